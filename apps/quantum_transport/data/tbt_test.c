@@ -22,6 +22,7 @@ static void begin(subject *s)
   qt_transport_spec spec = ribbon_spec(QT_LEAD_MODES, 2, energy);
 
   if (!weir_netcdf_available()) {
+    fprintf(stderr, "skipped: this build has no NetCDF\n");
     skip();
   }
   spec.bond_currents = spec.lead_dos = true;

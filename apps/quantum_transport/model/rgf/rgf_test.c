@@ -82,6 +82,7 @@ static void reference_file(void **state)
   char path[512];
 
   if (!weir_netcdf_available()) {
+    fprintf(stderr, "skipped: this build has no NetCDF\n");
     skip();
   }
   weir_check_shared(path, sizeof path, "quantum/reference/rgf_random.nc");
