@@ -137,14 +137,16 @@ static weir_status read_hr(reading *f)
   return weir_io_numbers_end(f->text);
 }
 
-weir_status weir_wannier_read_hr(const char *path, weir_wannier *out)
+/* Opens the file and reads it by the rules of its format. */
+static weir_status read_file(const char *path, weir_status (*read_text)(reading *f),
+                             weir_wannier *out)
 {
   reading f = {.w = out};
   weir_status status = WEIR_OK;
 
   *out = (weir_wannier){.n = 0};
   WEIR_TRY_GOTO(weir_io_numbers_open(path, &f.text), done);
-  WEIR_TRY_GOTO(read_hr(&f), done);
+  WEIR_TRY_GOTO(read_text(&f), done);
   WEIR_TRY_GOTO(weir_wannier_take(&f.vectors, f.h, path, out), done);
 done:
   finish(&f);
@@ -152,6 +154,11 @@ done:
     weir_wannier_fini(out);
   }
   return status;
+}
+
+weir_status weir_wannier_read_hr(const char *path, weir_wannier *out)
+{
+  return read_file(path, read_hr, out);
 }
 
 /* The header of a block of tb.dat: a lattice vector in a line. */
@@ -243,17 +250,5 @@ static weir_status read_tb(reading *f)
 
 weir_status weir_wannier_read_tb(const char *path, weir_wannier *out)
 {
-  reading f = {.w = out};
-  weir_status status = WEIR_OK;
-
-  *out = (weir_wannier){.n = 0};
-  WEIR_TRY_GOTO(weir_io_numbers_open(path, &f.text), done);
-  WEIR_TRY_GOTO(read_tb(&f), done);
-  WEIR_TRY_GOTO(weir_wannier_take(&f.vectors, f.h, path, out), done);
-done:
-  finish(&f);
-  if (status != WEIR_OK) {
-    weir_wannier_fini(out);
-  }
-  return status;
+  return read_file(path, read_tb, out);
 }

@@ -1,4 +1,4 @@
-/* coupling.h - blocks beside the diagonal in products: as lists of their elements where most are 0,
+/* coupling.h - off-diagonal blocks in products: as lists of their elements where most are 0,
  * as those of a tight-binding Hamiltonian are. */
 #ifndef QT_COUPLING_H
 #define QT_COUPLING_H

@@ -1,7 +1,7 @@
 /* rgf.h - recursive Green's functions of a block-tridiagonal matrix A = E S - H - Sigma^R: selected
  * blocks of G^R = A^-1 and of G^< = G^R Sigma^< G^A, Sigma^< of diagonal blocks and, for phonons,
- * of blocks beside them (Svizhenko et al., J. Appl. Phys. 91, 2343 (2002); with blocks beside the
- * diagonal Ziogas et al., SC 19, doi 10.1145/3295500.3357156). Nothing is assumed of A: A_{m,n} is
+ * off-diagonal blocks (Svizhenko et al., J. Appl. Phys. 91, 2343 (2002); with off-diagonal blocks
+ * Ziogas et al., SC 19, doi 10.1145/3295500.3357156). Nothing is assumed of A: A_{m,n} is
  * not the adjoint of A_{n,m}, blocks may differ in size.
  *
  * With A[n,m], m = n + 1, from the left: g_n = (A[n,n] - A[n,n-1] y_{n-1})^-1, y_n = g_n A[n,m],

@@ -175,7 +175,7 @@ static double subtract_row(const qt_blocks *x, const qt_blocks *y, bool adjoint,
 }
 
 /* The largest of A G - 1 and of A G^< - Sigma^< G^A, of diagonal blocks, over the size of the
- * products in units of n eps: blocks beside the diagonal are in them. */
+ * products in units of n eps: off-diagonal blocks are in them. */
 static double error_of(const qt_rgf_spec *spec, const rgf_source in[2], const qt_bank out[3],
                        bool lesser, weir_c128 *memory)
 {

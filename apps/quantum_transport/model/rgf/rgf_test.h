@@ -28,7 +28,7 @@ static inline weir_c128 rgf_draw(uint64_t seed, uint32_t which, int64_t i)
                      weir_random_uniform(seed, which, 1, (uint64_t)i) - 0.5};
 }
 
-/* Bank to dense or back, blocks beside the diagonal included where wanted. */
+/* Bank to dense or back, off-diagonal blocks included where wanted. */
 static inline void rgf_copy(const qt_layout *l, bool tridiagonal, weir_c128 *bank, weir_c128 *dense,
                             bool to_dense)
 {
@@ -75,7 +75,7 @@ static inline void rgf_answer(rgf_case *c)
 }
 
 /* Random blocks, diagonal ones well conditioned; sigma anti-Hermitian. sparse: of ten elements of
- * blocks beside the diagonal nine are 0. */
+ * off-diagonal blocks nine are 0. */
 static inline void rgf_case_create(rgf_case *c, int64_t n_blocks, const int64_t *block,
                                    bool tridiagonal, bool sparse, uint64_t seed)
 {
