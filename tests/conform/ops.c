@@ -332,13 +332,17 @@ static void planted_errors_by_one_are_caught(void **state)
   EVERY_OP(i)
   {
     plant_count n = {.planted = 0};
-    batch b;
 
-    assert_ok(batch_make(weir_op_table[i], seed, PLANTED, &b));
-    for (int k = 0; k < b.n; k++) {
-      plant_all(&b.cases[k], mark_and_check, &n);
+    /* A few cases may all be empty, or have one element: then there is nothing to see. */
+    for (uint64_t more = 0; more < BATCH && n.claims + n.values == 0; more++) {
+      batch b;
+
+      assert_ok(batch_make(weir_op_table[i], seed + more * PLANTED, PLANTED, &b));
+      for (int k = 0; k < b.n; k++) {
+        plant_all(&b.cases[k], mark_and_check, &n);
+      }
+      batch_fini(&b);
     }
-    batch_fini(&b);
     printf("%-16s %8lld %8lld %8lld %8lld %8lld %8lld\n", weir_op_table[i]->name,
            (long long)n.planted, (long long)n.same, (long long)n.refused, (long long)n.claims,
            (long long)n.values, (long long)n.missed);
