@@ -1,7 +1,7 @@
 # Functions of the build: rooms, registries, tests.
 
 # Suffix of a source decides what it needs: foo_cblas.c is compiled only where WEIR_HAVE_CBLAS is true.
-set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac mpi edflib eccodes zlib)
+set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac mpi edflib eccodes zlib petsc slepc)
 
 function(weir_filter_sources out)
   set(kept "")

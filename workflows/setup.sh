@@ -43,6 +43,8 @@ core_packages=(
   'libflac-dev pkg flac'
   'zlib1g-dev pkg zlib'
   'libeccodes-dev header eccodes.h gcc'
+  'libpetsc-complex-dev pkg PETSc'
+  'libslepc-complex3.18-dev pkg SLEPc'
 )
 scipy() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import scipy.signal' >/dev/null 2>&1; }
 torch() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import importlib.util as u; assert u.find_spec("torch")' >/dev/null 2>&1; }

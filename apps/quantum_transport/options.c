@@ -36,5 +36,9 @@ const weir_opt qt_options[] = {
     WEIR_OPT_BOOL(qt_cfg, output.bond_currents, false,
                   "compute and write the transmission along every bond between orbitals: 16 bytes "
                   "in memory for each bond, energy and wave vector"),
+    WEIR_OPT_STRING_LIST(
+        qt_cfg, petsc, "",
+        "options of PETSc for its solvers, each with its value, such as "
+        "\"-ksp_rtol 1e-8\"; the command line of the program is not read for them"),
     WEIR_OPT_END,
 };

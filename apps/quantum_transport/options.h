@@ -35,6 +35,7 @@ typedef struct qt_cfg {
   struct {
     bool tbt, dos, bond_currents; /* files to write; what to compute */
   } output;
+  weir_string_list petsc; /* options of PETSc's own */
 } qt_cfg;
 
 extern const weir_opt qt_options[];

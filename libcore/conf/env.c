@@ -1,4 +1,4 @@
-/* env.c - the one place that reads environment variables. */
+/* env.c - the one place that reads or removes environment variables. */
 #include "conf/weir_opt.h"
 #include <stdlib.h>
 
@@ -7,4 +7,9 @@ const char *weir_env(const char *name)
   const char *value = getenv(name);
 
   return (value == NULL || value[0] == 0) ? NULL : value;
+}
+
+void weir_env_remove(const char *name)
+{
+  (void)unsetenv(name);
 }

@@ -192,6 +192,9 @@ weir_status weir_opts_print_help(const weir_opt *opts, FILE *out) WEIR_CHECKED;
 
 /* An environment variable, or NULL when unset or empty. The only getenv of the suite. */
 const char *weir_env(const char *name);
+/* Removes a variable from the environment of this process: a library would read it, and the
+ * configuration alone is to say what is computed. */
+void weir_env_remove(const char *name);
 
 #ifdef __cplusplus
 }
