@@ -6,6 +6,11 @@
 #include "base/weir_log.h"
 #include "qt_petsc.h"
 
+static weir_status status_of(int code)
+{
+  return code == PETSC_ERR_MEM ? WEIR_ERR_MEMORY : WEIR_ERR_EXTERNAL;
+}
+
 static PetscErrorCode record(MPI_Comm comm, int line, const char *function, const char *file,
                              PetscErrorCode code, PetscErrorType type, const char *message,
                              void *context)
@@ -14,7 +19,7 @@ static PetscErrorCode record(MPI_Comm comm, int line, const char *function, cons
   if (type == PETSC_ERROR_INITIAL) {
     const char *text = message != NULL ? message : "";
 
-    (void)weir_fail(WEIR_ERR_EXTERNAL, "PETSc: %s: %.*s", function != NULL ? function : "",
+    (void)weir_fail(status_of(code), "PETSc: %s: %.*s", function != NULL ? function : "",
                     (int)strcspn(text, "\n"), text);
   }
   return code;
@@ -26,10 +31,10 @@ weir_status qt_petsc_fail(const char *call, int code)
 
   if (strncmp(weir_last_message(), "PETSc: ", 7) != 0) { /* else it is recorded */
     (void)PetscErrorMessage(code, &general, NULL);
-    (void)weir_fail(WEIR_ERR_EXTERNAL, "PETSc: %.60s: %s", call,
+    (void)weir_fail(status_of(code), "PETSc: %.60s: %s", call,
                     general != NULL ? general : "unknown error");
   }
-  return code == PETSC_ERR_MEM ? WEIR_ERR_MEMORY : WEIR_ERR_EXTERNAL;
+  return status_of(code);
 }
 
 static void end_at_exit(void)
