@@ -6,6 +6,17 @@
 #include "base/weir_log.h"
 #include "qt_petsc.h"
 
+/* Of the leak sanitizer, where it is linked: MPI keeps memory to the end of the process. */
+void __lsan_disable(void) __attribute__((weak));
+void __lsan_enable(void) __attribute__((weak));
+
+static void ignore_leaks(bool on)
+{
+  if (__lsan_disable != NULL && __lsan_enable != NULL) {
+    on ? __lsan_disable() : __lsan_enable();
+  }
+}
+
 static weir_status status_of(int code)
 {
   return code == PETSC_ERR_MEM ? WEIR_ERR_MEMORY : WEIR_ERR_EXTERNAL;
@@ -43,7 +54,9 @@ static void end_at_exit(void)
 
   (void)PetscFinalized(&ended);
   if (!ended) {
+    ignore_leaks(true);
     (void)PetscFinalize();
+    ignore_leaks(false);
   }
 }
 
@@ -78,7 +91,11 @@ static weir_status initialize(void)
   WEIR_PETSC(PetscOptionsSetValue(NULL, "-skip_petscrc", NULL));
   WEIR_PETSC(PetscOptionsSetValue(NULL, "-no_signal_handler", NULL));
   weir_env_remove("PETSC_OPTIONS");
-  WEIR_PETSC(PetscInitializeNoArguments());
+  ignore_leaks(true);
+  const PetscErrorCode code = PetscInitializeNoArguments();
+
+  ignore_leaks(false);
+  WEIR_PETSC(code);
   WEIR_PETSC(PetscPushErrorHandler(record, NULL));
   return WEIR_OK;
 }
