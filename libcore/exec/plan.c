@@ -374,7 +374,7 @@ static void ask_library(weir_plan *p, exec_group *group)
   const weir_node *node = weir_graph_node(p->g, from->nodes[0]);
 
   if (node->access.maker == WEIR_MADE_BY_LIBRARY && node->op->scratch != NULL) {
-    group->scratch = (node->op->scratch(&node->access) + 63) & ~(int64_t)63;
+    group->scratch = (node->op->scratch(node->spec, &node->access) + 63) & ~(int64_t)63;
   }
 }
 

@@ -61,7 +61,7 @@ typedef struct weir_op_desc {
    * runs where no kernel does, on several threads at the same time. */
   weir_status (*run)(const weir_op_run *run);
   /* Library operators: bytes of scratch for each thread; NULL: none. */
-  int64_t (*scratch)(const weir_access *access);
+  int64_t (*scratch)(const void *spec, const weir_access *access);
   /* Library operators whose results have more than one right value, or are far apart for operands
    * that hardly differ: how far the outputs of a whole run are from a right result, in units of the
    * rounding error of their dtype (a backward error); at most about 10 is right. NULL: elements are

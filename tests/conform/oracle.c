@@ -507,7 +507,7 @@ weir_status oracle_call(const weir_node *node, const weir_view *in, const weir_v
                      .last = true};
 
   if (op->scratch != NULL) {
-    WEIR_TRY(weir_alloc(op->scratch(&node->access), 1, &run.scratch));
+    WEIR_TRY(weir_alloc(op->scratch(node->spec, &node->access), 1, &run.scratch));
   }
   const weir_status status = op->run(&run);
 

@@ -25,8 +25,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static int64_t scratch(const weir_access *a)
+static int64_t scratch(const void *spec, const weir_access *a)
 {
+  (void)spec;
   const int64_t n = a->in[0].extent[a->in[0].rank - 1];
 
   return 2 * n * n * (int64_t)sizeof(weir_c128) + n * (int64_t)sizeof(double);
@@ -124,7 +125,7 @@ static double error_of(const weir_eigen_item *m, weir_c128 *memory)
 
 static double error(const weir_op_run *r)
 {
-  return weir_eigen_worst(r, 2 * scratch(r->access), error_of);
+  return weir_eigen_worst(r, 2 * scratch(r->spec, r->access), error_of);
 }
 
 const weir_op_desc weir_op_eigen_hermitian = {

@@ -158,8 +158,9 @@ static void store_block(const weir_fft_spec *s, const weir_operand *o, int n_dim
 }
 
 /* Both blocks, and exp(-2 pi i k / n) of the longest dimension. */
-static int64_t scratch(const weir_access *a)
+static int64_t scratch(const void *spec, const weir_access *a)
 {
+  (void)spec;
   int64_t points = 1, most = 1;
 
   for (int d = 0; d < a->in[0].rank; d++) {
@@ -326,10 +327,10 @@ static double error(const weir_op_run *r)
   void *memory = NULL;
   weir_c128 *y;
 
-  if (weir_alloc(scratch(a) + b.n_out * (int64_t)sizeof *y, 1, &memory) != WEIR_OK) {
+  if (weir_alloc(scratch(r->spec, a) + b.n_out * (int64_t)sizeof *y, 1, &memory) != WEIR_OK) {
     return INFINITY;
   }
-  y = (weir_c128 *)((char *)memory + scratch(a));
+  y = (weir_c128 *)((char *)memory + scratch(r->spec, a));
   for (int64_t p = 0; p < points; p++) {
     weir_batch_point(a, &r->box, p, at);
     load_block(s, &a->out[0], a->n_dims, &r->out[0], at, WEIR_C128, y);

@@ -45,8 +45,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static int64_t scratch(const weir_access *a)
+static int64_t scratch(const void *spec, const weir_access *a)
 {
+  (void)spec;
   const int64_t n = a->out[0].extent[a->out[0].rank - 1];
 
   return 2 * n * n * (int64_t)sizeof(weir_c128) + n * (int64_t)sizeof(int64_t);
@@ -138,7 +139,7 @@ static double error(const weir_op_run *r)
   double worst = 0;
   void *memory = NULL;
 
-  if (weir_alloc(2 * scratch(r->access) + 1, 1, &memory) != WEIR_OK) {
+  if (weir_alloc(2 * scratch(r->spec, r->access) + 1, 1, &memory) != WEIR_OK) {
     return INFINITY;
   }
   for (int64_t p = 0; p < points; p++) {

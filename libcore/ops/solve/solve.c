@@ -63,8 +63,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 }
 
 /* Matrix, right sides and rows of one point. */
-static int64_t scratch(const weir_access *a)
+static int64_t scratch(const void *spec, const weir_access *a)
 {
+  (void)spec;
   const weir_operand *b = &a->out[0];
   const int64_t n = b->extent[b->rank - 2], k = b->extent[b->rank - 1];
 
@@ -180,7 +181,7 @@ static double error(const weir_op_run *r)
   double worst = 0;
   void *memory = NULL;
 
-  if (weir_alloc(2 * scratch(r->access) + 1, 1, &memory) != WEIR_OK) {
+  if (weir_alloc(2 * scratch(r->spec, r->access) + 1, 1, &memory) != WEIR_OK) {
     return INFINITY;
   }
   for (int64_t p = 0; p < points; p++) {

@@ -44,16 +44,6 @@ weir_status rgf_need_bank(const char *op, const weir_op_args *args, int i, int64
   return WEIR_OK;
 }
 
-void rgf_map_rows(weir_access *a, const qt_layout *l)
-{
-  (void)weir_map_dim(a, WEIR_REDUCED, l->max);
-}
-
-int64_t rgf_rows_of(const weir_access *a)
-{
-  return a->dim[a->n_dims - 1].hi;
-}
-
 static int outputs(const weir_op_args *args)
 {
   return args->n_in == 1 ? 1 : 2 + (((const qt_rgf_spec *)args->spec)->greater != 0);
@@ -93,7 +83,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
                         ? all
                         : weir_map_dim(a, WEIR_REDUCED, s->layout->diagonal_count);
 
-  rgf_map_rows(a, s->layout);
   a->maker = WEIR_MADE_BY_LIBRARY;
   a->point_flops = qt_rgf_flops(s->layout, args->n_in > 1, s->tridiagonal != 0);
   for (int i = 0; i < args->n_in; i++) {
@@ -105,9 +94,9 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-static int64_t scratch(const weir_access *a)
+static int64_t scratch(const void *spec, const weir_access *a)
 {
-  return qt_rgf_scratch(rgf_rows_of(a), a->n_in > 1);
+  return qt_rgf_scratch(((const qt_rgf_spec *)spec)->layout->max, a->n_in > 1);
 }
 
 /* A and Sigma^< of a point, and the results. */

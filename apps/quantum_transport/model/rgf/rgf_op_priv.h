@@ -18,9 +18,5 @@ qt_bank rgf_bank_of(const weir_operand *o, int n_dims, const weir_view *v, const
 /* Fails: WEIR_ERR_SHAPE unless input i is c128 and ends in `count` numbers. */
 weir_status rgf_need_bank(const char *op, const weir_op_args *args, int i,
                           int64_t count) WEIR_CHECKED;
-/* Appends the last dimension of the iterations, no operand's: from its extent, the rows of the
- * largest block, follows the scratch. */
-void rgf_map_rows(weir_access *a, const qt_layout *l);
-int64_t rgf_rows_of(const weir_access *a);
 
 #endif

@@ -53,7 +53,6 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
     weir_batch_map(a, &a->in[i], &args->in[i], 2, (const int[]){row, column});
   }
-  rgf_map_rows(a, l);
   a->maker = WEIR_MADE_BY_LIBRARY;
   a->point_flops = args->n_out > 1 ? qt_rgf_flops(l, false, false) : qt_rgf_corner_flops(l);
   weir_batch_map(a, &a->out[0], &args->out[0], 0, NULL);
@@ -71,12 +70,13 @@ static void sizes(const weir_access *a, int64_t *first, int64_t *last, int64_t *
   *kept = a->n_out > 1 ? a->in[0].extent[a->in[0].rank - 1] : 0;
 }
 
-static int64_t scratch(const weir_access *a)
+static int64_t scratch(const void *spec, const weir_access *a)
 {
+  const qt_layout *l = ((const qt_transmission_spec *)spec)->layout;
   int64_t first, last, kept;
 
   sizes(a, &first, &last, &kept);
-  return qt_rgf_scratch(rgf_rows_of(a), false) +
+  return qt_rgf_scratch(l->max, false) +
          (kept + first * first + last * last + 3 * first * last) * (int64_t)sizeof(weir_c128);
 }
 
