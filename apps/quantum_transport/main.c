@@ -5,7 +5,7 @@
 
 static const weir_verb verbs[] = {
     {"run", "compute transmission, density of states and current of a device", NULL, qt_verb_run,
-     false},
+     true},
     {"describe",
      "print the resolved configuration, the blocks of the device and what a run would cost; run "
      "nothing",

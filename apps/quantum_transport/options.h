@@ -1,6 +1,7 @@
 /* options.h - the configuration of quantum_transport: one struct, one table. */
 #ifndef QT_OPTIONS_H
 #define QT_OPTIONS_H
+#include "comm/weir_comm.h"
 #include "model/device.h"
 #include "model/lead/lead.h"
 
@@ -36,6 +37,7 @@ typedef struct qt_cfg {
     bool tbt, dos, bond_currents; /* files to write; what to compute */
   } output;
   weir_string_list petsc; /* options of PETSc's own */
+  weir_comm_cfg comm;
 } qt_cfg;
 
 extern const weir_opt qt_options[];

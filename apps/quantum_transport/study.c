@@ -230,11 +230,15 @@ weir_status qt_study_run(qt_study *s, int threads)
                                   .lead_dos = s->cfg->output.dos,
                                   .bond_currents = s->cfg->output.bond_currents,
                                   .shift = s->cfg->energy.shift,
-                                  .threads = threads};
+                                  .threads = threads,
+                                  .comm = s->comm};
   const double began = weir_clock();
 
   WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
   s->seconds = weir_clock() - began;
+  if (s->comm != NULL && weir_comm_rank(s->comm) > 0) {
+    return WEIR_OK;
+  }
   if (s->transport.n_shifted > 0) {
     weir_warn("run",
               "%lld of %lld points lie on a band edge or a localized (bound or surface) state: "
@@ -263,8 +267,10 @@ weir_status qt_study_bytes(const qt_study *s, int threads, double *bytes)
 {
   const qt_transport_spec spec = {.n_k = s->n_k,
                                   .n_energies = s->n_energies,
+                                  .lead = s->cfg->lead,
                                   .dos = s->cfg->output.dos,
                                   .lead_dos = s->cfg->output.dos,
+                                  .bond_currents = s->cfg->output.bond_currents,
                                   .threads = threads};
 
   WEIR_TRY(qt_transport_bytes(&s->system, &spec, bytes));

@@ -13,6 +13,7 @@ typedef struct qt_study_heat {
 /* All zero is none; owns all but the configuration. Spectra are per spin. */
 typedef struct qt_study {
   const qt_cfg *cfg;
+  weir_comm *comm; /* ranks that share the points, set after qt_study_open; NULL: there is one */
   qt_system system;
   int64_t n_k, n_energies;
   double (*k)[2]; /* [n_k] reciprocal lattice vectors along y and z, sum of weights 1 */
@@ -37,8 +38,8 @@ const qt_device *qt_study_device(const qt_cfg *cfg);
 /* Builds the device, wave vectors and energies. Fails: WEIR_ERR_CONFIG naming the key; as
  * qt_device.build and qt_system_check. *out is finished by the caller, on failure too. */
 weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;
-/* Computes the spectra and what follows of them. Fails: as qt_transport_create;
- * WEIR_ERR_STOPPED. */
+/* Computes the spectra and what follows of them, which rank 0 alone has. Collective. Fails: as
+ * qt_transport_create; WEIR_ERR_STOPPED. */
 weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
 /* Flops of the Green's functions of all points, blocks taken as full, leads not counted. Fails:
  * WEIR_ERR_MEMORY. */

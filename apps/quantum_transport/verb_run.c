@@ -1,6 +1,7 @@
 /* verb_run.c - computes transmission, density of states and currents of a device. */
 #include <stdio.h>
 #include "base/weir_log.h"
+#include "comm/weir_comm.h"
 #include "out_spectra.h"
 #include "run_page.h"
 #include "verbs.h"
@@ -18,36 +19,74 @@ static void print_results(const qt_study *s, const char *dir)
   printf("report: %s/report.html\n", dir);
 }
 
-static weir_status run(const weir_cli *cli, const qt_cfg *cfg, weir_run_dir *dir, qt_study *s)
+/* What a run has; all borrowed. */
+typedef struct job {
+  const weir_cli *cli;
+  const qt_cfg *cfg;
+  weir_comm *comm;
+  weir_run_dir *dir; /* of rank 0 */
+} job;
+
+/* What rank 0 does alone. */
+static weir_status write_results(const job *j, const qt_study *s)
 {
-  WEIR_TRY(qt_study_open(cfg, s));
-  weir_info("run", "%lld orbitals in %lld blocks, %lld points", (long long)s->system.n,
-            (long long)s->system.n_blocks, (long long)(s->n_k * s->n_energies));
-  WEIR_TRY(qt_study_run(s, cli->threads));
-  WEIR_TRY(weir_run_dir_accept(dir));
-  WEIR_TRY(qt_write_provenance(cli, cfg));
-  WEIR_TRY(qt_out_spectra(s, cli->out));
-  WEIR_TRY(qt_run_page(s, cli->out));
-  print_results(s, cli->out);
+  WEIR_TRY(weir_run_dir_accept(j->dir));
+  WEIR_TRY(qt_write_provenance(j->cli, j->cfg));
+  WEIR_TRY(qt_out_spectra(s, j->cli->out));
+  WEIR_TRY(qt_run_page(s, j->cli->out));
+  print_results(s, j->cli->out);
   return WEIR_OK;
 }
 
-weir_status qt_verb_run(const weir_cli *cli)
+static weir_status run(const job *j, qt_study *s)
 {
+  char ranks[32] = "";
+
+  WEIR_TRY(weir_comm_agree(j->comm, qt_study_open(j->cfg, s)));
+  s->comm = j->comm;
+  if (weir_comm_size(j->comm) > 1) {
+    (void)snprintf(ranks, sizeof ranks, ", %d ranks", weir_comm_size(j->comm));
+  }
+  weir_info("run", "%lld orbitals in %lld blocks, %lld points%s", (long long)s->system.n,
+            (long long)s->system.n_blocks, (long long)(s->n_k * s->n_energies), ranks);
+  WEIR_TRY(qt_study_run(s, j->cli->threads));
+  return weir_comm_agree(j->comm, weir_comm_rank(j->comm) == 0 ? write_results(j, s) : WEIR_OK);
+}
+
+static weir_status run_on(const weir_cli *cli, weir_comm *comm)
+{
+  const bool leads = weir_comm_rank(comm) == 0;
   weir_config *config = NULL;
   weir_run_dir dir = {.cli = cli};
   qt_study s = {.cfg = NULL};
   weir_status status = WEIR_OK;
   qt_cfg cfg;
 
-  WEIR_TRY(qt_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(qt_begin(cli, "run", &cfg, config, &dir), done);
-  WEIR_TRY_GOTO(run(cli, &cfg, &dir, &s), done);
+  if (!leads && cli->log > WEIR_LOG_WARN) {
+    weir_log_set_level(WEIR_LOG_WARN);
+  }
+  status = qt_configure(cli, &cfg, &config);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+  weir_comm_configure(comm, &cfg.comm);
+  status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+  WEIR_TRY_GOTO(run(&(job){cli, &cfg, comm, &dir}, &s), done);
 done:
-  if (status != WEIR_OK) {
+  if (status != WEIR_OK && leads) {
     qt_abandon(&dir);
   }
   qt_study_fini(&s);
   weir_config_destroy(&config);
+  return status;
+}
+
+weir_status qt_verb_run(const weir_cli *cli)
+{
+  weir_comm *comm = NULL;
+
+  WEIR_TRY(weir_comm_open(&comm));
+  const weir_status status = run_on(cli, comm);
+
+  weir_comm_close(&comm);
   return status;
 }

@@ -1,4 +1,5 @@
-/* transmission.c - see transmission.h. */
+/* transmission.c - see transmission.h: all points by the graph of one operator (point.h), so many
+ * at once as threads and memory allow. */
 #include "model/transmission.h"
 
 #include <math.h>
@@ -8,377 +9,45 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "comm/weir_request.h"
 #include "device/weir_parallel.h"
-#include "model/rgf/rgf.h"
+#include "exec/weir_plan.h"
 
-/* Memory of a thread, and the failure of the first of its points that failed. */
-typedef struct worker {
-  weir_c128 *sigma[QT_LEADS], *gamma[QT_LEADS]; /* of the end blocks                         */
-  bool closed[QT_LEADS];                        /* nothing passes through that lead          */
-  weir_c128 *corner, *memory;
-  weir_c128 *g, *lesser, *overlap; /* banks, and one block, for the density of states        */
-  void *scratch;
-  double residual;
-  int64_t shifted; /* points whose energy was shifted */
-  int64_t failed;  /* point; -1: none */
-  weir_status status;
-  char text[512];
-} worker;
+/* Points at once, as they are planned and run. */
+typedef struct batch {
+  int64_t n; /* 0: none planned */
+  weir_graph *graph;
+  weir_plan *plan;
+  int64_t lo, hi;    /* of them, on this rank */
+  int64_t bounds[2]; /* cut of one rank alone */
+} batch;
 
 typedef struct job {
   const qt_system *s;
   const qt_transport_spec *spec;
   qt_transport *out;
   qt_layout layout;
-  qt_cell (*cell)[QT_LEADS]; /* [n_k]                                       */
-  bool *same;                /* [n_k] both leads are the same wire          */
-  worker *worker;            /* [threads]                                   */
-  int64_t first;             /* point of the batch that runs                */
+  qt_point_spec point;
+  int rank, ranks, threads;
+  int64_t points, at_once;
+  int64_t *bounds;               /* [ranks + 1] of the batch */
+  double *in[2];                 /* k and energy of this rank's points at once               */
+  double *part[QT_POINT_ARRAYS]; /* their results, where they are not in `out`   */
+  batch batch;
 } job;
 
-/* Whether blocks of G^<, and of G at all, are needed. */
-static bool wants_lesser(const qt_transport_spec *spec)
+/* ---- Sizes ---- */
+
+static void set_point(const qt_system *s, const qt_transport_spec *spec, const qt_layout *l,
+                      const qt_sparse *bonds, qt_point_spec *out)
 {
-  return spec->lead_dos || spec->bond_currents;
-}
-
-static bool wants_g(const qt_transport_spec *spec)
-{
-  return spec->dos || wants_lesser(spec);
-}
-
-/* A point of the grid. */
-typedef struct point {
-  const job *j;
-  const worker *w;
-  const double *k;
-  double energy; /* E, of phonons the square of hbar omega */
-} point;
-
-/* Whether a lead has no broadening: no mode of those that the method of modes finds, or a Gamma
- * that is 0 but for rounding. */
-static bool is_closed(const qt_lead_result *r, int64_t n, const weir_c128 *sigma,
-                      const weir_c128 *gamma)
-{
-  const double rounding = 1e-13;
-  double of_sigma = 0, of_gamma = 0;
-
-  if (r->method != QT_LEAD_DECIMATION) { /* at a real energy */
-    return r->n_modes == 0;
-  }
-  for (int64_t i = 0; i < n * n; i++) {
-    of_sigma = fmax(of_sigma, hypot(sigma[i].re, sigma[i].im));
-    of_gamma = fmax(of_gamma, hypot(gamma[i].re, gamma[i].im));
-  }
-  return of_gamma <= rounding * of_sigma;
-}
-
-/* qt_blocks.read: E S - H, minus Sigma at the ends. */
-static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
-{
-  const point *p = context;
-  const qt_system *s = p->j->s;
-  const int64_t rows = qt_layout_rows(&p->j->layout, row);
-  const int64_t columns = qt_layout_rows(&p->j->layout, column);
-
-  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
-  if (s->s.count > 0) {
-    qt_system_add_block(s, &s->s, p->k, row, column, (weir_c128){p->energy, 0}, out);
-  }
-  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
-    out[i * (rows + 1)].re = p->energy;
-  }
-  qt_system_add_block(s, &s->h, p->k, row, column, (weir_c128){-1, 0}, out);
-  for (int c = 0; c < QT_LEADS; c++) {
-    const bool touches = row == column && row == (c == QT_LEFT ? 0 : s->n_blocks - 1);
-
-    for (int64_t i = 0; i < rows * rows && touches; i++) {
-      out[i].re -= p->w->sigma[c][i].re;
-      out[i].im -= p->w->sigma[c][i].im;
-    }
-  }
-}
-
-/* The same of Sigma^< = i Gamma of the left lead, as if it alone were full. */
-static void read_left(const void *context, int64_t row, int64_t column, weir_c128 *out)
-{
-  const point *p = context;
-  const int64_t count = qt_layout_rows(&p->j->layout, row) * qt_layout_rows(&p->j->layout, column);
-
-  memset(out, 0, (size_t)count * sizeof *out);
-  for (int64_t i = 0; i < count && row == 0; i++) {
-    out[i] = (weir_c128){-p->w->gamma[QT_LEFT][i].im, p->w->gamma[QT_LEFT][i].re};
-  }
-}
-
-/* sum over j of X[i,j] S[j,i] for every orbital i of block b. */
-static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c128 *sum)
-{
-  const qt_layout *l = &p->j->layout;
-  const qt_system *s = p->j->s;
-  const int64_t rows = qt_layout_rows(l, b);
-
-  for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
-    const int64_t columns = qt_layout_rows(l, c);
-    const weir_c128 *x = bank + qt_layout_at(l, b, c);
-    weir_c128 *overlap = p->w->overlap;
-
-    if (s->s.count > 0) {
-      memset(overlap, 0, (size_t)(rows * columns) * sizeof *overlap);
-      qt_system_add_block(s, &s->s, p->k, c, b, (weir_c128){1, 0}, overlap);
-    }
-    for (int64_t i = 0; i < rows && s->s.count > 0; i++) {
-      for (int64_t j = 0; j < columns; j++) {
-        const weir_c128 y = x[i * columns + j], z = overlap[j * rows + i];
-
-        sum[i].re += y.re * z.re - y.im * z.im;
-        sum[i].im += y.re * z.im + y.im * z.re;
-      }
-    }
-    for (int64_t i = 0; i < rows && s->s.count == 0 && b == c; i++) {
-      sum[i] = x[i * (rows + 1)];
-    }
-  }
-}
-
-/* factor times the imaginary part of that, of all orbitals. */
-static void store_dos(const point *p, const weir_c128 *bank, double factor, double *out)
-{
-  const qt_layout *l = &p->j->layout;
-  weir_c128 *sum = p->w->memory;
-
-  for (int64_t b = 0; b < l->n_blocks; b++) {
-    const int64_t rows = qt_layout_rows(l, b);
-
-    memset(sum, 0, (size_t)rows * sizeof *sum);
-    add_overlap(p, bank, b, sum);
-    for (int64_t i = 0; i < rows; i++) {
-      out[l->block[b] + i] = factor * sum[i].im;
-    }
-  }
-}
-
-static void store_bonds(const point *p, int64_t item)
-{
-  const job *j = p->j;
-  const int64_t first = item * qt_sparse_count(&j->out->bonds);
-  const qt_bonds_job bonds = {.s = j->s,
-                              .layout = &j->layout,
-                              .bonds = &j->out->bonds,
-                              .k = p->k,
-                              .energy = p->energy,
-                              .g = p->w->g,
-                              .lesser = p->w->lesser,
-                              .room = p->w->overlap};
-
-  qt_bonds_currents(&bonds, (double *const[QT_LEADS]){j->out->bond_current[QT_LEFT] + first,
-                                                      j->out->bond_current[QT_RIGHT] + first});
-}
-
-/* Sigma and Gamma of both leads. */
-static weir_status solve_leads(const job *j, worker *w, const point *p, int64_t k, int64_t item)
-{
-  const double eta = qt_lead_eta(&j->spec->lead, j->s->particle, p->energy);
-  qt_lead_result r = {.residual = 0};
-
-  for (int c = 0; c < QT_LEADS; c++) {
-    const int64_t n = j->cell[k][c].n;
-
-    if (c == QT_LEFT || !j->same[k]) { /* else both at once */
-      r.sigma[c] = w->sigma[c];
-      r.sigma[1 - c] = j->same[k] ? w->sigma[1 - c] : NULL;
-      WEIR_TRY(qt_lead_solve(&j->spec->lead, &j->cell[k][c], p->energy, eta, &r));
-      w->residual = fmax(w->residual, r.residual);
-    }
-    j->out->n_modes[c][item] = r.n_modes;
-    qt_lead_gamma(n, w->sigma[c], w->gamma[c]);
-    w->closed[c] = is_closed(&r, n, w->sigma[c], w->gamma[c]);
-  }
-  return WEIR_OK;
-}
-
-static weir_status solve_point(const job *j, worker *w, int64_t item, double energy)
-{
-  const int64_t k = item / j->spec->n_energies, n = j->out->n;
-  const bool phonons = j->s->particle == QT_PHONONS;
-  const point p = {j, w, j->spec->k[k], phonons ? energy * energy : energy};
-  const qt_blocks a = {read_block, &p};
-  const double slope = phonons ? 2 * energy : 1; /* dE / d(hbar omega) */
-  qt_transport *out = j->out;
-  bool regular = true;
-
-  WEIR_TRY(solve_leads(j, w, &p, k, item));
-  const bool open = !w->closed[QT_LEFT] && !w->closed[QT_RIGHT];
-
-  if (wants_g(j->spec)) {
-    const qt_rgf_job rgf = {.layout = &j->layout,
-                            .a = a,
-                            .sigma = {wants_lesser(j->spec) ? read_left : NULL, &p},
-                            .g = {w->g, 1},
-                            .lesser = {w->lesser, 1},
-                            .corner = w->corner};
-
-    regular = qt_rgf_solve(&rgf, w->scratch);
-    if (out->dos != NULL) {
-      store_dos(&p, w->g, -slope / M_PI, out->dos + item * n);
-    }
-    if (j->spec->bond_currents) {
-      store_bonds(&p, item);
-    }
-    if (j->spec->lead_dos) {
-      double *left = out->lead_dos[QT_LEFT] + item * n, *right = out->lead_dos[QT_RIGHT] + item * n;
-
-      store_dos(&p, w->lesser, slope / (2 * M_PI), left);
-      for (int64_t i = 0; i < n; i++) { /* the remaining part */
-        right[i] = out->dos[item * n + i] - left[i];
-      }
-    }
-  } else if (open) {
-    regular = qt_rgf_corner(&j->layout, &a, w->corner, w->scratch);
-  }
-  if (!regular) {
-    return weir_fail(WEIR_ERR_NUMERIC,
-                     "the Green's function of the device is singular: a part of it has a state of "
-                     "that energy; shift the energy");
-  }
-  out->transmission[item] =
-      open ? qt_rgf_trace(j->cell[k][QT_LEFT].n, j->cell[k][QT_RIGHT].n, w->gamma[QT_LEFT],
-                          w->corner, w->gamma[QT_RIGHT], w->memory)
-           : 0;
-  return WEIR_OK;
-}
-
-/* Points that run between two looks at the clock and at signals, for each thread. */
-enum { BATCH = 4 };
-
-static void run_point(void *context, int64_t number, int thread)
-{
-  const job *j = context;
-  const int64_t item = j->first + number;
-  worker *w = &j->worker[thread];
-  const double energy = j->spec->energy[item % j->spec->n_energies];
-  weir_status status = solve_point(j, w, item, energy);
-
-  if (status == WEIR_ERR_NUMERIC && j->spec->shift > 0) {
-    w->shifted++;
-    status = solve_point(j, w, item, energy + j->spec->shift);
-  }
-  if (status != WEIR_OK && (w->failed < 0 || item < w->failed)) {
-    w->failed = item;
-    w->status = status;
-    (void)snprintf(w->text, sizeof w->text, "%s", weir_last_message());
-  }
-}
-
-static weir_status make_worker(const job *j, worker *w)
-{
-  const qt_layout *l = &j->layout;
-  const bool g = wants_g(j->spec), lesser = wants_lesser(j->spec);
-  const int64_t ends[] = {qt_layout_rows(l, 0), qt_layout_rows(l, l->n_blocks - 1)};
-  const int64_t corner = ends[0] * ends[1], memory = 2 * corner > l->max ? 2 * corner : l->max;
-  const size_t size = sizeof *w->g;
-
-  w->failed = -1;
-  for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY(weir_alloc(ends[c] * ends[c], size, (void **)&w->sigma[c]));
-    WEIR_TRY(weir_alloc(ends[c] * ends[c], size, (void **)&w->gamma[c]));
-  }
-  WEIR_TRY(weir_alloc(corner, size, (void **)&w->corner));
-  WEIR_TRY(weir_alloc(memory, size, (void **)&w->memory));
-  WEIR_TRY(weir_alloc(g ? l->count : 0, size, (void **)&w->g));
-  WEIR_TRY(weir_alloc(lesser ? l->count : 0, size, (void **)&w->lesser));
-  WEIR_TRY(weir_alloc(g ? l->max * l->max : 0, size, (void **)&w->overlap));
-  return weir_alloc(qt_rgf_scratch(l->max, lesser), 1, &w->scratch);
-}
-
-static void free_worker(worker *w)
-{
-  for (int c = 0; c < QT_LEADS; c++) {
-    weir_free(&w->sigma[c]);
-    weir_free(&w->gamma[c]);
-  }
-  weir_free(&w->corner);
-  weir_free(&w->memory);
-  weir_free(&w->g);
-  weir_free(&w->lesser);
-  weir_free(&w->overlap);
-  weir_free(&w->scratch);
-}
-
-static weir_status make_results(const job *j, qt_transport *out)
-{
-  const qt_transport_spec *spec = j->spec;
-  const bool dos = spec->dos || spec->lead_dos;
-
-  out->n_k = spec->n_k;
-  out->n_energies = spec->n_energies;
-  out->n = j->s->n;
-  const int64_t points = out->n_k * out->n_energies;
-
-  WEIR_TRY(weir_alloc(points, sizeof(double), (void **)&out->transmission));
-  WEIR_TRY(weir_alloc(dos ? points * out->n : 0, sizeof(double), (void **)&out->dos));
-  if (spec->bond_currents) {
-    WEIR_TRY(qt_bonds_create(j->s, &out->bonds));
-  }
-  for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY(weir_alloc(points, sizeof(int64_t), (void **)&out->n_modes[c]));
-    WEIR_TRY(weir_alloc(spec->lead_dos ? points * out->n : 0, sizeof(double),
-                        (void **)&out->lead_dos[c]));
-    WEIR_TRY(weir_alloc(points * qt_sparse_count(&out->bonds), sizeof(double),
-                        (void **)&out->bond_current[c]));
-  }
-  return WEIR_OK;
-}
-
-/* Cells at every wave vector, and memory of every thread. */
-static weir_status prepare(job *j, int threads)
-{
-  WEIR_TRY(qt_layout_create(j->s->n_blocks, j->s->block, &j->layout));
-  for (int c = 0; c < QT_LEADS; c++) {
-    const int64_t rows = qt_layout_rows(&j->layout, c == QT_LEFT ? 0 : j->s->n_blocks - 1);
-
-    if (j->s->lead[c].n != rows) {
-      return weir_fail(WEIR_ERR_SHAPE, "a lead's cell of %lld orbitals at a block of %lld",
-                       (long long)j->s->lead[c].n, (long long)rows);
-    }
-  }
-  WEIR_TRY(weir_alloc(j->spec->n_k, sizeof *j->cell, (void **)&j->cell));
-  WEIR_TRY(weir_alloc(j->spec->n_k, sizeof *j->same, (void **)&j->same));
-  WEIR_TRY(weir_alloc(threads, sizeof *j->worker, (void **)&j->worker));
-  for (int64_t k = 0; k < j->spec->n_k; k++) {
-    for (int c = 0; c < QT_LEADS; c++) {
-      WEIR_TRY(qt_cell_create(&j->s->lead[c], j->spec->k[k], &j->cell[k][c]));
-    }
-    j->same[k] = qt_cell_is_same(&j->cell[k][QT_LEFT], &j->cell[k][QT_RIGHT]);
-  }
-  for (int t = 0; t < threads; t++) {
-    WEIR_TRY(make_worker(j, &j->worker[t]));
-  }
-  return WEIR_OK;
-}
-
-/* The failure of the first point that failed, whoever computed it. */
-static weir_status first_failure(const job *j, int threads)
-{
-  const worker *first = NULL;
-
-  for (int t = 0; t < threads; t++) {
-    const worker *w = &j->worker[t];
-
-    if (w->failed >= 0 && (first == NULL || w->failed < first->failed)) {
-      first = w;
-    }
-    j->out->residual = fmax(j->out->residual, w->residual);
-    j->out->n_shifted += w->shifted;
-    j->worker[t].shifted = 0; /* counted */
-  }
-  if (first == NULL) {
-    return WEIR_OK;
-  }
-  const double *k = j->spec->k[first->failed / j->spec->n_energies];
-
-  return weir_fail(first->status, "k (%g, %g), energy %.12g eV: %s", k[0], k[1],
-                   j->spec->energy[first->failed % j->spec->n_energies], first->text);
+  *out = (qt_point_spec){.system = s,
+                         .layout = l,
+                         .lead = &spec->lead,
+                         .bonds = spec->bond_currents ? bonds : NULL,
+                         .shift = spec->shift,
+                         .dos = spec->dos || spec->lead_dos,
+                         .lead_dos = spec->lead_dos};
 }
 
 static weir_status count_points(const qt_system *s, const qt_transport_spec *spec, int64_t *points,
@@ -395,41 +64,400 @@ static weir_status count_points(const qt_system *s, const qt_transport_spec *spe
   return WEIR_OK;
 }
 
+/* Points of a thread between two looks at signals and at the clock: at least LEAST, of short ones
+ * as many as have so many flops, some hundredths of a second. */
+enum { LEAST = 4, MOST = 256 };
+static const double batch_flops = 1e8;
+
+static int64_t points_of_thread(const qt_point_spec *p)
+{
+  const double n = batch_flops / fmax(qt_point_flops(p), 1);
+
+  return n < LEAST ? LEAST : n > MOST ? MOST : (int64_t)n;
+}
+
+/* What a plan takes beside arrays and scratch, about. */
+static const double plan_bytes = 1 << 16;
+
+/* Most that is held on rank 0, at_once points being computed on so many threads of each rank. */
+static double bytes_of(const job *j, int threads, int64_t at_once)
+{
+  const double number = sizeof(double), share = ceil((double)at_once / j->ranks);
+  const int64_t n_bonds = qt_sparse_count(&j->out->bonds);
+  double point = 0, most = 0; /* bytes of the arrays of a point, and of the largest */
+
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    const double bytes = number * (double)qt_point_count(&j->point, (qt_point_array)i);
+
+    point += bytes;
+    most = fmax(most, bytes);
+  }
+  const double kept = point + (3 - QT_POINT_NUMBERS) * number; /* T and modes of the numbers */
+  const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * number;
+  const double thread = (double)qt_point_scratch(&j->point) + point + qt_point_bytes(&j->point);
+  const double bonds = n_bonds > 0 ? (double)(j->s->n + 1) * sizeof(int64_t) +
+                                         (double)n_bonds * (sizeof(int64_t) + sizeof(weir_c128))
+                                   : 0;
+
+  return (double)j->points * kept + bonds + share * (3 * number + point + room) +
+         (j->ranks > 1 ? (double)at_once * most : 0) + threads * thread + plan_bytes;
+}
+
+/* ---- Results ---- */
+
+static double *result_of(const qt_transport *t, int which)
+{
+  switch (which) {
+  case QT_POINT_NUMBER:
+    return NULL;
+  case QT_POINT_DOS:
+    return t->dos;
+  case QT_POINT_DOS_LEFT:
+  case QT_POINT_DOS_RIGHT:
+    return t->lead_dos[which - QT_POINT_DOS_LEFT];
+  default:
+    return t->bond_current[which - QT_POINT_BOND_LEFT];
+  }
+}
+
+/* Of all points, on rank 0. */
+static weir_status make_results(const job *j, qt_transport *out)
+{
+  const int64_t points = j->rank == 0 ? j->points : 0;
+  double **const array[] = {&out->dos, &out->lead_dos[QT_LEFT], &out->lead_dos[QT_RIGHT],
+                            &out->bond_current[QT_LEFT], &out->bond_current[QT_RIGHT]};
+
+  out->n_k = j->spec->n_k;
+  out->n_energies = j->spec->n_energies;
+  out->n = j->s->n;
+  WEIR_TRY(weir_alloc(points, sizeof(double), (void **)&out->transmission));
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(weir_alloc(points, sizeof(int64_t), (void **)&out->n_modes[c]));
+  }
+  for (int i = QT_POINT_DOS; i < QT_POINT_ARRAYS; i++) {
+    WEIR_TRY(weir_alloc(points * qt_point_count(&j->point, (qt_point_array)i), sizeof(double),
+                        (void **)array[i - QT_POINT_DOS]));
+  }
+  return WEIR_OK;
+}
+
+/* Numbers of points [first, first + n) that have come together on rank 0. Returns the first that
+ * failed; -1: none. */
+static int64_t take_numbers(const job *j, int64_t first, int64_t n, const double *numbers)
+{
+  qt_transport *out = j->out;
+  int64_t failed = -1;
+
+  for (int64_t i = 0; i < n; i++, numbers += QT_POINT_NUMBERS) {
+    if (numbers[QT_POINT_STATUS] != 0) {
+      failed = failed < 0 ? first + i : failed;
+      continue;
+    }
+    out->transmission[first + i] = numbers[QT_POINT_TRANSMISSION];
+    for (int c = 0; c < QT_LEADS; c++) {
+      out->n_modes[c][first + i] = (int64_t)numbers[QT_POINT_MODES + c];
+    }
+    out->residual = fmax(out->residual, numbers[QT_POINT_RESIDUAL]);
+    out->n_shifted += numbers[QT_POINT_SHIFTED] != 0;
+    out->flops += numbers[QT_POINT_FLOPS];
+    for (int k = 0; k < QT_PHASES; k++) {
+      out->seconds[k] += numbers[QT_POINT_SECONDS + k];
+    }
+  }
+  return failed;
+}
+
+/* ---- The graph ---- */
+
+static weir_status build(const job *j, int64_t n, batch *b, weir_value in[2])
+{
+  WEIR_TRY(weir_graph_create(&b->graph));
+  in[0] = weir_input(b->graph, "k", &(weir_array_desc){WEIR_F64, 2, {n, 2}, 0});
+  in[1] = weir_input(b->graph, "energy", &(weir_array_desc){WEIR_F64, 1, {n}, 0});
+  weir_value v = qt_points(b->graph, in[0], in[1], &j->point);
+
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    if (qt_point_count(&j->point, (qt_point_array)i) > 0) {
+      weir_output(b->graph, qt_point_name((qt_point_array)i), v);
+      v.output++;
+    }
+  }
+  return weir_graph_status(b->graph);
+}
+
+static void fini_batch(batch *b)
+{
+  weir_plan_destroy(&b->plan);
+  weir_graph_destroy(&b->graph);
+  *b = (batch){.n = 0};
+}
+
+/* Plans n points at once, cut over the ranks. Collective. */
+static weir_status plan_batch(job *j, int64_t n)
+{
+  batch *b = &j->batch;
+  weir_exec_cfg cfg;
+  weir_value in[2];
+
+  if (b->n == n) {
+    return WEIR_OK;
+  }
+  fini_batch(b);
+  WEIR_TRY(build(j, n, b, in));
+  for (int r = 0; r <= j->ranks; r++) {
+    j->bounds[r] = n * r / j->ranks;
+  }
+  const weir_cut cuts[] = {
+      {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0},
+      {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0},
+  };
+  const weir_spread spread = {j->spec->comm, {1, {j->ranks}}, cuts, 2};
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
+  WEIR_TRY(weir_plan_create(b->graph, NULL,
+                            &(weir_plan_opts){.exec = &cfg,
+                                              .threads = j->threads,
+                                              .terse = true,
+                                              .spread = j->ranks > 1 ? &spread : NULL},
+                            &b->plan));
+  b->n = n;
+  b->lo = j->bounds[j->rank];
+  b->hi = j->bounds[j->rank + 1];
+  return WEIR_OK;
+}
+
+/* ---- A batch ---- */
+
+/* Where this rank's results of a batch go: on a rank alone where they stay. */
+static double *part_of(const job *j, int which, int64_t first)
+{
+  return j->part[which] != NULL
+             ? j->part[which]
+             : result_of(j->out, which) + first * qt_point_count(&j->point, (qt_point_array)which);
+}
+
+static weir_status run_batch(const job *j, int64_t first)
+{
+  const batch *b = &j->batch;
+  const int64_t n = b->hi - b->lo;
+  weir_binding bindings[2 + QT_POINT_ARRAYS];
+  weir_tensor t[2 + QT_POINT_ARRAYS];
+  int used = 2;
+
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t point = first + b->lo + i;
+
+    memcpy(j->in[0] + 2 * i, j->spec->k[point / j->spec->n_energies], 2 * sizeof(double));
+    j->in[1][i] = j->spec->energy[point % j->spec->n_energies];
+  }
+  t[0] = weir_tensor_wrap(j->in[0], WEIR_F64, 2, (const int64_t[]){n, 2});
+  t[1] = weir_tensor_wrap(j->in[1], WEIR_F64, 1, &n);
+  bindings[0] = (weir_binding){"k", &t[0]};
+  bindings[1] = (weir_binding){"energy", &t[1]};
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    const int64_t count = qt_point_count(&j->point, (qt_point_array)i);
+
+    if (count > 0) {
+      t[used] = weir_tensor_wrap(part_of(j, i, first), WEIR_F64, 2, (const int64_t[]){n, count});
+      bindings[used] = (weir_binding){qt_point_name((qt_point_array)i), &t[used]};
+      used++;
+    }
+  }
+  return weir_plan_run(b->plan, bindings, used);
+}
+
+/* Results of all ranks to rank 0; *failed: as take_numbers. Collective. */
+static weir_status collect(const job *j, int64_t first, int64_t *failed)
+{
+  const batch *b = &j->batch;
+
+  *failed = -1;
+  if (j->ranks == 1) {
+    *failed = take_numbers(j, first, b->n, j->part[QT_POINT_NUMBER]);
+    return WEIR_OK;
+  }
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    const int64_t count = qt_point_count(&j->point, (qt_point_array)i);
+    const int64_t bytes = count * (int64_t)sizeof(double);
+    void *all = NULL;
+    int64_t total = 0;
+
+    if (count == 0) {
+      continue;
+    }
+    WEIR_TRY(weir_comm_gather(j->spec->comm, j->part[i], (b->hi - b->lo) * bytes, &all, &total));
+    if (j->rank == 0 && i == QT_POINT_NUMBER) {
+      *failed = take_numbers(j, first, b->n, all);
+    } else if (j->rank == 0) {
+      memcpy(result_of(j->out, i) + first * count, all, (size_t)total);
+    }
+    weir_free(&all);
+  }
+  return WEIR_OK;
+}
+
+/* Why the point failed: it is computed again. */
+static weir_status tell_failure(const job *j, int64_t point)
+{
+  const double *k = j->spec->k[point / j->spec->n_energies];
+  const double energy = j->spec->energy[point % j->spec->n_energies];
+  qt_point_leads leads = {.same = false};
+  double *out[QT_POINT_ARRAYS] = {NULL};
+  void *scratch = NULL;
+  char text[512];
+  weir_status status = WEIR_OK;
+
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    WEIR_TRY_GOTO(
+        weir_alloc(qt_point_count(&j->point, (qt_point_array)i), sizeof **out, (void **)&out[i]),
+        done);
+  }
+  WEIR_TRY_GOTO(weir_alloc(qt_point_scratch(&j->point), 1, &scratch), done);
+  WEIR_TRY_GOTO(qt_point_leads_set(j->s, k, &leads), done);
+  WEIR_TRY_GOTO(qt_point_solve(&j->point, &leads, energy, scratch, out), done);
+  status = weir_fail(WEIR_ERR_MEMORY, "out of memory on one of %d ranks", j->ranks);
+done:
+  qt_point_leads_fini(&leads);
+  weir_free(&scratch);
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    weir_free(&out[i]);
+  }
+  (void)snprintf(text, sizeof text, "%s", weir_last_message());
+  return weir_fail(status, "k (%g, %g), energy %.12g eV: %s", k[0], k[1], energy, text);
+}
+
+/* ---- All of them ---- */
+
+static weir_status agree(const job *j, weir_status status)
+{
+  return j->ranks > 1 ? weir_comm_agree(j->spec->comm, status) : status;
+}
+
+/* The same number on all ranks: the least. Collective. */
+static weir_status agree_least(const job *j, int64_t *value)
+{
+  weir_request *r = NULL;
+
+  if (j->ranks == 1) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_allreduce_create(j->spec->comm, "points at once",
+                                 weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), value, 1, &r));
+  weir_status status = weir_request_start(r);
+
+  status = status == WEIR_OK ? weir_request_wait(r) : status;
+  weir_request_destroy(&r);
+  return status;
+}
+
+static weir_status check_leads(const job *j)
+{
+  for (int c = 0; c < QT_LEADS; c++) {
+    const int64_t rows = qt_layout_rows(&j->layout, c == QT_LEFT ? 0 : j->s->n_blocks - 1);
+
+    if (j->s->lead[c].n != rows) {
+      return weir_fail(WEIR_ERR_SHAPE, "a lead's cell of %lld orbitals at a block of %lld",
+                       (long long)j->s->lead[c].n, (long long)rows);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Sizes, which are all that is known then. */
+static weir_status measure(job *j)
+{
+  const qt_transport_spec *spec = j->spec;
+
+  WEIR_TRY(count_points(j->s, spec, &j->points, &j->threads));
+  WEIR_TRY(qt_layout_create(j->s->n_blocks, j->s->block, &j->layout));
+  WEIR_TRY(check_leads(j));
+  if (spec->bond_currents) {
+    WEIR_TRY(qt_bonds_create(j->s, &j->out->bonds));
+  }
+  set_point(j->s, spec, &j->layout, &j->out->bonds, &j->point);
+  j->at_once = points_of_thread(&j->point) * j->threads;
+  return WEIR_OK;
+}
+
+/* What needs no other rank. */
+static weir_status prepare(job *j)
+{
+  WEIR_TRY(measure(j));
+  return make_results(j, j->out);
+}
+
+/* Memory of a batch. */
+static weir_status make_room(job *j)
+{
+  const int64_t most = j->at_once * j->ranks < j->points ? j->at_once * j->ranks : j->points;
+  const int64_t share = (most + j->ranks - 1) / j->ranks;
+
+  j->at_once = most;
+  WEIR_TRY(weir_alloc(j->ranks + 1, sizeof *j->bounds, (void **)&j->bounds));
+  WEIR_TRY(weir_alloc(2 * share, sizeof(double), (void **)&j->in[0]));
+  WEIR_TRY(weir_alloc(share, sizeof(double), (void **)&j->in[1]));
+  for (int i = 0; i < (j->ranks > 1 ? QT_POINT_ARRAYS : 1); i++) {
+    WEIR_TRY(weir_alloc(share * qt_point_count(&j->point, (qt_point_array)i), sizeof(double),
+                        (void **)&j->part[i]));
+  }
+  return WEIR_OK;
+}
+
+/* Points from `first` on. Collective. */
+static weir_status run_next(job *j, int64_t first, int64_t *done)
+{
+  const int64_t left = j->points - first, n = left < j->at_once ? left : j->at_once;
+  int64_t failed = -1;
+
+  WEIR_TRY(plan_batch(j, n));
+  WEIR_TRY(run_batch(j, first));
+  WEIR_TRY(collect(j, first, &failed));
+  WEIR_TRY(agree(j, failed >= 0 ? tell_failure(j, failed) : WEIR_OK));
+  *done = first + n;
+  if (j->rank == 0) {
+    weir_progress("transport", *done, j->points, "points");
+  }
+  return WEIR_OK;
+}
+
+static weir_status run_all(job *j)
+{
+  WEIR_TRY(agree(j, prepare(j)));
+  WEIR_TRY(agree_least(j, &j->at_once));
+  WEIR_TRY(agree(j, make_room(j)));
+  for (int64_t done = 0; done < j->points;) {
+    WEIR_TRY(run_next(j, done, &done));
+    if (done < j->points) {
+      WEIR_TRY(agree(j, !weir_stop_requested()
+                            ? WEIR_OK
+                            : weir_fail(WEIR_ERR_STOPPED,
+                                        "stopped after %lld of %lld points: nothing is written",
+                                        (long long)done, (long long)j->points)));
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out)
 {
-  job j = {.s = s, .spec = spec, .out = out};
-  weir_status status = WEIR_OK;
-  int64_t points = 0;
-  int threads = 0;
+  job j = {.s = s, .spec = spec, .out = out, .ranks = 1};
 
   *out = (qt_transport){.n = 0};
-  WEIR_TRY(count_points(s, spec, &points, &threads));
-  WEIR_TRY_GOTO(make_results(&j, out), done);
-  WEIR_TRY_GOTO(prepare(&j, threads), done);
-  for (; j.first < points && status == WEIR_OK; j.first += BATCH * threads) {
-    const int64_t left = points - j.first;
+  if (spec->comm != NULL) {
+    j.rank = weir_comm_rank(spec->comm);
+    j.ranks = weir_comm_size(spec->comm);
+  }
+  const weir_status status = run_all(&j);
 
-    weir_parallel(left < BATCH * threads ? left : BATCH * threads, threads, run_point, &j);
-    status = first_failure(&j, threads);
-    weir_progress("transport", points - left + (left < BATCH * threads ? left : BATCH * threads),
-                  points, "points");
-    if (status == WEIR_OK && left > BATCH * threads && weir_stop_requested()) {
-      status = weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld points: nothing is written",
-                         (long long)(j.first + BATCH * threads), (long long)points);
-    }
+  fini_batch(&j.batch);
+  weir_free(&j.bounds);
+  weir_free(&j.in[0]);
+  weir_free(&j.in[1]);
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    weir_free(&j.part[i]);
   }
-done:
-  for (int64_t k = 0; k < spec->n_k && j.cell != NULL; k++) {
-    qt_cell_fini(&j.cell[k][QT_LEFT]);
-    qt_cell_fini(&j.cell[k][QT_RIGHT]);
-  }
-  for (int t = 0; t < threads && j.worker != NULL; t++) {
-    free_worker(&j.worker[t]);
-  }
-  weir_free(&j.cell);
-  weir_free(&j.same);
-  weir_free(&j.worker);
   qt_layout_fini(&j.layout);
   if (status != WEIR_OK) {
     qt_transport_fini(out);
@@ -439,34 +467,16 @@ done:
 
 weir_status qt_transport_bytes(const qt_system *s, const qt_transport_spec *spec, double *bytes)
 {
-  const bool dos = spec->dos || spec->lead_dos;
-  const double size = sizeof(weir_c128);
-  double per_point = sizeof(double) + QT_LEADS * sizeof(int64_t), cells = 0, thread = 0;
-  qt_layout l = {.n = 0};
-  int64_t points = 0;
-  int threads = 0;
+  qt_transport none = {.n = 0};
+  job j = {.s = s, .spec = spec, .out = &none, .ranks = 1};
+  const weir_status status = measure(&j);
 
-  WEIR_TRY(count_points(s, spec, &points, &threads));
-  WEIR_TRY(qt_layout_create(s->n_blocks, s->block, &l));
-  for (int c = 0; c < QT_LEADS; c++) {
-    const qt_lead *lead = &s->lead[c];
-    const double n = (double)lead->n;
-
-    cells += size * n * n * (lead->overlap.count > 0 ? 4 : 2);
-    thread += size * n * n * 2; /* sigma, gamma */
+  if (status == WEIR_OK) {
+    *bytes = bytes_of(&j, j.threads, j.at_once);
   }
-  const double corner = (double)s->lead[QT_LEFT].n * (double)s->lead[QT_RIGHT].n;
-
-  for (int64_t i = 0; i < s->h.count && spec->bond_currents; i++) { /* at most: half are bonds */
-    per_point += QT_LEADS * sizeof(double) * (double)qt_sparse_count(&s->h.matrix[i]) / 2;
-  }
-  per_point += (double)(s->n * (int64_t)sizeof(double)) * (dos + (spec->lead_dos ? QT_LEADS : 0));
-  thread += size * (corner + fmax(2 * corner, (double)l.max)) +
-            (double)qt_rgf_scratch(l.max, spec->lead_dos) +
-            size * ((double)l.count * (dos + spec->lead_dos) + (dos ? (double)(l.max * l.max) : 0));
-  *bytes = (double)points * per_point + (double)spec->n_k * cells + threads * thread;
-  qt_layout_fini(&l);
-  return WEIR_OK;
+  qt_layout_fini(&j.layout);
+  qt_transport_fini(&none);
+  return status;
 }
 
 void qt_transport_fini(qt_transport *t)

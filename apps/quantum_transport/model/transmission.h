@@ -6,8 +6,9 @@
  * spin. */
 #ifndef QT_TRANSMISSION_H
 #define QT_TRANSMISSION_H
+#include "comm/weir_comm.h"
 #include "model/bonds.h"
-#include "model/lead/lead.h"
+#include "model/point.h"
 
 /* What is computed; everything is borrowed. */
 typedef struct qt_transport_spec {
@@ -21,10 +22,11 @@ typedef struct qt_transport_spec {
   bool bond_currents;   /* currents from orbital to orbital             */
   double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
-  int threads;          /* 0: all                                       */
+  int threads;          /* of this rank; 0: all                         */
+  weir_comm *comm;      /* ranks that share the points; NULL: this one does all of them */
 } qt_transport_spec;
 
-/* [n_k, n_energies, ...]; owns its arrays. */
+/* [n_k, n_energies, ...]; owns its arrays, which rank 0 alone has. */
 typedef struct qt_transport {
   int64_t n_k, n_energies, n;
   double *transmission;       /* 0 where a lead has no propagating mode (decimation: where it is
@@ -39,11 +41,14 @@ typedef struct qt_transport {
   qt_sparse bonds;            /* orbitals that currents flow between (bonds.h); empty where not
                                  computed */
   double *bond_current[QT_LEADS]; /* [.., bonds] of the states that a lead fills, likewise    */
-  double residual;   /* largest of a lead (qt_lead_result)                            */
-  int64_t n_shifted; /* points whose energy was shifted                               */
+  double residual;           /* largest of a lead (qt_lead_result)                            */
+  int64_t n_shifted;         /* points whose energy was shifted                               */
+  double seconds[QT_PHASES]; /* of each phase, summed over threads and ranks          */
+  double flops;              /* of the recursion, by formula                          */
 } qt_transport;
 
-/* Computes all points in parallel; results do not depend on the number of threads. With an overlap
+/* Computes all points in parallel; results do not depend on the number of threads or ranks.
+ * Collective over spec->comm: all ranks give the same system and spec. With an overlap
  * matrix the density of states lacks what end cells share with the leads. Fails: WEIR_ERR_NUMERIC
  * and WEIR_ERR_MEMORY, naming wave vector and energy; WEIR_ERR_SHAPE; *out is then empty. */
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,

@@ -371,3 +371,67 @@ done:
   weir_free(&sigma[QT_RIGHT]);
   return status;
 }
+
+/* Most that the rank of A+ can be: rows or columns that are not empty. */
+static int64_t max_coupling_rank(const qt_bloch *next, int64_t n, bool *used)
+{
+  int64_t rows = 0, columns = 0;
+
+  for (int64_t i = 0; i < next->count; i++) {
+    const qt_sparse *m = &next->matrix[i];
+
+    for (int64_t row = 0; row < n; row++) {
+      used[row] = used[row] || m->start[row + 1] > m->start[row];
+    }
+    for (int64_t at = 0; at < m->start[n]; at++) {
+      used[n + m->column[at]] = true;
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    rows += used[i];
+    columns += used[n + i];
+  }
+  return rows < columns ? rows : columns;
+}
+
+static int64_t coupling_rank(const qt_lead *lead)
+{
+  bool *used = NULL;
+  int64_t rank = lead->n;
+
+  if (lead->next_overlap.count == 0 &&
+      weir_alloc(2 * lead->n, sizeof *used, (void **)&used) == WEIR_OK) {
+    rank = max_coupling_rank(&lead->next, lead->n, used);
+  }
+  weir_free(&used);
+  return rank;
+}
+
+double qt_lead_bytes(const qt_lead_opts *o, const qt_lead *lead)
+{
+  const int64_t n = lead->n, r = o->method == QT_LEAD_DECIMATION ? 0 : coupling_rank(lead);
+  const double all = (double)n * (double)n, half = (double)n * (double)r;
+  const double small = 4 * (double)r * (double)r;
+  const double test = 4 * all; /* find_perfect, after the method's own is freed */
+  const int64_t solve = weir_linear_solve_work(n, 2 * r), pair = weir_linear_pair_work(2 * r);
+  double elements = 0, bytes = 0;
+
+  switch (o->method) {
+  case QT_LEAD_DECIMATION:
+    elements = 10 * all;
+    bytes = (double)weir_linear_solve_work(n, 2 * n);
+    break;
+  case QT_LEAD_CONTOUR:
+    elements = (3 + 3 + 1) * all + (2 + 2 + 2 + 1 + 4 + 4) * half + (3 + 3) * small;
+    bytes = (double)(solve > pair ? solve : pair) + (double)pair;
+    break;
+  default:
+    elements = 3 * all + 4 * half + 3 * small;
+    bytes = (double)(solve > pair ? solve : pair);
+    break;
+  }
+  const double size = sizeof(weir_c128);
+
+  return size * 8 * all + (double)weir_linear_solve_work(n, n) +
+         fmax(size * elements + bytes, size * test);
+}

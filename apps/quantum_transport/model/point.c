@@ -1,0 +1,405 @@
+/* point.c - see point.h. */
+#include "model/point.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_clock.h"
+#include "model/bonds.h"
+#include "model/rgf/rgf.h"
+
+static bool has_bonds(const qt_point_spec *s)
+{
+  return s->bonds != NULL && qt_sparse_count(s->bonds) > 0;
+}
+
+/* Whether blocks of G^<, and of G at all, are needed. */
+static bool wants_lesser(const qt_point_spec *s)
+{
+  return s->lead_dos || has_bonds(s);
+}
+
+static bool wants_g(const qt_point_spec *s)
+{
+  return s->dos || wants_lesser(s);
+}
+
+int64_t qt_point_count(const qt_point_spec *s, qt_point_array which)
+{
+  switch (which) {
+  case QT_POINT_NUMBER:
+    return QT_POINT_NUMBERS;
+  case QT_POINT_DOS:
+    return s->dos || s->lead_dos ? s->layout->n : 0;
+  case QT_POINT_DOS_LEFT:
+  case QT_POINT_DOS_RIGHT:
+    return s->lead_dos ? s->layout->n : 0;
+  default:
+    return has_bonds(s) ? qt_sparse_count(s->bonds) : 0;
+  }
+}
+
+const char *qt_point_name(qt_point_array which)
+{
+  static const char *const name[QT_POINT_ARRAYS] = {"number",    "dos",       "dos_left",
+                                                    "dos_right", "bond_left", "bond_right"};
+
+  return name[which];
+}
+
+double qt_point_flops(const qt_point_spec *s)
+{
+  return wants_g(s) ? qt_rgf_flops(s->layout, wants_lesser(s), false)
+                    : qt_rgf_corner_flops(s->layout);
+}
+
+/* ---- Memory ---- */
+
+typedef struct space {
+  weir_c128 *sigma[QT_LEADS], *gamma[QT_LEADS]; /* of the end blocks                         */
+  weir_c128 *corner, *memory;
+  weir_c128 *g, *lesser, *overlap; /* banks, and one block, for the densities                */
+  void *rgf;
+} space;
+
+static void *take(char *base, int64_t *at, int64_t count, size_t size)
+{
+  const int64_t line = 64; /* bytes to which each begins */
+  void *const memory = base != NULL && count > 0 ? base + *at : NULL;
+
+  *at += (count * (int64_t)size + line - 1) / line * line;
+  return memory;
+}
+
+/* Returns bytes; base NULL: no more than that. */
+static int64_t lay_out(const qt_point_spec *spec, void *base, space *s)
+{
+  const qt_layout *l = spec->layout;
+  const bool g = wants_g(spec), lesser = wants_lesser(spec);
+  const int64_t ends[] = {qt_layout_rows(l, 0), qt_layout_rows(l, l->n_blocks - 1)};
+  const int64_t corner = ends[0] * ends[1], memory = 2 * corner > l->max ? 2 * corner : l->max;
+  const size_t size = sizeof *s->g;
+  int64_t at = 0;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    s->sigma[c] = take(base, &at, ends[c] * ends[c], size);
+    s->gamma[c] = take(base, &at, ends[c] * ends[c], size);
+  }
+  s->corner = take(base, &at, corner, size);
+  s->memory = take(base, &at, memory, size);
+  s->g = take(base, &at, g ? l->count : 0, size);
+  s->lesser = take(base, &at, lesser ? l->count : 0, size);
+  s->overlap = take(base, &at, g ? l->max * l->max : 0, size);
+  s->rgf = take(base, &at, qt_rgf_scratch(l->max, lesser), 1);
+  return at;
+}
+
+int64_t qt_point_scratch(const qt_point_spec *s)
+{
+  space none;
+
+  return lay_out(s, NULL, &none);
+}
+
+double qt_point_bytes(const qt_point_spec *s)
+{
+  double cells = 0, work = 0;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    const qt_lead *lead = &s->system->lead[c];
+    const double n = (double)lead->n;
+    const int matrices = (lead->cell.count > 0) + (lead->next.count > 0) +
+                         (lead->overlap.count > 0) + (lead->next_overlap.count > 0);
+
+    cells += (double)sizeof(weir_c128) * n * n * matrices;
+    work = fmax(work, qt_lead_bytes(s->lead, lead));
+  }
+  return cells + work;
+}
+
+/* ---- A point ---- */
+
+typedef struct point {
+  const qt_point_spec *spec;
+  const qt_point_leads *leads;
+  double energy; /* E, of phonons the square of hbar omega */
+  space s;
+  bool closed[QT_LEADS]; /* nothing passes through that lead      */
+  double *number;
+} point;
+
+/* Blocks of fewer elements are not timed: it would take as long as to read them. */
+enum { TIMED = 256 };
+
+/* Whether a lead has no broadening: no mode of those that the method of modes finds, or a Gamma
+ * that is 0 but for rounding. */
+static bool is_closed(const qt_lead_result *r, int64_t n, const weir_c128 *sigma,
+                      const weir_c128 *gamma)
+{
+  const double rounding = 1e-13;
+  double of_sigma = 0, of_gamma = 0;
+
+  if (r->method != QT_LEAD_DECIMATION) { /* at a real energy */
+    return r->n_modes == 0;
+  }
+  for (int64_t i = 0; i < n * n; i++) {
+    of_sigma = fmax(of_sigma, hypot(sigma[i].re, sigma[i].im));
+    of_gamma = fmax(of_gamma, hypot(gamma[i].re, gamma[i].im));
+  }
+  return of_gamma <= rounding * of_sigma;
+}
+
+/* E S - H, minus Sigma at the ends. */
+static void assemble(const point *p, int64_t row, int64_t column, weir_c128 *out)
+{
+  const qt_system *s = p->spec->system;
+  const int64_t rows = qt_layout_rows(p->spec->layout, row);
+  const int64_t columns = qt_layout_rows(p->spec->layout, column);
+  const double *k = p->leads->k;
+
+  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
+  if (s->s.count > 0) {
+    qt_system_add_block(s, &s->s, k, row, column, (weir_c128){p->energy, 0}, out);
+  }
+  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
+    out[i * (rows + 1)].re = p->energy;
+  }
+  qt_system_add_block(s, &s->h, k, row, column, (weir_c128){-1, 0}, out);
+  for (int c = 0; c < QT_LEADS; c++) {
+    const bool touches = row == column && row == (c == QT_LEFT ? 0 : s->n_blocks - 1);
+
+    for (int64_t i = 0; i < rows * rows && touches; i++) {
+      out[i].re -= p->s.sigma[c][i].re;
+      out[i].im -= p->s.sigma[c][i].im;
+    }
+  }
+}
+
+/* qt_blocks.read of A. */
+static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
+{
+  const point *p = context;
+  const qt_layout *l = p->spec->layout;
+
+  if (qt_layout_rows(l, row) * qt_layout_rows(l, column) < TIMED) {
+    assemble(p, row, column, out);
+    return;
+  }
+  const double began = weir_clock();
+
+  assemble(p, row, column, out);
+  p->number[QT_POINT_SECONDS + QT_PHASE_ASSEMBLY] += weir_clock() - began;
+}
+
+/* The same of Sigma^< = i Gamma of the left lead, as if it alone were full. */
+static void read_left(const void *context, int64_t row, int64_t column, weir_c128 *out)
+{
+  const point *p = context;
+  const qt_layout *l = p->spec->layout;
+  const int64_t count = qt_layout_rows(l, row) * qt_layout_rows(l, column);
+
+  memset(out, 0, (size_t)count * sizeof *out);
+  for (int64_t i = 0; i < count && row == 0; i++) {
+    out[i] = (weir_c128){-p->s.gamma[QT_LEFT][i].im, p->s.gamma[QT_LEFT][i].re};
+  }
+}
+
+/* sum over j of X[i,j] S[j,i] for every orbital i of block b. */
+static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c128 *sum)
+{
+  const qt_layout *l = p->spec->layout;
+  const qt_system *s = p->spec->system;
+  const int64_t rows = qt_layout_rows(l, b);
+
+  for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
+    const int64_t columns = qt_layout_rows(l, c);
+    const weir_c128 *x = bank + qt_layout_at(l, b, c);
+    weir_c128 *overlap = p->s.overlap;
+
+    if (s->s.count > 0) {
+      memset(overlap, 0, (size_t)(rows * columns) * sizeof *overlap);
+      qt_system_add_block(s, &s->s, p->leads->k, c, b, (weir_c128){1, 0}, overlap);
+    }
+    for (int64_t i = 0; i < rows && s->s.count > 0; i++) {
+      for (int64_t j = 0; j < columns; j++) {
+        const weir_c128 y = x[i * columns + j], z = overlap[j * rows + i];
+
+        sum[i].re += y.re * z.re - y.im * z.im;
+        sum[i].im += y.re * z.im + y.im * z.re;
+      }
+    }
+    for (int64_t i = 0; i < rows && s->s.count == 0 && b == c; i++) {
+      sum[i] = x[i * (rows + 1)];
+    }
+  }
+}
+
+/* factor times the imaginary part of that, of all orbitals. */
+static void store_dos(const point *p, const weir_c128 *bank, double factor, double *out)
+{
+  const qt_layout *l = p->spec->layout;
+  weir_c128 *sum = p->s.memory;
+
+  for (int64_t b = 0; b < l->n_blocks; b++) {
+    const int64_t rows = qt_layout_rows(l, b);
+
+    memset(sum, 0, (size_t)rows * sizeof *sum);
+    add_overlap(p, bank, b, sum);
+    for (int64_t i = 0; i < rows; i++) {
+      out[l->block[b] + i] = factor * sum[i].im;
+    }
+  }
+}
+
+/* Densities of states and currents from blocks of G and G^<; slope: dE / d(hbar omega). */
+static void store_densities(const point *p, double slope, double *const out[QT_POINT_ARRAYS])
+{
+  const qt_point_spec *s = p->spec;
+  double *const *lead_dos = &out[QT_POINT_DOS_LEFT];
+
+  if (out[QT_POINT_DOS] != NULL) {
+    store_dos(p, p->s.g, -slope / M_PI, out[QT_POINT_DOS]);
+  }
+  if (has_bonds(s)) {
+    const qt_bonds_job bonds = {.s = s->system,
+                                .layout = s->layout,
+                                .bonds = s->bonds,
+                                .k = p->leads->k,
+                                .energy = p->energy,
+                                .g = p->s.g,
+                                .lesser = p->s.lesser,
+                                .room = p->s.overlap};
+
+    qt_bonds_currents(&bonds, &out[QT_POINT_BOND_LEFT]);
+  }
+  if (s->lead_dos) {
+    store_dos(p, p->s.lesser, slope / (2 * M_PI), lead_dos[QT_LEFT]);
+    for (int64_t i = 0; i < s->layout->n; i++) { /* the remaining part */
+      lead_dos[QT_RIGHT][i] = out[QT_POINT_DOS][i] - lead_dos[QT_LEFT][i];
+    }
+  }
+}
+
+/* Sigma and Gamma of both leads. */
+static weir_status solve_leads(point *p)
+{
+  const qt_point_spec *s = p->spec;
+  const double eta = qt_lead_eta(s->lead, s->system->particle, p->energy);
+  qt_lead_result r = {.residual = 0};
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    const qt_cell *cell = &p->leads->cell[c];
+
+    if (c == QT_LEFT || !p->leads->same) { /* else both at once */
+      r.sigma[c] = p->s.sigma[c];
+      r.sigma[1 - c] = p->leads->same ? p->s.sigma[1 - c] : NULL;
+      WEIR_TRY(qt_lead_solve(s->lead, cell, p->energy, eta, &r));
+      p->number[QT_POINT_RESIDUAL] = fmax(p->number[QT_POINT_RESIDUAL], r.residual);
+    }
+    p->number[QT_POINT_MODES + c] = (double)r.n_modes;
+    qt_lead_gamma(cell->n, p->s.sigma[c], p->s.gamma[c]);
+    p->closed[c] = is_closed(&r, cell->n, p->s.sigma[c], p->s.gamma[c]);
+  }
+  return WEIR_OK;
+}
+
+/* Blocks of G, where wanted, or its corner alone; false: singular. */
+static bool recur(const point *p)
+{
+  const qt_point_spec *s = p->spec;
+  const qt_blocks a = {read_block, p};
+
+  if (!wants_g(s)) {
+    return qt_rgf_corner(s->layout, &a, p->s.corner, p->s.rgf);
+  }
+  const qt_rgf_job rgf = {.layout = s->layout,
+                          .a = a,
+                          .sigma = {wants_lesser(s) ? read_left : NULL, p},
+                          .g = {p->s.g, 1},
+                          .lesser = {p->s.lesser, 1},
+                          .corner = p->s.corner};
+
+  return qt_rgf_solve(&rgf, p->s.rgf);
+}
+
+static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARRAYS])
+{
+  const qt_point_spec *s = p->spec;
+  const bool phonons = s->system->particle == QT_PHONONS;
+  double *const seconds = p->number + QT_POINT_SECONDS, before = weir_clock();
+
+  p->energy = phonons ? energy * energy : energy;
+  const weir_status status = solve_leads(p);
+  double after = weir_clock();
+
+  seconds[QT_PHASE_LEADS] += after - before;
+  WEIR_TRY(status);
+  const bool open = !p->closed[QT_LEFT] && !p->closed[QT_RIGHT];
+
+  p->number[QT_POINT_TRANSMISSION] = 0;
+  if (!open && !wants_g(s)) {
+    return WEIR_OK;
+  }
+  const double assembly = seconds[QT_PHASE_ASSEMBLY];
+  const bool regular = recur(p);
+
+  if (regular && open) {
+    const int64_t rows[] = {p->leads->cell[QT_LEFT].n, p->leads->cell[QT_RIGHT].n};
+
+    p->number[QT_POINT_TRANSMISSION] =
+        qt_rgf_trace(rows[QT_LEFT], rows[QT_RIGHT], p->s.gamma[QT_LEFT], p->s.corner,
+                     p->s.gamma[QT_RIGHT], p->s.memory);
+  }
+  before = after;
+  after = weir_clock();
+  seconds[QT_PHASE_RECURSION] += after - before - (seconds[QT_PHASE_ASSEMBLY] - assembly);
+  p->number[QT_POINT_FLOPS] += qt_point_flops(s);
+  if (!regular) {
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "the Green's function of the device is singular: a part of it has a state of "
+                     "that energy; shift the energy");
+  }
+  if (wants_g(s)) {
+    store_densities(p, phonons ? 2 * energy : 1, out);
+    seconds[QT_PHASE_ASSEMBLY] += weir_clock() - after;
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_point_solve(const qt_point_spec *s, const qt_point_leads *leads, double energy,
+                           void *scratch, double *const out[QT_POINT_ARRAYS])
+{
+  point p = {.spec = s, .leads = leads, .number = out[QT_POINT_NUMBER]};
+
+  (void)lay_out(s, scratch, &p.s);
+  memset(p.number, 0, QT_POINT_NUMBERS * sizeof *p.number);
+  weir_status status = solve(&p, energy, out);
+
+  if (status == WEIR_ERR_NUMERIC && s->shift > 0) {
+    p.number[QT_POINT_SHIFTED] = 1;
+    status = solve(&p, energy + s->shift, out);
+  }
+  p.number[QT_POINT_STATUS] = (double)status;
+  return status;
+}
+
+weir_status qt_point_leads_set(const qt_system *s, const double k[2], qt_point_leads *leads)
+{
+  if (leads->cell[QT_LEFT].n > 0 && leads->k[0] == k[0] && leads->k[1] == k[1]) {
+    return WEIR_OK;
+  }
+  qt_point_leads_fini(leads);
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(qt_cell_create(&s->lead[c], k, &leads->cell[c]));
+  }
+  memcpy(leads->k, k, sizeof leads->k);
+  leads->same = qt_cell_is_same(&leads->cell[QT_LEFT], &leads->cell[QT_RIGHT]);
+  return WEIR_OK;
+}
+
+void qt_point_leads_fini(qt_point_leads *leads)
+{
+  qt_cell_fini(&leads->cell[QT_LEFT]);
+  qt_cell_fini(&leads->cell[QT_RIGHT]);
+  *leads = (qt_point_leads){.same = false};
+}

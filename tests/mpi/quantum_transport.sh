@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# quantum_transport.sh PROGRAM RANKS_SH: spectra of 2 and 4 ranks have the bits of one rank on one and on two threads; one rank
+# writes; a point that fails on another rank than the first is named.
+set -u
+program=$1
+ranks=$2
+. "$(dirname "$0")/script.sh"
+
+# run RANKS FOLDER FLAGS...
+run() {
+  local n=$1 out=$2
+  shift 2
+  bash "$ranks" "$n" "$program" run --out "$work/$out" "$@" >"$work/log" 2>&1
+}
+cat >"$work/compare.py" <<'END_OF_PYTHON'
+import sys, netCDF4
+with netCDF4.Dataset(sys.argv[1]) as a, netCDF4.Dataset(sys.argv[2]) as b:
+    assert a.variables.keys() == b.variables.keys()
+    other = [k for k in a.variables if a[k][...].tobytes() != b[k][...].tobytes()]
+    print(sys.argv[2], "other bits:", other)
+    sys.exit(len(other) > 0)
+END_OF_PYTHON
+# same FOLDER OTHER: all spectra are the same bits.
+same() {
+  cmp "$work/$1/spectra.csv" "$work/$2/spectra.csv" >"$work/log" 2>&1 || fail "$2: other means than $1"
+  [ ! -e "$work/$1/transport.nc" ] || /usr/bin/python3 "$work/compare.py" "$work/$1/transport.nc" "$work/$2/transport.nc" >"$work/log" 2>&1 ||
+    fail "$2: other spectra than $1"
+}
+
+ribbon=(--set 'device={agnr: {width: 7, length: 6, disorder: 1}}' --set energy.points=41 --set output.bond_currents=true)
+slab=(--set 'device={silicon_fin: {length: 3, height: 1}}' --set k.nz=3 --set energy.min=1.5 --set energy.max=1.6 --set energy.points=3)
+status=0
+run 1 ribbon1 "${ribbon[@]}" --threads 1 || status=$?
+[ $status != 77 ] || { cat "$work/log"; exit 77; }
+[ $status = 0 ] || fail "one rank: status $status"
+run 1 slab1 "${slab[@]}" --threads 1 || fail "one rank, k"
+run 1 ribbon1x2 "${ribbon[@]}" --threads 2 || fail "one rank of 2 threads"
+same ribbon1 ribbon1x2
+for n in 2 4; do
+  run $n ribbon$n "${ribbon[@]}" --threads 1 || fail "$n ranks"
+  grep -q "41 points, $n ranks" "$work/log" || fail "$n ranks: their number is not told"
+  [ "$(grep -c '^report: ' "$work/log")" = 1 ] || fail "$n ranks: not one of them tells of results"
+  [ "$(find "$work/ribbon$n" -name 'run*.jsonl' | wc -l)" = 1 ] || fail "$n ranks: not one log"
+  same ribbon1 ribbon$n
+  run $n slab$n "${slab[@]}" --threads 1 || fail "$n ranks, k"
+  same slab1 slab$n
+done
+run 4 few "${ribbon[@]}" --set energy.points=3 --threads 1 || fail "4 ranks, 3 points"
+run 2 ribbon2x2 "${ribbon[@]}" --threads 2 || fail "2 ranks of 2 threads"
+same ribbon1 ribbon2x2
+
+# The last of 4 energies is a band edge, which rank 1 of 2 has.
+status=0
+run 2 edge --set device=chain --set energy.min=-1 --set energy.max=2 --set energy.points=4 --set energy.shift=0 \
+  --set lead.method=modes --threads 1 || status=$?
+[ $status = 6 ] || fail "a band edge: status $status"
+grep -q 'k (0, 0), energy 2 eV: lead: no surface' "$work/log" || fail "a band edge is not named"
+find "$work/edge" -type f ! -name 'run*.jsonl' ! -name resolved.yaml ! -name .weir.lock | grep . && fail "a band edge: results are written"
+# What the configuration shows to be wrong makes no folder.
+status=0
+run 2 wrong --set energy.min=1 --set energy.max=0 || status=$?
+[ $status = 2 ] && [ ! -e "$work/wrong" ] || fail "a wrong grid of energies: status $status"
+echo "the same bits on 1, 2 and 4 ranks"
