@@ -40,6 +40,10 @@ const weir_opt qt_options[] = {
         qt_cfg, petsc, "",
         "options of PETSc for its solvers, each with its value, such as "
         "\"-ksp_rtol 1e-8\"; the command line of the program is not read for them"),
+    WEIR_OPT_REAL(
+        qt_cfg, memory.budget, 0, 0, 1e9, "MiB",
+        "memory that a rank may hold: fewer points are computed at once, on fewer threads, "
+        "where more would take more; results in memory count; 0: no limit"),
     WEIR_OPT_TABLE(qt_cfg, comm, weir_comm_opts, "messages between the ranks of mpiexec or srun"),
     WEIR_OPT_END,
 };

@@ -37,6 +37,9 @@ typedef struct qt_cfg {
     bool tbt, dos, bond_currents; /* files to write; what to compute */
   } output;
   weir_string_list petsc; /* options of PETSc's own */
+  struct {
+    double budget; /* MiB of a rank */
+  } memory;
   weir_comm_cfg comm;
 } qt_cfg;
 

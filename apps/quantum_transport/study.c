@@ -219,24 +219,67 @@ static void integrate(qt_study *s)
   warn_of_grid(s, w);
 }
 
+static qt_transport_spec spec_of(const qt_study *s, int threads)
+{
+  const double mib = 1 << 20, budget = s->cfg->memory.budget * mib;
+
+  return (qt_transport_spec){.lead = s->cfg->lead,
+                             .n_k = s->n_k,
+                             .k = s->k,
+                             .n_energies = s->n_energies,
+                             .energy = s->energy,
+                             .dos = s->cfg->output.dos,
+                             .lead_dos = s->cfg->output.dos,
+                             .bond_currents = s->cfg->output.bond_currents,
+                             .shift = s->cfg->energy.shift,
+                             .threads = threads,
+                             .comm = s->comm,
+                             .memory =
+                                 budget > 0 ? fmax(budget - (double)weir_alloc_bytes(), 1) : 0};
+}
+
+/* Held when the means are made of the results, and with the text of an energy when they are
+ * written. */
+static double means_bytes(const qt_study *s)
+{
+  const double n_e = (double)s->n_energies, n = (double)s->system.n, text = 112;
+  const double of_energy = s->cfg->output.dos ? n + (double)s->system.n_atoms + 1 : 0;
+
+  return n_e * (2 * sizeof(double) + fmax(text, sizeof(double) * of_energy));
+}
+
+weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out)
+{
+  const qt_transport_spec spec = spec_of(s, threads);
+  const double held = (double)weir_alloc_bytes(), mib = 1 << 20;
+
+  WEIR_TRY(qt_transport_size_of(&s->system, &spec, out));
+  const double after = out->kept + means_bytes(s);
+
+  if (spec.memory > 0 && after > spec.memory) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "memory.budget: %g MiB do not hold results and their means, %.4g MiB: give "
+                     "that, or fewer energies or wave vectors, or switch output.dos or "
+                     "output.bond_currents off",
+                     s->cfg->memory.budget, (held + after) / mib);
+  }
+  out->peak = held + fmax(out->peak, after);
+  return WEIR_OK;
+}
+
 weir_status qt_study_run(qt_study *s, int threads)
 {
-  const qt_transport_spec spec = {.lead = s->cfg->lead,
-                                  .n_k = s->n_k,
-                                  .k = s->k,
-                                  .n_energies = s->n_energies,
-                                  .energy = s->energy,
-                                  .dos = s->cfg->output.dos,
-                                  .lead_dos = s->cfg->output.dos,
-                                  .bond_currents = s->cfg->output.bond_currents,
-                                  .shift = s->cfg->energy.shift,
-                                  .threads = threads,
-                                  .comm = s->comm};
+  const qt_transport_spec spec = spec_of(s, threads);
   const double began = weir_clock();
+  const bool leads = s->comm == NULL || weir_comm_rank(s->comm) == 0;
+  qt_transport_size size = {.threads = 0};
+  const weir_status status = leads ? qt_study_size(s, threads, &size) : WEIR_OK;
 
+  WEIR_TRY(s->comm != NULL ? weir_comm_agree(s->comm, status) : status);
+  s->predicted_bytes = size.peak;
   WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
   s->seconds = weir_clock() - began;
-  if (s->comm != NULL && weir_comm_rank(s->comm) > 0) {
+  if (!leads) {
     return WEIR_OK;
   }
   if (s->transport.n_shifted > 0) {
@@ -260,23 +303,6 @@ weir_status qt_study_flops(const qt_study *s, double *flops)
                                                    ? qt_rgf_flops(&layout, true, false)
                                                    : qt_rgf_corner_flops(&layout));
   qt_layout_fini(&layout);
-  return WEIR_OK;
-}
-
-weir_status qt_study_bytes(const qt_study *s, int threads, double *bytes)
-{
-  const qt_transport_spec spec = {.n_k = s->n_k,
-                                  .n_energies = s->n_energies,
-                                  .lead = s->cfg->lead,
-                                  .dos = s->cfg->output.dos,
-                                  .lead_dos = s->cfg->output.dos,
-                                  .bond_currents = s->cfg->output.bond_currents,
-                                  .threads = threads};
-
-  WEIR_TRY(qt_transport_bytes(&s->system, &spec, bytes));
-  if (s->cfg->output.dos) { /* means by orbital and by atom */
-    *bytes += sizeof(double) * (double)s->n_energies * (double)(s->system.n + s->system.n_atoms);
-  }
   return WEIR_OK;
 }
 

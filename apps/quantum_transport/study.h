@@ -31,6 +31,7 @@ typedef struct qt_study {
                                                   no energies are in the window of the leads */
   qt_study_heat *heat;                         /* [cfg->contact.conductance_temperatures] */
   double seconds;
+  double predicted_bytes; /* as qt_study_size of this run */
 } qt_study;
 
 /* The device that a configuration names, or else the usual one. */
@@ -44,9 +45,10 @@ weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
 /* Flops of the Green's functions of all points, blocks taken as full, leads not counted. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status qt_study_flops(const qt_study *s, double *flops) WEIR_CHECKED;
-/* Bytes of a run on so many threads (0: all): qt_transport_bytes and the means over wave vectors.
- */
-weir_status qt_study_bytes(const qt_study *s, int threads, double *bytes) WEIR_CHECKED;
+/* What a run on so many threads (0: all) takes within memory.budget: out->peak is that of all the
+ * program holds, with the system, means over wave vectors and the report. Fails: WEIR_ERR_CONFIG
+ * (the budget is too small), as qt_transport_size_of. */
+weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out) WEIR_CHECKED;
 /* What to add to the name of a spectrum, of a current or conductance, and of either: " per spin",
  * ", both spins", nothing of phonons and where the basis has spin; ", per cell along y", ... where
  * the device is periodic. Static. */

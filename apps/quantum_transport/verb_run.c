@@ -1,5 +1,6 @@
 /* verb_run.c - computes transmission, density of states and currents of a device. */
 #include <stdio.h>
+#include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "comm/weir_comm.h"
 #include "out_spectra.h"
@@ -34,6 +35,8 @@ static weir_status write_results(const job *j, const qt_study *s)
   WEIR_TRY(qt_write_provenance(j->cli, j->cfg));
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
   WEIR_TRY(qt_run_page(s, j->cli->out));
+  weir_event("memory", WEIR_REAL("predicted_bytes", s->predicted_bytes),
+             WEIR_INT("peak_bytes", weir_alloc_peak()));
   print_results(s, j->cli->out);
   return WEIR_OK;
 }

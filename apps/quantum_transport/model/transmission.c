@@ -79,28 +79,75 @@ static int64_t points_of_thread(const qt_point_spec *p)
 /* What a plan takes beside arrays and scratch, about. */
 static const double plan_bytes = 1 << 16;
 
-/* Most that is held on rank 0, at_once points being computed on so many threads of each rank. */
-static double bytes_of(const job *j, int threads, int64_t at_once)
+/* Bytes of the arrays of a point; *most: of the largest. */
+static double arrays_of_point(const job *j, double *most)
 {
-  const double number = sizeof(double), share = ceil((double)at_once / j->ranks);
-  const int64_t n_bonds = qt_sparse_count(&j->out->bonds);
-  double point = 0, most = 0; /* bytes of the arrays of a point, and of the largest */
+  double sum = 0;
 
+  *most = 0;
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
-    const double bytes = number * (double)qt_point_count(&j->point, (qt_point_array)i);
+    const double bytes = sizeof(double) * (double)qt_point_count(&j->point, (qt_point_array)i);
 
-    point += bytes;
-    most = fmax(most, bytes);
+    sum += bytes;
+    *most = fmax(*most, bytes);
   }
-  const double kept = point + (3 - QT_POINT_NUMBERS) * number; /* T and modes of the numbers */
-  const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * number;
-  const double thread = (double)qt_point_scratch(&j->point) + point + qt_point_bytes(&j->point);
+  return sum;
+}
+
+/* Of the results, which rank 0 has; of the bonds, which all have. */
+static double kept_bytes(const job *j)
+{
+  const int64_t n_bonds = qt_sparse_count(&j->out->bonds);
+  double most;
+  const double point = arrays_of_point(j, &most) - QT_POINT_NUMBERS * sizeof(double) +
+                       sizeof(double) + QT_LEADS * sizeof(int64_t); /* of the numbers T and modes */
   const double bonds = n_bonds > 0 ? (double)(j->s->n + 1) * sizeof(int64_t) +
                                          (double)n_bonds * (sizeof(int64_t) + sizeof(weir_c128))
                                    : 0;
 
-  return (double)j->points * kept + bonds + share * (3 * number + point + room) +
-         (j->ranks > 1 ? (double)at_once * most : 0) + threads * thread + plan_bytes;
+  return bonds + (j->rank == 0 ? (double)j->points * point : 0);
+}
+
+/* Points at once on all ranks, where each has so many. */
+static int64_t points_of_ranks(const job *j, int64_t of_rank)
+{
+  return of_rank < j->points / j->ranks ? of_rank * j->ranks : j->points;
+}
+
+/* Most that this rank holds, computing so many points at once. */
+static double peak_bytes(const job *j, int threads, int64_t of_rank)
+{
+  const double all = (double)points_of_ranks(j, of_rank), share = ceil(all / j->ranks);
+  double most;
+  const double point = arrays_of_point(j, &most);
+  const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
+  const double thread = (double)qt_point_scratch(&j->point) + point + qt_point_bytes(&j->point);
+
+  return kept_bytes(j) + share * (3 * sizeof(double) + point + room) +
+         (j->ranks > 1 && j->rank == 0 ? all * most : 0) + threads * thread + plan_bytes;
+}
+
+/* As many threads and points at once as memory allows: threads first. */
+static weir_status fit_memory(job *j)
+{
+  const int64_t usual = points_of_thread(&j->point);
+  const int most = j->threads;
+  const double limit = j->spec->memory, mib = 1 << 20;
+
+  for (j->threads = most; j->threads > 0; j->threads--) {
+    for (int64_t n = usual; n > 0; n /= 2) {
+      j->at_once = n * j->threads;
+      if (limit <= 0 || peak_bytes(j, j->threads, j->at_once) <= limit) {
+        return WEIR_OK;
+      }
+    }
+  }
+  j->threads = 1;
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "memory.budget: %.4g MiB more are needed to compute one point at a time, of "
+                   "which results take %.4g MiB in all: give that, or fewer energies or wave "
+                   "vectors, or switch output.dos or output.bond_currents off",
+                   (peak_bytes(j, 1, 1) - limit) / mib, kept_bytes(j) / mib);
 }
 
 /* ---- Results ---- */
@@ -376,8 +423,7 @@ static weir_status measure(job *j)
     WEIR_TRY(qt_bonds_create(j->s, &j->out->bonds));
   }
   set_point(j->s, spec, &j->layout, &j->out->bonds, &j->point);
-  j->at_once = points_of_thread(&j->point) * j->threads;
-  return WEIR_OK;
+  return fit_memory(j);
 }
 
 /* What needs no other rank. */
@@ -390,7 +436,7 @@ static weir_status prepare(job *j)
 /* Memory of a batch. */
 static weir_status make_room(job *j)
 {
-  const int64_t most = j->at_once * j->ranks < j->points ? j->at_once * j->ranks : j->points;
+  const int64_t most = points_of_ranks(j, j->at_once);
   const int64_t share = (most + j->ranks - 1) / j->ranks;
 
   j->at_once = most;
@@ -439,16 +485,21 @@ static weir_status run_all(job *j)
   return WEIR_OK;
 }
 
+static void take_ranks(job *j)
+{
+  if (j->spec->comm != NULL) {
+    j->rank = weir_comm_rank(j->spec->comm);
+    j->ranks = weir_comm_size(j->spec->comm);
+  }
+}
+
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out)
 {
   job j = {.s = s, .spec = spec, .out = out, .ranks = 1};
 
   *out = (qt_transport){.n = 0};
-  if (spec->comm != NULL) {
-    j.rank = weir_comm_rank(spec->comm);
-    j.ranks = weir_comm_size(spec->comm);
-  }
+  take_ranks(&j);
   const weir_status status = run_all(&j);
 
   fini_batch(&j.batch);
@@ -465,14 +516,20 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   return status;
 }
 
-weir_status qt_transport_bytes(const qt_system *s, const qt_transport_spec *spec, double *bytes)
+weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *spec,
+                                 qt_transport_size *out)
 {
   qt_transport none = {.n = 0};
   job j = {.s = s, .spec = spec, .out = &none, .ranks = 1};
+
+  take_ranks(&j);
   const weir_status status = measure(&j);
 
   if (status == WEIR_OK) {
-    *bytes = bytes_of(&j, j.threads, j.at_once);
+    *out = (qt_transport_size){.peak = peak_bytes(&j, j.threads, j.at_once),
+                               .kept = kept_bytes(&j),
+                               .threads = j.threads,
+                               .at_once = points_of_ranks(&j, j.at_once)};
   }
   qt_layout_fini(&j.layout);
   qt_transport_fini(&none);

@@ -24,6 +24,8 @@ typedef struct qt_transport_spec {
                            computed; 0: that is a failure */
   int threads;          /* of this rank; 0: all                         */
   weir_comm *comm;      /* ranks that share the points; NULL: this one does all of them */
+  double memory;        /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
+                           while, a lead whose chosen method fails */
 } qt_transport_spec;
 
 /* [n_k, n_energies, ...]; owns its arrays, which rank 0 alone has. */
@@ -50,14 +52,21 @@ typedef struct qt_transport {
 /* Computes all points in parallel; results do not depend on the number of threads or ranks.
  * Collective over spec->comm: all ranks give the same system and spec. With an overlap
  * matrix the density of states lacks what end cells share with the leads. Fails: WEIR_ERR_NUMERIC
- * and WEIR_ERR_MEMORY, naming wave vector and energy; WEIR_ERR_SHAPE; *out is then empty. */
+ * and WEIR_ERR_MEMORY, naming wave vector and energy; WEIR_ERR_CONFIG where spec.memory is too
+ * little; WEIR_ERR_SHAPE; *out is then empty. */
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out) WEIR_CHECKED;
 void qt_transport_fini(qt_transport *t);
-/* Bytes that it takes beside the system: results, cells of the leads, and what the threads hold but
- * for the work of a lead. Not read of spec: k, energy. Fails: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
-weir_status qt_transport_bytes(const qt_system *s, const qt_transport_spec *spec,
-                               double *bytes) WEIR_CHECKED;
+/* What a computation takes beside the system. */
+typedef struct qt_transport_size {
+  double peak;     /* bytes held at most, where the method of the leads succeeds */
+  double kept;     /* of the results                                             */
+  int threads;     /* as many as spec.memory allows                              */
+  int64_t at_once; /* points, of all ranks                                       */
+} qt_transport_size;
+/* Of this rank. Not read of spec: k, energy. Local. Fails: as qt_transport_create. */
+weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *spec,
+                                 qt_transport_size *out) WEIR_CHECKED;
 
 /* out [count] = sum over k of weight[k] values[k, ..], each [count]. */
 void qt_transport_average(int64_t n_k, const double *weight, int64_t count, const double *values,

@@ -235,9 +235,40 @@ static void describe_says_what_a_run_would_cost(void **state)
   assert_int_equal(program("describe --set 'device={agnr: {width: 7}}'"), 0);
   assert_non_null(strstr(printed(), "280 orbitals of 280 atoms in 20 blocks of 14 to 14"));
   assert_non_null(strstr(printed(), "Gflop"));
-  assert_non_null(strstr(printed(), "memory of spectra and threads: "));
+  assert_non_null(strstr(printed(), "points at once on "));
   assert_int_equal(program("describe --set 'device={silicon_fin: {}}'"), 0);
   assert_non_null(strstr(printed(), "periodic along z and k.nz is 1"));
+}
+
+/* As describe says it: the peak of the run, without and with a budget. */
+static void memory_is_what_describe_says(void **state)
+{
+  static const char *const budgets[] = {"0", "5"};
+  const char *const device =
+      "--set 'device={agnr: {width: 12, length: 40}}' --set energy.points=41";
+  double predicted = 0;
+
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    const char *const run = in_scratch("budget%d", i);
+
+    assert_int_equal(program("describe %s --set memory.budget=%s --threads 2", device, budgets[i]),
+                     0);
+    const char *const line = strstr(printed(), "# memory: ");
+
+    assert_non_null(line);
+    predicted = strtod(line + strlen("# memory: "), NULL);
+    assert_int_equal(
+        program("run %s --set memory.budget=%s --threads 2 --out %s", device, budgets[i], run), 0);
+    const double peak = event_number(run, "memory", "peak_bytes");
+
+    assert_true(fabs(predicted - peak) <= 0.05 * peak);
+    assert_true(i == 0 ? peak > 7e6 : peak <= 5.0 * (1 << 20));
+  }
+  assert_true(same_contents(in_scratch("budget0/spectra.csv"), in_scratch("budget1/spectra.csv")));
+  assert_int_equal(program("run %s --set memory.budget=1 --out %s", device, in_scratch("less")), 2);
+  assert_non_null(strstr(printed(), "memory.budget: "));
+  assert_true(only_log(in_scratch("less")));
 }
 
 int main(void)
@@ -253,6 +284,7 @@ int main(void)
       TEST(long_devices_are_drawn_in_few_columns),
       TEST(what_is_wrong_is_refused_by_name),
       TEST(describe_says_what_a_run_would_cost),
+      TEST(memory_is_what_describe_says),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
