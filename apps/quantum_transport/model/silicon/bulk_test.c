@@ -1,16 +1,14 @@
 /* bulk_test.c - bands and phonons of the crystal against reference values. */
-#include <math.h>
+#include "model/silicon/bulk_test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/weir_check.h"
 #include "model/silicon/force_field.h"
 #include "model/silicon/sp3d5s.h"
 #include "model/units.h"
-#include "ops/weir_dense.h"
 
-enum { MOST = 40, COLUMNS = 64 };
+enum { MOST = BULK_MOST, COLUMNS = 64 };
 static const double a = 5.431;
 static const double kinetic = 3.80998211;       /* hbar^2 / (2 m_e) in eV Angstrom^2 */
 static const double terahertz = 4.135667696e-3; /* h 1 THz in eV */
@@ -19,38 +17,6 @@ static void create(qt_crystal *c)
 {
   assert_ok(qt_crystal_create((const int64_t[3]){1, 1, 1}, (const bool[3]){true, true, true},
                               (const double[3]){a, a, a}, c));
-}
-
-/* Eigenvalues of the primitive cell at k (in 2 pi / a): Bloch sums over one atom of each of the two
- * sublattices, which alternate with x in the layers of the cubic cell. Returns how many. */
-static int64_t bloch(const qt_wire *w, const double k[3], double *value)
-{
-  const int64_t per_atom = w->atom[0].n_orbitals, n = 2 * per_atom;
-  static weir_c128 h[MOST * MOST], v[MOST * MOST];
-
-  assert_true(n <= MOST);
-  memset(h, 0, sizeof h);
-  for (int64_t i = 0; i < w->elements.count; i++) {
-    const qt_element *e = &w->elements.item[i];
-    const qt_atom *from = &w->atom[e->row / per_atom], *to = &w->atom[e->column / per_atom];
-    const int64_t sides[2] = {from->position[0] > 0, fmod(to->position[0], a / 2) > 0};
-    double angle = 0;
-
-    if (from != &w->atom[0] && from != &w->atom[2]) {
-      continue;
-    }
-    for (int x = 0; x < 3; x++) {
-      angle +=
-          2 * M_PI * k[x] * (to->position[x] / a + (double)e->offset[x] - from->position[x] / a);
-    }
-    weir_c128 *at = &h[(sides[0] * per_atom + e->row % per_atom) * n + sides[1] * per_atom +
-                       e->column % per_atom];
-
-    at->re += e->value.re * cos(angle) - e->value.im * sin(angle);
-    at->im += e->value.re * sin(angle) + e->value.im * cos(angle);
-  }
-  weir_dense_hermitian(h, n, value, v);
-  return n;
 }
 
 static void electrons(bool spin_orbit, qt_wire *w)
@@ -98,7 +64,7 @@ static void bands_are_those_of_the_reference(void **state)
     const double k[3] = {atof(column[1]), atof(column[2]), atof(column[3])};
     const int spin_orbit = atoi(column[4]);
 
-    assert_int_equal(bloch(&w[spin_orbit], k, value), n - 5);
+    assert_int_equal(bulk_bands(&w[spin_orbit], k, value), n - 5);
     for (int i = 5; i < n; i++) {
       assert_true(fabs(value[i - 5] - atof(column[i])) < 2e-8);
     }
@@ -113,7 +79,7 @@ static double band(const qt_wire *w, int64_t i, double kx, double ky, double kz)
 {
   double value[MOST];
 
-  (void)bloch(w, (const double[3]){kx, ky, kz}, value);
+  (void)bulk_bands(w, (const double[3]){kx, ky, kz}, value);
   return value[i];
 }
 
@@ -209,7 +175,7 @@ static void phonons_have_the_frequencies_of_the_reference(void **state)
     const double q[3] = {atof(column[2]), atof(column[3]), atof(column[4])};
 
     assert_int_equal(n, 11);
-    assert_int_equal(bloch(&w[strcmp(column[0], "keating") == 0], q, value), 6);
+    assert_int_equal(bulk_bands(&w[strcmp(column[0], "keating") == 0], q, value), 6);
     for (int i = 0; i < 6; i++) { /* printed with 6 digits, compared as squares, for some are 0 */
       const double energy = atof(column[5 + i]) * terahertz;
 
@@ -229,11 +195,11 @@ static void optical_phonons_have_their_closed_form(void **state)
   qt_wire w;
 
   phonons(1, &w); /* M omega^2 = 8 (alpha + beta) (Keating 1966) */
-  (void)bloch(&w, (const double[3]){0, 0, 0}, value);
+  (void)bulk_bands(&w, (const double[3]){0, 0, 0}, value);
   assert_near(value[5] / (QT_VIBRATION * QT_NEWTON * 8 * (alpha + beta) / mass), 1, 1e-13);
   qt_wire_fini(&w);
   phonons(0, &w);
-  (void)bloch(&w, (const double[3]){0, 0, 0}, value);
+  (void)bulk_bands(&w, (const double[3]){0, 0, 0}, value);
   assert_true(fabs(sqrt(value[5]) / terahertz - 15.60) < 5e-3);
   qt_wire_fini(&w);
 }
