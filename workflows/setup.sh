@@ -52,6 +52,7 @@ netcdf4() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import netCDF4' >/de
 bench_packages=(
   'python3-scipy scipy'
   'python3-torch torch'
+  'wannier90 have wannier90.x'
 )
 system() { PATH=$PATH:/usr/sbin:/sbin have "$1"; }
 slurm() { have srun && have sbatch && system slurmctld && system slurmd; }
