@@ -148,6 +148,19 @@ static void unlike_cells_of_a_lead_are_refused(void **state)
   assert_refused(&o, WEIR_ERR_DATA, "unlike.mtx: the two cells of the lead differ by ");
 }
 
+/* Atom 1 lies beyond the next cell, and couples to the one after it. */
+static void cells_that_reach_beyond_their_neighbours_are_refused(void **state)
+{
+  static const int64_t order[] = {0, 3};
+  qt_matrices_opts o = defaults(put_tshs("short.TSHS", 2, 5, order));
+
+  o.direction = 2;
+  o.cells = 4;
+  assert_refused(&o, WEIR_ERR_DATA,
+                 "short.TSHS: cells couple beyond their neighbours (3.84827 eV of norm): make the "
+                 "cell longer along the current");
+}
+
 /* Sizes that a small file claims take no memory; what was read before a refusal is freed. */
 static void files_of_wrong_sizes_take_no_memory(void **state)
 {
@@ -175,6 +188,7 @@ int main(void)
       cmocka_unit_test(overlaps_of_leads_are_compared),
       cmocka_unit_test(what_is_left_out_or_made_up_is_told),
       cmocka_unit_test(unlike_cells_of_a_lead_are_refused),
+      cmocka_unit_test(cells_that_reach_beyond_their_neighbours_are_refused),
       cmocka_unit_test(files_of_wrong_sizes_take_no_memory),
   };
 

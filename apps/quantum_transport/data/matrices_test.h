@@ -151,8 +151,8 @@ static inline void put_rows(tshs *t, int what, int64_t n, int64_t images, const 
                             const int64_t *order)
 {
   for (int64_t a = 0; a < n; a++) {
-    int64_t column[16 * 9];
-    double value[16 * 9];
+    int64_t column[16 * 15];
+    double value[16 * 15];
 
     for (int64_t j = 0; j < n * images; j++) {
       const int64_t b = j % n, *const r = isc + 3 * (j / n);
@@ -171,7 +171,7 @@ static inline void put_rows(tshs *t, int what, int64_t n, int64_t images, const 
 }
 
 /* Atoms [0, n) of a chain along vector 2, a Bohr apart, with three images along x (vector 1,
- * across) and `along` (1 or 3) of y; order: the place of each. The Fermi energy is 0.5 Ry. Both
+ * across) and `along` (1, 3 or 5) of y; order: the place of each. The Fermi energy is 0.5 Ry. Both
  * spins, where there are two, have the same matrices. */
 static inline const char *put_spins(const char *name, int64_t n, int64_t along,
                                     const int64_t *order, int64_t spins)
@@ -180,7 +180,7 @@ static inline const char *put_spins(const char *name, int64_t n, int64_t along,
   const int64_t images = 3 * along, all = n * images;
   const double cell[9] = {3, 0, 0, 0, (double)n, 0, 0, 0, 9};
   double xa[9 + 3 * 16];
-  int64_t isc[27], list[16 + 1];
+  int64_t isc[45], list[16 + 1];
   tshs bytes = {.size = 0}, *const t = &bytes;
 
   assert_true(n <= 16);
@@ -191,7 +191,7 @@ static inline const char *put_spins(const char *name, int64_t n, int64_t along,
   }
   for (int64_t i = 0; i < images; i++) {
     isc[3 * i] = i % 3 == 2 ? -1 : i % 3;
-    isc[3 * i + 1] = i / 3 == 2 ? -1 : i / 3;
+    isc[3 * i + 1] = i / 3 > along / 2 ? i / 3 - along : i / 3;
     isc[3 * i + 2] = 0;
   }
   put_ints(t, 1, (const int64_t[]){1});

@@ -1,11 +1,11 @@
 /* system.c - see system.h. */
 #include "model/system.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/weir_alloc.h"
+#include "model/overlap.h"
 
 void qt_bloch_fini(qt_bloch *m)
 {
@@ -178,65 +178,6 @@ static weir_status check_coupling(const qt_system *s, const char *name, const qt
   return status;
 }
 
-/* Refuses a Hermitian matrix s [n, n] with a pivot that is not above rounding: all are positive
- * where the matrix is positive definite (Golub and Van Loan, Matrix Computations, 4.2). Eliminates
- * its upper triangle in place. */
-static weir_status check_positive(const char *name, int64_t n, weir_c128 *s)
-{
-  double most = 0;
-
-  for (int64_t i = 0; i < n; i++) {
-    most = fmax(most, s[i * n + i].re);
-  }
-  for (int64_t j = 0; j < n; j++) {
-    const weir_c128 *const row = s + j * n;
-    const double pivot = row[j].re;
-
-    if (!(pivot > (double)n * DBL_EPSILON * most)) {
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s is not positive definite: orbital %lld of it depends on those before it "
-                       "(pivot %g)",
-                       name, (long long)j, pivot);
-    }
-    for (int64_t i = j + 1; i < n; i++) {
-      const weir_c128 f = {row[i].re / pivot, -row[i].im / pivot};
-
-      for (int64_t k = i; k < n && (f.re != 0 || f.im != 0); k++) {
-        s[i * n + k].re -= f.re * row[k].re - f.im * row[k].im;
-        s[i * n + k].im -= f.re * row[k].im + f.im * row[k].re;
-      }
-    }
-  }
-  return WEIR_OK;
-}
-
-/* The overlap of each block of the device, or of a cell of lead `c`, at k = 0. */
-static weir_status check_overlap(const qt_system *s, const char *name, const qt_bloch *m, int c)
-{
-  const double k[2] = {0, 0};
-  const bool lead = c < QT_LEADS;
-  const int64_t blocks = m->count == 0 ? 0 : lead ? 1 : s->n_blocks;
-  weir_c128 *dense = NULL;
-  weir_status status = WEIR_OK;
-  char text[96];
-
-  for (int64_t b = 0; b < blocks && status == WEIR_OK; b++) {
-    const int64_t n = lead ? s->lead[c].n : s->block[b + 1] - s->block[b];
-
-    WEIR_TRY(weir_alloc(n * n, sizeof *dense, (void **)&dense));
-    if (lead) {
-      qt_bloch_add(m, k, (weir_c128){1, 0}, dense);
-      (void)snprintf(text, sizeof text, "%s", name);
-    } else {
-      qt_system_add_block(s, m, k, b, b, (weir_c128){1, 0}, dense);
-      (void)snprintf(text, sizeof text, "block %lld of %s", (long long)b, name);
-    }
-    status = check_positive(text, n, dense);
-    weir_free(&dense);
-  }
-  return status;
-}
-
 static weir_status check_lead(const qt_system *s, int c, double tolerance)
 {
   const qt_lead *lead = &s->lead[c];
@@ -274,8 +215,6 @@ static weir_status check_lead(const qt_system *s, int c, double tolerance)
                      "or of neither",
                      s->s.count > 0 ? "device" : "lead", s->s.count > 0 ? "lead" : "device", side);
   }
-  (void)snprintf(name, sizeof name, "cell overlap of the %s lead", side);
-  WEIR_TRY(check_overlap(s, name, &lead->overlap, c));
   for (int64_t i = 0; i < lead->next.count; i++) {
     coupling = fmax(coupling, qt_sparse_max(&lead->next.matrix[i]));
   }
@@ -297,9 +236,8 @@ weir_status qt_system_check(const qt_system *s, double tolerance)
   WEIR_TRY(check_hermitian("the overlap matrix", &s->s, tolerance));
   WEIR_TRY(check_coupling(s, "the Hamiltonian", &s->h, true));
   WEIR_TRY(check_coupling(s, "the overlap matrix", &s->s, false));
-  WEIR_TRY(check_overlap(s, "the overlap matrix", &s->s, QT_LEADS));
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY(check_lead(s, c, tolerance));
   }
-  return WEIR_OK;
+  return s->s.count > 0 ? qt_overlap_check(s) : WEIR_OK;
 }

@@ -67,7 +67,7 @@ double qt_system_spin(const qt_system *s);
 /* Refuses what cannot be right: sizes that do not agree, elements outside the block tridiagonal, a
  * matrix that is not Hermitian (`tolerance` times its largest element), leads that are no
  * continuation of the end blocks' sizes, blocks without coupling to their neighbour, an overlap of
- * the device or of a lead alone, or one whose blocks or cells are not positive definite at k = 0.
+ * the device or of a lead alone, or one that is not positive definite (overlap.h).
  * Names the matrix, the blocks and the element. Fails: WEIR_ERR_DATA, WEIR_ERR_SHAPE,
  * WEIR_ERR_MEMORY. */
 weir_status qt_system_check(const qt_system *s, double tolerance) WEIR_CHECKED;

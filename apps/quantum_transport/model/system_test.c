@@ -119,7 +119,8 @@ static void overlaps_are_of_all_parts_and_positive(void **state)
     weir_c128 device, lead;
     const char *said;
   } cases[] = {
-      {{0.6, 0.6}, {0.6, 0.6}, NULL},
+      {{0.3, 0.3}, {0.6, 0.6}, NULL},
+      {{0.6, 0.6}, {0, 0}, "block 1 of the overlap matrix is not positive definite: orbital 0"},
       {{0.6, 0.8}, {0, 0}, "block 0 of the overlap matrix is not positive definite: orbital 1"},
       {{0.9, 0.9}, {0, 0}, "not positive definite: orbital 1 of it depends on those before"},
       {{0, 0.5}, {0, 1}, "cell overlap of the right lead is not positive definite: orbital 1"},
