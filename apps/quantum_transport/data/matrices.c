@@ -41,9 +41,10 @@ const weir_opt qt_matrices_options[] = {
                  "lattice vector of .TSHS along which the current flows"),
     WEIR_OPT_BOOL(qt_matrices_opts, spin_in_basis, false,
                   "both spins are among the orbitals, as with spin-orbit coupling: a state holds "
-                  "one electron, not two"),
+                  "one electron, not two; known of .TSHS"),
     WEIR_OPT_INT(qt_matrices_opts, spin, 0, 0, 1, "1",
-                 "spin of a .TSHS: 0 or 1; of two spins, currents are those of this one alone"),
+                 "spin of a .TSHS: 0 or 1; of two spins, currents are those of this one alone; "
+                 "non-collinear spins and spin-orbit coupling: 0"),
     WEIR_OPT_BOOL(qt_matrices_opts, fermi, true, "energies of .TSHS are from its Fermi energy"),
     WEIR_OPT_BOOL(qt_matrices_opts, sort, false, "order the atoms of .TSHS along the current"),
     WEIR_OPT_REAL(qt_matrices_opts, tolerance, 1e-6, 0, 1e3, "eV",
@@ -135,7 +136,14 @@ done:
 /* Which spins a file holds: one of the two of a .TSHS, or both. */
 static weir_status take_spin(const building *b, const char *path, const qt_matrices_file *f)
 {
-  const bool one = f->t.n_spins == 2;
+  const bool one = f->t.n_spins == 2, both = f->t.n_spins > 2, tshs = f->t.n_spins > 0;
+
+  if (tshs && b->file.t.n_spins > 0 && both != (b->file.t.n_spins > 2)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s has %lld spin components, %s %lld: device and leads have both spins in "
+                     "their basis (4 or 8), or none of them",
+                     path, (long long)f->t.n_spins, b->opts->h, (long long)b->file.t.n_spins);
+  }
 
   if (one && b->opts->spin_in_basis) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -143,7 +151,7 @@ static weir_status take_spin(const building *b, const char *path, const qt_matri
                      "one is computed (device.matrices.spin): leave spin_in_basis out",
                      path);
   }
-  b->out->has_spin = b->opts->spin_in_basis;
+  b->out->has_spin = b->out->has_spin || b->opts->spin_in_basis || both;
   b->out->one_spin = b->out->one_spin || one;
   return WEIR_OK;
 }

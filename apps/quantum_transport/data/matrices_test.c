@@ -231,6 +231,40 @@ static void currents_of_a_spin_are_told_from_those_of_both(void **state)
   qt_system_fini(&s);
 }
 
+/* The chain of files of non-collinear spins and spin-orbit coupling, once for each spin. */
+static void spinors_of_siesta_hold_one_electron_a_state(void **state)
+{
+  static const int64_t order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+
+  for (int64_t spins = 4; spins <= 8; spins += 4) {
+    qt_matrices_opts o = defaults(put_spins("spinors.TSHS", 10, 3, order, spins));
+    qt_system s, plain;
+
+    o.direction = 2;
+    assert_ok(build(&o, &s));
+    assert_ok(qt_system_check(&s, 1e-14));
+    assert_true(s.has_spin && !s.one_spin && qt_system_spin(&s) == 1);
+    assert_int_equal(s.n, 20);
+    assert_true(s.lead[0].n == 4 && s.atom[3].first == 6 && s.atom[3].n_orbitals == 2);
+    o.h = put_spins("plain.TSHS", 10, 3, order, 1);
+    assert_ok(build(&o, &plain));
+    for (int64_t i = 0; i < 400; i++) {
+      const int64_t row = i / 20, column = i % 20;
+      const weir_c128 x = qt_sparse_get(&plain.h.matrix[0], row / 2, column / 2);
+
+      assert_element(&s.h, row, column, row % 2 == column % 2 ? x : (weir_c128){0, 0});
+    }
+    qt_system_fini(&plain);
+    qt_system_fini(&s);
+    o.left.h = put_spins("lead.TSHS", 2, 3, order, spins);
+    assert_refused(&o, WEIR_ERR_CONFIG,
+                   "spin components, "); /* of the lead, unlike those of the device */
+    o.spin = 1;
+    o.h = put_spins("spinors.TSHS", 10, 3, order, spins);
+    assert_refused(&o, WEIR_ERR_CONFIG, "components are of both spins together");
+  }
+}
+
 /* The closed device without what couples it to one of its blocks. */
 static void blocks_grow_with_couplings(void **state)
 {
@@ -289,6 +323,7 @@ int main(void)
       cmocka_unit_test(repeated_cells_are_those_of_wannier),
       cmocka_unit_test(chains_of_siesta_are_read),
       cmocka_unit_test(currents_of_a_spin_are_told_from_those_of_both),
+      cmocka_unit_test(spinors_of_siesta_hold_one_electron_a_state),
       cmocka_unit_test(blocks_grow_with_couplings),
       cmocka_unit_test(missing_memory_is_reported),
   };

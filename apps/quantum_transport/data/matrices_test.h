@@ -105,7 +105,7 @@ static inline void put_leads(qt_matrices_opts *o)
 
 /* Bytes of a .TSHS. */
 typedef struct tshs {
-  uint8_t data[1 << 16];
+  uint8_t data[1 << 17];
   size_t size;
 } tshs;
 
@@ -146,7 +146,7 @@ static inline double hopping(int64_t kind, int64_t along, int64_t across)
   return along == 0 ? 0.1 * (double)kind : along == 1 ? -0.2 : 0;
 }
 
-/* Columns (what 0), overlap (1) or Hamiltonian (2) of each atom. */
+/* Columns (what 0), overlap (1) or Hamiltonian (2; 3: nothing) of each atom. */
 static inline void put_rows(tshs *t, int what, int64_t n, int64_t images, const int64_t *isc,
                             const int64_t *order)
 {
@@ -159,8 +159,9 @@ static inline void put_rows(tshs *t, int what, int64_t n, int64_t images, const 
       const int64_t apart = llabs(order[b] + r[1] * n - order[a]);
 
       column[j] = j + 1;
-      value[j] = what == 2 ? hopping((order[a] + order[b] - (apart == 1)) / 2 % 2, apart, r[0])
-                           : apart == 0 && r[0] == 0;
+      value[j] = what == 3   ? 0
+                 : what == 2 ? hopping((order[a] + order[b] - (apart == 1)) / 2 % 2, apart, r[0])
+                             : apart == 0 && r[0] == 0;
     }
     if (what == 0) {
       put_ints(t, n * images, column);
@@ -212,8 +213,9 @@ static inline const char *put_spins(const char *name, int64_t n, int64_t along,
     list[a] = all;
   }
   put_ints(t, n, list);
-  for (int what = 0; what < 2 + spins; what++) {
-    put_rows(t, what < 2 ? what : 2, n, images, isc, order);
+  for (int what = 0; what < 2 + spins;
+       what++) { /* of more than 2 components those of up and down */
+    put_rows(t, what < 2 ? what : what < 4 ? 2 : 3, n, images, isc, order);
   }
   put_ints(t, 3 * images, isc);
   weir_check_write(path, t->data, t->size);

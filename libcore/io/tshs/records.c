@@ -1,6 +1,7 @@
 /* records.c - .TSHS of SIESTA: records of Fortran, each between two markers of 4 bytes with its
  * length, little-endian (sisl, tshs_read.f90). Ry and Bohr. Each row of the file is a column here:
- * SIESTA's H(k) is the transposed one. */
+ * SIESTA's H(k) is the transposed one; the 2 x 2 matrix of the spins of two orbitals is not
+ * transposed (sisl, io/siesta/_help.py). */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "io/weir_tshs.h"
 
 enum { MARKER = 4, INT = 4, REAL = 8, MOST_IMAGES = 1000000 };
+enum { NON_COLLINEAR = 4, SPIN_ORBIT = 8, BOX = 4 /* elements of the matrix of two spins */ };
 
 typedef struct reading {
   const char *path;
@@ -18,6 +20,7 @@ typedef struct reading {
   unsigned char *record;        /* that was read last                    */
   int64_t n_elements;           /* of the sparse pattern                    */
   int64_t *row_length, *column; /* [n_orbitals], [n_elements] place in the supercell */
+  int64_t *met;                 /* [n_images] elements that were met, of spinors     */
   bool gamma, overlap_only;
 } reading;
 
@@ -114,10 +117,14 @@ static weir_status read_sizes(reading *r, int64_t spin, weir_tshs *t)
   WEIR_TRY(take(r, 2, "number of orbitals of the supercell", 1, INT32_MAX, &all));
   WEIR_TRY(take(r, 3, "number of spins", 1, 8, &t->n_spins));
   WEIR_TRY(take(r, 4, "number of elements", 0, r->size, &r->n_elements));
-  if (t->n_spins > 2) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s: has %lld spin components; spins that are not collinear are not read",
-                     r->path, (long long)t->n_spins);
+  if (t->n_spins > 2 && t->n_spins != NON_COLLINEAR && t->n_spins != SPIN_ORBIT) {
+    return refuse(r, "number of spin components, of 1, 2, 4 and 8", t->n_spins);
+  }
+  if (spin > 0 && t->n_spins > 2) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: spin %lld is asked for; its %lld components are of both spins together: "
+                     "leave the spin out",
+                     r->path, (long long)spin, (long long)t->n_spins);
   }
   if (spin >= t->n_spins) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: spin %lld is asked for, from 0; it has %lld", r->path,
@@ -225,6 +232,84 @@ static weir_status read_matrix(reading *r, const weir_tshs *t, const char *what,
   return WEIR_OK;
 }
 
+/* What one component of a row's element adds to the matrix of the spins up and down. */
+typedef struct spin_term {
+  int component, element; /* up-up, up-down, down-up, down-down */
+  double re, im;          /* factor                             */
+} spin_term;
+static const spin_term non_collinear[] = {{0, 0, 1, 0}, {1, 3, 1, 0},  {2, 1, 1, 0},
+                                          {2, 2, 1, 0}, {3, 1, 0, -1}, {3, 2, 0, 1}};
+static const spin_term spin_orbit[] = {{0, 0, 1, 0}, {1, 3, 1, 0}, {2, 1, 1, 0}, {3, 1, 0, -1},
+                                       {4, 0, 0, 1}, {5, 3, 0, 1}, {6, 2, 1, 0}, {7, 2, 0, 1}};
+
+/* Adds a component to all elements of spinors; the first one of a matrix makes them. diagonal: the
+ * same for both spins, 0 between them. */
+static weir_status read_spinors(reading *r, const weir_tshs *t, const char *what, double unit,
+                                int component, bool diagonal, weir_triplets *out)
+{
+  const bool all = t->n_spins == SPIN_ORBIT;
+  const spin_term *const terms = all ? spin_orbit : non_collinear;
+  const size_t n_terms =
+      all ? sizeof spin_orbit / sizeof *spin_orbit : sizeof non_collinear / sizeof *non_collinear;
+  int64_t e = 0;
+
+  memset(r->met, 0, (size_t)t->n_images * sizeof *r->met);
+  for (int64_t row = 0; row < t->n_orbitals; row++) {
+    WEIR_TRY(next(r, what, r->row_length[row] * REAL));
+    for (int64_t k = 0; k < r->row_length[row]; k++, e++) {
+      const int64_t image = r->column[e] / t->n_orbitals, to = r->column[e] % t->n_orbitals;
+      double x = 0;
+
+      WEIR_TRY(take_real(r, k, "element that is not finite", unit, &x));
+      for (int b = 0; b < BOX && component == 0; b++) {
+        const double same = diagonal && b % 3 == 0 ? x : 0;
+
+        WEIR_TRY(
+            weir_triplets_add(&out[image], 2 * to + b / 2, 2 * row + b % 2, (weir_c128){same, 0}));
+      }
+      weir_triplet *const box = out[image].item + BOX * r->met[image]++;
+
+      for (size_t i = 0; i < n_terms && !diagonal; i++) {
+        if (terms[i].component == component) {
+          box[terms[i].element].value.re += terms[i].re * x;
+          box[terms[i].element].value.im += terms[i].im * x;
+        }
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Overlap and all components of spinors: of orbital o up 2 o and down 2 o + 1. */
+static weir_status read_all_spinors(reading *r, weir_tshs *t)
+{
+  WEIR_TRY(weir_alloc(t->n_images, sizeof *r->met, (void **)&r->met));
+  WEIR_TRY(read_spinors(r, t, "a row of the overlap", 1, 0, true, t->s));
+  for (int c = 0; c < (int)t->n_spins; c++) {
+    WEIR_TRY(read_spinors(r, t, "a row of the Hamiltonian", WEIR_RYDBERG, c, false, t->h));
+  }
+  for (int64_t i = 0; i < t->n_images; i++) {
+    t->h[i].rows = t->h[i].columns = t->s[i].rows = t->s[i].columns = 2 * t->n_orbitals;
+  }
+  for (int64_t a = 0; a <= t->n_atoms; a++) {
+    t->first[a] *= 2;
+  }
+  t->n_orbitals *= 2;
+  return WEIR_OK;
+}
+
+static weir_status read_spins(reading *r, int64_t spin, weir_tshs *t)
+{
+  if (t->n_spins > 2) {
+    return read_all_spinors(r, t);
+  }
+  WEIR_TRY(read_matrix(r, t, "a row of the overlap", 1, t->s));
+  for (int64_t i = 0; i < t->n_spins; i++) {
+    WEIR_TRY(read_matrix(r, t, "a row of the Hamiltonian", WEIR_RYDBERG, i == spin ? t->h : NULL));
+  }
+  return WEIR_OK;
+}
+
 /* The images, with the sign that belongs to the transposed matrices. */
 static weir_status read_images(reading *r, weir_tshs *t)
 {
@@ -252,10 +337,7 @@ static weir_status read_all(reading *r, int64_t spin, weir_tshs *t)
   }
   WEIR_TRY(read_geometry(r, t));
   WEIR_TRY(read_pattern(r, t));
-  WEIR_TRY(read_matrix(r, t, "a row of the overlap", 1, t->s));
-  for (int64_t i = 0; i < t->n_spins; i++) {
-    WEIR_TRY(read_matrix(r, t, "a row of the Hamiltonian", WEIR_RYDBERG, i == spin ? t->h : NULL));
-  }
+  WEIR_TRY(read_spins(r, spin, t));
   WEIR_TRY(read_images(r, t));
   return r->at == r->size
              ? WEIR_OK
@@ -275,6 +357,7 @@ done:
   weir_free(&r.bytes);
   weir_free(&r.row_length);
   weir_free(&r.column);
+  weir_free(&r.met);
   if (status != WEIR_OK) {
     weir_tshs_fini(out);
   }

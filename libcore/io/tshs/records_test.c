@@ -14,6 +14,7 @@ static char dir[256], path[512];
 static uint8_t data[MOST];
 static size_t size, start[RECORDS];
 static int records;
+static int spins = 2; /* components of the Hamiltonian */
 
 static void put_int(int64_t x)
 {
@@ -46,8 +47,9 @@ static void reals(int n, const double *x)
 #define INTS(...) ints(sizeof((const int64_t[]){__VA_ARGS__}) / 8, (const int64_t[]){__VA_ARGS__})
 #define REALS(...) reals(sizeof((const double[]){__VA_ARGS__}) / 8, (const double[]){__VA_ARGS__})
 
-/* Two atoms with one and two orbitals, three cells along the first vector, two spins. Row 1 has the
- * elements (1, 1), (1, 2) of the cell and (1, 3) of cell +1; row 3 has (3, 1) of cell -1. */
+/* Two atoms with one and two orbitals, three cells along the first vector, `spins` components. Row
+ * 1 has the elements (1, 1), (1, 2) of the cell and (1, 3) of cell +1; row 3 has (3, 1) of cell -1.
+ */
 static void make_file(bool gamma)
 {
   const int64_t no = 3;
@@ -55,7 +57,7 @@ static void make_file(bool gamma)
   size = 0;
   records = 0;
   INTS(1);
-  INTS(2, no, gamma ? no : 3 * no, 2, 4);
+  INTS(2, no, gamma ? no : 3 * no, spins, 4);
   INTS(gamma ? 1 : 3, 1, 1);
   REALS(4, 0, 0, 0, 10, 0, 0, 0, 20, 0, 0, 0, 1, 2, 3);
   INTS(gamma, gamma, 0);
@@ -74,10 +76,10 @@ static void make_file(bool gamma)
   REALS(1, 0.1, 0.2);
   reals(0, NULL);
   REALS(0.2);
-  for (int spin = 0; spin < 2; spin++) {
+  for (int spin = 0; spin < spins; spin++) {
     REALS(-1 - spin, 0.5, -0.75);
     reals(0, NULL);
-    REALS(-0.75);
+    REALS(-0.75 - (spins > 2) * spin);
   }
   if (!gamma) {
     INTS(0, 0, 0, 1, 0, 0, -1, 0, 0);
@@ -90,14 +92,19 @@ static weir_status read_file(int64_t spin, weir_tshs *t)
   return weir_tshs_read(path, spin, t);
 }
 
-static double element(const weir_triplets *t, int64_t row, int64_t column)
+static weir_c128 number(const weir_triplets *t, int64_t row, int64_t column)
 {
   for (int64_t i = 0; i < t->count; i++) {
     if (t->item[i].row == row && t->item[i].column == column) {
-      return t->item[i].value.re;
+      return t->item[i].value;
     }
   }
-  return NAN;
+  return (weir_c128){NAN, NAN};
+}
+
+static double element(const weir_triplets *t, int64_t row, int64_t column)
+{
+  return number(t, row, column).re;
 }
 
 static void records_become_matrices_of_images(void **state)
@@ -122,6 +129,51 @@ static void records_become_matrices_of_images(void **state)
     assert_true(t.h[0].count == 2 && t.h[1].count == 1 && t.h[2].count == 1);
     weir_tshs_fini(&t);
   }
+}
+
+/* The matrix of the spins of two orbitals whose component c in the file is first - c. */
+static void assert_spins(const weir_triplets *t, int64_t row, int64_t column, double first)
+{
+  const double x = first * RY, y = RY;
+  const weir_c128 four[] = {{x, 0}, {x - 2 * y, -(x - 3 * y)}, {x - 2 * y, x - 3 * y}, {x - y, 0}};
+  const weir_c128 eight[] = {
+      {x, x - 4 * y}, {x - 2 * y, -(x - 3 * y)}, {x - 6 * y, x - 7 * y}, {x - y, x - 5 * y}};
+
+  for (int i = 0; i < 4; i++) {
+    const weir_c128 found = number(t, 2 * row + i / 2, 2 * column + i % 2);
+    const weir_c128 expected = spins == 4 ? four[i] : eight[i];
+
+    assert_true(fabs(found.re - expected.re) < 1e-13 && fabs(found.im - expected.im) < 1e-13);
+  }
+}
+
+static void spinors_double_the_basis(void **state)
+{
+  weir_tshs t;
+
+  for (spins = 4; spins <= 8; spins += 4) {
+    make_file(false);
+    assert_ok(read_file(0, &t));
+    assert_true(t.n_orbitals == 6 && t.n_spins == spins && t.n_images == 3);
+    assert_true(t.first[0] == 0 && t.first[1] == 2 && t.first[2] == 6 && t.h[2].rows == 6);
+    assert_spins(&t.h[0], 0, 0, -1);
+    assert_spins(&t.h[2], 0, 2, -0.75); /* a row of the file is a column */
+    for (int i = 0; i < 4; i++) {
+      assert_true(element(&t.s[0], i / 2, i % 2) == (i % 3 == 0));
+      assert_true(element(&t.s[1], 4 + i / 2, i % 2) == (i % 3 == 0 ? 0.2 : 0));
+    }
+    for (int64_t i = 0; i < t.n_images; i++) { /* the same elements, in one order */
+      assert_true(t.h[i].count == t.s[i].count && t.h[i].count % 4 == 0);
+      for (int64_t e = 0; e < t.h[i].count; e++) {
+        assert_true(t.h[i].item[e].row == t.s[i].item[e].row);
+        assert_true(t.h[i].item[e].column == t.s[i].item[e].column);
+      }
+    }
+    weir_tshs_fini(&t);
+    assert_int_equal(read_file(1, &t), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "components are of both spins together"));
+  }
+  spins = 2;
 }
 
 static void gamma_files_have_one_image(void **state)
@@ -164,7 +216,8 @@ static void wrong_records_are_refused_by_byte(void **state)
                  "the record of cell and atoms should have 144 bytes, its marker says "
                  "120");
   assert_refused(1, 2, 10, bad, "orbitals of the supercell are not those of its cells: 10");
-  assert_refused(1, 3, 4, WEIR_ERR_UNSUPPORTED, "4 spin components");
+  assert_refused(1, 3, 3, bad, "number of spin components, of 1, 2, 4 and 8: 3");
+  assert_refused(1, 3, 4, bad, "the record of a row of the Hamiltonian should have 24 bytes");
   assert_refused(1, 4, 5, bad, "rows do not have as many elements as are declared: 4");
   assert_refused(2, 0, 1000000, bad, "too many cells in the supercell");
   assert_refused(4, 2, 1, bad, "holds the overlap alone");
@@ -184,7 +237,7 @@ static void wrong_records_are_refused_by_byte(void **state)
   assert_non_null(strstr(weir_last_message(), "1 bytes after the last record"));
 }
 
-static void every_cut_is_refused(void **state)
+static void check_cuts(void)
 {
   make_file(false);
   for (const size_t whole = size; size-- > 0;) {
@@ -193,6 +246,14 @@ static void every_cut_is_refused(void **state)
     assert_true(size < whole);
     assert_int_equal(read_file(0, &t), WEIR_ERR_DATA);
   }
+}
+
+static void every_cut_is_refused(void **state)
+{
+  check_cuts();
+  spins = 8;
+  check_cuts();
+  spins = 2;
 }
 
 static weir_status make(void *context)
@@ -208,12 +269,17 @@ static void missing_memory_is_reported(void **state)
 {
   make_file(false);
   assert_true(weir_check_faults(make, NULL) > 8);
+  spins = 4;
+  make_file(false);
+  assert_true(weir_check_faults(make, NULL) > 9);
+  spins = 2;
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(records_become_matrices_of_images),
+      cmocka_unit_test(spinors_double_the_basis),
       cmocka_unit_test(gamma_files_have_one_image),
       cmocka_unit_test(wrong_records_are_refused_by_byte),
       cmocka_unit_test(every_cut_is_refused),
