@@ -1,6 +1,8 @@
 /* options.c - the option table of quantum_transport: keys, defaults, ranges, units and help. */
 #include "options.h"
 
+#include "train/weir_checkpoint.h"
+
 const weir_opt qt_options[] = {
     WEIR_OPT_INT(qt_cfg, seed, 1, 0, 0x1p62, "1", "seed of disorder"),
     WEIR_OPT_ONE_OF(qt_cfg, device, qt_device_choice,
@@ -44,6 +46,16 @@ const weir_opt qt_options[] = {
         qt_cfg, memory.budget, 0, 0, 1e9, "MiB",
         "memory that a rank may hold: fewer points are computed at once, on fewer threads, "
         "where more would take more; results in memory count; 0: no limit"),
+    WEIR_OPT_REAL(qt_cfg, checkpoint.interval, 600, 0, 1e9, "s",
+                  "seconds between two checkpoints of the points done, to resume a run that was "
+                  "killed; 0: one is written when the run is stopped (Ctrl-C), no other"),
+    WEIR_OPT_INT(qt_cfg, checkpoint.keep, 2, 1, 1000000, "1", "newest checkpoints that are kept"),
+    WEIR_OPT_ENUM(qt_cfg, checkpoint.format, 0, WEIR_CHECKPOINT_FORMATS,
+                  "auto: NetCDF-4 where the build has it, else the raw dump"),
+    WEIR_OPT_BOOL(
+        qt_cfg, checkpoint.resume, true,
+        "resume from the latest checkpoint in the folder; false: a folder that has one is "
+        "refused"),
     WEIR_OPT_TABLE(qt_cfg, comm, weir_comm_opts, "messages between the ranks of mpiexec or srun"),
     WEIR_OPT_END,
 };

@@ -40,6 +40,12 @@ typedef struct qt_cfg {
   struct {
     double budget; /* MiB of a rank */
   } memory;
+  struct {
+    double interval; /* s */
+    int64_t keep;
+    int format; /* weir_checkpoint_format */
+    bool resume;
+  } checkpoint;
   weir_comm_cfg comm;
 } qt_cfg;
 

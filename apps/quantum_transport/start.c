@@ -5,6 +5,7 @@
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "device/weir_parallel.h"
+#include "train/weir_checkpoint.h"
 #include "verbs.h"
 
 /* What no single row can refuse. */
@@ -39,7 +40,12 @@ weir_status qt_configure(const weir_cli *cli, qt_cfg *cfg, weir_config **config)
 weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
                      const weir_config *config, weir_run_dir *dir)
 {
-  WEIR_TRY(weir_run_dir_begin(cli, config, owner, dir));
+  int64_t newest = -1;
+
+  if (cli->out != NULL && cfg->checkpoint.resume) {
+    WEIR_TRY(weir_checkpoint_newest(cli->out, &newest));
+  }
+  WEIR_TRY(weir_run_dir_start(cli, config, owner, newest >= 0, dir));
   weir_event("start", WEIR_TEXT("program", "quantum_transport"), WEIR_TEXT("verb", cli->verb),
              WEIR_INT("seed", cfg->seed));
   return WEIR_OK;

@@ -234,6 +234,7 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
                              .shift = s->cfg->energy.shift,
                              .threads = threads,
                              .comm = s->comm,
+                             .save = s->save,
                              .memory =
                                  budget > 0 ? fmax(budget - (double)weir_alloc_bytes(), 1) : 0};
 }
@@ -263,7 +264,10 @@ weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out
                      "output.bond_currents off",
                      s->cfg->memory.budget, (held + after) / mib);
   }
-  out->peak = held + fmax(out->peak, after);
+  /* A checkpoint is read into memory of its own. */
+  const double loading = s->save != NULL && s->save->resume ? 2 * out->kept : 0;
+
+  out->peak = held + fmax(fmax(out->peak, after), loading);
   return WEIR_OK;
 }
 

@@ -14,6 +14,7 @@ typedef struct qt_study_heat {
 typedef struct qt_study {
   const qt_cfg *cfg;
   weir_comm *comm; /* ranks that share the points, set after qt_study_open; NULL: there is one */
+  const qt_transport_save *save; /* set likewise; NULL: a run that is stopped saves nothing */
   qt_system system;
   int64_t n_k, n_energies;
   double (*k)[2]; /* [n_k] reciprocal lattice vectors along y and z, sum of weights 1 */

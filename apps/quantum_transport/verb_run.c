@@ -1,10 +1,12 @@
-/* verb_run.c - computes transmission, density of states and currents of a device. */
+/* verb_run.c - computes transmission, density of states and currents of a device, or goes on with
+ * what an earlier run of the folder left. */
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "comm/weir_comm.h"
 #include "out_spectra.h"
 #include "run_page.h"
+#include "train/weir_checkpoint.h"
 #include "verbs.h"
 
 static void print_results(const qt_study *s, const char *dir)
@@ -37,16 +39,37 @@ static weir_status write_results(const job *j, const qt_study *s)
   WEIR_TRY(qt_run_page(s, j->cli->out));
   weir_event("memory", WEIR_REAL("predicted_bytes", s->predicted_bytes),
              WEIR_INT("peak_bytes", weir_alloc_peak()));
+  WEIR_TRY(weir_checkpoint_prune(j->cli->out, 0));
   print_results(s, j->cli->out);
   return WEIR_OK;
 }
 
+/* What the run replaces goes; checkpoints that no log noted would be taken for its own. */
+static weir_status begin_saving(void *context)
+{
+  weir_run_dir *dir = context;
+
+  if (dir->waits && !dir->continues) {
+    WEIR_TRY(weir_run_dir_accept(dir));
+    return weir_checkpoint_prune(dir->cli->out, 0);
+  }
+  return weir_run_dir_accept(dir);
+}
+
 static weir_status run(const job *j, qt_study *s)
 {
+  const qt_transport_save save = {.dir = j->cli->out,
+                                  .interval = j->cfg->checkpoint.interval,
+                                  .keep = j->cfg->checkpoint.keep,
+                                  .format = j->cfg->checkpoint.format,
+                                  .resume = j->dir->continues,
+                                  .begin = begin_saving,
+                                  .context = j->dir};
   char ranks[32] = "";
 
   WEIR_TRY(weir_comm_agree(j->comm, qt_study_open(j->cfg, s)));
   s->comm = j->comm;
+  s->save = &save;
   if (weir_comm_size(j->comm) > 1) {
     (void)snprintf(ranks, sizeof ranks, ", %d ranks", weir_comm_size(j->comm));
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # quantum_transport.sh PROGRAM RANKS_SH: spectra of 2 and 4 ranks have the bits of one rank on one and on two threads; one rank
-# writes; a point that fails on another rank than the first is named.
+# writes; a run that is stopped on one of 2 ranks goes on on 4; a point that fails on another rank than the first is named.
 set -u
 program=$1
 ranks=$2
@@ -48,6 +48,24 @@ done
 run 4 few "${ribbon[@]}" --set energy.points=3 --threads 1 || fail "4 ranks, 3 points"
 run 2 ribbon2x2 "${ribbon[@]}" --threads 2 || fail "2 ranks of 2 threads"
 same ribbon1 ribbon2x2
+
+# Rank 1 of 2 is told to stop once there is a checkpoint: all stop, and 4 ranks go on where they did.
+long=(--set 'device={agnr: {width: 5, length: 4, disorder: 1}}' --set energy.points=1201)
+run 1 long1 "${long[@]}" --threads 2 || fail "one rank, many energies"
+bash "$ranks" 2 bash -c 'echo $$ >"$1-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}"; shift; exec "$@"' -- "$work/process" \
+  "$program" run "${long[@]}" --threads 1 --set checkpoint.interval=0.000001 --out "$work/long4" >"$work/log" 2>&1 &
+job=$!
+while kill -0 $job 2>/dev/null && ! grep -qs '"event": "checkpoint"' "$work/long4/run.jsonl"; do
+  sleep 0.01
+done
+kill -TERM "$(cat "$work/process-1")" || fail "stopped: rank 1 has ended before"
+status=0
+wait $job || status=$?
+[ $status = 9 ] || fail "stopped: status $status"
+grep -q 'stopped after [0-9]* of 1201 points: repeat the command to resume it' "$work/log" || fail "stopped: it is not told"
+run 4 long4 "${long[@]}" --threads 1 || fail "resumed on 4 ranks"
+grep -q 'goes on after [0-9]* of 1201 points' "$work/log" || fail "4 ranks begin again"
+same long1 long4
 
 # The last of 4 energies is a band edge, which rank 1 of 2 has.
 status=0

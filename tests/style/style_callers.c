@@ -7,8 +7,6 @@
 static const struct known {
   const char *path, *name, *reason;
 } known[] = {
-    {"libcore/base/weir_alloc.h", "weir_alloc_bytes",
-     "tests make allocations fail and count bytes"},
     {"libcore/base/weir_alloc.h", "weir_alloc_count",
      "tests make allocations fail and count bytes"},
     {"libcore/base/weir_alloc.h", "weir_alloc_fail_after",

@@ -10,6 +10,18 @@
 #include "model/bonds.h"
 #include "model/point.h"
 
+/* Where and how often the points done are saved, for a computation that is stopped or killed. */
+typedef struct qt_transport_save {
+  const char *dir;
+  double interval; /* seconds between two checkpoints; 0: one when stopped, alone */
+  int64_t keep;    /* newest that are kept, at least 1                            */
+  int format;      /* weir_checkpoint_format                                      */
+  bool resume;     /* go on after the latest checkpoint of dir                    */
+  weir_status (*begin)(void *context); /* called on rank 0 once a checkpoint has been read, and
+                                          before each is written; NULL: nothing */
+  void *context;
+} qt_transport_save;
+
 /* What is computed; everything is borrowed. */
 typedef struct qt_transport_spec {
   qt_lead_opts lead;
@@ -26,6 +38,7 @@ typedef struct qt_transport_spec {
   weir_comm *comm;      /* ranks that share the points; NULL: this one does all of them */
   double memory;        /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
                            while, a lead whose chosen method fails */
+  const qt_transport_save *save; /* NULL: nothing is saved */
 } qt_transport_spec;
 
 /* [n_k, n_energies, ...]; owns its arrays, which rank 0 alone has. */
@@ -49,11 +62,13 @@ typedef struct qt_transport {
   double flops;              /* of the recursion, by formula                          */
 } qt_transport;
 
-/* Computes all points in parallel; results do not depend on the number of threads or ranks.
- * Collective over spec->comm: all ranks give the same system and spec. With an overlap
- * matrix the density of states lacks what end cells share with the leads. Fails: WEIR_ERR_NUMERIC
- * and WEIR_ERR_MEMORY, naming wave vector and energy; WEIR_ERR_CONFIG where spec.memory is too
- * little; WEIR_ERR_SHAPE; *out is then empty. */
+/* Computes all points in parallel, after those of a checkpoint, where there is one; results do not
+ * depend on the number of threads or ranks. Collective over spec->comm: all ranks give the same
+ * system and spec. With an overlap matrix the density of states lacks what end cells share with the
+ * leads. Fails: WEIR_ERR_NUMERIC and WEIR_ERR_MEMORY, naming wave vector and energy;
+ * WEIR_ERR_CONFIG where spec.memory is too little, or a checkpoint of another computation;
+ * WEIR_ERR_STOPPED after a signal, the points done being saved; WEIR_ERR_SHAPE; as
+ * weir_checkpoint_save and weir_checkpoint_resume; *out is then empty. */
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out) WEIR_CHECKED;
 void qt_transport_fini(qt_transport *t);

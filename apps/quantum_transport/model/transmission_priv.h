@@ -1,0 +1,62 @@
+/* transmission_priv.h - a computation under way: sizes, batches of points, checkpoints. */
+#ifndef QT_TRANSMISSION_PRIV_H
+#define QT_TRANSMISSION_PRIV_H
+#include "exec/weir_plan.h"
+#include "model/transmission.h"
+
+/* Points at once, as they are planned and run. */
+typedef struct transport_batch {
+  int64_t n; /* 0: none planned */
+  weir_graph *graph;
+  weir_plan *plan;
+  int64_t lo, hi; /* of them, on this rank */
+} transport_batch;
+
+typedef struct transport_job {
+  const qt_system *s;
+  const qt_transport_spec *spec;
+  qt_transport *out;
+  qt_layout layout;
+  qt_point_spec point;
+  int rank, ranks, threads;
+  int64_t points, at_once;       /* at_once: of a rank, then of all of them              */
+  int64_t *bounds;               /* [ranks + 1] of the batch                             */
+  double *in[2];                 /* k and energy of this rank's points at once           */
+  double *part[QT_POINT_ARRAYS]; /* their results, where they are not in `out`           */
+  transport_batch batch;
+} transport_job;
+
+/* ---- Sizes (transmission_size.c) ---- */
+
+/* Ranks of the spec. */
+void transport_take_ranks(transport_job *j);
+/* Points, layout, bonds, threads and points at once within spec->memory. Fails: WEIR_ERR_CONFIG,
+ * WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+weir_status transport_measure(transport_job *j) WEIR_CHECKED;
+/* Points at once on all ranks, where each has so many. */
+int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank);
+
+/* ---- Batches (transmission_batch.c) ---- */
+
+/* Where array `which` of all points is; NULL of the numbers. */
+double *transport_result_of(const qt_transport *t, int which);
+/* Plans n points at once, cut over the ranks. Collective. */
+weir_status transport_plan(transport_job *j, int64_t n) WEIR_CHECKED;
+void transport_batch_fini(transport_batch *b);
+/* Computes this rank's part of those from `first` on. Collective. */
+weir_status transport_run(const transport_job *j, int64_t first) WEIR_CHECKED;
+/* Results of all ranks to rank 0; *failed: the first point that failed, -1: none, and on other
+ * ranks. Collective. */
+weir_status transport_collect(const transport_job *j, int64_t first, int64_t *failed) WEIR_CHECKED;
+/* Why the point failed: it is computed again. */
+weir_status transport_tell_failure(const transport_job *j, int64_t point) WEIR_CHECKED;
+
+/* ---- Checkpoints (transmission_save.c), of rank 0 ---- */
+
+/* Writes the points done. Fails: as save->begin, weir_checkpoint_save. */
+weir_status transport_save(const transport_job *j, int64_t done) WEIR_CHECKED;
+/* The points of the latest checkpoint, where save->resume says so; *done 0: there is none. Fails:
+ * WEIR_ERR_CONFIG (of another computation), as weir_checkpoint_resume. */
+weir_status transport_load(const transport_job *j, int64_t *done) WEIR_CHECKED;
+
+#endif
