@@ -34,7 +34,7 @@ bool qt_rgf_solve(const qt_rgf_job *job, void *scratch)
     const int64_t m = n < last ? n + 1 : NO_BLOCK;
 
     qt_rgf_load(job, n, &s);
-    if (!qt_rgf_forward(job, n, m, true, &s)) {
+    if (!qt_rgf_forward(job, n, m, &s)) {
       spoil(job);
       return false;
     }
@@ -48,7 +48,7 @@ bool qt_rgf_solve(const qt_rgf_job *job, void *scratch)
   }
   qt_rgf_store_last(job, last, &s);
   for (int64_t n = last - 1; n >= 0; n--) {
-    qt_rgf_go_back(job, n, n + 1, true, &s);
+    qt_rgf_go_back(job, n, n + 1, &s);
   }
   return true;
 }

@@ -22,9 +22,11 @@ typedef struct qt_rgf_space {
   weir_linear_factor from_g, from_y; /* g_n and y_n after an elimination */
   bool has_carry;                    /* carry and lost are those of a block before */
   int64_t first;                     /* element of the layout that the banks begin with */
+  int64_t outside; /* a block whose diagonal block is not in the banks but, of G^R and G^<, in: */
+  weir_c128 *outside_g, *outside_lesser; /* NULL: not wanted */
 } qt_rgf_space;
 
-/* Lays memory of qt_rgf_scratch(max, lesser) bytes out; no carry. */
+/* Lays memory of qt_rgf_scratch(max, lesser) bytes out; no carry, no block outside. */
 void qt_rgf_lay_out(int64_t max, bool lesser, void *scratch, qt_rgf_space *s);
 
 static inline weir_linear_factor qt_factor(const weir_c128 *data, int64_t stride)
@@ -43,8 +45,8 @@ static inline int64_t qt_rows_of(const qt_layout *l, int64_t block)
   return block >= 0 && block < l->n_blocks ? qt_layout_rows(l, block) : 0;
 }
 
-/* True where an element of y [rows, columns] leaves no digits. */
-bool qt_rgf_has_grown(int64_t rows, int64_t columns, weir_linear_factor y);
+/* The largest real or imaginary part of y [rows, columns]. */
+double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y);
 /* s->factors = A[n,n] less the carry; with lesser s->s = Sigma^<[n,n] plus lost. */
 void qt_rgf_load(const qt_rgf_job *job, int64_t n, qt_rgf_space *s);
 /* Eliminates block n, whose diagonal block s->factors has: y_n, carry, and from_g. That is g_n
@@ -54,14 +56,13 @@ bool qt_rgf_eliminate(const qt_rgf_job *job, int64_t n, int64_t m, bool wants_g,
                       const weir_c128 *right, int64_t columns, qt_rgf_space *s);
 /* After an elimination, with s->s: g<_n in gl, z_n, lost and, where Sigma^< is tridiagonal, p_n. */
 void qt_rgf_eliminate_lesser(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s);
-/* Both, with results in the banks where go_back reads them; those of block (n, n) where diagonal.
- * s->x is x_n then. False as above. */
-bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, bool diagonal, qt_rgf_space *s);
+/* Both, with results where go_back reads them; s->x is x_n then. False as above. */
+bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s);
 /* Writes G[m,m], in last, and G^<[m,m], in l_last, to the banks. */
 void qt_rgf_store_last(const qt_rgf_job *job, int64_t m, qt_rgf_space *s);
-/* G[n,m], G[m,n] and, where diagonal, G[n,n] from G[m,m] in last, in the bank in place of y_n, x_n
- * and g_n, and of G^< likewise; last is G[n,n] then. */
-void qt_rgf_go_back(const qt_rgf_job *job, int64_t n, int64_t m, bool diagonal, qt_rgf_space *s);
+/* G[n,m], G[m,n] and G[n,n] from G[m,m], in last, in place of y_n, x_n and g_n, and of G^<
+ * likewise; last is G[n,n] then, where that is wanted. */
+void qt_rgf_go_back(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s);
 /* s->row: (-y_0) (-y_1) ... as far as block n, first [rows of block 0] rows; with the last block's
  * g the corner. */
 void qt_rgf_extend_row(const qt_layout *l, int64_t n, int64_t m, int64_t first, qt_rgf_space *s,

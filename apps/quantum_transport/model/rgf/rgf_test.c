@@ -1,8 +1,6 @@
 /* rgf_test.c - the recursion against dense inverses and a reference file; identities of Green's
  * functions that hold without scattering. */
-#include "model/rgf/rgf_test.h"
-
-#include "io/weir_netcdf.h"
+#include "model/rgf/rgf_reference_test.h"
 
 static rgf_case c;
 static weir_c128 g[2 * RGF_DENSE], lesser[2 * RGF_DENSE], greater[2 * RGF_DENSE];
@@ -30,73 +28,22 @@ static bool solve(bool with_lesser, bool tridiagonal)
   return qt_rgf_solve(&job, scratch);
 }
 
-static void read_file(weir_netcdf *nc, const char *name, void *out, int64_t count)
-{
-  int64_t start[WEIR_NETCDF_MAX_DIMS] = {0}, held = 1;
-  weir_netcdf_shape shape;
-  int var;
-
-  assert_ok(weir_netcdf_find(nc, name, &var, &shape));
-  assert_int_equal(shape.dtype, WEIR_F64);
-  for (int d = 0; d < shape.n_dims; d++) {
-    held *= shape.lengths[d];
-  }
-  assert_int_equal(held, 2 * count);
-  assert_ok(weir_netcdf_read(nc, var, start, shape.lengths, out));
-}
-
-/* A matrix of the file as a bank: blocks NAME_diag, NAME_upper and, where there is one, NAME_lower;
- * else minus the adjoint of the upper ones. */
-static void read_bank(weir_netcdf *nc, const char *name, bool has_lower, weir_c128 *bank)
-{
-  enum { N = 5, ROWS = 6, BLOCK = ROWS * ROWS };
-  static weir_c128 diagonal[N * BLOCK], upper[N * BLOCK], lower[N * BLOCK];
-  char full[40];
-
-  (void)snprintf(full, sizeof full, "%s_diag", name);
-  read_file(nc, full, diagonal, N * BLOCK);
-  (void)snprintf(full, sizeof full, "%s_upper", name);
-  read_file(nc, full, upper, (N - 1) * BLOCK);
-  if (has_lower) {
-    (void)snprintf(full, sizeof full, "%s_lower", name);
-    read_file(nc, full, lower, (N - 1) * BLOCK);
-  }
-  for (int64_t b = 0; b < N; b++) {
-    weir_c128 *to = bank + c.layout.offset[b];
-
-    memcpy(to, diagonal + b * BLOCK, BLOCK * sizeof *to);
-    for (int64_t i = 0; i < BLOCK && b + 1 < N; i++) {
-      const weir_c128 x = upper[b * BLOCK + i % ROWS * ROWS + i / ROWS];
-
-      to[BLOCK + i] = upper[b * BLOCK + i];
-      to[2 * BLOCK + i] = has_lower ? lower[b * BLOCK + i] : (weir_c128){-x.re, x.im};
-    }
-  }
-}
-
 static void reference_file(void **state)
 {
   static const char *const names[] = {"Sl", "Sg"}, *const results[] = {"Gl", "Gg"};
   const int64_t block[] = {0, 6, 12, 18, 24, 30};
-  weir_netcdf *nc = NULL;
-  char path[512];
+  weir_netcdf *nc = rgf_reference_open();
 
-  if (!weir_netcdf_available()) {
-    fprintf(stderr, "skipped: this build has no NetCDF\n");
-    skip();
-  }
-  weir_check_shared(path, sizeof path, "quantum/reference/rgf_random.nc");
   memset(&c, 0, sizeof c);
   assert_ok(qt_layout_create(5, block, &c.layout));
-  assert_ok(weir_netcdf_open(path, &nc));
-  read_bank(nc, "A", true, c.a);
+  rgf_reference_read(nc, &c.layout, "A", true, c.a);
   for (int k = 0; k < 2; k++) {
-    read_bank(nc, names[k], false, c.sigma);
+    rgf_reference_read(nc, &c.layout, names[k], false, c.sigma);
     assert_true(solve(true, true));
-    read_bank(nc, "GR", true, expected);
+    rgf_reference_read(nc, &c.layout, "GR", true, expected);
     assert_true(rgf_distance(c.layout.count, g, expected) <
                 1e-13 * rgf_size(c.layout.count, expected));
-    read_bank(nc, results[k], true, expected);
+    rgf_reference_read(nc, &c.layout, results[k], true, expected);
     assert_true(rgf_distance(c.layout.count, lesser, expected) <
                 1e-13 * rgf_size(c.layout.count, expected));
   }

@@ -17,7 +17,7 @@ int64_t qt_rgf_scratch(int64_t max_rows, bool lesser)
 
 void qt_rgf_lay_out(int64_t max, bool lesser, void *scratch, qt_rgf_space *s)
 {
-  *s = (qt_rgf_space){.has_carry = false};
+  *s = (qt_rgf_space){.outside = NO_BLOCK};
   weir_c128 **const matrix[] = {&s->stack,    &s->factors,    &s->y,       &s->x,     &s->carry,
                                 &s->g,        &s->upper,      &s->lower,   &s->last,  &s->row,
                                 &s->up.dense, &s->down.dense, /* without lesser */
@@ -35,11 +35,7 @@ void qt_rgf_lay_out(int64_t max, bool lesser, void *scratch, qt_rgf_space *s)
   s->work = s->down.list + qt_coupling_room(max);
 }
 
-/* Elements of y_n beyond this leave no digits of G: the part of the device on the left, cut off
- * behind block n, has a state of that energy. */
-static const double max_growth = 1e10;
-
-bool qt_rgf_has_grown(int64_t rows, int64_t columns, weir_linear_factor y)
+double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)
 {
   double most = 0;
 
@@ -48,8 +44,12 @@ bool qt_rgf_has_grown(int64_t rows, int64_t columns, weir_linear_factor y)
 
     most = fmax(most, fmax(fabs(x.re), fabs(x.im)));
   }
-  return most > max_growth;
+  return most;
 }
+
+/* Elements of y_n beyond this leave no digits of G: the part of the device on the left, cut off
+ * behind block n, has a state of that energy. */
+static const double max_growth = 1e10;
 
 void qt_rgf_load(const qt_rgf_job *job, int64_t n, qt_rgf_space *s)
 {
@@ -112,7 +112,7 @@ bool qt_rgf_eliminate(const qt_rgf_job *job, int64_t n, int64_t m, bool wants_g,
     qt_coupling_behind(rows, s->stack, sides, &s->up, false, s->y);
   }
   if (next > 0) {
-    if (qt_rgf_has_grown(rows, next, s->from_y)) {
+    if (qt_rgf_largest(rows, next, s->from_y) > max_growth) {
       return false;
     }
     qt_coupling_read(&job->a, m, n, next, rows, &s->down);
@@ -269,15 +269,36 @@ static int64_t place(const qt_rgf_job *job, int64_t row, int64_t column, const q
   return qt_layout_at(job->layout, row, column) - s->first;
 }
 
-bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, bool diagonal, qt_rgf_space *s)
+/* Where G[n,n], or G^<[n,n], lies: from *at of a bank; without data: nowhere. */
+static qt_bank diagonal_bank(const qt_rgf_job *job, const qt_bank *bank, weir_c128 *outside,
+                             int64_t n, const qt_rgf_space *s, int64_t *at)
+{
+  *at = n == s->outside ? 0 : place(job, n, n, s);
+  return n == s->outside ? (qt_bank){outside, 1} : *bank;
+}
+
+static void store_diagonal(const qt_rgf_job *job, int64_t n, const weir_c128 *g, int64_t stride,
+                           const weir_c128 *lesser, const qt_rgf_space *s)
+{
+  const int64_t rows = qt_rows_of(job->layout, n);
+  int64_t at;
+  qt_bank bank = diagonal_bank(job, &job->g, s->outside_g, n, s, &at);
+
+  if (bank.data != NULL) {
+    store(&bank, at, rows, rows, g, stride);
+  }
+  bank = diagonal_bank(job, &job->lesser, s->outside_lesser, n, s, &at);
+  if (bank.data != NULL && job->sigma.read != NULL) {
+    store(&bank, at, rows, rows, lesser, rows);
+  }
+}
+
+bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s)
 {
   const int64_t rows = qt_rows_of(job->layout, n), next = qt_rows_of(job->layout, m);
 
   if (!qt_rgf_eliminate(job, n, m, true, NULL, 0, s)) {
     return false;
-  }
-  if (diagonal) {
-    store(&job->g, place(job, n, n, s), rows, rows, s->from_g.data, s->from_g.stride);
   }
   if (next > 0) {
     qt_coupling_before(&s->down, rows, s->from_g.data, s->from_g.stride, s->x);
@@ -286,13 +307,11 @@ bool qt_rgf_forward(const qt_rgf_job *job, int64_t n, int64_t m, bool diagonal, 
   }
   if (job->sigma.read != NULL) {
     qt_rgf_eliminate_lesser(job, n, m, s);
-    if (diagonal) {
-      store(&job->lesser, place(job, n, n, s), rows, rows, s->gl, rows);
-    }
     if (next > 0) {
       store(&job->lesser, place(job, m, n, s), next, rows, s->z, rows);
     }
   }
+  store_diagonal(job, n, s->from_g.data, s->from_g.stride, s->gl, s);
   return true;
 }
 
@@ -320,30 +339,29 @@ static void store_greater(const qt_rgf_job *job, int64_t row, int64_t column, co
 
 void qt_rgf_store_last(const qt_rgf_job *job, int64_t m, qt_rgf_space *s)
 {
-  const int64_t rows = qt_rows_of(job->layout, m), at = place(job, m, m, s);
-
-  store(&job->g, at, rows, rows, s->last, rows);
+  store_diagonal(job, m, s->last, qt_rows_of(job->layout, m), s->l_last, s);
   if (job->sigma.read != NULL) {
-    store(&job->lesser, at, rows, rows, s->l_last, rows);
     store_greater(job, m, m, s, s->l_last, s->last, s->last);
   }
 }
 
 /* The part of qt_rgf_go_back on G^<, with G^R[n,m], G^R[m,n] and G^R[n,n] in upper, lower and g. */
-static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, bool diagonal,
-                           const weir_c128 *y, qt_rgf_space *s)
+static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, const weir_c128 *y,
+                           qt_rgf_space *s)
 {
   const int64_t rows = qt_rows_of(job->layout, n), next = qt_rows_of(job->layout, m);
-  const int64_t here = place(job, n, n, s), up = place(job, n, m, s), down = place(job, m, n, s);
+  const int64_t up = place(job, n, m, s), down = place(job, m, n, s);
   const weir_c128 *z = load(&job->lesser, down, rows * next, s->z);
+  int64_t here;
+  const qt_bank own = diagonal_bank(job, &job->lesser, s->outside_lesser, n, s, &here);
 
   weir_linear_multiply(next, rows, next, 1, qt_factor(s->last, next), qt_factor(z, rows), 0, s->v,
                        rows);
   weir_linear_multiply(rows, next, next, -1, qt_factor(y, next), qt_factor(s->l_last, next), 0,
                        s->l_upper, next);
   qt_add_adjoint(rows, next, s->v, s->l_upper);
-  if (diagonal) {
-    const weir_c128 *gl = load(&job->lesser, here, rows * rows, s->t);
+  if (own.data != NULL) {
+    const weir_c128 *gl = load(&own, here, rows * rows, s->t);
 
     memcpy(s->gl, gl, (size_t)(rows * rows) * sizeof *gl);
     weir_linear_multiply(rows, rows, next, -1, qt_factor(s->l_upper, next), qt_adjoint(y, next), 1,
@@ -352,8 +370,6 @@ static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, bool dia
                          rows);
     qt_make_antihermitian(rows, s->gl);
     memcpy(s->l_last, s->gl, (size_t)(rows * rows) * sizeof *s->gl);
-    store(&job->lesser, here, rows, rows, s->gl, rows);
-    store_greater(job, n, n, s, s->gl, s->g, s->g);
   }
   for (int64_t i = 0; i < rows * next; i++) { /* v: minus the adjoint */
     const weir_c128 w = s->l_upper[i % rows * next + i / rows];
@@ -363,34 +379,39 @@ static void go_back_lesser(const qt_rgf_job *job, int64_t n, int64_t m, bool dia
   store(&job->lesser, up, rows, next, s->l_upper, next);
   store(&job->lesser, down, next, rows, s->v, rows);
   store_greater(job, n, m, s, s->l_upper, s->upper, s->lower);
+  if (n != s->outside) {
+    store_greater(job, n, n, s, s->gl, s->g, s->g);
+  }
 }
 
-void qt_rgf_go_back(const qt_rgf_job *job, int64_t n, int64_t m, bool diagonal, qt_rgf_space *s)
+void qt_rgf_go_back(const qt_rgf_job *job, int64_t n, int64_t m, qt_rgf_space *s)
 {
   const int64_t rows = qt_rows_of(job->layout, n), next = qt_rows_of(job->layout, m);
-  const int64_t here = place(job, n, n, s), up = place(job, n, m, s), down = place(job, m, n, s);
+  const int64_t up = place(job, n, m, s), down = place(job, m, n, s);
   const weir_c128 *y = load(&job->g, up, rows * next, s->y);
   const weir_c128 *x = load(&job->g, down, rows * next, s->x);
   weir_c128 *swap = s->last;
+  int64_t here;
+  const qt_bank own = diagonal_bank(job, &job->g, s->outside_g, n, s, &here);
 
   weir_linear_multiply(rows, next, next, -1, qt_factor(y, next), qt_factor(s->last, next), 0,
                        s->upper, next);
   weir_linear_multiply(next, rows, next, -1, qt_factor(s->last, next), qt_factor(x, rows), 0,
                        s->lower, rows);
-  if (diagonal) {
-    const weir_c128 *g = load(&job->g, here, rows * rows, s->factors);
+  if (own.data != NULL) {
+    const weir_c128 *g = load(&own, here, rows * rows, s->factors);
 
     memcpy(s->g, g, (size_t)(rows * rows) * sizeof *g);
     weir_linear_multiply(rows, rows, next, -1, qt_factor(s->upper, next), qt_factor(x, rows), 1,
                          s->g, rows);
   }
   if (job->sigma.read != NULL) {
-    go_back_lesser(job, n, m, diagonal, y, s);
+    go_back_lesser(job, n, m, y, s);
   }
   store(&job->g, up, rows, next, s->upper, next);
   store(&job->g, down, next, rows, s->lower, rows);
-  if (diagonal) {
-    store(&job->g, here, rows, rows, s->g, rows);
+  if (own.data != NULL) {
+    store_diagonal(job, n, s->g, rows, s->gl, s);
     s->last = s->g;
     s->g = swap;
   }

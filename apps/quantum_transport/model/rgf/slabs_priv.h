@@ -1,0 +1,77 @@
+/* slabs_priv.h - what slabs hold. See slabs.h. */
+#ifndef QT_SLABS_PRIV_H
+#define QT_SLABS_PRIV_H
+#include "comm/weir_request.h"
+#include "model/rgf/rgf_priv.h"
+#include "model/rgf/slabs.h"
+
+/* Where the results of a slab's elimination lie in qt_slabs.shared. L and R: its separators. */
+typedef struct qt_slab_place {
+  int64_t right,
+      right_lesser; /* [R, R] A less what its blocks carry, Sigma^< plus; not of the last */
+  int64_t left, left_lesser;   /* [L, L] what A loses and Sigma^< gains; not of the first */
+  int64_t up, down, up_lesser; /* A[L,R], A[R,L], Sigma^<[L,R]; of those between */
+  int64_t end;                 /* factor of the corner: first [block 0, R], last [L, last block] */
+} qt_slab_place;
+
+struct qt_slabs {
+  qt_slabs_spec spec; /* but for first */
+  int threads;
+  int64_t *first;    /* [n_slabs + 1] first block of each slab */
+  int64_t lo, hi;    /* slabs of this rank */
+  qt_layout reduced; /* of separators; separator k is the last block of slab k */
+  qt_slab_place *place;
+  bool *singular;                  /* [n_slabs] the elimination of a slab failed */
+  weir_c128 *shared;               /* results of all slabs */
+  weir_request *gather;            /* NULL: one rank */
+  weir_c128 *start, *start_lesser; /* [reduced.diagonal_count] as right, of all blocks before */
+  weir_c128 *g, *lesser;           /* [reduced.count] */
+  weir_c128 *corner, *row;         /* of the separators; the same from block 0 on */
+  void **scratch;                  /* [threads] */
+  int64_t n_in_order;              /* jobs so far */
+  /* Of several ranks, for jobs in order: */
+  weir_request **pass;               /* [2 (ranks - 1)] forward and back between neighbours */
+  weir_request *share_end;           /* of end */
+  weir_c128 *row_before, *row_after; /* from block 0 to the separators beside this rank's slabs */
+  weir_c128 *end;                    /* the corner */
+};
+
+/* A job on its way. */
+typedef struct qt_slabs_run {
+  qt_slabs *s;
+  const qt_rgf_job *job;
+} qt_slabs_run;
+
+/* Separators of a slab. */
+static inline int64_t qt_slab_left(const qt_slabs *s, int64_t slab)
+{
+  return s->first[slab] - 1;
+}
+
+static inline int64_t qt_slab_right(const qt_slabs *s, int64_t slab)
+{
+  return slab + 1 < s->spec.n_slabs ? s->first[slab + 1] - 1 : NO_BLOCK;
+}
+
+/* First slab of a rank. */
+int64_t qt_slabs_before(const qt_slabs_spec *spec, int rank);
+/* The worst status of all ranks. Collective. */
+weir_status qt_slabs_agree(const qt_slabs *s, weir_status status) WEIR_CHECKED;
+/* Starts a request and returns when it is finished; a failure ends all ranks. */
+weir_status qt_slabs_wait(const qt_slabs *s, weir_request *request) WEIR_CHECKED;
+/* Memory of the recursion through slabs on a thread. */
+qt_rgf_space qt_slab_space(const qt_slabs_run *r, int thread);
+/* G and G^< of separator k into last and l_last. */
+void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space);
+/* The elimination of a slab, with its results in s->shared; false where it is singular, or nearly.
+ */
+bool qt_slab_eliminate(qt_slabs *s, const qt_rgf_job *job, int64_t slab, qt_rgf_space *space);
+
+/* What jobs in order need on several ranks. Collective; fails on all ranks alike. */
+weir_status qt_slabs_order_create(qt_slabs *s) WEIR_CHECKED;
+void qt_slabs_order_destroy(qt_slabs *s);
+/* Solves a job slab after slab, as one recursion. Collective. Fails: WEIR_ERR_NUMERIC, as that
+ * does. */
+weir_status qt_slabs_solve_in_order(const qt_slabs_run *r) WEIR_CHECKED;
+
+#endif
