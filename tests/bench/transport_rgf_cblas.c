@@ -2,83 +2,17 @@
  * thread: their flops in a second against those of a zgemm of OpenBLAS, and the cost of a block in
  * long devices against that in short ones. */
 #include <cblas.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "base/weir_random.h"
-#include "model/rgf/rgf.h"
 #include "ops/linear/weir_linear.h"
-#include "weir_bench.h"
+#include "random_device.h"
 
 enum { BLOCKS = 20, SHORT = 10, LONG = 40, SMALL = 32, SMALL_PRODUCT = 256 };
-
-/* A device of blocks of n rows, all full, and what is computed of it. */
-typedef struct device {
-  int64_t n, n_blocks;
-  qt_layout layout;
-  weir_c128 *a, *g, *corner; /* [layout.count] twice; [n, n] */
-  void *scratch;
-} device;
 
 /* C = A B, [n, n]. */
 typedef struct product {
   int64_t n;
   weir_c128 *a, *b, *c;
 } product;
-
-static weir_c128 *draw(int64_t count, uint32_t purpose)
-{
-  weir_c128 *x = NULL;
-
-  bench_must(weir_alloc(count, sizeof *x, (void **)&x));
-  for (int64_t i = 0; i < count; i++) {
-    x[i] = (weir_c128){weir_random_uniform(1, purpose, 0, (uint64_t)i) - 0.5,
-                       weir_random_uniform(1, purpose, 1, (uint64_t)i) - 0.5};
-  }
-  return x;
-}
-
-static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
-{
-  const device *d = context;
-
-  memcpy(out, d->a + qt_layout_at(&d->layout, row, column), (size_t)(d->n * d->n) * sizeof *out);
-}
-
-/* The diagonal outweighs the rest, so that every block can be eliminated. */
-static device device_of(int64_t n, int64_t n_blocks)
-{
-  device d = {.n = n, .n_blocks = n_blocks};
-  int64_t *first = NULL;
-
-  bench_must(weir_alloc(n_blocks + 1, sizeof *first, (void **)&first));
-  for (int64_t b = 0; b <= n_blocks; b++) {
-    first[b] = b * n;
-  }
-  bench_must(qt_layout_create(n_blocks, first, &d.layout));
-  weir_free(&first);
-  d.a = draw(d.layout.count, 1);
-  d.g = draw(d.layout.count, 2);
-  d.corner = draw(n * n, 3);
-  for (int64_t b = 0; b < n_blocks; b++) {
-    for (int64_t i = 0; i < n; i++) {
-      d.a[d.layout.offset[b] + i * (n + 1)].re += 2 * sqrt((double)n);
-    }
-  }
-  bench_must(weir_alloc(qt_rgf_scratch(n, false), 1, &d.scratch));
-  return d;
-}
-
-static void end(device *d)
-{
-  qt_layout_fini(&d->layout);
-  weir_free(&d->a);
-  weir_free(&d->g);
-  weir_free(&d->corner);
-  weir_free(&d->scratch);
-}
 
 static void must_be_regular(bool regular)
 {
@@ -90,17 +24,18 @@ static void must_be_regular(bool regular)
 
 static void solve(void *context)
 {
-  device *d = context;
-  const qt_rgf_job job = {.layout = &d->layout, .a = {read_block, d}, .g = {d->g, 1}};
+  random_device *d = context;
+  const qt_rgf_job job = {.layout = &d->layout, .a = {random_device_read, d}, .g = {d->g, 1}};
 
   must_be_regular(qt_rgf_solve(&job, d->scratch));
 }
 
 static void corner(void *context)
 {
-  device *d = context;
+  random_device *d = context;
 
-  must_be_regular(qt_rgf_corner(&d->layout, &(qt_blocks){read_block, d}, d->corner, d->scratch));
+  must_be_regular(
+      qt_rgf_corner(&d->layout, &(qt_blocks){random_device_read, d}, d->corner, d->scratch));
 }
 
 static void multiply(void *context)
@@ -119,8 +54,9 @@ static void compare(int64_t n, double goal)
   const int64_t side = n > SMALL ? n : SMALL_PRODUCT;
   const int runs = n > SMALL ? 5 : 100;
   const double product_flops = 8 * (double)side * (double)side * (double)side;
-  product p = {side, draw(side * side, 4), draw(side * side, 5), draw(side * side, 6)};
-  device d = device_of(n, BLOCKS);
+  product p = {side, random_numbers(side * side, 4), random_numbers(side * side, 5),
+               random_numbers(side * side, 6)};
+  random_device d = random_device_of(n, BLOCKS);
   const struct {
     const char *what;
     void (*body)(void *);
@@ -137,7 +73,7 @@ static void compare(int64_t n, double goal)
     bench_row(row, peer, product_flops / seconds[0] * 1e-9, work[i].flops / seconds[1] * 1e-9,
               "Gflop/s", 1, goal);
   }
-  end(&d);
+  random_device_fini(&d);
   weir_free(&p.a);
   weir_free(&p.b);
   weir_free(&p.c);
@@ -146,7 +82,7 @@ static void compare(int64_t n, double goal)
 /* Milliseconds of a block after the first: that one couples to no block before it. */
 static void lengthen(int64_t n, double goal)
 {
-  device few = device_of(n, SHORT), many = device_of(n, LONG);
+  random_device few = random_device_of(n, SHORT), many = random_device_of(n, LONG);
   char row[64];
   double seconds[2];
 
@@ -154,8 +90,8 @@ static void lengthen(int64_t n, double goal)
   (void)snprintf(row, sizeof row, "rgf blocks of G: a block of %d of %lld^2", LONG, (long long)n);
   bench_row(row, "a block of 10", seconds[0] * 1e3 / (SHORT - 1), seconds[1] * 1e3 / (LONG - 1),
             "ms", 0, goal);
-  end(&few);
-  end(&many);
+  random_device_fini(&few);
+  random_device_fini(&many);
 }
 
 int main(void)

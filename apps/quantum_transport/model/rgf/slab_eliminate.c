@@ -53,6 +53,25 @@ static bool eliminate_first(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *sp
   return true;
 }
 
+/* Block n of the last slab where the corner alone is wanted: row becomes -A[m,n] g_n row. */
+static bool eliminate_to_left(const qt_rgf_job *job, int64_t n, bool starts, int64_t columns,
+                              qt_rgf_space *s)
+{
+  const int64_t next = qt_rows_of(job->layout, n - 1);
+  weir_c128 *swap = s->row;
+
+  if (!qt_rgf_eliminate(job, n, n - 1, true, starts ? NULL : s->row, columns, s)) {
+    return false;
+  }
+  qt_coupling_before(&s->down, columns, s->from_g.data, s->from_g.stride, s->upper);
+  for (int64_t i = 0; i < next * columns; i++) {
+    s->upper[i] = (weir_c128){-s->upper[i].re, -s->upper[i].im};
+  }
+  s->row = s->upper;
+  s->upper = swap;
+  return true;
+}
+
 static bool eliminate_last(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *space)
 {
   const qt_layout *l = job->layout;
@@ -62,18 +81,11 @@ static bool eliminate_last(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *spa
 
   for (int64_t n = last; n > left; n--) {
     qt_rgf_load(job, n, space);
-    if (job->g.data != NULL) {
-      if (!qt_rgf_forward(job, n, n - 1, space)) {
-        return false;
-      }
-    } else {
-      if (!qt_rgf_eliminate(job, n, n - 1, true, NULL, 0, space)) {
-        return false;
-      }
-      qt_coupling_before(&space->down, qt_rows_of(l, n), space->from_g.data, space->from_g.stride,
-                         space->x);
+    if (!(job->g.data != NULL ? qt_rgf_forward(job, n, n - 1, space)
+                              : eliminate_to_left(job, n, n == last, columns, space))) {
+      return false;
     }
-    if (job->corner != NULL) {
+    if (job->g.data != NULL && job->corner != NULL) {
       qt_rgf_extend_column(l, n, n - 1, n == last, columns, space);
     }
   }

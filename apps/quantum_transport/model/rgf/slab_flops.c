@@ -57,8 +57,7 @@ static double block_work(const qt_slabs_spec *spec, const where *at, int64_t n)
       return a * a * a / 3 + a * a * b + a * b * b + (n > 0 ? end * a * b : 0);
     }
     if (at->last) {
-      return a * a * a / 3 + a * a * (a + b) + a * b * (a + b) +
-             (n < l->n_blocks - 1 ? end * a * b : 0);
+      return a * a * a / 3 + a * a * (end + b) + a * b * (b + end);
     }
     return fill_work(spec, a, b, (double)at->left);
   }
