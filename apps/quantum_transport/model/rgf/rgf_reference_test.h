@@ -43,7 +43,7 @@ static inline void rgf_reference_read(weir_netcdf *nc, const qt_layout *l, const
                                       bool has_lower, weir_c128 *bank)
 {
   enum { N = 5, ROWS = 6, BLOCK = ROWS * ROWS };
-  static weir_c128 diagonal[N * BLOCK], upper[N * BLOCK], lower[N * BLOCK];
+  weir_c128 diagonal[N * BLOCK], upper[N * BLOCK], lower[N * BLOCK];
   char full[40];
 
   (void)snprintf(full, sizeof full, "%s_diag", name);
