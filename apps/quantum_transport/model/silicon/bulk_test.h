@@ -16,7 +16,7 @@ enum { BULK_MOST = 40 };
 static inline int64_t bulk_bands(const qt_wire *w, const double k[3], double *value)
 {
   const int64_t per_atom = w->atom[0].n_orbitals, n = 2 * per_atom;
-  static weir_c128 h[BULK_MOST * BULK_MOST], v[BULK_MOST * BULK_MOST];
+  weir_c128 h[BULK_MOST * BULK_MOST], v[BULK_MOST * BULK_MOST];
 
   assert_true(n <= BULK_MOST);
   memset(h, 0, sizeof h);

@@ -2,6 +2,7 @@
 #ifndef QT_SILICON_H
 #define QT_SILICON_H
 #include "conf/weir_opt.h"
+#include "model/gradient.h"
 #include "model/silicon/force_field.h"
 #include "model/silicon/sp3d5s.h"
 #include "model/system.h"
@@ -36,5 +37,9 @@ typedef struct qt_silicon_opts {
  * qt_device. */
 weir_status qt_silicon_create(const qt_silicon_opts *o, bool is_periodic,
                               qt_system *out) WEIR_CHECKED;
+/* nabla H of electrons in that system, of the two-centre integrals; 0 between silicon and hydrogen,
+ * which follows its silicon atom. Fails: WEIR_ERR_MEMORY; *out is then empty. */
+weir_status qt_silicon_gradient(const qt_silicon_opts *o, const qt_system *s,
+                                qt_gradient *out) WEIR_CHECKED;
 
 #endif
