@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "closed.h"
 #include "comm/weir_comm.h"
 #include "out_spectra.h"
 #include "run_page.h"
@@ -33,6 +34,7 @@ typedef struct job {
 /* What rank 0 does alone. */
 static weir_status write_results(const job *j, const qt_study *s)
 {
+  qt_closed_warn(s);
   WEIR_TRY(weir_run_dir_accept(j->dir));
   WEIR_TRY(qt_write_provenance(j->cli, j->cfg));
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
