@@ -3,7 +3,7 @@
 #include "io/io_test.h"
 #include "io/weir_tshs.h"
 
-enum { MOST = 2048, RECORDS = 40 };
+enum { MOST = 8192, RECORDS = 80 };
 
 #define RY 13.605693122994
 #define BOHR 0.529177210903
