@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# guide.sh PROGRAM GUIDE - runs a guide: its ```yaml blocks, whose first line is "# NAME", become files, and its ```sh
-# blocks are run in order, each of their commands having to succeed, in a fresh folder. Other blocks are for reading.
+# guide.sh PROGRAM GUIDE - runs a guide: its ```yaml and ```python blocks, whose first line is "# NAME", become files, and its
+# ```sh blocks are run in order, each of their commands having to succeed, in a fresh folder. Other blocks are for reading.
 set -euo pipefail
 program=$1 guide=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PATH=${program%/*}:$PATH XDG_CACHE_HOME=$work/cache
+export PATH=${program%/*}:/usr/bin:$PATH XDG_CACHE_HOME=$work/cache
 mkdir "$work/tour" && cd "$work/tour"
 awk -v work="$work" '
   /^```/ && kind != "" { if (file != "") close(file); kind = file = ""; next }
-  /^```(sh|yaml)$/ { kind = substr($0, 4); number++; named = 0
+  /^```(sh|yaml|python)$/ { kind = substr($0, 4); number++; named = 0
     file = kind == "sh" ? sprintf("%s/block%03d.sh", work, number) : ""
     if (kind == "sh") printf "# line %d\n", NR > file
     next }
   /^```/ { kind = "other"; file = ""; next }
-  kind == "yaml" && !named { if ($0 !~ /^# [a-z_]+\.yaml$/) { printf "line %d: a block without the name of its file\n", NR > "/dev/stderr"; exit 1 }
+  kind != "sh" && kind != "other" && kind != "" && !named { if ($0 !~ /^# [a-z_]+\.(yaml|py)$/) { printf "line %d: a block without the name of its file\n", NR > "/dev/stderr"; exit 1 }
     file = sprintf("%s/tour/%s", work, substr($0, 3)); named = 1 }
   file != "" { print > file }
 ' "$guide"
