@@ -78,6 +78,17 @@ bool weir_linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *w
   return weir_batch_is_finite(WEIR_C128, a, n * n) && linear_solve(n, k, a, b, work);
 }
 
+int64_t weir_linear_hermitian_work(int64_t n)
+{
+  return linear_hermitian_work(n);
+}
+
+bool weir_linear_hermitian(int64_t n, weir_c128 *a, double *value, void *work)
+{
+  return n == 0 ||
+         (weir_batch_is_finite(WEIR_C128, a, n * n) && linear_hermitian(n, a, value, work));
+}
+
 int64_t weir_linear_pair_work(int64_t n)
 {
   return linear_pair_work(n);

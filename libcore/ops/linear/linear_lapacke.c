@@ -84,6 +84,17 @@ bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
   return true;
 }
 
+int64_t linear_hermitian_work(int64_t n)
+{
+  return weir_lapack_work(WEIR_C128, n);
+}
+
+/* By columns the matrix is its conjugate, which has the same eigenvalues. */
+bool linear_hermitian(int64_t n, weir_c128 *a, double *value, void *work)
+{
+  return weir_lapack_hermitian(WEIR_C128, false, (int)n, a, value, work) == 0;
+}
+
 int64_t linear_pair_work(int64_t n)
 {
   return weir_lapack_work(WEIR_C128, n);

@@ -168,12 +168,51 @@ static void pairs_have_small_residuals(void **state)
   assert_false(weir_linear_pair(4, a, b, alpha, beta, vector, work));
 }
 
+/* a = P D P, P = 1 - 2 v v^H / v^H v, whose eigenvalues are those of D. */
+static void hermitian_eigenvalues_are_those_it_is_made_of(void **state)
+{
+  static double value[40], known[40];
+  static weir_c128 v[40];
+
+  for (int64_t n = 1; n <= 40; n += 3) {
+    double square = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+      v[i] = draw(7, i + 100 * n);
+      square += v[i].re * v[i].re + v[i].im * v[i].im;
+      known[i] = (double)(i / 2) - 0.3 * (double)n; /* each twice */
+    }
+    for (int64_t i = 0; i < n * n; i++) {
+      weir_c128 sum = {0, 0};
+
+      for (int64_t k = 0; k < n; k++) {
+        const weir_c128 left = weir_mul_c128(v[i / n], weir_conj_c128(v[k]));
+        const weir_c128 right = weir_mul_c128(v[k], weir_conj_c128(v[i % n]));
+        const weir_c128 x = {(i / n == k) - 2 / square * left.re, -2 / square * left.im};
+        const weir_c128 y = {(i % n == k) - 2 / square * right.re, -2 / square * right.im};
+        const weir_c128 xy = weir_mul_c128(x, y);
+
+        sum = weir_add_c128(sum, (weir_c128){known[k] * xy.re, known[k] * xy.im});
+      }
+      a[i] = sum;
+    }
+    assert_true(weir_linear_hermitian_work(n) <= (int64_t)sizeof work);
+    assert_true(weir_linear_hermitian(n, a, value, work));
+    for (int64_t i = 0; i < n; i++) {
+      assert_true(fabs(value[i] - known[i]) < 1e-13 * (double)(n + 1));
+    }
+  }
+  a[0] = (weir_c128){NAN, 0};
+  assert_false(weir_linear_hermitian(2, a, value, work));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_every_form),
       cmocka_unit_test(systems_of_every_size),
       cmocka_unit_test(pairs_have_small_residuals),
+      cmocka_unit_test(hermitian_eigenvalues_are_those_it_is_made_of),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

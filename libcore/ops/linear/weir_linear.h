@@ -33,6 +33,12 @@ int64_t weir_linear_solve_work(int64_t n, int64_t k);
 bool weir_linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work);
 
 /* Bytes of `work` for n rows. */
+int64_t weir_linear_hermitian_work(int64_t n);
+/* Eigenvalues value [n], ascending, of the Hermitian matrix a [n, n], both triangles of which are
+ * given; a is lost. False where there is no result: not finite, no convergence. */
+bool weir_linear_hermitian(int64_t n, weir_c128 *a, double *value, void *work);
+
+/* Bytes of `work` for n rows. */
 int64_t weir_linear_pair_work(int64_t n);
 /* Eigenvalues alpha[k] / beta[k] of a x = lambda b x, infinite where beta is 0, and as row k of
  * vector [n, n] an eigenvector; a and b are lost. False where there is no result: not finite,

@@ -39,6 +39,17 @@ bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
   return true;
 }
 
+int64_t linear_hermitian_work(int64_t n)
+{
+  return n * n * (int64_t)sizeof(weir_c128);
+}
+
+bool linear_hermitian(int64_t n, weir_c128 *a, double *value, void *work)
+{
+  weir_dense_hermitian(a, n, value, work);
+  return true;
+}
+
 int64_t linear_pair_work(int64_t n)
 {
   return weir_dense_pair_work(n);
