@@ -8,6 +8,7 @@
 
 enum {
   WIDTH = 760,
+  LEAST_WIDTH = 200,
   HEIGHT = 300,
   LEFT = 72,
   RIGHT = 16,
@@ -316,6 +317,10 @@ static bool has_marks(const weir_figure *figure)
 
 static weir_status check(const weir_figure *figure)
 {
+  if (figure->width != 0 && figure->width < LEAST_WIDTH) {
+    return weir_fail(WEIR_ERR_SHAPE, "figure %s: %d pixels are too narrow", figure->title,
+                     figure->width);
+  }
   for (int k = 0; k < figure->n_series; k++) {
     const weir_figure_series *s = &figure->series[k];
     const bool is_row = s->kind == WEIR_FIGURE_SPANS;
@@ -339,10 +344,15 @@ static weir_status check_written(const weir_figure *figure, FILE *out)
   return WEIR_OK;
 }
 
+int report_legend_rows(const weir_figure *figure)
+{
+  return put_legend(NULL, figure, figure->width > 0 ? figure->width : WIDTH);
+}
+
 /* Size and axes of a figure. */
 static frame lay_out(const weir_figure *figure, FILE *out)
 {
-  frame f = {.out = out, .width = WIDTH};
+  frame f = {.out = out, .width = figure->width > 0 ? figure->width : WIDTH};
   int up = HEIGHT - TOP - BOTTOM;
 
   f.paper = report_paper_axes(figure, &f.x, &f.y);
@@ -359,7 +369,9 @@ static frame lay_out(const weir_figure *figure, FILE *out)
     f.width = LEFT + RIGHT + SIDE;
     up = SIDE;
   }
-  f.top = TOP + LEGEND_ROW * put_legend(NULL, figure, f.width);
+  const int rows = put_legend(NULL, figure, f.width);
+
+  f.top = TOP + LEGEND_ROW * (rows > figure->legend_rows ? rows : figure->legend_rows);
   f.bottom = f.top + up;
   f.height = f.bottom + BOTTOM;
   return f;

@@ -15,9 +15,7 @@ static void widen(report_axis *a, double value)
   a->hi = value > a->hi ? value : a->hi;
 }
 
-/* Ticks at 1, 2 or 5 times a power of ten, about `wanted` of them; `whole` moves the ends to ticks.
- */
-static void round_axis(report_axis *a, int wanted, bool whole)
+void report_round(report_axis *a, int wanted, bool whole)
 {
   if (!(a->lo <= a->hi)) {
     a->lo = 0;
@@ -101,11 +99,14 @@ void report_axes(const weir_figure *figure, report_axis *x, report_axis *y)
   if (figure->equal_axes) {
     widen(x, y->lo);
     widen(x, y->hi);
-    round_axis(x, 6, true);
+    report_round(x, 6, true);
     *y = *x;
     return;
   }
-  round_axis(x, 8, false);
+  report_round(x, figure->width > 0 ? 1 + figure->width / 100 : 8, false);
   reach_tick(x);
-  round_axis(y, 5, true);
+  if (figure->y_lo < figure->y_hi) {
+    *y = (report_axis){.lo = figure->y_lo, .hi = figure->y_hi};
+  }
+  report_round(y, 5, !(figure->y_lo < figure->y_hi));
 }

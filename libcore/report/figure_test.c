@@ -201,6 +201,44 @@ static void spans_stand_on_rows_of_their_own(void **state)
   free(csv);
 }
 
+static void width_and_the_ends_of_y_are_those_asked_for(void **state)
+{
+  const double x[] = {0, 1}, y[] = {-0.5, 0.5};
+  const weir_figure_series s = {.kind = WEIR_FIGURE_LINE, .n = 2, .x = x, .y = y};
+  weir_figure f = {.title = "t",
+                   .x_label = "x",
+                   .y_label = "y",
+                   .series = &s,
+                   .n_series = 1,
+                   .width = 300,
+                   .y_lo = -1.03,
+                   .y_hi = 2.1,
+                   .legend_rows = 2};
+  report_axis ax, ay;
+  double at[4];
+
+  report_axes(&f, &ax, &ay);
+  assert_true(ay.lo == -1.03 && ay.hi == 2.1 && ay.step > 0);
+  char *const text = text_of(weir_figure_svg, &f);
+  const char *const line = strstr(text, "stroke-width=\"1.2\"");
+
+  assert_non_null(strstr(text, "width=\"300\" height=\"332\"")); /* 300 and two rows of 16 */
+  assert_non_null(line);
+  const char *from = line;
+
+  while (strncmp(from, "<path d=\"M", 10) != 0) {
+    from--;
+  }
+  assert_int_equal(sscanf(from, "<path d=\"M%lf %lfL%lf %lf", &at[0], &at[1], &at[2], &at[3]), 4);
+  assert_near((at[1] - at[3]) * 3.13, 220, 1); /* a unit of y: 220 pixels over 3.13 */
+  free(text);
+  FILE *const out = tmpfile();
+
+  f.width = 199;
+  assert_int_equal(weir_figure_svg(&f, out), WEIR_ERR_SHAPE);
+  (void)fclose(out);
+}
+
 static void a_series_without_its_arrays_is_refused(void **state)
 {
   const double y[] = {1};
@@ -229,6 +267,7 @@ int main(void)
       cmocka_unit_test(paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second),
       cmocka_unit_test(equal_axes_have_one_range_and_one_scale),
       cmocka_unit_test(spans_stand_on_rows_of_their_own),
+      cmocka_unit_test(width_and_the_ends_of_y_are_those_asked_for),
       cmocka_unit_test(a_series_without_its_arrays_is_refused),
   };
 

@@ -23,6 +23,7 @@ static const char page_head[] =
     "table{border-collapse:collapse;margin:1em 0;display:block;overflow-x:auto}"
     "th,td{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:left}"
     "td.number{text-align:right;font-variant-numeric:tabular-nums}"
+    ".row{display:flex}.row figure{margin:0}"
     "svg{max-width:100%;height:auto}</style>\n";
 
 /* Text made by `put` through a memory stream, appended to a file. */
@@ -215,6 +216,16 @@ static weir_status put_map_csv(const void *what, FILE *out)
   return weir_map_csv(what, out);
 }
 
+static weir_status put_structure_svg(const void *what, FILE *out)
+{
+  return weir_structure_svg(what, out);
+}
+
+static weir_status put_structure_csv(const void *what, FILE *out)
+{
+  return weir_structure_csv(what, out);
+}
+
 /* An unfinished file figures/NAME.SUFFIX with the text of `put`. */
 static weir_status add_file(weir_report *r, const char *name, const char *suffix, put_function put,
                             const void *figure)
@@ -270,4 +281,29 @@ weir_status weir_report_figure(weir_report *r, const char *name, const weir_figu
 weir_status weir_report_map(weir_report *r, const char *name, const weir_map *map)
 {
   return add_drawing(r, name, put_map_svg, put_map_csv, map);
+}
+
+weir_status weir_report_row(weir_report *r, int n, const char *const *names,
+                            const weir_figure *figures)
+{
+  int rows = 0;
+
+  for (int i = 0; i < n; i++) {
+    const int own = report_legend_rows(&figures[i]);
+
+    rows = own > rows ? own : rows;
+  }
+  WEIR_TRY(weir_writer_printf(r->page, "<div class=\"row\">\n"));
+  for (int i = 0; i < n; i++) {
+    weir_figure figure = figures[i];
+
+    figure.legend_rows = rows;
+    WEIR_TRY(weir_report_figure(r, names[i], &figure));
+  }
+  return weir_writer_printf(r->page, "</div>\n");
+}
+
+weir_status weir_report_structure(weir_report *r, const char *name, const weir_structure *structure)
+{
+  return add_drawing(r, name, put_structure_svg, put_structure_csv, structure);
 }

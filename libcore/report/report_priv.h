@@ -16,11 +16,16 @@ typedef struct report_axis {
   double lo, hi, step;
 } report_axis;
 
+/* Ticks at 1, 2 or 5 times a power of ten, about `wanted` of them; `whole` moves the ends to ticks.
+ * A range without values becomes [0, 1]. */
+void report_round(report_axis *a, int wanted, bool whole);
 /* Axes that hold every finite value; [0, 1] where there is none. */
 void report_axes(const weir_figure *figure, report_axis *x, report_axis *y);
 /* The least and the greatest finite value of both axes; false where one has none. */
 bool report_range(const weir_figure *figure, report_axis *x, report_axis *y);
 
+/* figure.c: rows that the legend of a figure takes. */
+int report_legend_rows(const weir_figure *figure);
 /* Pixels of a millimetre, as browsers and printers take them. */
 #define REPORT_MM (96 / 25.4)
 /* The axes of the paper that the figure asks for; false, with nothing changed, where it asks for

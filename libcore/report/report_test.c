@@ -32,6 +32,50 @@ static weir_status fill(weir_report *r)
   return weir_report_figure(r, "points", &figure);
 }
 
+static const double place[2][3] = {{0, 0, 0}, {1, 0, 0}};
+static const int kinds_of[] = {0, 0};
+static const int64_t bonds[1][2] = {{0, 1}};
+static const weir_structure_kind kind = {"C", "#505050", 1};
+static const weir_structure structure = {.title = "s",
+                                         .axis = {"x", "y", "z"},
+                                         .n_points = 2,
+                                         .position = place,
+                                         .kind = kinds_of,
+                                         .n_kinds = 1,
+                                         .kinds = &kind,
+                                         .n_bonds = 1,
+                                         .bond = bonds};
+
+/* One legend of two series moves the axes of both figures of a row down. */
+static void figures_of_a_row_are_aligned(void **state)
+{
+  const weir_figure_series two[] = {{WEIR_FIGURE_POINTS, "a", 3, some, some, NULL, NULL, NULL},
+                                    {WEIR_FIGURE_POINTS, "b", 3, some, some, NULL, NULL, NULL}};
+  const weir_figure row[] = {{.title = "f", .series = &series, .n_series = 1, .width = 300},
+                             {.title = "g", .series = two, .n_series = 2, .width = 300}};
+  const char *const names[] = {"left", "right"};
+  char dir[256], path[512], *text = NULL;
+  int64_t size = 0, n = 0;
+  weir_report *r = NULL;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_ok(weir_report_row(r, 2, names, row));
+  assert_ok(weir_report_structure(r, "device", &structure));
+  assert_ok(weir_report_commit(&r));
+  assert_true(is_there(dir, "figures/left.svg") && is_there(dir, "figures/right.csv"));
+  assert_true(is_there(dir, "figures/device.svg") && is_there(dir, "figures/device.csv"));
+  assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_non_null(strstr(text, "<div class=\"row\">\n<figure id=\"left\">"));
+  for (const char *at = text; (at = strstr(at, "width=\"300\" height=\"316\"")) != NULL; at++) {
+    n++;
+  }
+  assert_int_equal(n, 2);
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
 static void a_page_appears_when_it_is_committed(void **state)
 {
   char dir[256], path[512], *text = NULL;
@@ -143,6 +187,7 @@ static void every_fault_of_memory_is_reported(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(figures_of_a_row_are_aligned),
       cmocka_unit_test(a_page_appears_when_it_is_committed),
       cmocka_unit_test(a_page_that_is_given_up_leaves_nothing),
       cmocka_unit_test(wrong_names_and_tables_are_refused),

@@ -39,6 +39,9 @@ typedef struct weir_figure {
    * 16 s or 12 mV of it is drawn on plain axes. */
   bool ecg_paper;
   bool equal_axes; /* x and y have one range, and the drawing is a square */
+  int width;       /* pixels of the drawing, at least 200; 0: 760. Not of the paper above */
+  int legend_rows; /* room for so many rows of the legend at least, which aligns figures in a row */
+  double y_lo, y_hi; /* ends of the y axis, which hold the values; y_lo >= y_hi: of the values */
 } weir_figure;
 
 /* The figure as one <svg> element. Fails: WEIR_ERR_SHAPE (a series lacks an array that its kind

@@ -6,6 +6,7 @@
 #include "base/weir_status.h"
 #include "report/weir_figure.h"
 #include "report/weir_map.h"
+#include "report/weir_structure.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -34,8 +35,15 @@ weir_status weir_report_table(weir_report *r, const char *id, int columns, const
  * Fails also: WEIR_ERR_SHAPE, as weir_figure_svg and for a name that is no file name. */
 weir_status weir_report_figure(weir_report *r, const char *name,
                                const weir_figure *figure) WEIR_CHECKED;
+/* n figures side by side, their axes at one height. */
+weir_status weir_report_row(weir_report *r, int n, const char *const *names,
+                            const weir_figure *figures) WEIR_CHECKED;
 /* The same for a map. Fails also as weir_map_svg. */
 weir_status weir_report_map(weir_report *r, const char *name, const weir_map *map) WEIR_CHECKED;
+
+/* The same for a structure. Fails also as weir_structure_svg. */
+weir_status weir_report_structure(weir_report *r, const char *name,
+                                  const weir_structure *structure) WEIR_CHECKED;
 
 /* A growing table of texts, for callers that make cells one by one. Owns copies. All zero is empty;
  * the first failure is kept and returned by weir_cells_report. */
