@@ -57,5 +57,9 @@ const weir_opt qt_options[] = {
         "resume from the latest checkpoint in the folder; false: a folder that has one is "
         "refused"),
     WEIR_OPT_TABLE(qt_cfg, comm, weir_comm_opts, "messages between the ranks of mpiexec or srun"),
+    WEIR_OPT_INT(qt_cfg, output.bands, 61, 0, 10001, "1",
+                 "wave vectors along x of the leads' band structure in the report; below 2: none"),
+    WEIR_OPT_INT(qt_cfg, output.bands_orbitals, 1000, 0, 1e6, "1",
+                 "maximum orbitals of a lead's cell for which bands are computed"),
     WEIR_OPT_END,
 };

@@ -35,6 +35,7 @@ typedef struct qt_cfg {
   qt_contact_opts contact;
   struct {
     bool tbt, dos, bond_currents; /* files to write; what to compute */
+    int64_t bands, bands_orbitals;
   } output;
   weir_string_list petsc; /* options of PETSc's own */
   struct {

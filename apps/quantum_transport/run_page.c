@@ -11,6 +11,8 @@
 #include "model/units.h"
 #include "out_spectra.h"
 #include "report/weir_report.h"
+#include "run_bands.h"
+#include "run_structure.h"
 
 static void write_event(const qt_study *s)
 {
@@ -245,12 +247,14 @@ static weir_status fill(weir_report *r, const qt_study *s)
                             (long long)s->system.n, (long long)s->system.n_blocks,
                             (long long)s->n_k, (long long)s->n_energies, qt_out_spectra_files(s)));
   WEIR_TRY(summary(r, s));
+  WEIR_TRY(qt_run_structure(r, &s->system));
   if (s->system.particle == QT_PHONONS) {
     WEIR_TRY(weir_report_heading(r, "Thermal conductance"));
     WEIR_TRY(heat_table(r, s));
   }
   WEIR_TRY(weir_report_heading(r, "Spectra"));
   WEIR_TRY(spectra_figures(r, s));
+  WEIR_TRY(qt_run_bands(r, s));
   return s->ldos != NULL && s->n_energies > 1 ? ldos_map(r, s) : WEIR_OK;
 }
 
