@@ -56,6 +56,31 @@ static void current_of_an_open_channel_is_the_bias_by_the_quantum(void **state)
               1e-10);
 }
 
+/* T(E) = #{p: |E - 2 t cos(p pi / (W + 1))| < 2 |t|}, and the conductance of 36 modes at 0 K. */
+static void the_paper_study_has_the_modes_of_the_formula(void **state)
+{
+  enum { WIDTH = 50, ROWS = 134 };
+  static double row[ROWS + 1][4];
+
+  (void)state;
+  assert_int_equal(program("run --config " WEIR_SOURCE_DIR
+                           "/configs/quantum_transport/paper.yaml --set output.bands=0 --out %s",
+                           in_scratch("run")),
+                   0);
+  assert_int_equal(read_spectra("run", row, ROWS + 1), ROWS);
+  for (int i = 0; i < ROWS; i++) {
+    int modes = 0;
+
+    for (int p = 1; p <= WIDTH; p++) {
+      modes += fabs(row[i][0] + 2 * cos(p * M_PI / (WIDTH + 1))) < 2;
+    }
+    assert_near(row[i][1], modes, 1e-10);
+    assert_near(row[i][2], modes, 0);
+  }
+  assert_near(event_number(in_scratch("run"), "run_end", "conductance_S"), 72 * 3.874045865e-5,
+              1e-12);
+}
+
 static void threads_do_not_change_a_bit(void **state)
 {
   static const char *const runs[] = {"one", "two"};
@@ -370,6 +395,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(an_impurity_scatters_as_the_formula_says),
       TEST(current_of_an_open_channel_is_the_bias_by_the_quantum),
+      TEST(the_paper_study_has_the_modes_of_the_formula),
       TEST(threads_do_not_change_a_bit),
       TEST(heat_of_a_chain_at_low_temperature_is_the_quantum),
       TEST(grids_that_miss_the_window_are_named),
