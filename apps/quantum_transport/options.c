@@ -61,5 +61,6 @@ const weir_opt qt_options[] = {
                  "wave vectors along x of the leads' band structure in the report; below 2: none"),
     WEIR_OPT_INT(qt_cfg, output.bands_orbitals, 1000, 0, 1e6, "1",
                  "maximum orbitals of a lead's cell for which bands are computed"),
+    WEIR_OPT_TABLE(qt_cfg, eval, qt_compare_options, "what the verb eval compares"),
     WEIR_OPT_END,
 };

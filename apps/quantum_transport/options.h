@@ -2,6 +2,7 @@
 #ifndef QT_OPTIONS_H
 #define QT_OPTIONS_H
 #include "comm/weir_comm.h"
+#include "eval/compare.h"
 #include "model/device.h"
 #include "model/lead/lead.h"
 
@@ -48,6 +49,7 @@ typedef struct qt_cfg {
     bool resume;
   } checkpoint;
   weir_comm_cfg comm;
+  qt_compare_opts eval;
 } qt_cfg;
 
 extern const weir_opt qt_options[];

@@ -1,0 +1,145 @@
+/* curve_test.c - texts of several programs, interpolation, and what is refused with its line. */
+#include "eval/curve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_check.h"
+#include "base/weir_log.h"
+#include "io/weir_netcdf.h"
+
+static char dir[256], path[512];
+
+static weir_status read(const char *text, qt_curve *out)
+{
+  (void)snprintf(path, sizeof path, "%s/curve", dir);
+  weir_check_write(path, text, strlen(text));
+  return qt_curve_read(path, out);
+}
+
+static void columns_of_every_program_are_understood(void **state)
+{
+  static const char *const texts[] = {
+      "energy_eV,transmission,modes,dos_per_eV\n-1,0.5,1,2\n2.5,1e-3,1,\n",
+      " ## written by wannier90 3.1.0\n   -1.000000000       0.500000000\n    2.500000000       "
+      "0.001000000\n",
+      "# E [eV] T\n\n\t-1\t0.5 7\r\n2.5\t.001\r\n", "-1 0.5\n2.5 0.001"};
+
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    qt_curve c;
+
+    assert_ok(read(texts[i], &c));
+    assert_int_equal(c.n, 2);
+    assert_true(c.energy[0] == -1 && c.energy[1] == 2.5);
+    assert_true(c.transmission[0] == 0.5 && c.transmission[1] == 0.001);
+    qt_curve_fini(&c);
+  }
+}
+
+static void values_between_are_interpolated(void **state)
+{
+  qt_curve c;
+
+  assert_ok(read("0 1\n1 3\n3 -1\n", &c));
+  for (int i = 0; i <= 30; i++) {
+    const double e = 0.1 * i;
+
+    assert_near(qt_curve_at(&c, e), e <= 1 ? 1 + 2 * e : 5 - 2 * e, 1e-14);
+  }
+  qt_curve_fini(&c);
+  assert_ok(read("2 7\n", &c)); /* one value */
+  assert_true(qt_curve_at(&c, 2) == 7);
+  qt_curve_fini(&c);
+}
+
+static void wrong_files_are_refused_with_their_line(void **state)
+{
+  const struct {
+    const char *text, *said;
+  } cases[] = {{"", "holds no transmission"},
+               {"# nothing\n", "holds no transmission"},
+               {"energy T\nenergy T\n", ":2: an energy (eV) and a transmission are expected, not "
+                                        "'energy'"},
+               {"0 1\n1\n", ":2:"},
+               {"0 1\n1 x\n", "not 'x'"},
+               {"0 1\n0 2\n", "value 2, 2 at 0 eV"},
+               {"0 nan\n", "not 'nan'"}};
+  qt_curve c;
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(read(cases[i].text, &c), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), cases[i].said));
+    assert_null(c.energy);
+  }
+  weir_check_write(path, "0 1\n\0 2\n", 8);
+  assert_int_equal(qt_curve_read(path, &c), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "neither text nor NetCDF"));
+  (void)snprintf(path, sizeof path, "%s/none", dir);
+  assert_int_equal(qt_curve_read(path, &c), WEIR_ERR_DATA);
+}
+
+/* A file of the NetCDF library, with and without what is needed. */
+static void files_of_a_run_are_read(void **state)
+{
+  const double energy[] = {0, 1, 2}, t[] = {3, 2, 1};
+  const int64_t start = 0, n = 3;
+  qt_curve c;
+
+  (void)snprintf(path, sizeof path, "%s/transport.nc", dir);
+  for (int complete = 0; complete < 2; complete++) {
+    weir_netcdf *nc = NULL;
+    int dim, var;
+
+    if (!weir_netcdf_available()) {
+      fprintf(stderr, "skipped: this build has no NetCDF\n");
+      skip();
+    }
+    assert_ok(weir_netcdf_create(path, &nc));
+    assert_ok(weir_netcdf_dim(nc, "energy", n, &dim));
+    assert_ok(weir_netcdf_var(nc, "energy", WEIR_F64, 1, &dim, &var));
+    assert_ok(weir_netcdf_write(nc, var, &start, &n, energy));
+    if (complete) {
+      assert_ok(weir_netcdf_var(nc, "mean_transmission", WEIR_F64, 1, &dim, &var));
+      assert_ok(weir_netcdf_write(nc, var, &start, &n, t));
+    }
+    assert_ok(weir_netcdf_commit(&nc));
+    assert_int_equal(qt_curve_read(path, &c), complete ? WEIR_OK : WEIR_ERR_DATA);
+    assert_true(!complete || (c.n == 3 && c.transmission[2] == 1 && c.energy[1] == 1));
+    qt_curve_fini(&c);
+  }
+}
+
+static weir_status make(void *context)
+{
+  qt_curve c;
+  const weir_status status = qt_curve_read(context, &c);
+
+  qt_curve_fini(&c);
+  return status;
+}
+
+static void memory_that_is_refused_is_reported(void **state)
+{
+  qt_curve c;
+
+  assert_ok(read("0 1\n1 2\n", &c));
+  qt_curve_fini(&c);
+  assert_true(weir_check_faults(make, path) >= 3);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(columns_of_every_program_are_understood),
+      cmocka_unit_test(values_between_are_interpolated),
+      cmocka_unit_test(wrong_files_are_refused_with_their_line),
+      cmocka_unit_test(files_of_a_run_are_read),
+      cmocka_unit_test(memory_that_is_refused_is_reported),
+  };
+
+  weir_check_mkdir(dir, sizeof dir);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+  weir_check_rmdir(dir);
+  return failed;
+}
