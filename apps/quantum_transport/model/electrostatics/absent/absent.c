@@ -1,0 +1,42 @@
+/* absent.c - see poisson.h, bands.h: where the build has no PETSc. */
+#include "model/electrostatics/bands.h"
+#include "model/electrostatics/poisson.h"
+
+static weir_status refuse(void)
+{
+  return weir_fail(WEIR_ERR_UNSUPPORTED,
+                   "electrostatics: this build has no PETSc (complex, with MUMPS): install it and "
+                   "configure again, or leave electrostatics out");
+}
+
+bool qt_poisson_available(void)
+{
+  return false;
+}
+
+weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc, qt_poisson **out)
+{
+  (void)g, (void)petsc;
+  *out = NULL;
+  return refuse();
+}
+
+void qt_poisson_destroy(qt_poisson **p)
+{
+  *p = NULL;
+}
+
+weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response response, double *u,
+                             qt_poisson_result *out)
+{
+  (void)p, (void)donors, (void)response, (void)u, (void)out;
+  return refuse();
+}
+
+weir_status qt_bands_create(const qt_lead *lead, int64_t n_k, const double (*k)[2],
+                            const qt_bands_spec *spec, qt_bands *out)
+{
+  (void)lead, (void)n_k, (void)k, (void)spec;
+  *out = (qt_bands){.count = 0};
+  return refuse();
+}

@@ -1,0 +1,44 @@
+/* poisson.h - the nonlinear Poisson equation of a grid, in potential energies U = -e V of
+ * electrons:
+ *   -div(epsilon grad U) = -(e^2 / epsilon_0) (donors - electrons(U)) of the atoms,
+ * by finite volumes around nodes, U given at the nodes of gates, no normal field at other ends of
+ * the grid. Charge of atoms goes to nodes, and U of nodes to atoms, by the same shares: the matrix
+ * of Newton's method is symmetric, and positive definite where electrons(U) falls.
+ *
+ * Newton's method is PETSc's SNES, with conjugate gradients and algebraic multigrid (GAMG); options
+ * of PETSc have the prefix poisson_. Each process solves the whole equation: it is small beside
+ * Green's functions. Without PETSc every function fails with WEIR_ERR_UNSUPPORTED. */
+#ifndef QT_POISSON_H
+#define QT_POISSON_H
+#include "model/electrostatics/grid.h"
+
+/* e^2 / epsilon_0 is 1 / this, in eV Angstrom: e / (V Angstrom). */
+#define QT_EPSILON_0 5.526349406e-3
+
+/* Writes electrons less holes of an atom at a potential energy (eV), and the derivative, which is
+ * not above 0. */
+typedef struct qt_response {
+  void (*electrons)(const void *context, int64_t atom, double u, double *n, double *slope);
+  const void *context;
+} qt_response;
+
+typedef struct qt_poisson qt_poisson;
+typedef struct qt_poisson_result {
+  int64_t newton, linear; /* iterations */
+  double gate_charge;     /* of all gates, by the flux into them, in elementary charges */
+  double residual;        /* largest of a node, likewise */
+} qt_poisson_result;
+
+/* True when this build has PETSc. */
+bool qt_poisson_available(void);
+/* Borrows grid and options of PETSc. Fails: as qt_petsc_start; WEIR_ERR_EXTERNAL. */
+weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc,
+                              qt_poisson **out) WEIR_CHECKED;
+void qt_poisson_destroy(qt_poisson **p);
+/* u [nodes]: where Newton's method begins, at nodes of gates the values given; the solution
+ * afterwards. donors: [atoms]. Fails: WEIR_ERR_NUMERIC (no convergence, with the reason),
+ * WEIR_ERR_EXTERNAL. */
+weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response response, double *u,
+                             qt_poisson_result *out) WEIR_CHECKED;
+
+#endif
