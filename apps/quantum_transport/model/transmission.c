@@ -91,7 +91,7 @@ static weir_status run_next(transport_job *j, int64_t first, int64_t *done)
   WEIR_TRY(transport_collect(j, first, &failed));
   WEIR_TRY(agree(j, failed >= 0 ? transport_tell_failure(j, failed) : WEIR_OK));
   *done = first + n;
-  if (j->rank == 0) {
+  if (j->rank == 0 && !j->spec->quiet) {
     weir_progress("transport", *done, j->points, "points");
   }
   return WEIR_OK;

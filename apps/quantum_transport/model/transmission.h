@@ -39,6 +39,7 @@ typedef struct qt_transport_spec {
   double memory;        /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
                            while, a lead whose chosen method fails */
   const qt_transport_save *save; /* NULL: nothing is saved */
+  bool quiet;                    /* no line of progress */
 } qt_transport_spec;
 
 /* [n_k, n_energies, ...]; owns its arrays, which rank 0 alone has. */

@@ -1,0 +1,313 @@
+/* density.c - see density.h: the contour, and both parts together. */
+#include "model/electrostatics/density.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_signal.h"
+#include "device/weir_parallel.h"
+#include "model/electrostatics/contour.h"
+#include "model/rgf/rgf.h"
+
+/* Memory of a thread, and the first of its points that failed. */
+typedef struct worker {
+  weir_c128 *sigma[QT_LEADS], *g, *overlap;
+  void *scratch;
+  int64_t failed; /* point; -1: none */
+  weir_status status;
+  char text[512];
+} worker;
+
+typedef struct job {
+  const qt_system *s;
+  const qt_density_spec *spec;
+  qt_layout layout;
+  qt_lead_opts lead;
+  qt_contour_point *point;
+  int64_t n_points;
+  qt_cell cell[QT_LEADS]; /* of the wave vector that runs */
+  const double *k;
+  bool same;
+  worker *worker;
+  double *value; /* [n_points, 2, n] weight G of each reservoir, imaginary part */
+} job;
+
+typedef struct place {
+  const job *j;
+  const worker *w;
+  weir_c128 z;
+} place;
+
+/* qt_blocks.read: z S - H, minus Sigma at the ends. */
+static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
+{
+  const place *p = context;
+  const qt_system *s = p->j->s;
+  const int64_t rows = qt_layout_rows(&p->j->layout, row);
+  const int64_t columns = qt_layout_rows(&p->j->layout, column);
+
+  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
+  if (s->s.count > 0) {
+    qt_system_add_block(s, &s->s, p->j->k, row, column, p->z, out);
+  }
+  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
+    out[i * (rows + 1)] = p->z;
+  }
+  qt_system_add_block(s, &s->h, p->j->k, row, column, (weir_c128){-1, 0}, out);
+  for (int c = 0; c < QT_LEADS; c++) {
+    const bool touches = row == column && row == (c == QT_LEFT ? 0 : s->n_blocks - 1);
+
+    for (int64_t i = 0; i < rows * rows && touches; i++) {
+      out[i].re -= p->w->sigma[c][i].re;
+      out[i].im -= p->w->sigma[c][i].im;
+    }
+  }
+}
+
+/* (G S)[i,i] of an orbital of block b. */
+static weir_c128 with_overlap(const place *p, int64_t b, int64_t i)
+{
+  const qt_layout *l = &p->j->layout;
+  const qt_system *s = p->j->s;
+  const int64_t rows = qt_layout_rows(l, b);
+  weir_c128 sum = {0, 0};
+
+  if (s->s.count == 0) {
+    return p->w->g[qt_layout_at(l, b, b) + i * (rows + 1)];
+  }
+  for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
+    const int64_t columns = qt_layout_rows(l, c);
+    const weir_c128 *g = p->w->g + qt_layout_at(l, b, c) + i * columns;
+    const weir_c128 *overlap = p->w->overlap + qt_layout_at(l, c, b);
+
+    for (int64_t j = 0; j < columns; j++) {
+      const weir_c128 x = g[j], y = overlap[j * rows + i];
+
+      sum.re += x.re * y.re - x.im * y.im;
+      sum.im += x.re * y.im + x.im * y.re;
+    }
+  }
+  return sum;
+}
+
+static weir_status solve_leads(const job *j, worker *w, weir_c128 z)
+{
+  qt_lead_result r = {.residual = 0};
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    if (c == QT_LEFT || !j->same) { /* else both at once */
+      r.sigma[c] = w->sigma[c];
+      r.sigma[1 - c] = j->same ? w->sigma[1 - c] : NULL;
+      WEIR_TRY(qt_lead_solve(&j->lead, &j->cell[c], z.re, z.im, &r));
+      if (r.method != QT_LEAD_DECIMATION) {
+        return weir_fail(WEIR_ERR_NUMERIC,
+                         "decimation gives no surface Green's function; enlarge lead.residual");
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status solve_point(const job *j, worker *w, int64_t number)
+{
+  const qt_contour_point *c = &j->point[number];
+  const place p = {j, w, c->energy};
+  const qt_rgf_job rgf = {.layout = &j->layout, .a = {read_block, &p}, .g = {w->g, 1}};
+
+  WEIR_TRY(solve_leads(j, w, c->energy));
+  if (!qt_rgf_solve(&rgf, w->scratch)) {
+    return weir_fail(WEIR_ERR_NUMERIC, "the Green's function of the device is singular");
+  }
+  for (int64_t b = 0; b < j->layout.n_blocks; b++) {
+    for (int64_t i = 0; i < qt_layout_rows(&j->layout, b); i++) {
+      const weir_c128 g = with_overlap(&p, b, i);
+
+      for (int side = 0; side < QT_LEADS; side++) {
+        j->value[(number * QT_LEADS + side) * j->s->n + j->layout.block[b] + i] =
+            c->weight[side].re * g.im + c->weight[side].im * g.re;
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static void run_point(void *context, int64_t number, int thread)
+{
+  const job *j = context;
+  worker *w = &j->worker[thread];
+  const weir_status status = solve_point(j, w, number);
+
+  if (status != WEIR_OK && (w->failed < 0 || number < w->failed)) {
+    w->failed = number;
+    w->status = status;
+    (void)snprintf(w->text, sizeof w->text, "%s", weir_last_message());
+  }
+}
+
+static weir_status make_worker(const job *j, worker *w)
+{
+  w->failed = -1;
+  for (int c = 0; c < QT_LEADS; c++) {
+    const int64_t n = j->s->lead[c].n;
+
+    WEIR_TRY(weir_alloc(n * n, sizeof *w->sigma[c], (void **)&w->sigma[c]));
+  }
+  WEIR_TRY(weir_alloc(j->layout.count, sizeof *w->g, (void **)&w->g));
+  if (j->s->s.count > 0) {
+    WEIR_TRY(weir_alloc(j->layout.count, sizeof *w->overlap, (void **)&w->overlap));
+  }
+  return weir_alloc(qt_rgf_scratch(j->layout.max, false), 1, &w->scratch);
+}
+
+static void free_worker(worker *w)
+{
+  weir_free(&w->sigma[QT_LEFT]);
+  weir_free(&w->sigma[QT_RIGHT]);
+  weir_free(&w->g);
+  weir_free(&w->overlap);
+  weir_free(&w->scratch);
+}
+
+static void fill_overlap(const job *j, weir_c128 *out)
+{
+  const qt_layout *l = &j->layout;
+
+  memset(out, 0, (size_t)l->count * sizeof *out);
+  for (int64_t b = 0; b < l->n_blocks; b++) {
+    for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
+      qt_system_add_block(j->s, &j->s->s, j->k, b, c, (weir_c128){1, 0},
+                          out + qt_layout_at(l, b, c));
+    }
+  }
+}
+
+/* All points of one wave vector; its part of the electrons is added. */
+static weir_status solve_k(job *j, int64_t k, int threads, double *const electrons[QT_LEADS])
+{
+  const double factor = -j->spec->spin * j->spec->weight[k] / M_PI;
+  const worker *first = NULL;
+  weir_status status = WEIR_OK;
+
+  j->k = j->spec->k[k];
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY_GOTO(qt_cell_create(&j->s->lead[c], j->k, &j->cell[c]), done);
+  }
+  j->same = qt_cell_is_same(&j->cell[QT_LEFT], &j->cell[QT_RIGHT]);
+  for (int t = 0; t < threads && j->s->s.count > 0; t++) {
+    fill_overlap(j, j->worker[t].overlap);
+  }
+  weir_parallel(j->n_points, threads, run_point, j);
+  for (int t = 0; t < threads; t++) {
+    const worker *w = &j->worker[t];
+
+    first = w->failed >= 0 && (first == NULL || w->failed < first->failed) ? w : first;
+  }
+  if (first != NULL) {
+    const weir_c128 z = j->point[first->failed].energy;
+
+    status = weir_fail(first->status, "k (%g, %g), energy %g + %g i: %s", j->k[0], j->k[1], z.re,
+                       z.im, first->text);
+    goto done;
+  }
+  for (int64_t p = 0; p < j->n_points; p++) {
+    for (int c = 0; c < QT_LEADS; c++) {
+      for (int64_t i = 0; i < j->s->n; i++) {
+        electrons[c][i] += factor * j->value[(p * QT_LEADS + c) * j->s->n + i];
+      }
+    }
+  }
+done:
+  qt_cell_fini(&j->cell[QT_LEFT]);
+  qt_cell_fini(&j->cell[QT_RIGHT]);
+  return status;
+}
+
+/* Electrons in equilibrium with either lead. */
+static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec,
+                                 double *const electrons[QT_LEADS], int64_t *n_points)
+{
+  job j = {.s = s, .spec = spec, .lead = spec->lead};
+  const int threads = spec->threads > 0 ? spec->threads : weir_threads_get();
+  weir_status status = WEIR_OK;
+
+  j.lead.method = QT_LEAD_DECIMATION;
+  j.lead.mode_error = 1; /* off the real axis a wire transmits no integer */
+  WEIR_TRY_GOTO(qt_layout_create(s->n_blocks, s->block, &j.layout), done);
+  WEIR_TRY_GOTO(
+      qt_contour_create(spec->reference, spec->reservoir, spec->order, &j.point, &j.n_points),
+      done);
+  WEIR_TRY_GOTO(weir_alloc(j.n_points * QT_LEADS * s->n, sizeof *j.value, (void **)&j.value), done);
+  WEIR_TRY_GOTO(weir_alloc(threads, sizeof *j.worker, (void **)&j.worker), done);
+  for (int t = 0; t < threads; t++) {
+    WEIR_TRY_GOTO(make_worker(&j, &j.worker[t]), done);
+  }
+  for (int64_t k = 0; k < spec->n_k; k++) {
+    WEIR_TRY_GOTO(solve_k(&j, k, threads, electrons), done);
+    if (weir_stop_requested()) {
+      status = weir_fail(WEIR_ERR_STOPPED, "stopped while electrons were counted");
+      goto done;
+    }
+  }
+  *n_points = j.n_points * spec->n_k;
+done:
+  for (int t = 0; t < threads && j.worker != NULL; t++) {
+    free_worker(&j.worker[t]);
+  }
+  weir_free(&j.worker);
+  weir_free(&j.value);
+  weir_free(&j.point);
+  qt_layout_fini(&j.layout);
+  return status;
+}
+
+double qt_density_share(double left, double right)
+{
+  const double l = left * left, r = right * right;
+
+  return l + r > 0 ? r / (l + r) : 0.5;
+}
+
+weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, qt_density *out)
+{
+  double *at[QT_LEADS] = {NULL, NULL}, *correction[QT_LEADS] = {NULL, NULL};
+  weir_status status = WEIR_OK;
+
+  *out = (qt_density){.electrons = NULL};
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *at[c], (void **)&at[c]), done);
+    WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *at[c], (void **)&correction[c]), done);
+  }
+  WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *out->electrons, (void **)&out->electrons), done);
+  WEIR_TRY_GOTO(solve_contour(s, spec, at, &out->n_contour), done);
+  if (spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu) {
+    WEIR_TRY_GOTO(qt_density_window(s, spec, correction, &out->current, &out->n_real), done);
+  }
+  for (int64_t i = 0; i < s->n; i++) {
+    const double share = qt_density_share(correction[QT_LEFT][i], correction[QT_RIGHT][i]);
+
+    out->electrons[i] = share * (at[QT_LEFT][i] + correction[QT_LEFT][i]) +
+                        (1 - share) * (at[QT_RIGHT][i] + correction[QT_RIGHT][i]);
+    if (!isfinite(out->electrons[i])) {
+      status = weir_fail(WEIR_ERR_NUMERIC, "the electrons of orbital %lld are no finite number",
+                         (long long)i);
+      break;
+    }
+  }
+done:
+  for (int c = 0; c < QT_LEADS; c++) {
+    weir_free(&at[c]);
+    weir_free(&correction[c]);
+  }
+  if (status != WEIR_OK) {
+    qt_density_fini(out);
+  }
+  return status;
+}
+
+void qt_density_fini(qt_density *d)
+{
+  weir_free(&d->electrons);
+  *d = (qt_density){.electrons = NULL};
+}

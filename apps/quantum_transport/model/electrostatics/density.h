@@ -1,0 +1,49 @@
+/* density.h - electrons less holes of every orbital of an open system, and the current, at two
+ * reservoirs.
+ *
+ * With G on a contour (contour.h) as if the whole device were in equilibrium with either lead,
+ * n_L and n_R, and on the real axis what the bias changes,
+ *   n_L + c_L, c_L = int A_R (f_R - f_L) dE / 2 pi,  n_R + c_R, c_R = int A_L (f_L - f_R) dE / 2
+ * pi, are the same number; the one with the smaller correction has the smaller error. Their mean
+ * with weights c_R^2 and c_L^2 is taken (Brandbyge et al., Phys. Rev. B 65, 165401, 2002). States
+ * that are bound in the device are filled by these weights, too. */
+#ifndef QT_DENSITY_H
+#define QT_DENSITY_H
+#include "model/landauer.h"
+#include "model/transmission.h"
+
+typedef struct qt_density_spec {
+  qt_lead_opts lead; /* decimation is used where energies are complex */
+  int64_t n_k;
+  const double (*k)[2]; /* [n_k] in reciprocal lattice vectors     */
+  const double *weight; /* [n_k]                                   */
+  double spin;          /* qt_system_spin                          */
+  double reference;     /* eV, in the gap all along the device     */
+  qt_reservoir reservoir[QT_LEADS];
+  int64_t order;    /* of the segments of the contour              */
+  double tolerance; /* relative, of integrals over the bias window */
+  double shift;     /* qt_transport_spec                           */
+  int threads;
+} qt_density_spec;
+
+/* Owns its arrays. */
+typedef struct qt_density {
+  double *electrons;         /* [n] of an orbital, holes negative */
+  double current;            /* A, as qt_electron_current         */
+  int64_t n_contour, n_real; /* energies that were computed */
+} qt_density;
+/* Fails: WEIR_ERR_CONFIG (temperatures), WEIR_ERR_NUMERIC, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out
+ * is then empty. */
+weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec,
+                              qt_density *out) WEIR_CHECKED;
+void qt_density_fini(qt_density *d);
+
+/* Of the real axis alone: corrections [n] of each lead; *current in A. */
+weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
+                              double *const correction[QT_LEADS], double *current,
+                              int64_t *n_energies) WEIR_CHECKED;
+
+/* Weight of the left lead's form, given the corrections of both. */
+double qt_density_share(double left, double right);
+
+#endif

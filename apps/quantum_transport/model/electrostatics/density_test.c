@@ -1,0 +1,256 @@
+/* density_test.c - electrons of chains against closed forms and integrals over the real axis. */
+#include "model/electrostatics/density.h"
+
+#include <math.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "model/device.h"
+#include "model/electrostatics/potential.h"
+#include "model/transmission_test.h"
+#include "model/units.h"
+
+static uint64_t draws;
+static double draw(double lo, double hi)
+{
+  return lo + (hi - lo) * weir_random_uniform(23, 0, 0, draws++);
+}
+
+static const double origin[1][2] = {{0, 0}}, one = 1;
+
+static qt_density_spec usual(double reference, double mu, double bias, double kelvin)
+{
+  qt_density_spec spec = {.n_k = 1,
+                          .k = origin,
+                          .weight = &one,
+                          .spin = 2,
+                          .reference = reference,
+                          .reservoir = {{mu, kelvin}, {mu - bias, kelvin}},
+                          .order = 12,
+                          .tolerance = 1e-4,
+                          .shift = 1e-6,
+                          .threads = 1};
+
+  weir_opts_default(qt_lead_options, sizeof spec.lead, &spec.lead);
+  return spec;
+}
+
+/* Atoms of one orbital each, for systems that have none. */
+static void add_atoms(qt_system *s)
+{
+  s->n_atoms = s->n;
+  assert_ok(weir_alloc(s->n, sizeof *s->atom, (void **)&s->atom));
+  for (int64_t i = 0; i < s->n; i++) {
+    s->atom[i] = (qt_atom){.first = i, .n_orbitals = 1};
+  }
+}
+
+/* At T -> 0 a site of a chain holds (2 / pi) arccos((e - mu) / (2 |t|)) electrons. */
+static void a_cold_chain_is_filled_as_free_electrons(void **state)
+{
+  for (int round = 0; round < 5; round++) {
+    const double e = draw(-0.3, 0.3), t = draw(0.6, 1.4), mu = e + draw(-1.5, 1.5) * t;
+    const ribbon r = {.width = 1, .length = 4, .onsite = e, .hopping = -t};
+    const qt_density_spec spec = usual(e - 2 * t - 0.5, mu, 0, 20);
+    qt_density d;
+    qt_system s;
+
+    ribbon_create(&r, &s);
+    assert_ok(qt_density_create(&s, &spec, &d));
+    for (int64_t i = 0; i < s.n; i++) {
+      assert_near(d.electrons[i], 2 / M_PI * acos((e - mu) / (2 * t)), 2e-5);
+    }
+    assert_near(d.current, 0, 0);
+    qt_density_fini(&d);
+    qt_system_fini(&s);
+  }
+}
+
+/* Sum rules: a full band holds two electrons of every orbital, an empty one with the reference
+ * above two holes less; of an overlap matrix in sum over a long wire's inner cells. */
+static void full_and_empty_bands_hold_whole_electrons(void **state)
+{
+  for (int overlap = 0; overlap < 2; overlap++) {
+    const ribbon r = {.width = 2,
+                      .length = 3,
+                      .onsite = 0.1,
+                      .hopping = -1,
+                      .overlap = overlap ? 0.08 : 0,
+                      .disorder = 0.4};
+    const double mu[] = {8, -8}, reference[] = {-6.5, 6.5}, expected[] = {2, -2};
+    qt_system s;
+
+    ribbon_create(&r, &s);
+    for (int full = 0; full < 2; full++) {
+      const qt_density_spec spec = usual(reference[full], mu[full], 0, 300);
+      qt_density d;
+
+      assert_ok(qt_density_create(&s, &spec, &d));
+      for (int64_t i = 2; i < 4; i++) { /* the middle cell: others share with the leads */
+        assert_near(d.electrons[i], expected[full], overlap ? 2e-2 : 2e-6);
+      }
+      qt_density_fini(&d);
+    }
+    qt_system_fini(&s);
+  }
+}
+
+/* n_i by a fine sum over the real axis of what each lead fills. */
+static void sum_spectra(const qt_system *s, const qt_density_spec *spec, int64_t count,
+                        double *electrons, double *current)
+{
+  const double lo = spec->reference, hi = spec->reservoir[0].mu + 1,
+               step = (hi - lo) / (double)count;
+  double *energy = NULL;
+  qt_transport t;
+
+  assert_ok(weir_alloc(count, sizeof *energy, (void **)&energy));
+  for (int64_t i = 0; i < count; i++) {
+    energy[i] = lo + step * ((double)i + 0.5);
+  }
+  const qt_transport_spec of = {.lead = spec->lead,
+                                .n_k = 1,
+                                .k = origin,
+                                .n_energies = count,
+                                .energy = energy,
+                                .lead_dos = true,
+                                .shift = 1e-6,
+                                .threads = 1,
+                                .quiet = true};
+
+  assert_ok(qt_transport_create(s, &of, &t));
+  memset(electrons, 0, (size_t)s->n * sizeof *electrons);
+  *current = 0;
+  for (int64_t e = 0; e < count; e++) {
+    double f[QT_LEADS];
+
+    for (int c = 0; c < QT_LEADS; c++) {
+      f[c] = qt_fermi(energy[e], spec->reservoir[c].mu, spec->reservoir[c].temperature);
+      for (int64_t i = 0; i < s->n; i++) {
+        electrons[i] += 2 * step * f[c] * t.lead_dos[c][e * s->n + i];
+      }
+    }
+    *current += 2 * QT_CONDUCTANCE * step * t.transmission[e] * (f[0] - f[1]);
+  }
+  qt_transport_fini(&t);
+  weir_free(&energy);
+}
+
+/* A barrier between leads at a bias, the bands of the right one lower: a transistor. */
+static void a_biased_barrier_holds_what_both_leads_inject(void **state)
+{
+  enum { LENGTH = 12, COUNT = 40000 };
+  const ribbon r = {.width = 1, .length = LENGTH, .onsite = 2, .hopping = -1}; /* band from 0 */
+  const double bias = 0.3;
+  double u[LENGTH], expected[LENGTH], current;
+  qt_system flat, s = {.n = 0};
+  qt_density d;
+
+  ribbon_create(&r, &flat);
+  add_atoms(&flat);
+  for (int i = 0; i < LENGTH; i++) {
+    u[i] = (i < 4 ? 0 : i < 8 ? 0.25 : -bias) + (i > 0 && i < LENGTH - 1 ? draw(-0.02, 0.02) : 0);
+  }
+  assert_ok(qt_system_shift(&flat, u, &s));
+  const qt_density_spec spec = usual(-1, 0.15, bias, 300);
+
+  assert_ok(qt_density_create(&s, &spec, &d));
+  sum_spectra(&s, &spec, COUNT, expected, &current);
+  for (int i = 0; i < LENGTH; i++) {
+    assert_near(d.electrons[i], expected[i], 1e-3); /* that of the sum, at band edges */
+  }
+  assert_near(d.current / current, 1, 1e-3);
+  assert_true(d.n_real < COUNT / 50 && d.n_contour < 150);
+  qt_density_fini(&d);
+  qt_system_fini(&s);
+  qt_system_fini(&flat);
+}
+
+/* The same with more points of both kinds. */
+static void integrals_converge(void **state)
+{
+  enum { LENGTH = 10 };
+  const ribbon r = {.width = 1, .length = LENGTH, .onsite = 2, .hopping = -1};
+  double u[LENGTH];
+  qt_system flat, s = {.n = 0};
+  qt_density coarse, fine;
+
+  ribbon_create(&r, &flat);
+  add_atoms(&flat);
+  for (int i = 0; i < LENGTH; i++) {
+    u[i] = 0.3 * exp(-(i - 4.5) * (i - 4.5) / 4) - 0.2 / (1 + exp(-2.0 * (i - 5)));
+  }
+  assert_ok(qt_system_shift(&flat, u, &s));
+  qt_density_spec spec = usual(-1, 0.1, 0.2, 300);
+
+  spec.order = 8;
+  spec.tolerance = 1e-3;
+  assert_ok(qt_density_create(&s, &spec, &coarse));
+  spec.order = 20;
+  spec.tolerance = 1e-7;
+  assert_ok(qt_density_create(&s, &spec, &fine));
+  for (int i = 0; i < LENGTH; i++) {
+    assert_near(coarse.electrons[i], fine.electrons[i], 2e-4);
+  }
+  assert_near(coarse.current / fine.current, 1, 1e-3);
+  qt_density_fini(&coarse);
+  qt_density_fini(&fine);
+  qt_system_fini(&s);
+  qt_system_fini(&flat);
+}
+
+/* A rigid shift of everything changes nothing but the zero of energy; with an overlap, too. */
+static void a_constant_potential_is_a_shift_of_energies(void **state)
+{
+  for (int overlap = 0; overlap < 2; overlap++) {
+    const ribbon r = {.width = 2,
+                      .length = 4,
+                      .onsite = 0.2,
+                      .hopping = -1,
+                      .overlap = overlap ? 0.1 : 0,
+                      .periodic = -0.4,
+                      .disorder = 0.5};
+    const double by = 0.37;
+    double u[8];
+    qt_system s, shifted = {.n = 0};
+    qt_density d[2];
+
+    ribbon_create(&r, &s);
+    add_atoms(&s);
+    for (int i = 0; i < 8; i++) {
+      u[i] = by;
+    }
+    assert_ok(qt_system_shift(&s, u, &shifted));
+    assert_ok(qt_system_check(&shifted, 1e-12));
+    qt_density_spec spec = usual(-5, -0.4, 0.05, 300);
+
+    assert_ok(qt_density_create(&s, &spec, &d[0]));
+    spec.reference += by;
+    spec.reservoir[0].mu += by;
+    spec.reservoir[1].mu += by;
+    assert_ok(qt_density_create(&shifted, &spec, &d[1]));
+    for (int i = 0; i < 8; i++) {
+      assert_near(d[1].electrons[i], d[0].electrons[i], 1e-6);
+    }
+    assert_near(d[1].current / d[0].current, 1, 1e-4);
+    for (int i = 0; i < 2; i++) {
+      qt_density_fini(&d[i]);
+    }
+    qt_system_fini(&shifted);
+    qt_system_fini(&s);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_cold_chain_is_filled_as_free_electrons),
+      cmocka_unit_test(full_and_empty_bands_hold_whole_electrons),
+      cmocka_unit_test(a_biased_barrier_holds_what_both_leads_inject),
+      cmocka_unit_test(integrals_converge),
+      cmocka_unit_test(a_constant_potential_is_a_shift_of_energies),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
