@@ -1,0 +1,96 @@
+/* bands_petsc_test.c - a chain, whose band and electrons are known. */
+#include "model/electrostatics/bands.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "model/transmission_test.h"
+
+static const double gamma_point[1][2] = {{0, 0}};
+
+static void make_chain(double onsite, double hopping, double overlap, qt_system *s)
+{
+  const ribbon r = {
+      .width = 1, .length = 2, .onsite = onsite, .hopping = hopping, .overlap = overlap};
+
+  ribbon_create(&r, s);
+}
+
+/* E(k) = (e + 2 t cos k) / (1 + 2 s cos k). */
+static void the_band_of_a_chain_ends_where_the_formula_says(void **state)
+{
+  for (int round = 0; round < 6; round++) {
+    const double e = weir_random_uniform(22, 0, 0, (uint64_t)round) - 0.5, t = -1.1;
+    const double overlap = round % 2 ? 0.1 : 0;
+    const double end[] = {(e + 2 * t) / (1 + 2 * overlap), (e - 2 * t) / (1 - 2 * overlap)};
+    qt_system s;
+    qt_bands b;
+
+    make_chain(e, t, overlap, &s);
+    for (int side = 0; side < 2; side++) {
+      const qt_bands_spec spec = {.points = 16, .spin = 2, .mid_gap = side ? 10 : -10};
+
+      assert_ok(qt_bands_create(&s.lead[0], 1, gamma_point, &spec, &b));
+      assert_near(side ? b.valence : b.conduction, end[side], 1e-12);
+      assert_true(isinf(side ? b.conduction : b.valence));
+      assert_int_equal(b.first, side ? 16 : 0);
+      qt_bands_fini(&b);
+    }
+    qt_system_fini(&s);
+  }
+}
+
+/* At low temperature a cell holds (2 / pi) arccos((e - mu) / 2 |t|)... electrons. */
+static void electrons_and_mu_are_inverse(void **state)
+{
+  const qt_bands_spec spec = {.points = 400, .spin = 2, .mid_gap = -5};
+  const double kt = 0.02;
+  qt_system s;
+  qt_bands b;
+
+  make_chain(0.2, -0.8, 0, &s);
+  assert_ok(qt_bands_create(&s.lead[0], 1, gamma_point, &spec, &b));
+  for (double n = 1e-6; n < 1.9; n = n * 3 + 0.01) {
+    double mu, slope, more;
+
+    assert_ok(qt_bands_find_mu(&b, n, kt, &mu));
+    assert_near(qt_bands_electrons(&b, mu, kt, &slope) / n, 1, 1e-6);
+    more = qt_bands_electrons(&b, mu + 1e-5, kt, &more);
+    assert_near((more - n) / 1e-5 / slope, 1, 1e-2);
+  }
+  double mu, slope;
+
+  assert_ok(qt_bands_find_mu(&b, 0.5, 0.005, &mu)); /* a quarter of the band */
+  assert_near(mu, 0.2 - 2 * 0.8 * cos(M_PI / 4), 1e-3);
+  assert_near(qt_bands_electrons(&b, 100, kt, &slope), 2, 1e-12);
+  assert_int_equal(qt_bands_find_mu(&b, 2.5, kt, &mu), WEIR_ERR_CONFIG);
+  weir_clear_failure();
+  qt_bands_fini(&b);
+  qt_system_fini(&s);
+}
+
+static void a_mid_gap_in_a_band_is_refused_with_the_gaps(void **state)
+{
+  const qt_bands_spec spec = {.points = 16, .spin = 2, .mid_gap = 0.1};
+  qt_system s;
+  qt_bands b;
+
+  make_chain(0, -1, 0, &s);
+  assert_int_equal(qt_bands_create(&s.lead[0], 1, gamma_point, &spec, &b), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "gap below is -3 eV, above 3 eV"));
+  weir_clear_failure();
+  qt_system_fini(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_band_of_a_chain_ends_where_the_formula_says),
+      cmocka_unit_test(electrons_and_mu_are_inverse),
+      cmocka_unit_test(a_mid_gap_in_a_band_is_refused_with_the_gaps),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

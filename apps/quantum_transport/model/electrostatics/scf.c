@@ -1,0 +1,379 @@
+/* scf.c - see scf.h. */
+#include "model/electrostatics/scf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "model/electrostatics/mixing.h"
+#include "model/electrostatics/potential.h"
+#include "model/electrostatics/scf_priv.h"
+#include "model/units.h"
+
+void qt_bias_fini(qt_bias *b)
+{
+  weir_free(&b->step);
+  weir_free(&b->u);
+  weir_free(&b->atom_u);
+  weir_free(&b->atom_electrons);
+  *b = (qt_bias){.n_steps = 0};
+}
+
+void qt_scf_fini(qt_scf *scf)
+{
+  qt_poisson_destroy(&scf->poisson);
+  qt_grid_fini(&scf->grid);
+  for (int c = 0; c < QT_LEADS; c++) {
+    qt_bands_fini(&scf->bands[c]);
+  }
+  weir_free(&scf->donors);
+  weir_free(&scf->block_of_atom);
+}
+
+/* Donors of all atoms; those of the end blocks fix the chemical potentials of the leads. */
+static weir_status dope(qt_scf *scf)
+{
+  const qt_system *s = scf->s;
+  const double kt = QT_BOLTZMANN * scf->spec.temperature;
+  double of_lead[QT_LEADS] = {0, 0};
+  int64_t block = 0;
+
+  WEIR_TRY(weir_alloc(s->n_atoms, sizeof *scf->donors, (void **)&scf->donors));
+  WEIR_TRY(weir_alloc(s->n_atoms, sizeof *scf->block_of_atom, (void **)&scf->block_of_atom));
+  for (int64_t a = 0; a < s->n_atoms; a++) {
+    while (s->atom[a].first >= s->block[block + 1]) {
+      block++;
+    }
+    scf->block_of_atom[a] = block;
+    scf->donors[a] = qt_grid_doping(&scf->grid, scf->spec.opts, s->atom[a].position[0]);
+    of_lead[QT_LEFT] += block == 0 ? scf->donors[a] : 0;
+    of_lead[QT_RIGHT] += block == s->n_blocks - 1 ? scf->donors[a] : 0;
+  }
+  scf->mu = scf->spec.mu;
+  for (int c = 0; c < QT_LEADS; c++) {
+    if (scf->spec.opts->fermi_level == QT_FERMI_DOPING) {
+      WEIR_TRY(qt_bands_find_mu(&scf->bands[c], of_lead[c], kt, &scf->fermi[c]));
+    } else {
+      scf->fermi[c] = scf->spec.mu;
+    }
+  }
+  scf->mu = scf->fermi[QT_LEFT];
+  return WEIR_OK;
+}
+
+weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out)
+{
+  const qt_bands_spec bands = {
+      .points = spec->opts->band_points, .spin = qt_system_spin(s), .mid_gap = spec->opts->mid_gap};
+
+  *out = (qt_scf){.s = s, .spec = *spec};
+  if (s->particle == QT_PHONONS) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "electrostatics: phonons carry no charge: leave the section out");
+  }
+  if (s->one_spin) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "electrostatics: the matrices are those of one of two spins: the charge of "
+                     "both is needed");
+  }
+  if (!(spec->temperature >= 1)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "contact.temperature: %g K; electrostatics needs at least 1 K",
+                     spec->temperature);
+  }
+  if (!qt_poisson_available()) { /* before what takes time */
+    return qt_poisson_create(NULL, spec->petsc, &out->poisson);
+  }
+  WEIR_TRY(qt_grid_of_device(spec->opts, s, &out->grid));
+  WEIR_TRY(qt_poisson_create(&out->grid, spec->petsc, &out->poisson));
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(qt_bands_create(&s->lead[c], spec->n_k, spec->k, &bands, &out->bands[c]));
+  }
+  return dope(out);
+}
+
+/* A bias point while it is solved. */
+typedef struct run {
+  qt_scf *scf;
+  qt_bias *bias;
+  double mu[QT_LEADS];
+  scf_response response;
+  qt_mixing mixing;
+  double *next;      /* [nodes] */
+  double *electrons; /* [n_atoms] */
+  int64_t steps_capacity;
+} run;
+
+static void fill_gates(const run *r, double *u)
+{
+  const qt_grid *g = &r->scf->grid;
+  const qt_gate_opts *gate = r->scf->spec.opts->gates.items;
+
+  for (int64_t i = 0; i < qt_grid_nodes(g); i++) {
+    if (g->gate[i] >= 0) {
+      const qt_gate_opts *at = &gate[g->gate[i]];
+
+      u[i] = -(at->voltage + (at->swept ? r->bias->gate : 0) - at->flat_band);
+    }
+  }
+}
+
+static void read_atoms(const qt_scf *scf, const double *u, double *out)
+{
+  for (int64_t a = 0; a < scf->s->n_atoms; a++) {
+    out[a] = qt_grid_read(&scf->grid, u, a);
+  }
+}
+
+/* An energy in the gap all along the device: no state moves further than its potential. */
+static weir_status find_reference(const qt_scf *scf, const double *u, double *reference)
+{
+  const double below = 1; /* eV, where there is no valence band */
+  const qt_bands *b = scf->bands;
+  double least = INFINITY, most = -INFINITY;
+
+  for (int64_t a = 0; a < scf->s->n_atoms; a++) {
+    least = fmin(least, u[a]);
+    most = fmax(most, u[a]);
+  }
+  const double lo = fmax(b[QT_LEFT].valence, b[QT_RIGHT].valence) + most;
+  const double hi = fmin(b[QT_LEFT].conduction, b[QT_RIGHT].conduction) + least;
+
+  if (!(lo < hi)) {
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "the potential varies by %g eV along the device, more than the gap of %g eV: "
+                     "the valence band of one part reaches the conduction band of another "
+                     "(band-to-band tunnelling), where electrons and holes cannot be told apart: "
+                     "lower the voltages, or electrostatics.damping if it does not converge",
+                     most - least, hi - least - lo + most);
+  }
+  *reference = isinf(lo) ? (isinf(hi) ? 0 : hi - below) : isinf(hi) ? lo + below : (lo + hi) / 2;
+  return WEIR_OK;
+}
+
+/* Electrons of all atoms in a potential. */
+static weir_status count_electrons(run *r, const double *u, qt_scf_step *step)
+{
+  const qt_scf_spec *spec = &r->scf->spec;
+  const qt_system *s = r->scf->s;
+  qt_density_spec of = {.lead = spec->lead,
+                        .n_k = spec->n_k,
+                        .k = spec->k,
+                        .weight = spec->weight,
+                        .spin = qt_system_spin(s),
+                        .order = spec->opts->contour_points,
+                        .tolerance = spec->opts->integral_tolerance,
+                        .shift = spec->shift,
+                        .threads = spec->threads};
+  qt_system shifted = {.n = 0};
+  qt_density d = {.electrons = NULL};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(find_reference(r->scf, u, &of.reference));
+  for (int c = 0; c < QT_LEADS; c++) {
+    of.reservoir[c] = (qt_reservoir){r->mu[c], spec->temperature};
+  }
+  WEIR_TRY_GOTO(qt_system_shift(s, u, &shifted), done);
+  WEIR_TRY_GOTO(qt_density_create(&shifted, &of, &d), done);
+  step->electrons = 0;
+  for (int64_t a = 0; a < s->n_atoms; a++) {
+    r->electrons[a] = 0;
+    for (int64_t i = 0; i < s->atom[a].n_orbitals; i++) {
+      r->electrons[a] += d.electrons[s->atom[a].first + i];
+    }
+    step->electrons += r->electrons[a];
+  }
+  step->current = d.current;
+  step->energies = d.n_contour + d.n_real;
+done:
+  qt_density_fini(&d);
+  qt_system_fini(&shifted);
+  return status;
+}
+
+static weir_status solve_poisson(run *r, double *u, qt_poisson_result *result)
+{
+  return qt_poisson_solve(r->scf->poisson, r->scf->donors,
+                          (qt_response){scf_response_electrons, &r->response}, u, result);
+}
+
+/* The potential of perfect leads' electrons, from which a first bias begins. */
+static weir_status guess(run *r)
+{
+  const qt_grid *g = &r->scf->grid;
+  const double end[QT_LEADS] = {r->mu[QT_LEFT] - r->scf->fermi[QT_LEFT],
+                                r->mu[QT_RIGHT] - r->scf->fermi[QT_RIGHT]};
+  const double length = g->x[0][g->n[0] - 1] - g->x[0][0];
+  qt_poisson_result result;
+
+  for (int64_t i = 0; i < qt_grid_nodes(g); i++) {
+    const double share = (g->x[0][i % g->n[0]] - g->x[0][0]) / length;
+
+    r->bias->u[i] = (1 - share) * end[QT_LEFT] + share * end[QT_RIGHT];
+  }
+  fill_gates(r, r->bias->u);
+  scf_response_begin(&r->response, r->mu);
+  return solve_poisson(r, r->bias->u, &result);
+}
+
+/* That of the bias before, whose electrons answer to the change of gates and leads. */
+static weir_status follow(run *r, const qt_bias *start)
+{
+  const double mu = r->scf->mu, before = mu - start->drain;
+  const double by[QT_LEADS] = {0, r->mu[QT_RIGHT] - before};
+  qt_poisson_result result;
+
+  memcpy(r->bias->u, start->u, (size_t)qt_grid_nodes(&r->scf->grid) * sizeof *start->u);
+  fill_gates(r, r->bias->u);
+  scf_response_set(&r->response, start->atom_electrons, start->atom_u, fmin(mu, before),
+                   fmax(mu, before));
+  scf_response_shift(&r->response, by);
+  return solve_poisson(r, r->bias->u, &result);
+}
+
+static void tell_step(const run *r, const qt_scf_step *step)
+{
+  weir_event("scf_step", WEIR_REAL("drain_V", r->bias->drain), WEIR_REAL("gate_V", r->bias->gate),
+             WEIR_INT("iteration", r->bias->n_steps), WEIR_REAL("change_eV", step->change),
+             WEIR_REAL("electrons", step->electrons), WEIR_REAL("current_A", step->current),
+             WEIR_INT("newton", step->newton), WEIR_INT("energies", step->energies),
+             WEIR_REAL("seconds", step->seconds));
+}
+
+/* One iteration: *change in eV. */
+static weir_status iterate(run *r, double *change)
+{
+  const double began = weir_clock();
+  qt_bias *b = r->bias;
+  const int64_t n_atoms = r->scf->s->n_atoms, nodes = qt_grid_nodes(&r->scf->grid);
+  qt_poisson_result result;
+  qt_scf_step step = {.change = 0};
+
+  read_atoms(r->scf, b->u, b->atom_u);
+  WEIR_TRY(count_electrons(r, b->atom_u, &step));
+  scf_response_set(&r->response, r->electrons, b->atom_u, fmin(r->mu[0], r->mu[1]),
+                   fmax(r->mu[0], r->mu[1]));
+  memcpy(r->next, b->u, (size_t)nodes * sizeof *r->next);
+  WEIR_TRY(solve_poisson(r, r->next, &result));
+  for (int64_t a = 0; a < n_atoms; a++) {
+    step.change = fmax(step.change, fabs(qt_grid_read(&r->scf->grid, r->next, a) - b->atom_u[a]));
+  }
+  step.newton = result.newton;
+  step.seconds = weir_clock() - began;
+  WEIR_TRY(weir_reserve(&b->step, &r->steps_capacity, b->n_steps + 1, sizeof *b->step));
+  b->step[b->n_steps++] = step;
+  tell_step(r, &step);
+  *change = step.change;
+  b->current = step.current;
+  b->electrons = step.electrons;
+  b->gate_charge = result.gate_charge;
+  memcpy(b->atom_electrons, r->electrons, (size_t)n_atoms * sizeof *r->electrons);
+  return WEIR_OK;
+}
+
+static weir_status fail(const run *r)
+{
+  const qt_bias *b = r->bias;
+  char history[256] = "";
+  size_t used = 0;
+
+  for (int64_t i = b->n_steps > 8 ? b->n_steps - 8 : 0; i < b->n_steps; i++) {
+    const int more = snprintf(history + used, sizeof history - used, " %.2g", b->step[i].change);
+
+    used += more > 0 && (size_t)more < sizeof history - used ? (size_t)more : 0;
+  }
+  return weir_fail(WEIR_ERR_NUMERIC,
+                   "drain %g V, gate %g V: no self-consistent potential after %lld iterations, "
+                   "changes of the last ones in eV:%s; give electrostatics.damping below %g, "
+                   "another electrostatics.history than %lld, smaller steps of the sweep, or more "
+                   "electrostatics.max_iterations",
+                   b->drain, b->gate, (long long)b->n_steps, history, r->scf->spec.opts->damping,
+                   (long long)r->scf->spec.opts->history);
+}
+
+/* Largest change of the mean potential from an end block to the next. */
+static double find_end_field(const qt_scf *scf, const double *u)
+{
+  const qt_system *s = scf->s;
+  double mean[4] = {0, 0, 0, 0}, count[4] = {0, 0, 0, 0};
+  const int64_t block[4] = {0, 1, s->n_blocks - 2, s->n_blocks - 1};
+
+  for (int64_t a = 0; a < s->n_atoms && s->n_blocks > 1; a++) {
+    for (int i = 0; i < 4; i++) {
+      if (scf->block_of_atom[a] == block[i]) {
+        mean[i] += u[a];
+        count[i]++;
+      }
+    }
+  }
+  for (int i = 0; i < 4; i++) {
+    mean[i] /= fmax(1, count[i]);
+  }
+  return fmax(fabs(mean[1] - mean[0]), fabs(mean[3] - mean[2]));
+}
+
+static weir_status make_run(run *r)
+{
+  const qt_electrostatics_opts *o = r->scf->spec.opts;
+  const int64_t nodes = qt_grid_nodes(&r->scf->grid), n_atoms = r->scf->s->n_atoms;
+  qt_bias *b = r->bias;
+
+  WEIR_TRY(weir_alloc(nodes, sizeof *b->u, (void **)&b->u));
+  WEIR_TRY(weir_alloc(n_atoms, sizeof *b->atom_u, (void **)&b->atom_u));
+  WEIR_TRY(weir_alloc(n_atoms, sizeof *b->atom_u, (void **)&b->atom_electrons));
+  WEIR_TRY(weir_alloc(nodes, sizeof *r->next, (void **)&r->next));
+  WEIR_TRY(weir_alloc(n_atoms, sizeof *r->electrons, (void **)&r->electrons));
+  WEIR_TRY(scf_response_create(r->scf, &r->response));
+  return qt_mixing_create(nodes, o->history, o->damping, &r->mixing);
+}
+
+static weir_status converge(run *r, const qt_bias *start)
+{
+  const qt_electrostatics_opts *o = r->scf->spec.opts;
+  qt_bias *b = r->bias;
+  double change = INFINITY;
+
+  WEIR_TRY(start == NULL ? guess(r) : follow(r, start));
+  while (b->n_steps < o->max_iterations) {
+    WEIR_TRY(iterate(r, &change));
+    if (change < o->tolerance) {
+      break;
+    }
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED, "stopped at drain %g V, gate %g V", b->drain, b->gate);
+    }
+    qt_mixing_next(&r->mixing, r->next, b->u);
+  }
+  if (!(change < o->tolerance)) {
+    return fail(r);
+  }
+  b->end_field = find_end_field(r->scf, b->atom_u);
+  b->donors = 0;
+  for (int64_t a = 0; a < r->scf->s->n_atoms; a++) {
+    b->donors += r->scf->donors[a];
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_scf_solve(qt_scf *scf, double drain, double gate, const qt_bias *start, qt_bias *out)
+{
+  run r = {.scf = scf, .bias = out, .mu = {scf->mu, scf->mu - drain}};
+  weir_status status = WEIR_OK;
+
+  *out = (qt_bias){.drain = drain, .gate = gate};
+  WEIR_TRY_GOTO(make_run(&r), done);
+  status = converge(&r, start);
+done:
+  scf_response_fini(&r.response);
+  qt_mixing_fini(&r.mixing);
+  weir_free(&r.next);
+  weir_free(&r.electrons);
+  if (status != WEIR_OK) {
+    qt_bias_fini(out);
+  }
+  return status;
+}

@@ -1,0 +1,77 @@
+/* scf.h - electrons and electrostatic potential of a device, iterated until they agree.
+ *
+ * Each iteration counts the electrons of every atom in a potential (density.h), then solves the
+ * Poisson equation in which they answer to a further change of the potential as those of the
+ * perfect lead would: with N(mu) of the lead's bands and mu_b at which they are as many as those of
+ * the block, an atom with share s of its block's electrons has n(U) = n + s (N(mu_b - U + U_old) -
+ * N(mu_b)), so that a converged potential does not depend on that response. Chemical potentials:
+ * the left lead's is that of its doping at U = 0, or given; the right lead's is lower by the drain
+ * voltage. Ends of the grid let no field through: the potential of the leads is what makes them
+ * neutral. */
+#ifndef QT_SCF_H
+#define QT_SCF_H
+#include "model/electrostatics/bands.h"
+#include "model/electrostatics/density.h"
+#include "model/electrostatics/electrostatics.h"
+#include "model/electrostatics/grid.h"
+#include "model/electrostatics/poisson.h"
+
+/* What a device is computed with; borrowed. */
+typedef struct qt_scf_spec {
+  const qt_electrostatics_opts *opts;
+  const weir_string_list *petsc;
+  qt_lead_opts lead;
+  int64_t n_k;
+  const double (*k)[2], *weight;
+  double mu, temperature; /* eV, of the left lead where given; K */
+  double shift;           /* eV, qt_transport_spec */
+  int threads;
+} qt_scf_spec;
+
+/* One iteration. */
+typedef struct qt_scf_step {
+  double change;    /* eV, largest of an atom's potential energy */
+  double electrons; /* less holes, of the device                 */
+  double current;   /* A                                         */
+  double seconds;
+  int64_t newton, energies;
+} qt_scf_step;
+
+/* A bias point; owns its arrays (qt_bias_fini). */
+typedef struct qt_bias {
+  double drain, gate;                    /* V */
+  double current;                        /* A, as qt_electron_current */
+  double electrons, donors, gate_charge; /* of the device, in elementary charges */
+  double end_field;                      /* eV, largest change of U from an end block to the next */
+  int64_t n_steps;
+  qt_scf_step *step;               /* [n_steps] */
+  double *u;                       /* [nodes] eV */
+  double *atom_u, *atom_electrons; /* [n_atoms] eV; less holes */
+} qt_bias;
+void qt_bias_fini(qt_bias *b);
+
+/* A device made ready; borrows the system and the spec. */
+typedef struct qt_scf {
+  const qt_system *s;
+  qt_scf_spec spec;
+  qt_grid grid;
+  qt_poisson *poisson;
+  qt_bands bands[QT_LEADS];
+  double *donors;         /* [n_atoms] */
+  double fermi[QT_LEADS]; /* eV: mu that neutralises each lead at U = 0 */
+  double mu;              /* eV, of the left lead */
+  int64_t *block_of_atom; /* [n_atoms] */
+} qt_scf;
+/* Fails: WEIR_ERR_UNSUPPORTED (a build without PETSc, phonons, a device without positions);
+ * WEIR_ERR_CONFIG naming the key; WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY. *out is finished by the
+ * caller, on failure too. */
+weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out) WEIR_CHECKED;
+void qt_scf_fini(qt_scf *scf);
+
+/* Solves for a bias. start: a bias nearby, NULL: begins from the response of perfect leads.
+ * Fails: WEIR_ERR_NUMERIC with the history where it does not converge, WEIR_ERR_STOPPED; *out is
+ * then empty. */
+weir_status qt_scf_solve(qt_scf *scf, double drain, double gate, const qt_bias *start,
+                         qt_bias *out) WEIR_CHECKED;
+
+#endif
