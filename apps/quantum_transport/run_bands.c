@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/weir_alloc.h"
-#include "model/bands.h"
+#include "model/band_structure.h"
 
 enum { PANEL = 360, MOST_PANELS = QT_LEADS + 1 };
 
@@ -50,7 +50,7 @@ static weir_status add_part(lines *l, const double a[2], const double b[2], doub
              to < 1 ? a[1] + to * (b[1] - a[1]) : b[1]);
 }
 
-static weir_status draw(const qt_bands *b, double lo, double hi, lines *l)
+static weir_status draw(const qt_band_structure *b, double lo, double hi, lines *l)
 {
   for (int64_t band = 0; band < b->n; band++) {
     for (int64_t i = 0; i + 1 < b->n_points; i++) {
@@ -114,12 +114,12 @@ static weir_status add_lead(panels *p, const qt_cell *c, int side, bool both)
   weir_figure_series *bands = p->bands[side];
   char *const title = p->title[p->n];
   const size_t size = sizeof p->title[0];
-  qt_bands b;
+  qt_band_structure b;
 
-  WEIR_TRY(qt_bands_create(c, s->system.particle, s->cfg->output.bands, 0, &b));
+  WEIR_TRY(qt_band_structure_create(c, s->system.particle, s->cfg->output.bands, 0, &b));
   const weir_status status = draw(&b, p->lo, p->hi, &p->line[side]);
 
-  qt_bands_fini(&b);
+  qt_band_structure_fini(&b);
   WEIR_TRY(status);
   *bands = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
                                 .name = "E(k_x)",

@@ -57,7 +57,6 @@ static const struct known {
     {"apps/quantum_transport/model/rgf/slabs.h", "qt_slabs_in_order",
      "a long device at one energy"},
     {"apps/quantum_transport/model/rgf/slabs.h", "qt_slabs_solve", "a long device at one energy"},
-    {"apps/quantum_transport/model/silicon/sp3d5s.h", "qt_sp3d5s_gradient",
     {"apps/quantum_transport/model/gradient.h", "qt_gradient_scale",
      "the coupling of electrons to phonons"},
     {"apps/quantum_transport/model/gradient.h", "qt_gradient_difference",

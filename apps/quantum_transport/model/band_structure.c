@@ -1,5 +1,5 @@
-/* bands.c - see bands.h: with S = L L^H the eigenvalues of L^-1 H L^-H. */
-#include "model/bands.h"
+/* band_structure.c - see band_structure.h: with S = L L^H the eigenvalues of L^-1 H L^-H. */
+#include "model/band_structure.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct worker {
 typedef struct job {
   const qt_cell *c;
   qt_particle particle;
-  qt_bands *out;
+  qt_band_structure *out;
   worker *worker; /* [threads]                                       */
   bool *failed;   /* [n_points] */
 } job;
@@ -192,15 +192,15 @@ static weir_status check(const job *j)
   return WEIR_OK;
 }
 
-weir_status qt_bands_create(const qt_cell *c, qt_particle particle, int64_t n_points, int threads,
-                            qt_bands *out)
+weir_status qt_band_structure_create(const qt_cell *c, qt_particle particle, int64_t n_points,
+                                     int threads, qt_band_structure *out)
 {
   job j = {.c = c, .particle = particle, .out = out};
   weir_status status = WEIR_OK;
 
   threads = threads > 0 ? threads : weir_threads_get();
   threads = n_points < threads ? (int)n_points : threads;
-  *out = (qt_bands){.n_points = n_points, .n = c->n};
+  *out = (qt_band_structure){.n_points = n_points, .n = c->n};
   weir_linear_start();
   WEIR_TRY_GOTO(weir_alloc(n_points, sizeof *out->wave_vector, (void **)&out->wave_vector), failed);
   WEIR_TRY_GOTO(weir_alloc(n_points * c->n, sizeof *out->energy, (void **)&out->energy), failed);
@@ -216,16 +216,16 @@ weir_status qt_bands_create(const qt_cell *c, qt_particle particle, int64_t n_po
   WEIR_TRY_GOTO(check(&j), failed);
   goto done;
 failed:
-  qt_bands_fini(out);
+  qt_band_structure_fini(out);
 done:
   free_workers(threads, j.worker);
   weir_free(&j.failed);
   return status;
 }
 
-void qt_bands_fini(qt_bands *b)
+void qt_band_structure_fini(qt_band_structure *b)
 {
   weir_free(&b->wave_vector);
   weir_free(&b->energy);
-  *b = (qt_bands){.n_points = 0};
+  *b = (qt_band_structure){.n_points = 0};
 }

@@ -1,5 +1,6 @@
-/* bands_test.c - closed forms, the general eigenproblem, and modes counted at an energy. */
-#include "model/bands.h"
+/* band_structure_test.c - closed forms, the general eigenproblem, and modes counted at an energy.
+ */
+#include "model/band_structure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static qt_cell make_cell(int64_t n, bool overlap)
 static void chains_have_their_bands(void **state)
 {
   const double e0 = 0.3, t = -1.2, s = 0.1;
-  qt_bands b;
+  qt_band_structure b;
 
   for (int overlap = 0; overlap < 2; overlap++) {
     for (int64_t points = 2; points < 40; points += 17) {
@@ -47,14 +48,14 @@ static void chains_have_their_bands(void **state)
       s1[0] = (weir_c128){s, 0};
       const qt_cell c = {1, h0, h1, NULL, overlap ? s1 : NULL};
 
-      assert_ok(qt_bands_create(&c, QT_ELECTRONS, points, 0, &b));
+      assert_ok(qt_band_structure_create(&c, QT_ELECTRONS, points, 0, &b));
       assert_true(b.wave_vector[0] == -1 && b.wave_vector[points - 1] == 1);
       for (int64_t i = 0; i < points; i++) {
         const double two_cos = 2 * cos(M_PI * b.wave_vector[i]);
 
         assert_true(fabs(b.energy[i] - (e0 + t * two_cos) / (1 + overlap * s * two_cos)) < 1e-14);
       }
-      qt_bands_fini(&b);
+      qt_band_structure_fini(&b);
     }
   }
 }
@@ -62,21 +63,21 @@ static void chains_have_their_bands(void **state)
 static void phonons_are_given_as_energies(void **state)
 {
   const double k = 4e-4;
-  qt_bands b;
+  qt_band_structure b;
 
   h0[0] = (weir_c128){2 * k, 0};
   h1[0] = (weir_c128){-k, 0};
   const qt_cell c = {1, h0, h1, NULL, NULL};
 
-  assert_ok(qt_bands_create(&c, QT_PHONONS, 21, 1, &b));
+  assert_ok(qt_band_structure_create(&c, QT_PHONONS, 21, 1, &b));
   for (int64_t i = 0; i < 21; i++) {
     assert_true(fabs(b.energy[i] - 2 * sqrt(k) * fabs(sin(M_PI / 2 * b.wave_vector[i]))) < 1e-9);
   }
-  qt_bands_fini(&b);
+  qt_band_structure_fini(&b);
   h0[0].re = k; /* unstable: (hbar omega)^2 = -k at k_x = 0 */
-  assert_ok(qt_bands_create(&c, QT_PHONONS, 3, 1, &b));
+  assert_ok(qt_band_structure_create(&c, QT_PHONONS, 3, 1, &b));
   assert_true(fabs(b.energy[1] + sqrt(k)) < 1e-12);
-  qt_bands_fini(&b);
+  qt_band_structure_fini(&b);
 }
 
 static int ascending(const void *a, const void *b)
@@ -93,13 +94,13 @@ static void overlaps_count(void **state)
   static weir_c128 h[SQUARE], s[SQUARE], alpha[MOST], beta[MOST], vector[SQUARE];
   static double value[MOST];
   void *work = NULL;
-  qt_bands b;
+  qt_band_structure b;
 
   assert_ok(weir_alloc(weir_linear_pair_work(MOST), 1, &work));
   for (int64_t n = 1; n <= MOST; n = n < 3 ? n + 1 : 2 * n + 1 < MOST ? 2 * n + 1 : n + MOST) {
     const qt_cell c = make_cell(n, true);
 
-    assert_ok(qt_bands_create(&c, QT_ELECTRONS, 6, 2, &b));
+    assert_ok(qt_band_structure_create(&c, QT_ELECTRONS, 6, 2, &b));
     for (int64_t p = 0; p < 6; p++) {
       const double re = cos(M_PI * b.wave_vector[p]), im = sin(M_PI * b.wave_vector[p]);
 
@@ -123,7 +124,7 @@ static void overlaps_count(void **state)
         assert_true(fabs(value[i] - b.energy[p * n + i]) < 1e-10);
       }
     }
-    qt_bands_fini(&b);
+    qt_band_structure_fini(&b);
   }
   weir_free(&work);
 }
@@ -134,14 +135,14 @@ static void crossings_are_modes(void **state)
   enum { N = 5, POINTS = 2001 };
   static weir_c128 sigma[2][N * N];
   qt_lead_opts opts;
-  qt_bands b;
+  qt_band_structure b;
 
   weir_opts_default(qt_lead_options, sizeof opts, &opts);
   opts.method = QT_LEAD_MODES;
   for (int overlap = 0; overlap < 2; overlap++) {
     const qt_cell c = make_cell(N, overlap);
 
-    assert_ok(qt_bands_create(&c, QT_ELECTRONS, POINTS, 0, &b));
+    assert_ok(qt_band_structure_create(&c, QT_ELECTRONS, POINTS, 0, &b));
     for (int e = 0; e < 40; e++) {
       const double energy = 5 * draw(20, e);
       qt_lead_result got = {.sigma = {sigma[0], sigma[1]}};
@@ -153,29 +154,29 @@ static void crossings_are_modes(void **state)
       assert_ok(qt_lead_solve(&opts, &c, energy, 0, &got));
       assert_int_equal(crossings, 2 * got.n_modes);
     }
-    qt_bands_fini(&b);
+    qt_band_structure_fini(&b);
   }
 }
 
 static void an_overlap_that_is_not_definite_is_named(void **state)
 {
-  qt_bands b;
+  qt_band_structure b;
 
   h0[0] = h1[0] = (weir_c128){1, 0};
   s1[0] = (weir_c128){0.8, 0};
   const qt_cell c = {1, h0, h1, NULL, s1};
 
-  assert_int_equal(qt_bands_create(&c, QT_ELECTRONS, 5, 0, &b), WEIR_ERR_NUMERIC);
+  assert_int_equal(qt_band_structure_create(&c, QT_ELECTRONS, 5, 0, &b), WEIR_ERR_NUMERIC);
   assert_non_null(strstr(weir_last_message(), "k_x a = -1 pi"));
   assert_null(b.energy);
 }
 
 static weir_status make(void *context)
 {
-  qt_bands b;
-  const weir_status status = qt_bands_create(context, QT_ELECTRONS, 3, 2, &b);
+  qt_band_structure b;
+  const weir_status status = qt_band_structure_create(context, QT_ELECTRONS, 3, 2, &b);
 
-  qt_bands_fini(&b);
+  qt_band_structure_fini(&b);
   return status;
 }
 
