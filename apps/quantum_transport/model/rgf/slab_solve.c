@@ -6,8 +6,10 @@
 #include "model/rgf/slabs_priv.h"
 
 /* Largest difference between A of a separator, less the carry, as the recursion through the slab
- * before it and as the separators give it, relative to its largest element; and of Sigma^<. */
-static const double max_difference = 1e-11;
+ * before it and as the separators give it, and of Sigma^< likewise, relative to the largest
+ * element. Blocks of G differ about as much; those of G^< up to a hundred times as much where the
+ * slab has a Sigma^< of its own. */
+static const double max_difference = 1e-10, max_difference_own = 1e-11;
 
 static void copy(int64_t count, const weir_c128 *from, weir_c128 *to)
 {
@@ -141,7 +143,7 @@ void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space)
   }
 }
 
-static bool are_near(int64_t count, const weir_c128 *a, const weir_c128 *b)
+static bool are_near(int64_t count, const weir_c128 *a, const weir_c128 *b, double limit)
 {
   double most = 0, difference = 0;
 
@@ -154,7 +156,7 @@ static bool are_near(int64_t count, const weir_c128 *a, const weir_c128 *b)
       return false;
     }
   }
-  return difference <= max_difference * most;
+  return difference <= limit * most;
 }
 
 /* Whether the recursion comes to the separator after a slab with what the separators say. */
@@ -162,10 +164,20 @@ static bool is_accurate(const qt_slabs_run *r, int64_t slab, qt_rgf_space *space
 {
   const qt_slabs *s = r->s;
   const int64_t rows = qt_layout_rows(&s->reduced, slab), at = s->reduced.diagonal[slab];
+  const int64_t left = qt_layout_rows(&s->reduced, slab - 1);
 
   qt_rgf_load(r->job, qt_slab_right(s, slab), space);
-  return are_near(rows * rows, s->start + at, space->factors) &&
-         (r->job->sigma.read == NULL || are_near(rows * rows, s->start_lesser + at, space->s));
+  if (!are_near(rows * rows, s->start + at, space->factors, max_difference)) {
+    return false;
+  }
+  if (r->job->sigma.read == NULL) {
+    return true;
+  }
+  const bool own =
+      qt_rgf_largest(left, left, qt_factor(s->shared + s->place[slab].left_lesser, left)) > 0;
+
+  return are_near(rows * rows, s->start_lesser + at, space->s,
+                  own ? max_difference_own : max_difference);
 }
 
 /* The recursion through a slab between two others, from its left separator on. */
