@@ -7,15 +7,15 @@
 
 /* Where the results of a slab's elimination lie in qt_slabs.shared. L and R: its separators. */
 typedef struct qt_slab_place {
-  int64_t right,
-      right_lesser; /* [R, R] A less what its blocks carry, Sigma^< plus; not of the last */
-  int64_t left, left_lesser;   /* [L, L] what A loses and Sigma^< gains; not of the first */
+  int64_t right; /* [R, R] A less what its blocks carry; not of the last slab, as right_lesser */
+  int64_t right_lesser;        /* [R, R] Sigma^< and what its blocks add        */
+  int64_t left, left_lesser;   /* [L, L] what A loses, Sigma^< gains; not of the first slab */
   int64_t up, down, up_lesser; /* A[L,R], A[R,L], Sigma^<[L,R]; of those between */
-  int64_t end;                 /* factor of the corner: first [block 0, R], last [L, last block] */
+  int64_t end; /* factor of the corner: of the first slab [block 0, R], of the last [L, last] */
 } qt_slab_place;
 
 struct qt_slabs {
-  qt_slabs_spec spec; /* but for first */
+  qt_slabs_spec spec; /* its first is that below */
   int threads;
   int64_t *first;    /* [n_slabs + 1] first block of each slab */
   int64_t lo, hi;    /* slabs of this rank */
