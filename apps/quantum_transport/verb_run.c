@@ -69,8 +69,6 @@ static weir_status run(const job *j, qt_study *s)
                                   .context = j->dir};
   char ranks[32] = "";
 
-  WEIR_TRY(weir_comm_agree(j->comm, qt_study_open(j->cfg, s)));
-  s->comm = j->comm;
   s->save = &save;
   if (weir_comm_size(j->comm) > 1) {
     (void)snprintf(ranks, sizeof ranks, ", %d ranks", weir_comm_size(j->comm));
@@ -79,6 +77,16 @@ static weir_status run(const job *j, qt_study *s)
             (long long)s->system.n_blocks, (long long)(s->n_k * s->n_energies), ranks);
   WEIR_TRY(qt_study_run(s, j->cli->threads));
   return weir_comm_agree(j->comm, weir_comm_rank(j->comm) == 0 ? write_results(j, s) : WEIR_OK);
+}
+
+/* Before there is a folder: what cannot be right leaves none. */
+static weir_status open_study(const weir_cli *cli, const qt_cfg *cfg, weir_comm *comm, qt_study *s)
+{
+  qt_transport_size size;
+
+  WEIR_TRY(qt_study_open(cfg, s));
+  s->comm = comm;
+  return qt_study_size(s, cli->threads, &size);
 }
 
 static weir_status run_on(const weir_cli *cli, weir_comm *comm)
@@ -96,6 +104,7 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   status = qt_configure(cli, &cfg, &config);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   weir_comm_configure(comm, &cfg.comm);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(cli, &cfg, comm, &s)), done);
   status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   WEIR_TRY_GOTO(run(&(job){cli, &cfg, comm, &dir}, &s), done);

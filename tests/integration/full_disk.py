@@ -1,5 +1,5 @@
 """full_disk.py WORK - what full_disk.sh left: every file is whole, every log ends by saying what failed, and a run that was
-resumed has the weights of one that was not."""
+resumed has the weights, or spectra, of one that was not."""
 import json
 import os
 import sys
@@ -33,8 +33,8 @@ def read(path):
             raise ValueError("cut")
 
 
-def weights(folder):
-    with netCDF4.Dataset(os.path.join(folder, "weights.nc")) as f:
+def arrays(folder, name):
+    with netCDF4.Dataset(os.path.join(folder, name)) as f:
         return {name: v[...] for name, v in f.variables.items()}
 
 
@@ -49,11 +49,12 @@ def main(work):
     base = os.path.join(work, "base")
     for name in os.listdir(base):
         whole = os.path.join(base, name.split("-again-")[0])
-        if "-again-" not in name or not os.path.exists(os.path.join(whole, "weights.nc")):
-            continue
-        one, other = weights(whole), weights(os.path.join(base, name))
-        if one.keys() != other.keys() or any(not numpy.array_equal(one[k], other[k]) for k in one):
-            bad.append(f"{name}: other weights than those of {whole}")
+        for file in ("weights.nc", "transport.nc"):
+            if "-again-" not in name or not os.path.exists(os.path.join(whole, file)):
+                continue
+            one, other = arrays(whole, file), arrays(os.path.join(base, name), file)
+            if one.keys() != other.keys() or any(not numpy.array_equal(one[k], other[k]) for k in one):
+                bad.append(f"{name}: another {file} than that of {whole}")
     print("\n".join(bad))
     return 1 if bad else 0
 

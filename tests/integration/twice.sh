@@ -151,6 +151,13 @@ case $app in
     twice import prepare $data
     twice eval eval $data --set "eval.models=[{use: raw}, {use: {emos: {}}}]"
     ;;
+  quantum_transport)
+    long="--config $source/configs/quantum_transport/tiny.yaml --threads 1 --set energy.points=2000 --set output.bond_currents=true"
+    twice run run $long
+    killed run run $long
+    twice saving run $long --set checkpoint.interval=0.01
+    killed saving run $long --set checkpoint.interval=0.01
+    ;;
   physio_stream)
     tiny="--config $source/configs/physio_stream/tiny.yaml --threads 1"
     long="$tiny --set ecgsyn.duration=3600"

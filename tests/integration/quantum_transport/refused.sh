@@ -1,0 +1,35 @@
+# The rows of tests/integration/refused.sh for quantum_transport: commands, text, settings.
+# shellcheck shell=bash disable=SC2154
+
+both=run,describe
+
+# Energies and wave vectors.
+refused "$both" 'energy.min 2 eV is not below energy.max 1 eV' energy.min=2 energy.max=1
+refused "$both" 'energy.min 1 eV is not below energy.max 1 eV' energy.min=1 energy.max=1
+refused "$both" 'energy.points: 0 is outside' energy.points=0
+refused "$both" 'energy.shift: -1 is outside' energy.shift=-1
+refused "$both" 'energy.min is -1 eV: of phonons it is hbar omega, above 0' 'device={harmonic_chain: {}}' energy.min=-1
+refused "$both" 'k.ny is 3, but the device is not periodic along y: give 1' k.ny=3
+refused "$both" 'k.nz is 2, but the device is not periodic along z: give 1' k.nz=2
+
+# The leads.
+refused "$both" 'lead.method: guess is none of decimation|modes|contour' lead.method=guess
+refused "$both" 'lead.eta: -1 is outside' lead.eta=-1
+refused "$both" 'contact.difference 700 K is more than twice contact.temperature 300 K' 'device={harmonic_chain: {}}' energy.min=0.01 contact.difference=700
+refused "$both" 'contact.temperature: -1 is outside' contact.temperature=-1
+
+# The device.
+refused "$both" 'device: nothing is unknown' device=nothing
+refused "$both" 'device.agnr.width is 1: dimers of one line are not connected' 'device={agnr: {width: 1}}'
+refused "$both" 'device.chain.impurity_site' 'device={chain: {sites: 4, impurity_site: 40}}'
+refused "$both" 'device.chain.hopping' 'device={chain: {hopping: 0}}'
+
+# What a run may take.
+refused "$both" 'memory.budget: ' memory.budget=0.001
+refused "$both" 'memory.budget: -1 is outside' memory.budget=-1
+refused "$both" 'checkpoint.keep: 0 is outside' checkpoint.keep=0
+refused "$both" 'checkpoint.format: paper is none of' checkpoint.format=paper
+refused "$both" 'unknown' output.nothing=true
+
+accepted run memory.budget=64
+accepted run energy.points=1
