@@ -271,6 +271,21 @@ weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out
   return WEIR_OK;
 }
 
+/* Where the time of all threads and ranks went. */
+static void tell_phases(const qt_study *s)
+{
+  const qt_transport *t = &s->transport;
+  const double recursion = t->seconds[QT_PHASE_RECURSION];
+
+  weir_event("phases", WEIR_REAL("leads_s", t->seconds[QT_PHASE_LEADS]),
+             WEIR_REAL("recursion_s", recursion),
+             WEIR_REAL("assembly_s", t->seconds[QT_PHASE_ASSEMBLY]),
+             WEIR_REAL("recursion_flops", t->flops),
+             WEIR_REAL("recursion_flop_per_s", recursion > 0 ? t->flops / recursion : NAN),
+             WEIR_REAL("elapsed_s", s->seconds), WEIR_INT("threads", s->threads),
+             WEIR_INT("ranks", s->comm != NULL ? weir_comm_size(s->comm) : 1));
+}
+
 weir_status qt_study_run(qt_study *s, int threads)
 {
   const qt_transport_spec spec = spec_of(s, threads);
@@ -283,9 +298,11 @@ weir_status qt_study_run(qt_study *s, int threads)
   s->predicted_bytes = size.peak;
   WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
   s->seconds = weir_clock() - began;
+  s->threads = size.threads;
   if (!leads) {
     return WEIR_OK;
   }
+  tell_phases(s);
   if (s->transport.n_shifted > 0) {
     weir_warn("run",
               "%lld of %lld points lie on a band edge or a localized (bound or surface) state: "

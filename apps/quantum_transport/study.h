@@ -31,8 +31,9 @@ typedef struct qt_study {
   double current, energy_current, conductance; /* A, W, S; phonons: heat current in W; NaN where
                                                   no energies are in the window of the leads */
   qt_study_heat *heat;                         /* [cfg->contact.conductance_temperatures] */
-  double seconds;
-  double predicted_bytes; /* as qt_study_size of this run */
+  double seconds;                              /* elapsed; those of phases are in transport */
+  int threads;                                 /* of rank 0                                 */
+  double predicted_bytes;                      /* as qt_study_size of this run */
 } qt_study;
 
 /* The device that a configuration names, or else the usual one. */
@@ -40,7 +41,8 @@ const qt_device *qt_study_device(const qt_cfg *cfg);
 /* Builds the device, wave vectors and energies. Fails: WEIR_ERR_CONFIG naming the key; as
  * qt_device.build and qt_system_check. *out is finished by the caller, on failure too. */
 weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;
-/* Computes the spectra and what follows of them, which rank 0 alone has. Collective. Fails: as
+/* Computes the spectra and what follows of them, which rank 0 alone has, and writes the event
+ * "phases". Collective. Fails: as
  * qt_transport_create; WEIR_ERR_STOPPED. */
 weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
 /* Flops of the Green's functions of all points, blocks taken as full, leads not counted. Fails:

@@ -60,7 +60,8 @@ typedef struct qt_transport {
   double residual;           /* largest of a lead (qt_lead_result)                            */
   int64_t n_shifted;         /* points whose energy was shifted                               */
   double seconds[QT_PHASES]; /* of each phase, summed over threads and ranks          */
-  double flops;              /* of the recursion, by formula                          */
+  double flops;              /* of the recursion, by formula, all blocks taken as full; with those
+                                of points that were shifted once more                        */
 } qt_transport;
 
 /* Computes all points in parallel, after those of a checkpoint, where there is one; results do not

@@ -433,6 +433,37 @@ static void memory_is_what_describe_says(void **state)
   assert_int_equal(access(in_scratch("less"), F_OK), -1);
 }
 
+/* Seconds of the phases of one thread are no more than what elapsed; flops are those of describe.
+ */
+static void phases_are_timed(void **state)
+{
+  static const char *const more[] = {"", "--set output.dos=false"};
+  const char *const device = "--set 'device={agnr: {width: 20, length: 9}}' --set energy.points=21 "
+                             "--set energy.shift=0 --set energy.min=-2.437 --set energy.max=2.211";
+
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    const char *const run = in_scratch("phases%d", i);
+
+    assert_int_equal(program("describe %s %s", device, more[i]), 0);
+    const char *const line = strstr(printed(), "Green's functions of all points: ");
+
+    assert_non_null(line);
+    const double flops = 1e9 * strtod(line + strlen("Green's functions of all points: "), NULL);
+
+    assert_int_equal(program("run %s %s --threads 1 --out %s", device, more[i], run), 0);
+    const double leads = event_number(run, "phases", "leads_s");
+    const double recursion = event_number(run, "phases", "recursion_s");
+    const double assembly = event_number(run, "phases", "assembly_s");
+
+    assert_near(event_number(run, "phases", "recursion_flops"), flops, 1e-3 * flops);
+    assert_true(leads > 0 && recursion > 0 && assembly > 0);
+    assert_true(leads + recursion + assembly <= event_number(run, "phases", "elapsed_s"));
+    assert_near(event_number(run, "phases", "threads"), 1, 0);
+    assert_near(event_number(run, "phases", "ranks"), 1, 0);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -451,6 +482,7 @@ int main(void)
       TEST(what_is_wrong_is_refused_by_name),
       TEST(describe_says_what_a_run_would_cost),
       TEST(memory_is_what_describe_says),
+      TEST(phases_are_timed),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
