@@ -55,22 +55,37 @@ static void strain_parts_the_valleys(void **state)
   }
 }
 
+static double top_of_valence(const qt_wire *w)
+{
+  const double k[3] = {0, 0, 0};
+  double value[BULK_MOST];
+
+  (void)bulk_bands(w, k, value);
+  return value[3];
+}
+
+/* The gap widens by 1.575 eV times the change in volume, with exponents corrected for shear
+ * by 6.183 eV, as a second program has it, written for this test; measured are about 1.5 eV. */
 static void even_strain_leaves_the_crystal_cubic(void **state)
 {
-  const double strain[2][3] = {{0, 0, 0}, {0.01, 0.01, 0.01}};
-  double first = 0;
+  const double strain[2][3] = {{0, 0, 0}, {0.001, 0.001, 0.001}},
+               potential[2] = {1.575167, 6.182694};
 
-  for (int i = 0; i < 2; i++) {
-    qt_wire w;
+  for (int exponents = 0; exponents < 2; exponents++) {
+    double gap[2];
 
-    strained(strain[i], 0, &w);
-    const double edge = valley(&w, 0, 4);
+    for (int i = 0; i < 2; i++) {
+      qt_wire w;
 
-    assert_near(valley(&w, 1, 4), edge, 1e-11);
-    assert_near(valley(&w, 2, 4), edge, 1e-11);
-    assert_true(i == 0 || fabs(edge - first) > 1e-3);
-    first = edge;
-    qt_wire_fini(&w);
+      strained(strain[i], exponents, &w);
+      const double edge = valley(&w, 0, 4);
+
+      assert_near(valley(&w, 1, 4), edge, 1e-11);
+      assert_near(valley(&w, 2, 4), edge, 1e-11);
+      gap[i] = edge - top_of_valence(&w);
+      qt_wire_fini(&w);
+    }
+    assert_true(fabs((gap[1] - gap[0]) / 0.003 - potential[exponents]) < 2e-6);
   }
 }
 
