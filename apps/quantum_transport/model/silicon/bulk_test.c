@@ -204,6 +204,34 @@ static void optical_phonons_have_their_closed_form(void **state)
   qt_wire_fini(&w);
 }
 
+/* m/s along [100]; of Keating's model v^2 = C / density with C11 = (alpha + 3 beta) / a,
+ * C44 = 4 alpha beta / ((alpha + beta) a). */
+static void sound_has_the_velocities_of_the_reference(void **state)
+{
+  const double expected[2][2] = {{5423, 8906}, {5829, 8430}}; /* mvff, keating: TA, LA */
+  const double hbar = 6.582119569e-16, q = 2e-3, dalton = 1.66053906660e-27; /* eV s; kg */
+  const double alpha = 48.5, beta = 13.8, metre = a * 1e-10;
+  const double density = 8 * 28.0855 * dalton / pow(metre, 3);
+  const double keating[2] = {4 * alpha * beta / ((alpha + beta) * metre),
+                             (alpha + 3 * beta) / metre};
+
+  for (int model = 0; model < 2; model++) {
+    double value[MOST];
+    qt_wire w;
+
+    phonons(model, &w);
+    (void)bulk_bands(&w, (const double[3]){q, 0, 0}, value);
+    assert_near(value[0] / value[1], 1, 1e-9);
+    for (int branch = 0; branch < 2; branch++) {
+      const double v = sqrt(value[2 * branch]) / hbar / (2 * M_PI * q / metre);
+
+      assert_true(fabs(v - expected[model][branch]) < 0.6);
+      assert_true(model == 0 || fabs(v / sqrt(keating[branch] / density) - 1) < 1e-5);
+    }
+    qt_wire_fini(&w);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -212,6 +240,7 @@ int main(void)
       cmocka_unit_test(holes_have_the_masses_of_the_reference),
       cmocka_unit_test(phonons_have_the_frequencies_of_the_reference),
       cmocka_unit_test(optical_phonons_have_their_closed_form),
+      cmocka_unit_test(sound_has_the_velocities_of_the_reference),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
