@@ -42,6 +42,12 @@ const weir_opt qt_options[] = {
         qt_cfg, petsc, "",
         "options of PETSc for its solvers, each with its value, such as "
         "\"-ksp_rtol 1e-8\"; the command line of the program is not read for them"),
+    WEIR_OPT_INT(qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
+                 "slabs (runs of blocks) of a long device that the threads of a rank share at each "
+                 "point, at "
+                 "most its blocks: as many as threads, where there are fewer points than threads "
+                 "or no memory "
+                 "for a point on each; 1: each thread computes points of its own"),
     WEIR_OPT_REAL(
         qt_cfg, memory.budget, 0, 0, 1e9, "MiB",
         "memory that a rank may hold: fewer points are computed at once, on fewer threads, "

@@ -29,6 +29,9 @@ typedef struct qt_contact_opts {
 typedef struct qt_cfg {
   int64_t seed; /* of disorder */
   weir_one_of device;
+  struct {
+    int64_t slabs; /* of a point */
+  } parallel;
   double tolerance; /* of Hermiticity, of the largest element */
   qt_lead_opts lead;
   qt_energy_opts energy;

@@ -233,6 +233,7 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
                              .bond_currents = s->cfg->output.bond_currents,
                              .shift = s->cfg->energy.shift,
                              .threads = threads,
+                             .slabs = s->cfg->parallel.slabs,
                              .comm = s->comm,
                              .save = s->save,
                              .memory =
@@ -310,20 +311,15 @@ weir_status qt_study_run(qt_study *s, int threads)
               (long long)s->transport.n_shifted, (long long)(s->n_k * s->n_energies),
               s->cfg->energy.shift);
   }
+  if (s->transport.n_in_order > 0) {
+    weir_warn(
+        "run",
+        "%lld points of this rank took one thread: one of the %lld slabs (parallel.slabs), cut "
+        "off from the others, has a bound state of that energy",
+        (long long)s->transport.n_in_order, (long long)s->cfg->parallel.slabs);
+  }
   WEIR_TRY(average(s));
   integrate(s);
-  return WEIR_OK;
-}
-
-weir_status qt_study_flops(const qt_study *s, double *flops)
-{
-  qt_layout layout = {.n = 0};
-
-  WEIR_TRY(qt_layout_create(s->system.n_blocks, s->system.block, &layout));
-  *flops = (double)(s->n_k * s->n_energies) * (s->cfg->output.dos || s->cfg->output.bond_currents
-                                                   ? qt_rgf_flops(&layout, true, false)
-                                                   : qt_rgf_corner_flops(&layout));
-  qt_layout_fini(&layout);
   return WEIR_OK;
 }
 

@@ -45,9 +45,6 @@ weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;
  * "phases". Collective. Fails: as
  * qt_transport_create; WEIR_ERR_STOPPED. */
 weir_status qt_study_run(qt_study *s, int threads) WEIR_CHECKED;
-/* Flops of the Green's functions of all points, blocks taken as full, leads not counted. Fails:
- * WEIR_ERR_MEMORY. */
-weir_status qt_study_flops(const qt_study *s, double *flops) WEIR_CHECKED;
 /* What a run on so many threads (0: all) takes within memory.budget: out->peak is that of all the
  * program holds, with the system, means over wave vectors and the report. Fails: WEIR_ERR_CONFIG
  * (the budget is too small), as qt_transport_size_of. */

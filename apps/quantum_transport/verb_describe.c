@@ -10,7 +10,6 @@ static weir_status print(const qt_study *s, int threads)
   const qt_system *d = &s->system;
   int64_t least = d->n, most = 0;
   qt_transport_size size;
-  double flops = 0;
 
   for (int64_t b = 0; b < d->n_blocks; b++) {
     const int64_t n = d->block[b + 1] - d->block[b];
@@ -23,12 +22,12 @@ static weir_status print(const qt_study *s, int threads)
          (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
   printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
          (long long)d->lead[QT_RIGHT].n);
-  WEIR_TRY(qt_study_flops(s, &flops));
   WEIR_TRY(qt_study_size(s, threads, &size));
   printf(
       "# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop, leads not "
       "counted\n",
-      (long long)s->n_k, (long long)s->n_energies, 1e-9 * flops);
+      (long long)s->n_k, (long long)s->n_energies,
+      1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
   printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d threads\n", size.peak,
          1e-9 * size.peak, (long long)size.at_once, size.threads);
   return WEIR_OK;

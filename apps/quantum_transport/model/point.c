@@ -47,8 +47,20 @@ const char *qt_point_name(qt_point_array which)
   return name[which];
 }
 
+qt_slabs_spec qt_point_division(const qt_point_spec *s, int64_t n_slabs, int threads)
+{
+  return (qt_slabs_spec){.layout = s->layout,
+                         .n_slabs = n_slabs,
+                         .lesser = wants_lesser(s),
+                         .corner_only = !wants_g(s),
+                         .threads = threads};
+}
+
 double qt_point_flops(const qt_point_spec *s)
 {
+  if (s->division != NULL) {
+    return qt_slabs_flops(s->division);
+  }
   return wants_g(s) ? qt_rgf_flops(s->layout, wants_lesser(s), false)
                     : qt_rgf_corner_flops(s->layout);
 }
@@ -90,7 +102,7 @@ static int64_t lay_out(const qt_point_spec *spec, void *base, space *s)
   s->g = take(base, &at, g ? l->count : 0, size);
   s->lesser = take(base, &at, lesser ? l->count : 0, size);
   s->overlap = take(base, &at, g ? l->max * l->max : 0, size);
-  s->rgf = take(base, &at, qt_rgf_scratch(l->max, lesser), 1);
+  s->rgf = take(base, &at, spec->division == NULL ? qt_rgf_scratch(l->max, lesser) : 0, 1);
   return at;
 }
 
@@ -128,7 +140,8 @@ typedef struct point {
   double *number;
 } point;
 
-/* Blocks of fewer elements are not timed: it would take as long as to read them. */
+/* Blocks of fewer elements are not timed: it would take as long as to read them. Nor are those that
+ * several threads read at once. */
 enum { TIMED = 256 };
 
 /* Whether a lead has no broadening: no mode of those that the method of modes finds, or a Gamma
@@ -181,7 +194,7 @@ static void read_block(const void *context, int64_t row, int64_t column, weir_c1
   const point *p = context;
   const qt_layout *l = p->spec->layout;
 
-  if (qt_layout_rows(l, row) * qt_layout_rows(l, column) < TIMED) {
+  if (qt_layout_rows(l, row) * qt_layout_rows(l, column) < TIMED || p->spec->slabs != NULL) {
     assemble(p, row, column, out);
     return;
   }
@@ -303,23 +316,28 @@ static weir_status solve_leads(point *p)
   return WEIR_OK;
 }
 
-/* Blocks of G, where wanted, or its corner alone; false: singular. */
-static bool recur(const point *p)
+/* Blocks of G, where wanted, or its corner alone. */
+static weir_status recur(const point *p)
 {
   const qt_point_spec *s = p->spec;
-  const qt_blocks a = {read_block, p};
-
-  if (!wants_g(s)) {
-    return qt_rgf_corner(s->layout, &a, p->s.corner, p->s.rgf);
-  }
+  const bool blocks = wants_g(s);
   const qt_rgf_job rgf = {.layout = s->layout,
-                          .a = a,
+                          .a = {read_block, p},
                           .sigma = {wants_lesser(s) ? read_left : NULL, p},
-                          .g = {p->s.g, 1},
+                          .g = {blocks ? p->s.g : NULL, 1},
                           .lesser = {p->s.lesser, 1},
                           .corner = p->s.corner};
 
-  return qt_rgf_solve(&rgf, p->s.rgf);
+  if (s->slabs != NULL) {
+    return qt_slabs_solve(s->slabs, &rgf);
+  }
+  if (!(blocks ? qt_rgf_solve(&rgf, p->s.rgf)
+               : qt_rgf_corner(s->layout, &rgf.a, rgf.corner, p->s.rgf))) {
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "the Green's function of the device is singular: a part of it has a state of "
+                     "that energy; shift the energy");
+  }
+  return WEIR_OK;
 }
 
 static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARRAYS])
@@ -329,7 +347,7 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
   double *const seconds = p->number + QT_POINT_SECONDS, before = weir_clock();
 
   p->energy = phonons ? energy * energy : energy;
-  const weir_status status = solve_leads(p);
+  weir_status status = solve_leads(p);
   double after = weir_clock();
 
   seconds[QT_PHASE_LEADS] += after - before;
@@ -341,9 +359,9 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
     return WEIR_OK;
   }
   const double assembly = seconds[QT_PHASE_ASSEMBLY];
-  const bool regular = recur(p);
 
-  if (regular && open) {
+  status = recur(p);
+  if (status == WEIR_OK && open) {
     const int64_t rows[] = {p->leads->cell[QT_LEFT].n, p->leads->cell[QT_RIGHT].n};
 
     p->number[QT_POINT_TRANSMISSION] =
@@ -354,11 +372,7 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
   after = weir_clock();
   seconds[QT_PHASE_RECURSION] += after - before - (seconds[QT_PHASE_ASSEMBLY] - assembly);
   p->number[QT_POINT_FLOPS] += qt_point_flops(s);
-  if (!regular) {
-    return weir_fail(WEIR_ERR_NUMERIC,
-                     "the Green's function of the device is singular: a part of it has a state of "
-                     "that energy; shift the energy");
-  }
+  WEIR_TRY(status);
   if (wants_g(s)) {
     store_densities(p, phonons ? 2 * energy : 1, out);
     seconds[QT_PHASE_ASSEMBLY] += weir_clock() - after;

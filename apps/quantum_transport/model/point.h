@@ -3,7 +3,7 @@
 #ifndef QT_POINT_H
 #define QT_POINT_H
 #include "model/lead/lead.h"
-#include "model/rgf/layout.h"
+#include "model/rgf/slabs.h"
 #include "ops/weir_builder.h"
 
 /* Where the time of a point goes. Blocks of fewer than 256 elements are too small to be timed:
@@ -43,15 +43,21 @@ typedef struct qt_point_spec {
   const qt_system *system;
   const qt_layout *layout; /* of its blocks                                   */
   const qt_lead_opts *lead;
-  const qt_sparse *bonds; /* currents along them; without elements: none     */
-  double shift;           /* eV, where an energy fails; 0: that is a failure */
-  bool dos, lead_dos;     /* lead_dos includes dos                           */
+  const qt_sparse *bonds;        /* currents along them; without elements: none     */
+  double shift;                  /* eV, where an energy fails; 0: that is a failure */
+  bool dos, lead_dos;            /* lead_dos includes dos                           */
+  const qt_slabs_spec *division; /* slabs that threads share at each point, for its sizes; NULL: the
+                                    recursion on one thread */
+  qt_slabs *slabs; /* the same, prepared; points are then computed one at a time, outside of
+                      threads and graphs */
 } qt_point_spec;
+/* A division of points into n_slabs slabs of this process, without their blocks (first). */
+qt_slabs_spec qt_point_division(const qt_point_spec *s, int64_t n_slabs, int threads);
 /* Elements of an array; 0: it is not computed. Its name. */
 int64_t qt_point_count(const qt_point_spec *s, qt_point_array which);
 const char *qt_point_name(qt_point_array which);
-/* Flops of the recursion of a point, blocks taken as full; bytes of scratch; bytes that a point
- * takes for a while beside it: cells and work of the leads, at most. */
+/* Flops of the recursion of a point, blocks taken as full; bytes of scratch, without slabs; bytes
+ * that a point takes for a while beside it: cells and work of the leads, at most. */
 double qt_point_flops(const qt_point_spec *s);
 int64_t qt_point_scratch(const qt_point_spec *s);
 double qt_point_bytes(const qt_point_spec *s);

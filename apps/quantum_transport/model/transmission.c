@@ -70,6 +70,7 @@ static weir_status make_room(transport_job *j)
   const int64_t share = (most + j->ranks - 1) / j->ranks;
 
   j->at_once = most;
+  WEIR_TRY(transport_open_slabs(j));
   WEIR_TRY(weir_alloc(j->ranks + 1, sizeof *j->bounds, (void **)&j->bounds));
   WEIR_TRY(weir_alloc(2 * share, sizeof(double), (void **)&j->in[0]));
   WEIR_TRY(weir_alloc(share, sizeof(double), (void **)&j->in[1]));
@@ -164,7 +165,9 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   transport_take_ranks(&j);
   const weir_status status = run_all(&j);
 
+  out->n_in_order = j.slabs != NULL ? qt_slabs_in_order(j.slabs) : 0;
   transport_batch_fini(&j.batch);
+  transport_close_slabs(&j);
   weir_free(&j.bounds);
   weir_free(&j.in[0]);
   weir_free(&j.in[1]);

@@ -35,6 +35,8 @@ typedef struct qt_transport_spec {
   double shift;         /* eV by which an energy is shifted at which a Green's function cannot be
                            computed; 0: that is a failure */
   int threads;          /* of this rank; 0: all                         */
+  int64_t slabs;        /* > 1: they share each point in so many slabs, one point at a time; else
+                           each computes points of its own */
   weir_comm *comm;      /* ranks that share the points; NULL: this one does all of them */
   double memory;        /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
                            while, a lead whose chosen method fails */
@@ -59,6 +61,8 @@ typedef struct qt_transport {
   double *bond_current[QT_LEADS]; /* [.., bonds] of the states that a lead fills, likewise    */
   double residual;           /* largest of a lead (qt_lead_result)                            */
   int64_t n_shifted;         /* points whose energy was shifted                               */
+  int64_t n_in_order;        /* of this rank, in this run: points whose slabs did not run at once,
+                                as one, cut off, is singular (slabs.h)                        */
   double seconds[QT_PHASES]; /* of each phase, summed over threads and ranks          */
   double flops;              /* of the recursion, by formula, all blocks taken as full; with those
                                 of points that were shifted once more                        */
@@ -76,10 +80,11 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
 void qt_transport_fini(qt_transport *t);
 /* What a computation takes beside the system. */
 typedef struct qt_transport_size {
-  double peak;     /* bytes held at most, where the method of the leads succeeds */
-  double kept;     /* of the results                                             */
-  int threads;     /* as many as spec.memory allows                              */
-  int64_t at_once; /* points, of all ranks                                       */
+  double peak;        /* bytes held at most, where the method of the leads succeeds */
+  double kept;        /* of the results                                             */
+  int threads;        /* as many as spec.memory and slabs allow                     */
+  int64_t at_once;    /* points, of all ranks                                       */
+  double point_flops; /* of the recursion of a point                             */
 } qt_transport_size;
 /* Of this rank. Not read of spec: k, energy. Local. Fails: as qt_transport_create. */
 weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *spec,

@@ -56,10 +56,16 @@ weir_status transport_plan(transport_job *j, int64_t n)
     return WEIR_OK;
   }
   transport_batch_fini(b);
-  WEIR_TRY(build(j, n, b, in));
   for (int r = 0; r <= j->ranks; r++) {
     j->bounds[r] = n * r / j->ranks;
   }
+  b->n = n;
+  b->lo = j->bounds[j->rank];
+  b->hi = j->bounds[j->rank + 1];
+  if (j->slabs != NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(build(j, n, b, in));
   const weir_cut cuts[] = {
       {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0},
       {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0},
@@ -68,16 +74,12 @@ weir_status transport_plan(transport_job *j, int64_t n)
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
-  WEIR_TRY(weir_plan_create(b->graph, NULL,
-                            &(weir_plan_opts){.exec = &cfg,
-                                              .threads = j->threads,
-                                              .terse = true,
-                                              .spread = j->ranks > 1 ? &spread : NULL},
-                            &b->plan));
-  b->n = n;
-  b->lo = j->bounds[j->rank];
-  b->hi = j->bounds[j->rank + 1];
-  return WEIR_OK;
+  return weir_plan_create(b->graph, NULL,
+                          &(weir_plan_opts){.exec = &cfg,
+                                            .threads = j->threads,
+                                            .terse = true,
+                                            .spread = j->ranks > 1 ? &spread : NULL},
+                          &b->plan);
 }
 
 /* Numbers of points [first, first + n) that have come together on rank 0. Returns the first that
@@ -120,6 +122,7 @@ weir_status transport_run(const transport_job *j, int64_t first)
   const int64_t n = b->hi - b->lo;
   weir_binding bindings[2 + QT_POINT_ARRAYS];
   weir_tensor t[2 + QT_POINT_ARRAYS];
+  double *part[QT_POINT_ARRAYS] = {NULL};
   int used = 2;
 
   for (int64_t i = 0; i < n; i++) {
@@ -127,6 +130,15 @@ weir_status transport_run(const transport_job *j, int64_t first)
 
     memcpy(j->in[0] + 2 * i, j->spec->k[point / j->spec->n_energies], 2 * sizeof(double));
     j->in[1][i] = j->spec->energy[point % j->spec->n_energies];
+  }
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    if (qt_point_count(&j->point, (qt_point_array)i) > 0) {
+      part[i] = part_of(j, i, first);
+    }
+  }
+  if (j->slabs != NULL) {
+    transport_run_slabs(j, part);
+    return WEIR_OK;
   }
   t[0] = weir_tensor_wrap(j->in[0], WEIR_F64, 2, (const int64_t[]){n, 2});
   t[1] = weir_tensor_wrap(j->in[1], WEIR_F64, 1, &n);
@@ -136,7 +148,7 @@ weir_status transport_run(const transport_job *j, int64_t first)
     const int64_t count = qt_point_count(&j->point, (qt_point_array)i);
 
     if (count > 0) {
-      t[used] = weir_tensor_wrap(part_of(j, i, first), WEIR_F64, 2, (const int64_t[]){n, count});
+      t[used] = weir_tensor_wrap(part[i], WEIR_F64, 2, (const int64_t[]){n, count});
       bindings[used] = (weir_binding){qt_point_name((qt_point_array)i), &t[used]};
       used++;
     }

@@ -24,6 +24,11 @@ typedef struct transport_job {
   double *in[2];                 /* k and energy of this rank's points at once           */
   double *part[QT_POINT_ARRAYS]; /* their results, where they are not in `out`           */
   transport_batch batch;
+  /* Of points in slabs, one at a time: */
+  qt_slabs_spec division;
+  int64_t *first; /* [slabs + 1] its first blocks */
+  qt_slabs *slabs;
+  void *scratch; /* of a point */
 } transport_job;
 
 /* ---- Sizes (transmission_size.c) ---- */
@@ -50,6 +55,17 @@ weir_status transport_run(const transport_job *j, int64_t first) WEIR_CHECKED;
 weir_status transport_collect(const transport_job *j, int64_t first, int64_t *failed) WEIR_CHECKED;
 /* Why the point failed: it is computed again. */
 weir_status transport_tell_failure(const transport_job *j, int64_t point) WEIR_CHECKED;
+
+/* ---- Points in slabs (transmission_slabs.c) ---- */
+
+/* The division into spec->slabs slabs, for up to so many threads. Local. Fails: WEIR_ERR_CONFIG
+ * (fewer blocks), WEIR_ERR_MEMORY. */
+weir_status transport_divide(transport_job *j, int threads) WEIR_CHECKED;
+/* Memory of the slabs. Local. */
+weir_status transport_open_slabs(transport_job *j) WEIR_CHECKED;
+void transport_close_slabs(transport_job *j);
+/* Computes this rank's points of a batch, into arrays out. Local. */
+void transport_run_slabs(const transport_job *j, double *const out[QT_POINT_ARRAYS]);
 
 /* ---- Checkpoints (transmission_save.c), of rank 0 ---- */
 

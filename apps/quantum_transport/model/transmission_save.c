@@ -12,13 +12,18 @@
 #include "train/weir_checkpoint.h"
 
 /* What has to agree, a digest (SHA-256 as text) each. */
-enum { DEVICE, LEADS, ENERGIES, WAVE_VECTORS, OUTPUT, PARTS, DIGEST = 64, PATH = 4096 };
+enum { DEVICE, LEADS, ENERGIES, WAVE_VECTORS, OUTPUT, SLABS, PARTS, DIGEST = 64, PATH = 4096 };
 
-static const char *const part_name[PARTS] = {"identity/device", "identity/lead", "identity/energy",
-                                             "identity/k", "identity/output"};
+static const char *const part_name[PARTS] = {"identity/device", "identity/lead",
+                                             "identity/energy", "identity/k",
+                                             "identity/output", "identity/slabs"};
 static const char *const part_text[PARTS] = {
-    "another device (its section of the configuration, or its files)", "other options of leads",
-    "other energies or another energy.shift", "other wave vectors", "other outputs"};
+    "another device (its section of the configuration, or its files)",
+    "other options of leads",
+    "other energies or another energy.shift",
+    "other wave vectors",
+    "other outputs",
+    "another parallel.slabs, which changes the last digits"};
 
 /* Sums of the points done. */
 enum { DONE, RESIDUAL, SHIFTED, FLOPS, SECONDS, TOTALS = SECONDS + QT_PHASES };
@@ -102,6 +107,7 @@ static void identify(const transport_job *j, char identity[PARTS][DIGEST + 1])
   mix(identity[ENERGIES], &spec->shift, sizeof spec->shift);
   mix(identity[WAVE_VECTORS], spec->k, (size_t)spec->n_k * sizeof *spec->k);
   mix(identity[OUTPUT], output, sizeof output);
+  mix_numbers(identity[SLABS], 1, &(int64_t){spec->slabs > 1 ? spec->slabs : 1});
 }
 
 /* ---- What a file has ---- */

@@ -88,10 +88,12 @@ static double peak_bytes(const transport_job *j, int threads, int64_t of_rank)
   double most;
   const double point = arrays_of_point(j, &most);
   const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
-  const double thread = (double)qt_point_scratch(&j->point) + point + qt_point_bytes(&j->point);
+  const double thread = (double)qt_point_scratch(&j->point) + point + qt_point_bytes(&j->point) +
+                        (j->first != NULL ? (double)qt_slabs_bytes(&j->division) : 0);
 
   return kept_bytes(j) + share * (3 * sizeof(double) + point + room) +
-         (j->ranks > 1 && j->rank == 0 ? all * most : 0) + threads * thread + plan_bytes;
+         (j->ranks > 1 && j->rank == 0 ? all * most : 0) + threads * thread +
+         (j->first != NULL ? 0 : plan_bytes);
 }
 
 /* As many threads and points at once as memory allows: threads first. */
@@ -142,6 +144,10 @@ weir_status transport_measure(transport_job *j)
     WEIR_TRY(qt_bonds_create(j->s, &j->out->bonds));
   }
   set_point(j->s, spec, &j->layout, &j->out->bonds, &j->point);
+  if (spec->slabs > 1) {
+    WEIR_TRY(transport_divide(j, spec->threads));
+    j->threads = 1; /* at points */
+  }
   return fit_memory(j);
 }
 
@@ -163,11 +169,16 @@ weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *sp
   const weir_status status = transport_measure(&j);
 
   if (status == WEIR_OK) {
+    const int allowed = spec->threads > 0 ? spec->threads : weir_threads_get();
+    const int threads = spec->slabs < allowed ? (int)spec->slabs : allowed;
+
     *out = (qt_transport_size){.peak = peak_bytes(&j, j.threads, j.at_once),
                                .kept = kept_bytes(&j),
-                               .threads = j.threads,
-                               .at_once = transport_points_of_ranks(&j, j.at_once)};
+                               .threads = j.first != NULL ? threads : j.threads,
+                               .at_once = transport_points_of_ranks(&j, j.at_once),
+                               .point_flops = qt_point_flops(&j.point)};
   }
+  transport_close_slabs(&j);
   qt_layout_fini(&j.layout);
   qt_transport_fini(&none);
   return status;
