@@ -27,6 +27,8 @@ refused "$both" 'device.chain.hopping' 'device={chain: {hopping: 0}}'
 # What a run may take.
 refused "$both" 'memory.budget: ' memory.budget=0.001
 refused "$both" 'memory.budget: -1 is outside' memory.budget=-1
+refused "$both" 'parallel.slabs: 900 slabs of a device of' parallel.slabs=900
+refused "$both" 'parallel.slabs: 0 is outside' parallel.slabs=0
 refused "$both" 'checkpoint.keep: 0 is outside' checkpoint.keep=0
 refused "$both" 'checkpoint.format: paper is none of' checkpoint.format=paper
 refused "$both" 'unknown' output.nothing=true
