@@ -344,7 +344,8 @@ static bool find_waves(const qt_lead_opts *o, contour *c, lead_waves *m)
 }
 
 weir_status lead_contour(const qt_lead_opts *o, const qt_cell *cell, const lead_blocks *b,
-                         weir_c128 *const sigma[2], int64_t *n_modes, bool *found)
+                         weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
+                         bool *found)
 {
   contour c = {.n = 0};
   lead_waves m = {.n = 0};
@@ -359,6 +360,7 @@ weir_status lead_contour(const qt_lead_opts *o, const qt_cell *cell, const lead_
     goto done;
   }
   WEIR_TRY_GOTO(lead_waves_sort(o, &m, n_modes, found), done);
+  WEIR_TRY_GOTO(lead_waves_incoming(o, &m, incoming), done);
   *found = *found && m.moving[QT_LEFT] == m.moving[QT_RIGHT] &&
            lead_waves_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
            lead_waves_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);

@@ -267,6 +267,31 @@ done:
   return status;
 }
 
+/* J = -(coupling + Sigma u) of the waves from one side, into wave. Returns how far the sum of J J^H
+ * is from Gamma, relative to Sigma. */
+static double make_incoming(int64_t n, int64_t n_modes, const weir_c128 *sigma,
+                            const weir_c128 *coupling, weir_c128 *wave, space *s)
+{
+  const weir_linear_factor rows = {wave, n, false}, turned = {wave, n, true};
+
+  for (int64_t i = 0; i < n * n; i++) { /* Sigma^T */
+    s->matrix[i] = sigma[i % n * n + i / n];
+  }
+  weir_linear_multiply(n_modes, n, n, -1, rows, (weir_linear_factor){s->matrix, n, false}, 0,
+                       s->other, n);
+  for (int64_t i = 0; i < n_modes * n; i++) {
+    wave[i] = (weir_c128){s->other[i].re - coupling[i].re, s->other[i].im - coupling[i].im};
+  }
+  qt_lead_gamma(n, sigma, s->g);
+  weir_linear_multiply(n, n, n_modes, 1, turned, rows, 0, s->other, n); /* conj of J J^H */
+  for (int64_t i = 0; i < n * n; i++) {
+    s->g[i] = (weir_c128){s->g[i].re - s->other[i].re, s->g[i].im + s->other[i].im};
+  }
+  const double error = lead_norm(n * n, s->g), size = lead_norm(n * n, sigma);
+
+  return isnan(error) ? INFINITY : size > 0 ? error / size : error;
+}
+
 /* From MODES on at a real energy. */
 typedef enum attempt { DECIMATION, DOUBLED, MODES, CONTOUR, ATTEMPTS } attempt;
 /* Steps of the fixed point afterwards: modes beyond the circles are left to it. */
@@ -275,7 +300,8 @@ enum { ROUNDS = 3, ROUNDS_CONTOUR = 12 };
 /* One method: Sigma of both sides, tested; *residual infinite where it gives none. */
 static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt which,
                                const lead_blocks *b, space *s, weir_c128 *const sigma[2],
-                               const qt_lead_result *wanted, qt_lead_result *got)
+                               const qt_lead_result *wanted, const lead_incoming *incoming,
+                               qt_lead_result *got)
 {
   const int rounds = which == CONTOUR ? ROUNDS_CONTOUR : ROUNDS;
   double perfect = 0;
@@ -286,9 +312,9 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
                 : which == CONTOUR ? QT_LEAD_CONTOUR
                                    : QT_LEAD_DECIMATION;
   if (which == CONTOUR) {
-    WEIR_TRY(lead_contour(o, c, b, sigma, &got->n_modes, &found));
+    WEIR_TRY(lead_contour(o, c, b, sigma, incoming, &got->n_modes, &found));
   } else if (which == MODES) {
-    WEIR_TRY(lead_modes(o, c, b, sigma, &got->n_modes, &found));
+    WEIR_TRY(lead_modes(o, c, b, sigma, incoming, &got->n_modes, &found));
   } else if (which == DOUBLED) {
     WEIR_TRY(lead_decimate_double(o, b, sigma, &found));
   } else {
@@ -309,12 +335,20 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
       (o->mode_error < 1 || isnan(perfect))) {
     got->residual = INFINITY;
   }
+  for (int side = 0; side < QT_LEADS && isfinite(got->residual); side++) {
+    if (wanted->incoming[side] != NULL) {
+      got->residual =
+          fmax(got->residual, make_incoming(b->n, got->n_modes, sigma[side],
+                                            incoming->coupling[side], incoming->wave[side], s));
+    }
+  }
   return WEIR_OK;
 }
 
 /* Attempts in turn until one is good enough. */
 static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c128 z, lead_blocks *b,
-                               space *s, weir_c128 *const sigma[2], qt_lead_result *out)
+                               space *s, weir_c128 *const sigma[2], const lead_incoming *incoming,
+                               qt_lead_result *out)
 {
   static const attempt order[][ATTEMPTS] = {
       [QT_LEAD_DECIMATION] = {DECIMATION, DOUBLED, MODES, CONTOUR},
@@ -328,13 +362,20 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
     const attempt which = order[o->method][i];
     qt_lead_result got = {.residual = 0};
 
+    if (which < MODES && incoming->wave[QT_LEFT] != NULL) {
+      continue;
+    }
     fill_blocks(c, which >= MODES ? (weir_c128){z.re, 0} : z, b);
-    WEIR_TRY(attempt_one(o, c, which, b, s, sigma, out, &got));
+    WEIR_TRY(attempt_one(o, c, which, b, s, sigma, out, incoming, &got));
     least = fmin(least, got.residual);
     if (got.residual <= o->residual) {
       for (int side = 0; side < QT_LEADS; side++) {
         if (out->sigma[side] != NULL) {
           memcpy(out->sigma[side], sigma[side], (size_t)(c->n * c->n) * sizeof *sigma[side]);
+        }
+        if (out->incoming[side] != NULL) {
+          memcpy(out->incoming[side], incoming->wave[side],
+                 (size_t)(got.n_modes * c->n) * sizeof *incoming->wave[side]);
         }
       }
       out->residual = got.residual;
@@ -355,6 +396,8 @@ weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy
   weir_c128 *sigma[QT_LEADS] = {NULL, NULL};
   lead_blocks b = {.n = 0};
   space s = {NULL, NULL, NULL, NULL};
+  lead_incoming incoming = {.wave = {NULL, NULL}};
+  const bool wanted = out->incoming[QT_LEFT] != NULL || out->incoming[QT_RIGHT] != NULL;
   weir_status status = WEIR_OK;
 
   weir_linear_start();
@@ -362,13 +405,21 @@ weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy
   WEIR_TRY_GOTO(make_space(c->n, &s), done);
   for (int side = 0; side < QT_LEADS; side++) {
     WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&sigma[side]), done);
+    if (wanted) {
+      WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&incoming.wave[side]), done);
+      WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&incoming.coupling[side]),
+                    done);
+    }
   }
-  WEIR_TRY_GOTO(attempt_all(o, c, (weir_c128){energy, eta}, &b, &s, sigma, out), done);
+  WEIR_TRY_GOTO(attempt_all(o, c, (weir_c128){energy, eta}, &b, &s, sigma, &incoming, out), done);
 done:
   lead_blocks_fini(&b);
   free_space(&s);
-  weir_free(&sigma[QT_LEFT]);
-  weir_free(&sigma[QT_RIGHT]);
+  for (int side = 0; side < QT_LEADS; side++) {
+    weir_free(&sigma[side]);
+    weir_free(&incoming.wave[side]);
+    weir_free(&incoming.coupling[side]);
+  }
   return status;
 }
 

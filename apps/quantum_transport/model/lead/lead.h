@@ -56,17 +56,21 @@ bool qt_cell_is_same(const qt_cell *a, const qt_cell *b);
 
 /* What was found; sigma is the caller's: [n, n], or NULL where a side is not wanted. */
 typedef struct qt_lead_result {
-  weir_c128 *sigma[QT_LEADS]; /* of the lead that is left (right) of the device              */
-  int64_t n_modes;            /* that propagate towards each side; by decimation the nearest
-                                 integer to the transmission of the perfect wire             */
-  double residual;            /* the larger of the sides wanted                              */
-  int method;                 /* that gave it: another one where the one chosen failed     */
+  weir_c128 *sigma[QT_LEADS];    /* of the lead that is left (right) of the device              */
+  int64_t n_modes;               /* that propagate towards each side; by decimation the nearest
+                                    integer to the transmission of the perfect wire             */
+  weir_c128 *incoming[QT_LEADS]; /* the caller's, or NULL: [n, n], of which n_modes rows are set:
+                                 J = (E S - H - Sigma) psi in the end cell of the device, psi
+                                 the scattering state of a wave of unit flux that this lead
+                                 sends; the sum of J J^H is Gamma                            */
+  double residual;               /* the larger of the sides wanted                              */
+  int method;                    /* that gave it: another one where the one chosen failed     */
 } qt_lead_result;
 
 /* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
  * Decimation whose residual is too large, as where an eigenvalue of the cell is the energy, is
  * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation,
- * contours to both.
+ * contours to both. Decimation has no incoming waves and is left out where these are wanted.
  * Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state that
  * does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,

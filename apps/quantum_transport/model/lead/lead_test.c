@@ -14,7 +14,7 @@ enum { MOST = 24, METHODS = QT_LEAD_CONTOUR + 1 };
 typedef struct subject {
   qt_lead_opts opts;
   weir_c128 h0[MOST * MOST], h1[MOST * MOST], s0[MOST * MOST], s1[MOST * MOST];
-  weir_c128 sigma[QT_LEADS][MOST * MOST];
+  weir_c128 sigma[QT_LEADS][MOST * MOST], incoming[QT_LEADS][MOST * MOST];
   qt_cell cell;
   qt_lead_result got;
 } subject;
@@ -33,6 +33,36 @@ static weir_status solve(int method, double energy, double eta)
   s.opts.method = method;
   s.got = (qt_lead_result){.sigma = {s.sigma[QT_LEFT], s.sigma[QT_RIGHT]}};
   return qt_lead_solve(&s.opts, &s.cell, energy, eta, &s.got);
+}
+
+/* The same with the waves that the leads send, which must make Gamma. */
+static weir_status solve_incoming(int method, double energy)
+{
+  static weir_c128 gamma[MOST * MOST];
+  const int64_t n = s.cell.n;
+
+  s.opts.method = method;
+  s.got = (qt_lead_result){.sigma = {s.sigma[QT_LEFT], s.sigma[QT_RIGHT]},
+                           .incoming = {s.incoming[QT_LEFT], s.incoming[QT_RIGHT]}};
+  WEIR_TRY(qt_lead_solve(&s.opts, &s.cell, energy, 0, &s.got));
+  for (int side = 0; side < QT_LEADS; side++) {
+    double size = 0;
+
+    qt_lead_gamma(n, s.sigma[side], gamma);
+    for (int64_t i = 0; i < n * n; i++) {
+      size = fmax(size, hypot(s.sigma[side][i].re, s.sigma[side][i].im));
+      for (int64_t m = 0; m < s.got.n_modes; m++) {
+        const weir_c128 x = s.incoming[side][m * n + i / n], y = s.incoming[side][m * n + i % n];
+
+        gamma[i].re -= x.re * y.re + x.im * y.im;
+        gamma[i].im -= x.im * y.re - x.re * y.im;
+      }
+    }
+    for (int64_t i = 0; i < n * n; i++) {
+      assert_true(hypot(gamma[i].re, gamma[i].im) <= 1e-8 * size);
+    }
+  }
+  return WEIR_OK;
 }
 
 static void make_chain(double e0, double t)
@@ -207,6 +237,11 @@ static void methods_agree_on_random_wires(void **state)
       for (int side = 0; side < QT_LEADS; side++) {
         assert_true(distance(n * n, kept[side], s.sigma[side]) < 1e-8 * size_of(n * n, kept[side]));
       }
+      for (int method = QT_LEAD_MODES; method < METHODS; method++) {
+        assert_ok(solve_incoming(method, energy));
+        assert_int_equal(s.got.method, method);
+        assert_int_equal(s.got.n_modes, n_modes);
+      }
       assert_ok(solve(QT_LEAD_DECIMATION, energy, 1e-9));
       assert_int_equal(s.got.n_modes, n_modes);
       for (int side = 0; side < QT_LEADS; side++) {
@@ -278,6 +313,7 @@ static void check_degenerate_modes(int method)
   for (int64_t i = 0; i < 6; i++) {
     s.h1[i * 6 + i].re = i < 3 ? 1 : -1;
   }
+  assert_ok(solve_incoming(method, 0.4));
   assert_ok(solve(method, 0.4, 0));
   assert_int_equal(s.got.n_modes, 6);
   assert_int_equal(s.got.method, method);
@@ -293,6 +329,7 @@ static void check_degenerate_modes(int method)
   s.h0[3].re = -0.5;
   s.h1[0].re = 1;
   s.h1[3].re = -1;
+  assert_ok(solve_incoming(method, 0));
   assert_ok(solve(method, 0, 0));
   assert_int_equal(s.got.n_modes, 2);
   for (int i = 0; i < 2; i++) {
@@ -440,6 +477,14 @@ static void sub_cells_with_far_neighbours(void **state)
   }
 }
 
+/* Decimation knows no waves, so modes are taken. */
+static void decimation_sends_no_waves(void **state)
+{
+  make_chain(0.3, -1);
+  assert_ok(solve_incoming(QT_LEAD_DECIMATION, 0.7));
+  assert_int_equal(s.got.method, QT_LEAD_MODES);
+}
+
 /* Few waves lie between narrow circles: the fixed point makes up for the others, or another method
  * takes over. */
 static void waves_beyond_the_circles(void **state)
@@ -464,6 +509,8 @@ static void waves_beyond_the_circles(void **state)
     for (int side = 0; side < QT_LEADS; side++) {
       assert_true(distance(n * n, kept[side], s.sigma[side]) < 1e-7 * size_of(n * n, kept[side]));
     }
+    assert_ok(solve_incoming(QT_LEAD_CONTOUR, 0.3));
+    assert_int_equal(s.got.n_modes, n_modes);
   }
   assert_true(by_contour >= 30);
 }
@@ -491,7 +538,8 @@ static weir_status solve_all(void *context)
   WEIR_TRY(solve(QT_LEAD_MODES, 0.2, 0));
   WEIR_TRY(solve(QT_LEAD_CONTOUR, 0.2, 0));
   make_chain(0.25, -1);
-  return solve(QT_LEAD_DECIMATION, 0.25, 1e-9); /* doubles the cell */
+  WEIR_TRY(solve(QT_LEAD_DECIMATION, 0.25, 1e-9)); /* doubles the cell */
+  return solve_incoming(QT_LEAD_CONTOUR, 0.25);
 }
 
 static weir_status make_cell(void *context)
@@ -531,6 +579,7 @@ int main(void)
       cmocka_unit_test(degenerate_modes_are_told_apart),
       cmocka_unit_test(cells_that_repeat_sub_cells),
       cmocka_unit_test(sub_cells_with_far_neighbours),
+      cmocka_unit_test(decimation_sends_no_waves),
       cmocka_unit_test(waves_beyond_the_circles),
       cmocka_unit_test(states_that_do_not_move_are_refused),
       cmocka_unit_test(missing_memory_is_reported),

@@ -60,7 +60,8 @@ static bool make_pencil(const lead_blocks *b, lead_waves *m)
 }
 
 weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
-                       weir_c128 *const sigma[2], int64_t *n_modes, bool *found)
+                       weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
+                       bool *found)
 {
   lead_waves m = {.n = 0};
   weir_status status = WEIR_OK;
@@ -72,6 +73,7 @@ weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_block
   if (m.r > 0 && make_pencil(b, &m) &&
       weir_linear_pair(2 * m.r, m.m0, m.m1, m.alpha, m.beta, m.vector, m.work)) {
     WEIR_TRY_GOTO(lead_waves_sort(o, &m, n_modes, found), done);
+    WEIR_TRY_GOTO(lead_waves_incoming(o, &m, incoming), done);
     *found = *found && lead_waves_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
              lead_waves_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
   }

@@ -144,7 +144,8 @@ static void make_wave(const lead_waves *m, int64_t mode, weir_c128 lambda, weir_
   }
 }
 
-/* Memory of n waves of one lambda: [n, n], waves [n + 1, orbitals of a cell], row [n, 2 r]. */
+/* Memory of n waves of one lambda: [n, n], waves [n + 1, orbitals of a cell], row [n, 2 r or
+ * orbitals of a cell]. */
 typedef struct cluster {
   weir_c128 *metric, *flux, *basis, *rotation, *wave, *row;
   double *value; /* [n] */
@@ -157,7 +158,7 @@ static weir_status make_cluster(const lead_waves *m, int64_t n, cluster *c)
   WEIR_TRY(weir_alloc(n * n, sizeof *c->basis, (void **)&c->basis));
   WEIR_TRY(weir_alloc(n * n, sizeof *c->rotation, (void **)&c->rotation));
   WEIR_TRY(weir_alloc((n + 1) * m->n, sizeof *c->wave, (void **)&c->wave));
-  WEIR_TRY(weir_alloc(n * 2 * m->r, sizeof *c->row, (void **)&c->row));
+  WEIR_TRY(weir_alloc(n * (m->n > 2 * m->r ? m->n : 2 * m->r), sizeof *c->row, (void **)&c->row));
   return weir_alloc(n, sizeof *c->value, (void **)&c->value);
 }
 
@@ -205,10 +206,27 @@ static void set_direction(lead_waves *m, int64_t wave, double velocity)
   m->moving[m->direction[wave]]++;
 }
 
+/* Rows `member` of an array [.., length] become their combinations by the columns of metric. */
+static void combine(const int64_t *member, int64_t n, int64_t length, cluster *c, weir_c128 *array)
+{
+  memset(c->row, 0, (size_t)(n * length) * sizeof *c->row);
+  for (int64_t k = 0; k < n; k++) {
+    for (int64_t i = 0; i < n; i++) {
+      for (int64_t j = 0; j < length; j++) {
+        const weir_c128 x = weir_mul_c128(c->metric[i * n + k], array[member[i] * length + j]);
+
+        c->row[k * length + j] = weir_add_c128(c->row[k * length + j], x);
+      }
+    }
+  }
+  for (int64_t k = 0; k < n; k++) {
+    memcpy(array + member[k] * length, c->row + k * length, (size_t)length * sizeof *c->row);
+  }
+}
+
 /* Makes waves of one lambda eigenvectors of the velocity, and tells their directions. */
 static weir_status orient(lead_waves *m, const int64_t *member, int64_t n)
 {
-  const int64_t both = 2 * m->r;
   cluster c = {.metric = NULL};
   weir_status status = WEIR_OK;
 
@@ -228,17 +246,11 @@ static weir_status orient(lead_waves *m, const int64_t *member, int64_t n)
   weir_dense_hermitian(c.flux, n, c.value, c.rotation);
   weir_linear_multiply(n, n, n, 1, basis, (weir_linear_factor){c.rotation, n, false}, 0, c.metric,
                        n);
-  for (int64_t k = 0; k < n; k++) {
-    for (int64_t i = 0; i < n; i++) {
-      for (int64_t j = 0; j < both; j++) {
-        const weir_c128 x = weir_mul_c128(c.metric[i * n + k], m->vector[member[i] * both + j]);
-
-        c.row[k * both + j] = weir_add_c128(c.row[k * both + j], x);
-      }
-    }
+  combine(member, n, 2 * m->r, &c, m->vector);
+  if (m->wave != NULL) {
+    combine(member, n, m->n, &c, m->wave);
   }
   for (int64_t k = 0; k < n; k++) {
-    memcpy(m->vector + member[k] * both, c.row + k * both, (size_t)both * sizeof *c.row);
     set_direction(m, member[k], c.value[k]);
   }
 done:
@@ -248,6 +260,16 @@ done:
 
 enum { PROPAGATES = -1 };
 
+/* The direction in which a wave decays, or PROPAGATES. */
+static int decay(const qt_lead_opts *o, const lead_waves *m, int64_t k)
+{
+  const double above = weir_abs_c128(m->alpha[k]), below = weir_abs_c128(m->beta[k]);
+
+  return above < below * (1 - o->unit_circle)   ? QT_RIGHT
+         : above > below * (1 + o->unit_circle) ? QT_LEFT
+                                                : PROPAGATES;
+}
+
 /* Directions of those that decay; the others await orient. Vectors get length 1. */
 static int64_t classify(const qt_lead_opts *o, lead_waves *m)
 {
@@ -255,12 +277,9 @@ static int64_t classify(const qt_lead_opts *o, lead_waves *m)
   int64_t n = 0;
 
   for (int64_t k = 0; k < m->count; k++) {
-    const double above = weir_abs_c128(m->alpha[k]), below = weir_abs_c128(m->beta[k]);
     const double length = lead_norm(both, m->vector + k * both);
 
-    m->direction[k] = above < below * (1 - o->unit_circle)   ? QT_RIGHT
-                      : above > below * (1 + o->unit_circle) ? QT_LEFT
-                                                             : PROPAGATES;
+    m->direction[k] = decay(o, m, k);
     n += m->direction[k] == PROPAGATES;
     for (int64_t i = 0; i < both && length > 0; i++) {
       m->vector[k * both + i].re /= length;
@@ -300,6 +319,56 @@ weir_status lead_waves_sort(const qt_lead_opts *o, lead_waves *m, int64_t *n_mod
 done:
   weir_free(&member);
   return status;
+}
+
+/* A- u / lambda = Z q, or lambda A+ u = lambda W p. */
+static void make_coupling(const lead_waves *m, int64_t wave, int side, weir_c128 *out)
+{
+  const int64_t n = m->n, r = m->r;
+  const weir_c128 *p = m->vector + wave * 2 * r, *x = side == QT_LEFT ? p + r : p;
+  const weir_c128 lambda = weir_div_c128(m->alpha[wave], m->beta[wave]);
+  const weir_c128 factor = side == QT_LEFT ? (weir_c128){1, 0} : lambda;
+
+  for (int64_t i = 0; i < n; i++) {
+    const weir_c128 *row = (side == QT_LEFT ? m->z : m->w) + i * n;
+    weir_c128 sum = {0, 0};
+
+    for (int64_t j = 0; j < r; j++) {
+      sum = weir_add_c128(sum, weir_mul_c128(row[j], x[j]));
+    }
+    out[i] = weir_mul_c128(factor, sum);
+  }
+}
+
+weir_status lead_waves_incoming(const qt_lead_opts *o, lead_waves *m, const lead_incoming *out)
+{
+  const int64_t n = m->n;
+  int64_t count[QT_LEADS] = {0, 0};
+  weir_c128 *su = NULL;
+
+  if (out->wave[QT_LEFT] == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *su, (void **)&su));
+  for (int64_t k = 0; k < m->count; k++) {
+    const int side = m->direction[k] == QT_RIGHT ? QT_LEFT : QT_RIGHT; /* where it comes from */
+
+    if (decay(o, m, k) == PROPAGATES && count[side] < n) {
+      weir_c128 *u = out->wave[side] + count[side] * n,
+                *x = out->coupling[side] + (u - out->wave[side]);
+      const double scale = 1 / sqrt(fabs(flux(m, k, k).re));
+
+      make_wave(m, k, weir_div_c128(m->alpha[k], m->beta[k]), u, su);
+      make_coupling(m, k, side, x);
+      for (int64_t i = 0; i < n; i++) {
+        u[i] = (weir_c128){scale * u[i].re, scale * u[i].im};
+        x[i] = (weir_c128){scale * x[i].re, scale * x[i].im};
+      }
+      count[side]++;
+    }
+  }
+  weir_free(&su);
+  return WEIR_OK;
 }
 
 /* to loses its part along `unit`, of length 1. */

@@ -33,6 +33,10 @@ void lead_waves_fini(lead_waves *m);
  * belong to a side. Fails: WEIR_ERR_MEMORY. */
 weir_status lead_waves_sort(const qt_lead_opts *o, lead_waves *m, int64_t *n_modes,
                             bool *found) WEIR_CHECKED;
+/* Those that propagate towards the device, at unit flux; before lead_waves_sigma, which takes the
+ * memory of the waves. At most n of a side. Fails: WEIR_ERR_MEMORY. */
+weir_status lead_waves_incoming(const qt_lead_opts *o, lead_waves *m,
+                                const lead_incoming *out) WEIR_CHECKED;
 /* Sigma of a side. Where it has fewer than r waves, the others count as lambda = 0 (of the left
  * lead, infinite). False where they are not independent. */
 bool lead_waves_sigma(lead_waves *m, int side, weir_c128 *sigma);
