@@ -10,6 +10,11 @@ const weir_opt qt_options[] = {
     WEIR_OPT_REAL(qt_cfg, tolerance, 1e-6, 0, 1, "1",
                   "largest deviation from a Hermitian matrix that is accepted, relative to its "
                   "largest element"),
+    WEIR_OPT_ENUM(
+        qt_cfg, transport.method, QT_TRANSPORT_RGF, "rgf|qtbm",
+        "recursive Green's functions (RGF), or wave functions by the quantum transmitting "
+        "boundary method (QTBM), for long devices; QTBM needs a build with PETSc and "
+        "lead.method: modes or contour"),
     WEIR_OPT_TABLE(qt_cfg, lead, qt_lead_options, "how self-energies of the leads are computed"),
     WEIR_OPT_REAL(qt_cfg, energy.min, -2.5, -1e6, 1e6, "eV",
                   "lowest energy of the spectra; phonons: hbar omega, above 0"),
@@ -38,6 +43,8 @@ const weir_opt qt_options[] = {
     WEIR_OPT_BOOL(qt_cfg, output.bond_currents, false,
                   "compute and write the transmission along every bond between orbitals: 16 bytes "
                   "in memory for each bond, energy and wave vector"),
+    WEIR_OPT_BOOL(qt_cfg, output.channels, false,
+                  "compute and write the eigenvalues of the transmission; transport.method: qtbm"),
     WEIR_OPT_STRING_LIST(
         qt_cfg, petsc, "",
         "options of PETSc for its solvers, each with its value, such as "

@@ -5,6 +5,7 @@
 #include "eval/compare.h"
 #include "model/device.h"
 #include "model/lead/lead.h"
+#include "model/transmission.h"
 
 /* Where the spectra are computed. */
 typedef struct qt_energy_opts {
@@ -33,6 +34,9 @@ typedef struct qt_cfg {
     int64_t slabs; /* of a point */
   } parallel;
   double tolerance; /* of Hermiticity, of the largest element */
+  struct {
+    int method; /* qt_transport_method */
+  } transport;
   qt_lead_opts lead;
   qt_energy_opts energy;
   qt_k_opts k;
@@ -40,6 +44,7 @@ typedef struct qt_cfg {
   struct {
     bool tbt, dos, bond_currents; /* files to write; what to compute */
     int64_t bands, bands_orbitals;
+    bool tbt, dos, bond_currents, channels; /* files to write; what to compute */
   } output;
   weir_string_list petsc; /* options of PETSc's own */
   struct {

@@ -132,6 +132,27 @@ static weir_status put_bonds(weir_netcdf *nc, const qt_study *s, int k, int e)
   return WEIR_OK;
 }
 
+static weir_status put_channels(weir_netcdf *nc, const qt_study *s, int k, int e)
+{
+  const qt_transport *t = &s->transport;
+  char text[LABEL];
+  int channel;
+
+  if (t->n_channels == 0) {
+    return WEIR_OK;
+  }
+  (void)snprintf(text, sizeof text, "eigenvalues of the transmission, descending%s",
+                 qt_study_per_spin(s));
+  WEIR_TRY(weir_netcdf_dim(nc, "channel", t->n_channels, &channel));
+  return put(nc, &(item){"transmission_eigenvalues",
+                         text,
+                         "1",
+                         3,
+                         {k, e, channel},
+                         {s->n_k, s->n_energies, t->n_channels},
+                         t->channel});
+}
+
 static weir_status put_spectra(weir_netcdf *nc, const qt_study *s)
 {
   const bool phonons = s->system.particle == QT_PHONONS;
@@ -182,6 +203,7 @@ static weir_status put_spectra(weir_netcdf *nc, const qt_study *s)
   for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
     WEIR_TRY(put(nc, &items[i]));
   }
+  WEIR_TRY(put_channels(nc, s, k, e));
   return put_bonds(nc, s, k, e);
 }
 

@@ -236,11 +236,16 @@ done:
 
 static weir_status fill(weir_report *r, const qt_study *s)
 {
+  static const char *const leads[] = {[QT_LEAD_DECIMATION] = "decimation",
+                                      [QT_LEAD_MODES] = "modes",
+                                      [QT_LEAD_CONTOUR] = "modes from contour integrals"};
+  static const char *const methods[] = {[QT_TRANSPORT_RGF] = "recursive Green's functions",
+                                        [QT_TRANSPORT_QTBM] = "wave functions (QTBM)"};
   const qt_device *device = qt_study_device(s->cfg);
 
-  WEIR_TRY(weir_report_text(r, "Device: %s (%s); %s. Leads by %s.", device->name, device->help,
-                            device->cite,
-                            s->cfg->lead.method == QT_LEAD_MODES ? "modes" : "decimation"));
+  WEIR_TRY(weir_report_text(r, "Device: %s (%s); %s. Leads by %s, the device by %s.", device->name,
+                            device->help, device->cite, leads[s->cfg->lead.method],
+                            methods[s->cfg->transport.method]));
   WEIR_TRY(weir_report_text(r,
                             "Coherent transport through %lld orbitals in %lld blocks, %lld wave "
                             "vectors, %lld energies. Files: %s.",

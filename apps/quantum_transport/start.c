@@ -15,6 +15,11 @@ static weir_status check(const qt_cfg *cfg)
     return weir_fail(WEIR_ERR_CONFIG, "energy.min %g eV is not below energy.max %g eV",
                      cfg->energy.min, cfg->energy.max);
   }
+  if (cfg->output.channels && cfg->transport.method != QT_TRANSPORT_QTBM) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "output.channels: eigenvalues of the transmission are computed by "
+                     "transport.method: qtbm alone; set it, or leave output.channels out");
+  }
   return WEIR_OK;
 }
 

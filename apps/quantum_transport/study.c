@@ -223,7 +223,10 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
 {
   const double mib = 1 << 20, budget = s->cfg->memory.budget * mib;
 
-  return (qt_transport_spec){.lead = s->cfg->lead,
+  return (qt_transport_spec){.method = s->cfg->transport.method,
+                             .channels = s->cfg->output.channels,
+                             .petsc = &s->cfg->petsc,
+                             .lead = s->cfg->lead,
                              .n_k = s->n_k,
                              .k = s->k,
                              .n_energies = s->n_energies,

@@ -22,6 +22,12 @@ static weir_status print(const qt_study *s, int threads)
          (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
   printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
          (long long)d->lead[QT_RIGHT].n);
+  if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
+    printf("# %lld wave vectors, %lld energies; flops and memory of wave functions follow of the "
+           "order of elimination, which is found in the run\n",
+           (long long)s->n_k, (long long)s->n_energies);
+    return WEIR_OK;
+  }
   WEIR_TRY(qt_study_size(s, threads, &size));
   printf(
       "# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop, leads not "

@@ -37,13 +37,19 @@ double qt_system_spin(const qt_system *s)
   return s->has_spin || s->one_spin ? 1 : 2;
 }
 
+weir_c128 qt_bloch_phase(const qt_bloch *m, int64_t i, const double k[2])
+{
+  const double angle = 2 * M_PI * (k[0] * (double)m->image[i][0] + k[1] * (double)m->image[i][1]);
+
+  return angle == 0 ? (weir_c128){1, 0} : (weir_c128){cos(angle), sin(angle)};
+}
+
 /* factor times exp(2 pi i k . image). */
 static weir_c128 phase(const qt_bloch *m, int64_t i, const double k[2], weir_c128 factor)
 {
-  const double angle = 2 * M_PI * (k[0] * (double)m->image[i][0] + k[1] * (double)m->image[i][1]);
-  const double c = angle == 0 ? 1 : cos(angle), s = angle == 0 ? 0 : sin(angle);
+  const weir_c128 z = qt_bloch_phase(m, i, k);
 
-  return (weir_c128){factor.re * c - factor.im * s, factor.re * s + factor.im * c};
+  return (weir_c128){factor.re * z.re - factor.im * z.im, factor.re * z.im + factor.im * z.re};
 }
 
 void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2],

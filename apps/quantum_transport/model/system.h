@@ -76,6 +76,8 @@ weir_status qt_system_check(const qt_system *s, double tolerance) WEIR_CHECKED;
  * (dense, row by row). */
 void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2],
                          int64_t row_block, int64_t column_block, weir_c128 factor, weir_c128 *out);
+/* exp(2 pi i k . image[i]). */
+weir_c128 qt_bloch_phase(const qt_bloch *m, int64_t i, const double k[2]);
 /* out [rows, columns] += factor times M(k), of all of a lead's matrix. */
 void qt_bloch_add(const qt_bloch *m, const double k[2], weir_c128 factor, weir_c128 *out);
 

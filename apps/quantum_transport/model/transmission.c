@@ -9,6 +9,7 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "comm/weir_request.h"
+#include "model/qtbm/qtbm.h"
 #include "model/transmission_priv.h"
 
 /* Of all points, on rank 0. */
@@ -161,6 +162,9 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
 {
   transport_job j = {.s = s, .spec = spec, .out = out, .ranks = 1};
 
+  if (spec->method == QT_TRANSPORT_QTBM) {
+    return qt_qtbm_create(s, spec, out);
+  }
   *out = (qt_transport){.n = 0};
   transport_take_ranks(&j);
   const weir_status status = run_all(&j);
@@ -184,6 +188,7 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
 void qt_transport_fini(qt_transport *t)
 {
   weir_free(&t->transmission);
+  weir_free(&t->channel);
   weir_free(&t->dos);
   qt_sparse_fini(&t->bonds);
   for (int c = 0; c < QT_LEADS; c++) {

@@ -22,8 +22,15 @@ typedef struct qt_transport_save {
   void *context;
 } qt_transport_save;
 
+/* By which equations. */
+typedef enum qt_transport_method {
+  QT_TRANSPORT_RGF,  /* recursive Green's functions                                  */
+  QT_TRANSPORT_QTBM, /* wave functions (qtbm/qtbm.h), where the build has PETSc      */
+} qt_transport_method;
+
 /* What is computed; everything is borrowed. */
 typedef struct qt_transport_spec {
+  int method; /* qt_transport_method */
   qt_lead_opts lead;
   int64_t n_k;
   const double (*k)[2]; /* [n_k] in reciprocal lattice vectors */
@@ -42,6 +49,8 @@ typedef struct qt_transport_spec {
                            while, a lead whose chosen method fails */
   const qt_transport_save *save; /* NULL: nothing is saved */
   bool quiet;                    /* no line of progress */
+  bool channels;                 /* eigenvalues of the transmission: QTBM alone  */
+  const weir_string_list *petsc; /* options of PETSc, of QTBM           */
 } qt_transport_spec;
 
 /* [n_k, n_energies, ...]; owns its arrays, which rank 0 alone has. */
@@ -50,6 +59,8 @@ typedef struct qt_transport {
   double *transmission;       /* 0 where a lead has no propagating mode (decimation: where it is
                                  not broadened by eta)                                         */
   int64_t *n_modes[QT_LEADS]; /* propagating modes of each lead                                */
+  int64_t n_channels;         /* at most; 0: not computed                                      */
+  double *channel;            /* [.., n_channels] eigenvalues of t^H t, descending, then 0     */
   double *dos;                /* [.., n] of each orbital, 1/eV: -Im (G S)[i,i] / pi, of phonons
                                  2 hbar omega times that; NULL where not computed              */
   double *lead_dos[QT_LEADS]; /* [.., n] left: injected from the left lead, A_L / 2 pi,
@@ -71,9 +82,9 @@ typedef struct qt_transport {
 /* Computes all points in parallel, after those of a checkpoint, where there is one; results do not
  * depend on the number of threads or ranks. Collective over spec->comm: all ranks give the same
  * system and spec. With an overlap matrix the density of states lacks what end cells share with the
- * leads. Fails: WEIR_ERR_NUMERIC and WEIR_ERR_MEMORY, naming wave vector and energy;
- * WEIR_ERR_CONFIG where spec.memory is too little, or a checkpoint of another computation;
- * WEIR_ERR_STOPPED after a signal, the points done being saved; WEIR_ERR_SHAPE; as
+ * leads. QTBM: as qt_qtbm_create. Fails: WEIR_ERR_NUMERIC and WEIR_ERR_MEMORY, naming wave vector
+ * and energy; WEIR_ERR_CONFIG where spec.memory is too little, or a checkpoint of another
+ * computation; WEIR_ERR_STOPPED after a signal, the points done being saved; WEIR_ERR_SHAPE; as
  * weir_checkpoint_save and weir_checkpoint_resume; *out is then empty. */
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out) WEIR_CHECKED;
