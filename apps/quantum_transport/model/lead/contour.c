@@ -19,136 +19,56 @@
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "graph/weir_complex_scalar.h"
-#include "model/lead/moments.h"
-#include "model/lead/waves.h"
+#include "model/lead/subcells.h"
 #include "ops/linear/weir_linear.h"
 
 /* What is left of the moments below this share of the largest is noise. */
 static const double rank_tolerance = 1e-13;
-/* Sub-cells are equal where elements differ by less, relative to the largest. */
-static const double same_cell = 1e-12;
-
 typedef struct contour {
-  int64_t cells, n, degree; /* p, orbitals of a sub-cell, d                        */
-  int64_t columns, side;    /* of Y; blocks of a row of a Hankel matrix            */
-  int64_t points;           /* N, more than the powers of z in moments             */
-  int64_t rank;             /* c                                                   */
-  weir_c128 *matrix;        /* [2 p + 1, n, n] A_m, m = -p ... p                   */
+  lead_subcells t;       /* the sub-cells, and T                                */
+  int64_t columns, side; /* of Y; blocks of a row of a Hankel matrix            */
+  int64_t points;        /* N, more than the powers of z in moments             */
+  int64_t rank;          /* c                                                   */
   weir_c128 *point, *weight, *y, *moment;
   weir_c128 *rest;       /* [side n, side columns] B0 in elimination; then the first rows of
                             B0[:,J], [n, c] */
   int64_t *row, *column; /* I and J                                             */
   weir_c128 *b0, *b1, *alpha, *beta, *vector; /* of the reduced problem            */
-  weir_c128 *v, *image; /* [n] and T v                                         */
-  weir_c128 *t;         /* [n, n] T at an eigenvalue                           */
-  double *size;         /* [2 d + 1] norms of A_m                              */
+  weir_c128 *v; /* [n] an eigenvector of T                             */
   void *work;
 } contour;
 
 static void destroy(contour *c)
 {
-  weir_c128 **const arrays[] = {&c->matrix, &c->point, &c->weight, &c->y,     &c->moment,
-                                &c->rest,   &c->b0,    &c->b1,     &c->alpha, &c->beta,
-                                &c->vector, &c->v,     &c->image,  &c->t};
+  weir_c128 **const arrays[] = {&c->point, &c->weight, &c->y,    &c->moment, &c->rest, &c->b0,
+                                &c->b1,    &c->alpha,  &c->beta, &c->vector, &c->v};
 
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     weir_free(arrays[i]);
   }
   weir_free(&c->row);
   weir_free(&c->column);
-  weir_free(&c->size);
   weir_free(&c->work);
-}
-
-/* Element (i, j) from sub-cell a of a cell to sub-cell a + offset, wherever that lies. */
-static weir_c128 element(const lead_blocks *b, int64_t p, int64_t a, int64_t offset, int64_t i,
-                         int64_t j)
-{
-  const int64_t n = b->n / p, to = a + offset;
-  const weir_c128 *m = to < 0 ? b->down : to >= p ? b->up : b->a0;
-
-  return m[(a * n + i) * b->n + (to + p) % p * n + j];
-}
-
-/* Whether a cell repeats p sub-cells: what a sub-cell couples to does not depend on which it is. */
-static bool repeats(const lead_blocks *b, int64_t p, double tolerance)
-{
-  const int64_t n = b->n / p;
-
-  for (int64_t a = 0; a < p; a++) {
-    for (int64_t offset = -p - a; offset < 2 * p - a; offset++) {
-      /* beyond p sub-cells the first would couple to a cell that is no neighbour */
-      const bool beyond = offset > p || offset < -p;
-
-      for (int64_t e = 0; e < n * n; e++) {
-        const int64_t first = offset < 0 ? p - 1 : 0, i = e / n, j = e % n;
-        const weir_c128 x = element(b, p, a, offset, i, j);
-        const weir_c128 y = beyond ? (weir_c128){0, 0} : element(b, p, first, offset, i, j);
-
-        if (!(weir_abs_c128(weir_sub_c128(x, y)) <= tolerance)) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
-}
-
-/* p, the matrices of T, and d. */
-static weir_status make_polynomial(const qt_lead_opts *o, const lead_blocks *b, contour *c)
-{
-  double most = 0;
-
-  for (int64_t i = 0; i < b->n * b->n; i++) {
-    most = fmax(most, fmax(weir_abs_c128(b->a0[i]), weir_abs_c128(b->up[i])));
-  }
-  for (c->cells = o->contour.max_cells < b->n ? o->contour.max_cells : b->n; c->cells > 1;
-       c->cells--) {
-    if (b->n % c->cells == 0 && repeats(b, c->cells, same_cell * most)) {
-      break;
-    }
-  }
-  const int64_t p = c->cells, n = b->n / p, all = 2 * p + 1;
-
-  c->n = n;
-  c->degree = 1;
-  WEIR_TRY(weir_alloc(all * n * n, sizeof *c->matrix, (void **)&c->matrix));
-  for (int64_t i = 0; i < all * n * n; i++) {
-    const int64_t offset = i / (n * n) - p, e = i % (n * n);
-    weir_c128 *to = &c->matrix[i];
-
-    *to = element(b, p, offset < 0 ? p - 1 : 0, offset, e / n, e % n);
-    if (weir_abs_c128(*to) > same_cell * most && (offset > c->degree || -offset > c->degree)) {
-      c->degree = offset < 0 ? -offset : offset;
-    }
-  }
-  return WEIR_OK;
-}
-
-static lead_polynomial polynomial(const contour *c)
-{
-  const int64_t skipped = c->cells - c->degree;
-
-  return (lead_polynomial){c->n, -c->degree, 2 * c->degree + 1, c->matrix + skipped * c->n * c->n};
+  lead_subcells_fini(&c->t);
 }
 
 /* Both circles, of radii that make lambda = z^p those of the options; Y random. */
 static weir_status make_points(const qt_lead_opts *o, contour *c)
 {
   const int64_t n = c->points;
-  const double radius[2] = {pow(o->contour.outer, 1.0 / (double)c->cells),
-                            pow(o->contour.inner, 1.0 / (double)c->cells)};
+  const double radius[2] = {pow(o->contour.outer, 1.0 / (double)c->t.cells),
+                            pow(o->contour.inner, 1.0 / (double)c->t.cells)};
 
   WEIR_TRY(weir_alloc(2 * n, sizeof *c->point, (void **)&c->point));
   WEIR_TRY(weir_alloc(2 * n, sizeof *c->weight, (void **)&c->weight));
-  WEIR_TRY(weir_alloc(c->n * c->columns, sizeof *c->y, (void **)&c->y));
+  WEIR_TRY(weir_alloc(c->t.n * c->columns, sizeof *c->y, (void **)&c->y));
   for (int64_t j = 0; j < 2 * n; j++) {
     const double angle = 2 * M_PI * ((double)(j % n) + 0.5) / (double)n, r = radius[j / n];
 
     c->point[j] = (weir_c128){r * cos(angle), r * sin(angle)};
     c->weight[j] = (weir_c128){(j < n ? 1.0 : -1.0) / (double)n, 0};
   }
-  for (int64_t i = 0; i < c->n * c->columns; i++) {
+  for (int64_t i = 0; i < c->t.n * c->columns; i++) {
     c->y[i] = (weir_c128){weir_random_uniform(1, 0, 0, (uint64_t)i) - 0.5,
                           weir_random_uniform(1, 0, 1, (uint64_t)i) - 0.5};
   }
@@ -160,11 +80,11 @@ static weir_status create(const qt_lead_opts *o, const lead_blocks *b, int64_t r
 {
   const size_t size = sizeof *c->v;
 
-  WEIR_TRY(make_polynomial(o, b, c));
-  c->columns = r < c->n ? r : c->n;
-  c->side = 2 * c->degree;
+  WEIR_TRY(lead_subcells_create(o->contour.max_cells, b, &c->t));
+  c->columns = r < c->t.n ? r : c->t.n;
+  c->side = 2 * c->t.degree;
   c->points = o->contour.points > 2 * c->side ? o->contour.points : 2 * c->side;
-  const int64_t rows = c->side * c->n, columns = c->side * c->columns, n = c->n;
+  const int64_t rows = c->side * c->t.n, columns = c->side * c->columns, n = c->t.n;
   const int64_t moments = lead_moments_work(n, c->columns), pair = weir_linear_pair_work(columns);
 
   WEIR_TRY(make_points(o, c));
@@ -178,24 +98,21 @@ static weir_status create(const qt_lead_opts *o, const lead_blocks *b, int64_t r
   WEIR_TRY(weir_alloc(columns, size, (void **)&c->beta));
   WEIR_TRY(weir_alloc(columns * columns, size, (void **)&c->vector));
   WEIR_TRY(weir_alloc(n, size, (void **)&c->v));
-  WEIR_TRY(weir_alloc(n, size, (void **)&c->image));
-  WEIR_TRY(weir_alloc(n * n, size, (void **)&c->t));
-  WEIR_TRY(weir_alloc(c->side + 1, sizeof *c->size, (void **)&c->size));
   return weir_alloc(moments > pair ? moments : pair, 1, &c->work);
 }
 
 /* Element of the Hankel matrix that begins with moment `first`. */
 static weir_c128 hankel(const contour *c, int64_t first, int64_t row, int64_t column)
 {
-  const int64_t k = first + row / c->n + column / c->columns;
+  const int64_t k = first + row / c->t.n + column / c->columns;
 
-  return c->moment[(k * c->n + row % c->n) * c->columns + column % c->columns];
+  return c->moment[(k * c->t.n + row % c->t.n) * c->columns + column % c->columns];
 }
 
 /* I, J and c by elimination of B0 with complete pivoting, at most `most` of each. */
 static void find_rank(int64_t most, contour *c)
 {
-  const int64_t rows = c->side * c->n, columns = c->side * c->columns;
+  const int64_t rows = c->side * c->t.n, columns = c->side * c->columns;
   weir_c128 *rest = c->rest;
   double largest = 0;
 
@@ -226,22 +143,17 @@ static void find_rank(int64_t most, contour *c)
   }
 }
 
-/* The reduced problem, the first rows of B0[:,J], and norms. */
+/* The reduced problem, the first rows of B0[:,J]. */
 static void reduce(contour *c)
 {
-  const lead_polynomial t = polynomial(c);
-
   for (int64_t i = 0; i < c->rank * c->rank; i++) {
     const int64_t row = c->row[i / c->rank], column = c->column[i % c->rank];
 
     c->b0[i] = hankel(c, 0, row, column);
     c->b1[i] = hankel(c, 1, row, column);
   }
-  for (int64_t i = 0; i < c->n * c->rank; i++) {
+  for (int64_t i = 0; i < c->t.n * c->rank; i++) {
     c->rest[i] = hankel(c, 0, i / c->rank, c->column[i % c->rank]);
-  }
-  for (int64_t m = 0; m < t.count; m++) {
-    c->size[m] = lead_norm(t.n * t.n, t.matrix + m * t.n * t.n);
   }
 }
 
@@ -260,62 +172,18 @@ static void apply(int64_t rows, int64_t columns, const weir_c128 *a, const weir_
 /* z and v of eigenpair k; false where they solve nothing. */
 static bool get_pair(const qt_lead_opts *o, contour *c, int64_t k, weir_c128 *z)
 {
-  const lead_polynomial t = polynomial(c);
-  const int64_t n = c->n;
-  double size = 0; /* |T| without what cancels */
-
   if (!(weir_abs_c128(c->beta[k]) > 0)) {
     return false;
   }
   *z = weir_div_c128(c->alpha[k], c->beta[k]);
-  apply(n, c->rank, c->rest, c->vector + k * c->rank, c->v);
-  lead_polynomial_at(&t, *z, c->t);
-  apply(n, n, c->t, c->v, c->image);
-  for (int64_t m = 0; m < t.count; m++) {
-    size += c->size[m] * pow(weir_abs_c128(*z), (double)(t.lowest + m));
-  }
-  const double length = lead_norm(n, c->v);
-
-  return length > 0 && lead_norm(n, c->image) <= o->contour.residual * size * length;
-}
-
-/* Wave m->count: u, lambda, p and q of z and v. */
-static void add_wave(const contour *c, weir_c128 z, lead_waves *m)
-{
-  const int64_t n = m->n, r = m->r;
-  weir_c128 *u = m->wave + m->count * n, *p = m->vector + m->count * 2 * r, *q = p + r;
-  weir_c128 factor = {1, 0};
-
-  for (int64_t i = 0; i < n; i++) {
-    u[i] = weir_mul_c128(factor, c->v[i % c->n]);
-    factor = (i + 1) % c->n == 0 ? weir_mul_c128(factor, z) : factor;
-  }
-  memset(p, 0, (size_t)(2 * r) * sizeof *p);
-  for (int64_t j = 0; j < n; j++) {
-    for (int64_t i = 0; i < r; i++) {
-      const weir_c128 x = weir_conj_c128(m->z[j * n + i]), y = weir_conj_c128(m->w[j * n + i]);
-
-      p[i] = weir_add_c128(p[i], weir_mul_c128(x, u[j]));
-      q[i] = weir_add_c128(q[i], weir_mul_c128(y, u[j]));
-    }
-  }
-  for (int64_t i = 0; i < r; i++) {
-    q[i] = weir_div_c128(q[i], factor);
-  }
-  const double length = lead_norm(2 * r, p);
-
-  for (int64_t i = 0; i < n && length > 0; i++) { /* lead_waves_sort divides p and q by it */
-    u[i] = (weir_c128){u[i].re / length, u[i].im / length};
-  }
-  m->alpha[m->count] = factor;
-  m->beta[m->count] = (weir_c128){1, 0};
-  m->count += length > 0 && isfinite(length);
+  apply(c->t.n, c->rank, c->rest, c->vector + k * c->rank, c->v);
+  return lead_subcells_solves(&c->t, *z, c->v, o->contour.residual);
 }
 
 /* Waves between the circles. False where T is singular on them, or the reduced problem fails. */
 static bool find_waves(const qt_lead_opts *o, contour *c, lead_waves *m)
 {
-  const lead_polynomial t = polynomial(c);
+  const lead_polynomial t = lead_subcells_polynomial(&c->t);
   const lead_moments moments = {.n_points = 2 * c->points,
                                 .point = c->point,
                                 .weight = c->weight,
@@ -337,7 +205,7 @@ static bool find_waves(const qt_lead_opts *o, contour *c, lead_waves *m)
     weir_c128 z;
 
     if (get_pair(o, c, k, &z)) {
-      add_wave(c, z, m);
+      lead_subcells_add(&c->t, z, c->v, m);
     }
   }
   return true;
@@ -347,7 +215,7 @@ weir_status lead_contour(const qt_lead_opts *o, const qt_cell *cell, const lead_
                          weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
                          bool *found)
 {
-  contour c = {.n = 0};
+  contour c = {.rank = 0};
   lead_waves m = {.n = 0};
   weir_status status = WEIR_OK;
 
