@@ -238,7 +238,8 @@ static weir_status fill(weir_report *r, const qt_study *s)
 {
   static const char *const leads[] = {[QT_LEAD_DECIMATION] = "decimation",
                                       [QT_LEAD_MODES] = "modes",
-                                      [QT_LEAD_CONTOUR] = "modes from contour integrals"};
+                                      [QT_LEAD_CONTOUR] = "modes from contour integrals",
+                                      [QT_LEAD_SLEPC] = "modes from SLEPc"};
   static const char *const methods[] = {[QT_TRANSPORT_RGF] = "recursive Green's functions",
                                         [QT_TRANSPORT_QTBM] = "wave functions (QTBM)"};
   const qt_device *device = qt_study_device(s->cfg);

@@ -296,10 +296,12 @@ weir_status qt_study_run(qt_study *s, int threads)
   const double began = weir_clock();
   const bool leads = s->comm == NULL || weir_comm_rank(s->comm) == 0;
   qt_transport_size size = {.threads = 0};
-  const weir_status status = leads ? qt_study_size(s, threads, &size) : WEIR_OK;
+  const bool planned = leads && s->cfg->transport.method == QT_TRANSPORT_RGF;
+  const weir_status status = planned ? qt_study_size(s, threads, &size) : WEIR_OK;
 
   WEIR_TRY(s->comm != NULL ? weir_comm_agree(s->comm, status) : status);
-  s->predicted_bytes = size.peak;
+  s->predicted_bytes = planned ? size.peak : NAN;
+  WEIR_TRY(qt_lead_start(&s->cfg->lead, &s->cfg->petsc));
   WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
   s->seconds = weir_clock() - began;
   s->threads = size.threads;

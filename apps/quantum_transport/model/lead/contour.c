@@ -12,7 +12,7 @@
  * j < 2 d, with c independent rows I and columns J of B0,
  *   B1[I,J] x = z B0[I,J] x,  v = the first rows of B0[:,J] x.
  * Waves that decay so fast that they are not found count as lambda = 0; the fixed point of g makes
- * up for them: the error shrinks by |lambda|^2 a step. */
+ * up for them: the error shrinks by |lambda| a step. */
 #include <math.h>
 #include <string.h>
 
@@ -177,7 +177,7 @@ static bool get_pair(const qt_lead_opts *o, contour *c, int64_t k, weir_c128 *z)
   }
   *z = weir_div_c128(c->alpha[k], c->beta[k]);
   apply(c->t.n, c->rank, c->rest, c->vector + k * c->rank, c->v);
-  return lead_subcells_solves(&c->t, *z, c->v, o->contour.residual);
+  return lead_subcells_residual(&c->t, *z, c->v) <= o->contour.residual;
 }
 
 /* Waves between the circles. False where T is singular on them, or the reduced problem fails. */

@@ -12,9 +12,9 @@
 
 const weir_opt qt_lead_options[] = {
     WEIR_OPT_ENUM(
-        qt_lead_opts, method, QT_LEAD_DECIMATION, "decimation|modes|contour",
+        qt_lead_opts, method, QT_LEAD_DECIMATION, "decimation|modes|contour|slepc",
         "self-energies by decimation, or without broadening by the modes of the lead: all, "
-        "or those that contour integrals find"),
+        "those that contour integrals find, or those that SLEPc finds by sparse matrices"),
     WEIR_OPT_REAL(qt_lead_opts, eta, 1e-6, 0, 1, "eV",
                   "imaginary part of the energy in the leads, for decimation; electrons"),
     WEIR_OPT_REAL(qt_lead_opts, eta_phonons, 1e-8, 0, 1, "eV^2",
@@ -39,9 +39,15 @@ const weir_opt qt_lead_options[] = {
     WEIR_OPT_REAL(qt_lead_opts, contour.inner, 0.1, 1e-6, 0.99, "1",
                   "contour: least |lambda|, the radius of the inner circle"),
     WEIR_OPT_REAL(qt_lead_opts, contour.residual, 1e-6, 1e-14, 1, "1",
-                  "contour: maximum relative residual of a mode"),
+                  "contour, slepc: maximum relative residual of a mode"),
     WEIR_OPT_INT(qt_lead_opts, contour.max_cells, 16, 1, 1000, "1",
-                 "contour: maximum sub-cells of a cell that repeats them; 1: the cell as it is"),
+                 "contour, slepc: maximum sub-cells of a cell that repeats them; 1: the cell as "
+                 "it is"),
+    WEIR_OPT_INT(qt_lead_opts, slepc.targets, 12, 3, 1000, "1",
+                 "slepc: points of the unit circle, of lambda of a sub-cell, about which modes are "
+                 "searched"),
+    WEIR_OPT_REAL(qt_lead_opts, slepc.outer, 8, 1.01, 1e6, "1",
+                  "slepc: largest |lambda|, and the inverse of the least"),
     WEIR_OPT_END,
 };
 
@@ -293,9 +299,19 @@ static double make_incoming(int64_t n, int64_t n_modes, const weir_c128 *sigma,
 }
 
 /* From MODES on at a real energy. */
-typedef enum attempt { DECIMATION, DOUBLED, MODES, CONTOUR, ATTEMPTS } attempt;
-/* Steps of the fixed point afterwards: modes beyond the circles are left to it. */
-enum { ROUNDS = 3, ROUNDS_CONTOUR = 12 };
+typedef enum attempt { DECIMATION, DOUBLED, MODES, CONTOUR, SLEPC, ATTEMPTS } attempt;
+/* Steps of the fixed point afterwards. Modes beyond circles are left to it: errors shrink by their
+ * |lambda| a step. */
+enum { ROUNDS = 3, ROUNDS_CONTOUR = 12, MOST_ROUNDS = 200 };
+
+static int rounds_of(const qt_lead_opts *o, attempt which)
+{
+  const double rounds = 2 + log(100 / o->residual) / log(o->slepc.outer);
+
+  return which == CONTOUR ? ROUNDS_CONTOUR
+         : which != SLEPC ? ROUNDS
+                          : (int)fmin(rounds, MOST_ROUNDS);
+}
 
 /* One method: Sigma of both sides, tested; *residual infinite where it gives none. */
 static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt which,
@@ -303,15 +319,18 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
                                const qt_lead_result *wanted, const lead_incoming *incoming,
                                qt_lead_result *got)
 {
-  const int rounds = which == CONTOUR ? ROUNDS_CONTOUR : ROUNDS;
+  const int rounds = rounds_of(o, which);
   double perfect = 0;
   bool found = false;
 
   got->residual = INFINITY;
   got->method = which == MODES     ? QT_LEAD_MODES
                 : which == CONTOUR ? QT_LEAD_CONTOUR
+                : which == SLEPC   ? QT_LEAD_SLEPC
                                    : QT_LEAD_DECIMATION;
-  if (which == CONTOUR) {
+  if (which == SLEPC) {
+    WEIR_TRY(lead_slepc(o, c, b, sigma, incoming, &got->n_modes, &found));
+  } else if (which == CONTOUR) {
     WEIR_TRY(lead_contour(o, c, b, sigma, incoming, &got->n_modes, &found));
   } else if (which == MODES) {
     WEIR_TRY(lead_modes(o, c, b, sigma, incoming, &got->n_modes, &found));
@@ -351,14 +370,14 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
                                qt_lead_result *out)
 {
   static const attempt order[][ATTEMPTS] = {
-      [QT_LEAD_DECIMATION] = {DECIMATION, DOUBLED, MODES, CONTOUR},
-      [QT_LEAD_MODES] = {MODES, DECIMATION, DOUBLED, CONTOUR},
-      [QT_LEAD_CONTOUR] = {CONTOUR, MODES, DECIMATION, DOUBLED},
+      [QT_LEAD_DECIMATION] = {DECIMATION, DOUBLED, MODES, ATTEMPTS},
+      [QT_LEAD_MODES] = {MODES, DECIMATION, DOUBLED, ATTEMPTS},
+      [QT_LEAD_CONTOUR] = {CONTOUR, MODES, DECIMATION, DOUBLED, ATTEMPTS},
+      [QT_LEAD_SLEPC] = {SLEPC, MODES, DECIMATION, DOUBLED, ATTEMPTS},
   };
-  const int n = o->method == QT_LEAD_CONTOUR ? ATTEMPTS : CONTOUR; /* else not the last */
   double least = INFINITY;
 
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; order[o->method][i] != ATTEMPTS; i++) {
     const attempt which = order[o->method][i];
     qt_lead_result got = {.residual = 0};
 
@@ -388,6 +407,11 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
                    "lead: no surface Green's function at %.12g + %g i (residual %.1e): the energy "
                    "is that of a band edge or of a state that does not propagate; shift it",
                    z.re, z.im, least);
+}
+
+weir_status qt_lead_start(const qt_lead_opts *o, const weir_string_list *petsc)
+{
+  return o->method == QT_LEAD_SLEPC ? lead_slepc_start(petsc) : WEIR_OK;
 }
 
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,

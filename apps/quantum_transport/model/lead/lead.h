@@ -18,6 +18,7 @@ typedef enum qt_lead_method {
                          063065 (2014) */
   QT_LEAD_CONTOUR,    /* those that contour integrals find: Beyn, Linear Algebra Appl. 436, 3839
                          (2012);    for leads Brueck et al., J. Chem. Phys. 147, 074116 (2017) */
+  QT_LEAD_SLEPC,      /* those that SLEPc finds about the unit circle, by sparse matrices */
 } qt_lead_method;
 
 /* The section `lead` of the configuration. */
@@ -37,11 +38,20 @@ typedef struct qt_lead_opts {
     double residual;     /* most |T u| / (|T| |u|) of a mode                            */
     int64_t max_cells;   /* sub-cells of a cell                                         */
   } contour;
+  struct {
+    int64_t targets; /* on the unit circle of a sub-cell's lambda */
+    double outer;    /* largest |lambda|, of which 1 / outer is the smallest */
+  } slepc;
 } qt_lead_opts;
 extern const weir_opt qt_lead_options[];
 /* Broadening at an energy, both in the units of qt_lead_solve: eta of electrons; of phonons the
  * smaller of eta_phonons and eta_relative times the energy, which keeps acoustic branches sharp. */
 double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy);
+
+/* Before any qt_lead_solve by a method that needs a library with options of its own (petsc of the
+ * configuration); else nothing. Fails: WEIR_ERR_UNSUPPORTED where the build lacks it;
+ * WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
+weir_status qt_lead_start(const qt_lead_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
 
 /* A lead at one wave vector; owns its matrices. s0 NULL: the identity, s1 NULL: 0. */
 typedef struct qt_cell {
@@ -70,9 +80,9 @@ typedef struct qt_lead_result {
 /* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
  * Decimation whose residual is too large, as where an eigenvalue of the cell is the energy, is
  * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation,
- * contours to both. Decimation has no incoming waves and is left out where these are wanted.
- * Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state that
- * does not propagate), WEIR_ERR_MEMORY. */
+ * contours and SLEPc to both. Decimation has no incoming waves and is left out where these are
+ * wanted. Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state
+ * that does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,
                           qt_lead_result *out) WEIR_CHECKED;
 /* Bytes that it takes for a while beside the results where the chosen method succeeds: of modes and

@@ -37,5 +37,10 @@ weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_block
 weir_status lead_contour(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
                          weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
                          bool *found) WEIR_CHECKED;
+/* The same from those that SLEPc finds in a ring about the unit circle, one thread at a time. */
+weir_status lead_slepc(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
+                       weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
+                       bool *found) WEIR_CHECKED;
+weir_status lead_slepc_start(const weir_string_list *options) WEIR_CHECKED;
 
 #endif

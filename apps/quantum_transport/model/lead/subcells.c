@@ -96,7 +96,7 @@ lead_polynomial lead_subcells_polynomial(const lead_subcells *c)
   return (lead_polynomial){c->n, -c->degree, 2 * c->degree + 1, c->matrix + skipped * c->n * c->n};
 }
 
-bool lead_subcells_solves(lead_subcells *c, weir_c128 z, const weir_c128 *v, double residual)
+double lead_subcells_residual(lead_subcells *c, weir_c128 z, const weir_c128 *v)
 {
   const lead_polynomial t = lead_subcells_polynomial(c);
   const int64_t n = c->n;
@@ -114,7 +114,7 @@ bool lead_subcells_solves(lead_subcells *c, weir_c128 z, const weir_c128 *v, dou
   }
   const double length = lead_norm(n, v);
 
-  return length > 0 && lead_norm(n, c->image) <= residual * size * length;
+  return length > 0 ? lead_norm(n, c->image) / (size * length) : INFINITY;
 }
 
 void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v, lead_waves *m)

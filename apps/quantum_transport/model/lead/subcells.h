@@ -20,8 +20,8 @@ weir_status lead_subcells_create(int64_t max_cells, const lead_blocks *b,
 void lead_subcells_fini(lead_subcells *c);
 /* T, of powers -d ... d; borrows. */
 lead_polynomial lead_subcells_polynomial(const lead_subcells *c);
-/* Whether |T v| is at most `residual` of |T| |v|, |T| without what cancels. */
-bool lead_subcells_solves(lead_subcells *c, weir_c128 z, const weir_c128 *v, double residual);
+/* |T v| / (|T| |v|), |T| without what cancels; infinite of no vector. */
+double lead_subcells_residual(lead_subcells *c, weir_c128 z, const weir_c128 *v);
 /* Adds the wave of z and v to m, which has room for u of each (lead_waves.wave). */
 void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v, lead_waves *m);
 

@@ -136,7 +136,7 @@ static double residual(const qt_sparse *a, int64_t columns, const weir_c128 *b, 
 
     for (int64_t i = 0; i < a->rows; i++) {
       weir_c128 sum = b[i];
-      double size = hypot(b[i].re, b[i].im);
+      double size = fabs(b[i].re) + fabs(b[i].im);
 
       for (int64_t at = a->start[i]; at < a->start[i + 1]; at++) {
         const weir_c128 v = a->value[at], y = x[a->column[at]];
@@ -145,7 +145,7 @@ static double residual(const qt_sparse *a, int64_t columns, const weir_c128 *b, 
         sum.im -= v.re * y.im + v.im * y.re;
         size += (fabs(v.re) + fabs(v.im)) * (fabs(y.re) + fabs(y.im));
       }
-      const double error = hypot(sum.re, sum.im);
+      const double error = fabs(sum.re) + fabs(sum.im);
 
       most = isnan(error) ? INFINITY : fmax(most, error);
       terms = fmax(terms, size);
