@@ -138,7 +138,7 @@ void qt_petsc_warn_unused(const weir_string_list *options)
 
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(options->items[i], " ="),
                    options->items[i]);
-    if (PetscOptionsUsed(NULL, name, &used) == PETSC_SUCCESS && !used) {
+    if (PetscOptionsUsed(NULL, name + 1, &used) == PETSC_SUCCESS && !used) {
       weir_warn("petsc", "petsc: \"%s\" was read by no solver", options->items[i]);
     }
   }

@@ -1,8 +1,10 @@
 /* start_petsc_test.c - options come from the configuration alone, failures say what failed. */
 #include <petscksp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_check.h"
+#include "base/weir_log.h"
 #include "qt_petsc.h"
 
 static void wrong_options_are_refused_before_the_start(void **state)
@@ -13,6 +15,21 @@ static void wrong_options_are_refused_before_the_start(void **state)
   assert_int_equal(qt_petsc_start(&wrong), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "\"ksp_rtol 1e-8\""));
   weir_clear_failure();
+}
+
+/* Counts what is said, and keeps the last of it. */
+typedef struct told {
+  int count;
+  char text[128];
+} told;
+
+static void keep(void *context, weir_log_level level, const char *room, const char *text)
+{
+  told *t = context;
+
+  (void)level, (void)room;
+  t->count++;
+  (void)snprintf(t->text, sizeof t->text, "%s", text);
 }
 
 static void the_configuration_alone_sets_options(void **state)
@@ -30,7 +47,13 @@ static void the_configuration_alone_sets_options(void **state)
   assert_int_equal(PetscOptionsGetInt(NULL, NULL, "-ksp_max_it", &value, &found), PETSC_SUCCESS);
   assert_true(found);
   assert_int_equal(value, 7);
+  told t = {.count = 0};
+
+  weir_log_set_sink(keep, &t);
   qt_petsc_warn_unused(&options);
+  weir_log_set_sink(NULL, NULL);
+  assert_int_equal(t.count, 1); /* the other one was read above */
+  assert_non_null(strstr(t.text, "\"-ksp_rtool 1e-3\""));
 }
 
 /* A 2 x 2 complex system whose solution is (i, 1) by MUMPS. */
