@@ -75,5 +75,7 @@ const weir_opt qt_options[] = {
     WEIR_OPT_INT(qt_cfg, output.bands_orbitals, 1000, 0, 1e6, "1",
                  "maximum orbitals of a lead's cell for which bands are computed"),
     WEIR_OPT_TABLE(qt_cfg, eval, qt_compare_options, "what the verb eval compares"),
+        "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
+        "slepc lead_); the command line of the program is not read for them"),
     WEIR_OPT_END,
 };

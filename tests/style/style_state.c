@@ -16,6 +16,7 @@ static const struct known {
     {"libcore/ops/fft/", "planner", "the lock of a library with global state"},
     {"libcore/io/grib/", "library", "the lock of a library with global state, what it said"},
     {"libcore/io/netcdf/", "library", "the lock of a library with global state"},
+    {"apps/quantum_transport/model/lead/", "lock", "the lock of a library with global state"},
     {"libcore/io/netcdf/", "reader", "the process that reads, one for all files"},
 };
 

@@ -41,8 +41,8 @@ const weir_opt qt_lead_options[] = {
     WEIR_OPT_REAL(qt_lead_opts, contour.residual, 1e-6, 1e-14, 1, "1",
                   "contour, slepc: maximum relative residual of a mode"),
     WEIR_OPT_INT(qt_lead_opts, contour.max_cells, 16, 1, 1000, "1",
-                 "contour, slepc: maximum sub-cells of a cell that repeats them; 1: the cell as "
-                 "it is"),
+                 "contour, slepc: maximum sub-cells of a cell that repeats them; 1: the whole "
+                 "cell is one"),
     WEIR_OPT_INT(qt_lead_opts, slepc.targets, 12, 3, 1000, "1",
                  "slepc: points of the unit circle, of lambda of a sub-cell, about which modes are "
                  "searched"),

@@ -6,9 +6,9 @@
 
 typedef struct qtbm_solver qtbm_solver;
 /* Of systems that have the pattern of a square matrix, which it borrows; options: of the library
- * (the section petsc of the configuration). Fails: WEIR_ERR_UNSUPPORTED in a build without PETSc;
- * WEIR_ERR_SHAPE where the pattern has too many elements; WEIR_ERR_EXTERNAL, WEIR_ERR_MEMORY,
- * WEIR_ERR_CONFIG. */
+ * (petsc of the configuration), borrowed; its end warns of those that no solver has read. Fails:
+ * WEIR_ERR_UNSUPPORTED in a build without PETSc; WEIR_ERR_SHAPE where the pattern has too many
+ * elements; WEIR_ERR_EXTERNAL, WEIR_ERR_MEMORY, WEIR_ERR_CONFIG. */
 weir_status qtbm_solver_create(const weir_string_list *options, const qt_sparse *pattern,
                                qtbm_solver **out) WEIR_CHECKED;
 /* x of a x = b, b and x [columns, n], a of the values of the pattern now. The order of elimination
