@@ -1,8 +1,10 @@
-/* ribbon.h - a square ribbon with disorder between two leads, and its transmission by decimation at
- * energies over the band: what programs of transport share. */
+/* ribbon.h - a square ribbon with disorder between two leads, and its transmission at energies over
+ * the band, by decimation unless `lead` is changed: what programs of transport share. */
 #ifndef WEIR_BENCH_RIBBON_H
 #define WEIR_BENCH_RIBBON_H
+#include <math.h>
 #include <string.h>
+#include "base/weir_alloc.h"
 #include "model/device.h"
 #include "model/ribbon.h"
 #include "model/transmission.h"
@@ -14,7 +16,7 @@ typedef struct ribbon {
   qt_ribbon_opts opts;
   qt_system system;
   qt_lead_opts lead;
-  int threads;
+  int threads, method; /* qt_transport_method */
   int64_t n_energies;
   double energy[RIBBON_MOST], transmission[RIBBON_MOST];
 } ribbon;
@@ -47,7 +49,8 @@ static inline void ribbon_fini(ribbon *r)
 static inline void ribbon_run(void *context)
 {
   ribbon *r = context;
-  const qt_transport_spec spec = {.lead = r->lead,
+  const qt_transport_spec spec = {.method = r->method,
+                                  .lead = r->lead,
                                   .n_k = 1,
                                   .k = ribbon_no_k,
                                   .n_energies = r->n_energies,
@@ -58,6 +61,34 @@ static inline void ribbon_run(void *context)
   bench_must(qt_transport_create(&r->system, &spec, &t));
   memcpy(r->transmission, t.transmission, (size_t)r->n_energies * sizeof *t.transmission);
   qt_transport_fini(&t);
+}
+
+/* Energies of all sites, [n], which the caller frees. */
+static inline double *ribbon_onsite(const ribbon *r)
+{
+  const qt_system *s = &r->system;
+  double *onsite = NULL;
+
+  bench_must(weir_alloc(s->n, sizeof *onsite, (void **)&onsite));
+  for (int64_t i = 0; i < s->n; i++) {
+    onsite[i] = qt_sparse_get(&s->h.matrix[0], i, i).re;
+  }
+  return onsite;
+}
+
+/* Exits with 6 where a peer's transmission differs by more than `tolerance`. */
+static inline void ribbon_must_agree(const char *work, const ribbon *r, const char *peer,
+                                     const double *t, double tolerance)
+{
+  enum { WRONG = 6 };
+
+  for (int64_t i = 0; i < r->n_energies; i++) {
+    if (!(fabs(t[i] - r->transmission[i]) < tolerance)) {
+      fprintf(stderr, "%s: at %g eV T is %.12g, by %s %.12g\n", work, r->energy[i],
+              r->transmission[i], peer, t[i]);
+      exit(WRONG);
+    }
+  }
 }
 
 #endif

@@ -1,39 +1,10 @@
 /* transport_ribbon.c - the transmission of square ribbons with disorder on one core against kwant,
  * the same equations with the modes of the leads instead of decimation. */
-#include <math.h>
-
-#include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "peer.h"
 #include "ribbon.h"
 
 enum { ENERGIES = 8, RUNS = 3, PEER_RUNS = 3 };
-
-/* Energies of all sites, [n]. */
-static double *onsite_of(const qt_system *s)
-{
-  double *onsite = NULL;
-
-  bench_must(weir_alloc(s->n, sizeof *onsite, (void **)&onsite));
-  for (int64_t i = 0; i < s->n; i++) {
-    onsite[i] = qt_sparse_get(&s->h.matrix[0], i, i).re;
-  }
-  return onsite;
-}
-
-static void must_agree(const char *work, const ribbon *r, const peer_result *peer)
-{
-  enum { WRONG = 6 };
-  const double *t = peer->data[0];
-
-  for (int64_t i = 0; i < r->n_energies; i++) {
-    if (!(fabs(t[i] - r->transmission[i]) < 1e-3)) {
-      fprintf(stderr, "%s: at %g eV T is %.9g, kwant's %.9g\n", work, r->energy[i],
-              r->transmission[i], t[i]);
-      exit(WRONG);
-    }
-  }
-}
 
 static void compare(int64_t width, int64_t length, double goal)
 {
@@ -41,7 +12,7 @@ static void compare(int64_t width, int64_t length, double goal)
   char work[64], arguments[64];
 
   ribbon_make(width, length, ENERGIES, &r);
-  double *onsite = onsite_of(&r.system);
+  double *onsite = ribbon_onsite(&r);
   const peer_input in[] = {{"onsite", "f8", onsite, r.system.n},
                            {"energy", "f8", r.energy, r.n_energies}};
 
@@ -54,7 +25,7 @@ static void compare(int64_t width, int64_t length, double goal)
   const double seconds = bench_best(RUNS, ribbon_run, &r);
   const bool mumps = *(const int64_t *)peer.data[1] != 0;
 
-  must_agree(work, &r, &peer);
+  ribbon_must_agree(work, &r, "kwant", peer.data[0], 1e-3);
   bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU", peer.seconds * 1e3 / ENERGIES,
             seconds * 1e3 / ENERGIES, "ms an energy", 0, goal);
   peer_free(&peer);
