@@ -1,4 +1,4 @@
-/* transport_qtbm_petsc.c - the transmission of square ribbons with disorder, and of silicon wires,
+/* transport_qtbm_petsc.c - the transmission of square ribbons with disorder, and of a silicon wire,
  * on one core by wave functions, against recursive Green's functions with the same leads (modes)
  * and against kwant. */
 #include "base/weir_log.h"
