@@ -42,6 +42,29 @@ static void an_impurity_scatters_as_the_formula_says(void **state)
   }
 }
 
+/* By wave functions the same, in a build that has PETSc; else what to set is said. */
+static void wave_functions_scatter_alike(void **state)
+{
+  double row[64][4];
+
+  (void)state;
+  const int status = program("run --config " WEIR_SOURCE_DIR
+                             "/configs/quantum_transport/tiny.yaml --set lead.method=modes "
+                             "--set transport.method=qtbm --set output.channels=true --out %s",
+                             in_scratch("waves"));
+
+  if (status != 0) {
+    assert_int_equal(status, 7);
+    assert_non_null(strstr(printed(), "set transport.method: rgf"));
+    return;
+  }
+  assert_int_equal(read_spectra("waves", row, 64), 39);
+  for (int i = 0; i < 39; i++) {
+    assert_near(row[i][1], 1 / (1 + 0.49 / (4 - row[i][0] * row[i][0])), 1e-10);
+    assert_near(row[i][2], 1, 0);
+  }
+}
+
 static void current_of_an_open_channel_is_the_bias_by_the_quantum(void **state)
 {
   (void)state;
@@ -380,6 +403,8 @@ static void what_is_wrong_is_refused_by_name(void **state)
       {"--set 'device={chain: {hopping: 0}}'", "device.chain.hopping", 2},
       {"--set 'device={agnr: {width: 1}}'", "device.agnr.width", 2},
       {"--set 'device={wannier: {seed: nowhere}}'", "nowhere", 3},
+      {"--set transport.method=qtbm", "set lead.method: modes", 2},
+      {"--set output.channels=true", "transport.method: qtbm", 2},
       {"--device cuda", "cpu", 7},
   };
 
@@ -398,6 +423,8 @@ static void describe_says_what_a_run_would_cost(void **state)
   assert_non_null(strstr(printed(), "280 orbitals of 280 atoms in 20 blocks of 14 to 14"));
   assert_non_null(strstr(printed(), "Gflop"));
   assert_non_null(strstr(printed(), "points at once on "));
+  assert_int_equal(program("describe --set transport.method=qtbm"), 0);
+  assert_non_null(strstr(printed(), "order of elimination"));
   assert_int_equal(program("describe --set 'device={silicon_fin: {}}'"), 0);
   assert_non_null(strstr(printed(), "periodic along z and k.nz is 1"));
 }
@@ -469,6 +496,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(an_impurity_scatters_as_the_formula_says),
+      TEST(wave_functions_scatter_alike),
       TEST(current_of_an_open_channel_is_the_bias_by_the_quantum),
       TEST(the_paper_study_has_the_modes_of_the_formula),
       TEST(threads_do_not_change_a_bit),

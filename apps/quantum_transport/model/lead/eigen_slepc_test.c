@@ -92,12 +92,10 @@ static void random_cells(void **state)
     qt_cell c;
 
     make_random(n, rank, seed % 2, seed, &c);
-    for (double energy = -1.513; energy < 2; energy += 2.031) {
-      modes += compare(&c, energy);
-    }
+    modes += compare(&c, -1.513 + 0.3 * (double)seed);
     qt_cell_fini(&c);
   }
-  assert_true(modes > 10);
+  assert_true(modes >= 5);
 }
 
 /* Chains side by side: three waves of each lambda, which one Krylov space does not tell apart. */

@@ -16,6 +16,8 @@
 #include "model/qtbm/states.h"
 #include "ops/linear/weir_linear.h"
 
+static const weir_string_list no_options = {.count = 0};
+
 /* A point of a batch, with its leads. */
 typedef struct point {
   double energy;                                   /* eV, of phonons hbar omega; perhaps shifted */
@@ -323,14 +325,13 @@ static weir_status check(const qt_system *s, const qt_transport_spec *spec, int6
 
 static weir_status run_all(job *j)
 {
-  const weir_string_list none = {.count = 0};
   const int allowed = j->spec->threads > 0 ? j->spec->threads : weir_threads_get();
 
   weir_linear_start();
   WEIR_TRY(check(j->s, j->spec, &j->points));
   j->threads = j->points < allowed ? (int)j->points : allowed;
   WEIR_TRY(qtbm_matrix_create(j->s, &j->matrix));
-  WEIR_TRY(qtbm_solver_create(j->spec->petsc != NULL ? j->spec->petsc : &none, &j->matrix.a,
+  WEIR_TRY(qtbm_solver_create(j->spec->petsc != NULL ? j->spec->petsc : &no_options, &j->matrix.a,
                               &j->solver));
   WEIR_TRY(make_points(j));
   WEIR_TRY(make_results(j, j->out));

@@ -228,6 +228,91 @@ static void overlap_and_wave_vectors(void **state)
   }
 }
 
+/* Random Hermitian elements of one block, or of one block and the next, of H and S. */
+static void add_block(int64_t row, int64_t column, int64_t n, uint64_t seed, qt_entries e[2])
+{
+  for (int64_t i = 0; i < n * n; i++) {
+    const int64_t a = row + i / n, b = column + i % n, place = a * 1000 + b;
+    const double re = weir_random_uniform(seed, 0, 0, (uint64_t)place) - 0.5;
+    const double im = weir_random_uniform(seed, 1, 0, (uint64_t)place) - 0.5;
+
+    if (a < b) {
+      qt_entries_add(&e[0], a, b, (weir_c128){re, im});
+      qt_entries_add(&e[0], b, a, (weir_c128){re, -im});
+      qt_entries_add(&e[1], a, b, (weir_c128){0.03 * im, 0.03 * re});
+      qt_entries_add(&e[1], b, a, (weir_c128){0.03 * im, -0.03 * re});
+    } else if (a == b) {
+      qt_entries_add(&e[0], a, a, (weir_c128){re, 0});
+      qt_entries_add(&e[1], a, a, (weir_c128){1, 0});
+    }
+  }
+}
+
+static void make_image(int64_t n, qt_entries *e, qt_bloch *out)
+{
+  out->count = 1;
+  assert_ok(weir_alloc(1, sizeof *out->image, (void **)&out->image));
+  assert_ok(weir_alloc(1, sizeof *out->matrix, (void **)&out->matrix));
+  assert_ok(qt_sparse_create(n, n, e, &out->matrix[0]));
+  qt_entries_fini(e);
+}
+
+/* Blocks of 3 orbitals without any symmetry between two different leads, complex overlap. */
+static void make_random(int64_t blocks, uint64_t seed, qt_system *s)
+{
+  enum { N = 3 };
+  qt_entries device[2] = {{.count = 0}, {.count = 0}};
+
+  *s = (qt_system){.n = blocks * N, .n_blocks = blocks};
+  assert_ok(weir_alloc(blocks + 1, sizeof *s->block, (void **)&s->block));
+  for (int64_t b = 0; b <= blocks; b++) {
+    s->block[b] = b * N;
+  }
+  for (int64_t b = 0; b < blocks; b++) {
+    add_block(b * N, b * N, N, seed, device);
+    if (b + 1 < blocks) {
+      add_block(b * N, (b + 1) * N, N, seed, device);
+    }
+  }
+  make_image(s->n, &device[0], &s->h);
+  make_image(s->n, &device[1], &s->s);
+  for (int c = 0; c < QT_LEADS; c++) {
+    qt_entries cell[2] = {{.count = 0}, {.count = 0}}, next[2] = {{.count = 0}, {.count = 0}};
+
+    add_block(0, 0, N, seed + 100 + (uint64_t)c, cell);
+    for (int64_t i = 0; i < N * N; i++) {
+      const double x = weir_random_uniform(seed, 2, (uint32_t)c, (uint64_t)i) - 0.5;
+
+      qt_entries_add(&next[0], i / N, i % N, (weir_c128){2 * x, x * x});
+      qt_entries_add(&next[1], i / N, i % N, (weir_c128){0.02 * x, 0.02 * x * x});
+    }
+    s->lead[c].n = N;
+    s->lead[c].length = 1;
+    make_image(N, &cell[0], &s->lead[c].cell);
+    make_image(N, &cell[1], &s->lead[c].overlap);
+    make_image(N, &next[0], &s->lead[c].next);
+    make_image(N, &next[1], &s->lead[c].next_overlap);
+  }
+  assert_ok(qt_system_check(s, 1e-12));
+}
+
+static void random_systems(void **state)
+{
+  double t = 0;
+
+  for (uint64_t seed = 0; seed < 10; seed++) {
+    comparison c = {.n_k = 1};
+    qt_system s;
+
+    make_random(1 + (int64_t)(seed % 4) * 3, seed, &s);
+    draw_energies(&c, 10, -1.5, 1.5, seed);
+    compare(&s, &c);
+    t += c.t;
+    qt_system_fini(&s);
+  }
+  assert_true(t > 1);
+}
+
 static void wannier_hamiltonians(void **state)
 {
   static const struct {
@@ -380,6 +465,7 @@ int main(void)
       cmocka_unit_test(phonons),
       cmocka_unit_test(silicon_wires),
       cmocka_unit_test(overlap_and_wave_vectors),
+      cmocka_unit_test(random_systems),
       cmocka_unit_test(wannier_hamiltonians),
       cmocka_unit_test(closed_leads),
       cmocka_unit_test(threads_change_nothing),
