@@ -37,6 +37,11 @@ const weir_opt qt_options[] = {
                   "phonons: temperature of the left lead less that of the right"),
     WEIR_OPT_REAL_LIST(qt_cfg, contact.conductance_temperatures, "50, 100, 200, 300, 500", 0.01,
                        1e5, "K", "phonons: temperatures at which the thermal conductance is given"),
+    WEIR_OPT_TABLE(qt_cfg, electrostatics, qt_electrostatics_options,
+                   "the self-consistent electrostatic potential of the device"),
+    WEIR_OPT_TABLE(qt_cfg, sweep, qt_sweep_options,
+                   "voltages at which the self-consistent device is computed, with the left lead "
+                   "grounded; none: drain contact.bias, gates as given"),
     WEIR_OPT_BOOL(qt_cfg, output.tbt, true,
                   "write results as transport.TBT.nc (phonons: .PHT.nc), which sisl reads"),
     WEIR_OPT_BOOL(qt_cfg, output.dos, true, "compute and write the local density of states"),

@@ -4,6 +4,7 @@
 #include "comm/weir_comm.h"
 #include "eval/compare.h"
 #include "model/device.h"
+#include "model/electrostatics/electrostatics.h"
 #include "model/lead/lead.h"
 #include "model/transmission.h"
 
@@ -41,6 +42,8 @@ typedef struct qt_cfg {
   qt_energy_opts energy;
   qt_k_opts k;
   qt_contact_opts contact;
+  qt_electrostatics_opts electrostatics;
+  qt_sweep_opts sweep;
   struct {
     bool tbt, dos, bond_currents; /* files to write; what to compute */
     int64_t bands, bands_orbitals;

@@ -8,6 +8,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "iv.h"
 #include "model/units.h"
 #include "out_spectra.h"
 #include "report/weir_report.h"
@@ -257,6 +258,9 @@ static weir_status fill(weir_report *r, const qt_study *s)
   if (s->system.particle == QT_PHONONS) {
     WEIR_TRY(weir_report_heading(r, "Thermal conductance"));
     WEIR_TRY(heat_table(r, s));
+  }
+  if (s->iv != NULL) {
+    WEIR_TRY(qt_iv_page(s->iv, r));
   }
   WEIR_TRY(weir_report_heading(r, "Spectra"));
   WEIR_TRY(spectra_figures(r, s));

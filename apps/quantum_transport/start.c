@@ -5,6 +5,7 @@
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "device/weir_parallel.h"
+#include "iv.h"
 #include "train/weir_checkpoint.h"
 #include "verbs.h"
 
@@ -50,7 +51,10 @@ weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
   if (cli->out != NULL && cfg->checkpoint.resume) {
     WEIR_TRY(weir_checkpoint_newest(cli->out, &newest));
   }
-  WEIR_TRY(weir_run_dir_start(cli, config, owner, newest >= 0, dir));
+  const bool begun = newest >= 0 || (cfg->checkpoint.resume && cfg->electrostatics.enabled &&
+                                     cli->out != NULL && qt_iv_is_begun(cli->out));
+
+  WEIR_TRY(weir_run_dir_start(cli, config, owner, begun, dir));
   weir_event("start", WEIR_TEXT("program", "quantum_transport"), WEIR_TEXT("verb", cli->verb),
              WEIR_INT("seed", cfg->seed));
   return WEIR_OK;

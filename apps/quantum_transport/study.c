@@ -96,6 +96,7 @@ weir_status qt_study_open(const qt_cfg *cfg, qt_study *out)
   const bool phonons = s->system.particle == QT_PHONONS;
 
   s->spin = qt_system_spin(&s->system);
+  s->mu = c->mu;
   s->reservoir[QT_LEFT] = (qt_reservoir){c->mu + c->bias / 2, c->temperature};
   s->reservoir[QT_RIGHT] = (qt_reservoir){c->mu - c->bias / 2, c->temperature};
   if (phonons) {
@@ -202,7 +203,7 @@ static void integrate(qt_study *s)
   const qt_contact_opts *c = &s->cfg->contact;
   const int64_t n = s->n_energies;
   const double *e = s->energy, *t = s->transmission;
-  const qt_reservoir middle = {c->mu, c->temperature};
+  const qt_reservoir middle = {s->mu, c->temperature};
   const qt_window w = qt_electron_window(s->reservoir);
   const qt_window linear = qt_electron_window((const qt_reservoir[]){middle, middle});
 
@@ -215,7 +216,7 @@ static void integrate(qt_study *s)
   s->current = or_none(met, qt_electron_current(n, e, t, s->reservoir, s->spin));
   s->energy_current = or_none(met, qt_electron_energy_current(n, e, t, s->reservoir, s->spin));
   s->conductance = or_none(qt_window_is_met(&linear, n, e),
-                           qt_electron_conductance(n, e, t, c->mu, c->temperature, s->spin));
+                           qt_electron_conductance(n, e, t, s->mu, c->temperature, s->spin));
   warn_of_grid(s, w);
 }
 

@@ -26,6 +26,7 @@ typedef struct qt_study {
   double *dos;          /* [n_energies] of all orbitals, mean over k, 1/eV; NULL: none     */
   double *ldos;         /* [n_energies, n_atoms] of each atom, likewise                    */
   qt_reservoir reservoir[QT_LEADS];
+  double mu;   /* eV, at which conductances are taken */
   double spin; /* as qt_system_spin                   */
   /* From left to right; of electrons e times their flow and energies from the zero of H. */
   double current, energy_current, conductance; /* A, W, S; phonons: heat current in W; NaN where
@@ -34,6 +35,7 @@ typedef struct qt_study {
   double seconds;                              /* elapsed; those of phases are in transport */
   int threads;                                 /* of rank 0                                 */
   double predicted_bytes;                      /* as qt_study_size of this run */
+  const struct qt_iv *iv; /* where the system is in a self-consistent potential; borrowed */
 } qt_study;
 
 /* The device that a configuration names, or else the usual one. */

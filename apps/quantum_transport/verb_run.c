@@ -5,6 +5,7 @@
 #include "base/weir_log.h"
 #include "closed.h"
 #include "comm/weir_comm.h"
+#include "iv.h"
 #include "out_spectra.h"
 #include "run_page.h"
 #include "train/weir_checkpoint.h"
@@ -58,7 +59,19 @@ static weir_status begin_saving(void *context)
   return weir_run_dir_accept(dir);
 }
 
-static weir_status run(const job *j, qt_study *s)
+/* Bias points that are found stay, whatever happens to the run. */
+static weir_status sweep(const job *j, qt_study *s, qt_iv *iv)
+{
+  const char *out = j->cli->out;
+
+  WEIR_TRY(qt_iv_open(s, j->dir->config, j->dir->continues ? out : NULL, j->cli->threads, iv));
+  WEIR_TRY(weir_run_dir_accept(j->dir));
+  weir_run_dir_keep();
+  WEIR_TRY(qt_iv_solve(s, out, iv));
+  return qt_iv_write(iv, out);
+}
+
+static weir_status run(const job *j, qt_study *s, qt_iv *iv)
 {
   const qt_transport_save save = {.dir = j->cli->out,
                                   .interval = j->cfg->checkpoint.interval,
@@ -75,7 +88,13 @@ static weir_status run(const job *j, qt_study *s)
   }
   weir_info("run", "%lld orbitals in %lld blocks, %lld points%s", (long long)s->system.n,
             (long long)s->system.n_blocks, (long long)(s->n_k * s->n_energies), ranks);
+  if (j->cfg->electrostatics.enabled) {
+    WEIR_TRY(sweep(j, s, iv));
+  }
   WEIR_TRY(qt_study_run(s, j->cli->threads));
+  if (s->iv != NULL) { /* by energies chosen for it, not those of the spectra */
+    s->current = iv->bias[iv->n_found - 1].current;
+  }
   return weir_comm_agree(j->comm, weir_comm_rank(j->comm) == 0 ? write_results(j, s) : WEIR_OK);
 }
 
@@ -84,6 +103,11 @@ static weir_status open_study(const weir_cli *cli, const qt_cfg *cfg, weir_comm 
 {
   qt_transport_size size;
 
+  if (cfg->electrostatics.enabled && weir_comm_size(comm) > 1) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "electrostatics.enabled: potentials are computed by the threads of one "
+                     "process; start one rank, or set electrostatics.enabled=false");
+  }
   WEIR_TRY(qt_study_open(cfg, s));
   s->comm = comm;
   return qt_study_size(s, cli->threads, &size);
@@ -95,6 +119,7 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   weir_config *config = NULL;
   weir_run_dir dir = {.cli = cli};
   qt_study s = {.cfg = NULL};
+  qt_iv iv = {.cfg = NULL};
   weir_status status = WEIR_OK;
   qt_cfg cfg;
 
@@ -107,12 +132,13 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(cli, &cfg, comm, &s)), done);
   status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
-  WEIR_TRY_GOTO(run(&(job){cli, &cfg, comm, &dir}, &s), done);
+  WEIR_TRY_GOTO(run(&(job){cli, &cfg, comm, &dir}, &s, &iv), done);
 done:
   if (status != WEIR_OK && leads) {
     qt_abandon(&dir);
   }
   qt_study_fini(&s);
+  qt_iv_fini(&iv);
   weir_config_destroy(&config);
   return status;
 }

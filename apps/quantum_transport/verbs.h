@@ -16,7 +16,7 @@ weir_status qt_verb_describe(const weir_cli *cli) WEIR_CHECKED;
  * caller's to destroy. */
 weir_status qt_configure(const weir_cli *cli, qt_cfg *cfg, weir_config **config) WEIR_CHECKED;
 /* weir_run_dir_start for --out, and the event of the start: where checkpoint.resume says so, a
- * folder that holds checkpoints is gone on with. */
+ * folder that holds checkpoints or bias points of a sweep is gone on with. */
 weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
                      const weir_config *config, weir_run_dir *dir) WEIR_CHECKED;
 /* weir_run_dir_abandon after a failure, saying that the earlier results stand where they do. */

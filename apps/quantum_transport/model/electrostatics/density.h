@@ -19,6 +19,7 @@ typedef struct qt_density_spec {
   const double *weight; /* [n_k]                                   */
   double spin;          /* qt_system_spin                          */
   double reference;     /* eV, in the gap all along the device     */
+  double gap[2];        /* eV: no states between; equal: not known */
   qt_reservoir reservoir[QT_LEADS];
   int64_t order;    /* of the segments of the contour              */
   double tolerance; /* relative, of integrals over the bias window */

@@ -62,7 +62,6 @@ extern const weir_opt qt_electrostatics_options[];
 typedef struct qt_sweep_opts {
   weir_real_list drain; /* V: mu_R = mu_L - e V */
   weir_real_list gate;  /* V, added to gates that are swept */
-  bool resume;
 } qt_sweep_opts;
 extern const weir_opt qt_sweep_options[];
 

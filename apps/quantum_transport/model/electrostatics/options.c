@@ -64,7 +64,7 @@ const weir_opt qt_electrostatics_options[] = {
                  "energies"),
     WEIR_OPT_INT(qt_electrostatics_opts, band_points, 64, 4, 1e5, "1",
                  "wave vectors along x at which the bands of the leads are computed"),
-    WEIR_OPT_REAL(qt_electrostatics_opts, integral_tolerance, 2e-4, 1e-10, 0.1, "1",
+    WEIR_OPT_REAL(qt_electrostatics_opts, integral_tolerance, 5e-4, 1e-10, 0.1, "1",
                   "error at which an interval of the energies between the chemical potentials is "
                   "halved, relative to the integral: current and charge of a bias"),
     WEIR_OPT_END,
@@ -75,7 +75,5 @@ const weir_opt qt_sweep_options[] = {
                        "voltages of the right lead relative to the left, outer loop"),
     WEIR_OPT_REAL_LIST(qt_sweep_opts, gate, "", -100, 100, "V",
                        "voltages of swept gates, inner loop"),
-    WEIR_OPT_BOOL(qt_sweep_opts, resume, true,
-                  "keep the bias points that an interrupted run has finished in --out"),
     WEIR_OPT_END,
 };

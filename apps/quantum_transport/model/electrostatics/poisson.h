@@ -29,8 +29,6 @@ typedef struct qt_poisson_result {
   double residual;        /* largest of a node, likewise */
 } qt_poisson_result;
 
-/* True when this build has PETSc. */
-bool qt_poisson_available(void);
 /* Borrows grid and options of PETSc. Fails: as qt_petsc_start; WEIR_ERR_EXTERNAL. */
 weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc,
                               qt_poisson **out) WEIR_CHECKED;

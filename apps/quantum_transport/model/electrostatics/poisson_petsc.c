@@ -17,11 +17,6 @@ struct qt_poisson {
   Vec x, r;
 };
 
-bool qt_poisson_available(void)
-{
-  return true;
-}
-
 /* Adds to the coefficients what flows along the edges of one cell: its permittivity times a quarter
  * of its cross-section. */
 static void add_cell(const qt_grid *g, const int64_t cell[3], double *const to_next[3])

@@ -25,7 +25,6 @@ void qt_bias_fini(qt_bias *b)
 
 void qt_scf_fini(qt_scf *scf)
 {
-  qt_poisson_destroy(&scf->poisson);
   qt_grid_fini(&scf->grid);
   for (int c = 0; c < QT_LEADS; c++) {
     qt_bands_fini(&scf->bands[c]);
@@ -85,11 +84,7 @@ weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *o
                      "contact.temperature: %g K; electrostatics needs at least 1 K",
                      spec->temperature);
   }
-  if (!qt_poisson_available()) { /* before what takes time */
-    return qt_poisson_create(NULL, spec->petsc, &out->poisson);
-  }
   WEIR_TRY(qt_grid_of_device(spec->opts, s, &out->grid));
-  WEIR_TRY(qt_poisson_create(&out->grid, spec->petsc, &out->poisson));
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY(qt_bands_create(&s->lead[c], spec->n_k, spec->k, &bands, &out->bands[c]));
   }
@@ -101,6 +96,7 @@ typedef struct run {
   qt_scf *scf;
   qt_bias *bias;
   double mu[QT_LEADS];
+  qt_poisson *poisson; /* one for each point: its solvers hold numbers drawn at random */
   scf_response response;
   qt_mixing mixing;
   double *next;      /* [nodes] */
@@ -129,29 +125,31 @@ static void read_atoms(const qt_scf *scf, const double *u, double *out)
   }
 }
 
-/* An energy in the gap all along the device: no state moves further than its potential. */
-static weir_status find_reference(const qt_scf *scf, const double *u, double *reference)
+/* The gap that all of the device has in common: no state moves further than its potential; and an
+ * energy in it, near the chemical potentials but off its edges. */
+static weir_status find_gap(const run *r, const double *u, double gap[2], double *reference)
 {
-  const double below = 1; /* eV, where there is no valence band */
-  const qt_bands *b = scf->bands;
+  const double edge = 0.5, rounding = 0.01; /* eV; of edges of sampled bands */
+  const qt_bands *b = r->scf->bands;
   double least = INFINITY, most = -INFINITY;
 
-  for (int64_t a = 0; a < scf->s->n_atoms; a++) {
+  for (int64_t a = 0; a < r->scf->s->n_atoms; a++) {
     least = fmin(least, u[a]);
     most = fmax(most, u[a]);
   }
-  const double lo = fmax(b[QT_LEFT].valence, b[QT_RIGHT].valence) + most;
-  const double hi = fmin(b[QT_LEFT].conduction, b[QT_RIGHT].conduction) + least;
-
-  if (!(lo < hi)) {
+  gap[0] = fmax(b[QT_LEFT].valence, b[QT_RIGHT].valence) + most + rounding;
+  gap[1] = fmin(b[QT_LEFT].conduction, b[QT_RIGHT].conduction) + least - rounding;
+  if (!(gap[0] < gap[1])) {
     return weir_fail(WEIR_ERR_NUMERIC,
                      "the potential varies by %g eV along the device, more than the gap of %g eV: "
                      "the valence band of one part reaches the conduction band of another "
                      "(band-to-band tunnelling), where electrons and holes cannot be told apart: "
                      "lower the voltages, or electrostatics.damping if it does not converge",
-                     most - least, hi - least - lo + most);
+                     most - least, gap[1] - least - gap[0] + most);
   }
-  *reference = isinf(lo) ? (isinf(hi) ? 0 : hi - below) : isinf(hi) ? lo + below : (lo + hi) / 2;
+  const double off = fmin(edge, (gap[1] - gap[0]) / 2);
+
+  *reference = fmin(fmax((r->mu[0] + r->mu[1]) / 2, gap[0] + off), gap[1] - off);
   return WEIR_OK;
 }
 
@@ -173,7 +171,7 @@ static weir_status count_electrons(run *r, const double *u, qt_scf_step *step)
   qt_density d = {.electrons = NULL};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(find_reference(r->scf, u, &of.reference));
+  WEIR_TRY(find_gap(r, u, of.gap, &of.reference));
   for (int c = 0; c < QT_LEADS; c++) {
     of.reservoir[c] = (qt_reservoir){r->mu[c], spec->temperature};
   }
@@ -197,7 +195,7 @@ done:
 
 static weir_status solve_poisson(run *r, double *u, qt_poisson_result *result)
 {
-  return qt_poisson_solve(r->scf->poisson, r->scf->donors,
+  return qt_poisson_solve(r->poisson, r->scf->donors,
                           (qt_response){scf_response_electrons, &r->response}, u, result);
 }
 
@@ -322,6 +320,7 @@ static weir_status make_run(run *r)
   const int64_t nodes = qt_grid_nodes(&r->scf->grid), n_atoms = r->scf->s->n_atoms;
   qt_bias *b = r->bias;
 
+  WEIR_TRY(qt_poisson_create(&r->scf->grid, r->scf->spec.petsc, &r->poisson));
   WEIR_TRY(weir_alloc(nodes, sizeof *b->u, (void **)&b->u));
   WEIR_TRY(weir_alloc(n_atoms, sizeof *b->atom_u, (void **)&b->atom_u));
   WEIR_TRY(weir_alloc(n_atoms, sizeof *b->atom_u, (void **)&b->atom_electrons));
@@ -368,6 +367,7 @@ weir_status qt_scf_solve(qt_scf *scf, double drain, double gate, const qt_bias *
   WEIR_TRY_GOTO(make_run(&r), done);
   status = converge(&r, start);
 done:
+  qt_poisson_destroy(&r.poisson);
   scf_response_fini(&r.response);
   qt_mixing_fini(&r.mixing);
   weir_free(&r.next);

@@ -55,7 +55,6 @@ typedef struct qt_scf {
   const qt_system *s;
   qt_scf_spec spec;
   qt_grid grid;
-  qt_poisson *poisson;
   qt_bands bands[QT_LEADS];
   double *donors;         /* [n_atoms] */
   double fermi[QT_LEADS]; /* eV: mu that neutralises each lead at U = 0 */

@@ -171,7 +171,7 @@ static void weigh(window *w)
 /* Halves the intervals whose rules differ by more than the tolerance. */
 static weir_status refine(window *w, bool *changed)
 {
-  const double least_width = 1e-5, least_charge = 1e-6; /* eV, electrons */
+  const double least_width = 1e-5, least_charge = 1e-2; /* eV, electrons */
   const int64_t count = w->n_intervals;
   double total[2] = {0, least_charge}, simpson, trapezoid;
 
@@ -206,10 +206,17 @@ static weir_status refine(window *w, bool *changed)
 static weir_status begin(window *w)
 {
   const qt_reservoir *r = w->spec->reservoir;
-  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature, far = 14 * kt, coarse = 4 * kt;
-  const double lo = fmin(r[0].mu, r[1].mu) - far, hi = fmax(r[0].mu, r[1].mu) + far;
-  const int64_t count = (int64_t)ceil((hi - lo) / coarse);
+  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature, far = 12 * kt, coarse = 4 * kt;
+  const double *gap = w->spec->gap;
+  double lo = fmin(r[0].mu, r[1].mu) - far, hi = fmax(r[0].mu, r[1].mu) + far;
   int64_t last = 0;
+
+  lo = lo > gap[0] && lo < gap[1] ? gap[1] : lo; /* leads without states there carry nothing */
+  hi = hi > gap[0] && hi < gap[1] ? gap[0] : hi;
+  if (!(lo < hi)) {
+    return WEIR_OK;
+  }
+  const int64_t count = (int64_t)ceil((hi - lo) / coarse);
 
   WEIR_TRY(new_sample(w, lo, &last));
   for (int64_t i = 1; i <= count; i++) {
@@ -227,9 +234,10 @@ weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
 {
   window w = {.s = s, .spec = spec, .correction = {correction[QT_LEFT], correction[QT_RIGHT]}};
   weir_status status = WEIR_OK;
-  bool changed = true;
+  bool changed = false;
 
   WEIR_TRY_GOTO(begin(&w), done);
+  changed = w.n_intervals > 0;
   while (changed) {
     WEIR_TRY_GOTO(compute(&w), done);
     WEIR_TRY_GOTO(refine(&w, &changed), done);

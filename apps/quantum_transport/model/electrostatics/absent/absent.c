@@ -9,11 +9,6 @@ static weir_status refuse(void)
                    "configure again, or leave electrostatics out");
 }
 
-bool qt_poisson_available(void)
-{
-  return false;
-}
-
 weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc, qt_poisson **out)
 {
   (void)g, (void)petsc;

@@ -1,0 +1,180 @@
+/* iv.c - see iv.h. */
+#include "iv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "model/electrostatics/potential.h"
+
+void qt_iv_fini(qt_iv *iv)
+{
+  for (int64_t i = 0; i < iv->n_found; i++) {
+    qt_bias_fini(&iv->bias[i]);
+  }
+  weir_free(&iv->bias);
+  weir_free(&iv->drain);
+  weir_free(&iv->gate);
+  qt_scf_fini(&iv->scf);
+  qt_system_fini(&iv->flat);
+}
+
+/* A list of the configuration, or the one value in its place. */
+static weir_status copy_list(const weir_real_list *list, double other, double **out, int64_t *count)
+{
+  *count = list->count > 0 ? list->count : 1;
+  WEIR_TRY(weir_alloc(*count, sizeof **out, (void **)out));
+  (*out)[0] = other;
+  for (int64_t i = 0; i < list->count; i++) {
+    (*out)[i] = list->items[i];
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_iv_voltages(const qt_cfg *cfg, qt_iv *out)
+{
+  WEIR_TRY(copy_list(&cfg->sweep.drain, cfg->contact.bias, &out->drain, &out->n_drain));
+  return copy_list(&cfg->sweep.gate, 0, &out->gate, &out->n_gate);
+}
+
+/* The resolved configuration, its comments aside. */
+static weir_status make_digest(const weir_config *config, char digest[65])
+{
+  char *text = NULL;
+  size_t size = 0, kept = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  if (out == NULL) {
+    return weir_fail(WEIR_ERR_MEMORY, "no memory for the text of the configuration");
+  }
+  const weir_status status = weir_config_print(config, out);
+
+  if (fclose(out) != 0 || status != WEIR_OK) {
+    free(text);
+    return status != WEIR_OK ? status : weir_fail(WEIR_ERR_MEMORY, "no memory for a text");
+  }
+  for (size_t i = 0; i < size; i++) {
+    if (text[i] == '#') {
+      i += strcspn(text + i, "\n");
+    }
+    if (i < size && text[i] != ' ') {
+      text[kept++] = text[i];
+    }
+  }
+  weir_sha256(text, kept, digest);
+  free(text); /* open_memstream's own */
+  return WEIR_OK;
+}
+
+/* The bias point before: at the same drain voltage, or the first of the drain voltage before. */
+static const qt_bias *find_start(const qt_iv *iv, int64_t number)
+{
+  const int64_t drain = number / iv->n_gate, gate = number % iv->n_gate;
+
+  return gate > 0 ? &iv->bias[number - 1] : drain > 0 ? &iv->bias[number - iv->n_gate] : NULL;
+}
+
+static void tell(const qt_iv *iv, const qt_bias *b, double seconds)
+{
+  weir_info("run",
+            "drain %g V, gate %g V: %.4g A after %lld iterations (%lld of %lld points, %.1f s)",
+            b->drain, b->gate, b->current, (long long)b->n_steps, (long long)iv->n_found,
+            (long long)(iv->n_drain * iv->n_gate), seconds);
+  weir_event("bias_point", WEIR_REAL("drain_V", b->drain), WEIR_REAL("gate_V", b->gate),
+             WEIR_REAL("current_A", b->current), WEIR_INT("iterations", b->n_steps),
+             WEIR_REAL("change_eV", b->step[b->n_steps - 1].change),
+             WEIR_REAL("electrons", b->electrons), WEIR_REAL("donors", b->donors),
+             WEIR_REAL("gate_charge", b->gate_charge), WEIR_REAL("end_field_eV", b->end_field),
+             WEIR_REAL("seconds", seconds));
+}
+
+static void warn_of_ends(const qt_bias *b)
+{
+  const double much = 5e-3; /* eV */
+
+  if (b->end_field > much) {
+    weir_warn("run",
+              "drain %g V, gate %g V: the potential changes by %.2g eV from an end cell to the "
+              "next, where leads of constant potential begin: make the device longer",
+              b->drain, b->gate, b->end_field);
+  }
+}
+
+/* The study goes on in the potential of the last bias point. */
+static weir_status move_study(qt_study *s, qt_iv *iv)
+{
+  const qt_bias *last = &iv->bias[iv->n_found - 1];
+  qt_system shifted = {.n = 0};
+  const weir_status status = qt_system_shift(&iv->flat, last->atom_u, &shifted);
+
+  if (status != WEIR_OK) {
+    qt_system_fini(&shifted);
+    return status;
+  }
+  s->system = shifted;
+  s->reservoir[QT_LEFT].mu = iv->scf.mu;
+  s->reservoir[QT_RIGHT].mu = iv->scf.mu - last->drain;
+  s->mu = iv->scf.mu - last->drain / 2;
+  s->iv = iv;
+  return WEIR_OK;
+}
+
+weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, int threads,
+                       qt_iv *out)
+{
+  const qt_scf_spec spec = {.opts = &s->cfg->electrostatics,
+                            .petsc = &s->cfg->petsc,
+                            .lead = s->cfg->lead,
+                            .n_k = s->n_k,
+                            .k = (const double(*)[2])s->k,
+                            .weight = s->weight,
+                            .mu = s->cfg->contact.mu,
+                            .temperature = s->cfg->contact.temperature,
+                            .shift = s->cfg->energy.shift,
+                            .threads = threads};
+  bool found = dir != NULL;
+
+  *out = (qt_iv){.cfg = s->cfg};
+  out->flat = s->system;
+  s->system = (qt_system){.n = 0};
+  WEIR_TRY(make_digest(config, out->digest));
+  WEIR_TRY(qt_iv_voltages(s->cfg, out));
+  WEIR_TRY(qt_scf_create(&out->flat, &spec, &out->scf));
+  const int64_t count = out->n_drain * out->n_gate;
+
+  WEIR_TRY(weir_alloc(count, sizeof *out->bias, (void **)&out->bias));
+  while (out->n_found < count && found) {
+    WEIR_TRY(qt_iv_load(out, out->n_found, dir, &found));
+    out->n_found += found;
+  }
+  out->n_resumed = out->n_found;
+  weir_info(
+      "run",
+      "potential on %lld nodes, %lld bias points, %lld of an earlier run; left lead at %.6g eV",
+      (long long)qt_grid_nodes(&out->scf.grid), (long long)count, (long long)out->n_found,
+      out->scf.mu);
+  return WEIR_OK;
+}
+
+weir_status qt_iv_solve(qt_study *s, const char *dir, qt_iv *iv)
+{
+  const int64_t count = iv->n_drain * iv->n_gate;
+  const double began = weir_clock();
+
+  for (int64_t i = iv->n_found; i < count; i++) {
+    const double start = weir_clock();
+
+    WEIR_TRY(qt_scf_solve(&iv->scf, iv->drain[i / iv->n_gate], iv->gate[i % iv->n_gate],
+                          find_start(iv, i), &iv->bias[i]));
+    iv->n_found++;
+    WEIR_TRY(qt_iv_save(iv, i, dir));
+    tell(iv, &iv->bias[i], weir_clock() - start);
+    warn_of_ends(&iv->bias[i]);
+  }
+  iv->seconds = weir_clock() - began;
+  return move_study(s, iv);
+}

@@ -1,0 +1,125 @@
+/* sweep.c - current-voltage characteristics of a chain n-i-n: files, resumption, refusals. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "program.h"
+
+/* 0.19 electron masses, doped ends, a gate around the middle. */
+#define CHAIN                                                                                  \
+  "--set 'device={chain: {sites: 40, onsite: 4.4561, hopping: -2.22806, spacing: 3}}' "        \
+  "--set energy.min=-0.5 --set energy.max=0.7 --set energy.points=25 "                         \
+  "--set electrostatics.enabled=true --set electrostatics.mid_gap=-1 "                         \
+  "--set electrostatics.spacing=3 "                                                            \
+  "--set 'electrostatics.semiconductor={margin: 4, permittivity: 10}' "                        \
+  "--set electrostatics.oxide.thickness=6 "                                                    \
+  "--set 'electrostatics.doping=[{from: 0, to: 48, concentration: 3e20}, {from: 72, to: 120, " \
+  "concentration: 3e20}]' --set 'electrostatics.gates=[{from: 48, to: 72}]' "
+#define SWEEP "--set 'sweep.drain=[0.05, 0.15]' --set 'sweep.gate=[-0.4, -0.2, 0]' "
+
+/* Skips where the program says that its build has no PETSc. */
+static void need_petsc(void)
+{
+  const int status = program("run " CHAIN "--set 'sweep.gate=[-0.4]' --out %s", in_scratch("try"));
+
+  if (status == 7) {
+    assert_non_null(strstr(printed(), "this build has no PETSc"));
+    print_message("this build has no PETSc\n");
+    skip();
+  }
+  assert_int_equal(status, 0);
+}
+
+static void currents_grow_with_both_voltages(void **state)
+{
+  double row[6][3];
+  char line[512];
+
+  (void)state;
+  need_petsc();
+  assert_int_equal(program("run " CHAIN SWEEP "--out %s", in_scratch("run")), 0);
+  FILE *file = fopen(in_scratch("run/iv.csv"), "r");
+
+  assert_non_null(file);
+  assert_non_null(fgets(line, sizeof line, file));
+  assert_memory_equal(line, "drain_V,gate_V,current_A,", 25);
+  for (int i = 0; i < 6; i++) {
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_int_equal(sscanf(line, "%lf,%lf,%lf", &row[i][0], &row[i][1], &row[i][2]), 3);
+    assert_true(row[i][2] > 0);
+    assert_true(i % 3 == 0 || row[i][2] > 5 * row[i - 1][2]);
+    assert_true(i < 3 || row[i][2] > row[i - 3][2]);
+  }
+  (void)fclose(file);
+  assert_near(event_number(in_scratch("run"), "run_end", "current_A") / row[5][2], 1, 1e-12);
+  assert_int_equal(event_count(in_scratch("run"), "bias_point"), 6);
+  /* charges of device and gates add to 0 */
+  const char *dir = in_scratch("run");
+
+  assert_near(event_number(dir, "bias_point", "gate_charge") -
+                  event_number(dir, "bias_point", "electrons") +
+                  event_number(dir, "bias_point", "donors"),
+              0, 5e-3);
+  assert_true(event_number(dir, "bias_point", "change_eV") < 1e-3);
+}
+
+static void a_killed_sweep_is_resumed_to_the_same_bits(void **state)
+{
+  const char *names[] = {"iv.csv", "convergence.csv", "spectra.csv"};
+
+  (void)state;
+  need_petsc();
+  assert_int_equal(program("run " CHAIN SWEEP "--threads 1 --out %s", in_scratch("whole")), 0);
+  const pid_t process = program_start("run " CHAIN SWEEP "--threads 1 --out %s", in_scratch("cut"));
+
+  for (int i = 0; i < 3000 && access(in_scratch("cut/bias/0001.npy"), F_OK) != 0; i++) {
+    (void)usleep(10000);
+  }
+  assert_int_equal(access(in_scratch("cut/bias/0001.npy"), F_OK), 0);
+  (void)kill(process, SIGKILL);
+  (void)waitpid(process, NULL, 0);
+  assert_int_equal(program("run " CHAIN SWEEP "--threads 1 --out %s", in_scratch("cut")), 0);
+  assert_non_null(strstr(printed(), "of an earlier run"));
+  assert_null(strstr(printed(), " 0 of an earlier run"));
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    assert_true(same_contents(in_scratch("whole/%s", names[i]), in_scratch("cut/%s", names[i])));
+  }
+  /* points of another configuration are not taken for its own */
+  assert_int_equal(
+      program("run " CHAIN SWEEP "--set contact.temperature=310 --out %s", in_scratch("cut")), 2);
+  assert_non_null(strstr(printed(), "another configuration"));
+  assert_true(same_contents(in_scratch("whole/iv.csv"), in_scratch("cut/iv.csv")));
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+  (void)state;
+  need_petsc();
+  assert_int_equal(program("run " CHAIN "--set electrostatics.mid_gap=1 --out %s", in_scratch("a")),
+                   2);
+  assert_non_null(strstr(printed(), "electrostatics.mid_gap 1 eV lies in a band"));
+  assert_int_equal(program("run " CHAIN SWEEP "--set electrostatics.max_iterations=1 "
+                           "--set electrostatics.tolerance=1e-9 --out %s",
+                           in_scratch("b")),
+                   6);
+  assert_non_null(strstr(printed(), "no self-consistent potential after 1 iterations"));
+  assert_int_equal(program("run --set 'device={harmonic_chain: {}}' --set energy.min=0.001 --set "
+                           "energy.max=0.01 --set electrostatics.enabled=true --out %s",
+                           in_scratch("c")),
+                   7);
+  assert_non_null(strstr(printed(), "phonons"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(currents_grow_with_both_voltages),
+      TEST(a_killed_sweep_is_resumed_to_the_same_bits),
+      TEST(what_cannot_be_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
