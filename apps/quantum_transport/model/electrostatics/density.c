@@ -264,31 +264,30 @@ done:
 
 double qt_density_share(double left, double right)
 {
-  const double l = left * left, r = right * right;
+  const double all = left + right;
 
-  return l + r > 0 ? r / (l + r) : 0.5;
+  return all != 0 ? fmin(1, fmax(0, left / all)) : 0.5;
 }
 
 weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, qt_density *out)
 {
-  double *at[QT_LEADS] = {NULL, NULL}, *correction[QT_LEADS] = {NULL, NULL};
+  double *at[QT_LEADS] = {NULL, NULL}, *injected[QT_LEADS] = {NULL, NULL};
   weir_status status = WEIR_OK;
 
   *out = (qt_density){.electrons = NULL};
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *at[c], (void **)&at[c]), done);
-    WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *at[c], (void **)&correction[c]), done);
+    WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *at[c], (void **)&injected[c]), done);
   }
   WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *out->electrons, (void **)&out->electrons), done);
   WEIR_TRY_GOTO(solve_contour(s, spec, at, &out->n_contour), done);
   if (spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu) {
-    WEIR_TRY_GOTO(qt_density_window(s, spec, correction, &out->current, &out->n_real), done);
+    WEIR_TRY_GOTO(qt_density_window(s, spec, injected, &out->current, &out->n_real), done);
   }
   for (int64_t i = 0; i < s->n; i++) {
-    const double share = qt_density_share(correction[QT_LEFT][i], correction[QT_RIGHT][i]);
+    const double share = qt_density_share(injected[QT_LEFT][i], injected[QT_RIGHT][i]);
 
-    out->electrons[i] = share * (at[QT_LEFT][i] + correction[QT_LEFT][i]) +
-                        (1 - share) * (at[QT_RIGHT][i] + correction[QT_RIGHT][i]);
+    out->electrons[i] = share * at[QT_LEFT][i] + (1 - share) * at[QT_RIGHT][i];
     if (!isfinite(out->electrons[i])) {
       status = weir_fail(WEIR_ERR_NUMERIC, "the electrons of orbital %lld are no finite number",
                          (long long)i);
@@ -298,7 +297,7 @@ weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, q
 done:
   for (int c = 0; c < QT_LEADS; c++) {
     weir_free(&at[c]);
-    weir_free(&correction[c]);
+    weir_free(&injected[c]);
   }
   if (status != WEIR_OK) {
     qt_density_fini(out);

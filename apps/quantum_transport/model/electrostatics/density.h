@@ -1,12 +1,13 @@
 /* density.h - electrons less holes of every orbital of an open system, and the current, at two
  * reservoirs.
  *
- * With G on a contour (contour.h) as if the whole device were in equilibrium with either lead,
- * n_L and n_R, and on the real axis what the bias changes,
- *   n_L + c_L, c_L = int A_R (f_R - f_L) dE / 2 pi,  n_R + c_R, c_R = int A_L (f_L - f_R) dE / 2
- * pi, are the same number; the one with the smaller correction has the smaller error. Their mean
- * with weights c_R^2 and c_L^2 is taken (Brandbyge et al., Phys. Rev. B 65, 165401, 2002). States
- * that are bound in the device are filled by these weights, too. */
+ * With G on a contour (contour.h) as if the whole device were in equilibrium with either lead, n_L
+ * and n_R, and on the real axis what each lead injects between the chemical potentials,
+ *   c_L = int A_L (f_L - f_R) dE / 2 pi,  c_R = int A_R (f_L - f_R) dE / 2 pi,
+ * the number is n_R + c_L = n_L - c_R where no state is bound in the device, for n_L - n_R is c_L +
+ * c_R. It is computed as n_R + (n_L - n_R) c_L / (c_L + c_R), in which errors of the integrals over
+ * sharp edges and resonances cancel; bound states, which no lead fills, are taken to be filled as
+ * the others (cf. Brandbyge et al., Phys. Rev. B 65, 165401, 2002, with other weights). */
 #ifndef QT_DENSITY_H
 #define QT_DENSITY_H
 #include "model/landauer.h"

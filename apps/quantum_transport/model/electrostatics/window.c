@@ -10,8 +10,7 @@
 
 /* Spectra at one energy, means over wave vectors: states [2, n] per spin that a lead fills. */
 typedef struct sample {
-  double energy, transmission,
-      used; /* used: sum over orbitals of the states that corrections use */
+  double energy, transmission, used; /* used: sum over orbitals of what limits accuracy */
   double *states;
 } sample;
 
@@ -28,7 +27,7 @@ typedef struct window {
   int64_t n_samples, samples_capacity, computed;
   interval *interval;
   int64_t n_intervals, intervals_capacity;
-  double *correction[QT_LEADS]; /* [n] so far */
+  double *injected[QT_LEADS]; /* [n] so far */
 } window;
 
 static double difference(const window *w, double energy)
@@ -121,7 +120,7 @@ static void integrate(const window *w, const interval *i, bool charge, double *s
   *trapezoid = width / 4 * (y[0] + 2 * y[1] + y[2]);
 }
 
-/* Corrections and current of all intervals. */
+/* What leads inject, and the current, of all intervals. */
 static void sum(window *w, double *current)
 {
   const double rule[3] = {1.0 / 6, 4.0 / 6, 1.0 / 6};
@@ -129,8 +128,8 @@ static void sum(window *w, double *current)
   const int64_t n = w->s->n;
 
   *current = 0;
-  memset(w->correction[QT_LEFT], 0, (size_t)n * sizeof *w->correction[0]);
-  memset(w->correction[QT_RIGHT], 0, (size_t)n * sizeof *w->correction[0]);
+  memset(w->injected[QT_LEFT], 0, (size_t)n * sizeof *w->injected[0]);
+  memset(w->injected[QT_RIGHT], 0, (size_t)n * sizeof *w->injected[0]);
   for (int64_t i = 0; i < w->n_intervals; i++) {
     const interval *at = &w->interval[i];
     const double width = w->sample[at->at[2]].energy - w->sample[at->at[0]].energy;
@@ -141,14 +140,15 @@ static void sum(window *w, double *current)
 
       *current += QT_CONDUCTANCE * by * s->transmission;
       for (int64_t o = 0; o < n; o++) {
-        w->correction[QT_LEFT][o] -= by * s->states[QT_RIGHT * n + o];
-        w->correction[QT_RIGHT][o] += by * s->states[QT_LEFT * n + o];
+        w->injected[QT_LEFT][o] += by * s->states[QT_LEFT * n + o];
+        w->injected[QT_RIGHT][o] += by * s->states[QT_RIGHT * n + o];
       }
     }
   }
 }
 
-/* What the mean of both forms takes of the states of each sample. */
+/* States of each sample by whose error the electrons err: of an orbital that the left lead fills
+ * those of the right, and the other way round. */
 static void weigh(window *w)
 {
   const int64_t n = w->s->n;
@@ -160,7 +160,7 @@ static void weigh(window *w)
 
     s->used = 0;
     for (int64_t o = 0; o < n; o++) {
-      const double share = qt_density_share(w->correction[QT_LEFT][o], w->correction[QT_RIGHT][o]);
+      const double share = qt_density_share(w->injected[QT_LEFT][o], w->injected[QT_RIGHT][o]);
 
       s->used += share * fabs(s->states[QT_RIGHT * n + o]) +
                  (1 - share) * fabs(s->states[QT_LEFT * n + o]);
@@ -206,7 +206,7 @@ static weir_status refine(window *w, bool *changed)
 static weir_status begin(window *w)
 {
   const qt_reservoir *r = w->spec->reservoir;
-  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature, far = 12 * kt, coarse = 4 * kt;
+  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature, far = 12 * kt, coarse = 2 * kt;
   const double *gap = w->spec->gap;
   double lo = fmin(r[0].mu, r[1].mu) - far, hi = fmax(r[0].mu, r[1].mu) + far;
   int64_t last = 0;
@@ -229,10 +229,10 @@ static weir_status begin(window *w)
 }
 
 weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
-                              double *const correction[QT_LEADS], double *current,
+                              double *const injected[QT_LEADS], double *current,
                               int64_t *n_energies)
 {
-  window w = {.s = s, .spec = spec, .correction = {correction[QT_LEFT], correction[QT_RIGHT]}};
+  window w = {.s = s, .spec = spec, .injected = {injected[QT_LEFT], injected[QT_RIGHT]}};
   weir_status status = WEIR_OK;
   bool changed = false;
 
