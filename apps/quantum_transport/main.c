@@ -7,6 +7,9 @@ static const weir_verb verbs[] = {
     {"run", "compute transmission, density of states and current of a device", NULL, qt_verb_run,
      true},
     {"eval", "compare the transmission of a run with a reference", NULL, qt_verb_eval, false},
+    {"bench",
+     "time of leads and recursion at one energy of the device, relative to matrix products", NULL,
+     qt_verb_bench, false},
     {"describe",
      "print the resolved configuration, the blocks of the device and what a run would cost; run "
      "nothing",

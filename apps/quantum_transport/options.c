@@ -82,5 +82,9 @@ const weir_opt qt_options[] = {
     WEIR_OPT_TABLE(qt_cfg, eval, qt_compare_options, "what the verb eval compares"),
         "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
         "slepc lead_); the command line of the program is not read for them"),
+    WEIR_OPT_INT(qt_cfg, bench.repeats, 5, 1, 1000, "1",
+                 "measured repeats of each phase; the median counts"),
+    WEIR_OPT_REAL(qt_cfg, bench.zgemm, 0.2, 1e-3, 100, "s",
+                  "time of the products of matrices; of a run at most a tenth of its time"),
     WEIR_OPT_END,
 };

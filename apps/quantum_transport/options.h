@@ -61,6 +61,10 @@ typedef struct qt_cfg {
   } checkpoint;
   weir_comm_cfg comm;
   qt_compare_opts eval;
+  struct {
+    int64_t repeats;
+    double zgemm; /* s */
+  } bench;
 } qt_cfg;
 
 extern const weir_opt qt_options[];

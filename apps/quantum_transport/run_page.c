@@ -11,9 +11,11 @@
 #include "iv.h"
 #include "model/units.h"
 #include "out_spectra.h"
+#include "device/weir_parallel.h"
 #include "report/weir_report.h"
 #include "run_bands.h"
 #include "run_structure.h"
+#include "speed.h"
 
 static void write_event(const qt_study *s)
 {
@@ -235,6 +237,36 @@ done:
   return status;
 }
 
+/* Times, and the rate of the recursion relative to matrix products of the largest block, measured
+ * here for no more than a tenth of the time of the run. */
+static weir_status speed_table(weir_report *r, const qt_study *s)
+{
+  const int threads = weir_threads_get();
+  const double wanted = fmin(s->cfg->bench.zgemm, fmax(0.1 * s->seconds, 1e-3));
+  qt_speed_phase phase = {"all points; flops of the recursion", s->seconds * threads, 0};
+  weir_cells c = {0};
+  double rate = 0;
+  int64_t n = 0;
+
+  for (int64_t b = 0; b < s->system.n_blocks; b++) {
+    const int64_t rows = s->system.block[b + 1] - s->system.block[b];
+
+    n = rows > n ? rows : n;
+  }
+  WEIR_TRY(qt_study_flops(s, &phase.flops));
+  WEIR_TRY(qt_speed_zgemm(n, threads, wanted, &rate));
+  WEIR_TRY(weir_report_heading(r, "Time"));
+  qt_speed_table(1, &phase, n, rate, &c);
+  const weir_status status = weir_cells_report(&c, r, "speed", QT_SPEED_COLUMNS, qt_speed_head);
+
+  weir_cells_fini(&c);
+  WEIR_TRY(status);
+  return weir_report_text(r,
+                          "Flops are those of the recursion by formula, blocks taken as full. The "
+                          "rate of zgemm was measured with all %d threads at once, after the run.",
+                          threads);
+}
+
 static weir_status fill(weir_report *r, const qt_study *s)
 {
   static const char *const leads[] = {[QT_LEAD_DECIMATION] = "decimation",
@@ -265,7 +297,10 @@ static weir_status fill(weir_report *r, const qt_study *s)
   WEIR_TRY(weir_report_heading(r, "Spectra"));
   WEIR_TRY(spectra_figures(r, s));
   WEIR_TRY(qt_run_bands(r, s));
-  return s->ldos != NULL && s->n_energies > 1 ? ldos_map(r, s) : WEIR_OK;
+  if (s->ldos != NULL && s->n_energies > 1) {
+    WEIR_TRY(ldos_map(r, s));
+  }
+  return speed_table(r, s);
 }
 
 weir_status qt_run_page(const qt_study *s, const char *dir)

@@ -390,6 +390,30 @@ static void transmissions_are_compared_with_a_reference(void **state)
   assert_int_equal(access(in_scratch("far/scores.csv"), F_OK), 0);
 }
 
+/* No time is known beforehand: rows of all phases, and the rates that belong together. */
+static void phases_are_timed_relative_to_products(void **state)
+{
+  (void)state;
+  assert_int_equal(program("bench --set 'device={silicon_wire: {length: 2, height: 1, width: 1}}' "
+                           "--set 'energy={min: 4, max: 5, points: 3}' --set bench.repeats=2 --set "
+                           "bench.zgemm=0.01 --out %s",
+                           in_scratch("bench")),
+                   0);
+  const char *const dir = in_scratch("bench");
+
+  assert_near(event_number(dir, "bench_end", "block"), 60, 0);
+  assert_true(event_number(dir, "bench_end", "zgemm_gflop_per_s") > 0);
+  assert_true(event_number(dir, "bench_end", "lead_decimation_s") > 0);
+  assert_true(event_number(dir, "bench_end", "transmission_s") > 0);
+  char *const text = contents(in_scratch("bench/bench.csv"));
+
+  assert_non_null(strstr(text, "phase,time_s,gflop,gflop_per_s,relative_to_zgemm\n"));
+  assert_non_null(strstr(text, "zgemm of 60 x 60"));
+  free(text);
+  assert_int_equal(program("run --out %s", in_scratch("run")), 0);
+  assert_non_null(cell_after(in_scratch("run"), "speed", "zgemm of 1 x 1"));
+}
+
 static void what_is_wrong_is_refused_by_name(void **state)
 {
   const struct {
@@ -508,6 +532,7 @@ int main(void)
       TEST(bands_of_the_leads_are_drawn),
       TEST(the_device_is_drawn),
       TEST(transmissions_are_compared_with_a_reference),
+      TEST(phases_are_timed_relative_to_products),
       TEST(what_is_wrong_is_refused_by_name),
       TEST(describe_says_what_a_run_would_cost),
       TEST(memory_is_what_describe_says),
