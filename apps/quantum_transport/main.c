@@ -4,6 +4,8 @@
 #include "verbs.h"
 
 static const weir_verb verbs[] = {
+    {"prepare", "check a device and write its matrices and the bands of its leads", NULL,
+     qt_verb_prepare, false},
     {"run", "compute transmission, density of states and current of a device", NULL, qt_verb_run,
      true},
     {"eval", "compare the transmission of a run with a reference", NULL, qt_verb_eval, false},

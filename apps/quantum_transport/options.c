@@ -79,6 +79,10 @@ const weir_opt qt_options[] = {
                  "wave vectors along x of the leads' band structure in the report; below 2: none"),
     WEIR_OPT_INT(qt_cfg, output.bands_orbitals, 1000, 0, 1e6, "1",
                  "maximum orbitals of a lead's cell for which bands are computed"),
+    WEIR_OPT_REAL(qt_cfg, prepare.ky, 0, -1e3, 1e3, "1",
+                  "transverse wave vector of the matrices that prepare writes, in reciprocal "
+                  "lattice vectors, along y"),
+    WEIR_OPT_REAL(qt_cfg, prepare.kz, 0, -1e3, 1e3, "1", "the same along z"),
     WEIR_OPT_TABLE(qt_cfg, eval, qt_compare_options, "what the verb eval compares"),
         "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
         "slepc lead_); the command line of the program is not read for them"),

@@ -60,6 +60,9 @@ typedef struct qt_cfg {
     bool resume;
   } checkpoint;
   weir_comm_cfg comm;
+  struct {
+    double ky, kz; /* reciprocal lattice vectors */
+  } prepare;
   qt_compare_opts eval;
   struct {
     int64_t repeats;

@@ -8,6 +8,7 @@
 enum { QT_PATH = 4096 };
 
 weir_status qt_verb_run(const weir_cli *cli) WEIR_CHECKED;
+weir_status qt_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
 weir_status qt_verb_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status qt_verb_bench(const weir_cli *cli) WEIR_CHECKED;
 weir_status qt_verb_describe(const weir_cli *cli) WEIR_CHECKED;

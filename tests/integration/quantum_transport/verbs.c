@@ -414,6 +414,86 @@ static void phases_are_timed_relative_to_products(void **state)
   assert_non_null(cell_after(in_scratch("run"), "speed", "zgemm of 1 x 1"));
 }
 
+/* Both runs have the same transmissions, modes and densities of states. */
+static void assert_same_spectra(const char *a, const char *b, int64_t rows)
+{
+  static double x[64][4], y[64][4];
+
+  assert_int_equal(read_spectra(a, x, 64), rows);
+  assert_int_equal(read_spectra(b, y, 64), rows);
+  for (int64_t i = 0; i < 4 * rows; i++) {
+    assert_near((&x[0][0])[i], (&y[0][0])[i], 1e-10);
+  }
+}
+
+/* A line of sites with an overlap, as Matrix Market files. */
+static void write_chain(const char *path, double diagonal, double next)
+{
+  enum { SITES = 9 };
+  FILE *const file = fopen(path, "w");
+
+  assert_non_null(file);
+  fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", SITES, SITES,
+          3 * SITES - 2);
+  for (int i = 1; i <= SITES; i++) {
+    for (int j = i > 1 ? i - 1 : 1; j <= i + 1 && j <= SITES; j++) {
+      fprintf(file, "%d %d %.17g\n", i, j, i == j ? diagonal + (i == 5) * 0.4 * diagonal : next);
+    }
+  }
+  (void)fclose(file);
+}
+
+/* A ribbon with flux (complex), a slab at a wave vector, a chain with overlap. */
+static void prepared_matrices_are_the_device(void **state)
+{
+  char chain[512];
+
+  (void)state;
+  write_chain(in_scratch("h.mtx"), 0.3, -1);
+  write_chain(in_scratch("s.mtx"), 1, 0.08);
+  (void)snprintf(chain, sizeof chain,
+                 "matrices: {h: %s, s: %s, left: {layer: 1}, right: {layer: 1}}",
+                 in_scratch("h.mtx"), in_scratch("s.mtx"));
+  const struct {
+    const char *device, *k, *prepare;
+  } cases[] = {
+      {"agnr: {width: 4, length: 3, flux: 0.07, drop: 0.2, disorder: 0.3}", "{}", "{}"},
+      {"silicon_fin: {length: 2, height: 1}", "{nz: 2}", "{kz: 0.25}"}, /* kz and -kz alike */
+      {chain, "{}", "{}"},
+  };
+
+  for (int i = 0; i < 3; i++) {
+    const char *const energies = i == 1 ? "{min: 2, max: 4, points: 9}" : "{points: 21}";
+
+    assert_int_equal(program("run --set 'device={%s}' --set 'k=%s' --set 'energy=%s' --out %s",
+                             cases[i].device, cases[i].k, energies, in_scratch("direct%d", i)),
+                     0);
+    assert_int_equal(program("prepare --set 'device={%s}' --set 'prepare=%s' --out %s",
+                             cases[i].device, cases[i].prepare, in_scratch("prepared%d", i)),
+                     0);
+    assert_int_equal(program("run --config %s --set 'energy=%s' --out %s",
+                             in_scratch("prepared%d/device.yaml", i), energies,
+                             in_scratch("again%d", i)),
+                     0);
+    char direct[32], again[32];
+
+    (void)snprintf(direct, sizeof direct, "direct%d", i);
+    (void)snprintf(again, sizeof again, "again%d", i);
+    assert_same_spectra(direct, again, i == 1 ? 9 : 21);
+    assert_int_equal(access(in_scratch("prepared%d/bands.csv", i), F_OK), 0);
+  }
+  char *const text = contents(in_scratch("prepared0/device.csv"));
+
+  assert_non_null(strstr(text, "orbitals,24,1\n"));
+  assert_non_null(strstr(text, "orbitals of a cell of the left lead,8,1\n"));
+  free(text);
+  assert_int_equal(program("prepare --set prepare.kz=0.1 --out %s", in_scratch("wrong")), 2);
+  assert_non_null(strstr(printed(), "prepare.kz is 0.1"));
+  assert_int_equal(program("prepare --set device=harmonic_chain --set energy.min=0.01 --out %s",
+                           in_scratch("phonons")),
+                   2);
+}
+
 static void what_is_wrong_is_refused_by_name(void **state)
 {
   const struct {
@@ -533,6 +613,7 @@ int main(void)
       TEST(the_device_is_drawn),
       TEST(transmissions_are_compared_with_a_reference),
       TEST(phases_are_timed_relative_to_products),
+      TEST(prepared_matrices_are_the_device),
       TEST(what_is_wrong_is_refused_by_name),
       TEST(describe_says_what_a_run_would_cost),
       TEST(memory_is_what_describe_says),
