@@ -50,10 +50,15 @@ const weir_opt qt_options[] = {
                   "in memory for each bond, energy and wave vector"),
     WEIR_OPT_BOOL(qt_cfg, output.channels, false,
                   "compute and write the eigenvalues of the transmission; transport.method: qtbm"),
+    WEIR_OPT_INT(qt_cfg, output.bands, 61, 0, 10001, "1",
+                 "wave vectors along x of the leads' band structure in the report; below 2: none"),
+    WEIR_OPT_INT(qt_cfg, output.bands_orbitals, 1000, 0, 1e6, "1",
+                 "maximum orbitals of a lead's cell for which bands are computed"),
     WEIR_OPT_STRING_LIST(
         qt_cfg, petsc, "",
         "options of PETSc for its solvers, each with its value, such as "
-        "\"-ksp_rtol 1e-8\"; the command line of the program is not read for them"),
+        "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
+        "slepc lead_); the command line of the program is not read for them"),
     WEIR_OPT_INT(qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
                  "slabs (runs of blocks) of a long device that the threads of a rank share at each "
                  "point, at "
@@ -75,17 +80,11 @@ const weir_opt qt_options[] = {
         "resume from the latest checkpoint in the folder; false: a folder that has one is "
         "refused"),
     WEIR_OPT_TABLE(qt_cfg, comm, weir_comm_opts, "messages between the ranks of mpiexec or srun"),
-    WEIR_OPT_INT(qt_cfg, output.bands, 61, 0, 10001, "1",
-                 "wave vectors along x of the leads' band structure in the report; below 2: none"),
-    WEIR_OPT_INT(qt_cfg, output.bands_orbitals, 1000, 0, 1e6, "1",
-                 "maximum orbitals of a lead's cell for which bands are computed"),
     WEIR_OPT_REAL(qt_cfg, prepare.ky, 0, -1e3, 1e3, "1",
                   "transverse wave vector of the matrices that prepare writes, in reciprocal "
                   "lattice vectors, along y"),
     WEIR_OPT_REAL(qt_cfg, prepare.kz, 0, -1e3, 1e3, "1", "the same along z"),
     WEIR_OPT_TABLE(qt_cfg, eval, qt_compare_options, "what the verb eval compares"),
-        "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
-        "slepc lead_); the command line of the program is not read for them"),
     WEIR_OPT_INT(qt_cfg, bench.repeats, 5, 1, 1000, "1",
                  "measured repeats of each phase; the median counts"),
     WEIR_OPT_REAL(qt_cfg, bench.zgemm, 0.2, 1e-3, 100, "s",

@@ -45,9 +45,8 @@ typedef struct qt_cfg {
   qt_electrostatics_opts electrostatics;
   qt_sweep_opts sweep;
   struct {
-    bool tbt, dos, bond_currents; /* files to write; what to compute */
-    int64_t bands, bands_orbitals;
     bool tbt, dos, bond_currents, channels; /* files to write; what to compute */
+    int64_t bands, bands_orbitals;
   } output;
   weir_string_list petsc; /* options of PETSc's own */
   struct {

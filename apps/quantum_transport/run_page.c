@@ -237,34 +237,43 @@ done:
   return status;
 }
 
-/* Times, and the rate of the recursion relative to matrix products of the largest block, measured
- * here for no more than a tenth of the time of the run. */
+/* Times of phases, and the rate of the recursion relative to matrix products of the largest block,
+ * measured here for no more than a tenth of the time of the run. */
 static weir_status speed_table(weir_report *r, const qt_study *s)
 {
-  const int threads = weir_threads_get();
+  const qt_transport *t = &s->transport;
   const double wanted = fmin(s->cfg->bench.zgemm, fmax(0.1 * s->seconds, 1e-3));
-  qt_speed_phase phase = {"all points; flops of the recursion", s->seconds * threads, 0};
+  const int threads = weir_threads_get();
+  const qt_speed_phase phases[QT_PHASES] = {
+      {"self-energies of the leads", t->seconds[QT_PHASE_LEADS], 0},
+      {"recursion of Green's functions", t->seconds[QT_PHASE_RECURSION], t->flops},
+      {"assembly of blocks and densities", t->seconds[QT_PHASE_ASSEMBLY], 0},
+  };
   weir_cells c = {0};
   double rate = 0;
   int64_t n = 0;
 
+  if (s->cfg->transport.method != QT_TRANSPORT_RGF) { /* phases and flops are not counted */
+    return weir_report_text(r, "Time of all points: %.4g s.", s->seconds);
+  }
   for (int64_t b = 0; b < s->system.n_blocks; b++) {
     const int64_t rows = s->system.block[b + 1] - s->system.block[b];
 
     n = rows > n ? rows : n;
   }
-  WEIR_TRY(qt_study_flops(s, &phase.flops));
   WEIR_TRY(qt_speed_zgemm(n, threads, wanted, &rate));
   WEIR_TRY(weir_report_heading(r, "Time"));
-  qt_speed_table(1, &phase, n, rate, &c);
+  qt_speed_table(QT_PHASES, phases, n, rate, &c);
   const weir_status status = weir_cells_report(&c, r, "speed", QT_SPEED_COLUMNS, qt_speed_head);
 
   weir_cells_fini(&c);
   WEIR_TRY(status);
-  return weir_report_text(r,
-                          "Flops are those of the recursion by formula, blocks taken as full. The "
-                          "rate of zgemm was measured with all %d threads at once, after the run.",
-                          threads);
+  return weir_report_text(
+      r,
+      "Times are sums over threads and ranks; all points took %.4g s. Flops are "
+      "those of the recursion by formula, blocks taken as full. The rate of "
+      "zgemm was measured with all %d threads at once, after the run.",
+      s->seconds, threads);
 }
 
 static weir_status fill(weir_report *r, const qt_study *s)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/weir_log.h"
-#include "model/bands.h"
+#include "model/band_structure.h"
 #include "out_matrices.h"
 #include "report/weir_report.h"
 #include "study.h"
@@ -77,11 +77,12 @@ static void describe(const qt_system *s, weir_cells *c)
 static weir_status add_bands(const qt_study *s, const double k[2], int side, weir_cells *out)
 {
   qt_cell cell = {.n = 0};
-  qt_bands b = {.n = 0};
+  qt_band_structure b = {.n = 0};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(qt_cell_create(&s->system.lead[side], k, &cell), done);
-  WEIR_TRY_GOTO(qt_bands_create(&cell, s->system.particle, s->cfg->output.bands, 0, &b), done);
+  WEIR_TRY_GOTO(qt_band_structure_create(&cell, s->system.particle, s->cfg->output.bands, 0, &b),
+                done);
   for (int64_t i = 0; i < b.n_points; i++) {
     for (int64_t n = 0; n < b.n; n++) {
       weir_cells_add(out, side == QT_LEFT ? "left" : "right");
@@ -93,7 +94,7 @@ static weir_status add_bands(const qt_study *s, const double k[2], int side, wei
   status = out->status;
 done:
   qt_cell_fini(&cell);
-  qt_bands_fini(&b);
+  qt_band_structure_fini(&b);
   return status;
 }
 

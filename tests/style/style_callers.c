@@ -64,7 +64,6 @@ static const struct known {
     {"apps/quantum_transport/model/gradient.h", "qt_gradient_complete",
      "the coupling of electrons to phonons"},
     {"apps/quantum_transport/model/silicon/silicon.h", "qt_silicon_gradient",
-    {"apps/quantum_transport/model/silicon/sp3d5s.h", "qt_sp3d5s_gradient",
      "the coupling of electrons to phonons"},
     {"apps/weather_ensemble/baseline/emos.h", "wx_emos_crps", "what coefficients are judged by"},
     {"apps/weather_ensemble/data/qg.h", "wx_qg_psi", "fields of a state"},

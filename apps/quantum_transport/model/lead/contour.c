@@ -1,6 +1,6 @@
-/* contour.c - self-energies from the Bloch waves of a lead (waves.h) whose lambda lies between two
- * circles, found by contour integrals: Beyn, Linear Algebra Appl. 436, 3839 (2012), algorithm 2;
- * for leads Brueck et al., J. Chem. Phys. 147, 074116 (2017).
+/* contour.c - self-energies from the Bloch modes of a lead (bloch_modes.h) whose lambda lies
+ * between two circles, found by contour integrals: Beyn, Linear Algebra Appl. 436, 3839 (2012),
+ * algorithm 2; for leads Brueck et al., J. Chem. Phys. 147, 074116 (2017).
  *
  * A cell that repeats p sub-cells of n / p orbitals gives T(z) = sum over |m| <= d of z^m A_m of
  * sub-cells, lambda = z^p, u = (v, z v, z^2 v, ...). The trapezoidal rule of N points on circles of
@@ -11,7 +11,7 @@
  * digits but are no error. Of the block Hankel matrices B0 = (M_{i+j}) and B1 = (M_{i+j+1}), i and
  * j < 2 d, with c independent rows I and columns J of B0,
  *   B1[I,J] x = z B0[I,J] x,  v = the first rows of B0[:,J] x.
- * Waves that decay so fast that they are not found count as lambda = 0; the fixed point of g makes
+ * Modes that decay so fast that they are not found count as lambda = 0; the fixed point of g makes
  * up for them: the error shrinks by |lambda| a step. */
 #include <math.h>
 #include <string.h>
@@ -180,8 +180,8 @@ static bool get_pair(const qt_lead_opts *o, contour *c, int64_t k, weir_c128 *z)
   return lead_subcells_residual(&c->t, *z, c->v) <= o->contour.residual;
 }
 
-/* Waves between the circles. False where T is singular on them, or the reduced problem fails. */
-static bool find_waves(const qt_lead_opts *o, contour *c, lead_waves *m)
+/* Modes between the circles. False where T is singular on them, or the reduced problem fails. */
+static bool find_modes(const qt_lead_opts *o, contour *c, lead_bloch_modes *m)
 {
   const lead_polynomial t = lead_subcells_polynomial(&c->t);
   const lead_moments moments = {.n_points = 2 * c->points,
@@ -216,24 +216,24 @@ weir_status lead_contour(const qt_lead_opts *o, const qt_cell *cell, const lead_
                          bool *found)
 {
   contour c = {.rank = 0};
-  lead_waves m = {.n = 0};
+  lead_bloch_modes m = {.n = 0};
   weir_status status = WEIR_OK;
 
   *found = false;
   *n_modes = 0;
-  WEIR_TRY_GOTO(lead_waves_create(cell, b, &m), done);
-  WEIR_TRY_GOTO(weir_alloc(2 * m.r * m.n, sizeof *m.wave, (void **)&m.wave), done);
+  WEIR_TRY_GOTO(lead_bloch_modes_create(cell, b, &m), done);
+  WEIR_TRY_GOTO(weir_alloc(2 * m.r * m.n, sizeof *m.mode, (void **)&m.mode), done);
   WEIR_TRY_GOTO(create(o, b, m.r, &c), done);
-  if (m.r == 0 || !find_waves(o, &c, &m)) {
+  if (m.r == 0 || !find_modes(o, &c, &m)) {
     goto done;
   }
-  WEIR_TRY_GOTO(lead_waves_sort(o, &m, n_modes, found), done);
-  WEIR_TRY_GOTO(lead_waves_incoming(o, &m, incoming), done);
+  WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, n_modes, found), done);
+  WEIR_TRY_GOTO(lead_bloch_modes_incoming(o, &m, incoming), done);
   *found = *found && m.moving[QT_LEFT] == m.moving[QT_RIGHT] &&
-           lead_waves_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
-           lead_waves_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
+           lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
+           lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
 done:
-  lead_waves_fini(&m);
+  lead_bloch_modes_fini(&m);
   destroy(&c);
   return status;
 }

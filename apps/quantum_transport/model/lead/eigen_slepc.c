@@ -1,12 +1,12 @@
-/* eigen_slepc.c - self-energies from the Bloch waves of a lead (waves.h) that SLEPc finds: those of
- * the polynomial T(z) of sparse matrices (subcells.h) nearest to targets on the unit circle, by the
- * two-level orthogonal Arnoldi method with shift and invert (TOAR: Lu, Su and Bai, SIAM J. Matrix
- * Anal. Appl. 37, 195 (2016); Campos and Roman, SIAM J. Sci. Comput. 38, S385 (2016)), and so those
- * of the reversed polynomial, whose z is the inverse.
+/* eigen_slepc.c - self-energies from the Bloch modes of a lead (bloch_modes.h) that SLEPc finds:
+ * those of the polynomial T(z) of sparse matrices (subcells.h) nearest to targets on the unit
+ * circle, by the two-level orthogonal Arnoldi method with shift and invert (TOAR: Lu, Su and Bai,
+ * SIAM J. Matrix Anal. Appl. 37, 195 (2016); Campos and Roman, SIAM J. Sci. Comput. 38, S385
+ * (2016)), and so those of the reversed polynomial, whose z is the inverse.
  *
  * A disk about each target holds a sector of the ring from 1 / R to 1, and a part beyond. A target
- * gives waves until one is outside of its disk; then it begins anew from other vectors until
- * nothing new comes, for one run finds few of the waves of one lambda. Waves outside of the ring
+ * gives modes until one is outside of its disk; then it begins anew from other vectors until
+ * nothing new comes, for one run finds few of the modes of one lambda. Modes outside of the ring
  * are left to the fixed point of g, as those of contours are. */
 #include <math.h>
 #include <slepcpep.h>
@@ -21,7 +21,7 @@
 /* PETSc is not thread-safe. */
 static weir_lock lock = WEIR_LOCK_INIT;
 
-/* Targets stand at irregular angles, so that no symmetry puts waves between two of them. */
+/* Targets stand at irregular angles, so that no symmetry puts modes between two of them. */
 static const double first_angle = 0.1234;
 /* Eigenvalues are the same within this, relative to their size, where their vectors are, too. */
 static const double same_value = 1e-7;
@@ -31,7 +31,7 @@ static const double new_share = 1e-3;
 typedef struct search {
   const qt_lead_opts *opts;
   lead_subcells t;
-  lead_waves *waves;
+  lead_bloch_modes *modes;
   int64_t count;       /* eigenpairs found                                    */
   int64_t capacity;    /* of the arrays below                                 */
   weir_c128 *z;        /* [capacity]                                          */
@@ -81,9 +81,10 @@ done:
   return status;
 }
 
-static weir_status create(const qt_lead_opts *o, const lead_blocks *b, lead_waves *m, search *s)
+static weir_status create(const qt_lead_opts *o, const lead_blocks *b, lead_bloch_modes *m,
+                          search *s)
 {
-  *s = (search){.opts = o, .waves = m, .capacity = 2 * m->r};
+  *s = (search){.opts = o, .modes = m, .capacity = 2 * m->r};
   WEIR_TRY(lead_subcells_create(o->contour.max_cells, b, &s->t));
   const lead_polynomial t = lead_subcells_polynomial(&s->t);
   const int64_t n = t.n, most = s->capacity;
@@ -167,7 +168,7 @@ static bool keep(search *s, weir_c128 z, const weir_c128 *v)
     return false;
   }
   at = is_new ? s->count++ : at;
-  /* of one more vector the new part alone: waves of one lambda are then well told apart */
+  /* of one more vector the new part alone: modes of one lambda are then well told apart */
   memcpy(s->v + at * n, is_new && alike > 0 ? s->rest : v, (size_t)n * sizeof *v);
   (void)normalize(n, s->v + at * n);
   s->z[at] = z;
@@ -231,7 +232,7 @@ static weir_status take(search *s, PEP pep, bool reversed, double angle, double 
   return WEIR_OK;
 }
 
-/* Runs of one target. *whole: waves of all its disk were found. */
+/* Runs of one target. *whole: modes of all its disk were found. */
 static weir_status search_target(search *s, bool reversed, double angle, double radius, bool *whole)
 {
   const int64_t all = 2 * s->t.degree * s->t.n;
@@ -261,7 +262,7 @@ done:
   return status;
 }
 
-/* Waves of the ring. False where a target does not give all of its disk. */
+/* Modes of the ring. False where a target does not give all of its disk. */
 static weir_status search_ring(search *s, bool *found)
 {
   const int64_t targets = s->opts->slepc.targets;
@@ -278,7 +279,7 @@ static weir_status search_ring(search *s, bool *found)
     WEIR_TRY(search_target(s, i % 2 == 1, angle, radius, found));
   }
   for (int64_t k = 0; k < s->count; k++) {
-    lead_subcells_add(&s->t, s->z[k], s->v + k * s->t.n, s->waves);
+    lead_subcells_add(&s->t, s->z[k], s->v + k * s->t.n, s->modes);
   }
   return WEIR_OK;
 }
@@ -305,7 +306,7 @@ weir_status lead_slepc_start(const weir_string_list *options)
   return status;
 }
 
-static weir_status find_waves(const qt_lead_opts *o, const lead_blocks *b, lead_waves *m,
+static weir_status find_modes(const qt_lead_opts *o, const lead_blocks *b, lead_bloch_modes *m,
                               bool *found)
 {
   const weir_string_list none = {.count = 0};
@@ -324,28 +325,28 @@ weir_status lead_slepc(const qt_lead_opts *o, const qt_cell *cell, const lead_bl
                        weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
                        bool *found)
 {
-  lead_waves m = {.n = 0};
+  lead_bloch_modes m = {.n = 0};
   weir_status status = WEIR_OK;
 
   *found = false;
   *n_modes = 0;
-  WEIR_TRY_GOTO(lead_waves_create(cell, b, &m), done);
-  WEIR_TRY_GOTO(weir_alloc(2 * m.r * m.n, sizeof *m.wave, (void **)&m.wave), done);
+  WEIR_TRY_GOTO(lead_bloch_modes_create(cell, b, &m), done);
+  WEIR_TRY_GOTO(weir_alloc(2 * m.r * m.n, sizeof *m.mode, (void **)&m.mode), done);
   if (m.r == 0) {
     goto done;
   }
   weir_lock_take(&lock);
-  status = find_waves(o, b, &m, found);
+  status = find_modes(o, b, &m, found);
   weir_lock_give(&lock);
   WEIR_TRY_GOTO(status, done);
   if (*found) {
-    WEIR_TRY_GOTO(lead_waves_sort(o, &m, n_modes, found), done);
-    WEIR_TRY_GOTO(lead_waves_incoming(o, &m, incoming), done);
+    WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, n_modes, found), done);
+    WEIR_TRY_GOTO(lead_bloch_modes_incoming(o, &m, incoming), done);
     *found = *found && m.moving[QT_LEFT] == m.moving[QT_RIGHT] &&
-             lead_waves_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
-             lead_waves_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
+             lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
+             lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
   }
 done:
-  lead_waves_fini(&m);
+  lead_bloch_modes_fini(&m);
   return status;
 }

@@ -98,7 +98,7 @@ static void random_cells(void **state)
   assert_true(modes >= 5);
 }
 
-/* Chains side by side: three waves of each lambda, which one Krylov space does not tell apart. */
+/* Chains side by side: three modes of each lambda, which one Krylov space does not tell apart. */
 static void degenerate_modes(void **state)
 {
   qt_cell c;

@@ -273,12 +273,12 @@ done:
   return status;
 }
 
-/* J = -(coupling + Sigma u) of the waves from one side, into wave. Returns how far the sum of J J^H
+/* J = -(coupling + Sigma u) of the modes from one side, into mode. Returns how far the sum of J J^H
  * is from Gamma, relative to Sigma. */
 static double make_incoming(int64_t n, int64_t n_modes, const weir_c128 *sigma,
-                            const weir_c128 *coupling, weir_c128 *wave, space *s)
+                            const weir_c128 *coupling, weir_c128 *mode, space *s)
 {
-  const weir_linear_factor rows = {wave, n, false}, turned = {wave, n, true};
+  const weir_linear_factor rows = {mode, n, false}, turned = {mode, n, true};
 
   for (int64_t i = 0; i < n * n; i++) { /* Sigma^T */
     s->matrix[i] = sigma[i % n * n + i / n];
@@ -286,7 +286,7 @@ static double make_incoming(int64_t n, int64_t n_modes, const weir_c128 *sigma,
   weir_linear_multiply(n_modes, n, n, -1, rows, (weir_linear_factor){s->matrix, n, false}, 0,
                        s->other, n);
   for (int64_t i = 0; i < n_modes * n; i++) {
-    wave[i] = (weir_c128){s->other[i].re - coupling[i].re, s->other[i].im - coupling[i].im};
+    mode[i] = (weir_c128){s->other[i].re - coupling[i].re, s->other[i].im - coupling[i].im};
   }
   qt_lead_gamma(n, sigma, s->g);
   weir_linear_multiply(n, n, n_modes, 1, turned, rows, 0, s->other, n); /* conj of J J^H */
@@ -358,7 +358,7 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
     if (wanted->incoming[side] != NULL) {
       got->residual =
           fmax(got->residual, make_incoming(b->n, got->n_modes, sigma[side],
-                                            incoming->coupling[side], incoming->wave[side], s));
+                                            incoming->coupling[side], incoming->mode[side], s));
     }
   }
   return WEIR_OK;
@@ -381,7 +381,7 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
     const attempt which = order[o->method][i];
     qt_lead_result got = {.residual = 0};
 
-    if (which < MODES && incoming->wave[QT_LEFT] != NULL) {
+    if (which < MODES && incoming->mode[QT_LEFT] != NULL) {
       continue;
     }
     fill_blocks(c, which >= MODES ? (weir_c128){z.re, 0} : z, b);
@@ -393,8 +393,8 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
           memcpy(out->sigma[side], sigma[side], (size_t)(c->n * c->n) * sizeof *sigma[side]);
         }
         if (out->incoming[side] != NULL) {
-          memcpy(out->incoming[side], incoming->wave[side],
-                 (size_t)(got.n_modes * c->n) * sizeof *incoming->wave[side]);
+          memcpy(out->incoming[side], incoming->mode[side],
+                 (size_t)(got.n_modes * c->n) * sizeof *incoming->mode[side]);
         }
       }
       out->residual = got.residual;
@@ -420,7 +420,7 @@ weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy
   weir_c128 *sigma[QT_LEADS] = {NULL, NULL};
   lead_blocks b = {.n = 0};
   space s = {NULL, NULL, NULL, NULL};
-  lead_incoming incoming = {.wave = {NULL, NULL}};
+  lead_incoming incoming = {.mode = {NULL, NULL}};
   const bool wanted = out->incoming[QT_LEFT] != NULL || out->incoming[QT_RIGHT] != NULL;
   weir_status status = WEIR_OK;
 
@@ -430,7 +430,7 @@ weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy
   for (int side = 0; side < QT_LEADS; side++) {
     WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&sigma[side]), done);
     if (wanted) {
-      WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&incoming.wave[side]), done);
+      WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&incoming.mode[side]), done);
       WEIR_TRY_GOTO(weir_alloc(c->n * c->n, sizeof **sigma, (void **)&incoming.coupling[side]),
                     done);
     }
@@ -441,7 +441,7 @@ done:
   free_space(&s);
   for (int side = 0; side < QT_LEADS; side++) {
     weir_free(&sigma[side]);
-    weir_free(&incoming.wave[side]);
+    weir_free(&incoming.mode[side]);
     weir_free(&incoming.coupling[side]);
   }
   return status;

@@ -13,7 +13,7 @@
 
 typedef enum qt_lead_method {
   QT_LEAD_DECIMATION, /* Lopez Sancho et al., J. Phys. F 15, 851 (1985)                   */
-  QT_LEAD_MODES,      /* Bloch waves of the wire, eta = 0: Rungger and Sanvito, Phys. Rev. B 78,
+  QT_LEAD_MODES,      /* Bloch modes of the wire, eta = 0: Rungger and Sanvito, Phys. Rev. B 78,
                          035407 (2008); form and stabilisation as in Groth et al., New J. Phys. 16,
                          063065 (2014) */
   QT_LEAD_CONTOUR,    /* those that contour integrals find: Beyn, Linear Algebra Appl. 436, 3839
@@ -71,7 +71,7 @@ typedef struct qt_lead_result {
                                     integer to the transmission of the perfect wire             */
   weir_c128 *incoming[QT_LEADS]; /* the caller's, or NULL: [n, n], of which n_modes rows are set:
                                  J = (E S - H - Sigma) psi in the end cell of the device, psi
-                                 the scattering state of a wave of unit flux that this lead
+                                 the scattering state of a mode of unit flux that this lead
                                  sends; the sum of J J^H is Gamma                            */
   double residual;               /* the larger of the sides wanted                              */
   int method;                    /* that gave it: another one where the one chosen failed     */
@@ -80,7 +80,7 @@ typedef struct qt_lead_result {
 /* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
  * Decimation whose residual is too large, as where an eigenvalue of the cell is the energy, is
  * repeated with a cell of twice the length, then left to the modes; modes that fail to decimation,
- * contours and SLEPc to both. Decimation has no incoming waves and is left out where these are
+ * contours and SLEPc to both. Decimation has no incoming modes and is left out where these are
  * wanted. Fails: WEIR_ERR_NUMERIC (no method does: the energy is that of a band edge or of a state
  * that does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,

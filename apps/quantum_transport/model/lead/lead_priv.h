@@ -22,17 +22,17 @@ weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128
 /* The same by a cell of twice the length. */
 weir_status lead_decimate_double(const qt_lead_opts *o, const lead_blocks *b,
                                  weir_c128 *const sigma[2], bool *found) WEIR_CHECKED;
-/* Waves that propagate towards the device, at unit flux, [n_modes, n] each: u, and A- u / lambda
- * (left lead) or lambda A+ u (right). wave NULL: not wanted. */
+/* Modes that propagate towards the device, at unit flux, [n_modes, n] each: u, and A- u / lambda
+ * (left lead) or lambda A+ u (right). mode NULL: not wanted. */
 typedef struct lead_incoming {
-  weir_c128 *wave[QT_LEADS], *coupling[QT_LEADS];
+  weir_c128 *mode[QT_LEADS], *coupling[QT_LEADS];
 } lead_incoming;
 
 /* up is the conjugate transpose of down: the energy is real. c: whose blocks these are. */
 weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
                        weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
                        bool *found) WEIR_CHECKED;
-/* The same from waves that do not decay fast, where as many propagate to either side; Sigma is then
+/* The same from modes that do not decay fast, where as many propagate to either side; Sigma is then
  * near the fixed point. */
 weir_status lead_contour(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
                          weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,

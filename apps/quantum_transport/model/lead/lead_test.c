@@ -35,7 +35,7 @@ static weir_status solve(int method, double energy, double eta)
   return qt_lead_solve(&s.opts, &s.cell, energy, eta, &s.got);
 }
 
-/* The same with the waves that the leads send, which must make Gamma. */
+/* The same with the modes that the leads send, which must make Gamma. */
 static weir_status solve_incoming(int method, double energy)
 {
   static weir_c128 gamma[MOST * MOST];
@@ -304,7 +304,7 @@ static void armchair_cells_have_singular_couplings(void **state)
   }
 }
 
-/* Chains side by side: each lambda belongs to several waves. */
+/* Chains side by side: each lambda belongs to several modes. */
 static void check_degenerate_modes(int method)
 {
   const weir_c128 expected = chain_sigma(0.4, 1);
@@ -477,7 +477,7 @@ static void sub_cells_with_far_neighbours(void **state)
   }
 }
 
-/* Decimation knows no waves, so modes are taken. */
+/* Decimation knows no modes, so modes are taken. */
 static void decimation_sends_no_waves(void **state)
 {
   make_chain(0.3, -1);
@@ -485,7 +485,7 @@ static void decimation_sends_no_waves(void **state)
   assert_int_equal(s.got.method, QT_LEAD_MODES);
 }
 
-/* Few waves lie between narrow circles: the fixed point makes up for the others, or another method
+/* Few modes lie between narrow circles: the fixed point makes up for the others, or another method
  * takes over. */
 static void waves_beyond_the_circles(void **state)
 {
@@ -533,7 +533,7 @@ static weir_status solve_all(void *context)
   (void)context;
   make_random(5, 3, true, 3);
   WEIR_TRY(solve(QT_LEAD_MODES, 0.2, 0));
-  begin(2); /* two waves of each lambda */
+  begin(2); /* two modes of each lambda */
   s.h1[0].re = s.h1[3].re = -1;
   WEIR_TRY(solve(QT_LEAD_MODES, 0.2, 0));
   WEIR_TRY(solve(QT_LEAD_CONTOUR, 0.2, 0));

@@ -1,4 +1,4 @@
-/* modes.c - self-energies from all Bloch waves of a lead (waves.h). With
+/* modes.c - self-energies from all Bloch modes of a lead (bloch_modes.h). With
  *   B = A0 + i (W W^H + Z Z^H),
  * which is regular unless a state decouples, follows
  *   u = B^-1 ((i Z - lambda W) p + (i lambda W - Z) q)
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph/weir_complex_scalar.h"
-#include "model/lead/waves.h"
+#include "model/lead/bloch_modes.h"
 #include "ops/linear/weir_linear.h"
 
 static weir_c128 times_i(weir_c128 z)
@@ -16,7 +16,7 @@ static weir_c128 times_i(weir_c128 z)
 }
 
 /* m0 x = lambda m1 x of x = (p, q). False where B is singular. */
-static bool make_pencil(const lead_blocks *b, lead_waves *m)
+static bool make_pencil(const lead_blocks *b, lead_bloch_modes *m)
 {
   const int64_t n = m->n, r = m->r, both = 2 * r;
   weir_c128 *s = m->vector; /* [W Z]^H B^-1 [W Z] */
@@ -63,21 +63,21 @@ weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_block
                        weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
                        bool *found)
 {
-  lead_waves m = {.n = 0};
+  lead_bloch_modes m = {.n = 0};
   weir_status status = WEIR_OK;
 
   *found = false;
   *n_modes = 0;
-  WEIR_TRY_GOTO(lead_waves_create(c, b, &m), done);
+  WEIR_TRY_GOTO(lead_bloch_modes_create(c, b, &m), done);
   m.count = 2 * m.r;
   if (m.r > 0 && make_pencil(b, &m) &&
       weir_linear_pair(2 * m.r, m.m0, m.m1, m.alpha, m.beta, m.vector, m.work)) {
-    WEIR_TRY_GOTO(lead_waves_sort(o, &m, n_modes, found), done);
-    WEIR_TRY_GOTO(lead_waves_incoming(o, &m, incoming), done);
-    *found = *found && lead_waves_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
-             lead_waves_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
+    WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, n_modes, found), done);
+    WEIR_TRY_GOTO(lead_bloch_modes_incoming(o, &m, incoming), done);
+    *found = *found && lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
+             lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
   }
 done:
-  lead_waves_fini(&m);
+  lead_bloch_modes_fini(&m);
   return status;
 }

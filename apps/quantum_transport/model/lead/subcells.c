@@ -117,10 +117,10 @@ double lead_subcells_residual(lead_subcells *c, weir_c128 z, const weir_c128 *v)
   return length > 0 ? lead_norm(n, c->image) / (size * length) : INFINITY;
 }
 
-void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v, lead_waves *m)
+void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v, lead_bloch_modes *m)
 {
   const int64_t n = m->n, r = m->r;
-  weir_c128 *u = m->wave + m->count * n, *p = m->vector + m->count * 2 * r, *q = p + r;
+  weir_c128 *u = m->mode + m->count * n, *p = m->vector + m->count * 2 * r, *q = p + r;
   weir_c128 factor = {1, 0};
 
   for (int64_t i = 0; i < n; i++) {
@@ -141,7 +141,7 @@ void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v, 
   }
   const double length = lead_norm(2 * r, p);
 
-  for (int64_t i = 0; i < n && length > 0; i++) { /* lead_waves_sort divides p and q by it */
+  for (int64_t i = 0; i < n && length > 0; i++) { /* lead_bloch_modes_sort divides p and q by it */
     u[i] = (weir_c128){u[i].re / length, u[i].im / length};
   }
   m->alpha[m->count] = factor;

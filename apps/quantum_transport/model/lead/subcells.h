@@ -1,10 +1,10 @@
 /* subcells.h - a lead as a matrix polynomial of its smallest repeated part. A cell that repeats p
  * sub-cells of n orbitals gives T(z) = sum over |m| <= d of z^m A_m of sub-cells, and of T(z) v = 0
- * the wave lambda = z^p, u = (v, z v, z^2 v, ...). */
+ * the mode lambda = z^p, u = (v, z v, z^2 v, ...). */
 #ifndef QT_LEAD_SUBCELLS_H
 #define QT_LEAD_SUBCELLS_H
 #include "model/lead/moments.h"
-#include "model/lead/waves.h"
+#include "model/lead/bloch_modes.h"
 
 /* All zero is none; owns its arrays. */
 typedef struct lead_subcells {
@@ -22,7 +22,8 @@ void lead_subcells_fini(lead_subcells *c);
 lead_polynomial lead_subcells_polynomial(const lead_subcells *c);
 /* |T v| / (|T| |v|), |T| without what cancels; infinite of no vector. */
 double lead_subcells_residual(lead_subcells *c, weir_c128 z, const weir_c128 *v);
-/* Adds the wave of z and v to m, which has room for u of each (lead_waves.wave). */
-void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v, lead_waves *m);
+/* Adds the mode of z and v to m, which has room for u of each (lead_bloch_modes.mode). */
+void lead_subcells_add(const lead_subcells *c, weir_c128 z, const weir_c128 *v,
+                       lead_bloch_modes *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* waves.c - see waves.h. */
-#include "model/lead/waves.h"
+/* bloch_modes.c - see bloch_modes.h. */
+#include "model/lead/bloch_modes.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 
 /* Elements of A+ below this share of the largest are not told from 0. */
 static const double rank_tolerance = 1e-13;
-/* Waves whose lambda are nearer than this are told apart by their velocities. */
+/* Modes whose lambda are nearer than this are told apart by their velocities. */
 static const double same_lambda = 1e-8;
 
 /* A+ = W Z^H by elimination with complete pivoting, W and Z of equal size. */
-static void factor_coupling(lead_waves *m, const weir_c128 *up)
+static void factor_coupling(lead_bloch_modes *m, const weir_c128 *up)
 {
   const int64_t n = m->n;
   weir_c128 *rest = m->a;
@@ -49,7 +49,7 @@ static void factor_coupling(lead_waves *m, const weir_c128 *up)
   }
 }
 
-weir_status lead_waves_create(const qt_cell *c, const lead_blocks *b, lead_waves *m)
+weir_status lead_bloch_modes_create(const qt_cell *c, const lead_blocks *b, lead_bloch_modes *m)
 {
   const int64_t n = b->n;
   const size_t size = sizeof *m->w;
@@ -74,7 +74,7 @@ weir_status lead_waves_create(const qt_cell *c, const lead_blocks *b, lead_waves
   return weir_alloc(solve > pair ? solve : pair, 1, &m->work);
 }
 
-void lead_waves_fini(lead_waves *m)
+void lead_bloch_modes_fini(lead_bloch_modes *m)
 {
   weir_free(&m->w);
   weir_free(&m->z);
@@ -86,7 +86,7 @@ void lead_waves_fini(lead_waves *m)
   weir_free(&m->alpha);
   weir_free(&m->beta);
   weir_free(&m->vector);
-  weir_free(&m->wave);
+  weir_free(&m->mode);
   weir_free(&m->direction);
   weir_free(&m->work);
 }
@@ -97,7 +97,7 @@ static weir_c128 times_i(weir_c128 z)
 }
 
 /* -i (q_a^H p_b - p_a^H q_b): the flux where a is b. */
-static weir_c128 flux(const lead_waves *m, int64_t a, int64_t b)
+static weir_c128 flux(const lead_bloch_modes *m, int64_t a, int64_t b)
 {
   const weir_c128 *x = m->vector + a * 2 * m->r, *y = m->vector + b * 2 * m->r;
   weir_c128 sum = {0, 0};
@@ -110,16 +110,16 @@ static weir_c128 flux(const lead_waves *m, int64_t a, int64_t b)
 }
 
 /* u of a mode in u, S(lambda) u in su; |lambda| = 1. */
-static void make_wave(const lead_waves *m, int64_t mode, weir_c128 lambda, weir_c128 *u,
+static void make_mode(const lead_bloch_modes *m, int64_t mode, weir_c128 lambda, weir_c128 *u,
                       weir_c128 *su)
 {
   const int64_t n = m->n, r = m->r;
   const weir_c128 *p = m->vector + mode * 2 * r, *q = p + r, *s0 = m->cell->s0, *s1 = m->cell->s1;
 
-  if (m->wave != NULL) {
-    memcpy(u, m->wave + mode * n, (size_t)n * sizeof *u);
+  if (m->mode != NULL) {
+    memcpy(u, m->mode + mode * n, (size_t)n * sizeof *u);
   }
-  for (int64_t i = 0; i < n && m->wave == NULL; i++) {
+  for (int64_t i = 0; i < n && m->mode == NULL; i++) {
     u[i] = (weir_c128){0, 0};
     for (int64_t j = 0; j < r; j++) {
       const weir_c128 w = weir_mul_c128(lambda, weir_sub_c128(times_i(q[j]), p[j]));
@@ -144,20 +144,20 @@ static void make_wave(const lead_waves *m, int64_t mode, weir_c128 lambda, weir_
   }
 }
 
-/* Memory of n waves of one lambda: [n, n], waves [n + 1, orbitals of a cell], row [n, 2 r or
+/* Memory of n modes of one lambda: [n, n], modes [n + 1, orbitals of a cell], row [n, 2 r or
  * orbitals of a cell]. */
 typedef struct cluster {
-  weir_c128 *metric, *flux, *basis, *rotation, *wave, *row;
+  weir_c128 *metric, *flux, *basis, *rotation, *mode, *row;
   double *value; /* [n] */
 } cluster;
 
-static weir_status make_cluster(const lead_waves *m, int64_t n, cluster *c)
+static weir_status make_cluster(const lead_bloch_modes *m, int64_t n, cluster *c)
 {
   WEIR_TRY(weir_alloc(n * n, sizeof *c->metric, (void **)&c->metric));
   WEIR_TRY(weir_alloc(n * n, sizeof *c->flux, (void **)&c->flux));
   WEIR_TRY(weir_alloc(n * n, sizeof *c->basis, (void **)&c->basis));
   WEIR_TRY(weir_alloc(n * n, sizeof *c->rotation, (void **)&c->rotation));
-  WEIR_TRY(weir_alloc((n + 1) * m->n, sizeof *c->wave, (void **)&c->wave));
+  WEIR_TRY(weir_alloc((n + 1) * m->n, sizeof *c->mode, (void **)&c->mode));
   WEIR_TRY(weir_alloc(n * (m->n > 2 * m->r ? m->n : 2 * m->r), sizeof *c->row, (void **)&c->row));
   return weir_alloc(n, sizeof *c->value, (void **)&c->value);
 }
@@ -168,24 +168,24 @@ static void free_cluster(cluster *c)
   weir_free(&c->flux);
   weir_free(&c->basis);
   weir_free(&c->rotation);
-  weir_free(&c->wave);
+  weir_free(&c->mode);
   weir_free(&c->row);
   weir_free(&c->value);
 }
 
-/* Columns of basis: combinations of the waves that are orthonormal by S(lambda). */
-static void find_basis(const lead_waves *m, const int64_t *member, int64_t n, cluster *c)
+/* Columns of basis: combinations of the modes that are orthonormal by S(lambda). */
+static void find_basis(const lead_bloch_modes *m, const int64_t *member, int64_t n, cluster *c)
 {
   const weir_c128 lambda = weir_div_c128(m->alpha[member[0]], m->beta[member[0]]);
-  weir_c128 *su = c->wave + n * m->n;
+  weir_c128 *su = c->mode + n * m->n;
 
   for (int64_t j = 0; j < n; j++) {
-    make_wave(m, member[j], lambda, c->wave + j * m->n, su);
+    make_mode(m, member[j], lambda, c->mode + j * m->n, su);
     for (int64_t i = 0; i <= j; i++) {
       weir_c128 sum = {0, 0};
 
       for (int64_t l = 0; l < m->n; l++) {
-        const weir_c128 x = weir_conj_c128(c->wave[i * m->n + l]);
+        const weir_c128 x = weir_conj_c128(c->mode[i * m->n + l]);
 
         sum = weir_add_c128(sum, weir_mul_c128(x, su[l]));
       }
@@ -200,10 +200,10 @@ static void find_basis(const lead_waves *m, const int64_t *member, int64_t n, cl
   }
 }
 
-static void set_direction(lead_waves *m, int64_t wave, double velocity)
+static void set_direction(lead_bloch_modes *m, int64_t mode, double velocity)
 {
-  m->direction[wave] = velocity > 0 ? QT_RIGHT : QT_LEFT;
-  m->moving[m->direction[wave]]++;
+  m->direction[mode] = velocity > 0 ? QT_RIGHT : QT_LEFT;
+  m->moving[m->direction[mode]]++;
 }
 
 /* Rows `member` of an array [.., length] become their combinations by the columns of metric. */
@@ -224,8 +224,8 @@ static void combine(const int64_t *member, int64_t n, int64_t length, cluster *c
   }
 }
 
-/* Makes waves of one lambda eigenvectors of the velocity, and tells their directions. */
-static weir_status orient(lead_waves *m, const int64_t *member, int64_t n)
+/* Makes modes of one lambda eigenvectors of the velocity, and tells their directions. */
+static weir_status orient(lead_bloch_modes *m, const int64_t *member, int64_t n)
 {
   cluster c = {.metric = NULL};
   weir_status status = WEIR_OK;
@@ -247,8 +247,8 @@ static weir_status orient(lead_waves *m, const int64_t *member, int64_t n)
   weir_linear_multiply(n, n, n, 1, basis, (weir_linear_factor){c.rotation, n, false}, 0, c.metric,
                        n);
   combine(member, n, 2 * m->r, &c, m->vector);
-  if (m->wave != NULL) {
-    combine(member, n, m->n, &c, m->wave);
+  if (m->mode != NULL) {
+    combine(member, n, m->n, &c, m->mode);
   }
   for (int64_t k = 0; k < n; k++) {
     set_direction(m, member[k], c.value[k]);
@@ -260,8 +260,8 @@ done:
 
 enum { PROPAGATES = -1 };
 
-/* The direction in which a wave decays, or PROPAGATES. */
-static int decay(const qt_lead_opts *o, const lead_waves *m, int64_t k)
+/* The direction in which a mode decays, or PROPAGATES. */
+static int decay(const qt_lead_opts *o, const lead_bloch_modes *m, int64_t k)
 {
   const double above = weir_abs_c128(m->alpha[k]), below = weir_abs_c128(m->beta[k]);
 
@@ -271,7 +271,7 @@ static int decay(const qt_lead_opts *o, const lead_waves *m, int64_t k)
 }
 
 /* Directions of those that decay; the others await orient. Vectors get length 1. */
-static int64_t classify(const qt_lead_opts *o, lead_waves *m)
+static int64_t classify(const qt_lead_opts *o, lead_bloch_modes *m)
 {
   const int64_t both = 2 * m->r;
   int64_t n = 0;
@@ -289,7 +289,8 @@ static int64_t classify(const qt_lead_opts *o, lead_waves *m)
   return n;
 }
 
-weir_status lead_waves_sort(const qt_lead_opts *o, lead_waves *m, int64_t *n_modes, bool *found)
+weir_status lead_bloch_modes_sort(const qt_lead_opts *o, lead_bloch_modes *m, int64_t *n_modes,
+                                  bool *found)
 {
   const int64_t propagating = classify(o, m);
   int64_t right = 0, *member = NULL;
@@ -322,11 +323,11 @@ done:
 }
 
 /* A- u / lambda = Z q, or lambda A+ u = lambda W p. */
-static void make_coupling(const lead_waves *m, int64_t wave, int side, weir_c128 *out)
+static void make_coupling(const lead_bloch_modes *m, int64_t mode, int side, weir_c128 *out)
 {
   const int64_t n = m->n, r = m->r;
-  const weir_c128 *p = m->vector + wave * 2 * r, *x = side == QT_LEFT ? p + r : p;
-  const weir_c128 lambda = weir_div_c128(m->alpha[wave], m->beta[wave]);
+  const weir_c128 *p = m->vector + mode * 2 * r, *x = side == QT_LEFT ? p + r : p;
+  const weir_c128 lambda = weir_div_c128(m->alpha[mode], m->beta[mode]);
   const weir_c128 factor = side == QT_LEFT ? (weir_c128){1, 0} : lambda;
 
   for (int64_t i = 0; i < n; i++) {
@@ -340,13 +341,14 @@ static void make_coupling(const lead_waves *m, int64_t wave, int side, weir_c128
   }
 }
 
-weir_status lead_waves_incoming(const qt_lead_opts *o, lead_waves *m, const lead_incoming *out)
+weir_status lead_bloch_modes_incoming(const qt_lead_opts *o, lead_bloch_modes *m,
+                                      const lead_incoming *out)
 {
   const int64_t n = m->n;
   int64_t count[QT_LEADS] = {0, 0};
   weir_c128 *su = NULL;
 
-  if (out->wave[QT_LEFT] == NULL) {
+  if (out->mode[QT_LEFT] == NULL) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_alloc(n, sizeof *su, (void **)&su));
@@ -354,11 +356,11 @@ weir_status lead_waves_incoming(const qt_lead_opts *o, lead_waves *m, const lead
     const int side = m->direction[k] == QT_RIGHT ? QT_LEFT : QT_RIGHT; /* where it comes from */
 
     if (decay(o, m, k) == PROPAGATES && count[side] < n) {
-      weir_c128 *u = out->wave[side] + count[side] * n,
-                *x = out->coupling[side] + (u - out->wave[side]);
+      weir_c128 *u = out->mode[side] + count[side] * n,
+                *x = out->coupling[side] + (u - out->mode[side]);
       const double scale = 1 / sqrt(fabs(flux(m, k, k).re));
 
-      make_wave(m, k, weir_div_c128(m->alpha[k], m->beta[k]), u, su);
+      make_mode(m, k, weir_div_c128(m->alpha[k], m->beta[k]), u, su);
       make_coupling(m, k, side, x);
       for (int64_t i = 0; i < n; i++) {
         u[i] = (weir_c128){scale * u[i].re, scale * u[i].im};
@@ -433,7 +435,7 @@ static void complete(int64_t r, int64_t rows, weir_c128 *x, weir_c128 *basis)
   }
 }
 
-bool lead_waves_sigma(lead_waves *m, int side, weir_c128 *sigma)
+bool lead_bloch_modes_sigma(lead_bloch_modes *m, int side, weir_c128 *sigma)
 {
   const int64_t n = m->n, r = m->r, both = 2 * r;
   const weir_linear_factor w = {side == QT_RIGHT ? m->w : m->z, n, false};
