@@ -125,7 +125,9 @@ static weir_status factor(qtbm_solver *s)
                        "that energy; shift the energy");
     }
   }
-  return weir_fail(WEIR_ERR_MEMORY, "qtbm: no memory for the factors of a sparse matrix");
+  return weir_fail(WEIR_ERR_MEMORY,
+                   "qtbm: no memory for the factors of a sparse matrix; where petsc sets "
+                   "-qtbm_mat_mumps_icntl_14, raise it");
 }
 
 /* Largest |a x - b| / (|a| |x| + |b|) of a row, over columns. */
