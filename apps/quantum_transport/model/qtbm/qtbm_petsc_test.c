@@ -336,6 +336,30 @@ static void wannier_hamiltonians(void **state)
   }
 }
 
+/* Waves that contour integrals find are as good. */
+static void leads_by_contour_integrals(void **state)
+{
+  const ribbon r = {.width = 5, .length = 6, .hopping = -1, .overlap = 0.05, .disorder = 1};
+  qt_transport out[2];
+  comparison c;
+  qt_system s;
+
+  ribbon_create(&r, &s);
+  draw_energies(&c, 12, -3, 3, 2);
+  for (int i = 0; i < 2; i++) {
+    qt_transport_spec spec = ribbon_spec(i == 0 ? QT_LEAD_MODES : QT_LEAD_CONTOUR, 12, c.energy);
+
+    spec.method = QT_TRANSPORT_QTBM;
+    spec.lead_dos = true;
+    assert_ok(qt_transport_create(&s, &spec, &out[i]));
+  }
+  assert_true(difference(12, out[0].transmission, out[1].transmission) < 1e-8);
+  assert_true(difference(12 * 30, out[0].lead_dos[QT_LEFT], out[1].lead_dos[QT_LEFT]) < 1e-8);
+  qt_transport_fini(&out[0]);
+  qt_transport_fini(&out[1]);
+  qt_system_fini(&s);
+}
+
 /* Where no lead has a wave nothing is solved; where one has, its states alone. */
 static void closed_leads(void **state)
 {
@@ -467,6 +491,7 @@ int main(void)
       cmocka_unit_test(overlap_and_wave_vectors),
       cmocka_unit_test(random_systems),
       cmocka_unit_test(wannier_hamiltonians),
+      cmocka_unit_test(leads_by_contour_integrals),
       cmocka_unit_test(closed_leads),
       cmocka_unit_test(threads_change_nothing),
       cmocka_unit_test(band_edges_are_shifted_or_refused),
