@@ -123,8 +123,8 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   weir_status status = WEIR_OK;
   qt_cfg cfg;
 
-  if (!leads && cli->log > WEIR_LOG_WARN) {
-    weir_log_set_level(WEIR_LOG_WARN);
+  if (!leads) { /* warnings are those of rank 0 */
+    weir_log_set_level(WEIR_LOG_ERROR);
   }
   status = qt_configure(cli, &cfg, &config);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);

@@ -45,6 +45,10 @@ for n in 2 4; do
   run $n slab$n "${slab[@]}" --threads 1 || fail "$n ranks, k"
   same slab1 slab$n
 done
+run 2 warned "${slab[@]}" --set k.nz=1 --threads 1 || fail "2 ranks, one wave vector"
+[ "$(grep -c 'periodic along z and k.nz is 1' "$work/log")" = 1 ] || fail "a warning is not told once"
+run 2 budget "${ribbon[@]}" --threads 2 --set memory.budget=1 || fail "2 ranks within 1 MiB"
+same ribbon1 budget
 run 4 few "${ribbon[@]}" --set energy.points=3 --threads 1 || fail "4 ranks, 3 points"
 run 2 ribbon2x2 "${ribbon[@]}" --threads 2 || fail "2 ranks of 2 threads"
 same ribbon1 ribbon2x2

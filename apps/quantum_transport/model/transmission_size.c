@@ -113,9 +113,9 @@ static weir_status fit_memory(transport_job *j)
   }
   j->threads = 1;
   return weir_fail(WEIR_ERR_CONFIG,
-                   "memory.budget: %.4g MiB more are needed to compute one point at a time, of "
-                   "which results take %.4g MiB in all: give that, or fewer energies or wave "
-                   "vectors, or switch output.dos or output.bond_currents off",
+                   "memory.budget: one point at a time takes %.4g MiB more than it allows (results "
+                   "alone: %.4g MiB): give that, or fewer energies or wave vectors, or switch "
+                   "output.dos or output.bond_currents off",
                    (peak_bytes(j, 1, 1) - limit) / mib, kept_bytes(j) / mib);
 }
 
