@@ -9,35 +9,7 @@
 #include "base/weir_alloc.h"
 #include "ops/linear/weir_linear.h"
 
-enum { QUARTERS = 4 };
-
-/* Refuses a Hermitian matrix s [n, n] with a pivot that is not above rounding: all are positive
- * where the matrix is positive definite (Golub and Van Loan, Matrix Computations, 4.2). Eliminates
- * its upper triangle in place. scale: its largest diagonal element before others were eliminated.
- */
-static weir_status check_positive(const char *name, int64_t n, weir_c128 *s, double scale)
-{
-  for (int64_t j = 0; j < n; j++) {
-    const weir_c128 *const row = s + j * n;
-    const double pivot = row[j].re;
-
-    if (!(pivot > (double)n * DBL_EPSILON * scale)) {
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s is not positive definite: orbital %lld of it depends on those before it "
-                       "(pivot %g): give the overlap of the basis that the Hamiltonian is in",
-                       name, (long long)j, pivot);
-    }
-    for (int64_t i = j + 1; i < n; i++) {
-      const weir_c128 f = {row[i].re / pivot, -row[i].im / pivot};
-
-      for (int64_t k = i; k < n && (f.re != 0 || f.im != 0); k++) {
-        s[i * n + k].re -= f.re * row[k].re - f.im * row[k].im;
-        s[i * n + k].im -= f.re * row[k].im + f.im * row[k].re;
-      }
-    }
-  }
-  return WEIR_OK;
-}
+enum { QUARTERS = 4, PANEL = 64 };
 
 static double largest_diagonal(int64_t n, const weir_c128 *s)
 {
@@ -49,9 +21,11 @@ static double largest_diagonal(int64_t n, const weir_c128 *s)
   return most;
 }
 
-/* Two blocks and the one between them: matrices of up to `most` rows. */
+/* Two blocks and the one between them: matrices of up to `most` rows; and what check_positive
+ * needs. */
 typedef struct room {
   weir_c128 *now, *next, *between, *solved;
+  weir_c128 *corner[2], *panel; /* [PANEL, PANEL] each, [PANEL, most] */
   void *work;
 } room;
 
@@ -61,6 +35,9 @@ static void free_room(room *r)
   weir_free(&r->next);
   weir_free(&r->between);
   weir_free(&r->solved);
+  weir_free(&r->corner[0]);
+  weir_free(&r->corner[1]);
+  weir_free(&r->panel);
   weir_free(&r->work);
 }
 
@@ -71,7 +48,73 @@ static weir_status make_room(int64_t most, room *r)
   for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
     WEIR_TRY(weir_alloc(most * most, sizeof **matrices[i], (void **)matrices[i]));
   }
-  return weir_alloc(weir_linear_solve_work(most, most), 1, &r->work);
+  for (int i = 0; i < 2; i++) {
+    WEIR_TRY(weir_alloc(PANEL * PANEL, sizeof *r->corner[i], (void **)&r->corner[i]));
+  }
+  WEIR_TRY(weir_alloc(PANEL * most, sizeof *r->panel, (void **)&r->panel));
+  const int64_t wide = most > PANEL ? most : PANEL;
+
+  return weir_alloc(weir_linear_solve_work(wide, wide), 1, &r->work);
+}
+
+/* Eliminates the upper triangle of a Hermitian matrix s [n, n] in place;
+ * returns the first pivot that is not above `least`, or n. All are positive where the matrix is
+ * positive definite (Golub and Van Loan, Matrix Computations, 4.2). */
+static int64_t eliminate(int64_t n, weir_c128 *s, double least)
+{
+  for (int64_t j = 0; j < n; j++) {
+    const weir_c128 *const row = s + j * n;
+
+    if (!(row[j].re > least)) {
+      return j;
+    }
+    for (int64_t i = j + 1; i < n; i++) {
+      const weir_c128 f = {row[i].re / row[j].re, -row[i].im / row[j].re};
+
+      for (int64_t k = i; k < n && (f.re != 0 || f.im != 0); k++) {
+        s[i * n + k].re -= f.re * row[k].re - f.im * row[k].im;
+        s[i * n + k].im -= f.re * row[k].im + f.im * row[k].re;
+      }
+    }
+  }
+  return n;
+}
+
+/* Refuses a Hermitian matrix s [n, n] that has a pivot which is not above rounding; s is lost. By
+ * panels: less what a corner leaves, S[i,i] - S[i,0] S[0,0]^-1 S[0,i]. scale: its largest diagonal
+ * element before others were eliminated. */
+static weir_status check_positive(const char *name, int64_t n, weir_c128 *s, double scale, room *r)
+{
+  const double least = (double)n * DBL_EPSILON * scale;
+
+  for (int64_t first = 0; first < n; first += PANEL) {
+    const int64_t rows = n - first < PANEL ? n - first : PANEL, end = first + rows, rest = n - end;
+    weir_c128 *const upper = s + first * n + (rest > 0 ? end : first);
+
+    for (int64_t i = 0; i < rows; i++) {
+      const size_t row = (size_t)rows * sizeof *s;
+
+      memcpy(r->corner[0] + i * rows, s + (first + i) * n + first, row);
+      memcpy(r->corner[1] + i * rows, s + (first + i) * n + first, row);
+      memcpy(r->panel + i * rest, upper + i * n, (size_t)rest * sizeof *s);
+    }
+    const int64_t bad = eliminate(rows, r->corner[0], least);
+
+    if (bad < rows ||
+        (rest > 0 && !weir_linear_solve(rows, rest, r->corner[1], r->panel, r->work))) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s is not positive definite: orbital %lld of it depends on those before it "
+                       "(pivot %g): give the overlap of the basis that the Hamiltonian is in",
+                       name, (long long)(first + (bad < rows ? bad : rows - 1)),
+                       bad < rows ? r->corner[0][bad * (rows + 1)].re : 0);
+    }
+    if (rest == 0) {
+      break;
+    }
+    weir_linear_multiply(rest, rest, rows, -1, (weir_linear_factor){upper, n, true},
+                         (weir_linear_factor){r->panel, rest, false}, 1, s + end * n + end, n);
+  }
+  return WEIR_OK;
 }
 
 /* " at k = (ky, kz)", or nothing at 0. */
@@ -111,7 +154,7 @@ static weir_status check_device(const qt_system *s, const double k[2], room *r)
       weir_linear_multiply(n, n, m, -1, up, x, 1, r->next, n);
     }
     memcpy(r->now, r->next, (size_t)(n * n) * sizeof *r->now);
-    WEIR_TRY(check_positive(name, n, r->next, scale));
+    WEIR_TRY(check_positive(name, n, r->next, scale, r));
   }
   return WEIR_OK;
 }
@@ -131,7 +174,7 @@ static weir_status check_lead(const qt_lead *lead, int side, const double k[2], 
 
   (void)snprintf(name, sizeof name, "cell overlap of the %s lead%s", text, say(k, where));
   memcpy(r->next, r->now, (size_t)(n * n) * sizeof *r->next);
-  WEIR_TRY(check_positive(name, n, r->next, scale));
+  WEIR_TRY(check_positive(name, n, r->next, scale, r));
   for (int phase = 0; phase < QUARTERS && lead->next_overlap.count > 0; phase += step) {
     const double c = (phase == 0) - (phase == 2), sine = (phase == 1) - (phase == 3);
 
@@ -143,7 +186,7 @@ static weir_status check_lead(const qt_lead *lead, int side, const double k[2], 
     }
     (void)snprintf(name, sizeof name, "overlap of the wire of the %s lead at k_x = %g%s", text,
                    phase / (double)QUARTERS, say(k, where));
-    WEIR_TRY(check_positive(name, n, r->next, scale));
+    WEIR_TRY(check_positive(name, n, r->next, scale, r));
   }
   return WEIR_OK;
 }

@@ -154,6 +154,53 @@ static void blocks_are_eliminated_one_after_the_other(void **state)
   }
 }
 
+/* L D L^H of a random L with ones on its diagonal has the pivots D, found panel by panel. */
+static void wide_blocks_name_their_first_bad_orbital(void **state)
+{
+  enum { N = 150 };
+  static const int64_t bad[] = {-1, 0, 63, 64, 131, 149};
+  static double l[N][N];
+
+  for (int64_t i = 0; i < N * N; i++) {
+    const int64_t row = i / N, column = i % N;
+
+    l[row][column] = row == column  ? 1
+                     : row < column ? 0
+                                    : weir_random_uniform(3, 0, 0, (uint64_t)i) / N;
+  }
+  for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+    qt_entries e = {.count = 0};
+    qt_ribbon_opts o;
+    qt_system s = {.n = 0};
+    char said[80];
+
+    for (int64_t i = 0; i < N * N; i++) {
+      double sum = 0;
+
+      for (int64_t k = 0; k <= i / N && k <= i % N; k++) {
+        sum += l[i / N][k] * (k == bad[b] ? -1e-3 : 1 + 0.01 * (double)k) * l[i % N][k];
+      }
+      qt_entries_add(&e, i / N, i % N, (weir_c128){sum, 0});
+    }
+    weir_opts_default(qt_device_find("square")->opts, sizeof o, &o);
+    o.width = N;
+    o.length = 1;
+    assert_ok(qt_device_find("square")->build(&o, 1, &s));
+    fill(N, 0, NULL, &s.s);
+    fill(N, 0, NULL, &s.lead[QT_LEFT].overlap);
+    fill(N, 0, NULL, &s.lead[QT_RIGHT].overlap);
+    qt_sparse_fini(&s.s.matrix[0]);
+    assert_ok(qt_sparse_create(N, N, &e, &s.s.matrix[0]));
+    assert_int_equal(qt_overlap_check(&s), bad[b] < 0 ? WEIR_OK : WEIR_ERR_DATA);
+    (void)snprintf(said, sizeof said,
+                   "orbital %lld of it depends on those before it (pivot -0.001)",
+                   (long long)bad[b]);
+    assert_true(bad[b] < 0 || strstr(weir_last_message(), said));
+    qt_entries_fini(&e);
+    qt_system_fini(&s);
+  }
+}
+
 static weir_status check(void *system)
 {
   return qt_overlap_check(system);
@@ -164,7 +211,7 @@ static void missing_memory_is_reported(void **state)
   qt_system s;
 
   build(0, NULL, 0.1, &s);
-  assert_int_equal(weir_check_faults(check, &s), 5);
+  assert_int_equal(weir_check_faults(check, &s), 8);
   qt_system_fini(&s);
 }
 
@@ -173,6 +220,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(overlaps_are_checked_at_wave_vectors),
       cmocka_unit_test(blocks_are_eliminated_one_after_the_other),
+      cmocka_unit_test(wide_blocks_name_their_first_bad_orbital),
       cmocka_unit_test(missing_memory_is_reported),
   };
 
