@@ -1,4 +1,5 @@
 /* bands_petsc.c - see bands.h: eigenvalues of H(k) by the LAPACK that PETSc comes with. */
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static void add_phase(int64_t n, const weir_c128 *cell, const weir_c128 *next, d
       const double re = x.re + c * (up.re + down.re) - s * (up.im + down.im);
       const double im = x.im + c * (up.im - down.im) + s * (up.re - down.re);
 
-      out[i * n + j] = re + im * PETSC_i;
+      out[i * n + j] = re + im * _Complex_I; /* PETSC_i is 0 before the start */
     }
   }
 }

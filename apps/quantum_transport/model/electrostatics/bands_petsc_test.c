@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 #include "model/transmission_test.h"
+#include "model/wire.h"
 
 static const double gamma_point[1][2] = {{0, 0}};
 
@@ -71,6 +73,35 @@ static void electrons_and_mu_are_inverse(void **state)
   qt_system_fini(&s);
 }
 
+/* Alternating hoppings v, w: E = +-|v + w exp(i k)|, with a complex phase of w that k takes up. */
+static void the_gap_of_a_dimer_chain_is_that_of_its_hoppings(void **state)
+{
+  for (uint64_t round = 0; round < 4; round++) {
+    const double v = 0.3 + weir_random_uniform(25, 0, 0, round), w = v + 0.2 + 0.3 * (double)round;
+    const double phase = 2 * M_PI * (double)round / 16;
+    const int64_t here[3] = {0, 0, 0}, up[3] = {1, 0, 0}, down[3] = {-1, 0, 0};
+    const qt_bands_spec spec = {.points = 16, .spin = 2, .mid_gap = 0};
+    qt_wire wire = {.n = 2, .n_atoms = 1, .cell = {{1}, {0, 1}, {0, 0, 1}}};
+    qt_system s = {.n = 0};
+    qt_bands b;
+
+    assert_ok(weir_alloc(1, sizeof *wire.atom, (void **)&wire.atom));
+    wire.atom[0] = (qt_atom){.n_orbitals = 2, .symbol = "X"};
+    qt_elements_add(&wire.elements, 0, 1, here, (weir_c128){v, 0});
+    qt_elements_add(&wire.elements, 1, 0, here, (weir_c128){v, 0});
+    qt_elements_add(&wire.elements, 1, 0, up, (weir_c128){w * cos(phase), w * sin(phase)});
+    qt_elements_add(&wire.elements, 0, 1, down, (weir_c128){w * cos(phase), -w * sin(phase)});
+    assert_ok(qt_wire_create(&wire, 2, NULL, (const double[QT_LEADS]){0, 0}, &s));
+    assert_ok(qt_bands_create(&s.lead[0], 1, gamma_point, &spec, &b));
+    assert_near(b.valence, v - w, 1e-12);
+    assert_near(b.conduction, w - v, 1e-12);
+    assert_int_equal(b.first, 16);
+    qt_bands_fini(&b);
+    qt_wire_fini(&wire);
+    qt_system_fini(&s);
+  }
+}
+
 static void a_mid_gap_in_a_band_is_refused_with_the_gaps(void **state)
 {
   const qt_bands_spec spec = {.points = 16, .spin = 2, .mid_gap = 0.1};
@@ -89,6 +120,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_band_of_a_chain_ends_where_the_formula_says),
       cmocka_unit_test(electrons_and_mu_are_inverse),
+      cmocka_unit_test(the_gap_of_a_dimer_chain_is_that_of_its_hoppings),
       cmocka_unit_test(a_mid_gap_in_a_band_is_refused_with_the_gaps),
   };
 

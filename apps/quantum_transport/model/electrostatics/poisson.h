@@ -7,7 +7,8 @@
  *
  * Newton's method is PETSc's SNES, with conjugate gradients and algebraic multigrid (GAMG); options
  * of PETSc have the prefix poisson_. Each process solves the whole equation: it is small beside
- * Green's functions. Without PETSc every function fails with WEIR_ERR_UNSUPPORTED. */
+ * Green's functions. Without PETSc functions that can fail do, with
+ * WEIR_ERR_UNSUPPORTED. */
 #ifndef QT_POISSON_H
 #define QT_POISSON_H
 #include "model/electrostatics/grid.h"
@@ -38,5 +39,8 @@ void qt_poisson_destroy(qt_poisson **p);
  * WEIR_ERR_EXTERNAL. */
 weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response response, double *u,
                              qt_poisson_result *out) WEIR_CHECKED;
+
+/* Warns of options of PETSc that no solver has read. */
+void qt_poisson_warn_unused(const weir_string_list *petsc);
 
 #endif

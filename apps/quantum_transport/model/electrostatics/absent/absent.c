@@ -28,6 +28,11 @@ weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response re
   return refuse();
 }
 
+void qt_poisson_warn_unused(const weir_string_list *petsc)
+{
+  (void)petsc;
+}
+
 weir_status qt_bands_create(const qt_lead *lead, int64_t n_k, const double (*k)[2],
                             const qt_bands_spec *spec, qt_bands *out)
 {
