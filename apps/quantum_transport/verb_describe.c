@@ -34,8 +34,7 @@ static weir_status print(const qt_study *s, int threads)
       "counted\n",
       (long long)s->n_k, (long long)s->n_energies,
       1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
-  printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s
-", size.peak,
+  printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
          1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
   return WEIR_OK;
 }
