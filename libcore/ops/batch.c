@@ -286,12 +286,14 @@ int64_t weir_batch_stage(const void *context, int stage)
   return stage == 0 ? pieces_of(&((const weir_node *)context)->access) : 0;
 }
 
-void weir_batch_piece(const weir_access *a, const weir_box *box, int64_t number, int64_t *from,
-                      int64_t *to)
+void weir_batch_piece(const weir_access *a, const weir_box *box, int64_t number, int64_t unit,
+                      int64_t *from, int64_t *to)
 {
-  const int64_t count = weir_batch_count(a, box), pieces = pieces_of(a);
-  const int64_t each = count / pieces, more = count % pieces;
+  const int64_t count = weir_batch_count(a, box), units = (count + unit - 1) / unit;
+  const int64_t pieces = pieces_of(a), each = units / pieces, more = units % pieces;
+  const int64_t first = number * each + (number < more ? number : more);
+  const int64_t end = first + each + (number < more);
 
-  *from = number * each + (number < more ? number : more);
-  *to = *from + each + (number < more);
+  *from = first * unit < count ? first * unit : count;
+  *to = end * unit < count ? end * unit : count;
 }

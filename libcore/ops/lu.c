@@ -67,11 +67,57 @@ static int64_t lay_out(const lu_kernels *kernels, weir_dtype dtype, int64_t n, i
   return parts * (matrix + panel) + n * (int64_t)sizeof(int64_t) + 64;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* Of the columns of systems in lanes that are updated at a time: about what a first cache holds. */
+enum { BLOCK_BYTES = 1 << 14 };
+
+/* Lays systems in lanes out; returns bytes. An odd step keeps a column out of one set of a cache.
+ */
+static int64_t lay_lanes_out(const lu_kernels *kernels, weir_dtype dtype, int64_t n, int64_t k,
+                             char *memory, lu_lanes *s)
+{
+  const int64_t unit = kernels->lanes * (int64_t)weir_dtype_size(dtype);
+
+  *s = (lu_lanes){.n = n,
+                  .k = k,
+                  .step = (n + k) | 1,
+                  .block = larger(BLOCK_BYTES / (unit * larger(n, 1)), LU_PANEL)};
+  const int64_t matrix = n * s->step * unit;
+
+  if (memory != NULL) {
+    memory = (char *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
+    s->data = memory;
+    s->reciprocal = memory + matrix;
+    s->exact = (unsigned *)(void *)(memory + matrix + n * unit);
+  }
+  return matrix + n * unit + n * (int64_t)sizeof *s->exact + 64;
+}
+
+/* Systems that are solved at a time: as many as there are lanes, where there are more and they stay
+ * in a core's second cache. */
+static int64_t together(const lu_kernels *k, weir_dtype dtype, int64_t n, int64_t sides,
+                        int64_t count)
+{
+  lu_lanes s;
+  const int64_t bytes = lay_lanes_out(k, dtype, n, sides, NULL, &s);
+
+  return count >= 2 * k->lanes && 8 * bytes <= 5 * weir_cpu_get()->l2_bytes ? k->lanes : 1;
+}
+
 int64_t weir_lu_bytes(weir_dtype dtype, int64_t n, int64_t k)
 {
-  lu_system s;
+  const lu_kernels *kernels = kernels_get(dtype);
+  lu_system one;
+  lu_lanes all;
+  const int64_t bytes = lay_out(kernels, dtype, n, k, NULL, &one);
 
-  return lay_out(kernels_get(dtype), dtype, n, k, NULL, &s);
+  return together(kernels, dtype, n, k, INT64_MAX) > 1
+             ? larger(bytes, lay_lanes_out(kernels, dtype, n, k, NULL, &all))
+             : bytes;
 }
 
 static lu_part part_of(const weir_matrix *m, int64_t at)
@@ -93,6 +139,21 @@ static void load_identity(const lu_system *s, weir_dtype dtype)
     }
     memset(re, 0, (size_t)((s->step - s->side) * size));
     weir_dtype_store_real(part, re, i, 1);
+  }
+}
+
+static void load_lanes_identity(const lu_lanes *s, weir_dtype dtype, int64_t lanes)
+{
+  const weir_dtype part = weir_dtype_part(dtype);
+  const int64_t parts = weir_dtype_is_complex(dtype) ? 2 : 1, size = (int64_t)weir_dtype_size(part);
+
+  for (int64_t i = 0; i < s->n; i++) {
+    char *row = (char *)s->data + (i * s->step + s->n) * lanes * parts * size;
+
+    memset(row, 0, (size_t)(s->n * lanes * parts * size));
+    for (int64_t l = 0; l < lanes; l++) {
+      weir_dtype_store_real(part, row, i * lanes * parts + l, 1);
+    }
   }
 }
 
@@ -148,5 +209,86 @@ void lu_solve(const lu_kernels *k, const weir_matrix *m, bool conj, const weir_m
   k->store(&s, &out);
   if (!finite) {
     weir_solve_spoil(b, x);
+  }
+}
+
+/* One matrix of every system: those of the first where there are fewer than lanes. */
+static void parts_of(const lu_kernels *k, const weir_matrix (*m)[3], int64_t count, int which,
+                     int64_t at, lu_part *to)
+{
+  for (int64_t l = 0; l < k->lanes; l++) {
+    to[l] = part_of(&m[l < count ? l : 0][which], at);
+  }
+}
+
+void lu_solve_lanes(const lu_kernels *k, const lu_systems *all, bool conj, void *memory)
+{
+  const weir_matrix(*m)[3] = (const weir_matrix(*)[3])all->m;
+  const weir_matrix *x = &m[0][2];
+  lu_part part[LU_LANES];
+  lu_lanes s;
+
+  if (x->rows == 0 || x->columns == 0) {
+    return;
+  }
+  (void)lay_lanes_out(k, x->dtype, x->rows, x->columns, memory, &s);
+  parts_of(k, m, all->n, 0, 0, part);
+  unsigned finite = k->load_lanes(&s, part, conj);
+
+  if (m[0][1].data != NULL) {
+    parts_of(k, m, all->n, 1, s.n, part);
+    finite &= k->load_lanes(&s, part, false);
+  } else {
+    load_lanes_identity(&s, x->dtype, k->lanes);
+  }
+  const unsigned found = k->solve_lanes(&s);
+
+  parts_of(k, m, all->n, 2, s.n, part);
+  k->store_lanes(&s, part);
+  for (int64_t l = 0; l < all->n; l++) {
+    const bool whole = (finite >> l & 1) != 0;
+
+    if ((found >> l & 1) == 0 || (!whole && !weir_matrix_is_finite(&m[l][0]))) {
+      weir_matrix_spoil(&m[l][2]);
+    } else if (!whole) {
+      weir_solve_spoil(&m[l][1], &m[l][2]);
+    }
+  }
+}
+
+/* Points from `at` on: `n` of them, or one where few are left. */
+static void take_points(const weir_kernel_run *r, weir_lu_take *take, int64_t at, int64_t to,
+                        int64_t n, lu_systems *s)
+{
+  const int64_t left = to - at < n ? to - at : n;
+
+  s->n = 2 * left > n ? left : left > 0;
+  for (int64_t i = 0; i < s->n; i++) {
+    take(r, at + i, s->m[i]);
+  }
+}
+
+void weir_lu_run(const weir_kernel_run *r, bool conj, weir_lu_take *take)
+{
+  const weir_access *a = &((const weir_node *)r->context)->access;
+  const weir_operand *x = &a->out[0];
+  const lu_kernels *k = kernels_get(x->dtype);
+  const int64_t n = together(k, x->dtype, x->extent[x->rank - 2], x->extent[x->rank - 1],
+                             weir_batch_count(a, &r->box));
+  lu_systems s[2];
+  int64_t at, to;
+  int now = 0;
+
+  weir_batch_piece(a, &r->box, r->piece, n, &at, &to);
+  for (take_points(r, take, at, to, n, &s[now]); at < to; now = !now) {
+    const lu_systems *next = &s[!now];
+
+    at += s[now].n;
+    take_points(r, take, at, to, n, &s[!now]);
+    if (s[now].n > 1) {
+      lu_solve_lanes(k, &s[now], conj, r->scratch);
+    } else {
+      lu_solve(k, s[now].m[0], conj, next->n > 0 ? next->m[0] : NULL, r->scratch);
+    }
   }
 }

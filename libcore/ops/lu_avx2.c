@@ -1,7 +1,7 @@
 /* lu_avx2.c - elimination with partial pivoting, 256 bits at a time. */
 #if defined(__x86_64__)
 #include <float.h>
-#include <immintrin.h>
+#include "ops/lu_move.h"
 #include "ops/lu_priv.h"
 
 #define REAL double
@@ -18,6 +18,17 @@
 #define V_FNMA(a, b, c) _mm256_fnmadd_pd(a, b, c)
 #define V_LOAD(p) _mm256_loadu_pd(p)
 #define V_STORE(p, v) _mm256_storeu_pd(p, v)
+#define V_ROWS 1
+#define V_ADD(a, b) _mm256_add_pd(a, b)
+#define V_SUB(a, b) _mm256_sub_pd(a, b)
+#define V_MUL(a, b) _mm256_mul_pd(a, b)
+#define V_DIV(a, b) _mm256_div_pd(a, b)
+#define V_MASK __m256d
+#define V_MORE(a, b) _mm256_cmp_pd(a, b, _CMP_GT_OQ)
+#define V_MORE_OR_EQUAL(a, b) _mm256_cmp_pd(a, b, _CMP_GE_OQ)
+#define V_PICK(m, a, b) _mm256_blendv_pd(b, a, m)
+#define V_BITS(m) (unsigned)_mm256_movemask_pd(m)
+#define V_ALL 0xfu
 #include "ops/lu_kernel.h"
 
 #define REAL float
@@ -34,5 +45,16 @@
 #define V_FNMA(a, b, c) _mm256_fnmadd_ps(a, b, c)
 #define V_LOAD(p) _mm256_loadu_ps(p)
 #define V_STORE(p, v) _mm256_storeu_ps(p, v)
+#define V_ROWS 1
+#define V_ADD(a, b) _mm256_add_ps(a, b)
+#define V_SUB(a, b) _mm256_sub_ps(a, b)
+#define V_MUL(a, b) _mm256_mul_ps(a, b)
+#define V_DIV(a, b) _mm256_div_ps(a, b)
+#define V_MASK __m256
+#define V_MORE(a, b) _mm256_cmp_ps(a, b, _CMP_GT_OQ)
+#define V_MORE_OR_EQUAL(a, b) _mm256_cmp_ps(a, b, _CMP_GE_OQ)
+#define V_PICK(m, a, b) _mm256_blendv_ps(b, a, m)
+#define V_BITS(m) (unsigned)_mm256_movemask_ps(m)
+#define V_ALL 0xffu
 #include "ops/lu_kernel.h"
 #endif

@@ -449,12 +449,17 @@ static bool NAME(is_finite)(const void *x, int64_t n)
   return all == 0;
 }
 
+#include "ops/lu_lanes.h"
+
 const lu_kernels REAL_TABLE = {
     .lanes = V_LANES,
     .solve = NAME(solve_real),
     .load = NAME(load_real),
     .store = NAME(store_real),
     .is_finite = NAME(is_finite),
+    .solve_lanes = NAME(solve_lanes_real),
+    .load_lanes = NAME(load_lanes_real),
+    .store_lanes = NAME(store_lanes_real),
 };
 
 const lu_kernels COMPLEX_TABLE = {
@@ -463,6 +468,9 @@ const lu_kernels COMPLEX_TABLE = {
     .load = NAME(load_complex),
     .store = NAME(store_complex),
     .is_finite = NAME(is_finite),
+    .solve_lanes = NAME(solve_lanes_complex),
+    .load_lanes = NAME(load_lanes_complex),
+    .store_lanes = NAME(store_lanes_complex),
 };
 #undef INLINE
 #undef REAL
@@ -476,6 +484,17 @@ const lu_kernels COMPLEX_TABLE = {
 #undef V_FNMA
 #undef V_LOAD
 #undef V_STORE
+#undef V_ROWS
+#undef V_ADD
+#undef V_SUB
+#undef V_MUL
+#undef V_DIV
+#undef V_MASK
+#undef V_MORE
+#undef V_MORE_OR_EQUAL
+#undef V_PICK
+#undef V_BITS
+#undef V_ALL
 #undef NAME
 #undef REAL_TABLE
 #undef COMPLEX_TABLE

@@ -22,7 +22,7 @@ typedef struct subject {
 } subject;
 
 static subject s;
-static char memory[1 << 18];
+static char memory[1 << 20];
 
 static void put(weir_matrix *m, int64_t i, int64_t j, weir_c128 z)
 {
@@ -224,6 +224,65 @@ static void what_has_no_answer_is_nan(void **state)
   }
 }
 
+enum { SIDE = 24, EACH = 2 * SIDE * SIDE };
+
+/* As many systems as there are lanes, and what both ways make of them. */
+typedef struct side_by_side {
+  lu_systems all;
+  weir_c128 a[LU_LANES][SIDE * SIDE], b[LU_LANES][EACH], x[2][LU_LANES][EACH];
+  char memory[2 << 20];
+} side_by_side;
+
+/* System l; some have no answer, or pivots whose reciprocal would overflow or lose bits. */
+static void draw(side_by_side *t, int64_t l, weir_dtype dtype, int64_t n, int form)
+{
+  const bool turned = form & 1, inverse = form == 3;
+  const int64_t k = inverse ? n : 1 + n * 7 % 5;
+  weir_matrix *a = &t->all.m[l][0], *b = &t->all.m[l][1], *x = &t->all.m[l][2];
+
+  *a = (weir_matrix){(char *)t->a[l], dtype, n, n, turned ? 1 : n, turned ? n : 1};
+  *b = (weir_matrix){(char *)t->b[l], dtype, n, k, k, 1};
+  *x = (weir_matrix){(char *)t->x[0][l], dtype, n, k, turned ? 1 : k, turned ? n : 1};
+  fill(a, (uint32_t)(2 * l), 1);
+  fill(b, (uint32_t)(2 * l + 1), 1);
+  if (l == 1 || l == 2) {
+    put(l == 1 ? a : b, n - 1, l == 1 ? n / 2 : k - 1, (weir_c128){NAN, 0});
+  }
+  for (int64_t i = 0; i < n && l >= 3 && l < 7; i++) {
+    put(a, i, n / 2,
+        l == 3 ? (weir_c128){0, 0} : (weir_c128){l == 5 ? 4e-38 : 1e-306, l == 4 ? 0 : 1e-309});
+  }
+  b->data = inverse ? NULL : b->data;
+}
+
+/* The bits of systems in lanes are those of one after another. */
+static void systems_in_lanes_give_the_bits_of_one(void **state)
+{
+  static side_by_side t;
+
+  for (int d = 0; d < 4; d++) {
+    const lu_kernels *kernels;
+
+    for (int i = 0; (kernels = kernels_of(i, d)) != NULL; i++) {
+      for (int64_t trial = 0; trial < 4 * SIDE; trial++) {
+        const int64_t n = trial / 4 + 1;
+        const int form = (int)(trial % 4);
+
+        memset(t.x, 0, sizeof t.x);
+        memset(t.memory, 0xff, sizeof t.memory);
+        t.all.n = kernels->lanes - n % 2;
+        for (int64_t l = 0; l < t.all.n; l++) {
+          draw(&t, l, dtypes[d], n, form);
+          lu_solve(kernels, t.all.m[l], form & 1, NULL, t.memory);
+          t.all.m[l][2].data = (char *)t.x[1][l];
+        }
+        lu_solve_lanes(kernels, &t.all, form & 1, t.memory);
+        assert_memory_equal(t.x[0], t.x[1], sizeof t.x[0]);
+      }
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -233,6 +292,7 @@ int main(void)
       cmocka_unit_test(large_pivots_are_found_in_any_row),
       cmocka_unit_test(tiny_and_huge_numbers_are_divided),
       cmocka_unit_test(what_has_no_answer_is_nan),
+      cmocka_unit_test(systems_in_lanes_give_the_bits_of_one),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,9 +70,10 @@ weir_status weir_batch_prepare(const weir_graph *g, const weir_group *group,
 void weir_batch_release(void *context);
 /* weir_kernel.pieces for that context. */
 int64_t weir_batch_stage(const void *context, int stage);
-/* Piece `number` of the one stage has the points [*from, *to) of the run's box. */
-void weir_batch_piece(const weir_access *a, const weir_box *box, int64_t number, int64_t *from,
-                      int64_t *to);
+/* Piece `number` of the one stage has the points [*from, *to) of the run's box, a multiple of
+ * `unit` of them but at its end. */
+void weir_batch_piece(const weir_access *a, const weir_box *box, int64_t number, int64_t unit,
+                      int64_t *from, int64_t *to);
 
 #ifdef __cplusplus
 }

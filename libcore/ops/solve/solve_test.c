@@ -95,6 +95,45 @@ static void stacks_are_the_same_bits_on_threads(void **state)
   }
 }
 
+/* Three systems in turn, in stacks of three and of forty: enough to be solved side by side. */
+static void systems_have_the_same_bits_wherever_they_stand(void **state)
+{
+  enum { N = 5, FEW = 3, MANY = 40 };
+  const weir_dtype dtypes[] = {WEIR_F32, WEIR_F64, WEIR_C64, WEIR_C128};
+  static char few[FEW * N * sizeof(weir_c128)];
+
+  for (int d = 0; d < 4; d++) {
+    for (int k = 0; k < 3; k++) {
+      const int64_t stack = k == 0 ? FEW : MANY, parts = weir_dtype_parts(dtypes[d]);
+      const int64_t each = N * (int64_t)weir_dtype_size(dtypes[d]);
+      const weir_dtype part = weir_dtype_part(dtypes[d]);
+      library_run *r = new_run();
+      const weir_value a = LIBRARY_INPUT(r, dtypes[d], stack, N, N);
+      const weir_value b = LIBRARY_INPUT(r, dtypes[d], stack, N, 1);
+
+      library_output(r, weir_solve(r->g, a, b, NULL));
+      for (int64_t i = 0; i < stack * N * N * parts; i++) {
+        const uint64_t at = (uint64_t)(i % (FEW * N * N * parts));
+
+        weir_dtype_store_real(part, r->memory[0], i, weir_random_uniform(4, 0, 0, at) - 0.5);
+      }
+      for (int64_t i = 0; i < stack * N * parts; i++) {
+        const uint64_t at = (uint64_t)(i % (FEW * N * parts));
+
+        weir_dtype_store_real(part, r->memory[1], i, weir_random_uniform(4, 1, 0, at) - 0.5);
+      }
+      (void)library_execute(r, "auto", k == 1 ? 1 : 3);
+      if (k == 0) {
+        memcpy(few, r->memory[2], (size_t)(FEW * each));
+      }
+      for (int64_t i = 0; i < stack; i++) {
+        assert_memory_equal((char *)r->memory[2] + i * each, few + i % FEW * each, (size_t)each);
+      }
+      weir_graph_destroy(&r->g);
+    }
+  }
+}
+
 /* Of the four systems the second is singular, the third has NaN in its matrix, the fourth in the
  * first of its two right sides. */
 static void what_has_no_answer_is_nan_and_harms_no_other(void **state)
@@ -178,6 +217,7 @@ int main(void)
       cmocka_unit_test(systems_by_hand),
       cmocka_unit_test(the_conjugate_is_meant_where_asked),
       cmocka_unit_test(stacks_are_the_same_bits_on_threads),
+      cmocka_unit_test(systems_have_the_same_bits_wherever_they_stand),
       cmocka_unit_test(what_has_no_answer_is_nan_and_harms_no_other),
       cmocka_unit_test(wrong_shapes_are_refused),
       cmocka_unit_test(streams_of_systems_have_time),

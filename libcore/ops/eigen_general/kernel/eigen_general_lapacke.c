@@ -60,7 +60,7 @@ static void run(const weir_kernel_run *r)
   const weir_access *a = &((const weir_node *)r->context)->access;
   int64_t from, to;
 
-  weir_batch_piece(a, &r->box, r->piece, &from, &to);
+  weir_batch_piece(a, &r->box, r->piece, 1, &from, &to);
   for (int64_t p = from; p < to; p++) {
     const weir_eigen_item m = weir_eigen_item_of(a, &r->box, p, r->views, r->views + 1);
 

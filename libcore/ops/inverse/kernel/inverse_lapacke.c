@@ -58,7 +58,7 @@ static void run(const weir_kernel_run *r)
   const weir_access *a = &((const weir_node *)r->context)->access;
   int64_t from, to, at[WEIR_MAX_DIMS];
 
-  weir_batch_piece(a, &r->box, r->piece, &from, &to);
+  weir_batch_piece(a, &r->box, r->piece, 1, &from, &to);
   for (int64_t p = from; p < to; p++) {
     weir_batch_point(a, &r->box, p, at);
     const weir_matrix x = weir_batch_matrix(&a->in[0], a->n_dims, &r->views[0], at, 2);

@@ -1,5 +1,4 @@
-/* inverse_lu.c - inverses with few rows: systems whose right sides are the identity, one at a time.
- */
+/* inverse_lu.c - inverses with few rows: systems whose right sides are the identity. */
 #include "graph/weir_kernel.h"
 #include "ops/inverse/weir_inverse.h"
 #include "ops/weir_batch.h"
@@ -40,19 +39,7 @@ static void take(const weir_kernel_run *r, int64_t point, weir_matrix *m)
 
 static void run(const weir_kernel_run *r)
 {
-  weir_matrix m[2][3];
-  int64_t from, to;
-
-  weir_batch_piece(&((const weir_node *)r->context)->access, &r->box, r->piece, &from, &to);
-  for (int64_t p = from; p < to; p++) {
-    if (p == from) {
-      take(r, p, m[p & 1]);
-    }
-    if (p + 1 < to) {
-      take(r, p + 1, m[(p + 1) & 1]);
-    }
-    weir_lu_solve(m[p & 1], false, p + 1 < to ? m[(p + 1) & 1] : NULL, r->scratch);
-  }
+  weir_lu_run(r, false, take);
 }
 
 const weir_kernel weir_kernel_inverse_lu = {

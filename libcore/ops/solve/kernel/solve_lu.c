@@ -1,4 +1,4 @@
-/* solve_lu.c - systems of equations with few rows by own elimination, one matrix at a time. */
+/* solve_lu.c - systems of equations with few rows by own elimination. */
 #include "graph/weir_kernel.h"
 #include "ops/solve/weir_solve.h"
 #include "ops/weir_batch.h"
@@ -43,21 +43,9 @@ static void take(const weir_kernel_run *r, int64_t point, weir_matrix *m)
 
 static void run(const weir_kernel_run *r)
 {
-  const weir_node *node = r->context;
-  const bool conj = ((const weir_solve_spec *)node->spec)->conjugated != 0;
-  weir_matrix m[2][3];
-  int64_t from, to;
+  const weir_solve_spec *spec = ((const weir_node *)r->context)->spec;
 
-  weir_batch_piece(&node->access, &r->box, r->piece, &from, &to);
-  for (int64_t p = from; p < to; p++) {
-    if (p == from) {
-      take(r, p, m[p & 1]);
-    }
-    if (p + 1 < to) {
-      take(r, p + 1, m[(p + 1) & 1]);
-    }
-    weir_lu_solve(m[p & 1], conj, p + 1 < to ? m[(p + 1) & 1] : NULL, r->scratch);
-  }
+  weir_lu_run(r, spec->conjugated != 0, take);
 }
 
 const weir_kernel weir_kernel_solve_lu = {
