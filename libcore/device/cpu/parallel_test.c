@@ -1,6 +1,7 @@
 /* parallel_test.c - every item once, nesting, callers at once, forks, results that do not depend on
  * threads. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,6 +189,39 @@ static void the_child_of_a_fork_shares_work_too(void **state)
   weir_threads_set(0);
 }
 
+/* What each thread of a call may run on. */
+struct masks {
+  cpu_set_t of[4];
+  atomic_bool seen[4];
+};
+
+static void note_mask(void *context, int64_t item, int thread)
+{
+  struct masks *m = context;
+
+  (void)item;
+  (void)usleep(50);
+  if (sched_getaffinity(0, sizeof m->of[thread], &m->of[thread]) == 0) {
+    atomic_store(&m->seen[thread], true);
+  }
+}
+
+/* Workers that have left the caller's processor, too. */
+static void workers_may_run_where_the_caller_may(void **state)
+{
+  static struct masks m;
+
+  weir_threads_set(4);
+  for (int call = 0; call < 40; call++) {
+    (void)usleep(call % 2 == 0 ? 200 : 0); /* workers sleep, and are woken */
+    weir_parallel(8, 0, note_mask, &m);
+  }
+  for (int i = 1; i < 4; i++) {
+    assert_true(!atomic_load(&m.seen[i]) || CPU_EQUAL(&m.of[0], &m.of[i]));
+  }
+  weir_threads_set(0);
+}
+
 static void threads_are_set_and_default_to_the_processors(void **state)
 {
   const int all = weir_threads_get();
@@ -222,6 +256,7 @@ int main(void)
       cmocka_unit_test(results_do_not_depend_on_threads),
       cmocka_unit_test(callers_at_once_have_their_own_items),
       cmocka_unit_test(the_child_of_a_fork_shares_work_too),
+      cmocka_unit_test(workers_may_run_where_the_caller_may),
       cmocka_unit_test(threads_are_set_and_default_to_the_processors),
       cmocka_unit_test(processor_facts_are_plausible),
   };

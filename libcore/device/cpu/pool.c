@@ -124,6 +124,24 @@ static void wait_for_offer(pool *p, int thread)
   sleep_on(me);
 }
 
+/* Moves a worker that was woken on the caller's processor to another one that it may use, where
+ * there is one: beside the caller it is only in its way. Which processor is up to the system again
+ * after that. */
+static void leave_caller(pool *p)
+{
+  const int caller = atomic_load(&p->thread[0].cpu);
+  cpu_set_t allowed, others;
+
+  if (sched_getcpu() != caller || sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    return;
+  }
+  others = allowed;
+  CPU_CLR((size_t)caller, &others);
+  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0) {
+    (void)sched_setaffinity(0, sizeof allowed, &allowed);
+  }
+}
+
 static void *serve(void *slot)
 {
   pool *const p = the_pool();
@@ -134,6 +152,7 @@ static void *serve(void *slot)
     int64_t done = 0;
 
     wait_for_offer(p, thread);
+    leave_caller(p);
     for (int64_t item; (item = take(p, thread)) >= 0; done++) {
       if (!entered) {
         p->enter();
