@@ -23,7 +23,11 @@ static const char *const head[COLUMNS] = {"result",    "reference",      "energi
 
 static void add_number(weir_cells *c, double value)
 {
-  weir_cells_add(c, isnan(value) ? "" : "%.6g", value);
+  if (isnan(value)) {
+    weir_cells_add(c, "%s", "");
+  } else {
+    weir_cells_add(c, "%.6g", value);
+  }
 }
 
 static void make_table(const evaluation *e, weir_cells *c)

@@ -17,8 +17,9 @@ static int64_t read_spectra(const char *dir, double (*row)[4], int64_t most)
   assert_non_null(file);
   assert_non_null(fgets(line, sizeof line, file));
   for (; n < most && fgets(line, sizeof line, file) != NULL; n++) {
-    assert_int_equal(
-        sscanf(line, "%lf,%lf,%lf,%lf", &row[n][0], &row[n][1], &row[n][2], &row[n][3]), 4);
+    row[n][3] = 0; /* where output.dos is off */
+    assert_true(sscanf(line, "%lf,%lf,%lf,%lf", &row[n][0], &row[n][1], &row[n][2], &row[n][3]) >=
+                3);
   }
   (void)fclose(file);
   return n;
@@ -87,7 +88,8 @@ static void the_paper_study_has_the_modes_of_the_formula(void **state)
 
   (void)state;
   assert_int_equal(program("run --config " WEIR_SOURCE_DIR
-                           "/configs/quantum_transport/paper.yaml --set output.bands=0 --out %s",
+                           "/configs/quantum_transport/paper.yaml --set output.bands=0 --set "
+                           "output.dos=false --out %s",
                            in_scratch("run")),
                    0);
   assert_int_equal(read_spectra("run", row, ROWS + 1), ROWS);
