@@ -167,6 +167,41 @@ static void a_biased_barrier_holds_what_both_leads_inject(void **state)
   qt_system_fini(&flat);
 }
 
+/* Over a barrier of 20 k_B T flows what its top lets through, far from the chemical potentials, and
+ * of holes as of electrons: both bands of a chain mirror each other. */
+static void currents_over_high_barriers_are_thermionic(void **state)
+{
+  enum { LENGTH = 120 };
+  const double kt = QT_BOLTZMANN * 300, barrier = 0.52, bias = 0.05;
+  double current[2];
+
+  for (int holes = 0; holes < 2; holes++) {
+    const double sign = holes ? -1 : 1;
+    const ribbon r = {.width = 1, .length = LENGTH, .onsite = 2 * sign, .hopping = -1};
+    double u[LENGTH];
+    qt_system flat, s = {.n = 0};
+    qt_density d;
+
+    ribbon_create(&r, &flat);
+    add_atoms(&flat);
+    for (int i = 0; i < LENGTH; i++) { /* smooth enough to reflect nothing above its top */
+      u[i] = sign * barrier * exp(-(i - 59.5) * (i - 59.5) / 500);
+    }
+    assert_ok(qt_system_shift(&flat, u, &s));
+    const qt_density_spec spec = usual(-sign, 0, sign * bias, 300);
+
+    assert_ok(qt_density_create(&s, &spec, &d));
+    current[holes] = d.current;
+    qt_density_fini(&d);
+    qt_system_fini(&s);
+    qt_system_fini(&flat);
+  }
+  const double expected = 2 * QT_CONDUCTANCE * kt * exp(-barrier / kt) * (1 - exp(-bias / kt));
+
+  assert_near(current[0] / expected, 1.3, 0.15); /* (x / sin x, x = 1.25: some tunnel) */
+  assert_near(current[1] / current[0], -1, 2e-3);
+}
+
 /* The same with more points of both kinds. */
 static void integrals_converge(void **state)
 {
@@ -248,6 +283,7 @@ int main(void)
       cmocka_unit_test(a_cold_chain_is_filled_as_free_electrons),
       cmocka_unit_test(full_and_empty_bands_hold_whole_electrons),
       cmocka_unit_test(a_biased_barrier_holds_what_both_leads_inject),
+      cmocka_unit_test(currents_over_high_barriers_are_thermionic),
       cmocka_unit_test(integrals_converge),
       cmocka_unit_test(a_constant_potential_is_a_shift_of_energies),
   };

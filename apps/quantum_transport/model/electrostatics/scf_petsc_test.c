@@ -124,7 +124,7 @@ static void a_transistor_switches(void **state)
   assert_ok(open(SITES, transistor, &p));
   for (int i = 0; i < 3; i++) {
     assert_ok(qt_scf_solve(&p.scf, 0.1, gate[i], i > 0 ? &b[i - 1] : NULL, &b[i]));
-    assert_near(b[i].gate_charge, b[i].electrons - b[i].donors, 5e-4);
+    assert_near(b[i].gate_charge, b[i].electrons - b[i].donors, 5e-3);
     assert_true(b[i].n_steps < 40 && b[i].step[b[i].n_steps - 1].change < 1e-4);
     /* ends are neutral and flat; where no electrons come through, the right one is lower by the
      * drain voltage */
@@ -137,7 +137,7 @@ static void a_transistor_switches(void **state)
   const double decades = log10(b[1].current / b[0].current);
   const double ideal = 0.2 / (QT_BOLTZMANN * 300 * log(10));
 
-  assert_true(decades > 0.5 * ideal && decades <= 1.02 * ideal);
+  assert_true(decades > 0.8 * ideal && decades <= ideal);
   assert_true(b[2].current > b[1].current && b[2].current < 2 * QT_CONDUCTANCE * 0.1);
   assert_ok(qt_scf_solve(&p.scf, 0.1, gate[2], NULL, &alone));
   for (int64_t a = 0; a < SITES; a++) {

@@ -30,12 +30,17 @@ typedef struct window {
   double *injected[QT_LEADS]; /* [n] so far */
 } window;
 
+/* f_L - f_R, without the loss of digits where both are nearly 1. */
 static double difference(const window *w, double energy)
 {
   const qt_reservoir *r = w->spec->reservoir;
+  double f[QT_LEADS], holes[QT_LEADS];
 
-  return qt_fermi(energy, r[QT_LEFT].mu, r[QT_LEFT].temperature) -
-         qt_fermi(energy, r[QT_RIGHT].mu, r[QT_RIGHT].temperature);
+  for (int c = 0; c < QT_LEADS; c++) {
+    f[c] = qt_fermi(energy, r[c].mu, r[c].temperature);
+    holes[c] = qt_fermi(2 * r[c].mu - energy, r[c].mu, r[c].temperature);
+  }
+  return f[QT_LEFT] < 0.5 ? f[QT_LEFT] - f[QT_RIGHT] : holes[QT_RIGHT] - holes[QT_LEFT];
 }
 
 static weir_status new_sample(window *w, double energy, int64_t *number)
@@ -203,12 +208,30 @@ static weir_status refine(window *w, bool *changed)
   return WEIR_OK;
 }
 
+/* Intervals of at most `step` behind the sample *last. */
+static weir_status add_range(window *w, double to, double step, int64_t *last)
+{
+  const double from = w->sample[*last].energy;
+  const int64_t count = (int64_t)ceil((to - from) / step - 1e-9);
+
+  for (int64_t i = 1; i <= count; i++) {
+    const int64_t first = *last;
+
+    WEIR_TRY(new_sample(w, from + (to - from) * (double)i / (double)count, last));
+    WEIR_TRY(new_interval(w, first, *last));
+  }
+  return WEIR_OK;
+}
+
+/* Steps of 2 k_B T near the chemical potentials, wider ones beyond: where a barrier keeps off what
+ * is near, the current flows over it, however few electrons are there. */
 static weir_status begin(window *w)
 {
   const qt_reservoir *r = w->spec->reservoir;
-  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature, far = 12 * kt, coarse = 2 * kt;
+  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature, near = 12 * kt, far = 36 * kt;
+  const double mu[2] = {fmin(r[0].mu, r[1].mu), fmax(r[0].mu, r[1].mu)};
   const double *gap = w->spec->gap;
-  double lo = fmin(r[0].mu, r[1].mu) - far, hi = fmax(r[0].mu, r[1].mu) + far;
+  double lo = mu[0] - far, hi = mu[1] + far;
   int64_t last = 0;
 
   lo = lo > gap[0] && lo < gap[1] ? gap[1] : lo; /* leads without states there carry nothing */
@@ -216,16 +239,10 @@ static weir_status begin(window *w)
   if (!(lo < hi)) {
     return WEIR_OK;
   }
-  const int64_t count = (int64_t)ceil((hi - lo) / coarse);
-
   WEIR_TRY(new_sample(w, lo, &last));
-  for (int64_t i = 1; i <= count; i++) {
-    const int64_t first = last;
-
-    WEIR_TRY(new_sample(w, lo + (hi - lo) * (double)i / (double)count, &last));
-    WEIR_TRY(new_interval(w, first, last));
-  }
-  return WEIR_OK;
+  WEIR_TRY(add_range(w, fmin(hi, fmax(lo, mu[0] - near)), 4 * kt, &last));
+  WEIR_TRY(add_range(w, fmin(hi, fmax(lo, mu[1] + near)), 2 * kt, &last));
+  return add_range(w, hi, 4 * kt, &last);
 }
 
 weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
