@@ -1,9 +1,30 @@
 /* verb_describe.c - the resolved configuration, the blocks of the device and what a run would
  * cost; runs nothing. */
 #include <stdio.h>
+#include "iv.h"
+#include "model/electrostatics/grid.h"
 #include "model/rgf/rgf.h"
 #include "study.h"
 #include "verbs.h"
+
+/* The grid of the potential, and how often it is solved for. */
+static weir_status print_electrostatics(const qt_study *s)
+{
+  qt_iv iv = {.cfg = s->cfg};
+  qt_grid g = {.n_atoms = 0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_grid_of_device(&s->cfg->electrostatics, &s->system, &g), done);
+  WEIR_TRY_GOTO(qt_iv_voltages(s->cfg, &iv), done);
+  printf("# potential: %lld nodes (%lld x %lld x %lld), %lld bias points; %.4g Angstrom^3 of the "
+         "semiconductor an atom\n",
+         (long long)qt_grid_nodes(&g), (long long)g.n[0], (long long)g.n[1], (long long)g.n[2],
+         (long long)(iv.n_drain * iv.n_gate), g.volume);
+done:
+  qt_grid_fini(&g);
+  qt_iv_fini(&iv);
+  return status;
+}
 
 static weir_status print(const qt_study *s, int threads)
 {
@@ -36,7 +57,7 @@ static weir_status print(const qt_study *s, int threads)
       1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
   printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
          1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
-  return WEIR_OK;
+  return s->cfg->electrostatics.enabled ? print_electrostatics(s) : WEIR_OK;
 }
 
 weir_status qt_verb_describe(const weir_cli *cli)
