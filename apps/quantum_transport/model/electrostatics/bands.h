@@ -5,7 +5,7 @@
 #include "model/system.h"
 
 typedef struct qt_bands_spec {
-  int64_t points; /* wave vectors along x                                */
+  int64_t points; /* wave vectors along x; odd: one more                  */
   double spin;    /* electrons of a state of the basis, qt_system_spin   */
   double mid_gap; /* eV: energies above are the conduction bands         */
 } qt_bands_spec;
@@ -20,8 +20,7 @@ typedef struct qt_bands {
 } qt_bands;
 
 /* Bands at `points` wave vectors along x and the transverse ones given. Fails: WEIR_ERR_CONFIG
- * where mid_gap lies in a band, naming the gaps nearest to it; WEIR_ERR_UNSUPPORTED without PETSc
- * (whose LAPACK it is); WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY. */
+ * where mid_gap lies in a band, naming the gaps nearest to it; as qt_band_structure_create. */
 weir_status qt_bands_create(const qt_lead *lead, int64_t n_k, const double (*k)[2],
                             const qt_bands_spec *spec, qt_bands *out) WEIR_CHECKED;
 void qt_bands_fini(qt_bands *b);

@@ -66,6 +66,7 @@ static weir_status dope(qt_scf *scf)
 
 weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out)
 {
+  qt_poisson *poisson = NULL;
   const qt_bands_spec bands = {
       .points = spec->opts->band_points, .spin = qt_system_spin(s), .mid_gap = spec->opts->mid_gap};
 
@@ -85,6 +86,9 @@ weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *o
                      spec->temperature);
   }
   WEIR_TRY(qt_grid_of_device(spec->opts, s, &out->grid));
+  /* A build without PETSc, or its options, are refused before what takes time. */
+  WEIR_TRY(qt_poisson_create(&out->grid, spec->petsc, &poisson));
+  qt_poisson_destroy(&poisson);
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY(qt_bands_create(&s->lead[c], spec->n_k, spec->k, &bands, &out->bands[c]));
   }

@@ -1,5 +1,4 @@
-/* absent.c - see poisson.h, bands.h: where the build has no PETSc. */
-#include "model/electrostatics/bands.h"
+/* absent.c - see poisson.h: where the build has no PETSc. */
 #include "model/electrostatics/poisson.h"
 
 static weir_status refuse(void)
@@ -31,12 +30,4 @@ weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response re
 void qt_poisson_warn_unused(const weir_string_list *petsc)
 {
   (void)petsc;
-}
-
-weir_status qt_bands_create(const qt_lead *lead, int64_t n_k, const double (*k)[2],
-                            const qt_bands_spec *spec, qt_bands *out)
-{
-  (void)lead, (void)n_k, (void)k, (void)spec;
-  *out = (qt_bands){.count = 0};
-  return refuse();
 }

@@ -1,4 +1,4 @@
-/* bands_petsc_test.c - a chain, whose band and electrons are known. */
+/* bands_test.c - a chain, whose band and electrons are known. */
 #include "model/electrostatics/bands.h"
 
 #include <math.h>
