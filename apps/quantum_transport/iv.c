@@ -176,6 +176,5 @@ weir_status qt_iv_solve(qt_study *s, const char *dir, qt_iv *iv)
     warn_of_ends(&iv->bias[i]);
   }
   iv->seconds = weir_clock() - began;
-  qt_poisson_warn_unused(&iv->cfg->petsc);
   return move_study(s, iv);
 }

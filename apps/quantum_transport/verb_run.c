@@ -7,6 +7,7 @@
 #include "comm/weir_comm.h"
 #include "iv.h"
 #include "out_spectra.h"
+#include "petsc/petsc_options.h"
 #include "run_page.h"
 #include "train/weir_checkpoint.h"
 #include "verbs.h"
@@ -92,6 +93,7 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv)
     WEIR_TRY(sweep(j, s, iv));
   }
   WEIR_TRY(qt_study_run(s, j->cli->threads));
+  qt_petsc_warn_unused(&j->cfg->petsc); /* all that could read them have run */
   if (s->iv != NULL) { /* by energies chosen for it, not those of the spectra */
     s->current = iv->bias[iv->n_found - 1].current;
   }

@@ -8,7 +8,7 @@
 #define QT_PETSC_H
 #include <petscsys.h>
 #include "base/weir_status.h"
-#include "conf/weir_opt.h"
+#include "petsc/petsc_options.h"
 
 #ifndef PETSC_SUCCESS /* before 3.19 */
 #define PETSC_SUCCESS 0
@@ -18,8 +18,6 @@
  * line, nor the environment, nor .petscrc is read. Later calls do nothing. Collective over all
  * ranks. Fails: WEIR_ERR_EXTERNAL; WEIR_ERR_CONFIG of an item that is no option of PETSc. */
 weir_status qt_petsc_start(const weir_string_list *options) WEIR_CHECKED;
-/* Warns of options of the configuration that no solver has read: misspelt, or of another solver. */
-void qt_petsc_warn_unused(const weir_string_list *options);
 
 /* Records the failure of a call. Returns WEIR_ERR_MEMORY or WEIR_ERR_EXTERNAL. */
 weir_status qt_petsc_fail(const char *call, int code);

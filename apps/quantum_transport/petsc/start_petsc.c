@@ -132,13 +132,19 @@ weir_status qt_petsc_start(const weir_string_list *options)
 
 void qt_petsc_warn_unused(const weir_string_list *options)
 {
+  PetscBool started = PETSC_FALSE;
+
+  (void)PetscInitialized(&started);
   for (int64_t i = 0; i < options->count; i++) {
     char name[64];
-    PetscBool used = PETSC_TRUE;
+    PetscBool used = PETSC_FALSE;
 
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(options->items[i], " ="),
                    options->items[i]);
-    if (PetscOptionsUsed(NULL, name + 1, &used) == PETSC_SUCCESS && !used) {
+    if (started) {
+      (void)PetscOptionsUsed(NULL, name + 1, &used);
+    }
+    if (!used) {
       weir_warn("petsc", "petsc: \"%s\" was read by no solver", options->items[i]);
     }
   }

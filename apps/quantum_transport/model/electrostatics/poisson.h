@@ -40,7 +40,4 @@ void qt_poisson_destroy(qt_poisson **p);
 weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response response, double *u,
                              qt_poisson_result *out) WEIR_CHECKED;
 
-/* Warns of options of PETSc that no solver has read. */
-void qt_poisson_warn_unused(const weir_string_list *petsc);
-
 #endif

@@ -299,8 +299,3 @@ weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response re
   judge(p, u, out);
   return WEIR_OK;
 }
-
-void qt_poisson_warn_unused(const weir_string_list *petsc)
-{
-  qt_petsc_warn_unused(petsc);
-}

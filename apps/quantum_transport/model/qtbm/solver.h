@@ -6,7 +6,7 @@
 
 typedef struct qtbm_solver qtbm_solver;
 /* Of systems that have the pattern of a square matrix, which it borrows; options: of the library
- * (petsc of the configuration), borrowed; its end warns of those that no solver has read. Fails:
+ * (petsc of the configuration). Fails:
  * WEIR_ERR_UNSUPPORTED in a build without PETSc; WEIR_ERR_SHAPE where the pattern has too many
  * elements; WEIR_ERR_EXTERNAL, WEIR_ERR_MEMORY, WEIR_ERR_CONFIG. */
 weir_status qtbm_solver_create(const weir_string_list *options, const qt_sparse *pattern,

@@ -10,7 +10,6 @@
 #include "petsc/qt_petsc.h"
 
 struct qtbm_solver {
-  const weir_string_list *options;
   const qt_sparse *pattern;
   PetscInt *start, *column; /* of the matrix, which borrows them and the values of the pattern */
   Mat a;
@@ -72,7 +71,6 @@ weir_status qtbm_solver_create(const weir_string_list *options, const qt_sparse 
   *out = NULL;
   WEIR_TRY(qt_petsc_start(options));
   WEIR_TRY(weir_alloc(1, sizeof *s, (void **)&s));
-  s->options = options;
   s->pattern = pattern;
   status = make(s);
   if (status != WEIR_OK) {
@@ -204,7 +202,6 @@ weir_status qtbm_solver_run(qtbm_solver *s, int64_t columns, const weir_c128 *b,
 void qtbm_solver_destroy(qtbm_solver **s)
 {
   if (*s != NULL) {
-    qt_petsc_warn_unused((*s)->options);
     (void)KSPDestroy(&(*s)->ksp);
     (void)MatDestroy(&(*s)->a);
     weir_free(&(*s)->start);

@@ -26,8 +26,3 @@ weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response re
   (void)p, (void)donors, (void)response, (void)u, (void)out;
   return refuse();
 }
-
-void qt_poisson_warn_unused(const weir_string_list *petsc)
-{
-  (void)petsc;
-}
