@@ -59,16 +59,17 @@ const weir_opt qt_options[] = {
         "options of PETSc for its solvers, each with its value, such as "
         "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
         "slepc lead_); the command line of the program is not read for them"),
-    WEIR_OPT_INT(qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
-                 "slabs (runs of blocks) of a long device that the threads of a rank share at each "
-                 "point, at "
-                 "most its blocks: as many as threads, where there are fewer points than threads "
-                 "or no memory "
-                 "for a point on each; 1: each thread computes points of its own"),
+    WEIR_OPT_INT(
+        qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
+        "slabs (runs of blocks) of a long device that the threads of a rank share at each point, "
+        "at most its blocks: as many as threads, where there are fewer points than threads or no "
+        "memory for a point on each; 1: each thread computes points of its own; of "
+        "transport.method: rgf"),
     WEIR_OPT_REAL(
         qt_cfg, memory.budget, 0, 0, 1e9, "MiB",
         "memory that a rank may hold: fewer points are computed at once, on fewer threads, "
-        "where more would take more; results in memory count; 0: no limit"),
+        "where more would take more; results in memory count, and the sparse factors of QTBM as "
+        "MUMPS estimates them; 0: no limit"),
     WEIR_OPT_REAL(qt_cfg, checkpoint.interval, 600, 0, 1e9, "s",
                   "seconds between two checkpoints of the points done, to resume a run that was "
                   "killed; 0: one is written when the run is stopped (Ctrl-C), no other"),

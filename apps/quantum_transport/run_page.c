@@ -244,18 +244,19 @@ static weir_status speed_table(weir_report *r, const qt_study *s)
   const qt_transport *t = &s->transport;
   const double wanted = fmin(s->cfg->bench.zgemm, fmax(0.1 * s->seconds, 1e-3));
   const int threads = weir_threads_get();
+  const bool waves = s->cfg->transport.method == QT_TRANSPORT_QTBM;
   const qt_speed_phase phases[QT_PHASES] = {
-      {"self-energies of the leads", t->seconds[QT_PHASE_LEADS], 0},
-      {"recursion of Green's functions", t->seconds[QT_PHASE_RECURSION], t->flops},
-      {"assembly of blocks and densities", t->seconds[QT_PHASE_ASSEMBLY], 0},
+      {waves ? "self-energies and waves of the leads" : "self-energies of the leads",
+       t->seconds[QT_PHASE_LEADS], 0},
+      {waves ? "sparse systems: factors and solutions" : "recursion of Green's functions",
+       t->seconds[QT_PHASE_RECURSION], t->flops},
+      {waves ? "assembly of sparse matrices and densities" : "assembly of blocks and densities",
+       t->seconds[QT_PHASE_ASSEMBLY], 0},
   };
   weir_cells c = {0};
   double rate = 0;
   int64_t n = 0;
 
-  if (s->cfg->transport.method != QT_TRANSPORT_RGF) { /* phases and flops are not counted */
-    return weir_report_text(r, "Time of all points: %.4g s.", s->seconds);
-  }
   for (int64_t b = 0; b < s->system.n_blocks; b++) {
     const int64_t rows = s->system.block[b + 1] - s->system.block[b];
 
@@ -270,10 +271,12 @@ static weir_status speed_table(weir_report *r, const qt_study *s)
   WEIR_TRY(status);
   return weir_report_text(
       r,
-      "Times are sums over threads and ranks; all points took %.4g s. Flops are "
-      "those of the recursion by formula, blocks taken as full. The rate of "
-      "zgemm was measured with all %d threads at once, after the run.",
-      s->seconds, threads);
+      "Times are sums over threads and ranks; all points took %.4g s. %s The rate of zgemm was "
+      "measured with all %d threads at once, after the run.",
+      s->seconds,
+      waves ? "Flops of sparse systems are not counted."
+            : "Flops are those of the recursion by formula, blocks taken as full.",
+      threads);
 }
 
 static weir_status fill(weir_report *r, const qt_study *s)

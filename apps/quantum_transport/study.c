@@ -239,6 +239,7 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
                              .threads = threads,
                              .slabs = s->cfg->parallel.slabs,
                              .comm = s->comm,
+                             .factor_bytes = s->factor_bytes,
                              .save = s->save,
                              .memory =
                                  budget > 0 ? fmax(budget - (double)weir_alloc_bytes(), 1) : 0};
@@ -260,7 +261,7 @@ weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out
   const double held = (double)weir_alloc_bytes(), mib = 1 << 20;
 
   WEIR_TRY(qt_transport_size_of(&s->system, &spec, out));
-  const double after = out->kept + means_bytes(s);
+  const double after = out->kept + means_bytes(s); /* factors are freed by then */
 
   if (spec.memory > 0 && after > spec.memory) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -282,6 +283,14 @@ static void tell_phases(const qt_study *s)
   const qt_transport *t = &s->transport;
   const double recursion = t->seconds[QT_PHASE_RECURSION];
 
+  if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
+    weir_event("phases", WEIR_REAL("leads_s", t->seconds[QT_PHASE_LEADS]),
+               WEIR_REAL("sparse_systems_s", recursion),
+               WEIR_REAL("assembly_s", t->seconds[QT_PHASE_ASSEMBLY]),
+               WEIR_REAL("elapsed_s", s->seconds), WEIR_INT("threads", s->threads),
+               WEIR_INT("ranks", s->comm != NULL ? weir_comm_size(s->comm) : 1));
+    return;
+  }
   weir_event("phases", WEIR_REAL("leads_s", t->seconds[QT_PHASE_LEADS]),
              WEIR_REAL("recursion_s", recursion),
              WEIR_REAL("assembly_s", t->seconds[QT_PHASE_ASSEMBLY]),
@@ -291,18 +300,23 @@ static void tell_phases(const qt_study *s)
              WEIR_INT("ranks", s->comm != NULL ? weir_comm_size(s->comm) : 1));
 }
 
+weir_status qt_study_start(const qt_study *s)
+{
+  const qt_transport_spec spec = spec_of(s, 1);
+
+  return qt_transport_start(&spec);
+}
+
 weir_status qt_study_run(qt_study *s, int threads)
 {
   const qt_transport_spec spec = spec_of(s, threads);
   const double began = weir_clock();
   const bool leads = s->comm == NULL || weir_comm_rank(s->comm) == 0;
   qt_transport_size size = {.threads = 0};
-  const bool planned = leads && s->cfg->transport.method == QT_TRANSPORT_RGF;
-  const weir_status status = planned ? qt_study_size(s, threads, &size) : WEIR_OK;
+  const weir_status status = leads ? qt_study_size(s, threads, &size) : WEIR_OK;
 
   WEIR_TRY(s->comm != NULL ? weir_comm_agree(s->comm, status) : status);
-  s->predicted_bytes = planned ? size.peak : NAN;
-  WEIR_TRY(qt_lead_start(&s->cfg->lead, &s->cfg->petsc));
+  s->predicted_bytes = size.peak;
   WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
   s->seconds = weir_clock() - began;
   s->threads = size.threads;

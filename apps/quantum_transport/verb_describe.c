@@ -1,5 +1,6 @@
 /* verb_describe.c - the resolved configuration, the blocks of the device and what a run would
  * cost; runs nothing. */
+#include <math.h>
 #include <stdio.h>
 #include "iv.h"
 #include "model/electrostatics/grid.h"
@@ -26,6 +27,22 @@ done:
   return status;
 }
 
+/* Of wave functions. */
+static void print_waves(const qt_study *s, const qt_transport_size *size)
+{
+  printf("# %lld wave vectors, %lld energies; wave functions, whose flops are not counted\n",
+         (long long)s->n_k, (long long)s->n_energies);
+  printf("# memory: %.0f bytes (%.4g GB) without sparse factors, %lld points at once on %d "
+         "thread%s\n",
+         size->peak, 1e-9 * size->peak, (long long)size->at_once, size->threads,
+         size->threads > 1 ? "s" : "");
+  if (isnan(size->factors)) {
+    printf("# sparse factors: not known of a solver other than MUMPS\n");
+  } else {
+    printf("# sparse factors: %.3g GB more, as MUMPS estimates them\n", 1e-9 * size->factors);
+  }
+}
+
 static weir_status print(const qt_study *s, int threads)
 {
   const qt_system *d = &s->system;
@@ -43,20 +60,17 @@ static weir_status print(const qt_study *s, int threads)
          (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
   printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
          (long long)d->lead[QT_RIGHT].n);
-  if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
-    printf("# %lld wave vectors, %lld energies; flops and memory of wave functions follow of the "
-           "order of elimination, which is found in the run\n",
-           (long long)s->n_k, (long long)s->n_energies);
-    return WEIR_OK;
-  }
   WEIR_TRY(qt_study_size(s, threads, &size));
-  printf(
-      "# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop, leads not "
-      "counted\n",
-      (long long)s->n_k, (long long)s->n_energies,
-      1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
-  printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
-         1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
+  if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
+    print_waves(s, &size);
+  } else {
+    printf("# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop, leads "
+           "not counted\n",
+           (long long)s->n_k, (long long)s->n_energies,
+           1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
+    printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
+           1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
+  }
   return s->cfg->electrostatics.enabled ? print_electrostatics(s) : WEIR_OK;
 }
 
@@ -69,6 +83,7 @@ weir_status qt_verb_describe(const weir_cli *cli)
 
   WEIR_TRY(qt_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
+  WEIR_TRY_GOTO(qt_study_start(&s), done);
   WEIR_TRY_GOTO(print(&s, cli->threads), done);
   printf("\n");
   WEIR_TRY_GOTO(weir_config_print(config, stdout), done);

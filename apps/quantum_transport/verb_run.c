@@ -42,7 +42,7 @@ static weir_status write_results(const job *j, const qt_study *s)
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
   WEIR_TRY(qt_run_page(s, j->cli->out));
   weir_event("memory", WEIR_REAL("predicted_bytes", s->predicted_bytes),
-             WEIR_INT("peak_bytes", weir_alloc_peak()));
+             WEIR_INT("peak_bytes", weir_alloc_peak()), WEIR_REAL("factor_bytes", s->factor_bytes));
   WEIR_TRY(weir_checkpoint_prune(j->cli->out, 0));
   print_results(s, j->cli->out);
   return WEIR_OK;
@@ -94,17 +94,15 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv)
   }
   WEIR_TRY(qt_study_run(s, j->cli->threads));
   qt_petsc_warn_unused(&j->cfg->petsc); /* all that could read them have run */
-  if (s->iv != NULL) { /* by energies chosen for it, not those of the spectra */
+  if (s->iv != NULL) {                  /* by energies chosen for it, not those of the spectra */
     s->current = iv->bias[iv->n_found - 1].current;
   }
   return weir_comm_agree(j->comm, weir_comm_rank(j->comm) == 0 ? write_results(j, s) : WEIR_OK);
 }
 
-/* Before there is a folder: what cannot be right leaves none. */
-static weir_status open_study(const weir_cli *cli, const qt_cfg *cfg, weir_comm *comm, qt_study *s)
+/* Before there is a folder: what cannot be right leaves none. Local. */
+static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s)
 {
-  qt_transport_size size;
-
   if (cfg->electrostatics.enabled && weir_comm_size(comm) > 1) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "electrostatics.enabled: potentials are computed by the threads of one "
@@ -112,7 +110,7 @@ static weir_status open_study(const weir_cli *cli, const qt_cfg *cfg, weir_comm 
   }
   WEIR_TRY(qt_study_open(cfg, s));
   s->comm = comm;
-  return qt_study_size(s, cli->threads, &size);
+  return WEIR_OK;
 }
 
 static weir_status run_on(const weir_cli *cli, weir_comm *comm)
@@ -122,6 +120,7 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   weir_run_dir dir = {.cli = cli};
   qt_study s = {.cfg = NULL};
   qt_iv iv = {.cfg = NULL};
+  qt_transport_size size;
   weir_status status = WEIR_OK;
   qt_cfg cfg;
 
@@ -131,7 +130,10 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   status = qt_configure(cli, &cfg, &config);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   weir_comm_configure(comm, &cfg.comm);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(cli, &cfg, comm, &s)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, &s)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_size(&s, cli->threads, &size)), done);
+  s.factor_bytes = size.factors;
   status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   WEIR_TRY_GOTO(run(&(job){cli, &cfg, comm, &dir}, &s, &iv), done);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # quantum_transport.sh PROGRAM RANKS_SH: spectra of 2 and 4 ranks have the bits of one rank on one and on two threads; one rank
 # writes; a run that is stopped on one of 2 ranks goes on on 4; a point that fails on another rank than the first is named.
+# Wave functions (PETSc) of 1, 2 and 4 ranks agree to 1e-12.
 set -u
 program=$1
 ranks=$2
@@ -18,6 +19,14 @@ with netCDF4.Dataset(sys.argv[1]) as a, netCDF4.Dataset(sys.argv[2]) as b:
     assert a.variables.keys() == b.variables.keys()
     other = [k for k in a.variables if a[k][...].tobytes() != b[k][...].tobytes()]
     print(sys.argv[2], "other bits:", other)
+    sys.exit(len(other) > 0)
+END_OF_PYTHON
+cat >"$work/near.py" <<'END_OF_PYTHON'
+import sys, netCDF4, numpy
+with netCDF4.Dataset(sys.argv[1]) as a, netCDF4.Dataset(sys.argv[2]) as b:
+    assert a.variables.keys() == b.variables.keys() and "transmission_eigenvalues" in a.variables
+    other = [k for k in a.variables if not numpy.allclose(a[k][...], b[k][...], rtol=1e-12, atol=1e-12)]
+    print(sys.argv[2], "other numbers:", other)
     sys.exit(len(other) > 0)
 END_OF_PYTHON
 # same FOLDER OTHER: all spectra are the same bits.
@@ -78,6 +87,27 @@ run 2 edge --set device=chain --set energy.min=-1 --set energy.max=2 --set energ
 [ $status = 6 ] || fail "a band edge: status $status"
 grep -q 'k (0, 0), energy 2 eV: lead: no surface' "$work/log" || fail "a band edge is not named"
 find "$work/edge" -type f ! -name 'run*.jsonl' ! -name resolved.yaml ! -name .weir.lock | grep . && fail "a band edge: results are written"
+
+# Wave functions; a budget of memory; a band edge that is named.
+waves=("${ribbon[@]}" --set transport.method=qtbm --set lead.method=modes --set output.channels=true)
+status=0
+run 1 waves1 "${waves[@]}" --threads 1 || status=$?
+if [ $status = 7 ]; then
+  grep -q 'set transport.method: rgf' "$work/log" || fail "waves: it is not told what lacks"
+else
+  [ $status = 0 ] || fail "waves on one rank: status $status"
+  for n in 2 4; do
+    run $n waves$n "${waves[@]}" --threads $((n / 2)) || fail "waves on $n ranks"
+    [ ! -e "$work/waves1/transport.nc" ] || /usr/bin/python3 "$work/near.py" "$work/waves1/transport.nc" "$work/waves$n/transport.nc" \
+      >"$work/log" 2>&1 || fail "waves on $n ranks: other spectra"
+  done
+  run 2 waves_budget "${waves[@]}" --threads 2 --set memory.budget=8 || fail "waves on 2 ranks within 8 MiB"
+  status=0
+  run 2 waves_edge --set device=chain --set energy.min=-1 --set energy.max=2 --set energy.points=4 --set energy.shift=0 \
+    --set lead.method=modes --set transport.method=qtbm --threads 1 || status=$?
+  [ $status = 6 ] || fail "a band edge of waves: status $status"
+  grep -q 'k (0, 0), energy 2 eV: lead: no surface' "$work/log" || fail "a band edge of waves is not named"
+fi
 # What the configuration shows to be wrong makes no folder.
 status=0
 run 2 wrong --set energy.min=1 --set energy.max=0 || status=$?

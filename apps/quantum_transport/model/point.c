@@ -34,6 +34,8 @@ int64_t qt_point_count(const qt_point_spec *s, qt_point_array which)
   case QT_POINT_DOS_LEFT:
   case QT_POINT_DOS_RIGHT:
     return s->lead_dos ? s->layout->n : 0;
+  case QT_POINT_CHANNEL:
+    return s->n_channels;
   default:
     return has_bonds(s) ? qt_sparse_count(s->bonds) : 0;
   }
@@ -41,8 +43,8 @@ int64_t qt_point_count(const qt_point_spec *s, qt_point_array which)
 
 const char *qt_point_name(qt_point_array which)
 {
-  static const char *const name[QT_POINT_ARRAYS] = {"number",    "dos",       "dos_left",
-                                                    "dos_right", "bond_left", "bond_right"};
+  static const char *const name[QT_POINT_ARRAYS] = {
+      "number", "dos", "dos_left", "dos_right", "bond_left", "bond_right", "channel"};
 
   return name[which];
 }
@@ -63,6 +65,18 @@ double qt_point_flops(const qt_point_spec *s)
   }
   return wants_g(s) ? qt_rgf_flops(s->layout, wants_lesser(s), false)
                     : qt_rgf_corner_flops(s->layout);
+}
+
+void qt_point_fail(const qt_point_spec *s, weir_status status, double *const out[QT_POINT_ARRAYS])
+{
+  for (int a = 0; a < QT_POINT_ARRAYS; a++) {
+    const int64_t count = qt_point_count(s, (qt_point_array)a);
+
+    for (int64_t i = 0; i < count; i++) {
+      out[a][i] = NAN;
+    }
+  }
+  out[QT_POINT_NUMBER][QT_POINT_STATUS] = (double)status;
 }
 
 /* ---- Memory ---- */
@@ -404,7 +418,12 @@ weir_status qt_point_leads_set(const qt_system *s, const double k[2], qt_point_l
   }
   qt_point_leads_fini(leads);
   for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY(qt_cell_create(&s->lead[c], k, &leads->cell[c]));
+    const weir_status status = qt_cell_create(&s->lead[c], k, &leads->cell[c]);
+
+    if (status != WEIR_OK) {
+      qt_point_leads_fini(leads);
+      return status;
+    }
   }
   memcpy(leads->k, k, sizeof leads->k);
   leads->same = qt_cell_is_same(&leads->cell[QT_LEFT], &leads->cell[QT_RIGHT]);

@@ -10,7 +10,7 @@
  * their assembly counts as recursion. */
 typedef enum qt_phase {
   QT_PHASE_LEADS,     /* self-energies                                         */
-  QT_PHASE_RECURSION, /* blocks of G and G^<                                   */
+  QT_PHASE_RECURSION, /* blocks of G and G^<; of wave functions sparse systems */
   QT_PHASE_ASSEMBLY,  /* of E S - H, of densities of states and bond currents  */
   QT_PHASES
 } qt_phase;
@@ -35,6 +35,7 @@ typedef enum qt_point_array {
   QT_POINT_DOS_RIGHT,
   QT_POINT_BOND_LEFT, /* [bonds] */
   QT_POINT_BOND_RIGHT,
+  QT_POINT_CHANNEL, /* [n_channels] eigenvalues of t^H t, descending, then 0 */
   QT_POINT_ARRAYS
 } qt_point_array;
 
@@ -43,9 +44,11 @@ typedef struct qt_point_spec {
   const qt_system *system;
   const qt_layout *layout; /* of its blocks                                   */
   const qt_lead_opts *lead;
-  const qt_sparse *bonds;        /* currents along them; without elements: none     */
-  double shift;                  /* eV, where an energy fails; 0: that is a failure */
-  bool dos, lead_dos;            /* lead_dos includes dos                           */
+  const qt_sparse *bonds; /* currents along them; without elements: none     */
+  double shift;           /* eV, where an energy fails; 0: that is a failure */
+  bool dos, lead_dos;     /* lead_dos includes dos                           */
+  int64_t n_channels;     /* eigenvalues of the transmission: wave functions alone (qtbm/qtbm.h)
+                           */
   const qt_slabs_spec *division; /* slabs that threads share at each point, for its sizes; NULL: the
                                     recursion on one thread */
   qt_slabs *slabs; /* the same, prepared; points are then computed one at a time, outside of
@@ -61,6 +64,9 @@ const char *qt_point_name(qt_point_array which);
 double qt_point_flops(const qt_point_spec *s);
 int64_t qt_point_scratch(const qt_point_spec *s);
 double qt_point_bytes(const qt_point_spec *s);
+
+/* What a point that failed leaves: NaN in all arrays, why in the number QT_POINT_STATUS. */
+void qt_point_fail(const qt_point_spec *s, weir_status status, double *const out[QT_POINT_ARRAYS]);
 
 /* Cells of both leads at a wave vector; all zero is none. */
 typedef struct qt_point_leads {

@@ -1,6 +1,4 @@
 /* points_op.c - see point.h: the operator points. */
-#include <math.h>
-
 #include "model/point.h"
 #include "ops/linear/weir_linear.h"
 #include "ops/weir_batch.h"
@@ -93,10 +91,7 @@ static void run_point(const weir_op_run *r, const int64_t *at, qt_point_leads *l
     status = qt_point_solve(spec, leads, energy, r->scratch, out);
   }
   if (status != WEIR_OK) { /* who reads it computes the point again, and learns why */
-    for (double *x = out[QT_POINT_NUMBER]; x < memory; x++) {
-      *x = NAN;
-    }
-    out[QT_POINT_NUMBER][QT_POINT_STATUS] = (double)status;
+    qt_point_fail(spec, status, out);
     weir_clear_failure();
   }
   for (int i = 0, o = 0; i < QT_POINT_ARRAYS; i++) {

@@ -1,5 +1,5 @@
-/* transmission.c - see transmission.h: all points by the graph of one operator (point.h), so many
- * at once as threads and memory allow. */
+/* transmission.c - see transmission.h: all points, so many at once as threads and memory allow, by
+ * the graph of one operator (point.h), in slabs or by wave functions (qtbm/qtbm.h). */
 #include "model/transmission.h"
 
 #include <string.h>
@@ -9,19 +9,23 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "comm/weir_request.h"
-#include "model/qtbm/qtbm.h"
 #include "model/transmission_priv.h"
 
 /* Of all points, on rank 0. */
 static weir_status make_results(const transport_job *j, qt_transport *out)
 {
   const int64_t points = j->rank == 0 ? j->points : 0;
-  double **const array[] = {&out->dos, &out->lead_dos[QT_LEFT], &out->lead_dos[QT_RIGHT],
-                            &out->bond_current[QT_LEFT], &out->bond_current[QT_RIGHT]};
+  double **const array[] = {&out->dos,
+                            &out->lead_dos[QT_LEFT],
+                            &out->lead_dos[QT_RIGHT],
+                            &out->bond_current[QT_LEFT],
+                            &out->bond_current[QT_RIGHT],
+                            &out->channel};
 
   out->n_k = j->spec->n_k;
   out->n_energies = j->spec->n_energies;
   out->n = j->s->n;
+  out->n_channels = j->point.n_channels;
   WEIR_TRY(weir_alloc(points, sizeof(double), (void **)&out->transmission));
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY(weir_alloc(points, sizeof(int64_t), (void **)&out->n_modes[c]));
@@ -60,7 +64,7 @@ static weir_status agree_least(const transport_job *j, int64_t *value)
 /* What needs no other rank. */
 static weir_status prepare(transport_job *j)
 {
-  WEIR_TRY(transport_measure(j));
+  WEIR_TRY(transport_measure(j, false));
   return make_results(j, j->out);
 }
 
@@ -72,6 +76,9 @@ static weir_status make_room(transport_job *j)
 
   j->at_once = most;
   WEIR_TRY(transport_open_slabs(j));
+  if (j->qtbm != NULL) {
+    WEIR_TRY(qt_qtbm_open(j->qtbm, &j->point, j->threads));
+  }
   WEIR_TRY(weir_alloc(j->ranks + 1, sizeof *j->bounds, (void **)&j->bounds));
   WEIR_TRY(weir_alloc(2 * share, sizeof(double), (void **)&j->in[0]));
   WEIR_TRY(weir_alloc(share, sizeof(double), (void **)&j->in[1]));
@@ -157,14 +164,19 @@ static weir_status run_all(transport_job *j)
   return WEIR_OK;
 }
 
+weir_status qt_transport_start(const qt_transport_spec *spec)
+{
+  static const weir_string_list none = {.count = 0};
+
+  WEIR_TRY(qt_lead_start(&spec->lead, spec->petsc != NULL ? spec->petsc : &none));
+  return spec->method == QT_TRANSPORT_QTBM ? qt_qtbm_start(spec->petsc) : WEIR_OK;
+}
+
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out)
 {
   transport_job j = {.s = s, .spec = spec, .out = out, .ranks = 1};
 
-  if (spec->method == QT_TRANSPORT_QTBM) {
-    return qt_qtbm_create(s, spec, out);
-  }
   *out = (qt_transport){.n = 0};
   transport_take_ranks(&j);
   const weir_status status = run_all(&j);
@@ -172,6 +184,7 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   out->n_in_order = j.slabs != NULL ? qt_slabs_in_order(j.slabs) : 0;
   transport_batch_fini(&j.batch);
   transport_close_slabs(&j);
+  qt_qtbm_destroy(&j.qtbm);
   weir_free(&j.bounds);
   weir_free(&j.in[0]);
   weir_free(&j.in[1]);

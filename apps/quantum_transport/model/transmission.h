@@ -47,10 +47,12 @@ typedef struct qt_transport_spec {
   weir_comm *comm;      /* ranks that share the points; NULL: this one does all of them */
   double memory;        /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
                            while, a lead whose chosen method fails */
+  double factor_bytes;  /* of QTBM, what qt_transport_size_of says of factors; 0: it is asked for
+                           again where memory is limited */
   const qt_transport_save *save; /* NULL: nothing is saved */
   bool quiet;                    /* no line of progress */
-  bool channels;                 /* eigenvalues of the transmission: QTBM alone  */
-  const weir_string_list *petsc; /* options of PETSc, of QTBM           */
+  bool channels;                 /* eigenvalues of the transmission, of QTBM */
+  const weir_string_list *petsc; /* options of PETSc, of QTBM; NULL: none    */
 } qt_transport_spec;
 
 /* [n_k, n_energies, ...]; owns its arrays, which rank 0 alone has. */
@@ -79,22 +81,29 @@ typedef struct qt_transport {
                                 of points that were shifted once more                        */
 } qt_transport;
 
+/* Before all others: starts the libraries that leads and the method need. Collective over
+ * spec->comm. Fails: as qt_lead_start and qt_qtbm_start. */
+weir_status qt_transport_start(const qt_transport_spec *spec) WEIR_CHECKED;
 /* Computes all points in parallel, after those of a checkpoint, where there is one; results do not
  * depend on the number of threads or ranks. Collective over spec->comm: all ranks give the same
  * system and spec. With an overlap matrix the density of states lacks what end cells share with the
- * leads. QTBM: as qt_qtbm_create. Fails: WEIR_ERR_NUMERIC and WEIR_ERR_MEMORY, naming wave vector
- * and energy; WEIR_ERR_CONFIG where spec.memory is too little, or a checkpoint of another
- * computation; WEIR_ERR_STOPPED after a signal, the points done being saved; WEIR_ERR_SHAPE; as
+ * leads. With QTBM the density of states is the sum of the parts of the leads: states that no wave
+ * reaches are not in it (qtbm/qtbm.h). Fails: WEIR_ERR_NUMERIC and WEIR_ERR_MEMORY, naming wave
+ * vector and energy; WEIR_ERR_CONFIG where spec.memory is too little, or a checkpoint of another
+ * computation, or QTBM with lead.method decimation or slabs; WEIR_ERR_UNSUPPORTED (QTBM in a build
+ * without PETSc); WEIR_ERR_STOPPED after a signal, the points done being saved; WEIR_ERR_SHAPE; as
  * weir_checkpoint_save and weir_checkpoint_resume; *out is then empty. */
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out) WEIR_CHECKED;
 void qt_transport_fini(qt_transport *t);
 /* What a computation takes beside the system. */
 typedef struct qt_transport_size {
-  double peak;        /* bytes held at most, where the method of the leads succeeds */
-  double kept;        /* of the results                                             */
-  int threads;        /* as many as spec.memory and slabs allow                     */
-  int64_t at_once;    /* points, of all ranks                                       */
+  double peak;     /* bytes held at most, where the method of the leads succeeds; without factors */
+  double factors;  /* of sparse factors and their work space, as MUMPS estimates them, which
+                      weir_alloc does not count; 0: there are none; NaN: not known */
+  double kept;     /* of the results                                             */
+  int threads;     /* as many as spec.memory and slabs allow                     */
+  int64_t at_once; /* points, of all ranks                                       */
   double point_flops; /* of the recursion of a point                             */
 } qt_transport_size;
 /* Of this rank. Not read of spec: k, energy. Local. Fails: as qt_transport_create. */

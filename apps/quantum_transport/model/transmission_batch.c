@@ -17,6 +17,8 @@ double *transport_result_of(const qt_transport *t, int which)
   case QT_POINT_DOS_LEFT:
   case QT_POINT_DOS_RIGHT:
     return t->lead_dos[which - QT_POINT_DOS_LEFT];
+  case QT_POINT_CHANNEL:
+    return t->channel;
   default:
     return t->bond_current[which - QT_POINT_BOND_LEFT];
   }
@@ -62,7 +64,7 @@ weir_status transport_plan(transport_job *j, int64_t n)
   b->n = n;
   b->lo = j->bounds[j->rank];
   b->hi = j->bounds[j->rank + 1];
-  if (j->slabs != NULL) {
+  if (j->slabs != NULL || j->qtbm != NULL) {
     return WEIR_OK;
   }
   WEIR_TRY(build(j, n, b, in));
@@ -140,6 +142,12 @@ weir_status transport_run(const transport_job *j, int64_t first)
     transport_run_slabs(j, part);
     return WEIR_OK;
   }
+  if (j->qtbm != NULL) {
+    if (qt_qtbm_run(j->qtbm, n, j->in[0], j->in[1], part) != WEIR_OK) {
+      weir_clear_failure(); /* transport_tell_failure learns why */
+    }
+    return WEIR_OK;
+  }
   t[0] = weir_tensor_wrap(j->in[0], WEIR_F64, 2, (const int64_t[]){n, 2});
   t[1] = weir_tensor_wrap(j->in[1], WEIR_F64, 1, &n);
   bindings[0] = (weir_binding){"k", &t[0]};
@@ -202,9 +210,13 @@ weir_status transport_tell_failure(const transport_job *j, int64_t point)
         weir_alloc(qt_point_count(&j->point, (qt_point_array)i), sizeof **out, (void **)&out[i]),
         done);
   }
-  WEIR_TRY_GOTO(weir_alloc(qt_point_scratch(&j->point), 1, &scratch), done);
-  WEIR_TRY_GOTO(qt_point_leads_set(j->s, k, &leads), done);
-  WEIR_TRY_GOTO(qt_point_solve(&j->point, &leads, energy, scratch, out), done);
+  if (j->qtbm != NULL) {
+    WEIR_TRY_GOTO(qt_qtbm_run(j->qtbm, 1, k, &energy, out), done);
+  } else {
+    WEIR_TRY_GOTO(weir_alloc(qt_point_scratch(&j->point), 1, &scratch), done);
+    WEIR_TRY_GOTO(qt_point_leads_set(j->s, k, &leads), done);
+    WEIR_TRY_GOTO(qt_point_solve(&j->point, &leads, energy, scratch, out), done);
+  }
   status = weir_fail(WEIR_ERR_MEMORY, "out of memory on one of %d ranks", j->ranks);
 done:
   qt_point_leads_fini(&leads);

@@ -2,6 +2,7 @@
 #ifndef QT_TRANSMISSION_PRIV_H
 #define QT_TRANSMISSION_PRIV_H
 #include "exec/weir_plan.h"
+#include "model/qtbm/qtbm.h"
 #include "model/transmission.h"
 
 /* Points at once, as they are planned and run. */
@@ -24,6 +25,8 @@ typedef struct transport_job {
   double *in[2];                 /* k and energy of this rank's points at once           */
   double *part[QT_POINT_ARRAYS]; /* their results, where they are not in `out`           */
   transport_batch batch;
+  qt_qtbm *qtbm;       /* NULL: points are computed by Green's functions               */
+  double factor_bytes; /* of its sparse factors, as they are estimated; NaN: not known */
   /* Of points in slabs, one at a time: */
   qt_slabs_spec division;
   int64_t *first; /* [slabs + 1] its first blocks */
@@ -35,9 +38,10 @@ typedef struct transport_job {
 
 /* Ranks of the spec. */
 void transport_take_ranks(transport_job *j);
-/* Points, layout, bonds, threads and points at once within spec->memory. Fails: WEIR_ERR_CONFIG,
- * WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
-weir_status transport_measure(transport_job *j) WEIR_CHECKED;
+/* Points, layout, bonds, the sparse matrix of QTBM, threads and points at once within spec->memory;
+ * factors: their memory is estimated even without that limit. Fails: WEIR_ERR_CONFIG,
+ * WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, as qt_qtbm_create. */
+weir_status transport_measure(transport_job *j, bool factors) WEIR_CHECKED;
 /* Points at once on all ranks, where each has so many. */
 int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank);
 

@@ -12,17 +12,29 @@
 #include "train/weir_checkpoint.h"
 
 /* What has to agree, a digest (SHA-256 as text) each. */
-enum { DEVICE, LEADS, ENERGIES, WAVE_VECTORS, OUTPUT, SLABS, PARTS, DIGEST = 64, PATH = 4096 };
+enum {
+  DEVICE,
+  LEADS,
+  ENERGIES,
+  WAVE_VECTORS,
+  OUTPUT,
+  METHOD,
+  SLABS,
+  PARTS,
+  DIGEST = 64,
+  PATH = 4096
+};
 
-static const char *const part_name[PARTS] = {"identity/device", "identity/lead",
-                                             "identity/energy", "identity/k",
-                                             "identity/output", "identity/slabs"};
+static const char *const part_name[PARTS] = {
+    "identity/device", "identity/lead",   "identity/energy", "identity/k",
+    "identity/output", "identity/method", "identity/slabs"};
 static const char *const part_text[PARTS] = {
     "another device (its section of the configuration, or its files)",
     "other options of leads",
     "other energies or another energy.shift",
     "other wave vectors",
     "other outputs",
+    "another transport.method or other options of PETSc (petsc)",
     "another parallel.slabs, which changes the last digits"};
 
 /* Sums of the points done. */
@@ -96,7 +108,7 @@ static void mix_leads(char *hex, const qt_lead_opts *o)
 static void identify(const transport_job *j, char identity[PARTS][DIGEST + 1])
 {
   const qt_transport_spec *spec = j->spec;
-  const int64_t output[] = {spec->dos, spec->lead_dos, spec->bond_currents};
+  const int64_t output[] = {spec->dos, spec->lead_dos, spec->bond_currents, spec->channels};
 
   for (int i = 0; i < PARTS; i++) {
     weir_sha256("", 0, identity[i]);
@@ -107,6 +119,10 @@ static void identify(const transport_job *j, char identity[PARTS][DIGEST + 1])
   mix(identity[ENERGIES], &spec->shift, sizeof spec->shift);
   mix(identity[WAVE_VECTORS], spec->k, (size_t)spec->n_k * sizeof *spec->k);
   mix(identity[OUTPUT], output, sizeof output);
+  mix_numbers(identity[METHOD], 1, &(int64_t){spec->method});
+  for (int64_t i = 0; spec->petsc != NULL && i < spec->petsc->count; i++) {
+    mix(identity[METHOD], spec->petsc->items[i], strlen(spec->petsc->items[i]));
+  }
   mix_numbers(identity[SLABS], 1, &(int64_t){spec->slabs > 1 ? spec->slabs : 1});
 }
 

@@ -32,8 +32,8 @@ static weir_status count_points(const qt_system *s, const qt_transport_spec *spe
 }
 
 /* Points of a thread between two looks at signals and at the clock: at least LEAST, of short ones
- * as many as have so many flops, some hundredths of a second. */
-enum { LEAST = 4, MOST = 256 };
+ * as many as have so many flops, some hundredths of a second; of wave functions WAVES. */
+enum { LEAST = 4, MOST = 256, WAVES = 8 };
 static const double batch_flops = 1e8;
 
 static int64_t points_of_thread(const qt_point_spec *p)
@@ -81,42 +81,48 @@ int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank)
   return of_rank < j->points / j->ranks ? of_rank * j->ranks : j->points;
 }
 
-/* Most that this rank holds, computing so many points at once. */
+/* Most that this rank holds, computing so many points at once; without factors. */
 static double peak_bytes(const transport_job *j, int threads, int64_t of_rank)
 {
   const double all = (double)transport_points_of_ranks(j, of_rank), share = ceil(all / j->ranks);
   double most;
   const double point = arrays_of_point(j, &most);
   const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
+  const double batch = kept_bytes(j) + share * (3 * sizeof(double) + room) +
+                       (j->ranks > 1 && j->rank == 0 ? all * most : 0);
+
+  if (j->qtbm != NULL) {
+    return batch + qt_qtbm_bytes(j->qtbm, &j->point, threads);
+  }
   const double thread = (double)qt_point_scratch(&j->point) + point + qt_point_bytes(&j->point) +
                         (j->first != NULL ? (double)qt_slabs_bytes(&j->division) : 0);
 
-  return kept_bytes(j) + share * (3 * sizeof(double) + point + room) +
-         (j->ranks > 1 && j->rank == 0 ? all * most : 0) + threads * thread +
-         (j->first != NULL ? 0 : plan_bytes);
+  return batch + share * point + threads * thread + (j->first != NULL ? 0 : plan_bytes);
 }
 
 /* As many threads and points at once as memory allows: threads first. */
 static weir_status fit_memory(transport_job *j)
 {
-  const int64_t usual = points_of_thread(&j->point);
+  const int64_t usual = j->qtbm != NULL ? WAVES : points_of_thread(&j->point);
   const int most = j->threads;
-  const double limit = j->spec->memory, mib = 1 << 20;
+  const double factors = isnan(j->factor_bytes) ? 0 : j->factor_bytes, mib = 1 << 20;
+  const double limit = j->spec->memory;
 
   for (j->threads = most; j->threads > 0; j->threads--) {
     for (int64_t n = usual; n > 0; n /= 2) {
       j->at_once = n * j->threads;
-      if (limit <= 0 || peak_bytes(j, j->threads, j->at_once) <= limit) {
+      if (limit <= 0 || peak_bytes(j, j->threads, j->at_once) + factors <= limit) {
         return WEIR_OK;
       }
     }
   }
   j->threads = 1;
-  return weir_fail(WEIR_ERR_CONFIG,
-                   "memory.budget: one point at a time takes %.4g MiB more than it allows (results "
-                   "alone: %.4g MiB): give that, or fewer energies or wave vectors, or switch "
-                   "output.dos or output.bond_currents off",
-                   (peak_bytes(j, 1, 1) - limit) / mib, kept_bytes(j) / mib);
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "memory.budget: one point at a time takes %.4g MiB more than it allows (results "
+      "alone: %.4g MiB, sparse factors: %.4g MiB): give that, or fewer energies or wave "
+      "vectors, or switch output.dos or output.bond_currents off",
+      (peak_bytes(j, 1, 1) + factors - limit) / mib, kept_bytes(j) / mib, factors / mib);
 }
 
 static weir_status check_leads(const transport_job *j)
@@ -132,8 +138,26 @@ static weir_status check_leads(const transport_job *j)
   return WEIR_OK;
 }
 
+/* The matrix of QTBM, and what its factors take. */
+static weir_status make_matrix(transport_job *j, bool factors)
+{
+  const qt_transport_spec *spec = j->spec;
+
+  if (spec->slabs > 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "transport.method: qtbm solves the whole device at once, without "
+                     "parallel.slabs; leave that out, or set transport.method: rgf");
+  }
+  WEIR_TRY(qt_qtbm_create(j->s, &spec->lead, spec->petsc, &j->qtbm));
+  j->point.n_channels = spec->channels ? qt_qtbm_channels(j->qtbm) : 0;
+  j->factor_bytes = spec->factor_bytes;
+  return j->factor_bytes == 0 && (factors || spec->memory > 0)
+             ? qt_qtbm_factor_bytes(j->qtbm, &j->factor_bytes)
+             : WEIR_OK;
+}
+
 /* Sizes, which are all that is known then. */
-weir_status transport_measure(transport_job *j)
+weir_status transport_measure(transport_job *j, bool factors)
 {
   const qt_transport_spec *spec = j->spec;
 
@@ -144,7 +168,9 @@ weir_status transport_measure(transport_job *j)
     WEIR_TRY(qt_bonds_create(j->s, &j->out->bonds));
   }
   set_point(j->s, spec, &j->layout, &j->out->bonds, &j->point);
-  if (spec->slabs > 1) {
+  if (spec->method == QT_TRANSPORT_QTBM) {
+    WEIR_TRY(make_matrix(j, factors));
+  } else if (spec->slabs > 1) {
     WEIR_TRY(transport_divide(j, spec->threads));
     j->threads = 1; /* at points */
   }
@@ -166,19 +192,21 @@ weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *sp
   transport_job j = {.s = s, .spec = spec, .out = &none, .ranks = 1};
 
   transport_take_ranks(&j);
-  const weir_status status = transport_measure(&j);
+  const weir_status status = transport_measure(&j, true);
 
   if (status == WEIR_OK) {
     const int allowed = spec->threads > 0 ? spec->threads : weir_threads_get();
     const int threads = spec->slabs < allowed ? (int)spec->slabs : allowed;
 
     *out = (qt_transport_size){.peak = peak_bytes(&j, j.threads, j.at_once),
+                               .factors = j.factor_bytes,
                                .kept = kept_bytes(&j),
                                .threads = j.first != NULL ? threads : j.threads,
                                .at_once = transport_points_of_ranks(&j, j.at_once),
                                .point_flops = qt_point_flops(&j.point)};
   }
   transport_close_slabs(&j);
+  qt_qtbm_destroy(&j.qtbm);
   qt_layout_fini(&j.layout);
   qt_transport_fini(&none);
   return status;

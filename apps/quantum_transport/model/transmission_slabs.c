@@ -1,6 +1,4 @@
 /* transmission_slabs.c - points one at a time, each in slabs that the threads of a rank share. */
-#include <math.h>
-
 #include "base/weir_alloc.h"
 #include "model/transmission_priv.h"
 #include "ops/linear/weir_linear.h"
@@ -49,15 +47,8 @@ static void run_point(const transport_job *j, int64_t i, qt_point_leads *leads,
   if (status == WEIR_OK) {
     status = qt_point_solve(&j->point, leads, j->in[1][i], j->scratch, out);
   }
-  for (int a = 0; a < QT_POINT_ARRAYS && status != WEIR_OK; a++) {
-    const int64_t count = qt_point_count(&j->point, (qt_point_array)a);
-
-    for (int64_t x = 0; x < count; x++) {
-      out[a][x] = NAN;
-    }
-  }
   if (status != WEIR_OK) { /* who reads it computes the point again, and learns why */
-    out[QT_POINT_NUMBER][QT_POINT_STATUS] = (double)status;
+    qt_point_fail(&j->point, status, out);
     weir_clear_failure();
   }
 }

@@ -55,10 +55,27 @@ static void add_images(const qt_bloch *b, qt_entries *e)
   }
 }
 
+static int64_t count_images(const qt_bloch *b)
+{
+  int64_t count = 0;
+
+  for (int64_t image = 0; image < b->count; image++) {
+    count += qt_sparse_count(&b->matrix[image]);
+  }
+  return count;
+}
+
 static weir_status make_pattern(const qt_system *s, qtbm_matrix *m)
 {
   qt_entries e = {.count = 0};
+  int64_t count = count_images(&s->h) + count_images(&s->s) + s->n;
 
+  for (int side = 0; side < QT_LEADS; side++) {
+    count += m->n_ports[side] * m->n_ports[side];
+  }
+  WEIR_TRY(weir_alloc(count, sizeof *e.item, (void **)&e.item));
+  e.capacity = count;
+  m->making_bytes = (double)(2 * count) * sizeof *e.item + (double)(s->n + 1) * sizeof(int64_t);
   add_images(&s->h, &e);
   add_images(&s->s, &e);
   for (int64_t i = 0; i < s->n; i++) {

@@ -1,6 +1,4 @@
-/* qtbm.c - see qtbm.h: leads of a batch of points by all threads, then their sparse systems in
- * turn.
- */
+/* qtbm.c - see qtbm.h: leads of some points by all threads, then their sparse systems in turn. */
 #include "model/qtbm/qtbm.h"
 
 #include <math.h>
@@ -8,67 +6,192 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "base/weir_log.h"
-#include "base/weir_signal.h"
-#include "comm/weir_comm.h"
+#include "base/weir_clock.h"
 #include "device/weir_parallel.h"
 #include "model/qtbm/solver.h"
 #include "model/qtbm/states.h"
 #include "ops/linear/weir_linear.h"
 
+/* States that are solved for at once. */
+enum { MOST_COLUMNS = 64 };
+
 static const weir_string_list no_options = {.count = 0};
 
-/* A point of a batch, with its leads. */
+/* A point with its leads. */
 typedef struct point {
   double energy;                                   /* eV, of phonons hbar omega; perhaps shifted */
   weir_c128 *sigma[QT_LEADS], *incoming[QT_LEADS]; /* [n, n] of a cell of the lead               */
   int64_t n_modes[QT_LEADS];
   double residual;
+  double seconds[QT_PHASES];
   bool shifted;
   weir_status status;
   char text[512];
 } point;
 
-typedef struct job {
+struct qt_qtbm {
   const qt_system *s;
-  const qt_transport_spec *spec;
-  qt_transport *out;
+  const qt_point_spec *spec;
   int threads;
-  int64_t points;
-  qt_cell cell[QT_LEADS]; /* at wave vector k                  */
-  bool same;              /* both leads are the same wire      */
-  int64_t k;              /* wave vector of the cells; -1: none */
-  point *point;           /* [threads]                         */
-  int64_t first;          /* point of the batch that runs      */
+  double matrix_bytes; /* of the matrix and the solver */
   qtbm_matrix matrix;
   qtbm_solver *solver;
-  int64_t columns;            /* that there is room for */
+  qt_point_leads leads;       /* of the wave vector that the matrix has       */
+  point *point;               /* [threads]                                    */
+  const double *energy;       /* of the points under way                      */
+  int64_t columns;            /* states at once                               */
   weir_c128 *right, *psi, *t; /* [columns, n], [columns, n], [modes of both leads] */
   weir_c128 *memory;          /* [n] */
-} job;
+};
 
-static bool wants_density(const qt_transport_spec *spec)
+weir_status qt_qtbm_start(const weir_string_list *petsc)
 {
-  return spec->dos || spec->lead_dos;
+  return qtbm_solver_start(petsc != NULL ? petsc : &no_options);
 }
+
+weir_status qt_qtbm_create(const qt_system *s, const qt_lead_opts *lead,
+                           const weir_string_list *petsc, qt_qtbm **out)
+{
+  const int64_t before = weir_alloc_bytes();
+  qt_qtbm *q = NULL;
+  weir_status status = WEIR_OK;
+
+  *out = NULL;
+  if (lead->method == QT_LEAD_DECIMATION) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "transport.method: qtbm sends the modes of the leads, which decimation does "
+                     "not find; set lead.method: modes");
+  }
+  WEIR_TRY(qt_qtbm_start(petsc));
+  WEIR_TRY(weir_alloc(1, sizeof *q, (void **)&q));
+  q->s = s;
+  WEIR_TRY_GOTO(qtbm_matrix_create(s, &q->matrix), failed);
+  WEIR_TRY_GOTO(qtbm_solver_create(&q->matrix.a, &q->solver), failed);
+  q->matrix_bytes = (double)(weir_alloc_bytes() - before);
+  *out = q;
+  return WEIR_OK;
+failed:
+  qt_qtbm_destroy(&q);
+  return status;
+}
+
+void qt_qtbm_destroy(qt_qtbm **out)
+{
+  qt_qtbm *q = *out;
+
+  if (q == NULL) {
+    return;
+  }
+  for (int t = 0; t < q->threads && q->point != NULL; t++) {
+    for (int c = 0; c < QT_LEADS; c++) {
+      weir_free(&q->point[t].sigma[c]);
+      weir_free(&q->point[t].incoming[c]);
+    }
+  }
+  weir_free(&q->point);
+  weir_free(&q->right);
+  weir_free(&q->psi);
+  weir_free(&q->t);
+  weir_free(&q->memory);
+  qt_point_leads_fini(&q->leads);
+  qtbm_solver_destroy(&q->solver);
+  qtbm_matrix_fini(&q->matrix);
+  weir_free(out);
+}
+
+int64_t qt_qtbm_channels(const qt_qtbm *q)
+{
+  const int64_t *ports = q->matrix.n_ports;
+
+  return ports[QT_LEFT] < ports[QT_RIGHT] ? ports[QT_LEFT] : ports[QT_RIGHT];
+}
+
+weir_status qt_qtbm_factor_bytes(qt_qtbm *q, double *bytes)
+{
+  return qtbm_solver_estimate(q->solver, bytes);
+}
+
+/* ---- Memory ---- */
+
+/* Whether states of both leads are needed, not those of the left one alone. */
+static bool wants_both(const qt_point_spec *p)
+{
+  return qt_point_count(p, QT_POINT_DOS) > 0 || qt_point_count(p, QT_POINT_BOND_LEFT) > 0;
+}
+
+static int64_t columns_of(const qt_qtbm *q, const qt_point_spec *p)
+{
+  const qt_lead *lead = q->s->lead;
+  const int64_t all = lead[QT_LEFT].n + (wants_both(p) ? lead[QT_RIGHT].n : 0);
+
+  return all < MOST_COLUMNS ? all : MOST_COLUMNS;
+}
+
+double qt_qtbm_bytes(const qt_qtbm *q, const qt_point_spec *p, int threads)
+{
+  const qt_lead *lead = q->s->lead;
+  const double n = (double)q->s->n, size = sizeof(weir_c128);
+  const double cells[] = {(double)lead[QT_LEFT].n, (double)lead[QT_RIGHT].n};
+  double most = 0, matrices = 0, work = 0;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    most = fmax(most, qt_lead_bytes(p->lead, &lead[c]));
+    work = fmax(work, qt_lead_bytes(p->lead, &lead[c]) + 4 * size * cells[c] * cells[c]);
+    matrices += 2 * size * cells[c] * cells[c];
+  }
+  const double both = qt_point_bytes(p) - most; /* cells of the leads */
+  const double held = q->matrix_bytes + both + threads * (sizeof(point) + matrices + work) +
+                      size * (cells[QT_LEFT] * cells[QT_RIGHT] + n) +
+                      2 * size * n * (double)columns_of(q, p);
+
+  return fmax(held, q->matrix.making_bytes);
+}
+
+weir_status qt_qtbm_open(qt_qtbm *q, const qt_point_spec *p, int threads)
+{
+  const qt_lead *lead = q->s->lead;
+  const int64_t n = q->s->n;
+
+  weir_linear_start();
+  q->spec = p;
+  WEIR_TRY(weir_alloc(threads, sizeof *q->point, (void **)&q->point));
+  q->threads = threads;
+  for (int t = 0; t < threads; t++) {
+    for (int c = 0; c < QT_LEADS; c++) {
+      const int64_t count = lead[c].n * lead[c].n;
+      point *to = &q->point[t];
+
+      WEIR_TRY(weir_alloc(count, sizeof **to->sigma, (void **)&to->sigma[c]));
+      WEIR_TRY(weir_alloc(count, sizeof **to->sigma, (void **)&to->incoming[c]));
+    }
+  }
+  q->columns = columns_of(q, p);
+  WEIR_TRY(weir_alloc(q->columns * n, sizeof *q->right, (void **)&q->right));
+  WEIR_TRY(weir_alloc(q->columns * n, sizeof *q->psi, (void **)&q->psi));
+  WEIR_TRY(weir_alloc(lead[QT_LEFT].n * lead[QT_RIGHT].n, sizeof *q->t, (void **)&q->t));
+  return weir_alloc(n, sizeof *q->memory, (void **)&q->memory);
+}
+
+/* ---- Leads ---- */
 
 /* E of an energy, whose square it is of phonons. */
-static double square(const job *j, double energy)
+static double square(const qt_qtbm *q, double energy)
 {
-  return j->s->particle == QT_PHONONS ? energy * energy : energy;
+  return q->s->particle == QT_PHONONS ? energy * energy : energy;
 }
 
-static weir_status solve_leads(const job *j, point *p)
+static weir_status solve_leads(const qt_qtbm *q, point *p)
 {
+  const qt_point_leads *leads = &q->leads;
   qt_lead_result r = {.residual = 0};
 
   for (int c = 0; c < QT_LEADS; c++) {
-    if (c == QT_LEFT || !j->same) { /* else both at once */
+    if (c == QT_LEFT || !leads->same) { /* else both at once */
       r.sigma[c] = p->sigma[c];
       r.incoming[c] = p->incoming[c];
-      r.sigma[1 - c] = j->same ? p->sigma[1 - c] : NULL;
-      r.incoming[1 - c] = j->same ? p->incoming[1 - c] : NULL;
-      WEIR_TRY(qt_lead_solve(&j->spec->lead, &j->cell[c], square(j, p->energy), 0, &r));
+      r.sigma[1 - c] = leads->same ? p->sigma[1 - c] : NULL;
+      r.incoming[1 - c] = leads->same ? p->incoming[1 - c] : NULL;
+      WEIR_TRY(qt_lead_solve(q->spec->lead, &leads->cell[c], square(q, p->energy), 0, &r));
       p->residual = fmax(p->residual, r.residual);
     }
     p->n_modes[c] = r.n_modes;
@@ -76,301 +199,249 @@ static weir_status solve_leads(const job *j, point *p)
   return WEIR_OK;
 }
 
+static weir_status shift(const qt_qtbm *q, point *p)
+{
+  p->shifted = true;
+  p->energy += q->spec->shift;
+  return solve_leads(q, p);
+}
+
 static void run_leads(void *context, int64_t number, int thread)
 {
-  const job *j = context;
-  point *p = &j->point[number];
+  const qt_qtbm *q = context;
+  const double began = weir_clock();
+  point *p = &q->point[number];
 
   (void)thread;
-  p->energy = j->spec->energy[(j->first + number) % j->spec->n_energies];
+  p->energy = q->energy[number];
   p->shifted = false;
   p->residual = 0;
-  p->status = solve_leads(j, p);
-  if (p->status == WEIR_ERR_NUMERIC && j->spec->shift > 0) {
-    p->shifted = true;
-    p->energy += j->spec->shift;
-    p->status = solve_leads(j, p);
+  memset(p->seconds, 0, sizeof p->seconds);
+  p->status = solve_leads(q, p);
+  if (p->status == WEIR_ERR_NUMERIC && q->spec->shift > 0) {
+    p->status = shift(q, p);
   }
   if (p->status != WEIR_OK) {
     (void)snprintf(p->text, sizeof p->text, "%s", weir_last_message());
   }
+  p->seconds[QT_PHASE_LEADS] = weir_clock() - began;
 }
 
-static weir_status make_room(job *j, int64_t columns)
-{
-  const int64_t n = j->s->n;
+/* ---- States ---- */
 
-  if (columns <= j->columns) {
-    return WEIR_OK;
-  }
-  weir_free(&j->right);
-  weir_free(&j->psi);
-  j->columns = 0;
-  WEIR_TRY(weir_alloc(columns * n, sizeof *j->right, (void **)&j->right));
-  WEIR_TRY(weir_alloc(columns * n, sizeof *j->psi, (void **)&j->psi));
-  j->columns = columns;
-  return WEIR_OK;
+/* Adds the time since *began to a phase, which ends now. */
+static void end_phase(point *p, qt_phase phase, double *began)
+{
+  const double now = weir_clock();
+
+  p->seconds[phase] += now - *began;
+  *began = now;
 }
 
-/* J of the waves of a lead as right sides from number `first` on. */
-static void set_right(job *j, const point *p, int side, int64_t first)
+/* J of the waves [first, first + count) of a lead as right sides from `to` on. */
+static void set_right(const qt_qtbm *q, const point *p, int side, int64_t first, int64_t count,
+                      weir_c128 *to)
 {
-  const int64_t cell = j->s->lead[side].n, n = j->s->n;
+  const int64_t cell = q->s->lead[side].n, n = q->s->n;
 
-  for (int64_t m = 0; m < p->n_modes[side]; m++) {
-    memcpy(j->right + (first + m) * n + j->matrix.first[side], p->incoming[side] + m * cell,
-           (size_t)cell * sizeof *j->right);
+  memset(to, 0, (size_t)(count * n) * sizeof *to);
+  for (int64_t m = 0; m < count; m++) {
+    memcpy(to + m * n + q->matrix.first[side], p->incoming[side] + (first + m) * cell,
+           (size_t)cell * sizeof *to);
   }
 }
 
-/* What a point's states give, into the results. */
-static weir_status store(job *j, const point *p, const qtbm_states *s, int64_t item)
+/* Adds what some of the states of a point give. */
+static void add_states(const qt_qtbm *q, const point *p, const qtbm_states *s,
+                       double *const out[QT_POINT_ARRAYS])
 {
-  const double slope = j->s->particle == QT_PHONONS ? 2 * p->energy : 1; /* dE / d(hbar omega) */
-  const double factor = slope / (2 * M_PI);
-  const int64_t n = j->s->n, bonds = qt_sparse_count(&j->out->bonds);
-  const int64_t amplitudes = s->n_right * s->count[QT_LEFT];
-  qt_transport *out = j->out;
-  double sum = 0;
+  const double slope = q->s->particle == QT_PHONONS ? 2 * p->energy : 1; /* dE / d(hbar omega) */
+  const bool bonds = out[QT_POINT_BOND_LEFT] != NULL;
 
-  qtbm_states_amplitudes(s, j->t);
-  for (int64_t i = 0; i < amplitudes; i++) {
-    sum += j->t[i].re * j->t[i].re + j->t[i].im * j->t[i].im;
+  if (s->count[QT_LEFT] > 0) {
+    qtbm_states_amplitudes(s, q->t);
   }
-  out->transmission[item] = sum;
-  if (out->n_channels > 0) {
-    WEIR_TRY(qtbm_states_channels(s->n_right, s->count[QT_LEFT], j->t,
-                                  out->channel + item * out->n_channels));
-  }
-  for (int c = 0; c < QT_LEADS && out->dos != NULL; c++) {
-    double *to = j->spec->lead_dos ? out->lead_dos[c] + item * n : out->dos + item * n;
-
-    qtbm_states_add_density(s, c, factor, j->memory, to);
-    for (int64_t i = 0; i < n && j->spec->lead_dos; i++) {
-      out->dos[item * n + i] += to[i];
+  for (int c = 0; c < QT_LEADS; c++) {
+    if (out[QT_POINT_DOS] != NULL) {
+      qtbm_states_add_density(s, c, slope / (2 * M_PI), q->memory,
+                              q->spec->lead_dos ? out[QT_POINT_DOS_LEFT + c] : out[QT_POINT_DOS]);
+    }
+    if (bonds) {
+      qtbm_states_add_currents(s, c, q->spec->bonds, out[QT_POINT_BOND_LEFT + c]);
     }
   }
-  for (int c = 0; c < QT_LEADS && j->spec->bond_currents; c++) {
-    qtbm_states_currents(s, c, &out->bonds, out->bond_current[c] + item * bonds);
-  }
+}
+
+/* States of numbers [first, first + n) of `all`, those of the left lead before the others. */
+static weir_status solve_some(const qt_qtbm *q, point *p, const int64_t all[QT_LEADS],
+                              int64_t first, int64_t n, double *const out[QT_POINT_ARRAYS])
+{
+  const int64_t remain = all[QT_LEFT] > first ? all[QT_LEFT] - first : 0;
+  const int64_t left = remain < n ? remain : n;
+  const qtbm_states s = {.matrix = &q->matrix,
+                         .energy = square(q, p->energy),
+                         .count = {left, n - left},
+                         .first = first,
+                         .all = all[QT_LEFT],
+                         .psi = q->psi,
+                         .n_right = p->n_modes[QT_RIGHT],
+                         .incoming = p->incoming[QT_RIGHT]};
+  double began = weir_clock();
+
+  set_right(q, p, QT_LEFT, first, left, q->right);
+  set_right(q, p, QT_RIGHT, first + left - all[QT_LEFT], n - left, q->right + left * q->s->n);
+  end_phase(p, QT_PHASE_ASSEMBLY, &began);
+  const weir_status status = qtbm_solver_solve(q->solver, n, q->right, q->psi);
+
+  end_phase(p, QT_PHASE_RECURSION, &began);
+  WEIR_TRY(status);
+  add_states(q, p, &s, out);
+  end_phase(p, QT_PHASE_ASSEMBLY, &began);
   return WEIR_OK;
+}
+
+/* T and its eigenvalues from the amplitudes t; the density of states from its parts. */
+static weir_status finish_states(const qt_qtbm *q, int64_t rows, int64_t columns,
+                                 double *const out[QT_POINT_ARRAYS])
+{
+  double sum = 0;
+
+  for (int64_t i = 0; i < rows * columns; i++) {
+    sum += q->t[i].re * q->t[i].re + q->t[i].im * q->t[i].im;
+  }
+  out[QT_POINT_NUMBER][QT_POINT_TRANSMISSION] = sum;
+  for (int64_t i = 0; i < q->s->n && q->spec->lead_dos; i++) {
+    out[QT_POINT_DOS][i] = out[QT_POINT_DOS_LEFT][i] + out[QT_POINT_DOS_RIGHT][i];
+  }
+  if (out[QT_POINT_CHANNEL] == NULL) {
+    return WEIR_OK;
+  }
+  if ((rows < columns ? rows : columns) > q->spec->n_channels) {
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "qtbm: the leads have %lld and %lld modes, but couple by "
+                     "%lld orbitals: shift the energy",
+                     (long long)columns, (long long)rows, (long long)q->spec->n_channels);
+  }
+  return qtbm_states_channels(rows, columns, q->t, out[QT_POINT_CHANNEL]);
 }
 
 /* States of a point whose leads are solved. Where the transmission alone is wanted, states of the
  * left lead do, and none where the right lead has no wave. */
-static weir_status solve_states(job *j, const point *p, int64_t item)
+static weir_status solve_states(qt_qtbm *q, point *p, double *const out[QT_POINT_ARRAYS])
 {
-  const bool both = wants_density(j->spec) || j->spec->bond_currents;
-  qtbm_states s = {.matrix = &j->matrix,
-                   .energy = square(j, p->energy),
-                   .n_right = p->n_modes[QT_RIGHT],
-                   .incoming = p->incoming[QT_RIGHT]};
+  const bool both = wants_both(q->spec);
+  const int64_t all[] = {both || p->n_modes[QT_RIGHT] > 0 ? p->n_modes[QT_LEFT] : 0,
+                         both ? p->n_modes[QT_RIGHT] : 0};
+  const int64_t count = all[QT_LEFT] + all[QT_RIGHT];
+  double began = weir_clock();
 
-  s.count[QT_LEFT] = both || p->n_modes[QT_RIGHT] > 0 ? p->n_modes[QT_LEFT] : 0;
-  s.count[QT_RIGHT] = both ? p->n_modes[QT_RIGHT] : 0;
-  const int64_t columns = s.count[QT_LEFT] + s.count[QT_RIGHT];
+  for (int a = 0; a < QT_POINT_ARRAYS; a++) {
+    if (out[a] != NULL) {
+      memset(out[a], 0, (size_t)qt_point_count(q->spec, (qt_point_array)a) * sizeof **out);
+    }
+  }
+  if (count > 0) {
+    qtbm_matrix_set_energy(&q->matrix, square(q, p->energy), p->sigma);
+    end_phase(p, QT_PHASE_ASSEMBLY, &began);
+    const weir_status status = qtbm_solver_factor(q->solver);
 
-  WEIR_TRY(make_room(j, columns));
-  if (columns > 0) {
-    memset(j->right, 0, (size_t)(columns * j->s->n) * sizeof *j->right);
+    end_phase(p, QT_PHASE_RECURSION, &began);
+    WEIR_TRY(status);
   }
-  if (s.count[QT_LEFT] > 0) {
-    set_right(j, p, QT_LEFT, 0);
+  for (int64_t first = 0; first < count; first += q->columns) {
+    const int64_t left = count - first;
+
+    WEIR_TRY(solve_some(q, p, all, first, left < q->columns ? left : q->columns, out));
   }
-  if (s.count[QT_RIGHT] > 0) {
-    set_right(j, p, QT_RIGHT, s.count[QT_LEFT]);
-  }
-  qtbm_matrix_set_energy(&j->matrix, s.energy, p->sigma);
-  WEIR_TRY(qtbm_solver_run(j->solver, columns, j->right, j->psi));
-  s.psi = j->psi;
-  return store(j, p, &s, item);
+  began = weir_clock();
+  const weir_status status = finish_states(q, p->n_modes[QT_RIGHT], all[QT_LEFT], out);
+
+  end_phase(p, QT_PHASE_ASSEMBLY, &began);
+  return status;
 }
+
+/* ---- Points ---- */
 
 /* A point whose states fail where its leads do not is shifted, too. */
-static weir_status finish_point(job *j, point *p, int64_t item)
+static weir_status finish_point(qt_qtbm *q, point *p, double *const out[QT_POINT_ARRAYS])
 {
-  weir_status status = p->status;
+  double *number = out[QT_POINT_NUMBER];
 
-  if (status != WEIR_OK) {
-    return weir_fail(status, "%s", p->text);
+  if (p->status != WEIR_OK) {
+    return weir_fail(p->status, "%s", p->text);
   }
-  status = solve_states(j, p, item);
-  if (status == WEIR_ERR_NUMERIC && j->spec->shift > 0 && !p->shifted) {
-    p->shifted = true;
-    p->energy += j->spec->shift;
-    WEIR_TRY(solve_leads(j, p));
-    status = solve_states(j, p, item);
+  weir_status status = solve_states(q, p, out);
+
+  if (status == WEIR_ERR_NUMERIC && q->spec->shift > 0 && !p->shifted) {
+    double began = weir_clock();
+
+    status = shift(q, p);
+    end_phase(p, QT_PHASE_LEADS, &began);
+    WEIR_TRY(status);
+    status = solve_states(q, p, out);
   }
-  j->out->n_shifted += p->shifted;
-  j->out->residual = fmax(j->out->residual, p->residual);
+  WEIR_TRY(status);
   for (int c = 0; c < QT_LEADS; c++) {
-    j->out->n_modes[c][item] = p->n_modes[c];
+    number[QT_POINT_MODES + c] = (double)p->n_modes[c];
   }
-  return status;
+  number[QT_POINT_RESIDUAL] = p->residual;
+  number[QT_POINT_SHIFTED] = p->shifted;
+  memcpy(number + QT_POINT_SECONDS, p->seconds, sizeof p->seconds);
+  return WEIR_OK;
 }
 
-static weir_status set_k(job *j, int64_t k)
+/* H, S and the cells of the leads are those of k. */
+static weir_status set_k(qt_qtbm *q, const double k[2])
 {
-  if (k == j->k) {
+  const qt_point_leads *leads = &q->leads;
+
+  if (leads->cell[QT_LEFT].n > 0 && leads->k[0] == k[0] && leads->k[1] == k[1]) {
     return WEIR_OK;
   }
-  for (int c = 0; c < QT_LEADS; c++) {
-    qt_cell_fini(&j->cell[c]);
-    WEIR_TRY(qt_cell_create(&j->s->lead[c], j->spec->k[k], &j->cell[c]));
-  }
-  j->same = qt_cell_is_same(&j->cell[QT_LEFT], &j->cell[QT_RIGHT]);
-  qtbm_matrix_set_k(&j->matrix, j->spec->k[k]);
-  j->k = k;
+  WEIR_TRY(qt_point_leads_set(q->s, k, &q->leads));
+  qtbm_matrix_set_k(&q->matrix, k);
   return WEIR_OK;
 }
 
-/* The next points of one wave vector. */
-static weir_status run_batch(job *j, int64_t *done)
+/* Points from the first on that have its wave vector, no more than threads. */
+static int64_t count_same(const qt_qtbm *q, int64_t n, const double *k)
 {
-  const int64_t n_e = j->spec->n_energies, left = n_e - j->first % n_e;
-  const int64_t n = left < j->threads ? left : j->threads;
+  int64_t count = 1;
 
-  WEIR_TRY(set_k(j, j->first / n_e));
-  weir_parallel(n, j->threads, run_leads, j);
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t item = j->first + i;
-    const weir_status status = finish_point(j, &j->point[i], item);
-
-    if (status != WEIR_OK) {
-      char text[512];
-
-      (void)snprintf(text, sizeof text, "%s", weir_last_message());
-      return weir_fail(status, "k (%g, %g), energy %.12g eV: %s", j->spec->k[j->k][0],
-                       j->spec->k[j->k][1], j->spec->energy[item % n_e], text);
-    }
+  while (count < n && count < q->threads && k[2 * count] == k[0] && k[2 * count + 1] == k[1]) {
+    count++;
   }
-  *done = j->first + n;
-  return WEIR_OK;
+  return count;
 }
 
-static weir_status make_points(job *j)
+weir_status qt_qtbm_run(qt_qtbm *q, int64_t n, const double *k, const double *energy,
+                        double *const out[QT_POINT_ARRAYS])
 {
-  const int64_t modes = j->s->lead[QT_LEFT].n * j->s->lead[QT_RIGHT].n;
+  weir_status last = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(j->threads, sizeof *j->point, (void **)&j->point));
-  for (int t = 0; t < j->threads; t++) {
-    for (int c = 0; c < QT_LEADS; c++) {
-      const int64_t n = j->s->lead[c].n;
-      point *p = &j->point[t];
+  for (int64_t first = 0, count; first < n; first += count) {
+    count = count_same(q, n - first, k + 2 * first);
+    q->energy = energy + first;
+    const weir_status ready = set_k(q, k + 2 * first);
 
-      WEIR_TRY(weir_alloc(n * n, sizeof **p->sigma, (void **)&p->sigma[c]));
-      WEIR_TRY(weir_alloc(n * n, sizeof **p->sigma, (void **)&p->incoming[c]));
+    if (ready == WEIR_OK) {
+      weir_parallel(count, q->threads, run_leads, q);
+    }
+    for (int64_t i = 0; i < count; i++) {
+      double *of_point[QT_POINT_ARRAYS] = {NULL};
+
+      for (int a = 0; a < QT_POINT_ARRAYS; a++) {
+        const int64_t elements = qt_point_count(q->spec, (qt_point_array)a);
+
+        of_point[a] = elements > 0 ? out[a] + (first + i) * elements : NULL;
+      }
+      const weir_status status = ready == WEIR_OK ? finish_point(q, &q->point[i], of_point) : ready;
+
+      if (status != WEIR_OK) {
+        qt_point_fail(q->spec, status, of_point);
+        last = status;
+      }
     }
   }
-  WEIR_TRY(weir_alloc(modes, sizeof *j->t, (void **)&j->t));
-  return weir_alloc(j->s->n, sizeof *j->memory, (void **)&j->memory);
-}
-
-static weir_status make_results(const job *j, qt_transport *out)
-{
-  const qt_transport_spec *spec = j->spec;
-  const int64_t *ports = j->matrix.n_ports, points = j->points;
-  const int64_t least = ports[QT_LEFT] < ports[QT_RIGHT] ? ports[QT_LEFT] : ports[QT_RIGHT];
-
-  out->n_k = spec->n_k;
-  out->n_energies = spec->n_energies;
-  out->n = j->s->n;
-  out->n_channels = spec->channels ? least : 0;
-  WEIR_TRY(weir_alloc(points, sizeof(double), (void **)&out->transmission));
-  WEIR_TRY(weir_alloc(points * out->n_channels, sizeof(double), (void **)&out->channel));
-  WEIR_TRY(
-      weir_alloc(wants_density(spec) ? points * out->n : 0, sizeof(double), (void **)&out->dos));
-  if (spec->bond_currents) {
-    WEIR_TRY(qt_bonds_create(j->s, &out->bonds));
-  }
-  for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY(weir_alloc(points, sizeof(int64_t), (void **)&out->n_modes[c]));
-    WEIR_TRY(weir_alloc(spec->lead_dos ? points * out->n : 0, sizeof(double),
-                        (void **)&out->lead_dos[c]));
-    WEIR_TRY(weir_alloc(points * qt_sparse_count(&out->bonds), sizeof(double),
-                        (void **)&out->bond_current[c]));
-  }
-  return WEIR_OK;
-}
-
-static weir_status check(const qt_system *s, const qt_transport_spec *spec, int64_t *points)
-{
-  int64_t values;
-
-  if (spec->lead.method == QT_LEAD_DECIMATION) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "transport.method: qtbm sends the modes of the leads, which decimation does "
-                     "not find; set lead.method: modes");
-  }
-  if (spec->slabs > 1 || spec->memory > 0 ||
-      (spec->comm != NULL && weir_comm_size(spec->comm) > 1)) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "transport.method: qtbm computes in one process, without parallel.slabs and "
-                     "memory.budget; leave these out, or set transport.method: rgf");
-  }
-  if (!weir_mul_ok(spec->n_k, spec->n_energies, points) || !weir_mul_ok(*points, s->n, &values)) {
-    return weir_fail(WEIR_ERR_MEMORY, "%lld wave vectors, %lld energies, %lld orbitals: too many",
-                     (long long)spec->n_k, (long long)spec->n_energies, (long long)s->n);
-  }
-  for (int c = 0; c < QT_LEADS; c++) {
-    const int64_t b = c == QT_LEFT ? 0 : s->n_blocks - 1, rows = s->block[b + 1] - s->block[b];
-
-    if (s->lead[c].n != rows) {
-      return weir_fail(WEIR_ERR_SHAPE, "a lead's cell of %lld orbitals at a block of %lld",
-                       (long long)s->lead[c].n, (long long)rows);
-    }
-  }
-  return WEIR_OK;
-}
-
-static weir_status run_all(job *j)
-{
-  const int allowed = j->spec->threads > 0 ? j->spec->threads : weir_threads_get();
-
-  weir_linear_start();
-  WEIR_TRY(check(j->s, j->spec, &j->points));
-  j->threads = j->points < allowed ? (int)j->points : allowed;
-  WEIR_TRY(qtbm_matrix_create(j->s, &j->matrix));
-  WEIR_TRY(qtbm_solver_create(j->spec->petsc != NULL ? j->spec->petsc : &no_options, &j->matrix.a,
-                              &j->solver));
-  WEIR_TRY(make_points(j));
-  WEIR_TRY(make_results(j, j->out));
-  while (j->first < j->points) {
-    WEIR_TRY(run_batch(j, &j->first));
-    if (!j->spec->quiet) {
-      weir_progress("transport", j->first, j->points, "points");
-    }
-    if (j->first < j->points && weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld points: nothing is written",
-                       (long long)j->first, (long long)j->points);
-    }
-  }
-  return WEIR_OK;
-}
-
-weir_status qt_qtbm_create(const qt_system *s, const qt_transport_spec *spec, qt_transport *out)
-{
-  job j = {.s = s, .spec = spec, .out = out, .k = -1};
-
-  *out = (qt_transport){.n = 0};
-  const weir_status status = run_all(&j);
-
-  for (int c = 0; c < QT_LEADS; c++) {
-    qt_cell_fini(&j.cell[c]);
-    for (int t = 0; t < j.threads && j.point != NULL; t++) {
-      weir_free(&j.point[t].sigma[c]);
-      weir_free(&j.point[t].incoming[c]);
-    }
-  }
-  weir_free(&j.point);
-  weir_free(&j.right);
-  weir_free(&j.psi);
-  weir_free(&j.t);
-  weir_free(&j.memory);
-  qtbm_solver_destroy(&j.solver);
-  qtbm_matrix_fini(&j.matrix);
-  if (status != WEIR_OK) {
-    qt_transport_fini(out);
-  }
-  return status;
+  return last;
 }

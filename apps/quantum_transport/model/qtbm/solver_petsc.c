@@ -42,6 +42,50 @@ static weir_status copy_pattern(qtbm_solver *s)
   return WEIR_OK;
 }
 
+weir_status qtbm_solver_start(const weir_string_list *options)
+{
+  return qt_petsc_start(options);
+}
+
+static weir_status is_mumps(PC pc, bool *mumps)
+{
+  MatSolverType type = NULL;
+  PetscBool same = PETSC_FALSE;
+
+  WEIR_PETSC(PCFactorGetMatSolverType(pc, &type));
+  WEIR_PETSC(PetscStrcmp(type, MATSOLVERMUMPS, &same));
+  *mumps = same;
+  return WEIR_OK;
+}
+
+/* What MUMPS is told before its analysis, where the options of PETSc do not say otherwise: no
+ * permutation that depends on the values (6), and `more` per cent of memory beyond its estimate
+ * (14), 0: its own choice. */
+static weir_status set_mumps(Mat factors, PetscInt more)
+{
+  WEIR_PETSC(MatMumpsSetIcntl(factors, 6, 0));
+  if (more > 0) {
+    WEIR_PETSC(MatMumpsSetIcntl(factors, 14, more));
+  }
+  return WEIR_OK;
+}
+
+static weir_status set_factors(qtbm_solver *s, PetscInt more)
+{
+  bool mumps = false;
+  Mat factors;
+  PC pc;
+
+  WEIR_PETSC(KSPGetPC(s->ksp, &pc));
+  WEIR_TRY(is_mumps(pc, &mumps));
+  if (mumps) {
+    WEIR_PETSC(PCFactorSetUpMatSolverType(pc));
+    WEIR_PETSC(PCFactorGetMatrix(pc, &factors));
+    WEIR_TRY(set_mumps(factors, more));
+  }
+  return WEIR_OK;
+}
+
 static weir_status make(qtbm_solver *s)
 {
   const PetscInt n = (PetscInt)s->pattern->rows;
@@ -59,17 +103,15 @@ static weir_status make(qtbm_solver *s)
   WEIR_PETSC(PCSetType(pc, PCLU));
   WEIR_PETSC(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
   WEIR_PETSC(KSPSetFromOptions(s->ksp));
-  return WEIR_OK;
+  return set_factors(s, 0);
 }
 
-weir_status qtbm_solver_create(const weir_string_list *options, const qt_sparse *pattern,
-                               qtbm_solver **out)
+weir_status qtbm_solver_create(const qt_sparse *pattern, qtbm_solver **out)
 {
   qtbm_solver *s = NULL;
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  WEIR_TRY(qt_petsc_start(options));
   WEIR_TRY(weir_alloc(1, sizeof *s, (void **)&s));
   s->pattern = pattern;
   status = make(s);
@@ -80,29 +122,49 @@ weir_status qtbm_solver_create(const weir_string_list *options, const qt_sparse 
   return status;
 }
 
-/* After a failure MUMPS begins anew; `more`: per cent of memory beyond its estimate, 0: its own. */
-static weir_status restart(qtbm_solver *s, PetscInt more)
+static weir_status analyse(qtbm_solver *s, Mat factors, double *bytes)
 {
-  MatSolverType type = NULL;
-  PetscBool mumps = PETSC_FALSE;
-  Mat factors;
-  PC pc;
+  const double unit = 1e6; /* of MUMPS */
+  PetscInt estimate = 0;
+  MatFactorInfo info;
 
-  WEIR_PETSC(KSPReset(s->ksp));
-  WEIR_PETSC(KSPSetOperators(s->ksp, s->a, s->a));
-  WEIR_PETSC(KSPGetPC(s->ksp, &pc));
-  WEIR_PETSC(PCFactorGetMatSolverType(pc, &type));
-  WEIR_PETSC(PetscStrcmp(type, MATSOLVERMUMPS, &mumps));
-  if (more > 0 && mumps) {
-    WEIR_PETSC(PCFactorSetUpMatSolverType(pc));
-    WEIR_PETSC(PCFactorGetMatrix(pc, &factors));
-    WEIR_PETSC(MatMumpsSetIcntl(factors, 14, more));
-  }
+  WEIR_PETSC(MatFactorInfoInitialize(&info));
+  WEIR_TRY(set_mumps(factors, 0));
+  WEIR_PETSC(MatLUFactorSymbolic(factors, s->a, NULL, NULL, &info));
+  WEIR_PETSC(MatMumpsGetInfog(factors, 16, &estimate));
+  *bytes = unit * (double)estimate;
   return WEIR_OK;
 }
 
+weir_status qtbm_solver_estimate(qtbm_solver *s, double *bytes)
+{
+  bool mumps = false;
+  Mat factors = NULL;
+  PC pc;
+
+  *bytes = NAN;
+  WEIR_PETSC(KSPGetPC(s->ksp, &pc));
+  WEIR_TRY(is_mumps(pc, &mumps));
+  if (!mumps) {
+    return WEIR_OK;
+  }
+  WEIR_PETSC(MatGetFactor(s->a, MATSOLVERMUMPS, MAT_FACTOR_LU, &factors));
+  const weir_status status = analyse(s, factors, bytes);
+
+  (void)MatDestroy(&factors);
+  return status;
+}
+
+/* After a failure MUMPS begins anew; more: as set_mumps. */
+static weir_status restart(qtbm_solver *s, PetscInt more)
+{
+  WEIR_PETSC(KSPReset(s->ksp));
+  WEIR_PETSC(KSPSetOperators(s->ksp, s->a, s->a));
+  return set_factors(s, more);
+}
+
 /* Factors of the values now. Where MUMPS needs more memory than it had expected, it gets more. */
-static weir_status factor(qtbm_solver *s)
+weir_status qtbm_solver_factor(qtbm_solver *s)
 {
   PCFailedReason reason = PC_NOERROR;
   PC pc;
@@ -179,14 +241,10 @@ done:
   return status;
 }
 
-weir_status qtbm_solver_run(qtbm_solver *s, int64_t columns, const weir_c128 *b, weir_c128 *x)
+weir_status qtbm_solver_solve(qtbm_solver *s, int64_t columns, const weir_c128 *b, weir_c128 *x)
 {
   const double accepted = 1e-9;
 
-  if (columns == 0) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(factor(s));
   WEIR_TRY(solve(s, columns, b, x));
   const double error = residual(s->pattern, columns, b, x);
 

@@ -30,7 +30,7 @@ void qtbm_states_amplitudes(const qtbm_states *s, weir_c128 *out)
       sum.re += x.re * y.re + x.im * y.im;
       sum.im += x.re * y.im - x.im * y.re;
     }
-    out[i] = sum;
+    out[i / columns * s->all + s->first + i % columns] = sum;
   }
 }
 
@@ -47,7 +47,7 @@ void qtbm_states_add_density(const qtbm_states *s, int side, double factor, weir
   }
 }
 
-void qtbm_states_currents(const qtbm_states *s, int side, const qt_sparse *bonds, double *out)
+void qtbm_states_add_currents(const qtbm_states *s, int side, const qt_sparse *bonds, double *out)
 {
   const qtbm_matrix *m = s->matrix;
 
@@ -70,7 +70,7 @@ void qtbm_states_currents(const qtbm_states *s, int side, const qt_sparse *bonds
         a.re += x.re * y.re + x.im * y.im;
         a.im += x.im * y.re - x.re * y.im;
       }
-      out[at] = 2 * (k.re * a.im - k.im * a.re);
+      out[at] += 2 * (k.re * a.im - k.im * a.re);
     }
   }
 }
