@@ -65,6 +65,26 @@ const weir_opt qt_options[] = {
         "at most its blocks: as many as threads, where there are fewer points than threads or no "
         "memory for a point on each; 1: each thread computes points of its own; of "
         "transport.method: rgf"),
+    WEIR_OPT_INT(qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
+                 "slabs (runs of blocks) of a long device that the threads of a rank share at each "
+                 "point, at "
+                 "most its blocks: as many as threads, where there are fewer points than threads "
+                 "or no memory "
+                 "for a point on each; 1: each thread computes points of its own"),
+    WEIR_OPT_INT(qt_cfg, parallel.ranks_per_point, 1, 1, 1e6, "ranks",
+                 "ranks of mpiexec or srun that share each point of a long device, each with slabs "
+                 "and blocks of "
+                 "its own (with parallel.slabs=1: one slab each): where a device does not fit in "
+                 "the memory of a "
+                 "rank, or there are fewer points than ranks; divides the number of ranks, at most "
+                 "the blocks; 1: each rank computes points of its own"),
+    WEIR_OPT_REAL(
+        qt_cfg, parallel.slab_error, QT_SLABS_ERROR, 1e-15, 1e-3, "1",
+        "maximum relative rounding error of slabs between two others, which they make near their "
+        "bound "
+        "states: a point beyond it goes through the slabs one after another, as on one thread; "
+        "1e-13: "
+        "spectra within 1e-12 of those of one slab, at several times as many such points"),
     WEIR_OPT_REAL(
         qt_cfg, memory.budget, 0, 0, 1e9, "MiB",
         "memory that a rank may hold: fewer points are computed at once, on fewer threads, "

@@ -32,7 +32,8 @@ typedef struct qt_cfg {
   int64_t seed; /* of disorder */
   weir_one_of device;
   struct {
-    int64_t slabs; /* of a point */
+    int64_t slabs, ranks_per_point; /* of a point */
+    double slab_error;
   } parallel;
   double tolerance; /* of Hermiticity, of the largest element */
   struct {

@@ -238,6 +238,8 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
                              .shift = s->cfg->energy.shift,
                              .threads = threads,
                              .slabs = s->cfg->parallel.slabs,
+                             .slab_error = s->cfg->parallel.slab_error,
+                             .ranks_per_point = s->cfg->parallel.ranks_per_point,
                              .comm = s->comm,
                              .factor_bytes = s->factor_bytes,
                              .save = s->save,
@@ -334,9 +336,10 @@ weir_status qt_study_run(qt_study *s, int threads)
   if (s->transport.n_in_order > 0) {
     weir_warn(
         "run",
-        "%lld points of this rank took one thread: one of the %lld slabs (parallel.slabs), cut "
-        "off from the others, has a bound state of that energy",
-        (long long)s->transport.n_in_order, (long long)s->cfg->parallel.slabs);
+        "%lld points of this rank took one thread, rank after rank: one of their slabs "
+        "(parallel.slabs, parallel.ranks_per_point), cut off from the others, has a bound state of "
+        "that energy",
+        (long long)s->transport.n_in_order);
   }
   WEIR_TRY(average(s));
   integrate(s);

@@ -48,7 +48,8 @@ static void compute_block(const qt_bonds_job *job, int64_t row, int64_t column,
   const qt_layout *l = job->layout;
   const qt_sparse *b = job->bonds;
   const int64_t rows = qt_layout_rows(l, row), columns = qt_layout_rows(l, column);
-  const int64_t here = qt_layout_at(l, row, column), back = qt_layout_at(l, column, row);
+  const int64_t here = qt_layout_at(l, row, column) - job->first_element;
+  const int64_t back = qt_layout_at(l, column, row) - job->first_element;
   const int64_t first = l->block[column], end = l->block[column + 1];
 
   memset(job->room, 0, (size_t)(rows * columns) * sizeof *job->room);
@@ -74,7 +75,7 @@ static void compute_block(const qt_bonds_job *job, int64_t row, int64_t column,
 
 void qt_bonds_currents(const qt_bonds_job *job, double *const current[QT_LEADS])
 {
-  for (int64_t b = 0; b < job->layout->n_blocks; b++) {
+  for (int64_t b = job->first_block; b < job->first_block + job->n_blocks; b++) {
     compute_block(job, b, b, current);
     if (b + 1 < job->layout->n_blocks) {
       compute_block(job, b, b + 1, current);

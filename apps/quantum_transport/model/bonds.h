@@ -20,12 +20,15 @@ typedef struct qt_bonds_job {
   const qt_system *s;
   const qt_layout *layout;
   const qt_sparse *bonds;
-  const double *k;             /* [2]                                               */
-  double energy;               /* E, of phonons the square of hbar omega            */
-  const weir_c128 *g, *lesser; /* [layout->count] G^R, G^< = i A of the left lead   */
-  weir_c128 *room;             /* [layout->max, layout->max] scratch                */
+  const double *k;               /* [2]                                               */
+  double energy;                 /* E, of phonons the square of hbar omega            */
+  int64_t first_block, n_blocks; /* those whose orbitals i are wanted                 */
+  const weir_c128 *g, *lesser;   /* G^R, G^< = i A of the left lead: elements of the layout from */
+  int64_t first_element;         /* here on, with those to the block after the last one wanted   */
+  weir_c128 *room;               /* [layout->max, layout->max] scratch                */
 } qt_bonds_job;
-/* current[c] [bonds]: J_c[i,j], i < j. Of images of j the sum. */
+/* current[c] [bonds]: J_c[i,j], i < j, of orbitals i of the blocks wanted. Of images of j the sum.
+ */
 void qt_bonds_currents(const qt_bonds_job *job, double *const current[QT_LEADS]);
 
 #endif

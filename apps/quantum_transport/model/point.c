@@ -84,7 +84,7 @@ void qt_point_fail(const qt_point_spec *s, weir_status status, double *const out
 typedef struct space {
   weir_c128 *sigma[QT_LEADS], *gamma[QT_LEADS]; /* of the end blocks                         */
   weir_c128 *corner, *memory;
-  weir_c128 *g, *lesser, *overlap; /* banks, and one block, for the densities                */
+  weir_c128 *g, *lesser, *overlap; /* banks of own blocks, and one block, for the densities  */
   void *rgf;
 } space;
 
@@ -97,12 +97,21 @@ static void *take(char *base, int64_t *at, int64_t count, size_t size)
   return memory;
 }
 
+/* The blocks that this rank computes. */
+static qt_slabs_part part_of(const qt_point_spec *s)
+{
+  return s->division != NULL ? qt_slabs_part_of(s->division)
+                             : (qt_slabs_part){0, s->layout->n_blocks, 0, s->layout->count};
+}
+
 /* Returns bytes; base NULL: no more than that. */
 static int64_t lay_out(const qt_point_spec *spec, void *base, space *s)
 {
   const qt_layout *l = spec->layout;
   const bool g = wants_g(spec), lesser = wants_lesser(spec);
   const int64_t ends[] = {qt_layout_rows(l, 0), qt_layout_rows(l, l->n_blocks - 1)};
+  const qt_slabs_part part = part_of(spec);
+  const int64_t count = part.n_elements + qt_point_ranks_after(l, part);
   const int64_t corner = ends[0] * ends[1], memory = 2 * corner > l->max ? 2 * corner : l->max;
   const size_t size = sizeof *s->g;
   int64_t at = 0;
@@ -113,8 +122,8 @@ static int64_t lay_out(const qt_point_spec *spec, void *base, space *s)
   }
   s->corner = take(base, &at, corner, size);
   s->memory = take(base, &at, memory, size);
-  s->g = take(base, &at, g ? l->count : 0, size);
-  s->lesser = take(base, &at, lesser ? l->count : 0, size);
+  s->g = take(base, &at, g ? count : 0, size);
+  s->lesser = take(base, &at, lesser ? count : 0, size);
   s->overlap = take(base, &at, g ? l->max * l->max : 0, size);
   s->rgf = take(base, &at, spec->division == NULL ? qt_rgf_scratch(l->max, lesser) : 0, 1);
   return at;
@@ -125,6 +134,15 @@ int64_t qt_point_scratch(const qt_point_spec *s)
   space none;
 
   return lay_out(s, NULL, &none);
+}
+
+weir_status qt_point_open_ranks(const qt_point_spec *s, void *scratch, qt_point_ranks *out)
+{
+  space p;
+
+  (void)lay_out(s, scratch, &p);
+  return qt_point_ranks_create(s->division->comm, s->layout, part_of(s), 2,
+                               (weir_c128 *const[]){p.g, p.lesser}, out);
 }
 
 double qt_point_bytes(const qt_point_spec *s)
@@ -149,6 +167,7 @@ typedef struct point {
   const qt_point_spec *spec;
   const qt_point_leads *leads;
   double energy; /* E, of phonons the square of hbar omega */
+  qt_slabs_part part;
   space s;
   bool closed[QT_LEADS]; /* nothing passes through that lead      */
   double *number;
@@ -240,7 +259,7 @@ static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c
 
   for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
     const int64_t columns = qt_layout_rows(l, c);
-    const weir_c128 *x = bank + qt_layout_at(l, b, c);
+    const weir_c128 *x = bank + (qt_layout_at(l, b, c) - p->part.first_element);
     weir_c128 *overlap = p->s.overlap;
 
     if (s->s.count > 0) {
@@ -261,13 +280,14 @@ static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c
   }
 }
 
-/* factor times the imaginary part of that, of all orbitals. */
+/* factor times the imaginary part of that, of all orbitals of this rank's blocks. */
 static void store_dos(const point *p, const weir_c128 *bank, double factor, double *out)
 {
   const qt_layout *l = p->spec->layout;
+  const int64_t first = p->part.first_block;
   weir_c128 *sum = p->s.memory;
 
-  for (int64_t b = 0; b < l->n_blocks; b++) {
+  for (int64_t b = first; b < first + p->part.n_blocks; b++) {
     const int64_t rows = qt_layout_rows(l, b);
 
     memset(sum, 0, (size_t)rows * sizeof *sum);
@@ -293,6 +313,9 @@ static void store_densities(const point *p, double slope, double *const out[QT_P
                                 .bonds = s->bonds,
                                 .k = p->leads->k,
                                 .energy = p->energy,
+                                .first_block = p->part.first_block,
+                                .n_blocks = p->part.n_blocks,
+                                .first_element = p->part.first_element,
                                 .g = p->s.g,
                                 .lesser = p->s.lesser,
                                 .room = p->s.overlap};
@@ -301,10 +324,30 @@ static void store_densities(const point *p, double slope, double *const out[QT_P
   }
   if (s->lead_dos) {
     store_dos(p, p->s.lesser, slope / (2 * M_PI), lead_dos[QT_LEFT]);
-    for (int64_t i = 0; i < s->layout->n; i++) { /* the remaining part */
+    const int64_t *block = s->layout->block + p->part.first_block;
+
+    for (int64_t i = block[0]; i < block[p->part.n_blocks]; i++) { /* the remaining part */
       lead_dos[QT_RIGHT][i] = out[QT_POINT_DOS][i] - lead_dos[QT_LEFT][i];
     }
   }
+}
+
+/* Arrays of all ranks that share the point, to the first one. */
+static weir_status gather(const point *p, double *const out[QT_POINT_ARRAYS])
+{
+  const qt_point_spec *s = p->spec;
+  const int64_t *block = s->layout->block + p->part.first_block;
+  const int64_t orbital[] = {block[0], block[p->part.n_blocks]};
+
+  for (int a = QT_POINT_DOS; a < QT_POINT_ARRAYS; a++) {
+    const bool of_bonds = a == QT_POINT_BOND_LEFT || a == QT_POINT_BOND_RIGHT;
+
+    if (out[a] != NULL) {
+      WEIR_TRY(qt_point_ranks_gather(s->ranks, of_bonds ? s->bonds->start[orbital[0]] : orbital[0],
+                                     of_bonds ? s->bonds->start[orbital[1]] : orbital[1], out[a]));
+    }
+  }
+  return WEIR_OK;
 }
 
 /* Sigma and Gamma of both leads. */
@@ -361,15 +404,18 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
   double *const seconds = p->number + QT_POINT_SECONDS, before = weir_clock();
 
   p->energy = phonons ? energy * energy : energy;
-  weir_status status = solve_leads(p);
+  weir_status status = qt_point_ranks_agree(s->ranks, solve_leads(p));
   double after = weir_clock();
 
   seconds[QT_PHASE_LEADS] += after - before;
   WEIR_TRY(status);
   const bool open = !p->closed[QT_LEFT] && !p->closed[QT_RIGHT];
 
+  bool needed = open || wants_g(s);
+
   p->number[QT_POINT_TRANSMISSION] = 0;
-  if (!open && !wants_g(s)) {
+  WEIR_TRY(qt_point_ranks_any(s->ranks, &needed)); /* it may be rounding which says so */
+  if (!needed) {
     return WEIR_OK;
   }
   const double assembly = seconds[QT_PHASE_ASSEMBLY];
@@ -388,7 +434,9 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
   p->number[QT_POINT_FLOPS] += qt_point_flops(s);
   WEIR_TRY(status);
   if (wants_g(s)) {
+    WEIR_TRY(qt_point_ranks_exchange(s->ranks));
     store_densities(p, phonons ? 2 * energy : 1, out);
+    WEIR_TRY(gather(p, out));
     seconds[QT_PHASE_ASSEMBLY] += weir_clock() - after;
   }
   return WEIR_OK;
@@ -397,7 +445,7 @@ static weir_status solve(point *p, double energy, double *const out[QT_POINT_ARR
 weir_status qt_point_solve(const qt_point_spec *s, const qt_point_leads *leads, double energy,
                            void *scratch, double *const out[QT_POINT_ARRAYS])
 {
-  point p = {.spec = s, .leads = leads, .number = out[QT_POINT_NUMBER]};
+  point p = {.spec = s, .leads = leads, .number = out[QT_POINT_NUMBER], .part = part_of(s)};
 
   (void)lay_out(s, scratch, &p.s);
   memset(p.number, 0, QT_POINT_NUMBERS * sizeof *p.number);

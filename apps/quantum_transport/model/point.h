@@ -3,6 +3,7 @@
 #ifndef QT_POINT_H
 #define QT_POINT_H
 #include "model/lead/lead.h"
+#include "model/point_ranks.h"
 #include "model/rgf/slabs.h"
 #include "ops/weir_builder.h"
 
@@ -53,6 +54,8 @@ typedef struct qt_point_spec {
                                     recursion on one thread */
   qt_slabs *slabs; /* the same, prepared; points are then computed one at a time, outside of
                       threads and graphs */
+  qt_point_ranks
+      *ranks; /* that share the slabs, with one scratch (qt_point_open_ranks); NULL: one */
 } qt_point_spec;
 /* A division of points into n_slabs slabs of this process, without their blocks (first). */
 qt_slabs_spec qt_point_division(const qt_point_spec *s, int64_t n_slabs, int threads);
@@ -64,6 +67,10 @@ const char *qt_point_name(qt_point_array which);
 double qt_point_flops(const qt_point_spec *s);
 int64_t qt_point_scratch(const qt_point_spec *s);
 double qt_point_bytes(const qt_point_spec *s);
+/* For points in that scratch, which the ranks of division->comm compute together; s has its slabs.
+ * Collective. Fails on all ranks alike: as qt_point_ranks_create. */
+weir_status qt_point_open_ranks(const qt_point_spec *s, void *scratch,
+                                qt_point_ranks *out) WEIR_CHECKED;
 
 /* What a point that failed leaves: NaN in all arrays, why in the number QT_POINT_STATUS. */
 void qt_point_fail(const qt_point_spec *s, weir_status status, double *const out[QT_POINT_ARRAYS]);
@@ -80,7 +87,8 @@ weir_status qt_point_leads_set(const qt_system *s, const double k[2],
 void qt_point_leads_fini(qt_point_leads *leads);
 /* Computes a point at the wave vector of the leads; energy: eV, of phonons hbar omega. out[i]:
  * memory for array i, or NULL where there is none. Fails: WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY; the
- * number QT_POINT_STATUS says so, too. */
+ * number QT_POINT_STATUS says so, too. Of ranks that share points, collective: the first one gets
+ * the arrays, the others their numbers; they fail alike. */
 weir_status qt_point_solve(const qt_point_spec *s, const qt_point_leads *leads, double energy,
                            void *scratch, double *const out[QT_POINT_ARRAYS]) WEIR_CHECKED;
 

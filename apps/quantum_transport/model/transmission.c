@@ -72,14 +72,13 @@ static weir_status prepare(transport_job *j)
 static weir_status make_room(transport_job *j)
 {
   const int64_t most = transport_points_of_ranks(j, j->at_once);
-  const int64_t share = (most + j->ranks - 1) / j->ranks;
+  const int64_t share = (most + j->groups - 1) / j->groups;
 
   j->at_once = most;
-  WEIR_TRY(transport_open_slabs(j));
   if (j->qtbm != NULL) {
     WEIR_TRY(qt_qtbm_open(j->qtbm, &j->point, j->threads));
   }
-  WEIR_TRY(weir_alloc(j->ranks + 1, sizeof *j->bounds, (void **)&j->bounds));
+  WEIR_TRY(weir_alloc(j->groups + 1, sizeof *j->bounds, (void **)&j->bounds));
   WEIR_TRY(weir_alloc(2 * share, sizeof(double), (void **)&j->in[0]));
   WEIR_TRY(weir_alloc(share, sizeof(double), (void **)&j->in[1]));
   for (int i = 0; i < (j->ranks > 1 ? QT_POINT_ARRAYS : 1); i++) {
@@ -154,6 +153,7 @@ static weir_status run_all(transport_job *j)
   WEIR_TRY(agree(j, prepare(j)));
   WEIR_TRY(agree_least(j, &j->at_once));
   WEIR_TRY(agree(j, make_room(j)));
+  WEIR_TRY(agree(j, transport_open_slabs(j)));
   WEIR_TRY(find_start(j, &done));
   while (done < j->points) {
     WEIR_TRY(run_next(j, done, &done));
@@ -178,6 +178,7 @@ weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spe
   transport_job j = {.s = s, .spec = spec, .out = out, .ranks = 1};
 
   *out = (qt_transport){.n = 0};
+  WEIR_TRY(transport_check_ranks(spec, spec->comm != NULL ? weir_comm_size(spec->comm) : 1));
   transport_take_ranks(&j);
   const weir_status status = run_all(&j);
 

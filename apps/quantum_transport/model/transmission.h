@@ -44,11 +44,15 @@ typedef struct qt_transport_spec {
   int threads;          /* of this rank; 0: all                         */
   int64_t slabs;        /* > 1: they share each point in so many slabs, one point at a time; else
                            each computes points of its own */
-  weir_comm *comm;      /* ranks that share the points; NULL: this one does all of them */
-  double memory;        /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
-                           while, a lead whose chosen method fails */
-  double factor_bytes;  /* of QTBM, what qt_transport_size_of says of factors; 0: it is asked for
-                           again where memory is limited */
+  double slab_error;    /* qt_slabs_spec.max_error of slabs             */
+  /* > 1: so many ranks of comm, one after another, share each point, in slabs (where slabs is 1:
+   * one each), which change the last digits of results. */
+  int64_t ranks_per_point;
+  weir_comm *comm;     /* ranks that share the points; NULL: this one does all of them */
+  double memory;       /* most bytes that this rank holds of it, 0: no limit; beyond it, for a
+                          while, a lead whose chosen method fails */
+  double factor_bytes; /* of QTBM, what qt_transport_size_of says of factors; 0: it is asked for
+                          again where memory is limited */
   const qt_transport_save *save; /* NULL: nothing is saved */
   bool quiet;                    /* no line of progress */
   bool channels;                 /* eigenvalues of the transmission, of QTBM */
@@ -76,7 +80,8 @@ typedef struct qt_transport {
   int64_t n_shifted;         /* points whose energy was shifted                               */
   int64_t n_in_order;        /* of this rank, in this run: points whose slabs did not run at once,
                                 as one, cut off, is singular (slabs.h)                        */
-  double seconds[QT_PHASES]; /* of each phase, summed over threads and ranks          */
+  double seconds[QT_PHASES]; /* of each phase, summed over threads and ranks; of points that
+                                ranks share, of the first one                         */
   double flops;              /* of the recursion, by formula, all blocks taken as full; with those
                                 of points that were shifted once more                        */
 } qt_transport;
@@ -106,7 +111,8 @@ typedef struct qt_transport_size {
   int64_t at_once; /* points, of all ranks                                       */
   double point_flops; /* of the recursion of a point                             */
 } qt_transport_size;
-/* Of this rank. Not read of spec: k, energy. Local. Fails: as qt_transport_create. */
+/* Of this rank; comm NULL: of the first of ranks_per_point. Not read of spec: k, energy. Local.
+ * Fails: as qt_transport_create. */
 weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *spec,
                                  qt_transport_size *out) WEIR_CHECKED;
 

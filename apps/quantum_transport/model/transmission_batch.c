@@ -47,7 +47,7 @@ void transport_batch_fini(transport_batch *b)
   *b = (transport_batch){.n = 0};
 }
 
-/* Plans n points at once, cut over the ranks. Collective. */
+/* Plans n points at once, cut over the groups of ranks. Collective. */
 weir_status transport_plan(transport_job *j, int64_t n)
 {
   transport_batch *b = &j->batch;
@@ -58,12 +58,12 @@ weir_status transport_plan(transport_job *j, int64_t n)
     return WEIR_OK;
   }
   transport_batch_fini(b);
-  for (int r = 0; r <= j->ranks; r++) {
-    j->bounds[r] = n * r / j->ranks;
+  for (int g = 0; g <= j->groups; g++) {
+    j->bounds[g] = n * g / j->groups;
   }
   b->n = n;
-  b->lo = j->bounds[j->rank];
-  b->hi = j->bounds[j->rank + 1];
+  b->lo = j->bounds[j->group];
+  b->hi = j->bounds[j->group + 1];
   if (j->slabs != NULL || j->qtbm != NULL) {
     return WEIR_OK;
   }
@@ -111,7 +111,7 @@ static int64_t take_numbers(const transport_job *j, int64_t first, int64_t n, co
 }
 
 /* Where this rank's results of a batch go: on a rank alone where they stay. */
-static double *part_of(const transport_job *j, int which, int64_t first)
+double *transport_part_of(const transport_job *j, int which, int64_t first)
 {
   return j->part[which] != NULL ? j->part[which]
                                 : transport_result_of(j->out, which) +
@@ -135,7 +135,7 @@ weir_status transport_run(const transport_job *j, int64_t first)
   }
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
     if (qt_point_count(&j->point, (qt_point_array)i) > 0) {
-      part[i] = part_of(j, i, first);
+      part[i] = transport_part_of(j, i, first);
     }
   }
   if (j->slabs != NULL) {
@@ -168,6 +168,8 @@ weir_status transport_run(const transport_job *j, int64_t first)
 weir_status transport_collect(const transport_job *j, int64_t first, int64_t *failed)
 {
   const transport_batch *b = &j->batch;
+  const bool gives = j->group_comm == NULL || weir_comm_rank(j->group_comm) == 0;
+  const int64_t own = gives ? b->hi - b->lo : 0;
 
   *failed = -1;
   if (j->ranks == 1) {
@@ -183,7 +185,7 @@ weir_status transport_collect(const transport_job *j, int64_t first, int64_t *fa
     if (count == 0) {
       continue;
     }
-    WEIR_TRY(weir_comm_gather(j->spec->comm, j->part[i], (b->hi - b->lo) * bytes, &all, &total));
+    WEIR_TRY(weir_comm_gather(j->spec->comm, j->part[i], own * bytes, &all, &total));
     if (j->rank == 0 && i == QT_POINT_NUMBER) {
       *failed = take_numbers(j, first, b->n, all);
     } else if (j->rank == 0) {
@@ -191,10 +193,10 @@ weir_status transport_collect(const transport_job *j, int64_t first, int64_t *fa
     }
     weir_free(&all);
   }
-  return WEIR_OK;
+  return transport_share_failed(j, failed);
 }
 
-/* Why the point failed: it is computed again. */
+/* Why the point failed: it is computed again. Collective over the ranks that share it. */
 weir_status transport_tell_failure(const transport_job *j, int64_t point)
 {
   const double *k = j->spec->k[point / j->spec->n_energies];
@@ -205,6 +207,10 @@ weir_status transport_tell_failure(const transport_job *j, int64_t point)
   char text[512];
   weir_status status = WEIR_OK;
 
+  if (j->slabs != NULL) {
+    WEIR_TRY_GOTO(transport_repeat_in_slabs(j, k, energy), done);
+    goto passed;
+  }
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
     WEIR_TRY_GOTO(
         weir_alloc(qt_point_count(&j->point, (qt_point_array)i), sizeof **out, (void **)&out[i]),
@@ -217,6 +223,7 @@ weir_status transport_tell_failure(const transport_job *j, int64_t point)
     WEIR_TRY_GOTO(qt_point_leads_set(j->s, k, &leads), done);
     WEIR_TRY_GOTO(qt_point_solve(&j->point, &leads, energy, scratch, out), done);
   }
+passed:
   status = weir_fail(WEIR_ERR_MEMORY, "out of memory on one of %d ranks", j->ranks);
 done:
   qt_point_leads_fini(&leads);
@@ -224,6 +231,6 @@ done:
   for (int i = 0; i < QT_POINT_ARRAYS; i++) {
     weir_free(&out[i]);
   }
-  (void)snprintf(text, sizeof text, "%s", weir_last_message());
+  (void)snprintf(text, sizeof text, "%s", transport_failure_text(j));
   return weir_fail(status, "k (%g, %g), energy %.12g eV: %s", k[0], k[1], energy, text);
 }

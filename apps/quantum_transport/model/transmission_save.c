@@ -35,7 +35,8 @@ static const char *const part_text[PARTS] = {
     "other wave vectors",
     "other outputs",
     "another transport.method or other options of PETSc (petsc)",
-    "another parallel.slabs, which changes the last digits"};
+    "another parallel.slabs, parallel.ranks_per_point or parallel.slab_error, which changes the "
+    "last digits"};
 
 /* Sums of the points done. */
 enum { DONE, RESIDUAL, SHIFTED, FLOPS, SECONDS, TOTALS = SECONDS + QT_PHASES };
@@ -123,7 +124,10 @@ static void identify(const transport_job *j, char identity[PARTS][DIGEST + 1])
   for (int64_t i = 0; spec->petsc != NULL && i < spec->petsc->count; i++) {
     mix(identity[METHOD], spec->petsc->items[i], strlen(spec->petsc->items[i]));
   }
-  mix_numbers(identity[SLABS], 1, &(int64_t){spec->slabs > 1 ? spec->slabs : 1});
+  mix_numbers(identity[SLABS], 1, &(int64_t){transport_slabs_of(spec)});
+  if (transport_slabs_of(spec) > 1) {
+    mix(identity[SLABS], &spec->slab_error, sizeof spec->slab_error);
+  }
 }
 
 /* ---- What a file has ---- */

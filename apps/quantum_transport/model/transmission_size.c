@@ -75,16 +75,16 @@ static double kept_bytes(const transport_job *j)
   return bonds + (j->rank == 0 ? (double)j->points * point : 0);
 }
 
-/* Points at once on all ranks, where each has so many. */
+/* Points at once on all ranks, where each group has so many. */
 int64_t transport_points_of_ranks(const transport_job *j, int64_t of_rank)
 {
-  return of_rank < j->points / j->ranks ? of_rank * j->ranks : j->points;
+  return of_rank < j->points / j->groups ? of_rank * j->groups : j->points;
 }
 
 /* Most that this rank holds, computing so many points at once; without factors. */
 static double peak_bytes(const transport_job *j, int threads, int64_t of_rank)
 {
-  const double all = (double)transport_points_of_ranks(j, of_rank), share = ceil(all / j->ranks);
+  const double all = (double)transport_points_of_ranks(j, of_rank), share = ceil(all / j->groups);
   double most;
   const double point = arrays_of_point(j, &most);
   const double room = j->ranks > 1 ? point : QT_POINT_NUMBERS * sizeof(double);
@@ -170,7 +170,7 @@ weir_status transport_measure(transport_job *j, bool factors)
   set_point(j->s, spec, &j->layout, &j->out->bonds, &j->point);
   if (spec->method == QT_TRANSPORT_QTBM) {
     WEIR_TRY(make_matrix(j, factors));
-  } else if (spec->slabs > 1) {
+  } else if (transport_slabs_of(spec) > 1) {
     WEIR_TRY(transport_divide(j, spec->threads));
     j->threads = 1; /* at points */
   }
@@ -182,7 +182,13 @@ void transport_take_ranks(transport_job *j)
   if (j->spec->comm != NULL) {
     j->rank = weir_comm_rank(j->spec->comm);
     j->ranks = weir_comm_size(j->spec->comm);
+  } else if (j->spec->ranks_per_point > 1) { /* sizes alone */
+    j->ranks = (int)j->spec->ranks_per_point;
   }
+  const int of_point = j->spec->ranks_per_point > 1 ? (int)j->spec->ranks_per_point : 1;
+
+  j->group = j->rank / of_point;
+  j->groups = j->ranks / of_point;
 }
 
 weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *spec,
@@ -192,11 +198,13 @@ weir_status qt_transport_size_of(const qt_system *s, const qt_transport_spec *sp
   transport_job j = {.s = s, .spec = spec, .out = &none, .ranks = 1};
 
   transport_take_ranks(&j);
+  WEIR_TRY(transport_check_ranks(spec, j.ranks));
   const weir_status status = transport_measure(&j, true);
 
   if (status == WEIR_OK) {
     const int allowed = spec->threads > 0 ? spec->threads : weir_threads_get();
-    const int threads = spec->slabs < allowed ? (int)spec->slabs : allowed;
+    const int64_t slabs = (transport_slabs_of(spec) * j.groups + j.ranks - 1) / j.ranks;
+    const int threads = slabs < allowed ? (int)slabs : allowed;
 
     *out = (qt_transport_size){.peak = peak_bytes(&j, j.threads, j.at_once),
                                .factors = j.factor_bytes,

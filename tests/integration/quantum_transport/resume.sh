@@ -100,6 +100,7 @@ refused "other energies" --set energy.max=2.4
 refused "other energies or another energy.shift" --set energy.shift=1e-7
 refused "other outputs" --set output.dos=false
 refused "another parallel.slabs" --set parallel.slabs=2
+refused "another parallel.slabs, parallel.ranks_per_point or parallel.slab_error" --set parallel.slabs=3
 status=0
 run stopped --set checkpoint.resume=false || status=$?
 [ $status = 2 ] && grep -q 'is not empty' "$work/log" || fail "checkpoint.resume=false: status $status"

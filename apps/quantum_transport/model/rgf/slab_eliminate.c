@@ -102,6 +102,8 @@ static bool eliminate_last(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *spa
 /* Blocks that a slab between two separators fills, in memory that the way back uses later. */
 typedef struct fill {
   int64_t rows;            /* of L                                            */
+  double max_growth;       /* elements of u and y beyond it leave too few digits, which are lost in
+                              proportion to it */
   weir_c128 *down, *right; /* A[n,L], A[L,n]                                  */
   weir_c128 *down_lesser;  /* Sigma^<[n,L]                                    */
   weir_c128 *next_down, *next_right, *next_lesser; /* of m; lesser: Sigma^<[L,m] */
@@ -135,10 +137,6 @@ static void fill_lesser(const qt_rgf_job *job, int64_t n, fill *f, qt_rgf_space 
   }
 }
 
-/* Elements of u and y beyond this leave too few digits: they are lost in proportion to it, 1e-10 of
- * what the separators keep. */
-static const double max_growth = 1e6;
-
 /* Eliminates block n, whose diagonal blocks are loaded. */
 static bool fill_next(const qt_rgf_job *job, int64_t n, fill *f, qt_rgf_space *s)
 {
@@ -157,8 +155,8 @@ static bool fill_next(const qt_rgf_job *job, int64_t n, fill *f, qt_rgf_space *s
   } else {
     u = s->from_g;
   }
-  if (qt_rgf_largest(rows, left, u) > max_growth ||
-      qt_rgf_largest(rows, next, s->from_y) > max_growth) {
+  if (qt_rgf_largest(rows, left, u) > f->max_growth ||
+      qt_rgf_largest(rows, next, s->from_y) > f->max_growth) {
     return false;
   }
   weir_linear_multiply(left, left, rows, 1, qt_factor(f->right, rows), u, 1, f->left, left);
@@ -203,7 +201,9 @@ static bool eliminate_between(qt_slabs *s, const qt_rgf_job *job, int64_t slab, 
   const int64_t left = qt_slab_left(s, slab), right = qt_slab_right(s, slab);
   const int64_t rows = qt_rows_of(job->layout, left), columns = qt_rows_of(job->layout, right);
   const qt_slab_place *to = &s->place[slab];
+  const double rounding = 1e-16;
   fill f = {.rows = rows,
+            .max_growth = s->spec.max_error / rounding,
             .down = space->last,
             .right = space->row,
             .next_down = space->g,

@@ -5,12 +5,6 @@
 #include "device/weir_parallel.h"
 #include "model/rgf/slabs_priv.h"
 
-/* Largest difference between A of a separator, less the carry, as the recursion through the slab
- * before it and as the separators give it, and of Sigma^< likewise, relative to the largest
- * element. Blocks of G differ about as much; those of G^< up to a hundred times as much where the
- * slab has a Sigma^< of its own. */
-static const double max_difference = 1e-10, max_difference_own = 1e-11;
-
 static void copy(int64_t count, const weir_c128 *from, weir_c128 *to)
 {
   memcpy(to, from, (size_t)count * sizeof *to);
@@ -159,7 +153,10 @@ static bool are_near(int64_t count, const weir_c128 *a, const weir_c128 *b, doub
   return difference <= limit * most;
 }
 
-/* Whether the recursion comes to the separator after a slab with what the separators say. */
+/* Whether the recursion comes to the separator after a slab with what the separators say: A less
+ * the carry and Sigma^< differ by max_error of the largest element at most. Blocks of G differ
+ * about as much; those of G^< up to a hundred times as much where the slab has a Sigma^< of its
+ * own. */
 static bool is_accurate(const qt_slabs_run *r, int64_t slab, qt_rgf_space *space)
 {
   const qt_slabs *s = r->s;
@@ -167,7 +164,7 @@ static bool is_accurate(const qt_slabs_run *r, int64_t slab, qt_rgf_space *space
   const int64_t left = qt_layout_rows(&s->reduced, slab - 1);
 
   qt_rgf_load(r->job, qt_slab_right(s, slab), space);
-  if (!are_near(rows * rows, s->start + at, space->factors, max_difference)) {
+  if (!are_near(rows * rows, s->start + at, space->factors, s->spec.max_error)) {
     return false;
   }
   if (r->job->sigma.read == NULL) {
@@ -177,7 +174,7 @@ static bool is_accurate(const qt_slabs_run *r, int64_t slab, qt_rgf_space *space
       qt_rgf_largest(left, left, qt_factor(s->shared + s->place[slab].left_lesser, left)) > 0;
 
   return are_near(rows * rows, s->start_lesser + at, space->s,
-                  own ? max_difference_own : max_difference);
+                  own ? 0.1 * s->spec.max_error : s->spec.max_error);
 }
 
 /* The recursion through a slab between two others, from its left separator on. */

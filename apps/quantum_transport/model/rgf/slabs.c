@@ -13,7 +13,12 @@
 
 static int ranks_of(const qt_slabs_spec *spec)
 {
-  return spec->comm == NULL ? 1 : weir_comm_size(spec->comm);
+  return spec->comm != NULL ? weir_comm_size(spec->comm) : spec->n_ranks > 1 ? spec->n_ranks : 1;
+}
+
+static int rank_of(const qt_slabs_spec *spec)
+{
+  return spec->comm != NULL ? weir_comm_rank(spec->comm) : spec->rank;
 }
 
 static weir_status agree(const qt_slabs_spec *spec, weir_status status)
@@ -169,13 +174,18 @@ done:
   return status;
 }
 
-weir_status qt_slabs_create(const qt_slabs_spec *spec, qt_slabs **out)
+weir_status qt_slabs_create(const qt_slabs_spec *given, qt_slabs **out)
 {
-  const int rank = spec->comm == NULL ? 0 : weir_comm_rank(spec->comm);
+  qt_slabs_spec own = *given;
+  const qt_slabs_spec *const spec = &own;
   weir_status status = WEIR_OK;
   qt_slabs *s = NULL;
 
   *out = NULL;
+  own.rank = own.n_ranks = 0;
+  own.max_error = own.max_error > 0 ? own.max_error : QT_SLABS_ERROR;
+  const int rank = rank_of(spec);
+
   status = check_slabs(spec);
   if (status == WEIR_OK) {
     status = weir_alloc(1, sizeof *s, (void **)&s);
@@ -229,7 +239,7 @@ void qt_slabs_destroy(qt_slabs **slabs)
 int64_t qt_slabs_bytes(const qt_slabs_spec *spec)
 {
   const qt_layout *l = spec->layout;
-  const int rank = spec->comm == NULL ? 0 : weir_comm_rank(spec->comm);
+  const int rank = rank_of(spec);
   const int64_t own = qt_slabs_before(spec, rank + 1) - qt_slabs_before(spec, rank);
   const int64_t lesser = spec->lesser ? 1 : 0, separators = spec->n_slabs - 1;
   const int64_t longs = spec->n_slabs + 1 + (separators > 0 ? 3 * separators + 1 : 0);
@@ -265,8 +275,15 @@ int64_t qt_slabs_bytes(const qt_slabs_spec *spec)
 
 qt_slabs_part qt_slabs_own(const qt_slabs *s)
 {
-  const qt_layout *l = s->spec.layout;
-  const int64_t begin = s->first[s->lo], end = s->first[s->hi], rows = qt_rows_of(l, end - 1);
+  return qt_slabs_part_of(&s->spec);
+}
+
+qt_slabs_part qt_slabs_part_of(const qt_slabs_spec *spec)
+{
+  const qt_layout *l = spec->layout;
+  const int rank = rank_of(spec);
+  const int64_t begin = spec->first[qt_slabs_before(spec, rank)];
+  const int64_t end = spec->first[qt_slabs_before(spec, rank + 1)], rows = qt_rows_of(l, end - 1);
   const int64_t from = begin > 0 ? qt_layout_at(l, begin - 1, begin) : 0;
 
   return (qt_slabs_part){begin, end - begin, from, l->offset[end - 1] + rows * rows - from};

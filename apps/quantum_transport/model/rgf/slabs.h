@@ -31,7 +31,11 @@ typedef struct qt_slabs_spec {
   bool corner_only;     /* no job wants blocks: for flops */
   int threads;          /* 0: all */
   weir_comm *comm;      /* ranks that share the slabs, in their order; NULL: this process alone */
+  int rank, n_ranks;    /* for sizes alone, where comm is NULL: as one of so many ranks; 0: alone */
+  double max_error; /* relative difference that a slab between two others may make, near one of its
+                       bound states; 0: QT_SLABS_ERROR */
 } qt_slabs_spec;
+#define QT_SLABS_ERROR 1e-10
 
 typedef struct qt_slabs qt_slabs;
 
@@ -50,6 +54,8 @@ typedef struct qt_slabs_part {
   int64_t first_element, n_elements;
 } qt_slabs_part;
 qt_slabs_part qt_slabs_own(const qt_slabs *s);
+/* The same before there are slabs; first is not NULL. */
+qt_slabs_part qt_slabs_part_of(const qt_slabs_spec *spec);
 
 /* Solves a job as qt_rgf_solve does; g.data NULL: the corner alone. Of the matrices only the blocks
  * above are read, and results do not depend on the number of threads. All ranks give jobs that are

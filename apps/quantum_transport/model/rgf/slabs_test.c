@@ -369,13 +369,14 @@ static void slabs_are_split_at_best(void **state)
         }
       }
       first[++n_slabs] = N;
-      const qt_slabs_spec spec = {&l, n_slabs, first, form == 1, form == 1, form == 2, 1, NULL};
+      const qt_slabs_spec spec = {&l, n_slabs, first, form == 1, form == 1, form == 2,
+                                  1,  NULL,    0,     0,         0};
 
       best[n_slabs] = fmin(best[n_slabs], most_flops(&spec));
     }
     for (int64_t n_slabs = 1; n_slabs <= N; n_slabs++) {
       int64_t first[N + 1];
-      qt_slabs_spec spec = {&l, n_slabs, NULL, form == 1, form == 1, form == 2, 1, NULL};
+      qt_slabs_spec spec = {&l, n_slabs, NULL, form == 1, form == 1, form == 2, 1, NULL, 0, 0, 0};
 
       qt_slabs_split(&spec, first);
       spec.first = first;
