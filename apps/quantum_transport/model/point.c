@@ -250,7 +250,8 @@ static void read_left(const void *context, int64_t row, int64_t column, weir_c12
   }
 }
 
-/* sum over j of X[i,j] S[j,i] for every orbital i of block b. */
+/* (X S + S X)[i,i] / 2 for every orbital i of block b. Both halves are needed where H and S are not
+ * symmetric: the imaginary part of (G S)[i,i] alone has one of the Hermitian part of G, too. */
 static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c128 *sum)
 {
   const qt_layout *l = p->spec->layout;
@@ -260,6 +261,7 @@ static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c
   for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
     const int64_t columns = qt_layout_rows(l, c);
     const weir_c128 *x = bank + (qt_layout_at(l, b, c) - p->part.first_element);
+    const weir_c128 *turned = bank + (qt_layout_at(l, c, b) - p->part.first_element);
     weir_c128 *overlap = p->s.overlap;
 
     if (s->s.count > 0) {
@@ -268,10 +270,11 @@ static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c
     }
     for (int64_t i = 0; i < rows && s->s.count > 0; i++) {
       for (int64_t j = 0; j < columns; j++) {
-        const weir_c128 y = x[i * columns + j], z = overlap[j * rows + i];
+        const weir_c128 y = x[i * columns + j], w = turned[j * rows + i];
+        const weir_c128 z = overlap[j * rows + i]; /* conj: S[i,j] */
 
-        sum[i].re += y.re * z.re - y.im * z.im;
-        sum[i].im += y.re * z.im + y.im * z.re;
+        sum[i].re += 0.5 * ((y.re + w.re) * z.re - (y.im - w.im) * z.im);
+        sum[i].im += 0.5 * ((y.re - w.re) * z.im + (y.im + w.im) * z.re);
       }
     }
     for (int64_t i = 0; i < rows && s->s.count == 0 && b == c; i++) {

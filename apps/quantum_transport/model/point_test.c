@@ -263,6 +263,66 @@ static void singular_energies_are_shifted_or_refused(void **state)
   tear_down(&f);
 }
 
+/* Densities of a point with the leads' shares; free_results frees them. */
+static void solve_densities(const ribbon *r, const double k[2], double energy,
+                            double *out[QT_POINT_ARRAYS])
+{
+  qt_point_leads leads = {.same = false};
+  qt_lead_opts lead;
+  qt_layout layout;
+  qt_system s;
+  void *scratch;
+
+  ribbon_create(r, &s);
+  assert_ok(qt_layout_create(s.n_blocks, s.block, &layout));
+  weir_opts_default(qt_lead_options, sizeof lead, &lead);
+  lead.method = QT_LEAD_MODES;
+  const qt_point_spec spec = {
+      .system = &s, .layout = &layout, .lead = &lead, .dos = true, .lead_dos = true};
+
+  assert_ok(weir_alloc(qt_point_scratch(&spec), 1, &scratch));
+  for (int i = 0; i < QT_POINT_ARRAYS; i++) {
+    assert_ok(weir_alloc(qt_point_count(&spec, (qt_point_array)i), sizeof **out, (void **)&out[i]));
+  }
+  assert_ok(qt_point_leads_set(&s, k, &leads));
+  assert_ok(qt_point_solve(&spec, &leads, energy, scratch, out));
+  weir_free(&scratch);
+  qt_point_leads_fini(&leads);
+  qt_layout_fini(&layout);
+  qt_system_fini(&s);
+}
+
+/* What the right lead fills is what the left one fills of the same device, turned round: also where
+ * H and S are not symmetric, as at k and with an overlap, each orbital by itself. */
+static void shares_of_leads_are_those_of_the_mirrored_device(void **state)
+{
+  enum { WIDTH = 3, LENGTH = 6 };
+  static const double k[][2] = {{0, 0}, {0, 0.13}};
+
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    ribbon r = {.width = WIDTH,
+                .length = LENGTH,
+                .hopping = -1,
+                .periodic = -0.8,
+                .disorder = 1.2,
+                .overlap = i < 2 ? 0 : 0.1};
+    double *here[QT_POINT_ARRAYS], *mirrored[QT_POINT_ARRAYS];
+
+    solve_densities(&r, k[i % 2], 0.37, here);
+    r.mirrored = true;
+    solve_densities(&r, k[i % 2], 0.37, mirrored);
+    for (int64_t at = 0; at < WIDTH * LENGTH; at++) {
+      const int64_t turned = (LENGTH - 1 - at / WIDTH) * WIDTH + at % WIDTH;
+
+      assert_near(here[QT_POINT_DOS_RIGHT][at], mirrored[QT_POINT_DOS_LEFT][turned], 1e-10);
+      assert_near(here[QT_POINT_DOS][at], mirrored[QT_POINT_DOS][turned], 1e-10);
+    }
+    free_results(here);
+    free_results(mirrored);
+  }
+}
+
 static weir_status solve_one(void *context)
 {
   const qt_point_spec *spec = context;
@@ -299,6 +359,7 @@ int main(void)
       cmocka_unit_test(inputs_of_other_shapes_are_refused),
       cmocka_unit_test(a_point_that_fails_spoils_no_other),
       cmocka_unit_test(singular_energies_are_shifted_or_refused),
+      cmocka_unit_test(shares_of_leads_are_those_of_the_mirrored_device),
       cmocka_unit_test(missing_memory_is_reported),
   };
 

@@ -67,12 +67,11 @@ typedef struct qt_transport {
   int64_t *n_modes[QT_LEADS]; /* propagating modes of each lead                                */
   int64_t n_channels;         /* at most; 0: not computed                                      */
   double *channel;            /* [.., n_channels] eigenvalues of t^H t, descending, then 0     */
-  double *dos;                /* [.., n] of each orbital, 1/eV: -Im (G S)[i,i] / pi, of phonons
-                                 2 hbar omega times that; NULL where not computed              */
+  double *dos;                /* [.., n] of each orbital, 1/eV: -Im (G S + S G)[i,i] / 2 pi, of
+                                 phonons 2 hbar omega times that; NULL where not computed      */
   double *lead_dos[QT_LEADS]; /* [.., n] left: injected from the left lead, A_L / 2 pi,
                                  A_L = Re (G Gamma_L G^H S)[i,i], of phonons 2 hbar omega times
-                                 that; right: what remains of dos, equal to A_R / 2 pi where S is
-                                 the identity, or H(k) and S(k) are real; always in sum over i */
+                                 that; right: what remains of dos, A_R / 2 pi                  */
   qt_sparse bonds;            /* orbitals that currents flow between (bonds.h); empty where not
                                  computed */
   double *bond_current[QT_LEADS]; /* [.., bonds] of the states that a lead fills, likewise    */
