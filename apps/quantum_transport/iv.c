@@ -41,8 +41,9 @@ weir_status qt_iv_voltages(const qt_cfg *cfg, qt_iv *out)
   return copy_list(&cfg->sweep.gate, 0, &out->gate, &out->n_gate);
 }
 
-/* The resolved configuration, its comments aside. */
-static weir_status make_digest(const weir_config *config, char digest[65])
+/* Of the resolved configuration, its comments aside, and the device, whose files may have changed.
+ */
+static weir_status make_digest(const weir_config *config, const qt_system *s, char digest[65])
 {
   char *text = NULL;
   size_t size = 0, kept = 0;
@@ -65,8 +66,14 @@ static weir_status make_digest(const weir_config *config, char digest[65])
       text[kept++] = text[i];
     }
   }
-  weir_sha256(text, kept, digest);
+  char both[2][64], part[65];
+
+  weir_sha256(text, kept, part);
   free(text); /* open_memstream's own */
+  memcpy(both[0], part, sizeof both[0]);
+  qt_system_digest(s, part);
+  memcpy(both[1], part, sizeof both[1]);
+  weir_sha256(both, sizeof both, digest);
   return WEIR_OK;
 }
 
@@ -141,7 +148,7 @@ weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, 
   *out = (qt_iv){.cfg = s->cfg};
   out->flat = s->system;
   s->system = (qt_system){.n = 0};
-  WEIR_TRY(make_digest(config, out->digest));
+  WEIR_TRY(make_digest(config, &out->flat, out->digest));
   WEIR_TRY(qt_iv_voltages(s->cfg, out));
   WEIR_TRY(qt_scf_create(&out->flat, &spec, &out->scf));
   const int64_t count = out->n_drain * out->n_gate;

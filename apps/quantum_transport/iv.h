@@ -15,14 +15,14 @@ typedef struct qt_iv {
   int64_t n_drain, n_gate;
   qt_bias *bias;              /* [n_drain, n_gate] */
   int64_t n_found, n_resumed; /* of them found, in the order of the array; by an earlier run */
-  char digest[65];            /* of the configuration */
+  char digest[65];            /* of configuration and device */
   double seconds;
 } qt_iv;
 
 /* Makes the device of a study ready, whose system it takes, and reads the bias points that an
  * earlier run of the same configuration has left in DIR/bias (dir NULL: none). *out is finished by
  * the caller, after the study, on failure too. Fails: as qt_scf_create; WEIR_ERR_CONFIG where
- * DIR/bias is of another configuration. */
+ * DIR/bias is of another configuration or device. */
 weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, int threads,
                        qt_iv *out) WEIR_CHECKED;
 /* Solves the other bias points. Afterwards the system of the study is the device in the potential
@@ -36,7 +36,7 @@ void qt_iv_fini(qt_iv *iv);
 /* Voltages of a configuration; counts of bias points are their products. Fails: WEIR_ERR_MEMORY. */
 weir_status qt_iv_voltages(const qt_cfg *cfg, qt_iv *out) WEIR_CHECKED;
 /* DIR/bias/NUMBER.npy, one array of doubles: whole or not at all. load: *found false where there is
- * no such file. Fails: WEIR_ERR_DATA; WEIR_ERR_CONFIG where it is of another configuration. */
+ * no such file. Fails: WEIR_ERR_DATA; WEIR_ERR_CONFIG where it is of another one. */
 weir_status qt_iv_save(const qt_iv *iv, int64_t number, const char *dir) WEIR_CHECKED;
 weir_status qt_iv_load(qt_iv *iv, int64_t number, const char *dir, bool *found) WEIR_CHECKED;
 

@@ -111,10 +111,11 @@ static weir_status check(const qt_iv *iv, int64_t number, const double *value, i
     return weir_fail(WEIR_ERR_DATA, "%s is no bias point of this program: remove it", path);
   }
   if (memcmp(digest, value + DIGEST, sizeof digest) != 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s is a bias point of another configuration: give --overwrite, or another "
-                     "--out",
-                     path);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s is a bias point of another configuration, or of another device in the same "
+        "files: give --overwrite, or another --out",
+        path);
   }
   if (value[DRAIN] != iv->drain[number / iv->n_gate] ||
       value[GATE] != iv->gate[number % iv->n_gate] ||

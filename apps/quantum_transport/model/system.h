@@ -72,6 +72,9 @@ double qt_system_spin(const qt_system *s);
  * WEIR_ERR_MEMORY. */
 weir_status qt_system_check(const qt_system *s, double tolerance) WEIR_CHECKED;
 
+/* SHA-256 (as text) of all that defines a system, but symbols and masses of its atoms. */
+void qt_system_digest(const qt_system *s, char digest[65]);
+
 /* Adds factor times M(k) of block (row_block, column_block) of the device to out [rows, columns]
  * (dense, row by row). */
 void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2],

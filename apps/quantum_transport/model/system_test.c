@@ -32,6 +32,58 @@ static void sound_systems_pass(void **state)
   qt_system_fini(&s);
 }
 
+/* What a digest has to tell apart. */
+static void change(qt_system *s, int kind)
+{
+  switch (kind) {
+  case 0:
+    s->h.matrix[0].value[1].im = 1e-300;
+    break;
+  case 1:
+    s->lead[QT_RIGHT].cell.matrix[0].value[0].re += 1;
+    break;
+  case 2:
+    s->lead[QT_LEFT].next.matrix[0].value[0].re += 1;
+    break;
+  case 3:
+    s->atom[3].position[1] += 1e-9;
+    break;
+  case 4:
+    s->cell[0][0] += 1e-9;
+    break;
+  case 5:
+    s->has_spin = true;
+    break;
+  default:
+    break;
+  }
+}
+
+static void digests_tell_systems_apart(void **state)
+{
+  enum { KINDS = 7 }; /* the last one changes nothing */
+  char digest[KINDS][65];
+
+  for (int kind = 0; kind < KINDS; kind++) {
+    qt_system s, same;
+
+    chain(&s);
+    chain(&same);
+    change(&s, kind);
+    change(&same, kind);
+    qt_system_digest(&s, digest[kind]);
+    for (int k = 0; k < kind; k++) {
+      assert_string_not_equal(digest[kind], digest[k]);
+    }
+    char again[65];
+
+    qt_system_digest(&same, again);
+    assert_string_equal(digest[kind], again);
+    qt_system_fini(&s);
+    qt_system_fini(&same);
+  }
+}
+
 /* Damages a sound system, and says what the refusal must name. */
 static const char *damage(qt_system *s, int kind)
 {
@@ -180,6 +232,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sound_systems_pass),
+      cmocka_unit_test(digests_tell_systems_apart),
       cmocka_unit_test(unsound_systems_are_refused_by_place),
       cmocka_unit_test(overlaps_are_of_all_parts_and_positive),
       cmocka_unit_test(bloch_sums_have_the_phases_of_their_images),

@@ -9,8 +9,7 @@
 #include "program.h"
 
 /* 0.19 electron masses, doped ends, a gate around the middle. */
-#define CHAIN                                                                                  \
-  "--set 'device={chain: {sites: 40, onsite: 4.4561, hopping: -2.22806, spacing: 3}}' "        \
+#define OPTIONS                                                                                \
   "--set energy.min=-0.5 --set energy.max=0.7 --set energy.points=25 "                         \
   "--set electrostatics.enabled=true --set electrostatics.mid_gap=-1 "                         \
   "--set electrostatics.spacing=3 "                                                            \
@@ -18,6 +17,8 @@
   "--set electrostatics.oxide.thickness=6 "                                                    \
   "--set 'electrostatics.doping=[{from: 0, to: 48, concentration: 3e20}, {from: 72, to: 120, " \
   "concentration: 3e20}]' --set 'electrostatics.gates=[{from: 48, to: 72}]' "
+#define CHAIN \
+  "--set 'device={chain: {sites: 40, onsite: 4.4561, hopping: -2.22806, spacing: 3}}' " OPTIONS
 #define SWEEP "--set 'sweep.drain=[0.05, 0.15]' --set 'sweep.gate=[-0.4, -0.2, 0]' "
 
 /* Skips where the program says that its build has no PETSc. */
@@ -94,6 +95,51 @@ static void a_killed_sweep_is_resumed_to_the_same_bits(void **state)
   assert_true(same_contents(in_scratch("whole/iv.csv"), in_scratch("cut/iv.csv")));
 }
 
+static void write_file(const char *name, const char *text)
+{
+  FILE *file = fopen(in_scratch("%s", name), "w");
+
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* The same chain as files of Wannier90. */
+static void write_seed(double hopping)
+{
+  char text[512];
+
+  (void)snprintf(text, sizeof text,
+                 "chain\n1\n3\n1 1 1\n-1 0 0 1 1 %.6f 0\n0 0 0 1 1 %.6f 0\n1 0 0 1 1 %.6f 0\n",
+                 hopping, -2 * hopping, hopping);
+  write_file("chain_hr.dat", text);
+  write_file("chain.win", "begin unit_cell_cart\nAng\n3 0 0\n0 20 0\n0 0 20\nend unit_cell_cart\n");
+  write_file("chain_centres.xyz", "2\ncentres\nX 0 0 0\nSi 0 0 0\n");
+}
+
+/* The configuration is the same, its files are not: no points of the old device in a new table. */
+static void points_of_changed_files_are_not_resumed(void **state)
+{
+  char seed[512];
+
+  (void)state;
+  need_petsc();
+  write_seed(-2.22806);
+  (void)snprintf(seed, sizeof seed, "%s", in_scratch("chain"));
+  for (int round = 0; round < 3; round++) {
+    const int status = program("run --set 'device={wannier: {seed: %s, cells: 40}}' " OPTIONS
+                               "--set 'sweep.gate=[-0.4]' --out %s",
+                               seed, in_scratch("files"));
+
+    assert_int_equal(status, round < 2 ? 0 : 2);
+    assert_true(round != 1 || strstr(printed(), " 1 of an earlier run") != NULL);
+    if (round == 1) {
+      write_seed(-2);
+    }
+  }
+  assert_non_null(strstr(printed(), "of another device in the same files"));
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
   (void)state;
@@ -118,6 +164,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(currents_grow_with_both_voltages),
       TEST(a_killed_sweep_is_resumed_to_the_same_bits),
+      TEST(points_of_changed_files_are_not_resumed),
       TEST(what_cannot_be_is_refused),
   };
 
