@@ -91,6 +91,7 @@ static weir_status initialize(void)
   WEIR_PETSC(PetscOptionsSetValue(NULL, "-skip_petscrc", NULL));
   WEIR_PETSC(PetscOptionsSetValue(NULL, "-no_signal_handler", NULL));
   weir_env_remove("PETSC_OPTIONS");
+  PETSC_MPI_THREAD_REQUIRED = MPI_THREAD_SERIALIZED; /* threads call it in turn */
   ignore_leaks(true);
   const PetscErrorCode code = PetscInitializeNoArguments();
 

@@ -56,6 +56,14 @@ static void the_configuration_alone_sets_options(void **state)
   assert_non_null(strstr(t.text, "\"-ksp_rtool 1e-3\""));
 }
 
+static void threads_may_call_in_turn(void **state)
+{
+  int level = MPI_THREAD_SINGLE;
+
+  assert_int_equal(MPI_Query_thread(&level), MPI_SUCCESS);
+  assert_true(level >= MPI_THREAD_SERIALIZED);
+}
+
 /* A 2 x 2 complex system whose solution is (i, 1) by MUMPS. */
 static weir_status solve(PetscScalar x[2])
 {
@@ -127,6 +135,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wrong_options_are_refused_before_the_start),
       cmocka_unit_test(the_configuration_alone_sets_options),
+      cmocka_unit_test(threads_may_call_in_turn),
       cmocka_unit_test(mumps_solves_a_complex_system),
       cmocka_unit_test(a_failure_says_where_and_why),
   };
