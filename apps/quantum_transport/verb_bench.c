@@ -26,6 +26,7 @@ typedef struct bench {
   weir_c128 *sigma[QT_LEADS]; /* of the end blocks */
   weir_c128 *gamma, *g, *lesser, *corner;
   void *scratch;
+  int64_t n_modes; /* of the left lead */
   double *seconds; /* [repeats + 1] */
   double rate;     /* of zgemm, flop/s */
   qt_speed_phase phase[PHASES];
@@ -144,9 +145,11 @@ static double measure(bench *b, bool (*solve)(bench *, int), int which)
 static weir_status prepare(bench *b)
 {
   const qt_study *s = &b->study;
-  const bool phonons = s->system.particle == QT_PHONONS;
 
   WEIR_TRY(qt_study_open(b->cfg, &b->study));
+  WEIR_TRY(qt_lead_start(&b->cfg->lead, &b->cfg->petsc));
+  const bool phonons = s->system.particle == QT_PHONONS;
+
   b->energy = s->energy[s->n_energies / 2];
   b->energy = phonons ? b->energy * b->energy : b->energy;
   b->eta = qt_lead_eta(&b->cfg->lead, s->system.particle, b->energy);
@@ -181,6 +184,7 @@ static weir_status fill_sigma(bench *b)
 
     qt_cell_fini(&cell);
     WEIR_TRY(status);
+    b->n_modes = c == QT_LEFT ? r.n_modes : b->n_modes;
   }
   qt_lead_gamma(qt_layout_rows(&b->layout, 0), b->sigma[QT_LEFT], b->gamma);
   return WEIR_OK;
@@ -213,7 +217,7 @@ static weir_status report(const weir_cli *cli, const bench *b)
   weir_status status = WEIR_OK;
 
   qt_speed_table(PHASES, b->phase, b->layout.max, b->rate, &cells);
-  weir_event("bench_end", WEIR_INT("block", b->layout.max),
+  weir_event("bench_end", WEIR_INT("block", b->layout.max), WEIR_INT("modes", b->n_modes),
              WEIR_REAL("zgemm_gflop_per_s", 1e-9 * b->rate),
              WEIR_REAL("lead_decimation_s", b->phase[QT_LEAD_DECIMATION].seconds),
              WEIR_REAL("lead_modes_s", b->phase[QT_LEAD_MODES].seconds),

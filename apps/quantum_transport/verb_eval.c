@@ -140,6 +140,12 @@ static weir_status check(const evaluation *e)
 {
   const double most = e->opts->tolerance;
 
+  if (most > 0 && e->scores.compared == 0) {
+    return weir_fail(WEIR_ERR_NUMERIC,
+                     "eval.tolerance: no energy is compared with those of %s; see eval.shift, "
+                     "eval.margin",
+                     e->opts->reference);
+  }
   if (most > 0 && !(e->scores.max_error <= most)) {
     return weir_fail(
         WEIR_ERR_NUMERIC,

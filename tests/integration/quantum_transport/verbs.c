@@ -388,7 +388,7 @@ static void transmissions_are_compared_with_a_reference(void **state)
                            in_scratch("run/spectra.csv"), in_scratch("run/spectra.csv"),
                            in_scratch("score")),
                    6); /* nothing is compared */
-  assert_non_null(strstr(printed(), "no energy is compared"));
+  assert_non_null(strstr(printed(), "eval.tolerance: no energy is compared"));
   assert_int_equal(program("eval --set eval.result=%s --set eval.reference=%s --set "
                            "'eval={factor: 1.01, tolerance: 1e-3}' --out %s",
                            in_scratch("run/spectra.csv"), in_scratch("run/spectra.csv"),
@@ -418,6 +418,17 @@ static void phases_are_timed_relative_to_products(void **state)
   assert_non_null(strstr(text, "phase,time_s,gflop,gflop_per_s,relative_to_zgemm\n"));
   assert_non_null(strstr(text, "zgemm of 60 x 60"));
   free(text);
+  /* of phonons the energy is hbar omega, within the band */
+  assert_int_equal(
+      program("bench --set device=harmonic_chain --set 'energy={min: 0.019, max: 0.021, "
+              "points: 3}' --set bench.repeats=1 --set bench.zgemm=0.01 --out %s",
+              in_scratch("phonons")),
+      0);
+  assert_near(event_number(in_scratch("phonons"), "bench_end", "modes"), 1, 0);
+  const int refused = program("bench --set lead.method=slepc --set 'petsc=[wrong]' --out %s",
+                              in_scratch("refused"));
+
+  assert_true(refused == 2 || refused == 7); /* 7: this build has no SLEPc */
   assert_int_equal(program("run --out %s", in_scratch("run")), 0);
   assert_non_null(cell_after(in_scratch("run"), "speed", "zgemm of 1 x 1"));
 }
