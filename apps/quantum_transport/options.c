@@ -14,7 +14,7 @@ const weir_opt qt_options[] = {
         qt_cfg, transport.method, QT_TRANSPORT_RGF, "rgf|qtbm",
         "recursive Green's functions (RGF), or wave functions by the quantum transmitting "
         "boundary method (QTBM), for long devices; QTBM needs a build with PETSc and "
-        "lead.method: modes or contour"),
+        "lead.method: modes, contour or slepc"),
     WEIR_OPT_TABLE(qt_cfg, lead, qt_lead_options, "how self-energies of the leads are computed"),
     WEIR_OPT_REAL(qt_cfg, energy.min, -2.5, -1e6, 1e6, "eV",
                   "lowest energy of the spectra; phonons: hbar omega, above 0"),
