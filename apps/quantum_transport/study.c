@@ -309,22 +309,9 @@ weir_status qt_study_start(const qt_study *s)
   return qt_transport_start(&spec);
 }
 
-weir_status qt_study_run(qt_study *s, int threads)
+/* What rank 0 does alone: warnings, means, currents. */
+static weir_status finish(qt_study *s)
 {
-  const qt_transport_spec spec = spec_of(s, threads);
-  const double began = weir_clock();
-  const bool leads = s->comm == NULL || weir_comm_rank(s->comm) == 0;
-  qt_transport_size size = {.threads = 0};
-  const weir_status status = leads ? qt_study_size(s, threads, &size) : WEIR_OK;
-
-  WEIR_TRY(s->comm != NULL ? weir_comm_agree(s->comm, status) : status);
-  s->predicted_bytes = size.peak;
-  WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
-  s->seconds = weir_clock() - began;
-  s->threads = size.threads;
-  if (!leads) {
-    return WEIR_OK;
-  }
   tell_phases(s);
   if (s->transport.n_shifted > 0) {
     weir_warn("run",
@@ -344,6 +331,24 @@ weir_status qt_study_run(qt_study *s, int threads)
   WEIR_TRY(average(s));
   integrate(s);
   return WEIR_OK;
+}
+
+weir_status qt_study_run(qt_study *s, int threads)
+{
+  const qt_transport_spec spec = spec_of(s, threads);
+  const double began = weir_clock();
+  const bool leads = s->comm == NULL || weir_comm_rank(s->comm) == 0;
+  qt_transport_size size = {.threads = 0};
+  const weir_status status = leads ? qt_study_size(s, threads, &size) : WEIR_OK;
+
+  WEIR_TRY(s->comm != NULL ? weir_comm_agree(s->comm, status) : status);
+  s->predicted_bytes = size.peak;
+  WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
+  s->seconds = weir_clock() - began;
+  s->threads = size.threads;
+  const weir_status done = leads ? finish(s) : WEIR_OK;
+
+  return s->comm != NULL ? weir_comm_agree(s->comm, done) : done;
 }
 
 static bool sums_spins(const qt_study *s)
