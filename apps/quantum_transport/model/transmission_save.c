@@ -63,44 +63,13 @@ static void mix_numbers(char *hex, int64_t n, const int64_t *x)
   mix(hex, x, (size_t)n * sizeof *x);
 }
 
-static void mix_matrix(char *hex, const qt_bloch *m)
-{
-  mix_numbers(hex, 1, &m->count);
-  mix_numbers(hex, 2 * m->count, m->count > 0 ? m->image[0] : NULL);
-  for (int64_t i = 0; i < m->count; i++) {
-    const qt_sparse *x = &m->matrix[i];
-    const int64_t n = qt_sparse_count(x);
-
-    mix_numbers(hex, x->rows + 1, x->start);
-    mix_numbers(hex, n, x->column);
-    mix(hex, x->value, (size_t)n * sizeof *x->value);
-  }
-}
-
-static void mix_system(char *hex, const qt_system *s)
-{
-  const int64_t sizes[] = {s->particle, s->has_spin, s->one_spin, s->n, s->n_blocks};
-
-  mix_numbers(hex, sizeof sizes / sizeof *sizes, sizes);
-  mix_numbers(hex, s->n_blocks + 1, s->block);
-  mix_matrix(hex, &s->h);
-  mix_matrix(hex, &s->s);
-  for (int c = 0; c < QT_LEADS; c++) {
-    const qt_lead *lead = &s->lead[c];
-
-    mix_matrix(hex, &lead->cell);
-    mix_matrix(hex, &lead->overlap);
-    mix_matrix(hex, &lead->next);
-    mix_matrix(hex, &lead->next_overlap);
-  }
-}
-
 static void mix_leads(char *hex, const qt_lead_opts *o)
 {
-  const double real[] = {o->eta,           o->eta_phonons,     o->eta_relative, o->tolerance,
-                         o->residual,      o->unit_circle,     o->mode_error,   o->contour.outer,
-                         o->contour.inner, o->contour.residual};
-  const int64_t whole[] = {o->method, o->max_steps, o->contour.points, o->contour.max_cells};
+  const double real[] = {o->eta,           o->eta_phonons,      o->eta_relative, o->tolerance,
+                         o->residual,      o->unit_circle,      o->mode_error,   o->contour.outer,
+                         o->contour.inner, o->contour.residual, o->slepc.outer};
+  const int64_t whole[] = {o->method, o->max_steps, o->contour.points, o->contour.max_cells,
+                           o->slepc.targets};
 
   mix(hex, real, sizeof real);
   mix(hex, whole, sizeof whole);
@@ -114,7 +83,7 @@ static void identify(const transport_job *j, char identity[PARTS][DIGEST + 1])
   for (int i = 0; i < PARTS; i++) {
     weir_sha256("", 0, identity[i]);
   }
-  mix_system(identity[DEVICE], j->s);
+  qt_system_digest(j->s, identity[DEVICE]);
   mix_leads(identity[LEADS], &spec->lead);
   mix(identity[ENERGIES], spec->energy, (size_t)spec->n_energies * sizeof *spec->energy);
   mix(identity[ENERGIES], &spec->shift, sizeof spec->shift);

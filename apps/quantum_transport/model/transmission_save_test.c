@@ -127,6 +127,10 @@ static void checkpoints_of_others_are_refused(void **state)
   assert_int_equal(qt_transport_create(&f.system, &f.spec, &out), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "other energies"));
   f.spec.n_energies++;
+  f.spec.lead.slepc.targets++;
+  assert_int_equal(qt_transport_create(&f.system, &f.spec, &out), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "other options of leads"));
+  f.spec.lead.slepc.targets--;
   f.system.h.matrix[1].value[0].im += 1e-15;
   assert_int_equal(qt_transport_create(&f.system, &f.spec, &out), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "another device"));
