@@ -67,7 +67,9 @@ weir_status transport_plan(transport_job *j, int64_t n)
   if (j->slabs != NULL || j->qtbm != NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY(build(j, n, b, in));
+  const weir_status status = build(j, n, b, in);
+
+  WEIR_TRY(j->ranks > 1 ? weir_comm_agree(j->spec->comm, status) : status);
   const weir_cut cuts[] = {
       {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0},
       {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0},
