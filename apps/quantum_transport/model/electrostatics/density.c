@@ -66,7 +66,8 @@ static void read_block(const void *context, int64_t row, int64_t column, weir_c1
   }
 }
 
-/* (G S)[i,i] of an orbital of block b. */
+/* (G S + S G)[i,i] / 2 of an orbital of block b: of (G S)[i,i] alone the imaginary part is not its
+ * charge where H and S are not symmetric. */
 static weir_c128 with_overlap(const place *p, int64_t b, int64_t i)
 {
   const qt_layout *l = &p->j->layout;
@@ -80,13 +81,15 @@ static weir_c128 with_overlap(const place *p, int64_t b, int64_t i)
   for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
     const int64_t columns = qt_layout_rows(l, c);
     const weir_c128 *g = p->w->g + qt_layout_at(l, b, c) + i * columns;
+    const weir_c128 *turned = p->w->g + qt_layout_at(l, c, b);
     const weir_c128 *overlap = p->w->overlap + qt_layout_at(l, c, b);
 
     for (int64_t j = 0; j < columns; j++) {
-      const weir_c128 x = g[j], y = overlap[j * rows + i];
+      const weir_c128 x = g[j], w = turned[j * rows + i];
+      const weir_c128 y = overlap[j * rows + i]; /* conj: S[i,j] */
 
-      sum.re += x.re * y.re - x.im * y.im;
-      sum.im += x.re * y.im + x.im * y.re;
+      sum.re += 0.5 * ((x.re + w.re) * y.re - (x.im - w.im) * y.im);
+      sum.im += 0.5 * ((x.re - w.re) * y.im + (x.im + w.im) * y.re);
     }
   }
   return sum;

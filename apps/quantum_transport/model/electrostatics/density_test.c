@@ -111,7 +111,7 @@ static void sum_spectra(const qt_system *s, const qt_density_spec *spec, int64_t
   }
   const qt_transport_spec of = {.lead = spec->lead,
                                 .n_k = 1,
-                                .k = origin,
+                                .k = spec->k,
                                 .n_energies = count,
                                 .energy = energy,
                                 .lead_dos = true,
@@ -165,6 +165,74 @@ static void a_biased_barrier_holds_what_both_leads_inject(void **state)
   qt_density_fini(&d);
   qt_system_fini(&s);
   qt_system_fini(&flat);
+}
+
+/* Above 0: nothing is bound below the bands. */
+static double rough_site(int64_t x, int64_t y)
+{
+  return 0.1 * (double)((5 * x + 3 * y) % 7);
+}
+
+/* Away from k = 0, with an overlap, G and S are not symmetric: orbital by orbital what leads fill.
+ */
+static void orbitals_hold_their_mulliken_charge_at_all_wave_vectors(void **state)
+{
+  enum { N = 18, COUNT = 40000 };
+  static const double k[1][2] = {{0, 0.17}};
+  const ribbon r = {.width = 3,
+                    .length = N / 3,
+                    .onsite = 2,
+                    .hopping = -1,
+                    .periodic = -0.6,
+                    .site = rough_site,
+                    .overlap = 0.1};
+  double expected[N], current;
+  qt_density_spec spec = usual(-2.5, 1.1, 0, 300);
+  qt_density d;
+  qt_system s;
+
+  ribbon_create(&r, &s);
+  spec.k = k;
+  assert_ok(qt_density_create(&s, &spec, &d));
+  sum_spectra(&s, &spec, COUNT, expected, &current);
+  for (int i = 0; i < N; i++) {
+    assert_near(d.electrons[i], expected[i], 1e-4);
+  }
+  qt_density_fini(&d);
+  qt_system_fini(&s);
+}
+
+static double weak_bond(int64_t x, int64_t y)
+{
+  (void)y;
+  return x == 3 || x == 4 ? 5e-4 : 1;
+}
+
+/* Through a site between two weak bonds flows pi Gamma e / h, each Gamma 5e-7 eV. */
+static void sharp_resonances_are_not_missed(void **state)
+{
+  const double level = -0.4137, mu = -0.3, bias = 0.25;
+  const ribbon r = {.width = 1, .length = 9, .onsite = level, .hopping = -1, .bond = weak_bond};
+  qt_density_spec spec = usual(-2.6, mu, bias, 300);
+  double *share[QT_LEADS], current;
+  int64_t n;
+  qt_system s;
+
+  ribbon_create(&r, &s);
+  spec.tolerance = 5e-4;
+  spec.lead.method = QT_LEAD_MODES;
+  for (int c = 0; c < QT_LEADS; c++) {
+    assert_ok(weir_alloc(s.n, sizeof **share, (void **)&share[c]));
+  }
+  assert_ok(qt_density_window(&s, &spec, share, &current, &n));
+  const double gamma = 2 * 5e-4 * 5e-4; /* of each side, in the middle of the band */
+  const double f = qt_fermi(level, mu, 300) - qt_fermi(level, mu - bias, 300);
+
+  assert_near(current / (2 * QT_CONDUCTANCE * M_PI * gamma * f), 1, 5e-3);
+  assert_true(n < 400);
+  weir_free(&share[QT_LEFT]);
+  weir_free(&share[QT_RIGHT]);
+  qt_system_fini(&s);
 }
 
 /* Over a barrier of 20 k_B T flows what its top lets through, far from the chemical potentials, and
@@ -283,6 +351,8 @@ int main(void)
       cmocka_unit_test(a_cold_chain_is_filled_as_free_electrons),
       cmocka_unit_test(full_and_empty_bands_hold_whole_electrons),
       cmocka_unit_test(a_biased_barrier_holds_what_both_leads_inject),
+      cmocka_unit_test(orbitals_hold_their_mulliken_charge_at_all_wave_vectors),
+      cmocka_unit_test(sharp_resonances_are_not_missed),
       cmocka_unit_test(currents_over_high_barriers_are_thermionic),
       cmocka_unit_test(integrals_converge),
       cmocka_unit_test(a_constant_potential_is_a_shift_of_energies),

@@ -176,7 +176,7 @@ static void weigh(window *w)
 /* Halves the intervals whose rules differ by more than the tolerance. */
 static weir_status refine(window *w, bool *changed)
 {
-  const double least_width = 1e-5, least_charge = 1e-2; /* eV, electrons */
+  const double least_width = 1e-9, least_charge = 1e-2; /* eV, electrons */
   const int64_t count = w->n_intervals;
   double total[2] = {0, least_charge}, simpson, trapezoid;
 
