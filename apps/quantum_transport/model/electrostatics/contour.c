@@ -157,10 +157,10 @@ weir_status qt_contour_create(double reference, const qt_reservoir reservoir[2],
       qt_contour_point p = {.energy = {reservoir[c].mu, ((double)j + 0.5) * step}};
 
       p.weight[c].im = -2 * M_PI * m.kt;
-      if (c == 1 && reservoir[0].mu == reservoir[1].mu) {
-        m.point[m.count - 1].weight[1] = p.weight[1];
-      } else {
+      if (c == 0 || reservoir[0].mu != reservoir[1].mu) {
         add(&m, p);
+      } else if (m.status == WEIR_OK) {
+        m.point[m.count - 1].weight[1] = p.weight[1];
       }
     }
   }

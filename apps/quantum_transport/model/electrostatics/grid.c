@@ -56,7 +56,7 @@ static weir_status make_axis(const double *at, int count, bool periodic, double 
 weir_status qt_grid_create(const double *const breaks[3], const int n_breaks[3],
                            const bool periodic[3], double spacing, qt_grid *out)
 {
-  const double most = 1e8;
+  const double most = (double)INT32_MAX / 27; /* elements of the matrix that PETSc counts */
   weir_status status = WEIR_OK;
   double nodes = 1;
   int64_t cells = 1;

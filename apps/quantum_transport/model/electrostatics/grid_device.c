@@ -191,6 +191,12 @@ weir_status qt_grid_of_device(const qt_electrostatics_opts *o, const qt_system *
                      "electrostatics: the positions of the atoms of this device are not known: "
                      "give a device with a geometry, such as a seed with its _centres.xyz");
   }
+  if (s->periodic[2] && fabs(s->cell[2][1]) > 1e-6 * s->cell[2][2]) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "electrostatics: the lattice vectors across the current are not at right "
+                     "angles (%g Angstrom along y, %g along z): give a rectangular cell",
+                     s->cell[2][1], s->cell[2][2]);
+  }
   for (int64_t t = 0; t < o->gates.count; t++) {
     WEIR_TRY(check_gate((const qt_gate_opts *)o->gates.items + t, t, s));
   }
