@@ -2,6 +2,7 @@
 #include "eval/curve.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -132,24 +133,47 @@ static weir_status check(const char *path, const qt_curve *c)
   return WEIR_OK;
 }
 
-weir_status qt_curve_read(const char *path, qt_curve *out)
+/* By its first bytes: a file of spectra may be larger than memory. False of one that is not there.
+ */
+static bool is_netcdf(const char *path)
+{
+  char begin[4] = "";
+  FILE *file = fopen(path, "rb");
+
+  if (file == NULL) {
+    return false;
+  }
+  const bool whole = fread(begin, 1, sizeof begin, file) == sizeof begin;
+
+  (void)fclose(file);
+  return whole && (memcmp(begin, "\x89HDF", 4) == 0 || memcmp(begin, "CDF", 3) == 0);
+}
+
+static weir_status read_file(const char *path, qt_curve *out)
 {
   char *text = NULL;
   int64_t size = 0;
+
+  if (is_netcdf(path)) {
+    return read_netcdf(path, out);
+  }
+  WEIR_TRY(weir_file_read(path, MOST_BYTES, &text, &size));
+  const weir_status status = (int64_t)strlen(text) == size
+                                 ? read_text(path, text, out)
+                                 : weir_fail(WEIR_ERR_DATA, "%s is neither text nor NetCDF", path);
+
+  weir_free(&text);
+  return status;
+}
+
+weir_status qt_curve_read(const char *path, qt_curve *out)
+{
   weir_status status = WEIR_OK;
 
   *out = (qt_curve){.n = 0};
-  WEIR_TRY_GOTO(weir_file_read(path, MOST_BYTES, &text, &size), done);
-  const bool is_netcdf =
-      size >= 4 && (memcmp(text, "\x89HDF", 4) == 0 || memcmp(text, "CDF", 3) == 0);
-
-  if (!is_netcdf && (int64_t)strlen(text) != size) {
-    WEIR_TRY_GOTO(weir_fail(WEIR_ERR_DATA, "%s is neither text nor NetCDF", path), done);
-  }
-  WEIR_TRY_GOTO(is_netcdf ? read_netcdf(path, out) : read_text(path, text, out), done);
+  WEIR_TRY_GOTO(read_file(path, out), done);
   WEIR_TRY_GOTO(check(path, out), done);
 done:
-  weir_free(&text);
   if (status != WEIR_OK) {
     qt_curve_fini(out);
   }

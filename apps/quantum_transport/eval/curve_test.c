@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_log.h"
 #include "io/weir_netcdf.h"
@@ -108,6 +109,22 @@ static void files_of_a_run_are_read(void **state)
   }
 }
 
+/* A file that begins as NetCDF and is larger than it has blocks. */
+static void large_files_are_not_read_as_a_whole(void **state)
+{
+  FILE *const file = fopen(path, "wb");
+  const int64_t before = weir_alloc_peak();
+  qt_curve c;
+
+  assert_non_null(file);
+  assert_int_equal(fwrite("\x89HDF\r\n\x1a\n", 1, 8, file), 8);
+  assert_int_equal(fseek(file, 1 << 28, SEEK_SET), 0);
+  assert_int_equal(fputc(0, file), 0);
+  assert_int_equal(fclose(file), 0);
+  assert_int_not_equal(qt_curve_read(path, &c), WEIR_OK);
+  assert_true(weir_alloc_peak() - before < 1 << 20);
+}
+
 static weir_status make(void *context)
 {
   qt_curve c;
@@ -133,6 +150,7 @@ int main(void)
       cmocka_unit_test(values_between_are_interpolated),
       cmocka_unit_test(wrong_files_are_refused_with_their_line),
       cmocka_unit_test(files_of_a_run_are_read),
+      cmocka_unit_test(large_files_are_not_read_as_a_whole),
       cmocka_unit_test(memory_that_is_refused_is_reported),
   };
 
