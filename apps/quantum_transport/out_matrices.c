@@ -2,6 +2,7 @@
 #include "out_matrices.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -99,28 +100,47 @@ static weir_status write_lead(const qt_lead *lead, bool overlap, const double k[
   return write_entries(2 * n, &e, dir, name);
 }
 
+/* `dir` from the root, so that the file is of use in any folder, as text of a quoted YAML scalar.
+ */
+static void quote(const char *dir, char out[2 * QT_PATH])
+{
+  char *const whole = realpath(dir, NULL);
+  const char *from = whole != NULL ? whole : dir;
+  int64_t n = 0;
+
+  for (; *from != 0 && n < 2 * QT_PATH - 2; from++) {
+    out[n++] = *from;
+    if (*from == '\'') {
+      out[n++] = *from;
+    }
+  }
+  out[n] = 0;
+  free(whole); /* realpath's own */
+}
+
 static weir_status write_config(const qt_system *s, const char *dir)
 {
   const bool overlap = s->s.count > 0, one = s->has_spin || s->one_spin;
-  char path[QT_PATH];
+  char path[QT_PATH], folder[2 * QT_PATH];
   weir_writer *w = NULL;
   weir_status status = WEIR_OK;
 
+  quote(dir, folder);
   WEIR_TRY(weir_path_join(dir, "device.yaml", path, sizeof path));
   WEIR_TRY(weir_writer_open(path, &w));
   WEIR_TRY_GOTO(weir_writer_printf(w,
                                    "# a device as matrices, written by quantum_transport prepare\n"
                                    "device:\n  matrices:\n    h: '%s/h.mtx' # eV\n",
-                                   dir),
+                                   folder),
                 done);
   if (overlap) {
-    WEIR_TRY_GOTO(weir_writer_printf(w, "    s: '%s/s.mtx'\n", dir), done);
+    WEIR_TRY_GOTO(weir_writer_printf(w, "    s: '%s/s.mtx'\n", folder), done);
   }
   for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY_GOTO(weir_writer_printf(w, "    %s: {h: '%s/%s_h.mtx'", sides[c], dir, sides[c]),
+    WEIR_TRY_GOTO(weir_writer_printf(w, "    %s: {h: '%s/%s_h.mtx'", sides[c], folder, sides[c]),
                   done);
     if (overlap) {
-      WEIR_TRY_GOTO(weir_writer_printf(w, ", s: '%s/%s_s.mtx'", dir, sides[c]), done);
+      WEIR_TRY_GOTO(weir_writer_printf(w, ", s: '%s/%s_s.mtx'", folder, sides[c]), done);
     }
     WEIR_TRY_GOTO(weir_writer_printf(w, "} # two cells, the one at smaller x first\n"), done);
   }

@@ -501,6 +501,10 @@ static void prepared_matrices_are_the_device(void **state)
     assert_same_spectra(direct, again, i == 1 ? 9 : 21);
     assert_int_equal(access(in_scratch("prepared%d/bands.csv", i), F_OK), 0);
   }
+  assert_int_equal(program("prepare --out \"%s\"", in_scratch("it's")), 0);
+  assert_int_equal(program("run --config \"%s\" --set energy.points=3 --out %s",
+                           in_scratch("it's/device.yaml"), in_scratch("of_it")),
+                   0);
   char *const text = contents(in_scratch("prepared0/device.csv"));
 
   assert_non_null(strstr(text, "orbitals,24,1\n"));
