@@ -35,8 +35,7 @@ static const char *const part_text[PARTS] = {
     "other wave vectors",
     "other outputs",
     "another transport.method or other options of PETSc (petsc)",
-    "another parallel.slabs, parallel.ranks_per_point or parallel.slab_error, which changes the "
-    "last digits"};
+    "other slabs of the device (parallel.slabs, parallel.ranks_per_point, parallel.slab_error)"};
 
 /* Sums of the points done. */
 enum { DONE, RESIDUAL, SHIFTED, FLOPS, SECONDS, TOTALS = SECONDS + QT_PHASES };
