@@ -53,7 +53,34 @@ static weir_status put_total(weir_netcdf *nc, const qt_study *s, const char *nam
   return put_number(nc, name, label, units, value);
 }
 
-/* Currents and conductances, rank 0. */
+/* Thermal conductance over temperature, for a transverse cell. */
+static weir_status put_heat(weir_netcdf *nc, const qt_study *s)
+{
+  const weir_real_list *list = &s->cfg->contact.conductance_temperatures;
+  double *value = NULL;
+  weir_status status = WEIR_OK;
+  char label[LABEL];
+  int dim;
+
+  if (list->count == 0) {
+    return WEIR_OK;
+  }
+  (void)snprintf(label, sizeof label, "thermal conductance%s", qt_study_per_cell(s));
+  WEIR_TRY(weir_netcdf_dim(nc, "temperature", list->count, &dim));
+  WEIR_TRY(weir_alloc(list->count, sizeof *value, (void **)&value));
+  for (int64_t i = 0; i < list->count; i++) {
+    value[i] = s->heat[i].conductance;
+  }
+  WEIR_TRY_GOTO(
+      put(nc, &(item){"temperature", "temperature", "K", 1, {dim}, {list->count}, list->items}),
+      done);
+  status = put(nc, &(item){"thermal_conductance", label, "W K-1", 1, {dim}, {list->count}, value});
+done:
+  weir_free(&value);
+  return status;
+}
+
+/* Currents and conductances. */
 static weir_status put_currents(weir_netcdf *nc, const qt_study *s)
 {
   const bool phonons = s->system.particle == QT_PHONONS;
@@ -68,7 +95,7 @@ static weir_status put_currents(weir_netcdf *nc, const qt_study *s)
                                "zero of the Hamiltonian",
                      "W", s->energy_current));
   if (phonons) {
-    return WEIR_OK;
+    return put_heat(nc, s);
   }
   WEIR_TRY(put_number(nc, "chemical_potential_left", "chemical potential of the left lead", "eV",
                       s->reservoir[QT_LEFT].mu));

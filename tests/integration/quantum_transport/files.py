@@ -68,6 +68,9 @@ with netCDF4.Dataset(os.path.join(phonons, "transport.PHT.nc")) as nc:
 with netCDF4.Dataset(os.path.join(phonons, "transport.nc")) as nc:
     assert not any("spin" in v.long_name for v in nc.variables.values())
     assert "current" not in nc.variables and nc["energy_current"].long_name == "heat current from the left to the right lead"
+    assert nc["thermal_conductance"].units == "W K-1" and nc["temperature"].units == "K"
+    quanta = nc["thermal_conductance"][:] / (9.4643e-13 * nc["temperature"][:])
+    assert np.all(quanta > 0) and np.all(quanta < 1) and np.all(np.diff(quanta) < 0)
 
 try:
     import sisl
