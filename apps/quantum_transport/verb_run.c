@@ -1,5 +1,6 @@
 /* verb_run.c - computes transmission, density of states and currents of a device, or goes on with
  * what an earlier run of the folder left. */
+#include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
@@ -12,15 +13,31 @@
 #include "train/weir_checkpoint.h"
 #include "verbs.h"
 
+enum { VALUE = 64 };
+
+/* Value and unit, or why there is none. */
+static const char *value_text(double value, const char *unit, char text[VALUE])
+{
+  if (isnan(value)) {
+    (void)snprintf(text, VALUE, "unknown (energies miss the window)");
+  } else {
+    (void)snprintf(text, VALUE, "%.5g %s", value, unit);
+  }
+  return text;
+}
+
 static void print_results(const qt_study *s, const char *dir)
 {
+  char current[VALUE], conductance[VALUE];
+
   if (s->system.particle == QT_PHONONS) {
     for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
-      printf("thermal conductance at %g K: %.5g W/K\n", s->heat[i].temperature,
-             s->heat[i].conductance);
+      printf("thermal conductance at %g K: %s\n", s->heat[i].temperature,
+             value_text(s->heat[i].conductance, "W/K", conductance));
     }
   } else {
-    printf("current %.5g A, conductance %.5g S\n", s->current, s->conductance);
+    printf("current %s, conductance %s\n", value_text(s->current, "A", current),
+           value_text(s->conductance, "S", conductance));
   }
   printf("report: %s/report.html\n", dir);
 }

@@ -175,6 +175,7 @@ static void grids_that_miss_the_window_are_named(void **state)
     if (cases[i].conductance != NULL) {
       assert_string_equal(cell_after(run, "summary", "conductance at zero bias, both spins"),
                           cases[i].conductance);
+      assert_non_null(strstr(printed(), "conductance unknown"));
     }
   }
   assert_int_equal(program("run --out %s", in_scratch("usual")), 0);
