@@ -21,6 +21,15 @@ static weir_status check(const qt_cfg *cfg)
                      "output.channels: eigenvalues of the transmission are computed by "
                      "transport.method: qtbm alone; set it, or leave output.channels out");
   }
+  const qt_electrostatics_opts *e = &cfg->electrostatics;
+  const bool voltages = cfg->sweep.drain.count + cfg->sweep.gate.count > 0;
+
+  if (!e->enabled && (voltages || e->gates.count + e->doping.count > 0)) {
+    weir_warn("run", "%s: not used, as electrostatics.enabled is false: set it to true",
+              voltages             ? "sweep"
+              : e->gates.count > 0 ? "electrostatics.gates"
+                                   : "electrostatics.doping");
+  }
   return WEIR_OK;
 }
 
