@@ -1,4 +1,6 @@
 /* wannier.c - a Hamiltonian of Wannier90, repeated along one lattice vector. */
+#include <stdio.h>
+#include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/wannier.h"
 #include "model/device.h"
@@ -23,6 +25,24 @@ static weir_status build_from(const qt_wannier_opts *o, weir_wannier *w, qt_syst
   return WEIR_OK;
 }
 
+/* Fails where neither file of hoppings exists. */
+static weir_status find_hoppings(const char *seed)
+{
+  static const char *const end[] = {"_hr.dat", "_tb.dat"};
+  char path[4096];
+
+  for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
+    (void)snprintf(path, sizeof path, "%s%s", seed, end[i]);
+    if (weir_file_exists(path)) {
+      return WEIR_OK;
+    }
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "device.wannier.seed: neither %s_hr.dat nor %s_tb.dat exists: give the path "
+                   "before _hr.dat, relative to the folder that the program is started in",
+                   seed, seed);
+}
+
 static weir_status build(const void *opts, uint64_t seed, qt_system *out)
 {
   const qt_wannier_opts *o = opts;
@@ -34,6 +54,7 @@ static weir_status build(const void *opts, uint64_t seed, qt_system *out)
                      "device.wannier.seed is empty: give the path before _hr.dat, as in "
                      "'silicon_w90/silicon'");
   }
+  WEIR_TRY(find_hoppings(o->seed));
   WEIR_TRY(weir_wannier_read(o->seed, o->wsvec, &w));
   const weir_status status = build_from(o, &w, out);
 
