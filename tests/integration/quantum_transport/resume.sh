@@ -99,8 +99,8 @@ refused "other options of leads" --set lead.eta=1e-5
 refused "other energies" --set energy.max=2.4
 refused "other energies or another energy.shift" --set energy.shift=1e-7
 refused "other outputs" --set output.dos=false
-refused "another parallel.slabs" --set parallel.slabs=2
-refused "another parallel.slabs, parallel.ranks_per_point or parallel.slab_error" --set parallel.slabs=3
+refused "other slabs" --set parallel.slabs=2
+refused "other slabs of the device" --set parallel.slabs=3
 status=0
 run stopped --set checkpoint.resume=false || status=$?
 [ $status = 2 ] && grep -q 'is not empty' "$work/log" || fail "checkpoint.resume=false: status $status"
