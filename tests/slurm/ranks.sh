@@ -48,5 +48,6 @@ wait $! || status=$?
 [ $status != 124 ] || fail "killed: the others hang"
 [ $status != 0 ] || fail "killed: no status"
 grep -qE 'task 2: Killed|:2\]$' log || fail "killed: the rank is not named"
-[ -z "$(squeue -h)" ] || within 30 test -z "$(squeue -h)" || fail "killed: the job stays"
+no_job() { [ -z "$(squeue -h)" ]; }
+within 30 no_job || fail "killed: the job stays"
 echo "losses of one rank under srun and mpiexec: $(losses nodes | tr '\n' ' ')"
