@@ -255,6 +255,23 @@ static void draw(side_by_side *t, int64_t l, weir_dtype dtype, int64_t n, int fo
   b->data = inverse ? NULL : b->data;
 }
 
+/* Makes all NaNs the same one: which sign and payload they have is the compiler's choice. */
+static void unify_nans(weir_dtype dtype, void *numbers, size_t bytes)
+{
+  const bool is_single = dtype == WEIR_F32 || dtype == WEIR_C64;
+
+  for (size_t i = 0; i < bytes / sizeof(float) && is_single; i++) {
+    float *x = (float *)numbers + i;
+
+    *x = isnan(*x) ? NAN : *x;
+  }
+  for (size_t i = 0; i < bytes / sizeof(double) && !is_single; i++) {
+    double *x = (double *)numbers + i;
+
+    *x = isnan(*x) ? NAN : *x;
+  }
+}
+
 /* The bits of systems in lanes are those of one after another. */
 static void systems_in_lanes_give_the_bits_of_one(void **state)
 {
@@ -277,6 +294,7 @@ static void systems_in_lanes_give_the_bits_of_one(void **state)
           t.all.m[l][2].data = (char *)t.x[1][l];
         }
         lu_solve_lanes(kernels, &t.all, form & 1, t.memory);
+        unify_nans(dtypes[d], t.x, sizeof t.x);
         assert_memory_equal(t.x[0], t.x[1], sizeof t.x[0]);
       }
     }
