@@ -169,7 +169,7 @@ weir_status qt_transport_start(const qt_transport_spec *spec)
   static const weir_string_list none = {.count = 0};
 
   WEIR_TRY(qt_lead_start(&spec->lead, spec->petsc != NULL ? spec->petsc : &none));
-  return spec->method == QT_TRANSPORT_QTBM ? qt_qtbm_start(spec->petsc) : WEIR_OK;
+  return spec->method == QT_TRANSPORT_QTBM ? qt_qtbm_start(&spec->lead, spec->petsc) : WEIR_OK;
 }
 
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,

@@ -44,8 +44,13 @@ struct qt_qtbm {
   weir_c128 *memory;          /* [n] */
 };
 
-weir_status qt_qtbm_start(const weir_string_list *petsc)
+weir_status qt_qtbm_start(const qt_lead_opts *lead, const weir_string_list *petsc)
 {
+  if (lead->method == QT_LEAD_DECIMATION) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "transport.method: qtbm sends the modes of the leads, which decimation does "
+                     "not find; set lead.method: modes");
+  }
   return qtbm_solver_start(petsc != NULL ? petsc : &no_options);
 }
 
@@ -57,12 +62,7 @@ weir_status qt_qtbm_create(const qt_system *s, const qt_lead_opts *lead,
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  if (lead->method == QT_LEAD_DECIMATION) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "transport.method: qtbm sends the modes of the leads, which decimation does "
-                     "not find; set lead.method: modes");
-  }
-  WEIR_TRY(qt_qtbm_start(petsc));
+  WEIR_TRY(qt_qtbm_start(lead, petsc));
   WEIR_TRY(weir_alloc(1, sizeof *q, (void **)&q));
   q->s = s;
   WEIR_TRY_GOTO(qtbm_matrix_create(s, &q->matrix), failed);

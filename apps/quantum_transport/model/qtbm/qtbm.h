@@ -13,13 +13,13 @@
 
 /* Before all others: starts what solves sparse systems, with its options (petsc of the
  * configuration), once. Collective over all ranks. Fails: WEIR_ERR_UNSUPPORTED in a build without
- * PETSc; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
-weir_status qt_qtbm_start(const weir_string_list *petsc) WEIR_CHECKED;
+ * PETSc; WEIR_ERR_CONFIG (lead.method: decimation; petsc), WEIR_ERR_EXTERNAL. */
+weir_status qt_qtbm_start(const qt_lead_opts *lead, const weir_string_list *petsc) WEIR_CHECKED;
 
 /* The sparse matrix of a device, and memory of its points. */
 typedef struct qt_qtbm qt_qtbm;
-/* The pattern of the matrix; borrows the system. Fails: WEIR_ERR_CONFIG (lead.method: decimation),
- * as qt_qtbm_start, WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+/* The pattern of the matrix; borrows the system. Fails: as qt_qtbm_start, WEIR_ERR_SHAPE,
+ * WEIR_ERR_MEMORY. */
 weir_status qt_qtbm_create(const qt_system *s, const qt_lead_opts *lead,
                            const weir_string_list *petsc, qt_qtbm **out) WEIR_CHECKED;
 void qt_qtbm_destroy(qt_qtbm **q);
