@@ -9,9 +9,9 @@
 #include "ops/linear/weir_linear.h"
 #include "ops/weir_dense.h"
 
-/* Elements of A+ below this share of the largest are not told from 0. */
+/* Elements of A+ below this share of the largest count as 0. */
 static const double rank_tolerance = 1e-13;
-/* Modes whose lambda are nearer than this are told apart by their velocities. */
+/* Modes whose lambda are nearer than this are distinguished by their velocities. */
 static const double same_lambda = 1e-8;
 
 /* A+ = W Z^H by elimination with complete pivoting, W and Z of equal size. */

@@ -168,7 +168,7 @@ static bool keep(search *s, weir_c128 z, const weir_c128 *v)
     return false;
   }
   at = is_new ? s->count++ : at;
-  /* of one more vector the new part alone: modes of one lambda are then well told apart */
+  /* of one more vector the new part alone: modes of one lambda stay linearly independent */
   memcpy(s->v + at * n, is_new && alike > 0 ? s->rest : v, (size_t)n * sizeof *v);
   (void)normalize(n, s->v + at * n);
   s->z[at] = z;
