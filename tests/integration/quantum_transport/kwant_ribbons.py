@@ -88,7 +88,7 @@ def run(name, method):
     out = os.path.join(work, name + method)
     matrix, lead = os.path.join(work, name + ".mtx"), os.path.join(work, name + "_lead.mtx")
     options = [f"device={{matrices: {{h: '{matrix}', left: {{h: '{lead}'}}, right: {{h: '{lead}'}}}}}}", f"lead.method={method}",
-               f"energy={{min: -2.3, max: 2.21, points: {POINTS}, move: 0}}"]
+               f"energy={{min: -2.3, max: 2.21, points: {POINTS}, shift: 0}}"]
     subprocess.run([program, "run", *[word for option in options for word in ("--set", option)], "--out", out], check=True)
     with open(os.path.join(out, "spectra.csv")) as file:
         rows = list(csv.DictReader(file))
