@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
-"""kwant_ribbons.py PROGRAM WORK - T(E) and local density of states of ribbons with disorder and magnetic flux, as kwant computes them from
-the same numbers: leads by modes, and by decimation."""
+"""kwant_ribbons.py PROGRAM WORK [kwant | FILE] - T(E) and local density of states of ribbons with disorder and magnetic flux against those
+of kwant 1.5.0 for the same numbers: leads by modes, and by decimation. What kwant gave stands in kwant_ribbons.csv; `kwant` computes it
+anew, which takes kwant, and FILE (of that name) writes it there."""
 import csv
 import os
 import subprocess
 import sys
 
 os.environ["OMP_NUM_THREADS"] = "1"  # matrices are small
+program, work, option = sys.argv[1], sys.argv[2], (sys.argv[3:] or [""])[0]
 try:
-    import kwant
     import netCDF4
     import numpy as np
+    if option:
+        import kwant
 except ImportError as missing:
     print(f"skipped: {missing} (kwant: PyPI; netCDF4: Debian's python3-netcdf4)")
     sys.exit(77)
 
-program, work = sys.argv[1], sys.argv[2]
 LENGTH, POINTS, EDGE = 12, 41, 5e-3  # cells; energies, and their distance in eV from a band edge
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kwant_ribbons.csv")
+DENSITIES = 16  # of so many energies one has densities of states in the file
 
 
 def square(width, flux):
@@ -87,9 +91,10 @@ def run(name, method):
     """Energies, T, modes; density of states and the part that the left lead fills, [energies, orbitals]."""
     out = os.path.join(work, name + method)
     matrix, lead = os.path.join(work, name + ".mtx"), os.path.join(work, name + "_lead.mtx")
-    options = [f"device={{matrices: {{h: '{matrix}', left: {{h: '{lead}'}}, right: {{h: '{lead}'}}}}}}", f"lead.method={method}",
-               f"energy={{min: -2.3, max: 2.21, points: {POINTS}, shift: 0}}"]
-    subprocess.run([program, "run", *[word for option in options for word in ("--set", option)], "--out", out], check=True)
+    settings = [f"device={{matrices: {{h: '{matrix}', left: {{h: '{lead}'}}, right: {{h: '{lead}'}}}}}}", f"lead.method={method}",
+                f"energy={{min: -2.3, max: 2.21, points: {POINTS}, shift: 0}}"]
+    subprocess.run([program, "run", *[word for setting in settings for word in ("--set", setting)], "--out", out], check=True,
+                   capture_output=True)
     with open(os.path.join(out, "spectra.csv")) as file:
         rows = list(csv.DictReader(file))
     with netCDF4.Dataset(os.path.join(out, "transport.nc")) as nc:
@@ -104,26 +109,68 @@ def close(what, a, b, tolerance):
     assert worst <= tolerance, what
 
 
+def of_kwant(h, h0, h1, energies):
+    """Rows of an energy each, more than EDGE off a band edge: energy, T, modes; density of states and the left lead's part."""
+    system, place = finalized(h, h0, h1)
+    rows = []
+    for energy in energies:
+        count = modes(system, energy)
+        if not modes(system, energy - EDGE) == count == modes(system, energy + EDGE) > 0:
+            continue
+        dos, dos_left = np.empty((2, len(h)))
+        dos[place] = kwant.ldos(system, energy)
+        dos_left[place] = (np.abs(kwant.wave_function(system, energy)(0)) ** 2).sum(0) / (2 * np.pi)
+        rows.append((energy, kwant.smatrix(system, energy).transmission(1, 0), count, dos, dos_left))
+    return rows
+
+
+def fingerprint(h):
+    return float(np.sum((h.real + 2 * h.imag) * np.arange(1, 1 + h.size).reshape(h.shape)) / h.size)
+
+
+def write_rows(file, name, h, rows):
+    for i, (energy, t, count, *densities) in enumerate(rows):
+        texts = [" ".join(f"{x:.12g}" for x in d) if i % DENSITIES == 0 else "" for d in densities]
+        file.write(f"{name},{fingerprint(h):.12g},{energy:.17g},{t:.12g},{count},{texts[0]},{texts[1]}\n")
+
+
+def of_file(name, h):
+    with open(RESULTS) as file:
+        rows = [row for row in csv.DictReader(file) if row["ribbon"] == name]
+    for row in rows:
+        assert abs(float(row["fingerprint"]) - fingerprint(h)) < 1e-9, "NumPy draws other numbers than it did: compute the file anew"
+    return [(float(row["energy_eV"]), float(row["transmission"]), int(row["modes"]),
+             *[np.array([float(x) for x in row[key].split()]) for key in ("dos", "dos_left")]) for row in rows]
+
+
+def compare(name, method, tolerance, results, rows):
+    energies, t, n_modes, dos, dos_left = results
+    at = [int(np.abs(energies - row[0]).argmin()) for row in rows]
+    close(f"{name}, {method}: energies", energies[at], np.array([row[0] for row in rows]), 1e-12)
+    close(f"{name}, {method}: modes", n_modes[at], np.array([row[2] for row in rows]), 0)
+    close(f"{name}, {method}: T", t[at], np.array([row[1] for row in rows]), tolerance)
+    for what, own, column in ("density of states", dos, 3), ("density of states of the left lead", dos_left, 4):
+        with_it = [i for i, row in enumerate(rows) if len(row[column]) > 0]
+        assert len(with_it) > 1
+        close(f"{name}, {method}: {what}", own[[at[i] for i in with_it]], np.array([rows[i][column] for i in with_it]), tolerance)
+
+
 rng = np.random.default_rng(17)
 cases = {"square": square(9, 0), "square_flux": square(9, 0.03), "honeycomb": honeycomb(6, 0), "honeycomb_flux": honeycomb(6, 0.02)}
+written = open(option, "w") if option.endswith(".csv") else None
+if written:
+    written.write("ribbon,fingerprint,energy_eV,transmission,modes,dos,dos_left\n")
 for name, (h0, h1) in cases.items():
     h = device_of(h0, h1, rng)
-    system, place = finalized(h, h0, h1)
     write(os.path.join(work, name + ".mtx"), h)
     write(os.path.join(work, name + "_lead.mtx"), np.block([[h0, h1], [h1.conj().T, h0]]))
     results = {method: run(name, method) for method in ("modes", "decimation")}
-    energies = results["modes"][0]
-    inside = [i for i, e in enumerate(energies) if modes(system, e - EDGE) == modes(system, e) == modes(system, e + EDGE) > 0]
-    assert len(inside) > 0.7 * POINTS
-    transmission = np.array([kwant.smatrix(system, energies[i]).transmission(1, 0) for i in inside])
-    dos, dos_left = np.empty((2, len(inside), len(h)))
-    for row, i in enumerate(inside):
-        dos[row, place] = kwant.ldos(system, energies[i])
-        dos_left[row, place] = (np.abs(kwant.wave_function(system, energies[i])(0)) ** 2).sum(0) / (2 * np.pi)
-    assert (np.abs(transmission - np.round(transmission)) > 1e-3).mean() > 0.5, "the disorder scatters"
+    rows = of_kwant(h, h0, h1, results["modes"][0]) if option else of_file(name, h)
+    assert len(rows) > 0.7 * POINTS
+    assert np.mean([abs(row[1] - round(row[1])) > 1e-3 for row in rows]) > 0.5, "the disorder scatters"
     for method, tolerance in (("modes", 1e-10), ("decimation", 1e-3)):
-        _, t, n_modes, own, own_left = results[method]
-        close(f"{name}, {method}: modes", n_modes[inside], [modes(system, energies[i]) for i in inside], 0)
-        close(f"{name}, {method}: T", t[inside], transmission, tolerance)
-        close(f"{name}, {method}: density of states", own[inside], dos, tolerance)
-        close(f"{name}, {method}: density of states of the left lead", own_left[inside], dos_left, tolerance)
+        compare(name, method, tolerance, results[method], rows)
+    if written:
+        write_rows(written, name, h, rows)
+if written:
+    written.close()
