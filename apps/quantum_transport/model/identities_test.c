@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "model/device.h"
+#include "model/landauer.h"
 #include "model/lead/lead.h"
 #include "model/rgf/rgf.h"
 #include "model/ribbon.h"
@@ -345,6 +346,107 @@ static void bonds_carry_nothing_in_equilibrium(void **state)
   }
 }
 
+/* h += by s, whose elements are all among those of h; s empty: the identity. */
+static void shift_energies(qt_bloch *h, const qt_bloch *s, double by)
+{
+  qt_sparse *m = &h->matrix[0];
+
+  for (int64_t i = 0; i < m->rows; i++) {
+    for (int64_t at = m->start[i]; at < m->start[i + 1]; at++) {
+      const weir_c128 x = s->count > 0 ? qt_sparse_get(&s->matrix[0], i, m->column[at])
+                                       : (weir_c128){i == m->column[at], 0};
+
+      m->value[at].re += by * x.re;
+      m->value[at].im += by * x.im;
+    }
+  }
+}
+
+/* Largest difference, relative to the largest number or 1. */
+static double apart(int64_t n, const double *a, const double *b)
+{
+  double most = 1, worst = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    most = fmax(most, fabs(a[i]));
+    worst = isnan(a[i] - b[i]) ? INFINITY : fmax(worst, fabs(a[i] - b[i]));
+  }
+  return worst / most;
+}
+
+/* Spectra of H and E, and of H + S c and E + c, by modes and by contour integrals; currents at
+ * chemical potentials that are shifted, too. */
+static void check_shift(qt_system *s, const double k[2], int64_t n, const double *energy)
+{
+  const double by = 0.3;
+  double shifted[8];
+
+  assert_true(n <= 8);
+  for (int64_t i = 0; i < n; i++) {
+    shifted[i] = energy[i] + by;
+  }
+  for (int method = QT_LEAD_MODES; method <= QT_LEAD_CONTOUR; method++) {
+    qt_transport out[2];
+    double current[2], energies[2];
+
+    for (int i = 0; i < 2; i++) {
+      qt_transport_spec spec = ribbon_spec(method, n, i == 0 ? energy : shifted);
+      const double mu = i == 0 ? energy[1] : shifted[1];
+      const qt_reservoir lead[] = {{mu + 0.3, 400}, {mu - 0.2, 250}};
+
+      spec.k = (const double(*)[2])k;
+      spec.lead_dos = spec.bond_currents = true;
+      assert_ok(qt_transport_create(s, &spec, &out[i]));
+      current[i] = qt_electron_current(n, spec.energy, out[i].transmission, lead, 2);
+      energies[i] = qt_electron_energy_current(n, spec.energy, out[i].transmission, lead, 2);
+      shift_energies(&s->h, &s->s, i == 0 ? by : -by);
+      for (int c = 0; c < QT_LEADS; c++) {
+        shift_energies(&s->lead[c].cell, &s->lead[c].overlap, i == 0 ? by : -by);
+        if (s->lead[c].next_overlap.count > 0) {
+          shift_energies(&s->lead[c].next, &s->lead[c].next_overlap, i == 0 ? by : -by);
+        }
+      }
+    }
+    const int64_t bonds = n * qt_sparse_count(&out[0].bonds);
+
+    assert_true(apart(n, out[0].transmission, out[1].transmission) < 1e-12);
+    for (int c = 0; c < QT_LEADS; c++) {
+      assert_true(apart(n * s->n, out[0].lead_dos[c], out[1].lead_dos[c]) < 1e-12);
+      assert_true(apart(bonds, out[0].bond_current[c], out[1].bond_current[c]) < 1e-11);
+    }
+    assert_true(fabs(current[1] / current[0] - 1) < 1e-12 && current[0] > 0);
+    assert_true(fabs(energies[1] - energies[0] - by * current[0]) < 1e-12 * by * current[0]);
+    qt_transport_fini(&out[0]);
+    qt_transport_fini(&out[1]);
+  }
+}
+
+static void a_shift_of_all_energies_changes_nothing(void **state)
+{
+  static const double k[2] = {0, 0.17}, energy[] = {-1.57, -0.61, 0.47, 1.71};
+  static const double silicon[] = {-3.6, -2.4, 5.6, 9.6};
+  const ribbon ribbons[] = {
+      {.width = 3, .length = 6, .hopping = -1, .disorder = 1, .lead_onsite = {0, 0.4}},
+      {.width = 3, .length = 6, .hopping = -1, .disorder = 1, .periodic = -0.7, .merge = 2},
+      {.width = 2, .length = 7, .onsite = 0.1, .hopping = -1, .disorder = 0.5, .overlap = 0.1},
+  };
+  const qt_device *d = qt_device_find("silicon_wire");
+  qt_silicon_opts o;
+  qt_system s;
+
+  for (size_t i = 0; i < sizeof ribbons / sizeof *ribbons; i++) {
+    ribbon_create(&ribbons[i], &s);
+    check_shift(&s, k, 4, energy);
+    qt_system_fini(&s);
+  }
+  weir_opts_default(d->opts, sizeof o, &o);
+  o.length = 3;
+  o.height = o.width = 1;
+  build("silicon_wire", &o, &s);
+  check_shift(&s, (const double[2]){0, 0}, 4, silicon);
+  qt_system_fini(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -352,6 +454,7 @@ int main(void)
       cmocka_unit_test(identities_hold_of_silicon),
       cmocka_unit_test(spectral_functions_sum_to_the_inverse_overlap),
       cmocka_unit_test(bonds_carry_nothing_in_equilibrium),
+      cmocka_unit_test(a_shift_of_all_energies_changes_nothing),
   };
 
   weir_log_set_level(WEIR_LOG_ERROR);
