@@ -263,6 +263,8 @@ static weir_status write_tbt(const qt_study *s, const char *path)
                 .energy = s->energy,
                 .transmission = t->transmission,
                 .dos = t->dos,
+                .channel = t->channel,
+                .n_channels = t->n_channels,
                 .bonds = &t->bonds};
 
   for (int c = 0; c < QT_LEADS; c++) {
@@ -270,7 +272,8 @@ static weir_status write_tbt(const qt_study *s, const char *path)
                                 .kT = QT_BOLTZMANN * s->reservoir[c].temperature,
                                 .eta = phonons ? s->cfg->lead.eta_phonons : s->cfg->lead.eta,
                                 .dos = t->lead_dos[c],
-                                .bond_current = t->bond_current[c]};
+                                .bond_current = t->bond_current[c],
+                                .modes = t->n_modes[c]};
   }
   return qt_tbt_write(path, &out);
 }

@@ -56,7 +56,7 @@ static weir_status put_scaled(weir_netcdf *nc, const item *v, double factor)
 
 /* Numbers of the dimensions of the file. */
 typedef struct dims {
-  int na_u, no_u, nkpt, xyz, one, na_d, no_d, ne, n_s, n_btd, nnz;
+  int na_u, no_u, nkpt, xyz, one, na_d, no_d, ne, n_s, n_btd, nnz, neig;
 } dims;
 
 static weir_status define_dims(weir_netcdf *nc, const qt_tbt *t, dims *d)
@@ -72,6 +72,9 @@ static weir_status define_dims(weir_netcdf *nc, const qt_tbt *t, dims *d)
   WEIR_TRY(weir_netcdf_dim(nc, "no_d", s->n, &d->no_d));
   WEIR_TRY(weir_netcdf_dim(nc, "ne", t->n_energies, &d->ne));
   WEIR_TRY(weir_netcdf_dim(nc, "n_s", 1, &d->n_s));
+  if (t->n_channels > 0) {
+    WEIR_TRY(weir_netcdf_dim(nc, "neig", t->n_channels, &d->neig));
+  }
   return weir_netcdf_dim(nc, "n_btd", s->n_blocks, &d->n_btd);
 }
 
@@ -249,6 +252,43 @@ static void atoms_of_lead(const qt_system *s, int c, int64_t *first, int64_t *co
   }
 }
 
+/* Atoms, cell and orbitals of a lead's cell. */
+static weir_status put_lead_geometry(weir_netcdf *group, const qt_system *s, int c, const dims *d,
+                                     int64_t first, int64_t count)
+{
+  const qt_lead *lead = &s->lead[c];
+  double cell[3][3], *xa = NULL;
+  int32_t *last = NULL;
+  weir_status status = WEIR_OK;
+  int na_u;
+
+  memcpy(cell, s->cell, sizeof cell);
+  cell[0][0] = lead->length;
+  cell[0][1] = cell[0][2] = 0;
+  WEIR_TRY(weir_netcdf_dim(group, "na_u", count, &na_u));
+  WEIR_TRY_GOTO(weir_alloc(count, sizeof *last, (void **)&last), done);
+  WEIR_TRY_GOTO(weir_alloc(3 * count, sizeof *xa, (void **)&xa), done);
+  for (int64_t i = 0; i < count; i++) {
+    const qt_atom *atom = &s->atom[first + i];
+
+    last[i] = (int32_t)(atom->first + atom->n_orbitals - s->atom[first].first);
+    memcpy(&xa[3 * i], atom->position, sizeof atom->position);
+  }
+  const item items[] = {
+      {"lasto", "Last orbital of each atom", NULL, WEIR_I32, 1, {na_u}, {count}, last},
+      {"cell", "Unit cell", "Bohr", WEIR_F64, 2, {d->xyz, d->xyz}, {3, 3}, cell},
+      {"xa", "Atomic coordinates", "Bohr", WEIR_F64, 2, {na_u, d->xyz}, {count, 3}, xa},
+  };
+
+  WEIR_TRY_GOTO(put(group, &items[0]), done);
+  WEIR_TRY_GOTO(put_scaled(group, &items[1], 1 / QT_BOHR), done);
+  WEIR_TRY_GOTO(put_scaled(group, &items[2], 1 / QT_BOHR), done);
+done:
+  weir_free(&last);
+  weir_free(&xa);
+  return status;
+}
+
 static weir_status put_lead_basis(weir_netcdf *group, const qt_tbt *t, int c, const dims *d)
 {
   const qt_system *s = t->system;
@@ -258,6 +298,7 @@ static weir_status put_lead_basis(weir_netcdf *group, const qt_tbt *t, int c, co
   int64_t first, count;
 
   atoms_of_lead(s, c, &first, &count);
+  WEIR_TRY(put_lead_geometry(group, s, c, d, first, count));
   WEIR_TRY(weir_netcdf_dim(group, "na", count, &na));
   WEIR_TRY(weir_netcdf_dim(group, "na_down", count, &na_down));
   WEIR_TRY(weir_netcdf_dim(group, "no_e", n, &no_e));
@@ -379,6 +420,36 @@ done:
   return status;
 }
 
+/* Transmission of the perfect lead, and the eigenvalues of the device's. */
+static weir_status put_lead_modes(weir_netcdf *group, const qt_tbt *t, int c, const dims *d)
+{
+  const int64_t n_k = t->n_k, n_e = t->n_energies;
+  const char *name = c == QT_LEFT ? "Right.T.Eig" : "Left.T.Eig";
+  double *modes = NULL;
+
+  WEIR_TRY(weir_alloc(n_k * n_e, sizeof *modes, (void **)&modes));
+  for (int64_t i = 0; i < n_k * n_e; i++) {
+    modes[i] = (double)t->lead[c].modes[i];
+  }
+  const weir_status status = put(
+      group,
+      &(item){"T", "Bulk transmission", NULL, WEIR_F64, 2, {d->nkpt, d->ne}, {n_k, n_e}, modes});
+
+  weir_free(&modes);
+  WEIR_TRY(status);
+  if (t->n_channels == 0) {
+    return WEIR_OK;
+  }
+  return put(group, &(item){name,
+                            "Transmission eigenvalues",
+                            NULL,
+                            WEIR_F64,
+                            3,
+                            {d->nkpt, d->ne, d->neig},
+                            {n_k, n_e, t->n_channels},
+                            t->channel});
+}
+
 static weir_status put_lead_results(weir_netcdf *group, const qt_tbt *t, int c, const dims *d)
 {
   const qt_tbt_lead *lead = &t->lead[c];
@@ -395,6 +466,7 @@ static weir_status put_lead_results(weir_netcdf *group, const qt_tbt *t, int c, 
                               {d->nkpt, d->ne, 0},
                               {n_k, n_e, 0},
                               t->transmission}));
+  WEIR_TRY(put_lead_modes(group, t, c, d));
   if (lead->dos != NULL) {
     WEIR_TRY(put_scaled(group,
                         &(item){"ADOS",

@@ -9,6 +9,7 @@ typedef struct qt_tbt_lead {
   double mu, kT, eta;         /* eV; phonons: mu 0, eta in eV^2                           */
   const double *dos;          /* [.., n] injected from this lead, 1/eV; or NULL           */
   const double *bond_current; /* [.., bonds] from the lower to the higher orbital; or NULL */
+  const int64_t *modes;       /* [..] that propagate: the transmission of the perfect lead */
 } qt_tbt_lead;
 
 /* All borrowed. Densities of states are per spin and orbital. */
@@ -20,6 +21,8 @@ typedef struct qt_tbt {
   const double *energy;       /* [n_energies] eV, ascending; phonons: hbar omega */
   const double *transmission; /* [n_k, n_energies] from left to right            */
   const double *dos;          /* [n_k, n_energies, n] 1/eV; or NULL              */
+  const double *channel;      /* [n_k, n_energies, n_channels] eigenvalues of the transmission */
+  int64_t n_channels;         /* 0: not known                                    */
   double eta;                 /* of the device, eV                               */
   const qt_sparse *bonds;     /* of bond_current, see model/bonds.h; or NULL   */
   qt_tbt_lead lead[QT_LEADS];

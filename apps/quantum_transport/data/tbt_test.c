@@ -54,7 +54,8 @@ static weir_status write(void *context)
                 .bonds = &t->bonds};
 
   for (int c = 0; c < QT_LEADS; c++) {
-    out.lead[c] = (qt_tbt_lead){.dos = t->lead_dos[c], .bond_current = t->bond_current[c]};
+    out.lead[c] = (qt_tbt_lead){
+        .dos = t->lead_dos[c], .bond_current = t->bond_current[c], .modes = t->n_modes[c]};
   }
   return qt_tbt_write(s->path, &out);
 }

@@ -48,7 +48,29 @@ with netCDF4.Dataset(os.path.join(out, "transport.TBT.nc")) as nc:
     close("density of states of TBT", nc["DOS"][0].sum(-1) / RYDBERG, spectra["dos_per_eV"], 1e-11)
     close("parts of both leads", nc["Left"]["ADOS"][0] + nc["Right"]["ADOS"][0], nc["DOS"][0], 1e-9)
     assert nc["lasto"][-1] == len(nc.dimensions["no_u"]) == 84
+    for side, first in ("Left", 1), ("Right", 71):
+        lead = nc[side]
+        close(f"bulk transmission of {side}", lead["T"][0], spectra["modes"], 0)
+        assert lead["a"][0] == first and lead["lasto"][-1] == len(lead.dimensions["no_u"]) == len(lead.dimensions["na_u"]) == 14
+        close(f"atoms of {side}", lead["xa"][:], nc["xa"][:][first - 1:first + 13], 0)
+        close(f"cell of {side}", lead["cell"][:] - np.diag([0, *np.diag(nc["cell"][:])[1:]]), np.diag([4.26 / BOHR, 0, 0]), 1e-9)
+        assert "Right.T.Eig" not in lead.variables
     close("bond length", np.linalg.norm(nc["xa"][:] - nc["xa"][0], axis=1)[1:].min() * BOHR, 1.42, 1e-9)
+
+# Eigenvalues of the transmission, in a build that has PETSc.
+try:
+    waves, of_waves = run("waves", "--set", ribbon, "--set", "energy.points=60", "--set", "transport.method=qtbm", "--set", "lead.method=modes",
+                          "--set", "output.channels=true")
+except subprocess.CalledProcessError as refused:
+    assert refused.returncode == 7, refused.stderr
+    waves = None
+if waves is not None:
+    with netCDF4.Dataset(os.path.join(waves, "transport.TBT.nc")) as nc:
+        nc.set_auto_mask(False)
+        for side, name in ("Left", "Right.T.Eig"), ("Right", "Left.T.Eig"):
+            eigenvalues = nc[side][name][0]
+            assert eigenvalues.min() > -1e-9 and eigenvalues.max() < 1 + 1e-9 and np.all(np.diff(eigenvalues) <= 1e-12)
+            close(f"eigenvalues of {side}", eigenvalues.sum(-1), of_waves["transmission"], 1e-9)
 
 # Phonons: the squared energies of eta, occupations without chemical potential, a mass defect that reflects.
 chain = "device={harmonic_chain: {sites: 12, defect_site: 5, defect_mass: 40}}"
@@ -82,6 +104,11 @@ if sisl is not None:
     close("sisl: transmission", tbt.transmission(), spectra["transmission"], 1e-12)
     close("sisl: density of states", tbt.DOS(), spectra["dos_per_eV"], 1e-10)
     close("sisl: chemical potential", tbt.mu(0), 0.05, 1e-12)
+    close("sisl: bulk transmission", tbt.transmission_bulk(1), spectra["modes"], 0)
+    if waves is not None:
+        tbt = sisl.get_sile(os.path.join(waves, "transport.TBT.nc"))
+        close("sisl: eigenvalues of the transmission", tbt.transmission_eig().sum(-1), of_waves["transmission"], 1e-9)
+        assert np.all(tbt.fano() < 1 + 1e-9)
     pht = sisl.get_sile(os.path.join(phonons, "transport.PHT.nc"))
     close("sisl: transmission of PHT", pht.transmission(), heat["transmission"], 1e-12)
     close("sisl: density of states of PHT", pht.DOS(), heat["dos_per_eV"], 1e-9)
