@@ -65,12 +65,6 @@ const weir_opt qt_options[] = {
         "at most its blocks: as many as threads, where there are fewer points than threads or no "
         "memory for a point on each; 1: each thread computes points of its own; of "
         "transport.method: rgf"),
-    WEIR_OPT_INT(qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
-                 "slabs (runs of blocks) of a long device that the threads of a rank share at each "
-                 "point, at "
-                 "most its blocks: as many as threads, where there are fewer points than threads "
-                 "or no memory "
-                 "for a point on each; 1: each thread computes points of its own"),
     WEIR_OPT_INT(qt_cfg, parallel.ranks_per_point, 1, 1, 1e6, "ranks",
                  "ranks of mpiexec or srun that share each point of a long device, each with slabs "
                  "and blocks of "

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # options.sh ROOT PROGRAM - the options of one app: every file of configs/APP loads, the complete
-# configuration that the program prints loads too, and the reference page is what the program prints.
+# configuration that the program prints loads too, no option stands twice in the table, and the reference page is what
+# the program prints.
 set -euo pipefail
 cd "$1"
 program=$2 app=$(basename "$2")
@@ -22,6 +23,11 @@ for config in configs/"$app"/*.yaml "$scratch/complete.yaml"; do
   }
 done
 "$program" options --markdown >"$scratch/page.md"
+if awk -F'`' '/^\| `/ && seen[$2]++ { print $2 }' "$scratch/page.md" | grep . >"$scratch/twice"; then
+  echo "options that stand twice in the table:"
+  cat "$scratch/twice"
+  failed=1
+fi
 if ! diff -u "$page" "$scratch/page.md" >"$scratch/diff" 2>&1; then
   head -n 20 "$scratch/diff"
   echo "the reference page is old: build/release/bin/$app options --markdown >$page"
