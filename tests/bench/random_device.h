@@ -12,7 +12,8 @@
 typedef struct random_device {
   int64_t n, n_blocks;
   qt_layout layout;
-  weir_c128 *a, *g, *corner; /* [layout.count] twice; [n, n] */
+  weir_c128 *a, *g, *lesser, *greater; /* [layout.count] */
+  weir_c128 *corner;                   /* [n, n]         */
   void *scratch;
 } random_device;
 
@@ -50,13 +51,15 @@ static inline random_device random_device_of(int64_t n, int64_t n_blocks)
   weir_free(&first);
   d.a = random_numbers(d.layout.count, 1);
   d.g = random_numbers(d.layout.count, 2);
+  d.lesser = random_numbers(d.layout.count, 7);
+  d.greater = random_numbers(d.layout.count, 8);
   d.corner = random_numbers(n * n, 3);
   for (int64_t b = 0; b < n_blocks; b++) {
     for (int64_t i = 0; i < n; i++) {
       d.a[d.layout.offset[b] + i * (n + 1)].re += 2 * sqrt((double)n);
     }
   }
-  bench_must(weir_alloc(qt_rgf_scratch(n, false), 1, &d.scratch));
+  bench_must(weir_alloc(qt_rgf_scratch(n, true), 1, &d.scratch));
   return d;
 }
 
@@ -65,6 +68,8 @@ static inline void random_device_fini(random_device *d)
   qt_layout_fini(&d->layout);
   weir_free(&d->a);
   weir_free(&d->g);
+  weir_free(&d->lesser);
+  weir_free(&d->greater);
   weir_free(&d->corner);
   weir_free(&d->scratch);
 }

@@ -30,6 +30,30 @@ static void solve(void *context)
   must_be_regular(qt_rgf_solve(&job, d->scratch));
 }
 
+/* qt_blocks.read of Sigma^<, anti-Hermitian: of diagonal blocks, and of those beside them. */
+static void read_lesser(const void *context, int64_t row, int64_t column, weir_c128 *out)
+{
+  const random_device *d = context;
+
+  for (int64_t i = 0; i < d->n * d->n; i++) {
+    out[i] = row != column ? (weir_c128){0.1, 0.2} : (weir_c128){0, i % (d->n + 1) == 0};
+  }
+}
+
+static void solve_lesser(void *context)
+{
+  random_device *d = context;
+  const qt_rgf_job job = {.layout = &d->layout,
+                          .a = {random_device_read, d},
+                          .sigma = {read_lesser, d},
+                          .tridiagonal = true,
+                          .g = {d->g, 1},
+                          .lesser = {d->lesser, 1},
+                          .greater = {d->greater, 1}};
+
+  must_be_regular(qt_rgf_solve(&job, d->scratch));
+}
+
 static void corner(void *context)
 {
   random_device *d = context;
@@ -62,12 +86,13 @@ static void compare(int64_t n, double goal)
     void (*body)(void *);
     double flops;
   } work[] = {{"blocks of G", solve, qt_rgf_flops(&d.layout, false, false)},
+              {"blocks of G, G< and G>", solve_lesser, qt_rgf_flops(&d.layout, true, true)},
               {"corner of G", corner, qt_rgf_corner_flops(&d.layout)}};
   char row[64], peer[64];
   double seconds[2];
 
   (void)snprintf(peer, sizeof peer, "zgemm of OpenBLAS at %lld^2", (long long)side);
-  for (int i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
     bench_best_pair(runs, multiply, &p, work[i].body, &d, seconds);
     (void)snprintf(row, sizeof row, "rgf %s: %d of %lld^2", work[i].what, BLOCKS, (long long)n);
     bench_row(row, peer, product_flops / seconds[0] * 1e-9, work[i].flops / seconds[1] * 1e-9,
