@@ -172,7 +172,7 @@ one, two = (json.load(open(path)) for path in sys.argv[1:3])
 described = float(re.search(r"memory: (\d+) bytes", open(sys.argv[3]).read())[1])
 print(one, two, described)
 for run in one, two:
-    assert abs(run["predicted_bytes"] - run["peak_bytes"]) <= 0.1 * run["peak_bytes"]
+    assert abs(run["predicted_bytes"] - run["peak_bytes"]) <= 0.05 * run["peak_bytes"]
 assert two["peak_bytes"] <= 0.7 * one["peak_bytes"]
 assert abs(described - two["predicted_bytes"]) <= 0.05 * described
 END_OF_PYTHON
