@@ -19,11 +19,19 @@ const weir_opt qt_options[] = {
     WEIR_OPT_REAL(qt_cfg, energy.min, -2.5, -1e6, 1e6, "eV",
                   "lowest energy of the spectra; phonons: hbar omega, above 0"),
     WEIR_OPT_REAL(qt_cfg, energy.max, 2.5, -1e6, 1e6, "eV", "highest energy of the spectra"),
-    WEIR_OPT_INT(qt_cfg, energy.points, 201, 1, 1e7, "1", "energies, at equal distances"),
+    WEIR_OPT_INT(qt_cfg, energy.points, 201, 1, 1e7, "1",
+                 "energies, at equal distances; energy.tolerance adds others"),
     WEIR_OPT_REAL(
         qt_cfg, energy.shift, 1e-6, 0, 1, "eV",
         "distance by which an energy is shifted up where no Green's function can be "
         "computed, as on a band edge or a localized (bound or surface) state; 0: refused"),
+    WEIR_OPT_REAL(
+        qt_cfg, energy.tolerance, 0, 0, 1, "1",
+        "largest change of current and conductance, relative to either, that halving all intervals "
+        "of the energies would make: intervals are halved until then, and spectra have the "
+        "energies that are added; 0: energies at equal distances"),
+    WEIR_OPT_INT(qt_cfg, energy.max_points, 10000, 2, 1e7, "1",
+                 "maximum energies of a grid that energy.tolerance refines"),
     WEIR_OPT_INT(
         qt_cfg, k.ny, 1, 1, 10000, "1",
         "wave vectors along y, where the device is periodic along it: a uniform mesh about 0 "

@@ -13,6 +13,8 @@ typedef struct qt_energy_opts {
   double min, max; /* eV; phonons: hbar omega */
   int64_t points;
   double shift;
+  double tolerance;   /* 0: the grid is not refined */
+  int64_t max_points; /* of a refined grid */
 } qt_energy_opts;
 
 /* Transverse wave vectors: a uniform grid of ny x nz that holds -k with every k. */

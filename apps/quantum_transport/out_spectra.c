@@ -275,6 +275,12 @@ static weir_status write_tbt(const qt_study *s, const char *path)
                                 .bond_current = t->bond_current[c],
                                 .modes = t->n_modes[c]};
   }
+  if (s->n_energies != s->cfg->energy.points) {
+    weir_warn("run",
+              "%s: energies lie at unequal distances (energy.tolerance), which sisl's current() "
+              "takes for equal: take the current of transport.nc",
+              path);
+  }
   return qt_tbt_write(path, &out);
 }
 

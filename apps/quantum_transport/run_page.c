@@ -191,13 +191,31 @@ static weir_status find_top(int64_t n, const double *value, double *top)
   return WEIR_OK;
 }
 
+/* Energies at equal distances, without those that energy.tolerance has added between them: their
+ * numbers and values, each [energy.points]. */
+static void equal_distances(const qt_study *s, int64_t *number, double *energy)
+{
+  const int64_t n = s->cfg->energy.points;
+  const double first = s->energy[0],
+               step = (s->energy[s->n_energies - 1] - first) / (double)(n - 1);
+
+  for (int64_t i = 0, at = 0; i < n; i++) {
+    while (at + 1 < s->n_energies && s->energy[at] < first + step * ((double)i - 1e-6)) {
+      at++;
+    }
+    number[i] = at;
+    energy[i] = s->energy[at];
+  }
+}
+
 /* Density of states summed over the atoms of a position; a column is the mean of `group` positions,
  * for there are at most COLUMNS. */
 static weir_status ldos_map(weir_report *r, const qt_study *s)
 {
   enum { COLUMNS = 1000 };
-  const int64_t n_a = s->system.n_atoms, n_e = s->n_energies;
-  double *x = NULL, *value = NULL, top = 0;
+  const int64_t n_a = s->system.n_atoms, n_e = s->cfg->energy.points;
+  double *x = NULL, *value = NULL, *y = NULL, top = 0;
+  int64_t *number = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(n_a, sizeof *x, (void **)&x), done);
@@ -205,12 +223,15 @@ static weir_status ldos_map(weir_report *r, const qt_study *s)
   const int64_t n = (all + group - 1) / group;
 
   WEIR_TRY_GOTO(weir_alloc(n * n_e, sizeof *value, (void **)&value), done);
+  WEIR_TRY_GOTO(weir_alloc(n_e, sizeof *y, (void **)&y), done);
+  WEIR_TRY_GOTO(weir_alloc(n_e, sizeof *number, (void **)&number), done);
+  equal_distances(s, number, y);
   for (int64_t a = 0; a < n_a; a++) {
     const int64_t column = find_position(all, x, s->system.atom[a].position[0]) / group;
     const int64_t left = all - column * group;
 
     for (int64_t e = 0; e < n_e; e++) {
-      value[e * n + column] += s->ldos[e * n_a + a] / (double)(left < group ? left : group);
+      value[e * n + column] += s->ldos[number[e] * n_a + a] / (double)(left < group ? left : group);
     }
   }
   for (int64_t c = 0; c < n; c++) { /* the middle of its positions */
@@ -228,12 +249,14 @@ static weir_status ldos_map(weir_report *r, const qt_study *s)
                                        .rows = n_e,
                                        .columns = n,
                                        .x = x,
-                                       .y = s->energy,
+                                       .y = y,
                                        .value = value,
                                        .hi = top});
 done:
   weir_free(&x);
   weir_free(&value);
+  weir_free(&y);
+  weir_free(&number);
   return status;
 }
 

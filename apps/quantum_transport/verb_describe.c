@@ -71,6 +71,11 @@ static weir_status print(const qt_study *s, int threads)
     printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
            1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
   }
+  if (s->cfg->energy.tolerance > 0) {
+    printf("# energy.tolerance adds energies, %lld at most in all; flops and memory are those "
+           "without them\n",
+           (long long)s->cfg->energy.max_points);
+  }
   return s->cfg->electrostatics.enabled ? print_electrostatics(s) : WEIR_OK;
 }
 

@@ -96,6 +96,7 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv)
                                   .keep = j->cfg->checkpoint.keep,
                                   .format = j->cfg->checkpoint.format,
                                   .resume = j->dir->continues,
+                                  .whole = j->cfg->energy.tolerance > 0,
                                   .begin = begin_saving,
                                   .context = j->dir};
   char ranks[32] = "";

@@ -62,6 +62,15 @@ run 4 few "${ribbon[@]}" --set energy.points=3 --threads 1 || fail "4 ranks, 3 p
 run 2 ribbon2x2 "${ribbon[@]}" --threads 2 || fail "2 ranks of 2 threads"
 same ribbon1 ribbon2x2
 
+# Rank 0 decides what energies are added.
+refined=("${ribbon[@]}" --set energy.tolerance=1e-3)
+run 1 refined1 "${refined[@]}" --threads 2 || fail "energies are added on one rank"
+grep -q 'energy.tolerance: [1-9][0-9]* energies are added to 41' "$work/log" || fail "no energies are added"
+for n in 2 4; do
+  run $n refined$n "${refined[@]}" --threads 1 || fail "energies are added on $n ranks"
+  same refined1 refined$n
+done
+
 # Rank 1 of 2 is told to stop once there is a checkpoint: all stop, and 4 ranks go on where they did.
 long=(--set 'device={agnr: {width: 5, length: 4, disorder: 1}}' --set energy.points=1201)
 run 1 long1 "${long[@]}" --threads 2 || fail "one rank, many energies"

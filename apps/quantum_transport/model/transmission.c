@@ -159,6 +159,8 @@ static weir_status run_all(transport_job *j)
     WEIR_TRY(run_next(j, done, &done));
     if (done < j->points) {
       WEIR_TRY(pause(j, done, &saved));
+    } else if (j->spec->save != NULL && j->spec->save->whole) {
+      WEIR_TRY(agree(j, save_or_not(j, done)));
     }
   }
   return WEIR_OK;

@@ -17,6 +17,7 @@ typedef struct qt_transport_save {
   int64_t keep;    /* newest that are kept, at least 1                            */
   int format;      /* weir_checkpoint_format                                      */
   bool resume;     /* go on after the latest checkpoint of dir                    */
+  bool whole;      /* one of all points, too, for others follow                   */
   weir_status (*begin)(void *context); /* called on rank 0 once a checkpoint has been read, and
                                           before each is written; NULL: nothing */
   void *context;

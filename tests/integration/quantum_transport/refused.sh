@@ -8,6 +8,8 @@ refused "$both" 'energy.min 2 eV is not below energy.max 1 eV' energy.min=2 ener
 refused "$both" 'energy.min 1 eV is not below energy.max 1 eV' energy.min=1 energy.max=1
 refused "$both" 'energy.points: 0 is outside' energy.points=0
 refused "$both" 'energy.shift: -1 is outside' energy.shift=-1
+refused "$both" 'energy.tolerance: 2 is outside' energy.tolerance=2
+refused "$both" 'energy.max_points: 1 is outside' energy.max_points=1
 refused "$both" 'energy.min is -1 eV: of phonons it is hbar omega, above 0' 'device={harmonic_chain: {}}' energy.min=-1
 refused "$both" 'k.ny is 3, but the device is not periodic along y: give 1' k.ny=3
 refused "$both" 'k.nz is 2, but the device is not periodic along z: give 1' k.nz=2

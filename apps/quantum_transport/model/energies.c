@@ -1,0 +1,345 @@
+/* energies.c - see energies.h. */
+#include "model/energies.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "comm/weir_request.h"
+
+/* A step of the refinement: the grid so far and the energies to add, each in the middle of an
+ * interval. Rank 0 alone has means and intervals. */
+typedef struct step {
+  const qt_system *s;
+  const qt_transport_spec *transport;
+  const qt_energies_spec *spec;
+  bool leads;       /* rank 0 */
+  double *energy;   /* [n] */
+  double *mean;     /* [n] transmission, mean over wave vectors */
+  double *open;     /* [n] the larger one of T and modes        */
+  bool *done;       /* [n] the interval from energy i on        */
+  int64_t n, added; /* energies of the grid, and to add          */
+  double *middle;   /* [added] */
+  int64_t *at;      /* [added] interval of each                 */
+} step;
+
+/* ---- Integrals ---- */
+
+static double integral_of(const qt_integral *f, int64_t n, const double *energy, const double *t)
+{
+  const qt_reservoir *lead = f->lead;
+
+  switch (f->kind) {
+  case QT_ELECTRON_CURRENT:
+    return qt_electron_current(n, energy, t, lead, 1);
+  case QT_ELECTRON_CONDUCTANCE:
+    return qt_electron_conductance(n, energy, t, lead[0].mu, lead[0].temperature, 1);
+  case QT_PHONON_CURRENT:
+    return qt_phonon_current(n, energy, t, lead) - qt_phonon_current(1, energy, t, lead);
+  default:
+    return qt_phonon_conductance(n, energy, t, lead[0].temperature) -
+           qt_phonon_conductance(1, energy, t, lead[0].temperature);
+  }
+}
+
+static double of_interval(const qt_integral *f, const double ends[2], double first, double last)
+{
+  return integral_of(f, 2, ends, (const double[]){first, last});
+}
+
+/* What an integral is compared with: the sum over intervals, whatever their signs, and at least
+ * what a transmission of 1e-12 gives. */
+static double size_of(const step *s, const qt_integral *f)
+{
+  const double least = 1e-12;
+  double sum = 0;
+
+  for (int64_t i = 0; i + 1 < s->n; i++) {
+    sum += fmax(fabs(of_interval(f, s->energy + i, s->mean[i], s->mean[i + 1])),
+                least * fabs(of_interval(f, s->energy + i, 1, 1)));
+  }
+  return sum;
+}
+
+/* ---- Which intervals ---- */
+
+/* Change of an integral that an interval is allowed which gives it `part`: half of the tolerance is
+ * shared out by the parts, half to all intervals alike, so that all together do not exceed it. */
+static double allowed(const step *s, double part, double size)
+{
+  return s->spec->tolerance / 2 * (part + size / (double)s->n);
+}
+
+/* Whether an interval may change an integral by more than it is allowed: were it open to all waves
+ * that its ends have, and to one more. */
+static bool may_matter(const step *s, int64_t i, const double *size)
+{
+  const double open = 1 + fmax(s->open[i], s->open[i + 1]);
+  bool matters = false;
+
+  for (int f = 0; f < s->spec->n_integrals; f++) {
+    const double most = fabs(of_interval(&s->spec->integral[f], s->energy + i, open, open));
+
+    matters = matters || most > allowed(s, 0, size[f]);
+  }
+  return matters;
+}
+
+static weir_status sizes_of(const step *s, double **size)
+{
+  WEIR_TRY(weir_alloc(s->spec->n_integrals, sizeof **size, (void **)size));
+  for (int f = 0; f < s->spec->n_integrals; f++) {
+    (*size)[f] = size_of(s, &s->spec->integral[f]);
+  }
+  return WEIR_OK;
+}
+
+/* Chooses the energies to add. */
+static weir_status choose(step *s)
+{
+  double *size = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(sizes_of(s, &size));
+  WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *s->middle, (void **)&s->middle), done);
+  WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *s->at, (void **)&s->at), done);
+  s->added = 0;
+  for (int64_t i = 0; i + 1 < s->n; i++) {
+    const double width = s->energy[i + 1] - s->energy[i];
+
+    s->done[i] = s->done[i] || width < 2 * s->spec->least || !may_matter(s, i, size);
+    if (!s->done[i]) {
+      s->middle[s->added] = s->energy[i] + width / 2;
+      s->at[s->added++] = i;
+    }
+  }
+done:
+  weir_free(&size);
+  return status;
+}
+
+/* Whether the halves of an interval change an integral by more than it is allowed. */
+static bool differs(const step *s, int64_t a, double middle, double t, const double *size)
+{
+  const double energy[] = {s->energy[a], middle, s->energy[a + 1]};
+  const double value[] = {s->mean[a], t, s->mean[a + 1]}, ends[] = {energy[0], energy[2]};
+  bool changes = false;
+
+  for (int f = 0; f < s->spec->n_integrals; f++) {
+    const qt_integral *integral = &s->spec->integral[f];
+    const double halves = integral_of(integral, 3, energy, value);
+    const double whole = of_interval(integral, ends, value[0], value[2]);
+
+    changes = changes || fabs(halves - whole) > allowed(s, fabs(halves), size[f]);
+  }
+  return changes;
+}
+
+/* ---- One grid of two ---- */
+
+/* *a [n_k, n, bytes] becomes [n_k, n + added, bytes]: b's behind the ends of their intervals. */
+static weir_status weave(const step *s, int64_t n_k, size_t bytes, const void *b, void *ptr_to_a)
+{
+  const int64_t all = s->n + s->added;
+  char **const a = ptr_to_a, *to = NULL, *out;
+  const char *from = *a, *more = b;
+
+  if (*a == NULL || bytes == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(n_k * all, bytes, (void **)&to));
+  out = to;
+  for (int64_t k = 0; k < n_k; k++) {
+    for (int64_t i = 0, j = 0; i < s->n; i++) {
+      memcpy(out, from, bytes);
+      out += bytes;
+      from += bytes;
+      if (j < s->added && s->at[j] == i) {
+        memcpy(out, more, bytes);
+        out += bytes;
+        more += bytes;
+        j++;
+      }
+    }
+  }
+  weir_free(a);
+  *a = to;
+  return WEIR_OK;
+}
+
+/* What is added to the results, array by array. */
+static weir_status weave_results(const step *s, const qt_transport *more, qt_transport *t)
+{
+  const size_t word = sizeof(double), orbitals = word * (size_t)t->n;
+  const size_t bonds = word * (size_t)qt_sparse_count(&t->bonds);
+
+  WEIR_TRY(weave(s, t->n_k, word, more->transmission, &t->transmission));
+  WEIR_TRY(weave(s, t->n_k, word * (size_t)t->n_channels, more->channel, &t->channel));
+  WEIR_TRY(weave(s, t->n_k, orbitals, more->dos, &t->dos));
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(weave(s, t->n_k, sizeof(int64_t), more->n_modes[c], &t->n_modes[c]));
+    WEIR_TRY(weave(s, t->n_k, orbitals, more->lead_dos[c], &t->lead_dos[c]));
+    WEIR_TRY(weave(s, t->n_k, bonds, more->bond_current[c], &t->bond_current[c]));
+  }
+  return WEIR_OK;
+}
+
+static void add_totals(const qt_transport *more, qt_transport *t)
+{
+  t->residual = fmax(t->residual, more->residual);
+  t->n_shifted += more->n_shifted;
+  t->n_in_order += more->n_in_order;
+  t->flops += more->flops;
+  for (int p = 0; p < QT_PHASES; p++) {
+    t->seconds[p] += more->seconds[p];
+  }
+}
+
+/* Means over wave vectors at n energies. */
+static void means(const step *s, const qt_transport *t, int64_t n, double *mean, double *open)
+{
+  qt_transport_average(t->n_k, s->spec->weight, n, t->transmission, mean);
+  memset(open, 0, (size_t)n * sizeof *open);
+  for (int64_t i = 0; i < t->n_k * n; i++) {
+    const int64_t most = t->n_modes[0][i] > t->n_modes[1][i] ? t->n_modes[0][i] : t->n_modes[1][i];
+
+    open[i % n] = fmax(open[i % n], fmax(t->transmission[i], (double)most));
+  }
+}
+
+/* The grid, its means and intervals with what was computed; those that it leaves alone are done. */
+static weir_status extend(step *s, const qt_transport *more, qt_transport *t)
+{
+  double *mean = NULL, *open = NULL, *size = NULL;
+  bool *done = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(weir_alloc(s->added, sizeof *mean, (void **)&mean), done);
+  WEIR_TRY_GOTO(weir_alloc(s->added, sizeof *open, (void **)&open), done);
+  WEIR_TRY_GOTO(weir_alloc(s->added, sizeof *done, (void **)&done), done);
+  WEIR_TRY_GOTO(sizes_of(s, &size), done);
+  means(s, more, s->added, mean, open);
+  for (int64_t j = 0; j < s->added; j++) {
+    done[j] = !differs(s, s->at[j], s->middle[j], mean[j], size);
+    s->done[s->at[j]] = done[j];
+  }
+  WEIR_TRY_GOTO(weave_results(s, more, t), done);
+  WEIR_TRY_GOTO(weave(s, 1, sizeof *mean, mean, &s->mean), done);
+  WEIR_TRY_GOTO(weave(s, 1, sizeof *open, open, &s->open), done);
+  status = weave(s, 1, sizeof *done, done, &s->done);
+done:
+  weir_free(&mean);
+  weir_free(&open);
+  weir_free(&size);
+  weir_free(&done);
+  return status;
+}
+
+/* ---- All ranks ---- */
+
+static weir_status agree(const step *s, weir_status status)
+{
+  return s->transport->comm != NULL ? weir_comm_agree(s->transport->comm, status) : status;
+}
+
+/* Numbers of rank 0, 0 on the others, become those of all. */
+static weir_status share(const step *s, weir_dtype dtype, void *data, int64_t count)
+{
+  weir_request *r = NULL;
+
+  if (s->transport->comm == NULL || count == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_allreduce_create(s->transport->comm, "energies to add",
+                                 weir_reducer_of(WEIR_MERGE_SUM, dtype), data, count, &r));
+  weir_status status = weir_request_start(r);
+
+  status = status == WEIR_OK ? weir_request_wait(r) : status;
+  weir_request_destroy(&r);
+  return status;
+}
+
+/* What to add, on all ranks. */
+static weir_status choose_all(step *s)
+{
+  int64_t added = 0;
+
+  weir_free(&s->middle);
+  weir_free(&s->at);
+  WEIR_TRY(agree(s, s->leads ? choose(s) : WEIR_OK));
+  added = s->leads ? s->added : 0;
+  WEIR_TRY(share(s, WEIR_I64, &added, 1));
+  s->added = added;
+  WEIR_TRY(
+      agree(s, s->leads ? WEIR_OK : weir_alloc(added, sizeof *s->middle, (void **)&s->middle)));
+  WEIR_TRY(agree(s, s->leads ? WEIR_OK : weir_alloc(added, sizeof *s->at, (void **)&s->at)));
+  WEIR_TRY(share(s, WEIR_F64, s->middle, added));
+  return share(s, WEIR_I64, s->at, added);
+}
+
+static weir_status add_energies(step *s, qt_transport *t)
+{
+  qt_transport_spec spec = *s->transport;
+  qt_transport more = {.n = 0};
+  weir_status status = WEIR_OK;
+
+  spec.n_energies = s->added;
+  spec.energy = s->middle;
+  spec.save = NULL;
+  WEIR_TRY(qt_transport_create(s->s, &spec, &more));
+  WEIR_TRY_GOTO(agree(s, s->leads ? extend(s, &more, t) : WEIR_OK), done);
+  WEIR_TRY_GOTO(agree(s, weave(s, 1, sizeof *s->energy, s->middle, &s->energy)), done);
+  add_totals(&more, t);
+  s->n += s->added;
+  t->n_energies = s->n;
+done:
+  qt_transport_fini(&more);
+  return status;
+}
+
+static weir_status begin(step *s, const qt_transport *t)
+{
+  if (!s->leads) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(s->n, sizeof *s->mean, (void **)&s->mean));
+  WEIR_TRY(weir_alloc(s->n, sizeof *s->open, (void **)&s->open));
+  WEIR_TRY(weir_alloc(s->n, sizeof *s->done, (void **)&s->done));
+  means(s, t, s->n, s->mean, s->open);
+  return WEIR_OK;
+}
+
+weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_spec,
+                               const qt_energies_spec *spec, double **energy, int64_t *n,
+                               qt_transport *t, bool *met)
+{
+  step at = {.s = s,
+             .transport = t_spec,
+             .spec = spec,
+             .leads = t_spec->comm == NULL || weir_comm_rank(t_spec->comm) == 0,
+             .energy = *energy,
+             .n = *n};
+  weir_status status = WEIR_OK;
+
+  *met = true;
+  WEIR_TRY_GOTO(agree(&at, begin(&at, t)), done);
+  while (*met) {
+    WEIR_TRY_GOTO(choose_all(&at), done);
+    if (at.added == 0) {
+      break;
+    }
+    *met = at.n + at.added <= spec->most;
+    if (*met) {
+      WEIR_TRY_GOTO(add_energies(&at, t), done);
+    }
+  }
+done:
+  *energy = at.energy;
+  *n = at.n;
+  weir_free(&at.mean);
+  weir_free(&at.open);
+  weir_free(&at.done);
+  weir_free(&at.middle);
+  weir_free(&at.at);
+  return status;
+}

@@ -1,0 +1,40 @@
+/* energies.h - a grid of energies that is refined where currents and conductances need it. */
+#ifndef QT_ENERGIES_H
+#define QT_ENERGIES_H
+#include "model/landauer.h"
+#include "model/transmission.h"
+
+/* An integral of the transmission over energies. */
+typedef enum qt_integral_kind {
+  QT_ELECTRON_CURRENT,     /* of both reservoirs                            */
+  QT_ELECTRON_CONDUCTANCE, /* of the chemical potential and temperature of the first */
+  QT_PHONON_CURRENT,
+  QT_PHONON_CONDUCTANCE,
+} qt_integral_kind;
+
+typedef struct qt_integral {
+  qt_integral_kind kind;
+  qt_reservoir lead[QT_LEADS];
+} qt_integral;
+
+typedef struct qt_energies_spec {
+  double
+      tolerance; /* largest change of each integral, relative, that halving all intervals makes */
+  double least;  /* eV, width of an interval that is not halved                     */
+  int64_t most;  /* energies                                                        */
+  int n_integrals;
+  const qt_integral *integral;
+  const double *weight; /* [n_k] of wave vectors, sum 1 */
+} qt_energies_spec;
+
+/* Halves intervals of the ascending grid *energy [*n] until halving all would change no integral by
+ * more than the tolerance, and adds what is computed to *t, which spec gave at *energy. A peak that
+ * lies between energies and is narrower than half their distance is not seen. *met: whether the
+ * tolerance is met within spec->most energies. Nothing is saved. Collective over t_spec->comm;
+ * *energy and *n are the same on all ranks. Fails: as qt_transport_create; *t is then fit for
+ * qt_transport_fini alone. */
+weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_spec,
+                               const qt_energies_spec *spec, double **energy, int64_t *n,
+                               qt_transport *t, bool *met) WEIR_CHECKED;
+
+#endif
