@@ -5,18 +5,22 @@
 #include "model/system.h"
 
 typedef struct qt_bands_spec {
-  int64_t points; /* wave vectors along x; odd: one more                  */
-  double spin;    /* electrons of a state of the basis, qt_system_spin   */
-  double mid_gap; /* eV: energies above are the conduction bands         */
+  int64_t points;     /* wave vectors along x; odd: one more                          */
+  double spin;        /* electrons of a state of the basis, qt_system_spin            */
+  double mid_gap;     /* eV: energies above are the conduction bands                  */
+  double tolerance;   /* eV, of qt_bands_find_mu: change of the level                  */
+  int64_t max_points; /* of qt_bands_find_mu: wave vectors along x                   */
 } qt_bands_spec;
 
-/* Energies of all wave vectors, the same weight each. All zero is empty; owns its array
- * (qt_bands_fini). */
+/* Energies at a uniform mesh of wave vectors along x from -pi on, interpolated between them. All
+ * zero is empty; owns its arrays (qt_bands_fini). */
 typedef struct qt_bands {
-  int64_t count, first;       /* energies; of them below mid_gap                    */
-  double *energy;             /* [count] ascending, eV                              */
-  double weight;              /* electrons of an energy per cell                    */
-  double valence, conduction; /* edges; -infinity, infinity where there is no such band */
+  int64_t n_k, points, n;     /* transverse wave vectors, of the same weight; along x; bands */
+  int64_t first;              /* bands below mid_gap                                         */
+  double *energy;             /* [n_k, points, n] ascending at each wave vector, eV          */
+  double *low, *high;         /* [n] bounds of each band                                     */
+  double spin;                /* electrons of a state                                        */
+  double valence, conduction; /* edges; -infinity, infinity where there is no such band      */
 } qt_bands;
 
 /* Bands at `points` wave vectors along x and the transverse ones given. Fails: WEIR_ERR_CONFIG
@@ -27,9 +31,12 @@ void qt_bands_fini(qt_bands *b);
 
 /* Electrons less holes of a cell, kt = k_B T > 0 in eV; *slope: derivative by mu. */
 double qt_bands_electrons(const qt_bands *b, double mu, double kt, double *slope);
-/* The chemical potential at which that number is `electrons`, to 1e-9 eV. Fails: WEIR_ERR_CONFIG
- * where the bands do not hold so many. */
-weir_status qt_bands_find_mu(const qt_bands *b, double electrons, double kt,
-                             double *mu) WEIR_CHECKED;
+/* The chemical potential at which that number is `electrons`; the middle, where the number is the
+ * same over an interval. Wave vectors along x are doubled (of the same lead, k and spec) until it
+ * is within spec->tolerance of that of every second wave vector: its error is smaller. Fails:
+ * WEIR_ERR_CONFIG where the bands do not hold so many; WEIR_ERR_NUMERIC where that takes more than
+ * spec->max_points. */
+weir_status qt_bands_find_mu(const qt_lead *lead, const double (*k)[2], const qt_bands_spec *spec,
+                             double electrons, double kt, qt_bands *b, double *mu) WEIR_CHECKED;
 
 #endif

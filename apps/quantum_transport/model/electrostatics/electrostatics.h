@@ -53,7 +53,9 @@ typedef struct qt_electrostatics_opts {
   double damping;            /* share of a new potential that is taken */
   int64_t history;           /* potentials that Anderson mixing remembers */
   int64_t contour_points;    /* of each segment of a contour */
-  int64_t band_points;       /* wave vectors along x of the bands of a lead */
+  int64_t band_points;       /* wave vectors along x of the bands of a lead, at first */
+  int64_t max_band_points;   /* at most */
+  double fermi_tolerance;    /* eV: change of a lead's level at which there are enough */
   double integral_tolerance; /* of integrals over the bias window, relative */
 } qt_electrostatics_opts;
 extern const weir_opt qt_electrostatics_options[];

@@ -34,7 +34,7 @@ void qt_scf_fini(qt_scf *scf)
 }
 
 /* Donors of all atoms; those of the end blocks fix the chemical potentials of the leads. */
-static weir_status dope(qt_scf *scf)
+static weir_status dope(const qt_bands_spec *bands, qt_scf *scf)
 {
   const qt_system *s = scf->s;
   const double kt = QT_BOLTZMANN * scf->spec.temperature;
@@ -55,7 +55,8 @@ static weir_status dope(qt_scf *scf)
   scf->mu = scf->spec.mu;
   for (int c = 0; c < QT_LEADS; c++) {
     if (scf->spec.opts->fermi_level == QT_FERMI_DOPING) {
-      WEIR_TRY(qt_bands_find_mu(&scf->bands[c], of_lead[c], kt, &scf->fermi[c]));
+      WEIR_TRY(qt_bands_find_mu(&s->lead[c], scf->spec.k, bands, of_lead[c], kt, &scf->bands[c],
+                                &scf->fermi[c]));
     } else {
       scf->fermi[c] = scf->spec.mu;
     }
@@ -67,8 +68,11 @@ static weir_status dope(qt_scf *scf)
 weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out)
 {
   qt_poisson *poisson = NULL;
-  const qt_bands_spec bands = {
-      .points = spec->opts->band_points, .spin = qt_system_spin(s), .mid_gap = spec->opts->mid_gap};
+  const qt_bands_spec bands = {.points = spec->opts->band_points,
+                               .spin = qt_system_spin(s),
+                               .mid_gap = spec->opts->mid_gap,
+                               .tolerance = spec->opts->fermi_tolerance,
+                               .max_points = spec->opts->max_band_points};
 
   *out = (qt_scf){.s = s, .spec = *spec};
   if (s->particle == QT_PHONONS) {
@@ -92,7 +96,7 @@ weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *o
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY(qt_bands_create(&s->lead[c], spec->n_k, spec->k, &bands, &out->bands[c]));
   }
-  return dope(out);
+  return dope(&bands, out);
 }
 
 /* A bias point while it is solved. */
