@@ -149,6 +149,28 @@ static weir_status average(qt_study *s)
   return WEIR_OK;
 }
 
+/* The largest interval with energies of a window in which the transmission is a straight line; of
+ * phonons that from 0, too. */
+static double widest_step(const qt_study *s, const qt_window *w)
+{
+  double widest = s->system.particle == QT_PHONONS ? s->energy[0] : 0;
+
+  for (int64_t i = 1; i < s->n_energies; i++) {
+    if (s->energy[i] > w->low && s->energy[i - 1] < w->high) {
+      widest = fmax(widest, s->energy[i] - s->energy[i - 1]);
+    }
+  }
+  return widest;
+}
+
+/* Whether an integral over a window sees enough of the transmission to be given: a grid with fewer
+ * than ten steps in it is no estimate, unless halved steps were seen to change nothing. At 0 K
+ * occupations are steps. */
+static bool resolves(const qt_study *s, const qt_window *w)
+{
+  return w->kt == 0 || s->cfg->energy.tolerance > 0 || widest_step(s, w) <= (w->high - w->low) / 10;
+}
+
 /* Says what an integral over the energies lacks. Phonons below the first energy are counted, those
  * above the last are missed where the transmission ends before it. */
 static void warn_of_grid(const qt_study *s, qt_window w)
@@ -157,8 +179,6 @@ static void warn_of_grid(const qt_study *s, qt_window w)
   const double transmits = 1e-6; /* what decimation gives outside of bands is less */
   const int64_t last = s->n_energies - 1;
   const double *e = s->energy;
-  const double step = last > 0 ? (e[last] - e[0]) / (double)last : 0;
-  const double widest = phonons ? fmax(step, e[0]) : step;
   const bool above = w.high > e[last] && (!phonons || s->transmission[last] > transmits);
 
   if ((w.low < e[0] && !phonons) || above) {
@@ -167,12 +187,19 @@ static void warn_of_grid(const qt_study *s, qt_window w)
               "eV: currents and conductances lack what is outside",
               e[0], e[last], w.low, w.high);
   }
-  if (w.kt > 0 && widest > w.kt && s->cfg->energy.tolerance == 0) {
+  if (w.kt > 0 && widest_step(s, &w) > w.kt && s->cfg->energy.tolerance == 0) {
     weir_warn("run",
               "energy.points: energies lie %g eV apart, more than k_B T of %g eV: currents and "
-              "conductances are not resolved",
-              widest, w.kt);
+              "conductances are not resolved, and not given where their window has fewer than ten "
+              "steps: give at least %.0f energies%s",
+              widest_step(s, &w), w.kt, ceil((e[last] - e[0]) / w.kt) + 1,
+              phonons && e[0] > w.kt ? " and a lower energy.min" : "");
   }
+}
+
+static bool is_known(const qt_study *s, const qt_window *w)
+{
+  return qt_window_is_met(w, s->n_energies, s->energy) && resolves(s, w);
 }
 
 static double or_none(bool known, double value)
@@ -187,20 +214,20 @@ static void integrate_phonons(qt_study *s)
   const double *e = s->energy, *t = s->transmission;
   qt_window w = qt_phonon_window(s->reservoir);
 
-  s->energy_current = or_none(qt_window_is_met(&w, n, e), qt_phonon_current(n, e, t, s->reservoir));
+  s->energy_current = or_none(is_known(s, &w), qt_phonon_current(n, e, t, s->reservoir));
   for (int64_t i = 0; i < list->count; i++) {
     const double kelvin = list->items[i];
     const qt_window one = qt_phonon_window((const qt_reservoir[]){{0, kelvin}, {0, kelvin}});
 
-    s->heat[i] = (qt_study_heat){
-        kelvin, or_none(qt_window_is_met(&one, n, e), qt_phonon_conductance(n, e, t, kelvin))};
+    s->heat[i] =
+        (qt_study_heat){kelvin, or_none(is_known(s, &one), qt_phonon_conductance(n, e, t, kelvin))};
     w.high = fmax(w.high, one.high);
     w.kt = fmin(w.kt, one.kt);
   }
   warn_of_grid(s, w);
 }
 
-/* Currents and conductances; NaN where no energies are in the window. */
+/* Currents and conductances; NaN where no energies are in the window, or too few. */
 static void integrate(qt_study *s)
 {
   const qt_contact_opts *c = &s->cfg->contact;
@@ -214,11 +241,11 @@ static void integrate(qt_study *s)
     integrate_phonons(s);
     return;
   }
-  const bool met = qt_window_is_met(&w, n, e);
+  const bool known = is_known(s, &w);
 
-  s->current = or_none(met, qt_electron_current(n, e, t, s->reservoir, s->spin));
-  s->energy_current = or_none(met, qt_electron_energy_current(n, e, t, s->reservoir, s->spin));
-  s->conductance = or_none(qt_window_is_met(&linear, n, e),
+  s->current = or_none(known, qt_electron_current(n, e, t, s->reservoir, s->spin));
+  s->energy_current = or_none(known, qt_electron_energy_current(n, e, t, s->reservoir, s->spin));
+  s->conductance = or_none(is_known(s, &linear),
                            qt_electron_conductance(n, e, t, s->mu, c->temperature, s->spin));
   warn_of_grid(s, w);
 }

@@ -19,7 +19,7 @@ enum { VALUE = 64 };
 static const char *value_text(double value, const char *unit, char text[VALUE])
 {
   if (isnan(value)) {
-    (void)snprintf(text, VALUE, "unknown (energies miss the window)");
+    (void)snprintf(text, VALUE, "unknown (too few energies in the window)");
   } else {
     (void)snprintf(text, VALUE, "%.5g %s", value, unit);
   }

@@ -32,7 +32,7 @@ def close(what, a, b, tolerance):
 
 
 ribbon = "device={agnr: {width: 7, length: 6, disorder: 0.5}}"
-out, spectra = run("ribbon", "--set", ribbon, "--set", "energy.points=60")
+out, spectra = run("ribbon", "--set", ribbon, "--set", "energy.points=120")
 
 with netCDF4.Dataset(os.path.join(out, "transport.nc")) as nc:
     close("transmission", nc["mean_transmission"][:], spectra["transmission"], 1e-15)
