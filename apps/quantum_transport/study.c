@@ -7,6 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
+#include "device/weir_parallel.h"
 #include "model/energies.h"
 #include "model/rgf/rgf.h"
 
@@ -19,23 +20,76 @@ const qt_device *qt_study_device(const qt_cfg *cfg)
   return qt_device_find(cfg->device.name != NULL ? cfg->device.name : USUAL);
 }
 
+/* The options of the device, of the usual one where none is named; *defaults: memory of these. */
+static weir_status get_options(const qt_cfg *cfg, void **defaults, const void **out)
+{
+  const qt_device *device = qt_study_device(cfg);
+
+  if (cfg->device.opts == NULL && device->opts_size > 0) {
+    WEIR_TRY(weir_alloc(1, device->opts_size, defaults));
+    weir_opts_default(device->opts, device->opts_size, *defaults);
+  }
+  *out = cfg->device.opts != NULL ? cfg->device.opts : *defaults;
+  return WEIR_OK;
+}
+
 static weir_status build(const qt_cfg *cfg, qt_system *out)
 {
-  const weir_one_of *kind = &cfg->device;
-  const qt_device *device = qt_study_device(cfg);
+  const void *opts = NULL;
   void *defaults = NULL;
   weir_status status = WEIR_OK;
 
-  if (kind->opts == NULL && device->opts_size > 0) {
-    WEIR_TRY(weir_alloc(1, device->opts_size, &defaults));
-    weir_opts_default(device->opts, device->opts_size, defaults);
-  }
-  WEIR_TRY_GOTO(device->build(kind->opts != NULL ? kind->opts : defaults, (uint64_t)cfg->seed, out),
-                done);
+  WEIR_TRY(get_options(cfg, &defaults, &opts));
+  WEIR_TRY_GOTO(qt_study_device(cfg)->build(opts, (uint64_t)cfg->seed, out), done);
   status = qt_system_check(out, cfg->tolerance);
 done:
   weir_free(&defaults);
   return status;
+}
+
+weir_status qt_study_check_size(const qt_cfg *cfg)
+{
+  const qt_device *device = qt_study_device(cfg);
+  const double mib = 1 << 20, matrices = 3; /* at least: self-energies of both leads, G */
+  const void *opts = NULL;
+  void *defaults = NULL;
+
+  if (device->rows == NULL) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(get_options(cfg, &defaults, &opts));
+  const int64_t rows = device->rows(opts);
+  const double least = matrices * (double)sizeof(weir_c128) * (double)rows * (double)rows / mib;
+
+  weir_free(&defaults);
+  if (rows > QT_LAYOUT_MAX_ROWS) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "device.%s.{%s}: a cross-section of %lld orbitals, at most %d are possible: "
+                     "give a smaller one",
+                     device->name, device->row_keys, (long long)rows, QT_LAYOUT_MAX_ROWS);
+  }
+  if (cfg->memory.budget > 0 && least > cfg->memory.budget) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "memory.budget: %g MiB do not hold three matrices of a cross-section of %lld "
+                     "orbitals, %.4g MiB: give more, or a smaller cross-section (device.%s.{%s})",
+                     cfg->memory.budget, (long long)rows, least, device->name, device->row_keys);
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_study_check_memory(const qt_transport_size *size)
+{
+  const double have = (double)weir_cpu_get()->memory_bytes, mib = 1 << 20;
+  const double need = size->peak + (isnan(size->factors) ? 0 : size->factors);
+
+  if (have > 0 && need > have) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "memory.budget: %.4g MiB are predicted, this machine has %.4g MiB: set "
+                     "memory.budget below that, so that fewer points are computed at once, or give "
+                     "a smaller cross-section, fewer energies or wave vectors",
+                     need / mib, have / mib);
+  }
+  return WEIR_OK;
 }
 
 /* A uniform grid about 0, so that -k is in it with every k. */

@@ -41,6 +41,12 @@ typedef struct qt_study {
 
 /* The device that a configuration names, or else the usual one. */
 const qt_device *qt_study_device(const qt_cfg *cfg);
+/* Refuses, before it is built, a device whose blocks are too large to be computed, or for
+ * memory.budget. Fails: WEIR_ERR_CONFIG naming the keys of its size; WEIR_ERR_MEMORY. */
+weir_status qt_study_check_size(const qt_cfg *cfg) WEIR_CHECKED;
+/* Refuses a run that is predicted to take more memory than this machine has. Fails:
+ * WEIR_ERR_CONFIG. */
+weir_status qt_study_check_memory(const qt_transport_size *size) WEIR_CHECKED;
 /* Builds the device, wave vectors and energies. Fails: WEIR_ERR_CONFIG naming the key; as
  * qt_device.build and qt_system_check. *out is finished by the caller, on failure too. */
 weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;

@@ -146,6 +146,7 @@ static weir_status prepare(bench *b)
 {
   const qt_study *s = &b->study;
 
+  WEIR_TRY(qt_study_check_size(b->cfg));
   WEIR_TRY(qt_study_open(b->cfg, &b->study));
   WEIR_TRY(qt_lead_start(&b->cfg->lead, &b->cfg->petsc));
   const bool phonons = s->system.particle == QT_PHONONS;

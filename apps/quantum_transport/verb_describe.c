@@ -87,6 +87,7 @@ weir_status qt_verb_describe(const weir_cli *cli)
   qt_cfg cfg;
 
   WEIR_TRY(qt_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(qt_study_check_size(&cfg), done);
   WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
   WEIR_TRY_GOTO(qt_study_start(&s), done);
   WEIR_TRY_GOTO(print(&s, cli->threads), done);

@@ -118,6 +118,13 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv)
   return weir_comm_agree(j->comm, weir_comm_rank(j->comm) == 0 ? write_results(j, s) : WEIR_OK);
 }
 
+/* How much of what is needed. Local. */
+static weir_status measure(const qt_study *s, int threads, qt_transport_size *out)
+{
+  WEIR_TRY(qt_study_size(s, threads, out));
+  return qt_study_check_memory(out);
+}
+
 /* Before there is a folder: what cannot be right leaves none. Local. */
 static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s)
 {
@@ -126,6 +133,7 @@ static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s)
                      "electrostatics.enabled: potentials are computed by the threads of one "
                      "process; start one rank, or set electrostatics.enabled=false");
   }
+  WEIR_TRY(qt_study_check_size(cfg));
   WEIR_TRY(qt_study_open(cfg, s));
   s->comm = comm;
   return WEIR_OK;
@@ -150,7 +158,7 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   weir_comm_configure(comm, &cfg.comm);
   WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, &s)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_size(&s, cli->threads, &size)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, measure(&s, cli->threads, &size)), done);
   s.factor_bytes = size.factors;
   status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);

@@ -15,6 +15,10 @@ typedef struct qt_device {
    * disorder. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA naming the file,
    * WEIR_ERR_MEMORY. */
   weir_status (*build)(const void *opts, uint64_t seed, qt_system *out);
+  /* Orbitals of a block (phonons: coordinates), or a few less, known before it is built, and the
+   * keys that set them; NULL: a few, or as many as a file has. */
+  int64_t (*rows)(const void *opts);
+  const char *row_keys;
 } qt_device;
 
 /* All devices of this build, sorted by name, NULL at the end: generated. */

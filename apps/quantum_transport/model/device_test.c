@@ -43,6 +43,44 @@ static void devices_of_default_options_are_sound(void **state)
   }
 }
 
+/* What is refused before it is built is not smaller than what is built. */
+static void rows_of_a_block_are_known_before_it_is_built(void **state)
+{
+  static const struct {
+    const char *kind, *set[3];
+  } cases[] = {
+      {"square", {"width=7"}},
+      {"agnr", {"width=4"}},
+      {"zgnr", {"width=3"}},
+      {"silicon_wire", {"height=1", "width=1"}},
+      {"silicon_wire", {"height=2", "width=3", "electrons.spin_orbit=true"}},
+      {"silicon_wire", {"height=3", "width=2", "particle=phonons"}},
+      {"silicon_fin", {"height=1"}},
+      {"silicon_fin", {"height=3", "electrons.passivation=hydrogen"}},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const qt_device *d = qt_device_find(cases[i].kind);
+    weir_config *config = NULL;
+    void *opts = NULL;
+    int sets = 0;
+    qt_system s = {.n = 0};
+
+    while (sets < 3 && cases[i].set[sets] != NULL) {
+      sets++;
+    }
+    assert_ok(weir_alloc(1, d->opts_size, &opts));
+    assert_ok(weir_config_load(d->opts, d->opts_size, NULL, 0, cases[i].set, sets, opts, &config));
+    assert_ok(d->build(opts, 1, &s));
+    const double rows = (double)s.block[1];
+
+    assert_true((double)d->rows(opts) <= rows && (double)d->rows(opts) > 0.7 * rows);
+    qt_system_fini(&s);
+    weir_config_destroy(&config);
+    weir_free(&opts);
+  }
+}
+
 /* The plane wave that comes from the left: exp(i k n) + (t - 1) exp(-i k n) before the defect,
  * t exp(i k n) after it. */
 static weir_c128 wave(double k, weir_c128 t, int64_t n)
@@ -124,6 +162,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(devices_of_default_options_are_sound),
+      cmocka_unit_test(rows_of_a_block_are_known_before_it_is_built),
       cmocka_unit_test(waves_pass_a_mass_defect_as_in_closed_form),
       cmocka_unit_test(defects_at_a_lead_are_refused),
       cmocka_unit_test(missing_memory_is_reported),

@@ -29,6 +29,11 @@ refused "$both" 'device.chain.hopping' 'device={chain: {hopping: 0}}'
 # What a run may take.
 refused "$both" 'memory.budget: ' memory.budget=0.001
 refused "$both" 'memory.budget: -1 is outside' memory.budget=-1
+refused "$both" 'memory.budget: 100 MiB do not hold three matrices of a cross-section of 1500 orbitals, 103 MiB' memory.budget=100 'device={square: {width: 1500, length: 2}}'
+refused "$both" 'device.silicon_wire.{height, width}: a cross-section of 799980 orbitals, at most 32767' 'device={silicon_wire: {height: 100, width: 100}}'
+refused "$both" 'device.agnr.{width}: a cross-section of 40000 orbitals' 'device={agnr: {width: 20000}}'
+refused run 'MiB are predicted, this machine has' 'device={square: {width: 1000, length: 10}}' energy.points=10000000
+accepted describe 'device={square: {width: 1000, length: 10}}' energy.points=10000000
 refused "$both" 'parallel.slabs: 900 slabs of a device of' parallel.slabs=900
 refused "$both" 'parallel.slabs: 0 is outside' parallel.slabs=0
 refused "$both" 'parallel.ranks_per_point: 0 is outside' parallel.ranks_per_point=0

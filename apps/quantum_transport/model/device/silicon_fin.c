@@ -13,6 +13,11 @@ static weir_status build(const void *opts, uint64_t seed, qt_system *out)
   return qt_silicon_create(opts, true, out);
 }
 
+static int64_t rows(const void *opts)
+{
+  return qt_silicon_rows(opts, true);
+}
+
 const qt_device qt_device_silicon_fin = {
     .name = "silicon_fin",
     .help = "[100] silicon slab, periodic along z",
@@ -20,4 +25,6 @@ const qt_device qt_device_silicon_fin = {
     .opts = options,
     .opts_size = sizeof(qt_silicon_opts),
     .build = build,
+    .rows = rows,
+    .row_keys = "height",
 };

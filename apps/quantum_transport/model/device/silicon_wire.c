@@ -14,6 +14,11 @@ static weir_status build(const void *opts, uint64_t seed, qt_system *out)
   return qt_silicon_create(opts, false, out);
 }
 
+static int64_t rows(const void *opts)
+{
+  return qt_silicon_rows(opts, false);
+}
+
 const qt_device qt_device_silicon_wire = {
     .name = "silicon_wire",
     .help = "[100] silicon nanowire",
@@ -21,4 +26,6 @@ const qt_device qt_device_silicon_wire = {
     .opts = options,
     .opts_size = sizeof(qt_silicon_opts),
     .build = build,
+    .rows = rows,
+    .row_keys = "height, width",
 };

@@ -21,6 +21,11 @@ static weir_status build(const void *opts, uint64_t seed, qt_system *out)
   return qt_ribbon_create(&lattice, opts, seed, out);
 }
 
+static int64_t rows(const void *opts)
+{
+  return ((const qt_ribbon_opts *)opts)->width * lattice.sites;
+}
+
 const qt_device qt_device_square = {
     .name = "square",
     .help = "ribbon of a square lattice, one orbital a site",
@@ -28,4 +33,6 @@ const qt_device qt_device_square = {
     .opts = options,
     .opts_size = sizeof(qt_ribbon_opts),
     .build = build,
+    .rows = rows,
+    .row_keys = "width",
 };

@@ -31,6 +31,11 @@ static weir_status build(const void *opts, uint64_t seed, qt_system *out)
   return qt_ribbon_create(&lattice, opts, seed, out);
 }
 
+static int64_t rows(const void *opts)
+{
+  return ((const qt_ribbon_opts *)opts)->width * lattice.sites;
+}
+
 const qt_device qt_device_zgnr = {
     .name = "zgnr",
     .help = "zigzag graphene nanoribbon, one p_z orbital an atom",
@@ -38,4 +43,6 @@ const qt_device qt_device_zgnr = {
     .opts = options,
     .opts_size = sizeof(qt_ribbon_opts),
     .build = build,
+    .rows = rows,
+    .row_keys = "width",
 };

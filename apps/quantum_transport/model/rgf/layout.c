@@ -13,19 +13,17 @@ void qt_layout_fini(qt_layout *l)
   *l = (qt_layout){.n_blocks = 0};
 }
 
-/* A library counts elements of a block, and of two side by side, in 32 bits; so blocks are at most
- * 2^31 and their sum fits 64 bits. */
-enum { MOST_ROWS = 32767 };
-
-/* Adds what block b has to the sums. */
+/* Adds what block b has to the sums, which fit 64 bits. */
 static weir_status count_block(qt_layout *l, int64_t b)
 {
   const int64_t n = qt_layout_rows(l, b);
   const int64_t next = b + 1 < l->n_blocks ? qt_layout_rows(l, b + 1) : 0;
 
-  if (n > MOST_ROWS) {
-    return weir_fail(WEIR_ERR_SHAPE, "layout: block %lld has %lld rows, at most %d are possible",
-                     (long long)b, (long long)n, MOST_ROWS);
+  if (n > QT_LAYOUT_MAX_ROWS) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "layout: block %lld has %lld rows (orbitals), at most %d are possible: give "
+                     "the device a smaller cross-section, or its leads thinner layers",
+                     (long long)b, (long long)n, QT_LAYOUT_MAX_ROWS);
   }
   l->offset[b] = l->count;
   l->diagonal[b] = l->diagonal_count;

@@ -24,3 +24,13 @@ done:
   qt_crystal_fini(&crystal);
   return status;
 }
+
+int64_t qt_silicon_rows(const qt_silicon_opts *o, bool is_periodic)
+{
+  const int64_t atoms = 8 * o->height * (is_periodic ? 1 : o->width) - 2; /* of a cubic cell: 8 */
+  const int64_t of_atom = o->particle == QT_PHONONS ? 3
+                          : o->electrons.spin_orbit ? 2 * QT_ORBITALS
+                                                    : QT_ORBITALS;
+
+  return atoms * of_atom;
+}
