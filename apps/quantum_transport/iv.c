@@ -164,7 +164,7 @@ weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, 
       "potential on %lld nodes, %lld bias points, %lld of an earlier run; left lead at %.6g eV",
       (long long)qt_grid_nodes(&out->scf.grid), (long long)count, (long long)out->n_found,
       out->scf.mu);
-  return WEIR_OK;
+  return out->n_found < count ? qt_scf_check_gap(&out->scf) : WEIR_OK;
 }
 
 weir_status qt_iv_solve(qt_study *s, const char *dir, qt_iv *iv)

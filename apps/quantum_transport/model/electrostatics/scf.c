@@ -133,8 +133,9 @@ static void read_atoms(const qt_scf *scf, const double *u, double *out)
   }
 }
 
-/* The gap that all of the device has in common: no state moves further than its potential; and an
- * energy in it, near the chemical potentials but off its edges. */
+/* The gap that all of the device has in common: no state moves further than its potential, and at
+ * U = 0 the device has none in the gap of the leads, as qt_scf_check_gap says; and an energy in it,
+ * near the chemical potentials but off its edges. */
 static weir_status find_gap(const run *r, const double *u, double gap[2], double *reference)
 {
   const double edge = 0.5, rounding = 0.01; /* eV; of edges of sampled bands */

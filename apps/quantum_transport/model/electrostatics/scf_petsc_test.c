@@ -13,16 +13,19 @@ static const double origin[1][2] = {{0, 0}}, one = 1;
 static const weir_string_list no_options = {NULL, 0};
 
 /* A chain with the mass of 0.19 electrons: t = hbar^2 / (2 m a^2), a = 3 Angstrom; band from 0. */
-static void make_chain(int64_t sites, qt_system *s)
+static void make_chain(int64_t sites, double impurity, qt_system *s)
 {
   const qt_device *device = qt_device_find("chain");
-  char text[160];
+  char text[240];
   void *opts = NULL;
   weir_config *config = NULL;
   const double t = 3.80998211 / 0.19 / 9;
 
-  (void)snprintf(text, sizeof text, "{sites: %lld, onsite: %.12g, hopping: %.12g, spacing: 3}",
-                 (long long)sites, 2 * t, -t);
+  (void)snprintf(
+      text, sizeof text,
+      "{sites: %lld, onsite: %.12g, hopping: %.12g, spacing: 3, impurity: %g, impurity_site: "
+      "%lld}",
+      (long long)sites, 2 * t, -t, impurity, (long long)sites / 2);
   assert_ok(weir_alloc(1, device->opts_size, &opts));
   assert_ok(weir_opts_parse(device->opts, device->opts_size, text, opts, &config));
   *s = (qt_system){.n = 0};
@@ -40,10 +43,10 @@ typedef struct set_up {
   qt_scf scf;
 } set_up;
 
-static weir_status open(int64_t sites, const char *text, set_up *out)
+static weir_status open_with(double impurity, int64_t sites, const char *text, set_up *out)
 {
   memset(out, 0, sizeof *out);
-  make_chain(sites, &out->s);
+  make_chain(sites, impurity, &out->s);
   assert_ok(
       weir_opts_parse(qt_electrostatics_options, sizeof out->opts, text, &out->opts, &out->config));
   out->spec = (qt_scf_spec){.opts = &out->opts,
@@ -56,6 +59,11 @@ static weir_status open(int64_t sites, const char *text, set_up *out)
                             .threads = 1};
   weir_opts_default(qt_lead_options, sizeof out->spec.lead, &out->spec.lead);
   return qt_scf_create(&out->s, &out->spec, &out->scf);
+}
+
+static weir_status open(int64_t sites, const char *text, set_up *out)
+{
+  return open_with(0, sites, text, out);
 }
 
 static void close(set_up *p)
@@ -106,6 +114,34 @@ static void an_undoped_wire_follows_its_gate(void **state)
   }
   qt_bias_fini(&b);
   close(&p);
+}
+
+/* An impurity of energy u binds a state at 2 t - sqrt(4 t^2 + u^2) below the band, which begins at
+ * 0; a repulsive one binds it above the band. */
+static void a_bound_state_in_the_gap_is_refused_by_atom(void **state)
+{
+  static const struct {
+    double impurity;
+    bool bound;
+  } cases[] = {{0, false}, {-2, true}, {-3, true}, {2, false}, {0.5, false}};
+  char atom[64];
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    set_up p;
+
+    assert_ok(open_with(cases[i].impurity, 24,
+                        "{" CHAIN "spacing: 3, doping: [{from: 0, to: 72, concentration: 1e20}]}",
+                        &p));
+    const weir_status status = qt_scf_check_gap(&p.scf);
+
+    assert_int_equal(status, cases[i].bound ? WEIR_ERR_NUMERIC : WEIR_OK);
+    if (cases[i].bound) {
+      (void)snprintf(atom, sizeof atom, "most of them at atom 12 (X, block 12");
+      assert_non_null(strstr(weir_last_message(), atom));
+      weir_clear_failure();
+    }
+    close(&p);
+  }
 }
 
 static const char transistor[] =
@@ -192,6 +228,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_uniform_wire_stays_flat),
       cmocka_unit_test(an_undoped_wire_follows_its_gate),
+      cmocka_unit_test(a_bound_state_in_the_gap_is_refused_by_atom),
       cmocka_unit_test(a_transistor_switches),
       cmocka_unit_test(what_does_not_converge_says_how_it_went),
       cmocka_unit_test(wrong_geometry_is_refused_by_key),
