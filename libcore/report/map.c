@@ -212,29 +212,57 @@ static void put_number(FILE *out, double x, double y, const char *how, double va
 {
   char text[32];
 
-  (void)snprintf(text, sizeof text, "%.3g", value == 0 ? 0.0 : value);
+  (void)snprintf(text, sizeof text, "%.6g", value == 0 ? 0.0 : value);
   put_text(out, x, y, how, text);
+}
+
+/* Where a coordinate lies among the middles of n cells, as a share of their extent. */
+static double share_of(const double *at, int64_t n, double value)
+{
+  const bool down = at[0] > at[n - 1];
+  int64_t i = 0;
+
+  while (i + 2 < n && (down ? at[i + 1] > value : at[i + 1] < value)) {
+    i++;
+  }
+  const double part = n > 1 ? (value - at[i]) / (at[i + 1] - at[i]) : 0;
+
+  return ((double)i + part + 0.5) / (double)n;
+}
+
+/* Round numbers along the x axis or the y axis, from edge to edge; a single cell has its own. */
+static void put_ticks(FILE *out, const drawn *d, bool is_x)
+{
+  const int64_t n = is_x ? d->columns : d->rows;
+  const double *at = is_x ? d->x : d->y;
+  const double first = n > 1 ? at[0] - (at[1] - at[0]) / 2 : at[0];
+  const double last = n > 1 ? at[n - 1] + (at[n - 1] - at[n - 2]) / 2 : at[0];
+  report_axis a = {.lo = fmin(first, last), .hi = fmax(first, last)};
+
+  if (n > 1) {
+    report_round(&a, is_x ? 7 : 5, false);
+  } else {
+    a.step = at[0] != 0 ? fabs(at[0]) : 1;
+  }
+  for (double k = ceil(a.lo / a.step - 1e-9); k * a.step <= a.hi + 1e-9 * a.step; k++) {
+    const double share = share_of(at, n, k * a.step);
+
+    if (is_x) {
+      put_number(out, LEFT + share * ACROSS, TOP + d->up + 15, "text-anchor=\"middle\"",
+                 k * a.step);
+    } else {
+      put_number(out, LEFT - 5, TOP + share * d->up + 4, "text-anchor=\"end\"", k * a.step);
+    }
+  }
 }
 
 static void put_axes(FILE *out, const weir_map *m, const drawn *d)
 {
-  enum { MARKS = 5 };
-
   fprintf(out,
           "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#444\"/>\n",
           LEFT, TOP, ACROSS, d->up);
-  for (int k = 0; k < MARKS; k++) {
-    const int64_t i = k * (d->columns - 1) / (MARKS - 1), j = k * (d->rows - 1) / (MARKS - 1);
-
-    if (k == 0 || i != (k - 1) * (d->columns - 1) / (MARKS - 1)) {
-      put_number(out, LEFT + ((double)i + 0.5) * ACROSS / (double)d->columns, TOP + d->up + 15,
-                 "text-anchor=\"middle\"", d->x[i]);
-    }
-    if (k == 0 || j != (k - 1) * (d->rows - 1) / (MARKS - 1)) {
-      put_number(out, LEFT - 5, TOP + ((double)j + 0.5) * d->up / (double)d->rows + 4,
-                 "text-anchor=\"end\"", d->y[j]);
-    }
-  }
+  put_ticks(out, d, true);
+  put_ticks(out, d, false);
   put_text(out, LEFT + ACROSS / 2.0, 18, "text-anchor=\"middle\" font-weight=\"bold\"", m->title);
   put_text(out, LEFT + ACROSS / 2.0, TOP + d->up + 34, "text-anchor=\"middle\"", m->x_label);
   fprintf(out, "<g transform=\"translate(14 %d) rotate(-90)\">", TOP + d->up / 2);
@@ -244,8 +272,8 @@ static void put_axes(FILE *out, const weir_map *m, const drawn *d)
 
 static void put_scale(FILE *out, const weir_map *m, const drawn *d)
 {
-  enum { MARKS = 5 };
   const double x = LEFT + ACROSS + GAP;
+  report_axis a = {.lo = d->lo, .hi = d->hi};
 
   for (int k = 0; k < CLASSES; k++) {
     const double step = (double)d->up / CLASSES;
@@ -256,11 +284,11 @@ static void put_scale(FILE *out, const weir_map *m, const drawn *d)
             x, TOP + d->up - (k + 1) * step, SCALE, step);
     put_color(out, m, k);
   }
-  for (int k = 0; k < MARKS; k++) {
-    const double share = (double)k / (MARKS - 1);
+  report_round(&a, 5, false);
+  for (double k = ceil(a.lo / a.step - 1e-9); k * a.step <= a.hi + 1e-9 * a.step; k++) {
+    const double share = (k * a.step - d->lo) / (d->hi - d->lo);
 
-    put_number(out, x + SCALE + 4, TOP + d->up * (1 - share) + 4, "",
-               d->lo + share * (d->hi - d->lo));
+    put_number(out, x + SCALE + 4, TOP + d->up * (1 - share) + 4, "", k * a.step);
   }
   put_text(out, x + SCALE, TOP + d->up + 34, "text-anchor=\"middle\"", m->unit);
 }

@@ -88,6 +88,36 @@ static void large_fields_are_averaged(void **state)
   free(text);
 }
 
+/* Ticks are round numbers where they lie between the middles of cells, also of uneven ones. */
+static void axes_have_round_numbers(void **state)
+{
+  const double x[] = {0.7, 3.3, 41.9, 100.2}, y[] = {1.97, 0.03, -2.03};
+  const double value[12] = {0, 0.717};
+  const weir_map m = {.title = "",
+                      .x_label = "",
+                      .y_label = "",
+                      .unit = "",
+                      .rows = 3,
+                      .columns = 4,
+                      .x = x,
+                      .y = y,
+                      .value = value};
+  char *text = text_of(weir_map_svg, &m), place[64];
+  static const char *const shown[] = {">20<", ">100<", ">2<", ">-2<", ">0.2<", ">0<"};
+
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+    assert_non_null(strstr(text, shown[i]));
+  }
+  assert_null(strstr(text, "41.9"));
+  assert_null(strstr(text, "1.97"));
+  assert_null(strstr(text, "717"));
+  /* 20 of x: between the middles of cells 1 and 2 of 4 across 560 pixels from 84 on */
+  (void)snprintf(place, sizeof place, "<text x=\"%.1f\"",
+                 84 + 140 * (1.5 + (20 - 3.3) / (41.9 - 3.3)));
+  assert_non_null(strstr(text, place));
+  free(text);
+}
+
 static void constants_and_nothing_have_a_scale(void **state)
 {
   const double same[] = {5, 5}, none[] = {NAN, NAN};
@@ -117,6 +147,7 @@ int main(void)
       cmocka_unit_test(rows_stand_as_their_coordinates_say),
       cmocka_unit_test(cells_of_one_colour_are_one_path),
       cmocka_unit_test(large_fields_are_averaged),
+      cmocka_unit_test(axes_have_round_numbers),
       cmocka_unit_test(constants_and_nothing_have_a_scale),
   };
 
