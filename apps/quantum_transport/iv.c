@@ -111,7 +111,7 @@ static void warn_of_ends(const qt_bias *b)
   }
 }
 
-/* The study goes on in the potential of the last bias point. */
+/* The study continues in the potential of the last bias point. */
 static weir_status move_study(qt_study *s, qt_iv *iv)
 {
   const qt_bias *last = &iv->bias[iv->n_found - 1];

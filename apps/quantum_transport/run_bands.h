@@ -1,4 +1,4 @@
-/* run_bands.h - the band structure of the leads beside the transmission in the report. */
+/* run_bands.h - the band structure of the leads next to the transmission in the report. */
 #ifndef QT_RUN_BANDS_H
 #define QT_RUN_BANDS_H
 #include "report/weir_report.h"

@@ -1,5 +1,5 @@
-/* verb_run.c - computes transmission, density of states and currents of a device, or goes on with
- * what an earlier run of the folder left. */
+/* verb_run.c - computes transmission, density of states and currents of a device, or resumes an
+ * earlier run of the folder. */
 #include <math.h>
 #include <stdio.h>
 #include "base/weir_alloc.h"

@@ -15,7 +15,7 @@ typedef struct subject {
 
 static const double energy[] = {-0.4, 0.3}, k[1][2] = {{0, 0}}, weight[] = {1};
 
-/* Sites 0 1 | 2 3 | 4 5, each coupled to the one beside it and to the next slice. */
+/* Sites 0 1 | 2 3 | 4 5, each coupled to the other and to the next slice. */
 static void begin(subject *s)
 {
   const ribbon r = {.width = 2, .length = 3, .hopping = -1};

@@ -137,7 +137,7 @@ static void unsound_systems_are_refused_by_place(void **state)
   }
 }
 
-/* A sparse matrix [n, n] with 1 on its diagonal and x, its conjugate, beside it, as image (0, 0).
+/* A sparse matrix [n, n] with 1 on its diagonal and x, its conjugate, next to it, as image (0, 0).
  */
 static void put_overlap(qt_bloch *m, int64_t n, weir_c128 x)
 {
@@ -163,7 +163,7 @@ static weir_status check(void *system)
   return qt_system_check(system, 1e-12);
 }
 
-/* A ribbon two sites wide: with 1 on the diagonal and x beside it, a block has the eigenvalues
+/* A ribbon two sites wide: with 1 on the diagonal and x next to it, a block has the eigenvalues
  * 1 +- |x|. */
 static void overlaps_are_of_all_parts_and_positive(void **state)
 {

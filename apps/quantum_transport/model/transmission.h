@@ -16,7 +16,7 @@ typedef struct qt_transport_save {
   double interval; /* seconds between two checkpoints; 0: one when stopped, alone */
   int64_t keep;    /* newest that are kept, at least 1                            */
   int format;      /* weir_checkpoint_format                                      */
-  bool resume;     /* go on after the latest checkpoint of dir                    */
+  bool resume;     /* resume from the latest checkpoint of dir                    */
   bool whole;      /* one of all points, too, for others follow                   */
   weir_status (*begin)(void *context); /* called on rank 0 once a checkpoint has been read, and
                                           before each is written; NULL: nothing */
@@ -101,7 +101,7 @@ weir_status qt_transport_start(const qt_transport_spec *spec) WEIR_CHECKED;
 weir_status qt_transport_create(const qt_system *s, const qt_transport_spec *spec,
                                 qt_transport *out) WEIR_CHECKED;
 void qt_transport_fini(qt_transport *t);
-/* What a computation takes beside the system. */
+/* What a computation takes in addition to the system. */
 typedef struct qt_transport_size {
   double peak;     /* bytes held at most, where the method of the leads succeeds; without factors */
   double factors;  /* of sparse factors and their work space, as MUMPS estimates them, which

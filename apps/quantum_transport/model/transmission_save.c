@@ -273,7 +273,8 @@ weir_status transport_load(const transport_job *j, int64_t *done)
   WEIR_TRY_GOTO(load(j, &ours, &c, &step), done);
   if (step >= 0) {
     WEIR_TRY_GOTO(save->begin != NULL ? save->begin(save->context) : WEIR_OK, done);
-    weir_info("run", "goes on after %lld of %lld points", (long long)step, (long long)j->points);
+    weir_info("run", "resumed: %lld of %lld points are done", (long long)step,
+              (long long)j->points);
     weir_event("resume", WEIR_INT("points", step));
     *done = step;
   }

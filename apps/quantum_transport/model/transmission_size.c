@@ -43,7 +43,7 @@ static int64_t points_of_thread(const qt_point_spec *p)
   return n < LEAST ? LEAST : n > MOST ? MOST : (int64_t)n;
 }
 
-/* What a plan takes beside arrays and scratch, about. */
+/* About what a plan takes in addition to arrays and scratch. */
 static const double plan_bytes = 1 << 16;
 
 /* Bytes of the arrays of a point; *most: of the largest. */

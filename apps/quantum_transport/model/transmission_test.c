@@ -134,7 +134,7 @@ static void a_double_barrier_resonates(void **state)
   }
 }
 
-/* K = M = 1 in units of hbar omega: Phi = 2 at a site, -1 beside it; omega^2 is E. */
+/* K = M = 1 in units of hbar omega: Phi = 2 at a site, -1 to its neighbours; omega^2 is E. */
 static double heavy_site(int64_t x, int64_t y)
 {
   return x == 3 ? 2 / 1.5 - 2 + 0 * (double)y : 0;

@@ -7,14 +7,14 @@
 
 enum { SITES = 9, BAD_CONFIG = 2, BAD_DATA = 3 };
 
-/* A chain as dense [SITES, SITES], hopping -1, or an overlap with `beside` next to 1. */
-static void chain(double at, double beside, double m[SITES][SITES])
+/* A chain as dense [SITES, SITES], hopping -1, or an overlap with `next` between neighbours. */
+static void chain(double at, double next, double m[SITES][SITES])
 {
   memset(m, 0, sizeof(double[SITES][SITES]));
   for (int i = 0; i < SITES; i++) {
     m[i][i] = at;
     if (i > 0) {
-      m[i][i - 1] = m[i - 1][i] = beside;
+      m[i][i - 1] = m[i - 1][i] = next;
     }
   }
 }

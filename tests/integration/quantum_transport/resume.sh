@@ -59,7 +59,7 @@ resumed() {
   local out=$1
   shift
   run "$out" --threads 2 "$@" || fail "$out: it cannot be resumed"
-  grep -q 'goes on after [0-9]* of' "$work/log" || fail "$out: it begins again"
+  grep -q 'resumed: [0-9]* of' "$work/log" || fail "$out: it begins again"
   cmp -s "$work/whole/spectra.csv" "$work/$out/spectra.csv" || fail "$out: other spectra"
   [ -z "$(newest "$out")" ] || fail "$out: a checkpoint is left"
   [ "$(grep -c '"event": "resume"' "$work/$out/run.jsonl")" = 1 ] || fail "$out: the log does not tell of it"
@@ -122,6 +122,6 @@ cmp -s "$work/whole/spectra.csv" "$work/damaged/spectra.csv" || fail "damaged: o
 # --overwrite begins again.
 interrupt KILL again 1
 run again --threads 1 --overwrite || fail "again: status $?"
-! grep -q 'goes on after' "$work/log" || fail "again: it is resumed"
+! grep -q 'resumed: ' "$work/log" || fail "again: it is resumed"
 cmp -s "$work/whole/spectra.csv" "$work/again/spectra.csv" || fail "again: other spectra"
 echo "stopped, killed and damaged runs of $points energies are resumed"

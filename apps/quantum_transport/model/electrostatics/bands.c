@@ -195,7 +195,7 @@ done:
   return status;
 }
 
-/* In units of k_B T, where exp is lost beside what is summed. */
+/* In units of k_B T, where exp no longer changes a sum. */
 static const double far = 40;
 
 /* Means over a piece of a band. */

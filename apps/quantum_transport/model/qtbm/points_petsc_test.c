@@ -25,7 +25,7 @@ static qt_transport_spec waves(int64_t n, const double *energy)
 }
 
 /* Peaks of runs, each larger than what was held before, whose leads need no second method. MUMPS
- * holds factors beside them. */
+ * holds factors in addition. */
 static void memory_is_predicted(void **state)
 {
   static const struct {
