@@ -28,7 +28,7 @@ static void transmissions_are_compared_with_a_reference(void **state)
                            "'eval={shift: -3, factor: 0.5, tolerance: 1e-9}' --out %s",
                            in_scratch("run/spectra.csv"), reference, in_scratch("score")),
                    0);
-  assert_near(event_number(in_scratch("score"), "eval_end", "energies"), 39, 0);
+  assert_near(event_number(in_scratch("score"), "eval_end", "energies"), 191, 0);
   assert_true(event_number(in_scratch("score"), "eval_end", "max_error") < 1e-9);
   assert_int_equal(access(in_scratch("score/scores.csv"), F_OK), 0);
   assert_int_equal(access(in_scratch("score/figures/error.svg"), F_OK), 0);
