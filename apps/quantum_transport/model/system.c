@@ -100,9 +100,46 @@ static weir_status check_size(const char *name, const qt_bloch *m, int64_t n)
   return WEIR_OK;
 }
 
-/* M_-m must be the conjugate transpose of M_m. */
-static weir_status check_hermitian(const char *name, const qt_bloch *m, double tolerance)
+/* " of block (b, c)" of an element of the device; nothing of one of a lead (s NULL). */
+static const char *block_text(const qt_system *s, int64_t row, int64_t column, char text[64])
 {
+  text[0] = 0;
+  if (s != NULL) {
+    (void)snprintf(text, 64, " of block (%lld, %lld)", (long long)block_of(s, row),
+                   (long long)block_of(s, column));
+  }
+  return text;
+}
+
+static weir_status check_finite(const qt_system *s, const char *name, const qt_bloch *m)
+{
+  char text[64];
+
+  for (int64_t i = 0; i < m->count; i++) {
+    const qt_sparse *a = &m->matrix[i];
+
+    for (int64_t row = 0; row < a->rows; row++) {
+      for (int64_t e = a->start[row]; e < a->start[row + 1]; e++) {
+        if (!isfinite(a->value[e].re) || !isfinite(a->value[e].im)) {
+          return weir_fail(WEIR_ERR_DATA,
+                           "%s: element (%lld, %lld)%s of image (%lld, %lld) is no finite number "
+                           "(%g, %g)",
+                           name, (long long)row, (long long)a->column[e],
+                           block_text(s, row, a->column[e], text), (long long)m->image[i][0],
+                           (long long)m->image[i][1], a->value[e].re, a->value[e].im);
+        }
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+/* M_-m must be the conjugate transpose of M_m. */
+static weir_status check_hermitian(const qt_system *s, const char *name, const qt_bloch *m,
+                                   double tolerance)
+{
+  char text[64];
+
   for (int64_t i = 0; i < m->count; i++) {
     const int64_t *image = m->image[i];
     int64_t other = 0, row, column;
@@ -120,10 +157,10 @@ static weir_status check_hermitian(const char *name, const qt_bloch *m, double t
 
     if (!(error <= tolerance * qt_sparse_max(&m->matrix[i]))) {
       return weir_fail(WEIR_ERR_DATA,
-                       "%s is not Hermitian: element (%lld, %lld) of image (%lld, %lld) and its "
+                       "%s is not Hermitian: element (%lld, %lld)%s of image (%lld, %lld) and its "
                        "Hermitian conjugate differ by %g",
-                       name, (long long)row, (long long)column, (long long)image[0],
-                       (long long)image[1], error);
+                       name, (long long)row, (long long)column, block_text(s, row, column, text),
+                       (long long)image[0], (long long)image[1], error);
     }
   }
   return WEIR_OK;
@@ -211,8 +248,9 @@ static weir_status check_lead(const qt_system *s, int c, double tolerance)
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     (void)snprintf(name, sizeof name, "%s of the %s lead", rows[i].what, side);
     WEIR_TRY(check_size(name, rows[i].m, lead->n));
+    WEIR_TRY(check_finite(NULL, name, rows[i].m));
     if (rows[i].hermitian) {
-      WEIR_TRY(check_hermitian(name, rows[i].m, tolerance));
+      WEIR_TRY(check_hermitian(NULL, name, rows[i].m, tolerance));
     }
   }
   if ((lead->overlap.count > 0) != (s->s.count > 0)) {
@@ -238,8 +276,10 @@ weir_status qt_system_check(const qt_system *s, double tolerance)
   WEIR_TRY(check_blocks(s));
   WEIR_TRY(check_size("the Hamiltonian", &s->h, s->n));
   WEIR_TRY(check_size("the overlap matrix", &s->s, s->n));
-  WEIR_TRY(check_hermitian("the Hamiltonian", &s->h, tolerance));
-  WEIR_TRY(check_hermitian("the overlap matrix", &s->s, tolerance));
+  WEIR_TRY(check_finite(s, "the Hamiltonian", &s->h));
+  WEIR_TRY(check_finite(s, "the overlap matrix", &s->s));
+  WEIR_TRY(check_hermitian(s, "the Hamiltonian", &s->h, tolerance));
+  WEIR_TRY(check_hermitian(s, "the overlap matrix", &s->s, tolerance));
   WEIR_TRY(check_coupling(s, "the Hamiltonian", &s->h, true));
   WEIR_TRY(check_coupling(s, "the overlap matrix", &s->s, false));
   for (int c = 0; c < QT_LEADS; c++) {

@@ -1,5 +1,6 @@
 /* bad_devices.c - devices that cannot be right, as files of a user: each is refused with the exit
  * status of its kind, and the message names file, matrix, block and element. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,8 +66,9 @@ static void bad_hamiltonians_are_refused_by_element(void **state)
   chain(0, -1, m);
   expect_matrices(0, put("good.mtx", m), layers, "report:");
   m[4][3] = -0.5;
-  expect_matrices(BAD_DATA, put("h.mtx", m), layers,
-                  "the Hamiltonian is not Hermitian: element (3, 4) of image (0, 0)");
+  expect_matrices(
+      BAD_DATA, put("h.mtx", m), layers,
+      "the Hamiltonian is not Hermitian: element (3, 4) of block (3, 4) of image (0, 0)");
   m[4][3] = m[3][4] = 0;
   expect_matrices(BAD_DATA, put("h.mtx", m), layers,
                   "the Hamiltonian does not couple blocks 3 and 4 of the device");
@@ -142,6 +144,46 @@ static void bad_counts_of_wannier90_are_refused_by_line(void **state)
   }
 }
 
+/* A Wigner-Seitz file of another Hamiltonian, one that ends early, one that counts wrongly. */
+static void bad_shifts_of_wannier90_are_refused_by_line(void **state)
+{
+  static const char hr[] = "c\n1\n3\n1 1 1\n-1 0 0 1 1 -1 0\n0 0 0 1 1 0 0\n1 0 0 1 1 -1 0\n";
+  static const struct {
+    const char *text, *said;
+  } cases[] = {
+      {"c\n-1 0 0 1 1\n1\n0 0 0\n", "x_wsvec.dat:4: the file ends here"},
+      {"c\n-1 0 0 1 1\n2\n0 0 0\n0 0 0 1 1\n1\n0 0 0\n1 0 0 1 1\n1\n0 0 0\n", "x_wsvec.dat:5: "},
+      {"c\n-7 0 0 1 1\n1\n0 0 0\n", "the Hamiltonian has no lattice vector (-7, 0, 0)"},
+  };
+  char device[2048];
+
+  (void)state;
+  weir_check_write(in_scratch("x_hr.dat"), hr, strlen(hr));
+  (void)snprintf(device, sizeof device, "wannier: {seed: %s}", in_scratch("x"));
+  expect(0, device, "report:");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    weir_check_write(in_scratch("x_wsvec.dat"), cases[i].text, strlen(cases[i].text));
+    expect(BAD_DATA, device, cases[i].said);
+  }
+}
+
+/* Damaged files of the binary formats: not a number, and cut short. */
+static void bad_binary_matrices_are_refused_by_file(void **state)
+{
+  const double omen[][4] = {{1, 1, 0.5, 0}, {1, 2, NAN, 0}, {2, 1, -1, 0}, {2, 2, 0.5, 0}};
+  const double head[] = {2, 4, 1};
+  char bytes[sizeof head + sizeof omen];
+
+  (void)state;
+  memcpy(bytes, head, sizeof head);
+  memcpy(bytes + sizeof head, omen, sizeof omen);
+  weir_check_write(in_scratch("H_4.bin"), bytes, sizeof bytes);
+  expect_matrices(BAD_DATA, in_scratch("H_4.bin"), layers,
+                  "H_4.bin: element 2 at byte 56, row 1, column 2, value nan");
+  weir_check_write(in_scratch("H_4.bin"), bytes, sizeof bytes - 40);
+  expect_matrices(BAD_DATA, in_scratch("H_4.bin"), layers, "H_4.bin: declares 4 elements");
+}
+
 /* Above the band nothing propagates: said for each lead, T is 0. */
 static void energies_outside_the_bands_are_told(void **state)
 {
@@ -172,6 +214,8 @@ int main(void)
       TEST(bad_numbers_are_refused_by_line),
       TEST(bad_overlaps_are_refused_by_orbital),
       TEST(bad_counts_of_wannier90_are_refused_by_line),
+      TEST(bad_shifts_of_wannier90_are_refused_by_line),
+      TEST(bad_binary_matrices_are_refused_by_file),
       TEST(energies_outside_the_bands_are_told),
   };
 
