@@ -1,6 +1,7 @@
 /* iv.c - see iv.h. */
 #include "iv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "model/electrostatics/potential.h"
+#include "model/electrostatics/ranks.h"
 
 void qt_iv_fini(qt_iv *iv)
 {
@@ -127,33 +129,72 @@ static weir_status move_study(qt_study *s, qt_iv *iv)
   s->reservoir[QT_RIGHT].mu = iv->scf.mu - last->drain;
   s->mu = iv->scf.mu - last->drain / 2;
   s->iv = iv;
+  s->reserved = 0; /* it is held by now */
   return WEIR_OK;
+}
+
+static qt_scf_spec spec_of(const qt_study *s, int threads)
+{
+  const double mib = 1 << 20;
+
+  return (qt_scf_spec){.opts = &s->cfg->electrostatics,
+                       .petsc = &s->cfg->petsc,
+                       .lead = s->cfg->lead,
+                       .n_k = s->n_k,
+                       .k = (const double(*)[2])s->k,
+                       .weight = s->weight,
+                       .mu = s->cfg->contact.mu,
+                       .temperature = s->cfg->contact.temperature,
+                       .shift = s->cfg->energy.shift,
+                       .threads = threads,
+                       .comm = s->comm,
+                       .budget = s->cfg->memory.budget * mib};
+}
+
+weir_status qt_iv_size(const qt_study *s, int threads, double *peak, double *kept)
+{
+  const qt_scf_spec spec = spec_of(s, threads);
+  qt_iv iv = {.cfg = s->cfg};
+  double drain = 0;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_iv_voltages(s->cfg, &iv), done);
+  for (int64_t i = 0; i < iv.n_drain; i++) {
+    drain = fmax(drain, fabs(iv.drain[i]));
+  }
+  WEIR_TRY_GOTO(qt_scf_bytes(&s->system, &spec, iv.n_drain * iv.n_gate, drain, kept, peak), done);
+  *peak += (double)weir_alloc_bytes();
+  *kept += qt_system_bytes(&s->system); /* that in the potential */
+done:
+  qt_iv_fini(&iv);
+  return status;
+}
+
+/* Of this rank alone. */
+static weir_status prepare(const qt_study *s, const weir_config *config, qt_iv *out)
+{
+  WEIR_TRY(make_digest(config, &out->flat, out->digest));
+  WEIR_TRY(qt_iv_voltages(s->cfg, out));
+  return weir_alloc(out->n_drain * out->n_gate, sizeof *out->bias, (void **)&out->bias);
 }
 
 weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, int threads,
                        qt_iv *out)
 {
-  const qt_scf_spec spec = {.opts = &s->cfg->electrostatics,
-                            .petsc = &s->cfg->petsc,
-                            .lead = s->cfg->lead,
-                            .n_k = s->n_k,
-                            .k = (const double(*)[2])s->k,
-                            .weight = s->weight,
-                            .mu = s->cfg->contact.mu,
-                            .temperature = s->cfg->contact.temperature,
-                            .shift = s->cfg->energy.shift,
-                            .threads = threads};
-  bool found = dir != NULL;
+  const qt_scf_spec spec = spec_of(s, threads);
+  double kept;
+  bool found = true;
+  weir_status status = WEIR_OK;
 
-  *out = (qt_iv){.cfg = s->cfg};
+  *out = (qt_iv){.cfg = s->cfg, .comm = s->comm};
+  status = qt_iv_size(s, threads, &out->predicted_bytes, &kept);
+  WEIR_TRY(qt_ranks_agree(s->comm, status));
   out->flat = s->system;
   s->system = (qt_system){.n = 0};
-  WEIR_TRY(make_digest(config, &out->flat, out->digest));
-  WEIR_TRY(qt_iv_voltages(s->cfg, out));
+  WEIR_TRY(qt_ranks_agree(s->comm, prepare(s, config, out)));
   WEIR_TRY(qt_scf_create(&out->flat, &spec, &out->scf));
   const int64_t count = out->n_drain * out->n_gate;
 
-  WEIR_TRY(weir_alloc(count, sizeof *out->bias, (void **)&out->bias));
   while (out->n_found < count && found) {
     WEIR_TRY(qt_iv_load(out, out->n_found, dir, &found));
     out->n_found += found;
@@ -167,21 +208,43 @@ weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, 
   return out->n_found < count ? qt_scf_check_gap(&out->scf) : WEIR_OK;
 }
 
+/* What of an interrupted sweep stays. */
+static weir_status tell_stop(const qt_iv *iv, const char *dir)
+{
+  const int64_t count = iv->n_drain * iv->n_gate, i = iv->n_found;
+  char kept[128] = "none of";
+
+  if (i > 0) {
+    (void)snprintf(kept, sizeof kept, "%lld of", (long long)i);
+  }
+  return weir_fail(WEIR_ERR_STOPPED,
+                   "stopped at drain %g V, gate %g V: %s %lld bias points %s kept in %s/bias: "
+                   "repeat the command to compute the next",
+                   iv->drain[i / iv->n_gate], iv->gate[i % iv->n_gate], kept, (long long)count,
+                   i == 1 ? "is" : "are", dir);
+}
+
 weir_status qt_iv_solve(qt_study *s, const char *dir, qt_iv *iv)
 {
   const int64_t count = iv->n_drain * iv->n_gate;
+  const bool leads = qt_ranks_rank(s->comm) == 0;
   const double began = weir_clock();
 
   for (int64_t i = iv->n_found; i < count; i++) {
     const double start = weir_clock();
+    const weir_status status =
+        qt_scf_solve(&iv->scf, iv->drain[i / iv->n_gate], iv->gate[i % iv->n_gate],
+                     find_start(iv, i), &iv->bias[i]);
 
-    WEIR_TRY(qt_scf_solve(&iv->scf, iv->drain[i / iv->n_gate], iv->gate[i % iv->n_gate],
-                          find_start(iv, i), &iv->bias[i]));
+    if (status == WEIR_ERR_STOPPED) {
+      return tell_stop(iv, dir);
+    }
+    WEIR_TRY(status);
     iv->n_found++;
-    WEIR_TRY(qt_iv_save(iv, i, dir));
+    WEIR_TRY(qt_ranks_agree(s->comm, leads ? qt_iv_save(iv, i, dir) : WEIR_OK));
     tell(iv, &iv->bias[i], weir_clock() - start);
     warn_of_ends(&iv->bias[i]);
   }
   iv->seconds = weir_clock() - began;
-  return move_study(s, iv);
+  return qt_ranks_agree(s->comm, move_study(s, iv));
 }

@@ -6,6 +6,7 @@
 #include "base/weir_file.h"
 #include "io/weir_npy.h"
 #include "iv.h"
+#include "model/electrostatics/ranks.h"
 
 /* Numbers in front of the arrays: the version of the layout, the digest in eight pieces, and the
  * rest. */
@@ -42,6 +43,14 @@ bool qt_iv_is_begun(const char *dir)
   char path[PATH];
 
   return path_of(dir, 0, path) == WEIR_OK && weir_file_exists(path);
+}
+
+bool qt_iv_is_complete(const char *dir)
+{
+  char path[PATH];
+
+  return qt_iv_is_begun(dir) && weir_path_join(dir, "report.html", path, PATH) == WEIR_OK &&
+         weir_file_exists(path);
 }
 
 static void fill_digest(const char digest[65], double *out)
@@ -159,32 +168,57 @@ static weir_status take(const qt_iv *iv, const double *value, qt_bias *b)
   return WEIR_OK;
 }
 
-weir_status qt_iv_load(qt_iv *iv, int64_t number, const char *dir, bool *found)
+/* The numbers of a file; *count 0: there is none. Local. */
+static weir_status read(const qt_iv *iv, int64_t number, const char *dir, double **value,
+                        int64_t *count)
 {
   weir_npy *file = NULL;
-  double *value = NULL;
   weir_status status = WEIR_OK;
   char path[PATH];
 
+  *count = 0;
+  if (dir == NULL) {
+    return WEIR_OK;
+  }
   WEIR_TRY(path_of(dir, number, path));
-  *found = weir_file_exists(path);
-  if (!*found) {
+  if (!weir_file_exists(path)) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_npy_open(path, &file));
   const weir_npy_shape *shape = weir_npy_get(file);
-  const int64_t count = shape->dtype == WEIR_F64 && shape->n_dims == 1 ? shape->lengths[0] : 0;
 
-  WEIR_TRY_GOTO(weir_alloc(count, sizeof *value, (void **)&value), done);
-  WEIR_TRY_GOTO(weir_npy_read(file, 0, count, value), done);
-  WEIR_TRY_GOTO(check(iv, number, value, count, path), done);
-  WEIR_TRY_GOTO(take(iv, value, &iv->bias[number]), done);
+  *count = shape->dtype == WEIR_F64 && shape->n_dims == 1 ? shape->lengths[0] : 0;
+  WEIR_TRY_GOTO(weir_alloc(*count, sizeof **value, (void **)value), done);
+  WEIR_TRY_GOTO(weir_npy_read(file, 0, *count, *value), done);
+  status = check(iv, number, *value, *count, path);
 done:
   weir_npy_close(&file);
+  return status;
+}
+
+weir_status qt_iv_load(qt_iv *iv, int64_t number, const char *dir, bool *found)
+{
+  const bool reads = qt_ranks_rank(iv->comm) == 0;
+  const int64_t size = sizeof(double);
+  double *value = NULL;
+  int64_t count = 0;
+  weir_status status = reads ? read(iv, number, dir, &value, &count) : WEIR_OK;
+
+  *found = false;
+  WEIR_TRY_GOTO(qt_ranks_agree(iv->comm, status), done);
+  WEIR_TRY_GOTO(qt_ranks_broadcast(iv->comm, "bias point", &count, sizeof count), done);
+  if (count == 0) {
+    goto done;
+  }
+  status = reads ? WEIR_OK : weir_alloc(count, sizeof *value, (void **)&value);
+  WEIR_TRY_GOTO(qt_ranks_agree(iv->comm, status), done);
+  WEIR_TRY_GOTO(qt_ranks_broadcast(iv->comm, "bias point", value, count * size), done);
+  WEIR_TRY_GOTO(qt_ranks_agree(iv->comm, take(iv, value, &iv->bias[number])), done);
+  *found = true;
+done:
   weir_free(&value);
   if (status != WEIR_OK) {
     qt_bias_fini(&iv->bias[number]);
-    *found = false;
   }
   return status;
 }

@@ -37,9 +37,14 @@ const weir_opt qt_options[] = {
         "wave vectors along y, where the device is periodic along it: a uniform mesh about 0 "
         "that holds it where the number is odd"),
     WEIR_OPT_INT(qt_cfg, k.nz, 1, 1, 10000, "1", "the same along z"),
-    WEIR_OPT_REAL(qt_cfg, contact.mu, 0, -1e6, 1e6, "eV",
-                  "mean of the chemical potentials of the leads"),
-    WEIR_OPT_REAL(qt_cfg, contact.bias, 0.1, -100, 100, "V", "bias (mu_L - mu_R)/e"),
+    WEIR_OPT_REAL(
+        qt_cfg, contact.mu, 0, -1e6, 1e6, "eV",
+        "mean of the chemical potentials of the leads; with electrostatics.enabled that of "
+        "the left lead, read where electrostatics.fermi_level is given alone: the right "
+        "one is lower by the drain voltage"),
+    WEIR_OPT_REAL(qt_cfg, contact.bias, 0.1, -100, 100, "V",
+                  "bias (mu_L - mu_R)/e; with electrostatics.enabled the drain voltage where "
+                  "sweep.drain gives none"),
     WEIR_OPT_REAL(qt_cfg, contact.temperature, 300, 0, 1e5, "K", "mean temperature of the leads"),
     WEIR_OPT_REAL(qt_cfg, contact.difference, 10, -1e5, 1e5, "K",
                   "phonons: temperature of the left lead less that of the right"),

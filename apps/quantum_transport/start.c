@@ -60,8 +60,15 @@ weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
   if (cli->out != NULL && cfg->checkpoint.resume) {
     WEIR_TRY(weir_checkpoint_newest(cli->out, &newest));
   }
-  const bool begun = newest >= 0 || (cfg->checkpoint.resume && cfg->electrostatics.enabled &&
-                                     cli->out != NULL && qt_iv_is_begun(cli->out));
+  const bool sweeps = cfg->checkpoint.resume && cfg->electrostatics.enabled && cli->out != NULL;
+
+  if (sweeps && newest < 0 && !cli->overwrite && qt_iv_is_complete(cli->out)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: the sweep there is complete: iv.csv and report.html have its results; "
+                     "choose another --out, or give --overwrite to replace it",
+                     cli->out);
+  }
+  const bool begun = newest >= 0 || (sweeps && qt_iv_is_begun(cli->out));
 
   WEIR_TRY(weir_run_dir_start(cli, config, owner, begun, dir));
   weir_event("start", WEIR_TEXT("program", "quantum_transport"), WEIR_TEXT("verb", cli->verb),

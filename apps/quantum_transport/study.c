@@ -140,6 +140,18 @@ static weir_status make_energies(qt_study *s)
   return WEIR_OK;
 }
 
+static weir_status check_particle(const qt_study *s)
+{
+  return s->cfg->electrostatics.enabled && s->system.particle == QT_PHONONS
+             ? weir_fail(
+                   WEIR_ERR_CONFIG,
+                   "electrostatics.enabled is true, but device: %s gives phonons, which carry "
+                   "no charge: set electrostatics.enabled=false, or give a device of "
+                   "electrons",
+                   qt_study_device(s->cfg)->name)
+             : WEIR_OK;
+}
+
 weir_status qt_study_open(const qt_cfg *cfg, qt_study *out)
 {
   const qt_contact_opts *c = &cfg->contact;
@@ -148,6 +160,7 @@ weir_status qt_study_open(const qt_cfg *cfg, qt_study *out)
 
   *s = (qt_study){.cfg = cfg};
   WEIR_TRY(build(cfg, &s->system));
+  WEIR_TRY(check_particle(s));
   WEIR_TRY(make_k(s));
   WEIR_TRY(make_energies(s));
   const bool phonons = s->system.particle == QT_PHONONS;
@@ -324,6 +337,12 @@ static int integrals_of(const qt_study *s, qt_integral out[MOST_INTEGRALS])
   return n;
 }
 
+/* Held when the spectra begin. */
+static double held_bytes(const qt_study *s)
+{
+  return (double)weir_alloc_bytes() + s->reserved;
+}
+
 static qt_transport_spec spec_of(const qt_study *s, int threads)
 {
   const double mib = 1 << 20, budget = s->cfg->memory.budget * mib;
@@ -347,8 +366,7 @@ static qt_transport_spec spec_of(const qt_study *s, int threads)
                              .comm = s->comm,
                              .factor_bytes = s->factor_bytes,
                              .save = s->save,
-                             .memory =
-                                 budget > 0 ? fmax(budget - (double)weir_alloc_bytes(), 1) : 0};
+                             .memory = budget > 0 ? fmax(budget - held_bytes(s), 1) : 0};
 }
 
 /* Held when the means are made of the results, and with the text of an energy when they are
@@ -364,7 +382,7 @@ static double means_bytes(const qt_study *s)
 weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out)
 {
   const qt_transport_spec spec = spec_of(s, threads);
-  const double held = (double)weir_alloc_bytes(), mib = 1 << 20;
+  const double held = held_bytes(s), mib = 1 << 20;
 
   WEIR_TRY(qt_transport_size_of(&s->system, &spec, out));
   const double after = out->kept + means_bytes(s); /* factors are freed by then */

@@ -8,8 +8,8 @@
 #include "study.h"
 #include "verbs.h"
 
-/* The grid of the potential, and how often it is solved for. */
-static weir_status print_electrostatics(const qt_study *s)
+/* The grid of the potential, how often it is solved for, and the memory of that. */
+static weir_status print_electrostatics(const qt_study *s, double sweep_bytes)
 {
   qt_iv iv = {.cfg = s->cfg};
   qt_grid g = {.n_atoms = 0};
@@ -21,6 +21,8 @@ static weir_status print_electrostatics(const qt_study *s)
          "semiconductor an atom\n",
          (long long)qt_grid_nodes(&g), (long long)g.n[0], (long long)g.n[1], (long long)g.n[2],
          (long long)(iv.n_drain * iv.n_gate), g.volume);
+  printf("# memory of the sweep: %.0f bytes (%.4g GB), without that of PETSc\n", sweep_bytes,
+         1e-9 * sweep_bytes);
 done:
   qt_grid_fini(&g);
   qt_iv_fini(&iv);
@@ -43,10 +45,11 @@ static void print_waves(const qt_study *s, const qt_transport_size *size)
   }
 }
 
-static weir_status print(const qt_study *s, int threads)
+static weir_status print(qt_study *s, int threads)
 {
   const qt_system *d = &s->system;
   int64_t least = d->n, most = 0;
+  double sweep_bytes = 0;
   qt_transport_size size;
 
   for (int64_t b = 0; b < d->n_blocks; b++) {
@@ -60,6 +63,9 @@ static weir_status print(const qt_study *s, int threads)
          (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
   printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
          (long long)d->lead[QT_RIGHT].n);
+  if (s->cfg->electrostatics.enabled) {
+    WEIR_TRY(qt_iv_size(s, threads, &sweep_bytes, &s->reserved));
+  }
   WEIR_TRY(qt_study_size(s, threads, &size));
   if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
     print_waves(s, &size);
@@ -76,7 +82,7 @@ static weir_status print(const qt_study *s, int threads)
            "without them\n",
            (long long)s->cfg->energy.max_points);
   }
-  return s->cfg->electrostatics.enabled ? print_electrostatics(s) : WEIR_OK;
+  return s->cfg->electrostatics.enabled ? print_electrostatics(s, sweep_bytes) : WEIR_OK;
 }
 
 weir_status qt_verb_describe(const weir_cli *cli)

@@ -46,6 +46,7 @@ static void print_results(const qt_study *s, const char *dir)
 typedef struct job {
   const weir_cli *cli;
   const qt_cfg *cfg;
+  const weir_config *config;
   weir_comm *comm;
   weir_run_dir *dir; /* of rank 0 */
 } job;
@@ -58,7 +59,9 @@ static weir_status write_results(const job *j, const qt_study *s)
   WEIR_TRY(qt_write_provenance(j->cli, j->cfg));
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
   WEIR_TRY(qt_run_page(s, j->cli->out));
-  weir_event("memory", WEIR_REAL("predicted_bytes", s->predicted_bytes),
+  const double of_sweep = s->iv != NULL ? s->iv->predicted_bytes : 0;
+
+  weir_event("memory", WEIR_REAL("predicted_bytes", fmax(s->predicted_bytes, of_sweep)),
              WEIR_INT("peak_bytes", weir_alloc_peak()), WEIR_REAL("factor_bytes", s->factor_bytes));
   WEIR_TRY(weir_checkpoint_prune(j->cli->out, 0));
   print_results(s, j->cli->out);
@@ -77,16 +80,20 @@ static weir_status begin_saving(void *context)
   return weir_run_dir_accept(dir);
 }
 
-/* Bias points that are found stay, whatever happens to the run. */
+/* Bias points that are found stay, whatever happens to the run. Collective. */
 static weir_status sweep(const job *j, qt_study *s, qt_iv *iv)
 {
   const char *out = j->cli->out;
+  const bool leads = weir_comm_rank(j->comm) == 0;
+  const char *earlier = leads && j->dir->continues ? out : NULL;
 
-  WEIR_TRY(qt_iv_open(s, j->dir->config, j->dir->continues ? out : NULL, j->cli->threads, iv));
-  WEIR_TRY(weir_run_dir_accept(j->dir));
-  weir_run_dir_keep();
+  WEIR_TRY(qt_iv_open(s, j->config, earlier, j->cli->threads, iv));
+  WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_run_dir_accept(j->dir) : WEIR_OK));
+  if (leads) {
+    weir_run_dir_keep();
+  }
   WEIR_TRY(qt_iv_solve(s, out, iv));
-  return qt_iv_write(iv, out);
+  return weir_comm_agree(j->comm, leads ? qt_iv_write(iv, out) : WEIR_OK);
 }
 
 static weir_status run(const job *j, qt_study *s, qt_iv *iv)
@@ -118,25 +125,25 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv)
   return weir_comm_agree(j->comm, weir_comm_rank(j->comm) == 0 ? write_results(j, s) : WEIR_OK);
 }
 
-/* How much of what is needed. Local. */
-static weir_status measure(const qt_study *s, int threads, qt_transport_size *out)
-{
-  WEIR_TRY(qt_study_size(s, threads, out));
-  return qt_study_check_memory(out);
-}
-
 /* Before there is a folder: what cannot be right leaves none. Local. */
 static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s)
 {
-  if (cfg->electrostatics.enabled && weir_comm_size(comm) > 1) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "electrostatics.enabled: potentials are computed by the threads of one "
-                     "process; start one rank, or set electrostatics.enabled=false");
-  }
   WEIR_TRY(qt_study_check_size(cfg));
   WEIR_TRY(qt_study_open(cfg, s));
   s->comm = comm;
   return WEIR_OK;
+}
+
+/* Of the sweep and of the spectra, which fit in memory.budget. Local. */
+static weir_status find_sizes(qt_study *s, int threads, qt_transport_size *size)
+{
+  double peak;
+
+  if (s->cfg->electrostatics.enabled) {
+    WEIR_TRY(qt_iv_size(s, threads, &peak, &s->reserved));
+  }
+  WEIR_TRY(qt_study_size(s, threads, size));
+  return qt_study_check_memory(size);
 }
 
 static weir_status run_on(const weir_cli *cli, weir_comm *comm)
@@ -158,11 +165,11 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   weir_comm_configure(comm, &cfg.comm);
   WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, &s)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, measure(&s, cli->threads, &size)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, find_sizes(&s, cli->threads, &size)), done);
   s.factor_bytes = size.factors;
   status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
-  WEIR_TRY_GOTO(run(&(job){cli, &cfg, comm, &dir}, &s, &iv), done);
+  WEIR_TRY_GOTO(run(&(job){cli, &cfg, config, comm, &dir}, &s, &iv), done);
 done:
   if (status != WEIR_OK && leads) {
     qt_abandon(&dir);

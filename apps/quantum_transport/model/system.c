@@ -32,6 +32,31 @@ void qt_system_fini(qt_system *s)
   *s = (qt_system){.n = 0};
 }
 
+static double bloch_bytes(const qt_bloch *m)
+{
+  double sum = (double)m->count * (sizeof *m->image + sizeof *m->matrix);
+
+  for (int64_t i = 0; i < m->count; i++) {
+    sum += (double)(m->matrix[i].rows + 1) * sizeof(int64_t) +
+           (double)qt_sparse_count(&m->matrix[i]) * (sizeof(int64_t) + sizeof(weir_c128));
+  }
+  return sum;
+}
+
+double qt_system_bytes(const qt_system *s)
+{
+  double sum = (double)(s->n_blocks + 1) * sizeof *s->block + (double)s->n_atoms * sizeof *s->atom;
+
+  sum += bloch_bytes(&s->h) + bloch_bytes(&s->s);
+  for (int c = 0; c < QT_LEADS; c++) {
+    const qt_lead *l = &s->lead[c];
+
+    sum += bloch_bytes(&l->cell) + bloch_bytes(&l->overlap) + bloch_bytes(&l->next) +
+           bloch_bytes(&l->next_overlap);
+  }
+  return sum;
+}
+
 double qt_system_spin(const qt_system *s)
 {
   return s->has_spin || s->one_spin ? 1 : 2;

@@ -61,6 +61,8 @@ typedef struct qt_system {
   bool periodic[3];  /* of cell; x is not                                       */
 } qt_system;
 void qt_system_fini(qt_system *s);
+/* Bytes of its arrays. */
+double qt_system_bytes(const qt_system *s);
 /* Electrons of a state of the basis: 2, or 1 where the basis has spin or is that of one spin. */
 double qt_system_spin(const qt_system *s);
 

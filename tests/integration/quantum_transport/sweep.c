@@ -89,10 +89,53 @@ static void a_killed_sweep_is_resumed_to_the_same_bits(void **state)
     assert_true(same_contents(in_scratch("whole/%s", names[i]), in_scratch("cut/%s", names[i])));
   }
   /* points of another configuration are not taken for its own */
+  assert_int_equal(unlink(in_scratch("cut/report.html")), 0);
   assert_int_equal(
       program("run " CHAIN SWEEP "--set contact.temperature=310 --out %s", in_scratch("cut")), 2);
   assert_non_null(strstr(printed(), "another configuration"));
   assert_true(same_contents(in_scratch("whole/iv.csv"), in_scratch("cut/iv.csv")));
+}
+
+/* As a folder of any other run: it is not computed again, nor lost. */
+static void a_complete_sweep_is_not_repeated(void **state)
+{
+  (void)state;
+  need_petsc();
+  assert_int_equal(program("run " CHAIN "--set 'sweep.gate=[-0.4]' --out %s", in_scratch("try")),
+                   2);
+  assert_non_null(strstr(printed(), "the sweep there is complete"));
+  assert_non_null(strstr(printed(), "--overwrite"));
+  assert_int_equal(access(in_scratch("try/report.html"), F_OK), 0);
+  assert_int_equal(
+      program("run " CHAIN "--set 'sweep.gate=[-0.4]' --overwrite --out %s", in_scratch("try")), 0);
+  assert_non_null(strstr(printed(), " 0 of an earlier run"));
+}
+
+/* What stays of an interrupted sweep is said, and how to go on. */
+static void an_interrupted_sweep_says_what_stays(void **state)
+{
+  int status = 0;
+
+  (void)state;
+  need_petsc();
+  char gates[1024] = "0";
+
+  for (int i = 1; i < 120; i++) { /* more than it will do before it is told to stop */
+    const size_t used = strlen(gates);
+
+    (void)snprintf(gates + used, sizeof gates - used, ",%.3f", -0.003 * i);
+  }
+  const pid_t process = program_start("run " CHAIN "--set 'sweep.gate=[%s]' --threads 1 --out %s",
+                                      gates, in_scratch("stopped"));
+
+  for (int i = 0; i < 3000 && access(in_scratch("stopped/bias/0001.npy"), F_OK) != 0; i++) {
+    (void)usleep(1000);
+  }
+  (void)kill(process, SIGINT);
+  assert_int_equal(waitpid(process, &status, 0), process);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 9);
+  assert_non_null(strstr(printed(), " of 120 bias points are kept in "));
+  assert_non_null(strstr(printed(), "repeat the command to compute the next"));
 }
 
 static void write_file(const char *name, const char *text)
@@ -127,6 +170,9 @@ static void points_of_changed_files_are_not_resumed(void **state)
   write_seed(-2.22806);
   (void)snprintf(seed, sizeof seed, "%s", in_scratch("chain"));
   for (int round = 0; round < 3; round++) {
+    if (round > 0) { /* as of a run that was stopped before its report */
+      assert_int_equal(unlink(in_scratch("files/report.html")), 0);
+    }
     const int status = program("run --set 'device={wannier: {seed: %s, cells: 40}}' " OPTIONS
                                "--set 'sweep.gate=[-0.4]' --out %s",
                                seed, in_scratch("files"));
@@ -138,6 +184,45 @@ static void points_of_changed_files_are_not_resumed(void **state)
     }
   }
   assert_non_null(strstr(printed(), "of another device in the same files"));
+}
+
+/* As describe says it: the peak of a sweep whose blocks take the most, without and with a budget.
+ */
+static void memory_is_what_describe_says(void **state)
+{
+  const char *const device =
+      "--set 'device={square: {width: 40, length: 26, onsite: 8.8, hopping: -2.2}}' "
+      "--set energy.min=0.1 --set energy.max=0.2 --set energy.points=2 "
+      "--set electrostatics.enabled=true --set electrostatics.mid_gap=-1 "
+      "--set electrostatics.spacing=4 --set electrostatics.tolerance=1 "
+      "--set electrostatics.semiconductor.margin=4 "
+      "--set 'electrostatics.doping=[{from: 0, to: 26, concentration: 3e20}]' "
+      "--set 'sweep.drain=[0.1]' --threads 2";
+  double budget = 0; /* MiB; 0: none */
+
+  (void)state;
+  need_petsc();
+  for (int i = 0; i < 2; i++) {
+    const char *const run = in_scratch("memory%d", i), *const key = "# memory of the sweep: ";
+
+    assert_int_equal(program("describe %s --set memory.budget=%.6f", device, budget), 0);
+    const char *const line = strstr(printed(), key);
+
+    assert_non_null(line);
+    const double predicted = strtod(line + strlen(key), NULL);
+
+    assert_int_equal(program("run %s --set memory.budget=%.6f --out %s", device, budget, run), 0);
+    const double peak = event_number(run, "memory", "peak_bytes");
+
+    assert_near(predicted / peak, 1, 0.05);
+    assert_near(event_number(run, "memory", "predicted_bytes") / peak, 1, 0.05);
+    assert_true(i == 0 || peak <= budget * (1 << 20));
+    budget = 0.75 * peak / (1 << 20);
+  }
+  assert_true(same_contents(in_scratch("memory0/iv.csv"), in_scratch("memory1/iv.csv")));
+  assert_int_equal(program("run %s --set memory.budget=4 --out %s", device, in_scratch("less")), 2);
+  assert_non_null(strstr(printed(), "memory.budget: "));
+  assert_int_equal(access(in_scratch("less"), F_OK), -1);
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -155,8 +240,9 @@ static void what_cannot_be_is_refused(void **state)
   assert_int_equal(program("run --set 'device={harmonic_chain: {}}' --set energy.min=0.001 --set "
                            "energy.max=0.01 --set electrostatics.enabled=true --out %s",
                            in_scratch("c")),
-                   7);
-  assert_non_null(strstr(printed(), "phonons"));
+                   2);
+  assert_non_null(strstr(printed(), "electrostatics.enabled is true, but device: harmonic_chain"));
+  assert_int_equal(access(in_scratch("c"), F_OK), -1);
 }
 
 int main(void)
@@ -164,7 +250,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(currents_grow_with_both_voltages),
       TEST(a_killed_sweep_is_resumed_to_the_same_bits),
+      TEST(a_complete_sweep_is_not_repeated),
+      TEST(an_interrupted_sweep_says_what_stays),
       TEST(points_of_changed_files_are_not_resumed),
+      TEST(memory_is_what_describe_says),
       TEST(what_cannot_be_is_refused),
   };
 

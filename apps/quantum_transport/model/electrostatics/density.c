@@ -9,7 +9,11 @@
 #include "base/weir_signal.h"
 #include "device/weir_parallel.h"
 #include "model/electrostatics/contour.h"
+#include "model/electrostatics/ranks.h"
 #include "model/rgf/rgf.h"
+
+/* Points of a thread between two exchanges with other ranks, at most. */
+enum { POINTS_OF_THREAD = 4 };
 
 /* Memory of a thread, and the first of its points that failed. */
 typedef struct worker {
@@ -30,8 +34,11 @@ typedef struct job {
   qt_cell cell[QT_LEADS]; /* of the wave vector that runs */
   const double *k;
   bool same;
-  worker *worker;
-  double *value; /* [n_points, 2, n] weight G of each reservoir, imaginary part */
+  int rank, ranks, threads;
+  int64_t at_once;   /* points of all ranks                                      */
+  int64_t first, lo; /* points at once, and of them this rank's: where they begin */
+  worker *worker;    /* [threads]                                                */
+  double *value;     /* [at_once, 2, n] weight G of each reservoir, imaginary part */
 } job;
 
 typedef struct place {
@@ -115,7 +122,7 @@ static weir_status solve_leads(const job *j, worker *w, weir_c128 z)
 
 static weir_status solve_point(const job *j, worker *w, int64_t number)
 {
-  const qt_contour_point *c = &j->point[number];
+  const qt_contour_point *c = &j->point[j->first + number];
   const place p = {j, w, c->energy};
   const qt_rgf_job rgf = {.layout = &j->layout, .a = {read_block, &p}, .g = {w->g, 1}};
 
@@ -136,9 +143,10 @@ static weir_status solve_point(const job *j, worker *w, int64_t number)
   return WEIR_OK;
 }
 
-static void run_point(void *context, int64_t number, int thread)
+static void run_point(void *context, int64_t item, int thread)
 {
   const job *j = context;
+  const int64_t number = j->lo + item;
   worker *w = &j->worker[thread];
   const weir_status status = solve_point(j, w, number);
 
@@ -186,40 +194,72 @@ static void fill_overlap(const job *j, weir_c128 *out)
   }
 }
 
-/* All points of one wave vector; its part of the electrons is added. */
-static weir_status solve_k(job *j, int64_t k, int threads, double *const electrons[QT_LEADS])
+/* The failure of the first of this rank's points that failed. */
+static weir_status find_failure(const job *j)
 {
-  const double factor = -j->spec->spin * j->spec->weight[k] / M_PI;
   const worker *first = NULL;
-  weir_status status = WEIR_OK;
 
-  j->k = j->spec->k[k];
-  for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY_GOTO(qt_cell_create(&j->s->lead[c], j->k, &j->cell[c]), done);
-  }
-  j->same = qt_cell_is_same(&j->cell[QT_LEFT], &j->cell[QT_RIGHT]);
-  for (int t = 0; t < threads && j->s->s.count > 0; t++) {
-    fill_overlap(j, j->worker[t].overlap);
-  }
-  weir_parallel(j->n_points, threads, run_point, j);
-  for (int t = 0; t < threads; t++) {
+  for (int t = 0; t < j->threads; t++) {
     const worker *w = &j->worker[t];
 
     first = w->failed >= 0 && (first == NULL || w->failed < first->failed) ? w : first;
   }
-  if (first != NULL) {
-    const weir_c128 z = j->point[first->failed].energy;
-
-    status = weir_fail(first->status, "k (%g, %g), energy %g + %g i: %s", j->k[0], j->k[1], z.re,
-                       z.im, first->text);
-    goto done;
+  if (first == NULL) {
+    return WEIR_OK;
   }
-  for (int64_t p = 0; p < j->n_points; p++) {
+  const weir_c128 z = j->point[j->first + first->failed].energy;
+
+  return weir_fail(first->status, "k (%g, %g), energy %g + %g i: %s", j->k[0], j->k[1], z.re, z.im,
+                   first->text);
+}
+
+/* Points [first, first + n); what they give is added in their order. Collective. */
+static weir_status solve_batch(job *j, int64_t n, double factor, double *const electrons[QT_LEADS])
+{
+  weir_comm *comm = j->spec->comm;
+  int64_t hi;
+
+  qt_ranks_share(n, j->rank, j->ranks, &j->lo, &hi);
+  weir_parallel(hi - j->lo, j->threads, run_point, j);
+  WEIR_TRY(qt_ranks_agree(comm, find_failure(j)));
+  WEIR_TRY(qt_ranks_gather(comm, "electrons", (size_t)(QT_LEADS * j->s->n) * sizeof *j->value, n,
+                           j->value));
+  for (int64_t p = 0; p < n; p++) {
     for (int c = 0; c < QT_LEADS; c++) {
       for (int64_t i = 0; i < j->s->n; i++) {
         electrons[c][i] += factor * j->value[(p * QT_LEADS + c) * j->s->n + i];
       }
     }
+  }
+  return qt_ranks_agree(comm,
+                        weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED, "stopped") : WEIR_OK);
+}
+
+/* What a wave vector needs before its points. Local. */
+static weir_status set_k(job *j, int64_t k)
+{
+  j->k = j->spec->k[k];
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(qt_cell_create(&j->s->lead[c], j->k, &j->cell[c]));
+  }
+  j->same = qt_cell_is_same(&j->cell[QT_LEFT], &j->cell[QT_RIGHT]);
+  for (int t = 0; t < j->threads && j->s->s.count > 0; t++) {
+    fill_overlap(j, j->worker[t].overlap);
+  }
+  return WEIR_OK;
+}
+
+/* All points of one wave vector; its part of the electrons is added. Collective. */
+static weir_status solve_k(job *j, int64_t k, double *const electrons[QT_LEADS])
+{
+  const double factor = -j->spec->spin * j->spec->weight[k] / M_PI;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_ranks_agree(j->spec->comm, set_k(j, k)), done);
+  for (j->first = 0; j->first < j->n_points; j->first += j->at_once) {
+    const int64_t left = j->n_points - j->first;
+
+    WEIR_TRY_GOTO(solve_batch(j, left < j->at_once ? left : j->at_once, factor, electrons), done);
   }
 done:
   qt_cell_fini(&j->cell[QT_LEFT]);
@@ -227,35 +267,105 @@ done:
   return status;
 }
 
-/* Electrons in equilibrium with either lead. */
+/* ---- Memory ---- */
+
+double qt_density_left(const qt_density_spec *spec)
+{
+  return spec->budget > 0 ? fmax(1, spec->budget - (double)weir_alloc_bytes()) : 0;
+}
+
+/* Bytes of a thread, with what the leads take for a while; cells of both leads. */
+static double thread_bytes(const job *j)
+{
+  const double size = sizeof(weir_c128), banks = j->s->s.count > 0 ? 2 : 1;
+  double ends = 0, lead = 0;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    ends += size * (double)(j->s->lead[c].n * j->s->lead[c].n);
+    lead = fmax(lead, qt_lead_bytes(&j->lead, &j->s->lead[c]));
+  }
+  return ends + size * banks * (double)j->layout.count +
+         (double)qt_rgf_scratch(j->layout.max, false) + lead;
+}
+
+static double cell_bytes(const job *j)
+{
+  double sum = 0;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    const qt_lead *l = &j->s->lead[c];
+    const int matrices = 2 + (l->overlap.count > 0) + (l->next_overlap.count > 0);
+
+    sum += (double)sizeof(weir_c128) * matrices * (double)(l->n * l->n);
+  }
+  return sum;
+}
+
+/* Layout, threads and points at once within the budget: threads first. Local. */
+static weir_status fit(job *j, double *bytes)
+{
+  const int allowed = j->spec->threads > 0 ? j->spec->threads : weir_threads_get();
+  const double left = qt_density_left(j->spec), mib = 1 << 20;
+  const double of_point = (double)(QT_LEADS * j->s->n) * sizeof *j->value;
+  double fixed, thread;
+
+  j->lead.method = QT_LEAD_DECIMATION;
+  j->lead.mode_error = 1; /* off the real axis a wire transmits no integer */
+  WEIR_TRY(qt_layout_create(j->s->n_blocks, j->s->block, &j->layout));
+  fixed = cell_bytes(j);
+  thread = thread_bytes(j);
+  for (j->threads = allowed; j->threads > 0; j->threads--) {
+    for (int64_t n = POINTS_OF_THREAD; n > 0; n /= 2) {
+      j->at_once = n * j->threads * j->ranks;
+      *bytes = fixed + j->threads * thread + (double)j->at_once * of_point;
+      if (left <= 0 || *bytes <= left) {
+        return WEIR_OK;
+      }
+    }
+  }
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "memory.budget: the electrons of one energy at a time take %.4g MiB more than it "
+      "allows",
+      (*bytes - left) / mib);
+}
+
+static weir_status prepare(job *j)
+{
+  const qt_density_spec *spec = j->spec;
+  double bytes;
+
+  WEIR_TRY(fit(j, &bytes));
+  WEIR_TRY(
+      qt_contour_create(spec->reference, spec->reservoir, spec->order, &j->point, &j->n_points));
+  WEIR_TRY(weir_alloc(j->threads, sizeof *j->worker, (void **)&j->worker));
+  for (int t = 0; t < j->threads; t++) {
+    WEIR_TRY(make_worker(j, &j->worker[t]));
+  }
+  return WEIR_OK;
+}
+
+/* Electrons in equilibrium with either lead. Collective. */
 static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec,
                                  double *const electrons[QT_LEADS], int64_t *n_points)
 {
-  job j = {.s = s, .spec = spec, .lead = spec->lead};
-  const int threads = spec->threads > 0 ? spec->threads : weir_threads_get();
-  weir_status status = WEIR_OK;
+  job j = {.s = s,
+           .spec = spec,
+           .lead = spec->lead,
+           .rank = qt_ranks_rank(spec->comm),
+           .ranks = qt_ranks_size(spec->comm)};
+  weir_status status = prepare(&j);
 
-  j.lead.method = QT_LEAD_DECIMATION;
-  j.lead.mode_error = 1; /* off the real axis a wire transmits no integer */
-  WEIR_TRY_GOTO(qt_layout_create(s->n_blocks, s->block, &j.layout), done);
-  WEIR_TRY_GOTO(
-      qt_contour_create(spec->reference, spec->reservoir, spec->order, &j.point, &j.n_points),
-      done);
-  WEIR_TRY_GOTO(weir_alloc(j.n_points * QT_LEADS * s->n, sizeof *j.value, (void **)&j.value), done);
-  WEIR_TRY_GOTO(weir_alloc(threads, sizeof *j.worker, (void **)&j.worker), done);
-  for (int t = 0; t < threads; t++) {
-    WEIR_TRY_GOTO(make_worker(&j, &j.worker[t]), done);
-  }
+  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
+  WEIR_TRY_GOTO(qt_ranks_least(spec->comm, &j.at_once), done);
+  status = weir_alloc(j.at_once * QT_LEADS * s->n, sizeof *j.value, (void **)&j.value);
+  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
   for (int64_t k = 0; k < spec->n_k; k++) {
-    WEIR_TRY_GOTO(solve_k(&j, k, threads, electrons), done);
-    if (weir_stop_requested()) {
-      status = weir_fail(WEIR_ERR_STOPPED, "stopped while electrons were counted");
-      goto done;
-    }
+    WEIR_TRY_GOTO(solve_k(&j, k, electrons), done);
   }
   *n_points = j.n_points * spec->n_k;
 done:
-  for (int t = 0; t < threads && j.worker != NULL; t++) {
+  for (int t = 0; t < j.threads && j.worker != NULL; t++) {
     free_worker(&j.worker[t]);
   }
   weir_free(&j.worker);
@@ -265,11 +375,53 @@ done:
   return status;
 }
 
+weir_status qt_density_bytes(const qt_system *s, const qt_density_spec *spec, double *bytes)
+{
+  job j = {.s = s, .spec = spec, .lead = spec->lead, .ranks = qt_ranks_size(spec->comm)};
+  const double fixed = 5 * (double)s->n * sizeof(double);
+  double contour = 0, window = 0;
+  const weir_status status = fit(&j, &contour);
+
+  qt_layout_fini(&j.layout);
+  WEIR_TRY(status);
+  if (spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu) {
+    WEIR_TRY(qt_density_window_bytes(s, spec, &window));
+  }
+  *bytes = fixed + fmax(contour, window);
+  return WEIR_OK;
+}
+
 double qt_density_share(double left, double right)
 {
   const double all = left + right;
 
   return all != 0 ? fmin(1, fmax(0, left / all)) : 0.5;
+}
+
+/* Electrons of all orbitals, of both leads' equilibria and what they inject. */
+static weir_status put_together(const qt_system *s, double *const at[QT_LEADS],
+                                double *const injected[QT_LEADS], double *electrons)
+{
+  for (int64_t i = 0; i < s->n; i++) {
+    const double share = qt_density_share(injected[QT_LEFT][i], injected[QT_RIGHT][i]);
+
+    electrons[i] = share * at[QT_LEFT][i] + (1 - share) * at[QT_RIGHT][i];
+    if (!isfinite(electrons[i])) {
+      return weir_fail(WEIR_ERR_NUMERIC, "the electrons of orbital %lld are no finite number",
+                       (long long)i);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_arrays(int64_t n, double *at[QT_LEADS], double *injected[QT_LEADS],
+                               qt_density *out)
+{
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(weir_alloc(n, sizeof *at[c], (void **)&at[c]));
+    WEIR_TRY(weir_alloc(n, sizeof *at[c], (void **)&injected[c]));
+  }
+  return weir_alloc(n, sizeof *out->electrons, (void **)&out->electrons);
 }
 
 weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, qt_density *out)
@@ -278,25 +430,12 @@ weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, q
   weir_status status = WEIR_OK;
 
   *out = (qt_density){.electrons = NULL};
-  for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *at[c], (void **)&at[c]), done);
-    WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *at[c], (void **)&injected[c]), done);
-  }
-  WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *out->electrons, (void **)&out->electrons), done);
+  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, make_arrays(s->n, at, injected, out)), done);
   WEIR_TRY_GOTO(solve_contour(s, spec, at, &out->n_contour), done);
   if (spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu) {
     WEIR_TRY_GOTO(qt_density_window(s, spec, injected, &out->current, &out->n_real), done);
   }
-  for (int64_t i = 0; i < s->n; i++) {
-    const double share = qt_density_share(injected[QT_LEFT][i], injected[QT_RIGHT][i]);
-
-    out->electrons[i] = share * at[QT_LEFT][i] + (1 - share) * at[QT_RIGHT][i];
-    if (!isfinite(out->electrons[i])) {
-      status = weir_fail(WEIR_ERR_NUMERIC, "the electrons of orbital %lld are no finite number",
-                         (long long)i);
-      break;
-    }
-  }
+  status = qt_ranks_agree(spec->comm, put_together(s, at, injected, out->electrons));
 done:
   for (int c = 0; c < QT_LEADS; c++) {
     weir_free(&at[c]);

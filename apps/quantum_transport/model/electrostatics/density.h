@@ -25,25 +25,39 @@ typedef struct qt_density_spec {
   int64_t order;    /* of the segments of the contour              */
   double tolerance; /* relative, of integrals over the bias window */
   double shift;     /* qt_transport_spec                           */
-  int threads;
+  int threads;      /* of this rank; 0: all                        */
+  weir_comm *comm;  /* ranks that share the energies; NULL: one    */
+  double budget;    /* most bytes that this rank holds of all, by weir_alloc_bytes: fewer energies
+                       at once, on fewer threads, where more would take more; 0: no limit */
 } qt_density_spec;
 
-/* Owns its arrays. */
+/* Owns its arrays; of all ranks alike. */
 typedef struct qt_density {
   double *electrons;         /* [n] of an orbital, holes negative */
   double current;            /* A, as qt_electron_current         */
   int64_t n_contour, n_real; /* energies that were computed */
 } qt_density;
-/* Fails: WEIR_ERR_CONFIG (temperatures), WEIR_ERR_NUMERIC, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out
- * is then empty. */
+/* The same bits on any number of ranks and threads, and within any budget. Collective over
+ * spec->comm. Fails on all ranks alike: WEIR_ERR_CONFIG (temperatures; the budget is too small),
+ * WEIR_ERR_NUMERIC, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec,
                               qt_density *out) WEIR_CHECKED;
 void qt_density_fini(qt_density *d);
 
-/* Of the real axis alone: corrections [n] of each lead; *current in A. */
+/* Bytes that it takes for a while, of this rank, within the budget; reference and gap are not read.
+ * Local. Fails: WEIR_ERR_CONFIG (the budget is too small), WEIR_ERR_MEMORY. */
+weir_status qt_density_bytes(const qt_system *s, const qt_density_spec *spec,
+                             double *bytes) WEIR_CHECKED;
+
+/* Of the real axis alone: corrections [n] of each lead; *current in A. Collective. */
 weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
                               double *const correction[QT_LEADS], double *current,
                               int64_t *n_energies) WEIR_CHECKED;
+/* Its part of qt_density_bytes. */
+weir_status qt_density_window_bytes(const qt_system *s, const qt_density_spec *spec,
+                                    double *bytes) WEIR_CHECKED;
+/* Bytes that the budget leaves; 0: there is none. */
+double qt_density_left(const qt_density_spec *spec);
 
 /* Weight of the left lead's form, given the corrections of both. */
 double qt_density_share(double left, double right);

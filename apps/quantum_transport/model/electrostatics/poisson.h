@@ -5,12 +5,13 @@
  * the grid. Charge of atoms goes to nodes, and U of nodes to atoms, by the same shares: the matrix
  * of Newton's method is symmetric, and positive definite where electrons(U) falls.
  *
- * Newton's method is PETSc's SNES, with conjugate gradients and algebraic multigrid (GAMG); options
- * of PETSc have the prefix poisson_. Each process solves the whole equation: it is small beside
- * Green's functions. Without PETSc functions that can fail do, with
- * WEIR_ERR_UNSUPPORTED. */
+ * Newton's method is PETSc's SNES on a DMDA, with conjugate gradients and algebraic multigrid
+ * (GAMG); options of PETSc have the prefix poisson_. The first ranks of the run share the equation
+ * in slabs along x, the others wait; all get the same bits, which depend on the number of ranks
+ * that share it. Without PETSc functions that can fail do, with WEIR_ERR_UNSUPPORTED. */
 #ifndef QT_POISSON_H
 #define QT_POISSON_H
+#include "comm/weir_comm.h"
 #include "model/electrostatics/grid.h"
 
 /* e^2 / epsilon_0 is 1 / this, in eV Angstrom: e / (V Angstrom). */
@@ -30,13 +31,16 @@ typedef struct qt_poisson_result {
   double residual;        /* largest of a node, likewise */
 } qt_poisson_result;
 
-/* Borrows grid and options of PETSc. Fails: as qt_petsc_start; WEIR_ERR_EXTERNAL. */
-weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc,
-                              qt_poisson **out) WEIR_CHECKED;
+/* Borrows grid, options of PETSc and comm, all ranks of the run (NULL: this one is alone), of which
+ * up to `sharers` share the equation. Collective. Fails: as qt_petsc_start; WEIR_ERR_EXTERNAL,
+ * WEIR_ERR_MEMORY. */
+weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc, weir_comm *comm,
+                              int64_t sharers, qt_poisson **out) WEIR_CHECKED;
+/* Collective. */
 void qt_poisson_destroy(qt_poisson **p);
 /* u [nodes]: where Newton's method begins, at nodes of gates the values given; the solution
- * afterwards. donors: [atoms]. Fails: WEIR_ERR_NUMERIC (no convergence, with the reason),
- * WEIR_ERR_EXTERNAL. */
+ * afterwards. donors: [atoms]. All ranks give the same. Collective. Fails on all alike:
+ * WEIR_ERR_NUMERIC (no convergence, with the reason), WEIR_ERR_EXTERNAL. */
 weir_status qt_poisson_solve(qt_poisson *p, const double *donors, qt_response response, double *u,
                              qt_poisson_result *out) WEIR_CHECKED;
 

@@ -61,7 +61,7 @@ static qt_poisson_result solve(const qt_grid *g, const double *charge, qt_respon
   qt_poisson *p = NULL;
   qt_poisson_result out;
 
-  assert_ok(qt_poisson_create(g, &no_options, &p));
+  assert_ok(qt_poisson_create(g, &no_options, NULL, 1, &p));
   assert_ok(qt_poisson_solve(p, charge, r, u, &out));
   qt_poisson_destroy(&p);
   return out;
@@ -294,7 +294,7 @@ static void what_does_not_converge_is_an_error(void **state)
   qt_grid g;
   double *u = make_random(&g);
 
-  assert_ok(qt_poisson_create(&g, &no_options, &p));
+  assert_ok(qt_poisson_create(&g, &no_options, NULL, 1, &p));
   assert_int_not_equal(qt_poisson_solve(p, donors, (qt_response){without_a_number, NULL}, u, &r),
                        WEIR_OK);
   weir_clear_failure();

@@ -11,6 +11,7 @@
 #include "base/weir_signal.h"
 #include "model/electrostatics/mixing.h"
 #include "model/electrostatics/potential.h"
+#include "model/electrostatics/ranks.h"
 #include "model/electrostatics/scf_priv.h"
 #include "model/units.h"
 
@@ -65,20 +66,11 @@ static weir_status dope(const qt_bands_spec *bands, qt_scf *scf)
   return WEIR_OK;
 }
 
-weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out)
+/* What no bands are needed for. Collective. */
+static weir_status check(const qt_system *s, const qt_scf_spec *spec, qt_grid *grid)
 {
   qt_poisson *poisson = NULL;
-  const qt_bands_spec bands = {.points = spec->opts->band_points,
-                               .spin = qt_system_spin(s),
-                               .mid_gap = spec->opts->mid_gap,
-                               .tolerance = spec->opts->fermi_tolerance,
-                               .max_points = spec->opts->max_band_points};
 
-  *out = (qt_scf){.s = s, .spec = *spec};
-  if (s->particle == QT_PHONONS) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "electrostatics: phonons carry no charge: leave the section out");
-  }
   if (s->one_spin) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "electrostatics: the matrices are those of one of two spins: the charge of "
@@ -89,14 +81,29 @@ weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *o
                      "contact.temperature: %g K; electrostatics needs at least 1 K",
                      spec->temperature);
   }
-  WEIR_TRY(qt_grid_of_device(spec->opts, s, &out->grid));
+  WEIR_TRY(qt_grid_of_device(spec->opts, s, grid));
   /* A build without PETSc, or its options, are refused before what takes time. */
-  WEIR_TRY(qt_poisson_create(&out->grid, spec->petsc, &poisson));
+  WEIR_TRY(qt_poisson_create(grid, spec->petsc, spec->comm, spec->opts->poisson_ranks, &poisson));
   qt_poisson_destroy(&poisson);
-  for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY(qt_bands_create(&s->lead[c], spec->n_k, spec->k, &bands, &out->bands[c]));
+  return WEIR_OK;
+}
+
+weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out)
+{
+  const qt_bands_spec bands = {.points = spec->opts->band_points,
+                               .spin = qt_system_spin(s),
+                               .mid_gap = spec->opts->mid_gap,
+                               .tolerance = spec->opts->fermi_tolerance,
+                               .max_points = spec->opts->max_band_points};
+  weir_status status = WEIR_OK;
+
+  *out = (qt_scf){.s = s, .spec = *spec};
+  WEIR_TRY(check(s, spec, &out->grid));
+  for (int c = 0; c < QT_LEADS && status == WEIR_OK; c++) {
+    status = qt_bands_create(&s->lead[c], spec->n_k, spec->k, &bands, &out->bands[c]);
   }
-  return dope(&bands, out);
+  WEIR_TRY(qt_ranks_agree(spec->comm, status));
+  return qt_ranks_agree(spec->comm, dope(&bands, out));
 }
 
 /* A bias point while it is solved. */
@@ -175,7 +182,9 @@ static weir_status count_electrons(run *r, const double *u, qt_scf_step *step)
                         .order = spec->opts->contour_points,
                         .tolerance = spec->opts->integral_tolerance,
                         .shift = spec->shift,
-                        .threads = spec->threads};
+                        .threads = spec->threads,
+                        .comm = spec->comm,
+                        .budget = spec->budget};
   qt_system shifted = {.n = 0};
   qt_density d = {.electrons = NULL};
   weir_status status = WEIR_OK;
@@ -184,7 +193,7 @@ static weir_status count_electrons(run *r, const double *u, qt_scf_step *step)
   for (int c = 0; c < QT_LEADS; c++) {
     of.reservoir[c] = (qt_reservoir){r->mu[c], spec->temperature};
   }
-  WEIR_TRY_GOTO(qt_system_shift(s, u, &shifted), done);
+  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, qt_system_shift(s, u, &shifted)), done);
   WEIR_TRY_GOTO(qt_density_create(&shifted, &of, &d), done);
   step->electrons = 0;
   for (int64_t a = 0; a < s->n_atoms; a++) {
@@ -251,15 +260,18 @@ static void tell_step(const run *r, const qt_scf_step *step)
              WEIR_REAL("seconds", step->seconds));
 }
 
-/* One iteration: *change in eV. */
+/* One iteration: *change in eV. All ranks begin with the potential of rank 0, and take its word for
+ * how far it changes: processors of other kinds may round differently. Collective. */
 static weir_status iterate(run *r, double *change)
 {
   const double began = weir_clock();
+  weir_comm *comm = r->scf->spec.comm;
   qt_bias *b = r->bias;
   const int64_t n_atoms = r->scf->s->n_atoms, nodes = qt_grid_nodes(&r->scf->grid);
   qt_poisson_result result;
   qt_scf_step step = {.change = 0};
 
+  WEIR_TRY(qt_ranks_broadcast(comm, "potential", b->u, nodes * (int64_t)sizeof *b->u));
   read_atoms(r->scf, b->u, b->atom_u);
   WEIR_TRY(count_electrons(r, b->atom_u, &step));
   scf_response_set(&r->response, r->electrons, b->atom_u, fmin(r->mu[0], r->mu[1]),
@@ -271,7 +283,9 @@ static weir_status iterate(run *r, double *change)
   }
   step.newton = result.newton;
   step.seconds = weir_clock() - began;
-  WEIR_TRY(weir_reserve(&b->step, &r->steps_capacity, b->n_steps + 1, sizeof *b->step));
+  WEIR_TRY(qt_ranks_broadcast(comm, "iteration", &step, sizeof step));
+  WEIR_TRY(qt_ranks_agree(
+      comm, weir_reserve(&b->step, &r->steps_capacity, b->n_steps + 1, sizeof *b->step)));
   b->step[b->n_steps++] = step;
   tell_step(r, &step);
   *change = step.change;
@@ -323,13 +337,12 @@ static double find_end_field(const qt_scf *scf, const double *u)
   return fmax(fabs(mean[1] - mean[0]), fabs(mean[3] - mean[2]));
 }
 
-static weir_status make_run(run *r)
+static weir_status make_arrays(run *r)
 {
   const qt_electrostatics_opts *o = r->scf->spec.opts;
   const int64_t nodes = qt_grid_nodes(&r->scf->grid), n_atoms = r->scf->s->n_atoms;
   qt_bias *b = r->bias;
 
-  WEIR_TRY(qt_poisson_create(&r->scf->grid, r->scf->spec.petsc, &r->poisson));
   WEIR_TRY(weir_alloc(nodes, sizeof *b->u, (void **)&b->u));
   WEIR_TRY(weir_alloc(n_atoms, sizeof *b->atom_u, (void **)&b->atom_u));
   WEIR_TRY(weir_alloc(n_atoms, sizeof *b->atom_u, (void **)&b->atom_electrons));
@@ -337,6 +350,27 @@ static weir_status make_run(run *r)
   WEIR_TRY(weir_alloc(n_atoms, sizeof *r->electrons, (void **)&r->electrons));
   WEIR_TRY(scf_response_create(r->scf, &r->response));
   return qt_mixing_create(nodes, o->history, o->damping, &r->mixing);
+}
+
+static weir_status make_run(run *r)
+{
+  const qt_scf_spec *spec = &r->scf->spec;
+
+  WEIR_TRY(qt_poisson_create(&r->scf->grid, spec->petsc, spec->comm, spec->opts->poisson_ranks,
+                             &r->poisson));
+  return qt_ranks_agree(spec->comm, make_arrays(r));
+}
+
+/* Whether a rank is asked to stop. Collective. */
+static weir_status look_for_stop(const run *r)
+{
+  const qt_bias *b = r->bias;
+
+  return qt_ranks_agree(
+      r->scf->spec.comm,
+      weir_stop_requested()
+          ? weir_fail(WEIR_ERR_STOPPED, "stopped at drain %g V, gate %g V", b->drain, b->gate)
+          : WEIR_OK);
 }
 
 static weir_status converge(run *r, const qt_bias *start)
@@ -351,9 +385,7 @@ static weir_status converge(run *r, const qt_bias *start)
     if (change < o->tolerance) {
       break;
     }
-    if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED, "stopped at drain %g V, gate %g V", b->drain, b->gate);
-    }
+    WEIR_TRY(look_for_stop(r));
     qt_mixing_next(&r->mixing, r->next, b->u);
   }
   if (!(change < o->tolerance)) {

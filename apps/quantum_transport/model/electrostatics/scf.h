@@ -25,7 +25,9 @@ typedef struct qt_scf_spec {
   const double (*k)[2], *weight;
   double mu, temperature; /* eV, of the left lead where given; K */
   double shift;           /* eV, qt_transport_spec */
-  int threads;
+  int threads;            /* of this rank; 0: all */
+  weir_comm *comm;        /* all ranks of the run, which share the work; NULL: one */
+  double budget;          /* qt_density_spec */
 } qt_scf_spec;
 
 /* One iteration. */
@@ -61,9 +63,9 @@ typedef struct qt_scf {
   double mu;              /* eV, of the left lead */
   int64_t *block_of_atom; /* [n_atoms] */
 } qt_scf;
-/* Fails: WEIR_ERR_UNSUPPORTED (a build without PETSc, phonons, a device without positions);
- * WEIR_ERR_CONFIG naming the key; WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY. *out is finished by the
- * caller, on failure too. */
+/* Collective over spec->comm, as qt_scf_solve; all ranks give the same and get the same. Fails:
+ * WEIR_ERR_UNSUPPORTED (a build without PETSc, a device without positions); WEIR_ERR_CONFIG naming
+ * the key; WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY. *out is finished by the caller, on failure too. */
 weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *out) WEIR_CHECKED;
 void qt_scf_fini(qt_scf *scf);
 /* Electrons and holes are told apart by an energy in the gap that the leads have in common, with
@@ -71,6 +73,12 @@ void qt_scf_fini(qt_scf *scf);
  * the edges of the gap by 15 % of it; a potential moves no state further than it varies. Fails:
  * WEIR_ERR_NUMERIC naming the atom with most of such a state, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
 weir_status qt_scf_check_gap(const qt_scf *scf) WEIR_CHECKED;
+
+/* Bytes that qt_scf_create and qt_scf_solve take on a rank: `kept`, of a device that is made ready
+ * and of so many bias points; `peak` with what is freed again, at the drain voltage given, without
+ * PETSc's. Local. Fails: as qt_grid_of_device; WEIR_ERR_CONFIG where the budget is too small. */
+weir_status qt_scf_bytes(const qt_system *s, const qt_scf_spec *spec, int64_t n_points,
+                         double drain, double *kept, double *peak) WEIR_CHECKED;
 
 /* Solves for a bias. start: a bias nearby, NULL: begins from the response of perfect leads.
  * Fails: WEIR_ERR_NUMERIC with the history where it does not converge, WEIR_ERR_STOPPED; *out is

@@ -21,7 +21,9 @@ static weir_status count_above(const qt_scf *scf, double energy, qt_density *out
                                               .order = spec->opts->contour_points,
                                               .tolerance = spec->opts->integral_tolerance,
                                               .shift = spec->shift,
-                                              .threads = spec->threads},
+                                              .threads = spec->threads,
+                                              .comm = spec->comm,
+                                              .budget = spec->budget},
                            out);
 }
 

@@ -1,23 +1,26 @@
 /* window.c - see density.h: energies at which the leads differ, by Simpson's rule on intervals that
- * are halved where the transmission, or the states that both leads fill, need it. */
+ * are halved where the transmission, or the states that both leads fill, need it. All ranks compute
+ * spectra; rank 0 has them, and says where more are needed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "device/weir_parallel.h"
 #include "model/electrostatics/density.h"
+#include "model/electrostatics/ranks.h"
 #include "model/units.h"
 
 /* Spectra at one energy, means over wave vectors: states [2, n] per spin that a lead fills. */
 typedef struct sample {
   double energy, transmission, used; /* used: sum over orbitals of what limits accuracy */
-  double *states;
+  int64_t intervals;                 /* that are not done and have it */
+  double *states;                    /* NULL where there are none */
 } sample;
 
 /* Number of its first, middle and last sample. */
 typedef struct interval {
   int64_t at[3];
-  bool done;
 } interval;
 
 typedef struct window {
@@ -25,9 +28,14 @@ typedef struct window {
   const qt_density_spec *spec;
   sample *sample;
   int64_t n_samples, samples_capacity, computed;
-  interval *interval;
+  interval *interval; /* those that are not done */
   int64_t n_intervals, intervals_capacity;
-  double *injected[QT_LEADS]; /* [n] so far */
+  struct {
+    double *injected[QT_LEADS]; /* [n] */
+    double current, total[2];   /* total: as of `integrate` */
+  } done;
+  double *injected[QT_LEADS]; /* [n] of all intervals */
+  double current;
 } window;
 
 /* f_L - f_R, without the loss of digits where both are nearly 1. */
@@ -62,46 +70,91 @@ static weir_status new_interval(window *w, int64_t first, int64_t last)
   WEIR_TRY(
       weir_reserve(&w->interval, &w->intervals_capacity, w->n_intervals + 1, sizeof *w->interval));
   w->interval[w->n_intervals++] = i;
+  for (int p = 0; p < 3; p++) {
+    w->sample[i.at[p]].intervals++;
+  }
   return WEIR_OK;
 }
 
-/* Spectra of all samples that have none. */
-static weir_status compute(window *w)
+/* Samples whose spectra are computed at once; of a big device as many as points at once of
+ * qt_transport_create. */
+static int64_t samples_at_once(const qt_system *s, const qt_density_spec *spec)
+{
+  const int64_t of_thread = 4;
+  const double left = qt_density_left(spec), mib = 1 << 20;
+  const double small = left > 0 ? fmin(mib, left / 8) : mib; /* results that do not matter */
+  const int64_t threads = spec->threads > 0 ? spec->threads : weir_threads_get();
+  const double fit = small / ((double)(3 * s->n * spec->n_k) * sizeof(double));
+  const int64_t least = of_thread * threads * qt_ranks_size(spec->comm);
+
+  return fit > (double)least ? (int64_t)fmin(fit, 1e6) : least;
+}
+
+static qt_transport_spec spec_of(const qt_density_spec *spec, int64_t count)
+{
+  return (qt_transport_spec){.lead = spec->lead,
+                             .n_k = spec->n_k,
+                             .k = spec->k,
+                             .n_energies = count,
+                             .lead_dos = true,
+                             .shift = spec->shift,
+                             .threads = spec->threads,
+                             .comm = spec->comm,
+                             .memory = qt_density_left(spec),
+                             .quiet = true};
+}
+
+/* Means over wave vectors, on rank 0. */
+static void take(window *w, const qt_transport *got)
 {
   const qt_density_spec *spec = w->spec;
-  const int64_t n = w->s->n, count = w->n_samples - w->computed;
-  qt_transport_spec t = {.lead = spec->lead,
-                         .n_k = spec->n_k,
-                         .k = spec->k,
-                         .n_energies = count,
-                         .lead_dos = true,
-                         .shift = spec->shift,
-                         .threads = spec->threads,
-                         .quiet = true};
-  qt_transport got = {.n = 0};
-  double *energy = NULL;
-  weir_status status = WEIR_OK;
+  const int64_t n = w->s->n, count = got->n_energies;
 
-  WEIR_TRY_GOTO(weir_alloc(count, sizeof *energy, (void **)&energy), done);
-  for (int64_t i = 0; i < count; i++) {
-    energy[i] = w->sample[w->computed + i].energy;
-  }
-  t.energy = energy;
-  WEIR_TRY_GOTO(qt_transport_create(w->s, &t, &got), done);
   for (int64_t k = 0; k < spec->n_k; k++) {
     for (int64_t e = 0; e < count; e++) {
       sample *s = &w->sample[w->computed + e];
       const int64_t item = k * count + e;
 
-      s->transmission += spec->weight[k] * got.transmission[item];
+      s->transmission += spec->weight[k] * got->transmission[item];
       for (int c = 0; c < QT_LEADS; c++) {
         for (int64_t i = 0; i < n; i++) {
-          s->states[c * n + i] += spec->weight[k] * got.lead_dos[c][item * n + i];
+          s->states[c * n + i] += spec->weight[k] * got->lead_dos[c][item * n + i];
         }
       }
     }
   }
-  w->computed = w->n_samples;
+  w->computed += count;
+}
+
+/* Spectra of the next samples that have none; *left false: all have. Collective. */
+static weir_status compute(window *w, bool *left)
+{
+  weir_comm *comm = w->spec->comm;
+  int64_t count = w->n_samples - w->computed, most = samples_at_once(w->s, w->spec);
+  qt_transport got = {.n = 0};
+  double *energy = NULL;
+  weir_status status = WEIR_OK;
+
+  count = count < most ? count : most;
+  WEIR_TRY(qt_ranks_broadcast(comm, "energies", &count, sizeof count));
+  *left = count > 0;
+  if (!*left) {
+    return WEIR_OK;
+  }
+  status = weir_alloc(count, sizeof *energy, (void **)&energy);
+  WEIR_TRY_GOTO(qt_ranks_agree(comm, status), done);
+  for (int64_t i = 0; i < count && qt_ranks_rank(comm) == 0; i++) {
+    energy[i] = w->sample[w->computed + i].energy;
+  }
+  WEIR_TRY_GOTO(qt_ranks_broadcast(comm, "energies", energy, count * (int64_t)sizeof *energy),
+                done);
+  qt_transport_spec spec = spec_of(w->spec, count);
+
+  spec.energy = energy;
+  WEIR_TRY_GOTO(qt_transport_create(w->s, &spec, &got), done);
+  if (qt_ranks_rank(comm) == 0) {
+    take(w, &got);
+  }
 done:
   weir_free(&energy);
   qt_transport_fini(&got);
@@ -125,30 +178,35 @@ static void integrate(const window *w, const interval *i, bool charge, double *s
   *trapezoid = width / 4 * (y[0] + 2 * y[1] + y[2]);
 }
 
-/* What leads inject, and the current, of all intervals. */
-static void sum(window *w, double *current)
+/* Adds what leads inject, and the current, of an interval. */
+static void add(const window *w, const interval *at, double *const injected[QT_LEADS],
+                double *current)
 {
   const double rule[3] = {1.0 / 6, 4.0 / 6, 1.0 / 6};
-  const double spin = w->spec->spin;
+  const double width = w->sample[at->at[2]].energy - w->sample[at->at[0]].energy;
   const int64_t n = w->s->n;
 
-  *current = 0;
-  memset(w->injected[QT_LEFT], 0, (size_t)n * sizeof *w->injected[0]);
-  memset(w->injected[QT_RIGHT], 0, (size_t)n * sizeof *w->injected[0]);
-  for (int64_t i = 0; i < w->n_intervals; i++) {
-    const interval *at = &w->interval[i];
-    const double width = w->sample[at->at[2]].energy - w->sample[at->at[0]].energy;
+  for (int p = 0; p < 3; p++) {
+    const sample *s = &w->sample[at->at[p]];
+    const double by = rule[p] * width * w->spec->spin * difference(w, s->energy);
 
-    for (int p = 0; p < 3; p++) {
-      const sample *s = &w->sample[at->at[p]];
-      const double by = rule[p] * width * spin * difference(w, s->energy);
-
-      *current += QT_CONDUCTANCE * by * s->transmission;
-      for (int64_t o = 0; o < n; o++) {
-        w->injected[QT_LEFT][o] += by * s->states[QT_LEFT * n + o];
-        w->injected[QT_RIGHT][o] += by * s->states[QT_RIGHT * n + o];
-      }
+    *current += QT_CONDUCTANCE * by * s->transmission;
+    for (int64_t o = 0; o < n; o++) {
+      injected[QT_LEFT][o] += by * s->states[QT_LEFT * n + o];
+      injected[QT_RIGHT][o] += by * s->states[QT_RIGHT * n + o];
     }
+  }
+}
+
+/* Of all intervals. */
+static void sum(window *w)
+{
+  for (int c = 0; c < QT_LEADS; c++) {
+    memcpy(w->injected[c], w->done.injected[c], (size_t)w->s->n * sizeof *w->injected[c]);
+  }
+  w->current = w->done.current;
+  for (int64_t i = 0; i < w->n_intervals; i++) {
+    add(w, &w->interval[i], w->injected, &w->current);
   }
 }
 
@@ -157,12 +215,14 @@ static void sum(window *w, double *current)
 static void weigh(window *w)
 {
   const int64_t n = w->s->n;
-  double current;
 
-  sum(w, &current);
+  sum(w);
   for (int64_t i = 0; i < w->n_samples; i++) {
     sample *s = &w->sample[i];
 
+    if (s->states == NULL) {
+      continue;
+    }
     s->used = 0;
     for (int64_t o = 0; o < n; o++) {
       const double share = qt_density_share(w->injected[QT_LEFT][o], w->injected[QT_RIGHT][o]);
@@ -173,14 +233,64 @@ static void weigh(window *w)
   }
 }
 
-/* Halves the intervals whose rules differ by more than the tolerance. */
-static weir_status refine(window *w, bool *changed)
+/* An interval is done: its sums stay, its samples go where no other has them. */
+static void settle(window *w, const interval *at)
 {
-  const double least_width = 1e-9, least_charge = 1e-2; /* eV, electrons */
-  const int64_t count = w->n_intervals;
-  double total[2] = {0, least_charge}, simpson, trapezoid;
+  double trapezoid, simpson;
 
-  *changed = false;
+  add(w, at, w->done.injected, &w->done.current);
+  for (int what = 0; what < 2; what++) {
+    integrate(w, at, what, &simpson, &trapezoid);
+    w->done.total[what] += simpson;
+  }
+  for (int p = 0; p < 3; p++) {
+    sample *s = &w->sample[at->at[p]];
+
+    if (--s->intervals == 0) {
+      weir_free(&s->states);
+    }
+  }
+}
+
+static bool is_accurate(const window *w, const interval *at, const double total[2])
+{
+  const double least_width = 1e-9; /* eV */
+  double simpson, trapezoid;
+
+  if (w->sample[at->at[2]].energy - w->sample[at->at[0]].energy < least_width) {
+    return true;
+  }
+  for (int what = 0; what < 2; what++) {
+    integrate(w, at, what, &simpson, &trapezoid);
+    if (fabs(simpson - trapezoid) > w->spec->tolerance * total[what]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Both halves of an interval, the first in its place. */
+static weir_status halve(window *w, int64_t number)
+{
+  const interval at = w->interval[number];
+  int64_t middle;
+
+  WEIR_TRY(new_sample(w, (w->sample[at.at[0]].energy + w->sample[at.at[1]].energy) / 2, &middle));
+  w->interval[number] = (interval){{at.at[0], middle, at.at[1]}};
+  w->sample[middle].intervals++;
+  w->sample[at.at[2]].intervals--; /* the second half has it */
+  return new_interval(w, at.at[1], at.at[2]);
+}
+
+/* Halves the intervals whose rules differ by more than the tolerance; the others are done. On rank
+ * 0. */
+static weir_status refine(window *w)
+{
+  const double least_charge = 1e-2; /* electrons */
+  const int64_t count = w->n_intervals;
+  double simpson, trapezoid, total[2] = {w->done.total[0], least_charge + w->done.total[1]};
+  int64_t kept = 0;
+
   weigh(w);
   for (int64_t i = 0; i < count; i++) {
     for (int what = 0; what < 2; what++) {
@@ -190,20 +300,16 @@ static weir_status refine(window *w, bool *changed)
   }
   for (int64_t i = 0; i < count; i++) {
     const interval at = w->interval[i];
-    bool enough = w->sample[at.at[2]].energy - w->sample[at.at[0]].energy < least_width;
 
-    for (int what = 0; what < 2 && !at.done && !enough; what++) {
-      integrate(w, &at, what, &simpson, &trapezoid);
-      if (fabs(simpson - trapezoid) > w->spec->tolerance * total[what]) {
-        WEIR_TRY(new_sample(w, (w->sample[at.at[0]].energy + w->sample[at.at[1]].energy) / 2,
-                            &w->interval[i].at[1]));
-        w->interval[i].at[2] = at.at[1];
-        WEIR_TRY(new_interval(w, at.at[1], at.at[2]));
-        *changed = true;
-        break;
-      }
+    if (is_accurate(w, &at, total)) {
+      settle(w, &at);
+    } else {
+      w->interval[kept++] = at;
     }
-    w->interval[i].done = w->interval[i].at[2] == at.at[2];
+  }
+  w->n_intervals = kept;
+  for (int64_t i = 0; i < kept; i++) {
+    WEIR_TRY(halve(w, i));
   }
   return WEIR_OK;
 }
@@ -223,26 +329,71 @@ static weir_status add_range(window *w, double to, double step, int64_t *last)
   return WEIR_OK;
 }
 
+/* Energies with wide steps beyond `near` of the chemical potentials, and their widths. */
+static const double near = 12, far = 36, narrow = 2, wide = 4; /* k_B T */
+
 /* Steps of 2 k_B T near the chemical potentials, wider ones beyond: where a barrier keeps off what
  * is near, the current flows over it, however few electrons are there. */
 static weir_status begin(window *w)
 {
   const qt_reservoir *r = w->spec->reservoir;
-  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature, near = 12 * kt, far = 36 * kt;
+  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature;
   const double mu[2] = {fmin(r[0].mu, r[1].mu), fmax(r[0].mu, r[1].mu)};
   const double *gap = w->spec->gap;
-  double lo = mu[0] - far, hi = mu[1] + far;
+  double lo = mu[0] - far * kt, hi = mu[1] + far * kt;
   int64_t last = 0;
 
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(weir_alloc(w->s->n, sizeof(double), (void **)&w->done.injected[c]));
+  }
   lo = lo > gap[0] && lo < gap[1] ? gap[1] : lo; /* leads without states there carry nothing */
   hi = hi > gap[0] && hi < gap[1] ? gap[0] : hi;
   if (!(lo < hi)) {
     return WEIR_OK;
   }
   WEIR_TRY(new_sample(w, lo, &last));
-  WEIR_TRY(add_range(w, fmin(hi, fmax(lo, mu[0] - near)), 4 * kt, &last));
-  WEIR_TRY(add_range(w, fmin(hi, fmax(lo, mu[1] + near)), 2 * kt, &last));
-  return add_range(w, hi, 4 * kt, &last);
+  WEIR_TRY(add_range(w, fmin(hi, fmax(lo, mu[0] - near * kt)), wide * kt, &last));
+  WEIR_TRY(add_range(w, fmin(hi, fmax(lo, mu[1] + near * kt)), narrow * kt, &last));
+  return add_range(w, hi, wide * kt, &last);
+}
+
+/* Samples of `begin`, where one chemical potential lies so far in a band as by doping. */
+static double first_samples(const qt_density_spec *spec)
+{
+  const double in_band = 4; /* k_B T */
+  const qt_reservoir *r = spec->reservoir;
+  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature;
+  const double bias = fabs(r[QT_LEFT].mu - r[QT_RIGHT].mu) / kt;
+
+  return 1 + 2 * (ceil((far - near) / wide) + ceil((near + bias + in_band) / narrow));
+}
+
+weir_status qt_density_window_bytes(const qt_system *s, const qt_density_spec *spec, double *bytes)
+{
+  const bool leads = qt_ranks_rank(spec->comm) == 0;
+  const double of_sample = (double)(QT_LEADS * s->n) * sizeof(double) + sizeof(sample);
+  const double samples = leads ? (first_samples(spec) + QT_LEADS) * of_sample : 0;
+  qt_transport_spec t = spec_of(spec, samples_at_once(s, spec));
+  qt_transport_size size;
+
+  t.memory = t.memory > 0 ? fmax(1, t.memory - samples) : 0;
+  WEIR_TRY(qt_transport_size_of(s, &t, &size));
+  *bytes = size.peak + samples;
+  return WEIR_OK;
+}
+
+/* All ranks have what rank 0 has found. Collective. */
+static weir_status tell_all(window *w, int64_t *n_energies)
+{
+  weir_comm *comm = w->spec->comm;
+  const int64_t bytes = w->s->n * (int64_t)sizeof(double);
+
+  *n_energies = w->n_samples * w->spec->n_k;
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(qt_ranks_broadcast(comm, "injected electrons", w->injected[c], bytes));
+  }
+  WEIR_TRY(qt_ranks_broadcast(comm, "current", &w->current, sizeof w->current));
+  return qt_ranks_broadcast(comm, "energies", n_energies, sizeof *n_energies);
 }
 
 weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
@@ -250,22 +401,28 @@ weir_status qt_density_window(const qt_system *s, const qt_density_spec *spec,
                               int64_t *n_energies)
 {
   window w = {.s = s, .spec = spec, .injected = {injected[QT_LEFT], injected[QT_RIGHT]}};
-  weir_status status = WEIR_OK;
-  bool changed = false;
+  const bool leads = qt_ranks_rank(spec->comm) == 0;
+  bool left = true;
+  weir_status status = leads ? begin(&w) : WEIR_OK;
 
-  WEIR_TRY_GOTO(begin(&w), done);
-  changed = w.n_intervals > 0;
-  while (changed) {
-    WEIR_TRY_GOTO(compute(&w), done);
-    WEIR_TRY_GOTO(refine(&w, &changed), done);
+  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
+  while (left) {
+    WEIR_TRY_GOTO(compute(&w, &left), done);
+    status = leads && left && w.computed == w.n_samples ? refine(&w) : WEIR_OK;
+    WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, status), done);
   }
-  sum(&w, current);
-  *n_energies = w.n_samples * spec->n_k;
+  if (leads) {
+    sum(&w);
+  }
+  WEIR_TRY_GOTO(tell_all(&w, n_energies), done);
+  *current = w.current;
 done:
   for (int64_t i = 0; i < w.n_samples; i++) {
     weir_free(&w.sample[i].states);
   }
   weir_free(&w.sample);
   weir_free(&w.interval);
+  weir_free(&w.done.injected[QT_LEFT]);
+  weir_free(&w.done.injected[QT_RIGHT]);
   return status;
 }

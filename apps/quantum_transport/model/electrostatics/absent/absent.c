@@ -8,9 +8,10 @@ static weir_status refuse(void)
                    "configure again, or leave electrostatics out");
 }
 
-weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc, qt_poisson **out)
+weir_status qt_poisson_create(const qt_grid *g, const weir_string_list *petsc, weir_comm *comm,
+                              int64_t sharers, qt_poisson **out)
 {
-  (void)g, (void)petsc;
+  (void)g, (void)petsc, (void)comm, (void)sharers;
   *out = NULL;
   return refuse();
 }

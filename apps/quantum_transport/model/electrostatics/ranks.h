@@ -1,0 +1,26 @@
+/* ranks.h - what all ranks of an electrostatic computation have alike. comm NULL or of one rank:
+ * nothing is sent. All collective; where one fails on a rank alone, that rank ends the run. */
+#ifndef QT_ELECTROSTATICS_RANKS_H
+#define QT_ELECTROSTATICS_RANKS_H
+#include "comm/weir_comm.h"
+
+int qt_ranks_size(const weir_comm *c);
+int qt_ranks_rank(const weir_comm *c);
+/* weir_comm_agree. */
+weir_status qt_ranks_agree(weir_comm *c, weir_status status) WEIR_CHECKED;
+/* The least of all ranks. Fails: as weir_allreduce_create. */
+weir_status qt_ranks_least(weir_comm *c, int64_t *value) WEIR_CHECKED;
+/* Bytes of rank 0 to all. Fails: as weir_allgather_create. */
+weir_status qt_ranks_broadcast(weir_comm *c, const char *name, void *data,
+                               int64_t bytes) WEIR_CHECKED;
+/* Items [first, last) of n that a rank computes, of `ranks`: as many for each, but one. */
+void qt_ranks_share(int64_t n, int rank, int ranks, int64_t *first, int64_t *last);
+/* All items to all ranks; data: n items of `size` bytes, of which each rank has its share. Fails:
+ * as weir_allgather_create. */
+weir_status qt_ranks_gather(weir_comm *c, const char *name, size_t size, int64_t n,
+                            void *data) WEIR_CHECKED;
+/* The same, where rank r has counts[r] items. */
+weir_status qt_ranks_gather_counts(weir_comm *c, const char *name, size_t size,
+                                   const int64_t *counts, void *data) WEIR_CHECKED;
+
+#endif
