@@ -43,9 +43,18 @@ void weir_netcdf_close(weir_netcdf **nc);
 
 /* Defines a group of a created file, or of another group. It is written to by the functions below
  * like a file, sees the dimensions of what it stands in, and is owned by that: it lives until the
- * file is committed, finished or closed, and is not closed itself. Groups of files that are read
- * are passed over. *group is NULL on failure. */
+ * file is committed, finished or closed, and is not closed itself. *group is NULL on failure. */
 weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **group) WEIR_CHECKED;
+/* How many groups a file that is read, or a group of it, has in it: 0, 1, ... in the order in which
+ * they were made; what they hold is read by weir_netcdf_open_group alone. */
+weir_status weir_netcdf_count_groups(weir_netcdf *nc, int *n) WEIR_CHECKED;
+/* Name of group `i`. Fails: WEIR_ERR_DATA where it does not fit `size`, or there is none. */
+weir_status weir_netcdf_group_name(weir_netcdf *nc, int i, char *name, size_t size) WEIR_CHECKED;
+/* Opens a group of a file that is read, as a file of its own that the caller closes; variables see
+ * the dimensions of the file. Fails: WEIR_ERR_DATA where there is none; *group is NULL on failure.
+ */
+weir_status weir_netcdf_open_group(weir_netcdf *nc, const char *name,
+                                   weir_netcdf **group) WEIR_CHECKED;
 /* Defines a dimension. */
 weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length,
                             int *dim) WEIR_CHECKED;

@@ -71,13 +71,41 @@ static bool read_variable(weir_netcdf *nc, int var)
   return bytes <= MOST_BYTES / 8 && weir_netcdf_read(nc, var, zero, shape.lengths, data) == WEIR_OK;
 }
 
+/* All of a file or of a group, and of groups in it down to a depth. */
+static bool read_all(weir_netcdf *nc, int depth)
+{
+  int n = 0;
+  bool read = false;
+
+  if (weir_netcdf_count(nc, &n) != WEIR_OK) {
+    return false;
+  }
+  read_attributes(nc, WEIR_NETCDF_FILE);
+  for (int v = 0; v < n && v < 16; v++) {
+    read = read_variable(nc, v) || read;
+  }
+  if (depth == 0 || weir_netcdf_count_groups(nc, &n) != WEIR_OK) {
+    return read;
+  }
+  for (int i = 0; i < n && i < 4; i++) {
+    weir_netcdf *group = NULL;
+    char name[300];
+
+    if (weir_netcdf_group_name(nc, i, name, sizeof name) == WEIR_OK &&
+        weir_netcdf_open_group(nc, name, &group) == WEIR_OK) {
+      read = read_all(group, depth - 1) || read;
+      weir_netcdf_close(&group);
+    }
+  }
+  return read;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
   const int64_t before = weir_alloc_bytes();
   const double begin = weir_clock();
   const char *const path = fuzz_folder_write(0, "x.nc", bytes, size);
   weir_netcdf *nc = NULL;
-  int n = 0;
   bool read = false;
 
   weir_log_set_level(WEIR_LOG_ERROR);
@@ -90,11 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     weir_print_trace(stderr);
     abort();
   }
-  if (status == WEIR_OK && weir_netcdf_count(nc, &n) == WEIR_OK) {
-    read_attributes(nc, WEIR_NETCDF_FILE);
-    for (int v = 0; v < n && v < 16; v++) {
-      read = read_variable(nc, v) || read;
-    }
+  if (status == WEIR_OK) {
+    read = read_all(nc, 2);
   }
   reached += read;
   weir_netcdf_close(&nc);

@@ -119,6 +119,17 @@ static weir_status take_vars(weir_netcdf_source *s, const weir_reader_reply *r, 
   return WEIR_OK;
 }
 
+/* Closes a file of the running reader, which ends where it cannot. */
+static void close_in_reader(int32_t file)
+{
+  const weir_reader_request q = {.op = WEIR_READER_CLOSE, .file = file};
+  weir_reader_reply r = {0};
+
+  if (!exchange(&q, &r, NULL, -1) || r.doubtful) {
+    (void)weir_reader_stop(&reader.process);
+  }
+}
+
 /* Has the file open in the running reader. A failure of the library is in *status. */
 static outcome make_open(weir_netcdf *nc, weir_reader_reply *r, weir_status *status)
 {
@@ -133,6 +144,7 @@ static outcome make_open(weir_netcdf *nc, weir_reader_reply *r, weir_status *sta
   }
   s->is = is;
   strcpy(q.name, s->path);
+  strcpy(q.group, s->group != NULL ? s->group : "");
   reader.process.files++;
   if (!exchange(&q, r, NULL, -1)) {
     return LOST;
@@ -141,6 +153,9 @@ static outcome make_open(weir_netcdf *nc, weir_reader_reply *r, weir_status *sta
     return ANSWERED;
   }
   *status = take_vars(s, r, &good);
+  if (*status != WEIR_OK) {
+    close_in_reader(r->file);
+  }
   return *status != WEIR_OK ? FAILED : good ? ANSWERED : LOST;
 }
 
@@ -294,15 +309,11 @@ void weir_netcdf_source_close(weir_netcdf_source **source)
   weir_reader_process *const p = &reader.process;
 
   if (p->child != 0 && p->parent == getpid() && s->of == p->number) {
-    const weir_reader_request q = {.op = WEIR_READER_CLOSE, .file = s->file};
-    weir_reader_reply r = {0};
-
-    if (!exchange(&q, &r, NULL, -1) || r.doubtful) {
-      (void)weir_reader_stop(p);
-    }
+    close_in_reader(s->file);
   }
   weir_lock_give(&reader.lock);
   weir_free(&s->path);
+  weir_free(&s->group);
   weir_free(&s->vars);
   weir_free(&s->lost);
   weir_free(source);

@@ -8,7 +8,8 @@
 #include "io/netcdf/reader_priv.h"
 
 struct weir_netcdf_source {
-  char *path; /* from the root on: the reader does not follow Weir into other folders */
+  char *path;  /* from the root on: the reader does not follow Weir into other folders */
+  char *group; /* NULL: the file */
   struct stat is;
   int64_t of; /* the reader (its number) that has it open as `file` */
   int32_t file;

@@ -2,6 +2,7 @@
 #include "base/weir_alloc.h"
 #include "io/io_test.h"
 #include "io/netcdf/netcdf_priv.h"
+#include "io/netcdf/reader_priv.h"
 
 /* A dimension and a number in the file, a group with another number, and a group inside it. */
 static weir_status write_file(const char *path)
@@ -48,6 +49,54 @@ static void groups_hold_what_was_written(void **state)
   weir_check_rmdir(dir);
 }
 
+/* Groups of a file that is read, one in another, also by a reader that has been started anew. */
+static void groups_are_read_as_files(void **state)
+{
+  char dir[256], path[300], name[16], *unit = NULL;
+  weir_netcdf *nc = NULL, *left = NULL, *inner = NULL;
+  weir_netcdf_shape shape;
+  const int64_t start = 0, count = 2;
+  int n = 0, var = 0;
+  double x[2] = {0, 0};
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  snprintf(path, sizeof path, "%s/x.nc", dir);
+  assert_ok(write_file(path));
+  assert_ok(weir_netcdf_open(path, &nc));
+  assert_ok(weir_netcdf_count_groups(nc, &n));
+  assert_int_equal(n, 2);
+  assert_ok(weir_netcdf_group_name(nc, 0, name, sizeof name));
+  assert_string_equal(name, "Left");
+  assert_ok(weir_netcdf_group_name(nc, 1, name, sizeof name));
+  assert_string_equal(name, "Right");
+  assert_int_equal(weir_netcdf_group_name(nc, 2, name, sizeof name), WEIR_ERR_DATA);
+  assert_int_equal(weir_netcdf_group_name(nc, 0, name, 4), WEIR_ERR_DATA);
+  assert_ok(weir_netcdf_open_group(nc, "Left", &left));
+  weir_netcdf_close(&nc); /* a group does not need it */
+  for (int round = 0; round < 2; round++) {
+    assert_ok(weir_netcdf_find(left, "Right.T", &var, &shape));
+    assert_true(shape.n_dims == 1 && shape.lengths[0] == 2 && shape.dtype == WEIR_F64);
+    assert_ok(weir_netcdf_read(left, var, &start, &count, x));
+    assert_true(x[0] == 0.25 && x[1] == 4);
+    assert_ok(weir_netcdf_get_text(left, var, "unit", &unit));
+    assert_string_equal(unit, "1");
+    weir_free(&unit);
+    weir_reader_reset(0);
+  }
+  assert_ok(weir_netcdf_count_groups(left, &n));
+  assert_int_equal(n, 1);
+  assert_ok(weir_netcdf_open_group(left, "inner", &inner));
+  assert_ok(weir_netcdf_count(inner, &n));
+  assert_int_equal(n, 0);
+  weir_netcdf_close(&inner);
+  assert_int_equal(weir_netcdf_open_group(left, "outer", &inner), WEIR_ERR_DATA);
+  assert_null(inner);
+  assert_non_null(strstr(weir_last_message(), "has no group Left/outer"));
+  weir_netcdf_close(&left);
+  weir_check_rmdir(dir);
+}
+
 static void a_name_twice_is_refused(void **state)
 {
   weir_netcdf *nc = NULL, *group = NULL;
@@ -86,6 +135,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(groups_hold_what_was_written),
+      cmocka_unit_test(groups_are_read_as_files),
       cmocka_unit_test(a_name_twice_is_refused),
       cmocka_unit_test(missing_memory_is_reported),
   };

@@ -52,6 +52,41 @@ fail:
   return status;
 }
 
+/* The names of a group and of those it is in, with / between them. */
+static weir_status name_group(const weir_netcdf *nc, const char *name, weir_netcdf *group)
+{
+  const char *const outer = nc->source->group;
+  const size_t size = (outer != NULL ? strlen(outer) + 1 : 0) + strlen(name) + 1;
+
+  if (size > WEIR_READER_GROUP_NAME) {
+    return weir_fail(WEIR_ERR_DATA, "%s: group %.32s...: its name is too long", nc->path, name);
+  }
+  WEIR_TRY(weir_alloc((int64_t)size, 1, (void **)&group->source->group));
+  (void)snprintf(group->source->group, size, "%s%s%s", outer != NULL ? outer : "",
+                 outer != NULL ? "/" : "", name);
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_open_group(weir_netcdf *nc, const char *name, weir_netcdf **group)
+{
+  weir_netcdf *made = NULL;
+  weir_status status = WEIR_OK;
+
+  *group = NULL;
+  WEIR_TRY(weir_alloc(1, sizeof *made, (void **)&made));
+  made->id = -1;
+  WEIR_TRY_GOTO(weir_strdup(nc->path, &made->path), fail);
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof *made->source, (void **)&made->source), fail);
+  WEIR_TRY_GOTO(weir_strdup(nc->source->path, &made->source->path), fail);
+  WEIR_TRY_GOTO(name_group(nc, name, made), fail);
+  WEIR_TRY_GOTO(weir_reader_open(made), fail);
+  *group = made;
+  return WEIR_OK;
+fail:
+  weir_netcdf_close(&made);
+  return status;
+}
+
 /* A request about `name`, which a file of the library cannot have where it is too long. */
 static weir_reader_request request(weir_reader_op op, int var, const char *name)
 {
@@ -127,6 +162,30 @@ weir_status weir_netcdf_dim_name(weir_netcdf *nc, int dim, char *name, size_t si
   q.number = dim;
   WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
   return give_name(nc, r.name, "dimension", name, size);
+}
+
+weir_status weir_netcdf_count_groups(weir_netcdf *nc, int *n)
+{
+  weir_reader_request q = request(WEIR_READER_GROUP, 0, "");
+  weir_reader_reply r;
+
+  q.number = -1;
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  *n = (int)r.count;
+  return WEIR_OK;
+}
+
+weir_status weir_netcdf_group_name(weir_netcdf *nc, int i, char *name, size_t size)
+{
+  weir_reader_request q = request(WEIR_READER_GROUP, 0, "");
+  weir_reader_reply r;
+
+  q.number = i;
+  WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
+  if (i < 0 || i >= r.count) {
+    return weir_fail(WEIR_ERR_DATA, "%s: has no group of the number %d", nc->path, i);
+  }
+  return give_name(nc, r.name, "group", name, size);
 }
 
 weir_status weir_netcdf_count_attributes(weir_netcdf *nc, int var, int *n)

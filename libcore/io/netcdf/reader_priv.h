@@ -9,12 +9,14 @@
 enum {
   WEIR_READER_SOCKET = 3, /* file descriptors of the reader */
   WEIR_READER_MEMORY = 4,
-  WEIR_READER_PIECES = 2, /* lie in the shared memory at the same time */
+  WEIR_READER_PIECES = 2,       /* lie in the shared memory at the same time */
+  WEIR_READER_GROUP_NAME = 768, /* of all groups on the way, with / between them */
   WEIR_READER_NAME = 4352
 };
 
 typedef enum weir_reader_op {
-  WEIR_READER_OPEN,             /* name: path; in memory: a weir_reader_var for each variable */
+  WEIR_READER_OPEN,             /* name: path, group; in memory: a weir_reader_var for each
+                                   variable */
   WEIR_READER_CLOSE,            /* file */
   WEIR_READER_FIND,             /* name -> number */
   WEIR_READER_LOOK,             /* var -> held, shape, dims */
@@ -27,6 +29,7 @@ typedef enum weir_reader_op {
   WEIR_READER_GET_NUMBERS,      /* var, name -> in memory: doubles */
   WEIR_READER_READ,             /* var, start, count -> in memory, in pieces */
   WEIR_READER_READ_TEXT,        /* var, start -> in memory */
+  WEIR_READER_GROUP,            /* number -> name (-1: none), count of groups */
   WEIR_READER_NEXT,             /* a piece has been taken; not answered by itself */
   WEIR_READER_OPS
 } weir_reader_op;
@@ -40,7 +43,8 @@ typedef struct weir_reader_var {
 typedef struct weir_reader_request {
   int32_t op, file, var, number;
   int64_t start[WEIR_NETCDF_MAX_DIMS], count[WEIR_NETCDF_MAX_DIMS];
-  char name[WEIR_READER_NAME]; /* sent up to its 0 */
+  char group[WEIR_READER_GROUP_NAME]; /* to open; empty: all of the file */
+  char name[WEIR_READER_NAME];        /* sent up to its 0 */
 } weir_reader_request;
 
 typedef struct weir_reader_reply {

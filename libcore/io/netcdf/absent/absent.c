@@ -50,6 +50,22 @@ weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **g
   return refuse(nc, name, group, 0);
 }
 
+weir_status weir_netcdf_count_groups(weir_netcdf *nc, int *n)
+{
+  return refuse(nc, n, n, 0);
+}
+
+weir_status weir_netcdf_group_name(weir_netcdf *nc, int i, char *name, size_t size)
+{
+  return refuse(nc, name, name, i + (int64_t)size);
+}
+
+weir_status weir_netcdf_open_group(weir_netcdf *nc, const char *name, weir_netcdf **group)
+{
+  *group = NULL;
+  return refuse(nc, name, group, 0);
+}
+
 weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length, int *dim)
 {
   return refuse(nc, name, dim, length);

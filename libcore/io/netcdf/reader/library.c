@@ -106,6 +106,36 @@ static bool list(reader_state *s, weir_reader_reply *r, int n)
   return true;
 }
 
+/* The file of a group. */
+static int root_of(int id)
+{
+  int parent = id;
+
+  while (nc_inq_grp_parent(id, &parent) == NC_NOERR) {
+    id = parent;
+  }
+  return id;
+}
+
+/* r->file, the file, becomes the group that is asked for. */
+static bool enter_group(const weir_reader_request *q, weir_reader_reply *r)
+{
+  int group = 0;
+
+  if (q->group[0] == 0) {
+    return true;
+  }
+  const int code = nc_inq_grp_full_ncid(r->file, q->group, &group);
+
+  if (code == NC_NOERR) {
+    r->file = group;
+    return true;
+  }
+  r->doubtful = code <= NC4_FIRST_ERROR || nc_close(r->file) != NC_NOERR;
+  reader_refuse(r, WEIR_ERR_DATA, "has no group %s", q->group);
+  return false;
+}
+
 static void open_file(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
 {
   struct stat is;
@@ -121,6 +151,9 @@ static void open_file(reader_state *s, const weir_reader_request *q, weir_reader
     reader_refuse(r, WEIR_ERR_DATA, "no NetCDF file, or one that is cut: %s", nc_strerror(code));
     return;
   }
+  if (!enter_group(q, r)) {
+    return;
+  }
   if (!reader_good(r, nc_inq_nvars(r->file, &n), "number of variables") ||
       !reader_share(s, r, (int64_t)sizeof(weir_reader_var) * (n + 1)) || !list(s, r, n)) {
     r->doubtful = true; /* so that it does not stay open */
@@ -133,7 +166,7 @@ static void open_file(reader_state *s, const weir_reader_request *q, weir_reader
 static void close_file(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
 {
   (void)s;
-  r->doubtful = nc_close(q->file) != NC_NOERR;
+  r->doubtful = nc_close(root_of(q->file)) != NC_NOERR;
 }
 
 static void find(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
@@ -215,6 +248,28 @@ static void dim_name(reader_state *s, const weir_reader_request *q, weir_reader_
 
   (void)s;
   if (reader_good(r, nc_inq_dimname(q->file, q->number, text), "name of a dimension")) {
+    put_name(r, text);
+  }
+}
+
+static void group(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
+{
+  enum { MOST = 4096 };
+  const char *const what = "groups";
+  char text[NC_MAX_NAME + 1];
+  int ids[MOST], n = 0;
+
+  (void)s;
+  if (!reader_good(r, nc_inq_grps(q->file, &n, NULL), what)) {
+    return;
+  }
+  if (n < 0 || n > MOST) {
+    reader_refuse(r, WEIR_ERR_DATA, "has %d groups, more than %d", n, MOST);
+    return;
+  }
+  r->count = n;
+  if (q->number >= 0 && q->number < n && reader_good(r, nc_inq_grps(q->file, NULL, ids), what) &&
+      reader_good(r, nc_inq_grpname(ids[q->number], text), what)) {
     put_name(r, text);
   }
 }
@@ -368,6 +423,7 @@ void reader_answer(reader_state *s, const weir_reader_request *q, weir_reader_re
       [WEIR_READER_GET_NUMBERS] = get_numbers,
       [WEIR_READER_READ] = reader_read,
       [WEIR_READER_READ_TEXT] = read_text,
+      [WEIR_READER_GROUP] = group,
   };
 
   if (q->op < 0 || q->op >= WEIR_READER_NEXT) {
