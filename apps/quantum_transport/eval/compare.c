@@ -6,8 +6,9 @@
 const weir_opt qt_compare_options[] = {
     WEIR_OPT_PATH(qt_compare_opts, result, "", "transport.nc or spectra.csv of a run"),
     WEIR_OPT_PATH(qt_compare_opts, reference, "",
-                  "the same of another run, or text whose first two columns are energy (eV) and "
-                  "transmission: _qc.dat of Wannier90, .AVTRANS of TBtrans"),
+                  "the same of another run, .TBT.nc or .PHT.nc of TBtrans, or text whose first two "
+                  "columns are energy (eV) and transmission: _qc.dat of Wannier90, .AVTRANS of "
+                  "TBtrans"),
     WEIR_OPT_REAL(qt_compare_opts, shift, 0, -1e6, 1e6, "eV",
                   "added to the energies of the reference, as its Fermi energy"),
     WEIR_OPT_REAL(qt_compare_opts, factor, 1, -1e6, 1e6, "1",

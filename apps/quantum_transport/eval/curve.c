@@ -8,7 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "conf/weir_number.h"
-#include "io/weir_netcdf.h"
+#include "eval/curve_priv.h"
 
 #define MOST_BYTES ((int64_t)1 << 32)
 
@@ -31,7 +31,7 @@ static weir_status read_variable(weir_netcdf *nc, const char *path, const char *
       (*n > 0 && shape.lengths[0] != *n)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: '%s' is no list of as many doubles as there are energies: give "
-                     "transport.nc of a run, or two columns of text",
+                     "transport.nc of a run, .TBT.nc, or two columns of text",
                      path, name);
   }
   *n = shape.lengths[0];
@@ -43,8 +43,14 @@ static weir_status read_netcdf(const char *path, qt_curve *out)
 {
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
+  int n_groups;
 
   WEIR_TRY(weir_netcdf_open(path, &nc));
+  WEIR_TRY_GOTO(weir_netcdf_count_groups(nc, &n_groups), done);
+  if (n_groups > 0) {
+    status = curve_read_tbt(nc, path, out);
+    goto done;
+  }
   WEIR_TRY_GOTO(read_variable(nc, path, "energy", &out->n, &out->energy), done);
   WEIR_TRY_GOTO(read_variable(nc, path, "mean_transmission", &out->n, &out->transmission), done);
 done:

@@ -1,4 +1,5 @@
-/* curve.h - a transmission T(E) of a file: of a run of this program, or two columns of text. */
+/* curve.h - a transmission T(E) of a file: of a run of this program, of TBtrans, or two columns of
+ * text. */
 #ifndef QT_CURVE_H
 #define QT_CURVE_H
 #include <stdint.h>
@@ -10,10 +11,12 @@ typedef struct qt_curve {
   double *energy, *transmission; /* [n] eV, ascending */
 } qt_curve;
 
-/* Reads transport.nc (mean over wave vectors), or lines of numbers between blanks or commas, the
- * first two of which are E (eV) and T: spectra.csv, _qc.dat of Wannier90, .AVTRANS of TBtrans;
+/* Reads transport.nc (mean over wave vectors), a file in the layout of TBtrans (.TBT.nc, .PHT.nc of
+ * two electrodes, its energies in Ry, Ha, eV or meV), or lines of numbers between blanks or commas,
+ * the first two of which are E (eV) and T: spectra.csv, _qc.dat of Wannier90, .AVTRANS of TBtrans;
  * lines that begin with '#', and a first line of names, are passed over. Fails: WEIR_ERR_DATA
- * naming file and line (a line that is wrong, energies that do not ascend, no values),
+ * naming file and line or variable (a line that is wrong,
+ * another unit, energies that do not ascend, no values),
  * WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_curve_read(const char *path, qt_curve *out) WEIR_CHECKED;
 void qt_curve_fini(qt_curve *c);

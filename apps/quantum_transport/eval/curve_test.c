@@ -109,6 +109,61 @@ static void files_of_a_run_are_read(void **state)
   }
 }
 
+static weir_status make(void *context)
+{
+  qt_curve c;
+  const weir_status status = qt_curve_read(context, &c);
+
+  qt_curve_fini(&c);
+  return status;
+}
+
+static void put_list(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
+                     const int64_t *count, const double *values)
+{
+  const int64_t start[2] = {0, 0};
+  int var;
+
+  assert_ok(weir_netcdf_var(nc, name, WEIR_F64, n_dims, dims, &var));
+  if (name[0] == 'E') {
+    assert_ok(weir_netcdf_put_text(nc, var, "unit", "Ry"));
+  }
+  assert_ok(weir_netcdf_write(nc, var, start, count, values));
+}
+
+/* Two wave vectors and energies that descend, between electrodes A and B. */
+static void files_of_tbtrans_are_read(void **state)
+{
+  const double energy[] = {1, 0, -1}, weight[] = {0.25, 0.75}, t[] = {1, 2, 3, 5, 6, 7};
+  const int64_t lengths[] = {2, 3};
+  weir_netcdf *nc = NULL, *group = NULL;
+  qt_curve c;
+  int dims[2];
+
+  if (!weir_netcdf_available()) {
+    fprintf(stderr, "skipped: this build has no NetCDF\n");
+    skip();
+  }
+  (void)snprintf(path, sizeof path, "%s/x.TBT.nc", dir);
+  assert_ok(weir_netcdf_create(path, &nc));
+  assert_ok(weir_netcdf_dim(nc, "nkpt", 2, &dims[0]));
+  assert_ok(weir_netcdf_dim(nc, "ne", 3, &dims[1]));
+  put_list(nc, "E", 1, &dims[1], &lengths[1], energy);
+  put_list(nc, "wkpt", 1, dims, lengths, weight);
+  assert_ok(weir_netcdf_group(nc, "A", &group));
+  put_list(group, "B.T", 2, dims, lengths, t);
+  assert_ok(weir_netcdf_group(nc, "B", &group));
+  assert_ok(weir_netcdf_commit(&nc));
+  assert_ok(qt_curve_read(path, &c));
+  assert_int_equal(c.n, 3);
+  for (int i = 0; i < 3; i++) {
+    assert_near(c.energy[i], 13.605693122994 * (i - 1), 1e-9);
+    assert_near(c.transmission[i], 6 - i, 1e-14);
+  }
+  qt_curve_fini(&c);
+  assert_true(weir_check_faults(make, path) >= 8);
+}
+
 /* A file that begins as NetCDF and is larger than it has blocks. */
 static void large_files_are_not_read_as_a_whole(void **state)
 {
@@ -123,15 +178,6 @@ static void large_files_are_not_read_as_a_whole(void **state)
   assert_int_equal(fclose(file), 0);
   assert_int_not_equal(qt_curve_read(path, &c), WEIR_OK);
   assert_true(weir_alloc_peak() - before < 1 << 20);
-}
-
-static weir_status make(void *context)
-{
-  qt_curve c;
-  const weir_status status = qt_curve_read(context, &c);
-
-  qt_curve_fini(&c);
-  return status;
 }
 
 static void memory_that_is_refused_is_reported(void **state)
@@ -150,6 +196,7 @@ int main(void)
       cmocka_unit_test(values_between_are_interpolated),
       cmocka_unit_test(wrong_files_are_refused_with_their_line),
       cmocka_unit_test(files_of_a_run_are_read),
+      cmocka_unit_test(files_of_tbtrans_are_read),
       cmocka_unit_test(large_files_are_not_read_as_a_whole),
       cmocka_unit_test(memory_that_is_refused_is_reported),
   };
