@@ -8,7 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "data/bloch.h"
-#include "data/layers.h"
+#include "data/matrices_priv.h"
 
 static const weir_opt lead_options[] = {
     WEIR_OPT_INT(qt_matrices_lead_opts, layer, 0, 0, 1e7, "1",
@@ -52,144 +52,11 @@ const weir_opt qt_matrices_options[] = {
     WEIR_OPT_END,
 };
 
-static const char *const sides[QT_LEADS] = {"left", "right"};
-
-typedef struct building {
-  const qt_matrices_opts *opts;
-  qt_matrices_file file;
-  qt_system *out;
-  bool given[QT_LEADS];    /* leads of files */
-  int64_t added[QT_LEADS]; /* orbitals of cells of leads that join the device */
-} building;
-
-static const qt_matrices_lead_opts *lead_opts(const building *b, int side)
-{
-  return side == QT_LEFT ? &b->opts->left : &b->opts->right;
-}
-
-/* A cell and its coupling to the next, of a file. */
-static weir_status take_cells(const qt_matrices_file *f, const char *path, qt_lead *out)
-{
-  const double norm = qt_matrices_file_beyond(f, 1).norm;
-
-  if (norm > 0) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: cells couple beyond their neighbours (%g eV of norm): make the cell "
-                     "longer along the current",
-                     path, norm);
-  }
-  out->n = f->t.n_orbitals;
-  WEIR_TRY(qt_matrices_file_bloch(f, false, 0, &out->cell));
-  WEIR_TRY(qt_matrices_file_bloch(f, false, 1, &out->next));
-  WEIR_TRY(qt_matrices_file_bloch(f, true, 0, &out->overlap));
-  return qt_matrices_file_bloch(f, true, 1, &out->next_overlap);
-}
-
-/* Two neighbouring cells in one matrix; `at`: corner of the first, `to`: of the other. */
-static weir_status take_blocks(const qt_bloch *h, const qt_bloch *s, int64_t n, int64_t cell,
-                               int64_t from, qt_lead *out)
-{
-  out->n = n;
-  WEIR_TRY(qt_bloch_block(h, cell, cell, n, &out->cell));
-  WEIR_TRY(qt_bloch_block(h, from, from + n, n, &out->next));
-  WEIR_TRY(qt_bloch_block(s, cell, cell, n, &out->overlap));
-  return qt_bloch_block(s, from, from + n, n, &out->next_overlap);
-}
-
-/* Both cells of a lead's matrix are the same, within `tolerance` (eV; of the overlap 1). */
-static weir_status check_two_cells(const qt_bloch *m, int64_t n, double tolerance, const char *path)
-{
-  const int64_t both[2] = {0, n};
-  const double difference = m->count > 0 ? qt_bloch_difference(m, n, both, both) : 0;
-
-  if (difference > tolerance) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: the two cells of the lead differ by %.3g, more than "
-                     "device.matrices.tolerance: give neighbouring cells of the perfect lead",
-                     path, difference);
-  }
-  return WEIR_OK;
-}
-
-static weir_status take_two_cells(const qt_matrices_file *f, const char *path, double tolerance,
-                                  qt_lead *out)
-{
-  const int64_t n = f->t.n_orbitals;
-  qt_bloch h = {.count = 0}, s = {.count = 0};
-  weir_status status = WEIR_OK;
-
-  if (n % 2 != 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: %lld orbitals: a lead's matrix has two cells", path,
-                     (long long)n);
-  }
-  WEIR_TRY_GOTO(qt_matrices_file_bloch(f, false, 0, &h), done);
-  WEIR_TRY_GOTO(qt_matrices_file_bloch(f, true, 0, &s), done);
-  WEIR_TRY_GOTO(check_two_cells(&h, n / 2, tolerance, path), done);
-  WEIR_TRY_GOTO(check_two_cells(&s, n / 2, tolerance, path), done);
-  WEIR_TRY_GOTO(take_blocks(&h, &s, n / 2, 0, 0, out), done);
-done:
-  qt_bloch_fini(&h);
-  qt_bloch_fini(&s);
-  return status;
-}
-
-/* Which spins a file holds: one of the two of a .TSHS, or both. */
-static weir_status take_spin(const building *b, const char *path, const qt_matrices_file *f)
-{
-  const bool one = f->t.n_spins == 2, both = f->t.n_spins > 2, tshs = f->t.n_spins > 0;
-
-  if (tshs && b->file.t.n_spins > 0 && both != (b->file.t.n_spins > 2)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s has %lld spin components, %s %lld: device and leads have both spins in "
-                     "their basis (4 or 8), or none of them",
-                     path, (long long)f->t.n_spins, b->opts->h, (long long)b->file.t.n_spins);
-  }
-
-  if (one && b->opts->spin_in_basis) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "device.matrices.spin_in_basis: %s holds the matrices of two spins, of which "
-                     "one is computed (device.matrices.spin): leave spin_in_basis out",
-                     path);
-  }
-  b->out->has_spin = b->out->has_spin || b->opts->spin_in_basis || both;
-  b->out->one_spin = b->out->one_spin || one;
-  return WEIR_OK;
-}
-
-/* A lead of a file; of a repeated cell, that of the device. */
-static weir_status read_lead(building *b, int side)
-{
-  const qt_matrices_lead_opts *const o = lead_opts(b, side);
-  const bool own = o->h[0] != 0;
-  const char *const h = own ? o->h : b->opts->h;
-  qt_matrices_file f;
-
-  if (!own && b->opts->cells == 0) {
-    return o->coupling[0] == 0
-               ? WEIR_OK
-               : weir_fail(WEIR_ERR_CONFIG,
-                           "device.matrices.%s.coupling needs a file of the lead: give %s.h",
-                           sides[side], sides[side]);
-  }
-  b->given[side] = true;
-  WEIR_TRY(qt_matrices_file_read(b->opts, h, own ? o->s : b->opts->s, &f));
-  const bool images = f.t.n_atoms > 0 || f.t.n_images > 1;
-  qt_lead *const lead = &b->out->lead[side];
-  weir_status status = take_spin(b, h, &f);
-
-  if (status == WEIR_OK) {
-    status = images ? take_cells(&f, h, lead) : take_two_cells(&f, h, b->opts->tolerance, lead);
-  }
-  lead->length = f.axes.cell[0][0];
-  qt_matrices_file_fini(&f);
-  return status;
-}
-
 /* Elements of the coupling of an added cell, in the places of the whole device. */
-static weir_status read_coupling(const building *b, int side, int64_t n, qt_bloch *out)
+static weir_status read_coupling(const matrices_building *b, int side, int64_t n, qt_bloch *out)
 {
   static const int64_t image[1][3] = {{0, 0, 0}};
-  const char *const path = lead_opts(b, side)->coupling;
+  const char *const path = matrices_lead_opts_of(b, side)->coupling;
   const int64_t lead = b->added[side], inner = b->file.t.n_orbitals;
   const int64_t row = side == QT_LEFT ? 0 : b->added[QT_LEFT];
   const int64_t column = b->added[QT_LEFT] + (side == QT_LEFT ? 0 : inner);
@@ -218,7 +85,7 @@ static weir_status read_coupling(const building *b, int side, int64_t n, qt_bloc
 }
 
 /* The matrices of the file with cells of the leads at its ends. */
-static weir_status add_cells(building *b, const qt_bloch *inner)
+static weir_status add_cells(matrices_building *b, const qt_bloch *inner)
 {
   qt_system *const s = b->out;
   qt_bloch coupling[QT_LEADS] = {{.count = 0}};
@@ -245,7 +112,7 @@ static weir_status add_cells(building *b, const qt_bloch *inner)
 }
 
 /* Couplings of the whole device to its images along x, which are left out. */
-static void tell_rest(const building *b)
+static void tell_rest(const matrices_building *b)
 {
   const qt_matrices_rest r = qt_matrices_file_beyond(&b->file, 0);
 
@@ -267,7 +134,7 @@ static void tell_rest(const building *b)
 }
 
 /* The whole device of a file, with what joins it. */
-static weir_status make_whole(building *b)
+static weir_status make_whole(matrices_building *b)
 {
   qt_system *const s = b->out;
   qt_bloch inner = {.count = 0};
@@ -275,13 +142,13 @@ static weir_status make_whole(building *b)
 
   tell_rest(b);
   for (int c = 0; c < QT_LEADS; c++) {
-    if (lead_opts(b, c)->coupling[0] != 0) {
+    if (matrices_lead_opts_of(b, c)->coupling[0] != 0) {
       b->added[c] = s->lead[c].n;
       if (b->file.has_s || s->lead[c].overlap.count > 0) {
         return weir_fail(WEIR_ERR_CONFIG,
                          "device.matrices.%s.coupling: cells are added in an orthonormal basis "
                          "only; here is an overlap",
-                         sides[c]);
+                         matrices_side[c]);
       }
     }
   }
@@ -322,17 +189,17 @@ static weir_status repeat(const qt_bloch *cell, const qt_bloch *next, int64_t n,
   return status;
 }
 
-static weir_status make_repeated(building *b)
+static weir_status make_repeated(matrices_building *b)
 {
   const qt_lead *const cell = &b->out->lead[QT_LEFT];
   const int64_t cells = b->opts->cells;
 
   for (int c = 0; c < QT_LEADS; c++) {
-    if (lead_opts(b, c)->h[0] != 0 || lead_opts(b, c)->coupling[0] != 0) {
+    if (matrices_lead_opts_of(b, c)->h[0] != 0 || matrices_lead_opts_of(b, c)->coupling[0] != 0) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "device.matrices.cells: the leads of a repeated cell are of the same cells: "
                        "leave %s.h and %s.coupling out",
-                       sides[c], sides[c]);
+                       matrices_side[c], matrices_side[c]);
     }
   }
   if (b->file.t.n_atoms == 0 && b->file.t.n_images == 1) {
@@ -348,78 +215,6 @@ static weir_status make_repeated(building *b)
   return repeat(&cell->overlap, &cell->next_overlap, cell->n, cells, &b->out->s);
 }
 
-/* How much an end block of a matrix of the device differs from that of a cell of its lead. */
-static weir_status compare_blocks(const qt_system *s, const qt_bloch *whole, const qt_bloch *cell,
-                                  int side, double *difference)
-{
-  const int64_t n = s->lead[side].n, at = side == QT_LEFT ? 0 : s->n - n;
-  qt_bloch block = {.count = 0}, both = {.count = 0};
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY_GOTO(qt_bloch_block(whole, at, at, n, &block), done);
-  const qt_bloch_part parts[] = {{.m = cell}, {.m = &block, .row = n, .column = n}};
-
-  WEIR_TRY_GOTO(qt_bloch_of_parts(2 * n, parts, 2, &both), done);
-  *difference = qt_bloch_difference(&both, n, (const int64_t[]){0, n}, (const int64_t[]){0, n});
-done:
-  qt_bloch_fini(&block);
-  qt_bloch_fini(&both);
-  return status;
-}
-
-/* Warns where an end of the device differs from the cell of a lead of a file. */
-static weir_status compare_end(const building *b, int side)
-{
-  const qt_system *const s = b->out;
-  const qt_lead *const lead = &s->lead[side];
-  double h = 0, overlap = 0;
-
-  WEIR_TRY(compare_blocks(s, &s->h, &lead->cell, side, &h));
-  if (s->s.count > 0 && lead->overlap.count > 0) { /* else refused by qt_system_check */
-    WEIR_TRY(compare_blocks(s, &s->s, &lead->overlap, side, &overlap));
-  }
-  if (h > b->opts->tolerance || overlap > b->opts->tolerance) {
-    weir_warn("transport",
-              "the %s end of the device differs from a cell of its lead by %.3g eV, its overlap by "
-              "%.3g",
-              sides[side], h, overlap);
-  }
-  return WEIR_OK;
-}
-
-/* Orbitals of an end layer, and the lead of it where no file gives it. */
-static weir_status take_end(building *b, const qt_pattern *p, int side)
-{
-  qt_system *const s = b->out;
-  qt_lead *const lead = &s->lead[side];
-  int64_t layer = lead_opts(b, side)->layer;
-
-  if (b->given[side]) {
-    if ((layer > 0 && layer != lead->n) || lead->n > s->n) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "device.matrices.%s: a layer of %lld orbitals, a lead of %lld, a device of "
-                       "%lld",
-                       sides[side], (long long)layer, (long long)lead->n, (long long)s->n);
-    }
-    return compare_end(b, side);
-  }
-  if (layer == 0) {
-    WEIR_TRY(qt_layer_find(p, &s->h, &s->s, side, b->opts->tolerance, &layer));
-  }
-  WEIR_TRY(qt_layer_check(p, side, layer));
-  const double difference = qt_layer_difference(&s->h, &s->s, s->n, side, layer, false);
-
-  if (difference > b->opts->tolerance) {
-    weir_warn(
-        "transport",
-        "the layers at the %s end of the device differ by %.3g eV: the lead does not continue "
-        "it perfectly",
-        sides[side], difference);
-  }
-  return take_blocks(&s->h, &s->s, layer, side == QT_LEFT ? 0 : s->n - layer,
-                     side == QT_LEFT ? 0 : s->n - 2 * layer, lead);
-}
-
 static int by_orbital(const void *a, const void *b)
 {
   const qt_atom *const p = a, *const q = b;
@@ -431,7 +226,7 @@ static int by_orbital(const void *a, const void *b)
 }
 
 /* The atoms of .TSHS; else every orbital is a site. */
-static weir_status make_atoms(const building *b)
+static weir_status make_atoms(const matrices_building *b)
 {
   const weir_tshs *const t = &b->file.t;
   const int64_t cells = b->opts->cells > 0 ? b->opts->cells : 1;
@@ -460,7 +255,7 @@ static weir_status make_atoms(const building *b)
 }
 
 /* Blocks that begin with an atom. */
-static weir_status make_blocks(const building *b, const qt_pattern *p)
+static weir_status make_blocks(const matrices_building *b, const qt_pattern *p)
 {
   qt_system *const s = b->out;
   bool *ends = NULL;
@@ -490,7 +285,7 @@ static double mean_x(const qt_system *s, int64_t first, int64_t n)
 }
 
 /* Lengths and directions; sites without atoms stand 1 Angstrom apart from block to block. */
-static void make_geometry(const building *b)
+static void make_geometry(const matrices_building *b)
 {
   qt_system *const s = b->out;
   const bool atoms = b->file.t.n_atoms > 0;
@@ -523,7 +318,7 @@ static void make_geometry(const building *b)
 }
 
 /* Refuses options of .TSHS where no file is one. */
-static weir_status check_options(const building *b)
+static weir_status check_options(const matrices_building *b)
 {
   const qt_matrices_opts *const o = b->opts;
   const char *const key = o->spin != 0        ? "spin"
@@ -534,7 +329,7 @@ static weir_status check_options(const building *b)
   bool tshs = b->file.t.n_spins > 0;
 
   for (int c = 0; c < QT_LEADS; c++) {
-    tshs = tshs || weir_tshs_is(lead_opts(b, c)->h);
+    tshs = tshs || weir_tshs_is(matrices_lead_opts_of(b, c)->h);
   }
   return tshs || key == NULL
              ? WEIR_OK
@@ -543,7 +338,7 @@ static weir_status check_options(const building *b)
                          o->h);
 }
 
-static weir_status make(building *b)
+static weir_status make(matrices_building *b)
 {
   qt_system *const s = b->out;
   qt_pattern p = {.n = 0};
@@ -551,14 +346,14 @@ static weir_status make(building *b)
 
   s->particle = QT_ELECTRONS;
   WEIR_TRY(check_options(b));
-  WEIR_TRY(take_spin(b, b->opts->h, &b->file));
-  WEIR_TRY(read_lead(b, QT_LEFT));
-  WEIR_TRY(read_lead(b, QT_RIGHT));
+  WEIR_TRY(matrices_take_spin(b, b->opts->h, &b->file));
+  WEIR_TRY(matrices_read_lead(b, QT_LEFT));
+  WEIR_TRY(matrices_read_lead(b, QT_RIGHT));
   WEIR_TRY(b->opts->cells > 0 ? make_repeated(b) : make_whole(b));
   WEIR_TRY(make_atoms(b));
   WEIR_TRY(qt_pattern_create(&s->h, &s->s, s->n, &p));
-  WEIR_TRY_GOTO(take_end(b, &p, QT_LEFT), done);
-  WEIR_TRY_GOTO(take_end(b, &p, QT_RIGHT), done);
+  WEIR_TRY_GOTO(matrices_take_end(b, &p, QT_LEFT), done);
+  WEIR_TRY_GOTO(matrices_take_end(b, &p, QT_RIGHT), done);
   WEIR_TRY_GOTO(make_blocks(b, &p), done);
   make_geometry(b);
   weir_info("transport",
@@ -582,7 +377,7 @@ done:
 
 weir_status qt_matrices_system(const qt_matrices_opts *opts, qt_system *out)
 {
-  building b = {.opts = opts, .out = out};
+  matrices_building b = {.opts = opts, .out = out};
 
   if (opts->h[0] == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "device.matrices.h is empty: give the file of a Hamiltonian");
