@@ -1,7 +1,8 @@
 # Functions of the build: rooms, registries, tests.
 
 # Suffix of a source decides what it needs: foo_cblas.c is compiled only where WEIR_HAVE_CBLAS is true.
-set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac mpi edflib eccodes zlib petsc slepc)
+# foo_cuda.c goes to libweir_cuda, which libweir opens at run time.
+set(WEIR_SUFFIXES cblas netcdf yaml dnnl xsmm fftw lapacke flac mpi edflib eccodes zlib petsc slepc cuda)
 
 function(weir_filter_sources out)
   set(kept "")
@@ -49,6 +50,12 @@ function(weir_room)
   endforeach()
   file(GLOB all CONFIGURE_DEPENDS ${globs})
   weir_filter_sources(sources ${all})
+  set(opened ${sources})
+  list(FILTER opened INCLUDE REGEX "_cuda\\.c$")
+  if(opened)
+    list(REMOVE_ITEM sources ${opened})
+    target_sources(weir_cuda PRIVATE ${opened})
+  endif()
   target_sources(weir PRIVATE ${sources})
   weir_isa_flags(${sources})
   if(TARGET weir_cases)

@@ -1,5 +1,6 @@
 /* main.c - cosmoflow: the verbs. */
 #include "conf/weir_cli.h"
+#include "device/weir_device.h"
 #include "options.h"
 #include "verbs.h"
 
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
                         .summary = "cosmological parameters from the distribution of matter",
                         .verbs = verbs,
                         .opts = cf_options,
-                        .opts_size = sizeof(cf_cfg)};
+                        .opts_size = sizeof(cf_cfg),
+                        .print_machine = weir_device_print};
 
   return weir_cli_main(argc, argv, &app);
 }

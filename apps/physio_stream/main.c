@@ -1,6 +1,7 @@
 /* main.c - physio_stream: the verbs. */
 #include <string.h>
 #include "conf/weir_cli.h"
+#include "device/weir_device.h"
 #include "options.h"
 #include "verbs.h"
 
@@ -43,7 +44,8 @@ int main(int argc, char **argv)
                         .opts = ps_options,
                         .input_key = input_key,
                         .inputs_key = "input.records",
-                        .opts_size = sizeof(ps_cfg)};
+                        .opts_size = sizeof(ps_cfg),
+                        .print_machine = weir_device_print};
 
   return weir_cli_main(argc, argv, &app);
 }

@@ -1,20 +1,16 @@
 /* start.c - what every verb begins and ends with. */
 #include <stdio.h>
-#include <string.h>
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "check.h"
+#include "device/weir_device.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
 {
-  if (strcmp(cli->device, "cuda") == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "--device cuda: physio_stream computes on the cpu only; leave --device out "
-                     "or give --device cpu");
-  }
+  WEIR_TRY(weir_device_accept(cli->device, "physio_stream"));
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }

@@ -1,5 +1,6 @@
 /* main.c - quantum_transport: the verbs. */
 #include "conf/weir_cli.h"
+#include "device/weir_device.h"
 #include "options.h"
 #include "verbs.h"
 
@@ -25,7 +26,8 @@ int main(int argc, char **argv)
                         .summary = "electrons and phonons in nano-transistors by Green's functions",
                         .verbs = verbs,
                         .opts = qt_options,
-                        .opts_size = sizeof(qt_cfg)};
+                        .opts_size = sizeof(qt_cfg),
+                        .print_machine = weir_device_print};
 
   return weir_cli_main(argc, argv, &app);
 }

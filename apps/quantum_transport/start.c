@@ -1,9 +1,9 @@
 /* start.c - what every verb begins and ends with. */
 #include <stdio.h>
-#include <string.h>
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
+#include "device/weir_device.h"
 #include "device/weir_parallel.h"
 #include "iv.h"
 #include "train/weir_checkpoint.h"
@@ -35,11 +35,7 @@ static weir_status check(const qt_cfg *cfg)
 
 weir_status qt_configure(const weir_cli *cli, qt_cfg *cfg, weir_config **config)
 {
-  if (strcmp(cli->device, "cuda") == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "--device cuda: quantum_transport computes on the cpu only; leave --device "
-                     "out or give --device cpu");
-  }
+  WEIR_TRY(weir_device_accept(cli->device, "quantum_transport"));
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }

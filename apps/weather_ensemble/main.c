@@ -1,5 +1,6 @@
 /* main.c - weather_ensemble: the verbs. */
 #include "conf/weir_cli.h"
+#include "device/weir_device.h"
 #include "options.h"
 #include "verbs.h"
 
@@ -29,7 +30,8 @@ int main(int argc, char **argv)
                         .verbs = verbs,
                         .opts = wx_options,
                         .input_key = input_key,
-                        .opts_size = sizeof(wx_cfg)};
+                        .opts_size = sizeof(wx_cfg),
+                        .print_machine = weir_device_print};
 
   return weir_cli_main(argc, argv, &app);
 }

@@ -1,22 +1,18 @@
 /* start.c - what every verb begins and ends with. */
 #include <stdio.h>
-#include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "base/weir_provenance.h"
 #include "check.h"
 #include "data/date.h"
+#include "device/weir_device.h"
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
 {
-  if (strcmp(cli->device, "cuda") == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "--device cuda: weather_ensemble computes on the cpu only; leave --device out "
-                     "or give --device cpu");
-  }
+  WEIR_TRY(weir_device_accept(cli->device, "weather_ensemble"));
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }

@@ -45,7 +45,7 @@ static const flag_row flags[] = {
   {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "threads (default: all processors)"},
   {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "error, warn, info or debug (default info)"},
   {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR"},
-  {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version and parts of this build"},
+  {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version, parts of this build and devices"},
   {{"help", no_argument, NULL, FLAG_HELP}, "", "print this text"},
   {{"yaml", no_argument, NULL, FLAG_YAML}, "", "with options: a commented, complete configuration"},
   {{"markdown", no_argument, NULL, FLAG_MARKDOWN}, "", "with options: the reference page"},
@@ -487,6 +487,9 @@ static weir_status perform(const parsed *p, FILE *out)
       print_help(app, out);
     } else {
       fprintf(out, "%s %s\n%s", app->name, weir_version(), weir_build_text());
+      if (app->print_machine != NULL) {
+        WEIR_TRY(app->print_machine(out));
+      }
     }
     return check_output(app, out);
   }

@@ -35,6 +35,7 @@ typedef struct weir_app {
    * NULL: the program has no --input. */
   const char *(*input_key)(const char *value);
   const char *inputs_key; /* key of the option that names several inputs; NULL: there is none */
+  weir_status (*print_machine)(FILE *out); /* what --version adds; NULL: nothing */
 } weir_app;
 
 /* A parsed command line. Everything is borrowed from argv and lives as long as weir_cli_main. */

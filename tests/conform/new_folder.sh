@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # new_folder.sh SOURCE BUILD - copies the sources to a scratch folder, adds an operator (the how-to's example), an
-# operator on streams, an update rule, a record format and a pass, each a folder, and builds and tests them there. Of
+# operator on streams, an update rule, a record format, a device and a pass, each a folder, and builds and tests them there. Of
 # the files that were there, none is edited: the build finds the folders. What did not change is not compiled again, but
 # taken from BUILD, of which the scratch build has the options.
 set -euo pipefail
@@ -23,6 +23,7 @@ again() { # FOLDER OLD NEW
 cp -r "$tree/docs/how-to/example-op/laplace" "$tree/libcore/ops/"
 again libcore/optim/rule momentum heavy_ball
 again libcore/stream/op clip crop
+again libcore/device emulated simulated
 again libcore/io csv dsv
 sed -i 's/\.txt/.tdv/g; s/dsv_fs/csv_fs/g' "$tree"/libcore/io/dsv/* # a setting of records keeps its name
 mkdir "$tree/libcore/pass/linger"
@@ -90,8 +91,8 @@ generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt")
 cmake -S "$tree" -B "$scratch/build" -G "$generator" "${options[@]}" -DCMAKE_C_COMPILER_LAUNCHER="$scratch/launch" \
   >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 tests=(ops_laplace_laplace_test optim_rule_heavy_ball_heavy_ball_test stream_op_crop_crop_test stream_series_test
-  io_dsv_dsv_test pass_linger_linger_test)
-cmake --build "$scratch/build" -j2 --target "${tests[@]}" conform_ops conform_rules >"$scratch/log" 2>&1 ||
+  io_dsv_dsv_test device_simulated_simulated_test pass_linger_linger_test)
+cmake --build "$scratch/build" -j2 --target "${tests[@]}" conform_ops conform_rules conform_devices >"$scratch/log" 2>&1 ||
   { tail -n 40 "$scratch/log"; exit 1; }
 data=${WEIR_TEST_DATA:-$source/../shared/data} # recorded data have other names, too
 if [ -d "$data/physio/csv" ]; then
@@ -118,6 +119,8 @@ conforms() { # KIND NEW OLD PROGRAM
 }
 conforms operators laplace reshape conform_ops
 conforms rules heavy_ball momentum conform_rules
+"$scratch/build/test/conform_devices" >"$scratch/after" 2>&1 || { cat "$scratch/after"; exit 1; }
+grep '^simulated: ' "$scratch/after" || fail "the device simulated was not tested"
 
 # The tables, which the build makes, have one more row each, and no file that was there has changed.
 edited=$(diff -rq "$source" "$tree" --exclude=build --exclude=.git --exclude=out | grep -c '^Files' || true)
@@ -132,6 +135,7 @@ added operators libcore/ops/weir_op_table.c libcore/ops/laplace
 added 'operators on streams' libcore/stream/weir_series_op_table.c libcore/stream/op/crop
 added 'update rules' libcore/optim/weir_rule_table.c libcore/optim/rule/heavy_ball
 added 'record formats' libcore/io/weir_record_format_table.c libcore/io/dsv
+added devices libcore/device/weir_device_row_table.c libcore/device/simulated
 added passes libcore/pass/weir_pass_table.c libcore/pass/linger
 
 # An operator without cases is not left out: a test fails and names it.

@@ -111,7 +111,8 @@ static const struct library {
     {"cublas", {"libcore/ops/"}},
     {"cufft", {"libcore/ops/"}},
     {"cusolver", {"libcore/ops/"}},
-    {"nvrtc.h", {"libcore/exec/"}},
+    {"nvrtc.h", {"libcore/device/cuda/"}},
+    {"cuda.h", {"libcore/device/cuda/"}},
     {"petsc", {"apps/quantum_transport/"}},
     {"slepc", {"apps/quantum_transport/"}},
     {"cmocka.h", {"libcore/base/weir_check.h"}},
@@ -120,15 +121,19 @@ static const struct library {
 
 /* What the system itself offers: C11, POSIX, and the processor's intrinsics. */
 static const char *const system_headers[] = {
-    "assert.h",   "complex.h", "ctype.h",       "errno.h",     "fenv.h",    "float.h",
-    "inttypes.h", "limits.h",  "locale.h",      "math.h",      "setjmp.h",  "signal.h",
-    "stdalign.h", "stdarg.h",  "stdatomic.h",   "stdbool.h",   "stddef.h",  "stdint.h",
-    "stdio.h",    "stdlib.h",  "stdnoreturn.h", "string.h",    "strings.h", "tgmath.h",
-    "time.h",     "wchar.h",   "dirent.h",      "dlfcn.h",     "elf.h",     "fcntl.h",
-    "fnmatch.h",  "ftw.h",     "getopt.h",      "glob.h",      "libgen.h",  "poll.h",
-    "pwd.h",      "sched.h",   "spawn.h",       "unistd.h",    "link.h",    "malloc.h",
-    "sys/",       "arpa/",     "netinet/",      "immintrin.h", "cpuid.h",   "x86intrin.h",
-    "linux/",     NULL,
+    "assert.h",      "complex.h",   "ctype.h",     "errno.h",
+    "fenv.h",        "float.h",     "inttypes.h",  "limits.h",
+    "locale.h",      "math.h",      "setjmp.h",    "signal.h",
+    "stdalign.h",    "stdarg.h",    "stdatomic.h", "stdbool.h",
+    "stddef.h",      "stdint.h",    "stdio.h",     "stdlib.h",
+    "stdnoreturn.h", "string.h",    "strings.h",   "tgmath.h",
+    "time.h",        "wchar.h",     "dirent.h",    "dlfcn.h",
+    "elf.h",         "fcntl.h",     "fnmatch.h",   "ftw.h",
+    "getopt.h",      "glob.h",      "libgen.h",    "poll.h",
+    "pwd.h",         "sched.h",     "spawn.h",     "unistd.h",
+    "link.h",        "malloc.h",    "sys/",        "arpa/",
+    "netinet/",      "immintrin.h", "cpuid.h",     "x86intrin.h",
+    "linux/",        "ucontext.h",  NULL,
 };
 
 static bool is_system(const char *target)

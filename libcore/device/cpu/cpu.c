@@ -1,174 +1,228 @@
-/* cpu.c - constants of the machine: from /proc, the compiler's CPU id and sysconf, or from a file.
- */
+/* cpu.c - the host as a device: its memory is the host's, and work runs when it is given. */
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
-#include <unistd.h>
 
-#include "base/weir_log.h"
-#include "conf/weir_opt.h"
+#include "base/weir_alloc.h"
+#include "device/device_priv.h"
+#include "device/host_kernel.h"
 #include "device/weir_parallel.h"
 
-/* A file of machine constants; 0: as detected. */
-struct machine {
-  int64_t l1_bytes, l2_bytes, l3_bytes, memory_bytes;
-  double bandwidth, flop_rate;
-  int simd;
+/* What a capture recorded, in the order in which it was given. */
+typedef struct recorded {
+  device_op **ops;
+  int64_t n, room;
+} recorded;
+
+typedef struct cpu_state {
+  recorded *capture; /* the one under way */
+} cpu_state;
+
+static void close_device(weir_device *device)
+{
+  weir_free(&device->state);
+}
+
+static weir_status arena_create(weir_device_arena *arena)
+{
+  int64_t bytes = WEIR_DEVICE_ALIGN;
+
+  for (int64_t i = 0; i < arena->n; i++) {
+    bytes +=
+        (arena->arrays[i].bytes + WEIR_DEVICE_ALIGN - 1) / WEIR_DEVICE_ALIGN * WEIR_DEVICE_ALIGN;
+  }
+  WEIR_TRY(weir_alloc(bytes, 1, &arena->state));
+  char *at = arena->state;
+
+  at += (WEIR_DEVICE_ALIGN - (uintptr_t)at % WEIR_DEVICE_ALIGN) % WEIR_DEVICE_ALIGN;
+  for (int64_t i = 0; i < arena->n; i++) {
+    arena->arrays[i].address = at;
+    at += (arena->arrays[i].bytes + WEIR_DEVICE_ALIGN - 1) / WEIR_DEVICE_ALIGN * WEIR_DEVICE_ALIGN;
+  }
+  return WEIR_OK;
+}
+
+static void arena_destroy(weir_device_arena *arena)
+{
+  weir_free(&arena->state);
+}
+
+/* Work is done when it was given: queues and events have nothing to wait for. */
+static weir_status queue_create(weir_device_queue *queue)
+{
+  (void)queue;
+  return WEIR_OK;
+}
+
+static void queue_destroy(weir_device_queue *queue)
+{
+  (void)queue;
+}
+
+static weir_status queue_sync(weir_device_queue *queue)
+{
+  (void)queue;
+  return WEIR_OK;
+}
+
+static weir_status queue_wait(weir_device_queue *queue, weir_device_event *event)
+{
+  (void)queue;
+  (void)event;
+  return WEIR_OK;
+}
+
+static weir_status event_create(weir_device_event *event)
+{
+  (void)event;
+  return WEIR_OK;
+}
+
+static void event_destroy(weir_device_event *event)
+{
+  (void)event;
+}
+
+static weir_status event_record(weir_device_event *event, weir_device_queue *queue)
+{
+  (void)event;
+  (void)queue;
+  return WEIR_OK;
+}
+
+static weir_status event_sync(weir_device_event *event)
+{
+  (void)event;
+  return WEIR_OK;
+}
+
+static weir_status kernel_create(weir_device_kernel *kernel, const weir_device_source *source)
+{
+  host_kernel *made = NULL;
+
+  WEIR_TRY(host_kernel_create(source, &made));
+  kernel->state = made;
+  return WEIR_OK;
+}
+
+static void kernel_destroy(weir_device_kernel *kernel)
+{
+  host_kernel *made = kernel->state;
+
+  host_kernel_destroy(&made);
+}
+
+static weir_status run(const device_op *op)
+{
+  const void *fault;
+
+  if (op->kind == DEVICE_COPY) {
+    const device_use *to = &op->uses[0], *from = &op->uses[1];
+    memcpy(to->array->address + to->lo, from->array->address + from->lo, (size_t)(to->hi - to->lo));
+    return WEIR_OK;
+  }
+  WEIR_TRY(host_kernel_run(op->kernel->state, &(host_run){.op = op}, false, &fault));
+  return WEIR_OK;
+}
+
+static weir_status enqueue(weir_device_queue *queue, const device_op *op)
+{
+  cpu_state *state = queue->device->state;
+  recorded *r = state->capture;
+
+  if (r == NULL) {
+    WEIR_TRY(run(op));
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_reserve(&r->ops, &r->room, r->n + 1, sizeof(device_op *)));
+  WEIR_TRY(device_op_clone(op, &r->ops[r->n]));
+  r->n++;
+  return WEIR_OK;
+}
+
+static weir_status capture_begin(weir_device_queue *queue)
+{
+  cpu_state *state = queue->device->state;
+  void *memory = NULL;
+
+  WEIR_TRY(weir_alloc(1, sizeof(recorded), &memory));
+  state->capture = memory;
+  return WEIR_OK;
+}
+
+static weir_status capture_end(weir_device_queue *queue, weir_device_capture *capture)
+{
+  cpu_state *state = queue->device->state;
+
+  capture->state = state->capture;
+  state->capture = NULL;
+  return WEIR_OK;
+}
+
+static weir_status replay(weir_device_capture *capture, weir_device_queue *queue)
+{
+  const recorded *r = capture->state;
+
+  (void)queue;
+  for (int64_t i = 0; i < r->n; i++) {
+    WEIR_TRY(run(r->ops[i]));
+  }
+  return WEIR_OK;
+}
+
+static void capture_destroy(weir_device_capture *capture)
+{
+  recorded *r = capture->state;
+
+  for (int64_t i = 0; i < r->n; i++) {
+    device_op_free(&r->ops[i]);
+  }
+  weir_free(&r->ops);
+  weir_free(&capture->state);
+}
+
+static const weir_device_ops ops = {
+    .close = close_device,
+    .arena_create = arena_create,
+    .arena_destroy = arena_destroy,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .queue_sync = queue_sync,
+    .queue_wait = queue_wait,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_sync = event_sync,
+    .kernel_create = kernel_create,
+    .kernel_destroy = kernel_destroy,
+    .enqueue = enqueue,
+    .capture_begin = capture_begin,
+    .capture_end = capture_end,
+    .replay = replay,
+    .capture_destroy = capture_destroy,
 };
 
-#define LARGEST_CACHE 1099511627776.0
-static const weir_opt rows[] = {
-    WEIR_OPT_INT(struct machine, l1_bytes, 0, 0, LARGEST_CACHE, "bytes",
-                 "first-level data cache of one core; 0: as detected"),
-    WEIR_OPT_INT(struct machine, l2_bytes, 0, 0, LARGEST_CACHE, "bytes",
-                 "second-level cache of one core; 0: as detected"),
-    WEIR_OPT_INT(struct machine, l3_bytes, 0, 0, LARGEST_CACHE, "bytes",
-                 "last-level cache, as far as it is shared; 0: as detected"),
-    WEIR_OPT_INT(struct machine, memory_bytes, 0, 0, 1125899906842624.0, "bytes",
-                 "main memory; 0: as detected"),
-    WEIR_OPT_REAL(struct machine, bandwidth, 0, 0, 1e15, "bytes/s",
-                  "sustained copy bandwidth of one core, bytes read plus bytes written; 0: not "
-                  "measured"),
-    WEIR_OPT_REAL(struct machine, flop_rate, 0, 0, 1e18, "flop/s",
-                  "f32 multiply-adds of one core, two operations each; 0: not measured"),
-    WEIR_OPT_ENUM(struct machine, simd, 0, "auto|base|avx2|avx512",
-                  "widest instruction set that Weir's own kernels and compiled loops use"),
-    WEIR_OPT_END,
+static weir_status open_device(weir_device *device, const weir_device_options *options)
+{
+  const weir_cpu *cpu = weir_cpu_get();
+
+  if (options->index != 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "device cpu: number %d: there is number 0 alone",
+                     options->index);
+  }
+  WEIR_TRY(weir_alloc(1, sizeof(cpu_state), &device->state));
+  device->ops = &ops;
+  device->info = (weir_device_info){.processors = cpu->cores,
+                                    .memory_bytes = cpu->memory_bytes,
+                                    .cache_bytes = cpu->l3_bytes,
+                                    .shared_bytes = cpu->l1_bytes,
+                                    .block_threads = 1024,
+                                    .vector_threads = 1};
+  (void)snprintf(device->info.model, sizeof device->info.model, "%s", cpu->model);
+  return WEIR_OK;
+}
+
+const weir_device_row weir_device_row_cpu = {
+    .name = "cpu",
+    .help = "the host's processor and memory",
+    .open = open_device,
 };
-
-static void read_model(char *text, size_t size)
-{
-  FILE *file = fopen("/proc/cpuinfo", "re");
-  char line[256];
-
-  snprintf(text, size, "unknown processor");
-  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-    const char *value = strchr(line, ':');
-    if (strncmp(line, "model name", 10) == 0 && value != NULL) {
-      value += 1 + strspn(value + 1, " ");
-      snprintf(text, size, "%.*s", (int)strcspn(value, "\n"), value);
-      break;
-    }
-  }
-  if (file != NULL) {
-    fclose(file);
-  }
-}
-
-/* Systems without the fact (musl, some containers) get a size that every current core has. */
-static int64_t cache_bytes(int name, int64_t fallback)
-{
-  const long bytes = sysconf(name);
-
-  return bytes > 0 ? (int64_t)bytes : fallback;
-}
-
-static weir_cpu *storage(void)
-{
-  static weir_cpu cpu;
-
-  return &cpu;
-}
-
-static int64_t memory_bytes(void)
-{
-  const int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-
-  return pages > 0 && page > 0 ? pages * page : 0;
-}
-
-static weir_cpu detected(void)
-{
-  weir_cpu cpu = {0};
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-  read_model(cpu.model, sizeof cpu.model);
-  cpu.cores = online > 0 ? (int)online : 1;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  cpu.sse42 = __builtin_cpu_supports("sse4.2") != 0;
-  cpu.avx2 = __builtin_cpu_supports("avx2") != 0;
-  cpu.fma = __builtin_cpu_supports("fma") != 0;
-  cpu.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-#endif
-  cpu.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024);
-  cpu.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 256 * 1024);
-  cpu.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 2 * 1024 * 1024);
-  cpu.memory_bytes = memory_bytes();
-  return cpu;
-}
-
-/* Leaves out what is beyond the instruction set that the file allows. */
-static weir_status limit_simd(const char *path, weir_simd simd, weir_cpu *cpu)
-{
-  if ((simd == WEIR_SIMD_AVX2 && (!cpu->avx2 || !cpu->fma)) ||
-      (simd == WEIR_SIMD_AVX512 && !cpu->avx512)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: simd: %s: %s has no such instructions; take auto, or a narrower set",
-                     path, simd == WEIR_SIMD_AVX2 ? "avx2" : "avx512", cpu->model);
-  }
-  cpu->simd = simd;
-  cpu->avx512 = cpu->avx512 && (simd == WEIR_SIMD_AUTO || simd == WEIR_SIMD_AVX512);
-  if (simd == WEIR_SIMD_BASE) {
-    cpu->sse42 = cpu->avx2 = cpu->fma = 0;
-  }
-  return WEIR_OK;
-}
-
-static void state(int64_t bytes, int64_t *constant)
-{
-  *constant = bytes > 0 ? bytes : *constant;
-}
-
-static weir_status read_file(const char *path, weir_cpu *cpu)
-{
-  struct machine file;
-  weir_config *config = NULL;
-
-  WEIR_TRY(weir_config_load(rows, sizeof file, &path, 1, NULL, 0, &file, &config));
-  weir_config_destroy(&config);
-  WEIR_TRY(limit_simd(path, (weir_simd)file.simd, cpu));
-  state(file.l1_bytes, &cpu->l1_bytes);
-  state(file.l2_bytes, &cpu->l2_bytes);
-  state(file.l3_bytes, &cpu->l3_bytes);
-  state(file.memory_bytes, &cpu->memory_bytes);
-  cpu->bandwidth = file.bandwidth;
-  cpu->flop_rate = file.flop_rate;
-  return WEIR_OK;
-}
-
-static weir_status load(const char *path)
-{
-  weir_cpu cpu = detected();
-
-  path = path == NULL || path[0] == 0 ? weir_env("WEIR_MACHINE") : path;
-  if (path != NULL) {
-    WEIR_TRY(read_file(path, &cpu));
-  }
-  *storage() = cpu;
-  return WEIR_OK;
-}
-
-static void load_first(void)
-{
-  const weir_status status = storage()->cores > 0 ? WEIR_OK : load(NULL);
-
-  if (status != WEIR_OK) {
-    weir_error("device", "WEIR_MACHINE: %s", weir_last_message());
-  }
-  WEIR_ASSERT(status == WEIR_OK); /* programs have loaded it, and told of it, before */
-}
-
-weir_status weir_cpu_load(const char *path)
-{
-  return load(path);
-}
-
-const weir_cpu *weir_cpu_get(void)
-{
-  static once_flag once = ONCE_FLAG_INIT;
-
-  call_once(&once, load_first);
-  return storage();
-}

@@ -1,4 +1,4 @@
-/* cpu_test.c - constants of the machine: from a file, from the environment, and refused. */
+/* constants_test.c - constants of the machine: from a file, from the environment, and refused. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_check.h"

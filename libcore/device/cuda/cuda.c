@@ -1,0 +1,67 @@
+/* cuda.c - NVIDIA GPUs: the row opens libweir_cuda, which holds the device, at run time, so that
+ * one build runs with and without a GPU. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device/cuda/cuda_open.h"
+#include "weir_device_abi.h"
+
+enum { PATH_ROOM = 4096 };
+
+/* "FOLDER OF LIBWEIR/libweir_cuda.so", or the bare name, which the loader looks for. */
+static void library_path(char path[PATH_ROOM])
+{
+  Dl_info info;
+
+  if (dladdr(&weir_device_row_cuda, &info) != 0 && info.dli_fname != NULL) {
+    const char *slash = strrchr(info.dli_fname, '/');
+    const int folder = slash == NULL ? 0 : (int)(slash - info.dli_fname) + 1;
+    const int n = snprintf(path, PATH_ROOM, "%.*slibweir_cuda.so", folder, info.dli_fname);
+    if (n > 0 && n < PATH_ROOM) {
+      return;
+    }
+  }
+  (void)snprintf(path, PATH_ROOM, "libweir_cuda.so");
+}
+
+weir_status cuda_open_library(const char *path, weir_device *device,
+                              const weir_device_options *options)
+{
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+  if (library == NULL) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "device cuda: %s (libweir_cuda.so is made by a build with the CUDA toolkit)",
+                     dlerror());
+  }
+  const device_plugin *plugin = dlsym(library, "weir_device_plugin");
+
+  if (plugin == NULL || plugin->abi == NULL || strcmp(plugin->abi, WEIR_DEVICE_ABI) != 0) {
+    const weir_status status = weir_fail(
+        WEIR_ERR_UNSUPPORTED,
+        "device cuda: %s is of another build than this libweir (interface %.16s, "
+        "expected %.16s): build both together",
+        path, plugin == NULL || plugin->abi == NULL ? "none" : plugin->abi, WEIR_DEVICE_ABI);
+    dlclose(library);
+    return status;
+  }
+  /* From here the library stays: records of failures, too, name its text. */
+  WEIR_TRY(plugin->open(device, options));
+  return WEIR_OK;
+}
+
+static weir_status open_device(weir_device *device, const weir_device_options *options)
+{
+  char path[PATH_ROOM];
+
+  library_path(path);
+  WEIR_TRY(cuda_open_library(path, device, options));
+  return WEIR_OK;
+}
+
+const weir_device_row weir_device_row_cuda = {
+    .name = "cuda",
+    .help = "NVIDIA GPUs",
+    .open = open_device,
+};

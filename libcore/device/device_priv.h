@@ -1,0 +1,126 @@
+/* device_priv.h - what a row of the device table sees. With weir_device.h it is the interface to
+ * libraries that are opened at run time: their hash is compared. */
+#ifndef DEVICE_PRIV_H
+#define DEVICE_PRIV_H
+#include "device/weir_device.h"
+
+enum { DEVICE_PARAMS = 64 }; /* of a kernel, at most */
+
+/* One array of an arena. */
+typedef struct device_array {
+  weir_device_arena *arena;
+  char *address; /* filled by the row */
+  int64_t bytes;
+  weir_device_space space;
+  int64_t number; /* in messages: counted over the device's life */
+  void *state;    /* the row's */
+} device_array;
+
+struct weir_device_arena {
+  weir_device *device;
+  weir_device_space space;
+  int64_t n;
+  device_array *arrays;
+  void *state;
+};
+
+struct weir_device_queue {
+  weir_device *device;
+  int slot;        /* in [0, WEIR_DEVICE_QUEUES) */
+  int64_t capture; /* of which it is part, 0: none */
+  void *state;
+};
+
+struct weir_device_event {
+  weir_device *device;
+  bool recorded;
+  int64_t capture; /* in which it was recorded, 0: none */
+  void *state;
+};
+
+struct weir_device_kernel {
+  weir_device *device;
+  char *name;
+  int n_params;
+  int64_t *offsets, *sizes; /* of the arguments, in a block of args_bytes */
+  int64_t args_bytes;
+  void *state;
+};
+
+struct weir_device_capture {
+  weir_device *device;
+  void *state;
+};
+
+/* Bytes [lo, hi) of an array, as a piece of work uses them. */
+typedef struct device_use {
+  device_array *array;
+  int64_t lo, hi;
+  weir_device_access access;
+} device_use;
+
+typedef enum device_op_kind { DEVICE_COPY, DEVICE_LAUNCH } device_op_kind;
+
+/* A copy or a launch, checked: ranges lie in arrays, sizes are what the device takes. */
+typedef struct device_op {
+  device_op_kind kind;
+  const device_use *uses; /* of a copy: what is written, what is read */
+  int n_uses;
+  const weir_device_kernel *kernel;
+  int grid[3], block[3];
+  const char *args; /* values, as kernel->offsets says */
+} device_op;
+
+/* Functions of a row. Contracts: those of weir_device.h, with arguments that have been checked. */
+typedef struct weir_device_ops {
+  void (*close)(weir_device *);
+  weir_status (*arena_create)(weir_device_arena *); /* fills the addresses */
+  void (*arena_destroy)(weir_device_arena *);
+  weir_status (*queue_create)(weir_device_queue *);
+  void (*queue_destroy)(weir_device_queue *);
+  weir_status (*queue_sync)(weir_device_queue *);
+  weir_status (*queue_wait)(weir_device_queue *, weir_device_event *);
+  weir_status (*event_create)(weir_device_event *);
+  void (*event_destroy)(weir_device_event *);
+  weir_status (*event_record)(weir_device_event *, weir_device_queue *);
+  weir_status (*event_sync)(weir_device_event *);
+  weir_status (*kernel_create)(weir_device_kernel *, const weir_device_source *);
+  void (*kernel_destroy)(weir_device_kernel *);
+  weir_status (*enqueue)(weir_device_queue *, const device_op *);
+  weir_status (*capture_begin)(weir_device_queue *);
+  weir_status (*capture_end)(weir_device_queue *, weir_device_capture *);
+  weir_status (*replay)(weir_device_capture *, weir_device_queue *);
+  void (*capture_destroy)(weir_device_capture *);
+} weir_device_ops;
+
+struct weir_device {
+  const weir_device_row *row;
+  const weir_device_ops *ops;
+  weir_device_info info;
+  void *state;
+
+  device_array **arrays; /* ordered by address */
+  int64_t n_arrays, room_arrays, numbers;
+  weir_device_queue *queues[WEIR_DEVICE_QUEUES];
+  int64_t capture, captures; /* the one under way, 0: none; how many there were */
+  weir_device_queue *origin; /* of it */
+  weir_device_capture *making;
+  device_use *uses; /* of the call under way */
+  char *args;
+  int64_t room_uses, room_args;
+};
+
+/* What a library that holds a row exports under the name weir_device_plugin. `abi` stays first. */
+typedef struct device_plugin {
+  const char *abi; /* WEIR_DEVICE_ABI of its build */
+  weir_status (*open)(weir_device *, const weir_device_options *);
+} device_plugin;
+
+/* Text of the kernel: head (such as a prelude), helpers, "qualifier void name(params) { body }", as
+ * one heap string. Fails: WEIR_ERR_MEMORY. */
+weir_status device_source_text(const weir_device_source *source, const char *head,
+                               const char *qualifier, char **out) WEIR_CHECKED;
+/* A heap copy of an operation with its uses and arguments. Fails: WEIR_ERR_MEMORY. */
+weir_status device_op_clone(const device_op *op, device_op **out) WEIR_CHECKED;
+void device_op_free(device_op **op);
+#endif

@@ -1,0 +1,564 @@
+/* devices.c - what every device must do, on every device that this machine has. A row that does not
+ * open says why; results are compared with plain loops, bit for bit. */
+#include <inttypes.h>
+#include <string.h>
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "device/weir_device.h"
+
+enum { SEEDS = 3 };
+
+static void rows_open_or_say_why(void **state)
+{
+  for (int k = 0; weir_device_row_get(k) != NULL; k++) {
+    const char *name = weir_device_row_get(k)->name;
+    weir_device *device = NULL;
+
+    if (weir_device_open(name, NULL, &device) == WEIR_OK) {
+      print_message("%s: %s\n", name, weir_device_info_get(device)->model);
+      assert_string_equal(weir_device_name(device), name);
+    } else {
+      print_message("%s: not available: %s\n", name, weir_last_message());
+    }
+    weir_device_close(&device);
+  }
+}
+
+/* Calls body for every row that opens, with several seeds. */
+static void on_each_device(void (*body)(weir_device *device, uint64_t seed))
+{
+  int opened = 0;
+
+  for (int k = 0; weir_device_row_get(k) != NULL; k++) {
+    const char *name = weir_device_row_get(k)->name;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+      weir_device *device = NULL;
+      const weir_status status =
+          weir_device_open(name, &(weir_device_options){.seed = seed}, &device);
+
+      if (status != WEIR_OK) {
+        assert_int_equal(status, WEIR_ERR_UNSUPPORTED);
+        assert_null(device);
+        break;
+      }
+      body(device, seed);
+      weir_device_close(&device);
+      assert_null(device);
+      opened++;
+    }
+  }
+  assert_true(opened >= 2 * SEEDS); /* cpu and emulated are on every machine */
+}
+
+static uint64_t draw(uint64_t seed, uint64_t *count, uint64_t below)
+{
+  return weir_random_bits(seed, 1, 0, (*count)++) % below;
+}
+
+/* One array in an arena of its own. */
+static void *array_of(weir_device *device, weir_device_space space, int64_t bytes,
+                      weir_device_arena **arena)
+{
+  void *address = NULL;
+
+  assert_ok(weir_device_arena_create(device, space, 1, &bytes, &address, arena));
+  return address;
+}
+
+/* ---- Memory and copies. ---- */
+
+static void check_arenas(weir_device *device, uint64_t seed)
+{
+  const int64_t bytes[] = {1, 0, 255, 256, 257, 100003};
+  void *address[6];
+  weir_device_arena *arena = NULL;
+
+  for (int space = WEIR_SPACE_DEVICE; space <= WEIR_SPACE_STAGING; space++) {
+    assert_ok(
+        weir_device_arena_create(device, (weir_device_space)space, 6, bytes, address, &arena));
+    for (int i = 0; i < 6; i++) {
+      assert_int_equal(address[i] == NULL, bytes[i] == 0);
+      assert_int_equal((uintptr_t)address[i] % WEIR_DEVICE_ALIGN, 0);
+      for (int k = 0; k < i; k++) {
+        const char *a = address[i], *b = address[k];
+        assert_true(bytes[i] == 0 || bytes[k] == 0 || a + bytes[i] <= b || b + bytes[k] <= a);
+      }
+    }
+    weir_device_arena_destroy(&arena);
+    assert_null(arena);
+  }
+  assert_ok(weir_device_arena_create(device, WEIR_SPACE_DEVICE, 0, NULL, NULL, &arena));
+  weir_device_arena_destroy(&arena);
+  assert_int_equal(
+      weir_device_arena_create(device, WEIR_SPACE_DEVICE, 1, (int64_t[]){-1}, address, &arena),
+      WEIR_ERR_SHAPE);
+  assert_null(arena);
+}
+
+static void arenas_hold_arrays(void **state)
+{
+  on_each_device(check_arenas);
+}
+
+/* Staging to device to device to staging, in odd pieces at odd places. */
+static void check_copies(weir_device *device, uint64_t seed)
+{
+  enum { BYTES = 5003 };
+  weir_device_arena *arenas[4];
+  weir_device_queue *queue = NULL;
+  uint64_t count = 0;
+  char *from = array_of(device, WEIR_SPACE_STAGING, BYTES, &arenas[0]);
+  char *to = array_of(device, WEIR_SPACE_STAGING, BYTES, &arenas[1]);
+  char *a = array_of(device, WEIR_SPACE_DEVICE, BYTES, &arenas[2]);
+  char *b = array_of(device, WEIR_SPACE_DEVICE, BYTES, &arenas[3]);
+
+  assert_ok(weir_device_queue_create(device, &queue));
+  for (int i = 0; i < BYTES; i++) {
+    from[i] = (char)draw(seed, &count, 256);
+  }
+  assert_ok(weir_device_copy(queue, a, from, BYTES));
+  assert_ok(weir_device_copy(queue, b, a, BYTES));
+  char expected[BYTES];
+  memcpy(expected, from, BYTES);
+  for (int k = 0; k < 40; k++) {
+    const uint64_t n_drawn = draw(seed, &count, 300);
+    const int64_t n = (int64_t)n_drawn, p = (int64_t)draw(seed, &count, BYTES - n_drawn),
+                  q = (int64_t)draw(seed, &count, BYTES - n_drawn);
+
+    assert_ok(weir_device_copy(queue, b + p, a + q, n)); /* n may be 0 */
+    memcpy(expected + p, from + q, (size_t)n);
+  }
+  assert_ok(weir_device_copy(queue, to, b, BYTES));
+  assert_ok(weir_device_queue_sync(queue));
+  assert_memory_equal(to, expected, BYTES);
+  weir_device_queue_destroy(&queue);
+  for (int i = 0; i < 4; i++) {
+    weir_device_arena_destroy(&arenas[i]);
+  }
+}
+
+static void copies_of_odd_pieces(void **state)
+{
+  on_each_device(check_copies);
+}
+
+/* ---- Kernels. ---- */
+
+static const weir_device_param axpy_params[] = {
+    {"float", "a", 4}, {"const float *", "x", 8}, {"float *", "y", 8}, {"int64_t", "n", 8}};
+static const weir_device_source axpy_source = {
+    .name = "axpy",
+    .params = axpy_params,
+    .n_params = 4,
+    .helpers = "__device__ float times(float a, float b)\n{\n  return a * b;\n}\n",
+    .body = "int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;\n"
+            "if (i < n) {\n  y[i] = y[i] + times(a, x[i]);\n}",
+};
+
+static void check_elementwise(weir_device *device, uint64_t seed)
+{
+  const int64_t n = 1 + 333 * (int64_t)seed, bytes = 4 * n;
+  const float a = 1.1f + (float)seed;
+  weir_device_arena *arenas[3];
+  weir_device_queue *queue = NULL;
+  weir_device_kernel *kernel = NULL;
+  float *host = array_of(device, WEIR_SPACE_STAGING, 2 * bytes, &arenas[0]);
+  float *x = array_of(device, WEIR_SPACE_DEVICE, bytes, &arenas[1]);
+  float *y = array_of(device, WEIR_SPACE_DEVICE, bytes, &arenas[2]);
+  float expected[1024];
+
+  for (int64_t i = 0; i < n; i++) {
+    host[i] = (float)weir_random_uniform(seed, 2, 0, (uint64_t)i) - 0.5f;
+    host[n + i] = (float)weir_random_uniform(seed, 3, 0, (uint64_t)i);
+    const float product = a * host[i];
+    expected[i] = host[n + i] + product;
+  }
+  assert_ok(weir_device_queue_create(device, &queue));
+  assert_ok(weir_device_kernel_create(device, &axpy_source, &kernel));
+  assert_ok(weir_device_copy(queue, x, host, bytes));
+  assert_ok(weir_device_copy(queue, y, host + n, bytes));
+  const void *const args[] = {&a, &x, &y, &n};
+  const weir_device_range ranges[] = {{x, bytes, WEIR_DEVICE_READ}, {y, bytes, WEIR_DEVICE_UPDATE}};
+  assert_ok(
+      weir_device_launch(queue, &(weir_device_launch_spec){.kernel = kernel,
+                                                           .grid = {(int)(n + 127) / 128, 1, 1},
+                                                           .block = {128, 1, 1},
+                                                           .args = args,
+                                                           .ranges = ranges,
+                                                           .n_ranges = 2}));
+  assert_ok(weir_device_copy(queue, host, y, bytes));
+  assert_ok(weir_device_queue_sync(queue));
+  assert_memory_equal(host, expected, (size_t)bytes);
+  weir_device_kernel_destroy(&kernel);
+  weir_device_queue_destroy(&queue);
+  for (int i = 0; i < 3; i++) {
+    weir_device_arena_destroy(&arenas[i]);
+  }
+}
+
+static void elementwise_launch(void **state)
+{
+  on_each_device(check_elementwise);
+}
+
+/* Sum of a block by halves through shared memory; grid and block in three directions. */
+static const weir_device_param sum_params[] = {{"const float *", "x", 8}, {"float *", "sums", 8}};
+static const weir_device_source sum_source = {
+    .name = "block_sum",
+    .params = sum_params,
+    .n_params = 2,
+    .body = "__shared__ float part[64];\n"
+            "int t = (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));\n"
+            "int b = (int)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));\n"
+            "part[t] = x[64 * b + t];\n"
+            "for (int half = 32; half > 0; half /= 2) {\n"
+            "  __syncthreads();\n"
+            "  if (t < half) {\n    part[t] = part[t] + part[t + half];\n  }\n"
+            "}\n"
+            "if (t == 0) {\n  sums[b] = part[0];\n}",
+};
+
+static void check_shared(weir_device *device, uint64_t seed)
+{
+  enum { BLOCKS = 2 * 3 * 2, N = 64 * BLOCKS };
+  weir_device_arena *arenas[2];
+  weir_device_queue *queue = NULL;
+  weir_device_kernel *kernel = NULL;
+  float *host = array_of(device, WEIR_SPACE_STAGING, 4 * N, &arenas[0]);
+  const int64_t sizes[] = {4 * N, 4 * BLOCKS};
+  void *arrays[2];
+  float expected[BLOCKS], part[64];
+
+  assert_ok(weir_device_arena_create(device, WEIR_SPACE_DEVICE, 2, sizes, arrays, &arenas[1]));
+  for (int i = 0; i < N; i++) {
+    host[i] = (float)weir_random_uniform(seed, 4, 0, (uint64_t)i);
+  }
+  for (int b = 0; b < BLOCKS; b++) {
+    memcpy(part, host + 64 * b, sizeof part);
+    for (int half = 32; half > 0; half /= 2) {
+      for (int t = 0; t < half; t++) {
+        part[t] = part[t] + part[t + half];
+      }
+    }
+    expected[b] = part[0];
+  }
+  assert_ok(weir_device_queue_create(device, &queue));
+  assert_ok(weir_device_kernel_create(device, &sum_source, &kernel));
+  assert_ok(weir_device_copy(queue, arrays[0], host, 4 * N));
+  const void *const args[] = {&arrays[0], &arrays[1]};
+  const weir_device_range ranges[] = {{arrays[0], 4 * N, WEIR_DEVICE_READ},
+                                      {arrays[1], 4 * BLOCKS, WEIR_DEVICE_WRITE}};
+  assert_ok(weir_device_launch(queue, &(weir_device_launch_spec){.kernel = kernel,
+                                                                 .grid = {2, 3, 2},
+                                                                 .block = {4, 8, 2},
+                                                                 .args = args,
+                                                                 .ranges = ranges,
+                                                                 .n_ranges = 2}));
+  assert_ok(weir_device_copy(queue, host, arrays[1], 4 * BLOCKS));
+  assert_ok(weir_device_queue_sync(queue));
+  assert_memory_equal(host, expected, sizeof expected);
+  weir_device_kernel_destroy(&kernel);
+  weir_device_queue_destroy(&queue);
+  weir_device_arena_destroy(&arenas[1]);
+  weir_device_arena_destroy(&arenas[0]);
+}
+
+static void launch_with_barriers(void **state)
+{
+  on_each_device(check_shared);
+}
+
+/* ---- Queues, events, captures: a random program, and the same program as plain loops. ---- */
+
+enum { ARRAYS = 4, WORDS = 600, QUEUES = 3, STEPS = 60 };
+
+static const weir_device_param mix_params[] = {
+    {"const uint32_t *", "x", 8}, {"uint32_t *", "y", 8}, {"uint32_t", "factor", 4}};
+static const weir_device_source mix_source = {
+    .name = "mix",
+    .params = mix_params,
+    .n_params = 3,
+    .body = "int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);\n"
+            "if (i < 600) {\n  y[i] = y[i] * factor + x[599 - i];\n}",
+};
+
+typedef struct program {
+  weir_device *device;
+  weir_device_queue *queues[QUEUES];
+  weir_device_event *event;
+  weir_device_kernel *kernel;
+  weir_device_arena *arena, *staging;
+  uint32_t *arrays[ARRAYS], *host;
+  uint32_t expected[ARRAYS][WORDS];
+  int last[ARRAYS]; /* queue that used the array last */
+  uint64_t seed, count;
+} program;
+
+static void open_program(program *p, weir_device *device, uint64_t seed)
+{
+  int64_t bytes[ARRAYS];
+  void *arrays[ARRAYS];
+
+  *p = (program){.device = device, .seed = seed};
+  for (int i = 0; i < ARRAYS; i++) {
+    bytes[i] = 4 * WORDS;
+  }
+  assert_ok(weir_device_arena_create(device, WEIR_SPACE_DEVICE, ARRAYS, bytes, arrays, &p->arena));
+  for (int i = 0; i < ARRAYS; i++) {
+    p->arrays[i] = arrays[i];
+  }
+  for (int i = 0; i < QUEUES; i++) {
+    assert_ok(weir_device_queue_create(device, &p->queues[i]));
+  }
+  p->host = array_of(device, WEIR_SPACE_STAGING, 4 * ARRAYS * WORDS, &p->staging);
+  assert_ok(weir_device_event_create(device, &p->event));
+  assert_ok(weir_device_kernel_create(device, &mix_source, &p->kernel));
+}
+
+static void close_program(program *p)
+{
+  weir_device_kernel_destroy(&p->kernel);
+  weir_device_event_destroy(&p->event);
+  weir_device_arena_destroy(&p->staging);
+  weir_device_arena_destroy(&p->arena);
+  for (int i = 0; i < QUEUES; i++) {
+    weir_device_queue_destroy(&p->queues[i]);
+  }
+}
+
+/* Orders the queue after the last use of the array. */
+static void order(program *p, int queue, int array)
+{
+  if (p->last[array] != queue) {
+    assert_ok(weir_device_event_record(p->event, p->queues[p->last[array]]));
+    assert_ok(weir_device_queue_wait(p->queues[queue], p->event));
+    p->last[array] = queue;
+  }
+}
+
+static void upload(program *p, int queue)
+{
+  for (int i = 0; i < ARRAYS; i++) {
+    order(p, queue, i);
+    assert_ok(weir_device_copy(p->queues[queue], p->arrays[i], p->host + i * WORDS, 4 * WORDS));
+  }
+}
+
+/* One random copy of a piece or launch on a random queue; with `model` set also as plain loops. */
+static void step(program *p, bool run, bool model)
+{
+  const int queue = (int)draw(p->seed, &p->count, QUEUES),
+            x = (int)draw(p->seed, &p->count, ARRAYS),
+            y = (x + 1 + (int)draw(p->seed, &p->count, ARRAYS - 1)) % ARRAYS;
+  const bool launch = draw(p->seed, &p->count, 2) == 0;
+  const int64_t n = 1 + (int64_t)draw(p->seed, &p->count, WORDS);
+  const uint32_t factor = 2 * (uint32_t)draw(p->seed, &p->count, 1000) + 1;
+
+  if (run) {
+    order(p, queue, x);
+    order(p, queue, y);
+    if (launch) {
+      const void *const args[] = {&p->arrays[x], &p->arrays[y], &factor};
+      const weir_device_range ranges[] = {{p->arrays[x], 4 * WORDS, WEIR_DEVICE_READ},
+                                          {p->arrays[y], 4 * WORDS, WEIR_DEVICE_UPDATE}};
+      assert_ok(weir_device_launch(p->queues[queue], &(weir_device_launch_spec){.kernel = p->kernel,
+                                                                                .grid = {10, 1, 1},
+                                                                                .block = {64, 1, 1},
+                                                                                .args = args,
+                                                                                .ranges = ranges,
+                                                                                .n_ranges = 2}));
+    } else {
+      assert_ok(weir_device_copy(p->queues[queue], p->arrays[y], p->arrays[x], 4 * n));
+    }
+  }
+  if (model) {
+    for (int i = 0; i < (launch ? WORDS : n); i++) {
+      p->expected[y][i] =
+          launch ? p->expected[y][i] * factor + p->expected[x][WORDS - 1 - i] : p->expected[x][i];
+    }
+  }
+}
+
+static void fill(program *p, uint32_t purpose)
+{
+  for (int i = 0; i < ARRAYS * WORDS; i++) {
+    p->host[i] = (uint32_t)weir_random_bits(p->seed, 5, purpose, (uint64_t)i);
+  }
+  memcpy(p->expected, p->host, sizeof p->expected);
+}
+
+/* All on one queue, which the host waits for. */
+static void compare(program *p)
+{
+  for (int i = 0; i < ARRAYS; i++) {
+    order(p, 0, i);
+    assert_ok(weir_device_copy(p->queues[0], p->host + i * WORDS, p->arrays[i], 4 * WORDS));
+  }
+  assert_ok(weir_device_event_record(p->event, p->queues[0]));
+  assert_ok(weir_device_event_sync(p->event));
+  assert_memory_equal(p->host, p->expected, sizeof p->expected);
+}
+
+static void check_queues(weir_device *device, uint64_t seed)
+{
+  program p;
+
+  open_program(&p, device, seed);
+  fill(&p, 0);
+  upload(&p, 1);
+  for (int k = 0; k < STEPS; k++) {
+    step(&p, true, true);
+  }
+  compare(&p);
+  close_program(&p);
+}
+
+static void queues_ordered_by_events(void **state)
+{
+  on_each_device(check_queues);
+}
+
+/* The captured program, replayed with other input each time. */
+static void check_replays(weir_device *device, uint64_t seed)
+{
+  weir_device_capture *capture = NULL;
+  program p;
+
+  open_program(&p, device, seed);
+  assert_ok(weir_device_capture_begin(p.queues[0]));
+  assert_ok(weir_device_event_record(p.event, p.queues[0]));
+  for (int i = 1; i < QUEUES; i++) {
+    assert_ok(weir_device_queue_wait(p.queues[i], p.event));
+  }
+  upload(&p, 0);
+  for (int k = 0; k < STEPS; k++) {
+    step(&p, true, false);
+  }
+  for (int i = 1; i < QUEUES; i++) {
+    assert_ok(weir_device_event_record(p.event, p.queues[i]));
+    assert_ok(weir_device_queue_wait(p.queues[0], p.event));
+  }
+  assert_ok(weir_device_capture_end(p.queues[0], &capture));
+  for (uint32_t round = 0; round < 3; round++) {
+    fill(&p, round);
+    assert_ok(weir_device_replay(capture, p.queues[0]));
+    memset(p.last, 0, sizeof p.last); /* all of it on queue 0 */
+    p.count = 0;
+    for (int k = 0; k < STEPS; k++) {
+      step(&p, false, true);
+    }
+    compare(&p);
+  }
+  weir_device_capture_destroy(&capture);
+  close_program(&p);
+}
+
+static void captured_replays(void **state)
+{
+  on_each_device(check_replays);
+}
+
+/* ---- What is refused. ---- */
+
+static void check_refusals(weir_device *device, uint64_t seed)
+{
+  weir_device_arena *arenas[2];
+  weir_device_queue *queue = NULL, *other = NULL;
+  weir_device_event *event = NULL;
+  weir_device_capture *capture = NULL;
+  char *a = array_of(device, WEIR_SPACE_DEVICE, 100, &arenas[0]);
+  char *b = array_of(device, WEIR_SPACE_DEVICE, 100, &arenas[1]), mine[100];
+
+  assert_ok(weir_device_queue_create(device, &queue));
+  assert_ok(weir_device_queue_create(device, &other));
+  assert_ok(weir_device_event_create(device, &event));
+  assert_int_equal(weir_device_copy(queue, a, b, 101), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_device_copy(queue, a + 1, b, 100), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_device_copy(queue, a, b + 99, 2), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_device_copy(queue, a, b, -1), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_device_copy(queue, a, mine, 100), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_device_copy(queue, a + 10, a, 11), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_device_queue_wait(queue, event), WEIR_ERR_EXTERNAL);
+  assert_int_equal(weir_device_event_sync(event), WEIR_ERR_EXTERNAL);
+  assert_int_equal(weir_device_capture_end(queue, &capture), WEIR_ERR_EXTERNAL);
+  assert_ok(weir_device_capture_begin(queue));
+  assert_int_equal(weir_device_capture_begin(other), WEIR_ERR_EXTERNAL);
+  assert_int_equal(weir_device_queue_sync(queue), WEIR_ERR_EXTERNAL);
+  assert_int_equal(weir_device_event_record(event, other), WEIR_ERR_EXTERNAL);
+  assert_ok(weir_device_event_record(event, queue));
+  assert_ok(weir_device_capture_end(queue, &capture));
+  assert_int_equal(weir_device_queue_wait(other, event), WEIR_ERR_EXTERNAL);
+  weir_device_capture_destroy(&capture);
+  assert_ok(weir_device_queue_sync(queue));
+  weir_device_event_destroy(&event);
+  weir_device_queue_destroy(&other);
+  weir_device_queue_destroy(&queue);
+  weir_device_arena_destroy(&arenas[1]);
+  weir_device_arena_destroy(&arenas[0]);
+}
+
+static void misuse_is_refused(void **state)
+{
+  on_each_device(check_refusals);
+}
+
+static void check_bad_kernels(weir_device *device, uint64_t seed)
+{
+  weir_device_kernel *kernel = NULL;
+  weir_device_queue *queue = NULL;
+  const weir_device_source wrong = {.name = "wrong", .body = "undeclared_thing = 1;"},
+                           nothing = {.name = "nothing", .body = ""};
+  const int64_t most = weir_device_info_get(device)->block_threads;
+
+  assert_int_equal(weir_device_kernel_create(device, &wrong, &kernel), WEIR_ERR_UNSUPPORTED);
+  assert_null(kernel);
+  assert_non_null(strstr(weir_last_message(), "undeclared_thing"));
+  assert_ok(weir_device_kernel_create(device, &nothing, &kernel));
+  assert_ok(weir_device_queue_create(device, &queue));
+  weir_device_launch_spec spec = {.kernel = kernel, .grid = {1, 1, 1}, .block = {1, 1, 0}};
+  assert_int_equal(weir_device_launch(queue, &spec), WEIR_ERR_SHAPE);
+  spec.block[2] = 1;
+  assert_ok(weir_device_launch(queue, &spec));
+  spec.block[0] = (int)most + 1;
+  assert_int_equal(weir_device_launch(queue, &spec), WEIR_ERR_SHAPE);
+  spec.block[0] = (int)most;
+  assert_ok(weir_device_launch(queue, &spec));
+  assert_ok(weir_device_queue_sync(queue));
+  weir_device_queue_destroy(&queue);
+  weir_device_kernel_destroy(&kernel);
+}
+
+static void wrong_kernels_are_refused(void **state)
+{
+  on_each_device(check_bad_kernels);
+}
+
+static void check_measured(weir_device *device, uint64_t seed)
+{
+  weir_device_costs costs = {0};
+
+  if (seed == 0) {
+    assert_ok(weir_device_measure(device, 4096, &costs));
+    assert_true(costs.copy > 0 && costs.upload > 0 && costs.download > 0 && costs.launch > 0 &&
+                costs.replay > 0 && costs.event > 0 && costs.sync > 0);
+    assert_int_equal(weir_device_measure(device, 7, &costs), WEIR_ERR_SHAPE);
+  }
+}
+
+static void costs_are_measured(void **state)
+{
+  on_each_device(check_measured);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_open_or_say_why),      cmocka_unit_test(arenas_hold_arrays),
+      cmocka_unit_test(copies_of_odd_pieces),      cmocka_unit_test(elementwise_launch),
+      cmocka_unit_test(launch_with_barriers),      cmocka_unit_test(queues_ordered_by_events),
+      cmocka_unit_test(captured_replays),          cmocka_unit_test(misuse_is_refused),
+      cmocka_unit_test(wrong_kernels_are_refused), cmocka_unit_test(costs_are_measured),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
