@@ -12,7 +12,7 @@ const weir_device_row *weir_device_row_get(int k)
   return weir_device_row_table[k];
 }
 
-static weir_status find_row(const char *name, const weir_device_row **out)
+weir_status device_find_row(const char *name, const weir_device_row **out)
 {
   char names[256] = "";
   size_t n = 0;
@@ -39,7 +39,7 @@ weir_status weir_device_open(const char *name, const weir_device_options *option
   void *memory = NULL;
 
   *out = NULL;
-  WEIR_TRY(find_row(name, &row));
+  WEIR_TRY(device_find_row(name, &row));
   WEIR_TRY(weir_alloc(1, sizeof(weir_device), &memory));
   weir_device *device = memory;
 

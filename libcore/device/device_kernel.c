@@ -67,6 +67,21 @@ void weir_device_kernel_destroy(weir_device_kernel **kernel)
   }
 }
 
+weir_status weir_device_compile(const char *name, const char *architecture,
+                                const weir_device_source *source, weir_device_usage *out)
+{
+  const weir_device_row *row = NULL;
+
+  *out = (weir_device_usage){0};
+  WEIR_TRY(device_find_row(name, &row));
+  if (row->compile == NULL) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "device %s: kernels are compiled where they run, only",
+                     name);
+  }
+  WEIR_TRY(row->compile(architecture, source, out));
+  return WEIR_OK;
+}
+
 /* Appends to a text of *used bytes where `text` is not NULL; counts in any case. */
 static void put(char *text, size_t *used, const char *piece)
 {
@@ -128,7 +143,9 @@ weir_status device_op_clone(const device_op *op, device_op **out)
   char *bytes = memory;
 
   *copy = *op;
-  copy->uses = memcpy(bytes + head, op->uses, (size_t)op->n_uses * sizeof *op->uses);
+  if (op->n_uses > 0) {
+    copy->uses = memcpy(bytes + head, op->uses, (size_t)op->n_uses * sizeof *op->uses);
+  }
   if (args > 0) {
     copy->args = memcpy(bytes + head + uses, op->args, (size_t)args);
   }

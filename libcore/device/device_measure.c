@@ -5,6 +5,7 @@
 #include "base/weir_clock.h"
 #include "device/device_priv.h"
 
+#define MAX_BYTES (INT64_C(1) << 40) /* blocks of a launch in 31 bits */
 enum { RUNS = 5, LAUNCHES = 200, REPLAYED = 50 };
 
 typedef struct bench {
@@ -12,7 +13,7 @@ typedef struct bench {
   weir_device_queue *queue, *other;
   weir_device_event *event;
   weir_device_arena *arena, *staging;
-  weir_device_kernel *empty;
+  weir_device_kernel *empty, *map;
   weir_device_capture *capture;
   void *a, *b, *host;
   int64_t bytes, value;
@@ -28,6 +29,16 @@ static weir_status set_up(bench *b)
       .n_params = 2,
       .body = "if (blockIdx.x == 0 && threadIdx.x == 0) {\n  out[0] = value;\n}",
   };
+  static const weir_device_param map_params[] = {{"const float *", "x", sizeof(void *)},
+                                                 {"float *", "y", sizeof(void *)},
+                                                 {"int64_t", "n", sizeof(int64_t)}};
+  const weir_device_source map = {
+      .name = "measure_map",
+      .params = map_params,
+      .n_params = 3,
+      .body = "int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "if (i < n) {\n  y[i] = x[i] * 1.5f;\n}",
+  };
   const int64_t sizes[] = {b->bytes, b->bytes};
   void *arrays[2];
 
@@ -40,12 +51,14 @@ static weir_status set_up(bench *b)
   WEIR_TRY(
       weir_device_arena_create(b->device, WEIR_SPACE_STAGING, 1, sizes, &b->host, &b->staging));
   WEIR_TRY(weir_device_kernel_create(b->device, &source, &b->empty));
+  WEIR_TRY(weir_device_kernel_create(b->device, &map, &b->map));
   return WEIR_OK;
 }
 
 static void tear_down(bench *b)
 {
   weir_device_capture_destroy(&b->capture);
+  weir_device_kernel_destroy(&b->map);
   weir_device_kernel_destroy(&b->empty);
   weir_device_arena_destroy(&b->staging);
   weir_device_arena_destroy(&b->arena);
@@ -86,6 +99,24 @@ static weir_status launch_n(const bench *b, int n)
   for (int k = 0; k < n; k++) {
     WEIR_TRY(weir_device_launch(b->queue, &spec));
   }
+  return WEIR_OK;
+}
+
+enum { MAP_BLOCK = 256 };
+
+static weir_status map(const bench *b)
+{
+  const int64_t n = b->bytes / 4, blocks = (n + MAP_BLOCK - 1) / MAP_BLOCK;
+  const void *const args[] = {&b->a, &b->b, &n};
+  const weir_device_range ranges[] = {{b->a, 4 * n, WEIR_DEVICE_READ},
+                                      {b->b, 4 * n, WEIR_DEVICE_WRITE}};
+
+  WEIR_TRY(weir_device_launch(b->queue, &(weir_device_launch_spec){.kernel = b->map,
+                                                                   .grid = {(int)blocks, 1, 1},
+                                                                   .block = {MAP_BLOCK, 1, 1},
+                                                                   .args = args,
+                                                                   .ranges = ranges,
+                                                                   .n_ranges = 2}));
   return WEIR_OK;
 }
 
@@ -148,6 +179,8 @@ static weir_status measure(bench *b, weir_device_costs *out)
   out->upload = (double)b->bytes / seconds;
   WEIR_TRY(best(b, copy, &seconds));
   out->copy = 2 * (double)b->bytes / seconds;
+  WEIR_TRY(best(b, map, &seconds));
+  out->map = 2 * (double)(b->bytes / 4 * 4) / seconds;
   WEIR_TRY(best(b, download, &seconds));
   out->download = (double)b->bytes / seconds;
   WEIR_TRY(best(b, launches, &seconds));
@@ -168,9 +201,10 @@ weir_status weir_device_measure(weir_device *device, int64_t bytes, weir_device_
   bench b = {.device = device, .bytes = bytes, .value = 1};
   weir_device_costs costs = {0};
 
-  if (bytes < 8) {
-    return weir_fail(WEIR_ERR_SHAPE, "device %s: copies of %lld bytes to measure; at least 8",
-                     weir_device_name(device), (long long)bytes);
+  if (bytes < 8 || bytes > MAX_BYTES) {
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "device %s: copies of %lld bytes to measure; at least 8, at most %lld",
+                     weir_device_name(device), (long long)bytes, (long long)MAX_BYTES);
   }
   WEIR_TRY_GOTO(set_up(&b), done);
   WEIR_TRY_GOTO(measure(&b, &costs), done);

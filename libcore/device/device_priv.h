@@ -114,7 +114,11 @@ struct weir_device {
 typedef struct device_plugin {
   const char *abi; /* WEIR_DEVICE_ABI of its build */
   weir_status (*open)(weir_device *, const weir_device_options *);
+  weir_status (*compile)(const char *architecture, const weir_device_source *, weir_device_usage *);
 } device_plugin;
+
+/* The row of that name. Fails: WEIR_ERR_CONFIG, naming those there are. */
+weir_status device_find_row(const char *name, const weir_device_row **out) WEIR_CHECKED;
 
 /* Text of the kernel: head (such as a prelude), helpers, "qualifier void name(params) { body }", as
  * one heap string. Fails: WEIR_ERR_MEMORY. */

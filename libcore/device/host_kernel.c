@@ -233,19 +233,21 @@ static void fiber_main(unsigned high, unsigned low)
   leave(r);
 }
 
+static void make_fiber(fiber *f, char *stack, uintptr_t argument)
+{
+  getcontext(&f->context);
+  f->context.uc_stack.ss_sp = stack;
+  f->context.uc_stack.ss_size = STACK;
+  f->context.uc_link = NULL;
+  f->ended = false;
+  makecontext(&f->context, (void (*)(void))fiber_main, 2, (unsigned)(argument >> 32),
+              (unsigned)argument);
+}
+
 static void make_fibers(runner *r)
 {
-  const uintptr_t at = (uintptr_t)r;
-
   for (int64_t k = 0; k < r->n_fibers; k++) {
-    fiber *f = &r->fibers[k];
-
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = r->stacks + k * STACK;
-    f->context.uc_stack.ss_size = STACK;
-    f->context.uc_link = NULL;
-    f->ended = false;
-    makecontext(&f->context, (void (*)(void))fiber_main, 2, (unsigned)(at >> 32), (unsigned)at);
+    make_fiber(&r->fibers[k], r->stacks + k * STACK, (uintptr_t)r);
   }
 }
 

@@ -41,12 +41,39 @@ typedef struct weir_device_options {
   uint64_t seed; /* emulated: of the order in which unordered work runs */
 } weir_device_options;
 
+/* One parameter of a kernel: its C type, its name, and sizeof the type. */
+typedef struct weir_device_param {
+  const char *type, *name;
+  int64_t bytes;
+} weir_device_param;
+
+/* A kernel as text, in what C11 and CUDA C++ have in common: threadIdx, blockIdx, blockDim, gridDim
+ * (.x .y .z), __shared__ arrays, __syncthreads(), which all threads of a block reach or none does.
+ * `helpers` stands before the kernel (functions marked __device__), NULL: nothing. */
+typedef struct weir_device_source {
+  const char *name;
+  const weir_device_param *params;
+  int n_params;
+  const char *helpers, *body;
+} weir_device_source;
+
+/* What the machine code of a kernel takes of a multiprocessor. */
+typedef struct weir_device_usage {
+  int registers;        /* of a thread */
+  int64_t stack_bytes;  /* of a thread, in memory */
+  int64_t spill_bytes;  /* stored and loaded by a thread where registers do not suffice */
+  int64_t shared_bytes; /* of a block */
+} weir_device_usage;
+
 /* A row of the table. The build lists the folders; `libweir` holds no other list of devices. */
 typedef struct weir_device_row {
   const char *name; /* value of --device */
   const char *help; /* one line          */
   /* Fills device->ops, ->info and ->state. Fails: WEIR_ERR_UNSUPPORTED, saying what is missing. */
   weir_status (*open)(weir_device *device, const weir_device_options *options);
+  /* weir_device_compile; NULL: kernels are compiled where they run, only. */
+  weir_status (*compile)(const char *architecture, const weir_device_source *source,
+                         weir_device_usage *out);
 } weir_device_row;
 
 /* Row k, NULL behind the last; ordered by name. */
@@ -115,28 +142,20 @@ weir_status weir_device_event_sync(weir_device_event *event) WEIR_CHECKED;
 weir_status weir_device_copy(weir_device_queue *queue, void *to, const void *from,
                              int64_t bytes) WEIR_CHECKED;
 
-/* One parameter of a kernel: its C type, its name, and sizeof the type. */
-typedef struct weir_device_param {
-  const char *type, *name;
-  int64_t bytes;
-} weir_device_param;
-
-/* A kernel as text, in what C11 and CUDA C++ have in common: threadIdx, blockIdx, blockDim, gridDim
- * (.x .y .z), __shared__ arrays, __syncthreads(), which all threads of a block reach or none does.
- * `helpers` stands before the kernel (functions marked __device__), NULL: nothing. */
-typedef struct weir_device_source {
-  const char *name;
-  const weir_device_param *params;
-  int n_params;
-  const char *helpers, *body;
-} weir_device_source;
-
 /* Compiles: NVRTC on cuda, the C compiler `cc` on cpu and emulated; products and sums are not
  * contracted. Fails: WEIR_ERR_UNSUPPORTED, with what the compiler said. */
 weir_status weir_device_kernel_create(weir_device *device, const weir_device_source *source,
                                       weir_device_kernel **out) WEIR_CHECKED;
 /* Waits for all work of the device first. */
 void weir_device_kernel_destroy(weir_device_kernel **kernel);
+
+/* Compiles a kernel for an architecture ("sm_90" of cuda) that this machine need not have, and says
+ * what it takes: how code for GPUs is checked where there is none. A warning counts as a failure.
+ * Fails: WEIR_ERR_CONFIG (no such row), WEIR_ERR_UNSUPPORTED (no compiler for it, or what it said).
+ */
+weir_status weir_device_compile(const char *name, const char *architecture,
+                                const weir_device_source *source,
+                                weir_device_usage *out) WEIR_CHECKED;
 
 /* What a launch does to a range of bytes. WRITE: every byte is written and none is read; UPDATE:
  * what is read may be written. */
@@ -183,6 +202,7 @@ void weir_device_capture_destroy(weir_device_capture **capture);
  * written), times in seconds. */
 typedef struct weir_device_costs {
   double copy, upload, download; /* device to device, staging to device, device to staging */
+  double map;                    /* a launch that reads and writes one f32 a thread: as `copy` */
   double launch;                 /* one of many empty launches in a queue */
   double replay;                 /* the same inside a captured replay      */
   double event;                  /* record on one queue, wait on another  */

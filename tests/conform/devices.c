@@ -491,10 +491,11 @@ static void check_refusals(weir_device *device, uint64_t seed)
   assert_int_equal(weir_device_queue_wait(other, event), WEIR_ERR_EXTERNAL);
   weir_device_capture_destroy(&capture);
   assert_ok(weir_device_queue_sync(queue));
+  weir_device_arena_destroy(&arenas[1]);
+  assert_int_equal(weir_device_copy(queue, a, b, 100), WEIR_ERR_SHAPE); /* b is freed */
   weir_device_event_destroy(&event);
   weir_device_queue_destroy(&other);
   weir_device_queue_destroy(&queue);
-  weir_device_arena_destroy(&arenas[1]);
   weir_device_arena_destroy(&arenas[0]);
 }
 
@@ -534,14 +535,34 @@ static void wrong_kernels_are_refused(void **state)
   on_each_device(check_bad_kernels);
 }
 
+/* Without a GPU, too, where the build has NVRTC. */
+static void kernels_compile_for_gpus_cuda(void **state)
+{
+  const weir_device_source *const sources[] = {&axpy_source, &sum_source, &mix_source};
+  const char *const architectures[] = {"sm_80", "sm_90", "sm_100"};
+  weir_device_usage usage;
+
+  for (int k = 0; k < 9; k++) {
+    const weir_status status =
+        weir_device_compile("cuda", architectures[k % 3], sources[k / 3], &usage);
+    if (status != WEIR_OK && strstr(weir_last_message(), "is made by a build") != NULL) {
+      print_message("this build has no NVRTC: %s\n", weir_last_message());
+      skip();
+    }
+    assert_ok(status);
+    assert_in_range(usage.registers, 1, 64); /* half of the threads that a multiprocessor holds */
+    assert_int_equal(usage.spill_bytes, 0);
+  }
+}
+
 static void check_measured(weir_device *device, uint64_t seed)
 {
   weir_device_costs costs = {0};
 
   if (seed == 0) {
     assert_ok(weir_device_measure(device, 4096, &costs));
-    assert_true(costs.copy > 0 && costs.upload > 0 && costs.download > 0 && costs.launch > 0 &&
-                costs.replay > 0 && costs.event > 0 && costs.sync > 0);
+    assert_true(costs.copy > 0 && costs.map > 0 && costs.upload > 0 && costs.download > 0 &&
+                costs.launch > 0 && costs.replay > 0 && costs.event > 0 && costs.sync > 0);
     assert_int_equal(weir_device_measure(device, 7, &costs), WEIR_ERR_SHAPE);
   }
 }
@@ -554,11 +575,17 @@ static void costs_are_measured(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_open_or_say_why),      cmocka_unit_test(arenas_hold_arrays),
-      cmocka_unit_test(copies_of_odd_pieces),      cmocka_unit_test(elementwise_launch),
-      cmocka_unit_test(launch_with_barriers),      cmocka_unit_test(queues_ordered_by_events),
-      cmocka_unit_test(captured_replays),          cmocka_unit_test(misuse_is_refused),
-      cmocka_unit_test(wrong_kernels_are_refused), cmocka_unit_test(costs_are_measured),
+      cmocka_unit_test(rows_open_or_say_why),
+      cmocka_unit_test(arenas_hold_arrays),
+      cmocka_unit_test(copies_of_odd_pieces),
+      cmocka_unit_test(elementwise_launch),
+      cmocka_unit_test(launch_with_barriers),
+      cmocka_unit_test(queues_ordered_by_events),
+      cmocka_unit_test(captured_replays),
+      cmocka_unit_test(misuse_is_refused),
+      cmocka_unit_test(wrong_kernels_are_refused),
+      cmocka_unit_test(costs_are_measured),
+      cmocka_unit_test(kernels_compile_for_gpus_cuda),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,11 +25,11 @@ static void library_path(char path[PATH_ROOM])
   (void)snprintf(path, PATH_ROOM, "libweir_cuda.so");
 }
 
-weir_status cuda_open_library(const char *path, weir_device *device,
-                              const weir_device_options *options)
+weir_status cuda_open_library(const char *path, const device_plugin **out)
 {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
+  *out = NULL;
   if (library == NULL) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "device cuda: %s (libweir_cuda.so is made by a build with the CUDA toolkit)",
@@ -46,17 +46,30 @@ weir_status cuda_open_library(const char *path, weir_device *device,
     dlclose(library);
     return status;
   }
-  /* From here the library stays: records of failures, too, name its text. */
-  WEIR_TRY(plugin->open(device, options));
+  *out = plugin; /* the library stays: records of failures, too, name its text */
   return WEIR_OK;
 }
 
 static weir_status open_device(weir_device *device, const weir_device_options *options)
 {
   char path[PATH_ROOM];
+  const device_plugin *plugin = NULL;
 
   library_path(path);
-  WEIR_TRY(cuda_open_library(path, device, options));
+  WEIR_TRY(cuda_open_library(path, &plugin));
+  WEIR_TRY(plugin->open(device, options));
+  return WEIR_OK;
+}
+
+static weir_status compile(const char *architecture, const weir_device_source *source,
+                           weir_device_usage *out)
+{
+  char path[PATH_ROOM];
+  const device_plugin *plugin = NULL;
+
+  library_path(path);
+  WEIR_TRY(cuda_open_library(path, &plugin));
+  WEIR_TRY(plugin->compile(architecture, source, out));
   return WEIR_OK;
 }
 
@@ -64,4 +77,5 @@ const weir_device_row weir_device_row_cuda = {
     .name = "cuda",
     .help = "NVIDIA GPUs",
     .open = open_device,
+    .compile = compile,
 };

@@ -280,5 +280,19 @@ failed:
   return status;
 }
 
+static weir_status compile(const char *architecture, const weir_device_source *source,
+                           weir_device_usage *out)
+{
+  if (strncmp(architecture, "sm_", 3) != 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "device cuda: '%s' is no architecture of machine code: "
+                     "give one such as sm_90",
+                     architecture);
+  }
+  WEIR_TRY(cuda_compile(source, architecture, NULL, out));
+  return WEIR_OK;
+}
+
 extern const device_plugin weir_device_plugin;
-const device_plugin weir_device_plugin = {.abi = WEIR_DEVICE_ABI, .open = open_device};
+const device_plugin weir_device_plugin = {
+    .abi = WEIR_DEVICE_ABI, .open = open_device, .compile = compile};

@@ -56,7 +56,14 @@ static inline cuda_state *cuda_enter(const weir_device *device)
   return s;
 }
 
-/* Kernels (nvrtc_cuda.c). */
+/* compile_cuda.c: the architecture "sm_.." of the device, or "compute_.." of the newest that NVRTC
+ * knows below it, whose PTX the driver then compiles. Fails: WEIR_ERR_UNSUPPORTED. */
+weir_status cuda_target(int major, int minor, char target[48]) WEIR_CHECKED;
+/* Machine code or PTX for it, in memory of weir_alloc, and what it takes; code or usage may be
+ * NULL. With usage, warnings are failures. Fails: WEIR_ERR_UNSUPPORTED, with what NVRTC said. */
+weir_status cuda_compile(const weir_device_source *source, const char *target, void **code,
+                         weir_device_usage *usage) WEIR_CHECKED;
+/* Kernels (kernel_cuda.c). */
 weir_status cuda_kernel_create(weir_device_kernel *kernel,
                                const weir_device_source *source) WEIR_CHECKED;
 void cuda_kernel_destroy(weir_device_kernel *kernel);

@@ -1,0 +1,150 @@
+/* compile_cuda.c - NVRTC: machine code of a kernel's text, for the device at hand or for another.
+ */
+#include <inttypes.h>
+#include <nvrtc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "device/cuda/driver.h"
+
+static const char prelude[] = "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"
+                              "typedef short int16_t;\ntypedef unsigned short uint16_t;\n"
+                              "typedef int int32_t;\ntypedef unsigned int uint32_t;\n"
+                              "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n";
+
+weir_status cuda_target(int major, int minor, char target[48])
+{
+  const int mine = 10 * major + minor;
+  int n = 0, best = 0, *known = NULL;
+
+  if (nvrtcGetNumSupportedArchs(&n) == NVRTC_SUCCESS && n > 0) {
+    known = calloc((size_t)n, sizeof *known);
+  }
+  if (known != NULL && nvrtcGetSupportedArchs(known) == NVRTC_SUCCESS) {
+    for (int k = 0; k < n; k++) {
+      best = known[k] <= mine && known[k] > best ? known[k] : best;
+    }
+  }
+  free(known);
+  if (best == 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "device cuda: NVRTC compiles for no GPU as old as sm_%d",
+                     mine);
+  }
+  (void)snprintf(target, 48, "%s_%d", best == mine ? "sm" : "compute", best);
+  return WEIR_OK;
+}
+
+/* What NVRTC said, of malloc; NULL: nothing. */
+static char *take_log(nvrtcProgram program)
+{
+  size_t size = 0;
+
+  if (nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS || size <= 1) {
+    return NULL;
+  }
+  char *log = malloc(size);
+  if (log != NULL && nvrtcGetProgramLog(program, log) != NVRTC_SUCCESS) {
+    free(log);
+    log = NULL;
+  }
+  return log;
+}
+
+static weir_status fail_compile(const weir_device_source *source, const char *target,
+                                nvrtcResult result, const char *log)
+{
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "device cuda: kernel %s for %s: %s: %.900s", source->name,
+                   target, nvrtcGetErrorString(result), log == NULL ? "" : log);
+}
+
+/* Machine code of sm_, PTX of compute_. */
+static nvrtcResult take_code(nvrtcProgram program, bool binary, void **out)
+{
+  size_t size = 0;
+  nvrtcResult result = binary ? nvrtcGetCUBINSize(program, &size) : nvrtcGetPTXSize(program, &size);
+
+  if (result != NVRTC_SUCCESS) {
+    return result;
+  }
+  if (weir_alloc((int64_t)size, 1, out) != WEIR_OK) {
+    return NVRTC_ERROR_OUT_OF_MEMORY;
+  }
+  result = binary ? nvrtcGetCUBIN(program, *out) : nvrtcGetPTX(program, *out);
+  if (result != NVRTC_SUCCESS) {
+    weir_free(out);
+  }
+  return result;
+}
+
+/* The number in front of `what`, 0 where the log does not have it. */
+static int64_t number_before(const char *log, const char *what)
+{
+  const char *at = strstr(log, what);
+
+  while (at != NULL && at > log && at[-1] == ' ') {
+    at--;
+  }
+  while (at != NULL && at > log && at[-1] >= '0' && at[-1] <= '9') {
+    at--;
+  }
+  return at == NULL ? 0 : strtoll(at, NULL, 10);
+}
+
+static weir_status read_usage(const weir_device_source *source, const char *target, const char *log,
+                              weir_device_usage *usage)
+{
+  if (log == NULL || strstr(log, " registers") == NULL || strstr(log, "warning") != NULL) {
+    return fail_compile(source, target, NVRTC_SUCCESS, log);
+  }
+  usage->registers = (int)number_before(log, "registers");
+  usage->stack_bytes = number_before(log, "bytes stack frame");
+  usage->spill_bytes =
+      number_before(log, "bytes spill stores") + number_before(log, "bytes spill loads");
+  usage->shared_bytes = number_before(log, "bytes smem");
+  return WEIR_OK;
+}
+
+/* Sums and products stay apart, divisions and roots are rounded correctly: the bits of the host. */
+static weir_status compile(nvrtcProgram program, const weir_device_source *source,
+                           const char *target, void **code, weir_device_usage *usage)
+{
+  char architecture[80];
+  const char *options[] = {architecture,       "--fmad=false", "--prec-div=true",
+                           "--prec-sqrt=true", "--ftz=false",  "--ptxas-options=-v"};
+  const int n = sizeof options / sizeof options[0] - (usage == NULL);
+
+  (void)snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", target);
+  nvrtcResult result = nvrtcCompileProgram(program, n, options);
+  char *log = take_log(program);
+  if (result == NVRTC_SUCCESS && code != NULL) {
+    result = take_code(program, strncmp(target, "sm_", 3) == 0, code);
+  }
+  weir_status status = WEIR_OK;
+  if (result != NVRTC_SUCCESS) {
+    status = fail_compile(source, target, result, log);
+  } else if (usage != NULL) {
+    status = read_usage(source, target, log, usage);
+  }
+  free(log);
+  return status;
+}
+
+weir_status cuda_compile(const weir_device_source *source, const char *target, void **code,
+                         weir_device_usage *usage)
+{
+  weir_status status = WEIR_OK;
+  nvrtcProgram program = NULL;
+  char *text = NULL;
+
+  WEIR_TRY(device_source_text(source, prelude, "extern \"C\" __global__", &text));
+  const nvrtcResult result = nvrtcCreateProgram(&program, text, source->name, 0, NULL, NULL);
+  status = result == NVRTC_SUCCESS ? compile(program, source, target, code, usage)
+                                   : fail_compile(source, target, result, NULL);
+  if (result == NVRTC_SUCCESS) {
+    nvrtcDestroyProgram(&program);
+  }
+  weir_free(&text);
+  return status == WEIR_OK ? WEIR_OK : weir_trace_at(status, __FILE__, __LINE__, __func__);
+}
