@@ -36,8 +36,15 @@ static weir_status set_up(bench *b)
       .name = "measure_map",
       .params = map_params,
       .n_params = 3,
+      .helpers = "typedef struct __attribute__((aligned(16))) {\n  float v[4];\n} four;\n",
       .body = "int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;\n"
-              "if (i < n) {\n  y[i] = x[i] * 1.5f;\n}",
+              "if (i < n / 4) {\n"
+              "  four f = ((const four *)x)[i];\n"
+              "  for (int k = 0; k < 4; k++) {\n    f.v[k] = f.v[k] * 1.5f;\n  }\n"
+              "  ((four *)y)[i] = f;\n"
+              "} else if (i == n / 4) {\n"
+              "  for (int64_t k = 4 * i; k < n; k++) {\n    y[k] = x[k] * 1.5f;\n  }\n"
+              "}",
   };
   const int64_t sizes[] = {b->bytes, b->bytes};
   void *arrays[2];
@@ -106,7 +113,7 @@ enum { MAP_BLOCK = 256 };
 
 static weir_status map(const bench *b)
 {
-  const int64_t n = b->bytes / 4, blocks = (n + MAP_BLOCK - 1) / MAP_BLOCK;
+  const int64_t n = b->bytes / 4, blocks = (n / 4 + MAP_BLOCK) / MAP_BLOCK;
   const void *const args[] = {&b->a, &b->b, &n};
   const weir_device_range ranges[] = {{b->a, 4 * n, WEIR_DEVICE_READ},
                                       {b->b, 4 * n, WEIR_DEVICE_WRITE}};

@@ -202,7 +202,7 @@ void weir_device_capture_destroy(weir_device_capture **capture);
  * written), times in seconds. */
 typedef struct weir_device_costs {
   double copy, upload, download; /* device to device, staging to device, device to staging */
-  double map;                    /* a launch that reads and writes one f32 a thread: as `copy` */
+  double map;                    /* a launch that scales f32, 16 bytes a thread: as `copy` */
   double launch;                 /* one of many empty launches in a queue */
   double replay;                 /* the same inside a captured replay      */
   double event;                  /* record on one queue, wait on another  */

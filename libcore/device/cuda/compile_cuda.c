@@ -106,22 +106,34 @@ static weir_status read_usage(const weir_device_source *source, const char *targ
   return WEIR_OK;
 }
 
-/* Sums and products stay apart, divisions and roots are rounded correctly: the bits of the host. */
-static weir_status compile(nvrtcProgram program, const weir_device_source *source,
-                           const char *target, void **code, weir_device_usage *usage)
+/* Sums and products stay apart, divisions and roots are rounded correctly: the bits of the host.
+ * What NVRTC takes from its cache has no report of usage; older ones have neither cache nor option.
+ */
+static nvrtcResult run_compiler(nvrtcProgram program, const char *target, bool report)
 {
   char architecture[80];
   const char *options[] = {architecture,       "--fmad=false", "--prec-div=true",
-                           "--prec-sqrt=true", "--ftz=false",  "--ptxas-options=-v"};
-  const int n = sizeof options / sizeof options[0] - (usage == NULL);
+                           "--prec-sqrt=true", "--ftz=false",  "--ptxas-options=-v",
+                           "--no-cache"};
 
   (void)snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", target);
-  nvrtcResult result = nvrtcCompileProgram(program, n, options);
+  if (!report) {
+    return nvrtcCompileProgram(program, 5, options);
+  }
+  const nvrtcResult result = nvrtcCompileProgram(program, 7, options);
+  return result == NVRTC_ERROR_INVALID_OPTION ? nvrtcCompileProgram(program, 6, options) : result;
+}
+
+static weir_status compile(nvrtcProgram program, const weir_device_source *source,
+                           const char *target, void **code, weir_device_usage *usage)
+{
+  weir_status status = WEIR_OK;
+  nvrtcResult result = run_compiler(program, target, usage != NULL);
   char *log = take_log(program);
+
   if (result == NVRTC_SUCCESS && code != NULL) {
     result = take_code(program, strncmp(target, "sm_", 3) == 0, code);
   }
-  weir_status status = WEIR_OK;
   if (result != NVRTC_SUCCESS) {
     status = fail_compile(source, target, result, log);
   } else if (usage != NULL) {
