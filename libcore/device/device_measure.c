@@ -15,7 +15,7 @@ typedef struct bench {
   weir_device_arena *arena, *staging;
   weir_device_kernel *empty, *map;
   weir_device_capture *capture;
-  void *a, *b, *host;
+  void *a, *b, *host, *host_other;
   int64_t bytes, value;
 } bench;
 
@@ -47,7 +47,7 @@ static weir_status set_up(bench *b)
               "}",
   };
   const int64_t sizes[] = {b->bytes, b->bytes};
-  void *arrays[2];
+  void *arrays[2], *hosts[2];
 
   WEIR_TRY(weir_device_queue_create(b->device, &b->queue));
   WEIR_TRY(weir_device_queue_create(b->device, &b->other));
@@ -55,8 +55,9 @@ static weir_status set_up(bench *b)
   WEIR_TRY(weir_device_arena_create(b->device, WEIR_SPACE_DEVICE, 2, sizes, arrays, &b->arena));
   b->a = arrays[0];
   b->b = arrays[1];
-  WEIR_TRY(
-      weir_device_arena_create(b->device, WEIR_SPACE_STAGING, 1, sizes, &b->host, &b->staging));
+  WEIR_TRY(weir_device_arena_create(b->device, WEIR_SPACE_STAGING, 2, sizes, hosts, &b->staging));
+  b->host = hosts[0];
+  b->host_other = hosts[1];
   WEIR_TRY(weir_device_kernel_create(b->device, &source, &b->empty));
   WEIR_TRY(weir_device_kernel_create(b->device, &map, &b->map));
   return WEIR_OK;
@@ -106,6 +107,15 @@ static weir_status launch_n(const bench *b, int n)
   for (int k = 0; k < n; k++) {
     WEIR_TRY(weir_device_launch(b->queue, &spec));
   }
+  return WEIR_OK;
+}
+
+static weir_status both(const bench *b)
+{
+  WEIR_TRY(weir_device_copy(b->other, b->host_other, b->b, b->bytes));
+  WEIR_TRY(weir_device_copy(b->queue, b->a, b->host, b->bytes));
+  WEIR_TRY(weir_device_event_record(b->event, b->other));
+  WEIR_TRY(weir_device_queue_wait(b->queue, b->event));
   return WEIR_OK;
 }
 
@@ -190,6 +200,8 @@ static weir_status measure(bench *b, weir_device_costs *out)
   out->map = 2 * (double)(b->bytes / 4 * 4) / seconds;
   WEIR_TRY(best(b, download, &seconds));
   out->download = (double)b->bytes / seconds;
+  WEIR_TRY(best(b, both, &seconds));
+  out->both = 2 * (double)b->bytes / seconds;
   WEIR_TRY(best(b, launches, &seconds));
   out->launch = seconds / LAUNCHES;
   WEIR_TRY(best(b, one_launch, &seconds));

@@ -55,13 +55,15 @@ struct weir_device_capture {
 /* Bytes [lo, hi) of an array, as a piece of work uses them. */
 typedef struct device_use {
   device_array *array;
+  int64_t number; /* of the array: tells whether it is still there */
   int64_t lo, hi;
   weir_device_access access;
 } device_use;
 
-typedef enum device_op_kind { DEVICE_COPY, DEVICE_LAUNCH } device_op_kind;
+typedef enum device_op_kind { DEVICE_COPY, DEVICE_LAUNCH, DEVICE_CALL } device_op_kind;
 
-/* A copy or a launch, checked: ranges lie in arrays, sizes are what the device takes. */
+/* A copy, a launch or a call of the host, checked: ranges lie in arrays, sizes are what the device
+ * takes. */
 typedef struct device_op {
   device_op_kind kind;
   const device_use *uses; /* of a copy: what is written, what is read */
@@ -69,6 +71,8 @@ typedef struct device_op {
   const weir_device_kernel *kernel;
   int grid[3], block[3];
   const char *args; /* values, as kernel->offsets says */
+  void (*body)(void *context);
+  void *context;
 } device_op;
 
 /* Functions of a row. Contracts: those of weir_device.h, with arguments that have been checked. */

@@ -183,7 +183,7 @@ static weir_status find_use(const weir_device *d, const char *what, const weir_d
                      ", which has %" PRId64,
                      d->row->name, what, range->bytes, lo, array->number, array->bytes);
   }
-  *use = (device_use){array, lo, lo + range->bytes, range->access};
+  *use = (device_use){array, array->number, lo, lo + range->bytes, range->access};
   return WEIR_OK;
 }
 
@@ -232,6 +232,44 @@ static weir_status check_shape(const weir_device *d, const weir_device_launch_sp
   return WEIR_OK;
 }
 
+/* The ranges that are not empty, in d->uses. */
+static weir_status find_uses(weir_device *d, const char *what, const weir_device_range *ranges,
+                             int n_ranges, int *n)
+{
+  WEIR_TRY(weir_reserve(&d->uses, &d->room_uses, n_ranges, sizeof *d->uses));
+  *n = 0;
+  for (int k = 0; k < n_ranges; k++) {
+    if (ranges[k].bytes != 0) {
+      WEIR_TRY(find_use(d, what, &ranges[k], &d->uses[*n]));
+      ++*n;
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status weir_device_call(weir_device_queue *queue, void (*body)(void *context), void *context,
+                             const weir_device_range *ranges, int n_ranges)
+{
+  weir_device *d = queue->device;
+  int n = 0;
+
+  WEIR_TRY(check_captured(queue));
+  WEIR_TRY(find_uses(d, "a call of the host", ranges, n_ranges, &n));
+  for (int k = 0; k < n; k++) {
+    if (d->uses[k].array->space != WEIR_SPACE_STAGING) {
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "device %s: a call of the host uses array %" PRId64
+                       ", which is not of the staging space: copy it there first",
+                       d->row->name, d->uses[k].array->number);
+    }
+  }
+  WEIR_TRY(d->ops->enqueue(
+      queue,
+      &(device_op){
+          .kind = DEVICE_CALL, .uses = d->uses, .n_uses = n, .body = body, .context = context}));
+  return WEIR_OK;
+}
+
 weir_status weir_device_launch(weir_device_queue *queue, const weir_device_launch_spec *spec)
 {
   weir_device *d = queue->device;
@@ -242,15 +280,9 @@ weir_status weir_device_launch(weir_device_queue *queue, const weir_device_launc
   WEIR_TRY(check_captured(queue));
   WEIR_ASSERT(kernel->device == d);
   WEIR_TRY(check_shape(d, spec));
-  WEIR_TRY(weir_reserve(&d->uses, &d->room_uses, spec->n_ranges, sizeof *d->uses));
   WEIR_TRY(weir_reserve(&d->args, &d->room_args, kernel->args_bytes, 1));
   snprintf(what, sizeof what, "launch of %s", kernel->name);
-  for (int k = 0; k < spec->n_ranges; k++) {
-    if (spec->ranges[k].bytes != 0) {
-      WEIR_TRY(find_use(d, what, &spec->ranges[k], &d->uses[n]));
-      n++;
-    }
-  }
+  WEIR_TRY(find_uses(d, what, spec->ranges, spec->n_ranges, &n));
   for (int k = 0; k < kernel->n_params; k++) {
     memcpy(d->args + kernel->offsets[k], spec->args[k], (size_t)kernel->sizes[k]);
   }

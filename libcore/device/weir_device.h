@@ -181,6 +181,13 @@ typedef struct weir_device_launch_spec {
 weir_status weir_device_launch(weir_device_queue *queue,
                                const weir_device_launch_spec *spec) WEIR_CHECKED;
 
+/* The host calls body(context) in the order of the queue, on any thread. It reads and writes
+ * staging arrays alone, as `ranges` say, and calls nothing of the device. The context lives until
+ * the work is done, or as long as a capture that holds the call. Fails: WEIR_ERR_SHAPE (ranges of
+ * other memory), WEIR_ERR_EXTERNAL. */
+weir_status weir_device_call(weir_device_queue *queue, void (*body)(void *context), void *context,
+                             const weir_device_range *ranges, int n_ranges) WEIR_CHECKED;
+
 /* ---- Captured replays. ---- */
 
 /* From here to weir_device_capture_end nothing runs: what the queue is given is recorded, and what
@@ -191,7 +198,8 @@ weir_status weir_device_capture_begin(weir_device_queue *queue) WEIR_CHECKED;
  * is over also where this fails. */
 weir_status weir_device_capture_end(weir_device_queue *queue,
                                     weir_device_capture **out) WEIR_CHECKED;
-/* Runs what was recorded, as one piece of work of the queue. Arenas and kernels must still be. */
+/* Runs what was recorded, as one piece of work of the queue. Its arenas, kernels and contexts must
+ * still be. */
 weir_status weir_device_replay(weir_device_capture *capture, weir_device_queue *queue) WEIR_CHECKED;
 /* Waits for all work of the device first. */
 void weir_device_capture_destroy(weir_device_capture **capture);
@@ -202,6 +210,7 @@ void weir_device_capture_destroy(weir_device_capture **capture);
  * written), times in seconds. */
 typedef struct weir_device_costs {
   double copy, upload, download; /* device to device, staging to device, device to staging */
+  double both;                   /* upload and download at once, on two queues: their sum */
   double map;                    /* a launch that scales f32, 16 bytes a thread: as `copy` */
   double launch;                 /* one of many empty launches in a queue */
   double replay;                 /* the same inside a captured replay      */

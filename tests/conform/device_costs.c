@@ -7,11 +7,11 @@ static void print_costs(const weir_device *device, int64_t bytes, const weir_dev
 {
   const weir_device_info *info = weir_device_info_get(device);
 
-  printf("| %s | %s%s%s | %lld | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f |\n",
+  printf("| %s | %s%s%s | %lld | %.1f | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f |\n",
          weir_device_name(device), info->model, info->architecture[0] != 0 ? ", " : "",
          info->architecture, (long long)(bytes >> 20), c->copy * 1e-9, c->map * 1e-9,
-         c->upload * 1e-9, c->download * 1e-9, c->launch * 1e6, c->replay * 1e6, c->event * 1e6,
-         c->sync * 1e6);
+         c->upload * 1e-9, c->download * 1e-9, c->both * 1e-9, c->launch * 1e6, c->replay * 1e6,
+         c->event * 1e6, c->sync * 1e6);
 }
 
 static int measure(const char *name)
@@ -42,7 +42,8 @@ int main(int argc, char **argv)
       "| device | model | MiB copied | copy inside, GB/s (read + written) | launch of a map, GB/s "
       "(read + written) | staging to device, "
       "GB/s "
-      "| device to staging, GB/s | launch, us | launch in a replay, us | event recorded and waited "
+      "| device to staging, GB/s | both ways at once, GB/s | launch, us | launch in a replay, us | "
+      "event recorded and waited "
       "for, us | launch that the host waits for, us "
       "|\n|---|---|---|---|---|---|---|---|---|---|\n");
   for (int k = 1; k < argc || (argc == 1 && k <= 2); k++) {

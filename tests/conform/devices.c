@@ -2,11 +2,7 @@
  * open says why; results are compared with plain loops, bit for bit. */
 #include <inttypes.h>
 #include <string.h>
-#include "base/weir_check.h"
-#include "base/weir_random.h"
-#include "device/weir_device.h"
-
-enum { SEEDS = 3 };
+#include "devices.h"
 
 static void rows_open_or_say_why(void **state)
 {
@@ -22,48 +18,6 @@ static void rows_open_or_say_why(void **state)
     }
     weir_device_close(&device);
   }
-}
-
-/* Calls body for every row that opens, with several seeds. */
-static void on_each_device(void (*body)(weir_device *device, uint64_t seed))
-{
-  int opened = 0;
-
-  for (int k = 0; weir_device_row_get(k) != NULL; k++) {
-    const char *name = weir_device_row_get(k)->name;
-
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-      weir_device *device = NULL;
-      const weir_status status =
-          weir_device_open(name, &(weir_device_options){.seed = seed}, &device);
-
-      if (status != WEIR_OK) {
-        assert_int_equal(status, WEIR_ERR_UNSUPPORTED);
-        assert_null(device);
-        break;
-      }
-      body(device, seed);
-      weir_device_close(&device);
-      assert_null(device);
-      opened++;
-    }
-  }
-  assert_true(opened >= 2 * SEEDS); /* cpu and emulated are on every machine */
-}
-
-static uint64_t draw(uint64_t seed, uint64_t *count, uint64_t below)
-{
-  return weir_random_bits(seed, 1, 0, (*count)++) % below;
-}
-
-/* One array in an arena of its own. */
-static void *array_of(weir_device *device, weir_device_space space, int64_t bytes,
-                      weir_device_arena **arena)
-{
-  void *address = NULL;
-
-  assert_ok(weir_device_arena_create(device, space, 1, &bytes, &address, arena));
-  return address;
 }
 
 /* ---- Memory and copies. ---- */
@@ -98,7 +52,7 @@ static void check_arenas(weir_device *device, uint64_t seed)
 
 static void arenas_hold_arrays(void **state)
 {
-  on_each_device(check_arenas);
+  devices_each(check_arenas);
 }
 
 /* Staging to device to device to staging, in odd pieces at odd places. */
@@ -108,23 +62,23 @@ static void check_copies(weir_device *device, uint64_t seed)
   weir_device_arena *arenas[4];
   weir_device_queue *queue = NULL;
   uint64_t count = 0;
-  char *from = array_of(device, WEIR_SPACE_STAGING, BYTES, &arenas[0]);
-  char *to = array_of(device, WEIR_SPACE_STAGING, BYTES, &arenas[1]);
-  char *a = array_of(device, WEIR_SPACE_DEVICE, BYTES, &arenas[2]);
-  char *b = array_of(device, WEIR_SPACE_DEVICE, BYTES, &arenas[3]);
+  char *from = devices_array(device, WEIR_SPACE_STAGING, BYTES, &arenas[0]);
+  char *to = devices_array(device, WEIR_SPACE_STAGING, BYTES, &arenas[1]);
+  char *a = devices_array(device, WEIR_SPACE_DEVICE, BYTES, &arenas[2]);
+  char *b = devices_array(device, WEIR_SPACE_DEVICE, BYTES, &arenas[3]);
 
   assert_ok(weir_device_queue_create(device, &queue));
   for (int i = 0; i < BYTES; i++) {
-    from[i] = (char)draw(seed, &count, 256);
+    from[i] = (char)devices_draw(seed, &count, 256);
   }
   assert_ok(weir_device_copy(queue, a, from, BYTES));
   assert_ok(weir_device_copy(queue, b, a, BYTES));
   char expected[BYTES];
   memcpy(expected, from, BYTES);
   for (int k = 0; k < 40; k++) {
-    const uint64_t n_drawn = draw(seed, &count, 300);
-    const int64_t n = (int64_t)n_drawn, p = (int64_t)draw(seed, &count, BYTES - n_drawn),
-                  q = (int64_t)draw(seed, &count, BYTES - n_drawn);
+    const uint64_t n_drawn = devices_draw(seed, &count, 300);
+    const int64_t n = (int64_t)n_drawn, p = (int64_t)devices_draw(seed, &count, BYTES - n_drawn),
+                  q = (int64_t)devices_draw(seed, &count, BYTES - n_drawn);
 
     assert_ok(weir_device_copy(queue, b + p, a + q, n)); /* n may be 0 */
     memcpy(expected + p, from + q, (size_t)n);
@@ -140,7 +94,7 @@ static void check_copies(weir_device *device, uint64_t seed)
 
 static void copies_of_odd_pieces(void **state)
 {
-  on_each_device(check_copies);
+  devices_each(check_copies);
 }
 
 /* ---- Kernels. ---- */
@@ -163,9 +117,9 @@ static void check_elementwise(weir_device *device, uint64_t seed)
   weir_device_arena *arenas[3];
   weir_device_queue *queue = NULL;
   weir_device_kernel *kernel = NULL;
-  float *host = array_of(device, WEIR_SPACE_STAGING, 2 * bytes, &arenas[0]);
-  float *x = array_of(device, WEIR_SPACE_DEVICE, bytes, &arenas[1]);
-  float *y = array_of(device, WEIR_SPACE_DEVICE, bytes, &arenas[2]);
+  float *host = devices_array(device, WEIR_SPACE_STAGING, 2 * bytes, &arenas[0]);
+  float *x = devices_array(device, WEIR_SPACE_DEVICE, bytes, &arenas[1]);
+  float *y = devices_array(device, WEIR_SPACE_DEVICE, bytes, &arenas[2]);
   float expected[1024];
 
   for (int64_t i = 0; i < n; i++) {
@@ -199,7 +153,7 @@ static void check_elementwise(weir_device *device, uint64_t seed)
 
 static void elementwise_launch(void **state)
 {
-  on_each_device(check_elementwise);
+  devices_each(check_elementwise);
 }
 
 /* Sum of a block by halves through shared memory; grid and block in three directions. */
@@ -225,7 +179,7 @@ static void check_shared(weir_device *device, uint64_t seed)
   weir_device_arena *arenas[2];
   weir_device_queue *queue = NULL;
   weir_device_kernel *kernel = NULL;
-  float *host = array_of(device, WEIR_SPACE_STAGING, 4 * N, &arenas[0]);
+  float *host = devices_array(device, WEIR_SPACE_STAGING, 4 * N, &arenas[0]);
   const int64_t sizes[] = {4 * N, 4 * BLOCKS};
   void *arrays[2];
   float expected[BLOCKS], part[64];
@@ -266,7 +220,7 @@ static void check_shared(weir_device *device, uint64_t seed)
 
 static void launch_with_barriers(void **state)
 {
-  on_each_device(check_shared);
+  devices_each(check_shared);
 }
 
 /* ---- Queues, events, captures: a random program, and the same program as plain loops. ---- */
@@ -311,7 +265,7 @@ static void open_program(program *p, weir_device *device, uint64_t seed)
   for (int i = 0; i < QUEUES; i++) {
     assert_ok(weir_device_queue_create(device, &p->queues[i]));
   }
-  p->host = array_of(device, WEIR_SPACE_STAGING, 4 * ARRAYS * WORDS, &p->staging);
+  p->host = devices_array(device, WEIR_SPACE_STAGING, 4 * ARRAYS * WORDS, &p->staging);
   assert_ok(weir_device_event_create(device, &p->event));
   assert_ok(weir_device_kernel_create(device, &mix_source, &p->kernel));
 }
@@ -348,12 +302,12 @@ static void upload(program *p, int queue)
 /* One random copy of a piece or launch on a random queue; with `model` set also as plain loops. */
 static void step(program *p, bool run, bool model)
 {
-  const int queue = (int)draw(p->seed, &p->count, QUEUES),
-            x = (int)draw(p->seed, &p->count, ARRAYS),
-            y = (x + 1 + (int)draw(p->seed, &p->count, ARRAYS - 1)) % ARRAYS;
-  const bool launch = draw(p->seed, &p->count, 2) == 0;
-  const int64_t n = 1 + (int64_t)draw(p->seed, &p->count, WORDS);
-  const uint32_t factor = 2 * (uint32_t)draw(p->seed, &p->count, 1000) + 1;
+  const int queue = (int)devices_draw(p->seed, &p->count, QUEUES),
+            x = (int)devices_draw(p->seed, &p->count, ARRAYS),
+            y = (x + 1 + (int)devices_draw(p->seed, &p->count, ARRAYS - 1)) % ARRAYS;
+  const bool launch = devices_draw(p->seed, &p->count, 2) == 0;
+  const int64_t n = 1 + (int64_t)devices_draw(p->seed, &p->count, WORDS);
+  const uint32_t factor = 2 * (uint32_t)devices_draw(p->seed, &p->count, 1000) + 1;
 
   if (run) {
     order(p, queue, x);
@@ -416,7 +370,7 @@ static void check_queues(weir_device *device, uint64_t seed)
 
 static void queues_ordered_by_events(void **state)
 {
-  on_each_device(check_queues);
+  devices_each(check_queues);
 }
 
 /* The captured program, replayed with other input each time. */
@@ -456,7 +410,7 @@ static void check_replays(weir_device *device, uint64_t seed)
 
 static void captured_replays(void **state)
 {
-  on_each_device(check_replays);
+  devices_each(check_replays);
 }
 
 /* ---- What is refused. ---- */
@@ -467,8 +421,8 @@ static void check_refusals(weir_device *device, uint64_t seed)
   weir_device_queue *queue = NULL, *other = NULL;
   weir_device_event *event = NULL;
   weir_device_capture *capture = NULL;
-  char *a = array_of(device, WEIR_SPACE_DEVICE, 100, &arenas[0]);
-  char *b = array_of(device, WEIR_SPACE_DEVICE, 100, &arenas[1]), mine[100];
+  char *a = devices_array(device, WEIR_SPACE_DEVICE, 100, &arenas[0]);
+  char *b = devices_array(device, WEIR_SPACE_DEVICE, 100, &arenas[1]), mine[100];
 
   assert_ok(weir_device_queue_create(device, &queue));
   assert_ok(weir_device_queue_create(device, &other));
@@ -501,7 +455,7 @@ static void check_refusals(weir_device *device, uint64_t seed)
 
 static void misuse_is_refused(void **state)
 {
-  on_each_device(check_refusals);
+  devices_each(check_refusals);
 }
 
 static void check_bad_kernels(weir_device *device, uint64_t seed)
@@ -532,7 +486,7 @@ static void check_bad_kernels(weir_device *device, uint64_t seed)
 
 static void wrong_kernels_are_refused(void **state)
 {
-  on_each_device(check_bad_kernels);
+  devices_each(check_bad_kernels);
 }
 
 /* Without a GPU, too, where the build has NVRTC. */
@@ -569,23 +523,18 @@ static void check_measured(weir_device *device, uint64_t seed)
 
 static void costs_are_measured(void **state)
 {
-  on_each_device(check_measured);
+  devices_each(check_measured);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_open_or_say_why),
-      cmocka_unit_test(arenas_hold_arrays),
-      cmocka_unit_test(copies_of_odd_pieces),
-      cmocka_unit_test(elementwise_launch),
-      cmocka_unit_test(launch_with_barriers),
-      cmocka_unit_test(queues_ordered_by_events),
-      cmocka_unit_test(captured_replays),
-      cmocka_unit_test(misuse_is_refused),
-      cmocka_unit_test(wrong_kernels_are_refused),
-      cmocka_unit_test(costs_are_measured),
-      cmocka_unit_test(kernels_compile_for_gpus_cuda),
+      cmocka_unit_test(rows_open_or_say_why),      cmocka_unit_test(arenas_hold_arrays),
+      cmocka_unit_test(copies_of_odd_pieces),      cmocka_unit_test(elementwise_launch),
+      cmocka_unit_test(launch_with_barriers),      cmocka_unit_test(queues_ordered_by_events),
+      cmocka_unit_test(captured_replays),          cmocka_unit_test(misuse_is_refused),
+      cmocka_unit_test(wrong_kernels_are_refused), cmocka_unit_test(devices_host_calls),
+      cmocka_unit_test(costs_are_measured),        cmocka_unit_test(kernels_compile_for_gpus_cuda),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

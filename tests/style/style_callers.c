@@ -23,6 +23,7 @@ static const struct known {
     {"libcore/device/weir_device.h", "weir_device_close", "beside weir_device_open"},
     {"libcore/device/weir_device.h", "weir_device_info_get", "beside weir_device_open"},
     {"libcore/device/weir_device.h", "weir_device_event_sync", "beside weir_device_queue_sync"},
+    {"libcore/device/weir_device.h", "weir_device_call", "beside weir_device_launch"},
     {"libcore/device/weir_device.h", "weir_device_compile", "code for GPUs is checked without one"},
     {"libcore/device/weir_device.h", "weir_device_measure", "workflows/gpu.sh prints it"},
     {"libcore/tensor/weir_tensor.h", "weir_tensor_slice", "views, which copies take"},

@@ -120,6 +120,10 @@ static weir_status run(const device_op *op)
     memcpy(to->array->address + to->lo, from->array->address + from->lo, (size_t)(to->hi - to->lo));
     return WEIR_OK;
   }
+  if (op->kind == DEVICE_CALL) {
+    op->body(op->context);
+    return WEIR_OK;
+  }
   WEIR_TRY(host_kernel_run(op->kernel->state, &(host_run){.op = op}, false, &fault));
   return WEIR_OK;
 }

@@ -132,6 +132,10 @@ static weir_status enqueue(weir_device_queue *queue, const device_op *op)
     WEIR_TRY(cuda_launch(queue->state, op));
     return WEIR_OK;
   }
+  if (op->kind == DEVICE_CALL) {
+    WEIR_CUDA_CALL(&s->driver, cuLaunchHostFunc, queue->state, op->body, op->context);
+    return WEIR_OK;
+  }
   const device_use *to = &op->uses[0], *from = &op->uses[1];
   WEIR_CUDA_CALL(&s->driver, cuMemcpyAsync, (CUdeviceptr)(uintptr_t)(to->array->address + to->lo),
                  (CUdeviceptr)(uintptr_t)(from->array->address + from->lo),

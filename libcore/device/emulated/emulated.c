@@ -294,6 +294,26 @@ static weir_status capture_end(weir_device_queue *queue, weir_device_capture *ca
   return WEIR_OK;
 }
 
+/* Refuses work whose arrays have been freed since it was recorded. */
+static weir_status check_present(const weir_device *d, const device_op *op)
+{
+  for (int k = 0; k < op->n_uses; k++) {
+    bool present = false;
+
+    for (int64_t i = 0; i < d->n_arrays; i++) {
+      present = present ||
+                (d->arrays[i] == op->uses[k].array && d->arrays[i]->number == op->uses[k].number);
+    }
+    if (!present) {
+      return weir_fail(WEIR_ERR_EXTERNAL,
+                       "device emulated: a replay uses array %" PRId64
+                       ", which has been freed: destroy the capture before the arena",
+                       op->uses[k].number);
+    }
+  }
+  return WEIR_OK;
+}
+
 static weir_status replay(weir_device_capture *capture, weir_device_queue *queue)
 {
   emulated *e = state_of(queue->device);
@@ -301,6 +321,7 @@ static weir_status replay(weir_device_capture *capture, weir_device_queue *queue
 
   WEIR_TRY(emulated_failure(e));
   for (int64_t i = 0; i < s->n; i++) {
+    WEIR_TRY(check_present(queue->device, s->works[i].op));
     WEIR_TRY(emulated_timeline_check(&e->line, queue->slot, s->works[i].op));
   }
   for (int64_t i = 0; i < s->n; i++) { /* recorded in an order that is allowed */

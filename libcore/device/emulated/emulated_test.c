@@ -192,6 +192,32 @@ static void missing_event_is_refused_in_a_capture(void **state)
   close_machine(&m);
 }
 
+static void replay_of_freed_arrays_is_refused(void **state)
+{
+  weir_device_capture *capture = NULL;
+  weir_device_arena *arena = NULL;
+  const int64_t bytes = BYTES;
+  void *array = NULL;
+  machine m;
+
+  open_machine(&m, 0);
+  for (int round = 0; round < 2; round++) { /* also where another array has the address now */
+    assert_ok(weir_device_arena_create(m.device, WEIR_SPACE_DEVICE, 1, &bytes, &array, &arena));
+    if (round == 0) {
+      assert_ok(weir_device_capture_begin(m.queues[0]));
+      assert_ok(weir_device_copy(m.queues[0], array, m.in, BYTES));
+      assert_ok(weir_device_capture_end(m.queues[0], &capture));
+      assert_ok(weir_device_replay(capture, m.queues[0]));
+      weir_device_arena_destroy(&arena);
+    }
+    assert_int_equal(weir_device_replay(capture, m.queues[0]), WEIR_ERR_EXTERNAL);
+    assert_non_null(strstr(weir_last_message(), "freed"));
+  }
+  weir_device_arena_destroy(&arena);
+  weir_device_capture_destroy(&capture);
+  close_machine(&m);
+}
+
 /* ---- The host. ---- */
 
 /* Whether a process that calls `touch` at this state ends by a fault. */
@@ -404,6 +430,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(missing_event_is_refused),
       cmocka_unit_test(missing_event_is_refused_in_a_capture),
+      cmocka_unit_test(replay_of_freed_arrays_is_refused),
       cmocka_unit_test(host_access_faults),
       cmocka_unit_test(wrong_size_is_refused),
       cmocka_unit_test(wrong_kernel_is_caught),

@@ -1,5 +1,5 @@
-/* execute.c - one copy or launch. A launch runs twice, its threads in ascending and in descending
- * order, from different values in all that it should not read: the bits must agree. */
+/* execute.c - one copy, call or launch. A launch runs twice, its threads in ascending and in
+ * descending order, from different values in all that it should not read: the bits must agree. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -220,6 +220,8 @@ weir_status emulated_execute(emulated *e, const device_op *op)
   open_uses(e, op);
   if (op->kind == DEVICE_COPY) {
     run_copy(op);
+  } else if (op->kind == DEVICE_CALL) {
+    op->body(op->context);
   } else {
     status = run_launch(e, op);
   }

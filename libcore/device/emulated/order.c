@@ -28,6 +28,8 @@ void emulated_describe(const device_op *op, char text[48])
 {
   if (op->kind == DEVICE_COPY) {
     (void)snprintf(text, 48, "a copy");
+  } else if (op->kind == DEVICE_CALL) {
+    (void)snprintf(text, 48, "a call of the host");
   } else {
     (void)snprintf(text, 48, "launch of %.36s", op->kernel->name);
   }
