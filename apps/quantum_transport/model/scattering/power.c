@@ -1,0 +1,66 @@
+/* power.c - see power.h. */
+#include "model/scattering/power.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/units.h"
+
+double qt_trace_of_product(int64_t n, const weir_c128 *a, const weir_c128 *b)
+{
+  double sum = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j < n; j++) {
+      const weir_c128 x = a[i * n + j], y = b[j * n + i];
+
+      sum += x.re * y.re - x.im * y.im;
+    }
+  }
+  return sum;
+}
+
+/* tr[a^< b^> - a^> b^<] of blocks of the lesser function, `half` elements before the greater. */
+static double net(int64_t n, int64_t half, const weir_c128 *a, const weir_c128 *b)
+{
+  return qt_trace_of_product(n, a, b + half) - qt_trace_of_product(n, a + half, b);
+}
+
+void qt_power_of_electrons(const qt_self_energy_spec *s, const double *energy,
+                           const weir_c128 *green, const weir_c128 *sigma, double *power)
+{
+  const int64_t n = s->neighbours->n_orbitals, atoms = s->neighbours->n_atoms;
+  const int64_t half = s->n_k * s->n_energies * atoms * n * n;
+  const double unit = s->spin * QT_CONDUCTANCE * s->step / (double)s->n_k;
+
+  memset(power, 0, (size_t)atoms * sizeof *power);
+  for (int64_t i = 0; i < s->n_k * s->n_energies * atoms; i++) {
+    power[i % atoms] += unit * energy[i / atoms % s->n_energies] *
+                        net(n, half, sigma + i * n * n, green + i * n * n);
+  }
+}
+
+void qt_power_of_phonons(const qt_self_energy_spec *s, const weir_c128 *phonon_self,
+                         const weir_c128 *phonon_pair, const weir_c128 *pi_self,
+                         const weir_c128 *pi_pair, double *power)
+{
+  const qt_neighbours *list = s->neighbours;
+  const int64_t n = list->n_directions, atoms = list->n_atoms, width = list->n_neighbours;
+  const int64_t points = s->n_k * s->n_frequencies * atoms, half = points * n * n;
+  const double unit = QT_CONDUCTANCE * s->step / (double)s->n_k;
+
+  memset(power, 0, (size_t)atoms * sizeof *power);
+  for (int64_t i = 0; i < points; i++) {
+    const double energy = s->step * (double)(i / atoms % s->n_frequencies + 1);
+    double sum = net(n, half, pi_self + i * n * n, phonon_self + i * n * n);
+
+    for (int64_t b = 0; b < width; b++) {
+      const int64_t at = (i * width + b) * n * n;
+
+      if (qt_neighbours_is_pair(list, i % atoms, b)) {
+        sum += net(n, width * half, pi_pair + at, phonon_pair + at);
+      }
+    }
+    power[i % atoms] -= unit * energy * sum;
+  }
+}

@@ -1,0 +1,107 @@
+/* self_energy.h - self-energies of electrons and phonons by their coupling, in the self-consistent
+ * Born approximation, written once as a graph.
+ *
+ * Of electrons, blocks of atoms a alone (hbar omega = (n + 1) dE, sums over neighbours l of a,
+ * phonons q, omega and directions i, j; G beyond the grid of energies is 0 in both self-energies,
+ * which keeps them conserving):
+ *   Sigma^<>_a(E, k) = i / N_q sum dE / 2 pi nabla_i H_al
+ *       [G^<>_l(E - hw, k - q) C^<>_ij + G^<>_l(E + hw, k + q) C^><_ji] nabla_j H_la,
+ *   C^<>_ij(a, l) = Dhat_la - Dhat_l - Dhat_a + Dhat_al, each ij.
+ * Of phonons, for every pair (a, l) with
+ *   t^<>_ij(a, l) = s / N_k sum dE / 2 pi tr[nabla_i H_al G^<>_l(E + hw, k + q) nabla_j H_la
+ *                                            G^><_a(E, k)],
+ *   Pihat_a and Pihat_l += i t, Pihat_al and Pihat_la -= i t.
+ * Dhat_ab and Pihat_ab are D and Pi between displacements, hbar^2 / sqrt(M_a M_b) times those
+ * between the displacements scaled by the root of the mass (Dhat; Pi is that times Pihat).
+ *
+ * Momenta k and q lie on periodic grids of one spacing; momentum 0 of q is 0. */
+#ifndef QT_SELF_ENERGY_H
+#define QT_SELF_ENERGY_H
+#include "exec/weir_plan.h"
+#include "model/scattering/neighbours.h"
+#include "ops/weir_builder.h"
+
+/* ---- Operators of graphs; arrays are c128, [2] is lesser, greater ---- */
+
+/* The sum above without i / N_q dE / 2 pi, for phonons taken up (sign -1) or given away (1). */
+typedef struct qt_electron_sum_spec {
+  int32_t sign;
+} qt_electron_sum_spec;
+extern const weir_op_desc qt_op_electron_sum;
+/* g [2, k, energy, atom, orbital, orbital], gradient [atom, neighbour, direction, orbital,
+ * orbital], c [2, q, frequency, atom, neighbour, direction, direction], atom i32 [atom, neighbour].
+ * Result: as g. */
+weir_value qt_electron_sum_at(weir_graph *g, weir_value green, weir_value gradient, weir_value c,
+                              weir_value atom, int32_t sign, const char *where);
+#define qt_electron_sum(g, green, gradient, c, atom, sign) \
+  qt_electron_sum_at(g, green, gradient, c, atom, sign, WEIR_WHERE)
+
+/* t above without s / N_k dE / 2 pi. */
+typedef struct qt_phonon_sum_spec {
+  int64_t frequencies;
+} qt_phonon_sum_spec;
+extern const weir_op_desc qt_op_phonon_sum;
+/* Operands as above. Result: [2, k, frequency, atom, neighbour, direction, direction]. */
+weir_value qt_phonon_sum_at(weir_graph *g, weir_value green, weir_value gradient, weir_value atom,
+                            int64_t frequencies, const char *where);
+#define qt_phonon_sum(g, green, gradient, atom, frequencies) \
+  qt_phonon_sum_at(g, green, gradient, atom, frequencies, WEIR_WHERE)
+
+/* ---- All of it ---- */
+
+/* How the retarded self-energy of electrons follows from Sigma^> - Sigma^<. */
+typedef enum qt_retarded {
+  QT_RETARDED_HALF, /* half of it, which keeps broadening alone                        */
+  QT_RETARDED_FULL  /* with its Hilbert transform: also the shift of energies          */
+} qt_retarded;
+
+/* Sigma^R of lesser and greater self-energies sigma [2, k, energy, ...], without the first
+ * dimension. The Hilbert transform is the sum over samples at odd distances,
+ * i / 2 pi sum over n - m odd of 2 / (n - m) (Sigma^> - Sigma^<)(E_m), by FFT of an array of at
+ * least twice the energies. */
+weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind);
+
+/* Sizes and constants; borrowed. */
+typedef struct qt_self_energy_spec {
+  const qt_neighbours *neighbours;
+  int64_t n_k, n_energies, n_frequencies;
+  double step;          /* eV: dE                              */
+  double spin;          /* s: electrons of a state             */
+  qt_retarded retarded; /* of electrons                        */
+  bool phonons;         /* Pi is wanted, too                   */
+  int threads;          /* 0: all                              */
+} qt_self_energy_spec;
+
+/* Arrays that a run reads and writes. */
+typedef enum qt_self_energy_array {
+  QT_GREEN,          /* in:  G [2, k, energy, atom, orbital, orbital]                           */
+  QT_PHONON_SELF,    /* in:  Dhat_a [2, k, frequency, atom, direction, direction]               */
+  QT_PHONON_PAIR,    /* in:  Dhat_la [2, k, frequency, atom, neighbour, direction, direction]   */
+  QT_SIGMA,          /* out: as G, exactly anti-Hermitian                                       */
+  QT_SIGMA_RETARDED, /* out: the same without [2]                                              */
+  QT_PI_SELF,        /* out: Pihat_a, as Dhat_a                                                */
+  QT_PI_PAIR,        /* out: Pihat_al = Pihat_la, as Dhat_la                                   */
+  QT_SELF_ENERGY_ARRAYS
+} qt_self_energy_array;
+extern const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS];
+/* Shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
+weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
+
+/* The graph; names of inputs and results are those above. Fails: WEIR_ERR_MEMORY, as the builders.
+ */
+weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out) WEIR_CHECKED;
+
+/* The plan of that graph; owned. */
+typedef struct qt_self_energy {
+  qt_self_energy_spec spec;
+  weir_graph *graph;
+  weir_plan *plan;
+} qt_self_energy;
+/* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
+weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;
+void qt_self_energy_fini(qt_self_energy *s);
+/* Computes the results of the tensors [QT_SELF_ENERGY_ARRAYS]. Dhat and G are anti-Hermitian.
+ * Fails: as weir_plan_run. */
+weir_status qt_self_energy_run(const qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
+
+#endif

@@ -1,0 +1,678 @@
+/* self_energy_test.c - self-energies of random Green's functions against the sums written out and
+ * against a reference file, and what is true of any Green's functions: symmetry, definiteness,
+ * conservation of electrons and of energy. */
+#include "model/scattering/self_energy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_check.h"
+#include "base/weir_random.h"
+#include "graph/weir_complex_scalar.h"
+#include "io/weir_netcdf.h"
+#include "model/scattering/power.h"
+#include "model/units.h"
+
+/* ---- A case: neighbours, G and Dhat of all pairs of atoms ---- */
+
+typedef struct sample {
+  qt_neighbours list;
+  qt_self_energy_spec spec;
+  weir_tensor t[QT_SELF_ENERGY_ARRAYS]; /* inputs and results */
+  weir_c128 *d;                         /* [2, k, frequency, atom, direction, atom, direction] */
+  double *energy;
+} sample;
+
+static weir_c128 *data_of(const sample *c, qt_self_energy_array which)
+{
+  return c->t[which].data;
+}
+
+static void allocate(int64_t atoms, int64_t width, int64_t orbitals, int64_t directions, sample *c)
+{
+  const int64_t count = atoms * width;
+
+  c->list = (qt_neighbours){
+      .n_atoms = atoms, .n_neighbours = width, .n_orbitals = orbitals, .n_directions = directions};
+  assert_ok(weir_alloc(count, sizeof *c->list.atom, (void **)&c->list.atom));
+  assert_ok(weir_alloc(count, sizeof *c->list.reverse, (void **)&c->list.reverse));
+  assert_ok(weir_alloc(count * directions * orbitals * orbitals, sizeof *c->list.gradient,
+                       (void **)&c->list.gradient));
+  for (int64_t i = 0; i < count; i++) {
+    c->list.atom[i] = (int32_t)(i / width);
+    c->list.reverse[i] = (int32_t)i;
+  }
+}
+
+static void size_up(sample *c)
+{
+  const int64_t n = c->list.n_atoms * c->list.n_directions;
+
+  c->spec.neighbours = &c->list;
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = qt_self_energy_desc(&c->spec, (qt_self_energy_array)i);
+
+    assert_ok(weir_tensor_init(&c->t[i], WEIR_C128, d.rank, d.shape));
+  }
+  assert_ok(
+      weir_alloc(2 * c->spec.n_k * c->spec.n_frequencies * n * n, sizeof *c->d, (void **)&c->d));
+  assert_ok(weir_alloc(c->spec.n_energies, sizeof *c->energy, (void **)&c->energy));
+  for (int64_t e = 0; e < c->spec.n_energies; e++) {
+    c->energy[e] = c->spec.step * (double)e;
+  }
+}
+
+static void sample_fini(sample *c)
+{
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    weir_tensor_fini(&c->t[i]);
+  }
+  qt_neighbours_fini(&c->list);
+  weir_free(&c->d);
+  weir_free(&c->energy);
+}
+
+/* Block (a, l) of D at point x k w, its element (i, j). */
+static int64_t place(const sample *c, int64_t x, int64_t k, int64_t w, int64_t a, int64_t i,
+                     int64_t l, int64_t j)
+{
+  const int64_t n = c->list.n_atoms, d = c->list.n_directions;
+  const int64_t point = (x * c->spec.n_k + k) * c->spec.n_frequencies + w;
+
+  return (((point * n + a) * d + i) * n + l) * d + j;
+}
+
+/* The blocks that the self-energies read, of all of D. */
+static void take_blocks(sample *c)
+{
+  const int64_t n = c->list.n_atoms, d = c->list.n_directions, width = c->list.n_neighbours;
+  const int64_t points = 2 * c->spec.n_k * c->spec.n_frequencies;
+  weir_c128 *self = data_of(c, QT_PHONON_SELF), *pair = data_of(c, QT_PHONON_PAIR);
+
+  for (int64_t at = 0; at < points * n * d * d; at++) {
+    const int64_t j = at % d, i = at / d % d, a = at / d / d % n, point = at / d / d / n;
+
+    self[at] = c->d[place(c, 0, 0, point, a, i, a, j)];
+    for (int64_t b = 0; b < width; b++) {
+      pair[(((point * n + a) * width + b) * d + i) * d + j] =
+          c->d[place(c, 0, 0, point, c->list.atom[a * width + b], i, a, j)];
+    }
+  }
+}
+
+/* ---- Random numbers: positive matrices with the factors i that make them Green's functions ----
+ */
+
+static weir_c128 random_number(uint64_t *state)
+{
+  const uint64_t at = (*state)++;
+
+  return (weir_c128){weir_random_uniform(9, 1, 0, at) - 0.5,
+                     weir_random_uniform(9, 2, 0, at) - 0.5};
+}
+
+/* m [n, n] = i sign r r^H. */
+static void random_positive(int64_t n, double sign, uint64_t *state, weir_c128 *m)
+{
+  weir_c128 r[256];
+
+  assert_true(n * n <= 256);
+  for (int64_t i = 0; i < n * n; i++) {
+    r[i] = random_number(state);
+  }
+  for (int64_t i = 0; i < n * n; i++) {
+    weir_c128 sum = {0, 0};
+
+    for (int64_t p = 0; p < n; p++) {
+      sum = weir_add_c128(sum, weir_mul_c128(r[i / n * n + p], weir_conj_c128(r[i % n * n + p])));
+    }
+    m[i] = weir_mul_c128(sum, (weir_c128){0, sign});
+  }
+}
+
+/* A ring of atoms, or with width 1 pairs of them, the last one alone where their number is odd. */
+static void random_lists(sample *c, uint64_t *state)
+{
+  const int64_t n = c->list.n_atoms, width = c->list.n_neighbours;
+  const int64_t block = c->list.n_directions * c->list.n_orbitals * c->list.n_orbitals;
+  const int64_t o = c->list.n_orbitals;
+
+  for (int64_t a = 0; a + 1 < n + (width > 1 && n > 2); a += width > 1 ? 1 : 2) {
+    const int64_t l = (a + 1) % n, here = a * width, there = l * width + (width > 1);
+
+    c->list.atom[here] = (int32_t)l;
+    c->list.atom[there] = (int32_t)a;
+    c->list.reverse[here] = (int32_t)there;
+    c->list.reverse[there] = (int32_t)here;
+    for (int64_t i = 0; i < block; i++) {
+      const int64_t turned = i / o / o * o * o + i % o * o + i / o % o;
+      const weir_c128 z = random_number(state);
+
+      c->list.gradient[here * block + i] = z;
+      c->list.gradient[there * block + turned] = weir_neg_c128(weir_conj_c128(z));
+    }
+  }
+}
+
+static void random_sample(int64_t atoms, int64_t width, int64_t orbitals, int64_t directions,
+                          int64_t n_k, int64_t energies, int64_t frequencies, sample *c)
+{
+  uint64_t state = (uint64_t)(atoms + 100 * energies);
+
+  *c = (sample){.spec = {.n_k = n_k,
+                         .n_energies = energies,
+                         .n_frequencies = frequencies,
+                         .step = 0.13,
+                         .spin = 2,
+                         .retarded = QT_RETARDED_FULL,
+                         .phonons = true,
+                         .threads = 1}};
+  allocate(atoms, width, orbitals, directions, c);
+  random_lists(c, &state);
+  size_up(c);
+  const int64_t blocks = n_k * energies * atoms, n = atoms * directions;
+
+  for (int64_t i = 0; i < 2 * blocks; i++) {
+    random_positive(orbitals, i < blocks ? 1 : -1, &state,
+                    data_of(c, QT_GREEN) + i * orbitals * orbitals);
+  }
+  for (int64_t i = 0; i < 2 * n_k * frequencies; i++) {
+    random_positive(n, -1, &state, c->d + i * n * n);
+  }
+  take_blocks(c);
+}
+
+static void run(sample *c)
+{
+  qt_self_energy e;
+
+  assert_ok(qt_self_energy_create(&c->spec, &e));
+  assert_ok(qt_self_energy_run(&e, c->t));
+  qt_self_energy_fini(&e);
+}
+
+/* ---- The sums written out ---- */
+
+static weir_c128 gradient(const sample *c, int64_t at, int64_t i, int64_t row, int64_t column)
+{
+  const int64_t o = c->list.n_orbitals;
+
+  return c->list.gradient[((at * c->list.n_directions + i) * o + row) * o + column];
+}
+
+/* nabla_i H_al x nabla_j H_la of pair `at`, its element (row, column); nabla H_la is that of the
+ * reverse pair. */
+static weir_c128 sandwich(const sample *c, int64_t at, int64_t i, int64_t j, const weir_c128 *x,
+                          int64_t row, int64_t column)
+{
+  const int64_t o = c->list.n_orbitals;
+  weir_c128 sum = {0, 0};
+
+  for (int64_t p = 0; p < o * o; p++) {
+    const weir_c128 left = gradient(c, at, i, row, p / o);
+    const weir_c128 right = gradient(c, c->list.reverse[at], j, p % o, column);
+
+    sum = weir_add_c128(sum, weir_mul_c128(weir_mul_c128(left, x[p]), right));
+  }
+  return sum;
+}
+
+static const weir_c128 *green(const sample *c, int64_t x, int64_t k, int64_t e, int64_t a)
+{
+  const int64_t o = c->list.n_orbitals, n_k = c->spec.n_k;
+  const int64_t point = (x * n_k + (k + n_k) % n_k) * c->spec.n_energies + e;
+
+  return data_of(c, QT_GREEN) + (point * c->list.n_atoms + a) * o * o;
+}
+
+/* C_ij (a, l) from all of D. */
+static weir_c128 coupling(const sample *c, int64_t x, int64_t q, int64_t w, int64_t a, int64_t l,
+                          int64_t i, int64_t j)
+{
+  const weir_c128 cross =
+      weir_add_c128(c->d[place(c, x, q, w, l, i, a, j)], c->d[place(c, x, q, w, a, i, l, j)]);
+  const weir_c128 own =
+      weir_add_c128(c->d[place(c, x, q, w, l, i, l, j)], c->d[place(c, x, q, w, a, i, a, j)]);
+
+  return weir_sub_c128(cross, own);
+}
+
+/* Element (m, n) of Sigma at x k e a. */
+static weir_c128 sigma_sum(const sample *c, int64_t x, int64_t k, int64_t e, int64_t a, int64_t m,
+                           int64_t n)
+{
+  const int64_t d = c->list.n_directions, width = c->list.n_neighbours, w = c->spec.n_frequencies;
+  weir_c128 sum = {0, 0};
+
+  for (int64_t s = 0; s < 2 * c->spec.n_k * w * width * d * d; s++) {
+    const int64_t j = s % d, i = s / d % d, b = s / d / d % width;
+    const int64_t f = s / d / d / width % w, q = s / d / d / width / w / 2;
+    const bool up = s / d / d / width / w % 2 == 1;
+    const int64_t from = up ? e + f + 1 : e - f - 1, l = c->list.atom[a * width + b];
+
+    if (l != a && from >= 0 && from < c->spec.n_energies) {
+      const weir_c128 *g = green(c, x, up ? k + q : k - q, from, l);
+      const weir_c128 phonon =
+          up ? coupling(c, 1 - x, q, f, a, l, j, i) : coupling(c, x, q, f, a, l, i, j);
+
+      sum = weir_add_c128(sum, weir_mul_c128(phonon, sandwich(c, a * width + b, i, j, g, m, n)));
+    }
+  }
+  return weir_mul_c128(sum, (weir_c128){0, c->spec.step / (2 * M_PI * (double)c->spec.n_k)});
+}
+
+/* t_ij of pair `at` at x q w. */
+static weir_c128 emission(const sample *c, int64_t x, int64_t q, int64_t w, int64_t at, int64_t i,
+                          int64_t j)
+{
+  const int64_t a = at / c->list.n_neighbours, l = c->list.atom[at], o = c->list.n_orbitals;
+  weir_c128 sum = {0, 0};
+
+  for (int64_t s = 0; s < c->spec.n_k * c->spec.n_energies; s++) {
+    const int64_t e = s % c->spec.n_energies, k = s / c->spec.n_energies;
+
+    for (int64_t p = 0; p < o * o && e + w + 1 < c->spec.n_energies; p++) {
+      const weir_c128 y = sandwich(c, at, i, j, green(c, x, k + q, e + w + 1, l), p / o, p % o);
+
+      sum = weir_add_c128(sum, weir_mul_c128(y, green(c, 1 - x, k, e, a)[p % o * o + p / o]));
+    }
+  }
+  return weir_mul_c128(
+      sum, (weir_c128){c->spec.spin * c->spec.step / (2 * M_PI * (double)c->spec.n_k), 0});
+}
+
+/* Pi of all atoms, laid out as D. */
+static void pi_sum(const sample *c, weir_c128 *pi)
+{
+  const int64_t width = c->list.n_neighbours, d = c->list.n_directions, w = c->spec.n_frequencies;
+
+  for (int64_t s = 0; s < 2 * c->spec.n_k * w * c->list.n_atoms * width * d * d; s++) {
+    const int64_t j = s % d, i = s / d % d, at = s / d / d % (c->list.n_atoms * width);
+    const int64_t point = s / d / d / (c->list.n_atoms * width);
+    const int64_t f = point % w, q = point / w % c->spec.n_k, x = point / w / c->spec.n_k;
+    const int64_t a = at / width, l = c->list.atom[at];
+
+    if (l != a) {
+      const weir_c128 t = weir_mul_c128(emission(c, x, q, f, at, i, j), (weir_c128){0, 1});
+      weir_c128 *const of[] = {
+          &pi[place(c, x, q, f, a, i, a, j)], &pi[place(c, x, q, f, l, i, l, j)],
+          &pi[place(c, x, q, f, a, i, l, j)], &pi[place(c, x, q, f, l, i, a, j)]};
+
+      for (int r = 0; r < 4; r++) {
+        *of[r] = r < 2 ? weir_add_c128(*of[r], t) : weir_sub_c128(*of[r], t);
+      }
+    }
+  }
+}
+
+/* ---- Comparisons ---- */
+
+static void assert_close(const char *what, const weir_c128 *x, const weir_c128 *y, int64_t n)
+{
+  double worst = 0, most = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    worst = fmax(worst, weir_abs_c128(weir_sub_c128(x[i], y[i])));
+    most = fmax(most, weir_abs_c128(y[i]));
+    assert_false(isnan(x[i].re) || isnan(x[i].im));
+  }
+  if (!(worst <= 1e-12 * most)) {
+    fail_msg("%s: %g apart, of %g", what, worst, most);
+  }
+}
+
+/* Blocks of pi, laid out as D, against the results. */
+static void check_pi(const sample *c, const weir_c128 *pi)
+{
+  const int64_t n = c->list.n_atoms, d = c->list.n_directions, width = c->list.n_neighbours;
+  const int64_t points = 2 * c->spec.n_k * c->spec.n_frequencies;
+  weir_c128 *self, *pair;
+
+  assert_ok(weir_alloc(points * n * d * d, sizeof *self, (void **)&self));
+  assert_ok(weir_alloc(points * n * width * d * d, sizeof *pair, (void **)&pair));
+  for (int64_t at = 0; at < points * n * d * d; at++) {
+    const int64_t j = at % d, i = at / d % d, a = at / d / d % n, point = at / d / d / n;
+
+    self[at] = pi[place(c, 0, 0, point, a, i, a, j)];
+    for (int64_t b = 0; b < width; b++) {
+      const int64_t l = c->list.atom[a * width + b];
+
+      pair[(((point * n + a) * width + b) * d + i) * d + j] =
+          l == a ? (weir_c128){0, 0} : pi[place(c, 0, 0, point, a, i, l, j)];
+    }
+  }
+  assert_close("Pi of atoms", data_of(c, QT_PI_SELF), self, points * n * d * d);
+  assert_close("Pi of pairs", data_of(c, QT_PI_PAIR), pair, points * n * width * d * d);
+  weir_free(&self);
+  weir_free(&pair);
+}
+
+static void sums_are_those_written_out(void **state)
+{
+  static const int64_t sizes[][7] = {/* atoms, neighbours, orbitals, directions, k, E, w */
+                                     {3, 2, 2, 3, 1, 7, 2}, {5, 2, 1, 1, 3, 5, 3},
+                                     {3, 1, 3, 1, 2, 6, 7}, {2, 1, 2, 2, 1, 4, 1},
+                                     {1, 1, 2, 1, 1, 3, 1}, {2, 1, 1, 1, 1, 1, 1}};
+
+  (void)state;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    const int64_t *n = sizes[s];
+    sample c;
+    weir_c128 *expected;
+
+    random_sample(n[0], n[1], n[2], n[3], n[4], n[5], n[6], &c);
+    run(&c);
+    const int64_t count = weir_tensor_count(&c.t[QT_SIGMA]), o = n[2], all = n[0] * n[3];
+
+    assert_ok(weir_alloc(count, sizeof *expected, (void **)&expected));
+    for (int64_t i = 0; i < count; i++) {
+      const int64_t a = i / o / o % n[0], e = i / o / o / n[0] % n[5];
+      const int64_t k = i / o / o / n[0] / n[5] % n[4], x = i / o / o / n[0] / n[5] / n[4];
+
+      expected[i] = sigma_sum(&c, x, k, e, a, i / o % o, i % o);
+    }
+    assert_close("Sigma", data_of(&c, QT_SIGMA), expected, count);
+    weir_free(&expected);
+    assert_ok(weir_alloc(2 * n[4] * n[6] * all * all, sizeof *expected, (void **)&expected));
+    pi_sum(&c, expected);
+    check_pi(&c, expected);
+    weir_free(&expected);
+    sample_fini(&c);
+  }
+}
+
+/* What holds for any G and D: an electron gives what a phonon takes. */
+static void check_conservation(const sample *c, double power[2])
+{
+  const int64_t atoms = c->list.n_atoms, o = c->list.n_orbitals;
+  const int64_t blocks = c->spec.n_k * c->spec.n_energies * atoms, half = blocks * o * o;
+  const weir_c128 *sigma = data_of(c, QT_SIGMA), *g = data_of(c, QT_GREEN);
+  double of_atom[2][16], in = 0, out = 0;
+
+  assert_true(atoms <= 16);
+  for (int64_t i = 0; i < blocks; i++) {
+    in += qt_trace_of_product(o, sigma + i * o * o, g + half + i * o * o);
+    out += qt_trace_of_product(o, sigma + half + i * o * o, g + i * o * o);
+  }
+  assert_true(fabs(in - out) <= 1e-12 * fabs(in));
+  qt_power_of_electrons(&c->spec, c->energy, g, sigma, of_atom[0]);
+  qt_power_of_phonons(&c->spec, data_of(c, QT_PHONON_SELF), data_of(c, QT_PHONON_PAIR),
+                      data_of(c, QT_PI_SELF), data_of(c, QT_PI_PAIR), of_atom[1]);
+  for (int p = 0; p < 2; p++) {
+    power[p] = 0;
+    for (int64_t a = 0; a < atoms; a++) {
+      power[p] += of_atom[p][a];
+    }
+  }
+  assert_true(fabs(power[0] + power[1]) <= 1e-11 * fabs(power[0]));
+}
+
+/* Anti-Hermitian to the last bit; -i Sigma^< and i Sigma^> are positive on random vectors, and so
+ * is i Pi between displacements of all atoms, which do not change when all move alike. */
+static void check_symmetry(const sample *c)
+{
+  const int64_t o = c->list.n_orbitals, count = weir_tensor_count(&c->t[QT_SIGMA]);
+  const weir_c128 *sigma = data_of(c, QT_SIGMA);
+  uint64_t random = 77;
+
+  for (int64_t i = 0; i < count; i++) {
+    const weir_c128 z = sigma[i / o / o * o * o + i % o * o + i / o % o];
+
+    assert_true(sigma[i].re == -z.re && sigma[i].im == z.im);
+  }
+  for (int64_t at = 0; at < count; at += o * o) {
+    weir_c128 v[8], sum = {0, 0};
+
+    for (int64_t i = 0; i < o; i++) {
+      v[i] = random_number(&random);
+    }
+    for (int64_t i = 0; i < o * o; i++) {
+      const weir_c128 x = weir_mul_c128(weir_conj_c128(v[i / o]), sigma[at + i]);
+
+      sum = weir_add_c128(sum, weir_mul_c128(x, v[i % o]));
+    }
+    assert_true(at < count / 2 ? sum.im >= 0 : sum.im <= 0);
+  }
+}
+
+static void check_sum_rule(const sample *c)
+{
+  const int64_t d = c->list.n_directions, width = c->list.n_neighbours;
+  const weir_c128 *self = data_of(c, QT_PI_SELF), *pair = data_of(c, QT_PI_PAIR);
+
+  for (int64_t i = 0; i < weir_tensor_count(&c->t[QT_PI_SELF]); i++) {
+    weir_c128 sum = self[i];
+
+    for (int64_t b = 0; b < width; b++) {
+      sum = weir_add_c128(sum, pair[(i / d / d * width + b) * d * d + i % (d * d)]);
+    }
+    assert_true(weir_abs_c128(sum) <= 1e-12 * (1 + weir_abs_c128(self[i])));
+  }
+}
+
+static void any_functions_conserve(void **state)
+{
+  static const int64_t sizes[][7] = {
+      {4, 2, 2, 1, 3, 9, 4}, {3, 2, 3, 1, 2, 5, 4}, {2, 1, 2, 3, 1, 11, 3}, {5, 2, 1, 1, 1, 13, 5}};
+
+  (void)state;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    const int64_t *n = sizes[s];
+    double power[2];
+    sample c;
+
+    random_sample(n[0], n[1], n[2], n[3], n[4], n[5], n[6], &c);
+    run(&c);
+    check_symmetry(&c);
+    check_sum_rule(&c);
+    check_conservation(&c, power);
+    assert_true(fabs(power[0]) > 0);
+    sample_fini(&c);
+  }
+}
+
+/* ---- The Hilbert transform ---- */
+
+static void transform_is_the_sum_over_odd_distances(void **state)
+{
+  static const int64_t sizes[] = {1, 2, 3, 16, 31};
+
+  (void)state;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    sample c;
+
+    random_sample(2, 1, 2, 1, 2, sizes[s], 1, &c);
+    run(&c);
+    const int64_t n = sizes[s], stride = 2 * 2 * 2, half = 2 * n * stride;
+    const weir_c128 *sigma = data_of(&c, QT_SIGMA);
+    weir_c128 *expected;
+
+    assert_ok(weir_alloc(half, sizeof *expected, (void **)&expected));
+    for (int64_t i = 0; i < half; i++) {
+      const int64_t e = i / stride % n, first = i - e * stride;
+      weir_c128 sum = {0, 0};
+
+      for (int64_t m = (e + 1) % 2; m < n; m += 2) {
+        const int64_t at = first + m * stride;
+        const weir_c128 x = weir_sub_c128(sigma[half + at], sigma[at]);
+
+        sum = weir_add_c128(sum, weir_mul_c128(x, (weir_c128){2 / (double)(e - m), 0}));
+      }
+      const weir_c128 x = weir_sub_c128(sigma[half + i], sigma[i]);
+
+      expected[i] = (weir_c128){x.re / 2 - sum.im / (2 * M_PI), x.im / 2 + sum.re / (2 * M_PI)};
+    }
+    assert_close("Sigma^R", data_of(&c, QT_SIGMA_RETARDED), expected, half);
+    weir_free(&expected);
+    sample_fini(&c);
+  }
+}
+
+static void half_is_half_the_change(void **state)
+{
+  sample c;
+
+  (void)state;
+  random_sample(2, 1, 2, 1, 1, 5, 2, &c);
+  c.spec.retarded = QT_RETARDED_HALF;
+  c.spec.phonons = false;
+  run(&c);
+  const weir_c128 *sigma = data_of(&c, QT_SIGMA), *r = data_of(&c, QT_SIGMA_RETARDED);
+  const int64_t half = weir_tensor_count(&c.t[QT_SIGMA_RETARDED]);
+
+  for (int64_t i = 0; i < half; i++) {
+    assert_true(r[i].re == 0.5 * (sigma[half + i].re - sigma[i].re));
+    assert_true(r[i].im == 0.5 * (sigma[half + i].im - sigma[i].im));
+  }
+  sample_fini(&c);
+}
+
+/* ---- The reference file ---- */
+
+static void read_array(weir_netcdf *nc, const char *name, weir_dtype dtype, void *out)
+{
+  int64_t start[WEIR_NETCDF_MAX_DIMS] = {0};
+  weir_netcdf_shape shape;
+  int var;
+
+  assert_ok(weir_netcdf_find(nc, name, &var, &shape));
+  assert_int_equal(shape.dtype, dtype);
+  assert_ok(weir_netcdf_read(nc, var, start, shape.lengths, out));
+}
+
+/* Lesser and greater one after the other. */
+static void read_both(weir_netcdf *nc, const char *name, weir_c128 *out, int64_t half)
+{
+  char full[40];
+
+  (void)snprintf(full, sizeof full, "%s_lesser", name);
+  read_array(nc, full, WEIR_F64, out);
+  (void)snprintf(full, sizeof full, "%s_greater", name);
+  read_array(nc, full, WEIR_F64, out + half);
+}
+
+enum { N_PAIRS = 8, N_BLOCK = 3 * 3 * 3 };
+
+static void read_lists(weir_netcdf *nc, sample *c)
+{
+  int32_t pair[N_PAIRS][2];
+  double block[N_PAIRS][N_BLOCK];
+
+  read_array(nc, "pairs", WEIR_I32, pair);
+  read_array(nc, "gradH", WEIR_F64, block);
+  for (int32_t p = 0; p < N_PAIRS; p++) { /* two of each atom */
+    c->list.atom[p] = pair[p][1];
+    assert_int_equal(pair[p][0], p / 2);
+    for (int32_t r = 0; r < N_PAIRS; r++) {
+      if (pair[r][0] == pair[p][1] && pair[r][1] == pair[p][0]) {
+        c->list.reverse[p] = r;
+      }
+    }
+    for (int i = 0; i < N_BLOCK; i++) {
+      c->list.gradient[p * N_BLOCK + i].re = block[p][i];
+    }
+  }
+}
+
+static void reference_file_is_reproduced(void **state)
+{
+  char path[512];
+  weir_netcdf *nc = NULL;
+  weir_c128 *pi;
+  double power[2], expected;
+  sample c = {.spec = {.n_k = 3,
+                       .n_energies = 24,
+                       .n_frequencies = 5,
+                       .step = 0.1,
+                       .spin = 2,
+                       .retarded = QT_RETARDED_HALF,
+                       .phonons = true,
+                       .threads = 1}};
+
+  (void)state;
+  if (!weir_netcdf_available()) {
+    fprintf(stderr, "skipped: this build has no NetCDF\n");
+    skip();
+  }
+  weir_check_shared(path, sizeof path, "quantum/reference/sse_random.nc");
+  assert_ok(weir_netcdf_open(path, &nc));
+  allocate(4, 2, 3, 3, &c);
+  read_lists(nc, &c);
+  size_up(&c);
+  const int64_t half = weir_tensor_count(&c.t[QT_GREEN]) / 2, all = (int64_t)3 * 5 * 12 * 12;
+
+  read_both(nc, "G", data_of(&c, QT_GREEN), half);
+  read_both(nc, "D", c.d, all);
+  take_blocks(&c);
+  run(&c);
+  assert_ok(weir_alloc(2 * half, sizeof *pi, (void **)&pi));
+  read_both(nc, "Sigma", pi, half);
+  assert_close("Sigma", data_of(&c, QT_SIGMA), pi, 2 * half);
+  weir_free(&pi);
+  assert_ok(weir_alloc(2 * all, sizeof *pi, (void **)&pi));
+  read_both(nc, "Pi", pi, all);
+  check_pi(&c, pi);
+  check_conservation(&c, power);
+  for (int p = 0; p < 2; p++) {
+    assert_ok(weir_netcdf_get_numbers(nc, WEIR_NETCDF_FILE, p == 0 ? "P_e" : "P_ph", &expected, 1));
+    expected *= 2 * M_PI * QT_CONDUCTANCE; /* of eV^2 / hbar */
+    assert_true(fabs(power[p] - expected) <= 1e-12 * fabs(expected));
+  }
+  weir_free(&pi);
+  weir_netcdf_close(&nc);
+  sample_fini(&c);
+}
+
+/* ---- Refusals ---- */
+
+static void shapes_that_disagree_are_refused(void **state)
+{
+  const weir_array_desc green = {WEIR_C128, 6, {2, 1, 4, 3, 2, 2}, 0};
+  const weir_array_desc gradient = {WEIR_C128, 5, {2, 2, 1, 2, 2}, 0};
+  const weir_array_desc atoms = {WEIR_I32, 2, {3, 2}, 0};
+  weir_graph *g;
+
+  (void)state;
+  assert_ok(weir_graph_create(&g));
+  (void)qt_phonon_sum(g, weir_input(g, "g", &green), weir_input(g, "h", &gradient),
+                      weir_input(g, "a", &atoms), 2);
+  assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
+  assert_non_null(strstr(weir_last_message(), "atoms number 3 in one input, 2 in another"));
+  weir_graph_destroy(&g);
+}
+
+static weir_status make(void *context)
+{
+  weir_graph *g = NULL;
+  const weir_status status = qt_self_energy_graph(context, &g);
+
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static void faults_leave_nothing(void **state)
+{
+  sample c;
+
+  (void)state;
+  random_sample(2, 1, 1, 1, 1, 2, 1, &c);
+  assert_true(weir_check_faults(make, &c.spec) > 0);
+  sample_fini(&c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sums_are_those_written_out),
+      cmocka_unit_test(any_functions_conserve),
+      cmocka_unit_test(transform_is_the_sum_over_odd_distances),
+      cmocka_unit_test(half_is_half_the_change),
+      cmocka_unit_test(reference_file_is_reproduced),
+      cmocka_unit_test(shapes_that_disagree_are_refused),
+      cmocka_unit_test(faults_leave_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
