@@ -6,16 +6,14 @@
 
 #include "model/units.h"
 
-double qt_trace_of_product(int64_t n, const weir_c128 *a, const weir_c128 *b)
+double qt_trace_of_product(int64_t rows, int64_t columns, const weir_c128 *a, const weir_c128 *b)
 {
   double sum = 0;
 
-  for (int64_t i = 0; i < n; i++) {
-    for (int64_t j = 0; j < n; j++) {
-      const weir_c128 x = a[i * n + j], y = b[j * n + i];
+  for (int64_t i = 0; i < rows * columns; i++) {
+    const weir_c128 y = b[i % columns * rows + i / columns];
 
-      sum += x.re * y.re - x.im * y.im;
-    }
+    sum += a[i].re * y.re - a[i].im * y.im;
   }
   return sum;
 }
@@ -23,7 +21,7 @@ double qt_trace_of_product(int64_t n, const weir_c128 *a, const weir_c128 *b)
 /* tr[a^< b^> - a^> b^<] of blocks of the lesser function, `half` elements before the greater. */
 static double net(int64_t n, int64_t half, const weir_c128 *a, const weir_c128 *b)
 {
-  return qt_trace_of_product(n, a, b + half) - qt_trace_of_product(n, a + half, b);
+  return qt_trace_of_product(n, n, a, b + half) - qt_trace_of_product(n, n, a + half, b);
 }
 
 void qt_power_of_electrons(const qt_self_energy_spec *s, const double *energy,

@@ -17,6 +17,8 @@ const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS] = {
     [QT_SIGMA_RETARDED] = "sigma_retarded",
     [QT_PI_SELF] = "pi_self",
     [QT_PI_PAIR] = "pi_pair",
+    [QT_COUPLING] = "coupling",
+    [QT_EMISSION] = "emission",
 };
 
 weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which)
@@ -73,10 +75,10 @@ static weir_value antihermitian(weir_graph *g, weir_value x)
   return weir_scale(g, weir_sub(g, x, adjoint(g, x)), 0.5);
 }
 
-static weir_value list_of(weir_graph *g, const qt_neighbours *n, int32_t *list, int rank)
+static weir_value list_of(weir_graph *g, const qt_neighbours *n, int32_t *list)
 {
   const int64_t lists[] = {n->n_atoms, n->n_neighbours};
-  const weir_tensor t = weir_tensor_wrap(list, WEIR_I32, rank, lists);
+  const weir_tensor t = weir_tensor_wrap(list, WEIR_I32, 2, lists);
 
   return weir_constant(g, &t);
 }
@@ -107,41 +109,41 @@ static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, weir
 }
 
 /* t of all pairs (a, l) plus that of (l, a), made Hermitian. */
-static weir_value emission_of(weir_graph *g, const qt_self_energy_spec *s, weir_value green,
-                              weir_value gradient, weir_value atom)
+static weir_value both_emissions(weir_graph *g, const qt_self_energy_spec *s, weir_value t)
 {
   const qt_neighbours *n = s->neighbours;
   const int64_t d = n->n_directions;
-  const weir_value t = qt_phonon_sum(g, green, gradient, atom, s->n_frequencies);
-  const weir_value reverse = list_of(g, n, n->reverse, 2);
   const weir_reshape_spec flat = {
       6, {2, s->n_k, s->n_frequencies, n->n_atoms * n->n_neighbours, d, d}};
-  const weir_value other =
-      weir_gather(g, weir_reshape(g, t, &flat), reverse, &(weir_gather_spec){.dim = 3});
+  const weir_value other = weir_gather(g, weir_reshape(g, t, &flat), list_of(g, n, n->reverse),
+                                       &(weir_gather_spec){.dim = 3});
   const weir_value sum = weir_add(g, t, other);
 
-  return weir_scale(g, weir_add(g, sum, adjoint(g, sum)),
-                    0.5 * s->spin * s->step / (2 * M_PI * (double)s->n_k));
+  return weir_scale(g, weir_add(g, sum, adjoint(g, sum)), 0.5);
 }
 
 static void build(weir_graph *g, const qt_self_energy_spec *s)
 {
-  qt_neighbours *n = (qt_neighbours *)s->neighbours;
+  const qt_neighbours *n = s->neighbours;
+  const double unit = s->step / (2 * M_PI * (double)s->n_k);
   const weir_value green = input(g, s, QT_GREEN), gradient = gradient_of(g, n);
-  const weir_value atom = list_of(g, n, n->atom, 2), c = couplings_of(g, s, atom);
+  const weir_value atom = list_of(g, n, n->atom), c = couplings_of(g, s, atom);
   const weir_value sums = weir_add(g, qt_electron_sum(g, green, gradient, c, atom, -1),
                                    qt_electron_sum(g, green, gradient, c, atom, 1));
-  const weir_value sigma =
-      antihermitian(g, times_i(g, sums, s->step / (2 * M_PI * (double)s->n_k)));
+  const weir_value sigma = antihermitian(g, times_i(g, sums, unit));
 
   weir_output(g, qt_self_energy_names[QT_SIGMA], sigma);
   weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED], qt_retarded_build(g, sigma, s->retarded));
   if (s->phonons) {
-    const weir_value pairs = emission_of(g, s, green, gradient, atom);
+    const weir_value t =
+        weir_scale(g, qt_phonon_sum(g, green, gradient, atom, s->n_frequencies), s->spin * unit);
+    const weir_value pairs = both_emissions(g, s, t);
 
     weir_output(g, qt_self_energy_names[QT_PI_SELF],
                 antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)));
     weir_output(g, qt_self_energy_names[QT_PI_PAIR], times_i(g, pairs, -1));
+    weir_output(g, qt_self_energy_names[QT_COUPLING], c);
+    weir_output(g, qt_self_energy_names[QT_EMISSION], t);
   }
 }
 
@@ -186,7 +188,7 @@ weir_status qt_self_energy_run(const qt_self_energy *s, weir_tensor *tensors)
   int n = 0;
 
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    if (s->spec.phonons || (i != QT_PI_SELF && i != QT_PI_PAIR)) {
+    if (s->spec.phonons || i < QT_PI_SELF) {
       bindings[n++] = (weir_binding){qt_self_energy_names[i], &tensors[i]};
     }
   }

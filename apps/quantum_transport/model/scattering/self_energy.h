@@ -68,7 +68,7 @@ typedef struct qt_self_energy_spec {
   double step;          /* eV: dE                              */
   double spin;          /* s: electrons of a state             */
   qt_retarded retarded; /* of electrons                        */
-  bool phonons;         /* Pi is wanted, too                   */
+  bool phonons;         /* Pi, C and t are wanted, too         */
   int threads;          /* 0: all                              */
 } qt_self_energy_spec;
 
@@ -81,6 +81,8 @@ typedef enum qt_self_energy_array {
   QT_SIGMA_RETARDED, /* out: the same without [2]                                              */
   QT_PI_SELF,        /* out: Pihat_a, as Dhat_a                                                */
   QT_PI_PAIR,        /* out: Pihat_al = Pihat_la, as Dhat_la                                   */
+  QT_COUPLING,       /* out: C_ij(a, l), as Dhat_la                                            */
+  QT_EMISSION,       /* out: t_ij(a, l), as Dhat_la                                            */
   QT_SELF_ENERGY_ARRAYS
 } qt_self_energy_array;
 extern const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS];

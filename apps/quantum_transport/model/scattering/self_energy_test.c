@@ -393,8 +393,8 @@ static void check_conservation(const sample *c, double power[2])
 
   assert_true(atoms <= 16);
   for (int64_t i = 0; i < blocks; i++) {
-    in += qt_trace_of_product(o, sigma + i * o * o, g + half + i * o * o);
-    out += qt_trace_of_product(o, sigma + half + i * o * o, g + i * o * o);
+    in += qt_trace_of_product(o, o, sigma + i * o * o, g + half + i * o * o);
+    out += qt_trace_of_product(o, o, sigma + half + i * o * o, g + i * o * o);
   }
   assert_true(fabs(in - out) <= 1e-12 * fabs(in));
   qt_power_of_electrons(&c->spec, c->energy, g, sigma, of_atom[0]);

@@ -1,0 +1,416 @@
+/* born.c - see born.h: the iteration. */
+#include "model/scattering/born.h"
+
+#include <math.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "device/weir_parallel.h"
+#include "model/scattering/born_priv.h"
+#include "model/scattering/power.h"
+#include "model/units.h"
+
+void qt_born_fini(qt_born *b)
+{
+  weir_free(&b->step);
+  weir_free(&b->flow[QT_LEFT]);
+  weir_free(&b->flow[QT_RIGHT]);
+  weir_free(&b->cut);
+  weir_free(&b->elastic);
+  weir_free(&b->hop);
+  weir_free(&b->gain_of_electrons);
+  weir_free(&b->gain_of_phonons);
+  weir_free(&b->temperature);
+  *b = (qt_born){.n_steps = 0};
+}
+
+static void job_fini(born_job *j)
+{
+  qt_neighbours_fini(&j->list);
+  qt_self_energy_fini(&j->self);
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    weir_tensor_fini(&j->t[i]);
+    weir_tensor_fini(&j->used[i]);
+  }
+  qt_open_points_fini(&j->electrons);
+  qt_open_points_fini(&j->phonons);
+  born_atoms_fini(&j->of_electrons);
+  born_atoms_fini(&j->of_phonons);
+  weir_free(&j->mass_factor);
+  for (int p = 0; p < 2; p++) {
+    weir_free(&j->flow[p]);
+    weir_free(&j->gross[p]);
+  }
+  weir_free(&j->cut);
+  weir_free(&j->room);
+}
+
+/* ---- What cannot be computed ---- */
+
+static weir_status check_atoms(const qt_system *electrons, const qt_system *phonons)
+{
+  const double apart = 1e-3; /* Angstrom */
+
+  if (electrons->particle != QT_ELECTRONS || phonons->particle != QT_PHONONS) {
+    return weir_fail(WEIR_ERR_CONFIG, "scattering: `device` needs electrons and "
+                                      "scattering.phonons.device phonons");
+  }
+  if (electrons->n_atoms != phonons->n_atoms) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "scattering.phonons.device has %lld atoms, the device %lld: give the same "
+                     "device as phonons",
+                     (long long)phonons->n_atoms, (long long)electrons->n_atoms);
+  }
+  for (int64_t a = 0; a < phonons->n_atoms; a++) {
+    const qt_atom *x = &electrons->atom[a], *y = &phonons->atom[a];
+
+    if (y->n_orbitals != phonons->atom[0].n_orbitals || !(y->mass > 0)) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "scattering.phonons.device: atom %lld has %lld displacements and mass %g "
+                       "amu; all need as many as the first one, and a mass",
+                       (long long)a, (long long)y->n_orbitals, y->mass);
+    }
+    for (int i = 0; i < 3; i++) {
+      if (!(fabs(x->position[i] - y->position[i]) <= apart)) {
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "scattering.phonons.device: atom %lld is %g Angstrom from that of the "
+                         "device along %c",
+                         (long long)a, y->position[i] - x->position[i], "xyz"[i]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status check_grids(const qt_born_spec *s)
+{
+  const int64_t n = s->n_energies;
+  const double rounding = 1e-9;
+
+  if (n < 2) {
+    return weir_fail(WEIR_ERR_CONFIG, "energy.points: scattering needs at least 2 energies");
+  }
+  const double step = (s->energy[n - 1] - s->energy[0]) / (double)(n - 1);
+
+  for (int64_t e = 0; e < n; e++) {
+    if (!(step > 0) ||
+        !(fabs(s->energy[e] - s->energy[0] - step * (double)e) <= rounding * step * (double)n)) {
+      return weir_fail(WEIR_ERR_CONFIG, "scattering: energies are not at equal distances");
+    }
+  }
+  for (int64_t k = 1; k < s->n_k; k++) {
+    if (s->k[k][0] != s->k[0][0] && s->k[k][1] != s->k[0][1]) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "k.ny, k.nz: scattering has wave vectors along one direction alone; set one "
+                       "of them to 1");
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Pairs whose blocks of D are computed. */
+static weir_status check_pairs(const born_job *j)
+{
+  const int64_t width = j->list.n_neighbours, *block = j->of_phonons.block;
+
+  for (int64_t i = 0; i < j->list.n_atoms * width; i++) {
+    const int64_t a = i / width, l = j->list.atom[i];
+
+    if (block[a] - block[l] > 1 || block[l] - block[a] > 1) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "scattering.phonons.device: atoms %lld and %lld, which electrons couple, "
+                       "are in blocks %lld and %lld; use blocks of more atoms",
+                       (long long)a, (long long)l, (long long)block[a], (long long)block[l]);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* ---- Memory and points ---- */
+
+static weir_status allocate_results(const born_job *j, qt_born *out)
+{
+  const int64_t atoms = j->list.n_atoms, cuts = out->n_cuts, n_e = out->n_energies;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    WEIR_TRY(weir_alloc(n_e, sizeof *out->flow[c], (void **)&out->flow[c]));
+  }
+  WEIR_TRY(weir_alloc(n_e * cuts, sizeof *out->cut, (void **)&out->cut));
+  WEIR_TRY(weir_alloc(cuts, sizeof *out->elastic, (void **)&out->elastic));
+  WEIR_TRY(weir_alloc(cuts, sizeof *out->hop, (void **)&out->hop));
+  WEIR_TRY(weir_alloc(atoms, sizeof *out->gain_of_electrons, (void **)&out->gain_of_electrons));
+  WEIR_TRY(weir_alloc(atoms, sizeof *out->gain_of_phonons, (void **)&out->gain_of_phonons));
+  return weir_alloc(atoms, sizeof *out->temperature, (void **)&out->temperature);
+}
+
+static weir_status allocate(born_job *j)
+{
+  const qt_open_points *both[] = {&j->electrons, &j->phonons};
+  const qt_layout *l = &j->electrons.layout;
+
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = qt_self_energy_desc(&j->self.spec, (qt_self_energy_array)i);
+    const bool of_phonons = i >= QT_PI_SELF;
+
+    if (!of_phonons || j->self.spec.phonons) {
+      WEIR_TRY(weir_tensor_init(&j->t[i], d.dtype, d.rank, d.shape));
+    }
+    if (i >= QT_SIGMA && i < QT_COUPLING && (!of_phonons || j->self.spec.phonons)) {
+      WEIR_TRY(weir_tensor_init(&j->used[i], d.dtype, d.rank, d.shape));
+    }
+  }
+  for (int p = 0; p < 2; p++) {
+    const int64_t points = both[p]->n_k * both[p]->n_energies;
+
+    WEIR_TRY(weir_alloc(points * QT_LEADS, sizeof *j->flow[p], (void **)&j->flow[p]));
+    WEIR_TRY(weir_alloc(points * QT_LEADS, sizeof *j->gross[p], (void **)&j->gross[p]));
+  }
+  WEIR_TRY(weir_alloc(j->spec->n_k * j->spec->n_energies * j->out->n_cuts, sizeof *j->cut,
+                      (void **)&j->cut));
+  return weir_alloc(j->electrons.threads * 2 * l->max * l->max, sizeof *j->room, (void **)&j->room);
+}
+
+/* Leads of electrons, and of phonons at hbar omega = n steps and differences of wave vectors. */
+static weir_status open_points(born_job *j, double step)
+{
+  const qt_born_spec *s = j->spec;
+  const int64_t n_w = s->opts->phonons.frequencies;
+  qt_open_points_spec spec = {.system = s->electrons,
+                              .lead = s->lead,
+                              .n_k = s->n_k,
+                              .n_energies = s->n_energies,
+                              .k = s->k,
+                              .energy = s->energy,
+                              .reservoir = s->reservoir,
+                              .shift = s->shift,
+                              .threads = s->threads};
+  double(*q)[2] = NULL, *frequency = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(qt_open_points_create(&spec, &j->electrons));
+  WEIR_TRY_GOTO(weir_alloc(s->n_k, sizeof *q, (void **)&q), done);
+  WEIR_TRY_GOTO(weir_alloc(n_w, sizeof *frequency, (void **)&frequency), done);
+  for (int64_t k = 0; k < s->n_k; k++) {
+    q[k][0] = s->k[k][0] - s->k[0][0];
+    q[k][1] = s->k[k][1] - s->k[0][1];
+  }
+  for (int64_t w = 0; w < n_w; w++) {
+    frequency[w] = step * (double)(w + 1);
+  }
+  spec.system = s->phonons;
+  spec.k = (const double(*)[2])q;
+  spec.energy = frequency;
+  spec.n_energies = n_w;
+  status = qt_open_points_create(&spec, &j->phonons);
+  j->out->n_shifted = j->electrons.n_shifted + j->phonons.n_shifted;
+done:
+  weir_free(&q);
+  weir_free(&frequency);
+  return status;
+}
+
+static weir_status open_job(born_job *j)
+{
+  const qt_born_spec *s = j->spec;
+  const double step = (s->energy[s->n_energies - 1] - s->energy[0]) / (double)(s->n_energies - 1);
+  const qt_self_energy_spec self = {
+      .neighbours = &j->list,
+      .n_k = s->n_k,
+      .n_energies = s->n_energies,
+      .n_frequencies = s->opts->phonons.frequencies,
+      .step = step,
+      .spin = qt_system_spin(s->electrons),
+      .retarded = (qt_retarded)s->opts->retarded,
+      .phonons = s->opts->phonons.state == QT_PHONONS_COUPLED,
+      .threads = s->threads,
+  };
+
+  WEIR_TRY(
+      qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j->list));
+  WEIR_TRY(born_find_atoms(s->electrons, &j->of_electrons));
+  WEIR_TRY(born_find_atoms(s->phonons, &j->of_phonons));
+  WEIR_TRY(check_pairs(j));
+  WEIR_TRY(weir_alloc(j->list.n_atoms, sizeof *j->mass_factor, (void **)&j->mass_factor));
+  for (int64_t a = 0; a < j->list.n_atoms; a++) {
+    j->mass_factor[a] = sqrt(QT_VIBRATION / s->phonons->atom[a].mass);
+  }
+  WEIR_TRY(open_points(j, step));
+  WEIR_TRY(qt_self_energy_create(&self, &j->self));
+  WEIR_TRY(allocate(j));
+  return allocate_results(j, j->out);
+}
+
+/* ---- The iteration ---- */
+
+static double largest(const weir_c128 *x, const weir_c128 *less, int64_t n)
+{
+  double most = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    const double re = x[i].re - (less != NULL ? less[i].re : 0);
+    const double im = x[i].im - (less != NULL ? less[i].im : 0);
+    const double size = hypot(re, im);
+
+    most = size > most || isnan(size) ? size : most;
+    if (isnan(most)) {
+      break;
+    }
+  }
+  return most;
+}
+
+/* Takes the share `mixing` of new self-energies. */
+static void mix(born_job *j)
+{
+  const double m = j->spec->opts->mixing;
+
+  for (int i = QT_SIGMA; i < QT_COUPLING; i++) {
+    const weir_c128 *from = j->t[i].data;
+    weir_c128 *to = j->used[i].data;
+
+    for (int64_t n = 0; to != NULL && n < weir_tensor_count(&j->used[i]); n++) {
+      to[n].re = m == 1 ? from[n].re : (1 - m) * to[n].re + m * from[n].re;
+      to[n].im = m == 1 ? from[n].im : (1 - m) * to[n].im + m * from[n].im;
+    }
+  }
+}
+
+static double sum_of(int64_t n, const double *x)
+{
+  double sum = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    sum += x[i];
+  }
+  return sum;
+}
+
+/* Self-energies of the Green's functions there are, and what these exchange. */
+static weir_status renew(born_job *j, qt_born_step *step)
+{
+  const qt_self_energy_spec *s = &j->self.spec;
+  const int64_t half = weir_tensor_count(&j->t[QT_SIGMA]) / 2, atoms = j->list.n_atoms;
+  const weir_c128 *sigma = j->t[QT_SIGMA].data;
+  double *const room = j->out->gain_of_electrons;
+
+  WEIR_TRY(qt_self_energy_run(&j->self, j->t));
+  const double of = largest(sigma, NULL, half);
+  const double change = largest(sigma, j->used[QT_SIGMA].data, half);
+
+  step->change = of > 0 ? change / of : change;
+  if (!isfinite(step->change)) {
+    return weir_fail(WEIR_ERR_NUMERIC, "scattering: self-energies are not finite; a smaller "
+                                       "scattering.mixing may help");
+  }
+  qt_power_of_electrons(s, j->electrons.energy, j->t[QT_GREEN].data, sigma, room);
+  step->gain_of_electrons = sum_of(atoms, room);
+  step->gain_of_phonons = NAN;
+  if (s->phonons) {
+    qt_power_of_phonons(s, j->t[QT_PHONON_SELF].data, j->t[QT_PHONON_PAIR].data,
+                        j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, room);
+    step->gain_of_phonons = sum_of(atoms, room);
+  }
+  mix(j);
+  j->scatters = true;
+  return WEIR_OK;
+}
+
+static void tell(const born_job *j, int64_t number, const qt_born_step *s)
+{
+  if (!j->spec->quiet) {
+    weir_info("scattering",
+              "iteration %lld: change %.2e, current %.8g A, I_L + I_R %.1e, energy balance %.1e, "
+              "identity %.1e",
+              (long long)number, s->change, s->current[QT_LEFT], s->current_error, s->energy_error,
+              s->identity_error);
+  }
+}
+
+static weir_status add_step(born_job *j, int64_t *capacity, const qt_born_step *step)
+{
+  qt_born *out = j->out;
+
+  WEIR_TRY(weir_reserve(&out->step, capacity, out->n_steps + 1, sizeof *out->step));
+  out->step[out->n_steps++] = *step;
+  tell(j, out->n_steps - 1, step);
+  return WEIR_OK;
+}
+
+/* Injected current of the contacts, in either direction: what rounding of a current is of. */
+static double gross_current(const born_job *j)
+{
+  const int64_t n = j->electrons.n_k * j->electrons.n_energies * QT_LEADS;
+
+  return j->self.spec.spin * QT_CONDUCTANCE * j->self.spec.step / (double)j->spec->n_k *
+         sum_of(n, j->gross[BORN_ELECTRONS]);
+}
+
+static bool is_converged(const born_job *j)
+{
+  const qt_scattering_opts *o = j->spec->opts;
+  const qt_born_step *last = &j->out->step[j->out->n_steps - 1];
+  const double change = fabs(last[0].current[QT_LEFT] - last[-1].current[QT_LEFT]);
+
+  return last->change < o->tolerance &&
+         change <=
+             o->current_tolerance * fabs(last->current[QT_LEFT]) + o->tolerance * gross_current(j);
+}
+
+static weir_status iterate(born_job *j)
+{
+  const qt_scattering_opts *o = j->spec->opts;
+  const bool coupled = o->phonons.state == QT_PHONONS_COUPLED;
+  qt_born_step step = {.change = 1};
+  int64_t capacity = 0;
+
+  WEIR_TRY(born_solve_electrons(j));
+  WEIR_TRY(born_solve_phonons(j));
+  born_measure(j, &step);
+  WEIR_TRY(add_step(j, &capacity, &step));
+  for (int64_t i = 0; i < o->max_iterations; i++) {
+    WEIR_TRY(renew(j, &step));
+    WEIR_TRY(born_solve_electrons(j));
+    if (coupled) {
+      WEIR_TRY(born_solve_phonons(j));
+    }
+    born_measure(j, &step);
+    WEIR_TRY(add_step(j, &capacity, &step));
+    if (is_converged(j)) {
+      return born_finish(j);
+    }
+  }
+  return weir_fail(WEIR_ERR_NUMERIC,
+                   "scattering.max_iterations: after %lld iterations the self-energy changes by "
+                   "%.3g, the current by %.3g A; raise max_iterations where the change falls, "
+                   "else set a smaller scattering.mixing",
+                   (long long)o->max_iterations, step.change,
+                   step.current[QT_LEFT] - j->out->step[j->out->n_steps - 2].current[QT_LEFT]);
+}
+
+weir_status qt_born_create(const qt_born_spec *s, qt_born *out)
+{
+  qt_born b = {.n_energies = s->n_energies,
+               .n_cuts = s->electrons->n_blocks - 1,
+               .n_atoms = s->electrons->n_atoms};
+  born_job j = {.spec = s, .out = &b};
+
+  *out = (qt_born){.n_steps = 0};
+  weir_status status = check_atoms(s->electrons, s->phonons);
+
+  if (status == WEIR_OK) {
+    status = check_grids(s);
+  }
+  if (status == WEIR_OK) {
+    status = open_job(&j);
+  }
+  if (status == WEIR_OK) {
+    status = iterate(&j);
+  }
+  job_fini(&j);
+  if (status != WEIR_OK) {
+    qt_born_fini(&b);
+    return status;
+  }
+  *out = b;
+  return WEIR_OK;
+}

@@ -1,0 +1,68 @@
+/* born.h - electrons and phonons with scattering in the self-consistent Born approximation:
+ * Green's functions of all points, self-energies of these, and so on until neither changes.
+ *
+ * Everything of electrons counts all spins and is a mean over wave vectors; signs: what enters the
+ * device from a contact is positive. */
+#ifndef QT_BORN_H
+#define QT_BORN_H
+#include "model/gradient.h"
+#include "model/landauer.h"
+#include "model/lead/lead.h"
+#include "model/scattering/scattering.h"
+#include "model/system.h"
+
+/* What is computed; all borrowed. */
+typedef struct qt_born_spec {
+  const qt_system *electrons, *phonons;
+  const qt_gradient *gradient; /* of electrons */
+  const qt_scattering_opts *opts;
+  const qt_lead_opts *lead;
+  int64_t n_k;
+  const double (*k)[2]; /* [n_k] a uniform grid; phonons: differences of them          */
+  int64_t n_energies;
+  const double *energy;          /* [n_energies] eV, at equal distances                 */
+  const qt_reservoir *reservoir; /* [QT_LEADS]; phonons: the temperatures                */
+  double shift;                  /* eV, where a lead cannot be solved (open_points.h)    */
+  int threads;                   /* 0: all                                               */
+  bool quiet;                    /* no line an iteration                                 */
+} qt_born_spec;
+
+/* An iteration. */
+typedef struct qt_born_step {
+  double change;            /* of Sigma^<, relative; 1 of the first                 */
+  double current[QT_LEADS]; /* A                                                    */
+  double energy[QT_LEADS];  /* W, of electrons                                      */
+  double heat[QT_LEADS];    /* W, of phonons                                        */
+  double gain_of_electrons; /* W, from phonons, of unmixed self-energies            */
+  double gain_of_phonons;   /* W, opposite whatever is computed; NaN: not computed  */
+  double current_error;     /* |I_L + I_R| / |I_L|                                  */
+  double energy_error;      /* of energy: what contacts of electrons and phonons give, of the
+                               largest of these; with a bath gain_of_electrons takes the
+                               place of phonons                                     */
+  double identity_error;    /* largest net rate of electrons at an energy that contacts and
+                               scattering do not balance, relative                  */
+} qt_born_step;
+
+/* Owns its arrays (qt_born_fini); all zero is none. Step 0 is without scattering. */
+typedef struct qt_born {
+  int64_t n_steps, n_energies, n_cuts, n_atoms;
+  int64_t n_shifted;         /* points whose leads were solved at an energy beside theirs */
+  qt_born_step *step;        /* [n_steps]                                                 */
+  double *flow[QT_LEADS];    /* [n_energies] current spectra of the contacts, A / eV    */
+  double *cut;               /* [n_energies, n_cuts] of the coupling between blocks, A / eV */
+  double *elastic;           /* [n_cuts] A: the integral of these                         */
+  double *hop;               /* [n_cuts] A: currents by emission and absorption on the way */
+  double *gain_of_electrons; /* [n_atoms] W, from phonons                           */
+  double *gain_of_phonons;   /* [n_atoms] W                                         */
+  double *temperature; /* [n_atoms] K, at which phonons in equilibrium have the energy of those of
+                          the atom; NaN: none does                                  */
+} qt_born;
+
+/* Iterates. Fails: WEIR_ERR_NUMERIC (no convergence, which is told with what to change; a point or
+ * a lead that cannot be solved), WEIR_ERR_CONFIG (energies not at equal distances; devices whose
+ * atoms are not the same), WEIR_ERR_UNSUPPORTED (pairs of images, atoms that share blocks),
+ * WEIR_ERR_MEMORY; *out is then empty. */
+weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
+void qt_born_fini(qt_born *b);
+
+#endif

@@ -1,0 +1,51 @@
+/* born_priv.h - an iteration of born.h under way. */
+#ifndef QT_BORN_PRIV_H
+#define QT_BORN_PRIV_H
+#include "model/scattering/born.h"
+#include "model/scattering/open_points.h"
+#include "model/scattering/self_energy.h"
+
+/* Where the atoms of a system lie in its blocks. */
+typedef struct born_atoms {
+  int64_t *first; /* [n_blocks + 1] first atom of each block */
+  int64_t *block; /* [n_atoms]                               */
+} born_atoms;
+
+typedef struct born_job {
+  const qt_born_spec *spec;
+  qt_born *out;
+  qt_neighbours list;
+  qt_self_energy self;                     /* of each iteration                        */
+  weir_tensor t[QT_SELF_ENERGY_ARRAYS];    /* Green's functions, and what follows      */
+  weir_tensor used[QT_SELF_ENERGY_ARRAYS]; /* self-energies that the Green's functions are with */
+  bool scatters;                           /* they are: after the first time        */
+  qt_open_points electrons, phonons;
+  born_atoms of_electrons, of_phonons;
+  double *mass_factor; /* [atoms] hbar / root of the mass: root of eV Angstrom^2   */
+  double *flow[2];     /* [points, QT_LEADS] of electrons and phonons              */
+  double *gross[2];    /* likewise                                                 */
+  double *cut;         /* [points of electrons, n_cuts]                            */
+  weir_c128 *room;     /* [threads, 2, max, max] of qt_open_points_cuts            */
+} born_job;
+
+enum { BORN_ELECTRONS, BORN_PHONONS };
+
+/* ---- Green's functions (born_solve.c) ---- */
+
+/* Atoms of each block. Fails: WEIR_ERR_UNSUPPORTED (an atom in two blocks), WEIR_ERR_MEMORY. */
+weir_status born_find_atoms(const qt_system *s, born_atoms *out) WEIR_CHECKED;
+void born_atoms_fini(born_atoms *a);
+/* G of all points with the self-energies used; flows, and cuts. Fails: as qt_open_points_solve. */
+weir_status born_solve_electrons(born_job *j) WEIR_CHECKED;
+/* Dhat likewise. */
+weir_status born_solve_phonons(born_job *j) WEIR_CHECKED;
+
+/* ---- What follows (born_results.c) ---- */
+
+/* Integrals of the flows of a step, and how far it is from conserving. */
+void born_measure(const born_job *j, qt_born_step *step);
+/* Everything of qt_born but its steps, of the last Green's functions. Fails: WEIR_ERR_MEMORY, as
+ * qt_self_energy_create. */
+weir_status born_finish(born_job *j) WEIR_CHECKED;
+
+#endif

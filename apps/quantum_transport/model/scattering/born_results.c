@@ -1,0 +1,246 @@
+/* born_results.c - see born_priv.h: currents, powers and temperatures of the Green's functions. */
+#include <math.h>
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "model/scattering/born_priv.h"
+#include "model/scattering/power.h"
+#include "model/units.h"
+
+/* ---- A step ---- */
+
+/* A / eV of electrons at an energy of a wave vector; W / eV^2 of phonons. */
+static double unit_of(const born_job *j, int particle)
+{
+  return QT_CONDUCTANCE / (double)j->spec->n_k *
+         (particle == BORN_ELECTRONS ? j->self.spec.spin : 1);
+}
+
+static double fraction(double error, double of)
+{
+  return of > 0 ? error / of : error > 0 ? INFINITY : 0;
+}
+
+/* Sums over points: flows of electrons, and flows times energy of either. */
+static void integrate(const born_job *j, qt_born_step *step)
+{
+  const qt_open_points *both[] = {&j->electrons, &j->phonons};
+  const double width = j->self.spec.step;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    step->current[c] = step->energy[c] = step->heat[c] = 0;
+    for (int p = 0; p < 2; p++) {
+      const qt_open_points *o = both[p];
+      double *const power = p == BORN_ELECTRONS ? &step->energy[c] : &step->heat[c];
+
+      for (int64_t i = 0; i < o->n_k * o->n_energies; i++) {
+        const double flow = unit_of(j, p) * width * j->flow[p][i * QT_LEADS + c];
+
+        /* what phonons take in is -tr(Pi^< D^> - Pi^> D^<) */
+        *power += (p == BORN_ELECTRONS ? 1 : -1) * flow * o->energy[i % o->n_energies];
+        step->current[c] += p == BORN_ELECTRONS ? flow : 0;
+      }
+    }
+  }
+}
+
+/* Electrons that scattering adds at point i, less those it takes. */
+static double scattered(const born_job *j, int64_t i)
+{
+  const int64_t n = j->list.n_orbitals, atoms = j->list.n_atoms;
+  const int64_t half = weir_tensor_count(&j->t[QT_GREEN]) / 2;
+  const weir_c128 *sigma = j->used[QT_SIGMA].data, *green = j->t[QT_GREEN].data;
+  double sum = 0;
+
+  for (int64_t at = i * atoms * n * n; at < (i + 1) * atoms * n * n && j->scatters; at += n * n) {
+    sum += qt_trace_of_product(n, n, sigma + at, green + half + at) -
+           qt_trace_of_product(n, n, sigma + half + at, green + at);
+  }
+  return sum;
+}
+
+void born_measure(const born_job *j, qt_born_step *step)
+{
+  const int64_t points = j->electrons.n_k * j->electrons.n_energies;
+  const bool coupled = j->spec->opts->phonons.state == QT_PHONONS_COUPLED;
+  double worst = 0, most = 0, sum = 0, largest = 0;
+
+  integrate(j, step);
+  for (int64_t i = 0; i < points; i++) {
+    const double *flow = j->flow[BORN_ELECTRONS] + i * QT_LEADS;
+    const double *gross = j->gross[BORN_ELECTRONS] + i * QT_LEADS;
+
+    worst = fmax(worst, fabs(flow[QT_LEFT] + flow[QT_RIGHT] + scattered(j, i)));
+    most = fmax(most, fmax(gross[QT_LEFT], gross[QT_RIGHT]));
+  }
+  step->identity_error = fraction(worst, most);
+  step->current_error = fraction(fabs(step->current[QT_LEFT] + step->current[QT_RIGHT]),
+                                 fabs(step->current[QT_LEFT]));
+  const double in[] = {step->energy[QT_LEFT] + step->energy[QT_RIGHT],
+                       coupled ? step->heat[QT_LEFT] : step->gain_of_electrons,
+                       coupled ? step->heat[QT_RIGHT] : 0};
+
+  for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
+    sum += in[i];
+    largest = fmax(largest, fabs(in[i]));
+  }
+  step->energy_error = fraction(fabs(sum), largest);
+}
+
+/* ---- The last Green's functions ---- */
+
+/* Electrons that go from l to a = pair `at` with a phonon, less those that come back: A. */
+static double hop_of(const born_job *j, const weir_c128 *c, const weir_c128 *t, int64_t at)
+{
+  const int64_t n = j->list.n_directions, pairs = j->list.n_atoms * j->list.n_neighbours;
+  const int64_t points = j->phonons.n_k * j->phonons.n_energies, half = points * pairs * n * n;
+  const int64_t reverse = j->list.reverse[at];
+  double sum = 0;
+
+  for (int64_t i = 0; i < points * n * n; i++) {
+    const int64_t point = i / n / n, ij = i % (n * n), ji = ij % n * n + ij / n;
+    const weir_c128 *here = t + (point * pairs + at) * n * n;
+    const weir_c128 *there = t + (point * pairs + reverse) * n * n;
+    const weir_c128 *couple = c + (point * pairs + at) * n * n;
+    const weir_c128 product[4][2] = {{couple[ij], there[half + ji]},
+                                     {couple[half + ji], here[ij]},
+                                     {couple[half + ij], there[ji]},
+                                     {couple[ji], here[half + ij]}};
+
+    for (int p = 0; p < 4; p++) { /* the real part of i times it */
+      const weir_c128 x = product[p][0], y = product[p][1];
+
+      sum -= (p < 2 ? 1 : -1) * (x.re * y.im + x.im * y.re);
+    }
+  }
+  return QT_CONDUCTANCE * j->self.spec.step / (double)j->spec->n_k * sum;
+}
+
+/* Currents over the cuts: by coupling, and by hops from any atom to one beyond the cut. */
+static void find_cuts(const born_job *j, const weir_tensor *t)
+{
+  qt_born *out = j->out;
+  const int64_t cuts = out->n_cuts, n_e = out->n_energies, width = j->list.n_neighbours;
+  const int64_t *block = j->of_electrons.block;
+
+  for (int64_t i = 0; i < j->spec->n_k * n_e; i++) {
+    for (int c = 0; c < QT_LEADS; c++) {
+      out->flow[c][i % n_e] +=
+          unit_of(j, BORN_ELECTRONS) * j->flow[BORN_ELECTRONS][i * QT_LEADS + c];
+    }
+    for (int64_t n = 0; n < cuts; n++) {
+      const double current = unit_of(j, BORN_ELECTRONS) * j->cut[i * cuts + n];
+
+      out->cut[i % n_e * cuts + n] += current;
+      out->elastic[n] += j->self.spec.step * current;
+    }
+  }
+  for (int64_t at = 0; at < j->list.n_atoms * width; at++) {
+    const int64_t a = at / width, l = j->list.atom[at];
+
+    if (block[l] < block[a]) {
+      const double current = hop_of(j, t[QT_COUPLING].data, t[QT_EMISSION].data, at);
+
+      for (int64_t n = block[l]; n < block[a]; n++) {
+        out->hop[n] += current;
+      }
+    }
+  }
+}
+
+/* What an atom's vibrations have, and can have at most, at each frequency. */
+typedef struct vibrations {
+  const double *energy;  /* [n] hbar omega                       */
+  double *held, *states; /* [n] tr iD^<, tr i(D^> - D^<)        */
+  int64_t n;
+} vibrations;
+
+/* int w^2 tr A N(w, T), less int w^2 tr iD^<. */
+static double excess(const vibrations *v, double temperature)
+{
+  double sum = 0;
+
+  for (int64_t w = 0; w < v->n; w++) {
+    sum += v->energy[w] * v->energy[w] *
+           (v->states[w] * qt_bose(v->energy[w], temperature) - v->held[w]);
+  }
+  return sum;
+}
+
+/* By bisection; NaN where no temperature is that of the vibrations. */
+static double temperature_of(const vibrations *v)
+{
+  double low = 0, high = 1;
+
+  while (excess(v, high) < 0 && high < 1e6) {
+    low = high;
+    high *= 2;
+  }
+  if (!(excess(v, high) >= 0) || !(excess(v, 0) <= 0)) {
+    return NAN;
+  }
+  for (int i = 0; i < 100 && high - low > 1e-12 * high; i++) {
+    const double middle = (low + high) / 2;
+
+    *(excess(v, middle) < 0 ? &low : &high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+static weir_status find_temperatures(const born_job *j)
+{
+  const int64_t n = j->list.n_directions, atoms = j->list.n_atoms, n_w = j->phonons.n_energies;
+  const weir_c128 *d = j->t[QT_PHONON_SELF].data;
+  const int64_t half = weir_tensor_count(&j->t[QT_PHONON_SELF]) / 2;
+  double *memory = NULL;
+
+  WEIR_TRY(weir_alloc(2 * n_w, sizeof *memory, (void **)&memory));
+  const vibrations v = {j->phonons.energy, memory, memory + n_w, n_w};
+
+  for (int64_t a = 0; a < atoms; a++) {
+    memset(memory, 0, (size_t)(2 * n_w) * sizeof *memory);
+    for (int64_t i = 0; i < j->phonons.n_k * n_w * n; i++) {
+      const int64_t w = i / n % n_w, at = (i / n * atoms + a) * n * n + i % n * (n + 1);
+
+      v.held[w] -= d[at].im;
+      v.states[w] += d[at].im - d[half + at].im;
+    }
+    j->out->temperature[a] = temperature_of(&v);
+  }
+  weir_free(&memory);
+  return WEIR_OK;
+}
+
+weir_status born_finish(born_job *j)
+{
+  qt_self_energy_spec spec = j->self.spec;
+  qt_born *out = j->out;
+  weir_tensor t[QT_SELF_ENERGY_ARRAYS] = {{.data = NULL}};
+  qt_self_energy all = {.plan = NULL};
+  weir_status status = WEIR_OK;
+
+  spec.phonons = true;
+  WEIR_TRY(qt_self_energy_create(&spec, &all));
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = qt_self_energy_desc(&spec, (qt_self_energy_array)i);
+
+    if (i < QT_SIGMA) {
+      t[i] = j->t[i];
+    } else {
+      WEIR_TRY_GOTO(weir_tensor_init(&t[i], d.dtype, d.rank, d.shape), done);
+    }
+  }
+  WEIR_TRY_GOTO(qt_self_energy_run(&all, t), done);
+  find_cuts(j, t);
+  qt_power_of_electrons(&spec, j->electrons.energy, t[QT_GREEN].data, t[QT_SIGMA].data,
+                        out->gain_of_electrons);
+  qt_power_of_phonons(&spec, t[QT_PHONON_SELF].data, t[QT_PHONON_PAIR].data, t[QT_PI_SELF].data,
+                      t[QT_PI_PAIR].data, out->gain_of_phonons);
+  status = find_temperatures(j);
+done:
+  for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    weir_tensor_fini(&t[i]);
+  }
+  qt_self_energy_fini(&all);
+  return status;
+}

@@ -1,0 +1,33 @@
+/* options.c - the option table of scattering.h. */
+#include "model/device.h"
+#include "model/scattering/scattering.h"
+#include "model/scattering/self_energy.h"
+
+const weir_opt qt_scattering_options[] = {
+    WEIR_OPT_ENUM(qt_scattering_opts, kind, QT_SCATTERING_NONE, "none|born",
+                  "coherent transport alone, or with electron-phonon scattering in the "
+                  "self-consistent Born approximation"),
+    WEIR_OPT_ENUM(qt_scattering_opts, retarded, QT_RETARDED_FULL, "half|full",
+                  "retarded self-energy of electrons: (greater - lesser) / 2, or with its Hilbert "
+                  "transform, which shifts energies"),
+    WEIR_OPT_REAL(qt_scattering_opts, mixing, 1, 1e-3, 1, "1",
+                  "share of each new self-energy that is taken; 1: no damping"),
+    WEIR_OPT_REAL(qt_scattering_opts, tolerance, 1e-6, 1e-14, 1, "1",
+                  "largest change of the lesser self-energy at which the iteration ends, relative "
+                  "to its largest element"),
+    WEIR_OPT_REAL(qt_scattering_opts, current_tolerance, 1e-5, 1e-14, 1, "1",
+                  "relative change of the current at which the iteration ends"),
+    WEIR_OPT_INT(qt_scattering_opts, max_iterations, 200, 1, 1e6, "1",
+                 "iterations after which a run that has not converged fails"),
+    WEIR_OPT_ENUM(qt_scattering_opts, phonons.state, QT_PHONONS_COUPLED, "coupled|bath",
+                  "phonons that electrons heat and cool, or in equilibrium with the leads"),
+    WEIR_OPT_INT(qt_scattering_opts, phonons.frequencies, 10, 1, 1e5, "1",
+                 "phonon energies hbar omega = n (energy step), n = 1, 2, ...; the last one at or "
+                 "above the highest phonon"),
+    WEIR_OPT_ONE_OF(qt_scattering_opts, phonons.device, qt_device_choice,
+                    "the same device as phonons, with the same atoms"),
+    WEIR_OPT_REAL(qt_scattering_opts, gradient.exponent, 2, 0, 100, "1",
+                  "elements of H between atoms fall as this power of their distance (Harrison: 2), "
+                  "where the device does not know how they change"),
+    WEIR_OPT_END,
+};

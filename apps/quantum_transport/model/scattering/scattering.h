@@ -1,0 +1,29 @@
+/* scattering.h - options of electron-phonon scattering, the section `scattering` of the
+ * configuration. */
+#ifndef QT_SCATTERING_H
+#define QT_SCATTERING_H
+#include "conf/weir_opt.h"
+
+typedef enum qt_scattering_method { QT_SCATTERING_NONE, QT_SCATTERING_BORN } qt_scattering_method;
+/* Phonons in equilibrium with the leads, or changed by the electrons, too. */
+typedef enum qt_phonon_state { QT_PHONONS_COUPLED, QT_PHONONS_BATH } qt_phonon_state;
+
+typedef struct qt_scattering_opts {
+  int kind;                 /* qt_scattering_method                                        */
+  int retarded;             /* qt_retarded, of electrons                                   */
+  double mixing;            /* share of each new self-energy that is taken                 */
+  double tolerance;         /* largest change of Sigma^<, relative to its largest element  */
+  double current_tolerance; /* relative change of the current                          */
+  int64_t max_iterations;
+  struct {
+    int state;           /* qt_phonon_state                               */
+    int64_t frequencies; /* hbar omega = n steps of energy, n from 1 on   */
+    weir_one_of device;  /* the phonons of the device                     */
+  } phonons;
+  struct {
+    double exponent; /* elements of H fall as this power of the distance */
+  } gradient;
+} qt_scattering_opts;
+extern const weir_opt qt_scattering_options[];
+
+#endif
