@@ -55,6 +55,7 @@ const weir_opt qt_options[] = {
     WEIR_OPT_TABLE(qt_cfg, sweep, qt_sweep_options,
                    "voltages at which the self-consistent device is computed, with the left lead "
                    "grounded; none: drain contact.bias, gates as given"),
+    WEIR_OPT_TABLE(qt_cfg, scattering, qt_scattering_options, "scattering of electrons by phonons"),
     WEIR_OPT_BOOL(qt_cfg, output.tbt, true,
                   "write results as transport.TBT.nc (phonons: .PHT.nc), which sisl reads"),
     WEIR_OPT_BOOL(qt_cfg, output.dos, true, "compute and write the local density of states"),

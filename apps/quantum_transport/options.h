@@ -6,6 +6,7 @@
 #include "model/device.h"
 #include "model/electrostatics/electrostatics.h"
 #include "model/lead/lead.h"
+#include "model/scattering/scattering.h"
 #include "model/transmission.h"
 
 /* Where the spectra are computed. */
@@ -47,6 +48,7 @@ typedef struct qt_cfg {
   qt_contact_opts contact;
   qt_electrostatics_opts electrostatics;
   qt_sweep_opts sweep;
+  qt_scattering_opts scattering;
   struct {
     bool tbt, dos, bond_currents, channels; /* files to write; what to compute */
     int64_t bands, bands_orbitals;

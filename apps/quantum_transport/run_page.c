@@ -15,6 +15,7 @@
 #include "report/weir_report.h"
 #include "run_bands.h"
 #include "run_structure.h"
+#include "scatter.h"
 #include "speed.h"
 
 static void write_event(const qt_study *s)
@@ -328,6 +329,9 @@ static weir_status fill(weir_report *r, const qt_study *s)
   }
   if (s->iv != NULL) {
     WEIR_TRY(qt_iv_page(s->iv, r));
+  }
+  if (s->scatter != NULL) {
+    WEIR_TRY(qt_scatter_page(s, r));
   }
   WEIR_TRY(weir_report_heading(r, "Spectra"));
   WEIR_TRY(spectra_figures(r, s));

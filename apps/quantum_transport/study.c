@@ -15,32 +15,36 @@
 
 enum { MOST_INTEGRALS = 64 };
 
-const qt_device *qt_study_device(const qt_cfg *cfg)
+static const qt_device *device_of(const weir_one_of *kind)
 {
-  return qt_device_find(cfg->device.name != NULL ? cfg->device.name : USUAL);
+  return qt_device_find(kind->name != NULL ? kind->name : USUAL);
 }
 
-/* The options of the device, of the usual one where none is named; *defaults: memory of these. */
-static weir_status get_options(const qt_cfg *cfg, void **defaults, const void **out)
+const qt_device *qt_study_device(const qt_cfg *cfg)
 {
-  const qt_device *device = qt_study_device(cfg);
+  return device_of(&cfg->device);
+}
 
-  if (cfg->device.opts == NULL && device->opts_size > 0) {
+weir_status qt_study_options(const weir_one_of *kind, void **defaults, const void **out)
+{
+  const qt_device *device = device_of(kind);
+
+  if (kind->opts == NULL && device->opts_size > 0) {
     WEIR_TRY(weir_alloc(1, device->opts_size, defaults));
     weir_opts_default(device->opts, device->opts_size, *defaults);
   }
-  *out = cfg->device.opts != NULL ? cfg->device.opts : *defaults;
+  *out = kind->opts != NULL ? kind->opts : *defaults;
   return WEIR_OK;
 }
 
-static weir_status build(const qt_cfg *cfg, qt_system *out)
+weir_status qt_study_build(const qt_cfg *cfg, const weir_one_of *kind, qt_system *out)
 {
   const void *opts = NULL;
   void *defaults = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(get_options(cfg, &defaults, &opts));
-  WEIR_TRY_GOTO(qt_study_device(cfg)->build(opts, (uint64_t)cfg->seed, out), done);
+  WEIR_TRY(qt_study_options(kind, &defaults, &opts));
+  WEIR_TRY_GOTO(device_of(kind)->build(opts, (uint64_t)cfg->seed, out), done);
   status = qt_system_check(out, cfg->tolerance);
 done:
   weir_free(&defaults);
@@ -57,7 +61,7 @@ weir_status qt_study_check_size(const qt_cfg *cfg)
   if (device->rows == NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY(get_options(cfg, &defaults, &opts));
+  WEIR_TRY(qt_study_options(&cfg->device, &defaults, &opts));
   const int64_t rows = device->rows(opts);
   const double least = matrices * (double)sizeof(weir_c128) * (double)rows * (double)rows / mib;
 
@@ -159,7 +163,7 @@ weir_status qt_study_open(const qt_cfg *cfg, qt_study *out)
   qt_study *s = out;
 
   *s = (qt_study){.cfg = cfg};
-  WEIR_TRY(build(cfg, &s->system));
+  WEIR_TRY(qt_study_build(cfg, &cfg->device, &s->system));
   WEIR_TRY(check_particle(s));
   WEIR_TRY(make_k(s));
   WEIR_TRY(make_energies(s));

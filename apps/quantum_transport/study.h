@@ -38,6 +38,7 @@ typedef struct qt_study {
   double factor_bytes; /* the same of sparse factors, set after qt_study_size; 0: not known yet */
   double reserved;     /* bytes that a sweep will hold beside the spectra; 0 once it does */
   const struct qt_iv *iv; /* where the system is in a self-consistent potential; borrowed */
+  const struct qt_scatter *scatter; /* where electrons scatter; borrowed                  */
 } qt_study;
 
 /* The device that a configuration names, or else the usual one. */
@@ -48,6 +49,13 @@ weir_status qt_study_check_size(const qt_cfg *cfg) WEIR_CHECKED;
 /* Refuses a run that is predicted to take more memory than this machine has. Fails:
  * WEIR_ERR_CONFIG. */
 weir_status qt_study_check_memory(const qt_transport_size *size) WEIR_CHECKED;
+/* The options of a device, of the usual one where none is named; *defaults: memory of these, to be
+ * freed by the caller, NULL before. Fails: WEIR_ERR_MEMORY. */
+weir_status qt_study_options(const weir_one_of *kind, void **defaults,
+                             const void **out) WEIR_CHECKED;
+/* Builds a device that the configuration names, or else the usual one; *out as in qt_device. Fails:
+ * as qt_device.build and qt_system_check. */
+weir_status qt_study_build(const qt_cfg *cfg, const weir_one_of *kind, qt_system *out) WEIR_CHECKED;
 /* Builds the device, wave vectors and energies. Fails: WEIR_ERR_CONFIG naming the key; as
  * qt_device.build and qt_system_check. *out is finished by the caller, on failure too. */
 weir_status qt_study_open(const qt_cfg *cfg, qt_study *out) WEIR_CHECKED;

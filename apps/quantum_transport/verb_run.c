@@ -10,6 +10,7 @@
 #include "out_spectra.h"
 #include "petsc/petsc_options.h"
 #include "run_page.h"
+#include "scatter.h"
 #include "train/weir_checkpoint.h"
 #include "verbs.h"
 
@@ -39,6 +40,12 @@ static void print_results(const qt_study *s, const char *dir)
     printf("current %s, conductance %s\n", value_text(s->current, "A", current),
            value_text(s->conductance, "S", conductance));
   }
+  if (s->scatter != NULL) {
+    const qt_born *b = &s->scatter->born;
+
+    printf("current with scattering %.5g A (%lld iterations)\n",
+           b->step[b->n_steps - 1].current[QT_LEFT], (long long)(b->n_steps - 1));
+  }
   printf("report: %s/report.html\n", dir);
 }
 
@@ -58,6 +65,9 @@ static weir_status write_results(const job *j, const qt_study *s)
   WEIR_TRY(weir_run_dir_accept(j->dir));
   WEIR_TRY(qt_write_provenance(j->cli, j->cfg));
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
+  if (s->scatter != NULL) {
+    WEIR_TRY(qt_scatter_write(s, j->cli->out));
+  }
   WEIR_TRY(qt_run_page(s, j->cli->out));
   const double of_sweep = s->iv != NULL ? s->iv->predicted_bytes : 0;
 
@@ -96,7 +106,7 @@ static weir_status sweep(const job *j, qt_study *s, qt_iv *iv)
   return weir_comm_agree(j->comm, leads ? qt_iv_write(iv, out) : WEIR_OK);
 }
 
-static weir_status run(const job *j, qt_study *s, qt_iv *iv)
+static weir_status run(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter)
 {
   const qt_transport_save save = {.dir = j->cli->out,
                                   .interval = j->cfg->checkpoint.interval,
@@ -118,6 +128,10 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv)
     WEIR_TRY(sweep(j, s, iv));
   }
   WEIR_TRY(qt_study_run(s, j->cli->threads));
+  if (j->cfg->scattering.kind != QT_SCATTERING_NONE) {
+    WEIR_TRY(qt_scatter_solve(s, j->cli->threads, scatter));
+    s->scatter = scatter;
+  }
   qt_petsc_warn_unused(&j->cfg->petsc); /* all that could read them have run */
   if (s->iv != NULL) {                  /* by energies chosen for it, not those of the spectra */
     s->current = iv->bias[iv->n_found - 1].current;
@@ -126,12 +140,12 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv)
 }
 
 /* Before there is a folder: what cannot be right leaves none. Local. */
-static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s)
+static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s, qt_scatter *scatter)
 {
   WEIR_TRY(qt_study_check_size(cfg));
   WEIR_TRY(qt_study_open(cfg, s));
   s->comm = comm;
-  return WEIR_OK;
+  return cfg->scattering.kind != QT_SCATTERING_NONE ? qt_scatter_open(s, scatter) : WEIR_OK;
 }
 
 /* Of the sweep and of the spectra, which fit in memory.budget. Local. */
@@ -153,6 +167,7 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   weir_run_dir dir = {.cli = cli};
   qt_study s = {.cfg = NULL};
   qt_iv iv = {.cfg = NULL};
+  qt_scatter scatter = {.seconds = 0};
   qt_transport_size size;
   weir_status status = WEIR_OK;
   qt_cfg cfg;
@@ -163,19 +178,20 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   status = qt_configure(cli, &cfg, &config);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   weir_comm_configure(comm, &cfg.comm);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, &s)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, &s, &scatter)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, find_sizes(&s, cli->threads, &size)), done);
   s.factor_bytes = size.factors;
   status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
-  WEIR_TRY_GOTO(run(&(job){cli, &cfg, config, comm, &dir}, &s, &iv), done);
+  WEIR_TRY_GOTO(run(&(job){cli, &cfg, config, comm, &dir}, &s, &iv, &scatter), done);
 done:
   if (status != WEIR_OK && leads) {
     qt_abandon(&dir);
   }
   qt_study_fini(&s);
   qt_iv_fini(&iv);
+  qt_scatter_fini(&scatter);
   weir_config_destroy(&config);
   return status;
 }

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+static void describe(const qt_device *d, weir_opt_choice *entry)
+{
+  *entry =
+      (weir_opt_choice){.name = d->name, .help = d->help, .table = d->opts, .size = d->opts_size};
+}
+
 bool qt_device_choice(int64_t i, weir_opt_choice *entry)
 {
   int64_t n = 0;
@@ -13,11 +19,21 @@ bool qt_device_choice(int64_t i, weir_opt_choice *entry)
   if (i < 0 || i >= n) {
     return false;
   }
-  const qt_device *d = qt_device_table[i];
-
-  *entry =
-      (weir_opt_choice){.name = d->name, .help = d->help, .table = d->opts, .size = d->opts_size};
+  describe(qt_device_table[i], entry);
   return true;
+}
+
+bool qt_device_phonon_choice(int64_t i, weir_opt_choice *entry)
+{
+  int64_t met = 0;
+
+  for (int64_t n = 0; i >= 0 && qt_device_table[n] != NULL; n++) {
+    if (qt_device_table[n]->has_phonons && met++ == i) {
+      describe(qt_device_table[n], entry);
+      return true;
+    }
+  }
+  return false;
 }
 
 const qt_device *qt_device_find(const char *name)

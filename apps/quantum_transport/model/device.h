@@ -2,7 +2,7 @@
 #ifndef QT_DEVICE_H
 #define QT_DEVICE_H
 #include "conf/weir_opt.h"
-#include "model/system.h"
+#include "model/gradient.h"
 
 /* One file each under model/device/. Const; the build lists the files. */
 typedef struct qt_device {
@@ -11,6 +11,7 @@ typedef struct qt_device {
   const char *cite; /* where the model comes from            */
   const weir_opt *opts;
   size_t opts_size;
+  bool has_phonons; /* its options can ask for phonons */
   /* The system; *out arrives all zero and is finished by the caller, on failure too. seed: of
    * disorder. Fails: WEIR_ERR_CONFIG naming the key, WEIR_ERR_DATA naming the file,
    * WEIR_ERR_MEMORY. */
@@ -19,12 +20,16 @@ typedef struct qt_device {
    * keys that set them; NULL: a few, or as many as a file has. */
   int64_t (*rows)(const void *opts);
   const char *row_keys;
+  /* nabla H of electrons in that system; NULL: it is not known. Fails: WEIR_ERR_MEMORY; *out is
+   * then empty. */
+  weir_status (*gradient)(const void *opts, const qt_system *s, qt_gradient *out);
 } qt_device;
 
 /* All devices of this build, sorted by name, NULL at the end: generated. */
 extern const qt_device *const qt_device_table[];
-/* For WEIR_OPT_ONE_OF. */
+/* For WEIR_OPT_ONE_OF: all; those that have phonons. */
 bool qt_device_choice(int64_t i, weir_opt_choice *entry);
+bool qt_device_phonon_choice(int64_t i, weir_opt_choice *entry);
 /* NULL where there is none of that name. */
 const qt_device *qt_device_find(const char *name);
 

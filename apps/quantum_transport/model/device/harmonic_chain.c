@@ -74,5 +74,6 @@ const qt_device qt_device_harmonic_chain = {
     .cite = "Mingo, Yang, PRB 68, 245406 (2003)",
     .opts = options,
     .opts_size = sizeof(harmonic_opts),
+    .has_phonons = true,
     .build = build,
 };

@@ -18,13 +18,20 @@ static int64_t rows(const void *opts)
   return qt_silicon_rows(opts, true);
 }
 
+static weir_status gradient(const void *opts, const qt_system *s, qt_gradient *out)
+{
+  return qt_silicon_gradient(opts, s, out);
+}
+
 const qt_device qt_device_silicon_fin = {
     .name = "silicon_fin",
     .help = "[100] silicon slab, periodic along z",
     .cite = "Boykin, Klimeck, Oyafuso, PRB 69, 115201 (2004)",
     .opts = options,
     .opts_size = sizeof(qt_silicon_opts),
+    .has_phonons = true,
     .build = build,
     .rows = rows,
     .row_keys = "height",
+    .gradient = gradient,
 };

@@ -19,13 +19,20 @@ static int64_t rows(const void *opts)
   return qt_silicon_rows(opts, false);
 }
 
+static weir_status gradient(const void *opts, const qt_system *s, qt_gradient *out)
+{
+  return qt_silicon_gradient(opts, s, out);
+}
+
 const qt_device qt_device_silicon_wire = {
     .name = "silicon_wire",
     .help = "[100] silicon nanowire",
     .cite = "Boykin, Klimeck, Oyafuso, PRB 69, 115201 (2004)",
     .opts = options,
     .opts_size = sizeof(qt_silicon_opts),
+    .has_phonons = true,
     .build = build,
     .rows = rows,
     .row_keys = "height, width",
+    .gradient = gradient,
 };

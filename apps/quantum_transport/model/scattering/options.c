@@ -24,7 +24,7 @@ const weir_opt qt_scattering_options[] = {
     WEIR_OPT_INT(qt_scattering_opts, phonons.frequencies, 10, 1, 1e5, "1",
                  "phonon energies hbar omega = n (energy step), n = 1, 2, ...; the last one at or "
                  "above the highest phonon"),
-    WEIR_OPT_ONE_OF(qt_scattering_opts, phonons.device, qt_device_choice,
+    WEIR_OPT_ONE_OF(qt_scattering_opts, phonons.device, qt_device_phonon_choice,
                     "the same device as phonons, with the same atoms"),
     WEIR_OPT_REAL(qt_scattering_opts, gradient.exponent, 2, 0, 100, "1",
                   "elements of H between atoms fall as this power of their distance (Harrison: 2), "

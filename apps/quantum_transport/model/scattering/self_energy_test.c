@@ -1,106 +1,11 @@
-/* self_energy_test.c - self-energies of random Green's functions against the sums written out and
- * against a reference file, and what is true of any Green's functions: symmetry, definiteness,
- * conservation of electrons and of energy. */
-#include "model/scattering/self_energy.h"
+/* self_energy_test.c - self-energies of random Green's functions against the sums written out, and
+ * what is true of any Green's functions: symmetry, definiteness, conservation of electrons and of
+ * energy. */
+#include "model/scattering/self_energy_test.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/weir_alloc.h"
-#include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "graph/weir_complex_scalar.h"
-#include "io/weir_netcdf.h"
-#include "model/scattering/power.h"
-#include "model/units.h"
-
-/* ---- A case: neighbours, G and Dhat of all pairs of atoms ---- */
-
-typedef struct sample {
-  qt_neighbours list;
-  qt_self_energy_spec spec;
-  weir_tensor t[QT_SELF_ENERGY_ARRAYS]; /* inputs and results */
-  weir_c128 *d;                         /* [2, k, frequency, atom, direction, atom, direction] */
-  double *energy;
-} sample;
-
-static weir_c128 *data_of(const sample *c, qt_self_energy_array which)
-{
-  return c->t[which].data;
-}
-
-static void allocate(int64_t atoms, int64_t width, int64_t orbitals, int64_t directions, sample *c)
-{
-  const int64_t count = atoms * width;
-
-  c->list = (qt_neighbours){
-      .n_atoms = atoms, .n_neighbours = width, .n_orbitals = orbitals, .n_directions = directions};
-  assert_ok(weir_alloc(count, sizeof *c->list.atom, (void **)&c->list.atom));
-  assert_ok(weir_alloc(count, sizeof *c->list.reverse, (void **)&c->list.reverse));
-  assert_ok(weir_alloc(count * directions * orbitals * orbitals, sizeof *c->list.gradient,
-                       (void **)&c->list.gradient));
-  for (int64_t i = 0; i < count; i++) {
-    c->list.atom[i] = (int32_t)(i / width);
-    c->list.reverse[i] = (int32_t)i;
-  }
-}
-
-static void size_up(sample *c)
-{
-  const int64_t n = c->list.n_atoms * c->list.n_directions;
-
-  c->spec.neighbours = &c->list;
-  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = qt_self_energy_desc(&c->spec, (qt_self_energy_array)i);
-
-    assert_ok(weir_tensor_init(&c->t[i], WEIR_C128, d.rank, d.shape));
-  }
-  assert_ok(
-      weir_alloc(2 * c->spec.n_k * c->spec.n_frequencies * n * n, sizeof *c->d, (void **)&c->d));
-  assert_ok(weir_alloc(c->spec.n_energies, sizeof *c->energy, (void **)&c->energy));
-  for (int64_t e = 0; e < c->spec.n_energies; e++) {
-    c->energy[e] = c->spec.step * (double)e;
-  }
-}
-
-static void sample_fini(sample *c)
-{
-  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    weir_tensor_fini(&c->t[i]);
-  }
-  qt_neighbours_fini(&c->list);
-  weir_free(&c->d);
-  weir_free(&c->energy);
-}
-
-/* Block (a, l) of D at point x k w, its element (i, j). */
-static int64_t place(const sample *c, int64_t x, int64_t k, int64_t w, int64_t a, int64_t i,
-                     int64_t l, int64_t j)
-{
-  const int64_t n = c->list.n_atoms, d = c->list.n_directions;
-  const int64_t point = (x * c->spec.n_k + k) * c->spec.n_frequencies + w;
-
-  return (((point * n + a) * d + i) * n + l) * d + j;
-}
-
-/* The blocks that the self-energies read, of all of D. */
-static void take_blocks(sample *c)
-{
-  const int64_t n = c->list.n_atoms, d = c->list.n_directions, width = c->list.n_neighbours;
-  const int64_t points = 2 * c->spec.n_k * c->spec.n_frequencies;
-  weir_c128 *self = data_of(c, QT_PHONON_SELF), *pair = data_of(c, QT_PHONON_PAIR);
-
-  for (int64_t at = 0; at < points * n * d * d; at++) {
-    const int64_t j = at % d, i = at / d % d, a = at / d / d % n, point = at / d / d / n;
-
-    self[at] = c->d[place(c, 0, 0, point, a, i, a, j)];
-    for (int64_t b = 0; b < width; b++) {
-      pair[(((point * n + a) * width + b) * d + i) * d + j] =
-          c->d[place(c, 0, 0, point, c->list.atom[a * width + b], i, a, j)];
-    }
-  }
-}
 
 /* ---- Random numbers: positive matrices with the factors i that make them Green's functions ----
  */
@@ -182,15 +87,6 @@ static void random_sample(int64_t atoms, int64_t width, int64_t orbitals, int64_
     random_positive(n, -1, &state, c->d + i * n * n);
   }
   take_blocks(c);
-}
-
-static void run(sample *c)
-{
-  qt_self_energy e;
-
-  assert_ok(qt_self_energy_create(&c->spec, &e));
-  assert_ok(qt_self_energy_run(&e, c->t));
-  qt_self_energy_fini(&e);
 }
 
 /* ---- The sums written out ---- */
@@ -307,48 +203,6 @@ static void pi_sum(const sample *c, weir_c128 *pi)
   }
 }
 
-/* ---- Comparisons ---- */
-
-static void assert_close(const char *what, const weir_c128 *x, const weir_c128 *y, int64_t n)
-{
-  double worst = 0, most = 0;
-
-  for (int64_t i = 0; i < n; i++) {
-    worst = fmax(worst, weir_abs_c128(weir_sub_c128(x[i], y[i])));
-    most = fmax(most, weir_abs_c128(y[i]));
-    assert_false(isnan(x[i].re) || isnan(x[i].im));
-  }
-  if (!(worst <= 1e-12 * most)) {
-    fail_msg("%s: %g apart, of %g", what, worst, most);
-  }
-}
-
-/* Blocks of pi, laid out as D, against the results. */
-static void check_pi(const sample *c, const weir_c128 *pi)
-{
-  const int64_t n = c->list.n_atoms, d = c->list.n_directions, width = c->list.n_neighbours;
-  const int64_t points = 2 * c->spec.n_k * c->spec.n_frequencies;
-  weir_c128 *self, *pair;
-
-  assert_ok(weir_alloc(points * n * d * d, sizeof *self, (void **)&self));
-  assert_ok(weir_alloc(points * n * width * d * d, sizeof *pair, (void **)&pair));
-  for (int64_t at = 0; at < points * n * d * d; at++) {
-    const int64_t j = at % d, i = at / d % d, a = at / d / d % n, point = at / d / d / n;
-
-    self[at] = pi[place(c, 0, 0, point, a, i, a, j)];
-    for (int64_t b = 0; b < width; b++) {
-      const int64_t l = c->list.atom[a * width + b];
-
-      pair[(((point * n + a) * width + b) * d + i) * d + j] =
-          l == a ? (weir_c128){0, 0} : pi[place(c, 0, 0, point, a, i, l, j)];
-    }
-  }
-  assert_close("Pi of atoms", data_of(c, QT_PI_SELF), self, points * n * d * d);
-  assert_close("Pi of pairs", data_of(c, QT_PI_PAIR), pair, points * n * width * d * d);
-  weir_free(&self);
-  weir_free(&pair);
-}
-
 static void sums_are_those_written_out(void **state)
 {
   static const int64_t sizes[][7] = {/* atoms, neighbours, orbitals, directions, k, E, w */
@@ -381,32 +235,6 @@ static void sums_are_those_written_out(void **state)
     weir_free(&expected);
     sample_fini(&c);
   }
-}
-
-/* What holds for any G and D: an electron gives what a phonon takes. */
-static void check_conservation(const sample *c, double power[2])
-{
-  const int64_t atoms = c->list.n_atoms, o = c->list.n_orbitals;
-  const int64_t blocks = c->spec.n_k * c->spec.n_energies * atoms, half = blocks * o * o;
-  const weir_c128 *sigma = data_of(c, QT_SIGMA), *g = data_of(c, QT_GREEN);
-  double of_atom[2][16], in = 0, out = 0;
-
-  assert_true(atoms <= 16);
-  for (int64_t i = 0; i < blocks; i++) {
-    in += qt_trace_of_product(o, o, sigma + i * o * o, g + half + i * o * o);
-    out += qt_trace_of_product(o, o, sigma + half + i * o * o, g + i * o * o);
-  }
-  assert_true(fabs(in - out) <= 1e-12 * fabs(in));
-  qt_power_of_electrons(&c->spec, c->energy, g, sigma, of_atom[0]);
-  qt_power_of_phonons(&c->spec, data_of(c, QT_PHONON_SELF), data_of(c, QT_PHONON_PAIR),
-                      data_of(c, QT_PI_SELF), data_of(c, QT_PI_PAIR), of_atom[1]);
-  for (int p = 0; p < 2; p++) {
-    power[p] = 0;
-    for (int64_t a = 0; a < atoms; a++) {
-      power[p] += of_atom[p][a];
-    }
-  }
-  assert_true(fabs(power[0] + power[1]) <= 1e-11 * fabs(power[0]));
 }
 
 /* Anti-Hermitian to the last bit; -i Sigma^< and i Sigma^> are positive on random vectors, and so
@@ -529,102 +357,6 @@ static void half_is_half_the_change(void **state)
   sample_fini(&c);
 }
 
-/* ---- The reference file ---- */
-
-static void read_array(weir_netcdf *nc, const char *name, weir_dtype dtype, void *out)
-{
-  int64_t start[WEIR_NETCDF_MAX_DIMS] = {0};
-  weir_netcdf_shape shape;
-  int var;
-
-  assert_ok(weir_netcdf_find(nc, name, &var, &shape));
-  assert_int_equal(shape.dtype, dtype);
-  assert_ok(weir_netcdf_read(nc, var, start, shape.lengths, out));
-}
-
-/* Lesser and greater one after the other. */
-static void read_both(weir_netcdf *nc, const char *name, weir_c128 *out, int64_t half)
-{
-  char full[40];
-
-  (void)snprintf(full, sizeof full, "%s_lesser", name);
-  read_array(nc, full, WEIR_F64, out);
-  (void)snprintf(full, sizeof full, "%s_greater", name);
-  read_array(nc, full, WEIR_F64, out + half);
-}
-
-enum { N_PAIRS = 8, N_BLOCK = 3 * 3 * 3 };
-
-static void read_lists(weir_netcdf *nc, sample *c)
-{
-  int32_t pair[N_PAIRS][2];
-  double block[N_PAIRS][N_BLOCK];
-
-  read_array(nc, "pairs", WEIR_I32, pair);
-  read_array(nc, "gradH", WEIR_F64, block);
-  for (int32_t p = 0; p < N_PAIRS; p++) { /* two of each atom */
-    c->list.atom[p] = pair[p][1];
-    assert_int_equal(pair[p][0], p / 2);
-    for (int32_t r = 0; r < N_PAIRS; r++) {
-      if (pair[r][0] == pair[p][1] && pair[r][1] == pair[p][0]) {
-        c->list.reverse[p] = r;
-      }
-    }
-    for (int i = 0; i < N_BLOCK; i++) {
-      c->list.gradient[p * N_BLOCK + i].re = block[p][i];
-    }
-  }
-}
-
-static void reference_file_is_reproduced(void **state)
-{
-  char path[512];
-  weir_netcdf *nc = NULL;
-  weir_c128 *pi;
-  double power[2], expected;
-  sample c = {.spec = {.n_k = 3,
-                       .n_energies = 24,
-                       .n_frequencies = 5,
-                       .step = 0.1,
-                       .spin = 2,
-                       .retarded = QT_RETARDED_HALF,
-                       .phonons = true,
-                       .threads = 1}};
-
-  (void)state;
-  if (!weir_netcdf_available()) {
-    fprintf(stderr, "skipped: this build has no NetCDF\n");
-    skip();
-  }
-  weir_check_shared(path, sizeof path, "quantum/reference/sse_random.nc");
-  assert_ok(weir_netcdf_open(path, &nc));
-  allocate(4, 2, 3, 3, &c);
-  read_lists(nc, &c);
-  size_up(&c);
-  const int64_t half = weir_tensor_count(&c.t[QT_GREEN]) / 2, all = (int64_t)3 * 5 * 12 * 12;
-
-  read_both(nc, "G", data_of(&c, QT_GREEN), half);
-  read_both(nc, "D", c.d, all);
-  take_blocks(&c);
-  run(&c);
-  assert_ok(weir_alloc(2 * half, sizeof *pi, (void **)&pi));
-  read_both(nc, "Sigma", pi, half);
-  assert_close("Sigma", data_of(&c, QT_SIGMA), pi, 2 * half);
-  weir_free(&pi);
-  assert_ok(weir_alloc(2 * all, sizeof *pi, (void **)&pi));
-  read_both(nc, "Pi", pi, all);
-  check_pi(&c, pi);
-  check_conservation(&c, power);
-  for (int p = 0; p < 2; p++) {
-    assert_ok(weir_netcdf_get_numbers(nc, WEIR_NETCDF_FILE, p == 0 ? "P_e" : "P_ph", &expected, 1));
-    expected *= 2 * M_PI * QT_CONDUCTANCE; /* of eV^2 / hbar */
-    assert_true(fabs(power[p] - expected) <= 1e-12 * fabs(expected));
-  }
-  weir_free(&pi);
-  weir_netcdf_close(&nc);
-  sample_fini(&c);
-}
-
 /* ---- Refusals ---- */
 
 static void shapes_that_disagree_are_refused(void **state)
@@ -669,7 +401,6 @@ int main(void)
       cmocka_unit_test(any_functions_conserve),
       cmocka_unit_test(transform_is_the_sum_over_odd_distances),
       cmocka_unit_test(half_is_half_the_change),
-      cmocka_unit_test(reference_file_is_reproduced),
       cmocka_unit_test(shapes_that_disagree_are_refused),
       cmocka_unit_test(faults_leave_nothing),
   };

@@ -1,0 +1,121 @@
+/* scatter.c - see scatter.h. */
+#include "scatter.h"
+
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_log.h"
+#include "comm/weir_comm.h"
+
+void qt_scatter_fini(qt_scatter *s)
+{
+  qt_system_fini(&s->phonons);
+  qt_gradient_fini(&s->gradient);
+  qt_born_fini(&s->born);
+}
+
+/* What scattering does not go together with. */
+static weir_status check(const qt_study *study)
+{
+  const qt_cfg *cfg = study->cfg;
+
+  if (study->system.particle == QT_PHONONS) {
+    return weir_fail(WEIR_ERR_CONFIG, "scattering.kind: the device has phonons; give electrons as "
+                                      "`device` and phonons as scattering.phonons.device");
+  }
+  if (cfg->scattering.phonons.device.name == NULL) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "scattering.phonons.device is empty: name the same device as phonons, such as "
+                     "{harmonic_chain: {sites: 20}} for a chain");
+  }
+  if (study->comm != NULL && weir_comm_size(study->comm) > 1) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "scattering.kind: self-energies are computed by the threads of one process; "
+                     "start one rank, or set scattering.kind=none");
+  }
+  if (cfg->electrostatics.enabled) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "scattering.kind: born does not go together with electrostatics.enabled; "
+                     "switch one of them off");
+  }
+  if (cfg->energy.tolerance > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "energy.tolerance: phonons change energies by whole steps of equal width: set "
+                     "it to 0 and give energy.points, or set scattering.kind=none");
+  }
+  if (cfg->memory.budget > 0) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "memory.budget: scattering does not keep to a budget; "
+                                           "remove it, or set scattering.kind=none");
+  }
+  return WEIR_OK;
+}
+
+/* nabla H: the device's own, or by the exponent. */
+static weir_status find_gradient(const qt_study *study, qt_gradient *out)
+{
+  const qt_device *device = qt_study_device(study->cfg);
+  const void *opts = NULL;
+  void *defaults = NULL;
+
+  if (device->gradient == NULL) {
+    WEIR_TRY(qt_gradient_create(&study->system, 0, out));
+    qt_gradient_scale(&study->system, study->cfg->scattering.gradient.exponent, out);
+    return WEIR_OK;
+  }
+  WEIR_TRY(qt_study_options(&study->cfg->device, &defaults, &opts));
+  const weir_status status = device->gradient(opts, &study->system, out);
+
+  weir_free(&defaults);
+  return status;
+}
+
+weir_status qt_scatter_open(const qt_study *study, qt_scatter *out)
+{
+  const qt_cfg *cfg = study->cfg;
+
+  *out = (qt_scatter){.seconds = 0};
+  WEIR_TRY(check(study));
+  WEIR_TRY(qt_study_build(cfg, &cfg->scattering.phonons.device, &out->phonons));
+  return find_gradient(study, &out->gradient);
+}
+
+static void tell(const qt_scatter *s)
+{
+  const qt_born *b = &s->born;
+  const qt_born_step *last = &b->step[b->n_steps - 1];
+
+  weir_event("scattering", WEIR_INT("iterations", b->n_steps - 1),
+             WEIR_REAL("change", last->change), WEIR_REAL("current_A", last->current[QT_LEFT]),
+             WEIR_REAL("coherent_current_A", b->step[0].current[QT_LEFT]),
+             WEIR_REAL("power_W", last->energy[QT_LEFT] + last->energy[QT_RIGHT]),
+             WEIR_REAL("current_error", last->current_error),
+             WEIR_REAL("energy_error", last->energy_error),
+             WEIR_REAL("identity_error", last->identity_error), WEIR_REAL("seconds", s->seconds));
+  if (b->n_shifted > 0) {
+    weir_warn("scattering",
+              "leads of %lld points could not be solved at their energies, as on a band edge, and "
+              "were at energies energy.shift above: currents are not conserved there",
+              (long long)b->n_shifted);
+  }
+}
+
+weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s)
+{
+  const qt_born_spec spec = {.electrons = &study->system,
+                             .phonons = &s->phonons,
+                             .gradient = &s->gradient,
+                             .opts = &study->cfg->scattering,
+                             .lead = &study->cfg->lead,
+                             .n_k = study->n_k,
+                             .k = (const double(*)[2])study->k,
+                             .n_energies = study->n_energies,
+                             .energy = study->energy,
+                             .reservoir = study->reservoir,
+                             .shift = study->cfg->energy.shift,
+                             .threads = threads};
+  const double began = weir_clock();
+
+  WEIR_TRY(qt_born_create(&spec, &s->born));
+  s->seconds = weir_clock() - began;
+  tell(s);
+  return WEIR_OK;
+}

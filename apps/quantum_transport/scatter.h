@@ -1,0 +1,31 @@
+/* scatter.h - electron-phonon scattering of a study: the phonons of its device, the iteration, and
+ * what is written of it. */
+#ifndef QT_SCATTER_H
+#define QT_SCATTER_H
+#include "model/scattering/born.h"
+#include "report/weir_report.h"
+#include "study.h"
+
+/* All zero is none; owns its parts (qt_scatter_fini). */
+typedef struct qt_scatter {
+  qt_system phonons;
+  qt_gradient gradient;
+  qt_born born;
+  double seconds;
+} qt_scatter;
+void qt_scatter_fini(qt_scatter *s);
+
+/* Builds the phonons and nabla H. *out is finished by the caller, on failure too. Fails:
+ * WEIR_ERR_CONFIG and WEIR_ERR_UNSUPPORTED (what scattering does not go together with), as
+ * qt_study_build, qt_gradient_create. */
+weir_status qt_scatter_open(const qt_study *study, qt_scatter *out) WEIR_CHECKED;
+/* Iterates, and writes the event "scattering". Fails: as qt_born_create. */
+weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s) WEIR_CHECKED;
+
+/* Writes scattering.csv, the iterations, and with NetCDF scattering.nc. Fails: WEIR_ERR_DATA,
+ * WEIR_ERR_EXTERNAL, naming the file. */
+weir_status qt_scatter_write(const qt_study *study, const char *dir) WEIR_CHECKED;
+/* Table and figures of the report. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+weir_status qt_scatter_page(const qt_study *study, weir_report *r) WEIR_CHECKED;
+
+#endif
