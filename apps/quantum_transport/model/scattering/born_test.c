@@ -9,8 +9,10 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "model/device.h"
+#include "model/scattering/open_points.h"
 #include "model/scattering/self_energy.h"
 #include "model/units.h"
+#include "model/wire.h"
 
 /* ---- A chain of atoms, one orbital and one displacement each ---- */
 
@@ -215,10 +217,322 @@ static void table_is_reproduced(void **state)
   }
 }
 
+/* ---- Equilibrium ---- */
+
+static double largest(int64_t n, const double *x)
+{
+  double most = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    most = fmax(most, fabs(x[i]));
+  }
+  return most;
+}
+
+/* Leads equally full and warm: no energy and no bond carries a current, nothing is exchanged, and
+ * vibrations have the temperature of the leads. */
+static void equilibrium_carries_nothing(void **state)
+{
+  (void)state;
+  for (int r = 0; r < 2; r++) {
+    chain c;
+    qt_born b;
+
+    chain_init(8, 60, 0.3, &c);
+    c.opts.retarded = r;
+    c.reservoir[QT_LEFT] = c.reservoir[QT_RIGHT] = (qt_reservoir){0.07, 350};
+    assert_ok(qt_born_create(&c.spec, &b));
+    const double scale = 2 * QT_CONDUCTANCE; /* A / eV that an open channel carries */
+
+    for (int l = 0; l < QT_LEADS; l++) {
+      assert_true(largest(b.n_energies, b.flow[l]) <= 1e-8 * scale);
+    }
+    assert_true(largest(b.n_energies * b.n_cuts, b.cut) <= 1e-8 * scale);
+    assert_true(largest(b.n_cuts, b.hop) <= 1e-8 * scale * 0.1);
+    assert_true(largest(b.n_atoms, b.gain_of_electrons) <= 1e-8 * scale * 0.01);
+    assert_true(largest(b.n_atoms, b.gain_of_phonons) <= 1e-8 * scale * 0.01);
+    for (int64_t a = 0; a < b.n_atoms; a++) {
+      assert_relative("temperature", b.temperature[a], 350, 1e-8);
+    }
+    qt_born_fini(&b);
+    chain_fini(&c);
+  }
+}
+
+/* ---- Limits ---- */
+
+static void without_coupling_nothing_changes(void **state)
+{
+  chain c;
+  qt_born b;
+
+  (void)state;
+  chain_init(5, 40, 0, &c);
+  assert_ok(qt_born_create(&c.spec, &b));
+  assert_int_equal(b.n_steps, 2);
+  assert_near(b.step[1].current[QT_LEFT] / b.step[0].current[QT_LEFT], 1, 1e-15);
+  assert_true(b.step[0].current[QT_LEFT] > 0);
+  qt_born_fini(&b);
+  chain_fini(&c);
+}
+
+/* The fixed point does not depend on the way to it. */
+static void mixing_finds_the_same_point(void **state)
+{
+  double current[2];
+
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    chain c;
+    qt_born b;
+
+    chain_init(6, 60, 0.3, &c);
+    c.opts.mixing = i == 0 ? 1 : 0.6;
+    c.opts.tolerance = 1e-10;
+    assert_ok(qt_born_create(&c.spec, &b));
+    current[i] = b.step[b.n_steps - 1].current[QT_LEFT];
+    qt_born_fini(&b);
+    chain_fini(&c);
+  }
+  assert_relative("current", current[1], current[0], 1e-9);
+}
+
+/* ---- A wire of two kinds of atoms, with 2 and 1 orbitals, and three displacements each ---- */
+
+enum { CELLS = 3, BONDS = 3, WIRE_ENERGIES = 18 };
+
+/* From atom to atom, the latter `cells` further. */
+static const struct bond {
+  int64_t from, to, cells;
+  double hopping[2], spring; /* eV of the orbitals of `from` (of `to`, where it has 2); eV^2 amu */
+} bonds[BONDS] = {{0, 1, 0, {-0.08, 0.05}, 0.012},
+                  {1, 0, 1, {-0.07, -0.04}, 0.010},
+                  {0, 0, 1, {0.02, 0.01}, 0.003}};
+static const double mass[2] = {28, 20};
+
+static void start_wire(qt_particle particle, bool periodic, qt_wire *w)
+{
+  const int64_t n = particle == QT_ELECTRONS ? 2 : 3;
+
+  *w = (qt_wire){.particle = particle,
+                 .n = particle == QT_ELECTRONS ? 3 : 6,
+                 .n_atoms = 2,
+                 .cell = {{2.5}, {0, 10}, {0, 0, 10}},
+                 .periodic = {false, false, periodic}};
+  assert_ok(weir_alloc(2, sizeof *w->atom, (void **)&w->atom));
+  w->atom[0] = (qt_atom){.n_orbitals = n, .symbol = "X", .mass = mass[0]};
+  w->atom[1] = (qt_atom){.position = {1.2, 0.9, 0.3},
+                         .first = n,
+                         .n_orbitals = particle == QT_ELECTRONS ? 1 : 3,
+                         .symbol = "X",
+                         .mass = mass[1]};
+}
+
+static void add_both(qt_wire *w, int64_t i, int64_t j, int64_t cells, double value)
+{
+  qt_elements_add(&w->elements, i, j, (const int64_t[]){cells, 0, 0}, (weir_c128){value, 0});
+  qt_elements_add(&w->elements, j, i, (const int64_t[]){-cells, 0, 0}, (weir_c128){value, 0});
+}
+
+static void wire_init(bool periodic, chain *c)
+{
+  qt_wire e, p;
+
+  start_wire(QT_ELECTRONS, periodic, &e);
+  start_wire(QT_PHONONS, periodic, &p);
+  for (int64_t i = 0; i < 3; i++) {
+    qt_elements_add(&e.elements, i, i, (const int64_t[]){0, 0, 0},
+                    (weir_c128){0.03 * (double)i, 0});
+  }
+  for (int i = 0; i < BONDS; i++) {
+    const struct bond *b = &bonds[i];
+
+    for (int64_t o = 0; o < 2; o++) {
+      add_both(&e, b->from == 0 ? o : 2, b->to == 0 ? (b->from == 0 ? 1 - o : o) : 2, b->cells,
+               b->hopping[o]);
+    }
+    for (int64_t d = 0; d < 3; d++) {
+      const double k = b->spring * (1 - 0.2 * (double)d);
+      const int64_t at[] = {3 * b->from + d, 3 * b->to + d};
+
+      add_both(&p, at[0], at[1], b->cells, -k / sqrt(mass[b->from] * mass[b->to]));
+      for (int s = 0; s < 2; s++) {
+        qt_elements_add(&p.elements, at[s], at[s], (const int64_t[]){0, 0, 0},
+                        (weir_c128){k / mass[s == 0 ? b->from : b->to], 0});
+      }
+    }
+  }
+  assert_ok(qt_wire_create(&e, CELLS, NULL, (const double[]){0, 0}, &c->electrons));
+  assert_ok(qt_wire_create(&p, CELLS, NULL, (const double[]){0, 0}, &c->phonons));
+  assert_ok(qt_system_check(&c->electrons, 1e-12));
+  assert_ok(qt_system_check(&c->phonons, 1e-12));
+  qt_wire_fini(&e);
+  qt_wire_fini(&p);
+}
+
+/* The chain's grids and leads, another device. */
+static void wire_case(int64_t n_k, const double (*k)[2], chain *c)
+{
+  chain_init(3, WIRE_ENERGIES, 0, c);
+  qt_gradient_fini(&c->gradient);
+  qt_system_fini(&c->electrons);
+  qt_system_fini(&c->phonons);
+  wire_init(n_k > 1, c);
+  assert_ok(qt_gradient_create(&c->electrons, 0, &c->gradient));
+  qt_gradient_scale(&c->electrons, 3, &c->gradient);
+  for (int e = 0; e < WIRE_ENERGIES; e++) {
+    c->energy[e] = -0.1523 + 0.02 * e;
+  }
+  c->opts.phonons.frequencies = 2;
+  c->opts.tolerance = 1e-8;
+  c->reservoir[QT_LEFT] = (qt_reservoir){0.06, 300};
+  c->reservoir[QT_RIGHT] = (qt_reservoir){-0.02, 300};
+  c->spec.n_k = n_k;
+  c->spec.k = k;
+}
+
+static void wire_of_unlike_atoms_conserves(void **state)
+{
+  const row coupled = {.state = QT_PHONONS_COUPLED}, bath = {.state = QT_PHONONS_BATH};
+  const double k[1][2] = {{0, 0}};
+
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    chain c;
+    qt_born b;
+
+    wire_case(1, k, &c);
+    c.opts.phonons.state = i == 0 ? QT_PHONONS_COUPLED : QT_PHONONS_BATH;
+    assert_ok(qt_born_create(&c.spec, &b));
+    check_conservation(i == 0 ? &coupled : &bath, &b);
+    const double effect = b.step[b.n_steps - 1].current[QT_LEFT] / b.step[0].current[QT_LEFT];
+
+    assert_true(fabs(effect - 1) > 0.01);
+    qt_born_fini(&b);
+    chain_fini(&c);
+  }
+}
+
+/* A period along z that nothing couples over: every wave vector is as one. Threads change no bit.
+ */
+static void wave_vectors_and_threads_do_not_matter(void **state)
+{
+  const double k[3][2] = {{0, 0}, {0, -0.25}, {0, 0.25}};
+  double current[3];
+
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    chain c;
+    qt_born b;
+
+    wire_case(i == 1 ? 2 : 1, &k[i == 1], &c);
+    c.spec.threads = i == 2 ? 3 : 1;
+    c.opts.tolerance = 0.05;
+    assert_ok(qt_born_create(&c.spec, &b));
+    current[i] = b.step[b.n_steps - 1].current[QT_LEFT];
+    qt_born_fini(&b);
+    chain_fini(&c);
+  }
+  assert_relative("two wave vectors", current[1], current[0], 1e-11);
+  assert_true(current[2] == current[0]);
+}
+
+/* ---- Refusals ---- */
+
+static void assert_refused(const chain *c, weir_status expected, const char *text)
+{
+  qt_born b;
+
+  assert_int_equal(qt_born_create(&c->spec, &b), expected);
+  if (strstr(weir_last_message(), text) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", text, weir_last_message());
+  }
+  assert_null(b.step);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+  const double k[4][2] = {{-0.25, -0.25}, {-0.25, 0.25}, {0.25, -0.25}, {0.25, 0.25}};
+  chain c;
+
+  (void)state;
+  chain_init(5, 30, 0.3, &c);
+  c.energy[7] += 1e-4;
+  assert_refused(&c, WEIR_ERR_CONFIG, "energies are not at equal distances");
+  c.energy[7] = NAN;
+  assert_refused(&c, WEIR_ERR_CONFIG, "energies are not at equal distances");
+  c.energy[7] = c.energy[6] + 0.005;
+  c.spec.n_energies = 1;
+  assert_refused(&c, WEIR_ERR_CONFIG, "at least 2 energies");
+  c.spec.n_energies = 30;
+  c.opts.max_iterations = 2;
+  assert_refused(&c, WEIR_ERR_NUMERIC, "after 2 iterations the self-energy changes by");
+  c.spec.n_k = 4;
+  c.spec.k = k;
+  assert_refused(&c, WEIR_ERR_UNSUPPORTED, "wave vectors along one direction alone");
+  c.spec.n_k = 1;
+  c.phonons.atom[3].position[0] += 0.1;
+  assert_refused(&c, WEIR_ERR_CONFIG, "atom 3 is 0.1 Angstrom from that of the device along x");
+  c.phonons.atom[2].mass = 0;
+  assert_refused(&c, WEIR_ERR_CONFIG, "atom 2 has 1 displacements and mass 0 amu");
+  c.phonons.n_atoms--;
+  assert_refused(&c, WEIR_ERR_CONFIG, "has 4 atoms, the device 5");
+  c.phonons.n_atoms++;
+  c.spec.phonons = &c.electrons;
+  assert_refused(&c, WEIR_ERR_CONFIG, "needs electrons");
+  chain_fini(&c);
+}
+
+static weir_status open_points(void *context)
+{
+  const chain *c = context;
+  const qt_open_points_spec s = {.system = &c->electrons,
+                                 .lead = &c->lead,
+                                 .n_k = 1,
+                                 .n_energies = 2,
+                                 .k = c->spec.k,
+                                 .energy = c->energy,
+                                 .reservoir = c->reservoir,
+                                 .threads = 1};
+  qt_open_points o;
+
+  WEIR_TRY(qt_open_points_create(&s, &o));
+  qt_open_points_fini(&o);
+  return WEIR_OK;
+}
+
+static weir_status list_neighbours(void *context)
+{
+  const chain *c = context;
+  qt_neighbours n;
+
+  WEIR_TRY(qt_neighbours_create(&c->electrons, &c->gradient, 1, &n));
+  qt_neighbours_fini(&n);
+  return WEIR_OK;
+}
+
+static void faults_leave_nothing(void **state)
+{
+  chain c;
+
+  (void)state;
+  chain_init(3, 4, 0.3, &c);
+  assert_true(weir_check_faults(list_neighbours, &c) > 0);
+  assert_true(weir_check_faults(open_points, &c) > 0);
+  chain_fini(&c);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(table_is_reproduced),
+      cmocka_unit_test(equilibrium_carries_nothing),
+      cmocka_unit_test(without_coupling_nothing_changes),
+      cmocka_unit_test(mixing_finds_the_same_point),
+      cmocka_unit_test(wire_of_unlike_atoms_conserves),
+      cmocka_unit_test(wave_vectors_and_threads_do_not_matter),
+      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(faults_leave_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
