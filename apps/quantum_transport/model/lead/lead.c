@@ -370,18 +370,20 @@ static weir_status attempt_all(const qt_lead_opts *o, const qt_cell *c, weir_c12
                                qt_lead_result *out)
 {
   static const attempt order[][ATTEMPTS] = {
-      [QT_LEAD_DECIMATION] = {DECIMATION, DOUBLED, MODES, ATTEMPTS},
+      [QT_LEAD_DECIMATION] = {DECIMATION, MODES, DOUBLED, ATTEMPTS},
       [QT_LEAD_MODES] = {MODES, DECIMATION, DOUBLED, ATTEMPTS},
       [QT_LEAD_CONTOUR] = {CONTOUR, MODES, DECIMATION, DOUBLED, ATTEMPTS},
       [QT_LEAD_SLEPC] = {SLEPC, MODES, DECIMATION, DOUBLED, ATTEMPTS},
   };
+  /* Modes are those of a real energy, broadened no more than leads are. */
+  const bool modes_apply = o->method != QT_LEAD_DECIMATION || z.im <= fmax(o->eta, o->eta_phonons);
   double least = INFINITY;
 
   for (int i = 0; order[o->method][i] != ATTEMPTS; i++) {
     const attempt which = order[o->method][i];
     qt_lead_result got = {.residual = 0};
 
-    if (which < MODES && incoming->mode[QT_LEFT] != NULL) {
+    if (which < MODES ? incoming->mode[QT_LEFT] != NULL : !modes_apply) {
       continue;
     }
     fill_blocks(c, which >= MODES ? (weir_c128){z.re, 0} : z, b);
