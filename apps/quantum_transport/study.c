@@ -8,12 +8,10 @@
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "device/weir_parallel.h"
-#include "model/energies.h"
 #include "model/rgf/rgf.h"
+#include "refine.h"
 
 #define USUAL "chain"
-
-enum { MOST_INTEGRALS = 64 };
 
 static const qt_device *device_of(const weir_one_of *kind)
 {
@@ -239,7 +237,7 @@ static double widest_step(const qt_study *s, const qt_window *w)
  * occupations are steps. */
 static bool resolves(const qt_study *s, const qt_window *w)
 {
-  return w->kt == 0 || s->cfg->energy.tolerance > 0 || widest_step(s, w) <= (w->high - w->low) / 10;
+  return w->kt == 0 || s->is_refined || widest_step(s, w) <= (w->high - w->low) / 10;
 }
 
 /* Says what an integral over the energies lacks. Phonons below the first energy are counted, those
@@ -258,7 +256,7 @@ static void warn_of_grid(const qt_study *s, qt_window w)
               "eV: currents and conductances lack what is outside",
               e[0], e[last], w.low, w.high);
   }
-  if (w.kt > 0 && widest_step(s, &w) > w.kt && s->cfg->energy.tolerance == 0) {
+  if (w.kt > 0 && widest_step(s, &w) > w.kt && !s->is_refined) {
     weir_warn("run",
               "energy.points: energies lie %g eV apart, more than k_B T of %g eV: currents and "
               "conductances are not resolved, and not given where their window has fewer than ten "
@@ -319,26 +317,6 @@ static void integrate(qt_study *s)
   s->conductance = or_none(is_known(s, &linear),
                            qt_electron_conductance(n, e, t, s->mu, c->temperature, s->spin));
   warn_of_grid(s, w);
-}
-
-/* What of a run is integrated over energies; returns how many. */
-static int integrals_of(const qt_study *s, qt_integral out[MOST_INTEGRALS])
-{
-  const weir_real_list *list = &s->cfg->contact.conductance_temperatures;
-  const bool phonons = s->system.particle == QT_PHONONS;
-  int n = 0;
-
-  out[n++] = (qt_integral){phonons ? QT_PHONON_CURRENT : QT_ELECTRON_CURRENT,
-                           {s->reservoir[QT_LEFT], s->reservoir[QT_RIGHT]}};
-  if (!phonons) {
-    out[n++] =
-        (qt_integral){QT_ELECTRON_CONDUCTANCE, {{s->mu, s->cfg->contact.temperature}, {0, 0}}};
-    return n;
-  }
-  for (int64_t i = 0; i < list->count && n < MOST_INTEGRALS; i++) {
-    out[n++] = (qt_integral){QT_PHONON_CONDUCTANCE, {{0, list->items[i]}, {0, 0}}};
-  }
-  return n;
 }
 
 /* Held when the spectra begin. */
@@ -459,45 +437,6 @@ static weir_status finish(qt_study *s)
   return WEIR_OK;
 }
 
-/* Adds energies where the integrals of the run need them. Collective. */
-static weir_status refine(qt_study *s, int threads)
-{
-  const qt_energy_opts *o = &s->cfg->energy;
-  const qt_transport_spec spec = spec_of(s, threads);
-  const int64_t before = s->n_energies;
-  qt_integral integral[MOST_INTEGRALS];
-  const qt_energies_spec rule = {.tolerance = o->tolerance,
-                                 .least = fmax(2 * o->shift, 1e-9),
-                                 .most = o->max_points,
-                                 .n_integrals = integrals_of(s, integral),
-                                 .integral = integral,
-                                 .weight = s->weight};
-  bool met = true;
-
-  if (o->tolerance == 0 || s->n_energies < 2) {
-    return WEIR_OK;
-  }
-  const weir_status status =
-      qt_energies_refine(&s->system, &spec, &rule, &s->energy, &s->n_energies, &s->transport, &met);
-
-  if (status == WEIR_ERR_STOPPED) {
-    return weir_fail(WEIR_ERR_STOPPED,
-                     "stopped while energies were added to the %lld that are "
-                     "computed (energy.tolerance): repeat the command to resume it",
-                     (long long)before);
-  }
-  WEIR_TRY(status);
-  weir_info("run", "energy.tolerance: %lld energies are added to %lld",
-            (long long)(s->n_energies - before), (long long)before);
-  if (!met) {
-    weir_warn("run",
-              "energy.max_points: %lld energies are too few for energy.tolerance %g: currents or "
-              "conductances change by more when intervals of the %lld energies are halved",
-              (long long)o->max_points, o->tolerance, (long long)s->n_energies);
-  }
-  return WEIR_OK;
-}
-
 weir_status qt_study_run(qt_study *s, int threads)
 {
   const qt_transport_spec spec = spec_of(s, threads);
@@ -509,7 +448,9 @@ weir_status qt_study_run(qt_study *s, int threads)
   WEIR_TRY(s->comm != NULL ? weir_comm_agree(s->comm, status) : status);
   s->predicted_bytes = size.peak;
   WEIR_TRY(qt_transport_create(&s->system, &spec, &s->transport));
-  WEIR_TRY(refine(s, threads));
+  const qt_transport_spec more = spec_of(s, threads);
+
+  WEIR_TRY(qt_refine(s, &more));
   s->seconds = weir_clock() - began;
   s->threads = size.threads;
   const weir_status done = leads ? finish(s) : WEIR_OK;

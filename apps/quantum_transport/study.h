@@ -32,6 +32,7 @@ typedef struct qt_study {
   double current, energy_current, conductance; /* A, W, S; phonons: heat current in W; NaN where
                                                   no energies are in the window of the leads */
   qt_study_heat *heat;                         /* [cfg->contact.conductance_temperatures] */
+  bool is_refined;                             /* energies are as energy.tolerance needs them */
   double seconds;                              /* elapsed; those of phases are in transport */
   int threads;                                 /* of rank 0                                 */
   double predicted_bytes;                      /* as qt_study_size of this run */

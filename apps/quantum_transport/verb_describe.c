@@ -63,6 +63,11 @@ static weir_status print(qt_study *s, int threads)
          (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
   printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
          (long long)d->lead[QT_RIGHT].n);
+  if (s->cfg->energy.tolerance > 0) {
+    printf("# energy.tolerance adds energies, %lld at most in all; flops and memory are those "
+           "without them\n",
+           (long long)s->cfg->energy.max_points);
+  }
   if (s->cfg->electrostatics.enabled) {
     WEIR_TRY(qt_iv_size(s, threads, &sweep_bytes, &s->reserved));
   }
@@ -76,11 +81,6 @@ static weir_status print(qt_study *s, int threads)
            1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
     printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
            1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
-  }
-  if (s->cfg->energy.tolerance > 0) {
-    printf("# energy.tolerance adds energies, %lld at most in all; flops and memory are those "
-           "without them\n",
-           (long long)s->cfg->energy.max_points);
   }
   return s->cfg->electrostatics.enabled ? print_electrostatics(s, sweep_bytes) : WEIR_OK;
 }

@@ -21,6 +21,7 @@ typedef struct step {
   int64_t n, added; /* energies of the grid, and to add          */
   double *middle;   /* [added] */
   int64_t *at;      /* [added] interval of each                 */
+  int64_t held;     /* bytes of this rank before the first step */
 } step;
 
 /* ---- Integrals ---- */
@@ -277,6 +278,15 @@ static weir_status choose_all(step *s)
   return share(s, WEIR_I64, s->at, added);
 }
 
+/* What of a limit of memory is left beside what has been added and the longest array anew. */
+static double memory_left(const step *s, const qt_transport *t)
+{
+  const int64_t bonds = qt_sparse_count(&t->bonds), longest = bonds > t->n ? bonds : t->n;
+  const double woven = sizeof(double) * (double)(t->n_k * (s->n + s->added) * longest);
+
+  return fmax(s->transport->memory - (double)(weir_alloc_bytes() - s->held) - woven, 1);
+}
+
 static weir_status add_energies(step *s, qt_transport *t)
 {
   qt_transport_spec spec = *s->transport;
@@ -286,6 +296,7 @@ static weir_status add_energies(step *s, qt_transport *t)
   spec.n_energies = s->added;
   spec.energy = s->middle;
   spec.save = NULL;
+  spec.memory = spec.memory > 0 ? memory_left(s, t) : 0;
   WEIR_TRY(qt_transport_create(s->s, &spec, &more));
   WEIR_TRY_GOTO(agree(s, s->leads ? extend(s, &more, t) : WEIR_OK), done);
   WEIR_TRY_GOTO(agree(s, weave(s, 1, sizeof *s->energy, s->middle, &s->energy)), done);
@@ -318,7 +329,8 @@ weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_sp
              .spec = spec,
              .leads = t_spec->comm == NULL || weir_comm_rank(t_spec->comm) == 0,
              .energy = *energy,
-             .n = *n};
+             .n = *n,
+             .held = weir_alloc_bytes()};
   weir_status status = WEIR_OK;
 
   *met = true;

@@ -1,0 +1,67 @@
+/* refine.c - see refine.h. */
+#include "refine.h"
+
+#include <math.h>
+
+#include "base/weir_log.h"
+#include "model/energies.h"
+
+enum { MOST_INTEGRALS = 64 };
+
+/* What of a run is integrated over energies; returns how many. */
+static int integrals_of(const qt_study *s, qt_integral out[MOST_INTEGRALS])
+{
+  const weir_real_list *list = &s->cfg->contact.conductance_temperatures;
+  const bool phonons = s->system.particle == QT_PHONONS;
+  int n = 0;
+
+  out[n++] = (qt_integral){phonons ? QT_PHONON_CURRENT : QT_ELECTRON_CURRENT,
+                           {s->reservoir[QT_LEFT], s->reservoir[QT_RIGHT]}};
+  if (!phonons) {
+    out[n++] =
+        (qt_integral){QT_ELECTRON_CONDUCTANCE, {{s->mu, s->cfg->contact.temperature}, {0, 0}}};
+    return n;
+  }
+  for (int64_t i = 0; i < list->count && n < MOST_INTEGRALS; i++) {
+    out[n++] = (qt_integral){QT_PHONON_CONDUCTANCE, {{0, list->items[i]}, {0, 0}}};
+  }
+  return n;
+}
+
+weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
+{
+  const qt_energy_opts *o = &s->cfg->energy;
+  const int64_t before = s->n_energies;
+  qt_integral integral[MOST_INTEGRALS];
+  const qt_energies_spec rule = {.tolerance = o->tolerance,
+                                 .least = fmax(2 * o->shift, 1e-9),
+                                 .most = o->max_points,
+                                 .n_integrals = integrals_of(s, integral),
+                                 .integral = integral,
+                                 .weight = s->weight};
+  bool met = true;
+
+  if (o->tolerance == 0 || s->n_energies < 2) {
+    return WEIR_OK;
+  }
+  const weir_status status =
+      qt_energies_refine(&s->system, spec, &rule, &s->energy, &s->n_energies, &s->transport, &met);
+
+  if (status == WEIR_ERR_STOPPED) {
+    return weir_fail(WEIR_ERR_STOPPED,
+                     "stopped while energies were added to the %lld that are "
+                     "computed (energy.tolerance): repeat the command to resume it",
+                     (long long)before);
+  }
+  WEIR_TRY(status);
+  s->is_refined = met;
+  weir_info("run", "energy.tolerance: %lld energies are added to %lld",
+            (long long)(s->n_energies - before), (long long)before);
+  if (!met) {
+    weir_warn("run",
+              "energy.max_points: %lld energies are too few for energy.tolerance %g: currents or "
+              "conductances change by more when intervals of the %lld energies are halved",
+              (long long)o->max_points, o->tolerance, (long long)s->n_energies);
+  }
+  return WEIR_OK;
+}
