@@ -8,6 +8,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "base/weir_sort.h"
 #include "iv.h"
 #include "model/units.h"
 #include "out_spectra.h"
@@ -138,13 +139,6 @@ static weir_status spectra_figures(weir_report *r, const qt_study *s)
                                            .n_series = 1});
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Distinct positions of atoms along x, ascending; those nearer than 1e-3 Angstrom are one. */
 static int64_t positions(const qt_system *s, double *x)
 {
@@ -153,7 +147,7 @@ static int64_t positions(const qt_system *s, double *x)
   for (int64_t a = 0; a < s->n_atoms; a++) {
     x[a] = s->atom[a].position[0];
   }
-  qsort(x, (size_t)s->n_atoms, sizeof *x, ascending);
+  qsort(x, (size_t)s->n_atoms, sizeof *x, weir_compare_f64);
   for (int64_t a = 0; a < s->n_atoms; a++) {
     if (n == 0 || x[a] - x[n - 1] > 1e-3) {
       x[n++] = x[a];
@@ -186,7 +180,7 @@ static weir_status find_top(int64_t n, const double *value, double *top)
 
   WEIR_TRY(weir_alloc(n, sizeof *sorted, (void **)&sorted));
   memcpy(sorted, value, (size_t)n * sizeof *sorted);
-  qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+  qsort(sorted, (size_t)n, sizeof *sorted, weir_compare_f64);
   *top = sorted[(n - 1) * 98 / 100];
   weir_free(&sorted);
   return WEIR_OK;

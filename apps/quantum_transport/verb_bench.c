@@ -8,6 +8,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
+#include "base/weir_sort.h"
 #include "model/rgf/rgf.h"
 #include "speed.h"
 #include "study.h"
@@ -118,13 +119,6 @@ static bool solve_blocks(bench *b, int unused)
   return qt_rgf_solve(&job, b->scratch);
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Median of the repeats, after one that is not measured; NaN where there is no result. */
 static double measure(bench *b, bool (*solve)(bench *, int), int which)
 {
@@ -138,7 +132,7 @@ static double measure(bench *b, bool (*solve)(bench *, int), int which)
     }
     b->seconds[i] = weir_clock() - began;
   }
-  qsort(b->seconds + 1, (size_t)n, sizeof *b->seconds, ascending);
+  qsort(b->seconds + 1, (size_t)n, sizeof *b->seconds, weir_compare_f64);
   return n % 2 ? b->seconds[1 + n / 2] : (b->seconds[n / 2] + b->seconds[1 + n / 2]) / 2;
 }
 

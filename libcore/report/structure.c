@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "conf/weir_number.h"
 #include "report/report_priv.h"
 
@@ -96,13 +97,6 @@ static void measure(drawn *d)
   d->bond = isfinite(least) ? least : 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Distance of a point from the nearer end along x. */
 static double from_end(const drawn *d, int64_t i)
 {
@@ -126,7 +120,7 @@ static weir_status find_limit(const drawn *d, double *limit)
   for (int64_t i = 0; i < n; i++) {
     distance[i] = from_end(d, i);
   }
-  qsort(distance, (size_t)n, sizeof *distance, ascending);
+  qsort(distance, (size_t)n, sizeof *distance, weir_compare_f64);
   *limit = fmin(*limit, distance[WEIR_STRUCTURE_POINTS]);
   if (*limit <= distance[0]) {
     *limit = nextafter(distance[0], INFINITY);

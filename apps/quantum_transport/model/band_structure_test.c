@@ -9,6 +9,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
+#include "base/weir_sort.h"
 #include "ops/linear/weir_linear.h"
 
 enum { MOST = 110, SQUARE = MOST * MOST };
@@ -80,13 +81,6 @@ static void phonons_are_given_as_energies(void **state)
   qt_band_structure_fini(&b);
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Against eigenvalues of H u = E S u by the QZ iteration, of cells of one and of several stripes.
  */
 static void overlaps_count(void **state)
@@ -119,7 +113,7 @@ static void overlaps_count(void **state)
 
         value[i] = (alpha[i].re * beta[i].re + alpha[i].im * beta[i].im) / square;
       }
-      qsort(value, (size_t)n, sizeof *value, ascending);
+      qsort(value, (size_t)n, sizeof *value, weir_compare_f64);
       for (int64_t i = 0; i < n; i++) {
         assert_true(fabs(value[i] - b.energy[p * n + i]) < 1e-10);
       }

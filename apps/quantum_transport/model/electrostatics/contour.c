@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_sort.h"
 #include "model/units.h"
 
 enum { MAX_ORDER = 64, BREAKS = 9 };
@@ -85,13 +86,6 @@ static void add_level(maker *m, double lo, double hi, double height)
   }
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 /* Segments that end at the reference and around the chemical potentials, none wider than twice the
  * height. */
 static void add_levels(maker *m, double height)
@@ -104,7 +98,7 @@ static void add_levels(maker *m, double height)
                        mu[0] + near, mu[1], mu[1] - near, mu[1] + near};
   double last = lo;
 
-  qsort(at, BREAKS, sizeof *at, ascending);
+  qsort(at, BREAKS, sizeof *at, weir_compare_f64);
   /* nothing is on the side of the reference where all states are as they are without charge */
   const double begin = fmin(mu[0], mu[1]) - far >= m->reference ? m->reference : lo;
   const double end = fmax(mu[0], mu[1]) + far <= m->reference ? m->reference : hi;

@@ -1,0 +1,13 @@
+/* weir_sort.h - orders for qsort. */
+#ifndef WEIR_SORT_H
+#define WEIR_SORT_H
+
+/* Doubles, ascending; there is no NaN among them. */
+static inline int weir_compare_f64(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+#endif
