@@ -144,12 +144,10 @@ static weir_status add_bonds(couplings *c, picture *p)
 /* Bonds within the cell across: those of the image (0, 0). */
 static weir_status find_bonds(const qt_system *s, picture *p)
 {
-  couplings c = {.s = s};
+  const int64_t home = qt_bloch_find(&s->h, 0, 0);
+  couplings c = {.s = s, .h = home >= 0 ? &s->h.matrix[home] : NULL};
   weir_status status = WEIR_OK;
 
-  for (int64_t i = 0; i < s->h.count; i++) {
-    c.h = s->h.image[i][0] == 0 && s->h.image[i][1] == 0 ? &s->h.matrix[i] : c.h;
-  }
   if (c.h == NULL) {
     return WEIR_OK;
   }

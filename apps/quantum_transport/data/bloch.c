@@ -8,11 +8,11 @@
 /* Place of an image in m, which grows by it; the matrices come later. */
 static weir_status find_image(qt_bloch *m, int64_t *capacity, int64_t y, int64_t z, int64_t *place)
 {
-  for (*place = 0; *place < m->count; (*place)++) {
-    if (m->image[*place][0] == y && m->image[*place][1] == z) {
-      return WEIR_OK;
-    }
+  *place = qt_bloch_find(m, y, z);
+  if (*place >= 0) {
+    return WEIR_OK;
   }
+  *place = m->count;
   WEIR_TRY(weir_reserve(&m->image, capacity, m->count + 1, sizeof *m->image));
   m->image[m->count][0] = y;
   m->image[m->count++][1] = z;

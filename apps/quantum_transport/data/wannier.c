@@ -198,15 +198,10 @@ static weir_status list_images(const folding *f, qt_bloch *out)
   WEIR_TRY(weir_alloc(f->w->n_r, sizeof *out->image, (void **)&out->image));
   for (int64_t i = 0; i < f->w->n_r; i++) {
     const int64_t y = f->w->r[i][f->axes.vector[1]], z = f->w->r[i][f->axes.vector[2]];
-    int64_t known = 0;
 
-    while (known < out->count && (out->image[known][0] != y || out->image[known][1] != z)) {
-      known++;
-    }
-    if (known == out->count && is_used(f->w, i)) {
-      out->image[known][0] = y;
-      out->image[known][1] = z;
-      out->count++;
+    if (qt_bloch_find(out, y, z) < 0 && is_used(f->w, i)) {
+      out->image[out->count][0] = y;
+      out->image[out->count++][1] = z;
     }
   }
   return weir_alloc(out->count, sizeof *out->matrix, (void **)&out->matrix);

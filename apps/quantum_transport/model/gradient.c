@@ -115,12 +115,9 @@ done:
 /* The matrix of an image of H; NULL: there is none. */
 static const qt_sparse *matrix_of(const qt_system *s, const int64_t image[2])
 {
-  for (int64_t m = 0; m < s->h.count; m++) {
-    if (s->h.image[m][0] == image[0] && s->h.image[m][1] == image[1]) {
-      return &s->h.matrix[m];
-    }
-  }
-  return NULL;
+  const int64_t i = qt_bloch_find(&s->h, image[0], image[1]);
+
+  return i >= 0 ? &s->h.matrix[i] : NULL;
 }
 
 void qt_gradient_scale(const qt_system *s, double exponent, qt_gradient *g)

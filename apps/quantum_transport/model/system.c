@@ -96,6 +96,16 @@ void qt_bloch_add(const qt_bloch *m, const double k[2], weir_c128 factor, weir_c
   }
 }
 
+int64_t qt_bloch_find(const qt_bloch *m, int64_t y, int64_t z)
+{
+  for (int64_t i = 0; i < m->count; i++) {
+    if (m->image[i][0] == y && m->image[i][1] == z) {
+      return i;
+    }
+  }
+  return -1;
+}
+
 static int64_t block_of(const qt_system *s, int64_t orbital)
 {
   int64_t lo = 0, hi = s->n_blocks;
@@ -167,13 +177,10 @@ static weir_status check_hermitian(const qt_system *s, const char *name, const q
 
   for (int64_t i = 0; i < m->count; i++) {
     const int64_t *image = m->image[i];
-    int64_t other = 0, row, column;
+    const int64_t other = qt_bloch_find(m, -image[0], -image[1]);
+    int64_t row, column;
 
-    while (other < m->count &&
-           (m->image[other][0] != -image[0] || m->image[other][1] != -image[1])) {
-      other++;
-    }
-    if (other == m->count) {
+    if (other < 0) {
       return weir_fail(WEIR_ERR_DATA, "%s has image (%lld, %lld) but not (%lld, %lld)", name,
                        (long long)image[0], (long long)image[1], (long long)-image[0],
                        (long long)-image[1]);

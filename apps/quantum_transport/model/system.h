@@ -81,6 +81,8 @@ void qt_system_digest(const qt_system *s, char digest[65]);
  * (dense, row by row). */
 void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2],
                          int64_t row_block, int64_t column_block, weir_c128 factor, weir_c128 *out);
+/* The place of the image (y, z) among m->image; -1: it has none. */
+int64_t qt_bloch_find(const qt_bloch *m, int64_t y, int64_t z);
 /* exp(2 pi i k . image[i]). */
 weir_c128 qt_bloch_phase(const qt_bloch *m, int64_t i, const double k[2]);
 /* out [rows, columns] += factor times M(k), of all of a lead's matrix. */

@@ -18,28 +18,16 @@ static void add_matrix(const qt_sparse *m, const double *u, qt_entries *out)
   }
 }
 
-static int64_t find_image(const qt_bloch *m, const int64_t image[2])
-{
-  for (int64_t k = 0; k < m->count; k++) {
-    if (m->image[k][0] == image[0] && m->image[k][1] == image[1]) {
-      return k;
-    }
-  }
-  return -1;
-}
-
 /* A copy of h, plus what u [n] adds through the overlap s, of an orthonormal basis on the diagonal
  * (where `diagonal`: of cells, not between them). u NULL: a copy. */
 static weir_status shift(const qt_bloch *h, const qt_bloch *s, bool diagonal, const double *u,
                          qt_bloch *out)
 {
-  const int64_t home[2] = {0, 0};
-
   if (h->count == 0) {
     return WEIR_OK;
   }
   for (int64_t k = 0; k < s->count && u != NULL; k++) {
-    if (find_image(h, s->image[k]) < 0) {
+    if (qt_bloch_find(h, s->image[k][0], s->image[k][1]) < 0) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "the overlap couples image (%lld, %lld), which the Hamiltonian does not",
                        (long long)s->image[k][0], (long long)s->image[k][1]);
@@ -50,7 +38,7 @@ static weir_status shift(const qt_bloch *h, const qt_bloch *s, bool diagonal, co
   memcpy(out->image, h->image, (size_t)h->count * sizeof *h->image);
   out->count = h->count;
   for (int64_t k = 0; k < h->count; k++) {
-    const int64_t of_s = find_image(s, h->image[k]);
+    const int64_t of_s = qt_bloch_find(s, h->image[k][0], h->image[k][1]);
     qt_entries entries = {.count = 0};
 
     add_matrix(&h->matrix[k], NULL, &entries);
@@ -58,7 +46,7 @@ static weir_status shift(const qt_bloch *h, const qt_bloch *s, bool diagonal, co
       add_matrix(&s->matrix[of_s], u, &entries);
     }
     for (int64_t i = 0; i < h->matrix[k].rows && u != NULL && s->count == 0 && diagonal &&
-                        find_image(h, home) == k;
+                        qt_bloch_find(h, 0, 0) == k;
          i++) {
       qt_entries_add(&entries, i, i, (weir_c128){u[i], 0});
     }
