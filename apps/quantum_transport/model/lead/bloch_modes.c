@@ -373,19 +373,6 @@ weir_status lead_bloch_modes_incoming(const qt_lead_opts *o, lead_bloch_modes *m
   return WEIR_OK;
 }
 
-/* to loses its part along `unit`, of length 1. */
-static void remove_part(int64_t r, const weir_c128 *unit, weir_c128 *to)
-{
-  weir_c128 sum = {0, 0};
-
-  for (int64_t i = 0; i < r; i++) {
-    sum = weir_add_c128(sum, weir_mul_c128(weir_conj_c128(unit[i]), to[i]));
-  }
-  for (int64_t i = 0; i < r; i++) {
-    to[i] = weir_sub_c128(to[i], weir_mul_c128(sum, unit[i]));
-  }
-}
-
 /* The coordinate of which `rows` orthonormal vectors hold least. */
 static int64_t find_outside(int64_t r, int64_t rows, const weir_c128 *basis)
 {
@@ -421,7 +408,7 @@ static void complete(int64_t r, int64_t rows, weir_c128 *x, weir_c128 *basis)
     }
     for (int pass = 0; pass < TWICE; pass++) {
       for (int64_t i = 0; i < k; i++) {
-        remove_part(r, basis + i * r, to);
+        lead_remove_part(r, basis + i * r, to);
       }
       const double length = lead_norm(r, to);
 

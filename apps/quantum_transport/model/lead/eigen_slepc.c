@@ -102,19 +102,6 @@ static weir_status create(const qt_lead_opts *o, const lead_blocks *b, lead_bloc
   return WEIR_OK;
 }
 
-/* to loses its part along `unit`. */
-static void remove_part(int64_t n, const weir_c128 *unit, weir_c128 *to)
-{
-  weir_c128 sum = {0, 0};
-
-  for (int64_t i = 0; i < n; i++) {
-    sum = weir_add_c128(sum, weir_mul_c128(weir_conj_c128(unit[i]), to[i]));
-  }
-  for (int64_t i = 0; i < n; i++) {
-    to[i] = weir_sub_c128(to[i], weir_mul_c128(sum, unit[i]));
-  }
-}
-
 static double normalize(int64_t n, weir_c128 *x)
 {
   const double length = lead_norm(n, x);
@@ -138,10 +125,10 @@ static int64_t remove_known(search *s, weir_c128 z, int64_t *known)
 
       memcpy(unit, s->v + k * n, (size_t)n * sizeof *unit);
       for (int64_t i = 0; i < alike; i++) {
-        remove_part(n, s->basis + i * n, unit);
+        lead_remove_part(n, s->basis + i * n, unit);
       }
       (void)normalize(n, unit);
-      remove_part(n, unit, s->rest);
+      lead_remove_part(n, unit, s->rest);
       alike++;
       *known = k;
     }

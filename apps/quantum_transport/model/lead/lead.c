@@ -119,6 +119,18 @@ double qt_lead_eta(const qt_lead_opts *o, qt_particle particle, double energy)
   return particle == QT_PHONONS ? fmin(o->eta_phonons, o->eta_relative * energy) : o->eta;
 }
 
+void lead_remove_part(int64_t count, const weir_c128 *unit, weir_c128 *to)
+{
+  weir_c128 sum = {0, 0};
+
+  for (int64_t i = 0; i < count; i++) {
+    sum = weir_add_c128(sum, weir_mul_c128(weir_conj_c128(unit[i]), to[i]));
+  }
+  for (int64_t i = 0; i < count; i++) {
+    to[i] = weir_sub_c128(to[i], weir_mul_c128(sum, unit[i]));
+  }
+}
+
 double lead_norm(int64_t count, const weir_c128 *a)
 {
   double sum = 0;

@@ -15,6 +15,8 @@ void lead_blocks_fini(lead_blocks *b);
 /* Square root of the sum of |a_i|^2; place of the largest. */
 double lead_norm(int64_t count, const weir_c128 *a);
 int64_t lead_largest(int64_t count, const weir_c128 *a);
+/* to loses its part along `unit`, of length 1. */
+void lead_remove_part(int64_t count, const weir_c128 *unit, weir_c128 *to);
 
 /* Both give Sigma of both sides, unless *found is false. Fail: WEIR_ERR_MEMORY. */
 weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
