@@ -13,9 +13,7 @@
 #define QT_POISSON_H
 #include "comm/weir_comm.h"
 #include "model/electrostatics/grid.h"
-
-/* e^2 / epsilon_0 is 1 / this, in eV Angstrom: e / (V Angstrom). */
-#define QT_EPSILON_0 5.526349406e-3
+#include "model/units.h"
 
 /* Writes electrons less holes of an atom at a potential energy (eV), and the derivative, which is
  * not above 0. */
