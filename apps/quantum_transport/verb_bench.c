@@ -52,26 +52,9 @@ static void bench_fini(bench *b)
 static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
 {
   const bench *b = context;
-  const qt_system *s = &b->study.system;
-  const int64_t rows = qt_layout_rows(&b->layout, row);
-  const int64_t columns = qt_layout_rows(&b->layout, column);
 
-  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
-  if (s->s.count > 0) {
-    qt_system_add_block(s, &s->s, b->k, row, column, (weir_c128){b->energy, 0}, out);
-  }
-  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
-    out[i * (rows + 1)].re = b->energy;
-  }
-  qt_system_add_block(s, &s->h, b->k, row, column, (weir_c128){-1, 0}, out);
-  for (int c = 0; c < QT_LEADS; c++) {
-    const bool touches = row == column && row == (c == QT_LEFT ? 0 : s->n_blocks - 1);
-
-    for (int64_t i = 0; i < rows * rows && touches; i++) {
-      out[i].re -= b->sigma[c][i].re;
-      out[i].im -= b->sigma[c][i].im;
-    }
-  }
+  qt_system_inverse_block(&b->study.system, b->k, (weir_c128){b->energy, 0}, b->sigma, row, column,
+                          out);
 }
 
 /* Sigma^< = i Gamma of the left lead. */

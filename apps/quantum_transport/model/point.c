@@ -198,27 +198,8 @@ static bool is_closed(const qt_lead_result *r, int64_t n, const weir_c128 *sigma
 /* E S - H, minus Sigma at the ends. */
 static void assemble(const point *p, int64_t row, int64_t column, weir_c128 *out)
 {
-  const qt_system *s = p->spec->system;
-  const int64_t rows = qt_layout_rows(p->spec->layout, row);
-  const int64_t columns = qt_layout_rows(p->spec->layout, column);
-  const double *k = p->leads->k;
-
-  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
-  if (s->s.count > 0) {
-    qt_system_add_block(s, &s->s, k, row, column, (weir_c128){p->energy, 0}, out);
-  }
-  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
-    out[i * (rows + 1)].re = p->energy;
-  }
-  qt_system_add_block(s, &s->h, k, row, column, (weir_c128){-1, 0}, out);
-  for (int c = 0; c < QT_LEADS; c++) {
-    const bool touches = row == column && row == (c == QT_LEFT ? 0 : s->n_blocks - 1);
-
-    for (int64_t i = 0; i < rows * rows && touches; i++) {
-      out[i].re -= p->s.sigma[c][i].re;
-      out[i].im -= p->s.sigma[c][i].im;
-    }
-  }
+  qt_system_inverse_block(p->spec->system, p->leads->k, (weir_c128){p->energy, 0}, p->s.sigma, row,
+                          column, out);
 }
 
 /* qt_blocks.read of A. */

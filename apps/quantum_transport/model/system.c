@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "model/overlap.h"
@@ -85,6 +86,31 @@ void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2
   for (int64_t i = 0; i < m->count; i++) {
     qt_sparse_add_block(&m->matrix[i], row, column, phase(m, i, k, factor),
                         s->block[row_block + 1] - row, s->block[column_block + 1] - column, out);
+  }
+}
+
+void qt_system_inverse_block(const qt_system *s, const double k[2], weir_c128 z,
+                             weir_c128 *const sigma[QT_LEADS], int64_t row, int64_t column,
+                             weir_c128 *out)
+{
+  const int64_t rows = s->block[row + 1] - s->block[row];
+  const int64_t columns = s->block[column + 1] - s->block[column];
+
+  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
+  if (s->s.count > 0) {
+    qt_system_add_block(s, &s->s, k, row, column, z, out);
+  }
+  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
+    out[i * (rows + 1)] = z;
+  }
+  qt_system_add_block(s, &s->h, k, row, column, (weir_c128){-1, 0}, out);
+  for (int c = 0; c < QT_LEADS; c++) {
+    const bool touches = row == column && row == (c == QT_LEFT ? 0 : s->n_blocks - 1);
+
+    for (int64_t i = 0; i < rows * rows && touches; i++) {
+      out[i].re -= sigma[c][i].re;
+      out[i].im -= sigma[c][i].im;
+    }
   }
 }
 

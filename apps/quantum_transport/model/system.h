@@ -81,6 +81,11 @@ void qt_system_digest(const qt_system *s, char digest[65]);
  * (dense, row by row). */
 void qt_system_add_block(const qt_system *s, const qt_bloch *m, const double k[2],
                          int64_t row_block, int64_t column_block, weir_c128 factor, weir_c128 *out);
+/* Block (row, column) of A = z S - H - Sigma, the inverse of G, to out [rows, columns]; sigma[c]:
+ * of a lead, [n, n] of its end block. */
+void qt_system_inverse_block(const qt_system *s, const double k[2], weir_c128 z,
+                             weir_c128 *const sigma[QT_LEADS], int64_t row, int64_t column,
+                             weir_c128 *out);
 /* The place of the image (y, z) among m->image; -1: it has none. */
 int64_t qt_bloch_find(const qt_bloch *m, int64_t y, int64_t z);
 /* exp(2 pi i k . image[i]). */
