@@ -1,41 +1,12 @@
 /* lead_test.c - closed forms, methods against each other, energies where one of them fails. */
-#include "model/lead/lead.h"
-
-#include <math.h>
-#include <string.h>
+#include "model/lead/lead_test.h"
 
 #include "base/weir_alloc.h"
-#include "base/weir_check.h"
-#include "base/weir_random.h"
 #include "ops/linear/weir_linear.h"
 
-enum { MOST = 24, METHODS = QT_LEAD_CONTOUR + 1 };
-/* Memory of a cell's matrices, and what a solve gave. */
-typedef struct subject {
-  qt_lead_opts opts;
-  weir_c128 h0[MOST * MOST], h1[MOST * MOST], s0[MOST * MOST], s1[MOST * MOST];
-  weir_c128 sigma[QT_LEADS][MOST * MOST], incoming[QT_LEADS][MOST * MOST];
-  qt_cell cell;
-  qt_lead_result got;
-} subject;
+enum { METHODS = QT_LEAD_CONTOUR + 1 };
 
-static subject s;
-
-static void begin(int64_t n)
-{
-  memset(&s, 0, sizeof s);
-  weir_opts_default(qt_lead_options, sizeof s.opts, &s.opts);
-  s.cell = (qt_cell){.n = n, .h0 = s.h0, .h1 = s.h1};
-}
-
-static weir_status solve(int method, double energy, double eta)
-{
-  s.opts.method = method;
-  s.got = (qt_lead_result){.sigma = {s.sigma[QT_LEFT], s.sigma[QT_RIGHT]}};
-  return qt_lead_solve(&s.opts, &s.cell, energy, eta, &s.got);
-}
-
-/* The same with the modes that the leads send, which must make Gamma. */
+/* solve with the modes that the leads send, which must make Gamma. */
 static weir_status solve_incoming(int method, double energy)
 {
   static weir_c128 gamma[MOST * MOST];
@@ -70,56 +41,6 @@ static void make_chain(double e0, double t)
   begin(1);
   s.h0[0].re = e0;
   s.h1[0].re = t;
-}
-
-/* A random Hermitian cell and coupling of some rank, with a small overlap where wanted. */
-static void make_random(int64_t n, int64_t rank, bool overlap, uint64_t seed)
-{
-  begin(n);
-  for (int64_t i = 0; i < n; i++) {
-    for (int64_t j = 0; j < n; j++) {
-      const int64_t a = i < j ? i : j, b = i < j ? j : i;
-      const double re = weir_random_uniform(seed, 0, 0, (uint64_t)(a * n + b)) - 0.5;
-      const double im = a == b ? 0 : weir_random_uniform(seed, 1, 0, (uint64_t)(a * n + b)) - 0.5;
-
-      s.h0[i * n + j] = (weir_c128){2 * re, i < j ? im : -im};
-      s.s0[i * n + j] = (weir_c128){i == j ? 1 : 0.05 * re, (i < j ? 0.05 : -0.05) * im};
-      for (int64_t k = 0; k < rank; k++) {
-        const double x = weir_random_uniform(seed, 2, 0, (uint64_t)(i * n + k)) - 0.5;
-        const double y = weir_random_uniform(seed, 3, 0, (uint64_t)(k * n + j)) - 0.5;
-        const double z = weir_random_uniform(seed, 4, 0, (uint64_t)(k * n + j)) - 0.5;
-
-        s.h1[i * n + j].re += 2 * x * y;
-        s.h1[i * n + j].im += 2 * x * z;
-        s.s1[i * n + j].re += 0.02 * x * y;
-        s.s1[i * n + j].im += 0.02 * x * z;
-      }
-    }
-  }
-  if (overlap) {
-    s.cell.s0 = s.s0;
-    s.cell.s1 = s.s1;
-  }
-}
-
-static double distance(int64_t count, const weir_c128 *a, const weir_c128 *b)
-{
-  double worst = 0;
-
-  for (int64_t i = 0; i < count; i++) {
-    worst = fmax(worst, hypot(a[i].re - b[i].re, a[i].im - b[i].im));
-  }
-  return worst;
-}
-
-static double size_of(int64_t count, const weir_c128 *a)
-{
-  double worst = 0;
-
-  for (int64_t i = 0; i < count; i++) {
-    worst = fmax(worst, hypot(a[i].re, a[i].im));
-  }
-  return worst;
 }
 
 /* Sigma = t^2 g = (x -+ sqrt(x^2 - 4 t^2)) / 2, the branch that is retarded or decays. */
@@ -368,118 +289,6 @@ static void degenerate_modes_are_told_apart(void **state)
   check_degenerate_modes(QT_LEAD_CONTOUR);
 }
 
-/* The cell becomes `cells` of it. */
-static void repeat_cell(int64_t cells)
-{
-  static weir_c128 kept[4][MOST * MOST];
-  weir_c128 *const m[] = {s.h0, s.h1, s.s0, s.s1};
-  const int64_t n = s.cell.n, wide = n * cells;
-
-  assert_true(wide <= MOST);
-  for (int i = 0; i < 4; i++) {
-    memcpy(kept[i], m[i], sizeof kept[i]);
-    memset(m[i], 0, sizeof kept[i]);
-  }
-  for (int64_t e = 0; e < cells * n * n; e++) {
-    const int64_t c = e / (n * n), i = e / n % n, j = e % n;
-    const int64_t row = c * n + i, next = (c + 1) % cells * n + j;
-
-    for (int x = 0; x < 4; x += 2) { /* matrix of the cell, and to the next one */
-      const weir_c128 up = kept[x + 1][i * n + j];
-
-      m[x][row * wide + c * n + j] = kept[x][i * n + j];
-      if (c + 1 == cells) {
-        m[x + 1][row * wide + next] = up;
-      } else {
-        m[x][row * wide + next] = up;
-        m[x][next * wide + row] = (weir_c128){up.re, -up.im};
-      }
-    }
-  }
-  s.cell.n = wide;
-}
-
-/* Sigma lies in the end blocks alone, where it is that of a sub-cell. */
-static void cells_that_repeat_sub_cells(void **state)
-{
-  static weir_c128 kept[QT_LEADS][MOST * MOST], wide_sigma[MOST * MOST];
-  int with_modes = 0;
-
-  for (uint64_t seed = 0; seed < 24; seed++) {
-    const int64_t n = 1 + (int64_t)(seed % 4), cells = 2 + (int64_t)(seed % 5), wide = n * cells;
-    const double energy = 0.1 * (double)(seed % 7) - 0.3;
-
-    make_random(n, seed % 3 == 0 ? (n + 1) / 2 : n, seed % 2, seed);
-    assert_ok(solve(QT_LEAD_MODES, energy, 0));
-    const int64_t n_modes = s.got.n_modes;
-
-    memcpy(kept, s.sigma, sizeof kept);
-    repeat_cell(cells);
-    for (int apart = 0; apart < 2; apart++) {
-      s.opts.contour.max_cells = apart ? 16 : 1;
-      assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
-      assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
-      assert_int_equal(s.got.n_modes, n_modes);
-      for (int side = 0; side < QT_LEADS; side++) {
-        const int64_t first = side == QT_LEFT ? 0 : wide - n;
-
-        memset(wide_sigma, 0, sizeof wide_sigma);
-        for (int64_t i = 0; i < n * n; i++) {
-          wide_sigma[(first + i / n) * wide + first + i % n] = kept[side][i];
-        }
-        assert_true(distance(wide * wide, s.sigma[side], wide_sigma) <
-                    1e-8 * size_of(n * n, kept[side]));
-      }
-    }
-    with_modes += n_modes > 0;
-  }
-  assert_true(with_modes > 5);
-}
-
-/* A chain with hoppings to first, second and third neighbours, a cell of `n` sites; one site may be
- * another. */
-static void make_long_range(int64_t n, double defect)
-{
-  static const double hopping[] = {0.2, -1, 0.4, -0.15};
-
-  begin(n);
-  for (int64_t i = 0; i < n; i++) {
-    for (int64_t offset = -3; offset <= 3; offset++) {
-      const int64_t j = i + offset;
-      const double t = hopping[offset < 0 ? -offset : offset];
-
-      if (j >= 0) {
-        *(j < n ? &s.h0[i * n + j].re : &s.h1[i * n + j - n].re) = t;
-      }
-    }
-  }
-  s.h0[n + 1].re += defect;
-}
-
-static void sub_cells_with_far_neighbours(void **state)
-{
-  static weir_c128 kept[QT_LEADS][MOST * MOST];
-
-  for (int64_t n = 3; n <= 8; n++) {
-    for (int d = 0; d < 2; d++) {
-      for (double energy = -2.2; energy < 2; energy += 0.417) {
-        make_long_range(n, d * 0.3);
-        assert_ok(solve(QT_LEAD_MODES, energy, 0));
-        const int64_t n_modes = s.got.n_modes;
-
-        memcpy(kept, s.sigma, sizeof kept);
-        assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
-        assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
-        assert_int_equal(s.got.n_modes, n_modes);
-        for (int side = 0; side < QT_LEADS; side++) {
-          assert_true(distance(n * n, kept[side], s.sigma[side]) <
-                      1e-8 * size_of(n * n, kept[side]));
-        }
-      }
-    }
-  }
-}
-
 /* Decimation knows no modes, so modes are taken. */
 static void decimation_sends_no_waves(void **state)
 {
@@ -580,8 +389,6 @@ int main(void)
       cmocka_unit_test(methods_agree_on_random_wires),
       cmocka_unit_test(armchair_cells_have_singular_couplings),
       cmocka_unit_test(degenerate_modes_are_told_apart),
-      cmocka_unit_test(cells_that_repeat_sub_cells),
-      cmocka_unit_test(sub_cells_with_far_neighbours),
       cmocka_unit_test(decimation_sends_no_waves),
       cmocka_unit_test(waves_beyond_the_circles),
       cmocka_unit_test(states_that_do_not_move_are_refused),
