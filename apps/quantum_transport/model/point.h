@@ -63,7 +63,7 @@ qt_slabs_spec qt_point_division(const qt_point_spec *s, int64_t n_slabs, int thr
 int64_t qt_point_count(const qt_point_spec *s, qt_point_array which);
 const char *qt_point_name(qt_point_array which);
 /* Flops of the recursion of a point, blocks taken as full; bytes of scratch, without slabs; bytes
- * that a point takes for a while beside it: cells and work of the leads, at most. */
+ * that a point takes for a while in addition: cells and work of the leads, at most. */
 double qt_point_flops(const qt_point_spec *s);
 int64_t qt_point_scratch(const qt_point_spec *s);
 double qt_point_bytes(const qt_point_spec *s);

@@ -1,5 +1,5 @@
 /* point_ranks.h - ranks that share each point, in slabs (rgf/slabs.h): what a rank needs of the
- * others beside those. */
+ * others in addition. */
 #ifndef QT_POINT_RANKS_H
 #define QT_POINT_RANKS_H
 #include "comm/weir_request.h"

@@ -85,8 +85,8 @@ typedef struct qt_lead_result {
  * that does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,
                           qt_lead_result *out) WEIR_CHECKED;
-/* Bytes that it takes for a while beside the results where the chosen method succeeds: of modes and
- * contours at most. */
+/* Bytes that it takes for a while in addition to the results where the chosen method succeeds: of
+ * modes and contours at most. */
 double qt_lead_bytes(const qt_lead_opts *o, const qt_lead *lead);
 /* gamma = i (sigma - sigma^H), [n, n]. */
 void qt_lead_gamma(int64_t n, const weir_c128 *sigma, weir_c128 *gamma);

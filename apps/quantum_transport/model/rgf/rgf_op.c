@@ -140,7 +140,7 @@ static weir_status run(const weir_op_run *r)
   return WEIR_OK;
 }
 
-/* sum [rows n, rows n] -= sum over m beside n of X[n,m] Y[m,n], or of X[n,m] Y[n,m]^H; returns the
+/* sum [rows n, rows n] -= sum over m next to n of X[n,m] Y[m,n], or of X[n,m] Y[n,m]^H; returns the
  * sum of norms of the products. memory: two blocks. */
 static double subtract_row(const qt_blocks *x, const qt_blocks *y, bool adjoint, const qt_layout *l,
                            int64_t n, weir_c128 *memory, weir_c128 *sum)

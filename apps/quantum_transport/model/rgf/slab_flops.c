@@ -71,7 +71,7 @@ static where where_is(const qt_slabs_spec *spec, int64_t slab, int64_t first)
   return (where){qt_rows_of(spec->layout, first - 1), slab == 0, slab == spec->n_slabs - 1};
 }
 
-/* Of the slab beside its blocks: that the recursion of one between two others begins at the
+/* Of the slab in addition to its blocks: that the recursion of one between two others begins at the
  * separator. */
 static double entry_work(const qt_slabs_spec *spec, const where *at, int64_t first)
 {

@@ -100,7 +100,7 @@ static void copy(int64_t count, const weir_c128 *from, weir_c128 *to)
 /* The blocks of this rank: the recursion goes from block `from` to the one before `to`. */
 typedef struct way {
   int64_t from, to;
-  int64_t before, after; /* separators towards the ranks beside this one; NO_BLOCK: none */
+  int64_t before, after; /* separators towards the ranks next to this one; NO_BLOCK: none */
 } way;
 
 static way way_of(const qt_slabs *s)

@@ -112,7 +112,7 @@ static void gap_minimum_and_masses_are_those_of_the_reference(void **state)
       at -= step / 2 * (e2 - e0) / (e0 - 2 * e1 + e2);
     }
     const double e_c = band(&w, conduction, at, 0, 0);
-    const double beside = band(&w, conduction, at, step / 4, 0);
+    const double near = band(&w, conduction, at, step / 4, 0);
 
     assert_true(fabs(e_v - top[spin_orbit]) < 5e-5);
     assert_true(fabs(e_c - e_v - gap[spin_orbit]) < 5e-5);
@@ -120,7 +120,7 @@ static void gap_minimum_and_masses_are_those_of_the_reference(void **state)
     assert_true(fabs(mass(band(&w, conduction, at - step, 0, 0), e_c,
                           band(&w, conduction, at + step, 0, 0), step) -
                      0.891) < 5e-4);
-    assert_true(fabs(mass(beside, e_c, beside, step / 4) - 0.2012) < 5e-5);
+    assert_true(fabs(mass(near, e_c, near, step / 4) - 0.2012) < 5e-5);
     qt_wire_fini(&w);
   }
 }
@@ -163,9 +163,9 @@ static void holes_have_the_masses_of_the_reference(void **state)
 
     for (int b = 0; b < 3; b++) {
       const double at = band(&w, bands[b], 0, 0, 0);
-      const double beside = band(&w, bands[b], step * u[0], step * u[1], step * u[2]);
+      const double near = band(&w, bands[b], step * u[0], step * u[1], step * u[2]);
 
-      assert_true(fabs(-mass(beside, at, beside, 0.01) - masses[d][b]) < 5e-4);
+      assert_true(fabs(-mass(near, at, near, 0.01) - masses[d][b]) < 5e-4);
     }
   }
   qt_wire_fini(&w);
