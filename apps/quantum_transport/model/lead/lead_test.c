@@ -6,6 +6,8 @@
 
 enum { METHODS = QT_LEAD_CONTOUR + 1 };
 
+static subject s;
+
 /* solve with the modes that the leads send, which must make Gamma. */
 static weir_status solve_incoming(int method, double energy)
 {
@@ -38,7 +40,7 @@ static weir_status solve_incoming(int method, double energy)
 
 static void make_chain(double e0, double t)
 {
-  begin(1);
+  begin(&s, 1);
   s.h0[0].re = e0;
   s.h1[0].re = t;
 }
@@ -66,7 +68,7 @@ static void chains_have_their_closed_form(void **state)
       for (int method = 0; method < METHODS; method++) {
         const bool broadened = method == QT_LEAD_DECIMATION;
 
-        assert_ok(solve(method, e0 + x, broadened ? 1e-9 : 0));
+        assert_ok(solve(&s, method, e0 + x, broadened ? 1e-9 : 0));
         assert_int_equal(s.got.method, method);
         assert_int_equal(s.got.n_modes, inside);
         assert_true(s.got.residual < (broadened ? 1e-8 : 1e-13));
@@ -86,7 +88,7 @@ static void energy_of_the_cell_itself(void **state)
 
   for (double eta = 1e-5; eta > 1e-10; eta /= 10) {
     make_chain(0.25, -1);
-    assert_ok(solve(QT_LEAD_DECIMATION, 0.25, eta));
+    assert_ok(solve(&s, QT_LEAD_DECIMATION, 0.25, eta));
     assert_true(s.got.residual <= s.opts.residual);
     assert_true(s.got.method == (eta < 2e-8 ? QT_LEAD_MODES : s.got.method));
     assert_true(eta < 2e-6 || s.got.method == QT_LEAD_DECIMATION);
@@ -134,9 +136,9 @@ static void methods_agree_on_random_wires(void **state)
   for (uint64_t seed = 0; seed < 60; seed++) {
     const int64_t n = 1 + (int64_t)(seed % 9), rank = seed % 3 == 0 ? n : (n + 1) / 2;
 
-    make_random(n, rank, seed % 2, seed);
+    make_random(&s, n, rank, seed % 2, seed);
     for (double energy = -2.513; energy < 2.6; energy += 0.731) {
-      assert_ok(solve(QT_LEAD_MODES, energy, 0));
+      assert_ok(solve(&s, QT_LEAD_MODES, energy, 0));
       const int64_t n_modes = s.got.n_modes;
 
       assert_int_equal(s.got.method, QT_LEAD_MODES);
@@ -155,7 +157,7 @@ static void methods_agree_on_random_wires(void **state)
       }
       with_modes += n_modes > 0;
       without += n_modes == 0;
-      assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
+      assert_ok(solve(&s, QT_LEAD_CONTOUR, energy, 0));
       assert_int_equal(s.got.n_modes, n_modes);
       assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
       for (int side = 0; side < QT_LEADS; side++) {
@@ -166,7 +168,7 @@ static void methods_agree_on_random_wires(void **state)
         assert_int_equal(s.got.method, method);
         assert_int_equal(s.got.n_modes, n_modes);
       }
-      assert_ok(solve(QT_LEAD_DECIMATION, energy, 1e-9));
+      assert_ok(solve(&s, QT_LEAD_DECIMATION, energy, 1e-9));
       assert_int_equal(s.got.n_modes, n_modes);
       for (int side = 0; side < QT_LEADS; side++) {
         assert_true(distance(n * n, kept[side], s.sigma[side]) < 1e-6 * size_of(n * n, kept[side]));
@@ -180,7 +182,7 @@ static void methods_agree_on_random_wires(void **state)
  * couples to the next cell. */
 static void make_armchair(int64_t lines)
 {
-  begin(2 * lines);
+  begin(&s, 2 * lines);
   for (int64_t i = 0; i < lines; i++) {
     const int64_t a = 2 * i, b = a + 1, n = s.cell.n;
 
@@ -219,7 +221,7 @@ static void armchair_cells_have_singular_couplings(void **state)
     for (double energy = -3.21; energy < 3.3; energy += 0.37) {
       for (int method = 0; method < METHODS; method++) {
         make_armchair(lines);
-        assert_ok(solve(method, energy, 1e-9));
+        assert_ok(solve(&s, method, energy, 1e-9));
         assert_int_equal(s.got.method, method);
         assert_int_equal(s.got.n_modes, armchair_channels(lines, energy));
         assert_true(s.got.residual < 1e-8);
@@ -233,12 +235,12 @@ static void check_degenerate_modes(int method)
 {
   const weir_c128 expected = chain_sigma(0.4, 1);
 
-  begin(6);
+  begin(&s, 6);
   for (int64_t i = 0; i < 6; i++) {
     s.h1[i * 6 + i].re = i < 3 ? 1 : -1;
   }
   assert_ok(solve_incoming(method, 0.4));
-  assert_ok(solve(method, 0.4, 0));
+  assert_ok(solve(&s, method, 0.4, 0));
   assert_int_equal(s.got.n_modes, 6);
   assert_int_equal(s.got.method, method);
   for (int64_t i = 0; i < 36; i++) {
@@ -248,13 +250,13 @@ static void check_degenerate_modes(int method)
     assert_true(distance(1, &s.sigma[QT_RIGHT][i], &z) < 1e-12);
   }
   /* 0.5 + 2 cos k and -0.5 - 2 cos k are 0 at the same k, with opposite velocities. */
-  begin(2);
+  begin(&s, 2);
   s.h0[0].re = 0.5;
   s.h0[3].re = -0.5;
   s.h1[0].re = 1;
   s.h1[3].re = -1;
   assert_ok(solve_incoming(method, 0));
-  assert_ok(solve(method, 0, 0));
+  assert_ok(solve(&s, method, 0, 0));
   assert_int_equal(s.got.n_modes, 2);
   for (int i = 0; i < 2; i++) {
     const weir_c128 z = chain_sigma(i == 0 ? -0.5 : 0.5, 1);
@@ -274,7 +276,7 @@ static void check_degenerate_modes(int method)
     s.s0[i].re = turn[0][a] * turn[0][b] + turn[1][a] * turn[1][b];
   }
   s.cell.s0 = s.s0;
-  assert_ok(solve(method, 0, 0));
+  assert_ok(solve(&s, method, 0, 0));
   for (int i = 0; i < 4; i++) {
     const double x = turn[0][i / 2] * turn[0][i % 2], y = turn[1][i / 2] * turn[1][i % 2];
     const weir_c128 z = {kept[0].re * x + kept[3].re * y, kept[0].im * x + kept[3].im * y};
@@ -307,15 +309,15 @@ static void waves_beyond_the_circles(void **state)
   for (uint64_t seed = 0; seed < 40; seed++) {
     const int64_t n = 2 + (int64_t)(seed % 8);
 
-    make_random(n, n, seed % 2, seed);
+    make_random(&s, n, n, seed % 2, seed);
     s.opts.contour.outer = 1.8;
     s.opts.contour.inner = 1 / 1.8;
     s.opts.contour.points = seed % 4 == 0 ? 4 : 24;
-    assert_ok(solve(QT_LEAD_MODES, 0.3, 0));
+    assert_ok(solve(&s, QT_LEAD_MODES, 0.3, 0));
     const int64_t n_modes = s.got.n_modes;
 
     memcpy(kept, s.sigma, sizeof kept);
-    assert_ok(solve(QT_LEAD_CONTOUR, 0.3, 0));
+    assert_ok(solve(&s, QT_LEAD_CONTOUR, 0.3, 0));
     assert_int_equal(s.got.n_modes, n_modes);
     by_contour += s.got.method == QT_LEAD_CONTOUR;
     for (int side = 0; side < QT_LEADS; side++) {
@@ -329,28 +331,28 @@ static void waves_beyond_the_circles(void **state)
 
 static void states_that_do_not_move_are_refused(void **state)
 {
-  begin(2); /* site 1 is not coupled at all, and its energy is asked for */
+  begin(&s, 2); /* site 1 is not coupled at all, and its energy is asked for */
   s.h1[0].re = -1;
   s.h0[3].re = 0.5;
-  assert_int_equal(solve(QT_LEAD_CONTOUR, 0.5, 0), WEIR_ERR_NUMERIC);
-  assert_int_equal(solve(QT_LEAD_MODES, 0.5, 0), WEIR_ERR_NUMERIC);
+  assert_int_equal(solve(&s, QT_LEAD_CONTOUR, 0.5, 0), WEIR_ERR_NUMERIC);
+  assert_int_equal(solve(&s, QT_LEAD_MODES, 0.5, 0), WEIR_ERR_NUMERIC);
   assert_non_null(strstr(weir_last_message(), "at 0.5 + 0 i"));
   s.h0[0].re = NAN;
-  assert_int_equal(solve(QT_LEAD_DECIMATION, 0.3, 1e-6), WEIR_ERR_NUMERIC);
-  assert_int_equal(solve(QT_LEAD_CONTOUR, 0.3, 1e-6), WEIR_ERR_NUMERIC);
+  assert_int_equal(solve(&s, QT_LEAD_DECIMATION, 0.3, 1e-6), WEIR_ERR_NUMERIC);
+  assert_int_equal(solve(&s, QT_LEAD_CONTOUR, 0.3, 1e-6), WEIR_ERR_NUMERIC);
 }
 
 static weir_status solve_all(void *context)
 {
   (void)context;
-  make_random(5, 3, true, 3);
-  WEIR_TRY(solve(QT_LEAD_MODES, 0.2, 0));
-  begin(2); /* two modes of each lambda */
+  make_random(&s, 5, 3, true, 3);
+  WEIR_TRY(solve(&s, QT_LEAD_MODES, 0.2, 0));
+  begin(&s, 2); /* two modes of each lambda */
   s.h1[0].re = s.h1[3].re = -1;
-  WEIR_TRY(solve(QT_LEAD_MODES, 0.2, 0));
-  WEIR_TRY(solve(QT_LEAD_CONTOUR, 0.2, 0));
+  WEIR_TRY(solve(&s, QT_LEAD_MODES, 0.2, 0));
+  WEIR_TRY(solve(&s, QT_LEAD_CONTOUR, 0.2, 0));
   make_chain(0.25, -1);
-  WEIR_TRY(solve(QT_LEAD_DECIMATION, 0.25, 1e-9)); /* doubles the cell */
+  WEIR_TRY(solve(&s, QT_LEAD_DECIMATION, 0.25, 1e-9)); /* doubles the cell */
   return solve_incoming(QT_LEAD_CONTOUR, 0.25);
 }
 

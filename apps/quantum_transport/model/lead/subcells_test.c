@@ -1,6 +1,8 @@
 /* subcells_test.c - contour integrals of cells that repeat a smaller one. */
 #include "model/lead/lead_test.h"
 
+static subject s;
+
 /* The cell becomes `cells` of it. */
 static void repeat_cell(int64_t cells)
 {
@@ -42,15 +44,15 @@ static void cells_that_repeat_sub_cells(void **state)
     const int64_t n = 1 + (int64_t)(seed % 4), cells = 2 + (int64_t)(seed % 5), wide = n * cells;
     const double energy = 0.1 * (double)(seed % 7) - 0.3;
 
-    make_random(n, seed % 3 == 0 ? (n + 1) / 2 : n, seed % 2, seed);
-    assert_ok(solve(QT_LEAD_MODES, energy, 0));
+    make_random(&s, n, seed % 3 == 0 ? (n + 1) / 2 : n, seed % 2, seed);
+    assert_ok(solve(&s, QT_LEAD_MODES, energy, 0));
     const int64_t n_modes = s.got.n_modes;
 
     memcpy(kept, s.sigma, sizeof kept);
     repeat_cell(cells);
     for (int apart = 0; apart < 2; apart++) {
       s.opts.contour.max_cells = apart ? 16 : 1;
-      assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
+      assert_ok(solve(&s, QT_LEAD_CONTOUR, energy, 0));
       assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
       assert_int_equal(s.got.n_modes, n_modes);
       for (int side = 0; side < QT_LEADS; side++) {
@@ -75,7 +77,7 @@ static void make_long_range(int64_t n, double defect)
 {
   static const double hopping[] = {0.2, -1, 0.4, -0.15};
 
-  begin(n);
+  begin(&s, n);
   for (int64_t i = 0; i < n; i++) {
     for (int64_t offset = -3; offset <= 3; offset++) {
       const int64_t j = i + offset;
@@ -97,11 +99,11 @@ static void sub_cells_with_far_neighbours(void **state)
     for (int d = 0; d < 2; d++) {
       for (double energy = -2.2; energy < 2; energy += 0.417) {
         make_long_range(n, d * 0.3);
-        assert_ok(solve(QT_LEAD_MODES, energy, 0));
+        assert_ok(solve(&s, QT_LEAD_MODES, energy, 0));
         const int64_t n_modes = s.got.n_modes;
 
         memcpy(kept, s.sigma, sizeof kept);
-        assert_ok(solve(QT_LEAD_CONTOUR, energy, 0));
+        assert_ok(solve(&s, QT_LEAD_CONTOUR, energy, 0));
         assert_int_equal(s.got.method, QT_LEAD_CONTOUR);
         assert_int_equal(s.got.n_modes, n_modes);
         for (int side = 0; side < QT_LEADS; side++) {
