@@ -33,7 +33,7 @@ static weir_status check(const qt_study *study)
                      "start one rank, or set scattering.kind=none");
   }
   if (cfg->electrostatics.enabled) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
+    return weir_fail(WEIR_ERR_CONFIG,
                      "scattering.kind: born does not go together with electrostatics.enabled; "
                      "switch one of them off");
   }
@@ -43,8 +43,8 @@ static weir_status check(const qt_study *study)
                      "it to 0 and give energy.points, or set scattering.kind=none");
   }
   if (cfg->memory.budget > 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "memory.budget: scattering does not keep to a budget; "
-                                           "remove it, or set scattering.kind=none");
+    return weir_fail(WEIR_ERR_CONFIG, "memory.budget: scattering does not keep to a budget; "
+                                      "remove it, or set scattering.kind=none");
   }
   return WEIR_OK;
 }
@@ -98,20 +98,32 @@ static void tell(const qt_scatter *s)
   }
 }
 
+static qt_born_spec spec_of(const qt_study *study, const qt_scatter *s, int threads)
+{
+  return (qt_born_spec){.electrons = &study->system,
+                        .phonons = &s->phonons,
+                        .gradient = &s->gradient,
+                        .opts = &study->cfg->scattering,
+                        .lead = &study->cfg->lead,
+                        .n_k = study->n_k,
+                        .k = (const double(*)[2])study->k,
+                        .n_energies = study->n_energies,
+                        .energy = study->energy,
+                        .reservoir = study->reservoir,
+                        .shift = study->cfg->energy.shift,
+                        .threads = threads};
+}
+
+weir_status qt_scatter_size(const qt_study *study, const qt_scatter *s, qt_born_size *out)
+{
+  const qt_born_spec spec = spec_of(study, s, 1);
+
+  return qt_born_size_of(&spec, out);
+}
+
 weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s)
 {
-  const qt_born_spec spec = {.electrons = &study->system,
-                             .phonons = &s->phonons,
-                             .gradient = &s->gradient,
-                             .opts = &study->cfg->scattering,
-                             .lead = &study->cfg->lead,
-                             .n_k = study->n_k,
-                             .k = (const double(*)[2])study->k,
-                             .n_energies = study->n_energies,
-                             .energy = study->energy,
-                             .reservoir = study->reservoir,
-                             .shift = study->cfg->energy.shift,
-                             .threads = threads};
+  const qt_born_spec spec = spec_of(study, s, threads);
   const double began = weir_clock();
 
   WEIR_TRY(qt_born_create(&spec, &s->born));

@@ -5,6 +5,7 @@
 #include "iv.h"
 #include "model/electrostatics/grid.h"
 #include "model/rgf/rgf.h"
+#include "scatter.h"
 #include "study.h"
 #include "verbs.h"
 
@@ -26,6 +27,24 @@ static weir_status print_electrostatics(const qt_study *s, double sweep_bytes)
 done:
   qt_grid_fini(&g);
   qt_iv_fini(&iv);
+  return status;
+}
+
+/* What an iteration of scattering takes. */
+static weir_status print_scattering(const qt_study *s)
+{
+  qt_scatter scatter = {.seconds = 0};
+  qt_born_size size = {.n_pairs = 0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_scatter_open(s, &scatter), done);
+  WEIR_TRY_GOTO(qt_scatter_size(s, &scatter, &size), done);
+  printf("# scattering: %lld pairs of atoms, %lld phonon energies, at least %.0f bytes (%.4g GB) "
+         "more; self-energies of an iteration %.4g Gflop\n",
+         (long long)size.n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size.bytes,
+         1e-9 * size.bytes, 1e-9 * size.self_energy_flops);
+done:
+  qt_scatter_fini(&scatter);
   return status;
 }
 
@@ -81,6 +100,9 @@ static weir_status print(qt_study *s, int threads)
            1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
     printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
            1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
+  }
+  if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
+    WEIR_TRY(print_scattering(s));
   }
   return s->cfg->electrostatics.enabled ? print_electrostatics(s, sweep_bytes) : WEIR_OK;
 }

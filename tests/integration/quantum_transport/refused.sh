@@ -20,6 +20,19 @@ refused "$both" 'lead.eta: -1 is outside' lead.eta=-1
 refused "$both" 'contact.difference 700 K is more than twice contact.temperature 300 K' 'device={harmonic_chain: {}}' energy.min=0.01 contact.difference=700
 refused "$both" 'contact.temperature: -1 is outside' contact.temperature=-1
 
+# Scattering.
+chain='device={chain: {sites: 20}}' phonons='scattering.phonons.device={harmonic_chain: {sites: 20}}'
+refused "$both" 'scattering.kind: some is none of none|born' scattering.kind=some
+refused "$both" 'scattering.mixing: 0 is outside' scattering.mixing=0
+refused "$both" 'scattering.phonons.device is empty: name the same device as phonons' scattering.kind=born
+refused "$both" 'scattering.kind: the device has phonons' 'device={harmonic_chain: {}}' energy.min=0.01 scattering.kind=born
+refused "$both" 'scattering.phonons.device: chain is unknown' "$chain" scattering.kind=born 'scattering.phonons.device=chain'
+refused "$both" 'energy.points: scattering needs at least 2 energies' "$chain" scattering.kind=born "$phonons" energy.points=1 energy.min=0 energy.max=0.1
+refused "$both" 'has 9 atoms, the device 20' "$chain" scattering.kind=born 'scattering.phonons.device={harmonic_chain: {sites: 9}}'
+refused "$both" 'is 0.5 Angstrom from that of the device along x' "$chain" scattering.kind=born 'scattering.phonons.device={harmonic_chain: {sites: 20, spacing: 1.5}}'
+refused "$both" 'memory.budget: scattering does not keep to a budget' "$chain" scattering.kind=born "$phonons" memory.budget=100
+refused "$both" 'born does not go together with electrostatics' "$chain" scattering.kind=born "$phonons" electrostatics.enabled=true
+
 # The device.
 refused "$both" 'device: nothing is unknown' device=nothing
 refused "$both" 'device.agnr.width is 1: dimers of one line are not connected' 'device={agnr: {width: 1}}'

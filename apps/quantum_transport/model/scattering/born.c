@@ -108,6 +108,12 @@ static weir_status check_grids(const qt_born_spec *s)
   return WEIR_OK;
 }
 
+weir_status born_check(const qt_born_spec *s)
+{
+  WEIR_TRY(check_atoms(s->electrons, s->phonons));
+  return check_grids(s);
+}
+
 /* Pairs whose blocks of D are computed. */
 static weir_status check_pairs(const born_job *j)
 {
@@ -127,6 +133,33 @@ static weir_status check_pairs(const born_job *j)
 }
 
 /* ---- Memory and points ---- */
+
+qt_self_energy_spec born_self_energy(const born_job *j)
+{
+  const qt_born_spec *s = j->spec;
+
+  return (qt_self_energy_spec){
+      .neighbours = &j->list,
+      .n_k = s->n_k,
+      .n_energies = s->n_energies,
+      .n_frequencies = s->opts->phonons.frequencies,
+      .step = (s->energy[s->n_energies - 1] - s->energy[0]) / (double)(s->n_energies - 1),
+      .spin = qt_system_spin(s->electrons),
+      .retarded = (qt_retarded)s->opts->retarded,
+      .phonons = s->opts->phonons.state == QT_PHONONS_COUPLED,
+      .threads = s->threads,
+  };
+}
+
+bool born_has(const born_job *j, qt_self_energy_array which)
+{
+  return which < QT_PI_SELF || j->self.spec.phonons;
+}
+
+bool born_mixes(qt_self_energy_array which)
+{
+  return which >= QT_SIGMA && which < QT_COUPLING;
+}
 
 static weir_status allocate_results(const born_job *j, qt_born *out)
 {
@@ -149,13 +182,13 @@ static weir_status allocate(born_job *j)
   const qt_layout *l = &j->electrons.layout;
 
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = qt_self_energy_desc(&j->self.spec, (qt_self_energy_array)i);
-    const bool of_phonons = i >= QT_PI_SELF;
+    const qt_self_energy_array which = (qt_self_energy_array)i;
+    const weir_array_desc d = qt_self_energy_desc(&j->self.spec, which);
 
-    if (!of_phonons || j->self.spec.phonons) {
+    if (born_has(j, which)) {
       WEIR_TRY(weir_tensor_init(&j->t[i], d.dtype, d.rank, d.shape));
     }
-    if (i >= QT_SIGMA && i < QT_COUPLING && (!of_phonons || j->self.spec.phonons)) {
+    if (born_has(j, which) && born_mixes(which)) {
       WEIR_TRY(weir_tensor_init(&j->used[i], d.dtype, d.rank, d.shape));
     }
   }
@@ -212,18 +245,6 @@ done:
 static weir_status open_job(born_job *j)
 {
   const qt_born_spec *s = j->spec;
-  const double step = (s->energy[s->n_energies - 1] - s->energy[0]) / (double)(s->n_energies - 1);
-  const qt_self_energy_spec self = {
-      .neighbours = &j->list,
-      .n_k = s->n_k,
-      .n_energies = s->n_energies,
-      .n_frequencies = s->opts->phonons.frequencies,
-      .step = step,
-      .spin = qt_system_spin(s->electrons),
-      .retarded = (qt_retarded)s->opts->retarded,
-      .phonons = s->opts->phonons.state == QT_PHONONS_COUPLED,
-      .threads = s->threads,
-  };
 
   WEIR_TRY(
       qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j->list));
@@ -234,7 +255,9 @@ static weir_status open_job(born_job *j)
   for (int64_t a = 0; a < j->list.n_atoms; a++) {
     j->mass_factor[a] = sqrt(QT_VIBRATION / s->phonons->atom[a].mass);
   }
-  WEIR_TRY(open_points(j, step));
+  const qt_self_energy_spec self = born_self_energy(j);
+
+  WEIR_TRY(open_points(j, self.step));
   WEIR_TRY(qt_self_energy_create(&self, &j->self));
   WEIR_TRY(allocate(j));
   return allocate_results(j, j->out);
@@ -264,7 +287,7 @@ static void mix(born_job *j)
 {
   const double m = j->spec->opts->mixing;
 
-  for (int i = QT_SIGMA; i < QT_COUPLING; i++) {
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     const weir_c128 *from = j->t[i].data;
     weir_c128 *to = j->used[i].data;
 
@@ -395,11 +418,8 @@ weir_status qt_born_create(const qt_born_spec *s, qt_born *out)
   born_job j = {.spec = s, .out = &b};
 
   *out = (qt_born){.n_steps = 0};
-  weir_status status = check_atoms(s->electrons, s->phonons);
+  weir_status status = born_check(s);
 
-  if (status == WEIR_OK) {
-    status = check_grids(s);
-  }
   if (status == WEIR_OK) {
     status = open_job(&j);
   }

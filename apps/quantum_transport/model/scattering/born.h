@@ -65,4 +65,14 @@ typedef struct qt_born {
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
 void qt_born_fini(qt_born *b);
 
+/* What an iteration takes. */
+typedef struct qt_born_size {
+  int64_t n_pairs;          /* of atoms that electrons couple                           */
+  double bytes;             /* of Green's functions and self-energies, at least         */
+  double self_energy_flops; /* of one evaluation of the self-energies, as they are written */
+} qt_born_size;
+/* Nothing is computed. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as
+ * qt_born_create. */
+weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out) WEIR_CHECKED;
+
 #endif

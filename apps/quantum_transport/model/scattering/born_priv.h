@@ -30,6 +30,16 @@ typedef struct born_job {
 
 enum { BORN_ELECTRONS, BORN_PHONONS };
 
+/* ---- What is computed (born.c) ---- */
+
+/* Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED: devices and grids that cannot be. */
+weir_status born_check(const qt_born_spec *s) WEIR_CHECKED;
+/* Of j->spec, with the lists of j. */
+qt_self_energy_spec born_self_energy(const born_job *j);
+/* Whether an iteration has that array; whether it is mixed. */
+bool born_has(const born_job *j, qt_self_energy_array which);
+bool born_mixes(qt_self_energy_array which);
+
 /* ---- Green's functions (born_solve.c) ---- */
 
 /* Atoms of each block. Fails: WEIR_ERR_UNSUPPORTED (an atom in two blocks), WEIR_ERR_MEMORY. */

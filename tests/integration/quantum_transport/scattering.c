@@ -1,0 +1,77 @@
+/* scattering.c - the commands on a chain whose electrons scatter: its table, files, report, what
+ * describe says. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "program.h"
+
+#define CHAIN "--config " WEIR_SOURCE_DIR "/configs/quantum_transport/chain20.yaml "
+
+/* The last number of column `name` of DIR/scattering.csv. */
+static double last_of(const char *dir, const char *name, int *rows)
+{
+  FILE *file = fopen(in_scratch("%s/scattering.csv", dir), "r");
+  char line[1024], *at = line;
+  int column = 0;
+  double value = 0;
+
+  assert_non_null(file);
+  assert_non_null(fgets(line, sizeof line, file));
+  for (const char *end = strstr(line, name); at < end; at++) {
+    column += *at == ',';
+  }
+  for (*rows = 0; fgets(line, sizeof line, file) != NULL; ++*rows) {
+    at = line;
+    for (int c = 0; c < column; c++) {
+      at = strchr(at, ',') + 1;
+    }
+    value = strtod(at, NULL);
+  }
+  (void)fclose(file);
+  return value;
+}
+
+static void the_chain_has_the_current_of_its_table(void **state)
+{
+  int rows;
+
+  (void)state;
+  assert_int_equal(program("run " CHAIN "--out %s", in_scratch("run")), 0);
+  assert_non_null(strstr(printed(), "current with scattering 4.2895e-06 A (30 iterations)"));
+  assert_near(event_number(in_scratch("run"), "scattering", "current_A") * 1e6, 4.2894523, 1e-6);
+  assert_near(event_number(in_scratch("run"), "scattering", "coherent_current_A") * 1e6, 7.0360739,
+              1e-7);
+  assert_near(event_number(in_scratch("run"), "scattering", "iterations"), 30, 0);
+  assert_near(last_of("run", "current_left", &rows) * 1e6, 4.2894523, 1e-6);
+  assert_int_equal(rows, 31);
+  assert_near(last_of("run", "heat_right", &rows) * 1e6, -0.0124452, 1e-7);
+}
+
+static void threads_do_not_change_a_bit(void **state)
+{
+  (void)state;
+  for (int t = 1; t <= 2; t++) {
+    assert_int_equal(program("run " CHAIN "--set scattering.tolerance=1e-3 --threads %d --out %s",
+                             t, in_scratch(t == 1 ? "one" : "two")),
+                     0);
+  }
+  assert_true(same_contents(in_scratch("one/scattering.csv"), in_scratch("two/scattering.csv")));
+}
+
+static void describe_says_what_an_iteration_takes(void **state)
+{
+  (void)state;
+  assert_int_equal(program("describe " CHAIN), 0);
+  assert_non_null(strstr(printed(), "# scattering: 38 pairs of atoms, 12 phonon energies"));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      TEST(the_chain_has_the_current_of_its_table),
+      TEST(threads_do_not_change_a_bit),
+      TEST(describe_says_what_an_iteration_takes),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
