@@ -68,16 +68,6 @@ static weir_status find_gradient(const qt_study *study, qt_gradient *out)
   return status;
 }
 
-weir_status qt_scatter_open(const qt_study *study, qt_scatter *out)
-{
-  const qt_cfg *cfg = study->cfg;
-
-  *out = (qt_scatter){.seconds = 0};
-  WEIR_TRY(check(study));
-  WEIR_TRY(qt_study_build(cfg, &cfg->scattering.phonons.device, &out->phonons));
-  return find_gradient(study, &out->gradient);
-}
-
 static void tell(const qt_scatter *s)
 {
   const qt_born *b = &s->born;
@@ -114,11 +104,17 @@ static qt_born_spec spec_of(const qt_study *study, const qt_scatter *s, int thre
                         .threads = threads};
 }
 
-weir_status qt_scatter_size(const qt_study *study, const qt_scatter *s, qt_born_size *out)
+weir_status qt_scatter_open(const qt_study *study, qt_scatter *out)
 {
-  const qt_born_spec spec = spec_of(study, s, 1);
+  const qt_cfg *cfg = study->cfg;
 
-  return qt_born_size_of(&spec, out);
+  *out = (qt_scatter){.seconds = 0};
+  WEIR_TRY(check(study));
+  WEIR_TRY(qt_study_build(cfg, &cfg->scattering.phonons.device, &out->phonons));
+  WEIR_TRY(find_gradient(study, &out->gradient));
+  const qt_born_spec spec = spec_of(study, out, 1);
+
+  return qt_born_size_of(&spec, &out->size);
 }
 
 weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s)

@@ -34,16 +34,15 @@ done:
 static weir_status print_scattering(const qt_study *s)
 {
   qt_scatter scatter = {.seconds = 0};
-  qt_born_size size = {.n_pairs = 0};
-  weir_status status = WEIR_OK;
+  const weir_status status = qt_scatter_open(s, &scatter);
+  const qt_born_size *size = &scatter.size;
 
-  WEIR_TRY_GOTO(qt_scatter_open(s, &scatter), done);
-  WEIR_TRY_GOTO(qt_scatter_size(s, &scatter, &size), done);
-  printf("# scattering: %lld pairs of atoms, %lld phonon energies, at least %.0f bytes (%.4g GB) "
-         "more; self-energies of an iteration %.4g Gflop\n",
-         (long long)size.n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size.bytes,
-         1e-9 * size.bytes, 1e-9 * size.self_energy_flops);
-done:
+  if (status == WEIR_OK) {
+    printf("# scattering: %lld pairs of atoms, %lld phonon energies, at least %.0f bytes (%.4g GB) "
+           "more; self-energies of an iteration %.4g Gflop\n",
+           (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
+           1e-9 * size->bytes, 1e-9 * size->self_energy_flops);
+  }
   qt_scatter_fini(&scatter);
   return status;
 }
