@@ -72,7 +72,8 @@ const weir_opt qt_options[] = {
         qt_cfg, petsc, "",
         "options of PETSc for its solvers, each with its value, such as "
         "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
-        "slepc lead_); the command line of the program is not read for them"),
+        "slepc lead_, scattering.method: anderson born_); the command line of the program is not "
+        "read for them"),
     WEIR_OPT_INT(
         qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
         "slabs (runs of blocks) of a long device that the threads of a rank share at each point, "

@@ -110,6 +110,7 @@ weir_status qt_scatter_open(const qt_study *study, qt_scatter *out)
 
   *out = (qt_scatter){.seconds = 0};
   WEIR_TRY(check(study));
+  WEIR_TRY(qt_born_start(&cfg->scattering, &cfg->petsc));
   WEIR_TRY(qt_study_build(cfg, &cfg->scattering.phonons.device, &out->phonons));
   WEIR_TRY(find_gradient(study, &out->gradient));
   const qt_born_spec spec = spec_of(study, out, 1);

@@ -58,10 +58,13 @@ typedef struct qt_born {
                           the atom; NaN: none does                                  */
 } qt_born;
 
-/* Iterates. Fails: WEIR_ERR_NUMERIC (no convergence, which is told with what to change; a point or
- * a lead that cannot be solved), WEIR_ERR_CONFIG (energies not at equal distances; devices whose
- * atoms are not the same), WEIR_ERR_UNSUPPORTED (pairs of images, atoms that share blocks),
- * WEIR_ERR_MEMORY; *out is then empty. */
+/* Starts the library that the method needs, before all else. Fails: WEIR_ERR_UNSUPPORTED where the
+ * build lacks it; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
+weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
+/* Iterates; the library of the method is started. Fails: WEIR_ERR_NUMERIC (no convergence, which is
+ * told with what to change; a point or a lead that cannot be solved), WEIR_ERR_CONFIG (energies not
+ * at equal distances; devices whose atoms are not the same), WEIR_ERR_UNSUPPORTED (pairs of images,
+ * atoms that share blocks), WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
 void qt_born_fini(qt_born *b);
 

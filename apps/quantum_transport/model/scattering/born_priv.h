@@ -25,6 +25,7 @@ typedef struct born_job {
   double *flow[2];     /* [points, QT_LEADS] of electrons and phonons              */
   double *gross[2];    /* likewise                                                 */
   double *cut;         /* [points of electrons, n_cuts]                            */
+  int64_t capacity;    /* steps that there is memory for                           */
   weir_c128 *room;     /* [threads, 2, max, max] of qt_open_points_cuts            */
 } born_job;
 
@@ -49,6 +50,27 @@ void born_atoms_fini(born_atoms *a);
 weir_status born_solve_electrons(born_job *j) WEIR_CHECKED;
 /* Dhat likewise. */
 weir_status born_solve_phonons(born_job *j) WEIR_CHECKED;
+
+/* ---- Steps (born_iterate.c) ---- */
+
+/* Both: of electrons, and of phonons unless they are a bath that is solved already. */
+weir_status born_solve(born_job *j) WEIR_CHECKED;
+/* Self-energies of the Green's functions there are, how far they are from those used, and what they
+ * exchange. Fails: WEIR_ERR_NUMERIC (not finite), as qt_self_energy_run. */
+weir_status born_renew(born_job *j, qt_born_step *step) WEIR_CHECKED;
+/* Appends a step, and says so. Fails: WEIR_ERR_MEMORY. */
+weir_status born_add_step(born_job *j, const qt_born_step *step) WEIR_CHECKED;
+/* Whether the last two steps are near enough. */
+bool born_is_converged(const born_job *j);
+/* The failure of an iteration that has not converged. */
+weir_status born_fail(const born_job *j) WEIR_CHECKED;
+/* All steps, and the results. */
+weir_status born_iterate(born_job *j) WEIR_CHECKED;
+/* Iterates by Anderson's method, after the first step (born_petsc.c), PETSc being started. Both
+ * fail: WEIR_ERR_UNSUPPORTED in a build without PETSc, WEIR_ERR_EXTERNAL; as qt_petsc_start and the
+ * functions above. */
+weir_status born_start_petsc(const weir_string_list *options) WEIR_CHECKED;
+weir_status born_accelerate(born_job *j) WEIR_CHECKED;
 
 /* ---- What follows (born_results.c) ---- */
 

@@ -10,6 +10,10 @@ const weir_opt qt_scattering_options[] = {
     WEIR_OPT_ENUM(qt_scattering_opts, retarded, QT_RETARDED_FULL, "half|full",
                   "retarded self-energy of electrons: (greater - lesser) / 2, or with its Hilbert "
                   "transform, which shifts energies"),
+    WEIR_OPT_ENUM(qt_scattering_opts, method, QT_BORN_SIMPLE, "simple|anderson",
+                  "simple mixing, or Anderson's method by PETSc, which needs fewer iterations"),
+    WEIR_OPT_INT(qt_scattering_opts, history, 5, 1, 50, "1",
+                 "method: anderson: previous self-energies that are combined; each takes memory"),
     WEIR_OPT_REAL(qt_scattering_opts, mixing, 1, 1e-3, 1, "1",
                   "share of each new self-energy that is taken; 1: no damping"),
     WEIR_OPT_REAL(qt_scattering_opts, tolerance, 1e-6, 1e-14, 1, "1",

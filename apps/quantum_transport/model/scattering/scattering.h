@@ -5,12 +5,19 @@
 #include "conf/weir_opt.h"
 
 typedef enum qt_scattering_method { QT_SCATTERING_NONE, QT_SCATTERING_BORN } qt_scattering_method;
+/* How new self-energies are found from those before. */
+typedef enum qt_born_method {
+  QT_BORN_SIMPLE,  /* a share of the new one                                              */
+  QT_BORN_ANDERSON /* from several (Anderson, J. ACM 12, 547, 1965), where there is PETSc */
+} qt_born_method;
 /* Phonons in equilibrium with the leads, or changed by the electrons, too. */
 typedef enum qt_phonon_state { QT_PHONONS_COUPLED, QT_PHONONS_BATH } qt_phonon_state;
 
 typedef struct qt_scattering_opts {
   int kind;                 /* qt_scattering_method                                        */
   int retarded;             /* qt_retarded, of electrons                                   */
+  int method;               /* qt_born_method                                              */
+  int64_t history;          /* self-energies that Anderson's method remembers              */
   double mixing;            /* share of each new self-energy that is taken                 */
   double tolerance;         /* largest change of Sigma^<, relative to its largest element  */
   double current_tolerance; /* relative change of the current                          */

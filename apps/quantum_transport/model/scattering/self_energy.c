@@ -159,14 +159,12 @@ weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out)
   return status;
 }
 
-weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out)
+/* Takes the graph. */
+static weir_status plan(const qt_self_energy_spec *s, weir_graph *g, qt_self_energy *out)
 {
-  qt_self_energy e = {.spec = *s};
-
-  *out = (qt_self_energy){.plan = NULL};
-  WEIR_TRY(qt_self_energy_graph(s, &e.graph));
-  const weir_status status = weir_plan_create(
-      e.graph, NULL, &(weir_plan_opts){.threads = s->threads, .terse = true}, &e.plan);
+  qt_self_energy e = {.spec = *s, .graph = g};
+  const weir_status status =
+      weir_plan_create(g, NULL, &(weir_plan_opts){.threads = s->threads, .terse = true}, &e.plan);
 
   if (status != WEIR_OK) {
     qt_self_energy_fini(&e);
@@ -174,6 +172,26 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
   }
   *out = e;
   return WEIR_OK;
+}
+
+weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out)
+{
+  weir_graph *g = NULL;
+
+  *out = (qt_self_energy){.plan = NULL};
+  WEIR_TRY(qt_self_energy_graph(s, &g));
+  return plan(s, g, out);
+}
+
+weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s, qt_self_energy *out)
+{
+  weir_graph *g = NULL;
+
+  *out = (qt_self_energy){.plan = NULL};
+  WEIR_TRY(weir_graph_create(&g));
+  weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED],
+              qt_retarded_build(g, input(g, s, QT_SIGMA), s->retarded));
+  return plan(s, g, out); /* which says what the graph lacks */
 }
 
 void qt_self_energy_fini(qt_self_energy *s)
@@ -193,4 +211,13 @@ weir_status qt_self_energy_run(const qt_self_energy *s, weir_tensor *tensors)
     }
   }
   return weir_plan_run(s->plan, bindings, n);
+}
+
+weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *tensors)
+{
+  const weir_binding bindings[] = {
+      {qt_self_energy_names[QT_SIGMA], &tensors[QT_SIGMA]},
+      {qt_self_energy_names[QT_SIGMA_RETARDED], &tensors[QT_SIGMA_RETARDED]}};
+
+  return weir_plan_run(s->plan, bindings, 2);
 }

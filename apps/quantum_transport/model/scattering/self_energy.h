@@ -102,6 +102,11 @@ typedef struct qt_self_energy {
 /* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;
 void qt_self_energy_fini(qt_self_energy *s);
+/* The plan of the retarded self-energy alone, of a QT_SIGMA that is mixed: inputs and results as
+ * above. Fails: likewise. */
+weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s,
+                                           qt_self_energy *out) WEIR_CHECKED;
+weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
 /* Computes the results of the tensors [QT_SELF_ENERGY_ARRAYS]. Dhat and G are anti-Hermitian.
  * Fails: as weir_plan_run. */
 weir_status qt_self_energy_run(const qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;

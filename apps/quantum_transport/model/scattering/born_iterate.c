@@ -1,0 +1,171 @@
+/* born_iterate.c - see born_priv.h: steps, and simple mixing. */
+#include <math.h>
+
+#include "base/weir_alloc.h"
+#include "base/weir_log.h"
+#include "model/scattering/born_priv.h"
+#include "model/scattering/power.h"
+#include "model/units.h"
+
+weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *petsc)
+{
+  return o->method == QT_BORN_ANDERSON ? born_start_petsc(petsc) : WEIR_OK;
+}
+
+static double largest(const weir_c128 *x, const weir_c128 *less, int64_t n)
+{
+  double most = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    const double re = x[i].re - (less != NULL ? less[i].re : 0);
+    const double im = x[i].im - (less != NULL ? less[i].im : 0);
+    const double size = hypot(re, im);
+
+    most = size > most || isnan(size) ? size : most;
+    if (isnan(most)) {
+      break;
+    }
+  }
+  return most;
+}
+
+/* Takes the share `mixing` of new self-energies. */
+static void mix(born_job *j)
+{
+  const double m = j->spec->opts->mixing;
+
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_c128 *from = j->t[i].data;
+    weir_c128 *to = j->used[i].data;
+
+    for (int64_t n = 0; to != NULL && n < weir_tensor_count(&j->used[i]); n++) {
+      to[n].re = m == 1 ? from[n].re : (1 - m) * to[n].re + m * from[n].re;
+      to[n].im = m == 1 ? from[n].im : (1 - m) * to[n].im + m * from[n].im;
+    }
+  }
+}
+
+static double sum_of(int64_t n, const double *x)
+{
+  double sum = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    sum += x[i];
+  }
+  return sum;
+}
+
+weir_status born_renew(born_job *j, qt_born_step *step)
+{
+  const qt_self_energy_spec *s = &j->self.spec;
+  const int64_t half = weir_tensor_count(&j->t[QT_SIGMA]) / 2, atoms = j->list.n_atoms;
+  const weir_c128 *sigma = j->t[QT_SIGMA].data;
+  double *const room = j->out->gain_of_electrons;
+
+  WEIR_TRY(qt_self_energy_run(&j->self, j->t));
+  const double of = largest(sigma, NULL, half);
+  const double change = largest(sigma, j->used[QT_SIGMA].data, half);
+
+  step->change = of > 0 ? change / of : change;
+  if (!isfinite(step->change)) {
+    return weir_fail(WEIR_ERR_NUMERIC, "scattering: self-energies are not finite; a smaller "
+                                       "scattering.mixing may help");
+  }
+  qt_power_of_electrons(s, j->electrons.energy, j->t[QT_GREEN].data, sigma, room);
+  step->gain_of_electrons = sum_of(atoms, room);
+  step->gain_of_phonons = NAN;
+  if (s->phonons) {
+    qt_power_of_phonons(s, j->t[QT_PHONON_SELF].data, j->t[QT_PHONON_PAIR].data,
+                        j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, room);
+    step->gain_of_phonons = sum_of(atoms, room);
+  }
+  return WEIR_OK;
+}
+
+static void tell(const born_job *j, int64_t number, const qt_born_step *s)
+{
+  if (!j->spec->quiet) {
+    weir_info("scattering",
+              "iteration %lld: change %.2e, current %.8g A, I_L + I_R %.1e, energy balance %.1e, "
+              "identity %.1e",
+              (long long)number, s->change, s->current[QT_LEFT], s->current_error, s->energy_error,
+              s->identity_error);
+  }
+}
+
+weir_status born_add_step(born_job *j, const qt_born_step *step)
+{
+  qt_born *out = j->out;
+
+  WEIR_TRY(weir_reserve(&out->step, &j->capacity, out->n_steps + 1, sizeof *out->step));
+  out->step[out->n_steps++] = *step;
+  tell(j, out->n_steps - 1, step);
+  return WEIR_OK;
+}
+
+/* Injected current of the contacts, in either direction: what rounding of a current is of. */
+static double gross_current(const born_job *j)
+{
+  const int64_t n = j->electrons.n_k * j->electrons.n_energies * QT_LEADS;
+
+  return j->self.spec.spin * QT_CONDUCTANCE * j->self.spec.step / (double)j->spec->n_k *
+         sum_of(n, j->gross[BORN_ELECTRONS]);
+}
+
+bool born_is_converged(const born_job *j)
+{
+  const qt_scattering_opts *o = j->spec->opts;
+  const qt_born_step *last = &j->out->step[j->out->n_steps - 1];
+  const double change = fabs(last[0].current[QT_LEFT] - last[-1].current[QT_LEFT]);
+
+  return last->change < o->tolerance &&
+         change <=
+             o->current_tolerance * fabs(last->current[QT_LEFT]) + o->tolerance * gross_current(j);
+}
+
+weir_status born_solve(born_job *j)
+{
+  WEIR_TRY(born_solve_electrons(j));
+  return j->scatters && !j->self.spec.phonons ? WEIR_OK : born_solve_phonons(j);
+}
+
+weir_status born_fail(const born_job *j)
+{
+  const qt_born_step *last = &j->out->step[j->out->n_steps - 1];
+
+  return weir_fail(WEIR_ERR_NUMERIC,
+                   "scattering.max_iterations: after %lld iterations the self-energy changes by "
+                   "%.3g, the current by %.3g A; raise max_iterations where the change falls, "
+                   "else set a smaller scattering.mixing",
+                   (long long)(j->out->n_steps - 1), last->change,
+                   last->current[QT_LEFT] - last[-1].current[QT_LEFT]);
+}
+
+static weir_status iterate_simply(born_job *j)
+{
+  qt_born_step step;
+
+  for (int64_t i = 0; i < j->spec->opts->max_iterations; i++) {
+    WEIR_TRY(born_renew(j, &step));
+    mix(j);
+    j->scatters = true;
+    WEIR_TRY(born_solve(j));
+    born_measure(j, &step);
+    WEIR_TRY(born_add_step(j, &step));
+    if (born_is_converged(j)) {
+      return WEIR_OK;
+    }
+  }
+  return born_fail(j);
+}
+
+weir_status born_iterate(born_job *j)
+{
+  qt_born_step step = {.change = 1};
+
+  WEIR_TRY(born_solve(j));
+  born_measure(j, &step);
+  WEIR_TRY(born_add_step(j, &step));
+  WEIR_TRY(j->spec->opts->method == QT_BORN_ANDERSON ? born_accelerate(j) : iterate_simply(j));
+  return born_finish(j);
+}

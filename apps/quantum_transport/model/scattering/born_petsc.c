@@ -1,0 +1,206 @@
+/* born_petsc.c - see born_priv.h: the fixed point of the self-energies by PETSc's SNES, Anderson's
+ * method. Its residual is X - SSE(G[X]); X is Sigma^<>, Pi^<> of atoms and pairs, each scaled to
+ * the norm of Sigma. All are anti-Hermitian, so that inner products are real, and what is combined
+ * is, too, but for rounding, which is taken off. */
+#include <math.h>
+#include <petscsnes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/rgf/rgf_priv.h"
+#include "model/scattering/born_priv.h"
+#include "petsc/qt_petsc.h"
+
+static const qt_self_energy_array parts[] = {QT_SIGMA, QT_PI_SELF, QT_PI_PAIR};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+typedef struct context {
+  born_job *j;
+  qt_self_energy retarded;
+  double scale[PARTS];
+  int64_t evaluations;
+  weir_status status; /* of an evaluation that failed */
+} context;
+
+static int64_t count_of(const born_job *j, int part)
+{
+  return j->used[parts[part]].data != NULL ? weir_tensor_count(&j->used[parts[part]]) : 0;
+}
+
+/* Rows of the matrices of a part. */
+static int64_t rows_of(const born_job *j, int part)
+{
+  return parts[part] == QT_SIGMA ? j->list.n_orbitals : j->list.n_directions;
+}
+
+static double norm_of(const born_job *j, int part)
+{
+  const weir_c128 *x = j->t[parts[part]].data;
+  double sum = 0;
+
+  for (int64_t i = 0; i < count_of(j, part); i++) {
+    sum += x[i].re * x[i].re + x[i].im * x[i].im;
+  }
+  return sqrt(sum);
+}
+
+/* The self-energies that are used become those of x; Sigma^R follows. */
+static weir_status use(context *c, const PetscScalar *x)
+{
+  born_job *j = c->j;
+
+  for (int p = 0; p < PARTS; p++) {
+    weir_c128 *to = j->used[parts[p]].data;
+    const int64_t n = count_of(j, p), rows = rows_of(j, p);
+
+    for (int64_t i = 0; i < n; i++) {
+      to[i] =
+          (weir_c128){PetscRealPart(x[i]) / c->scale[p], PetscImaginaryPart(x[i]) / c->scale[p]};
+    }
+    for (int64_t i = 0; i < n; i += rows * rows) {
+      qt_make_antihermitian(rows, to + i);
+    }
+    x += n;
+  }
+  j->scatters = true;
+  return qt_self_energy_run_retarded(&c->retarded, j->used);
+}
+
+/* f = X - SSE(G[X]), X being used. */
+static void write_residual(const context *c, PetscScalar *f)
+{
+  const born_job *j = c->j;
+
+  for (int p = 0; p < PARTS; p++) {
+    const weir_c128 *used = j->used[parts[p]].data, *renewed = j->t[parts[p]].data;
+    const int64_t n = count_of(j, p);
+
+    for (int64_t i = 0; i < n; i++) {
+      f[i] = PetscCMPLX(c->scale[p] * (used[i].re - renewed[i].re),
+                        c->scale[p] * (used[i].im - renewed[i].im));
+    }
+    f += n;
+  }
+}
+
+/* The first X is 0, whose Green's functions there are. */
+static weir_status evaluate(context *c, const PetscScalar *x, PetscScalar *f)
+{
+  born_job *j = c->j;
+  qt_born_step step;
+
+  if (c->evaluations++ > 0) {
+    WEIR_TRY(use(c, x));
+    WEIR_TRY(born_solve(j));
+  }
+  WEIR_TRY(born_renew(j, &step));
+  born_measure(j, &step);
+  WEIR_TRY(born_add_step(j, &step));
+  for (int p = 0; p < PARTS && c->evaluations == 1; p++) {
+    const double norm = norm_of(j, p);
+
+    c->scale[p] = norm > 0 ? norm_of(j, 0) / norm : 1;
+  }
+  write_residual(c, f);
+  return WEIR_OK;
+}
+
+static PetscErrorCode function(SNES snes, Vec x, Vec f, void *data)
+{
+  context *c = data;
+  const PetscScalar *from;
+  PetscScalar *to;
+
+  (void)snes;
+  PetscCall(VecGetArrayRead(x, &from));
+  PetscCall(VecGetArray(f, &to));
+  c->status = evaluate(c, from, to);
+  PetscCall(VecRestoreArray(f, &to));
+  PetscCall(VecRestoreArrayRead(x, &from));
+  return c->status == WEIR_OK ? PETSC_SUCCESS : PETSC_ERR_USER;
+}
+
+static PetscErrorCode test(SNES snes, PetscInt iteration, PetscReal x, PetscReal step, PetscReal f,
+                           SNESConvergedReason *reason, void *data)
+{
+  const context *c = data;
+
+  (void)snes, (void)iteration, (void)x, (void)step, (void)f;
+  *reason = born_is_converged(c->j) ? SNES_CONVERGED_FNORM_ABS : SNES_CONVERGED_ITERATING;
+  return PETSC_SUCCESS;
+}
+
+/* Options that the configuration does not give itself. */
+static weir_status set_default(const char *name, const char *format, double value)
+{
+  PetscBool given = PETSC_FALSE;
+  char text[40];
+
+  WEIR_PETSC(PetscOptionsHasName(NULL, "born_", name, &given));
+  if (!given) {
+    char full[60];
+
+    (void)snprintf(full, sizeof full, "-born_%s", name + 1);
+    (void)snprintf(text, sizeof text, format, value);
+    WEIR_PETSC(PetscOptionsSetValue(NULL, full, text));
+  }
+  return WEIR_OK;
+}
+
+static weir_status solve(context *c, SNES snes, Vec x, Vec f)
+{
+  const qt_scattering_opts *o = c->j->spec->opts;
+  SNESConvergedReason reason;
+
+  WEIR_TRY(set_default("-snes_anderson_m", "%.0f", (double)o->history));
+  WEIR_TRY(set_default("-snes_anderson_beta", "%.17g", o->mixing));
+  WEIR_PETSC(SNESSetOptionsPrefix(snes, "born_"));
+  WEIR_PETSC(SNESSetType(snes, SNESANDERSON));
+  WEIR_PETSC(SNESSetFunction(snes, f, function, c));
+  WEIR_PETSC(SNESSetConvergenceTest(snes, test, c, NULL));
+  WEIR_PETSC(SNESSetTolerances(snes, 0, 0, 0, (PetscInt)o->max_iterations - 1, -1));
+  WEIR_PETSC(SNESSetFromOptions(snes));
+  WEIR_PETSC(VecSet(x, 0));
+  const PetscErrorCode code = SNESSolve(snes, NULL, x);
+
+  if (code != PETSC_SUCCESS) {
+    return c->status != WEIR_OK ? c->status : qt_petsc_fail("SNESSolve", (int)code);
+  }
+  WEIR_PETSC(SNESGetConvergedReason(snes, &reason));
+  return reason > 0 ? WEIR_OK : born_fail(c->j);
+}
+
+weir_status born_start_petsc(const weir_string_list *options)
+{
+  return qt_petsc_start(options);
+}
+
+weir_status born_accelerate(born_job *j)
+{
+  context c = {.j = j};
+  SNES snes = NULL;
+  Vec x = NULL, f = NULL;
+  int64_t n = 0;
+  weir_status status = WEIR_OK;
+
+  for (int p = 0; p < PARTS; p++) {
+    n += count_of(j, p);
+  }
+  if (n > PETSC_MAX_INT) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "scattering.method: anderson has vectors of %lld numbers, PETSc counts to "
+                     "%lld: set simple",
+                     (long long)n, (long long)PETSC_MAX_INT);
+  }
+  WEIR_TRY(qt_self_energy_create_retarded(&j->self.spec, &c.retarded));
+  WEIR_PETSC_GOTO(SNESCreate(PETSC_COMM_SELF, &snes), done);
+  WEIR_PETSC_GOTO(VecCreateSeq(PETSC_COMM_SELF, (PetscInt)n, &x), done);
+  WEIR_PETSC_GOTO(VecDuplicate(x, &f), done);
+  status = solve(&c, snes, x, f);
+done:
+  (void)VecDestroy(&x);
+  (void)VecDestroy(&f);
+  (void)SNESDestroy(&snes);
+  qt_self_energy_fini(&c.retarded);
+  return status;
+}
