@@ -237,6 +237,14 @@ static void what_cannot_be_is_refused(void **state)
                            in_scratch("b")),
                    6);
   assert_non_null(strstr(printed(), "no self-consistent potential after 1 iterations"));
+  assert_int_equal(
+      program("run --set 'device={agnr: {width: 7, length: 8}}' --set electrostatics.enabled=true "
+              "--set electrostatics.mid_gap=0 --set 'electrostatics.doping=[{from: 0, to: 40, "
+              "concentration: 1e20}]' --set 'sweep.drain=[4]' --out %s",
+              in_scratch("d")),
+      6);
+  assert_non_null(strstr(printed(), "drain 4 V, gate 0 V: the potential energy varies by "));
+  assert_non_null(strstr(printed(), "Band-to-band tunnelling is not computed"));
   assert_int_equal(program("run --set 'device={harmonic_chain: {}}' --set energy.min=0.001 --set "
                            "energy.max=0.01 --set electrostatics.enabled=true --out %s",
                            in_scratch("c")),

@@ -11,13 +11,14 @@
 #include "model/electrostatics/contour.h"
 #include "model/electrostatics/ranks.h"
 #include "model/rgf/rgf.h"
+#include "model/units.h"
 
 /* Points of a thread between two exchanges with other ranks, at most. */
 enum { POINTS_OF_THREAD = 4 };
 
 /* Memory of a thread, and the first of its points that failed. */
 typedef struct worker {
-  weir_c128 *sigma[QT_LEADS], *g, *overlap;
+  weir_c128 *sigma[QT_LEADS], *g, *lesser, *overlap;
   void *scratch;
   int64_t failed; /* point; -1: none */
   weir_status status;
@@ -29,6 +30,7 @@ typedef struct job {
   const qt_density_spec *spec;
   qt_layout layout;
   qt_lead_opts lead;
+  bool injects; /* what a lead sends at the points, G Gamma G^H, in place of G */
   qt_contour_point *point;
   int64_t n_points;
   qt_cell cell[QT_LEADS]; /* of the wave vector that runs */
@@ -38,13 +40,15 @@ typedef struct job {
   int64_t at_once;   /* points of all ranks                                      */
   int64_t first, lo; /* points at once, and of them this rank's: where they begin */
   worker *worker;    /* [threads]                                                */
-  double *value;     /* [at_once, 2, n] weight G of each reservoir, imaginary part */
+  double *value;     /* [at_once, 2, n] weight G of each reservoir, imaginary part; what
+                        each lead sends, times the weight */
 } job;
 
 typedef struct place {
   const job *j;
   const worker *w;
   weir_c128 z;
+  int side; /* lead that sends */
 } place;
 
 /* qt_blocks.read: z S - H, minus Sigma at the ends. */
@@ -73,9 +77,29 @@ static void read_block(const void *context, int64_t row, int64_t column, weir_c1
   }
 }
 
-/* (G S + S G)[i,i] / 2 of an orbital of block b: of (G S)[i,i] alone the imaginary part is not its
- * charge where H and S are not symmetric. */
-static weir_c128 with_overlap(const place *p, int64_t b, int64_t i)
+/* The same: i Gamma of the lead that sends, at its end. */
+static void read_gamma(const void *context, int64_t row, int64_t column, weir_c128 *out)
+{
+  const place *p = context;
+  const int64_t rows = qt_layout_rows(&p->j->layout, row);
+  const weir_c128 *sigma = p->w->sigma[p->side];
+
+  memset(out, 0, (size_t)(rows * qt_layout_rows(&p->j->layout, column)) * sizeof *out);
+  if (row != column || row != (p->side == QT_LEFT ? 0 : p->j->s->n_blocks - 1)) {
+    return;
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t k = 0; k < rows; k++) {
+      const weir_c128 x = sigma[k * rows + i], y = sigma[i * rows + k];
+
+      out[i * rows + k] = (weir_c128){x.re - y.re, -x.im - y.im};
+    }
+  }
+}
+
+/* (G S + S G)[i,i] / 2 of an orbital of block b, of blocks of G or G^<: of (G S)[i,i] alone the
+ * imaginary part is not its charge where H and S are not symmetric. */
+static weir_c128 with_overlap(const place *p, const weir_c128 *bank, int64_t b, int64_t i)
 {
   const qt_layout *l = &p->j->layout;
   const qt_system *s = p->j->s;
@@ -83,12 +107,12 @@ static weir_c128 with_overlap(const place *p, int64_t b, int64_t i)
   weir_c128 sum = {0, 0};
 
   if (s->s.count == 0) {
-    return p->w->g[qt_layout_at(l, b, b) + i * (rows + 1)];
+    return bank[qt_layout_at(l, b, b) + i * (rows + 1)];
   }
   for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
     const int64_t columns = qt_layout_rows(l, c);
-    const weir_c128 *g = p->w->g + qt_layout_at(l, b, c) + i * columns;
-    const weir_c128 *turned = p->w->g + qt_layout_at(l, c, b);
+    const weir_c128 *g = bank + qt_layout_at(l, b, c) + i * columns;
+    const weir_c128 *turned = bank + qt_layout_at(l, c, b);
     const weir_c128 *overlap = p->w->overlap + qt_layout_at(l, c, b);
 
     for (int64_t j = 0; j < columns; j++) {
@@ -120,19 +144,19 @@ static weir_status solve_leads(const job *j, worker *w, weir_c128 z)
   return WEIR_OK;
 }
 
-static weir_status solve_point(const job *j, worker *w, int64_t number)
+/* G on the contour, for both reservoirs. */
+static weir_status solve_equilibrium(const job *j, worker *w, int64_t number)
 {
   const qt_contour_point *c = &j->point[j->first + number];
-  const place p = {j, w, c->energy};
+  const place p = {.j = j, .w = w, .z = c->energy};
   const qt_rgf_job rgf = {.layout = &j->layout, .a = {read_block, &p}, .g = {w->g, 1}};
 
-  WEIR_TRY(solve_leads(j, w, c->energy));
   if (!qt_rgf_solve(&rgf, w->scratch)) {
     return weir_fail(WEIR_ERR_NUMERIC, "the Green's function of the device is singular");
   }
   for (int64_t b = 0; b < j->layout.n_blocks; b++) {
     for (int64_t i = 0; i < qt_layout_rows(&j->layout, b); i++) {
-      const weir_c128 g = with_overlap(&p, b, i);
+      const weir_c128 g = with_overlap(&p, w->g, b, i);
 
       for (int side = 0; side < QT_LEADS; side++) {
         j->value[(number * QT_LEADS + side) * j->s->n + j->layout.block[b] + i] =
@@ -141,6 +165,38 @@ static weir_status solve_point(const job *j, worker *w, int64_t number)
     }
   }
   return WEIR_OK;
+}
+
+/* States that each lead fills: G^< of its i Gamma is i G Gamma G^H. */
+static weir_status solve_injected(const job *j, worker *w, int64_t number)
+{
+  const qt_contour_point *c = &j->point[j->first + number];
+
+  for (int side = 0; side < QT_LEADS; side++) {
+    const place p = {.j = j, .w = w, .z = c->energy, .side = side};
+    const qt_rgf_job rgf = {.layout = &j->layout,
+                            .a = {read_block, &p},
+                            .sigma = {read_gamma, &p},
+                            .g = {w->g, 1},
+                            .lesser = {w->lesser, 1}};
+    double *value = j->value + (number * QT_LEADS + side) * j->s->n;
+
+    if (!qt_rgf_solve(&rgf, w->scratch)) {
+      return weir_fail(WEIR_ERR_NUMERIC, "the Green's function of the device is singular");
+    }
+    for (int64_t b = 0; b < j->layout.n_blocks; b++) {
+      for (int64_t i = 0; i < qt_layout_rows(&j->layout, b); i++) {
+        value[j->layout.block[b] + i] = c->weight[side].re * with_overlap(&p, w->lesser, b, i).im;
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status solve_point(const job *j, worker *w, int64_t number)
+{
+  WEIR_TRY(solve_leads(j, w, j->point[j->first + number].energy));
+  return j->injects ? solve_injected(j, w, number) : solve_equilibrium(j, w, number);
 }
 
 static void run_point(void *context, int64_t item, int thread)
@@ -169,7 +225,10 @@ static weir_status make_worker(const job *j, worker *w)
   if (j->s->s.count > 0) {
     WEIR_TRY(weir_alloc(j->layout.count, sizeof *w->overlap, (void **)&w->overlap));
   }
-  return weir_alloc(qt_rgf_scratch(j->layout.max, false), 1, &w->scratch);
+  if (j->injects) {
+    WEIR_TRY(weir_alloc(j->layout.count, sizeof *w->lesser, (void **)&w->lesser));
+  }
+  return weir_alloc(qt_rgf_scratch(j->layout.max, j->injects), 1, &w->scratch);
 }
 
 static void free_worker(worker *w)
@@ -177,6 +236,7 @@ static void free_worker(worker *w)
   weir_free(&w->sigma[QT_LEFT]);
   weir_free(&w->sigma[QT_RIGHT]);
   weir_free(&w->g);
+  weir_free(&w->lesser);
   weir_free(&w->overlap);
   weir_free(&w->scratch);
 }
@@ -277,7 +337,7 @@ double qt_density_left(const qt_density_spec *spec)
 /* Bytes of a thread, with what the leads take for a while; cells of both leads. */
 static double thread_bytes(const job *j)
 {
-  const double size = sizeof(weir_c128), banks = j->s->s.count > 0 ? 2 : 1;
+  const double size = sizeof(weir_c128), banks = 1 + (j->s->s.count > 0) + j->injects;
   double ends = 0, lead = 0;
 
   for (int c = 0; c < QT_LEADS; c++) {
@@ -285,7 +345,7 @@ static double thread_bytes(const job *j)
     lead = fmax(lead, qt_lead_bytes(&j->lead, &j->s->lead[c]));
   }
   return ends + size * banks * (double)j->layout.count +
-         (double)qt_rgf_scratch(j->layout.max, false) + lead;
+         (double)qt_rgf_scratch(j->layout.max, j->injects) + lead;
 }
 
 static double cell_bytes(const job *j)
@@ -330,14 +390,36 @@ static weir_status fit(job *j, double *bytes)
       (*bytes - left) / mib);
 }
 
+/* Energies at which leads with different chemical potentials send, at a height above the real axis
+ * that makes G smooth: narrow resonances, and states that are bound, are as wide. */
+static weir_status make_line(job *j)
+{
+  const double beyond = 6, height = 2, most = 3; /* k_B T; most: between two of them */
+  const qt_reservoir *r = j->spec->reservoir;
+  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature;
+  const double lo = fmin(r[0].mu, r[1].mu) - beyond * kt, hi = fmax(r[0].mu, r[1].mu) + beyond * kt;
+
+  j->n_points = 1 + (int64_t)ceil((hi - lo) / (most * kt));
+  WEIR_TRY(weir_alloc(j->n_points, sizeof *j->point, (void **)&j->point));
+  for (int64_t i = 0; i < j->n_points; i++) {
+    const double x = lo + (hi - lo) * (double)i / (double)(j->n_points - 1);
+    const double weight =
+        fabs(qt_fermi(x, r[0].mu, r[0].temperature) - qt_fermi(x, r[1].mu, r[1].temperature));
+
+    j->point[i] = (qt_contour_point){{x, height * kt}, {{weight, 0}, {weight, 0}}};
+  }
+  return WEIR_OK;
+}
+
 static weir_status prepare(job *j)
 {
   const qt_density_spec *spec = j->spec;
   double bytes;
 
   WEIR_TRY(fit(j, &bytes));
-  WEIR_TRY(
-      qt_contour_create(spec->reference, spec->reservoir, spec->order, &j->point, &j->n_points));
+  WEIR_TRY(j->injects ? make_line(j)
+                      : qt_contour_create(spec->reference, spec->reservoir, spec->order, &j->point,
+                                          &j->n_points));
   WEIR_TRY(weir_alloc(j->threads, sizeof *j->worker, (void **)&j->worker));
   for (int t = 0; t < j->threads; t++) {
     WEIR_TRY(make_worker(j, &j->worker[t]));
@@ -345,12 +427,14 @@ static weir_status prepare(job *j)
   return WEIR_OK;
 }
 
-/* Electrons in equilibrium with either lead. Collective. */
-static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec,
+/* Electrons in equilibrium with either lead; or what each lead sends, but for a factor. Its
+ * energies are added to *n_points. Collective. */
+static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec, bool injects,
                                  double *const electrons[QT_LEADS], int64_t *n_points)
 {
   job j = {.s = s,
            .spec = spec,
+           .injects = injects,
            .lead = spec->lead,
            .rank = qt_ranks_rank(spec->comm),
            .ranks = qt_ranks_size(spec->comm)};
@@ -363,7 +447,7 @@ static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec
   for (int64_t k = 0; k < spec->n_k; k++) {
     WEIR_TRY_GOTO(solve_k(&j, k, electrons), done);
   }
-  *n_points = j.n_points * spec->n_k;
+  *n_points += j.n_points * spec->n_k;
 done:
   for (int t = 0; t < j.threads && j.worker != NULL; t++) {
     free_worker(&j.worker[t]);
@@ -377,14 +461,18 @@ done:
 
 weir_status qt_density_bytes(const qt_system *s, const qt_density_spec *spec, double *bytes)
 {
-  job j = {.s = s, .spec = spec, .lead = spec->lead, .ranks = qt_ranks_size(spec->comm)};
-  const double fixed = 5 * (double)s->n * sizeof(double);
+  job j = {.s = s,
+           .spec = spec,
+           .injects = spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu,
+           .lead = spec->lead,
+           .ranks = qt_ranks_size(spec->comm)};
+  const double fixed = 7 * (double)s->n * sizeof(double);
   double contour = 0, window = 0;
   const weir_status status = fit(&j, &contour);
 
   qt_layout_fini(&j.layout);
   WEIR_TRY(status);
-  if (spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu) {
+  if (j.injects) {
     WEIR_TRY(qt_density_window_bytes(s, spec, &window));
   }
   *bytes = fixed + fmax(contour, window);
@@ -398,14 +486,50 @@ double qt_density_share(double left, double right)
   return all != 0 ? fmin(1, fmax(0, left / all)) : 0.5;
 }
 
-/* Electrons of all orbitals, of both leads' equilibria and what they inject. */
-static weir_status put_together(const qt_system *s, double *const at[QT_LEADS],
-                                double *const injected[QT_LEADS], double *electrons)
+/* Arrays [n] of each lead: electrons in equilibrium with it; those it injects; what it sends to
+ * states that are bound or too narrow for the real axis, but for a factor. */
+enum { EQUILIBRIUM, INJECTED, SENT, KINDS };
+typedef struct parts {
+  double *of[KINDS][QT_LEADS];
+} parts;
+
+static void free_parts(parts *p)
+{
+  for (int i = 0; i < KINDS * QT_LEADS; i++) {
+    weir_free(&p->of[i / QT_LEADS][i % QT_LEADS]);
+  }
+}
+
+static weir_status make_arrays(int64_t n, parts *p, qt_density *out)
+{
+  for (int i = 0; i < KINDS * QT_LEADS; i++) {
+    WEIR_TRY(weir_alloc(n, sizeof(double), (void **)&p->of[i / QT_LEADS][i % QT_LEADS]));
+  }
+  return weir_alloc(n, sizeof *out->electrons, (void **)&out->electrons);
+}
+
+/* Electrons of an orbital beyond the right lead's equilibrium. Where the real axis has nearly all
+ * states that the leads fill differently, they are shared as injected there, so that errors of its
+ * integrals cancel. Others, which are bound or too narrow for it, are shared as leads send. */
+static double fill(const parts *p, double tolerance, int64_t i)
+{
+  const double few = 10 * tolerance, many = 40 * tolerance; /* of the states, that it lacks */
+  const double left = p->of[INJECTED][QT_LEFT][i], right = p->of[INJECTED][QT_RIGHT][i];
+  const double all = p->of[EQUILIBRIUM][QT_LEFT][i] - p->of[EQUILIBRIUM][QT_RIGHT][i];
+  const double lacks = all - left - right;
+  const double part = all != 0 ? fabs(lacks / all) : 0;
+  const double x = fmin(1, fmax(0, (part - few) / (many - few)));
+  const double as_sent = x * x * (3 - 2 * x); /* rises smoothly */
+  const double sent = qt_density_share(p->of[SENT][QT_LEFT][i], p->of[SENT][QT_RIGHT][i]);
+
+  return (1 - as_sent) * qt_density_share(left, right) * all + as_sent * (left + sent * lacks);
+}
+
+static weir_status put_together(const qt_system *s, const parts *p, double tolerance,
+                                double *electrons)
 {
   for (int64_t i = 0; i < s->n; i++) {
-    const double share = qt_density_share(injected[QT_LEFT][i], injected[QT_RIGHT][i]);
-
-    electrons[i] = share * at[QT_LEFT][i] + (1 - share) * at[QT_RIGHT][i];
+    electrons[i] = p->of[EQUILIBRIUM][QT_RIGHT][i] + fill(p, tolerance, i);
     if (!isfinite(electrons[i])) {
       return weir_fail(WEIR_ERR_NUMERIC, "the electrons of orbital %lld are no finite number",
                        (long long)i);
@@ -414,33 +538,22 @@ static weir_status put_together(const qt_system *s, double *const at[QT_LEADS],
   return WEIR_OK;
 }
 
-static weir_status make_arrays(int64_t n, double *at[QT_LEADS], double *injected[QT_LEADS],
-                               qt_density *out)
-{
-  for (int c = 0; c < QT_LEADS; c++) {
-    WEIR_TRY(weir_alloc(n, sizeof *at[c], (void **)&at[c]));
-    WEIR_TRY(weir_alloc(n, sizeof *at[c], (void **)&injected[c]));
-  }
-  return weir_alloc(n, sizeof *out->electrons, (void **)&out->electrons);
-}
-
 weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, qt_density *out)
 {
-  double *at[QT_LEADS] = {NULL, NULL}, *injected[QT_LEADS] = {NULL, NULL};
+  const bool biased = spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu;
+  parts p = {{{NULL}}};
   weir_status status = WEIR_OK;
 
   *out = (qt_density){.electrons = NULL};
-  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, make_arrays(s->n, at, injected, out)), done);
-  WEIR_TRY_GOTO(solve_contour(s, spec, at, &out->n_contour), done);
-  if (spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu) {
-    WEIR_TRY_GOTO(qt_density_window(s, spec, injected, &out->current, &out->n_real), done);
+  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, make_arrays(s->n, &p, out)), done);
+  WEIR_TRY_GOTO(solve_contour(s, spec, false, p.of[EQUILIBRIUM], &out->n_contour), done);
+  if (biased) {
+    WEIR_TRY_GOTO(solve_contour(s, spec, true, p.of[SENT], &out->n_contour), done);
+    WEIR_TRY_GOTO(qt_density_window(s, spec, p.of[INJECTED], &out->current, &out->n_real), done);
   }
-  status = qt_ranks_agree(spec->comm, put_together(s, at, injected, out->electrons));
+  status = qt_ranks_agree(spec->comm, put_together(s, &p, spec->tolerance, out->electrons));
 done:
-  for (int c = 0; c < QT_LEADS; c++) {
-    weir_free(&at[c]);
-    weir_free(&injected[c]);
-  }
+  free_parts(&p);
   if (status != WEIR_OK) {
     qt_density_fini(out);
   }

@@ -6,8 +6,12 @@
  *   c_L = int A_L (f_L - f_R) dE / 2 pi,  c_R = int A_R (f_L - f_R) dE / 2 pi,
  * the number is n_R + c_L = n_L - c_R where no state is bound in the device, for n_L - n_R is c_L +
  * c_R. It is computed as n_R + (n_L - n_R) c_L / (c_L + c_R), in which errors of the integrals over
- * sharp edges and resonances cancel; bound states, which no lead fills, are taken to be filled as
- * the others (cf. Brandbyge et al., Phys. Rev. B 65, 165401, 2002, with other weights). */
+ * sharp edges and resonances cancel. Where n_L - n_R is more than c_L + c_R and these errors, by
+ * states that are bound or too narrow for the integrals, it goes over to n_R + c_L + s (n_L - n_R -
+ * c_L - c_R): s is the left lead's share of the sum of G Gamma G^H of both leads at energies 2 k_B
+ * T above the real axis between the chemical potentials. That changes smoothly with the potential,
+ * while c_L / (c_L + c_R) is of other states than those that are missing (cf. Brandbyge et al.,
+ * Phys. Rev. B 65, 165401, 2002, with other weights). */
 #ifndef QT_DENSITY_H
 #define QT_DENSITY_H
 #include "model/landauer.h"

@@ -167,6 +167,48 @@ static void a_biased_barrier_holds_what_both_leads_inject(void **state)
   qt_system_fini(&flat);
 }
 
+/* A well between leads with a state that is bound below both bands, between the chemical
+ * potentials: no orbital has less than in equilibrium with the right lead, nor more than with the
+ * left one, and the electrons follow the depth of the well. */
+static void bound_states_are_filled_between_both_equilibria(void **state)
+{
+  enum { LENGTH = 30, STEPS = 12 };
+  const ribbon r = {.width = 1, .length = LENGTH, .onsite = 2, .hopping = -1}; /* band from 0 */
+  const double right = -0.1, bias = 0.3;
+  double u[LENGTH], last = 0;
+  qt_system flat;
+
+  ribbon_create(&r, &flat);
+  add_atoms(&flat);
+  for (int step = 0; step < STEPS; step++) {
+    qt_system s = {.n = 0};
+    qt_density d[3];
+    double sum = 0;
+
+    for (int i = 0; i < LENGTH; i++) {
+      u[i] = i < 10 ? 0 : i < 15 ? -0.23 - 0.01 * step : i < 18 ? 0.2 : right;
+    }
+    assert_ok(qt_system_shift(&flat, u, &s));
+    for (int k = 0; k < 3; k++) { /* biased; both as the left lead, as the right one */
+      const qt_density_spec spec = usual(-1.5, k < 2 ? 0.1 : 0.1 - bias, k == 0 ? bias : 0, 300);
+
+      assert_ok(qt_density_create(&s, &spec, &d[k]));
+    }
+    for (int i = 0; i < LENGTH; i++) {
+      sum += d[0].electrons[i];
+      assert_true(d[0].electrons[i] > d[2].electrons[i] - 1e-3);
+      assert_true(d[0].electrons[i] < d[1].electrons[i] + 1e-3);
+    }
+    assert_true(step == 0 || (sum > last && sum < last + 0.2));
+    last = sum;
+    for (int k = 0; k < 3; k++) {
+      qt_density_fini(&d[k]);
+    }
+    qt_system_fini(&s);
+  }
+  qt_system_fini(&flat);
+}
+
 /* Above 0: nothing is bound below the bands. */
 static double rough_site(int64_t x, int64_t y)
 {
@@ -351,6 +393,7 @@ int main(void)
       cmocka_unit_test(a_cold_chain_is_filled_as_free_electrons),
       cmocka_unit_test(full_and_empty_bands_hold_whole_electrons),
       cmocka_unit_test(a_biased_barrier_holds_what_both_leads_inject),
+      cmocka_unit_test(bound_states_are_filled_between_both_equilibria),
       cmocka_unit_test(orbitals_hold_their_mulliken_charge_at_all_wave_vectors),
       cmocka_unit_test(sharp_resonances_are_not_missed),
       cmocka_unit_test(currents_over_high_barriers_are_thermionic),

@@ -156,12 +156,15 @@ static weir_status find_gap(const run *r, const double *u, double gap[2], double
   gap[0] = fmax(b[QT_LEFT].valence, b[QT_RIGHT].valence) + most + rounding;
   gap[1] = fmin(b[QT_LEFT].conduction, b[QT_RIGHT].conduction) + least - rounding;
   if (!(gap[0] < gap[1])) {
-    return weir_fail(WEIR_ERR_NUMERIC,
-                     "the potential varies by %g eV along the device, more than the gap of %g eV: "
-                     "the valence band of one part reaches the conduction band of another "
-                     "(band-to-band tunnelling), where electrons and holes cannot be told apart: "
-                     "lower the voltages, or electrostatics.damping if it does not converge",
-                     most - least, gap[1] - least - gap[0] + most);
+    return weir_fail(
+        WEIR_ERR_NUMERIC,
+        "drain %g V, gate %g V: the potential energy varies by %g eV along the device, "
+        "more than the gap of %g eV: the valence band of one part reaches the "
+        "conduction band of another. Band-to-band tunnelling is not computed: "
+        "electrons and holes cannot be told apart there. Lower the voltages; or, "
+        "where the iteration overshoots (events scf_step), electrostatics.damping, now %g",
+        r->bias->drain, r->bias->gate, most - least, gap[1] - least - gap[0] + most,
+        r->scf->spec.opts->damping);
   }
   const double off = fmin(edge, (gap[1] - gap[0]) / 2);
 

@@ -187,6 +187,29 @@ static void a_transistor_switches(void **state)
   close(&p);
 }
 
+/* Gates so high that electrons are bound below the bands of both leads. */
+static void a_deep_channel_converges(void **state)
+{
+  const double gate[] = {0, 0.2, 0.5};
+  qt_bias b[3];
+  set_up p;
+
+  assert_ok(open(40,
+                 "{" CHAIN
+                 "spacing: 3, doping: [{from: 0, to: 48, concentration: 3e20}, {from: 72, "
+                 "to: 120, concentration: 3e20}], gates: [{from: 48, to: 72}]}",
+                 &p));
+  for (int i = 0; i < 3; i++) {
+    assert_ok(qt_scf_solve(&p.scf, 0.1, gate[i], i > 0 ? &b[i - 1] : NULL, &b[i]));
+    assert_near(b[i].gate_charge, b[i].electrons - b[i].donors, 2e-2);
+  }
+  assert_true(b[2].electrons > b[1].electrons && b[1].electrons > b[0].electrons);
+  for (int i = 0; i < 3; i++) {
+    qt_bias_fini(&b[i]);
+  }
+  close(&p);
+}
+
 static void what_does_not_converge_says_how_it_went(void **state)
 {
   set_up p;
@@ -230,6 +253,7 @@ int main(void)
       cmocka_unit_test(an_undoped_wire_follows_its_gate),
       cmocka_unit_test(a_bound_state_in_the_gap_is_refused_by_atom),
       cmocka_unit_test(a_transistor_switches),
+      cmocka_unit_test(a_deep_channel_converges),
       cmocka_unit_test(what_does_not_converge_says_how_it_went),
       cmocka_unit_test(wrong_geometry_is_refused_by_key),
   };
