@@ -1,4 +1,6 @@
 /* cuda_test.c - opening the library of the GPU where it, or what it needs, is not there. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -21,6 +23,26 @@ static void library_of_another_interface_is_refused(void **state)
   assert_int_equal(cuda_open_library("libm.so.6", &plugin), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "of another build"));
   assert_null(plugin);
+}
+
+/* The same with a plugin whose hash is another: what a stale library is. */
+static void library_of_another_hash_is_refused(void **state)
+{
+  static const char text[] = "const struct { const char *abi; void *open, *compile; } "
+                             "weir_device_plugin = {\"0123\", 0, 0};\n";
+  const device_plugin *plugin = NULL;
+  char folder[256], source[300], library[300], command[800];
+
+  weir_check_mkdir(folder, sizeof folder);
+  (void)snprintf(source, sizeof source, "%s/stale.c", folder);
+  (void)snprintf(library, sizeof library, "%s/stale.so", folder);
+  (void)snprintf(command, sizeof command, "cc -shared -fPIC -o %s %s", library, source);
+  weir_check_write(source, text, sizeof text - 1);
+  assert_int_equal(system(command), 0);
+  assert_int_equal(cuda_open_library(library, &plugin), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "(interface 0123, expected "));
+  assert_null(plugin);
+  weir_check_rmdir(folder);
 }
 
 /* Either it opens, or it says what is missing; it is never another device. */
@@ -115,6 +137,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(absent_library_is_named),
       cmocka_unit_test(library_of_another_interface_is_refused),
+      cmocka_unit_test(library_of_another_hash_is_refused),
       cmocka_unit_test(device_opens_or_says_what_is_missing),
       cmocka_unit_test(kernels_compile_for_other_gpus_cuda),
       cmocka_unit_test(fault_on_the_gpu_is_an_error),
