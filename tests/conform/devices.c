@@ -529,12 +529,20 @@ static void costs_are_measured(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_open_or_say_why),      cmocka_unit_test(arenas_hold_arrays),
-      cmocka_unit_test(copies_of_odd_pieces),      cmocka_unit_test(elementwise_launch),
-      cmocka_unit_test(launch_with_barriers),      cmocka_unit_test(queues_ordered_by_events),
-      cmocka_unit_test(captured_replays),          cmocka_unit_test(misuse_is_refused),
-      cmocka_unit_test(wrong_kernels_are_refused), cmocka_unit_test(devices_host_calls),
-      cmocka_unit_test(costs_are_measured),        cmocka_unit_test(kernels_compile_for_gpus_cuda),
+      cmocka_unit_test(rows_open_or_say_why),
+      cmocka_unit_test(arenas_hold_arrays),
+      cmocka_unit_test(copies_of_odd_pieces),
+      cmocka_unit_test(elementwise_launch),
+      cmocka_unit_test(launch_with_barriers),
+      cmocka_unit_test(queues_ordered_by_events),
+      cmocka_unit_test(captured_replays),
+      cmocka_unit_test(misuse_is_refused),
+      cmocka_unit_test(wrong_kernels_are_refused),
+      cmocka_unit_test(devices_host_calls),
+      cmocka_unit_test(devices_scalar_operations),
+      cmocka_unit_test(devices_scalars_compile_for_gpus_cuda),
+      cmocka_unit_test(costs_are_measured),
+      cmocka_unit_test(kernels_compile_for_gpus_cuda),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

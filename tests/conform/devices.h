@@ -51,4 +51,7 @@ static inline void *devices_array(weir_device *device, weir_device_space space, 
 
 /* devices_call.c */
 void devices_host_calls(void **state);
+/* devices_scalar.c */
+void devices_scalar_operations(void **state);
+void devices_scalars_compile_for_gpus_cuda(void **state);
 #endif

@@ -9,10 +9,25 @@
 #include "base/weir_alloc.h"
 #include "device/cuda/driver.h"
 
-static const char prelude[] = "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"
-                              "typedef short int16_t;\ntypedef unsigned short uint16_t;\n"
-                              "typedef int int32_t;\ntypedef unsigned int uint32_t;\n"
-                              "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n";
+/* Names of the host's compilers that the text of graph/weir_scalar.h uses. */
+static const char prelude[] =
+    "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"
+    "typedef short int16_t;\ntypedef unsigned short uint16_t;\n"
+    "typedef int int32_t;\ntypedef unsigned int uint32_t;\n"
+    "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n"
+    "#define __INT8_TYPE__ signed char\n#define __UINT8_TYPE__ unsigned char\n"
+    "#define __INT16_TYPE__ short\n#define __UINT16_TYPE__ unsigned short\n"
+    "#define __INT32_TYPE__ int\n#define __UINT32_TYPE__ unsigned int\n"
+    "#define __INT64_TYPE__ long long\n#define __UINT64_TYPE__ unsigned long long\n"
+    "#define __builtin_memcpy memcpy\n"
+    "#define __builtin_sqrtf sqrtf\n#define __builtin_sqrt sqrt\n"
+    "#define __builtin_fmaf fmaf\n#define __builtin_fma fma\n"
+    "#define __builtin_inff() __int_as_float(0x7f800000)\n"
+    "#define __builtin_inf() __longlong_as_double(0x7ff0000000000000ll)\n"
+    "#define __builtin_nanf(text) __int_as_float(0x7fc00000)\n"
+    "#define __builtin_nan(text) __longlong_as_double(0x7ff8000000000000ll)\n"
+    "#pragma nv_diag_suppress 161, 177\n"; /* pragmas of host compilers; helpers of others */
+static const char qualifier[] = "#pragma nv_diag_default 161, 177\nextern \"C\" __global__";
 
 weir_status cuda_target(int major, int minor, char target[48])
 {
@@ -112,16 +127,19 @@ static weir_status read_usage(const weir_device_source *source, const char *targ
 static nvrtcResult run_compiler(nvrtcProgram program, const char *target, bool report)
 {
   char architecture[80];
-  const char *options[] = {architecture,       "--fmad=false", "--prec-div=true",
-                           "--prec-sqrt=true", "--ftz=false",  "--ptxas-options=-v",
-                           "--no-cache"};
+  const char *options[] = {architecture,         "--device-as-default-execution-space",
+                           "--fmad=false",       "--prec-div=true",
+                           "--prec-sqrt=true",   "--ftz=false",
+                           "--ptxas-options=-v", "--no-cache"};
+  enum { PLAIN = 6, REPORT = 7, UNCACHED = 8 };
 
   (void)snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", target);
   if (!report) {
-    return nvrtcCompileProgram(program, 5, options);
+    return nvrtcCompileProgram(program, PLAIN, options);
   }
-  const nvrtcResult result = nvrtcCompileProgram(program, 7, options);
-  return result == NVRTC_ERROR_INVALID_OPTION ? nvrtcCompileProgram(program, 6, options) : result;
+  const nvrtcResult result = nvrtcCompileProgram(program, UNCACHED, options);
+  return result == NVRTC_ERROR_INVALID_OPTION ? nvrtcCompileProgram(program, REPORT, options)
+                                              : result;
 }
 
 static weir_status compile(nvrtcProgram program, const weir_device_source *source,
@@ -150,7 +168,7 @@ weir_status cuda_compile(const weir_device_source *source, const char *target, v
   nvrtcProgram program = NULL;
   char *text = NULL;
 
-  WEIR_TRY(device_source_text(source, prelude, "extern \"C\" __global__", &text));
+  WEIR_TRY(device_source_text(source, prelude, qualifier, &text));
   const nvrtcResult result = nvrtcCreateProgram(&program, text, source->name, 0, NULL, NULL);
   status = result == NVRTC_SUCCESS ? compile(program, source, target, code, usage)
                                    : fail_compile(source, target, result, NULL);
