@@ -14,13 +14,14 @@ bool emulated_clocks_reach(const int64_t done[SLOTS], const clocks *needed);
 
 /* ---- Memory: whole pages of each array between guard pages (memory.c). ---- */
 
+typedef enum page_access { PAGES_NONE, PAGES_READ, PAGES_WRITE } page_access;
 typedef struct pages {
   char *map, *pages; /* with and without the guards */
   int64_t map_bytes, bytes;
-  char *written; /* DEVICE: for each byte of the array, whether something wrote it */
+  page_access now; /* what the pages allow */
+  char *written;   /* DEVICE: for each byte of the array, whether something wrote it */
 } pages;
 
-typedef enum page_access { PAGES_NONE, PAGES_READ, PAGES_WRITE } page_access;
 weir_status emulated_pages_create(device_array *array) WEIR_CHECKED;
 void emulated_pages_destroy(device_array *array);
 void emulated_pages_allow(const device_array *array, page_access access);

@@ -74,9 +74,10 @@ void emulated_pages_destroy(device_array *array)
 void emulated_pages_allow(const device_array *array, page_access access)
 {
   static const int flags[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
-  const pages *p = array->state;
+  pages *p = array->state;
 
-  if (p != NULL) {
+  if (p != NULL && p->now != access) {
+    p->now = access;
     WEIR_ASSERT(mprotect(p->pages, (size_t)p->bytes, flags[access]) == 0);
   }
 }
