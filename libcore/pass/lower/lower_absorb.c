@@ -9,18 +9,21 @@ static bool is_reduction(const weir_access *a)
 }
 
 /* True when every operand follows the iterations one to one, or not at all: it may then be read at
- * whatever place the value is asked for. */
-static bool is_movable(const weir_access *a)
+ * whatever place the value is asked for, as `o` does, whose border is then its own. */
+static bool is_movable(const weir_access *a, const weir_operand *o)
 {
   for (int k = 0; k < a->n_in; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
       const weir_index *x = &a->in[k].index[d];
+      const int of = weir_index_follows(x, a->n_dims);
       bool still = x->gather == 0 && x->offset == 0 && x->div <= 1;
 
       for (int i = 0; i < a->n_dims; i++) {
         still = still && x->coef[i] == 0;
       }
-      if (!still && weir_index_follows(x, a->n_dims) < 0) {
+      if (!still &&
+          (of < 0 || a->dim[of].lo != 0 || a->dim[of].hi > a->in[k].extent[d] ||
+           (a->dim[of].hi < a->in[k].extent[d] && o->index[of].border != WEIR_BORDER_NEVER))) {
         return false;
       }
     }
@@ -29,16 +32,31 @@ static bool is_movable(const weir_access *a)
          !weir_body_uses(&a->body, WEIR_CODE_REMAINDER);
 }
 
+/* Whether some operand follows iteration dimension i: it drops what lies outside when it is read as
+ * `early` was. */
+static bool is_followed(const weir_access *a, int i)
+{
+  for (int k = 0; k < a->n_in; k++) {
+    for (int d = 0; d < a->in[k].rank; d++) {
+      if (weir_index_follows(&a->in[k].index[d], a->n_dims) == i) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /* True when the reduction reads what `early` makes once each, in windows side by side, and drops
  * what lies outside. */
 static bool is_windowed(const weir_access *early, const weir_operand *o, const weir_access *r)
 {
   for (int d = 0; d < o->rank; d++) {
-    if (o->index[d].border != WEIR_BORDER_NEVER && o->index[d].border != WEIR_BORDER_ABSENT) {
+    if (o->index[d].border != WEIR_BORDER_NEVER &&
+        (o->index[d].border != WEIR_BORDER_ABSENT || !is_followed(early, d))) {
       return false;
     }
   }
-  return early->n_out == 1 && is_movable(early) && weir_operand_reads_once(o, r);
+  return early->n_out == 1 && is_movable(early, o) && weir_operand_reads_once(o, r);
 }
 
 bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_loop *early,
