@@ -26,6 +26,11 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_ENUM(weir_exec_cfg, overlap, 1, "off|auto|on",
                   "over ranks: what needs nothing of another rank is computed while halos travel, "
                   "the rest after; auto: where the parts cost less than is hidden"),
+    WEIR_OPT_ENUM(weir_exec_cfg, fission, 0, "off|products|hoist|reassociate",
+                  "splits sums of products of several factors, where that takes fewer flops: every "
+                  "product a node of its own; hoist: made once for all loops that it does not "
+                  "depend on; reassociate: also in the order of fewest flops. Results are rounded "
+                  "differently"),
     WEIR_OPT_STRING(weir_exec_cfg, skip, "",
                     "passes that are left out, comma-separated, to find the one at fault"),
     WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
@@ -445,6 +450,7 @@ static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, doub
                           .skip = cfg->skip,
                           .precision = (weir_precision)cfg->precision,
                           .overlap = (weir_overlap)cfg->overlap,
+                          .fission = (weir_fission)cfg->fission,
                           .kernel = cfg->kernel,
                           .kernels = weir_kernel_table};
 }

@@ -26,6 +26,7 @@ typedef struct weir_exec_cfg {
   bool fusion;
   int precision;    /* f32|bf16 */
   int overlap;      /* off|auto|on: weir_overlap */
+  int fission;      /* off|products|hoist|reassociate: weir_fission */
   const char *skip; /* passes left out, comma-separated */
   const char *kernel;
   const char *compiler;

@@ -14,6 +14,15 @@ typedef enum weir_precision { WEIR_PRECISION_F32, WEIR_PRECISION_BF16 } weir_pre
  * that the parts take less longer than the halo travels; wherever that is possible. */
 typedef enum weir_overlap { WEIR_OVERLAP_OFF, WEIR_OVERLAP_AUTO, WEIR_OVERLAP_ON } weir_overlap;
 
+/* Sums of products of several factors: as they are; every product of the body a node; what a loop
+ * does not use no longer repeated in it; and the products in the order of fewest flops. */
+typedef enum weir_fission {
+  WEIR_FISSION_OFF,
+  WEIR_FISSION_PRODUCTS,
+  WEIR_FISSION_HOIST,
+  WEIR_FISSION_REASSOCIATE
+} weir_fission;
+
 /* What passes may need to know. 0 means the default stated here. */
 typedef struct weir_pass_opts {
   int64_t cache_bytes; /* memory that the tile-local buffers of a group may fill; default: quarter
@@ -28,6 +37,7 @@ typedef struct weir_pass_opts {
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
   weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */
   weir_overlap overlap;
+  weir_fission fission;
   const char *kernel; /* "auto", "none", or the one kernel name that may claim groups */
   const weir_kernel *const *kernels; /* table offered to groups, NULL at the end; NULL: none */
 } weir_pass_opts;

@@ -11,15 +11,11 @@
 #include "base/weir_random.h"
 #include "count_sends.h"
 #include "exec/weir_plan.h"
-#include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "ops/weir_builder.h"
+#include "pass/fission/self_energy_node.h"
 
 enum { NK = 3, NE = 6, NQ = 2, NW = 3, ND = 2, NA = 16, NB = 3, NO = 2, MOST_RANKS = 4 };
-/* Iteration dimensions. */
-enum { K, E, A, M, N, Q, W, B, I, J, P, R, DIMS };
-
-static const int64_t extent[DIMS] = {NK, NE, NA, NO, NO, NQ, NW, NB, ND, ND, NO, NO};
+static const int64_t extent[SELF_ENERGY_DIMS] = {NK, NE, NA, NO, NO, NQ, NW, NB, ND, ND, NO, NO};
 
 /* Two neighbours in the chain and one far away: a hull of them is nearly all atoms. */
 static int64_t neighbour(int64_t a, int64_t b)
@@ -65,50 +61,6 @@ static weir_c128 expected(int64_t k, int64_t e, int64_t a, int64_t m, int64_t n)
     sum.im += z.im;
   }
   return sum;
-}
-
-/* Sets the operand to an array whose dimension d is iteration dimension dims[d]. */
-static void map(weir_operand *o, weir_dtype dtype, int n, const int *dims)
-{
-  weir_array_desc d = {.dtype = dtype, .rank = n};
-
-  for (int k = 0; k < n; k++) {
-    d.shape[k] = extent[dims[k]];
-  }
-  weir_map_operand(o, &d);
-  for (int k = 0; k < n; k++) {
-    o->index[k].coef[dims[k]] = 1;
-  }
-}
-
-/* The whole sum as one node. Inputs: G, dH, dH, D, the neighbours. */
-static void state_access(weir_access *a)
-{
-  weir_access_init(a);
-  for (int k = 0; k < DIMS; k++) {
-    (void)weir_map_dim(a, k < Q ? WEIR_PARALLEL : WEIR_REDUCED, extent[k]);
-  }
-  assert_ok(weir_access_resize(a, 5, 1, 0));
-  a->n_values = 1;
-  map(&a->in[0], WEIR_C128, 5, (const int[]){K, E, A, M, P});
-  map(&a->in[1], WEIR_C128, 5, (const int[]){A, B, I, P, R});
-  map(&a->in[2], WEIR_C128, 5, (const int[]){A, B, J, R, N});
-  map(&a->in[3], WEIR_C128, 6, (const int[]){Q, W, A, B, I, J});
-  map(&a->in[4], WEIR_I32, 2, (const int[]){A, B});
-  map(&a->out[0], WEIR_C128, 5, (const int[]){K, E, A, M, N});
-  a->in[0].index[1].coef[W] = -1;
-  a->in[0].index[1].border = WEIR_BORDER_ABSENT;
-  a->in[0].index[2] = (weir_index){.gather = 5, .gather_lo = 0, .gather_hi = NA};
-  const int32_t g = weir_body_load(&a->body, 0, WEIR_C128);
-  const int32_t left = weir_body_load(&a->body, 1, WEIR_C128);
-  const int32_t right = weir_body_load(&a->body, 2, WEIR_C128);
-  const int32_t d = weir_body_load(&a->body, 3, WEIR_C128);
-  const int32_t first = weir_body_binary(&a->body, WEIR_CODE_MUL, g, left);
-  const int32_t second = weir_body_binary(&a->body, WEIR_CODE_MUL, right, d);
-
-  a->value[0] = weir_body_binary(&a->body, WEIR_CODE_MUL, first, second);
-  a->combine = WEIR_COMBINE_SUM;
-  a->accumulator = WEIR_C128;
 }
 
 /* How arrays are cut over the ranks. */
@@ -162,15 +114,6 @@ static weir_interval part_of(cutting way, int of, bool energy, int64_t all)
   return (weir_interval){all * q / n, all * (q + 1) / n};
 }
 
-static weir_value input(problem *p, const weir_access *a, const char *name, int operand)
-{
-  const weir_operand *o = &a->in[operand];
-  weir_array_desc d = {.dtype = o->dtype, .rank = o->rank};
-
-  memcpy(d.shape, o->extent, sizeof d.shape);
-  return weir_input(p->g, name, &d);
-}
-
 static weir_grid grid_of(cutting way)
 {
   return way == BY_PAIRS ? (weir_grid){1, {ranks}}
@@ -179,34 +122,27 @@ static weir_grid grid_of(cutting way)
 
 static void build(problem *p, cutting way)
 {
-  static const weir_op_desc op = {.name = "self_energy"};
   int32_t neighbours[NA * NB];
-  weir_value in[5];
-  weir_access a;
 
   memset(p, 0, sizeof *p);
   p->grid = grid_of(way);
   assert_ok(weir_graph_create(&p->g));
-  state_access(&a);
-  in[0] = input(p, &a, "G", 0);
-  in[1] = in[2] = input(p, &a, "dH", 1);
-  in[3] = input(p, &a, "D", 3);
   for (int64_t k = 0; k < NA * NB; k++) {
     neighbours[k] = (int32_t)neighbour(k / NB, k % NB);
   }
   const weir_tensor t = weir_tensor_wrap(neighbours, WEIR_I32, 2, (const int64_t[]){NA, NB});
+  const weir_value sigma = self_energy_add(p->g, extent, weir_constant(p->g, &t), "Sigma");
+  const weir_node *node = weir_graph_node(p->g, sigma.node);
+  const weir_value green = weir_array_value(p->g, node->in[SELF_ENERGY_G]);
+  const weir_value dh = weir_array_value(p->g, node->in[SELF_ENERGY_DH_I]);
+  const weir_value d = weir_array_value(p->g, node->in[SELF_ENERGY_D]);
 
-  in[4] = weir_constant(p->g, &t);
-  const weir_value sigma = weir_graph_add_access(p->g, &op, &a, in, 5, WEIR_WHERE);
-
-  weir_access_fini(&a);
-  weir_output(p->g, "Sigma", sigma);
   assert_ok(weir_graph_status(p->g));
-  cut(p, way, in[0], 0, false); /* G: momentum, energy */
-  cut(p, way, in[0], 1, true);
+  cut(p, way, green, 0, false); /* G: momentum, energy */
+  cut(p, way, green, 1, true);
   if (way == BY_GRID) { /* dH, D: atom; else they are whole */
-    cut(p, way, in[1], 0, false);
-    cut(p, way, in[3], 2, false);
+    cut(p, way, dh, 0, false);
+    cut(p, way, d, 2, false);
   }
   cut(p, way, sigma, 2, false); /* Sigma: atom, energy */
   cut(p, way, sigma, 1, true);
@@ -293,7 +229,7 @@ static void bind(const problem *p, const weir_plan *plan, weir_tensor t[3],
 
   for (int k = 0; k < 3; k++) {
     const weir_box box = weir_plan_owned(plan, names[k]);
-    const int32_t array = weir_graph_node(p->g, k)->out[0];
+    const int32_t array = weir_graph_node(p->g, k + 1)->out[0]; /* after the neighbours */
 
     fill((uint32_t)k, &weir_graph_get_array(p->g, array)->desc, &box, &t[k]);
     bindings[k] = (weir_binding){names[k], &t[k]};

@@ -1,0 +1,68 @@
+/* fission_priv.h - a sum of products as a tree of smaller ones: shared by the files of the pass. */
+#ifndef FISSION_PRIV_H
+#define FISSION_PRIV_H
+#include "pass/weir_pass.h"
+
+/* Factors of one product, at most: the orders of all subsets are compared. */
+enum { FISSION_FACTORS = 8, FISSION_SETS = 1 << FISSION_FACTORS };
+
+/* A set of factors, iteration dimensions or operands: bit i is number i. */
+typedef uint32_t fission_set;
+
+/* One factor of the product: an expression that is no product itself. */
+typedef struct fission_factor {
+  int32_t expr;
+  fission_set operands; /* that it loads, and those that their indices are gathered from */
+  fission_set loads;    /* that it loads                                              */
+  fission_set dims;     /* iteration dimensions that it depends on                   */
+  double flops;         /* of one evaluation                                          */
+} fission_factor;
+
+/* One dimension of an intermediate array: a dimension of the iterations, or the value of a linear
+ * form of several, such as E - w, which are not told apart by what is made. */
+typedef struct fission_axis {
+  fission_set dims;
+  bool is_form;
+  int64_t coef[WEIR_MAX_DIMS]; /* of the form, by iteration dimension         */
+  int64_t lo, hi;              /* values that are made                        */
+  weir_border border;          /* of who reads it: NEVER, ABSENT or WRAP      */
+} fission_axis;
+
+/* What the factors of a set make together. */
+typedef struct fission_part {
+  bool possible; /* as an array of its own */
+  int n_axes;
+  fission_axis axis[WEIR_MAX_DIMS];
+  fission_set summed; /* reduced dimensions that the array lacks */
+  fission_set masks;  /* operands with an ABSENT border that drops iterations of who reads it */
+  double cost;        /* of making it, with all that it is made of */
+  fission_set left;   /* is made of this set and the rest; 0: of all its factors in one loop */
+  bool inlined[2];    /* left, rest: a single factor that is read where it is used */
+} fission_part;
+
+typedef struct fission_plan {
+  const weir_access *a;
+  weir_fission mode;
+  int n_factors;
+  fission_factor factor[FISSION_FACTORS];
+  int n_products; /* of the body, as written; the last one is the whole */
+  fission_set product[FISSION_FACTORS], product_left[FISSION_FACTORS];
+  fission_part *part; /* [FISSION_SETS] */
+} fission_plan;
+
+/* Factors and products of the body. False: the access is no sum of products that can be split. */
+bool fission_read_factors(fission_plan *p);
+/* Fills axes, summed dimensions and masks of the part of a set. */
+void fission_find_axes(const fission_plan *p, fission_set set, fission_part *part);
+/* Fills every part that may be made; true when splitting the whole pays. */
+bool fission_choose(fission_plan *p);
+/* Replaces the node by the chosen tree. */
+weir_status fission_build(weir_graph *g, int32_t node, const fission_plan *p) WEIR_CHECKED;
+
+/* Flops of a product, and of adding it to a sum. */
+double fission_product_flops(const fission_plan *p);
+double fission_sum_flops(const fission_plan *p);
+/* Iterations along a dimension. */
+int64_t fission_extent(const fission_plan *p, int dim);
+
+#endif

@@ -1,0 +1,235 @@
+/* sse_npbench.c - the kernel scattering_self_energies of npbench as one node of a graph, and what
+ * the passes make of it, against NumPy: its loop as npbench describes it, and large products of
+ * matrices.
+ *
+ * Every size is checked first: the sum of Sigma against the published one, each element against the
+ * loop. With the argument `recipe` the program prints what every step changes: seconds, flops,
+ * bytes predicted and counted, and memory. */
+#include <string.h>
+
+#include "base/weir_log.h"
+#include "exec/weir_plan.h"
+#include "pass/fission/self_energy_node.h"
+#include "peer.h"
+#include "weir_bench.h"
+
+enum { RUNS = 20, LOOP_RUNS = 2, PEER_RUNS = 20 };
+
+/* Outputs of the peer. */
+enum { PEER_SIGMA, PEER_DH, PEER_G, PEER_D, PEER_NEIGHBOURS };
+
+typedef struct size {
+  const char *name;
+  int64_t nk, ne, nq, nw, nd, na, nb, no;
+  double re, im; /* sum of Sigma with numpy's default_rng(42) */
+} size;
+
+static const size sizes[] = {
+    {"S", 2, 4, 2, 2, 2, 6, 2, 3, -27075.867987890, -1302.583405794},
+    {"M", 3, 5, 3, 2, 2, 10, 3, 4, -621305.398516823, -13568.102030263},
+    {"L", 3, 10, 3, 3, 3, 12, 4, 4, -6678723.752816340, 47512.863749732},
+    {"paper", 4, 10, 4, 3, 3, 20, 4, 4, -19634927.573901661, 388143.238383345},
+};
+
+/* A step of the recipe: the one before, and what is switched on. */
+typedef struct step {
+  const char *name;
+  weir_fission fission;
+  const char *kernel, *skip;
+} step;
+
+static const step steps[] = {
+    {"as written", WEIR_FISSION_OFF, "none", "group,format,tile"},
+    {"fission into products", WEIR_FISSION_PRODUCTS, "none", "group,format,tile"},
+    {"redundancy removal", WEIR_FISSION_HOIST, "none", "group,format,tile"},
+    {"layout, batched products", WEIR_FISSION_HOIST, "auto", "group,tile"},
+    {"fusion and tiling", WEIR_FISSION_HOIST, "auto", ""},
+    {"order of products", WEIR_FISSION_REASSOCIATE, "auto", ""},
+};
+enum { STEPS = sizeof steps / sizeof steps[0], PRODUCTS = 4, RESTRUCTURED = 5 };
+
+typedef struct problem {
+  const size *of;
+  weir_tensor dh, g, d, sigma;
+  weir_plan *plan;
+} problem;
+
+static void run(void *context)
+{
+  problem *p = context;
+
+  bench_must(weir_plan_run(
+      p->plan, (weir_binding[]){{"dH", &p->dh}, {"G", &p->g}, {"D", &p->d}, {"Sigma", &p->sigma}},
+      4));
+}
+
+static void plan_make(problem *p, const step *s, bool explain, const peer_result *peer)
+{
+  const size *z = p->of;
+  const int64_t extent[SELF_ENERGY_DIMS] = {z->nk, z->ne, z->na, z->no, z->no, z->nq,
+                                            z->nw, z->nb, z->nd, z->nd, z->no, z->no};
+  const weir_tensor t =
+      weir_tensor_wrap(peer->data[PEER_NEIGHBOURS], WEIR_I32, 2, (int64_t[]){z->na, z->nb});
+  weir_exec_cfg cfg;
+  weir_graph *g;
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.fission = s->fission;
+  cfg.kernel = s->kernel;
+  cfg.skip = s->skip;
+  cfg.explain = explain;
+  bench_must(weir_graph_create(&g));
+  (void)self_energy_add(g, extent, weir_constant(g, &t), "Sigma");
+  bench_must(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p->plan));
+  weir_graph_destroy(&g);
+}
+
+/* The arrays of the peer; Sigma of the program is its own. */
+static problem problem_of(const size *z, peer_result *peer)
+{
+  problem p = {.of = z};
+
+  p.dh = weir_tensor_wrap(peer->data[PEER_DH], WEIR_C128, 5,
+                          (int64_t[]){z->na, z->nb, z->nd, z->no, z->no});
+  p.g = weir_tensor_wrap(peer->data[PEER_G], WEIR_C128, 5,
+                         (int64_t[]){z->nk, z->ne, z->na, z->no, z->no});
+  p.d = weir_tensor_wrap(peer->data[PEER_D], WEIR_C128, 6,
+                         (int64_t[]){z->nq, z->nw, z->na, z->nb, z->nd, z->nd});
+  bench_must(weir_tensor_init(&p.sigma, WEIR_C128, 5, p.g.shape));
+  return p;
+}
+
+/* Ends the program unless Sigma is the peer's, and its sum the published one. */
+static void must_agree(const problem *p, const step *s, const peer_result *peer)
+{
+  const int64_t n = weir_tensor_count(&p->sigma);
+  const weir_c128 *own = p->sigma.data;
+  double re = 0, im = 0, worst = 0, most = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    const weir_c128 x = ((const weir_c128 *)peer->data[PEER_SIGMA])[i];
+
+    re += own[i].re;
+    im += own[i].im;
+    worst = fmax(worst, hypot(own[i].re - x.re, own[i].im - x.im));
+    most = fmax(most, hypot(x.re, x.im));
+  }
+  const double off = hypot(re - p->of->re, im - p->of->im) / hypot(p->of->re, p->of->im);
+
+  if (!(off <= 1e-12 && worst <= 1e-12 * most)) {
+    fprintf(stderr,
+            "sse_npbench: size %s, %s: sum %.12g %+.12g i, %.3g off; worst element %.3g of %.3g\n",
+            p->of->name, s->name, re, im, off, worst, most);
+    exit(6);
+  }
+}
+
+static peer_result numpy(const size *z, const char *function, int runs)
+{
+  char arguments[160];
+
+  (void)snprintf(arguments, sizeof arguments,
+                 "nk=%lld ne=%lld nq=%lld nw=%lld nd=%lld na=%lld nb=%lld no=%lld",
+                 (long long)z->nk, (long long)z->ne, (long long)z->nq, (long long)z->nw,
+                 (long long)z->nd, (long long)z->na, (long long)z->nb, (long long)z->no);
+  return peer_run("sse_npbench.py", function, arguments, runs, 1, NULL, 0);
+}
+
+static double seconds_of(problem *p, const step *s, const peer_result *peer)
+{
+  plan_make(p, s, false, peer);
+  memset(p->sigma.data, 0, (size_t)weir_tensor_count(&p->sigma) * sizeof(weir_c128));
+  const double seconds = bench_best(RUNS, run, p);
+
+  must_agree(p, s, peer);
+  weir_plan_destroy(&p->plan);
+  return seconds;
+}
+
+/* What a step costs by the plan's reports. */
+static void print_step(problem *p, const step *s, const peer_result *peer)
+{
+  double flops = 0, predicted = 0, counted = 0;
+  const double seconds = seconds_of(p, s, peer);
+
+  plan_make(p, s, true, peer);
+  run(p);
+  for (int32_t k = 0; k < weir_plan_groups(p->plan); k++) {
+    const weir_group_report r = weir_plan_group(p->plan, k);
+
+    flops += r.flops;
+    predicted += r.bytes;
+    counted += r.counted_bytes;
+  }
+  printf("%-26s %10.3f ms %10.2f Mflop %8.2f Gflop/s %10.3f MB predicted %10.3f MB counted "
+         "%8.3f MB arena\n",
+         s->name, seconds * 1e3, flops * 1e-6, flops / seconds * 1e-9, predicted * 1e-6,
+         counted * 1e-6, (double)weir_plan_arena_bytes(p->plan) * 1e-6);
+  weir_plan_destroy(&p->plan);
+}
+
+static void print_recipe(const size *z)
+{
+  peer_result peer = numpy(z, "loop", 1);
+  problem p = problem_of(z, &peer);
+
+  for (int k = 0; k < STEPS; k++) {
+    print_step(&p, &steps[k], &peer);
+  }
+  weir_tensor_fini(&p.sigma);
+  peer_free(&peer);
+}
+
+/* All steps agree with the loop at a size. */
+static void check(const size *z)
+{
+  peer_result peer = numpy(z, "loop", 1);
+  problem p = problem_of(z, &peer);
+
+  for (int k = 0; k < STEPS; k++) {
+    plan_make(&p, &steps[k], false, &peer);
+    run(&p);
+    must_agree(&p, &steps[k], &peer);
+    weir_plan_destroy(&p.plan);
+  }
+  weir_tensor_fini(&p.sigma);
+  peer_free(&peer);
+}
+
+static void compare(const size *z)
+{
+  peer_result loop = numpy(z, "loop", LOOP_RUNS), large = numpy(z, "restructured", PEER_RUNS);
+  problem p = problem_of(z, &loop);
+  const double products = seconds_of(&p, &steps[PRODUCTS], &loop);
+  const double restructured = seconds_of(&p, &steps[RESTRUCTURED], &large);
+
+  bench_row("npbench self-energy: same products", "NumPy loop", loop.seconds * 1e3, products * 1e3,
+            "ms", 0, 60);
+  bench_row("npbench self-energy: restructured", "NumPy restructured", large.seconds * 1e3,
+            restructured * 1e3, "ms", 0, 5);
+  bench_row("npbench self-energy: restructured", "NumPy loop", loop.seconds * 1e3,
+            restructured * 1e3, "ms", 0, 500);
+  weir_tensor_fini(&p.sigma);
+  peer_free(&loop);
+  peer_free(&large);
+}
+
+int main(int argc, char **argv)
+{
+  const int n = sizeof sizes / sizeof sizes[0];
+
+  weir_log_set_level(WEIR_LOG_WARN);
+  if (!peer_ready("numpy", "python3-numpy")) {
+    return PEER_SKIP;
+  }
+  (void)bench_pin();
+  if (argc > 1 && strcmp(argv[1], "recipe") == 0) {
+    print_recipe(&sizes[n - 1]);
+    return 0;
+  }
+  for (int k = 0; k < n - 1; k++) {
+    check(&sizes[k]);
+  }
+  compare(&sizes[n - 1]);
+  return 0;
+}
