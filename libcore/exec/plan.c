@@ -31,6 +31,10 @@ const weir_opt weir_exec_opts[] = {
                   "product a node of its own; hoist: made once for all loops that it does not "
                   "depend on; reassociate: also in the order of fewest flops. Results are rounded "
                   "differently"),
+    WEIR_OPT_BOOL(weir_exec_cfg, window, false,
+                  "arrays that a sum of products reads at offsets, such as E - w, get margins in "
+                  "place of a border, so that kernels for products take the sum; an infinite or "
+                  "NaN element then also reaches sums that would have dropped it at the border"),
     WEIR_OPT_STRING(weir_exec_cfg, skip, "",
                     "passes that are left out, comma-separated, to find the one at fault"),
     WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
@@ -451,6 +455,7 @@ static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, doub
                           .precision = (weir_precision)cfg->precision,
                           .overlap = (weir_overlap)cfg->overlap,
                           .fission = (weir_fission)cfg->fission,
+                          .window = cfg->window,
                           .kernel = cfg->kernel,
                           .kernels = weir_kernel_table};
 }

@@ -27,6 +27,7 @@ typedef struct weir_exec_cfg {
   int precision;    /* f32|bf16 */
   int overlap;      /* off|auto|on: weir_overlap */
   int fission;      /* off|products|hoist|reassociate: weir_fission */
+  bool window;      /* sums over offsets read margins, no borders */
   const char *skip; /* passes left out, comma-separated */
   const char *kernel;
   const char *compiler;

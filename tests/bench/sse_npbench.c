@@ -35,18 +35,20 @@ static const size sizes[] = {
 typedef struct step {
   const char *name;
   weir_fission fission;
+  bool window;
   const char *kernel, *skip;
 } step;
 
 static const step steps[] = {
-    {"as written", WEIR_FISSION_OFF, "none", "group,format,tile"},
-    {"fission into products", WEIR_FISSION_PRODUCTS, "none", "group,format,tile"},
-    {"redundancy removal", WEIR_FISSION_HOIST, "none", "group,format,tile"},
-    {"layout, batched products", WEIR_FISSION_HOIST, "auto", "group,tile"},
-    {"fusion and tiling", WEIR_FISSION_HOIST, "auto", ""},
-    {"order of products", WEIR_FISSION_REASSOCIATE, "auto", ""},
+    {"as written", WEIR_FISSION_OFF, false, "none", "group,format,tile"},
+    {"fission into products", WEIR_FISSION_PRODUCTS, false, "none", "group,format,tile"},
+    {"redundancy removal", WEIR_FISSION_HOIST, false, "none", "group,format,tile"},
+    {"layout, batched products", WEIR_FISSION_HOIST, false, "auto", "group,tile"},
+    {"sliding windows", WEIR_FISSION_HOIST, true, "auto", "group,tile"},
+    {"fusion and tiling", WEIR_FISSION_HOIST, true, "auto", ""},
+    {"order of products", WEIR_FISSION_REASSOCIATE, true, "auto", ""},
 };
-enum { STEPS = sizeof steps / sizeof steps[0], PRODUCTS = 4, RESTRUCTURED = 5 };
+enum { STEPS = sizeof steps / sizeof steps[0], PRODUCTS = 5, RESTRUCTURED = 6 };
 
 typedef struct problem {
   const size *of;
@@ -75,6 +77,7 @@ static void plan_make(problem *p, const step *s, bool explain, const peer_result
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.fission = s->fission;
+  cfg.window = s->window;
   cfg.kernel = s->kernel;
   cfg.skip = s->skip;
   cfg.explain = explain;

@@ -30,8 +30,9 @@ static const packed_kernels *kernels_get(weir_dtype dtype)
 
 /* ---- Form ---- */
 
-/* No border, gather or division: where an element lies is a linear function of the iteration. */
-static bool is_linear(const weir_access *a, const weir_operand *o)
+/* No border or division, and at most `gathers` gathered indices: where an element lies is a linear
+ * function of the iteration and these. */
+static bool is_linear(const weir_access *a, const weir_operand *o, int gathers)
 {
   const weir_box whole = weir_iterations(a);
   bool linear = true;
@@ -40,7 +41,8 @@ static bool is_linear(const weir_access *a, const weir_operand *o)
     const weir_index *x = &o->index[d];
     int64_t from = 0, to = 0;
 
-    linear = weir_index_divisor(x) == 1 && x->gather == 0;
+    gathers -= x->gather > 0;
+    linear = weir_index_divisor(x) == 1 && gathers >= 0;
     if (linear) {
       weir_index_range(x, &whole, &from, &to);
     }
@@ -64,7 +66,7 @@ static packed_map map_of(const weir_access *a, const weir_operand *o)
   return m;
 }
 
-static bool uses(const packed_map *m, int label)
+static bool map_uses(const packed_map *m, int label)
 {
   bool some = false;
 
@@ -72,6 +74,13 @@ static bool uses(const packed_map *m, int label)
     some = some || m->coef[d][label] != 0;
   }
   return some;
+}
+
+static bool uses(const packed_form *f, int operand, int label)
+{
+  const packed_gather *g = &f->gather[operand];
+
+  return map_uses(&f->map[operand], label) || (g->dim >= 0 && map_uses(&g->map, label));
 }
 
 static void add_label(const packed_form *f, packed_labels *l, int label)
@@ -117,7 +126,7 @@ static void sort_labels(packed_form *f, int a)
   f->stack = f->rows = f->columns = f->depth = (packed_labels){.count = 1};
   for (int d = 0; d < f->map[2].rank; d++) {
     for (int k = 0; k < f->n_labels; k++) {
-      const bool first = uses(&f->map[a], k), second = uses(&f->map[1 - a], k);
+      const bool first = uses(f, a, k), second = uses(f, 1 - a, k);
 
       if (f->map[2].coef[d][k] != 0) {
         add_label(f, first && second ? &f->stack : second ? &f->columns : &f->rows, k);
@@ -178,24 +187,52 @@ static void cut(packed_form *f)
   f->chunks = parts(f->stack.count, f->items);
 }
 
-bool packed_form_of(const weir_access *a, packed_form *f)
+/* Notes where indices of the operands are gathered from; false where that is no array of its own.
+ */
+static bool find_gathers(const weir_access *a, packed_form *f)
 {
-  bool conj[2] = {false, false};
+  int views = 3;
 
-  if (!contract_is_product(a, conj) || !weir_dtype_is_complex(a->out[0].dtype) || !is_whole(a) ||
-      !is_linear(a, &a->in[0]) || !is_linear(a, &a->in[1]) || !is_linear(a, &a->out[0])) {
-    return false;
+  for (int i = 0; i < 2; i++) {
+    const weir_operand *o = &a->in[f->operand[i]];
+
+    f->gather[i] = (packed_gather){.dim = -1};
+    f->index[i] = -1;
+    for (int d = 0; d < o->rank; d++) {
+      const int from = o->index[d].gather - 1;
+
+      if (from < 0) {
+        continue;
+      }
+      if (!is_linear(a, &a->in[from], 0)) {
+        return false;
+      }
+      f->index[i] = from;
+      f->gather[i] = (packed_gather){.dim = d, .view = views++, .map = map_of(a, &a->in[from])};
+    }
   }
-  *f = (packed_form){.n_labels = a->n_dims,
-                     .map = {map_of(a, &a->in[0]), map_of(a, &a->in[1]), map_of(a, &a->out[0])},
-                     .size = (int64_t)weir_dtype_size(a->out[0].dtype),
-                     .kernels = kernels_get(a->out[0].dtype)};
-  if (f->kernels == NULL) {
-    return false;
+  return true;
+}
+
+/* Rows and columns lie where they do in every matrix, whatever is gathered. */
+static bool gathers_apart(const packed_form *f)
+{
+  const packed_labels *const sides[] = {&f->rows, &f->columns};
+
+  for (int i = 0; i < 4; i++) {
+    const packed_gather *g = &f->gather[i / 2];
+
+    for (int k = 0; k < sides[i % 2]->n && g->dim >= 0; k++) {
+      if (map_uses(&g->map, sides[i % 2]->label[k])) {
+        return false;
+      }
+    }
   }
-  for (int k = 0; k < a->n_dims; k++) {
-    f->extent[k] = a->dim[k].hi - a->dim[k].lo;
-  }
+  return true;
+}
+
+static void choose_sides(packed_form *f)
+{
   sort_labels(f, 1);
   const bool second_joined = is_joined(f);
   const double second = use_of_lanes(f);
@@ -204,10 +241,34 @@ bool packed_form_of(const weir_access *a, packed_form *f)
   if (second_joined ? 2 * second > use_of_lanes(f) : second > 2 * use_of_lanes(f)) {
     sort_labels(f, 1);
   }
-  f->conj_b = conj[0] != conj[1];
-  f->conj_c = conj[f->a];
+}
+
+bool packed_form_of(const weir_access *a, packed_form *f)
+{
+  contract_product p;
+
+  if (!contract_product_of(a, &p) || !weir_dtype_is_complex(a->out[0].dtype) || !is_whole(a) ||
+      !is_linear(a, &a->in[p.operand[0]], 1) || !is_linear(a, &a->in[p.operand[1]], 1) ||
+      !is_linear(a, &a->out[0], 0)) {
+    return false;
+  }
+  *f = (packed_form){.operand = {p.operand[0], p.operand[1]},
+                     .n_labels = a->n_dims,
+                     .map = {map_of(a, &a->in[p.operand[0]]), map_of(a, &a->in[p.operand[1]]),
+                             map_of(a, &a->out[0])},
+                     .size = (int64_t)weir_dtype_size(a->out[0].dtype),
+                     .kernels = kernels_get(a->out[0].dtype)};
+  if (f->kernels == NULL || !find_gathers(a, f)) {
+    return false;
+  }
+  for (int k = 0; k < a->n_dims; k++) {
+    f->extent[k] = a->dim[k].hi - a->dim[k].lo;
+  }
+  choose_sides(f);
+  f->conj_b = p.conj[0] != p.conj[1];
+  f->conj_c = p.conj[f->a];
   cut(f);
-  return true;
+  return gathers_apart(f);
 }
 
 double packed_work(const packed_form *f)
@@ -231,7 +292,7 @@ int64_t packed_pieces(const packed_form *f)
 
 /* What a thread holds: where rows, columns and k of a tile lie in A, B and C; packed panels. */
 typedef struct room {
-  int64_t *a_row, *c_row, *b_column, *c_column, *a_depth, *b_depth, *b_next;
+  int64_t *a_row, *c_row, *b_column, *c_column, *a_depth, *b_depth, *b_next, *gathered;
   char *block, *a, *b; /* 64-byte aligned */
 } room;
 
@@ -259,6 +320,7 @@ static int64_t room_of(const packed_form *f, char *memory, room *r)
   (void)place(memory, &at, depth * each, &r->a_depth);
   (void)place(memory, &at, depth * each, &r->b_depth);
   (void)place(memory, &at, depth * each, &r->b_next);
+  (void)place(memory, &at, depth * each, &r->gathered);
   (void)place(memory, &at, PACKED_ROWS * unit * size, &r->block);
   (void)place(memory, &at, PACKED_ROWS * depth * size, &r->a);
   return place(memory, &at, depth * wide * size, &r->b);
@@ -278,16 +340,15 @@ typedef struct array {
   int64_t step[WEIR_MAX_DIMS];
 } array;
 
-static array array_of(const packed_form *f, int which, const weir_view *v)
+static array array_of(const packed_form *f, const packed_map *m, const weir_view *v)
 {
-  const packed_map *m = &f->map[which];
   array x = {.data = v->data};
 
   for (int d = 0; d < m->rank; d++) {
     for (int k = 0; k < f->n_labels; k++) {
       x.step[k] += m->coef[d][k] * v->stride[d];
     }
-    x.data += (m->first[d] - v->origin[d]) * v->stride[d] * f->size;
+    x.data += (m->first[d] - v->origin[d]) * v->stride[d] * (int64_t)weir_dtype_size(v->dtype);
   }
   return x;
 }
@@ -319,20 +380,42 @@ static bool locate(const packed_form *f, const packed_labels *l, const array *x,
   return joined;
 }
 
+/* What the indices of one side are gathered from; `stride`: elements of the side for each that an
+ * index is greater, 0: it gathers nothing. */
+typedef struct source {
+  array index;
+  weir_dtype dtype;
+  int64_t stride;
+} source;
+
+static source source_of(const packed_form *f, int operand, const weir_view *views)
+{
+  const packed_gather *g = &f->gather[operand];
+
+  if (g->dim < 0) {
+    return (source){.stride = 0};
+  }
+  return (source){array_of(f, &g->map, &views[g->view]), views[g->view].dtype,
+                  views[operand].stride[g->dim]};
+}
+
 /* One tile of C: its begin and extents. */
 typedef struct tile {
   const packed_form *f;
   array a, b, c;
+  source from_a, from_b;
   room r;
   int64_t row, rows, column, columns;
   bool a_joined, b_joined, c_joined; /* a: along k; b, c: columns */
-  bool dense[3]; /* A, B and C of the tile are next to those of the next matrix */
-  int64_t next;  /* rows of the block of B that comes after this one, where b_next are */
-  int64_t depth; /* of the k that a_depth and b_depth are about, the first; -1: none */
+  bool dense[3];  /* A, B and C of the tile are next to those of the next matrix */
+  int64_t next;   /* rows of the block of B that comes after this one, where b_next are */
+  int64_t depth;  /* of the k that a_depth and b_depth are about, the first; -1: none */
+  int64_t matrix; /* and the matrix, where indices are gathered */
 } tile;
 
 /* Elements of the matrices of an item. */
 typedef struct item {
+  int64_t number;
   const char *a, *b;
   char *c;
 } item;
@@ -409,15 +492,42 @@ static item item_of(const tile *t, int64_t number)
   (void)locate(f, &f->stack, &t->a, number, 1, &a);
   (void)locate(f, &f->stack, &t->b, number, 1, &b);
   (void)locate(f, &f->stack, &t->c, number, 1, &c);
-  return (item){t->a.data + a * f->size, t->b.data + b * f->size, t->c.data + c * f->size};
+  return (item){number, t->a.data + a * f->size, t->b.data + b * f->size, t->c.data + c * f->size};
 }
 
-static void locate_depth(tile *t, int64_t from, int64_t n)
+/* Adds to where the k [from, from + n) lie in a side what it gathers there, of one matrix; true
+ * when one lies behind the other. */
+static bool add_gathered(const tile *t, const source *s, int64_t matrix, int64_t from, int64_t n,
+                         int64_t *to)
 {
-  if (t->depth != from) {
-    t->a_joined = locate(t->f, &t->f->depth, &t->a, from, n, t->r.a_depth);
-    (void)locate(t->f, &t->f->depth, &t->b, from, n, t->r.b_depth);
-    t->depth = from;
+  bool joined = true;
+  int64_t at;
+
+  (void)locate(t->f, &t->f->stack, &s->index, matrix, 1, &at);
+  (void)locate(t->f, &t->f->depth, &s->index, from, n, t->r.gathered);
+  for (int64_t j = 0; j < n; j++) {
+    to[j] += weir_dtype_load_int(s->dtype, s->index.data, at + t->r.gathered[j]) * s->stride;
+    joined = joined && to[j] == to[0] + j;
+  }
+  return joined;
+}
+
+static void locate_depth(tile *t, int64_t matrix, int64_t from, int64_t n)
+{
+  const bool gathers = t->from_a.stride != 0 || t->from_b.stride != 0;
+
+  if (t->depth == from && (!gathers || t->matrix == matrix)) {
+    return;
+  }
+  t->a_joined = locate(t->f, &t->f->depth, &t->a, from, n, t->r.a_depth);
+  (void)locate(t->f, &t->f->depth, &t->b, from, n, t->r.b_depth);
+  t->depth = from;
+  t->matrix = matrix;
+  if (t->from_a.stride != 0) {
+    t->a_joined = add_gathered(t, &t->from_a, matrix, from, n, t->r.a_depth);
+  }
+  if (t->from_b.stride != 0) {
+    (void)add_gathered(t, &t->from_b, matrix, from, n, t->r.b_depth);
   }
 }
 
@@ -439,7 +549,7 @@ static void sum_item(tile *t, const item *now, const item *next)
   for (int64_t d = 0; d < f->depth.count; d += block) {
     const int64_t depth = least(f->depth.count - d, block);
 
-    locate_depth(t, d, depth);
+    locate_depth(t, now->number, d, depth);
     t->next = least(f->depth.count - d - depth, block);
     if (t->next > 0) {
       (void)locate(f, &f->depth, &t->b, d + depth, t->next, t->r.b_next);
@@ -459,9 +569,11 @@ void packed_run(const packed_form *f, const weir_view *views, int64_t piece, voi
   const int64_t chunk = piece / (f->down * f->across), in = piece % (f->down * f->across);
   const int64_t row = in / f->across * f->tile_rows, column = in % f->across * f->tile_columns;
   tile t = {.f = f,
-            .a = array_of(f, f->a, &views[f->a]),
-            .b = array_of(f, 1 - f->a, &views[1 - f->a]),
-            .c = array_of(f, 2, &views[2]),
+            .a = array_of(f, &f->map[f->a], &views[f->a]),
+            .b = array_of(f, &f->map[1 - f->a], &views[1 - f->a]),
+            .c = array_of(f, &f->map[2], &views[2]),
+            .from_a = source_of(f, f->a, views),
+            .from_b = source_of(f, 1 - f->a, views),
             .row = row,
             .rows = least(f->rows.count - row, f->tile_rows),
             .column = column,
@@ -477,7 +589,7 @@ void packed_run(const packed_form *f, const weir_view *views, int64_t piece, voi
   item now = item_of(&t, first);
 
   if (end - first > 1 && f->depth.count <= DEPTH) {
-    locate_depth(&t, 0, f->depth.count);
+    locate_depth(&t, first, 0, f->depth.count);
     t.dense[0] = fills(t.r.a_row, t.rows, t.r.a_depth, f->depth.count);
     t.dense[1] = fills(t.r.b_depth, f->depth.count, t.r.b_column, t.columns);
     t.dense[2] = fills(t.r.c_row, t.rows, t.r.c_column, t.columns);

@@ -17,7 +17,17 @@ typedef struct packed_map {
   int64_t first[WEIR_MAX_RANK], coef[WEIR_MAX_RANK][WEIR_MAX_DIMS];
 } packed_map;
 
+/* An index of an operand that is gathered: to dimension `dim` (-1: none) is added what array `view`
+ * of a run has where the map says. */
+typedef struct packed_gather {
+  int dim, view;
+  packed_map map;
+} packed_gather;
+
 typedef struct packed_form {
+  int operand[2]; /* of the access, those that are multiplied */
+  int index[2];   /* and those that they are gathered from, -1: none */
+  packed_gather gather[2];
   int n_labels;
   int64_t extent[WEIR_MAX_DIMS]; /* of each label */
   packed_map map[3];             /* of the operands and the result */
@@ -30,14 +40,15 @@ typedef struct packed_form {
   int64_t tile_rows, tile_columns, down, across, items, chunks;
 } packed_form;
 
-/* True when the access is such a sum, of c64 or c128, and this processor has the vector code. */
+/* True when the access is such a sum, of c64 or c128, and this processor has the vector code. Of
+ * each operand one index may be gathered, by labels that are no rows or columns of C. */
 bool packed_form_of(const weir_access *a, packed_form *form);
 /* Multiplications of complex numbers in all, those that are lost in registers not full included. */
 double packed_work(const packed_form *form);
 
 int64_t packed_pieces(const packed_form *form);
 int64_t packed_scratch(const packed_form *form); /* bytes */
-/* views: the operands, then the result. */
+/* views: the operands, the result, then what operands are gathered from, if any. */
 void packed_run(const packed_form *form, const weir_view *views, int64_t piece, void *scratch);
 
 #endif

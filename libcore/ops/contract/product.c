@@ -11,13 +11,28 @@ static const weir_expr *loaded(const weir_body *b, int32_t i, bool *conj)
   return e->code == WEIR_CODE_LOAD ? e : NULL;
 }
 
-bool contract_is_product(const weir_access *a, bool *conj)
+/* Whether an index of the two operands is gathered from operand k. */
+static bool is_index(const weir_access *a, const contract_product *p, int k)
+{
+  for (int i = 0; i < 2; i++) {
+    const weir_operand *o = &a->in[p->operand[i]];
+
+    for (int d = 0; d < o->rank; d++) {
+      if (o->index[d].gather == k + 1) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool contract_product_of(const weir_access *a, contract_product *p)
 {
   const weir_expr *e = a->body.exprs;
   bool first, second;
 
   if (a->maker != WEIR_MADE_BY_BODY || a->combine != WEIR_COMBINE_SUM || a->n_states > 0 ||
-      a->n_values != 1 || a->n_in != 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
+      a->n_values != 1 || a->n_in < 2 || a->n_out != 1 || e[a->value[0]].code != WEIR_CODE_MUL) {
     return false;
   }
   const weir_expr *x = loaded(&a->body, e[a->value[0]].a, &first);
@@ -27,7 +42,27 @@ bool contract_is_product(const weir_access *a, bool *conj)
   if (x == NULL || y == NULL || x->integer == y->integer) {
     return false;
   }
-  conj[x->integer] = first;
-  conj[y->integer] = second;
-  return a->accumulator == dtype && a->in[0].dtype == dtype && a->in[1].dtype == dtype;
+  const bool ordered = x->integer < y->integer;
+
+  *p = (contract_product){{(int)(ordered ? x : y)->integer, (int)(ordered ? y : x)->integer},
+                          {ordered ? first : second, ordered ? second : first}};
+  for (int k = 0; k < a->n_in; k++) {
+    if (k != p->operand[0] && k != p->operand[1] && !is_index(a, p, k)) {
+      return false;
+    }
+  }
+  return a->accumulator == dtype && a->in[p->operand[0]].dtype == dtype &&
+         a->in[p->operand[1]].dtype == dtype;
+}
+
+bool contract_is_product(const weir_access *a, bool *conj)
+{
+  contract_product p;
+
+  if (a->n_in != 2 || !contract_product_of(a, &p)) {
+    return false;
+  }
+  conj[0] = p.conj[0];
+  conj[1] = p.conj[1];
+  return true;
 }

@@ -7,4 +7,13 @@
  * these; there is one result, of the operands' dtype, which is summed in. conj: [2] by operand. */
 bool contract_is_product(const weir_access *a, bool *conj);
 
+/* The two operands that are multiplied, in ascending order. */
+typedef struct contract_product {
+  int operand[2];
+  bool conj[2];
+} contract_product;
+
+/* The same where further operands are there for indices of the two to be gathered from. */
+bool contract_product_of(const weir_access *a, contract_product *p);
+
 #endif
