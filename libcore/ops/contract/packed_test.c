@@ -16,8 +16,9 @@ enum { MOST = 14000 };
 typedef struct subject {
   weir_graph *g;
   weir_access a;
-  weir_view v[3];
-  int64_t k; /* products of a sum */
+  weir_view v[5]; /* operands, result, what indices are gathered from */
+  int64_t k;      /* products of a sum */
+  int32_t index[2][64];
   weir_c128 memory[3][MOST], expected[MOST];
 } subject;
 
@@ -83,13 +84,25 @@ static void end(subject *s)
   weir_graph_destroy(&s->g);
 }
 
+/* What is added to an index: 0, or the element that it is gathered from. */
+static int64_t gathered(const subject *s, const weir_index *x, const int64_t *iteration)
+{
+  if (x->gather == 0) {
+    return 0;
+  }
+  const weir_index *of = &s->a.in[x->gather - 1].index[0];
+
+  return s->index[x->gather - 3][weir_index_raw(of, s->a.n_dims, iteration, 0)];
+}
+
 static weir_c128 element(const subject *s, int which, const int64_t *iteration, bool conj)
 {
   const weir_operand *o = which < 2 ? &s->a.in[which] : &s->a.out[0];
   int64_t at[WEIR_MAX_RANK];
 
   for (int d = 0; d < o->rank; d++) {
-    at[d] = weir_index_raw(&o->index[d], s->a.n_dims, iteration, 0);
+    at[d] =
+        weir_index_raw(&o->index[d], s->a.n_dims, iteration, gathered(s, &o->index[d], iteration));
   }
   const char *here = weir_view_at(&s->v[which], at);
   const weir_c128 z = weir_dtype_load_complex(o->dtype, here, 0);
@@ -246,6 +259,56 @@ static void shifted_indices(void **state)
   end(&s);
 }
 
+/* Dimension d of operand k is read where a list by that label says, of an array of n elements. */
+static void gather(subject *s, int k, int d, int label, int64_t n)
+{
+  const int at = s->a.n_in;
+
+  assert_ok(weir_access_resize(&s->a, at + 1, 1, 0));
+  s->a.in[at] = (weir_operand){.dtype = WEIR_I32, .rank = 1, .extent = {s->a.dim[label].hi}};
+  s->a.in[at].index[0].coef[label] = 1;
+  for (int64_t i = 0; i < s->a.dim[label].hi; i++) {
+    s->index[at - 2][i] = (int32_t)((5 * i + 3) % n);
+  }
+  view_of(&s->v[at + 1], &s->a.in[at], s->index[at - 2]);
+  s->a.in[k].index[d] = (weir_index){.gather = at + 1, .gather_hi = n};
+  s->a.in[k].extent[d] = n;
+  view_of(&s->v[k], &s->a.in[k], s->memory[k]);
+}
+
+/* Of one operand or both, by the stack or by what is summed over; not by rows or columns. */
+static void gathered_indices(void **state)
+{
+  static const struct {
+    int operand, dim, label;
+    bool taken;
+  } cases[] = {{0, 0, 0, true}, {1, 0, 0, true},  {0, 2, 3, true},
+               {1, 1, 3, true}, {0, 1, 1, false}, {1, 2, 2, false}};
+  static subject s;
+  packed_form f;
+
+  for (int first = 0; first < 6; first++) {
+    for (int second = -1; second < 4; second++) {
+      const bool both = second >= 0 && cases[second].operand > cases[first].operand;
+
+      begin(&s, "smk,skn->smn", WEIR_C128, ARRAY(11, 5, 9), ARRAY(11, 9, 13), 1);
+      gather(&s, cases[first].operand, cases[first].dim, cases[first].label, 4);
+      if (both) {
+        gather(&s, cases[second].operand, cases[second].dim, cases[second].label, 7);
+      }
+      define(&s, 1);
+      if (packed_form_of(&s.a, &f)) {
+        assert_true(cases[first].taken);
+        run(&s, &f);
+        compare(&s);
+      } else {
+        assert_true(!cases[first].taken || !weir_cpu_get()->avx2 || !weir_cpu_get()->fma);
+      }
+      end(&s);
+    }
+  }
+}
+
 static void nan_stays_in_its_row_and_column(void **state)
 {
   static subject s;
@@ -311,13 +374,10 @@ static void others_are_not_taken(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matrices_of_every_size),
-      cmocka_unit_test(transposes_and_stacks),
-      cmocka_unit_test(labels_of_every_kind),
-      cmocka_unit_test(shifted_indices),
-      cmocka_unit_test(nan_stays_in_its_row_and_column),
-      cmocka_unit_test(strided_views),
-      cmocka_unit_test(others_are_not_taken),
+      cmocka_unit_test(matrices_of_every_size), cmocka_unit_test(transposes_and_stacks),
+      cmocka_unit_test(labels_of_every_kind),   cmocka_unit_test(shifted_indices),
+      cmocka_unit_test(gathered_indices),       cmocka_unit_test(nan_stays_in_its_row_and_column),
+      cmocka_unit_test(strided_views),          cmocka_unit_test(others_are_not_taken),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
