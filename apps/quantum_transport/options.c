@@ -89,11 +89,11 @@ const weir_opt qt_options[] = {
                  "the blocks; 1: each rank computes points of its own"),
     WEIR_OPT_REAL(
         qt_cfg, parallel.slab_error, QT_SLABS_ERROR, 1e-15, 1e-3, "1",
-        "maximum relative rounding error of slabs between two others, which they make near their "
-        "bound "
-        "states: a point beyond it goes through the slabs one after another, as on one thread; "
-        "1e-13: "
-        "spectra within 1e-12 of those of one slab, at several times as many such points"),
+        "maximum relative rounding error of slabs, which grows near bound states of a slab "
+        "between two others and near states of the surface in which a lead would end: a point "
+        "beyond it goes through the slabs one after another, as on one thread; the default keeps "
+        "spectra within 1e-12 of those of one slab, relative to their largest value; 1e-10: "
+        "fewer such points"),
     WEIR_OPT_REAL(
         qt_cfg, memory.budget, 0, 0, 1e9, "MiB",
         "memory that a rank may hold: fewer points are computed at once, on fewer threads, "

@@ -428,8 +428,8 @@ static weir_status finish(qt_study *s)
     weir_warn(
         "run",
         "%lld points of this rank took one thread, rank after rank: one of their slabs "
-        "(parallel.slabs, parallel.ranks_per_point), cut off from the others, has a bound state of "
-        "that energy",
+        "(parallel.slabs, parallel.ranks_per_point), cut off from the others, or a surface of the "
+        "leads has a state near that energy (parallel.slab_error)",
         (long long)s->transport.n_in_order);
   }
   WEIR_TRY(average(s));

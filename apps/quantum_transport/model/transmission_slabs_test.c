@@ -35,7 +35,7 @@ static void check(int64_t count, const double *x, const double *y)
     most = fmax(most, fabs(y[i]));
   }
   for (int64_t i = 0; i < count; i++) {
-    assert_true(fabs(x[i] - y[i]) <= 1e-9 * most);
+    assert_true(fabs(x[i] - y[i]) <= 1e-12 * most);
   }
 }
 

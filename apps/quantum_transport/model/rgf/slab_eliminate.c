@@ -33,7 +33,7 @@ static bool eliminate_first(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *sp
 
   for (int64_t n = 0; n < right; n++) {
     qt_rgf_load(job, n, space);
-    if (!(job->g.data != NULL ? qt_rgf_forward(job, n, n + 1, space)
+    if (!(job->g.data != NULL ? qt_slab_forward(job, n, n + 1, &s->growth[0], space)
                               : qt_rgf_eliminate(job, n, n + 1, false, NULL, 0, space))) {
       return false;
     }
@@ -81,7 +81,7 @@ static bool eliminate_last(qt_slabs *s, const qt_rgf_job *job, qt_rgf_space *spa
 
   for (int64_t n = last; n > left; n--) {
     qt_rgf_load(job, n, space);
-    if (!(job->g.data != NULL ? qt_rgf_forward(job, n, n - 1, space)
+    if (!(job->g.data != NULL ? qt_slab_forward(job, n, n - 1, &s->growth[slab], space)
                               : eliminate_to_left(job, n, n == last, columns, space))) {
       return false;
     }
@@ -238,6 +238,7 @@ static bool eliminate_between(qt_slabs *s, const qt_rgf_job *job, int64_t slab, 
 
 bool qt_slab_eliminate(qt_slabs *s, const qt_rgf_job *job, int64_t slab, qt_rgf_space *space)
 {
+  s->growth[slab] = (qt_slab_growth){.fills = false};
   return slab == 0                     ? eliminate_first(s, job, space)
          : slab == s->spec.n_slabs - 1 ? eliminate_last(s, job, space)
                                        : eliminate_between(s, job, slab, space);

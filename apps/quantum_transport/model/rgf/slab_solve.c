@@ -193,7 +193,7 @@ static bool enter_slab(const qt_slabs_run *r, int64_t slab, qt_rgf_space *space)
     if (n > left) {
       qt_rgf_load(r->job, n, space);
     }
-    if (!qt_rgf_forward(r->job, n, n + 1, space)) {
+    if (!qt_slab_forward(r->job, n, n + 1, &s->growth[slab], space)) {
       return false;
     }
   }
@@ -205,17 +205,19 @@ static void solve_slab(void *context, int64_t item, int thread)
   const qt_slabs_run *r = context;
   const qt_slabs *s = r->s;
   const int64_t slab = s->lo + item, left = qt_slab_left(s, slab), right = qt_slab_right(s, slab);
+  const bool is_last = slab == s->spec.n_slabs - 1;
   qt_rgf_space space = qt_slab_space(r, thread);
 
-  if (slab == s->spec.n_slabs - 1) {
+  s->singular[slab] =
+      (slab > 0 && !is_last && !enter_slab(r, slab, &space)) || !qt_slab_is_stable(s, slab);
+  if (s->singular[slab]) {
+    return;
+  }
+  if (is_last) {
     qt_slab_begin_back(r, slab - 1, &space);
     for (int64_t n = left + 1; n < s->spec.layout->n_blocks; n++) {
       qt_rgf_go_back(r->job, n, n - 1, &space);
     }
-    return;
-  }
-  s->singular[slab] = slab > 0 && !enter_slab(r, slab, &space);
-  if (s->singular[slab]) {
     return;
   }
   qt_slab_begin_back(r, slab, &space);

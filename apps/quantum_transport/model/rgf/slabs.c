@@ -132,6 +132,7 @@ static weir_status make_memory(qt_slabs *s)
   WEIR_TRY(make_reduced(s));
   WEIR_TRY(weir_alloc(n_slabs, sizeof *s->place, (void **)&s->place));
   WEIR_TRY(weir_alloc(n_slabs, sizeof *s->singular, (void **)&s->singular));
+  WEIR_TRY(weir_alloc(n_slabs, sizeof *s->growth, (void **)&s->growth));
   for (int64_t k = 0; k < n_slabs; k++) {
     shared += place_slab(&s->spec, s->first, k, shared, &s->place[k]);
   }
@@ -229,6 +230,7 @@ void qt_slabs_destroy(qt_slabs **slabs)
   weir_free(&s->start_lesser);
   weir_free(&s->start);
   weir_free(&s->shared);
+  weir_free(&s->growth);
   weir_free(&s->singular);
   weir_free(&s->place);
   qt_layout_fini(&s->reduced);
@@ -246,7 +248,7 @@ int64_t qt_slabs_bytes(const qt_slabs_spec *spec)
   int64_t elements = 0, bytes = (int64_t)sizeof(qt_slabs) + longs * (int64_t)sizeof(int64_t);
   qt_slab_place place;
 
-  bytes += spec->n_slabs * (int64_t)(sizeof place + sizeof(bool));
+  bytes += spec->n_slabs * (int64_t)(sizeof place + sizeof(bool) + sizeof(qt_slab_growth));
   bytes += threads_of(spec, own) * ((int64_t)sizeof(void *) + qt_rgf_scratch(l->max, spec->lesser));
   for (int64_t k = 0; k < spec->n_slabs; k++) {
     elements += place_slab(spec, spec->first, k, 0, &place);

@@ -13,9 +13,11 @@
  *
  * A slab between two others has no lead: its own blocks, cut off, are singular at energies of its
  * bound states, and near one digits are lost. What the recursion carries through a slab is
- * therefore compared with what the separators say. Where a slab is singular, or the two differ, the
- * recursion goes through the slabs one after another, and from rank to rank: right, but no faster
- * than one thread. */
+ * therefore compared with what the separators say. Near a state of the surface in which the device
+ * would end between two blocks, the way back enlarges the rounding of G: that is estimated
+ * (slab_growth.c). Where a slab is singular, the two differ or the estimate is too large, the
+ * recursion goes through the slabs one after another, and from rank to rank: with the bits of one
+ * slab, but no faster than one thread. */
 #ifndef QT_SLABS_H
 #define QT_SLABS_H
 #include "comm/weir_comm.h"
@@ -32,10 +34,9 @@ typedef struct qt_slabs_spec {
   int threads;          /* 0: all */
   weir_comm *comm;      /* ranks that share the slabs, in their order; NULL: this process alone */
   int rank, n_ranks;    /* for sizes alone, where comm is NULL: as one of so many ranks; 0: alone */
-  double max_error; /* relative difference that a slab between two others may make, near one of its
-                       bound states; 0: QT_SLABS_ERROR */
+  double max_error;     /* relative difference that a slab may make; 0: QT_SLABS_ERROR */
 } qt_slabs_spec;
-#define QT_SLABS_ERROR 1e-10
+#define QT_SLABS_ERROR 3e-13
 
 typedef struct qt_slabs qt_slabs;
 

@@ -14,6 +14,13 @@ typedef struct qt_slab_place {
   int64_t end; /* factor of the corner: of the first slab [block 0, R], of the last [L, last] */
 } qt_slab_place;
 
+/* What enlarges rounding on the way through a slab; parts: real, imaginary. */
+typedef struct qt_slab_growth {
+  double a[2];       /* largest element of a diagonal block less the carry          */
+  double y[2], x[2]; /* largest 2-norms of the rows of y_n and of the columns of x_n */
+  bool fills;        /* it has a Sigma^<                                            */
+} qt_slab_growth;
+
 struct qt_slabs {
   qt_slabs_spec spec; /* its first is that below */
   int threads;
@@ -22,6 +29,7 @@ struct qt_slabs {
   qt_layout reduced; /* of separators; separator k is the last block of slab k */
   qt_slab_place *place;
   bool *singular;                  /* [n_slabs] the elimination of a slab failed */
+  qt_slab_growth *growth;          /* [n_slabs] of jobs that want blocks; own slabs alone */
   weir_c128 *shared;               /* results of all slabs */
   weir_request *gather;            /* NULL: one rank */
   weir_c128 *start, *start_lesser; /* [reduced.diagonal_count] as right, of all blocks before */
@@ -66,6 +74,13 @@ void qt_slab_begin_back(const qt_slabs_run *r, int64_t k, qt_rgf_space *space);
 /* The elimination of a slab, with its results in s->shared; false where it is singular, or nearly.
  */
 bool qt_slab_eliminate(qt_slabs *s, const qt_rgf_job *job, int64_t slab, qt_rgf_space *space);
+
+/* qt_rgf_forward of a block whose diagonal blocks are loaded, which adds to the growth. */
+bool qt_slab_forward(const qt_rgf_job *job, int64_t n, int64_t m, qt_slab_growth *w,
+                     qt_rgf_space *s);
+/* False where rounding of the separators' G makes densities of states of a slab err by more than
+ * max_error of the largest element of that G. */
+bool qt_slab_is_stable(const qt_slabs *s, int64_t slab);
 
 /* What jobs in order need on several ranks. Collective; fails on all ranks alike. */
 weir_status qt_slabs_order_create(qt_slabs *s) WEIR_CHECKED;
