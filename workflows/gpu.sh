@@ -10,7 +10,7 @@ if [ -n "$nvcc" ]; then # where the headers and NVRTC are; nvcc itself is not ne
   CMAKE_PREFIX_PATH=$(dirname "$(dirname "$(readlink -f "$nvcc")")"):${CMAKE_PREFIX_PATH:-}
   export CMAKE_PREFIX_PATH
 fi
-targets=(conform_devices device_costs device_cuda_cuda_test weir_cuda)
+targets=(conform_devices conform_device_loops device_costs device_cuda_cuda_test weir_cuda)
 workflows/build.sh gpu "${targets[@]}"
 
 log=$(mktemp)
@@ -20,11 +20,14 @@ if grep '^cuda: not available' "$log" >&2; then
   echo "gpu: nothing was run on a GPU" >&2
   exit 1
 fi
+build/gpu/test/conform_device_loops
 build/gpu/test/device_cuda_cuda_test
 if command -v compute-sanitizer >/dev/null; then
-  compute-sanitizer --tool memcheck --error-exitcode 1 build/gpu/test/conform_devices >"$log" 2>&1 ||
-    { tail -n 40 "$log" >&2; echo "gpu: compute-sanitizer found errors, or cannot run here" >&2; exit 1; }
-  grep 'ERROR SUMMARY' "$log"
+  for test in conform_devices conform_device_loops; do
+    compute-sanitizer --tool memcheck --error-exitcode 1 "build/gpu/test/$test" >"$log" 2>&1 ||
+      { tail -n 40 "$log" >&2; echo "gpu: compute-sanitizer found errors, or cannot run here" >&2; exit 1; }
+    grep 'ERROR SUMMARY' "$log"
+  done
 else
   echo "gpu: no compute-sanitizer on this machine: not run" >&2
 fi

@@ -469,10 +469,10 @@ void native_put_head(const native_writer *w)
   for (int k = 0; k < f->access->n_in && !w->border; k++) {
     if (f->held[k]) {
       native_put(t,
-                 "  const %s *const p%d = (const void *)w->p[%d];\n"
+                 "  const %s *const p%d = (const %s *)(const void *)w->p[%d];\n"
                  "  const %s c%d = p%d[0];\n",
-                 native_type(f->access->in[k].dtype), k, k, native_type(f->access->in[k].dtype), k,
-                 k);
+                 native_type(f->access->in[k].dtype), k, native_type(f->access->in[k].dtype), k,
+                 native_type(f->access->in[k].dtype), k, k);
     } else if (f->plain[k] && f->access->in[k].role == WEIR_ROLE_DATA) {
       put_pointer(w, k);
       native_put(t, "  const int64_t s%d = unit ? %d : w->s[%d];\n", k,
