@@ -21,7 +21,7 @@ enum { PEER_SIGMA, PEER_DH, PEER_G, PEER_D, PEER_NEIGHBOURS };
 typedef struct size {
   const char *name;
   int64_t nk, ne, nq, nw, nd, na, nb, no;
-  double re, im; /* sum of Sigma with numpy's default_rng(42) */
+  double re, im; /* sum of Sigma with numpy's default_rng(42), 0: not known */
 } size;
 
 static const size sizes[] = {
@@ -29,6 +29,12 @@ static const size sizes[] = {
     {"M", 3, 5, 3, 2, 2, 10, 3, 4, -621305.398516823, -13568.102030263},
     {"L", 3, 10, 3, 3, 3, 12, 4, 4, -6678723.752816340, 47512.863749732},
     {"paper", 4, 10, 4, 3, 3, 20, 4, 4, -19634927.573901661, 388143.238383345},
+};
+
+/* Orbitals of a transport calculation; no sum is published. */
+static const size orbitals[] = {
+    {"10 orbitals", 2, 32, 2, 8, 3, 4, 4, 10, 0, 0},
+    {"12 orbitals", 2, 32, 2, 8, 3, 4, 4, 12, 0, 0},
 };
 
 /* A step of the recipe: the one before, and what is switched on. */
@@ -43,7 +49,7 @@ static const step steps[] = {
     {"as written", WEIR_FISSION_OFF, false, "none", "group,format,tile"},
     {"fission into products", WEIR_FISSION_PRODUCTS, false, "none", "group,format,tile"},
     {"redundancy removal", WEIR_FISSION_HOIST, false, "none", "group,format,tile"},
-    {"layout, batched products", WEIR_FISSION_HOIST, false, "auto", "group,tile"},
+    {"layout and batched products", WEIR_FISSION_HOIST, false, "auto", "group,tile"},
     {"sliding windows", WEIR_FISSION_HOIST, true, "auto", "group,tile"},
     {"fusion and tiling", WEIR_FISSION_HOIST, true, "auto", ""},
     {"order of products", WEIR_FISSION_REASSOCIATE, true, "auto", ""},
@@ -117,7 +123,8 @@ static void must_agree(const problem *p, const step *s, const peer_result *peer)
     worst = fmax(worst, hypot(own[i].re - x.re, own[i].im - x.im));
     most = fmax(most, hypot(x.re, x.im));
   }
-  const double off = hypot(re - p->of->re, im - p->of->im) / hypot(p->of->re, p->of->im);
+  const double whole = hypot(p->of->re, p->of->im);
+  const double off = whole > 0 ? hypot(re - p->of->re, im - p->of->im) / whole : 0;
 
   if (!(off <= 1e-12 && worst <= 1e-12 * most)) {
     fprintf(stderr,
@@ -149,26 +156,38 @@ static double seconds_of(problem *p, const step *s, const peer_result *peer)
   return seconds;
 }
 
-/* What a step costs by the plan's reports. */
-static void print_step(problem *p, const step *s, const peer_result *peer)
+/* What a plan's reports say of a run, of all groups. */
+typedef struct account {
+  double flops, predicted, counted, arena;
+} account;
+
+static account account_of(problem *p, const step *s, const peer_result *peer)
 {
-  double flops = 0, predicted = 0, counted = 0;
-  const double seconds = seconds_of(p, s, peer);
+  account sum = {.flops = 0};
 
   plan_make(p, s, true, peer);
   run(p);
   for (int32_t k = 0; k < weir_plan_groups(p->plan); k++) {
     const weir_group_report r = weir_plan_group(p->plan, k);
 
-    flops += r.flops;
-    predicted += r.bytes;
-    counted += r.counted_bytes;
+    sum.flops += r.flops;
+    sum.predicted += r.bytes;
+    sum.counted += r.counted_bytes;
   }
+  sum.arena = (double)weir_plan_arena_bytes(p->plan);
+  weir_plan_destroy(&p->plan);
+  return sum;
+}
+
+static void print_step(problem *p, const step *s, const peer_result *peer)
+{
+  const double seconds = seconds_of(p, s, peer);
+  const account sum = account_of(p, s, peer);
+
   printf("%-26s %10.3f ms %10.2f Mflop %8.2f Gflop/s %10.3f MB predicted %10.3f MB counted "
          "%8.3f MB arena\n",
-         s->name, seconds * 1e3, flops * 1e-6, flops / seconds * 1e-9, predicted * 1e-6,
-         counted * 1e-6, (double)weir_plan_arena_bytes(p->plan) * 1e-6);
-  weir_plan_destroy(&p->plan);
+         s->name, seconds * 1e3, sum.flops * 1e-6, sum.flops / seconds * 1e-9, sum.predicted * 1e-6,
+         sum.counted * 1e-6, sum.arena * 1e-6);
 }
 
 static void print_recipe(const size *z)
@@ -199,6 +218,33 @@ static void check(const size *z)
   peer_free(&peer);
 }
 
+/* The rate of the products as written, at as many orbitals as atoms have. */
+static void compare_rate(const size *z)
+{
+  peer_result large = numpy(z, "restructured", 3);
+  problem p = problem_of(z, &large);
+  const double seconds = seconds_of(&p, &steps[PRODUCTS], &large);
+  const account sum = account_of(&p, &steps[PRODUCTS], &large);
+  char work[64];
+
+  (void)snprintf(work, sizeof work, "self-energy of %s: same products", z->name);
+  bench_row(work, "limit", 25, sum.flops / seconds * 1e-9, "Gflop/s", 1, 1);
+  bench_row(work, "NumPy restructured", large.seconds * 1e3, seconds * 1e3, "ms", 0, 0);
+  weir_tensor_fini(&p.sigma);
+  peer_free(&large);
+}
+
+/* Bytes that the plan of a step predicts against those of the boxes that it ran. */
+static void compare_bytes(problem *p, const step *s, const peer_result *peer)
+{
+  const account sum = account_of(p, s, peer);
+  const double share = fmin(sum.predicted, sum.counted) / fmax(sum.predicted, sum.counted);
+  char work[64];
+
+  (void)snprintf(work, sizeof work, "recipe: %s", s->name);
+  bench_row(work, "limit", 0.95, share, "predicted of counted bytes or the reverse", 1, 1);
+}
+
 static void compare(const size *z)
 {
   peer_result loop = numpy(z, "loop", LOOP_RUNS), large = numpy(z, "restructured", PEER_RUNS);
@@ -212,6 +258,9 @@ static void compare(const size *z)
             restructured * 1e3, "ms", 0, 5);
   bench_row("npbench self-energy: restructured", "NumPy loop", loop.seconds * 1e3,
             restructured * 1e3, "ms", 0, 500);
+  for (int k = 0; k < STEPS; k++) {
+    compare_bytes(&p, &steps[k], &loop);
+  }
   weir_tensor_fini(&p.sigma);
   peer_free(&loop);
   peer_free(&large);
@@ -234,5 +283,8 @@ int main(int argc, char **argv)
     check(&sizes[k]);
   }
   compare(&sizes[n - 1]);
+  for (size_t k = 0; k < sizeof orbitals / sizeof orbitals[0]; k++) {
+    compare_rate(&orbitals[k]);
+  }
   return 0;
 }

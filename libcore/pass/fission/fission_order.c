@@ -5,9 +5,11 @@
 
 #include "pass/fission/fission_priv.h"
 
-/* What an element of an intermediate array costs that is written and read once, in flops: a byte
- * takes about as long to move as a flop takes to make. */
+/* A byte takes about as long to move as a flop takes to make. */
 static const double flops_per_byte = 1;
+/* An intermediate array is written and read. An operand is read, packed and read again, and then
+ * serves as many iterations as do not depend on it, up to so many. */
+static const double moves_of_array = 2, moves_of_operand = 3, most_reuse = 64;
 
 static fission_set all_of(const fission_plan *p)
 {
@@ -39,28 +41,83 @@ static double times_extents(const fission_plan *p, fission_set dims)
   return n;
 }
 
-/* Of the iterations that make a part, `summed` being the dimensions left to sum over. */
-static double cost_of_loop(const fission_plan *p, fission_set set, const fission_part *part,
-                           fission_set summed, double flops)
-{
-  const bool whole = set == all_of(p);
-  const double points =
-      whole ? times_extents(p, ((fission_set)1 << p->a->n_dims) - 1 - part->summed) : volume(part);
-  const double bytes = whole ? 0 : 2 * points * (double)weir_dtype_size(p->a->accumulator);
+/* A loop: the dimensions that it keeps, those that it sums over, and what one iteration costs. */
+typedef struct loop {
+  const fission_part *part;
+  bool whole; /* all factors: the node itself, not an intermediate array */
+  fission_set summed;
+  double flops;
+} loop;
 
-  return points * times_extents(p, summed) * (flops + (summed != 0 ? fission_sum_flops(p) : 0)) +
+static loop loop_of(const fission_plan *p, fission_set set, const fission_part *part)
+{
+  return (loop){.part = part, .whole = set == all_of(p), .summed = part->summed};
+}
+
+static fission_set kept_dims(const fission_plan *p)
+{
+  fission_set kept = 0;
+
+  for (int k = 0; k < p->a->n_dims; k++) {
+    kept |= p->a->dim[k].kind == WEIR_PARALLEL ? (fission_set)1 << k : 0;
+  }
+  return kept;
+}
+
+/* Iterations of the loop over what a set of dimensions has no part in. */
+static double iterations_apart(const fission_plan *p, const loop *l, fission_set dims)
+{
+  double n = times_extents(p, l->summed & ~dims);
+
+  for (int i = 0; i < l->part->n_axes && !l->whole; i++) {
+    const fission_axis *x = &l->part->axis[i];
+
+    n *= (x->dims & dims) == 0 ? (double)(x->hi - x->lo) : 1;
+  }
+  return l->whole ? n * times_extents(p, kept_dims(p) & ~dims) : n;
+}
+
+/* Adds what an iteration takes to have an operand of these dimensions. */
+static void add_operand(const fission_plan *p, loop *l, fission_set dims)
+{
+  const double size = (double)weir_dtype_size(p->a->accumulator);
+
+  l->flops +=
+      flops_per_byte * moves_of_operand * size / fmin(iterations_apart(p, l, dims), most_reuse);
+}
+
+static double cost_of_loop(const fission_plan *p, const loop *l)
+{
+  const double size = (double)weir_dtype_size(p->a->accumulator);
+  const double bytes = l->whole ? 0 : moves_of_array * size * volume(l->part);
+
+  return iterations_apart(p, l, 0) * (l->flops + (l->summed != 0 ? fission_sum_flops(p) : 0)) +
          bytes * flops_per_byte;
 }
 
 /* Of making the part of all its factors in one loop. */
 static double cost_alone(const fission_plan *p, fission_set set, const fission_part *part)
 {
-  double flops = 0;
+  loop l = loop_of(p, set, part);
 
+  l.flops = -fission_product_flops(p);
   for (int i = 0; i < p->n_factors; i++) {
-    flops += (set >> i & 1) != 0 ? p->factor[i].flops + fission_product_flops(p) : 0;
+    if ((set >> i & 1) != 0) {
+      l.flops += p->factor[i].flops + fission_product_flops(p);
+      add_operand(p, &l, p->factor[i].dims);
+    }
   }
-  return cost_of_loop(p, set, part, part->summed, flops - fission_product_flops(p));
+  return cost_of_loop(p, &l);
+}
+
+static fission_set dims_of(const fission_part *part)
+{
+  fission_set dims = 0;
+
+  for (int i = 0; i < part->n_axes; i++) {
+    dims |= part->axis[i].dims;
+  }
+  return dims;
 }
 
 /* Whether what reads `side` in the loop of `part` can tell its axes: a form is one on both. */
@@ -86,22 +143,26 @@ static void try_split(const fission_plan *p, fission_set set, fission_set left, 
                       fission_part *part)
 {
   const fission_set sides[] = {left, set & ~left};
-  fission_set summed = part->summed;
-  double flops = fission_product_flops(p), cost = 0;
+  loop l = loop_of(p, set, part);
+  double cost = 0;
 
   for (int s = 0; s < 2; s++) {
     const fission_part *side = &p->part[sides[s]];
 
-    if (inlined[s]) {
-      flops += p->factor[__builtin_ctz(sides[s])].flops;
-    } else if (!side->possible || (set != all_of(p) && !tells(p, part, side))) {
+    if (!inlined[s] && (!side->possible || (!l.whole && !tells(p, part, side)))) {
       return;
-    } else {
-      summed &= ~side->summed;
-      cost += side->cost;
     }
+    l.summed &= inlined[s] ? ~(fission_set)0 : ~side->summed;
+    cost += inlined[s] ? 0 : side->cost;
   }
-  cost += cost_of_loop(p, set, part, summed, flops);
+  l.flops = fission_product_flops(p);
+  for (int s = 0; s < 2; s++) {
+    const fission_factor *f = &p->factor[__builtin_ctz(sides[s])];
+
+    l.flops += inlined[s] ? f->flops : 0;
+    add_operand(p, &l, inlined[s] ? f->dims : dims_of(&p->part[sides[s]]));
+  }
+  cost += cost_of_loop(p, &l);
   if (cost < part->cost) {
     part->cost = cost;
     part->left = left;
