@@ -38,7 +38,7 @@ typedef struct weir_pass_opts {
   weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */
   weir_overlap overlap;
   weir_fission fission;
-  bool window; /* margins of arrays in place of borders of sums of products */
+  bool window;        /* margins of arrays in place of borders of sums of products */
   const char *kernel; /* "auto", "none", or the one kernel name that may claim groups */
   const weir_kernel *const *kernels; /* table offered to groups, NULL at the end; NULL: none */
 } weir_pass_opts;

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/weir_clock.h"
-#include "pass/fission/draw_product.h"
+#include "exec/draw_product.h"
 #include "pass/fission/self_energy_node.h"
 #include "pass/weir_pass.h"
 
