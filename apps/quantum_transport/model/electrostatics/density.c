@@ -30,7 +30,7 @@ typedef struct job {
   const qt_density_spec *spec;
   qt_layout layout;
   qt_lead_opts lead;
-  bool injects; /* what a lead sends at the points, G Gamma G^H, in place of G */
+  double height; /* > 0: what leads send so far above the real axis, in place of equilibria */
   qt_contour_point *point;
   int64_t n_points;
   qt_cell cell[QT_LEADS]; /* of the wave vector that runs */
@@ -196,7 +196,7 @@ static weir_status solve_injected(const job *j, worker *w, int64_t number)
 static weir_status solve_point(const job *j, worker *w, int64_t number)
 {
   WEIR_TRY(solve_leads(j, w, j->point[j->first + number].energy));
-  return j->injects ? solve_injected(j, w, number) : solve_equilibrium(j, w, number);
+  return j->height > 0 ? solve_injected(j, w, number) : solve_equilibrium(j, w, number);
 }
 
 static void run_point(void *context, int64_t item, int thread)
@@ -225,10 +225,10 @@ static weir_status make_worker(const job *j, worker *w)
   if (j->s->s.count > 0) {
     WEIR_TRY(weir_alloc(j->layout.count, sizeof *w->overlap, (void **)&w->overlap));
   }
-  if (j->injects) {
+  if (j->height > 0) {
     WEIR_TRY(weir_alloc(j->layout.count, sizeof *w->lesser, (void **)&w->lesser));
   }
-  return weir_alloc(qt_rgf_scratch(j->layout.max, j->injects), 1, &w->scratch);
+  return weir_alloc(qt_rgf_scratch(j->layout.max, j->height > 0), 1, &w->scratch);
 }
 
 static void free_worker(worker *w)
@@ -337,7 +337,7 @@ double qt_density_left(const qt_density_spec *spec)
 /* Bytes of a thread, with what the leads take for a while; cells of both leads. */
 static double thread_bytes(const job *j)
 {
-  const double size = sizeof(weir_c128), banks = 1 + (j->s->s.count > 0) + j->injects;
+  const double size = sizeof(weir_c128), banks = 1 + (j->s->s.count > 0) + (j->height > 0);
   double ends = 0, lead = 0;
 
   for (int c = 0; c < QT_LEADS; c++) {
@@ -345,7 +345,7 @@ static double thread_bytes(const job *j)
     lead = fmax(lead, qt_lead_bytes(&j->lead, &j->s->lead[c]));
   }
   return ends + size * banks * (double)j->layout.count +
-         (double)qt_rgf_scratch(j->layout.max, j->injects) + lead;
+         (double)qt_rgf_scratch(j->layout.max, j->height > 0) + lead;
 }
 
 static double cell_bytes(const job *j)
@@ -390,23 +390,26 @@ static weir_status fit(job *j, double *bytes)
       (*bytes - left) / mib);
 }
 
-/* Energies at which leads with different chemical potentials send, at a height above the real axis
- * that makes G smooth: narrow resonances, and states that are bound, are as wide. */
+/* Equal steps of at most 1.5 times the height through the energies at which the leads differ; what
+ * is summed is their integral of (f_L - f_R) G Gamma G^H / 2 pi. */
 static weir_status make_line(job *j)
 {
-  const double beyond = 6, height = 2, most = 3; /* k_B T; most: between two of them */
+  const double beyond = 12, most = 1.5; /* k_B T; heights */
   const qt_reservoir *r = j->spec->reservoir;
   const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature;
   const double lo = fmin(r[0].mu, r[1].mu) - beyond * kt, hi = fmax(r[0].mu, r[1].mu) + beyond * kt;
+  const int64_t steps = (int64_t)ceil((hi - lo) / (most * j->height));
+  const double step = (hi - lo) / (double)steps;
 
-  j->n_points = 1 + (int64_t)ceil((hi - lo) / (most * kt));
+  j->n_points = steps + 1;
   WEIR_TRY(weir_alloc(j->n_points, sizeof *j->point, (void **)&j->point));
-  for (int64_t i = 0; i < j->n_points; i++) {
-    const double x = lo + (hi - lo) * (double)i / (double)(j->n_points - 1);
-    const double weight =
-        fabs(qt_fermi(x, r[0].mu, r[0].temperature) - qt_fermi(x, r[1].mu, r[1].temperature));
+  for (int64_t i = 0; i <= steps; i++) {
+    const double x = lo + step * (double)i;
+    const double differ =
+        qt_fermi(x, r[0].mu, r[0].temperature) - qt_fermi(x, r[1].mu, r[1].temperature);
+    const weir_c128 weight = {-differ * step / 2, 0};
 
-    j->point[i] = (qt_contour_point){{x, height * kt}, {{weight, 0}, {weight, 0}}};
+    j->point[i] = (qt_contour_point){{x, j->height}, {weight, weight}};
   }
   return WEIR_OK;
 }
@@ -417,9 +420,9 @@ static weir_status prepare(job *j)
   double bytes;
 
   WEIR_TRY(fit(j, &bytes));
-  WEIR_TRY(j->injects ? make_line(j)
-                      : qt_contour_create(spec->reference, spec->reservoir, spec->order, &j->point,
-                                          &j->n_points));
+  WEIR_TRY(j->height > 0 ? make_line(j)
+                         : qt_contour_create(spec->reference, spec->reservoir, spec->order,
+                                             &j->point, &j->n_points));
   WEIR_TRY(weir_alloc(j->threads, sizeof *j->worker, (void **)&j->worker));
   for (int t = 0; t < j->threads; t++) {
     WEIR_TRY(make_worker(j, &j->worker[t]));
@@ -427,14 +430,14 @@ static weir_status prepare(job *j)
   return WEIR_OK;
 }
 
-/* Electrons in equilibrium with either lead; or what each lead sends, but for a factor. Its
- * energies are added to *n_points. Collective. */
-static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec, bool injects,
+/* Electrons in equilibrium with either lead; height > 0: those that each lead injects so far above
+ * the real axis. Its energies are added to *n_points. Collective. */
+static weir_status solve_contour(const qt_system *s, const qt_density_spec *spec, double height,
                                  double *const electrons[QT_LEADS], int64_t *n_points)
 {
   job j = {.s = s,
            .spec = spec,
-           .injects = injects,
+           .height = height,
            .lead = spec->lead,
            .rank = qt_ranks_rank(spec->comm),
            .ranks = qt_ranks_size(spec->comm)};
@@ -463,7 +466,7 @@ weir_status qt_density_bytes(const qt_system *s, const qt_density_spec *spec, do
 {
   job j = {.s = s,
            .spec = spec,
-           .injects = spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu,
+           .height = spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu,
            .lead = spec->lead,
            .ranks = qt_ranks_size(spec->comm)};
   const double fixed = 7 * (double)s->n * sizeof(double);
@@ -472,7 +475,7 @@ weir_status qt_density_bytes(const qt_system *s, const qt_density_spec *spec, do
 
   qt_layout_fini(&j.layout);
   WEIR_TRY(status);
-  if (j.injects) {
+  if (j.height > 0) {
     WEIR_TRY(qt_density_window_bytes(s, spec, &window));
   }
   *bytes = fixed + fmax(contour, window);
@@ -486,8 +489,8 @@ double qt_density_share(double left, double right)
   return all != 0 ? fmin(1, fmax(0, left / all)) : 0.5;
 }
 
-/* Arrays [n] of each lead: electrons in equilibrium with it; those it injects; what it sends to
- * states that are bound or too narrow for the real axis, but for a factor. */
+/* Arrays [n] of each lead: electrons in equilibrium with it; those it injects; those it would
+ * inject 2 k_B T above the real axis, by which states are shared that neither injects. */
 enum { EQUILIBRIUM, INJECTED, SENT, KINDS };
 typedef struct parts {
   double *of[KINDS][QT_LEADS];
@@ -511,25 +514,25 @@ static weir_status make_arrays(int64_t n, parts *p, qt_density *out)
 /* Electrons of an orbital beyond the right lead's equilibrium. Where the real axis has nearly all
  * states that the leads fill differently, they are shared as injected there, so that errors of its
  * integrals cancel. Others, which are bound or too narrow for it, are shared as leads send. */
-static double fill(const parts *p, double tolerance, int64_t i)
+static double fill(const parts *p, const qt_density_spec *spec, int64_t i)
 {
-  const double few = 10 * tolerance, many = 40 * tolerance; /* of the states, that it lacks */
+  const double few = 10 * spec->tolerance, many = 40 * spec->tolerance; /* of the states */
   const double left = p->of[INJECTED][QT_LEFT][i], right = p->of[INJECTED][QT_RIGHT][i];
   const double all = p->of[EQUILIBRIUM][QT_LEFT][i] - p->of[EQUILIBRIUM][QT_RIGHT][i];
   const double lacks = all - left - right;
   const double part = all != 0 ? fabs(lacks / all) : 0;
   const double x = fmin(1, fmax(0, (part - few) / (many - few)));
-  const double as_sent = x * x * (3 - 2 * x); /* rises smoothly */
+  const double as_sent = spec->broadening > 0 ? 1 : x * x * (3 - 2 * x); /* rises smoothly */
   const double sent = qt_density_share(p->of[SENT][QT_LEFT][i], p->of[SENT][QT_RIGHT][i]);
 
   return (1 - as_sent) * qt_density_share(left, right) * all + as_sent * (left + sent * lacks);
 }
 
-static weir_status put_together(const qt_system *s, const parts *p, double tolerance,
+static weir_status put_together(const qt_system *s, const parts *p, const qt_density_spec *spec,
                                 double *electrons)
 {
   for (int64_t i = 0; i < s->n; i++) {
-    electrons[i] = p->of[EQUILIBRIUM][QT_RIGHT][i] + fill(p, tolerance, i);
+    electrons[i] = p->of[EQUILIBRIUM][QT_RIGHT][i] + fill(p, spec, i);
     if (!isfinite(electrons[i])) {
       return weir_fail(WEIR_ERR_NUMERIC, "the electrons of orbital %lld are no finite number",
                        (long long)i);
@@ -541,17 +544,24 @@ static weir_status put_together(const qt_system *s, const parts *p, double toler
 weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, qt_density *out)
 {
   const bool biased = spec->reservoir[QT_LEFT].mu != spec->reservoir[QT_RIGHT].mu;
+  const double kt = QT_BOLTZMANN * spec->reservoir[QT_LEFT].temperature;
   parts p = {{{NULL}}};
   weir_status status = WEIR_OK;
 
   *out = (qt_density){.electrons = NULL};
   WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, make_arrays(s->n, &p, out)), done);
-  WEIR_TRY_GOTO(solve_contour(s, spec, false, p.of[EQUILIBRIUM], &out->n_contour), done);
+  WEIR_TRY_GOTO(solve_contour(s, spec, 0, p.of[EQUILIBRIUM], &out->n_contour), done);
   if (biased) {
-    WEIR_TRY_GOTO(solve_contour(s, spec, true, p.of[SENT], &out->n_contour), done);
+    WEIR_TRY_GOTO(solve_contour(s, spec, 2 * kt, p.of[SENT], &out->n_contour), done);
     WEIR_TRY_GOTO(qt_density_window(s, spec, p.of[INJECTED], &out->current, &out->n_real), done);
   }
-  status = qt_ranks_agree(spec->comm, put_together(s, &p, spec->tolerance, out->electrons));
+  if (biased && spec->broadening > 0) { /* the real axis has given the current */
+    for (int c = 0; c < QT_LEADS; c++) {
+      memset(p.of[INJECTED][c], 0, (size_t)s->n * sizeof(double));
+    }
+    WEIR_TRY_GOTO(solve_contour(s, spec, spec->broadening, p.of[INJECTED], &out->n_contour), done);
+  }
+  status = qt_ranks_agree(spec->comm, put_together(s, &p, spec, out->electrons));
 done:
   free_parts(&p);
   if (status != WEIR_OK) {

@@ -26,13 +26,15 @@ typedef struct qt_density_spec {
   double reference;     /* eV, in the gap all along the device     */
   double gap[2];        /* eV: no states between; equal: not known */
   qt_reservoir reservoir[QT_LEADS];
-  int64_t order;    /* of the segments of the contour              */
-  double tolerance; /* relative, of integrals over the bias window */
-  double shift;     /* qt_transport_spec                           */
-  int threads;      /* of this rank; 0: all                        */
-  weir_comm *comm;  /* ranks that share the energies; NULL: one    */
-  double budget;    /* most bytes that this rank holds of all, by weir_alloc_bytes: fewer energies
-                       at once, on fewer threads, where more would take more; 0: no limit */
+  int64_t order;     /* of the segments of the contour              */
+  double tolerance;  /* relative, of integrals over the bias window */
+  double broadening; /* eV: charges that leads inject are those so far above the real axis; 0: on it
+                      */
+  double shift;      /* qt_transport_spec                           */
+  int threads;       /* of this rank; 0: all                        */
+  weir_comm *comm;   /* ranks that share the energies; NULL: one    */
+  double budget;     /* most bytes that this rank holds of all, by weir_alloc_bytes: fewer energies
+                        at once, on fewer threads, where more would take more; 0: no limit */
 } qt_density_spec;
 
 /* Owns its arrays; of all ranks alike. */

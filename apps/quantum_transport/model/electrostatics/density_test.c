@@ -153,7 +153,7 @@ static void a_biased_barrier_holds_what_both_leads_inject(void **state)
     u[i] = (i < 4 ? 0 : i < 8 ? 0.25 : -bias) + (i > 0 && i < LENGTH - 1 ? draw(-0.02, 0.02) : 0);
   }
   assert_ok(qt_system_shift(&flat, u, &s));
-  const qt_density_spec spec = usual(-1, 0.15, bias, 300);
+  qt_density_spec spec = usual(-1, 0.15, bias, 300);
 
   assert_ok(qt_density_create(&s, &spec, &d));
   sum_spectra(&s, &spec, COUNT, expected, &current);
@@ -162,6 +162,13 @@ static void a_biased_barrier_holds_what_both_leads_inject(void **state)
   }
   assert_near(d.current / current, 1, 1e-3);
   assert_true(d.n_real < COUNT / 50 && d.n_contour < 150);
+  qt_density_fini(&d);
+  spec.broadening = 1e-3; /* of the charges alone */
+  assert_ok(qt_density_create(&s, &spec, &d));
+  for (int i = 0; i < LENGTH; i++) {
+    assert_near(d.electrons[i], expected[i], 5e-3);
+  }
+  assert_near(d.current / current, 1, 1e-3);
   qt_density_fini(&d);
   qt_system_fini(&s);
   qt_system_fini(&flat);
@@ -172,7 +179,7 @@ static void a_biased_barrier_holds_what_both_leads_inject(void **state)
  * left one, and the electrons follow the depth of the well. */
 static void bound_states_are_filled_between_both_equilibria(void **state)
 {
-  enum { LENGTH = 30, STEPS = 12 };
+  enum { LENGTH = 30, STEPS = 6 };
   const ribbon r = {.width = 1, .length = LENGTH, .onsite = 2, .hopping = -1}; /* band from 0 */
   const double right = -0.1, bias = 0.3;
   double u[LENGTH], last = 0;
@@ -186,7 +193,7 @@ static void bound_states_are_filled_between_both_equilibria(void **state)
     double sum = 0;
 
     for (int i = 0; i < LENGTH; i++) {
-      u[i] = i < 10 ? 0 : i < 15 ? -0.23 - 0.01 * step : i < 18 ? 0.2 : right;
+      u[i] = i < 10 ? 0 : i < 15 ? -0.23 - 0.02 * step : i < 18 ? 0.2 : right;
     }
     assert_ok(qt_system_shift(&flat, u, &s));
     for (int k = 0; k < 3; k++) { /* biased; both as the left lead, as the right one */
@@ -199,7 +206,7 @@ static void bound_states_are_filled_between_both_equilibria(void **state)
       assert_true(d[0].electrons[i] > d[2].electrons[i] - 1e-3);
       assert_true(d[0].electrons[i] < d[1].electrons[i] + 1e-3);
     }
-    assert_true(step == 0 || (sum > last && sum < last + 0.2));
+    assert_true(step == 0 || (sum > last && sum < last + 0.4));
     last = sum;
     for (int k = 0; k < 3; k++) {
       qt_density_fini(&d[k]);

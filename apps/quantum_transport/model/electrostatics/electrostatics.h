@@ -57,6 +57,7 @@ typedef struct qt_electrostatics_opts {
   int64_t max_band_points;   /* at most */
   double fermi_tolerance;    /* eV: change of a lead's level at which there are enough */
   double integral_tolerance; /* of integrals over the bias window, relative */
+  double broadening;         /* eV, of the charges that leads inject */
   int64_t poisson_ranks;     /* that share the Poisson equation, at most */
 } qt_electrostatics_opts;
 extern const weir_opt qt_electrostatics_options[];

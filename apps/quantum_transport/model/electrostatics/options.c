@@ -73,6 +73,12 @@ const weir_opt qt_electrostatics_options[] = {
     WEIR_OPT_REAL(qt_electrostatics_opts, integral_tolerance, 5e-4, 1e-10, 0.1, "1",
                   "error at which an interval of the energies between the chemical potentials is "
                   "halved, relative to the integral: current and charge of a bias"),
+    WEIR_OPT_REAL(
+        qt_electrostatics_opts, broadening, 0, 0, 1, "eV",
+        "distance from the real axis at which the charge is computed that leads inject "
+        "between their chemical potentials, some meV where states near the edges of the "
+        "leads' bands keep the iteration from an end; currents are those of the real axis; "
+        "0: no broadening"),
     WEIR_OPT_INT(qt_electrostatics_opts, poisson_ranks, 1, 1, 1e6, "ranks",
                  "ranks of mpiexec or srun that share the Poisson equation, at most as many as "
                  "there are ranks and grid nodes along x; with 1 results have the same bits on any "

@@ -184,6 +184,7 @@ static weir_status count_electrons(run *r, const double *u, qt_scf_step *step)
                         .spin = qt_system_spin(s),
                         .order = spec->opts->contour_points,
                         .tolerance = spec->opts->integral_tolerance,
+                        .broadening = spec->opts->broadening,
                         .shift = spec->shift,
                         .threads = spec->threads,
                         .comm = spec->comm,

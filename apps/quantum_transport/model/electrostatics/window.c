@@ -260,7 +260,7 @@ static bool is_accurate(const window *w, const interval *at, const double total[
   if (w->sample[at->at[2]].energy - w->sample[at->at[0]].energy < least_width) {
     return true;
   }
-  for (int what = 0; what < 2; what++) {
+  for (int what = 0; what < (w->spec->broadening > 0 ? 1 : 2); what++) {
     integrate(w, at, what, &simpson, &trapezoid);
     if (fabs(simpson - trapezoid) > w->spec->tolerance * total[what]) {
       return false;
