@@ -291,15 +291,17 @@ INLINE int64_t NAME(least)(int64_t a, int64_t b)
 
 INLINE bool NAME(eliminate)(const lu_system *s, const bool complex)
 {
-  const int64_t hi = s->side + (s->k + V_LANES - 1) / V_LANES * V_LANES;
-
   for (int64_t c = 0; c < s->n; c += LU_PANEL) {
     const int64_t width = NAME(least)(LU_PANEL, s->n - c), end = c + width;
     const int64_t lo = end / V_LANES * V_LANES;
+    const int64_t hi = s->side + ((s->identity ? end : s->k) + V_LANES - 1) / V_LANES * V_LANES;
 
     NAME(take)(s, c, s->n, c, width, complex);
     if (!NAME(factor)(s, c, width, complex)) {
       return false;
+    }
+    for (int64_t j = 0; j < width && s->identity; j++) {
+      ((REAL *)s->re)[s->row[c + j] * s->step + s->side + c + j] = 1;
     }
     for (int64_t j = 1; j < width; j++) {
       NAME(update)(s, s->row + c + j, 1, s->row + c, c + j, lo, hi, j, complex);
@@ -403,10 +405,13 @@ static void NAME(store_complex)(const lu_system *s, const lu_part *p)
     const REAL *im = (const REAL *)s->im + s->row[i] * s->step + p->at;
     NAME(number) *to = (NAME(number) *)p->data + i * p->down;
 
-    for (int64_t c = 0; c < p->n && p->across == 1; c++) {
+    for (int64_t c = 0; c < p->n && s->identity; c++) {
+      to[s->row[c] * p->across] = (NAME(number)){re[c], im[c]};
+    }
+    for (int64_t c = 0; c < p->n && !s->identity && p->across == 1; c++) {
       to[c] = (NAME(number)){re[c], im[c]};
     }
-    for (int64_t c = 0; c < p->n && p->across != 1; c++) {
+    for (int64_t c = 0; c < p->n && !s->identity && p->across != 1; c++) {
       to[c * p->across] = (NAME(number)){re[c], im[c]};
     }
   }
@@ -419,7 +424,7 @@ static void NAME(store_real)(const lu_system *s, const lu_part *p)
     REAL *to = (REAL *)p->data + i * p->down;
 
     for (int64_t c = 0; c < p->n; c++) {
-      to[c * p->across] = re[c];
+      to[(s->identity ? s->row[c] : c) * p->across] = re[c];
     }
   }
 }

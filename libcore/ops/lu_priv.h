@@ -18,7 +18,9 @@ enum { LU_PANEL = 4, LU_LANES = 16 }; /* LU_LANES: of any dtype, at most */
  */
 typedef struct lu_system {
   int64_t n, k, side, step;
-  void *re, *im;             /* [n, step]                                       */
+  bool identity; /* b is the identity, loaded as 0: column c of b belongs to the row that becomes
+                    pivot c, so that the inverse of L is a triangle, of which the rest is skipped */
+  void *re, *im; /* [n, step]                                       */
   void *panel_re, *panel_im; /* [LU_PANEL, panel_step], 0 behind the n-th        */
   int64_t panel_step;        /* `side` and the lanes more, at least               */
   int64_t *row;              /* [n]; afterwards row[i] is where row i of x lies  */

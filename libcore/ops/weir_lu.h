@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 /* Rows of a system, at most: a library eliminates larger ones faster. */
-enum { WEIR_LU_ROWS = 128 };
+enum { WEIR_LU_ROWS = 192 };
 
 /* Whether this processor has the code. */
 bool weir_lu_can(weir_dtype dtype);

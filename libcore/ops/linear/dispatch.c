@@ -78,6 +78,21 @@ bool weir_linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *w
   return weir_batch_is_finite(WEIR_C128, a, n * n) && linear_solve(n, k, a, b, work);
 }
 
+bool weir_linear_invert(int64_t n, weir_c128 *a, weir_c128 *x, void *work)
+{
+  if (n == 0) {
+    return true;
+  }
+  if (is_small(n)) {
+    const weir_matrix whole = {(char *)x, WEIR_C128, n, n, n, 1};
+    const weir_matrix m[3] = {{(char *)a, WEIR_C128, n, n, n, 1}, {.data = NULL}, whole};
+
+    weir_lu_solve(m, false, NULL, work);
+    return !isnan(x[0].re);
+  }
+  return weir_batch_is_finite(WEIR_C128, a, n * n) && linear_invert(n, a, x, work);
+}
+
 int64_t weir_linear_hermitian_work(int64_t n)
 {
   return linear_hermitian_work(n);

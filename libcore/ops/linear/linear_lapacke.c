@@ -32,18 +32,19 @@ int64_t linear_solve_work(int64_t n, int64_t k)
          TRIANGLE * (TRIANGLE + k) * (int64_t)sizeof(weir_c128);
 }
 
-/* b [n, k] becomes x of t x = b, t the lower (upper: with ones as its diagonal) triangle of a. */
-static void substitute(bool upper, int64_t n, int64_t k, const weir_c128 *a, weir_c128 *b,
-                       weir_c128 *work)
+/* b [n, k] becomes x of t x = b, t the lower (upper: with ones as its diagonal) triangle of a.
+ * identity: b is a lower triangle, of which the rest stays 0. */
+static void substitute(bool upper, bool identity, int64_t n, int64_t k, const weir_c128 *a,
+                       weir_c128 *b, weir_c128 *work)
 {
   const weir_c128 one = {1, 0}, none = {0, 0}, minus = {-1, 0};
-  const int side = (int)n, sides = (int)k;
+  const int side = (int)n, row = (int)k;
   weir_c128 *inverse = work, *rows = inverse + TRIANGLE * TRIANGLE;
 
   for (int64_t done = 0; done < n;) {
     const int64_t here = n - done < TRIANGLE ? n - done : TRIANGLE;
     const int64_t first = upper ? n - done - here : done, known = upper ? first + here : 0;
-    const int size = (int)here;
+    const int size = (int)here, sides = identity ? (int)(first + here) : row;
 
     memset(inverse, 0, (size_t)(here * here) * sizeof *inverse);
     for (int64_t i = 0; i < here; i++) {
@@ -54,17 +55,19 @@ static void substitute(bool upper, int64_t n, int64_t k, const weir_c128 *a, wei
                 inverse, size);
     if (done > 0) {
       cblas_zgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, sides, (int)done, &minus,
-                  a + first * n + known, side, b + known * k, sides, &one, b + first * k, sides);
+                  a + first * n + known, side, b + known * k, row, &one, b + first * k, row);
     }
     cblas_zgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, sides, size, &one, inverse, size,
-                b + first * k, sides, &none, rows, sides);
-    memcpy(b + first * k, rows, (size_t)(here * k) * sizeof *b);
+                b + first * k, row, &none, rows, row);
+    for (int64_t i = 0; i < here; i++) {
+      memcpy(b + (first + i) * k, rows + i * k, (size_t)sides * sizeof *b);
+    }
     done += here;
   }
 }
 
 /* What LAPACK takes for a matrix by columns is the transpose: P L U = a^T, so a = U^T L^T P^T. */
-bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
+static bool solve(bool identity, int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
 {
   weir_c128 *rest = work;
   int *pivot = (int *)(rest + TRIANGLE * (TRIANGLE + k));
@@ -73,8 +76,8 @@ bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
     return false;
   }
   if (k > 0) {
-    substitute(false, n, k, a, b, rest);
-    substitute(true, n, k, a, b, rest);
+    substitute(false, identity, n, k, a, b, rest);
+    substitute(true, false, n, k, a, b, rest);
   }
   for (int64_t i = n - 1; i >= 0; i--) {
     if (pivot[i] != i + 1) {
@@ -82,6 +85,20 @@ bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
     }
   }
   return true;
+}
+
+bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
+{
+  return solve(false, n, k, a, b, work);
+}
+
+bool linear_invert(int64_t n, weir_c128 *a, weir_c128 *x, void *work)
+{
+  memset(x, 0, (size_t)(n * n) * sizeof *x);
+  for (int64_t i = 0; i < n; i++) {
+    x[i * (n + 1)].re = 1;
+  }
+  return solve(true, n, n, a, x, work);
 }
 
 int64_t linear_hermitian_work(int64_t n)

@@ -12,6 +12,7 @@ void linear_multiply(int64_t m, int64_t n, int64_t k, double alpha, const weir_l
                      const weir_linear_factor *b, double beta, weir_c128 *c, int64_t stride);
 int64_t linear_solve_work(int64_t n, int64_t k);
 bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work);
+bool linear_invert(int64_t n, weir_c128 *a, weir_c128 *x, void *work);
 int64_t linear_hermitian_work(int64_t n);
 bool linear_hermitian(int64_t n, weir_c128 *a, double *value, void *work);
 int64_t linear_pair_work(int64_t n);

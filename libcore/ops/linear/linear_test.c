@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "graph/weir_complex_scalar.h"
 
-enum { MOST = 150, PADDED = MOST + 3 };
+enum { MOST = 200, PADDED = MOST + 3 };
 static weir_c128 a[MOST * PADDED], b[MOST * PADDED], c[MOST * PADDED], kept[MOST * PADDED];
 static char work[1 << 22];
 
@@ -88,7 +88,7 @@ static double residual(int64_t n, int64_t k, const weir_c128 *m, const weir_c128
 
 static void systems_of_every_size(void **state)
 {
-  const int64_t sizes[][2] = {{1, 1}, {2, 5}, {7, 3}, {31, 40}, {128, 2}, {129, 11}, {150, 150}};
+  const int64_t sizes[][2] = {{1, 1}, {2, 5}, {7, 3}, {31, 40}, {192, 2}, {193, 11}, {200, 200}};
 
   weir_linear_start();
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -102,7 +102,7 @@ static void systems_of_every_size(void **state)
     assert_true(weir_linear_solve(n, k, a, b, work));
     assert_true(residual(n, k, c, b, kept) < 1e-12 * (double)n);
   }
-  for (int64_t n = 3; n < MOST; n += 140) {
+  for (int64_t n = 3; n < MOST; n += 190) {
     fill(a, 1);
     memset(a + n, 0, (size_t)n * sizeof *a); /* row 1 */
     assert_false(weir_linear_solve(n, 2, a, b, work));
@@ -110,6 +110,38 @@ static void systems_of_every_size(void **state)
     a[n - 1].im = NAN;
     fill(b, 2);
     assert_false(weir_linear_solve(n, 2, a, b, work));
+  }
+}
+
+/* The bits of a solution for the identity. */
+static void inverses_of_every_size(void **state)
+{
+  const int64_t sizes[] = {1, 2, 7, 8, 33, 64, 128, 192, 193, 200};
+
+  (void)state;
+  weir_linear_start();
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    const int64_t n = sizes[s];
+
+    fill(a, (uint32_t)(3 + s));
+    memcpy(c, a, sizeof a);
+    for (int64_t i = 0; i < n * n; i++) {
+      kept[i] = (weir_c128){i % (n + 1) == 0 ? 1 : 0, 0};
+    }
+    memset(b, 0xff, sizeof b);
+    assert_true(weir_linear_invert(n, a, b, work));
+    assert_true(residual(n, n, c, b, kept) < 1e-11 * (double)n);
+    assert_true(weir_linear_solve(n, n, c, kept, work));
+    assert_memory_equal(b, kept, (size_t)(n * n) * sizeof *b);
+  }
+  assert_true(weir_linear_invert(0, a, b, work));
+  for (int64_t n = 3; n < MOST; n += 190) {
+    fill(a, 1);
+    memset(a + n, 0, (size_t)n * sizeof *a); /* row 1 */
+    assert_false(weir_linear_invert(n, a, b, work));
+    fill(a, 1);
+    a[n - 1].im = NAN;
+    assert_false(weir_linear_invert(n, a, b, work));
   }
 }
 
@@ -211,6 +243,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products_of_every_form),
       cmocka_unit_test(systems_of_every_size),
+      cmocka_unit_test(inverses_of_every_size),
       cmocka_unit_test(pairs_have_small_residuals),
       cmocka_unit_test(hermitian_eigenvalues_are_those_it_is_made_of),
   };

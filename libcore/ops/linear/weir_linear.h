@@ -31,6 +31,9 @@ int64_t weir_linear_solve_work(int64_t n, int64_t k);
 /* b [n, k] becomes x of a x = b, by elimination with partial pivoting; a [n, n] is lost. False
  * where a is exactly singular or not finite; b is then lost, too. */
 bool weir_linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work);
+/* x [n, n] becomes the inverse of a [n, n], which is lost, with the `work` of n right sides: less
+ * work than to solve with the identity, the same bits. False as above. */
+bool weir_linear_invert(int64_t n, weir_c128 *a, weir_c128 *x, void *work);
 
 /* Bytes of `work` for n rows. */
 int64_t weir_linear_hermitian_work(int64_t n);

@@ -13,6 +13,20 @@ int64_t qt_coupling_room(int64_t max_rows)
   return max_rows * max_rows / DENSE_SHARE + 1;
 }
 
+enum { RUN = 4 };
+
+/* Whether RUN elements are 0, or -0: a cache line at a time, as most are. */
+static bool is_zero(const weir_c128 *x)
+{
+  uint64_t bits[2 * RUN], any = 0;
+
+  memcpy(bits, x, sizeof bits);
+  for (int i = 0; i < 2 * RUN; i++) {
+    any |= bits[i];
+  }
+  return any << 1 == 0;
+}
+
 void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t rows,
                       int64_t columns, qt_coupling *c)
 {
@@ -24,6 +38,10 @@ void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t r
   c->count = 0;
   for (int64_t i = 0; i < rows && c->count >= 0; i++) {
     for (int64_t j = 0; j < columns; j++) {
+      if (j + RUN <= columns && is_zero(c->dense + i * columns + j)) {
+        j += RUN - 1;
+        continue;
+      }
       const weir_c128 x = c->dense[i * columns + j];
 
       if (x.re == 0 && x.im == 0) {
@@ -36,6 +54,15 @@ void qt_coupling_read(const qt_blocks *m, int64_t row, int64_t column, int64_t r
       c->list[c->count++] = (qt_element){(int32_t)i, (int32_t)j, x};
     }
   }
+  c->diagonal = rows == columns && c->count == rows;
+  for (int64_t e = 0; e < c->count && c->diagonal; e++) {
+    c->diagonal = c->list[e].row == e && c->list[e].column == e;
+  }
+}
+
+static weir_c128 times(weir_c128 x, weir_c128 y)
+{
+  return (weir_c128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
 
 void qt_coupling_before(const qt_coupling *c, int64_t n, const weir_c128 *b, int64_t stride,
@@ -45,6 +72,14 @@ void qt_coupling_before(const qt_coupling *c, int64_t n, const weir_c128 *b, int
     weir_linear_multiply(c->rows, n, c->columns, 1,
                          (weir_linear_factor){c->dense, c->columns, false},
                          (weir_linear_factor){b, stride, false}, 0, out, n);
+    return;
+  }
+  for (int64_t i = 0; i < c->rows && c->diagonal; i++) {
+    for (int64_t j = 0; j < n; j++) {
+      out[i * n + j] = times(c->list[i].value, b[i * stride + j]);
+    }
+  }
+  if (c->diagonal) {
     return;
   }
   memset(out, 0, (size_t)(c->rows * n) * sizeof *out);
@@ -68,6 +103,16 @@ void qt_coupling_behind(int64_t m, const weir_c128 *a, int64_t stride, const qt_
     weir_linear_multiply(m, n, adjoint ? c->columns : c->rows, 1,
                          (weir_linear_factor){a, stride, false},
                          (weir_linear_factor){c->dense, c->columns, adjoint}, 0, out, n);
+    return;
+  }
+  for (int64_t i = 0; i < m && c->diagonal; i++) {
+    for (int64_t j = 0; j < n; j++) {
+      const weir_c128 x = c->list[j].value;
+
+      out[i * n + j] = times(a[i * stride + j], (weir_c128){x.re, adjoint ? -x.im : x.im});
+    }
+  }
+  if (c->diagonal) {
     return;
   }
   memset(out, 0, (size_t)(m * n) * sizeof *out);

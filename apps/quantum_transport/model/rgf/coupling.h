@@ -2,6 +2,7 @@
  * as those of a tight-binding Hamiltonian are. */
 #ifndef QT_COUPLING_H
 #define QT_COUPLING_H
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/weir_complex.h"
 #include "model/rgf/rgf.h"
@@ -17,6 +18,7 @@ typedef struct qt_coupling {
   weir_c128 *dense;
   qt_element *list;
   int64_t count; /* elements of the list; -1: too many for one */
+  bool diagonal; /* element i of the list is (i, i), of all rows and columns */
 } qt_coupling;
 /* Elements of a list, at most, of blocks of up to that many rows. */
 int64_t qt_coupling_room(int64_t max_rows);

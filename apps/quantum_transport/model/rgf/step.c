@@ -37,14 +37,31 @@ void qt_rgf_lay_out(int64_t max, bool lesser, void *scratch, qt_rgf_space *s)
 
 double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)
 {
-  double most = 0;
+  enum { LANES = 8 };
+  double most[LANES] = {0};
 
-  for (int64_t i = 0; i < rows * columns; i++) {
-    const weir_c128 x = y.data[i / columns * y.stride + i % columns];
+  for (int64_t i = 0; i < rows; i++) {
+    const weir_c128 *row = y.data + i * y.stride;
+    int64_t j = 0;
 
-    most = fmax(most, fmax(fabs(x.re), fabs(x.im)));
+    for (; j + LANES / 2 <= columns; j += LANES / 2) {
+      double x[LANES];
+
+      memcpy(x, row + j, sizeof x);
+      for (int l = 0; l < LANES; l++) {
+        const double size = fabs(x[l]);
+
+        most[l] = size > most[l] ? size : most[l];
+      }
+    }
+    for (; j < columns; j++) {
+      most[0] = fmax(most[0], fmax(fabs(row[j].re), fabs(row[j].im)));
+    }
   }
-  return most;
+  for (int l = 1; l < LANES; l++) {
+    most[0] = fmax(most[0], most[l]);
+  }
+  return most[0];
 }
 
 /* Elements of y_n beyond this leave no digits of G: the part of the device on the left, cut off
@@ -102,9 +119,15 @@ bool qt_rgf_eliminate(const qt_rgf_job *job, int64_t n, int64_t m, bool wants_g,
   const int64_t own = right != NULL ? columns : wants_g || !dense ? rows : 0;
   const int64_t sides = own + (dense ? next : 0);
 
-  stack_right_sides(rows, own, right, dense ? next : 0, s);
-  if (!weir_linear_solve(rows, sides, s->factors, s->stack, s->work)) {
-    return false;
+  if (!dense) {
+    if (!weir_linear_invert(rows, s->factors, s->stack, s->work)) {
+      return false;
+    }
+  } else {
+    stack_right_sides(rows, own, right, next, s);
+    if (!weir_linear_solve(rows, sides, s->factors, s->stack, s->work)) {
+      return false;
+    }
   }
   s->from_g = qt_factor(s->stack, sides);
   s->from_y = dense ? qt_factor(s->stack + own, sides) : qt_factor(s->y, next);

@@ -39,6 +39,14 @@ bool linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work)
   return true;
 }
 
+bool linear_invert(int64_t n, weir_c128 *a, weir_c128 *x, void *work)
+{
+  for (int64_t i = 0; i < n * n; i++) {
+    x[i] = (weir_c128){i % (n + 1) == 0 ? 1 : 0, 0};
+  }
+  return linear_solve(n, n, a, x, work);
+}
+
 int64_t linear_hermitian_work(int64_t n)
 {
   return n * n * (int64_t)sizeof(weir_c128);
