@@ -94,6 +94,21 @@ with netCDF4.Dataset(os.path.join(phonons, "transport.nc")) as nc:
     quanta = nc["thermal_conductance"][:] / (9.4643e-13 * nc["temperature"][:])
     assert np.all(quanta > 0) and np.all(quanta < 1) and np.all(np.diff(quanta) < 0)
 
+# Scattering: spectra that integrate to the currents, a current that no cut changes, what electrons lose and phonons carry away.
+scattered, _ = run("scattered", "--config", os.path.join(os.path.dirname(__file__), "../../../configs/quantum_transport/chain20.yaml"))
+with netCDF4.Dataset(os.path.join(scattered, "scattering.nc")) as nc:
+    nc.set_auto_mask(False)
+    step = nc["energy"][1] - nc["energy"][0]
+    for side, sign in ("left", 1), ("right", -1):
+        close(f"spectrum of the {side} lead", step * nc[f"spectrum_{side}"][:].sum(), nc[f"current_{side}"][-1], 1e-18)
+        close(f"cuts and the {side} lead", nc["current_elastic"][:] + nc["current_hop"][:], sign * nc[f"current_{side}"][-1], 4e-13)
+    close("spectra of cuts", step * nc["spectrum_cut"][:].sum(0), nc["current_elastic"][:], 1e-18)
+    power = nc["energy_left"][-1] + nc["energy_right"][-1]
+    close("power of phonons", nc["atom_gain_of_phonons"][:].sum(), power, 1e-6 * power)
+    close("heat of the leads", nc["heat_left"][-1] + nc["heat_right"][-1], -power, 1e-6 * power)
+    assert nc["temperature"].units == "K" and len(nc["temperature"][:]) == len(nc["x"][:]) == 20
+    assert nc["temperature"][:].max() > 300 and nc["change"][-1] < 1e-8 and len(nc["change"][:]) == 31
+
 try:
     import sisl
 except ImportError:
