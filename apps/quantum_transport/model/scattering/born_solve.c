@@ -48,15 +48,28 @@ static const weir_c128 *used(const born_job *j, qt_self_energy_array which)
 }
 
 /* to [rows, columns] of a block `stride` wide += factor times from [n, n], its first ones. */
-static void add_block(int64_t rows, int64_t columns, double factor, const weir_c128 *from,
+static void add_block(int64_t rows, int64_t columns, weir_c128 factor, const weir_c128 *from,
                       int64_t n, weir_c128 *to, int64_t stride)
 {
   for (int64_t i = 0; i < rows * columns; i++) {
     const weir_c128 x = from[i / columns * n + i % columns];
 
-    to[i / columns * stride + i % columns].re += factor * x.re;
-    to[i / columns * stride + i % columns].im += factor * x.im;
+    to[i / columns * stride + i % columns].re += factor.re * x.re - factor.im * x.im;
+    to[i / columns * stride + i % columns].im += factor.re * x.im + factor.im * x.re;
   }
+}
+
+/* exp(2 pi i q . image), by which displacements of an image differ at wave vector q. */
+static weir_c128 phase_of(const double q[2], const int64_t image[2])
+{
+  const double angle = 2 * M_PI * (q[0] * (double)image[0] + q[1] * (double)image[1]);
+
+  return (weir_c128){cos(angle), sin(angle)};
+}
+
+static weir_c128 scaled(double factor, weir_c128 z)
+{
+  return (weir_c128){factor * z.re, factor * z.im};
 }
 
 /* ---- Electrons ---- */
@@ -74,14 +87,14 @@ static void add_sigma(const void *context, int64_t at, qt_scattering_kind kind, 
   for (int64_t a = atoms->first[row]; a < atoms->first[row + 1] && row == column; a++) {
     const int64_t from = row_of(s, atoms, a), rows = s->atom[a].n_orbitals;
 
-    add_block(rows, rows, factor, sigma + (at * s->n_atoms + a) * n * n, n, out + from * (wide + 1),
-              wide);
+    add_block(rows, rows, (weir_c128){factor, 0}, sigma + (at * s->n_atoms + a) * n * n, n,
+              out + from * (wide + 1), wide);
   }
 }
 
-/* Copies block (a, l) of a bank to `to` [n, n], times a factor. */
+/* Writes block (a, l) of a bank, times a factor, to `to` [n, n]. */
 static void take_block(const qt_open_points *o, const born_atoms *atoms, int64_t a, int64_t l,
-                       double factor, const weir_c128 *bank, int64_t n, weir_c128 *to)
+                       weir_c128 factor, const weir_c128 *bank, int64_t n, weir_c128 *to)
 {
   const qt_system *s = o->system;
   const int64_t rows = s->atom[a].n_orbitals, columns = s->atom[l].n_orbitals;
@@ -92,7 +105,8 @@ static void take_block(const qt_open_points *o, const born_atoms *atoms, int64_t
   for (int64_t i = 0; i < rows * columns; i++) {
     const weir_c128 x = from[i / columns * stride + i % columns];
 
-    to[i / columns * n + i % columns] = (weir_c128){factor * x.re, factor * x.im};
+    to[i / columns * n + i % columns] =
+        (weir_c128){factor.re * x.re - factor.im * x.im, factor.re * x.im + factor.im * x.re};
   }
 }
 
@@ -108,13 +122,14 @@ static void take_electrons(void *context, const qt_open_point *p)
   const qt_open_points *o = &j->electrons;
   const int64_t n = j->list.n_orbitals, atoms = j->list.n_atoms, max = o->layout.max;
   const int64_t half = o->n_k * o->n_energies * atoms * n * n;
+  const weir_c128 one = {1, 0};
   weir_c128 *green = j->t[QT_GREEN].data;
 
   for (int64_t a = 0; a < atoms; a++) {
     weir_c128 *to = green + (p->point * atoms + a) * n * n;
 
-    take_block(o, &j->of_electrons, a, a, 1, p->lesser, n, to);
-    take_block(o, &j->of_electrons, a, a, 1, p->greater, n, to + half);
+    take_block(o, &j->of_electrons, a, a, one, p->lesser, n, to);
+    take_block(o, &j->of_electrons, a, a, one, p->greater, n, to + half);
   }
   take_flows(j, BORN_ELECTRONS, p);
   qt_open_points_cuts(o, p, j->room + p->thread * 2 * max * max,
@@ -130,20 +145,18 @@ weir_status born_solve_electrons(born_job *j)
 
 /* ---- Phonons ---- */
 
-/* Pi between scaled displacements of atoms a and l from Pihat, times factor: of retarded functions
- * half the difference. */
-static void add_pi_block(const born_job *j, qt_scattering_kind kind, int64_t a, int64_t l,
-                         double factor, const weir_c128 *pi, int64_t half, weir_c128 *to,
-                         int64_t stride)
+/* Pi between scaled displacements from Pihat, times factor: of retarded functions half the
+ * difference. */
+static void add_pi_block(const born_job *j, qt_scattering_kind kind, weir_c128 factor,
+                         const weir_c128 *pi, int64_t half, weir_c128 *to, int64_t stride)
 {
   const int64_t n = j->list.n_directions;
-  const double scale = factor * j->mass_factor[a] * j->mass_factor[l];
 
   if (kind == QT_SCATTERING_LESSER) {
-    add_block(n, n, scale, pi, n, to, stride);
+    add_block(n, n, factor, pi, n, to, stride);
   } else {
-    add_block(n, n, -scale / 2, pi, n, to, stride);
-    add_block(n, n, scale / 2, pi + half, n, to, stride);
+    add_block(n, n, scaled(-0.5, factor), pi, n, to, stride);
+    add_block(n, n, scaled(0.5, factor), pi + half, n, to, stride);
   }
 }
 
@@ -157,21 +170,23 @@ static void add_pi(const void *context, int64_t at, qt_scattering_kind kind, int
   const int64_t n = j->list.n_directions, width = j->list.n_neighbours;
   const int64_t wide = s->block[column + 1] - s->block[column];
   const int64_t half = weir_tensor_count(&j->used[QT_PI_SELF]) / 2;
+  const double *q = j->phonons.k[at / j->phonons.n_energies], *mass = j->mass_factor;
 
   for (int64_t a = atoms->first[row]; a < atoms->first[row + 1]; a++) {
     const int64_t number = at * s->n_atoms + a;
     weir_c128 *const to = out + row_of(s, atoms, a) * wide;
 
     if (row == column) {
-      add_pi_block(j, kind, a, a, factor, used(j, QT_PI_SELF) + number * n * n, half,
-                   to + row_of(s, atoms, a), wide);
+      add_pi_block(j, kind, (weir_c128){factor * mass[a] * mass[a], 0},
+                   used(j, QT_PI_SELF) + number * n * n, half, to + row_of(s, atoms, a), wide);
     }
-    for (int64_t b = 0; b < width; b++) {
-      const int64_t l = j->list.atom[a * width + b];
+    for (int64_t b = a * width; b < (a + 1) * width; b++) {
+      const int64_t l = j->list.atom[b];
 
-      if (qt_neighbours_is_pair(&j->list, a, b) && atoms->block[l] == column) {
-        add_pi_block(j, kind, a, l, factor, used(j, QT_PI_PAIR) + (number * width + b) * n * n,
-                     width * half, to + row_of(s, atoms, l), wide);
+      if (l != a && atoms->block[l] == column) {
+        add_pi_block(j, kind, scaled(factor * mass[a] * mass[l], phase_of(q, j->list.image[b])),
+                     used(j, QT_PI_PAIR) + (number * width + b - a * width) * n * n, width * half,
+                     to + row_of(s, atoms, l), wide);
       }
     }
   }
@@ -183,20 +198,23 @@ static void take_phonons(void *context, const qt_open_point *p)
   const qt_open_points *o = &j->phonons;
   const int64_t n = j->list.n_directions, atoms = j->list.n_atoms, width = j->list.n_neighbours;
   const int64_t half = o->n_k * o->n_energies * atoms * n * n;
-  const double *mass = j->mass_factor;
+  const double *q = o->k[p->point / o->n_energies], *mass = j->mass_factor;
 
   for (int64_t a = 0; a < atoms; a++) {
     const int64_t number = p->point * atoms + a;
     weir_c128 *self = (weir_c128 *)j->t[QT_PHONON_SELF].data + number * n * n;
 
-    take_block(o, &j->of_phonons, a, a, mass[a] * mass[a], p->lesser, n, self);
-    take_block(o, &j->of_phonons, a, a, mass[a] * mass[a], p->greater, n, self + half);
+    const weir_c128 own = {mass[a] * mass[a], 0};
+
+    take_block(o, &j->of_phonons, a, a, own, p->lesser, n, self);
+    take_block(o, &j->of_phonons, a, a, own, p->greater, n, self + half);
     for (int64_t b = 0; b < width; b++) {
       const int64_t l = j->list.atom[a * width + b];
+      const weir_c128 factor = scaled(mass[a] * mass[l], phase_of(q, j->list.image[a * width + b]));
       weir_c128 *pair = (weir_c128 *)j->t[QT_PHONON_PAIR].data + (number * width + b) * n * n;
 
-      take_block(o, &j->of_phonons, l, a, mass[a] * mass[l], p->lesser, n, pair);
-      take_block(o, &j->of_phonons, l, a, mass[a] * mass[l], p->greater, n, pair + width * half);
+      take_block(o, &j->of_phonons, l, a, factor, p->lesser, n, pair);
+      take_block(o, &j->of_phonons, l, a, factor, p->greater, n, pair + width * half);
     }
   }
   take_flows(j, BORN_PHONONS, p);

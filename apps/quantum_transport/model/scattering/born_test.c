@@ -206,70 +206,97 @@ static void mixing_finds_the_same_point(void **state)
   assert_relative("current", current[1], current[0], 1e-9);
 }
 
-/* ---- A wire of two kinds of atoms, with 2 and 1 orbitals, and three displacements each ---- */
+/* ---- A wire of two kinds of atoms with 2 and 1 orbitals and three displacements each; or a strip
+ * of such atoms, periodic along z, with 1 orbital and 1 displacement ---- */
 
-enum { CELLS = 3, BONDS = 3, WIRE_ENERGIES = 18 };
+enum { CELLS = 3, BONDS = 4, OF_WIRE = 3, WIRE_ENERGIES = 18, STRIP_ENERGIES = 40 };
 
-/* From atom to atom, the latter `cells` further. */
+/* From atom to atom, the latter so many cells further along x and z; the last ones cross the
+ * period. */
 static const struct bond {
-  int64_t from, to, cells;
+  int64_t from, to, x, z;
   double hopping[2], spring; /* eV of the orbitals of `from` (of `to`, where it has 2); eV^2 amu */
-} bonds[BONDS] = {{0, 1, 0, {-0.08, 0.05}, 0.012},
-                  {1, 0, 1, {-0.07, -0.04}, 0.010},
-                  {0, 0, 1, {0.02, 0.01}, 0.003}};
+} bonds[BONDS] = {{0, 1, 0, 0, {-0.08, 0.05}, 0.012},
+                  {1, 0, 1, 0, {-0.07, -0.04}, 0.010},
+                  {0, 0, 1, 0, {0.02, 0.01}, 0.003},
+                  {0, 1, 0, 1, {-0.03, 0}, 0.004}};
 static const double mass[2] = {28, 20};
 
-static void start_wire(qt_particle particle, bool periodic, qt_wire *w)
+/* Which of the two; where the second atom is counted from: so many periods along z. */
+typedef struct kind {
+  bool strip;
+  int64_t shift;
+} kind;
+
+static void start_wire(qt_particle particle, const kind *k, qt_wire *w)
 {
-  const int64_t n = particle == QT_ELECTRONS ? 2 : 3;
+  const int64_t displacements = k->strip ? 1 : 3, period = 2;
+  const int64_t orbitals[2] = {k->strip ? 1 : 2, 1};
+  const bool electrons = particle == QT_ELECTRONS;
+  const int64_t n[2] = {electrons ? orbitals[0] : displacements,
+                        electrons ? orbitals[1] : displacements};
 
   *w = (qt_wire){.particle = particle,
-                 .n = particle == QT_ELECTRONS ? 3 : 6,
+                 .n = n[0] + n[1],
                  .n_atoms = 2,
-                 .cell = {{2.5}, {0, 10}, {0, 0, 10}},
-                 .periodic = {false, false, periodic}};
+                 .cell = {{2.5}, {0, 10}, {0, 0, (double)period}},
+                 .periodic = {false, false, k->strip}};
   assert_ok(weir_alloc(2, sizeof *w->atom, (void **)&w->atom));
-  w->atom[0] = (qt_atom){.n_orbitals = n, .symbol = "X", .mass = mass[0]};
-  w->atom[1] = (qt_atom){.position = {1.2, 0.9, 0.3},
-                         .first = n,
-                         .n_orbitals = particle == QT_ELECTRONS ? 1 : 3,
+  w->atom[0] = (qt_atom){.n_orbitals = n[0], .symbol = "X", .mass = mass[0]};
+  w->atom[1] = (qt_atom){.position = {1.2, 0.9, 0.3 + (double)(k->shift * period)},
+                         .first = n[0],
+                         .n_orbitals = n[1],
                          .symbol = "X",
                          .mass = mass[1]};
 }
 
-static void add_both(qt_wire *w, int64_t i, int64_t j, int64_t cells, double value)
+/* Element (i, j) of a bond, and its adjoint. */
+static void add_both(qt_wire *w, const struct bond *b, const kind *k, int64_t i, int64_t j,
+                     double value)
 {
-  qt_elements_add(&w->elements, i, j, (const int64_t[]){cells, 0, 0}, (weir_c128){value, 0});
-  qt_elements_add(&w->elements, j, i, (const int64_t[]){-cells, 0, 0}, (weir_c128){value, 0});
+  const int64_t z = b->z + k->shift * ((b->from == 1) - (b->to == 1));
+
+  qt_elements_add(&w->elements, i, j, (const int64_t[]){b->x, 0, z}, (weir_c128){value, 0});
+  qt_elements_add(&w->elements, j, i, (const int64_t[]){-b->x, 0, -z}, (weir_c128){value, 0});
 }
 
-static void wire_init(bool periodic, chain *c)
+static void add_diagonal(qt_wire *w, int64_t i, double value)
+{
+  qt_elements_add(&w->elements, i, i, (const int64_t[]){0, 0, 0}, (weir_c128){value, 0});
+}
+
+/* Elements of electrons and phonons; atom 1 begins with orbital w->atom[1].first. */
+static void add_bond(const struct bond *b, const kind *k, qt_wire *e, qt_wire *p)
+{
+  const int64_t second = e->atom[1].first, displacements = p->atom[0].n_orbitals;
+
+  for (int64_t o = 0; o < second; o++) {
+    const int64_t from = b->from == 0 ? o : second;
+    const int64_t to = b->to == 1 ? second : b->from == 0 ? second - 1 - o : o;
+
+    add_both(e, b, k, from, to, b->hopping[o]);
+  }
+  for (int64_t d = 0; d < displacements; d++) {
+    const double spring = b->spring * (1 - 0.2 * (double)d);
+    const int64_t at[] = {displacements * b->from + d, displacements * b->to + d};
+
+    add_both(p, b, k, at[0], at[1], -spring / sqrt(mass[b->from] * mass[b->to]));
+    add_diagonal(p, at[0], spring / mass[b->from]);
+    add_diagonal(p, at[1], spring / mass[b->to]);
+  }
+}
+
+static void wire_init(const kind *k, chain *c)
 {
   qt_wire e, p;
 
-  start_wire(QT_ELECTRONS, periodic, &e);
-  start_wire(QT_PHONONS, periodic, &p);
-  for (int64_t i = 0; i < 3; i++) {
-    qt_elements_add(&e.elements, i, i, (const int64_t[]){0, 0, 0},
-                    (weir_c128){0.03 * (double)i, 0});
+  start_wire(QT_ELECTRONS, k, &e);
+  start_wire(QT_PHONONS, k, &p);
+  for (int64_t i = 0; i < e.n; i++) {
+    add_diagonal(&e, i, 0.03 * (double)i);
   }
-  for (int i = 0; i < BONDS; i++) {
-    const struct bond *b = &bonds[i];
-
-    for (int64_t o = 0; o < 2; o++) {
-      add_both(&e, b->from == 0 ? o : 2, b->to == 0 ? (b->from == 0 ? 1 - o : o) : 2, b->cells,
-               b->hopping[o]);
-    }
-    for (int64_t d = 0; d < 3; d++) {
-      const double k = b->spring * (1 - 0.2 * (double)d);
-      const int64_t at[] = {3 * b->from + d, 3 * b->to + d};
-
-      add_both(&p, at[0], at[1], b->cells, -k / sqrt(mass[b->from] * mass[b->to]));
-      for (int s = 0; s < 2; s++) {
-        qt_elements_add(&p.elements, at[s], at[s], (const int64_t[]){0, 0, 0},
-                        (weir_c128){k / mass[s == 0 ? b->from : b->to], 0});
-      }
-    }
+  for (int i = 0; i < (k->strip ? BONDS : OF_WIRE); i++) {
+    add_bond(&bonds[i], k, &e, &p);
   }
   assert_ok(qt_wire_create(&e, CELLS, NULL, (const double[]){0, 0}, &c->electrons));
   assert_ok(qt_wire_create(&p, CELLS, NULL, (const double[]){0, 0}, &c->phonons));
@@ -279,38 +306,40 @@ static void wire_init(bool periodic, chain *c)
   qt_wire_fini(&p);
 }
 
-/* The chain's grids and leads, another device. */
-static void wire_case(int64_t n_k, const double (*k)[2], chain *c)
+/* Leads of the chain, another device. */
+static void wire_case(const kind *k, chain *c)
 {
-  chain_init(3, WIRE_ENERGIES, 0, c);
+  const int64_t energies = k->strip ? STRIP_ENERGIES : WIRE_ENERGIES;
+  const double step = k->strip ? 0.01 : 0.02;
+
+  chain_init(3, energies, 0, c);
   qt_gradient_fini(&c->gradient);
   qt_system_fini(&c->electrons);
   qt_system_fini(&c->phonons);
-  wire_init(n_k > 1, c);
+  wire_init(k, c);
   assert_ok(qt_gradient_create(&c->electrons, 0, &c->gradient));
   qt_gradient_scale(&c->electrons, 3, &c->gradient);
-  for (int e = 0; e < WIRE_ENERGIES; e++) {
-    c->energy[e] = -0.1523 + 0.02 * e;
+  for (int e = 0; e < energies; e++) {
+    c->energy[e] = -0.1523 + step * e;
   }
-  c->opts.phonons.frequencies = 2;
+  c->opts.phonons.frequencies = k->strip ? 5 : 2;
   c->opts.tolerance = 1e-8;
   c->reservoir[QT_LEFT] = (qt_reservoir){0.06, 300};
   c->reservoir[QT_RIGHT] = (qt_reservoir){-0.02, 300};
-  c->spec.n_k = n_k;
-  c->spec.k = k;
 }
+
+static const row coupled = {.state = QT_PHONONS_COUPLED}, bath = {.state = QT_PHONONS_BATH};
 
 static void wire_of_unlike_atoms_conserves(void **state)
 {
-  const row coupled = {.state = QT_PHONONS_COUPLED}, bath = {.state = QT_PHONONS_BATH};
-  const double k[1][2] = {{0, 0}};
+  const kind wire = {.strip = false};
 
   (void)state;
   for (int i = 0; i < 2; i++) {
     chain c;
     qt_born b;
 
-    wire_case(1, k, &c);
+    wire_case(&wire, &c);
     c.opts.phonons.state = i == 0 ? QT_PHONONS_COUPLED : QT_PHONONS_BATH;
     assert_ok(qt_born_create(&c.spec, &b));
     check_conservation(i == 0 ? &coupled : &bath, &b);
@@ -322,28 +351,55 @@ static void wire_of_unlike_atoms_conserves(void **state)
   }
 }
 
-/* A period along z that nothing couples over: every wave vector is as one. Threads change no bit.
- */
-static void wave_vectors_and_threads_do_not_matter(void **state)
+static void threads_change_no_bit(void **state)
 {
-  const double k[3][2] = {{0, 0}, {0, -0.25}, {0, 0.25}};
-  double current[3];
+  const kind wire = {.strip = false};
+  double current[2];
 
   (void)state;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 2; i++) {
     chain c;
     qt_born b;
 
-    wire_case(i == 1 ? 2 : 1, &k[i == 1], &c);
-    c.spec.threads = i == 2 ? 3 : 1;
+    wire_case(&wire, &c);
+    c.spec.threads = 1 + 2 * i;
     c.opts.tolerance = 0.05;
     assert_ok(qt_born_create(&c.spec, &b));
     current[i] = b.step[b.n_steps - 1].current[QT_LEFT];
     qt_born_fini(&b);
     chain_fini(&c);
   }
-  assert_relative("two wave vectors", current[1], current[0], 1e-11);
-  assert_true(current[2] == current[0]);
+  assert_true(current[1] == current[0]);
+}
+
+/* A strip with three wave vectors conserves, and does not change when its second atom is counted
+ * from another period, which changes the phases of H, D and Pi. */
+static void periods_may_be_counted_from_anywhere(void **state)
+{
+  const double k[3][2] = {{0, -1.0 / 3}, {0, 0}, {0, 1.0 / 3}};
+  double current[3], heat[3];
+
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    const kind strip = {.strip = true, .shift = i - 1};
+    chain c;
+    qt_born b;
+
+    wire_case(&strip, &c);
+    c.spec.n_k = 3;
+    c.spec.k = k;
+    assert_ok(qt_born_create(&c.spec, &b));
+    check_conservation(&coupled, &b);
+    current[i] = b.step[b.n_steps - 1].current[QT_LEFT];
+    heat[i] = b.step[b.n_steps - 1].heat[QT_RIGHT];
+    assert_true(fabs(current[i] / b.step[0].current[QT_LEFT] - 1) > 0.01);
+    qt_born_fini(&b);
+    chain_fini(&c);
+  }
+  for (int i = 1; i < 3; i++) {
+    assert_relative("current", current[i], current[0], 1e-9);
+    assert_relative("heat", heat[i], heat[0], 1e-8);
+  }
 }
 
 /* ---- Refusals ---- */
@@ -439,7 +495,8 @@ int main(void)
       cmocka_unit_test(without_coupling_nothing_changes),
       cmocka_unit_test(mixing_finds_the_same_point),
       cmocka_unit_test(wire_of_unlike_atoms_conserves),
-      cmocka_unit_test(wave_vectors_and_threads_do_not_matter),
+      cmocka_unit_test(threads_change_no_bit),
+      cmocka_unit_test(periods_may_be_counted_from_anywhere),
       cmocka_unit_test(what_cannot_be_is_refused),
       cmocka_unit_test(faults_leave_nothing),
   };

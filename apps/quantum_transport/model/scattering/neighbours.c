@@ -1,12 +1,15 @@
 /* neighbours.c - see neighbours.h. */
 #include "model/scattering/neighbours.h"
 
+#include <string.h>
+
 #include "base/weir_alloc.h"
 
 void qt_neighbours_fini(qt_neighbours *n)
 {
   weir_free(&n->atom);
   weir_free(&n->reverse);
+  weir_free(&n->image);
   weir_free(&n->gradient);
   *n = (qt_neighbours){.n_atoms = 0};
 }
@@ -30,8 +33,8 @@ static bool couples(const qt_system *s, const qt_gradient *g, const qt_gradient_
   return false;
 }
 
-/* The lengths of the lists, and what cannot be in them. */
-static weir_status measure(const qt_system *s, const qt_gradient *g, qt_neighbours *out)
+/* The lengths of the lists, and the most orbitals. */
+static void measure(const qt_system *s, const qt_gradient *g, qt_neighbours *out)
 {
   int64_t from = -1, length = 0;
 
@@ -42,12 +45,6 @@ static weir_status measure(const qt_system *s, const qt_gradient *g, qt_neighbou
     if (!couples(s, g, p, out->n_directions)) {
       continue;
     }
-    if (p->image[0] != 0 || p->image[1] != 0) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "scattering: atoms %lld and %lld are coupled across a periodic boundary; "
-                       "use a device that is not periodic along y and z",
-                       (long long)p->from, (long long)p->to);
-    }
     length = p->from == from ? length + 1 : 1;
     from = p->from;
     out->n_neighbours = length > out->n_neighbours ? length : out->n_neighbours;
@@ -57,7 +54,6 @@ static weir_status measure(const qt_system *s, const qt_gradient *g, qt_neighbou
 
     out->n_orbitals = n > out->n_orbitals ? n : out->n_orbitals;
   }
-  return WEIR_OK;
 }
 
 /* Copies the blocks of a pair to place `at` of the lists. */
@@ -90,9 +86,17 @@ static void fill(const qt_system *s, const qt_gradient *g, qt_neighbours *n)
       length = p->from == from ? length + 1 : 0;
       from = p->from;
       n->atom[from * n->n_neighbours + length] = (int32_t)p->to;
+      memcpy(n->image[from * n->n_neighbours + length], p->image, sizeof p->image);
       copy(s, g, p, from * n->n_neighbours + length, n);
     }
   }
+}
+
+/* Whether pair i, of atoms a and l, is pair r from l to a. */
+static bool is_reverse(const qt_neighbours *n, int64_t i, int64_t r)
+{
+  return n->atom[r] == i / n->n_neighbours && n->image[r][0] == -n->image[i][0] &&
+         n->image[r][1] == -n->image[i][1];
 }
 
 static weir_status pair_up(const qt_neighbours *n)
@@ -103,7 +107,7 @@ static weir_status pair_up(const qt_neighbours *n)
     const int64_t a = i / width, l = n->atom[i];
     int64_t b = 0;
 
-    while (l != a && b < width && n->atom[l * width + b] != a) {
+    while (l != a && b < width && !is_reverse(n, i, l * width + b)) {
       b++;
     }
     if (b == width) {
@@ -127,11 +131,12 @@ weir_status qt_neighbours_create(const qt_system *electrons, const qt_gradient *
                      "scattering: atoms with %lld displacements; phonons have 1 (along x) or 3",
                      (long long)n_directions);
   }
-  WEIR_TRY(measure(electrons, gradient, &n));
+  measure(electrons, gradient, &n);
   const int64_t count = n.n_atoms * n.n_neighbours;
 
   WEIR_TRY_GOTO(weir_alloc(count, sizeof *n.atom, (void **)&n.atom), done);
   WEIR_TRY_GOTO(weir_alloc(count, sizeof *n.reverse, (void **)&n.reverse), done);
+  WEIR_TRY_GOTO(weir_alloc(count, sizeof *n.image, (void **)&n.image), done);
   WEIR_TRY_GOTO(weir_alloc(count * n_directions * n.n_orbitals * n.n_orbitals, sizeof *n.gradient,
                            (void **)&n.gradient),
                 done);

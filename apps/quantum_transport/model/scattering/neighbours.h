@@ -1,7 +1,7 @@
 /* neighbours.h - the atoms that each atom's electrons reach by the coupling to vibrations
  *   H_ep = sum over a, l of c_a^H sum_i nabla_i H_al (u_l - u_a)_i c_l,
  * as lists of equal length: atoms with fewer neighbours have themselves in their place, with
- * nabla H = 0. */
+ * nabla H = 0. Images of an atom in a periodic device are neighbours of their own. */
 #ifndef QT_NEIGHBOURS_H
 #define QT_NEIGHBOURS_H
 #include "model/gradient.h"
@@ -13,13 +13,14 @@ typedef struct qt_neighbours {
   int64_t n_directions;          /* of displacements: 1 (x) or 3                               */
   int32_t *atom;                 /* [n_atoms, n_neighbours] neighbour l of atom a              */
   int32_t *reverse;              /* [n_atoms, n_neighbours] where l has a, as an element of it */
+  int64_t (*image)[2];           /* [n_atoms, n_neighbours] of l, along y and z                */
   weir_c128 *gradient;           /* [n_atoms, n_neighbours, n_directions, n_orbitals, n_orbitals]
                                     nabla_i H_al, eV / Angstrom */
 } qt_neighbours;
 void qt_neighbours_fini(qt_neighbours *n);
 
-/* The pairs whose nabla H is not 0. Fails: WEIR_ERR_UNSUPPORTED (directions other than 1 and 3; a
- * pair of images), WEIR_ERR_DATA (a pair that has no reverse), WEIR_ERR_MEMORY; *out is then empty.
+/* The pairs whose nabla H is not 0. Fails: WEIR_ERR_UNSUPPORTED (directions other than 1 and 3),
+ * WEIR_ERR_DATA (a pair that has no reverse), WEIR_ERR_MEMORY; *out is then empty.
  */
 weir_status qt_neighbours_create(const qt_system *electrons, const qt_gradient *gradient,
                                  int64_t n_directions, qt_neighbours *out) WEIR_CHECKED;

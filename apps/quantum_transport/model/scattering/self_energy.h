@@ -11,6 +11,7 @@
  *   t^<>_ij(a, l) = s / N_k sum dE / 2 pi tr[nabla_i H_al G^<>_l(E + hw, k + q) nabla_j H_la
  *                                            G^><_a(E, k)],
  *   Pihat_a and Pihat_l += i t, Pihat_al and Pihat_la -= i t.
+ * Of a neighbour that is an image of l, m cells away, Dhat_la has the phase exp(i q m).
  * Dhat_ab and Pihat_ab are D and Pi between displacements, hbar^2 / sqrt(M_a M_b) times those
  * between the displacements scaled by the root of the mass (Dhat; Pi is that times Pihat).
  *

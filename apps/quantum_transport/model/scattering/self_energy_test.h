@@ -35,6 +35,7 @@ static inline void allocate(int64_t atoms, int64_t width, int64_t orbitals, int6
       .n_atoms = atoms, .n_neighbours = width, .n_orbitals = orbitals, .n_directions = directions};
   assert_ok(weir_alloc(count, sizeof *c->list.atom, (void **)&c->list.atom));
   assert_ok(weir_alloc(count, sizeof *c->list.reverse, (void **)&c->list.reverse));
+  assert_ok(weir_alloc(count, sizeof *c->list.image, (void **)&c->list.image));
   assert_ok(weir_alloc(count * directions * orbitals * orbitals, sizeof *c->list.gradient,
                        (void **)&c->list.gradient));
   for (int64_t i = 0; i < count; i++) {
