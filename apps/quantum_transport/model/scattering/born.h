@@ -63,8 +63,9 @@ typedef struct qt_born {
 weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
 /* Iterates; the library of the method is started. Fails: WEIR_ERR_NUMERIC (no convergence, which is
  * told with what to change; a point or a lead that cannot be solved), WEIR_ERR_CONFIG (energies not
- * at equal distances; devices whose atoms are not the same), WEIR_ERR_UNSUPPORTED (pairs of images,
- * atoms that share blocks), WEIR_ERR_MEMORY; *out is then empty. */
+ * at equal distances; devices whose atoms are not the same), WEIR_ERR_UNSUPPORTED (wave vectors
+ * along two directions; an atom in two blocks; atoms coupled beyond the next block),
+ * WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
 void qt_born_fini(qt_born *b);
 

@@ -3,6 +3,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
+#include "base/weir_signal.h"
 #include "model/scattering/born_priv.h"
 #include "model/scattering/power.h"
 #include "model/units.h"
@@ -100,6 +101,11 @@ weir_status born_add_step(born_job *j, const qt_born_step *step)
   WEIR_TRY(weir_reserve(&out->step, &j->capacity, out->n_steps + 1, sizeof *out->step));
   out->step[out->n_steps++] = *step;
   tell(j, out->n_steps - 1, step);
+  if (weir_stop_requested()) {
+    return weir_fail(WEIR_ERR_STOPPED,
+                     "stopped after iteration %lld of scattering, of which nothing is saved",
+                     (long long)(out->n_steps - 1));
+  }
   return WEIR_OK;
 }
 

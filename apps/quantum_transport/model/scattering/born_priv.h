@@ -58,7 +58,7 @@ weir_status born_solve(born_job *j) WEIR_CHECKED;
 /* Self-energies of the Green's functions there are, how far they are from those used, and what they
  * exchange. Fails: WEIR_ERR_NUMERIC (not finite), as qt_self_energy_run. */
 weir_status born_renew(born_job *j, qt_born_step *step) WEIR_CHECKED;
-/* Appends a step, and says so. Fails: WEIR_ERR_MEMORY. */
+/* Appends a step, and says so. Fails: WEIR_ERR_MEMORY, WEIR_ERR_STOPPED (a signal). */
 weir_status born_add_step(born_job *j, const qt_born_step *step) WEIR_CHECKED;
 /* Whether the last two steps are near enough. */
 bool born_is_converged(const born_job *j);

@@ -2,6 +2,7 @@
  * must hold: equilibrium, conservation, the limit without coupling, refusals. */
 #include "model/scattering/born_test.h"
 
+#include "base/weir_signal.h"
 #include "model/scattering/open_points.h"
 #include "model/wire.h"
 
@@ -448,6 +449,18 @@ static void what_cannot_be_is_refused(void **state)
   chain_fini(&c);
 }
 
+static void a_signal_ends_the_iteration(void **state)
+{
+  chain c;
+
+  (void)state;
+  chain_init(5, 30, 0.3, &c);
+  weir_stop_request(15);
+  assert_refused(&c, WEIR_ERR_STOPPED, "stopped after iteration 0 of scattering");
+  weir_stop_request(0);
+  chain_fini(&c);
+}
+
 static weir_status open_points(void *context)
 {
   const chain *c = context;
@@ -498,6 +511,7 @@ int main(void)
       cmocka_unit_test(threads_change_no_bit),
       cmocka_unit_test(periods_may_be_counted_from_anywhere),
       cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(a_signal_ends_the_iteration),
       cmocka_unit_test(faults_leave_nothing),
   };
 
