@@ -54,7 +54,7 @@ run 2 budget "${sweep[@]}" --set memory.budget=1 || fail "2 ranks within 1 MiB"
 same one budget
 
 # Rank 1 of 2 is told to stop once there is a bias point: all stop, and 4 ranks go on where they did.
-gates=$(seq -s , -0.4 0.002 -0.3)
+gates=$(seq -s , -0.4 0.002 -0.36)
 many=(--set "sweep.gate=[$gates]")
 run 1 long "${many[@]}" || fail "many gate voltages"
 bash "$ranks" 2 bash -c 'echo $$ >"$1-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}"; shift; exec "$@"' -- "$work/process" \
@@ -67,7 +67,7 @@ kill -TERM "$(cat "$work/process-1")" || fail "stopped: rank 1 has ended before"
 status=0
 wait $job || status=$?
 [ $status = 9 ] || fail "stopped: status $status"
-grep -q ' of 51 bias points .* kept in .*repeat the command to go on' "$work/log" || fail "stopped: it is not told what stays"
+grep -q ' of 21 bias points .* kept in .*repeat the command to go on' "$work/log" || fail "stopped: it is not told what stays"
 run 4 stopped "${many[@]}" || fail "resumed on 4 ranks"
 grep -q ' 0 of an earlier run' "$work/log" && fail "4 ranks begin again"
 same long stopped
