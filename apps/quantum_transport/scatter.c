@@ -68,8 +68,9 @@ static weir_status find_gradient(const qt_study *study, qt_gradient *out)
   return status;
 }
 
-static void tell(const qt_scatter *s)
+static void tell(const qt_study *study, const qt_scatter *s)
 {
+  const int64_t frequencies = study->cfg->scattering.phonons.frequencies;
   const qt_born *b = &s->born;
   const qt_born_step *last = &b->step[b->n_steps - 1];
 
@@ -80,6 +81,12 @@ static void tell(const qt_scatter *s)
              WEIR_REAL("current_error", last->current_error),
              WEIR_REAL("energy_error", last->energy_error),
              WEIR_REAL("identity_error", last->identity_error), WEIR_REAL("seconds", s->seconds));
+  if (b->truncated) {
+    weir_warn("scattering",
+              "scattering.phonons.frequencies: phonons propagate at the last of %lld frequencies, "
+              "%g eV: those above it do not scatter",
+              (long long)frequencies, (double)frequencies * (study->energy[1] - study->energy[0]));
+  }
   if (b->n_shifted > 0) {
     weir_warn("scattering",
               "leads of %lld points could not be solved at their energies, as on a band edge, and "
@@ -125,6 +132,6 @@ weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s)
 
   WEIR_TRY(qt_born_create(&spec, &s->born));
   s->seconds = weir_clock() - began;
-  tell(s);
+  tell(study, s);
   return WEIR_OK;
 }

@@ -46,12 +46,13 @@ typedef struct qt_born_step {
 /* Owns its arrays (qt_born_fini); all zero is none. Step 0 is without scattering. */
 typedef struct qt_born {
   int64_t n_steps, n_energies, n_cuts, n_atoms;
-  int64_t n_shifted;         /* points whose leads were solved at an energy beside theirs */
-  qt_born_step *step;        /* [n_steps]                                                 */
-  double *flow[QT_LEADS];    /* [n_energies] current spectra of the contacts, A / eV    */
-  double *cut;               /* [n_energies, n_cuts] of the coupling between blocks, A / eV */
-  double *elastic;           /* [n_cuts] A: the integral of these                         */
-  double *hop;               /* [n_cuts] A: currents by emission and absorption on the way */
+  int64_t n_shifted;      /* points whose leads were solved at an energy beside theirs */
+  bool truncated;         /* phonons propagate at the last frequency: those above it are left out */
+  qt_born_step *step;     /* [n_steps]                                                 */
+  double *flow[QT_LEADS]; /* [n_energies] current spectra of the contacts, A / eV    */
+  double *cut;            /* [n_energies, n_cuts] of the coupling between blocks, A / eV */
+  double *elastic;        /* [n_cuts] A: the integral of these                         */
+  double *hop;            /* [n_cuts] A: currents by emission and absorption on the way */
   double *gain_of_electrons; /* [n_atoms] W, from phonons                           */
   double *gain_of_phonons;   /* [n_atoms] W                                         */
   double *temperature; /* [n_atoms] K, at which phonons in equilibrium have the energy of those of

@@ -211,6 +211,22 @@ static weir_status find_temperatures(const born_job *j)
   return WEIR_OK;
 }
 
+/* Whether phonons enter from a lead at the last frequency as they do at others. */
+static bool is_truncated(const born_job *j)
+{
+  const qt_open_points *o = &j->phonons;
+  const double little = 1e-3, *gross = j->gross[BORN_PHONONS];
+  double last = 0, most = 0;
+
+  for (int64_t i = 0; i < o->n_k * o->n_energies * QT_LEADS; i++) {
+    const bool is_last = i / QT_LEADS % o->n_energies == o->n_energies - 1;
+
+    most = fmax(most, gross[i]);
+    last = is_last ? fmax(last, gross[i]) : last;
+  }
+  return last > little * most;
+}
+
 weir_status born_finish(born_job *j)
 {
   qt_self_energy_spec spec = j->self.spec;
@@ -220,6 +236,7 @@ weir_status born_finish(born_job *j)
   weir_status status = WEIR_OK;
 
   spec.phonons = true;
+  out->truncated = is_truncated(j);
   WEIR_TRY(qt_self_energy_create(&spec, &all));
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     const weir_array_desc d = qt_self_energy_desc(&spec, (qt_self_energy_array)i);

@@ -186,6 +186,23 @@ static void without_coupling_nothing_changes(void **state)
   chain_fini(&c);
 }
 
+/* The chain's phonons reach to 62.3 meV: twelve frequencies 5 meV apart do not. */
+static void phonons_above_the_last_frequency_are_noticed(void **state)
+{
+  (void)state;
+  for (int frequencies = 12; frequencies <= 13; frequencies++) {
+    chain c;
+    qt_born b;
+
+    chain_init(5, 30, 0.1, &c);
+    c.opts.phonons.frequencies = frequencies;
+    assert_ok(qt_born_create(&c.spec, &b));
+    assert_int_equal(b.truncated, frequencies == 12);
+    qt_born_fini(&b);
+    chain_fini(&c);
+  }
+}
+
 /* The fixed point does not depend on the way to it. */
 static void mixing_finds_the_same_point(void **state)
 {
@@ -506,6 +523,7 @@ int main(void)
       cmocka_unit_test(table_is_reproduced),
       cmocka_unit_test(equilibrium_carries_nothing),
       cmocka_unit_test(without_coupling_nothing_changes),
+      cmocka_unit_test(phonons_above_the_last_frequency_are_noticed),
       cmocka_unit_test(mixing_finds_the_same_point),
       cmocka_unit_test(wire_of_unlike_atoms_conserves),
       cmocka_unit_test(threads_change_no_bit),
