@@ -39,12 +39,37 @@ static bool may_split(const weir_node *node)
   return may;
 }
 
+/* Of the nodes from `first` on. */
+static double flops_from(const weir_graph *g, int32_t first)
+{
+  double flops = 0;
+
+  for (int32_t i = first; i < weir_graph_nodes(g); i++) {
+    const weir_access *a = &weir_graph_node(g, i)->access;
+    const weir_box whole = weir_iterations(a);
+
+    flops += weir_flops(a, &whole);
+  }
+  return flops;
+}
+
+/* Splits the node where the order found takes fewer flops, iterations that are dropped left out. */
 static weir_status split(weir_graph *g, int32_t number, weir_fission mode, void *parts)
 {
-  fission_plan p = {.a = &weir_graph_node(g, number)->access, .mode = mode, .part = parts};
+  weir_node *node = weir_graph_node_mut(g, number);
+  const weir_box whole = weir_iterations(&node->access);
+  const int32_t first = weir_graph_nodes(g);
+  fission_plan p = {.a = &node->access, .mode = mode, .part = parts};
 
-  if (fission_read_factors(&p) && fission_choose(&p)) {
-    WEIR_TRY(fission_build(g, number, &p));
+  if (!fission_read_factors(&p) || !fission_choose(&p)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(fission_build(g, number, &p));
+  if (flops_from(g, first) >= weir_flops(&node->access, &whole)) {
+    node->dead = false;
+    for (int32_t i = first; i < weir_graph_nodes(g); i++) {
+      weir_graph_node_mut(g, i)->dead = true;
+    }
   }
   return WEIR_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/weir_clock.h"
 #include "exec/draw_product.h"
+#include "ops/contract/weir_contract.h"
 #include "pass/fission/self_energy_node.h"
 #include "pass/weir_pass.h"
 
@@ -191,6 +192,43 @@ static void infinite_factors_of_dropped_iterations_do_not_count(void **state)
   weir_graph_destroy(&g);
 }
 
+/* Two factors are a product already; of three of the same labels nothing is made less often; whole
+ * numbers stay as they are. */
+static void what_gains_nothing_stays(void **state)
+{
+  static const struct {
+    const char *labels;
+    int operands;
+    weir_dtype dtype;
+    int left;
+  } cases[] = {{"ik,kj->ij", 2, WEIR_F64, 1},    {"ij,ij,ij->i", 3, WEIR_F64, 1},
+               {"ij,jk,kl->il", 3, WEIR_F64, 2}, {"ij,jk,kl->il", 3, WEIR_F32, 2},
+               {"ij,jk,kl->il", 3, WEIR_C64, 2}, {"ij,jk,kl->il", 3, WEIR_I64, 1}};
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (int mode = WEIR_FISSION_OFF; mode <= WEIR_FISSION_REASSOCIATE; mode++) {
+      const weir_array_desc d = {.dtype = cases[i].dtype, .rank = 2, .shape = {9, 9}};
+      weir_contract_spec spec = {.accumulator = 0};
+      weir_value in[3];
+      weir_graph *g;
+
+      assert_ok(weir_graph_create(&g));
+      for (int k = 0; k < cases[i].operands; k++) {
+        in[k] = weir_input(g, (const char *[]){"a", "b", "c"}[k], &d);
+      }
+      (void)snprintf(spec.labels, sizeof spec.labels, "%s", cases[i].labels);
+      const weir_value y = weir_contract_n(g, &spec, in, cases[i].operands);
+
+      weir_output(g, "y", y);
+      if (cases[i].left > 1) {
+        assert_true(same_numbers(g, y, (drawn_passes){(weir_fission)mode, false}));
+      }
+      assert_int_equal(split(g, (weir_fission)mode), mode == WEIR_FISSION_OFF ? 1 : cases[i].left);
+      weir_graph_destroy(&g);
+    }
+  }
+}
+
 static void random_products_keep_their_sums(void **state)
 {
   const uint64_t fresh = (uint64_t)(weir_clock() * 1e9);
@@ -207,7 +245,10 @@ static void random_products_keep_their_sums(void **state)
       assert_ok(weir_graph_status(g));
       for (int mode = WEIR_FISSION_PRODUCTS; mode <= WEIR_FISSION_REASSOCIATE; mode++) {
         assert_ok(weir_graph_copy(g, &parts));
+        const double before = flops_of(parts);
         const bool split_up = split(parts, (weir_fission)mode) > 1;
+
+        assert_true(flops_of(parts) <= before);
 
         if (split_up && !same_numbers(g, y, (drawn_passes){(weir_fission)mode, false})) {
           print_message("seed %llu, mode %d\n", (unsigned long long)w.seed, mode);
@@ -228,6 +269,7 @@ int main(void)
       cmocka_unit_test(a_self_energy_is_split_as_the_papers_do),
       cmocka_unit_test(what_wraps_is_made_once),
       cmocka_unit_test(infinite_factors_of_dropped_iterations_do_not_count),
+      cmocka_unit_test(what_gains_nothing_stays),
       cmocka_unit_test(random_products_keep_their_sums),
   };
 
