@@ -206,6 +206,11 @@ static inline void draw_access(weir_draw *w, weir_access *a)
   assert_ok(weir_access_resize(a, 0, 1, 0));
   a->n_values = 1;
   a->value[0] = draw_product(w, a, dtype, weir_draw_int(w, 2, MOST_FACTORS));
+  if (weir_draw_one_in(w, 3)) {
+    const int32_t more = draw_product(w, a, dtype, weir_draw_int(w, 2, MOST_FACTORS - 1));
+
+    a->value[0] = weir_body_binary(&a->body, WEIR_CODE_ADD, a->value[0], more);
+  }
   weir_map_operand(&a->out[0], &out);
   for (int k = 0, d = 0; k < n; k++) {
     if (a->dim[k].kind == WEIR_PARALLEL) {

@@ -1,12 +1,13 @@
 /* fission.c - a sum of products becomes a tree of sums of two factors.
  *
- * The body of a node is one product of factors, summed over some iteration dimensions. Factors that
- * together depend on few dimensions are multiplied once and kept, in place of once for every
- * iteration of the others; what is summed over is summed as soon as no other factor depends on it.
- * Both follow from the index maps alone. A factor that is read at a linear form of the iterations
- * only, as G at E - w, is made for every value of the form, and read at it, so that neither E nor w
- * is a dimension of the array (redundancy removal). An iteration that a border drops is dropped as
- * before: by who reads at the form, or by a second look at the operand that has the border.
+ * Terms of a sum come apart first. Then the body of a node is one product of factors, summed over
+ * some iteration dimensions. Factors that together depend on few dimensions are multiplied once and
+ * kept, in place of once for every iteration of the others; what is summed over is summed as soon
+ * as no other factor depends on it. Both follow from the index maps alone. A factor that is read at
+ * a linear form of the iterations only, as G at E - w, is made for every value of the form, and
+ * read at it, so that neither E nor w is a dimension of the array (redundancy removal). An
+ * iteration that a border drops is dropped as before: by who reads at the form, or by a second look
+ * at the operand that has the border.
  *
  * It runs after a graph over ranks has been cut into their parts: what they exchange was fixed
  * before, and is what the node as written needs. */
@@ -39,7 +40,7 @@ static bool may_split(const weir_node *node)
   return may;
 }
 
-/* Of the nodes from `first` on. */
+/* Of the live nodes from `first` on. */
 static double flops_from(const weir_graph *g, int32_t first)
 {
   double flops = 0;
@@ -48,28 +49,50 @@ static double flops_from(const weir_graph *g, int32_t first)
     const weir_access *a = &weir_graph_node(g, i)->access;
     const weir_box whole = weir_iterations(a);
 
-    flops += weir_flops(a, &whole);
+    flops += weir_graph_node(g, i)->dead ? 0 : weir_flops(a, &whole);
   }
   return flops;
 }
 
-/* Splits the node where the order found takes fewer flops, iterations that are dropped left out. */
+/* One product: replaced by the order found, if any. */
+static weir_status split_product(weir_graph *g, int32_t number, weir_fission mode, void *parts)
+{
+  fission_plan p = {.a = &weir_graph_node(g, number)->access, .mode = mode, .part = parts};
+
+  if (fission_read_factors(&p) && fission_choose(&p)) {
+    WEIR_TRY(fission_build(g, number, &p));
+  }
+  return WEIR_OK;
+}
+
+/* Splits the node, each term and then each product, where what is made of it takes fewer flops,
+ * iterations that are dropped left out. */
 static weir_status split(weir_graph *g, int32_t number, weir_fission mode, void *parts)
 {
   weir_node *node = weir_graph_node_mut(g, number);
   const weir_box whole = weir_iterations(&node->access);
   const int32_t first = weir_graph_nodes(g);
-  fission_plan p = {.a = &node->access, .mode = mode, .part = parts};
+  bool taken;
 
-  if (!fission_read_factors(&p) || !fission_choose(&p)) {
-    return WEIR_OK;
+  WEIR_TRY(fission_take_terms(g, number, &taken));
+  if (!taken) {
+    WEIR_TRY(split_product(g, number, mode, parts));
   }
-  WEIR_TRY(fission_build(g, number, &p));
-  if (flops_from(g, first) >= weir_flops(&node->access, &whole)) {
-    node->dead = false;
+  for (int32_t i = first; i < weir_graph_nodes(g) && taken; i++) {
+    bool further = may_split(weir_graph_node(g, i));
+
+    if (further) {
+      WEIR_TRY(fission_take_terms(g, i, &further));
+    }
+    if (!further && may_split(weir_graph_node(g, i))) {
+      WEIR_TRY(split_product(g, i, mode, parts));
+    }
+  }
+  if (node->dead && flops_from(g, first) >= weir_flops(&node->access, &whole)) {
     for (int32_t i = first; i < weir_graph_nodes(g); i++) {
       weir_graph_node_mut(g, i)->dead = true;
     }
+    node->dead = false;
   }
   return WEIR_OK;
 }

@@ -52,6 +52,9 @@ typedef struct fission_plan {
 
 /* Factors and products of the body. False: the access is no sum of products that can be split. */
 bool fission_read_factors(fission_plan *p);
+/* A node that sums over the sum or difference of two terms becomes one node for each and one that
+ * adds them up; *taken: it did. */
+weir_status fission_take_terms(weir_graph *g, int32_t node, bool *taken) WEIR_CHECKED;
 /* Fills axes, summed dimensions and masks of the part of a set. */
 void fission_find_axes(const fission_plan *p, fission_set set, fission_part *part);
 /* Fills every part that may be made; true when splitting the whole pays. */

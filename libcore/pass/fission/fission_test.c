@@ -192,6 +192,59 @@ static void infinite_factors_of_dropped_iterations_do_not_count(void **state)
   weir_graph_destroy(&g);
 }
 
+/* y[e] = sum over w, r of g[e - w, r] h[r] d[w] - g[e + w, r] h[r] d[w]: both branches of a loss of
+ * energy, 0 outside g (absent: every iteration with one outside is dropped, so they stay together).
+ */
+static void branches_come_apart(void **state)
+{
+  static const weir_op_desc op = {.name = "branches"};
+  const weir_array_desc shapes[] = {{.dtype = WEIR_C128, .rank = 2, .shape = {NE, NO}},
+                                    {.dtype = WEIR_C128, .rank = 1, .shape = {NO}},
+                                    {.dtype = WEIR_C128, .rank = 1, .shape = {NW}}};
+
+  for (int absent = 0; absent < 2; absent++) {
+    weir_value in[4];
+    weir_access a;
+    weir_graph *g;
+    int32_t x[4];
+
+    assert_ok(weir_graph_create(&g));
+    weir_access_init(&a);
+    (void)weir_map_dim(&a, WEIR_PARALLEL, NE);
+    (void)weir_map_dim(&a, WEIR_REDUCED, NW);
+    (void)weir_map_dim(&a, WEIR_REDUCED, NO);
+    assert_ok(weir_access_resize(&a, 4, 1, 0));
+    for (int i = 0; i < 4; i++) {
+      const int of = i < 2 ? 0 : i - 1; /* g is read twice */
+
+      in[i] = i == 1 ? in[0] : weir_input(g, (const char *[]){"g", "h", "d"}[of], &shapes[of]);
+      weir_map_operand(&a.in[i], &shapes[of]);
+      x[i] = weir_body_load(&a.body, i, WEIR_C128);
+    }
+    for (int i = 0; i < 2; i++) {
+      a.in[i].index[0].coef[0] = a.in[i].index[1].coef[2] = 1;
+      a.in[i].index[0].coef[1] = i == 0 ? -1 : 1;
+      a.in[i].index[0].border = absent ? WEIR_BORDER_ABSENT : WEIR_BORDER_ZERO;
+      x[i] = weir_body_binary(&a.body, WEIR_CODE_MUL, x[i], x[2]);
+      x[i] = weir_body_binary(&a.body, WEIR_CODE_MUL, x[i], x[3]);
+    }
+    a.in[2].index[0].coef[2] = a.in[3].index[0].coef[1] = 1;
+    weir_map_operand(&a.out[0], &(weir_array_desc){.dtype = WEIR_C128, .rank = 1, .shape = {NE}});
+    a.out[0].index[0].coef[0] = 1;
+    a.n_values = 1;
+    a.value[0] = weir_body_binary(&a.body, WEIR_CODE_SUB, x[0], x[1]);
+    a.combine = WEIR_COMBINE_SUM;
+    a.accumulator = WEIR_C128;
+    const weir_value y = weir_graph_add_access(g, &op, &a, in, 4, WEIR_WHERE);
+
+    weir_access_fini(&a);
+    weir_output(g, "y", y);
+    assert_true(same_numbers(g, y, (drawn_passes){WEIR_FISSION_HOIST, true}));
+    assert_int_equal(split(g, WEIR_FISSION_HOIST), absent ? 1 : 5);
+    weir_graph_destroy(&g);
+  }
+}
+
 /* Two factors are a product already; of three of the same labels nothing is made less often; whole
  * numbers stay as they are. */
 static void what_gains_nothing_stays(void **state)
@@ -269,6 +322,7 @@ int main(void)
       cmocka_unit_test(a_self_energy_is_split_as_the_papers_do),
       cmocka_unit_test(what_wraps_is_made_once),
       cmocka_unit_test(infinite_factors_of_dropped_iterations_do_not_count),
+      cmocka_unit_test(branches_come_apart),
       cmocka_unit_test(what_gains_nothing_stays),
       cmocka_unit_test(random_products_keep_their_sums),
   };
