@@ -265,7 +265,7 @@ static weir_status speed_table(weir_report *r, const qt_study *s)
   const bool waves = s->cfg->transport.method == QT_TRANSPORT_QTBM;
   const qt_speed_phase phases[QT_PHASES] = {
       {waves ? "self-energies and waves of the leads" : "self-energies of the leads",
-       t->seconds[QT_PHASE_LEADS], 0},
+       t->seconds[QT_PHASE_LEADS], t->leads_flops},
       {waves ? "sparse systems: factors and solutions" : "recursion of Green's functions",
        t->seconds[QT_PHASE_RECURSION], t->flops},
       {waves ? "assembly of sparse matrices and densities" : "assembly of blocks and densities",
@@ -292,8 +292,8 @@ static weir_status speed_table(weir_report *r, const qt_study *s)
       "Times are sums over threads and ranks; all points took %.4g s. %s The rate of zgemm was "
       "measured with all %d threads at once, after the run.",
       s->seconds,
-      waves ? "Flops of sparse systems are not counted."
-            : "Flops are those of the recursion by formula, blocks taken as full.",
+      waves ? "Flops of leads are by formula; those of sparse systems are not counted."
+            : "Flops of leads and recursion are by formula, blocks taken as full.",
       threads);
 }
 

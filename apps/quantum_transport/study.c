@@ -387,18 +387,19 @@ weir_status qt_study_size(const qt_study *s, int threads, qt_transport_size *out
 static void tell_phases(const qt_study *s)
 {
   const qt_transport *t = &s->transport;
-  const double recursion = t->seconds[QT_PHASE_RECURSION];
+  const double recursion = t->seconds[QT_PHASE_RECURSION], leads = t->seconds[QT_PHASE_LEADS];
+  const double leads_rate = leads > 0 ? t->leads_flops / leads : NAN;
 
   if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
-    weir_event("phases", WEIR_REAL("leads_s", t->seconds[QT_PHASE_LEADS]),
-               WEIR_REAL("sparse_systems_s", recursion),
+    weir_event("phases", WEIR_REAL("leads_s", leads), WEIR_REAL("leads_flops", t->leads_flops),
+               WEIR_REAL("leads_flop_per_s", leads_rate), WEIR_REAL("sparse_systems_s", recursion),
                WEIR_REAL("assembly_s", t->seconds[QT_PHASE_ASSEMBLY]),
                WEIR_REAL("elapsed_s", s->seconds), WEIR_INT("threads", s->threads),
                WEIR_INT("ranks", s->comm != NULL ? weir_comm_size(s->comm) : 1));
     return;
   }
-  weir_event("phases", WEIR_REAL("leads_s", t->seconds[QT_PHASE_LEADS]),
-             WEIR_REAL("recursion_s", recursion),
+  weir_event("phases", WEIR_REAL("leads_s", leads), WEIR_REAL("leads_flops", t->leads_flops),
+             WEIR_REAL("leads_flop_per_s", leads_rate), WEIR_REAL("recursion_s", recursion),
              WEIR_REAL("assembly_s", t->seconds[QT_PHASE_ASSEMBLY]),
              WEIR_REAL("recursion_flops", t->flops),
              WEIR_REAL("recursion_flop_per_s", recursion > 0 ? t->flops / recursion : NAN),

@@ -27,9 +27,10 @@ typedef struct bench {
   weir_c128 *sigma[QT_LEADS]; /* of the end blocks */
   weir_c128 *gamma, *g, *lesser, *corner;
   void *scratch;
-  int64_t n_modes; /* of the left lead */
-  double *seconds; /* [repeats + 1] */
-  double rate;     /* of zgemm, flop/s */
+  int64_t n_modes;   /* of the left lead */
+  double *seconds;   /* [repeats + 1] */
+  double rate;       /* of zgemm, flop/s */
+  double lead_flops; /* of the last solve_lead */
   qt_speed_phase phase[PHASES];
 } bench;
 
@@ -78,6 +79,7 @@ static bool solve_lead(bench *b, int method)
   o.method = method;
   const bool left = qt_lead_solve(&o, &b->cell, b->energy, b->eta, &r) == WEIR_OK;
 
+  b->lead_flops = r.flops;
   return left && r.method == method;
 }
 
@@ -176,7 +178,9 @@ static weir_status perform(bench *b)
   WEIR_TRY(prepare(b));
   WEIR_TRY(qt_speed_zgemm(b->layout.max, 1, b->cfg->bench.zgemm, &b->rate));
   for (int m = 0; m < METHODS; m++) {
-    b->phase[m] = (qt_speed_phase){method[m], measure(b, solve_lead, m), 0};
+    const double seconds = measure(b, solve_lead, m);
+
+    b->phase[m] = (qt_speed_phase){method[m], seconds, isnan(seconds) ? 0 : b->lead_flops};
   }
   WEIR_TRY(fill_sigma(b));
   b->phase[METHODS] = (qt_speed_phase){"recursion, transmission alone", measure(b, solve_corner, 0),

@@ -47,10 +47,43 @@ static weir_status print_scattering(const qt_study *s)
   return status;
 }
 
+/* Flops of the leads at all energies, as far as they are known before. */
+static weir_status print_leads(const qt_study *s)
+{
+  const qt_lead_opts *o = &s->cfg->lead;
+  const double scale = 1e-9 * (double)s->n_energies;
+  qt_point_leads leads = {.same = false};
+  qt_lead_work sum = {0, 0};
+  weir_status status = WEIR_OK;
+
+  for (int64_t k = 0; k < s->n_k && status == WEIR_OK; k++) {
+    status = qt_point_leads_set(&s->system, s->k[k], &leads);
+    const qt_lead_work one = qt_point_leads_flops(o, &s->system, &leads);
+
+    sum.fixed += one.fixed;
+    sum.step += one.step;
+  }
+  qt_point_leads_fini(&leads);
+  WEIR_TRY(status);
+  if (isnan(sum.fixed)) {
+    printf("# leads of all points: flops are not known before, of contour integrals and SLEPc\n");
+  } else if (o->method == QT_LEAD_DECIMATION) {
+    printf("# leads of all points: %.4g Gflop and %.4g Gflop a step of decimation, of which there "
+           "are at most %lld; how many is not known before\n",
+           scale * sum.fixed, scale * sum.step, (long long)o->max_steps);
+  } else {
+    printf("# leads of all points: %.4g Gflop, where one step of the fixed point is enough\n",
+           scale * sum.fixed);
+  }
+  return WEIR_OK;
+}
+
 /* Of wave functions. */
 static void print_waves(const qt_study *s, const qt_transport_size *size)
 {
-  printf("# %lld wave vectors, %lld energies; wave functions, whose flops are not counted\n",
+  printf("# %lld wave vectors, %lld energies; wave functions, whose sparse systems have flops that "
+         "are "
+         "not known before\n",
          (long long)s->n_k, (long long)s->n_energies);
   printf("# memory: %.0f bytes (%.4g GB) without sparse factors, %lld points at once on %d "
          "thread%s\n",
@@ -93,13 +126,13 @@ static weir_status print(qt_study *s, int threads)
   if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
     print_waves(s, &size);
   } else {
-    printf("# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop, leads "
-           "not counted\n",
+    printf("# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop\n",
            (long long)s->n_k, (long long)s->n_energies,
            1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
     printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
            1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
   }
+  WEIR_TRY(print_leads(s));
   if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
     WEIR_TRY(print_scattering(s));
   }

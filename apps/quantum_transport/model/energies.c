@@ -191,6 +191,7 @@ static void add_totals(const qt_transport *more, qt_transport *t)
   t->n_shifted += more->n_shifted;
   t->n_in_order += more->n_in_order;
   t->flops += more->flops;
+  t->leads_flops += more->leads_flops;
   for (int p = 0; p < QT_PHASES; p++) {
     t->seconds[p] += more->seconds[p];
   }

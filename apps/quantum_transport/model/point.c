@@ -347,7 +347,10 @@ static weir_status solve_leads(point *p)
     if (c == QT_LEFT || !p->leads->same) { /* else both at once */
       r.sigma[c] = p->s.sigma[c];
       r.sigma[1 - c] = p->leads->same ? p->s.sigma[1 - c] : NULL;
-      WEIR_TRY(qt_lead_solve(s->lead, cell, p->energy, eta, &r));
+      const weir_status status = qt_lead_solve(s->lead, cell, p->energy, eta, &r);
+
+      p->number[QT_POINT_LEADS_FLOPS] += r.flops;
+      WEIR_TRY(status);
       p->number[QT_POINT_RESIDUAL] = fmax(p->number[QT_POINT_RESIDUAL], r.residual);
     }
     p->number[QT_POINT_MODES + c] = (double)r.n_modes;
@@ -460,6 +463,23 @@ weir_status qt_point_leads_set(const qt_system *s, const double k[2], qt_point_l
   memcpy(leads->k, k, sizeof leads->k);
   leads->same = qt_cell_is_same(&leads->cell[QT_LEFT], &leads->cell[QT_RIGHT]);
   return WEIR_OK;
+}
+
+qt_lead_work qt_point_leads_flops(const qt_lead_opts *o, const qt_system *s,
+                                  const qt_point_leads *leads)
+{
+  qt_lead_work sum = {0, 0};
+
+  if (leads->same) {
+    return qt_lead_flops(o, &s->lead[QT_LEFT], QT_LEADS);
+  }
+  for (int c = 0; c < QT_LEADS; c++) {
+    const qt_lead_work one = qt_lead_flops(o, &s->lead[c], 1);
+
+    sum.fixed += one.fixed;
+    sum.step += one.step;
+  }
+  return sum;
 }
 
 void qt_point_leads_fini(qt_point_leads *leads)

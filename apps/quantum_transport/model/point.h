@@ -21,10 +21,11 @@ enum {
   QT_POINT_TRANSMISSION,
   QT_POINT_MODES, /* of each lead                                          */
   QT_POINT_RESIDUAL = QT_POINT_MODES + QT_LEADS,
-  QT_POINT_STATUS,  /* weir_status; the others are then NaN                  */
-  QT_POINT_SHIFTED, /* 1: the energy was shifted                             */
-  QT_POINT_FLOPS,   /* of the recursion, by formula                          */
-  QT_POINT_SECONDS, /* of each phase, measured                               */
+  QT_POINT_STATUS,      /* weir_status; the others are then NaN                  */
+  QT_POINT_SHIFTED,     /* 1: the energy was shifted                             */
+  QT_POINT_FLOPS,       /* of the recursion, by formula                          */
+  QT_POINT_LEADS_FLOPS, /* of the leads, as qt_lead_result.flops                 */
+  QT_POINT_SECONDS,     /* of each phase, measured                               */
   QT_POINT_NUMBERS = QT_POINT_SECONDS + QT_PHASES
 };
 
@@ -85,6 +86,10 @@ typedef struct qt_point_leads {
 weir_status qt_point_leads_set(const qt_system *s, const double k[2],
                                qt_point_leads *leads) WEIR_CHECKED;
 void qt_point_leads_fini(qt_point_leads *leads);
+/* Flops of both at an energy, as qt_lead_flops; where they have the same bits they are solved at
+ * once. */
+qt_lead_work qt_point_leads_flops(const qt_lead_opts *o, const qt_system *s,
+                                  const qt_point_leads *leads);
 /* Computes a point at the wave vector of the leads; energy: eV, of phonons hbar omega. out[i]:
  * memory for array i, or NULL where there is none. Fails: WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY; the
  * number QT_POINT_STATUS says so, too. Of ranks that share points, collective: the first one gets

@@ -84,6 +84,7 @@ typedef struct qt_transport {
                                 ranks share, of the first one                         */
   double flops;              /* of the recursion, by formula, all blocks taken as full; with those
                                 of points that were shifted once more                        */
+  double leads_flops;        /* of the leads, by formula, likewise; NaN: not known, by SLEPc */
 } qt_transport;
 
 /* Before all others: starts the libraries that leads and the method need. Collective over

@@ -105,6 +105,7 @@ static int64_t take_numbers(const transport_job *j, int64_t first, int64_t n, co
     out->residual = fmax(out->residual, numbers[QT_POINT_RESIDUAL]);
     out->n_shifted += numbers[QT_POINT_SHIFTED] != 0;
     out->flops += numbers[QT_POINT_FLOPS];
+    out->leads_flops += numbers[QT_POINT_LEADS_FLOPS];
     for (int k = 0; k < QT_PHASES; k++) {
       out->seconds[k] += numbers[QT_POINT_SECONDS + k];
     }

@@ -38,7 +38,7 @@ static const char *const part_text[PARTS] = {
     "other slabs of the device (parallel.slabs, parallel.ranks_per_point, parallel.slab_error)"};
 
 /* Sums of the points done. */
-enum { DONE, RESIDUAL, SHIFTED, FLOPS, SECONDS, TOTALS = SECONDS + QT_PHASES };
+enum { DONE, RESIDUAL, SHIFTED, FLOPS, LEADS_FLOPS, SECONDS, TOTALS = SECONDS + QT_PHASES };
 
 typedef struct content {
   weir_store *store;
@@ -148,6 +148,7 @@ static void get_totals(const qt_transport *out, int64_t done, double total[TOTAL
   total[RESIDUAL] = out->residual;
   total[SHIFTED] = (double)out->n_shifted;
   total[FLOPS] = out->flops;
+  total[LEADS_FLOPS] = out->leads_flops;
   memcpy(total + SECONDS, out->seconds, sizeof out->seconds);
 }
 
@@ -156,6 +157,7 @@ static void set_totals(const double total[TOTALS], qt_transport *out)
   out->residual = total[RESIDUAL];
   out->n_shifted = (int64_t)total[SHIFTED];
   out->flops = total[FLOPS];
+  out->leads_flops = total[LEADS_FLOPS];
   memcpy(out->seconds, total + SECONDS, sizeof out->seconds);
 }
 

@@ -419,6 +419,9 @@ static void phases_are_timed(void **state)
     const double assembly = event_number(run, "phases", "assembly_s");
 
     assert_near(event_number(run, "phases", "recursion_flops"), flops, 1e-3 * flops);
+    assert_near(event_number(run, "phases", "leads_flops") /
+                    event_number(run, "phases", "leads_flop_per_s"),
+                leads, 1e-9 * leads);
     assert_true(leads > 0 && recursion > 0 && assembly > 0);
     assert_true(leads + recursion + assembly <= event_number(run, "phases", "elapsed_s"));
     assert_near(event_number(run, "phases", "threads"), 1, 0);

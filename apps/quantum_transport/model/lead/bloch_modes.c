@@ -49,6 +49,14 @@ static void factor_coupling(lead_bloch_modes *m, const weir_c128 *up)
   }
 }
 
+double lead_bloch_modes_work(int64_t n, int64_t r)
+{
+  const double size = (double)n, rank = (double)r;
+
+  return size * size * rank +
+         2 * (lead_solve_work(rank, rank) + size * rank * rank + size * size * rank);
+}
+
 weir_status lead_bloch_modes_create(const qt_cell *c, const lead_blocks *b, lead_bloch_modes *m)
 {
   const int64_t n = b->n;

@@ -27,6 +27,8 @@ typedef struct lead_bloch_modes {
  * failure too. Fails: WEIR_ERR_MEMORY. */
 weir_status lead_bloch_modes_create(const qt_cell *c, const lead_blocks *b,
                                     lead_bloch_modes *m) WEIR_CHECKED;
+/* Multiplications of complex numbers: of A+ in factors of rank r, and of Sigma of both sides. */
+double lead_bloch_modes_work(int64_t n, int64_t r);
 void lead_bloch_modes_fini(lead_bloch_modes *m);
 /* Tells the directions of the modes; *n_modes propagate to either side; *found: no more than r
  * belong to a side. Fails: WEIR_ERR_MEMORY. */

@@ -211,27 +211,45 @@ static bool find_modes(const qt_lead_opts *o, contour *c, lead_bloch_modes *m)
   return true;
 }
 
+/* Multiplications of find_modes: T at all points, its systems, the moments; elimination, the
+ * reduced problem, and the test of every mode. */
+static double work_of(const contour *c)
+{
+  const double n = (double)c->t.n, columns = (double)c->columns, side = (double)c->side;
+  const double powers = (double)(2 * c->t.degree + 1), rank = (double)c->rank;
+  const double at_point = powers * n * n + lead_solve_work(n, columns) + 2 * side * n * columns;
+  const double of_mode = n * rank + (powers + 1) * n * n;
+
+  return 2 * (double)c->points * at_point + rank * side * n * side * columns +
+         lead_pair_work(rank) + rank * of_mode;
+}
+
 weir_status lead_contour(const qt_lead_opts *o, const qt_cell *cell, const lead_blocks *b,
-                         weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
-                         bool *found)
+                         weir_c128 *const sigma[2], const lead_incoming *incoming,
+                         lead_outcome *out)
 {
   contour c = {.rank = 0};
   lead_bloch_modes m = {.n = 0};
   weir_status status = WEIR_OK;
 
-  *found = false;
-  *n_modes = 0;
+  *out = (lead_outcome){.found = false};
   WEIR_TRY_GOTO(lead_bloch_modes_create(cell, b, &m), done);
   WEIR_TRY_GOTO(weir_alloc(2 * m.r * m.n, sizeof *m.mode, (void **)&m.mode), done);
   WEIR_TRY_GOTO(create(o, b, m.r, &c), done);
-  if (m.r == 0 || !find_modes(o, &c, &m)) {
+  if (m.r == 0) {
     goto done;
   }
-  WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, n_modes, found), done);
+  const bool solved = find_modes(o, &c, &m);
+
+  out->work = lead_bloch_modes_work(m.n, m.r) + work_of(&c);
+  if (!solved) {
+    goto done;
+  }
+  WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, &out->n_modes, &out->found), done);
   WEIR_TRY_GOTO(lead_bloch_modes_incoming(o, &m, incoming), done);
-  *found = *found && m.moving[QT_LEFT] == m.moving[QT_RIGHT] &&
-           lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
-           lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
+  out->found = out->found && m.moving[QT_LEFT] == m.moving[QT_RIGHT] &&
+               lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
+               lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
 done:
   lead_bloch_modes_fini(&m);
   destroy(&c);

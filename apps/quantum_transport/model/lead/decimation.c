@@ -87,8 +87,15 @@ static bool step(decimation *d, weir_c128 *const sigma[2])
   return true;
 }
 
+double lead_decimation_work(int64_t n)
+{
+  const double size = (double)n;
+
+  return lead_solve_work(size, 2 * size) + 2 * size * size * 2 * size;
+}
+
 weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128 *const sigma[2],
-                          bool *found)
+                          lead_outcome *out)
 {
   const int64_t count = b->n * b->n;
   const double enough = o->tolerance * lead_norm(count, b->up);
@@ -96,18 +103,22 @@ weir_status lead_decimate(const qt_lead_opts *o, const lead_blocks *b, weir_c128
   weir_status status = WEIR_OK;
   double left = INFINITY;
 
-  *found = false;
+  *out = (lead_outcome){.found = false};
   WEIR_TRY_GOTO(create(b, &d), done);
   for (int side = 0; side < QT_LEADS; side++) {
     memset(sigma[side], 0, (size_t)count * sizeof **sigma);
   }
-  for (int64_t i = 0; i < o->max_steps && !(left <= enough) && step(&d, sigma); i++) {
+  for (int64_t i = 0; i < o->max_steps && !(left <= enough); i++) {
+    out->work += lead_decimation_work(b->n);
+    if (!step(&d, sigma)) {
+      break;
+    }
     left = (lead_norm(count, d.a) + lead_norm(count, d.c)) / 2;
     if (!isfinite(left)) {
       break;
     }
   }
-  *found = left <= enough;
+  out->found = left <= enough;
 done:
   destroy(&d);
   return status;
@@ -132,20 +143,20 @@ static void join_cells(const lead_blocks *b, lead_blocks *two)
 }
 
 weir_status lead_decimate_double(const qt_lead_opts *o, const lead_blocks *b,
-                                 weir_c128 *const sigma[2], bool *found)
+                                 weir_c128 *const sigma[2], lead_outcome *out)
 {
   const int64_t n = b->n, wide = 2 * n;
   lead_blocks two = {.n = 0};
   weir_c128 *of_two[QT_LEADS] = {NULL, NULL};
   weir_status status = WEIR_OK;
 
-  *found = false;
+  *out = (lead_outcome){.found = false};
   WEIR_TRY_GOTO(lead_blocks_create(wide, &two), done);
   for (int side = 0; side < QT_LEADS; side++) {
     WEIR_TRY_GOTO(weir_alloc(wide * wide, sizeof **of_two, (void **)&of_two[side]), done);
   }
   join_cells(b, &two);
-  WEIR_TRY_GOTO(lead_decimate(o, &two, of_two, found), done);
+  WEIR_TRY_GOTO(lead_decimate(o, &two, of_two, out), done);
   for (int64_t i = 0; i < n;
        i++) { /* the left lead meets the first of the two, the right the last */
     memcpy(sigma[QT_LEFT] + i * n, of_two[QT_LEFT] + i * wide, (size_t)n * sizeof **sigma);

@@ -309,29 +309,27 @@ done:
 }
 
 weir_status lead_slepc(const qt_lead_opts *o, const qt_cell *cell, const lead_blocks *b,
-                       weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
-                       bool *found)
+                       weir_c128 *const sigma[2], const lead_incoming *incoming, lead_outcome *out)
 {
   lead_bloch_modes m = {.n = 0};
   weir_status status = WEIR_OK;
 
-  *found = false;
-  *n_modes = 0;
+  *out = (lead_outcome){.work = NAN}; /* sparse factors do not tell */
   WEIR_TRY_GOTO(lead_bloch_modes_create(cell, b, &m), done);
   WEIR_TRY_GOTO(weir_alloc(2 * m.r * m.n, sizeof *m.mode, (void **)&m.mode), done);
   if (m.r == 0) {
     goto done;
   }
   weir_lock_take(&lock);
-  status = find_modes(o, b, &m, found);
+  status = find_modes(o, b, &m, &out->found);
   weir_lock_give(&lock);
   WEIR_TRY_GOTO(status, done);
-  if (*found) {
-    WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, n_modes, found), done);
+  if (out->found) {
+    WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, &out->n_modes, &out->found), done);
     WEIR_TRY_GOTO(lead_bloch_modes_incoming(o, &m, incoming), done);
-    *found = *found && m.moving[QT_LEFT] == m.moving[QT_RIGHT] &&
-             lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
-             lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
+    out->found = out->found && m.moving[QT_LEFT] == m.moving[QT_RIGHT] &&
+                 lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
+                 lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
   }
 done:
   lead_bloch_modes_fini(&m);

@@ -195,6 +195,7 @@ void qt_lead_gamma(int64_t n, const weir_c128 *sigma, weir_c128 *gamma)
 typedef struct space {
   weir_c128 *matrix, *g, *other; /* [n, n] */
   void *work;
+  double count; /* multiplications of complex numbers, of methods and tests so far */
 } space;
 
 static weir_status make_space(int64_t n, space *s)
@@ -226,6 +227,7 @@ static bool invert(const lead_blocks *b, const weir_c128 *sigma, const weir_c128
     s->matrix[i] = (weir_c128){b->a0[i].re - sigma[i].re - x.re, b->a0[i].im - sigma[i].im - x.im};
     g[i].re = i % (n + 1) == 0;
   }
+  s->count += lead_solve_work((double)n, (double)n);
   return weir_linear_solve(n, n, s->matrix, g, s->work);
 }
 
@@ -248,6 +250,7 @@ static double refine(const qt_lead_opts *o, const lead_blocks *b, int side, int 
 
     weir_linear_multiply(n, n, n, 1, out, g, 0, s->other, n);
     weir_linear_multiply(n, n, n, 1, product, back, 0, sigma, n);
+    s->count += 2 * (double)n * (double)n * (double)n;
     if (!invert(b, sigma, NULL, s, s->other)) {
       return INFINITY;
     }
@@ -278,6 +281,7 @@ static weir_status find_perfect(const lead_blocks *b, weir_c128 *const sigma[2],
     qt_lead_gamma(n, sigma[QT_LEFT], gamma);
     qt_lead_gamma(n, sigma[QT_RIGHT], gamma + n * n);
     *transmission = qt_rgf_trace(n, n, gamma, s->g, gamma + n * n, memory);
+    s->count += 2 * (double)n * (double)n * (double)n;
   }
 done:
   weir_free(&gamma);
@@ -302,6 +306,7 @@ static double make_incoming(int64_t n, int64_t n_modes, const weir_c128 *sigma,
   }
   qt_lead_gamma(n, sigma, s->g);
   weir_linear_multiply(n, n, n_modes, 1, turned, rows, 0, s->other, n); /* conj of J J^H */
+  s->count += 2 * (double)n * (double)n * (double)n_modes;
   for (int64_t i = 0; i < n * n; i++) {
     s->g[i] = (weir_c128){s->g[i].re - s->other[i].re, s->g[i].im + s->other[i].im};
   }
@@ -333,7 +338,7 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
 {
   const int rounds = rounds_of(o, which);
   double perfect = 0;
-  bool found = false;
+  lead_outcome outcome = {.found = false};
 
   got->residual = INFINITY;
   got->method = which == MODES     ? QT_LEAD_MODES
@@ -341,17 +346,18 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
                 : which == SLEPC   ? QT_LEAD_SLEPC
                                    : QT_LEAD_DECIMATION;
   if (which == SLEPC) {
-    WEIR_TRY(lead_slepc(o, c, b, sigma, incoming, &got->n_modes, &found));
+    WEIR_TRY(lead_slepc(o, c, b, sigma, incoming, &outcome));
   } else if (which == CONTOUR) {
-    WEIR_TRY(lead_contour(o, c, b, sigma, incoming, &got->n_modes, &found));
+    WEIR_TRY(lead_contour(o, c, b, sigma, incoming, &outcome));
   } else if (which == MODES) {
-    WEIR_TRY(lead_modes(o, c, b, sigma, incoming, &got->n_modes, &found));
+    WEIR_TRY(lead_modes(o, c, b, sigma, incoming, &outcome));
   } else if (which == DOUBLED) {
-    WEIR_TRY(lead_decimate_double(o, b, sigma, &found));
+    WEIR_TRY(lead_decimate_double(o, b, sigma, &outcome));
   } else {
-    WEIR_TRY(lead_decimate(o, b, sigma, &found));
+    WEIR_TRY(lead_decimate(o, b, sigma, &outcome));
   }
-  if (!found) {
+  s->count += outcome.work;
+  if (!outcome.found) {
     return WEIR_OK;
   }
   got->residual = 0;
@@ -361,7 +367,7 @@ static weir_status attempt_one(const qt_lead_opts *o, const qt_cell *c, attempt 
     }
   }
   WEIR_TRY(find_perfect(b, sigma, s, &perfect));
-  got->n_modes = which >= MODES ? got->n_modes : isfinite(perfect) ? lround(perfect) : 0;
+  got->n_modes = which >= MODES ? outcome.n_modes : isfinite(perfect) ? lround(perfect) : 0;
   if (!(fabs(perfect - (double)got->n_modes) <= o->mode_error) &&
       (o->mode_error < 1 || isnan(perfect))) {
     got->residual = INFINITY;
@@ -433,7 +439,7 @@ weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy
 {
   weir_c128 *sigma[QT_LEADS] = {NULL, NULL};
   lead_blocks b = {.n = 0};
-  space s = {NULL, NULL, NULL, NULL};
+  space s = {.count = 0};
   lead_incoming incoming = {.mode = {NULL, NULL}};
   const bool wanted = out->incoming[QT_LEFT] != NULL || out->incoming[QT_RIGHT] != NULL;
   weir_status status = WEIR_OK;
@@ -451,6 +457,7 @@ weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy
   }
   WEIR_TRY_GOTO(attempt_all(o, c, (weir_c128){energy, eta}, &b, &s, sigma, &incoming, out), done);
 done:
+  out->flops = 8 * s.count;
   lead_blocks_fini(&b);
   free_space(&s);
   for (int side = 0; side < QT_LEADS; side++) {
@@ -494,6 +501,26 @@ static int64_t coupling_rank(const qt_lead *lead)
   }
   weir_free(&used);
   return rank;
+}
+
+qt_lead_work qt_lead_flops(const qt_lead_opts *o, const qt_lead *lead, int sides)
+{
+  const double n = (double)lead->n, invert = lead_solve_work(n, n), products = 2 * n * n * n;
+  const double test = sides * (2 * invert + products) + invert + products;
+  qt_lead_work work = {.fixed = 8 * test};
+
+  switch (o->method) {
+  case QT_LEAD_DECIMATION:
+    work.step = 8 * lead_decimation_work(lead->n);
+    break;
+  case QT_LEAD_MODES:
+    work.fixed += 8 * lead_modes_work(lead->n, coupling_rank(lead));
+    break;
+  default:
+    work.fixed = NAN;
+    break;
+  }
+  return work;
 }
 
 double qt_lead_bytes(const qt_lead_opts *o, const qt_lead *lead)

@@ -75,6 +75,9 @@ typedef struct qt_lead_result {
                                  sends; the sum of J J^H is Gamma                            */
   double residual;               /* the larger of the sides wanted                              */
   int method;                    /* that gave it: another one where the one chosen failed     */
+  double flops;                  /* of all methods that were tried and of their tests, by formula,
+                                    matrices taken as full, also where it fails; NaN: not known,
+                                    where SLEPc was tried */
 } qt_lead_result;
 
 /* Sigma at energy `energy` (eV; of phonons (hbar omega)^2 in eV^2), `eta` in the same unit.
@@ -85,6 +88,14 @@ typedef struct qt_lead_result {
  * that does not propagate), WEIR_ERR_MEMORY. */
 weir_status qt_lead_solve(const qt_lead_opts *o, const qt_cell *c, double energy, double eta,
                           qt_lead_result *out) WEIR_CHECKED;
+/* Flops of qt_lead_solve for one side or both where the chosen method succeeds and one step of the
+ * fixed point is enough, and of each step of decimation, how many of which it takes is not known
+ * before. Of modes A+ is taken to have the rank of its rows or columns that are not empty. fixed
+ * NaN: not known, of contours, which look for sub-cells, and of SLEPc. */
+typedef struct qt_lead_work {
+  double fixed, step;
+} qt_lead_work;
+qt_lead_work qt_lead_flops(const qt_lead_opts *o, const qt_lead *lead, int sides);
 /* Bytes that it takes for a while in addition to the results where the chosen method succeeds: of
  * modes and contours at most. */
 double qt_lead_bytes(const qt_lead_opts *o, const qt_lead *lead);

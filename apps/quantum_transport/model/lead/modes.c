@@ -59,23 +59,30 @@ static bool make_pencil(const lead_blocks *b, lead_bloch_modes *m)
   return true;
 }
 
+double lead_modes_work(int64_t n, int64_t r)
+{
+  const double size = (double)n, both = 2 * (double)r;
+  const double pencil = size * size * both + lead_solve_work(size, both) + both * both * size;
+
+  return r == 0 ? 0 : lead_bloch_modes_work(n, r) + pencil + lead_pair_work(both);
+}
+
 weir_status lead_modes(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
-                       weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
-                       bool *found)
+                       weir_c128 *const sigma[2], const lead_incoming *incoming, lead_outcome *out)
 {
   lead_bloch_modes m = {.n = 0};
   weir_status status = WEIR_OK;
 
-  *found = false;
-  *n_modes = 0;
+  *out = (lead_outcome){.found = false};
   WEIR_TRY_GOTO(lead_bloch_modes_create(c, b, &m), done);
   m.count = 2 * m.r;
+  out->work = lead_modes_work(m.n, m.r);
   if (m.r > 0 && make_pencil(b, &m) &&
       weir_linear_pair(2 * m.r, m.m0, m.m1, m.alpha, m.beta, m.vector, m.work)) {
-    WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, n_modes, found), done);
+    WEIR_TRY_GOTO(lead_bloch_modes_sort(o, &m, &out->n_modes, &out->found), done);
     WEIR_TRY_GOTO(lead_bloch_modes_incoming(o, &m, incoming), done);
-    *found = *found && lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
-             lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
+    out->found = out->found && lead_bloch_modes_sigma(&m, QT_LEFT, sigma[QT_LEFT]) &&
+                 lead_bloch_modes_sigma(&m, QT_RIGHT, sigma[QT_RIGHT]);
   }
 done:
   lead_bloch_modes_fini(&m);

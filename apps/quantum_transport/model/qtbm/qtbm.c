@@ -22,7 +22,7 @@ typedef struct point {
   double energy;                                   /* eV, of phonons hbar omega; perhaps shifted */
   weir_c128 *sigma[QT_LEADS], *incoming[QT_LEADS]; /* [n, n] of a cell of the lead               */
   int64_t n_modes[QT_LEADS];
-  double residual;
+  double residual, leads_flops;
   double seconds[QT_PHASES];
   bool shifted;
   weir_status status;
@@ -191,7 +191,11 @@ static weir_status solve_leads(const qt_qtbm *q, point *p)
       r.incoming[c] = p->incoming[c];
       r.sigma[1 - c] = leads->same ? p->sigma[1 - c] : NULL;
       r.incoming[1 - c] = leads->same ? p->incoming[1 - c] : NULL;
-      WEIR_TRY(qt_lead_solve(q->spec->lead, &leads->cell[c], square(q, p->energy), 0, &r));
+      const weir_status status =
+          qt_lead_solve(q->spec->lead, &leads->cell[c], square(q, p->energy), 0, &r);
+
+      p->leads_flops += r.flops;
+      WEIR_TRY(status);
       p->residual = fmax(p->residual, r.residual);
     }
     p->n_modes[c] = r.n_modes;
@@ -216,6 +220,7 @@ static void run_leads(void *context, int64_t number, int thread)
   p->energy = q->energy[number];
   p->shifted = false;
   p->residual = 0;
+  p->leads_flops = 0;
   memset(p->seconds, 0, sizeof p->seconds);
   p->status = solve_leads(q, p);
   if (p->status == WEIR_ERR_NUMERIC && q->spec->shift > 0) {
@@ -386,6 +391,7 @@ static weir_status finish_point(qt_qtbm *q, point *p, double *const out[QT_POINT
   }
   number[QT_POINT_RESIDUAL] = p->residual;
   number[QT_POINT_SHIFTED] = p->shifted;
+  number[QT_POINT_LEADS_FLOPS] = p->leads_flops;
   memcpy(number + QT_POINT_SECONDS, p->seconds, sizeof p->seconds);
   return WEIR_OK;
 }

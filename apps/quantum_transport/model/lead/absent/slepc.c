@@ -15,9 +15,8 @@ weir_status lead_slepc_start(const weir_string_list *options)
 }
 
 weir_status lead_slepc(const qt_lead_opts *o, const qt_cell *c, const lead_blocks *b,
-                       weir_c128 *const sigma[2], const lead_incoming *incoming, int64_t *n_modes,
-                       bool *found)
+                       weir_c128 *const sigma[2], const lead_incoming *incoming, lead_outcome *out)
 {
-  (void)o, (void)c, (void)b, (void)sigma, (void)incoming, (void)n_modes, (void)found;
+  (void)o, (void)c, (void)b, (void)sigma, (void)incoming, (void)out;
   return refuse();
 }
