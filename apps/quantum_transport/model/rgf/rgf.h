@@ -13,7 +13,7 @@
  * y_n^H + y_n v, G<[m,n] = -G<[n,m]^H. Diagonal blocks of G^< are made exactly anti-Hermitian. G^>
  * = G^< + G^R - G^A.
  *
- * The operators rgf and transmission are these for graphs, batches of (k, energy) in parallel. */
+ * The operator rgf is this for graphs, batches of (k, energy) in parallel. */
 #ifndef QT_RGF_H
 #define QT_RGF_H
 #include <stdbool.h>
@@ -61,7 +61,7 @@ double qt_rgf_corner_flops(const qt_layout *l);
 double qt_rgf_trace(int64_t m, int64_t n, const weir_c128 *gamma_l, const weir_c128 *g,
                     const weir_c128 *gamma_r, weir_c128 *memory);
 
-/* ---- Operators of graphs; arrays are c128, batch dimensions first, repeated by numpy's rule ----
+/* ---- Operator of graphs; arrays are c128, batch dimensions first, repeated by numpy's rule ----
  */
 
 typedef struct qt_rgf_spec {
@@ -76,17 +76,5 @@ extern const weir_op_desc qt_op_rgf;
 weir_value qt_rgf_at(weir_graph *g, weir_value a, weir_value sigma, const qt_rgf_spec *spec,
                      const char *where);
 #define qt_rgf(g, a, sigma, spec) qt_rgf_at(g, a, sigma, spec, WEIR_WHERE)
-
-typedef struct qt_transmission_spec {
-  const qt_layout *layout; /* outlives the graph */
-  int32_t dos;             /* 1: the second result */
-} qt_transmission_spec;
-extern const weir_op_desc qt_op_transmission;
-/* a as above, Gamma_L and Gamma_R [batch..., n, n] of the first and the last block. Results:
- * transmission f64 [batch...]; -Im G[i,i] / pi, f64 [batch..., layout->n]. */
-weir_value qt_transmission_at(weir_graph *g, weir_value a, weir_value gamma_l, weir_value gamma_r,
-                              const qt_transmission_spec *spec, const char *where);
-#define qt_transmission(g, a, gamma_l, gamma_r, spec) \
-  qt_transmission_at(g, a, gamma_l, gamma_r, spec, WEIR_WHERE)
 
 #endif

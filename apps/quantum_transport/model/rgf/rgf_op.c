@@ -3,11 +3,20 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "model/rgf/rgf_op_priv.h"
+#include "model/rgf/rgf.h"
 #include "ops/linear/weir_linear.h"
+#include "ops/weir_batch.h"
 #include "ops/weir_dense.h"
 
-void rgf_source_read(const void *context, int64_t row, int64_t column, weir_c128 *out)
+/* A bank in a view that blocks are read from; diagonal_only: its diagonal blocks lie alone. */
+typedef struct rgf_source {
+  const qt_layout *layout;
+  qt_bank bank;
+  bool diagonal_only;
+} rgf_source;
+
+/* qt_blocks.read of a rgf_source. */
+static void read_source(const void *context, int64_t row, int64_t column, weir_c128 *out)
 {
   const rgf_source *s = context;
   const int64_t count = qt_layout_rows(s->layout, row) * qt_layout_rows(s->layout, column);
@@ -22,24 +31,26 @@ void rgf_source_read(const void *context, int64_t row, int64_t column, weir_c128
   }
 }
 
-qt_bank rgf_bank_of(const weir_operand *o, int n_dims, const weir_view *v, const int64_t *point)
+/* The bank of an operand at a point of the batch. */
+static qt_bank bank_of(const weir_operand *o, int n_dims, const weir_view *v, const int64_t *point)
 {
   const weir_matrix m = weir_batch_matrix(o, n_dims, v, point, 1);
 
   return (qt_bank){(weir_c128 *)m.data, m.down};
 }
 
-weir_status rgf_need_bank(const char *op, const weir_op_args *args, int i, int64_t count)
+/* Fails: WEIR_ERR_SHAPE unless input i is c128 and ends in `count` numbers. */
+static weir_status need_bank(const weir_op_args *args, int i, int64_t count)
 {
   const weir_array_desc *d = &args->in[i];
 
   if (d->dtype != WEIR_C128) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: input %d is of %s, expected c128", op, i,
+    return weir_fail(WEIR_ERR_SHAPE, "rgf: input %d is of %s, expected c128", i,
                      weir_dtype_name(d->dtype));
   }
   if (d->shape[d->rank - 1] != count) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: input %d has %lld elements a matrix, its blocks %lld", op,
-                     i, (long long)d->shape[d->rank - 1], (long long)count);
+    return weir_fail(WEIR_ERR_SHAPE, "rgf: input %d has %lld elements a matrix, its blocks %lld", i,
+                     (long long)d->shape[d->rank - 1], (long long)count);
   }
   return WEIR_OK;
 }
@@ -56,9 +67,9 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
   WEIR_TRY(weir_need_count("rgf", args, 1, 2));
   WEIR_TRY(weir_batch_shape("rgf", args->in, (const int[]){1, 1}, args->n_in, out));
-  WEIR_TRY(rgf_need_bank("rgf", args, 0, l->count));
+  WEIR_TRY(need_bank(args, 0, l->count));
   if (args->n_in > 1) {
-    WEIR_TRY(rgf_need_bank("rgf", args, 1, s->tridiagonal ? l->count : l->diagonal_count));
+    WEIR_TRY(need_bank(args, 1, s->tridiagonal ? l->count : l->diagonal_count));
   }
   if (out->rank + 1 > WEIR_MAX_RANK) {
     return weir_fail(WEIR_ERR_SHAPE, "rgf: the result has rank %d", out->rank + 1);
@@ -108,11 +119,11 @@ static void take(const weir_op_run *r, int64_t number, rgf_source in[2], qt_bank
 
   weir_batch_point(a, &r->box, number, at);
   for (int i = 0; i < a->n_in; i++) {
-    in[i] = (rgf_source){spec->layout, rgf_bank_of(&a->in[i], a->n_dims, &r->in[i], at),
+    in[i] = (rgf_source){spec->layout, bank_of(&a->in[i], a->n_dims, &r->in[i], at),
                          i > 0 && spec->tridiagonal == 0};
   }
   for (int o = 0; o < 3; o++) {
-    out[o] = o < a->n_out ? rgf_bank_of(&a->out[o], a->n_dims, &r->out[o], at) : (qt_bank){NULL, 0};
+    out[o] = o < a->n_out ? bank_of(&a->out[o], a->n_dims, &r->out[o], at) : (qt_bank){NULL, 0};
   }
 }
 
@@ -128,8 +139,8 @@ static weir_status run(const weir_op_run *r)
 
     take(r, p, in, out);
     const qt_rgf_job job = {.layout = spec->layout,
-                            .a = {rgf_source_read, &in[0]},
-                            .sigma = {r->access->n_in > 1 ? rgf_source_read : NULL, &in[1]},
+                            .a = {read_source, &in[0]},
+                            .sigma = {r->access->n_in > 1 ? read_source : NULL, &in[1]},
                             .tridiagonal = spec->tridiagonal != 0,
                             .g = out[0],
                             .lesser = out[1],
@@ -170,8 +181,8 @@ static double error_of(const qt_rgf_spec *spec, const rgf_source in[2], const qt
 {
   const qt_layout *l = spec->layout;
   const rgf_source g = {l, out[0], false}, less = {l, out[1], false};
-  const qt_blocks a = {rgf_source_read, &in[0]}, sigma = {rgf_source_read, &in[1]};
-  const qt_blocks green = {rgf_source_read, &g}, correlation = {rgf_source_read, &less};
+  const qt_blocks a = {read_source, &in[0]}, sigma = {read_source, &in[1]};
+  const qt_blocks green = {read_source, &g}, correlation = {read_source, &less};
   weir_c128 *sum = memory + 2 * l->max * l->max;
   double worst = 0;
 
@@ -190,8 +201,8 @@ static double error_of(const qt_rgf_spec *spec, const rgf_source in[2], const qt
       } else if (part == 1) {
         weir_c128 *other = memory + l->max * l->max;
 
-        rgf_source_read(&in[1], n, n, memory);
-        rgf_source_read(&g, n, n, other);
+        read_source(&in[1], n, n, memory);
+        read_source(&g, n, n, other);
         weir_linear_multiply(rows, rows, rows, 1, (weir_linear_factor){memory, rows, false},
                              (weir_linear_factor){other, rows, true}, 1, sum, rows);
         size += weir_dense_norm(memory, rows, rows) * weir_dense_norm(other, rows, rows);

@@ -6,6 +6,7 @@
 
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
+#include "exec/weir_plan.h"
 #include "model/point.h"
 #include "model/scattering/power.h"
 #include "ops/linear/weir_linear.h"
@@ -175,19 +176,28 @@ weir_status qt_open_points_create(const qt_open_points_spec *s, qt_open_points *
 
 /* ---- A point ---- */
 
-/* Memory of a thread. */
-typedef struct space {
-  weir_c128 *g, *lesser, *greater, *gamma;
-  void *rgf;
-} space;
+/* Points at once, by the operator rgf; rows of its arrays are points. */
+typedef struct batch {
+  int64_t n;
+  weir_graph *graph;
+  weir_plan *plan;
+} batch;
+
+enum { RESULTS = 3 };
+static const char *const result_name[RESULTS] = {"g", "lesser", "greater"};
 
 typedef struct solve_job {
   const qt_open_points *o;
   const qt_scattering_source *scattering;
   void (*take)(void *context, const qt_open_point *point);
   void *context;
-  space *spaces; /* [threads] */
-  bool *failed;  /* [points]  */
+  bool tridiagonal;
+  int64_t first, width;       /* of the points at once; elements of a Sigma^< */
+  weir_c128 *a, *sigma;       /* [at once, layout.count], [at once, width]     */
+  weir_c128 *result[RESULTS]; /* [at once, layout.count] G^R, G^<, G^>         */
+  weir_c128 *gamma;           /* [threads, layout.max, layout.max]             */
+  bool *failed;               /* [points]                                      */
+  batch batch;
 } solve_job;
 
 typedef struct point {
@@ -286,49 +296,141 @@ static void find_flow(const qt_open_points *o, int lead, weir_c128 *gamma, qt_op
   p->gross[lead] = fmax(fabs(in), fabs(out));
 }
 
-static void solve_item(void *context, int64_t item, int thread)
+/* A and Sigma^< of a point, blocks that the recursion reads. */
+static void fill_item(void *context, int64_t item, int thread)
 {
   const solve_job *j = context;
-  const qt_open_points *o = j->o;
-  const space *s = &j->spaces[thread];
-  const point p = {j, item};
-  const qt_rgf_job rgf = {.layout = &o->layout,
-                          .a = {read_a, &p},
-                          .sigma = {read_lesser, &p},
-                          .tridiagonal = j->scattering->add != NULL && j->scattering->tridiagonal,
-                          .g = {s->g, 1},
-                          .lesser = {s->lesser, 1},
-                          .greater = {s->greater, 1}};
-  qt_open_point result = {
-      .point = item, .thread = thread, .g = s->g, .lesser = s->lesser, .greater = s->greater};
+  const qt_layout *l = &j->o->layout;
+  const point p = {j, j->first + item};
+  weir_c128 *a = j->a + item * l->count, *sigma = j->sigma + item * j->width;
 
-  j->failed[item] = !qt_rgf_solve(&rgf, s->rgf);
-  if (!j->failed[item]) {
-    for (int c = 0; c < QT_LEADS; c++) {
-      find_flow(o, c, s->gamma, &result);
+  (void)thread;
+  for (int64_t n = 0; n < l->n_blocks; n++) {
+    for (int64_t m = n > 0 ? n - 1 : 0; m <= n + 1 && m < l->n_blocks; m++) {
+      read_a(&p, n, m, a + qt_layout_at(l, n, m));
     }
-    j->take(j->context, &result);
+    read_lesser(&p, n, n, sigma + (j->tridiagonal ? qt_layout_at(l, n, n) : l->diagonal[n]));
+    if (j->tridiagonal && n + 1 < l->n_blocks) {
+      read_lesser(&p, n, n + 1, sigma + qt_layout_at(l, n, n + 1));
+    }
   }
 }
 
-static weir_status allocate_space(const qt_open_points *o, space *s)
+static void take_item(void *context, int64_t item, int thread)
 {
-  const qt_layout *l = &o->layout;
+  const solve_job *j = context;
+  const qt_open_points *o = j->o;
+  const int64_t count = o->layout.count, max = o->layout.max;
+  qt_open_point p = {.point = j->first + item,
+                     .thread = thread,
+                     .g = j->result[0] + item * count,
+                     .lesser = j->result[1] + item * count,
+                     .greater = j->result[2] + item * count};
 
-  WEIR_TRY(weir_alloc(l->count, sizeof *s->g, (void **)&s->g));
-  WEIR_TRY(weir_alloc(l->count, sizeof *s->lesser, (void **)&s->lesser));
-  WEIR_TRY(weir_alloc(l->count, sizeof *s->greater, (void **)&s->greater));
-  WEIR_TRY(weir_alloc(l->max * l->max, sizeof *s->gamma, (void **)&s->gamma));
-  return weir_alloc(qt_rgf_scratch(l->max, true), 1, &s->rgf);
+  j->failed[p.point] = isnan(p.g[0].re); /* as qt_rgf_solve leaves what is singular */
+  for (int c = 0; c < QT_LEADS && !j->failed[p.point]; c++) {
+    find_flow(o, c, j->gamma + thread * max * max, &p);
+  }
+  if (!j->failed[p.point]) {
+    j->take(j->context, &p);
+  }
 }
 
-static void space_fini(space *s)
+static void batch_fini(batch *b)
 {
-  weir_free(&s->g);
-  weir_free(&s->lesser);
-  weir_free(&s->greater);
-  weir_free(&s->gamma);
-  weir_free(&s->rgf);
+  weir_plan_destroy(&b->plan);
+  weir_graph_destroy(&b->graph);
+  *b = (batch){.n = 0};
+}
+
+/* Plans n points at once. */
+static weir_status plan(solve_job *j, int64_t n)
+{
+  const qt_layout *l = &j->o->layout;
+  const qt_rgf_spec spec = {l, j->tridiagonal, 1};
+  batch *b = &j->batch;
+  weir_exec_cfg cfg;
+
+  if (b->n == n) {
+    return WEIR_OK;
+  }
+  batch_fini(b);
+  WEIR_TRY(weir_graph_create(&b->graph));
+  const weir_value a =
+      weir_input(b->graph, "a", &(weir_array_desc){WEIR_C128, 2, {n, l->count}, 0});
+  const weir_value sigma =
+      weir_input(b->graph, "sigma", &(weir_array_desc){WEIR_C128, 2, {n, j->width}, 0});
+  weir_value v = qt_rgf(b->graph, a, sigma, &spec);
+
+  for (int i = 0; i < RESULTS; i++, v.output++) {
+    weir_output(b->graph, result_name[i], v);
+  }
+  WEIR_TRY(weir_graph_status(b->graph));
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */
+  b->n = n;
+  return weir_plan_create(b->graph, NULL,
+                          &(weir_plan_opts){.exec = &cfg, .threads = j->o->threads, .terse = true},
+                          &b->plan);
+}
+
+/* Points [first, first + n). */
+static weir_status solve_batch(solve_job *j, int64_t n)
+{
+  const int64_t count = j->o->layout.count;
+  weir_tensor t[2 + RESULTS];
+  weir_binding bindings[2 + RESULTS];
+
+  WEIR_TRY(plan(j, n));
+  weir_parallel(n, j->o->threads, fill_item, j);
+  t[0] = weir_tensor_wrap(j->a, WEIR_C128, 2, (const int64_t[]){n, count});
+  t[1] = weir_tensor_wrap(j->sigma, WEIR_C128, 2, (const int64_t[]){n, j->width});
+  bindings[0] = (weir_binding){"a", &t[0]};
+  bindings[1] = (weir_binding){"sigma", &t[1]};
+  for (int i = 0; i < RESULTS; i++) {
+    t[2 + i] = weir_tensor_wrap(j->result[i], WEIR_C128, 2, (const int64_t[]){n, count});
+    bindings[2 + i] = (weir_binding){result_name[i], &t[2 + i]};
+  }
+  WEIR_TRY(weir_plan_run(j->batch.plan, bindings, 2 + RESULTS));
+  weir_parallel(n, j->o->threads, take_item, j);
+  return WEIR_OK;
+}
+
+/* Points at once: one of each thread, of small devices as many as take a MiB. */
+static int64_t points_at_once(const qt_open_points *o)
+{
+  const int64_t mib = 1 << 20, points = o->n_k * o->n_energies;
+  const int64_t of_point = (2 + RESULTS) * o->layout.count * (int64_t)sizeof(weir_c128);
+  const int64_t n = o->threads * (of_point < mib ? mib / of_point : 1);
+
+  return n < points ? n : points;
+}
+
+static weir_status allocate_job(solve_job *j, int64_t at_once)
+{
+  const qt_open_points *o = j->o;
+  const qt_layout *l = &o->layout;
+  const size_t size = sizeof *j->a;
+
+  WEIR_TRY(weir_alloc(at_once * l->count, size, (void **)&j->a));
+  WEIR_TRY(weir_alloc(at_once * j->width, size, (void **)&j->sigma));
+  for (int i = 0; i < RESULTS; i++) {
+    WEIR_TRY(weir_alloc(at_once * l->count, size, (void **)&j->result[i]));
+  }
+  WEIR_TRY(weir_alloc(o->threads * l->max * l->max, size, (void **)&j->gamma));
+  return weir_alloc(o->n_k * o->n_energies, sizeof *j->failed, (void **)&j->failed);
+}
+
+static void job_fini(solve_job *j)
+{
+  batch_fini(&j->batch);
+  weir_free(&j->a);
+  weir_free(&j->sigma);
+  for (int i = 0; i < RESULTS; i++) {
+    weir_free(&j->result[i]);
+  }
+  weir_free(&j->gamma);
+  weir_free(&j->failed);
 }
 
 static weir_status check_points(const qt_open_points *o, const bool *failed)
@@ -351,23 +453,25 @@ weir_status qt_open_points_solve(const qt_open_points *o, const qt_scattering_so
                                  void (*take)(void *context, const qt_open_point *point),
                                  void *context)
 {
-  const int64_t points = o->n_k * o->n_energies;
-  solve_job j = {.o = o, .scattering = scattering, .take = take, .context = context};
+  const int64_t points = o->n_k * o->n_energies, at_once = points_at_once(o);
+  const bool tridiagonal = scattering->add != NULL && scattering->tridiagonal;
+  solve_job j = {.o = o,
+                 .scattering = scattering,
+                 .take = take,
+                 .context = context,
+                 .tridiagonal = tridiagonal,
+                 .width = tridiagonal ? o->layout.count : o->layout.diagonal_count};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_alloc(o->threads, sizeof *j.spaces, (void **)&j.spaces), done);
-  WEIR_TRY_GOTO(weir_alloc(points, sizeof *j.failed, (void **)&j.failed), done);
-  for (int t = 0; t < o->threads; t++) {
-    WEIR_TRY_GOTO(allocate_space(o, &j.spaces[t]), done);
+  WEIR_TRY_GOTO(allocate_job(&j, at_once), done);
+  for (; j.first < points; j.first += at_once) {
+    const int64_t left = points - j.first;
+
+    WEIR_TRY_GOTO(solve_batch(&j, left < at_once ? left : at_once), done);
   }
-  weir_parallel(points, o->threads, solve_item, &j);
   status = check_points(o, j.failed);
 done:
-  for (int t = 0; t < o->threads && j.spaces != NULL; t++) {
-    space_fini(&j.spaces[t]);
-  }
-  weir_free(&j.spaces);
-  weir_free(&j.failed);
+  job_fini(&j);
   return status;
 }
 
