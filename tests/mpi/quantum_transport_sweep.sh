@@ -53,7 +53,7 @@ done
 run 2 budget "${sweep[@]}" --set memory.budget=1 || fail "2 ranks within 1 MiB"
 same one budget
 
-# Rank 1 of 2 is told to stop once there is a bias point: all stop, and 4 ranks go on where they did.
+# Rank 1 of 2 is told to stop once there is a bias point: all stop, and 4 ranks compute the next ones.
 gates=$(seq -s , -0.4 0.002 -0.36)
 many=(--set "sweep.gate=[$gates]")
 run 1 long "${many[@]}" || fail "many gate voltages"
@@ -67,7 +67,7 @@ kill -TERM "$(cat "$work/process-1")" || fail "stopped: rank 1 has ended before"
 status=0
 wait $job || status=$?
 [ $status = 9 ] || fail "stopped: status $status"
-grep -q ' of 21 bias points .* kept in .*repeat the command to go on' "$work/log" || fail "stopped: it is not told what stays"
+grep -q ' of 21 bias points .* kept in .*repeat the command to compute' "$work/log" || fail "stopped: it is not told what stays"
 run 4 stopped "${many[@]}" || fail "resumed on 4 ranks"
 grep -q ' 0 of an earlier run' "$work/log" && fail "4 ranks begin again"
 same long stopped
