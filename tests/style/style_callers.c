@@ -42,6 +42,18 @@ static const struct known {
     {"libcore/load/weir_load.h", "weir_load_release", "samples one by one, without batches"},
     {"libcore/load/weir_load.h", "weir_load_counted", "figures of a loader"},
     {"libcore/load/weir_order.h", "weir_visits_position", "beside weir_visits_sample"},
+    {"libcore/ops/eigen_general/weir_eigen_general.h", "weir_eigen_general_at",
+     "a program with a graph of its own"},
+    {"libcore/ops/eigen_hermitian/weir_eigen_hermitian.h", "weir_eigen_hermitian_at",
+     "a program with a graph of its own"},
+    {"libcore/ops/inverse/weir_inverse.h", "weir_inverse_at", "a program with a graph of its own"},
+    {"libcore/ops/pool/weir_pool.h", "weir_pool_at", "a program with a graph of its own"},
+    {"libcore/ops/scan/weir_scan.h", "weir_cumsum_at", "a program with a graph of its own"},
+    {"libcore/ops/solve/weir_solve.h", "weir_solve_at", "a program with a graph of its own"},
+    {"libcore/nn/weir_block.h", "weir_nn_attention_at", "a program with a network of its own"},
+    {"libcore/nn/weir_block.h", "weir_nn_residual_at", "a program with a network of its own"},
+    {"libcore/nn/weir_loss.h", "weir_loss_binary_at", "a program that classifies"},
+    {"libcore/nn/weir_loss.h", "weir_loss_crps_at", "a program that predicts distributions"},
     {"libcore/optim/weir_rule.h", "weir_rule_add_state", "beside weir_rule_get_state"},
     {"libcore/exec/weir_plan.h", "weir_plan_arena_bound", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_arena_bytes", "what a plan takes"},
@@ -76,6 +88,7 @@ struct function {
   const style_token *name;
   const style_file *header, *source; /* source: the file of its body that was read last */
   int callers;
+  struct function *of; /* of a macro of the header: what it calls */
 };
 
 static int by_name(const void *a, const void *b)
@@ -163,9 +176,49 @@ static struct function *find(struct function *list, int n, const style_token *na
   return n > 0 ? bsearch(&key, list, (size_t)n, sizeof *list, by_name) : NULL;
 }
 
+/* The name of a macro whose definition the token is in, or NULL. */
+static const style_token *macro_of(const style_file *f, int token)
+{
+  for (int i = token; i > 1 && f->tokens[i].directive; i--) {
+    if (style_is(&f->tokens[i - 1], "define")) {
+      return &f->tokens[i];
+    }
+  }
+  return NULL;
+}
+
+/* Macros by which headers call functions that they declare, sorted by name; the caller frees them.
+ */
+static struct function *find_macros(struct function *list, int n, int *n_macros)
+{
+  struct function *macros = NULL;
+
+  for (int i = 0; i < n; i++) {
+    const style_file *f = list[i].header;
+
+    for (int k = 0; k < f->n_tokens; k++) {
+      const style_token *word = &f->tokens[k];
+      const bool called =
+          word->directive && by_name(&list[i], &(struct function){.name = word}) == 0;
+      const style_token *name = called ? macro_of(f, k) : NULL;
+
+      if (name != NULL && name != word) {
+        macros = style_grow(macros, *n_macros, sizeof *macros);
+        macros[(*n_macros)++] = (struct function){.name = name, .header = f, .of = &list[i]};
+      }
+    }
+  }
+  if (*n_macros > 0) {
+    qsort(macros, (size_t)*n_macros, sizeof *macros, by_name);
+  }
+  return macros;
+}
+
 /* Counts the words of one file that name a function and do not declare it. What a source of libcore
- * calls of itself needs no public header; headers of applications serve their tests, too. */
-static void count_callers(const style_file *f, struct function *list, int n)
+ * calls of itself needs no public header; headers of applications serve their tests, too. A macro
+ * of the header that declares a function is no caller, but who uses the macro is. */
+static void count_callers(const style_file *f, struct function *list, int n,
+                          struct function *macros, int n_macros)
 {
   const bool counts_own = !style_starts(f->path, "libcore/") || style_ends(f->path, ".h");
 
@@ -183,7 +236,12 @@ static void count_callers(const style_file *f, struct function *list, int n)
     const bool word = f->tokens[i].kind == STYLE_WORD;
     struct function *x = word ? find(list, n, &f->tokens[i]) : NULL;
 
-    if (x && x->source != f) {
+    const struct function *macro = word ? find(macros, n_macros, &f->tokens[i]) : NULL;
+
+    if (macro && f->tokens[i].at != macro->name->at) {
+      macro->of->callers++;
+    }
+    if (x && x->source != f && !(x->header == f && f->tokens[i].directive)) {
       x->callers++;
     }
   }
@@ -217,16 +275,16 @@ void style_callers(const style_tree *t, style_report *r)
 {
   bool *marks = calloc(2 * (size_t)t->n_files + sizeof known / sizeof known[0], 1);
   bool *const used = marks, *const read = marks + t->n_files, *const needed = read + t->n_files;
-  int n = 0;
+  int n = 0, n_macros = 0;
 
   if (!marks) {
     exit(1);
   }
   mark_used(t, used, read);
-  struct function *list = declared(t, used, &n);
+  struct function *list = declared(t, used, &n), *macros = find_macros(list, n, &n_macros);
   for (int i = 0; i < t->n_files; i++) {
     if (used[i] && t->files[i].is_c) {
-      count_callers(&t->files[i], list, n);
+      count_callers(&t->files[i], list, n, macros, n_macros);
     }
   }
   judge(r, list, n, needed);
@@ -237,6 +295,7 @@ void style_callers(const style_tree *t, style_report *r)
       }
     }
   }
+  free(macros);
   free(list);
   free(marks);
 }

@@ -87,6 +87,11 @@ static const struct plant {
     {NULL, "libcore/base/weir_b.h",
      "/* Does a and b. */\nint weir_a(void);\n/* Does d. */\nstatic inline int weir_d(void)\n{\n  "
      "return 0;\n}\n"},
+    {"callers", "libcore/base/weir_b.h",
+     "/* Does e. */\nint weir_e_at(int x);\n#define weir_e() \\\n  weir_e_at(1)\n"},
+    {NULL, "libcore/base/weir_b.h",
+     "/* Does e. */\nint weir_e_at(int x);\n#define weir_e() weir_e_at(1)\n"
+     "/* Does f. */\nstatic inline int weir_f(void)\n{\n  return weir_e();\n}\n"},
     {"dtypes", "libcore/ops/a.c",
      "int f(int d)\n{\n  switch (d) {\n  case WEIR_F32:\n  case WEIR_F64:\n    return 1;\n  "
      "default:\n"
