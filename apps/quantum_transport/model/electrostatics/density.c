@@ -55,26 +55,8 @@ typedef struct place {
 static void read_block(const void *context, int64_t row, int64_t column, weir_c128 *out)
 {
   const place *p = context;
-  const qt_system *s = p->j->s;
-  const int64_t rows = qt_layout_rows(&p->j->layout, row);
-  const int64_t columns = qt_layout_rows(&p->j->layout, column);
 
-  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
-  if (s->s.count > 0) {
-    qt_system_add_block(s, &s->s, p->j->k, row, column, p->z, out);
-  }
-  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
-    out[i * (rows + 1)] = p->z;
-  }
-  qt_system_add_block(s, &s->h, p->j->k, row, column, (weir_c128){-1, 0}, out);
-  for (int c = 0; c < QT_LEADS; c++) {
-    const bool touches = row == column && row == (c == QT_LEFT ? 0 : s->n_blocks - 1);
-
-    for (int64_t i = 0; i < rows * rows && touches; i++) {
-      out[i].re -= p->w->sigma[c][i].re;
-      out[i].im -= p->w->sigma[c][i].im;
-    }
-  }
+  qt_system_inverse_block(p->j->s, p->j->k, p->z, p->w->sigma, row, column, out);
 }
 
 /* The same: i Gamma of the lead that sends, at its end. */
