@@ -82,10 +82,12 @@ static void tell(const qt_study *study, const qt_scatter *s)
              WEIR_REAL("energy_error", last->energy_error),
              WEIR_REAL("identity_error", last->identity_error), WEIR_REAL("seconds", s->seconds));
   if (b->truncated) {
-    weir_warn("scattering",
-              "scattering.phonons.frequencies: phonons propagate at the last of %lld frequencies, "
-              "%g eV: those above it do not scatter",
-              (long long)frequencies, (double)frequencies * (study->energy[1] - study->energy[0]));
+    weir_warn(
+        "scattering",
+        "scattering.phonons.frequencies: phonons of the leads reach beyond the last of %lld "
+        "frequencies, %g eV, and do not scatter there: raise it (highest phonon energy / step "
+        "of energy, rounded up)",
+        (long long)frequencies, (double)frequencies * (study->energy[1] - study->energy[0]));
   }
   if (b->n_shifted > 0) {
     weir_warn("scattering",

@@ -206,15 +206,15 @@ static weir_status table(const qt_scatter *s, weir_report *r)
   weir_cells c = {0};
 
   add(&c, "current with scattering", last->current[QT_LEFT], "A");
-  add(&c, "current without, by the same sum over energies", b->step[0].current[QT_LEFT], "A");
-  add(&c, "power that electrons leave in the device",
-      last->energy[QT_LEFT] + last->energy[QT_RIGHT], "W");
-  add(&c, "phonon energy from the left lead", last->heat[QT_LEFT], "W");
-  add(&c, "phonon energy from the right lead", last->heat[QT_RIGHT], "W");
+  add(&c, "coherent current, by the same sum over energies", b->step[0].current[QT_LEFT], "A");
+  add(&c, "power dissipated in the device", last->energy[QT_LEFT] + last->energy[QT_RIGHT], "W");
+  add(&c, "heat that phonons bring from the left lead (negative: they carry it away)",
+      last->heat[QT_LEFT], "W");
+  add(&c, "heat that phonons bring from the right lead", last->heat[QT_RIGHT], "W");
   add(&c, "iterations", (double)(b->n_steps - 1), "1");
-  add(&c, "last change of the self-energy", last->change, "1");
-  add(&c, "sum of the currents of both leads, relative", last->current_error, "1");
-  add(&c, "sum of the energies of all leads, relative", last->energy_error, "1");
+  add(&c, "change of the self-energy in the last iteration", last->change, "1");
+  add(&c, "relative error of current conservation", last->current_error, "1");
+  add(&c, "relative error of energy conservation", last->energy_error, "1");
   add(&c, "time", s->seconds, "s");
   const weir_status status = weir_cells_report(&c, r, "scattering", 3, head);
 
@@ -276,7 +276,7 @@ static weir_status spectra(const qt_study *study, weir_report *r)
   return weir_report_figure(r, "scattering_spectra",
                             &(weir_figure){.title = "Current spectra of the leads",
                                            .x_label = "energy (eV)",
-                                           .y_label = "A/eV",
+                                           .y_label = "dI/dE into the device (A/eV)",
                                            .series = s,
                                            .n_series = QT_LEADS});
 }
@@ -284,13 +284,17 @@ static weir_status spectra(const qt_study *study, weir_report *r)
 weir_status qt_scatter_page(const qt_study *study, weir_report *r)
 {
   WEIR_TRY(weir_report_heading(r, "Scattering by phonons"));
-  WEIR_TRY(weir_report_text(r,
-                            "Self-consistent Born approximation%s. Other currents and spectra "
-                            "of this page are coherent. Files: scattering.csv%s.",
-                            study->cfg->scattering.phonons.state == QT_PHONONS_BATH
-                                ? ", phonons in equilibrium with the leads"
-                                : "",
-                            weir_netcdf_available() ? ", scattering.nc" : ""));
+  WEIR_TRY(
+      weir_report_text(r,
+                       "Electron-phonon scattering in the self-consistent Born approximation%s. "
+                       "All other currents and spectra of this page are coherent. Currents here "
+                       "are sums over the energies of the grid; elsewhere they are integrals with "
+                       "T linear in between, so that coherent values differ slightly. Currents "
+                       "and energies count into the device. Files: scattering.csv%s.",
+                       study->cfg->scattering.phonons.state == QT_PHONONS_BATH
+                           ? ", phonons in equilibrium with the leads"
+                           : "",
+                       weir_netcdf_available() ? ", scattering.nc" : ""));
   WEIR_TRY(table(study->scatter, r));
   WEIR_TRY(spectra(study, r));
   return profiles(study, r);

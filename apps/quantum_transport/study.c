@@ -251,10 +251,12 @@ static void warn_of_grid(const qt_study *s, qt_window w)
   const bool above = w.high > e[last] && (!phonons || s->transmission[last] > transmits);
 
   if ((w.low < e[0] && !phonons) || above) {
-    weir_warn("run",
-              "energy.min, energy.max: [%g, %g] eV do not hold the window of the leads, [%g, %g] "
-              "eV: currents and conductances lack what is outside",
-              e[0], e[last], w.low, w.high);
+    weir_warn(
+        "run",
+        "energy.min, energy.max: [%g, %g] eV do not hold the window of the leads, [%g, %g] "
+        "eV: currents and conductances lack what is outside: extend them, unless the leads have "
+        "no bands there",
+        e[0], e[last], w.low, w.high);
   }
   if (w.kt > 0 && widest_step(s, &w) > w.kt && !s->is_refined) {
     weir_warn("run",

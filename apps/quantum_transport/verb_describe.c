@@ -126,7 +126,8 @@ static weir_status print(qt_study *s, int threads)
   if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
     print_waves(s, &size);
   } else {
-    printf("# %lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop\n",
+    printf("# %s%lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop\n",
+           s->cfg->electrostatics.enabled ? "spectra of the last bias point: " : "",
            (long long)s->n_k, (long long)s->n_energies,
            1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
     printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,

@@ -120,7 +120,9 @@ static weir_status evaluate(evaluation *e)
     return weir_fail(WEIR_ERR_CONFIG,
                      "eval.%s is empty: give transport.nc or spectra.csv of a run%s",
                      o->result[0] == 0 ? "result" : "reference",
-                     o->result[0] == 0 ? "" : ", or text of energies and transmissions");
+                     o->result[0] == 0 ? ""
+                                       : ", .TBT.nc or .PHT.nc, or text of energies (eV) and "
+                                         "transmissions");
   }
   WEIR_TRY(qt_curve_read(o->result, &e->result));
   WEIR_TRY(qt_curve_read(o->reference, &e->reference));

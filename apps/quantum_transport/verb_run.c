@@ -37,14 +37,16 @@ static void print_results(const qt_study *s, const char *dir)
              value_text(s->heat[i].conductance, "W/K", conductance));
     }
   } else {
-    printf("current %s, conductance %s\n", value_text(s->current, "A", current),
-           value_text(s->conductance, "S", conductance));
+    printf("%scurrent %s, conductance %s\n", s->scatter != NULL ? "coherent " : "",
+           value_text(s->current, "A", current), value_text(s->conductance, "S", conductance));
   }
   if (s->scatter != NULL) {
     const qt_born *b = &s->scatter->born;
 
-    printf("current with scattering %.5g A (%lld iterations)\n",
-           b->step[b->n_steps - 1].current[QT_LEFT], (long long)(b->n_steps - 1));
+    const double scattered = isnan(s->current) ? NAN : b->step[b->n_steps - 1].current[QT_LEFT];
+
+    printf("current with scattering %s (%lld iterations)\n", value_text(scattered, "A", current),
+           (long long)(b->n_steps - 1));
   }
   printf("report: %s/report.html\n", dir);
 }

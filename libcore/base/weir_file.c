@@ -24,7 +24,8 @@ static weir_status open_input(const char *path, int *fd, int64_t *size)
     return weir_fail(WEIR_ERR_DATA, "%s: cannot open: %m", path);
   }
   if (fstat(*fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-    const weir_status status = weir_fail(WEIR_ERR_DATA, "%s: is not a readable file", path);
+    const weir_status status =
+        weir_fail(WEIR_ERR_DATA, "%s: not a file that can be read (a folder?)", path);
     close(*fd);
     return status;
   }

@@ -13,7 +13,7 @@ extern "C" {
   X(WEIR_ERR_DATA,        3, "an input file is missing or malformed")        \
   X(WEIR_ERR_SHAPE,       4, "shapes or dtypes do not agree")                \
   X(WEIR_ERR_MEMORY,      5, "out of host or device memory")                 \
-  X(WEIR_ERR_NUMERIC,     6, "NaN, divergence or breakdown")                 \
+  X(WEIR_ERR_NUMERIC,     6, "NaN, no convergence or a missed tolerance")    \
   X(WEIR_ERR_UNSUPPORTED, 7, "not available in this build or device")        \
   X(WEIR_ERR_EXTERNAL,    8, "MPI, CUDA, PETSc, NetCDF or ecCodes failed")   \
   X(WEIR_ERR_STOPPED,     9, "stopped by a signal")                          \

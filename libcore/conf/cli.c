@@ -427,9 +427,11 @@ static void print_help(const weir_app *app, FILE *out)
     (void)snprintf(name, sizeof name, "--%s %s", flags[i].option.name, flags[i].value);
     fprintf(out, "  %-18s %s\n", name, flags[i].help);
   }
-  fprintf(out, "\nexit status: 0 success, 2 wrong configuration, 3 bad input, 5 out of memory,\n"
-               "6 numbers that are not finite, 7 not in this build, 8 a library failed,\n"
-               "9 stopped by a signal, 10 no space left on device\n");
+  fprintf(out,
+          "\nexit status: 0 success, 2 wrong configuration, 3 bad input, 4 shapes or types that\n"
+          "disagree, 5 out of memory, 6 numerical error (NaN, no convergence, a missed\n"
+          "tolerance), 7 not in this build, 8 a library failed, 9 stopped by a signal,\n"
+          "10 no space left on device\n");
 }
 
 static weir_status print_options(const weir_app *app, const parsed *p, FILE *out)

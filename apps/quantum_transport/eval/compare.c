@@ -4,7 +4,8 @@
 #include <math.h>
 
 const weir_opt qt_compare_options[] = {
-    WEIR_OPT_PATH(qt_compare_opts, result, "", "transport.nc or spectra.csv of a run"),
+    WEIR_OPT_PATH(qt_compare_opts, result, "",
+                  "transport.nc, spectra.csv or transport.TBT.nc of a run"),
     WEIR_OPT_PATH(qt_compare_opts, reference, "",
                   "the same of another run, .TBT.nc or .PHT.nc of TBtrans, or text whose first two "
                   "columns are energy (eV) and transmission: _qc.dat of Wannier90, .AVTRANS of "

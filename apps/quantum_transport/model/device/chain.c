@@ -33,8 +33,8 @@ static weir_status build(const void *opts, uint64_t seed, qt_system *out)
     return weir_fail(WEIR_ERR_CONFIG, "device.chain.hopping is 0: sites would not be connected");
   }
   if (o->impurity_site >= o->sites) {
-    return weir_fail(WEIR_ERR_CONFIG, "device.chain.impurity_site: %lld of %lld sites",
-                     (long long)o->impurity_site, (long long)o->sites);
+    return weir_fail(WEIR_ERR_CONFIG, "device.chain.impurity_site: %lld is no site: give 0 to %lld",
+                     (long long)o->impurity_site, (long long)(o->sites - 1));
   }
   WEIR_TRY_GOTO(weir_alloc(1, sizeof *w.atom, (void **)&w.atom), done);
   WEIR_TRY_GOTO(weir_alloc(o->sites, sizeof *energy, (void **)&energy), done);

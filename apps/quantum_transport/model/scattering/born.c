@@ -72,7 +72,8 @@ static weir_status check_atoms(const qt_system *electrons, const qt_system *phon
       if (!(fabs(x->position[i] - y->position[i]) <= apart)) {
         return weir_fail(WEIR_ERR_CONFIG,
                          "scattering.phonons.device: atom %lld is %g Angstrom from that of the "
-                         "device along %c",
+                         "device along %c: give both the same geometry (spacing, lattice constant, "
+                         "strain)",
                          (long long)a, y->position[i] - x->position[i], "xyz"[i]);
       }
     }

@@ -87,8 +87,8 @@ static void tell(const born_job *j, int64_t number, const qt_born_step *s)
 {
   if (!j->spec->quiet) {
     weir_info("scattering",
-              "iteration %lld: change %.2e, current %.8g A, I_L + I_R %.1e, energy balance %.1e, "
-              "identity %.1e",
+              "iteration %lld: change %.2e, current %.8g A, relative errors: current %.1e, energy "
+              "%.1e, identity %.1e",
               (long long)number, s->change, s->current[QT_LEFT], s->current_error, s->energy_error,
               s->identity_error);
   }
@@ -141,9 +141,10 @@ weir_status born_fail(const born_job *j)
 
   return weir_fail(WEIR_ERR_NUMERIC,
                    "scattering.max_iterations: after %lld iterations the self-energy changes by "
-                   "%.3g, the current by %.3g A; raise max_iterations where the change falls, "
-                   "else set a smaller scattering.mixing",
-                   (long long)(j->out->n_steps - 1), last->change,
+                   "%.3g (scattering.tolerance: %.3g), the current by %.3g A: set "
+                   "scattering.method=anderson (needs PETSc), or raise max_iterations where the "
+                   "change still falls; where it grows set a smaller scattering.mixing",
+                   (long long)(j->out->n_steps - 1), last->change, j->spec->opts->tolerance,
                    last->current[QT_LEFT] - last[-1].current[QT_LEFT]);
 }
 

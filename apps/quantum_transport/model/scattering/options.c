@@ -12,10 +12,12 @@ const weir_opt qt_scattering_options[] = {
                   "transform, which shifts energies"),
     WEIR_OPT_ENUM(qt_scattering_opts, method, QT_BORN_SIMPLE, "simple|anderson",
                   "simple mixing, or Anderson's method by PETSc, which needs fewer iterations"),
-    WEIR_OPT_INT(qt_scattering_opts, history, 5, 1, 50, "1",
-                 "method: anderson: previous self-energies that are combined; each takes memory"),
+    WEIR_OPT_INT(
+        qt_scattering_opts, history, 5, 1, 50, "1",
+        "scattering.method: anderson: number of previous self-energies that are combined; each "
+        "takes memory"),
     WEIR_OPT_REAL(qt_scattering_opts, mixing, 1, 1e-3, 1, "1",
-                  "share of each new self-energy that is taken; 1: no damping"),
+                  "fraction of the new self-energy in simple mixing; 1: no damping"),
     WEIR_OPT_REAL(qt_scattering_opts, tolerance, 1e-6, 1e-14, 1, "1",
                   "largest change of the lesser self-energy at which the iteration ends, relative "
                   "to its largest element"),
@@ -25,13 +27,16 @@ const weir_opt qt_scattering_options[] = {
                  "iterations after which a run that has not converged fails"),
     WEIR_OPT_ENUM(qt_scattering_opts, phonons.state, QT_PHONONS_COUPLED, "coupled|bath",
                   "phonons that electrons heat and cool, or in equilibrium with the leads"),
-    WEIR_OPT_INT(qt_scattering_opts, phonons.frequencies, 10, 1, 1e5, "1",
-                 "phonon energies hbar omega = n (energy step), n = 1, 2, ...; the last one at or "
-                 "above the highest phonon"),
-    WEIR_OPT_ONE_OF(qt_scattering_opts, phonons.device, qt_device_phonon_choice,
-                    "the same device as phonons, with the same atoms"),
-    WEIR_OPT_REAL(qt_scattering_opts, gradient.exponent, 2, 0, 100, "1",
-                  "elements of H between atoms fall as this power of their distance (Harrison: 2), "
-                  "where the device does not know how they change"),
+    WEIR_OPT_INT(
+        qt_scattering_opts, phonons.frequencies, 10, 1, 1e5, "1",
+        "number of phonon energies hbar omega = n (step of energy), n = 1, 2, ...; at least "
+        "(highest phonon energy) / step; change it with energy.points"),
+    WEIR_OPT_ONE_OF(
+        qt_scattering_opts, phonons.device, qt_device_phonon_choice,
+        "vibrations of the device: the same atoms at the same positions, in the same order"),
+    WEIR_OPT_REAL(
+        qt_scattering_opts, gradient.exponent, 2, 0, 100, "1",
+        "n of H ~ distance^-n between two atoms, so that |nabla H| = n |H| / distance "
+        "(Harrison: 2); not of silicon_wire and silicon_fin, whose derivatives are known"),
     WEIR_OPT_END,
 };
