@@ -27,6 +27,14 @@ static weir_status check(const qt_study *study)
                      "scattering.phonons.device is empty: name the same device as phonons, such as "
                      "{harmonic_chain: {sites: 20}} for a chain");
   }
+  if (study->system.one_spin && cfg->scattering.phonons.state == QT_PHONONS_COUPLED) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "scattering.phonons.state: coupled: the matrices are those of one of two "
+                     "spins, and both heat the phonons: set it to bath");
+  }
+  if (study->system.s.count > 0) {
+    weir_warn("scattering", "the basis has an overlap: terms with its derivatives are left out");
+  }
   if (study->comm != NULL && weir_comm_size(study->comm) > 1) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "scattering.kind: self-energies are computed by the threads of one process; "

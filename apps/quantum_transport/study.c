@@ -79,16 +79,15 @@ weir_status qt_study_check_size(const qt_cfg *cfg)
   return WEIR_OK;
 }
 
-weir_status qt_study_check_memory(const qt_transport_size *size)
+weir_status qt_study_check_memory(double need)
 {
   const double have = (double)weir_cpu_get()->memory_bytes, mib = 1 << 20;
-  const double need = size->peak + (isnan(size->factors) ? 0 : size->factors);
 
   if (have > 0 && need > have) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "memory.budget: %.4g MiB are predicted, this machine has %.4g MiB: set "
-                     "memory.budget below that, so that fewer points are computed at once, or give "
-                     "a smaller cross-section, fewer energies or wave vectors",
+                     "memory.budget below that, so that fewer points are computed at once (not "
+                     "with scattering), or give a smaller device, fewer energies or wave vectors",
                      need / mib, have / mib);
   }
   return WEIR_OK;

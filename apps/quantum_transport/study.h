@@ -47,9 +47,9 @@ const qt_device *qt_study_device(const qt_cfg *cfg);
 /* Refuses, before it is built, a device whose blocks are too large to be computed, or for
  * memory.budget. Fails: WEIR_ERR_CONFIG naming the keys of its size; WEIR_ERR_MEMORY. */
 weir_status qt_study_check_size(const qt_cfg *cfg) WEIR_CHECKED;
-/* Refuses a run that is predicted to take more memory than this machine has. Fails:
+/* Refuses a run that is predicted to need more bytes than this machine has. Fails:
  * WEIR_ERR_CONFIG. */
-weir_status qt_study_check_memory(const qt_transport_size *size) WEIR_CHECKED;
+weir_status qt_study_check_memory(double need) WEIR_CHECKED;
 /* The options of a device, of the usual one where none is named; *defaults: memory of these, to be
  * freed by the caller, NULL before. Fails: WEIR_ERR_MEMORY. */
 weir_status qt_study_options(const weir_one_of *kind, void **defaults,

@@ -115,7 +115,8 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter
                                   .keep = j->cfg->checkpoint.keep,
                                   .format = j->cfg->checkpoint.format,
                                   .resume = j->dir->continues,
-                                  .whole = j->cfg->energy.tolerance > 0,
+                                  .whole = j->cfg->energy.tolerance > 0 ||
+                                           j->cfg->scattering.kind != QT_SCATTERING_NONE,
                                   .begin = begin_saving,
                                   .context = j->dir};
   char ranks[32] = "";
@@ -150,16 +151,21 @@ static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s, q
   return cfg->scattering.kind != QT_SCATTERING_NONE ? qt_scatter_open(s, scatter) : WEIR_OK;
 }
 
-/* Of the sweep and of the spectra, which fit in memory.budget. Local. */
-static weir_status find_sizes(qt_study *s, int threads, qt_transport_size *size)
+/* Of the sweep, of the spectra, which both fit in memory.budget, and of scattering. Local. */
+static weir_status find_sizes(qt_study *s, const qt_scatter *scatter, int threads,
+                              qt_transport_size *size)
 {
-  double peak;
+  double peak = 0;
 
   if (s->cfg->electrostatics.enabled) {
     WEIR_TRY(qt_iv_size(s, threads, &peak, &s->reserved));
   }
+  if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
+    peak = (double)weir_alloc_bytes() + scatter->size.bytes;
+  }
   WEIR_TRY(qt_study_size(s, threads, size));
-  return qt_study_check_memory(size);
+  WEIR_TRY(qt_study_check_memory(peak));
+  return qt_study_check_memory(size->peak + (isnan(size->factors) ? 0 : size->factors));
 }
 
 static weir_status run_on(const weir_cli *cli, weir_comm *comm)
@@ -182,7 +188,7 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   weir_comm_configure(comm, &cfg.comm);
   WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, &s, &scatter)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, find_sizes(&s, cli->threads, &size)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, find_sizes(&s, &scatter, cli->threads, &size)), done);
   s.factor_bytes = size.factors;
   status = leads ? qt_begin(cli, "run", &cfg, config, &dir) : WEIR_OK;
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);

@@ -107,10 +107,65 @@ static weir_status check_grids(const qt_born_spec *s)
   return WEIR_OK;
 }
 
+static weir_status check_periods(const qt_system *electrons, const qt_system *phonons)
+{
+  const double apart = 1e-3; /* Angstrom */
+
+  for (int d = 1; d < 3; d++) {
+    bool same = electrons->periodic[d] == phonons->periodic[d];
+
+    for (int i = 0; i < 3 && electrons->periodic[d]; i++) {
+      same = same && fabs(electrons->cell[d][i] - phonons->cell[d][i]) <= apart;
+    }
+    if (!same) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "scattering.phonons.device: its period along %c is not that of the device: "
+                       "give the same device as phonons",
+                       "xyz"[d]);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Whether block (a, a) of a matrix holds more than zeros. */
+static bool couples(const qt_sparse *m, const qt_atom *a)
+{
+  for (int64_t e = m->start[a->first]; e < m->start[a->first + a->n_orbitals]; e++) {
+    if (m->column[e] >= a->first && m->column[e] < a->first + a->n_orbitals &&
+        (m->value[e].re != 0 || m->value[e].im != 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* nabla H between an atom and its own image is not known (gradient.h). Where q = 0 alone is
+ * computed both move alike, and nothing couples. */
+static weir_status check_images(const qt_born_spec *s)
+{
+  const qt_system *e = s->electrons;
+
+  for (int64_t m = 0; m < e->h.count && s->n_k > 1; m++) {
+    const int64_t *image = e->h.image[m];
+
+    for (int64_t a = 0; a < e->n_atoms && (image[0] != 0 || image[1] != 0); a++) {
+      if (couples(&e->h.matrix[m], &e->atom[a])) {
+        return weir_fail(WEIR_ERR_UNSUPPORTED,
+                         "scattering: H couples atom %lld to its own image (%lld, %lld), whose "
+                         "nabla H is not known: give a cell of two periods, or one wave vector",
+                         (long long)a, (long long)image[0], (long long)image[1]);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status born_check(const qt_born_spec *s)
 {
   WEIR_TRY(check_atoms(s->electrons, s->phonons));
-  return check_grids(s);
+  WEIR_TRY(check_periods(s->electrons, s->phonons));
+  WEIR_TRY(check_grids(s));
+  return check_images(s);
 }
 
 /* Pairs whose blocks of D are computed. */

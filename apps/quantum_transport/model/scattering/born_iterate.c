@@ -103,7 +103,8 @@ weir_status born_add_step(born_job *j, const qt_born_step *step)
   tell(j, out->n_steps - 1, step);
   if (weir_stop_requested()) {
     return weir_fail(WEIR_ERR_STOPPED,
-                     "stopped after iteration %lld of scattering, of which nothing is saved",
+                     "stopped after iteration %lld of scattering, which the same command begins "
+                     "again: the coherent spectra are kept",
                      (long long)(out->n_steps - 1));
   }
   return WEIR_OK;

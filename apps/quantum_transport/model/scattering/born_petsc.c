@@ -130,19 +130,38 @@ static PetscErrorCode test(SNES snes, PetscInt iteration, PetscReal x, PetscReal
   return PETSC_SUCCESS;
 }
 
-/* Options that the configuration does not give itself. */
-static weir_status set_default(const char *name, const char *format, double value)
+enum { OPTION = 60 };
+
+/* An option of PETSc that the configuration does not give itself, until it is cleared; `full` is
+ * empty where it does. */
+static weir_status set_default(const char *name, const char *format, double value,
+                               char full[OPTION])
 {
   PetscBool given = PETSC_FALSE;
   char text[40];
 
+  full[0] = 0;
   WEIR_PETSC(PetscOptionsHasName(NULL, "born_", name, &given));
   if (!given) {
-    char full[60];
-
-    (void)snprintf(full, sizeof full, "-born_%s", name + 1);
+    (void)snprintf(full, OPTION, "-born_%s", name + 1);
     (void)snprintf(text, sizeof text, format, value);
     WEIR_PETSC(PetscOptionsSetValue(NULL, full, text));
+  }
+  return WEIR_OK;
+}
+
+/* History and mixing have no function of PETSc's, and its options outlive a solver. */
+static weir_status configure(SNES snes, const qt_scattering_opts *o)
+{
+  char name[2][OPTION];
+
+  WEIR_TRY(set_default("-snes_anderson_m", "%.0f", (double)o->history, name[0]));
+  WEIR_TRY(set_default("-snes_anderson_beta", "%.17g", o->mixing, name[1]));
+  WEIR_PETSC(SNESSetFromOptions(snes));
+  for (int i = 0; i < 2; i++) {
+    if (name[i][0] != 0) {
+      WEIR_PETSC(PetscOptionsClearValue(NULL, name[i]));
+    }
   }
   return WEIR_OK;
 }
@@ -152,14 +171,12 @@ static weir_status solve(context *c, SNES snes, Vec x, Vec f)
   const qt_scattering_opts *o = c->j->spec->opts;
   SNESConvergedReason reason;
 
-  WEIR_TRY(set_default("-snes_anderson_m", "%.0f", (double)o->history));
-  WEIR_TRY(set_default("-snes_anderson_beta", "%.17g", o->mixing));
   WEIR_PETSC(SNESSetOptionsPrefix(snes, "born_"));
   WEIR_PETSC(SNESSetType(snes, SNESANDERSON));
   WEIR_PETSC(SNESSetFunction(snes, f, function, c));
   WEIR_PETSC(SNESSetConvergenceTest(snes, test, c, NULL));
   WEIR_PETSC(SNESSetTolerances(snes, 0, 0, 0, (PetscInt)o->max_iterations - 1, -1));
-  WEIR_PETSC(SNESSetFromOptions(snes));
+  WEIR_TRY(configure(snes, o));
   WEIR_PETSC(VecSet(x, 0));
   const PetscErrorCode code = SNESSolve(snes, NULL, x);
 

@@ -453,7 +453,14 @@ static void what_cannot_be_is_refused(void **state)
   c.spec.n_k = 4;
   c.spec.k = k;
   assert_refused(&c, WEIR_ERR_UNSUPPORTED, "wave vectors along one direction alone");
+  c.spec.n_k = 2;
+  c.electrons.h.image[0][0] = 1;
+  assert_refused(&c, WEIR_ERR_UNSUPPORTED, "H couples atom 0 to its own image (1, 0)");
+  c.electrons.h.image[0][0] = 0;
   c.spec.n_k = 1;
+  c.phonons.periodic[2] = true;
+  assert_refused(&c, WEIR_ERR_CONFIG, "its period along z is not that of the device");
+  c.phonons.periodic[2] = false;
   c.phonons.atom[3].position[0] += 0.1;
   assert_refused(&c, WEIR_ERR_CONFIG, "atom 3 is 0.1 Angstrom from that of the device along x");
   c.phonons.atom[2].mass = 0;

@@ -210,24 +210,14 @@ static bool touches(const qt_open_points *o, int64_t block, int lead)
   return block == (lead == QT_LEFT ? 0 : o->layout.n_blocks - 1);
 }
 
-/* E S - H of a block. */
+/* E S - H of a block, minus Sigma of the leads at the ends. */
 static void assemble(const qt_open_points *o, int64_t at, int64_t row, int64_t column,
                      weir_c128 *out)
 {
-  const qt_system *s = o->system;
-  const int64_t rows = qt_layout_rows(&o->layout, row),
-                columns = qt_layout_rows(&o->layout, column);
-  const double *k = o->k[at / o->n_energies];
-  const double energy = matrix_energy(o, o->energy[at % o->n_energies]);
+  weir_c128 *const sigma[QT_LEADS] = {sigma_at(o, at, QT_LEFT), sigma_at(o, at, QT_RIGHT)};
+  const weir_c128 z = {matrix_energy(o, o->energy[at % o->n_energies]), 0};
 
-  memset(out, 0, (size_t)(rows * columns) * sizeof *out);
-  if (s->s.count > 0) {
-    qt_system_add_block(s, &s->s, k, row, column, (weir_c128){energy, 0}, out);
-  }
-  for (int64_t i = 0; i < rows && s->s.count == 0 && row == column; i++) {
-    out[i * (rows + 1)].re = energy;
-  }
-  qt_system_add_block(s, &s->h, k, row, column, (weir_c128){-1, 0}, out);
+  qt_system_inverse_block(o->system, o->k[at / o->n_energies], z, sigma, row, column, out);
 }
 
 /* qt_blocks.read of A. */
@@ -238,15 +228,6 @@ static void read_a(const void *context, int64_t row, int64_t column, weir_c128 *
   const qt_scattering_source *s = p->job->scattering;
 
   assemble(o, p->point, row, column, out);
-  for (int c = 0; c < QT_LEADS && row == column; c++) {
-    const weir_c128 *sigma = sigma_at(o, p->point, c);
-    const int64_t n = o->system->lead[c].n;
-
-    for (int64_t i = 0; i < n * n && touches(o, row, c); i++) {
-      out[i].re -= sigma[i].re;
-      out[i].im -= sigma[i].im;
-    }
-  }
   if (s->add != NULL) {
     s->add(s->context, p->point, QT_SCATTERING_RETARDED, row, column, -1, out);
   }
