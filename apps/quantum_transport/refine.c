@@ -39,13 +39,13 @@ weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
                                  .n_integrals = integrals_of(s, integral),
                                  .integral = integral,
                                  .weight = s->weight};
-  bool met = true;
+  qt_energies_end end = QT_ENERGIES_MET;
 
   if (o->tolerance == 0 || s->n_energies < 2) {
     return WEIR_OK;
   }
   const weir_status status =
-      qt_energies_refine(&s->system, spec, &rule, &s->energy, &s->n_energies, &s->transport, &met);
+      qt_energies_refine(&s->system, spec, &rule, &s->energy, &s->n_energies, &s->transport, &end);
 
   if (status == WEIR_ERR_STOPPED) {
     return weir_fail(WEIR_ERR_STOPPED,
@@ -54,14 +54,21 @@ weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
                      (long long)before);
   }
   WEIR_TRY(status);
-  s->is_refined = met;
+  s->is_refined = end == QT_ENERGIES_MET;
   weir_info("run", "energy.tolerance: %lld energies are added to %lld",
             (long long)(s->n_energies - before), (long long)before);
-  if (!met) {
+  if (end == QT_ENERGIES_MOST) {
     weir_warn("run",
               "energy.max_points: %lld energies are too few for energy.tolerance %g: currents or "
               "conductances change by more when intervals of the %lld energies are halved",
               (long long)o->max_points, o->tolerance, (long long)s->n_energies);
+  }
+  if (end == QT_ENERGIES_LEAST) {
+    weir_warn("run",
+              "energy.shift: intervals of the energies narrower than %g eV are not halved, and "
+              "currents or conductances depend on them by more than energy.tolerance %g: give a "
+              "smaller energy.shift than %g eV, or a larger energy.tolerance",
+              2 * rule.least, o->tolerance, o->shift);
   }
   return WEIR_OK;
 }

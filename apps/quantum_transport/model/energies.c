@@ -18,6 +18,7 @@ typedef struct step {
   double *mean;     /* [n] transmission, mean over wave vectors */
   double *open;     /* [n] the larger one of T and modes        */
   bool *done;       /* [n] the interval from energy i on        */
+  bool is_short;    /* intervals too narrow to be halved may change an integral by too much */
   int64_t n, added; /* energies of the grid, and to add          */
   double *middle;   /* [added] */
   int64_t *at;      /* [added] interval of each                 */
@@ -71,6 +72,17 @@ static double allowed(const step *s, double part, double size)
   return s->spec->tolerance / 2 * (part + size / (double)s->n);
 }
 
+static bool is_narrow(const step *s, int64_t i)
+{
+  return s->energy[i + 1] - s->energy[i] < 2 * s->spec->least;
+}
+
+/* What an interval gives an integral if it transmits t all along. */
+static double part_of(const step *s, int64_t i, int f, double t)
+{
+  return fabs(of_interval(&s->spec->integral[f], s->energy + i, t, t));
+}
+
 /* Whether an interval may change an integral by more than it is allowed: were it open to all waves
  * that its ends have, and to one more. */
 static bool may_matter(const step *s, int64_t i, const double *size)
@@ -79,11 +91,29 @@ static bool may_matter(const step *s, int64_t i, const double *size)
   bool matters = false;
 
   for (int f = 0; f < s->spec->n_integrals; f++) {
-    const double most = fabs(of_interval(&s->spec->integral[f], s->energy + i, open, open));
-
-    matters = matters || most > allowed(s, 0, size[f]);
+    matters = matters || part_of(s, i, f, open) > allowed(s, 0, size[f]);
   }
   return matters;
+}
+
+/* Whether the open intervals that are too narrow to be halved, all together, may change an integral
+ * by more than the tolerance: a step between the ends of each may be at either of them, and one
+ * wave more or less may be open all along. */
+static bool lacks_narrow(const step *s, const double *size)
+{
+  bool lacks = false;
+
+  for (int f = 0; f < s->spec->n_integrals; f++) {
+    double sum = 0;
+
+    for (int64_t i = 0; i + 1 < s->n; i++) {
+      const double change = 1 + fabs(s->mean[i + 1] - s->mean[i]) / 2;
+
+      sum += !s->done[i] && is_narrow(s, i) ? part_of(s, i, f, change) : 0;
+    }
+    lacks = lacks || sum > s->spec->tolerance * size[f];
+  }
+  return lacks;
 }
 
 static weir_status sizes_of(const step *s, double **size)
@@ -106,14 +136,13 @@ static weir_status choose(step *s)
   WEIR_TRY_GOTO(weir_alloc(s->n, sizeof *s->at, (void **)&s->at), done);
   s->added = 0;
   for (int64_t i = 0; i + 1 < s->n; i++) {
-    const double width = s->energy[i + 1] - s->energy[i];
-
-    s->done[i] = s->done[i] || width < 2 * s->spec->least || !may_matter(s, i, size);
-    if (!s->done[i]) {
-      s->middle[s->added] = s->energy[i] + width / 2;
+    s->done[i] = s->done[i] || !may_matter(s, i, size);
+    if (!s->done[i] && !is_narrow(s, i)) {
+      s->middle[s->added] = s->energy[i] + (s->energy[i + 1] - s->energy[i]) / 2;
       s->at[s->added++] = i;
     }
   }
+  s->is_short = lacks_narrow(s, size);
 done:
   weir_free(&size);
   return status;
@@ -264,14 +293,20 @@ static weir_status share(const step *s, weir_dtype dtype, void *data, int64_t co
 /* What to add, on all ranks. */
 static weir_status choose_all(step *s)
 {
-  int64_t added = 0;
+  int64_t found[] = {0, 0};
 
   weir_free(&s->middle);
   weir_free(&s->at);
   WEIR_TRY(agree(s, s->leads ? choose(s) : WEIR_OK));
-  added = s->leads ? s->added : 0;
-  WEIR_TRY(share(s, WEIR_I64, &added, 1));
+  if (s->leads) {
+    found[0] = s->added;
+    found[1] = s->is_short;
+  }
+  WEIR_TRY(share(s, WEIR_I64, found, 2));
+  const int64_t added = found[0];
+
   s->added = added;
+  s->is_short = found[1] != 0;
   WEIR_TRY(
       agree(s, s->leads ? WEIR_OK : weir_alloc(added, sizeof *s->middle, (void **)&s->middle)));
   WEIR_TRY(agree(s, s->leads ? WEIR_OK : weir_alloc(added, sizeof *s->at, (void **)&s->at)));
@@ -323,7 +358,7 @@ static weir_status begin(step *s, const qt_transport *t)
 
 weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_spec,
                                const qt_energies_spec *spec, double **energy, int64_t *n,
-                               qt_transport *t, bool *met)
+                               qt_transport *t, qt_energies_end *end)
 {
   step at = {.s = s,
              .transport = t_spec,
@@ -334,18 +369,13 @@ weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_sp
              .held = weir_alloc_bytes()};
   weir_status status = WEIR_OK;
 
-  *met = true;
   WEIR_TRY_GOTO(agree(&at, begin(&at, t)), done);
-  while (*met) {
+  WEIR_TRY_GOTO(choose_all(&at), done);
+  while (at.added > 0 && at.n + at.added <= spec->most) {
+    WEIR_TRY_GOTO(add_energies(&at, t), done);
     WEIR_TRY_GOTO(choose_all(&at), done);
-    if (at.added == 0) {
-      break;
-    }
-    *met = at.n + at.added <= spec->most;
-    if (*met) {
-      WEIR_TRY_GOTO(add_energies(&at, t), done);
-    }
   }
+  *end = at.added > 0 ? QT_ENERGIES_MOST : at.is_short ? QT_ENERGIES_LEAST : QT_ENERGIES_MET;
 done:
   *energy = at.energy;
   *n = at.n;

@@ -37,18 +37,24 @@ static void begin(const ribbon *r, int64_t n, double low, double high, subject *
   s->spec.shift = 1e-7;
 }
 
-static weir_status refine(subject *s, double tolerance, int64_t most, const double *weight,
-                          bool *met)
+static weir_status refine_to(subject *s, double least, double tolerance, int64_t most,
+                             const double *weight, qt_energies_end *end)
 {
   const qt_energies_spec rule = {.tolerance = tolerance,
-                                 .least = 1e-6,
+                                 .least = least,
                                  .most = most,
                                  .n_integrals = 2,
                                  .integral = s->integral,
                                  .weight = weight};
 
   WEIR_TRY(qt_transport_create(&s->system, &s->spec, &s->transport));
-  return qt_energies_refine(&s->system, &s->spec, &rule, &s->energy, &s->n, &s->transport, met);
+  return qt_energies_refine(&s->system, &s->spec, &rule, &s->energy, &s->n, &s->transport, end);
+}
+
+static weir_status refine(subject *s, double tolerance, int64_t most, const double *weight,
+                          qt_energies_end *end)
+{
+  return refine_to(s, 1e-6, tolerance, most, weight, end);
 }
 
 static void finish(subject *s)
@@ -95,12 +101,13 @@ static void check_formula(const ribbon *r, int64_t n, double low, double high, s
   integrals(s, FINE, fine, t, exact);
   for (double tolerance = 1e-2; tolerance > 0.5e-4; tolerance /= 10) {
     const subject kept = *s;
-    bool met;
+    qt_energies_end end;
 
     begin(r, n, low, high, s);
     memcpy(s->integral, kept.integral, sizeof kept.integral);
-    assert_ok(refine(s, tolerance, 4000, whole, &met));
-    assert_true(met && s->n > before && s->n < 40 * n && s->transport.n_energies == s->n);
+    assert_ok(refine(s, tolerance, 4000, whole, &end));
+    assert_true(end == QT_ENERGIES_MET && s->n > before && s->n < 40 * n &&
+                s->transport.n_energies == s->n);
     integrals(s, s->n, s->energy, s->transport.transmission, got);
     for (int i = 0; i < 2; i++) {
       assert_true(fabs(got[i] / exact[i] - 1) < tolerance);
@@ -201,7 +208,7 @@ static void spectra_are_those_of_the_grid(void **state)
   const ribbon r = {.width = 3, .length = 6, .hopping = -1, .periodic = -0.7, .disorder = 1.5};
   qt_transport again;
   subject s;
-  bool met;
+  qt_energies_end end;
 
   (void)state;
   begin(&r, 17, -1.11, 1.31, &s);
@@ -210,8 +217,8 @@ static void spectra_are_those_of_the_grid(void **state)
   s.spec.k = k;
   s.spec.threads = 2;
   s.spec.dos = s.spec.lead_dos = s.spec.bond_currents = true;
-  assert_ok(refine(&s, 1e-3, 1000, weight, &met));
-  assert_true(met && s.n > 25);
+  assert_ok(refine(&s, 1e-3, 1000, weight, &end));
+  assert_true(end == QT_ENERGIES_MET && s.n > 25);
   s.spec.energy = s.energy;
   s.spec.n_energies = s.n;
   assert_ok(qt_transport_create(&s.system, &s.spec, &again));
@@ -238,24 +245,76 @@ static void additions_end(void **state)
 {
   const ribbon r = {.width = 1, .length = 7, .hopping = -1, .bond = weak};
   subject s;
-  bool met;
+  qt_energies_end end;
 
   (void)state;
   begin(&r, 41, -1.013, 0.987, &s); /* no electrons are at 0 K at these energies */
   electrons(&s, 30, 0.1, 0);
-  assert_ok(refine(&s, 1e-3, 1000, whole, &met));
-  assert_true(met && s.n == 41);
+  assert_ok(refine(&s, 1e-3, 1000, whole, &end));
+  assert_true(end == QT_ENERGIES_MET && s.n == 41);
   finish(&s);
   begin(&r, 41, 2.1, 3, &s); /* above the band */
   electrons(&s, 2.5, 0.1, 300);
-  assert_ok(refine(&s, 1e-3, 1000, whole, &met));
-  assert_true(met && s.n <= 81);
+  assert_ok(refine(&s, 1e-3, 1000, whole, &end));
+  assert_true(end == QT_ENERGIES_MET && s.n <= 81);
   finish(&s);
   begin(&r, 41, -1.013, 0.987, &s);
   electrons(&s, 0.013, 0.05, 30);
-  assert_ok(refine(&s, 1e-6, 60, whole, &met));
-  assert_true(!met && s.n <= 60 && s.n == s.transport.n_energies);
+  assert_ok(refine(&s, 1e-6, 60, whole, &end));
+  assert_true(end == QT_ENERGIES_MOST && s.n <= 60 && s.n == s.transport.n_energies);
   finish(&s);
+}
+
+/* Intervals too narrow to be halved are no reason to take the tolerance for met: those of a grid
+ * that cannot be refined at all, those about a resonance that are left. */
+static void narrow_intervals_are_counted(void **state)
+{
+  static const struct {
+    double least, tolerance;
+    qt_energies_end end;
+  } c[] = {{0.05, 1e-3, QT_ENERGIES_LEAST},  {0.02, 1e-3, QT_ENERGIES_LEAST},
+           {0.004, 1e-3, QT_ENERGIES_LEAST}, {1e-7, 1e-3, QT_ENERGIES_MET},
+           {2e-6, 1e-3, QT_ENERGIES_MET},    {0.05, 1, QT_ENERGIES_LEAST},
+           {1e-4, 0.1, QT_ENERGIES_MET}};
+  const ribbon r = {.width = 1, .length = 7, .hopping = -1, .bond = weak};
+  qt_energies_end end;
+  subject s;
+
+  (void)state;
+  for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+    begin(&r, 41, -1.013, 0.987, &s);
+    electrons(&s, 0.013, 0.05, 30);
+    assert_ok(refine_to(&s, c[i].least, c[i].tolerance, 4000, whole, &end));
+    assert_int_equal(end, c[i].end);
+    assert_true(s.n == 41 || c[i].least < 0.025);
+    for (int64_t j = 1; j < s.n; j++) {
+      assert_true(s.energy[j] - s.energy[j - 1] > 0.999 * fmin(c[i].least, 0.05));
+    }
+    finish(&s);
+  }
+  begin(&r, 41, -1.013, 0.987, &s); /* where no electrons are, nothing depends on them */
+  electrons(&s, 30, 0.1, 0);
+  assert_ok(refine_to(&s, 1, 1e-3, 1000, whole, &end));
+  assert_true(end == QT_ENERGIES_MET && s.n == 41);
+  finish(&s);
+}
+
+/* At the shift of energies that is usual, 1e-6 eV, steps of the transmission in the middle of the
+ * window are resolved to usual tolerances, above a band edge and on one, cold and warm. */
+static void steps_are_resolved_at_the_usual_shift(void **state)
+{
+  const ribbon r = {.width = 5, .length = 3, .hopping = -1};
+  qt_energies_end end;
+  subject s;
+
+  (void)state;
+  for (int i = 0; i < 8; i++) {
+    begin(&r, 30, -0.5, 3.2, &s);
+    electrons(&s, i % 2 == 0 ? 1 : 1.01, i % 4 < 2 ? 0.05 : 1e-3, i < 4 ? 30 : 300);
+    assert_ok(refine_to(&s, 2e-6, 1e-3, 10000, whole, &end));
+    assert_int_equal(end, QT_ENERGIES_MET);
+    finish(&s);
+  }
 }
 
 /* What was computed before energies are added is resumed where the save says that more follows. */
@@ -293,7 +352,8 @@ static void missing_memory_is_reported(void **state)
 {
   const ribbon r = {.width = 1, .length = 7, .hopping = -1, .bond = weak};
   int64_t failures = 0;
-  bool hit = true, met;
+  qt_energies_end end;
+  bool hit = true;
   subject s;
 
   (void)state;
@@ -304,7 +364,7 @@ static void missing_memory_is_reported(void **state)
     electrons(&s, 0.013, 0.05, 30);
     s.spec.lead_dos = true;
     weir_alloc_fail_after(k);
-    const weir_status status = refine(&s, 0.3, 1000, whole, &met);
+    const weir_status status = refine(&s, 0.3, 1000, whole, &end);
 
     hit = weir_alloc_count() >= k;
     weir_alloc_fail_after(0);
@@ -324,6 +384,8 @@ int main(void)
       cmocka_unit_test(heat_is_resolved),
       cmocka_unit_test(spectra_are_those_of_the_grid),
       cmocka_unit_test(additions_end),
+      cmocka_unit_test(narrow_intervals_are_counted),
+      cmocka_unit_test(steps_are_resolved_at_the_usual_shift),
       cmocka_unit_test(the_first_grid_is_saved),
       cmocka_unit_test(missing_memory_is_reported),
   };

@@ -175,6 +175,9 @@ static void grids_that_miss_the_window_are_named(void **state)
       {"--set device=chain --set energy.points=81", "more than k_B T", NULL},
       {"--set device=chain --set energy.points=51", "give at least 176 energies", "-"},
       {"--set device=chain --set contact.mu=9 --set contact.temperature=0", "do not hold", "-"},
+      {"--set device=chain --set energy.points=51 --set energy.tolerance=1e-3 --set "
+       "energy.shift=0.05",
+       "energy.shift: intervals of the energies narrower than 0.2 eV are not halved", "-"},
       {"--set device=harmonic_chain --set energy.min=1e-4", "do not hold the window of the leads",
        NULL},
       {"--set device=harmonic_chain --set energy.min=1e-2 --set 'contact={temperature: 50, "
@@ -186,7 +189,7 @@ static void grids_that_miss_the_window_are_named(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *const run = in_scratch("window%zu", i);
 
-    assert_int_equal(program("run --set energy.max=%s %s --out %s", i == 6 ? "0.01" : "2",
+    assert_int_equal(program("run --set energy.max=%s %s --out %s", i == 7 ? "0.01" : "2",
                              cases[i].arguments, run),
                      0);
     assert_non_null(strstr(printed(), cases[i].text));
