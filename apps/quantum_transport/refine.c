@@ -3,58 +3,35 @@
 
 #include <math.h>
 
+#include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "model/energies.h"
 
-enum { MOST_INTEGRALS = 64 };
-
-/* What of a run is integrated over energies; returns how many. */
-static int integrals_of(const qt_study *s, qt_integral out[MOST_INTEGRALS])
+/* What of a run is integrated over energies, for the caller to free, and how much. */
+static weir_status list_integrals(const qt_study *s, qt_integral **out, int *n)
 {
   const weir_real_list *list = &s->cfg->contact.conductance_temperatures;
   const bool phonons = s->system.particle == QT_PHONONS;
-  int n = 0;
 
-  out[n++] = (qt_integral){phonons ? QT_PHONON_CURRENT : QT_ELECTRON_CURRENT,
-                           {s->reservoir[QT_LEFT], s->reservoir[QT_RIGHT]}};
+  *n = phonons ? 1 + (int)list->count : 2;
+  WEIR_TRY(weir_alloc(*n, sizeof **out, (void **)out));
+  (*out)[0] = (qt_integral){phonons ? QT_PHONON_CURRENT : QT_ELECTRON_CURRENT,
+                            {s->reservoir[QT_LEFT], s->reservoir[QT_RIGHT]}};
   if (!phonons) {
-    out[n++] =
+    (*out)[1] =
         (qt_integral){QT_ELECTRON_CONDUCTANCE, {{s->mu, s->cfg->contact.temperature}, {0, 0}}};
-    return n;
   }
-  for (int64_t i = 0; i < list->count && n < MOST_INTEGRALS; i++) {
-    out[n++] = (qt_integral){QT_PHONON_CONDUCTANCE, {{0, list->items[i]}, {0, 0}}};
+  for (int i = 1; phonons && i < *n; i++) {
+    (*out)[i] = (qt_integral){QT_PHONON_CONDUCTANCE, {{0, list->items[i - 1]}, {0, 0}}};
   }
-  return n;
+  return WEIR_OK;
 }
 
-weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
+/* What is said of the energies that are added to `before`. */
+static void tell(const qt_study *s, int64_t before, double least, qt_energies_end end)
 {
   const qt_energy_opts *o = &s->cfg->energy;
-  const int64_t before = s->n_energies;
-  qt_integral integral[MOST_INTEGRALS];
-  const qt_energies_spec rule = {.tolerance = o->tolerance,
-                                 .least = fmax(2 * o->shift, 1e-9),
-                                 .most = o->max_points,
-                                 .n_integrals = integrals_of(s, integral),
-                                 .integral = integral,
-                                 .weight = s->weight};
-  qt_energies_end end = QT_ENERGIES_MET;
 
-  if (o->tolerance == 0 || s->n_energies < 2) {
-    return WEIR_OK;
-  }
-  const weir_status status =
-      qt_energies_refine(&s->system, spec, &rule, &s->energy, &s->n_energies, &s->transport, &end);
-
-  if (status == WEIR_ERR_STOPPED) {
-    return weir_fail(WEIR_ERR_STOPPED,
-                     "stopped while energies were added to the %lld that are "
-                     "computed (energy.tolerance): repeat the command to resume it",
-                     (long long)before);
-  }
-  WEIR_TRY(status);
-  s->is_refined = end == QT_ENERGIES_MET;
   weir_info("run", "energy.tolerance: %lld energies are added to %lld",
             (long long)(s->n_energies - before), (long long)before);
   if (end == QT_ENERGIES_MOST) {
@@ -68,7 +45,41 @@ weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
               "energy.shift: intervals of the energies narrower than %g eV are not halved, and "
               "currents or conductances depend on them by more than energy.tolerance %g: give a "
               "smaller energy.shift than %g eV, or a larger energy.tolerance",
-              2 * rule.least, o->tolerance, o->shift);
+              2 * least, o->tolerance, o->shift);
   }
+}
+
+weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
+{
+  const qt_energy_opts *o = &s->cfg->energy;
+  const int64_t before = s->n_energies;
+  qt_integral *integral = NULL;
+  qt_energies_spec rule = {.tolerance = o->tolerance,
+                           .least = fmax(2 * o->shift, 1e-9),
+                           .most = o->max_points,
+                           .weight = s->weight};
+  qt_energies_end end = QT_ENERGIES_MET;
+
+  if (o->tolerance == 0 || s->n_energies < 2) {
+    return WEIR_OK;
+  }
+  weir_status status = list_integrals(s, &integral, &rule.n_integrals);
+
+  status = s->comm != NULL ? weir_comm_agree(s->comm, status) : status;
+  rule.integral = integral;
+  if (status == WEIR_OK) {
+    status = qt_energies_refine(&s->system, spec, &rule, &s->energy, &s->n_energies, &s->transport,
+                                &end);
+  }
+  weir_free(&integral);
+  if (status == WEIR_ERR_STOPPED) {
+    return weir_fail(WEIR_ERR_STOPPED,
+                     "stopped while energies were added to the %lld that are "
+                     "computed (energy.tolerance): repeat the command to resume it",
+                     (long long)before);
+  }
+  WEIR_TRY(status);
+  s->is_refined = end == QT_ENERGIES_MET;
+  tell(s, before, rule.least, end);
   return WEIR_OK;
 }

@@ -206,6 +206,37 @@ static void grids_that_miss_the_window_are_named(void **state)
   assert_null(strstr(printed(), "k_B T"));
 }
 
+/* Energies are added for every temperature of the table, however long it is. */
+static void energies_are_added_for_all_temperatures(void **state)
+{
+  char list[1024] = "[300";
+  int64_t added[3];
+
+  (void)state;
+  for (int i = 0; i < 3; i++) { /* 300 K, with 20 K at its end, with others between them */
+    const char *const run = in_scratch("table%d", i);
+    char end[16] = "";
+
+    for (int n = 0; i == 2 && n < 80; n++) {
+      (void)strcat(list, ", 300");
+    }
+    (void)snprintf(end, sizeof end, i > 0 ? ", 20]" : "]");
+    assert_int_equal(
+        program("run --set 'device={harmonic_chain: {defect_mass: 90, defect_site: 5}}'"
+                " --set 'energy={min: 1e-3, max: 0.061, points: 3, tolerance: 1e-4}' "
+                "--set 'contact={temperature: 300, conductance_temperatures: %s%s}' "
+                "--set lead.method=modes --set output.dos=false --out %s",
+                list, end, run),
+        0);
+    const char *const text = strstr(printed(), "energy.tolerance: ");
+
+    assert_non_null(text);
+    added[i] = strtoll(text + strlen("energy.tolerance: "), NULL, 10);
+  }
+  assert_true(added[0] > 0 && added[1] > added[0]);
+  assert_int_equal(added[2], added[1]);
+}
+
 /* No time is known beforehand: rows of all phases, and the rates that belong together. */
 static void phases_are_timed_relative_to_products(void **state)
 {
@@ -443,6 +474,7 @@ int main(void)
       TEST(heat_of_a_chain_at_low_temperature_is_the_quantum),
       TEST(thermal_conductance_is_not_given_where_the_grid_is_coarse),
       TEST(grids_that_miss_the_window_are_named),
+      TEST(energies_are_added_for_all_temperatures),
       TEST(phases_are_timed_relative_to_products),
       TEST(prepared_matrices_are_the_device),
       TEST(what_is_wrong_is_refused_by_name),
