@@ -11,7 +11,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "model/electrostatics/potential.h"
-#include "model/electrostatics/ranks.h"
+#include "model/ranks.h"
 
 void qt_iv_fini(qt_iv *iv)
 {

@@ -6,7 +6,7 @@
 #include "base/weir_file.h"
 #include "io/weir_npy.h"
 #include "iv.h"
-#include "model/electrostatics/ranks.h"
+#include "model/ranks.h"
 
 /* Numbers in front of the arrays: the version of the layout, the digest in eight pieces, and the
  * rest. */

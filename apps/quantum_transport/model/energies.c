@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "comm/weir_request.h"
+#include "model/ranks.h"
 
 /* A step of the refinement: the grid so far and the energies to add, each in the middle of an
  * interval. Rank 0 alone has means and intervals. */
@@ -270,24 +270,13 @@ done:
 
 static weir_status agree(const step *s, weir_status status)
 {
-  return s->transport->comm != NULL ? weir_comm_agree(s->transport->comm, status) : status;
+  return qt_ranks_agree(s->transport->comm, status);
 }
 
-/* Numbers of rank 0, 0 on the others, become those of all. */
-static weir_status share(const step *s, weir_dtype dtype, void *data, int64_t count)
+/* Items of rank 0, each of 8 bytes, to all. */
+static weir_status share(const step *s, void *data, int64_t count)
 {
-  weir_request *r = NULL;
-
-  if (s->transport->comm == NULL || count == 0) {
-    return WEIR_OK;
-  }
-  WEIR_TRY(weir_allreduce_create(s->transport->comm, "energies to add",
-                                 weir_reducer_of(WEIR_MERGE_SUM, dtype), data, count, &r));
-  weir_status status = weir_request_start(r);
-
-  status = status == WEIR_OK ? weir_request_wait(r) : status;
-  weir_request_destroy(&r);
-  return status;
+  return qt_ranks_broadcast(s->transport->comm, "energies to add", data, 8 * count);
 }
 
 /* What to add, on all ranks. */
@@ -302,7 +291,7 @@ static weir_status choose_all(step *s)
     found[0] = s->added;
     found[1] = s->is_short;
   }
-  WEIR_TRY(share(s, WEIR_I64, found, 2));
+  WEIR_TRY(share(s, found, 2));
   const int64_t added = found[0];
 
   s->added = added;
@@ -310,8 +299,8 @@ static weir_status choose_all(step *s)
   WEIR_TRY(
       agree(s, s->leads ? WEIR_OK : weir_alloc(added, sizeof *s->middle, (void **)&s->middle)));
   WEIR_TRY(agree(s, s->leads ? WEIR_OK : weir_alloc(added, sizeof *s->at, (void **)&s->at)));
-  WEIR_TRY(share(s, WEIR_F64, s->middle, added));
-  return share(s, WEIR_I64, s->at, added);
+  WEIR_TRY(share(s, s->middle, added));
+  return share(s, s->at, added);
 }
 
 /* What of a limit of memory is left beside what has been added and the longest array anew. */
@@ -363,7 +352,7 @@ weir_status qt_energies_refine(const qt_system *s, const qt_transport_spec *t_sp
   step at = {.s = s,
              .transport = t_spec,
              .spec = spec,
-             .leads = t_spec->comm == NULL || weir_comm_rank(t_spec->comm) == 0,
+             .leads = qt_ranks_rank(t_spec->comm) == 0,
              .energy = *energy,
              .n = *n,
              .held = weir_alloc_bytes()};

@@ -9,7 +9,7 @@
 #include "base/weir_signal.h"
 #include "device/weir_parallel.h"
 #include "model/electrostatics/contour.h"
-#include "model/electrostatics/ranks.h"
+#include "model/ranks.h"
 #include "model/rgf/rgf.h"
 #include "model/units.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/weir_alloc.h"
 #include "model/electrostatics/poisson.h"
-#include "model/electrostatics/ranks.h"
+#include "model/ranks.h"
 #include "petsc/qt_petsc.h"
 
 /* Arrays of nodes are those of the whole grid, in its order; of u what a rank's slab and the nodes

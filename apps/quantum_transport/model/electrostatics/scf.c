@@ -11,8 +11,8 @@
 #include "base/weir_signal.h"
 #include "model/electrostatics/mixing.h"
 #include "model/electrostatics/potential.h"
-#include "model/electrostatics/ranks.h"
 #include "model/electrostatics/scf_priv.h"
+#include "model/ranks.h"
 #include "model/units.h"
 
 void qt_bias_fini(qt_bias *b)

@@ -8,7 +8,7 @@
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
 #include "model/electrostatics/density.h"
-#include "model/electrostatics/ranks.h"
+#include "model/ranks.h"
 #include "model/units.h"
 
 /* Spectra at one energy, means over wave vectors: states [2, n] per spin that a lead fills. */

@@ -1,7 +1,8 @@
-/* ranks.h - what all ranks of an electrostatic computation have alike. comm NULL or of one rank:
- * nothing is sent. All collective; where one fails on a rank alone, that rank ends the run. */
-#ifndef QT_ELECTROSTATICS_RANKS_H
-#define QT_ELECTROSTATICS_RANKS_H
+/* ranks.h - what all ranks of a computation have alike. comm NULL or of one rank: nothing is sent.
+ * All collective; where memory is missing on one rank they fail on all alike, and a rank that
+ * cannot send what others wait for ends the run. */
+#ifndef QT_RANKS_H
+#define QT_RANKS_H
 #include "comm/weir_comm.h"
 
 int qt_ranks_size(const weir_comm *c);

@@ -1,5 +1,5 @@
 /* ranks.c - see ranks.h. */
-#include "model/electrostatics/ranks.h"
+#include "model/ranks.h"
 
 #include "base/weir_alloc.h"
 #include "comm/weir_request.h"
