@@ -53,7 +53,6 @@ static weir_status dope(const qt_bands_spec *bands, qt_scf *scf)
     of_lead[QT_LEFT] += block == 0 ? scf->donors[a] : 0;
     of_lead[QT_RIGHT] += block == s->n_blocks - 1 ? scf->donors[a] : 0;
   }
-  scf->mu = scf->spec.mu;
   for (int c = 0; c < QT_LEADS; c++) {
     if (scf->spec.opts->fermi_level == QT_FERMI_DOPING) {
       WEIR_TRY(qt_bands_find_mu(&s->lead[c], scf->spec.k, bands, of_lead[c], kt, &scf->bands[c],
@@ -62,7 +61,6 @@ static weir_status dope(const qt_bands_spec *bands, qt_scf *scf)
       scf->fermi[c] = scf->spec.mu;
     }
   }
-  scf->mu = scf->fermi[QT_LEFT];
   return WEIR_OK;
 }
 
@@ -81,10 +79,31 @@ static weir_status check(const qt_system *s, const qt_scf_spec *spec, qt_grid *g
                      "contact.temperature: %g K; electrostatics needs at least 1 K",
                      spec->temperature);
   }
-  WEIR_TRY(qt_grid_of_device(spec->opts, s, grid));
+  WEIR_TRY(qt_ranks_agree(spec->comm, qt_grid_of_device(spec->opts, s, grid)));
   /* A build without PETSc, or its options, are refused before what takes time. */
   WEIR_TRY(qt_poisson_create(grid, spec->petsc, spec->comm, spec->opts->poisson_ranks, &poisson));
   qt_poisson_destroy(&poisson);
+  return WEIR_OK;
+}
+
+/* Levels and edges of rank 0 to all: they decide where contours have points, and processors of
+ * other kinds may round differently. Collective. */
+static weir_status share_levels(qt_scf *scf)
+{
+  double level[QT_LEADS][3];
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    level[c][0] = scf->fermi[c];
+    level[c][1] = scf->bands[c].valence;
+    level[c][2] = scf->bands[c].conduction;
+  }
+  WEIR_TRY(qt_ranks_broadcast(scf->spec.comm, "levels of leads", level, sizeof level));
+  for (int c = 0; c < QT_LEADS; c++) {
+    scf->fermi[c] = level[c][0];
+    scf->bands[c].valence = level[c][1];
+    scf->bands[c].conduction = level[c][2];
+  }
+  scf->mu = scf->fermi[QT_LEFT];
   return WEIR_OK;
 }
 
@@ -103,7 +122,8 @@ weir_status qt_scf_create(const qt_system *s, const qt_scf_spec *spec, qt_scf *o
     status = qt_bands_create(&s->lead[c], spec->n_k, spec->k, &bands, &out->bands[c]);
   }
   WEIR_TRY(qt_ranks_agree(spec->comm, status));
-  return qt_ranks_agree(spec->comm, dope(&bands, out));
+  WEIR_TRY(qt_ranks_agree(spec->comm, dope(&bands, out)));
+  return share_levels(out);
 }
 
 /* A bias point while it is solved. */
