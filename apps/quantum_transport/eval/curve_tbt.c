@@ -28,7 +28,10 @@ static weir_status read_real(weir_netcdf *nc, const char *path, const char *name
   }
   for (int i = 0; i < n_dims; i++) {
     lengths[i] = shape.lengths[i];
-    count *= shape.lengths[i];
+    if (!weir_mul_ok(count, lengths[i], &count)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: '%s' has more numbers than can be counted: %lld x %lld",
+                       path, name, (long long)shape.lengths[0], (long long)lengths[i]);
+    }
   }
   WEIR_TRY(weir_alloc(count, weir_dtype_size(shape.dtype), &raw));
   weir_status status = weir_netcdf_read(nc, var, start, lengths, raw);
@@ -96,6 +99,20 @@ static weir_status find_electrodes(weir_netcdf *nc, const char *path, char name[
   return weir_netcdf_group_name(nc, 1, name[1], NAME);
 }
 
+static weir_status has_variable(weir_netcdf *nc, const char *name, bool *out)
+{
+  char at[3 * NAME];
+  int n = 0;
+
+  *out = false;
+  WEIR_TRY(weir_netcdf_count(nc, &n));
+  for (int i = 0; i < n && !*out; i++) {
+    WEIR_TRY(weir_netcdf_name(nc, i, at, sizeof at));
+    *out = strcmp(at, name) == 0;
+  }
+  return WEIR_OK;
+}
+
 /* T(k, E) from one electrode to the other, from whichever has it; all of the other order are the
  * same. */
 static weir_status read_transmission(weir_netcdf *nc, const char *path, int64_t lengths[2],
@@ -107,15 +124,13 @@ static weir_status read_transmission(weir_netcdf *nc, const char *path, int64_t 
   WEIR_TRY(find_electrodes(nc, path, name));
   for (int from = 0; from < 2 && *out == NULL && status == WEIR_OK; from++) {
     weir_netcdf *group = NULL;
-    weir_netcdf_shape shape;
-    int var;
+    bool has = false;
 
     (void)snprintf(variable, sizeof variable, "%s.T", name[1 - from]);
     WEIR_TRY(weir_netcdf_open_group(nc, name[from], &group));
-    if (weir_netcdf_find(group, variable, &var, &shape) == WEIR_OK) {
+    status = has_variable(group, variable, &has);
+    if (status == WEIR_OK && has) {
       status = read_real(group, path, variable, 2, lengths, out);
-    } else {
-      weir_clear_failure();
     }
     weir_netcdf_close(&group);
   }

@@ -164,6 +164,37 @@ static void files_of_tbtrans_are_read(void **state)
   assert_true(weir_check_faults(make, path) >= 8);
 }
 
+/* A variable over 2^33 x 2^33 values, 2^66, of which none is stored. */
+static void variables_of_too_many_values_are_refused(void **state)
+{
+  const double energy[] = {0, 1}, weight = 1;
+  const int64_t lengths[] = {1, 2}, chunks[] = {1, 1024};
+  weir_netcdf *nc = NULL, *group = NULL;
+  qt_curve c;
+  int dims[2], huge[2], var;
+
+  if (!weir_netcdf_available()) {
+    fprintf(stderr, "skipped: this build has no NetCDF\n");
+    skip();
+  }
+  (void)snprintf(path, sizeof path, "%s/huge.TBT.nc", dir);
+  assert_ok(weir_netcdf_create(path, &nc));
+  assert_ok(weir_netcdf_dim(nc, "nkpt", 1, &dims[0]));
+  assert_ok(weir_netcdf_dim(nc, "ne", 2, &dims[1]));
+  assert_ok(weir_netcdf_dim(nc, "rows", (int64_t)1 << 33, &huge[0]));
+  assert_ok(weir_netcdf_dim(nc, "columns", (int64_t)1 << 33, &huge[1]));
+  put_list(nc, "E", 1, &dims[1], &lengths[1], energy);
+  put_list(nc, "wkpt", 1, dims, lengths, &weight);
+  assert_ok(weir_netcdf_group(nc, "A", &group));
+  assert_ok(weir_netcdf_var(group, "B.T", WEIR_F64, 2, huge, &var));
+  assert_ok(weir_netcdf_chunk(group, var, chunks, 0));
+  assert_ok(weir_netcdf_group(nc, "B", &group));
+  assert_ok(weir_netcdf_commit(&nc));
+  assert_int_equal(qt_curve_read(path, &c), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "huge.TBT.nc"));
+  assert_non_null(strstr(weir_last_message(), "variable B.T has"));
+}
+
 /* A file that begins as NetCDF and is larger than it has blocks. */
 static void large_files_are_not_read_as_a_whole(void **state)
 {
@@ -197,6 +228,7 @@ int main(void)
       cmocka_unit_test(wrong_files_are_refused_with_their_line),
       cmocka_unit_test(files_of_a_run_are_read),
       cmocka_unit_test(files_of_tbtrans_are_read),
+      cmocka_unit_test(variables_of_too_many_values_are_refused),
       cmocka_unit_test(large_files_are_not_read_as_a_whole),
       cmocka_unit_test(memory_that_is_refused_is_reported),
   };
