@@ -372,15 +372,46 @@ static weir_status fit(job *j, double *bytes)
       (*bytes - left) / mib);
 }
 
-/* Equal steps of at most 1.5 times the height through the energies at which the leads differ; what
- * is summed is their integral of (f_L - f_R) G Gamma G^H / 2 pi. */
+/* Heights of a line above the real axis in a step of it; most energies of one. */
+static const double step_heights = 1.5, most_steps = 1e6;
+
+/* The energies at which the leads differ. */
+static void get_ends(const qt_density_spec *spec, double *lo, double *hi)
+{
+  const double beyond = 12; /* k_B T */
+  const qt_reservoir *r = spec->reservoir;
+  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature;
+
+  *lo = fmin(r[0].mu, r[1].mu) - beyond * kt;
+  *hi = fmax(r[0].mu, r[1].mu) + beyond * kt;
+}
+
+/* Before anything is computed. */
+static weir_status check_broadening(const qt_density_spec *spec)
+{
+  double lo, hi;
+
+  get_ends(spec, &lo, &hi);
+  const double longest = step_heights * spec->broadening, steps = (hi - lo) / longest;
+
+  return steps <= most_steps
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "electrostatics.broadening: %g eV needs %.3g energies from %g to %g eV, "
+                         "at most %g are possible: give at least %.3g eV, or 0",
+                         spec->broadening, steps, lo, hi, most_steps,
+                         1.01 * (hi - lo) / (step_heights * most_steps));
+}
+
+/* Equal steps through the energies at which the leads differ; what is summed is their integral of
+ * (f_L - f_R) G Gamma G^H / 2 pi. */
 static weir_status make_line(job *j)
 {
-  const double beyond = 12, most = 1.5; /* k_B T; heights */
   const qt_reservoir *r = j->spec->reservoir;
-  const double kt = QT_BOLTZMANN * r[QT_LEFT].temperature;
-  const double lo = fmin(r[0].mu, r[1].mu) - beyond * kt, hi = fmax(r[0].mu, r[1].mu) + beyond * kt;
-  const int64_t steps = (int64_t)ceil((hi - lo) / (most * j->height));
+  double lo, hi;
+
+  get_ends(j->spec, &lo, &hi);
+  const int64_t steps = (int64_t)ceil((hi - lo) / (step_heights * j->height));
   const double step = (hi - lo) / (double)steps;
 
   j->n_points = steps + 1;
@@ -531,6 +562,9 @@ weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec, q
   weir_status status = WEIR_OK;
 
   *out = (qt_density){.electrons = NULL};
+  if (biased && spec->broadening > 0) {
+    WEIR_TRY(check_broadening(spec));
+  }
   WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, make_arrays(s->n, &p, out)), done);
   WEIR_TRY_GOTO(solve_contour(s, spec, 0, p.of[EQUILIBRIUM], &out->n_contour), done);
   if (biased) {

@@ -44,7 +44,8 @@ typedef struct qt_density {
   int64_t n_contour, n_real; /* energies that were computed */
 } qt_density;
 /* The same bits on any number of ranks and threads, and within any budget. Collective over
- * spec->comm. Fails on all ranks alike: WEIR_ERR_CONFIG (temperatures; the budget is too small),
+ * spec->comm. Fails on all ranks alike: WEIR_ERR_CONFIG (temperatures; a broadening that takes more
+ * than 1e6 energies; the budget is too small),
  * WEIR_ERR_NUMERIC, WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_density_create(const qt_system *s, const qt_density_spec *spec,
                               qt_density *out) WEIR_CHECKED;

@@ -2,6 +2,7 @@
 #include "model/electrostatics/density.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -169,6 +170,17 @@ static void a_biased_barrier_holds_what_both_leads_inject(void **state)
     assert_near(d.electrons[i], expected[i], 5e-3);
   }
   assert_near(d.current / current, 1, 1e-3);
+  qt_density_fini(&d);
+  for (int i = 0; i < 3; i++) { /* as many energies as no line has */
+    spec.broadening = (const double[]){5e-7, 1e-14, 1e-300}[i];
+    assert_int_equal(qt_density_create(&s, &spec, &d), WEIR_ERR_CONFIG);
+    assert_non_null(strstr(weir_last_message(), "electrostatics.broadening: "));
+    assert_non_null(strstr(weir_last_message(), "give at least 6.2e-07 eV"));
+    assert_null(d.electrons);
+  }
+  spec.broadening = 1e-300; /* not read where the leads are in equilibrium */
+  spec.reservoir[QT_RIGHT] = spec.reservoir[QT_LEFT];
+  assert_ok(qt_density_create(&s, &spec, &d));
   qt_density_fini(&d);
   qt_system_fini(&s);
   qt_system_fini(&flat);
