@@ -150,7 +150,9 @@ typedef struct runner {
 /* Where a fault inside a kernel leads. */
 struct guard {
   ucontext_t *home; /* NULL: no kernel runs guarded */
-  const void *address;
+  bool faulted;
+  const void *address; /* NULL also where the system does not say it: on x86-64 for every address
+                        * that no pointer can be */
 };
 static struct guard *guard_of(void)
 {
@@ -168,6 +170,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     signal(number, SIG_DFL);
     return;
   }
+  guard->faulted = true;
   guard->address = info->si_addr;
   setcontext(guard->home);
 }
@@ -265,12 +268,23 @@ static int64_t run_phase(runner *r)
       }
       swapcontext(&r->home, &r->fibers[r->current].context);
     }
-    if (guard_of()->address != NULL) {
+    if (guard_of()->faulted) {
       return -1;
     }
     ended += r->fibers[r->current].ended;
   }
   return ended;
+}
+
+static weir_status fail_fault(const runner *r)
+{
+  const void *address = guard_of()->address;
+
+  return weir_fail(WEIR_ERR_EXTERNAL, "launch of %s: address %p must not be touched by it%s",
+                   r->run->op->kernel->name, address,
+                   address != NULL ? ""
+                                   : " (NULL, or far outside of all memory): look for an argument "
+                                     "that is NULL, or an index that nothing has set");
 }
 
 static weir_status run_fibers(runner *r)
@@ -288,8 +302,7 @@ static weir_status run_fibers(runner *r)
       ended = run_phase(r);
     }
     if (ended < 0) {
-      return weir_fail(WEIR_ERR_EXTERNAL, "launch of %s: address %p must not be touched by it",
-                       r->run->op->kernel->name, guard_of()->address);
+      return fail_fault(r);
     }
     if (ended < r->n_fibers) {
       return weir_fail(WEIR_ERR_EXTERNAL,
@@ -307,14 +320,14 @@ static weir_status run_guarded(runner *r, const void **fault)
   struct sigaction segv, bus;
 
   sigemptyset(&action.sa_mask);
-  *guard_of() = (struct guard){&r->home, NULL};
+  *guard_of() = (struct guard){.home = &r->home};
   sigaction(SIGSEGV, &action, &segv);
   sigaction(SIGBUS, &action, &bus);
   const weir_status status = run_fibers(r);
   sigaction(SIGSEGV, &segv, NULL);
   sigaction(SIGBUS, &bus, NULL);
   *fault = guard_of()->address;
-  *guard_of() = (struct guard){NULL, NULL};
+  *guard_of() = (struct guard){.home = NULL};
   return status;
 }
 

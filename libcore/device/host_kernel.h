@@ -19,8 +19,8 @@ typedef struct host_run {
   int poison;      /* byte that fills shared memory before each block */
 } host_run;
 /* Runs the launch. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (a barrier that some threads of a
- * block do not reach; with `guarded`, an address that must not be touched: *fault is it, else
- * NULL). */
+ * block do not reach; with `guarded`, an address that must not be touched: *fault is it, or NULL
+ * where the system does not say it; else NULL). */
 weir_status host_kernel_run(host_kernel *kernel, const host_run *run, bool guarded,
                             const void **fault) WEIR_CHECKED;
 #endif

@@ -380,6 +380,22 @@ static const planted kernels[] = {
      WEIR_DEVICE_WRITE, BYTES, "order of threads"},
     {"a barrier that not all reach", TIMES "if (i < n) {\n  __syncthreads();\n  y[i] = x[i];\n}",
      WEIR_DEVICE_WRITE, BYTES, "before a barrier"},
+    {"reads NULL", PLACE "y[i] = ((const uint32_t *)(uintptr_t)(x[0] - 1))[0]; }",
+     WEIR_DEVICE_WRITE, BYTES, "NULL"},
+    {"writes to NULL in the last thread",
+     PLACE "y[i] = x[i];\nif (i == n - 1) {\n*(uint32_t *)(uintptr_t)(x[i] - n) = 1;\n} }",
+     WEIR_DEVICE_WRITE, BYTES, "NULL"},
+    {"reads NULL behind a barrier",
+     PLACE "}\n__syncthreads();\nif (i < n) {\n"
+           "  y[i] = ((const uint32_t *)(uintptr_t)(x[0] - 1))[0];\n}",
+     WEIR_DEVICE_WRITE, BYTES, "NULL"},
+    {"an index of shared memory that nothing has set",
+     "__shared__ uint64_t s[64];\n" TIMES "__syncthreads();\nif (i < n) {\n"
+     "  y[i] = x[s[threadIdx.x]];\n}",
+     WEIR_DEVICE_WRITE, BYTES, "must not be touched"},
+    {"an index of an array that nothing has set",
+     TIMES "if (i < n / 2) {\n  y[i] = x[((const uint64_t *)y)[i]];\n}", WEIR_DEVICE_WRITE, BYTES,
+     "must not be touched"},
 };
 
 static void run_planted(const planted *p, uint64_t seed)
