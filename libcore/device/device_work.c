@@ -210,16 +210,20 @@ weir_status weir_device_copy(weir_device_queue *queue, void *to, const void *fro
   return WEIR_OK;
 }
 
+enum { MAX_BLOCKS_YZ = 65535, MAX_THREADS_Z = 64 }; /* of every GPU of CUDA */
+
 static weir_status check_shape(const weir_device *d, const weir_device_launch_spec *spec)
 {
   int64_t threads = 1;
 
   for (int k = 0; k < 3; k++) {
-    if (spec->grid[k] < 1 || spec->block[k] < 1 || (k > 0 && spec->grid[k] > 65535)) {
+    if (spec->grid[k] < 1 || spec->block[k] < 1 || (k > 0 && spec->grid[k] > MAX_BLOCKS_YZ) ||
+        (k == 2 && spec->block[k] > MAX_THREADS_Z)) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "device %s: launch of %s: grid %d and block %d in direction %d: at least 1, "
-                       "and of y and z at most 65535 blocks",
-                       d->row->name, spec->kernel->name, spec->grid[k], spec->block[k], k);
+                       "device %s: launch of %s: grid %d and block %d in direction %c: at least 1, "
+                       "at most %d blocks along y and z, and %d threads along z",
+                       d->row->name, spec->kernel->name, spec->grid[k], spec->block[k], "xyz"[k],
+                       MAX_BLOCKS_YZ, MAX_THREADS_Z);
     }
     threads *= spec->block[k];
     if (threads > d->info.block_threads) {

@@ -129,6 +129,11 @@ void host_kernel_destroy(host_kernel **kernel)
   }
 }
 
+int64_t host_kernel_shared_bytes(const host_kernel *kernel)
+{
+  return kernel->shared_bytes;
+}
+
 /* ---- Running one. ---- */
 
 enum { STACK = 64 * 1024 };

@@ -12,6 +12,8 @@ weir_status host_compile(const char *text, void **handle) WEIR_CHECKED;
 
 weir_status host_kernel_create(const weir_device_source *source, host_kernel **out) WEIR_CHECKED;
 void host_kernel_destroy(host_kernel **kernel);
+/* Bytes of its __shared__ arrays. */
+int64_t host_kernel_shared_bytes(const host_kernel *kernel);
 
 typedef struct host_run {
   const device_op *op;

@@ -143,7 +143,8 @@ weir_status weir_device_copy(weir_device_queue *queue, void *to, const void *fro
                              int64_t bytes) WEIR_CHECKED;
 
 /* Compiles: NVRTC on cuda, the C compiler `cc` on cpu and emulated; products and sums are not
- * contracted. Fails: WEIR_ERR_UNSUPPORTED, with what the compiler said. */
+ * contracted. Fails: WEIR_ERR_UNSUPPORTED, with what the compiler said; on cuda and emulated also
+ * where the __shared__ arrays take more than info->shared_bytes. */
 weir_status weir_device_kernel_create(weir_device *device, const weir_device_source *source,
                                       weir_device_kernel **out) WEIR_CHECKED;
 /* Waits for all work of the device first. */
@@ -172,7 +173,7 @@ typedef struct weir_device_range {
 
 typedef struct weir_device_launch_spec {
   const weir_device_kernel *kernel;
-  int grid[3], block[3];           /* blocks, threads of a block; x first */
+  int grid[3], block[3];           /* blocks (y, z: at most 65535), threads of a block (z: 64) */
   const void *const *args;         /* one pointer to a value a parameter; copied by the call */
   const weir_device_range *ranges; /* all that the kernel reads or writes */
   int n_ranges;

@@ -479,9 +479,51 @@ static void check_bad_kernels(weir_device *device, uint64_t seed)
   assert_int_equal(weir_device_launch(queue, &spec), WEIR_ERR_SHAPE);
   spec.block[0] = (int)most;
   assert_ok(weir_device_launch(queue, &spec));
+  for (int k = 0; k < 3; k++) { /* along z a block takes less than along x and y */
+    weir_device_launch_spec along = {.kernel = kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    along.block[k] = 64;
+    assert_ok(weir_device_launch(queue, &along));
+    along.block[k] = 65;
+    assert_int_equal(weir_device_launch(queue, &along), k == 2 ? WEIR_ERR_SHAPE : WEIR_OK);
+    along.block[k] = 1;
+    along.grid[k] = 65536;
+    assert_int_equal(weir_device_launch(queue, &along), k == 0 ? WEIR_OK : WEIR_ERR_SHAPE);
+  }
   assert_ok(weir_device_queue_sync(queue));
   weir_device_queue_destroy(&queue);
   weir_device_kernel_destroy(&kernel);
+}
+
+/* All that a block of a GPU may share, and one word more. The cpu has no such bound. */
+static void check_shared_bytes(weir_device *device, uint64_t seed)
+{
+  static const weir_device_param params[] = {{"int *", "out", sizeof(int *)}};
+  const int64_t most = weir_device_info_get(device)->shared_bytes;
+
+  for (int more = 0; more < 2 && strcmp(weir_device_name(device), "cpu") != 0; more++) {
+    char body[256], bytes[32];
+    weir_device_kernel *kernel = NULL;
+
+    snprintf(bytes, sizeof bytes, "%" PRId64, most + 4 * more);
+    snprintf(body, sizeof body,
+             "__shared__ int s[%" PRId64 "];\ns[threadIdx.x] = out[0];\n__syncthreads();\n"
+             "out[1] = s[%" PRId64 " - threadIdx.x];",
+             most / 4 + more, most / 4 - 1);
+    const weir_device_source source = {
+        .name = "sharing", .params = params, .n_params = 1, .body = body};
+    const weir_status status = weir_device_kernel_create(device, &source, &kernel);
+    assert_int_equal(status, more == 0 ? WEIR_OK : WEIR_ERR_UNSUPPORTED);
+    assert_int_equal(kernel == NULL, more);
+    if (more > 0 && strcmp(weir_device_name(device), "emulated") == 0) {
+      assert_non_null(strstr(weir_last_message(), bytes));
+    }
+    weir_device_kernel_destroy(&kernel);
+  }
+}
+
+static void shared_memory_is_bounded(void **state)
+{
+  devices_each(check_shared_bytes);
 }
 
 static void wrong_kernels_are_refused(void **state)
@@ -538,6 +580,7 @@ int main(void)
       cmocka_unit_test(captured_replays),
       cmocka_unit_test(misuse_is_refused),
       cmocka_unit_test(wrong_kernels_are_refused),
+      cmocka_unit_test(shared_memory_is_bounded),
       cmocka_unit_test(devices_host_calls),
       cmocka_unit_test(devices_scalar_operations),
       cmocka_unit_test(devices_scalars_compile_for_gpus_cuda),
