@@ -7,7 +7,7 @@
 
 // clang-format off
 #define CUDA_FUNCTIONS(X)                                                                        \
-  X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)                          \
+  X(cuInit) X(cuGetErrorName) X(cuGetErrorString)                                                \
   X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceTotalMem)                      \
   X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease)               \
   X(cuCtxSetCurrent) X(cuCtxSynchronize)                                                         \
