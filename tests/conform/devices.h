@@ -51,6 +51,10 @@ static inline void *devices_array(weir_device *device, weir_device_space space, 
 
 /* devices_call.c */
 void devices_host_calls(void **state);
+/* devices_refused.c */
+void devices_refuse_misuse(void **state);
+void devices_refuse_kernels(void **state);
+void devices_bound_shared_memory(void **state);
 /* devices_scalar.c */
 void devices_scalar_operations(void **state);
 void devices_scalars_compile_for_gpus_cuda(void **state);
