@@ -24,6 +24,11 @@ struct weir_device_arena {
   void *state;
 };
 
+/* How many pieces of work of each queue come before. */
+typedef struct device_past {
+  int64_t of[WEIR_DEVICE_QUEUES];
+} device_past;
+
 struct weir_device_queue {
   weir_device *device;
   int slot;        /* in [0, WEIR_DEVICE_QUEUES) */
@@ -34,7 +39,8 @@ struct weir_device_queue {
 struct weir_device_event {
   weir_device *device;
   bool recorded;
-  int64_t capture; /* in which it was recorded, 0: none */
+  int64_t capture;  /* in which it was recorded, 0: none */
+  device_past past; /* in that capture */
   void *state;
 };
 
@@ -92,6 +98,7 @@ typedef struct weir_device_ops {
   void (*kernel_destroy)(weir_device_kernel *);
   weir_status (*enqueue)(weir_device_queue *, const device_op *);
   weir_status (*capture_begin)(weir_device_queue *);
+  /* Also ends one whose queues have not been joined, which may succeed: it is then destroyed. */
   weir_status (*capture_end)(weir_device_queue *, weir_device_capture *);
   weir_status (*replay)(weir_device_capture *, weir_device_queue *);
   void (*capture_destroy)(weir_device_capture *);
@@ -109,7 +116,8 @@ struct weir_device {
   int64_t capture, captures; /* the one under way, 0: none; how many there were */
   weir_device_queue *origin; /* of it */
   weir_device_capture *making;
-  device_use *uses; /* of the call under way */
+  device_past past[WEIR_DEVICE_QUEUES]; /* in it: before what a queue is given next */
+  device_use *uses;                     /* of the call under way */
   char *args;
   int64_t room_uses, room_args;
 };

@@ -129,6 +129,9 @@ weir_status weir_device_event_record(weir_device_event *event, weir_device_queue
   WEIR_TRY(queue->device->ops->event_record(event, queue));
   event->recorded = true;
   event->capture = queue->device->capture;
+  if (event->capture != 0) {
+    event->past = queue->device->past[queue->slot];
+  }
   return WEIR_OK;
 }
 
@@ -145,10 +148,24 @@ weir_status weir_device_queue_wait(weir_device_queue *queue, weir_device_event *
   }
   WEIR_TRY(d->ops->queue_wait(queue, event));
   queue->capture = d->capture;
+  device_past *past = &d->past[queue->slot];
+
+  for (int k = 0; k < WEIR_DEVICE_QUEUES && d->capture != 0; k++) {
+    past->of[k] = event->past.of[k] > past->of[k] ? event->past.of[k] : past->of[k];
+  }
   return WEIR_OK;
 }
 
 /* ---- Copies and launches. ---- */
+
+static weir_status enqueue(weir_device_queue *queue, const device_op *op)
+{
+  weir_device *d = queue->device;
+
+  WEIR_TRY(d->ops->enqueue(queue, op));
+  d->past[queue->slot].of[queue->slot] += d->capture != 0;
+  return WEIR_OK;
+}
 
 /* The last array that begins at or before the address, NULL where there is none. */
 static device_array *array_before(const weir_device *d, const char *address)
@@ -206,7 +223,7 @@ weir_status weir_device_copy(weir_device_queue *queue, void *to, const void *fro
                      ": %" PRId64 " bytes overlap",
                      d->row->name, uses[1].lo, uses[0].lo, uses[0].array->number, bytes);
   }
-  WEIR_TRY(d->ops->enqueue(queue, &(device_op){.kind = DEVICE_COPY, .uses = uses, .n_uses = 2}));
+  WEIR_TRY(enqueue(queue, &(device_op){.kind = DEVICE_COPY, .uses = uses, .n_uses = 2}));
   return WEIR_OK;
 }
 
@@ -267,7 +284,7 @@ weir_status weir_device_call(weir_device_queue *queue, void (*body)(void *contex
                        d->row->name, d->uses[k].array->number);
     }
   }
-  WEIR_TRY(d->ops->enqueue(
+  WEIR_TRY(enqueue(
       queue,
       &(device_op){
           .kind = DEVICE_CALL, .uses = d->uses, .n_uses = n, .body = body, .context = context}));
@@ -294,7 +311,7 @@ weir_status weir_device_launch(weir_device_queue *queue, const weir_device_launc
       .kind = DEVICE_LAUNCH, .uses = d->uses, .n_uses = n, .kernel = kernel, .args = d->args};
   memcpy(op.grid, spec->grid, sizeof op.grid);
   memcpy(op.block, spec->block, sizeof op.block);
-  WEIR_TRY(d->ops->enqueue(queue, &op));
+  WEIR_TRY(enqueue(queue, &op));
   return WEIR_OK;
 }
 
@@ -318,9 +335,21 @@ weir_status weir_device_capture_begin(weir_device_queue *queue)
   d->making = memory;
   d->making->device = d;
   d->capture = ++d->captures;
+  memset(d->past, 0, sizeof d->past);
   d->origin = queue;
   queue->capture = d->capture;
   return WEIR_OK;
+}
+
+/* A queue with work that does not come before what `end` is given next; -1: none. */
+static int find_unjoined(const weir_device *d, const weir_device_queue *end)
+{
+  for (int k = 0; k < WEIR_DEVICE_QUEUES; k++) {
+    if (d->past[end->slot].of[k] < d->past[k].of[k]) {
+      return k;
+    }
+  }
+  return -1;
 }
 
 weir_status weir_device_capture_end(weir_device_queue *queue, weir_device_capture **out)
@@ -333,7 +362,8 @@ weir_status weir_device_capture_end(weir_device_queue *queue, weir_device_captur
                      queue->slot);
   }
   weir_device_capture *capture = d->making;
-  const weir_status status = d->ops->capture_end(queue, capture);
+  const int unjoined = find_unjoined(d, queue);
+  weir_status status = d->ops->capture_end(queue, capture);
 
   d->making = NULL;
   d->origin = NULL;
@@ -342,6 +372,15 @@ weir_status weir_device_capture_end(weir_device_queue *queue, weir_device_captur
     if (d->queues[k] != NULL) {
       d->queues[k]->capture = 0;
     }
+  }
+  if (unjoined >= 0) {
+    if (status == WEIR_OK) {
+      d->ops->capture_destroy(capture);
+    }
+    status = weir_fail(WEIR_ERR_EXTERNAL,
+                       "device %s: the capture ends while queue %d has not been joined: let queue "
+                       "%d wait for an event recorded after its last work",
+                       d->row->name, unjoined, queue->slot);
   }
   if (status != WEIR_OK) {
     weir_free(&capture);

@@ -196,7 +196,7 @@ weir_status weir_device_call(weir_device_queue *queue, void (*body)(void *contex
  * capture of a device at a time, and no waiting of the host within. */
 weir_status weir_device_capture_begin(weir_device_queue *queue) WEIR_CHECKED;
 /* All captured queues must have been joined: `queue` waits for the last work of each. The capture
- * is over also where this fails. */
+ * is over also where this fails: WEIR_ERR_EXTERNAL, naming a queue that has not been joined. */
 weir_status weir_device_capture_end(weir_device_queue *queue,
                                     weir_device_capture **out) WEIR_CHECKED;
 /* Runs what was recorded, as one piece of work of the queue. Its arenas, kernels and contexts must

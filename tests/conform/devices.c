@@ -413,6 +413,67 @@ static void captured_replays(void **state)
   devices_each(check_replays);
 }
 
+/* Three copies on three queues: what the last is given comes before the end of the first's capture
+ * through the queues between, through none, or has more work after that. */
+typedef enum joined { ALL_JOINED, LAST_NOT_JOINED, WORK_AFTER_JOIN, LAST_WITHOUT_WORK } joined;
+
+static weir_status capture_three(program *p, joined how, weir_device_capture **capture)
+{
+  assert_ok(weir_device_capture_begin(p->queues[0]));
+  for (int i = 0; i < QUEUES; i++) {
+    if (i > 0) { /* after the one before */
+      assert_ok(weir_device_event_record(p->event, p->queues[i - 1]));
+      assert_ok(weir_device_queue_wait(p->queues[i], p->event));
+    }
+    if (i < QUEUES - 1 || how != LAST_WITHOUT_WORK) {
+      assert_ok(weir_device_copy(p->queues[i], p->arrays[i], p->host + i * WORDS, 4 * WORDS));
+    }
+  }
+  for (int i = QUEUES - 1; i > 0; i--) {
+    if (i < QUEUES - 1 || how == ALL_JOINED || how == WORK_AFTER_JOIN) {
+      assert_ok(weir_device_event_record(p->event, p->queues[i]));
+      assert_ok(weir_device_queue_wait(p->queues[i - 1], p->event));
+    }
+  }
+  if (how == WORK_AFTER_JOIN) {
+    assert_ok(weir_device_copy(p->queues[QUEUES - 1], p->arrays[QUEUES], p->host, 4 * WORDS));
+  }
+  return weir_device_capture_end(p->queues[0], capture);
+}
+
+static void check_joined(weir_device *device, uint64_t seed)
+{
+  weir_device_capture *capture = NULL;
+  program p;
+
+  open_program(&p, device, seed);
+  for (int how = ALL_JOINED; how <= LAST_WITHOUT_WORK; how++) {
+    const bool right = how == ALL_JOINED || how == LAST_WITHOUT_WORK;
+
+    fill(&p, (uint32_t)how);
+    upload(&p, QUEUES - 1); /* it works on after a capture that failed */
+    for (int i = 0; i < ARRAYS; i++) {
+      order(&p, 0, i);
+    }
+    const weir_status status = capture_three(&p, (joined)how, &capture);
+    assert_int_equal(status, right ? WEIR_OK : WEIR_ERR_EXTERNAL);
+    assert_int_equal(capture != NULL, right);
+    if (right) {
+      assert_ok(weir_device_replay(capture, p.queues[0]));
+    } else {
+      assert_non_null(strstr(weir_last_message(), "queue 2 has not been joined"));
+    }
+    compare(&p);
+    weir_device_capture_destroy(&capture);
+  }
+  close_program(&p);
+}
+
+static void captures_end_joined(void **state)
+{
+  devices_each(check_joined);
+}
+
 /* Without a GPU, too, where the build has NVRTC. */
 static void kernels_compile_for_gpus_cuda(void **state)
 {
@@ -460,6 +521,7 @@ int main(void)
       cmocka_unit_test(launch_with_barriers),
       cmocka_unit_test(queues_ordered_by_events),
       cmocka_unit_test(captured_replays),
+      cmocka_unit_test(captures_end_joined),
       cmocka_unit_test(devices_refuse_misuse),
       cmocka_unit_test(devices_refuse_kernels),
       cmocka_unit_test(devices_bound_shared_memory),
