@@ -23,8 +23,8 @@ fi
 build/gpu/test/conform_device_loops
 build/gpu/test/device_cuda_cuda_test
 if command -v compute-sanitizer >/dev/null; then
-  for test in conform_devices conform_device_loops; do
-    compute-sanitizer --tool memcheck --error-exitcode 1 "build/gpu/test/$test" >"$log" 2>&1 ||
+  for test in conform_devices conform_device_loops; do # calls that the driver refuses on purpose are no errors
+    compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 1 "build/gpu/test/$test" >"$log" 2>&1 ||
       { tail -n 40 "$log" >&2; echo "gpu: compute-sanitizer found errors, or cannot run here" >&2; exit 1; }
     grep 'ERROR SUMMARY' "$log"
   done
