@@ -45,7 +45,7 @@ int main(int argc, char **argv)
       "| device to staging, GB/s | both ways at once, GB/s | launch, us | launch in a replay, us | "
       "event recorded and waited "
       "for, us | launch that the host waits for, us "
-      "|\n|---|---|---|---|---|---|---|---|---|---|\n");
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int k = 1; k < argc || (argc == 1 && k <= 2); k++) {
     const int code = measure(argc > 1 ? argv[k] : k == 1 ? "cpu" : "cuda");
     worst = code > worst ? code : worst;
