@@ -89,6 +89,15 @@ static void tell(const qt_study *study, const qt_scatter *s)
              WEIR_REAL("current_error", last->current_error),
              WEIR_REAL("energy_error", last->energy_error),
              WEIR_REAL("identity_error", last->identity_error), WEIR_REAL("seconds", s->seconds));
+  weir_event("scattering_phases", WEIR_REAL("leads_s", b->seconds[QT_BORN_LEADS]),
+             WEIR_REAL("electrons_s", b->seconds[QT_BORN_ELECTRONS]),
+             WEIR_REAL("phonons_s", b->seconds[QT_BORN_PHONONS]),
+             WEIR_REAL("self_energies_s", b->seconds[QT_BORN_SELF_ENERGIES]),
+             WEIR_REAL("electrons_gflop", 1e-9 * s->size.electron_flops),
+             WEIR_REAL("phonons_gflop", 1e-9 * s->size.phonon_flops),
+             WEIR_REAL("self_energies_gflop", 1e-9 * s->size.self_energy.flops),
+             WEIR_REAL("self_energies_GB", 1e-9 * s->size.self_energy.traffic),
+             WEIR_INT("atoms_at_once", s->size.self_energy.n_atoms));
   if (b->truncated) {
     weir_warn(
         "scattering",

@@ -38,10 +38,13 @@ static weir_status print_scattering(const qt_study *s)
   const qt_born_size *size = &scatter.size;
 
   if (status == WEIR_OK) {
-    printf("# scattering: %lld pairs of atoms, %lld phonon energies, at least %.0f bytes (%.4g GB) "
-           "more; self-energies of an iteration %.4g Gflop\n",
+    printf("# scattering: %lld pairs of atoms, %lld phonon energies, %.0f bytes (%.4g GB) more\n",
            (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
-           1e-9 * size->bytes, 1e-9 * size->self_energy_flops);
+           1e-9 * size->bytes);
+    printf("# an iteration: Green's functions of electrons %.4g Gflop, of phonons %.4g Gflop; "
+           "self-energies %.4g Gflop, which move %.4g GB, %lld atoms at once\n",
+           1e-9 * size->electron_flops, 1e-9 * size->phonon_flops, 1e-9 * size->self_energy.flops,
+           1e-9 * size->self_energy.traffic, (long long)size->self_energy.n_atoms);
   }
   qt_scatter_fini(&scatter);
   return status;

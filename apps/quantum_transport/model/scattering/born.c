@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 #include "device/weir_parallel.h"
 #include "model/scattering/born_priv.h"
 #include "model/units.h"
@@ -202,6 +203,9 @@ qt_self_energy_spec born_self_energy(const born_job *j)
       .retarded = (qt_retarded)s->opts->retarded,
       .phonons = s->opts->phonons.state == QT_PHONONS_COUPLED,
       .threads = s->threads,
+      .fission = s->opts->fission,
+      .window = s->opts->window,
+      .memory = s->opts->memory * 0x1p20,
   };
 }
 
@@ -310,8 +314,10 @@ static weir_status open_job(born_job *j)
     j->mass_factor[a] = sqrt(QT_VIBRATION / s->phonons->atom[a].mass);
   }
   const qt_self_energy_spec self = born_self_energy(j);
+  const double began = weir_clock();
 
   WEIR_TRY(open_points(j, self.step));
+  j->out->seconds[QT_BORN_LEADS] = weir_clock() - began;
   WEIR_TRY(qt_self_energy_create(&self, &j->self));
   WEIR_TRY(allocate(j));
   return allocate_results(j, j->out);

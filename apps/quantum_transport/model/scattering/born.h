@@ -9,6 +9,7 @@
 #include "model/landauer.h"
 #include "model/lead/lead.h"
 #include "model/scattering/scattering.h"
+#include "model/scattering/self_energy.h"
 #include "model/system.h"
 
 /* What is computed; all borrowed. */
@@ -43,18 +44,28 @@ typedef struct qt_born_step {
                                scattering do not balance, relative                  */
 } qt_born_step;
 
+/* What time is spent on: leads once, the rest in every step. */
+typedef enum qt_born_phase {
+  QT_BORN_LEADS,
+  QT_BORN_ELECTRONS, /* Green's functions of them */
+  QT_BORN_PHONONS,   /* the same of phonons       */
+  QT_BORN_SELF_ENERGIES,
+  QT_BORN_PHASES
+} qt_born_phase;
+
 /* Owns its arrays (qt_born_fini); all zero is none. Step 0 is without scattering. */
 typedef struct qt_born {
   int64_t n_steps, n_energies, n_cuts, n_atoms;
-  int64_t n_shifted;      /* points whose leads were solved at an energy beside theirs */
-  bool truncated;         /* phonons propagate at the last frequency: those above it are left out */
-  qt_born_step *step;     /* [n_steps]                                                 */
-  double *flow[QT_LEADS]; /* [n_energies] current spectra of the contacts, A / eV    */
-  double *cut;            /* [n_energies, n_cuts] of the coupling between blocks, A / eV */
-  double *elastic;        /* [n_cuts] A: the integral of these                         */
-  double *hop;            /* [n_cuts] A: currents by emission and absorption on the way */
-  double *gain_of_electrons; /* [n_atoms] W, from phonons                           */
-  double *gain_of_phonons;   /* [n_atoms] W                                         */
+  int64_t n_shifted;  /* points whose leads were solved at an energy beside theirs */
+  bool truncated;     /* phonons propagate at the last frequency: those above it are left out */
+  qt_born_step *step; /* [n_steps]                                                 */
+  double seconds[QT_BORN_PHASES]; /* of all steps                                      */
+  double *flow[QT_LEADS];         /* [n_energies] current spectra of the contacts, A / eV    */
+  double *cut;                    /* [n_energies, n_cuts] of the coupling between blocks, A / eV */
+  double *elastic;                /* [n_cuts] A: the integral of these                         */
+  double *hop;                    /* [n_cuts] A: currents by emission and absorption on the way */
+  double *gain_of_electrons;      /* [n_atoms] W, from phonons                           */
+  double *gain_of_phonons;        /* [n_atoms] W                                         */
   double *temperature; /* [n_atoms] K, at which phonons in equilibrium have the energy of those of
                           the atom; NaN: none does                                  */
 } qt_born;
@@ -72,9 +83,10 @@ void qt_born_fini(qt_born *b);
 
 /* What an iteration takes. */
 typedef struct qt_born_size {
-  int64_t n_pairs;          /* of atoms that electrons couple                           */
-  double bytes;             /* of Green's functions and self-energies, at least         */
-  double self_energy_flops; /* of one evaluation of the self-energies, as they are written */
+  int64_t n_pairs;                 /* of atoms that electrons couple                           */
+  double bytes;                    /* of Green's functions and self-energies, and of their sums */
+  qt_self_energy_size self_energy; /* of an iteration                                   */
+  double electron_flops, phonon_flops; /* of Green's functions of an iteration, matrices as full */
 } qt_born_size;
 /* Nothing is computed. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as
  * qt_born_create. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/weir_alloc.h"
+#include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "model/scattering/born_priv.h"
@@ -63,7 +64,10 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   const weir_c128 *sigma = j->t[QT_SIGMA].data;
   double *const room = j->out->gain_of_electrons;
 
+  const double began = weir_clock();
+
   WEIR_TRY(qt_self_energy_run(&j->self, j->t));
+  j->out->seconds[QT_BORN_SELF_ENERGIES] += weir_clock() - began;
   const double of = largest(sigma, NULL, half);
   const double change = largest(sigma, j->used[QT_SIGMA].data, half);
 
@@ -132,8 +136,17 @@ bool born_is_converged(const born_job *j)
 
 weir_status born_solve(born_job *j)
 {
+  const double began = weir_clock();
+
   WEIR_TRY(born_solve_electrons(j));
-  return j->scatters && !j->self.spec.phonons ? WEIR_OK : born_solve_phonons(j);
+  const double between = weir_clock();
+
+  j->out->seconds[QT_BORN_ELECTRONS] += between - began;
+  if (!j->scatters || j->self.spec.phonons) {
+    WEIR_TRY(born_solve_phonons(j));
+    j->out->seconds[QT_BORN_PHONONS] += weir_clock() - between;
+  }
+  return WEIR_OK;
 }
 
 weir_status born_fail(const born_job *j)

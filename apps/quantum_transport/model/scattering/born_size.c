@@ -1,17 +1,6 @@
 /* born_size.c - see born.h: what an iteration takes. */
 #include "model/scattering/born_priv.h"
 
-/* Flops of the operators of a graph. */
-static double flops_of(const weir_graph *g)
-{
-  double flops = 0;
-
-  for (int32_t n = 0; n < weir_graph_nodes(g); n++) {
-    flops += weir_node_traffic(g, n, 1, NULL).flops;
-  }
-  return flops;
-}
-
 static double bytes_of(const born_job *j)
 {
   double bytes = 0;
@@ -26,26 +15,42 @@ static double bytes_of(const born_job *j)
   return bytes;
 }
 
+/* Of the recursion, for so many points. */
+static weir_status recursion_flops(const qt_system *s, bool tridiagonal, int64_t points,
+                                   double *out)
+{
+  qt_layout l;
+
+  WEIR_TRY(qt_layout_create(s->n_blocks, s->block, &l));
+  *out = (double)points * qt_rgf_flops(&l, true, tridiagonal);
+  qt_layout_fini(&l);
+  return WEIR_OK;
+}
+
 weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)
 {
   born_job j = {.spec = s};
-  weir_graph *g = NULL;
+  qt_born_size size = {.n_pairs = 0};
   weir_status status = WEIR_OK;
 
-  *out = (qt_born_size){.n_pairs = 0};
+  *out = size;
   WEIR_TRY(born_check(s));
   WEIR_TRY(
       qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j.list));
   j.self.spec = born_self_energy(&j);
-  WEIR_TRY_GOTO(qt_self_energy_graph(&j.self.spec, &g), done);
-  out->bytes = bytes_of(&j);
-  out->self_energy_flops = flops_of(g);
+  WEIR_TRY_GOTO(qt_self_energy_size_of(&j.self.spec, &size.self_energy), done);
+  WEIR_TRY_GOTO(recursion_flops(s->electrons, false, s->n_k * s->n_energies, &size.electron_flops),
+                done);
+  WEIR_TRY_GOTO(recursion_flops(s->phonons, j.self.spec.phonons,
+                                s->n_k * s->opts->phonons.frequencies, &size.phonon_flops),
+                done);
+  size.bytes = bytes_of(&j) + size.self_energy.memory;
   for (int64_t i = 0; i < j.list.n_atoms * j.list.n_neighbours; i++) {
-    out->n_pairs +=
+    size.n_pairs +=
         qt_neighbours_is_pair(&j.list, i / j.list.n_neighbours, i % j.list.n_neighbours);
   }
+  *out = size;
 done:
-  weir_graph_destroy(&g);
   qt_neighbours_fini(&j.list);
   return status;
 }

@@ -2,6 +2,7 @@
 #include "model/device.h"
 #include "model/scattering/scattering.h"
 #include "model/scattering/self_energy.h"
+#include "pass/weir_pass.h"
 
 const weir_opt qt_scattering_options[] = {
     WEIR_OPT_ENUM(qt_scattering_opts, kind, QT_SCATTERING_NONE, "none|born",
@@ -25,6 +26,16 @@ const weir_opt qt_scattering_options[] = {
                   "relative change of the current at which the iteration ends"),
     WEIR_OPT_INT(qt_scattering_opts, max_iterations, 200, 1, 1e6, "1",
                  "iterations after which a run that has not converged fails"),
+    WEIR_OPT_ENUM(qt_scattering_opts, fission, WEIR_FISSION_HOIST, "off|products|hoist|reassociate",
+                  "sums of self-energies as written, or split: every product a step of its own; "
+                  "hoist: made once for all loops that it does not depend on; reassociate: also in "
+                  "the order of fewest flops. Results differ by rounding"),
+    WEIR_OPT_BOOL(qt_scattering_opts, window, true,
+                  "sums over emitted and absorbed phonons as products of matrices over sliding "
+                  "windows of energies, with margins of zeros in place of borders"),
+    WEIR_OPT_REAL(qt_scattering_opts, memory, 256, 0, 1e9, "MiB",
+                  "arrays between the sums of self-energies: as many atoms at once as keep to it, "
+                  "at least one; 0: all atoms at once"),
     WEIR_OPT_ENUM(qt_scattering_opts, phonons.state, QT_PHONONS_COUPLED, "coupled|bath",
                   "phonons that electrons heat and cool, or in equilibrium with the leads"),
     WEIR_OPT_INT(

@@ -22,6 +22,9 @@ typedef struct qt_scattering_opts {
   double tolerance;         /* largest change of Sigma^<, relative to its largest element  */
   double current_tolerance; /* relative change of the current                          */
   int64_t max_iterations;
+  int fission;   /* weir_fission, of the sums of self-energies                  */
+  bool window;   /* sums over E +- hw as sliding windows                        */
+  double memory; /* MiB: arrays between these sums, by atoms at once; 0: all    */
   struct {
     int state;           /* qt_phonon_state                               */
     int64_t frequencies; /* hbar omega = n steps of energy, n from 1 on   */

@@ -7,6 +7,7 @@
 #include "ops/gather/weir_gather.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
+#include "ops/slice/weir_slice.h"
 #include "ops/transpose/weir_transpose.h"
 
 const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS] = {
@@ -21,10 +22,13 @@ const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS] = {
     [QT_EMISSION] = "emission",
 };
 
-weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which)
+const char qt_self_energy_atom[] = "atom", qt_self_energy_gradient[] = "gradient";
+
+weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_energy_array which,
+                                       int64_t n_atoms)
 {
   const qt_neighbours *n = s->neighbours;
-  const int64_t k = s->n_k, e = s->n_energies, w = s->n_frequencies, a = n->n_atoms;
+  const int64_t k = s->n_k, e = s->n_energies, w = s->n_frequencies, a = n_atoms;
   const int64_t o = n->n_orbitals, d = n->n_directions;
 
   switch (which) {
@@ -41,9 +45,15 @@ weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy
   }
 }
 
-static weir_value input(weir_graph *g, const qt_self_energy_spec *s, qt_self_energy_array which)
+weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which)
 {
-  const weir_array_desc d = qt_self_energy_desc(s, which);
+  return qt_self_energy_desc_of(s, which, s->neighbours->n_atoms);
+}
+
+static weir_value input(weir_graph *g, const qt_self_energy_spec *s, qt_self_energy_array which,
+                        int64_t n_atoms)
+{
+  const weir_array_desc d = qt_self_energy_desc_of(s, which, n_atoms);
 
   return weir_input(g, qt_self_energy_names[which], &d);
 }
@@ -83,29 +93,96 @@ static weir_value list_of(weir_graph *g, const qt_neighbours *n, int32_t *list)
   return weir_constant(g, &t);
 }
 
-static weir_value gradient_of(weir_graph *g, const qt_neighbours *n)
+/* What a graph is of: some atoms, which are the first of those whose G and Dhat_a it reads. */
+typedef struct part {
+  int64_t n, n_local;
+  weir_value atom, gradient; /* their lists */
+  weir_value green, self, pair;
+} part;
+
+static void read_functions(weir_graph *g, const qt_self_energy_spec *s, part *p)
 {
+  p->green = input(g, s, QT_GREEN, p->n_local);
+  p->self = input(g, s, QT_PHONON_SELF, p->n_local);
+  p->pair = input(g, s, QT_PHONON_PAIR, p->n);
+}
+
+/* All atoms: the lists are constants. */
+static part whole(weir_graph *g, const qt_self_energy_spec *s)
+{
+  const qt_neighbours *n = s->neighbours;
   const int64_t shape[] = {n->n_atoms, n->n_neighbours, n->n_directions, n->n_orbitals,
                            n->n_orbitals};
   const weir_tensor t = weir_tensor_wrap(n->gradient, WEIR_C128, 5, shape);
+  part p = {.n = n->n_atoms, .n_local = n->n_atoms};
 
-  return weir_constant(g, &t);
+  read_functions(g, s, &p);
+  p.atom = list_of(g, n, n->atom);
+  p.gradient = weir_constant(g, &t);
+  return p;
+}
+
+static part part_of(weir_graph *g, const qt_self_energy_spec *s, const qt_atom_range *a)
+{
+  const qt_neighbours *n = s->neighbours;
+  const int64_t o = n->n_orbitals;
+  const weir_array_desc atom = {WEIR_I32, 2, {a->n, n->n_neighbours}, 0};
+  const weir_array_desc gradient = {
+      WEIR_C128, 5, {a->n, n->n_neighbours, n->n_directions, o, o}, 0};
+  part p = {.n = a->n, .n_local = a->n_local};
+
+  read_functions(g, s, &p);
+  p.atom = weir_input(g, qt_self_energy_atom, &atom);
+  p.gradient = weir_input(g, qt_self_energy_gradient, &gradient);
+  return p;
+}
+
+/* Of an array of all that the part reads, what is of its own atoms. */
+static weir_value own(weir_graph *g, const part *p, weir_value x)
+{
+  return p->n == p->n_local ? x : weir_slice(g, x, 3, 0, p->n, 1);
 }
 
 /* C = Dhat_la + Dhat_al - Dhat_l - Dhat_a, where Dhat_al = -(Dhat_la)^H. */
-static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, weir_value atom)
+static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, const part *p)
 {
-  const weir_value self = input(g, s, QT_PHONON_SELF), pair = input(g, s, QT_PHONON_PAIR);
-  const weir_array_desc d = qt_self_energy_desc(s, QT_PHONON_PAIR);
+  const weir_array_desc d = qt_self_energy_desc_of(s, QT_PHONON_PAIR, p->n);
   weir_reshape_spec one = {.rank = d.rank};
 
   for (int i = 0; i < d.rank; i++) {
     one.shape[i] = i == 4 ? 1 : d.shape[i];
   }
-  const weir_value both = weir_sub(g, pair, adjoint(g, pair));
-  const weir_value others = weir_gather(g, self, atom, &(weir_gather_spec){.dim = 3});
+  const weir_value both = weir_sub(g, p->pair, adjoint(g, p->pair));
+  const weir_value others = weir_gather(g, p->self, p->atom, &(weir_gather_spec){.dim = 3});
 
-  return weir_sub(g, weir_sub(g, both, others), weir_reshape(g, self, &one));
+  return weir_sub(g, weir_sub(g, both, others), weir_reshape(g, own(g, p, p->self), &one));
+}
+
+static double unit_of(const qt_self_energy_spec *s)
+{
+  return s->step / (2 * M_PI * (double)s->n_k);
+}
+
+static void build_electrons(weir_graph *g, const qt_self_energy_spec *s, const part *p,
+                            weir_value c)
+{
+  const weir_value sums = weir_add(g, qt_electron_sum(g, p->green, p->gradient, c, p->atom, -1),
+                                   qt_electron_sum(g, p->green, p->gradient, c, p->atom, 1));
+  const weir_value sigma = antihermitian(g, times_i(g, sums, -unit_of(s)));
+
+  weir_output(g, qt_self_energy_names[QT_SIGMA], sigma);
+  weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED], qt_retarded_build(g, sigma, s->retarded));
+}
+
+/* t. */
+static weir_value build_emission(weir_graph *g, const qt_self_energy_spec *s, const part *p)
+{
+  const weir_value sum =
+      qt_phonon_sum(g, p->green, own(g, p, p->green), p->gradient, p->atom, s->n_frequencies);
+  const weir_value t = weir_scale(g, sum, -s->spin * unit_of(s));
+
+  weir_output(g, qt_self_energy_names[QT_EMISSION], t);
+  return t;
 }
 
 /* t of all pairs (a, l) plus that of (l, a), made Hermitian. */
@@ -122,36 +199,46 @@ static weir_value both_emissions(weir_graph *g, const qt_self_energy_spec *s, we
   return weir_scale(g, weir_add(g, sum, adjoint(g, sum)), 0.5);
 }
 
-static void build(weir_graph *g, const qt_self_energy_spec *s)
+static void build_pi(weir_graph *g, const qt_self_energy_spec *s, weir_value t)
 {
-  const qt_neighbours *n = s->neighbours;
-  const double unit = s->step / (2 * M_PI * (double)s->n_k);
-  const weir_value green = input(g, s, QT_GREEN), gradient = gradient_of(g, n);
-  const weir_value atom = list_of(g, n, n->atom), c = couplings_of(g, s, atom);
-  const weir_value sums = weir_add(g, qt_electron_sum(g, green, gradient, c, atom, -1),
-                                   qt_electron_sum(g, green, gradient, c, atom, 1));
-  const weir_value sigma = antihermitian(g, times_i(g, sums, unit));
+  const weir_value pairs = both_emissions(g, s, t);
 
-  weir_output(g, qt_self_energy_names[QT_SIGMA], sigma);
-  weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED], qt_retarded_build(g, sigma, s->retarded));
-  if (s->phonons) {
-    const weir_value t =
-        weir_scale(g, qt_phonon_sum(g, green, gradient, atom, s->n_frequencies), s->spin * unit);
-    const weir_value pairs = both_emissions(g, s, t);
-
-    weir_output(g, qt_self_energy_names[QT_PI_SELF],
-                antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)));
-    weir_output(g, qt_self_energy_names[QT_PI_PAIR], times_i(g, pairs, -1));
-    weir_output(g, qt_self_energy_names[QT_COUPLING], c);
-    weir_output(g, qt_self_energy_names[QT_EMISSION], t);
-  }
+  weir_output(g, qt_self_energy_names[QT_PI_SELF],
+              antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)));
+  weir_output(g, qt_self_energy_names[QT_PI_PAIR], times_i(g, pairs, -1));
 }
 
-weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out)
+/* What a graph computes. */
+typedef enum kind { WHOLE, RANGE, PAIRS, RETARDED } kind;
+
+static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_range *a,
+                        weir_graph **out)
 {
+  const int64_t all = s->neighbours->n_atoms;
+
   WEIR_TRY(weir_graph_create(out));
-  build(*out, s);
-  const weir_status status = weir_graph_status(*out);
+  weir_graph *g = *out;
+
+  if (of == PAIRS) {
+    build_pi(g, s, input(g, s, QT_EMISSION, all));
+  } else if (of == RETARDED) {
+    weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED],
+                qt_retarded_build(g, input(g, s, QT_SIGMA, all), s->retarded));
+  } else {
+    const part p = of == WHOLE ? whole(g, s) : part_of(g, s, a);
+    const weir_value c = couplings_of(g, s, &p);
+
+    build_electrons(g, s, &p, c);
+    if (s->phonons) {
+      const weir_value t = build_emission(g, s, &p);
+
+      weir_output(g, qt_self_energy_names[QT_COUPLING], c);
+      if (of == WHOLE) {
+        build_pi(g, s, t);
+      }
+    }
+  }
+  const weir_status status = weir_graph_status(g);
 
   if (status != WEIR_OK) {
     weir_graph_destroy(out);
@@ -159,65 +246,23 @@ weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out)
   return status;
 }
 
-/* Takes the graph. */
-static weir_status plan(const qt_self_energy_spec *s, weir_graph *g, qt_self_energy *out)
+weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out)
 {
-  qt_self_energy e = {.spec = *s, .graph = g};
-  const weir_status status =
-      weir_plan_create(g, NULL, &(weir_plan_opts){.threads = s->threads, .terse = true}, &e.plan);
-
-  if (status != WEIR_OK) {
-    qt_self_energy_fini(&e);
-    return status;
-  }
-  *out = e;
-  return WEIR_OK;
+  return make(s, WHOLE, NULL, out);
 }
 
-weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out)
+weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
+                                       weir_graph **out)
 {
-  weir_graph *g = NULL;
-
-  *out = (qt_self_energy){.plan = NULL};
-  WEIR_TRY(qt_self_energy_graph(s, &g));
-  return plan(s, g, out);
+  return make(s, RANGE, a, out);
 }
 
-weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s, qt_self_energy *out)
+weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, weir_graph **out)
 {
-  weir_graph *g = NULL;
-
-  *out = (qt_self_energy){.plan = NULL};
-  WEIR_TRY(weir_graph_create(&g));
-  weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED],
-              qt_retarded_build(g, input(g, s, QT_SIGMA), s->retarded));
-  return plan(s, g, out); /* which says what the graph lacks */
+  return make(s, PAIRS, NULL, out);
 }
 
-void qt_self_energy_fini(qt_self_energy *s)
+weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, weir_graph **out)
 {
-  weir_plan_destroy(&s->plan);
-  weir_graph_destroy(&s->graph);
-}
-
-weir_status qt_self_energy_run(const qt_self_energy *s, weir_tensor *tensors)
-{
-  weir_binding bindings[QT_SELF_ENERGY_ARRAYS];
-  int n = 0;
-
-  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    if (s->spec.phonons || i < QT_PI_SELF) {
-      bindings[n++] = (weir_binding){qt_self_energy_names[i], &tensors[i]};
-    }
-  }
-  return weir_plan_run(s->plan, bindings, n);
-}
-
-weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *tensors)
-{
-  const weir_binding bindings[] = {
-      {qt_self_energy_names[QT_SIGMA], &tensors[QT_SIGMA]},
-      {qt_self_energy_names[QT_SIGMA_RETARDED], &tensors[QT_SIGMA_RETARDED]}};
-
-  return weir_plan_run(s->plan, bindings, 2);
+  return make(s, RETARDED, NULL, out);
 }

@@ -24,29 +24,31 @@
 
 /* ---- Operators of graphs; arrays are c128, [2] is lesser, greater ---- */
 
-/* The sum above without i / N_q dE / 2 pi, for phonons taken up (sign -1) or given away (1). */
+/* The sum above without -i / N_q dE / 2 pi, for phonons taken up (sign -1) or given away (1): a
+ * plain product, with (nabla_j H_al)^H = -nabla_j H_la. */
 typedef struct qt_electron_sum_spec {
   int32_t sign;
 } qt_electron_sum_spec;
 extern const weir_op_desc qt_op_electron_sum;
-/* g [2, k, energy, atom, orbital, orbital], gradient [atom, neighbour, direction, orbital,
- * orbital], c [2, q, frequency, atom, neighbour, direction, direction], atom i32 [atom, neighbour].
- * Result: as g. */
+/* green [2, k, energy, any atoms, orbital, orbital], gradient [atom, neighbour, direction, orbital,
+ * orbital], c [2, q, frequency, atom, neighbour, direction, direction], atom i32 [atom, neighbour],
+ * numbers of atoms of green. Result: as green, of the atoms of the lists. */
 weir_value qt_electron_sum_at(weir_graph *g, weir_value green, weir_value gradient, weir_value c,
                               weir_value atom, int32_t sign, const char *where);
 #define qt_electron_sum(g, green, gradient, c, atom, sign) \
   qt_electron_sum_at(g, green, gradient, c, atom, sign, WEIR_WHERE)
 
-/* t above without s / N_k dE / 2 pi. */
+/* t above without -s / N_k dE / 2 pi, likewise. */
 typedef struct qt_phonon_sum_spec {
   int64_t frequencies;
 } qt_phonon_sum_spec;
 extern const weir_op_desc qt_op_phonon_sum;
-/* Operands as above. Result: [2, k, frequency, atom, neighbour, direction, direction]. */
-weir_value qt_phonon_sum_at(weir_graph *g, weir_value green, weir_value gradient, weir_value atom,
-                            int64_t frequencies, const char *where);
-#define qt_phonon_sum(g, green, gradient, atom, frequencies) \
-  qt_phonon_sum_at(g, green, gradient, atom, frequencies, WEIR_WHERE)
+/* Operands as above; own: G of the atoms of the lists alone. Result: [2, k, frequency, atom,
+ * neighbour, direction, direction]. */
+weir_value qt_phonon_sum_at(weir_graph *g, weir_value green, weir_value own, weir_value gradient,
+                            weir_value atom, int64_t frequencies, const char *where);
+#define qt_phonon_sum(g, green, own, gradient, atom, frequencies) \
+  qt_phonon_sum_at(g, green, own, gradient, atom, frequencies, WEIR_WHERE)
 
 /* ---- All of it ---- */
 
@@ -71,6 +73,10 @@ typedef struct qt_self_energy_spec {
   qt_retarded retarded; /* of electrons                        */
   bool phonons;         /* Pi, C and t are wanted, too         */
   int threads;          /* 0: all                              */
+  int fission;          /* weir_fission: how the sums are split, pass/fission */
+  bool window;          /* sums over E +- hw as sliding windows, pass/window  */
+  double memory;        /* bytes of a plan, which so many atoms at once do not exceed, at least one;
+                           0: all atoms at once                               */
 } qt_self_energy_spec;
 
 /* Arrays that a run reads and writes. */
@@ -90,15 +96,40 @@ extern const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS];
 /* Shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
 weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
 
-/* The graph; names of inputs and results are those above. Fails: WEIR_ERR_MEMORY, as the builders.
- */
+/* The graph of all atoms; names of inputs and results are those above. Fails: WEIR_ERR_MEMORY, as
+ * the builders. */
 weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out) WEIR_CHECKED;
 
-/* The plan of that graph; owned. */
+/* Atoms of a plan at once: a range of the device, with all their neighbours, whose G and Dhat_a are
+ * copied together. */
+typedef struct qt_atom_range {
+  int64_t n, n_local; /* atoms; the most that they are with their neighbours               */
+  int32_t *local;     /* [ranges, n_local] those, the range itself first; others are 0     */
+  int32_t *atom;      /* [ranges, n, n_neighbours] neighbours, as numbers in `local`       */
+  int64_t n_ranges;   /* the last one ends with the last atom, and may overlap the one before */
+} qt_atom_range;
+/* The first atom of range r of all of n_atoms. */
+int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atoms, int64_t r);
+
+/* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of
+ * what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
+weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
+                                       weir_graph **out) WEIR_CHECKED;
+weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, weir_graph **out) WEIR_CHECKED;
+/* That of Sigma^R of a Sigma of all atoms. Fails: likewise. */
+weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s,
+                                          weir_graph **out) WEIR_CHECKED;
+extern const char qt_self_energy_atom[], qt_self_energy_gradient[]; /* names of those inputs */
+/* Shape of an array of so many atoms. */
+weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_energy_array which,
+                                       int64_t n_atoms);
+
+/* The plan of all atoms or of ranges of them (self_energy_plan.c); owned. */
 typedef struct qt_self_energy {
   qt_self_energy_spec spec;
-  weir_graph *graph;
-  weir_plan *plan;
+  weir_plan *plan, *pairs;                 /* pairs: of Pihat, where ranges have t */
+  qt_atom_range range;                     /* all zero: all atoms at once          */
+  weir_tensor part[QT_SELF_ENERGY_ARRAYS]; /* of a range                           */
 } qt_self_energy;
 /* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;
@@ -110,6 +141,16 @@ weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s,
 weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
 /* Computes the results of the tensors [QT_SELF_ENERGY_ARRAYS]. Dhat and G are anti-Hermitian.
  * Fails: as weir_plan_run. */
-weir_status qt_self_energy_run(const qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
+weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
+
+/* What a run takes, after the passes. */
+typedef struct qt_self_energy_size {
+  double flops, traffic;    /* traffic: bytes that its loops and kernels move          */
+  double memory;            /* bytes of plans and copies, beside the arrays of the run */
+  int64_t n_atoms, n_times; /* at once, and how often                                  */
+} qt_self_energy_size;
+/* Nothing is computed. Fails: as qt_self_energy_create. */
+weir_status qt_self_energy_size_of(const qt_self_energy_spec *s,
+                                   qt_self_energy_size *out) WEIR_CHECKED;
 
 #endif

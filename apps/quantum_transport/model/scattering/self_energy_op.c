@@ -44,8 +44,7 @@ static weir_status need_common(const char *op, const weir_op_args *args)
   WEIR_TRY(need_extent(op, "orbitals", g[G_ROW], g[G_COLUMN]));
   WEIR_TRY(need_extent(op, "orbitals", g[G_ROW], h[H_ROW]));
   WEIR_TRY(need_extent(op, "orbitals", g[G_ROW], h[H_COLUMN]));
-  WEIR_TRY(need_extent(op, "atoms", g[G_ATOM], h[H_ATOM]));
-  WEIR_TRY(need_extent(op, "atoms", g[G_ATOM], list[0]));
+  WEIR_TRY(need_extent(op, "atoms", h[H_ATOM], list[0]));
   WEIR_TRY(need_extent(op, "neighbours", h[H_NEIGHBOUR], list[1]));
   for (int d = 0; d < OF_GRADIENT; d++) {
     WEIR_TRY(need_extent(op, "elements of nabla H:", h[d], right[d]));
@@ -87,16 +86,15 @@ static int32_t load(weir_access *a, int operand)
   return weir_body_load(&a->body, operand, WEIR_C128);
 }
 
-/* nabla_i H G (nabla_j H_al)^H other, summed: nabla_j H_la is minus that adjoint. */
+/* nabla_i H G (nabla_j H_al)^H other, summed: a plain product, which passes can split. */
 static void sum_up(weir_access *a)
 {
   const int32_t left = weir_body_binary(&a->body, WEIR_CODE_MUL, load(a, LEFT), load(a, GREEN));
   const int32_t adjoint = weir_body_unary(&a->body, WEIR_CODE_CONJ, load(a, RIGHT));
   const int32_t right = weir_body_binary(&a->body, WEIR_CODE_MUL, adjoint, load(a, OTHER));
-  const int32_t product = weir_body_binary(&a->body, WEIR_CODE_MUL, left, right);
 
   a->n_values = 1;
-  a->value[0] = weir_body_unary(&a->body, WEIR_CODE_NEG, product);
+  a->value[0] = weir_body_binary(&a->body, WEIR_CODE_MUL, left, right);
   a->combine = WEIR_COMBINE_SUM;
   a->accumulator = WEIR_C128;
 }
@@ -112,11 +110,12 @@ static weir_status electron_infer(const weir_op_args *args, weir_array_desc *out
   WEIR_TRY(need(op, args, OTHER, WEIR_C128, OF_PAIRS));
   WEIR_TRY(need_extent(op, "lesser and greater", c[P_KIND], 2));
   WEIR_TRY(need_extent(op, "momenta", c[P_K], g[G_K]));
-  WEIR_TRY(need_extent(op, "atoms", c[P_ATOM], g[G_ATOM]));
+  WEIR_TRY(need_extent(op, "atoms", c[P_ATOM], h[H_ATOM]));
   WEIR_TRY(need_extent(op, "neighbours", c[P_NEIGHBOUR], h[H_NEIGHBOUR]));
   WEIR_TRY(need_extent(op, "directions", c[P_FIRST], h[H_DIRECTION]));
   WEIR_TRY(need_extent(op, "directions", c[P_SECOND], h[H_DIRECTION]));
   *out = args->in[GREEN];
+  out->shape[G_ATOM] = h[H_ATOM];
   return WEIR_OK;
 }
 
@@ -131,7 +130,7 @@ static weir_status electron_access(const weir_op_args *args, weir_access *a)
   const int first = sign < 0 ? I : J, second = sign < 0 ? J : I;
 
   for (int d = 0; d < OF_GREEN; d++) {
-    (void)weir_map_dim(a, WEIR_PARALLEL, args->in[GREEN].shape[d]);
+    (void)weir_map_dim(a, WEIR_PARALLEL, args->out[0].shape[d]);
   }
   for (size_t d = 0; d < sizeof summed / sizeof *summed; d++) {
     (void)weir_map_dim(a, WEIR_REDUCED, summed[d]);
@@ -175,16 +174,18 @@ static weir_status phonon_infer(const weir_op_args *args, weir_array_desc *out)
   static const char op[] = "phonon_sum";
   const int64_t frequencies = ((const qt_phonon_sum_spec *)args->spec)->frequencies;
   const int64_t *g = args->in[GREEN].shape, *h = args->in[LEFT].shape;
+  const int64_t *own = args->in[OTHER].shape;
 
   WEIR_TRY(need_common(op, args));
   WEIR_TRY(need(op, args, OTHER, WEIR_C128, OF_GREEN));
   for (int d = 0; d < OF_GREEN; d++) {
-    WEIR_TRY(need_extent(op, "elements of G:", g[d], args->in[OTHER].shape[d]));
+    WEIR_TRY(need_extent(
+        op, d == G_ATOM ? "atoms" : "elements of G:", d == G_ATOM ? h[H_ATOM] : g[d], own[d]));
   }
   *out = (weir_array_desc){
       .dtype = WEIR_C128,
       .rank = OF_PAIRS,
-      .shape = {2, g[G_K], frequencies, g[G_ATOM], h[H_NEIGHBOUR], h[H_DIRECTION], h[H_DIRECTION]}};
+      .shape = {2, g[G_K], frequencies, h[H_ATOM], h[H_NEIGHBOUR], h[H_DIRECTION], h[H_DIRECTION]}};
   return WEIR_OK;
 }
 
@@ -222,11 +223,11 @@ const weir_op_desc qt_op_phonon_sum = {
     .access = phonon_access,
 };
 
-weir_value qt_phonon_sum_at(weir_graph *g, weir_value green, weir_value gradient, weir_value atom,
-                            int64_t frequencies, const char *where)
+weir_value qt_phonon_sum_at(weir_graph *g, weir_value green, weir_value own, weir_value gradient,
+                            weir_value atom, int64_t frequencies, const char *where)
 {
   const weir_value in[INPUTS] = {
-      [GREEN] = green, [OTHER] = green, [LEFT] = gradient, [RIGHT] = gradient, [ATOMS] = atom};
+      [GREEN] = green, [OTHER] = own, [LEFT] = gradient, [RIGHT] = gradient, [ATOMS] = atom};
 
   return weir_graph_add(g, &qt_op_phonon_sum, &(qt_phonon_sum_spec){frequencies}, in, INPUTS,
                         where);

@@ -3,6 +3,7 @@
 #include "io/weir_netcdf.h"
 #include "model/scattering/self_energy_test.h"
 #include "model/units.h"
+#include "pass/weir_pass.h"
 
 static void read_array(weir_netcdf *nc, const char *name, weir_dtype dtype, void *out)
 {
@@ -49,12 +50,35 @@ static void read_lists(weir_netcdf *nc, sample *c)
   }
 }
 
+/* Splits of the sums, with windows and without, of all atoms and of one at once. */
+typedef struct way {
+  int fission;
+  bool window;
+  double memory;
+} way;
+
+static const way ways[] = {
+    {WEIR_FISSION_OFF, false, 0},         {WEIR_FISSION_PRODUCTS, true, 0},
+    {WEIR_FISSION_HOIST, true, 0},        {WEIR_FISSION_HOIST, true, 1},
+    {WEIR_FISSION_REASSOCIATE, false, 0}, {WEIR_FISSION_REASSOCIATE, true, 1}};
+
+static void check_power(weir_netcdf *nc, const sample *c)
+{
+  double power[2], expected;
+
+  check_conservation(c, power);
+  for (int p = 0; p < 2; p++) {
+    assert_ok(weir_netcdf_get_numbers(nc, WEIR_NETCDF_FILE, p == 0 ? "P_e" : "P_ph", &expected, 1));
+    expected *= 2 * M_PI * QT_CONDUCTANCE; /* of eV^2 / hbar */
+    assert_true(fabs(power[p] - expected) <= 1e-12 * fabs(expected));
+  }
+}
+
 static void reference_file_is_reproduced(void **state)
 {
   char path[512];
   weir_netcdf *nc = NULL;
-  weir_c128 *pi;
-  double power[2], expected;
+  weir_c128 *sigma, *pi;
   sample c = {.spec = {.n_k = 3,
                        .n_energies = 24,
                        .n_frequencies = 5,
@@ -79,20 +103,20 @@ static void reference_file_is_reproduced(void **state)
   read_both(nc, "G", data_of(&c, QT_GREEN), half);
   read_both(nc, "D", c.d, all);
   take_blocks(&c);
-  run(&c);
-  assert_ok(weir_alloc(2 * half, sizeof *pi, (void **)&pi));
-  read_both(nc, "Sigma", pi, half);
-  assert_close("Sigma", data_of(&c, QT_SIGMA), pi, 2 * half);
-  weir_free(&pi);
+  assert_ok(weir_alloc(2 * half, sizeof *sigma, (void **)&sigma));
   assert_ok(weir_alloc(2 * all, sizeof *pi, (void **)&pi));
+  read_both(nc, "Sigma", sigma, half);
   read_both(nc, "Pi", pi, all);
-  check_pi(&c, pi);
-  check_conservation(&c, power);
-  for (int p = 0; p < 2; p++) {
-    assert_ok(weir_netcdf_get_numbers(nc, WEIR_NETCDF_FILE, p == 0 ? "P_e" : "P_ph", &expected, 1));
-    expected *= 2 * M_PI * QT_CONDUCTANCE; /* of eV^2 / hbar */
-    assert_true(fabs(power[p] - expected) <= 1e-12 * fabs(expected));
+  for (size_t y = 0; y < sizeof ways / sizeof *ways; y++) {
+    c.spec.fission = ways[y].fission;
+    c.spec.window = ways[y].window;
+    c.spec.memory = ways[y].memory;
+    run(&c);
+    assert_close("Sigma", data_of(&c, QT_SIGMA), sigma, 2 * half);
+    check_pi(&c, pi);
+    check_power(nc, &c);
   }
+  weir_free(&sigma);
   weir_free(&pi);
   weir_netcdf_close(&nc);
   sample_fini(&c);

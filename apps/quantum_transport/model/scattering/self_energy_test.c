@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/weir_random.h"
+#include "pass/weir_pass.h"
 
 /* ---- Random numbers: positive matrices with the factors i that make them Green's functions ----
  */
@@ -203,6 +204,45 @@ static void pi_sum(const sample *c, weir_c128 *pi)
   }
 }
 
+/* Splits of the sums, windows, and atoms at once: bytes of memory for few of them. */
+typedef struct way {
+  int fission;
+  bool window;
+  double memory;
+} way;
+
+static const way ways[] = {{WEIR_FISSION_OFF, false, 0},
+                           {WEIR_FISSION_PRODUCTS, true, 0},
+                           {WEIR_FISSION_HOIST, true, 1},
+                           {WEIR_FISSION_REASSOCIATE, true, 0}};
+
+static void take_way(const way *y, sample *c)
+{
+  c->spec.fission = y->fission;
+  c->spec.window = y->window;
+  c->spec.memory = y->memory;
+}
+
+/* Results of an earlier run do not count. */
+static void clear_results(sample *c)
+{
+  for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    memset(c->t[i].data, 0, (size_t)weir_tensor_count(&c->t[i]) * sizeof(weir_c128));
+  }
+}
+
+/* Self-energies of all ways against `expected` of Sigma and `pi`. */
+static void check_ways(sample *c, const weir_c128 *sigma, const weir_c128 *pi)
+{
+  for (size_t y = 0; y < sizeof ways / sizeof *ways; y++) {
+    take_way(&ways[y], c);
+    clear_results(c);
+    run(c);
+    assert_close("Sigma", data_of(c, QT_SIGMA), sigma, weir_tensor_count(&c->t[QT_SIGMA]));
+    check_pi(c, pi);
+  }
+}
+
 static void sums_are_those_written_out(void **state)
 {
   static const int64_t sizes[][7] = {/* atoms, neighbours, orbitals, directions, k, E, w */
@@ -214,10 +254,9 @@ static void sums_are_those_written_out(void **state)
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
     const int64_t *n = sizes[s];
     sample c;
-    weir_c128 *expected;
+    weir_c128 *expected, *pi;
 
     random_sample(n[0], n[1], n[2], n[3], n[4], n[5], n[6], &c);
-    run(&c);
     const int64_t count = weir_tensor_count(&c.t[QT_SIGMA]), o = n[2], all = n[0] * n[3];
 
     assert_ok(weir_alloc(count, sizeof *expected, (void **)&expected));
@@ -227,12 +266,11 @@ static void sums_are_those_written_out(void **state)
 
       expected[i] = sigma_sum(&c, x, k, e, a, i / o % o, i % o);
     }
-    assert_close("Sigma", data_of(&c, QT_SIGMA), expected, count);
+    assert_ok(weir_alloc(2 * n[4] * n[6] * all * all, sizeof *pi, (void **)&pi));
+    pi_sum(&c, pi);
+    check_ways(&c, expected, pi);
     weir_free(&expected);
-    assert_ok(weir_alloc(2 * n[4] * n[6] * all * all, sizeof *expected, (void **)&expected));
-    pi_sum(&c, expected);
-    check_pi(&c, expected);
-    weir_free(&expected);
+    weir_free(&pi);
     sample_fini(&c);
   }
 }
@@ -357,6 +395,56 @@ static void half_is_half_the_change(void **state)
   sample_fini(&c);
 }
 
+/* ---- Atoms at once ---- */
+
+/* Everything that a run gives, of few atoms at once against all; the last ranges overlap. */
+static void ranges_give_what_all_atoms_do(void **state)
+{
+  sample all, few;
+  qt_self_energy e;
+  qt_self_energy_size size;
+
+  (void)state;
+  random_sample(5, 2, 2, 3, 2, 6, 3, &all);
+  random_sample(5, 2, 2, 3, 2, 6, 3, &few);
+  take_way(&(way){WEIR_FISSION_HOIST, true, 0}, &all);
+  run(&all);
+  assert_ok(qt_self_energy_size_of(&all.spec, &size));
+  take_way(&(way){WEIR_FISSION_HOIST, true, size.memory - 1}, &few);
+  assert_ok(qt_self_energy_create(&few.spec, &e));
+  assert_true(e.range.n > 1 && e.range.n < 5);
+  clear_results(&few);
+  assert_ok(qt_self_energy_run(&e, few.t));
+  for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    assert_close(qt_self_energy_names[i], few.t[i].data, all.t[i].data,
+                 weir_tensor_count(&all.t[i]));
+  }
+  qt_self_energy_fini(&e);
+  sample_fini(&all);
+  sample_fini(&few);
+}
+
+/* More memory takes more atoms at once, until all. */
+static void sizes_keep_to_their_memory(void **state)
+{
+  sample c;
+  qt_self_energy_size all, few;
+
+  (void)state;
+  random_sample(9, 2, 3, 1, 1, 12, 3, &c);
+  take_way(&(way){WEIR_FISSION_HOIST, true, 0}, &c);
+  assert_ok(qt_self_energy_size_of(&c.spec, &all));
+  assert_int_equal(all.n_atoms, 9);
+  assert_int_equal(all.n_times, 1);
+  assert_true(all.flops > 0 && all.traffic > 0 && all.memory > 0);
+  c.spec.memory = all.memory / 2;
+  assert_ok(qt_self_energy_size_of(&c.spec, &few));
+  assert_true(few.n_atoms >= 1 && few.n_atoms < 9);
+  assert_true(few.n_times * few.n_atoms >= 9 && (few.n_times - 1) * few.n_atoms < 9);
+  assert_true(few.memory < all.memory && few.flops >= all.flops);
+  sample_fini(&c);
+}
+
 /* ---- Refusals ---- */
 
 static void shapes_that_disagree_are_refused(void **state)
@@ -368,10 +456,11 @@ static void shapes_that_disagree_are_refused(void **state)
 
   (void)state;
   assert_ok(weir_graph_create(&g));
-  (void)qt_phonon_sum(g, weir_input(g, "g", &green), weir_input(g, "h", &gradient),
-                      weir_input(g, "a", &atoms), 2);
+  const weir_value of = weir_input(g, "g", &green);
+
+  (void)qt_phonon_sum(g, of, of, weir_input(g, "h", &gradient), weir_input(g, "a", &atoms), 2);
   assert_int_equal(weir_graph_status(g), WEIR_ERR_SHAPE);
-  assert_non_null(strstr(weir_last_message(), "atoms number 3 in one input, 2 in another"));
+  assert_non_null(strstr(weir_last_message(), "atoms number 2 in one input, 3 in another"));
   weir_graph_destroy(&g);
 }
 
@@ -401,6 +490,8 @@ int main(void)
       cmocka_unit_test(any_functions_conserve),
       cmocka_unit_test(transform_is_the_sum_over_odd_distances),
       cmocka_unit_test(half_is_half_the_change),
+      cmocka_unit_test(ranges_give_what_all_atoms_do),
+      cmocka_unit_test(sizes_keep_to_their_memory),
       cmocka_unit_test(shapes_that_disagree_are_refused),
       cmocka_unit_test(faults_leave_nothing),
   };

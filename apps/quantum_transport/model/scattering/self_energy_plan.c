@@ -1,0 +1,394 @@
+/* self_energy_plan.c - see self_energy.h: plans of all atoms, or of ranges of them one after
+ * another, so that what passes make between the sums is of a few atoms alone. */
+#include <string.h>
+
+#include "base/weir_alloc.h"
+#include "model/scattering/self_energy.h"
+
+/* ---- Ranges of atoms ---- */
+
+static void range_fini(qt_atom_range *a)
+{
+  weir_free(&a->local);
+  weir_free(&a->atom);
+  *a = (qt_atom_range){.n = 0};
+}
+
+int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atoms, int64_t r)
+{
+  return r * a->n + a->n > n_atoms ? n_atoms - a->n : r * a->n;
+}
+
+/* Place of an atom among those of a range, the next free one where it is new. */
+static int64_t place_of(const qt_atom_range *a, int64_t first, int32_t atom, const int32_t *local,
+                        int64_t n_local)
+{
+  int64_t i = a->n;
+
+  if (atom >= first && atom < first + a->n) {
+    return atom - first;
+  }
+  while (i < n_local && local[i] != atom) {
+    i++;
+  }
+  return i;
+}
+
+/* Fills the lists of range r, `most` long; returns how many atoms they are of. */
+static int64_t fill_range(const qt_neighbours *n, const qt_atom_range *a, int64_t r, int64_t most,
+                          int32_t *local, int32_t *atom)
+{
+  const int64_t first = qt_atom_range_first(a, n->n_atoms, r), width = n->n_neighbours;
+  int64_t n_local = a->n;
+
+  memset(local, 0, (size_t)most * sizeof *local);
+  for (int64_t i = 0; i < a->n; i++) {
+    local[i] = (int32_t)(first + i);
+  }
+  for (int64_t i = 0; i < a->n * width; i++) {
+    const int32_t of = n->atom[first * width + i];
+    const int64_t at = place_of(a, first, of, local, n_local);
+
+    local[at] = of;
+    atom[i] = (int32_t)at;
+    n_local = at == n_local ? n_local + 1 : n_local;
+  }
+  return n_local;
+}
+
+/* Ranges of n atoms. */
+static weir_status range_create(const qt_neighbours *n, int64_t n_at_once, qt_atom_range *out)
+{
+  qt_atom_range a = {.n = n_at_once, .n_ranges = (n->n_atoms + n_at_once - 1) / n_at_once};
+  const int64_t width = n->n_neighbours, most = a.n * (1 + width);
+  weir_status status = WEIR_OK;
+
+  *out = (qt_atom_range){.n = 0};
+  WEIR_TRY_GOTO(weir_alloc(a.n_ranges * most, sizeof *a.local, (void **)&a.local), done);
+  WEIR_TRY_GOTO(weir_alloc(a.n_ranges * a.n * width, sizeof *a.atom, (void **)&a.atom), done);
+  for (int64_t r = 0; r < a.n_ranges; r++) {
+    const int64_t n_local =
+        fill_range(n, &a, r, most, a.local + r * most, a.atom + r * a.n * width);
+
+    a.n_local = n_local > a.n_local ? n_local : a.n_local;
+  }
+  for (int64_t r = 1; r < a.n_ranges; r++) { /* without what no range needs */
+    memmove(a.local + r * a.n_local, a.local + r * most, (size_t)a.n_local * sizeof *a.local);
+  }
+done:
+  if (status != WEIR_OK) {
+    range_fini(&a);
+    return status;
+  }
+  *out = a;
+  return WEIR_OK;
+}
+
+/* ---- Plans ---- */
+
+/* Takes the graph. */
+static weir_status plan(const qt_self_energy_spec *s, weir_graph *g, bool sizes_only,
+                        weir_plan **out)
+{
+  weir_exec_cfg cfg;
+
+  weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
+  cfg.fission = s->fission;
+  cfg.window = s->window;
+  const weir_plan_opts opts = {
+      .exec = &cfg, .threads = s->threads, .terse = true, .sizes_only = sizes_only};
+  const weir_status status = weir_plan_create(g, NULL, &opts, out);
+
+  weir_graph_destroy(&g);
+  return status;
+}
+
+static weir_status plan_whole(const qt_self_energy_spec *s, bool sizes_only, weir_plan **out)
+{
+  weir_graph *g = NULL;
+
+  WEIR_TRY(qt_self_energy_graph(s, &g));
+  return plan(s, g, sizes_only, out);
+}
+
+static weir_status plan_range(const qt_self_energy_spec *s, const qt_atom_range *a, bool sizes_only,
+                              weir_plan **out)
+{
+  weir_graph *g = NULL;
+
+  WEIR_TRY(qt_self_energy_range_graph(s, a, &g));
+  return plan(s, g, sizes_only, out);
+}
+
+static weir_status plan_pairs(const qt_self_energy_spec *s, bool sizes_only, weir_plan **out)
+{
+  weir_graph *g = NULL;
+
+  WEIR_TRY(qt_self_energy_pair_graph(s, &g));
+  return plan(s, g, sizes_only, out);
+}
+
+/* Arrays of a range that are copies. */
+static bool is_copied(const qt_self_energy_spec *s, int which)
+{
+  return which <= QT_SIGMA_RETARDED || (s->phonons && which >= QT_COUPLING);
+}
+
+static weir_array_desc part_desc(const qt_self_energy_spec *s, const qt_atom_range *a, int which)
+{
+  const bool with_neighbours = which == QT_GREEN || which == QT_PHONON_SELF;
+
+  return qt_self_energy_desc_of(s, (qt_self_energy_array)which,
+                                with_neighbours ? a->n_local : a->n);
+}
+
+/* Bytes of a plan of ranges of n atoms, and of their copies. */
+static weir_status bytes_at_once(const qt_self_energy_spec *s, int64_t n, double *bytes)
+{
+  qt_atom_range a;
+  weir_plan *p = NULL;
+
+  WEIR_TRY(range_create(s->neighbours, n, &a));
+  const weir_status status = plan_range(s, &a, true, &p);
+
+  if (status == WEIR_OK) {
+    *bytes = (double)weir_plan_memory_bytes(p);
+    for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+      const weir_array_desc d = part_desc(s, &a, i);
+
+      *bytes += is_copied(s, i) ? (double)weir_desc_bytes(&d) : 0;
+    }
+  }
+  weir_plan_destroy(&p);
+  range_fini(&a);
+  return status;
+}
+
+/* The most atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows with atoms no
+ * faster than they do. */
+static weir_status find_atoms_at_once(const qt_self_energy_spec *s, int64_t *out)
+{
+  const int64_t all = s->neighbours->n_atoms;
+  weir_plan *whole = NULL;
+  double bytes = 0;
+
+  *out = all;
+  if (s->memory == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(plan_whole(s, true, &whole));
+  const bool fits = (double)weir_plan_memory_bytes(whole) <= s->memory;
+
+  weir_plan_destroy(&whole);
+  if (!fits) {
+    WEIR_TRY(bytes_at_once(s, 1, &bytes));
+    const double n = s->memory / bytes;
+
+    *out = n < 1 ? 1 : n < (double)all ? (int64_t)n : all;
+  }
+  return WEIR_OK;
+}
+
+static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
+{
+  const qt_self_energy_spec *s = &e->spec;
+
+  WEIR_TRY(range_create(s->neighbours, n_at_once, &e->range));
+  WEIR_TRY(plan_range(s, &e->range, false, &e->plan));
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = part_desc(s, &e->range, i);
+
+    if (is_copied(s, i)) {
+      WEIR_TRY(weir_tensor_init(&e->part[i], d.dtype, d.rank, d.shape));
+    }
+  }
+  return s->phonons ? plan_pairs(s, false, &e->pairs) : WEIR_OK;
+}
+
+weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out)
+{
+  qt_self_energy e = {.spec = *s};
+  int64_t n = 0;
+
+  *out = (qt_self_energy){.plan = NULL};
+  WEIR_TRY(find_atoms_at_once(s, &n));
+  const weir_status status =
+      n < s->neighbours->n_atoms ? create_ranges(&e, n) : plan_whole(s, false, &e.plan);
+
+  if (status != WEIR_OK) {
+    qt_self_energy_fini(&e);
+    return status;
+  }
+  *out = e;
+  return WEIR_OK;
+}
+
+weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s, qt_self_energy *out)
+{
+  weir_graph *g = NULL;
+
+  *out = (qt_self_energy){.plan = NULL};
+  WEIR_TRY(qt_self_energy_retarded_graph(s, &g));
+  WEIR_TRY(plan(s, g, false, &out->plan));
+  out->spec = *s;
+  return WEIR_OK;
+}
+
+void qt_self_energy_fini(qt_self_energy *s)
+{
+  weir_plan_destroy(&s->plan);
+  weir_plan_destroy(&s->pairs);
+  range_fini(&s->range);
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    weir_tensor_fini(&s->part[i]);
+  }
+}
+
+/* ---- Runs ---- */
+
+/* Copies the atoms of a list, of an array with all atoms of the device, or back. */
+static void copy_atoms(const weir_tensor *all, const weir_tensor *some, const int32_t *atom,
+                       bool back)
+{
+  const int dim = all->rank == 5 ? 2 : 3; /* without lesser and greater */
+  int64_t outer = 1, inner = 1;
+
+  for (int i = 0; i < all->rank; i++) {
+    outer *= i < dim ? all->shape[i] : 1;
+    inner *= i > dim ? all->shape[i] : 1;
+  }
+  for (int64_t i = 0; i < outer * some->shape[dim]; i++) {
+    const int64_t row = i / some->shape[dim], at = i % some->shape[dim];
+    weir_c128 *here = (weir_c128 *)some->data + i * inner;
+    weir_c128 *there = (weir_c128 *)all->data + (row * all->shape[dim] + atom[at]) * inner;
+
+    memcpy(back ? there : here, back ? here : there, (size_t)inner * sizeof *here);
+  }
+}
+
+static weir_status run_range(qt_self_energy *s, int64_t r, weir_tensor *tensors)
+{
+  const qt_neighbours *n = s->spec.neighbours;
+  const qt_atom_range *a = &s->range;
+  const int64_t first = qt_atom_range_first(a, n->n_atoms, r);
+  const int64_t o = n->n_orbitals, width = n->n_neighbours;
+  const int64_t of_atom = width * n->n_directions * o * o;
+  const int32_t *local = a->local + r * a->n_local;
+  weir_tensor atom =
+      weir_tensor_wrap(a->atom + r * a->n * width, WEIR_I32, 2, (const int64_t[]){a->n, width});
+  weir_tensor gradient = weir_tensor_wrap(n->gradient + first * of_atom, WEIR_C128, 5,
+                                          (const int64_t[]){a->n, width, n->n_directions, o, o});
+  weir_binding bindings[QT_SELF_ENERGY_ARRAYS + 2] = {{qt_self_energy_atom, &atom},
+                                                      {qt_self_energy_gradient, &gradient}};
+  int count = 2;
+
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    if (is_copied(&s->spec, i)) {
+      bindings[count++] = (weir_binding){qt_self_energy_names[i], &s->part[i]};
+    }
+    if (i < QT_SIGMA) {
+      copy_atoms(&tensors[i], &s->part[i], local, false);
+    }
+  }
+  WEIR_TRY(weir_plan_run(s->plan, bindings, count));
+  for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    if (is_copied(&s->spec, i)) {
+      copy_atoms(&tensors[i], &s->part[i], local, true);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status run_ranges(qt_self_energy *s, weir_tensor *tensors)
+{
+  const weir_binding bindings[] = {{qt_self_energy_names[QT_EMISSION], &tensors[QT_EMISSION]},
+                                   {qt_self_energy_names[QT_PI_SELF], &tensors[QT_PI_SELF]},
+                                   {qt_self_energy_names[QT_PI_PAIR], &tensors[QT_PI_PAIR]}};
+
+  for (int64_t r = 0; r < s->range.n_ranges; r++) {
+    WEIR_TRY(run_range(s, r, tensors));
+  }
+  return s->spec.phonons ? weir_plan_run(s->pairs, bindings, 3) : WEIR_OK;
+}
+
+weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors)
+{
+  weir_binding bindings[QT_SELF_ENERGY_ARRAYS];
+  int n = 0;
+
+  if (s->range.n > 0) {
+    return run_ranges(s, tensors);
+  }
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    if (s->spec.phonons || i < QT_PI_SELF) {
+      bindings[n++] = (weir_binding){qt_self_energy_names[i], &tensors[i]};
+    }
+  }
+  return weir_plan_run(s->plan, bindings, n);
+}
+
+weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *tensors)
+{
+  const weir_binding bindings[] = {
+      {qt_self_energy_names[QT_SIGMA], &tensors[QT_SIGMA]},
+      {qt_self_energy_names[QT_SIGMA_RETARDED], &tensors[QT_SIGMA_RETARDED]}};
+
+  return weir_plan_run(s->plan, bindings, 2);
+}
+
+/* ---- Sizes ---- */
+
+static void add_plan(const weir_plan *p, int64_t times, qt_self_energy_size *out)
+{
+  for (int32_t i = 0; i < weir_plan_groups(p); i++) {
+    const weir_group_report r = weir_plan_group(p, i);
+
+    out->flops += r.flops * (double)times;
+    out->traffic += r.bytes * (double)times;
+  }
+  out->memory += (double)weir_plan_memory_bytes(p);
+}
+
+static weir_status size_ranges(const qt_self_energy_spec *s, qt_self_energy_size *out)
+{
+  qt_atom_range a;
+  weir_plan *p = NULL, *pairs = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(range_create(s->neighbours, out->n_atoms, &a));
+  WEIR_TRY_GOTO(plan_range(s, &a, true, &p), done);
+  add_plan(p, a.n_ranges, out);
+  out->n_times = a.n_ranges;
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = part_desc(s, &a, i);
+
+    out->memory += is_copied(s, i) ? (double)weir_desc_bytes(&d) : 0;
+  }
+  if (s->phonons) {
+    WEIR_TRY_GOTO(plan_pairs(s, true, &pairs), done);
+    add_plan(pairs, 1, out);
+  }
+done:
+  weir_plan_destroy(&p);
+  weir_plan_destroy(&pairs);
+  range_fini(&a);
+  return status;
+}
+
+weir_status qt_self_energy_size_of(const qt_self_energy_spec *s, qt_self_energy_size *out)
+{
+  qt_self_energy_size size = {.n_times = 1};
+  weir_plan *whole = NULL;
+
+  *out = size;
+  WEIR_TRY(find_atoms_at_once(s, &size.n_atoms));
+  if (size.n_atoms < s->neighbours->n_atoms) {
+    WEIR_TRY(size_ranges(s, &size));
+  } else {
+    WEIR_TRY(plan_whole(s, true, &whole));
+    add_plan(whole, 1, &size);
+    weir_plan_destroy(&whole);
+  }
+  *out = size;
+  return WEIR_OK;
+}
