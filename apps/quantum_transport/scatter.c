@@ -130,7 +130,7 @@ static qt_born_spec spec_of(const qt_study *study, const qt_scatter *s, int thre
                         .threads = threads};
 }
 
-weir_status qt_scatter_open(const qt_study *study, qt_scatter *out)
+weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out)
 {
   const qt_cfg *cfg = study->cfg;
 
@@ -139,7 +139,7 @@ weir_status qt_scatter_open(const qt_study *study, qt_scatter *out)
   WEIR_TRY(qt_born_start(&cfg->scattering, &cfg->petsc));
   WEIR_TRY(qt_study_build(cfg, &cfg->scattering.phonons.device, &out->phonons));
   WEIR_TRY(find_gradient(study, &out->gradient));
-  const qt_born_spec spec = spec_of(study, out, 1);
+  const qt_born_spec spec = spec_of(study, out, threads);
 
   return qt_born_size_of(&spec, &out->size);
 }

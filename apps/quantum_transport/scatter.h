@@ -19,7 +19,7 @@ void qt_scatter_fini(qt_scatter *s);
 /* Builds the phonons and nabla H. *out is finished by the caller, on failure too. Fails:
  * WEIR_ERR_CONFIG and WEIR_ERR_UNSUPPORTED (what scattering does not go together with), as
  * qt_study_build, qt_gradient_create and qt_born_size_of. */
-weir_status qt_scatter_open(const qt_study *study, qt_scatter *out) WEIR_CHECKED;
+weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out) WEIR_CHECKED;
 /* Iterates, and writes the event "scattering". Fails: as qt_born_create. */
 weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s) WEIR_CHECKED;
 

@@ -198,6 +198,21 @@ static void add(weir_cells *c, const char *what, double value, const char *unit)
   weir_cells_add(c, "%s", unit);
 }
 
+/* Where the time went, and what an iteration takes. */
+static void add_phases(weir_cells *c, const qt_scatter *s)
+{
+  const double *seconds = s->born.seconds;
+
+  add(c, "time of leads", seconds[QT_BORN_LEADS], "s");
+  add(c, "time of Green's functions of electrons", seconds[QT_BORN_ELECTRONS], "s");
+  add(c, "time of Green's functions of phonons", seconds[QT_BORN_PHONONS], "s");
+  add(c, "time of self-energies", seconds[QT_BORN_SELF_ENERGIES], "s");
+  add(c, "Green's functions of electrons, an iteration", 1e-9 * s->size.electron_flops, "Gflop");
+  add(c, "Green's functions of phonons, an iteration", 1e-9 * s->size.phonon_flops, "Gflop");
+  add(c, "self-energies, an iteration", 1e-9 * s->size.self_energy.flops, "Gflop");
+  add(c, "bytes moved by self-energies, an iteration", 1e-9 * s->size.self_energy.traffic, "GB");
+}
+
 static weir_status table(const qt_scatter *s, weir_report *r)
 {
   static const char *const head[] = {"quantity", "value", "unit"};
@@ -216,6 +231,7 @@ static weir_status table(const qt_scatter *s, weir_report *r)
   add(&c, "relative error of current conservation", last->current_error, "1");
   add(&c, "relative error of energy conservation", last->energy_error, "1");
   add(&c, "time", s->seconds, "s");
+  add_phases(&c, s);
   const weir_status status = weir_cells_report(&c, r, "scattering", 3, head);
 
   weir_cells_fini(&c);

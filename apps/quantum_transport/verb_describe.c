@@ -31,16 +31,18 @@ done:
 }
 
 /* What an iteration of scattering takes. */
-static weir_status print_scattering(const qt_study *s)
+static weir_status print_scattering(const qt_study *s, int threads)
 {
   qt_scatter scatter = {.seconds = 0};
-  const weir_status status = qt_scatter_open(s, &scatter);
+  const weir_status status = qt_scatter_open(s, threads, &scatter);
   const qt_born_size *size = &scatter.size;
 
   if (status == WEIR_OK) {
-    printf("# scattering: %lld pairs of atoms, %lld phonon energies, %.0f bytes (%.4g GB) more\n",
-           (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
-           1e-9 * size->bytes);
+    printf(
+        "# scattering: %lld pairs of atoms, %lld phonon energies, %.0f bytes (%.4g GB) more, and "
+        "%.4g GB of PETSc\n",
+        (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
+        1e-9 * size->bytes, 1e-9 * size->petsc_bytes);
     printf("# an iteration: Green's functions of electrons %.4g Gflop, of phonons %.4g Gflop; "
            "self-energies %.4g Gflop, which move %.4g GB, %lld atoms at once\n",
            1e-9 * size->electron_flops, 1e-9 * size->phonon_flops, 1e-9 * size->self_energy.flops,
@@ -138,7 +140,7 @@ static weir_status print(qt_study *s, int threads)
   }
   WEIR_TRY(print_leads(s));
   if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
-    WEIR_TRY(print_scattering(s));
+    WEIR_TRY(print_scattering(s, threads));
   }
   return s->cfg->electrostatics.enabled ? print_electrostatics(s, sweep_bytes) : WEIR_OK;
 }

@@ -72,8 +72,10 @@ static weir_status write_results(const job *j, const qt_study *s)
   }
   WEIR_TRY(qt_run_page(s, j->cli->out));
   const double of_sweep = s->iv != NULL ? s->iv->predicted_bytes : 0;
+  const double of_scattering = s->scatter != NULL ? s->scatter->size.bytes : 0;
 
-  weir_event("memory", WEIR_REAL("predicted_bytes", fmax(s->predicted_bytes, of_sweep)),
+  weir_event("memory",
+             WEIR_REAL("predicted_bytes", fmax(fmax(s->predicted_bytes, of_sweep), of_scattering)),
              WEIR_INT("peak_bytes", weir_alloc_peak()), WEIR_REAL("factor_bytes", s->factor_bytes));
   WEIR_TRY(weir_checkpoint_prune(j->cli->out, 0));
   print_results(s, j->cli->out);
@@ -143,12 +145,14 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter
 }
 
 /* Before there is a folder: what cannot be right leaves none. Local. */
-static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, qt_study *s, qt_scatter *scatter)
+static weir_status open_study(const qt_cfg *cfg, weir_comm *comm, int threads, qt_study *s,
+                              qt_scatter *scatter)
 {
   WEIR_TRY(qt_study_check_size(cfg));
   WEIR_TRY(qt_study_open(cfg, s));
   s->comm = comm;
-  return cfg->scattering.kind != QT_SCATTERING_NONE ? qt_scatter_open(s, scatter) : WEIR_OK;
+  return cfg->scattering.kind != QT_SCATTERING_NONE ? qt_scatter_open(s, threads, scatter)
+                                                    : WEIR_OK;
 }
 
 /* Of the sweep, of the spectra, which both fit in memory.budget, and of scattering. Local. */
@@ -186,7 +190,7 @@ static weir_status run_on(const weir_cli *cli, weir_comm *comm)
   status = qt_configure(cli, &cfg, &config);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
   weir_comm_configure(comm, &cfg.comm);
-  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, &s, &scatter)), done);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, open_study(&cfg, comm, cli->threads, &s, &scatter)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, qt_study_start(&s)), done);
   WEIR_TRY_GOTO(weir_comm_agree(comm, find_sizes(&s, &scatter, cli->threads, &size)), done);
   s.factor_bytes = size.factors;

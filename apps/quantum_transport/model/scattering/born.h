@@ -84,7 +84,8 @@ void qt_born_fini(qt_born *b);
 /* What an iteration takes. */
 typedef struct qt_born_size {
   int64_t n_pairs;                 /* of atoms that electrons couple                           */
-  double bytes;                    /* of Green's functions and self-energies, and of their sums */
+  double bytes;                    /* at a time, about, without PETSc                        */
+  double petsc_bytes;              /* of its vectors, about                                  */
   qt_self_energy_size self_energy; /* of an iteration                                   */
   double electron_flops, phonon_flops; /* of Green's functions of an iteration, matrices as full */
 } qt_born_size;

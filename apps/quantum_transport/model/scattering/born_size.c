@@ -1,28 +1,49 @@
 /* born_size.c - see born.h: what an iteration takes. */
 #include "model/scattering/born_priv.h"
 
+static double array_bytes(const born_job *j, qt_self_energy_array which)
+{
+  const weir_array_desc d = qt_self_energy_desc(&j->self.spec, which);
+
+  return born_has(j, which) ? (double)weir_desc_bytes(&d) : 0;
+}
+
+/* Of all arrays, the second ones of what is mixed, and the results of born_finish. */
 static double bytes_of(const born_job *j)
 {
   double bytes = 0;
 
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    if (born_has(j, (qt_self_energy_array)i)) {
-      const weir_array_desc d = qt_self_energy_desc(&j->self.spec, (qt_self_energy_array)i);
+    const qt_self_energy_array which = (qt_self_energy_array)i;
 
-      bytes += (double)weir_desc_bytes(&d) * (born_mixes((qt_self_energy_array)i) ? 2 : 1);
-    }
+    bytes += array_bytes(j, which) * (born_mixes(which) ? 3 : i > QT_SIGMA ? 2 : 1);
   }
   return bytes;
 }
 
-/* Of the recursion, for so many points. */
-static weir_status recursion_flops(const qt_system *s, bool tridiagonal, int64_t points,
-                                   double *out)
+/* Of PETSc: its vectors of self-energies, two of each that it remembers and some more. */
+static double petsc_bytes(const born_job *j)
+{
+  const double more = 8;
+  const double vector =
+      array_bytes(j, QT_SIGMA) + array_bytes(j, QT_PI_SELF) + array_bytes(j, QT_PI_PAIR);
+
+  return j->spec->opts->method == QT_BORN_ANDERSON
+             ? (2 * (double)j->spec->opts->history + more) * vector
+             : 0;
+}
+
+/* Flops of the recursion for so many points; adds their bytes. */
+static weir_status size_points(const qt_system *s, bool tridiagonal, int64_t points, int threads,
+                               double *flops, double *bytes)
 {
   qt_layout l;
+  double more;
 
+  WEIR_TRY(qt_open_points_bytes(s, points, threads, tridiagonal, &more));
   WEIR_TRY(qt_layout_create(s->n_blocks, s->block, &l));
-  *out = (double)points * qt_rgf_flops(&l, true, tridiagonal);
+  *flops = (double)points * qt_rgf_flops(&l, true, tridiagonal);
+  *bytes += more;
   qt_layout_fini(&l);
   return WEIR_OK;
 }
@@ -39,12 +60,14 @@ weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)
       qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j.list));
   j.self.spec = born_self_energy(&j);
   WEIR_TRY_GOTO(qt_self_energy_size_of(&j.self.spec, &size.self_energy), done);
-  WEIR_TRY_GOTO(recursion_flops(s->electrons, false, s->n_k * s->n_energies, &size.electron_flops),
+  WEIR_TRY_GOTO(size_points(s->electrons, false, s->n_k * s->n_energies, s->threads,
+                            &size.electron_flops, &size.bytes),
                 done);
-  WEIR_TRY_GOTO(recursion_flops(s->phonons, j.self.spec.phonons,
-                                s->n_k * s->opts->phonons.frequencies, &size.phonon_flops),
+  WEIR_TRY_GOTO(size_points(s->phonons, j.self.spec.phonons, s->n_k * s->opts->phonons.frequencies,
+                            s->threads, &size.phonon_flops, &size.bytes),
                 done);
-  size.bytes = bytes_of(&j) + size.self_energy.memory;
+  size.bytes += bytes_of(&j) + size.self_energy.memory;
+  size.petsc_bytes = petsc_bytes(&j);
   for (int64_t i = 0; i < j.list.n_atoms * j.list.n_neighbours; i++) {
     size.n_pairs +=
         qt_neighbours_is_pair(&j.list, i / j.list.n_neighbours, i % j.list.n_neighbours);

@@ -378,13 +378,35 @@ static weir_status solve_batch(solve_job *j, int64_t n)
 }
 
 /* Points at once: one of each thread, of small devices as many as take a MiB. */
-static int64_t points_at_once(const qt_open_points *o)
+static int64_t points_at_once(const qt_layout *l, int threads, int64_t points)
 {
-  const int64_t mib = 1 << 20, points = o->n_k * o->n_energies;
-  const int64_t of_point = (2 + RESULTS) * o->layout.count * (int64_t)sizeof(weir_c128);
-  const int64_t n = o->threads * (of_point < mib ? mib / of_point : 1);
+  const int64_t mib = 1 << 20;
+  const int64_t of_point = (2 + RESULTS) * l->count * (int64_t)sizeof(weir_c128);
+  const int64_t n = threads * (of_point < mib ? mib / of_point : 1);
 
   return n < points ? n : points;
+}
+
+weir_status qt_open_points_bytes(const qt_system *s, int64_t points, int threads, bool tridiagonal,
+                                 double *out)
+{
+  const int n_threads = threads > 0 ? threads : weir_threads_get();
+  double elements = 0;
+  qt_layout l;
+
+  WEIR_TRY(qt_layout_create(s->n_blocks, s->block, &l));
+  const double at_once = (double)points_at_once(&l, n_threads, points);
+  const double max = (double)l.max * (double)l.max;
+
+  for (int c = 0; c < QT_LEADS; c++) {
+    elements += (double)points * (double)s->lead[c].n * (double)s->lead[c].n;
+  }
+  elements += at_once * ((double)l.count * (1 + RESULTS) +
+                         (double)(tridiagonal ? l.count : l.diagonal_count));
+  elements += n_threads * max;
+  *out = elements * (double)sizeof(weir_c128) + n_threads * (double)qt_rgf_scratch(l.max, true);
+  qt_layout_fini(&l);
+  return WEIR_OK;
 }
 
 static weir_status allocate_job(solve_job *j, int64_t at_once)
@@ -434,7 +456,8 @@ weir_status qt_open_points_solve(const qt_open_points *o, const qt_scattering_so
                                  void (*take)(void *context, const qt_open_point *point),
                                  void *context)
 {
-  const int64_t points = o->n_k * o->n_energies, at_once = points_at_once(o);
+  const int64_t points = o->n_k * o->n_energies,
+                at_once = points_at_once(&o->layout, o->threads, points);
   const bool tridiagonal = scattering->add != NULL && scattering->tridiagonal;
   solve_job j = {.o = o,
                  .scattering = scattering,

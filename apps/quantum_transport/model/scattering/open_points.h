@@ -49,6 +49,10 @@ typedef struct qt_open_points_spec {
  * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE; *out is then empty. */
 weir_status qt_open_points_create(const qt_open_points_spec *s, qt_open_points *out) WEIR_CHECKED;
 void qt_open_points_fini(qt_open_points *o);
+/* Bytes of the leads of so many points, and of those that are computed at once, about. threads 0:
+ * all. Fails: WEIR_ERR_MEMORY. */
+weir_status qt_open_points_bytes(const qt_system *s, int64_t points, int threads, bool tridiagonal,
+                                 double *out) WEIR_CHECKED;
 
 /* What a point gives; borrowed by `take` for its time. */
 typedef struct qt_open_point {
