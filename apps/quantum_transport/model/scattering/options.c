@@ -33,7 +33,7 @@ const weir_opt qt_scattering_options[] = {
     WEIR_OPT_BOOL(qt_scattering_opts, window, true,
                   "sums over emitted and absorbed phonons as products of matrices over sliding "
                   "windows of energies, with margins of zeros in place of borders"),
-    WEIR_OPT_REAL(qt_scattering_opts, memory, 256, 0, 1e9, "MiB",
+    WEIR_OPT_REAL(qt_scattering_opts, memory, 32, 0, 1e9, "MiB",
                   "arrays between the sums of self-energies: as many atoms at once as keep to it, "
                   "at least one; 0: all atoms at once"),
     WEIR_OPT_ENUM(qt_scattering_opts, phonons.state, QT_PHONONS_COUPLED, "coupled|bath",

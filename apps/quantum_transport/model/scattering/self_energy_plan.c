@@ -184,7 +184,10 @@ static weir_status find_atoms_at_once(const qt_self_energy_spec *s, int64_t *out
     WEIR_TRY(bytes_at_once(s, 1, &bytes));
     const double n = s->memory / bytes;
 
-    *out = n < 1 ? 1 : n < (double)all ? (int64_t)n : all;
+    const int64_t most = n < 1 ? 1 : n < (double)all ? (int64_t)n : all;
+    const int64_t n_ranges = (all + most - 1) / most;
+
+    *out = (all + n_ranges - 1) / n_ranges; /* ranges of equal length, if that can be */
   }
   return WEIR_OK;
 }
