@@ -45,6 +45,9 @@ static void the_chain_has_the_current_of_its_table(void **state)
   assert_near(last_of("run", "current_left", &rows) * 1e6, 4.2894523, 1e-6);
   assert_int_equal(rows, 31);
   assert_near(last_of("run", "heat_right", &rows) * 1e6, -0.0124452, 1e-7);
+  assert_true(event_number(in_scratch("run"), "scattering_phases", "self_energies_s") > 0);
+  assert_near(event_number(in_scratch("run"), "scattering_phases", "self_energies_gflop"), 0.004608,
+              1e-5);
 }
 
 static void threads_do_not_change_a_bit(void **state)
@@ -63,6 +66,10 @@ static void describe_says_what_an_iteration_takes(void **state)
   (void)state;
   assert_int_equal(program("describe " CHAIN), 0);
   assert_non_null(strstr(printed(), "# scattering: 38 pairs of atoms, 12 phonon energies"));
+  assert_non_null(strstr(printed(), "self-energies 0.004608 Gflop"));
+  assert_non_null(strstr(printed(), "20 atoms at once"));
+  assert_int_equal(program("describe " CHAIN "--set scattering.memory=0.1"), 0);
+  assert_null(strstr(printed(), "20 atoms at once"));
 }
 
 int main(void)
