@@ -14,6 +14,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "device/weir_compile.h"
 
 /* What of a plan is found in more objects than MOST is compiled anew, together: each of them takes
  * a descriptor. A compiler is not started for less C than LEAST bytes where another one runs. */
@@ -24,8 +25,8 @@ enum { MOST = 32, LEAST = 16384 };
 weir_status native_maker_init(native_maker *m, const char *compiler, native_text *text)
 {
   char cpu[8192], identity[256], digest[65];
-  int n_flags;
-  const char *const *flags = native_compiler_flags(&n_flags);
+  int n_flags, n_tuning;
+  const char *const *flags = native_compiler_flags(&n_flags, &n_tuning);
 
   WEIR_TRY(native_compiler_find(compiler, m->compiler, identity));
   text->n = 0;
@@ -313,7 +314,7 @@ static weir_status finish(const char *private, int number, const piece *p, int f
   native_object *object = NULL;
   int64_t n = 0;
 
-  native_compiled_path(private, number, path);
+  weir_compiled_path(private, number, path);
   int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0 || fchmod(fd, 0600) != 0) {
     const weir_status failed =
@@ -346,6 +347,8 @@ static weir_status build(const native_maker *m, int threads, int folder, native_
   const int count = count_pieces(list, n, threads);
   piece pieces[NATIVE_PIECES];
   native_text texts[NATIVE_PIECES] = {{0}};
+  const char *sources[NATIVE_PIECES];
+  weir_compiler compiler = {.command = m->compiler};
   native_kernel **held = NULL;
   char private[4096] = "";
   const double start = weir_clock();
@@ -361,15 +364,17 @@ static weir_status build(const native_maker *m, int threads, int folder, native_
   share(list, n, pieces, count);
   for (int k = 0; k < count; k++) {
     WEIR_TRY_GOTO(put_piece(&pieces[k], &texts[k]), done);
+    sources[k] = texts[k].text;
   }
-  WEIR_TRY_GOTO(native_compile(m->compiler, texts, count, private), done);
+  compiler.flags = native_compiler_flags(&compiler.n_flags, &compiler.n_tuning);
+  WEIR_TRY_GOTO(weir_compile(&compiler, sources, count, private), done);
   for (int k = 0; k < count; k++) {
     WEIR_TRY_GOTO(finish(private, k, &pieces[k], folder, &bytes), done);
   }
   weir_event("cache_compiled", WEIR_INT("kernels", n), WEIR_INT("objects", count),
              WEIR_REAL("seconds", weir_clock() - start), WEIR_INT("bytes", bytes));
 done:
-  native_folder_remove(private, count);
+  weir_compile_remove(private, count);
   for (int k = 0; k < count; k++) {
     weir_free(&texts[k].text);
   }

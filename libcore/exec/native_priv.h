@@ -175,16 +175,8 @@ void native_cache_refuse(const char *what, const char *reason);
 /* native_compile.c: absolute path of the command, and text that changes when the program does. */
 weir_status native_compiler_find(const char *command, char path[4096],
                                  char identity[256]) WEIR_CHECKED;
-/* Its flags. */
-const char *const *native_compiler_flags(int *n);
-/* Compiles n sources at once into a new private folder (mode 0700), which the caller removes with
- * native_folder_remove in any case where folder[0] != 0. Fails: WEIR_ERR_UNSUPPORTED with the first
- * lines of the compiler. */
-weir_status native_compile(const char *compiler, const native_text *sources, int n,
-                           char folder[4096]) WEIR_CHECKED;
-/* The object of source k there. */
-void native_compiled_path(const char *folder, int k, char path[4096]);
-void native_folder_remove(const char *folder, int n);
+/* Its flags, of which the first *n_tuning are gcc's. */
+const char *const *native_compiler_flags(int *n, int *n_tuning);
 /* All n bytes, or false with errno. */
 bool native_write(int fd, const char *bytes, int64_t n);
 /* Kind of processor and its instruction sets. */

@@ -1,0 +1,221 @@
+/* compile.c - texts compiled by child processes in a private folder. */
+#include "device/weir_compile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/weir_alloc.h"
+#include "conf/weir_opt.h"
+
+extern char **environ;
+
+enum { PATH_ROOM = 4096, MOST_FLAGS = 32 };
+
+static bool write_file(const char *path, const char *text)
+{
+  const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+  if (file == NULL) {
+    if (fd >= 0) {
+      close(fd);
+    }
+    return false;
+  }
+  const bool written = fputs(text, file) >= 0;
+  return fclose(file) == 0 && written;
+}
+
+/* One start of the compiler. */
+typedef struct job {
+  char source[PATH_ROOM], object[PATH_ROOM], errors[PATH_ROOM];
+  pid_t child;
+  int first_flag, code; /* code: wait status  */
+  int failed;           /* to start, an errno */
+  bool wanted;          /* in this round */
+} job;
+
+/* The command with the flags of the job: libraries among them stand behind the source. */
+static void put_arguments(const weir_compiler *compiler, const job *j, const char **args)
+{
+  int n = 0;
+
+  args[n++] = compiler->command;
+  args[n++] = "-o";
+  args[n++] = j->object;
+  args[n++] = j->source;
+  for (int i = j->first_flag; i < compiler->n_flags; i++) {
+    args[n++] = compiler->flags[i];
+  }
+  args[n] = NULL;
+}
+
+static void start(const weir_compiler *compiler, job *j)
+{
+  const char *args[MOST_FLAGS + 5];
+  posix_spawn_file_actions_t actions;
+
+  put_arguments(compiler, j, args);
+  j->failed = posix_spawn_file_actions_init(&actions);
+  if (j->failed != 0) {
+    return;
+  }
+  int failed = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  failed = failed != 0 ? failed
+                       : posix_spawn_file_actions_addopen(&actions, 1, j->errors,
+                                                          O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  if (failed == 0) {
+    failed = posix_spawnp(&j->child, args[0], &actions, NULL, (char *const *)(const void *)args,
+                          environ);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  j->failed = failed;
+}
+
+static void await(job *j)
+{
+  while (j->failed == 0 && waitpid(j->child, &j->code, 0) < 0) {
+    if (errno != EINTR) {
+      j->failed = errno;
+    }
+  }
+}
+
+/* Starts all jobs that are wanted, and waits for them. */
+static void run_jobs(const weir_compiler *compiler, job *jobs, int n)
+{
+  for (int k = 0; k < n; k++) {
+    if (jobs[k].wanted) {
+      start(compiler, &jobs[k]);
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    if (jobs[k].wanted) {
+      await(&jobs[k]);
+    }
+  }
+}
+
+/* First kilobyte of what the compiler said, in one line. */
+static void read_errors(const char *path, char *text, size_t size)
+{
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+
+  if (fd >= 0) {
+    close(fd);
+  }
+  text[n > 0 ? n : 0] = 0;
+  for (char *c = text; *c != 0; c++) {
+    *c = *c == '\n' ? ' ' : *c;
+  }
+}
+
+static weir_status judge(const char *compiler, const job *j)
+{
+  char text[1024];
+
+  if (j->failed != 0) {
+    errno = j->failed;
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s does not start: %m", compiler);
+  }
+  if (j->code != 0) {
+    read_errors(j->errors, text, sizeof text);
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "the C compiler %s ended with %s %d: %s", compiler,
+                     WIFEXITED(j->code) ? "status" : "signal",
+                     WIFEXITED(j->code) ? WEXITSTATUS(j->code) : WTERMSIG(j->code), text);
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_folder(char folder[4096])
+{
+  const char *parent = weir_env("TMPDIR");
+
+  parent = parent == NULL ? "/tmp" : parent;
+  if (snprintf(folder, PATH_ROOM - 32, "%s/weir-XXXXXX", parent) >= PATH_ROOM - 32 ||
+      mkdtemp(folder) == NULL) {
+    const weir_status status =
+        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: no folder to compile in: %m", parent);
+    folder[0] = 0;
+    return status;
+  }
+  return WEIR_OK;
+}
+
+static void path_of(const char *folder, const char *name, int k, const char *suffix,
+                    char path[4096])
+{
+  snprintf(path, PATH_ROOM, "%.*s/%s%d%s", PATH_ROOM - 32, folder, name, k, suffix);
+}
+
+void weir_compiled_path(const char *folder, int k, char path[4096])
+{
+  path_of(folder, "text", k, ".so", path);
+}
+
+weir_status weir_compile(const weir_compiler *compiler, const char *const *texts, int n,
+                         char folder[4096])
+{
+  weir_status status = WEIR_OK;
+  job *jobs = NULL;
+  void *memory;
+
+  folder[0] = 0;
+  WEIR_ASSERT(compiler->n_flags <= MOST_FLAGS);
+  WEIR_TRY(weir_alloc(n, sizeof *jobs, &memory));
+  jobs = memory;
+  WEIR_TRY_GOTO(make_folder(folder), done);
+  for (int k = 0; k < n; k++) {
+    job *j = &jobs[k];
+
+    path_of(folder, "text", k, ".c", j->source);
+    path_of(folder, "errors", k, "", j->errors);
+    weir_compiled_path(folder, k, j->object);
+    j->wanted = true;
+    if (!write_file(j->source, texts[k])) {
+      status = weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot write: %m", j->source);
+      goto done;
+    }
+  }
+  run_jobs(compiler, jobs, n);
+  for (int k = 0; k < n; k++) {
+    /* One that was killed is asked for the same once more: the cache would keep slower code. */
+    const bool killed = !WIFEXITED(jobs[k].code);
+
+    jobs[k].first_flag = killed ? 0 : compiler->n_tuning;
+    jobs[k].wanted = jobs[k].failed == 0 && jobs[k].code != 0 && (killed || compiler->n_tuning > 0);
+  }
+  run_jobs(compiler, jobs, n);
+  for (int k = 0; k < n; k++) {
+    WEIR_TRY_GOTO(judge(compiler->command, &jobs[k]), done);
+  }
+done:
+  weir_free(&jobs);
+  return status;
+}
+
+void weir_compile_remove(const char *folder, int n)
+{
+  static const char *const names[][2] = {{"text", ".c"}, {"text", ".so"}, {"errors", ""}};
+  char path[PATH_ROOM];
+
+  if (folder[0] == 0) {
+    return;
+  }
+  for (int k = 0; k < n; k++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+      path_of(folder, names[i][0], k, names[i][1], path);
+      unlink(path);
+    }
+  }
+  rmdir(folder);
+}

@@ -1,0 +1,97 @@
+/* compile_test.c - libraries of texts, what compilers refuse, and folders that are left behind. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/weir_check.h"
+#include "device/weir_compile.h"
+
+enum { TEXTS = 3 };
+static const char *const flags[] = {"-no-such-flag-of-a-compiler", "-w", "-fPIC", "-shared", "-lm"};
+
+/* The value of the function in library k. */
+static double call(const char *folder, int k, double x)
+{
+  char path[4096];
+  double (*function)(double);
+
+  weir_compiled_path(folder, k, path);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  assert_non_null(library);
+  void *address = dlsym(library, "function");
+  assert_non_null(address);
+  memcpy(&function, &address, sizeof address);
+  const double value = function(x);
+  dlclose(library);
+  return value;
+}
+
+/* Flags of one compiler that another refuses are left out; libraries are found. */
+static void texts_become_libraries(void **state)
+{
+  const char *const texts[TEXTS] = {
+      "double function(double x) { return x + 1; }",
+      "#include <math.h>\ndouble function(double x) { return cbrt(x); }",
+      "double function(double x) { return x * x; }"};
+  const weir_compiler compiler = {"cc", flags, 5, 1};
+  char folder[4096];
+
+  assert_ok(weir_compile(&compiler, texts, TEXTS, folder));
+  assert_true(call(folder, 0, 8) == 9);
+  assert_float_equal(call(folder, 1, 8), 2, 1e-15);
+  assert_true(call(folder, 2, 8) == 64);
+  weir_compile_remove(folder, TEXTS);
+  assert_int_equal(access(folder, F_OK), -1);
+}
+
+static void refused(const weir_compiler *compiler, const char *text, const char *message)
+{
+  const char *const texts[] = {"int right;", text};
+  char folder[4096];
+
+  assert_int_equal(weir_compile(compiler, texts, 2, folder), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), message));
+  weir_compile_remove(folder, 2);
+  assert_int_equal(access(folder, F_OK), -1);
+}
+
+static void what_the_compiler_says_is_told(void **state)
+{
+  const weir_compiler tuned = {"cc", flags, 5, 1}, plain = {"cc", flags + 1, 4, 0},
+                      wrong = {"cc", flags, 5, 0}, absent = {"no-such-compiler", flags, 5, 1},
+                      other = {"sh", (const char *const[]){"-c"}, 1, 0};
+
+  refused(&tuned, "int wrong = undeclared_thing;", "undeclared_thing");
+  refused(&plain, "int wrong = undeclared_thing;", "undeclared_thing");
+  refused(&wrong, "int right;", "no-such-flag");
+  refused(&absent, "int right;", "no-such-compiler does not start");
+  refused(&other, "int right;", "sh ended with status");
+}
+
+static weir_status make(void *context)
+{
+  const weir_compiler compiler = {"cc", flags + 1, 4, 0};
+  const char *text = context;
+  char folder[4096];
+  const weir_status status = weir_compile(&compiler, &text, 1, folder);
+
+  weir_compile_remove(folder, 1);
+  return status;
+}
+
+static void exhausted_memory_is_reported(void **state)
+{
+  char text[] = "int right;";
+
+  assert_true(weir_check_faults(make, text) > 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(texts_become_libraries),
+      cmocka_unit_test(what_the_compiler_says_is_told),
+      cmocka_unit_test(exhausted_memory_is_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
