@@ -66,8 +66,10 @@ const weir_opt qt_electrostatics_options[] = {
     WEIR_OPT_INT(qt_electrostatics_opts, band_points, 64, 4, 1e5, "1",
                  "wave vectors along x at which the bands of the leads are computed; doubled until "
                  "fermi_level: doping is within fermi_tolerance"),
-    WEIR_OPT_INT(qt_electrostatics_opts, max_band_points, 4096, 4, 1e6, "1",
-                 "maximum number of these wave vectors: a run that needs more is refused"),
+    WEIR_OPT_INT(
+        qt_electrostatics_opts, max_band_points, 4096, 4, 1e6, "1",
+        "maximum number of these wave vectors: a run that needs more is refused, and memory "
+        "is predicted for as many"),
     WEIR_OPT_REAL(qt_electrostatics_opts, fermi_tolerance, 1e-4, 1e-9, 1, "eV",
                   "change of the Fermi level from half as many wave vectors at which they suffice"),
     WEIR_OPT_REAL(qt_electrostatics_opts, integral_tolerance, 5e-4, 1e-10, 0.1, "1",

@@ -76,7 +76,8 @@ weir_status qt_scf_check_gap(const qt_scf *scf) WEIR_CHECKED;
 
 /* Bytes that qt_scf_create and qt_scf_solve take on a rank: `kept`, of a device that is made ready
  * and of so many bias points; `peak` with what is freed again, at the drain voltage given, without
- * PETSc's. Local. Fails: as qt_grid_of_device; WEIR_ERR_CONFIG where the budget is too small. */
+ * PETSc's; where the doping gives the Fermi level, with bands at as many wave vectors as allowed.
+ * Local. Fails: as qt_grid_of_device; WEIR_ERR_CONFIG where the budget is too small. */
 weir_status qt_scf_bytes(const qt_system *s, const qt_scf_spec *spec, int64_t n_points,
                          double drain, double *kept, double *peak) WEIR_CHECKED;
 

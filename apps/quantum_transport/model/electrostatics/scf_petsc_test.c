@@ -43,7 +43,8 @@ typedef struct set_up {
   qt_scf scf;
 } set_up;
 
-static weir_status open_with(double impurity, int64_t sites, const char *text, set_up *out)
+static weir_status open_device(double kelvin, double impurity, int64_t sites, const char *text,
+                               set_up *out)
 {
   memset(out, 0, sizeof *out);
   make_chain(sites, impurity, &out->s);
@@ -54,11 +55,16 @@ static weir_status open_with(double impurity, int64_t sites, const char *text, s
                             .n_k = 1,
                             .k = origin,
                             .weight = &one,
-                            .temperature = 300,
+                            .temperature = kelvin,
                             .shift = 1e-6,
                             .threads = 1};
   weir_opts_default(qt_lead_options, sizeof out->spec.lead, &out->spec.lead);
   return qt_scf_create(&out->s, &out->spec, &out->scf);
+}
+
+static weir_status open_with(double impurity, int64_t sites, const char *text, set_up *out)
+{
+  return open_device(300, impurity, sites, text, out);
 }
 
 static weir_status open(int64_t sites, const char *text, set_up *out)
@@ -246,9 +252,58 @@ static void wrong_geometry_is_refused_by_key(void **state)
   }
 }
 
+/* Cold leads, whose Fermi level needs bands at more wave vectors: what is predicted holds them
+ * while they are doubled as often as they may be. The first test, as peaks are those of the
+ * process. */
+static void bands_are_predicted_as_often_as_they_are_doubled(void **state)
+{
+  enum { MOST = 1 << 16 };
+  const double of_point = 2 * sizeof(double); /* both leads, of one band */
+  double kept, peak, few;
+  set_up p;
+
+  assert_ok(open_device(3, 0, 24,
+                        "{" CHAIN "spacing: 3, max_band_points: 65536, fermi_tolerance: 2e-9, "
+                        "doping: [{from: 0, to: 72, concentration: 1e20}]}",
+                        &p));
+  const int64_t points = p.scf.bands[QT_LEFT].points, all = weir_alloc_bytes();
+
+  assert_true(points > 64 && p.scf.bands[QT_RIGHT].points == points);
+  qt_scf_fini(&p.scf);
+  const int64_t ready = all - weir_alloc_bytes();
+
+  p.opts.max_band_points = points;
+  assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &kept, &peak));
+  assert_near(kept / (double)ready, 1, 0.02);
+  p.opts.max_band_points = 2 * points - 1;
+  assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &few, &peak));
+  assert_near(few, kept, 0);
+  p.opts.max_band_points = MOST;
+  assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &few, &peak));
+  assert_near(few - kept, of_point * (double)(MOST - points), 0.5);
+  const int64_t before = weir_alloc_bytes();
+
+  p.opts.fermi_tolerance = -1; /* the left lead's are doubled until no more are allowed */
+  assert_int_equal(qt_scf_create(&p.s, &p.spec, &p.scf), WEIR_ERR_NUMERIC);
+  const double held = (double)(weir_alloc_peak() - before), right = of_point / 2 * (MOST - 64);
+
+  assert_near(peak / (held + right), 1, 0.02);
+  weir_clear_failure();
+  p.opts.fermi_level = QT_FERMI_GIVEN; /* nothing is doubled */
+  assert_ok(qt_scf_bytes(&p.s, &p.spec, 0, 0, &few, &peak));
+  assert_near(kept - few, of_point * (double)(points - 64), 0.5);
+  p.opts.fermi_level = QT_FERMI_DOPING;
+  p.spec.budget = (double)before + of_point * 1.4 * MOST;
+  assert_int_equal(qt_scf_bytes(&p.s, &p.spec, 0, 0, &kept, &peak), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "electrostatics.max_band_points"));
+  weir_clear_failure();
+  close(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bands_are_predicted_as_often_as_they_are_doubled),
       cmocka_unit_test(a_uniform_wire_stays_flat),
       cmocka_unit_test(an_undoped_wire_follows_its_gate),
       cmocka_unit_test(a_bound_state_in_the_gap_is_refused_by_atom),
