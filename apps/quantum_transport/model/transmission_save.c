@@ -1,5 +1,6 @@
 /* transmission_save.c - checkpoints of a computation: the points done so far, and what they are
  * points of. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,13 +38,14 @@ static const char *const part_text[PARTS] = {
     "another transport.method or other options of PETSc (petsc)",
     "other slabs of the device (parallel.slabs, parallel.ranks_per_point, parallel.slab_error)"};
 
-/* Sums of the points done. */
+/* Sums of the points done. Files of earlier versions lack the flops of leads. */
 enum { DONE, RESIDUAL, SHIFTED, FLOPS, LEADS_FLOPS, SECONDS, TOTALS = SECONDS + QT_PHASES };
 
 typedef struct content {
   weir_store *store;
   char identity[PARTS][DIGEST + 1];
   double total[TOTALS];
+  int64_t n_totals; /* in the file: TOTALS, or one less */
 } content;
 
 /* ---- Identity ---- */
@@ -126,7 +128,7 @@ static weir_status add_results(const transport_job *j, content *c)
   char name[64];
 
   WEIR_TRY(add_identity(c));
-  WEIR_TRY(add(c, "point/totals", WEIR_F64, TOTALS, 0, c->total));
+  WEIR_TRY(add(c, "point/totals", WEIR_F64, c->n_totals, 0, c->total));
   WEIR_TRY(add(c, "point/transmission", WEIR_F64, j->points, 0, out->transmission));
   for (int l = 0; l < QT_LEADS; l++) {
     WEIR_TRY(add(c, modes[l], WEIR_I64, j->points, 0, out->n_modes[l]));
@@ -169,7 +171,7 @@ weir_status transport_save(const transport_job *j, int64_t done)
   const weir_checkpoint_format format = (weir_checkpoint_format)save->format;
   const double began = weir_clock();
   char text[96], path[PATH];
-  content c = {.store = NULL};
+  content c = {.n_totals = TOTALS};
   weir_status status = WEIR_OK;
 
   (void)snprintf(text, sizeof text, "%lld of %lld points of coherent transport", (long long)done,
@@ -239,13 +241,44 @@ done:
   return status;
 }
 
+/* Resumes from files with so many totals. */
+static weir_status resume(const transport_job *j, int64_t n_totals, content *c, int64_t *step)
+{
+  weir_store_destroy(&c->store);
+  c->n_totals = n_totals;
+  WEIR_TRY(add_results(j, c));
+  return weir_checkpoint_resume(&(weir_checkpoint){.store = c->store}, j->spec->save->dir, step);
+}
+
+/* Of this version, or an earlier one: its leads took an unknown number of flops. */
+static weir_status resume_any(const transport_job *j, content *c, int64_t *step)
+{
+  char reason[512];
+  weir_status status = resume(j, TOTALS, c, step);
+
+  if (status != WEIR_ERR_SHAPE) {
+    return status;
+  }
+  (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
+  weir_clear_failure();
+  status = resume(j, TOTALS - 1, c, step);
+  if (status == WEIR_ERR_SHAPE) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: checkpoints of another version of this program (%s): resume with that "
+                     "one, give --overwrite to begin again, or another --out",
+                     j->spec->save->dir, reason);
+  }
+  memmove(c->total + SECONDS, c->total + LEADS_FLOPS, QT_PHASES * sizeof *c->total);
+  c->total[LEADS_FLOPS] = NAN;
+  return status;
+}
+
 static weir_status load(const transport_job *j, const content *ours, content *c, int64_t *step)
 {
   const char *dir = j->spec->save->dir;
   char path[PATH];
 
-  WEIR_TRY(add_results(j, c));
-  WEIR_TRY(weir_checkpoint_resume(&(weir_checkpoint){.store = c->store}, dir, step));
+  WEIR_TRY(resume_any(j, c, step));
   if (*step < 0) {
     return WEIR_OK;
   }

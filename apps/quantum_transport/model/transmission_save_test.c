@@ -1,5 +1,6 @@
 /* transmission_save_test.c - computations that are stopped between two batches of points, and their
  * checkpoints. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/weir_signal.h"
@@ -157,6 +158,86 @@ static void a_checkpoint_of_another_name_is_refused(void **state)
   tear_down(&f);
 }
 
+/* The file after `done` points, with other totals: n of them, without those from `gap` on. */
+static void rewrite_totals(const fixture *f, int64_t done, int64_t bonds, int64_t n, int64_t gap)
+{
+  static const char *const parts[] = {"device", "lead", "energy", "k", "output", "method", "slabs"};
+  enum { TOTALS = 5 + QT_PHASES };
+  char path[512], name[64];
+  weir_store *all = NULL, *other = NULL;
+  double total[TOTALS + 1];
+
+  assert_ok(weir_checkpoint_path(f->dir, done, WEIR_CHECKPOINT_RAW, path, sizeof path));
+  assert_ok(weir_store_create(&all));
+  assert_ok(weir_store_create(&other));
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    (void)snprintf(name, sizeof name, "identity/%s", parts[i]);
+    assert_ok(weir_store_add(all, name, WEIR_U8, 1, (const int64_t[]){64}));
+  }
+  assert_ok(weir_store_add(all, "point/totals", WEIR_F64, 1, (const int64_t[]){TOTALS}));
+  assert_ok(weir_store_add(all, "point/transmission", WEIR_F64, 1, (const int64_t[]){ALL}));
+  assert_ok(weir_store_add(all, "point/modes_left", WEIR_I64, 1, (const int64_t[]){ALL}));
+  assert_ok(weir_store_add(all, "point/modes_right", WEIR_I64, 1, (const int64_t[]){ALL}));
+  for (int i = QT_POINT_DOS; i < QT_POINT_CHANNEL; i++) {
+    const bool of_bonds = i == QT_POINT_BOND_LEFT || i == QT_POINT_BOND_RIGHT;
+
+    (void)snprintf(name, sizeof name, "point/%s", qt_point_name((qt_point_array)i));
+    assert_ok(weir_store_add(all, name, WEIR_F64, 2,
+                             (const int64_t[]){ALL, of_bonds ? bonds : f->system.n}));
+  }
+  assert_ok(weir_checkpoint_load(&(weir_checkpoint){.store = all}, path, false));
+  const double *const had = weir_store_get(all, "point/totals")->data;
+
+  for (int64_t i = 0; i < n; i++) {
+    total[i] = had[i < gap ? i : i + TOTALS - n];
+  }
+  const weir_tensor less = weir_tensor_wrap(total, WEIR_F64, 1, &n);
+
+  for (int64_t i = 0; i < weir_store_count(all); i++) {
+    const char *const array = weir_store_name(all, i);
+    const bool is_total = strcmp(array, "point/totals") == 0;
+
+    assert_ok(weir_store_add_view(other, array, is_total ? &less : weir_store_get(all, array)));
+  }
+  assert_ok(weir_checkpoint_save(&(weir_checkpoint){.store = other}, WEIR_CHECKPOINT_RAW, path));
+  weir_store_destroy(&other);
+  weir_store_destroy(&all);
+}
+
+/* Versions before flops of leads were counted wrote one total less: what they computed is resumed.
+ * Files of yet others are refused. */
+static void checkpoints_of_earlier_versions_are_resumed(void **state)
+{
+  qt_transport whole, out;
+  fixture f;
+
+  (void)state;
+  set_up(&f);
+  f.spec.save = NULL;
+  assert_ok(qt_transport_create(&f.system, &f.spec, &whole));
+  f.spec.save = &f.save;
+  f.save.format = WEIR_CHECKPOINT_RAW;
+  const int64_t done = stop_once(&f), bonds = qt_sparse_count(&whole.bonds);
+
+  rewrite_totals(&f, done, bonds, 4 + QT_PHASES, 4);
+  assert_ok(qt_transport_create(&f.system, &f.spec, &out));
+  check_same(&whole, &out, f.system.n);
+  assert_true(isnan(out.leads_flops));
+  for (int p = 0; p < QT_PHASES; p++) {
+    assert_true(out.seconds[p] >= 0 && out.seconds[p] < 1e3);
+  }
+  qt_transport_fini(&out);
+  qt_transport_fini(&whole);
+  tear_down(&f);
+  set_up(&f);
+  f.save.format = WEIR_CHECKPOINT_RAW;
+  rewrite_totals(&f, stop_once(&f), bonds, 3 + QT_PHASES, 3);
+  assert_int_equal(qt_transport_create(&f.system, &f.spec, &out), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "another version of this program"));
+  assert_non_null(strstr(weir_last_message(), "--overwrite"));
+  tear_down(&f);
+}
+
 static void without_a_folder_nothing_is_written(void **state)
 {
   qt_transport out;
@@ -176,6 +257,7 @@ int main(void)
       cmocka_unit_test(a_stopped_computation_has_the_same_bits),
       cmocka_unit_test(checkpoints_of_others_are_refused),
       cmocka_unit_test(a_checkpoint_of_another_name_is_refused),
+      cmocka_unit_test(checkpoints_of_earlier_versions_are_resumed),
       cmocka_unit_test(without_a_folder_nothing_is_written),
   };
 
