@@ -22,7 +22,7 @@ typedef struct qt_iv {
 } qt_iv;
 
 /* What a sweep of a study takes within memory.budget, before it is opened: most bytes that this
- * rank holds, and what of them stays beside the spectra; without PETSc's. Local. Fails:
+ * rank holds, and what of them stays in addition to the spectra; without PETSc's. Local. Fails:
  * WEIR_ERR_CONFIG (the budget is too small), as qt_grid_of_device. */
 weir_status qt_iv_size(const qt_study *s, int threads, double *peak, double *kept) WEIR_CHECKED;
 /* Makes the device of a study ready, whose system it takes, and reads the bias points that an

@@ -37,7 +37,7 @@ typedef struct qt_study {
   int threads;                                 /* of rank 0                                 */
   double predicted_bytes;                      /* as qt_study_size of this run */
   double factor_bytes; /* the same of sparse factors, set after qt_study_size; 0: not known yet */
-  double reserved;     /* bytes that a sweep will hold beside the spectra; 0 once it does */
+  double reserved;     /* bytes a sweep will hold in addition to the spectra; 0 once it does */
   const struct qt_iv *iv; /* where the system is in a self-consistent potential; borrowed */
   const struct qt_scatter *scatter; /* where electrons scatter; borrowed                  */
 } qt_study;

@@ -167,7 +167,8 @@ static bool differs(const step *s, int64_t a, double middle, double t, const dou
 
 /* ---- One grid of two ---- */
 
-/* *a [n_k, n, bytes] becomes [n_k, n + added, bytes]: b's behind the ends of their intervals. */
+/* *a [n_k, n, bytes] becomes [n_k, n + added, bytes]: items of b after the first ends of their
+ * intervals. */
 static weir_status weave(const step *s, int64_t n_k, size_t bytes, const void *b, void *ptr_to_a)
 {
   const int64_t all = s->n + s->added;
@@ -303,7 +304,7 @@ static weir_status choose_all(step *s)
   return share(s, s->at, added);
 }
 
-/* What of a limit of memory is left beside what has been added and the longest array anew. */
+/* What a limit of memory leaves after what has been added and the longest array anew. */
 static double memory_left(const step *s, const qt_transport *t)
 {
   const int64_t bonds = qt_sparse_count(&t->bonds), longest = bonds > t->n ? bonds : t->n;

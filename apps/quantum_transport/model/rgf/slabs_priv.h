@@ -40,7 +40,7 @@ struct qt_slabs {
   /* Of several ranks, for jobs in order: */
   weir_request **pass;               /* [2 (ranks - 1)] forward and back between neighbours */
   weir_request *share_end;           /* of end */
-  weir_c128 *row_before, *row_after; /* from block 0 to the separators beside this rank's slabs */
+  weir_c128 *row_before, *row_after; /* from block 0 to the separators next to this rank's slabs */
   weir_c128 *end;                    /* the corner */
 };
 

@@ -56,7 +56,7 @@ typedef enum qt_born_phase {
 /* Owns its arrays (qt_born_fini); all zero is none. Step 0 is without scattering. */
 typedef struct qt_born {
   int64_t n_steps, n_energies, n_cuts, n_atoms;
-  int64_t n_shifted;  /* points whose leads were solved at an energy beside theirs */
+  int64_t n_shifted;  /* points whose leads were solved at a shifted energy */
   bool truncated;     /* phonons propagate at the last frequency: those above it are left out */
   qt_born_step *step; /* [n_steps]                                                 */
   double seconds[QT_BORN_PHASES]; /* of all steps                                      */

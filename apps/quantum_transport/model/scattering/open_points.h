@@ -31,7 +31,7 @@ typedef struct qt_open_points {
   double *energy;             /* [n_energies] eV; of phonons hbar omega > 0             */
   double *filling[QT_LEADS];  /* [n_energies] l above                                   */
   weir_c128 *sigma[QT_LEADS]; /* [n_k, n_energies, n, n] of the end blocks              */
-  int64_t n_shifted;          /* points whose leads were solved at an energy beside it  */
+  int64_t n_shifted;          /* points whose leads were solved at a shifted energy     */
   int threads;
 } qt_open_points;
 
