@@ -123,13 +123,24 @@ static double gross_current(const born_job *j)
          sum_of(n, j->gross[BORN_ELECTRONS]);
 }
 
+/* Whether contacts give no energy, but for what is asked and rounding. */
+static bool is_balanced(const born_job *j, const qt_born_step *last)
+{
+  const double rounding = 1e-12, asked = j->spec->opts->energy_tolerance;
+  const double width = j->self.spec.step * (double)j->spec->n_energies;
+  double sum;
+  const double largest = born_largest_energy(j, last, &sum);
+
+  return asked == 0 || fabs(sum) <= asked * largest + rounding * gross_current(j) * width;
+}
+
 bool born_is_converged(const born_job *j)
 {
   const qt_scattering_opts *o = j->spec->opts;
   const qt_born_step *last = &j->out->step[j->out->n_steps - 1];
   const double change = fabs(last[0].current[QT_LEFT] - last[-1].current[QT_LEFT]);
 
-  return last->change < o->tolerance &&
+  return last->change < o->tolerance && is_balanced(j, last) &&
          change <=
              o->current_tolerance * fabs(last->current[QT_LEFT]) + o->tolerance * gross_current(j);
 }
@@ -155,11 +166,11 @@ weir_status born_fail(const born_job *j)
 
   return weir_fail(WEIR_ERR_NUMERIC,
                    "scattering.max_iterations: after %lld iterations the self-energy changes by "
-                   "%.3g (scattering.tolerance: %.3g), the current by %.3g A: set "
-                   "scattering.method=anderson (needs PETSc), or raise max_iterations where the "
-                   "change still falls; where it grows set a smaller scattering.mixing",
+                   "%.3g (scattering.tolerance: %.3g), the current by %.3g A, and energies balance "
+                   "to %.3g: set scattering.method=anderson (needs PETSc), or raise max_iterations "
+                   "where these still fall; where they grow set a smaller scattering.mixing",
                    (long long)(j->out->n_steps - 1), last->change, j->spec->opts->tolerance,
-                   last->current[QT_LEFT] - last[-1].current[QT_LEFT]);
+                   last->current[QT_LEFT] - last[-1].current[QT_LEFT], last->energy_error);
 }
 
 static weir_status iterate_simply(born_job *j)

@@ -59,11 +59,26 @@ static double scattered(const born_job *j, int64_t i)
   return sum;
 }
 
+double born_largest_energy(const born_job *j, const qt_born_step *step, double *sum)
+{
+  const bool coupled = j->spec->opts->phonons.state == QT_PHONONS_COUPLED;
+  const double in[] = {step->energy[QT_LEFT] + step->energy[QT_RIGHT],
+                       coupled ? step->heat[QT_LEFT] : step->gain_of_electrons,
+                       coupled ? step->heat[QT_RIGHT] : 0};
+  double largest = 0;
+
+  *sum = 0;
+  for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
+    *sum += in[i];
+    largest = fmax(largest, fabs(in[i]));
+  }
+  return largest;
+}
+
 void born_measure(const born_job *j, qt_born_step *step)
 {
   const int64_t points = j->electrons.n_k * j->electrons.n_energies;
-  const bool coupled = j->spec->opts->phonons.state == QT_PHONONS_COUPLED;
-  double worst = 0, most = 0, sum = 0, largest = 0;
+  double worst = 0, most = 0, sum = 0;
 
   integrate(j, step);
   for (int64_t i = 0; i < points; i++) {
@@ -76,14 +91,8 @@ void born_measure(const born_job *j, qt_born_step *step)
   step->identity_error = fraction(worst, most);
   step->current_error = fraction(fabs(step->current[QT_LEFT] + step->current[QT_RIGHT]),
                                  fabs(step->current[QT_LEFT]));
-  const double in[] = {step->energy[QT_LEFT] + step->energy[QT_RIGHT],
-                       coupled ? step->heat[QT_LEFT] : step->gain_of_electrons,
-                       coupled ? step->heat[QT_RIGHT] : 0};
+  const double largest = born_largest_energy(j, step, &sum);
 
-  for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
-    sum += in[i];
-    largest = fmax(largest, fabs(in[i]));
-  }
   step->energy_error = fraction(fabs(sum), largest);
 }
 

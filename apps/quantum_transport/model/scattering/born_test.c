@@ -169,6 +169,31 @@ static void equilibrium_carries_nothing(void **state)
   }
 }
 
+/* Where energies have to balance the iteration goes on until they do; where there are none but for
+ * rounding, as in equilibrium, it ends. */
+static void energies_balance_where_asked(void **state)
+{
+  qt_born b[2];
+  chain c;
+
+  (void)state;
+  chain_init(8, 60, 0.3, &c);
+  c.opts.tolerance = c.opts.current_tolerance = 1e-2;
+  for (int i = 0; i < 2; i++) {
+    c.opts.energy_tolerance = i == 0 ? 0 : 1e-7;
+    assert_ok(qt_born_create(&c.spec, &b[i]));
+  }
+  assert_true(b[0].step[b[0].n_steps - 1].energy_error > 1e-7);
+  assert_true(b[1].step[b[1].n_steps - 1].energy_error <= 1e-7);
+  assert_true(b[1].step[b[1].n_steps - 2].energy_error > 1e-7);
+  qt_born_fini(&b[0]);
+  qt_born_fini(&b[1]);
+  c.reservoir[QT_LEFT] = c.reservoir[QT_RIGHT] = (qt_reservoir){0.07, 350};
+  assert_ok(qt_born_create(&c.spec, &b[0]));
+  qt_born_fini(&b[0]);
+  chain_fini(&c);
+}
+
 /* ---- Limits ---- */
 
 static void without_coupling_nothing_changes(void **state)
@@ -529,6 +554,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(table_is_reproduced),
       cmocka_unit_test(equilibrium_carries_nothing),
+      cmocka_unit_test(energies_balance_where_asked),
       cmocka_unit_test(without_coupling_nothing_changes),
       cmocka_unit_test(phonons_above_the_last_frequency_are_noticed),
       cmocka_unit_test(mixing_finds_the_same_point),

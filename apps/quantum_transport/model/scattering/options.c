@@ -24,6 +24,11 @@ const weir_opt qt_scattering_options[] = {
                   "to its largest element"),
     WEIR_OPT_REAL(qt_scattering_opts, current_tolerance, 1e-5, 1e-14, 1, "1",
                   "relative change of the current at which the iteration ends"),
+    WEIR_OPT_REAL(
+        qt_scattering_opts, energy_tolerance, 0, 0, 1, "1",
+        "largest sum of the energies that all contacts give, relative to the largest of "
+        "them, at which the iteration ends: phonons may warm up long after electrons rest; "
+        "0: any"),
     WEIR_OPT_INT(qt_scattering_opts, max_iterations, 200, 1, 1e6, "1",
                  "iterations after which a run that has not converged fails"),
     WEIR_OPT_ENUM(qt_scattering_opts, fission, WEIR_FISSION_HOIST, "off|products|hoist|reassociate",

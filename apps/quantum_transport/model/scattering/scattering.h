@@ -20,7 +20,8 @@ typedef struct qt_scattering_opts {
   int64_t history;          /* self-energies that Anderson's method remembers              */
   double mixing;            /* share of each new self-energy that is taken                 */
   double tolerance;         /* largest change of Sigma^<, relative to its largest element  */
-  double current_tolerance; /* relative change of the current                          */
+  double current_tolerance; /* relative change of the current                              */
+  double energy_tolerance;  /* of the balance of energy, relative; 0: any                  */
   int64_t max_iterations;
   int fission;   /* weir_fission, of the sums of self-energies                  */
   bool window;   /* sums over E +- hw as sliding windows                        */
