@@ -108,8 +108,6 @@ typedef struct qt_atom_range {
   int32_t *atom;      /* [ranges, n, n_neighbours] neighbours, as numbers in `local`       */
   int64_t n_ranges;   /* the last one ends with the last atom, and may overlap the one before */
 } qt_atom_range;
-/* The first atom of range r of all of n_atoms. */
-int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atoms, int64_t r);
 
 /* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of
  * what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */

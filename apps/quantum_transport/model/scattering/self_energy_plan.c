@@ -14,7 +14,8 @@ static void range_fini(qt_atom_range *a)
   *a = (qt_atom_range){.n = 0};
 }
 
-int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atoms, int64_t r)
+/* The first atom of range r of all of n_atoms. */
+static int64_t first_of(const qt_atom_range *a, int64_t n_atoms, int64_t r)
 {
   return r * a->n + a->n > n_atoms ? n_atoms - a->n : r * a->n;
 }
@@ -38,7 +39,7 @@ static int64_t place_of(const qt_atom_range *a, int64_t first, int32_t atom, con
 static int64_t fill_range(const qt_neighbours *n, const qt_atom_range *a, int64_t r, int64_t most,
                           int32_t *local, int32_t *atom)
 {
-  const int64_t first = qt_atom_range_first(a, n->n_atoms, r), width = n->n_neighbours;
+  const int64_t first = first_of(a, n->n_atoms, r), width = n->n_neighbours;
   int64_t n_local = a->n;
 
   memset(local, 0, (size_t)most * sizeof *local);
@@ -273,7 +274,7 @@ static weir_status run_range(qt_self_energy *s, int64_t r, weir_tensor *tensors)
 {
   const qt_neighbours *n = s->spec.neighbours;
   const qt_atom_range *a = &s->range;
-  const int64_t first = qt_atom_range_first(a, n->n_atoms, r);
+  const int64_t first = first_of(a, n->n_atoms, r);
   const int64_t o = n->n_orbitals, width = n->n_neighbours;
   const int64_t of_atom = width * n->n_directions * o * o;
   const int32_t *local = a->local + r * a->n_local;
