@@ -35,8 +35,10 @@ static const quantity quantities[] = {
      offsetof(qt_born_step, gain_of_phonons)},
     {"current_error", "sum of the currents of both leads over that of the left one", "1",
      offsetof(qt_born_step, current_error)},
-    {"energy_error", "sum of the energies of all leads over the largest of them", "1",
-     offsetof(qt_born_step, energy_error)},
+    {"energy_error",
+     "sum of the energies of all leads over the largest of them, electrons' from the mean chemical "
+     "potential",
+     "1", offsetof(qt_born_step, energy_error)},
     {"identity_error", "largest rate of electrons that is not balanced at an energy, relative", "1",
      offsetof(qt_born_step, identity_error)},
 };

@@ -37,9 +37,9 @@ typedef struct qt_born_step {
   double gain_of_electrons; /* W, from phonons, of unmixed self-energies            */
   double gain_of_phonons;   /* W, opposite whatever is computed; NaN: not computed  */
   double current_error;     /* |I_L + I_R| / |I_L|                                  */
-  double energy_error;      /* of energy: what contacts of electrons and phonons give, of the
-                               largest of these; with a bath gain_of_electrons takes the
-                               place of phonons                                     */
+  double energy_error;      /* of energy: what contacts of electrons, from the mean chemical
+                               potential, and of phonons give, of the largest of these; with
+                               a bath gain_of_electrons takes the place of phonons     */
   double identity_error;    /* largest net rate of electrons at an energy that contacts and
                                scattering do not balance, relative                  */
 } qt_born_step;

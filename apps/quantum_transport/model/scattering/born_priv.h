@@ -76,8 +76,9 @@ weir_status born_accelerate(born_job *j) WEIR_CHECKED;
 
 /* Integrals of the flows of a step, and how far it is from conserving. */
 void born_measure(const born_job *j, qt_born_step *step);
-/* The largest of the energies that contacts give, of a step that is measured: electrons, phonons of
- * each lead; with a bath what electrons gain from it. *sum: all of them. */
+/* The largest of the energies that contacts give, of a step that is measured: of electrons, from
+ * the mean chemical potential, so that no current that is not conserved yet counts with the zero of
+ * H; of phonons of each lead; with a bath what electrons gain from it. *sum: all of them. */
 double born_largest_energy(const born_job *j, const qt_born_step *step, double *sum);
 /* Everything of qt_born but its steps, of the last Green's functions. Fails: WEIR_ERR_MEMORY, as
  * qt_self_energy_create. */

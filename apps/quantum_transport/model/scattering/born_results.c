@@ -62,7 +62,10 @@ static double scattered(const born_job *j, int64_t i)
 double born_largest_energy(const born_job *j, const qt_born_step *step, double *sum)
 {
   const bool coupled = j->spec->opts->phonons.state == QT_PHONONS_COUPLED;
-  const double in[] = {step->energy[QT_LEFT] + step->energy[QT_RIGHT],
+  const qt_reservoir *r = j->spec->reservoir;
+  const double mu = (r[QT_LEFT].mu + r[QT_RIGHT].mu) / 2;
+  const double current = step->current[QT_LEFT] + step->current[QT_RIGHT];
+  const double in[] = {step->energy[QT_LEFT] + step->energy[QT_RIGHT] - mu * current,
                        coupled ? step->heat[QT_LEFT] : step->gain_of_electrons,
                        coupled ? step->heat[QT_RIGHT] : 0};
   double largest = 0;
