@@ -7,6 +7,8 @@
 #include "base/weir_log.h"
 #include "model/energies.h"
 
+static const double shortest = 1e-9; /* eV, interval of energies, however small energy.shift is */
+
 /* What of a run is integrated over energies, for the caller to free, and how much. */
 static weir_status list_integrals(const qt_study *s, qt_integral **out, int *n)
 {
@@ -43,9 +45,9 @@ static void tell(const qt_study *s, int64_t before, double least, qt_energies_en
   if (end == QT_ENERGIES_LEAST) {
     weir_warn("run",
               "energy.shift: intervals of the energies narrower than %g eV are not halved, and "
-              "currents or conductances depend on them by more than energy.tolerance %g: give a "
-              "smaller energy.shift than %g eV, or a larger energy.tolerance",
-              2 * least, o->tolerance, o->shift);
+              "currents or conductances depend on them by more than energy.tolerance %g: give %sa "
+              "larger energy.tolerance",
+              2 * least, o->tolerance, least > shortest ? "a smaller energy.shift, or " : "");
   }
 }
 
@@ -55,7 +57,7 @@ weir_status qt_refine(qt_study *s, const qt_transport_spec *spec)
   const int64_t before = s->n_energies;
   qt_integral *integral = NULL;
   qt_energies_spec rule = {.tolerance = o->tolerance,
-                           .least = fmax(2 * o->shift, 1e-9),
+                           .least = fmax(2 * o->shift, shortest),
                            .most = o->max_points,
                            .weight = s->weight};
   qt_energies_end end = QT_ENERGIES_MET;

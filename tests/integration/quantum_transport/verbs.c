@@ -177,7 +177,11 @@ static void grids_that_miss_the_window_are_named(void **state)
       {"--set device=chain --set contact.mu=9 --set contact.temperature=0", "do not hold", "-"},
       {"--set device=chain --set energy.points=51 --set energy.tolerance=1e-3 --set "
        "energy.shift=0.05",
-       "energy.shift: intervals of the energies narrower than 0.2 eV are not halved", "-"},
+       "energy.shift: intervals of the energies narrower than 0.2 eV are not halved, and "
+       "currents or conductances depend on them by more than energy.tolerance 0.001: give a "
+       "smaller "
+       "energy.shift, or a larger energy.tolerance",
+       "-"},
       {"--set device=harmonic_chain --set energy.min=1e-4", "do not hold the window of the leads",
        NULL},
       {"--set device=harmonic_chain --set energy.min=1e-2 --set 'contact={temperature: 50, "
