@@ -18,6 +18,7 @@ typedef struct step {
   double *mean;     /* [n] transmission, mean over wave vectors */
   double *open;     /* [n] the larger one of T and modes        */
   bool *done;       /* [n] the interval from energy i on        */
+  bool *given;      /* [n] whether that is of the first grid    */
   bool is_short;    /* intervals too narrow to be halved may change an integral by too much */
   int64_t n, added; /* energies of the grid, and to add          */
   double *middle;   /* [added] */
@@ -96,9 +97,10 @@ static bool may_matter(const step *s, int64_t i, const double *size)
   return matters;
 }
 
-/* Whether the open intervals that are too narrow to be halved, all together, may change an integral
- * by more than the tolerance: a step between the ends of each may be at either of them, and one
- * wave more or less may be open all along. */
+/* Whether halving the open intervals that are too narrow for it would change an integral by more
+ * than the tolerance: in the middle of one of the first grid, one wave more or less than at its
+ * ends may be open; halves of another transmit between what their ends do, which they were made
+ * for. */
 static bool lacks_narrow(const step *s, const double *size)
 {
   bool lacks = false;
@@ -107,9 +109,9 @@ static bool lacks_narrow(const step *s, const double *size)
     double sum = 0;
 
     for (int64_t i = 0; i + 1 < s->n; i++) {
-      const double change = 1 + fabs(s->mean[i + 1] - s->mean[i]) / 2;
+      const double off = fabs(s->mean[i + 1] - s->mean[i]) / 2 + (s->given[i] ? 1 : 0);
 
-      sum += !s->done[i] && is_narrow(s, i) ? part_of(s, i, f, change) : 0;
+      sum += !s->done[i] && is_narrow(s, i) ? part_of(s, i, f, off) / 2 : 0;
     }
     lacks = lacks || sum > s->spec->tolerance * size[f];
   }
@@ -243,27 +245,31 @@ static void means(const step *s, const qt_transport *t, int64_t n, double *mean,
 static weir_status extend(step *s, const qt_transport *more, qt_transport *t)
 {
   double *mean = NULL, *open = NULL, *size = NULL;
-  bool *done = NULL;
+  bool *done = NULL, *given = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(s->added, sizeof *mean, (void **)&mean), done);
   WEIR_TRY_GOTO(weir_alloc(s->added, sizeof *open, (void **)&open), done);
   WEIR_TRY_GOTO(weir_alloc(s->added, sizeof *done, (void **)&done), done);
+  WEIR_TRY_GOTO(weir_alloc(s->added, sizeof *given, (void **)&given), done);
   WEIR_TRY_GOTO(sizes_of(s, &size), done);
   means(s, more, s->added, mean, open);
   for (int64_t j = 0; j < s->added; j++) {
     done[j] = !differs(s, s->at[j], s->middle[j], mean[j], size);
     s->done[s->at[j]] = done[j];
+    s->given[s->at[j]] = false;
   }
   WEIR_TRY_GOTO(weave_results(s, more, t), done);
   WEIR_TRY_GOTO(weave(s, 1, sizeof *mean, mean, &s->mean), done);
   WEIR_TRY_GOTO(weave(s, 1, sizeof *open, open, &s->open), done);
-  status = weave(s, 1, sizeof *done, done, &s->done);
+  WEIR_TRY_GOTO(weave(s, 1, sizeof *done, done, &s->done), done);
+  status = weave(s, 1, sizeof *given, given, &s->given);
 done:
   weir_free(&mean);
   weir_free(&open);
   weir_free(&size);
   weir_free(&done);
+  weir_free(&given);
   return status;
 }
 
@@ -342,6 +348,8 @@ static weir_status begin(step *s, const qt_transport *t)
   WEIR_TRY(weir_alloc(s->n, sizeof *s->mean, (void **)&s->mean));
   WEIR_TRY(weir_alloc(s->n, sizeof *s->open, (void **)&s->open));
   WEIR_TRY(weir_alloc(s->n, sizeof *s->done, (void **)&s->done));
+  WEIR_TRY(weir_alloc(s->n, sizeof *s->given, (void **)&s->given));
+  memset(s->given, true, (size_t)s->n * sizeof *s->given);
   means(s, t, s->n, s->mean, s->open);
   return WEIR_OK;
 }
@@ -372,6 +380,7 @@ done:
   weir_free(&at.mean);
   weir_free(&at.open);
   weir_free(&at.done);
+  weir_free(&at.given);
   weir_free(&at.middle);
   weir_free(&at.at);
   return status;

@@ -32,8 +32,9 @@ typedef enum qt_energies_end {
   QT_ENERGIES_MET,   /* the tolerance is met                                                   */
   QT_ENERGIES_MOST,  /* the next energies would be more than spec->most                        */
   QT_ENERGIES_LEAST, /* all intervals but those too narrow to be halved are as they need to be;
-                        these, if each transmits one wave more or less than its ends, change an
-                        integral by more than the tolerance                                    */
+                        halving these may change an integral by more than the tolerance: where the
+                        middle of one that was given transmits one wave more or less than its ends,
+                        of another as much as either end                                       */
 } qt_energies_end;
 
 /* Halves intervals of the ascending grid *energy [*n] until halving all would change no integral by
