@@ -1,5 +1,5 @@
-/* order_test.c - vector clocks beside the definition: of random programs, every pair of conflicting
- * uses must be joined by a path of queue order, events and waiting of the host. */
+/* order_test.c - vector clocks against the definition: in random programs, every pair of uses that
+ * conflict must be joined by a path of queue order, events and waiting of the host. */
 #include <string.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"

@@ -144,7 +144,7 @@ weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors) WEIR_CHE
 /* What a run takes, after the passes. */
 typedef struct qt_self_energy_size {
   double flops, traffic;    /* traffic: bytes that its loops and kernels move          */
-  double memory;            /* bytes of plans and copies, beside the arrays of the run */
+  double memory;            /* bytes of plans and copies, without the arrays of a run  */
   int64_t n_atoms, n_times; /* at once, and how often                                  */
 } qt_self_energy_size;
 /* Nothing is computed. Fails: as qt_self_energy_create. */
