@@ -20,8 +20,10 @@
 
 enum {
   ALIGNMENT = 64,
-  LAZY_BYTES = 1 << 14 /* from here on pages come fresh from the system: only those that are touched
-                          take memory, and free gives them back */
+  LAZY_BYTES = 1 << 20 /* from here on pages come fresh from the system: only those that are touched
+                          take memory, and free gives them back. Of smaller blocks the faults of
+                          fresh pages would cost more than to clear them: threads wait for one
+                          another there. */
 };
 
 /* No machine has more; the sanitizer ends the program, instead of returning NULL, from 2^40 on. */
