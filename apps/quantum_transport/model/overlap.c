@@ -244,3 +244,16 @@ done:
   free_room(&r);
   return status;
 }
+
+void qt_overlap_add_population(int64_t rows, int64_t columns, const weir_c128 *x,
+                               const weir_c128 *turned, const weir_c128 *overlap, int64_t i,
+                               weir_c128 *sum)
+{
+  for (int64_t j = 0; j < columns; j++) {
+    const weir_c128 y = x[i * columns + j], w = turned[j * rows + i];
+    const weir_c128 z = overlap[j * rows + i]; /* conj: S[i,j] */
+
+    sum->re += 0.5 * ((y.re + w.re) * z.re - (y.im - w.im) * z.im);
+    sum->im += 0.5 * ((y.re - w.re) * z.im + (y.im + w.im) * z.re);
+  }
+}

@@ -6,6 +6,7 @@
 
 #include "base/weir_clock.h"
 #include "model/bonds.h"
+#include "model/overlap.h"
 #include "model/rgf/rgf.h"
 
 static bool has_bonds(const qt_point_spec *s)
@@ -231,8 +232,7 @@ static void read_left(const void *context, int64_t row, int64_t column, weir_c12
   }
 }
 
-/* (X S + S X)[i,i] / 2 for every orbital i of block b. Both halves are needed where H and S are not
- * symmetric: the imaginary part of (G S)[i,i] alone has one of the Hermitian part of G, too. */
+/* (X S + S X)[i,i] / 2 for every orbital i of block b. */
 static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c128 *sum)
 {
   const qt_layout *l = p->spec->layout;
@@ -250,13 +250,7 @@ static void add_overlap(const point *p, const weir_c128 *bank, int64_t b, weir_c
       qt_system_add_block(s, &s->s, p->leads->k, c, b, (weir_c128){1, 0}, overlap);
     }
     for (int64_t i = 0; i < rows && s->s.count > 0; i++) {
-      for (int64_t j = 0; j < columns; j++) {
-        const weir_c128 y = x[i * columns + j], w = turned[j * rows + i];
-        const weir_c128 z = overlap[j * rows + i]; /* conj: S[i,j] */
-
-        sum[i].re += 0.5 * ((y.re + w.re) * z.re - (y.im - w.im) * z.im);
-        sum[i].im += 0.5 * ((y.re - w.re) * z.im + (y.im + w.im) * z.re);
-      }
+      qt_overlap_add_population(rows, columns, x, turned, overlap, i, &sum[i]);
     }
     for (int64_t i = 0; i < rows && s->s.count == 0 && b == c; i++) {
       sum[i] = x[i * (rows + 1)];

@@ -9,6 +9,7 @@
 #include "base/weir_signal.h"
 #include "device/weir_parallel.h"
 #include "model/electrostatics/contour.h"
+#include "model/overlap.h"
 #include "model/ranks.h"
 #include "model/rgf/rgf.h"
 #include "model/units.h"
@@ -79,8 +80,7 @@ static void read_gamma(const void *context, int64_t row, int64_t column, weir_c1
   }
 }
 
-/* (G S + S G)[i,i] / 2 of an orbital of block b, of blocks of G or G^<: of (G S)[i,i] alone the
- * imaginary part is not its charge where H and S are not symmetric. */
+/* (G S + S G)[i,i] / 2 of an orbital of block b, of blocks of G or G^<. */
 static weir_c128 with_overlap(const place *p, const weir_c128 *bank, int64_t b, int64_t i)
 {
   const qt_layout *l = &p->j->layout;
@@ -92,18 +92,9 @@ static weir_c128 with_overlap(const place *p, const weir_c128 *bank, int64_t b, 
     return bank[qt_layout_at(l, b, b) + i * (rows + 1)];
   }
   for (int64_t c = b > 0 ? b - 1 : 0; c <= b + 1 && c < l->n_blocks; c++) {
-    const int64_t columns = qt_layout_rows(l, c);
-    const weir_c128 *g = bank + qt_layout_at(l, b, c) + i * columns;
-    const weir_c128 *turned = bank + qt_layout_at(l, c, b);
-    const weir_c128 *overlap = p->w->overlap + qt_layout_at(l, c, b);
-
-    for (int64_t j = 0; j < columns; j++) {
-      const weir_c128 x = g[j], w = turned[j * rows + i];
-      const weir_c128 y = overlap[j * rows + i]; /* conj: S[i,j] */
-
-      sum.re += 0.5 * ((x.re + w.re) * y.re - (x.im - w.im) * y.im);
-      sum.im += 0.5 * ((x.re - w.re) * y.im + (x.im + w.im) * y.re);
-    }
+    qt_overlap_add_population(rows, qt_layout_rows(l, c), bank + qt_layout_at(l, b, c),
+                              bank + qt_layout_at(l, c, b), p->w->overlap + qt_layout_at(l, c, b),
+                              i, &sum);
   }
   return sum;
 }
