@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_log.h"
 #include "ops/call/weir_call.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/formula_priv.h"
@@ -227,20 +228,75 @@ static weir_status refuse_units(const builder *b, const formula_node *n, const f
                                 const formula_unit *y)
 {
   char first[64] = "", second[64] = "";
+  double factor = 1;
 
   (void)formula_unit_text(x, first, sizeof first);
   (void)formula_unit_text(y, second, sizeof second);
   for (int k = 0; k < 2 && n->arg[2] < 0; k++) { /* a number's unit is what the user can change */
     if (n->arg[k] >= 0 && b->f->node[n->arg[k]].op == FORMULA_NUMBER) {
       return formula_refuse(b->f->source, n->column,
-                            "%s of %s and %s: the units must be one (write the number in [%s])",
+                            "%s of %s and %s, units of two quantities: write the number in [%s] or "
+                            "another unit of that quantity",
                             formula_table[n->op].text, first, second, k == 0 ? second : first);
     }
+  }
+  if (weir_unit_factor(second, first, &factor)) {
+    return formula_refuse(b->f->source, n->column,
+                          "%s of %s and %s: numbers are converted, streams are not: convert one "
+                          "before it by {select: {unit: %s}}",
+                          formula_table[n->op].text, first, second, first);
   }
   return formula_refuse(b->f->source, n->column,
                         "%s of %s and %s: the units must be one (divide a number by 1 [unit] to "
                         "take its unit away)",
                         formula_table[n->op].text, first, second);
+}
+
+/* A number with a unit, or what is made of such numbers alone. */
+static bool is_literal(const builder *b, int node)
+{
+  return b->part[node].constant && b->unit[node].kind == FORMULA_UNIT_STATED;
+}
+
+/* Refuses a number that is converted where the expression has the same factor as a number of its
+ * own: 60 / rr < 50 bpm would be converted twice. */
+static weir_status check_factor(const builder *b, const formula_node *n, double factor,
+                                const char *from, const char *to)
+{
+  for (int64_t i = 0; i < b->f->n; i++) {
+    const formula_node *m = &b->f->node[i];
+
+    for (int k = 0; k < 2 && (m->op == FORMULA_MUL || m->op == FORMULA_DIV); k++) {
+      const formula_node *a = &b->f->node[m->arg[k]];
+      const double ratio = a->op == FORMULA_NUMBER && a->text < 0 ? a->number / factor : 0;
+
+      if (fabs(ratio - 1) < 1e-9 || fabs(ratio * factor * factor - 1) < 1e-9) {
+        return formula_refuse(b->f->source, n->column,
+                              "numbers in %s are converted to %s here, and the factor %.9g of the "
+                              "expression would do so again: leave it out, or write [%s]",
+                              from, to, a->number, to);
+      }
+    }
+  }
+  return WEIR_OK;
+}
+
+/* A number of the expression in another unit of its quantity. */
+static weir_status take_as(builder *b, const formula_node *n, int node, const formula_unit *unit,
+                           double factor)
+{
+  char from[64] = "", to[64] = "";
+
+  (void)formula_unit_text(&b->unit[node], from, sizeof from);
+  (void)formula_unit_text(unit, to, sizeof to);
+  if (factor != 1) {
+    WEIR_TRY(check_factor(b, n, factor, from, to));
+    weir_info("query", "expression %s: %.9g %s is %.9g %s", b->f->source, b->part[node].number,
+              from, b->part[node].number * factor, to);
+    b->part[node].number *= factor;
+  }
+  b->unit[node] = *unit;
+  return WEIR_OK;
 }
 
 static weir_status need_none(const builder *b, const formula_node *n, const formula_unit *u,
@@ -279,8 +335,30 @@ static weir_status raise_unit(const builder *b, const formula_node *n, const for
                         formula_table[n->op].text, text, text);
 }
 
-static weir_status agree_all(const builder *b, const formula_node *n, int from, formula_unit *out)
+/* The unit that numbers are converted to: that of the first argument that is no number. */
+static const formula_unit *unit_met(const builder *b, const formula_node *n, int from)
 {
+  for (int k = from; k < 3 && n->arg[k] >= 0; k++) {
+    if (!is_literal(b, n->arg[k]) && b->unit[n->arg[k]].kind == FORMULA_UNIT_STATED) {
+      return &b->unit[n->arg[k]];
+    }
+  }
+  return &b->unit[n->arg[from]];
+}
+
+static weir_status agree_all(builder *b, const formula_node *n, int from, formula_unit *out)
+{
+  const formula_unit met = *unit_met(b, n, from);
+
+  for (int k = from; k < 3 && n->arg[k] >= 0; k++) {
+    formula_unit same;
+    double factor = 1;
+
+    if (is_literal(b, n->arg[k]) && !formula_unit_agree(&b->unit[n->arg[k]], &met, &same) &&
+        formula_unit_factor(&b->unit[n->arg[k]], &met, &factor)) {
+      WEIR_TRY(take_as(b, n, n->arg[k], &met, factor));
+    }
+  }
   *out = b->unit[n->arg[from]];
   for (int k = from + 1; k < 3 && n->arg[k] >= 0; k++) {
     const formula_unit before = *out, *other = &b->unit[n->arg[k]];
@@ -292,7 +370,28 @@ static weir_status agree_all(const builder *b, const formula_node *n, int from, 
   return WEIR_OK;
 }
 
-static weir_status make_unit(const builder *b, const formula_node *n, formula_unit *out)
+/* The unit of a product or quotient, of which a number takes the symbols of the other side: of rr
+ * in s and 500 ms the quotient is a pure number. */
+static weir_status multiply_units(builder *b, const formula_node *n, formula_unit *out)
+{
+  const int literal = is_literal(b, n->arg[1]) ? 1 : is_literal(b, n->arg[0]) ? 0 : -1;
+
+  if (literal >= 0 && b->unit[n->arg[1 - literal]].kind == FORMULA_UNIT_STATED) {
+    formula_unit unit = b->unit[n->arg[literal]];
+    double factor = 1;
+
+    if (formula_unit_meet(&unit, &b->unit[n->arg[1 - literal]], &factor)) {
+      WEIR_TRY(take_as(b, n, n->arg[literal], &unit, factor));
+    }
+  }
+  if (!formula_unit_times(&b->unit[n->arg[0]], &b->unit[n->arg[1]], n->op == FORMULA_MUL ? 1 : -1,
+                          out)) {
+    return formula_refuse(b->f->source, n->column, "a unit of too many symbols or too high powers");
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_unit(builder *b, const formula_node *n, formula_unit *out)
 {
   const formula_unit none = {.kind = FORMULA_UNIT_STATED};
   const formula_unit *first = &b->unit[n->arg[0]];
@@ -301,11 +400,7 @@ static weir_status make_unit(const builder *b, const formula_node *n, formula_un
   switch (n->op) {
   case FORMULA_MUL:
   case FORMULA_DIV:
-    if (!formula_unit_times(first, &b->unit[n->arg[1]], n->op == FORMULA_MUL ? 1 : -1, out)) {
-      return formula_refuse(b->f->source, n->column,
-                            "a unit of too many symbols or too high powers");
-    }
-    return WEIR_OK;
+    return multiply_units(b, n, out);
   case FORMULA_SQRT:
     return raise_unit(b, n, first, 0.5, out);
   case FORMULA_POWER:

@@ -139,6 +139,12 @@ bool formula_unit_times(const formula_unit *a, const formula_unit *b, int power,
 bool formula_unit_half_power(const formula_unit *u, int power, formula_unit *out);
 /* Whether the two may be added; *out is then what both are in. */
 bool formula_unit_agree(const formula_unit *a, const formula_unit *b, formula_unit *out);
+/* As weir_unit_factor, for two stated units. */
+bool formula_unit_factor(const formula_unit *from, const formula_unit *to, double *factor);
+/* Writes each symbol of *u, of which `met` has another of the same quantity or its inverse, as that
+ * one: ms as s, bpm as 1/s. *factor: what a number in the old unit is multiplied by. False, and
+ * nothing done, where no symbol changes or the result has too many. */
+bool formula_unit_meet(formula_unit *u, const formula_unit *met, double *factor);
 /* Whether it is that of a pure number: exp takes it. */
 bool formula_unit_is_none(const formula_unit *u);
 #endif

@@ -372,8 +372,9 @@ static void what_does_not_fit_the_streams_is_refused(void **state)
                  "[a] for a unit");
   expect_refused("a + b", "expression a + b, column 3: + of mmHg and mV: the units must be one "
                           "(divide a number by 1 [unit] to take its unit away)");
-  expect_refused("a > 20 mV", "expression a > 20 mV, column 3: > of mmHg and mV: the units must be "
-                              "one (write the number in [mmHg])");
+  expect_refused("a > 20 mV",
+                 "expression a > 20 mV, column 3: > of mmHg and mV, units of two quantities: write "
+                 "the number in [mmHg] or another unit of that quantity");
   expect_refused("exp(a)", "expression exp(a), column 1: the argument of exp is in mmHg and must "
                            "have no unit (divide it by 1 [mmHg])");
   expect_refused("2^a", "expression 2^a, column 2: the exponent of ^ is in mmHg and must have no "

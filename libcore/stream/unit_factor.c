@@ -1,6 +1,7 @@
 /* unit_factor.c - units of one quantity and the factor between them, for products of symbols such
- * as mV, mmHg/s or mV2; see weir_series.h. */
+ * as mV, mmHg/s or mV2; see weir_series.h and formula_priv.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include "stream/formula_priv.h"
@@ -125,5 +126,62 @@ bool weir_unit_factor(const char *from, const char *to, double *factor)
 
   /* Prefixes alone differ by a power of ten, exactly. */
   *factor = fabs(ratio / power - 1) < 1e-12 ? power : ratio;
+  return true;
+}
+
+bool formula_unit_factor(const formula_unit *from, const formula_unit *to, double *factor)
+{
+  char a[2 * WEIR_SERIES_UNIT * FORMULA_UNIT_PARTS], b[sizeof a];
+
+  return from->kind == FORMULA_UNIT_STATED && to->kind == FORMULA_UNIT_STATED &&
+         formula_unit_text(from, a, sizeof a) && formula_unit_text(to, b, sizeof b) &&
+         weir_unit_factor(a, b, factor);
+}
+
+/* A symbol as 1 or -1 powers of another one; 0 where their quantities differ. */
+static int power_of(const char *name, const char *other, double *factor)
+{
+  char inverse[WEIR_SERIES_UNIT + 2];
+
+  if (weir_unit_factor(name, other, factor)) {
+    return 1;
+  }
+  (void)snprintf(inverse, sizeof inverse, "1/%s", name);
+  if (!weir_unit_factor(inverse, other, factor)) {
+    return 0;
+  }
+  *factor = 1 / *factor;
+  return -1;
+}
+
+bool formula_unit_meet(formula_unit *u, const formula_unit *met, double *factor)
+{
+  formula_unit out = {.kind = u->kind};
+  bool changed = false;
+  double all = 1;
+
+  for (int k = 0; k < u->n; k++) {
+    const char *name = u->part[k].name;
+    int power = u->part[k].power;
+    formula_unit part;
+    double one = 1;
+    int sign = 0;
+
+    for (int j = 0; j < met->n && sign == 0; j++) {
+      sign = power_of(name, met->part[j].name, &one);
+      name = sign != 0 ? met->part[j].name : name;
+    }
+    all *= sign != 0 ? pow(one, power) : 1;
+    power *= sign < 0 ? -1 : 1;
+    changed = changed || name != u->part[k].name;
+    if (!formula_unit_parse(name, &part) || !formula_unit_times(&out, &part, power, &out)) {
+      return false;
+    }
+  }
+  if (!changed) {
+    return false;
+  }
+  *u = out;
+  *factor = all;
   return true;
 }

@@ -13,7 +13,9 @@
  *
  * Units: what is added, compared or chosen between has one unit, * and / multiply and divide units,
  * sqrt and a constant exponent take them along, exp, log, log10, sin, cos, tanh take none. A plain
- * number agrees with any unit, and so does a stream of which none is stated.
+ * number agrees with any unit, and so does a stream of which none is stated. A number with a unit
+ * is converted to the unit of the same quantity that it meets in a sum, comparison, choice, product
+ * or quotient: ecg > 100 uV for ecg in mV, 1 / rr < 50 bpm, rr / 500 ms. Streams are not converted.
  *
  * Presence: a result is present where every stream it needs is: of `if`, the condition and the
  * branch that is chosen; a name in present() is not needed. It is never present where no input is,
