@@ -15,6 +15,7 @@ typedef struct ps_convert_opts {
   int format;              /* PS_CONVERT_*                          */
   const char *name;        /* of what is written                    */
   const char *annotations; /* file to take along                    */
+  bool comments;           /* those of the header are kept          */
   double gain;             /* steps per unit, where none are stored */
   double clip;             /* share of samples                      */
   double rounding;         /* share of a signal's range             */

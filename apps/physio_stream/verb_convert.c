@@ -17,6 +17,11 @@ const weir_opt ps_convert_options[] = {
                     "name of what is written, without suffix; empty: that of the record"),
     WEIR_OPT_PATH(ps_convert_opts, annotations, "",
                   "annotation file (.atr) to take along; empty: what the record itself holds"),
+    WEIR_OPT_BOOL(
+        ps_convert_opts, comments, true,
+        "keep the comments of a WFDB header (age, sex, medication, alarms): at the end of "
+        "a header, as attribute header_comments, or in NAME_comments.txt; false: leave "
+        "them out, for they may say who the patient is"),
     WEIR_OPT_REAL(ps_convert_opts, gain, 1000, 1e-9, 1e9, "1",
                   "steps per unit of a WFDB signal whose source stores no integers"),
     WEIR_OPT_REAL(ps_convert_opts, clip, 0.01, 0, 1, "1",
@@ -57,16 +62,17 @@ static weir_status write_as(const ps_cfg *cfg, weir_record *r, const weir_record
                             const char *path, weir_convert_facts *facts)
 {
   char full[PS_PATH + 8];
+  const char *const comments = cfg->convert.comments ? weir_record_comments(r) : NULL;
   const weir_convert_scale scale = {cfg->convert.gain, cfg->convert.clip, cfg->convert.rounding};
 
   switch (cfg->convert.format) {
   case PS_CONVERT_NETCDF:
     (void)snprintf(full, sizeof full, "%s.nc", path);
-    return weir_record_to_netcdf(r, events, full, facts);
+    return weir_record_to_netcdf(r, events, comments, full, facts);
   case PS_CONVERT_WFDB:
-    return weir_record_to_wfdb(r, events, path, &scale, facts);
+    return weir_record_to_wfdb(r, events, comments, path, &scale, facts);
   default:
-    return weir_record_to_csv(r, events, path, facts);
+    return weir_record_to_csv(r, events, comments, path, facts);
   }
 }
 
@@ -114,6 +120,21 @@ static weir_status choose_name(const ps_cfg *cfg, const weir_record *r, char nam
   return WEIR_OK;
 }
 
+/* What may say who the patient is, is not passed on without a word. */
+static void tell_comments(const ps_cfg *cfg, const char *comments)
+{
+  int lines = 0;
+
+  for (const char *c = comments; *c != 0; c++) {
+    lines += *c == '\n';
+  }
+  if (lines > 0) {
+    weir_info("convert", "%d lines of comments of the header %s (convert.comments)", lines,
+              cfg->convert.comments ? "are kept: see that they do not say who the patient is"
+                                    : "are left out");
+  }
+}
+
 static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *source,
                            weir_record *r)
 {
@@ -135,6 +156,7 @@ static weir_status convert(const weir_cli *cli, const ps_cfg *cfg, const char *s
                      facts.coarse > 0 ? "rounding" : "clip");
   }
   WEIR_TRY(status);
+  tell_comments(cfg, weir_record_comments(r));
   return report(cli, cfg, source, name, &facts);
 }
 

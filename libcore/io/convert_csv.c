@@ -165,25 +165,41 @@ static weir_status write_events(text_copy *c, const weir_record_events *e)
   return WEIR_OK;
 }
 
-static weir_status write_all(text_copy *c, const weir_record_events *events)
+/* A file of its own: above a table, the words of a comment could be taken for its rate. */
+static weir_status write_comments(text_copy *c, const char *comments)
+{
+  char full[4096];
+
+  if (!comments || !comments[0]) {
+    return WEIR_OK;
+  }
+  snprintf(full, sizeof full, "%s_comments.txt", c->path);
+  WEIR_TRY(weir_writer_open(full, &c->w));
+  WEIR_TRY(weir_writer_write(c->w, comments, strlen(comments)));
+  end_file(c);
+  return WEIR_OK;
+}
+
+static weir_status write_all(text_copy *c, const weir_record_events *events, const char *comments)
 {
   WEIR_TRY(weir_alloc(c->n, sizeof *c->file, (void **)&c->file));
   WEIR_TRY(weir_alloc((int64_t)c->n * BLOCK, sizeof *c->values, (void **)&c->values));
   WEIR_TRY(weir_alloc((int64_t)c->n * BLOCK, 1, (void **)&c->present));
   place_signals(c);
-  WEIR_TRY(weir_alloc(c->n_files + 1, sizeof *c->whole, (void **)&c->whole));
+  WEIR_TRY(weir_alloc(c->n_files + 2, sizeof *c->whole, (void **)&c->whole));
   for (int k = 0; k < c->n_files; k++) {
     WEIR_TRY(write_file(c, k));
   }
   WEIR_TRY(write_events(c, events));
+  WEIR_TRY(write_comments(c, comments));
   for (int k = 0; k < c->n_whole; k++) {
     WEIR_TRY(weir_writer_commit(&c->whole[k]));
   }
   return WEIR_OK;
 }
 
-weir_status weir_record_to_csv(weir_record *r, const weir_record_events *events, const char *path,
-                               weir_convert_facts *facts)
+weir_status weir_record_to_csv(weir_record *r, const weir_record_events *events,
+                               const char *comments, const char *path, weir_convert_facts *facts)
 {
   text_copy c = {.r = r, .path = path, .facts = facts, .n = weir_record_signals(r)};
 
@@ -191,7 +207,7 @@ weir_status weir_record_to_csv(weir_record *r, const weir_record_events *events,
   if (strlen(path) > MAX_PATH) {
     return weir_fail(WEIR_ERR_CONFIG, "%.64s...: the path is too long", path);
   }
-  const weir_status status = write_all(&c, events);
+  const weir_status status = write_all(&c, events, comments);
 
   weir_writer_destroy(&c.w);
   for (int k = 0; k < c.n_whole; k++) {

@@ -80,10 +80,10 @@ static void through_netcdf(const char *path)
   int64_t us[2] = {0};
 
   assert_ok(open_quietly(path, &first));
-  assert_ok(weir_record_to_netcdf(first, NULL, in_dir("a.nc"), &facts));
+  assert_ok(weir_record_to_netcdf(first, NULL, NULL, in_dir("a.nc"), &facts));
   assert_ok(weir_record_open(in_dir("a.nc"), NULL, &middle));
   same_samples(first, middle, true, 0);
-  assert_ok(weir_record_to_wfdb(middle, NULL, in_dir("b"), &any, &facts));
+  assert_ok(weir_record_to_wfdb(middle, NULL, NULL, in_dir("b"), &any, &facts));
   assert_int_equal(facts.clipped, 0);
   assert_ok(weir_record_open(in_dir("b"), NULL, &last));
   same_samples(middle, last, false, 0);
@@ -154,7 +154,7 @@ static void segments_with_their_own_gains(void **state)
   weir_check_shared(path, sizeof path, "physio/wfdb/multiseg/s25047/s25047-2704-05-04-10-44");
   assert_ok(open_quietly(path, &r));
   assert_true(weir_record_signal(r, 0)->scale_varies);
-  assert_ok(weir_record_to_netcdf(r, NULL, in_dir("s.nc"), &facts));
+  assert_ok(weir_record_to_netcdf(r, NULL, NULL, in_dir("s.nc"), &facts));
   assert_int_equal(facts.samples, 3 * 543240);
   assert_true(facts.absent > 25740 * 2 + 440000);
   assert_ok(weir_record_open(in_dir("s.nc"), NULL, &n));
@@ -193,7 +193,7 @@ static void edf_becomes_wfdb(void **state)
   assert_ok(weir_record_open(path, NULL, &e));
   assert_ok(weir_record_events_read(e, &events));
   assert_int_equal(events.count, 2);
-  assert_ok(weir_record_to_wfdb(e, &events, in_dir("w"), &any, &facts));
+  assert_ok(weir_record_to_wfdb(e, &events, NULL, in_dir("w"), &any, &facts));
   assert_int_equal(facts.clipped, 0);
   assert_int_equal(facts.n_files, 3);
   assert_int_equal(facts.absent, 20);
@@ -235,13 +235,13 @@ static void annotations_through_netcdf(void **state)
     strcat(path, ".atr");
     assert_ok(weir_annotations_read(path, &a));
     assert_ok(weir_record_events_from(&a, 360, 1, &events));
-    assert_ok(weir_record_to_netcdf(r, &events, in_dir("m.nc"), &facts));
+    assert_ok(weir_record_to_netcdf(r, &events, NULL, in_dir("m.nc"), &facts));
     weir_record_events_fini(&events);
     weir_annotations_fini(&a);
     weir_record_close(&r);
     assert_ok(weir_record_open(in_dir("m.nc"), NULL, &r));
     assert_ok(weir_record_events_read(r, &events));
-    assert_ok(weir_record_to_wfdb(r, &events, in_dir("m"), &any, &facts));
+    assert_ok(weir_record_to_wfdb(r, &events, NULL, in_dir("m"), &any, &facts));
     weir_record_events_fini(&events);
     weir_record_close(&r);
     assert_ok(weir_file_read(path, 1 << 24, &before, &sizes[0]));
@@ -270,7 +270,7 @@ static void edf_through_netcdf(void **state)
   events[0].items[0].code = WEIR_ANN_PVC;
   events[0].items[0].subtype = -3;
   events[0].items[0].zeros = 2;
-  assert_ok(weir_record_to_netcdf(e, &events[0], in_dir("e.nc"), &facts));
+  assert_ok(weir_record_to_netcdf(e, &events[0], NULL, in_dir("e.nc"), &facts));
   assert_ok(weir_record_open(in_dir("e.nc"), NULL, &n));
   same_samples(e, n, true, 1e-5);
   for (int i = 0; i < 2; i++) {
@@ -314,14 +314,15 @@ static void text_becomes_wfdb_and_wfdb_text(void **state)
   write_text(in_dir("t.csv"), "# sampling rate: 62.5\ntime,a (mV),b\n0,1.5,-2\n0.016,,3\n"
                               "0.064,-0.25,40000\n");
   assert_ok(weir_record_open(in_dir("t.csv"), NULL, &c));
-  assert_ok(weir_record_to_wfdb(c, NULL, in_dir("tw"), &(weir_convert_scale){4, 1, 1}, &facts));
+  assert_ok(
+      weir_record_to_wfdb(c, NULL, NULL, in_dir("tw"), &(weir_convert_scale){4, 1, 1}, &facts));
   assert_int_equal(facts.clipped, 1); /* 160000 steps */
   assert_int_equal(facts.absent, 5);
   assert_ok(weir_record_open(in_dir("tw"), NULL, &w));
   assert_int_equal(weir_record_signal(w, 0)->fs_num, 125);
   assert_int_equal(weir_record_signal(w, 0)->fs_den, 2);
   weir_record_close(&c);
-  assert_ok(weir_record_to_csv(w, NULL, in_dir("tc"), &facts));
+  assert_ok(weir_record_to_csv(w, NULL, NULL, in_dir("tc"), &facts));
   assert_int_equal(facts.n_files, 1);
   assert_ok(weir_record_open(in_dir("tc.csv"), NULL, &c));
   assert_string_equal(weir_record_signal(c, 0)->units, "mV");
@@ -357,11 +358,11 @@ static void steps_that_are_too_wide_are_refused(void **state)
 
     write_text(in_dir("v.csv"), cases[i].text);
     assert_ok(weir_record_open(in_dir("v.csv"), NULL, &c));
-    assert_int_equal(weir_record_to_wfdb(c, NULL, in_dir("v"), &scale, &facts),
+    assert_int_equal(weir_record_to_wfdb(c, NULL, NULL, in_dir("v"), &scale, &facts),
                      cases[i].fits ? WEIR_OK : WEIR_ERR_CONFIG);
     assert_true((facts.coarse > 0) == !cases[i].fits);
     scale.most_rounded = 1;
-    assert_ok(weir_record_to_wfdb(c, NULL, in_dir("v"), &scale, &facts));
+    assert_ok(weir_record_to_wfdb(c, NULL, NULL, in_dir("v"), &scale, &facts));
     weir_record_close(&c);
   }
 }
@@ -381,7 +382,7 @@ static void several_rates_become_several_texts(void **state)
   make_edf_file(in_dir("e.edf"));
   assert_ok(weir_record_open(in_dir("e.edf"), NULL, &e));
   assert_ok(weir_record_events_read(e, &events));
-  assert_ok(weir_record_to_csv(e, &events, in_dir("m"), &facts));
+  assert_ok(weir_record_to_csv(e, &events, NULL, in_dir("m"), &facts));
   assert_int_equal(facts.n_files, 3);
   assert_ok(weir_record_open(in_dir("m_0.csv"), NULL, &c));
   assert_int_equal(weir_record_signal(c, 0)->fs_num, 6);
@@ -414,15 +415,17 @@ static void what_cannot_be_written_is_refused(void **state)
 
   weir_check_write(in_dir("o.edf"), bytes, make_edf(&rates, false, bytes));
   assert_ok(weir_record_open(in_dir("o.edf"), NULL, &r));
-  assert_ok(
-      weir_record_to_wfdb(r, NULL, in_dir("o"), &any, &facts)); /* frames of a second: 1013 fit */
+  assert_ok(weir_record_to_wfdb(r, NULL, NULL, in_dir("o"), &any,
+                                &facts)); /* frames of a second: 1013 fit */
   weir_record_close(&r);
   weir_check_write(in_dir("n.edf"), bytes, make_edf(&notes, false, bytes));
   assert_ok(weir_record_open(in_dir("n.edf"), NULL, &r));
-  assert_int_equal(weir_record_to_wfdb(r, NULL, in_dir("n"), &any, &facts), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_record_to_wfdb(r, NULL, NULL, in_dir("n"), &any, &facts),
+                   WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "has no signals"));
   if (!weir_netcdf_available()) {
-    assert_int_equal(weir_record_to_netcdf(r, NULL, in_dir("n.nc"), &facts), WEIR_ERR_UNSUPPORTED);
+    assert_int_equal(weir_record_to_netcdf(r, NULL, NULL, in_dir("n.nc"), &facts),
+                     WEIR_ERR_UNSUPPORTED);
     assert_non_null(strstr(weir_last_message(), "no NetCDF"));
     write_text(in_dir("x.nc"), "x");
     weir_record_close(&r);
@@ -604,10 +607,10 @@ static weir_status every_way(void *context)
 
   WEIR_TRY(weir_record_open(context, NULL, &r));
   WEIR_TRY_GOTO(weir_record_events_read(r, &e), done);
-  WEIR_TRY_GOTO(weir_record_to_wfdb(r, &e, in_dir("f"), &any, &facts), done);
-  WEIR_TRY_GOTO(weir_record_to_csv(r, &e, in_dir("f"), &facts), done);
+  WEIR_TRY_GOTO(weir_record_to_wfdb(r, &e, NULL, in_dir("f"), &any, &facts), done);
+  WEIR_TRY_GOTO(weir_record_to_csv(r, &e, NULL, in_dir("f"), &facts), done);
   if (weir_netcdf_available()) {
-    WEIR_TRY_GOTO(weir_record_to_netcdf(r, &e, in_dir("f.nc"), &facts), done);
+    WEIR_TRY_GOTO(weir_record_to_netcdf(r, &e, NULL, in_dir("f.nc"), &facts), done);
     weir_record_events_fini(&e);
     weir_record_close(&r);
     WEIR_TRY_GOTO(weir_record_open(in_dir("f.nc"), NULL, &r), done);

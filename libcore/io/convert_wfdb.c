@@ -26,6 +26,7 @@ typedef struct lane {
 
 typedef struct copy {
   weir_record *r;
+  const char *comments;
   weir_record_writer *w;
   weir_annotation_writer *marks;
   int64_t n, num, den;  /* signals, frames per second */
@@ -237,7 +238,8 @@ static weir_status read_lane(copy *c, int i, int64_t first, int64_t frames)
 
 static weir_status write_signals(copy *c, const char *path, double gain)
 {
-  weir_record_spec spec = {.n_channels = (int)c->n, .channels = c->channels};
+  weir_record_spec spec = {
+      .n_channels = (int)c->n, .channels = c->channels, .comment = c->comments};
 
   WEIR_TRY(find_frames(c));
   for (int i = 0; i < c->n; i++) {
@@ -365,10 +367,11 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
   return weir_record_writer_commit(&c->w);
 }
 
-weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events, const char *path,
+weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events,
+                                const char *comments, const char *path,
                                 const weir_convert_scale *scale, weir_convert_facts *facts)
 {
-  copy c = {.r = r, .n = weir_record_signals(r), .facts = facts};
+  copy c = {.r = r, .comments = comments, .n = weir_record_signals(r), .facts = facts};
 
   *facts = (weir_convert_facts){.n_files = 2};
   const weir_status status = copy_all(&c, events, path, scale);

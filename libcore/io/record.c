@@ -164,6 +164,11 @@ const char *weir_record_name(const weir_record *r)
   return r->body.name;
 }
 
+const char *weir_record_comments(const weir_record *r)
+{
+  return r->body.comments != NULL ? r->body.comments : "";
+}
+
 int weir_record_signals(const weir_record *r)
 {
   return r->body.n_signals;

@@ -1,7 +1,7 @@
 /* weir_record_convert.h - a record in any format written in another: read in blocks, so that memory
  * does not grow with its length. Stored integers are kept as they are; what a format cannot hold is
- * said in the facts. Files appear whole or not at all. What identifies a person is not passed on.
- */
+ * said in the facts. Files appear whole or not at all. What identifies a person is not passed on,
+ * but `comments` (those of weir_record_comments; NULL or "": none) are, as they are. */
 #ifndef WEIR_RECORD_CONVERT_H
 #define WEIR_RECORD_CONVERT_H
 #include "io/weir_annotation.h"
@@ -27,24 +27,28 @@ typedef struct weir_convert_scale {
 
 /* A NetCDF-4 file with featureType timeSeries (CF-1.8): a time dimension for each rate and length,
  * a variable for each signal with scale_factor, add_offset, _FillValue, its flags, and the header's
- * numbers; `events` (may be NULL) on a dimension `event`. Fails: as weir_record_read_raw and
+ * numbers; `events` (may be NULL) on a dimension `event`; comments in the attribute
+ * `header_comments`. Fails: as weir_record_read_raw and
  * weir_netcdf.h; WEIR_ERR_UNSUPPORTED without the library. */
 weir_status weir_record_to_netcdf(weir_record *r, const weir_record_events *events,
-                                  const char *path, weir_convert_facts *facts) WEIR_CHECKED;
-/* A WFDB record, `path` without suffix; events to `path`.atr. Each signal in its own format where
- * WFDB has it (FLAC: the plain one of as many bits), else in the smallest that holds every value.
- * Signals that store no integers are written in format 16 as `scale` says. An inverted
- * scale is turned by complementing the stored integers, since a gain must be positive; baselines
- * are rounded to integers. Fails: as weir_record_writer.h; WEIR_ERR_UNSUPPORTED for rates without a
- * common frame rate; WEIR_ERR_CONFIG where more samples lie beyond the range, or rounding changes
- * more, than `scale` allows. */
-weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events, const char *path,
+                                  const char *comments, const char *path,
+                                  weir_convert_facts *facts) WEIR_CHECKED;
+/* A WFDB record, `path` without suffix; events to `path`.atr, comments to the end of the header.
+ * Each signal in its own format where WFDB has it (FLAC: the plain one of as many bits), else in
+ * the smallest that holds every value. Signals that store no integers are written in format 16 as
+ * `scale` says. An inverted scale is turned by complementing the stored integers, since a gain must
+ * be positive; baselines are rounded to integers. Fails: as weir_record_writer.h;
+ * WEIR_ERR_UNSUPPORTED for rates without a common frame rate; WEIR_ERR_CONFIG where more samples
+ * lie beyond the range, or rounding changes more, than `scale` allows. */
+weir_status weir_record_to_wfdb(weir_record *r, const weir_record_events *events,
+                                const char *comments, const char *path,
                                 const weir_convert_scale *scale,
                                 weir_convert_facts *facts) WEIR_CHECKED;
 /* Text, `time_s` from the first sample and a column for each signal, empty where absent:
  * `path`.csv, or for several rates `path`_0.csv, `path`_1.csv... one each; events to
- * `path`_events.csv. */
-weir_status weir_record_to_csv(weir_record *r, const weir_record_events *events, const char *path,
+ * `path`_events.csv, comments to `path`_comments.txt. */
+weir_status weir_record_to_csv(weir_record *r, const weir_record_events *events,
+                               const char *comments, const char *path,
                                weir_convert_facts *facts) WEIR_CHECKED;
 
 /* Annotations of a WFDB record as events. `num`/`den`: annotation times per second where the file

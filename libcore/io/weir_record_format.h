@@ -11,6 +11,7 @@ extern "C" {
 typedef struct weir_record_body {
   void *state;
   const char *name;
+  const char *comments; /* as weir_record_comments; NULL: none */
   const weir_signal_info *signals;
   int n_signals;
   int64_t missing_segments;

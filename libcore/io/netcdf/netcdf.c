@@ -30,6 +30,7 @@ typedef struct source {
 typedef struct file {
   weir_netcdf *nc;
   char *name;
+  char *comments; /* NULL: none */
   int64_t start_us;
   int start_kind;
   int64_t n_sources, source_capacity;
@@ -283,6 +284,7 @@ static weir_status take_file(file *f, const char *path)
   for (int i = 0; i < n; i++) {
     WEIR_TRY(take_variable(f, i, path));
   }
+  WEIR_TRY(find_text(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_COMMENTS, &f->comments));
   const int64_t kind = int_or(f->nc, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, 0, 0, 2);
 
   f->start_kind = kind == 1 || kind == 2 ? (int)kind : 0;
@@ -320,6 +322,7 @@ static void close_file(void *state)
   weir_free(&f->sources);
   weir_free(&f->infos);
   weir_free(&f->name);
+  weir_free(&f->comments);
   weir_free(&f);
 }
 
@@ -362,6 +365,7 @@ static weir_status open_file(const char *path, const weir_record_opts *opts, wei
   }
   *body = (weir_record_body){.state = f,
                              .name = f->name,
+                             .comments = f->comments,
                              .signals = f->infos,
                              .n_signals = (int)f->n_sources,
                              .start_kind = f->start_kind,

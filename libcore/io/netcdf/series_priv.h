@@ -2,6 +2,7 @@
 #ifndef WEIR_SERIES_PRIV_H
 #define WEIR_SERIES_PRIV_H
 
+#define WEIR_SERIES_COMMENTS "header_comments" /* as weir_record_comments */
 #define WEIR_SERIES_ORIGIN "record_start_kind" /* as weir_record_start */
 #define WEIR_SERIES_START "record_start_us"
 #define WEIR_SERIES_MEANINGS "invalid_sample outside_of_files" /* of the flags */

@@ -28,6 +28,7 @@ typedef struct column {
 typedef struct sheet {
   weir_record *r;
   weir_netcdf *nc;
+  const char *comments;
   int64_t start_us;
   int64_t n_axes, axis_capacity;
   axis *axes;
@@ -63,6 +64,9 @@ static weir_status define_file(sheet *s)
   WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "featureType", "timeSeries"));
   WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "source", "Weir"));
   WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "comment", kinds[kind]));
+  if (s->comments && s->comments[0]) {
+    WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, WEIR_SERIES_COMMENTS, s->comments));
+  }
   WEIR_TRY(put_int(s, WEIR_NETCDF_FILE, WEIR_SERIES_ORIGIN, kind));
   WEIR_TRY(put_int(s, WEIR_NETCDF_FILE, WEIR_SERIES_START, s->start_us));
   const char *const name = weir_record_name(s->r);
@@ -397,7 +401,7 @@ static weir_status write_all(sheet *s, const weir_record_events *events, const c
 }
 
 weir_status weir_record_to_netcdf(weir_record *r, const weir_record_events *events,
-                                  const char *path, weir_convert_facts *facts)
+                                  const char *comments, const char *path, weir_convert_facts *facts)
 {
   void *memory = NULL;
 
@@ -406,6 +410,7 @@ weir_status weir_record_to_netcdf(weir_record *r, const weir_record_events *even
   sheet *s = memory;
 
   s->r = r;
+  s->comments = comments;
   s->facts = facts;
   const weir_status status = write_all(s, events, path);
 

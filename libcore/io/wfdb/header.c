@@ -9,6 +9,8 @@ typedef struct parser {
   const char *text, *path;
   int64_t size, at, line;
   bool zero_gain;
+  char *comments; /* so far, each ended by a newline */
+  int64_t comments_size, comments_capacity;
   char buffer[WEIR_WFDB_MAX_LINE + 1]; /* the current line, terminated */
   char *rest;                          /* what is not taken of it */
 } parser;
@@ -26,6 +28,21 @@ static weir_status refuse(const parser *p, const char *file, int line, const cha
 static bool is_blank(char c)
 {
   return c == ' ' || c == '\t';
+}
+
+/* Keeps the text of a comment, for whoever reads the record; control characters become blanks. */
+static weir_status keep_comment(parser *p, const char *text, int64_t length)
+{
+  char *to = NULL;
+
+  WEIR_TRY(weir_reserve(&p->comments, &p->comments_capacity, p->comments_size + length + 2, 1));
+  to = p->comments + p->comments_size;
+  for (int64_t i = 0; i < length; i++) {
+    to[i] = (unsigned char)text[i] < 32 && text[i] != '\t' ? ' ' : text[i];
+  }
+  memcpy(to + length, "\n", 2);
+  p->comments_size += length + 1;
+  return WEIR_OK;
 }
 
 /* The next line that is neither blank nor a comment; *found is false at the end. */
@@ -46,6 +63,9 @@ static weir_status next_line(parser *p, bool *found)
 
     while (skip < length && is_blank(start[skip])) {
       skip++;
+    }
+    if (skip < length && start[skip] == '#') {
+      WEIR_TRY(keep_comment(p, start + skip + 1, length - skip - 1));
     }
     if (skip == length || start[skip] == '#') {
       continue;
@@ -469,9 +489,11 @@ weir_status weir_wfdb_header_parse(const char *text, int64_t size, const char *p
   *out = (weir_wfdb_header){0};
   WEIR_TRY_GOTO(take_record_line(&p, &h), fail);
   WEIR_TRY_GOTO(take_lines(&p, &h), fail);
+  h.comments = p.comments;
   *out = h;
   return WEIR_OK;
 fail:
+  weir_free(&p.comments);
   weir_wfdb_header_fini(&h);
   return status;
 }
@@ -502,5 +524,6 @@ void weir_wfdb_header_fini(weir_wfdb_header *h)
   weir_free(&h->signals);
   weir_free(&h->parts);
   weir_free(&h->name);
+  weir_free(&h->comments);
   *h = (weir_wfdb_header){0};
 }

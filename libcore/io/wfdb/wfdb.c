@@ -92,6 +92,7 @@ static weir_status open_plain(wfdb *w, weir_wfdb_header *h, weir_record_body *bo
   }
   WEIR_TRY(describe(w, kept, kept));
   body->name = kept->name;
+  body->comments = kept->comments;
   body->n_signals = (int)kept->n_listed;
   body->start_kind = kept->start_kind;
   body->start_us = kept->start_us;
@@ -329,6 +330,7 @@ static weir_status open_segments(wfdb *w, weir_wfdb_header *h, weir_record_body 
   WEIR_TRY(index_segments(w));
   WEIR_TRY(describe(w, &w->top, &w->layout));
   body->name = w->top.name;
+  body->comments = w->top.comments;
   body->n_signals = (int)w->layout.n_listed;
   body->missing_segments = w->missing;
   body->start_kind = w->top.start_kind;

@@ -307,7 +307,9 @@ static weir_status put_comment(const char *comment, weir_writer *header)
   for (const char *line = comment; line && *line;) {
     const size_t length = strcspn(line, "\n");
 
-    WEIR_TRY(weir_writer_printf(header, "#%.*s\n", (int)length, line));
+    WEIR_TRY(weir_writer_write(header, "#", 1));
+    WEIR_TRY(weir_writer_write(header, line, length));
+    WEIR_TRY(weir_writer_write(header, "\n", 1));
     line += length + (line[length] == '\n');
   }
   return WEIR_OK;

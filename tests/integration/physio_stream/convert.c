@@ -48,6 +48,31 @@ static void there_and_back_is_the_same_file(void **state)
   assert_true(same_contents(in_scratch("x/beats.csv"), in_scratch("y/beats.csv")));
 }
 
+/* `prepare` says how it made the recording. */
+static void comments_of_the_header_are_kept_unless_told_otherwise(void **state)
+{
+  make_record(10);
+  for (int keep = 0; keep < 2; keep++) {
+    assert_int_equal(program("convert --input %s --set convert.format=wfdb --set "
+                             "convert.comments=%s --out %s",
+                             in_scratch("r/ecgsyn"), keep ? "true" : "false",
+                             in_scratch("w%d", keep)),
+                     0);
+    assert_non_null(strstr(printed(), keep ? "are kept: see that" : "are left out"));
+    char *before = contents(in_scratch("r/ecgsyn.hea"));
+    char *after = contents(in_scratch("w%d/ecgsyn.hea", keep));
+
+    assert_non_null(strchr(before, '#'));
+    if (keep) {
+      assert_string_equal(strchr(after, '#'), strchr(before, '#'));
+    } else {
+      assert_null(strchr(after, '#'));
+    }
+    free(before);
+    free(after);
+  }
+}
+
 static void text_is_read_as_it_was_written(void **state)
 {
   make_record(30);
@@ -202,6 +227,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(there_and_back_is_the_same_file),
+      TEST(comments_of_the_header_are_kept_unless_told_otherwise),
       TEST(text_is_read_as_it_was_written),
       TEST(what_is_wrong_is_refused),
       TEST(a_failure_leaves_nothing_behind),
