@@ -218,13 +218,13 @@ typedef struct files {
 
 static weir_status open_qrs(const ps_out_beats *b, const char *dir, files *f)
 {
-  /* Annotations count frames unless the file says otherwise. */
+  /* Stated, so that times are known without the record; else annotations count its frames. */
   const weir_annotations head = {.fs_num = b->facts->fs_num, .fs_den = b->facts->fs_den};
   char path[PATH_SIZE], name[512];
 
   (void)snprintf(name, sizeof name, "%s.qrs", b->facts->name);
   WEIR_TRY(weir_path_join(dir, name, path, sizeof path));
-  return weir_annotation_writer_open(path, b->facts->per_frame > 1 ? &head : NULL, &f->qrs);
+  return weir_annotation_writer_open(path, &head, &f->qrs);
 }
 
 static weir_status open_csv(const char *dir, files *f)

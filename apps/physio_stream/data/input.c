@@ -162,7 +162,6 @@ static weir_status open_record(ps_input *in, const ps_input_opts *opts, const ch
                                .units = s->units,
                                .fs_num = s->fs_num,
                                .fs_den = s->fs_den,
-                               .per_frame = s->samples_per_frame > 0 ? s->samples_per_frame : 1,
                                .count = s->count,
                                .missing_segments = weir_record_missing_segments(in->record)};
   in->facts.start_kind = weir_record_start(in->record, &in->facts.start_us);
@@ -183,7 +182,6 @@ static weir_status open_synth(ps_input *in, const char *signal, const ps_synth_o
   in->facts = (ps_input_facts){.name = PS_SYNTH_NAME,
                                .signal = SYNTH_SIGNAL,
                                .units = "mV",
-                               .per_frame = 1,
                                .count = ps_synth_count(in->synth)};
   ps_synth_rate(in->synth, &in->facts.fs_num, &in->facts.fs_den);
   return WEIR_OK;
@@ -263,7 +261,6 @@ static weir_status join_live(ps_input *in, ps_live *l, const char *signal)
                                .units = s->unit,
                                .fs_num = s->fs_num,
                                .fs_den = s->fs_den,
-                               .per_frame = 1,
                                .count = WEIR_STREAM_OPEN,
                                .live = weir_live_counted(l->live)};
   in->facts.start_kind = weir_live_start(l->live, &in->facts.start_us);

@@ -54,9 +54,8 @@ typedef struct ps_input_facts {
   const char *signal;     /* its name */
   const char *units;      /* "NU" where none is stated */
   int64_t fs_num, fs_den; /* samples per second, reduced     */
-  int64_t per_frame; /* samples of this signal per frame of the record (annotations count frames) */
-  int64_t count;     /* samples, absent ones included; WEIR_STREAM_OPEN until live input ends */
-  int start_kind;    /* as weir_record_start            */
+  int64_t count;  /* samples, absent ones included; WEIR_STREAM_OPEN until live input ends */
+  int start_kind; /* as weir_record_start            */
   int64_t start_us;
   int64_t end_ns; /* of live input that has ended: when, from slot 0 */
   int64_t missing_segments;

@@ -12,13 +12,16 @@ weir_status ps_breaks_add(ps_breaks *b, double begin, double end)
   return WEIR_OK;
 }
 
-/* Samples of the record for each unit of time of the file: 1 where it states none of its own. */
+/* Samples of the record for each unit of time of the file: 1 where it states none of its own, or,
+ * in the decimals that the file has room for, that of the record. */
 static double samples_per_unit(const weir_annotations *a, int64_t fs_num, int64_t fs_den)
 {
-  if (a->fs_num <= 0 || (a->fs_num * fs_den == fs_num * a->fs_den)) {
+  if (a->fs_num <= 0) {
     return 1;
   }
-  return ((double)fs_num * (double)a->fs_den) / ((double)fs_den * (double)a->fs_num);
+  const double ratio = ((double)fs_num * (double)a->fs_den) / ((double)fs_den * (double)a->fs_num);
+
+  return fabs(ratio - 1) < 1e-14 ? 1 : ratio;
 }
 
 /* What is read of a file so far. */

@@ -111,6 +111,25 @@ static void intervals_keep_the_resolution_of_the_file(void **state)
   ps_beats_fini(&b);
 }
 
+/* 30/1001 of 11111 Hz: no decimal fraction, written with 17 digits. */
+static void a_rate_without_end_is_that_of_the_record(void **state)
+{
+  enum { NUM = 333330, DEN = 1001, LATE = 1000000000 };
+  weir_annotation items[] = {beat(1, 1), beat(LATE, 1)};
+  const weir_annotations a = {.fs_num = NUM, .fs_den = DEN, .count = 2, .items = items};
+  char dir[4096], path[4200];
+  ps_beats b;
+
+  (void)state;
+  weir_check_mkdir(dir, sizeof dir);
+  (void)snprintf(path, sizeof path, "%s/a.qrs", dir);
+  assert_ok(weir_annotations_write(path, &a));
+  assert_ok(ps_beats_read(path, NUM, DEN, INT64_MAX / 8, &b));
+  weir_check_rmdir(dir);
+  assert_true(b.n == 2 && b.times[1] == LATE && b.place[1] == (double)LATE);
+  ps_beats_fini(&b);
+}
+
 /* The reference: N V N N N; the test, all N, misses the fourth and has a false one. */
 static void types_of_a_reference_are_taken(void **state)
 {
@@ -169,6 +188,7 @@ int main(void)
       cmocka_unit_test(no_interval_crosses_an_unreadable_stretch),
       cmocka_unit_test(gaps_of_the_record_break_intervals_exactly),
       cmocka_unit_test(intervals_keep_the_resolution_of_the_file),
+      cmocka_unit_test(a_rate_without_end_is_that_of_the_record),
       cmocka_unit_test(types_of_a_reference_are_taken),
       cmocka_unit_test(beats_after_the_end_are_left_out_and_counted),
   };
