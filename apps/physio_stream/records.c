@@ -103,7 +103,7 @@ static weir_status add_list(ps_records *list, const char *file)
   int number = 0;
 
   WEIR_TRY(weir_file_read(file, LIST_LIMIT, &text, &size));
-  for (char *line = text, *next; line != NULL; line = next) {
+  for (char *line = text + weir_text_mark(text, size), *next; line != NULL; line = next) {
     next = strchr(line, '\n');
     if (next != NULL) {
       *next++ = 0;

@@ -97,6 +97,11 @@ weir_status weir_file_read(const char *path, int64_t limit, char **out, int64_t 
   return status;
 }
 
+int weir_text_mark(const char *text, int64_t size)
+{
+  return size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 bool weir_file_exists(const char *path)
 {
   return access(path, F_OK) == 0;

@@ -69,6 +69,9 @@ int64_t weir_writer_undo(const char *folder);
  * with weir_free. Fails: WEIR_ERR_DATA (missing, unreadable, a directory, too large), naming path
  * and reason. */
 weir_status weir_file_read(const char *path, int64_t limit, char **out, int64_t *size) WEIR_CHECKED;
+/* Bytes of the byte order mark of UTF-8 that a text begins with, as editors of Windows write it: 3,
+ * or 0 without one. */
+int weir_text_mark(const char *text, int64_t size);
 bool weir_file_exists(const char *path);
 /* Size in bytes. Fails: WEIR_ERR_DATA. */
 weir_status weir_file_size(const char *path, int64_t *size) WEIR_CHECKED;

@@ -310,7 +310,7 @@ static void files_are_checked_and_ordered(void **state)
   weir_check_write(b, "n: 2\nmu: \0\n", 11);
   assert_int_equal(load_files(&c, &config, a, b), WEIR_ERR_CONFIG);
   (void)snprintf(expected, sizeof expected,
-                 "%s:2:5: the file contains a NUL byte: it is no UTF-8 text", b);
+                 "%s:2:5: the file contains a NUL byte: it is no UTF-8 text: save it as UTF-8", b);
   assert_string_equal(weir_last_message(), expected);
 
   char *large = repeated("", "# 34567\n", (1 << 17) + 1);
@@ -349,6 +349,14 @@ static void numbers_of_a_list_may_stand_in_a_file(void **state)
   char *all = sample_text(config); /* what is written back needs no file */
   assert_non_null(strstr(all, "reals: [1.5, 2, 300]"));
   free(all);
+  weir_config_destroy(&config);
+  weir_check_write(file,
+                   "\xef\xbb\xbf"
+                   "4\n5",
+                   6); /* no heading */
+  (void)snprintf(sets[0], sizeof sets[0], "reals={file: %s}", file);
+  assert_ok(load_sets(&c, &config, 1, set));
+  assert_true(c.reals.count == 2 && c.reals.items[0] == 4 && c.reals.items[1] == 5);
   weir_config_destroy(&config);
 
   weir_check_write(file, "head\n1\n2x\n", 10);

@@ -78,7 +78,8 @@ weir_status weir_conf_parse_list_file(const char *path, weir_conf_tree *tree)
   int64_t size = 0;
 
   WEIR_TRY(weir_file_read(path, WEIR_CONF_FILE_LIMIT, &bytes, &size));
-  const weir_status status = take_lines(bytes, size, tree);
+  const int mark = weir_text_mark(bytes, size);
+  const weir_status status = take_lines(bytes + mark, size - mark, tree);
 
   weir_free(&bytes);
   return status;

@@ -110,7 +110,7 @@ weir_status weir_conf_parse_yaml(const char *bytes, int64_t size, weir_conf_tree
 
     weir_conf_place(bytes, nul - bytes, &line, &column);
     return weir_conf_refuse(tree, line, column, "",
-                            "the file contains a NUL byte: it is no UTF-8 text");
+                            "the file contains a NUL byte: it is no UTF-8 text: save it as UTF-8");
   }
   if (!yaml_parser_initialize(&parser)) {
     return weir_fail(WEIR_ERR_MEMORY, "%s: out of memory in the YAML parser", tree->source);

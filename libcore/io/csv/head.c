@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 #include "io/csv/csv_priv.h"
 #include "io/io_priv.h"
 
@@ -117,10 +118,10 @@ static weir_status next_row(weir_csv_lines *l, weir_csv_head *h, weir_csv_field 
     if (!*found) {
       return WEIR_OK;
     }
-    if (h->offset == 0 && line->size >= 3 && memcmp(line->at, "\xEF\xBB\xBF", 3) == 0) {
-      line->at += 3; /* byte order mark */
-      line->size -= 3;
-    }
+    const int mark = h->offset == 0 ? weir_text_mark(line->at, line->size) : 0;
+
+    line->at += mark;
+    line->size -= mark;
     if (memchr(line->at, 0, (size_t)line->size)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s:%lld: holds bytes of 0, as UTF-16 has: it is no text in UTF-8; save it "
