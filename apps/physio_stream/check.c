@@ -7,21 +7,35 @@
 
 /* ---- What is read ---- */
 
-static bool is_built_in(const ps_input_opts *o)
+/* The built-in recording is read where it is asked for: results of it are no results of a user's.
+ */
+static weir_status check_built_in(const ps_cfg *cfg, const weir_config *config)
 {
-  return o->records.count == 0 && o->record[0] == 0 && o->csv[0] == 0 && o->live[0] == 0;
+  if (weir_config_states(config, &cfg->ecgsyn, sizeof cfg->ecgsyn)) {
+    return WEIR_OK;
+  }
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "no recording is named: give --input PATH (input.record, input.csv, input.live) "
+                   "or input.records; for the built-in one, which is synthetic, state one of its "
+                   "options, such as --set ecgsyn.duration=1800");
 }
 
-/* opens: by default the built-in recording. What is said of a file that another command is given is
- * for that one to judge. */
-static weir_status check_input(const ps_input_opts *o, bool opens)
+/* opens: the recording is read, by default the built-in one. What is said of a file that another
+ * command is given is for that one to judge. */
+static weir_status check_input(const ps_cfg *cfg, const weir_config *config, bool opens)
 {
+  const ps_input_opts *const o = &cfg->input;
+
   if (o->records.count > 0 && (o->record[0] != 0 || o->csv[0] != 0 || o->live[0] != 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "input.records lists recordings, and input names another one too: only one of "
                      "them can be read");
   }
-  return o->records.count > 0 || (is_built_in(o) && !opens) ? WEIR_OK : ps_input_check(o);
+  if (o->records.count > 0 || (ps_input_is_built_in(o) && !opens)) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(ps_input_check(o));
+  return ps_input_is_built_in(o) ? check_built_in(cfg, config) : WEIR_OK;
 }
 
 static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
@@ -64,7 +78,7 @@ static weir_status check_results(const weir_cli *cli, const ps_cfg *cfg, const w
     return weir_fail(WEIR_ERR_CONFIG, "output.features is for one recording at a time");
   }
   WEIR_TRY(query ? check_names(cfg, config) : ps_front_check(&cfg->detect.front));
-  if (!is_built_in(in)) {
+  if (!ps_input_is_built_in(in)) {
     return WEIR_OK;
   }
   weir_log_set_level(WEIR_LOG_ERROR); /* what is warned of is told by the verb itself */
@@ -116,7 +130,7 @@ weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *
 {
   const bool opens = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
 
-  WEIR_TRY(check_input(&cfg->input, opens));
+  WEIR_TRY(check_input(cfg, config, opens));
   if (opens) {
     return check_results(cli, cfg, config);
   }

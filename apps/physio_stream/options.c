@@ -10,8 +10,10 @@ static const weir_opt pair_options[] = {
 const weir_opt ps_options[] = {
     WEIR_OPT_INT(ps_cfg, seed, 1, 0, 0x1p62, "1", "seed of every random number"),
     WEIR_OPT_TABLE(ps_cfg, input, ps_input_options, "the signal that is read"),
-    WEIR_OPT_TABLE(ps_cfg, ecgsyn, ps_synth_options,
-                   "the built-in recording (ECGSYN, McSharry et al. 2003)"),
+    WEIR_OPT_TABLE(
+        ps_cfg, ecgsyn, ps_synth_options,
+        "the built-in recording (ECGSYN, McSharry et al. 2003); read where no other is named and "
+        "one of these is stated"),
     WEIR_OPT_TABLE(ps_cfg, replay, ps_replay_options, "how a recording is sent as live samples"),
     WEIR_OPT_TABLE(ps_cfg, detect, ps_detect_options, "the beat detector"),
     WEIR_OPT_TABLE(ps_cfg, query, ps_query_options,

@@ -42,6 +42,9 @@ static weir_status run_any(const ps_one *one)
                      "%d ranks divide the recordings of input.records, and this run has one",
                      weir_comm_size(one->comm));
   }
+  if (ps_input_is_built_in(&cfg->input)) {
+    weir_info("run", "no recording is named: the built-in one, which is synthetic, is read");
+  }
   WEIR_TRY(weir_comm_agree(one->comm, begin(one, query ? ps_query_check : ps_beats_check)));
   if (cfg->input.records.count > 0) {
     return ps_records_run(one, query ? ps_query_run_one : ps_beats_run);

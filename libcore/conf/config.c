@@ -136,6 +136,18 @@ void weir_config_where(const weir_config *config, const void *member, char *text
   }
 }
 
+bool weir_config_states(const weir_config *config, const void *section, size_t size)
+{
+  for (int64_t i = 0; i < config->n_origins; i++) {
+    const uintptr_t first = (uintptr_t)section, at = (uintptr_t)config->origins[i].at;
+
+    if (at >= first && at - first < size) {
+      return true;
+    }
+  }
+  return false;
+}
+
 weir_status weir_conf_add_source(weir_config *config, const char *name, int *index)
 {
   char *copy = NULL;

@@ -343,6 +343,8 @@ static void numbers_of_a_list_may_stand_in_a_file(void **state)
   assert_ok(load_sets(&c, &config, 1, set));
   assert_int_equal(c.reals.count, 3);
   assert_true(c.reals.items[0] == 1.5 && c.reals.items[1] == 2 && c.reals.items[2] == 300);
+  assert_true(weir_config_states(config, &c.reals, sizeof c.reals));
+  assert_false(weir_config_states(config, &c.train, sizeof c.train));
   weir_config_where(config, &c.reals.items[2], expected, sizeof expected);
   (void)snprintf(sets[0], sizeof sets[0], "%s:6:5", file);
   assert_string_equal(expected, sets[0]);

@@ -173,6 +173,10 @@ weir_status weir_config_print(const weir_config *config, FILE *out) WEIR_CHECKED
  * about a value that the table could not judge. */
 void weir_config_where(const weir_config *config, const void *member, char *text, size_t size);
 
+/* Whether a file or `--set` states any member of the `size` bytes at `section`, be it the default.
+ */
+bool weir_config_states(const weir_config *config, const void *section, size_t size);
+
 /* Fills `out` with defaults only; text points into the table. Lists are left empty, for nobody
  * would own their items: weir_config_load without files and sets gives them too. */
 void weir_opts_default(const weir_opt *opts, size_t opts_size, void *out);

@@ -13,7 +13,7 @@ const weir_opt ps_input_options[] = {
     WEIR_OPT_PATH(
         ps_input_opts, record, "",
         "WFDB record (path without suffix, or of its .hea file), or an .edf, .bdf or .nc file; "
-        "empty, with csv empty too: the built-in recording"),
+        "empty, with csv empty too: the built-in recording, if an option of ecgsyn is stated"),
     WEIR_OPT_STRING(ps_input_opts, live, "",
                     "address of live samples (docs/reference/live.md): - the standard input, "
                     "tcp:[HOST:]PORT, unix:PATH"),
@@ -307,6 +307,11 @@ weir_status ps_input_open_beside(const ps_input *other, const char *signal, cons
 done:
   ps_input_close(&in);
   return status;
+}
+
+bool ps_input_is_built_in(const ps_input_opts *o)
+{
+  return o->records.count == 0 && o->record[0] == 0 && o->csv[0] == 0 && o->live[0] == 0;
 }
 
 weir_status ps_input_check(const ps_input_opts *opts)

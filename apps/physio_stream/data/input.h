@@ -25,6 +25,9 @@ extern const weir_opt ps_input_options[];
 
 typedef struct ps_input ps_input;
 
+/* Whether they name no recording, so that the built-in one is read. */
+bool ps_input_is_built_in(const ps_input_opts *opts);
+
 /* A record or text file as the options say. Fails: as weir_record_open, naming the options that
  * mend it. */
 weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,

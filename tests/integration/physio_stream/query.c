@@ -187,7 +187,8 @@ static void wrong_queries_are_refused_with_their_place(void **state)
   refused(MINUTE "  steps: [{name: a, from: [ecg, ecg], do: shift}]\n" OUTPUT,
           "shift takes 1 to 1 streams, from: lists 2");
   refused(MINUTE "  steps: [{name: a, from: [ecg], do: shift}]\n", "query.outputs names no stream");
-  refused("query:\n  streams: [{name: a, signal: ABP}]\n" OUTPUT, "q.yaml:2:20: stream 'a': ");
+  refused("ecgsyn: {duration: 60}\nquery:\n  streams: [{name: a, signal: ABP}]\n" OUTPUT,
+          "q.yaml:3:20: stream 'a': ");
   refused(MINUTE "  steps:\n    - {name: b, from: [ecg], do: detect}\n"
                  "    - {name: a, from: [b], do: shift}\n" OUTPUT,
           "q.yaml:8:23: step 'a': 'b' gives several streams, of which one is needed");

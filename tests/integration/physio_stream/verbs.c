@@ -248,6 +248,30 @@ static void words_that_are_no_verb_are_explained(void **state)
   assert_non_null(strstr(printed(), "site: say what: prepare|check|stats|eval|merge"));
 }
 
+/* Nothing is computed of a recording that nobody named. */
+static void the_built_in_recording_has_to_be_asked_for(void **state)
+{
+  assert_int_equal(program("run --out %s", in_scratch("b")), 2);
+  assert_non_null(strstr(printed(), "no recording is named: give --input PATH"));
+  assert_false(weir_file_exists(in_scratch("b")));
+  assert_int_equal(program("describe --set input.signal=ECG"), 2);
+  assert_non_null(strstr(printed(), "no recording is named"));
+#ifdef HAVE_CONFIG_FILES
+  static const char empty[] = "\xef\xbb\xbf# input:\n#   record: 100\n";
+
+  weir_check_write(in_scratch("empty.yaml"), empty, sizeof empty - 1);
+  assert_int_equal(program("run --config %s --out %s", in_scratch("empty.yaml"), in_scratch("b")),
+                   2);
+  assert_non_null(strstr(printed(), "no recording is named"));
+#endif
+  /* The default, where it is stated. */
+  assert_int_equal(program("run --set ecgsyn.seconds=1 --out %s", in_scratch("b")), 2);
+  assert_int_equal(program("run --set ecgsyn.gaps.missing=0 --out %s", in_scratch("b")), 0);
+  assert_non_null(
+      strstr(printed(), "no recording is named: the built-in one, which is synthetic, is read"));
+  assert_int_equal(program("run --input %s --out %s", in_scratch("none"), in_scratch("c")), 3);
+}
+
 static void shipped_configurations_run(void **state)
 {
 #ifdef HAVE_CONFIG_FILES
@@ -459,6 +483,7 @@ int main(void)
       TEST(features_need_netcdf),
       TEST(describe_and_bench_and_options_print),
       TEST(words_that_are_no_verb_are_explained),
+      TEST(the_built_in_recording_has_to_be_asked_for),
       TEST(shipped_configurations_run),
       TEST(a_folder_with_results_is_replaced_only_when_told),
       TEST(a_run_that_fails_leaves_the_earlier_results),
