@@ -36,6 +36,11 @@ const weir_opt ps_detect_options[] = {
     WEIR_OPT_REAL(ps_detect_opts, decide, 30, 4, 3600, "s",
                   "time from a beat within which it is decided whatever comes, gaps included: the "
                   "delay of a query's beats (a gap after which levels are learnt anew: 30 s)"),
+    WEIR_OPT_BOOL(ps_detect_opts, at_once, false,
+                  "give each sure beat as soon as it is known, 0.5 to 1 s after it and not after "
+                  "`decide`: beats that the rhythm misses are not searched, and none are given "
+                  "while levels are learnt (`learn`, at the start, after a gap of `relearn_gap` "
+                  "and where beats were lost)"),
     WEIR_OPT_REAL(ps_detect_opts, away, 0.45, 0, 0.9, "1",
                   "of a usual interval: what a searched beat keeps from its neighbours (tuned on "
                   "MIT-BIH 119, 208)"),
@@ -139,7 +144,7 @@ static weir_status make_header(const ps_detect_opts *opts, double rate, ps_detec
                         (int64_t)ceil(d->filtered_delay) + 2 * BLOCK;
 
   d->decide = (int64_t)ceil(opts->decide * rate);
-  d->decide = d->decide > known ? d->decide : known;
+  d->decide = d->decide > known && !opts->at_once ? d->decide : known;
   d->held_capacity = (d->learn > d->lost ? d->learn : d->lost) / d->refractory + 8;
   d->ring = 64;
   while (d->ring <

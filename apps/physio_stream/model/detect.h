@@ -21,6 +21,7 @@ typedef struct ps_detect_opts {
   double missed;        /* interval, in usual ones, that misses a beat              */
   double wait;          /* s, longest wait for the next sure beat before searching  */
   double decide;        /* s from a beat within which it is decided, whatever comes */
+  bool at_once;         /* sure beats alone, each as soon as it is known            */
   double away;          /* of a usual interval that a searched beat keeps away      */
   double t_wave;        /* s after a beat where a T wave may lie                    */
   double t_wave_ratio;  /* smaller than this, of the beat before: a T wave          */

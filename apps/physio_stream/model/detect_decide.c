@@ -36,7 +36,7 @@ static double between(const ps_detector *d, double share)
 
 static void emit(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
 {
-  if (c->at > d->emitted && out->n < out->capacity) {
+  if (!d->muted && c->at > d->emitted && out->n < out->capacity) {
     if (out->parts != NULL) {
       out->parts[out->n] = c->part;
     }
@@ -81,7 +81,7 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
   const double least = between(d, d->opts.search);
   int64_t best = -1;
 
-  if ((double)(end - start) <= d->opts.missed * d->interval) {
+  if (d->opts.at_once || (double)(end - start) <= d->opts.missed * d->interval) {
     return from;
   }
   for (int64_t i = from; i < to; i++) {
@@ -226,11 +226,13 @@ static void end_learning(ps_detector *d, ps_beat_out *out)
   d->anchor = d->origin;
   /* Replays the list in place: deciding holds at most as many as it has been fed. */
   d->n_held = 0;
+  d->muted = d->opts.at_once;
   for (int64_t i = 0; i < n; i++) {
     const ps_candidate c = held[i];
 
     feed_learnt(d, &c, out);
   }
+  d->muted = 0;
 }
 
 /* Without a beat for long: levels anew from what was held meanwhile, unless that is far below the
@@ -314,7 +316,8 @@ void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
 
 int64_t ps_decide_deadline(const ps_detector *d)
 {
-  return d->n_held > 0 ? ps_detect_held(d)[0].at + d->decide : INT64_MAX;
+  /* At once, what is held is held for levels alone. */
+  return d->n_held > 0 && !d->opts.at_once ? ps_detect_held(d)[0].at + d->decide : INT64_MAX;
 }
 
 void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out)

@@ -37,6 +37,7 @@ typedef struct ps_detector {
   int32_t breaks;     /* the next candidate follows a gap                     */
   /* decision */
   int32_t learning;
+  int32_t muted;    /* what is accepted is too old to be written (at_once)  */
   int32_t has_beat; /* whether `beat` belongs to the present rhythm         */
   int64_t heard;    /* present samples of the segments before this one, since learning began */
   int64_t origin;   /* start of learning                                    */

@@ -7,6 +7,7 @@
 extern const weir_series_op ps_step_detect;
 
 static const char *const second[] = {"method=averages", NULL};
+static const char *const at_once[] = {"levels.at_once=true", NULL};
 
 /* The exact places of R waves, in samples. */
 typedef struct truth {
@@ -309,16 +310,49 @@ static void the_second_detector_finds_beats_beside_gaps(void **state)
   }
 }
 
+/* Half a second ahead in place of 30: the beats of the default but those of the first 8 s of
+ * signal, while levels are learnt, and, beside gaps, some that only a search would find. */
+static void beats_may_be_had_at_once(void **state)
+{
+  for (uint64_t seed = 1; seed < 5; seed++) {
+    const bool whole = seed % 2;
+    step_signal in = synthetic(seed, 250, 120, whole ? 0 : 0.3, 3, 12);
+    step_result a, b;
+
+    step_run(&ps_step_detect, NULL, &in, 1, (step_how){0}, &a);
+    step_check_cuts(&ps_step_detect, at_once, &in, 1, &b);
+    const step_stream *all = step_get(&a, "beat"), *some = step_get(&b, "beat");
+    int64_t missed = 0, n = 0, heard = 0;
+
+    for (int64_t t = 0; t < in.n; t++) {
+      const bool learning = heard < 9 * 250;
+
+      heard += in.present[t] != 0;
+
+      assert_true(all->present[t] || !some->present[t] || !whole);
+      assert_true(!some->present[t] || t > 7 * 250);
+      n += !learning && all->present[t];
+      missed += !learning && all->present[t] && !some->present[t];
+    }
+    print_message("seed %d: %d of %d beats not had at once\n", (int)seed, (int)missed, (int)n);
+    assert_true(n > 60 && missed * 20 <= (whole ? 0 : n));
+    step_result_free(&a);
+    step_result_free(&b);
+    step_signal_free(&in);
+  }
+}
+
 static void no_input_upsets_it(void **state)
 {
   const step_trial trial = {.n_in = 1, .n = 12000, .rate = 250, .scale = 1};
-  int64_t seen[2] = {0, 0};
+  int64_t seen[3] = {0, 0, 0};
 
   for (uint64_t seed = 0; seed < 6; seed++) {
     seen[0] += step_check_garbage(&ps_step_detect, NULL, &trial, seed);
     seen[1] += step_check_garbage(&ps_step_detect, second, &trial, seed);
+    seen[2] += step_check_garbage(&ps_step_detect, at_once, &trial, seed);
   }
-  assert_true(seen[0] > 0 && seen[1] > 0);
+  assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
 }
 
 static void a_stream_that_is_no_voltage_is_refused(void **state)
@@ -347,6 +381,7 @@ int main(void)
       cmocka_unit_test(a10_intervals_are_exact_to_below_a_sample),
       cmocka_unit_test(the_second_detector_is_of_use),
       cmocka_unit_test(the_second_detector_finds_beats_beside_gaps),
+      cmocka_unit_test(beats_may_be_had_at_once),
       cmocka_unit_test(no_input_upsets_it),
       cmocka_unit_test(a_stream_that_is_no_voltage_is_refused),
   };
