@@ -40,6 +40,37 @@ typedef struct packed_form {
   int64_t tile_rows, tile_columns, down, across, items, chunks;
 } packed_form;
 
+/* An array as the product sees it: its first element, and elements from one to the next of every
+ * label. */
+typedef struct packed_array {
+  char *data;
+  int64_t step[WEIR_MAX_DIMS];
+} packed_array;
+
+/* What the indices of one side are gathered from; `stride`: elements of the side for each that an
+ * index is greater, 0: it gathers nothing. */
+typedef struct packed_source {
+  packed_array index;
+  weir_dtype dtype;
+  int64_t stride;
+} packed_source;
+
+static inline int64_t packed_least(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static inline int64_t packed_parts(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+packed_array packed_array_of(const packed_form *f, const packed_map *m, const weir_view *v);
+packed_source packed_source_of(const packed_form *f, int operand, const weir_view *views);
+/* Where the indices [from, from + n) of these labels lie in x; true when one behind the other. */
+bool packed_locate(const packed_form *f, const packed_labels *l, const packed_array *x,
+                   int64_t from, int64_t n, int64_t *to);
+
 /* True when the access is such a sum, of c64 or c128, and this processor has the vector code. Of
  * each operand one index may be gathered, by labels that are no rows or columns of C. */
 bool packed_form_of(const weir_access *a, packed_form *form);

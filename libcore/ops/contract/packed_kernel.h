@@ -64,20 +64,23 @@ static void NAME(pack_b)(void *to, const packed_from *b, int64_t width, bool con
 }
 
 INLINE void NAME(sum_block)(REAL *block, const packed_panels *p, const int64_t rows,
-                            const int64_t vectors)
+                            const int64_t vectors, const bool packed)
 {
   const REAL *a = p->a, *b = p->b;
+  const REAL *row[PACKED_ROWS];
   const char *ahead = p->ahead[0], *other = p->ahead[1];
   V re[PACKED_ROWS][V_VECTORS], im[PACKED_ROWS][V_VECTORS];
 
 #pragma GCC unroll 6
   for (int64_t i = 0; i < rows; i++) {
+    row[i] = packed ? NULL : (const REAL *)p->a + 2 * p->row[i];
 #pragma GCC unroll 2
     for (int64_t v = 0; v < vectors; v++) {
       re[i][v] = im[i][v] = V_ZERO;
     }
   }
   for (int64_t k = 0; k < p->depth; k++, a += 2 * rows, b += 2 * vectors * V_LANES) {
+    const int64_t at = packed ? 0 : 2 * p->column[k];
     V x[V_VECTORS], y[V_VECTORS];
 
     __builtin_prefetch(ahead);
@@ -92,14 +95,14 @@ INLINE void NAME(sum_block)(REAL *block, const packed_panels *p, const int64_t r
     }
 #pragma GCC unroll 6
     for (int64_t i = 0; i < rows; i++) {
-      const V re_a = V_SET(a[2 * i]);
+      const V re_a = V_SET(packed ? a[2 * i] : row[i][at]);
 
 #pragma GCC unroll 2
       for (int64_t v = 0; v < vectors; v++) {
         re[i][v] = V_FMA(re_a, x[v], re[i][v]);
         im[i][v] = V_FMA(re_a, y[v], im[i][v]);
       }
-      const V im_a = V_SET(a[2 * i + 1]);
+      const V im_a = V_SET(packed ? a[2 * i + 1] : row[i][at + 1]);
 
 #pragma GCC unroll 2
       for (int64_t v = 0; v < vectors; v++) {
@@ -118,16 +121,17 @@ INLINE void NAME(sum_block)(REAL *block, const packed_panels *p, const int64_t r
   }
 }
 
-#define ROWS(n)                                \
-  case n:                                      \
-    if (width > V_LANES) {                     \
-      NAME(sum_block)(block, p, n, V_VECTORS); \
-    } else {                                   \
-      NAME(sum_block)(block, p, n, 1);         \
-    }                                          \
+#define ROWS(n)                                        \
+  case n:                                              \
+    if (width > V_LANES) {                             \
+      NAME(sum_block)(block, p, n, V_VECTORS, packed); \
+    } else {                                           \
+      NAME(sum_block)(block, p, n, 1, packed);         \
+    }                                                  \
     break;
 
-static void NAME(sum)(void *block, const packed_panels *p, int64_t rows, int64_t width)
+INLINE void NAME(sum_rows)(void *block, const packed_panels *p, int64_t rows, int64_t width,
+                           const bool packed)
 {
   switch (rows) {
     ROWS(1)
@@ -141,6 +145,15 @@ static void NAME(sum)(void *block, const packed_panels *p, int64_t rows, int64_t
   }
 }
 #undef ROWS
+
+static void NAME(sum)(void *block, const packed_panels *p, int64_t rows, int64_t width)
+{
+  if (p->column == NULL) {
+    NAME(sum_rows)(block, p, rows, width, true);
+  } else {
+    NAME(sum_rows)(block, p, rows, width, false);
+  }
+}
 
 INLINE void NAME(store_row)(NAME(pair) * to, const REAL *re, const REAL *im, const int64_t n,
                             REAL sign, const bool add)

@@ -31,8 +31,11 @@ typedef struct packed_to {
   bool joined, conj, add; /* of what is stored the conjugate; to what is there already */
 } packed_to;
 
+/* What one register block sums: a packed panel of A, or, where `column` is there, A itself, whose
+ * element [i, k] lies at a + row[i] + column[k] elements. */
 typedef struct packed_panels {
   const void *a, *b;
+  const int64_t *row, *column;
   int64_t depth;
   const char *ahead[2];
   int64_t step;
