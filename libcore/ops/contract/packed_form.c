@@ -159,7 +159,7 @@ static void cut(packed_form *f)
   const int64_t unit = f->kernels->lanes * f->kernels->vectors;
 
   /* Of large matrices B is packed less often, while tiles are enough for many threads. */
-  const int64_t most = packed_least(4 * TILE_ROWS, m * packed_parts(n, TILE_COLUMNS) / 32);
+  const int64_t most = packed_least(4 * TILE_ROWS, m * packed_parts(n, TILE_COLUMNS) * f->stack.count / 32);
 
   f->down = packed_parts(m, most > TILE_ROWS ? most : TILE_ROWS);
   f->tile_rows = packed_least(m, packed_parts(packed_parts(m, f->down), PACKED_ROWS) * PACKED_ROWS);
