@@ -62,8 +62,9 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   const qt_self_energy_spec *s = &j->self.spec;
   const int64_t half = weir_tensor_count(&j->t[QT_SIGMA]) / 2, atoms = j->list.n_atoms;
   const weir_c128 *sigma = j->t[QT_SIGMA].data;
+  const double *energy = j->electrons.energy;
+  const double middle = (energy[0] + energy[s->n_energies - 1]) / 2;
   double *const room = j->out->gain_of_electrons;
-
   const double began = weir_clock();
 
   WEIR_TRY(qt_self_energy_run(&j->self, j->t));
@@ -76,7 +77,7 @@ weir_status born_renew(born_job *j, qt_born_step *step)
     return weir_fail(WEIR_ERR_NUMERIC, "scattering: self-energies are not finite; a smaller "
                                        "scattering.mixing may help");
   }
-  qt_power_of_electrons(s, j->electrons.energy, j->t[QT_GREEN].data, sigma, room);
+  qt_power_of_electrons(s, energy, middle, j->t[QT_GREEN].data, sigma, room);
   step->gain_of_electrons = sum_of(atoms, room);
   step->gain_of_phonons = NAN;
   if (s->phonons) {

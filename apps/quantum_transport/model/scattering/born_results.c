@@ -261,7 +261,7 @@ weir_status born_finish(born_job *j)
   }
   WEIR_TRY_GOTO(qt_self_energy_run(&all, t), done);
   find_cuts(j, t);
-  qt_power_of_electrons(&spec, j->electrons.energy, t[QT_GREEN].data, t[QT_SIGMA].data,
+  qt_power_of_electrons(&spec, j->electrons.energy, 0, t[QT_GREEN].data, t[QT_SIGMA].data,
                         out->gain_of_electrons);
   qt_power_of_phonons(&spec, t[QT_PHONON_SELF].data, t[QT_PHONON_PAIR].data, t[QT_PI_SELF].data,
                       t[QT_PI_PAIR].data, out->gain_of_phonons);

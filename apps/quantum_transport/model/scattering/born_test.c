@@ -97,12 +97,12 @@ static void check_conservation(const row *r, const qt_born *b)
     gain[0] += b->gain_of_electrons[a];
     gain[1] += b->gain_of_phonons[a];
   }
-  assert_relative("power of phonons", gain[1], -gain[0], 1e-11);
+  assert_relative("power of phonons", gain[1], -gain[0], 1e-12);
   assert_relative("power of contacts", last->energy[QT_LEFT] + last->energy[QT_RIGHT], gain[1],
                   1e-6);
   for (int64_t i = 1; i < b->n_steps && r->state == QT_PHONONS_COUPLED; i++) {
     assert_relative("power at any time", b->step[i].gain_of_phonons, -b->step[i].gain_of_electrons,
-                    1e-10);
+                    1e-12);
   }
 }
 

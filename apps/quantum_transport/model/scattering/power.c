@@ -24,7 +24,7 @@ static double net(int64_t n, int64_t half, const weir_c128 *a, const weir_c128 *
   return qt_trace_of_product(n, n, a, b + half) - qt_trace_of_product(n, n, a + half, b);
 }
 
-void qt_power_of_electrons(const qt_self_energy_spec *s, const double *energy,
+void qt_power_of_electrons(const qt_self_energy_spec *s, const double *energy, double zero,
                            const weir_c128 *green, const weir_c128 *sigma, double *power)
 {
   const int64_t n = s->neighbours->n_orbitals, atoms = s->neighbours->n_atoms;
@@ -33,7 +33,7 @@ void qt_power_of_electrons(const qt_self_energy_spec *s, const double *energy,
 
   memset(power, 0, (size_t)atoms * sizeof *power);
   for (int64_t i = 0; i < s->n_k * s->n_energies * atoms; i++) {
-    power[i % atoms] += unit * energy[i / atoms % s->n_energies] *
+    power[i % atoms] += unit * (energy[i / atoms % s->n_energies] - zero) *
                         net(n, half, sigma + i * n * n, green + i * n * n);
   }
 }
