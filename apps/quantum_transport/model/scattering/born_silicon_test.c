@@ -1,12 +1,14 @@
-/* born_silicon_test.c - scattering in a thin silicon wire: sp3d5s* electrons, the vibrations of a
- * valence force field, the derivatives of the two-centre integrals. */
+/* born_silicon_test.c - scattering in a thin silicon wire and in a slab of silicon with a period:
+ * sp3d5s* electrons, the vibrations of a valence force field, the derivatives of the two-centre
+ * integrals. */
 #include "model/scattering/born_test.h"
 #include "model/silicon/silicon.h"
 #include "pass/weir_pass.h"
 
-static void silicon(const char *const *sets, int n_sets, int particle, qt_system *s, qt_gradient *g)
+static void silicon(const char *device, const char *const *sets, int n_sets, int particle,
+                    qt_system *s, qt_gradient *g)
 {
-  const qt_device *d = qt_device_find("silicon_wire");
+  const qt_device *d = qt_device_find(device);
   weir_config *config = NULL;
   qt_silicon_opts o;
 
@@ -19,6 +21,8 @@ static void silicon(const char *const *sets, int n_sets, int particle, qt_system
   weir_config_destroy(&config);
 }
 
+enum { FIN_ENERGIES = 10 };
+
 static const char *const thin[] = {"length=2", "height=1", "width=1"};
 
 /* Energies about the highest valence band, which ends at -1.856 eV; phonons up to 66 meV. */
@@ -26,8 +30,8 @@ static void wire_init(int64_t energies, chain *c)
 {
   chain_init(3, energies, 0.1, c);
   chain_fini(c);
-  silicon(thin, 3, QT_ELECTRONS, &c->electrons, &c->gradient);
-  silicon(thin, 3, QT_PHONONS, &c->phonons, NULL);
+  silicon("silicon_wire", thin, 3, QT_ELECTRONS, &c->electrons, &c->gradient);
+  silicon("silicon_wire", thin, 3, QT_PHONONS, &c->phonons, NULL);
   for (int e = 0; e < energies; e++) {
     c->energy[e] = -1.9283 + 0.0055 * e;
   }
@@ -96,6 +100,50 @@ static void sizes_are_those_of_the_wire(void **state)
   chain_fini(&c);
 }
 
+/* A slab one cubic cell high, of three wave vectors and three momenta of phonons: what must hold
+ * does at each k as at one. Energies about its lowest subbands, from 2.21 eV at k = 0. */
+static void slab_with_a_period_conserves(void **state)
+{
+  static const char *const sets[] = {"length=2", "height=1"};
+  static const double k[3][2] = {{0, -1.0 / 3}, {0, 0}, {0, 1.0 / 3}};
+  chain c;
+  qt_born b;
+
+  (void)state;
+  chain_init(3, FIN_ENERGIES, 0.1, &c);
+  chain_fini(&c);
+  silicon("silicon_fin", sets, 2, QT_ELECTRONS, &c.electrons, &c.gradient);
+  silicon("silicon_fin", sets, 2, QT_PHONONS, &c.phonons, NULL);
+  for (int e = 0; e < FIN_ENERGIES; e++) {
+    c.energy[e] = 2.2043 + 0.0165 * e;
+  }
+  c.spec.n_k = 3;
+  c.spec.k = k;
+  c.opts.phonons.frequencies = 4;
+  c.opts.tolerance = 1e-8;
+  c.opts.retarded = QT_RETARDED_HALF;
+  c.reservoir[QT_LEFT].mu = 2.26;
+  c.reservoir[QT_RIGHT].mu = 2.22;
+  assert_ok(qt_born_create(&c.spec, &b));
+  const qt_born_step *last = &b.step[b.n_steps - 1];
+  const double current = last->current[QT_LEFT];
+
+  assert_true(current < 0.9 * b.step[0].current[QT_LEFT]);
+  assert_true(last->current_error <= 1e-6 && last->energy_error <= 1e-6);
+  assert_true(last->identity_error <= 1e-8);
+  for (int64_t n = 0; n < b.n_cuts; n++) {
+    assert_relative("cut with hops", b.elastic[n] + b.hop[n], current, 1e-6);
+    assert_true(fabs(b.hop[n]) > 1e-4 * current);
+  }
+  for (int64_t i = 1; i < b.n_steps; i++) {
+    assert_relative("power at any time", b.step[i].gain_of_phonons, -b.step[i].gain_of_electrons,
+                    1e-12);
+  }
+  assert_true(last->heat[QT_LEFT] < 0 && last->heat[QT_RIGHT] < 0);
+  qt_born_fini(&b);
+  chain_fini(&c);
+}
+
 static void refuse(chain *c, const char *message)
 {
   qt_born b;
@@ -121,10 +169,10 @@ static void other_atoms_are_refused(void **state)
   atom[3] = third;
   refuse(&c, "atom 2 is ");
   qt_system_fini(&c.phonons);
-  silicon(wide, 3, QT_PHONONS, &c.phonons, NULL);
+  silicon("silicon_wire", wide, 3, QT_PHONONS, &c.phonons, NULL);
   refuse(&c, "give the same device as phonons");
   qt_system_fini(&c.phonons);
-  silicon(stretched, 4, QT_PHONONS, &c.phonons, NULL);
+  silicon("silicon_wire", stretched, 4, QT_PHONONS, &c.phonons, NULL);
   refuse(&c, "Angstrom from that of the device along x");
   chain_fini(&c);
 }
@@ -134,6 +182,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(split_sums_give_the_same),
       cmocka_unit_test(sizes_are_those_of_the_wire),
+      cmocka_unit_test(slab_with_a_period_conserves),
       cmocka_unit_test(other_atoms_are_refused),
   };
 
