@@ -4,7 +4,6 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
-#include "comm/weir_comm.h"
 
 void qt_scatter_fini(qt_scatter *s)
 {
@@ -34,11 +33,6 @@ static weir_status check(const qt_study *study)
   }
   if (study->system.s.count > 0) {
     weir_warn("scattering", "the basis has an overlap: terms with its derivatives are left out");
-  }
-  if (study->comm != NULL && weir_comm_size(study->comm) > 1) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "scattering.kind: self-energies are computed by the threads of one process; "
-                     "start one rank, or set scattering.kind=none");
   }
   if (cfg->electrostatics.enabled) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -127,7 +121,8 @@ static qt_born_spec spec_of(const qt_study *study, const qt_scatter *s, int thre
                         .energy = study->energy,
                         .reservoir = study->reservoir,
                         .shift = study->cfg->energy.shift,
-                        .threads = threads};
+                        .threads = threads,
+                        .comm = study->comm};
 }
 
 weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out)

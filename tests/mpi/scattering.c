@@ -164,7 +164,7 @@ static void ranks_have_what_one_has(void **state)
     weir_graph *g;
     cuts c = {.n = 0};
 
-    assert_ok(qt_self_energy_graph(&spec, &g));
+    assert_ok(qt_self_energy_graph(&spec, NULL, &g));
     cut(g, QT_GREEN, 2, &c);
     cut(g, QT_PHONON_SELF, 2, &c);
     cut(g, QT_PHONON_PAIR, 2, &c);

@@ -44,6 +44,27 @@ weir_status qt_ranks_least(weir_comm *c, int64_t *value)
   return run(c, &r);
 }
 
+static weir_status merge(weir_comm *c, const char *name, weir_merge how, double *values, int64_t n)
+{
+  weir_request *r = NULL;
+
+  if (qt_ranks_size(c) == 1) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_allreduce_create(c, name, weir_reducer_of(how, WEIR_F64), values, n, &r));
+  return run(c, &r);
+}
+
+weir_status qt_ranks_sum(weir_comm *c, const char *name, double *values, int64_t n)
+{
+  return merge(c, name, WEIR_MERGE_SUM, values, n);
+}
+
+weir_status qt_ranks_most(weir_comm *c, const char *name, double *values, int64_t n)
+{
+  return merge(c, name, WEIR_MERGE_MAX, values, n);
+}
+
 weir_status qt_ranks_gather_counts(weir_comm *c, const char *name, size_t size,
                                    const int64_t *counts, void *data)
 {

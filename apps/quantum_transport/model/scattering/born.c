@@ -6,6 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "device/weir_parallel.h"
+#include "model/ranks.h"
 #include "model/scattering/born_priv.h"
 #include "model/units.h"
 
@@ -37,10 +38,12 @@ static void job_fini(born_job *j)
   born_atoms_fini(&j->of_phonons);
   weir_free(&j->mass_factor);
   for (int p = 0; p < 2; p++) {
+    weir_free(&j->energy[p]);
     weir_free(&j->flow[p]);
     weir_free(&j->gross[p]);
   }
   weir_free(&j->cut);
+  weir_free(&j->scattered);
   weir_free(&j->room);
 }
 
@@ -206,7 +209,35 @@ qt_self_energy_spec born_self_energy(const born_job *j)
       .fission = s->opts->fission,
       .window = s->opts->window,
       .memory = s->opts->memory * 0x1p20,
+      .tiles = j->tiles.ranks > 1 ? &j->tiles : NULL,
   };
+}
+
+int64_t born_energies(const born_job *j, int particle)
+{
+  return particle == BORN_ELECTRONS ? j->spec->n_energies : j->spec->opts->phonons.frequencies;
+}
+
+int64_t born_points(const born_job *j, int particle)
+{
+  return j->spec->n_k * born_energies(j, particle);
+}
+
+int64_t born_point(const born_job *j, int particle, int64_t own)
+{
+  const qt_point_box *b = &j->own[particle];
+  const int64_t n = b->e[1] - b->e[0];
+
+  return (b->k[0] + own / n) * born_energies(j, particle) + b->e[0] + own % n;
+}
+
+qt_tiles born_tiles(const qt_born_spec *s)
+{
+  qt_tiles t =
+      qt_tiles_of(qt_ranks_size(s->comm), 1, s->n_k, s->n_energies, s->opts->phonons.frequencies);
+
+  t.comm = s->comm;
+  return t;
 }
 
 bool born_has(const born_job *j, qt_self_energy_array which)
@@ -236,12 +267,11 @@ static weir_status allocate_results(const born_job *j, qt_born *out)
 
 static weir_status allocate(born_job *j)
 {
-  const qt_open_points *both[] = {&j->electrons, &j->phonons};
   const qt_layout *l = &j->electrons.layout;
 
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     const qt_self_energy_array which = (qt_self_energy_array)i;
-    const weir_array_desc d = qt_self_energy_desc(&j->self.spec, which);
+    const weir_array_desc d = qt_self_energy_own_desc(&j->self.spec, which);
 
     if (born_has(j, which)) {
       WEIR_TRY(weir_tensor_init(&j->t[i], d.dtype, d.rank, d.shape));
@@ -251,59 +281,73 @@ static weir_status allocate(born_job *j)
     }
   }
   for (int p = 0; p < 2; p++) {
-    const int64_t points = both[p]->n_k * both[p]->n_energies;
+    const int64_t points = born_points(j, p);
 
     WEIR_TRY(weir_alloc(points * QT_LEADS, sizeof *j->flow[p], (void **)&j->flow[p]));
     WEIR_TRY(weir_alloc(points * QT_LEADS, sizeof *j->gross[p], (void **)&j->gross[p]));
   }
-  WEIR_TRY(weir_alloc(j->spec->n_k * j->spec->n_energies * j->out->n_cuts, sizeof *j->cut,
-                      (void **)&j->cut));
+  const int64_t points = born_points(j, BORN_ELECTRONS);
+
+  WEIR_TRY(weir_alloc(points * j->out->n_cuts, sizeof *j->cut, (void **)&j->cut));
+  WEIR_TRY(weir_alloc(points, sizeof *j->scattered, (void **)&j->scattered));
   return weir_alloc(j->electrons.threads * 2 * l->max * l->max, sizeof *j->room, (void **)&j->room);
 }
 
-/* Leads of electrons, and of phonons at hbar omega = n steps and differences of wave vectors. */
-static weir_status open_points(born_job *j, double step)
+/* Points of this rank, and energies of all: hbar omega = n steps. */
+static weir_status find_points(born_job *j, double step)
 {
   const qt_born_spec *s = j->spec;
-  const int64_t n_w = s->opts->phonons.frequencies;
-  qt_open_points_spec spec = {.system = s->electrons,
-                              .lead = s->lead,
-                              .n_k = s->n_k,
-                              .n_energies = s->n_energies,
-                              .k = s->k,
-                              .energy = s->energy,
-                              .reservoir = s->reservoir,
-                              .shift = s->shift,
-                              .threads = s->threads};
-  double(*q)[2] = NULL, *frequency = NULL;
+
+  for (int p = 0; p < 2; p++) {
+    const int64_t n = born_energies(j, p);
+
+    j->own[p] = qt_tiles_points(&j->tiles, p, qt_ranks_rank(s->comm), s->n_k, n);
+    WEIR_TRY(weir_alloc(n, sizeof *j->energy[p], (void **)&j->energy[p]));
+    for (int64_t e = 0; e < n; e++) {
+      j->energy[p][e] = p == BORN_ELECTRONS ? s->energy[e] : step * (double)(e + 1);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Leads of the points of this rank; wave vectors of phonons are differences. */
+static weir_status open_points(born_job *j)
+{
+  const qt_born_spec *s = j->spec;
+  qt_open_points *const points[] = {&j->electrons, &j->phonons};
+  double(*q)[2] = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(qt_open_points_create(&spec, &j->electrons));
-  WEIR_TRY_GOTO(weir_alloc(s->n_k, sizeof *q, (void **)&q), done);
-  WEIR_TRY_GOTO(weir_alloc(n_w, sizeof *frequency, (void **)&frequency), done);
-  for (int64_t k = 0; k < s->n_k; k++) {
-    q[k][0] = s->k[k][0] - s->k[0][0];
-    q[k][1] = s->k[k][1] - s->k[0][1];
+  WEIR_TRY(weir_alloc(s->n_k, sizeof *q, (void **)&q));
+  for (int p = 0; p < 2 && status == WEIR_OK; p++) {
+    const qt_point_box *own = &j->own[p];
+    const qt_open_points_spec spec = {.system = p == BORN_ELECTRONS ? s->electrons : s->phonons,
+                                      .lead = s->lead,
+                                      .n_k = own->k[1] - own->k[0],
+                                      .n_energies = own->e[1] - own->e[0],
+                                      .k = (const double(*)[2])q + own->k[0],
+                                      .energy = j->energy[p] + own->e[0],
+                                      .reservoir = s->reservoir,
+                                      .shift = s->shift,
+                                      .threads = s->threads};
+
+    for (int64_t k = 0; k < s->n_k; k++) {
+      q[k][0] = s->k[k][0] - (p == BORN_PHONONS ? s->k[0][0] : 0);
+      q[k][1] = s->k[k][1] - (p == BORN_PHONONS ? s->k[0][1] : 0);
+    }
+    status = qt_open_points_create(&spec, points[p]);
+    j->out->n_shifted += points[p]->n_shifted;
   }
-  for (int64_t w = 0; w < n_w; w++) {
-    frequency[w] = step * (double)(w + 1);
-  }
-  spec.system = s->phonons;
-  spec.k = (const double(*)[2])q;
-  spec.energy = frequency;
-  spec.n_energies = n_w;
-  status = qt_open_points_create(&spec, &j->phonons);
-  j->out->n_shifted = j->electrons.n_shifted + j->phonons.n_shifted;
-done:
   weir_free(&q);
-  weir_free(&frequency);
   return status;
 }
 
-static weir_status open_job(born_job *j)
+/* What each rank does by itself. */
+static weir_status open_alone(born_job *j)
 {
   const qt_born_spec *s = j->spec;
 
+  WEIR_TRY(born_check(s));
   WEIR_TRY(
       qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j->list));
   WEIR_TRY(born_find_atoms(s->electrons, &j->of_electrons));
@@ -313,14 +357,27 @@ static weir_status open_job(born_job *j)
   for (int64_t a = 0; a < j->list.n_atoms; a++) {
     j->mass_factor[a] = sqrt(QT_VIBRATION / s->phonons->atom[a].mass);
   }
-  const qt_self_energy_spec self = born_self_energy(j);
+  j->tiles = born_tiles(s);
+  WEIR_TRY(find_points(j, born_self_energy(j).step));
   const double began = weir_clock();
 
-  WEIR_TRY(open_points(j, self.step));
+  WEIR_TRY(open_points(j));
   j->out->seconds[QT_BORN_LEADS] = weir_clock() - began;
-  WEIR_TRY(qt_self_energy_create(&self, &j->self));
-  WEIR_TRY(allocate(j));
   return allocate_results(j, j->out);
+}
+
+static weir_status open_job(born_job *j)
+{
+  weir_comm *comm = j->spec->comm;
+
+  WEIR_TRY(qt_ranks_agree(comm, open_alone(j)));
+  const qt_self_energy_spec self = born_self_energy(j);
+  double shifted = (double)j->out->n_shifted;
+
+  WEIR_TRY(qt_ranks_sum(comm, "leads", &shifted, 1));
+  j->out->n_shifted = (int64_t)shifted;
+  WEIR_TRY(qt_self_energy_create(&self, &j->self));
+  return qt_ranks_agree(comm, allocate(j));
 }
 
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out)
@@ -331,11 +388,8 @@ weir_status qt_born_create(const qt_born_spec *s, qt_born *out)
   born_job j = {.spec = s, .out = &b};
 
   *out = (qt_born){.n_steps = 0};
-  weir_status status = born_check(s);
+  weir_status status = open_job(&j);
 
-  if (status == WEIR_OK) {
-    status = open_job(&j);
-  }
   if (status == WEIR_OK) {
     status = born_iterate(&j);
   }

@@ -26,6 +26,7 @@ typedef struct qt_born_spec {
   double shift;                  /* eV, where a lead cannot be solved (open_points.h)    */
   int threads;                   /* 0: all                                               */
   bool quiet;                    /* no line an iteration                                 */
+  weir_comm *comm;               /* ranks that share all of it; NULL: this one           */
 } qt_born_spec;
 
 /* An iteration. */
@@ -70,26 +71,28 @@ typedef struct qt_born {
                           the atom; NaN: none does                                  */
 } qt_born;
 
-/* Starts the library that the method needs, before all else. Fails: WEIR_ERR_UNSUPPORTED where the
- * build lacks it; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
+/* Starts the library that the method needs, before all else. Collective. Fails:
+ * WEIR_ERR_UNSUPPORTED where the build lacks it; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
 weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
-/* Iterates; the library of the method is started. Fails: WEIR_ERR_NUMERIC (no convergence, which is
- * told with what to change; a point or a lead that cannot be solved), WEIR_ERR_CONFIG (energies not
- * at equal distances; devices whose atoms are not the same), WEIR_ERR_UNSUPPORTED (wave vectors
- * along two directions; an atom in two blocks; atoms coupled beyond the next block),
- * WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out is then empty. */
+/* Iterates; the library of the method is started. All ranks have the results, which the sums over
+ * ranks change in their last digits. Collective. Fails on all ranks alike: WEIR_ERR_NUMERIC (no
+ * convergence, which is told with what to change; a point or a lead that cannot be solved),
+ * WEIR_ERR_CONFIG (energies not at equal distances; devices whose atoms are not the same),
+ * WEIR_ERR_UNSUPPORTED (wave vectors along two directions; an atom in two blocks; atoms coupled
+ * beyond the next block), WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
 void qt_born_fini(qt_born *b);
 
 /* What an iteration takes. */
 typedef struct qt_born_size {
   int64_t n_pairs;                 /* of atoms that electrons couple                           */
-  double bytes;                    /* at a time, about, without PETSc                        */
+  double bytes;                    /* of a rank at a time, about, without PETSc              */
   double petsc_bytes;              /* of its vectors, about                                  */
   qt_self_energy_size self_energy; /* of an iteration                                   */
-  double electron_flops, phonon_flops; /* of Green's functions of an iteration, matrices as full */
+  double electron_flops, phonon_flops; /* of Green's functions of an iteration on all ranks,
+                                          matrices as full                                */
 } qt_born_size;
-/* Nothing is computed. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as
+/* Nothing is computed. Local. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as
  * qt_born_create. */
 weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out) WEIR_CHECKED;
 

@@ -5,6 +5,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
+#include "model/ranks.h"
 #include "model/scattering/born_priv.h"
 #include "model/scattering/power.h"
 #include "model/units.h"
@@ -62,29 +63,33 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   const qt_self_energy_spec *s = &j->self.spec;
   const int64_t half = weir_tensor_count(&j->t[QT_SIGMA]) / 2, atoms = j->list.n_atoms;
   const weir_c128 *sigma = j->t[QT_SIGMA].data;
-  const double *energy = j->electrons.energy;
+  const double *energy = j->energy[BORN_ELECTRONS];
   const double middle = (energy[0] + energy[s->n_energies - 1]) / 2;
   double *const room = j->out->gain_of_electrons;
   const double began = weir_clock();
 
   WEIR_TRY(qt_self_energy_run(&j->self, j->t));
   j->out->seconds[QT_BORN_SELF_ENERGIES] += weir_clock() - began;
-  const double of = largest(sigma, NULL, half);
-  const double change = largest(sigma, j->used[QT_SIGMA].data, half);
+  double most[] = {largest(sigma, NULL, half), largest(sigma, j->used[QT_SIGMA].data, half)};
 
-  step->change = of > 0 ? change / of : change;
+  WEIR_TRY(qt_ranks_most(j->spec->comm, "change", most, 2));
+  step->change = most[0] > 0 ? most[1] / most[0] : most[1];
   if (!isfinite(step->change)) {
     return weir_fail(WEIR_ERR_NUMERIC, "scattering: self-energies are not finite; a smaller "
                                        "scattering.mixing may help");
   }
+  double gain[] = {0, NAN};
+
   qt_power_of_electrons(s, energy, middle, j->t[QT_GREEN].data, sigma, room);
-  step->gain_of_electrons = sum_of(atoms, room);
-  step->gain_of_phonons = NAN;
+  gain[0] = sum_of(atoms, room);
   if (s->phonons) {
     qt_power_of_phonons(s, j->t[QT_PHONON_SELF].data, j->t[QT_PHONON_PAIR].data,
                         j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, room);
-    step->gain_of_phonons = sum_of(atoms, room);
+    gain[1] = sum_of(atoms, room);
   }
+  WEIR_TRY(qt_ranks_sum(j->spec->comm, "power", gain, 2));
+  step->gain_of_electrons = gain[0];
+  step->gain_of_phonons = gain[1];
   return WEIR_OK;
 }
 
@@ -106,7 +111,10 @@ weir_status born_add_step(born_job *j, const qt_born_step *step)
   WEIR_TRY(weir_reserve(&out->step, &j->capacity, out->n_steps + 1, sizeof *out->step));
   out->step[out->n_steps++] = *step;
   tell(j, out->n_steps - 1, step);
-  if (weir_stop_requested()) {
+  double stops = weir_stop_requested();
+
+  WEIR_TRY(qt_ranks_most(j->spec->comm, "stop", &stops, 1));
+  if (stops > 0) {
     return weir_fail(WEIR_ERR_STOPPED,
                      "stopped after iteration %lld of scattering, which the same command begins "
                      "again: the coherent spectra are kept",
@@ -118,7 +126,7 @@ weir_status born_add_step(born_job *j, const qt_born_step *step)
 /* Injected current of the contacts, in either direction: what rounding of a current is of. */
 static double gross_current(const born_job *j)
 {
-  const int64_t n = j->electrons.n_k * j->electrons.n_energies * QT_LEADS;
+  const int64_t n = born_points(j, BORN_ELECTRONS) * QT_LEADS;
 
   return j->self.spec.spin * QT_CONDUCTANCE * j->self.spec.step / (double)j->spec->n_k *
          sum_of(n, j->gross[BORN_ELECTRONS]);
@@ -146,7 +154,7 @@ bool born_is_converged(const born_job *j)
              o->current_tolerance * fabs(last->current[QT_LEFT]) + o->tolerance * gross_current(j);
 }
 
-weir_status born_solve(born_job *j)
+static weir_status solve_own(born_job *j)
 {
   const double began = weir_clock();
 
@@ -159,6 +167,11 @@ weir_status born_solve(born_job *j)
     j->out->seconds[QT_BORN_PHONONS] += weir_clock() - between;
   }
   return WEIR_OK;
+}
+
+weir_status born_solve(born_job *j)
+{
+  return qt_ranks_agree(j->spec->comm, solve_own(j));
 }
 
 weir_status born_fail(const born_job *j)
@@ -183,7 +196,7 @@ static weir_status iterate_simply(born_job *j)
     mix(j);
     j->scatters = true;
     WEIR_TRY(born_solve(j));
-    born_measure(j, &step);
+    WEIR_TRY(born_measure(j, &step));
     WEIR_TRY(born_add_step(j, &step));
     if (born_is_converged(j)) {
       return WEIR_OK;
@@ -197,7 +210,7 @@ weir_status born_iterate(born_job *j)
   qt_born_step step = {.change = 1};
 
   WEIR_TRY(born_solve(j));
-  born_measure(j, &step);
+  WEIR_TRY(born_measure(j, &step));
   WEIR_TRY(born_add_step(j, &step));
   WEIR_TRY(j->spec->opts->method == QT_BORN_ANDERSON ? born_accelerate(j) : iterate_simply(j));
   return born_finish(j);

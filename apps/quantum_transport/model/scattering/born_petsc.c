@@ -1,12 +1,14 @@
 /* born_petsc.c - see born_priv.h: the fixed point of the self-energies by PETSc's SNES, Anderson's
- * method. Its residual is X - SSE(G[X]); X is Sigma^<>, Pi^<> of atoms and pairs, each scaled to
- * the norm of Sigma. All are anti-Hermitian, so that inner products are real, and what is combined
- * is, too, but for rounding, which is taken off. */
+ * method, on vectors that lie on the ranks as the points do. Its residual is X - SSE(G[X]); X is
+ * Sigma^<>, Pi^<> of atoms and pairs, each scaled to the norm of Sigma. All are anti-Hermitian, so
+ * that inner products are real, and what is combined is, too, but for rounding, which is taken off.
+ */
 #include <math.h>
 #include <petscsnes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "model/ranks.h"
 #include "model/rgf/rgf_priv.h"
 #include "model/scattering/born_priv.h"
 #include "petsc/qt_petsc.h"
@@ -27,21 +29,45 @@ static int64_t count_of(const born_job *j, int part)
   return j->used[parts[part]].data != NULL ? weir_tensor_count(&j->used[parts[part]]) : 0;
 }
 
+static int64_t count_of_all(const born_job *j, int part)
+{
+  const weir_array_desc d = qt_self_energy_desc(&j->self.spec, parts[part]);
+
+  return born_has(j, parts[part]) ? weir_desc_bytes(&d) / (int64_t)sizeof(weir_c128) : 0;
+}
+
 /* Rows of the matrices of a part. */
 static int64_t rows_of(const born_job *j, int part)
 {
   return parts[part] == QT_SIGMA ? j->list.n_orbitals : j->list.n_directions;
 }
 
-static double norm_of(const born_job *j, int part)
+static weir_status norm_of(const born_job *j, int part, double *norm)
 {
   const weir_c128 *x = j->t[parts[part]].data;
-  double sum = 0;
 
+  *norm = 0;
   for (int64_t i = 0; i < count_of(j, part); i++) {
-    sum += x[i].re * x[i].re + x[i].im * x[i].im;
+    *norm += x[i].re * x[i].re + x[i].im * x[i].im;
   }
-  return sqrt(sum);
+  WEIR_TRY(qt_ranks_sum(j->spec->comm, "norm", norm, 1));
+  *norm = sqrt(*norm);
+  return WEIR_OK;
+}
+
+/* What makes the norm of a part that of Sigma. */
+static weir_status find_scales(context *c)
+{
+  double first = 0;
+
+  for (int p = 0; p < PARTS; p++) {
+    double norm;
+
+    WEIR_TRY(norm_of(c->j, p, &norm));
+    first = p == 0 ? norm : first;
+    c->scale[p] = norm > 0 ? first / norm : 1;
+  }
+  return WEIR_OK;
 }
 
 /* The self-energies that are used become those of x; Sigma^R follows. */
@@ -94,12 +120,10 @@ static weir_status evaluate(context *c, const PetscScalar *x, PetscScalar *f)
     WEIR_TRY(born_solve(j));
   }
   WEIR_TRY(born_renew(j, &step));
-  born_measure(j, &step);
+  WEIR_TRY(born_measure(j, &step));
   WEIR_TRY(born_add_step(j, &step));
-  for (int p = 0; p < PARTS && c->evaluations == 1; p++) {
-    const double norm = norm_of(j, p);
-
-    c->scale[p] = norm > 0 ? norm_of(j, 0) / norm : 1;
+  if (c->evaluations == 1) {
+    WEIR_TRY(find_scales(c));
   }
   write_residual(c, f);
   return WEIR_OK;
@@ -195,13 +219,15 @@ weir_status born_start_petsc(const weir_string_list *options)
 weir_status born_accelerate(born_job *j)
 {
   context c = {.j = j};
+  const MPI_Comm ranks = qt_ranks_size(j->spec->comm) > 1 ? PETSC_COMM_WORLD : PETSC_COMM_SELF;
   SNES snes = NULL;
   Vec x = NULL, f = NULL;
-  int64_t n = 0;
+  int64_t n = 0, own = 0;
   weir_status status = WEIR_OK;
 
   for (int p = 0; p < PARTS; p++) {
-    n += count_of(j, p);
+    own += count_of(j, p);
+    n += count_of_all(j, p);
   }
   if (n > PETSC_MAX_INT) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
@@ -210,8 +236,8 @@ weir_status born_accelerate(born_job *j)
                      (long long)n, (long long)PETSC_MAX_INT);
   }
   WEIR_TRY(qt_self_energy_create_retarded(&j->self.spec, &c.retarded));
-  WEIR_PETSC_GOTO(SNESCreate(PETSC_COMM_SELF, &snes), done);
-  WEIR_PETSC_GOTO(VecCreateSeq(PETSC_COMM_SELF, (PetscInt)n, &x), done);
+  WEIR_PETSC_GOTO(SNESCreate(ranks, &snes), done);
+  WEIR_PETSC_GOTO(VecCreateMPI(ranks, (PetscInt)own, (PetscInt)n, &x), done);
   WEIR_PETSC_GOTO(VecDuplicate(x, &f), done);
   status = solve(&c, snes, x, f);
 done:

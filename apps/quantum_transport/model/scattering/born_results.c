@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "model/ranks.h"
 #include "model/scattering/born_priv.h"
 #include "model/scattering/power.h"
 #include "model/units.h"
@@ -24,27 +25,25 @@ static double fraction(double error, double of)
 /* Sums over points: flows of electrons, and flows times energy of either. */
 static void integrate(const born_job *j, qt_born_step *step)
 {
-  const qt_open_points *both[] = {&j->electrons, &j->phonons};
   const double width = j->self.spec.step;
 
   for (int c = 0; c < QT_LEADS; c++) {
     step->current[c] = step->energy[c] = step->heat[c] = 0;
     for (int p = 0; p < 2; p++) {
-      const qt_open_points *o = both[p];
       double *const power = p == BORN_ELECTRONS ? &step->energy[c] : &step->heat[c];
 
-      for (int64_t i = 0; i < o->n_k * o->n_energies; i++) {
+      for (int64_t i = 0; i < born_points(j, p); i++) {
         const double flow = unit_of(j, p) * width * j->flow[p][i * QT_LEADS + c];
 
         /* what phonons take in is -tr(Pi^< D^> - Pi^> D^<) */
-        *power += (p == BORN_ELECTRONS ? 1 : -1) * flow * o->energy[i % o->n_energies];
+        *power += (p == BORN_ELECTRONS ? 1 : -1) * flow * j->energy[p][i % born_energies(j, p)];
         step->current[c] += p == BORN_ELECTRONS ? flow : 0;
       }
     }
   }
 }
 
-/* Electrons that scattering adds at point i, less those it takes. */
+/* Electrons that scattering adds at point i of this rank, less those it takes. */
 static double scattered(const born_job *j, int64_t i)
 {
   const int64_t n = j->list.n_orbitals, atoms = j->list.n_atoms;
@@ -78,17 +77,46 @@ double born_largest_energy(const born_job *j, const qt_born_step *step, double *
   return largest;
 }
 
-void born_measure(const born_job *j, qt_born_step *step)
+/* Those of other ranks are 0, so that adding them changes nothing. */
+static weir_status complete(const born_job *j, int particle, int64_t of_point, double *values)
 {
-  const int64_t points = j->electrons.n_k * j->electrons.n_energies;
+  const qt_point_box *own = &j->own[particle];
+  const int64_t n = born_energies(j, particle);
+
+  for (int64_t i = 0; i < born_points(j, particle) * of_point; i++) {
+    const int64_t k = i / of_point / n, e = i / of_point % n;
+
+    if (k < own->k[0] || k >= own->k[1] || e < own->e[0] || e >= own->e[1]) {
+      values[i] = 0;
+    }
+  }
+  return qt_ranks_sum(j->spec->comm, "points", values, born_points(j, particle) * of_point);
+}
+
+static weir_status complete_all(const born_job *j)
+{
+  for (int p = 0; p < 2; p++) {
+    WEIR_TRY(complete(j, p, QT_LEADS, j->flow[p]));
+    WEIR_TRY(complete(j, p, QT_LEADS, j->gross[p]));
+  }
+  for (int64_t i = 0; i < qt_point_box_count(&j->own[BORN_ELECTRONS]); i++) {
+    j->scattered[born_point(j, BORN_ELECTRONS, i)] = scattered(j, i);
+  }
+  return complete(j, BORN_ELECTRONS, 1, j->scattered);
+}
+
+weir_status born_measure(born_job *j, qt_born_step *step)
+{
+  const int64_t points = born_points(j, BORN_ELECTRONS);
   double worst = 0, most = 0, sum = 0;
 
+  WEIR_TRY(complete_all(j));
   integrate(j, step);
   for (int64_t i = 0; i < points; i++) {
     const double *flow = j->flow[BORN_ELECTRONS] + i * QT_LEADS;
     const double *gross = j->gross[BORN_ELECTRONS] + i * QT_LEADS;
 
-    worst = fmax(worst, fabs(flow[QT_LEFT] + flow[QT_RIGHT] + scattered(j, i)));
+    worst = fmax(worst, fabs(flow[QT_LEFT] + flow[QT_RIGHT] + j->scattered[i]));
     most = fmax(most, fmax(gross[QT_LEFT], gross[QT_RIGHT]));
   }
   step->identity_error = fraction(worst, most);
@@ -97,15 +125,17 @@ void born_measure(const born_job *j, qt_born_step *step)
   const double largest = born_largest_energy(j, step, &sum);
 
   step->energy_error = fraction(fabs(sum), largest);
+  return WEIR_OK;
 }
 
 /* ---- The last Green's functions ---- */
 
-/* Electrons that go from l to a = pair `at` with a phonon, less those that come back: A. */
+/* Electrons that go from l to a = pair `at` with a phonon of this rank, less those that come back:
+ * A. */
 static double hop_of(const born_job *j, const weir_c128 *c, const weir_c128 *t, int64_t at)
 {
   const int64_t n = j->list.n_directions, pairs = j->list.n_atoms * j->list.n_neighbours;
-  const int64_t points = j->phonons.n_k * j->phonons.n_energies, half = points * pairs * n * n;
+  const int64_t points = qt_point_box_count(&j->own[BORN_PHONONS]), half = points * pairs * n * n;
   const int64_t reverse = j->list.reverse[at];
   double sum = 0;
 
@@ -129,12 +159,13 @@ static double hop_of(const born_job *j, const weir_c128 *c, const weir_c128 *t, 
 }
 
 /* Currents over the cuts: by coupling, and by hops from any atom to one beyond the cut. */
-static void find_cuts(const born_job *j, const weir_tensor *t)
+static weir_status find_cuts(const born_job *j, const weir_tensor *t)
 {
   qt_born *out = j->out;
   const int64_t cuts = out->n_cuts, n_e = out->n_energies, width = j->list.n_neighbours;
   const int64_t *block = j->of_electrons.block;
 
+  WEIR_TRY(complete(j, BORN_ELECTRONS, cuts, j->cut));
   for (int64_t i = 0; i < j->spec->n_k * n_e; i++) {
     for (int c = 0; c < QT_LEADS; c++) {
       out->flow[c][i % n_e] +=
@@ -158,6 +189,7 @@ static void find_cuts(const born_job *j, const weir_tensor *t)
       }
     }
   }
+  return qt_ranks_sum(j->spec->comm, "hops", out->hop, cuts);
 }
 
 /* What an atom's vibrations have, and can have at most, at each frequency. */
@@ -199,39 +231,54 @@ static double temperature_of(const vibrations *v)
   return (low + high) / 2;
 }
 
+/* Adds those of this rank's points to sums [atoms, held and states, frequencies]. */
+static void add_vibrations(const born_job *j, double *sums)
+{
+  const int64_t n = j->list.n_directions, atoms = j->list.n_atoms;
+  const int64_t n_w = born_energies(j, BORN_PHONONS),
+                points = qt_point_box_count(&j->own[BORN_PHONONS]);
+  const weir_c128 *d = j->t[QT_PHONON_SELF].data;
+  const int64_t half = points * atoms * n * n;
+
+  for (int64_t i = 0; i < points * atoms * n; i++) {
+    const int64_t a = i / n % atoms, w = born_point(j, BORN_PHONONS, i / n / atoms) % n_w;
+    const int64_t at = i / n * n * n + i % n * (n + 1);
+
+    sums[2 * n_w * a + w] -= d[at].im;
+    sums[2 * n_w * a + n_w + w] += d[at].im - d[half + at].im;
+  }
+}
+
 static weir_status find_temperatures(const born_job *j)
 {
-  const int64_t n = j->list.n_directions, atoms = j->list.n_atoms, n_w = j->phonons.n_energies;
-  const weir_c128 *d = j->t[QT_PHONON_SELF].data;
-  const int64_t half = weir_tensor_count(&j->t[QT_PHONON_SELF]) / 2;
+  const int64_t atoms = j->list.n_atoms, n_w = born_energies(j, BORN_PHONONS);
   double *memory = NULL;
+  weir_status status =
+      qt_ranks_agree(j->spec->comm, weir_alloc(2 * n_w * atoms, sizeof *memory, (void **)&memory));
 
-  WEIR_TRY(weir_alloc(2 * n_w, sizeof *memory, (void **)&memory));
-  const vibrations v = {j->phonons.energy, memory, memory + n_w, n_w};
+  if (status == WEIR_OK) {
+    add_vibrations(j, memory);
+    status = qt_ranks_sum(j->spec->comm, "vibrations", memory, 2 * n_w * atoms);
+  }
+  for (int64_t a = 0; a < atoms && status == WEIR_OK; a++) {
+    double *held = memory + 2 * n_w * a;
+    const vibrations v = {j->energy[BORN_PHONONS], held, held + n_w, n_w};
 
-  for (int64_t a = 0; a < atoms; a++) {
-    memset(memory, 0, (size_t)(2 * n_w) * sizeof *memory);
-    for (int64_t i = 0; i < j->phonons.n_k * n_w * n; i++) {
-      const int64_t w = i / n % n_w, at = (i / n * atoms + a) * n * n + i % n * (n + 1);
-
-      v.held[w] -= d[at].im;
-      v.states[w] += d[at].im - d[half + at].im;
-    }
     j->out->temperature[a] = temperature_of(&v);
   }
   weir_free(&memory);
-  return WEIR_OK;
+  return status;
 }
 
 /* Whether phonons enter from a lead at the last frequency as they do at others. */
 static bool is_truncated(const born_job *j)
 {
-  const qt_open_points *o = &j->phonons;
+  const int64_t n = born_energies(j, BORN_PHONONS);
   const double little = 1e-3, *gross = j->gross[BORN_PHONONS];
   double last = 0, most = 0;
 
-  for (int64_t i = 0; i < o->n_k * o->n_energies * QT_LEADS; i++) {
-    const bool is_last = i / QT_LEADS % o->n_energies == o->n_energies - 1;
+  for (int64_t i = 0; i < born_points(j, BORN_PHONONS) * QT_LEADS; i++) {
+    const bool is_last = i / QT_LEADS % n == n - 1;
 
     most = fmax(most, gross[i]);
     last = is_last ? fmax(last, gross[i]) : last;
@@ -239,32 +286,49 @@ static bool is_truncated(const born_job *j)
   return last > little * most;
 }
 
+/* Of atoms, what all ranks give. */
+static weir_status find_powers(const born_job *j, const qt_self_energy_spec *s,
+                               const weir_tensor *t)
+{
+  qt_born *out = j->out;
+
+  qt_power_of_electrons(s, j->energy[BORN_ELECTRONS], 0, t[QT_GREEN].data, t[QT_SIGMA].data,
+                        out->gain_of_electrons);
+  qt_power_of_phonons(s, t[QT_PHONON_SELF].data, t[QT_PHONON_PAIR].data, t[QT_PI_SELF].data,
+                      t[QT_PI_PAIR].data, out->gain_of_phonons);
+  WEIR_TRY(qt_ranks_sum(j->spec->comm, "power", out->gain_of_electrons, out->n_atoms));
+  return qt_ranks_sum(j->spec->comm, "power", out->gain_of_phonons, out->n_atoms);
+}
+
+/* Green's functions are those of j; self-energies have memory of their own. */
+static weir_status allocate_last(const born_job *j, const qt_self_energy_spec *s, weir_tensor *t)
+{
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = qt_self_energy_own_desc(s, (qt_self_energy_array)i);
+
+    if (i < QT_SIGMA) {
+      t[i] = j->t[i];
+    } else {
+      WEIR_TRY(weir_tensor_init(&t[i], d.dtype, d.rank, d.shape));
+    }
+  }
+  return WEIR_OK;
+}
+
 weir_status born_finish(born_job *j)
 {
   qt_self_energy_spec spec = j->self.spec;
-  qt_born *out = j->out;
   weir_tensor t[QT_SELF_ENERGY_ARRAYS] = {{.data = NULL}};
   qt_self_energy all = {.plan = NULL};
   weir_status status = WEIR_OK;
 
   spec.phonons = true;
-  out->truncated = is_truncated(j);
+  j->out->truncated = is_truncated(j);
   WEIR_TRY(qt_self_energy_create(&spec, &all));
-  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = qt_self_energy_desc(&spec, (qt_self_energy_array)i);
-
-    if (i < QT_SIGMA) {
-      t[i] = j->t[i];
-    } else {
-      WEIR_TRY_GOTO(weir_tensor_init(&t[i], d.dtype, d.rank, d.shape), done);
-    }
-  }
+  WEIR_TRY_GOTO(qt_ranks_agree(j->spec->comm, allocate_last(j, &spec, t)), done);
   WEIR_TRY_GOTO(qt_self_energy_run(&all, t), done);
-  find_cuts(j, t);
-  qt_power_of_electrons(&spec, j->electrons.energy, 0, t[QT_GREEN].data, t[QT_SIGMA].data,
-                        out->gain_of_electrons);
-  qt_power_of_phonons(&spec, t[QT_PHONON_SELF].data, t[QT_PHONON_PAIR].data, t[QT_PI_SELF].data,
-                      t[QT_PI_PAIR].data, out->gain_of_phonons);
+  WEIR_TRY_GOTO(find_cuts(j, t), done);
+  WEIR_TRY_GOTO(find_powers(j, &spec, t), done);
   status = find_temperatures(j);
 done:
   for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {

@@ -1,11 +1,12 @@
 /* born_size.c - see born.h: what an iteration takes. */
+#include "model/ranks.h"
 #include "model/scattering/born_priv.h"
 
 static double array_bytes(const born_job *j, qt_self_energy_array which)
 {
   const weir_array_desc d = qt_self_energy_desc(&j->self.spec, which);
 
-  return born_has(j, which) ? (double)weir_desc_bytes(&d) : 0;
+  return born_has(j, which) ? (double)weir_desc_bytes(&d) / j->tiles.ranks : 0;
 }
 
 /* Of all arrays, the second ones of what is mixed, and the results of born_finish. */
@@ -33,14 +34,14 @@ static double petsc_bytes(const born_job *j)
              : 0;
 }
 
-/* Flops of the recursion for so many points; adds their bytes. */
-static weir_status size_points(const qt_system *s, bool tridiagonal, int64_t points, int threads,
-                               double *flops, double *bytes)
+/* Flops of the recursion for so many points; adds the bytes of a rank. */
+static weir_status size_points(const qt_system *s, bool tridiagonal, int64_t points, int ranks,
+                               int threads, double *flops, double *bytes)
 {
   qt_layout l;
   double more;
 
-  WEIR_TRY(qt_open_points_bytes(s, points, threads, tridiagonal, &more));
+  WEIR_TRY(qt_open_points_bytes(s, (points + ranks - 1) / ranks, threads, tridiagonal, &more));
   WEIR_TRY(qt_layout_create(s->n_blocks, s->block, &l));
   *flops = (double)points * qt_rgf_flops(&l, true, tridiagonal);
   *bytes += more;
@@ -58,13 +59,14 @@ weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)
   WEIR_TRY(born_check(s));
   WEIR_TRY(
       qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j.list));
+  j.tiles = born_tiles(s);
   j.self.spec = born_self_energy(&j);
   WEIR_TRY_GOTO(qt_self_energy_size_of(&j.self.spec, &size.self_energy), done);
-  WEIR_TRY_GOTO(size_points(s->electrons, false, s->n_k * s->n_energies, s->threads,
+  WEIR_TRY_GOTO(size_points(s->electrons, false, s->n_k * s->n_energies, j.tiles.ranks, s->threads,
                             &size.electron_flops, &size.bytes),
                 done);
   WEIR_TRY_GOTO(size_points(s->phonons, j.self.spec.phonons, s->n_k * s->opts->phonons.frequencies,
-                            s->threads, &size.phonon_flops, &size.bytes),
+                            j.tiles.ranks, s->threads, &size.phonon_flops, &size.bytes),
                 done);
   size.bytes += bytes_of(&j) + size.self_energy.memory;
   size.petsc_bytes = petsc_bytes(&j);

@@ -112,8 +112,10 @@ static void take_block(const qt_open_points *o, const born_atoms *atoms, int64_t
 
 static void take_flows(const born_job *j, int particle, const qt_open_point *p)
 {
-  memcpy(j->flow[particle] + p->point * QT_LEADS, p->flow, sizeof p->flow);
-  memcpy(j->gross[particle] + p->point * QT_LEADS, p->gross, sizeof p->gross);
+  const int64_t point = born_point(j, particle, p->point);
+
+  memcpy(j->flow[particle] + point * QT_LEADS, p->flow, sizeof p->flow);
+  memcpy(j->gross[particle] + point * QT_LEADS, p->gross, sizeof p->gross);
 }
 
 static void take_electrons(void *context, const qt_open_point *p)
@@ -133,7 +135,7 @@ static void take_electrons(void *context, const qt_open_point *p)
   }
   take_flows(j, BORN_ELECTRONS, p);
   qt_open_points_cuts(o, p, j->room + p->thread * 2 * max * max,
-                      j->cut + p->point * j->out->n_cuts);
+                      j->cut + born_point(j, BORN_ELECTRONS, p->point) * j->out->n_cuts);
 }
 
 weir_status born_solve_electrons(born_job *j)

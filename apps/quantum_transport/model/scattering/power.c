@@ -28,12 +28,14 @@ void qt_power_of_electrons(const qt_self_energy_spec *s, const double *energy, d
                            const weir_c128 *green, const weir_c128 *sigma, double *power)
 {
   const int64_t n = s->neighbours->n_orbitals, atoms = s->neighbours->n_atoms;
-  const int64_t half = s->n_k * s->n_energies * atoms * n * n;
+  const qt_point_box own = qt_self_energy_points(s, QT_POINTS_OF_ELECTRONS);
+  const int64_t points = qt_point_box_count(&own), n_e = own.e[1] - own.e[0];
+  const int64_t half = points * atoms * n * n;
   const double unit = s->spin * QT_CONDUCTANCE * s->step / (double)s->n_k;
 
   memset(power, 0, (size_t)atoms * sizeof *power);
-  for (int64_t i = 0; i < s->n_k * s->n_energies * atoms; i++) {
-    power[i % atoms] += unit * (energy[i / atoms % s->n_energies] - zero) *
+  for (int64_t i = 0; i < points * atoms; i++) {
+    power[i % atoms] += unit * (energy[own.e[0] + i / atoms % n_e] - zero) *
                         net(n, half, sigma + i * n * n, green + i * n * n);
   }
 }
@@ -44,12 +46,14 @@ void qt_power_of_phonons(const qt_self_energy_spec *s, const weir_c128 *phonon_s
 {
   const qt_neighbours *list = s->neighbours;
   const int64_t n = list->n_directions, atoms = list->n_atoms, width = list->n_neighbours;
-  const int64_t points = s->n_k * s->n_frequencies * atoms, half = points * n * n;
+  const qt_point_box own = qt_self_energy_points(s, QT_POINTS_OF_PHONONS);
+  const int64_t points = qt_point_box_count(&own) * atoms, n_w = own.e[1] - own.e[0];
+  const int64_t half = points * n * n;
   const double unit = QT_CONDUCTANCE * s->step / (double)s->n_k;
 
   memset(power, 0, (size_t)atoms * sizeof *power);
   for (int64_t i = 0; i < points; i++) {
-    const double energy = s->step * (double)(i / atoms % s->n_frequencies + 1);
+    const double energy = s->step * (double)(own.e[0] + i / atoms % n_w + 1);
     double sum = net(n, half, pi_self + i * n * n, phonon_self + i * n * n);
 
     for (int64_t b = 0; b < width; b++) {

@@ -58,7 +58,7 @@ static weir_value kernel(weir_graph *g, int64_t length, int rank)
   return out;
 }
 
-weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind)
+weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_cuts *cuts)
 {
   const weir_value change = weir_sub(g, part(g, sigma, 1), part(g, sigma, 0));
   const weir_value half = weir_scale(g, change, 0.5);
@@ -73,9 +73,11 @@ weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind)
   weir_pad_spec pad = {.border = WEIR_BORDER_ZERO};
 
   pad.after[1] = length - n;
-  const weir_value longer = weir_fft(g, weir_pad(g, change, &pad), &forward);
+  const weir_value padded = weir_pad(g, change, &pad);
+  const weir_value longer = weir_fft(g, padded, &forward);
   const weir_value h = weir_fft(g, kernel(g, length, d->rank), &forward);
   const weir_value sum = weir_fft(g, weir_mul(g, longer, h), &backward);
 
+  qt_cut_atoms(cuts, g, padded, 2);
   return weir_add(g, half, weir_slice(g, sum, 1, 0, n, 1));
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "model/ranks.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/gather/weir_gather.h"
 #include "ops/reduce/weir_reduce.h"
@@ -50,12 +51,61 @@ weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy
   return qt_self_energy_desc_of(s, which, s->neighbours->n_atoms);
 }
 
+qt_point_box qt_self_energy_points(const qt_self_energy_spec *s, int kind)
+{
+  const qt_tiles *t = s->tiles;
+
+  return qt_tiles_points(t, kind, t != NULL ? qt_ranks_rank(t->comm) : 0, s->n_k,
+                         kind == QT_POINTS_OF_ELECTRONS ? s->n_energies : s->n_frequencies);
+}
+
+static bool is_of_electrons(qt_self_energy_array which)
+{
+  return which == QT_GREEN || which == QT_SIGMA || which == QT_SIGMA_RETARDED;
+}
+
+static int kind_of(qt_self_energy_array which)
+{
+  return is_of_electrons(which) ? QT_POINTS_OF_ELECTRONS : QT_POINTS_OF_PHONONS;
+}
+
+/* Dimension of wave vectors, before that of energies. */
+static int points_dim(qt_self_energy_array which)
+{
+  return which == QT_SIGMA_RETARDED ? 0 : 1;
+}
+
+weir_array_desc qt_self_energy_own_desc(const qt_self_energy_spec *s, qt_self_energy_array which)
+{
+  const qt_point_box b = qt_self_energy_points(s, kind_of(which));
+  weir_array_desc d = qt_self_energy_desc(s, which);
+  int64_t *shape = d.shape + points_dim(which);
+
+  shape[0] = b.k[1] - b.k[0];
+  shape[1] = b.e[1] - b.e[0];
+  return d;
+}
+
+static void cut_points(qt_cuts *c, weir_graph *g, weir_value v, qt_self_energy_array which)
+{
+  qt_cut_points(c, g, v, points_dim(which), kind_of(which));
+}
+
 static weir_value input(weir_graph *g, const qt_self_energy_spec *s, qt_self_energy_array which,
-                        int64_t n_atoms)
+                        int64_t n_atoms, qt_cuts *cuts)
 {
   const weir_array_desc d = qt_self_energy_desc_of(s, which, n_atoms);
+  const weir_value v = weir_input(g, qt_self_energy_names[which], &d);
 
-  return weir_input(g, qt_self_energy_names[which], &d);
+  cut_points(cuts, g, v, which);
+  return v;
+}
+
+static weir_value result(weir_graph *g, qt_self_energy_array which, weir_value v, qt_cuts *cuts)
+{
+  weir_output(g, qt_self_energy_names[which], v);
+  cut_points(cuts, g, v, which);
+  return v;
 }
 
 /* x times i factor. */
@@ -98,23 +148,40 @@ typedef struct part {
   int64_t n, n_local;
   weir_value atom, gradient; /* their lists */
   weir_value green, self, pair;
+  qt_cuts *cuts; /* NULL: one rank */
 } part;
+
+const char qt_self_energy_tile[] = "green_tile";
+
+/* G as tiles have it: from it come what the atoms themselves and what their neighbours have. A
+ * result, as a copy that is none is left out. */
+static weir_value tile_of(weir_graph *g, weir_value green, qt_cuts *cuts)
+{
+  if (cuts == NULL || (cuts->tiles->atoms == 1 && cuts->tiles->momenta[0] == 1)) {
+    return green;
+  }
+  const weir_value tile = weir_slice(g, green, 0, 0, 2, 1);
+
+  qt_cut_tile(cuts, g, tile, 3, 2);
+  weir_output(g, qt_self_energy_tile, tile);
+  return tile;
+}
 
 static void read_functions(weir_graph *g, const qt_self_energy_spec *s, part *p)
 {
-  p->green = input(g, s, QT_GREEN, p->n_local);
-  p->self = input(g, s, QT_PHONON_SELF, p->n_local);
-  p->pair = input(g, s, QT_PHONON_PAIR, p->n);
+  p->green = tile_of(g, input(g, s, QT_GREEN, p->n_local, p->cuts), p->cuts);
+  p->self = input(g, s, QT_PHONON_SELF, p->n_local, p->cuts);
+  p->pair = input(g, s, QT_PHONON_PAIR, p->n, p->cuts);
 }
 
 /* All atoms: the lists are constants. */
-static part whole(weir_graph *g, const qt_self_energy_spec *s)
+static part whole(weir_graph *g, const qt_self_energy_spec *s, qt_cuts *cuts)
 {
   const qt_neighbours *n = s->neighbours;
   const int64_t shape[] = {n->n_atoms, n->n_neighbours, n->n_directions, n->n_orbitals,
                            n->n_orbitals};
   const weir_tensor t = weir_tensor_wrap(n->gradient, WEIR_C128, 5, shape);
-  part p = {.n = n->n_atoms, .n_local = n->n_atoms};
+  part p = {.n = n->n_atoms, .n_local = n->n_atoms, .cuts = cuts};
 
   read_functions(g, s, &p);
   p.atom = list_of(g, n, n->atom);
@@ -122,14 +189,15 @@ static part whole(weir_graph *g, const qt_self_energy_spec *s)
   return p;
 }
 
-static part part_of(weir_graph *g, const qt_self_energy_spec *s, const qt_atom_range *a)
+static part part_of(weir_graph *g, const qt_self_energy_spec *s, const qt_atom_range *a,
+                    qt_cuts *cuts)
 {
   const qt_neighbours *n = s->neighbours;
   const int64_t o = n->n_orbitals;
   const weir_array_desc atom = {WEIR_I32, 2, {a->n, n->n_neighbours}, 0};
   const weir_array_desc gradient = {
       WEIR_C128, 5, {a->n, n->n_neighbours, n->n_directions, o, o}, 0};
-  part p = {.n = a->n, .n_local = a->n_local};
+  part p = {.n = a->n, .n_local = a->n_local, .cuts = cuts};
 
   read_functions(g, s, &p);
   p.atom = weir_input(g, qt_self_energy_atom, &atom);
@@ -166,12 +234,15 @@ static double unit_of(const qt_self_energy_spec *s)
 static void build_electrons(weir_graph *g, const qt_self_energy_spec *s, const part *p,
                             weir_value c)
 {
-  const weir_value sums = weir_add(g, qt_electron_sum(g, p->green, p->gradient, c, p->atom, -1),
-                                   qt_electron_sum(g, p->green, p->gradient, c, p->atom, 1));
-  const weir_value sigma = antihermitian(g, times_i(g, sums, -unit_of(s)));
+  const weir_value lower = qt_electron_sum(g, p->green, p->gradient, c, p->atom, -1);
+  const weir_value upper = qt_electron_sum(g, p->green, p->gradient, c, p->atom, 1);
 
-  weir_output(g, qt_self_energy_names[QT_SIGMA], sigma);
-  weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED], qt_retarded_build(g, sigma, s->retarded));
+  qt_cut_tile(p->cuts, g, lower, 3, 2);
+  qt_cut_tile(p->cuts, g, upper, 3, 2);
+  const weir_value sums = times_i(g, weir_add(g, lower, upper), -unit_of(s));
+  const weir_value sigma = result(g, QT_SIGMA, antihermitian(g, sums), p->cuts);
+
+  (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, p->cuts), p->cuts);
 }
 
 /* t. */
@@ -179,10 +250,9 @@ static weir_value build_emission(weir_graph *g, const qt_self_energy_spec *s, co
 {
   const weir_value sum =
       qt_phonon_sum(g, p->green, own(g, p, p->green), p->gradient, p->atom, s->n_frequencies);
-  const weir_value t = weir_scale(g, sum, -s->spin * unit_of(s));
 
-  weir_output(g, qt_self_energy_names[QT_EMISSION], t);
-  return t;
+  qt_cut_tile(p->cuts, g, sum, 3, -1);
+  return result(g, QT_EMISSION, weir_scale(g, sum, -s->spin * unit_of(s)), p->cuts);
 }
 
 /* t of all pairs (a, l) plus that of (l, a), made Hermitian. */
@@ -199,20 +269,19 @@ static weir_value both_emissions(weir_graph *g, const qt_self_energy_spec *s, we
   return weir_scale(g, weir_add(g, sum, adjoint(g, sum)), 0.5);
 }
 
-static void build_pi(weir_graph *g, const qt_self_energy_spec *s, weir_value t)
+static void build_pi(weir_graph *g, const qt_self_energy_spec *s, weir_value t, qt_cuts *cuts)
 {
   const weir_value pairs = both_emissions(g, s, t);
 
-  weir_output(g, qt_self_energy_names[QT_PI_SELF],
-              antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)));
-  weir_output(g, qt_self_energy_names[QT_PI_PAIR], times_i(g, pairs, -1));
+  (void)result(g, QT_PI_SELF, antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)), cuts);
+  (void)result(g, QT_PI_PAIR, times_i(g, pairs, -1), cuts);
 }
 
 /* What a graph computes. */
 typedef enum kind { WHOLE, RANGE, PAIRS, RETARDED } kind;
 
 static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_range *a,
-                        weir_graph **out)
+                        qt_cuts *cuts, weir_graph **out)
 {
   const int64_t all = s->neighbours->n_atoms;
 
@@ -220,21 +289,23 @@ static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_ran
   weir_graph *g = *out;
 
   if (of == PAIRS) {
-    build_pi(g, s, input(g, s, QT_EMISSION, all));
+    build_pi(g, s, input(g, s, QT_EMISSION, all, cuts), cuts);
   } else if (of == RETARDED) {
-    weir_output(g, qt_self_energy_names[QT_SIGMA_RETARDED],
-                qt_retarded_build(g, input(g, s, QT_SIGMA, all), s->retarded));
+    const weir_value sigma = input(g, s, QT_SIGMA, all, cuts);
+
+    (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, cuts), cuts);
   } else {
-    const part p = of == WHOLE ? whole(g, s) : part_of(g, s, a);
+    const part p = of == WHOLE ? whole(g, s, cuts) : part_of(g, s, a, cuts);
     const weir_value c = couplings_of(g, s, &p);
 
+    cut_points(cuts, g, c, QT_COUPLING);
     build_electrons(g, s, &p, c);
     if (s->phonons) {
       const weir_value t = build_emission(g, s, &p);
 
       weir_output(g, qt_self_energy_names[QT_COUPLING], c);
       if (of == WHOLE) {
-        build_pi(g, s, t);
+        build_pi(g, s, t, cuts);
       }
     }
   }
@@ -243,26 +314,30 @@ static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_ran
   if (status != WEIR_OK) {
     weir_graph_destroy(out);
   }
+  if (status != WEIR_OK && cuts != NULL) {
+    qt_cuts_fini(cuts);
+  }
   return status;
 }
 
-weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out)
+weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_cuts *cuts, weir_graph **out)
 {
-  return make(s, WHOLE, NULL, out);
+  return make(s, WHOLE, NULL, cuts, out);
 }
 
 weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
-                                       weir_graph **out)
+                                       qt_cuts *cuts, weir_graph **out)
 {
-  return make(s, RANGE, a, out);
+  return make(s, RANGE, a, cuts, out);
 }
 
-weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, weir_graph **out)
+weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_cuts *cuts, weir_graph **out)
 {
-  return make(s, PAIRS, NULL, out);
+  return make(s, PAIRS, NULL, cuts, out);
 }
 
-weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, weir_graph **out)
+weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+                                          weir_graph **out)
 {
-  return make(s, RETARDED, NULL, out);
+  return make(s, RETARDED, NULL, cuts, out);
 }

@@ -20,6 +20,7 @@
 #define QT_SELF_ENERGY_H
 #include "exec/weir_plan.h"
 #include "model/scattering/neighbours.h"
+#include "model/scattering/tiles.h"
 #include "ops/weir_builder.h"
 
 /* ---- Operators of graphs; arrays are c128, [2] is lesser, greater ---- */
@@ -61,8 +62,9 @@ typedef enum qt_retarded {
 /* Sigma^R of lesser and greater self-energies sigma [2, k, energy, ...], without the first
  * dimension. The Hilbert transform is the sum over samples at odd distances,
  * i / 2 pi sum over n - m odd of 2 / (n - m) (Sigma^> - Sigma^<)(E_m), by FFT of an array of at
- * least twice the energies. */
-weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind);
+ * least twice the energies. Over ranks sigma is cut by points, the transform by atoms; cuts NULL:
+ * one rank. */
+weir_value qt_retarded_build(weir_graph *g, weir_value sigma, qt_retarded kind, qt_cuts *cuts);
 
 /* Sizes and constants; borrowed. */
 typedef struct qt_self_energy_spec {
@@ -77,6 +79,7 @@ typedef struct qt_self_energy_spec {
   bool window;          /* sums over E +- hw as sliding windows, pass/window  */
   double memory;        /* bytes of a plan, which so many atoms at once do not exceed, at least one;
                            0: all atoms at once                               */
+  const qt_tiles *tiles; /* NULL: one rank */
 } qt_self_energy_spec;
 
 /* Arrays that a run reads and writes. */
@@ -96,9 +99,16 @@ extern const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS];
 /* Shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
 weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
 
-/* The graph of all atoms; names of inputs and results are those above. Fails: WEIR_ERR_MEMORY, as
- * the builders. */
-weir_status qt_self_energy_graph(const qt_self_energy_spec *s, weir_graph **out) WEIR_CHECKED;
+/* The same of this rank: its points alone, which are all without tiles. */
+weir_array_desc qt_self_energy_own_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
+/* Points of this rank. */
+qt_point_box qt_self_energy_points(const qt_self_energy_spec *s, int kind);
+
+/* The graph of all atoms; names of inputs and results are those above. cuts, of s->tiles, gets the
+ * cuts of its arrays: all that runs read and write by points. NULL: of one rank. Fails:
+ * WEIR_ERR_MEMORY, as the builders. */
+weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+                                 weir_graph **out) WEIR_CHECKED;
 
 /* Atoms of a plan at once: a range of the device, with all their neighbours, whose G and Dhat_a are
  * copied together. */
@@ -112,10 +122,11 @@ typedef struct qt_atom_range {
 /* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of
  * what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
 weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,
-                                       weir_graph **out) WEIR_CHECKED;
-weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, weir_graph **out) WEIR_CHECKED;
+                                       qt_cuts *cuts, weir_graph **out) WEIR_CHECKED;
+weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+                                      weir_graph **out) WEIR_CHECKED;
 /* That of Sigma^R of a Sigma of all atoms. Fails: likewise. */
-weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s,
+weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
                                           weir_graph **out) WEIR_CHECKED;
 extern const char qt_self_energy_atom[], qt_self_energy_gradient[]; /* names of those inputs */
 /* Shape of an array of so many atoms. */
@@ -141,7 +152,7 @@ weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *te
  * Fails: as weir_plan_run. */
 weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
 
-/* What a run takes, after the passes. */
+/* What a run takes, after the passes, on all ranks; memory is that of one. */
 typedef struct qt_self_energy_size {
   double flops, traffic;    /* traffic: bytes that its loops and kernels move          */
   double memory;            /* bytes of plans and copies, without the arrays of a run  */

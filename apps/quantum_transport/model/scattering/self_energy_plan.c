@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
+#include "model/ranks.h"
 #include "model/scattering/self_energy.h"
 
 /* ---- Ranges of atoms ---- */
@@ -87,46 +88,81 @@ done:
 
 /* ---- Plans ---- */
 
-/* Takes the graph. */
-static weir_status plan(const qt_self_energy_spec *s, weir_graph *g, bool sizes_only,
-                        weir_plan **out)
+/* What is planned: a graph, with its cuts where ranks share it. */
+typedef struct shared_graph {
+  weir_graph *g;
+  qt_cuts cuts;
+} shared_graph;
+
+static weir_comm *comm_of(const qt_self_energy_spec *s)
 {
+  return s->tiles != NULL ? s->tiles->comm : NULL;
+}
+
+static int ranks_of(const qt_self_energy_spec *s)
+{
+  return s->tiles != NULL ? s->tiles->ranks : 1;
+}
+
+/* Where the cuts of a graph go: nowhere where one rank plans it. */
+static qt_cuts *cuts_of(const qt_self_energy_spec *s, bool sizes_only, shared_graph *graph)
+{
+  *graph = (shared_graph){.g = NULL, .cuts.tiles = s->tiles};
+  return ranks_of(s) > 1 && !sizes_only ? &graph->cuts : NULL;
+}
+
+/* Takes the graph; status: of the making of it. Collective. */
+static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_status status,
+                        bool sizes_only, weir_plan **out)
+{
+  const bool shared = ranks_of(s) > 1 && !sizes_only;
   weir_exec_cfg cfg;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.fission = s->fission;
   cfg.window = s->window;
-  const weir_plan_opts opts = {
-      .exec = &cfg, .threads = s->threads, .terse = true, .sizes_only = sizes_only};
-  const weir_status status = weir_plan_create(g, NULL, &opts, out);
+  if (shared) {
+    status = qt_ranks_agree(comm_of(s), status);
+  }
+  if (status == WEIR_OK) {
+    const weir_spread spread = {comm_of(s), shared ? qt_cuts_grid(&graph->cuts) : (weir_grid){0},
+                                graph->cuts.cut, graph->cuts.n};
+    const weir_plan_opts opts = {.exec = &cfg,
+                                 .threads = s->threads,
+                                 .terse = true,
+                                 .sizes_only = sizes_only,
+                                 .spread = shared ? &spread : NULL};
 
-  weir_graph_destroy(&g);
+    status = weir_plan_create(graph->g, NULL, &opts, out);
+  }
+  qt_cuts_fini(&graph->cuts);
+  weir_graph_destroy(&graph->g);
   return status;
 }
 
 static weir_status plan_whole(const qt_self_energy_spec *s, bool sizes_only, weir_plan **out)
 {
-  weir_graph *g = NULL;
+  shared_graph graph;
+  qt_cuts *cuts = cuts_of(s, sizes_only, &graph);
 
-  WEIR_TRY(qt_self_energy_graph(s, &g));
-  return plan(s, g, sizes_only, out);
+  return plan(s, &graph, qt_self_energy_graph(s, cuts, &graph.g), sizes_only, out);
 }
 
 static weir_status plan_range(const qt_self_energy_spec *s, const qt_atom_range *a, bool sizes_only,
                               weir_plan **out)
 {
-  weir_graph *g = NULL;
+  shared_graph graph;
+  qt_cuts *cuts = cuts_of(s, sizes_only, &graph);
 
-  WEIR_TRY(qt_self_energy_range_graph(s, a, &g));
-  return plan(s, g, sizes_only, out);
+  return plan(s, &graph, qt_self_energy_range_graph(s, a, cuts, &graph.g), sizes_only, out);
 }
 
 static weir_status plan_pairs(const qt_self_energy_spec *s, bool sizes_only, weir_plan **out)
 {
-  weir_graph *g = NULL;
+  shared_graph graph;
+  qt_cuts *cuts = cuts_of(s, sizes_only, &graph);
 
-  WEIR_TRY(qt_self_energy_pair_graph(s, &g));
-  return plan(s, g, sizes_only, out);
+  return plan(s, &graph, qt_self_energy_pair_graph(s, cuts, &graph.g), sizes_only, out);
 }
 
 /* Arrays of a range that are copies. */
@@ -138,9 +174,25 @@ static bool is_copied(const qt_self_energy_spec *s, int which)
 static weir_array_desc part_desc(const qt_self_energy_spec *s, const qt_atom_range *a, int which)
 {
   const bool with_neighbours = which == QT_GREEN || which == QT_PHONON_SELF;
+  weir_array_desc d = qt_self_energy_own_desc(s, (qt_self_energy_array)which);
 
-  return qt_self_energy_desc_of(s, (qt_self_energy_array)which,
-                                with_neighbours ? a->n_local : a->n);
+  d.shape[d.rank == 5 ? 2 : 3] = with_neighbours ? a->n_local : a->n;
+  return d;
+}
+
+/* Bytes of the copies of a range on a rank, about. */
+static double copied_bytes(const qt_self_energy_spec *s, const qt_atom_range *a)
+{
+  qt_self_energy_spec all = *s;
+  double bytes = 0;
+
+  all.tiles = NULL;
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = part_desc(&all, a, i);
+
+    bytes += is_copied(s, i) ? (double)weir_desc_bytes(&d) : 0;
+  }
+  return bytes / ranks_of(s);
 }
 
 /* Bytes of a plan of ranges of n atoms, and of their copies. */
@@ -153,12 +205,8 @@ static weir_status bytes_at_once(const qt_self_energy_spec *s, int64_t n, double
   const weir_status status = plan_range(s, &a, true, &p);
 
   if (status == WEIR_OK) {
-    *bytes = (double)weir_plan_memory_bytes(p);
-    for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-      const weir_array_desc d = part_desc(s, &a, i);
-
-      *bytes += is_copied(s, i) ? (double)weir_desc_bytes(&d) : 0;
-    }
+    *bytes = (double)weir_plan_memory_bytes(p) / ranks_of(s);
+    *bytes += copied_bytes(s, &a);
   }
   weir_plan_destroy(&p);
   range_fini(&a);
@@ -166,7 +214,7 @@ static weir_status bytes_at_once(const qt_self_energy_spec *s, int64_t n, double
 }
 
 /* The most atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows with atoms no
- * faster than they do. */
+ * faster than they do. Tiles of some atoms are planned whole. */
 static weir_status find_atoms_at_once(const qt_self_energy_spec *s, int64_t *out)
 {
   const int64_t all = s->neighbours->n_atoms;
@@ -174,11 +222,11 @@ static weir_status find_atoms_at_once(const qt_self_energy_spec *s, int64_t *out
   double bytes = 0;
 
   *out = all;
-  if (s->memory == 0) {
+  if (s->memory == 0 || (s->tiles != NULL && s->tiles->atoms > 1)) {
     return WEIR_OK;
   }
   WEIR_TRY(plan_whole(s, true, &whole));
-  const bool fits = (double)weir_plan_memory_bytes(whole) <= s->memory;
+  const bool fits = (double)weir_plan_memory_bytes(whole) / ranks_of(s) <= s->memory;
 
   weir_plan_destroy(&whole);
   if (!fits) {
@@ -193,12 +241,11 @@ static weir_status find_atoms_at_once(const qt_self_energy_spec *s, int64_t *out
   return WEIR_OK;
 }
 
-static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
+static weir_status allocate_parts(qt_self_energy *e, int64_t n_at_once)
 {
   const qt_self_energy_spec *s = &e->spec;
 
   WEIR_TRY(range_create(s->neighbours, n_at_once, &e->range));
-  WEIR_TRY(plan_range(s, &e->range, false, &e->plan));
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     const weir_array_desc d = part_desc(s, &e->range, i);
 
@@ -206,6 +253,15 @@ static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
       WEIR_TRY(weir_tensor_init(&e->part[i], d.dtype, d.rank, d.shape));
     }
   }
+  return WEIR_OK;
+}
+
+static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
+{
+  const qt_self_energy_spec *s = &e->spec;
+
+  WEIR_TRY(qt_ranks_agree(comm_of(s), allocate_parts(e, n_at_once)));
+  WEIR_TRY(plan_range(s, &e->range, false, &e->plan));
   return s->phonons ? plan_pairs(s, false, &e->pairs) : WEIR_OK;
 }
 
@@ -229,11 +285,11 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
 
 weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s, qt_self_energy *out)
 {
-  weir_graph *g = NULL;
+  shared_graph graph;
+  qt_cuts *cuts = cuts_of(s, false, &graph);
 
   *out = (qt_self_energy){.plan = NULL};
-  WEIR_TRY(qt_self_energy_retarded_graph(s, &g));
-  WEIR_TRY(plan(s, g, false, &out->plan));
+  WEIR_TRY(plan(s, &graph, qt_self_energy_retarded_graph(s, cuts, &graph.g), false, &out->plan));
   out->spec = *s;
   return WEIR_OK;
 }
@@ -342,7 +398,7 @@ weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *te
 
 /* ---- Sizes ---- */
 
-static void add_plan(const weir_plan *p, int64_t times, qt_self_energy_size *out)
+static void add_plan(const weir_plan *p, int64_t times, int ranks, qt_self_energy_size *out)
 {
   for (int32_t i = 0; i < weir_plan_groups(p); i++) {
     const weir_group_report r = weir_plan_group(p, i);
@@ -350,7 +406,7 @@ static void add_plan(const weir_plan *p, int64_t times, qt_self_energy_size *out
     out->flops += r.flops * (double)times;
     out->traffic += r.bytes * (double)times;
   }
-  out->memory += (double)weir_plan_memory_bytes(p);
+  out->memory += (double)weir_plan_memory_bytes(p) / ranks;
 }
 
 static weir_status size_ranges(const qt_self_energy_spec *s, qt_self_energy_size *out)
@@ -361,16 +417,12 @@ static weir_status size_ranges(const qt_self_energy_spec *s, qt_self_energy_size
 
   WEIR_TRY(range_create(s->neighbours, out->n_atoms, &a));
   WEIR_TRY_GOTO(plan_range(s, &a, true, &p), done);
-  add_plan(p, a.n_ranges, out);
+  add_plan(p, a.n_ranges, ranks_of(s), out);
   out->n_times = a.n_ranges;
-  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    const weir_array_desc d = part_desc(s, &a, i);
-
-    out->memory += is_copied(s, i) ? (double)weir_desc_bytes(&d) : 0;
-  }
+  out->memory += copied_bytes(s, &a);
   if (s->phonons) {
     WEIR_TRY_GOTO(plan_pairs(s, true, &pairs), done);
-    add_plan(pairs, 1, out);
+    add_plan(pairs, 1, ranks_of(s), out);
   }
 done:
   weir_plan_destroy(&p);
@@ -390,7 +442,7 @@ weir_status qt_self_energy_size_of(const qt_self_energy_spec *s, qt_self_energy_
     WEIR_TRY(size_ranges(s, &size));
   } else {
     WEIR_TRY(plan_whole(s, true, &whole));
-    add_plan(whole, 1, &size);
+    add_plan(whole, 1, ranks_of(s), &size);
     weir_plan_destroy(&whole);
   }
   *out = size;

@@ -467,7 +467,7 @@ static void shapes_that_disagree_are_refused(void **state)
 static weir_status make(void *context)
 {
   weir_graph *g = NULL;
-  const weir_status status = qt_self_energy_graph(context, &g);
+  const weir_status status = qt_self_energy_graph(context, NULL, &g);
 
   weir_graph_destroy(&g);
   return status;
