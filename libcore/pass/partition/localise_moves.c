@@ -210,11 +210,91 @@ static weir_status find_named(const localising *l, int32_t number, int operand, 
   return status;
 }
 
+/* What each rank needs of an operand. */
+static void find_needed(const localising *l, int32_t node, int operand, weir_box *get)
+{
+  for (int r = 0; r < l->ranks; r++) {
+    const weir_box run = weir_partition_iterations(l->p, node, r);
+
+    get[r] = weir_needed_box(&weir_graph_node(l->p->g, node)->access, operand, &run);
+  }
+}
+
+/* Whether two boxes are together one: along one dimension alone they differ, and meet there. */
+static bool join(const weir_box *a, const weir_box *b, weir_box *out)
+{
+  int differ = 0;
+  bool meet = true;
+
+  *out = weir_box_empty(a) ? *b : *a;
+  for (int d = 0; d < a->rank && !weir_box_empty(a) && !weir_box_empty(b); d++) {
+    differ += a->lo[d] != b->lo[d] || a->hi[d] != b->hi[d];
+    meet = meet && a->lo[d] <= b->hi[d] && b->lo[d] <= a->hi[d];
+    out->lo[d] = a->lo[d] < b->lo[d] ? a->lo[d] : b->lo[d];
+    out->hi[d] = a->hi[d] > b->hi[d] ? a->hi[d] : b->hi[d];
+  }
+  return differ <= 1 && meet;
+}
+
+/* Whether some rank would get elements of others twice, and one exchange of the boxes in `both`
+ * brings each once and no more. */
+static bool repeats(const localising *l, int32_t array, const weir_box *get, const weir_box *more,
+                    weir_box *both)
+{
+  bool twice = false;
+
+  for (int r = 0; r < l->ranks; r++) {
+    const weir_box owned = weir_partition_owned(l->p, array, r);
+    const weir_box common = weir_box_intersect(&get[r], &more[r]);
+
+    if (!join(&get[r], &more[r], &both[r])) {
+      return false;
+    }
+    twice = twice || (!weir_box_empty(&common) && !weir_box_within(&common, &owned));
+  }
+  return twice;
+}
+
+/* Widens what an exchange for operand k of a node brings by what later readers of the same list
+ * need, where they would get some of it again. Halos without a list stay as large as their reader
+ * needs: kernels of convolutions claim no array that is larger. room: [ranks] twice. */
+static weir_status widen(const localising *l, int32_t node, const weir_named *named, weir_box *get,
+                         int32_t array, weir_box *room)
+{
+  const localise_move as = {.named = (weir_named *)named};
+  weir_box *more = room, *both = room + l->ranks;
+  bool after = false;
+
+  for (int32_t i = 0; i < l->p->n_order; i++) {
+    const weir_node *later = weir_graph_node(l->p->g, l->p->order[i]);
+
+    for (int k = 0; k < later->n_in && after; k++) {
+      weir_named *names = NULL;
+
+      if (later->in[k] != array || later->access.in[k].role != WEIR_ROLE_DATA) {
+        continue;
+      }
+      find_needed(l, l->p->order[i], k, more);
+      if (repeats(l, array, get, more, both)) {
+        WEIR_TRY(find_named(l, l->p->order[i], k, &names));
+        if (names != NULL && names_all(l, &as, names)) {
+          memcpy(get, both, (size_t)l->ranks * sizeof *get);
+        }
+        localise_drop_named(&names, l->ranks);
+      }
+    }
+    after = after || l->p->order[i] == node;
+  }
+  return WEIR_OK;
+}
+
 static weir_status find_exchanges_of(localising *l, int32_t node)
 {
   weir_status status = WEIR_OK;
   weir_named *named = NULL;
-  weir_box *get = NULL;
+  weir_box *get = NULL, *room = NULL;
+
+  WEIR_TRY(weir_alloc(2 * (int64_t)l->ranks, sizeof *room, (void **)&room));
 
   for (int k = 0; k < weir_graph_node(l->p->g, node)->n_in; k++) {
     const int32_t array = weir_graph_node(l->p->g, node)->in[k];
@@ -225,15 +305,15 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
     if (get == NULL) {
       WEIR_TRY_GOTO(weir_alloc(l->ranks, sizeof *get, (void **)&get), out);
     }
-    for (int r = 0; r < l->ranks; r++) {
-      const weir_box run = weir_partition_iterations(l->p, node, r);
-
-      get[r] = weir_needed_box(&weir_graph_node(l->p->g, node)->access, k, &run);
-    }
+    find_needed(l, node, k, get);
     if (!is_local(l, x, array, get)) {
       WEIR_TRY_GOTO(find_named(l, node, k, &named), out);
       *choice = find_exchange(l, x, array, get, named);
       if (*choice < 0) {
+        WEIR_TRY_GOTO(x->role == WEIR_ROLE_DATA && named != NULL
+                          ? widen(l, node, named, get, array, room)
+                          : WEIR_OK,
+                      out);
         WEIR_TRY_GOTO(add_exchange(l, array, &get, &named, choice), out);
       }
       localise_drop_named(&named, l->ranks);
@@ -242,6 +322,7 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
 out:
   localise_drop_named(&named, l->ranks);
   weir_free(&get);
+  weir_free(&room);
   return status;
 }
 

@@ -1,6 +1,8 @@
 /* weir_localise.h - what one rank runs of a partitioned graph: its own boxes of all arrays, its own
  * iterations of all nodes, and between them what moves.
  *
+ * What several readers of a list of indices need that overlaps moves once, where together it is a
+ * box.
  * Indices are shifted so that local element 0 is the first one that the rank holds; what bodies
  * read of an index stays global. Halos lie in arrays of their own, as large as the readers need; a
  * border rule acts where such an array ends with the whole one, and nowhere else. Nodes and arrays
