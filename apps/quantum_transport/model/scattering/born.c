@@ -231,13 +231,21 @@ int64_t born_point(const born_job *j, int particle, int64_t own)
   return (b->k[0] + own / n) * born_energies(j, particle) + b->e[0] + own % n;
 }
 
-qt_tiles born_tiles(const qt_born_spec *s)
+weir_status born_find_tiles(born_job *j)
 {
-  qt_tiles t =
-      qt_tiles_of(qt_ranks_size(s->comm), 1, s->n_k, s->n_energies, s->opts->phonons.frequencies);
+  const qt_born_spec *s = j->spec;
+  const int ranks = qt_ranks_size(s->comm);
+  const int64_t asked = s->opts->tiles.atoms;
 
-  t.comm = s->comm;
-  return t;
+  if (asked > ranks || (asked > 0 && ranks % asked != 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "scattering.tiles.atoms: %lld does not divide the number of ranks, %d",
+                     (long long)asked, ranks);
+  }
+  j->tiles = qt_tiles_of(ranks, asked > 0 ? (int)asked : 1, s->n_k, s->n_energies,
+                         s->opts->phonons.frequencies);
+  j->tiles.comm = s->comm;
+  return WEIR_OK;
 }
 
 bool born_has(const born_job *j, qt_self_energy_array which)
@@ -357,7 +365,7 @@ static weir_status open_alone(born_job *j)
   for (int64_t a = 0; a < j->list.n_atoms; a++) {
     j->mass_factor[a] = sqrt(QT_VIBRATION / s->phonons->atom[a].mass);
   }
-  j->tiles = born_tiles(s);
+  WEIR_TRY(born_find_tiles(j));
   WEIR_TRY(find_points(j, born_self_energy(j).step));
   const double began = weir_clock();
 

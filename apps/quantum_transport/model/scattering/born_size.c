@@ -59,7 +59,7 @@ weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)
   WEIR_TRY(born_check(s));
   WEIR_TRY(
       qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j.list));
-  j.tiles = born_tiles(s);
+  WEIR_TRY_GOTO(born_find_tiles(&j), done);
   j.self.spec = born_self_energy(&j);
   WEIR_TRY_GOTO(qt_self_energy_size_of(&j.self.spec, &size.self_energy), done);
   WEIR_TRY_GOTO(size_points(s->electrons, false, s->n_k * s->n_energies, j.tiles.ranks, s->threads,

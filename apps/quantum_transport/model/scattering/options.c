@@ -41,6 +41,11 @@ const weir_opt qt_scattering_options[] = {
     WEIR_OPT_REAL(qt_scattering_opts, memory, 32, 0, 1e9, "MiB",
                   "arrays between the sums of self-energies: as many atoms at once as keep to it, "
                   "at least one; 0: all atoms at once"),
+    WEIR_OPT_INT(
+        qt_scattering_opts, tiles.atoms, 0, 0, 1e6, "1",
+        "ranges of atoms by which several ranks share self-energies, each in (ranks / ranges) "
+        "ranges of energies; a divisor of the number of ranks; 0: the one with which fewest bytes "
+        "move, or 1 where scattering.memory splits the atoms"),
     WEIR_OPT_ENUM(qt_scattering_opts, phonons.state, QT_PHONONS_COUPLED, "coupled|bath",
                   "phonons that electrons heat and cool, or in equilibrium with the leads"),
     WEIR_OPT_INT(

@@ -27,6 +27,9 @@ typedef struct qt_scattering_opts {
   bool window;   /* sums over E +- hw as sliding windows                        */
   double memory; /* MiB: arrays between these sums, by atoms at once; 0: all    */
   struct {
+    int64_t atoms; /* ranges of atoms of ranks; 0: with fewest bytes moved */
+  } tiles;
+  struct {
     int state;           /* qt_phonon_state                               */
     int64_t frequencies; /* hbar omega = n steps of energy, n from 1 on   */
     weir_one_of device;  /* the phonons of the device                     */

@@ -23,6 +23,8 @@ const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS] = {
     [QT_EMISSION] = "emission",
 };
 
+const char *const qt_tensor_names[QT_TENSORS] = {"G", "Sigma", "D", "Pi"};
+
 const char qt_self_energy_atom[] = "atom", qt_self_energy_gradient[] = "gradient";
 
 weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_energy_array which,
@@ -84,6 +86,12 @@ weir_array_desc qt_self_energy_own_desc(const qt_self_energy_spec *s, qt_self_en
   shape[0] = b.k[1] - b.k[0];
   shape[1] = b.e[1] - b.e[0];
   return d;
+}
+
+/* Names the nodes from number `first` on. */
+static void label_from(weir_graph *g, int32_t first, qt_tensor of)
+{
+  weir_label_from(g, first, qt_tensor_names[of]);
 }
 
 static void cut_points(qt_cuts *c, weir_graph *g, weir_value v, qt_self_energy_array which)
@@ -160,7 +168,8 @@ static weir_value tile_of(weir_graph *g, weir_value green, qt_cuts *cuts)
   if (cuts == NULL || (cuts->tiles->atoms == 1 && cuts->tiles->momenta[0] == 1)) {
     return green;
   }
-  const weir_value tile = weir_slice(g, green, 0, 0, 2, 1);
+  const weir_value tile =
+      weir_label(g, weir_slice(g, green, 0, 0, 2, 1), qt_tensor_names[QT_TENSOR_GREEN]);
 
   qt_cut_tile(cuts, g, tile, 3, 2);
   weir_output(g, qt_self_energy_tile, tile);
@@ -215,6 +224,7 @@ static weir_value own(weir_graph *g, const part *p, weir_value x)
 static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, const part *p)
 {
   const weir_array_desc d = qt_self_energy_desc_of(s, QT_PHONON_PAIR, p->n);
+  const int32_t first = weir_graph_nodes(g);
   weir_reshape_spec one = {.rank = d.rank};
 
   for (int i = 0; i < d.rank; i++) {
@@ -223,7 +233,12 @@ static weir_value couplings_of(weir_graph *g, const qt_self_energy_spec *s, cons
   const weir_value both = weir_sub(g, p->pair, adjoint(g, p->pair));
   const weir_value others = weir_gather(g, p->self, p->atom, &(weir_gather_spec){.dim = 3});
 
-  return weir_sub(g, weir_sub(g, both, others), weir_reshape(g, own(g, p, p->self), &one));
+  const weir_value c =
+      weir_sub(g, weir_sub(g, both, others), weir_reshape(g, own(g, p, p->self), &one));
+
+  cut_points(p->cuts, g, c, QT_COUPLING);
+  label_from(g, first, QT_TENSOR_PHONONS);
+  return c;
 }
 
 static double unit_of(const qt_self_energy_spec *s)
@@ -234,6 +249,7 @@ static double unit_of(const qt_self_energy_spec *s)
 static void build_electrons(weir_graph *g, const qt_self_energy_spec *s, const part *p,
                             weir_value c)
 {
+  const int32_t first = weir_graph_nodes(g);
   const weir_value lower = qt_electron_sum(g, p->green, p->gradient, c, p->atom, -1);
   const weir_value upper = qt_electron_sum(g, p->green, p->gradient, c, p->atom, 1);
 
@@ -243,16 +259,21 @@ static void build_electrons(weir_graph *g, const qt_self_energy_spec *s, const p
   const weir_value sigma = result(g, QT_SIGMA, antihermitian(g, sums), p->cuts);
 
   (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, p->cuts), p->cuts);
+  label_from(g, first, QT_TENSOR_SIGMA);
 }
 
 /* t. */
 static weir_value build_emission(weir_graph *g, const qt_self_energy_spec *s, const part *p)
 {
+  const int32_t first = weir_graph_nodes(g);
   const weir_value sum =
       qt_phonon_sum(g, p->green, own(g, p, p->green), p->gradient, p->atom, s->n_frequencies);
 
   qt_cut_tile(p->cuts, g, sum, 3, -1);
-  return result(g, QT_EMISSION, weir_scale(g, sum, -s->spin * unit_of(s)), p->cuts);
+  const weir_value t = weir_scale(g, sum, -s->spin * unit_of(s));
+
+  label_from(g, first, QT_TENSOR_PI);
+  return result(g, QT_EMISSION, t, p->cuts);
 }
 
 /* t of all pairs (a, l) plus that of (l, a), made Hermitian. */
@@ -271,10 +292,12 @@ static weir_value both_emissions(weir_graph *g, const qt_self_energy_spec *s, we
 
 static void build_pi(weir_graph *g, const qt_self_energy_spec *s, weir_value t, qt_cuts *cuts)
 {
+  const int32_t first = weir_graph_nodes(g);
   const weir_value pairs = both_emissions(g, s, t);
 
   (void)result(g, QT_PI_SELF, antihermitian(g, times_i(g, weir_sum(g, pairs, 4), 1)), cuts);
   (void)result(g, QT_PI_PAIR, times_i(g, pairs, -1), cuts);
+  label_from(g, first, QT_TENSOR_PI);
 }
 
 /* What a graph computes. */
@@ -298,7 +321,6 @@ static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_ran
     const part p = of == WHOLE ? whole(g, s, cuts) : part_of(g, s, a, cuts);
     const weir_value c = couplings_of(g, s, &p);
 
-    cut_points(cuts, g, c, QT_COUPLING);
     build_electrons(g, s, &p, c);
     if (s->phonons) {
       const weir_value t = build_emission(g, s, &p);

@@ -96,6 +96,15 @@ typedef enum qt_self_energy_array {
   QT_SELF_ENERGY_ARRAYS
 } qt_self_energy_array;
 extern const char *const qt_self_energy_names[QT_SELF_ENERGY_ARRAYS];
+/* What nodes of graphs are labelled with: what they make or serve to make. */
+typedef enum qt_tensor {
+  QT_TENSOR_GREEN,
+  QT_TENSOR_SIGMA,
+  QT_TENSOR_PHONONS,
+  QT_TENSOR_PI,
+  QT_TENSORS
+} qt_tensor;
+extern const char *const qt_tensor_names[QT_TENSORS];
 /* Shape of an array; empty (rank 0, shape[0] 0) where it is not there. */
 weir_array_desc qt_self_energy_desc(const qt_self_energy_spec *s, qt_self_energy_array which);
 
