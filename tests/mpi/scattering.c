@@ -1,21 +1,18 @@
-/* scattering.c - the self-energies of electrons and phonons over ranks: Green's functions cut by
- * energy and frequency, as the recursion makes them, self-energies by atom; or all by energy. Each
- * rank compares its own boxes with those of the graph on one rank. The argument is how many ranks
- * were started. */
-#include <math.h>
+/* scattering.c - the self-energies of electrons and phonons over ranks, in ranges of atoms and
+ * energies: each rank compares its own points with those of one rank, and with a file that another
+ * program wrote; the bytes that MPI is given are those of the regions. The argument is how many
+ * ranks were started. */
 #include <string.h>
 
 #include "all_ranks.h"
 #include "base/weir_random.h"
-#include "exec/weir_plan.h"
-#include "graph/weir_complex_scalar.h"
-#include "model/scattering/self_energy.h"
+#include "count_sends.h"
+#include "model/ranks.h"
+#include "model/scattering/self_energy_reference.h"
+#include "model/scattering/volume.h"
+#include "pass/weir_pass.h"
 
-enum { MOST_RANKS = 4, ATOMS = 8, WIDTH = 2, ORBITALS = 2, MOST_CUTS = 8 };
-
-static int32_t atom_list[ATOMS * WIDTH], reverse_list[ATOMS * WIDTH];
-static int64_t image_list[ATOMS * WIDTH][2];
-static weir_c128 gradient_list[ATOMS * WIDTH * ORBITALS * ORBITALS];
+enum { MOST_RANKS = 4, ATOMS = 8, WIDTH = 2, ORBITALS = 2 };
 
 static weir_c128 element(uint32_t which, int64_t at)
 {
@@ -23,171 +20,206 @@ static weir_c128 element(uint32_t which, int64_t at)
                      weir_random_uniform(5, which, 1, (uint64_t)at) - 0.5};
 }
 
-/* A ring. */
-static qt_neighbours lists(void)
+/* A ring of atoms and random functions. */
+static void ring_init(int64_t n_k, qt_retarded kind, sample *c)
 {
+  *c = (sample){.spec = {.n_k = n_k,
+                         .n_energies = 9,
+                         .n_frequencies = 4,
+                         .step = 0.1,
+                         .spin = 2,
+                         .retarded = kind,
+                         .phonons = true,
+                         .threads = 1,
+                         .fission = WEIR_FISSION_HOIST,
+                         .window = true}};
+  allocate(ATOMS, WIDTH, ORBITALS, 1, c);
   for (int32_t a = 0; a < ATOMS; a++) {
-    atom_list[WIDTH * a] = (a + 1) % ATOMS;
-    atom_list[WIDTH * a + 1] = (a + ATOMS - 1) % ATOMS;
-    reverse_list[WIDTH * a] = WIDTH * ((a + 1) % ATOMS) + 1;
-    reverse_list[WIDTH * a + 1] = WIDTH * ((a + ATOMS - 1) % ATOMS);
+    c->list.atom[WIDTH * a] = (a + 1) % ATOMS;
+    c->list.atom[WIDTH * a + 1] = (a + ATOMS - 1) % ATOMS;
+    c->list.reverse[WIDTH * a] = WIDTH * ((a + 1) % ATOMS) + 1;
+    c->list.reverse[WIDTH * a + 1] = WIDTH * ((a + ATOMS - 1) % ATOMS);
   }
   for (int64_t i = 0; i < ATOMS * WIDTH * ORBITALS * ORBITALS; i++) {
-    gradient_list[i] = element(QT_SELF_ENERGY_ARRAYS, i);
+    c->list.gradient[i] = element(QT_SELF_ENERGY_ARRAYS, i);
   }
-  return (qt_neighbours){.n_atoms = ATOMS,
-                         .n_neighbours = WIDTH,
-                         .n_orbitals = ORBITALS,
-                         .n_directions = 1,
-                         .atom = atom_list,
-                         .reverse = reverse_list,
-                         .image = image_list,
-                         .gradient = gradient_list};
-}
-
-/* The array of an input or a result of that name. */
-static int32_t array_of(const weir_graph *g, const char *name)
-{
-  for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
-    const weir_array *x = weir_graph_get_array(g, a);
-
-    if ((x->name != NULL && strcmp(x->name, name) == 0) ||
-        (x->output != NULL && strcmp(x->output, name) == 0)) {
-      return a;
+  size_up(c);
+  for (int w = 0; w < QT_SIGMA; w++) {
+    for (int64_t i = 0; i < weir_tensor_count(&c->t[w]); i++) {
+      data_of(c, (qt_self_energy_array)w)[i] = element((uint32_t)w, i);
     }
   }
-  fail_msg("no array %s", name);
-  return -1;
 }
 
-typedef struct cuts {
-  weir_cut cut[MOST_CUTS];
-  int64_t bounds[MOST_CUTS][MOST_RANKS + 1];
-  int n;
-} cuts;
+/* ---- Points of this rank ---- */
 
-static void cut(const weir_graph *g, qt_self_energy_array which, int dim, cuts *c)
+/* Copies them from an array of all, or compares. */
+static void own_points(const sample *c, const qt_self_energy_spec *s, qt_self_energy_array which,
+                       bool compare, weir_tensor *own)
 {
-  const int32_t array = array_of(g, qt_self_energy_names[which]);
+  const int dim = which == QT_SIGMA_RETARDED ? 0 : 1;
+  const bool electrons = which == QT_GREEN || which == QT_SIGMA || which == QT_SIGMA_RETARDED;
+  const qt_point_box b =
+      qt_self_energy_points(s, electrons ? QT_POINTS_OF_ELECTRONS : QT_POINTS_OF_PHONONS);
+  const weir_tensor *all = &c->t[which];
+  const int64_t points = qt_point_box_count(&b), n_e = b.e[1] - b.e[0];
+  const int64_t halves = dim == 0 ? 1 : 2;
+  const int64_t n = points == 0 ? 0 : weir_tensor_count(own) / halves / points;
 
-  for (int q = 0; q <= ranks; q++) {
-    c->bounds[c->n][q] = weir_graph_get_array(g, array)->desc.shape[dim] * q / ranks;
+  double most = 0;
+
+  for (int64_t i = 0; i < weir_tensor_count(all); i++) {
+    most = fmax(most, weir_abs_c128(((const weir_c128 *)all->data)[i]));
   }
-  c->cut[c->n] = (weir_cut){array, dim, 0, c->bounds[c->n], 0, 0};
-  c->n++;
-}
+  for (int64_t i = 0; i < halves * points; i++) {
+    const int64_t k = b.k[0] + i % points / n_e, e = b.e[0] + i % points % n_e;
+    const int64_t at = (i / points * all->shape[dim] + k) * all->shape[dim + 1] + e;
+    weir_c128 *here = (weir_c128 *)own->data + i * n;
+    const weir_c128 *there = (const weir_c128 *)all->data + at * n;
 
-/* This rank's box of random numbers. */
-static void fill(const weir_plan *plan, const qt_self_energy_spec *s, qt_self_energy_array which,
-                 weir_tensor *t)
-{
-  const weir_array_desc whole = qt_self_energy_desc(s, which);
-  const weir_box box = weir_plan_owned(plan, qt_self_energy_names[which]);
-  int64_t shape[WEIR_MAX_RANK];
-
-  for (int d = 0; d < box.rank; d++) {
-    shape[d] = box.hi[d] - box.lo[d];
-  }
-  assert_ok(weir_tensor_init(t, WEIR_C128, box.rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
-    int64_t left = i, at = 0, stride = 1;
-
-    for (int d = box.rank - 1; d >= 0; d--) {
-      at += stride * (box.lo[d] + left % shape[d]);
-      stride *= whole.shape[d];
-      left /= shape[d];
+    for (int64_t x = 0; x < n && compare; x++) {
+      if (!(weir_abs_c128(weir_sub_c128(here[x], there[x])) <= 1e-12 * most)) {
+        fail_msg("%s: element %lld of point (%lld, %lld)", qt_self_energy_names[which],
+                 (long long)x, (long long)k, (long long)e);
+      }
     }
-    weir_dtype_store_complex(WEIR_C128, t->data, i, element((uint32_t)which, at));
-  }
-}
-
-static weir_plan *run(const weir_graph *g, const qt_self_energy_spec *s, const weir_spread *spread)
-{
-  weir_tensor t[QT_SIGMA];
-  weir_binding bindings[QT_SIGMA];
-  weir_plan *plan;
-
-  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.threads = 1, .spread = spread}, &plan));
-  for (int i = 0; i < QT_SIGMA; i++) {
-    fill(plan, s, (qt_self_energy_array)i, &t[i]);
-    bindings[i] = (weir_binding){qt_self_energy_names[i], &t[i]};
-  }
-  assert_ok(weir_plan_run(plan, bindings, QT_SIGMA));
-  for (int i = 0; i < QT_SIGMA; i++) {
-    weir_tensor_fini(&t[i]);
-  }
-  return plan;
-}
-
-static void compare(const weir_plan *spread, const weir_plan *whole, const char *name)
-{
-  const weir_box own = weir_plan_owned(spread, name);
-  double worst = 0, most = 0;
-  int64_t lo, hi;
-  weir_view part, all;
-
-  assert_ok(weir_plan_result(spread, name, &part, &lo, &hi));
-  assert_ok(weir_plan_result(whole, name, &all, &lo, &hi));
-  for (int64_t i = 0; i < weir_box_volume(&own); i++) {
-    int64_t at[WEIR_MAX_RANK], left = i;
-
-    for (int d = own.rank - 1; d >= 0; d--) {
-      at[d] = own.lo[d] + left % (own.hi[d] - own.lo[d]);
-      left /= own.hi[d] - own.lo[d];
+    if (!compare) {
+      memcpy(here, there, (size_t)n * sizeof *here);
     }
-    const weir_c128 x = weir_dtype_load_complex(WEIR_C128, part.data, i);
-    const weir_c128 y = *(const weir_c128 *)weir_view_at(&all, at);
-
-    worst = fmax(worst, weir_abs_c128(weir_sub_c128(x, y)));
-    most = fmax(most, weir_abs_c128(y));
-  }
-  if (!(worst <= 1e-12 * most) || most == 0) {
-    fail_msg("%s: %g apart, of %g", name, worst, most);
   }
 }
 
-static void ranks_have_what_one_has(void **state)
+/* Runs the tiles; results of all ranks, those of the sample, are compared. Returns bytes sent. */
+static int64_t run_tiles(const sample *c, const qt_tiles *t, double power[2])
 {
-  const qt_neighbours list = lists();
-  const qt_self_energy_spec spec = {.neighbours = &list,
-                                    .n_k = 3,
-                                    .n_energies = 9,
-                                    .n_frequencies = 4,
-                                    .step = 0.1,
-                                    .spin = 2,
-                                    .retarded = QT_RETARDED_FULL,
-                                    .phonons = true,
-                                    .threads = 1};
+  qt_self_energy_spec s = c->spec;
+  weir_tensor own[QT_SELF_ENERGY_ARRAYS];
+  double of_atom[2][16];
+  qt_self_energy e;
 
+  s.tiles = t;
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    const weir_array_desc d = qt_self_energy_own_desc(&s, (qt_self_energy_array)i);
+
+    assert_ok(weir_tensor_init(&own[i], WEIR_C128, d.rank, d.shape));
+    if (i < QT_SIGMA) {
+      own_points(c, &s, (qt_self_energy_array)i, false, &own[i]);
+    }
+  }
+  assert_ok(qt_self_energy_create(&s, &e));
+  const int64_t before = sends_so_far().bytes;
+
+  assert_ok(qt_self_energy_run(&e, own));
+  const int64_t sent = sends_so_far().bytes - before;
+
+  for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    own_points(c, &s, (qt_self_energy_array)i, true, &own[i]);
+  }
+  qt_power_of_electrons(&s, c->energy, 0, own[QT_GREEN].data, own[QT_SIGMA].data, of_atom[0]);
+  qt_power_of_phonons(&s, own[QT_PHONON_SELF].data, own[QT_PHONON_PAIR].data, own[QT_PI_SELF].data,
+                      own[QT_PI_PAIR].data, of_atom[1]);
+  for (int p = 0; p < 2; p++) {
+    power[p] = 0;
+    for (int64_t a = 0; a < c->list.n_atoms; a++) {
+      power[p] += of_atom[p][a];
+    }
+  }
+  assert_ok(qt_ranks_sum(comm, "power", power, 2));
+  for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
+    weir_tensor_fini(&own[i]);
+  }
+  qt_self_energy_fini(&e);
+  return sent;
+}
+
+static double of_all(double x)
+{
+  assert_ok(qt_ranks_sum(comm, "sum", &x, 1));
+  return x;
+}
+
+/* Every shape of tiles, of one momentum, with Hilbert transforms, and of three. */
+static void tiles_have_what_one_rank_has(void **state)
+{
   (void)state;
   for (int way = 0; way < 2; way++) {
-    weir_graph *g;
-    cuts c = {.n = 0};
+    sample c;
 
-    assert_ok(qt_self_energy_graph(&spec, NULL, &g));
-    cut(g, QT_GREEN, 2, &c);
-    cut(g, QT_PHONON_SELF, 2, &c);
-    cut(g, QT_PHONON_PAIR, 2, &c);
-    cut(g, QT_SIGMA, way == 0 ? 3 : 2, &c);
-    cut(g, QT_PI_SELF, way == 0 ? 3 : 2, &c);
-    cut(g, QT_PI_PAIR, way == 0 ? 3 : 2, &c);
-    const weir_spread spread = {comm, {1, {ranks}}, c.cut, c.n};
-    weir_plan *of_ranks = run(g, &spec, &spread), *whole = run(g, &spec, NULL);
+    ring_init(way == 0 ? 1 : 3, way == 0 ? QT_RETARDED_FULL : QT_RETARDED_HALF, &c);
+    run(&c);
+    for (int atoms = 1; atoms <= ranks; atoms++) {
+      qt_tiles t = qt_tiles_of(ranks, atoms, c.spec.n_k, 9, 4);
+      qt_volume v;
+      double power[2];
 
-    for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
-      compare(of_ranks, whole, qt_self_energy_names[i]);
+      if (ranks % atoms != 0) {
+        continue;
+      }
+      t.comm = comm;
+      const double sent = of_all((double)run_tiles(&c, &t, power));
+
+      assert_ok(qt_volume_of_tiles(&c.spec, &t, &v));
+      assert_true(sent == qt_volume_total(&v));
+      if (rank == 0) {
+        print_message("%d ranks, %d x %d tiles, %lld momenta: %.0f bytes\n", ranks, atoms,
+                      t.energies, (long long)c.spec.n_k, sent);
+      }
     }
-    weir_plan_destroy(&of_ranks);
-    weir_plan_destroy(&whole);
-    weir_graph_destroy(&g);
+    sample_fini(&c);
   }
+}
+
+/* One atom at a time, each with its exchanges. */
+static void ranges_have_what_one_rank_has(void **state)
+{
+  qt_tiles t = qt_tiles_of(ranks, 1, 3, 9, 4);
+  double power[2];
+  sample c;
+
+  (void)state;
+  t.comm = comm;
+  ring_init(3, QT_RETARDED_FULL, &c);
+  run(&c);
+  c.spec.memory = 1;
+  (void)run_tiles(&c, &t, power);
+  sample_fini(&c);
+}
+
+static void reference_file_is_reproduced(void **state)
+{
+  reference r;
+
+  (void)state;
+  if (!weir_netcdf_available()) {
+    fprintf(stderr, "skipped: this build has no NetCDF\n");
+    skip();
+  }
+  reference_init(&r);
+  run(&r.c); /* for the retarded one, C and t */
+  memcpy(data_of(&r.c, QT_SIGMA), r.sigma, (size_t)(2 * r.half) * sizeof *r.sigma);
+  for (int atoms = 1; atoms <= ranks; atoms++) {
+    qt_tiles t = qt_tiles_of(ranks, atoms, 3, 24, 5);
+    double power[2];
+
+    if (ranks % atoms == 0) {
+      t.comm = comm;
+      (void)run_tiles(&r.c, &t, power);
+      for (int p = 0; p < 2; p++) {
+        assert_true(fabs(power[p] - r.power[p]) <= 1e-12 * fabs(r.power[p]));
+      }
+    }
+  }
+  check_pi(&r.c, r.pi); /* which ranks were compared with */
+  reference_fini(&r);
 }
 
 int main(int argc, char **argv)
 {
   const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ranks_have_what_one_has),
+      cmocka_unit_test(tiles_have_what_one_rank_has),
+      cmocka_unit_test(ranges_have_what_one_rank_has),
+      cmocka_unit_test(reference_file_is_reproduced),
   };
 
   open_all_ranks(argc, argv, MOST_RANKS, &usual);
