@@ -70,6 +70,24 @@ static weir_status find_gradient(const qt_study *study, qt_gradient *out)
   return status;
 }
 
+/* What moved among ranks. */
+static void tell_ranks(const qt_born *b)
+{
+  if (b->tiles.ranks > 1) {
+    weir_event("scattering_ranks", WEIR_INT("atoms", b->tiles.atoms),
+               WEIR_INT("energies", b->tiles.energies), WEIR_REAL("sent_bytes", b->sent_bytes),
+               WEIR_REAL("region_bytes", qt_volume_total(&b->volume)),
+               WEIR_REAL("G_bytes", b->volume.bytes[QT_TENSOR_GREEN]),
+               WEIR_REAL("Sigma_bytes", b->volume.bytes[QT_TENSOR_SIGMA]),
+               WEIR_REAL("D_bytes", b->volume.bytes[QT_TENSOR_PHONONS]),
+               WEIR_REAL("Pi_bytes", b->volume.bytes[QT_TENSOR_PI]));
+    weir_info("scattering",
+              "%d ranks, self-energies in %d ranges of atoms x %d of energies: %.6g MB sent in an "
+              "iteration",
+              b->tiles.ranks, b->tiles.atoms, b->tiles.energies, 1e-6 * b->sent_bytes);
+  }
+}
+
 static void tell(const qt_study *study, const qt_scatter *s)
 {
   const int64_t frequencies = study->cfg->scattering.phonons.frequencies;
@@ -92,6 +110,7 @@ static void tell(const qt_study *study, const qt_scatter *s)
              WEIR_REAL("self_energies_gflop", 1e-9 * s->size.self_energy.flops),
              WEIR_REAL("self_energies_GB", 1e-9 * s->size.self_energy.traffic),
              WEIR_INT("atoms_at_once", s->size.self_energy.n_atoms));
+  tell_ranks(b);
   if (b->truncated) {
     weir_warn(
         "scattering",

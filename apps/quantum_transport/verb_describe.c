@@ -30,6 +30,23 @@ done:
   return status;
 }
 
+/* What an iteration moves among ranks, tensor by tensor. */
+static void print_volume(const qt_born_size *size)
+{
+  if (size->tiles.ranks == 1) {
+    return;
+  }
+  printf("# %d ranks: self-energies in %d ranges of atoms x %d of energies; an iteration sends\n",
+         size->tiles.ranks, size->tiles.atoms, size->tiles.energies);
+  printf("# %-6s %22s %22s %22s\n", "", "bytes", "by formula, at most", "ranks keep points");
+  for (int i = 0; i < QT_TENSORS; i++) {
+    printf("# %-6s %22.0f %22.0f %22.0f\n", qt_tensor_names[i], size->volume.bytes[i],
+           size->at_most.bytes[i], size->of_points.bytes[i]);
+  }
+  printf("# %-6s %22.0f %22.0f %22.0f\n", "all", qt_volume_total(&size->volume),
+         qt_volume_total(&size->at_most), qt_volume_total(&size->of_points));
+}
+
 /* What an iteration of scattering takes. */
 static weir_status print_scattering(const qt_study *s, int threads)
 {
@@ -47,6 +64,7 @@ static weir_status print_scattering(const qt_study *s, int threads)
            "self-energies %.4g Gflop, which move %.4g GB, %lld atoms at once\n",
            1e-9 * size->electron_flops, 1e-9 * size->phonon_flops, 1e-9 * size->self_energy.flops,
            1e-9 * size->self_energy.traffic, (long long)size->self_energy.n_atoms);
+    print_volume(size);
   }
   qt_scatter_fini(&scatter);
   return status;

@@ -132,7 +132,10 @@ static void check(chain *c)
   }
   c->spec.comm = comm;
   assert_ok(qt_born_create(&c->spec, &shared));
+  assert_int_equal(shared.tiles.ranks, ranks);
+  assert_true(shared.sent_bytes == qt_volume_total(&shared.volume));
   c->spec.comm = NULL;
+  c->opts.tiles.atoms = 0;
   if (rank == ranks - 1) {
     assert_ok(qt_born_create(&c->spec, &alone));
     compare(&shared, &alone);
@@ -151,6 +154,7 @@ static void chain_of_20_atoms(void **state)
     c.opts.method = method;
     c.opts.retarded = method == QT_BORN_SIMPLE ? QT_RETARDED_FULL : QT_RETARDED_HALF;
     c.opts.tolerance = 1e-6;
+    c.opts.tiles.atoms = method == QT_BORN_SIMPLE ? 0 : ranks % 2 == 0 ? 2 : 1;
     check(&c);
     chain_fini(&c);
   }
@@ -182,6 +186,7 @@ static void strip_of_three_momenta(void **state)
     strip_init(&c);
     c.opts.method = method;
     c.opts.retarded = method == QT_BORN_SIMPLE ? QT_RETARDED_FULL : QT_RETARDED_HALF;
+    c.opts.tiles.atoms = method == QT_BORN_SIMPLE ? ranks : 0;
     check(&c);
     chain_fini(&c);
   }
@@ -201,6 +206,11 @@ static void failures_are_alike(void **state)
   assert_int_equal(qt_born_create(&c.spec, &b), WEIR_ERR_NUMERIC);
   assert_non_null(strstr(weir_last_message(), "after 1 iterations"));
   weir_clear_failure();
+  c.opts.tiles.atoms = ranks + 1;
+  assert_int_equal(qt_born_create(&c.spec, &b), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "scattering.tiles.atoms"));
+  weir_clear_failure();
+  c.opts.tiles.atoms = 0;
   for (int e = 0; e < 30; e++) { /* the last one is 0.4 eV, the edge of the band */
     c.energy[e] = 0.255 + 0.005 * e;
   }

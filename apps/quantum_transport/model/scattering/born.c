@@ -231,19 +231,22 @@ int64_t born_point(const born_job *j, int particle, int64_t own)
   return (b->k[0] + own / n) * born_energies(j, particle) + b->e[0] + own % n;
 }
 
-weir_status born_find_tiles(born_job *j)
+weir_status born_find_tiles(born_job *j, int ranks)
 {
   const qt_born_spec *s = j->spec;
-  const int ranks = qt_ranks_size(s->comm);
   const int64_t asked = s->opts->tiles.atoms;
+  const qt_self_energy_spec self = born_self_energy(j);
 
   if (asked > ranks || (asked > 0 && ranks % asked != 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "scattering.tiles.atoms: %lld does not divide the number of ranks, %d",
                      (long long)asked, ranks);
   }
-  j->tiles = qt_tiles_of(ranks, asked > 0 ? (int)asked : 1, s->n_k, s->n_energies,
-                         s->opts->phonons.frequencies);
+  if (asked > 0) {
+    j->tiles = qt_tiles_of(ranks, (int)asked, self.n_k, self.n_energies, self.n_frequencies);
+  } else {
+    WEIR_TRY(qt_tiles_search(&self, ranks, &j->tiles));
+  }
   j->tiles.comm = s->comm;
   return WEIR_OK;
 }
@@ -365,7 +368,7 @@ static weir_status open_alone(born_job *j)
   for (int64_t a = 0; a < j->list.n_atoms; a++) {
     j->mass_factor[a] = sqrt(QT_VIBRATION / s->phonons->atom[a].mass);
   }
-  WEIR_TRY(born_find_tiles(j));
+  WEIR_TRY(born_find_tiles(j, qt_ranks_size(s->comm)));
   WEIR_TRY(find_points(j, born_self_energy(j).step));
   const double began = weir_clock();
 
@@ -385,6 +388,9 @@ static weir_status open_job(born_job *j)
   WEIR_TRY(qt_ranks_sum(comm, "leads", &shifted, 1));
   j->out->n_shifted = (int64_t)shifted;
   WEIR_TRY(qt_self_energy_create(&self, &j->self));
+  j->out->tiles = j->tiles;
+  j->out->volume = qt_volume_of_plans(&j->self);
+  WEIR_TRY(qt_ranks_sum(comm, "volume", j->out->volume.bytes, QT_TENSORS));
   return qt_ranks_agree(comm, allocate(j));
 }
 

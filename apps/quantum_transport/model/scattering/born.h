@@ -10,6 +10,7 @@
 #include "model/lead/lead.h"
 #include "model/scattering/scattering.h"
 #include "model/scattering/self_energy.h"
+#include "model/scattering/volume.h"
 #include "model/system.h"
 
 /* What is computed; all borrowed. */
@@ -61,12 +62,15 @@ typedef struct qt_born {
   bool truncated;     /* phonons propagate at the last frequency: those above it are left out */
   qt_born_step *step; /* [n_steps]                                                 */
   double seconds[QT_BORN_PHASES]; /* of all steps                                      */
-  double *flow[QT_LEADS];         /* [n_energies] current spectra of the contacts, A / eV    */
-  double *cut;                    /* [n_energies, n_cuts] of the coupling between blocks, A / eV */
-  double *elastic;                /* [n_cuts] A: the integral of these                         */
-  double *hop;                    /* [n_cuts] A: currents by emission and absorption on the way */
-  double *gain_of_electrons;      /* [n_atoms] W, from phonons                           */
-  double *gain_of_phonons;        /* [n_atoms] W                                         */
+  qt_tiles tiles;                 /* of its ranks                                      */
+  qt_volume volume;          /* bytes that self-energies of a step move among them, by regions */
+  double sent_bytes;         /* the same, counted: of the last step               */
+  double *flow[QT_LEADS];    /* [n_energies] current spectra of the contacts, A / eV    */
+  double *cut;               /* [n_energies, n_cuts] of the coupling between blocks, A / eV */
+  double *elastic;           /* [n_cuts] A: the integral of these                         */
+  double *hop;               /* [n_cuts] A: currents by emission and absorption on the way */
+  double *gain_of_electrons; /* [n_atoms] W, from phonons                           */
+  double *gain_of_phonons;   /* [n_atoms] W                                         */
   double *temperature; /* [n_atoms] K, at which phonons in equilibrium have the energy of those of
                           the atom; NaN: none does                                  */
 } qt_born;
@@ -83,7 +87,7 @@ weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *p
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
 void qt_born_fini(qt_born *b);
 
-/* What an iteration takes. */
+/* What an iteration takes, of the ranks of comm, or of opts->tiles.ranks where that is NULL. */
 typedef struct qt_born_size {
   int64_t n_pairs;                 /* of atoms that electrons couple                           */
   double bytes;                    /* of a rank at a time, about, without PETSc              */
@@ -91,6 +95,11 @@ typedef struct qt_born_size {
   qt_self_energy_size self_energy; /* of an iteration                                   */
   double electron_flops, phonon_flops; /* of Green's functions of an iteration on all ranks,
                                           matrices as full                                */
+  qt_tiles tiles;
+  qt_volume volume;  /* that ranks move for self-energies, by regions; NaN: not known, of very many
+                        ranks or of ranges of atoms                                        */
+  qt_volume at_most; /* the same by the formula of tiles                                  */
+  qt_volume of_points; /* and by that of ranks which keep their points                      */
 } qt_born_size;
 /* Nothing is computed. Local. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as
  * qt_born_create. */

@@ -58,6 +58,25 @@ static double sum_of(int64_t n, const double *x)
   return sum;
 }
 
+/* Bytes that this rank has sent by exchanges and sums. */
+static double sent_so_far(const weir_comm *c)
+{
+  return c == NULL ? 0
+                   : (double)(weir_comm_counted(c, WEIR_COMM_EXCHANGE).sent_bytes +
+                              weir_comm_counted(c, WEIR_COMM_REDUCE).sent_bytes);
+}
+
+/* New self-energies, the time of them, and what they send. */
+static weir_status compute(born_job *j)
+{
+  const double began = weir_clock(), sent = sent_so_far(j->spec->comm);
+
+  WEIR_TRY(qt_self_energy_run(&j->self, j->t));
+  j->out->seconds[QT_BORN_SELF_ENERGIES] += weir_clock() - began;
+  j->out->sent_bytes = sent_so_far(j->spec->comm) - sent;
+  return WEIR_OK;
+}
+
 weir_status born_renew(born_job *j, qt_born_step *step)
 {
   const qt_self_energy_spec *s = &j->self.spec;
@@ -66,10 +85,8 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   const double *energy = j->energy[BORN_ELECTRONS];
   const double middle = (energy[0] + energy[s->n_energies - 1]) / 2;
   double *const room = j->out->gain_of_electrons;
-  const double began = weir_clock();
 
-  WEIR_TRY(qt_self_energy_run(&j->self, j->t));
-  j->out->seconds[QT_BORN_SELF_ENERGIES] += weir_clock() - began;
+  WEIR_TRY(compute(j));
   double most[] = {largest(sigma, NULL, half), largest(sigma, j->used[QT_SIGMA].data, half)};
 
   WEIR_TRY(qt_ranks_most(j->spec->comm, "change", most, 2));
@@ -78,7 +95,7 @@ weir_status born_renew(born_job *j, qt_born_step *step)
     return weir_fail(WEIR_ERR_NUMERIC, "scattering: self-energies are not finite; a smaller "
                                        "scattering.mixing may help");
   }
-  double gain[] = {0, NAN};
+  double gain[] = {0, NAN, j->out->sent_bytes};
 
   qt_power_of_electrons(s, energy, middle, j->t[QT_GREEN].data, sigma, room);
   gain[0] = sum_of(atoms, room);
@@ -87,7 +104,8 @@ weir_status born_renew(born_job *j, qt_born_step *step)
                         j->t[QT_PI_SELF].data, j->t[QT_PI_PAIR].data, room);
     gain[1] = sum_of(atoms, room);
   }
-  WEIR_TRY(qt_ranks_sum(j->spec->comm, "power", gain, 2));
+  WEIR_TRY(qt_ranks_sum(j->spec->comm, "power", gain, 3));
+  j->out->sent_bytes = gain[2];
   step->gain_of_electrons = gain[0];
   step->gain_of_phonons = gain[1];
   return WEIR_OK;

@@ -41,8 +41,9 @@ enum { BORN_ELECTRONS = QT_POINTS_OF_ELECTRONS, BORN_PHONONS = QT_POINTS_OF_PHON
 
 /* Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED: devices and grids that cannot be. */
 weir_status born_check(const qt_born_spec *s) WEIR_CHECKED;
-/* How its ranks share the work, into j->tiles. Local. Fails: WEIR_ERR_CONFIG (scattering.tiles). */
-weir_status born_find_tiles(born_job *j) WEIR_CHECKED;
+/* How so many ranks share the work, into j->tiles, with the lists of j. Local. Fails:
+ * WEIR_ERR_CONFIG (scattering.tiles), as qt_tiles_search. */
+weir_status born_find_tiles(born_job *j, int ranks) WEIR_CHECKED;
 /* Of j->spec, with the lists and tiles of j. */
 qt_self_energy_spec born_self_energy(const born_job *j);
 /* Energies or frequencies of all points; points; the number among them of a point of this rank. */

@@ -1,4 +1,6 @@
 /* born_size.c - see born.h: what an iteration takes. */
+#include <math.h>
+
 #include "model/ranks.h"
 #include "model/scattering/born_priv.h"
 
@@ -49,6 +51,30 @@ static weir_status size_points(const qt_system *s, bool tridiagonal, int64_t poi
   return WEIR_OK;
 }
 
+static int ranks_of(const qt_born_spec *s)
+{
+  const int64_t asked = s->opts->tiles.ranks;
+
+  return s->comm != NULL ? qt_ranks_size(s->comm) : asked > 0 ? (int)asked : 1;
+}
+
+/* What moves among ranks. */
+static weir_status size_volume(const born_job *j, qt_born_size *out)
+{
+  const qt_self_energy_spec *s = &j->self.spec;
+  const qt_volume_sizes n = qt_volume_sizes_of(s);
+
+  out->tiles = j->tiles;
+  out->at_most = qt_volume_formula(&n, j->tiles.atoms, j->tiles.energies);
+  out->of_points = qt_volume_of_points(&n, j->tiles.ranks);
+  for (int i = 0; i < QT_TENSORS; i++) {
+    out->volume.bytes[i] = NAN;
+  }
+  return j->tiles.ranks <= QT_VOLUME_MOST_RANKS && out->self_energy.n_times == 1
+             ? qt_volume_of_tiles(s, &j->tiles, &out->volume)
+             : WEIR_OK;
+}
+
 weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)
 {
   born_job j = {.spec = s};
@@ -59,9 +85,10 @@ weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)
   WEIR_TRY(born_check(s));
   WEIR_TRY(
       qt_neighbours_create(s->electrons, s->gradient, s->phonons->atom[0].n_orbitals, &j.list));
-  WEIR_TRY_GOTO(born_find_tiles(&j), done);
+  WEIR_TRY_GOTO(born_find_tiles(&j, ranks_of(s)), done);
   j.self.spec = born_self_energy(&j);
   WEIR_TRY_GOTO(qt_self_energy_size_of(&j.self.spec, &size.self_energy), done);
+  WEIR_TRY_GOTO(size_volume(&j, &size), done);
   WEIR_TRY_GOTO(size_points(s->electrons, false, s->n_k * s->n_energies, j.tiles.ranks, s->threads,
                             &size.electron_flops, &size.bytes),
                 done);

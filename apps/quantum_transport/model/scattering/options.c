@@ -46,6 +46,9 @@ const weir_opt qt_scattering_options[] = {
         "ranges of atoms by which several ranks share self-energies, each in (ranks / ranges) "
         "ranges of energies; a divisor of the number of ranks; 0: the one with which fewest bytes "
         "move, or 1 where scattering.memory splits the atoms"),
+    WEIR_OPT_INT(qt_scattering_opts, tiles.ranks, 0, 0, 1e6, "ranks",
+                 "number of ranks that `describe` tells sizes and bytes of; a run has those of "
+                 "mpiexec; 0: 1"),
     WEIR_OPT_ENUM(qt_scattering_opts, phonons.state, QT_PHONONS_COUPLED, "coupled|bath",
                   "phonons that electrons heat and cool, or in equilibrium with the leads"),
     WEIR_OPT_INT(

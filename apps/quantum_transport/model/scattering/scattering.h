@@ -28,6 +28,7 @@ typedef struct qt_scattering_opts {
   double memory; /* MiB: arrays between these sums, by atoms at once; 0: all    */
   struct {
     int64_t atoms; /* ranges of atoms of ranks; 0: with fewest bytes moved */
+    int64_t ranks; /* that sizes are told of where nothing is run; 0: one  */
   } tiles;
   struct {
     int state;           /* qt_phonon_state                               */

@@ -103,6 +103,26 @@ done:
   return status;
 }
 
+static void add_plan(const weir_plan *p, double times, int sharers, qt_volume *out)
+{
+  for (int32_t i = 0; p != NULL && i < weir_plan_moves(p); i++) {
+    const weir_move_report m = weir_plan_move(p, i);
+    const double n = sharers;
+
+    out->bytes[tensor_of(m.name)] += times * (double)m.bytes * (m.merge ? 2 * (n - 1) / n : 1);
+  }
+}
+
+qt_volume qt_volume_of_plans(const qt_self_energy *s)
+{
+  const int sharers = s->spec.tiles != NULL ? s->spec.tiles->energies : 1;
+  qt_volume v = {.bytes = {0}};
+
+  add_plan(s->plan, s->range.n > 0 ? (double)s->range.n_ranges : 1, sharers, &v);
+  add_plan(s->pairs, 1, sharers, &v);
+  return v;
+}
+
 static weir_status measure(const qt_self_energy_spec *s, const qt_tiles *t, double *bytes)
 {
   qt_volume v;

@@ -17,6 +17,9 @@ double qt_volume_total(const qt_volume *v);
  * weir_localise. */
 weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t,
                                qt_volume *out) WEIR_CHECKED;
+/* What this rank sends in a run of plans; their sum over ranks is what a run moves, of ranges of
+ * atoms, too. */
+qt_volume qt_volume_of_plans(const qt_self_energy *s);
 /* Ranges of atoms with which fewest bytes move, fewest ranges of equals; beyond MOST_RANKS ranks
  * those that the formula has. Where s->memory splits the atoms of one rank, one range. Fails:
  * likewise. */
