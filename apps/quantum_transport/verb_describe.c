@@ -36,15 +36,19 @@ static void print_volume(const qt_born_size *size)
   if (size->tiles.ranks == 1) {
     return;
   }
+  const bool known = !isnan(qt_volume_total(&size->volume));
+
   printf("# %d ranks: self-energies in %d ranges of atoms x %d of energies; an iteration sends\n",
          size->tiles.ranks, size->tiles.atoms, size->tiles.energies);
   printf("# %-6s %22s %22s %22s\n", "", "bytes", "by formula, at most", "ranks keep points");
-  for (int i = 0; i < QT_TENSORS; i++) {
+  for (int i = 0; i < QT_TENSORS && known; i++) {
     printf("# %-6s %22.0f %22.0f %22.0f\n", qt_tensor_names[i], size->volume.bytes[i],
            size->at_most.bytes[i], size->of_points.bytes[i]);
   }
-  printf("# %-6s %22.0f %22.0f %22.0f\n", "all", qt_volume_total(&size->volume),
-         qt_volume_total(&size->at_most), qt_volume_total(&size->of_points));
+  for (int i = 0; i < QT_TENSORS && !known; i++) {
+    printf("# %-6s %22s %22.0f %22.0f\n", qt_tensor_names[i], "not known", size->at_most.bytes[i],
+           size->of_points.bytes[i]);
+  }
 }
 
 /* What an iteration of scattering takes. */
