@@ -97,6 +97,19 @@ run 2 edge --set device=chain --set energy.min=-1 --set energy.max=2 --set energ
 grep -q 'k (0, 0), energy 2 eV: lead: no surface' "$work/log" || fail "a band edge is not named"
 find "$work/edge" -type f ! -name 'run*.jsonl' ! -name resolved.yaml ! -name .weir.lock | grep . && fail "a band edge: results are written"
 
+# Scattering: currents and energies of every iteration within 1e-10 of the largest one; one rank tells what was sent.
+scattering=(--config "$(dirname "$0")/../../configs/quantum_transport/chain20.yaml" --set scattering.tolerance=1e-3)
+run 1 scattering1 "${scattering[@]}" --threads 1 || fail "scattering on one rank"
+run 2 scattering2 "${scattering[@]}" --threads 1 --set scattering.tiles.atoms=2 || fail "scattering on 2 ranks"
+grep -q '2 ranks, self-energies in 2 ranges of atoms x 1 of energies' "$work/log" || fail "scattering on 2 ranks: it is not told"
+[ "$(grep -c '"event": "scattering_ranks"' "$work/scattering2/run.jsonl")" = 1 ] || fail "scattering on 2 ranks: no event"
+paste -d, "$work/scattering1/scattering.csv" "$work/scattering2/scattering.csv" | awk -F, '
+  NR > 1 { n++; for (i = 3; i <= 8; i++) { d = $i - $(i + NF / 2); s = $3; if (i > 4) s = $5; if (d * d > 1e-20 * s * s) wrong = 1 } }
+  END { exit wrong || n < 5 }' || fail "scattering on 2 ranks: other numbers"
+status=0
+run 2 scattering_wrong "${scattering[@]}" --set scattering.tiles.atoms=3 || status=$?
+[ $status = 2 ] && [ ! -e "$work/scattering_wrong" ] || fail "scattering in 3 ranges of atoms on 2 ranks: status $status"
+
 # Wave functions; a budget of memory; a band edge that is named.
 waves=("${ribbon[@]}" --set transport.method=qtbm --set lead.method=modes --set output.channels=true)
 status=0

@@ -70,6 +70,25 @@ static void describe_says_what_an_iteration_takes(void **state)
   assert_non_null(strstr(printed(), "20 atoms at once"));
   assert_int_equal(program("describe " CHAIN "--set scattering.memory=0.1"), 0);
   assert_null(strstr(printed(), "20 atoms at once"));
+  assert_null(strstr(printed(), " ranges of atoms x "));
+}
+
+/* 4 ranks by the regions and formulas of 20 atoms, 121 energies and 12 frequencies; many by the
+ * formulas alone. */
+static void describe_says_what_ranks_send(void **state)
+{
+  (void)state;
+  assert_int_equal(
+      program("describe " CHAIN "--set scattering.tiles.ranks=4 --set scattering.tiles.atoms=4"),
+      0);
+  assert_non_null(strstr(printed(), "# 4 ranks: self-energies in 4 ranges of atoms x 1 of energi"));
+  assert_non_null(strstr(printed(), "# Sigma                   58080                 129920 "));
+  assert_int_equal(program("describe " CHAIN "--set scattering.tiles.ranks=1000"), 0);
+  assert_non_null(strstr(printed(), "# Sigma               not known "));
+  assert_int_equal(
+      program("describe " CHAIN "--set scattering.tiles.ranks=4 --set scattering.tiles.atoms=3"),
+      2);
+  assert_non_null(strstr(printed(), "scattering.tiles.atoms: 3 does not divide"));
 }
 
 int main(void)
@@ -78,6 +97,7 @@ int main(void)
       TEST(the_chain_has_the_current_of_its_table),
       TEST(threads_do_not_change_a_bit),
       TEST(describe_says_what_an_iteration_takes),
+      TEST(describe_says_what_ranks_send),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
