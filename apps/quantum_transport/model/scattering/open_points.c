@@ -137,7 +137,9 @@ static weir_status allocate(const qt_open_points_spec *s, qt_open_points *o)
   WEIR_TRY(weir_alloc(s->n_k, sizeof *o->k, (void **)&o->k));
   WEIR_TRY(weir_alloc(s->n_energies, sizeof *o->energy, (void **)&o->energy));
   memcpy(o->k, s->k, (size_t)s->n_k * sizeof *o->k);
-  memcpy(o->energy, s->energy, (size_t)s->n_energies * sizeof *o->energy);
+  for (int64_t e = 0; e < s->n_energies; e++) {
+    o->energy[e] = s->energy[e];
+  }
   for (int c = 0; c < QT_LEADS; c++) {
     const int64_t n = system->lead[c].n;
 
@@ -163,7 +165,7 @@ weir_status qt_open_points_create(const qt_open_points_spec *s, qt_open_points *
 
   *out = (qt_open_points){.n_k = 0};
   weir_linear_start();
-  if (status == WEIR_OK) {
+  if (status == WEIR_OK && s->n_energies > 0) { /* a rank may have none */
     status = solve_all_leads(s, &o);
   }
   if (status != WEIR_OK) {
@@ -467,6 +469,9 @@ weir_status qt_open_points_solve(const qt_open_points *o, const qt_scattering_so
                  .width = tridiagonal ? o->layout.count : o->layout.diagonal_count};
   weir_status status = WEIR_OK;
 
+  if (points == 0) {
+    return WEIR_OK;
+  }
   WEIR_TRY_GOTO(allocate_job(&j, at_once), done);
   for (; j.first < points; j.first += at_once) {
     const int64_t left = points - j.first;
