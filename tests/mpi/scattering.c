@@ -174,6 +174,7 @@ static void ranges_have_what_one_rank_has(void **state)
 {
   qt_tiles t = qt_tiles_of(ranks, 1, 3, 9, 4);
   double power[2];
+  qt_volume v;
   sample c;
 
   (void)state;
@@ -181,7 +182,10 @@ static void ranges_have_what_one_rank_has(void **state)
   ring_init(3, QT_RETARDED_FULL, &c);
   run(&c);
   c.spec.memory = 1;
-  (void)run_tiles(&c, &t, power);
+  const double sent = of_all((double)run_tiles(&c, &t, power));
+
+  assert_ok(qt_volume_of_tiles(&c.spec, &t, &v));
+  assert_true(sent == qt_volume_total(&v));
   sample_fini(&c);
 }
 

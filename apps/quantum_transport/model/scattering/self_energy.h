@@ -128,6 +128,14 @@ typedef struct qt_atom_range {
   int64_t n_ranges;   /* the last one ends with the last atom, and may overlap the one before */
 } qt_atom_range;
 
+/* Ranges of n atoms. Fails: WEIR_ERR_MEMORY; *out is then empty. */
+weir_status qt_atom_range_create(const qt_neighbours *n, int64_t n_at_once,
+                                 qt_atom_range *out) WEIR_CHECKED;
+void qt_atom_range_fini(qt_atom_range *a);
+/* The most atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows with atoms no
+ * faster than they do. Tiles of some atoms are planned whole. Local. Fails: as the builders. */
+weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *out) WEIR_CHECKED;
+
 /* The graph of a range: also inputs `atom`, `gradient`; Sigma, C and t of its atoms. The graph of
  * what is made of t of all atoms: Pihat. Both fail as qt_self_energy_graph. */
 weir_status qt_self_energy_range_graph(const qt_self_energy_spec *s, const qt_atom_range *a,

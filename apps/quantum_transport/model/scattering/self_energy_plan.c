@@ -8,7 +8,7 @@
 
 /* ---- Ranges of atoms ---- */
 
-static void range_fini(qt_atom_range *a)
+void qt_atom_range_fini(qt_atom_range *a)
 {
   weir_free(&a->local);
   weir_free(&a->atom);
@@ -58,8 +58,7 @@ static int64_t fill_range(const qt_neighbours *n, const qt_atom_range *a, int64_
   return n_local;
 }
 
-/* Ranges of n atoms. */
-static weir_status range_create(const qt_neighbours *n, int64_t n_at_once, qt_atom_range *out)
+weir_status qt_atom_range_create(const qt_neighbours *n, int64_t n_at_once, qt_atom_range *out)
 {
   qt_atom_range a = {.n = n_at_once, .n_ranges = (n->n_atoms + n_at_once - 1) / n_at_once};
   const int64_t width = n->n_neighbours, most = a.n * (1 + width);
@@ -79,7 +78,7 @@ static weir_status range_create(const qt_neighbours *n, int64_t n_at_once, qt_at
   }
 done:
   if (status != WEIR_OK) {
-    range_fini(&a);
+    qt_atom_range_fini(&a);
     return status;
   }
   *out = a;
@@ -201,7 +200,7 @@ static weir_status bytes_at_once(const qt_self_energy_spec *s, int64_t n, double
   qt_atom_range a;
   weir_plan *p = NULL;
 
-  WEIR_TRY(range_create(s->neighbours, n, &a));
+  WEIR_TRY(qt_atom_range_create(s->neighbours, n, &a));
   const weir_status status = plan_range(s, &a, true, &p);
 
   if (status == WEIR_OK) {
@@ -209,13 +208,11 @@ static weir_status bytes_at_once(const qt_self_energy_spec *s, int64_t n, double
     *bytes += copied_bytes(s, &a);
   }
   weir_plan_destroy(&p);
-  range_fini(&a);
+  qt_atom_range_fini(&a);
   return status;
 }
 
-/* The most atoms at once whose plan keeps to s->memory; n_atoms: all. Memory grows with atoms no
- * faster than they do. Tiles of some atoms are planned whole. */
-static weir_status find_atoms_at_once(const qt_self_energy_spec *s, int64_t *out)
+weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *out)
 {
   const int64_t all = s->neighbours->n_atoms;
   weir_plan *whole = NULL;
@@ -245,7 +242,7 @@ static weir_status allocate_parts(qt_self_energy *e, int64_t n_at_once)
 {
   const qt_self_energy_spec *s = &e->spec;
 
-  WEIR_TRY(range_create(s->neighbours, n_at_once, &e->range));
+  WEIR_TRY(qt_atom_range_create(s->neighbours, n_at_once, &e->range));
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     const weir_array_desc d = part_desc(s, &e->range, i);
 
@@ -271,7 +268,7 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
   int64_t n = 0;
 
   *out = (qt_self_energy){.plan = NULL};
-  WEIR_TRY(find_atoms_at_once(s, &n));
+  WEIR_TRY(qt_self_energy_atoms_at_once(s, &n));
   const weir_status status =
       n < s->neighbours->n_atoms ? create_ranges(&e, n) : plan_whole(s, false, &e.plan);
 
@@ -298,7 +295,7 @@ void qt_self_energy_fini(qt_self_energy *s)
 {
   weir_plan_destroy(&s->plan);
   weir_plan_destroy(&s->pairs);
-  range_fini(&s->range);
+  qt_atom_range_fini(&s->range);
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     weir_tensor_fini(&s->part[i]);
   }
@@ -415,7 +412,7 @@ static weir_status size_ranges(const qt_self_energy_spec *s, qt_self_energy_size
   weir_plan *p = NULL, *pairs = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(range_create(s->neighbours, out->n_atoms, &a));
+  WEIR_TRY(qt_atom_range_create(s->neighbours, out->n_atoms, &a));
   WEIR_TRY_GOTO(plan_range(s, &a, true, &p), done);
   add_plan(p, a.n_ranges, ranks_of(s), out);
   out->n_times = a.n_ranges;
@@ -427,7 +424,7 @@ static weir_status size_ranges(const qt_self_energy_spec *s, qt_self_energy_size
 done:
   weir_plan_destroy(&p);
   weir_plan_destroy(&pairs);
-  range_fini(&a);
+  qt_atom_range_fini(&a);
   return status;
 }
 
@@ -437,7 +434,7 @@ weir_status qt_self_energy_size_of(const qt_self_energy_spec *s, qt_self_energy_
   weir_plan *whole = NULL;
 
   *out = size;
-  WEIR_TRY(find_atoms_at_once(s, &size.n_atoms));
+  WEIR_TRY(qt_self_energy_atoms_at_once(s, &size.n_atoms));
   if (size.n_atoms < s->neighbours->n_atoms) {
     WEIR_TRY(size_ranges(s, &size));
   } else {

@@ -79,28 +79,69 @@ static weir_status add_ranks(const weir_partition *p, int ranks, qt_volume *out)
   return WEIR_OK;
 }
 
-weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
+/* Adds what a graph sends in so many runs; takes the graph and its cuts, status: of the making. */
+static weir_status add_graph(weir_graph *g, qt_cuts *cuts, weir_status made, double times,
+                             qt_volume *out)
 {
   const weir_pass_opts opts = {.slots = 0};
   qt_volume v = {.bytes = {0}};
-  qt_cuts cuts = {.tiles = t};
   weir_partition *p = NULL;
-  weir_graph *g = NULL;
   weir_status status = WEIR_OK;
 
-  *out = v;
-  WEIR_TRY_GOTO(qt_self_energy_graph(s, &cuts, &g), done);
+  WEIR_TRY_GOTO(made, done);
   WEIR_TRY_GOTO(weir_pass_run(g, "simplify", &opts), done); /* as a plan begins */
-  const weir_grid grid = qt_cuts_grid(&cuts);
+  const weir_grid grid = qt_cuts_grid(cuts);
 
-  WEIR_TRY_GOTO(weir_partition_create(g, &grid, cuts.cut, cuts.n, &p), done);
-  WEIR_TRY_GOTO(add_ranks(p, t->ranks, &v), done);
-  *out = v;
+  WEIR_TRY_GOTO(weir_partition_create(g, &grid, cuts->cut, cuts->n, &p), done);
+  WEIR_TRY_GOTO(add_ranks(p, cuts->tiles->ranks, &v), done);
+  for (int i = 0; i < QT_TENSORS; i++) {
+    out->bytes[i] += times * v.bytes[i];
+  }
 done:
   weir_partition_destroy(&p);
-  qt_cuts_fini(&cuts);
+  qt_cuts_fini(cuts);
   weir_graph_destroy(&g);
   return status;
+}
+
+/* Ranges of n atoms one after another. */
+static weir_status add_ranges(const qt_self_energy_spec *s, const qt_tiles *t, int64_t n,
+                              qt_volume *out)
+{
+  qt_cuts cuts = {.tiles = t};
+  weir_graph *g = NULL;
+  qt_atom_range a;
+
+  WEIR_TRY(qt_atom_range_create(s->neighbours, n, &a));
+  weir_status status = qt_self_energy_range_graph(s, &a, &cuts, &g);
+
+  status = add_graph(g, &cuts, status, (double)a.n_ranges, out);
+  qt_atom_range_fini(&a);
+  WEIR_TRY(status);
+  if (s->phonons) {
+    g = NULL;
+    status = qt_self_energy_pair_graph(s, &cuts, &g);
+    WEIR_TRY(add_graph(g, &cuts, status, 1, out));
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
+{
+  qt_self_energy_spec of_tiles = *s;
+  qt_cuts cuts = {.tiles = t};
+  weir_graph *g = NULL;
+  int64_t n = 0;
+
+  of_tiles.tiles = t;
+  *out = (qt_volume){.bytes = {0}};
+  WEIR_TRY(qt_self_energy_atoms_at_once(&of_tiles, &n));
+  if (n < s->neighbours->n_atoms) {
+    return add_ranges(s, t, n, out);
+  }
+  const weir_status status = qt_self_energy_graph(s, &cuts, &g);
+
+  return add_graph(g, &cuts, status, 1, out);
 }
 
 static void add_plan(const weir_plan *p, double times, int sharers, qt_volume *out)
@@ -142,15 +183,15 @@ weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *o
 {
   double least = 0, bytes = 0;
   qt_self_energy_spec one = *s;
-  qt_self_energy_size size;
+  int64_t n = 0;
 
   *out = qt_tiles_of(ranks, 1, s->n_k, s->n_energies, s->n_frequencies);
   one.tiles = out;
   if (ranks == 1) {
     return WEIR_OK;
   }
-  WEIR_TRY(qt_self_energy_size_of(&one, &size));
-  if (size.n_atoms < s->neighbours->n_atoms) {
+  WEIR_TRY(qt_self_energy_atoms_at_once(&one, &n));
+  if (n < s->neighbours->n_atoms) {
     return WEIR_OK;
   }
   for (int a = 1; a <= ranks && a <= s->neighbours->n_atoms; a++) {
