@@ -30,25 +30,31 @@ done:
   return status;
 }
 
+static void print_bytes(const char *what, double bytes, double at_most, double of_points)
+{
+  char text[32] = "not known";
+
+  if (!isnan(bytes)) {
+    (void)snprintf(text, sizeof text, "%.0f", bytes);
+  }
+  printf("# %-6s %22s %22.0f %22.0f\n", what, text, at_most, of_points);
+}
+
 /* What an iteration moves among ranks, tensor by tensor. */
 static void print_volume(const qt_born_size *size)
 {
   if (size->tiles.ranks == 1) {
     return;
   }
-  const bool known = !isnan(qt_volume_total(&size->volume));
-
   printf("# %d ranks: self-energies in %d ranges of atoms x %d of energies; an iteration sends\n",
          size->tiles.ranks, size->tiles.atoms, size->tiles.energies);
   printf("# %-6s %22s %22s %22s\n", "", "bytes", "by formula, at most", "ranks keep points");
-  for (int i = 0; i < QT_TENSORS && known; i++) {
-    printf("# %-6s %22.0f %22.0f %22.0f\n", qt_tensor_names[i], size->volume.bytes[i],
-           size->at_most.bytes[i], size->of_points.bytes[i]);
+  for (int i = 0; i < QT_TENSORS; i++) {
+    print_bytes(qt_tensor_names[i], size->volume.bytes[i], size->at_most.bytes[i],
+                size->of_points.bytes[i]);
   }
-  for (int i = 0; i < QT_TENSORS && !known; i++) {
-    printf("# %-6s %22s %22.0f %22.0f\n", qt_tensor_names[i], "not known", size->at_most.bytes[i],
-           size->of_points.bytes[i]);
-  }
+  print_bytes("all", qt_volume_total(&size->volume), qt_volume_total(&size->at_most),
+              qt_volume_total(&size->of_points));
 }
 
 /* What an iteration of scattering takes. */
