@@ -81,10 +81,12 @@ static void tell_ranks(const qt_born *b)
                WEIR_REAL("Sigma_bytes", b->volume.bytes[QT_TENSOR_SIGMA]),
                WEIR_REAL("D_bytes", b->volume.bytes[QT_TENSOR_PHONONS]),
                WEIR_REAL("Pi_bytes", b->volume.bytes[QT_TENSOR_PI]));
-    weir_info("scattering",
-              "%d ranks, self-energies in %d ranges of atoms x %d of energies: %.6g MB sent in an "
-              "iteration",
-              b->tiles.ranks, b->tiles.atoms, b->tiles.energies, 1e-6 * b->sent_bytes);
+    weir_info(
+        "scattering",
+        "%d ranks, self-energies in %d ranges of atoms x %d of energies%s: %.6g MB sent in an "
+        "iteration",
+        b->tiles.ranks, b->tiles.atoms, b->tiles.energies,
+        b->tiles.by_frequency ? " by frequency" : "", 1e-6 * b->sent_bytes);
   }
 }
 

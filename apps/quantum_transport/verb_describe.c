@@ -46,8 +46,13 @@ static void print_volume(const qt_born_size *size)
   if (size->tiles.ranks == 1) {
     return;
   }
-  printf("# %d ranks: self-energies in %d ranges of atoms x %d of energies; an iteration sends\n",
-         size->tiles.ranks, size->tiles.atoms, size->tiles.energies);
+  printf("# %d ranks: ", size->tiles.ranks);
+  if (size->tiles.by_frequency) {
+    printf("self-energies at the points of G, by frequency; an iteration sends\n");
+  } else {
+    printf("self-energies in %d ranges of atoms x %d of energies; an iteration sends\n",
+           size->tiles.atoms, size->tiles.energies);
+  }
   printf("# %-6s %22s %22s %22s\n", "", "bytes", "by formula, at most", "ranks keep points");
   for (int i = 0; i < QT_TENSORS; i++) {
     print_bytes(qt_tensor_names[i], size->volume.bytes[i], size->at_most.bytes[i],

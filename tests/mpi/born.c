@@ -160,13 +160,14 @@ static void chain_of_20_atoms(void **state)
   }
 }
 
-/* More ranks than frequencies, and few atoms at once. */
+/* More ranks than frequencies, and few atoms at once; at points, by frequency. */
 static void bath_and_few_frequencies(void **state)
 {
-  for (int way = 0; way < 2; way++) {
+  for (int way = 0; way < 3; way++) {
     chain c;
 
     chain_init(5, 30, 0.2, &c);
+    c.opts.tiles.scheme = way < 2 ? QT_SCHEME_TILES : QT_SCHEME_POINTS;
     c.opts.phonons.frequencies = way == 0 ? 2 : 12;
     c.opts.phonons.state = way == 0 ? QT_PHONONS_COUPLED : QT_PHONONS_BATH;
     c.opts.memory = 0.01;
@@ -187,6 +188,7 @@ static void strip_of_three_momenta(void **state)
     c.opts.method = method;
     c.opts.retarded = method == QT_BORN_SIMPLE ? QT_RETARDED_FULL : QT_RETARDED_HALF;
     c.opts.tiles.atoms = method == QT_BORN_SIMPLE ? ranks : 0;
+    c.opts.tiles.scheme = method == QT_BORN_SIMPLE ? QT_SCHEME_TILES : QT_SCHEME_POINTS;
     check(&c);
     chain_fini(&c);
   }
@@ -210,7 +212,12 @@ static void failures_are_alike(void **state)
   assert_int_equal(qt_born_create(&c.spec, &b), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "scattering.tiles.atoms"));
   weir_clear_failure();
+  c.opts.tiles.atoms = ranks;
+  c.opts.tiles.scheme = QT_SCHEME_POINTS;
+  assert_int_equal(ranks == 1 ? WEIR_ERR_CONFIG : qt_born_create(&c.spec, &b), WEIR_ERR_CONFIG);
+  weir_clear_failure();
   c.opts.tiles.atoms = 0;
+  c.opts.tiles.scheme = QT_SCHEME_TILES;
   for (int e = 0; e < 30; e++) { /* the last one is 0.4 eV, the edge of the band */
     c.energy[e] = 0.255 + 0.005 * e;
   }

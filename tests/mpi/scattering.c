@@ -189,6 +189,32 @@ static void ranges_have_what_one_rank_has(void **state)
   sample_fini(&c);
 }
 
+/* At the points of G, one frequency after another. */
+static void points_have_what_one_rank_has(void **state)
+{
+  (void)state;
+  for (int way = 0; way < 2; way++) {
+    sample c;
+    qt_tiles t = qt_tiles_of(ranks, 1, way == 0 ? 1 : 3, 9, 4);
+    qt_volume v;
+    double power[2];
+
+    t.comm = comm;
+    t.by_frequency = true;
+    ring_init(way == 0 ? 1 : 3, way == 0 ? QT_RETARDED_FULL : QT_RETARDED_HALF, &c);
+    run(&c);
+    const double sent = of_all((double)run_tiles(&c, &t, power));
+
+    assert_ok(qt_volume_of_tiles(&c.spec, &t, &v));
+    assert_true(sent == qt_volume_total(&v));
+    if (rank == 0) {
+      print_message("%d ranks, points, %lld momenta: %.0f bytes\n", ranks, (long long)c.spec.n_k,
+                    sent);
+    }
+    sample_fini(&c);
+  }
+}
+
 static void reference_file_is_reproduced(void **state)
 {
   reference r;
@@ -223,6 +249,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tiles_have_what_one_rank_has),
       cmocka_unit_test(ranges_have_what_one_rank_has),
+      cmocka_unit_test(points_have_what_one_rank_has),
       cmocka_unit_test(reference_file_is_reproduced),
   };
 

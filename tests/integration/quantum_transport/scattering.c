@@ -83,6 +83,10 @@ static void describe_says_what_ranks_send(void **state)
       0);
   assert_non_null(strstr(printed(), "# 4 ranks: self-energies in 4 ranges of atoms x 1 of energi"));
   assert_non_null(strstr(printed(), "# Sigma                   58080                 129920 "));
+  assert_int_equal(program("describe " CHAIN
+                           "--set scattering.tiles.ranks=4 --set scattering.tiles.scheme=points"),
+                   0);
+  assert_non_null(strstr(printed(), "# 4 ranks: self-energies at the points of G, by frequency"));
   assert_int_equal(program("describe " CHAIN "--set scattering.tiles.ranks=1000"), 0);
   assert_non_null(strstr(printed(), "# Sigma               not known "));
   assert_int_equal(

@@ -242,12 +242,22 @@ weir_status born_find_tiles(born_job *j, int ranks)
                      "scattering.tiles.atoms: %lld does not divide the number of ranks, %d",
                      (long long)asked, ranks);
   }
-  if (asked > 0) {
-    j->tiles = qt_tiles_of(ranks, (int)asked, self.n_k, self.n_energies, self.n_frequencies);
+  const bool points = s->opts->tiles.scheme == QT_SCHEME_POINTS;
+
+  if (points && asked > 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "scattering.tiles.atoms: %lld, with scattering.tiles.scheme=points there are "
+                     "no ranges of atoms: set it to 0, or the scheme to tiles",
+                     (long long)asked);
+  }
+  if (points || asked > 0) {
+    j->tiles =
+        qt_tiles_of(ranks, points ? 1 : (int)asked, self.n_k, self.n_energies, self.n_frequencies);
   } else {
     WEIR_TRY(qt_tiles_search(&self, ranks, &j->tiles));
   }
   j->tiles.comm = s->comm;
+  j->tiles.by_frequency = points && ranks > 1;
   return WEIR_OK;
 }
 

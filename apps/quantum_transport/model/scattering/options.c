@@ -46,6 +46,10 @@ const weir_opt qt_scattering_options[] = {
         "ranges of atoms by which several ranks share self-energies, each in (ranks / ranges) "
         "ranges of energies; a divisor of the number of ranks; 0: the one with which fewest bytes "
         "move, or 1 where scattering.memory splits the atoms"),
+    WEIR_OPT_ENUM(qt_scattering_opts, tiles.scheme, QT_SCHEME_TILES, "tiles|points",
+                  "where ranks compute self-energies: in tiles of atoms and energies, or where "
+                  "their Green's functions are, which move for one phonon frequency after another; "
+                  "points is slower, for comparison"),
     WEIR_OPT_INT(qt_scattering_opts, tiles.ranks, 0, 0, 1e6, "ranks",
                  "number of ranks that `describe` tells sizes and bytes of; a run has those of "
                  "mpiexec; 0: 1"),

@@ -13,6 +13,10 @@ typedef enum qt_born_method {
 /* Phonons in equilibrium with the leads, or changed by the electrons, too. */
 typedef enum qt_phonon_state { QT_PHONONS_COUPLED, QT_PHONONS_BATH } qt_phonon_state;
 
+/* Where ranks compute self-energies: in tiles of atoms and energies, or at the points of G, one
+ * phonon frequency after another, as it was done before tiles. */
+typedef enum qt_tiles_scheme { QT_SCHEME_TILES, QT_SCHEME_POINTS } qt_tiles_scheme;
+
 typedef struct qt_scattering_opts {
   int kind;                 /* qt_scattering_method                                        */
   int retarded;             /* qt_retarded, of electrons                                   */
@@ -28,6 +32,7 @@ typedef struct qt_scattering_opts {
   double memory; /* MiB: arrays between these sums, by atoms at once; 0: all    */
   struct {
     int64_t atoms; /* ranges of atoms of ranks; 0: with fewest bytes moved */
+    int scheme;    /* qt_tiles_scheme                                      */
     int64_t ranks; /* that sizes are told of where nothing is run; 0: one  */
   } tiles;
   struct {

@@ -176,15 +176,20 @@ static weir_value tile_of(weir_graph *g, weir_value green, qt_cuts *cuts)
   return tile;
 }
 
-static void read_functions(weir_graph *g, const qt_self_energy_spec *s, part *p)
+static void read_phonons(weir_graph *g, const qt_self_energy_spec *s, part *p)
 {
-  p->green = tile_of(g, input(g, s, QT_GREEN, p->n_local, p->cuts), p->cuts);
   p->self = input(g, s, QT_PHONON_SELF, p->n_local, p->cuts);
   p->pair = input(g, s, QT_PHONON_PAIR, p->n, p->cuts);
 }
 
+static void read_functions(weir_graph *g, const qt_self_energy_spec *s, part *p)
+{
+  p->green = tile_of(g, input(g, s, QT_GREEN, p->n_local, p->cuts), p->cuts);
+  read_phonons(g, s, p);
+}
+
 /* All atoms: the lists are constants. */
-static part whole(weir_graph *g, const qt_self_energy_spec *s, qt_cuts *cuts)
+static part lists(weir_graph *g, const qt_self_energy_spec *s, qt_cuts *cuts)
 {
   const qt_neighbours *n = s->neighbours;
   const int64_t shape[] = {n->n_atoms, n->n_neighbours, n->n_directions, n->n_orbitals,
@@ -192,9 +197,16 @@ static part whole(weir_graph *g, const qt_self_energy_spec *s, qt_cuts *cuts)
   const weir_tensor t = weir_tensor_wrap(n->gradient, WEIR_C128, 5, shape);
   part p = {.n = n->n_atoms, .n_local = n->n_atoms, .cuts = cuts};
 
-  read_functions(g, s, &p);
   p.atom = list_of(g, n, n->atom);
   p.gradient = weir_constant(g, &t);
+  return p;
+}
+
+static part whole(weir_graph *g, const qt_self_energy_spec *s, qt_cuts *cuts)
+{
+  part p = lists(g, s, cuts);
+
+  read_functions(g, s, &p);
   return p;
 }
 
@@ -300,8 +312,62 @@ static void build_pi(weir_graph *g, const qt_self_energy_spec *s, weir_value t, 
   label_from(g, first, QT_TENSOR_PI);
 }
 
+/* What the builders say; without the graph and its cuts where that is a failure. */
+static weir_status made(qt_cuts *cuts, weir_graph **out)
+{
+  const weir_status status = weir_graph_status(*out);
+
+  if (status != WEIR_OK) {
+    weir_graph_destroy(out);
+  }
+  if (status != WEIR_OK && cuts != NULL) {
+    qt_cuts_fini(cuts);
+  }
+  return status;
+}
+
+/* Of frequency w alone: Sigma at the points of G, t on every rank. */
+static void build_frequency(weir_graph *g, const qt_self_energy_spec *s, int64_t w, qt_cuts *cuts)
+{
+  const int64_t all = s->neighbours->n_atoms;
+  const part p = lists(g, s, cuts);
+  const weir_value green = input(g, s, QT_GREEN, all, cuts);
+  const int32_t first = weir_graph_nodes(g);
+  const weir_value c = weir_slice(g, input(g, s, QT_COUPLING, all, cuts), 2, w, w + 1, 1);
+  weir_value sum[2];
+
+  qt_cut_nowhere(cuts, g, c);
+  label_from(g, first, QT_TENSOR_PHONONS);
+  for (int i = 0; i < 2; i++) {
+    const qt_electron_sum_spec spec = {.sign = 2 * i - 1, .first = w};
+
+    sum[i] = qt_electron_sum_at(g, green, p.gradient, c, p.atom, &spec, WEIR_WHERE);
+    cut_points(cuts, g, sum[i], QT_SIGMA);
+  }
+  const weir_value sigma = times_i(g, weir_add(g, sum[0], sum[1]), -unit_of(s));
+
+  (void)result(g, QT_SIGMA, antihermitian(g, sigma), cuts);
+  label_from(g, first, QT_TENSOR_SIGMA);
+  if (s->phonons) {
+    const qt_phonon_sum_spec spec = {.frequencies = 1, .first = w};
+    const weir_value t = qt_phonon_sum_at(g, green, green, p.gradient, p.atom, &spec, WEIR_WHERE);
+
+    qt_cut_nowhere(cuts, g, t);
+    weir_output(g, qt_self_energy_names[QT_EMISSION], weir_scale(g, t, -s->spin * unit_of(s)));
+    label_from(g, first, QT_TENSOR_PI);
+  }
+}
+
+weir_status qt_self_energy_frequency_graph(const qt_self_energy_spec *s, int64_t frequency,
+                                           qt_cuts *cuts, weir_graph **out)
+{
+  WEIR_TRY(weir_graph_create(out));
+  build_frequency(*out, s, frequency, cuts);
+  return made(cuts, out);
+}
+
 /* What a graph computes. */
-typedef enum kind { WHOLE, RANGE, PAIRS, RETARDED } kind;
+typedef enum kind { WHOLE, RANGE, PAIRS, RETARDED, COUPLINGS } kind;
 
 static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_range *a,
                         qt_cuts *cuts, weir_graph **out)
@@ -317,6 +383,12 @@ static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_ran
     const weir_value sigma = input(g, s, QT_SIGMA, all, cuts);
 
     (void)result(g, QT_SIGMA_RETARDED, qt_retarded_build(g, sigma, s->retarded, cuts), cuts);
+    label_from(g, 0, QT_TENSOR_SIGMA);
+  } else if (of == COUPLINGS) {
+    part p = lists(g, s, cuts);
+
+    read_phonons(g, s, &p);
+    weir_output(g, qt_self_energy_names[QT_COUPLING], couplings_of(g, s, &p));
   } else {
     const part p = of == WHOLE ? whole(g, s, cuts) : part_of(g, s, a, cuts);
     const weir_value c = couplings_of(g, s, &p);
@@ -331,15 +403,7 @@ static weir_status make(const qt_self_energy_spec *s, kind of, const qt_atom_ran
       }
     }
   }
-  const weir_status status = weir_graph_status(g);
-
-  if (status != WEIR_OK) {
-    weir_graph_destroy(out);
-  }
-  if (status != WEIR_OK && cuts != NULL) {
-    qt_cuts_fini(cuts);
-  }
-  return status;
+  return made(cuts, out);
 }
 
 weir_status qt_self_energy_graph(const qt_self_energy_spec *s, qt_cuts *cuts, weir_graph **out)
@@ -362,4 +426,10 @@ weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_cuts 
                                           weir_graph **out)
 {
   return make(s, RETARDED, NULL, cuts, out);
+}
+
+weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+                                          weir_graph **out)
+{
+  return make(s, COUPLINGS, NULL, cuts, out);
 }

@@ -28,28 +28,32 @@
 /* The sum above without -i / N_q dE / 2 pi, for phonons taken up (sign -1) or given away (1): a
  * plain product, with (nabla_j H_al)^H = -nabla_j H_la. */
 typedef struct qt_electron_sum_spec {
-  int32_t sign;
+  int64_t sign;
+  int64_t first; /* frequency that c begins with */
 } qt_electron_sum_spec;
 extern const weir_op_desc qt_op_electron_sum;
 /* green [2, k, energy, any atoms, orbital, orbital], gradient [atom, neighbour, direction, orbital,
  * orbital], c [2, q, frequency, atom, neighbour, direction, direction], atom i32 [atom, neighbour],
  * numbers of atoms of green. Result: as green, of the atoms of the lists. */
 weir_value qt_electron_sum_at(weir_graph *g, weir_value green, weir_value gradient, weir_value c,
-                              weir_value atom, int32_t sign, const char *where);
-#define qt_electron_sum(g, green, gradient, c, atom, sign) \
-  qt_electron_sum_at(g, green, gradient, c, atom, sign, WEIR_WHERE)
+                              weir_value atom, const qt_electron_sum_spec *spec, const char *where);
+#define qt_electron_sum(g, green, gradient, c, atom, plus_or_minus)                               \
+  qt_electron_sum_at(g, green, gradient, c, atom, &(qt_electron_sum_spec){.sign = plus_or_minus}, \
+                     WEIR_WHERE)
 
 /* t above without -s / N_k dE / 2 pi, likewise. */
 typedef struct qt_phonon_sum_spec {
   int64_t frequencies;
+  int64_t first; /* of them */
 } qt_phonon_sum_spec;
 extern const weir_op_desc qt_op_phonon_sum;
 /* Operands as above; own: G of the atoms of the lists alone. Result: [2, k, frequency, atom,
  * neighbour, direction, direction]. */
 weir_value qt_phonon_sum_at(weir_graph *g, weir_value green, weir_value own, weir_value gradient,
-                            weir_value atom, int64_t frequencies, const char *where);
-#define qt_phonon_sum(g, green, own, gradient, atom, frequencies) \
-  qt_phonon_sum_at(g, green, own, gradient, atom, frequencies, WEIR_WHERE)
+                            weir_value atom, const qt_phonon_sum_spec *spec, const char *where);
+#define qt_phonon_sum(g, green, own, gradient, atom, number)                                    \
+  qt_phonon_sum_at(g, green, own, gradient, atom, &(qt_phonon_sum_spec){.frequencies = number}, \
+                   WEIR_WHERE)
 
 /* ---- All of it ---- */
 
@@ -145,6 +149,12 @@ weir_status qt_self_energy_pair_graph(const qt_self_energy_spec *s, qt_cuts *cut
 /* That of Sigma^R of a Sigma of all atoms. Fails: likewise. */
 weir_status qt_self_energy_retarded_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
                                           weir_graph **out) WEIR_CHECKED;
+/* Of ranks that compute them frequency by frequency (qt_tiles.by_frequency): C; of one frequency
+ * its part of Sigma, and t, of that frequency alone, whole on every rank. Both fail: likewise. */
+weir_status qt_self_energy_coupling_graph(const qt_self_energy_spec *s, qt_cuts *cuts,
+                                          weir_graph **out) WEIR_CHECKED;
+weir_status qt_self_energy_frequency_graph(const qt_self_energy_spec *s, int64_t frequency,
+                                           qt_cuts *cuts, weir_graph **out) WEIR_CHECKED;
 extern const char qt_self_energy_atom[], qt_self_energy_gradient[]; /* names of those inputs */
 /* Shape of an array of so many atoms. */
 weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_energy_array which,
@@ -153,9 +163,10 @@ weir_array_desc qt_self_energy_desc_of(const qt_self_energy_spec *s, qt_self_ene
 /* The plan of all atoms or of ranges of them (self_energy_plan.c); owned. */
 typedef struct qt_self_energy {
   qt_self_energy_spec spec;
-  weir_plan *plan, *pairs;                 /* pairs: of Pihat, where ranges have t */
+  weir_plan *plan, *pairs;                 /* pairs: of Pihat, where parts have t  */
   qt_atom_range range;                     /* all zero: all atoms at once          */
-  weir_tensor part[QT_SELF_ENERGY_ARRAYS]; /* of a range                           */
+  weir_plan **of_frequency, *retarded;     /* [n_frequencies] by_frequency, after `plan` of C */
+  weir_tensor part[QT_SELF_ENERGY_ARRAYS]; /* of a range, or of a frequency        */
 } qt_self_energy;
 /* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;

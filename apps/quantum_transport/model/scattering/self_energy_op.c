@@ -61,12 +61,12 @@ static void map(weir_operand *o, const weir_array_desc *d, const int *dim)
   }
 }
 
-/* G of the atom that the lists name, `sign` times (frequency + 1) energies away, absent beyond the
- * grid, and as many momenta q. */
-static void move(weir_operand *g, int frequency, int q, int sign)
+/* G of the atom that the lists name, `sign` times (first + frequency + 1) energies away, absent
+ * beyond the grid, and as many momenta q. */
+static void move(weir_operand *g, int frequency, int q, int sign, int64_t first)
 {
   g->index[G_ENERGY].coef[frequency] = sign;
-  g->index[G_ENERGY].offset = sign;
+  g->index[G_ENERGY].offset = sign * (first + 1);
   g->index[G_ENERGY].border = WEIR_BORDER_ABSENT;
   g->index[G_K].coef[q] = sign;
   g->index[G_K].border = WEIR_BORDER_WRAP;
@@ -123,7 +123,8 @@ static weir_status electron_infer(const weir_op_args *args, weir_array_desc *out
 static weir_status electron_access(const weir_op_args *args, weir_access *a)
 {
   enum { X, K, E, A, M, N, Q, B, I, J, P, R, W };
-  const int sign = ((const qt_electron_sum_spec *)args->spec)->sign;
+  const qt_electron_sum_spec *spec = args->spec;
+  const int sign = spec->sign < 0 ? -1 : 1;
   const int64_t *h = args->in[LEFT].shape, *c = args->in[OTHER].shape;
   const int64_t summed[] = {c[P_K],   h[H_NEIGHBOUR], h[H_DIRECTION], h[H_DIRECTION],
                             h[H_ROW], h[H_ROW],       c[P_FREQUENCY]};
@@ -141,7 +142,7 @@ static weir_status electron_access(const weir_op_args *args, weir_access *a)
   map(&a->in[RIGHT], &args->in[RIGHT], (const int[]){A, B, J, N, R});
   map(&a->in[ATOMS], &args->in[ATOMS], (const int[]){A, B});
   map(&a->out[0], &args->out[0], (const int[]){X, K, E, A, M, N});
-  move(&a->in[GREEN], W, Q, sign);
+  move(&a->in[GREEN], W, Q, sign, spec->first);
   if (sign > 0) {
     exchange(&a->in[OTHER], X);
   }
@@ -159,12 +160,12 @@ const weir_op_desc qt_op_electron_sum = {
 };
 
 weir_value qt_electron_sum_at(weir_graph *g, weir_value green, weir_value gradient, weir_value c,
-                              weir_value atom, int32_t sign, const char *where)
+                              weir_value atom, const qt_electron_sum_spec *spec, const char *where)
 {
   const weir_value in[INPUTS] = {
       [GREEN] = green, [OTHER] = c, [LEFT] = gradient, [RIGHT] = gradient, [ATOMS] = atom};
 
-  return weir_graph_add(g, &qt_op_electron_sum, &(qt_electron_sum_spec){sign}, in, INPUTS, where);
+  return weir_graph_add(g, &qt_op_electron_sum, spec, in, INPUTS, where);
 }
 
 /* ---- Phonons ---- */
@@ -208,7 +209,7 @@ static weir_status phonon_access(const weir_op_args *args, weir_access *a)
   map(&a->in[RIGHT], &args->in[RIGHT], (const int[]){A, B, J, N, R});
   map(&a->in[ATOMS], &args->in[ATOMS], (const int[]){A, B});
   map(&a->out[0], &args->out[0], (const int[]){X, Q, W, A, B, I, J});
-  move(&a->in[GREEN], W, Q, 1);
+  move(&a->in[GREEN], W, Q, 1, ((const qt_phonon_sum_spec *)args->spec)->first);
   exchange(&a->in[OTHER], X);
   sum_up(a);
   return WEIR_OK;
@@ -224,11 +225,10 @@ const weir_op_desc qt_op_phonon_sum = {
 };
 
 weir_value qt_phonon_sum_at(weir_graph *g, weir_value green, weir_value own, weir_value gradient,
-                            weir_value atom, int64_t frequencies, const char *where)
+                            weir_value atom, const qt_phonon_sum_spec *spec, const char *where)
 {
   const weir_value in[INPUTS] = {
       [GREEN] = green, [OTHER] = own, [LEFT] = gradient, [RIGHT] = gradient, [ATOMS] = atom};
 
-  return weir_graph_add(g, &qt_op_phonon_sum, &(qt_phonon_sum_spec){frequencies}, in, INPUTS,
-                        where);
+  return weir_graph_add(g, &qt_op_phonon_sum, spec, in, INPUTS, where);
 }

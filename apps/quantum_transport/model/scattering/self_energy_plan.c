@@ -219,7 +219,7 @@ weir_status qt_self_energy_atoms_at_once(const qt_self_energy_spec *s, int64_t *
   double bytes = 0;
 
   *out = all;
-  if (s->memory == 0 || (s->tiles != NULL && s->tiles->atoms > 1)) {
+  if (s->memory == 0 || (s->tiles != NULL && (s->tiles->atoms > 1 || s->tiles->by_frequency))) {
     return WEIR_OK;
   }
   WEIR_TRY(plan_whole(s, true, &whole));
@@ -262,6 +262,139 @@ static weir_status create_ranges(qt_self_energy *e, int64_t n_at_once)
   return s->phonons ? plan_pairs(s, false, &e->pairs) : WEIR_OK;
 }
 
+/* ---- Frequency by frequency ---- */
+
+static weir_status plan_frequency(const qt_self_energy_spec *s, int64_t frequency, weir_plan **out)
+{
+  shared_graph graph;
+  qt_cuts *cuts = cuts_of(s, false, &graph);
+
+  return plan(s, &graph, qt_self_energy_frequency_graph(s, frequency, cuts, &graph.g), false, out);
+}
+
+static weir_status plan_couplings(const qt_self_energy_spec *s, weir_plan **out)
+{
+  shared_graph graph;
+  qt_cuts *cuts = cuts_of(s, false, &graph);
+
+  return plan(s, &graph, qt_self_energy_coupling_graph(s, cuts, &graph.g), false, out);
+}
+
+static weir_status plan_retarded(const qt_self_energy_spec *s, weir_plan **out)
+{
+  shared_graph graph;
+  qt_cuts *cuts = cuts_of(s, false, &graph);
+
+  return plan(s, &graph, qt_self_energy_retarded_graph(s, cuts, &graph.g), false, out);
+}
+
+/* Pihat of t. */
+static weir_status run_pairs(const qt_self_energy *s, weir_tensor *tensors)
+{
+  const weir_binding bindings[] = {{qt_self_energy_names[QT_EMISSION], &tensors[QT_EMISSION]},
+                                   {qt_self_energy_names[QT_PI_SELF], &tensors[QT_PI_SELF]},
+                                   {qt_self_energy_names[QT_PI_PAIR], &tensors[QT_PI_PAIR]}};
+
+  return weir_plan_run(s->pairs, bindings, 3);
+}
+
+/* C of this rank's points, and what a frequency gives: of Sigma at its points, and t. */
+static weir_status allocate_frequency(qt_self_energy *e)
+{
+  static const qt_self_energy_array arrays[] = {QT_SIGMA, QT_COUPLING, QT_EMISSION};
+  const qt_self_energy_spec *s = &e->spec;
+
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    weir_array_desc d = qt_self_energy_own_desc(s, arrays[i]);
+
+    if (arrays[i] == QT_EMISSION) {
+      d = qt_self_energy_desc(s, QT_EMISSION);
+      d.shape[2] = 1;
+    }
+    WEIR_TRY(weir_tensor_init(&e->part[arrays[i]], d.dtype, d.rank, d.shape));
+  }
+  return weir_alloc(s->n_frequencies, sizeof *e->of_frequency, (void **)&e->of_frequency);
+}
+
+static weir_status create_frequencies(qt_self_energy *e)
+{
+  const qt_self_energy_spec *s = &e->spec;
+
+  WEIR_TRY(qt_ranks_agree(comm_of(s), allocate_frequency(e)));
+  WEIR_TRY(plan_couplings(s, &e->plan));
+  for (int64_t w = 0; w < s->n_frequencies; w++) {
+    WEIR_TRY(plan_frequency(s, w, &e->of_frequency[w]));
+  }
+  WEIR_TRY(plan_retarded(s, &e->retarded));
+  return s->phonons ? plan_pairs(s, false, &e->pairs) : WEIR_OK;
+}
+
+/* Copies t of frequency w, which is whole, to this rank's points. */
+static void take_emission(const qt_self_energy *e, int64_t w, weir_tensor *to)
+{
+  const qt_point_box own = qt_self_energy_points(&e->spec, QT_POINTS_OF_PHONONS);
+  const int64_t n_k = own.k[1] - own.k[0], n_w = own.e[1] - own.e[0];
+  const int64_t row = weir_tensor_count(&e->part[QT_EMISSION]) / 2 / e->spec.n_k;
+  const weir_c128 *from = e->part[QT_EMISSION].data;
+
+  for (int64_t i = 0; i < 2 * n_k && w >= own.e[0] && w < own.e[1]; i++) {
+    const int64_t half = i / n_k, k = i % n_k;
+
+    memcpy((weir_c128 *)to->data + (i * n_w + w - own.e[0]) * row,
+           from + (half * e->spec.n_k + own.k[0] + k) * row, (size_t)row * sizeof *from);
+  }
+}
+
+static weir_status run_frequency(qt_self_energy *e, int64_t w, weir_tensor *tensors)
+{
+  const weir_binding bindings[] = {
+      {qt_self_energy_names[QT_GREEN], &tensors[QT_GREEN]},
+      {qt_self_energy_names[QT_COUPLING], &e->part[QT_COUPLING]},
+      {qt_self_energy_names[QT_SIGMA], &e->part[QT_SIGMA]},
+      {qt_self_energy_names[QT_EMISSION], &e->part[QT_EMISSION]},
+  };
+  const weir_c128 *from = e->part[QT_SIGMA].data;
+  weir_c128 *sigma = tensors[QT_SIGMA].data;
+
+  WEIR_TRY(weir_plan_run(e->of_frequency[w], bindings, e->spec.phonons ? 4 : 3));
+  for (int64_t i = 0; i < weir_tensor_count(&tensors[QT_SIGMA]); i++) {
+    sigma[i].re = from[i].re + (w > 0 ? sigma[i].re : 0);
+    sigma[i].im = from[i].im + (w > 0 ? sigma[i].im : 0);
+  }
+  if (e->spec.phonons) {
+    take_emission(e, w, &tensors[QT_EMISSION]);
+  }
+  return WEIR_OK;
+}
+
+static weir_status run_frequencies(qt_self_energy *e, weir_tensor *tensors)
+{
+  const weir_tensor *coupling = &e->part[QT_COUPLING];
+  const weir_binding phonons[] = {
+      {qt_self_energy_names[QT_PHONON_SELF], &tensors[QT_PHONON_SELF]},
+      {qt_self_energy_names[QT_PHONON_PAIR], &tensors[QT_PHONON_PAIR]},
+      {qt_self_energy_names[QT_COUPLING], &e->part[QT_COUPLING]},
+  };
+  const weir_binding retarded[] = {
+      {qt_self_energy_names[QT_SIGMA], &tensors[QT_SIGMA]},
+      {qt_self_energy_names[QT_SIGMA_RETARDED], &tensors[QT_SIGMA_RETARDED]},
+  };
+
+  WEIR_TRY(weir_plan_run(e->plan, phonons, 3));
+  for (int64_t w = 0; w < e->spec.n_frequencies; w++) {
+    WEIR_TRY(run_frequency(e, w, tensors));
+  }
+  WEIR_TRY(weir_plan_run(e->retarded, retarded, 2));
+  if (!e->spec.phonons) {
+    return WEIR_OK;
+  }
+  if (weir_tensor_count(coupling) > 0) {
+    memcpy(tensors[QT_COUPLING].data, coupling->data,
+           (size_t)weir_tensor_count(coupling) * sizeof(weir_c128));
+  }
+  return run_pairs(e, tensors);
+}
+
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out)
 {
   qt_self_energy e = {.spec = *s};
@@ -269,8 +402,9 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
 
   *out = (qt_self_energy){.plan = NULL};
   WEIR_TRY(qt_self_energy_atoms_at_once(s, &n));
-  const weir_status status =
-      n < s->neighbours->n_atoms ? create_ranges(&e, n) : plan_whole(s, false, &e.plan);
+  const weir_status status = s->tiles != NULL && s->tiles->by_frequency ? create_frequencies(&e)
+                             : n < s->neighbours->n_atoms               ? create_ranges(&e, n)
+                                                          : plan_whole(s, false, &e.plan);
 
   if (status != WEIR_OK) {
     qt_self_energy_fini(&e);
@@ -282,11 +416,8 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
 
 weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s, qt_self_energy *out)
 {
-  shared_graph graph;
-  qt_cuts *cuts = cuts_of(s, false, &graph);
-
   *out = (qt_self_energy){.plan = NULL};
-  WEIR_TRY(plan(s, &graph, qt_self_energy_retarded_graph(s, cuts, &graph.g), false, &out->plan));
+  WEIR_TRY(plan_retarded(s, &out->plan));
   out->spec = *s;
   return WEIR_OK;
 }
@@ -295,6 +426,11 @@ void qt_self_energy_fini(qt_self_energy *s)
 {
   weir_plan_destroy(&s->plan);
   weir_plan_destroy(&s->pairs);
+  weir_plan_destroy(&s->retarded);
+  for (int64_t w = 0; w < s->spec.n_frequencies && s->of_frequency != NULL; w++) {
+    weir_plan_destroy(&s->of_frequency[w]);
+  }
+  weir_free(&s->of_frequency);
   qt_atom_range_fini(&s->range);
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     weir_tensor_fini(&s->part[i]);
@@ -358,14 +494,10 @@ static weir_status run_range(qt_self_energy *s, int64_t r, weir_tensor *tensors)
 
 static weir_status run_ranges(qt_self_energy *s, weir_tensor *tensors)
 {
-  const weir_binding bindings[] = {{qt_self_energy_names[QT_EMISSION], &tensors[QT_EMISSION]},
-                                   {qt_self_energy_names[QT_PI_SELF], &tensors[QT_PI_SELF]},
-                                   {qt_self_energy_names[QT_PI_PAIR], &tensors[QT_PI_PAIR]}};
-
   for (int64_t r = 0; r < s->range.n_ranges; r++) {
     WEIR_TRY(run_range(s, r, tensors));
   }
-  return s->spec.phonons ? weir_plan_run(s->pairs, bindings, 3) : WEIR_OK;
+  return s->spec.phonons ? run_pairs(s, tensors) : WEIR_OK;
 }
 
 weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors)
@@ -373,6 +505,9 @@ weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors)
   weir_binding bindings[QT_SELF_ENERGY_ARRAYS];
   int n = 0;
 
+  if (s->of_frequency != NULL) {
+    return run_frequencies(s, tensors);
+  }
   if (s->range.n > 0) {
     return run_ranges(s, tensors);
   }

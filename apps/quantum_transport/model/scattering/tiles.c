@@ -106,12 +106,21 @@ void qt_cut_points(qt_cuts *c, weir_graph *g, weir_value v, int dim, int kind)
   }
 }
 
+void qt_cut_nowhere(qt_cuts *c, weir_graph *g, weir_value v)
+{
+  if (c != NULL && c->n == QT_MOST_CUTS) {
+    (void)weir_graph_fail(g, WEIR_ERR_MEMORY);
+  } else if (c != NULL && weir_value_desc(g, v) != NULL) {
+    c->cut[c->n++] = (weir_cut){.array = weir_value_array(g, v), .dim = -1};
+  }
+}
+
 void qt_cut_tile(qt_cuts *c, weir_graph *g, weir_value v, int atom, int energy)
 {
   if (c != NULL) {
     cut(c, g, v, atom, ALONG_ATOMS, false, c->tiles->atoms);
-    if (energy < 0 && c->tiles->atoms == 1 && c->n < QT_MOST_CUTS) { /* whole on every rank */
-      c->cut[c->n++] = (weir_cut){.array = weir_value_array(g, v), .dim = -1};
+    if (energy < 0 && c->tiles->atoms == 1) {
+      qt_cut_nowhere(c, g, v);
     } else if (energy >= 0) {
       cut(c, g, v, energy, ALONG_ENERGIES, false, c->tiles->energies);
     }

@@ -25,6 +25,8 @@ typedef struct qt_tiles {
   weir_comm *comm;             /* NULL: nothing is run, bytes are predicted at most           */
   int ranks, atoms, energies;  /* ranges of atoms (T_A) and of energies (T_E)                 */
   int momenta[QT_POINT_KINDS]; /* ranges of wave vectors of points, the others are of energies */
+  bool by_frequency;           /* no tiles: self-energies stay with their points, where G, C and t
+                                  move for one frequency after another; atoms 1 */
 } qt_tiles;
 /* Ranges of wave vectors for ranks that have as few points as can be; atoms divides ranks. */
 qt_tiles qt_tiles_of(int ranks, int atoms, int64_t n_k, int64_t n_energies, int64_t n_frequencies);
@@ -47,6 +49,8 @@ weir_grid qt_cuts_grid(const qt_cuts *c);
 void qt_cut_points(qt_cuts *c, weir_graph *g, weir_value v, int dim, int kind);
 /* By tile: dimensions of atoms and of energies; energy -1: each rank has all it sums over. */
 void qt_cut_tile(qt_cuts *c, weir_graph *g, weir_value v, int atom, int energy);
+/* Not at all: every rank has all of it. */
+void qt_cut_nowhere(qt_cuts *c, weir_graph *g, weir_value v);
 /* By atoms alone, among all ranks. */
 void qt_cut_atoms(qt_cuts *c, weir_graph *g, weir_value v, int atom);
 

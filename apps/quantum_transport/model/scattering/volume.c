@@ -26,7 +26,9 @@ static int tensor_of(const char *name)
     int tensor;
   } inputs[] = {{QT_GREEN, QT_TENSOR_GREEN},
                 {QT_PHONON_SELF, QT_TENSOR_PHONONS},
-                {QT_PHONON_PAIR, QT_TENSOR_PHONONS}};
+                {QT_PHONON_PAIR, QT_TENSOR_PHONONS},
+                {QT_COUPLING, QT_TENSOR_PHONONS},
+                {QT_SIGMA, QT_TENSOR_SIGMA}};
 
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
     if (strcmp(name, qt_self_energy_names[inputs[i].input]) == 0) {
@@ -126,6 +128,22 @@ static weir_status add_ranges(const qt_self_energy_spec *s, const qt_tiles *t, i
   return WEIR_OK;
 }
 
+/* C of one frequency after another; the rest moves nothing but for Hilbert transforms. */
+static weir_status add_frequencies(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
+{
+  qt_cuts cuts = {.tiles = t};
+  weir_graph *g = NULL;
+  weir_status status = qt_self_energy_retarded_graph(s, &cuts, &g);
+
+  WEIR_TRY(add_graph(g, &cuts, status, 1, out));
+  for (int64_t w = 0; w < s->n_frequencies; w++) {
+    g = NULL;
+    status = qt_self_energy_frequency_graph(s, w, &cuts, &g);
+    WEIR_TRY(add_graph(g, &cuts, status, 1, out));
+  }
+  return WEIR_OK;
+}
+
 weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
 {
   qt_self_energy_spec of_tiles = *s;
@@ -135,6 +153,9 @@ weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, 
 
   of_tiles.tiles = t;
   *out = (qt_volume){.bytes = {0}};
+  if (t->by_frequency) {
+    return add_frequencies(s, t, out);
+  }
   WEIR_TRY(qt_self_energy_atoms_at_once(&of_tiles, &n));
   if (n < s->neighbours->n_atoms) {
     return add_ranges(s, t, n, out);
@@ -161,6 +182,10 @@ qt_volume qt_volume_of_plans(const qt_self_energy *s)
 
   add_plan(s->plan, s->range.n > 0 ? (double)s->range.n_ranges : 1, sharers, &v);
   add_plan(s->pairs, 1, sharers, &v);
+  add_plan(s->retarded, 1, sharers, &v);
+  for (int64_t w = 0; w < s->spec.n_frequencies && s->of_frequency != NULL; w++) {
+    add_plan(s->of_frequency[w], 1, sharers, &v);
+  }
   return v;
 }
 
