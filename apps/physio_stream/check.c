@@ -110,12 +110,23 @@ static weir_status check_eval(const ps_cfg *cfg)
 {
   const bool some = cfg->eval.reference[0] != 0 || cfg->eval.test[0] != 0;
   const ps_pair *const pair = cfg->eval.pairs.items;
+  const bool suffixes = cfg->eval.annotators.reference[0] != 0 && cfg->eval.annotators.test[0] != 0;
 
+  if (cfg->eval.records.count > 0) {
+    return some || cfg->eval.pairs.count > 0
+               ? weir_fail(WEIR_ERR_CONFIG, "eval.records names what is scored, and "
+                                            "eval.reference, eval.test or eval.pairs do too: only "
+                                            "one of them can be scored")
+           : !suffixes ? weir_fail(WEIR_ERR_CONFIG, "eval.annotators: neither suffix can be empty")
+                       : WEIR_OK;
+  }
   if ((some || cfg->eval.pairs.count == 0) &&
       (cfg->eval.reference[0] == 0 || cfg->eval.test[0] == 0)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.%s names no annotation file: give one with its suffix (RECORD.atr)",
-                     cfg->eval.reference[0] == 0 ? "reference" : "test");
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "eval.%s names no annotation file: give one with its suffix (RECORD.atr), or a whole "
+        "database by eval.records",
+        cfg->eval.reference[0] == 0 ? "reference" : "test");
   }
   for (int64_t i = 0; i < cfg->eval.pairs.count; i++) {
     if (pair[i].reference[0] == 0 || pair[i].test[0] == 0) {

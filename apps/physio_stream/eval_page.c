@@ -58,8 +58,18 @@ static weir_status add_run(weir_report *r, const char *test)
   return status;
 }
 
+static weir_status add_records(weir_report *r, const ps_eval_table *records)
+{
+  WEIR_TRY(weir_report_heading(r, "Records"));
+  WEIR_TRY(weir_cells_report(records->cells, r, "records", records->columns, records->head));
+  return weir_report_text(r, "reference, test: beats of each file; hr: mean heart rate, 60 s over "
+                             "the mean of the intervals that count, of the reference and of the "
+                             "test; sdnn, rmssd: their variability, as under Rhythm.");
+}
+
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
-                         const ps_eval_table *scores, const ps_eval_table *rhythm)
+                         const ps_eval_table *scores, const ps_eval_table *rhythm,
+                         const ps_eval_table *records)
 {
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
@@ -80,6 +90,9 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
                                     "of the intervals between matched beats. gross: of the beats "
                                     "of all records; average: mean of the records' figures."),
                 done);
+  if (n > 1) {
+    WEIR_TRY_GOTO(add_records(r, records), done);
+  }
   WEIR_TRY_GOTO(ps_eval_strips(r, cfg, s, n), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
   WEIR_TRY_GOTO(weir_cells_report(rhythm->cells, r, "hrv", rhythm->columns, rhythm->head), done);

@@ -3,11 +3,20 @@
 #ifndef PS_EVAL_PAGE_H
 #define PS_EVAL_PAGE_H
 #include "eval/beats.h"
+#include "model/hrv.h"
 #include "report/weir_report.h"
 #include "verbs.h"
 
 /* After every beat. */
 #define PS_FAR (INT64_MAX / 8)
+
+/* What is measured of the intervals of one annotation file. */
+typedef struct ps_measures {
+  int64_t beats;
+  ps_hrv_times times;
+  ps_hrv_bands bands;
+  const char *types, *gaps; /* PS_TYPES_*, PS_GAPS_* */
+} ps_measures;
 
 /* What one pair of files gives. */
 typedef struct ps_scored {
@@ -19,6 +28,7 @@ typedef struct ps_scored {
   ps_score_error *errors; /* [score.fn + score.fp], owned            */
   ps_breaks gaps;         /* where the record has no signal, owned   */
   bool has_signal;        /* the record tells of gaps                */
+  ps_measures rhythm[2];  /* of reference and test                   */
 } ps_scored;
 
 /* Behind the last folder of a path. Borrowed. */
@@ -45,7 +55,9 @@ typedef struct ps_eval_table {
   int columns;
   const char *const *head;
 } ps_eval_table;
-/* DIR/report.html of n records with the tables of scores and of rhythm. Fails: as weir_report_*. */
+/* DIR/report.html of n records with the tables of scores, of rhythm and of records (one line each).
+ * Fails: as weir_report_*. */
 weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s, int64_t n,
-                         const ps_eval_table *scores, const ps_eval_table *rhythm) WEIR_CHECKED;
+                         const ps_eval_table *scores, const ps_eval_table *rhythm,
+                         const ps_eval_table *records) WEIR_CHECKED;
 #endif

@@ -36,6 +36,17 @@ const weir_opt ps_options[] = {
     WEIR_OPT_LIST(ps_cfg, eval.pairs, ps_pair, pair_options, 100000,
                   "more such pairs: scored each and together (gross: of all beats; average: of the "
                   "records' figures)"),
+    WEIR_OPT_STRING_LIST(
+        ps_cfg, eval.records, "",
+        "records, or files RECORDS that list some, in place of pairs: of each, the "
+        "true beats lie beside it (eval.annotators.reference), those to score in "
+        "eval.folder"),
+    WEIR_OPT_PATH(ps_cfg, eval.folder, "",
+                  "folder with the beats of eval.records: DIR/NAME/NAME.qrs, as a run over "
+                  "input.records writes them, or DIR/NAME.qrs; empty: beside each record"),
+    WEIR_OPT_STRING(ps_cfg, eval.annotators.reference, "atr",
+                    "suffix of the annotation files of eval.records that are the reference"),
+    WEIR_OPT_STRING(ps_cfg, eval.annotators.test, "qrs", "suffix of those that are scored"),
     WEIR_OPT_REAL(ps_cfg, eval.fs, 0, 0, 1e6, "1/s",
                   "unit of time of annotations whose record has no header; 0: the header says"),
     WEIR_OPT_INT(ps_cfg, eval.strips, 8, 0, 1000, "1",

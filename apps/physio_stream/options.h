@@ -44,10 +44,15 @@ typedef struct ps_cfg {
   struct {
     const char *reference, *test; /* annotation files                             */
     weir_struct_list pairs;       /* of ps_pair: more of them, scored together    */
-    double start, window;         /* s, see ps_score_opts                         */
-    double fs;                    /* 1/s, clock of references without a header; 0 */
-    int64_t strips;               /* drawn around errors at most                  */
-    ps_hrv_opts nn;               /* how intervals are measured                   */
+    weir_string_list records;     /* or records whose beats lie in `folder`       */
+    const char *folder;           /* "": beside each record                       */
+    struct {
+      const char *reference, *test; /* suffixes of their annotation files        */
+    } annotators;
+    double start, window; /* s, see ps_score_opts                         */
+    double fs;            /* 1/s, clock of references without a header; 0 */
+    int64_t strips;       /* drawn around errors at most                  */
+    ps_hrv_opts nn;       /* how intervals are measured                   */
   } eval;
   ps_convert_opts convert;
   ps_site_opts site;

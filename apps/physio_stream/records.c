@@ -7,9 +7,8 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "device/weir_parallel.h"
+#include "records_list.h"
 #include "records_pool.h"
-
-enum { LIST_LIMIT = 16 << 20 };
 
 typedef struct job {
   const ps_one *all;
@@ -33,100 +32,6 @@ weir_status ps_one_add(const ps_one *one, const ps_pool_row *row)
 ps_share ps_records_share(int64_t i, int ranks, int workers)
 {
   return (ps_share){.rank = (int)(i % ranks), .worker = (int)(i / ranks % workers)};
-}
-
-/* What follows the last '/', without ".hea". */
-static weir_status name_of(const char *path, char **name)
-{
-  const char *slash = strrchr(path, '/');
-
-  WEIR_TRY(weir_strdup(slash == NULL ? path : slash + 1, name));
-  char *suffix = strstr(*name, ".hea");
-
-  if (suffix != NULL && suffix[4] == 0) {
-    *suffix = 0;
-  }
-  return WEIR_OK;
-}
-
-static weir_status add_record(ps_records *list, const char *path)
-{
-  WEIR_TRY(weir_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items));
-  ps_record *r = &list->items[list->count++];
-
-  WEIR_TRY(weir_strdup(path, &r->path));
-  WEIR_TRY(name_of(path, &r->name));
-  if (r->name[0] == 0 || r->name[0] == '.') {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "input.records: '%s' ends in '%s', which cannot be the name of its folder of "
-                     "results: give the path of a recording",
-                     path, r->name);
-  }
-  for (int64_t i = 0; i < list->count - 1; i++) {
-    if (strcmp(list->items[i].name, r->name) == 0) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "input.records: %s and %s would share the folder %s: run them apart",
-                       list->items[i].path, path, r->name);
-    }
-  }
-  return WEIR_OK;
-}
-
-/* A file RECORDS, as PhysioNet has it: a line a record, relative to its folder. */
-static weir_status add_line(ps_records *list, const char *file, char *line, int number)
-{
-  char path[PS_PATH];
-  const char *slash = strrchr(file, '/');
-
-  line += strspn(line, " \t");
-  line[strcspn(line, " \t\r")] = 0;
-  if (line[0] == 0 || line[0] == '#') {
-    return WEIR_OK;
-  }
-  if (line[0] == '/' || strstr(line, "..") != NULL) {
-    return weir_fail(WEIR_ERR_DATA, "%s:%d: '%s' leads out of the folder of the list", file, number,
-                     line);
-  }
-  const int n = snprintf(path, sizeof path, "%.*s%s", slash == NULL ? 0 : (int)(slash - file) + 1,
-                         file, line);
-  if (n < 0 || n >= (int)sizeof path) {
-    return weir_fail(WEIR_ERR_DATA, "%s:%d: the path is too long", file, number);
-  }
-  return add_record(list, path);
-}
-
-static weir_status add_list(ps_records *list, const char *file)
-{
-  char *text = NULL;
-  int64_t size = 0;
-  weir_status status = WEIR_OK;
-  int number = 0;
-
-  WEIR_TRY(weir_file_read(file, LIST_LIMIT, &text, &size));
-  for (char *line = text + weir_text_mark(text, size), *next; line != NULL; line = next) {
-    next = strchr(line, '\n');
-    if (next != NULL) {
-      *next++ = 0;
-    }
-    WEIR_TRY_GOTO(add_line(list, file, line, ++number), done);
-  }
-done:
-  weir_free(&text);
-  return status;
-}
-
-static weir_status list_records(const weir_string_list *from, ps_records *list)
-{
-  for (int64_t i = 0; i < from->count; i++) {
-    const char *path = from->items[i], *slash = strrchr(path, '/');
-
-    WEIR_TRY(strcmp(slash == NULL ? path : slash + 1, "RECORDS") == 0 ? add_list(list, path)
-                                                                      : add_record(list, path));
-  }
-  if (list->count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "input.records names no recording");
-  }
-  return WEIR_OK;
 }
 
 /* The configuration of the recording `r` alone. */
@@ -235,16 +140,6 @@ static weir_status verdict(const ps_records *list)
                    (long long)failed, (long long)list->count, names);
 }
 
-static void destroy(ps_records *list)
-{
-  for (int64_t i = 0; i < list->count; i++) {
-    weir_free(&list->items[i].path);
-    weir_free(&list->items[i].name);
-    weir_free(&list->items[i].rows);
-  }
-  weir_free(&list->items);
-}
-
 static bool all_failed(const ps_records *list)
 {
   for (int64_t i = 0; i < list->count; i++) {
@@ -274,7 +169,7 @@ static weir_status accept_any(const ps_one *all, ps_records *list, ps_one_fn che
   char first[1024] = "";
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(list_records(&all->cfg->input.records, list));
+  WEIR_TRY(ps_records_list("input.records", &all->cfg->input.records, list));
   for (int64_t i = 0; i < list->count; i++) {
     const ps_cfg cfg = cfg_of(all->cfg, &list->items[i]);
     const weir_status one = check(&(ps_one){.cli = all->cli, .cfg = &cfg, .config = all->config});
@@ -297,7 +192,7 @@ weir_status ps_records_accept(const ps_one *all, ps_one_fn check)
   ps_records list = {0};
   const weir_status status = all->dir->waits ? accept_any(all, &list, check) : WEIR_OK;
 
-  destroy(&list);
+  ps_records_fini(&list);
   return status;
 }
 
@@ -305,7 +200,7 @@ weir_status ps_records_run(const ps_one *all, ps_one_fn run)
 {
   job j = {.all = all, .run = run};
   const int64_t threads = weir_threads_get(), ranks = weir_comm_size(all->comm);
-  weir_status status = list_records(&all->cfg->input.records, &j.records);
+  weir_status status = ps_records_list("input.records", &all->cfg->input.records, &j.records);
 
   WEIR_TRY_GOTO(weir_comm_agree(all->comm, status), done);
   weir_writer_remember(true); /* on every rank */
@@ -319,6 +214,6 @@ weir_status ps_records_run(const ps_one *all, ps_one_fn run)
   }
   WEIR_TRY_GOTO(weir_comm_agree(all->comm, status), done);
 done:
-  destroy(&j.records);
+  ps_records_fini(&j.records);
   return status;
 }

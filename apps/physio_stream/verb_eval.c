@@ -8,6 +8,7 @@
 #include "eval/beats.h"
 #include "eval_intervals.h"
 #include "eval_page.h"
+#include "eval_records.h"
 #include "io/weir_record.h"
 
 /* Path without the suffix behind its last folder. */
@@ -83,33 +84,26 @@ static const char *const hrv_head[HRV_COLUMNS] = {
     "segments",    "beat_types",    "gaps"};
 
 /* What is measured of the intervals of a side. */
-static weir_status add_measures(const ps_side *side, double rate, weir_cells *cells)
+static weir_status measure(const ps_side *side, double rate, ps_measures *out)
 {
   const double seconds = ps_hrv_span(side->v, side->n, rate);
   double *scratch = NULL;
 
   WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(&side->nn, side->n, seconds), sizeof *scratch,
                       (void **)&scratch));
-  const ps_hrv_times t = ps_hrv_time_domain(side->v, side->n, rate);
-  const ps_hrv_bands b = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch);
-  const double figures[] = {
-      t.mean, t.sd, t.sdann, t.rmssd, t.pnn50, b.vlf, b.lf, b.hf, b.hf > 0 ? b.lf / b.hf : NAN};
-
-  weir_cells_add(cells, "%lld", (long long)t.n);
-  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
-    add_number(cells, figures[k]);
-  }
-  weir_cells_add(cells, "%lld", (long long)t.segments);
+  *out = (ps_measures){.beats = side->beats,
+                       .times = ps_hrv_time_domain(side->v, side->n, rate),
+                       .bands = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch),
+                       .types = side->types,
+                       .gaps = side->gaps};
   weir_free(&scratch);
-  return cells->status;
+  return WEIR_OK;
 }
 
-/* One row: the rhythm of an annotation file. */
-static weir_status add_rhythm(const ps_cfg *cfg, const ps_scored *s, bool test, weir_cells *cells)
+/* The rhythm of an annotation file. */
+static weir_status measure_side(const ps_cfg *cfg, ps_scored *s, bool test)
 {
-  const char *file = ps_base_name(test ? s->files.test : s->files.reference);
   ps_side side = {0};
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(ps_side_read(cfg, s, test, &side));
   if (strcmp(side.gaps, PS_GAPS_UNKNOWN) == 0) {
@@ -118,17 +112,34 @@ static weir_status add_rhythm(const ps_cfg *cfg, const ps_scored *s, bool test, 
         "%s: gaps of the recording are unknown, so intervals across one count as rhythm in "
         "hrv.csv: put the signal of %s beside its annotations, or mark gaps in the file (code "
         "~, subtype -1 where one begins, 0 where it ends)",
-        file, ps_base_name(s->record));
+        ps_base_name(test ? s->files.test : s->files.reference), ps_base_name(s->record));
   }
-  weir_cells_add(cells, "%s", file);
-  weir_cells_add(cells, "%lld", (long long)side.beats);
-  WEIR_TRY_GOTO(add_measures(&side, (double)s->fs_num / (double)s->fs_den, cells), done);
-  weir_cells_add(cells, "%s", side.types);
-  weir_cells_add(cells, "%s", side.gaps);
-  status = cells->status;
-done:
+  const weir_status status =
+      measure(&side, (double)s->fs_num / (double)s->fs_den, &s->rhythm[test]);
+
   ps_side_fini(&side);
   return status;
+}
+
+/* One row of hrv.csv. */
+static void add_rhythm(const ps_scored *s, bool test, weir_cells *cells)
+{
+  const ps_measures *r = &s->rhythm[test];
+  const ps_hrv_times *t = &r->times;
+  const ps_hrv_bands *b = &r->bands;
+  const double figures[] = {t->mean,  t->sd,    t->sdann,
+                            t->rmssd, t->pnn50, b->vlf,
+                            b->lf,    b->hf,    b->hf > 0 ? b->lf / b->hf : NAN};
+
+  weir_cells_add(cells, "%s", ps_base_name(test ? s->files.test : s->files.reference));
+  weir_cells_add(cells, "%lld", (long long)r->beats);
+  weir_cells_add(cells, "%lld", (long long)t->n);
+  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
+    add_number(cells, figures[k]);
+  }
+  weir_cells_add(cells, "%lld", (long long)t->segments);
+  weir_cells_add(cells, "%s", r->types);
+  weir_cells_add(cells, "%s", r->gaps);
 }
 
 static weir_status need_file(const char *which, const char *path)
@@ -142,7 +153,7 @@ static weir_status need_file(const char *which, const char *path)
                    which, path);
 }
 
-static weir_status evaluate(const ps_cfg *cfg, ps_scored *s, weir_cells *rhythm)
+static weir_status evaluate(const ps_cfg *cfg, ps_scored *s)
 {
   ps_beats reference = {0}, test = {0};
   weir_record_clock clock = {0};
@@ -161,8 +172,8 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s, weir_cells *rhythm)
   ps_warn_of_beyond(s->files.test, &test);
   WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
   WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
-  WEIR_TRY_GOTO(add_rhythm(cfg, s, false, rhythm), done);
-  WEIR_TRY_GOTO(add_rhythm(cfg, s, true, rhythm), done);
+  WEIR_TRY_GOTO(measure_side(cfg, s, false), done);
+  WEIR_TRY_GOTO(measure_side(cfg, s, true), done);
 done:
   ps_beats_fini(&reference);
   ps_beats_fini(&test);
@@ -269,25 +280,73 @@ typedef struct session {
   ps_scored *s; /* [n] */
   const char **files;
   int64_t n;
-  weir_cells cells, rhythm;
+  ps_eval_list list; /* of eval.records */
+  weir_cells cells, rhythm, records;
 } session;
+
+static void set_pair(session *e, int64_t i, const ps_pair *files)
+{
+  e->s[i].files = *files;
+  without_suffix(files->reference, e->s[i].record, sizeof e->s[i].record);
+}
 
 static weir_status list_pairs(const ps_cfg *cfg, session *e)
 {
   const ps_pair *more = cfg->eval.pairs.items;
   const int single = cfg->eval.reference[0] != 0;
 
-  e->n = cfg->eval.pairs.count + single;
+  if (cfg->eval.records.count > 0) {
+    WEIR_TRY(ps_eval_list_read(cfg, &e->list));
+  }
+  const int64_t listed = e->list.records.count;
+
+  e->n = listed > 0 ? listed : cfg->eval.pairs.count + single;
   WEIR_TRY(weir_alloc(e->n, sizeof *e->s, (void **)&e->s));
   WEIR_TRY(weir_alloc(2 * e->n, sizeof *e->files, (void **)&e->files));
   for (int64_t i = 0; i < e->n; i++) {
     const ps_pair single_pair = {cfg->eval.reference, cfg->eval.test};
+    char *const *paths = e->list.paths + 3 * i;
 
-    e->s[i].files = i < single ? single_pair : more[i - single];
-    e->files[2 * i] = e->s[i].files.reference;
-    e->files[2 * i + 1] = e->s[i].files.test;
+    if (listed > 0) {
+      set_pair(e, i, &(ps_pair){paths[1], paths[2]});
+      (void)snprintf(e->s[i].record, sizeof e->s[i].record, "%s", paths[0]);
+    } else {
+      set_pair(e, i, i < single ? &single_pair : &more[i - single]);
+    }
   }
   return WEIR_OK;
+}
+
+static void forget(ps_scored *s)
+{
+  weir_free(&s->errors);
+  weir_free(&s->gaps.v);
+}
+
+/* Scores every pair. Of eval.records one that fails stops no other: those that are scored stay, in
+ * order. */
+static weir_status evaluate_all(const ps_cfg *cfg, session *e)
+{
+  const int64_t n = e->n;
+
+  e->n = 0;
+  for (int64_t i = 0; i < n; i++) {
+    ps_scored s = e->s[i];
+    const weir_status status = evaluate(cfg, &s);
+
+    if (status != WEIR_OK) {
+      forget(&s);
+      if (e->list.records.count == 0) {
+        return status;
+      }
+      ps_eval_list_failed(&e->list, i, status);
+      continue;
+    }
+    e->files[2 * e->n] = s.files.reference;
+    e->files[2 * e->n + 1] = s.files.test;
+    e->s[e->n++] = s;
+  }
+  return e->n > 0 ? WEIR_OK : ps_eval_list_verdict(&e->list);
 }
 
 static void report_score(const ps_scored *s)
@@ -300,32 +359,48 @@ static void report_score(const ps_scored *s)
              WEIR_REAL("rr_rms_s", ps_score_rr_error(&s->score)));
 }
 
+/* The tables, as files and as a page. */
+static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
+{
+  const ps_eval_table scores = {&e->cells, COLUMNS, head};
+  const ps_eval_table rhythm = {&e->rhythm, HRV_COLUMNS, hrv_head};
+  const ps_eval_table records = {&e->records, PS_EVAL_COLUMNS, ps_eval_head};
+
+  for (int64_t i = 0; i < e->n; i++) {
+    add_rhythm(&e->s[i], false, &e->rhythm);
+    add_rhythm(&e->s[i], true, &e->rhythm);
+  }
+  WEIR_TRY(ps_eval_table_fill(&e->list, e->s, e->n, &e->records));
+  WEIR_TRY(weir_cells_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
+  WEIR_TRY(weir_cells_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
+  WEIR_TRY(
+      weir_cells_write_csv(&e->records, cli->out, "records.csv", PS_EVAL_COLUMNS, ps_eval_head));
+  WEIR_TRY(write_errors(cli->out, e->s, e->n));
+  WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &scores, &rhythm, &records));
+  return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
+}
+
 static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
 {
   WEIR_TRY(list_pairs(cfg, e));
   for (int64_t i = 0; i < e->n; i++) {
-    ps_scored *s = &e->s[i];
-
-    without_suffix(s->files.reference, s->record, sizeof s->record);
-    compare_names(&s->files);
-    WEIR_TRY(evaluate(cfg, s, &e->rhythm));
+    compare_names(&e->s[i].files);
   }
+  WEIR_TRY(evaluate_all(cfg, e));
   WEIR_TRY(add_all(e->s, e->n, &e->cells));
   WEIR_TRY(weir_run_dir_accept(dir));
-  WEIR_TRY(weir_cells_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
-  WEIR_TRY(weir_cells_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
-  WEIR_TRY(write_errors(cli->out, e->s, e->n));
-  const ps_eval_table scores = {&e->cells, COLUMNS, head};
-  const ps_eval_table rhythm = {&e->rhythm, HRV_COLUMNS, hrv_head};
-
-  WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &scores, &rhythm));
-  WEIR_TRY(ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n)));
+  WEIR_TRY(write_all(cli, cfg, e));
   for (int64_t i = 0; i < e->n; i++) {
     report_score(&e->s[i]);
   }
   weir_cells_print(&e->cells, COLUMNS, head, stdout);
   printf("scored from %.6g s on, beats matched within %.6g s\n", cfg->eval.start, cfg->eval.window);
-  return WEIR_OK;
+  const weir_status status = ps_eval_list_verdict(&e->list);
+
+  if (status != WEIR_OK) {
+    weir_run_dir_keep();
+  }
+  return status;
 }
 
 weir_status ps_verb_eval(const weir_cli *cli)
@@ -345,10 +420,11 @@ done:
   }
   weir_cells_fini(&e.cells);
   weir_cells_fini(&e.rhythm);
+  weir_cells_fini(&e.records);
   for (int64_t i = 0; e.s != NULL && i < e.n; i++) {
-    weir_free(&e.s[i].errors);
-    weir_free(&e.s[i].gaps.v);
+    forget(&e.s[i]);
   }
+  ps_eval_list_fini(&e.list);
   weir_free(&e.files);
   weir_free(&e.s);
   weir_config_destroy(&config);

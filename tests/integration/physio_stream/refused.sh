@@ -53,5 +53,7 @@ refused run,describe 'stand in the wrong order' "query.streams=[$x]" 'query.outp
 # What eval scores.
 refused eval 'eval.test names no annotation file' eval.reference=x
 refused eval 'eval.pairs[0]: reference and test are both needed' 'eval.pairs=[{test: a}]'
+refused eval 'eval.records names what is scored, and eval.reference' 'eval.records=[a]' eval.reference=b eval.test=c
+refused eval 'eval.annotators: neither suffix can be empty' 'eval.records=[a]' 'eval.annotators.test=""'
 accepted describe
 accepted run

@@ -26,6 +26,7 @@ static void make_record(const char *name, int seed)
   free(text);
   weir_check_write(in_scratch("r/%s.hea", name), header, strlen(header));
   assert_int_equal(rename(in_scratch("p/ecgsyn.dat"), in_scratch("r/%s.dat", name)), 0);
+  assert_int_equal(rename(in_scratch("p/ecgsyn.atr"), in_scratch("r/%s.atr", name)), 0);
 }
 
 static int make_records(void **state)
@@ -169,7 +170,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(program("run --set input.records=[%s] --overwrite --out %s",
                              in_scratch("%s", names[i]), in_scratch("o")),
                      2);
-    assert_non_null(strstr(printed(), "cannot be the name of its folder of results"));
+    assert_non_null(strstr(printed(), "cannot be the name of its results"));
   }
   assert_int_equal(program("run --set input.records=[%s] --set input.record=%s --out %s",
                            in_scratch("r/a"), in_scratch("r/b"), in_scratch("q")),
@@ -178,10 +179,94 @@ static void what_cannot_be_is_refused(void **state)
   assert_int_equal(program("describe --set input.records=[%s]", in_scratch("r/a")), 2);
 }
 
+/* Of each record what eval gives it alone; beats beside the records, or in one folder, are found.
+ */
+static void a_database_is_scored_by_one_command(void **state)
+{
+  static const char list[] = "a\nb.hea\nc\n";
+
+  weir_check_write(in_scratch("r/RECORDS"), list, sizeof list - 1);
+  assert_int_equal(
+      program("run --set input.records=[%s] --out %s", in_scratch("r/RECORDS"), in_scratch("all")),
+      0);
+  assert_int_equal(program("eval --set eval.start=0 --set eval.records=[%s] --set eval.folder=%s "
+                           "--out %s",
+                           in_scratch("r/RECORDS"), in_scratch("all"), in_scratch("e")),
+                   0);
+  assert_int_equal(event_count(in_scratch("e"), "score"), 3);
+  char *table = contents(in_scratch("e/records.csv"));
+  char *totals = contents(in_scratch("e/scores.csv"));
+
+  assert_non_null(strstr(table, "record,status,reference,test,tp,fn,fp,se,ppv,rr_rms_ms,hr_bpm,"));
+  for (const char *name = "abc"; *name != 0; name++) {
+    char one[2] = {*name, 0}, row[8] = {'\n', *name, ','};
+
+    assert_int_equal(program("eval --set eval.start=0 --set eval.reference=%s --set eval.test=%s "
+                             "--out %s",
+                             in_scratch("r/%s.atr", one), in_scratch("all/%s/%s.qrs", one, one),
+                             in_scratch("e%s", one)),
+                     0);
+    char *alone = contents(in_scratch("e%s/records.csv", one));
+    char *score = contents(in_scratch("e%s/scores.csv", one));
+
+    assert_non_null(strstr(table, strstr(alone, row)));
+    assert_non_null(strstr(totals, strstr(score, row)));
+    free(alone);
+    free(score);
+    assert_int_equal(rename(in_scratch("all/%s/%s.qrs", one, one), in_scratch("all/%s.qrs", one)),
+                     0);
+  }
+  assert_non_null(strstr(totals, "\ngross,"));
+  free(totals);
+  assert_int_equal(program("eval --set eval.start=0 --set eval.records=[%s] --set eval.folder=%s "
+                           "--out %s",
+                           in_scratch("r/RECORDS"), in_scratch("all"), in_scratch("f")),
+                   0);
+  assert_true(same_contents(in_scratch("e/records.csv"), in_scratch("f/records.csv")));
+  /* The reference against itself. */
+  assert_int_equal(program("eval --set eval.start=0 --set eval.records=[%s] --set "
+                           "eval.annotators.test=atr --out %s",
+                           in_scratch("r/RECORDS"), in_scratch("g")),
+                   0);
+  char *same = contents(in_scratch("g/records.csv"));
+
+  assert_non_null(strstr(same, ",0,0,100.00,100.00,0.00,"));
+  free(same);
+  free(table);
+}
+
+static void a_record_that_cannot_be_scored_stops_no_other(void **state)
+{
+  assert_int_equal(program("eval --set eval.start=0 --set eval.records=[%s,%s,%s] --set "
+                           "eval.annotators.test=atr --out %s",
+                           in_scratch("r/a"), in_scratch("r/none"), in_scratch("r/c"),
+                           in_scratch("e")),
+                   3);
+  assert_non_null(strstr(printed(), "none.atr: there is no such file"));
+  assert_non_null(strstr(printed(), "1 of 3 records could not be scored (none)"));
+  char *table = contents(in_scratch("e/records.csv"));
+
+  assert_non_null(strstr(table, "\na,ok,"));
+  assert_non_null(strstr(table, "\nnone,failed,,,,,,,,,,,,,,\nc,ok,"));
+  free(table);
+  assert_true(weir_file_exists(in_scratch("e/report.html")));
+  assert_int_equal(event_count(in_scratch("e"), "record_end"), 1);
+  /* Without any there is no result. */
+  assert_int_equal(
+      program("eval --set eval.records=[%s] --out %s", in_scratch("r/none"), in_scratch("f")), 3);
+  assert_true(only_log(in_scratch("f")));
+  assert_int_equal(program("eval --set eval.records=[%s,%s] --out %s", in_scratch("r/a"),
+                           in_scratch("q/a"), in_scratch("f")),
+                   2);
+  assert_non_null(strstr(printed(), "eval.records: "));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST_AFTER(make_records, each_is_as_if_it_were_alone),
+      TEST_AFTER(make_records, a_database_is_scored_by_one_command),
+      TEST_AFTER(make_records, a_record_that_cannot_be_scored_stops_no_other),
       TEST_AFTER(make_records, netcdf_records_are_read_side_by_side),
       TEST_AFTER(make_records, one_that_fails_is_named_and_stops_no_other),
       TEST_AFTER(make_records, a_run_without_any_result_may_be_repeated),
