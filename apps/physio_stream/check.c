@@ -26,6 +26,7 @@ static weir_status check_input(const ps_cfg *cfg, const weir_config *config, boo
 {
   const ps_input_opts *const o = &cfg->input;
 
+  WEIR_TRY(ps_input_range_check(o));
   if (o->records.count > 0 && (o->record[0] != 0 || o->csv[0] != 0 || o->live[0] != 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "input.records lists recordings, and input names another one too: only one of "
@@ -42,6 +43,12 @@ static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
 {
   const bool record = cfg->input.record[0] != 0, csv = cfg->input.csv[0] != 0;
 
+  if (cfg->input.from > 0 || cfg->input.to > 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.from and input.to are for run, describe and eval: %s "
+                     "takes whole recordings",
+                     cli->verb);
+  }
   if (weir_cli_is(cli, "replay") && csv == record) {
     return weir_fail(WEIR_ERR_CONFIG, "replay: input.record or input.csv has to name a recording "
                                       "(prepare writes the built-in one)");

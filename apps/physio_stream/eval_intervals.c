@@ -1,5 +1,7 @@
 /* eval_intervals.c - see eval_intervals.h. */
 #include "eval_intervals.h"
+#include <math.h>
+#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "io/weir_record.h"
 
@@ -89,6 +91,31 @@ weir_status ps_eval_gaps(const ps_cfg *cfg, ps_scored *s)
   return status;
 }
 
+double ps_eval_start(const ps_cfg *cfg)
+{
+  return fmax(cfg->eval.start, cfg->input.from);
+}
+
+void ps_eval_range_text(const ps_cfg *cfg, char *text, size_t size)
+{
+  const int n = snprintf(text, size, "from %.6g s ", ps_eval_start(cfg));
+
+  if (cfg->input.to > 0) {
+    (void)snprintf(text + n, size - (size_t)n, "to %.6g s", cfg->input.to);
+  } else {
+    (void)snprintf(text + n, size - (size_t)n, "on");
+  }
+}
+
+ps_break ps_eval_range(const ps_cfg *cfg, const ps_scored *s)
+{
+  const double rate = (double)s->fs_num / (double)s->fs_den;
+
+  /* A millionth of a sample guards against rounding. */
+  return (ps_break){cfg->input.from * rate - 1e-6,
+                    cfg->input.to > 0 ? cfg->input.to * rate - 1e-6 : (double)INFINITY};
+}
+
 static const char *gaps_of(const ps_scored *s, const ps_beats *b)
 {
   if (b->unreadable.n > 0) {
@@ -128,6 +155,7 @@ done:
 weir_status ps_side_read(const ps_cfg *cfg, const ps_scored *s, bool test, ps_side *out)
 {
   const double window = cfg->eval.window * (double)s->fs_num / (double)s->fs_den;
+  const ps_break range = ps_eval_range(cfg, s);
   ps_beats own = {0}, reference = {0};
   weir_status status = WEIR_OK;
 
@@ -135,9 +163,11 @@ weir_status ps_side_read(const ps_cfg *cfg, const ps_scored *s, bool test, ps_si
   WEIR_TRY_GOTO(
       ps_beats_read(test ? s->files.test : s->files.reference, s->fs_num, s->fs_den, s->end, &own),
       done);
+  ps_beats_cut(&own, range.begin, range.end);
   if (test) {
     WEIR_TRY_GOTO(ps_beats_read(s->files.reference, s->fs_num, s->fs_den, s->end, &reference),
                   done);
+    ps_beats_cut(&reference, range.begin, range.end);
     WEIR_TRY_GOTO(ps_beats_match(&own, &reference, window), done);
   }
   WEIR_TRY_GOTO(measure(cfg, s, &own, out), done);

@@ -1,5 +1,6 @@
 /* eval_page.c - see eval_page.h. */
 #include "eval_page.h"
+#include "eval_intervals.h"
 #include <string.h>
 #include "base/weir_file.h"
 #include "report/weir_run_log.h"
@@ -73,14 +74,15 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
 {
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
+  char range[64];
 
+  ps_eval_range_text(cfg, range, sizeof range);
   WEIR_TRY(weir_report_open(dir, "physio_stream: beats scored", &r));
   WEIR_TRY_GOTO(weir_report_text(r,
-                                 "Beats of %s%s scored against %s, from %g s on, with a match "
+                                 "Beats of %s%s scored against %s, %s, with a match "
                                  "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
                                  ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
-                                 ps_base_name(s[0].files.reference), cfg->eval.start,
-                                 cfg->eval.window),
+                                 ps_base_name(s[0].files.reference), range, cfg->eval.window),
                 done);
   WEIR_TRY_GOTO(weir_cells_report(scores->cells, r, "scores", scores->columns, scores->head), done);
   WEIR_TRY_GOTO(weir_report_text(r, "tp: beats found; fn: missed; fp: found where none is; se = tp "

@@ -49,18 +49,20 @@ static int64_t end_of(const ps_beats *b)
 static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
                          const ps_beats *reference, const ps_beats *test, ps_scored *out)
 {
+  const double end = ps_eval_range(cfg, out).end;
   const int64_t last = end_of(reference) > end_of(test) ? end_of(reference) : end_of(test);
-  const ps_score_opts opts = {.start = cfg->eval.start, .window = cfg->eval.window};
-  const ps_score_input in = {.reference = reference->times,
-                             .n_reference = reference->n,
-                             .test = test->times,
-                             .n_test = test->n,
-                             .excluded = reference->excluded,
-                             .n_excluded = reference->n_excluded,
-                             .rate = (double)clock->fs_num / (double)clock->fs_den,
-                             .length = clock->frames > 0 ? clock->frames : last};
+  const ps_score_opts opts = {.start = ps_eval_start(cfg), .window = cfg->eval.window};
+  ps_score_input in = {.reference = reference->times,
+                       .n_reference = reference->n,
+                       .test = test->times,
+                       .n_test = test->n,
+                       .excluded = reference->excluded,
+                       .n_excluded = reference->n_excluded,
+                       .rate = (double)clock->fs_num / (double)clock->fs_den,
+                       .length = clock->frames > 0 ? clock->frames : last};
   int64_t n = 0;
 
+  in.length = (double)in.length > end ? (int64_t)ceil(end) : in.length;
   WEIR_TRY(ps_score_record(&opts, &in, &out->score));
   const int64_t errors = out->score.fn + out->score.fp;
 
@@ -170,6 +172,9 @@ static weir_status evaluate(const ps_cfg *cfg, ps_scored *s)
   WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, s->end, &test), done);
   ps_warn_of_beyond(s->files.reference, &reference);
   ps_warn_of_beyond(s->files.test, &test);
+  /* Beats before the begin stay: one of them may be the partner of the first that is scored. */
+  ps_beats_cut(&reference, -INFINITY, ps_eval_range(cfg, s).end);
+  ps_beats_cut(&test, -INFINITY, ps_eval_range(cfg, s).end);
   WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
   WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
   WEIR_TRY_GOTO(measure_side(cfg, s, false), done);
@@ -382,6 +387,8 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
 
 static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
 {
+  char range[64];
+
   WEIR_TRY(list_pairs(cfg, e));
   for (int64_t i = 0; i < e->n; i++) {
     compare_names(&e->s[i].files);
@@ -394,7 +401,8 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *di
     report_score(&e->s[i]);
   }
   weir_cells_print(&e->cells, COLUMNS, head, stdout);
-  printf("scored from %.6g s on, beats matched within %.6g s\n", cfg->eval.start, cfg->eval.window);
+  ps_eval_range_text(cfg, range, sizeof range);
+  printf("scored %s, beats matched within %.6g s\n", range, cfg->eval.window);
   const weir_status status = ps_eval_list_verdict(&e->list);
 
   if (status != WEIR_OK) {

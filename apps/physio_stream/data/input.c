@@ -30,6 +30,13 @@ const weir_opt ps_input_options[] = {
                     "none; empty: the file's, for beats mV where it is a voltage; of a query: "
                     "query.streams.unit"),
     WEIR_OPT_REAL(
+        ps_input_opts, from, 0, 0, 1e9, "s",
+        "begin of what is read of each recording: what lies before it is a gap, and times "
+        "and sample numbers stay those of the whole recording; eval: of what is scored"),
+    WEIR_OPT_REAL(ps_input_opts, to, 0, 0, 1e9, "s",
+                  "end of what is read (or scored), which itself is not; 0, or beyond the end of "
+                  "the recording: that"),
+    WEIR_OPT_REAL(
         ps_input_opts, fs, 0, 0, 1e6, "Hz",
         "sampling rate of a text file without a time column, refused for other input; 0: the file "
         "must say"),
@@ -67,7 +74,9 @@ struct ps_input {
   int signal;
   int64_t at; /* next sample of the built-in recording */
   ps_input_facts facts;
-  double scale; /* of a value as its source has it */
+  double scale;    /* of a value as its source has it */
+  int64_t first;   /* slot of the range, facts.count its end */
+  bool range_ends; /* before the end of the recording */
   char *files[2];
   int n_files;
 };
@@ -336,6 +345,52 @@ weir_status ps_input_check(const ps_input_opts *opts)
   return WEIR_OK;
 }
 
+weir_status ps_input_range_check(const ps_input_opts *opts)
+{
+  if (opts->to > 0 && opts->from >= opts->to) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.from is %.9g s and input.to %.9g s: no time is between", opts->from,
+                     opts->to);
+  }
+  if (opts->live[0] != 0 && (opts->from > 0 || opts->to > 0)) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.live is %s: input.from and input.to are for recordings", opts->live);
+  }
+  return WEIR_OK;
+}
+
+/* The first slot at or after a time, which may be off it by rounding. */
+static double slot_at(const ps_input_facts *f, double seconds)
+{
+  const double exact = seconds * (double)f->fs_num / (double)f->fs_den, whole = nearbyint(exact);
+
+  return fabs(exact - whole) <= 1e-9 * fmax(1, fabs(exact)) ? whole : ceil(exact);
+}
+
+/* Narrows what is read to the range asked for. */
+static weir_status use_range(ps_input *in, const ps_input_opts *opts)
+{
+  ps_input_facts *f = &in->facts;
+  const double first = slot_at(f, opts->from), end = slot_at(f, opts->to);
+
+  WEIR_TRY(ps_input_range_check(opts));
+  if (opts->from > 0 && first >= (double)f->count) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "input.from: %.9g s is past the end of %s, which is %.9g s long", opts->from,
+                     f->name, (double)f->count * (double)f->fs_den / (double)f->fs_num);
+  }
+  in->first = (int64_t)first;
+  in->range_ends = opts->to > 0 && end < (double)f->count;
+  f->count = in->range_ends ? (int64_t)end : f->count;
+  if (in->first > 0 && in->first >= f->count) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "no sample of %s, signal %s, is between input.from %.9g s and "
+                     "input.to %.9g s",
+                     f->name, f->signal, opts->from, opts->to);
+  }
+  return WEIR_OK;
+}
+
 weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth, uint64_t seed,
                           ps_input **out)
 {
@@ -355,6 +410,7 @@ weir_status ps_input_open(const ps_input_opts *opts, const ps_synth_opts *synth,
     WEIR_TRY_GOTO(open_synth(in, opts->signal, synth, seed), done);
   }
   WEIR_TRY_GOTO(use_unit(in, opts->unit), done);
+  WEIR_TRY_GOTO(use_range(in, opts), done);
   *out = in;
   return WEIR_OK;
 done:
@@ -428,9 +484,23 @@ static weir_status read_source(ps_input *in, int64_t start, int64_t n, float *x,
   return WEIR_OK;
 }
 
+/* Slots out of the range are absent. */
+static void leave_out(const ps_input *in, int64_t start, int64_t n, float *x, uint8_t *present)
+{
+  const int64_t before = in->first > start ? in->first - start : 0;
+  const int64_t last = in->range_ends && in->facts.count < start + n ? in->facts.count - start : n;
+  const int64_t lo = before < n ? before : n, hi = last > lo ? last : lo;
+
+  memset(x, 0, (size_t)lo * sizeof *x);
+  memset(present, 0, (size_t)lo);
+  memset(x + hi, 0, (size_t)(n - hi) * sizeof *x);
+  memset(present + hi, 0, (size_t)(n - hi));
+}
+
 weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint8_t *present)
 {
   WEIR_TRY(read_source(in, start, n, x, present));
+  leave_out(in, start, n, x, present);
   for (int64_t i = 0; i < n && in->scale != 1; i++) {
     x[i] = (float)((double)x[i] * in->scale);
   }
@@ -439,15 +509,18 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x, uint
 
 weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi)
 {
+  const int64_t at = start > in->first ? start : in->first, end = in->facts.count;
+
   if (in->record != NULL) {
-    return weir_record_next_run(in->record, in->signal, start, lo, hi);
-  }
-  if (in->live != NULL) {
+    WEIR_TRY(weir_record_next_run(in->record, in->signal, at, lo, hi));
+  } else if (in->live != NULL) {
     *lo = start;
-    *hi = in->facts.count;
-    return WEIR_OK;
+    *hi = end;
+  } else {
+    ps_synth_next_run(in->synth, at, lo, hi);
   }
-  ps_synth_next_run(in->synth, start, lo, hi);
+  *lo = *lo < end ? *lo : end;
+  *hi = *hi < end ? *hi : end;
   return WEIR_OK;
 }
 
@@ -457,7 +530,7 @@ weir_status ps_input_verify(ps_input *in)
       in->record != NULL ? weir_record_signal(in->record, in->signal) : NULL;
   int sum = 0;
 
-  if (s == NULL || !s->has_checksum || s->cut > 0) {
+  if (s == NULL || !s->has_checksum || s->cut > 0 || in->first > 0 || in->range_ends) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_record_checksum(in->record, in->signal, &sum));

@@ -13,6 +13,7 @@ typedef struct ps_input_opts {
   const char *live;         /* address of weir_wire_listen                  */
   const char *signal;       /* name or index, "" for the first in mV        */
   const char *unit;         /* that values are read in, "" for the file's   */
+  double from, to;          /* s: what is read of a recording; to 0: its end */
   double fs;                /* of a text file without a time column, Hz     */
   bool allow_short;         /* a truncated file is read as far as it goes   */
   bool zero_gain;           /* a gain of 0 is read as 200 per unit          */
@@ -35,7 +36,11 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path,
 /* That options name one recording at most, and nothing that it does not take. Fails:
  * WEIR_ERR_CONFIG. */
 weir_status ps_input_check(const ps_input_opts *opts) WEIR_CHECKED;
-/* Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create; WEIR_ERR_CONFIG
+/* That the time range can be one. Fails: WEIR_ERR_CONFIG. */
+weir_status ps_input_range_check(const ps_input_opts *opts) WEIR_CHECKED;
+/* Slots are those of the whole recording: what lies before opts->from is absent, and at opts->to it
+ * ends. Fails: as weir_record_open, weir_record_find, ps_live_open and ps_synth_create;
+ * WEIR_ERR_CONFIG for a range that begins after the end of the recording, and
  * where more than one of record, text file and live address is named, for a rate where there is no
  * text file, for a signal that the built-in recording does not have, and for a unit of another
  * quantity than the file states. *out is then NULL. */
@@ -57,7 +62,8 @@ typedef struct ps_input_facts {
   const char *signal;     /* its name */
   const char *units;      /* "NU" where none is stated */
   int64_t fs_num, fs_den; /* samples per second, reduced     */
-  int64_t count;  /* samples, absent ones included; WEIR_STREAM_OPEN until live input ends */
+  int64_t count;  /* samples to the end of the range, absent ones included; WEIR_STREAM_OPEN until
+                     live ends */
   int start_kind; /* as weir_record_start            */
   int64_t start_us;
   int64_t end_ns; /* of live input that has ended: when, from slot 0 */
@@ -74,7 +80,8 @@ weir_status ps_input_read(ps_input *in, int64_t start, int64_t n, float *x,
 /* As weir_record_next_run. Calls ascend. */
 weir_status ps_input_next_run(ps_input *in, int64_t start, int64_t *lo, int64_t *hi) WEIR_CHECKED;
 /* Compares the samples with the checksum of their header, where there is one, reading them once
- * more; warns and logs an event where they differ, which old records of other programs may do.
+ * more; warns and logs an event where they differ, which old records of other programs may do. Of a
+ * range nothing is known.
  * Fails: as weir_record_checksum. */
 weir_status ps_input_verify(ps_input *in) WEIR_CHECKED;
 /* The input as a source of a stream: its rate, count and reading; names are the caller's. */

@@ -82,6 +82,52 @@ static void slots_behind_the_end_are_absent(void **state)
   ps_input_close(&in);
 }
 
+/* Of any range, in any pieces: the samples of the whole, and nothing outside. */
+static void a_range_is_a_part_of_the_whole(void **state)
+{
+  static float whole[COUNT], x[COUNT + 8];
+  static uint8_t whole_present[COUNT], present[COUNT + 8];
+
+  read_whole(3, whole, whole_present);
+  for (uint64_t k = 0; k < 12; k++) {
+    ps_input_opts input;
+    ps_synth_opts synth;
+    ps_input *in = NULL;
+    const int64_t first = (int64_t)(weir_random_bits(k, 7, 0, 0) % (COUNT - 1));
+    const int64_t size = 1 + (int64_t)(weir_random_bits(k, 7, 0, 1) % (COUNT - 1));
+    const int64_t end = k < 2 || first + size > COUNT ? COUNT : first + size;
+
+    defaults(&input, &synth);
+    input.from = k == 0 ? 0 : (double)first / 250;
+    input.to = k == 0 ? 0 : k == 1 ? 1e6 : (double)end / 250;
+    assert_ok(ps_input_open(&input, &synth, 3, &in));
+    assert_int_equal(ps_input_get(in)->count, end);
+    const int64_t from = k == 0 ? 0 : first;
+
+    for (int64_t t = 0, lo = 0, hi = 0; t < end; t = hi) {
+      assert_ok(ps_input_next_run(in, t, &lo, &hi));
+      assert_true(lo >= from && lo <= hi && hi <= end);
+      for (int64_t i = t > from ? t : from; i < lo; i++) {
+        assert_int_equal(whole_present[i], 0);
+      }
+      /* From before the run to behind it. */
+      const int64_t at = t, n = (hi > lo ? hi : lo) - t + (hi == end ? 8 : 0);
+
+      assert_ok(ps_input_read(in, at, n, x, present));
+      for (int64_t i = at; i < at + n; i++) {
+        const bool in_range = i >= from && i < end;
+
+        assert_int_equal(present[i - at], in_range && whole_present[i]);
+        assert_true(x[i - at] == (in_range ? whole[i] : 0.0f));
+      }
+      if (lo == hi) {
+        break;
+      }
+    }
+    ps_input_close(&in);
+  }
+}
+
 static void rates_become_fractions(void **state)
 {
   static const struct {
@@ -152,6 +198,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pieces_and_skipped_gaps_give_the_same_samples),
       cmocka_unit_test(slots_behind_the_end_are_absent),
+      cmocka_unit_test(a_range_is_a_part_of_the_whole),
       cmocka_unit_test(rates_become_fractions),
       cmocka_unit_test(two_inputs_and_missing_files_are_refused),
       cmocka_unit_test(every_fault_of_memory_is_reported),

@@ -109,6 +109,21 @@ done:
   return status;
 }
 
+void ps_beats_cut(ps_beats *b, double first, double end)
+{
+  int64_t n = 0;
+
+  WEIR_ASSERT(b->match == NULL);
+  for (int64_t i = 0; i < b->n; i++) {
+    if (b->place[i] >= first && b->place[i] < end) {
+      b->times[n] = b->times[i];
+      b->place[n] = b->place[i];
+      b->normal[n++] = b->normal[i];
+    }
+  }
+  b->n = n;
+}
+
 void ps_warn_of_beyond(const char *path, const ps_beats *beats)
 {
   if (beats->beyond > 0) {
