@@ -22,10 +22,8 @@ static weir_status check_built_in(const ps_cfg *cfg, const weir_config *config)
 
 /* opens: the recording is read, by default the built-in one. What is said of a file that another
  * command is given is for that one to judge. */
-static weir_status check_input(const ps_cfg *cfg, const weir_config *config, bool opens)
+static weir_status check_input(const ps_input_opts *o, bool opens)
 {
-  const ps_input_opts *const o = &cfg->input;
-
   WEIR_TRY(ps_input_range_check(o));
   if (o->records.count > 0 && (o->record[0] != 0 || o->csv[0] != 0 || o->live[0] != 0)) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -35,8 +33,7 @@ static weir_status check_input(const ps_cfg *cfg, const weir_config *config, boo
   if (o->records.count > 0 || (ps_input_is_built_in(o) && !opens)) {
     return WEIR_OK;
   }
-  WEIR_TRY(ps_input_check(o));
-  return ps_input_is_built_in(o) ? check_built_in(cfg, config) : WEIR_OK;
+  return ps_input_check(o);
 }
 
 static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
@@ -88,6 +85,7 @@ static weir_status check_results(const weir_cli *cli, const ps_cfg *cfg, const w
   if (!ps_input_is_built_in(in)) {
     return WEIR_OK;
   }
+  WEIR_TRY(check_built_in(cfg, config));
   weir_log_set_level(WEIR_LOG_ERROR); /* what is warned of is told by the verb itself */
   const weir_status status = query ? ps_query_check(&one) : ps_beats_foresee(&one);
 
@@ -148,7 +146,7 @@ weir_status ps_check(const weir_cli *cli, const ps_cfg *cfg, const weir_config *
 {
   const bool opens = weir_cli_is(cli, "run") || weir_cli_is(cli, "describe");
 
-  WEIR_TRY(check_input(cfg, config, opens));
+  WEIR_TRY(check_input(&cfg->input, opens));
   if (opens) {
     return check_results(cli, cfg, config);
   }
