@@ -26,8 +26,9 @@ static const weir_string_list *paths_of(const wx_cfg *cfg, int side)
   return side == FORECAST ? &cfg->data.forecast : &cfg->data.truth;
 }
 
-static void print_facts(const wx_archive_facts *f, int side, int64_t files)
+static void print_facts(const wx_archive_facts *f, int side)
 {
+  const int64_t files = f->n_files;
   char first[32], last[32], grid[WX_LONG];
 
   wx_date_text((double)f->start[0] / 86400, first, sizeof first);
@@ -159,19 +160,14 @@ done:
 
 static weir_status write_origin(const work *w)
 {
-  const wx_cfg *cfg = w->cfg;
-  const int64_t n = cfg->data.forecast.count + cfg->data.truth.count;
-  const char **inputs = NULL;
+  const wx_lineage of = {.n_others = 0};
+  wx_file_names inputs = {.n = 0};
 
-  WEIR_TRY(weir_alloc(n, sizeof *inputs, (void **)&inputs));
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t of_truth = i - cfg->data.forecast.count;
+  WEIR_TRY(wx_find_inputs(w->cfg, &of, &inputs));
+  const weir_status status =
+      wx_write_provenance(w->cli, w->cfg, (const char *const *)inputs.path, (int)inputs.n);
 
-    inputs[i] = of_truth < 0 ? cfg->data.forecast.items[i] : cfg->data.truth.items[of_truth];
-  }
-  const weir_status status = wx_write_provenance(w->cli, cfg, inputs, (int)n);
-
-  weir_free(&inputs);
+  wx_file_names_fini(&inputs);
   return status;
 }
 
@@ -195,7 +191,7 @@ static weir_status import(work *w, weir_run_dir *dir)
   for (int side = 0; side < SIDES && w->archive[side] != NULL; side++) {
     const wx_archive_facts *f = wx_archive_get(w->archive[side]);
 
-    print_facts(f, side, paths_of(w->cfg, side)->count);
+    print_facts(f, side);
     WEIR_TRY(take_side(w, side));
     const char **told = NULL;
 

@@ -10,6 +10,22 @@
 #include "device/weir_parallel.h"
 #include "verbs.h"
 
+/* Names in the configuration are spared as they stand; patterns are not. */
+static weir_status spare_inputs(const wx_cfg *cfg)
+{
+  const wx_lineage none = {.n_others = 0};
+  wx_file_names inputs;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(wx_find_inputs(cfg, &none, &inputs));
+  for (int64_t i = 0; i < inputs.n && status == WEIR_OK; i++) {
+    status = weir_writer_spare(
+        inputs.path[i], "an input of this run, which would replace it: choose another --out");
+  }
+  wx_file_names_fini(&inputs);
+  return status;
+}
+
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
 {
   WEIR_TRY(weir_device_accept(cli->device, "weather_ensemble"));
@@ -17,8 +33,10 @@ weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
     weir_threads_set(cli->threads);
   }
   WEIR_TRY(weir_cli_config(cli, cfg, config));
+  cfg->data.grib.names = &cfg->data.names;
   weir_status status = wx_check(cli, cfg);
 
+  status = status == WEIR_OK ? spare_inputs(cfg) : status;
   status = status == WEIR_OK ? weir_cpu_load(cfg->exec.machine) : status;
   if (status != WEIR_OK) {
     weir_config_destroy(config);
@@ -74,27 +92,35 @@ static void part_text(const wx_split *s, int p, char *text, size_t size)
   }
 }
 
+weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of, wx_file_names *out)
+{
+  const weir_string_list *const forecast = &cfg->data.forecast, *const truth = &cfg->data.truth;
+  const int64_t n = forecast->count + truth->count;
+  const char **names = NULL;
+
+  WEIR_TRY(weir_alloc(n + of->n_others, sizeof *names, (void **)&names));
+  for (int64_t i = 0; i < n + of->n_others; i++) {
+    names[i] = i < forecast->count ? forecast->items[i]
+               : i < n             ? truth->items[i - forecast->count]
+                                   : of->others[i - n];
+  }
+  const weir_status status = wx_file_names_find(names, n + of->n_others, out);
+
+  weir_free(&names);
+  return status;
+}
+
 /* With the digests of the archives and of the other files that were read, and where the parts of
  * the samples lie; scored: the part that scores are of, or NULL. */
 static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const char *scored,
                                const wx_lineage *of)
 {
-  const weir_string_list *const lists[] = {&cfg->data.forecast, &cfg->data.truth};
   char text[WX_PARTS][128], none[64], gap[32];
   weir_provenance_line line[WX_PARTS + 4];
-  const char **inputs = NULL;
-  int n = 0, lines = 0;
+  wx_file_names inputs = {.n = 0};
+  int lines = 0;
 
-  WEIR_TRY(weir_alloc(lists[0]->count + lists[1]->count + of->n_others, sizeof *inputs,
-                      (void **)&inputs));
-  for (int k = 0; k < 2; k++) {
-    for (int64_t i = 0; i < lists[k]->count; i++) {
-      inputs[n++] = lists[k]->items[i];
-    }
-  }
-  for (int64_t i = 0; i < of->n_others; i++) {
-    inputs[n++] = of->others[i];
-  }
+  WEIR_TRY(wx_find_inputs(cfg, of, &inputs));
   if (scored != NULL) {
     line[lines++] = (weir_provenance_line){"scored", scored};
   }
@@ -109,11 +135,14 @@ static weir_status write_parts(const weir_cli *cli, const wx_cfg *cfg, const cha
   if (of->trained != NULL) {
     line[lines++] = (weir_provenance_line){"weights_dates", of->trained};
   }
-  const weir_status status = write_provenance(
-      cli, cfg,
-      &(weir_provenance){.inputs = inputs, .n_inputs = n, .lines = line, .n_lines = lines});
+  const weir_status status =
+      write_provenance(cli, cfg,
+                       &(weir_provenance){.inputs = (const char *const *)inputs.path,
+                                          .n_inputs = (int)inputs.n,
+                                          .lines = line,
+                                          .n_lines = lines});
 
-  weir_free(&inputs);
+  wx_file_names_fini(&inputs);
   return status;
 }
 

@@ -3,6 +3,7 @@
 #define WX_VERBS_H
 #include "conf/weir_cli.h"
 #include "conf/weir_rundir.h"
+#include "data/file_names.h"
 #include "experiment.h"
 
 weir_status wx_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
@@ -16,9 +17,10 @@ weir_status wx_verb_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_check(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_verb_describe(const weir_cli *cli) WEIR_CHECKED;
 
-/* Loads the configuration, sets the threads and judges it (check.h). Fails: WEIR_ERR_CONFIG;
- * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
- * destroy. */
+/* Loads the configuration, sets the threads and judges it (check.h). Files that patterns of
+ * data.forecast and data.truth match are spared by --overwrite. Fails: WEIR_ERR_CONFIG;
+ * WEIR_ERR_DATA for a pattern that nothing matches; WEIR_ERR_UNSUPPORTED for a device that this
+ * build does not have. *config is the caller's to destroy. */
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config) WEIR_CHECKED;
 /* The event of the start. */
 void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg);
@@ -34,6 +36,10 @@ typedef struct wx_lineage {
   int64_t n_others;
   const char *trained; /* what weights say they were trained on and chosen by, or NULL */
 } wx_lineage;
+/* The files of the archives, patterns as the files that they stand for, and the others. Fails: as
+ * wx_file_names_find. */
+weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of,
+                           wx_file_names *out) WEIR_CHECKED;
 /* The same of an experiment: digests of its archives and of other files, and the first start and
  * last valid time of what is trained on, chosen by and kept for tests, how many samples are none of
  * these, with the gap between. */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include "base/weir_alloc.h"
 #include "data/archive_cube.h"
+#include "data/file_names.h"
 
 static const wx_format *const formats[] = {&wx_format_netcdf, &wx_format_grib};
 enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_BYTES = 128 };
@@ -97,11 +98,13 @@ static weir_status open_file(wx_index *index, const char *path)
 
 static weir_status open_all(wx_archive *a, wx_index *index, const char *const *paths)
 {
+  WEIR_TRY(weir_alloc(a->n_files, sizeof *a->files, (void **)&a->files));
   for (int64_t i = 0; i < a->n_files; i++) {
     index->now = i;
     WEIR_TRY(open_file(index, paths[i]));
   }
   a->facts.name = a->files[0].path;
+  a->facts.n_files = a->n_files;
   return wx_archive_arrange(a, index->truth);
 }
 
@@ -111,6 +114,7 @@ static weir_status open_archive(const char *const *paths, int n, const wx_archiv
   static const wx_archive_in usual = {.index = ""};
   wx_archive *a = NULL;
   wx_index *index = NULL;
+  wx_file_names names = {.n = 0};
   weir_status status = WEIR_OK;
 
   *out = NULL;
@@ -119,18 +123,19 @@ static weir_status open_archive(const char *const *paths, int n, const wx_archiv
   }
   WEIR_TRY(weir_alloc(1, sizeof *a, (void **)&a));
   WEIR_TRY_GOTO(weir_alloc(1, sizeof *index, (void **)&index), done);
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *a->files, (void **)&a->files), done);
-  a->n_files = n;
+  WEIR_TRY_GOTO(wx_file_names_find(paths, n, &names), done);
+  a->n_files = names.n;
   a->most_awake = MOST_AWAKE;
   index->a = a;
   index->how = how != NULL ? how : &usual;
   index->truth = truth;
   index->of_grid = -1;
-  WEIR_TRY_GOTO(open_all(a, index, paths), done);
+  WEIR_TRY_GOTO(open_all(a, index, (const char *const *)names.path), done);
   *out = a;
   a = NULL;
 done:
   weir_free(&index);
+  wx_file_names_fini(&names);
   wx_archive_close(&a);
   return status;
 }
@@ -177,6 +182,7 @@ static weir_status check_facts(const wx_archive_facts *f)
 static weir_status take_facts(wx_archive *a, const wx_archive_facts *f)
 {
   a->facts = *f;
+  a->facts.n_files = 0;
   a->facts.grid.weight = NULL;
   WEIR_TRY(wx_archive_copy(&a->start, f->start, f->n_starts, sizeof *a->start));
   WEIR_TRY(wx_archive_copy(&a->lead, f->lead, f->n_leads, sizeof *a->lead));
@@ -229,6 +235,7 @@ void wx_archive_close(wx_archive **a)
       f->format->close(&f->state);
     }
     weir_free(&f->path);
+    weir_free(&f->converted);
   }
   weir_free(&(*a)->files);
   weir_free(&(*a)->start);
@@ -288,6 +295,9 @@ const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t le
   if (e == NULL) {
     return NULL;
   }
+  if (wx_archive_converted(&a->files[e->file], quantity) != NULL) {
+    return NULL;
+  }
   *state = a->files[e->file].state;
   *place = e->u.at.place;
   return a->files[e->file].format;
@@ -298,6 +308,15 @@ bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t qu
 {
   return is_there(&a->facts, start, lead, quantity, member, 1) &&
          (a->values != NULL || find(a, start, lead, quantity, member) != NULL);
+}
+
+static void convert(const wx_file *f, int64_t quantity, int64_t n, float *x)
+{
+  const wx_naming *const as = wx_archive_converted(f, quantity);
+
+  for (int64_t e = 0; as != NULL && e < n; e++) {
+    x[e] = (float)((double)x[e] * as->by.scale + as->by.offset);
+  }
 }
 
 /* Members in runs of one file, so that a format can read many at once. */
@@ -329,6 +348,7 @@ static weir_status read_files(wx_archive *a, int64_t start, int64_t lead, int64_
 
     use(a, f);
     WEIR_TRY(f->format->read(f->state, a->place, run, out + at * cells));
+    convert(f, quantity, run * cells, out + at * cells);
   }
   return WEIR_OK;
 }

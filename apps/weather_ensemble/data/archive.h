@@ -13,6 +13,7 @@
 /* All borrowed from the archive. Not every start has to have every lead, quantity and member. */
 typedef struct wx_archive_facts {
   const char *name; /* of the first file, for messages                                       */
+  int64_t n_files;  /* 0: of memory                                                          */
   int64_t n_starts, n_leads, n_members, n_quantities;
   const int64_t *start;        /* [n_starts] ascending, seconds since 1970-01-01 00:00 UTC      */
   const double *lead;          /* [n_leads] ascending, hours                                    */
@@ -30,17 +31,33 @@ typedef struct wx_archive_facts {
 
 typedef struct wx_archive wx_archive;
 
-/* How files are read: GRIB only. */
+/* What fields of files are called here. */
+typedef struct wx_rename {
+  const char *from;  /* the name in the file, or the one that it has here without this row */
+  const char *to;    /* short name; "": as it is                                           */
+  const char *units; /* of files that state none; "": none                                 */
+  double level;      /* hPa, of files that state none; 0: none                             */
+} wx_rename;
+typedef struct wx_archive_names {
+  weir_struct_list rename; /* wx_rename */
+  int level_units;         /* of levels without units: 0: refused; hPa, Pa, m */
+} wx_archive_names;
+extern const weir_opt wx_archive_names_options[];
+
+/* How files are read. */
 typedef struct wx_archive_in {
-  const char *index; /* folder that keeps what is in the files, for the next time; "": none */
-  bool skip_damaged; /* go on behind damage, with a warning; else it is refused */
+  const char *index; /* GRIB: folder that keeps what is in the files, for the next time; "": none */
+  bool skip_damaged; /* GRIB: go on behind damage, with a warning; else it is refused */
+  const wx_archive_names *names; /* NULL: names, units and levels are those of the files */
 } wx_archive_in;
 extern const weir_opt wx_archive_in_options[];
 
-/* Files are told apart by their first bytes. Starts, leads, members and quantities are those of all
- * files together; the grid has to be the same in all, and no field may be there twice. Fails:
- * WEIR_ERR_DATA naming file (both, where two disagree), variable or message, reason and what to do;
- * WEIR_ERR_UNSUPPORTED for a format that this build does not read. */
+/* Each path may be a pattern (* ? [...]), unless it is the name of a file: the files that match it,
+ * in the order of their names. Files are told apart by their first bytes. Starts, leads, members
+ * and quantities are those of all files together; the grid has to be the same in all, and no field
+ * may be there twice. Fails: WEIR_ERR_DATA naming file (both, where two disagree), variable or
+ * message, reason and what to do; WEIR_ERR_UNSUPPORTED for a format that this build does not read.
+ */
 weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
                                wx_archive **out) WEIR_CHECKED;
 /* The same with how: {"", false}. */
@@ -80,6 +97,9 @@ weir_status wx_archive_check_period(const wx_archive_facts *forecast, int64_t qu
                                     int64_t of_lead) WEIR_CHECKED;
 /* Numbers, or -1. Times within facts.tolerance are found: the nearest. */
 int64_t wx_archive_find_quantity(const wx_archive_facts *f, const char *name);
+/* What to set where an archive has no quantity of this name, but one that a row of
+ * data.names.rename makes it of: "; gh500 is there: ..."; "" where there is none. */
+void wx_archive_hint(const wx_archive_facts *f, const char *name, char *text, size_t size);
 int64_t wx_archive_find_start(const wx_archive_facts *f, int64_t seconds);
 int64_t wx_archive_find_lead(const wx_archive_facts *f, double hours);
 /* Which start of `truth`, an archive of one lead, is valid at that time, or -1. */

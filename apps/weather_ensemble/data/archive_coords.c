@@ -290,6 +290,9 @@ weir_status wx_nc_to_levels(wx_nc *f, wx_coordinate *c, wx_level *kind)
     return WEIR_OK;
   }
   WEIR_TRY(wx_nc_text(f, c->var, "units", units, sizeof units));
+  if (units[0] == 0 && strncmp(c->of->name, "isobaricIn", 10) != 0) {
+    (void)snprintf(units, sizeof units, "%s", wx_index_level_units(f->index));
+  }
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     if (strcasecmp(units, known[i].units) == 0) {
       factor = known[i].factor;
@@ -303,8 +306,9 @@ weir_status wx_nc_to_levels(wx_nc *f, wx_coordinate *c, wx_level *kind)
   if (factor <= 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: its units '%.64s' are none of a pressure or height: set its "
-                     "attribute 'units' to hPa, Pa or m",
-                     f->path, c->of->name, units);
+                     "attribute 'units' to hPa, Pa or m%s",
+                     f->path, c->of->name, units,
+                     units[0] == 0 ? ", or data.names.level_units" : "");
   }
   for (int64_t i = 0; i < c->n; i++) {
     c->value[i] = factor < 1 ? c->value[i] / 100 : c->value[i];

@@ -17,10 +17,18 @@ typedef struct wx_entry {
   int64_t file;
 } wx_entry;
 
+/* How a file gives a quantity. */
+typedef struct wx_converted {
+  int64_t quantity;
+  wx_naming as;
+} wx_converted;
+
 typedef struct wx_file {
   const wx_format *format;
   void *state;
   char *path;
+  int64_t n_converted, converted_capacity;
+  wx_converted *converted;
   int64_t used; /* when it was read last; 0: it rests */
 } wx_file;
 
@@ -48,6 +56,12 @@ struct wx_index {
   int64_t of_quantity[WX_MOST_QUANTITIES]; /* the file of each */
 };
 
+/* archive_names.c */
+/* Notes how the file gives its quantity. Fails: WEIR_ERR_DATA where it does so in two ways. */
+weir_status wx_archive_convert(wx_file *f, const wx_quantity *q, int64_t quantity,
+                               const wx_naming *as) WEIR_CHECKED;
+/* How values or names of a file become those of the quantity; NULL: they are it already. */
+const wx_naming *wx_archive_converted(const wx_file *f, int64_t quantity);
 /* archive_index.c */
 /* A copy of n elements into *out, a pointer; NULL of NULL. The caller frees it. */
 weir_status wx_archive_copy(void *out, const void *from, int64_t n, size_t size) WEIR_CHECKED;

@@ -120,6 +120,7 @@ static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_
 {
   const weir_grib_kind *const kind = weir_grib_kind_get(f->g, weir_grib_field_get(f->g, i)->kind);
   wx_quantity q = {.param = kind->param, .product = product_of(kind)};
+  wx_naming as;
 
   WEIR_TRY(take_level(f, i, kind, &q));
   if (kind->short_name[0] != 0) {
@@ -129,9 +130,9 @@ static weir_status take_quantity(const gb *f, wx_index *index, int64_t i, int64_
   }
   (void)snprintf(q.units, sizeof q.units, "%s", kind->units);
   (void)snprintf(q.standard_name, sizeof q.standard_name, "%s", kind->standard_name);
-  wx_quantity_complete(&q);
+  WEIR_TRY(wx_index_name(index, kind->short_name, &q, &as));
   take_method(kind, &q);
-  return wx_index_quantity(index, &q, number);
+  return wx_index_quantity(index, &q, &as, number);
 }
 
 /* Tells the index the grid of field i, once, and notes how its fields are turned. */

@@ -103,7 +103,8 @@ static weir_status refuse_methods(const wx_index *index, const wx_quantity *q, i
           : "");
 }
 
-weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *number)
+weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, const wx_naming *as,
+                              int64_t *number)
 {
   wx_archive *a = index->a;
   const char *const path = a->files[index->now].path;
@@ -128,7 +129,7 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *nu
       return refuse_methods(index, q, k);
     }
     *number = k;
-    return WEIR_OK;
+    return wx_archive_convert(&a->files[index->now], q, k, as);
   }
   if (*n == WX_MOST_QUANTITIES) {
     return weir_fail(WEIR_ERR_DATA, "%s: more than %d variables and levels", path,
@@ -139,7 +140,7 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *nu
   a->facts.quantity = a->quantity;
   index->of_quantity[*n] = index->now;
   *number = (*n)++;
-  return WEIR_OK;
+  return wx_archive_convert(&a->files[index->now], q, *number, as);
 }
 
 weir_status wx_index_field(wx_index *index, const wx_field *field)

@@ -7,116 +7,12 @@
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
 
+/* The file that is being made. */
 static char dir[256], path[512];
-
-/* A file that is being made: numbers of dimensions by letter, variables by name. */
-enum { MOST_LINE = 64 };
 static weir_netcdf *nc;
 static int dims[128];
 static int64_t lengths[128];
-
-static void begin(void)
-{
-  assert_ok(weir_netcdf_create(path, &nc));
-}
-
-static void dim(char letter, const char *name, int64_t n)
-{
-  lengths[(int)letter] = n;
-  assert_ok(weir_netcdf_dim(nc, name, n, &dims[(int)letter]));
-}
-
-static int64_t count_of(const char *over)
-{
-  int64_t n = 1;
-
-  for (const char *at = over; *at != 0; at++) {
-    n *= lengths[(int)*at];
-  }
-  return n;
-}
-
-/* A variable over the dimensions of these letters. */
-static int var(const char *name, weir_dtype dtype, const char *over)
-{
-  int of[8], id = 0, n = 0;
-
-  for (; over[n] != 0; n++) {
-    of[n] = dims[(int)over[n]];
-  }
-  assert_ok(weir_netcdf_var(nc, name, dtype, n, of, &id));
-  return id;
-}
-
-/* An attribute of a text, NULL: none. */
-static void say(int id, const char *name, const char *text)
-{
-  if (text != NULL) {
-    assert_ok(weir_netcdf_put_text(nc, id, name, text));
-  }
-}
-
-static void put(int id, weir_dtype dtype, const char *over, const double *values)
-{
-  static uint8_t raw[8 * 4096];
-  int64_t start[8] = {0}, count[8];
-
-  for (int64_t i = 0; i < count_of(over); i++) {
-    weir_dtype_store_real(dtype, raw, i, values[i]);
-  }
-  for (int n = 0; over[n] != 0; n++) {
-    count[n] = lengths[(int)over[n]];
-  }
-  assert_ok(weir_netcdf_write(nc, id, start, count, raw));
-}
-
-/* A variable of coordinates. */
-static void line(const char *name, const char *over, const char *units, const char *standard_name,
-                 const double *values)
-{
-  const int id = var(name, WEIR_F64, over);
-
-  say(id, "units", units);
-  say(id, "standard_name", standard_name);
-  put(id, WEIR_F64, over, values);
-}
-
-/* Element i of the variable holds `of(i)`. */
-static void fields(const char *name, weir_dtype dtype, const char *over)
-{
-  static double values[4096];
-  const int id = var(name, dtype, over);
-
-  say(id, "units", "K");
-  for (int64_t i = 0; i < count_of(over); i++) {
-    values[i] = (double)i;
-  }
-  put(id, dtype, over, values);
-}
-
-static wx_archive *opened(void)
-{
-  const char *const paths[] = {path};
-  wx_archive *a = NULL;
-
-  assert_ok(weir_netcdf_commit(&nc));
-  assert_ok(wx_archive_open(paths, 1, &a));
-  return a;
-}
-
-static void assert_refused(const char *why)
-{
-  const char *const paths[] = {path};
-  wx_archive *a = NULL;
-
-  assert_ok(weir_netcdf_commit(&nc));
-  assert_int_equal(wx_archive_open(paths, 1, &a), WEIR_ERR_DATA);
-  if (strstr(weir_last_message(), why) == NULL || strstr(weir_last_message(), path) == NULL) {
-    fprintf(stderr, "'%s' is not in: %s\n", why, weir_last_message());
-    assert_true(false);
-  }
-  assert_null(a);
-}
+#include "data/archive_file_check.h"
 
 static const double south[3] = {-30, 0, 30}, greenwich[4] = {-180, -90, 0, 90};
 static const double two[2] = {0, 1}, levels[2] = {500, 85000}, steps[2] = {24, 48};
@@ -376,9 +272,9 @@ static void units_keep_variables_apart(void **state)
   (void)with_fields();
   const int id = var("T2M_C", WEIR_F32, "tyx");
 
-  say(id, "units", "degC");
+  say(id, "units", "degF");
   say(id, "GRIB_shortName", "t2m");
-  assert_refused("t2m is in 'degC', 2t of");
+  assert_refused("t2m is in 'degF', 2t of");
 }
 
 /* A small file that says it is large: nothing is allocated for what it cannot hold. */

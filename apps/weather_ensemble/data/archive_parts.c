@@ -253,6 +253,7 @@ static weir_status take_quantity(wx_nc *f, int v, labels *l, int64_t level, int6
   wx_quantity q = {.kind = l->kind};
   char methods[WX_NC_NAME];
   double param = 0;
+  wx_naming as;
 
   WEIR_TRY(wx_nc_text(f, v, "GRIB_shortName", q.variable, sizeof q.variable));
   if (q.variable[0] == 0 || strcmp(q.variable, "unknown") == 0) {
@@ -269,10 +270,12 @@ static weir_status take_quantity(wx_nc *f, int v, labels *l, int64_t level, int6
               : strstr(methods, "realization: mean") != NULL             ? WX_PRODUCT_MEAN
                                                                          : WX_PRODUCT_MEMBER;
   q.level = l->level.value != NULL ? l->level.value[level] : 0;
-  wx_quantity_complete(&q);
+  WEIR_TRY(wx_index_name(f->index, f->seen[v].name, &q, &as));
   WEIR_TRY(take_method(f, v, l, &q));
-  WEIR_TRY(take_names(f, v, level, &q));
-  return wx_index_quantity(f->index, &q, number);
+  if (!as.renamed) {
+    WEIR_TRY(take_names(f, v, level, &q));
+  }
+  return wx_index_quantity(f->index, &q, &as, number);
 }
 
 static weir_status take_quantities(wx_nc *f, int v, labels *l)

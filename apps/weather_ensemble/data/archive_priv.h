@@ -53,7 +53,8 @@ extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
 /* How many files (> 0) stay open at once from now on. */
 void wx_archive_keep_awake(wx_archive *a, int64_t n);
-/* The format, its state and the place of a field of files; NULL: no file holds it. */
+/* The format, its state and the place of a field of files; NULL: no file holds it, or not in the
+ * units and under the name of its quantity. */
 const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
                                   int64_t quantity, int64_t member, void **state, int64_t *place);
 /* The GRIB file of a state of wx_format_grib. */
@@ -65,13 +66,26 @@ extern const wx_format wx_format_netcdf, wx_format_grib;
 /* The grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL: wx_grid_weights.
  * Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or message. */
 weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what) WEIR_CHECKED;
-/* The number of a quantity (wx_quantity_complete), which files may have in common. Fails:
- * WEIR_ERR_DATA where an earlier file has it in other units. */
-weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, int64_t *number) WEIR_CHECKED;
+/* How the values of a field become those of its quantity. */
+typedef struct wx_naming {
+  wx_conversion by;
+  bool renamed; /* by a row of data.names.rename */
+} wx_naming;
+/* Completes a quantity (wx_quantity_complete) that the file calls `own`, by the caller's names and
+ * into the units of the tables. Fails: WEIR_ERR_DATA naming the row of data.names.rename and the
+ * units that do not go with it. */
+weir_status wx_index_name(const wx_index *index, const char *own, wx_quantity *q,
+                          wx_naming *out) WEIR_CHECKED;
+/* The number of a quantity of wx_index_name, which files may have in common. Fails: WEIR_ERR_DATA
+ * where an earlier file has it in other units, or the same file under two names in two units. */
+weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, const wx_naming *as,
+                              int64_t *number) WEIR_CHECKED;
 /* A field. Fails: WEIR_ERR_DATA where there are too many. */
 weir_status wx_index_field(wx_index *index, const wx_field *field) WEIR_CHECKED;
 /* Attributes of the file; those of the first file that has any stay. */
 weir_status wx_index_notes(wx_index *index, const wx_notes *notes) WEIR_CHECKED;
+/* Units of levels whose coordinate states none; "": they are refused. */
+const char *wx_index_level_units(const wx_index *index);
 /* How files are read. Borrowed while the archive is opened. */
 const wx_archive_in *wx_index_how(const wx_index *index);
 /* Times that are no surer than this, hours. */

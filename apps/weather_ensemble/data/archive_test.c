@@ -314,10 +314,10 @@ static void another_grid_and_other_units_are_refused(void **state)
   assert_non_null(strstr(weir_last_message(), path));
   assert_non_null(strstr(weir_last_message(), other));
   f.grid.lon = lon;
-  (void)snprintf(quantity[3].units, WX_SHORT, "degC");
+  (void)snprintf(quantity[3].units, WX_SHORT, "degF");
   write_cube(other, &f, 1, 1);
   assert_int_equal(wx_archive_open(paths, 2, &a), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "2t is in 'degC', that of"));
+  assert_non_null(strstr(weir_last_message(), "2t is in 'degF', that of"));
 }
 
 static void decadal_forecasts_find_their_truth(void **state)

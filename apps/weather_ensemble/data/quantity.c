@@ -62,7 +62,82 @@ static const row known[] = {
     {"mx2t3", "mx2t3", "", "K", 228026, 2},
     {"mn2t3", "mn2t3", "", "K", 228027, 2},
 };
-enum { N_KNOWN = sizeof known / sizeof known[0] };
+enum { N_KNOWN = sizeof known / sizeof known[0], GEOPOTENTIAL = 129, HEIGHT = 156 };
+
+/* Names that are spelt out (ERA5 and WeatherBench 2, NCEP, CMIP); a name may be of two quantities,
+ * which their units tell apart. */
+static const char *const spelt_out[][2] = {
+    {"geopotential", "z"},
+    {"geopotential", "gh"},
+    {"z", "gh"},
+    {"geopotential_height", "gh"},
+    {"hgt", "gh"},
+    {"HGT", "gh"},
+    {"zg", "gh"},
+    {"temperature", "t"},
+    {"u_component_of_wind", "u"},
+    {"v_component_of_wind", "v"},
+    {"specific_humidity", "q"},
+    {"relative_humidity", "r"},
+    {"vertical_velocity", "w"},
+    {"2m_temperature", "2t"},
+    {"2m_dewpoint_temperature", "2d"},
+    {"10m_u_component_of_wind", "10u"},
+    {"10m_v_component_of_wind", "10v"},
+    {"10m_wind_speed", "10si"},
+    {"mean_sea_level_pressure", "msl"},
+    {"surface_pressure", "sp"},
+    {"sea_surface_temperature", "sst"},
+    {"skin_temperature", "skt"},
+    {"total_column_water", "tcw"},
+    {"total_column_water_vapour", "tcwv"},
+    {"total_cloud_cover", "tcc"},
+    {"land_sea_mask", "lsm"},
+    {"total_precipitation", "tp"},
+};
+enum { N_SPELT_OUT = sizeof spelt_out / sizeof spelt_out[0] };
+
+/* Standard names that CF has had for a quantity besides that of its row. */
+static const char *const other_names[][2] = {
+    {"air_pressure_at_sea_level", "msl"},
+    {"vertical_air_velocity_expressed_as_tendency_of_pressure", "w"},
+    {"lwe_thickness_of_precipitation_amount", "tp"},
+};
+enum { N_OTHER = sizeof other_names / sizeof other_names[0] };
+
+/* Units that are converted, exactly. */
+static const struct {
+  const char *from, *to;
+  wx_conversion by;
+} conversions[] = {
+    {"degC", "K", {1, 273.15}},
+    {"degrees_C", "K", {1, 273.15}},
+    {"degree_C", "K", {1, 273.15}},
+    {"Celsius", "K", {1, 273.15}},
+    {"celsius", "K", {1, 273.15}},
+    {"degree_Celsius", "K", {1, 273.15}},
+    {"degrees_Celsius", "K", {1, 273.15}},
+    {"hPa", "Pa", {100, 0}},
+    {"mb", "Pa", {100, 0}},
+    {"mbar", "Pa", {100, 0}},
+    {"millibar", "Pa", {100, 0}},
+    {"millibars", "Pa", {100, 0}},
+    {"kPa", "Pa", {1000, 0}},
+    {"dam", "m", {10, 0}},
+    {"gpdam", "m", {10, 0}},
+    {"km", "m", {1000, 0}},
+    {"cm", "m", {0.01, 0}},
+    {"mm", "m", {0.001, 0}},
+    {"g kg-1", "kg kg-1", {0.001, 0}},
+    {"g/kg", "kg kg-1", {0.001, 0}},
+    {"km h-1", "m s-1", {1 / 3.6, 0}},
+    {"km/h", "m s-1", {1 / 3.6, 0}},
+    {"kt", "m s-1", {1852.0 / 3600, 0}},
+    {"knots", "m s-1", {1852.0 / 3600, 0}},
+    {"%", "1", {0.01, 0}},
+    {"1", "%", {100, 0}},
+};
+enum { N_CONVERSIONS = sizeof conversions / sizeof conversions[0] };
 
 static const char suffix[] = "_spread";
 
@@ -164,9 +239,11 @@ static void spell(char *units)
 bool wx_quantity_same_units(const char *a, const char *b)
 {
   static const char *const same[][2] = {
-      {"1", "(0 - 1)"},   {"1", "kg kg-1"},     {"kg kg-1", "kg/kg"}, {"m s-1", "m/s"},
-      {"K", "kelvin"},    {"K", "Kelvin"},      {"%", "percent"},     {"m2 s-2", "m2/s2"},
-      {"Pa s-1", "Pa/s"}, {"hPa", "millibars"},
+      {"1", "(0 - 1)"},     {"1", "kg kg-1"},     {"kg kg-1", "kg/kg"},
+      {"m s-1", "m/s"},     {"K", "kelvin"},      {"K", "Kelvin"},
+      {"%", "percent"},     {"m2 s-2", "m2/s2"},  {"Pa s-1", "Pa/s"},
+      {"hPa", "millibars"}, {"m", "gpm"},         {"m", "metre"},
+      {"m", "meters"},      {"m2 s-2", "J kg-1"}, {"m", "m of water equivalent"},
   };
   bool is = strcmp(a, b) == 0;
 
@@ -183,6 +260,70 @@ static bool at_height(const row *r, const wx_quantity *q)
   return q->kind == WX_LEVEL_HEIGHT && fabs(q->level - r->height) <= 0.5;
 }
 
+/* Of units into those; false: these are not known to be of one kind. */
+static bool convert(const char *from, const char *to, wx_conversion *by)
+{
+  *by = (wx_conversion){1, 0};
+  if (wx_quantity_same_units(from, to)) {
+    return true;
+  }
+  for (int i = 0; i < N_CONVERSIONS; i++) {
+    if (wx_quantity_same_units(from, conversions[i].from) &&
+        wx_quantity_same_units(to, conversions[i].to)) {
+      *by = conversions[i].by;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_named(const row *r, const char *variable)
+{
+  bool is = strcmp(r->variable, variable) == 0 || strcmp(r->alias, variable) == 0;
+
+  for (int i = 0; i < N_SPELT_OUT; i++) {
+    is =
+        is || (strcmp(spelt_out[i][0], variable) == 0 && strcmp(spelt_out[i][1], r->variable) == 0);
+  }
+  return is;
+}
+
+static bool is_standard(const row *r, const char *standard_name)
+{
+  bool is = strcmp(r->standard_name, standard_name) == 0;
+
+  for (int i = 0; i < N_OTHER; i++) {
+    is = is || (strcmp(other_names[i][0], standard_name) == 0 &&
+                strcmp(other_names[i][1], r->variable) == 0);
+  }
+  return is && standard_name[0] != 0;
+}
+
+/* Whether units, stated or not, may be those of the row: a name alone does not make a share of 1 a
+ * percentage. */
+static bool fits_units(const row *r, const wx_quantity *q)
+{
+  wx_conversion by;
+
+  return q->units[0] == 0 ? q->standard_name[0] != 0
+                          : wx_quantity_same_units(q->units, r->units) ||
+                                (strcmp(q->units, "1") != 0 && convert(q->units, r->units, &by));
+}
+
+/* Whether row and quantity have standard names of the table, and not the same. */
+static bool contradicts(const row *r, const wx_quantity *q)
+{
+  bool other = false;
+
+  if (r->standard_name[0] == 0) {
+    return false;
+  }
+  for (int i = 0; i < N_KNOWN; i++) {
+    other = other || is_standard(&known[i], q->standard_name);
+  }
+  return other && !is_standard(r, q->standard_name);
+}
+
 /* Rows in the order of what is surest: number, name, standard name. */
 static const row *find(const wx_quantity *q)
 {
@@ -195,17 +336,15 @@ static const row *find(const wx_quantity *q)
     const row *const r = &known[i];
     const bool of_height = r->height > 0 && q->kind != WX_LEVEL_PRESSURE;
 
-    if ((strcmp(r->variable, q->variable) == 0 || strcmp(r->alias, q->variable) == 0) &&
-        (q->units[0] == 0 || wx_quantity_same_units(r->units, q->units)) &&
-        (q->units[0] != 0 || q->standard_name[0] != 0) &&
+    if (is_named(r, q->variable) && fits_units(r, q) && !contradicts(r, q) &&
         (of_height || (r->height <= 0 && q->kind != WX_LEVEL_HEIGHT))) {
       return r;
     }
   }
-  for (int i = 0; i < N_KNOWN && q->param == 0 && q->standard_name[0] != 0; i++) {
+  for (int i = 0; i < N_KNOWN && q->param == 0; i++) {
     const row *const r = &known[i];
 
-    if (strcmp(r->standard_name, q->standard_name) == 0 &&
+    if (is_standard(r, q->standard_name) &&
         (r->height > 0 ? at_height(r, q) : q->kind != WX_LEVEL_HEIGHT)) {
       return r;
     }
@@ -282,6 +421,70 @@ void wx_quantity_complete(wx_quantity *q)
     add_suffix(q);
   }
   wx_quantity_set_name(q);
+}
+
+static const row *of_param(int64_t param)
+{
+  for (int i = 0; i < N_KNOWN && param != 0; i++) {
+    if (known[i].param == param) {
+      return &known[i];
+    }
+  }
+  return NULL;
+}
+
+/* Sets the units to those of the row. False: there is no conversion. */
+static bool convert_to(const row *r, wx_quantity *q, wx_conversion *out)
+{
+  if (!convert(q->units, r->units, out)) {
+    return false;
+  }
+  if (!wx_quantity_same_units(q->units, r->units)) {
+    (void)snprintf(q->units, sizeof q->units, "%s", r->units);
+  }
+  out->offset = q->product == WX_PRODUCT_SPREAD ? 0 : out->offset;
+  return true;
+}
+
+wx_conversion wx_quantity_convert(wx_quantity *q)
+{
+  const row *const r = of_param(q->param);
+  wx_conversion by = {1, 0};
+
+  if (r != NULL && !convert_to(r, q, &by)) {
+    by = (wx_conversion){1, 0};
+  }
+  return by;
+}
+
+bool wx_quantity_rename(wx_quantity *q, const char *name, wx_conversion *out)
+{
+  static const double gravity = 9.80665; /* m s-2, CGPM 1901 */
+  const row *const r = of_variable(name), *const height = of_param(HEIGHT);
+  const row *const geopotential = of_param(GEOPOTENTIAL);
+  bool known_units = true;
+
+  *out = (wx_conversion){1, 0};
+  (void)snprintf(q->variable, sizeof q->variable, "%s", name);
+  q->param = 0;
+  q->standard_name[0] = 0;
+  spell(q->units);
+  if (r == NULL) {
+    wx_quantity_complete(q);
+    return true;
+  }
+  if (r == geopotential && convert(q->units, height->units, out)) {
+    out->scale *= gravity;
+    (void)snprintf(q->units, sizeof q->units, "%s", r->units);
+  } else if (r == height && convert(q->units, geopotential->units, out)) {
+    out->scale /= gravity;
+    (void)snprintf(q->units, sizeof q->units, "%s", r->units);
+  } else {
+    known_units = convert_to(r, q, out);
+  }
+  q->param = r->param;
+  wx_quantity_complete(q);
+  return known_units;
 }
 
 void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *out)

@@ -38,7 +38,10 @@ typedef struct wx_quantity {
 #define WX_METHOD_UNKNOWN "unstated"
 
 /* Completes what a file says of a quantity: its variable, standard_name, units, param (each may be
- * empty), kind and level. Known by param, by short name, by standard name: then variable is
+ * empty), kind and level. Known by param, by name (ECMWF's short name, the name in NetCDF files
+ * made of GRIB, or that of ERA5 and WeatherBench 2: "2m_temperature"; units have to be those of the
+ * quantity, or convertible, which tells a geopotential in m2 s-2 from its height in m), by standard
+ * name: then variable is
  * ECMWF's short name and param, standard_name, level ("2t": 2 m) are filled; else it keeps what it
  * has. Units are those of the file, in one spelling ("m**2 s**-2" as "m2 s-2"). Sets name. */
 void wx_quantity_complete(wx_quantity *q);
@@ -62,4 +65,18 @@ bool wx_quantity_confused(const wx_quantity *a, const wx_quantity *b);
 /* Whether two texts of units, spelt as above, mean the same; "", none stated, is that of "" only.
  */
 bool wx_quantity_same_units(const char *a, const char *b);
+
+/* value = stored * scale + offset */
+typedef struct wx_conversion {
+  double scale, offset;
+} wx_conversion;
+/* From the units of a file, spelt as above, to those that the tables give a known quantity: K of
+ * degC, Pa of hPa, m of mm; q->units is set to these. A standard deviation has no offset. Scale 1,
+ * offset 0 where the units are those already, or nothing is known of the quantity or of its units,
+ * which then stay. */
+wx_conversion wx_quantity_convert(wx_quantity *q);
+/* Makes q the quantity of this short name: geopotential of a geopotential height by standard
+ * gravity, 9.80665 m s-2, and the other way, else by the units as above. Values of a name that is
+ * not in the tables keep their units. False: the units of the file are none of the quantity's. */
+bool wx_quantity_rename(wx_quantity *q, const char *name, wx_conversion *out);
 #endif

@@ -43,11 +43,14 @@ const weir_opt wx_input_options[] = {
 
 const weir_opt wx_data_options[] = {
     WEIR_OPT_STRING_LIST(wx_data_opts, forecast, "",
-                         "files of the forecast archive, GRIB or NetCDF (prepare writes one)"),
+                         "files of the forecast archive, GRIB or NetCDF (prepare writes one); "
+                         "names with * ? [ are patterns, as 'ens/*.nc'"),
     WEIR_OPT_STRING_LIST(wx_data_opts, truth, "",
-                         "files of the truth: analyses whose start is the valid time"),
+                         "files of the truth, or patterns: analyses whose start is the valid time"),
     WEIR_OPT_TABLE(wx_data_opts, grib, wx_archive_in_options,
                    "how GRIB files of data.forecast and data.truth are read"),
+    WEIR_OPT_TABLE(wx_data_opts, names, wx_archive_names_options,
+                   "what fields of data.forecast and data.truth are called"),
     WEIR_OPT_STRING_LIST(wx_data_opts, target, "z500",
                          "quantities that are corrected, as z500; with a depth of levels "
                          "variables, as t"),

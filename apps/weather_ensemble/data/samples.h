@@ -33,7 +33,8 @@ typedef struct wx_early {
 
 typedef struct wx_data_opts {
   weir_string_list forecast, truth; /* files of the archives */
-  wx_archive_in grib;               /* how they are read */
+  wx_archive_in grib;               /* how they are read; its names: those below, wx_configure */
+  wx_archive_names names;
   weir_string_list target, inputs;
   weir_real_list lead, input_lead, levels;
   int64_t members, first, ddof, label_members;

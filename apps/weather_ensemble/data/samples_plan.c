@@ -12,15 +12,16 @@ enum { SECONDS = 86400 };
 
 static weir_status no_quantity(const char *key, const char *name, const wx_archive_facts *f)
 {
-  char known[512] = "";
+  char known[512] = "", hint[WX_LONG + WX_LONG];
   size_t at = 0;
 
   for (int64_t q = 0; q < f->n_quantities && at < sizeof known; q++) {
     at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", q > 0 ? ", " : "",
                            f->quantity[q].name);
   }
-  return weir_fail(WEIR_ERR_CONFIG, "data.%s: %s has no quantity '%s'; it has %s", key, f->name,
-                   name, known);
+  wx_archive_hint(f, name, hint, sizeof hint);
+  return weir_fail(WEIR_ERR_CONFIG, "data.%s: %s has no quantity '%s'; it has %s%s", key, f->name,
+                   name, known, hint);
 }
 
 /* The quantity `name`, or the variable `name` on level d of data.levels. */

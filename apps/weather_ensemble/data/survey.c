@@ -228,6 +228,19 @@ static weir_status check_period(const wx_archive_facts *f, int64_t k, const wx_a
   return WEIR_OK;
 }
 
+/* A quantity that the truth has under another name. */
+static void warn_of_hint(const wx_archive_facts *f, int64_t k, const wx_archive_facts *t)
+{
+  char hint[2 * WX_LONG] = "";
+
+  if (wx_archive_find_quantity(t, f->quantity[k].name) < 0) {
+    wx_archive_hint(t, f->quantity[k].name, hint, sizeof hint);
+  }
+  if (hint[0] != 0) {
+    weir_warn("prepare", "%s has no %s, which is not scored%s", t->name, f->quantity[k].name, hint);
+  }
+}
+
 static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_facts *t)
 {
   int64_t common = 0;
@@ -236,6 +249,7 @@ static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_
     const int64_t at = wx_archive_find_quantity(t, f->quantity[k].name);
 
     common += at >= 0;
+    warn_of_hint(f, k, t);
     if (at >= 0 && !wx_quantity_same_units(f->quantity[k].units, t->quantity[at].units)) {
       return weir_fail(
           WEIR_ERR_DATA,
@@ -259,7 +273,8 @@ static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_
   }
   return common > 0 ? WEIR_OK
                     : weir_fail(WEIR_ERR_DATA,
-                                "%s has %s, the truth %s has %s: no quantity in common: rename one",
+                                "%s has %s, the truth %s has %s: no quantity in common: rename one "
+                                "(data.names.rename)",
                                 f->name, f->quantity[0].name, t->name, t->quantity[0].name);
 }
 

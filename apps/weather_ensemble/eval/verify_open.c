@@ -172,8 +172,11 @@ static weir_status choose_quantities(wx_verify *v)
     const int64_t q = wx_archive_find_quantity(f, names->items[k]);
 
     if (q < 0 || wx_archive_find_quantity(v->scene->truth_facts, names->items[k]) < 0) {
-      return weir_fail(WEIR_ERR_CONFIG, "eval.quantities: %s has no '%s'",
-                       q < 0 ? f->name : v->scene->truth_facts->name, names->items[k]);
+      char hint[2 * WX_LONG];
+
+      wx_archive_hint(q < 0 ? f : v->scene->truth_facts, names->items[k], hint, sizeof hint);
+      return weir_fail(WEIR_ERR_CONFIG, "eval.quantities: %s has no '%s'%s",
+                       q < 0 ? f->name : v->scene->truth_facts->name, names->items[k], hint);
     }
     v->quantity[v->n_quantities++] = q;
   }
