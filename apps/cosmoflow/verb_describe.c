@@ -98,7 +98,7 @@ weir_status cf_verb_describe(const weir_cli *cli)
   WEIR_TRY_GOTO(print_network(&cfg, &facts), done);
   WEIR_TRY_GOTO(print_grid(cli, &cfg, &facts), done);
   printf("\n");
-  WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
+  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
 done:
   weir_config_destroy(&config);
   return status;

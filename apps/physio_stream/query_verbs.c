@@ -140,7 +140,7 @@ static void print_inputs(const ps_query_run *r)
 }
 
 /* What a user asks for first: how far each result looks and when it comes; then how. */
-static weir_status print_all(const ps_query_run *r, const weir_config *config)
+static weir_status print_all(const weir_cli *cli, const ps_query_run *r, const weir_config *config)
 {
   weir_cells reach = {0}, groups = {0};
 
@@ -160,8 +160,8 @@ static weir_status print_all(const ps_query_run *r, const weir_config *config)
   weir_cells_print(&groups, PS_GROUP_PLANNED, ps_group_head, stdout);
   weir_cells_fini(&groups);
   printf("\n");
-  WEIR_TRY(weir_config_print(config, stdout));
-  return ps_stream_print(r->stream, stdout);
+  WEIR_TRY(weir_cli_print_config(cli, config, stdout));
+  return cli->all ? ps_stream_print(r->stream, stdout) : WEIR_OK;
 }
 
 weir_status ps_query_verb_describe(const weir_cli *cli, const ps_cfg *cfg,
@@ -171,7 +171,7 @@ weir_status ps_query_verb_describe(const weir_cli *cli, const ps_cfg *cfg,
   ps_query_run r;
 
   WEIR_TRY(ps_query_open(&job, &r));
-  const weir_status status = print_all(&r, config);
+  const weir_status status = print_all(cli, &r, config);
 
   ps_query_close(&r);
   return status;

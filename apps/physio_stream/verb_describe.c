@@ -31,8 +31,10 @@ static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, const weir
       ps_pipeline_create(cfg, ps_input_source(input), NULL, false, &sink, 1, cli->threads, &p));
   printf("# a beat is known at most a chunk of %.6g s and %.6g s after its time\n\n",
          weir_stream_window(p.stream), ps_graph_latency(&p.graph));
-  WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
-  WEIR_TRY_GOTO(ps_stream_print(p.stream, stdout), done);
+  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
+  if (cli->all) {
+    WEIR_TRY_GOTO(ps_stream_print(p.stream, stdout), done);
+  }
 done:
   ps_pipeline_destroy(&p);
   return status;

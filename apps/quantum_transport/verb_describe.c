@@ -191,7 +191,7 @@ weir_status qt_verb_describe(const weir_cli *cli)
   WEIR_TRY_GOTO(qt_study_start(&s), done);
   WEIR_TRY_GOTO(print(&s, cli->threads), done);
   printf("\n");
-  WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
+  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
 done:
   qt_study_fini(&s);
   weir_config_destroy(&config);

@@ -1,5 +1,5 @@
-/* verb_describe.c - the resolved configuration, the samples, the networks with what they cost, and
- * the plan of a training step; no field is read. */
+/* verb_describe.c - the samples, the configuration and the networks with what they cost; with --all
+ * also their parameters and the plan of a training step. No field is read. */
 #include <stdio.h>
 #include "data/date.h"
 #include "experiment.h"
@@ -78,11 +78,14 @@ static weir_status describe(const weir_cli *cli, const wx_experiment *e, const w
   printf("\n# network %s: %lld parameters\n", spec->name,
          (long long)weir_params_elements(s.params));
   print_channels(&s.facts, WX_X);
-  weir_params_print(s.params, stdout);
-  WEIR_TRY_GOTO(wx_stage_flops(&s, &forward), done);
-  printf("\n# a training step of %lld samples\n", (long long)spec->train->batch);
+  if (cli->all) {
+    weir_params_print(s.params, stdout);
+    printf("\n# a training step of %lld samples\n", (long long)spec->train->batch);
+  }
   (void)fflush(stdout); /* a plan of full size takes its time */
-  WEIR_TRY_GOTO(weir_train_describe(&s.task, spec->train, &exec, stdout, &step), done);
+  WEIR_TRY_GOTO(wx_stage_flops(&s, &forward), done);
+  WEIR_TRY_GOTO(weir_train_describe(&s.task, spec->train, &exec, cli->all ? stdout : NULL, &step),
+                done);
   print_cost(e, &s, forward, &step, rounds, all);
 done:
   wx_stage_close(&s);
@@ -103,7 +106,7 @@ weir_status wx_verb_describe(const weir_cli *cli)
   const double folds = (double)cfg.bias.folds;
 
   print_samples(&e);
-  WEIR_TRY_GOTO(weir_config_print(config, stdout), done);
+  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
   if (cfg.bias.use) { /* folds of all but one part, and one of all */
     WEIR_TRY_GOTO(describe(cli, &e, &bias, folds, &all), done);
   }

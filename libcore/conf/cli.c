@@ -21,6 +21,7 @@ typedef enum flag {
   FLAG_THREADS,
   FLAG_LOG,
   FLAG_OVERWRITE,
+  FLAG_ALL,
   FLAG_VERSION,
   FLAG_HELP,
   FLAG_YAML,
@@ -45,6 +46,7 @@ static const flag_row flags[] = {
   {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "threads (default: all processors)"},
   {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "error, warn, info or debug (default info)"},
   {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR"},
+  {{"all", no_argument, NULL, FLAG_ALL}, "", "with describe: also options at their defaults, arrays and plans"},
   {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version, parts of this build and devices"},
   {{"help", no_argument, NULL, FLAG_HELP}, "", "print this text"},
   {{"yaml", no_argument, NULL, FLAG_YAML}, "", "with options: a commented, complete configuration"},
@@ -239,6 +241,7 @@ static weir_status take_value(const weir_app *app, parsed *p, int which, const c
 static void take_switch(parsed *p, int which)
 {
   p->cli.overwrite = p->cli.overwrite || which == FLAG_OVERWRITE;
+  p->cli.all = p->cli.all || which == FLAG_ALL;
   p->version = p->version || which == FLAG_VERSION;
   p->help = p->help || which == FLAG_HELP;
   p->yaml = p->yaml || which == FLAG_YAML;
@@ -379,6 +382,9 @@ static weir_status read_verb(const weir_app *app, parsed *p)
   if ((p->yaml || p->markdown) && !is_options) {
     return usage_error(app, cli->verb, p->yaml ? "--yaml" : "--markdown",
                        "belongs to the verb options");
+  }
+  if (cli->all && !weir_cli_is(cli, "describe")) {
+    return usage_error(app, cli->verb, "--all", "belongs to the verb describe");
   }
   return WEIR_OK;
 }

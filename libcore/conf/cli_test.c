@@ -36,6 +36,33 @@ static const weir_opt rows[] = {
     WEIR_OPT_END,
 };
 
+/* What is set alone, or everything. */
+static weir_status describe(const weir_cli *cli)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  weir_config *config = NULL;
+  struct options options;
+
+  assert_non_null(out);
+  assert_ok(weir_cli_config(cli, &options, &config));
+  assert_ok(weir_cli_print_config(cli, config, out));
+  (void)fclose(out);
+  assert_int_equal(strstr(text, "rate: 0.5  # default") != NULL, cli->all);
+  assert_int_equal(strstr(text, "across: 0  # default") != NULL, cli->all);
+  assert_int_equal(strstr(text, "(--all prints it)") != NULL, !cli->all);
+  if (cli->n_sets > 0) {
+    assert_non_null(strstr(text, "grid:\n  "));
+    assert_non_null(strstr(text, "along: 3  # --set grid.along=3"));
+  } else {
+    assert_true(cli->all || strstr(text, ":\n") == NULL);
+  }
+  free(text);
+  weir_config_destroy(&config);
+  return WEIR_OK;
+}
+
 /* `run` checks the command line of the first test; the others do what their names say. */
 static weir_status run(const weir_cli *cli)
 {
@@ -121,6 +148,7 @@ static weir_status stop(const weir_cli *cli)
 static const weir_verb verbs[] = {
     {.name = "run", .help = "runs", .run = run},
     {.name = "seeded", .help = "seeds", .run = seeded},
+    {.name = "describe", .help = "prints", .run = describe},
     {.name = "gridded", .help = "ranks", .run = gridded, .on_ranks = true},
     {.name = "chosen", .help = "ranks", .run = chosen},
     {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
@@ -196,6 +224,14 @@ static void flags_reach_the_verb(void **state)
   expect("demo chosen --grid 3x1 --set grid.by=auto", 0, "");
 }
 
+static void all_of_a_configuration_is_printed_on_request(void **state)
+{
+  (void)state;
+  expect("demo describe", 0, "");
+  expect("demo describe --set grid.along=3", 0, "");
+  expect("demo describe --all --set grid.along=3", 0, "");
+}
+
 static void wrong_command_lines_are_refused(void **state)
 {
   static const char *const cases[][2] = {
@@ -228,6 +264,7 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run --log loud", "loud"},
       {"demo run --out=", "--out: \"\": is no folder"},
       {"demo run 100", "run: 100: nothing may follow this verb"},
+      {"demo run --all", "run: --all: belongs to the verb describe"},
       {"demo run --yaml", "run: --yaml: belongs to the verb options"},
       {"demo options more", "options: more: nothing may follow this verb (demo"},
       {"demo part", "part: say what: one|two|three"},
@@ -345,6 +382,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(flags_reach_the_verb),
+      cmocka_unit_test(all_of_a_configuration_is_printed_on_request),
       cmocka_unit_test(wrong_command_lines_are_refused),
       cmocka_unit_test(questions_are_answered),
       cmocka_unit_test(status_of_the_verb_is_the_exit_status),

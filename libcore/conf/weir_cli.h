@@ -57,6 +57,7 @@ struct weir_cli {
   int threads;        /* --threads N; 0: all that the machine offers */
   weir_log_level log;
   bool overwrite;
+  bool all; /* --all: describe prints everything */
   int argc; /* the command line as it came, for provenance */
   const char *const *argv;
 };
@@ -74,6 +75,11 @@ bool weir_cli_is(const weir_cli *cli, const char *verb);
  * app->input_key gives, and --grid as one for the first rows of the section `grid`. `options` is
  * the struct to fill, app->opts_size bytes. Fails: as weir_config_load. */
 weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config) WEIR_CHECKED;
+
+/* What `describe` prints of the configuration: with --all as weir_config_print, else only what
+ * files and flags have set. Fails: WEIR_ERR_DATA when it cannot be written. */
+weir_status weir_cli_print_config(const weir_cli *cli, const weir_config *config,
+                                  FILE *out) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* write.c - the resolved configuration and the commented template, as YAML that loads again. */
 #include "base/weir_file.h"
 #include "conf/conf_priv.h"
+#include "conf/weir_cli.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -166,6 +167,7 @@ typedef struct printer {
   const weir_conf_origin *origins; /* sorted by address */
   int64_t n_origins;
   const char *lead;
+  bool set_only; /* what no file and no flag has set is left out */
 } printer;
 
 typedef struct section {
@@ -235,18 +237,57 @@ static void put_help(const printer *p, const section *s, const weir_opt *row)
 
 static void put_section(const printer *p, section s);
 
+/* Whether anything of a row was set. */
+static bool is_row_set(const printer *p, const weir_opt *row, const char *base);
+
+/* Whether any row was set whose key begins with `prefix` and a dot; "": any row. */
+static bool is_any_set(const printer *p, const weir_opt *table, const char *prefix,
+                       const char *base)
+{
+  const size_t n = strlen(prefix);
+  bool is = false;
+
+  for (const weir_opt *r = table; r->kind != WEIR_OPT_KIND_END; r++) {
+    const bool below = n == 0 || (strncmp(r->key, prefix, n) == 0 && r->key[n] == '.');
+
+    is = is || (below && is_row_set(p, r, base));
+  }
+  return is;
+}
+
+static bool is_row_set(const printer *p, const weir_opt *row, const char *base)
+{
+  const char *const at = base + row->offset;
+  weir_opt_choice entry = {.name = NULL};
+
+  if (row->kind == WEIR_OPT_KIND_TABLE) {
+    return is_any_set(p, row->table, "", at);
+  }
+  if (find_origin(p, at) != NULL || row->kind != WEIR_OPT_KIND_ONE_OF) {
+    return find_origin(p, at) != NULL;
+  }
+  const weir_one_of *one = (const void *)at;
+
+  return one->name != NULL && one->opts != NULL && weir_conf_entry(row, one->name, &entry) >= 0 &&
+         entry.table != NULL && is_any_set(p, entry.table, "", one->opts);
+}
+
 static void put_structs(const printer *p, const section *s, const weir_opt *row)
 {
   const weir_struct_list *list = (const void *)(s->base + row->offset);
+  printer inner = *p;
 
   weir_conf_put(p->buffer, "%s", list->count == 0 ? " []" : "");
   put_origin(p, list);
   for (int64_t i = 0; i < list->count; i++) {
-    put_section(p, (section){.table = row->table,
-                             .prefix = "",
-                             .base = (const char *)list->items + (size_t)i * row->size,
-                             .indent = s->indent + 4,
-                             .dash = true});
+    const char *const item = (const char *)list->items + (size_t)i * row->size;
+
+    inner.set_only = p->set_only && is_any_set(p, row->table, "", item); /* no entry is empty */
+    put_section(&inner, (section){.table = row->table,
+                                  .prefix = "",
+                                  .base = item,
+                                  .indent = s->indent + 4,
+                                  .dash = true});
   }
 }
 
@@ -273,7 +314,8 @@ static void put_chosen(const printer *p, const section *s, const weir_opt *row)
   const weir_one_of *one = (const void *)(s->base + row->offset);
   weir_opt_choice entry = {.name = NULL};
   const bool known = one->name != NULL && weir_conf_entry(row, one->name, &entry) >= 0;
-  const bool has_options = known && entry.table != NULL && one->opts != NULL;
+  const bool has_options = known && entry.table != NULL && one->opts != NULL &&
+                           (!p->set_only || is_any_set(p, entry.table, "", one->opts));
 
   if (!has_options) {
     weir_conf_put(p->buffer, " %s", one->name == NULL ? "{}" : one->name);
@@ -352,11 +394,17 @@ static void put_section(const printer *p, section s)
         weir_conf_is_repeated(s.table, r, s.prefix, name)) {
       continue;
     }
+    if (last && p->set_only && !is_row_set(p, r, s.base)) {
+      continue;
+    }
     if (last) {
       put_row(p, &s, r, name);
       continue;
     }
     (void)snprintf(below, sizeof below, "%s%s%s", s.prefix, s.prefix[0] == 0 ? "" : ".", name);
+    if (p->set_only && !is_any_set(p, s.table, below, s.base)) {
+      continue;
+    }
     put_lead(p, &s);
     weir_conf_put(p->buffer, "%s:\n", name);
     put_section(
@@ -398,15 +446,21 @@ fail:
 }
 
 /* The text of a configuration; the caller frees buffer->text whatever the result. */
-static weir_status render(const weir_config *config, weir_conf_buffer *buffer)
+static weir_status render(const weir_config *config, bool set_only, weir_conf_buffer *buffer)
 {
   weir_conf_origin *origins = NULL;
   int64_t n_origins = 0;
 
   WEIR_TRY(sorted_origins(config, &origins, &n_origins));
-  const printer p = {
-      .buffer = buffer, .config = config, .origins = origins, .n_origins = n_origins, .lead = ""};
-  weir_conf_put(buffer, "# resolved configuration: each value with its origin\n");
+  const printer p = {.buffer = buffer,
+                     .config = config,
+                     .origins = origins,
+                     .n_origins = n_origins,
+                     .lead = "",
+                     .set_only = set_only};
+  weir_conf_put(buffer, set_only ? "# configuration: what files and flags set, with its origin; "
+                                   "everything else is at its default (--all prints it)\n"
+                                 : "# resolved configuration: each value with its origin\n");
   put_section(&p, (section){.table = config->table, .prefix = "", .base = config->out});
   weir_free(&origins);
   WEIR_TRY(buffer->status);
@@ -418,20 +472,30 @@ weir_status weir_config_write(const weir_config *config, const char *path)
   weir_conf_buffer buffer = {.status = WEIR_OK};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(render(config, &buffer), done);
+  WEIR_TRY_GOTO(render(config, false, &buffer), done);
   WEIR_TRY_GOTO(write_text(path, &buffer), done);
 done:
   weir_free(&buffer.text);
   return status;
 }
 
-weir_status weir_config_print(const weir_config *config, FILE *out)
+static weir_status print(const weir_config *config, bool set_only, FILE *out)
 {
   weir_conf_buffer buffer = {.status = WEIR_OK};
 
-  buffer.status = render(config, &buffer);
+  buffer.status = render(config, set_only, &buffer);
   WEIR_TRY(weir_conf_flush(&buffer, out));
   return WEIR_OK;
+}
+
+weir_status weir_config_print(const weir_config *config, FILE *out)
+{
+  return print(config, false, out);
+}
+
+weir_status weir_cli_print_config(const weir_cli *cli, const weir_config *config, FILE *out)
+{
+  return print(config, !cli->all, out);
 }
 
 weir_status weir_opts_print_yaml(const weir_opt *opts, FILE *out)

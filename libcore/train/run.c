@@ -409,7 +409,9 @@ static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_
 {
   const int64_t bytes = weir_plan_memory_bytes(plan);
 
-  weir_plan_print(plan, out);
+  if (out != NULL) {
+    weir_plan_print(plan, out);
+  }
   for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
     cost->flops += times * weir_plan_group(plan, i).flops;
   }
@@ -453,6 +455,7 @@ weir_status weir_train_describe(const weir_train_task *task, const weir_train_cf
   train_run r = train_run_of(task, cfg, exec, params, store);
 
   r.exec.sizes_only = true;
+  r.exec.terse = out == NULL;
   status = describe(&r, out, &own);
   train_run_close(&r);
   if (cost != NULL) {

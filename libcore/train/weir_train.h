@@ -213,8 +213,9 @@ typedef struct weir_train_cost {
   int64_t stored_bytes; /* weights, their copies, the state of the update rule */
 } weir_train_cost;
 
-/* Prints the plan of a step of cfg->batch samples, as weir_plan_print does; fetches none. cost:
- * NULL, or what the step takes. Fails: as weir_train_run. */
+/* Prints the plan of a step of cfg->batch samples, as weir_plan_print does (out NULL: nothing is
+ * printed, and nothing kept of the passes); fetches none. cost: NULL, or what the step takes.
+ * Fails: as weir_train_run. */
 weir_status weir_train_describe(const weir_train_task *task, const weir_train_cfg *cfg,
                                 const weir_plan_opts *exec, FILE *out,
                                 weir_train_cost *cost) WEIR_CHECKED;

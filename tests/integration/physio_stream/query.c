@@ -263,7 +263,7 @@ static void a_query_beyond_its_memory_is_refused(void **state)
 
 static void describe_tells_latency_buffers_and_clocks(void **state)
 {
-  assert_int_equal(program("describe --config %s", yaml(shifts)), 0);
+  assert_int_equal(program("describe --all --config %s", yaml(shifts)), 0);
   static const char first[] = "# results: latency is a chunk of ";
 
   assert_memory_equal(printed(), first, sizeof first - 1);

@@ -226,7 +226,7 @@ static void features_need_netcdf(void **state)
 
 static void describe_and_bench_and_options_print(void **state)
 {
-  assert_int_equal(program("describe " TINY), 0);
+  assert_int_equal(program("describe --all " TINY), 0);
   assert_non_null(strstr(printed(), "decide_beats"));
   assert_int_equal(program("bench " TINY "--set bench.duration=60 --set bench.repeats=2 --out %s",
                            in_scratch("b")),

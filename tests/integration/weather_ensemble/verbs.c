@@ -194,6 +194,16 @@ static void describe_prints_the_plan(void **state)
 {
   assert_int_equal(program("describe " SKETCH "--seed 5"), 0);
   assert_non_null(strstr(printed(), "seed: 5"));
+  assert_non_null(strstr(printed(), "GFLOP a sample"));
+  assert_null(strstr(printed(), "# default"));
+  int lines = 0;
+
+  for (const char *at = printed(); (at = strchr(at, '\n')) != NULL; at++) {
+    lines++;
+  }
+  assert_true(lines < 60); /* a screen or two */
+  assert_int_equal(program("describe --all " SKETCH "--seed 5"), 0);
+  assert_non_null(strstr(printed(), "seed: 5"));
   assert_null(strstr(printed(), "seed: 6")); /* what is added to train.seed is added once */
   assert_non_null(strstr(printed(), "# network forecast: "));
   assert_non_null(strstr(printed(), "# a training step of 8 samples"));
