@@ -50,6 +50,25 @@ static weir_status check_data(const wx_cfg *cfg, bool truth, bool y)
   return cfg->bias.use ? wx_bias_data_failed(wx_data_check(&own, truth, y)) : WEIR_OK;
 }
 
+static weir_status check_predict(const wx_cfg *cfg)
+{
+  const bool model = cfg->predict.model.use.name != NULL;
+
+  if (!model && cfg->predict.weights[0] == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.weights names no file: give the weights.nc of a run with --set "
+                     "predict.weights=RUN/weights.nc, and the network with --config "
+                     "RUN/resolved.yaml; or a statistical correction, --set "
+                     "'predict.model={use: {emos: {}}}'");
+  }
+  if (model && cfg->predict.weights[0] != 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.weights and predict.model are both set: predictions are of one of "
+                     "them");
+  }
+  return model ? wx_model_check(&cfg->predict.model) : WEIR_OK;
+}
+
 static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool validates)
 {
   const bool of_spread = cfg->data.label == WX_LABEL_SPREAD, files = cfg->data.forecast.count > 0;
@@ -62,11 +81,8 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
                      "data.forecast: names no file; prepare writes forecast.nc and truth.nc, then "
                      "--set data.forecast=[DIR/forecast.nc] --set data.truth=[DIR/truth.nc]");
   }
-  if (weir_cli_is(cli, "predict") && cfg->predict.weights[0] == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.weights names no file: give the weights.nc of a run with --set "
-                     "predict.weights=RUN/weights.nc, and the network with --config "
-                     "RUN/resolved.yaml");
+  if (weir_cli_is(cli, "predict")) {
+    WEIR_TRY(check_predict(cfg));
   }
   if (cfg->eecrps.weight > 0 && cfg->model.loss != WX_LOSS_CRPS) {
     return weir_fail(WEIR_ERR_CONFIG, "eecrps.weight: it is the CRPS that is weighted: set "

@@ -49,6 +49,16 @@ const weir_opt wx_options[] = {
     WEIR_OPT_BOOL(wx_cfg, predict.members, false,
                   "also the members, moved and stretched to the corrected mean and standard "
                   "deviation, place by place"),
+    WEIR_OPT_REAL_LIST(wx_cfg, predict.quantiles, "", 1e-9, 0.999999999, "1",
+                       "probabilities in ascending order, as [0.1, 0.5, 0.9]: quantiles.nc has the "
+                       "value below which the truth lies with each"),
+    WEIR_OPT_LIST(wx_cfg, predict.events, wx_event_row, wx_event_row_options, WX_EVENTS,
+                  "probabilities.nc has the probability of each, as [{quantity: 2t, value: 273.15, "
+                  "above: false}]"),
+    WEIR_OPT_TABLE(
+        wx_cfg, predict.model, wx_model_row_options,
+        "a statistical correction in place of a network, as {use: {emos: {}}}: fitted to "
+        "the starts of data.split.train that data.truth knows of"),
     WEIR_OPT_ENUM(wx_cfg, predict.format, WX_PREDICT_NETCDF, "netcdf|grib|both",
                   "what they are written as: predictions.nc and members.nc; GRIB edition 2 made of "
                   "the messages of the input (predictions.grib, members.grib); or both"),

@@ -49,6 +49,9 @@ typedef struct wx_cfg {
     int part;   /* wx_part or WX_PREDICT_ALL */
     int format; /* WX_PREDICT_NETCDF ... */
     bool members, overlap;
+    weir_real_list quantiles;
+    weir_struct_list events; /* wx_event_row */
+    wx_model_row model;      /* in place of a network */
   } predict;
   wx_verify_opts eval;
   weir_exec_cfg exec;

@@ -1,7 +1,11 @@
 /* predict_files.c - see predict_files.h. */
 #include "predict_files.h"
+#include <math.h>
 #include <stdio.h>
+#include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "baseline/cases.h"
+#include "eval/given.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -14,55 +18,82 @@ static bool is_wanted(const wx_experiment *e, int format)
   return asked == WX_PREDICT_BOTH || asked == (format == 0 ? WX_PREDICT_NETCDF : WX_PREDICT_GRIB);
 }
 
-/* members 0: mean and standard deviation. */
-typedef struct request {
-  const char *dir, *name;
-  const int64_t *sample;
-  int64_t n, members;
-  bool spread;
-  const weir_origin *origin;
-} request;
-
-static weir_status create(const wx_experiment *e, const request *r, int format,
+static weir_status create(const wx_experiment *e, const wx_predict_request *r,
+                          const weir_origin *origin, const char *file, const wx_predictions_of *of,
                           wx_predictions **out)
 {
-  char name[64], path[PATH_SIZE];
+  char path[PATH_SIZE];
 
-  (void)snprintf(name, sizeof name, "%s.%s", r->name, suffix[format]);
-  WEIR_TRY(weir_path_join(r->dir, name, path, sizeof path));
-  WEIR_TRY(wx_predictions_create(path, e->facts, e->forecast, r->sample, r->n, r->spread,
-                                 e->facts->first, r->members, out));
-  for (int k = 0; k < r->origin->n; k++) {
-    WEIR_TRY(wx_predictions_put_text(*out, r->origin->line[k].name, r->origin->line[k].text));
+  WEIR_TRY(weir_path_join(r->dir, file, path, sizeof path));
+  WEIR_TRY(wx_predictions_create(path, e->facts, e->forecast, r->sample, r->n, of, out));
+  for (int k = 0; k < origin->n; k++) {
+    WEIR_TRY(wx_predictions_put_text(*out, origin->line[k].name, origin->line[k].text));
   }
   return WEIR_OK;
 }
 
-weir_status wx_predict_files_create(const wx_experiment *e, const char *dir, const int64_t *sample,
-                                    int64_t n, bool spread, const weir_origin *origin,
-                                    wx_predict_files *out)
+/* A file of each format that is asked for. */
+static weir_status create_each(const wx_experiment *e, const wx_predict_request *r,
+                               const weir_origin *origin, const char *name,
+                               const wx_predictions_of *of, wx_predictions **out)
 {
-  request r = {.dir = dir,
-               .name = "predictions",
-               .sample = sample,
-               .n = n,
-               .spread = spread,
-               .origin = origin};
+  for (int k = 0; k < WX_PREDICT_FORMATS; k++) {
+    char file[64];
+
+    (void)snprintf(file, sizeof file, "%s.%s", name, suffix[k]);
+    if (is_wanted(e, k)) {
+      WEIR_TRY(create(e, r, origin, file, of, &out[k]));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Quantiles and events, which are of a distribution. */
+static weir_status create_chances(const wx_experiment *e, const wx_predict_request *r,
+                                  const weir_origin *origin, wx_predict_files *out)
+{
+  const weir_real_list *const q = &e->cfg->predict.quantiles;
+  const weir_struct_list *const v = &e->cfg->predict.events;
+  const wx_predictions_of quantiles = {.quantile = q->items, .n_quantiles = q->count};
+  const wx_predictions_of events = {.event = v->items, .n_events = v->count};
+
+  if (q->count + v->count > 0 && !r->spread) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: there is no standard deviation to take them of: train a network with "
+                     "model.head gauss or spread",
+                     q->count > 0 ? "predict.quantiles" : "predict.events");
+  }
+  for (int64_t i = 1; i < q->count; i++) {
+    if (!(q->items[i] > q->items[i - 1])) {
+      return weir_fail(WEIR_ERR_CONFIG, "predict.quantiles: %g follows %g: they have to ascend",
+                       q->items[i], q->items[i - 1]);
+    }
+  }
+  if (q->count > 0) {
+    WEIR_TRY(create(e, r, origin, "quantiles.nc", &quantiles, &out->quantiles));
+  }
+  return v->count > 0 ? create(e, r, origin, "probabilities.nc", &events, &out->events) : WEIR_OK;
+}
+
+weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_request *r,
+                                    const weir_origin *origin, wx_predict_files *out)
+{
+  const wx_facts *const f = e->facts;
+  const wx_predictions_of fields = {.spread = r->spread};
+  const wx_predictions_of members = {.first = r->first, .members = r->members};
+  const int64_t rows = e->cfg->predict.quantiles.count;
   weir_status status = WEIR_OK;
 
   *out = (wx_predict_files){.e = e};
-  for (int k = 0; k < WX_PREDICT_FORMATS; k++) {
-    if (is_wanted(e, k)) {
-      WEIR_TRY_GOTO(create(e, &r, k, &out->fields[k]), done);
-    }
+  WEIR_TRY_GOTO(weir_alloc((rows > 2 ? rows : 2) * (f->cells / f->depth), sizeof *out->room,
+                           (void **)&out->room),
+                done);
+  WEIR_TRY_GOTO(weir_alloc(r->members, sizeof *out->sorted, (void **)&out->sorted), done);
+  WEIR_TRY_GOTO(create_each(e, r, origin, "predictions", &fields, out->fields), done);
+  if (e->cfg->predict.members) {
+    WEIR_TRY_GOTO(create_each(e, r, origin, "members", &members, out->members), done);
   }
-  r.name = "members";
-  r.members = e->facts->members;
-  for (int k = 0; k < WX_PREDICT_FORMATS && e->cfg->predict.members; k++) {
-    if (is_wanted(e, k)) {
-      WEIR_TRY_GOTO(create(e, &r, k, &out->members[k]), done);
-    }
-  }
+  WEIR_TRY_GOTO(create_chances(e, r, origin, out), done);
 done:
   if (status != WEIR_OK) {
     wx_predict_files_abandon(out);
@@ -70,29 +101,73 @@ done:
   return status;
 }
 
-static weir_status write_members(const wx_predict_files *f, int64_t sample, const float *members,
-                                 wx_predictions *to)
+static weir_status write_chances(const wx_predict_files *f, int64_t sample, int64_t k, int64_t d,
+                                 const wx_given *given)
 {
-  const wx_facts *c = f->e->facts;
-  const int64_t each = c->members * (c->cells / c->depth);
+  const int64_t plane = f->e->facts->cells / f->e->facts->depth;
+  const weir_real_list *const q = &f->e->cfg->predict.quantiles;
+  const wx_event_row *const event = f->e->cfg->predict.events.items;
 
-  for (int64_t k = 0; k < c->n_channels[WX_Y]; k++) {
-    for (int64_t d = 0; d < c->depth; d++) {
-      WEIR_TRY(wx_predictions_write_members(to, sample, k, d, members + (k * c->depth + d) * each));
+  if (f->quantiles != NULL) {
+    wx_given_quantiles(given, plane, q->items, q->count, f->sorted, f->room);
+    WEIR_TRY(wx_predictions_write_members(f->quantiles, sample, k, d, f->room));
+  }
+  for (int64_t i = 0; f->events != NULL && i < f->e->cfg->predict.events.count; i++) {
+    if (wx_predictions_has_event(f->events, k, d, i)) {
+      wx_given_chance(given, plane, event[i].value, event[i].above, f->room);
+      WEIR_TRY(wx_predictions_write_event(f->events, sample, k, d, i, f->room));
     }
   }
   return WEIR_OK;
 }
 
+/* member: [members, plane], or NULL. */
+static weir_status write_field(const wx_predict_files *f, int64_t sample, int64_t k, int64_t d,
+                               const float *mean, const float *sigma, const float *member)
+{
+  for (int i = 0; i < WX_PREDICT_FORMATS; i++) {
+    if (f->fields[i] != NULL) {
+      WEIR_TRY(wx_predictions_write(f->fields[i], sample, k, d, mean, sigma));
+    }
+    if (f->members[i] != NULL) {
+      WEIR_TRY(wx_predictions_write_members(f->members[i], sample, k, d, member));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_predict_files_give(const wx_predict_files *f, int64_t sample, int64_t k, int64_t d,
+                                  const wx_given *given)
+{
+  const int64_t plane = f->e->facts->cells / f->e->facts->depth;
+  float *const mean = f->room, *const sd = f->room + plane;
+
+  if (given->members > 0) {
+    wx_cases_moments(given->member, given->members, plane, mean, sd);
+    for (int64_t c = 0; c < plane; c++) {
+      sd[c] = sqrtf(sd[c]);
+    }
+    WEIR_TRY(write_field(f, sample, k, d, mean, sd, given->member));
+  } else {
+    WEIR_TRY(write_field(f, sample, k, d, given->mean, given->sd, NULL));
+  }
+  return write_chances(f, sample, k, d, given);
+}
+
 weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,
                                    const float *sigma, const float *members)
 {
-  for (int k = 0; k < WX_PREDICT_FORMATS; k++) {
-    if (f->fields[k] != NULL) {
-      WEIR_TRY(wx_predictions_write(f->fields[k], sample, mean, sigma));
-    }
-    if (f->members[k] != NULL) {
-      WEIR_TRY(write_members(f, sample, members, f->members[k]));
+  const wx_facts *c = f->e->facts;
+  const int64_t plane = c->cells / c->depth;
+
+  for (int64_t k = 0; k < c->n_channels[WX_Y]; k++) {
+    for (int64_t d = 0; d < c->depth; d++) {
+      const int64_t at = k * c->cells + d * plane;
+      const wx_given given = {.mean = mean + at, .sd = sigma != NULL ? sigma + at : NULL};
+
+      WEIR_TRY(write_field(f, sample, k, d, given.mean, given.sd,
+                           members != NULL ? members + at * c->members : NULL));
+      WEIR_TRY(write_chances(f, sample, k, d, &given));
     }
   }
   return WEIR_OK;
@@ -100,7 +175,8 @@ weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, co
 
 weir_status wx_predict_files_commit(wx_predict_files *f)
 {
-  wx_predictions **const all[] = {&f->fields[0], &f->members[0], &f->fields[1], &f->members[1]};
+  wx_predictions **const all[] = {&f->fields[0],  &f->members[0], &f->fields[1],
+                                  &f->members[1], &f->quantiles,  &f->events};
   enum { N = sizeof all / sizeof all[0] };
   weir_writer *file[N] = {NULL};
   weir_status status = WEIR_OK;
@@ -123,4 +199,8 @@ void wx_predict_files_abandon(wx_predict_files *f)
     wx_predictions_abandon(&f->fields[k]);
     wx_predictions_abandon(&f->members[k]);
   }
+  wx_predictions_abandon(&f->quantiles);
+  wx_predictions_abandon(&f->events);
+  weir_free(&f->room);
+  weir_free(&f->sorted);
 }

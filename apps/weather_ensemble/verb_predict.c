@@ -9,6 +9,7 @@
 #include "base/weir_provenance.h"
 #include "data/trained.h"
 #include "device/weir_parallel.h"
+#include "predict_model.h"
 #include "predict_samples.h"
 #include "verbs.h"
 
@@ -17,6 +18,7 @@ typedef struct work {
   wx_experiment *e;
   wx_stage bias, forecast; /* bias: where bias.use */
   wx_predictor first, last;
+  wx_predict_model model; /* in place of the networks, where predict.model is set */
   wx_predict_files files;
   char weights[2][WX_PATH];
   int n_weights;
@@ -102,15 +104,40 @@ static weir_status keep_chosen(work *w, int *all)
   return WEIR_OK;
 }
 
+static bool is_model(const work *w)
+{
+  return w->e->cfg->predict.model.use.name != NULL;
+}
+
+/* A statistical correction is fitted to what is split. */
+static weir_status take_split(const work *w, int *part, char **trained)
+{
+  const wx_split *const s = &w->e->split;
+
+  for (int64_t i = 0; i < w->e->facts->n; i++) {
+    part[i] = WX_PARTS;
+  }
+  for (int p = 0; p < WX_PARTS; p++) {
+    for (int64_t i = 0; i < s->n[p]; i++) {
+      part[s->sample[p][i]] = p;
+    }
+  }
+  return wx_trained_dates(s, &w->e->times, trained);
+}
+
 /* What the weights have seen of the samples. */
 static weir_status take_parts(work *w)
 {
   int *part = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_stage_trained(w->e->cfg->predict.weights, &w->trained));
-  WEIR_TRY_GOTO(weir_alloc(w->e->facts->n, sizeof *part, (void **)&part), done);
-  WEIR_TRY_GOTO(wx_trained_parts(&w->e->split, &w->e->times, w->trained, part), done);
+  WEIR_TRY(weir_alloc(w->e->facts->n, sizeof *part, (void **)&part));
+  if (is_model(w)) {
+    WEIR_TRY_GOTO(take_split(w, part, &w->trained), done);
+  } else {
+    WEIR_TRY_GOTO(wx_stage_trained(w->e->cfg->predict.weights, &w->trained), done);
+    WEIR_TRY_GOTO(wx_trained_parts(&w->e->split, &w->e->times, w->trained, part), done);
+  }
   WEIR_TRY_GOTO(keep_chosen(w, part), done);
 done:
   weir_free(&part);
@@ -131,6 +158,9 @@ static weir_status take_origin(const weir_cli *cli, const work *w, weir_origin *
   WEIR_TRY(weir_origin_text(o, "created", now));
   WEIR_TRY(weir_origin_text(o, "weights_dates", w->trained));
   WEIR_TRY(weir_origin_text(o, WX_TRAINED_NOTE, w->parts));
+  if (is_model(w)) {
+    WEIR_TRY(weir_origin_text(o, "model", w->model.model.name));
+  }
   for (int k = 0; k < w->n_weights; k++) {
     WEIR_TRY(weir_origin_file(o, of[k], w->weights[k]));
   }
@@ -140,12 +170,18 @@ static weir_status take_origin(const weir_cli *cli, const work *w, weir_origin *
 /* The files, each with what made it. */
 static weir_status create_files(const weir_cli *cli, work *w)
 {
+  const wx_model *const m = &w->model.model;
+  const wx_predict_request r = {.dir = cli->out,
+                                .sample = w->sample,
+                                .n = w->n,
+                                .spread = is_model(w) || w->last.makes_sigma,
+                                .first = is_model(w) ? m->first : w->e->facts->first,
+                                .members = is_model(w) ? m->gives : w->e->facts->members};
   weir_origin origin = {.n = 0};
   weir_status status = take_origin(cli, w, &origin);
 
   if (status == WEIR_OK) {
-    status = wx_predict_files_create(w->e, cli->out, w->sample, w->n, w->last.makes_sigma, &origin,
-                                     &w->files);
+    status = wx_predict_files_create(w->e, &r, &origin, &w->files);
   }
   weir_origin_fini(&origin);
   return status;
@@ -171,6 +207,13 @@ static weir_status write_all(const weir_cli *cli, work *w)
   wx_predict_times times;
 
   WEIR_TRY(create_files(cli, w));
+  if (is_model(w)) {
+    WEIR_TRY(wx_predict_model_run(&w->model, &w->files, w->sample, w->n));
+    weir_event("predict_end", WEIR_INT("samples", w->n), WEIR_TEXT("model", w->model.model.name));
+    weir_info("predict", "%lld samples by %s into %s", (long long)w->n, w->model.model.name,
+              cli->out);
+    return WEIR_OK;
+  }
   WEIR_TRY(wx_predict_samples(w->e, w->e->cfg->bias.use ? &w->first : NULL, &w->last, &w->files,
                               w->sample, w->n, overlap, &times));
   tell(cli, w, &times, overlap);
@@ -180,6 +223,7 @@ static weir_status write_all(const weir_cli *cli, work *w)
 static void finish(work *w)
 {
   wx_predict_files_abandon(&w->files);
+  wx_predict_model_close(&w->model);
   wx_predictor_fini(&w->first);
   wx_predictor_fini(&w->last);
   wx_stage_close(&w->bias);
@@ -197,14 +241,16 @@ static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *
   work w = {.e = e};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(load(&w, &exec), done);
+  WEIR_TRY_GOTO(is_model(&w) ? wx_predict_model_open(e, &w.model) : load(&w, &exec), done);
   WEIR_TRY_GOTO(choose(&w), done);
   WEIR_TRY_GOTO(take_parts(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
   WEIR_TRY_GOTO(write_all(cli, &w), done);
   const char *const weights[] = {w.weights[0], w.weights[1]};
-  const wx_lineage of = {
-      .parts = &w.split, .others = weights, .n_others = w.n_weights, .trained = w.trained};
+  const wx_lineage of = {.parts = &w.split,
+                         .others = is_model(&w) ? (const char *const *)w.model.model.file : weights,
+                         .n_others = is_model(&w) ? w.model.model.n_files : w.n_weights,
+                         .trained = w.trained};
 
   WEIR_TRY_GOTO(wx_write_origin(cli, e, &of), done);
 done:

@@ -172,10 +172,11 @@ static void close_network(set_up *s)
 static void predict(set_up *s, bool overlap, const char *to, wx_predict_times *times)
 {
   const weir_origin none = {.n = 0};
+  const wx_predict_request r = {.dir = to, .sample = s->sample, .n = STARTS, .spread = true};
   wx_predict_files files;
 
   bench_must(weir_dir_create(to));
-  bench_must(wx_predict_files_create(&s->e, to, s->sample, STARTS, true, &none, &files));
+  bench_must(wx_predict_files_create(&s->e, &r, &none, &files));
   bench_must(wx_predict_samples(&s->e, NULL, &s->net, &files, s->sample, STARTS, overlap, times));
 }
 

@@ -122,6 +122,8 @@ typedef struct wx_archive_out {
                 of a field divided by 2^bits */
   int64_t n_members; /* of means and spreads: how many members they are of; 0: those of `like` */
   bool corrected;    /* the messages say that they are of a bias-corrected ensemble */
+  const double *quantile; /* [n_members] NetCDF: fields are quantiles at these probabilities, along
+                             a dimension `quantile`; NULL: members */
 } wx_archive_out;
 /* Starts a file; facts (and like) are borrowed until the end. Fails: as the NetCDF or GRIB
  * interface; WEIR_ERR_UNSUPPORTED for a grid that is no lat-lon one in GRIB. */

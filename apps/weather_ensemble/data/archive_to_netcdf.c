@@ -20,12 +20,13 @@ typedef struct slot {
 typedef struct writer {
   weir_netcdf *nc;
   const wx_archive_facts *facts;
-  slot *slots;  /* [n_quantities] */
-  int outer[3]; /* dimensions: start, lead, member */
-  int bound;    /* of length 2; where n_times > 0 */
-  int plane[2]; /* row, column; a SITES grid has the column only */
-  int n_times;  /* times with bounds */
-  bool areas;   /* cell_area is there */
+  const double *quantile; /* NULL: members */
+  slot *slots;            /* [n_quantities] */
+  int outer[3];           /* dimensions: start, lead, member */
+  int bound;              /* of length 2; where n_times > 0 */
+  int plane[2];           /* row, column; a SITES grid has the column only */
+  int n_times;            /* times with bounds */
+  bool areas;             /* cell_area is there */
 } writer;
 
 /* Whether two quantities cover the same times at all leads; NaN is no time. */
@@ -159,6 +160,24 @@ static weir_status put_periods(writer *w)
   return WEIR_OK;
 }
 
+/* What the third dimension counts. */
+static weir_status put_members(writer *w)
+{
+  const wx_archive_facts *f = w->facts;
+  int var = 0;
+
+  WEIR_TRY(weir_netcdf_dim(w->nc, w->quantile != NULL ? "quantile" : "realization", f->n_members,
+                           &w->outer[2]));
+  if (w->quantile != NULL) {
+    WEIR_TRY(put_line(w, "quantile", WEIR_F64, w->outer[2], "", "1", &var));
+    WEIR_TRY(weir_netcdf_put_text(w->nc, var, "long_name", "probability of a value below it"));
+    return write_line(w, var, f->n_members, w->quantile);
+  }
+  WEIR_TRY(put_line(w, "realization", WEIR_I64, w->outer[2], "realization", "1", &var));
+  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "axis", "E"));
+  return write_line(w, var, f->n_members, f->member);
+}
+
 static weir_status put_course(writer *w)
 {
   const wx_archive_facts *f = w->facts;
@@ -166,7 +185,6 @@ static weir_status put_course(writer *w)
 
   WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_reference_time", f->n_starts, &w->outer[0]));
   WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_period", f->n_leads, &w->outer[1]));
-  WEIR_TRY(weir_netcdf_dim(w->nc, "realization", f->n_members, &w->outer[2]));
   WEIR_TRY(put_line(w, "forecast_reference_time", WEIR_I64, w->outer[0], "forecast_reference_time",
                     "seconds since 1970-01-01 00:00:00", &var));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "calendar", "standard"));
@@ -176,9 +194,7 @@ static weir_status put_course(writer *w)
   WEIR_TRY(write_line(w, var, f->n_starts, f->start));
   WEIR_TRY(put_line(w, "forecast_period", WEIR_F64, w->outer[1], "forecast_period", "hours", &var));
   WEIR_TRY(write_line(w, var, f->n_leads, f->lead));
-  WEIR_TRY(put_line(w, "realization", WEIR_I64, w->outer[2], "realization", "1", &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "axis", "E"));
-  WEIR_TRY(write_line(w, var, f->n_members, f->member));
+  WEIR_TRY(put_members(w));
   WEIR_TRY(put_time(w, 0, 0));
   return put_periods(w);
 }
@@ -497,9 +513,9 @@ static weir_status create(const char *path, const wx_archive_facts *facts,
   writer *w = NULL;
   weir_status status = WEIR_OK;
 
-  (void)out;
   WEIR_TRY(weir_alloc(1, sizeof *w, state));
   w = *state;
+  w->quantile = out->quantile;
   w->facts = facts;
   WEIR_TRY_GOTO(weir_netcdf_create(path, &w->nc), done);
   WEIR_TRY_GOTO(begin(w), done);

@@ -1,5 +1,6 @@
 /* predictions.c - see predictions.h. */
 #include "data/predictions.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -13,8 +14,10 @@ struct wx_predictions {
   int64_t *start, *number; /* [starts] seconds; number of the forecast's start */
   int64_t *member;
   double *lead, *period;
-  wx_quantity *quantity; /* targets (and depths), then their spreads */
+  wx_quantity *quantity; /* targets (and depths), then their spreads; or events of targets */
   int64_t n_targets;
+  wx_predictions_of of;
+  int64_t *target_of, *event_of; /* [n_quantities] of events */
   bool spread;
 };
 
@@ -45,19 +48,92 @@ static int64_t quantities_of(const wx_facts *f)
   return strcmp(f->axis[0].name, "level") == 0 ? f->depth : 1;
 }
 
-static weir_status take_quantities(wx_predictions *p, int64_t members)
+static const wx_quantity *target_of(const wx_predictions *p, int64_t i)
 {
   const wx_facts *f = p->samples;
   const int64_t each = quantities_of(f);
 
-  p->n_targets = f->n_channels[WX_Y] * each;
+  return &p->forecast->quantity[f->target[i / each * f->depth + i % each]];
+}
+
+static bool is_of(const wx_event_row *e, const wx_quantity *q)
+{
+  return e->quantity[0] == 0 || strcmp(e->quantity, q->name) == 0;
+}
+
+/* What an event of something of this name is called. */
+static weir_status event_text(const wx_event_row *e, const char *of, char text[WX_SHORT])
+{
+  const int wrote = e->name[0] != 0 ? snprintf(text, WX_SHORT, "%s_%s", of, e->name)
+                                    : snprintf(text, WX_SHORT, "%s_%s_%.9g", of,
+                                               e->above ? "above" : "below", e->value);
+
+  return wrote < WX_SHORT && strpbrk(text, " /") == NULL
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "predict.events: '%s...' is no name of a variable: at most %d characters, "
+                         "without spaces and slashes: give the event a name",
+                         text, WX_SHORT - 1);
+}
+
+/* The probability of an event of a quantity, a variable of its own. */
+static weir_status take_event(const wx_event_row *e, const wx_quantity *of, wx_quantity *q)
+{
+  *q = *of;
+  WEIR_TRY(event_text(e, of->variable, q->variable));
+  WEIR_TRY(event_text(e, of->name, q->name));
+  (void)snprintf(q->units, sizeof q->units, "1");
+  q->standard_name[0] = 0;
+  q->param = 0;
+  q->product = WX_PRODUCT_MEAN;
+  return WEIR_OK;
+}
+
+/* Every event of every target that it is of. */
+static weir_status take_events(wx_predictions *p)
+{
+  const int64_t most = p->n_targets * p->of.n_events;
+
+  WEIR_TRY(weir_alloc(most, sizeof *p->quantity, (void **)&p->quantity));
+  WEIR_TRY(weir_alloc(most, sizeof *p->target_of, (void **)&p->target_of));
+  WEIR_TRY(weir_alloc(most, sizeof *p->event_of, (void **)&p->event_of));
+  for (int64_t e = 0; e < p->of.n_events; e++) {
+    const int64_t before = p->facts.n_quantities;
+
+    for (int64_t i = 0; i < p->n_targets; i++) {
+      if (is_of(&p->of.event[e], target_of(p, i))) {
+        const int64_t n = p->facts.n_quantities++;
+
+        WEIR_TRY(take_event(&p->of.event[e], target_of(p, i), &p->quantity[n]));
+        p->target_of[n] = i;
+        p->event_of[n] = e;
+      }
+    }
+    if (p->facts.n_quantities == before) {
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "predict.events[%lld].quantity: '%s' is none of data.target", (long long)e,
+                       p->of.event[e].quantity);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status take_quantities(wx_predictions *p)
+{
+  const bool members = p->of.members > 0 || p->of.n_quantiles > 0;
+
+  p->n_targets = p->samples->n_channels[WX_Y] * quantities_of(p->samples);
+  if (p->of.n_events > 0) {
+    return take_events(p);
+  }
   WEIR_TRY(weir_alloc(2 * p->n_targets, sizeof *p->quantity, (void **)&p->quantity));
   for (int64_t i = 0; i < p->n_targets; i++) {
-    const wx_quantity *q = &p->forecast->quantity[f->target[i / each * f->depth + i % each]];
+    const wx_quantity *q = target_of(p, i);
 
-    wx_quantity_derive(q, members > 0 ? WX_PRODUCT_MEMBER : WX_PRODUCT_MEAN, &p->quantity[i]);
+    wx_quantity_derive(q, members ? WX_PRODUCT_MEMBER : WX_PRODUCT_MEAN, &p->quantity[i]);
     wx_quantity_derive(q, WX_PRODUCT_SPREAD, &p->quantity[p->n_targets + i]);
   }
+  p->facts.n_quantities = p->n_targets * (1 + p->spread);
   return WEIR_OK;
 }
 
@@ -95,7 +171,8 @@ static weir_status take_periods(wx_predictions *p)
 
   WEIR_TRY(weir_alloc(f->n_quantities * f->n_leads, sizeof *p->period, (void **)&p->period));
   for (int64_t q = 0; q < f->n_quantities; q++) {
-    const int64_t i = q % p->n_targets, of = s->target[i / each * s->depth + i % each];
+    const int64_t i = p->target_of != NULL ? p->target_of[q] : q % p->n_targets,
+                  of = s->target[i / each * s->depth + i % each];
 
     for (int64_t l = 0; l < f->n_leads; l++) {
       p->period[q * f->n_leads + l] =
@@ -107,21 +184,23 @@ static weir_status take_periods(wx_predictions *p)
 }
 
 static weir_status create(wx_predictions *p, const char *path, const wx_archive *like,
-                          const int64_t *sample, int64_t n, int64_t first, int64_t members)
+                          const int64_t *sample, int64_t n)
 {
-  const wx_archive_out how = {.like = like, .n_members = p->samples->members, .corrected = true};
+  const wx_archive_out how = {.like = like,
+                              .n_members = p->samples->members,
+                              .corrected = true,
+                              .quantile = p->of.n_quantiles > 0 ? p->of.quantile : NULL};
   wx_archive_facts *f = &p->facts;
 
   f->name = path;
   f->grid = p->forecast->grid;
   f->notes = p->forecast->notes;
   WEIR_TRY(take_times(p, sample, n));
-  WEIR_TRY(take_quantities(p, members));
-  f->n_quantities = p->n_targets * (1 + p->spread);
-  f->n_members = members > 0 ? members : 1;
+  WEIR_TRY(take_quantities(p));
+  f->n_members = p->of.members > 0 ? p->of.members : p->of.n_quantiles > 0 ? p->of.n_quantiles : 1;
   WEIR_TRY(weir_alloc(f->n_members, sizeof *p->member, (void **)&p->member));
-  for (int64_t k = 0; k < members; k++) {
-    p->member[k] = p->forecast->member[first + k];
+  for (int64_t k = 0; k < f->n_members; k++) {
+    p->member[k] = p->of.members > 0 ? p->forecast->member[p->of.first + k] : k;
   }
   WEIR_TRY(take_periods(p));
   f->start = p->start;
@@ -133,7 +212,7 @@ static weir_status create(wx_predictions *p, const char *path, const wx_archive 
 
 weir_status wx_predictions_create(const char *path, const wx_facts *samples,
                                   const wx_archive *forecast, const int64_t *sample, int64_t n,
-                                  bool spread, int64_t first, int64_t members, wx_predictions **out)
+                                  const wx_predictions_of *of, wx_predictions **out)
 {
   void *memory = NULL;
 
@@ -143,8 +222,9 @@ weir_status wx_predictions_create(const char *path, const wx_facts *samples,
 
   p->samples = samples;
   p->forecast = wx_archive_get(forecast);
-  p->spread = spread && members == 0;
-  const weir_status status = create(p, path, forecast, sample, n, first, members);
+  p->of = *of;
+  p->spread = of->spread && of->members == 0 && of->n_quantiles == 0 && of->n_events == 0;
+  const weir_status status = create(p, path, forecast, sample, n);
 
   if (status != WEIR_OK) {
     wx_predictions_abandon(&p);
@@ -168,25 +248,42 @@ static void place(const wx_predictions *p, int64_t sample, int64_t k, int64_t d,
   *quantity = k * each + (each > 1 ? d : 0);
 }
 
-weir_status wx_predictions_write(wx_predictions *p, int64_t sample, const float *mean,
-                                 const float *sigma)
+weir_status wx_predictions_write(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
+                                 const float *mean, const float *sigma)
 {
-  const wx_facts *f = p->samples;
-  const int64_t plane = f->cells / f->depth;
   int64_t start, lead, q;
 
-  for (int64_t k = 0; k < f->n_channels[WX_Y]; k++) {
-    for (int64_t d = 0; d < f->depth; d++) {
-      const int64_t at = k * f->cells + d * plane;
+  place(p, sample, k, d, &start, &lead, &q);
+  WEIR_TRY(wx_archive_write(p->writer, start, lead, q, 0, 1, mean));
+  return p->spread ? wx_archive_write(p->writer, start, lead, p->n_targets + q, 0, 1, sigma)
+                   : WEIR_OK;
+}
 
-      place(p, sample, k, d, &start, &lead, &q);
-      WEIR_TRY(wx_archive_write(p->writer, start, lead, q, 0, 1, mean + at));
-      if (p->spread) {
-        WEIR_TRY(wx_archive_write(p->writer, start, lead, p->n_targets + q, 0, 1, sigma + at));
-      }
+/* The quantity of event e of target i; -1: it is none of it. */
+static int64_t find_event(const wx_predictions *p, int64_t i, int64_t e)
+{
+  for (int64_t n = 0; n < p->facts.n_quantities; n++) {
+    if (p->target_of[n] == i && p->event_of[n] == e) {
+      return n;
     }
   }
-  return WEIR_OK;
+  return -1;
+}
+
+bool wx_predictions_has_event(const wx_predictions *p, int64_t k, int64_t d, int64_t e)
+{
+  const int64_t each = quantities_of(p->samples);
+
+  return find_event(p, k * each + (each > 1 ? d : 0), e) >= 0;
+}
+
+weir_status wx_predictions_write_event(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
+                                       int64_t e, const float *values)
+{
+  int64_t start, lead, q;
+
+  place(p, sample, k, d, &start, &lead, &q);
+  return wx_archive_write(p->writer, start, lead, find_event(p, q, e), 0, 1, values);
 }
 
 weir_status wx_predictions_write_members(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
@@ -206,6 +303,8 @@ static void dispose(wx_predictions **p)
   weir_free(&(*p)->lead);
   weir_free(&(*p)->period);
   weir_free(&(*p)->quantity);
+  weir_free(&(*p)->target_of);
+  weir_free(&(*p)->event_of);
   weir_free(p);
 }
 

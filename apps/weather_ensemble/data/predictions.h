@@ -1,25 +1,42 @@
 /* predictions.h - an archive of corrected forecasts: for every target its mean under its own name
- * (z500) and its standard deviation (z_spread500), member 0; or members of it. NetCDF or GRIB, as
- * the name of the file asks for. */
+ * (z500) and its standard deviation (z_spread500), member 0; or members of it, quantiles, or
+ * probabilities of events. NetCDF or GRIB, as the name of the file asks for. */
 #ifndef WX_PREDICTIONS_H
 #define WX_PREDICTIONS_H
+#include "data/event.h"
 #include "data/samples.h"
 
 typedef struct wx_predictions wx_predictions;
 
-/* A file of the given samples of `forecast`. members 0: mean and, with `spread`, standard
- * deviation; else so many members, numbered as those of the forecast from place `first` on.
- * Messages of GRIB are made of those of the forecast, where it has some, which one thread may read
- * meanwhile. Facts, archive and numbers are borrowed. Nothing is there before the file that
- * wx_predictions_finish gives is committed. Fails: as wx_archive_create_as. */
+/* What of the forecasts a file has: the first of these that is there, else their mean. */
+typedef struct wx_predictions_of {
+  int64_t first,
+      members; /* so many members, numbered as those of the forecast from place `first` on */
+  const double *quantile; /* [n_quantiles] quantiles at these probabilities */
+  int64_t n_quantiles;
+  const wx_event_row *event; /* [n_events] probabilities of these, of the targets they are of, as
+                                variables 2t_above_273.15 in 1 */
+  int64_t n_events;
+  bool spread; /* mean and standard deviation */
+} wx_predictions_of;
+
+/* A file of the given samples of `forecast`. Messages of GRIB are made of those of the forecast,
+ * where it has some, which one thread may read meanwhile. Facts, archive and numbers are borrowed.
+ * Nothing is there before the file that wx_predictions_finish gives is committed. Fails: as
+ * wx_archive_create_as. */
 weir_status wx_predictions_create(const char *path, const wx_facts *samples,
                                   const wx_archive *forecast, const int64_t *sample, int64_t n,
-                                  bool spread, int64_t first, int64_t members,
-                                  wx_predictions **out) WEIR_CHECKED;
-/* Mean and standard deviation (NULL where there is none) of a sample, [y channel, cells]. */
-weir_status wx_predictions_write(wx_predictions *p, int64_t sample, const float *mean,
-                                 const float *sigma) WEIR_CHECKED;
-/* Members of one field of a sample: y channel k at depth d, [members, plane]. */
+                                  const wx_predictions_of *of, wx_predictions **out) WEIR_CHECKED;
+/* Mean and standard deviation (NULL where there is none) of one field of a sample: y channel k at
+ * depth d, [plane]. */
+weir_status wx_predictions_write(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
+                                 const float *mean, const float *sigma) WEIR_CHECKED;
+/* The probability of event e of a field that it is of, [plane]. */
+weir_status wx_predictions_write_event(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
+                                       int64_t e, const float *values) WEIR_CHECKED;
+/* Whether an event is one of a field. */
+bool wx_predictions_has_event(const wx_predictions *p, int64_t k, int64_t d, int64_t e);
+/* Members or quantiles of one field, [members, plane]. */
 weir_status wx_predictions_write_members(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
                                          const float *values) WEIR_CHECKED;
 /* A text attribute of the file. */

@@ -21,7 +21,8 @@ static weir_status check_grid(const wx_archive_facts *f, const wx_archive_facts 
 
 weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out)
 {
-  const wx_archive_facts *const f = wx_archive_get(forecast), *const t = wx_archive_get(truth);
+  const wx_archive_facts *const f = wx_archive_get(forecast);
+  const wx_archive_facts *const t = truth != NULL ? wx_archive_get(truth) : NULL;
 
   *out = (wx_scene){.forecast = forecast,
                     .truth = truth,
@@ -32,6 +33,9 @@ weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out
                     .valid = {.start = NONE},
                     .watch = {.facts = f},
                     .truth_watch = {.facts = t}};
+  if (t == NULL) {
+    return WEIR_OK;
+  }
   WEIR_TRY(wx_members_check_truth(t, "data.truth"));
   WEIR_TRY(check_grid(f, t));
   for (int64_t q = 0; q < f->n_quantities; q++) {
@@ -90,7 +94,7 @@ weir_status wx_scene_members(wx_scene *s, int64_t start, int64_t lead, int64_t q
 int64_t wx_scene_valid(const wx_scene *s, int64_t start, int64_t lead, int64_t quantity)
 {
   const wx_archive_facts *const f = s->facts, *const t = s->truth_facts;
-  const int64_t k = wx_archive_find_quantity(t, f->quantity[quantity].name);
+  const int64_t k = t == NULL ? NONE : wx_archive_find_quantity(t, f->quantity[quantity].name);
   const int64_t time = k < 0 ? NONE : wx_archive_find_truth(t, f, start, lead);
 
   return time >= 0 && wx_archive_has(s->truth, time, 0, k, 0) ? time : NONE;

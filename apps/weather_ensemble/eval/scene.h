@@ -23,8 +23,8 @@ typedef struct wx_scene {
   wx_watch watch, truth_watch; /* of what was read */
 } wx_scene;
 
-/* Fails: WEIR_ERR_SHAPE (the grids differ), WEIR_ERR_DATA (a quantity that both hold has other
- * units in the truth). */
+/* truth NULL: there is none of any start. Fails: WEIR_ERR_SHAPE (the grids differ), WEIR_ERR_DATA
+ * (a quantity that both hold has other units in the truth). */
 weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out) WEIR_CHECKED;
 void wx_scene_fini(wx_scene *s);
 /* All raw members, [n_members, cells]; borrowed until the next call. Fails: as wx_archive_read. */

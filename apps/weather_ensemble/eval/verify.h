@@ -2,6 +2,7 @@
  * that memory does not grow with either. */
 #ifndef WX_VERIFY_H
 #define WX_VERIFY_H
+#include "data/event.h"
 #include "eval/climatology.h"
 #include "eval/forecast_model.h"
 #include "eval/significance.h"
@@ -11,13 +12,6 @@ enum { WX_MODELS = 32 };
 
 typedef enum wx_starts_rule { WX_STARTS_SAME, WX_STARTS_ALL } wx_starts_rule;
 typedef enum wx_missing_rule { WX_MISSING_DROP, WX_MISSING_COUNT } wx_missing_rule;
-
-/* A threshold that is the same everywhere. */
-typedef struct wx_event_row {
-  const char *name, *quantity;
-  double value;
-  bool above;
-} wx_event_row;
 
 /* Section `eval`. */
 typedef struct wx_verify_opts {

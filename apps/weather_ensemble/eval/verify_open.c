@@ -6,14 +6,6 @@
 #include "data/split.h"
 #include "eval/verify.h"
 
-static const weir_opt event_options[] = {
-    WEIR_OPT_STRING(wx_event_row, name, "", "in tables; empty: made of the others"),
-    WEIR_OPT_STRING(wx_event_row, quantity, "", "as z500; empty: every one"),
-    WEIR_OPT_REAL(wx_event_row, value, 0, -1e300, 1e300, "of the quantity", "the threshold"),
-    WEIR_OPT_BOOL(wx_event_row, above, true, "the event is a value above it, else below"),
-    WEIR_OPT_END,
-};
-
 const weir_opt wx_verify_options[] = {
     WEIR_OPT_LIST(wx_verify_opts, models, wx_model_row, wx_model_row_options, WX_MODELS,
                   "what is scored; none: all raw members"),
@@ -36,7 +28,7 @@ const weir_opt wx_verify_options[] = {
     WEIR_OPT_REAL_LIST(wx_verify_opts, quantiles, "0.1, 0.9", 0, 1, "1",
                        "events: the truth lies beyond these quantiles of its climate at the point, "
                        "below those under 0.5 and above the others"),
-    WEIR_OPT_LIST(wx_verify_opts, events, wx_event_row, event_options, WX_EVENTS,
+    WEIR_OPT_LIST(wx_verify_opts, events, wx_event_row, wx_event_row_options, WX_EVENTS,
                   "events of fixed thresholds"),
     WEIR_OPT_TABLE(wx_verify_opts, score, wx_tally_options, "details of scores"),
     WEIR_OPT_TABLE(wx_verify_opts, climate, wx_climatology_options,

@@ -91,6 +91,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));
   a = m->own;
   WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &a->of.at, &a->of.n));
+  m->first = a->of.at;
   m->used = a->of.n;
   m->gives = o->output == OUTPUT_MEMBERS ? m->used : 0;
   if (m->name[0] == 0) {

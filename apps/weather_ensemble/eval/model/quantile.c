@@ -34,6 +34,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   WEIR_TRY(weir_alloc(1, sizeof *a, &m->own));
   a = m->own;
   WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &a->of.at, &a->of.n));
+  m->first = a->of.at;
   m->used = m->gives = a->of.n;
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "quantile %lld", (long long)m->used);

@@ -16,9 +16,8 @@ static const weir_opt options[] = {
 static weir_status open_model(wx_model *m, wx_scene *s)
 {
   const raw_opts *const o = m->opts;
-  int64_t at;
 
-  WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &at, &m->gives));
+  WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &m->first, &m->gives));
   m->used = m->gives;
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "raw %lld", (long long)m->used);
@@ -28,13 +27,10 @@ static weir_status open_model(wx_model *m, wx_scene *s)
 
 static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
 {
-  const raw_opts *const o = m->opts;
   const float *all;
-  int64_t at, n;
 
-  WEIR_TRY(wx_members_choose(s->facts, "eval.models", o->first, o->members, &at, &n));
   WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
-  *out = (wx_given){.members = n, .member = all + at * s->cells};
+  *out = (wx_given){.members = m->gives, .member = all + m->first * s->cells};
   return WEIR_OK;
 }
 

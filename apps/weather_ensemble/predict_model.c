@@ -1,0 +1,99 @@
+/* predict_model.c - see predict_model.h. */
+#include "predict_model.h"
+#include <string.h>
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+
+static weir_status open_all(wx_predict_model *p)
+{
+  wx_experiment *const e = p->e;
+  const wx_cfg *const cfg = e->cfg;
+
+  if (e->truth == NULL && cfg->data.truth.count > 0) {
+    WEIR_TRY(wx_archive_open_truth(cfg->data.truth.items, (int)cfg->data.truth.count,
+                                   &cfg->data.grib, &e->truth));
+  }
+  WEIR_TRY(wx_scene_open(e->forecast, e->truth, &p->scene));
+  p->scene.seed = (uint64_t)cfg->seed;
+  WEIR_TRY(wx_split_starts(&cfg->data.split, p->scene.facts, &p->split));
+  p->scene.fit = p->split.sample[WX_TRAIN];
+  p->scene.n_fit = p->split.n[WX_TRAIN];
+  WEIR_TRY(wx_model_open(&cfg->predict.model, &p->scene, &p->model));
+  p->open = true;
+  return cfg->predict.members && p->model.gives == 0
+             ? weir_fail(WEIR_ERR_CONFIG,
+                         "predict.members: %s gives distributions: let it make members of them, as "
+                         "with emos: {output: members} (ECC), or leave predict.members at false",
+                         p->model.name)
+             : WEIR_OK;
+}
+
+weir_status wx_predict_model_open(wx_experiment *e, wx_predict_model *out)
+{
+  *out = (wx_predict_model){.e = e};
+  return open_all(out);
+}
+
+void wx_predict_model_close(wx_predict_model *p)
+{
+  if (p->open) {
+    wx_model_close(&p->model);
+  }
+  wx_split_fini(&p->split);
+  wx_scene_fini(&p->scene);
+  p->open = false;
+}
+
+/* What is corrected at once: y channel k at depth d, a quantity, and a lead. */
+typedef struct field {
+  int64_t k, d, quantity, lead;
+} field;
+
+/* All samples that have the field's lead; those of a depth of leads have all. */
+static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const field *at,
+                             bool leads, const int64_t *sample, int64_t n)
+{
+  const wx_facts *const f = p->e->facts;
+  const wx_archive_facts *const a = p->scene.facts;
+  wx_given given;
+
+  WEIR_TRY(wx_model_fit(&p->model, &p->scene, at->lead, at->quantity));
+  if (p->model.absent) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "predict.model: %s: no start of data.split.train has a truth of %s at %g h to "
+                     "fit to: name data.truth, and a range of data.split.train that it covers",
+                     p->model.name, a->quantity[at->quantity].name, a->lead[at->lead]);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    if (weir_stop_requested()) {
+      return weir_fail(WEIR_ERR_STOPPED, "predict: stopped at %s, sample %lld of %lld",
+                       a->quantity[at->quantity].name, (long long)i, (long long)n);
+    }
+    if (leads || f->of_lead[sample[i]] == at->lead) {
+      WEIR_TRY(wx_model_give(&p->model, &p->scene, f->of_start[sample[i]], &given));
+      WEIR_TRY(wx_predict_files_give(files, sample[i], at->k, at->d, &given));
+    }
+  }
+  return WEIR_OK;
+}
+
+weir_status wx_predict_model_run(wx_predict_model *p, wx_predict_files *files,
+                                 const int64_t *sample, int64_t n)
+{
+  const wx_facts *const f = p->e->facts;
+  const bool leads = strcmp(f->axis[0].name, "lead") == 0;
+  const int64_t n_leads = leads ? 1 : f->n_leads, all = f->n_channels[WX_Y] * f->depth;
+
+  for (int64_t i = 0; i < all; i++) {
+    for (int64_t l = 0; l < n_leads; l++) {
+      const field at = {.k = i / f->depth,
+                        .d = i % f->depth,
+                        .quantity = f->target[i],
+                        .lead = f->lead[leads ? i % f->depth : l]};
+
+      WEIR_TRY(run_field(p, files, &at, leads, sample, n));
+    }
+    weir_progress("predict", i + 1, all, "fields of all samples");
+  }
+  return wx_predict_files_commit(files);
+}
