@@ -61,7 +61,8 @@ const weir_opt wx_options[] = {
         "the starts of data.split.train that data.truth knows of"),
     WEIR_OPT_ENUM(wx_cfg, predict.format, WX_PREDICT_NETCDF, "netcdf|grib|both",
                   "what they are written as: predictions.nc and members.nc; GRIB edition 2 made of "
-                  "the messages of the input (predictions.grib, members.grib); or both"),
+                  "the messages of the input (means predictions.grib, standard deviations "
+                  "spread.grib, members.grib); or both"),
     WEIR_OPT_BOOL(wx_cfg, predict.overlap, true,
                   "samples are read and written while the network computes, in two threads "
                   "beside, three samples being in memory (not with --threads 1)"),

@@ -1,15 +1,12 @@
 /* predict_files.c - see predict_files.h. */
 #include "predict_files.h"
 #include <math.h>
-#include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "baseline/cases.h"
 #include "eval/given.h"
 
 enum { PATH_SIZE = 4096 };
-
-static const char *const suffix[WX_PREDICT_FORMATS] = {"nc", "grib"};
 
 static bool is_wanted(const wx_experiment *e, int format)
 {
@@ -32,17 +29,30 @@ static weir_status create(const wx_experiment *e, const wx_predict_request *r,
   return WEIR_OK;
 }
 
-/* A file of each format that is asked for. */
-static weir_status create_each(const wx_experiment *e, const wx_predict_request *r,
-                               const weir_origin *origin, const char *name,
-                               const wx_predictions_of *of, wx_predictions **out)
+/* Means and standard deviations. */
+static weir_status create_moments(const wx_experiment *e, const wx_predict_request *r,
+                                  const weir_origin *origin, wx_predict_files *out)
+{
+  const wx_predictions_of both = {.spread = r->spread}, mean = {.spread = false}, sd = {.sd = true};
+
+  if (is_wanted(e, 0)) {
+    WEIR_TRY(create(e, r, origin, "predictions.nc", &both, &out->fields[0]));
+  }
+  if (is_wanted(e, 1)) {
+    WEIR_TRY(create(e, r, origin, "predictions.grib", &mean, &out->fields[1]));
+  }
+  return is_wanted(e, 1) && r->spread ? create(e, r, origin, "spread.grib", &sd, &out->sd)
+                                      : WEIR_OK;
+}
+
+/* Members, in each format that is asked for. */
+static weir_status create_members(const wx_experiment *e, const wx_predict_request *r,
+                                  const weir_origin *origin, const wx_predictions_of *of,
+                                  wx_predictions **out)
 {
   for (int k = 0; k < WX_PREDICT_FORMATS; k++) {
-    char file[64];
-
-    (void)snprintf(file, sizeof file, "%s.%s", name, suffix[k]);
     if (is_wanted(e, k)) {
-      WEIR_TRY(create(e, r, origin, file, of, &out[k]));
+      WEIR_TRY(create(e, r, origin, k == 0 ? "members.nc" : "members.grib", of, &out[k]));
     }
   }
   return WEIR_OK;
@@ -79,7 +89,6 @@ weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_req
                                     const weir_origin *origin, wx_predict_files *out)
 {
   const wx_facts *const f = e->facts;
-  const wx_predictions_of fields = {.spread = r->spread};
   const wx_predictions_of members = {.first = r->first, .members = r->members};
   const int64_t rows = e->cfg->predict.quantiles.count;
   weir_status status = WEIR_OK;
@@ -89,9 +98,9 @@ weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_req
                            (void **)&out->room),
                 done);
   WEIR_TRY_GOTO(weir_alloc(r->members, sizeof *out->sorted, (void **)&out->sorted), done);
-  WEIR_TRY_GOTO(create_each(e, r, origin, "predictions", &fields, out->fields), done);
+  WEIR_TRY_GOTO(create_moments(e, r, origin, out), done);
   if (e->cfg->predict.members) {
-    WEIR_TRY_GOTO(create_each(e, r, origin, "members", &members, out->members), done);
+    WEIR_TRY_GOTO(create_members(e, r, origin, &members, out->members), done);
   }
   WEIR_TRY_GOTO(create_chances(e, r, origin, out), done);
 done:
@@ -125,6 +134,9 @@ static weir_status write_chances(const wx_predict_files *f, int64_t sample, int6
 static weir_status write_field(const wx_predict_files *f, int64_t sample, int64_t k, int64_t d,
                                const float *mean, const float *sigma, const float *member)
 {
+  if (f->sd != NULL) {
+    WEIR_TRY(wx_predictions_write(f->sd, sample, k, d, mean, sigma));
+  }
   for (int i = 0; i < WX_PREDICT_FORMATS; i++) {
     if (f->fields[i] != NULL) {
       WEIR_TRY(wx_predictions_write(f->fields[i], sample, k, d, mean, sigma));
@@ -175,8 +187,8 @@ weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, co
 
 weir_status wx_predict_files_commit(wx_predict_files *f)
 {
-  wx_predictions **const all[] = {&f->fields[0],  &f->members[0], &f->fields[1],
-                                  &f->members[1], &f->quantiles,  &f->events};
+  wx_predictions **const all[] = {&f->fields[0], &f->members[0], &f->fields[1], &f->members[1],
+                                  &f->quantiles, &f->events,     &f->sd};
   enum { N = sizeof all / sizeof all[0] };
   weir_writer *file[N] = {NULL};
   weir_status status = WEIR_OK;
@@ -201,6 +213,7 @@ void wx_predict_files_abandon(wx_predict_files *f)
   }
   wx_predictions_abandon(&f->quantiles);
   wx_predictions_abandon(&f->events);
+  wx_predictions_abandon(&f->sd);
   weir_free(&f->room);
   weir_free(&f->sorted);
 }

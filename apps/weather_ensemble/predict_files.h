@@ -1,5 +1,7 @@
 /* predict_files.h - the files that predict leaves: mean and standard deviation, and members, each
- * as NetCDF, GRIB or both; quantiles and probabilities of events as NetCDF. */
+ * as NetCDF, GRIB or both; quantiles and probabilities of events as NetCDF. In GRIB the standard
+ * deviations have a file of their own: readers that make arrays of messages (cfgrib) tell fields by
+ * paramId, level and times, and would put both in one place. */
 #ifndef WX_PREDICT_FILES_H
 #define WX_PREDICT_FILES_H
 #include "base/weir_origin.h"
@@ -11,7 +13,7 @@ enum { WX_PREDICT_FORMATS = 2 };
 
 typedef struct wx_predict_files {
   const wx_experiment *e;
-  wx_predictions *fields[WX_PREDICT_FORMATS], *members[WX_PREDICT_FORMATS], *quantiles,
+  wx_predictions *fields[WX_PREDICT_FORMATS], *members[WX_PREDICT_FORMATS], *quantiles, *sd,
       *events;   /* NULL: not asked for */
   float *room;   /* [quantiles or 2, plane] */
   float *sorted; /* [members of a field] */

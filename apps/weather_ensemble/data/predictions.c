@@ -134,6 +134,9 @@ static weir_status take_quantities(wx_predictions *p)
     wx_quantity_derive(q, WX_PRODUCT_SPREAD, &p->quantity[p->n_targets + i]);
   }
   p->facts.n_quantities = p->n_targets * (1 + p->spread);
+  if (p->of.sd) {
+    memcpy(p->quantity, p->quantity + p->n_targets, (size_t)p->n_targets * sizeof *p->quantity);
+  }
   return WEIR_OK;
 }
 
@@ -254,7 +257,7 @@ weir_status wx_predictions_write(wx_predictions *p, int64_t sample, int64_t k, i
   int64_t start, lead, q;
 
   place(p, sample, k, d, &start, &lead, &q);
-  WEIR_TRY(wx_archive_write(p->writer, start, lead, q, 0, 1, mean));
+  WEIR_TRY(wx_archive_write(p->writer, start, lead, q, 0, 1, p->of.sd ? sigma : mean));
   return p->spread ? wx_archive_write(p->writer, start, lead, p->n_targets + q, 0, 1, sigma)
                    : WEIR_OK;
 }

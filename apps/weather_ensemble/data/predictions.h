@@ -18,6 +18,7 @@ typedef struct wx_predictions_of {
                                 variables 2t_above_273.15 in 1 */
   int64_t n_events;
   bool spread; /* mean and standard deviation */
+  bool sd;     /* the standard deviation alone */
 } wx_predictions_of;
 
 /* A file of the given samples of `forecast`. Messages of GRIB are made of those of the forecast,

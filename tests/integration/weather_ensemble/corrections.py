@@ -17,6 +17,11 @@ except ImportError:
     print("skipped: this Python has no netCDF4 or scipy")
     sys.exit(77)
 
+try:
+    import cfgrib
+except ImportError:
+    cfgrib = None  # another test looks at the keys of the messages
+
 program, scratch = sys.argv[1:]
 DAYS, TRAIN, MEMBERS, ROWS, COLUMNS = 40, 30, 4, 3, 6
 GRAVITY = 9.80665
@@ -133,6 +138,19 @@ class Corrections(unittest.TestCase):
             crps = {row["model"]: float(row["crps"]) for row in csv.DictReader(f)}
         for name in ("emos", "mapping"):  # fitted to the same truth, of which one is rounded in m
             self.assertLess(abs(crps[name] / crps[name + "2"] - 1), 1e-5)
+
+    @unittest.skipUnless(cfgrib, "this Python has no cfgrib")
+    def test_cfgrib_opens_each_file_whole(self):
+        predict("grib", "{emos: {output: members}}", "predict.members=true", "predict.format=both")
+        for file_name, name, like in (("predictions.grib", "z", "predictions.nc"), ("members.grib", "z", "members.nc"),
+                                      ("spread.grib", "z_spread", "predictions.nc")):
+            data = cfgrib.open_dataset(at(os.path.join("grib", file_name)), indexpath="", errors="raise")
+            self.assertEqual(list(data.data_vars), ["z"])
+            values = data["z"].transpose("time", ..., "latitude", "longitude").values.reshape(-1, ROWS, COLUMNS)
+            wanted = read("grib", like, name).reshape(-1, ROWS, COLUMNS)
+            self.assertEqual(values.shape, wanted.shape)
+            most = np.abs(wanted).max() * 2.0**-15
+            np.testing.assert_allclose(np.sort(values, 0), np.sort(wanted, 0), atol=most)
 
     def test_what_cannot_be_is_refused(self):
         text = predict("bad", "{emos: {}}", "predict.members=true", status=2)
