@@ -64,7 +64,12 @@ weir_dtype weir_dtype_complex(weir_dtype part)
 
 weir_dtype weir_dtype_computed(weir_dtype dtype)
 {
-  return dtype == WEIR_BF16 ? WEIR_F32 : dtype;
+  return dtype == WEIR_BF16 || dtype == WEIR_F16 ? WEIR_F32 : dtype;
+}
+
+bool weir_dtype_is_storage(weir_dtype dtype)
+{
+  return weir_dtype_computed(dtype) != dtype;
 }
 
 double weir_dtype_rounded(weir_dtype dtype, double value)
@@ -74,6 +79,8 @@ double weir_dtype_rounded(weir_dtype dtype, double value)
     return (double)(float)value;
   case WEIR_BF16:
     return (double)weir_f32_from_bf16(weir_bf16_from_f32((float)value));
+  case WEIR_F16:
+    return (double)weir_f32_from_f16(weir_f16_from_f32((float)value));
   default:
     return value;
   }
@@ -104,6 +111,8 @@ double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index)
 #undef X
   case WEIR_BF16:
     return (double)weir_f32_from_bf16(((const weir_bf16 *)data)[index]);
+  case WEIR_F16:
+    return (double)weir_f32_from_f16(((const weir_f16 *)data)[index]);
   default:
     WEIR_ASSERT(!weir_dtype_is_complex(dtype));
     return 0;
@@ -179,6 +188,9 @@ void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double v
   case WEIR_BF16:
     ((weir_bf16 *)data)[index] = weir_bf16_from_f32((float)value);
     break;
+  case WEIR_F16:
+    ((weir_f16 *)data)[index] = weir_f16_from_f32((float)value);
+    break;
   case WEIR_C64:
   case WEIR_C128:
     weir_dtype_store_complex(dtype, data, index, (weir_c128){value, 0});
@@ -196,6 +208,9 @@ void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t v
     break;
   case WEIR_BF16:
     ((weir_bf16 *)data)[index] = weir_bf16_from_f32((float)value);
+    break;
+  case WEIR_F16:
+    ((weir_f16 *)data)[index] = weir_f16_from_f32((float)value);
     break;
 #define X(id, text, ctype, kind, part)     \
   case id:                                 \

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/weir_bf16.h"
 #include "base/weir_complex.h"
+#include "base/weir_f16.h"
 #include "base/weir_status.h"
 #ifdef __cplusplus
 extern "C" {
@@ -30,11 +31,12 @@ extern "C" {
 #define WEIR_DTYPE_LIST(X)                             \
   WEIR_DTYPE_NUMBERS(X)                                \
   X(WEIR_BF16, "bf16", weir_bf16, REAL,    WEIR_BF16)  \
+  X(WEIR_F16,  "f16",  weir_f16,  REAL,    WEIR_F16)   \
   WEIR_DTYPE_COMPLEX(X)
 // clang-format on
 
-/* A bool element is one byte, 0 or 1. bf16 is a format of arrays: what is computed with its
- * elements is computed in f32 (weir_dtype_computed), and files have no such type. */
+/* A bool element is one byte, 0 or 1. bf16 and f16 are formats of arrays: what is computed with
+ * their elements is computed in f32 (weir_dtype_computed), and files have no such types. */
 typedef enum weir_dtype {
 #define X(id, name, ctype, kind, part) id,
   WEIR_DTYPE_LIST(X)
@@ -68,15 +70,17 @@ weir_dtype weir_dtype_part(weir_dtype dtype);
 int weir_dtype_parts(weir_dtype dtype);
 /* The complex dtype with that real part; WEIR_DTYPE_COUNT: there is none. */
 weir_dtype weir_dtype_complex(weir_dtype part);
-/* The dtype that arithmetic on elements is done in: f32 for bf16, else the dtype itself. */
+/* The dtype that arithmetic on elements is done in: f32 for bf16 and f16, else the dtype itself. */
 weir_dtype weir_dtype_computed(weir_dtype dtype);
+/* Whether it is another one: elements are loaded, stored, chosen and cast alone. */
+bool weir_dtype_is_storage(weir_dtype dtype);
 /* The number that an element of a float dtype is after `value` was stored in it. */
 double weir_dtype_rounded(weir_dtype dtype, double value);
 /* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). Not of
  * complex dtypes, of which no part is the number. */
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index);
 int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index);
-/* Stores with C conversion rules (bf16: through f32); where these leave a float to integer
+/* Stores with C conversion rules (bf16, f16: through f32); where these leave a float to integer
  * conversion undefined it saturates, NaN gives 0. bool stores value != 0. */
 void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value);
 void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value);

@@ -24,7 +24,7 @@ static void table_agrees_with_c(void **state)
 /* Integers of each width round trip exactly through both ways. */
 static void values_in_range_round_trip(void **state)
 {
-  for (int d = 0; d <= WEIR_BF16; d++) {
+  for (int d = 0; d <= WEIR_F16; d++) {
     const weir_dtype dtype = (weir_dtype)d;
     const bool small = dtype == WEIR_BOOL;
     _Alignas(16) unsigned char data[3 * 8];
@@ -163,6 +163,67 @@ static void bf16_special_values(void **state)
   }
 }
 
+/* All that there are come back; an f32 becomes the nearest, of two as near the even one. */
+static void f16_is_the_nearest(void **state)
+{
+  for (uint32_t u = 0; u < 0x10000; u++) {
+    const float x = weir_f32_from_f16((weir_f16)u);
+    const uint32_t size = u & 0x7FFF, next = size + 1;
+    const double sign = (u & 0x8000) != 0 ? -1 : 1;
+
+    if (size > 0x7C00) {
+      assert_true(isnan(x) && isnan(weir_f32_from_f16(weir_f16_from_f32(x))));
+      continue;
+    }
+    assert_int_equal(weir_f16_from_f32(x), u);
+    if (size == 0x7C00) {
+      assert_true(isinf(x) && !signbit(x) == (sign > 0));
+      continue;
+    }
+    const int exponent = size < 0x400 ? -14 : (int)(size >> 10) - 15;
+    const double step = ldexp(1, exponent - 10);
+    const double exact = size < 0x400 ? step * size : ldexp(1, exponent) + step * (size & 0x3FF);
+    const float middle = (float)(sign * (exact + step / 2));
+
+    assert_true((double)x == sign * exact && !signbit(x) == (sign > 0));
+    assert_int_equal(weir_f16_from_f32(middle) & 0x7FFF, (size & 1) != 0 ? next : size);
+    assert_int_equal(weir_f16_from_f32(nextafterf(middle, 0)) & 0x7FFF, size);
+    assert_int_equal(weir_f16_from_f32(nextafterf(middle, (float)sign * 1e6f)) & 0x7FFF, next);
+  }
+}
+
+static void f16_special_values(void **state)
+{
+  static const struct {
+    float from, to;
+  } cases[] = {{65504, 65504},          {65519, 65504},       {65520, INFINITY},
+               {-1e30f, -INFINITY},     {0x1p-25f, 0},        {0x1.000002p-25f, 0x1p-24f},
+               {-0x1p-149f, -0.0f},     {0x1p-24f, 0x1p-24f}, {0x1.ff8p-15f, 0x1.ff8p-15f},
+               {0x1.fffp-15f, 0x1p-14f}};
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const float got = weir_f32_from_f16(weir_f16_from_f32(cases[i].from));
+    double cell[1];
+
+    assert_true(got == cases[i].to && !signbit(got) == !signbit(cases[i].to));
+    weir_dtype_store_real(WEIR_F16, cell, 0, (double)cases[i].from);
+    assert_true(weir_dtype_load_real(WEIR_F16, cell, 0) == (double)cases[i].to);
+    assert_true(weir_dtype_rounded(WEIR_F16, (double)cases[i].from) == (double)cases[i].to);
+  }
+  assert_true(isnan(weir_f32_from_f16(weir_f16_from_f32(NAN))));
+}
+
+static void formats_of_storage_are_computed_in_f32(void **state)
+{
+  for (int d = 0; d < WEIR_DTYPE_COUNT; d++) {
+    const weir_dtype dtype = (weir_dtype)d;
+    const bool storage = dtype == WEIR_BF16 || dtype == WEIR_F16;
+
+    assert_int_equal(weir_dtype_is_storage(dtype), storage);
+    assert_int_equal(weir_dtype_computed(dtype), storage ? WEIR_F32 : dtype);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -173,6 +234,9 @@ int main(void)
       cmocka_unit_test(floats_truncate_to_integers),
       cmocka_unit_test(bf16_is_the_nearest),
       cmocka_unit_test(bf16_special_values),
+      cmocka_unit_test(f16_is_the_nearest),
+      cmocka_unit_test(f16_special_values),
+      cmocka_unit_test(formats_of_storage_are_computed_in_f32),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,8 +76,8 @@ typedef enum weir_merge {
   WEIR_MERGE_MAX, /* NaN if any is NaN */
   WEIR_MERGE_MIN  /* likewise */
 } weir_merge;
-/* NULL for bool and bf16, whose partial results are made in other dtypes, and for every merge of
- * complex numbers but the sum. */
+/* NULL for bool, bf16 and f16, whose partial results are made in other dtypes, and for every merge
+ * of complex numbers but the sum. */
 const weir_reducer *weir_reducer_of(weir_merge merge, weir_dtype dtype);
 
 /* All ranks get the merge of their `count` elements, in place. The tree of merges is that of the

@@ -294,7 +294,7 @@ static inline void draw_link(exec_case *c, weir_body *b)
   const weir_dtype t = b->exprs[x].dtype;
   const int64_t what = draw(c, 0, 9);
 
-  if (t == WEIR_BF16) {
+  if (weir_dtype_is_storage(t)) {
     weir_body_cast(b, WEIR_F32, x);
   } else if (what < 2) {
     weir_body_unary(b, what == 0 ? WEIR_CODE_NEG : WEIR_CODE_ABS, x);

@@ -61,6 +61,7 @@ static inline int same_scalar(weir_dtype t, const void *a, const void *b)
          (t == WEIR_F64 && x.f64 != x.f64 && y.f64 != y.f64) ||
          (t == WEIR_BF16 && isnan(weir_f32_from_bf16(x.bf16)) &&
           isnan(weir_f32_from_bf16(y.bf16))) ||
+         (t == WEIR_F16 && isnan(weir_f32_from_f16(x.f16)) && isnan(weir_f32_from_f16(y.f16))) ||
          x.bits == y.bits;
 }
 

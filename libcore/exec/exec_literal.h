@@ -18,6 +18,7 @@ typedef union literal {
   uint8_t u8, bool;
   int16_t i16;
   weir_bf16 bf16;
+  weir_f16 f16;
   int32_t i32;
   int64_t i64;
   uint64_t bits;
@@ -27,7 +28,7 @@ typedef union literal {
 #define LITERAL_INTEGERS(X) X(I8, i8) X(U8, u8) X(I16, i16) X(I32, i32) X(I64, i64)
 #define LITERAL_NUMBERS(X) X(F32, f32) X(F64, f64) LITERAL_INTEGERS(X)
 #define LITERAL_ALL(X) LITERAL_NUMBERS(X) X(BOOL, bool)
-#define LITERAL_CASTS(X) LITERAL_ALL(X) X(BF16, bf16)
+#define LITERAL_CASTS(X) LITERAL_ALL(X) X(BF16, bf16) X(F16, f16)
 // clang-format on
 
 static inline literal literal_load(weir_dtype dtype, const void *at)
@@ -60,10 +61,45 @@ static inline weir_bf16 literal_half_bf16(weir_bf16 x)
 {
   return x;
 }
+/* From its definition: a multiple of the step at its size, 2^(exponent - 10), at least 2^-24. */
+static inline weir_f16 literal_f16_f32(float x)
+{
+  const double size = fabs((double)x);
+  const weir_f16 sign = signbit(x) ? 0x8000 : 0;
+  int exponent;
+
+  if (x != x) {
+    return 0x7E00;
+  }
+  if (size >= 65520) {
+    return sign | 0x7C00;
+  }
+  (void)frexp(size, &exponent);
+  exponent = size < 0x1p-14 ? -14 : exponent - 1;
+  const int64_t steps = (int64_t)nearbyint(ldexp(size, 10 - exponent)); /* half way: to the even */
+
+  return (weir_f16)(sign + (exponent + 14) * 1024 + steps);
+}
+static inline weir_f16 literal_f16_f16(weir_f16 x)
+{
+  return x;
+}
+static inline weir_f16 literal_f16_bf16(weir_bf16 x)
+{
+  return literal_f16_f32(weir_f32_from_bf16(x));
+}
+static inline weir_bf16 literal_half_f16(weir_f16 x)
+{
+  return literal_half_f32(weir_f32_from_f16(x));
+}
 #define HALF(f, T)                                 \
   static inline weir_bf16 literal_half_##f(T x)    \
   {                                                \
     return literal_half_f32(weir_f32_from_##f(x)); \
+  }                                                \
+  static inline weir_f16 literal_f16_##f(T x)      \
+  {                                                \
+    return literal_f16_f32(weir_f32_from_##f(x));  \
   }
 HALF(f64, double)
 HALF(i8, int8_t)
@@ -104,6 +140,9 @@ static inline literal literal_cast_real(weir_dtype to, weir_dtype from, literal 
       break;                            \
     case WEIR_BF16:                     \
       y.bf16 = literal_half_##f(x.f);   \
+      break;                            \
+    case WEIR_F16:                      \
+      y.f16 = literal_f16_##f(x.f);     \
       break;                            \
     default:                            \
       y.bool = weir_bool_from_##f(x.f); \
@@ -279,7 +318,7 @@ static inline literal literal_apply(weir_code code, weir_dtype from, literal a, 
 {
   literal y = {.c128 = {0, 0}};
 
-  if (from == WEIR_BF16) { /* a choice */
+  if (weir_dtype_is_storage(from)) { /* a choice: all are 16 bits */
     y.bf16 = a.bool ? b.bf16 : c.bf16;
     return y;
   }

@@ -31,6 +31,10 @@ static void put_constant(native_text *t, weir_dtype dtype, double real, int64_t 
     native_put(t, "(weir_bf16)0x%xu", (unsigned)weir_bf16_from_f32((float)real));
     return;
   }
+  if (dtype == WEIR_F16) {
+    native_put(t, "(weir_f16)0x%xu", (unsigned)weir_f16_from_f32((float)real));
+    return;
+  }
   real = weir_dtype_rounded(dtype, real);
   if (isnan(real)) {
     native_put(t, single ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")");

@@ -73,24 +73,27 @@ KERNELS_INTEGER(i32, int32_t)
 KERNELS_INTEGER(i64, int64_t)
 KERNELS_ANY(bool, uint8_t)
 KERNEL(k_select_bf16, weir_bf16, uint8_t, weir_bf16, weir_bf16, a[i] ? b[i] : c[i])
+KERNEL(k_select_f16, weir_f16, uint8_t, weir_f16, weir_f16, a[i] ? b[i] : c[i])
 KERNEL(k_not_bool, uint8_t, uint8_t, uint8_t, uint8_t, !a[i])
 KERNEL(k_and_bool, uint8_t, uint8_t, uint8_t, uint8_t, a[i] & b[i])
 KERNEL(k_or_bool, uint8_t, uint8_t, uint8_t, uint8_t, a[i] | b[i])
 KERNEL(k_xor_bool, uint8_t, uint8_t, uint8_t, uint8_t, a[i] ^ b[i])
 KERNEL(k_shr_i64, int64_t, int64_t, int64_t, int64_t, weir_shr_i64(a[i], b[i]))
 
-#define CASTS(from, F)                                                      \
-  KERNEL(k_f32_from_##from, float, F, F, F, weir_f32_from_##from(a[i]))     \
-  KERNEL(k_f64_from_##from, double, F, F, F, weir_f64_from_##from(a[i]))    \
-  KERNEL(k_i8_from_##from, int8_t, F, F, F, weir_i8_from_##from(a[i]))      \
-  KERNEL(k_u8_from_##from, uint8_t, F, F, F, weir_u8_from_##from(a[i]))     \
-  KERNEL(k_i16_from_##from, int16_t, F, F, F, weir_i16_from_##from(a[i]))   \
-  KERNEL(k_i32_from_##from, int32_t, F, F, F, weir_i32_from_##from(a[i]))   \
-  KERNEL(k_i64_from_##from, int64_t, F, F, F, weir_i64_from_##from(a[i]))   \
-  KERNEL(k_bool_from_##from, uint8_t, F, F, F, weir_bool_from_##from(a[i])) \
-  KERNEL(k_bf16_from_##from, weir_bf16, F, F, F, weir_bf16_from_##from(a[i]))
-#define CAST_FROM_BF16(to, T) \
-  KERNEL(k_##to##_from_bf16, T, weir_bf16, weir_bf16, weir_bf16, weir_##to##_from_bf16(a[i]))
+#define CASTS(from, F)                                                        \
+  KERNEL(k_f32_from_##from, float, F, F, F, weir_f32_from_##from(a[i]))       \
+  KERNEL(k_f64_from_##from, double, F, F, F, weir_f64_from_##from(a[i]))      \
+  KERNEL(k_i8_from_##from, int8_t, F, F, F, weir_i8_from_##from(a[i]))        \
+  KERNEL(k_u8_from_##from, uint8_t, F, F, F, weir_u8_from_##from(a[i]))       \
+  KERNEL(k_i16_from_##from, int16_t, F, F, F, weir_i16_from_##from(a[i]))     \
+  KERNEL(k_i32_from_##from, int32_t, F, F, F, weir_i32_from_##from(a[i]))     \
+  KERNEL(k_i64_from_##from, int64_t, F, F, F, weir_i64_from_##from(a[i]))     \
+  KERNEL(k_bool_from_##from, uint8_t, F, F, F, weir_bool_from_##from(a[i]))   \
+  KERNEL(k_bf16_from_##from, weir_bf16, F, F, F, weir_bf16_from_##from(a[i])) \
+  KERNEL(k_f16_from_##from, weir_f16, F, F, F, weir_f16_from_##from(a[i]))
+#define CASTS_FROM_HALVES(to, T)                                                              \
+  KERNEL(k_##to##_from_bf16, T, weir_bf16, weir_bf16, weir_bf16, weir_##to##_from_bf16(a[i])) \
+  KERNEL(k_##to##_from_f16, T, weir_f16, weir_f16, weir_f16, weir_##to##_from_f16(a[i]))
 CASTS(f32, float)
 CASTS(f64, double)
 CASTS(i8, int8_t)
@@ -99,14 +102,16 @@ CASTS(i16, int16_t)
 CASTS(i32, int32_t)
 CASTS(i64, int64_t)
 CASTS(bool, uint8_t)
-CAST_FROM_BF16(f32, float)
-CAST_FROM_BF16(f64, double)
-CAST_FROM_BF16(i8, int8_t)
-CAST_FROM_BF16(u8, uint8_t)
-CAST_FROM_BF16(i16, int16_t)
-CAST_FROM_BF16(i32, int32_t)
-CAST_FROM_BF16(i64, int64_t)
-CAST_FROM_BF16(bool, uint8_t)
+CASTS_FROM_HALVES(f32, float)
+CASTS_FROM_HALVES(f64, double)
+CASTS_FROM_HALVES(i8, int8_t)
+CASTS_FROM_HALVES(u8, uint8_t)
+CASTS_FROM_HALVES(i16, int16_t)
+CASTS_FROM_HALVES(i32, int32_t)
+CASTS_FROM_HALVES(i64, int64_t)
+CASTS_FROM_HALVES(bool, uint8_t)
+KERNEL(k_bf16_from_f16, weir_bf16, weir_f16, weir_f16, weir_f16, weir_bf16_from_f16(a[i]))
+KERNEL(k_f16_from_bf16, weir_f16, weir_bf16, weir_bf16, weir_bf16, weir_f16_from_bf16(a[i]))
 
 /* ---- Strips from and to memory. ---- */
 
@@ -170,7 +175,8 @@ static void random_bits(int64_t *dst, const int64_t *seed, const int64_t *step,
 #define ROW_NUMBER(CODE, k) [WEIR_CODE_##CODE] = {CELLS_NUMBER(k)}
 #define ROW_ANY(CODE, k) [WEIR_CODE_##CODE] = {CELLS_ANY(k)}
 #define ROW_ROUND(CODE, k) [WEIR_CODE_##CODE] = {CELLS_FLOAT(k), CELLS_INTEGER(k_same)}
-#define ROW_CAST(TO, k) [WEIR_##TO] = {CELLS_ANY(k##_from), [WEIR_BF16] = k##_from_bf16}
+#define ROW_CAST(TO, k) \
+  [WEIR_##TO] = {CELLS_ANY(k##_from), [WEIR_BF16] = k##_from_bf16, [WEIR_F16] = k##_from_f16}
 #define ROW_BOOL(CODE, k) [WEIR_CODE_##CODE] = {[WEIR_BOOL] = k##_bool}
 
 #define MONOID(m, t)                                   \
@@ -216,7 +222,8 @@ const vm_kernels VM_TABLE = {
             ROW_ANY(GT, k_gt),
             ROW_ANY(GE, k_ge),
             ROW_ANY(ISNAN, k_isnan),
-            [WEIR_CODE_SELECT] = {CELLS_ANY(k_select), [WEIR_BF16] = k_select_bf16},
+            [WEIR_CODE_SELECT] =
+                {CELLS_ANY(k_select), [WEIR_BF16] = k_select_bf16, [WEIR_F16] = k_select_f16},
             ROW_BOOL(NOT, k_not),
             ROW_BOOL(AND, k_and),
             ROW_BOOL(OR, k_or),
@@ -233,7 +240,8 @@ const vm_kernels VM_TABLE = {
             ROW_CAST(I32, k_i32),
             ROW_CAST(I64, k_i64),
             ROW_CAST(BOOL, k_bool),
-            [WEIR_BF16] = {CELLS_ANY(k_bf16_from)},
+            [WEIR_BF16] = {CELLS_ANY(k_bf16_from), [WEIR_F16] = k_bf16_from_f16},
+            [WEIR_F16] = {CELLS_ANY(k_f16_from), [WEIR_BF16] = k_f16_from_bf16},
         },
     .monoid =
         {

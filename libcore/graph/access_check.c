@@ -235,8 +235,8 @@ static bool dtypes_agree(const weir_expr *e, const weir_dtype *arg, int n)
   if (weir_dtype_is_complex(e->dtype) || (n > 0 && weir_dtype_is_complex(arg[n - 1]))) {
     return complex_agrees(e, arg, n);
   }
-  /* bf16 is loaded, chosen and cast, not computed with. */
-  if ((e->dtype == WEIR_BF16 || (n > 0 && arg[0] == WEIR_BF16)) && n > 0 &&
+  /* bf16 and f16 are loaded, chosen and cast, not computed with. */
+  if ((weir_dtype_is_storage(e->dtype) || (n > 0 && weir_dtype_is_storage(arg[0]))) && n > 0 &&
       e->code != WEIR_CODE_CAST && e->code != WEIR_CODE_SELECT) {
     return false;
   }
@@ -380,7 +380,7 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
   const weir_dtype output1 = shapes[a->combine].output1;
   if ((a->n_values > 1 && b->exprs[a->value[1]].dtype != shapes[a->combine].value1) ||
       (n_data > 1 && output1 != WEIR_DTYPE_COUNT && a->out[data[1]].dtype != output1) ||
-      (unsigned)a->accumulator >= WEIR_DTYPE_COUNT || a->accumulator == WEIR_BF16) {
+      (unsigned)a->accumulator >= WEIR_DTYPE_COUNT || weir_dtype_is_storage(a->accumulator)) {
     return weir_fail(WEIR_ERR_SHAPE, "monoid %d: the dtypes of values, accumulator or outputs",
                      (int)a->combine);
   }

@@ -60,9 +60,10 @@ static weir_status check_new(const weir_store *s, const char *name, weir_dtype d
   if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
     return weir_fail(WEIR_ERR_SHAPE, "stored '%s': dtype %d does not exist", name, (int)dtype);
   }
-  if (dtype == WEIR_BF16) {
+  if (weir_dtype_is_storage(dtype)) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "stored '%s': what is kept is kept in f32; files have no bf16", name);
+                     "stored '%s': what is kept is kept in f32; files have no %s", name,
+                     weir_dtype_name(dtype));
   }
   return WEIR_OK;
 }

@@ -42,6 +42,7 @@ static void names_are_unique_and_shapes_checked(void **state)
   assert_int_equal(weir_store_add(s, "step", WEIR_F32, 0, NULL), WEIR_ERR_CONFIG);
   assert_int_equal(weir_store_add(s, "", WEIR_F32, 0, NULL), WEIR_ERR_CONFIG);
   assert_int_equal(weir_store_add(s, "half", WEIR_BF16, 0, NULL), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_store_add(s, "half", WEIR_F16, 0, NULL), WEIR_ERR_UNSUPPORTED);
   assert_int_equal(weir_store_add(s, "bad", WEIR_F32, 1, (int64_t[]){-1}), WEIR_ERR_SHAPE);
   assert_int_equal(weir_store_count(s), 3);
   assert_string_equal(weir_store_name(s, 2), "step");

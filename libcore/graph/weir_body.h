@@ -14,7 +14,7 @@ extern "C" {
  * arithmetic arguments have that dtype too. Compare codes: bool result, arguments of one dtype. Integers wrap; x/0 is 0; min(a,b) is
  * a < b ? a : b and max(a,b) is a > b ? a : b (so b when one is NaN); AND, OR, XOR, NOT on bool;
  * SHR is logical on i64; casts float -> integer truncate, saturate, and take NaN to 0; anything -> bool is
- * != 0. bf16 is loaded, stored, chosen and cast, through f32, and no other code takes it. ROUND goes to even.
+ * != 0. bf16 and f16 are loaded, stored, chosen and cast, through f32, and no other code takes them. ROUND goes to even.
  * SELECT(bool, a, b). FMA(a, b, c) = a*b + c in one rounding.
  * Complex numbers (graph/weir_complex_scalar.h) have LOAD, STATE, SELECT, NEG, ABS, ABS2 = |z|^2, EXP, ISNAN,
  * ADD, SUB, MUL, DIV, EQ, NE, REAL, IMAG, CONJ. ABS, ABS2, REAL, IMAG give reals. MAKE(re, im) of two reals

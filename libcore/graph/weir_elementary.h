@@ -36,7 +36,7 @@ static inline uint64_t weir_random_bits(uint64_t seed, uint32_t purpose, uint32_
   return ((uint64_t)c1 << 32) | c0;
 }
 #else
-#include "base/weir_bf16.h"
+#include "base/weir_f16.h"
 #include "base/weir_random.h"
 #endif
 

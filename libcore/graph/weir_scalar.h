@@ -119,6 +119,9 @@ WEIR_SCALAR_CASTS_INTEGER(bool, uint8_t)
 WEIR_BF16_CASTS(f64, double) WEIR_BF16_CASTS(i8, int8_t) WEIR_BF16_CASTS(u8, uint8_t)
 WEIR_BF16_CASTS(i16, int16_t) WEIR_BF16_CASTS(i32, int32_t) WEIR_BF16_CASTS(i64, int64_t)
 WEIR_BF16_CASTS(bool, uint8_t)
+WEIR_F16_CASTS(f64, double) WEIR_F16_CASTS(i8, int8_t) WEIR_F16_CASTS(u8, uint8_t)
+WEIR_F16_CASTS(i16, int16_t) WEIR_F16_CASTS(i32, int32_t) WEIR_F16_CASTS(i64, int64_t)
+WEIR_F16_CASTS(bool, uint8_t)
 
 /* ---- Monoids (graph/weir_access.h: weir_monoid; exec/weir_engine.h: order). SUM and PROD are add
  * and mul, MAX and MIN highest and lowest. An `at` is a row-major position, -1: nothing yet; argmax

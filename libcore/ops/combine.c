@@ -61,7 +61,7 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
     in = weir_dtype_computed(dtype);
   }
   if ((r->floats && !weir_dtype_is_real(in)) || (dtype == WEIR_BOOL && !r->flags) ||
-      (in == WEIR_BOOL && !r->presence) || in == WEIR_BF16 ||
+      (in == WEIR_BOOL && !r->presence) || weir_dtype_is_storage(in) ||
       weir_dtype_is_complex(in) != weir_dtype_is_complex(dtype) ||
       (weir_dtype_is_complex(in) && m != WEIR_COMBINE_SUM)) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: %s of %s in %s is not defined", op, r->name,

@@ -39,7 +39,7 @@ weir_dtype weir_draw_dtype(weir_draw *w, const char *classes)
   for (;;) {
     const weir_dtype dtype = (weir_dtype)weir_draw_int(w, 0, WEIR_DTYPE_COUNT - 1);
     const char kind = dtype == WEIR_BOOL             ? 'b'
-                      : dtype == WEIR_BF16           ? 'h'
+                      : weir_dtype_is_storage(dtype) ? 'h'
                       : weir_dtype_is_complex(dtype) ? 'c'
                       : weir_dtype_is_real(dtype)    ? 'f'
                                                      : 'n';

@@ -42,8 +42,8 @@ int64_t weir_draw_int(weir_draw *w, int64_t lo, int64_t hi);
 bool weir_draw_one_in(weir_draw *w, int64_t n);
 /* Rank in [lo, hi]; extents small, 0, 1 and odd ones included, at most about 4000 elements. */
 weir_array_desc weir_draw_array(weir_draw *w, weir_dtype dtype, int lo, int hi);
-/* A dtype of the classes named: f floats, n all numbers, both without bf16, which is h; b bool; c
- * complex numbers ("nbhc": any). */
+/* A dtype of the classes named: f floats, n all numbers, both without bf16 and f16, which are h; b
+ * bool; c complex numbers ("nbhc": any). */
 weir_dtype weir_draw_dtype(weir_draw *w, const char *classes);
 /* A random monoid, and a dtype and accumulator that it takes. */
 weir_monoid weir_draw_monoid(weir_draw *w, weir_dtype *dtype, int *accumulator);

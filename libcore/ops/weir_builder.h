@@ -28,7 +28,8 @@ void weir_map_broadcast(weir_operand *o, const weir_array_desc *d, const weir_ar
 /* The access that copies: one input read as it stands, `value` of a load. For ops that then only
  * change the input's map. */
 void weir_map_copy(const weir_op_args *args, weir_access *a);
-/* Appends the load of input `operand`, of `dtype`, as what is computed with it: f32 for bf16. */
+/* Appends the load of input `operand`, of `dtype`, as what is computed with it: f32 for bf16, f16.
+ */
 int32_t weir_map_load(weir_access *a, int operand, weir_dtype dtype);
 
 /* ---- Checks; messages begin with `op` ---- */

@@ -26,7 +26,7 @@ typedef double (*binary_f64)(double, double);
 #define NUMBER(t, name) #name "_, "
 #define BODY(t, T)                                                                             \
   "enum { " UNARY(NUMBER, t)                                                                   \
-      BINARY(NUMBER, t) "fma_, near_, far_, bf16_ };\n"                                        \
+      BINARY(NUMBER, t) "fma_, near_, far_, bf16_, f16_ };\n"                                  \
                         "int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);\n"              \
                         "if (i < n) {\nconst " #T " a = x[i], b = x[n + i];\n" UNARY(LINE1, t) \
                             BINARY(LINE2, t) "y[fma_ * n + i] = weir_fma_" #t "(a, b, a);\n"   \
@@ -35,7 +35,9 @@ typedef double (*binary_f64)(double, double);
                                              "y[far_ * n + i] = weir_" #t                      \
                                              "_from_i64(weir_i64_from_" #t "(b));\n"           \
                                              "y[bf16_ * n + i] = weir_" #t                     \
-                                             "_from_bf16(weir_bf16_from_" #t "(a));\n}"
+                                             "_from_bf16(weir_bf16_from_" #t "(a));\n"         \
+                                             "y[f16_ * n + i] = weir_" #t                      \
+                                             "_from_f16(weir_f16_from_" #t "(a));\n}"
 
 /* All operations on a and b, in the order of the kernel; how many there are. */
 #define EXPECT(t, T)                                                \
@@ -54,6 +56,7 @@ typedef double (*binary_f64)(double, double);
     out[k++] = weir_##t##_from_i32(weir_i32_from_##t(a));           \
     out[k++] = weir_##t##_from_i64(weir_i64_from_##t(b));           \
     out[k++] = weir_##t##_from_bf16(weir_bf16_from_##t(a));         \
+    out[k++] = weir_##t##_from_f16(weir_f16_from_##t(a));           \
     return k;                                                       \
   }
 EXPECT(f32, float)

@@ -32,14 +32,14 @@ edit graph/weir_scalar.h 's/WEIR_SCALAR_INTEGER\(i16, int16_t, uint32_t\)\n/$&WE
   s/  WEIR_SCALAR_SATURATE\(i16, [^\n]*\n/$&  WEIR_SCALAR_SATURATE(u16, uint16_t, from, F, 0.0, 65536.0) \\\n/;
   s/  WEIR_SCALAR_CAST\(i16, [^\n]*\n/$&  WEIR_SCALAR_CAST(u16, uint16_t, from, F) \\\n/;
   s/WEIR_SCALAR_CASTS_INTEGER\(i16, int16_t\)\n/$&WEIR_SCALAR_CASTS_INTEGER(u16, uint16_t)\n/;
-  s/WEIR_BF16_CASTS\(i16, int16_t\)/$& WEIR_BF16_CASTS(u16, uint16_t)/;
+  s/WEIR_(BF16|F16)_CASTS\(i16, int16_t\)/$& WEIR_$1_CASTS(u16, uint16_t)/g;
   s/WEIR_SCALAR_MONOIDS\(i16, [^\n]*\n/$&WEIR_SCALAR_MONOIDS(u16, uint16_t, 0, 65535)\n/'
 edit exec/exec_literal.h 's/  int16_t i16;\n/$&  uint16_t u16;\n/; s/X\(I16, i16\)/$& X(U16, u16)/; s/HALF\(i16, int16_t\)\n/$&HALF(u16, uint16_t)\n/;
   s/    case WEIR_I16: +\\\n/    case WEIR_U16: \\\n      y.u16 = weir_u16_from_##f(x.f); \\\n      break; \\\n$&/'
 # The kernels of the vector engine.
 edit exec/vector_kernels.h 's/KERNELS_INTEGER\(i16, int16_t\)\n/$&KERNELS_INTEGER(u16, uint16_t)\n/;
   s/  KERNEL\(k_i16_from_##from, [^\n]*\n/$&  KERNEL(k_u16_from_##from, uint16_t, F, F, F, weir_u16_from_##from(a[i])) \\\n/;
-  s/\nCASTS\(i16, int16_t\)\n/$&CASTS(u16, uint16_t)\n/; s/CAST_FROM_BF16\(i16, int16_t\)\n/$&CAST_FROM_BF16(u16, uint16_t)\n/;
+  s/\nCASTS\(i16, int16_t\)\n/$&CASTS(u16, uint16_t)\n/; s/CASTS_FROM_HALVES\(i16, int16_t\)\n/$&CASTS_FROM_HALVES(u16, uint16_t)\n/;
   s/\[WEIR_I16\] = k##_i16,/$& [WEIR_U16] = k##_u16,/; s/\[WEIR_I16\] = MONOID\(m, i16\),/$& [WEIR_U16] = MONOID(m, u16),/;
   s/ROW_CAST\(I16, k_i16\)/$&, ROW_CAST(U16, k_u16)/'
 edit exec/vector_monoids.h 's/MONOIDS_NUMBER\(i16, int16_t\)\n/$&MONOIDS_NUMBER(u16, uint16_t)\n/'

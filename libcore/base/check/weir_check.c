@@ -23,6 +23,8 @@ weir_tolerance weir_tolerance_of(weir_dtype dtype)
     return (weir_tolerance){16.0 * DBL_EPSILON, 256.0 * DBL_EPSILON};
   case WEIR_BF16: /* one step: what was computed may have been rounded to the other side */
     return (weir_tolerance){0x1p-7, 0x1p-7};
+  case WEIR_F16:
+    return (weir_tolerance){0x1p-10, 0x1p-10};
   default:
     return (weir_tolerance){0, 0};
   }

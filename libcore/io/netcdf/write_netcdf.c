@@ -214,11 +214,11 @@ static weir_status define(weir_netcdf *nc, const char *what, nc_type type, int n
 weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
                             const int *dims, int *var)
 {
-  if (dtype == WEIR_BF16 || weir_dtype_is_complex(dtype)) {
+  if (weir_dtype_is_storage(dtype) || weir_dtype_is_complex(dtype)) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "NetCDF variable '%s': NetCDF has no %s; %s", name,
                      weir_dtype_name(dtype),
-                     dtype == WEIR_BF16 ? "cast to f32"
-                                        : "write its parts along a last dimension of 2");
+                     weir_dtype_is_storage(dtype) ? "cast to f32"
+                                                  : "write its parts along a last dimension of 2");
   }
   return define(nc, name, type_of(dtype), n_dims, dims, var);
 }

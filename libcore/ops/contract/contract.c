@@ -152,7 +152,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
             : weir_dtype_is_whole(dtype) ? WEIR_I64
                                          : weir_dtype_computed(dtype);
   if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || dtype == WEIR_BOOL ||
-      y.dtype == WEIR_BOOL || y.dtype == WEIR_BF16 ||
+      y.dtype == WEIR_BOOL || weir_dtype_is_storage(y.dtype) ||
       weir_dtype_is_complex(dtype) != weir_dtype_is_complex(y.dtype)) {
     return weir_fail(
         WEIR_ERR_SHAPE, "contract: products of %s are not summed in %s", weir_dtype_name(dtype),

@@ -64,7 +64,7 @@ static bool class_has(const char *classes, weir_dtype dtype)
   if (dtype == WEIR_BOOL) {
     return strchr(classes, 'b') != NULL;
   }
-  if (dtype == WEIR_BF16) {
+  if (weir_dtype_is_storage(dtype)) {
     return strchr(classes, 'h') != NULL;
   }
   if (weir_dtype_is_complex(dtype)) {

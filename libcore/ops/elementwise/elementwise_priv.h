@@ -4,8 +4,8 @@
 #define ELEMENTWISE_PRIV_H
 #include "graph/weir_body.h"
 
-/* Dtypes that a code takes, by letter: n real numbers, f floats, both without bf16, which is h; b
- * bool; c complex numbers. NULL: no elementwise operator. */
+/* Dtypes that a code takes, by letter: n real numbers, f floats, both without bf16 and f16, which
+ * are h; b bool; c complex numbers. NULL: no elementwise operator. */
 const char *elementwise_classes(weir_code code);
 
 #endif

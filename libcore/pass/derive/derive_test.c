@@ -193,7 +193,7 @@ static void what_the_derivative_reads_is_told(void **state)
 static void the_derivative_of_a_cast_is_a_cast(void **state)
 {
   static const weir_dtype pairs[][2] = {
-      {WEIR_F32, WEIR_BF16}, {WEIR_BF16, WEIR_F32}, {WEIR_F64, WEIR_BF16}};
+      {WEIR_F32, WEIR_BF16}, {WEIR_BF16, WEIR_F32}, {WEIR_F64, WEIR_BF16}, {WEIR_F64, WEIR_F16}};
 
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
     const weir_array_desc line = {.dtype = pairs[i][0], .rank = 1, .shape = {100}};

@@ -25,8 +25,8 @@ static bool may_split(const weir_node *node)
     return false;
   }
   const weir_dtype dtype = a->out[0].dtype;
-  bool may = a->accumulator == dtype && !weir_dtype_is_whole(dtype) && dtype != WEIR_BF16 &&
-             a->body.exprs[a->value[0]].dtype == dtype;
+  bool may = a->accumulator == dtype && !weir_dtype_is_whole(dtype) &&
+             !weir_dtype_is_storage(dtype) && a->body.exprs[a->value[0]].dtype == dtype;
 
   for (int k = 0; k < a->n_dims; k++) {
     may = may && !a->dim[k].time && a->dim[k].hi > a->dim[k].lo &&

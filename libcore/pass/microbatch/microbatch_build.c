@@ -146,13 +146,13 @@ static weir_status merge(const building *b, int32_t array, const weir_node *like
     return WEIR_OK;
   }
   WEIR_TRY(pointwise(&a, &d, 2));
-  const bool half = d.dtype == WEIR_BF16; /* with which nothing computes */
+  const bool half = weir_dtype_is_storage(d.dtype); /* with which nothing computes */
   int32_t x = weir_body_load(&a.body, 0, d.dtype), y = weir_body_load(&a.body, 1, d.dtype);
 
   x = half ? weir_body_cast(&a.body, WEIR_F32, x) : x;
   y = half ? weir_body_cast(&a.body, WEIR_F32, y) : y;
   a.value[0] = merge_body(&a.body, like->access.combine, half ? WEIR_F32 : d.dtype, x, y);
-  a.value[0] = half ? weir_body_cast(&a.body, WEIR_BF16, a.value[0]) : a.value[0];
+  a.value[0] = half ? weir_body_cast(&a.body, d.dtype, a.value[0]) : a.value[0];
   WEIR_TRY(add(b, &op_merge, &a, in, b->part->number == b->part->last ? array : -1, like));
   b->merged[array] = made(b, 0);
   return WEIR_OK;

@@ -22,7 +22,7 @@ static bool is_nothing(const weir_expr *e)
 /* Whether every number of a float dtype is one of the other. */
 static bool widens(weir_dtype from, weir_dtype to)
 {
-  return (from == WEIR_BF16 && (to == WEIR_F32 || to == WEIR_F64)) ||
+  return (weir_dtype_is_storage(from) && (to == WEIR_F32 || to == WEIR_F64)) ||
          (from == WEIR_F32 && to == WEIR_F64);
 }
 

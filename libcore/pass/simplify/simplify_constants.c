@@ -156,7 +156,7 @@ static double evaluate(const weir_graph *g, const weir_node *node, const int64_t
       value[i] = load(&node->access, k, &weir_graph_get_array(g, node->in[k])->constant, iteration);
     } else if (e->code == WEIR_CODE_CONST) {
       value[i] = weir_dtype_rounded(e->dtype, e->real);
-    } else if (e->dtype == WEIR_BF16) { /* a cast */
+    } else if (weir_dtype_is_storage(e->dtype)) { /* a cast */
       value[i] = weir_dtype_rounded(e->dtype, x);
     } else {
       value[i] = e->dtype == WEIR_F32 ? code_f32(e->code, x, y, z) : code_f64(e->code, x, y, z);

@@ -54,7 +54,8 @@ static void a_cast_there_and_back_goes(void **state)
     weir_dtype from, wide;
     int left; /* operators */
   } cases[] = {{WEIR_BF16, WEIR_F32, 1}, {WEIR_BF16, WEIR_F64, 1}, {WEIR_F32, WEIR_F64, 1},
-               {WEIR_F32, WEIR_BF16, 2}, {WEIR_F64, WEIR_F32, 2},  {WEIR_I32, WEIR_F32, 2}};
+               {WEIR_F32, WEIR_BF16, 2}, {WEIR_F16, WEIR_F32, 1},  {WEIR_BF16, WEIR_F16, 2},
+               {WEIR_F64, WEIR_F32, 2},  {WEIR_I32, WEIR_F32, 2}};
 
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     weir_graph *g;
