@@ -24,11 +24,9 @@ static int tensor_of(const char *name)
   static const struct {
     qt_self_energy_array input;
     int tensor;
-  } inputs[] = {{QT_GREEN, QT_TENSOR_GREEN},
-                {QT_PHONON_SELF, QT_TENSOR_PHONONS},
-                {QT_PHONON_PAIR, QT_TENSOR_PHONONS},
-                {QT_COUPLING, QT_TENSOR_PHONONS},
-                {QT_SIGMA, QT_TENSOR_SIGMA}};
+  } inputs[] = {{QT_GREEN, QT_TENSOR_GREEN},         {QT_PHONON_SELF, QT_TENSOR_PHONONS},
+                {QT_PHONON_PAIR, QT_TENSOR_PHONONS}, {QT_COUPLING, QT_TENSOR_PHONONS},
+                {QT_SIGMA, QT_TENSOR_SIGMA},         {QT_EMISSION, QT_TENSOR_PI}};
 
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
     if (strcmp(name, qt_self_energy_names[inputs[i].input]) == 0) {
@@ -106,6 +104,15 @@ done:
   return status;
 }
 
+static weir_status add_pairs(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
+{
+  qt_cuts cuts = {.tiles = t};
+  weir_graph *g = NULL;
+  const weir_status status = qt_self_energy_pair_graph(s, &cuts, &g);
+
+  return add_graph(g, &cuts, status, 1, out);
+}
+
 /* Ranges of n atoms one after another. */
 static weir_status add_ranges(const qt_self_energy_spec *s, const qt_tiles *t, int64_t n,
                               qt_volume *out)
@@ -120,28 +127,26 @@ static weir_status add_ranges(const qt_self_energy_spec *s, const qt_tiles *t, i
   status = add_graph(g, &cuts, status, (double)a.n_ranges, out);
   qt_atom_range_fini(&a);
   WEIR_TRY(status);
-  if (s->phonons) {
-    g = NULL;
-    status = qt_self_energy_pair_graph(s, &cuts, &g);
-    WEIR_TRY(add_graph(g, &cuts, status, 1, out));
-  }
-  return WEIR_OK;
+  return s->phonons ? add_pairs(s, t, out) : WEIR_OK;
 }
 
-/* C of one frequency after another; the rest moves nothing but for Hilbert transforms. */
+/* C, one frequency after another, and what follows from all of them. */
 static weir_status add_frequencies(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
 {
   qt_cuts cuts = {.tiles = t};
   weir_graph *g = NULL;
-  weir_status status = qt_self_energy_retarded_graph(s, &cuts, &g);
+  weir_status status = qt_self_energy_coupling_graph(s, &cuts, &g);
 
+  WEIR_TRY(add_graph(g, &cuts, status, 1, out));
+  g = NULL;
+  status = qt_self_energy_retarded_graph(s, &cuts, &g);
   WEIR_TRY(add_graph(g, &cuts, status, 1, out));
   for (int64_t w = 0; w < s->n_frequencies; w++) {
     g = NULL;
     status = qt_self_energy_frequency_graph(s, w, &cuts, &g);
     WEIR_TRY(add_graph(g, &cuts, status, 1, out));
   }
-  return WEIR_OK;
+  return s->phonons ? add_pairs(s, t, out) : WEIR_OK;
 }
 
 weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, qt_volume *out)
