@@ -30,14 +30,14 @@ done:
   return status;
 }
 
-static void print_bytes(const char *what, double bytes, double at_most, double of_points)
+static void print_bytes(const char *what, double bytes, double of_tiles, double of_points)
 {
   char text[32] = "not known";
 
   if (!isnan(bytes)) {
     (void)snprintf(text, sizeof text, "%.0f", bytes);
   }
-  printf("# %-6s %22s %22.0f %22.0f\n", what, text, at_most, of_points);
+  printf("# %-6s %22s %22.0f %22.0f\n", what, text, of_tiles, of_points);
 }
 
 /* What an iteration moves among ranks, tensor by tensor. */
@@ -53,12 +53,12 @@ static void print_volume(const qt_born_size *size)
     printf("self-energies in %d ranges of atoms x %d of energies; an iteration sends\n",
            size->tiles.atoms, size->tiles.energies);
   }
-  printf("# %-6s %22s %22s %22s\n", "", "bytes", "by formula, at most", "ranks keep points");
+  printf("# %-6s %22s %22s %22s\n", "", "bytes", "formula of tiles", "formula of points");
   for (int i = 0; i < QT_TENSORS; i++) {
-    print_bytes(qt_tensor_names[i], size->volume.bytes[i], size->at_most.bytes[i],
+    print_bytes(qt_tensor_names[i], size->volume.bytes[i], size->of_tiles.bytes[i],
                 size->of_points.bytes[i]);
   }
-  print_bytes("all", qt_volume_total(&size->volume), qt_volume_total(&size->at_most),
+  print_bytes("all", qt_volume_total(&size->volume), qt_volume_total(&size->of_tiles),
               qt_volume_total(&size->of_points));
 }
 

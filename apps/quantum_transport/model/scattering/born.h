@@ -98,7 +98,7 @@ typedef struct qt_born_size {
   qt_tiles tiles;
   qt_volume volume;    /* that ranks move for self-energies, by regions; NaN: not known, of very
                          many ranks */
-  qt_volume at_most;   /* the same by the formula of tiles                                  */
+  qt_volume of_tiles;  /* the same by the formula of tiles                                  */
   qt_volume of_points; /* and by that of ranks which keep their points                      */
 } qt_born_size;
 /* Nothing is computed. Local. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY, as

@@ -65,7 +65,7 @@ static weir_status size_volume(const born_job *j, qt_born_size *out)
   const qt_volume_sizes n = qt_volume_sizes_of(s);
 
   out->tiles = j->tiles;
-  out->at_most = qt_volume_formula(&n, j->tiles.atoms, j->tiles.energies);
+  out->of_tiles = qt_volume_formula(&n, j->tiles.atoms, j->tiles.energies);
   out->of_points = qt_volume_of_points(&n, j->tiles.ranks);
   for (int i = 0; i < QT_TENSORS; i++) {
     out->volume.bytes[i] = NAN;

@@ -20,10 +20,10 @@ weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t,
 /* What this rank sends in a run of plans; their sum over ranks is what a run moves, of ranges of
  * atoms, too. */
 qt_volume qt_volume_of_plans(const qt_self_energy *s);
-/* Ranges of atoms with which fewest bytes move, fewest ranges of equals; beyond MOST_RANKS ranks
- * those that the formula has. Where s->memory splits the atoms of one rank, one range. Fails:
- * likewise. */
-enum { QT_VOLUME_MOST_RANKS = 64 };
+/* Ranges of atoms with which fewest bytes move, fewest ranges of equals; of more ranks than
+ * QT_VOLUME_MOST_RANKS those that the formula has. Where s->memory splits the atoms of one rank,
+ * one range. Fails: likewise. */
+enum { QT_VOLUME_MOST_RANKS = 32 };
 weir_status qt_tiles_search(const qt_self_energy_spec *s, int ranks, qt_tiles *out) WEIR_CHECKED;
 
 /* What the formulas are of. */
