@@ -89,6 +89,8 @@ static const qt_bias *find_start(const qt_iv *iv, int64_t number)
 
 static void tell(const qt_iv *iv, const qt_bias *b, double seconds)
 {
+  const qt_scattered *with = &b->scattered;
+
   weir_info("run",
             "drain %g V, gate %g V: %.4g A after %lld iterations (%lld of %lld points, %.1f s)",
             b->drain, b->gate, b->current, (long long)b->n_steps, (long long)iv->n_found,
@@ -99,6 +101,14 @@ static void tell(const qt_iv *iv, const qt_bias *b, double seconds)
              WEIR_REAL("electrons", b->electrons), WEIR_REAL("donors", b->donors),
              WEIR_REAL("gate_charge", b->gate_charge), WEIR_REAL("end_field_eV", b->end_field),
              WEIR_REAL("seconds", seconds));
+  if (iv->scattering != NULL) {
+    weir_info("run", "  with scattering %.4g A, %.4g W left in the device, at most %.4g K",
+              with->current, with->power, with->temperature);
+    weir_event("bias_scattering", WEIR_REAL("drain_V", b->drain), WEIR_REAL("gate_V", b->gate),
+               WEIR_REAL("current_A", with->current), WEIR_REAL("power_W", with->power),
+               WEIR_REAL("temperature_K", with->temperature),
+               WEIR_INT("iterations", with->iterations));
+  }
 }
 
 static void warn_of_ends(const qt_bias *b)
@@ -179,14 +189,15 @@ static weir_status prepare(const qt_study *s, const weir_config *config, qt_iv *
 }
 
 weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, int threads,
-                       qt_iv *out)
+                       const qt_scf_scattering *scattering, qt_iv *out)
 {
-  const qt_scf_spec spec = spec_of(s, threads);
+  qt_scf_spec spec = spec_of(s, threads);
   double kept;
   bool found = true;
   weir_status status = WEIR_OK;
 
-  *out = (qt_iv){.cfg = s->cfg, .comm = s->comm};
+  *out = (qt_iv){.cfg = s->cfg, .comm = s->comm, .scattering = scattering};
+  spec.scattering = scattering;
   status = qt_iv_size(s, threads, &out->predicted_bytes, &kept);
   WEIR_TRY(qt_ranks_agree(s->comm, status));
   out->flat = s->system;

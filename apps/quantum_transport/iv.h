@@ -9,7 +9,8 @@
 /* All zero is none; owns its arrays and systems. */
 typedef struct qt_iv {
   const qt_cfg *cfg;
-  weir_comm *comm; /* qt_study.comm */
+  weir_comm *comm;                     /* qt_study.comm */
+  const qt_scf_scattering *scattering; /* NULL: none */
   qt_scf scf;
   qt_system flat;       /* the device at U = 0 */
   double *drain, *gate; /* [n_drain], [n_gate] V */
@@ -25,13 +26,14 @@ typedef struct qt_iv {
  * rank holds, and what of them stays in addition to the spectra; without PETSc's. Local. Fails:
  * WEIR_ERR_CONFIG (the budget is too small), as qt_grid_of_device. */
 weir_status qt_iv_size(const qt_study *s, int threads, double *peak, double *kept) WEIR_CHECKED;
-/* Makes the device of a study ready, whose system it takes, and reads the bias points that an
+/* Makes the device of a study ready, whose system it takes, with scattering where that is not NULL
+ * (borrowed), and reads the bias points that an
  * earlier run of the same configuration has left in DIR/bias (dir NULL: none; rank 0 reads, others
  * need not give it). Collective over s->comm. *out is finished by
  * the caller, after the study, on failure too. Fails: as qt_scf_create; WEIR_ERR_CONFIG where
  * DIR/bias is of another configuration or device. */
 weir_status qt_iv_open(qt_study *s, const weir_config *config, const char *dir, int threads,
-                       qt_iv *out) WEIR_CHECKED;
+                       const qt_scf_scattering *scattering, qt_iv *out) WEIR_CHECKED;
 /* Solves the other bias points, which rank 0 keeps in DIR. Collective. Afterwards the system of the
  * study is the device in the potential of the last one, its leads have that bias, and s->iv is iv.
  * Fails: as qt_scf_solve; WEIR_ERR_STOPPED, saying what stays. */

@@ -9,11 +9,22 @@
 #include "io/weir_netcdf.h"
 #include "iv.h"
 
-/* One row a bias point. */
+/* One row a bias point, with scattering four columns more. */
 static weir_status write_iv(const qt_iv *iv, const char *dir)
 {
-  static const char *const head[] = {"drain_V", "gate_V",        "current_A",  "electrons",
-                                     "donors",  "gate_charge_e", "iterations", "last_change_eV"};
+  static const char *const head[] = {"drain_V",
+                                     "gate_V",
+                                     "current_A",
+                                     "electrons",
+                                     "donors",
+                                     "gate_charge_e",
+                                     "iterations",
+                                     "last_change_eV",
+                                     "scattered_current_A",
+                                     "power_W",
+                                     "max_temperature_K",
+                                     "scattering_iterations"};
+  const int columns = iv->scattering != NULL ? 12 : 8;
   weir_cells cells = {0};
 
   for (int64_t i = 0; i < iv->n_found; i++) {
@@ -25,8 +36,14 @@ static weir_status write_iv(const qt_iv *iv, const char *dir)
     }
     weir_cells_add(&cells, "%lld", (long long)b->n_steps);
     weir_cells_add(&cells, "%.17g", b->step[b->n_steps - 1].change);
+    if (iv->scattering != NULL) {
+      weir_cells_add(&cells, "%.17g", b->scattered.current);
+      weir_cells_add(&cells, "%.17g", b->scattered.power);
+      weir_cells_add(&cells, "%.17g", b->scattered.temperature);
+      weir_cells_add(&cells, "%lld", (long long)b->scattered.iterations);
+    }
   }
-  const weir_status status = weir_cells_write_csv(&cells, dir, "iv.csv", 8, head);
+  const weir_status status = weir_cells_write_csv(&cells, dir, "iv.csv", columns, head);
 
   weir_cells_fini(&cells);
   return status;
@@ -75,7 +92,7 @@ static weir_status put(weir_netcdf *nc, const char *name, const char *long_name,
 }
 
 /* What of a bias point and an atom is written. */
-enum { CURRENT, GATE_CHARGE, OF_BIAS };
+enum { CURRENT, GATE_CHARGE, SCATTERED, POWER, TEMPERATURE, OF_BIAS };
 enum { POTENTIAL, ELECTRONS, OF_ATOM };
 
 static weir_status put_results(weir_netcdf *nc, const qt_iv *iv)
@@ -84,7 +101,11 @@ static weir_status put_results(weir_netcdf *nc, const qt_iv *iv)
       {"current",
        "e times the flow of electrons from the left to the right lead, positive for mu_L > mu_R",
        "A"},
-      {"gate_charge", "charge of all gates, in elementary charges", "1"}};
+      {"gate_charge", "charge of all gates, in elementary charges", "1"},
+      {"scattered_current", "current with scattering, likewise; that of the others is without it",
+       "A"},
+      {"power", "power that electrons leave in the device by scattering", "W"},
+      {"max_temperature", "highest effective temperature of an atom", "K"}};
   static const char *const of_atom[OF_ATOM][3] = {
       {"potential_energy", "electrostatic potential energy of an electron at an atom", "eV"},
       {"electrons", "electrons less holes of an atom", "1"}};
@@ -104,9 +125,13 @@ static weir_status put_results(weir_netcdf *nc, const qt_iv *iv)
   WEIR_TRY(put(nc, "donors", "ionised donors less acceptors of an atom", "1", 1, dim + 2,
                length + 2, iv->scf.donors));
   WEIR_TRY(weir_alloc(points * atoms, sizeof *value, (void **)&value));
-  for (int k = 0; k < OF_BIAS; k++) {
+  for (int k = 0; k < (iv->scattering != NULL ? OF_BIAS : SCATTERED); k++) {
     for (int64_t i = 0; i < points; i++) {
-      value[i] = k == CURRENT ? iv->bias[i].current : iv->bias[i].gate_charge;
+      const qt_bias *b = &iv->bias[i];
+      const double of_bias_point[OF_BIAS] = {b->current, b->gate_charge, b->scattered.current,
+                                             b->scattered.power, b->scattered.temperature};
+
+      value[i] = of_bias_point[k];
     }
     WEIR_TRY_GOTO(put(nc, of_bias[k][0], of_bias[k][1], of_bias[k][2], 2, dim, length, value),
                   done);

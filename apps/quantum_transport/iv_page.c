@@ -48,8 +48,18 @@ weir_status qt_iv_profile(const qt_system *s, const double *value, double *x, do
 
 static weir_status iv_table(const qt_iv *iv, weir_report *r)
 {
-  static const char *const head[] = {"drain (V)", "gate (V)",   "current (A)",     "electrons",
-                                     "donors",    "iterations", "last change (eV)"};
+  static const char *const head[] = {"drain (V)",
+                                     "gate (V)",
+                                     "current (A)",
+                                     "electrons",
+                                     "donors",
+                                     "iterations",
+                                     "last change (eV)",
+                                     "current with scattering (A)",
+                                     "power left in the device (W)",
+                                     "highest temperature (K)",
+                                     "iterations of scattering"};
+  const int columns = iv->scattering != NULL ? 11 : 7;
   weir_cells c = {0};
 
   for (int64_t i = 0; i < iv->n_found; i++) {
@@ -62,8 +72,14 @@ static weir_status iv_table(const qt_iv *iv, weir_report *r)
     weir_cells_add(&c, "%.5g", b->donors);
     weir_cells_add(&c, "%lld", (long long)b->n_steps);
     weir_cells_add(&c, "%.2g", b->step[b->n_steps - 1].change);
+    if (iv->scattering != NULL) {
+      weir_cells_add(&c, "%.4g", b->scattered.current);
+      weir_cells_add(&c, "%.4g", b->scattered.power);
+      weir_cells_add(&c, "%.4g", b->scattered.temperature);
+      weir_cells_add(&c, "%lld", (long long)b->scattered.iterations);
+    }
   }
-  const weir_status status = weir_cells_report(&c, r, "iv", 7, head);
+  const weir_status status = weir_cells_report(&c, r, "iv", columns, head);
 
   weir_cells_fini(&c);
   return status;

@@ -11,7 +11,7 @@
 /* Numbers in front of the arrays: the version of the layout, the digest in eight pieces, and the
  * rest. */
 enum {
-  VERSION = 1,
+  VERSION = 2,
   DIGEST = 1,
   PIECES = 8,
   DRAIN = 9,
@@ -21,6 +21,10 @@ enum {
   DONORS,
   GATE_CHARGE,
   END_FIELD,
+  SCATTERED,
+  POWER,
+  TEMPERATURE,
+  SCATTERINGS,
   NODES,
   ATOMS,
   STEPS,
@@ -84,9 +88,21 @@ weir_status qt_iv_save(const qt_iv *iv, int64_t number, const char *dir)
   WEIR_TRY(weir_dir_create(path));
   WEIR_TRY(path_of(dir, number, path));
   WEIR_TRY(weir_alloc(count, sizeof *value, (void **)&value));
-  const double head[] = {b->drain,      b->gate,           b->current,   b->electrons,
-                         b->donors,     b->gate_charge,    b->end_field, (double)nodes,
-                         (double)atoms, (double)b->n_steps};
+  const qt_scattered *with = &b->scattered;
+  const double head[] = {b->drain,
+                         b->gate,
+                         b->current,
+                         b->electrons,
+                         b->donors,
+                         b->gate_charge,
+                         b->end_field,
+                         with->current,
+                         with->power,
+                         with->temperature,
+                         (double)with->iterations,
+                         (double)nodes,
+                         (double)atoms,
+                         (double)b->n_steps};
   double *at = value + HEAD;
 
   value[0] = VERSION;
@@ -148,6 +164,8 @@ static weir_status take(const qt_iv *iv, const double *value, qt_bias *b)
                  .donors = value[DONORS],
                  .gate_charge = value[GATE_CHARGE],
                  .end_field = value[END_FIELD],
+                 .scattered = {value[SCATTERED], value[POWER], value[TEMPERATURE],
+                               (int64_t)value[SCATTERINGS]},
                  .n_steps = (int64_t)value[STEPS]};
   WEIR_TRY(weir_alloc(nodes, sizeof *at, (void **)&b->u));
   WEIR_TRY(weir_alloc(atoms, sizeof *at, (void **)&b->atom_u));

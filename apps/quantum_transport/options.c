@@ -72,7 +72,8 @@ const weir_opt qt_options[] = {
         qt_cfg, petsc, "",
         "options of PETSc for its solvers, each with its value, such as "
         "\"-qtbm_mat_mumps_icntl_7 5\" (transport.method: qtbm has the prefix qtbm_, lead.method: "
-        "slepc lead_, scattering.method: anderson born_); the command line of the program is not "
+        "slepc lead_, scattering.method: anderson, ngmres born_); the command line of the program "
+        "is not "
         "read for them"),
     WEIR_OPT_INT(
         qt_cfg, parallel.slabs, 1, 1, 1e6, "1",
@@ -100,8 +101,10 @@ const weir_opt qt_options[] = {
         "where more would take more; results in memory count, and the sparse factors of QTBM as "
         "MUMPS estimates them; 0: no limit"),
     WEIR_OPT_REAL(qt_cfg, checkpoint.interval, 600, 0, 1e9, "s",
-                  "seconds between two checkpoints of the points done, to resume a run that was "
-                  "killed; 0: one is written when the run is stopped (Ctrl-C), no other"),
+                  "seconds between two checkpoints, to resume a run that was killed; 0: one is "
+                  "written when the run is stopped (Ctrl-C), no other"),
+    WEIR_OPT_INT(qt_cfg, checkpoint.iterations, 0, 0, 1e6, "1",
+                 "iterations of scattering between two checkpoints; 0: checkpoint.interval alone"),
     WEIR_OPT_INT(qt_cfg, checkpoint.keep, 2, 1, 1000000, "1", "newest checkpoints that are kept"),
     WEIR_OPT_ENUM(qt_cfg, checkpoint.format, 0, WEIR_CHECKPOINT_FORMATS,
                   "auto: NetCDF-4 where the build has it, else the raw dump"),

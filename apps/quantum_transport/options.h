@@ -59,7 +59,7 @@ typedef struct qt_cfg {
   } memory;
   struct {
     double interval; /* s */
-    int64_t keep;
+    int64_t iterations, keep;
     int format; /* weir_checkpoint_format */
     bool resume;
   } checkpoint;

@@ -1,15 +1,23 @@
 /* scatter.c - see scatter.h. */
 #include "scatter.h"
 
+#include <math.h>
+#include <unistd.h>
+
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
+#include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "model/ranks.h"
+#include "train/weir_checkpoint.h"
+#include "verbs.h"
 
 void qt_scatter_fini(qt_scatter *s)
 {
   qt_system_fini(&s->phonons);
   qt_gradient_fini(&s->gradient);
   qt_born_fini(&s->born);
+  qt_born_moving_destroy(&s->moving);
 }
 
 /* What scattering does not go together with. */
@@ -34,10 +42,23 @@ static weir_status check(const qt_study *study)
   if (study->system.s.count > 0) {
     weir_warn("scattering", "the basis has an overlap: terms with its derivatives are left out");
   }
-  if (cfg->electrostatics.enabled) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "scattering.kind: born does not go together with electrostatics.enabled; "
-                     "switch one of them off");
+  if (cfg->electrostatics.enabled && qt_ranks_size(study->comm) > 1) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "scattering.kind: born with electrostatics.enabled is computed by one rank: "
+                     "start one, or switch one of them off");
+  }
+  if (cfg->electrostatics.enabled && study->system.s.count > 0) {
+    return weir_fail(
+        WEIR_ERR_UNSUPPORTED,
+        "scattering.kind: born with electrostatics.enabled needs an orthonormal basis: "
+        "switch one of them off");
+  }
+  if (cfg->electrostatics.enabled && cfg->scattering.poisson == QT_SCATTERING_ONCE &&
+      cfg->scattering.method != QT_BORN_SIMPLE) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "scattering.method: only simple goes together with scattering.poisson: inside; "
+        "set scattering.poisson=outside, or scattering.method=simple");
   }
   if (cfg->energy.tolerance > 0) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -142,6 +163,7 @@ static qt_born_spec spec_of(const qt_study *study, const qt_scatter *s, int thre
                         .energy = study->energy,
                         .reservoir = study->reservoir,
                         .shift = study->cfg->energy.shift,
+                        .petsc = &study->cfg->petsc,
                         .threads = threads,
                         .comm = study->comm};
 }
@@ -160,13 +182,92 @@ weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out)
   return qt_born_size_of(&spec, &out->size);
 }
 
-weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s)
+/* ---- In potentials of bias points ---- */
+
+static void begin(void *context)
+{
+  qt_born_moving_begin(((qt_scatter *)context)->moving);
+}
+
+static weir_status count_in_each(void *context, const qt_system *shifted,
+                                 const qt_reservoir *reservoir, double reference, double *electrons,
+                                 bool *settled)
+{
+  return qt_born_moving_count(((qt_scatter *)context)->moving, shifted, reservoir, reference, false,
+                              electrons, settled);
+}
+
+static weir_status count_once(void *context, const qt_system *shifted,
+                              const qt_reservoir *reservoir, double reference, double *electrons,
+                              bool *settled)
+{
+  return qt_born_moving_count(((qt_scatter *)context)->moving, shifted, reservoir, reference, true,
+                              electrons, settled);
+}
+
+static weir_status finish(void *context, qt_scattered *out)
+{
+  const qt_born *b = NULL;
+
+  WEIR_TRY(qt_born_moving_finish(((qt_scatter *)context)->moving, &b));
+  const qt_born_step *last = &b->step[b->n_steps - 1];
+
+  *out = (qt_scattered){.current = last->current[QT_LEFT],
+                        .power = last->energy[QT_LEFT] + last->energy[QT_RIGHT],
+                        .temperature = NAN,
+                        .iterations = b->n_steps - 1};
+  for (int64_t a = 0; a < b->n_atoms; a++) {
+    out->temperature = fmax(out->temperature, b->temperature[a]); /* of numbers */
+  }
+  return WEIR_OK;
+}
+
+weir_status qt_scatter_begin_sweep(const qt_study *study, int threads, qt_scatter *s)
 {
   const qt_born_spec spec = spec_of(study, s, threads);
-  const double began = weir_clock();
+  const bool once = study->cfg->scattering.poisson == QT_SCATTERING_ONCE;
 
+  s->counting = (qt_scf_scattering){
+      .begin = begin, .count = once ? count_once : count_in_each, .finish = finish, .context = s};
+  return qt_born_moving_create(&spec, &s->moving);
+}
+
+void qt_scatter_end_sweep(qt_scatter *s)
+{
+  qt_born_moving_destroy(&s->moving);
+}
+
+static const char folder[] = "scattering"; /* of checkpoints, in that of the run */
+
+weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s)
+{
+  qt_born_spec spec = spec_of(study, s, threads);
+  qt_born_save save = {.dir = NULL};
+  const double began = weir_clock();
+  char dir[QT_PATH];
+
+  if (study->save != NULL) {
+    WEIR_TRY(weir_path_join(study->save->dir, folder, dir, sizeof dir));
+    save = (qt_born_save){.dir = dir,
+                          .interval = study->save->interval,
+                          .iterations = study->cfg->checkpoint.iterations,
+                          .keep = study->save->keep,
+                          .format = study->save->format,
+                          .resume = study->save->resume};
+    spec.save = &save;
+  }
   WEIR_TRY(qt_born_create(&spec, &s->born));
   s->seconds = weir_clock() - began;
   tell(study, s);
+  return WEIR_OK;
+}
+
+weir_status qt_scatter_clear(const char *dir)
+{
+  char path[QT_PATH];
+
+  WEIR_TRY(weir_path_join(dir, folder, path, sizeof path));
+  WEIR_TRY(weir_checkpoint_prune(path, 0));
+  (void)rmdir(path); /* there is none, or it holds files of others */
   return WEIR_OK;
 }

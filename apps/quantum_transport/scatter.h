@@ -2,6 +2,7 @@
  * what is written of it. */
 #ifndef QT_SCATTER_H
 #define QT_SCATTER_H
+#include "model/electrostatics/scf.h"
 #include "model/scattering/born.h"
 #include "report/weir_report.h"
 #include "study.h"
@@ -13,6 +14,8 @@ typedef struct qt_scatter {
   qt_born_size size; /* of an iteration */
   qt_born born;
   double seconds;
+  qt_born_moving *moving;     /* while bias points are found */
+  qt_scf_scattering counting; /* of them                     */
 } qt_scatter;
 void qt_scatter_fini(qt_scatter *s);
 
@@ -20,8 +23,16 @@ void qt_scatter_fini(qt_scatter *s);
  * WEIR_ERR_CONFIG and WEIR_ERR_UNSUPPORTED (what scattering does not go together with), as
  * qt_study_build, qt_gradient_create and qt_born_size_of. */
 weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out) WEIR_CHECKED;
-/* Iterates, and writes the event "scattering". Fails: as qt_born_create. */
+/* Makes ready what qt_iv_open takes as scattering, which s keeps: the device of the study is still
+ * without a potential. Fails: as qt_born_create. */
+weir_status qt_scatter_begin_sweep(const qt_study *study, int threads, qt_scatter *s) WEIR_CHECKED;
+void qt_scatter_end_sweep(qt_scatter *s);
+/* Iterates, and writes the event "scattering". Where the study is saved so are iterations, in its
+ * folder "scattering". Fails: as qt_born_create. */
 weir_status qt_scatter_solve(const qt_study *study, int threads, qt_scatter *s) WEIR_CHECKED;
+/* Removes the checkpoints of iterations in DIR, whose results are written. Fails: WEIR_ERR_DATA,
+ * WEIR_ERR_MEMORY. */
+weir_status qt_scatter_clear(const char *dir) WEIR_CHECKED;
 
 /* Writes scattering.csv, the iterations, and with NetCDF scattering.nc. Fails: WEIR_ERR_DATA,
  * WEIR_ERR_EXTERNAL, naming the file. */

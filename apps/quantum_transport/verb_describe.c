@@ -72,9 +72,9 @@ static weir_status print_scattering(const qt_study *s, int threads)
   if (status == WEIR_OK) {
     printf(
         "# scattering: %lld pairs of atoms, %lld phonon energies, %.0f bytes (%.4g GB) more, and "
-        "%.4g GB of PETSc\n",
+        "%.4g GB of PETSc and %.4g GB an iteration for checkpoints\n",
         (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
-        1e-9 * size->bytes, 1e-9 * size->petsc_bytes);
+        1e-9 * size->bytes, 1e-9 * size->petsc_bytes, 1e-9 * size->saved_bytes);
     printf("# an iteration: Green's functions of electrons %.4g Gflop, of phonons %.4g Gflop; "
            "self-energies %.4g Gflop, which move %.4g GB, %lld atoms at once\n",
            1e-9 * size->electron_flops, 1e-9 * size->phonon_flops, 1e-9 * size->self_energy.flops,

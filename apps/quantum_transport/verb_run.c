@@ -78,6 +78,7 @@ static weir_status write_results(const job *j, const qt_study *s)
              WEIR_REAL("predicted_bytes", fmax(fmax(s->predicted_bytes, of_sweep), of_scattering)),
              WEIR_INT("peak_bytes", weir_alloc_peak()), WEIR_REAL("factor_bytes", s->factor_bytes));
   WEIR_TRY(weir_checkpoint_prune(j->cli->out, 0));
+  WEIR_TRY(qt_scatter_clear(j->cli->out));
   print_results(s, j->cli->out);
   return WEIR_OK;
 }
@@ -95,18 +96,24 @@ static weir_status begin_saving(void *context)
 }
 
 /* Bias points that are found stay, whatever happens to the run. Collective. */
-static weir_status sweep(const job *j, qt_study *s, qt_iv *iv)
+static weir_status sweep(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter)
 {
+  const bool scatters = j->cfg->scattering.kind != QT_SCATTERING_NONE;
   const char *out = j->cli->out;
   const bool leads = weir_comm_rank(j->comm) == 0;
   const char *earlier = leads && j->dir->continues ? out : NULL;
 
-  WEIR_TRY(qt_iv_open(s, j->config, earlier, j->cli->threads, iv));
+  if (scatters) {
+    WEIR_TRY(qt_scatter_begin_sweep(s, j->cli->threads, scatter));
+  }
+  WEIR_TRY(
+      qt_iv_open(s, j->config, earlier, j->cli->threads, scatters ? &scatter->counting : NULL, iv));
   WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_run_dir_accept(j->dir) : WEIR_OK));
   if (leads) {
     weir_run_dir_keep();
   }
   WEIR_TRY(qt_iv_solve(s, out, iv));
+  qt_scatter_end_sweep(scatter);
   return weir_comm_agree(j->comm, leads ? qt_iv_write(iv, out) : WEIR_OK);
 }
 
@@ -130,7 +137,7 @@ static weir_status run(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatter
   weir_info("run", "%lld orbitals in %lld blocks, %lld points%s", (long long)s->system.n,
             (long long)s->system.n_blocks, (long long)(s->n_k * s->n_energies), ranks);
   if (j->cfg->electrostatics.enabled) {
-    WEIR_TRY(sweep(j, s, iv));
+    WEIR_TRY(sweep(j, s, iv, scatter));
   }
   WEIR_TRY(qt_study_run(s, j->cli->threads));
   if (j->cfg->scattering.kind != QT_SCATTERING_NONE) {
@@ -165,7 +172,7 @@ static weir_status find_sizes(qt_study *s, const qt_scatter *scatter, int thread
     WEIR_TRY(qt_iv_size(s, threads, &peak, &s->reserved));
   }
   if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
-    peak = (double)weir_alloc_bytes() + scatter->size.bytes;
+    peak = (peak > 0 ? peak : (double)weir_alloc_bytes()) + scatter->size.bytes;
   }
   WEIR_TRY(qt_study_size(s, threads, size));
   WEIR_TRY(qt_study_check_memory(peak));

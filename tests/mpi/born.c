@@ -1,6 +1,8 @@
 /* born.c - the self-consistent Born approximation on ranks that share points and self-energies:
  * what one rank computes alone, within 1e-10. The argument is how many ranks were started. */
 #include "all_ranks.h"
+#include "base/weir_signal.h"
+#include "model/ranks.h"
 #include "model/scattering/born_test.h"
 #include "model/wire.h"
 
@@ -194,6 +196,62 @@ static void strip_of_three_momenta(void **state)
   }
 }
 
+/* Iterates twice more and stops, on all ranks (comm) or, NULL, on rank 0. */
+static void stop_twice(chain *c, weir_comm *of)
+{
+  qt_born b;
+
+  c->spec.comm = of;
+  weir_stop_request(rank == 0 ? 15 : 0);
+  for (int i = 0; i < 2 && (of != NULL || rank == 0); i++) {
+    assert_int_equal(qt_born_create(&c->spec, &b), WEIR_ERR_STOPPED);
+    weir_clear_failure();
+  }
+  weir_stop_request(0);
+  assert_ok(qt_ranks_agree(comm, WEIR_OK));
+}
+
+/* Stopped on all ranks, on one, on all again, and finished there: what one rank iterates by itself,
+ * steps and results. */
+static void restarts_on_other_ranks(void **state)
+{
+  static const weir_string_list none = {.count = 0};
+
+  (void)state;
+  for (int method = QT_BORN_SIMPLE; method <= QT_BORN_ANDERSON; method++) {
+    qt_born_save save = {.dir = "/nowhere", .keep = 2, .resume = true};
+    qt_born whole, resumed;
+    char dir[256];
+    chain c;
+
+    strip_init(&c);
+    c.opts.method = method;
+    c.opts.mixing = 0.7;
+    if (qt_born_start(&c.opts, &none) == WEIR_ERR_UNSUPPORTED) {
+      weir_clear_failure(); /* this build has no PETSc */
+      c.opts.method = QT_BORN_SIMPLE;
+    }
+    if (rank == 0) {
+      assert_ok(qt_born_create(&c.spec, &whole));
+      weir_check_mkdir(dir, sizeof dir);
+      save.dir = dir;
+    }
+    c.spec.save = &save;
+    stop_twice(&c, comm);
+    stop_twice(&c, NULL);
+    stop_twice(&c, comm);
+    c.spec.comm = comm;
+    assert_ok(qt_born_create(&c.spec, &resumed));
+    if (rank == 0) {
+      compare(&resumed, &whole);
+      qt_born_fini(&whole);
+      weir_check_rmdir(dir);
+    }
+    qt_born_fini(&resumed);
+    chain_fini(&c);
+  }
+}
+
 /* All ranks fail alike: where iterations do not suffice, and where one rank has a point that cannot
  * be solved. */
 static void failures_are_alike(void **state)
@@ -231,9 +289,8 @@ int main(int argc, char **argv)
 {
   const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(chain_of_20_atoms),
-      cmocka_unit_test(bath_and_few_frequencies),
-      cmocka_unit_test(strip_of_three_momenta),
+      cmocka_unit_test(chain_of_20_atoms),      cmocka_unit_test(bath_and_few_frequencies),
+      cmocka_unit_test(strip_of_three_momenta), cmocka_unit_test(restarts_on_other_ranks),
       cmocka_unit_test(failures_are_alike),
   };
 

@@ -6,97 +6,58 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
-#include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "conf/weir_rundir.h"
+#include "model/checkpoint.h"
 #include "model/transmission_priv.h"
 #include "train/weir_checkpoint.h"
 
-/* What has to agree, a digest (SHA-256 as text) each. */
-enum {
-  DEVICE,
-  LEADS,
-  ENERGIES,
-  WAVE_VECTORS,
-  OUTPUT,
-  METHOD,
-  SLABS,
-  PARTS,
-  DIGEST = 64,
-  PATH = 4096
-};
+/* What has to agree. */
+enum { DEVICE, LEADS, ENERGIES, WAVE_VECTORS, OUTPUT, METHOD, SLABS, PARTS, PATH = 4096 };
 
-static const char *const part_name[PARTS] = {
-    "identity/device", "identity/lead",   "identity/energy", "identity/k",
-    "identity/output", "identity/method", "identity/slabs"};
-static const char *const part_text[PARTS] = {
-    "another device (its section of the configuration, or its files)",
-    "other options of leads",
-    "other energies or another energy.shift",
-    "other wave vectors",
-    "other outputs",
-    "another transport.method or other options of PETSc (petsc)",
-    "other slabs of the device (parallel.slabs, parallel.ranks_per_point, parallel.slab_error)"};
+static const qt_identity_part parts[PARTS] = {
+    {"identity/device", "another device (its section of the configuration, or its files)"},
+    {"identity/lead", "other options of leads"},
+    {"identity/energy", "other energies or another energy.shift"},
+    {"identity/k", "other wave vectors"},
+    {"identity/output", "other outputs"},
+    {"identity/method", "another transport.method or other options of PETSc (petsc)"},
+    {"identity/slabs",
+     "other slabs of the device (parallel.slabs, parallel.ranks_per_point, parallel.slab_error)"},
+};
 
 /* Sums of the points done. Files of earlier versions lack the flops of leads. */
 enum { DONE, RESIDUAL, SHIFTED, FLOPS, LEADS_FLOPS, SECONDS, TOTALS = SECONDS + QT_PHASES };
 
 typedef struct content {
   weir_store *store;
-  char identity[PARTS][DIGEST + 1];
+  qt_identity identity;
   double total[TOTALS];
   int64_t n_totals; /* in the file: TOTALS, or one less */
 } content;
 
 /* ---- Identity ---- */
 
-static void mix(char hex[DIGEST + 1], const void *data, size_t bytes)
-{
-  char both[2 * DIGEST + 1];
-
-  memcpy(both, hex, DIGEST);
-  weir_sha256(bytes > 0 ? data : "", bytes, both + DIGEST);
-  weir_sha256(both, 2 * DIGEST, hex);
-}
-
-static void mix_numbers(char *hex, int64_t n, const int64_t *x)
-{
-  mix(hex, x, (size_t)n * sizeof *x);
-}
-
-static void mix_leads(char *hex, const qt_lead_opts *o)
-{
-  const double real[] = {o->eta,           o->eta_phonons,      o->eta_relative, o->tolerance,
-                         o->residual,      o->unit_circle,      o->mode_error,   o->contour.outer,
-                         o->contour.inner, o->contour.residual, o->slepc.outer};
-  const int64_t whole[] = {o->method, o->max_steps, o->contour.points, o->contour.max_cells,
-                           o->slepc.targets};
-
-  mix(hex, real, sizeof real);
-  mix(hex, whole, sizeof whole);
-}
-
-static void identify(const transport_job *j, char identity[PARTS][DIGEST + 1])
+static void identify(const transport_job *j, qt_identity *out)
 {
   const qt_transport_spec *spec = j->spec;
   const int64_t output[] = {spec->dos, spec->lead_dos, spec->bond_currents, spec->channels};
 
-  for (int i = 0; i < PARTS; i++) {
-    weir_sha256("", 0, identity[i]);
-  }
-  qt_system_digest(j->s, identity[DEVICE]);
-  mix_leads(identity[LEADS], &spec->lead);
-  mix(identity[ENERGIES], spec->energy, (size_t)spec->n_energies * sizeof *spec->energy);
-  mix(identity[ENERGIES], &spec->shift, sizeof spec->shift);
-  mix(identity[WAVE_VECTORS], spec->k, (size_t)spec->n_k * sizeof *spec->k);
-  mix(identity[OUTPUT], output, sizeof output);
-  mix_numbers(identity[METHOD], 1, &(int64_t){spec->method});
+  qt_identity_begin(parts, PARTS, out);
+  qt_system_digest(j->s, out->digest[DEVICE]);
+  qt_digest_leads(out->digest[LEADS], &spec->lead);
+  qt_digest_mix(out->digest[ENERGIES], spec->energy,
+                (size_t)spec->n_energies * sizeof *spec->energy);
+  qt_digest_mix(out->digest[ENERGIES], &spec->shift, sizeof spec->shift);
+  qt_digest_mix(out->digest[WAVE_VECTORS], spec->k, (size_t)spec->n_k * sizeof *spec->k);
+  qt_digest_mix(out->digest[OUTPUT], output, sizeof output);
+  qt_digest_integers(out->digest[METHOD], 1, &(int64_t){spec->method});
   for (int64_t i = 0; spec->petsc != NULL && i < spec->petsc->count; i++) {
-    mix(identity[METHOD], spec->petsc->items[i], strlen(spec->petsc->items[i]));
+    qt_digest_mix(out->digest[METHOD], spec->petsc->items[i], strlen(spec->petsc->items[i]));
   }
-  mix_numbers(identity[SLABS], 1, &(int64_t){transport_slabs_of(spec)});
+  qt_digest_integers(out->digest[SLABS], 1, &(int64_t){transport_slabs_of(spec)});
   if (transport_slabs_of(spec) > 1) {
-    mix(identity[SLABS], &spec->slab_error, sizeof spec->slab_error);
+    qt_digest_mix(out->digest[SLABS], &spec->slab_error, sizeof spec->slab_error);
   }
 }
 
@@ -111,15 +72,6 @@ static weir_status add(content *c, const char *name, weir_dtype dtype, int64_t r
   return weir_store_add_view(c->store, name, &t);
 }
 
-static weir_status add_identity(content *c)
-{
-  WEIR_TRY(weir_store_create(&c->store));
-  for (int i = 0; i < PARTS; i++) {
-    WEIR_TRY(add(c, part_name[i], WEIR_U8, DIGEST, 0, c->identity[i]));
-  }
-  return WEIR_OK;
-}
-
 /* Results of all points, 0 where they are not computed yet. */
 static weir_status add_results(const transport_job *j, content *c)
 {
@@ -127,7 +79,8 @@ static weir_status add_results(const transport_job *j, content *c)
   const qt_transport *out = j->out;
   char name[64];
 
-  WEIR_TRY(add_identity(c));
+  WEIR_TRY(weir_store_create(&c->store));
+  WEIR_TRY(qt_identity_add(&c->identity, c->store));
   WEIR_TRY(add(c, "point/totals", WEIR_F64, c->n_totals, 0, c->total));
   WEIR_TRY(add(c, "point/transmission", WEIR_F64, j->points, 0, out->transmission));
   for (int l = 0; l < QT_LEADS; l++) {
@@ -176,7 +129,7 @@ weir_status transport_save(const transport_job *j, int64_t done)
 
   (void)snprintf(text, sizeof text, "%lld of %lld points of coherent transport", (long long)done,
                  (long long)j->points);
-  identify(j, c.identity);
+  identify(j, &c.identity);
   get_totals(j->out, done, c.total);
   WEIR_TRY_GOTO(save->begin != NULL ? save->begin(save->context) : WEIR_OK, done);
   WEIR_TRY_GOTO(add_results(j, &c), done);
@@ -197,48 +150,20 @@ done:
 
 /* ---- Read ---- */
 
-/* Path of the checkpoint after so many points, whatever its format. */
-static weir_status find_file(const char *dir, int64_t done, char *path, size_t size)
-{
-  WEIR_TRY(weir_checkpoint_path(dir, done, WEIR_CHECKPOINT_NETCDF, path, size));
-  return weir_file_exists(path) ? WEIR_OK
-                                : weir_checkpoint_path(dir, done, WEIR_CHECKPOINT_RAW, path, size);
-}
-
-static weir_status compare(const char *path, const content *ours, const content *theirs)
-{
-  for (int i = 0; i < PARTS; i++) {
-    if (memcmp(ours->identity[i], theirs->identity[i], DIGEST) != 0) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "%s: a checkpoint of a run with %s: give what it was started with, "
-                       "--overwrite to begin again, or another --out",
-                       path, part_text[i]);
-    }
-  }
-  return WEIR_OK;
-}
-
 /* A file that is damaged is left to weir_checkpoint_resume, which takes the one before. */
-static weir_status check_identity(const transport_job *j, const content *ours)
+static weir_status check_identity(const transport_job *j, const qt_identity *ours)
 {
-  content theirs = {.store = NULL};
   char path[PATH];
   int64_t newest = -1;
-  weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_checkpoint_newest(j->spec->save->dir, &newest), done);
+  WEIR_TRY(weir_checkpoint_newest(j->spec->save->dir, &newest));
   if (newest < 0) {
-    goto done;
+    return WEIR_OK;
   }
-  WEIR_TRY_GOTO(find_file(j->spec->save->dir, newest, path, sizeof path), done);
-  WEIR_TRY_GOTO(add_identity(&theirs), done);
-  status = weir_checkpoint_load(&(weir_checkpoint){.store = theirs.store}, path, true);
-  status = status == WEIR_OK         ? compare(path, ours, &theirs)
-           : status == WEIR_ERR_DATA ? WEIR_OK
-                                     : status;
-done:
-  weir_store_destroy(&theirs.store);
-  return status;
+  WEIR_TRY(qt_checkpoint_find(j->spec->save->dir, newest, path, sizeof path));
+  const weir_status status = qt_identity_check(ours, path);
+
+  return status == WEIR_ERR_DATA ? WEIR_OK : status;
 }
 
 /* Resumes from files with so many totals. */
@@ -246,6 +171,7 @@ static weir_status resume(const transport_job *j, int64_t n_totals, content *c, 
 {
   weir_store_destroy(&c->store);
   c->n_totals = n_totals;
+  qt_identity_begin(parts, PARTS, &c->identity);
   WEIR_TRY(add_results(j, c));
   return weir_checkpoint_resume(&(weir_checkpoint){.store = c->store}, j->spec->save->dir, step);
 }
@@ -273,7 +199,7 @@ static weir_status resume_any(const transport_job *j, content *c, int64_t *step)
   return status;
 }
 
-static weir_status load(const transport_job *j, const content *ours, content *c, int64_t *step)
+static weir_status load(const transport_job *j, const qt_identity *ours, content *c, int64_t *step)
 {
   const char *dir = j->spec->save->dir;
   char path[PATH];
@@ -282,8 +208,8 @@ static weir_status load(const transport_job *j, const content *ours, content *c,
   if (*step < 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(find_file(dir, *step, path, sizeof path));
-  WEIR_TRY(compare(path, ours, c));
+  WEIR_TRY(qt_checkpoint_find(dir, *step, path, sizeof path));
+  WEIR_TRY(qt_identity_compare(ours, &c->identity, path));
   if (c->total[DONE] != (double)*step || *step > j->points) {
     return weir_fail(WEIR_ERR_DATA, "%s: holds %.0f of %lld points, not as many as its name says",
                      path, c->total[DONE], (long long)j->points);
@@ -295,7 +221,8 @@ static weir_status load(const transport_job *j, const content *ours, content *c,
 weir_status transport_load(const transport_job *j, int64_t *done)
 {
   const qt_transport_save *save = j->spec->save;
-  content ours = {.store = NULL}, c = {.store = NULL};
+  content c = {.store = NULL};
+  qt_identity ours;
   int64_t step = -1;
   weir_status status = WEIR_OK;
 
@@ -303,7 +230,7 @@ weir_status transport_load(const transport_job *j, int64_t *done)
   if (!save->resume) {
     return WEIR_OK;
   }
-  identify(j, ours.identity);
+  identify(j, &ours);
   WEIR_TRY_GOTO(check_identity(j, &ours), done);
   WEIR_TRY_GOTO(load(j, &ours, &c, &step), done);
   if (step >= 0) {

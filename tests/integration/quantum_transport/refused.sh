@@ -31,7 +31,7 @@ refused "$both" 'energy.points: scattering needs at least 2 energies' "$chain" s
 refused "$both" 'has 9 atoms, the device 20' "$chain" scattering.kind=born 'scattering.phonons.device={harmonic_chain: {sites: 9}}'
 refused "$both" 'is 0.5 Angstrom from that of the device along x' "$chain" scattering.kind=born 'scattering.phonons.device={harmonic_chain: {sites: 20, spacing: 1.5}}'
 refused "$both" 'memory.budget: scattering does not keep to a budget' "$chain" scattering.kind=born "$phonons" memory.budget=100
-refused "$both" 'born does not go together with electrostatics' "$chain" scattering.kind=born "$phonons" electrostatics.enabled=true
+refused "$both" 'only simple goes together with scattering.poisson: inside' "$chain" scattering.kind=born "$phonons" electrostatics.enabled=true scattering.method=anderson
 
 # The device.
 refused "$both" 'device: nothing is unknown' device=nothing

@@ -1,9 +1,13 @@
 /* scattering.c - the commands on a chain whose electrons scatter: its table, files, report, what
  * describe says. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "program.h"
+#include "train/weir_checkpoint.h"
 
 #define CHAIN "--config " WEIR_SOURCE_DIR "/configs/quantum_transport/chain20.yaml "
 
@@ -95,11 +99,60 @@ static void describe_says_what_ranks_send(void **state)
   assert_non_null(strstr(printed(), "scattering.tiles.atoms: 3 does not divide"));
 }
 
+/* Hundreds of iterations, so that a signal comes before the last, each saved. */
+#define SLOWLY                                                                                   \
+  CHAIN "--set scattering.mixing=0.1 --set scattering.max_iterations=2000 --set "                \
+        "scattering.tolerance=1e-4 --set checkpoint.iterations=1 --set checkpoint.keep=1000000 " \
+        "--threads 1 "
+
+/* Sends it once a few iterations are saved; returns how the run ends. */
+static int interrupt(const char *dir, int number)
+{
+  const char *saved = in_scratch("%s/scattering", dir);
+  const pid_t process = program_start("run " SLOWLY "--out %s", in_scratch("%s", dir));
+  int64_t newest = -1;
+  int status = 0;
+
+  for (int i = 0; i < 30000 && newest < 5; i++) {
+    (void)usleep(1000);
+    assert_ok(weir_checkpoint_newest(saved, &newest));
+  }
+  (void)kill(process, number);
+  assert_int_equal(waitpid(process, &status, 0), process);
+  assert_true(newest >= 5);
+  return status;
+}
+
+static void a_killed_iteration_is_resumed_to_the_same_bits(void **state)
+{
+  (void)state;
+  assert_int_equal(program("run " SLOWLY "--out %s", in_scratch("whole")), 0);
+  assert_int_equal(access(in_scratch("whole/scattering"), F_OK), -1); /* nothing is left */
+  assert_true(WIFSIGNALED(interrupt("killed", SIGKILL)));
+  const int status = interrupt("stopped", SIGTERM);
+
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 9);
+  assert_non_null(strstr(printed(), "of scattering: repeat the command to resume it"));
+  for (int i = 0; i < 2; i++) {
+    const char *name = i == 0 ? "killed" : "stopped";
+
+    assert_int_equal(
+        program("run " SLOWLY "--set scattering.mixing=0.2 --out %s", in_scratch(name)), 2);
+    assert_non_null(strstr(printed(), "a checkpoint of a run with other options of scattering"));
+    assert_int_equal(program("run " SLOWLY "--out %s", in_scratch(name)), 0);
+    assert_non_null(strstr(printed(), "resumed after iteration "));
+    assert_true(
+        same_contents(in_scratch("whole/scattering.csv"), in_scratch("%s/scattering.csv", name)));
+    assert_int_equal(access(in_scratch("%s/scattering", name), F_OK), -1);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(the_chain_has_the_current_of_its_table),
       TEST(threads_do_not_change_a_bit),
+      TEST(a_killed_iteration_is_resumed_to_the_same_bits),
       TEST(describe_says_what_an_iteration_takes),
       TEST(describe_says_what_ranks_send),
   };

@@ -136,7 +136,11 @@ typedef struct run {
   qt_mixing mixing;
   double *next;      /* [nodes] */
   double *electrons; /* [n_atoms] */
+  bool moved;        /* the potential is not that of the iteration before */
+  qt_system shifted; /* the device in it                                  */
+  double *coherent;  /* [n_atoms] electrons without scattering            */
   int64_t steps_capacity;
+  bool settled; /* scattering is self-consistent in the last potential */
 } run;
 
 static void fill_gates(const run *r, double *u)
@@ -192,10 +196,36 @@ static weir_status find_gap(const run *r, const double *u, double gap[2], double
   return WEIR_OK;
 }
 
+/* Electrons of all atoms in a potential, without scattering. */
+static weir_status count_coherent(run *r, const double *u, const qt_density_spec *of,
+                                  qt_scf_step *step)
+{
+  const qt_system *s = r->scf->s;
+  qt_density d = {.electrons = NULL};
+  weir_status status = WEIR_OK;
+
+  qt_system_fini(&r->shifted);
+  r->shifted = (qt_system){.n = 0};
+  WEIR_TRY(qt_ranks_agree(of->comm, qt_system_shift(s, u, &r->shifted)));
+  WEIR_TRY_GOTO(qt_density_create(&r->shifted, of, &d), done);
+  for (int64_t a = 0; a < s->n_atoms; a++) {
+    r->coherent[a] = 0;
+    for (int64_t i = 0; i < s->atom[a].n_orbitals; i++) {
+      r->coherent[a] += d.electrons[s->atom[a].first + i];
+    }
+  }
+  step->current = d.current;
+  step->energies = d.n_contour + d.n_real;
+done:
+  qt_density_fini(&d);
+  return status;
+}
+
 /* Electrons of all atoms in a potential. */
 static weir_status count_electrons(run *r, const double *u, qt_scf_step *step)
 {
   const qt_scf_spec *spec = &r->scf->spec;
+  const qt_scf_scattering *scattering = spec->scattering;
   const qt_system *s = r->scf->s;
   qt_density_spec of = {.lead = spec->lead,
                         .n_k = spec->n_k,
@@ -209,30 +239,26 @@ static weir_status count_electrons(run *r, const double *u, qt_scf_step *step)
                         .threads = spec->threads,
                         .comm = spec->comm,
                         .budget = spec->budget};
-  qt_system shifted = {.n = 0};
-  qt_density d = {.electrons = NULL};
-  weir_status status = WEIR_OK;
 
   WEIR_TRY(find_gap(r, u, of.gap, &of.reference));
   for (int c = 0; c < QT_LEADS; c++) {
     of.reservoir[c] = (qt_reservoir){r->mu[c], spec->temperature};
   }
-  WEIR_TRY_GOTO(qt_ranks_agree(spec->comm, qt_system_shift(s, u, &shifted)), done);
-  WEIR_TRY_GOTO(qt_density_create(&shifted, &of, &d), done);
+  if (r->moved) {
+    WEIR_TRY(count_coherent(r, u, &of, step));
+  } else {
+    step->current = r->bias->current;
+  }
+  memcpy(r->electrons, r->coherent, (size_t)s->n_atoms * sizeof *r->electrons);
+  if (scattering != NULL) {
+    WEIR_TRY(scattering->count(scattering->context, r->moved ? &r->shifted : NULL, of.reservoir,
+                               of.reference, r->electrons, &r->settled));
+  }
   step->electrons = 0;
   for (int64_t a = 0; a < s->n_atoms; a++) {
-    r->electrons[a] = 0;
-    for (int64_t i = 0; i < s->atom[a].n_orbitals; i++) {
-      r->electrons[a] += d.electrons[s->atom[a].first + i];
-    }
     step->electrons += r->electrons[a];
   }
-  step->current = d.current;
-  step->energies = d.n_contour + d.n_real;
-done:
-  qt_density_fini(&d);
-  qt_system_fini(&shifted);
-  return status;
+  return WEIR_OK;
 }
 
 static weir_status solve_poisson(run *r, double *u, qt_poisson_result *result)
@@ -335,9 +361,10 @@ static weir_status fail(const run *r)
                    "drain %g V, gate %g V: no self-consistent potential after %lld iterations, "
                    "changes of the last ones in eV:%s; give electrostatics.damping below %g, "
                    "another electrostatics.history than %lld, smaller steps of the sweep, or more "
-                   "electrostatics.max_iterations",
+                   "electrostatics.max_iterations%s",
                    b->drain, b->gate, (long long)b->n_steps, history, r->scf->spec.opts->damping,
-                   (long long)r->scf->spec.opts->history);
+                   (long long)r->scf->spec.opts->history,
+                   r->settled ? "" : ": scattering is not self-consistent yet");
 }
 
 /* Largest change of the mean potential from an end block to the next. */
@@ -372,6 +399,7 @@ static weir_status make_arrays(run *r)
   WEIR_TRY(weir_alloc(n_atoms, sizeof *b->atom_u, (void **)&b->atom_electrons));
   WEIR_TRY(weir_alloc(nodes, sizeof *r->next, (void **)&r->next));
   WEIR_TRY(weir_alloc(n_atoms, sizeof *r->electrons, (void **)&r->electrons));
+  WEIR_TRY(weir_alloc(n_atoms, sizeof *r->coherent, (void **)&r->coherent));
   WEIR_TRY(scf_response_create(r->scf, &r->response));
   return qt_mixing_create(nodes, o->history, o->damping, &r->mixing);
 }
@@ -400,19 +428,28 @@ static weir_status look_for_stop(const run *r)
 static weir_status converge(run *r, const qt_bias *start)
 {
   const qt_electrostatics_opts *o = r->scf->spec.opts;
+  const qt_scf_scattering *scattering = r->scf->spec.scattering;
   qt_bias *b = r->bias;
   double change = INFINITY;
 
+  r->settled = scattering == NULL;
+  r->moved = true;
+  if (scattering != NULL) {
+    scattering->begin(scattering->context);
+  }
   WEIR_TRY(start == NULL ? guess(r) : follow(r, start));
   while (b->n_steps < o->max_iterations) {
     WEIR_TRY(iterate(r, &change));
-    if (change < o->tolerance) {
+    if (change < o->tolerance && r->settled) {
       break;
     }
     WEIR_TRY(look_for_stop(r));
-    qt_mixing_next(&r->mixing, r->next, b->u);
+    r->moved = change >= o->tolerance; /* else scattering alone is not self-consistent yet */
+    if (r->moved) {
+      qt_mixing_next(&r->mixing, r->next, b->u);
+    }
   }
-  if (!(change < o->tolerance)) {
+  if (!(change < o->tolerance && r->settled)) {
     return fail(r);
   }
   b->end_field = find_end_field(r->scf, b->atom_u);
@@ -420,7 +457,7 @@ static weir_status converge(run *r, const qt_bias *start)
   for (int64_t a = 0; a < r->scf->s->n_atoms; a++) {
     b->donors += r->scf->donors[a];
   }
-  return WEIR_OK;
+  return scattering != NULL ? scattering->finish(scattering->context, &b->scattered) : WEIR_OK;
 }
 
 weir_status qt_scf_solve(qt_scf *scf, double drain, double gate, const qt_bias *start, qt_bias *out)
@@ -428,7 +465,7 @@ weir_status qt_scf_solve(qt_scf *scf, double drain, double gate, const qt_bias *
   run r = {.scf = scf, .bias = out, .mu = {scf->mu, scf->mu - drain}};
   weir_status status = WEIR_OK;
 
-  *out = (qt_bias){.drain = drain, .gate = gate};
+  *out = (qt_bias){.drain = drain, .gate = gate, .scattered = {NAN, NAN, NAN, 0}};
   WEIR_TRY_GOTO(make_run(&r), done);
   status = converge(&r, start);
 done:
@@ -437,6 +474,8 @@ done:
   qt_mixing_fini(&r.mixing);
   weir_free(&r.next);
   weir_free(&r.electrons);
+  weir_free(&r.coherent);
+  qt_system_fini(&r.shifted);
   if (status != WEIR_OK) {
     qt_bias_fini(out);
   }

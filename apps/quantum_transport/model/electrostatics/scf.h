@@ -16,6 +16,28 @@
 #include "model/electrostatics/grid.h"
 #include "model/electrostatics/poisson.h"
 
+/* What scattering gives at a bias point; all NaN and 0 without it. */
+typedef struct qt_scattered {
+  double current;     /* A, from the left lead        */
+  double power;       /* W, left in the device        */
+  double temperature; /* K, highest of an atom        */
+  int64_t iterations; /* of scattering, in the last potential or, inside, in all */
+} qt_scattered;
+
+/* What counts the electrons of a device in which they scatter. */
+typedef struct qt_scf_scattering {
+  /* A bias point begins. */
+  void (*begin)(void *context);
+  /* Adds to electrons [n_atoms], less holes below `reference` (eV), what scattering changes them by
+   * in a device and its potential, NULL: that of the call before; *settled: scattering is
+   * self-consistent there. */
+  weir_status (*count)(void *context, const qt_system *shifted, const qt_reservoir *reservoir,
+                       double reference, double *electrons, bool *settled);
+  /* In the last potential. */
+  weir_status (*finish)(void *context, qt_scattered *out);
+  void *context;
+} qt_scf_scattering;
+
 /* What a device is computed with; borrowed. */
 typedef struct qt_scf_spec {
   const qt_electrostatics_opts *opts;
@@ -23,11 +45,12 @@ typedef struct qt_scf_spec {
   qt_lead_opts lead;
   int64_t n_k;
   const double (*k)[2], *weight;
-  double mu, temperature; /* eV, of the left lead where given; K */
-  double shift;           /* eV, qt_transport_spec */
-  int threads;            /* of this rank; 0: all */
-  weir_comm *comm;        /* all ranks of the run, which share the work; NULL: one */
-  double budget;          /* qt_density_spec */
+  double mu, temperature;              /* eV, of the left lead where given; K */
+  double shift;                        /* eV, qt_transport_spec */
+  int threads;                         /* of this rank; 0: all */
+  weir_comm *comm;                     /* all ranks of the run, which share the work; NULL: one */
+  double budget;                       /* qt_density_spec */
+  const qt_scf_scattering *scattering; /* NULL: none; of one rank */
 } qt_scf_spec;
 
 /* One iteration. */
@@ -41,8 +64,9 @@ typedef struct qt_scf_step {
 
 /* A bias point; owns its arrays (qt_bias_fini). */
 typedef struct qt_bias {
-  double drain, gate;                    /* V */
-  double current;                        /* A, as qt_electron_current */
+  double drain, gate; /* V */
+  double current;     /* A, as qt_electron_current: without scattering */
+  qt_scattered scattered;
   double electrons, donors, gate_charge; /* of the device, in elementary charges */
   double end_field;                      /* eV, largest change of U from an end block to the next */
   int64_t n_steps;

@@ -63,7 +63,7 @@ static double run_bytes(const qt_system *s, const qt_scf_spec *spec, double node
   const double of_mixing = 2 * (double)(spec->opts->history + 1) * sizeof(double);
 
   return nodes * (of_poisson + of_mixing + sizeof(double)) +
-         6 * (double)s->n_atoms * sizeof(double);
+         7 * (double)s->n_atoms * sizeof(double);
 }
 
 /* Refuses bands that the budget does not hold. */

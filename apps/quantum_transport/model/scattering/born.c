@@ -24,7 +24,7 @@ void qt_born_fini(qt_born *b)
   *b = (qt_born){.n_steps = 0};
 }
 
-static void job_fini(born_job *j)
+void born_fini(born_job *j)
 {
   qt_neighbours_fini(&j->list);
   qt_self_energy_fini(&j->self);
@@ -45,6 +45,8 @@ static void job_fini(born_job *j)
   weir_free(&j->cut);
   weir_free(&j->scattered);
   weir_free(&j->room);
+  weir_free(&j->residual);
+  weir_free(&j->earlier);
 }
 
 /* ---- What cannot be computed ---- */
@@ -387,7 +389,35 @@ static weir_status open_alone(born_job *j)
   return allocate_results(j, j->out);
 }
 
-static weir_status open_job(born_job *j)
+qt_born born_empty(const qt_born_spec *s)
+{
+  return (qt_born){.n_energies = s->n_energies,
+                   .n_cuts = s->electrons->n_blocks - 1,
+                   .n_atoms = s->electrons->n_atoms};
+}
+
+weir_status born_move(born_job *j)
+{
+  const qt_born_spec *s = j->spec;
+  const qt_point_box *own = &j->own[BORN_ELECTRONS];
+  const qt_open_points_spec spec = {.system = s->electrons,
+                                    .lead = s->lead,
+                                    .n_k = own->k[1] - own->k[0],
+                                    .n_energies = own->e[1] - own->e[0],
+                                    .k = s->k + own->k[0],
+                                    .energy = s->energy + own->e[0],
+                                    .reservoir = s->reservoir,
+                                    .shift = s->shift,
+                                    .threads = s->threads};
+
+  j->out->n_shifted -= j->electrons.n_shifted;
+  qt_open_points_fini(&j->electrons);
+  WEIR_TRY(qt_open_points_create(&spec, &j->electrons));
+  j->out->n_shifted += j->electrons.n_shifted;
+  return WEIR_OK;
+}
+
+weir_status born_open(born_job *j)
 {
   weir_comm *comm = j->spec->comm;
 
@@ -406,18 +436,16 @@ static weir_status open_job(born_job *j)
 
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out)
 {
-  qt_born b = {.n_energies = s->n_energies,
-               .n_cuts = s->electrons->n_blocks - 1,
-               .n_atoms = s->electrons->n_atoms};
+  qt_born b = born_empty(s);
   born_job j = {.spec = s, .out = &b};
+  weir_status status = WEIR_OK;
 
   *out = (qt_born){.n_steps = 0};
-  weir_status status = open_job(&j);
-
-  if (status == WEIR_OK) {
-    status = born_iterate(&j);
-  }
-  job_fini(&j);
+  WEIR_TRY_GOTO(born_open(&j), done);
+  WEIR_TRY_GOTO(born_iterate(&j), done);
+  status = born_finish(&j);
+done:
+  born_fini(&j);
   if (status != WEIR_OK) {
     qt_born_fini(&b);
     return status;

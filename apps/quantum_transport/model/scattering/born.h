@@ -13,6 +13,16 @@
 #include "model/scattering/volume.h"
 #include "model/system.h"
 
+/* Where and how often iterations are saved, for one that is stopped or killed. */
+typedef struct qt_born_save {
+  const char *dir;    /* of checkpoints alone; made with the first                           */
+  double interval;    /* seconds between two; 0: not by time                                 */
+  int64_t iterations; /* between two; 0: not by their number. One is written when stopped, too */
+  int64_t keep;       /* newest that are kept, at least 1                                    */
+  int format;         /* weir_checkpoint_format                                              */
+  bool resume;        /* from the newest of dir; false: those of dir are removed             */
+} qt_born_save;
+
 /* What is computed; all borrowed. */
 typedef struct qt_born_spec {
   const qt_system *electrons, *phonons;
@@ -25,6 +35,8 @@ typedef struct qt_born_spec {
   const double *energy;          /* [n_energies] eV, at equal distances                 */
   const qt_reservoir *reservoir; /* [QT_LEADS]; phonons: the temperatures                */
   double shift;                  /* eV, where a lead cannot be solved (open_points.h)    */
+  const weir_string_list *petsc; /* options of PETSc; NULL: none                          */
+  const qt_born_save *save;      /* NULL: nothing is saved                                */
   int threads;                   /* 0: all                                               */
   bool quiet;                    /* no line an iteration                                 */
   weir_comm *comm;               /* ranks that share all of it; NULL: this one           */
@@ -79,19 +91,46 @@ typedef struct qt_born {
  * WEIR_ERR_UNSUPPORTED where the build lacks it; WEIR_ERR_CONFIG, WEIR_ERR_EXTERNAL. */
 weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *petsc) WEIR_CHECKED;
 /* Iterates; the library of the method is started. All ranks have the results, which the sums over
- * ranks change in their last digits. Collective. Fails on all ranks alike: WEIR_ERR_NUMERIC (no
- * convergence, which is told with what to change; a point or a lead that cannot be solved),
- * WEIR_ERR_CONFIG (energies not at equal distances; devices whose atoms are not the same),
- * WEIR_ERR_UNSUPPORTED (wave vectors along two directions; an atom in two blocks; atoms coupled
- * beyond the next block), WEIR_ERR_STOPPED, WEIR_ERR_MEMORY; *out is then empty. */
+ * ranks change in their last digits. With s->save it is resumed from the newest checkpoint, of any
+ * number of ranks, on as many to the same bits as if it had not been stopped. Collective. Fails on
+ * all ranks alike: WEIR_ERR_NUMERIC (no
+ * convergence, which is told with what to change, and saved: max_iterations may be raised; a point
+ * or a lead that cannot be solved), WEIR_ERR_CONFIG (energies not at equal distances; devices whose
+ * atoms are not the same; a checkpoint of another configuration), WEIR_ERR_DATA (a damaged
+ * checkpoint), WEIR_ERR_UNSUPPORTED (wave vectors along two directions; an atom in two blocks;
+ * atoms coupled beyond the next block), WEIR_ERR_STOPPED, what was iterated being saved,
+ * WEIR_ERR_MEMORY, as weir_checkpoint_save; *out is then empty. */
 weir_status qt_born_create(const qt_born_spec *s, qt_born *out) WEIR_CHECKED;
 void qt_born_fini(qt_born *b);
+
+/* ---- In an electrostatic potential that is iterated, too ---- */
+
+typedef struct qt_born_moving qt_born_moving;
+/* Of a device whose potential is not the last one: s->electrons and s->reservoir are read here
+ * alone, all else is borrowed; s->save is NULL, and so is s->comm or it is of one rank. Fails: as
+ * qt_born_create. */
+weir_status qt_born_moving_create(const qt_born_spec *s, qt_born_moving **out) WEIR_CHECKED;
+void qt_born_moving_destroy(qt_born_moving **m);
+/* Begins without scattering, as at another bias. */
+void qt_born_moving_begin(qt_born_moving *m);
+/* Adds to count [n_atoms], electrons less holes below the energy `reference`, what scattering
+ * changes them by in a device and its potential, which outlives calls without one (NULL): the
+ * difference of the sums over the energies with and without, which has the error of neither sum
+ * alone. `once`: one iteration, of simple mixing, from the self-energies there are; *settled: they
+ * are self-consistent in this potential. Else all, from none. Fails: likewise. */
+weir_status qt_born_moving_count(qt_born_moving *m, const qt_system *electrons,
+                                 const qt_reservoir *reservoir, double reference, bool once,
+                                 double *count, bool *settled) WEIR_CHECKED;
+/* Results of the last of these, borrowed until the next call. Fails: WEIR_ERR_MEMORY, as
+ * weir_plan_run. */
+weir_status qt_born_moving_finish(qt_born_moving *m, const qt_born **out) WEIR_CHECKED;
 
 /* What an iteration takes, of the ranks of comm, or of opts->tiles.ranks where that is NULL. */
 typedef struct qt_born_size {
   int64_t n_pairs;                 /* of atoms that electrons couple                           */
   double bytes;                    /* of a rank at a time, about, without PETSc              */
   double petsc_bytes;              /* of its vectors, about                                  */
+  double saved_bytes;              /* that each iteration adds where it is saved             */
   qt_self_energy_size self_energy; /* of an iteration                                   */
   double electron_flops, phonon_flops; /* of Green's functions of an iteration on all ranks,
                                           matrices as full                                */

@@ -4,7 +4,6 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
-#include "base/weir_signal.h"
 #include "model/ranks.h"
 #include "model/scattering/born_priv.h"
 #include "model/scattering/power.h"
@@ -12,7 +11,7 @@
 
 weir_status qt_born_start(const qt_scattering_opts *o, const weir_string_list *petsc)
 {
-  return o->method == QT_BORN_ANDERSON ? born_start_petsc(petsc) : WEIR_OK;
+  return o->method != QT_BORN_SIMPLE ? born_start_petsc(petsc) : WEIR_OK;
 }
 
 static double largest(const weir_c128 *x, const weir_c128 *less, int64_t n)
@@ -32,8 +31,7 @@ static double largest(const weir_c128 *x, const weir_c128 *less, int64_t n)
   return most;
 }
 
-/* Takes the share `mixing` of new self-energies. */
-static void mix(born_job *j)
+void born_mix(born_job *j)
 {
   const double m = j->spec->opts->mixing;
 
@@ -46,6 +44,7 @@ static void mix(born_job *j)
       to[n].im = m == 1 ? from[n].im : (1 - m) * to[n].im + m * from[n].im;
     }
   }
+  j->scatters = true;
 }
 
 static double sum_of(int64_t n, const double *x)
@@ -111,14 +110,16 @@ weir_status born_renew(born_job *j, qt_born_step *step)
   return WEIR_OK;
 }
 
-static void tell(const born_job *j, int64_t number, const qt_born_step *s)
+void born_tell_step(const born_job *j)
 {
+  const qt_born_step *s = &j->out->step[j->out->n_steps - 1];
+
   if (!j->spec->quiet) {
     weir_info("scattering",
               "iteration %lld: change %.2e, current %.8g A, relative errors: current %.1e, energy "
               "%.1e, identity %.1e",
-              (long long)number, s->change, s->current[QT_LEFT], s->current_error, s->energy_error,
-              s->identity_error);
+              (long long)(j->out->n_steps - 1), s->change, s->current[QT_LEFT], s->current_error,
+              s->energy_error, s->identity_error);
   }
 }
 
@@ -128,16 +129,6 @@ weir_status born_add_step(born_job *j, const qt_born_step *step)
 
   WEIR_TRY(weir_reserve(&out->step, &j->capacity, out->n_steps + 1, sizeof *out->step));
   out->step[out->n_steps++] = *step;
-  tell(j, out->n_steps - 1, step);
-  double stops = weir_stop_requested();
-
-  WEIR_TRY(qt_ranks_most(j->spec->comm, "stop", &stops, 1));
-  if (stops > 0) {
-    return weir_fail(WEIR_ERR_STOPPED,
-                     "stopped after iteration %lld of scattering, which the same command begins "
-                     "again: the coherent spectra are kept",
-                     (long long)(out->n_steps - 1));
-  }
   return WEIR_OK;
 }
 
@@ -180,8 +171,9 @@ static weir_status solve_own(born_job *j)
   const double between = weir_clock();
 
   j->out->seconds[QT_BORN_ELECTRONS] += between - began;
-  if (!j->scatters || j->self.spec.phonons) {
+  if (!j->has_phonons || j->self.spec.phonons) {
     WEIR_TRY(born_solve_phonons(j));
+    j->has_phonons = true;
     j->out->seconds[QT_BORN_PHONONS] += weir_clock() - between;
   }
   return WEIR_OK;
@@ -192,10 +184,11 @@ weir_status born_solve(born_job *j)
   return qt_ranks_agree(j->spec->comm, solve_own(j));
 }
 
-weir_status born_fail(const born_job *j)
+weir_status born_fail(born_job *j)
 {
   const qt_born_step *last = &j->out->step[j->out->n_steps - 1];
 
+  WEIR_TRY(born_save(j));
   return weir_fail(WEIR_ERR_NUMERIC,
                    "scattering.max_iterations: after %lld iterations the self-energy changes by "
                    "%.3g (scattering.tolerance: %.3g), the current by %.3g A, and energies balance "
@@ -209,27 +202,35 @@ static weir_status iterate_simply(born_job *j)
 {
   qt_born_step step;
 
-  for (int64_t i = 0; i < j->spec->opts->max_iterations; i++) {
+  while (j->out->n_steps <= j->spec->opts->max_iterations) {
     WEIR_TRY(born_renew(j, &step));
-    mix(j);
-    j->scatters = true;
+    born_mix(j);
     WEIR_TRY(born_solve(j));
     WEIR_TRY(born_measure(j, &step));
     WEIR_TRY(born_add_step(j, &step));
+    born_tell_step(j);
     if (born_is_converged(j)) {
       return WEIR_OK;
     }
+    WEIR_TRY(born_pause(j));
   }
   return born_fail(j);
 }
 
 weir_status born_iterate(born_job *j)
 {
+  const bool simple = j->spec->opts->method == QT_BORN_SIMPLE;
   qt_born_step step = {.change = 1};
 
-  WEIR_TRY(born_solve(j));
-  WEIR_TRY(born_measure(j, &step));
-  WEIR_TRY(born_add_step(j, &step));
-  WEIR_TRY(j->spec->opts->method == QT_BORN_ANDERSON ? born_accelerate(j) : iterate_simply(j));
-  return born_finish(j);
+  WEIR_TRY(born_load(j));
+  if (simple || j->n_earlier == 0) { /* else PETSc asks for other Green's functions next */
+    WEIR_TRY(born_solve(j));
+  }
+  if (j->out->n_steps == 0) {
+    WEIR_TRY(born_measure(j, &step));
+    WEIR_TRY(born_add_step(j, &step));
+    born_tell_step(j);
+    WEIR_TRY(born_pause(j));
+  }
+  return simple ? iterate_simply(j) : born_accelerate(j);
 }

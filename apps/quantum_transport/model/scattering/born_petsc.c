@@ -1,8 +1,9 @@
 /* born_petsc.c - see born_priv.h: the fixed point of the self-energies by PETSc's SNES, Anderson's
- * method, on vectors that lie on the ranks as the points do. Its residual is X - SSE(G[X]); X is
- * Sigma^<>, Pi^<> of atoms and pairs, each scaled to the norm of Sigma. All are anti-Hermitian, so
- * that inner products are real, and what is combined is, too, but for rounding, which is taken off.
- */
+ * method or NGMRES (Washio and Oosterlee, ETNA 6, 271, 1997; Brune et al., SIAM Rev. 57, 535,
+ * 2015), which computes the residual after a step of simple mixing, too, before it combines, on
+ * vectors that lie on the ranks as the points do. The residual is X - SSE(G[X]); X is Sigma^<>,
+ * Pi^<> of atoms and pairs, each scaled to the norm of Sigma. All are anti-Hermitian, so that inner
+ * products are real, and what is combined is, too, but for rounding, which is taken off. */
 #include <math.h>
 #include <petscsnes.h>
 #include <stdio.h>
@@ -42,31 +43,15 @@ static int64_t rows_of(const born_job *j, int part)
   return parts[part] == QT_SIGMA ? j->list.n_orbitals : j->list.n_directions;
 }
 
-static weir_status norm_of(const born_job *j, int part, double *norm)
+static weir_status norm_of(const born_job *j, int64_t n, const PetscScalar *x, double *norm)
 {
-  const weir_c128 *x = j->t[parts[part]].data;
-
   *norm = 0;
-  for (int64_t i = 0; i < count_of(j, part); i++) {
-    *norm += x[i].re * x[i].re + x[i].im * x[i].im;
+  for (int64_t i = 0; i < n; i++) {
+    *norm += PetscRealPart(x[i]) * PetscRealPart(x[i]) +
+             PetscImaginaryPart(x[i]) * PetscImaginaryPart(x[i]);
   }
   WEIR_TRY(qt_ranks_sum(j->spec->comm, "norm", norm, 1));
   *norm = sqrt(*norm);
-  return WEIR_OK;
-}
-
-/* What makes the norm of a part that of Sigma. */
-static weir_status find_scales(context *c)
-{
-  double first = 0;
-
-  for (int p = 0; p < PARTS; p++) {
-    double norm;
-
-    WEIR_TRY(norm_of(c->j, p, &norm));
-    first = p == 0 ? norm : first;
-    c->scale[p] = norm > 0 ? first / norm : 1;
-  }
   return WEIR_OK;
 }
 
@@ -92,40 +77,128 @@ static weir_status use(context *c, const PetscScalar *x)
   return qt_self_energy_run_retarded(&c->retarded, j->used);
 }
 
-/* f = X - SSE(G[X]), X being used. */
-static void write_residual(const context *c, PetscScalar *f)
+/* f = X - SSE(G[X]), X being used, without scales. */
+static void write_residual(const born_job *j, PetscScalar *f)
 {
-  const born_job *j = c->j;
-
   for (int p = 0; p < PARTS; p++) {
     const weir_c128 *used = j->used[parts[p]].data, *renewed = j->t[parts[p]].data;
     const int64_t n = count_of(j, p);
 
     for (int64_t i = 0; i < n; i++) {
-      f[i] = PetscCMPLX(c->scale[p] * (used[i].re - renewed[i].re),
-                        c->scale[p] * (used[i].im - renewed[i].im));
+      f[i] = PetscCMPLX(used[i].re - renewed[i].re, used[i].im - renewed[i].im);
+    }
+    f += n;
+  }
+}
+
+/* Its matrices x [rows, rows] by their upper halves, and back. */
+static void pack(const born_job *j, const PetscScalar *f, double *to)
+{
+  for (int p = 0; p < PARTS; p++) {
+    const int64_t n = count_of(j, p), rows = rows_of(j, p);
+
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t row = i / rows % rows, column = i % rows;
+
+      if (column > row) {
+        *to++ = PetscRealPart(f[i]);
+      }
+      if (column >= row) {
+        *to++ = PetscImaginaryPart(f[i]);
+      }
+    }
+    f += n;
+  }
+}
+
+static void unpack(const born_job *j, const double *from, PetscScalar *f)
+{
+  for (int p = 0; p < PARTS; p++) {
+    const int64_t n = count_of(j, p), rows = rows_of(j, p);
+
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t row = i / rows % rows, column = i % rows;
+
+      if (column > row) {
+        f[i] = PetscCMPLX(from[0], from[1]);
+        f[i + (column - row) * (rows - 1)] = PetscCMPLX(-from[0], from[1]);
+        from += 2;
+      } else if (column == row) {
+        f[i] = PetscCMPLX(0, *from++);
+      }
+    }
+    f += n;
+  }
+}
+
+/* The first residual, of X = 0, gives what makes the norm of a part that of Sigma. */
+static weir_status find_scales(context *c, const PetscScalar *f)
+{
+  double first = 0;
+
+  for (int p = 0; p < PARTS; p++) {
+    const int64_t n = count_of(c->j, p);
+    double norm;
+
+    WEIR_TRY(norm_of(c->j, n, f, &norm));
+    first = p == 0 ? norm : first;
+    c->scale[p] = norm > 0 ? first / norm : 1;
+    f += n;
+  }
+  return WEIR_OK;
+}
+
+static void scale(const context *c, PetscScalar *f)
+{
+  for (int p = 0; p < PARTS; p++) {
+    const int64_t n = count_of(c->j, p);
+
+    for (int64_t i = 0; i < n; i++) {
+      f[i] = PetscCMPLX(c->scale[p] * PetscRealPart(f[i]), c->scale[p] * PetscImaginaryPart(f[i]));
     }
     f += n;
   }
 }
 
 /* The first X is 0, whose Green's functions there are. */
-static weir_status evaluate(context *c, const PetscScalar *x, PetscScalar *f)
+static weir_status compute(context *c, const PetscScalar *x, PetscScalar *f)
 {
   born_job *j = c->j;
+  double *saved = NULL;
   qt_born_step step;
 
-  if (c->evaluations++ > 0) {
+  if (c->evaluations > 1) {
     WEIR_TRY(use(c, x));
     WEIR_TRY(born_solve(j));
   }
   WEIR_TRY(born_renew(j, &step));
   WEIR_TRY(born_measure(j, &step));
   WEIR_TRY(born_add_step(j, &step));
-  if (c->evaluations == 1) {
-    WEIR_TRY(find_scales(c));
+  born_tell_step(j);
+  write_residual(j, f);
+  if (j->spec->save != NULL) {
+    WEIR_TRY(born_add_residual(j, &saved));
+    pack(j, f, saved);
   }
-  write_residual(c, f);
+  return born_is_converged(j) ? WEIR_OK : born_pause(j);
+}
+
+/* Evaluations of an earlier run are not repeated. */
+static weir_status evaluate(context *c, const PetscScalar *x, PetscScalar *f)
+{
+  born_job *j = c->j;
+  const int64_t number = c->evaluations++;
+
+  if (number < j->n_earlier) {
+    WEIR_TRY(born_add_step(j, &j->earlier[number]));
+    unpack(j, j->residual + number * born_residual_count(j), f);
+  } else {
+    WEIR_TRY(compute(c, x, f));
+  }
+  if (number == 0) {
+    WEIR_TRY(find_scales(c, f));
+  }
+  scale(c, f);
   return WEIR_OK;
 }
 
@@ -150,7 +223,9 @@ static PetscErrorCode test(SNES snes, PetscInt iteration, PetscReal x, PetscReal
   const context *c = data;
 
   (void)snes, (void)iteration, (void)x, (void)step, (void)f;
-  *reason = born_is_converged(c->j) ? SNES_CONVERGED_FNORM_ABS : SNES_CONVERGED_ITERATING;
+  *reason = born_is_converged(c->j)                              ? SNES_CONVERGED_FNORM_ABS
+            : c->evaluations >= c->j->spec->opts->max_iterations ? SNES_DIVERGED_FUNCTION_COUNT
+                                                                 : SNES_CONVERGED_ITERATING;
   return PETSC_SUCCESS;
 }
 
@@ -177,10 +252,13 @@ static weir_status set_default(const char *name, const char *format, double valu
 /* History and mixing have no function of PETSc's, and its options outlive a solver. */
 static weir_status configure(SNES snes, const qt_scattering_opts *o)
 {
+  const bool anderson = o->method == QT_BORN_ANDERSON;
   char name[2][OPTION];
 
-  WEIR_TRY(set_default("-snes_anderson_m", "%.0f", (double)o->history, name[0]));
-  WEIR_TRY(set_default("-snes_anderson_beta", "%.17g", o->mixing, name[1]));
+  WEIR_TRY(set_default(anderson ? "-snes_anderson_m" : "-snes_ngmres_m", "%.0f", (double)o->history,
+                       name[0]));
+  WEIR_TRY(set_default(anderson ? "-snes_anderson_beta" : "-snes_linesearch_damping", "%.17g",
+                       o->mixing, name[1]));
   WEIR_PETSC(SNESSetFromOptions(snes));
   for (int i = 0; i < 2; i++) {
     if (name[i][0] != 0) {
@@ -196,7 +274,7 @@ static weir_status solve(context *c, SNES snes, Vec x, Vec f)
   SNESConvergedReason reason;
 
   WEIR_PETSC(SNESSetOptionsPrefix(snes, "born_"));
-  WEIR_PETSC(SNESSetType(snes, SNESANDERSON));
+  WEIR_PETSC(SNESSetType(snes, o->method == QT_BORN_ANDERSON ? SNESANDERSON : SNESNGMRES));
   WEIR_PETSC(SNESSetFunction(snes, f, function, c));
   WEIR_PETSC(SNESSetConvergenceTest(snes, test, c, NULL));
   WEIR_PETSC(SNESSetTolerances(snes, 0, 0, 0, (PetscInt)o->max_iterations - 1, -1));
@@ -231,8 +309,8 @@ weir_status born_accelerate(born_job *j)
   }
   if (n > PETSC_MAX_INT) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "scattering.method: anderson has vectors of %lld numbers, PETSc counts to "
-                     "%lld: set simple",
+                     "scattering.method: anderson and ngmres have vectors of %lld numbers, PETSc "
+                     "counts to %lld: set simple",
                      (long long)n, (long long)PETSC_MAX_INT);
   }
   WEIR_TRY(qt_self_energy_create_retarded(&j->self.spec, &c.retarded));

@@ -24,6 +24,7 @@ typedef struct born_job {
   weir_tensor t[QT_SELF_ENERGY_ARRAYS];    /* Green's functions, and what follows      */
   weir_tensor used[QT_SELF_ENERGY_ARRAYS]; /* self-energies that the Green's functions are with */
   bool scatters;                           /* they are: after the first time        */
+  bool has_phonons;                        /* Dhat was computed: of a bath that is once */
   qt_open_points electrons, phonons;
   born_atoms of_electrons, of_phonons;
   double *mass_factor; /* [atoms] hbar / root of the mass: root of eV Angstrom^2   */
@@ -33,12 +34,29 @@ typedef struct born_job {
   double *scattered;   /* [points of electrons] that scattering adds, less those it takes */
   int64_t capacity;    /* steps that there is memory for                           */
   weir_c128 *room;     /* [threads, 2, max, max] of qt_open_points_cuts            */
+  /* Of checkpoints. A solver of PETSc does not tell its history, but is given the same residuals
+   * again, and then has it. */
+  double *residual; /* [n_residuals, born_residual_count] of all evaluations, if saved */
+  int64_t n_residuals, residual_capacity;
+  qt_born_step *earlier; /* [n_earlier] steps of an earlier run after step 0, whose residuals
+                            are there */
+  int64_t n_earlier;
+  double saved_at;     /* s, by weir_clock         */
+  int64_t saved_steps; /* in the newest checkpoint */
 } born_job;
 
 enum { BORN_ELECTRONS = QT_POINTS_OF_ELECTRONS, BORN_PHONONS = QT_POINTS_OF_PHONONS };
 
 /* ---- What is computed (born.c) ---- */
 
+/* Results without memory. A job of j->spec and j->out, all else of which is zero, and its end.
+ * Fails: as qt_born_create. */
+qt_born born_empty(const qt_born_spec *s);
+weir_status born_open(born_job *j) WEIR_CHECKED;
+void born_fini(born_job *j);
+/* Leads of electrons once more, whose device or reservoirs are others now. Fails: as
+ * qt_open_points_create. */
+weir_status born_move(born_job *j) WEIR_CHECKED;
 /* Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED: devices and grids that cannot be. */
 weir_status born_check(const qt_born_spec *s) WEIR_CHECKED;
 /* How so many ranks share the work, into j->tiles, with the lists of j. Local. Fails:
@@ -71,19 +89,39 @@ weir_status born_solve(born_job *j) WEIR_CHECKED;
 /* Self-energies of the Green's functions there are, how far they are from those used, and what they
  * exchange. Collective. Fails: WEIR_ERR_NUMERIC (not finite), as qt_self_energy_run. */
 weir_status born_renew(born_job *j, qt_born_step *step) WEIR_CHECKED;
-/* Appends a step, and says so. Fails: WEIR_ERR_MEMORY, WEIR_ERR_STOPPED (a signal). */
+/* Takes the share `mixing` of new self-energies. */
+void born_mix(born_job *j);
+/* Appends a step. Fails: WEIR_ERR_MEMORY. */
 weir_status born_add_step(born_job *j, const qt_born_step *step) WEIR_CHECKED;
+/* Says what the last step gave. */
+void born_tell_step(const born_job *j);
 /* Whether the last two steps are near enough. */
 bool born_is_converged(const born_job *j);
-/* The failure of an iteration that has not converged. */
-weir_status born_fail(const born_job *j) WEIR_CHECKED;
-/* All steps, and the results. */
+/* The failure of an iteration that has not converged, which it saves. */
+weir_status born_fail(born_job *j) WEIR_CHECKED;
+/* All steps. */
 weir_status born_iterate(born_job *j) WEIR_CHECKED;
-/* Iterates by Anderson's method, after the first step (born_petsc.c), PETSc being started. Both
+/* Iterates by a method of PETSc's, after the first step (born_petsc.c), PETSc being started. Both
  * fail: WEIR_ERR_UNSUPPORTED in a build without PETSc, WEIR_ERR_EXTERNAL; as qt_petsc_start and the
  * functions above. */
 weir_status born_start_petsc(const weir_string_list *options) WEIR_CHECKED;
 weir_status born_accelerate(born_job *j) WEIR_CHECKED;
+
+/* ---- Checkpoints (born_save.c) ---- */
+
+/* Steps and self-energies, or residuals, of the newest checkpoint; n_steps stays 0 where there is
+ * none. Fails: WEIR_ERR_CONFIG, WEIR_ERR_DATA as qt_born_create. */
+weir_status born_load(born_job *j) WEIR_CHECKED;
+/* After a step that has not converged: saves it where it is time to, or where a signal came, which
+ * is then a failure, WEIR_ERR_STOPPED. */
+weir_status born_pause(born_job *j) WEIR_CHECKED;
+/* Saves what has been iterated, if anything has been since and it is to be. */
+weir_status born_save(born_job *j) WEIR_CHECKED;
+
+/* Numbers of a residual that are saved: of the upper halves of anti-Hermitian matrices. */
+int64_t born_residual_count(const born_job *j);
+/* Appends a residual, which the caller fills. Fails: WEIR_ERR_MEMORY. */
+weir_status born_add_residual(born_job *j, double **out) WEIR_CHECKED;
 
 /* ---- What follows (born_results.c) ---- */
 

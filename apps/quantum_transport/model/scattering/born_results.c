@@ -286,6 +286,17 @@ static bool is_truncated(const born_job *j)
   return last > little * most;
 }
 
+/* What is summed. */
+static void clear(qt_born *out)
+{
+  for (int c = 0; c < QT_LEADS; c++) {
+    memset(out->flow[c], 0, (size_t)out->n_energies * sizeof(double));
+  }
+  memset(out->cut, 0, (size_t)(out->n_energies * out->n_cuts) * sizeof(double));
+  memset(out->elastic, 0, (size_t)out->n_cuts * sizeof(double));
+  memset(out->hop, 0, (size_t)out->n_cuts * sizeof(double));
+}
+
 /* Of atoms, what all ranks give. */
 static weir_status find_powers(const born_job *j, const qt_self_energy_spec *s,
                                const weir_tensor *t)
@@ -323,6 +334,7 @@ weir_status born_finish(born_job *j)
   weir_status status = WEIR_OK;
 
   spec.phonons = true;
+  clear(j->out);
   j->out->truncated = is_truncated(j);
   WEIR_TRY(qt_self_energy_create(&spec, &all));
   WEIR_TRY_GOTO(qt_ranks_agree(j->spec->comm, allocate_last(j, &spec, t)), done);

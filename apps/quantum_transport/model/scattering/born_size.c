@@ -24,16 +24,20 @@ static double bytes_of(const born_job *j)
   return bytes;
 }
 
-/* Of PETSc: its vectors of self-energies, two of each that it remembers and some more. */
+/* Of the self-energies that PETSc combines. */
+static double vector_bytes(const born_job *j)
+{
+  return j->spec->opts->method == QT_BORN_SIMPLE
+             ? 0
+             : array_bytes(j, QT_SIGMA) + array_bytes(j, QT_PI_SELF) + array_bytes(j, QT_PI_PAIR);
+}
+
+/* Of PETSc: its vectors, two of each that it remembers and some more. */
 static double petsc_bytes(const born_job *j)
 {
   const double more = 8;
-  const double vector =
-      array_bytes(j, QT_SIGMA) + array_bytes(j, QT_PI_SELF) + array_bytes(j, QT_PI_PAIR);
 
-  return j->spec->opts->method == QT_BORN_ANDERSON
-             ? (2 * (double)j->spec->opts->history + more) * vector
-             : 0;
+  return (2 * (double)j->spec->opts->history + more) * vector_bytes(j);
 }
 
 /* Flops of the recursion for so many points; adds the bytes of a rank. */
@@ -96,6 +100,7 @@ weir_status qt_born_size_of(const qt_born_spec *s, qt_born_size *out)
                 done);
   size.bytes += bytes_of(&j) + size.self_energy.memory;
   size.petsc_bytes = petsc_bytes(&j);
+  size.saved_bytes = vector_bytes(&j) / 2; /* anti-Hermitian */
   for (int64_t i = 0; i < j.list.n_atoms * j.list.n_neighbours; i++) {
     size.n_pairs +=
         qt_neighbours_is_pair(&j.list, i / j.list.n_neighbours, i % j.list.n_neighbours);

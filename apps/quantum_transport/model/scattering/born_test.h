@@ -94,4 +94,93 @@ static inline void assert_relative(const char *what, double x, double expected, 
   }
 }
 
+/* ---- The table of reference values: currents in uA, powers in uW ---- */
+
+typedef struct born_row {
+  double coupling;
+  int retarded, state;
+  double current, elastic[2], power, heat[2], tolerance;
+  int64_t iterations; /* of simple mixing */
+} born_row;
+
+enum { ROWS = 5 };
+
+static inline const born_row *born_table(void)
+{
+  static const born_row table[ROWS] = {
+      {0.15,
+       QT_RETARDED_FULL,
+       QT_PHONONS_COUPLED,
+       6.0721418,
+       {6.0714747, 6.0712981},
+       0.0119027,
+       {-0.0058062, -0.0060966},
+       1e-6,
+       12},
+      {0.3,
+       QT_RETARDED_HALF,
+       QT_PHONONS_BATH,
+       4.5872219,
+       {4.5818977, 4.5786910},
+       0.0454963,
+       {0, 0},
+       1e-6,
+       23},
+      {0.3,
+       QT_RETARDED_HALF,
+       QT_PHONONS_COUPLED,
+       4.2894523,
+       {4.2825494, 4.2797616},
+       0.0228548,
+       {-0.0104096, -0.0124452},
+       1e-6,
+       30},
+      {0.3,
+       QT_RETARDED_FULL,
+       QT_PHONONS_COUPLED,
+       4.3270900,
+       {4.3206004, 4.3190601},
+       0.0227185,
+       {-0.0105353, -0.0121832},
+       1e-6,
+       30},
+      {0.6,
+       QT_RETARDED_HALF,
+       QT_PHONONS_COUPLED,
+       2.1674138,
+       {2.1315161, 2.1099271},
+       0.0253421,
+       {-0.0109929, -0.0143492},
+       5e-6,
+       98},
+  };
+
+  return table;
+}
+
+/* A chain of 20 atoms as a row says. */
+static inline void row_init(const born_row *r, chain *c)
+{
+  chain_init(20, 121, r->coupling, c);
+  c->opts.retarded = r->retarded;
+  c->opts.phonons.state = r->state;
+  c->opts.tolerance = 1e-8;
+}
+
+/* The printed powers have six digits. */
+static inline void check_row(const born_row *r, const qt_born *b)
+{
+  const qt_born_step *last = &b->step[b->n_steps - 1];
+  const double micro = 1e-6, digits = 5e-8 * micro;
+  const double power = last->energy[QT_LEFT] + last->energy[QT_RIGHT];
+
+  assert_relative("current", last->current[QT_LEFT], r->current * micro, r->tolerance);
+  assert_relative("first cut", b->elastic[0], r->elastic[0] * micro, r->tolerance);
+  assert_relative("last cut", b->elastic[b->n_cuts - 1], r->elastic[1] * micro, r->tolerance);
+  assert_true(fabs(power - r->power * micro) <= r->tolerance * power + digits);
+  for (int c = 0; c < QT_LEADS && r->state == QT_PHONONS_COUPLED; c++) {
+    assert_true(fabs(last->heat[c] - r->heat[c] * micro) <= r->tolerance * power + digits);
+  }
+}
+
 #endif

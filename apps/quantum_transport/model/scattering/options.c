@@ -11,12 +11,13 @@ const weir_opt qt_scattering_options[] = {
     WEIR_OPT_ENUM(qt_scattering_opts, retarded, QT_RETARDED_FULL, "half|full",
                   "retarded self-energy of electrons: (greater - lesser) / 2, or with its Hilbert "
                   "transform, which shifts energies"),
-    WEIR_OPT_ENUM(qt_scattering_opts, method, QT_BORN_SIMPLE, "simple|anderson",
-                  "simple mixing, or Anderson's method by PETSc, which needs fewer iterations"),
-    WEIR_OPT_INT(
-        qt_scattering_opts, history, 5, 1, 50, "1",
-        "scattering.method: anderson: number of previous self-energies that are combined; each "
-        "takes memory"),
+    WEIR_OPT_ENUM(qt_scattering_opts, method, QT_BORN_SIMPLE, "simple|anderson|ngmres",
+                  "simple mixing, or by PETSc Anderson's method, which needs fewer iterations, or "
+                  "nonlinear GMRES, each of whose steps takes two iterations"),
+    WEIR_OPT_INT(qt_scattering_opts, history, 5, 1, 50, "1",
+                 "scattering.method: anderson, ngmres: number of previous self-energies that are "
+                 "combined; each "
+                 "takes memory"),
     WEIR_OPT_REAL(qt_scattering_opts, mixing, 1, 1e-3, 1, "1",
                   "fraction of the new self-energy in simple mixing; 1: no damping"),
     WEIR_OPT_REAL(qt_scattering_opts, tolerance, 1e-6, 1e-14, 1, "1",
@@ -31,6 +32,9 @@ const weir_opt qt_scattering_options[] = {
         "0: any"),
     WEIR_OPT_INT(qt_scattering_opts, max_iterations, 200, 1, 1e6, "1",
                  "iterations after which a run that has not converged fails"),
+    WEIR_OPT_ENUM(qt_scattering_opts, poisson, QT_SCATTERING_ONCE, "outside|inside",
+                  "with electrostatics.enabled: scattering is iterated to self-consistency in each "
+                  "potential (outside), or once, by simple mixing (inside), until both are"),
     WEIR_OPT_ENUM(qt_scattering_opts, fission, WEIR_FISSION_HOIST, "off|products|hoist|reassociate",
                   "sums of self-energies as written, or split: every product a step of its own; "
                   "hoist: made once for all loops that it does not depend on; reassociate: also in "
