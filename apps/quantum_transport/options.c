@@ -122,5 +122,14 @@ const weir_opt qt_options[] = {
                  "measured repeats of each phase; the median counts"),
     WEIR_OPT_REAL(qt_cfg, bench.zgemm, 0.2, 1e-3, 100, "s",
                   "time of the products of matrices; of a run at most a tenth of its time"),
+    WEIR_OPT_BOOL(
+        qt_cfg, bench.papers, false,
+        "also count flops, memory and time of the published data-centric solver's devices "
+        "as this program computes them, next to the published numbers (papers.csv), and "
+        "measure self-energies and, with scattering.kind: born, one iteration"),
+    WEIR_OPT_REAL(qt_cfg, bench.link, 1e10, 1, 1e15, "bytes/s",
+                  "bench.papers: rate at which a rank sends in predicted exchanges"),
+    WEIR_OPT_REAL(qt_cfg, bench.latency, 2e-6, 0, 1, "s",
+                  "bench.papers: time of a message of no bytes in predicted exchanges"),
     WEIR_OPT_END,
 };

@@ -71,6 +71,8 @@ typedef struct qt_cfg {
   struct {
     int64_t repeats;
     double zgemm; /* s */
+    bool papers;
+    double link, latency; /* bytes/s, s */
   } bench;
 } qt_cfg;
 

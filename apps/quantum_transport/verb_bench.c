@@ -9,6 +9,8 @@
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_sort.h"
+#include "bench_papers.h"
+#include "bench_sample.h"
 #include "model/rgf/rgf.h"
 #include "speed.h"
 #include "study.h"
@@ -32,6 +34,7 @@ typedef struct bench {
   double rate;       /* of zgemm, flop/s */
   double lead_flops; /* of the last solve_lead */
   qt_speed_phase phase[PHASES];
+  weir_cells papers; /* bench.papers */
 } bench;
 
 static void bench_fini(bench *b)
@@ -44,6 +47,7 @@ static void bench_fini(bench *b)
   weir_free(&b->corner);
   weir_free(&b->scratch);
   weir_free(&b->seconds);
+  weir_cells_fini(&b->papers);
   qt_cell_fini(&b->cell);
   qt_layout_fini(&b->layout);
   qt_study_fini(&b->study);
@@ -183,12 +187,18 @@ static weir_status perform(bench *b)
     b->phase[m] = (qt_speed_phase){method[m], seconds, isnan(seconds) ? 0 : b->lead_flops};
   }
   WEIR_TRY(fill_sigma(b));
+  const qt_bench_clock began = qt_bench_clock_now();
+
   b->phase[METHODS] = (qt_speed_phase){"recursion, transmission alone", measure(b, solve_corner, 0),
                                        qt_rgf_corner_flops(&b->layout)};
   b->phase[METHODS + 1] =
       (qt_speed_phase){"recursion, blocks of G and G^<", measure(b, solve_blocks, 0),
                        qt_rgf_flops(&b->layout, true, false)};
-  return WEIR_OK;
+  const double seconds = b->phase[METHODS + 1].seconds * qt_bench_clock_share(&began);
+
+  return b->cfg->bench.papers
+             ? qt_bench_papers(&b->study, b->phase[METHODS + 1].flops / seconds, &b->papers)
+             : WEIR_OK;
 }
 
 static weir_status report(const weir_cli *cli, const bench *b)
@@ -210,6 +220,12 @@ static weir_status report(const weir_cli *cli, const bench *b)
   WEIR_TRY_GOTO(qt_write_provenance(cli, b->cfg), done);
   WEIR_TRY_GOTO(weir_cells_write_csv(&cells, cli->out, "bench.csv", QT_SPEED_COLUMNS, head), done);
   weir_cells_print(&cells, QT_SPEED_COLUMNS, head, stdout);
+  if (b->papers.count > 0) {
+    WEIR_TRY_GOTO(weir_cells_write_csv(&b->papers, cli->out, "papers.csv", QT_BENCH_PAPERS_COLUMNS,
+                                       qt_bench_papers_head),
+                  done);
+    weir_cells_print(&b->papers, QT_BENCH_PAPERS_COLUMNS, qt_bench_papers_head, stdout);
+  }
 done:
   weir_cells_fini(&cells);
   return status;

@@ -1,0 +1,38 @@
+/* bench_sample.h - self-energies of a small device of given sizes, with numbers of no physical
+ * meaning: how long they take. */
+#ifndef QT_BENCH_SAMPLE_H
+#define QT_BENCH_SAMPLE_H
+#include "model/scattering/recipe.h"
+#include "model/scattering/self_energy.h"
+
+/* Atoms along a wire that is closed to a ring: even ones have the next odd ones as neighbours,
+ * which have them in turn; n_atoms is even and at least twice n_neighbours. Fails: WEIR_ERR_MEMORY;
+ * *out is then empty. */
+weir_status qt_bench_sample_list(const qt_recipe_sizes *z, qt_neighbours *out) WEIR_CHECKED;
+/* Of electrons and phonons, as written, all atoms at once, on one thread. */
+qt_self_energy_spec qt_bench_sample_spec(const qt_recipe_sizes *z, const qt_neighbours *list);
+
+/* When something began: elapsed, and of the processor. */
+typedef struct qt_bench_clock {
+  double elapsed, processor;
+} qt_bench_clock;
+qt_bench_clock qt_bench_clock_now(void);
+/* Share of the time since then that this process, of one thread, had a processor: elapsed times it
+ * are free of what other programs took. */
+double qt_bench_clock_share(const qt_bench_clock *began);
+
+typedef struct qt_bench_sample {
+  qt_recipe_sizes sizes; /* as above                                                      */
+  int fission;           /* weir_fission                                                  */
+  bool window;
+  double memory;   /* bytes, as qt_self_energy_spec                                       */
+  int64_t repeats; /* the median counts, after one that does not                          */
+} qt_bench_sample;
+/* Atoms that so many neighbours need. */
+int64_t qt_bench_sample_atoms(int64_t n_neighbours);
+/* Of both self-energies, on one thread: seconds of the processor. Fails: as qt_self_energy_create
+ * and qt_self_energy_run. */
+weir_status qt_bench_sample_time(const qt_bench_sample *b, double *seconds,
+                                 double *flops) WEIR_CHECKED;
+
+#endif
