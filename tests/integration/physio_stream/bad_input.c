@@ -171,7 +171,8 @@ static void refusals_say_what_to_do(void **state)
     int status;
   } cases[] = {
       {"run --set detect.front.lo=30", "detect.front.lo is 30 Hz and detect.front.hi 20 Hz", 2},
-      {"run --set input.signal=MCL1", "set input.record (--input PATH)", 2},
+      {"run --set ecgsyn.duration=60 --set input.signal=MCL1", "set input.record (--input PATH)",
+       2},
       {"run --input tpc:80", "its addresses are -, tcp:[HOST:]PORT and unix:PATH", 3},
       {"run --input a --input b",
        "--input: b: is given twice; several are named by --set "
@@ -182,7 +183,8 @@ static void refusals_say_what_to_do(void **state)
       {"eval --set eval.reference=no/such --set eval.test=x.qrs",
        "reference no/such: there is no such file: an annotation file is wanted", 3},
       {"site check --set site.dataset=.", "give a folder that `site prepare` made", 3},
-      {"run --set 'query.streams=[{name: ecg, signal: ECG}]' --set 'query.outputs=[{stream: z}]' "
+      {"run --set ecgsyn.duration=60 --set 'query.streams=[{name: ecg, signal: ECG}]' --set "
+       "'query.outputs=[{stream: z}]' "
        "--set 'query.steps=[{name: z, from: [ecg], do: {hr: {}}}]'",
        "find them by a step `detect`, say r, and take from: [r.rr]", 2},
   };
