@@ -176,6 +176,12 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   }
   m->used = o->members;
   m->gives = p->facts->n_members > 1 || !has_spread(p->facts) ? p->facts->n_members : 0;
+  if (m->gives > 0 && p->facts->quantity[0].product == WX_PRODUCT_MEAN) {
+    weir_warn("eval",
+              "%s: %s is a mean without standard deviation, and scored as a single forecast: of "
+              "GRIB predictions name spread.grib too",
+              p->facts->name, p->facts->quantity[0].name);
+  }
   if (m->name[0] == 0) {
     (void)snprintf(m->name, sizeof m->name, "predictions");
   }
