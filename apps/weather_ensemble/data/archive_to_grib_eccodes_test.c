@@ -276,6 +276,46 @@ static void what_has_no_place_in_grib_is_refused(void **state)
   assert_null(w);
 }
 
+/* Heights that are read as geopotentials are written as these, not as the messages that they come
+ * from say. */
+static void heights_are_written_as_what_they_became(void **state)
+{
+  static const double gravity = 9.80665;
+  const wx_quantity gh = check_quantity("gh", "gpm", 156, WX_LEVEL_PRESSURE, 500);
+  wx_rename to_z = {.from = "gh", .to = "z", .units = ""};
+  const wx_archive_names names = {.rename = {.items = &to_z, .count = 1}};
+  const wx_archive_in how = {.index = "", .names = &names};
+  const char *const paths[] = {path};
+  wx_quantity q[2];
+  wx_archive_facts f = predictions(q);
+  wx_archive *a = NULL, *b = NULL;
+  float values[CELLS], x[CELLS];
+  wx_archive_writer *w = NULL;
+
+  (void)state;
+  q[0] = gh;
+  f.n_quantities = 1;
+  (void)snprintf(path, sizeof path, "%s/gh.grib", dir);
+  for (int e = 0; e < CELLS; e++) {
+    values[e] = 5500 + (float)(e % 7);
+  }
+  assert_ok(wx_archive_create(path, &f, &w));
+  assert_ok(wx_archive_write(w, 0, 0, 0, 0, 1, values));
+  assert_ok(wx_archive_commit(&w));
+  assert_ok(wx_archive_open_as(paths, 1, &how, &a));
+  assert_string_equal(wx_archive_get(a)->quantity[0].name, "z500");
+  assert_string_equal(wx_archive_get(a)->quantity[0].units, "m2 s-2");
+  assert_ok(wx_archive_read(a, 0, 0, 0, 0, 1, x));
+  for (int e = 0; e < CELLS; e++) {
+    assert_near((double)x[e], gravity * (double)values[e], 0.01);
+  }
+  b = written(a, "z.grib", &(wx_archive_out){.like = a});
+  assert_int_equal(wx_archive_get(b)->quantity[0].param, 129);
+  assert_same(a, b, 0x1p-16);
+  wx_archive_close(&b);
+  wx_archive_close(&a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -284,6 +324,7 @@ int main(void)
       cmocka_unit_test(statistics_are_like_the_members),
       cmocka_unit_test(periods_are_kept),
       cmocka_unit_test(what_has_no_place_in_grib_is_refused),
+      cmocka_unit_test(heights_are_written_as_what_they_became),
   };
 
   if (!weir_grib_available()) {
