@@ -23,6 +23,12 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_ENUM(weir_exec_cfg, precision, 0, "f32|bf16",
                   "bf16: products of f32 arrays that a kernel makes sooner from bf16 are, and what "
                   "they read is kept in it; sums, statistics, losses and updates stay f32"),
+    WEIR_OPT_ENUM(weir_exec_cfg, products, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16",
+                  "numbers that operands of large sums of products of f64 and c128 are rounded to; "
+                  "these sums are made in f32, all else stays as it is"),
+    WEIR_OPT_BOOL(weir_exec_cfg, scale_products, true,
+                  "exec.products: operands are multiplied by powers of two that bring them into "
+                  "the range of these numbers"),
     WEIR_OPT_ENUM(weir_exec_cfg, overlap, 1, "off|auto|on",
                   "over ranks: what needs nothing of another rank is computed while halos travel, "
                   "the rest after; auto: where the parts cost less than is hidden"),
@@ -453,6 +459,8 @@ static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, doub
                           .no_fusion = !cfg->fusion,
                           .skip = cfg->skip,
                           .precision = (weir_precision)cfg->precision,
+                          .products = (weir_products)cfg->products,
+                          .unscaled = !cfg->scale_products,
                           .overlap = (weir_overlap)cfg->overlap,
                           .fission = (weir_fission)cfg->fission,
                           .window = cfg->window,

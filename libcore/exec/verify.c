@@ -221,10 +221,13 @@ out:
   return status;
 }
 
-static bool has_half(const weir_graph *g)
+static bool has_half(const weir_plan *p, const weir_graph *g)
 {
+  if (p->cfg.products != WEIR_PRODUCTS_F64) {
+    return true;
+  }
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
-    if (weir_graph_get_array(g, a)->desc.dtype == WEIR_BF16) {
+    if (weir_dtype_is_storage(weir_graph_get_array(g, a)->desc.dtype)) {
       return true;
     }
   }
@@ -233,9 +236,9 @@ static bool has_half(const weir_graph *g)
 
 /* The oracle computes in double: what remains is the rounding of what is stored, and in bf16 what
  * lies between two of its numbers may go to either. */
-static double allowed(const weir_pass *pass, const weir_graph *g)
+static double allowed(const weir_plan *p, const weir_pass *pass, const weir_graph *g)
 {
-  return !has_half(g) ? 1e-5 : pass->rounding > 0 ? pass->rounding : 0x1p-7;
+  return !has_half(p, g) ? 1e-5 : pass->rounding > 0 ? pass->rounding : 0x1p-7;
 }
 
 /* From here on results are compared with those of this graph. */
@@ -256,7 +259,7 @@ static bool agrees(weir_c128 a, weir_c128 b, double most)
 
 weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g)
 {
-  const double most = allowed(pass, g);
+  const double most = allowed(p, pass, g);
   weir_status status = WEIR_OK;
   outcome before = {0}, after = {0};
 
@@ -277,7 +280,7 @@ weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g
       goto out;
     }
   }
-  status = pass->rounding > 0 && has_half(g) ? begin_anew(p, g) : WEIR_OK;
+  status = pass->rounding > 0 && has_half(p, g) ? begin_anew(p, g) : WEIR_OK;
 out:
   weir_free(&before.values);
   weir_free(&after.values);

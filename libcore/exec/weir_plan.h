@@ -24,7 +24,9 @@ typedef struct weir_exec_cfg {
   bool explain; /* measure and report the time of each group */
   int verify;   /* off|pass: re-run the oracle after every pass */
   bool fusion;
-  int precision;    /* f32|bf16 */
+  int precision; /* f32|bf16 */
+  int products;  /* f64|f32|bf16|f16: weir_products */
+  bool scale_products;
   int overlap;      /* off|auto|on: weir_overlap */
   int fission;      /* off|products|hoist|reassociate: weir_fission */
   bool window;      /* sums over offsets read margins, no borders */

@@ -10,6 +10,15 @@ extern "C" {
 
 typedef enum weir_precision { WEIR_PRECISION_F32, WEIR_PRECISION_BF16 } weir_precision;
 
+/* What operands of large sums of products of f64 and c128 are rounded to, which are then made in
+ * f32 and c64. */
+typedef enum weir_products {
+  WEIR_PRODUCTS_F64, /* they stay as they are */
+  WEIR_PRODUCTS_F32,
+  WEIR_PRODUCTS_BF16,
+  WEIR_PRODUCTS_F16
+} weir_products;
+
 /* Interiors of nodes that read a halo are computed before it has come: never; where kernels say
  * that the parts take less longer than the halo travels; wherever that is possible. */
 typedef enum weir_overlap { WEIR_OVERLAP_OFF, WEIR_OVERLAP_AUTO, WEIR_OVERLAP_ON } weir_overlap;
@@ -36,6 +45,8 @@ typedef struct weir_pass_opts {
   bool no_fusion; /* every node its own group                                                     */
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
   weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */
+  weir_products products;   /* of f64 and c128 */
+  bool unscaled; /* operands are not brought into the range of the format by powers of two */
   weir_overlap overlap;
   weir_fission fission;
   bool window;        /* margins of arrays in place of borders of sums of products */

@@ -6,7 +6,7 @@
  * activations take half their bytes, and so is a result of which further operands are made; where
  * an array stays f32 (inputs, parameters, results of the graph) a copy is made. What is only moved,
  * or chosen by its size, before it gets there is bf16 on its way: to round does not change which of
- * two numbers is the larger. */
+ * two numbers is the larger. Products of f64 and c128: precision_products.c. */
 #include "pass/precision/precision_priv.h"
 
 #include "base/weir_alloc.h"
@@ -203,6 +203,11 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   weir_status status = WEIR_OK;
   void *memory = NULL;
 
+  if (opts->products != WEIR_PRODUCTS_F64) {
+    WEIR_TRY(precision_round_products(g, opts));
+    p.n_nodes = weir_graph_nodes(g);
+    p.n_arrays = weir_graph_arrays(g);
+  }
   if (opts->precision == WEIR_PRECISION_F32) {
     return WEIR_OK;
   }

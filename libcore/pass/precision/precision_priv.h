@@ -1,4 +1,5 @@
-/* precision_priv.h - which operators and arrays the pass turns to bf16, and the change itself. */
+/* precision_priv.h - which operators and arrays the pass turns to bf16, and the change itself; and
+ * operands of products of f64 that are rounded. */
 #ifndef WEIR_PRECISION_PRIV_H
 #define WEIR_PRECISION_PRIV_H
 #include "pass/weir_pass.h"
@@ -21,4 +22,28 @@ weir_status precision_widen_loads(weir_access *a, uint32_t mask) WEIR_CHECKED;
 void precision_round_output(weir_access *a, int k);
 /* Changes the graph as planned. Fails: WEIR_ERR_MEMORY. */
 weir_status precision_apply(precision_plan *p) WEIR_CHECKED;
+
+/* ---- Products of f64 and c128 (precision_products.c, precision_scale.c) ---- */
+
+/* An array rounded as an operand, by scales of its own along the dimensions `kept`. */
+typedef struct precision_rounded {
+  int32_t array;
+  uint32_t kept;
+  weir_value value, scale; /* scale: none where products are unscaled */
+} precision_rounded;
+
+typedef struct precision_products {
+  weir_graph *g;
+  int32_t n_nodes;
+  weir_dtype format;
+  bool scaled;
+  int64_t n_made, capacity;
+  precision_rounded *made; /* [n_made] so that an operand of several products is rounded once */
+} precision_products;
+
+/* Changes the graph as opts->products asks. Fails: WEIR_ERR_MEMORY. */
+weir_status precision_round_products(weir_graph *g, const weir_pass_opts *opts) WEIR_CHECKED;
+/* A node that is a product of the operands factor[2]. Fails: likewise. */
+weir_status precision_change_product(precision_products *p, int32_t number,
+                                     const int factor[2]) WEIR_CHECKED;
 #endif
