@@ -210,6 +210,8 @@ qt_self_energy_spec born_self_energy(const born_job *j)
       .threads = s->threads,
       .fission = s->opts->fission,
       .window = s->opts->window,
+      .precision = s->opts->precision,
+      .unscaled = !s->opts->normalise,
       .memory = s->opts->memory * 0x1p20,
       .tiles = j->tiles.ranks > 1 ? &j->tiles : NULL,
   };

@@ -42,6 +42,12 @@ const weir_opt qt_scattering_options[] = {
     WEIR_OPT_BOOL(qt_scattering_opts, window, true,
                   "sums over emitted and absorbed phonons as products of matrices over sliding "
                   "windows of energies, with margins of zeros in place of borders"),
+    WEIR_OPT_ENUM(qt_scattering_opts, precision, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16",
+                  "numbers that operands of the largest products of these sums are rounded to, "
+                  "which are added in f32; Green's functions and self-energies stay f64"),
+    WEIR_OPT_BOOL(qt_scattering_opts, normalise, true,
+                  "scattering.precision: operands are multiplied by powers of two that bring their "
+                  "largest elements into the range of f16"),
     WEIR_OPT_REAL(qt_scattering_opts, memory, 32, 0, 1e9, "MiB",
                   "arrays between the sums of self-energies: as many atoms at once as keep to it, "
                   "at least one; 0: all atoms at once"),

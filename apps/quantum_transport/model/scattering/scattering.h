@@ -31,10 +31,12 @@ typedef struct qt_scattering_opts {
   double current_tolerance; /* relative change of the current                              */
   double energy_tolerance;  /* of the balance of energy, relative; 0: any                  */
   int64_t max_iterations;
-  int poisson;   /* qt_scattering_order                                         */
-  int fission;   /* weir_fission, of the sums of self-energies                  */
-  bool window;   /* sums over E +- hw as sliding windows                        */
-  double memory; /* MiB: arrays between these sums, by atoms at once; 0: all    */
+  int poisson;    /* qt_scattering_order                                         */
+  int fission;    /* weir_fission, of the sums of self-energies                  */
+  bool window;    /* sums over E +- hw as sliding windows                        */
+  int precision;  /* weir_products: numbers that operands of these sums are      */
+  bool normalise; /* by powers of two, into the range of those numbers          */
+  double memory;  /* MiB: arrays between these sums, by atoms at once; 0: all    */
   struct {
     int64_t atoms; /* ranges of atoms of ranks; 0: with fewest bytes moved */
     int scheme;    /* qt_tiles_scheme                                      */

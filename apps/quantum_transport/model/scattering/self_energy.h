@@ -81,6 +81,8 @@ typedef struct qt_self_energy_spec {
   int threads;          /* 0: all                              */
   int fission;          /* weir_fission: how the sums are split, pass/fission */
   bool window;          /* sums over E +- hw as sliding windows, pass/window  */
+  int precision;        /* weir_products: operands of their largest products, pass/precision  */
+  bool unscaled;        /* these are not scaled                                               */
   double memory;        /* bytes of a plan, which so many atoms at once do not exceed, at least one;
                            0: all atoms at once                               */
   const qt_tiles *tiles; /* NULL: one rank */

@@ -120,6 +120,8 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.fission = s->fission;
   cfg.window = s->window;
+  cfg.products = s->precision;
+  cfg.scale_products = !s->unscaled;
   if (shared) {
     status = qt_ranks_agree(comm_of(s), status);
   }
