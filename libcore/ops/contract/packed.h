@@ -33,7 +33,8 @@ typedef struct packed_form {
   packed_map map[3];             /* of the operands and the result */
   int64_t size;                  /* bytes of an element */
   const packed_kernels *kernels;
-  int a; /* operand that is A; the other is B */
+  int a;        /* operand that is A; the other is B */
+  bool conj[2]; /* the conjugate of the operand is multiplied */
   bool conj_b, conj_c;
   packed_labels stack, rows, columns, depth;
   /* Rows and columns of a tile of C, tiles along both, matrices of a piece, pieces along them. */
@@ -74,8 +75,13 @@ bool packed_locate(const packed_form *f, const packed_labels *l, const packed_ar
 /* True when the access is such a sum, of c64 or c128, and this processor has the vector code. Of
  * each operand one index may be gathered, by labels that are no rows or columns of C. */
 bool packed_form_of(const weir_access *a, packed_form *form);
-/* Multiplications of complex numbers in all, those that are lost in registers not full included. */
+/* The same with operand a as A; false: rows or columns are gathered then. */
+bool packed_form_turn(packed_form *form, int a);
+bool packed_map_uses(const packed_map *m, int label);
+/* Multiplications of complex numbers in all, those that are lost in registers not full included;
+ * elements of B that are packed, as often as they are. */
 double packed_work(const packed_form *form);
+double packed_moves(const packed_form *form);
 
 int64_t packed_pieces(const packed_form *form);
 int64_t packed_scratch(const packed_form *form); /* bytes */

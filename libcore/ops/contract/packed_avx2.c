@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #include <string.h>
 #include "ops/contract/packed_priv.h"
+#include "ops/contract/planar_avx2.h"
 
 #define REAL double
 #define NAME(x) x##_c128
@@ -12,6 +13,8 @@
 #define V __m256d
 #define V_ZERO _mm256_setzero_pd()
 #define V_SET(x) _mm256_set1_pd(x)
+#define V_ADD(a, b) _mm256_add_pd(a, b)
+#define V_MUL(a, b) _mm256_mul_pd(a, b)
 #define V_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define V_FNMA(a, b, c) _mm256_fnmadd_pd(a, b, c)
 #define V_LOAD(p) _mm256_loadu_pd(p)
@@ -26,6 +29,8 @@
 #define V __m256
 #define V_ZERO _mm256_setzero_ps()
 #define V_SET(x) _mm256_set1_ps(x)
+#define V_ADD(a, b) _mm256_add_ps(a, b)
+#define V_MUL(a, b) _mm256_mul_ps(a, b)
 #define V_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define V_FNMA(a, b, c) _mm256_fnmadd_ps(a, b, c)
 #define V_LOAD(p) _mm256_loadu_ps(p)

@@ -61,7 +61,7 @@ static packed_map map_of(const weir_access *a, const weir_operand *o)
   return m;
 }
 
-static bool map_uses(const packed_map *m, int label)
+bool packed_map_uses(const packed_map *m, int label)
 {
   bool some = false;
 
@@ -75,7 +75,8 @@ static bool uses(const packed_form *f, int operand, int label)
 {
   const packed_gather *g = &f->gather[operand];
 
-  return map_uses(&f->map[operand], label) || (g->dim >= 0 && map_uses(&g->map, label));
+  return packed_map_uses(&f->map[operand], label) ||
+         (g->dim >= 0 && packed_map_uses(&g->map, label));
 }
 
 static void add_label(const packed_form *f, packed_labels *l, int label)
@@ -159,7 +160,8 @@ static void cut(packed_form *f)
   const int64_t unit = f->kernels->lanes * f->kernels->vectors;
 
   /* Of large matrices B is packed less often, while tiles are enough for many threads. */
-  const int64_t most = packed_least(4 * TILE_ROWS, m * packed_parts(n, TILE_COLUMNS) * f->stack.count / 32);
+  const int64_t most =
+      packed_least(4 * TILE_ROWS, m * packed_parts(n, TILE_COLUMNS) * f->stack.count / 32);
 
   f->down = packed_parts(m, most > TILE_ROWS ? most : TILE_ROWS);
   f->tile_rows = packed_least(m, packed_parts(packed_parts(m, f->down), PACKED_ROWS) * PACKED_ROWS);
@@ -209,7 +211,7 @@ static bool gathers_apart(const packed_form *f)
     const packed_gather *g = &f->gather[i / 2];
 
     for (int k = 0; k < sides[i % 2]->n && g->dim >= 0; k++) {
-      if (map_uses(&g->map, sides[i % 2]->label[k])) {
+      if (packed_map_uses(&g->map, sides[i % 2]->label[k])) {
         return false;
       }
     }
@@ -227,6 +229,14 @@ static void choose_sides(packed_form *f)
   if (second_joined ? 2 * second > use_of_lanes(f) : second > 2 * use_of_lanes(f)) {
     sort_labels(f, 1);
   }
+}
+
+bool packed_form_turn(packed_form *f, int a)
+{
+  sort_labels(f, a);
+  f->conj_c = f->conj[a];
+  cut(f);
+  return gathers_apart(f);
 }
 
 bool packed_form_of(const weir_access *a, packed_form *f)
@@ -250,15 +260,21 @@ bool packed_form_of(const weir_access *a, packed_form *f)
   for (int k = 0; k < a->n_dims; k++) {
     f->extent[k] = a->dim[k].hi - a->dim[k].lo;
   }
-  choose_sides(f);
   f->conj_b = p.conj[0] != p.conj[1];
-  f->conj_c = p.conj[f->a];
-  cut(f);
-  return gathers_apart(f);
+  f->conj[0] = p.conj[0];
+  f->conj[1] = p.conj[1];
+  choose_sides(f);
+  return packed_form_turn(f, f->a);
 }
 
 double packed_work(const packed_form *f)
 {
   return (double)f->stack.count * (double)f->rows.count * (double)f->columns.count *
          (double)f->depth.count / use_of_lanes(f);
+}
+
+double packed_moves(const packed_form *f)
+{
+  return (double)f->stack.count * (double)f->down * (double)f->columns.count *
+         (double)f->depth.count;
 }

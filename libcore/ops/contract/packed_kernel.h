@@ -1,7 +1,7 @@
 /* packed_kernel.h - the vector code of packed_priv.h for one dtype and instruction set. Before it,
  * a source defines REAL (float or double), V_LANES, V_VECTORS (of a register block), the type V,
- * V_ZERO, V_SET, V_FMA (a b + c), V_FNMA (c - a b), V_LOAD and V_STORE of a vector, NAME(x), and
- * TABLE. It undefines all of these. */
+ * V_ZERO, V_SET, V_ADD, V_MUL, V_FMA (a b + c), V_FNMA (c - a b), V_LOAD and V_STORE of a vector,
+ * NAME(x), and TABLE, and includes planar_*.h. It undefines all of these. */
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct NAME(pair) {
@@ -31,13 +31,12 @@ static void NAME(pack_a)(void *to, const packed_from *a)
   }
 }
 
-INLINE void NAME(pack_b_row)(REAL *re, REAL *im, const NAME(pair) * from, const int64_t n,
-                             REAL sign)
+INLINE void NAME(split)(REAL *re, REAL *im, const NAME(pair) * from, REAL sign)
 {
-  for (int64_t j = 0; j < n; j++) {
-    re[j] = from[j].re;
-    im[j] = sign * from[j].im;
-  }
+  const V lo = V_LOAD(&from->re), hi = V_LOAD(&from[V_LANES / 2].re);
+
+  V_STORE(re, NAME(planar_re)(lo, hi));
+  V_STORE(im, V_MUL(V_SET(sign), NAME(planar_im)(lo, hi)));
 }
 
 static void NAME(pack_b)(void *to, const packed_from *b, int64_t width, bool conj)
@@ -48,12 +47,12 @@ static void NAME(pack_b)(void *to, const packed_from *b, int64_t width, bool con
   for (int64_t k = 0; k < b->rows; k++, re += 2 * width) {
     const NAME(pair) *from = (const NAME(pair) *)b->from + b->row[k];
     REAL *im = re + width;
+    int64_t n = 0;
 
-    if (b->joined && b->columns == V_LANES * V_VECTORS) {
-      NAME(pack_b_row)(re, im, from + b->column[0], V_LANES * V_VECTORS, sign);
-      continue;
+    for (; b->joined && n + V_LANES <= b->columns; n += V_LANES) {
+      NAME(split)(re + n, im + n, from + b->column[0] + n, sign);
     }
-    for (int64_t j = 0; j < b->columns; j++) {
+    for (int64_t j = n; j < b->columns; j++) {
       re[j] = from[b->column[j]].re;
       im[j] = sign * from[b->column[j]].im;
     }
@@ -155,13 +154,13 @@ static void NAME(sum)(void *block, const packed_panels *p, int64_t rows, int64_t
   }
 }
 
-INLINE void NAME(store_row)(NAME(pair) * to, const REAL *re, const REAL *im, const int64_t n,
-                            REAL sign, const bool add)
+INLINE void NAME(store_lanes)(NAME(pair) * to, const REAL *re, const REAL *im, REAL sign, bool add)
 {
-  for (int64_t j = 0; j < n; j++) {
-    to[j].re = (add ? to[j].re : 0) + re[j];
-    to[j].im = (add ? to[j].im : 0) + sign * im[j];
-  }
+  const V x = V_LOAD(re), y = V_MUL(V_SET(sign), V_LOAD(im));
+  REAL *lo = &to->re, *hi = &to[V_LANES / 2].re;
+
+  V_STORE(lo, V_ADD(add ? V_LOAD(lo) : V_ZERO, NAME(planar_lo)(x, y)));
+  V_STORE(hi, V_ADD(add ? V_LOAD(hi) : V_ZERO, NAME(planar_hi)(x, y)));
 }
 
 static void NAME(store)(const packed_to *c, const void *block, int64_t width)
@@ -173,17 +172,16 @@ static void NAME(store)(const packed_to *c, const void *block, int64_t width)
     NAME(pair) *to = (NAME(pair) *)c->to + c->row[i];
     const REAL *im = re + width;
 
-    if (c->joined && c->columns == V_LANES * V_VECTORS) {
-      to += c->column[0];
-      if (c->add) {
-        NAME(store_row)(to, re, im, V_LANES * V_VECTORS, sign, true);
-      } else {
-        NAME(store_row)(to, re, im, V_LANES * V_VECTORS, sign, false);
-      }
-      continue;
+    int64_t j = 0;
+
+    for (; c->joined && j + V_LANES <= c->columns; j += V_LANES) {
+      NAME(store_lanes)(to + c->column[0] + j, re + j, im + j, sign, c->add);
     }
-    for (int64_t j = 0; j < c->columns; j++) {
-      NAME(store_row)(to + c->column[j], re + j, im + j, 1, sign, c->add);
+    for (; j < c->columns; j++) {
+      NAME(pair) *one = to + c->column[j];
+
+      one->re = (c->add ? one->re : 0) + re[j];
+      one->im = (c->add ? one->im : 0) + sign * im[j];
     }
   }
 }
@@ -203,6 +201,8 @@ const packed_kernels TABLE = {
 #undef V
 #undef V_ZERO
 #undef V_SET
+#undef V_ADD
+#undef V_MUL
 #undef V_FMA
 #undef V_FNMA
 #undef V_LOAD
