@@ -56,3 +56,10 @@ def restructured(**sizes):
         rows = left[:, :, : ne - w].reshape(na, -1, nb * nd * no)
         sigma[:, :, w:] += (rows @ right[w]).reshape(na, nk, ne - w, no, no)
     return np.ascontiguousarray(sigma.transpose(1, 2, 0, 3, 4)), dh, g, d, neighbours
+
+
+def product(n):
+    """Of two n x n matrices."""
+    if n not in made:
+        made[n] = np.random.default_rng(1).random((2, n, n)) * (1 + 2j)
+    return made[n][0] @ made[n][1]

@@ -131,7 +131,8 @@ static void build(problem *p, cutting way)
     neighbours[k] = (int32_t)neighbour(k / NB, k % NB);
   }
   const weir_tensor t = weir_tensor_wrap(neighbours, WEIR_I32, 2, (const int64_t[]){NA, NB});
-  const weir_value sigma = self_energy_add(p->g, extent, weir_constant(p->g, &t), "Sigma");
+  const weir_value sigma =
+      self_energy_add(p->g, extent, SELF_ENERGY_PRODUCTS, weir_constant(p->g, &t), "Sigma");
   const weir_node *node = weir_graph_node(p->g, sigma.node);
   const weir_value green = weir_array_value(p->g, node->in[SELF_ENERGY_G]);
   const weir_value dh = weir_array_value(p->g, node->in[SELF_ENERGY_DH_I]);

@@ -50,7 +50,7 @@ static weir_graph *self_energy(weir_value *sigma)
   }
   const weir_tensor t = weir_tensor_wrap(neighbours, WEIR_I32, 2, (const int64_t[]){NA, NB});
 
-  *sigma = self_energy_add(g, extent, weir_constant(g, &t), "y");
+  *sigma = self_energy_add(g, extent, SELF_ENERGY_PRODUCTS, weir_constant(g, &t), "y");
   return g;
 }
 

@@ -73,8 +73,27 @@ static inline void self_energy_operands(weir_access *a, const int64_t *extent)
       (weir_index){.gather = SELF_ENERGY_NEIGHBOURS + 1, .gather_lo = 0, .gather_hi = extent[A]};
 }
 
+/* Which factors stand together as written: those of two products of matrices, or nabla H G nabla H
+ * before D, a scalar, is multiplied (convolution form). */
+typedef enum self_energy_order { SELF_ENERGY_PRODUCTS, SELF_ENERGY_CONVOLUTION } self_energy_order;
+
+static inline int32_t self_energy_value(weir_body *b, self_energy_order order)
+{
+  const int32_t g = weir_body_load(b, SELF_ENERGY_G, WEIR_C128);
+  const int32_t left = weir_body_load(b, SELF_ENERGY_DH_I, WEIR_C128);
+  const int32_t right = weir_body_load(b, SELF_ENERGY_DH_J, WEIR_C128);
+  const int32_t d = weir_body_load(b, SELF_ENERGY_D, WEIR_C128);
+  const int32_t first = weir_body_binary(b, WEIR_CODE_MUL, g, left);
+
+  if (order == SELF_ENERGY_CONVOLUTION) {
+    return weir_body_binary(b, WEIR_CODE_MUL, weir_body_binary(b, WEIR_CODE_MUL, first, right), d);
+  }
+  return weir_body_binary(b, WEIR_CODE_MUL, first, weir_body_binary(b, WEIR_CODE_MUL, right, d));
+}
+
 /* The whole sum as one access; extent: of every iteration dimension. The caller frees it. */
-static inline void self_energy_access(const int64_t *extent, weir_access *a)
+static inline void self_energy_access(const int64_t *extent, self_energy_order order,
+                                      weir_access *a)
 {
   weir_access_init(a);
   for (int k = 0; k < SELF_ENERGY_DIMS; k++) {
@@ -83,14 +102,7 @@ static inline void self_energy_access(const int64_t *extent, weir_access *a)
   assert_ok(weir_access_resize(a, 5, 1, 0));
   a->n_values = 1;
   self_energy_operands(a, extent);
-  const int32_t g = weir_body_load(&a->body, SELF_ENERGY_G, WEIR_C128);
-  const int32_t left = weir_body_load(&a->body, SELF_ENERGY_DH_I, WEIR_C128);
-  const int32_t right = weir_body_load(&a->body, SELF_ENERGY_DH_J, WEIR_C128);
-  const int32_t d = weir_body_load(&a->body, SELF_ENERGY_D, WEIR_C128);
-  const int32_t first = weir_body_binary(&a->body, WEIR_CODE_MUL, g, left);
-  const int32_t second = weir_body_binary(&a->body, WEIR_CODE_MUL, right, d);
-
-  a->value[0] = weir_body_binary(&a->body, WEIR_CODE_MUL, first, second);
+  a->value[0] = self_energy_value(&a->body, order);
   a->combine = WEIR_COMBINE_SUM;
   a->accumulator = WEIR_C128;
 }
@@ -108,12 +120,13 @@ static inline weir_value self_energy_input(weir_graph *g, const weir_access *a, 
 
 /* Adds inputs "G", "dH" and "D", the node, and its result of that name, which is returned. */
 static inline weir_value self_energy_add(weir_graph *g, const int64_t *extent,
-                                         weir_value neighbours, const char *name)
+                                         self_energy_order order, weir_value neighbours,
+                                         const char *name)
 {
   static const weir_op_desc op = {.name = "self_energy"};
   weir_access a;
 
-  self_energy_access(extent, &a);
+  self_energy_access(extent, order, &a);
   const weir_value green = self_energy_input(g, &a, "G", SELF_ENERGY_G);
   const weir_value dh = self_energy_input(g, &a, "dH", SELF_ENERGY_DH_I);
   const weir_value d = self_energy_input(g, &a, "D", SELF_ENERGY_D);
