@@ -215,14 +215,19 @@ static void heights_become_geopotentials_on_request(void **state)
   refused_as(&names, "Z3: data.names.rename makes it z, and its units 'K'");
 }
 
-static void spreads_are_stretched_and_not_moved(void **state)
+static void spreads_are_stretched_and_never_moved(void **state)
 {
   (void)state;
   grid("hPa");
   say(variable("t2m", "tyx", "degC", NULL, 0), "cell_methods", "realization: standard_deviation");
   wx_archive *a = opened_as(NULL);
 
-  assert_near(first_value(a, "2t_spread", "K"), 3, 0);
+  assert_near(first_value(a, "2t_spread", "degC"), 3, 0); /* is no unit of a difference */
+  wx_archive_close(&a);
+  grid("hPa");
+  say(variable("msl", "tyx", "hPa", NULL, 0), "cell_methods", "realization: standard_deviation");
+  a = opened_as(NULL);
+  assert_near(first_value(a, "msl_spread", "Pa"), 300, 0);
   wx_archive_close(&a);
 }
 
@@ -305,7 +310,7 @@ int main(void)
       cmocka_unit_test(units_are_converted_by_what_files_state),
       cmocka_unit_test(geopotential_and_its_height_are_told_apart),
       cmocka_unit_test(heights_become_geopotentials_on_request),
-      cmocka_unit_test(spreads_are_stretched_and_not_moved),
+      cmocka_unit_test(spreads_are_stretched_and_never_moved),
       cmocka_unit_test(levels_and_names_may_be_stated),
       cmocka_unit_test(patterns_are_the_files_that_match),
   };

@@ -436,13 +436,12 @@ static const row *of_param(int64_t param)
 /* Sets the units to those of the row. False: there is no conversion. */
 static bool convert_to(const row *r, wx_quantity *q, wx_conversion *out)
 {
-  if (!convert(q->units, r->units, out)) {
+  if (!convert(q->units, r->units, out) || (q->product == WX_PRODUCT_SPREAD && out->offset != 0)) {
     return false;
   }
   if (!wx_quantity_same_units(q->units, r->units)) {
     (void)snprintf(q->units, sizeof q->units, "%s", r->units);
   }
-  out->offset = q->product == WX_PRODUCT_SPREAD ? 0 : out->offset;
   return true;
 }
 

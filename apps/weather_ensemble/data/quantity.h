@@ -71,9 +71,9 @@ typedef struct wx_conversion {
   double scale, offset;
 } wx_conversion;
 /* From the units of a file, spelt as above, to those that the tables give a known quantity: K of
- * degC, Pa of hPa, m of mm; q->units is set to these. A standard deviation has no offset. Scale 1,
- * offset 0 where the units are those already, or nothing is known of the quantity or of its units,
- * which then stay. */
+ * degC, Pa of hPa, m of mm; q->units is set to these. A standard deviation in degC stays: that is
+ * no unit of a difference. Scale 1, offset 0 where the units are those already, or nothing is known
+ * of the quantity or of its units, which then stay. */
 wx_conversion wx_quantity_convert(wx_quantity *q);
 /* Makes q the quantity of this short name: geopotential of a geopotential height by standard
  * gravity, 9.80665 m s-2, and the other way, else by the units as above. Values of a name that is

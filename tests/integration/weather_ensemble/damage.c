@@ -140,23 +140,23 @@ static void files_that_do_not_go_together_are_refused(void **state)
 {
   const char *const a = make("a.nc", &usual);
   const char *const north = make("n.nc", &(what){13, MEMBERS, STARTS, 61, "K", {24, 48}});
-  const char *const celsius = make("c.nc", &(what){13, MEMBERS, STARTS, 60, "degC", {24, 48}});
+  const char *const fahrenheit = make("c.nc", &(what){13, MEMBERS, STARTS, 60, "degF", {24, 48}});
   const char *const fewer = make("f.nc", &(what){13, 2, STARTS, 60, "K", {24, 48}});
   const char *const gap = make("g.nc", &(what){13, MEMBERS, STARTS, 60, "K", {24, 72}});
   const char *const truth = make("t.nc", &(what){11, 1, 4, 61, "K", {0, 0}});
-  const char *const warm = make("w.nc", &(what){11, 1, 4, 60, "degC", {0, 0}});
+  const char *const warm = make("w.nc", &(what){11, 1, 4, 60, "degF", {0, 0}});
   const char *const many = make("m.nc", &(what){11, 2, 4, 60, "K", {0, 0}});
 
   (void)state;
   refused("prepare", of(both(a, north), ""), 3, "is on another grid", north);
   refused("eval", of(both(a, north), truth), 3, "is on another grid", north);
-  refused("prepare", of(both(a, celsius), ""), 3, "'degC'", celsius);
+  refused("prepare", of(both(a, fahrenheit), ""), 3, "'degF'", fahrenheit);
   refused("prepare", of(both(a, a), ""), 3, "is there twice", "leave one out");
   refused("prepare", of(both(a, fewer), ""), 3, "member 2", "import.incomplete");
   refused("prepare", of(both(a, gap), ""), 3, "lead 72 h", "import.incomplete");
   refused("prepare", of(a, truth), 3, "not on the same grid", truth);
   refused("prepare", of(a, many), 3, "a truth has one", many);
-  refused("prepare", of(a, warm), 3, "'degC'", "convert");
+  refused("prepare", of(a, warm), 3, "'degF'", "convert");
 }
 
 static void what_is_no_file_is_refused(void **state)

@@ -392,9 +392,9 @@ class Times(unittest.TestCase):
                      "before 1582-10-15")
 
     def test_units_of_forecast_and_truth(self):
-        """None is converted, and none taken for granted, in any command that compares."""
+        """Those that are not known are not converted, and none is taken for granted, in any command that compares."""
         truth = grib("warm_truth.grib")
-        for units in ("degC", "Celsius", ""):
+        for units in ("degF", "degrees", ""):
             kelvin = {"standard_name": "air_temperature", "GRIB_paramId": 167} | ({"units": units} if units else {})
             forecast = self.temperature("f.nc", kelvin=kelvin)
             self.refused(forecast, truth, f"'{units}'", "'K'", "convert one, or state its units")
