@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# setup.sh [core|test|bench] - makes sure that what Weir needs is installed. Quick when it is.
+# setup.sh [core|test|bench|peers] - makes sure that what Weir needs is installed. Quick when it is.
 #
 #   core   to build and run (the default)
 #   test   also what the tests, the style checks and the fuzzers need
 #   bench  core, and the programs that measurements compare with
+#   peers  bench, and into build/peers those that Debian has not (DaCe); rows against them are
+#          left out without
 #
 # Installs with apt where it can (root, or sudo without a password); otherwise prints what to install
 # and stops with status 2. What counts is whether a thing works, not where it came from: a compiler of
@@ -72,9 +74,9 @@ packages=("${core_packages[@]}")
 case "${1:-core}" in
 core) ;;
 test) packages+=("${test_packages[@]}" "${bench_packages[@]}") ;;
-bench) packages+=("${bench_packages[@]}") ;;
+bench | peers) packages+=("${bench_packages[@]}") ;;
 *)
-  echo "setup: unknown profile '$1' (core, test, bench)" >&2
+  echo "setup: unknown profile '$1' (core, test, bench, peers)" >&2
   exit 2
   ;;
 esac
@@ -88,6 +90,16 @@ find_missing() {
     $probe || missing+=("$name")
   done
 }
+
+# With a newer NetworkX DaCe 1.0.2 fails in its analysis of loops.
+install_peers() {
+  local folder
+  folder=$(dirname "$0")/../build/peers
+  [ ! -d "$folder/dace" ] || return 0
+  echo "setup: installing dace 1.0.2 into build/peers" >&2
+  /usr/bin/python3 -m pip install --quiet --target "$folder" dace==1.0.2 'networkx<3' >&2
+}
+[ "${1:-core}" != peers ] || install_peers
 
 find_missing
 [ ${#missing[@]} -gt 0 ] || exit 0

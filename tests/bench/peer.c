@@ -37,6 +37,17 @@ int peer_ready(const char *module, const char *package)
   return 0;
 }
 
+int peer_has(const char *module)
+{
+  char command[TEXT];
+
+  (void)snprintf(command, sizeof command,
+                 PYTHON
+                 " -c 'import sys; sys.path.append(\"%s/build/peers\"); import %s' >/dev/null 2>&1",
+                 WEIR_SOURCE_DIR, module);
+  return system(command) == 0;
+}
+
 static void write_input(const char *folder, const peer_input *in)
 {
   char path[TEXT];

@@ -26,6 +26,8 @@ typedef struct peer_result {
 /* Whether /usr/bin/python3 has numpy and that module; if not, says so on stderr, and which Debian
  * package has it. */
 int peer_ready(const char *module, const char *package);
+/* Whether it has that module, or build/peers has (workflows/setup.sh peers). */
+int peer_has(const char *module);
 /* Calls `function` of tests/bench/`script` with the inputs and `arguments` ("window=60 method=1",
  * numbers; NULL: none) on that many threads, `runs` times after one that is not timed. Exits with 8
  * when it fails. The result is the caller's: peer_free. */

@@ -1,6 +1,6 @@
 /* sse_npbench.c - the kernel scattering_self_energies of npbench as one node of a graph, and what
  * the passes make of it, against NumPy: its loop as npbench describes it, and large products of
- * matrices.
+ * matrices; and against DaCe where it is installed.
  *
  * Every size is checked first: the sum of Sigma against the published one, each element against the
  * loop. With the argument `recipe` the program prints what every step changes: seconds, flops,
@@ -149,7 +149,7 @@ static void must_agree(const problem *p, const step *s, const peer_result *peer)
   }
 }
 
-static peer_result numpy(const size *z, const char *function, int runs)
+static peer_result peer_of(const size *z, const char *script, const char *function, int runs)
 {
   char arguments[160];
 
@@ -157,7 +157,12 @@ static peer_result numpy(const size *z, const char *function, int runs)
                  "nk=%lld ne=%lld nq=%lld nw=%lld nd=%lld na=%lld nb=%lld no=%lld",
                  (long long)z->nk, (long long)z->ne, (long long)z->nq, (long long)z->nw,
                  (long long)z->nd, (long long)z->na, (long long)z->nb, (long long)z->no);
-  return peer_run("sse_npbench.py", function, arguments, runs, 1, NULL, 0);
+  return peer_run(script, function, arguments, runs, 1, NULL, 0);
+}
+
+static peer_result numpy(const size *z, const char *function, int runs)
+{
+  return peer_of(z, "sse_npbench.py", function, runs);
 }
 
 static double seconds_of(problem *p, const step *s, const peer_result *peer)
@@ -300,6 +305,23 @@ static void compare_steps(problem *p, const peer_result *peer, double *seconds)
   }
 }
 
+/* npbench's formulation, optimised by DaCe; its result is held against the loop's. */
+static void compare_dace(const problem *p, const double *seconds)
+{
+  if (!peer_has("dace")) {
+    fprintf(stderr, "sse_npbench: no rows against DaCe: workflows/setup.sh peers installs it\n");
+    return;
+  }
+  peer_result dace = peer_of(p->of, "sse_dace.py", "optimised", LOOP_RUNS);
+
+  must_agree(p, &steps[RESTRUCTURED], &dace);
+  bench_row("npbench self-energy: same products", "DaCe", dace.seconds * 1e3,
+            seconds[PRODUCTS] * 1e3, "ms", 0, 1.2);
+  bench_row("npbench self-energy: restructured", "DaCe", dace.seconds * 1e3,
+            seconds[RESTRUCTURED] * 1e3, "ms", 0, 1.2);
+  peer_free(&dace);
+}
+
 static void compare(const size *z)
 {
   peer_result loop = numpy(z, "loop", LOOP_RUNS), large = numpy(z, "restructured", PEER_RUNS);
@@ -313,6 +335,7 @@ static void compare(const size *z)
             seconds[RESTRUCTURED] * 1e3, "ms", 0, 5);
   bench_row("npbench self-energy: restructured", "NumPy loop", loop.seconds * 1e3,
             seconds[RESTRUCTURED] * 1e3, "ms", 0, 500);
+  compare_dace(&p, seconds);
   weir_tensor_fini(&p.sigma);
   peer_free(&loop);
   peer_free(&large);
