@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/weir_clock.h"
+#include "device/weir_parallel.h"
 #include "exec/draw_product.h"
 #include "ops/contract/weir_contract.h"
 #include "pass/fission/self_energy_node.h"
@@ -39,7 +40,8 @@ static double flops_of(const weir_graph *g)
   return flops;
 }
 
-static weir_graph *self_energy(weir_value *sigma)
+static weir_graph *self_energy_of(const int64_t *extents, self_energy_order order,
+                                  weir_value *sigma)
 {
   int32_t neighbours[NA * NB];
   weir_graph *g;
@@ -50,8 +52,13 @@ static weir_graph *self_energy(weir_value *sigma)
   }
   const weir_tensor t = weir_tensor_wrap(neighbours, WEIR_I32, 2, (const int64_t[]){NA, NB});
 
-  *sigma = self_energy_add(g, extent, SELF_ENERGY_PRODUCTS, weir_constant(g, &t), "y");
+  *sigma = self_energy_add(g, extents, order, weir_constant(g, &t), "y");
   return g;
+}
+
+static weir_graph *self_energy(weir_value *sigma)
+{
+  return self_energy_of(extent, SELF_ENERGY_PRODUCTS, sigma);
 }
 
 /* Elements of the largest temporary. */
@@ -96,6 +103,25 @@ static void a_self_energy_is_split_as_the_papers_do(void **state)
     assert_true(same_numbers(g, sigma, (drawn_passes){(weir_fission)mode, false}));
     weir_graph_destroy(&g);
   }
+}
+
+/* D last: what is multiplied by it is read at E - w, which a kernel of its own sums. */
+static void a_convolution_form_slides_over_energies(void **state)
+{
+  static const int64_t longer[SELF_ENERGY_DIMS] = {2, 24, NA, 3, 3, 2, 6, NB, ND, ND, 3, 3};
+  const drawn_passes passes = {WEIR_FISSION_HOIST, true};
+  weir_value sigma;
+  weir_graph *g = self_energy_of(longer, SELF_ENERGY_CONVOLUTION, &sigma);
+  weir_plan *plan = drawn_plan(g, passes);
+  bool slides = false;
+
+  for (int32_t k = 0; k < weir_plan_groups(plan); k++) {
+    slides = slides || strcmp(weir_plan_group(plan, k).kernel, "contract.sliding") == 0;
+  }
+  assert_int_equal(slides, weir_cpu_get()->avx2 && weir_cpu_get()->fma);
+  weir_plan_destroy(&plan);
+  assert_true(same_numbers(g, sigma, passes));
+  weir_graph_destroy(&g);
 }
 
 /* y[k, e] = sum over q, w, r of g[k - q, e - w, r] h[r] d[q, w]: the momenta wrap. */
@@ -321,6 +347,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_self_energy_is_split_as_the_papers_do),
+      cmocka_unit_test(a_convolution_form_slides_over_energies),
       cmocka_unit_test(what_wraps_is_made_once),
       cmocka_unit_test(infinite_factors_of_dropped_iterations_do_not_count),
       cmocka_unit_test(branches_come_apart),
