@@ -37,10 +37,12 @@ static const size orbitals[] = {
     {"12 orbitals", 2, 32, 2, 8, 3, 4, 4, 12, 0, 0},
     {"24 orbitals", 2, 32, 2, 8, 3, 4, 4, 24, 0, 0},
 };
-/* The same with more frequencies, of which each element of G serves as many sums. */
+/* More frequencies, of which each element of G serves as many sums: all atoms at once, or one pair,
+ * whose arrays stay in cache. */
 static const size frequencies[] = {
     {"10 orbitals 24 frequencies", 2, 64, 2, 24, 3, 4, 4, 10, 0, 0},
-    {"12 orbitals 24 frequencies", 2, 64, 2, 24, 3, 4, 4, 12, 0, 0},
+    {"one pair 10 orbitals 70 frequencies", 2, 256, 2, 70, 3, 1, 1, 10, 0, 0},
+    {"one pair 12 orbitals 70 frequencies", 2, 256, 2, 70, 3, 1, 1, 12, 0, 0},
 };
 /* From so many orbitals on the goal is a share of the rate of zgemm. */
 enum { LARGE = 24, ZGEMM = 256 };
