@@ -55,7 +55,7 @@ static void multiply(product *p, weir_products products, bool scaled)
   weir_graph *g = graph_of(p, &v);
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.products = products;
+  cfg.products = (int)products;
   cfg.scale_products = scaled;
   cfg.verify = 1;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &plan));
