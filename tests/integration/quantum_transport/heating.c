@@ -22,7 +22,7 @@ enum { COLUMNS = 12, CURRENT = 2, ELECTRONS, SCATTERED = 8, POWER, TEMPERATURE, 
 /* Skips where the program says that its build has no PETSc. */
 static void need_petsc(void)
 {
-  const int status = program("run " ONE "--out %s", in_scratch("try"));
+  const int status = program("run " ONE "--set scattering.kind=none --out %s", in_scratch("try"));
 
   if (status == 7) {
     assert_non_null(strstr(printed(), "this build has no PETSc"));
@@ -82,16 +82,18 @@ static void both_orders_find_the_same_potential(void **state)
   for (int i = 0; i < 2; i++) {
     const char *order = i == 0 ? "outside" : "inside";
 
-    assert_int_equal(
-        program("run " ONE EXACT "--set scattering.poisson=%s --out %s", order, in_scratch(order)),
-        0);
+    assert_int_equal(program("run " ONE EXACT "--set scattering.poisson=%s --out %s", order,
+                             in_scratch("%s", order)),
+                     0);
     assert_int_equal(read_row(order, row[i]), COLUMNS);
     point[i] = read_point(order, &count);
-    assert_near(event_number(in_scratch(order), "bias_scattering", "current_A") / row[i][SCATTERED],
+    assert_near(event_number(in_scratch("%s", order), "bias_scattering", "current_A") /
+                    row[i][SCATTERED],
                 1, 1e-12);
     /* the loop that follows in the last potential */
-    assert_near(event_number(in_scratch(order), "scattering", "current_A") / row[i][SCATTERED], 1,
-                1e-4);
+    assert_near(event_number(in_scratch("%s", order), "scattering", "current_A") /
+                    row[i][SCATTERED],
+                1, 1e-4);
   }
   check_close(row[0], row[1], CURRENT, ELECTRONS + 1, 1e-5);
   check_close(row[0], row[1], SCATTERED, ITERATIONS, 1e-5);

@@ -137,9 +137,9 @@ static void a_killed_iteration_is_resumed_to_the_same_bits(void **state)
     const char *name = i == 0 ? "killed" : "stopped";
 
     assert_int_equal(
-        program("run " SLOWLY "--set scattering.mixing=0.2 --out %s", in_scratch(name)), 2);
+        program("run " SLOWLY "--set scattering.mixing=0.2 --out %s", in_scratch("%s", name)), 2);
     assert_non_null(strstr(printed(), "a checkpoint of a run with other options of scattering"));
-    assert_int_equal(program("run " SLOWLY "--out %s", in_scratch(name)), 0);
+    assert_int_equal(program("run " SLOWLY "--out %s", in_scratch("%s", name)), 0);
     assert_non_null(strstr(printed(), "resumed after iteration "));
     assert_true(
         same_contents(in_scratch("whole/scattering.csv"), in_scratch("%s/scattering.csv", name)));
