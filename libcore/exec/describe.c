@@ -5,6 +5,7 @@
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
 #include "base/weir_integer.h"
+#include "exec/backend.h"
 #include "exec/ranks_priv.h"
 #include "pass/derive/weir_derive.h"
 
@@ -140,6 +141,7 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t number)
                          .saved_bytes = from->saved_bytes};
 
   r.kernel = from->kernel != NULL     ? from->kernel->name
+             : group->on_device       ? weir_device_name(p->backend->device)
              : anchor->engine != NULL ? anchor->engine->name
                                       : "call";
   r.predicted_s = r.bytes / p->bandwidth > r.flops / p->flop_rate ? r.bytes / p->bandwidth
@@ -242,6 +244,9 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   }
   if (p->spread != NULL) {
     exec_ranks_print(p, out);
+  }
+  if (p->backend != NULL) {
+    exec_backend_print(p, out);
   }
   fprintf(out, "== memory\n");
   exec_budget_print(p, out);

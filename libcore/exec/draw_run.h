@@ -156,6 +156,7 @@ typedef struct draw_way {
   const char *kernel;   /* exec.kernel, NULL: auto   */
   const char *skip;     /* exec.skip, NULL: nothing  */
   int64_t least_format; /* exec.least_format, 0: default */
+  const char *device;   /* exec.device, NULL: cpu    */
 } draw_way;
 
 /* Plans and runs; *groups, if not NULL, receives the number of groups. */
@@ -175,6 +176,7 @@ static inline weir_status draw_run(const draw_graph *d, const draw_way *way, int
   cfg.skip = way->skip != NULL ? way->skip : cfg.skip;
   cfg.least_format = way->least_format > 0 ? way->least_format : cfg.least_format;
   cfg.kernel = way->kernel != NULL ? way->kernel : cfg.kernel;
+  cfg.device = way->device != NULL ? way->device : cfg.device;
   *o = (draw_outcome){NULL, 0, 0};
   WEIR_TRY_GOTO(weir_plan_create(d->g, NULL,
                                  &(weir_plan_opts){.exec = &cfg,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
+#include "exec/backend.h"
 
 int32_t exec_find_input(const weir_plan *p, const char *name)
 {
@@ -35,7 +36,9 @@ static void unbind_results(weir_plan *p)
     const weir_array *array = weir_graph_get_array(p->g, a);
 
     if (array->output != NULL && array->kind == WEIR_ARRAY_TEMPORARY) {
-      p->arrays[a].view.data = p->schedule.offset[a] >= 0 ? p->arena + p->schedule.offset[a] : NULL;
+      p->arrays[a].view.data = p->backend != NULL           ? exec_backend_home(p, a)
+                               : p->schedule.offset[a] >= 0 ? p->arena + p->schedule.offset[a]
+                                                            : NULL;
     }
   }
 }
@@ -143,6 +146,9 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
     WEIR_TRY_GOTO(bind(p, &bindings[i]), out);
   }
   WEIR_TRY_GOTO(check_bound(p), out);
+  if (p->backend != NULL) {
+    exec_backend_begin(p);
+  }
   for (int32_t i = 0; i < p->n_groups; i++) {
     exec_group *group = &p->groups[i];
     const weir_box box = exec_anchor_box(group, 0, 0);
@@ -155,6 +161,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
       }
     }
   }
+  WEIR_TRY_GOTO(p->backend != NULL ? exec_backend_end(p) : WEIR_OK, out);
   copy_sources(p, bindings, n);
   update_stored(p);
   p->runs++;
@@ -166,6 +173,9 @@ out:
     if (a >= 0) {
       p->arrays[a].bound = false;
     }
+  }
+  if (status != WEIR_OK && p->backend != NULL) {
+    exec_backend_drain(p);
   }
   if (status != WEIR_OK && p->spread != NULL) { /* others wait for what this rank does not send */
     status = weir_comm_abort(p->spread->comm, status);

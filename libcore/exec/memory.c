@@ -325,8 +325,10 @@ static weir_status place_arrays(weir_plan *p)
     keep[a] = p->arrays[a].time >= 0 || (p->streaming && array->output != NULL);
   }
   WEIR_TRY_GOTO(weir_schedule_make(p->g, bytes, keep, &p->schedule), out);
-  WEIR_TRY_GOTO(exec_memory_hold(p, p->schedule.arena_bytes + 64, &memory), out);
-  p->arena = memory;
+  if (p->backend == NULL) { /* else it is the device's */
+    WEIR_TRY_GOTO(exec_memory_hold(p, p->schedule.arena_bytes + 64, &memory), out);
+    p->arena = memory;
+  }
   for (int32_t a = 0; a < p->n_arrays && p->arena != NULL; a++) {
     if (p->schedule.offset[a] >= 0) {
       p->arrays[a].view.data = p->arena + p->schedule.offset[a];
@@ -401,7 +403,9 @@ weir_status exec_memory_make(weir_plan *p)
   WEIR_TRY(bind_sources(p));
   WEIR_TRY(keep_aside(p));
   for (int32_t i = 0; i < p->n_groups; i++) {
-    WEIR_TRY(size_locals(p, &p->groups[i]));
+    if (!p->groups[i].on_device) {
+      WEIR_TRY(size_locals(p, &p->groups[i]));
+    }
     WEIR_TRY(make_cells(p, &p->groups[i]));
     p->scratch_bytes =
         p->groups[i].scratch > p->scratch_bytes ? p->groups[i].scratch : p->scratch_bytes;

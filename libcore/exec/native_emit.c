@@ -149,8 +149,7 @@ static void put_accumulators(const native_form *f, native_text *t, const char *f
   }
 }
 
-/* a<c>[j] = neutral element. */
-static void put_neutral(const native_form *f, native_text *t, const char *j)
+void native_put_neutral(const native_form *f, native_text *t, const char *j)
 {
   const char *acc = name(f->access->accumulator);
 
@@ -206,7 +205,7 @@ void native_put_monoid(const native_form *f, native_text *t)
   native_put(t, "(char *const *acc, int64_t n)\n{\n");
   put_accumulators(f, t, "acc", "a");
   native_put(t, "  for (int64_t j = 0; j < n; j++) {\n");
-  put_neutral(f, t, "j");
+  native_put_neutral(f, t, "j");
   native_put(t, "  }\n}\nstatic void merge_");
   put_monoid_name(f, t);
   native_put(t, "(char *const *acc, char *const *with, int64_t n)\n{\n");
@@ -300,12 +299,12 @@ static void put_small(const native_writer *any, int32_t k)
     native_put(t, "    %s a%d[%d];\n", native_type(f->component[c]), c,
                f->small < 1 ? 1 : f->small);
   }
-  put_neutral(f, t, "0");
+  native_put_neutral(f, t, "0");
   for (int r = 0; r < f->small; r++) {
     snprintf(left, sizeof left, "%d", r);
     native_put(t, "    {\n");
     put_pointers(w, r, true);
-    put_neutral(f, t, left);
+    native_put_neutral(f, t, left);
     native_put_loads(w);
     native_put_body(w);
     native_put_step(w, "a", left, left);

@@ -115,6 +115,8 @@ void native_put_skip(const native_writer *w);
 /* native_emit.c: an iteration goes into partial result j, made of the one in arrays <from>0..; `at`
  * is its reduced position. */
 void native_put_step(const native_writer *w, const char *from, const char *j, const char *at);
+/* a<c>[j] = neutral element. */
+void native_put_neutral(const native_form *f, native_text *t, const char *j);
 /* a[left] = merge(a[left], from[right]). */
 void native_put_merge(const native_form *f, native_text *t, const char *left, const char *from,
                       const char *right);

@@ -4,6 +4,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "device/weir_parallel.h"
+#include "exec/backend.h"
 
 #define MAX_THREADS 64
 
@@ -63,6 +64,9 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_REAL(
         weir_exec_cfg, spin, WEIR_THREADS_SPIN, 0, 0.01, "s",
         "how long a thread without work polls for some before it sleeps; 0: it does not poll"),
+    WEIR_OPT_STRING(weir_exec_cfg, device, "cpu",
+                    "device that runs the plan: cpu, or another that `--version` lists; groups "
+                    "that it does not take are calls of the host, for which the plan copies"),
     {.kind = WEIR_OPT_KIND_PATH,
      .key = "machine",
      .alias = "peaks",
@@ -275,7 +279,8 @@ static int32_t collect(const weir_plan *p, const weir_loop **loops, exec_loop **
     for (int32_t k = 0; k < p->groups[i].n_loops; k++) {
       exec_loop *loop = &p->groups[i].loops[k];
 
-      if (loop->loop->access.maker == WEIR_MADE_BY_BODY && !loop->loop->claimed) {
+      if (loop->loop->access.maker == WEIR_MADE_BY_BODY && !loop->loop->claimed &&
+          !p->groups[i].on_device) {
         if (loops != NULL) {
           loops[n] = loop->loop;
           where[n] = loop;
@@ -481,6 +486,7 @@ weir_pass_opts exec_pass_opts(const weir_plan *p)
   weir_pass_opts opts = passes_of(&p->cfg, p->bandwidth, p->flop_rate);
 
   opts.parts = p->memory.parts;
+  opts.kernels = p->backend != NULL ? p->backend->own : opts.kernels;
   return opts;
 }
 
@@ -508,12 +514,18 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
       }
     }
   }
+  WEIR_TRY(exec_backend_claim(p));
   WEIR_TRY(prepare_kernels(p));
   exec_lap_end(p, "kernels");
   WEIR_TRY(exec_memory_make(p));
   WEIR_TRY(exec_budget_check(p));
   order_groups(p);
+  WEIR_TRY(exec_backend_memory(p));
   exec_lap_end(p, "schedule");
+  WEIR_TRY(exec_backend_prepare(p));
+  if (p->backend != NULL) {
+    exec_backend_count(p);
+  }
   WEIR_TRY(choose_engine(p));
   exec_lap_end(p, "compile");
   WEIR_TRY(place_kernels(p));
@@ -567,6 +579,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
   if (comm != NULL) {
     WEIR_TRY_GOTO(spread_out(p, opts->spread), fail);
   }
+  WEIR_TRY_GOTO(exec_backend_open(p), fail);
   status = make(p, opts);
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   exec_laps_tell(p);
@@ -627,6 +640,7 @@ void weir_plan_destroy(weir_plan **out)
   weir_free(&p->saved);
   weir_graph_destroy(&p->rounded);
   weir_graph_destroy(&p->g);
+  exec_backend_close(p);
   exec_ranks_close(&p->spread);
   weir_free(out);
 }

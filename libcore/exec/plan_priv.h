@@ -64,6 +64,7 @@ typedef struct exec_group {
   int64_t scratch;        /* bytes per thread: of the kernel, then local arrays */
   int64_t kernel_scratch; /* of the kernel                                      */
   int32_t boxed;          /* loop that the kernel makes box by box, or -1       */
+  bool on_device;         /* p->backend runs it, whole */
   bool sequential;        /* tiles run in row-major order on one thread */
   int64_t tile[WEIR_MAX_DIMS];
   void *kernel_context;
@@ -97,7 +98,8 @@ struct weir_plan {
   const weir_graph *built; /* the caller's graph, while the plan is made */
   weir_graph *rounded;     /* likewise, after a pass that rounds results; NULL: none did */
   weir_store *store;
-  exec_ranks *spread; /* NULL: not over ranks */
+  exec_ranks *spread;           /* NULL: not over ranks */
+  struct exec_backend *backend; /* NULL: the cpu */
   weir_exec_cfg cfg;
   int threads;
   weir_tier tier;

@@ -3,6 +3,7 @@
 #include "plan_priv.h"
 #include "base/weir_clock.h"
 #include "device/weir_parallel.h"
+#include "exec/backend.h"
 
 /* Seconds of computing after which messages under way are looked after once more: long ones travel
  * in fragments that both ranks have to take from each other. */
@@ -354,7 +355,13 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
   const double start = p->cfg.explain ? weir_clock() : 0;
   weir_status status = WEIR_OK;
 
+  if (p->backend != NULL) {
+    WEIR_TRY(exec_backend_bring(p, group));
+  }
   WEIR_TRY(check_group_gathers(p, group, box));
+  if (group->on_device) {
+    return exec_backend_run(p, group);
+  }
   for (int d = 0; d < box->rank; d++) {
     const int64_t extent = box->hi[d] - box->lo[d];
     const int64_t tile = group->tile[d];

@@ -52,6 +52,7 @@ typedef struct weir_engine_opts {
   const char *compiler;  /* of the native engine: command, "" for cc  */
   const char *cache_dir; /* of its objects: "" for the user's default */
   int threads;           /* that may call run at one time             */
+  void *backend;         /* of loops for a device: exec_backend       */
 } weir_engine_opts;
 
 typedef struct weir_engine {

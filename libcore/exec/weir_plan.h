@@ -38,6 +38,7 @@ typedef struct weir_exec_cfg {
   int64_t memory;       /* most bytes of the arena, 0: no limit */
   int64_t least_format; /* bytes of arrays whose order of dimensions may change */
   double spin;          /* seconds: weir_threads_spin_set */
+  const char *device;   /* a row of the device table: weir_device_row */
   const char *machine;  /* file of machine constants, for weir_cpu_load, "": as detected */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
