@@ -211,6 +211,19 @@ static void note(exec_step *s, int32_t *n, int32_t from, int32_t array)
   s->arrays[from + (*n)++] = array;
 }
 
+/* A loop before loop n of the group writes the array. */
+static bool makes(const exec_group *group, int32_t n, int32_t array)
+{
+  for (int32_t k = 0; k < n; k++) {
+    for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
+      if (group->loops[k].loop->out[o] == array) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static weir_status make_step(const exec_group *group, exec_step *s)
 {
   int64_t most = group->n_kernel_arrays;
@@ -227,7 +240,7 @@ static weir_status make_step(const exec_group *group, exec_step *s)
     const exec_loop *loop = &group->loops[k];
 
     for (int i = 0; i < loop->loop->access.n_in; i++) {
-      if (loop->in_local[i] < 0) {
+      if (loop->in_local[i] < 0 && !makes(group, k, loop->loop->in[i])) {
         note(s, &s->n_reads, 0, loop->loop->in[i]);
       }
     }

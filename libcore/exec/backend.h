@@ -51,6 +51,7 @@ struct exec_backend {
   int64_t n_kernels, room_kernels;
   const struct weir_kernel **own; /* kernels of the table for this device, NULL at the end */
   exec_copied counted;            /* by every run */
+  bool ahead;                     /* launches were given that no copy has waited for */
   weir_status failed;             /* of a launch: engines cannot fail */
   int32_t n_steps;
 };

@@ -240,10 +240,10 @@ static void put_slab(const native_writer *w, const exec_layout *l)
              "    const int64_t slab = first + part;\n"
              "    const int64_t last = slab + 1 < INT64_C_(%" PRId64
              ") ? (slab + 1) * %d : INT64_C_(%" PRId64 ");\n"
-             "    for (int64_t r = live ? slab * %d + lane : last; r < last; r += %d) {\n"
-             "    row.at = r;\n",
+             "    for (int64_t turn = live ? slab * %d + lane : last; turn < last; turn += %d) {\n"
+             "    row.at = turn;\n",
              l->slabs, WEIR_SLAB, l->reduced, WEIR_SLAB, WEIR_LANES);
-  put_digits(w->form->access, WEIR_REDUCED, "r", l->reduced, t);
+  put_digits(w->form->access, WEIR_REDUCED, "turn", l->reduced, t);
   native_put_loads(w);
   native_put_body(w);
   native_put_step(w, "a", "0", "w->at");
@@ -316,14 +316,17 @@ void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers,
   for (int o = 0; o < f->access->n_out; o++) { /* all places go through views */
     all.plain_out[o] = false;
   }
-  const native_writer w = {.t = body, .form = &all, .border = true};
+  const native_writer w = {.t = helpers, .form = &all, .border = true};
 
   native_put_prelude(helpers);
   native_put(helpers, "typedef struct places {\n  int64_t word[%d];\n} places;\n",
              exec_places_words(f->access));
+  native_put(helpers, "static void iterate(const places p)\n{\n");
   if (f->shape == NATIVE_MAP) {
     put_map(&w, l);
   } else {
     put_reduce(&w, l);
   }
+  native_put(helpers, "}\n");
+  native_put(body, "  iterate(p);\n");
 }

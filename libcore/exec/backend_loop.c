@@ -33,7 +33,7 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
 {
   char *text = NULL;
 
-  WEIR_TRY(weir_strdup(source->body, &text));
+  WEIR_TRY(weir_strdup(source->helpers, &text));
   for (int64_t k = 0; k < b->n_kernels; k++) {
     if (strcmp(b->kernels[k].text, text) == 0) {
       weir_free(&text);

@@ -120,6 +120,13 @@ static weir_status follow(weir_device_queue *later, weir_device_event *event,
   return WEIR_OK;
 }
 
+static weir_status follow_work(struct exec_backend *b)
+{
+  WEIR_TRY(follow(b->copies, b->worked, b->work));
+  b->ahead = false;
+  return WEIR_OK;
+}
+
 /* To the device: a slot of the arena may still be read by launches that were given before. */
 static weir_status copy_up(weir_plan *p, int32_t n)
 {
@@ -136,8 +143,8 @@ static weir_status copy_up(weir_plan *p, int32_t n)
     }
     slots = slots || p->schedule.offset[a] >= 0;
   }
-  if (slots) {
-    WEIR_TRY(follow(b->copies, b->worked, b->work));
+  if (slots && b->ahead) {
+    WEIR_TRY(follow_work(b));
   }
   for (int32_t k = 0; k < n; k++) {
     const exec_side *side = &b->sides[b->moving[k]];
@@ -158,7 +165,7 @@ static weir_status copy_down(weir_plan *p, int32_t n)
   if (n == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(follow(b->copies, b->worked, b->work));
+  WEIR_TRY(follow_work(b));
   for (int32_t k = 0; k < n; k++) {
     const exec_side *side = &b->sides[b->moving[k]];
 
@@ -212,6 +219,7 @@ weir_status exec_backend_run(weir_plan *p, exec_group *group)
       out[o] = view_of(p, group, loop->out_local[o], loop->loop->out[o]);
     }
     b->failed = WEIR_OK;
+    b->ahead = true;
     loop->engine->run(loop->context, &run);
     WEIR_TRY(b->failed);
   }

@@ -131,9 +131,13 @@ static void put_bordered(const native_writer *w, int k, int d)
   native_put(t, "    if (native_outside(e%d_%d, w->in[%d].extent[%d])) {\n", k, d, k, d);
   native_put(t, "      f%d = o%d ? f%d : ", k, k, k);
   put_fill(t, w->form->access->in[k].dtype, x->border == WEIR_BORDER_VALUE ? x->fill : 0);
-  native_put(t, ";\n      h%d = o%d ? h%d : weir_i64_from_f64(", k, k, k);
-  put_constant(t, WEIR_F64, x->border == WEIR_BORDER_VALUE ? x->fill : 0, 0);
-  native_put(t, ");\n      o%d = 1;\n    }\n", k);
+  native_put(t, ";\n");
+  if (weir_dtype_is_whole(w->form->access->in[k].dtype)) {
+    native_put(t, "      h%d = o%d ? h%d : weir_i64_from_f64(", k, k, k);
+    put_constant(t, WEIR_F64, x->border == WEIR_BORDER_VALUE ? x->fill : 0, 0);
+    native_put(t, ");\n");
+  }
+  native_put(t, "      o%d = 1;\n    }\n", k);
 }
 
 /* Address of the element that the views give for indices e<k>_<d>. */
@@ -153,7 +157,8 @@ static void put_load_border(const native_writer *w, int k)
   const char *type = native_type(x->dtype);
   native_text *t = w->t;
 
-  native_put(t, "    int o%d = 0;\n    %s f%d = 0;\n    int64_t h%d = 0;\n", k, type, k, k);
+  native_put(t, "    int o%d = 0;\n    %s f%d = 0;\n", k, type, k);
+  native_put(t, weir_dtype_is_whole(x->dtype) ? "    int64_t h%d = 0;\n" : "", k);
   for (int d = 0; d < x->rank; d++) {
     put_bordered(w, k, d);
   }

@@ -43,7 +43,7 @@ static weir_status prepare(double factor, const char *folder, const char *compil
 {
   weir_loop l = scale_loop(factor);
   const weir_loop *loop = &l;
-  const weir_engine_opts opts = {compiler, folder, 1};
+  const weir_engine_opts opts = {.compiler = compiler, .cache_dir = folder, .threads = 1};
   const weir_status status = weir_engine_native.prepare(&loop, 1, &opts, context);
 
   weir_access_fini(&l.access);
@@ -128,7 +128,7 @@ static char *events_of(const double *factors, const int64_t *counts, int n, cons
   void *contexts[MANY];
   char dir[256], path[300], *text = NULL;
   int64_t size;
-  const weir_engine_opts opts = {"", folder, threads};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = folder, .threads = threads};
 
   for (int k = 0; k < n; k++) {
     loops[k] = scale_loop_of(factors[k], counts[k]);
@@ -496,7 +496,7 @@ static weir_status make_once(void *context)
 {
   faulty *f = context;
   const weir_loop *loop = &f->loop;
-  const weir_engine_opts opts = {"", f->folder, 1};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = f->folder, .threads = 1};
   void *made;
   const weir_status status = weir_engine_native.prepare(&loop, 1, &opts, &made);
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #endif
 
-#define NATIVE_ABI 8 /* raise with every change of this file or of what the emitter writes */
+#define NATIVE_ABI 9 /* raise with every change of this file or of what the emitter writes */
 #define NATIVE_RANK 10
 #define NATIVE_DIMS 16
 #define NATIVE_OPERANDS 16

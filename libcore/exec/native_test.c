@@ -43,7 +43,7 @@ static void check_batch(case_mode mode, int gathers)
   int wrong = 0;
 
   weir_check_mkdir(folder, sizeof folder);
-  const weir_engine_opts opts = {"", folder, 1};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = folder, .threads = 1};
   assert_ok(weir_alloc(BATCH, sizeof *cases, &memory));
   cases = memory;
   for (int k = 0; k < BATCH; k++) {
@@ -153,7 +153,7 @@ static void reductions_keep_the_order(void **state)
   char folder[256];
 
   weir_check_mkdir(folder, sizeof folder);
-  const weir_engine_opts opts = {"", folder, 1};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = folder, .threads = 1};
   assert_ok(weir_alloc(MOST * OUTPUTS, sizeof(float), &memory));
   float *x = memory;
   for (int64_t i = 0; i < MOST * OUTPUTS; i++) {

@@ -22,7 +22,7 @@ static weir_view view_of(void *data, weir_dtype dtype, int64_t n)
 static void run_loop(const weir_loop *loop, const weir_view *in, const weir_view *out,
                      weir_cells *cells)
 {
-  const weir_engine_opts opts = {"", "", 1};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 1};
   const weir_loop_run run = {weir_iterations(&loop->access), in, out, cells};
   void *context;
 
@@ -155,7 +155,7 @@ static void what_has_no_order_is_refused(void **state)
 {
   weir_loop l = loop_over(4, WEIR_REDUCED, WEIR_F32, WEIR_F32);
   const weir_loop *loop = &l;
-  const weir_engine_opts opts = {"", "", 1};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 1};
   void *context = &l;
 
   l.access.n_dims = 2;

@@ -11,7 +11,7 @@
 static int check_made(exec_case *c)
 {
   void *context;
-  const weir_engine_opts opts = {"", "", 2};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 2};
   const weir_loop *loop = &c->loop;
   const weir_access *a = &loop->access;
   assert_ok(weir_access_check(a));
@@ -163,7 +163,7 @@ static double worst_difference(const exec_case *c, const copy *k)
 static void compare_with_oracle(case_mode mode, int n, double tolerance)
 {
   const uint64_t seed = fresh_seed();
-  const weir_engine_opts opts = {"", "", 1};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 1};
 
   for (int i = 0; i < n; i++) {
     exec_case c;
@@ -202,7 +202,7 @@ static void oracle_agrees_on_reductions(void **state)
 
 static void prepare_survives_every_failing_allocation(void **state)
 {
-  const weir_engine_opts opts = {"", "", 2};
+  const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 2};
 
   for (int mode = CASE_MAP; mode <= CASE_SCAN; mode++) {
     exec_case c;

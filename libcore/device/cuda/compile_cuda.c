@@ -19,7 +19,7 @@ static const char prelude[] =
     "#define __INT16_TYPE__ short\n#define __UINT16_TYPE__ unsigned short\n"
     "#define __INT32_TYPE__ int\n#define __UINT32_TYPE__ unsigned int\n"
     "#define __INT64_TYPE__ long long\n#define __UINT64_TYPE__ unsigned long long\n"
-    "#define __builtin_memcpy memcpy\n"
+    "#define __builtin_memcpy memcpy\n#define __typeof__(value) decltype(value)\n"
     "#define __builtin_sqrtf sqrtf\n#define __builtin_sqrt sqrt\n"
     "#define __builtin_fmaf fmaf\n#define __builtin_fma fma\n"
     "#define __builtin_inff() __int_as_float(0x7f800000)\n"
