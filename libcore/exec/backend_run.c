@@ -205,8 +205,12 @@ static weir_view view_of(const weir_plan *p, const exec_group *group, int64_t lo
 weir_status exec_backend_run(weir_plan *p, exec_group *group)
 {
   struct exec_backend *b = p->backend;
-  const double start = p->cfg.explain ? weir_clock() : 0;
   weir_view in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
+
+  if (p->cfg.explain) { /* only then are launches, and copies before them, waited for */
+    WEIR_TRY(weir_device_queue_sync(b->work));
+  }
+  const double start = p->cfg.explain ? weir_clock() : 0;
 
   for (int32_t k = 0; k < group->n_loops; k++) {
     const exec_loop *loop = &group->loops[k];
@@ -223,7 +227,7 @@ weir_status exec_backend_run(weir_plan *p, exec_group *group)
     loop->engine->run(loop->context, &run);
     WEIR_TRY(b->failed);
   }
-  if (p->cfg.explain) { /* only then are launches waited for */
+  if (p->cfg.explain) {
     WEIR_TRY(weir_device_queue_sync(b->work));
     group->seconds += weir_clock() - start;
   }

@@ -158,7 +158,9 @@ static void put_load_border(const native_writer *w, int k)
   native_text *t = w->t;
 
   native_put(t, "    int o%d = 0;\n    %s f%d = 0;\n", k, type, k);
-  native_put(t, weir_dtype_is_whole(x->dtype) ? "    int64_t h%d = 0;\n" : "", k);
+  if (weir_dtype_is_whole(x->dtype)) {
+    native_put(t, "    int64_t h%d = 0;\n", k);
+  }
   for (int d = 0; d < x->rank; d++) {
     put_bordered(w, k, d);
   }
