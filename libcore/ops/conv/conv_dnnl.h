@@ -51,7 +51,7 @@ typedef struct conv_block {
 typedef struct conv_dnnl {
   conv_form form, inner;
   bool padded, by_matrices; /* by_matrices: no direct primitive was found */
-  bool mends;               /* padding takes part in sums (conv_dnnl_mend, conv_dnnl_mend_slab) */
+  bool mends;               /* the library makes up products (conv_mend_dnnl.c) */
   conv_cut cut;
   conv_weight_places places;
   dnnl_engine_t engine;
@@ -65,6 +65,11 @@ typedef struct conv_dnnl {
   char *workspace; /* padded x, then the packed weights (by weights: of every slab) */
 } conv_dnnl;
 
+/* Some tap of some place meets no element: of x, or by data of y. */
+bool conv_dnnl_meets_padding(const conv_form *f);
+/* The primitive of a slab, NULL before; false: none that is right and fast (*desc may be set). Says
+ * in c->mends what it is like. */
+bool conv_dnnl_choose(conv_dnnl *c, const dnnl_convolution_desc_t *op, dnnl_primitive_desc_t *desc);
 /* Predicted seconds on one thread when the library takes a convolution of this kind, else -1. */
 double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind kind);
 /* weir_kernel.prepare, release, workspace, scratch, place. */
@@ -93,12 +98,10 @@ int64_t conv_dnnl_rows(const conv_form *f);
 int64_t conv_dnnl_parts(const conv_dnnl *c);
 void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
 /* Weights of input channel `piece` of all groups' that came out as no number are summed once more,
- * without padding: a gradient y that is no number is to spread to the taps alone that meet x. x:
- * inner's. */
+ * of the elements that meet alone. x: inner's. */
 void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights);
-/* Forward and by data: what a slab made that is no number, where taps meet padding, is summed once
- * more without it: weights that are no numbers count where they meet an element alone. x, y: where
- * the slab begins. */
+/* Forward and by data: what a slab made that is no number (of f32: where taps meet padding) is
+ * summed once more, of the elements and weights that meet alone. x, y: where the slab begins. */
 void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_slab *s, void *x, void *y,
                          const void *weights);
 /* Inner's x: in the workspace, or what the view holds. */

@@ -71,34 +71,6 @@ static dnnl_status_t describe(conv_kind kind, const dims *d, const dnnl_memory_d
   }
 }
 
-static bool is_named(const_dnnl_primitive_desc_t desc, const char *part)
-{
-  const char *name = "";
-
-  return dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) == dnnl_success &&
-         strstr(name, part) != NULL;
-}
-
-/* The library falls back on matrices beside windows written out, and then on loops slower than
- * ours. */
-static bool is_fast(const conv_dnnl *c, const_dnnl_primitive_desc_t desc)
-{
-  return is_named(desc, "") && !is_named(desc, "ref") &&
-         (c->by_matrices || !is_named(desc, "gemm"));
-}
-
-/* Some tap of some place meets no element: of x, or by data of y. */
-static bool meets_padding(const conv_form *f)
-{
-  bool inside = true;
-
-  for (int k = 0; k < f->d; k++) {
-    inside = inside && (f->kind == CONV_DATA ? f->taps[k] == 1 && f->stride[k] == 1
-                                             : f->lo[k] <= 0 && f->hi[k] <= 0);
-  }
-  return !inside;
-}
-
 /* The primitive of a slab: the first one chooses the format of the weights. */
 static bool make_desc(conv_dnnl *c, conv_shape *s)
 {
@@ -109,29 +81,17 @@ static bool make_desc(conv_dnnl *c, conv_shape *s)
       f->kind == CONV_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
   dnnl_memory_desc_t any;
   dnnl_convolution_desc_t op;
-  dnnl_primitive_attr_t attr = NULL;
-  bool made = false;
-
   const dnnl_data_type_t x = type_of(conv_dnnl_x(f, c->padded)), y = type_of(f->y_dtype);
 
-  if (dnnl_memory_desc_init_by_tag(&s->x, d.rank, d.x, x, tags[f->d - 1]) == dnnl_success &&
-      dnnl_memory_desc_init_by_tag(&s->y, d.rank, d.y, y, tags[f->d - 1]) == dnnl_success &&
+  if (dnnl_memory_desc_init_by_tag(&s->x, d.rank, d.x, x, tags[f->d - 1]) != dnnl_success ||
+      dnnl_memory_desc_init_by_tag(&s->y, d.rank, d.y, y, tags[f->d - 1]) != dnnl_success ||
       dnnl_memory_desc_init_by_tag(&any, d.w_rank, d.w, type_of(conv_dnnl_w(f)),
-                                   dnnl_format_tag_any) == dnnl_success &&
-      describe(f->kind, &d, &s->x, &s->y, c->n_shapes == 0 ? &any : &c->weights, &op) ==
-          dnnl_success &&
-      dnnl_primitive_attr_create(&attr) == dnnl_success) {
-    made =
-        dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user) == dnnl_success &&
-        dnnl_primitive_desc_create(&s->desc, &op, attr, c->engine, NULL) == dnnl_success;
-    dnnl_primitive_attr_destroy(attr);
-  }
-  if (!made || !is_fast(c, s->desc)) {
+                                   dnnl_format_tag_any) != dnnl_success ||
+      describe(f->kind, &d, &s->x, &s->y, c->n_shapes == 0 ? &any : &c->weights, &op) !=
+          dnnl_success ||
+      !conv_dnnl_choose(c, &op, &s->desc)) {
     return false;
   }
-  /* Batches of small matrices (brgconv), of rows with their padding written out and of pairs. */
-  c->mends =
-      c->mends || (is_named(s->desc, "brg") && (f->kind != CONV_WEIGHTS || meets_padding(f)));
   s->scratch = *dnnl_primitive_desc_query_md(s->desc, dnnl_query_scratchpad_md, 0);
   const int64_t bytes = (int64_t)dnnl_memory_desc_get_size(&s->scratch);
 
@@ -224,8 +184,8 @@ static bool make_shapes(conv_dnnl *c)
   }
   /* Matrices of x have zeros where x has no element (conv_mend_dnnl.c). By data x is made, and has
    * none; forward, most places would have to be summed once more. */
-  c->by_matrices = f->kind != CONV_FORWARD || !meets_padding(f);
-  c->mends = f->kind == CONV_WEIGHTS && meets_padding(f);
+  c->by_matrices = f->kind != CONV_FORWARD || !conv_dnnl_meets_padding(f);
+  c->mends = f->kind == CONV_WEIGHTS && conv_dnnl_meets_padding(f);
   return c->by_matrices && find_shapes(c);
 }
 

@@ -1,9 +1,9 @@
 /* conv_mend_dnnl.c - sums in which the library multiplied padding, once more without it.
  *
- * Some of its primitives have zeros where an array has no element, or weights of 0 for what lies
- * behind an odd last channel of bf16, and 0 times what is no number is no number: the loops leave
- * such products out. Gradients by weights of bf16 are not summed again but where the library works
- * with matrices: all taps of a channel may be none there where one is. */
+ * Some of its primitives have zeros where an array has no element, and 0 times what is no number is
+ * no number: the loops leave such products out. Primitives of bf16 take elements in pairs or in
+ * tiles, and multiply what fills them, a neighbour or an element behind the last, by 0 as well: any
+ * of their results may be no number. */
 #include <float.h>
 #include <math.h>
 
@@ -16,7 +16,7 @@ static double sum_of_tap(const conv_form *f, const void *x, int64_t in, const vo
   const int64_t places = f->y_extent[0] * f->y_extent[1] * f->y_extent[2];
   double sum = 0;
 
-  for (int64_t p = 0; p < f->n * places; p++) {
+  for (int64_t p = 0; p < f->n * places && !isnan(sum); p++) {
     const int64_t o[] = {p % places / f->y_extent[2] / f->y_extent[1],
                          p / f->y_extent[2] % f->y_extent[1], p % f->y_extent[2]};
     int64_t from = p / places;
@@ -59,18 +59,19 @@ void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void
   }
 }
 
-/* Whether one of n elements is no number, or (or_infinite) no finite one. */
+/* Whether one of n elements, f32 or bf16, is no number, or (or_infinite) no finite one. */
 static bool some_none(weir_dtype dtype, const void *data, int64_t n, bool or_infinite)
 {
-  const double most = or_infinite ? DBL_MAX : INFINITY;
-  const float *x = data;
+  const float *x = data, most = or_infinite ? FLT_MAX : INFINITY;
+  const weir_bf16 *half = data, half_most = or_infinite ? 0x7f7f : 0x7f80;
   bool found = false;
 
-  for (int64_t i = 0; i < n && dtype == WEIR_F32; i++) { /* without a way out: vector code */
-    found |= !(fabsf(x[i]) <= (or_infinite ? FLT_MAX : INFINITY));
+  /* Without a way out of the loops: vector code. */
+  for (int64_t i = 0; i < n && dtype == WEIR_F32; i++) {
+    found |= !(fabsf(x[i]) <= most);
   }
-  for (int64_t i = 0; i < n && dtype != WEIR_F32 && !found; i++) {
-    found = !(fabs(weir_dtype_load_real(dtype, data, i)) <= most);
+  for (int64_t i = 0; i < n && dtype == WEIR_BF16; i++) {
+    found |= (half[i] & 0x7fff) > half_most; /* without the sign, ordered as their bits */
   }
   return found;
 }
@@ -107,7 +108,7 @@ static double sum_at(const mending *m, int64_t n, const int64_t at[CONV_FORM_DIM
   const int64_t others = forward ? f->in : f->out, taps = f->taps[0] * f->taps[1] * f->taps[2];
   double sum = 0;
 
-  for (int64_t tap = 0; tap < taps; tap++) {
+  for (int64_t tap = 0; tap < taps && !isnan(sum); tap++) {
     const int64_t t[] = {tap / f->taps[2] / f->taps[1], tap / f->taps[2] % f->taps[1],
                          tap % f->taps[2]};
     const int64_t p = read_at(f, 0, at[0], t[0]), q = read_at(f, 1, at[1], t[1]),
@@ -182,11 +183,10 @@ void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_slab *s, void *x, void *
       f->n * extent[0] * extent[1] * extent[2] * f->groups * (forward ? f->out : f->in);
   const int64_t n_weights = f->groups * f->in * f->out * f->taps[0] * f->taps[1] * f->taps[2];
 
-  const bool pairs =
-      m.read_dtype == WEIR_BF16 && (forward ? f->in : f->out) % 2 != 0; /* multiplied by two */
+  const bool half = m.read_dtype == WEIR_BF16;
 
   if (some_none(made, forward ? y : x, n, false) &&
-      (pairs || some_none(f->w_dtype, weights, n_weights, true))) {
-    mend_places(&m, made, forward ? y : x, pairs);
+      (half || some_none(f->w_dtype, weights, n_weights, true))) {
+    mend_places(&m, made, forward ? y : x, half);
   }
 }
