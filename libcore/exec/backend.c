@@ -30,7 +30,7 @@ weir_status exec_backend_open(weir_plan *p)
 {
   void *memory = NULL;
 
-  if (strcmp(p->cfg.device, "cpu") == 0) {
+  if (p->cfg.device == NULL || strcmp(p->cfg.device, "cpu") == 0) {
     return WEIR_OK;
   }
   if (p->spread != NULL) {
