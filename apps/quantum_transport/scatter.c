@@ -60,6 +60,12 @@ static weir_status check(const qt_study *study)
         "scattering.method: only simple goes together with scattering.poisson: inside; "
         "set scattering.poisson=outside, or scattering.method=simple");
   }
+  if (cfg->scattering.tiles.scheme == QT_SCHEME_POINTS &&
+      cfg->scattering.precision != WEIR_PRODUCTS_F64) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "scattering.precision: only f64 goes together with "
+                     "scattering.tiles.scheme: points; set scattering.tiles.scheme=tiles");
+  }
   if (cfg->energy.tolerance > 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "energy.tolerance: phonons change energies by whole steps of equal width: set "

@@ -295,7 +295,6 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
   weir_box *get = NULL, *room = NULL;
 
   WEIR_TRY(weir_alloc(2 * (int64_t)l->ranks, sizeof *room, (void **)&room));
-
   for (int k = 0; k < weir_graph_node(l->p->g, node)->n_in; k++) {
     const int32_t array = weir_graph_node(l->p->g, node)->in[k];
     const weir_operand *x = &weir_graph_node(l->p->g, node)->access.in[k];

@@ -127,7 +127,8 @@ weir_status born_add_step(born_job *j, const qt_born_step *step)
 {
   qt_born *out = j->out;
 
-  WEIR_TRY(weir_reserve(&out->step, &j->capacity, out->n_steps + 1, sizeof *out->step));
+  WEIR_TRY(qt_ranks_agree(
+      j->spec->comm, weir_reserve(&out->step, &j->capacity, out->n_steps + 1, sizeof *out->step)));
   out->step[out->n_steps++] = *step;
   return WEIR_OK;
 }

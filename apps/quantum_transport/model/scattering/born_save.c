@@ -49,9 +49,9 @@ static void mix_options(char *digest, const qt_born_spec *s)
   const qt_scattering_opts *o = s->opts;
   const double real[] = {o->mixing, o->tolerance, o->current_tolerance, o->energy_tolerance,
                          o->memory};
-  const int64_t whole[] = {
-      o->retarded,           o->method, o->history, o->fission, o->window, o->phonons.state,
-      o->phonons.frequencies};
+  const int64_t whole[] = {o->retarded,  o->method,        o->history,
+                           o->fission,   o->window,        o->precision,
+                           o->normalise, o->phonons.state, o->phonons.frequencies};
 
   qt_digest_mix(digest, real, sizeof real);
   qt_digest_mix(digest, whole, sizeof whole);

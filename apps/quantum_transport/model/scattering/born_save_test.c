@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "pass/weir_pass.h"
+
 static void a_stopped_iteration_has_the_same_bits(void **state)
 {
   static const struct {
@@ -94,6 +96,12 @@ static void checkpoints_of_others_are_refused(void **state)
   c->opts.mixing = 0.9;
   refuse(&f, "other options of scattering");
   c->opts.mixing = 1;
+  c->opts.precision = WEIR_PRODUCTS_F16;
+  refuse(&f, "other options of scattering");
+  c->opts.precision = WEIR_PRODUCTS_F64;
+  c->opts.normalise = !c->opts.normalise;
+  refuse(&f, "other options of scattering");
+  c->opts.normalise = !c->opts.normalise;
   c->opts.phonons.frequencies--;
   refuse(&f, "other options of scattering");
   c->opts.phonons.frequencies++;

@@ -403,7 +403,8 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
   int64_t n = 0;
 
   *out = (qt_self_energy){.plan = NULL};
-  WEIR_TRY(qt_self_energy_atoms_at_once(s, &n));
+  WEIR_TRY(qt_ranks_agree(comm_of(s), qt_self_energy_atoms_at_once(s, &n)));
+  WEIR_TRY(qt_ranks_least(comm_of(s), &n)); /* threads, and so memory, may differ by rank */
   const weir_status status = s->tiles != NULL && s->tiles->by_frequency ? create_frequencies(&e)
                              : n < s->neighbours->n_atoms               ? create_ranges(&e, n)
                                                           : plan_whole(s, false, &e.plan);
