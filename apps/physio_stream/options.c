@@ -39,11 +39,11 @@ const weir_opt ps_options[] = {
     WEIR_OPT_STRING_LIST(
         ps_cfg, eval.records, "",
         "records, or files RECORDS that list some, in place of pairs: of each, the "
-        "true beats lie beside it (eval.annotators.reference), those to score in "
+        "true beats are in its folder (eval.annotators.reference), those to score in "
         "eval.folder"),
     WEIR_OPT_PATH(ps_cfg, eval.folder, "",
                   "folder with the beats of eval.records: DIR/NAME/NAME.qrs, as a run over "
-                  "input.records writes them, or DIR/NAME.qrs; empty: beside each record"),
+                  "input.records writes them, or DIR/NAME.qrs; empty: the folder of each record"),
     WEIR_OPT_STRING(ps_cfg, eval.annotators.reference, "atr",
                     "suffix of the annotation files of eval.records that are the reference"),
     WEIR_OPT_STRING(ps_cfg, eval.annotators.test, "qrs", "suffix of those that are scored"),

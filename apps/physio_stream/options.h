@@ -45,7 +45,7 @@ typedef struct ps_cfg {
     const char *reference, *test; /* annotation files                             */
     weir_struct_list pairs;       /* of ps_pair: more of them, scored together    */
     weir_string_list records;     /* or records whose beats lie in `folder`       */
-    const char *folder;           /* "": beside each record                       */
+    const char *folder;           /* "": that of each record                       */
     struct {
       const char *reference, *test; /* suffixes of their annotation files        */
     } annotators;

@@ -172,7 +172,8 @@ static weir_status find_sizes(qt_study *s, const qt_scatter *scatter, int thread
     WEIR_TRY(qt_iv_size(s, threads, &peak, &s->reserved));
   }
   if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
-    peak = (peak > 0 ? peak : (double)weir_alloc_bytes()) + scatter->size.bytes;
+    peak = (peak > 0 ? peak : (double)weir_alloc_bytes()) + scatter->size.bytes +
+           scatter->size.petsc_bytes;
   }
   WEIR_TRY(qt_study_size(s, threads, size));
   WEIR_TRY(qt_study_check_memory(peak));

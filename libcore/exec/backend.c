@@ -383,7 +383,7 @@ static weir_status clear(struct exec_backend *b, char *to, int64_t bytes)
   enum { CHUNK = 65536 };
   const int64_t chunk = bytes < CHUNK ? bytes : CHUNK;
   weir_device_arena *arena = NULL;
-  weir_status status = WEIR_OK;
+  weir_status status = WEIR_OK, waited;
   void *zeros = NULL;
 
   WEIR_TRY(weir_device_arena_create(b->device, WEIR_SPACE_STAGING, 1, &chunk, &zeros, &arena));
@@ -392,10 +392,10 @@ static weir_status clear(struct exec_backend *b, char *to, int64_t bytes)
     WEIR_TRY_GOTO(
         weir_device_copy(b->work, to + at, zeros, bytes - at < chunk ? bytes - at : chunk), done);
   }
-  WEIR_TRY_GOTO(weir_device_queue_sync(b->work), done);
-done:
+done: /* copies that were begun read the zeros, also where a later one failed */
+  waited = weir_device_queue_sync(b->work);
   weir_device_arena_destroy(&arena);
-  return status;
+  return status != WEIR_OK ? status : waited;
 }
 
 /* Arrays with several writers, and complex ones, whose parts are. */

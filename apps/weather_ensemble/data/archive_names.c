@@ -8,7 +8,6 @@
 #include "data/archive_cube.h"
 
 enum { LEVELS_STATED, LEVELS_HPA, LEVELS_PA, LEVELS_M, MOST_RENAMES = 256 };
-enum { GEOPOTENTIAL = 129, HEIGHT = 156 };
 
 static const weir_opt rename_options[] = {
     WEIR_OPT_STRING(wx_rename, from, "",
@@ -168,10 +167,10 @@ void wx_archive_hint(const wx_archive_facts *f, const char *name, char *text, si
   const bool is_height = strncmp(name, "gh", 2) == 0;
   const char *const letters = "abcdefghijklmnopqrstuvwxyz";
   const size_t n = strspn(name, letters);
-  const int64_t other =
-      is_height || strncmp(name, "z", 1) == 0
-          ? find_on_level(f, is_height ? GEOPOTENTIAL : HEIGHT, name + (is_height ? 2 : 1))
-          : -1;
+  const int64_t other = is_height || strncmp(name, "z", 1) == 0
+                            ? find_on_level(f, is_height ? WX_GRIB_GEOPOTENTIAL : WX_GRIB_HEIGHT,
+                                            name + (is_height ? 2 : 1))
+                            : -1;
 
   text[0] = 0;
   if (other >= 0) {

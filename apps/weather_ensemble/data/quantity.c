@@ -62,7 +62,7 @@ static const row known[] = {
     {"mx2t3", "mx2t3", "", "K", 228026, 2},
     {"mn2t3", "mn2t3", "", "K", 228027, 2},
 };
-enum { N_KNOWN = sizeof known / sizeof known[0], GEOPOTENTIAL = 129, HEIGHT = 156 };
+enum { N_KNOWN = sizeof known / sizeof known[0] };
 
 /* Names that are spelt out (ERA5 and WeatherBench 2, NCEP, CMIP); a name may be of two quantities,
  * which their units tell apart. */
@@ -459,8 +459,8 @@ wx_conversion wx_quantity_convert(wx_quantity *q)
 bool wx_quantity_rename(wx_quantity *q, const char *name, wx_conversion *out)
 {
   static const double gravity = 9.80665; /* m s-2, CGPM 1901 */
-  const row *const r = of_variable(name), *const height = of_param(HEIGHT);
-  const row *const geopotential = of_param(GEOPOTENTIAL);
+  const row *const r = of_variable(name), *const height = of_param(WX_GRIB_HEIGHT);
+  const row *const geopotential = of_param(WX_GRIB_GEOPOTENTIAL);
   bool known_units = true;
 
   *out = (wx_conversion){1, 0};

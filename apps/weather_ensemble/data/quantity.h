@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 enum { WX_SHORT = 32, WX_LONG = 128 };
+enum { WX_GRIB_GEOPOTENTIAL = 129, WX_GRIB_HEIGHT = 156 }; /* ECMWF's paramId */
 
 typedef enum wx_level {
   WX_LEVEL_SURFACE,

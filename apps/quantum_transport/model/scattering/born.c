@@ -367,8 +367,8 @@ static weir_status open_points(born_job *j)
   return status;
 }
 
-/* What each rank does by itself. */
-static weir_status open_alone(born_job *j)
+/* Atoms, pairs and tiles. Local. */
+static weir_status find_all(born_job *j)
 {
   const qt_born_spec *s = j->spec;
 
@@ -382,7 +382,12 @@ static weir_status open_alone(born_job *j)
   for (int64_t a = 0; a < j->list.n_atoms; a++) {
     j->mass_factor[a] = sqrt(QT_VIBRATION / s->phonons->atom[a].mass);
   }
-  WEIR_TRY(born_find_tiles(j, qt_ranks_size(s->comm)));
+  return born_find_tiles(j, qt_ranks_size(s->comm));
+}
+
+/* Leads at the points of this rank, and room for results. Local. */
+static weir_status open_own(born_job *j)
+{
   WEIR_TRY(find_points(j, born_self_energy(j).step));
   const double began = weir_clock();
 
@@ -423,7 +428,11 @@ weir_status born_open(born_job *j)
 {
   weir_comm *comm = j->spec->comm;
 
-  WEIR_TRY(qt_ranks_agree(comm, open_alone(j)));
+  WEIR_TRY(qt_ranks_agree(comm, find_all(j)));
+  /* Bytes of plans, and so the best tiles, may differ with the threads of a rank. */
+  WEIR_TRY(qt_ranks_broadcast(comm, "tiles", &j->tiles, sizeof j->tiles));
+  j->tiles.comm = comm;
+  WEIR_TRY(qt_ranks_agree(comm, open_own(j)));
   const qt_self_energy_spec self = born_self_energy(j);
   double shifted = (double)j->out->n_shifted;
 

@@ -7,6 +7,7 @@
 
 struct qt_born_moving {
   qt_born_spec spec;
+  qt_reservoir reservoir[QT_LEADS]; /* of the last count */
   born_job job;
   qt_born out;
   double *coherent, *scattered; /* [n_atoms] electrons less holes by the sum over energies */
@@ -118,7 +119,8 @@ weir_status qt_born_moving_count(qt_born_moving *m, const qt_system *electrons,
                                  const qt_reservoir *reservoir, double reference, bool once,
                                  double *count, bool *settled)
 {
-  m->spec.reservoir = reservoir;
+  memcpy(m->reservoir, reservoir, sizeof m->reservoir);
+  m->spec.reservoir = m->reservoir;
   if (electrons != NULL) {
     m->spec.electrons = electrons;
     WEIR_TRY(born_move(&m->job));

@@ -40,7 +40,7 @@ typedef struct qt_scattering_opts {
   struct {
     int64_t atoms; /* ranges of atoms of ranks; 0: with fewest bytes moved */
     int scheme;    /* qt_tiles_scheme                                      */
-    int64_t ranks; /* that sizes are told of where nothing is run; 0: one  */
+    int64_t ranks; /* for predictions of `describe`; 0: one             */
   } tiles;
   struct {
     int state;           /* qt_phonon_state                               */
