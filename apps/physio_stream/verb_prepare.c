@@ -37,7 +37,7 @@ typedef struct files {
 /* A frame holds one sample, or, with two rates, what both have in their longest common period. */
 static weir_status divide_frames(files *f, weir_record_spec *spec)
 {
-  const int64_t a = weir_common_divisor(spec->fs_num, (int64_t)f->opts->abp.rate);
+  const int64_t a = weir_gcd(spec->fs_num, (int64_t)f->opts->abp.rate);
 
   f->per_frame = f->abp_per_frame = 1;
   if (!f->opts->abp.on) {

@@ -62,14 +62,14 @@ weir_dtype weir_dtype_complex(weir_dtype part)
   return WEIR_DTYPE_COUNT;
 }
 
-weir_dtype weir_dtype_computed(weir_dtype dtype)
+weir_dtype weir_dtype_compute_type(weir_dtype dtype)
 {
   return dtype == WEIR_BF16 || dtype == WEIR_F16 ? WEIR_F32 : dtype;
 }
 
 bool weir_dtype_is_storage(weir_dtype dtype)
 {
-  return weir_dtype_computed(dtype) != dtype;
+  return weir_dtype_compute_type(dtype) != dtype;
 }
 
 double weir_dtype_rounded(weir_dtype dtype, double value)

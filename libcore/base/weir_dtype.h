@@ -36,7 +36,7 @@ extern "C" {
 // clang-format on
 
 /* A bool element is one byte, 0 or 1. bf16 and f16 are formats of arrays: what is computed with
- * their elements is computed in f32 (weir_dtype_computed), and files have no such types. */
+ * their elements is computed in f32 (weir_dtype_compute_type), and files have no such types. */
 typedef enum weir_dtype {
 #define X(id, name, ctype, kind, part) id,
   WEIR_DTYPE_LIST(X)
@@ -71,7 +71,7 @@ int weir_dtype_parts(weir_dtype dtype);
 /* The complex dtype with that real part; WEIR_DTYPE_COUNT: there is none. */
 weir_dtype weir_dtype_complex(weir_dtype part);
 /* The dtype that arithmetic on elements is done in: f32 for bf16 and f16, else the dtype itself. */
-weir_dtype weir_dtype_computed(weir_dtype dtype);
+weir_dtype weir_dtype_compute_type(weir_dtype dtype);
 /* Whether it is another one: elements are loaded, stored, chosen and cast alone. */
 bool weir_dtype_is_storage(weir_dtype dtype);
 /* The number that an element of a float dtype is after `value` was stored in it. */

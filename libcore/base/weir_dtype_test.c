@@ -220,7 +220,7 @@ static void formats_of_storage_are_computed_in_f32(void **state)
     const bool storage = dtype == WEIR_BF16 || dtype == WEIR_F16;
 
     assert_int_equal(weir_dtype_is_storage(dtype), storage);
-    assert_int_equal(weir_dtype_computed(dtype), storage ? WEIR_F32 : dtype);
+    assert_int_equal(weir_dtype_compute_type(dtype), storage ? WEIR_F32 : dtype);
   }
 }
 

@@ -19,7 +19,7 @@ static inline int64_t weir_floor_mod(int64_t a, int64_t b)
 }
 
 /* Greatest common divisor of a and b >= 0, by Euclid's algorithm; that of 0 and 0 is 0. */
-static inline int64_t weir_common_divisor(int64_t a, int64_t b)
+static inline int64_t weir_gcd(int64_t a, int64_t b)
 {
   while (b != 0) {
     const int64_t rest = a % b;

@@ -27,9 +27,9 @@ static inline void weir_lock_give(weir_lock *lock)
 }
 
 /* What is rung when something under a lock has changed. */
-typedef struct weir_bell {
+typedef struct weir_cond {
   pthread_cond_t changed;
-} weir_bell;
+} weir_cond;
 #define WEIR_BELL_INIT                   \
   {                                      \
     .changed = PTHREAD_COND_INITIALIZER, \
@@ -37,12 +37,12 @@ typedef struct weir_bell {
 
 /* Gives the lock, which this thread has, until the bell rings, and has it again; it may return
  * without a ring: call it in a loop that looks. */
-static inline void weir_bell_wait(weir_bell *bell, weir_lock *lock)
+static inline void weir_cond_wait(weir_cond *bell, weir_lock *lock)
 {
   (void)pthread_cond_wait(&bell->changed, &lock->mutex);
 }
 /* Wakes all that wait. */
-static inline void weir_bell_ring(weir_bell *bell)
+static inline void weir_cond_broadcast(weir_cond *bell)
 {
   (void)pthread_cond_broadcast(&bell->changed);
 }

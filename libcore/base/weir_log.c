@@ -21,7 +21,7 @@ static struct {
   atomic_int level;
   weir_log_sink sink;
   void *context;
-  weir_event_watcher watcher;
+  weir_event_listener watcher;
   void *watched;
   FILE *events;
   double events_start;
@@ -239,7 +239,7 @@ static void append(FILE *out, const char *text, size_t size)
   (void)!ftruncate(fileno(out), log_state.events_end);
 }
 
-void weir_events_watch(weir_event_watcher watcher, void *context)
+void weir_events_subscribe(weir_event_listener watcher, void *context)
 {
   log_state.watched = context;
   log_state.watcher = watcher;

@@ -59,9 +59,9 @@ void weir_events_close(void);
 void weir_event_fields(const char *name, const weir_field *fields, int n);
 /* Every event is handed to `watcher` too, whether a file is open or not, until it is NULL again:
  * for a log of another format. It is called by whoever has an event, and writes none itself. */
-typedef void (*weir_event_watcher)(void *context, const char *name, const weir_field *fields,
-                                   int n);
-void weir_events_watch(weir_event_watcher watcher, void *context);
+typedef void (*weir_event_listener)(void *context, const char *name, const weir_field *fields,
+                                    int n);
+void weir_events_subscribe(weir_event_listener watcher, void *context);
 #define weir_event(name, ...)                                \
   weir_event_fields(name, (const weir_field[]){__VA_ARGS__}, \
                     (int)(sizeof((weir_field[]){__VA_ARGS__}) / sizeof(weir_field)))

@@ -285,13 +285,13 @@ static void events_are_watched(void **state)
 
   weir_check_mkdir(dir, sizeof dir);
   assert_ok(weir_path_join(dir, "run.jsonl", path, sizeof path));
-  weir_events_watch(add_up, &sum);
+  weir_events_subscribe(add_up, &sum);
   weir_event("seen", WEIR_INT("a", 1), WEIR_INT("b", 2));
   weir_event("other", WEIR_INT("a", 100));
   assert_ok(weir_events_open(path));
   weir_event("seen", WEIR_INT("a", 4));
   weir_events_close();
-  weir_events_watch(NULL, NULL);
+  weir_events_subscribe(NULL, NULL);
   weir_event("seen", WEIR_INT("a", 8));
   assert_int_equal(sum, 7);
   weir_check_rmdir(dir);

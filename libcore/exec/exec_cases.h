@@ -389,9 +389,9 @@ static inline weir_dtype argument_dtype(weir_code code, weir_dtype t)
     t = weir_dtype_part(t); /* no order */
     return t == WEIR_BOOL && code >= WEIR_CODE_FLOOR && code <= WEIR_CODE_ROUND
                ? WEIR_F32
-               : weir_dtype_computed(t);
+               : weir_dtype_compute_type(t);
   default:
-    return t == WEIR_BOOL && !weir_code_is_compare(code) ? WEIR_F32 : weir_dtype_computed(t);
+    return t == WEIR_BOOL && !weir_code_is_compare(code) ? WEIR_F32 : weir_dtype_compute_type(t);
   }
 }
 

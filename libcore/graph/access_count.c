@@ -236,7 +236,7 @@ static bool two_terms(const struct weir_use *u, int d, const struct part *p, int
   const weir_wide n = (weir_wide)u->box.hi[term[0]] - u->box.lo[term[0]];
   const weir_wide k = (weir_wide)u->box.hi[term[1]] - u->box.lo[term[1]];
   const int64_t c1 = llabs(x->coef[term[0]]), c2 = llabs(x->coef[term[1]]);
-  const int64_t g = weir_common_divisor(c1, c2);
+  const int64_t g = weir_gcd(c1, c2);
   const weir_wide over_n = n - c2 / g, over_k = k - c1 / g;
   const weir_wide distinct = n * k - (over_n > 0 && over_k > 0 ? over_n * over_k : 0);
 
@@ -264,7 +264,7 @@ static int64_t period_of(const struct weir_use *u, const struct part *p, int k)
       return 0;
     }
     if (alone && x->border == WEIR_BORDER_WRAP && weir_index_divisor(x) == 1 && period == 1) {
-      period = u->x->extent[d] / weir_common_divisor(u->x->extent[d], llabs(x->coef[k]));
+      period = u->x->extent[d] / weir_gcd(u->x->extent[d], llabs(x->coef[k]));
     } else {
       period = -1;
     }

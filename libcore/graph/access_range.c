@@ -54,7 +54,7 @@ void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t
   weir_index_span(&rest, &others, &lo, &hi);
   /* up i + rest = down * index + remainder, and the remainder takes, over all i, every value that
    * differs from the rest by a multiple of both. */
-  const int64_t step = weir_common_divisor(llabs(pace.up), pace.down);
+  const int64_t step = weir_gcd(llabs(pace.up), pace.down);
   const weir_wide low = lo - weir_wide_floor_div(lo, step) * step;
   const weir_wide high = hi - weir_wide_floor_div(hi, step) * step;
   *least = cut(lo - (pace.down - step + low));

@@ -8,8 +8,8 @@
 /* up/down * times/by in lowest terms; false when a term gets too large. */
 static bool scale(weir_rate *r, int64_t times, int64_t by)
 {
-  const int64_t g = weir_common_divisor(times, by);
-  const int64_t a = weir_common_divisor(r->up, by / g), b = weir_common_divisor(times / g, r->down);
+  const int64_t g = weir_gcd(times, by);
+  const int64_t a = weir_gcd(r->up, by / g), b = weir_gcd(times / g, r->down);
 
   r->up = (r->up / a) * (times / g / b);
   r->down = (r->down / b) * (by / g / a);
@@ -158,7 +158,7 @@ int64_t weir_rates_period(const weir_rate *rates, int32_t n)
   for (int32_t a = 0; a < n; a++) {
     const int64_t down = rates[a].base < 0 ? 1 : rates[a].down;
 
-    if (__builtin_mul_overflow(period, down / weir_common_divisor(period, down), &period)) {
+    if (__builtin_mul_overflow(period, down / weir_gcd(period, down), &period)) {
       return INT64_MAX;
     }
   }

@@ -51,7 +51,7 @@ static bool common_rate(int64_t *num, int64_t *den, int64_t c, int64_t d)
       !weir_mul_ok(*den, d, &below)) {
     return false;
   }
-  *num = weir_common_divisor(left, right);
+  *num = weir_gcd(left, right);
   *den = below;
   weir_io_reduce(num, den);
   return true;

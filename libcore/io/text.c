@@ -170,7 +170,7 @@ bool weir_io_parse_real(const char *text, size_t size, double *out)
 
 void weir_io_reduce(int64_t *num, int64_t *den)
 {
-  const int64_t common = weir_common_divisor(*num < 0 ? -*num : *num, *den);
+  const int64_t common = weir_gcd(*num < 0 ? -*num : *num, *den);
 
   if (common > 1) {
     *num /= common;

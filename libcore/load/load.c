@@ -109,7 +109,7 @@ weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *sou
   l->visits = *v;
   l->end = end;
   l->lock = l->one = (weir_lock)WEIR_LOCK_INIT;
-  l->changed = (weir_bell)WEIR_BELL_INIT;
+  l->changed = (weir_cond)WEIR_BELL_INIT;
   const weir_status status = prepare(l);
 
   if (status != WEIR_OK) {
@@ -287,7 +287,7 @@ static double wait_for(weir_load *l, int64_t v)
   const bool there = s->ready == v;
 
   while (s->ready != v) {
-    weir_bell_wait(&l->changed, &l->lock);
+    weir_cond_wait(&l->changed, &l->lock);
   }
   weir_lock_give(&l->lock);
   return there ? 0 : weir_clock() - begin;
@@ -342,7 +342,7 @@ void weir_load_release(weir_load *l)
   weir_lock_take(&l->lock);
   WEIR_ASSERT(l->release < l->lend);
   l->release++;
-  weir_bell_ring(&l->changed);
+  weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
 }
 

@@ -174,7 +174,7 @@ struct weir_load {
   int64_t ahead[LOAD_CLASSES]; /* next of plan.order that threads of the class look at */
   weir_lock lock;              /* of all that follows state, and of what is counted */
   weir_lock one;               /* of a source that is not parallel */
-  weir_bell changed;
+  weir_cond changed;
   bool leave, told;
   load_worker *worker;
   int64_t n_workers;

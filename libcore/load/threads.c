@@ -53,7 +53,7 @@ static void keep(weir_load *l, int64_t sample, weir_load_place where, const char
     l->epoch.lost++;
   }
   l->state[sample] = status == WEIR_OK ? LOAD_HELD : LOAD_ABSENT;
-  weir_bell_ring(&l->changed);
+  weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
   if (status != WEIR_OK && !told) {
     weir_warn("load", "samples are read again instead of kept in %s: %s", l->cfg.directory.path,
@@ -65,7 +65,7 @@ static void give_up(weir_load *l, int64_t sample)
 {
   weir_lock_take(&l->lock);
   l->state[sample] = LOAD_ABSENT;
-  weir_bell_ring(&l->changed);
+  weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
 }
 
@@ -94,7 +94,7 @@ static weir_load_place claim(weir_load *l, int64_t sample, bool *held, int64_t *
 {
   weir_lock_take(&l->lock);
   while (l->state[sample] == LOAD_COMING) {
-    weir_bell_wait(&l->changed, &l->lock);
+    weir_cond_wait(&l->changed, &l->lock);
   }
   const weir_load_place where = (weir_load_place)l->plan.where[sample];
 
@@ -185,7 +185,7 @@ void load_fill(weir_load *l, int64_t v)
   }
   weir_lock_take(&l->lock);
   s->ready = v;
-  weir_bell_ring(&l->changed);
+  weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
 }
 
@@ -202,7 +202,7 @@ static weir_status serve_staging(void *worker)
   for (;;) {
     weir_lock_take(&l->lock);
     while (!l->leave && l->fill < l->end && !hungry(l)) {
-      weir_bell_wait(&l->changed, &l->lock);
+      weir_cond_wait(&l->changed, &l->lock);
     }
     const bool go = !l->leave && l->fill < l->end;
     const int64_t v = go ? l->fill++ : -1;
@@ -229,7 +229,7 @@ static int64_t claim_next(weir_load *l, int class)
     if (l->state[next] != LOAD_ABSENT || p->where[next] != class) {
       *at += 1;
     } else if (!l->source.parallel && hungry(l)) {
-      weir_bell_wait(&l->changed, &l->lock);
+      weir_cond_wait(&l->changed, &l->lock);
     } else {
       sample = next;
       *at += 1;
@@ -288,7 +288,7 @@ void load_end_threads(weir_load *l)
 {
   weir_lock_take(&l->lock);
   l->leave = true;
-  weir_bell_ring(&l->changed);
+  weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
   for (int64_t i = 0; i < l->n_workers; i++) {
     weir_lane_destroy(&l->worker[i].lane);

@@ -58,7 +58,7 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
   } else if ((m == WEIR_COMBINE_SUM || m == WEIR_COMBINE_PROD) && weir_dtype_is_whole(dtype)) {
     in = WEIR_I64;
   } else {
-    in = weir_dtype_computed(dtype);
+    in = weir_dtype_compute_type(dtype);
   }
   if ((r->floats && !weir_dtype_is_real(in)) || (dtype == WEIR_BOOL && !r->flags) ||
       (in == WEIR_BOOL && !r->presence) || weir_dtype_is_storage(in) ||

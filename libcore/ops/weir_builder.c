@@ -58,7 +58,7 @@ void weir_map_copy(const weir_op_args *args, weir_access *a)
 
 int32_t weir_map_load(weir_access *a, int operand, weir_dtype dtype)
 {
-  return weir_body_cast(&a->body, weir_dtype_computed(dtype),
+  return weir_body_cast(&a->body, weir_dtype_compute_type(dtype),
                         weir_body_load(&a->body, operand, dtype));
 }
 

@@ -13,7 +13,7 @@ typedef struct state {
   const stream_flow *flow;
   int team;
   weir_lock lock; /* of all that follows */
-  weir_bell bell;
+  weir_cond bell;
   int64_t done[STREAM_FLOW_STAGES]; /* chunks that a stage has ended */
   bool busy[STREAM_FLOW_STAGES];
   bool full; /* the first stage was as far ahead as it may be, and is more than half of that yet */
@@ -100,7 +100,7 @@ static void wake(state *f)
     wanted = wanted || (f->waits[item] && choose(f, item) >= 0);
   }
   if (wanted) {
-    weir_bell_ring(&f->bell);
+    weir_cond_broadcast(&f->bell);
   }
 }
 
@@ -124,7 +124,7 @@ static void work(void *context, int64_t item, int thread)
 
     if (stage < 0) {
       f->waits[item] = true;
-      weir_bell_wait(&f->bell, &f->lock);
+      weir_cond_wait(&f->bell, &f->lock);
       f->waits[item] = false;
       continue;
     }
@@ -141,7 +141,7 @@ static void work(void *context, int64_t item, int thread)
   }
   if (item == 0) {
     f->round_over = true;
-    weir_bell_ring(&f->bell);
+    weir_cond_broadcast(&f->bell);
   }
   weir_lock_give(&f->lock);
 }

@@ -178,16 +178,16 @@ void query_mark_used(const weir_query_spec *spec, bool *used)
 bool query_lcm(int64_t a_num, int64_t a_den, int64_t b_num, int64_t b_den, int64_t *num,
                int64_t *den)
 {
-  const int64_t ga = weir_common_divisor(a_num, a_den), gb = weir_common_divisor(b_num, b_den);
+  const int64_t ga = weir_gcd(a_num, a_den), gb = weir_gcd(b_num, b_den);
   const int64_t n = a_num / ga, m = b_num / gb;
   int64_t product = 0;
 
   /* Of reduced fractions: that of the numerators over the common divisor of the denominators. */
-  if (!weir_mul_ok(n / weir_common_divisor(n, m), m, &product)) {
+  if (!weir_mul_ok(n / weir_gcd(n, m), m, &product)) {
     return false;
   }
   *num = product;
-  *den = weir_common_divisor(a_den / ga, b_den / gb);
+  *den = weir_gcd(a_den / ga, b_den / gb);
   return true;
 }
 

@@ -76,15 +76,14 @@ weir_value weir_series_past(weir_graph *g, weir_series s, int64_t by)
 
 weir_status weir_series_scale_rate(weir_series *s, int64_t up, int64_t down)
 {
-  const int64_t own = weir_common_divisor(s->rate_num, s->rate_den);
+  const int64_t own = weir_gcd(s->rate_num, s->rate_den);
   int64_t num = s->rate_num / own, den = s->rate_den / own;
 
   if (up < 1 || down < 1) {
     return weir_fail(WEIR_ERR_SHAPE, "a rate times %lld/%lld", (long long)up, (long long)down);
   }
-  const int64_t factor = weir_common_divisor(up, down);
-  const int64_t a = weir_common_divisor(up / factor, den),
-                b = weir_common_divisor(num, down / factor);
+  const int64_t factor = weir_gcd(up, down);
+  const int64_t a = weir_gcd(up / factor, den), b = weir_gcd(num, down / factor);
 
   if (__builtin_mul_overflow(num / b, up / factor / a, &num) ||
       __builtin_mul_overflow(den / a, down / factor / b, &den)) {

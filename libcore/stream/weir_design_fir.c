@@ -97,7 +97,7 @@ weir_status weir_design_fir(const weir_fir_spec *spec, double *h)
 
 static void reduce(int64_t *up, int64_t *down)
 {
-  const int64_t common = weir_common_divisor(*up, *down);
+  const int64_t common = weir_gcd(*up, *down);
 
   *up /= common;
   *down /= common;

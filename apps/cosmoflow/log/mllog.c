@@ -291,7 +291,7 @@ weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t be
     put_submission(log);
     log->time = 0;
   }
-  weir_events_watch(watch, log);
+  weir_events_subscribe(watch, log);
   *out = log;
   return WEIR_OK;
 }
@@ -309,7 +309,7 @@ void cf_mllog_close(cf_mllog **log)
   if (*log == NULL) {
     return;
   }
-  weir_events_watch(NULL, NULL);
+  weir_events_subscribe(NULL, NULL);
   const int failed = ferror((*log)->out);
 
   if (fclose((*log)->out) != 0 || failed) {

@@ -150,7 +150,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   }
   y.dtype = s->accumulator != 0          ? (weir_dtype)(s->accumulator - 1)
             : weir_dtype_is_whole(dtype) ? WEIR_I64
-                                         : weir_dtype_computed(dtype);
+                                         : weir_dtype_compute_type(dtype);
   if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || dtype == WEIR_BOOL ||
       y.dtype == WEIR_BOOL || weir_dtype_is_storage(y.dtype) ||
       weir_dtype_is_complex(dtype) != weir_dtype_is_complex(y.dtype)) {

@@ -81,7 +81,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      (long long)ci, (long long)co, (long long)groups, (long long)per_group);
   }
   *out = *x;
-  out->dtype = weir_dtype_computed(x->dtype);
+  out->dtype = weir_dtype_compute_type(x->dtype);
   out->shape[d + 1] = co;
   for (int k = 0; k < d; k++) {
     WEIR_TRY(check_dim(s, x, w, k, &out->shape[k + 1]));

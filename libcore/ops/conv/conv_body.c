@@ -20,9 +20,9 @@ void conv_line_reduce(const weir_access *a, conv_line *l)
       l->offset += l->coef[j] * a->dim[j].lo;
       l->coef[j] = 0;
     }
-    common = weir_common_divisor(common, l->coef[j] < 0 ? -l->coef[j] : l->coef[j]);
+    common = weir_gcd(common, l->coef[j] < 0 ? -l->coef[j] : l->coef[j]);
   }
-  common = weir_common_divisor(common, l->offset < 0 ? -l->offset : l->offset);
+  common = weir_gcd(common, l->offset < 0 ? -l->offset : l->offset);
   for (int j = 0; j < a->n_dims && common > 1; j++) {
     l->coef[j] /= common;
   }

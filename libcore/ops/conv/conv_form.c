@@ -465,9 +465,9 @@ static bool is_candidate(const weir_access *a)
 {
   if (a->maker != WEIR_MADE_BY_BODY || a->n_in != 2 || a->n_out != 1 || a->n_states != 0 ||
       a->n_values != 1 || a->combine != WEIR_COMBINE_SUM || !weir_dtype_is_real(a->accumulator) ||
-      weir_dtype_computed(a->out[0].dtype) != a->accumulator ||
-      weir_dtype_computed(a->in[0].dtype) != a->accumulator ||
-      weir_dtype_computed(a->in[1].dtype) != a->accumulator) {
+      weir_dtype_compute_type(a->out[0].dtype) != a->accumulator ||
+      weir_dtype_compute_type(a->in[0].dtype) != a->accumulator ||
+      weir_dtype_compute_type(a->in[1].dtype) != a->accumulator) {
     return false;
   }
   for (int j = 0; j < a->n_dims; j++) {

@@ -69,7 +69,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      (long long)ci, (long long)groups, (long long)w->shape[d + 1]);
   }
   *out = *x;
-  out->dtype = weir_dtype_computed(x->dtype);
+  out->dtype = weir_dtype_compute_type(x->dtype);
   out->shape[d + 1] = w->shape[d] * groups;
   for (int k = 0; k < d; k++) {
     WEIR_TRY(check_dim(s, x->shape[k + 1], w->shape[k], k, &out->shape[k + 1]));
@@ -128,9 +128,9 @@ static void put_value(weir_access *a, int d, int tap, weir_dtype dtype)
   a->n_values = 1;
   a->value[0] = whole < 0 ? product
                           : weir_body_select(b, whole, product,
-                                             weir_body_real(b, weir_dtype_computed(dtype), 0));
+                                             weir_body_real(b, weir_dtype_compute_type(dtype), 0));
   a->combine = WEIR_COMBINE_SUM;
-  a->accumulator = weir_dtype_computed(dtype);
+  a->accumulator = weir_dtype_compute_type(dtype);
 }
 
 /* Iterations: n, i1 .. id, group, channel of the group; taps t1 .. td, channel in of the group. */

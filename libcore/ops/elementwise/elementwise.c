@@ -155,7 +155,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
   weir_map_dims(a, &args->out[0]);
   for (int i = 0; i < n; i++) {
-    const weir_dtype dtype = weir_dtype_computed(args->in[first].dtype);
+    const weir_dtype dtype = weir_dtype_compute_type(args->in[first].dtype);
 
     if (s->scalar == i + 1) {
       arg[i] = weir_dtype_is_whole(dtype) ? weir_body_int(&a->body, dtype, (int64_t)s->value)
@@ -171,7 +171,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   a->n_values = 1;
   const int32_t value =
       weir_body_push(&a->body, (weir_expr){.code = s->code,
-                                           .dtype = moves ? made : weir_dtype_computed(made),
+                                           .dtype = moves ? made : weir_dtype_compute_type(made),
                                            .a = arg[0],
                                            .b = arg[1],
                                            .c = arg[2]});

@@ -133,10 +133,10 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
  * over the divisor stays as it is where `rest` says that it is read. */
 static void shorten(weir_index *i, int dim, bool rest)
 {
-  int64_t common = weir_common_divisor(i->div, i->coef[dim]);
+  int64_t common = weir_gcd(i->div, i->coef[dim]);
 
   if (rest) {
-    common = weir_common_divisor(common, i->offset < 0 ? -i->offset : i->offset);
+    common = weir_gcd(common, i->offset < 0 ? -i->offset : i->offset);
   }
   i->coef[dim] /= common;
   i->offset = weir_floor_div(i->offset, common);

@@ -185,7 +185,7 @@ static void of_expression(const writer *w, const weir_body *from, const weir_exp
   switch (e->code) {
   case WEIR_CODE_CAST:
     if (weir_dtype_is_real(from->exprs[e->a].dtype)) {
-      out[0] = weir_body_cast(w->b, weir_dtype_computed(from->exprs[e->a].dtype), g);
+      out[0] = weir_body_cast(w->b, weir_dtype_compute_type(from->exprs[e->a].dtype), g);
     }
     break;
   case WEIR_CODE_SELECT:
@@ -223,7 +223,8 @@ int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed)
     if (e->code == WEIR_CODE_LOAD && e->integer == d->operand) {
       sum = sum < 0 ? seed[i] : weir_body_binary(b, WEIR_CODE_ADD, sum, seed[i]);
     }
-    of_expression(&(writer){b, weir_dtype_computed(e->dtype)}, from, e, expr, expr[i], seed[i], by);
+    of_expression(&(writer){b, weir_dtype_compute_type(e->dtype)}, from, e, expr, expr[i], seed[i],
+                  by);
     for (int k = 0; k < 3; k++) {
       if (by[k] >= 0) {
         seed[at[k]] =

@@ -24,7 +24,7 @@ static int32_t cast(derive_adjoint *d, int32_t x, weir_dtype dtype)
 
 static void add_seed(derive_adjoint *d, int32_t *seed, int32_t e, int32_t g)
 {
-  g = cast(d, g, weir_dtype_computed(d->from->body.exprs[e].dtype));
+  g = cast(d, g, weir_dtype_compute_type(d->from->body.exprs[e].dtype));
   seed[e] = seed[e] < 0 ? g : weir_body_binary(&d->to->body, WEIR_CODE_ADD, seed[e], g);
 }
 

@@ -38,10 +38,10 @@ static derive_form one_dim(int dim)
 /* Takes the common divisor out of numerator and denominator. */
 static void reduce_form(derive_form *f)
 {
-  int64_t common = weir_common_divisor(f->den, f->offset < 0 ? -f->offset : f->offset);
+  int64_t common = weir_gcd(f->den, f->offset < 0 ? -f->offset : f->offset);
 
   for (int k = 0; k < WEIR_MAX_DIMS; k++) {
-    common = weir_common_divisor(common, f->coef[k] < 0 ? -f->coef[k] : f->coef[k]);
+    common = weir_gcd(common, f->coef[k] < 0 ? -f->coef[k] : f->coef[k]);
   }
   for (int k = 0; k < WEIR_MAX_DIMS; k++) {
     f->coef[k] /= common;
@@ -109,7 +109,7 @@ static void find_rest(derive_adjoint *d, int k)
   int64_t common = x->gather == 0 ? div : 1;
 
   for (int j = 0; j < d->from->n_dims; j++) {
-    common = weir_common_divisor(common, x->coef[j] < 0 ? -x->coef[j] : x->coef[j]);
+    common = weir_gcd(common, x->coef[j] < 0 ? -x->coef[j] : x->coef[j]);
   }
   d->rest[k] =
       (derive_form){.offset = x->offset - weir_floor_div(x->offset, common) * common, .den = 1};
@@ -280,7 +280,7 @@ bool derive_substitute(derive_adjoint *d, const weir_index *x, derive_form *out)
 
     used[j] = x->coef[j] != 0 && (tap < 0 || x->coef[tap] == 0); /* else the tap stands for both */
     if (used[j]) {
-      common = common / weir_common_divisor(common, d->dim[j].den) * d->dim[j].den;
+      common = common / weir_gcd(common, d->dim[j].den) * d->dim[j].den;
     }
   }
   for (int j = 0; j < d->from->n_dims; j++) {

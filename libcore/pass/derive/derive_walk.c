@@ -126,7 +126,7 @@ static weir_status find_beside(derive_walk *w, const derive_site *site,
 static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
 {
   weir_access *to = d->to;
-  const weir_dtype made = to->out[0].dtype, computed = weir_dtype_computed(made);
+  const weir_dtype made = to->out[0].dtype, computed = weir_dtype_compute_type(made);
   bool reduced = false;
 
   if (d->condition >= 0) {

@@ -228,7 +228,7 @@ static weir_series by_filter(weir_graph *g, weir_series s, int64_t up, int64_t d
 weir_series weir_stream_resample(weir_graph *g, weir_series s, weir_stream_method method,
                                  int64_t up, int64_t down, int64_t tolerance)
 {
-  const int64_t divisor = up > 0 && down > 0 ? weir_common_divisor(up, down) : 1;
+  const int64_t divisor = up > 0 && down > 0 ? weir_gcd(up, down) : 1;
   weir_status status = WEIR_OK;
 
   up /= divisor;
