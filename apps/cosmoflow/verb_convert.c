@@ -49,7 +49,7 @@ static weir_status begin(const weir_cli *cli, const weir_config *config, weir_ru
 {
   const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);
 
-  return goes_on ? weir_run_dir_continue(cli, config, "convert", dir)
+  return goes_on ? weir_run_dir_resume(cli, config, "convert", dir)
                  : weir_run_dir_begin(cli, config, "convert", dir);
 }
 
@@ -66,7 +66,7 @@ weir_status cf_verb_convert(const weir_cli *cli)
   WEIR_TRY_GOTO(refuse_own_input(cli, s), done);
   WEIR_TRY_GOTO(begin(cli, config, &dir), done);
   cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
   WEIR_TRY_GOTO(convert(cli, &cfg, s), done);
 done:
   if (status != WEIR_OK) {

@@ -73,7 +73,7 @@ static weir_status evaluate_all(const weir_cli *cli, const cf_cfg *cfg, const cf
   weir_status status = WEIR_OK;
 
   WEIR_TRY(cf_evaluation_open(&cfg->eval, spec, (uint64_t)cfg->seed, &e));
-  WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
   tell_sets(&e);
   tell_normalised(&e);
   WEIR_TRY_GOTO(evaluate(cli, cfg, &e), done);
@@ -89,7 +89,7 @@ static weir_status evaluate_maps(const weir_cli *cli, const cf_cfg *cfg, const c
   weir_status status = WEIR_OK;
 
   WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, &m));
-  WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
   WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_part)cfg->eval.part, cli->out), done);
   WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", m.set[0].source), done);
 done:

@@ -355,7 +355,7 @@ static void finish(work *w)
 
 static weir_status accept(void *dir)
 {
-  return weir_run_dir_accept(dir);
+  return weir_run_dir_commit(dir);
 }
 
 /* Input and weights are read before anything of an earlier prediction goes. */
@@ -369,7 +369,7 @@ static weir_status predict(work *w, weir_run_dir *dir)
     goto done;
   }
   WEIR_TRY_GOTO(make_rows(w), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
   WEIR_TRY_GOTO(write_all(w), done);
 done:
   finish(w);

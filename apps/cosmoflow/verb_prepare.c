@@ -66,7 +66,7 @@ weir_status cf_verb_prepare(const weir_cli *cli)
     WEIR_TRY_GOTO(cf_universe_check_folder(&cfg.simulate, &facts, (uint64_t)cfg.seed, cli->out),
                   done);
   }
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
   WEIR_TRY_GOTO(simulate(cli, &cfg, &facts), done);
 done:
   if (status != WEIR_OK) {

@@ -35,7 +35,7 @@ static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_
 {
   char text[CF_NOTE_LINE];
 
-  WEIR_TRY(weir_run_dir_accept(dir));
+  WEIR_TRY(weir_run_dir_commit(dir));
   cf_source_describe(e->source, text, sizeof text);
   return cf_write_provenance(cli, e->cfg, "samples", text);
 }
@@ -55,7 +55,7 @@ typedef struct job {
 static weir_status make_samples(const job *j, const cf_cfg *cfg, const char *folder)
 {
   if (!j->dir->continues && cfg->source.input.count == 0) {
-    WEIR_TRY(weir_run_dir_accept(j->dir));
+    WEIR_TRY(weir_run_dir_commit(j->dir));
   }
   return prepare(cfg, folder);
 }

@@ -24,7 +24,7 @@ weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
 weir_status cf_open_input(cf_cfg *cfg, cf_source **out) WEIR_CHECKED;
 /* The event of the start. */
 void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg);
-/* weir_run_dir_abandon after a failure, saying that the earlier results stand where they do. */
+/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
 void cf_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out, with a line of the program's own. */
 weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,

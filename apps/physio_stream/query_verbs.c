@@ -66,7 +66,7 @@ static weir_status write_all(const ps_one *one, ps_query_run *r)
   const int n_inputs = ps_input_files(in, inputs);
 
   ps_input_report(in);
-  WEIR_TRY(weir_run_dir_accept(one->dir));
+  WEIR_TRY(weir_run_dir_commit(one->dir));
   WEIR_TRY(ps_query_files_write(&cfg->query, r, cli->out));
   WEIR_TRY(ps_write_provenance(cli, cfg, inputs, n_inputs));
   WEIR_TRY(ps_query_page_write(r, cli->out));

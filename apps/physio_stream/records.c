@@ -175,7 +175,7 @@ static weir_status accept_any(const ps_one *all, ps_records *list, ps_one_fn che
     const weir_status one = check(&(ps_one){.cli = all->cli, .cfg = &cfg, .config = all->config});
 
     if (one == WEIR_OK) {
-      return weir_run_dir_accept(all->dir);
+      return weir_run_dir_commit(all->dir);
     }
     if (status == WEIR_OK) {
       status = one;

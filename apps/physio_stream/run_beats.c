@@ -115,7 +115,7 @@ static weir_status write_outputs(run *r)
   const char *inputs[2];
   const int n_inputs = ps_input_files(r->input, inputs);
 
-  WEIR_TRY(weir_run_dir_accept(r->one->dir));
+  WEIR_TRY(weir_run_dir_commit(r->one->dir));
   if (r->cfg->output.features) {
     WEIR_TRY(ps_out_features_commit(&r->features));
   }

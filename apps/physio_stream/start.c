@@ -34,7 +34,7 @@ weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
 
 void ps_abandon(weir_run_dir *dir)
 {
-  if (weir_run_dir_abandon(dir)) {
+  if (weir_run_dir_rollback(dir)) {
     weir_info(dir->cli->verb, "the earlier results in %s stand as they were", dir->cli->out);
   }
 }
@@ -46,7 +46,7 @@ weir_status ps_start(const weir_cli *cli, const char *owner, ps_cfg *cfg, weir_c
 
   WEIR_TRY(ps_configure(cli, cfg, config));
   WEIR_TRY_GOTO(ps_begin(cli, owner, cfg, *config, &dir), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
 done:
   if (status != WEIR_OK) {
     weir_config_destroy(config);

@@ -395,7 +395,7 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *di
   }
   WEIR_TRY(evaluate_all(cfg, e));
   WEIR_TRY(add_all(e->s, e->n, &e->cells));
-  WEIR_TRY(weir_run_dir_accept(dir));
+  WEIR_TRY(weir_run_dir_commit(dir));
   WEIR_TRY(write_all(cli, cfg, e));
   for (int64_t i = 0; i < e->n; i++) {
     report_score(&e->s[i]);

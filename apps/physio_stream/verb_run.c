@@ -60,8 +60,8 @@ static weir_status tell_kept(const ps_one *one, weir_status status)
   if (status == WEIR_ERR_STOPPED && one->cfg->input.records.count == 0) {
     (void)snprintf(why, sizeof why, "%s", weir_last_message());
     return weir_fail(status, "stopped by the user (%s): %s; the same command may be run again", why,
-                     weir_run_dir_abandon(one->dir) ? "the earlier results are kept"
-                                                    : "no result was written");
+                     weir_run_dir_rollback(one->dir) ? "the earlier results are kept"
+                                                     : "no result was written");
   }
   ps_abandon(one->dir);
   return status;

@@ -305,7 +305,7 @@ static weir_status run_part(const weir_cli *cli, const part *p)
 
   if (writes) {
     WEIR_TRY_GOTO(ps_begin(cli, p->owner, &cfg, config, &dir), done);
-    WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+    WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
   }
   WEIR_TRY_GOTO(p->run(&s), done);
   if (writes) {

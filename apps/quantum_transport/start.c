@@ -74,7 +74,7 @@ weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
 
 void qt_abandon(weir_run_dir *dir)
 {
-  if (weir_run_dir_abandon(dir)) {
+  if (weir_run_dir_rollback(dir)) {
     weir_info(dir->cli->verb, "the earlier results in %s are unchanged", dir->cli->out);
   }
 }

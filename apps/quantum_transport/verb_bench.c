@@ -242,7 +242,7 @@ weir_status qt_verb_bench(const weir_cli *cli)
   WEIR_TRY(qt_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(qt_begin(cli, "bench", &cfg, config, &dir), done);
   WEIR_TRY_GOTO(perform(&b), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
   WEIR_TRY_GOTO(report(cli, &b), done);
 done:
   if (status != WEIR_OK) {

@@ -191,7 +191,7 @@ weir_status qt_verb_eval(const weir_cli *cli)
   WEIR_TRY(qt_configure(cli, &cfg, &config));
   WEIR_TRY_GOTO(qt_begin(cli, "eval", &cfg, config, &dir), done);
   WEIR_TRY_GOTO(evaluate(&e), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
   WEIR_TRY_GOTO(write_results(cli, &cfg, &e), done);
   weir_run_dir_keep(); /* the scores, where they are too large, too */
   status = check(&e);

@@ -163,7 +163,7 @@ weir_status qt_verb_prepare(const weir_cli *cli)
   WEIR_TRY_GOTO(qt_begin(cli, "prepare", &cfg, config, &dir), done);
   WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
   WEIR_TRY_GOTO(check_k(&s), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
   WEIR_TRY_GOTO(write_results(cli, &s), done);
 done:
   if (status != WEIR_OK) {

@@ -64,7 +64,7 @@ typedef struct job {
 static weir_status write_results(const job *j, const qt_study *s)
 {
   qt_closed_warn(s);
-  WEIR_TRY(weir_run_dir_accept(j->dir));
+  WEIR_TRY(weir_run_dir_commit(j->dir));
   WEIR_TRY(qt_write_provenance(j->cli, j->cfg));
   WEIR_TRY(qt_out_spectra(s, j->cli->out));
   if (s->scatter != NULL) {
@@ -89,10 +89,10 @@ static weir_status begin_saving(void *context)
   weir_run_dir *dir = context;
 
   if (dir->waits && !dir->continues) {
-    WEIR_TRY(weir_run_dir_accept(dir));
+    WEIR_TRY(weir_run_dir_commit(dir));
     return weir_checkpoint_prune(dir->cli->out, 0);
   }
-  return weir_run_dir_accept(dir);
+  return weir_run_dir_commit(dir);
 }
 
 /* Bias points that are found stay, whatever happens to the run. Collective. */
@@ -108,7 +108,7 @@ static weir_status sweep(const job *j, qt_study *s, qt_iv *iv, qt_scatter *scatt
   }
   WEIR_TRY(
       qt_iv_open(s, j->config, earlier, j->cli->threads, scatters ? &scatter->counting : NULL, iv));
-  WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_run_dir_accept(j->dir) : WEIR_OK));
+  WEIR_TRY(weir_comm_agree(j->comm, leads ? weir_run_dir_commit(j->dir) : WEIR_OK));
   if (leads) {
     weir_run_dir_keep();
   }

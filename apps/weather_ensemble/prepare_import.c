@@ -187,7 +187,7 @@ static weir_status import(work *w, weir_run_dir *dir)
     WEIR_TRY(weir_alloc(f->n_leads, sizeof *w->found, (void **)&w->found));
     WEIR_TRY(wx_survey_pair(f, wx_archive_get(w->archive[TRUTH]), w->found));
   }
-  WEIR_TRY(weir_run_dir_accept(dir));
+  WEIR_TRY(weir_run_dir_commit(dir));
   for (int side = 0; side < SIDES && w->archive[side] != NULL; side++) {
     const wx_archive_facts *f = wx_archive_get(w->archive[side]);
 

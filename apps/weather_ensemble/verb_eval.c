@@ -190,7 +190,7 @@ weir_status wx_verb_eval(const weir_cli *cli)
   WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "eval", &dir), done);
   wx_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(open_work(w), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
   tell_starts(w);
   WEIR_TRY_GOTO(score(w), done);
   WEIR_TRY_GOTO(write_all(w), done);

@@ -244,7 +244,7 @@ static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *
   WEIR_TRY_GOTO(is_model(&w) ? wx_predict_model_open(e, &w.model) : load(&w, &exec), done);
   WEIR_TRY_GOTO(choose(&w), done);
   WEIR_TRY_GOTO(take_parts(&w), done);
-  WEIR_TRY_GOTO(weir_run_dir_accept(dir), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
   WEIR_TRY_GOTO(write_all(cli, &w), done);
   const char *const weights[] = {w.weights[0], w.weights[1]};
   const wx_lineage of = {.parts = &w.split,

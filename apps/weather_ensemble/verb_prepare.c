@@ -38,7 +38,7 @@ weir_status wx_verb_prepare(const weir_cli *cli)
   if (cfg.data.forecast.count > 0 || cfg.data.truth.count > 0) {
     WEIR_TRY_GOTO(wx_prepare_import(cli, &cfg, &dir), done);
   } else {
-    WEIR_TRY_GOTO(weir_run_dir_accept(&dir), done);
+    WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
     WEIR_TRY_GOTO(simulate(cli, &cfg), done);
   }
 done:

@@ -7,7 +7,7 @@
 
 static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_dir *dir)
 {
-  WEIR_TRY(weir_run_dir_accept(dir));
+  WEIR_TRY(weir_run_dir_commit(dir));
   return wx_write_origin(cli, e, &(wx_lineage){.parts = &e->split});
 }
 

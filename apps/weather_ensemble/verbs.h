@@ -24,7 +24,7 @@ weir_status wx_verb_describe(const weir_cli *cli) WEIR_CHECKED;
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config) WEIR_CHECKED;
 /* The event of the start. */
 void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg);
-/* weir_run_dir_abandon after a failure, saying that the earlier results stand where they do. */
+/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
 void wx_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,

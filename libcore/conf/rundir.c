@@ -401,7 +401,7 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
   dir->waits = true;
   dir->cleans = taken && (!held || holds(cli->out, "run.jsonl"));
   dir->replaces = held;
-  return held ? WEIR_OK : weir_run_dir_accept(dir);
+  return held ? WEIR_OK : weir_run_dir_commit(dir);
 }
 
 /* Whether the name is that of an unfinished file ("NAME.tmp-PID") of another process. */
@@ -455,7 +455,7 @@ static void remove_unfinished(const char *path)
   }
 }
 
-weir_status weir_run_dir_accept(weir_run_dir *dir)
+weir_status weir_run_dir_commit(weir_run_dir *dir)
 {
   char from[PATH_MAX], to[PATH_MAX];
 
@@ -487,7 +487,7 @@ weir_status weir_run_dir_accept(weir_run_dir *dir)
   return WEIR_OK;
 }
 
-bool weir_run_dir_abandon(weir_run_dir *dir)
+bool weir_run_dir_rollback(weir_run_dir *dir)
 {
   char log[PATH_MAX];
 
@@ -504,8 +504,8 @@ bool weir_run_dir_abandon(weir_run_dir *dir)
   return true;
 }
 
-weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config, const char *owner,
-                                  weir_run_dir *dir)
+weir_status weir_run_dir_resume(const weir_cli *cli, const weir_config *config, const char *owner,
+                                weir_run_dir *dir)
 {
   char file[PATH_MAX];
 
@@ -531,6 +531,6 @@ weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, c
   const bool goes_on = resume && cli->out != NULL && !cli->overwrite &&
                        weir_dir_has_entries(cli->out) && !holds_a_beginning(cli->out);
 
-  return goes_on ? weir_run_dir_continue(cli, config, owner, dir)
+  return goes_on ? weir_run_dir_resume(cli, config, owner, dir)
                  : weir_run_dir_begin(cli, config, owner, dir);
 }

@@ -43,7 +43,7 @@ static weir_status run_into(const char *out, const char *owner, const char *file
   (void)snprintf(set, sizeof set, "file='%s'", file);
   assert_ok(weir_cli_config(&cli, &options, &config));
   assert_ok(weir_run_dir_begin(&cli, config, owner, &d));
-  assert_ok(weir_run_dir_accept(&d));
+  assert_ok(weir_run_dir_commit(&d));
   const weir_status status = write_result(out, result);
 
   weir_run_dir_keep();

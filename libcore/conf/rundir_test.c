@@ -184,16 +184,16 @@ static void overwrite_removes_what_the_earlier_run_noted(void **state)
   run_once(out);
   touch(out, "mine.c");
   assert_ok(begin(out, true, "score", &d)); /* of another kind: perhaps input of this one */
-  assert_true(weir_run_dir_abandon(&d));
+  assert_true(weir_run_dir_rollback(&d));
   weir_events_close();
   assert_ok(begin(out, true, "run", &d));
   assert_true(d.waits && exists(out, "100.c")); /* nothing goes before the run is accepted */
-  assert_true(weir_run_dir_abandon(&d));
+  assert_true(weir_run_dir_rollback(&d));
   weir_events_close();
   assert_true(exists(out, "100.c") && exists(out, "run.jsonl") && exists(out, "resolved.yaml"));
   assert_ok(begin(out, true, "run", &d));
-  assert_ok(weir_run_dir_accept(&d));
-  assert_false(weir_run_dir_abandon(&d));
+  assert_ok(weir_run_dir_commit(&d));
+  assert_false(weir_run_dir_rollback(&d));
   weir_run_dir_keep();
   weir_events_close();
   assert_false(exists(out, "100.c") || exists(out, "figures"));
@@ -242,7 +242,7 @@ static void a_run_without_space_leaves_the_earlier_results(void **state)
 
   touch(out, "theirs"); /* noted by nobody */
   assert_ok(begin_set("file=other", out, true, "run", &d));
-  assert_ok(weir_run_dir_accept(&d));
+  assert_ok(weir_run_dir_commit(&d));
   assert_false(exists(out, "100.c"));
   (void)snprintf(folder, sizeof folder, "%s/new/deep", out);
   assert_ok(weir_dir_create(folder));
@@ -296,7 +296,7 @@ static void what_is_kept_stays(void **state)
   run_once(out);
   weir_run_dir_keep();
   assert_ok(begin(out, true, "run", &d));
-  assert_ok(weir_run_dir_accept(&d));
+  assert_ok(weir_run_dir_commit(&d));
   write_result(out, "checkpoint");
   weir_run_dir_keep();
   write_result(out, "more");
@@ -335,7 +335,7 @@ static void overwrite_refuses_inputs_that_would_go(void **state)
     assert_non_null(strstr(weir_last_message(), k == 2 ? "figures/a.svg" : "100.c"));
     assert_true(exists(out, "100.c") && exists(out, "figures/a.svg") && exists(out, "run.jsonl"));
     assert_ok(begin_set(set, out, true, "score", &d)); /* removes none of them */
-    assert_true(weir_run_dir_abandon(&d));
+    assert_true(weir_run_dir_rollback(&d));
     weir_events_close();
   }
   (void)snprintf(set, sizeof set, "files=[%s/./]", out); /* of another verb: its log would go */
@@ -344,7 +344,7 @@ static void overwrite_refuses_inputs_that_would_go(void **state)
   assert_true(exists(out, "run.jsonl"));
   (void)snprintf(set, sizeof set, "files=[%s/mine.c, %s/absent]", out, out); /* stays */
   assert_ok(begin_set(set, out, true, "run", &d));
-  assert_ok(weir_run_dir_accept(&d));
+  assert_ok(weir_run_dir_commit(&d));
   weir_events_close();
   assert_true(exists(out, "mine.c") && !exists(out, "100.c"));
   weir_check_rmdir(dir);
@@ -357,10 +357,10 @@ static weir_status go_on(const char *out, const char *owner, weir_run_dir *dir)
   const weir_cli cli = {.app = &app, .verb = "run", .out = out};
 
   assert_ok(weir_cli_config(&cli, &options, &config));
-  weir_status status = weir_run_dir_continue(&cli, config, owner, dir);
+  weir_status status = weir_run_dir_resume(&cli, config, owner, dir);
 
   if (status == WEIR_OK) {
-    status = weir_run_dir_accept(dir);
+    status = weir_run_dir_commit(dir);
     weir_event("again", WEIR_INT("n", 2));
     weir_events_close();
   }
@@ -383,7 +383,7 @@ static void a_run_goes_on_in_its_folder(void **state)
   assert_int_equal(go_on(out, "score", &d), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "no log of an earlier 'score'"));
   assert_ok(go_on(out, "run", &d));
-  assert_false(weir_run_dir_abandon(&d));
+  assert_false(weir_run_dir_rollback(&d));
   assert_true(exists(out, "100.c") && exists(out, "figures/a.svg") && exists(out, "resolved.yaml"));
   assert_ok(weir_file_read(log, 1 << 20, &text, &size));
   assert_true(strstr(text, "100.c") != NULL && strstr(text, "{\"event\": \"again\"") != NULL);
@@ -416,7 +416,7 @@ static void a_log_that_names_other_places_removes_nothing_there(void **state)
                  other);
   write_log(out, log);
   assert_ok(begin(out, true, "run", &d));
-  assert_ok(weir_run_dir_accept(&d));
+  assert_ok(weir_run_dir_commit(&d));
   weir_events_close();
   assert_true(exists(other, "kept"));
   assert_true(exists(out, "away"));
@@ -424,7 +424,7 @@ static void a_log_that_names_other_places_removes_nothing_there(void **state)
   write_log(out, "{\"event\": \"start\"}\n");
   touch(out, "100.qrs");
   assert_ok(begin(out, true, "run", &d));
-  assert_ok(weir_run_dir_accept(&d));
+  assert_ok(weir_run_dir_commit(&d));
   weir_events_close();
   assert_true(exists(out, "100.qrs"));
   weir_check_rmdir(dir);
@@ -435,7 +435,7 @@ static weir_status begin_and_accept(const weir_cli *cli, const weir_config *conf
   weir_run_dir dir;
 
   WEIR_TRY(weir_run_dir_begin(cli, config, "run", &dir));
-  WEIR_TRY(weir_run_dir_accept(&dir));
+  WEIR_TRY(weir_run_dir_commit(&dir));
   return WEIR_OK;
 }
 
@@ -553,7 +553,7 @@ static weir_status start(const char *out, weir_run_dir *dir)
   const weir_status status = weir_run_dir_start(&cli, config, "run", true, dir);
 
   if (status == WEIR_OK) {
-    assert_ok(weir_run_dir_accept(dir));
+    assert_ok(weir_run_dir_commit(dir));
     weir_event("next", WEIR_INT("n", 1));
   }
   weir_events_close();

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* A folder that a run has begun in, until weir_run_dir_accept or weir_run_dir_abandon. Borrows all
+/* A folder that a run has begun in, until weir_run_dir_commit or weir_run_dir_rollback. Borrows all
  * that it was given. */
 typedef struct weir_run_dir {
   const weir_cli *cli;
@@ -30,7 +30,7 @@ typedef struct weir_run_dir {
  * folders that are empty, and nothing else: files of other verbs may be the input of this one. A
  * file that would go and that a text of the configuration names is refused: it is an input. From
  * then on writers refuse to replace inputs, and files that no log in the folder notes.
- * Nothing of results is touched before weir_run_dir_accept; where there are none it is called here.
+ * Nothing of results is touched before weir_run_dir_commit; where there are none it is called here.
  * Load the configuration first. Fails: WEIR_ERR_CONFIG, naming the folder or the input and what to
  * do, or where --out is missing; WEIR_ERR_DATA where a file cannot be made. */
 weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, const char *owner,
@@ -38,7 +38,7 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
 /* The run has results to write: what it replaces goes, run.jsonl and resolved.yaml appear. Does
  * nothing the second time and for NULL. Fails: WEIR_ERR_CONFIG where a file cannot be removed;
  * WEIR_ERR_DATA. */
-weir_status weir_run_dir_accept(weir_run_dir *dir) WEIR_CHECKED;
+weir_status weir_run_dir_commit(weir_run_dir *dir) WEIR_CHECKED;
 /* A run that fails for want of space (WEIR_ERR_SPACE) leaves nothing but its log and configuration,
  * and the earlier results stand as they were: they are removed when weir_cli_main ends. From this
  * call on they are gone, and what this run has committed, and will, stays whatever happens: for
@@ -46,13 +46,13 @@ weir_status weir_run_dir_accept(weir_run_dir *dir) WEIR_CHECKED;
  * accepted. */
 void weir_run_dir_keep(void);
 /* The run failed: true where it was not accepted, and the earlier results stand as they were. */
-bool weir_run_dir_abandon(weir_run_dir *dir);
+bool weir_run_dir_rollback(weir_run_dir *dir);
 /* Goes on in the folder of an earlier run of the same owner that was stopped or killed, and locks
  * it: its log grows behind its last whole line, lines that are no events do no harm, and accept
  * replaces resolved.yaml; every file stays. Fails: WEIR_ERR_CONFIG where another process has the
  * folder, or its log is of no such run; WEIR_ERR_DATA. */
-weir_status weir_run_dir_continue(const weir_cli *cli, const weir_config *config, const char *owner,
-                                  weir_run_dir *dir) WEIR_CHECKED;
+weir_status weir_run_dir_resume(const weir_cli *cli, const weir_config *config, const char *owner,
+                                weir_run_dir *dir) WEIR_CHECKED;
 /* Continues where `resume` is true, --overwrite is not given and a run has left files; begins
  * otherwise, as behind a run that was killed before it had more than the beginning of a log. */
 weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, const char *owner,
