@@ -464,13 +464,12 @@ static weir_status foresee(cf_experiment *e, const weir_spread *spread)
   e->peers.epoch = steps > 0 ? steps / each : e->train.epochs;
   e->peers.position = steps > 0 ? steps % each * o.step : 0;
   if (spread != NULL && spread->comm != NULL && spread->grid.dims > 0) {
-    weir_grid_place(&spread->grid, weir_comm_rank(spread->comm), place);
+    weir_grid_coords(&spread->grid, weir_comm_rank(spread->comm), place);
     groups = spread->grid.extent[WEIR_ALONG_SAMPLES];
     e->readers = weir_comm_size(spread->comm);
   }
   if (groups > 1 && e->cfg->load.remote != WEIR_LOAD_OFF) {
-    WEIR_TRY(
-        weir_grid_split(&spread->grid, spread->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
+    WEIR_TRY(weir_grid_sub(&spread->grid, spread->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
   }
   e->visits = weir_visits_of(&o, place[WEIR_ALONG_SAMPLES], groups);
   e->end = weir_visits_from(&e->visits, e->peers.epoch, e->peers.position);

@@ -203,7 +203,7 @@ static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
     WEIR_TRY(make_plan(w, n));
   }
   const size_t bytes =
-      (size_t)(weir_tensor_count(&w->x) / n) * weir_dtype_size(w->estimator.is.dtype);
+      (size_t)(weir_tensor_numel(&w->x) / n) * weir_dtype_size(w->estimator.is.dtype);
   float own[CF_LABELS_MOST];
 
   for (int64_t i = 0; i < n; i++) {

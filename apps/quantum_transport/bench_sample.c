@@ -117,7 +117,7 @@ static weir_status prepare(const qt_bench_sample *b, sample *s)
     const weir_array_desc d = qt_self_energy_desc(&spec, (qt_self_energy_array)i);
 
     WEIR_TRY(weir_tensor_init(&s->t[i], d.dtype, d.rank, d.shape));
-    fill(weir_tensor_count(&s->t[i]), s->t[i].data);
+    fill(weir_tensor_numel(&s->t[i]), s->t[i].data);
   }
   return weir_alloc(b->repeats, sizeof *s->seconds, (void **)&s->seconds);
 }

@@ -242,7 +242,7 @@ weir_status weir_allgather_create(weir_comm *c, const char *name, size_t size, v
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_GATHER, &b.r), done);
+  WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_ALLGATHER, &b.r), done);
   WEIR_TRY_GOTO(begin(&b, counts, 0), done);
   WEIR_TRY_GOTO(gather(&b, 0), done);
 done:

@@ -169,7 +169,7 @@ static weir_status turn(void *context)
   WEIR_TRY_GOTO(weir_request_wait(r), done);
   assert_memory_equal(to, ((int16_t[]){6, 11, 7, 12, 8, 13}), sizeof to);
   WEIR_TRY_GOTO(
-      weir_allreduce_create(c, "sum", weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64), &one, 1, &sum),
+      weir_allreduce_create(c, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), &one, 1, &sum),
       done);
   WEIR_TRY_GOTO(weir_request_start(sum), done);
   WEIR_TRY_GOTO(weir_request_wait(sum), done);
@@ -207,20 +207,20 @@ static void places_of_a_grid(void **state)
     assert_ok(weir_grid_check(&g, size));
     assert_int_equal(weir_grid_check(&g, size + 1), WEIR_ERR_CONFIG);
     for (int rank = 0; rank < size; rank++) {
-      weir_grid_place(&g, rank, here);
+      weir_grid_coords(&g, rank, here);
       assert_int_equal(weir_grid_rank(&g, here), rank);
       last = rank;
     }
     for (unsigned dims = 0; dims < 1u << WEIR_GRID_DIMS; dims += 5) {
       bool same = true;
 
-      weir_grid_place(&g, last, here);
-      weir_grid_place(&g, last / 2, there);
+      weir_grid_coords(&g, last, here);
+      weir_grid_coords(&g, last / 2, there);
       for (int d = 0; d < WEIR_GRID_DIMS; d++) {
         same = same && ((dims >> d & 1) != 0 || here[d] == there[d]);
       }
       assert_int_equal(same,
-                       weir_grid_group(&g, last, dims) == weir_grid_group(&g, last / 2, dims));
+                       weir_grid_sub_id(&g, last, dims) == weir_grid_sub_id(&g, last / 2, dims));
     }
   }
   assert_int_equal(weir_grid_check(&(weir_grid){2, {0, 4}}, 0), WEIR_ERR_CONFIG);

@@ -33,7 +33,7 @@ int weir_grid_size(const weir_grid *g)
   return size;
 }
 
-void weir_grid_place(const weir_grid *g, int rank, int place[WEIR_GRID_DIMS])
+void weir_grid_coords(const weir_grid *g, int rank, int place[WEIR_GRID_DIMS])
 {
   for (int d = WEIR_GRID_DIMS - 1; d >= 0; d--) {
     const int extent = d < g->dims ? g->extent[d] : 1;
@@ -53,21 +53,21 @@ int weir_grid_rank(const weir_grid *g, const int place[WEIR_GRID_DIMS])
   return rank;
 }
 
-int weir_grid_group(const weir_grid *g, int rank, unsigned dims)
+int weir_grid_sub_id(const weir_grid *g, int rank, unsigned dims)
 {
   int place[WEIR_GRID_DIMS];
 
-  weir_grid_place(g, rank, place);
+  weir_grid_coords(g, rank, place);
   for (int d = 0; d < WEIR_GRID_DIMS; d++) {
     place[d] = (dims >> d & 1) != 0 ? 0 : place[d];
   }
   return weir_grid_rank(g, place);
 }
 
-weir_status weir_grid_split(const weir_grid *g, weir_comm *c, unsigned dims, weir_comm **out)
+weir_status weir_grid_sub(const weir_grid *g, weir_comm *c, unsigned dims, weir_comm **out)
 {
   *out = NULL;
   WEIR_TRY(weir_grid_check(g, weir_comm_size(c)));
-  WEIR_TRY(weir_comm_split(c, weir_grid_group(g, weir_comm_rank(c), dims), out));
+  WEIR_TRY(weir_comm_split(c, weir_grid_sub_id(g, weir_comm_rank(c), dims), out));
   return WEIR_OK;
 }

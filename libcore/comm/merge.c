@@ -58,7 +58,7 @@ static void SUM_c128(void *into, const void *from, int64_t count)
   SUM_f64(into, from, 2 * count);
 }
 
-/* In the order of weir_merge. */
+/* In the order of weir_reduce_op. */
 #define ROW(type, sum, prod, most, least)                                                         \
   {                                                                                               \
     {"sum", sizeof(type), sum}, {"product", sizeof(type), prod}, {"maximum", sizeof(type), most}, \
@@ -77,7 +77,7 @@ static const weir_reducer table[WEIR_DTYPE_COUNT][4] = {
     [WEIR_C128] = ROW(weir_c128, SUM_c128, NULL, NULL, NULL),
 };
 
-const weir_reducer *weir_reducer_of(weir_merge merge, weir_dtype dtype)
+const weir_reducer *weir_reducer_of(weir_reduce_op merge, weir_dtype dtype)
 {
   const weir_reducer *r = &table[dtype][merge];
 

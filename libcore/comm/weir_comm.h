@@ -61,8 +61,8 @@ weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **
 typedef enum weir_comm_use {
   WEIR_COMM_SETUP, /* that both ends of an exchange say the same */
   WEIR_COMM_EXCHANGE,
-  WEIR_COMM_REDUCE, /* allreduce and reduce-scatter */
-  WEIR_COMM_GATHER, /* allgather */
+  WEIR_COMM_REDUCE,    /* allreduce and reduce-scatter */
+  WEIR_COMM_ALLGATHER, /* allgather */
   WEIR_COMM_USES
 } weir_comm_use;
 

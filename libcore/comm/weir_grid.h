@@ -20,16 +20,16 @@ typedef struct weir_grid {
 weir_status weir_grid_check(const weir_grid *g, int ranks) WEIR_CHECKED;
 /* Ranks of the grid; place of a rank, 0 beyond g->dims; rank of a place. */
 int weir_grid_size(const weir_grid *g);
-void weir_grid_place(const weir_grid *g, int rank, int place[WEIR_GRID_DIMS]);
+void weir_grid_coords(const weir_grid *g, int rank, int place[WEIR_GRID_DIMS]);
 int weir_grid_rank(const weir_grid *g, const int place[WEIR_GRID_DIMS]);
 /* Bit d of `dims`: dimension d varies within a group. Number of the group that a rank is in: the
  * rank of its first member. */
-int weir_grid_group(const weir_grid *g, int rank, unsigned dims);
+int weir_grid_sub_id(const weir_grid *g, int rank, unsigned dims);
 /* That group of the ranks of c, which are the grid's: the members of a spatial group have the same
  * sample, those of a data group the same place. As weir_comm_split. Collective over c. Fails:
  * WEIR_ERR_CONFIG (another number of ranks), as weir_comm_split. */
-weir_status weir_grid_split(const weir_grid *g, weir_comm *c, unsigned dims,
-                            weir_comm **out) WEIR_CHECKED;
+weir_status weir_grid_sub(const weir_grid *g, weir_comm *c, unsigned dims,
+                          weir_comm **out) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -70,15 +70,15 @@ typedef struct weir_reducer {
   void (*merge)(void *into, const void *from, int64_t count);
 } weir_reducer;
 
-typedef enum weir_merge {
-  WEIR_MERGE_SUM,
-  WEIR_MERGE_PROD,
-  WEIR_MERGE_MAX, /* NaN if any is NaN */
-  WEIR_MERGE_MIN  /* likewise */
-} weir_merge;
+typedef enum weir_reduce_op {
+  WEIR_REDUCE_SUM,
+  WEIR_REDUCE_PROD,
+  WEIR_REDUCE_MAX, /* NaN if any is NaN */
+  WEIR_REDUCE_MIN  /* likewise */
+} weir_reduce_op;
 /* NULL for bool, bf16 and f16, whose partial results are made in other dtypes, and for every merge
  * of complex numbers but the sum. */
-const weir_reducer *weir_reducer_of(weir_merge merge, weir_dtype dtype);
+const weir_reducer *weir_reducer_of(weir_reduce_op merge, weir_dtype dtype);
 
 /* All ranks get the merge of their `count` elements, in place. The tree of merges is that of the
  * rank numbers, T(lo, n) = T(lo, h) T(lo + h, n - h) with h the largest power of 2 below n,

@@ -47,7 +47,7 @@ static inline void backend_each(void (*body)(const char *device))
 static inline void backend_fill(weir_tensor *t, uint32_t k)
 {
   const weir_dtype part = weir_dtype_part(t->dtype);
-  const int64_t n = weir_tensor_count(t) * weir_dtype_parts(t->dtype);
+  const int64_t n = weir_tensor_numel(t) * weir_dtype_parts(t->dtype);
 
   for (int64_t i = 0; i < n; i++) {
     weir_dtype_store_real(part, t->data, i, 2 * weir_random_uniform(9, k, 0, (uint64_t)i) - 1);
@@ -127,7 +127,7 @@ static inline int64_t backend_difference(const weir_tensor *a, const weir_tensor
 {
   const weir_dtype part = weir_dtype_part(a->dtype);
   const size_t size = weir_dtype_size(part);
-  const int64_t n = weir_tensor_count(a) * weir_dtype_parts(a->dtype);
+  const int64_t n = weir_tensor_numel(a) * weir_dtype_parts(a->dtype);
 
   for (int64_t i = 0; i < n; i++) {
     const char *x = (const char *)a->data + (size_t)i * size;

@@ -74,7 +74,7 @@ static inline weir_value draw_constant(draw_graph *d, int rank, const int64_t *s
   weir_tensor t;
 
   assert_ok(weir_tensor_init(&t, WEIR_F32, rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(&t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&t); i++) {
     ((float *)t.data)[i] = (float)weir_draw_int(&d->w, -100, 100) / 128;
   }
   const weir_value v = weir_constant(d->g, &t);

@@ -51,7 +51,7 @@ static inline void run_on_random(const weir_graph *g, drawn_passes passes, weir_
       continue;
     }
     assert_ok(weir_tensor_init(&t[n], a->desc.dtype, a->desc.rank, a->desc.shape));
-    for (int64_t k = 0; k < weir_tensor_count(&t[n]); k++) {
+    for (int64_t k = 0; k < weir_tensor_numel(&t[n]); k++) {
       const uint32_t which = (uint32_t)n;
       const weir_c128 x = {weir_random_uniform(7, which, 0, (uint64_t)k),
                            weir_random_uniform(7, which, 1, (uint64_t)k) - 0.5};

@@ -55,7 +55,7 @@ static inline weir_status draw_run_whole(const weir_graph *g, weir_plan *p, draw
   }
   status = weir_plan_run(p, bindings, n);
   for (int i = 0; i < n; i++) {
-    for (int64_t e = 0; e < weir_tensor_count(&tensors[i]) && status == WEIR_OK; e++) {
+    for (int64_t e = 0; e < weir_tensor_numel(&tensors[i]) && status == WEIR_OK; e++) {
       draw_keep(o, ((float *)tensors[i].data)[e]);
     }
     weir_tensor_fini(&tensors[i]);

@@ -116,7 +116,7 @@ static void copy_sources(weir_plan *p, const weir_binding *bindings, int n)
 
     if (a >= 0 && weir_graph_get_array(p->g, a)->kind != WEIR_ARRAY_TEMPORARY &&
         exec_find_input(p, bindings[i].name) < 0) {
-      const size_t bytes = (size_t)weir_tensor_count(bindings[i].tensor) *
+      const size_t bytes = (size_t)weir_tensor_numel(bindings[i].tensor) *
                            weir_dtype_size(bindings[i].tensor->dtype);
 
       if (bytes > 0) {

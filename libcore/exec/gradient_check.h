@@ -70,7 +70,7 @@ static inline double *check_data(const weir_tensor *t)
 
 static inline void check_fill(weir_tensor *t, uint64_t seed, uint32_t purpose, double lo, double hi)
 {
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     check_data(t)[i] = lo + (hi - lo) * weir_random_uniform(seed, purpose, 0, (uint64_t)i);
   }
 }
@@ -209,7 +209,7 @@ static inline double check_loss_at(check_net *c, double *at, double value)
  */
 static inline void check_probe(check_net *c, const char *name, double *t, const weir_tensor *d)
 {
-  const uint64_t n = (uint64_t)weir_tensor_count(d);
+  const uint64_t n = (uint64_t)weir_tensor_numel(d);
 
   for (uint64_t i = 0; i < CHECK_PROBES && i < n; i++) {
     const uint64_t at =

@@ -197,7 +197,7 @@ out:
 static weir_status find_group(exec_ranks *s, unsigned dims, weir_comm **out)
 {
   if (s->group[dims] == NULL) {
-    WEIR_TRY(weir_grid_split(weir_partition_grid(s->partition), s->comm, dims, &s->group[dims]));
+    WEIR_TRY(weir_grid_sub(weir_partition_grid(s->partition), s->comm, dims, &s->group[dims]));
   }
   *out = s->group[dims];
   return WEIR_OK;
@@ -266,7 +266,7 @@ static weir_status agree_on_picked(exec_ranks *s, weir_graph **picked)
 
   bounds[1] = -bounds[0];
   WEIR_TRY(weir_allreduce_create(s->comm, "what is picked",
-                                 weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), bounds, 2, &r));
+                                 weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), bounds, 2, &r));
   status = weir_request_start(r);
   if (status == WEIR_OK) {
     status = weir_request_wait(r);

@@ -48,7 +48,7 @@ static inline weir_value train_param(train_net *t, int rank, const int64_t *shap
   }
   weir_tensor *w = weir_store_get(t->store, name);
 
-  for (int64_t i = 0; i < weir_tensor_count(w); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(w); i++) {
     const double u = weir_random_uniform(3, (uint32_t)k, 0, (uint64_t)i);
 
     ((float *)w->data)[i] = (float)(scale * (2 * u - 1));

@@ -40,7 +40,7 @@ static void run(const train_net *t, weir_plan *p, outcome *o)
     if (array->kind == WEIR_ARRAY_INPUT) {
       assert_true(n < 2);
       assert_ok(weir_tensor_init(&tensors[n], WEIR_F32, array->desc.rank, array->desc.shape));
-      for (int64_t i = 0; i < weir_tensor_count(&tensors[n]); i++) {
+      for (int64_t i = 0; i < weir_tensor_numel(&tensors[n]); i++) {
         ((float *)tensors[n].data)[i] =
             (float)(2 * weir_random_uniform(5, (uint32_t)n, 0, (uint64_t)i) - 1);
       }
@@ -65,7 +65,7 @@ static void run(const train_net *t, weir_plan *p, outcome *o)
   for (int64_t i = 0; i < weir_store_count(t->store); i++) {
     const weir_tensor *w = weir_store_get(t->store, weir_store_name(t->store, i));
 
-    keep(o, w->data, weir_tensor_count(w));
+    keep(o, w->data, weir_tensor_numel(w));
   }
   for (int k = 0; k < n; k++) {
     weir_tensor_fini(&tensors[k]);

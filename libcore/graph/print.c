@@ -359,7 +359,7 @@ static void print_bits(const weir_graph *g, const weir_node *node, FILE *out)
     const weir_array *a = g->arrays[node->out[k]];
     char hex[65] = "";
 
-    if (a->kind == WEIR_ARRAY_CONSTANT && weir_tensor_count(&a->constant) > 0) {
+    if (a->kind == WEIR_ARRAY_CONSTANT && weir_tensor_numel(&a->constant) > 0) {
       weir_sha256(a->constant.data, weir_tensor_bytes(&a->constant), hex);
     }
     fprintf(out, " %s", hex);

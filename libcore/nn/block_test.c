@@ -93,7 +93,7 @@ static void forward_residual(const check_net *c)
   const int64_t taps = s->conv.taps[0];
   rows x = {.n = c->in.shape[0], .places = c->in.shape[1], .channels = c->in.shape[2]}, y, way;
 
-  memcpy(x.v, c->x.data, (size_t)weir_tensor_count(&c->x) * sizeof(double));
+  memcpy(x.v, c->x.data, (size_t)weir_tensor_numel(&c->x) * sizeof(double));
   if (s->pre_activated) {
     y = normalise(c, "norm1", &x);
     y = activate(y);
@@ -111,7 +111,7 @@ static void forward_residual(const check_net *c)
   way = stride == 1 && x.channels == y.channels ? x : convolve(c, "shortcut", &x, 1, stride, false);
   const int64_t n = y.n * y.places * y.channels;
 
-  assert_int_equal(n, weir_tensor_count(&c->y));
+  assert_int_equal(n, weir_tensor_numel(&c->y));
   for (int64_t i = 0; i < n; i++) {
     y.v[i] += way.v[i];
   }

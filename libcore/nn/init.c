@@ -89,7 +89,7 @@ static void orthonormalise(double *q, int64_t rows, int64_t n)
  * rows, which then are orthonormal. */
 static weir_status orthogonal(const source *s, double gain, weir_tensor *t)
 {
-  const int64_t count = weir_tensor_count(t);
+  const int64_t count = weir_tensor_numel(t);
   const int64_t b = t->rank > 0 ? t->shape[t->rank - 1] : 1, a = b > 0 ? count / b : 0;
   const bool columns = a >= b;
   const int64_t rows = columns ? b : a, n = columns ? a : b;
@@ -117,7 +117,7 @@ weir_status weir_init_fill(const weir_init *init, uint64_t seed, const char *nam
   const uint64_t hash = weir_init_hash(name);
   const source s = {seed, (uint32_t)hash, (uint32_t)(hash >> 32)};
   const double gain = init->gain == 0 ? 1 : init->gain;
-  const int64_t count = weir_tensor_count(t);
+  const int64_t count = weir_tensor_numel(t);
   const double deviation = gain * sqrt(variance(init, t));
 
   if (init->kind <= WEIR_INIT_DEFAULT || init->kind >= WEIR_INIT_KINDS) {

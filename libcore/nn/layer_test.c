@@ -30,7 +30,7 @@ static double act(const weir_activation *a, double x)
 
 static void compare(const check_net *c, const double *wanted)
 {
-  const int64_t n = weir_tensor_count(&c->y);
+  const int64_t n = weir_tensor_numel(&c->y);
 
   assert_int_equal(
       weir_compare("layer", WEIR_F64, c->y.data, wanted, n, (weir_tolerance){1e-12, 1e-12}), 0);
@@ -39,7 +39,7 @@ static void compare(const check_net *c, const double *wanted)
 static void forward_dense(const check_net *c)
 {
   const weir_nn_dense_spec *s = c->spec;
-  const int64_t in = c->in.shape[c->in.rank - 1], rows = weir_tensor_count(&c->x) / in;
+  const int64_t in = c->in.shape[c->in.rank - 1], rows = weir_tensor_numel(&c->x) / in;
   const double *x = check_data(&c->x), *w = check_param(c, "d/weight");
   const double *b = s->no_bias ? NULL : check_param(c, "d/bias");
   double wanted[400];
@@ -171,7 +171,7 @@ static void forward_conv(const check_net *c)
   static double wanted[20000];
   int64_t at = 0;
 
-  assert_true(weir_tensor_count(&c->y) <= 20000);
+  assert_true(weir_tensor_numel(&c->y) <= 20000);
   for (int64_t n = 0; n < h.n; n++) {
     for (int64_t p = 0; p < h.out[0] * h.out[1] * h.out[2]; p++) {
       const int64_t o[] = {p / (h.out[1] * h.out[2]), p / h.out[2] % h.out[1], p % h.out[2]};

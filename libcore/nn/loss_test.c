@@ -37,7 +37,7 @@ static void add_input(trial *t, weir_dtype dtype, int rank, const int64_t *shape
   t->in[k] = weir_input(t->g, names[k], &d);
   assert_ok(weir_tensor_init(&t->from[k], dtype, rank, shape));
   assert_ok(weir_tensor_init(&t->made[k], dtype, rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(&t->from[k]); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&t->from[k]); i++) {
     weir_dtype_store_real(dtype, t->from[k].data, i, x[i]);
   }
 }

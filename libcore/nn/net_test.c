@@ -88,8 +88,8 @@ static void rows_lie_side_by_side(void **state)
   assert_false(weir_params_get(p, 2)->decay);
   assert_int_equal(weir_params_find(p, "bias"), 2);
   assert_int_equal(weir_params_find(p, "a/mean"), -1);
-  assert_int_equal(weir_tensor_count(weir_store_get(store, WEIR_PARAMS_BANK)), 34);
-  assert_int_equal(weir_tensor_count(weir_store_get(store, "a/mean")), 4);
+  assert_int_equal(weir_tensor_numel(weir_store_get(store, WEIR_PARAMS_BANK)), 34);
+  assert_int_equal(weir_tensor_numel(weir_store_get(store, "a/mean")), 4);
   assert_int_equal(weir_params_seal(p, store), WEIR_ERR_CONFIG);
   weir_params_destroy(&p);
   weir_store_destroy(&store);
@@ -216,7 +216,7 @@ static void fill(weir_init_kind kind, const char *name, uint64_t seed, weir_tens
 /* Mean, variance and largest absolute value. */
 static void measure(const weir_tensor *t, double *mean, double *variance, double *most)
 {
-  const int64_t n = weir_tensor_count(t);
+  const int64_t n = weir_tensor_numel(t);
   const double *x = t->data;
 
   *mean = *variance = *most = 0;

@@ -36,7 +36,7 @@ static int64_t class_of(const weir_nn_norm_spec *s, const weir_array_desc *d, in
 static void measure(const check_net *c, int64_t class, double *mean, double *variance, double *n)
 {
   const double *x = check_data(&c->x);
-  const int64_t count = weir_tensor_count(&c->x);
+  const int64_t count = weir_tensor_numel(&c->x);
 
   *mean = *variance = *n = 0;
   for (int64_t i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ static double standard(const check_net *c, double x, double mean, double varianc
 static void forward(const check_net *c)
 {
   static double wanted[4000];
-  const int64_t n = weir_tensor_count(&c->x);
+  const int64_t n = weir_tensor_numel(&c->x);
 
   assert_true(n <= 4000);
   for (int64_t i = 0; i < n; i++) {

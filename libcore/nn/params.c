@@ -197,9 +197,9 @@ static weir_status find_array(const weir_store *store, const char *name, int64_t
     return weir_fail(WEIR_ERR_CONFIG, "the store has no array '%s': seal the parameters first",
                      name);
   }
-  if (weir_tensor_count(*out) != count || !weir_dtype_is_real((*out)->dtype)) {
+  if (weir_tensor_numel(*out) != count || !weir_dtype_is_real((*out)->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE, "'%s' of the store has %" PRId64 " elements, not %" PRId64,
-                     name, weir_tensor_count(*out), count);
+                     name, weir_tensor_numel(*out), count);
   }
   return WEIR_OK;
 }
@@ -222,7 +222,7 @@ weir_status weir_params_init(const weir_params *p, weir_store *store, uint64_t s
     const weir_tensor like = weir_tensor_wrap(NULL, p->dtype, s->rank, s->shape);
     weir_tensor *t;
 
-    WEIR_TRY(find_array(store, s->name, weir_tensor_count(&like), &t));
+    WEIR_TRY(find_array(store, s->name, weir_tensor_numel(&like), &t));
     WEIR_TRY(weir_init_fill(&init, seed, s->name, t));
   }
   return WEIR_OK;

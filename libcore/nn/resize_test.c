@@ -31,7 +31,7 @@ static void forward_resize(const check_net *c)
   const int64_t *in = c->in.shape, *out = c->y.shape, channels = in[3];
   const double *x = check_data(&c->x), *y = check_data(&c->y);
 
-  for (int64_t i = 0; i < weir_tensor_count(&c->y); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&c->y); i++) {
     const int64_t k = i % channels, b = i / channels % out[2], a = i / channels / out[2] % out[1];
     const int64_t n = i / channels / out[2] / out[1];
     int64_t ra[2], rb[2];
@@ -84,10 +84,10 @@ static void forward_transposed(const check_net *c, const int64_t *lo)
   const weir_nn_conv_spec *s = c->spec;
   const int dims = c->in.rank - 2;
   const int64_t groups = s->conv.groups > 0 ? s->conv.groups : 1, ci = c->in.shape[dims + 1];
-  const int64_t per = ci / groups, co = s->filters, rows = weir_tensor_count(&c->x) / ci;
+  const int64_t per = ci / groups, co = s->filters, rows = weir_tensor_numel(&c->x) / ci;
   const double *x = check_data(&c->x), *w = check_param(c, "t/weight");
   static double wanted[20000];
-  const int64_t count = weir_tensor_count(&c->y);
+  const int64_t count = weir_tensor_numel(&c->y);
   int64_t taps = 1;
 
   assert_true(count <= 20000);

@@ -73,7 +73,7 @@ void weir_tensor_fini(weir_tensor *t)
   *t = (weir_tensor){.dtype = t->dtype};
 }
 
-int64_t weir_tensor_count(const weir_tensor *t)
+int64_t weir_tensor_numel(const weir_tensor *t)
 {
   int64_t count = 1;
 
@@ -85,14 +85,14 @@ int64_t weir_tensor_count(const weir_tensor *t)
 
 size_t weir_tensor_bytes(const weir_tensor *t)
 {
-  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
+  return (size_t)weir_tensor_numel(t) * weir_dtype_size(t->dtype);
 }
 
 bool weir_tensor_is_contiguous(const weir_tensor *t)
 {
   int64_t expected = 1;
 
-  if (weir_tensor_count(t) == 0) {
+  if (weir_tensor_numel(t) == 0) {
     return true;
   }
   for (int d = t->rank - 1; d >= 0; d--) {

@@ -131,7 +131,7 @@ static void *line_start(const weir_tensor *t, const int64_t *index)
 
 weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to)
 {
-  const int64_t count = weir_tensor_count(from);
+  const int64_t count = weir_tensor_numel(from);
   const line_copy copy = choose(from->dtype, to->dtype);
   const bool whole = weir_tensor_is_contiguous(from) && weir_tensor_is_contiguous(to);
   const int last = from->rank - 1;

@@ -17,7 +17,7 @@ static int64_t draw(int64_t lo, int64_t hi)
 
 static void fill_with_place(weir_tensor *t)
 {
-  const int64_t count = weir_tensor_count(t);
+  const int64_t count = weir_tensor_numel(t);
 
   for (int64_t i = 0; i < count; i++) {
     if (weir_dtype_is_complex(t->dtype)) {
@@ -69,7 +69,7 @@ static void new_tensor_is_zero_and_contiguous(void **state)
   weir_tensor t;
 
   assert_ok(weir_tensor_init(&t, WEIR_F64, 3, shape));
-  assert_int_equal(weir_tensor_count(&t), 60);
+  assert_int_equal(weir_tensor_numel(&t), 60);
   assert_true(weir_tensor_is_contiguous(&t));
   assert_int_equal(t.stride[0], 20);
   assert_int_equal(t.stride[2], 1);
@@ -86,11 +86,11 @@ static void rank_zero_and_empty_are_tensors(void **state)
   weir_tensor scalar, empty, view;
 
   assert_ok(weir_tensor_init(&scalar, WEIR_I32, 0, NULL));
-  assert_int_equal(weir_tensor_count(&scalar), 1);
+  assert_int_equal(weir_tensor_numel(&scalar), 1);
 
   assert_ok(weir_tensor_init(&empty, WEIR_F32, 3, (int64_t[]){4, 0, 3}));
   assert_null(empty.data);
-  assert_int_equal(weir_tensor_count(&empty), 0);
+  assert_int_equal(weir_tensor_numel(&empty), 0);
   assert_true(weir_tensor_is_contiguous(&empty));
   assert_ok(weir_tensor_slice(&empty, 0, 1, 3, 1, &view));
   assert_ok(weir_tensor_slice(&view, 1, 0, 0, -1, &view));
@@ -135,7 +135,7 @@ static void slices_pick_the_elements_they_name(void **state)
     }
     assert_int_equal(view.shape[dim], count);
     assert_null(view.owned);
-    if (weir_tensor_count(&view) > 0) {
+    if (weir_tensor_numel(&view) > 0) {
       do {
         memcpy(source, index, sizeof source);
         source[dim] = index[dim] == 0 ? first : first + index[dim] * step;
@@ -271,7 +271,7 @@ static void copies_convert_between_any_views(void **state)
     random_view(&to_base, &to, to_type, rank, shape);
     int64_t outside = 0, changed = 0; /* the copy must not write around the view */
     weir_c128 *before;
-    const int64_t n = weir_tensor_count(&to_base);
+    const int64_t n = weir_tensor_numel(&to_base);
     assert_ok(weir_alloc(n, sizeof *before, (void **)&before));
     for (int64_t i = 0; i < n; i++) {
       before[i] = weir_dtype_load_complex(to_type, to_base.data, i);
@@ -281,7 +281,7 @@ static void copies_convert_between_any_views(void **state)
     for (int64_t i = 0; i < n; i++) {
       outside += differ(before[i], weir_dtype_load_complex(to_type, to_base.data, i));
     }
-    if (weir_tensor_count(&to) > 0 && !loses) {
+    if (weir_tensor_numel(&to) > 0 && !loses) {
       do {
         const int64_t at = place_of(&to_base, &to, index);
         const weir_c128 has = weir_dtype_load_complex(to_type, to_base.data, at);

@@ -59,12 +59,12 @@ static weir_status add_parts(const weir_checkpoint *c, const char *array, const 
     const weir_tensor view =
         weir_tensor_wrap((char *)t->data + part->first * size, t->dtype, part->rank, part->shape);
 
-    if (part->first != end || weir_tensor_count(&view) > weir_tensor_count(t) - end) {
+    if (part->first != end || weir_tensor_numel(&view) > weir_tensor_numel(t) - end) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "checkpoint: '%s' does not follow the part before it in '%s'", part->name,
                        array);
     }
-    end += weir_tensor_count(&view);
+    end += weir_tensor_numel(&view);
     WEIR_TRY(add_piece(p, part->name, &view));
   }
   if (*any && (t->rank != 1 || end != t->shape[0])) {

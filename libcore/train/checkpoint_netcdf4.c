@@ -121,7 +121,7 @@ static weir_status write_all(struct file *f, const weir_checkpoint *c, const tra
     const weir_netcdf_shape shape = shape_of(t);
     int var = 0;
 
-    if (weir_tensor_count(t) > 0) { /* a dimension of length 0 would be one that grows */
+    if (weir_tensor_numel(t) > 0) { /* a dimension of length 0 would be one that grows */
       WEIR_TRY(define(f, &p->piece[i], &var));
       WEIR_TRY(weir_netcdf_write(f->nc, var, zero, shape.lengths, t->data));
     }
@@ -360,7 +360,7 @@ weir_status train_load_netcdf(const train_pieces *p, const char *path, bool more
   WEIR_TRY(weir_netcdf_open(path, &nc));
   WEIR_TRY_GOTO(check_list(nc, path), done);
   for (int64_t i = 0; i < p->n; i++) {
-    if (weir_tensor_count(&p->piece[i].view) > 0) {
+    if (weir_tensor_numel(&p->piece[i].view) > 0) {
       WEIR_TRY_GOTO(check_piece(nc, path, &p->piece[i]), done);
     }
   }
@@ -370,7 +370,7 @@ weir_status train_load_netcdf(const train_pieces *p, const char *path, bool more
   for (int64_t i = 0; i < p->n; i++) {
     weir_tensor *t = weir_store_get(into, p->piece[i].name);
 
-    if (weir_tensor_count(t) > 0) {
+    if (weir_tensor_numel(t) > 0) {
       WEIR_TRY_GOTO(read_piece(nc, path, p->piece[i].name, t), done);
     }
   }

@@ -76,7 +76,7 @@ static weir_status make_store(weir_store **out)
 
 static size_t bytes_of(const weir_tensor *t)
 {
-  return (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
+  return (size_t)weir_tensor_numel(t) * weir_dtype_size(t->dtype);
 }
 
 /* Any bits, NaN and -0 among them; bools 0 or 1. */

@@ -48,7 +48,7 @@ static finding scan(const weir_tensor *t)
 {
   finding f = {.bad = false};
 
-  for (int64_t i = 0; !weir_dtype_is_whole(t->dtype) && i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; !weir_dtype_is_whole(t->dtype) && i < weir_tensor_numel(t); i++) {
     const weir_c128 z = weir_dtype_load_complex(t->dtype, t->data, i);
     const double x = isfinite(z.re) && !isnan(z.im) ? z.im : z.re; /* of both the worse */
 

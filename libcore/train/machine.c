@@ -282,7 +282,7 @@ static weir_status time_sum(bench *b, char *room, double seconds[3])
   double slice = 0;
   weir_status status;
 
-  WEIR_TRY(weir_allreduce_create(b->comm, "sum", weir_reducer_of(WEIR_MERGE_SUM, WEIR_F32), room,
+  WEIR_TRY(weir_allreduce_create(b->comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F32), room,
                                  LARGE / (int64_t)sizeof(float), &request));
   b->request = request;
   WEIR_TRY_GOTO(time_request(b, REPEATS, &seconds[0]), done);
@@ -322,7 +322,7 @@ static weir_status agree_on(weir_comm *c, double *x)
   weir_request *request = NULL;
   weir_status status;
 
-  WEIR_TRY(weir_allreduce_create(c, "times", weir_reducer_of(WEIR_MERGE_MAX, WEIR_F64), x, TIMES,
+  WEIR_TRY(weir_allreduce_create(c, "times", weir_reducer_of(WEIR_REDUCE_MAX, WEIR_F64), x, TIMES,
                                  &request));
   WEIR_TRY_GOTO(weir_request_start(request), done);
   WEIR_TRY_GOTO(weir_request_wait(request), done);

@@ -359,7 +359,7 @@ static weir_status share_rows(weir_comm *comm, weir_placement *p)
     to_numbers(&p->row[i], x + i * NUMBERS);
   }
   WEIR_TRY_GOTO(weir_allreduce_create(comm, "predictions",
-                                      weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64), x, p->n * NUMBERS,
+                                      weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, p->n * NUMBERS,
                                       &request),
                 done);
   WEIR_TRY_GOTO(weir_request_start(request), done);

@@ -368,7 +368,7 @@ static weir_status open_ranks(train_run *r)
   WEIR_TRY(weir_grid_check(&k->spread.grid, weir_comm_size(k->spread.comm)));
   WEIR_TRY(train_cut_inputs(k, &r->graph, r->cfg->batch));
   k->rank = weir_comm_rank(k->spread.comm);
-  weir_grid_place(&k->spread.grid, k->rank, k->place);
+  weir_grid_coords(&k->spread.grid, k->rank, k->place);
   return WEIR_OK;
 }
 
@@ -383,7 +383,7 @@ weir_status train_ranks_open(train_run *r)
     memcpy(k->gather, r->task->gather, sizeof k->gather);
     WEIR_TRY(train_agree(r, open_ranks(r)));
     WEIR_TRY(weir_allreduce_create(k->spread.comm, "least of a step",
-                                   weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), &k->number, 1,
+                                   weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), &k->number, 1,
                                    &k->least));
   }
   for (int i = 0; i < r->task->n_inputs; i++) {
@@ -427,7 +427,7 @@ static weir_status receive(weir_comm *c, const weir_tensor *t, int64_t *counts)
   weir_request *request = NULL;
   weir_status status;
 
-  counts[0] = weir_tensor_count(t);
+  counts[0] = weir_tensor_numel(t);
   WEIR_TRY(weir_allgather_create(c, "arrays of rank 0", weir_dtype_size(t->dtype), t->data, counts,
                                  &request));
   WEIR_TRY_GOTO(weir_request_start(request), done);
@@ -479,7 +479,7 @@ static int64_t list_shared(const train_run *r, shared *out)
     const bool whole = t != r->bank || s->n == 0;
 
     if (whole) {
-      out[n++] = (shared){r->array[i].name, t->data, (size_t)weir_tensor_count(t) * size, 0};
+      out[n++] = (shared){r->array[i].name, t->data, (size_t)weir_tensor_numel(t) * size, 0};
     }
     for (int k = 0; k < s->n && !whole; k++) {
       int64_t lo, hi;
@@ -499,7 +499,7 @@ static int twin(const train_run *r, int q, int along)
   const weir_grid *grid = &r->ranks.spread.grid;
   int place[WEIR_GRID_DIMS];
 
-  weir_grid_place(grid, q, place);
+  weir_grid_coords(grid, q, place);
   for (int d = 0; d < grid->dims; d++) {
     place[d] = d == along && along > 0 ? place[d] : 0;
   }

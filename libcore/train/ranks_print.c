@@ -77,7 +77,7 @@ static weir_status print_rank(const cut_step *s, int rank, double whole, FILE *o
   size_t n = 0;
 
   WEIR_TRY(load_of(s, rank, &l));
-  weir_grid_place(s->grid, rank, place);
+  weir_grid_coords(s->grid, rank, place);
   weir_order_share(s->batch, place[WEIR_ALONG_SAMPLES], s->grid->extent[WEIR_ALONG_SAMPLES], &lo,
                    &hi);
   for (int i = 0; i < s->task->n_inputs; i++) {

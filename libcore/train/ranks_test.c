@@ -383,7 +383,7 @@ static void boxes_cover_the_samples(void **state)
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     int place[WEIR_GRID_DIMS];
 
-    weir_grid_place(&grid, rank, place);
+    weir_grid_coords(&grid, rank, place);
     const weir_box x = train_box(&c.ranks, &c.task, 0, place);
     const weir_box y = train_box(&c.ranks, &c.task, 1, place);
 

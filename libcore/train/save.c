@@ -100,7 +100,7 @@ static weir_status check_finite(const train_run *r)
     const weir_tensor *t = weir_store_get(r->store, part->array);
     const weir_tensor shape = weir_tensor_wrap(NULL, t->dtype, part->rank, part->shape);
 
-    for (int64_t k = 0; k < weir_tensor_count(&shape); k++) {
+    for (int64_t k = 0; k < weir_tensor_numel(&shape); k++) {
       const double x = weir_dtype_load_real(t->dtype, t->data, part->first + k);
 
       if (!isfinite(x)) {
@@ -273,7 +273,7 @@ weir_status train_finish(train_run *r)
   for (int64_t i = 0; i < r->n_arrays && isfinite(*r->state.best_loss); i++) {
     const weir_tensor *best = r->array[i].best;
 
-    if (best != NULL && weir_tensor_count(best) > 0) {
+    if (best != NULL && weir_tensor_numel(best) > 0) {
       memcpy(r->array[i].tensor->data, best->data, weir_tensor_bytes(best));
     }
   }

@@ -175,7 +175,7 @@ weir_status train_slabs_view(train_ranks *r, const weir_store *store, const weir
     const char *name = weir_store_name(store, i);
     const weir_tensor *t = weir_store_get(store, name);
 
-    if (is_bank(name) && weir_tensor_count(t) == weir_params_elements(params)) {
+    if (is_bank(name) && weir_tensor_numel(t) == weir_params_elements(params)) {
       WEIR_TRY(view_bank(r, name, t));
     } else {
       WEIR_TRY(weir_store_add_view(s->own, name, t));
@@ -223,7 +223,7 @@ static weir_status gather(const train_run *r, int k, weir_comm *group, const int
     const bool used =
         train_is_network(name) || train_is_own(r, name) || strcmp(name, TRAIN_BANK) == 0;
 
-    if (!used || !is_bank(name) || weir_tensor_count(t) != weir_params_elements(r->params)) {
+    if (!used || !is_bank(name) || weir_tensor_numel(t) != weir_params_elements(r->params)) {
       continue;
     }
     const weir_tensor part = window(t, &s->part[k], 0, s->part[k].count);
@@ -252,7 +252,7 @@ weir_status train_gather(const train_run *r)
     if (s->along[k] == 0) {
       continue;
     }
-    WEIR_TRY_GOTO(weir_grid_split(&spread->grid, spread->comm, 1u << s->along[k], &group), done);
+    WEIR_TRY_GOTO(weir_grid_sub(&spread->grid, spread->comm, 1u << s->along[k], &group), done);
     const int n = weir_comm_size(group);
 
     WEIR_TRY_GOTO(train_agree(r, weir_alloc(n, sizeof *counts, (void **)&counts)), done);

@@ -264,7 +264,7 @@ static inline const char *first_difference(const weir_store *a, const weir_store
     const weir_tensor *x = weir_store_get(a, name), *y = weir_store_get(b, name);
 
     if (y == NULL ||
-        memcmp(x->data, y->data, (size_t)weir_tensor_count(x) * weir_dtype_size(x->dtype)) != 0) {
+        memcmp(x->data, y->data, (size_t)weir_tensor_numel(x) * weir_dtype_size(x->dtype)) != 0) {
       return name;
     }
   }

@@ -237,7 +237,7 @@ static weir_status open_trial(train_run *r)
   for (int k = 0; k < r->task->n_inputs; k++) {
     const weir_tensor *t = &r->input[k];
 
-    for (int64_t i = 0; i < weir_tensor_count(t) && weir_dtype_is_real(t->dtype); i++) {
+    for (int64_t i = 0; i < weir_tensor_numel(t) && weir_dtype_is_real(t->dtype); i++) {
       const double x = (double)(weir_random_bits(1, 0, (uint32_t)k, (uint64_t)i) >> 11) * 0x1p-53;
 
       weir_dtype_store_real(t->dtype, t->data, i, x);

@@ -47,7 +47,7 @@ static void run(void *context)
 
 static void fill(weir_tensor *t, uint32_t purpose)
 {
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     ((weir_c128 *)t->data)[i] = (weir_c128){weir_random_uniform(1, purpose, 0, (uint64_t)i) - 0.5,
                                             weir_random_uniform(1, purpose, 1, (uint64_t)i) - 0.5};
   }

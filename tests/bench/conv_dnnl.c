@@ -232,7 +232,7 @@ static double difference(bench *b)
     reorder(&b->p, b->p.w, b->p.plain);
   }
   must(dnnl_memory_get_data_handle(theirs, &data));
-  for (int64_t i = 0; i < weir_tensor_count(made); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(made); i++) {
     most = fmax(most, fabs((double)((float *)made->data)[i] - (double)((float *)data)[i]));
     scale = fmax(scale, fabs((double)((float *)data)[i]));
   }
@@ -300,7 +300,7 @@ static void fill(bench *b)
 
   for (int k = 0; k < TENSORS; k++) {
     bench_must(weir_tensor_init(&b->tensor[k], WEIR_F32, 5, shape[k]));
-    for (int64_t i = 0; i < weir_tensor_count(&b->tensor[k]); i++) {
+    for (int64_t i = 0; i < weir_tensor_numel(&b->tensor[k]); i++) {
       ((float *)b->tensor[k].data)[i] =
           (float)((uint64_t)i * 2654435761u % 65536) * 0x1p-16f - 0.5f;
     }

@@ -128,7 +128,7 @@ static bool make_side(const weir_graph *g, const char *kernel, task part, int64_
   }
   for (int k = 0; claimed && k < ARRAYS; k++) {
     bench_must(weir_tensor_init(&s->of[k], WEIR_F32, 5, shape[k]));
-    for (int64_t i = 0; i < weir_tensor_count(&s->of[k]); i++) {
+    for (int64_t i = 0; i < weir_tensor_numel(&s->of[k]); i++) {
       ((float *)s->of[k].data)[i] = (float)((uint64_t)i * 2654435761u % 65536) * 0x1p-15F - 1;
     }
   }
@@ -159,7 +159,7 @@ static double difference(const side *a, const side *b)
   const float *p = a->of[OUT].data, *q = b->of[OUT].data;
   double worst = 0, largest = 0;
 
-  for (int64_t i = 0; i < weir_tensor_count(&a->of[OUT]); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&a->of[OUT]); i++) {
     worst = fmax(worst, fabs((double)p[i] - (double)q[i]));
     largest = fmax(largest, fabs((double)q[i]));
   }

@@ -37,7 +37,7 @@ static double processor_seconds(void)
 static void tensor(side *s, int k, const weir_array_desc *d)
 {
   bench_must(weir_tensor_init(&s->of[k], d->dtype, d->rank, d->shape));
-  for (int64_t i = 0; k <= B && i < weir_tensor_count(&s->of[k]); i++) {
+  for (int64_t i = 0; k <= B && i < weir_tensor_numel(&s->of[k]); i++) {
     ((float *)s->of[k].data)[i] = (float)((uint64_t)i * 2654435761u % 65536) * 0x1p-15F - 1;
   }
 }
@@ -138,7 +138,7 @@ static bool agree(const side *a, const side *b)
 
   for (int k = MOST; k < ARRAYS; k++) {
     same = same && (a->of[k].data == NULL || memcmp(a->of[k].data, b->of[k].data,
-                                                    (size_t)weir_tensor_count(&a->of[k]) *
+                                                    (size_t)weir_tensor_numel(&a->of[k]) *
                                                         weir_dtype_size(a->of[k].dtype)) == 0);
   }
   return same;

@@ -65,7 +65,7 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
   (void)context;
   for (int k = 0; k < 2; k++) {
     const weir_box *box = &want->box[k];
-    const int64_t count = weir_tensor_count(tensor[k]);
+    const int64_t count = weir_tensor_numel(tensor[k]);
     const int64_t first = count / (box->hi[0] - box->lo[0]) * box->lo[0];
     float *data = tensor[k]->data;
 
@@ -200,7 +200,7 @@ static weir_status compare(pair *p)
   WEIR_TRY(train_gather(&s->run));
   if (first &&
       weir_compare("parameters", WEIR_F32, s->run.bank->data, a->run.bank->data,
-                   weir_tensor_count(a->run.bank), (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
+                   weir_tensor_numel(a->run.bank), (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
     return weir_fail(WEIR_ERR_NUMERIC, "parameters are others over ranks");
   }
   return WEIR_OK;

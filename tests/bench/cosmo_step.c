@@ -99,7 +99,7 @@ static void compare(subject *picked, subject *dense)
     differ("of the dense gradients", i, picked->losses[i], dense->losses[i]);
   }
   if (weir_compare("parameters", WEIR_F32, picked->net.bank.data, dense->net.bank.data,
-                   weir_tensor_count(&picked->net.bank),
+                   weir_tensor_numel(&picked->net.bank),
                    (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
     exit(6);
   }
@@ -196,16 +196,16 @@ static void against_torch(int64_t side)
                  CHANNELS, OUTPUTS, (int)side, (int)s.cfg.kernel,
                  (int)cf_mlperf_blocks(&s.cfg, side), (int)s.cfg.base, (int)s.cfg.most,
                  (int)s.cfg.hidden1, (int)s.cfg.hidden2, RATE, MOMENTUM, THREADS);
-  const peer_input in[] = {{"bank", "f4", s.net.bank.data, weir_tensor_count(&s.net.bank)},
-                           {"x", "f4", s.net.x.data, weir_tensor_count(&s.net.x)},
-                           {"y", "f4", s.net.y.data, weir_tensor_count(&s.net.y)}};
+  const peer_input in[] = {{"bank", "f4", s.net.bank.data, weir_tensor_numel(&s.net.bank)},
+                           {"x", "f4", s.net.x.data, weir_tensor_numel(&s.net.x)},
+                           {"y", "f4", s.net.y.data, weir_tensor_numel(&s.net.y)}};
   peer_result r = peer_run("train_step.py", "cosmoflow", arguments, PEER_RUNS, THREADS, in, 3);
   const double own = bench_best(PEER_RUNS, step, &s), *theirs = r.data[0];
 
   for (int i = 0; i <= PEER_RUNS; i++) {
     differ("PyTorch's", i, s.losses[i], theirs[i]);
   }
-  peer_same_f32("parameters", &r, 1, s.net.bank.data, weir_tensor_count(&s.net.bank), TOLERANCE);
+  peer_same_f32("parameters", &r, 1, s.net.bank.data, weir_tensor_numel(&s.net.bank), TOLERANCE);
   row(side, "a step of two samples", "PyTorch", r.seconds, own, "s", 0);
   peer_free(&r);
   learner_close(&s.net);

@@ -106,7 +106,7 @@ static double copy_rate(void)
 static void fill(weir_tensor *t, const weir_array_desc *d, uint64_t seed)
 {
   bench_must(weir_tensor_init(t, d->dtype, d->rank, d->shape));
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     ((float *)t->data)[i] = (float)(2 * weir_random_uniform(seed, 0, 0, (uint64_t)i) - 1);
   }
 }

@@ -92,7 +92,7 @@ static weir_status make_input(const weir_array_desc *d, uint64_t seed, uint32_t 
                               weir_tensor *x)
 {
   WEIR_TRY(weir_tensor_init(x, WEIR_F32, d->rank, d->shape));
-  for (int64_t i = 0; i < weir_tensor_count(x); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(x); i++) {
     ((float *)x->data)[i] = (float)(2 * weir_random_uniform(seed, purpose, 0, (uint64_t)i) - 1);
   }
   return WEIR_OK;

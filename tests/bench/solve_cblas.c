@@ -52,7 +52,7 @@ static void run(void *context)
 static void make(weir_tensor *t, int rank, const int64_t *shape, uint32_t purpose)
 {
   bench_must(weir_tensor_init(t, WEIR_C128, rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     ((weir_c128 *)t->data)[i] = (weir_c128){weir_random_uniform(1, purpose, 0, (uint64_t)i) - 0.5,
                                             weir_random_uniform(1, purpose, 1, (uint64_t)i) - 0.5};
   }

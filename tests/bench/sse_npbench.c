@@ -128,7 +128,7 @@ static problem problem_of(const size *z, peer_result *peer)
 /* Ends the program unless Sigma is the peer's, and its sum the published one. */
 static void must_agree(const problem *p, const step *s, const peer_result *peer)
 {
-  const int64_t n = weir_tensor_count(&p->sigma);
+  const int64_t n = weir_tensor_numel(&p->sigma);
   const weir_c128 *own = p->sigma.data;
   double re = 0, im = 0, worst = 0, most = 0;
 
@@ -170,7 +170,7 @@ static peer_result numpy(const size *z, const char *function, int runs)
 static double seconds_of(problem *p, const step *s, const peer_result *peer)
 {
   plan_make(p, s, false, peer);
-  memset(p->sigma.data, 0, (size_t)weir_tensor_count(&p->sigma) * sizeof(weir_c128));
+  memset(p->sigma.data, 0, (size_t)weir_tensor_numel(&p->sigma) * sizeof(weir_c128));
   const double seconds = bench_best(s->runs, run, p);
 
   must_agree(p, s, peer);

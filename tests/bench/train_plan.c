@@ -30,7 +30,7 @@ static weir_tensor input(const weir_graph *g, const char *name)
 
     if (array->kind == WEIR_ARRAY_INPUT && strcmp(array->name, name) == 0) {
       bench_must(weir_tensor_init(&t, WEIR_F32, array->desc.rank, array->desc.shape));
-      for (int64_t i = 0; i < weir_tensor_count(&t); i++) {
+      for (int64_t i = 0; i < weir_tensor_numel(&t); i++) {
         ((float *)t.data)[i] = (float)(2 * weir_random_uniform(5, 0, 0, (uint64_t)i) - 1);
       }
     }

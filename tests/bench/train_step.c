@@ -112,7 +112,7 @@ static void step(void *context)
 
 static double bytes_of(const weir_tensor *t)
 {
-  return (double)weir_tensor_count(t) * (double)weir_dtype_size(t->dtype);
+  return (double)weir_tensor_numel(t) * (double)weir_dtype_size(t->dtype);
 }
 
 /* What the plan and the store say they hold, and one batch. */
@@ -170,7 +170,7 @@ static void compare(const subject *s, const measured *m, const peer_result *r)
       exit(6);
     }
   }
-  peer_same_f32(s->name, r, 1, m->net.bank.data, weir_tensor_count(&m->net.bank), TOLERANCE);
+  peer_same_f32(s->name, r, 1, m->net.bank.data, weir_tensor_numel(&m->net.bank), TOLERANCE);
 }
 
 static void row(const subject *s, const char *what, const char *peer, double theirs, double own,
@@ -214,9 +214,9 @@ static void within_budget(subject *s, weir_exec_cfg *exec, measured *m, const pe
 
 static peer_result against_torch(const subject *s, const measured *m, const float *bank)
 {
-  const peer_input in[] = {{"bank", "f4", bank, weir_tensor_count(&m->net.bank)},
-                           {"x", "f4", m->net.x.data, weir_tensor_count(&m->net.x)},
-                           {"y", "f4", m->net.y.data, weir_tensor_count(&m->net.y)}};
+  const peer_input in[] = {{"bank", "f4", bank, weir_tensor_numel(&m->net.bank)},
+                           {"x", "f4", m->net.x.data, weir_tensor_numel(&m->net.x)},
+                           {"y", "f4", m->net.y.data, weir_tensor_numel(&m->net.y)}};
   peer_result r = peer_run("train_step.py", s->function, s->arguments, RUNS, THREADS, in, 3);
 
   compare(s, m, &r);

@@ -49,7 +49,7 @@ static double draw_float(const style *s, double lo, double hi, weir_draw *w)
 
 static void fill(weir_tensor *t, const style *s, double lo, double hi, weir_draw *w)
 {
-  const int64_t n = weir_tensor_count(t);
+  const int64_t n = weir_tensor_numel(t);
   const int bits = 8 * (int)weir_dtype_size(t->dtype);
 
   for (int64_t i = 0; i < n; i++) {
@@ -78,7 +78,7 @@ static weir_status marks_of(const weir_tensor *t, uint8_t **out)
 {
   void *memory;
 
-  WEIR_TRY(weir_alloc(weir_tensor_count(t) + 1, 1, &memory));
+  WEIR_TRY(weir_alloc(weir_tensor_numel(t) + 1, 1, &memory));
   *out = memory;
   return WEIR_OK;
 }
@@ -104,7 +104,7 @@ static weir_status allocate(batch *b, batch_case *k)
       WEIR_TRY(weir_tensor_init(&k->got[t][i], d->dtype, d->rank, d->shape));
     }
     WEIR_TRY(marks_of(&k->expected[i], &k->out_marks[i]));
-    WEIR_TRY(weir_alloc(weir_tensor_count(&k->expected[i]) + 1, sizeof(double), &memory));
+    WEIR_TRY(weir_alloc(weir_tensor_numel(&k->expected[i]) + 1, sizeof(double), &memory));
     k->scale[i] = memory;
   }
   return WEIR_OK;
@@ -293,7 +293,7 @@ int64_t batch_wrong(const batch_case *k, int tier)
   for (int o = 0; o < k->n_out; o++) {
     const weir_tensor *a = &k->got[tier][o], *e = &k->expected[o];
     const weir_tolerance t = weir_tolerance_of(e->dtype);
-    const int64_t n = weir_tensor_count(e);
+    const int64_t n = weir_tensor_numel(e);
 
     for (int64_t i = 0; i < n; i++) {
       const weir_c128 y = weir_dtype_load_complex(e->dtype, e->data, i);
@@ -326,7 +326,7 @@ int64_t batch_differ(const batch_case *k, int tier, int other)
   for (int o = 0; o < k->n_out; o++) {
     const weir_tensor *a = &k->got[tier][o], *b = &k->got[other][o];
     const size_t size = weir_dtype_size(a->dtype);
-    const int64_t n = weir_tensor_count(a);
+    const int64_t n = weir_tensor_numel(a);
 
     for (int64_t i = 0; i < n; i++) {
       const char *x = (const char *)a->data + (size_t)i * size;

@@ -144,7 +144,7 @@ static int64_t compare_engines(problem *p, const char *what)
   for (int k = 0; k < p->n; k++) {
     if (p->moves[k]) {
       wrong += weir_compare(what, p->made[k].dtype, p->made[k].data, expected[k].data,
-                            weir_tensor_count(&p->made[k]), weir_tolerance_of(p->made[k].dtype));
+                            weir_tensor_numel(&p->made[k]), weir_tolerance_of(p->made[k].dtype));
     }
     weir_tensor_fini(&expected[k]);
   }
@@ -198,7 +198,7 @@ static double largest(const weir_tensor *t)
 {
   double most = 0;
 
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     const double x = fabs(weir_dtype_load_real(t->dtype, t->data, i));
 
     most = x > most ? x : most;
@@ -215,7 +215,7 @@ static double rounding(const problem *narrow, const problem *wide)
     const weir_tensor *a = &narrow->made[k], *e = &wide->made[k];
     const double most = narrow->moves[k] ? largest(e) : 0;
 
-    for (int64_t i = 0; narrow->moves[k] && i < weir_tensor_count(e) && isfinite(most); i++) {
+    for (int64_t i = 0; narrow->moves[k] && i < weir_tensor_numel(e) && isfinite(most); i++) {
       const double off = fabs(weir_dtype_load_real(a->dtype, a->data, i) -
                               weir_dtype_load_real(e->dtype, e->data, i));
 

@@ -42,7 +42,7 @@ static weir_graph *make_graph(const char **names)
 
 static void fill(weir_tensor *t, uint32_t k)
 {
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     ((float *)t->data)[i] = (float)(i * 7 % 1013 + k) / 1024;
   }
 }

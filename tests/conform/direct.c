@@ -85,7 +85,7 @@ bool direct_compute(batch_case *k, int tier)
   const weir_tensor *x = &k->in[0];
   weir_tensor *y = &k->got[tier][0];
   const size_t size = weir_dtype_size(y->dtype);
-  const int64_t n = weir_tensor_count(y);
+  const int64_t n = weir_tensor_numel(y);
 
   if (k->op == &weir_op_reshape) {
     if (n > 0) {

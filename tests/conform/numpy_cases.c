@@ -55,7 +55,7 @@ static weir_value given(suite *s, const char *name, weir_dtype dtype, int rank,
     d.shape[e] = shape[e];
   }
   assert_ok(weir_tensor_init(t, dtype, rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     const uint32_t of = (uint32_t)s->n_in;
     const weir_c128 x = {weir_random_normal(s->seed, of, 0, (uint64_t)i),
                          weir_random_normal(s->seed, of, 1, (uint64_t)i)};
@@ -258,7 +258,7 @@ static void write_all(const suite *s, const char *folder, const char *what, cons
 
   assert_non_null(f);
   for (int k = 0; k < n; k++) {
-    const size_t size = weir_dtype_size(t[k].dtype), count = (size_t)weir_tensor_count(&t[k]);
+    const size_t size = weir_dtype_size(t[k].dtype), count = (size_t)weir_tensor_numel(&t[k]);
 
     assert_int_equal(count > 0 ? fwrite(t[k].data, size, count, f) : 0, count);
   }

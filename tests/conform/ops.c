@@ -222,10 +222,10 @@ static int mark_and_check(const batch_case *k, const weir_access *claims, const 
   int wrong = 0;
 
   for (int i = 0; i < k->c.n_in; i++) {
-    assert_ok(weir_alloc(weir_tensor_count(&k->in[i]) + 1, 1, (void **)&run.in_marks[i]));
+    assert_ok(weir_alloc(weir_tensor_numel(&k->in[i]) + 1, 1, (void **)&run.in_marks[i]));
   }
   for (int i = 0; i < k->n_out; i++) {
-    assert_ok(weir_alloc(weir_tensor_count(&k->expected[i]) + 1, 1, (void **)&run.out_marks[i]));
+    assert_ok(weir_alloc(weir_tensor_numel(&k->expected[i]) + 1, 1, (void **)&run.out_marks[i]));
   }
   oracle_mark(&run);
   wrong = check_box(k, claims, box, run.in_marks, run.out_marks);

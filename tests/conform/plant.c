@@ -81,7 +81,7 @@ static bool results_differ(const garden *g)
   oracle_evaluate(&run);
   for (int o = 0; o < g->k->n_out; o++) {
     const weir_tensor *t = &g->right_out[o];
-    const size_t bytes = (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype);
+    const size_t bytes = (size_t)weir_tensor_numel(t) * weir_dtype_size(t->dtype);
 
     differ = differ || (bytes > 0 && memcmp(t->data, g->wrong_out[o].data, bytes) != 0);
   }

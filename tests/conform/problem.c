@@ -37,7 +37,7 @@ void problem_fini(problem *p)
 
 static void fill(const problem *p, weir_tensor *t, double lo, double hi, int number)
 {
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     const double u = weir_random_uniform(p->seed, 10 + (uint32_t)number, 0, (uint64_t)i);
     const double x = lo + (hi - lo) * u;
 
@@ -201,7 +201,7 @@ int64_t problem_check(problem *p, int probes, const char *what, problem_count *c
     return 0; /* the maximum of nothing: no difference tells anything */
   }
   for (int k = 0; k < p->n && wrong == 0; k++) {
-    const int64_t n = p->moves[k] ? weir_tensor_count(&p->from[k]) : 0;
+    const int64_t n = p->moves[k] ? weir_tensor_numel(&p->from[k]) : 0;
 
     for (int i = 0; i < probes && n > 0 && wrong == 0; i++) {
       const uint64_t bits = weir_random_bits(p->seed, 90 + (uint32_t)k, 0, (uint64_t)i);

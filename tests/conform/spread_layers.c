@@ -91,7 +91,7 @@ static void make_whole(problem *p)
   for (int k = 0; k < p->n; k++) {
     weir_tensor *t = &p->from[k];
 
-    for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+    for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
       weir_dtype_store_real(t->dtype, t->data, i, rint(weir_dtype_load_real(t->dtype, t->data, i)));
     }
   }

@@ -35,9 +35,9 @@ static world world_of(weir_graph *g, bool large)
         weir_tensor_init(&w.array[a], array->desc.dtype, array->desc.rank, array->desc.shape));
     if (array->kind == WEIR_ARRAY_CONSTANT) {
       assert_ok(weir_tensor_copy(&array->constant, &w.array[a]));
-    } else if (weir_tensor_count(&w.array[a]) > 0) {
+    } else if (weir_tensor_numel(&w.array[a]) > 0) {
       memset(w.array[a].data, large ? 0x4b : 0xff,
-             (size_t)weir_tensor_count(&w.array[a]) * weir_dtype_size(array->desc.dtype));
+             (size_t)weir_tensor_numel(&w.array[a]) * weir_dtype_size(array->desc.dtype));
     }
   }
   return w;
@@ -170,7 +170,7 @@ static void merge(const world *w, const weir_local *l, const weir_grid *grid, in
   const weir_move *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
   const weir_reducer *r = weir_partition_reducer(mine->monoid, mine->dtype);
-  const int64_t count = weir_tensor_count(&w[me].array[node->out[0]]);
+  const int64_t count = weir_tensor_numel(&w[me].array[node->out[0]]);
   double sum[3], more[3];
 
   assert_non_null(r);
@@ -178,7 +178,7 @@ static void merge(const world *w, const weir_local *l, const weir_grid *grid, in
     bool any = false;
 
     for (int peer = 0; peer < weir_grid_size(grid); peer++) {
-      if (weir_grid_group(grid, peer, mine->dims) != weir_grid_group(grid, me, mine->dims)) {
+      if (weir_grid_sub_id(grid, peer, mine->dims) != weir_grid_sub_id(grid, me, mine->dims)) {
         continue;
       }
       pack(&w[peer], weir_graph_node(l[peer].g, start)->in, mine->n, i, any ? more : sum);
@@ -291,13 +291,13 @@ static bool agree(const weir_tensor *part, const weir_box *box, const weir_tenso
   if (box->rank == 0 || !weir_box_empty(box)) {
     copy_box(box, whole, origin, &expected, box->lo);
   }
-  for (int64_t i = 0; i < weir_tensor_count(whole); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(whole); i++) {
     const weir_c128 z = weir_dtype_load_complex(whole->dtype, whole->data, i);
     const double x = hypot(z.re, z.im);
 
     scale = isfinite(x) && x > scale ? x : scale;
   }
-  for (int64_t i = 0; i < weir_tensor_count(&expected) && good; i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&expected) && good; i++) {
     const weir_c128 x = weir_dtype_load_complex(part->dtype, part->data, i);
     const weir_c128 y = weir_dtype_load_complex(part->dtype, expected.data, i);
     const bool both_nan = (isnan(x.re) || isnan(x.im)) && (isnan(y.re) || isnan(y.im));

@@ -335,7 +335,7 @@ static void slabs_stay_slabs(void **state)
   if (ranks % 2 != 0) {
     return;
   }
-  assert_ok(weir_grid_split(&grid, comm, 1, &peers));
+  assert_ok(weir_grid_sub(&grid, comm, 1, &peers));
   training t = usual(EVEN, 8);
 
   t.peers = peers;

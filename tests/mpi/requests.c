@@ -215,7 +215,7 @@ static void sums_are_those_of_the_tree(void **state)
       cfg.piece = way == 2 ? 100 : usual.piece;
       weir_comm_configure(comm, &cfg);
       assert_ok(
-          weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64), x, n, &r));
+          weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, n, &r));
       for (uint32_t again = 0; again < 2; again++) {
         for (int64_t i = 0; i < n; i++) {
           x[i] = number((uint32_t)rank, again, i);
@@ -246,10 +246,10 @@ static void complex_sums(void **state)
     wide[i] = (weir_c128){i + rank, -rank};
     narrow[i] = (weir_c64){(float)rank, (float)(i * rank)};
   }
-  assert_ok(weir_allreduce_create(comm, "wide", weir_reducer_of(WEIR_MERGE_SUM, WEIR_C128), wide, N,
-                                  &r[0]));
-  assert_ok(weir_allreduce_create(comm, "narrow", weir_reducer_of(WEIR_MERGE_SUM, WEIR_C64), narrow,
-                                  N, &r[1]));
+  assert_ok(weir_allreduce_create(comm, "wide", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_C128), wide,
+                                  N, &r[0]));
+  assert_ok(weir_allreduce_create(comm, "narrow", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_C64),
+                                  narrow, N, &r[1]));
   for (int k = 0; k < 2; k++) {
     assert_ok(weir_request_start(r[k]));
     assert_ok(weir_request_wait(r[k]));
@@ -261,8 +261,8 @@ static void complex_sums(void **state)
     assert_true(wide[i].re == i * ranks + all && wide[i].im == -all);
     assert_true(narrow[i].re == (float)all && narrow[i].im == (float)(i * all));
   }
-  assert_null(weir_reducer_of(WEIR_MERGE_MAX, WEIR_C64));
-  assert_null(weir_reducer_of(WEIR_MERGE_PROD, WEIR_C128));
+  assert_null(weir_reducer_of(WEIR_REDUCE_MAX, WEIR_C64));
+  assert_null(weir_reducer_of(WEIR_REDUCE_PROD, WEIR_C128));
 }
 
 static void other_merges(void **state)
@@ -279,14 +279,14 @@ static void other_merges(void **state)
     sum[i] = (int32_t)((uint32_t)INT32_MAX - (uint32_t)i + (uint32_t)rank); /* sums wrap */
   }
   most[7] = least[8] = rank == ranks - 1 ? NAN : 1;
-  assert_ok(weir_allreduce_create(comm, "max", weir_reducer_of(WEIR_MERGE_MAX, WEIR_F32), most, N,
+  assert_ok(weir_allreduce_create(comm, "max", weir_reducer_of(WEIR_REDUCE_MAX, WEIR_F32), most, N,
                                   &r[0]));
-  assert_ok(weir_allreduce_create(comm, "min", weir_reducer_of(WEIR_MERGE_MIN, WEIR_F32), least, N,
+  assert_ok(weir_allreduce_create(comm, "min", weir_reducer_of(WEIR_REDUCE_MIN, WEIR_F32), least, N,
                                   &r[1]));
-  assert_ok(weir_allreduce_create(comm, "product", weir_reducer_of(WEIR_MERGE_PROD, WEIR_I64),
+  assert_ok(weir_allreduce_create(comm, "product", weir_reducer_of(WEIR_REDUCE_PROD, WEIR_I64),
                                   product, N, &r[2]));
-  assert_ok(
-      weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_MERGE_SUM, WEIR_I32), sum, N, &r[3]));
+  assert_ok(weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I32), sum, N,
+                                  &r[3]));
   for (int k = 0; k < 4; k++) { /* all at once, each rank in its own order */
     assert_ok(weir_request_start(r[(k + rank) % 4]));
   }
@@ -331,8 +331,8 @@ static void blocks_are_scattered_and_gathered(void **state)
     }
     double *x = calloc((size_t)total + 1, sizeof *x);
 
-    assert_ok(weir_reduce_scatter_create(comm, "scatter", weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64),
-                                         x, counts, &scatter));
+    assert_ok(weir_reduce_scatter_create(
+        comm, "scatter", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, counts, &scatter));
     assert_ok(weir_allgather_create(comm, "gather", sizeof *x, x, counts, &gather));
     for (int64_t i = 0; i < total; i++) {
       x[i] = number((uint32_t)rank, round, i);
@@ -379,7 +379,7 @@ static void counters_equal_closed_forms(void **state)
 
     cfg.tree = way == 0 ? 0 : 1 << 30;
     weir_comm_configure(comm, &cfg);
-    assert_ok(weir_allreduce_create(comm, "count", weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64), x,
+    assert_ok(weir_allreduce_create(comm, "count", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x,
                                     (int64_t)EACH * ranks, &r));
     const weir_comm_count before = weir_comm_counted(comm, WEIR_COMM_REDUCE);
 
@@ -401,7 +401,7 @@ static void counters_equal_closed_forms(void **state)
       assert_int_equal(n.received_bytes, 2 * others * bytes);
     }
     assert_ok(
-        weir_allreduce_create(comm, "all", weir_reducer_of(WEIR_MERGE_SUM, WEIR_I64), own, 4, &r));
+        weir_allreduce_create(comm, "all", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), own, 4, &r));
     finish(r);
     weir_request_destroy(&r);
     memcpy(sums, own, sizeof sums);
@@ -464,7 +464,7 @@ static void ends_that_differ_are_refused(void **state)
   list[0].block.count[0] = INT64_MAX / 4;
   assert_int_equal(weir_exchange_create(comm, "ends", list, 1, &r), WEIR_ERR_SHAPE);
   assert_int_equal(
-      weir_allreduce_create(comm, "no", weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64), bytes, -1, &r),
+      weir_allreduce_create(comm, "no", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), bytes, -1, &r),
       WEIR_ERR_SHAPE);
   assert_null(r);
   assert_ok(weir_comm_barrier(comm));
@@ -492,8 +492,8 @@ static void memory_that_one_rank_lacks(void **state)
       weir_alloc_fail_after(rank == ranks - 1 ? faults + 1 : 0);
       status = what == 0 ? weir_exchange_create(comm, "short", list, 2, &r)
                : what == 1
-                   ? weir_allreduce_create(comm, "short", weir_reducer_of(WEIR_MERGE_SUM, WEIR_F64),
-                                           x, 40, &r)
+                   ? weir_allreduce_create(comm, "short",
+                                           weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, 40, &r)
                    : weir_comm_split(comm, rank % 2, &part);
       weir_alloc_fail_after(0);
       more = status != WEIR_OK;
@@ -520,9 +520,9 @@ static void groups_of_a_grid(void **state)
     weir_request *r;
     int size = 0, below = 0;
 
-    assert_ok(weir_grid_split(&grid, comm, dims, &part));
+    assert_ok(weir_grid_sub(&grid, comm, dims, &part));
     for (int other = 0; other < ranks; other++) {
-      if (weir_grid_group(&grid, other, dims) == weir_grid_group(&grid, rank, dims)) {
+      if (weir_grid_sub_id(&grid, other, dims) == weir_grid_sub_id(&grid, rank, dims)) {
         wanted += 1 << other;
         below += other < rank;
         size++;
@@ -530,7 +530,7 @@ static void groups_of_a_grid(void **state)
     }
     assert_int_equal(weir_comm_size(part), size);
     assert_int_equal(weir_comm_rank(part), below);
-    assert_ok(weir_allreduce_create(part, "part", weir_reducer_of(WEIR_MERGE_SUM, WEIR_I64), &sum,
+    assert_ok(weir_allreduce_create(part, "part", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &sum,
                                     1, &r));
     finish(r);
     assert_int_equal(sum, wanted);

@@ -46,7 +46,7 @@ static void ring_init(int64_t n_k, int64_t n_energies, int64_t n_frequencies, qt
   }
   size_up(c);
   for (int w = 0; w < QT_SIGMA; w++) {
-    for (int64_t i = 0; i < weir_tensor_count(&c->t[w]); i++) {
+    for (int64_t i = 0; i < weir_tensor_numel(&c->t[w]); i++) {
       data_of(c, (qt_self_energy_array)w)[i] = element((uint32_t)w, i);
     }
   }
@@ -65,11 +65,11 @@ static void own_points(const sample *c, const qt_self_energy_spec *s, qt_self_en
   const weir_tensor *all = &c->t[which];
   const int64_t points = qt_point_box_count(&b), n_e = b.e[1] - b.e[0];
   const int64_t halves = dim == 0 ? 1 : 2;
-  const int64_t n = points == 0 ? 0 : weir_tensor_count(own) / halves / points;
+  const int64_t n = points == 0 ? 0 : weir_tensor_numel(own) / halves / points;
 
   double most = 0;
 
-  for (int64_t i = 0; i < weir_tensor_count(all); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(all); i++) {
     most = fmax(most, weir_abs_c128(((const weir_c128 *)all->data)[i]));
   }
   for (int64_t i = 0; i < halves * points; i++) {

@@ -158,7 +158,7 @@ static void fill(uint32_t which, const weir_array_desc *whole, const weir_box *b
     shape[d] = box->hi[d] - box->lo[d];
   }
   assert_ok(weir_tensor_init(t, WEIR_C128, box->rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     int64_t left = i, at = 0, stride = 1;
 
     for (int d = box->rank - 1; d >= 0; d--) {
@@ -302,7 +302,7 @@ static void check_moves(cutting way, weir_fission fission)
 
   check_result(plan);
   check_reports(way, plan, bytes[0], fission != WEIR_FISSION_OFF);
-  assert_ok(weir_allreduce_create(comm, "bytes", weir_reducer_of(WEIR_MERGE_SUM, WEIR_I64), bytes,
+  assert_ok(weir_allreduce_create(comm, "bytes", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), bytes,
                                   3, &sum));
   assert_ok(weir_request_start(sum));
   assert_ok(weir_request_wait(sum));

@@ -60,7 +60,7 @@ static inline void spread_fill(const char *name, weir_tensor *t)
   for (const char *at = name; *at != 0; at++) {
     key = key * 31 + (uint8_t)*at;
   }
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     const double u = weir_random_uniform(11, key, 0, (uint64_t)i);
 
     weir_dtype_store_real(t->dtype, t->data, i,
@@ -79,7 +79,7 @@ static inline weir_tensor spread_part(const weir_tensor *whole, const weir_box *
     shape[d] = box->hi[d] - box->lo[d];
   }
   assert_ok(weir_tensor_init(&part, whole->dtype, whole->rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(&part); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&part); i++) {
     int64_t left = i, from = 0;
 
     for (int d = box->rank - 1; d >= 0; d--) {
@@ -117,8 +117,8 @@ static inline void spread_keep(spread_outcome *o, const weir_plan *p, const char
   weir_tensor *t = &o->tensor[o->n];
 
   assert_ok(weir_tensor_init(t, v->dtype, v->rank, shape));
-  if (weir_tensor_count(t) > 0) {
-    memcpy(t->data, v->data, (size_t)weir_tensor_count(t) * weir_dtype_size(v->dtype));
+  if (weir_tensor_numel(t) > 0) {
+    memcpy(t->data, v->data, (size_t)weir_tensor_numel(t) * weir_dtype_size(v->dtype));
   }
   o->name[o->n] = name;
   o->box[o->n++] = box;
@@ -189,7 +189,7 @@ static inline void spread_soil(const spread_case *c, weir_plan *p, weir_store *o
   weir_store *kept = spread_store(c);
 
   for (int k = 0; k < n; k++) {
-    for (int64_t i = 0; i < weir_tensor_count(&part[k]); i++) {
+    for (int64_t i = 0; i < weir_tensor_numel(&part[k]); i++) {
       weir_dtype_store_real(part[k].dtype, part[k].data, i,
                             weir_dtype_is_real(part[k].dtype) ? NAN : 77);
     }
@@ -249,7 +249,7 @@ static inline double spread_largest(const weir_tensor *t)
 {
   double most = 0;
 
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     most = fmax(most, fabs(weir_dtype_load_real(t->dtype, t->data, i)));
   }
   return most;
@@ -265,7 +265,7 @@ static inline void spread_compare(const spread_case *c, const spread_outcome *go
     const double scale = spread_largest(&whole->tensor[k]);
     double worst = 0;
 
-    for (int64_t i = 0; i < weir_tensor_count(&expected); i++) {
+    for (int64_t i = 0; i < weir_tensor_numel(&expected); i++) {
       const double x = weir_dtype_load_real(expected.dtype, got->tensor[k].data, i);
       const double off = fabs(x - weir_dtype_load_real(expected.dtype, expected.data, i));
 
@@ -285,7 +285,7 @@ static inline void spread_same(const spread_outcome *a, const spread_outcome *b)
 {
   assert_int_equal(a->n, b->n);
   for (int k = 0; k < a->n; k++) {
-    const int64_t count = weir_tensor_count(&a->tensor[k]);
+    const int64_t count = weir_tensor_numel(&a->tensor[k]);
 
     if (count > 0) {
       assert_memory_equal(a->tensor[k].data, b->tensor[k].data,
@@ -298,9 +298,9 @@ static inline void spread_same(const spread_outcome *a, const spread_outcome *b)
 static inline void spread_agree(const spread_outcome *o, const spread_outcome *whole)
 {
   for (int k = 0; k < o->n; k++) {
-    const int64_t count = weir_tensor_count(&o->tensor[k]);
+    const int64_t count = weir_tensor_numel(&o->tensor[k]);
     const int64_t bytes = count * (int64_t)weir_dtype_size(o->tensor[k].dtype);
-    const bool mine = count == weir_tensor_count(&whole->tensor[k]);
+    const bool mine = count == weir_tensor_numel(&whole->tensor[k]);
     char *all = NULL, flag = (char)mine, *flags = NULL;
     int64_t total = 0;
 

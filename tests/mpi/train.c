@@ -131,7 +131,7 @@ static void compare(const char *what, const session *a, const session *b, double
 
     assert_non_null(y);
     if (weir_dtype_is_real(x->dtype) &&
-        weir_compare(name, x->dtype, y->data, x->data, weir_tensor_count(x), t) != 0) {
+        weir_compare(name, x->dtype, y->data, x->data, weir_tensor_numel(x), t) != 0) {
       fail_msg("%s: '%s' differs", what, name);
     }
   }
@@ -437,7 +437,7 @@ static weir_status damage_slab(volume *v)
   const int64_t behind = 6 + 6 * VOLUME_OUTPUTS + VOLUME_OUTPUTS;
 
   if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
-    ((uint8_t *)bank->data)[4 * (weir_tensor_count(bank) - behind - 1)] ^= 1;
+    ((uint8_t *)bank->data)[4 * (weir_tensor_numel(bank) - behind - 1)] ^= 1;
   }
   return WEIR_OK;
 }

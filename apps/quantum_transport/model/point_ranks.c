@@ -44,8 +44,9 @@ weir_status qt_point_ranks_create(weir_comm *comm, const qt_layout *l, qt_slabs_
   *out = (qt_point_ranks){.comm = comm};
   status = make_neighbours(l, own, n_banks, bank, out);
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), failed);
-  WEIR_TRY_GOTO(weir_allreduce_create(comm, "open leads", weir_reducer_of(WEIR_MERGE_MAX, WEIR_I64),
-                                      &out->value, 1, &out->largest),
+  WEIR_TRY_GOTO(weir_allreduce_create(comm, "open leads",
+                                      weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64), &out->value, 1,
+                                      &out->largest),
                 failed);
   return WEIR_OK;
 failed:

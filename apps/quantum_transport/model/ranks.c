@@ -40,11 +40,12 @@ weir_status qt_ranks_least(weir_comm *c, int64_t *value)
     return WEIR_OK;
   }
   WEIR_TRY(
-      weir_allreduce_create(c, "least", weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), value, 1, &r));
+      weir_allreduce_create(c, "least", weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), value, 1, &r));
   return run(c, &r);
 }
 
-static weir_status merge(weir_comm *c, const char *name, weir_merge how, double *values, int64_t n)
+static weir_status merge(weir_comm *c, const char *name, weir_reduce_op how, double *values,
+                         int64_t n)
 {
   weir_request *r = NULL;
 
@@ -57,12 +58,12 @@ static weir_status merge(weir_comm *c, const char *name, weir_merge how, double 
 
 weir_status qt_ranks_sum(weir_comm *c, const char *name, double *values, int64_t n)
 {
-  return merge(c, name, WEIR_MERGE_SUM, values, n);
+  return merge(c, name, WEIR_REDUCE_SUM, values, n);
 }
 
 weir_status qt_ranks_most(weir_comm *c, const char *name, double *values, int64_t n)
 {
-  return merge(c, name, WEIR_MERGE_MAX, values, n);
+  return merge(c, name, WEIR_REDUCE_MAX, values, n);
 }
 
 weir_status qt_ranks_gather_counts(weir_comm *c, const char *name, size_t size,

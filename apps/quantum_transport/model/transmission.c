@@ -53,7 +53,7 @@ static weir_status agree_least(const transport_job *j, int64_t *value)
     return WEIR_OK;
   }
   WEIR_TRY(weir_allreduce_create(j->spec->comm, "points at once",
-                                 weir_reducer_of(WEIR_MERGE_MIN, WEIR_I64), value, 1, &r));
+                                 weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), value, 1, &r));
   weir_status status = weir_request_start(r);
 
   status = status == WEIR_OK ? weir_request_wait(r) : status;

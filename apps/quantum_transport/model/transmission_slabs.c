@@ -185,7 +185,7 @@ weir_status transport_share_failed(const transport_job *j, int64_t *failed)
     return WEIR_OK;
   }
   WEIR_TRY(weir_allreduce_create(j->spec->comm, "points that failed",
-                                 weir_reducer_of(WEIR_MERGE_MAX, WEIR_I64), failed, 1, &r));
+                                 weir_reducer_of(WEIR_REDUCE_MAX, WEIR_I64), failed, 1, &r));
   weir_status status = weir_request_start(r);
 
   status = status == WEIR_OK ? weir_request_wait(r) : status;

@@ -135,7 +135,7 @@ static void follow(const loops *l)
 static void compare(const conv_form *f, const weir_tensor *const *role)
 {
   const weir_tensor *made = role[f->kind == CONV_DATA ? 0 : f->kind == CONV_FORWARD ? 1 : 2];
-  const int64_t count = weir_tensor_count(made);
+  const int64_t count = weir_tensor_numel(made);
   const weir_view w = weir_view_of(role[2]);
   loops l = {.f = f, .w = conv_form_weights(f, &w)};
   void *memory = NULL;
@@ -154,7 +154,7 @@ static void compare(const conv_form *f, const weir_tensor *const *role)
 
 static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose)
 {
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     ((float *)t->data)[i] = (float)weir_random_uniform(seed, purpose, 0, (uint64_t)i) - 0.5f;
   }
 }

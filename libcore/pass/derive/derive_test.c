@@ -20,7 +20,7 @@
 
 static void fill(weir_tensor *t, double lo, double hi, uint32_t purpose, uint64_t seed)
 {
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     const double x = lo + (hi - lo) * weir_random_uniform(seed, purpose, 0, (uint64_t)i);
 
     if (weir_dtype_is_real(t->dtype)) {

@@ -203,7 +203,7 @@ static void infinite_factors_of_dropped_iterations_do_not_count(void **state)
                        weir_tensor_wrap(y, WEIR_C128, 2, (int64_t[]){2, NE})};
 
     for (int i = 0; i < 4; i++) {
-      for (int64_t k = 0; k < weir_tensor_count(&t[i]); k++) {
+      for (int64_t k = 0; k < weir_tensor_numel(&t[i]); k++) {
         ((weir_c128 *)t[i].data)[k] = (weir_c128){1, 0};
       }
     }

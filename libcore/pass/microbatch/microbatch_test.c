@@ -219,9 +219,9 @@ static trained train(bool cosmo, int64_t side, int64_t memory, int threads)
     for (int64_t i = 0; i < weir_store_count(net.store); i++) {
       const weir_tensor *w = weir_store_get(net.store, weir_store_name(net.store, i));
 
-      assert_ok(weir_reserve(&t.values, &capacity, t.n + weir_tensor_count(w), sizeof(float)));
-      memcpy(t.values + t.n, w->data, (size_t)weir_tensor_count(w) * sizeof(float));
-      t.n += weir_tensor_count(w);
+      assert_ok(weir_reserve(&t.values, &capacity, t.n + weir_tensor_numel(w), sizeof(float)));
+      memcpy(t.values + t.n, w->data, (size_t)weir_tensor_numel(w) * sizeof(float));
+      t.n += weir_tensor_numel(w);
     }
   }
   weir_plan_destroy(&p);

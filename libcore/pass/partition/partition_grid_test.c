@@ -61,7 +61,7 @@ static int place_along(const weir_grid *grid, int rank, unsigned dims)
 {
   int place[WEIR_GRID_DIMS], q = 0;
 
-  weir_grid_place(grid, rank, place);
+  weir_grid_coords(grid, rank, place);
   for (int d = 0; d < grid->dims; d++) {
     q = (dims >> d & 1) != 0 ? q * grid->extent[d] + place[d] : q;
   }

@@ -42,13 +42,13 @@ const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype)
 
   switch (monoid) {
   case WEIR_COMBINE_SUM:
-    return weir_reducer_of(WEIR_MERGE_SUM, dtype);
+    return weir_reducer_of(WEIR_REDUCE_SUM, dtype);
   case WEIR_COMBINE_PROD:
-    return weir_reducer_of(WEIR_MERGE_PROD, dtype);
+    return weir_reducer_of(WEIR_REDUCE_PROD, dtype);
   case WEIR_COMBINE_MAX:
-    return weir_reducer_of(WEIR_MERGE_MAX, dtype);
+    return weir_reducer_of(WEIR_REDUCE_MAX, dtype);
   case WEIR_COMBINE_MIN:
-    return weir_reducer_of(WEIR_MERGE_MIN, dtype);
+    return weir_reducer_of(WEIR_REDUCE_MIN, dtype);
   case WEIR_COMBINE_MOMENTS:
     return real ? &moments : NULL;
   case WEIR_COMBINE_SOFTMAX:

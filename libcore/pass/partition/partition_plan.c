@@ -42,7 +42,7 @@ weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
   weir_box box = {.rank = desc->rank};
   int place[WEIR_GRID_DIMS];
 
-  weir_grid_place(&p->grid, rank, place);
+  weir_grid_coords(&p->grid, rank, place);
   for (int d = 0; d < desc->rank; d++) {
     const int64_t *at = piece_of(p, c, d, place);
 
@@ -70,7 +70,7 @@ weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int ra
       none[k] = none[k] || x->index[d].coef[k] != 0;
     }
   }
-  weir_grid_place(&p->grid, rank, place);
+  weir_grid_coords(&p->grid, rank, place);
   weir_box box = weir_iterations_of(a, 0, &owned);
 
   for (int k = 0; k < a->n_dims; k++) {
@@ -106,7 +106,7 @@ bool partition_share_copy(const weir_partition *p, int32_t array, int one, int o
   for (int d = 0; d < weir_graph_get_array(p->g, array)->desc.rank; d++) {
     cut |= p->array[array].over[d];
   }
-  return weir_grid_group(&p->grid, one, cut) == weir_grid_group(&p->grid, other, cut);
+  return weir_grid_sub_id(&p->grid, one, cut) == weir_grid_sub_id(&p->grid, other, cut);
 }
 
 int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int rank)

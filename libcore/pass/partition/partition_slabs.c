@@ -37,7 +37,7 @@ bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int a
     for (int rank = 0; rank < ranks; rank++) {
       int place[WEIR_GRID_DIMS];
 
-      weir_grid_place(&p->grid, rank, place);
+      weir_grid_coords(&p->grid, rank, place);
       const weir_box read =
           place[along] == q ? partition_read(p, array, rank) : (weir_box){.rank = 1};
 

@@ -287,7 +287,7 @@ static void check_forward(const problem *c, int rank)
   bool none = false;
   int place[WEIR_GRID_DIMS];
 
-  weir_grid_place(&c->grid, rank, place);
+  weir_grid_coords(&c->grid, rank, place);
   for (int k = 0; k < c->dims; k++) {
     const weir_interval out = owned_outputs(&c->at[k], place[k]);
 

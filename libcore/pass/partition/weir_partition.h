@@ -69,7 +69,7 @@ bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_cu
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);
 weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank);
 /* Dimensions of the grid (bit d) over which the outputs of the node are partial: the ranks of one
- * group of weir_grid_group merge them by the node's monoid. 0: complete. */
+ * group of weir_grid_sub_id merge them by the node's monoid. 0: complete. */
 unsigned weir_partition_partial(const weir_partition *p, int32_t node);
 /* How partial results become one, whatever iterations each rank had; NULL: they cannot. Of one
  * output its elements, of several, of `dtype` too, one double of each. */

@@ -175,7 +175,7 @@ static weir_status fold(weir_graph *g, weir_node *node)
 
   WEIR_TRY(weir_tensor_init(&t, array->desc.dtype, array->desc.rank, array->desc.shape));
   WEIR_TRY_GOTO(weir_alloc(node->access.body.n, sizeof(double), &memory), out);
-  for (int64_t i = 0; i < weir_tensor_count(&t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&t); i++) {
     int64_t iteration[WEIR_MAX_DIMS] = {0}, left = i;
 
     for (int d = t.rank - 1; d >= 0; d--) {

@@ -39,7 +39,7 @@ typedef struct course {
 
 static float *copy_of(const weir_tensor *t)
 {
-  const size_t size = (size_t)weir_tensor_count(t) * sizeof(float);
+  const size_t size = (size_t)weir_tensor_numel(t) * sizeof(float);
   float *to = malloc(size);
 
   assert_non_null(to);
@@ -51,9 +51,9 @@ static void run_weir(const learner_job *job, course *c)
   learner t;
 
   assert_ok(learner_open(job, &t));
-  c->elements = weir_tensor_count(&t.bank);
-  c->in = weir_tensor_count(&t.x);
-  c->out = weir_tensor_count(&t.y);
+  c->elements = weir_tensor_numel(&t.bank);
+  c->in = weir_tensor_numel(&t.x);
+  c->out = weir_tensor_numel(&t.y);
   c->before = copy_of(&t.bank);
   c->x = copy_of(&t.x);
   c->y = copy_of(&t.y);

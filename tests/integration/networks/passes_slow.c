@@ -121,7 +121,7 @@ static outcome outcome_of(const learner_job *job)
   assert_ok(learner_open(job, &l));
   assert_ok(learner_step(&l, &loss));
   assert_ok(learner_step(&l, &loss));
-  o.n = weir_tensor_count(&l.bank) + 1;
+  o.n = weir_tensor_numel(&l.bank) + 1;
   assert_ok(weir_alloc(o.n, sizeof *o.values, (void **)&o.values));
   memcpy(o.values, l.bank.data, (size_t)(o.n - 1) * sizeof *o.values);
   o.values[o.n - 1] = (float)loss;

@@ -18,7 +18,7 @@ static void print_digest(const weir_store *s)
     const weir_tensor *t = weir_store_get(s, name);
     char own[65];
 
-    weir_sha256(t->data, (size_t)weir_tensor_count(t) * weir_dtype_size(t->dtype), own);
+    weir_sha256(t->data, (size_t)weir_tensor_numel(t) * weir_dtype_size(t->dtype), own);
     snprintf(text, sizeof text, "%s %s %s", hex, name, own);
     weir_sha256(text, strlen(text), hex);
   }

@@ -39,7 +39,7 @@ void born_mix(born_job *j)
     const weir_c128 *from = j->t[i].data;
     weir_c128 *to = j->used[i].data;
 
-    for (int64_t n = 0; to != NULL && n < weir_tensor_count(&j->used[i]); n++) {
+    for (int64_t n = 0; to != NULL && n < weir_tensor_numel(&j->used[i]); n++) {
       to[n].re = m == 1 ? from[n].re : (1 - m) * to[n].re + m * from[n].re;
       to[n].im = m == 1 ? from[n].im : (1 - m) * to[n].im + m * from[n].im;
     }
@@ -79,7 +79,7 @@ static weir_status compute(born_job *j)
 weir_status born_renew(born_job *j, qt_born_step *step)
 {
   const qt_self_energy_spec *s = &j->self.spec;
-  const int64_t half = weir_tensor_count(&j->t[QT_SIGMA]) / 2, atoms = j->list.n_atoms;
+  const int64_t half = weir_tensor_numel(&j->t[QT_SIGMA]) / 2, atoms = j->list.n_atoms;
   const weir_c128 *sigma = j->t[QT_SIGMA].data;
   const double *energy = j->energy[BORN_ELECTRONS];
   const double middle = (energy[0] + energy[s->n_energies - 1]) / 2;

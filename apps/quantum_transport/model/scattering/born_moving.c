@@ -55,7 +55,7 @@ void qt_born_moving_begin(qt_born_moving *m)
 
   for (int i = 0; i < QT_SELF_ENERGY_ARRAYS; i++) {
     if (j->used[i].data != NULL) {
-      memset(j->used[i].data, 0, (size_t)weir_tensor_count(&j->used[i]) * sizeof(weir_c128));
+      memset(j->used[i].data, 0, (size_t)weir_tensor_numel(&j->used[i]) * sizeof(weir_c128));
     }
   }
   j->scatters = false;
@@ -66,7 +66,7 @@ void qt_born_moving_begin(qt_born_moving *m)
 static void count_atoms(const born_job *j, double reference, double *out)
 {
   const int64_t n = j->list.n_orbitals, atoms = j->list.n_atoms, n_e = j->spec->n_energies;
-  const int64_t half = weir_tensor_count(&j->t[QT_GREEN]) / 2;
+  const int64_t half = weir_tensor_numel(&j->t[QT_GREEN]) / 2;
   const weir_c128 *green = j->t[QT_GREEN].data;
   const double unit = j->self.spec.spin * j->self.spec.step / (2 * M_PI * (double)j->spec->n_k);
 

@@ -27,7 +27,7 @@ typedef struct context {
 
 static int64_t count_of(const born_job *j, int part)
 {
-  return j->used[parts[part]].data != NULL ? weir_tensor_count(&j->used[parts[part]]) : 0;
+  return j->used[parts[part]].data != NULL ? weir_tensor_numel(&j->used[parts[part]]) : 0;
 }
 
 static int64_t count_of_all(const born_job *j, int part)

@@ -47,7 +47,7 @@ static void integrate(const born_job *j, qt_born_step *step)
 static double scattered(const born_job *j, int64_t i)
 {
   const int64_t n = j->list.n_orbitals, atoms = j->list.n_atoms;
-  const int64_t half = weir_tensor_count(&j->t[QT_GREEN]) / 2;
+  const int64_t half = weir_tensor_numel(&j->t[QT_GREEN]) / 2;
   const weir_c128 *sigma = j->used[QT_SIGMA].data, *green = j->t[QT_GREEN].data;
   double sum = 0;
 

@@ -171,7 +171,7 @@ static void add_pi(const void *context, int64_t at, qt_scattering_kind kind, int
   const born_atoms *atoms = &j->of_phonons;
   const int64_t n = j->list.n_directions, width = j->list.n_neighbours;
   const int64_t wide = s->block[column + 1] - s->block[column];
-  const int64_t half = weir_tensor_count(&j->used[QT_PI_SELF]) / 2;
+  const int64_t half = weir_tensor_numel(&j->used[QT_PI_SELF]) / 2;
   const double *q = j->phonons.k[at / j->phonons.n_energies], *mass = j->mass_factor;
 
   for (int64_t a = atoms->first[row]; a < atoms->first[row + 1]; a++) {

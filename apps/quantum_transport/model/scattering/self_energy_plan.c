@@ -336,7 +336,7 @@ static void take_emission(const qt_self_energy *e, int64_t w, weir_tensor *to)
 {
   const qt_point_box own = qt_self_energy_points(&e->spec, QT_POINTS_OF_PHONONS);
   const int64_t n_k = own.k[1] - own.k[0], n_w = own.e[1] - own.e[0];
-  const int64_t row = weir_tensor_count(&e->part[QT_EMISSION]) / 2 / e->spec.n_k;
+  const int64_t row = weir_tensor_numel(&e->part[QT_EMISSION]) / 2 / e->spec.n_k;
   const weir_c128 *from = e->part[QT_EMISSION].data;
 
   for (int64_t i = 0; i < 2 * n_k && w >= own.e[0] && w < own.e[1]; i++) {
@@ -359,7 +359,7 @@ static weir_status run_frequency(qt_self_energy *e, int64_t w, weir_tensor *tens
   weir_c128 *sigma = tensors[QT_SIGMA].data;
 
   WEIR_TRY(weir_plan_run(e->of_frequency[w], bindings, e->spec.phonons ? 4 : 3));
-  for (int64_t i = 0; i < weir_tensor_count(&tensors[QT_SIGMA]); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&tensors[QT_SIGMA]); i++) {
     sigma[i].re = from[i].re + (w > 0 ? sigma[i].re : 0);
     sigma[i].im = from[i].im + (w > 0 ? sigma[i].im : 0);
   }
@@ -390,9 +390,9 @@ static weir_status run_frequencies(qt_self_energy *e, weir_tensor *tensors)
   if (!e->spec.phonons) {
     return WEIR_OK;
   }
-  if (weir_tensor_count(coupling) > 0) {
+  if (weir_tensor_numel(coupling) > 0) {
     memcpy(tensors[QT_COUPLING].data, coupling->data,
-           (size_t)weir_tensor_count(coupling) * sizeof(weir_c128));
+           (size_t)weir_tensor_numel(coupling) * sizeof(weir_c128));
   }
   return run_pairs(e, tensors);
 }

@@ -78,7 +78,7 @@ static inline void reference_init(reference *r)
   allocate(4, 2, 3, 3, c);
   read_lists(nc, c);
   size_up(c);
-  r->half = weir_tensor_count(&c->t[QT_GREEN]) / 2;
+  r->half = weir_tensor_numel(&c->t[QT_GREEN]) / 2;
   r->all = (int64_t)3 * 5 * 12 * 12;
   read_both(nc, "G", data_of(c, QT_GREEN), r->half);
   read_both(nc, "D", c->d, r->all);

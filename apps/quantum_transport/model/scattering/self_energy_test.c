@@ -227,7 +227,7 @@ static void take_way(const way *y, sample *c)
 static void clear_results(sample *c)
 {
   for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
-    memset(c->t[i].data, 0, (size_t)weir_tensor_count(&c->t[i]) * sizeof(weir_c128));
+    memset(c->t[i].data, 0, (size_t)weir_tensor_numel(&c->t[i]) * sizeof(weir_c128));
   }
 }
 
@@ -238,7 +238,7 @@ static void check_ways(sample *c, const weir_c128 *sigma, const weir_c128 *pi)
     take_way(&ways[y], c);
     clear_results(c);
     run(c);
-    assert_close("Sigma", data_of(c, QT_SIGMA), sigma, weir_tensor_count(&c->t[QT_SIGMA]));
+    assert_close("Sigma", data_of(c, QT_SIGMA), sigma, weir_tensor_numel(&c->t[QT_SIGMA]));
     check_pi(c, pi);
   }
 }
@@ -257,7 +257,7 @@ static void sums_are_those_written_out(void **state)
     weir_c128 *expected, *pi;
 
     random_sample(n[0], n[1], n[2], n[3], n[4], n[5], n[6], &c);
-    const int64_t count = weir_tensor_count(&c.t[QT_SIGMA]), o = n[2], all = n[0] * n[3];
+    const int64_t count = weir_tensor_numel(&c.t[QT_SIGMA]), o = n[2], all = n[0] * n[3];
 
     assert_ok(weir_alloc(count, sizeof *expected, (void **)&expected));
     for (int64_t i = 0; i < count; i++) {
@@ -279,7 +279,7 @@ static void sums_are_those_written_out(void **state)
  * is i Pi between displacements of all atoms, which do not change when all move alike. */
 static void check_symmetry(const sample *c)
 {
-  const int64_t o = c->list.n_orbitals, count = weir_tensor_count(&c->t[QT_SIGMA]);
+  const int64_t o = c->list.n_orbitals, count = weir_tensor_numel(&c->t[QT_SIGMA]);
   const weir_c128 *sigma = data_of(c, QT_SIGMA);
   uint64_t random = 77;
 
@@ -308,7 +308,7 @@ static void check_sum_rule(const sample *c)
   const int64_t d = c->list.n_directions, width = c->list.n_neighbours;
   const weir_c128 *self = data_of(c, QT_PI_SELF), *pair = data_of(c, QT_PI_PAIR);
 
-  for (int64_t i = 0; i < weir_tensor_count(&c->t[QT_PI_SELF]); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&c->t[QT_PI_SELF]); i++) {
     weir_c128 sum = self[i];
 
     for (int64_t b = 0; b < width; b++) {
@@ -386,7 +386,7 @@ static void half_is_half_the_change(void **state)
   c.spec.phonons = false;
   run(&c);
   const weir_c128 *sigma = data_of(&c, QT_SIGMA), *r = data_of(&c, QT_SIGMA_RETARDED);
-  const int64_t half = weir_tensor_count(&c.t[QT_SIGMA_RETARDED]);
+  const int64_t half = weir_tensor_numel(&c.t[QT_SIGMA_RETARDED]);
 
   for (int64_t i = 0; i < half; i++) {
     assert_true(r[i].re == 0.5 * (sigma[half + i].re - sigma[i].re));
@@ -417,7 +417,7 @@ static void ranges_give_what_all_atoms_do(void **state)
   assert_ok(qt_self_energy_run(&e, few.t));
   for (int i = QT_SIGMA; i < QT_SELF_ENERGY_ARRAYS; i++) {
     assert_close(qt_self_energy_names[i], few.t[i].data, all.t[i].data,
-                 weir_tensor_count(&all.t[i]));
+                 weir_tensor_numel(&all.t[i]));
   }
   qt_self_energy_fini(&e);
   sample_fini(&all);

@@ -59,7 +59,7 @@ static int run(subject *s, const char *kernel, int threads)
     const weir_array_desc *d = &s->d[k < 3 ? k : k == 3 ? 2 : k - 4];
 
     t[k] = weir_tensor_wrap(s->memory[k], WEIR_F64, d->rank, d->shape);
-    assert_true(weir_tensor_count(&t[k]) <= MOST);
+    assert_true(weir_tensor_numel(&t[k]) <= MOST);
     b[k] = (weir_binding){names[k], &t[k]};
   }
   for (uint32_t k = 0; k < 3; k++) {

@@ -37,7 +37,7 @@ static trial make(const weir_conv_spec *spec, const weir_array_desc *x, const we
   weir_output(t.g, names[DW], grads[1]);
   for (int k = 0; k < ALL; k++) {
     assert_ok(weir_tensor_init(&t.of[k], WEIR_F32, all[k]->rank, all[k]->shape));
-    for (int64_t i = 0; k < READ && i < weir_tensor_count(&t.of[k]); i++) {
+    for (int64_t i = 0; k < READ && i < weir_tensor_numel(&t.of[k]); i++) {
       ((float *)t.of[k].data)[i] =
           (float)(2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
     }
@@ -69,7 +69,7 @@ static int agree_in(trial *t)
 
   assert_int_equal(run(t, "conv.few", 2, two), claimed);
   for (int k = READ; k < ALL; k++) {
-    const int64_t count = weir_tensor_count(&plain[k]);
+    const int64_t count = weir_tensor_numel(&plain[k]);
 
     assert_int_equal(weir_compare(names[k], WEIR_F32, one[k].data, plain[k].data, count,
                                   (weir_tolerance){5e-5, 1e-4}),

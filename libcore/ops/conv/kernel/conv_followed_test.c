@@ -48,7 +48,7 @@ static weir_value source(trial *t, int k, const weir_array_desc *d, uint64_t see
   t->desc[k] = *d;
   t->has[k] = true;
   t->in[k] = tensor_of(d);
-  for (int64_t i = 0; i < weir_tensor_count(&t->in[k]); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&t->in[k]); i++) {
     ((float *)t->in[k].data)[i] =
         (float)(2 * weir_random_uniform(seed, (uint32_t)k, 0, (uint64_t)i) - 1);
   }
@@ -160,7 +160,7 @@ static bool make(trial *t, const shape *s, weir_draw *r, way go, uint64_t seed)
     result(t, SUM, grad, true);
   }
   if (seed % 4 == 0) {
-    ((float *)t->in[X].data)[(int64_t)(seed * 7919) % weir_tensor_count(&t->in[X])] = NAN;
+    ((float *)t->in[X].data)[(int64_t)(seed * 7919) % weir_tensor_numel(&t->in[X])] = NAN;
   }
   return weir_graph_status(t->g) == WEIR_OK;
 }
@@ -216,7 +216,7 @@ static bool run(const trial *t, const weir_exec_cfg *cfg, int threads, bool foll
 static void compare(const trial *t, const weir_tensor *a, const weir_tensor *b, bool bits)
 {
   for (int k = IN; k < ALL; k++) {
-    const int64_t n = t->has[k] ? weir_tensor_count(&a[k]) : 0;
+    const int64_t n = t->has[k] ? weir_tensor_numel(&a[k]) : 0;
 
     if (n == 0) {
       continue;
@@ -318,7 +318,7 @@ static void passes_are_verified(void **state)
     cfg.verify = 1;
     cfg.tier = WEIR_TIER_VECTOR;
     if (make(&t, &s, &r, seed % 2 == 0 ? BACKWARDS : FORWARD, seed) &&
-        weir_tensor_count(&t.in[X]) < 1024) {
+        weir_tensor_numel(&t.in[X]) < 1024) {
       assert_true(run(&t, &cfg, 1, false, made));
       release(&t, made);
     }

@@ -487,7 +487,7 @@ static void no_number_of_bf16_spreads_as_products_do(void **state)
 static void init_random(weir_tensor *t, int rank, const int64_t *shape, uint32_t purpose)
 {
   assert_ok(weir_tensor_init(t, WEIR_F32, rank, shape));
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     ((float *)t->data)[i] = (float)weir_random_uniform(3, purpose, 0, (uint64_t)i) - 0.5f;
   }
 }
@@ -535,7 +535,7 @@ static void weights_that_overlap_are_left(void **state)
 
   assert_ok(
       weir_plan_run(plan, (weir_binding[]){{"x", &a}, {"v", &b}, {"y", &c}, {"w", &unused}}, 4));
-  for (int64_t i = 0; i < weir_tensor_count(&c); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(&c); i++) {
     double sum = 0;
 
     for (int t = 0; t < TAPS; t++) {

@@ -32,7 +32,7 @@ static const char *const names[ALL] = {"x", "w", "t", "dx", "dw"};
 /* whole: numbers of which products and sums are exact, many of them equal. */
 static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose, bool whole)
 {
-  for (int64_t i = 0; i < weir_tensor_count(t); i++) {
+  for (int64_t i = 0; i < weir_tensor_numel(t); i++) {
     const double v = 2 * weir_random_uniform(seed, purpose, 0, (uint64_t)i) - 1;
 
     ((float *)t->data)[i] = (float)(whole ? floor(3 * v) : v);
@@ -164,9 +164,9 @@ static void define(trial *t)
   float *dx = t->of[DX].data, *dw = t->of[DW].data;
   int64_t from, at, e[3];
 
-  memset(dx, 0, (size_t)weir_tensor_count(&t->of[DX]) * sizeof *dx);
-  memset(dw, 0, (size_t)weir_tensor_count(&t->of[DW]) * sizeof *dw);
-  for (int64_t k = 0; k < weir_tensor_count(&t->of[T]); k++) {
+  memset(dx, 0, (size_t)weir_tensor_numel(&t->of[DX]) * sizeof *dx);
+  memset(dw, 0, (size_t)weir_tensor_numel(&t->of[DW]) * sizeof *dw);
+  for (int64_t k = 0; k < weir_tensor_numel(&t->of[T]); k++) {
     const int64_t c = k % s.out, o = k / s.out, n = o / s.y[2] / s.y[1] / s.y[0];
     const int64_t window[] = {o / s.y[2] / s.y[1] % s.y[0], o / s.y[2] % s.y[1], o % s.y[2]};
 
@@ -221,7 +221,7 @@ static void same(const trial *t, const weir_tensor *made, double tolerance)
 {
   for (int k = READ; k < ALL; k++) {
     assert_int_equal(weir_compare(names[k], WEIR_F32, made[k].data, t->of[k].data,
-                                  weir_tensor_count(&t->of[k]),
+                                  weir_tensor_numel(&t->of[k]),
                                   (weir_tolerance){tolerance, tolerance}),
                      0);
   }
@@ -253,7 +253,7 @@ static void whole_numbers_as_defined(void **state)
     same(&t, made, 0);
     let_go(made);
     if (here == 2) {
-      ((float *)t.of[X].data)[weir_tensor_count(&t.of[X]) / 2] = NAN;
+      ((float *)t.of[X].data)[weir_tensor_numel(&t.of[X]) / 2] = NAN;
       define(&t);
       assert_int_equal(run(&t, "conv.picked", 2, made), 2);
       same(&t, made, 0);
@@ -274,7 +274,7 @@ static void of_equal_ones_the_first(void **state)
   needs_vectors();
   draw(0, &t);
   make(&t, 0, true);
-  memset(t.of[X].data, 0, (size_t)weir_tensor_count(&t.of[X]) * sizeof(float));
+  memset(t.of[X].data, 0, (size_t)weir_tensor_numel(&t.of[X]) * sizeof(float));
   define(&t);
   assert_int_equal(run(&t, "conv.picked", 2, made), 2);
   same(&t, made, 0);
@@ -295,7 +295,7 @@ static void numbers_as_loops_make_them(void **state)
     draw(seed, &t);
     make(&t, seed, false);
     if (seed % 3 == 0) {
-      ((float *)t.of[T].data)[weir_tensor_count(&t.of[T]) / 3] = NAN;
+      ((float *)t.of[T].data)[weir_tensor_numel(&t.of[T]) / 3] = NAN;
     }
     assert_int_equal(run(&t, "none", 1, plain), 0);
     const int claimed = run(&t, "conv.picked", 1, one);
@@ -303,7 +303,7 @@ static void numbers_as_loops_make_them(void **state)
     sums += claimed;
     assert_int_equal(run(&t, "conv.picked", 2, two), claimed);
     for (int k = READ; k < ALL; k++) {
-      const int64_t count = weir_tensor_count(&plain[k]);
+      const int64_t count = weir_tensor_numel(&plain[k]);
 
       assert_int_equal(weir_compare(names[k], WEIR_F32, one[k].data, plain[k].data, count,
                                     (weir_tolerance){2e-5, 5e-5}),
