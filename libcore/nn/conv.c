@@ -3,7 +3,7 @@
 
 #include "nn/nn_priv.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "ops/local/weir_local.h"
+#include "ops/locally_connected/weir_locally_connected.h"
 
 static int64_t or_one(int64_t x)
 {
@@ -155,8 +155,8 @@ static weir_value local(weir_net *net, const weir_nn_conv_spec *s, weir_value x,
     return nn_fail(net, where, "local: the taps do not fit into the input; give more padding");
   }
   const int places = d->rank - 2;
-  const weir_value y =
-      weir_local_at(net->graph, &conv, x, weir_param_at(net, "weight", &w, where), where);
+  const weir_value y = weir_locally_connected_at(net->graph, &conv, x,
+                                                 weir_param_at(net, "weight", &w, where), where);
 
   return nn_conv_finish(net, s, y, places, where);
 }

@@ -7,7 +7,7 @@
 #define CONV_DNNL_H
 #include <dnnl.h>
 
-#include "ops/conv/conv_slabs.h"
+#include "ops/conv/conv_chunks.h"
 
 enum { CONV_MOST_SHAPES = 16 };
 
@@ -24,7 +24,7 @@ static inline weir_dtype conv_dnnl_w(const conv_form *f)
 
 /* A primitive, for all slabs of its extents. */
 typedef struct conv_shape {
-  conv_slab slab; /* x_first, y_first, first: of the first slab that has it */
+  conv_chunk slab; /* x_first, y_first, first: of the first slab that has it */
   dnnl_primitive_desc_t desc;
   dnnl_primitive_t primitive;
   dnnl_memory_desc_t x, y, scratch;
@@ -33,7 +33,7 @@ typedef struct conv_shape {
 /* A slab: where it begins, and what the library calls memory. */
 typedef struct conv_call {
   int shape;
-  conv_slab slab;
+  conv_chunk slab;
   dnnl_stream_t stream;
   dnnl_memory_t x, y, w, scratch;
 } conv_call;
@@ -52,7 +52,7 @@ typedef struct conv_dnnl {
   conv_form form, inner;
   bool padded, by_matrices; /* by_matrices: no direct primitive was found */
   bool mends;               /* the library makes up products (conv_mend_dnnl.c) */
-  conv_cut cut;
+  conv_chunking cut;
   conv_weight_places places;
   dnnl_engine_t engine;
   dnnl_memory_desc_t weights; /* the library's format */
@@ -102,7 +102,7 @@ void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
 void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights);
 /* Forward and by data: what a slab made that is no number (of f32: where taps meet padding) is
  * summed once more, of the elements and weights that meet alone. x, y: where the slab begins. */
-void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_slab *s, void *x, void *y,
+void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
                          const void *weights);
 /* Inner's x: in the workspace, or what the view holds. */
 void *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x);

@@ -29,7 +29,7 @@ static dnnl_data_type_t type_of(weir_dtype dtype)
   return dtype == WEIR_BF16 ? dnnl_bf16 : dnnl_f32;
 }
 
-static dims dims_of(const conv_form *f, const conv_slab *s)
+static dims dims_of(const conv_form *f, const conv_chunk *s)
 {
   const int grouped = f->groups > 1;
   dims d = {.rank = f->d + 2, .w_rank = f->d + 2 + grouped};
@@ -100,14 +100,14 @@ static bool make_desc(conv_dnnl *c, conv_shape *s)
   return true;
 }
 
-static bool is_alike(const conv_slab *a, const conv_slab *b)
+static bool is_alike(const conv_chunk *a, const conv_chunk *b)
 {
   return a->n == b->n && a->x_rows == b->x_rows && a->y_rows == b->y_rows && a->lo == b->lo &&
          a->hi == b->hi;
 }
 
 /* Number of the slab's shape, made where it is new; -1: the library does not take it. */
-static int shape_of(conv_dnnl *c, const conv_slab *slab)
+static int shape_of(conv_dnnl *c, const conv_chunk *slab)
 {
   int i = 0;
 
@@ -159,12 +159,12 @@ static bool find_shapes(conv_dnnl *c)
   for (int64_t wanted = wanted_slabs(&c->inner); wanted > 0; wanted /= 2) {
     bool fits = true;
 
-    c->cut = conv_cut_make(&c->inner, wanted);
+    c->cut = conv_chunking_make(&c->inner, wanted);
     c->scratch_bytes = 0;
     for (int64_t i = 0; i < c->cut.count && fits; i++) {
-      conv_slab slab;
+      conv_chunk slab;
 
-      fits = conv_cut_slab(&c->inner, &c->cut, i, &slab) && shape_of(c, &slab) >= 0;
+      fits = conv_chunking_chunk(&c->inner, &c->cut, i, &slab) && shape_of(c, &slab) >= 0;
     }
     if (fits) {
       return true;
@@ -238,7 +238,7 @@ static bool has_places(const conv_dnnl *c)
 {
   const conv_form *f = &c->form;
   const conv_weight_places *p = &c->places;
-  const conv_slab none = {.n = 1};
+  const conv_chunk none = {.n = 1};
   const dims d = dims_of(f, &none);
   dnnl_memory_desc_t plain;
   bool right =
@@ -395,7 +395,7 @@ double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind k
 
 static bool make_block(conv_dnnl *c, conv_block *b, int64_t n)
 {
-  const conv_slab none = {.n = 1};
+  const conv_chunk none = {.n = 1};
   const int grouped = c->form.groups > 1;
   dims d = dims_of(&c->form, &none);
   dnnl_dims_t at = {0};
@@ -473,7 +473,7 @@ static bool make_calls(conv_dnnl *c)
   for (int64_t i = 0; i < c->cut.count; i++) {
     conv_call *call = &c->calls[i];
 
-    if (!conv_cut_slab(&c->inner, &c->cut, i, &call->slab)) {
+    if (!conv_chunking_chunk(&c->inner, &c->cut, i, &call->slab)) {
       return false;
     }
     call->shape = shape_of(c, &call->slab);

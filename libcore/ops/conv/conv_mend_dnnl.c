@@ -160,7 +160,7 @@ static void mend_places(const mending *m, weir_dtype dtype, void *made, bool all
   }
 }
 
-void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_slab *s, void *x, void *y,
+void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
                          const void *weights)
 {
   const bool forward = c->inner.kind == CONV_FORWARD;

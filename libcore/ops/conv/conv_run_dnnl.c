@@ -131,12 +131,12 @@ static int64_t y_row_bytes(const conv_form *f)
 }
 
 /* Rows of x and y before those of the slab. */
-static int64_t x_rows(const conv_dnnl *c, const conv_slab *s)
+static int64_t x_rows(const conv_dnnl *c, const conv_chunk *s)
 {
   return s->first * c->inner.x_extent[0] + s->x_first;
 }
 
-static int64_t y_rows(const conv_dnnl *c, const conv_slab *s)
+static int64_t y_rows(const conv_dnnl *c, const conv_chunk *s)
 {
   return s->first * c->inner.y_extent[0] + s->y_first;
 }
@@ -144,7 +144,7 @@ static int64_t y_rows(const conv_dnnl *c, const conv_slab *s)
 static void run_slab_of(const conv_dnnl *c, int64_t slab, void *x, void *y, const void *weights,
                         void *scratch)
 {
-  const conv_slab *s = &c->calls[slab].slab;
+  const conv_chunk *s = &c->calls[slab].slab;
 
   run_slab(c, slab, (char *)x + x_rows(c, s) * x_row_bytes(c),
            (char *)y + y_rows(c, s) * y_row_bytes(&c->inner), weights, scratch);
@@ -157,7 +157,7 @@ void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *sc
 
 void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r)
 {
-  const conv_cut *cut = &c->cut;
+  const conv_chunking *cut = &c->cut;
   const bool by_data = c->inner.kind == CONV_DATA;
   const weir_view *made = &r->views[by_data ? 0 : 1];
   char *x = conv_dnnl_inner_x(c, &r->views[0]), *y = r->views[1].data;
@@ -170,7 +170,7 @@ void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r)
   for (int64_t n = r->made.lo[0]; n < r->made.hi[0]; n += cut->samples) {
     for (int64_t row = r->made.lo[1]; row < r->made.hi[1]; row += cut->rows) {
       const int64_t slab = n / cut->samples * cut->n_rows + row / cut->rows;
-      const conv_slab *s = &c->calls[slab].slab;
+      const conv_chunk *s = &c->calls[slab].slab;
       const int64_t at[WEIR_MAX_RANK] = {n, row};
 
       WEIR_ASSERT(n % cut->samples == 0 && row % cut->rows == 0);

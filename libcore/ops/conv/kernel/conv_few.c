@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/weir_alloc.h"
-#include "ops/conv/conv_slabs.h"
+#include "ops/conv/conv_chunks.h"
 #include "ops/conv/few_priv.h"
 
 typedef struct conv_few {

@@ -1,7 +1,7 @@
-/* conv_slabs.h - a convolution cut into pieces that one thread each computes, and what lies outside
- * x written out. The cuts follow from the form alone. */
-#ifndef CONV_SLABS_H
-#define CONV_SLABS_H
+/* conv_chunks.h - a convolution cut into pieces that one thread each computes, and what lies
+ * outside x written out. The cuts follow from the form alone. */
+#ifndef CONV_CHUNKS_H
+#define CONV_CHUNKS_H
 #include "ops/conv/conv_form.h"
 #ifdef __cplusplus
 extern "C" {
@@ -9,20 +9,20 @@ extern "C" {
 
 /* Some samples whole, or rows (places along the first spatial dimension) of one sample. Within it,
  * x = stride o + dilation t - lo once more, counted from its own first rows; hi likewise. */
-typedef struct conv_slab {
+typedef struct conv_chunk {
   int64_t first, n; /* samples */
   int64_t x_first, x_rows, y_first, y_rows;
   int64_t lo, hi;
-} conv_slab;
+} conv_chunk;
 
 /* Slabs of rows of y (by data: of x): about `wanted` of them, fewer where there are fewer rows. */
-typedef struct conv_cut {
+typedef struct conv_chunking {
   int64_t samples, rows; /* of one slab, but for the last */
   int64_t n_samples, n_rows, count;
-} conv_cut;
-conv_cut conv_cut_make(const conv_form *f, int64_t wanted);
+} conv_chunking;
+conv_chunking conv_chunking_make(const conv_form *f, int64_t wanted);
 /* Slab number i of [0, count); false where it would be made of padding alone. */
-bool conv_cut_slab(const conv_form *f, const conv_cut *cut, int64_t i, conv_slab *slab);
+bool conv_chunking_chunk(const conv_form *f, const conv_chunking *cut, int64_t i, conv_chunk *slab);
 
 /* The convolution without border rules: dimensions that have one are written out in `inner`, whose
  * x is larger. Returns true when there are some. */

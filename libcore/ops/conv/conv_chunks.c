@@ -1,5 +1,5 @@
-/* conv_slabs.c - cuts, and borders written out. */
-#include "ops/conv/conv_slabs.h"
+/* conv_chunks.c - cuts, and borders written out. */
+#include "ops/conv/conv_chunks.h"
 
 #include <string.h>
 
@@ -23,10 +23,10 @@ static bool leaves_rows(const conv_form *f)
                               : f->lo[0] < 0 || f->hi[0] <= -f->stride[0];
 }
 
-conv_cut conv_cut_make(const conv_form *f, int64_t wanted)
+conv_chunking conv_chunking_make(const conv_form *f, int64_t wanted)
 {
   const int64_t rows = rows_of(f);
-  conv_cut c = {.samples = 1, .rows = rows};
+  conv_chunking c = {.samples = 1, .rows = rows};
 
   if (wanted <= f->n) {
     c.samples = leaves_rows(f) ? 1 : ceil_div(f->n, wanted > 1 ? wanted : 1);
@@ -56,7 +56,7 @@ static int64_t greatest(int64_t a, int64_t b)
 }
 
 /* Rows of x that the slab's rows of y need. */
-static void rows_of_x(const conv_form *f, conv_slab *s)
+static void rows_of_x(const conv_form *f, conv_chunk *s)
 {
   const int64_t from = f->stride[0] * s->y_first - f->lo[0];
   const int64_t last = from + f->stride[0] * (s->y_rows - 1) + f->dilation[0] * (f->taps[0] - 1);
@@ -69,7 +69,7 @@ static void rows_of_x(const conv_form *f, conv_slab *s)
 }
 
 /* Rows of y that reach the slab's rows of x, from one at or below its first element on. */
-static void rows_of_y(const conv_form *f, conv_slab *s)
+static void rows_of_y(const conv_form *f, conv_chunk *s)
 {
   const int64_t from = s->x_first + f->lo[0], reach = f->dilation[0] * (f->taps[0] - 1);
   const int64_t first =
@@ -82,11 +82,11 @@ static void rows_of_y(const conv_form *f, conv_slab *s)
   s->hi = f->stride[0] * (s->y_rows - 1) + reach + 1 - s->lo - s->x_rows;
 }
 
-bool conv_cut_slab(const conv_form *f, const conv_cut *cut, int64_t i, conv_slab *s)
+bool conv_chunking_chunk(const conv_form *f, const conv_chunking *cut, int64_t i, conv_chunk *s)
 {
   const int64_t row = i % cut->n_rows * cut->rows, rows = least(cut->rows, rows_of(f) - row);
 
-  *s = (conv_slab){.first = i / cut->n_rows * cut->samples};
+  *s = (conv_chunk){.first = i / cut->n_rows * cut->samples};
   s->n = least(cut->samples, f->n - s->first);
   if (s->n > 1) { /* samples lie one behind the other: all rows of both */
     s->x_rows = f->x_extent[0];

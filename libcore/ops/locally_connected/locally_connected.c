@@ -1,6 +1,7 @@
-/* local.c - the access of a convolution, but that the weight follows the place of the output too.
+/* locally_connected.c - the access of a convolution, but that the weight follows the place of the
+ * output too.
  */
-#include "ops/local/weir_local.h"
+#include "ops/locally_connected/weir_locally_connected.h"
 
 #include <string.h>
 
@@ -62,7 +63,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   return WEIR_OK;
 }
 
-const weir_op_desc weir_op_local = {
+const weir_op_desc weir_op_locally_connected = {
     .name = "local",
     .cite = "",
     .spec_size = sizeof(weir_conv_spec),
@@ -71,10 +72,10 @@ const weir_op_desc weir_op_local = {
     .access = access,
 };
 
-weir_value weir_local_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,
-                         const char *where)
+weir_value weir_locally_connected_at(weir_graph *g, const weir_conv_spec *spec, weir_value x,
+                                     weir_value w, const char *where)
 {
   const weir_value in[] = {x, w};
 
-  return weir_graph_add(g, &weir_op_local, spec, in, 2, where);
+  return weir_graph_add(g, &weir_op_locally_connected, spec, in, 2, where);
 }

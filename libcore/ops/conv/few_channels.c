@@ -1,4 +1,5 @@
-/* few.c - convolutions with few channels on one side: slabs of positions, merged in one order. */
+/* few_channels.c - convolutions with few channels on one side: slabs of positions, merged in one
+ * order. */
 #include "ops/conv/few_priv.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* local_test.c - what a place needs of the weights, and refusals. */
-#include "ops/local/weir_local.h"
+/* locally_connected_test.c - what a place needs of the weights, and refusals. */
+#include "ops/locally_connected/weir_locally_connected.h"
 #include "ops/ops_check.h"
 
 static void a_place_needs_its_own_weights(void **state)
@@ -8,7 +8,7 @@ static void a_place_needs_its_own_weights(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 8, 4);
   const weir_value w = GIVEN(g, "w", WEIR_F32, 4, 8, 3, 3, 2, 6);
   const weir_conv_spec s = {.stride = {2, 1}, .lo = {0, 1}, .hi = {0, 1}, .groups = 2};
-  const weir_value y = weir_local(g, &s, x, w);
+  const weir_value y = weir_locally_connected(g, &s, x, w);
   const weir_access *a = access_of(g, y);
   weir_box box = weir_iterations(a);
 
@@ -37,15 +37,15 @@ static void wrong_weights_are_refused(void **state)
   weir_graph *g = new_graph();
   weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 4), w = GIVEN(g, "w", WEIR_F32, 3, 4, 6);
 
-  assert_refused(g, weir_local(g, &s, x, w), "local: ranks 3 and 3");
+  assert_refused(g, weir_locally_connected(g, &s, x, w), "local: ranks 3 and 3");
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 2, 9, 4);
   w = GIVEN(g, "w", WEIR_F32, 9, 3, 4, 6);
-  assert_refused(g, weir_local(g, &s, x, w), "weights for 9 places, the output has 7");
+  assert_refused(g, weir_locally_connected(g, &s, x, w), "weights for 9 places, the output has 7");
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 2, 9, 4);
   w = GIVEN(g, "w", WEIR_F32, 7, 3, 3, 6);
-  assert_refused(g, weir_local(g, &s, x, w), "place by place: conv: 4 channels in");
+  assert_refused(g, weir_locally_connected(g, &s, x, w), "place by place: conv: 4 channels in");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
-/* local_cases.c - see ops_cases.h. */
+/* locally_connected_cases.c - see ops_cases.h. */
 #include <string.h>
 #include "base/weir_check.h"
-#include "ops/local/weir_local.h"
+#include "ops/locally_connected/weir_locally_connected.h"
 #include "ops/ops_cases.h"
 
 /* A random convolution, its weight repeated for every place. */
@@ -21,4 +21,5 @@ static void draw(uint64_t seed, weir_op_case *c)
   c->in[1] = w;
 }
 
-const weir_op_cases weir_op_cases_local = {.op = &weir_op_local, .draw = draw};
+const weir_op_cases weir_op_cases_locally_connected = {.op = &weir_op_locally_connected,
+                                                       .draw = draw};
