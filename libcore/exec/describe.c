@@ -7,7 +7,7 @@
 #include "base/weir_integer.h"
 #include "exec/backend.h"
 #include "exec/ranks_priv.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 /* Slots of one chunk in the figures of a node: of the fastest input that it goes together with;
  * where no access relates it to one, of the longest input. */
@@ -98,11 +98,11 @@ static weir_status keep_saved(weir_plan *p)
 static weir_status digest_group(const weir_plan *p, exec_group *group)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
-  const weir_move *move = p->spread != NULL ? weir_local_finishes(p->g, from->nodes[0]) : NULL;
+  const weir_move *move = p->spread != NULL ? weir_spmd_graph_finishes(p->g, from->nodes[0]) : NULL;
 
   group->waited_s = move != NULL ? &((const exec_carrier *)move->context)->waited_s : NULL;
   if (p->cfg.explain) {
-    WEIR_TRY(weir_local_digest(p->g, from, group->digest));
+    WEIR_TRY(weir_spmd_graph_digest(p->g, from, group->digest));
   }
   return WEIR_OK;
 }

@@ -41,7 +41,7 @@ static int shuffle(draw_graph *d, weir_draw *w)
       order[k] = order[other];
       order[other] = k;
     }
-    weir_format_set(d->g, a, order);
+    weir_layout_set(d->g, a, order);
     n++;
   }
   for (int32_t i = 0; i < weir_graph_nodes(d->g); i++) {

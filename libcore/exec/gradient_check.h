@@ -12,7 +12,7 @@
 #include "nn/weir_net.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { CHECK_PARAMS = 24, CHECK_PROBES = 8 };
 
@@ -128,7 +128,7 @@ static inline void check_append(check_net *c)
       wrt[++c->n] = weir_net_param_value(&net, i);
     }
   }
-  assert_ok(weir_derive(g, loss, wrt, c->n + 1, grad));
+  assert_ok(weir_gradients(g, loss, wrt, c->n + 1, grad));
   for (int k = 0; k <= c->n; k++) {
     snprintf(name, sizeof name, "g%d", k);
     weir_output(g, name, weir_scale(g, grad[k], 1)); /* a copy: some are one array */

@@ -285,7 +285,7 @@ static weir_status agree_on_picked(exec_ranks *s, weir_graph **picked)
 static weir_status localise(exec_ranks *s, const weir_spread *spread)
 {
   WEIR_TRY(weir_partition_create(s->whole, &s->grid, spread->cuts, spread->n_cuts, &s->partition));
-  WEIR_TRY(weir_localise(s->partition, weir_comm_rank(s->comm), &s->local));
+  WEIR_TRY(weir_spmd_lower(s->partition, weir_comm_rank(s->comm), &s->local));
   WEIR_TRY(weir_alloc(s->local.n, sizeof *s->carriers, (void **)&s->carriers));
   return WEIR_OK;
 }
@@ -338,7 +338,7 @@ void exec_ranks_close(exec_ranks **out)
     weir_comm_close(&s->group[i]);
   }
   weir_free(&s->carriers);
-  weir_local_fini(&s->local);
+  weir_spmd_graph_fini(&s->local);
   weir_partition_destroy(&s->partition);
   weir_graph_destroy(&s->whole);
   weir_free(out);
@@ -393,7 +393,7 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
   }
   fprintf(out, "waited for other ranks: %.3g s in all; %.4g of %.4g bytes were there already\n",
           waited, hidden, bytes);
-  weir_local_print(&s->local, out);
+  weir_spmd_graph_print(&s->local, out);
 }
 
 /* Array of that name as an input, a stored array or a result, -1: none. */

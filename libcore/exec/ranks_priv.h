@@ -3,7 +3,7 @@
 #define RANKS_PRIV_H
 #include "comm/weir_request.h"
 #include "exec/weir_plan.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
 /* What one move has at run time. */
@@ -23,12 +23,12 @@ typedef struct exec_ranks {
   weir_grid grid;
   weir_graph *whole; /* simplified, picked; numbers are the caller's */
   weir_partition *partition;
-  weir_local local;
+  weir_spmd_graph local;
   exec_carrier *carriers;                /* [local.n] */
   weir_comm *group[1 << WEIR_GRID_DIMS]; /* of ranks that differ in these dimensions, as needed */
 } exec_ranks;
 
-/* Collective; fails on all ranks alike: what weir_localise and requests fail with. */
+/* Collective; fails on all ranks alike: what weir_spmd_lower and requests fail with. */
 weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
                             const weir_pass_opts *opts, exec_ranks **out) WEIR_CHECKED;
 /* Accepts NULL and nulls. Collective. */

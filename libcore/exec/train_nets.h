@@ -21,7 +21,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "ops/resample/weir_resample.h"
 #include "ops/reshape/weir_reshape.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 #define TRAIN_PARAMS 32
 
@@ -131,7 +131,7 @@ static inline weir_value train_transposed(train_net *t, weir_value x, int64_t ou
   const weir_value made = weir_conv(t->g, &s, from, w);
   const weir_value sum = weir_sum(t->g, weir_mul(t->g, made, x), -1);
 
-  if (weir_derive(t->g, sum, &from, 1, &y) != WEIR_OK) {
+  if (weir_gradients(t->g, sum, &from, 1, &y) != WEIR_OK) {
     return WEIR_NO_VALUE;
   }
   return y;
@@ -172,7 +172,7 @@ static inline void train_finish(train_net *t, weir_value y)
   const weir_value loss = weir_scale(t->g, weir_sum(t->g, weir_square(t->g, off), -1), 1 / n);
 
   weir_output(t->g, "loss", loss);
-  if (weir_derive(t->g, loss, t->param, t->n_params, t->grad) != WEIR_OK) {
+  if (weir_gradients(t->g, loss, t->param, t->n_params, t->grad) != WEIR_OK) {
     return;
   }
   for (int k = 0; k < t->n_params; k++) {

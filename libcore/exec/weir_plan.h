@@ -164,7 +164,7 @@ weir_box weir_plan_owned(const weir_plan *p, const char *name);
 /* Facts for reports. */
 typedef struct weir_group_report {
   const char *members;            /* "mul, add, clamp" */
-  const char *digest;             /* weir_local_digest; "": a call, or not explain */
+  const char *digest;             /* weir_spmd_graph_digest; "": a call, or not explain */
   const char *kernel;             /* kernel or engine  */
   double flops, bytes;            /* per chunk of the bounds, or per run */
   double predicted_s, measured_s; /* measured: mean over chunks or runs; 0 without exec.explain */

@@ -8,7 +8,7 @@ extern "C" {
 /* Values of the option exec.tier; an engine has one of the last three.
  *
  * Files hold them in two numberings, both of which stay as they are. Keys of tables of times
- * (weir_times.h) are made with the value of the option as it stands here: auto 0, reference 1,
+ * (weir_profile.h) are made with the value of the option as it stands here: auto 0, reference 1,
  * vector 2, native 3. Events and reports hold the engine that ran: reference 0, vector 1, native 2
  * (weir_tier_number). */
 typedef enum weir_tier {

@@ -120,7 +120,7 @@ typedef struct weir_node {
       out[WEIR_MAX_OUTPUTS]; /* arrays, operand by operand of the access */
   const char *label, *where;
   int32_t random_id;
-  int32_t derived; /* number of the weir_derive that added it, 0: as built */
+  int32_t derived; /* number of the weir_gradients that added it, 0: as built */
   int32_t part;    /* micro-batch that it belongs to, from 1; 0: none       */
   int8_t turn;     /* of what could run: -1 first, as it starts what goes on beside the others; 1
                       last, as it waits for that */

@@ -67,9 +67,9 @@ typedef struct weir_op_desc {
    * rounding error of their dtype (a backward error); at most about 10 is right. NULL: elements are
    * compared one by one. */
   double (*error)(const weir_op_run *run);
-  /* Where the adjoint that follows from the access does not serve (pass/derive/weir_derive.h), else
-   * NULL: dout[o] is the adjoint of output o of the node (node < 0: none), din[k] receives that of
-   * input k, or stays as it is, without one. */
+  /* Where the adjoint that follows from the access does not serve (pass/autodiff/weir_gradients.h),
+   * else NULL: dout[o] is the adjoint of output o of the node (node < 0: none), din[k] receives
+   * that of input k, or stays as it is, without one. */
   void (*derive)(struct weir_graph *g, int32_t node, const struct weir_value *dout,
                  struct weir_value *din);
 } weir_op_desc;

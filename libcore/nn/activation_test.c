@@ -9,7 +9,7 @@
 #include "exec/weir_plan.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 static double sigmoid(double x)
 {
@@ -81,7 +81,7 @@ static void compute(const weir_activation *a, weir_dtype dtype, double *y, doubl
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &d), v = weir_activate(g, a, x);
 
-  assert_ok(weir_derive(g, weir_sum(g, v, -1), &x, 1, &grad));
+  assert_ok(weir_gradients(g, weir_sum(g, v, -1), &x, 1, &grad));
   weir_output(g, "y", weir_scale(g, v, 1));
   weir_output(g, "dy", weir_scale(g, grad, 1));
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);

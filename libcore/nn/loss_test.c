@@ -10,7 +10,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { MOST = 4 };
 
@@ -67,7 +67,7 @@ static double run(trial *t)
       wrt[n++] = t->in[k];
     }
   }
-  assert_ok(weir_derive(t->g, t->loss, wrt, n, by));
+  assert_ok(weir_gradients(t->g, t->loss, wrt, n, by));
   weir_output(t->g, "loss", t->loss);
   n = 0;
   for (int k = 0; k < t->n; k++) {
@@ -191,7 +191,7 @@ static void crps_is_derived_twice(void **state)
     add(&t, WEIR_F64, 1, &sigma);
     add(&t, WEIR_F64, 1, &y);
     t.loss = weir_sum(t.g, weir_crps(t.g, t.in[0], t.in[1], t.in[2]), -1);
-    assert_ok(weir_derive(t.g, t.loss, t.in, 2, first));
+    assert_ok(weir_gradients(t.g, t.loss, t.in, 2, first));
     t.loss = weir_sum(t.g, first[by], -1);
     (void)run(&t);
     assert_near(grad(&t, by, 0), 2 * bell / sigma * (by == 0 ? 1 : z * z), 1e-12);

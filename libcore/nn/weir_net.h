@@ -8,7 +8,7 @@
  *   weir_net_init(&net, graph, params, false);  build(&net, ..);  weir_net_fini(&net);
  *   weir_params_seal(params, store);
  *   weir_params_init(params, store, seed);
- *   weir_net_init(&net, graph, params, true);   build(&net, ..);  weir_derive(..);  ..
+ *   weir_net_init(&net, graph, params, true);   build(&net, ..);  weir_gradients(..);  ..
  *
  * Builders follow the rule of graphs: a failure gives an invalid value and stays in the graph. */
 #ifndef WEIR_NET_H

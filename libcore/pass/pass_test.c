@@ -9,7 +9,7 @@
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/transpose/weir_transpose.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "pass/weir_pass.h"
 
 enum { SAMPLES = 2, SIDE = 12, CHANNELS = 8 };
@@ -57,7 +57,7 @@ static weir_graph *layer(void)
 
   y = weir_pool_max(g, &pool, weir_conv(g, &conv, weir_transpose(g, y, &to_last), wrt[1]));
   y = weir_tanh(g, weir_transpose(g, y, &to_first));
-  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, y), -1), wrt, 2, gradient));
+  assert_ok(weir_gradients(g, weir_sum(g, weir_square(g, y), -1), wrt, 2, gradient));
   weir_output(g, "dx", gradient[0]);
   weir_output(g, "dw", gradient[1]);
   assert_ok(weir_graph_status(g));

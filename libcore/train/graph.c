@@ -7,7 +7,7 @@
 #include "ops/concat/weir_concat.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reshape/weir_reshape.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "train/train_priv.h"
 
 static weir_value number(weir_graph *g, const char *name, weir_dtype dtype)
@@ -97,7 +97,7 @@ static weir_status gradient(const train_graph *t, const weir_net *net, weir_valu
       goto done;
     }
   }
-  WEIR_TRY_GOTO(weir_derive(net->graph, loss, wrt, (int)n, grad), done);
+  WEIR_TRY_GOTO(weir_gradients(net->graph, loss, wrt, (int)n, grad), done);
   for (int64_t i = 0; i < n; i++) {
     const weir_reshape_spec flat = {.rank = 1, .shape = {weir_params_get(t->params, i)->count}};
 

@@ -11,7 +11,7 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "train/weir_place.h"
 
 /* Sizes: a convolution that takes milliseconds, additions beyond all caches,
@@ -108,7 +108,7 @@ static weir_status make_products(int64_t side, weir_array_desc desc[2], weir_gra
   const weir_value y =
       weir_conv(g, (&(weir_conv_spec){.lo = {1, 1, 1}, .hi = {1, 1, 1}}), in[0], in[1]);
 
-  WEIR_TRY(weir_derive(g, weir_sum(g, weir_square(g, y), -1), in, 2, grad));
+  WEIR_TRY(weir_gradients(g, weir_sum(g, weir_square(g, y), -1), in, 2, grad));
   weir_output(g, "by_data", grad[0]);
   weir_output(g, "by_weights", grad[1]);
   return weir_graph_status(g);

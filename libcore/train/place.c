@@ -505,7 +505,7 @@ static weir_status go_on(weir_comm *comm)
  * each. Collective. */
 static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg *cfg,
                                const weir_plan_opts *exec, weir_comm *comm, const weir_placement *p,
-                               const char *table, weir_times *times)
+                               const char *table, weir_profile *times)
 {
   weir_train_task ended = *task;
   char text[64];
@@ -531,7 +531,7 @@ static weir_status predict_timed(const weir_train_task *task, const weir_train_c
 {
   const bool here = ranks == (comm != NULL ? weir_comm_size(comm) : 1);
   weir_machine m = *machine;
-  weir_times times = {.n = 0};
+  weir_profile times = {.n = 0};
   weir_status status;
 
   m.times = &times;
@@ -550,7 +550,7 @@ static weir_status predict_timed(const weir_train_task *task, const weir_train_c
     WEIR_TRY_GOTO(train_write_times(comm, m.table, &times), done);
   }
 done:
-  weir_times_fini(&times);
+  weir_profile_fini(&times);
   return status;
 }
 

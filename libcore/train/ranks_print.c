@@ -5,7 +5,7 @@
 
 #include "base/weir_alloc.h"
 #include "load/weir_order.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 #include "train/train_priv.h"
 
 enum { ROWS = 16, TEXT = 160 };
@@ -29,17 +29,17 @@ typedef struct load {
 
 static weir_status load_of(const cut_step *s, int rank, load *l)
 {
-  weir_local local;
+  weir_spmd_graph local;
 
   *l = (load){.iterations = 0};
-  WEIR_TRY(weir_localise(s->p, rank, &local));
+  WEIR_TRY(weir_spmd_lower(s->p, rank, &local));
   for (int32_t i = 0; i < local.n; i++) {
     const weir_move *m = local.moves[i];
 
     l->merged += m->kind == WEIR_MOVE_MERGE ? m->bytes : 0;
     l->halo += weir_move_received(m, -1);
   }
-  weir_local_fini(&local);
+  weir_spmd_graph_fini(&local);
   for (int32_t i = 0; i < weir_graph_nodes(s->g); i++) {
     const weir_node *node = weir_graph_node(s->g, i);
 

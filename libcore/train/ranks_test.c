@@ -6,7 +6,7 @@
 
 #include "load/weir_order.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "pass/partition/localise_check.h"
+#include "pass/partition/spmd_check.h"
 #include "train/train_priv.h"
 
 static void an_open_dimension_takes_what_is_left(void **state)
@@ -133,7 +133,7 @@ static void pooling_needs_no_halo(void **state)
   train_cuts cuts;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
-  weir_local local;
+  weir_spmd_graph local;
   cutting c;
   int64_t bytes[2] = {0};
 
@@ -147,7 +147,7 @@ static void pooling_needs_no_halo(void **state)
   assert_int_equal(cuts.spread.n_cuts, 4); /* samples, depth, height; samples of the labels */
   assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_cuts, &p));
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
-    assert_ok(weir_localise(p, rank, &local));
+    assert_ok(weir_spmd_lower(p, rank, &local));
     for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
       const weir_node *node = weir_graph_node(g, i);
       const char *op = node->op != NULL && !node->dead ? node->op->name : "";
@@ -159,7 +159,7 @@ static void pooling_needs_no_halo(void **state)
         bytes[pool] += m != NULL ? weir_move_received(m, -1) : 0;
       }
     }
-    weir_local_fini(&local);
+    weir_spmd_graph_fini(&local);
   }
   assert_true(bytes[false] > 0);
   assert_int_equal(bytes[true], 0);
@@ -178,7 +178,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
   train_cuts cuts;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
-  weir_local local;
+  weir_spmd_graph local;
   cutting c;
 
   cut(&c, (int64_t[]){16, 8, 8}, 2, grid);
@@ -205,7 +205,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
     int64_t merged = 0, lo, hi;
 
     weir_order_share(SAMPLES, rank / 2, 2, &lo, &hi);
-    assert_ok(weir_localise(p, rank, &local));
+    assert_ok(weir_spmd_lower(p, rank, &local));
     for (int32_t i = 0; i < local.n; i++) {
       const weir_move *m = local.moves[i];
 
@@ -213,7 +213,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
       /* [samples, depth, height, width, channels]: halos of convolutions */
       assert_true(m->kind == WEIR_MOVE_MERGE || m->to.rank == 5);
     }
-    weir_local_fini(&local);
+    weir_spmd_graph_fini(&local);
     /* Gradients, half of one of them; units of the rank's samples; loss and metric. */
     assert_int_equal(merged,
                      4 * (weir_params_elements(c.params) - row->count / 2 + UNITS * (hi - lo) + 2));
@@ -315,17 +315,17 @@ static void arrays_of_others_are_not_cut(void **state)
 static void count_bytes(const weir_partition *p, int rank, unsigned over, int64_t *received,
                         int64_t *summed)
 {
-  weir_local local;
+  weir_spmd_graph local;
 
   *received = *summed = 0;
-  assert_ok(weir_localise(p, rank, &local));
+  assert_ok(weir_spmd_lower(p, rank, &local));
   for (int32_t i = 0; i < local.n; i++) {
     const weir_move *m = local.moves[i];
 
     *summed += m->kind == WEIR_MOVE_MERGE && (m->dims & over) != 0 ? m->bytes : 0;
     *received += m->kind == WEIR_MOVE_EXCHANGE ? weir_move_received(m, -1) : 0;
   }
-  weir_local_fini(&local);
+  weir_spmd_graph_fini(&local);
 }
 
 /* The map of 8 planes behind the first block is gathered: of the layers behind it every rank has

@@ -289,10 +289,11 @@ bool train_is_own(const train_run *r, const char *array);
  * of them into the file again. Steps on a grid, whose groups' times are added; the slowest rank
  * counts. comm NULL: alone. Collective. */
 weir_status train_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
-                             const char *path, weir_times *t) WEIR_CHECKED;
-weir_status train_write_times(weir_comm *comm, const char *path, const weir_times *t) WEIR_CHECKED;
+                             const char *path, weir_profile *t) WEIR_CHECKED;
+weir_status train_write_times(weir_comm *comm, const char *path,
+                              const weir_profile *t) WEIR_CHECKED;
 weir_status train_try(const weir_train_task *task, const weir_train_cfg *cfg,
                       const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
-                      weir_times *t) WEIR_CHECKED;
+                      weir_profile *t) WEIR_CHECKED;
 extern const char *const train_digests[TRAIN_GRAPHS]; /* names of the arrays */
 #endif

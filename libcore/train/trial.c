@@ -38,8 +38,8 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* counts: [ranks] of rows, of which this rank has its own. */
-static weir_status add_gathered(weir_comm *comm, const weir_times *own, const int64_t *counts,
-                                weir_times *t)
+static weir_status add_gathered(weir_comm *comm, const weir_profile *own, const int64_t *counts,
+                                weir_profile *t)
 {
   const int ranks = weir_comm_size(comm), rank = weir_comm_rank(comm);
   int64_t before = 0, total = 0;
@@ -63,7 +63,7 @@ static weir_status add_gathered(weir_comm *comm, const weir_times *own, const in
   WEIR_TRY_GOTO(gather(comm, sizeof *row, row, counts), done);
   qsort(row, (size_t)total, sizeof *row, longest_first);
   for (int64_t i = 0; i < total && status == WEIR_OK; i++) {
-    status = weir_times_add(t, row[i].key, row[i].seconds);
+    status = weir_profile_add(t, row[i].key, row[i].seconds);
   }
   WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
 done:
@@ -72,7 +72,7 @@ done:
 }
 
 /* Adds what any rank has; of one key the longest time. Collective. */
-static weir_status add_all(weir_comm *comm, const weir_times *own, weir_times *t)
+static weir_status add_all(weir_comm *comm, const weir_profile *own, weir_profile *t)
 {
   const int ranks = comm != NULL ? weir_comm_size(comm) : 1;
   void *memory = NULL;
@@ -80,7 +80,7 @@ static weir_status add_all(weir_comm *comm, const weir_times *own, weir_times *t
 
   if (ranks == 1) {
     for (int64_t i = 0; i < own->n; i++) {
-      WEIR_TRY(weir_times_add(t, own->row[i].key, own->row[i].seconds));
+      WEIR_TRY(weir_profile_add(t, own->row[i].key, own->row[i].seconds));
     }
     return WEIR_OK;
   }
@@ -100,28 +100,28 @@ done:
 }
 
 weir_status train_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
-                             const char *path, weir_times *t)
+                             const char *path, weir_profile *t)
 {
   const int threads = exec->threads > 0 ? exec->threads : weir_threads_get();
-  weir_times file = {.n = 0};
+  weir_profile file = {.n = 0};
   weir_status status = WEIR_OK;
 
   (void)snprintf(t->setting, sizeof t->setting, "%d ranks of %d threads, tier %d, %s", ranks,
                  threads, exec->exec->tier, weir_cpu_get()->model);
   if (comm == NULL || weir_comm_rank(comm) == 0) {
-    status = weir_times_read(&file, path);
+    status = weir_profile_read(&file, path);
   }
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, done);
   WEIR_TRY_GOTO(add_all(comm, &file, t), done);
 done:
-  weir_times_fini(&file);
+  weir_profile_fini(&file);
   return status;
 }
 
-weir_status train_write_times(weir_comm *comm, const char *path, const weir_times *t)
+weir_status train_write_times(weir_comm *comm, const char *path, const weir_profile *t)
 {
   const bool leads = comm == NULL || weir_comm_rank(comm) == 0;
-  const weir_status status = leads ? weir_times_write(t, path) : WEIR_OK;
+  const weir_status status = leads ? weir_profile_write(t, path) : WEIR_OK;
 
   WEIR_TRY(comm != NULL ? weir_comm_agree(comm, status) : status);
   return WEIR_OK;
@@ -157,7 +157,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The median of each group's runs; of groups that are alike their mean. */
-static weir_status add_groups(laps *l, weir_times *t)
+static weir_status add_groups(laps *l, weir_profile *t)
 {
   double *const median = l->total;
 
@@ -176,7 +176,7 @@ static weir_status add_groups(laps *l, weir_times *t)
       alike += same;
     }
     if (alike > 0) {
-      WEIR_TRY(weir_times_add(t, weir_times_key(t, digest), sum / alike));
+      WEIR_TRY(weir_profile_add(t, weir_profile_key(t, digest), sum / alike));
     }
   }
   return WEIR_OK;
@@ -205,10 +205,10 @@ static weir_status run_laps(train_run *r, train_kind kind, int64_t n, laps *l)
 }
 
 static weir_status time_plan(train_run *r, train_kind kind, int64_t n, weir_comm *comm,
-                             weir_times *t)
+                             weir_profile *t)
 {
   laps l = {.runs = 0};
-  weir_times own = {.n = 0};
+  weir_profile own = {.n = 0};
   weir_status status;
 
   memcpy(own.setting, t->setting, sizeof own.setting);
@@ -223,7 +223,7 @@ static weir_status time_plan(train_run *r, train_kind kind, int64_t n, weir_comm
   WEIR_TRY_GOTO(train_agree(r, add_groups(&l, &own)), done);
   WEIR_TRY_GOTO(add_all(comm, &own, t), done);
 done:
-  weir_times_fini(&own);
+  weir_profile_fini(&own);
   weir_free(&l.total);
   weir_free(&l.taken);
   return status;
@@ -246,7 +246,7 @@ static weir_status open_trial(train_run *r)
   return WEIR_OK;
 }
 
-static weir_status try_steps(train_run *r, weir_comm *comm, weir_times *t)
+static weir_status try_steps(train_run *r, weir_comm *comm, weir_profile *t)
 {
   const bool parts = r->cfg->accumulate > 1;
 
@@ -261,7 +261,7 @@ static weir_status try_steps(train_run *r, weir_comm *comm, weir_times *t)
 
 weir_status train_try(const weir_train_task *task, const weir_train_cfg *cfg,
                       const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
-                      weir_times *t)
+                      weir_profile *t)
 {
   const bool spread = comm != NULL && weir_comm_size(comm) > 1;
   const weir_spread on = {.comm = comm, .grid = *grid};

@@ -14,7 +14,7 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "weir_bench.h"
 
 enum { X, W, T, Y, GX, GW, TENSORS, THREADS = 2, RUNS = 7 };
@@ -201,7 +201,7 @@ static weir_graph *make_graph(const bench *b)
   for (int k = 4; k >= 0; k--) {
     loss = weir_sum(g, loss, k);
   }
-  bench_must(weir_derive(g, loss, (weir_value[]){x, w}, 2, grad));
+  bench_must(weir_gradients(g, loss, (weir_value[]){x, w}, 2, grad));
   weir_graph *one =
       take_node(g, grad[b->result - GX], d, weir_value_array(g, x), weir_value_array(g, w));
 

@@ -11,7 +11,7 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { RUNS = 30 };
 
@@ -104,7 +104,7 @@ static weir_graph *graph_of(task part, int64_t in, int64_t out, const int64_t ex
   for (int k = 4; k >= 0; k--) {
     loss = weir_sum(g, loss, k);
   }
-  bench_must(weir_derive(g, loss, from, 2, grads));
+  bench_must(weir_gradients(g, loss, from, 2, grads));
   weir_output(g, names[OUT], grads[part == BY_DATA ? 0 : 1]);
   return g;
 }

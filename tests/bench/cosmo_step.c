@@ -17,7 +17,7 @@
 #include "layers_dnnl.h"
 #include "learner.h"
 #include "model/nets.h"
-#include "pass/derive/derive_priv.h"
+#include "pass/autodiff/autodiff_priv.h"
 #include "pass/weir_pass.h"
 #include "peer.h"
 #include "weir_bench.h"

@@ -10,7 +10,7 @@
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/resample/weir_resize_op.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "weir_bench.h"
 
 enum { RUNS = 5, COPY = 1 << 24, MOST = 64 };
@@ -125,7 +125,7 @@ static weir_graph *declare(builder build, const weir_array_desc *d, weir_array_d
   const weir_value w = weir_input(g, "w", of_w);
   const weir_value loss = weir_sum(g, weir_mul(g, y, w), -1);
 
-  bench_must(weir_derive(g, loss, &x, 1, &grad));
+  bench_must(weir_gradients(g, loss, &x, 1, &grad));
   weir_output(g, "y", y);
   weir_output(g, "dx", grad);
   bench_must(weir_graph_status(g));

@@ -6,7 +6,7 @@
 #include "optim/weir_rule.h"
 #include "ops/concat/weir_concat.h"
 #include "ops/reshape/weir_reshape.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 #define RULE "momentum"
 
@@ -22,7 +22,7 @@ static weir_status gradient_of(const weir_net *net, weir_value loss, weir_value 
   for (int64_t i = 0; i < n; i++) {
     wrt[i] = weir_net_param_value(net, i);
   }
-  WEIR_TRY_GOTO(weir_derive(net->graph, loss, wrt, (int)n, grads), done);
+  WEIR_TRY_GOTO(weir_gradients(net->graph, loss, wrt, (int)n, grads), done);
   for (int64_t i = 0; i < n; i++) {
     grads[i] = weir_reshape(net->graph, grads[i], &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
   }

@@ -12,7 +12,7 @@
 #include "ops/ops_cases.h"
 #include "ops/ops_check.h"
 #include "ops/scan/weir_scan.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "problem.h"
 
 /* ROUNDINGS: of f32 gradients, of the largest element; sums of some thousand terms in the order of

@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 /* Names outlive the graph's builders only: the graph copies them. */
 static const char *name_of(char prefix, int k, char *text, size_t size)
@@ -92,7 +92,7 @@ weir_status problem_derive(problem *p)
       wrt[n++] = p->in[k];
     }
   }
-  const weir_status status = weir_derive(p->g, p->loss, wrt, n, grad);
+  const weir_status status = weir_gradients(p->g, p->loss, wrt, n, grad);
 
   n = 0;
   for (int k = 0; k < p->n; k++) {

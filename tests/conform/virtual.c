@@ -10,7 +10,7 @@
 #include "base/weir_check.h"
 #include "ops/call/weir_call.h"
 #include "oracle.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
 /* A graph and memory of its own for every array. */
@@ -103,7 +103,7 @@ static void evaluate(const world *w, int32_t number)
 }
 
 /* The move that a call stands for, -1: none; *finish: its end. */
-static int32_t move_of(const weir_local *l, const weir_node *node, bool *finish)
+static int32_t move_of(const weir_spmd_graph *l, const weir_node *node, bool *finish)
 {
   const weir_call_spec *s = node->spec;
 
@@ -117,7 +117,7 @@ static int32_t move_of(const weir_local *l, const weir_node *node, bool *finish)
 }
 
 /* Both sides list the same boxes in the same order; this one's end is filled. */
-static void exchange(const world *w, const weir_local *l, int ranks, int me, int32_t m,
+static void exchange(const world *w, const weir_spmd_graph *l, int ranks, int me, int32_t m,
                      int32_t number)
 {
   const weir_move *mine = l[me].moves[m];
@@ -164,8 +164,8 @@ static void pack(const world *w, const int32_t *arrays, int n, int64_t i, double
 }
 
 /* start: the node that took the partial results. */
-static void merge(const world *w, const weir_local *l, const weir_grid *grid, int me, int32_t m,
-                  int32_t start, int32_t number)
+static void merge(const world *w, const weir_spmd_graph *l, const weir_grid *grid, int me,
+                  int32_t m, int32_t start, int32_t number)
 {
   const weir_move *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
@@ -206,7 +206,7 @@ typedef struct walk {
   int32_t n, at;
 } walk;
 
-static walk walk_of(const world *w, const weir_local *l)
+static walk walk_of(const world *w, const weir_spmd_graph *l)
 {
   const int32_t nodes = weir_graph_nodes(w->g);
   walk k = {.order = calloc((size_t)nodes, sizeof *k.order),
@@ -219,7 +219,7 @@ static walk walk_of(const world *w, const weir_local *l)
 }
 
 /* Up to the next move that is finished, which is returned; -1: to the end. */
-static int32_t go_on(const world *w, const weir_local *l, walk *k)
+static int32_t go_on(const world *w, const weir_spmd_graph *l, walk *k)
 {
   for (; k->at < k->n; k->at++) {
     bool finish = false;
@@ -238,7 +238,7 @@ static int32_t go_on(const world *w, const weir_local *l, walk *k)
 }
 
 /* All ranks, each in its own order, together where a move is finished. */
-static void run_all(const world *w, const weir_local *l, const weir_grid *grid)
+static void run_all(const world *w, const weir_spmd_graph *l, const weir_grid *grid)
 {
   const int ranks = weir_grid_size(grid);
   walk k[VIRTUAL_RANKS];
@@ -372,7 +372,7 @@ weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact, vir
 {
   const int ranks = weir_grid_size(&c->grid);
   const bool large = p->seed / 2 % 2 == 1;
-  weir_local local[VIRTUAL_RANKS];
+  weir_spmd_graph local[VIRTUAL_RANKS];
   world w[VIRTUAL_RANKS], whole;
   weir_partition *part = NULL;
   weir_status status;
@@ -382,7 +382,7 @@ weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact, vir
   *r = (virtual_result){.moves = 0};
   status = weir_partition_create(p->g, &c->grid, c->cut, c->n, &part);
   for (int k = 0; k < ranks && status == WEIR_OK; k++) {
-    status = weir_localise(part, k, &local[k]);
+    status = weir_spmd_lower(part, k, &local[k]);
     if (status == WEIR_OK && p->seed % 4 < 2) {
       r->parts += compute_ahead(local[k].g);
     }
@@ -408,7 +408,7 @@ weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact, vir
   leave(&whole);
 done:
   for (int k = 0; k < ranks; k++) {
-    weir_local_fini(&local[k]);
+    weir_spmd_graph_fini(&local[k]);
   }
   weir_partition_destroy(&part);
   return status;

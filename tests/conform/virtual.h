@@ -23,7 +23,7 @@ typedef struct virtual_result {
 
 /* Compares every output on every rank, within rounding of its dtype (exact: not even that), having
  * printed the first element that differs. Memory holds anything before it is written. Fails as
- * weir_partition_create and weir_localise do. */
+ * weir_partition_create and weir_spmd_lower do. */
 weir_status virtual_run(const problem *p, const virtual_cuts *c, bool exact,
                         virtual_result *r) WEIR_CHECKED;
 

@@ -7,7 +7,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 static int ranks;
 
@@ -58,7 +58,7 @@ static void finish(spread_case *c, weir_value x, weir_value y, const weir_value 
   const weir_value loss = weir_sum(c->g, weir_mul(c->g, y, y), -1);
 
   weir_output(c->g, "loss", loss);
-  assert_ok(weir_derive(c->g, loss, wrt, n + 1, grad));
+  assert_ok(weir_gradients(c->g, loss, wrt, n + 1, grad));
   for (int k = 0; k <= n; k++) {
     (void)snprintf(name, sizeof name, "g%d", k);
     weir_output(c->g, name, grad[k]);

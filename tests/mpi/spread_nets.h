@@ -12,7 +12,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reshape/weir_reshape.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 typedef weir_value (*spread_net)(weir_net *net, weir_value x);
 
@@ -82,7 +82,7 @@ static inline void spread_train(spread_case *c, weir_net *net, weir_value y, wei
   for (int k = 0; k < n; k++) {
     wrt[k] = weir_net_param_value(net, k);
   }
-  assert_ok(weir_derive(c->g, loss, wrt, n, grad));
+  assert_ok(weir_gradients(c->g, loss, wrt, n, grad));
   for (int k = 0; k < n; k++) {
     grad[k] = weir_reshape(
         c->g, grad[k],

@@ -5,8 +5,8 @@
 #include "base/weir_check.h"
 #include "model/nets.h"
 #include "nn/weir_loss.h"
-#include "pass/derive/weir_derive.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/autodiff/weir_gradients.h"
+#include "pass/partition/weir_spmd.h"
 
 enum { RANKS = 4, PARAMS = 16, BLOCKS = 5, KIB = 1024, SIDE = 128, CHANNELS = 4, OUTPUTS = 4 };
 
@@ -45,7 +45,7 @@ static step make(const cf_mlperf_opts *cfg)
   for (int i = 0; i < PARAMS; i++) {
     wrt[i] = weir_net_param_value(&net, i);
   }
-  assert_ok(weir_derive(s.g, loss, wrt, PARAMS, s.grads));
+  assert_ok(weir_gradients(s.g, loss, wrt, PARAMS, s.grads));
   weir_net_fini(&net);
   return s;
 }
@@ -74,7 +74,7 @@ static void halos_of_the_benchmark(void **state)
 {
   static const int64_t wanted[] = {256, 512, 256, 128, 64, 128, 256, 512, 1024};
   enum { HALOS = sizeof wanted / sizeof wanted[0] };
-  weir_local local[RANKS];
+  weir_spmd_graph local[RANKS];
   cf_mlperf_opts cfg;
   int found = 0;
   int64_t total = 0;
@@ -84,7 +84,7 @@ static void halos_of_the_benchmark(void **state)
   weir_partition *p = cut_in_slabs(&s);
 
   for (int rank = 0; rank < RANKS; rank++) {
-    assert_ok(weir_localise(p, rank, &local[rank]));
+    assert_ok(weir_spmd_lower(p, rank, &local[rank]));
   }
   for (int32_t i = 0; i < local[1].n; i++) {
     const weir_move *m = local[1].moves[i];
@@ -105,7 +105,7 @@ static void halos_of_the_benchmark(void **state)
   assert_int_equal(found, HALOS);
   assert_int_equal(total, 6272 * KIB); /* 6.1 MiB a step of an inner rank */
   for (int rank = 0; rank < RANKS; rank++) {
-    weir_local_fini(&local[rank]);
+    weir_spmd_graph_fini(&local[rank]);
   }
   weir_partition_destroy(&p);
   drop(&s);

@@ -1,7 +1,7 @@
 /* conv_form.c - names what every iteration dimension of a node stands for, writes its indices over
  * the variables of a convolution, and compares.
  *
- * The adjoints that pass/derive makes count along elements of x (or of y's channels) where the
+ * The adjoints that pass/autodiff makes count along elements of x (or of y's channels) where the
  * convolution counts along o, t, g, i, c. Each such dimension is a sum of those; once it is
  * replaced, indices that belonged to a convolution are the convolution's own again. */
 #include "ops/conv/conv_priv.h"

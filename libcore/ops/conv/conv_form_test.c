@@ -15,7 +15,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
 #include "ops/slice/weir_slice.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "pass/weir_pass.h"
 
 /* y = conv(x, w), and the gradients of sum(y t). */
@@ -44,7 +44,7 @@ static void make_subject(subject *s, const weir_array_desc *x, const weir_array_
   for (int k = x->rank - 1; k >= 0; k--) {
     loss = weir_sum(s->g, loss, k);
   }
-  assert_ok(weir_derive(s->g, loss, (weir_value[]){s->x, s->w}, 2, grad));
+  assert_ok(weir_gradients(s->g, loss, (weir_value[]){s->x, s->w}, 2, grad));
   s->gx = grad[0];
   s->gw = grad[1];
   weir_output(s->g, "y", s->y);
@@ -348,7 +348,7 @@ static void check_transposed(const weir_array_desc *x, const weir_array_desc *w,
   for (int k = x->rank - 1; k >= 0; k--) {
     loss = weir_sum(s.g, loss, k);
   }
-  assert_ok(weir_derive(s.g, loss, (weir_value[]){s.t, s.w}, 2, grad));
+  assert_ok(weir_gradients(s.g, loss, (weir_value[]){s.t, s.w}, 2, grad));
   /* That by t is multiplied with ones, what y's product with t leaves of t. */
   assert_int_equal(weir_graph_node(s.g, grad[0].node)->n_in, 2);
   const weir_value gt = {grad[0].node - 1, 0};

@@ -10,7 +10,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 /* Two dimensions. */
 typedef struct trial {
@@ -155,7 +155,7 @@ static void kernels_read_it_as_a_convolution(void **state)
   weir_value grad[2];
 
   assert_kind(g, y, CONV_DATA);
-  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, y), -1), in, 2, grad));
+  assert_ok(weir_gradients(g, weir_sum(g, weir_square(g, y), -1), in, 2, grad));
   assert_kind(g, grad[0], CONV_FORWARD);
   assert_kind(g, grad[1], CONV_WEIGHTS);
   weir_graph_destroy(&g);

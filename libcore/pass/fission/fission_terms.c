@@ -3,7 +3,7 @@
 
 #include "ops/weir_builder.h"
 #include "pass/fission/fission_priv.h"
-#include "pass/weir_sweep.h"
+#include "pass/weir_body_dce.h"
 
 /* Operands that expression i is made of, with what they are gathered from. */
 static fission_set operands_of(const weir_access *a, int32_t i)
@@ -106,7 +106,7 @@ static weir_status add_term(weir_graph *g, const weir_node *like, int32_t term, 
   const fission_set set = operands_of(&a, term);
 
   a.value[0] = term;
-  WEIR_TRY_GOTO(weir_sweep(&a), out);
+  WEIR_TRY_GOTO(weir_body_dce(&a), out);
   keep_operands(&a, set, in);
   *v = weir_graph_add_like(g, like, &a, in, a.n_in, NULL);
   status = v->node < 0 ? weir_graph_status(g) : WEIR_OK;

@@ -52,7 +52,7 @@ static weir_status apply_state(formatting *f, int32_t array, const format_state 
   int32_t base = array, lies = 0; /* where what is written lies, and in which order */
 
   if (s->primary != 0 && !x->kept) {
-    weir_format_set(f->g, array, x->order[s->primary].at);
+    weir_layout_set(f->g, array, x->order[s->primary].at);
     lies = s->primary;
   } else if (s->primary != 0) {
     WEIR_TRY(format_add_copy(f, array, &x->order[s->primary], &base));

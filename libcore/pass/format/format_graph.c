@@ -120,7 +120,7 @@ static void permute_array(weir_array *x, const int *order)
   format_permute_desc(&x->desc, order);
 }
 
-void weir_format_set(weir_graph *g, int32_t array, const int *order)
+void weir_layout_set(weir_graph *g, int32_t array, const int *order)
 {
   permute_array(weir_graph_array_mut(g, array), order);
   for (int32_t i = 0; i < weir_graph_nodes(g); i++) {

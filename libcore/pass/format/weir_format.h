@@ -16,7 +16,7 @@ extern "C" {
 bool weir_format_is_free(const weir_graph *g, int32_t array);
 /* Dimension order[k] of a free array becomes dimension k, for all its readers and writers; as
  * weir_array.built_as tells. order: a permutation. */
-void weir_format_set(weir_graph *g, int32_t array, const int *order);
+void weir_layout_set(weir_graph *g, int32_t array, const int *order);
 /* The parallel dimensions of a node's iterations take the order in which its first output has
  * them. False, and nothing changes, where the order is part of the meaning (scans, random bits) or
  * the dimensions are in that order already. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/lower/lower_priv.h"
-#include "pass/weir_sweep.h"
+#include "pass/weir_body_dce.h"
 
 static bool writes(const weir_loop *loop, int32_t array)
 {
@@ -283,7 +283,7 @@ weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop *
   for (int32_t i = count - 1; i >= 0; i--) {
     drop_outputs(g, group, loops, count, i);
     if (loops[i].access.maker == WEIR_MADE_BY_BODY) {
-      WEIR_TRY_GOTO(weir_sweep(&loops[i].access), fail);
+      WEIR_TRY_GOTO(weir_body_dce(&loops[i].access), fail);
     }
   }
   *out = loops;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/overlap/overlap_priv.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
 /* What a halo takes to come, until machines say it of themselves: see docs/decisions/0018. */
@@ -158,7 +158,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   const int32_t nodes = weir_graph_nodes(g);
 
   for (int32_t i = 0; i < nodes && opts->overlap != WEIR_OVERLAP_OFF; i++) {
-    const weir_move *m = weir_local_finishes(g, i);
+    const weir_move *m = weir_spmd_graph_finishes(g, i);
 
     if (m != NULL && m->kind == WEIR_MOVE_EXCHANGE) {
       WEIR_TRY(split_readers(g, opts, i, m));

@@ -5,7 +5,7 @@
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
 enum { CASES = 300, RANKS = 4, LONGEST = 32 };
@@ -134,11 +134,11 @@ static int64_t count_sums(const weir_graph *g)
   return n;
 }
 
-static weir_local ahead_of(const slabs *s, int rank, int64_t *sums)
+static weir_spmd_graph ahead_of(const slabs *s, int rank, int64_t *sums)
 {
-  weir_local l;
+  weir_spmd_graph l;
 
-  assert_ok(weir_localise(s->p, rank, &l));
+  assert_ok(weir_spmd_lower(s->p, rank, &l));
   *sums = count_sums(l.g);
   assert_ok(weir_pass_run(l.g, "overlap", &(weir_pass_opts){.overlap = WEIR_OVERLAP_ON}));
   assert_ok(weir_graph_validate(l.g)); /* what has several writers is disjoint and covered */
@@ -157,7 +157,7 @@ static void interiors_are_what_reads_own_elements(void **state)
       int times[LONGEST + 1];
       bool ahead[LONGEST + 1];
       int64_t sums;
-      weir_local l = ahead_of(&s, rank, &sums);
+      weir_spmd_graph l = ahead_of(&s, rank, &sums);
       const weir_box owned = weir_partition_owned(s.p, weir_value_array(s.g, s.y), rank);
       const int writers =
           count_writes(l.g, array_named(l.g, "result"), array_named(l.g, "x"), times, ahead);
@@ -177,7 +177,7 @@ static void interiors_are_what_reads_own_elements(void **state)
       }
       assert_int_equal(count_sums(l.g), sums);
       split += writers > 1;
-      weir_local_fini(&l);
+      weir_spmd_graph_fini(&l);
     }
     drop(&s);
   }
@@ -198,7 +198,7 @@ static void pools_go_on_in_parts(void **state)
       int times[LONGEST + 1];
       bool ahead[LONGEST + 1];
       int64_t sums;
-      weir_local l = ahead_of(&s, rank, &sums);
+      weir_spmd_graph l = ahead_of(&s, rank, &sums);
       const weir_box owned = weir_partition_owned(s.p, weir_value_array(s.g, s.z), rank);
 
       split += count_writes(l.g, array_named(l.g, "result"), -1, times, ahead) > 1;
@@ -206,7 +206,7 @@ static void pools_go_on_in_parts(void **state)
         assert_int_equal(times[o - owned.lo[1]], 1);
       }
       assert_int_equal(count_sums(l.g), sums);
-      weir_local_fini(&l);
+      weir_spmd_graph_fini(&l);
     }
     drop(&s);
   }
@@ -216,15 +216,15 @@ static void pools_go_on_in_parts(void **state)
 static void off_changes_nothing(void **state)
 {
   slabs s;
-  weir_local l;
+  weir_spmd_graph l;
 
   make(&s, 3, true);
-  assert_ok(weir_localise(s.p, 0, &l));
+  assert_ok(weir_spmd_lower(s.p, 0, &l));
   const int32_t nodes = weir_graph_nodes(l.g);
 
   assert_ok(weir_pass_run(l.g, "overlap", &(weir_pass_opts){.overlap = WEIR_OVERLAP_OFF}));
   assert_int_equal(weir_graph_nodes(l.g), nodes);
-  weir_local_fini(&l);
+  weir_spmd_graph_fini(&l);
   drop(&s);
 }
 

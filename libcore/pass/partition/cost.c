@@ -5,7 +5,7 @@
 #include "base/weir_signal.h"
 #include "comm/weir_request.h"
 #include "ops/call/weir_call.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 #include "pass/schedule/weir_schedule.h"
 
 enum { PLACES = 5 };
@@ -31,7 +31,7 @@ double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes)
 /* A rank on its way through its schedule. Messages are sent one behind the other in the order in
  * which they start; while the rank computes, they move on for a share of the time. */
 typedef struct walk {
-  const weir_local *local;
+  const weir_spmd_graph *local;
   const weir_machine *machine;
   const weir_grid *grid;
   double *left;   /* [moves] seconds that each still takes */
@@ -74,15 +74,15 @@ static void wait_for(walk *w, int64_t move)
 /* What the group was measured to take, else `otherwise`. */
 static weir_status measured_or(walk *w, const weir_group *group, double otherwise, double *seconds)
 {
-  const weir_times *times = w->machine->times;
+  const weir_profile *times = w->machine->times;
   char digest[65] = "";
 
   *seconds = otherwise;
   if (times != NULL) {
-    WEIR_TRY(weir_local_digest(w->local->g, group, digest));
+    WEIR_TRY(weir_spmd_graph_digest(w->local->g, group, digest));
   }
   if (digest[0] != 0) {
-    const double known = weir_times_find(times, weir_times_key(times, digest));
+    const double known = weir_profile_find(times, weir_profile_key(times, digest));
 
     w->cost.untimed += known < 0;
     *seconds = known < 0 ? otherwise : known;
@@ -220,12 +220,12 @@ static weir_status run_group(walk *w, const weir_group *group)
 weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out)
 {
-  weir_local local = {.n = 0};
+  weir_spmd_graph local = {.n = 0};
   weir_schedule schedule = {.n_arrays = 0};
   walk w = {.local = &local, .machine = m, .grid = weir_partition_grid(p)};
   weir_status status;
 
-  WEIR_TRY(weir_localise(p, rank, &local));
+  WEIR_TRY(weir_spmd_lower(p, rank, &local));
   WEIR_TRY_GOTO(weir_passes_run(local.g, passes, NULL, NULL), done);
   WEIR_TRY_GOTO(weir_schedule_make(local.g, NULL, NULL, &schedule), done);
   WEIR_TRY_GOTO(weir_alloc(local.n, sizeof *w.left, (void **)&w.left), done);
@@ -241,7 +241,7 @@ done:
   weir_free(&w.left);
   weir_free(&w.queue);
   weir_schedule_fini(&schedule);
-  weir_local_fini(&local);
+  weir_spmd_graph_fini(&local);
   return status;
 }
 

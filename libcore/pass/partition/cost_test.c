@@ -10,8 +10,8 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/autodiff/weir_gradients.h"
+#include "pass/partition/weir_spmd.h"
 
 enum { SAMPLES = 4, LENGTH = 16, CHANNELS = 3, TAPS = 3 };
 
@@ -44,7 +44,7 @@ static problem make_cut(int samples, int length, bool gradient, const int64_t *a
   weir_value grad;
 
   if (gradient) {
-    assert_ok(weir_derive(c.g, weir_sum(c.g, y, -1), &filter, 1, &grad));
+    assert_ok(weir_gradients(c.g, weir_sum(c.g, y, -1), &filter, 1, &grad));
     weir_output(c.g, "grad", grad);
   } else {
     weir_output(c.g, "y", y);
@@ -249,28 +249,28 @@ static void every_group_and_every_end_of_a_move_is_launched(void **state)
 }
 
 /* Every group of every rank gets this time. */
-static void know_groups(const problem *c, int ranks, double seconds, weir_times *t)
+static void know_groups(const problem *c, int ranks, double seconds, weir_profile *t)
 {
   for (int rank = 0; rank < ranks; rank++) {
-    weir_local local;
+    weir_spmd_graph local;
 
-    assert_ok(weir_localise(c->p, rank, &local));
+    assert_ok(weir_spmd_lower(c->p, rank, &local));
     assert_ok(weir_passes_run(local.g, &(weir_pass_opts){.kernel = "none"}, NULL, NULL));
     for (int32_t i = 0; i < weir_graph_groups(local.g); i++) {
       char digest[65];
 
-      assert_ok(weir_local_digest(local.g, weir_graph_group(local.g, i), digest));
+      assert_ok(weir_spmd_graph_digest(local.g, weir_graph_group(local.g, i), digest));
       assert_int_equal(strlen(digest), 64); /* ends of moves have one, too */
-      assert_ok(weir_times_add(t, weir_times_key(t, digest), seconds));
+      assert_ok(weir_profile_add(t, weir_profile_key(t, digest), seconds));
     }
-    weir_local_fini(&local);
+    weir_spmd_graph_fini(&local);
   }
 }
 
 /* What is measured takes the place of what is computed, group by group; the rest is counted. */
 static void measured_groups_take_what_was_measured(void **state)
 {
-  weir_times times = {.setting = "here"};
+  weir_profile times = {.setting = "here"};
   weir_machine m = usual;
   problem c = make(1, 2, false);
   weir_cost cost;
@@ -288,7 +288,7 @@ static void measured_groups_take_what_was_measured(void **state)
   assert_ok(weir_cost_of_grid(c.p, &m, &(weir_pass_opts){.kernel = "none"}, &cost));
   assert_int_equal(cost.untimed, 3);
   drop(&c);
-  weir_times_fini(&times);
+  weir_profile_fini(&times);
 }
 
 int main(void)

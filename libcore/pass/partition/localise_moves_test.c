@@ -3,7 +3,7 @@
 
 #include "base/weir_check.h"
 #include "ops/gather/weir_gather.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 
 enum { ROWS = 8, COLUMNS = 8, LISTED = 3, RANKS = 2, MOST = 3 };
 
@@ -19,7 +19,7 @@ static int64_t received(const int64_t *first, int n, bool other, int32_t *exchan
   weir_cut cuts[MOST + 1] = {{0}};
   weir_partition *p = NULL;
   weir_graph *g = NULL;
-  weir_local l;
+  weir_spmd_graph l;
   int64_t bytes = 0;
 
   assert_ok(weir_graph_create(&g));
@@ -37,12 +37,12 @@ static int64_t received(const int64_t *first, int n, bool other, int32_t *exchan
   }
   assert_ok(weir_graph_status(g));
   assert_ok(weir_partition_create(g, &grid, cuts, n + 1, &p));
-  assert_ok(weir_localise(p, 1, &l));
+  assert_ok(weir_spmd_lower(p, 1, &l));
   for (int32_t i = 0; i < l.n; i++) {
     bytes += weir_move_received(l.moves[i], -1);
   }
   *exchanges = l.n;
-  weir_local_fini(&l);
+  weir_spmd_graph_fini(&l);
   weir_partition_destroy(&p);
   weir_graph_destroy(&g);
   return bytes / (int64_t)sizeof(double);

@@ -6,9 +6,9 @@
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 #include "pass/partition/partition_priv.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 
 enum { SAMPLES = 4, IN = 8, UNITS = 12, SLABS = 3 };
 
@@ -35,7 +35,7 @@ static dense make(void)
   const weir_value y = weir_contract2_at(c.g, "mk,kn->mn", c.x, c.w, WEIR_WHERE);
   const weir_value loss = weir_sum(c.g, weir_square(c.g, y), -1);
 
-  assert_ok(weir_derive(c.g, loss, &c.w, 1, &c.grad));
+  assert_ok(weir_gradients(c.g, loss, &c.w, 1, &c.grad));
   c.grad = weir_reshape(c.g, c.grad, &flat);
   weir_output(c.g, "gradient", c.grad);
   assert_ok(weir_graph_status(c.g));
@@ -95,16 +95,16 @@ static void cut_by_slabs_nothing_moves(void **state)
     const int64_t rows = even[rank % SLABS + 1] - even[rank % SLABS];
     const weir_box own = weir_partition_owned(p, grad, rank);
     int64_t merged = 0;
-    weir_local local;
+    weir_spmd_graph local;
 
     assert_int_equal(own.lo[0], c.flat[rank % SLABS]);
     assert_int_equal(weir_box_volume(&own), rows * UNITS);
-    assert_ok(weir_localise(p, rank, &local));
+    assert_ok(weir_spmd_lower(p, rank, &local));
     for (int32_t i = 0; i < local.n; i++) {
       assert_int_equal(local.moves[i]->kind, WEIR_MOVE_MERGE);
       merged += local.moves[i]->bytes;
     }
-    weir_local_fini(&local);
+    weir_spmd_graph_fini(&local);
     assert_int_equal(merged, 8 * (2 * UNITS + rows * UNITS + 1)); /* y, slab, sum of squares */
   }
   weir_partition_destroy(&p);

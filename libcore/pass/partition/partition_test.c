@@ -1,6 +1,6 @@
 /* partition_test.c - halos, owners and merges of random convolutions and pools, forward and
  * backward, against indices that are counted out one by one. */
-#include "pass/partition/localise_check.h"
+#include "pass/partition/spmd_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
 #include "ops/reshape/weir_reshape.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { CASES = 150, MOST_CUTS = 5, CHANNELS = 2, SAMPLES = 4 };
 
@@ -34,7 +34,7 @@ typedef struct problem {
   weir_graph *g;
   weir_value x, y, grad[2];
   weir_partition *p;
-  weir_local *local; /* [ranks] */
+  weir_spmd_graph *local; /* [ranks] */
 } problem;
 
 static int64_t draw(uint64_t seed, uint32_t what, int k, int64_t least, int64_t most)
@@ -107,8 +107,8 @@ static void build(problem *c)
   const weir_value wrt[] = {c->x, filter};
 
   c->y = apply(c, filter);
-  assert_ok(weir_derive(c->g, weir_sum(c->g, weir_square(c->g, c->y), -1), wrt, c->pool ? 1 : 2,
-                        c->grad));
+  assert_ok(weir_gradients(c->g, weir_sum(c->g, weir_square(c->g, c->y), -1), wrt, c->pool ? 1 : 2,
+                           c->grad));
   for (int k = 0; k < c->dims; k++) {
     cuts[k] = (weir_cut){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0};
   }
@@ -116,7 +116,7 @@ static void build(problem *c)
   c->local = calloc((size_t)weir_grid_size(&c->grid), sizeof *c->local);
   assert_non_null(c->local);
   for (int rank = 0; rank < weir_grid_size(&c->grid); rank++) {
-    assert_ok(weir_localise(c->p, rank, &c->local[rank]));
+    assert_ok(weir_spmd_lower(c->p, rank, &c->local[rank]));
   }
 }
 
@@ -134,7 +134,7 @@ static problem make(uint64_t seed, bool pool)
 static void drop(problem *c)
 {
   for (int rank = 0; rank < weir_grid_size(&c->grid); rank++) {
-    weir_local_fini(&c->local[rank]);
+    weir_spmd_graph_fini(&c->local[rank]);
   }
   free(c->local);
   weir_partition_destroy(&c->p);
@@ -433,13 +433,13 @@ static weir_status allocate(void *context)
   const problem *c = context;
   const weir_cut cut = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0};
   weir_partition *p = NULL;
-  weir_local local = {.g = NULL};
+  weir_spmd_graph local = {.g = NULL};
   weir_status status = weir_partition_create(c->g, &c->grid, &cut, 1, &p);
 
   if (status == WEIR_OK) {
-    status = weir_localise(p, 0, &local);
+    status = weir_spmd_lower(p, 0, &local);
   }
-  weir_local_fini(&local);
+  weir_spmd_graph_fini(&local);
   weir_partition_destroy(&p);
   return status;
 }
@@ -521,17 +521,17 @@ static void the_local_graph_and_refusals(void **state)
   problem c = make(8, false);
   const int32_t x = weir_value_array(c.g, c.x);
   weir_partition *p;
-  weir_local local;
+  weir_spmd_graph local;
 
   for (int rank = 0; rank < weir_grid_size(&c.grid); rank++) {
     const weir_box own = weir_partition_owned(c.p, x, rank);
 
-    assert_ok(weir_localise(c.p, rank, &local));
+    assert_ok(weir_spmd_lower(c.p, rank, &local));
     for (int d = 0; d < own.rank; d++) {
       assert_int_equal(weir_graph_get_array(local.g, x)->desc.shape[d], own.hi[d] - own.lo[d]);
     }
     assert_ok(weir_graph_validate(local.g));
-    weir_local_fini(&local);
+    weir_spmd_graph_fini(&local);
   }
   drop(&c);
   weir_graph *g = new_graph();
@@ -542,7 +542,7 @@ static void the_local_graph_and_refusals(void **state)
 
   weir_output(g, "y", weir_neg(g, fixed));
   assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
-  assert_int_equal(weir_localise(p, 0, &local), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_spmd_lower(p, 0, &local), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "'constant' is a constant"));
   assert_null(local.g);
   weir_partition_destroy(&p);
@@ -559,17 +559,17 @@ static void indices_that_wrap_begin_within_the_array(void **state)
   const weir_value y = weir_reshape(g, x, &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
   const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
   weir_partition *p;
-  weir_local local;
+  weir_spmd_graph local;
 
   weir_output(g, "y", y);
   assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
   for (int rank = 0; rank < 2; rank++) {
-    assert_ok(weir_localise(p, rank, &local));
+    assert_ok(weir_spmd_lower(p, rank, &local));
     const weir_index *at = weir_graph_node(local.g, y.node)->access.in[0].index;
 
     assert_int_equal(at[1].border, WEIR_BORDER_WRAP);
     assert_int_equal(at[1].offset, 0);
-    weir_local_fini(&local);
+    weir_spmd_graph_fini(&local);
   }
   weir_partition_destroy(&p);
   weir_graph_destroy(&g);
@@ -619,7 +619,7 @@ static void the_report_tells_boxes_and_bytes(void **state)
 
   assert_non_null(out);
   build(&c);
-  weir_local_print(&c.local[1], out);
+  weir_spmd_graph_print(&c.local[1], out);
   assert_int_equal(fclose(out), 0);
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
     if (strstr(text, lines[i]) == NULL) {

@@ -2,13 +2,13 @@
  * and how much memory it holds.
  *
  * Nothing is stated here of layers or halos: a rank's graph is made as it will be run
- * (weir_localise, all passes, one schedule), its groups take what they were measured to
- * (weir_times.h), else the time of what they read, write and compute, or of what their kernel says
- * (weir_kernel.match), and its moves that of the bytes that the plan has for them. */
+ * (weir_spmd_lower, all passes, one schedule), its groups take what they were measured to
+ * (weir_profile.h), else the time of what they read, write and compute, or of what their kernel
+ * says (weir_kernel.match), and its moves that of the bytes that the plan has for them. */
 #ifndef WEIR_COST_H
 #define WEIR_COST_H
 #include "pass/partition/weir_partition.h"
-#include "pass/partition/weir_times.h"
+#include "pass/partition/weir_profile.h"
 #include "pass/weir_pass.h"
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +27,7 @@ typedef struct weir_machine {
   double hidden;     /* share of the time a rank computes in which its messages move on, 0..1 */
   int64_t tree;      /* bytes up to which sums go along the tree of ranks (comm.tree)         */
   const char *table; /* file of measured times, "" or NULL: none                */
-  const weir_times *times; /* measured times, NULL: none                              */
+  const weir_profile *times; /* measured times, NULL: none                              */
 } weir_machine;
 
 /* Of one rank; of a grid the largest of any rank, number by number. */
@@ -44,7 +44,8 @@ typedef struct weir_cost {
   int slowest;        /* the rank with the most seconds                       */
 } weir_cost;
 
-/* passes: as the plan will have them. Local, needs no ranks. Fails: as weir_localise and passes. */
+/* passes: as the plan will have them. Local, needs no ranks. Fails: as weir_spmd_lower and passes.
+ */
 weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
 /* Of a dimension of the grid with more than five ranks, the two at either end and the one in the

@@ -6,7 +6,7 @@
  * each rank the iterations that its own box of the output needs (owner computes); a reduced
  * dimension that an input is cut along is cut too, and the output is then partial over those ranks
  * until its monoid has merged it. What a box of iterations needs and its rank does not own comes
- * from the owners: weir_localise.h says in which moves. */
+ * from the owners: weir_spmd.h says in which moves. */
 #ifndef WEIR_PARTITION_H
 #define WEIR_PARTITION_H
 #include "comm/weir_grid.h"

@@ -7,7 +7,7 @@
  * is left to read z, z is not made. */
 #include "graph/weir_place.h"
 #include "pass/weir_pass.h"
-#include "pass/weir_sweep.h"
+#include "pass/weir_body_dce.h"
 
 /* z: node, and its operands. */
 typedef struct choice {
@@ -125,7 +125,7 @@ static weir_status write_over(weir_access *a, int k, const choice *c, bool *done
   if (a->body.failed != WEIR_OK) {
     return weir_fail(a->body.failed, "pick: no memory for the expressions of a sum");
   }
-  WEIR_TRY(weir_sweep(a));
+  WEIR_TRY(weir_body_dce(a));
   *done = weir_access_check(a) == WEIR_OK;
   return WEIR_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "base/weir_alloc.h"
 #include "pass/recompute/recompute_priv.h"
-#include "pass/weir_sweep.h"
+#include "pass/weir_body_dce.h"
 
 /* A node that does what another's spec says has none of its own. */
 static const weir_op_desc op_again = {
@@ -215,7 +215,7 @@ static weir_status load_comparison(weir_graph *g, int32_t reader, int32_t array,
       node->in[k] = made;
     }
   }
-  return weir_sweep(a);
+  return weir_body_dce(a);
 }
 
 weir_status recompute_compare(recomputing *s, int32_t array, bool *done)

@@ -32,7 +32,7 @@ weir_status recompute_order(recomputing *s) WEIR_CHECKED;
 /* Element by element, without gathers and borders. */
 bool recompute_is_pointwise(const weir_access *a);
 
-/* recompute_graph.c: a second node that does the same, of the weir_derive and the micro-batch of
+/* recompute_graph.c: a second node that does the same, of the weir_gradients and the micro-batch of
  * that reader; its output's array. The reader reads `to` instead of `from`. */
 weir_status recompute_clone(weir_graph *g, int32_t node, int32_t reader,
                             int32_t *made) WEIR_CHECKED;

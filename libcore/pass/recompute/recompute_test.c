@@ -19,7 +19,7 @@ static weir_value derived(weir_graph *g, weir_value v, weir_value x)
 {
   weir_value grad;
 
-  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, v), -1), &x, 1, &grad));
+  assert_ok(weir_gradients(g, weir_sum(g, weir_square(g, v), -1), &x, 1, &grad));
   weir_output(g, "grad", grad);
   return grad;
 }

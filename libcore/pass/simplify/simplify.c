@@ -34,7 +34,7 @@ typedef weir_status (*step)(weir_graph *g, bool *changed);
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 {
   static const step steps[] = {
-      simplify_bodies, simplify_copies, simplify_constants, simplify_same, simplify_dead,
+      simplify_bodies, simplify_copy_prop, simplify_const_fold, simplify_cse, simplify_dce,
   };
   bool changed = true;
 

@@ -1,7 +1,7 @@
 /* simplify_bodies.c - algebra that is exact in IEEE arithmetic, expression by expression. */
 #include <math.h>
 #include <string.h>
-#include "pass/weir_sweep.h"
+#include "pass/weir_body_dce.h"
 #include "simplify_priv.h"
 
 static bool is_constant(const weir_expr *e, double value)
@@ -205,7 +205,7 @@ weir_status simplify_bodies(weir_graph *g, bool *changed)
     take_scalars(g, node, &here);
     shorten(&node->access, &here);
     if (here) {
-      WEIR_TRY(weir_sweep(&node->access));
+      WEIR_TRY(weir_body_dce(&node->access));
       for (int k = node->n_in - 1; k >= 0; k--) {
         if (!is_needed(&node->access, k)) {
           drop_operand(node, k);

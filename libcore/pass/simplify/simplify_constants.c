@@ -198,7 +198,7 @@ out:
   return status;
 }
 
-weir_status simplify_constants(weir_graph *g, bool *changed)
+weir_status simplify_const_fold(weir_graph *g, bool *changed)
 {
   for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
     weir_node *node = weir_graph_node_mut(g, i);

@@ -64,7 +64,7 @@ static bool join_permutations(weir_graph *g, weir_node *node, const int *order)
   return true;
 }
 
-weir_status simplify_copies(weir_graph *g, bool *changed)
+weir_status simplify_copy_prop(weir_graph *g, bool *changed)
 {
   for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
     weir_node *node = weir_graph_node_mut(g, i);

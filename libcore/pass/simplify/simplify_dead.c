@@ -27,7 +27,7 @@ static bool is_wanted(const weir_graph *g, const weir_node *node)
   return false;
 }
 
-weir_status simplify_dead(weir_graph *g, bool *changed)
+weir_status simplify_dce(weir_graph *g, bool *changed)
 {
   for (int32_t i = weir_graph_nodes(g) - 1; i >= 0; i--) {
     weir_node *node = weir_graph_node_mut(g, i);

@@ -8,13 +8,13 @@
  * and the like go. */
 weir_status simplify_bodies(weir_graph *g, bool *changed) WEIR_CHECKED;
 /* Readers of a node that only copies read what it copies; two transposes become one. */
-weir_status simplify_copies(weir_graph *g, bool *changed) WEIR_CHECKED;
+weir_status simplify_copy_prop(weir_graph *g, bool *changed) WEIR_CHECKED;
 /* Nodes whose inputs are constants, element by element, become constants. */
-weir_status simplify_constants(weir_graph *g, bool *changed) WEIR_CHECKED;
+weir_status simplify_const_fold(weir_graph *g, bool *changed) WEIR_CHECKED;
 /* Of nodes that compute the same from the same arrays one stays. */
-weir_status simplify_same(weir_graph *g, bool *changed) WEIR_CHECKED;
+weir_status simplify_cse(weir_graph *g, bool *changed) WEIR_CHECKED;
 /* What no result, stored array or call needs is dead. */
-weir_status simplify_dead(weir_graph *g, bool *changed) WEIR_CHECKED;
+weir_status simplify_dce(weir_graph *g, bool *changed) WEIR_CHECKED;
 
 /* Live, structured, and free of random bits: what the steps may touch. */
 bool simplify_is_plain(const weir_node *node);

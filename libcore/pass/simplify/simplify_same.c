@@ -98,7 +98,7 @@ static bool may_go(const weir_graph *g, const weir_node *first, const weir_node 
   return true;
 }
 
-weir_status simplify_same(weir_graph *g, bool *changed)
+weir_status simplify_cse(weir_graph *g, bool *changed)
 {
   for (int32_t j = 0; j < weir_graph_nodes(g); j++) {
     weir_node *second = weir_graph_node_mut(g, j);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
 double qt_volume_total(const qt_volume *v)
@@ -53,7 +53,7 @@ static int group_of(const weir_grid *grid, unsigned dims)
   return n;
 }
 
-static void add_moves(const weir_local *l, qt_volume *out)
+static void add_moves(const weir_spmd_graph *l, qt_volume *out)
 {
   for (int32_t i = 0; i < l->n; i++) {
     const weir_move *m = l->moves[i];
@@ -67,13 +67,13 @@ static void add_moves(const weir_local *l, qt_volume *out)
 static weir_status add_ranks(const weir_partition *p, int ranks, qt_volume *out)
 {
   for (int r = 0; r < ranks; r++) {
-    weir_local l = {.n = 0};
-    const weir_status status = weir_localise(p, r, &l);
+    weir_spmd_graph l = {.n = 0};
+    const weir_status status = weir_spmd_lower(p, r, &l);
 
     if (status == WEIR_OK) {
       add_moves(&l, out);
     }
-    weir_local_fini(&l);
+    weir_spmd_graph_fini(&l);
     WEIR_TRY(status);
   }
   return WEIR_OK;

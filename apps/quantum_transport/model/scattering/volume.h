@@ -13,7 +13,8 @@ double qt_volume_total(const qt_volume *v);
 
 /* From the accesses and the cuts of the graphs: what a run of such ranks sends, to the byte;
  * nothing is run, the ranks are not needed. A sum that n ranks share counts 2 (n - 1) times its
- * bytes (weir_request.h). Fails: as qt_self_energy_graph, weir_partition_create and weir_localise.
+ * bytes (weir_request.h). Fails: as qt_self_energy_graph, weir_partition_create and
+ * weir_spmd_lower.
  */
 weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t,
                                qt_volume *out) WEIR_CHECKED;

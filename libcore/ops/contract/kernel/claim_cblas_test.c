@@ -8,7 +8,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { MOST = 40000 };
 
@@ -47,7 +47,7 @@ static int run(subject *s, const char *kernel, int threads)
   s->d[2] = *weir_value_desc(g, y);
   const weir_value loss = weir_sum(g, weir_mul(g, y, weir_input(g, "w", &s->d[2])), -1);
 
-  assert_ok(weir_derive(g, loss, in, 2, grad));
+  assert_ok(weir_gradients(g, loss, in, 2, grad));
   weir_output(g, "y", y);
   weir_output(g, "da", grad[0]);
   weir_output(g, "db", grad[1]);

@@ -7,7 +7,7 @@
 #include "ops/ops_cases.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { X, W, T, READ, Y = READ, DX, DW, ALL };
 
@@ -31,7 +31,7 @@ static trial make(const weir_conv_spec *spec, const weir_array_desc *x, const we
   for (int k = out.rank - 1; k >= 0; k--) {
     loss = weir_sum(t.g, loss, k);
   }
-  assert_ok(weir_derive(t.g, loss, from, 2, grads));
+  assert_ok(weir_gradients(t.g, loss, from, 2, grads));
   weir_output(t.g, names[Y], y);
   weir_output(t.g, names[DX], grads[0]);
   weir_output(t.g, names[DW], grads[1]);

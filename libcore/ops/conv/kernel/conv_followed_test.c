@@ -13,7 +13,7 @@
 #include "ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { X, W, B, R, IN, SUM = IN, ACTED, SIGN, MOST, AT, ALL };
 
@@ -154,7 +154,7 @@ static bool make(trial *t, const shape *s, weir_draw *r, way go, uint64_t seed)
     const weir_value loss = weir_sum(t->g, weir_mul(t->g, y, source(t, R, &like, seed)), -1);
     weir_value grad;
 
-    if (weir_derive(t->g, loss, &x, 1, &grad) != WEIR_OK) {
+    if (weir_gradients(t->g, loss, &x, 1, &grad) != WEIR_OK) {
       return false;
     }
     result(t, SUM, grad, true);

@@ -14,7 +14,7 @@
 #include "ops/ops_cases.h"
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
+#include "pass/autodiff/weir_gradients.h"
 
 enum { X, W, T, Y, GX, GW, TENSORS };
 
@@ -58,7 +58,7 @@ static weir_graph *make_graph(const weir_array_desc *x, const weir_array_desc *w
   for (int k = x->rank - 1; k >= 0; k--) {
     loss = weir_sum(g, loss, k);
   }
-  assert_ok(weir_derive(g, loss, (weir_value[]){in, weights}, 2, grad));
+  assert_ok(weir_gradients(g, loss, (weir_value[]){in, weights}, 2, grad));
   weir_output(g, names[result], result == Y ? y : grad[result - GX]);
   return g;
 }

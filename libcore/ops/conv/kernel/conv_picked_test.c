@@ -12,8 +12,8 @@
 #include "ops/ops_check.h"
 #include "ops/pool/weir_pool.h"
 #include "ops/reduce/weir_reduce.h"
-#include "pass/derive/weir_derive.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/autodiff/weir_gradients.h"
+#include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
 enum { X, W, T, READ, DX = READ, DW, ALL };
@@ -54,7 +54,7 @@ static void make(trial *t, uint64_t seed, bool whole)
   for (int k = t->desc[T].rank - 1; k >= 0; k--) {
     loss = weir_sum(t->g, loss, k);
   }
-  assert_ok(weir_derive(t->g, loss, from, 2, grads));
+  assert_ok(weir_gradients(t->g, loss, from, 2, grads));
   weir_output(t->g, names[DX], grads[0]);
   weir_output(t->g, names[DW], grads[1]);
   for (int k = 0; k < ALL; k++) {
@@ -440,7 +440,7 @@ static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t o
   const weir_cut cuts[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
                            {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
   weir_partition *p;
-  weir_local local;
+  weir_spmd_graph local;
   int claimed = 0;
 
   assert_ok(weir_pass_run(t->g, "simplify", &opts));
@@ -448,14 +448,14 @@ static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t o
     assert_ok(weir_pass_run(t->g, "pick", &opts));
   }
   assert_ok(weir_partition_create(t->g, &grid, cuts, 2, &p));
-  assert_ok(weir_localise(p, rank, &local));
+  assert_ok(weir_spmd_lower(p, rank, &local));
   assert_ok(weir_passes_run(local.g, &opts, NULL, NULL));
   for (int32_t i = 0; i < weir_graph_groups(local.g); i++) {
     const weir_kernel *k = weir_graph_group(local.g, i)->kernel;
 
     claimed += k != NULL && strcmp(k->name, "conv.picked") == 0;
   }
-  weir_local_fini(&local);
+  weir_spmd_graph_fini(&local);
   weir_partition_destroy(&p);
   return claimed;
 }

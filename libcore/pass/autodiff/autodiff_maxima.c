@@ -1,4 +1,4 @@
-/* derive_maxima.c - maxima over windows go before functions that rise.
+/* autodiff_maxima.c - maxima over windows go before functions that rise.
  *
  * Where f rises, max f(z_i) = f(max z_i), number by number: rounding keeps the order of what it
  * rounds. So a maximum of windows may be taken of what an activation and a bias are made of, and
@@ -11,7 +11,7 @@
 
 #include "base/weir_alloc.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "pass/derive/derive_priv.h"
+#include "pass/autodiff/autodiff_priv.h"
 
 enum { MOST = 16 }; /* nodes that one maximum passes */
 

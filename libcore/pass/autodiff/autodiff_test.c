@@ -1,7 +1,7 @@
-/* derive_test.c - what differences cannot tell: ties, zeros, what does not matter, refusals. Every
- * operator against differences: tests/conform/derive.c. */
-#include "pass/derive/derive_priv.h"
-#include "pass/derive/weir_derive.h"
+/* autodiff_test.c - what differences cannot tell: ties, zeros, what does not matter, refusals.
+ * Every operator against differences: tests/conform/derive.c. */
+#include "pass/autodiff/autodiff_priv.h"
+#include "pass/autodiff/weir_gradients.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,8 +46,8 @@ static void elementwise_is_derived_twice(void **state)
   const weir_value in = weir_input(g, "x", &d);
   const weir_value y = weir_mul(g, weir_tanh(g, in), weir_exp(g, in));
 
-  assert_ok(weir_derive(g, weir_sum(g, y, -1), &in, 1, &first));
-  assert_ok(weir_derive(g, weir_sum(g, first, -1), &in, 1, &second));
+  assert_ok(weir_gradients(g, weir_sum(g, y, -1), &in, 1, &first));
+  assert_ok(weir_gradients(g, weir_sum(g, first, -1), &in, 1, &second));
   weir_output(g, "second", second);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
@@ -81,7 +81,7 @@ static void adjoints_say_what_they_are_of(void **state)
   weir_value by[2], again[2];
   int conv = 0, maximum = 0;
 
-  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, y), -1), in, 2, by));
+  assert_ok(weir_gradients(g, weir_sum(g, weir_square(g, y), -1), in, 2, by));
   for (int k = 0; k < 2; k++) {
     const weir_derivation *t = &weir_graph_node(g, by[k].node)->derivation;
 
@@ -97,7 +97,7 @@ static void adjoints_say_what_they_are_of(void **state)
   assert_int_equal(maximum, 1);
   const int32_t before = weir_graph_nodes(g);
 
-  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, by[0]), -1), &in[1], 1, again));
+  assert_ok(weir_gradients(g, weir_sum(g, weir_square(g, by[0]), -1), &in[1], 1, again));
   for (int32_t i = before; i < weir_graph_nodes(g); i++) {
     const weir_derivation *t = &weir_graph_node(g, i)->derivation;
 
@@ -117,7 +117,7 @@ static void what_does_not_matter_has_gradient_0(void **state)
   weir_graph *g = new_graph();
   weir_value wrt[2] = {weir_input(g, "x", &d), weir_input(g, "z", &d)}, grads[2];
 
-  assert_ok(weir_derive(g, weir_sum(g, weir_square(g, wrt[0]), -1), wrt, 2, grads));
+  assert_ok(weir_gradients(g, weir_sum(g, weir_square(g, wrt[0]), -1), wrt, 2, grads));
   weir_output(g, "gz", grads[1]);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
@@ -146,7 +146,7 @@ static void check_three(weir_monoid combine, const double *x, const double *want
   weir_value grad;
 
   memcpy(from, x, sizeof from);
-  assert_ok(weir_derive(g, weir_reduce(g, &spec, v), &v, 1, &grad));
+  assert_ok(weir_gradients(g, weir_reduce(g, &spec, v), &v, 1, &grad));
   weir_output(g, "g", grad);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
@@ -180,7 +180,7 @@ static void what_the_derivative_reads_is_told(void **state)
 
   assert_ok(derive_find_saved(g, &saved, &n));
   assert_int_equal(n, 0);
-  assert_ok(weir_derive(g, loss, &x, 1, &grad));
+  assert_ok(weir_gradients(g, loss, &x, 1, &grad));
   weir_output(g, "g", grad);
   assert_ok(derive_find_saved(g, &saved, &n));
   assert_int_equal(n, 1);
@@ -205,7 +205,7 @@ static void the_derivative_of_a_cast_is_a_cast(void **state)
     const weir_value y = weir_cast(g, pairs[i][1], x);
     const weir_value w = weir_input(g, "w", weir_value_desc(g, y));
 
-    assert_ok(weir_derive(g, weir_sum(g, weir_mul(g, w, y), -1), &x, 1, &grad));
+    assert_ok(weir_gradients(g, weir_sum(g, weir_mul(g, w, y), -1), &x, 1, &grad));
     assert_int_equal(weir_value_desc(g, grad)->dtype, pairs[i][0]);
     const weir_access *a = &weir_graph_node(g, grad.node)->access;
 
@@ -230,7 +230,7 @@ static int64_t tried_by_resize(int64_t from, int64_t to, weir_border border)
   const weir_value loss = weir_sum(g, weir_mul(g, w, y), -1);
   const int32_t before = weir_graph_nodes(g);
 
-  assert_ok(weir_derive(g, loss, &x, 1, &grad));
+  assert_ok(weir_gradients(g, loss, &x, 1, &grad));
   for (int32_t i = before; i < weir_graph_nodes(g); i++) {
     const weir_access *a = &weir_graph_node(g, i)->access;
     int64_t n = 1;
@@ -317,7 +317,7 @@ static void maxima_pass_what_rises(void **state)
   weir_plan *p = NULL;
   weir_exec_cfg cfg;
 
-  assert_ok(weir_derive(g, loss, in, 2, grads));
+  assert_ok(weir_gradients(g, loss, in, 2, grads));
   weir_output(g, "gx", grads[0]);
   weir_output(g, "gb", grads[1]);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
@@ -369,10 +369,10 @@ static void a_way_through_complex_numbers_is_refused(void **state)
   const weir_value sums = weir_scan_at(g, &s, &x, 1, WEIR_WHERE);
   weir_value grad;
 
-  assert_int_equal(weir_derive(g, weir_sum(g, sums, -1), &x, 1, &grad), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_gradients(g, weir_sum(g, sums, -1), &x, 1, &grad), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "there is no rule for complex numbers"));
 
-  assert_int_equal(weir_derive(g, weir_sum(g, size, -1), &x, 1, &grad), WEIR_ERR_UNSUPPORTED);
+  assert_int_equal(weir_gradients(g, weir_sum(g, size, -1), &x, 1, &grad), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "there is no rule for complex numbers"));
   weir_graph_destroy(&g);
 }
@@ -383,7 +383,7 @@ static void a_loss_is_one_float(void **state)
   const weir_value x = GIVEN(g, "x", WEIR_F32, 4);
   weir_value grad;
 
-  assert_int_equal(weir_derive(g, x, &x, 1, &grad), WEIR_ERR_SHAPE);
+  assert_int_equal(weir_gradients(g, x, &x, 1, &grad), WEIR_ERR_SHAPE);
   assert_int_equal(grad.node, -1);
   assert_refused(g, grad, "no float of rank 0");
 }
@@ -408,7 +408,7 @@ static weir_status derive_once(void *context)
     loss = weir_add(g, loss, weir_reduce(g, &(weir_reduce_spec){.combine = monoids[k]}, y));
   }
   const weir_status built = weir_graph_status(g);
-  const weir_status status = built == WEIR_OK ? weir_derive(g, loss, wrt, 2, grad) : built;
+  const weir_status status = built == WEIR_OK ? weir_gradients(g, loss, wrt, 2, grad) : built;
 
   weir_graph_destroy(&g);
   return status;

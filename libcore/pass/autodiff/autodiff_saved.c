@@ -1,10 +1,10 @@
-/* derive_saved.c - what is kept from where it is made until a derivative reads it. */
-#include "pass/derive/derive_priv.h"
-#include "pass/derive/weir_derive.h"
+/* autodiff_saved.c - what is kept from where it is made until a derivative reads it. */
+#include "pass/autodiff/autodiff_priv.h"
+#include "pass/autodiff/weir_gradients.h"
 
 #include "base/weir_alloc.h"
 
-/* The number of the last call of weir_derive; 0: none. */
+/* The number of the last call of weir_gradients; 0: none. */
 static int32_t last_call(const weir_graph *g)
 {
   int32_t last = 0;

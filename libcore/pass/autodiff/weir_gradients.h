@@ -1,6 +1,6 @@
-/* weir_derive.h - reverse mode: the gradient of a number as part of the graph. */
-#ifndef WEIR_DERIVE_H
-#define WEIR_DERIVE_H
+/* weir_gradients.h - reverse mode: the gradient of a number as part of the graph. */
+#ifndef WEIR_GRADIENTS_H
+#define WEIR_GRADIENTS_H
 #include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {
@@ -23,11 +23,12 @@ extern "C" {
  * Fails, in the graph's status and in grads[i].node < 0: WEIR_ERR_SHAPE (a loss of another kind),
  * WEIR_ERR_UNSUPPORTED for a node without a rule (calls; scans along time), naming the node
  * and the line that built it. */
-weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
-                        weir_value *grads) WEIR_CHECKED;
+weir_status weir_gradients(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
+                           weir_value *grads) WEIR_CHECKED;
 
-/* Number, bytes and makers of the arrays that are made before the last weir_derive of the graph and
- * read by what that added, for `describe`; nothing where there are none. Fails: WEIR_ERR_MEMORY. */
+/* Number, bytes and makers of the arrays that are made before the last weir_gradients of the graph
+ * and read by what that added, for `describe`; nothing where there are none. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status weir_saved_print(const weir_graph *g, FILE *out) WEIR_CHECKED;
 
 #ifdef __cplusplus

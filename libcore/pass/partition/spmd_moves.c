@@ -1,8 +1,8 @@
-/* localise_moves.c - which operands need elements of other ranks, which results are to be merged.
+/* spmd_moves.c - which operands need elements of other ranks, which results are to be merged.
  */
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "pass/partition/localise_priv.h"
+#include "pass/partition/spmd_priv.h"
 
 static const char *name_of(const localising *l, int32_t array)
 {

@@ -1,7 +1,7 @@
-/* derive_body.c - the node's expressions again, at the adjoint's iterations, and their derivatives
- * from the last to the first. */
+/* autodiff_body.c - the node's expressions again, at the adjoint's iterations, and their
+ * derivatives from the last to the first. */
 #include <math.h>
-#include "pass/derive/derive_priv.h"
+#include "pass/autodiff/autodiff_priv.h"
 
 /* n modulo a positive number: from 0 on, whatever the sign of n. */
 static int32_t put_modulo(weir_body *b, int32_t n, int64_t by)

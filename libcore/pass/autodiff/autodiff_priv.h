@@ -1,6 +1,6 @@
-/* derive_priv.h - the adjoint of one input of one node. */
-#ifndef WEIR_DERIVE_PRIV_H
-#define WEIR_DERIVE_PRIV_H
+/* autodiff_priv.h - the adjoint of one input of one node. */
+#ifndef WEIR_AUTODIFF_PRIV_H
+#define WEIR_AUTODIFF_PRIV_H
 #include "graph/weir_graph.h"
 
 /* What is known while going back: the adjoint of each array, and what the loss is derived by. */
@@ -21,8 +21,8 @@ typedef struct derive_site {
   weir_derivation derivation; /* likewise */
 } derive_site;
 
-/* derive_maxima.c: maxima over windows are taken before functions that rise, where nothing but them
- * reads what is between; what `wrt` names stays. */
+/* autodiff_maxima.c: maxima over windows are taken before functions that rise, where nothing but
+ * them reads what is between; what `wrt` names stays. */
 weir_status derive_maxima(weir_graph *g, const weir_value *wrt, int n) WEIR_CHECKED;
 /* Places of maxima that a byte holds once more as bytes, part of the graph that is derived: one is
  * kept until the derivative reads it, not eight. -1, no place, becomes 255. byte_of: the array of
@@ -30,13 +30,13 @@ weir_status derive_maxima(weir_graph *g, const weir_value *wrt, int n) WEIR_CHEC
 weir_status derive_bytes(weir_graph *g) WEIR_CHECKED;
 int32_t derive_byte_of(const weir_graph *g, int32_t places);
 
-/* derive_walk.c: adds to an array's adjoint; a node of an access, whose inputs are those arrays;
+/* autodiff_walk.c: adds to an array's adjoint; a node of an access, whose inputs are those arrays;
  * what input `operand` gets from a node without states. */
 void derive_contribute(derive_walk *w, int32_t array, weir_value v);
 weir_status derive_add(derive_walk *w, const weir_access *a, const int32_t *array,
                        const char *where, int32_t *node) WEIR_CHECKED;
 weir_status derive_input(derive_walk *w, const derive_site *site, int operand) WEIR_CHECKED;
-/* derive_scan.c: what all inputs get from a node with states. Fails: WEIR_ERR_UNSUPPORTED. */
+/* autodiff_scan.c: what all inputs get from a node with states. Fails: WEIR_ERR_UNSUPPORTED. */
 weir_status derive_scan(derive_walk *w, const derive_site *site) WEIR_CHECKED;
 
 /* An iteration dimension of the node over those of the adjoint: (coef . i + offset) / den, a whole
@@ -65,7 +65,7 @@ typedef struct derive_adjoint {
   bool overflow;
 } derive_adjoint;
 
-/* derive_solve.c: dimensions, forms and operands; *nothing: no iteration reads the input. Fails:
+/* autodiff_solve.c: dimensions, forms and operands; *nothing: no iteration reads the input. Fails:
  * WEIR_ERR_UNSUPPORTED. */
 weir_status derive_solve(derive_adjoint *d, bool *nothing) WEIR_CHECKED;
 /* Appends an operand of `to` where output `output` of the node lies; its number, or -1. */
@@ -77,14 +77,14 @@ int32_t derive_put_form(derive_adjoint *d, const derive_form *f);
 /* The index of an operand before its division and border rule, over the dimensions of `to`. */
 bool derive_substitute(derive_adjoint *d, const weir_index *x, derive_form *out);
 
-/* derive_body.c: iteration dimension `dim` of the node as an expression of `to`. */
+/* autodiff_body.c: iteration dimension `dim` of the node as an expression of `to`. */
 int32_t derive_put_index(derive_adjoint *d, int dim);
 /* The body of `to`. seed[e]: adjoint of expression e of the node, or -1; expr[e]
  * receives its number in `to`. Returns the derivative by the operand, -1: 0 everywhere. */
 weir_status derive_forward(derive_adjoint *d, int32_t *expr) WEIR_CHECKED;
 int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed);
 
-/* derive_seed.c: what lies beside the outputs of the node: operands of `to` and their arrays. */
+/* autodiff_seed.c: what lies beside the outputs of the node: operands of `to` and their arrays. */
 typedef struct derive_beside_arrays {
   const int32_t *made, *adjoint; /* [n_out]: arrays of the outputs and of their adjoints */
   int32_t best;                  /* array of the positions that the results come from, or -1 */
@@ -105,9 +105,9 @@ bool derive_find_product(weir_access *a, bool zeros);
 weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *beside, const int32_t *expr,
                         int32_t *seed) WEIR_CHECKED;
 
-/* ---- derive_saved.c ---- */
+/* ---- autodiff_saved.c ---- */
 
-/* An array that is made before the last weir_derive of the graph and read by what that added:
+/* An array that is made before the last weir_gradients of the graph and read by what that added:
  * memory that lives from the one to the other. maker: node, the first where there are several. */
 typedef struct derive_saved {
   int32_t array, maker;

@@ -1,4 +1,4 @@
-/* derive_scan.c - scans derived from the last element to the first.
+/* autodiff_scan.c - scans derived from the last element to the first.
  *
  * The states before each element are saved by the scan itself, run once more. A scan the other way
  * round then carries the states' adjoints: each element adds what its outputs and the states after
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "pass/derive/derive_priv.h"
-#include "pass/weir_sweep.h"
+#include "pass/autodiff/autodiff_priv.h"
+#include "pass/weir_body_dce.h"
 
 /* The scan back, in the making. */
 typedef struct back {
@@ -72,7 +72,7 @@ static weir_status save_states(derive_walk *w, const derive_site *site, int32_t 
       a.out[k] = whole(from, from->state[first + k].dtype);
       a.value[k] = weir_body_state(&a.body, first + k, from->state[first + k].dtype);
     }
-    status = status == WEIR_OK ? weir_sweep(&a) : status;
+    status = status == WEIR_OK ? weir_body_dce(&a) : status;
     status = status == WEIR_OK ? derive_add(w, &a, site->in, site->where, &node) : status;
     weir_access_fini(&a);
     for (int k = 0; k < n && status == WEIR_OK; k++) {
@@ -267,7 +267,7 @@ static weir_status add_back(derive_walk *w, const derive_site *site, back *b)
   const weir_access *from = site->access;
   int32_t node = -1;
 
-  WEIR_TRY(weir_sweep(b->d.to));
+  WEIR_TRY(weir_body_dce(b->d.to));
   WEIR_TRY(derive_add(w, b->d.to, b->array, site->where, &node));
   for (int k = 0; k < from->n_in; k++) {
     const weir_value v = {node, b->to[k]};

@@ -1,4 +1,4 @@
-/* weir_localise.h - what one rank runs of a partitioned graph: its own boxes of all arrays, its own
+/* weir_spmd.h - what one rank runs of a partitioned graph: its own boxes of all arrays, its own
  * iterations of all nodes, and between them what moves.
  *
  * What several readers of a list of indices need that overlaps moves once, where together it is a
@@ -8,8 +8,8 @@
  * border rule acts where such an array ends with the whole one, and nowhere else. Nodes and arrays
  * of the partitioned graph keep their numbers; moves come behind them and are the same ones, in the
  * same order, on every rank, those included that have nothing to send. */
-#ifndef WEIR_LOCALISE_H
-#define WEIR_LOCALISE_H
+#ifndef WEIR_SPMD_H
+#define WEIR_SPMD_H
 #include "pass/partition/weir_partition.h"
 #ifdef __cplusplus
 extern "C" {
@@ -50,32 +50,32 @@ struct weir_move {
   void *context;
 };
 
-typedef struct weir_local {
+typedef struct weir_spmd_graph {
   const weir_partition *p;
   int rank;
   weir_graph *g;
   weir_move **moves; /* [n] in the order in which they start */
   int32_t n;
-} weir_local;
+} weir_spmd_graph;
 
 /* fini frees; p outlives it. Local. Fails: WEIR_ERR_UNSUPPORTED, naming the node or array and the
  * reason: an array that has time; a cut of a constant, of what is written in place, of what a call
  * makes, of random numbers that are counted over all of it, of states along what makes each from
  * the one before, of the dimension of a recurrence; iterations that make elements of several ranks
  * (WEIR_ERR_UNSUPPORTED in all of them). WEIR_ERR_MEMORY. */
-weir_status weir_localise(const weir_partition *p, int rank, weir_local *out) WEIR_CHECKED;
-void weir_local_fini(weir_local *l);
+weir_status weir_spmd_lower(const weir_partition *p, int rank, weir_spmd_graph *out) WEIR_CHECKED;
+void weir_spmd_graph_fini(weir_spmd_graph *l);
 /* The move that the node of a local graph finishes, NULL: none. */
-const weir_move *weir_local_finishes(const weir_graph *g, int32_t node);
+const weir_move *weir_spmd_graph_finishes(const weir_graph *g, int32_t node);
 /* Bytes that come in an exchange from rank `from`, -1: from all. */
 int64_t weir_move_received(const weir_move *m, int from);
 /* Boxes of the iterations of nodes that need other ranks, and what comes and is merged, for
  * `describe`. */
-void weir_local_print(const weir_local *l, FILE *out);
+void weir_spmd_graph_print(const weir_spmd_graph *l, FILE *out);
 /* What a group of a local or an ordinary graph takes its time for: weir_group_digest, and of an end
  * of a move its boxes as they lie in the array; "" of another call. Fails: WEIR_ERR_MEMORY. */
-weir_status weir_local_digest(const weir_graph *g, const weir_group *group,
-                              char hex[65]) WEIR_CHECKED;
+weir_status weir_spmd_graph_digest(const weir_graph *g, const weir_group *group,
+                                   char hex[65]) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* localise.c - see weir_localise.h: what is needed from elsewhere, then node by node. */
+/* spmd.c - see weir_spmd.h: what is needed from elsewhere, then node by node. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 #include "ops/call/weir_call.h"
-#include "pass/partition/localise_priv.h"
+#include "pass/partition/spmd_priv.h"
 
 static weir_status started(void *context, const weir_op_run *run)
 {
@@ -231,12 +231,12 @@ static void drop_moves(localising *l)
   weir_free(&l->updated);
 }
 
-weir_status weir_localise(const weir_partition *p, int rank, weir_local *out)
+weir_status weir_spmd_lower(const weir_partition *p, int rank, weir_spmd_graph *out)
 {
   localising l = {.p = p, .rank = rank, .ranks = weir_grid_size(&p->grid), .out = out};
   weir_status status = WEIR_OK;
 
-  *out = (weir_local){.p = p, .rank = rank};
+  *out = (weir_spmd_graph){.p = p, .rank = rank};
   WEIR_TRY_GOTO(localise_find_moves(&l), out);
   WEIR_TRY_GOTO(weir_alloc(l.n_moves, sizeof *out->moves, (void **)&out->moves), out);
   WEIR_TRY_GOTO(weir_graph_copy(p->g, &out->g), out);
@@ -246,12 +246,12 @@ weir_status weir_localise(const weir_partition *p, int rank, weir_local *out)
 out:
   drop_moves(&l);
   if (status != WEIR_OK) {
-    weir_local_fini(out);
+    weir_spmd_graph_fini(out);
   }
   return status;
 }
 
-void weir_local_fini(weir_local *l)
+void weir_spmd_graph_fini(weir_spmd_graph *l)
 {
   for (int32_t m = 0; m < l->n && l->moves != NULL; m++) {
     weir_free(&l->moves[m]->parts);
@@ -262,7 +262,7 @@ void weir_local_fini(weir_local *l)
   l->n = 0;
 }
 
-const weir_move *weir_local_finishes(const weir_graph *g, int32_t node)
+const weir_move *weir_spmd_graph_finishes(const weir_graph *g, int32_t node)
 {
   const weir_node *n = weir_graph_node(g, node);
   const weir_call_spec *spec = n->spec;
@@ -292,7 +292,7 @@ static void print_move(const weir_move *m, bool finish, FILE *out)
   }
 }
 
-weir_status weir_local_digest(const weir_graph *g, const weir_group *group, char hex[65])
+weir_status weir_spmd_graph_digest(const weir_graph *g, const weir_group *group, char hex[65])
 {
   const weir_node *node = weir_graph_node(g, group->nodes[0]);
   const weir_call_spec *spec = node->spec;

@@ -1,6 +1,6 @@
-/* times_test.c - a table of times is what was put into it, in memory and in its file; damaged files
- * are refused by line. */
-#include "pass/partition/weir_times.h"
+/* profile_test.c - a table of times is what was put into it, in memory and in its file; damaged
+ * files are refused by line. */
+#include "pass/partition/weir_profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static char path[64];
 
 static int open_folder(void **state)
 {
-  char folder[] = "/tmp/weir_times_XXXXXX";
+  char folder[] = "/tmp/weir_profile_XXXXXX";
 
   assert_non_null(mkdtemp(folder));
   (void)snprintf(path, sizeof path, "%s/table", folder);
@@ -37,59 +37,59 @@ static uint64_t key_of(int64_t i)
   return (uint64_t)(i + 1) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static weir_times filled(int64_t n)
+static weir_profile filled(int64_t n)
 {
-  weir_times t = {.n = 0};
+  weir_profile t = {.n = 0};
 
   for (int64_t i = 0; i < n; i++) {
-    assert_ok(weir_times_add(&t, key_of(i), (double)i / 3e6));
+    assert_ok(weir_profile_add(&t, key_of(i), (double)i / 3e6));
   }
   return t;
 }
 
 static void what_was_added_is_found(void **state)
 {
-  weir_times t = filled(ROWS);
+  weir_profile t = filled(ROWS);
 
   assert_int_equal(t.n, ROWS);
   for (int64_t i = 0; i < ROWS; i++) {
-    assert_near(weir_times_find(&t, key_of(i)), (double)i / 3e6, 0);
+    assert_near(weir_profile_find(&t, key_of(i)), (double)i / 3e6, 0);
     assert_true(i == 0 || t.row[i - 1].key < t.row[i].key);
   }
-  assert_true(weir_times_find(&t, key_of(ROWS)) < 0);
-  assert_ok(weir_times_add(&t, key_of(3), 7)); /* the first time counts */
+  assert_true(weir_profile_find(&t, key_of(ROWS)) < 0);
+  assert_ok(weir_profile_add(&t, key_of(3), 7)); /* the first time counts */
   assert_int_equal(t.n, ROWS);
-  assert_near(weir_times_find(&t, key_of(3)), 3 / 3e6, 0);
-  weir_times_fini(&t);
-  assert_true(weir_times_find(&t, key_of(3)) < 0);
+  assert_near(weir_profile_find(&t, key_of(3)), 3 / 3e6, 0);
+  weir_profile_fini(&t);
+  assert_true(weir_profile_find(&t, key_of(3)) < 0);
 }
 
 static void keys_differ_by_digest_and_setting(void **state)
 {
-  weir_times two = {.setting = "2 ranks"}, four = {.setting = "4 ranks"};
+  weir_profile two = {.setting = "2 ranks"}, four = {.setting = "4 ranks"};
   char digest[65];
 
   weir_sha256("a", 1, digest);
-  const uint64_t key = weir_times_key(&two, digest);
+  const uint64_t key = weir_profile_key(&two, digest);
 
-  assert_true(key == weir_times_key(&two, digest));
-  assert_true(key != weir_times_key(&four, digest));
+  assert_true(key == weir_profile_key(&two, digest));
+  assert_true(key != weir_profile_key(&four, digest));
   digest[63] = digest[63] == '0' ? '1' : '0';
-  assert_true(key != weir_times_key(&two, digest));
+  assert_true(key != weir_profile_key(&two, digest));
 }
 
 static void a_file_gives_the_same_bits(void **state)
 {
-  weir_times t = filled(ROWS), back = {.n = 0};
+  weir_profile t = filled(ROWS), back = {.n = 0};
 
-  assert_ok(weir_times_read(&back, path)); /* there is none yet */
+  assert_ok(weir_profile_read(&back, path)); /* there is none yet */
   assert_int_equal(back.n, 0);
-  assert_ok(weir_times_write(&t, path));
-  assert_ok(weir_times_read(&back, path));
+  assert_ok(weir_profile_write(&t, path));
+  assert_ok(weir_profile_read(&back, path));
   assert_int_equal(back.n, ROWS);
   assert_memory_equal(back.row, t.row, ROWS * sizeof *t.row);
-  weir_times_fini(&t);
-  weir_times_fini(&back);
+  weir_profile_fini(&t);
+  weir_profile_fini(&back);
 }
 
 static void put(const char *text, size_t n)
@@ -104,14 +104,14 @@ static void put(const char *text, size_t n)
 /* Refused as damaged, naming file and line. */
 static void refused(const char *text, int64_t line)
 {
-  weir_times t = {.n = 0};
+  weir_profile t = {.n = 0};
   char where[96];
 
   put(text, strlen(text));
-  assert_int_equal(weir_times_read(&t, path), WEIR_ERR_DATA);
+  assert_int_equal(weir_profile_read(&t, path), WEIR_ERR_DATA);
   (void)snprintf(where, sizeof where, "%s:%lld: ", path, (long long)line);
   assert_non_null(strstr(weir_last_message(), where));
-  weir_times_fini(&t);
+  weir_profile_fini(&t);
 }
 
 static void damaged_files_are_refused_by_line(void **state)
@@ -136,21 +136,21 @@ static void damaged_files_are_refused_by_line(void **state)
 /* Cut anywhere: not one length of a file but the whole is a table. */
 static void no_part_of_a_file_is_one(void **state)
 {
-  weir_times t = filled(5);
+  weir_profile t = filled(5);
   char *text = NULL;
   int64_t size = 0;
 
-  assert_ok(weir_times_write(&t, path));
+  assert_ok(weir_profile_write(&t, path));
   assert_ok(weir_file_read(path, 10000, &text, &size));
   for (int64_t n = 0; n < size; n++) {
-    weir_times part = {.n = 0};
+    weir_profile part = {.n = 0};
 
     put(text, (size_t)n);
-    assert_int_equal(weir_times_read(&part, path), WEIR_ERR_DATA);
-    weir_times_fini(&part);
+    assert_int_equal(weir_profile_read(&part, path), WEIR_ERR_DATA);
+    weir_profile_fini(&part);
   }
   weir_free(&text);
-  weir_times_fini(&t);
+  weir_profile_fini(&t);
 }
 
 int main(void)

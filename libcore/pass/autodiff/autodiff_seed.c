@@ -1,7 +1,8 @@
-/* derive_seed.c - the rules of the monoids: from adjoints of outputs to those of the values merged.
+/* autodiff_seed.c - the rules of the monoids: from adjoints of outputs to those of the values
+ * merged.
  */
 #include "base/weir_alloc.h"
-#include "pass/derive/derive_priv.h"
+#include "pass/autodiff/autodiff_priv.h"
 
 /* The element of output `o`, out of `array`, as an expression; -1: no room. */
 static int32_t beside(derive_adjoint *d, const derive_beside_arrays *arrays, int o, int32_t array)

@@ -1,6 +1,6 @@
-/* times.c - see weir_times.h. The file: a line of title, lines "key seconds", and how many there
- * are, so that one that was cut short is known. */
-#include "pass/partition/weir_times.h"
+/* profile.c - see weir_profile.h. The file: a line of title, lines "key seconds", and how many
+ * there are, so that one that was cut short is known. */
+#include "pass/partition/weir_profile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static uint64_t first_bits(const char *hex)
   return strtoull(digits, NULL, 16);
 }
 
-uint64_t weir_times_key(const weir_times *t, const char digest[65])
+uint64_t weir_profile_key(const weir_profile *t, const char digest[65])
 {
   char text[64 + sizeof t->setting + 2], hex[65];
   const int n = snprintf(text, sizeof text, "%s %s", digest, t->setting);
@@ -33,7 +33,7 @@ uint64_t weir_times_key(const weir_times *t, const char digest[65])
 }
 
 /* Where the key is, or would stand. */
-static int64_t place_of(const weir_times *t, uint64_t key)
+static int64_t place_of(const weir_profile *t, uint64_t key)
 {
   int64_t lo = 0, hi = t->n;
 
@@ -49,14 +49,14 @@ static int64_t place_of(const weir_times *t, uint64_t key)
   return lo;
 }
 
-double weir_times_find(const weir_times *t, uint64_t key)
+double weir_profile_find(const weir_profile *t, uint64_t key)
 {
   const int64_t at = place_of(t, key);
 
   return at < t->n && t->row[at].key == key ? t->row[at].seconds : -1;
 }
 
-weir_status weir_times_add(weir_times *t, uint64_t key, double seconds)
+weir_status weir_profile_add(weir_profile *t, uint64_t key, double seconds)
 {
   const int64_t at = place_of(t, key);
 
@@ -85,7 +85,7 @@ static bool read_row(char *line, weir_group_time *row)
   return true;
 }
 
-static weir_status read_rows(weir_times *t, const char *path, char *text)
+static weir_status read_rows(weir_profile *t, const char *path, char *text)
 {
   char *line = text + strlen(TITLE) + 1, *end, last[32];
   int64_t rows = 0, number = 2;
@@ -108,7 +108,7 @@ static weir_status read_rows(weir_times *t, const char *path, char *text)
                        "seconds; remove the file: it is measured anew",
                        path, number, line);
     }
-    WEIR_TRY(weir_times_add(t, row.key, row.seconds));
+    WEIR_TRY(weir_profile_add(t, row.key, row.seconds));
     rows++;
   }
   return weir_fail(WEIR_ERR_DATA,
@@ -117,7 +117,7 @@ static weir_status read_rows(weir_times *t, const char *path, char *text)
                    path, number, rows);
 }
 
-weir_status weir_times_read(weir_times *t, const char *path)
+weir_status weir_profile_read(weir_profile *t, const char *path)
 {
   char *text = NULL;
   int64_t size = 0;
@@ -133,7 +133,7 @@ weir_status weir_times_read(weir_times *t, const char *path)
   return WEIR_OK;
 }
 
-weir_status weir_times_write(const weir_times *t, const char *path)
+weir_status weir_profile_write(const weir_profile *t, const char *path)
 {
   weir_writer *w = NULL;
   char seconds[32];
@@ -153,7 +153,7 @@ failed:
   return status;
 }
 
-void weir_times_fini(weir_times *t)
+void weir_profile_fini(weir_profile *t)
 {
   weir_free(&t->row);
   t->n = t->capacity = 0;

@@ -1,7 +1,7 @@
-/* derive_solve.c - an access solved for the iterations that read an element. */
+/* autodiff_solve.c - an access solved for the iterations that read an element. */
 #include <string.h>
 #include "graph/weir_body.h"
-#include "pass/derive/derive_priv.h"
+#include "pass/autodiff/autodiff_priv.h"
 
 static int add_dim(derive_adjoint *d, weir_dim_kind kind, int64_t lo, int64_t hi)
 {

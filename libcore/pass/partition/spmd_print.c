@@ -1,5 +1,5 @@
-/* localise_print.c - what moves, for people. */
-#include "pass/partition/localise_priv.h"
+/* spmd_print.c - what moves, for people. */
+#include "pass/partition/spmd_priv.h"
 
 static int64_t part_bytes(const weir_move *m, const weir_move_part *part)
 {
@@ -42,7 +42,7 @@ static void print_move(const weir_move *m, FILE *out)
   }
 }
 
-void weir_local_print(const weir_local *l, FILE *out)
+void weir_spmd_graph_print(const weir_spmd_graph *l, FILE *out)
 {
   const weir_partition *p = l->p;
 

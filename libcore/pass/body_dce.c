@@ -1,9 +1,9 @@
-/* sweep.c - expressions that nothing needs. */
-#include "pass/weir_sweep.h"
+/* body_dce.c - expressions that nothing needs. */
+#include "pass/weir_body_dce.h"
 
 #include "base/weir_alloc.h"
 
-weir_status weir_sweep(weir_access *a)
+weir_status weir_body_dce(weir_access *a)
 {
   weir_body *b = &a->body;
   void *memory = NULL;

@@ -1,5 +1,5 @@
-/* derive_walk.c - from the loss back to what it is derived by, node by node. */
-#include "pass/derive/weir_derive.h"
+/* autodiff_walk.c - from the loss back to what it is derived by, node by node. */
+#include "pass/autodiff/weir_gradients.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/weir_alloc.h"
 #include "ops/broadcast/weir_broadcast.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "pass/derive/derive_priv.h"
-#include "pass/weir_sweep.h"
+#include "pass/autodiff/autodiff_priv.h"
+#include "pass/weir_body_dce.h"
 
 static const weir_op_desc op_adjoint = {
     .name = "adjoint",
@@ -143,7 +143,7 @@ static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
   if (to->body.failed) {
     return weir_fail(WEIR_ERR_MEMORY, "no memory for the expressions of a derivative");
   }
-  WEIR_TRY(weir_sweep(to));
+  WEIR_TRY(weir_body_dce(to));
   prune(d, in);
   return WEIR_OK;
 }
@@ -466,8 +466,8 @@ static void mark_derived(weir_graph *g, int32_t first)
   }
 }
 
-weir_status weir_derive(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
-                        weir_value *grads)
+weir_status weir_gradients(weir_graph *g, weir_value loss, const weir_value *wrt, int n,
+                           weir_value *grads)
 {
   derive_walk w = {.g = g};
   int32_t nodes = 0;

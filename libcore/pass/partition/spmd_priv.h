@@ -1,8 +1,8 @@
-/* localise_priv.h - the moves of a graph, while its local part is built. */
-#ifndef LOCALISE_PRIV_H
-#define LOCALISE_PRIV_H
+/* spmd_priv.h - the moves of a graph, while its local part is built. */
+#ifndef SPMD_PRIV_H
+#define SPMD_PRIV_H
 #include "pass/partition/partition_priv.h"
-#include "pass/partition/weir_localise.h"
+#include "pass/partition/weir_spmd.h"
 
 /* One move as it is planned, the same on all ranks but for `move`. */
 typedef struct localise_move {
@@ -20,7 +20,7 @@ typedef struct localise_move {
 typedef struct localising {
   const weir_partition *p;
   int rank, ranks;
-  weir_local *out;
+  weir_spmd_graph *out;
   weir_graph *g; /* out->g */
   localise_move *moves;
   int32_t n_moves;
@@ -32,11 +32,11 @@ typedef struct localising {
   weir_value token;
 } localising;
 
-/* localise_moves.c: fills moves, choice, merge and updated, and makes room for now. */
+/* spmd_moves.c: fills moves, choice, merge and updated, and makes room for now. */
 weir_status localise_find_moves(localising *l) WEIR_CHECKED;
 /* Frees what is named for each rank; accepts NULL. */
 void localise_drop_named(weir_named **named, int ranks);
-/* localise.c: adds the call that starts or finishes a move, unless it is there. */
+/* spmd.c: adds the call that starts or finishes a move, unless it is there. */
 weir_status localise_start(localising *l, localise_move *x) WEIR_CHECKED;
 weir_status localise_finish(localising *l, localise_move *x) WEIR_CHECKED;
 #endif
