@@ -37,7 +37,7 @@ weir_status exec_layout_of(const native_form *f, exec_layout *l)
     while (l->lanes < f->lanes) {
       l->lanes *= 2;
     }
-    l->slabs = l->reduced > WEIR_SLAB ? (l->reduced - 1) / WEIR_SLAB + 1 : 1;
+    l->slabs = l->reduced > WEIR_REDUCE_BLOCK ? (l->reduced - 1) / WEIR_REDUCE_BLOCK + 1 : 1;
     l->outputs = l->slabs == 1              ? REDUCE_THREADS / l->lanes
                  : f->shape == NATIVE_STRIP ? STRIP_OUTPUTS
                                             : 1;
@@ -242,7 +242,7 @@ static void put_slab(const native_writer *w, const exec_layout *l)
              ") ? (slab + 1) * %d : INT64_C_(%" PRId64 ");\n"
              "    for (int64_t turn = live ? slab * %d + lane : last; turn < last; turn += %d) {\n"
              "    row.at = turn;\n",
-             l->slabs, WEIR_SLAB, l->reduced, WEIR_SLAB, WEIR_LANES);
+             l->slabs, WEIR_REDUCE_BLOCK, l->reduced, WEIR_REDUCE_BLOCK, WEIR_LANES);
   put_digits(w->form->access, WEIR_REDUCED, "turn", l->reduced, t);
   native_put_loads(w);
   native_put_body(w);

@@ -62,14 +62,14 @@ weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g)
 {
   weir_plan *p = plan;
 
-  exec_lap_end(p, pass->name);
+  exec_phase_end(p, pass->name);
   if (!p->terse) {
     WEIR_TRY(keep_dump(p, pass, g));
-    exec_lap_end(p, "dump");
+    exec_phase_end(p, "dump");
   }
   if (p->cfg.verify != 0) {
     WEIR_TRY(exec_verify(p, pass, g));
-    exec_lap_end(p, "verify");
+    exec_phase_end(p, "verify");
   }
   return WEIR_OK;
 }

@@ -140,7 +140,7 @@ static inline literal_partial literal_reduce(literal_run *r)
   for (int k = 0; k < a->n_dims; k++) {
     total *= a->dim[k].kind == WEIR_REDUCED ? a->dim[k].hi - a->dim[k].lo : 1;
   }
-  int64_t slabs = (total + WEIR_SLAB - 1) / WEIR_SLAB;
+  int64_t slabs = (total + WEIR_REDUCE_BLOCK - 1) / WEIR_REDUCE_BLOCK;
   if (slabs == 0) {
     return literal_neutral(m, t);
   }
@@ -150,7 +150,7 @@ static inline literal_partial literal_reduce(literal_run *r)
     for (int l = 0; l < WEIR_LANES; l++) {
       lane[l] = literal_neutral(m, t);
     }
-    for (int i = 0; i < WEIR_SLAB && at < total; i++, at++) {
+    for (int i = 0; i < WEIR_REDUCE_BLOCK && at < total; i++, at++) {
       const int here = literal_iteration(r);
       if (here && (a->n_values < 2 || r->v[a->value[1]].bool)) {
         const literal x = literal_cast(t, a->body.exprs[a->value[0]].dtype, r->v[a->value[0]]);

@@ -40,22 +40,23 @@ void exec_first(const weir_access *a, const weir_box *box, int64_t *iteration);
 /* Dimensions of a kind, or of both sequential kinds (WEIR_FORWARD). */
 uint32_t exec_mask(const weir_access *a, weir_dim_kind kind);
 
-/* held.c: the array dimension of `x` that is held over iterations of loop dimension `inner`, index
- * floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves in other ways too. */
-int exec_held_dim(const weir_operand *x, int inner);
+/* upsampled.c: the array dimension of `x` that is held over iterations of loop dimension `inner`,
+ * index floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves in other ways too.
+ */
+int exec_upsampled_dim(const weir_operand *x, int inner);
 /* Where a held operand stands: element `from`, `rest` of `div` into it. */
-typedef struct exec_held {
+typedef struct exec_upsampled {
   const char *from;
   int64_t stride; /* bytes */
   int64_t rest, coef, div;
-} exec_held;
+} exec_upsampled;
 /* At `iteration` of a loop of n_dims whose dimension `inner` holds it. */
-exec_held exec_held_at(const weir_operand *x, const weir_view *v, int inner,
-                       const int64_t *iteration, int n_dims);
+exec_upsampled exec_upsampled_at(const weir_operand *x, const weir_view *v, int inner,
+                                 const int64_t *iteration, int n_dims);
 /* Iterations from there on that read the same element. */
-int64_t exec_held_left(const exec_held *h);
+int64_t exec_upsampled_left(const exec_upsampled *h);
 /* The elements that n iterations from there on read, one after another; all lie in the array. */
-void exec_spread(void *dst, weir_dtype dtype, exec_held h, int64_t n);
+void exec_expand(void *dst, weir_dtype dtype, exec_upsampled h, int64_t n);
 
 /* Scratch blocks for runs that may be concurrent: made at prepare, taken and given back without
  * allocation. */

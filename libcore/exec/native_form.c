@@ -202,7 +202,7 @@ static void set_scratch(native_form *f)
   f->lanes = iterations < WEIR_LANES ? (int)iterations : WEIR_LANES;
   f->lanes = f->lanes < 1 ? 1 : f->lanes;
   f->levels = 1;
-  for (int64_t slabs = iterations / WEIR_SLAB; slabs > 0; slabs /= 2) {
+  for (int64_t slabs = iterations / WEIR_REDUCE_BLOCK; slabs > 0; slabs /= 2) {
     f->levels++;
   }
   for (int c = 0; c < f->components; c++) {
@@ -268,7 +268,7 @@ static void find_held(native_form *f)
 
   for (int i = 0; i < a->n_in && f->shape == NATIVE_MAP; i++) {
     f->held[i] = n < NATIVE_HELD && a->in[i].role == WEIR_ROLE_DATA &&
-                 exec_held_dim(&a->in[i], f->inner) >= 0;
+                 exec_upsampled_dim(&a->in[i], f->inner) >= 0;
     n += f->held[i];
   }
   f->holds = n > 0;

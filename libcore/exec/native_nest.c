@@ -25,7 +25,8 @@ static int64_t iterations_of(const weir_access *a)
     if (a->dim[k].kind == WEIR_REDUCED) {
       const bool known = a->dim[k].hi < WEIR_UNBOUNDED;
 
-      n = known && weir_mul_ok(n, a->dim[k].hi - a->dim[k].lo, &n) && n <= WEIR_SLAB ? n : 0;
+      n = known && weir_mul_ok(n, a->dim[k].hi - a->dim[k].lo, &n) && n <= WEIR_REDUCE_BLOCK ? n
+                                                                                             : 0;
     }
   }
   return n;

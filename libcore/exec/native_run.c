@@ -100,7 +100,7 @@ static void end_outputs(native_walk *w, partials *p, int64_t taken)
 
   if (one) {
     merge_lanes(w, p);
-  } else if (taken % WEIR_SLAB != 0) {
+  } else if (taken % WEIR_REDUCE_BLOCK != 0) {
     end_slab(w, p);
   }
   for (; p->depth > 1; p->depth--) {
@@ -135,7 +135,8 @@ static void run_lanes(native_walk *w, char *scratch)
     do {
       native_walk_place(w);
       for (int64_t left = nothing ? 0 : w->n; left > 0;) {
-        const int64_t room = WEIR_SLAB - at % WEIR_SLAB, n = left < room ? left : room;
+        const int64_t room = WEIR_REDUCE_BLOCK - at % WEIR_REDUCE_BLOCK,
+                      n = left < room ? left : room;
         memcpy(w->row.acc, p.lane, sizeof p.lane);
         w->row.at = at;
         native_walk_row(w, n);
@@ -145,7 +146,7 @@ static void run_lanes(native_walk *w, char *scratch)
           native_walk_place(w);
           native_walk_advance(w, w->n - left);
         }
-        if (at % WEIR_SLAB == 0) {
+        if (at % WEIR_REDUCE_BLOCK == 0) {
           end_slab(w, &p);
         }
       }
@@ -161,7 +162,7 @@ static void take_rows(native_walk *w, partials *p, int64_t from, int second, int
   const int64_t all = second >= 0 ? w->hi[second] - w->lo[second] : 1;
 
   for (int64_t done = 0; done < all; done += w->row.m) {
-    const int64_t room = WEIR_SLAB - *at % WEIR_SLAB;
+    const int64_t room = WEIR_REDUCE_BLOCK - *at % WEIR_REDUCE_BLOCK;
 
     if (second >= 0) {
       w->i[second] = w->lo[second] + done;
@@ -176,7 +177,7 @@ static void take_rows(native_walk *w, partials *p, int64_t from, int second, int
     w->row.m = all - done < room ? all - done : room;
     native_walk_row(w, p->n);
     *at += w->row.m;
-    if (*at % WEIR_SLAB == 0) {
+    if (*at % WEIR_REDUCE_BLOCK == 0) {
       end_slab(w, p);
     }
   }

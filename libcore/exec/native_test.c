@@ -94,9 +94,9 @@ static weir_moments_f32 moments_in_order(const float *x, int64_t step, int64_t n
   static weir_moments_f32 slabs[16];
   int64_t n_slabs = 0;
 
-  for (int64_t from = 0; from < n; from += WEIR_SLAB) {
+  for (int64_t from = 0; from < n; from += WEIR_REDUCE_BLOCK) {
     weir_moments_f32 lane[WEIR_LANES] = {{0, 0, 0}};
-    for (int64_t r = from; r < n && r < from + WEIR_SLAB; r++) {
+    for (int64_t r = from; r < n && r < from + WEIR_REDUCE_BLOCK; r++) {
       if (x[r * step] < 0.9F) {
         lane[r % WEIR_LANES] = weir_moments_step_f32(lane[r % WEIR_LANES], x[r * step]);
       }

@@ -397,15 +397,15 @@ static void call_border(native_walk *w, int64_t n)
 }
 
 /* How long every held input stays at the element at which it stands; at[]: where that is. */
-static int64_t find_held(const native_walk *w, exec_held *at)
+static int64_t find_held(const native_walk *w, exec_upsampled *at)
 {
   const weir_access *a = w->f->access;
   int64_t still = INT64_MAX;
 
   for (int k = 0; k < a->n_in; k++) {
     if (w->f->held[k]) {
-      at[k] = exec_held_at(&a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims);
-      const int64_t left = exec_held_left(&at[k]);
+      at[k] = exec_upsampled_at(&a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims);
+      const int64_t left = exec_upsampled_left(&at[k]);
 
       still = left < still ? left : still;
     }
@@ -419,7 +419,7 @@ static void call_holding(native_walk *w, int64_t n)
 {
   const weir_access *a = w->f->access;
   const native_row kept = w->row;
-  exec_held at[WEIR_MAX_OPERANDS];
+  exec_upsampled at[WEIR_MAX_OPERANDS];
 
   while (n > 0) {
     const int64_t still = find_held(w, at);
@@ -431,7 +431,7 @@ static void call_holding(native_walk *w, int64_t n)
       if (w->f->held[k]) {
         w->row.p[k] = even ? at[k].from : room;
         if (!even) {
-          exec_spread(room, a->in[k].dtype, at[k], m);
+          exec_expand(room, a->in[k].dtype, at[k], m);
         }
         room += NATIVE_HELD_ROW * 8;
       }

@@ -494,17 +494,17 @@ weir_status exec_plan_passes(weir_plan *p)
 {
   const weir_pass_opts opts = exec_pass_opts(p);
 
-  exec_lap_end(p, "copy");
+  exec_phase_end(p, "copy");
   WEIR_TRY(weir_passes_run(p->g, &opts, exec_watch, p));
   return WEIR_OK;
 }
 
 weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
 {
-  exec_lap_end(p, "budget");
+  exec_phase_end(p, "budget");
   WEIR_TRY(init_arrays(p));
   WEIR_TRY(make_groups(p));
-  exec_lap_end(p, "lower");
+  exec_phase_end(p, "lower");
   for (int i = 0; i < opts->n_bounds; i++) {
     for (int32_t a = 0; a < p->n_arrays; a++) {
       const weir_array *array = weir_graph_get_array(p->g, a);
@@ -516,18 +516,18 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   }
   WEIR_TRY(exec_backend_claim(p));
   WEIR_TRY(prepare_kernels(p));
-  exec_lap_end(p, "kernels");
+  exec_phase_end(p, "kernels");
   WEIR_TRY(exec_memory_make(p));
   WEIR_TRY(exec_budget_check(p));
   order_groups(p);
   WEIR_TRY(exec_backend_memory(p));
-  exec_lap_end(p, "schedule");
+  exec_phase_end(p, "schedule");
   WEIR_TRY(exec_backend_prepare(p));
   if (p->backend != NULL) {
     exec_backend_count(p);
   }
   WEIR_TRY(choose_engine(p));
-  exec_lap_end(p, "compile");
+  exec_phase_end(p, "compile");
   WEIR_TRY(place_kernels(p));
   return WEIR_OK;
 }
@@ -539,7 +539,7 @@ static weir_status spread_out(weir_plan *p, const weir_spread *spread)
 
   WEIR_TRY(exec_ranks_open(p->built, spread, &opts, &p->spread));
   p->built = p->spread->local.g;
-  exec_lap_end(p, "partition");
+  exec_phase_end(p, "partition");
   return WEIR_OK;
 }
 
@@ -548,7 +548,7 @@ static weir_status make(weir_plan *p, const weir_plan_opts *opts)
   WEIR_TRY(exec_budget_keep(p));
   WEIR_TRY(exec_plan_finish(p, opts));
   WEIR_TRY(exec_summarise(p));
-  exec_lap_end(p, "summary");
+  exec_phase_end(p, "summary");
   return WEIR_OK;
 }
 

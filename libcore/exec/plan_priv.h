@@ -175,10 +175,10 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
 /* Keeps what descriptions say of the graph, whose nodes are then let go. */
 weir_status exec_summarise(weir_plan *p);
-/* laps.c: what was done since the last lap took that long; begin: the first one. What is not named
- * within EXEC_MAX_LAPS is left out. */
+/* plan_timing.c: what was done since the last lap took that long; begin: the first one. What is not
+ * named within EXEC_MAX_LAPS is left out. */
 void exec_laps_begin(weir_plan *p);
-void exec_lap_end(weir_plan *p, const char *name);
+void exec_phase_end(weir_plan *p, const char *name);
 /* The event `plan_made`, and the table of weir_plan_print. */
 void exec_laps_tell(const weir_plan *p);
 void exec_laps_print(const weir_plan *p, FILE *out);

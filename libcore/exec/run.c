@@ -7,7 +7,7 @@
 
 /* Seconds of computing after which messages under way are looked after once more: long ones travel
  * in fragments that both ranks have to take from each other. */
-#define TEND_EVERY 100e-6
+#define POLL_INTERVAL_S 100e-6
 
 /* What the tiles of one group run share. */
 typedef struct tiling {
@@ -22,12 +22,12 @@ typedef struct tiling {
 } tiling;
 
 /* Moves messages on between the pieces of thread 0, the one that has started them. */
-static void tend(tiling *t, int thread)
+static void poll_messages(tiling *t, int thread)
 {
   if (thread == 0 && t->p->spread != NULL && t->status[0] == WEIR_OK) {
     const double now = weir_clock();
 
-    if (now - t->tended >= TEND_EVERY) {
+    if (now - t->tended >= POLL_INTERVAL_S) {
       t->status[0] = weir_requests_progress(t->p->spread->comm);
       t->tended = now;
     }
@@ -184,7 +184,7 @@ static void kernel_item(void *context, int64_t item, int thread)
   run.piece = item;
   run.scratch = s->scratch + thread * s->scratch_bytes;
   s->kernel->run(&run);
-  tend(s->tiling, thread);
+  poll_messages(s->tiling, thread);
 }
 
 /* Stage after stage, those that are run over boxes left out. */
@@ -288,7 +288,7 @@ static void tile_item(void *context, int64_t item, int thread)
   if (t->status[thread] == WEIR_OK) {
     tile_box(t, item, &tile);
     t->status[thread] = run_tile(t, &tile, t->p->scratch + thread * t->p->scratch_bytes);
-    tend(t, thread);
+    poll_messages(t, thread);
   }
 }
 

@@ -92,7 +92,7 @@ static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view 
 {
   int64_t iteration[WEIR_MAX_DIMS];
   const bool row = f->direction > 0 && f->vec < f->p->access.n_dims;
-  const int held = row ? exec_held_dim(x, f->vec) : -1;
+  const int held = row ? exec_upsampled_dim(x, f->vec) : -1;
 
   if (held < 0) {
     return false;
@@ -109,7 +109,7 @@ static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view 
       return false;
     }
   }
-  exec_spread(dst, x->dtype, exec_held_at(x, view, f->vec, iteration, f->p->access.n_dims), n);
+  exec_expand(dst, x->dtype, exec_upsampled_at(x, view, f->vec, iteration, f->p->access.n_dims), n);
   return true;
 }
 

@@ -89,7 +89,7 @@ static void finish_slab(reduction *r)
 
 static void finish(reduction *r)
 {
-  if (r->at % WEIR_SLAB != 0 || r->top == 0) {
+  if (r->at % WEIR_REDUCE_BLOCK != 0 || r->top == 0) {
     finish_slab(r);
   }
   while (r->top > 1) {
@@ -158,7 +158,7 @@ static void take_along(reduction *r, const char *x, const uint8_t *keep, int64_t
 
   while (n > 0) {
     const int lane = (int)(r->at % VM_LANES);
-    const int64_t left = WEIR_SLAB - r->at % WEIR_SLAB, here = n < left ? n : left;
+    const int64_t left = WEIR_REDUCE_BLOCK - r->at % WEIR_REDUCE_BLOCK, here = n < left ? n : left;
     const int64_t blocks = lane == 0 ? here / VM_LANES : 0;
     int64_t m = VM_LANES - lane < here ? VM_LANES - lane : here;
     void *acc[VM_FIELDS];
@@ -172,7 +172,7 @@ static void take_along(reduction *r, const char *x, const uint8_t *keep, int64_t
     keep = keep != NULL ? keep + taken : NULL;
     n -= taken;
     r->at += taken;
-    if (r->at % WEIR_SLAB == 0) {
+    if (r->at % WEIR_REDUCE_BLOCK == 0) {
       finish_slab(r);
     }
   }
@@ -222,7 +222,7 @@ static void reduce_across_strip(reduction *r, int64_t i, int64_t n)
       r->monoid.take(acc, &t);
     }
     r->at += !f->nothing;
-    if (!f->nothing && r->at % WEIR_SLAB == 0) {
+    if (!f->nothing && r->at % WEIR_REDUCE_BLOCK == 0) {
       finish_slab(r);
     }
   } while (!f->nothing && exec_next(a, box, exec_mask(a, WEIR_REDUCED), f->iteration));

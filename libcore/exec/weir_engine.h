@@ -2,7 +2,7 @@
  *
  * All engines give the same bits. The order of a reduction is part of the definition: the reduced
  * iterations of an output, in row-major order r = 0, 1, ... over the reduced dimensions' whole
- * extents, form slabs of WEIR_SLAB; in a slab, lane r % WEIR_LANES takes its iterations in
+ * extents, form slabs of WEIR_REDUCE_BLOCK; in a slab, lane r % WEIR_LANES takes its iterations in
  * ascending order, starting from the neutral element; lanes merge as (l, l + 8), (l, l + 4), (l, l
  * + 2), (l, l + 1), the lower one on the left; slabs merge as a balanced tree over slab numbers
  * (adjacent pairs, level by level; a last odd one moves up unchanged). Dropped iterations
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define WEIR_SLAB 4096
+#define WEIR_REDUCE_BLOCK 4096
 #define WEIR_LANES 16
 
 /* State scalars of a scan between boxes: cell c of a point is cells[c * points + p], p the

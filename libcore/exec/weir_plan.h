@@ -135,16 +135,16 @@ typedef struct weir_plan_need {
 weir_plan_need weir_plan_follow(const weir_plan *p, const weir_plan_end *from, int n,
                                 weir_plan_end *to, int n_to);
 /* What a result is where some inputs are absent. */
-typedef enum weir_idle {
+typedef enum weir_absence {
   WEIR_IDLE_NOT,   /* not known                                                              */
   WEIR_IDLE_FIXED, /* the same number in all slots, such as NaN; or without time: what it was */
   WEIR_IDLE_ZERO,
-} weir_idle;
+} weir_absence;
 /* idle[i]: what result i is wherever the n inputs `absent` are, whatever the other inputs hold;
  * and, returned, whether every scan and call that keeps a state sees absent slots then. Holds
  * beyond the margin (weir_plan_need) from where they are not absent. */
-bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
-                    const char *const *results, int n_results, weir_idle *idle);
+bool weir_plan_absence(const weir_plan *p, const char *const *absent, int n,
+                       const char *const *results, int n_results, weir_absence *idle);
 /* Slots of the fastest input after which all streams that go with it stand to one another as
  * before: what every window divides; INT64_MAX: beyond 64 bits. */
 int64_t weir_plan_period(const weir_plan *p);

@@ -1,6 +1,6 @@
 /* gate.c - targeted processing (Jayarajan et al., ASPLOS 2021): where one side of a join is absent,
- * the other is not read. Which sources rule everything out follows from the plan (weir_plan_idle);
- * where they are absent, from what they know of their runs. */
+ * the other is not read. Which sources rule everything out follows from the plan
+ * (weir_plan_absence); where they are absent, from what they know of their runs. */
 #include "stream_priv.h"
 
 #define NS 1000000000
@@ -11,7 +11,7 @@ static bool rules_out(const weir_stream *s, const stream_input *in)
   const char *absent[STREAM_MAX_CROSSING] = {in->source.value, in->source.present};
   weir_plan_end to[STREAM_MAX_RESULTS];
   const char *results[STREAM_MAX_RESULTS];
-  weir_idle idle[STREAM_MAX_RESULTS];
+  weir_absence idle[STREAM_MAX_RESULTS];
   int n_absent = 2, sink[STREAM_MAX_RESULTS];
   bool all = true;
 
@@ -21,7 +21,7 @@ static bool rules_out(const weir_stream *s, const stream_input *in)
     for (int k = 0; k < n; k++) {
       results[k] = to[k].name;
     }
-    all = weir_plan_idle(s->plan[stage], absent, n_absent, results, n, idle) && all;
+    all = weir_plan_absence(s->plan[stage], absent, n_absent, results, n, idle) && all;
     n_absent = 0;
     for (int k = 0; k < n; k++) {
       if (sink[k] < 0 && idle[k] == WEIR_IDLE_ZERO) {

@@ -1,4 +1,4 @@
-/* held_test.c - elements held over short and long stretches, on every engine. */
+/* upsampled_test.c - elements held over short and long stretches, on every engine. */
 #include <math.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -95,8 +95,8 @@ static void a_place_tells_how_long_it_stays(void **state)
   const weir_view v = {.data = x, .dtype = WEIR_F32, .rank = 1, .origin = {-1}, .stride = {1}};
 
   for (int64_t i = 0; i < 2000; i += 1 + i % 13) {
-    const exec_held h = exec_held_at(&o, &v, 0, &i, 1);
-    const int64_t left = exec_held_left(&h), at = weir_floor_div(3 * i - 7, 700);
+    const exec_upsampled h = exec_upsampled_at(&o, &v, 0, &i, 1);
+    const int64_t left = exec_upsampled_left(&h), at = weir_floor_div(3 * i - 7, 700);
 
     assert_ptr_equal(h.from, &x[at + 1]);
     assert_true(left > 0 && weir_floor_div(3 * (i + left - 1) - 7, 700) == at);

@@ -1,5 +1,5 @@
-/* idle.c - what has nothing to say while some streams are absent: zeros carried from the inputs to
- * the results through every body. A result may also be another number, NaN as a rule. */
+/* absence.c - what has nothing to say while some streams are absent: zeros carried from the inputs
+ * to the results through every body. A result may also be another number, NaN as a rule. */
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_alloc.h"
@@ -69,7 +69,7 @@ static bool reads_zero(const weir_operand *o, bool zero)
   return zero;
 }
 
-static weir_idle makes(const weir_loop *loop, const weir_idle *idle, int value)
+static weir_absence makes(const weir_loop *loop, const weir_absence *idle, int value)
 {
   const weir_access *a = &loop->access;
   bool zero_input[WEIR_MAX_OPERANDS];
@@ -115,7 +115,7 @@ static bool has_state(const weir_plan *p, const weir_loop *loop)
 }
 
 /* What the loop makes of zeros; false: it would remember what the others do meanwhile. */
-static bool through_loop(const weir_plan *p, const weir_loop *loop, weir_idle *idle)
+static bool through_loop(const weir_plan *p, const weir_loop *loop, weir_absence *idle)
 {
   const weir_access *a = &loop->access;
   const bool asks = a->n_states > 0 || a->maker != WEIR_MADE_BY_BODY;
@@ -123,7 +123,7 @@ static bool through_loop(const weir_plan *p, const weir_loop *loop, weir_idle *i
 
   for (int o = 0, value = 0; o < a->n_out; o++) {
     const bool data = a->out[o].role == WEIR_ROLE_DATA;
-    const weir_idle asked = absent ? WEIR_IDLE_ZERO : WEIR_IDLE_NOT;
+    const weir_absence asked = absent ? WEIR_IDLE_ZERO : WEIR_IDLE_NOT;
 
     idle[loop->out[o]] = !data ? WEIR_IDLE_NOT : asks ? asked : makes(loop, idle, value);
     value += data;
@@ -131,7 +131,7 @@ static bool through_loop(const weir_plan *p, const weir_loop *loop, weir_idle *i
   return absent || !has_state(p, loop);
 }
 
-static void mark_inputs(const weir_plan *p, const char *const *absent, int n, weir_idle *idle)
+static void mark_inputs(const weir_plan *p, const char *const *absent, int n, weir_absence *idle)
 {
   for (int i = 0; i < n; i++) {
     const int32_t a = exec_find_input(p, absent[i]);
@@ -142,10 +142,10 @@ static void mark_inputs(const weir_plan *p, const char *const *absent, int n, we
   }
 }
 
-bool weir_plan_idle(const weir_plan *p, const char *const *absent, int n,
-                    const char *const *results, int n_results, weir_idle *idle)
+bool weir_plan_absence(const weir_plan *p, const char *const *absent, int n,
+                       const char *const *results, int n_results, weir_absence *idle)
 {
-  weir_idle of[EXEC_MAX_ARRAYS] = {WEIR_IDLE_NOT};
+  weir_absence of[EXEC_MAX_ARRAYS] = {WEIR_IDLE_NOT};
   bool rests = p->n_arrays <= EXEC_MAX_ARRAYS;
 
   memset(idle, 0, (size_t)n_results * sizeof *idle);

@@ -1,4 +1,4 @@
-/* laps.c - where the time goes that making a plan takes. */
+/* plan_timing.c - where the time goes that making a plan takes. */
 #include <string.h>
 #include "plan_priv.h"
 #include "base/weir_clock.h"
@@ -9,7 +9,7 @@ void exec_laps_begin(weir_plan *p)
   p->began = p->lap = weir_clock();
 }
 
-void exec_lap_end(weir_plan *p, const char *name)
+void exec_phase_end(weir_plan *p, const char *name)
 {
   const double now = weir_clock(), seconds = now - p->lap;
   int k = 0;

@@ -1,11 +1,11 @@
-/* held.c - operands that are held over several iterations, as a slower stream is on a faster clock:
- * index floor((c i + ..) / div). They are spread out over the elements of a row before its kernel
- * runs, which then reads them like any other. */
+/* upsampled.c - operands that are held over several iterations, as a slower stream is on a faster
+ * clock: index floor((c i + ..) / div). They are spread out over the elements of a row before its
+ * kernel runs, which then reads them like any other. */
 #include "exec/exec_priv.h"
 
 #include <string.h>
 
-int exec_held_dim(const weir_operand *x, int inner)
+int exec_upsampled_dim(const weir_operand *x, int inner)
 {
   const int held = inner >= 0 ? weir_operand_moves(x, inner) : -1;
   bool yes = held >= 0 && x->index[held].coef[inner] > 0 && x->index[held].div > 1;
@@ -16,7 +16,7 @@ int exec_held_dim(const weir_operand *x, int inner)
   return yes ? held : -1;
 }
 
-int64_t exec_held_left(const exec_held *h)
+int64_t exec_upsampled_left(const exec_upsampled *h)
 {
   return (h->div - h->rest + h->coef - 1) / h->coef;
 }
@@ -44,7 +44,7 @@ int64_t exec_held_left(const exec_held *h)
     }                                                                                       \
     return n * div;                                                                         \
   }                                                                                         \
-  static void spread_##T(void *to, exec_held p, int64_t n)                                  \
+  static void spread_##T(void *to, exec_upsampled p, int64_t n)                             \
   {                                                                                         \
     T *dst = to;                                                                            \
     int64_t i = 0;                                                                          \
@@ -57,7 +57,7 @@ int64_t exec_held_left(const exec_held *h)
       }                                                                                     \
       T value;                                                                              \
       memcpy(&value, p.from, sizeof value);                                                 \
-      const int64_t left = exec_held_left(&p);                                              \
+      const int64_t left = exec_upsampled_left(&p);                                         \
       const int64_t to_end = n - i, m = left < to_end ? left : to_end;                      \
       for (int64_t j = 0; j < m; j++) {                                                     \
         dst[i + j] = value;                                                                 \
@@ -74,12 +74,12 @@ REPEAT(uint16_t)
 REPEAT(uint32_t)
 REPEAT(uint64_t)
 
-exec_held exec_held_at(const weir_operand *x, const weir_view *v, int inner,
-                       const int64_t *iteration, int n_dims)
+exec_upsampled exec_upsampled_at(const weir_operand *x, const weir_view *v, int inner,
+                                 const int64_t *iteration, int n_dims)
 {
-  const int held = exec_held_dim(x, inner);
+  const int held = exec_upsampled_dim(x, inner);
   const int64_t size = (int64_t)weir_dtype_size(x->dtype);
-  exec_held h = {.from = v->data};
+  exec_upsampled h = {.from = v->data};
 
   for (int d = 0; d < x->rank; d++) {
     const weir_index *map = &x->index[d];
@@ -102,7 +102,7 @@ exec_held exec_held_at(const weir_operand *x, const weir_view *v, int inner,
   return h;
 }
 
-void exec_spread(void *dst, weir_dtype dtype, exec_held h, int64_t n)
+void exec_expand(void *dst, weir_dtype dtype, exec_upsampled h, int64_t n)
 {
   switch (weir_dtype_size(dtype)) {
   case 1:
