@@ -81,7 +81,7 @@ static inline double *check_param(const check_net *c, const char *name)
   const int64_t i = weir_params_find(c->params, name);
 
   assert_true(i >= 0);
-  return check_data(weir_store_get(c->store, WEIR_PARAMS_BANK)) +
+  return check_data(weir_store_get(c->store, WEIR_PARAMS_FLAT)) +
          weir_params_get(c->params, i)->first;
 }
 
@@ -169,7 +169,7 @@ static inline void check_open(check_net *c)
   }
   check_fill(&c->x, c->seed, 1, -2, 2);
   check_fill(&c->w, c->seed, 2, -1, 1);
-  check_fill(weir_store_get(c->store, WEIR_PARAMS_BANK), c->seed, 3, -1, 1);
+  check_fill(weir_store_get(c->store, WEIR_PARAMS_FLAT), c->seed, 3, -1, 1);
 }
 
 static inline void check_run(check_net *c)

@@ -14,10 +14,10 @@
 /* Above the least normal number of f32, so that the quotient of two such is finite. */
 #define TINY 1e-30
 
-const weir_opt weir_spread_opts[] = {
-    WEIR_OPT_ENUM(weir_spread_spec, form, WEIR_SPREAD_SOFTPLUS, "softplus|exp|given",
+const weir_opt weir_sigma_opts[] = {
+    WEIR_OPT_ENUM(weir_sigma_spec, form, WEIR_SPREAD_SOFTPLUS, "softplus|exp|given",
                   "how an output of the network becomes a standard deviation"),
-    WEIR_OPT_REAL(weir_spread_spec, floor, 1e-3, 0, 1e6, "1",
+    WEIR_OPT_REAL(weir_sigma_spec, floor, 1e-3, 0, 1e6, "1",
                   "least standard deviation, in units of the truth; 0: 1e-3"),
     WEIR_OPT_END,
 };
@@ -207,8 +207,8 @@ static weir_value softplus(maker m, weir_value x)
   return weir_activation_at(m.g, &(weir_activation){.kind = WEIR_ACTIVATION_SOFTPLUS}, x, m.where);
 }
 
-weir_value weir_spread_at(weir_graph *g, const weir_spread_spec *spec, weir_value raw,
-                          const char *where)
+weir_value weir_sigma_at(weir_graph *g, const weir_sigma_spec *spec, weir_value raw,
+                         const char *where)
 {
   const maker m = {g, where};
   const double least = spec->floor > 0 ? spec->floor : 1e-3;
@@ -250,19 +250,19 @@ weir_value weir_crps_at(weir_graph *g, weir_value mean, weir_value sigma, weir_v
                 binary(m, WEIR_CODE_MUL, sigma, rest));
 }
 
-weir_value weir_loss_crps_at(weir_graph *g, const weir_spread_spec *spec, weir_value mean,
+weir_value weir_loss_crps_at(weir_graph *g, const weir_sigma_spec *spec, weir_value mean,
                              weir_value raw, weir_value truth, weir_value weights,
                              const char *where)
 {
-  const weir_value sigma = weir_spread_at(g, spec, raw, where);
+  const weir_value sigma = weir_sigma_at(g, spec, raw, where);
   const weir_value there = weir_loss_present_at(g, truth, weights, where);
 
   return weir_loss_mean_at(g, weir_crps_at(g, mean, sigma, there, where), weights, where);
 }
 
 /* softplus(x) - x t. */
-weir_value weir_loss_binary_at(weir_graph *g, weir_value logits, weir_value truth,
-                               weir_value weights, const char *where)
+weir_value weir_loss_bce_logits_at(weir_graph *g, weir_value logits, weir_value truth,
+                                   weir_value weights, const char *where)
 {
   const maker m = {g, where};
 

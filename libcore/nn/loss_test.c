@@ -165,7 +165,7 @@ static void crps_of_a_gaussian(void **state)
       add(&t, WEIR_F64, 1, &mean);
       add(&t, WEIR_F64, 1, &sigma);
       add(&t, WEIR_F64, 1, (double[]){mean + sigma * z});
-      t.loss = weir_loss_crps(t.g, &(weir_spread_spec){.form = WEIR_SPREAD_GIVEN}, t.in[0], t.in[1],
+      t.loss = weir_loss_crps(t.g, &(weir_sigma_spec){.form = WEIR_SPREAD_GIVEN}, t.in[0], t.in[1],
                               t.in[2], WEIR_NO_VALUE);
       assert_near(run(&t), sigma * value[i], 1e-11);
       assert_near(grad(&t, 0, 0), -erf(z / sqrt(2)), 1e-14);
@@ -220,7 +220,7 @@ static void nothing_is_no_number(void **state)
       add(&t, (weir_dtype)dtype, 2 * N * N, zero);
       const weir_value r = form == -2 ? weir_neg(t.g, t.in[1]) : t.in[1];
       const weir_value s =
-          form == -1 ? r : weir_spread(t.g, &(weir_spread_spec){.form = form < 0 ? 0 : form}, r);
+          form == -1 ? r : weir_spread(t.g, &(weir_sigma_spec){.form = form < 0 ? 0 : form}, r);
 
       t.loss = weir_loss_mean(t.g, weir_crps(t.g, t.in[0], s, t.in[2]), WEIR_NO_VALUE);
       const double loss = run(&t);
@@ -250,7 +250,7 @@ static void binary_cross_entropy(void **state)
     start(&t);
     add(&t, (weir_dtype)dtype, 6, x);
     add(&t, (weir_dtype)dtype, 6, y);
-    t.loss = weir_loss_binary(t.g, t.in[0], t.in[1], WEIR_NO_VALUE);
+    t.loss = weir_loss_bce_logits(t.g, t.in[0], t.in[1], WEIR_NO_VALUE);
     const double got = run(&t);
 
     wanted = 0;
@@ -370,12 +370,12 @@ static void what_does_not_fit_is_refused(void **state)
   }
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 4);
-  assert_refused(g, weir_spread(g, &(weir_spread_spec){.form = 9}, x), "softplus, exp, given");
+  assert_refused(g, weir_spread(g, &(weir_sigma_spec){.form = 9}, x), "softplus, exp, given");
 }
 
 static void options_are_complete(void **state)
 {
-  assert_int_equal(weir_opts_incomplete(weir_spread_opts), 0);
+  assert_int_equal(weir_opts_incomplete(weir_sigma_opts), 0);
   assert_int_equal(weir_opts_incomplete(weir_categorical_opts), 0);
 }
 

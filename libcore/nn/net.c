@@ -175,7 +175,7 @@ static weir_value bank_of(weir_net *net, const weir_param_row *row, int64_t *fir
     k++;
   }
   *first = k < net->n_parts ? net->part[k].first : 0;
-  (void)snprintf(name, sizeof name, "%s%s", WEIR_PARAMS_BANK,
+  (void)snprintf(name, sizeof name, "%s%s", WEIR_PARAMS_FLAT,
                  k < net->n_parts ? net->part[k].name : "");
   return weir_stored(net->graph, store_of(net), name);
 }
@@ -272,8 +272,8 @@ static weir_status take_statistic(weir_net *net, const char *name, const nn_stat
   return WEIR_OK;
 }
 
-weir_value weir_statistic_at(weir_net *net, const char *name, int rank, const int64_t *shape,
-                             double initial, const char *where)
+weir_value weir_buffer_at(weir_net *net, const char *name, int rank, const int64_t *shape,
+                          double initial, const char *where)
 {
   nn_statistic wanted = {.rank = rank, .initial = initial};
   char full[WEIR_NET_NAME];

@@ -50,7 +50,7 @@ static void declare_all(weir_net *net)
 {
   weir_net_push(net, "a");
   (void)weir_param(net, "weight", &matrix);
-  (void)weir_statistic(net, "mean", 1, vector.shape, 0.5);
+  (void)weir_buffer(net, "mean", 1, vector.shape, 0.5);
   weir_net_push(net, "b");
   (void)weir_param(net, "weight", &matrix);
   weir_net_pop(net);
@@ -88,7 +88,7 @@ static void rows_lie_side_by_side(void **state)
   assert_false(weir_params_get(p, 2)->decay);
   assert_int_equal(weir_params_find(p, "bias"), 2);
   assert_int_equal(weir_params_find(p, "a/mean"), -1);
-  assert_int_equal(weir_tensor_numel(weir_store_get(store, WEIR_PARAMS_BANK)), 34);
+  assert_int_equal(weir_tensor_numel(weir_store_get(store, WEIR_PARAMS_FLAT)), 34);
   assert_int_equal(weir_tensor_numel(weir_store_get(store, "a/mean")), 4);
   assert_int_equal(weir_params_seal(p, store), WEIR_ERR_CONFIG);
   weir_params_destroy(&p);
@@ -105,7 +105,7 @@ static void applied_values_are_parts_of_the_bank(void **state)
   site s;
 
   make(&p, &store);
-  float *bank = weir_store_get(store, WEIR_PARAMS_BANK)->data;
+  float *bank = weir_store_get(store, WEIR_PARAMS_FLAT)->data;
 
   for (int i = 0; i < 34; i++) {
     bank[i] = (float)i;
@@ -150,10 +150,10 @@ static void wrong_use_is_refused_by_name(void **state)
   (void)weir_param(&open_site(&s, p)->net, "bias", &vector);
   assert_error(&s, weir_param(&s.net, "bias", &vector), WEIR_ERR_CONFIG, "'bias' is used twice");
   weir_net_push(&open_site(&s, p)->net, "a");
-  assert_error(&s, weir_statistic(&s.net, "var", 1, vector.shape, 0), WEIR_ERR_CONFIG,
+  assert_error(&s, weir_buffer(&s.net, "var", 1, vector.shape, 0), WEIR_ERR_CONFIG,
                "'a/var' was not declared");
   weir_net_push(&open_site(&s, p)->net, "a");
-  assert_error(&s, weir_statistic(&s.net, "mean", 2, matrix.shape, 0), WEIR_ERR_SHAPE,
+  assert_error(&s, weir_buffer(&s.net, "mean", 2, matrix.shape, 0), WEIR_ERR_SHAPE,
                "'a/mean' is asked for as [3, 5], and was declared as [4]");
   weir_net_pop(&open_site(&s, p)->net);
   assert_error(&s, weir_param(&s.net, "bias", &vector), WEIR_ERR_CONFIG, "without weir_net_push");
@@ -177,7 +177,7 @@ static void wrong_declarations_are_refused(void **state)
   assert_ok(weir_params_create(WEIR_F64, &p));
   (void)weir_param(&open_site(&s, p)->net, "w", &matrix);
   assert_error(&s, weir_param(&s.net, "w", &matrix), WEIR_ERR_CONFIG, "'w' is declared twice");
-  assert_error(&s, weir_statistic(&open_site(&s, p)->net, "w", 1, vector.shape, 0), WEIR_ERR_CONFIG,
+  assert_error(&s, weir_buffer(&open_site(&s, p)->net, "w", 1, vector.shape, 0), WEIR_ERR_CONFIG,
                "'w' is declared twice");
   assert_error(&s, weir_param(&open_site(&s, p)->net, "params", &matrix), WEIR_ERR_CONFIG,
                "name of the bank");
@@ -302,8 +302,8 @@ static void order_of_declaration_does_not_matter(void **state)
   assert_ok(weir_params_seal(q, t));
   assert_ok(weir_params_init(p, s, 5));
   assert_ok(weir_params_init(q, t, 5));
-  const float *a = weir_store_get(s, WEIR_PARAMS_BANK)->data;
-  const float *b = weir_store_get(t, WEIR_PARAMS_BANK)->data;
+  const float *a = weir_store_get(s, WEIR_PARAMS_FLAT)->data;
+  const float *b = weir_store_get(t, WEIR_PARAMS_FLAT)->data;
 
   assert_memory_equal(a, b + 4 + 15, 15 * sizeof *a);
   assert_true(((const float *)weir_store_get(s, "a/mean")->data)[3] == 0.5f);

@@ -103,8 +103,8 @@ static weir_value batch(const site *s, weir_value x, const weir_array_desc *d)
 {
   const int64_t *channels = &d->shape[d->rank - 1];
   const moments kept = {
-      weir_statistic_at(s->net, "mean", 1, channels, 0, s->where),
-      weir_statistic_at(s->net, "variance", 1, channels, 1, s->where),
+      weir_buffer_at(s->net, "mean", 1, channels, 0, s->where),
+      weir_buffer_at(s->net, "variance", 1, channels, 1, s->where),
   };
   weir_reduce_spec over = {.combine = WEIR_COMBINE_MOMENTS, .n_dims = d->rank - 1};
   weir_value sum;

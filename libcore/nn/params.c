@@ -111,7 +111,7 @@ static weir_status check_new(const weir_params *p, const char *name, int rank, c
                      "it is shared",
                      name);
   }
-  if (strcmp(name, WEIR_PARAMS_BANK) == 0) {
+  if (strcmp(name, WEIR_PARAMS_FLAT) == 0) {
     return weir_fail(WEIR_ERR_CONFIG, "'%s' is the name of the bank", name);
   }
   if (rank < 0 || rank > WEIR_MAX_RANK) {
@@ -179,7 +179,7 @@ weir_status weir_params_seal(weir_params *p, weir_store *store)
   if (p->store != NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "the parameters are sealed already");
   }
-  WEIR_TRY(weir_store_add(store, WEIR_PARAMS_BANK, p->dtype, 1, &p->elements));
+  WEIR_TRY(weir_store_add(store, WEIR_PARAMS_FLAT, p->dtype, 1, &p->elements));
   for (int64_t i = 0; i < p->n_statistics; i++) {
     const nn_statistic *s = &p->statistic[i];
 
@@ -208,7 +208,7 @@ weir_status weir_params_init(const weir_params *p, weir_store *store, uint64_t s
 {
   weir_tensor *bank;
 
-  WEIR_TRY(find_array(store, WEIR_PARAMS_BANK, p->elements, &bank));
+  WEIR_TRY(find_array(store, WEIR_PARAMS_FLAT, p->elements, &bank));
   for (int64_t i = 0; i < p->n_rows; i++) {
     const weir_param_row *row = &p->row[i];
     char *at = (char *)bank->data + (size_t)row->first * weir_dtype_size(bank->dtype);

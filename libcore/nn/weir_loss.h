@@ -24,16 +24,16 @@ typedef enum weir_spread_form {
   WEIR_SPREAD_GIVEN,    /* sigma = max(floor, raw): no gradient below the floor */
 } weir_spread_form;
 
-/* How what a network puts out becomes a standard deviation. Rows: weir_spread_opts. */
-typedef struct weir_spread_spec {
+/* How what a network puts out becomes a standard deviation. Rows: weir_sigma_opts. */
+typedef struct weir_sigma_spec {
   int form;     /* weir_spread_form                             */
   double floor; /* least standard deviation, in units of truth; 0: 1e-3 */
-} weir_spread_spec;
-extern const weir_opt weir_spread_opts[];
+} weir_sigma_spec;
+extern const weir_opt weir_sigma_opts[];
 
 /* The standard deviation, above 0 (of its dtype's smallest normal number) whatever raw is. */
-weir_value weir_spread_at(weir_graph *g, const weir_spread_spec *spec, weir_value raw,
-                          const char *where);
+weir_value weir_sigma_at(weir_graph *g, const weir_sigma_spec *spec, weir_value raw,
+                         const char *where);
 /* CRPS of a Gaussian, element by element, in units of truth (Gneiting et al. 2005, eq. 5):
  *   sigma (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt(pi)),  z = (truth - mean) / sigma.
  * Value and derivatives are finite for every finite mean and truth and sigma >= 0, 0 included: it
@@ -41,13 +41,13 @@ weir_value weir_spread_at(weir_graph *g, const weir_spread_spec *spec, weir_valu
 weir_value weir_crps_at(weir_graph *g, weir_value mean, weir_value sigma, weir_value truth,
                         const char *where);
 /* Its mean, of a spread as the network puts it out. */
-weir_value weir_loss_crps_at(weir_graph *g, const weir_spread_spec *spec, weir_value mean,
+weir_value weir_loss_crps_at(weir_graph *g, const weir_sigma_spec *spec, weir_value mean,
                              weir_value raw, weir_value truth, weir_value weights,
                              const char *where);
 
 /* Cross entropy of truth, a probability in [0, 1], under sigmoid(logits). */
-weir_value weir_loss_binary_at(weir_graph *g, weir_value logits, weir_value truth,
-                               weir_value weights, const char *where);
+weir_value weir_loss_bce_logits_at(weir_graph *g, weir_value logits, weir_value truth,
+                                   weir_value weights, const char *where);
 
 /* Rows: weir_categorical_opts. */
 typedef struct weir_categorical_spec {
@@ -77,12 +77,12 @@ weir_value weir_loss_weight_at(weir_graph *g, weir_value loss, weir_value weight
   weir_loss_mse_at(g, prediction, truth, weights, WEIR_WHERE)
 #define weir_loss_mae(g, prediction, truth, weights) \
   weir_loss_mae_at(g, prediction, truth, weights, WEIR_WHERE)
-#define weir_spread(g, spec, raw) weir_spread_at(g, spec, raw, WEIR_WHERE)
+#define weir_spread(g, spec, raw) weir_sigma_at(g, spec, raw, WEIR_WHERE)
 #define weir_crps(g, mean, sigma, truth) weir_crps_at(g, mean, sigma, truth, WEIR_WHERE)
 #define weir_loss_crps(g, spec, mean, raw, truth, weights) \
   weir_loss_crps_at(g, spec, mean, raw, truth, weights, WEIR_WHERE)
-#define weir_loss_binary(g, logits, truth, weights) \
-  weir_loss_binary_at(g, logits, truth, weights, WEIR_WHERE)
+#define weir_loss_bce_logits(g, logits, truth, weights) \
+  weir_loss_bce_logits_at(g, logits, truth, weights, WEIR_WHERE)
 #define weir_loss_categorical(g, spec, logits, truth, weights) \
   weir_loss_categorical_at(g, spec, logits, truth, weights, WEIR_WHERE)
 #define weir_loss_mean(g, loss, weights) weir_loss_mean_at(g, loss, weights, WEIR_WHERE)

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* The stored array that holds every parameter, [elements]. */
-#define WEIR_PARAMS_BANK "params"
+#define WEIR_PARAMS_FLAT "params"
 #define WEIR_NET_NAME 200 /* bytes of a scoped name with its end */
 
 /* ---- What a network has ---- */
@@ -66,10 +66,10 @@ void weir_params_print(const weir_params *p, FILE *out);
 
 /* Rows that a graph reads from a stored array of their own, "params" with `name` behind it: these
  * elements of the bank. Where ranks have less than all of it (train/README.md). */
-typedef struct weir_bank_part {
+typedef struct weir_flat_slice {
   const char *name; /* ".2" */
   int64_t first, count;
-} weir_bank_part;
+} weir_flat_slice;
 
 typedef struct weir_net {
   weir_graph *graph;
@@ -84,7 +84,7 @@ typedef struct weir_net {
   /* Set by who builds, where it is not the sealed store and its one bank that the graph reads;
    * borrowed. part: [n_parts] whole rows each, all of the bank together, 0: it is one array. */
   const weir_store *store;
-  const weir_bank_part *part;
+  const weir_flat_slice *part;
   int64_t n_parts;
 } weir_net;
 
@@ -119,11 +119,11 @@ weir_value weir_param_at(weir_net *net, const char *name, const weir_param_spec 
                          const char *where);
 /* A statistic: a stored array of its own, `initial` everywhere, that no optimiser sees. A layer
  * changes it with weir_update on weir_stored's value. Fails as weir_param_at. */
-weir_value weir_statistic_at(weir_net *net, const char *name, int rank, const int64_t *shape,
-                             double initial, const char *where);
+weir_value weir_buffer_at(weir_net *net, const char *name, int rank, const int64_t *shape,
+                          double initial, const char *where);
 #define weir_param(net, name, spec) weir_param_at(net, name, spec, WEIR_WHERE)
-#define weir_statistic(net, name, rank, shape, initial) \
-  weir_statistic_at(net, name, rank, shape, initial, WEIR_WHERE)
+#define weir_buffer(net, name, rank, shape, initial) \
+  weir_buffer_at(net, name, rank, shape, initial, WEIR_WHERE)
 
 #ifdef __cplusplus
 }

@@ -5,10 +5,10 @@
 #include "ops/elementwise/weir_elementwise.h"
 
 /* x + weight_decay * decay * param, per element; x when weight_decay is 0. */
-weir_value weir_rule_pull(weir_graph *g, const weir_rule_args *a, weir_value x,
-                          double weight_decay);
+weir_value weir_rule_weight_decay(weir_graph *g, const weir_rule_args *a, weir_value x,
+                                  double weight_decay);
 /* Updates the parameters to param - rate * x; rate: rank 0 or [count]. */
-void weir_rule_move(weir_graph *g, const weir_rule_args *a, weir_value rate, weir_value x);
+void weir_rule_apply(weir_graph *g, const weir_rule_args *a, weir_value rate, weir_value x);
 
 /* ---- moments.c ---- */
 
@@ -23,7 +23,7 @@ weir_value weir_rule_moments(weir_graph *g, const weir_rule_args *a, weir_value 
 weir_value weir_rule_norms(weir_graph *g, const weir_rule_args *a, weir_value x);
 /* x, [n_segments], as a number for every parameter, that of its segment: [count], or [1] where one
  * segment is the whole bank. Parameters of no segment get 1. */
-weir_value weir_rule_spread(weir_graph *g, const weir_rule_args *a, weir_value x);
+weir_value weir_rule_expand(weir_graph *g, const weir_rule_args *a, weir_value x);
 /* Share of weight decay of each segment, that of its first parameter: [n_segments] or rank 0. */
 weir_value weir_rule_shares(weir_graph *g, const weir_rule_args *a);
 /* The ratio by which each segment's step is scaled: `ratio`, but 1 where the norm of the parameters

@@ -183,7 +183,8 @@ weir_status weir_rule_build(weir_graph *g, const weir_rule_desc *rule, const wei
 
 /* ---- What rules share ---- */
 
-weir_value weir_rule_pull(weir_graph *g, const weir_rule_args *a, weir_value x, double weight_decay)
+weir_value weir_rule_weight_decay(weir_graph *g, const weir_rule_args *a, weir_value x,
+                                  double weight_decay)
 {
   if (weight_decay == 0) {
     return x;
@@ -191,7 +192,7 @@ weir_value weir_rule_pull(weir_graph *g, const weir_rule_args *a, weir_value x, 
   return weir_add(g, x, weir_mul(g, weir_scale(g, a->decay, weight_decay), a->param));
 }
 
-void weir_rule_move(weir_graph *g, const weir_rule_args *a, weir_value rate, weir_value x)
+void weir_rule_apply(weir_graph *g, const weir_rule_args *a, weir_value rate, weir_value x)
 {
   weir_update(g, a->param, weir_sub(g, a->param, weir_mul(g, rate, x)));
 }

@@ -81,7 +81,7 @@ static weir_value one(weir_graph *g, weir_dtype dtype)
   return weir_scalar(g, dtype, 1);
 }
 
-weir_value weir_rule_spread(weir_graph *g, const weir_rule_args *a, weir_value x)
+weir_value weir_rule_expand(weir_graph *g, const weir_rule_args *a, weir_value x)
 {
   const weir_array_desc *d = weir_value_desc(g, a->param);
   int64_t end = 0;

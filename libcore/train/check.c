@@ -120,7 +120,7 @@ static weir_status open(checking *c, const weir_plan_opts *exec)
   double loss = 0;
   void *memory = NULL;
 
-  c->bank = weir_store_get(c->store, WEIR_PARAMS_BANK)->data;
+  c->bank = weir_store_get(c->store, WEIR_PARAMS_FLAT)->data;
   WEIR_TRY(fetch(c));
   WEIR_TRY(make_plan(c, TRAIN_LOOK, exec, &c->look));
   WEIR_TRY(make_plan(c, TRAIN_LOSS, exec, &c->loss));

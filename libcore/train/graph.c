@@ -23,10 +23,10 @@ static int parts_of(const train_graph *t)
 }
 
 /* Rows [*lo, *hi) of part k. */
-static weir_bank_part part_of(const train_graph *t, int k, int64_t *lo, int64_t *hi)
+static weir_flat_slice part_of(const train_graph *t, int k, int64_t *lo, int64_t *hi)
 {
-  const weir_bank_part whole = {"", 0, weir_params_elements(t->params)};
-  const weir_bank_part part = t->slabs != NULL ? t->slabs->part[k] : whole;
+  const weir_flat_slice whole = {"", 0, weir_params_elements(t->params)};
+  const weir_flat_slice part = t->slabs != NULL ? t->slabs->part[k] : whole;
   const int64_t n = weir_params_count(t->params);
 
   *lo = 0;
@@ -119,7 +119,7 @@ done:
 static weir_status decay_of(const train_graph *t, weir_graph *g, int k, weir_value *out)
 {
   int64_t lo, hi;
-  const weir_bank_part part = part_of(t, k, &lo, &hi);
+  const weir_flat_slice part = part_of(t, k, &lo, &hi);
   weir_tensor share;
   bool all = true;
 
@@ -146,7 +146,7 @@ static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_valu
                            const weir_rule_args *common, weir_segment *room, weir_rule_args *out)
 {
   int64_t lo, hi;
-  const weir_bank_part part = part_of(t, k, &lo, &hi);
+  const weir_flat_slice part = part_of(t, k, &lo, &hi);
 
   for (int64_t i = lo; i < hi; i++) {
     const weir_param_row *row = weir_params_get(t->params, i);
@@ -155,7 +155,7 @@ static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_valu
   }
   *out = *common;
   out->grad = grad;
-  out->param = stored(t, g, WEIR_PARAMS_BANK, part.name);
+  out->param = stored(t, g, WEIR_PARAMS_FLAT, part.name);
   out->segments = room;
   out->n_segments = hi - lo;
   out->part = part.name;

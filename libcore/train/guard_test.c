@@ -78,7 +78,7 @@ static void forge(session *s, const char *field, int64_t value)
   for (int64_t i = 0; i < c.n_parts; i++) {
     const weir_param_row *row = weir_params_get(s->params, i);
 
-    part[i] = (weir_part){WEIR_PARAMS_BANK, row->name, row->rank, {0}, row->first};
+    part[i] = (weir_part){WEIR_PARAMS_FLAT, row->name, row->rank, {0}, row->first};
     memcpy(part[i].shape, row->shape, sizeof part[i].shape);
   }
   assert_ok(weir_checkpoint_path(s->dir, s->result.step, WEIR_CHECKPOINT_RAW, path, sizeof path));
@@ -132,15 +132,15 @@ static void trains_as_a_fresh_one(const char *const *sets)
   assert_ok(weir_params_create(task.dtype, &fresh.params));
   assert_ok(weir_store_create(&fresh.store));
   assert_ok(weir_train_prepare(&task, 1, fresh.params, fresh.store));
-  memcpy(weir_store_get(fresh.store, WEIR_PARAMS_BANK)->data,
-         weir_store_get(used.store, WEIR_PARAMS_BANK)->data,
+  memcpy(weir_store_get(fresh.store, WEIR_PARAMS_FLAT)->data,
+         weir_store_get(used.store, WEIR_PARAMS_FLAT)->data,
          4 * (size_t)weir_params_elements(used.params));
   train_on(&used, NULL, &t, 20, 10, 1, sets);
   train_on(&fresh, NULL, &t, 20, 10, 1, sets);
   assert_ok(used.status);
   assert_ok(fresh.status);
-  assert_memory_equal(weir_store_get(fresh.store, WEIR_PARAMS_BANK)->data,
-                      weir_store_get(used.store, WEIR_PARAMS_BANK)->data,
+  assert_memory_equal(weir_store_get(fresh.store, WEIR_PARAMS_FLAT)->data,
+                      weir_store_get(used.store, WEIR_PARAMS_FLAT)->data,
                       4 * (size_t)weir_params_elements(used.params));
   close_session(&used);
   close_session(&fresh);

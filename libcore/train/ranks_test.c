@@ -298,8 +298,8 @@ static void arrays_of_others_are_not_cut(void **state)
   assert_ok(train_slabs_view(&c.ranks, c.store, c.params));
   assert_ok(weir_graph_create(&g));
   (void)weir_stored(g, c.ranks.slabs.whole, "other.1");
-  (void)weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_BANK ".0");
-  const weir_value slab = weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_BANK ".1");
+  (void)weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_FLAT ".0");
+  const weir_value slab = weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_FLAT ".1");
 
   assert_ok(weir_graph_status(g));
   assert_ok(train_cut_slabs(&c.ranks.slabs, g, &cuts));

@@ -287,7 +287,7 @@ weir_status weir_train_weights(const weir_params *params, weir_store *store, con
   weir_status status;
 
   memcpy(&r.params, &params, sizeof params); /* is only read */
-  WEIR_TRY_GOTO(train_add_parts(&r, WEIR_PARAMS_BANK, ""), done);
+  WEIR_TRY_GOTO(train_add_parts(&r, WEIR_PARAMS_FLAT, ""), done);
   WEIR_TRY_GOTO(begin(&r, true, &k), done);
   WEIR_TRY_GOTO(weir_checkpoint_load(&k.c, path, true), done);
 done:

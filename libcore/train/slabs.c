@@ -24,7 +24,7 @@ static void add_part(train_slabs *s, const weir_params *params, int64_t lo, int6
 
     (void)snprintf(s->name[s->n], sizeof s->name[s->n], ".%d", s->n);
     s->part[s->n] =
-        (weir_bank_part){s->name[s->n], first->first, last->first + last->count - first->first};
+        (weir_flat_slice){s->name[s->n], first->first, last->first + last->count - first->first};
     s->n++;
   }
 }
@@ -117,8 +117,8 @@ void train_slabs_close(train_slabs *s)
 /* Whether an array has an element for every parameter. */
 static bool is_bank(const char *name)
 {
-  return strcmp(name, WEIR_PARAMS_BANK) == 0 || strcmp(name, TRAIN_BANK) == 0 ||
-         strcmp(name, TRAIN_BEST WEIR_PARAMS_BANK) == 0 || strncmp(name, "optim.", 6) == 0;
+  return strcmp(name, WEIR_PARAMS_FLAT) == 0 || strcmp(name, TRAIN_BANK) == 0 ||
+         strcmp(name, TRAIN_BEST WEIR_PARAMS_FLAT) == 0 || strncmp(name, "optim.", 6) == 0;
 }
 
 void train_own_slab(const train_ranks *r, int k, int64_t *lo, int64_t *hi)
@@ -131,7 +131,7 @@ void train_own_slab(const train_ranks *r, int k, int64_t *lo, int64_t *hi)
 }
 
 /* Elements [lo, hi) of part k of a bank. */
-static weir_tensor window(const weir_tensor *bank, const weir_bank_part *part, int64_t lo,
+static weir_tensor window(const weir_tensor *bank, const weir_flat_slice *part, int64_t lo,
                           int64_t hi)
 {
   const int64_t count = hi - lo;

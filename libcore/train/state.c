@@ -215,10 +215,10 @@ static weir_status open_banks(train_run *r)
 {
   const int64_t count = weir_params_elements(r->params);
 
-  r->bank = weir_store_get(r->store, WEIR_PARAMS_BANK);
-  WEIR_TRY(train_add_parts(r, WEIR_PARAMS_BANK, ""));
+  r->bank = weir_store_get(r->store, WEIR_PARAMS_FLAT);
+  WEIR_TRY(train_add_parts(r, WEIR_PARAMS_FLAT, ""));
   if (r->n_arrays > 0 && r->array[0].best != NULL) { /* all have one, or none */
-    WEIR_TRY(train_add_parts(r, TRAIN_BEST WEIR_PARAMS_BANK, TRAIN_BEST));
+    WEIR_TRY(train_add_parts(r, TRAIN_BEST WEIR_PARAMS_FLAT, TRAIN_BEST));
   }
   WEIR_TRY(open_optim(r));
   if (r->cfg->accumulate > 1) {

@@ -47,7 +47,7 @@ static inline weir_value toy_noise(weir_net *net, weir_value x)
   weir_graph *g = net->graph;
   const weir_array_desc d = *weir_value_desc(g, x);
   weir_random_spec spec = {.kind = WEIR_RANDOM_UNIFORM, .dtype = d.dtype, .rank = 2};
-  const weir_value mean = weir_statistic(net, "mean", 0, (int64_t[]){1}, 0);
+  const weir_value mean = weir_buffer(net, "mean", 0, (int64_t[]){1}, 0);
 
   if (!net->train) {
     return x;

@@ -34,7 +34,7 @@ typedef struct train_slab_array {
 typedef struct train_slabs {
   int n;       /* parts, 0: the bank is one array            */
   int n_slabs; /* of them those that ranks have in slabs     */
-  weir_bank_part part[TRAIN_PARTS];
+  weir_flat_slice part[TRAIN_PARTS];
   int along[TRAIN_PARTS];   /* of the grid, 0: whole on every rank         */
   int64_t *at[TRAIN_PARTS]; /* elements of the part where slabs begin, and its end */
   char name[TRAIN_PARTS][8];

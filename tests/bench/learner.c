@@ -80,7 +80,7 @@ static weir_status build(const learner_job *job, weir_net *net, learner *t)
                         .lr = weir_scalar(g, WEIR_F32, job->rate),
                         .step = weir_scalar(g, WEIR_F64, 1), /* which this rule does not read */
                         .grad = gradient,
-                        .param = weir_stored(g, t->store, WEIR_PARAMS_BANK),
+                        .param = weir_stored(g, t->store, WEIR_PARAMS_FLAT),
                         .state = state,
                         .decay = WEIR_NO_VALUE}));
   weir_output(g, "loss", loss);
@@ -123,7 +123,7 @@ weir_status learner_open(const learner_job *job, learner *t)
   WEIR_TRY(make_input(&job->x, job->seed, 1, &t->x));
   WEIR_TRY(make_input(&job->y, job->seed, 2, &t->y));
   WEIR_TRY(weir_tensor_init(&t->loss, WEIR_F32, 0, NULL));
-  t->bank = *weir_store_get(t->store, WEIR_PARAMS_BANK);
+  t->bank = *weir_store_get(t->store, WEIR_PARAMS_FLAT);
   t->bank.owned = NULL;
   return WEIR_OK;
 }

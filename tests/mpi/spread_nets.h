@@ -75,7 +75,7 @@ static inline void spread_train(spread_case *c, weir_net *net, weir_value y, wei
   enum { MOST = 32 };
   const int n = (int)weir_params_count(net->params);
   const weir_value loss = weir_loss_mse(c->g, y, truth, WEIR_NO_VALUE);
-  const weir_value bank = weir_stored(c->g, c->store, WEIR_PARAMS_BANK);
+  const weir_value bank = weir_stored(c->g, c->store, WEIR_PARAMS_FLAT);
   weir_value wrt[MOST], grad[MOST];
 
   assert_true(n <= MOST);

@@ -400,7 +400,7 @@ static void an_infinite_voxel_is_told(void **state)
 /* One bit of the weights of the last rank turns over. */
 static weir_status damage(volume *v)
 {
-  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_BANK);
+  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_FLAT);
 
   if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
     ((uint8_t *)bank->data)[17] ^= 1;
@@ -433,7 +433,7 @@ static void other_weights_are_found(void **state)
  * layer's biases and the last layer. */
 static weir_status damage_slab(volume *v)
 {
-  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_BANK);
+  const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_FLAT);
   const int64_t behind = 6 + 6 * VOLUME_OUTPUTS + VOLUME_OUTPUTS;
 
   if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {

@@ -203,7 +203,7 @@ static void roughness_is_the_mean_step(void **state)
     (void)weir_param(&w.net, "w", &weight);
     (void)weir_param(&w.net, "b", &bias);
     use(&w);
-    float *p = weir_store_get(w.store, WEIR_PARAMS_BANK)->data;
+    float *p = weir_store_get(w.store, WEIR_PARAMS_FLAT)->data;
     double lat = 0, lon = 0;
 
     for (int i = 0; i < 36; i++) {

@@ -20,9 +20,9 @@ static const weir_opt options[] = {
 static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct adam_opts *o = a->opts;
-  const weir_value u = weir_rule_pull(g, a, a->grad, o->weight_decay);
+  const weir_value u = weir_rule_weight_decay(g, a, a->grad, o->weight_decay);
 
-  weir_rule_move(g, a, a->lr, weir_rule_moments(g, a, u, o->beta1, o->beta2, o->eps));
+  weir_rule_apply(g, a, a->lr, weir_rule_moments(g, a, u, o->beta1, o->beta2, o->eps));
   return weir_graph_status(g);
 }
 

@@ -21,7 +21,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
   const struct adamw_opts *o = a->opts;
   const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
 
-  weir_rule_move(g, a, a->lr, weir_rule_pull(g, a, d, o->weight_decay));
+  weir_rule_apply(g, a, a->lr, weir_rule_weight_decay(g, a, d, o->weight_decay));
   return weir_graph_status(g);
 }
 

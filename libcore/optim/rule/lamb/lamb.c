@@ -36,13 +36,13 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct lamb_opts *o = a->opts;
   const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
-  const weir_value u = weir_rule_pull(g, a, d, o->weight_decay);
+  const weir_value u = weir_rule_weight_decay(g, a, d, o->weight_decay);
   const weir_value weight = weir_rule_norms(g, a, a->param), step = weir_rule_norms(g, a, u);
   const weir_value ratio = weir_div(g, cut(g, weight, o->norm_least, o->norm_most), step);
   const weir_value shares = o->adapt == 0 ? weir_rule_shares(g, a) : WEIR_NO_VALUE;
   const weir_value trust = weir_rule_trust(g, a, weight, step, ratio, shares);
 
-  weir_rule_move(g, a, weir_mul(g, a->lr, weir_rule_spread(g, a, trust)), u);
+  weir_rule_apply(g, a, weir_mul(g, a->lr, weir_rule_expand(g, a, trust)), u);
   return weir_graph_status(g);
 }
 

@@ -29,8 +29,8 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
   const weir_value ratio = weir_div(g, weir_scale(g, weight, o->trust), length);
   const weir_value trust =
       weir_rule_trust(g, a, weight, slope, ratio, o->adapt == 0 ? shares : WEIR_NO_VALUE);
-  const weir_value rate = weir_mul(g, a->lr, weir_rule_spread(g, a, trust));
-  const weir_value u = weir_rule_pull(g, a, a->grad, o->weight_decay);
+  const weir_value rate = weir_mul(g, a->lr, weir_rule_expand(g, a, trust));
+  const weir_value u = weir_rule_weight_decay(g, a, a->grad, o->weight_decay);
   const weir_value m = weir_add(g, weir_scale(g, a->state[0], o->mu), weir_mul(g, rate, u));
 
   weir_update(g, a->state[0], m);

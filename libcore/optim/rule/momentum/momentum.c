@@ -23,7 +23,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct momentum_opts *o = a->opts;
   const bool steps = o->keeps == MOMENTUM_STEPS;
-  const weir_value pull = weir_rule_pull(g, a, a->grad, o->weight_decay);
+  const weir_value pull = weir_rule_weight_decay(g, a, a->grad, o->weight_decay);
   const weir_value u = steps ? weir_mul(g, a->lr, pull) : pull;
   const weir_value m = weir_add(g, weir_scale(g, a->state[0], o->mu), u);
   const weir_value way = o->nesterov ? weir_add(g, u, weir_scale(g, m, o->mu)) : m;
@@ -32,7 +32,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
   if (steps) {
     weir_update(g, a->param, weir_sub(g, a->param, way));
   } else {
-    weir_rule_move(g, a, a->lr, way);
+    weir_rule_apply(g, a, a->lr, way);
   }
   return weir_graph_status(g);
 }

@@ -12,7 +12,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct sgd_opts *o = a->opts;
 
-  weir_rule_move(g, a, a->lr, weir_rule_pull(g, a, a->grad, o->weight_decay));
+  weir_rule_apply(g, a, a->lr, weir_rule_weight_decay(g, a, a->grad, o->weight_decay));
   return weir_graph_status(g);
 }
 
