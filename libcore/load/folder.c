@@ -69,7 +69,7 @@ static int64_t sample_of(const load_folder *f, const char *path, const char *res
              : -1;
 }
 
-void load_folder_look(const load_folder *f, const load_plan *p, weir_load_place class, bool *found)
+void load_folder_look(const load_folder *f, const load_plan *p, weir_load_tier class, bool *found)
 {
   char folder[LOAD_PATH], path[LOAD_PATH];
   const char *const name = strrchr(f->prefix, '/') + 1;

@@ -262,7 +262,7 @@ static void end_epoch(weir_load *l, int64_t visit)
   l->epoch_began = now;
 }
 
-static void count_visit(weir_load_count *c, weir_load_place from, double waited)
+static void count_visit(weir_load_count *c, weir_load_tier from, double waited)
 {
   c->visits++;
   c->from[from]++;
@@ -312,7 +312,7 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
     return weir_fail(s->status, "%s", s->message);
   }
   const bool comes = s->from == WEIR_LOAD_REMOTE;
-  weir_load_place from = s->from;
+  weir_load_tier from = s->from;
   const char *const data = comes ? load_arrived(l, v, s->sample, &from) : s->data;
 
   if (data == NULL) {
@@ -412,7 +412,7 @@ weir_load_count weir_load_counted(weir_load *l)
   return c;
 }
 
-int64_t load_placed(const weir_load *l, weir_load_place place)
+int64_t load_placed(const weir_load *l, weir_load_tier place)
 {
   return place < WEIR_LOAD_SOURCE ? l->plan.n[place] : 0;
 }

@@ -13,7 +13,7 @@ enum {
   LOAD_MESSAGE = 512
 };
 
-/* ---- keepers.c: which group keeps which sample for all of them ---- */
+/* ---- owners.c: which group keeps which sample for all of them ---- */
 
 /* Batches are numbered over all epochs, load_batches of each. */
 typedef struct load_batch {
@@ -22,19 +22,19 @@ typedef struct load_batch {
 int64_t load_batches(const weir_order *o);
 load_batch load_batch_of(const weir_order *o, int64_t number);
 
-typedef struct load_keepers {
+typedef struct load_owners {
   int32_t *by;    /* [samples] group, -1: none */
   int64_t *since; /* [samples] batch in which it reads the sample: the others have it behind that */
-} load_keepers;
+} load_owners;
 
 /* For batches [first, end) of `of` groups with room for as many samples each. A sample that comes
  * again goes to the group that visits it first, unless that has no room left: then to the next that
  * visits it and has. The same on all ranks. */
-weir_status load_keepers_make(const weir_order *o, int64_t of, int64_t first, int64_t end,
-                              int64_t room, load_keepers *out) WEIR_CHECKED;
-void load_keepers_fini(load_keepers *k);
+weir_status load_owners_make(const weir_order *o, int64_t of, int64_t first, int64_t end,
+                             int64_t room, load_owners *out) WEIR_CHECKED;
+void load_owners_fini(load_owners *k);
 /* Whether group `at`, which visits a sample in a batch, has it from its keeper. */
-static inline bool load_comes(const load_keepers *k, int64_t at, int64_t batch, int64_t sample)
+static inline bool load_comes(const load_owners *k, int64_t at, int64_t batch, int64_t sample)
 {
   return k->by[sample] >= 0 && k->by[sample] != at && batch > k->since[sample];
 }
@@ -59,7 +59,7 @@ typedef struct load_plan {
 /* For visits [first, end); room[c]: samples that class c has room for. k: memory is for what this
  * group keeps for all, other classes for what nobody does; NULL: for what comes most often. */
 weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, const int64_t *room,
-                           const load_keepers *k, load_plan *out) WEIR_CHECKED;
+                           const load_owners *k, load_plan *out) WEIR_CHECKED;
 void load_plan_fini(load_plan *p);
 
 /* ---- folder.c: samples as files, each with its sum ---- */
@@ -77,7 +77,7 @@ weir_status load_folder_open(load_folder *f, const char *path, uint64_t key,
 /* Looks through what an earlier run left under the prefix: found[sample] is set where the file of a
  * wanted sample (where[sample] == class) seems whole; all others, and all where nothing is kept,
  * are removed. */
-void load_folder_look(const load_folder *f, const load_plan *p, weir_load_place class, bool *found);
+void load_folder_look(const load_folder *f, const load_plan *p, weir_load_tier class, bool *found);
 weir_status load_folder_put(const load_folder *f, int64_t sample, const void *data) WEIR_CHECKED;
 /* False where the file is not there, is another's or is damaged. It stays: by the time that is
  * known, another thread may have put a good one in its place. */
@@ -99,7 +99,7 @@ typedef struct load_slot {
   int64_t sample;
   char *room;       /* [bytes] */
   const char *data; /* room, or the sample's place in memory */
-  weir_load_place from;
+  weir_load_tier from;
   weir_status status;
   char message[LOAD_MESSAGE];
 } load_slot;
@@ -123,7 +123,7 @@ typedef struct load_copies {
 } load_copies;
 
 /* Those of this group: the most frequent samples of others, as many as there is room for. */
-weir_status load_copies_choose(const weir_visits *v, int64_t first, const load_keepers *k,
+weir_status load_copies_choose(const weir_visits *v, int64_t first, const load_owners *k,
                                int64_t end, int64_t room, load_copies *c) WEIR_CHECKED;
 void load_copies_fini(load_copies *c);
 /* Whether a sample that group g has from its keeper is to be sent to it; asked once a visit. */
@@ -132,7 +132,7 @@ bool load_copies_send(load_copies *c, int64_t g, int64_t sample);
 typedef struct load_remote {
   weir_load_peers peers;
   bool used;
-  load_keepers keepers;
+  load_owners keepers;
   int64_t end, next; /* batches: of the training; that is to be asked for next */
   int64_t share;     /* most visits of this group in a batch */
   load_copies copies;
@@ -149,7 +149,7 @@ void load_remote_close(weir_load *l);
 /* Whether a visit has its sample from another rank. */
 bool load_visit_comes(const weir_load *l, int64_t visit, int64_t sample);
 /* What has come for a visit, with it or before; NULL: nothing. */
-const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir_load_place *from);
+const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir_load_tier *from);
 /* Batch of a visit, and which of the group's visits in it. */
 int64_t load_visit_batch(const weir_visits *v, int64_t visit, int64_t *i);
 
@@ -205,5 +205,5 @@ void load_end_threads(weir_load *l);
 /* Whether samples come from other ranks. The same on all of them. */
 bool load_is_remote(const weir_load *l);
 /* Samples that have a place in memory, in the directory; 0 before the start. */
-int64_t load_placed(const weir_load *l, weir_load_place place);
+int64_t load_placed(const weir_load *l, weir_load_tier place);
 #endif

@@ -55,7 +55,7 @@ static weir_status give(load_plan *p, int c, load_use *uses, int64_t n)
 }
 
 /* What a group keeps for all goes before everything, and what another one keeps has no place. */
-static int64_t put_kept_first(const load_keepers *k, int64_t at, int64_t n, load_use *uses)
+static int64_t put_kept_first(const load_owners *k, int64_t at, int64_t n, load_use *uses)
 {
   int64_t own = 0;
 
@@ -69,7 +69,7 @@ static int64_t put_kept_first(const load_keepers *k, int64_t at, int64_t n, load
 }
 
 weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, const int64_t *room,
-                           const load_keepers *k, load_plan *out)
+                           const load_owners *k, load_plan *out)
 {
   const int64_t n = v->order.samples;
   load_plan p = {.samples = n};

@@ -40,7 +40,7 @@ weir_status load_remote_open(weir_load *l, int64_t batch, int64_t first)
   r->share = v->whole > v->tail ? v->whole : v->tail;
   const int64_t room = l->cfg.memory.bytes / l->bytes;
 
-  WEIR_TRY(load_keepers_make(o, v->of, batch, r->end, room, &r->keepers));
+  WEIR_TRY(load_owners_make(o, v->of, batch, r->end, room, &r->keepers));
   WEIR_TRY(load_copies_choose(v, first, &r->keepers, l->end, room, &r->copies));
   WEIR_TRY(weir_alloc(r->copies.n, (size_t)l->bytes, (void **)&r->copies.data));
   WEIR_TRY(weir_alloc(o->batch, sizeof *r->sample, (void **)&r->sample));
@@ -60,7 +60,7 @@ void load_remote_close(weir_load *l)
   }
   weir_request_destroy(&r->request);
   load_copies_fini(&r->copies);
-  load_keepers_fini(&r->keepers);
+  load_owners_fini(&r->keepers);
   weir_free(&r->sample);
   weir_free(&r->message);
   weir_free(&r->room);
@@ -83,7 +83,7 @@ bool load_visit_comes(const weir_load *l, int64_t visit, int64_t sample)
                                       load_visit_batch(&l->visits, visit, &i), sample);
 }
 
-const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir_load_place *from)
+const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir_load_tier *from)
 {
   const load_remote *const r = &l->remote;
   int64_t i;

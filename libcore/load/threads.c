@@ -38,7 +38,7 @@ weir_status load_read(weir_load *l, int64_t sample, char *block)
 }
 
 /* Keeps what was read; the sample goes on without a place where that fails. */
-static void keep(weir_load *l, int64_t sample, weir_load_place where, const char *block)
+static void keep(weir_load *l, int64_t sample, weir_load_tier where, const char *block)
 {
   const bool folder = where == WEIR_LOAD_DIRECTORY;
   const weir_status status = folder ? load_folder_put(&l->folder, sample, block) : WEIR_OK;
@@ -70,13 +70,13 @@ static void give_up(weir_load *l, int64_t sample)
 }
 
 /* Where a sample of a class is read to. */
-static char *target_of(const weir_load *l, int64_t sample, weir_load_place where, char *room)
+static char *target_of(const weir_load *l, int64_t sample, weir_load_tier where, char *room)
 {
   return where == WEIR_LOAD_MEMORY ? l->memory + l->plan.slot[sample] * l->bytes : room;
 }
 
 /* Reads a sample that this thread has claimed (LOAD_COMING) and keeps it. */
-static weir_status fetch(weir_load *l, int64_t sample, weir_load_place where, char *target)
+static weir_status fetch(weir_load *l, int64_t sample, weir_load_tier where, char *target)
 {
   const weir_status status = load_read(l, sample, target);
 
@@ -90,13 +90,13 @@ static weir_status fetch(weir_load *l, int64_t sample, weir_load_place where, ch
 
 /* Waits while another thread reads the sample; then what it is. An absent one is this thread's to
  * bring. refused: how many files had been refused by then. */
-static weir_load_place claim(weir_load *l, int64_t sample, bool *held, int64_t *refused)
+static weir_load_tier claim(weir_load *l, int64_t sample, bool *held, int64_t *refused)
 {
   weir_lock_take(&l->lock);
   while (l->state[sample] == LOAD_COMING) {
     weir_cond_wait(&l->changed, &l->lock);
   }
-  const weir_load_place where = (weir_load_place)l->plan.where[sample];
+  const weir_load_tier where = (weir_load_tier)l->plan.where[sample];
 
   *held = l->state[sample] == LOAD_HELD;
   *refused = l->all.damaged;
@@ -129,7 +129,7 @@ static weir_status bring(weir_load *l, int64_t sample, load_slot *s)
   for (;;) {
     bool held = false;
     int64_t refused = 0;
-    const weir_load_place where = claim(l, sample, &held, &refused);
+    const weir_load_tier where = claim(l, sample, &held, &refused);
 
     s->data = s->room;
     s->from = WEIR_LOAD_SOURCE;
@@ -151,7 +151,7 @@ weir_status load_hold(weir_load *l, int64_t sample)
 {
   bool held = false;
   int64_t refused = 0;
-  const weir_load_place where = claim(l, sample, &held, &refused);
+  const weir_load_tier where = claim(l, sample, &held, &refused);
 
   if (held) {
     return WEIR_OK;
@@ -246,7 +246,7 @@ static int64_t claim_next(weir_load *l, int class)
 static weir_status serve_class(void *worker)
 {
   load_worker *const w = worker;
-  const weir_load_place where = (weir_load_place)w->class;
+  const weir_load_tier where = (weir_load_tier)w->class;
 
   for (int64_t s = claim_next(w->l, w->class); s >= 0; s = claim_next(w->l, w->class)) {
     if (fetch(w->l, s, where, target_of(w->l, s, where, w->room)) != WEIR_OK) {

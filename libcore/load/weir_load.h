@@ -29,13 +29,13 @@ extern "C" {
 enum { WEIR_LOAD_PARTS = 16 };
 
 /* Where a sample was read from. */
-typedef enum weir_load_place {
+typedef enum weir_load_tier {
   WEIR_LOAD_MEMORY,
   WEIR_LOAD_DIRECTORY,
   WEIR_LOAD_SOURCE,
   WEIR_LOAD_REMOTE, /* the memory of another rank */
   WEIR_LOAD_PLACES
-} weir_load_place;
+} weir_load_tier;
 
 /* The section `load:` of a configuration; rows in weir_load_opts. Speeds are pairs: a number of
  * threads or readers, and the MB/s of all of them together; between two it is interpolated. */

@@ -148,7 +148,7 @@ static weir_status predict(const placing *s, int rank, weir_place_row *row)
   weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
 
   if (status == WEIR_OK) {
-    status = train_slabs_view(&k, s->r->store, s->r->params);
+    status = train_shards_view(&k, s->r->store, s->r->params);
   }
   if (status == WEIR_OK) {
     status = cost_of_step(s, &k, rank, &row->cost);
@@ -517,7 +517,7 @@ static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg
       WEIR_TRY(go_on(comm));
       print_grid(&p->row[i].grid, text, sizeof text);
       weir_info("grid", "steps on %s are timed", text);
-      WEIR_TRY(train_try(&ended, cfg, exec, comm, &p->row[i].grid, times));
+      WEIR_TRY(train_profile_grid(&ended, cfg, exec, comm, &p->row[i].grid, times));
     }
   }
   return WEIR_OK;

@@ -119,7 +119,7 @@ weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *sto
 
 static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
 {
-  const train_slabs *slabs = &r->ranks.slabs;
+  const train_shards *slabs = &r->ranks.slabs;
   train_graph t = r->graph;
   weir_graph *g = NULL;
   weir_status status;

@@ -395,7 +395,7 @@ weir_status train_ranks_open(train_run *r)
 void train_ranks_close(train_ranks *k)
 {
   weir_request_destroy(&k->least);
-  train_slabs_close(&k->slabs);
+  train_shards_close(&k->slabs);
   weir_free(&k->share);
   for (int i = 0; i < TRAIN_INPUTS; i++) {
     for (int d = 0; d < WEIR_MAX_RANK - 1; d++) {
@@ -470,7 +470,7 @@ typedef struct shared {
 /* Fills `out`, which has room for all arrays and parts; returns how many. */
 static int64_t list_shared(const train_run *r, shared *out)
 {
-  const train_slabs *s = &r->ranks.slabs;
+  const train_shards *s = &r->ranks.slabs;
   int64_t n = 0;
 
   for (int64_t i = 0; i < r->n_arrays; i++) {

@@ -106,7 +106,7 @@ static weir_status cut(cut_step *s, const train_graph *t, const weir_exec_cfg *e
   s->ranks.spread.grid = *s->grid;
   memcpy(s->ranks.gather, t->task->gather, sizeof s->ranks.gather);
   WEIR_TRY(train_cut_inputs(&s->ranks, t, s->batch));
-  WEIR_TRY(train_slabs_view(&s->ranks, t->store, t->params));
+  WEIR_TRY(train_shards_view(&s->ranks, t->store, t->params));
   return train_cut_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
 }
 

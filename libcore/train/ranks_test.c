@@ -185,7 +185,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
   assert_ok(c.status);
   const weir_param_row *row =
       weir_params_get(c.params, weir_params_find(c.params, "dense1/weight"));
-  const train_slabs *s = &c.ranks.slabs;
+  const train_shards *s = &c.ranks.slabs;
 
   assert_int_equal(s->n, 3);
   assert_true(s->along[0] == 0 && s->along[2] == 0);
@@ -194,7 +194,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
   assert_int_equal(s->part[1].count, row->count);
   assert_int_equal(s->part[2].first + s->part[2].count, weir_params_elements(c.params));
   assert_true(s->at[1][0] == 0 && s->at[1][1] == row->count / 2 && s->at[1][2] == row->count);
-  assert_ok(train_slabs_view(&c.ranks, c.store, c.params));
+  assert_ok(train_shards_view(&c.ranks, c.store, c.params));
   const train_graph t = {
       .task = &c.task, .params = c.params, .store = c.store, .slabs = s, .dtype = WEIR_DTYPE_COUNT};
 
@@ -273,7 +273,7 @@ static void of_many_layers_some_are_in_slabs(void **state)
   cut_built(&c, (int64_t[]){16, 8, 8}, 0, (weir_grid){4, {1, 2, 1, 1}},
             (int64_t[WEIR_ALONG_DIMS]){0}, build_heads);
   assert_ok(c.status);
-  const train_slabs *s = &c.ranks.slabs;
+  const train_shards *s = &c.ranks.slabs;
 
   assert_int_equal(s->n_slabs, TRAIN_SLABS);
   assert_int_equal(s->n, TRAIN_SLABS + 1);
@@ -295,7 +295,7 @@ static void arrays_of_others_are_not_cut(void **state)
   cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 1, 1}});
   assert_ok(c.status);
   assert_ok(weir_store_add(c.store, "other.1", WEIR_F32, 1, (int64_t[]){4}));
-  assert_ok(train_slabs_view(&c.ranks, c.store, c.params));
+  assert_ok(train_shards_view(&c.ranks, c.store, c.params));
   assert_ok(weir_graph_create(&g));
   (void)weir_stored(g, c.ranks.slabs.whole, "other.1");
   (void)weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_FLAT ".0");

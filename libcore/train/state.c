@@ -265,7 +265,7 @@ weir_status train_state_open(train_run *r)
   WEIR_TRY(open_banks(r));
   WEIR_TRY(open_digests(r));
   WEIR_TRY(open_numbers(r));
-  return train_slabs_view(&r->ranks, r->store, r->params);
+  return train_shards_view(&r->ranks, r->store, r->params);
 }
 
 void train_state_close(train_run *r)

@@ -107,7 +107,7 @@ weir_status train_step(train_run *r, double *loss)
   }
   if (r->cfg->check_nan) {
     train_take_before(r);
-    return train_explain(r);
+    return train_locate_nan(r);
   }
   return weir_fail(WEIR_ERR_NUMERIC,
                    "step %" PRId64 ": the loss is %g; check_nan names the operator it comes from",

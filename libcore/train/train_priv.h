@@ -31,7 +31,7 @@ typedef struct train_slab_array {
 
 /* The bank in parts: rows of which every rank reads a slab of its own, whose weights, gradients and
  * state of the update it alone has then, and those between them, which are whole on every rank. */
-typedef struct train_slabs {
+typedef struct train_shards {
   int n;       /* parts, 0: the bank is one array            */
   int n_slabs; /* of them those that ranks have in slabs     */
   weir_flat_slice part[TRAIN_PARTS];
@@ -42,7 +42,7 @@ typedef struct train_slabs {
                               plans read and write */
   train_slab_array *array; /* of parts in `whole`, [n_arrays] */
   int64_t n_arrays, capacity;
-} train_slabs;
+} train_shards;
 
 /* What a graph is built for. */
 typedef struct train_graph {
@@ -50,7 +50,7 @@ typedef struct train_graph {
   weir_params *params;
   const weir_store *store;
   const weir_optim_cfg *optim; /* STEP, APPLY */
-  const train_slabs *slabs;    /* NULL: the bank is one array */
+  const train_shards *slabs;   /* NULL: the bank is one array */
   weir_dtype dtype;            /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */
 } train_graph;
 
@@ -97,7 +97,7 @@ typedef struct train_ranks {
   int64_t *share;                                   /* of the samples of a batch            */
   int64_t gather[WEIR_ALONG_DIMS];                  /* as in weir_train_task                */
   weir_box box[TRAIN_INPUTS];                       /* of this rank, of one sample          */
-  train_slabs slabs;
+  train_shards slabs;
   weir_request *least; /* of `number` over all ranks           */
   int64_t number;
 } train_ranks;
@@ -217,17 +217,17 @@ weir_status train_least(train_run *r, int64_t *x) WEIR_CHECKED;
 weir_status train_receive(train_run *r) WEIR_CHECKED;
 /* That all ranks have the same weights. */
 weir_status train_compare(train_run *r) WEIR_CHECKED;
-/* slabs.c: which rows ranks can have in slabs, by what the nodes of a step read of them where
+/* shards.c: which rows ranks can have in slabs, by what the nodes of a step read of them where
  * inputs are cut; freed by close. This rank's
  * elements [*lo, *hi) of a part. Views of the arrays of a store, where there are such rows. Cuts
  * of the arrays of a graph, appended. All slabs to all ranks, so that every
  * array of the run is whole on each; collective. */
 weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
-void train_slabs_close(train_slabs *s);
+void train_shards_close(train_shards *s);
 void train_own_slab(const train_ranks *k, int part, int64_t *lo, int64_t *hi);
-weir_status train_slabs_view(train_ranks *k, const weir_store *store,
-                             const weir_params *params) WEIR_CHECKED;
-weir_status train_cut_slabs(const train_slabs *s, const weir_graph *g, train_cuts *c) WEIR_CHECKED;
+weir_status train_shards_view(train_ranks *k, const weir_store *store,
+                              const weir_params *params) WEIR_CHECKED;
+weir_status train_cut_slabs(const train_shards *s, const weir_graph *g, train_cuts *c) WEIR_CHECKED;
 weir_status train_gather(const train_run *r) WEIR_CHECKED;
 /* plan.c: room for the samples of a batch, those of this rank. n samples, chosen in r->sample, into
  * it. The plan of a graph over a store for n samples on these ranks; that of a kind, made at the
@@ -262,9 +262,9 @@ weir_status train_validate(train_run *r, double *loss, double *metric) WEIR_CHEC
  * enough. What is kept is told if it was not. Collective. */
 weir_status train_time_step(train_run *r, int64_t n, int64_t done) WEIR_CHECKED;
 weir_status train_tell_times(train_run *r) WEIR_CHECKED;
-/* guard.c: says which operator made the loss or the gradient of this step no number; always
+/* nan_trace.c: says which operator made the loss or the gradient of this step no number; always
  * fails. */
-weir_status train_explain(train_run *r) WEIR_CHECKED;
+weir_status train_locate_nan(train_run *r) WEIR_CHECKED;
 /* state.c: arrays of the run in the store; copies of the network's before a step and at the best
  * validation. */
 weir_status train_state_open(train_run *r) WEIR_CHECKED;
@@ -285,15 +285,15 @@ weir_status train_finish(train_run *r) WEIR_CHECKED;
 weir_status train_add_parts(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
 bool train_is_network(const char *array);
 bool train_is_own(const train_run *r, const char *array);
-/* trial.c: measured times of this setting, those of the file at rank 0 on all ranks; and the whole
- * of them into the file again. Steps on a grid, whose groups' times are added; the slowest rank
- * counts. comm NULL: alone. Collective. */
+/* profile_grid.c: measured times of this setting, those of the file at rank 0 on all ranks; and the
+ * whole of them into the file again. Steps on a grid, whose groups' times are added; the slowest
+ * rank counts. comm NULL: alone. Collective. */
 weir_status train_read_times(weir_comm *comm, const weir_plan_opts *exec, int ranks,
                              const char *path, weir_profile *t) WEIR_CHECKED;
 weir_status train_write_times(weir_comm *comm, const char *path,
                               const weir_profile *t) WEIR_CHECKED;
-weir_status train_try(const weir_train_task *task, const weir_train_cfg *cfg,
-                      const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
-                      weir_profile *t) WEIR_CHECKED;
+weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+                               const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
+                               weir_profile *t) WEIR_CHECKED;
 extern const char *const train_digests[TRAIN_GRAPHS]; /* names of the arrays */
 #endif

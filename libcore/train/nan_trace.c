@@ -1,4 +1,4 @@
-/* guard.c - after a loss or gradient that is no number: the step once more, every value of its
+/* nan_trace.c - after a loss or gradient that is no number: the step once more, every value of its
  * graph a result, to say where the first one came from. */
 #include <inttypes.h>
 #include <math.h>
@@ -301,7 +301,7 @@ static void close_look(look *l)
   weir_free(&l->order);
 }
 
-weir_status train_explain(train_run *r)
+weir_status train_locate_nan(train_run *r)
 {
   const int64_t step = *r->state.step + 1, n = train_step_samples(r);
   char text[1024] = "every value is finite, their sums are not";

@@ -1,4 +1,4 @@
-/* keepers_test.c - who keeps what, against a walk through all visits of all groups: every sample
+/* owners_test.c - who keeps what, against a walk through all visits of all groups: every sample
  * that comes again is with the first group that has room when it visits it, and what is read from
  * the source follows. */
 #include "load/load_check.h"
@@ -43,7 +43,7 @@ static bool comes_again(const one_visit *all, int64_t n, int64_t i)
 }
 
 /* Calls of read of a sample; none once somebody has it. */
-static int64_t reads_of(const load_keepers *k, const one_visit *all, int64_t n, int64_t sample)
+static int64_t reads_of(const load_owners *k, const one_visit *all, int64_t n, int64_t sample)
 {
   int64_t reads = 0;
 
@@ -79,7 +79,7 @@ static void a_sample_stays_where_it_is_met_first(void **state)
     const int64_t first = i * 3 % 10, end = first + 4 * load_batches(&o) - i % 3;
     const int64_t n = list_all(&o, of, first, end, all);
     int64_t by[64], since[64], used[MOST_GROUPS] = {0}, kept = 0, reads = 0, none = 0;
-    load_keepers k;
+    load_owners k;
 
     memset(by, -1, sizeof by);
     for (int64_t v = 0; v < n; v++) {
@@ -91,7 +91,7 @@ static void a_sample_stays_where_it_is_met_first(void **state)
         used[x->group]++;
       }
     }
-    assert_ok(load_keepers_make(&o, of, first, end, room, &k));
+    assert_ok(load_owners_make(&o, of, first, end, room, &k));
     for (int64_t s = 0; s < o.samples; s++) {
       assert_int_equal(k.by[s], by[s]);
       assert_true(by[s] < 0 || k.since[s] == since[s]);
@@ -103,7 +103,7 @@ static void a_sample_stays_where_it_is_met_first(void **state)
       assert_int_equal(reads, o.samples - none); /* each is read once */
     }
     assert_true(kept <= of * room);
-    load_keepers_fini(&k);
+    load_owners_fini(&k);
   }
 }
 
@@ -115,9 +115,9 @@ static void even_groups_fill_their_rooms(void **state)
   static one_visit all[MOST_VISITS];
   const int64_t n = list_all(&o, 4, 0, 5 * 6, all);
   int64_t reads = 0, kept[4] = {0};
-  load_keepers k;
+  load_owners k;
 
-  assert_ok(load_keepers_make(&o, 4, 0, 5 * 6, 7, &k));
+  assert_ok(load_owners_make(&o, 4, 0, 5 * 6, 7, &k));
   for (int64_t s = 0; s < o.samples; s++) {
     reads += reads_of(&k, all, n, s);
     if (k.by[s] >= 0) {
@@ -129,7 +129,7 @@ static void even_groups_fill_their_rooms(void **state)
     assert_int_equal(kept[g], 7);
   }
   assert_int_equal(reads, 4 * 7 + 5 * (48 - 4 * 7));
-  load_keepers_fini(&k);
+  load_owners_fini(&k);
 }
 
 /* The plan of a group: its memory is what it keeps, in the order of first use; the directory is for
@@ -142,10 +142,10 @@ static void places_follow_keepers(void **state)
   for (int64_t g = 0; g < 3; g++) {
     const weir_visits v = weir_visits_of(&o, g, 3);
     int64_t mine = 0;
-    load_keepers k;
+    load_owners k;
     load_plan p;
 
-    assert_ok(load_keepers_make(&o, 3, 0, 5 * load_batches(&o), room[0], &k));
+    assert_ok(load_owners_make(&o, 3, 0, 5 * load_batches(&o), room[0], &k));
     assert_ok(load_plan_make(&v, 0, 5 * v.each, room, &k, &p));
     for (int64_t s = 0; s < o.samples; s++) {
       mine += k.by[s] == g;
@@ -158,7 +158,7 @@ static void places_follow_keepers(void **state)
       assert_true(k.since[p.order[0][i]] >= k.since[p.order[0][i - 1]]);
     }
     load_plan_fini(&p);
-    load_keepers_fini(&k);
+    load_owners_fini(&k);
   }
 }
 
@@ -172,9 +172,9 @@ static void what_comes_most_often_stays(void **state)
     const weir_visits v = weir_visits_of(&o, 1, 3);
     int64_t times[64] = {0}, mine = 0, again = 0;
     load_copies c = {.n = 0};
-    load_keepers k;
+    load_owners k;
 
-    assert_ok(load_keepers_make(&o, 3, 0, end, room, &k));
+    assert_ok(load_owners_make(&o, 3, 0, end, room, &k));
     assert_ok(load_copies_choose(&v, 0, &k, 6 * v.each, room, &c));
     for (int64_t n = 0; n < 6 * v.each; n++) {
       const int64_t s = weir_visits_sample(&v, n);
@@ -193,7 +193,7 @@ static void what_comes_most_often_stays(void **state)
     }
     assert_int_equal(c.n, again < room - mine ? again : room - mine);
     load_copies_fini(&c);
-    load_keepers_fini(&k);
+    load_owners_fini(&k);
   }
 }
 
@@ -201,13 +201,13 @@ static weir_status make(void *context)
 {
   const weir_visits v = weir_visits_of(context, 0, 3);
   load_copies c = {.n = 0};
-  load_keepers k;
+  load_owners k;
 
-  WEIR_TRY(load_keepers_make(context, 3, 0, 20, 9, &k));
+  WEIR_TRY(load_owners_make(context, 3, 0, 20, 9, &k));
   const weir_status status = load_copies_choose(&v, 0, &k, 4 * v.each, 9, &c);
 
   load_copies_fini(&c);
-  load_keepers_fini(&k);
+  load_owners_fini(&k);
   return status;
 }
 

@@ -1,4 +1,4 @@
-/* slabs.c - weights of which every rank reads a piece of its own, such as those of the dense layer
+/* shards.c - weights of which every rank reads a piece of its own, such as those of the dense layer
  * behind a volume that is cut: the piece is all that it updates, and its gradient is summed over
  * the samples alone. The arrays of a run stay whole in its store; plans see the parts that are
  * theirs. */
@@ -16,7 +16,7 @@ static int extent_of(const train_ranks *k, int along)
 }
 
 /* The part behind the last one, up to row `hi`; none where that is no row more. */
-static void add_part(train_slabs *s, const weir_params *params, int64_t lo, int64_t hi)
+static void add_part(train_shards *s, const weir_params *params, int64_t lo, int64_t hi)
 {
   if (lo < hi) {
     const weir_param_row *first = weir_params_get(params, lo),
@@ -46,7 +46,7 @@ static weir_status find_parts(train_ranks *k, const weir_params *params, const w
                               const int32_t *array)
 {
   const int64_t rows = weir_params_count(params);
-  train_slabs *s = &k->slabs;
+  train_shards *s = &k->slabs;
   int64_t from = 0;
   int64_t *at = NULL;
 
@@ -100,7 +100,7 @@ done:
   return status;
 }
 
-void train_slabs_close(train_slabs *s)
+void train_shards_close(train_shards *s)
 {
   for (int k = 0; k < TRAIN_PARTS; k++) {
     weir_free(&s->at[k]);
@@ -123,7 +123,7 @@ static bool is_bank(const char *name)
 
 void train_own_slab(const train_ranks *r, int k, int64_t *lo, int64_t *hi)
 {
-  const train_slabs *s = &r->slabs;
+  const train_shards *s = &r->slabs;
   const int q = r->place[s->along[k]];
 
   *lo = s->along[k] > 0 ? s->at[k][q] : 0;
@@ -142,7 +142,7 @@ static weir_tensor window(const weir_tensor *bank, const weir_flat_slice *part, 
 
 static weir_status view_bank(train_ranks *r, const char *bank, const weir_tensor *t)
 {
-  train_slabs *s = &r->slabs;
+  train_shards *s = &r->slabs;
 
   for (int k = 0; k < s->n; k++) {
     char name[256];
@@ -162,9 +162,9 @@ static weir_status view_bank(train_ranks *r, const char *bank, const weir_tensor
   return WEIR_OK;
 }
 
-weir_status train_slabs_view(train_ranks *r, const weir_store *store, const weir_params *params)
+weir_status train_shards_view(train_ranks *r, const weir_store *store, const weir_params *params)
 {
-  train_slabs *s = &r->slabs;
+  train_shards *s = &r->slabs;
 
   if (s->n == 0) {
     return WEIR_OK;
@@ -186,7 +186,7 @@ weir_status train_slabs_view(train_ranks *r, const weir_store *store, const weir
 }
 
 /* The part that a stored array is of, -1: it is of no bank. */
-static int part_of(const train_slabs *s, const char *name)
+static int part_of(const train_shards *s, const char *name)
 {
   for (int64_t i = 0; i < s->n_arrays; i++) {
     if (strcmp(s->array[i].name, name) == 0) {
@@ -196,7 +196,7 @@ static int part_of(const train_slabs *s, const char *name)
   return -1;
 }
 
-weir_status train_cut_slabs(const train_slabs *s, const weir_graph *g, train_cuts *c)
+weir_status train_cut_slabs(const train_shards *s, const weir_graph *g, train_cuts *c)
 {
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
@@ -213,7 +213,7 @@ weir_status train_cut_slabs(const train_slabs *s, const weir_graph *g, train_cut
 
 static weir_status gather(const train_run *r, int k, weir_comm *group, const int64_t *counts)
 {
-  const train_slabs *s = &r->ranks.slabs;
+  const train_shards *s = &r->ranks.slabs;
   weir_status status = WEIR_OK;
   weir_request *request = NULL;
 
@@ -242,7 +242,7 @@ done:
 
 weir_status train_gather(const train_run *r)
 {
-  const train_slabs *s = &r->ranks.slabs;
+  const train_shards *s = &r->ranks.slabs;
   const weir_spread *spread = &r->ranks.spread;
   weir_comm *group = NULL;
   int64_t *counts = NULL;

@@ -1,4 +1,4 @@
-/* keepers.c - which group of ranks keeps which sample for all of them. An epoch visits a sample
+/* owners.c - which group of ranks keeps which sample for all of them. An epoch visits a sample
  * once, so no two groups need one at a time: the group that meets it first reads it then, which
  * shares out the reading as the steps do, and the first pass needs no message. */
 #include <string.h>
@@ -58,7 +58,7 @@ static int64_t find_last(search *s)
 }
 
 /* Forwards, until every sample has a keeper or comes no more. */
-static void find_keepers(search *s, int64_t open, load_keepers *k)
+static void find_keepers(search *s, int64_t open, load_owners *k)
 {
   for (int64_t t = s->first; t < s->end && open > 0 && s->left > 0; t++) {
     const load_batch b = take(s, t);
@@ -86,11 +86,11 @@ static void find_keepers(search *s, int64_t open, load_keepers *k)
   }
 }
 
-weir_status load_keepers_make(const weir_order *o, int64_t of, int64_t first, int64_t end,
-                              int64_t room, load_keepers *out)
+weir_status load_owners_make(const weir_order *o, int64_t of, int64_t first, int64_t end,
+                             int64_t room, load_owners *out)
 {
   search s = {.order = o, .of = of, .first = first, .end = end};
-  load_keepers k = {.by = NULL};
+  load_owners k = {.by = NULL};
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(o->samples, sizeof *k.by, (void **)&k.by), done);
@@ -112,14 +112,14 @@ done:
   weir_free(&s.sample);
   weir_free(&s.room);
   if (status != WEIR_OK) {
-    load_keepers_fini(&k);
+    load_owners_fini(&k);
     return status;
   }
   *out = k;
   return WEIR_OK;
 }
 
-void load_keepers_fini(load_keepers *k)
+void load_owners_fini(load_owners *k)
 {
   weir_free(&k->by);
   weir_free(&k->since);

@@ -1,6 +1,6 @@
-/* trial.c - what groups take: steps on a grid with all its ranks at work, each group's time beside
- * its digest. In the plan and not alone: what a group finds in caches, and what other ranks do
- * meanwhile, is then what it will be. */
+/* profile_grid.c - what groups take: steps on a grid with all its ranks at work, each group's time
+ * beside its digest. In the plan and not alone: what a group finds in caches, and what other ranks
+ * do meanwhile, is then what it will be. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,9 +259,9 @@ static weir_status try_steps(train_run *r, weir_comm *comm, weir_profile *t)
   return WEIR_OK;
 }
 
-weir_status train_try(const weir_train_task *task, const weir_train_cfg *cfg,
-                      const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
-                      weir_profile *t)
+weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+                               const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
+                               weir_profile *t)
 {
   const bool spread = comm != NULL && weir_comm_size(comm) > 1;
   const weir_spread on = {.comm = comm, .grid = *grid};
