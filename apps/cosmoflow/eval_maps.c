@@ -18,7 +18,7 @@ static const char *const score_head[CF_CONFUSION_COLUMNS] = {"set",   "model", "
 
 static weir_status put_scores(const cf_map_scores *m, const char *dir, weir_report *r)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
 
   for (int64_t i = 0; i < m->n_sets; i++) {
     for (int by = 0; by < CF_MAP_SAYERS; by++) {
@@ -27,12 +27,12 @@ static weir_status put_scores(const cf_map_scores *m, const char *dir, weir_repo
     }
   }
   weir_status status =
-      weir_cells_write_csv(&c, dir, "scores.csv", CF_CONFUSION_COLUMNS, score_head);
+      weir_table_write_csv(&c, dir, "scores.csv", CF_CONFUSION_COLUMNS, score_head);
 
-  status = status == WEIR_OK ? weir_cells_report(&c, r, "scores", CF_CONFUSION_COLUMNS, score_head)
+  status = status == WEIR_OK ? weir_table_report(&c, r, "scores", CF_CONFUSION_COLUMNS, score_head)
                              : status;
-  weir_cells_print(&c, CF_CONFUSION_COLUMNS, score_head, stdout);
-  weir_cells_fini(&c);
+  weir_table_print(&c, CF_CONFUSION_COLUMNS, score_head, stdout);
+  weir_table_fini(&c);
   return status;
 }
 
@@ -41,7 +41,7 @@ static weir_status put_confusion(const cf_map_scores *m, const char *dir, weir_r
 {
   enum { COLUMNS = 5 };
   static const char *const head[COLUMNS] = {"set", "class", "said", "voxels", "share"};
-  weir_cells c = {0};
+  weir_table c = {0};
 
   for (int64_t i = 0; i < m->n_sets; i++) {
     for (int64_t k = 0; k < m->classes; k++) {
@@ -52,18 +52,18 @@ static weir_status put_confusion(const cf_map_scores *m, const char *dir, weir_r
         all += row[j];
       }
       for (int64_t j = 0; j < m->classes; j++) {
-        weir_cells_add(&c, "%s", m->set[i].opts->name);
-        weir_cells_add(&c, "%lld", (long long)k);
-        weir_cells_add(&c, "%lld", (long long)j);
-        weir_cells_add(&c, "%lld", (long long)row[j]);
-        weir_cells_add_real(&c, (double)row[j] / (double)all); /* NaN of no voxel */
+        weir_table_add(&c, "%s", m->set[i].opts->name);
+        weir_table_add(&c, "%lld", (long long)k);
+        weir_table_add(&c, "%lld", (long long)j);
+        weir_table_add(&c, "%lld", (long long)row[j]);
+        weir_table_add_real(&c, (double)row[j] / (double)all); /* NaN of no voxel */
       }
     }
   }
-  weir_status status = weir_cells_write_csv(&c, dir, "confusion.csv", COLUMNS, head);
+  weir_status status = weir_table_write_csv(&c, dir, "confusion.csv", COLUMNS, head);
 
-  status = status == WEIR_OK ? weir_cells_report(&c, r, "confusion", COLUMNS, head) : status;
-  weir_cells_fini(&c);
+  status = status == WEIR_OK ? weir_table_report(&c, r, "confusion", COLUMNS, head) : status;
+  weir_table_fini(&c);
   return status;
 }
 

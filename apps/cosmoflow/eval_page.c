@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include "eval_page_priv.h"
 
-static void put_estimate(weir_cells *c, const cf_estimate *e, double scale)
+static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
 {
   if (isnan(e->lo)) {
-    weir_cells_add_real(c, scale * e->value);
+    weir_table_add_real(c, scale * e->value);
   } else {
-    weir_cells_add(c, "%.4g (%.3g to %.3g)", scale * e->value, scale * e->lo, scale * e->hi);
+    weir_table_add(c, "%.4g (%.3g to %.3g)", scale * e->value, scale * e->lo, scale * e->hi);
   }
 }
 
@@ -20,7 +20,7 @@ static const char *const score_head[SCORE_COLUMNS] = {
 
 /* Rows of a label, models side by side, then the bound. */
 static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
-                        weir_cells *c)
+                        weir_table *c)
 {
   for (int64_t k = 0; k < t->n_rows; k++) {
     const cf_score_row *const r = &t->row[k];
@@ -29,17 +29,17 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     if (r->label != label) {
       continue;
     }
-    weir_cells_add(c, "%s", e->trial[r->trial].opts->name);
-    weir_cells_add(c, "%s", one ? e->trial[0].p->label[label] : "all");
-    weir_cells_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
-    weir_cells_add(c, r->level == CF_BY_SAMPLE ? "samples" : "their means");
+    weir_table_add(c, "%s", e->trial[r->trial].opts->name);
+    weir_table_add(c, "%s", one ? e->trial[0].p->label[label] : "all");
+    weir_table_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
+    weir_table_add(c, r->level == CF_BY_SAMPLE ? "samples" : "their means");
     put_estimate(c, &r->score[CF_MAE], 1 / r->half);
-    weir_cells_add_real(c, one ? r->score[CF_MAE].value : NAN);
-    weir_cells_add_real(c, one ? r->score[CF_RMSE].value : NAN);
-    weir_cells_add_real(c, one ? 100 * r->score[CF_RELATIVE].value : NAN);
-    weir_cells_add_real(c, one ? r->score[CF_BIAS].value : NAN);
-    weir_cells_add_real(c, one ? r->score[CF_R2].value : NAN);
-    weir_cells_add_real(c, one ? r->score[CF_SLOPE].value : NAN);
+    weir_table_add_real(c, one ? r->score[CF_MAE].value : NAN);
+    weir_table_add_real(c, one ? r->score[CF_RMSE].value : NAN);
+    weir_table_add_real(c, one ? 100 * r->score[CF_RELATIVE].value : NAN);
+    weir_table_add_real(c, one ? r->score[CF_BIAS].value : NAN);
+    weir_table_add_real(c, one ? r->score[CF_R2].value : NAN);
+    weir_table_add_real(c, one ? r->score[CF_SLOPE].value : NAN);
     put_estimate(c, &r->gain, 100);
   }
   if (label != CF_ALL_LABELS && e->sigma != NULL) {
@@ -47,15 +47,15 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     double mae, rmse;
 
     cf_score_bound(e, label, &mae, &rmse);
-    weir_cells_add(c, "%s", e->trial[0].opts->name);
-    weir_cells_add(c, "%s", e->trial[0].p->label[label]);
-    weir_cells_add(c, "limit of linear P(k)");
-    weir_cells_add(c, "samples");
-    weir_cells_add_real(c, mae / half);
-    weir_cells_add_real(c, mae);
-    weir_cells_add_real(c, rmse);
+    weir_table_add(c, "%s", e->trial[0].opts->name);
+    weir_table_add(c, "%s", e->trial[0].p->label[label]);
+    weir_table_add(c, "limit of linear P(k)");
+    weir_table_add(c, "samples");
+    weir_table_add_real(c, mae / half);
+    weir_table_add_real(c, mae);
+    weir_table_add_real(c, rmse);
     for (int i = 7; i < SCORE_COLUMNS; i++) {
-      weir_cells_add(c, "-");
+      weir_table_add(c, "-");
     }
   }
 }
@@ -63,17 +63,17 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
 static weir_status add_scores(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
                               weir_report *r)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
   char name[64];
 
   score_cells(e, t, label, &c);
   (void)snprintf(name, sizeof name, label == CF_ALL_LABELS ? "scores_all" : "scores_%lld",
                  (long long)label + 1);
-  const weir_status status = weir_cells_report(&c, r, name, SCORE_COLUMNS, score_head);
+  const weir_status status = weir_table_report(&c, r, name, SCORE_COLUMNS, score_head);
 
   printf("\n%s\n", label == CF_ALL_LABELS ? "all parameters" : e->trial[0].p->label[label]);
-  weir_cells_print(&c, SCORE_COLUMNS, score_head, stdout);
-  weir_cells_fini(&c);
+  weir_table_print(&c, SCORE_COLUMNS, score_head, stdout);
+  weir_table_fini(&c);
   return status;
 }
 
@@ -86,7 +86,7 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
                                                    "MAE (range)",
                                                    "times that of the first set",
                                                    "mean bias (range)"};
-  weir_cells c = {0};
+  weir_table c = {0};
 
   if (e->n_trials < 2) {
     return WEIR_OK;
@@ -98,12 +98,12 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
     if (row->level != CF_BY_SAMPLE || row->by == CF_BY_MEAN || first == NULL) {
       continue;
     }
-    weir_cells_add(&c, "%s", e->trial[row->trial].opts->name);
-    weir_cells_add(&c, "%s", cf_evaluation_name(e, row->trial, row->by));
-    weir_cells_add(&c, "%s", row->label < 0 ? "all" : e->trial[0].p->label[row->label]);
+    weir_table_add(&c, "%s", e->trial[row->trial].opts->name);
+    weir_table_add(&c, "%s", cf_evaluation_name(e, row->trial, row->by));
+    weir_table_add(&c, "%s", row->label < 0 ? "all" : e->trial[0].p->label[row->label]);
     put_estimate(&c, &row->score[CF_MAE], 1 / row->half);
-    weir_cells_add_real(&c, row->score[CF_MAE].value / first->score[CF_MAE].value);
-    weir_cells_add_real(&c, row->score[CF_BIAS].value / row->half);
+    weir_table_add_real(&c, row->score[CF_MAE].value / first->score[CF_MAE].value);
+    weir_table_add_real(&c, row->score[CF_BIAS].value / row->half);
   }
   weir_status status = weir_report_heading(r, "Other sets");
 
@@ -113,8 +113,8 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
                                   "of them as it is.",
                                   e->trial[0].opts->name)
                : status;
-  status = status == WEIR_OK ? weir_cells_report(&c, r, "sets", SET_COLUMNS, columns) : status;
-  weir_cells_fini(&c);
+  status = status == WEIR_OK ? weir_table_report(&c, r, "sets", SET_COLUMNS, columns) : status;
+  weir_table_fini(&c);
   return status;
 }
 

@@ -208,7 +208,7 @@ static weir_status write_scores(maps *m)
 {
   static const char *const head[CF_CONFUSION_COLUMNS] = {"part",  "model", "score",
                                                          "class", "value", "voxels"};
-  weir_cells c = {0};
+  weir_table c = {0};
 
   for (int part = 0; part < CF_PARTS; part++) {
     const int64_t *const count = m->count[NETWORK][part];
@@ -224,9 +224,9 @@ static weir_status write_scores(maps *m)
     tell_scores(m, part);
   }
   const weir_status status =
-      weir_cells_write_csv(&c, m->p->cli->out, "classes.csv", CF_CONFUSION_COLUMNS, head);
+      weir_table_write_csv(&c, m->p->cli->out, "classes.csv", CF_CONFUSION_COLUMNS, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

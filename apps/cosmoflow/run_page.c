@@ -113,23 +113,23 @@ static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
   return WEIR_OK;
 }
 
-static void put_text(weir_cells *c, const char *what, const char *text)
+static void put_text(weir_table *c, const char *what, const char *text)
 {
-  weir_cells_add(c, "%s", what);
-  weir_cells_add(c, "%s", text);
+  weir_table_add(c, "%s", what);
+  weir_table_add(c, "%s", text);
 }
 
-static void put_part(weir_cells *c, const char *what, const cf_split *s, cf_part p)
+static void put_part(weir_table *c, const char *what, const cf_split *s, cf_part p)
 {
-  weir_cells_add(c, "%s", what);
-  weir_cells_add(c, "%lld samples of %lld universes", (long long)s->n[p],
+  weir_table_add(c, "%s", what);
+  weir_table_add(c, "%lld samples of %lld universes", (long long)s->n[p],
                  (long long)s->universes[p]);
 }
 
-static void put_real(weir_cells *c, const char *what, double x)
+static void put_real(weir_table *c, const char *what, double x)
 {
-  weir_cells_add(c, "%s", what);
-  weir_cells_add_real(c, x);
+  weir_table_add(c, "%s", what);
+  weir_table_add_real(c, x);
 }
 
 /* Of the validation that chose the weights: its first metric. */
@@ -150,7 +150,7 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   static const char *const end[] = {"all steps", "patience", "the target was reached"};
   const cf_net *const net = cf_model_net(&e->cfg->model);
   char samples[CF_NOTE_LINE];
-  weir_cells c = {0};
+  weir_table c = {0};
 
   cf_source_describe(e->source, samples, sizeof samples);
   put_text(&c, "samples", samples);
@@ -172,9 +172,9 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   put_real(&c, "best validation loss", result->best_loss);
   put_real(&c, metrics[net->target].line, metric);
   put_real(&c, "after epoch", (double)result->best_epoch);
-  const weir_status status = weir_cells_report(&c, r, "summary", 2, head);
+  const weir_status status = weir_table_report(&c, r, "summary", 2, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

@@ -255,7 +255,7 @@ static weir_status write_csv(const work *w)
   char name[2 * CF_LABELS_MOST][CF_NAME_MOST + 32];
   const char *head[3 + 2 * CF_LABELS_MOST] = {"sample", "universe", "part"};
   const int columns = 3 + 2 * (int)p->n_labels;
-  weir_cells c = {0};
+  weir_table c = {0};
 
   for (int64_t k = 0; k < p->n_labels; k++) {
     const char *const scale = cf_predictions_ranged(p, k) ? "" : "_normalised";
@@ -269,20 +269,20 @@ static weir_status write_csv(const work *w)
     if (!p->known[i]) {
       continue;
     }
-    weir_cells_add(&c, "%lld", (long long)p->sample[i]);
-    weir_cells_add(&c, "%lld", (long long)p->universe[i]);
-    weir_cells_add(&c, "%s", cf_part_name[p->part[i]]);
+    weir_table_add(&c, "%lld", (long long)p->sample[i]);
+    weir_table_add(&c, "%lld", (long long)p->universe[i]);
+    weir_table_add(&c, "%s", cf_part_name[p->part[i]]);
     for (int64_t k = 0; k < p->n_labels; k++) {
       const int64_t at = i * p->n_labels + k;
 
-      weir_cells_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->truth[at]));
-      weir_cells_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->predicted[at]));
+      weir_table_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->truth[at]));
+      weir_table_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->predicted[at]));
     }
   }
   const weir_status status =
-      weir_cells_write_csv(&c, w->cli->out, "predictions.csv", columns, head);
+      weir_table_write_csv(&c, w->cli->out, "predictions.csv", columns, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

@@ -28,7 +28,7 @@ static weir_status add_run(weir_report *r, const char *test)
   const char *slash = strrchr(test, '/');
   char path[PS_PATH], text[256];
   weir_run_log log = {0};
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   (void)snprintf(path, sizeof path, "%.*srun.jsonl", slash == NULL ? 0 : (int)(slash - test) + 1,
                  test);
@@ -42,19 +42,19 @@ static weir_status add_run(weir_report *r, const char *test)
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
       const weir_field *f = weir_run_event_field(end, fields[i][0]);
 
-      weir_cells_add(&cells, "%s", fields[i][1]);
+      weir_table_add(&cells, "%s", fields[i][1]);
       if (f != NULL && f->kind == 'r') {
-        weir_cells_add_real(&cells, f->real);
+        weir_table_add_real(&cells, f->real);
       } else {
-        weir_cells_add(&cells, "%s", weir_run_event_text(end, fields[i][0], text, sizeof text));
+        weir_table_add(&cells, "%s", weir_run_event_text(end, fields[i][0], text, sizeof text));
       }
     }
     status = weir_report_heading(r, "The run that found the beats");
     if (status == WEIR_OK) {
-      status = weir_cells_report(&cells, r, "run", 2, titles);
+      status = weir_table_report(&cells, r, "run", 2, titles);
     }
   }
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   weir_run_log_fini(&log);
   return status;
 }
@@ -62,7 +62,7 @@ static weir_status add_run(weir_report *r, const char *test)
 static weir_status add_records(weir_report *r, const ps_eval_table *records)
 {
   WEIR_TRY(weir_report_heading(r, "Records"));
-  WEIR_TRY(weir_cells_report(records->cells, r, "records", records->columns, records->head));
+  WEIR_TRY(weir_table_report(records->cells, r, "records", records->columns, records->head));
   return weir_report_text(r, "reference, test: beats of each file; hr: mean heart rate, 60 s over "
                              "the mean of the intervals that count, of the reference and of the "
                              "test; sdnn, rmssd: their variability, as under Rhythm.");
@@ -84,7 +84,7 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
                                  ps_base_name(s[0].files.test), n > 1 ? " and others" : "",
                                  ps_base_name(s[0].files.reference), range, cfg->eval.window),
                 done);
-  WEIR_TRY_GOTO(weir_cells_report(scores->cells, r, "scores", scores->columns, scores->head), done);
+  WEIR_TRY_GOTO(weir_table_report(scores->cells, r, "scores", scores->columns, scores->head), done);
   WEIR_TRY_GOTO(weir_report_text(r, "tp: beats found; fn: missed; fp: found where none is; se = tp "
                                     "/ (tp + fn) and ppv = tp / (tp + fp) "
                                     "in percent; excluded: beats of either side within ventricular "
@@ -97,7 +97,7 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
   }
   WEIR_TRY_GOTO(ps_eval_strips(r, cfg, s, n), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Rhythm"), done);
-  WEIR_TRY_GOTO(weir_cells_report(rhythm->cells, r, "hrv", rhythm->columns, rhythm->head), done);
+  WEIR_TRY_GOTO(weir_table_report(rhythm->cells, r, "hrv", rhythm->columns, rhythm->head), done);
   WEIR_TRY_GOTO(
       weir_report_text(
           r,

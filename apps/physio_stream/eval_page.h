@@ -51,7 +51,7 @@ weir_status ps_eval_rhythm(weir_report *r, const ps_cfg *cfg, const ps_scored *s
 
 /* A table as its CSV file has it. Borrowed. */
 typedef struct ps_eval_table {
-  const weir_cells *cells;
+  const weir_table *cells;
   int columns;
   const char *const *head;
 } ps_eval_table;

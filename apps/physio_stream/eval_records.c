@@ -122,26 +122,26 @@ weir_status ps_eval_list_verdict(const ps_eval_list *list)
                          (long long)failed, (long long)list->records.count, names);
 }
 
-static void put(weir_cells *cells, const char *format, double value)
+static void put(weir_table *cells, const char *format, double value)
 {
   if (isfinite(value)) {
-    weir_cells_add(cells, format, value);
+    weir_table_add(cells, format, value);
   } else {
-    weir_cells_add(cells, "%s", "");
+    weir_table_add(cells, "%s", "");
   }
 }
 
-static void put_scored(weir_cells *c, const ps_scored *s)
+static void put_scored(weir_table *c, const ps_scored *s)
 {
   const ps_score *score = &s->score;
 
-  weir_cells_add(c, "%s", ps_base_name(s->record));
-  weir_cells_add(c, "ok");
-  weir_cells_add(c, "%lld", (long long)s->rhythm[0].beats);
-  weir_cells_add(c, "%lld", (long long)s->rhythm[1].beats);
-  weir_cells_add(c, "%lld", (long long)score->tp);
-  weir_cells_add(c, "%lld", (long long)score->fn);
-  weir_cells_add(c, "%lld", (long long)score->fp);
+  weir_table_add(c, "%s", ps_base_name(s->record));
+  weir_table_add(c, "ok");
+  weir_table_add(c, "%lld", (long long)s->rhythm[0].beats);
+  weir_table_add(c, "%lld", (long long)s->rhythm[1].beats);
+  weir_table_add(c, "%lld", (long long)score->tp);
+  weir_table_add(c, "%lld", (long long)score->fn);
+  weir_table_add(c, "%lld", (long long)score->fp);
   put(c, "%.2f", ps_score_sensitivity(score));
   put(c, "%.2f", ps_score_predictivity(score));
   put(c, "%.2f", 1000 * ps_score_rr_error(score));
@@ -156,17 +156,17 @@ static void put_scored(weir_cells *c, const ps_scored *s)
   }
 }
 
-static void put_failed(weir_cells *c, const ps_record *r)
+static void put_failed(weir_table *c, const ps_record *r)
 {
-  weir_cells_add(c, "%s", r->name);
-  weir_cells_add(c, "failed");
+  weir_table_add(c, "%s", r->name);
+  weir_table_add(c, "failed");
   for (int k = 2; k < PS_EVAL_COLUMNS; k++) {
-    weir_cells_add(c, "%s", "");
+    weir_table_add(c, "%s", "");
   }
 }
 
 weir_status ps_eval_table_fill(const ps_eval_list *list, const ps_scored *s, int64_t n,
-                               weir_cells *cells)
+                               weir_table *cells)
 {
   int64_t at = 0;
 

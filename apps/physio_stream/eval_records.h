@@ -23,5 +23,5 @@ enum { PS_EVAL_COLUMNS = 16 };
 extern const char *const ps_eval_head[PS_EVAL_COLUMNS];
 /* A line for each of the n records scored; and for each of the list that failed, in its place. */
 weir_status ps_eval_table_fill(const ps_eval_list *list, const ps_scored *s, int64_t n,
-                               weir_cells *cells) WEIR_CHECKED;
+                               weir_table *cells) WEIR_CHECKED;
 #endif

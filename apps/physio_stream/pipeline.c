@@ -59,7 +59,7 @@ const char *const ps_group_head[PS_GROUP_COLUMNS] = {
     "stage",         "steps",         "kernel",          "work (flop)",  "moved (bytes)",
     "saved (bytes)", "predicted (s)", "counted (bytes)", "measured (s)", "calls"};
 
-static void add_group(int stage, const weir_group_report *r, int columns, weir_cells *cells)
+static void add_group(int stage, const weir_group_report *r, int columns, weir_table *cells)
 {
   const int most = columns > PS_GROUP_PLANNED ? INT_MAX : 32; /* letters of all members */
 
@@ -68,21 +68,21 @@ static void add_group(int stage, const weir_group_report *r, int columns, weir_c
              WEIR_REAL("bytes", r->bytes), WEIR_REAL("counted_bytes", r->counted_bytes),
              WEIR_REAL("saved_bytes", r->saved_bytes), WEIR_REAL("predicted_s", r->predicted_s),
              WEIR_REAL("measured_s", r->measured_s), WEIR_INT("calls", r->calls));
-  weir_cells_add(cells, "%d", stage);
-  weir_cells_add(cells, (int)strlen(r->members) > most ? "%.*s..." : "%.*s", most, r->members);
-  weir_cells_add(cells, "%s", r->kernel);
-  weir_cells_add(cells, "%.0f", r->flops);
-  weir_cells_add(cells, "%.0f", r->bytes);
-  weir_cells_add(cells, "%.0f", r->saved_bytes);
-  weir_cells_add(cells, "%.3g", r->predicted_s);
+  weir_table_add(cells, "%d", stage);
+  weir_table_add(cells, (int)strlen(r->members) > most ? "%.*s..." : "%.*s", most, r->members);
+  weir_table_add(cells, "%s", r->kernel);
+  weir_table_add(cells, "%.0f", r->flops);
+  weir_table_add(cells, "%.0f", r->bytes);
+  weir_table_add(cells, "%.0f", r->saved_bytes);
+  weir_table_add(cells, "%.3g", r->predicted_s);
   if (columns > PS_GROUP_PLANNED) {
-    weir_cells_add_real(cells, r->measured_s > 0 ? r->counted_bytes : NAN);
-    weir_cells_add_real(cells, r->measured_s > 0 ? r->measured_s : NAN);
-    weir_cells_add(cells, "%lld", (long long)r->calls);
+    weir_table_add_real(cells, r->measured_s > 0 ? r->counted_bytes : NAN);
+    weir_table_add_real(cells, r->measured_s > 0 ? r->measured_s : NAN);
+    weir_table_add(cells, "%lld", (long long)r->calls);
   }
 }
 
-void ps_stream_groups(const weir_stream *stream, int columns, weir_cells *cells)
+void ps_stream_groups(const weir_stream *stream, int columns, weir_table *cells)
 {
   for (int stage = 0; stage < weir_stream_stages(stream); stage++) {
     const weir_plan *plan = weir_stream_plan(stream, stage);

@@ -36,39 +36,39 @@ static double or_nan(const ps_column *c, double value)
 const char *const ps_reach_head[PS_REACH_COLUMNS] = {
     "stream", "unit", "rate (Hz)", "latency (s)", "look-back (s)", "look-ahead (s)"};
 
-void ps_query_reach(const ps_query_run *r, weir_cells *cells)
+void ps_query_reach(const ps_query_run *r, weir_table *cells)
 {
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     double behind = 0, ahead = 0;
 
     weir_stream_reach(r->stream, (int)i, &behind, &ahead);
-    weir_cells_add(cells, "%s", r->query.columns[i].name);
-    weir_cells_add(cells, "%s", r->query.columns[i].unit);
-    weir_cells_add(cells, "%.7g", rate_of(&r->query.columns[i]));
-    weir_cells_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
-    weir_cells_add(cells, "%.6g", behind);
-    weir_cells_add(cells, "%.6g", ahead);
+    weir_table_add(cells, "%s", r->query.columns[i].name);
+    weir_table_add(cells, "%s", r->query.columns[i].unit);
+    weir_table_add(cells, "%.7g", rate_of(&r->query.columns[i]));
+    weir_table_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
+    weir_table_add(cells, "%.6g", behind);
+    weir_table_add(cells, "%.6g", ahead);
   }
 }
 
-static void add_rows(const ps_query_run *r, weir_cells *cells)
+static void add_rows(const ps_query_run *r, weir_table *cells)
 {
   for (int64_t i = 0; i < r->query.n_columns; i++) {
     const ps_column *c = &r->columns[i];
     double behind = 0, ahead = 0;
 
     weir_stream_reach(r->stream, (int)i, &behind, &ahead);
-    weir_cells_add(cells, "%s", c->what->name);
-    weir_cells_add(cells, "%s", c->what->unit);
-    weir_cells_add(cells, "%.7g", rate_of(c->what));
-    weir_cells_add(cells, "%lld", (long long)c->slots);
-    weir_cells_add(cells, "%lld", (long long)c->present);
-    weir_cells_add_real(cells, or_nan(c, c->least));
-    weir_cells_add_real(cells, mean_of(c));
-    weir_cells_add_real(cells, or_nan(c, c->most));
-    weir_cells_add(cells, "%.6g", behind);
-    weir_cells_add(cells, "%.6g", ahead);
-    weir_cells_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
+    weir_table_add(cells, "%s", c->what->name);
+    weir_table_add(cells, "%s", c->what->unit);
+    weir_table_add(cells, "%.7g", rate_of(c->what));
+    weir_table_add(cells, "%lld", (long long)c->slots);
+    weir_table_add(cells, "%lld", (long long)c->present);
+    weir_table_add_real(cells, or_nan(c, c->least));
+    weir_table_add_real(cells, mean_of(c));
+    weir_table_add_real(cells, or_nan(c, c->most));
+    weir_table_add(cells, "%.6g", behind);
+    weir_table_add(cells, "%.6g", ahead);
+    weir_table_add(cells, "%.6g", weir_stream_window(r->stream) + ahead);
   }
 }
 
@@ -98,30 +98,30 @@ static void write_events(const ps_query_run *r)
              WEIR_INT("buffer_bytes", report->buffer_bytes), WEIR_REAL("seconds", report->seconds));
 }
 
-static void put_count(weir_cells *c, const char *key, int64_t value)
+static void put_count(weir_table *c, const char *key, int64_t value)
 {
-  weir_cells_add(c, "%s", key);
-  weir_cells_add(c, "%lld", (long long)value);
+  weir_table_add(c, "%s", key);
+  weir_table_add(c, "%lld", (long long)value);
 }
 
-static void put(weir_cells *c, const char *key, double value)
+static void put(weir_table *c, const char *key, double value)
 {
-  weir_cells_add(c, "%s", key);
-  weir_cells_add_real(c, value);
+  weir_table_add(c, "%s", key);
+  weir_table_add_real(c, value);
 }
 
-static weir_status add_table(weir_report *page, const char *id, weir_cells *c, int columns,
+static weir_status add_table(weir_report *page, const char *id, weir_table *c, int columns,
                              const char *const *head)
 {
-  const weir_status status = weir_cells_report(c, page, id, columns, head);
+  const weir_status status = weir_table_report(c, page, id, columns, head);
 
-  weir_cells_fini(c);
+  weir_table_fini(c);
   return status;
 }
 
 static weir_status add_results(weir_report *page, const ps_query_run *r)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
 
   add_rows(r, &c);
   return add_table(page, "results", &c, RESULT_COLUMNS, result_head);
@@ -193,7 +193,7 @@ done:
 
 static weir_status add_groups(weir_report *page, const ps_query_run *r)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
 
   ps_stream_groups(r->stream, PS_GROUP_COLUMNS, &c);
   return add_table(page, "groups", &c, PS_GROUP_COLUMNS, ps_group_head);
@@ -203,7 +203,7 @@ static weir_status add_throughput(weir_report *page, const ps_query_run *r)
 {
   static const char *const head[2] = {"quantity", "value"};
   const weir_stream_report *report = &r->report;
-  weir_cells c = {0};
+  weir_table c = {0};
 
   put_count(&c, "slots read", report->slots);
   put_count(&c, "present", report->present);

@@ -7,7 +7,7 @@
 /* A row for each result: how far it looks, and when it comes. */
 enum { PS_REACH_COLUMNS = 6 };
 extern const char *const ps_reach_head[PS_REACH_COLUMNS];
-void ps_query_reach(const ps_query_run *r, weir_cells *cells);
+void ps_query_reach(const ps_query_run *r, weir_table *cells);
 
 /* Writes DIR/report.html with its figures, and the events `result` (one a stream) and `query_end`
  * with the numbers that it shows. */

@@ -142,13 +142,13 @@ static void print_inputs(const ps_query_run *r)
 /* What a user asks for first: how far each result looks and when it comes; then how. */
 static weir_status print_all(const weir_cli *cli, const ps_query_run *r, const weir_config *config)
 {
-  weir_cells reach = {0}, groups = {0};
+  weir_table reach = {0}, groups = {0};
 
   printf("# results: latency is a chunk of %.6g s and the look-ahead\n",
          weir_stream_window(r->stream));
   ps_query_reach(r, &reach);
-  weir_cells_print(&reach, PS_REACH_COLUMNS, ps_reach_head, stdout);
-  weir_cells_fini(&reach);
+  weir_table_print(&reach, PS_REACH_COLUMNS, ps_reach_head, stdout);
+  weir_table_fini(&reach);
   printf("\n");
   print_inputs(r);
   printf("# buffers: %lld bytes, fixed before the first sample\n",
@@ -157,8 +157,8 @@ static weir_status print_all(const weir_cli *cli, const ps_query_run *r, const w
          (long long)r->query.period_den);
   printf("\n# groups of operators that run together: what each does and moves in a chunk\n");
   ps_stream_groups(r->stream, PS_GROUP_PLANNED, &groups);
-  weir_cells_print(&groups, PS_GROUP_PLANNED, ps_group_head, stdout);
-  weir_cells_fini(&groups);
+  weir_table_print(&groups, PS_GROUP_PLANNED, ps_group_head, stdout);
+  weir_table_fini(&groups);
   printf("\n");
   WEIR_TRY(weir_cli_print_config(cli, config, stdout));
   return cli->all ? ps_stream_print(r->stream, stdout) : WEIR_OK;

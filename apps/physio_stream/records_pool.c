@@ -49,7 +49,7 @@ static weir_status add(pool *p, const ps_pool_row *row)
 
 /* The rows for readers, or in full for programs. */
 typedef struct table {
-  weir_cells cells;
+  weir_table cells;
   bool full;
 } table;
 
@@ -58,27 +58,27 @@ static void put(table *t, double value)
   char text[32] = "";
 
   if (!t->full) {
-    weir_cells_add_real(&t->cells, value);
+    weir_table_add_real(&t->cells, value);
     return;
   }
   if (isfinite(value)) {
     weir_number_text(value, text, sizeof text);
   }
-  weir_cells_add(&t->cells, "%s", text);
+  weir_table_add(&t->cells, "%s", text);
 }
 
 static void put_row(table *t, const char *record, const ps_pool_row *row)
 {
   const bool any = row->present > 0;
-  weir_cells *c = &t->cells;
+  weir_table *c = &t->cells;
 
-  weir_cells_add(c, "%s", record);
-  weir_cells_add(c, "ok");
-  weir_cells_add(c, "%s", row->stream);
-  weir_cells_add(c, "%s", row->unit);
+  weir_table_add(c, "%s", record);
+  weir_table_add(c, "ok");
+  weir_table_add(c, "%s", row->stream);
+  weir_table_add(c, "%s", row->unit);
   put(t, row->rate);
-  weir_cells_add(c, "%lld", (long long)row->slots);
-  weir_cells_add(c, "%lld", (long long)row->present);
+  weir_table_add(c, "%lld", (long long)row->slots);
+  weir_table_add(c, "%lld", (long long)row->present);
   put(t, any ? row->least : NAN);
   put(t, any ? row->sum / (double)row->present : NAN);
   put(t, any ? row->most : NAN);
@@ -86,10 +86,10 @@ static void put_row(table *t, const char *record, const ps_pool_row *row)
 
 static void put_failed(table *t, const ps_record *r)
 {
-  weir_cells_add(&t->cells, "%s", r->name);
-  weir_cells_add(&t->cells, "failed");
+  weir_table_add(&t->cells, "%s", r->name);
+  weir_table_add(&t->cells, "failed");
   for (int i = 2; i < COLUMNS; i++) {
-    weir_cells_add(&t->cells, "%s", i == 2 && !t->full ? r->message : "");
+    weir_table_add(&t->cells, "%s", i == 2 && !t->full ? r->message : "");
   }
 }
 
@@ -124,19 +124,19 @@ static weir_status write_csv(const ps_records *list, const char *dir)
   weir_status status = fill(list, &t);
 
   if (status == WEIR_OK) {
-    status = weir_cells_write_csv(&t.cells, dir, "records.csv", COLUMNS, head);
+    status = weir_table_write_csv(&t.cells, dir, "records.csv", COLUMNS, head);
   }
-  weir_cells_fini(&t.cells);
+  weir_table_fini(&t.cells);
   return status;
 }
 
-static weir_status fill_page(weir_report *page, const ps_records *list, const weir_cells *cells)
+static weir_status fill_page(weir_report *page, const ps_records *list, const weir_table *cells)
 {
   WEIR_TRY(weir_report_text(page,
                             "%lld recordings; each has a folder of its name with its files and "
                             "report. The mean of all weighs each value alike.",
                             (long long)list->count));
-  return weir_cells_report(cells, page, "records", COLUMNS, head);
+  return weir_table_report(cells, page, "records", COLUMNS, head);
 }
 
 weir_status ps_records_pool_write(const ps_records *list, const char *dir)
@@ -152,6 +152,6 @@ weir_status ps_records_pool_write(const ps_records *list, const char *dir)
   WEIR_TRY_GOTO(weir_report_commit(&page), done);
 done:
   weir_report_destroy(&page);
-  weir_cells_fini(&t.cells);
+  weir_table_fini(&t.cells);
   return status;
 }

@@ -107,45 +107,45 @@ static void write_event(const summary *s)
       WEIR_REAL("samples_per_s", s->per_second));
 }
 
-static void put(weir_cells *c, const char *key, double value)
+static void put(weir_table *c, const char *key, double value)
 {
-  weir_cells_add(c, "%s", key);
-  weir_cells_add_real(c, value);
+  weir_table_add(c, "%s", key);
+  weir_table_add_real(c, value);
 }
 
-static void put_count(weir_cells *c, const char *key, int64_t value)
+static void put_count(weir_table *c, const char *key, int64_t value)
 {
-  weir_cells_add(c, "%s", key);
-  weir_cells_add(c, "%lld", (long long)value);
+  weir_table_add(c, "%s", key);
+  weir_table_add(c, "%lld", (long long)value);
 }
 
-static void put_text(weir_cells *c, const char *key, const char *text)
+static void put_text(weir_table *c, const char *key, const char *text)
 {
-  weir_cells_add(c, "%s", key);
-  weir_cells_add(c, "%s", text);
+  weir_table_add(c, "%s", key);
+  weir_table_add(c, "%s", text);
 }
 
 /* The cells as a table of two columns; they are freed. */
-static weir_status add_pairs(weir_report *r, const char *id, weir_cells *c)
+static weir_status add_pairs(weir_report *r, const char *id, weir_table *c)
 {
-  const weir_status status = weir_cells_report(c, r, id, 2, two_columns);
+  const weir_status status = weir_table_report(c, r, id, 2, two_columns);
 
-  weir_cells_fini(c);
+  weir_table_fini(c);
   return status;
 }
 
 static weir_status add_summary(weir_report *r, const summary *s)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
 
   const int64_t whole = (int64_t)((double)s->facts->count / s->rate + 0.5);
 
   put_text(&c, "record", s->facts->name);
   put_text(&c, "signal", s->facts->signal);
-  weir_cells_add(&c, "sampling rate (Hz)");
-  weir_cells_add(&c, "%.7g", s->rate);
-  weir_cells_add(&c, "duration (h:mm:ss)");
-  weir_cells_add(&c, "%lld:%02d:%02d", (long long)(whole / 3600), (int)(whole / 60 % 60),
+  weir_table_add(&c, "sampling rate (Hz)");
+  weir_table_add(&c, "%.7g", s->rate);
+  weir_table_add(&c, "duration (h:mm:ss)");
+  weir_table_add(&c, "%lld:%02d:%02d", (long long)(whole / 3600), (int)(whole / 60 % 60),
                  (int)(whole % 60));
   put_count(&c, "samples", s->facts->count);
   put_count(&c, "absent", s->facts->count - s->report->present);
@@ -165,7 +165,7 @@ static weir_status add_summary(weir_report *r, const summary *s)
 
 static weir_status add_throughput(weir_report *r, const summary *s)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
 
   put_count(&c, "tier", weir_tier_number(s->report->tier));
   put_count(&c, "stages", s->report->stages);
@@ -188,7 +188,7 @@ static weir_status add_throughput(weir_report *r, const summary *s)
 /* What became of the lines of live input. */
 static weir_status add_live(weir_report *r, const weir_live_counts *l)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
 
   WEIR_TRY(weir_report_heading(r, "Live input"));
   put_count(&c, "lines", l->lines);
@@ -269,12 +269,12 @@ static weir_status add_intervals(weir_report *r, const summary *s)
 
 static weir_status add_groups(weir_report *r, const ps_pipeline *pipeline)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
 
   ps_stream_groups(pipeline->stream, PS_GROUP_COLUMNS, &c);
-  const weir_status status = weir_cells_report(&c, r, "groups", PS_GROUP_COLUMNS, ps_group_head);
+  const weir_status status = weir_table_report(&c, r, "groups", PS_GROUP_COLUMNS, ps_group_head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

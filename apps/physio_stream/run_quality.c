@@ -88,7 +88,7 @@ weir_status ps_quality_page(const ps_quality *q, weir_report *r)
 {
   static const char *const head[] = {"property", "windows", "most of the window", "part of it"};
   const int64_t windows = ps_timeline_windows(&q->line);
-  weir_cells c = {0};
+  weir_table c = {0};
 
   WEIR_TRY(weir_report_heading(r, "Signal quality"));
   for (int row = 0; row < PS_QUALITY_ROWS; row++) {
@@ -100,14 +100,14 @@ weir_status ps_quality_page(const ps_quality *q, weir_report *r)
       most += share > 0.5;
       part += share > 0 && share <= 0.5;
     }
-    weir_cells_add(&c, "%s", names[row]);
-    weir_cells_add(&c, "%lld", (long long)windows);
-    weir_cells_add(&c, "%lld", (long long)most);
-    weir_cells_add(&c, "%lld", (long long)part);
+    weir_table_add(&c, "%s", names[row]);
+    weir_table_add(&c, "%lld", (long long)windows);
+    weir_table_add(&c, "%lld", (long long)most);
+    weir_table_add(&c, "%lld", (long long)part);
   }
-  const weir_status status = weir_cells_report(&c, r, "quality", 4, head);
+  const weir_status status = weir_table_report(&c, r, "quality", 4, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   WEIR_TRY(status);
   return ps_timeline_figure(&q->line, r, "quality", "signal quality", names,
                             "nothing is missing or flat, and beats come all the time");

@@ -24,10 +24,10 @@ static int64_t intervals_of(const ps_beat *beat, int64_t n, double most, ps_inte
   return count;
 }
 
-static void put(weir_cells *c, const char *key, double value)
+static void put(weir_table *c, const char *key, double value)
 {
-  weir_cells_add(c, "%s", key);
-  weir_cells_add_real(c, value);
+  weir_table_add(c, "%s", key);
+  weir_table_add_real(c, value);
 }
 
 static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_rhythm *rhythm,
@@ -36,12 +36,12 @@ static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_r
   static const char *const head[2] = {"quantity", "value"};
   const ps_hrv_times t = ps_hrv_time_domain(rhythm->v, rhythm->n, rhythm->rate);
   const ps_hrv_bands b = ps_hrv_spectrum(opts, rhythm->v, rhythm->n, rhythm->rate, scratch);
-  weir_cells c = {0};
+  weir_table c = {0};
 
-  weir_cells_add(&c, "beat types");
-  weir_cells_add(&c, "unknown: RR intervals, not NN");
-  weir_cells_add(&c, "RR intervals that count");
-  weir_cells_add(&c, "%lld", (long long)t.n);
+  weir_table_add(&c, "beat types");
+  weir_table_add(&c, "unknown: RR intervals, not NN");
+  weir_table_add(&c, "RR intervals that count");
+  weir_table_add(&c, "%lld", (long long)t.n);
   put(&c, "mean RR (ms)", t.mean);
   put(&c, "SDNN (ms)", t.sd);
   put(&c, "SDANN (ms)", t.sdann);
@@ -51,9 +51,9 @@ static weir_status add_table(weir_report *r, const ps_hrv_opts *opts, const ps_r
   put(&c, "LF (ms²)", b.lf);
   put(&c, "HF (ms²)", b.hf);
   put(&c, "LF/HF", b.hf > 0 ? b.lf / b.hf : NAN);
-  const weir_status status = weir_cells_report(&c, r, "hrv", 2, head);
+  const weir_status status = weir_table_report(&c, r, "hrv", 2, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

@@ -108,17 +108,17 @@ done:
 enum { COLUMNS = 3 };
 static const char *const head[COLUMNS] = {"quantity", "value", "unit"};
 
-static void put(weir_cells *c, const char *quantity, double value, const char *unit)
+static void put(weir_table *c, const char *quantity, double value, const char *unit)
 {
-  weir_cells_add(c, "%s", quantity);
-  weir_cells_add(c, "%.6g", value);
-  weir_cells_add(c, "%s", unit);
+  weir_table_add(c, "%s", quantity);
+  weir_table_add(c, "%.6g", value);
+  weir_table_add(c, "%s", unit);
 }
 
 static weir_status report(const weir_cli *cli, const bench *b, double plan_s, double median)
 {
   const double count = (double)b->count;
-  weir_cells cells = {0}, groups = {0};
+  weir_table cells = {0}, groups = {0};
   struct rusage usage = {0};
   weir_status status = WEIR_OK;
 
@@ -141,13 +141,13 @@ static weir_status report(const weir_cli *cli, const bench *b, double plan_s, do
              WEIR_INT("tier", weir_tier_number(b->report.tier)));
   WEIR_TRY_GOTO(cells.status, done);
   WEIR_TRY_GOTO(groups.status, done);
-  WEIR_TRY_GOTO(weir_cells_write_csv(&cells, cli->out, "bench.csv", COLUMNS, head), done);
-  weir_cells_print(&cells, COLUMNS, head, stdout);
+  WEIR_TRY_GOTO(weir_table_write_csv(&cells, cli->out, "bench.csv", COLUMNS, head), done);
+  weir_table_print(&cells, COLUMNS, head, stdout);
   fputs("\n", stdout);
-  weir_cells_print(&groups, PS_GROUP_COLUMNS, ps_group_head, stdout);
+  weir_table_print(&groups, PS_GROUP_COLUMNS, ps_group_head, stdout);
 done:
-  weir_cells_fini(&cells);
-  weir_cells_fini(&groups);
+  weir_table_fini(&cells);
+  weir_table_fini(&groups);
   return status;
 }
 

@@ -70,12 +70,12 @@ static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
   return ps_score_errors(&opts, &in, errors, out->errors, &n);
 }
 
-static void add_number(weir_cells *cells, double value)
+static void add_number(weir_table *cells, double value)
 {
   if (isnan(value)) {
-    weir_cells_add(cells, "%s", "");
+    weir_table_add(cells, "%s", "");
   } else {
-    weir_cells_add(cells, "%.4f", value);
+    weir_table_add(cells, "%.4f", value);
   }
 }
 
@@ -124,7 +124,7 @@ static weir_status measure_side(const ps_cfg *cfg, ps_scored *s, bool test)
 }
 
 /* One row of hrv.csv. */
-static void add_rhythm(const ps_scored *s, bool test, weir_cells *cells)
+static void add_rhythm(const ps_scored *s, bool test, weir_table *cells)
 {
   const ps_measures *r = &s->rhythm[test];
   const ps_hrv_times *t = &r->times;
@@ -133,15 +133,15 @@ static void add_rhythm(const ps_scored *s, bool test, weir_cells *cells)
                             t->rmssd, t->pnn50, b->vlf,
                             b->lf,    b->hf,    b->hf > 0 ? b->lf / b->hf : NAN};
 
-  weir_cells_add(cells, "%s", ps_base_name(test ? s->files.test : s->files.reference));
-  weir_cells_add(cells, "%lld", (long long)r->beats);
-  weir_cells_add(cells, "%lld", (long long)t->n);
+  weir_table_add(cells, "%s", ps_base_name(test ? s->files.test : s->files.reference));
+  weir_table_add(cells, "%lld", (long long)r->beats);
+  weir_table_add(cells, "%lld", (long long)t->n);
   for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
     add_number(cells, figures[k]);
   }
-  weir_cells_add(cells, "%lld", (long long)t->segments);
-  weir_cells_add(cells, "%s", r->types);
-  weir_cells_add(cells, "%s", r->gaps);
+  weir_table_add(cells, "%lld", (long long)t->segments);
+  weir_table_add(cells, "%s", r->types);
+  weir_table_add(cells, "%s", r->gaps);
 }
 
 static weir_status need_file(const char *which, const char *path)
@@ -196,23 +196,23 @@ enum { COLUMNS = 8 };
 static const char *const head[COLUMNS] = {"record", "tp",  "fn",       "fp",
                                           "se",     "ppv", "excluded", "rr_rms_ms"};
 
-static void add_scores(weir_cells *cells, const char *record, const ps_score *s)
+static void add_scores(weir_table *cells, const char *record, const ps_score *s)
 {
   char se[16], ppv[16], rr[16];
 
-  weir_cells_add(cells, "%s", record);
-  weir_cells_add(cells, "%lld", (long long)s->tp);
-  weir_cells_add(cells, "%lld", (long long)s->fn);
-  weir_cells_add(cells, "%lld", (long long)s->fp);
-  weir_cells_add(cells, "%s", percent(ps_score_sensitivity(s), se));
-  weir_cells_add(cells, "%s", percent(ps_score_predictivity(s), ppv));
-  weir_cells_add(cells, "%lld", (long long)s->excluded);
-  weir_cells_add(cells, "%s", percent(1000 * ps_score_rr_error(s), rr));
+  weir_table_add(cells, "%s", record);
+  weir_table_add(cells, "%lld", (long long)s->tp);
+  weir_table_add(cells, "%lld", (long long)s->fn);
+  weir_table_add(cells, "%lld", (long long)s->fp);
+  weir_table_add(cells, "%s", percent(ps_score_sensitivity(s), se));
+  weir_table_add(cells, "%s", percent(ps_score_predictivity(s), ppv));
+  weir_table_add(cells, "%lld", (long long)s->excluded);
+  weir_table_add(cells, "%s", percent(1000 * ps_score_rr_error(s), rr));
 }
 
 /* The records' scores, and where there are several, of all of them: gross, and the means of the
  * records' figures. */
-static weir_status add_all(const ps_scored *s, int64_t n, weir_cells *cells)
+static weir_status add_all(const ps_scored *s, int64_t n, weir_table *cells)
 {
   ps_score *all = NULL, gross = {0};
   char se[16], ppv[16], rr[16];
@@ -227,14 +227,14 @@ static weir_status add_all(const ps_scored *s, int64_t n, weir_cells *cells)
     const ps_score_average mean = ps_score_mean(all, n);
 
     add_scores(cells, "gross", &gross);
-    weir_cells_add(cells, "average");
+    weir_table_add(cells, "average");
     for (int k = 0; k < 3; k++) {
-      weir_cells_add(cells, "%s", "");
+      weir_table_add(cells, "%s", "");
     }
-    weir_cells_add(cells, "%s", percent(mean.sensitivity, se));
-    weir_cells_add(cells, "%s", percent(mean.predictivity, ppv));
-    weir_cells_add(cells, "%s", "");
-    weir_cells_add(cells, "%s", percent(1000 * mean.rr_error, rr));
+    weir_table_add(cells, "%s", percent(mean.sensitivity, se));
+    weir_table_add(cells, "%s", percent(mean.predictivity, ppv));
+    weir_table_add(cells, "%s", "");
+    weir_table_add(cells, "%s", percent(1000 * mean.rr_error, rr));
   }
   weir_free(&all);
   return cells->status;
@@ -244,7 +244,7 @@ static weir_status add_all(const ps_scored *s, int64_t n, weir_cells *cells)
 static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
 {
   static const char *const titles[] = {"record", "sample", "time", "error"};
-  weir_cells cells = {0};
+  weir_table cells = {0};
   char text[32];
 
   for (int64_t i = 0; i < n; i++) {
@@ -253,15 +253,15 @@ static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
     for (int64_t k = 0; k < s[i].score.fn + s[i].score.fp; k++) {
       const ps_score_error *e = &s[i].errors[k];
 
-      weir_cells_add(&cells, "%s", ps_base_name(s[i].record));
-      weir_cells_add(&cells, "%lld", (long long)e->time);
-      weir_cells_add(&cells, "%s", ps_time_text((double)e->time / rate, text));
-      weir_cells_add(&cells, "%s", e->missed ? "missed" : "false");
+      weir_table_add(&cells, "%s", ps_base_name(s[i].record));
+      weir_table_add(&cells, "%lld", (long long)e->time);
+      weir_table_add(&cells, "%s", ps_time_text((double)e->time / rate, text));
+      weir_table_add(&cells, "%s", e->missed ? "missed" : "false");
     }
   }
-  const weir_status status = weir_cells_write_csv(&cells, dir, "errors.csv", 4, titles);
+  const weir_status status = weir_table_write_csv(&cells, dir, "errors.csv", 4, titles);
 
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 
@@ -286,7 +286,7 @@ typedef struct session {
   const char **files;
   int64_t n;
   ps_eval_list list; /* of eval.records */
-  weir_cells cells, rhythm, records;
+  weir_table cells, rhythm, records;
 } session;
 
 static void set_pair(session *e, int64_t i, const ps_pair *files)
@@ -376,10 +376,10 @@ static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
     add_rhythm(&e->s[i], true, &e->rhythm);
   }
   WEIR_TRY(ps_eval_table_fill(&e->list, e->s, e->n, &e->records));
-  WEIR_TRY(weir_cells_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
-  WEIR_TRY(weir_cells_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
+  WEIR_TRY(weir_table_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
+  WEIR_TRY(weir_table_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
   WEIR_TRY(
-      weir_cells_write_csv(&e->records, cli->out, "records.csv", PS_EVAL_COLUMNS, ps_eval_head));
+      weir_table_write_csv(&e->records, cli->out, "records.csv", PS_EVAL_COLUMNS, ps_eval_head));
   WEIR_TRY(write_errors(cli->out, e->s, e->n));
   WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &scores, &rhythm, &records));
   return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
@@ -400,7 +400,7 @@ static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *di
   for (int64_t i = 0; i < e->n; i++) {
     report_score(&e->s[i]);
   }
-  weir_cells_print(&e->cells, COLUMNS, head, stdout);
+  weir_table_print(&e->cells, COLUMNS, head, stdout);
   ps_eval_range_text(cfg, range, sizeof range);
   printf("scored %s, beats matched within %.6g s\n", range, cfg->eval.window);
   const weir_status status = ps_eval_list_verdict(&e->list);
@@ -426,9 +426,9 @@ done:
   if (status != WEIR_OK) {
     ps_abandon(&dir);
   }
-  weir_cells_fini(&e.cells);
-  weir_cells_fini(&e.rhythm);
-  weir_cells_fini(&e.records);
+  weir_table_fini(&e.cells);
+  weir_table_fini(&e.rhythm);
+  weir_table_fini(&e.records);
   for (int64_t i = 0; e.s != NULL && i < e.n; i++) {
     forget(&e.s[i]);
   }

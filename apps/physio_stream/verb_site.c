@@ -187,11 +187,11 @@ done:
 /* Nothing is said of records that a check would refuse. */
 static weir_status refuse_faults(const site *s)
 {
-  weir_cells cells = {0};
+  weir_table cells = {0};
   int64_t failed = 0;
   const weir_status status = ps_site_check(&s->cfg->site, &cells, &failed);
 
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status != WEIR_OK || failed == 0
              ? status
              : weir_fail(WEIR_ERR_DATA,
@@ -217,11 +217,11 @@ done:
 }
 
 /* The table as NAME.csv in --out and on the terminal. */
-static weir_status write_table(const site *s, const char *name, const weir_cells *cells,
+static weir_status write_table(const site *s, const char *name, const weir_table *cells,
                                int columns, const char *const *head)
 {
-  weir_cells_print(cells, columns, head, stdout);
-  return weir_cells_write_csv(cells, s->cli->out, name, columns, head);
+  weir_table_print(cells, columns, head, stdout);
+  return weir_table_write_csv(cells, s->cli->out, name, columns, head);
 }
 
 static weir_status run_prepare(const site *s)
@@ -238,14 +238,14 @@ static weir_status run_prepare(const site *s)
 
 static weir_status run_check(const site *s)
 {
-  weir_cells cells = {0};
+  weir_table cells = {0};
   int64_t failed = 0;
   weir_status status = ps_site_check(&s->cfg->site, &cells, &failed);
 
   if (status == WEIR_OK) {
     status = write_table(s, "check.csv", &cells, PS_CHECK_COLUMNS, ps_check_head);
   }
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status != WEIR_OK || failed == 0
              ? status
              : weir_fail(WEIR_ERR_DATA, "site check: %lld records have faults", (long long)failed);
@@ -253,13 +253,13 @@ static weir_status run_check(const site *s)
 
 static weir_status run_stats(const site *s)
 {
-  weir_cells cells = {0};
+  weir_table cells = {0};
   weir_status status = ps_site_stats(&s->cfg->site, &cells);
 
   if (status == WEIR_OK) {
     status = write_table(s, "stats.csv", &cells, PS_STATS_COLUMNS, ps_stats_head);
   }
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 
@@ -267,7 +267,7 @@ static weir_status run_merge(const site *s)
 {
   const weir_string_list *paths = &s->cfg->site.reports;
   ps_site_report *reports = NULL;
-  weir_cells cells = {0};
+  weir_table cells = {0};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_alloc(paths->count, sizeof *reports, (void **)&reports));
@@ -277,7 +277,7 @@ static weir_status run_merge(const site *s)
   WEIR_TRY_GOTO(ps_site_merge(reports, paths->count, &cells), done);
   WEIR_TRY_GOTO(write_table(s, "merged.csv", &cells, PS_MERGE_COLUMNS, ps_merge_head), done);
 done:
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   for (int64_t i = 0; i < paths->count; i++) {
     ps_site_report_fini(&reports[i]);
   }

@@ -9,18 +9,18 @@
 const char *const qt_bench_papers_head[QT_BENCH_PAPERS_COLUMNS] = {
     "part", "quantity", "setting", "unit", "published", "formula", "here", "ratio"};
 
-void papers_add_row(weir_cells *c, const papers_row *r)
+void papers_add_row(weir_table *c, const papers_row *r)
 {
   const double of = isnan(r->published) ? r->formula : r->published;
 
-  weir_cells_add(c, "%s", r->part);
-  weir_cells_add(c, "%s", r->quantity);
-  weir_cells_add(c, "%s", r->setting);
-  weir_cells_add(c, "%s", r->unit);
-  weir_cells_add_real(c, r->published);
-  weir_cells_add_real(c, r->formula);
-  weir_cells_add_real(c, r->here);
-  weir_cells_add_real(c, r->here / of);
+  weir_table_add(c, "%s", r->part);
+  weir_table_add(c, "%s", r->quantity);
+  weir_table_add(c, "%s", r->setting);
+  weir_table_add(c, "%s", r->unit);
+  weir_table_add_real(c, r->published);
+  weir_table_add_real(c, r->formula);
+  weir_table_add_real(c, r->here);
+  weir_table_add_real(c, r->here / of);
 }
 
 void papers_set(papers_row *r, const qt_recipe_sizes *s, int64_t ranks)
@@ -53,7 +53,7 @@ weir_status papers_point_flops(const qt_recipe_sizes *s, double *out)
   return WEIR_OK;
 }
 
-static weir_status add_flops(weir_cells *c)
+static weir_status add_flops(weir_table *c)
 {
   const double peta = 1e-15;
 
@@ -91,7 +91,7 @@ static weir_status add_flops(weir_cells *c)
 }
 
 /* All steps, of all atoms, and the arrays of one atom at a time. */
-static weir_status add_steps(weir_cells *c)
+static weir_status add_steps(weir_table *c)
 {
   static const char *const sums[] = {"self-energies of electrons", "of phonons"};
   const qt_recipe_sizes s = qt_papers_device(7);
@@ -127,7 +127,7 @@ static weir_status add_steps(weir_cells *c)
 }
 
 /* Of lesser functions alone, as the formulas are; loops make both. */
-static weir_status add_memory(weir_cells *c)
+static weir_status add_memory(weir_table *c)
 {
   static const struct {
     qt_papers_array array;
@@ -192,7 +192,7 @@ papers_volume papers_volume_of(const qt_recipe_sizes *s, int64_t ranks)
 }
 
 /* Published tiles are of N_kz ranges of energies; here is the least of all tiles. */
-static void add_exchange(weir_cells *c)
+static void add_exchange(weir_table *c)
 {
   const qt_papers_row *const tables[] = {qt_papers_momenta, qt_papers_ranks};
 
@@ -216,7 +216,7 @@ static void add_exchange(weir_cells *c)
 }
 
 /* From the regions of a partition, to the byte, of a wire of few atoms; no rank is started. */
-static weir_status add_regions(weir_cells *c)
+static weir_status add_regions(weir_table *c)
 {
   static const int ranks[] = {3, 12, 48};
   const qt_recipe_sizes z = {.n_k = 3,
@@ -257,7 +257,7 @@ static weir_status add_regions(weir_cells *c)
   return status;
 }
 
-weir_status qt_bench_papers(const qt_study *study, double recursion, weir_cells *out)
+weir_status qt_bench_papers(const qt_study *study, double recursion, weir_table *out)
 {
   WEIR_TRY(add_flops(out));
   WEIR_TRY(add_steps(out));

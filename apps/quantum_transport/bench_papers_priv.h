@@ -15,7 +15,7 @@ typedef struct papers_row {
   const char *unit;
   double published, formula, here;
 } papers_row;
-void papers_add_row(weir_cells *c, const papers_row *r);
+void papers_add_row(weir_table *c, const papers_row *r);
 /* "4864 atoms, N_kz 7, 1792 ranks"; ranks 0: not said. */
 void papers_set(papers_row *r, const qt_recipe_sizes *s, int64_t ranks);
 
@@ -31,6 +31,6 @@ papers_volume papers_volume_of(const qt_recipe_sizes *s, int64_t ranks);
 
 /* Rows of what is measured, and of the time of an iteration with these rates. Fails: as
  * qt_bench_papers. */
-weir_status papers_measure(const qt_study *study, double recursion, weir_cells *out) WEIR_CHECKED;
+weir_status papers_measure(const qt_study *study, double recursion, weir_table *out) WEIR_CHECKED;
 
 #endif

@@ -120,7 +120,7 @@ done:
 }
 
 /* Predicted is the formula, measured is here. */
-static void add_iteration(weir_cells *c, const times *t)
+static void add_iteration(weir_table *c, const times *t)
 {
   const qt_study *s = t->study;
   papers_row r = {.part = "measured",
@@ -155,7 +155,7 @@ static int64_t largest_block(const qt_system *s)
 }
 
 /* Rates, relative to products of matrices; what the recipe gains, at equal sizes, in one run. */
-static void add_measured(weir_cells *c, const times *t)
+static void add_measured(weir_table *c, const times *t)
 {
   static const char *const names[SAMPLES] = {
       "map fission, 12 orbitals, 16 energies", "windows, 12 orbitals, 16 energies",
@@ -282,7 +282,7 @@ static void predict_nodes(const times *t, const qt_recipe_sizes *s, int64_t rank
   }
 }
 
-static void add_prediction(weir_cells *c, const prediction *p, const qt_recipe_sizes *s,
+static void add_prediction(weir_table *c, const prediction *p, const qt_recipe_sizes *s,
                            int64_t ranks)
 {
   const struct {
@@ -323,7 +323,7 @@ static void raise_gains(const prediction *p, double *gain)
 }
 
 /* Published: the best of the settings of a machine. */
-static void add_gains(weir_cells *c, const double *gain)
+static void add_gains(weir_table *c, const double *gain)
 {
   static const char *const names[GAINS] = {
       [EXCHANGE] = "exchange, original / restructured",
@@ -345,7 +345,7 @@ static void add_gains(weir_cells *c, const double *gain)
   }
 }
 
-static weir_status add_setting(weir_cells *c, const times *t, const qt_recipe_sizes *s,
+static weir_status add_setting(weir_table *c, const times *t, const qt_recipe_sizes *s,
                                int64_t ranks, double *gain)
 {
   prediction p;
@@ -358,7 +358,7 @@ static weir_status add_setting(weir_cells *c, const times *t, const qt_recipe_si
 }
 
 /* Both tables of P2, and the device of 10,240 atoms on 1 and 6 ranks of each of 4,560 nodes. */
-static weir_status add_times(weir_cells *c, const times *t)
+static weir_status add_times(weir_table *c, const times *t)
 {
   const qt_papers_row *const tables[] = {qt_papers_momenta, qt_papers_ranks};
   const qt_recipe_sizes large = qt_papers_large();
@@ -376,7 +376,7 @@ static weir_status add_times(weir_cells *c, const times *t)
   return add_setting(c, t, &large, 6 * nodes, unused);
 }
 
-weir_status papers_measure(const qt_study *study, double recursion, weir_cells *out)
+weir_status papers_measure(const qt_study *study, double recursion, weir_table *out)
 {
   times t = {.study = study, .recursion = recursion, .iteration_s = NAN};
 

@@ -25,27 +25,27 @@ static weir_status write_iv(const qt_iv *iv, const char *dir)
                                      "max_temperature_K",
                                      "scattering_iterations"};
   const int columns = iv->scattering != NULL ? 12 : 8;
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   for (int64_t i = 0; i < iv->n_found; i++) {
     const qt_bias *b = &iv->bias[i];
     const double value[] = {b->drain, b->gate, b->current, b->electrons, b->donors, b->gate_charge};
 
     for (size_t k = 0; k < sizeof value / sizeof *value; k++) {
-      weir_cells_add(&cells, "%.17g", value[k]);
+      weir_table_add(&cells, "%.17g", value[k]);
     }
-    weir_cells_add(&cells, "%lld", (long long)b->n_steps);
-    weir_cells_add(&cells, "%.17g", b->step[b->n_steps - 1].change);
+    weir_table_add(&cells, "%lld", (long long)b->n_steps);
+    weir_table_add(&cells, "%.17g", b->step[b->n_steps - 1].change);
     if (iv->scattering != NULL) {
-      weir_cells_add(&cells, "%.17g", b->scattered.current);
-      weir_cells_add(&cells, "%.17g", b->scattered.power);
-      weir_cells_add(&cells, "%.17g", b->scattered.temperature);
-      weir_cells_add(&cells, "%lld", (long long)b->scattered.iterations);
+      weir_table_add(&cells, "%.17g", b->scattered.current);
+      weir_table_add(&cells, "%.17g", b->scattered.power);
+      weir_table_add(&cells, "%.17g", b->scattered.temperature);
+      weir_table_add(&cells, "%lld", (long long)b->scattered.iterations);
     }
   }
-  const weir_status status = weir_cells_write_csv(&cells, dir, "iv.csv", columns, head);
+  const weir_status status = weir_table_write_csv(&cells, dir, "iv.csv", columns, head);
 
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 
@@ -54,7 +54,7 @@ static weir_status write_steps(const qt_iv *iv, const char *dir)
 {
   static const char *const head[] = {"drain_V",   "gate_V",    "iteration", "change_eV",
                                      "electrons", "current_A", "newton",    "energies"};
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   for (int64_t i = 0; i < iv->n_found; i++) {
     const qt_bias *b = &iv->bias[i];
@@ -62,19 +62,19 @@ static weir_status write_steps(const qt_iv *iv, const char *dir)
     for (int64_t k = 0; k < b->n_steps; k++) {
       const qt_scf_step *s = &b->step[k];
 
-      weir_cells_add(&cells, "%.17g", b->drain);
-      weir_cells_add(&cells, "%.17g", b->gate);
-      weir_cells_add(&cells, "%lld", (long long)(k + 1));
-      weir_cells_add(&cells, "%.17g", s->change);
-      weir_cells_add(&cells, "%.17g", s->electrons);
-      weir_cells_add(&cells, "%.17g", s->current);
-      weir_cells_add(&cells, "%lld", (long long)s->newton);
-      weir_cells_add(&cells, "%lld", (long long)s->energies);
+      weir_table_add(&cells, "%.17g", b->drain);
+      weir_table_add(&cells, "%.17g", b->gate);
+      weir_table_add(&cells, "%lld", (long long)(k + 1));
+      weir_table_add(&cells, "%.17g", s->change);
+      weir_table_add(&cells, "%.17g", s->electrons);
+      weir_table_add(&cells, "%.17g", s->current);
+      weir_table_add(&cells, "%lld", (long long)s->newton);
+      weir_table_add(&cells, "%lld", (long long)s->energies);
     }
   }
-  const weir_status status = weir_cells_write_csv(&cells, dir, "convergence.csv", 8, head);
+  const weir_status status = weir_table_write_csv(&cells, dir, "convergence.csv", 8, head);
 
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 

@@ -60,28 +60,28 @@ static weir_status iv_table(const qt_iv *iv, weir_report *r)
                                      "highest temperature (K)",
                                      "iterations of scattering"};
   const int columns = iv->scattering != NULL ? 11 : 7;
-  weir_cells c = {0};
+  weir_table c = {0};
 
   for (int64_t i = 0; i < iv->n_found; i++) {
     const qt_bias *b = &iv->bias[i];
 
-    weir_cells_add(&c, "%g", b->drain);
-    weir_cells_add(&c, "%g", b->gate);
-    weir_cells_add(&c, "%.4g", b->current);
-    weir_cells_add(&c, "%.5g", b->electrons);
-    weir_cells_add(&c, "%.5g", b->donors);
-    weir_cells_add(&c, "%lld", (long long)b->n_steps);
-    weir_cells_add(&c, "%.2g", b->step[b->n_steps - 1].change);
+    weir_table_add(&c, "%g", b->drain);
+    weir_table_add(&c, "%g", b->gate);
+    weir_table_add(&c, "%.4g", b->current);
+    weir_table_add(&c, "%.5g", b->electrons);
+    weir_table_add(&c, "%.5g", b->donors);
+    weir_table_add(&c, "%lld", (long long)b->n_steps);
+    weir_table_add(&c, "%.2g", b->step[b->n_steps - 1].change);
     if (iv->scattering != NULL) {
-      weir_cells_add(&c, "%.4g", b->scattered.current);
-      weir_cells_add(&c, "%.4g", b->scattered.power);
-      weir_cells_add(&c, "%.4g", b->scattered.temperature);
-      weir_cells_add(&c, "%lld", (long long)b->scattered.iterations);
+      weir_table_add(&c, "%.4g", b->scattered.current);
+      weir_table_add(&c, "%.4g", b->scattered.power);
+      weir_table_add(&c, "%.4g", b->scattered.temperature);
+      weir_table_add(&c, "%lld", (long long)b->scattered.iterations);
     }
   }
-  const weir_status status = weir_cells_report(&c, r, "iv", columns, head);
+  const weir_status status = weir_table_report(&c, r, "iv", columns, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

@@ -288,21 +288,21 @@ static weir_status write_tbt(const qt_study *s, const char *path)
 static weir_status write_csv(const qt_study *s, const char *dir)
 {
   static const char *const head[] = {"energy_eV", "transmission", "modes", "dos_per_eV"};
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   for (int64_t i = 0; i < s->n_energies; i++) {
-    weir_cells_add(&cells, "%.17g", s->energy[i]);
-    weir_cells_add(&cells, "%.17g", s->transmission[i]);
-    weir_cells_add(&cells, "%.17g", s->modes[i]);
+    weir_table_add(&cells, "%.17g", s->energy[i]);
+    weir_table_add(&cells, "%.17g", s->transmission[i]);
+    weir_table_add(&cells, "%.17g", s->modes[i]);
     if (s->dos != NULL) {
-      weir_cells_add(&cells, "%.17g", s->dos[i]);
+      weir_table_add(&cells, "%.17g", s->dos[i]);
     } else {
-      weir_cells_add(&cells, "%s", "");
+      weir_table_add(&cells, "%s", "");
     }
   }
-  const weir_status status = weir_cells_write_csv(&cells, dir, "spectra.csv", 4, head);
+  const weir_status status = weir_table_write_csv(&cells, dir, "spectra.csv", 4, head);
 
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 

@@ -37,15 +37,15 @@ static void write_heat_events(const qt_study *s)
   }
 }
 
-static void put(weir_cells *c, const char *quantity, double value, const char *unit)
+static void put(weir_table *c, const char *quantity, double value, const char *unit)
 {
-  weir_cells_add(c, "%s", quantity);
-  weir_cells_add(c, isnan(value) ? "-" : "%.6g", value);
-  weir_cells_add(c, "%s", unit);
+  weir_table_add(c, "%s", quantity);
+  weir_table_add(c, isnan(value) ? "-" : "%.6g", value);
+  weir_table_add(c, "%s", unit);
 }
 
 /* A current or conductance of all spins, for a transverse cell. */
-static void put_total(weir_cells *c, const qt_study *s, const char *what, double value,
+static void put_total(weir_table *c, const qt_study *s, const char *what, double value,
                       const char *unit)
 {
   char label[160];
@@ -58,7 +58,7 @@ static weir_status summary(weir_report *r, const qt_study *s)
 {
   static const char *const head[] = {"quantity", "value", "unit"};
   const bool phonons = s->system.particle == QT_PHONONS;
-  weir_cells c = {0};
+  weir_table c = {0};
 
   put(&c, phonons ? "vibrational degrees of freedom" : "orbitals", (double)s->system.n, "1");
   put(&c, "blocks", (double)s->system.n_blocks, "1");
@@ -77,9 +77,9 @@ static weir_status summary(weir_report *r, const qt_study *s)
   put(&c, "points whose energy was shifted", (double)s->transport.n_shifted, "1");
   put(&c, "largest residual of a lead", s->transport.residual, "1");
   put(&c, "time for all points", s->seconds, "s");
-  const weir_status status = weir_cells_report(&c, r, "summary", 3, head);
+  const weir_status status = weir_table_report(&c, r, "summary", 3, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 
@@ -87,17 +87,17 @@ static weir_status heat_table(weir_report *r, const qt_study *s)
 {
   char label[80];
   const char *const head[] = {"temperature (K)", label};
-  weir_cells c = {0};
+  weir_table c = {0};
 
   (void)snprintf(label, sizeof label, "thermal conductance%s (W/K)", qt_study_per_cell(s));
 
   for (int64_t i = 0; i < s->cfg->contact.conductance_temperatures.count; i++) {
-    weir_cells_add(&c, "%g", s->heat[i].temperature);
-    weir_cells_add(&c, isnan(s->heat[i].conductance) ? "-" : "%.6g", s->heat[i].conductance);
+    weir_table_add(&c, "%g", s->heat[i].temperature);
+    weir_table_add(&c, isnan(s->heat[i].conductance) ? "-" : "%.6g", s->heat[i].conductance);
   }
-  const weir_status status = weir_cells_report(&c, r, "thermal_conductance", 2, head);
+  const weir_status status = weir_table_report(&c, r, "thermal_conductance", 2, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 
@@ -271,7 +271,7 @@ static weir_status speed_table(weir_report *r, const qt_study *s)
       {waves ? "assembly of sparse matrices and densities" : "assembly of blocks and densities",
        t->seconds[QT_PHASE_ASSEMBLY], 0},
   };
-  weir_cells c = {0};
+  weir_table c = {0};
   double rate = 0;
   int64_t n = 0;
 
@@ -283,9 +283,9 @@ static weir_status speed_table(weir_report *r, const qt_study *s)
   WEIR_TRY(qt_speed_zgemm(n, threads, wanted, &rate));
   WEIR_TRY(weir_report_heading(r, "Time"));
   qt_speed_table(QT_PHASES, phases, n, rate, &c);
-  const weir_status status = weir_cells_report(&c, r, "speed", QT_SPEED_COLUMNS, qt_speed_head);
+  const weir_status status = weir_table_report(&c, r, "speed", QT_SPEED_COLUMNS, qt_speed_head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   WEIR_TRY(status);
   return weir_report_text(
       r,

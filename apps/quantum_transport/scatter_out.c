@@ -52,21 +52,21 @@ static double number_of(const qt_born_step *s, int i)
 static weir_status write_csv(const qt_born *b, const char *dir)
 {
   const char *head[QUANTITIES + 1] = {"iteration"};
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   for (int i = 0; i < QUANTITIES; i++) {
     head[i + 1] = quantities[i].name;
   }
   for (int64_t s = 0; s < b->n_steps; s++) {
-    weir_cells_add(&cells, "%lld", (long long)s);
+    weir_table_add(&cells, "%lld", (long long)s);
     for (int i = 0; i < QUANTITIES; i++) {
-      weir_cells_add(&cells, "%.17g", number_of(&b->step[s], i));
+      weir_table_add(&cells, "%.17g", number_of(&b->step[s], i));
     }
   }
   const weir_status status =
-      weir_cells_write_csv(&cells, dir, "scattering.csv", QUANTITIES + 1, head);
+      weir_table_write_csv(&cells, dir, "scattering.csv", QUANTITIES + 1, head);
 
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 
@@ -193,15 +193,15 @@ weir_status qt_scatter_write(const qt_study *study, const char *dir)
 
 /* ---- Report ---- */
 
-static void add(weir_cells *c, const char *what, double value, const char *unit)
+static void add(weir_table *c, const char *what, double value, const char *unit)
 {
-  weir_cells_add(c, "%s", what);
-  weir_cells_add(c, "%.6g", value);
-  weir_cells_add(c, "%s", unit);
+  weir_table_add(c, "%s", what);
+  weir_table_add(c, "%.6g", value);
+  weir_table_add(c, "%s", unit);
 }
 
 /* Where the time went, and what an iteration takes. */
-static void add_phases(weir_cells *c, const qt_scatter *s)
+static void add_phases(weir_table *c, const qt_scatter *s)
 {
   const double *seconds = s->born.seconds;
 
@@ -220,7 +220,7 @@ static weir_status table(const qt_scatter *s, weir_report *r)
   static const char *const head[] = {"quantity", "value", "unit"};
   const qt_born *b = &s->born;
   const qt_born_step *last = &b->step[b->n_steps - 1];
-  weir_cells c = {0};
+  weir_table c = {0};
 
   add(&c, "current with scattering", last->current[QT_LEFT], "A");
   add(&c, "coherent current, by the same sum over energies", b->step[0].current[QT_LEFT], "A");
@@ -234,9 +234,9 @@ static weir_status table(const qt_scatter *s, weir_report *r)
   add(&c, "relative error of energy conservation", last->energy_error, "1");
   add(&c, "time", s->seconds, "s");
   add_phases(&c, s);
-  const weir_status status = weir_cells_report(&c, r, "scattering", 3, head);
+  const weir_status status = weir_table_report(&c, r, "scattering", 3, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

@@ -67,21 +67,21 @@ const char *const qt_speed_head[QT_SPEED_COLUMNS] = {"phase", "time (s), all thr
                                                      "Gflop/s per thread", "relative to zgemm"};
 
 void qt_speed_table(int count, const qt_speed_phase *phases, int64_t n, double rate,
-                    weir_cells *out)
+                    weir_table *out)
 {
   for (int i = 0; i < count; i++) {
     const qt_speed_phase *p = &phases[i];
     const bool rated = p->flops > 0 && p->seconds > 0;
 
-    weir_cells_add(out, "%s", p->name);
-    weir_cells_add(out, isnan(p->seconds) ? "-" : "%.4g", p->seconds);
-    weir_cells_add(out, p->flops > 0 ? "%.4g" : "-", 1e-9 * p->flops);
-    weir_cells_add(out, rated ? "%.4g" : "-", rated ? 1e-9 * p->flops / p->seconds : 0);
-    weir_cells_add(out, rated ? "%.3f" : "-", rated ? p->flops / p->seconds / rate : 0);
+    weir_table_add(out, "%s", p->name);
+    weir_table_add(out, isnan(p->seconds) ? "-" : "%.4g", p->seconds);
+    weir_table_add(out, p->flops > 0 ? "%.4g" : "-", 1e-9 * p->flops);
+    weir_table_add(out, rated ? "%.4g" : "-", rated ? 1e-9 * p->flops / p->seconds : 0);
+    weir_table_add(out, rated ? "%.3f" : "-", rated ? p->flops / p->seconds / rate : 0);
   }
-  weir_cells_add(out, "zgemm of %lld x %lld", (long long)n, (long long)n);
-  weir_cells_add(out, "-");
-  weir_cells_add(out, "-");
-  weir_cells_add(out, "%.4g", 1e-9 * rate);
-  weir_cells_add(out, "1");
+  weir_table_add(out, "zgemm of %lld x %lld", (long long)n, (long long)n);
+  weir_table_add(out, "-");
+  weir_table_add(out, "-");
+  weir_table_add(out, "%.4g", 1e-9 * rate);
+  weir_table_add(out, "1");
 }

@@ -21,6 +21,6 @@ weir_status qt_speed_zgemm(int64_t n, int threads, double seconds, double *rate)
 enum { QT_SPEED_COLUMNS = 5 };
 extern const char *const qt_speed_head[QT_SPEED_COLUMNS];
 void qt_speed_table(int count, const qt_speed_phase *phases, int64_t n, double rate,
-                    weir_cells *out);
+                    weir_table *out);
 
 #endif

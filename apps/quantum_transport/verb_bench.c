@@ -34,7 +34,7 @@ typedef struct bench {
   double rate;       /* of zgemm, flop/s */
   double lead_flops; /* of the last solve_lead */
   qt_speed_phase phase[PHASES];
-  weir_cells papers; /* bench.papers */
+  weir_table papers; /* bench.papers */
 } bench;
 
 static void bench_fini(bench *b)
@@ -47,7 +47,7 @@ static void bench_fini(bench *b)
   weir_free(&b->corner);
   weir_free(&b->scratch);
   weir_free(&b->seconds);
-  weir_cells_fini(&b->papers);
+  weir_table_fini(&b->papers);
   qt_cell_fini(&b->cell);
   qt_layout_fini(&b->layout);
   qt_study_fini(&b->study);
@@ -205,7 +205,7 @@ static weir_status report(const weir_cli *cli, const bench *b)
 {
   static const char *const head[QT_SPEED_COLUMNS] = {"phase", "time_s", "gflop", "gflop_per_s",
                                                      "relative_to_zgemm"};
-  weir_cells cells = {0};
+  weir_table cells = {0};
   weir_status status = WEIR_OK;
 
   qt_speed_table(PHASES, b->phase, b->layout.max, b->rate, &cells);
@@ -218,16 +218,16 @@ static weir_status report(const weir_cli *cli, const bench *b)
              WEIR_REAL("blocks_s", b->phase[METHODS + 1].seconds));
   WEIR_TRY_GOTO(cells.status, done);
   WEIR_TRY_GOTO(qt_write_provenance(cli, b->cfg), done);
-  WEIR_TRY_GOTO(weir_cells_write_csv(&cells, cli->out, "bench.csv", QT_SPEED_COLUMNS, head), done);
-  weir_cells_print(&cells, QT_SPEED_COLUMNS, head, stdout);
+  WEIR_TRY_GOTO(weir_table_write_csv(&cells, cli->out, "bench.csv", QT_SPEED_COLUMNS, head), done);
+  weir_table_print(&cells, QT_SPEED_COLUMNS, head, stdout);
   if (b->papers.count > 0) {
-    WEIR_TRY_GOTO(weir_cells_write_csv(&b->papers, cli->out, "papers.csv", QT_BENCH_PAPERS_COLUMNS,
+    WEIR_TRY_GOTO(weir_table_write_csv(&b->papers, cli->out, "papers.csv", QT_BENCH_PAPERS_COLUMNS,
                                        qt_bench_papers_head),
                   done);
-    weir_cells_print(&b->papers, QT_BENCH_PAPERS_COLUMNS, qt_bench_papers_head, stdout);
+    weir_table_print(&b->papers, QT_BENCH_PAPERS_COLUMNS, qt_bench_papers_head, stdout);
   }
 done:
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 

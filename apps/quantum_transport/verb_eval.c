@@ -21,25 +21,25 @@ static const char *const head[COLUMNS] = {"result",    "reference",      "energi
                                           "outside",   "bias",           "mae",      "rmse",
                                           "max_error", "max_error_at_eV"};
 
-static void add_number(weir_cells *c, double value)
+static void add_number(weir_table *c, double value)
 {
   if (isnan(value)) {
-    weir_cells_add(c, "%s", "");
+    weir_table_add(c, "%s", "");
   } else {
-    weir_cells_add(c, "%.6g", value);
+    weir_table_add(c, "%.6g", value);
   }
 }
 
-static void make_table(const evaluation *e, weir_cells *c)
+static void make_table(const evaluation *e, weir_table *c)
 {
   const qt_scores *s = &e->scores;
   const double numbers[] = {s->bias, s->mae, s->rmse, s->max_error, s->max_at};
 
-  weir_cells_add(c, "%s", e->opts->result);
-  weir_cells_add(c, "%s", e->opts->reference);
-  weir_cells_add(c, "%lld", (long long)s->compared);
-  weir_cells_add(c, "%lld", (long long)s->near_steps);
-  weir_cells_add(c, "%lld", (long long)s->outside);
+  weir_table_add(c, "%s", e->opts->result);
+  weir_table_add(c, "%s", e->opts->reference);
+  weir_table_add(c, "%lld", (long long)s->compared);
+  weir_table_add(c, "%lld", (long long)s->near_steps);
+  weir_table_add(c, "%lld", (long long)s->outside);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     add_number(c, numbers[i]);
   }
@@ -86,7 +86,7 @@ done:
   return status;
 }
 
-static weir_status fill(weir_report *r, const evaluation *e, const weir_cells *table)
+static weir_status fill(weir_report *r, const evaluation *e, const weir_table *table)
 {
   WEIR_TRY(weir_report_text(
       r,
@@ -95,11 +95,11 @@ static weir_status fill(weir_report *r, const evaluation *e, const weir_cells *t
       "a change of more than %g from one energy to the next of either, are left out, and those "
       "outside of the reference.",
       e->opts->margin, e->opts->step));
-  WEIR_TRY(weir_cells_report(table, r, "scores", COLUMNS, head));
+  WEIR_TRY(weir_table_report(table, r, "scores", COLUMNS, head));
   return figures(r, e);
 }
 
-static weir_status write_page(const evaluation *e, const weir_cells *table, const char *dir)
+static weir_status write_page(const evaluation *e, const weir_table *table, const char *dir)
 {
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
@@ -161,7 +161,7 @@ static weir_status check(const evaluation *e)
 static weir_status write_results(const weir_cli *cli, const qt_cfg *cfg, const evaluation *e)
 {
   const qt_scores *s = &e->scores;
-  weir_cells table = {0};
+  weir_table table = {0};
   weir_status status = WEIR_OK;
 
   make_table(e, &table);
@@ -171,12 +171,12 @@ static weir_status write_results(const weir_cli *cli, const qt_cfg *cfg, const e
              WEIR_REAL("rmse", s->rmse), WEIR_REAL("max_error", s->max_error),
              WEIR_REAL("max_error_at_eV", s->max_at));
   WEIR_TRY_GOTO(qt_write_provenance(cli, cfg), done);
-  WEIR_TRY_GOTO(weir_cells_write_csv(&table, cli->out, "scores.csv", COLUMNS, head), done);
+  WEIR_TRY_GOTO(weir_table_write_csv(&table, cli->out, "scores.csv", COLUMNS, head), done);
   WEIR_TRY_GOTO(write_page(e, &table, cli->out), done);
-  weir_cells_print(&table, COLUMNS, head, stdout);
+  weir_table_print(&table, COLUMNS, head, stdout);
   printf("report: %s/report.html\n", cli->out);
 done:
-  weir_cells_fini(&table);
+  weir_table_fini(&table);
   return status;
 }
 

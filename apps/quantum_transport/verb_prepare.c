@@ -13,11 +13,11 @@
 enum { COLUMNS = 3, BAND_COLUMNS = 4 };
 static const char *const head[COLUMNS] = {"quantity", "value", "unit"};
 
-static void put(weir_cells *c, const char *quantity, double value, const char *unit)
+static void put(weir_table *c, const char *quantity, double value, const char *unit)
 {
-  weir_cells_add(c, "%s", quantity);
-  weir_cells_add(c, isnan(value) ? "-" : "%.6g", value);
-  weir_cells_add(c, "%s", unit);
+  weir_table_add(c, "%s", quantity);
+  weir_table_add(c, isnan(value) ? "-" : "%.6g", value);
+  weir_table_add(c, "%s", unit);
 }
 
 /* What is said of the matrices of all images. */
@@ -46,7 +46,7 @@ static shape find_shape(const qt_bloch *m)
   return s;
 }
 
-static void describe(const qt_system *s, weir_cells *c)
+static void describe(const qt_system *s, weir_table *c)
 {
   const shape h = find_shape(&s->h);
   int64_t least = s->n, most = 0;
@@ -74,7 +74,7 @@ static void describe(const qt_system *s, weir_cells *c)
 }
 
 /* Bands of a lead as rows lead, k_x a / pi, band, energy. */
-static weir_status add_bands(const qt_study *s, const double k[2], int side, weir_cells *out)
+static weir_status add_bands(const qt_study *s, const double k[2], int side, weir_table *out)
 {
   qt_cell cell = {.n = 0};
   qt_band_structure b = {.n = 0};
@@ -85,10 +85,10 @@ static weir_status add_bands(const qt_study *s, const double k[2], int side, wei
                 done);
   for (int64_t i = 0; i < b.n_points; i++) {
     for (int64_t n = 0; n < b.n; n++) {
-      weir_cells_add(out, side == QT_LEFT ? "left" : "right");
-      weir_cells_add(out, "%.17g", b.wave_vector[i]);
-      weir_cells_add(out, "%lld", (long long)n + 1);
-      weir_cells_add(out, "%.17g", b.energy[i * b.n + n]);
+      weir_table_add(out, side == QT_LEFT ? "left" : "right");
+      weir_table_add(out, "%.17g", b.wave_vector[i]);
+      weir_table_add(out, "%lld", (long long)n + 1);
+      weir_table_add(out, "%.17g", b.energy[i * b.n + n]);
     }
   }
   status = out->status;
@@ -101,7 +101,7 @@ done:
 static weir_status write_bands(const qt_study *s, const double k[2], const char *dir)
 {
   static const char *const band_head[BAND_COLUMNS] = {"lead", "kx_a_over_pi", "band", "energy_eV"};
-  weir_cells cells = {0};
+  weir_table cells = {0};
   weir_status status = WEIR_OK;
 
   if (s->cfg->output.bands < 2) {
@@ -110,30 +110,30 @@ static weir_status write_bands(const qt_study *s, const double k[2], const char 
   for (int c = 0; c < QT_LEADS; c++) {
     WEIR_TRY_GOTO(add_bands(s, k, c, &cells), done);
   }
-  status = weir_cells_write_csv(&cells, dir, "bands.csv", BAND_COLUMNS, band_head);
+  status = weir_table_write_csv(&cells, dir, "bands.csv", BAND_COLUMNS, band_head);
 done:
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }
 
 static weir_status write_results(const weir_cli *cli, const qt_study *s)
 {
   const double k[2] = {s->cfg->prepare.ky, s->cfg->prepare.kz};
-  weir_cells table = {0};
+  weir_table table = {0};
   weir_status status = WEIR_OK;
 
   describe(&s->system, &table);
   WEIR_TRY_GOTO(table.status, done);
   WEIR_TRY_GOTO(qt_write_provenance(cli, s->cfg), done);
-  WEIR_TRY_GOTO(weir_cells_write_csv(&table, cli->out, "device.csv", COLUMNS, head), done);
+  WEIR_TRY_GOTO(weir_table_write_csv(&table, cli->out, "device.csv", COLUMNS, head), done);
   WEIR_TRY_GOTO(write_bands(s, k, cli->out), done);
   WEIR_TRY_GOTO(qt_out_matrices(&s->system, k, cli->out), done);
   weir_event("prepare_end", WEIR_INT("orbitals", s->system.n),
              WEIR_INT("blocks", s->system.n_blocks));
-  weir_cells_print(&table, COLUMNS, head, stdout);
+  weir_table_print(&table, COLUMNS, head, stdout);
   printf("matrices: %s/device.yaml\n", cli->out);
 done:
-  weir_cells_fini(&table);
+  weir_table_fini(&table);
   return status;
 }
 

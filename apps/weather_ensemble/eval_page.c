@@ -139,17 +139,17 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
   return wx_case_study_create(v, &q->study);
 }
 
-static void put_estimate(weir_cells *c, const wx_estimate *e, double scale)
+static void put_estimate(weir_table *c, const wx_estimate *e, double scale)
 {
   char lo[32], hi[32];
 
   if (isnan(e->lo)) {
-    weir_cells_add_real(c, scale * e->value);
+    weir_table_add_real(c, scale * e->value);
     return;
   }
   (void)snprintf(lo, sizeof lo, "%.4g", scale * e->lo);
   (void)snprintf(hi, sizeof hi, "%.4g", scale * e->hi);
-  weir_cells_add(c, "%.4g (%s to %s)", scale * e->value, lo, hi);
+  weir_table_add(c, "%.4g (%s to %s)", scale * e->value, lo, hi);
 }
 
 static const char *const score_head[] = {"lead (h)",       "model",  "CRPS", "fair",
@@ -160,7 +160,7 @@ static const char *const skill_head[] = {"lead (h)",           "model",     "bes
                                          "difference of CRPS", "skill (%)", "p"};
 
 /* Rows of a quantity; lead < 0: of all leads. */
-static void score_cells(const wx_eval_page *p, int64_t quantity, weir_cells *c)
+static void score_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
 {
   for (int64_t k = 0; k < p->tables->n_rows; k++) {
     const wx_score_row *const row = &p->tables->row[k];
@@ -168,21 +168,21 @@ static void score_cells(const wx_eval_page *p, int64_t quantity, weir_cells *c)
     if (row->quantity != quantity) {
       continue;
     }
-    weir_cells_add(c, "%g", p->v->scene->facts->lead[row->lead]);
-    weir_cells_add(c, "%s", p->v->model[row->model].name);
+    weir_table_add(c, "%g", p->v->scene->facts->lead[row->lead]);
+    weir_table_add(c, "%s", p->v->model[row->model].name);
     put_estimate(c, &row->score[WX_CRPS], 1);
-    weir_cells_add_real(c, row->score[WX_CRPS_FAIR].value);
+    weir_table_add_real(c, row->score[WX_CRPS_FAIR].value);
     put_estimate(c, &row->score[WX_CRPS_GAUSS], 1);
-    weir_cells_add_real(c, row->score[WX_BIAS].value);
-    weir_cells_add_real(c, row->score[WX_RMSE].value);
-    weir_cells_add_real(c, row->score[WX_SPREAD].value);
+    weir_table_add_real(c, row->score[WX_BIAS].value);
+    weir_table_add_real(c, row->score[WX_RMSE].value);
+    weir_table_add_real(c, row->score[WX_SPREAD].value);
     put_estimate(c, &row->score[WX_SSR], 1);
-    weir_cells_add(c, "%lld", (long long)row->n);
-    weir_cells_add(c, "%.1f", row->n_eff);
+    weir_table_add(c, "%lld", (long long)row->n);
+    weir_table_add(c, "%.1f", row->n_eff);
   }
 }
 
-static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_cells *c)
+static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
 {
   const wx_verify *const v = p->v;
 
@@ -195,33 +195,33 @@ static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_cells *c)
       if (v->reference[r] == row->model || v->model[v->reference[r]].absent) {
         continue;
       }
-      weir_cells_add(c, "%g", v->scene->facts->lead[row->lead]);
-      weir_cells_add(c, "%s", v->model[row->model].name);
-      weir_cells_add(c, "%s", v->model[v->reference[r]].name);
+      weir_table_add(c, "%g", v->scene->facts->lead[row->lead]);
+      weir_table_add(c, "%s", v->model[row->model].name);
+      weir_table_add(c, "%s", v->model[v->reference[r]].name);
       put_estimate(c, &a->difference, 1);
       put_estimate(c, &a->skill, 100);
-      weir_cells_add_real(c, a->test.p);
+      weir_table_add_real(c, a->test.p);
     }
   }
 }
 
-typedef void (*fill_cells)(const wx_eval_page *p, int64_t quantity, weir_cells *c);
+typedef void (*fill_cells)(const wx_eval_page *p, int64_t quantity, weir_table *c);
 
 static weir_status add_table(const wx_eval_page *p, int64_t quantity, const char *what,
                              fill_cells fill, int columns, const char *const *head, weir_report *r)
 {
-  weir_cells c = {0};
+  weir_table c = {0};
   char name[128];
   weir_status status = WEIR_OK;
 
   fill(p, quantity, &c);
   wx_eval_name(name, sizeof name, what, p->v->scene->facts->quantity[quantity].name, "");
   if (c.count > 0) {
-    status = weir_cells_report(&c, r, name, columns, head);
+    status = weir_table_report(&c, r, name, columns, head);
     printf("\n%s\n", name);
-    weir_cells_print(&c, columns, head, stdout);
+    weir_table_print(&c, columns, head, stdout);
   }
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

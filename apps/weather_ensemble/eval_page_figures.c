@@ -323,22 +323,22 @@ static weir_status case_map(const wx_eval_page *p, const wx_page_quantity *q, we
 static weir_status case_table(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
   static const char *const head[] = {"model", "CRPS of the case", "CRPS of all starts"};
-  weir_cells c = {0};
+  weir_table c = {0};
   char name[NAME];
 
   for (int64_t m = 0; m < p->v->n_models; m++) {
     const wx_score_row *const row = wx_score_tables_find(p->tables, q->quantity, q->lead, m);
 
     if (row != NULL) {
-      weir_cells_add(&c, "%s", p->v->model[m].name);
-      weir_cells_add_real(&c, q->study.score[m]);
-      weir_cells_add_real(&c, row->score[WX_CRPS].value);
+      weir_table_add(&c, "%s", p->v->model[m].name);
+      weir_table_add_real(&c, q->study.score[m]);
+      weir_table_add_real(&c, row->score[WX_CRPS].value);
     }
   }
   wx_eval_name(name, sizeof name, "case", name_of(p, q), "");
-  const weir_status status = weir_cells_report(&c, r, name, 3, head);
+  const weir_status status = weir_table_report(&c, r, name, 3, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 

@@ -76,26 +76,26 @@ static weir_status add_curve(weir_report *r, const char *dir, const char *loss)
   return status;
 }
 
-static void put_count(weir_cells *c, const char *what, int64_t n)
+static void put_count(weir_table *c, const char *what, int64_t n)
 {
-  weir_cells_add(c, "%s", what);
-  weir_cells_add(c, "%lld", (long long)n);
+  weir_table_add(c, "%s", what);
+  weir_table_add(c, "%lld", (long long)n);
 }
 
-static void put_real(weir_cells *c, const char *what, double x)
+static void put_real(weir_table *c, const char *what, double x)
 {
-  weir_cells_add(c, "%s", what);
-  weir_cells_add_real(c, x);
+  weir_table_add(c, "%s", what);
+  weir_table_add_real(c, x);
 }
 
 static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_stage *stage,
                                const weir_train_result *result)
 {
   static const char *const head[] = {"quantity", "value"};
-  weir_cells c = {0};
+  weir_table c = {0};
 
-  weir_cells_add(&c, "samples of");
-  weir_cells_add(&c, "%s", e->facts->name);
+  weir_table_add(&c, "samples of");
+  weir_table_add(&c, "%s", e->facts->name);
   put_count(&c, "trained on", e->split.n[WX_TRAIN]);
   put_count(&c, "validated on", e->split.n[WX_VALID]);
   put_count(&c, "kept for tests", e->split.n[WX_TEST]);
@@ -106,22 +106,22 @@ static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_
   put_real(&c, "loss of the last epoch", result->loss);
   put_real(&c, "best validation", result->best_loss);
   put_count(&c, "after epoch", result->best_epoch);
-  const weir_status status = weir_cells_report(&c, r, "summary", 2, head);
+  const weir_status status = weir_table_report(&c, r, "summary", 2, head);
 
-  weir_cells_fini(&c);
+  weir_table_fini(&c);
   return status;
 }
 
 static weir_status write_page(weir_report *r, const char *dir, const wx_experiment *e,
                               const wx_stage *stage, const weir_train_result *result,
-                              const weir_cells *cells)
+                              const weir_table *cells)
 {
   static const char *const losses[] = {"mean squared error", "mean absolute error", "CRPS"};
 
   WEIR_TRY(add_summary(r, e, stage, result));
   if (cells->count > 0) {
     WEIR_TRY(weir_report_heading(r, "Validation"));
-    WEIR_TRY(weir_cells_report(cells, r, "validation", WX_VALIDATION_COLUMNS, wx_validation_head));
+    WEIR_TRY(weir_table_report(cells, r, "validation", WX_VALIDATION_COLUMNS, wx_validation_head));
     WEIR_TRY(weir_report_text(
         r,
         "Raw: mean and standard deviation of the members as a Gaussian. Ratio: of spread to "
@@ -138,7 +138,7 @@ weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage 
                         const weir_train_result *result, const wx_validation *v)
 {
   weir_report *r = NULL;
-  weir_cells cells = {0};
+  weir_table cells = {0};
   weir_status status = WEIR_OK;
 
   weir_event("run_end", WEIR_INT("steps", result->step), WEIR_INT("epochs", result->epoch),
@@ -147,16 +147,16 @@ weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage 
              WEIR_INT("parameters", weir_params_elements(stage->params)));
   if (v->samples > 0) {
     wx_validation_table(v, &cells);
-    WEIR_TRY_GOTO(weir_cells_write_csv(&cells, dir, "validation.csv", WX_VALIDATION_COLUMNS,
+    WEIR_TRY_GOTO(weir_table_write_csv(&cells, dir, "validation.csv", WX_VALIDATION_COLUMNS,
                                        wx_validation_head),
                   done);
-    weir_cells_print(&cells, WX_VALIDATION_COLUMNS, wx_validation_head, stdout);
+    weir_table_print(&cells, WX_VALIDATION_COLUMNS, wx_validation_head, stdout);
   }
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: training", &r), done);
   WEIR_TRY_GOTO(write_page(r, dir, e, stage, result, &cells), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
 done:
   weir_report_destroy(&r);
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   return status;
 }

@@ -124,7 +124,7 @@ static double ratio(const wx_scores *s, double members)
   return sqrt(more * s->variance / s->square);
 }
 
-void wx_validation_table(const wx_validation *v, weir_cells *cells)
+void wx_validation_table(const wx_validation *v, weir_table *cells)
 {
   const wx_facts *f = v->e->facts;
   const wx_archive_facts *a = wx_archive_get(v->e->forecast);
@@ -151,11 +151,11 @@ void wx_validation_table(const wx_validation *v, weir_cells *cells)
                WEIR_REAL("rmse_raw", value[0]), WEIR_REAL("rmse_network", value[1]),
                WEIR_REAL("crps_raw", value[2]), WEIR_REAL("crps_network", value[3]),
                WEIR_REAL("ratio_raw", value[4]), WEIR_REAL("ratio_network", value[5]));
-    weir_cells_add(cells, "%s", c->name);
-    weir_cells_add(cells, "%s", c->units);
-    weir_cells_add_real(cells, where);
+    weir_table_add(cells, "%s", c->name);
+    weir_table_add(cells, "%s", c->units);
+    weir_table_add_real(cells, where);
     for (int k = 0; k < 6; k++) {
-      weir_cells_add_real(cells, value[k]);
+      weir_table_add_real(cells, value[k]);
     }
   }
 }

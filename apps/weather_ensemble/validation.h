@@ -30,5 +30,5 @@ void wx_validation_fini(wx_validation *v);
  * of spread to error of both. Also the events `validation`. */
 enum { WX_VALIDATION_COLUMNS = 9 };
 extern const char *const wx_validation_head[WX_VALIDATION_COLUMNS];
-void wx_validation_table(const wx_validation *v, weir_cells *cells);
+void wx_validation_table(const wx_validation *v, weir_table *cells);
 #endif

@@ -195,7 +195,7 @@ int64_t weir_plan_memory_bytes(const weir_plan *p)
       const exec_loop *loop = &p->groups[i].loops[k];
 
       bytes += loop->cells.points *
-               weir_cells_before(&loop->loop->access, loop->loop->access.n_states) *
+               weir_table_before(&loop->loop->access, loop->loop->access.n_states) *
                (int64_t)sizeof(uint64_t);
     }
   }

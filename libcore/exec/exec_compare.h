@@ -29,7 +29,7 @@ static inline copy copy_make(const exec_case *c)
     k.out[o].data = k.memory[o] + ((char *)c->out[o].data - c->out_memory[o]);
   }
   const weir_access *a = &c->loop.access;
-  const size_t n = (size_t)(c->points * weir_cells_before(a, a->n_states)) + 1;
+  const size_t n = (size_t)(c->points * weir_table_before(a, a->n_states)) + 1;
   k.cells = calloc(n, sizeof *k.cells);
   if (c->cells != NULL) {
     memcpy(k.cells, c->cells, n * sizeof *k.cells);
@@ -87,7 +87,7 @@ static inline int same_results(FILE *out, const exec_case *c, const copy *k, con
   }
   for (int s = 0; s < a->n_states; s++) {
     for (int64_t p = 0; p < c->points; p++) {
-      const weir_cells one = {c->cells, c->points}, two = {k->cells, c->points};
+      const weir_table one = {c->cells, c->points}, two = {k->cells, c->points};
       const literal x = literal_cells_get(a, s, &one, p), y = literal_cells_get(a, s, &two, p);
 
       if (!same_scalar(a->state[s].dtype, &x, &y)) {
@@ -105,7 +105,7 @@ static inline void run_cut(exec_case *c, const weir_engine *engine, void *contex
                            const copy *k, int depth)
 {
   const weir_access *a = &c->loop.access;
-  weir_cells cells = {k->cells, c->points};
+  weir_table cells = {k->cells, c->points};
   const int d = a->n_dims > 0 ? (int)draw(c, 0, a->n_dims - 1) : 0;
 
   if (depth == 0 || a->n_dims == 0 || a->dim[d].kind == WEIR_REDUCED || box.hi[d] - box.lo[d] < 2) {

@@ -202,26 +202,26 @@ static inline void literal_reduction(literal_run *r)
 }
 
 /* State `s` of a point: its parts lie in one cell each. */
-static inline literal literal_cells_get(const weir_access *a, int s, const weir_cells *cells,
+static inline literal literal_cells_get(const weir_access *a, int s, const weir_table *cells,
                                         int64_t point)
 {
   const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
   literal x = {.c128 = {0, 0}};
 
-  for (int k = 0; k < weir_cells_before(a, s + 1) - weir_cells_before(a, s); k++) {
+  for (int k = 0; k < weir_table_before(a, s + 1) - weir_table_before(a, s); k++) {
     memcpy((char *)&x + (size_t)k * size,
-           &cells->cells[(weir_cells_before(a, s) + k) * cells->points + point], size);
+           &cells->cells[(weir_table_before(a, s) + k) * cells->points + point], size);
   }
   return x;
 }
 
-static inline void literal_cells_put(const weir_access *a, int s, const weir_cells *cells,
+static inline void literal_cells_put(const weir_access *a, int s, const weir_table *cells,
                                      int64_t point, literal x)
 {
   const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
 
-  for (int k = 0; k < weir_cells_before(a, s + 1) - weir_cells_before(a, s); k++) {
-    memcpy(&cells->cells[(weir_cells_before(a, s) + k) * cells->points + point],
+  for (int k = 0; k < weir_table_before(a, s + 1) - weir_table_before(a, s); k++) {
+    memcpy(&cells->cells[(weir_table_before(a, s) + k) * cells->points + point],
            (char *)&x + (size_t)k * size, size);
   }
 }
@@ -229,7 +229,7 @@ static inline void literal_cells_put(const weir_access *a, int s, const weir_cel
 static inline void literal_scan(literal_run *r)
 {
   const weir_access *a = r->a;
-  const weir_cells *cells = r->run->state;
+  const weir_table *cells = r->run->state;
   const int64_t point = exec_position(a, WEIR_PARALLEL, r->iteration);
   literal next[WEIR_MAX_STATES];
 

@@ -87,7 +87,7 @@ bool exec_has(const weir_access *a, weir_dim_kind kind)
   return exec_mask(a, kind) != 0;
 }
 
-int weir_cells_before(const weir_access *a, int state)
+int weir_table_before(const weir_access *a, int state)
 {
   int cell = state;
 

@@ -296,7 +296,7 @@ static weir_status make_cells(const weir_plan *p, exec_group *group)
         return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
       }
     }
-    if (!weir_mul_ok(points, weir_cells_before(a, a->n_states) * (int64_t)sizeof(uint64_t),
+    if (!weir_mul_ok(points, weir_table_before(a, a->n_states) * (int64_t)sizeof(uint64_t),
                      &bytes)) {
       return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
     }

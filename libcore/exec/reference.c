@@ -156,8 +156,8 @@ static int data_outputs(const weir_access *a)
 static void move_state(running *r, int s, int64_t point, bool load_it)
 {
   const weir_dtype dtype = r->a->state[s].dtype, part = weir_dtype_part(dtype);
-  const weir_cells *cells = r->run->state;
-  uint64_t *first = &cells->cells[weir_cells_before(r->a, s) * cells->points + point];
+  const weir_table *cells = r->run->state;
+  uint64_t *first = &cells->cells[weir_table_before(r->a, s) * cells->points + point];
   exec_scalar *x = &r->state[s];
 
   if (!weir_dtype_is_complex(dtype)) {

@@ -99,7 +99,7 @@ static weir_status run_loop(const tiling *t, const exec_loop *loop, const weir_b
   }
   if (loop->engine != NULL) {
     const weir_loop_run run = {
-        .box = *box, .in = in, .out = out, .state = (weir_cells *)&loop->cells};
+        .box = *box, .in = in, .out = out, .state = (weir_table *)&loop->cells};
 
     loop->engine->run(loop->context, &run);
     return WEIR_OK;
@@ -319,7 +319,7 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
     const int operand = load ? a->state[s].init - 1 : a->state[s].final - 1;
     const size_t size = weir_dtype_size(weir_dtype_part(a->state[s].dtype));
     const int parts = weir_dtype_parts(a->state[s].dtype);
-    uint64_t *cell = &loop->cells.cells[weir_cells_before(a, s) * points];
+    uint64_t *cell = &loop->cells.cells[weir_table_before(a, s) * points];
 
     if (!load && operand < 0) {
       continue;

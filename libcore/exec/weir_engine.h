@@ -32,12 +32,12 @@ extern "C" {
  * row-major position of the point in the whole box of the parallel dimensions. A cell holds a
  * scalar's bytes at its start; states have one each, in order, complex ones two: the real part,
  * then the imaginary one. */
-typedef struct weir_cells {
+typedef struct weir_table {
   uint64_t *cells;
   int64_t points;
-} weir_cells;
+} weir_table;
 /* Number of the first cell of a state; for state n_states that of all cells of a point. */
-int weir_cells_before(const weir_access *a, int state);
+int weir_table_before(const weir_access *a, int state);
 
 /* One run: the iterations of `box` (a sub-box; reduced dimensions always whole). Views are in
  * operand order; ROLE_STATE operands have none (the driver moves states between cells and arrays).
@@ -45,7 +45,7 @@ int weir_cells_before(const weir_access *a, int state);
 typedef struct weir_loop_run {
   weir_box box;
   const weir_view *in, *out;
-  weir_cells *state;
+  weir_table *state;
 } weir_loop_run;
 
 typedef struct weir_engine_opts {

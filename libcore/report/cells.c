@@ -7,7 +7,7 @@
 #include "base/weir_file.h"
 #include "report/weir_report.h"
 
-void weir_cells_add(weir_cells *c, const char *format, ...)
+void weir_table_add(weir_table *c, const char *format, ...)
 {
   va_list args;
   char *text = NULL, *copy = NULL;
@@ -32,18 +32,18 @@ void weir_cells_add(weir_cells *c, const char *format, ...)
   }
 }
 
-void weir_cells_add_real(weir_cells *c, double value)
+void weir_table_add_real(weir_table *c, double value)
 {
   if (isnan(value)) {
-    weir_cells_add(c, "-");
+    weir_table_add(c, "-");
   } else if (fabs(value) >= 999.95 && fabs(value) < 1e15) {
-    weir_cells_add(c, "%.0f", value);
+    weir_table_add(c, "%.0f", value);
   } else {
-    weir_cells_add(c, "%.4g", value);
+    weir_table_add(c, "%.4g", value);
   }
 }
 
-static weir_status check(const weir_cells *c, const char *name, int columns)
+static weir_status check(const weir_table *c, const char *name, int columns)
 {
   WEIR_TRY(c->status);
   if (c->count % columns != 0) {
@@ -53,7 +53,7 @@ static weir_status check(const weir_cells *c, const char *name, int columns)
   return WEIR_OK;
 }
 
-weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,
+weir_status weir_table_report(const weir_table *c, weir_report *r, const char *id, int columns,
                               const char *const *head)
 {
   WEIR_TRY(check(c, id, columns));
@@ -72,7 +72,7 @@ static weir_status put_csv(weir_writer *w, const char *text, char end)
   return weir_writer_printf(w, "\"%c", end);
 }
 
-weir_status weir_cells_write_csv(const weir_cells *c, const char *dir, const char *name,
+weir_status weir_table_write_csv(const weir_table *c, const char *dir, const char *name,
                                  int columns, const char *const *head)
 {
   enum { PATH_SIZE = 4096 };
@@ -95,7 +95,7 @@ done:
   return status;
 }
 
-void weir_cells_print(const weir_cells *c, int columns, const char *const *head, FILE *out)
+void weir_table_print(const weir_table *c, int columns, const char *const *head, FILE *out)
 {
   for (int64_t row = -1; row < c->count / columns; row++) {
     for (int k = 0; k < columns; k++) {
@@ -111,11 +111,11 @@ void weir_cells_print(const weir_cells *c, int columns, const char *const *head,
   }
 }
 
-void weir_cells_fini(weir_cells *c)
+void weir_table_fini(weir_table *c)
 {
   for (int64_t i = 0; i < c->count; i++) {
     weir_free(&c->cell[i]);
   }
   weir_free(&c->cell);
-  *c = (weir_cells){0};
+  *c = (weir_table){0};
 }

@@ -20,14 +20,14 @@ static bool is_there(const char *dir, const char *name)
 
 static weir_status fill(weir_report *r)
 {
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   WEIR_TRY(weir_report_heading(r, "a & b"));
   WEIR_TRY(weir_report_text(r, "<%s>", "script"));
-  weir_cells_add(&cells, "beats");
-  weir_cells_add(&cells, "%d", 1902);
-  const weir_status status = weir_cells_report(&cells, r, "scores", 2, head);
-  weir_cells_fini(&cells);
+  weir_table_add(&cells, "beats");
+  weir_table_add(&cells, "%d", 1902);
+  const weir_status status = weir_table_report(&cells, r, "scores", 2, head);
+  weir_table_fini(&cells);
   WEIR_TRY(status);
   return weir_report_figure(r, "points", &figure);
 }
@@ -123,7 +123,7 @@ static void wrong_names_and_tables_are_refused(void **state)
 {
   char dir[256];
   weir_report *r = NULL;
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   weir_check_mkdir(dir, sizeof dir);
   assert_ok(weir_report_open(dir, "t", &r));
@@ -131,9 +131,9 @@ static void wrong_names_and_tables_are_refused(void **state)
   assert_int_equal(weir_report_figure(r, "", &figure), WEIR_ERR_SHAPE);
   assert_ok(weir_report_figure(r, "x", &figure));
   assert_int_equal(weir_report_figure(r, "x", &figure), WEIR_ERR_SHAPE);
-  weir_cells_add(&cells, "alone");
-  assert_int_equal(weir_cells_report(&cells, r, "t", 2, head), WEIR_ERR_SHAPE);
-  weir_cells_fini(&cells);
+  weir_table_add(&cells, "alone");
+  assert_int_equal(weir_table_report(&cells, r, "t", 2, head), WEIR_ERR_SHAPE);
+  weir_table_fini(&cells);
   weir_report_destroy(&r);
   weir_check_rmdir(dir);
 }
@@ -142,17 +142,17 @@ static void cells_become_a_file_of_columns(void **state)
 {
   char dir[256], path[512], *text = NULL;
   int64_t size = 0;
-  weir_cells cells = {0};
+  weir_table cells = {0};
 
   weir_check_mkdir(dir, sizeof dir);
-  assert_ok(weir_cells_write_csv(&cells, dir, "none.csv", 2, head));
-  weir_cells_add(&cells, "a, \"b\"");
-  assert_int_equal(weir_cells_write_csv(&cells, dir, "t.csv", 2, head), WEIR_ERR_SHAPE);
+  assert_ok(weir_table_write_csv(&cells, dir, "none.csv", 2, head));
+  weir_table_add(&cells, "a, \"b\"");
+  assert_int_equal(weir_table_write_csv(&cells, dir, "t.csv", 2, head), WEIR_ERR_SHAPE);
   assert_false(is_there(dir, "t.csv"));
-  weir_cells_add(&cells, "%d", 1902);
-  weir_cells_add(&cells, "%s", "");
-  weir_cells_add(&cells, "two\nlines");
-  assert_ok(weir_cells_write_csv(&cells, dir, "t.csv", 2, head));
+  weir_table_add(&cells, "%d", 1902);
+  weir_table_add(&cells, "%s", "");
+  weir_table_add(&cells, "two\nlines");
+  assert_ok(weir_table_write_csv(&cells, dir, "t.csv", 2, head));
   assert_ok(weir_path_join(dir, "t.csv", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   assert_string_equal(text, "what,value\n\"a, \"\"b\"\"\",1902\n,\"two\nlines\"\n");
@@ -161,7 +161,7 @@ static void cells_become_a_file_of_columns(void **state)
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   assert_string_equal(text, "what,value\n");
   weir_free(&text);
-  weir_cells_fini(&cells);
+  weir_table_fini(&cells);
   weir_check_rmdir(dir);
 }
 

@@ -46,28 +46,28 @@ weir_status weir_report_structure(weir_report *r, const char *name,
                                   const weir_structure *structure) WEIR_CHECKED;
 
 /* A growing table of texts, for callers that make cells one by one. Owns copies. All zero is empty;
- * the first failure is kept and returned by weir_cells_report. */
-typedef struct weir_cells {
+ * the first failure is kept and returned by weir_table_report. */
+typedef struct weir_table {
   const char **cell;
   int64_t count, capacity;
   weir_status status;
-} weir_cells;
+} weir_table;
 /* Appends a cell. */
-void weir_cells_add(weir_cells *c, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_table_add(weir_table *c, const char *format, ...) WEIR_PRINTF(2, 3);
 /* Appends a number for readers: four significant digits, whole from 1000 on; NaN: "-". */
-void weir_cells_add_real(weir_cells *c, double value);
+void weir_table_add_real(weir_table *c, double value);
 /* weir_report_table of the cells; their number must be a multiple of `columns`. Fails: the first
- * failure of weir_cells_add, WEIR_ERR_SHAPE. */
-weir_status weir_cells_report(const weir_cells *c, weir_report *r, const char *id, int columns,
+ * failure of weir_table_add, WEIR_ERR_SHAPE. */
+weir_status weir_table_report(const weir_table *c, weir_report *r, const char *id, int columns,
                               const char *const *head) WEIR_CHECKED;
 /* The table as the file dir/name, columns between commas; a text with a comma, a quote or an end of
- * line stands in quotes (RFC 4180). Fails: as weir_cells_report; WEIR_ERR_DATA when the file cannot
+ * line stands in quotes (RFC 4180). Fails: as weir_table_report; WEIR_ERR_DATA when the file cannot
  * be written. */
-weir_status weir_cells_write_csv(const weir_cells *c, const char *dir, const char *name,
+weir_status weir_table_write_csv(const weir_table *c, const char *dir, const char *name,
                                  int columns, const char *const *head) WEIR_CHECKED;
 /* The table as aligned columns of text. */
-void weir_cells_print(const weir_cells *c, int columns, const char *const *head, FILE *out);
-void weir_cells_fini(weir_cells *c);
+void weir_table_print(const weir_table *c, int columns, const char *const *head, FILE *out);
+void weir_table_fini(weir_table *c);
 
 #ifdef __cplusplus
 }

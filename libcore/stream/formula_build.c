@@ -461,7 +461,7 @@ static weir_status finish(const builder *b, weir_series *out)
 {
   weir_graph *g = b->g;
   const formula_part *last = &b->part[b->f->n - 1];
-  const bool truth = weir_formula_is_truth(b->f);
+  const bool truth = weir_formula_is_bool(b->f);
   weir_value value = formula_value(g, b->dtype, last, truth);
   weir_value present = last->implied ? last->present : both(g, last->present, b->any);
 
@@ -524,7 +524,7 @@ done:
   return status;
 }
 
-bool weir_formula_is_truth(const weir_formula *f)
+bool weir_formula_is_bool(const weir_formula *f)
 {
   return f->node[f->n - 1].truth;
 }

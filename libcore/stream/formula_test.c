@@ -453,7 +453,7 @@ static void names_may_be_quoted(void **state)
 
   (void)state;
   assert_ok(weir_formula_parse("if(present(a.b), \"odd name\", a.b) + t + pi + q + 3 mV", &f));
-  assert_false(weir_formula_is_truth(f));
+  assert_false(weir_formula_is_bool(f));
   weir_formula_destroy(&f);
   assert_null(f);
 }

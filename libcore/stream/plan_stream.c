@@ -436,7 +436,7 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
   WEIR_TRY_GOTO(make_plans(s, job), fail);
   WEIR_TRY_GOTO(place_sinks(s, job), fail);
   stream_find_needs(s);
-  stream_find_gates(s);
+  stream_find_targets(s);
   for (int i = 0; i < s->n_stages; i++) {
     s->buffer_bytes += weir_plan_memory_bytes(s->plan[i]);
   }

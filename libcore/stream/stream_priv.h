@@ -106,8 +106,8 @@ void stream_follow(const weir_stream *s, const char *input, stream_followed *out
 /* Settle times, margin, and the reach of sinks: kept, for a plan that has seen the end of its
  * streams knows shorter ones. */
 void stream_find_needs(weir_stream *s);
-/* gate.c: which sources keep everything idle where they are absent. */
-void stream_find_gates(weir_stream *s);
+/* targeted.c: which sources keep everything idle where they are absent. */
+void stream_find_targets(weir_stream *s);
 /* The time up to which nothing comes out and nothing has to be read: at_ns where something may. */
 weir_status stream_idle_until(const weir_stream *s, int64_t *ns) WEIR_CHECKED;
 /* Moves the end of the chunk that begins at at_ns to where a source begins to rule out. */

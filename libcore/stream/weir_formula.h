@@ -44,7 +44,7 @@ weir_status weir_formula_parse(const char *text, weir_formula **out) WEIR_CHECKE
 /* Frees; accepts NULL and nulls. */
 void weir_formula_destroy(weir_formula **f);
 /* Whether the result is a truth and no number. */
-bool weir_formula_is_truth(const weir_formula *f);
+bool weir_formula_is_bool(const weir_formula *f);
 /* Appends the expression over use->in to use->graph, which live as long as use->keeper. value: f32,
  * 0 where absent, or for a truth bool, false where absent, with unit "1".
  * Fails: WEIR_ERR_CONFIG (a name that is no input, inputs of several rates, units that do not

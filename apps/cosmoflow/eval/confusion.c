@@ -88,23 +88,23 @@ void cf_confusion_constant(int64_t n, const int64_t *count, int64_t k, int64_t *
   }
 }
 
-static void put(weir_cells *c, const char *a, const char *b, const char *score, int64_t k,
+static void put(weir_table *c, const char *a, const char *b, const char *score, int64_t k,
                 double value, int64_t voxels)
 {
-  weir_cells_add(c, "%s", a);
-  weir_cells_add(c, "%s", b);
-  weir_cells_add(c, "%s", score);
+  weir_table_add(c, "%s", a);
+  weir_table_add(c, "%s", b);
+  weir_table_add(c, "%s", score);
   if (k >= 0) {
-    weir_cells_add(c, "%lld", (long long)k);
+    weir_table_add(c, "%lld", (long long)k);
   } else {
-    weir_cells_add(c, "all");
+    weir_table_add(c, "all");
   }
-  weir_cells_add_real(c, value);
-  weir_cells_add(c, "%lld", (long long)voxels);
+  weir_table_add_real(c, value);
+  weir_table_add(c, "%lld", (long long)voxels);
 }
 
 void cf_confusion_cells(int64_t n, const int64_t *count, const char *a, const char *b,
-                        weir_cells *c)
+                        weir_table *c)
 {
   const int64_t all = cf_confusion_voxels(n, count);
 

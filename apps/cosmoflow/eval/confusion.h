@@ -23,5 +23,5 @@ void cf_confusion_constant(int64_t n, const int64_t *count, int64_t k, int64_t *
  * of each. */
 enum { CF_CONFUSION_COLUMNS = 6 };
 void cf_confusion_cells(int64_t n, const int64_t *count, const char *a, const char *b,
-                        weir_cells *c);
+                        weir_table *c);
 #endif

@@ -33,16 +33,16 @@ static int columns_of(int t)
   return n;
 }
 
-static void put(weir_cells *c, double value)
+static void put(weir_table *c, double value)
 {
   if (isnan(value)) {
-    weir_cells_add(c, "nan");
+    weir_table_add(c, "nan");
   } else {
-    weir_cells_add(c, "%.9g", value);
+    weir_table_add(c, "%.9g", value);
   }
 }
 
-static void put_estimate(weir_cells *c, const cf_estimate *e, double scale)
+static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
 {
   put(c, e->value * scale);
   put(c, e->lo * scale);
@@ -61,24 +61,24 @@ static const char *label_of(const cf_evaluation *e, int64_t label)
   return label == CF_ALL_LABELS ? "all" : e->trial[0].p->label[label];
 }
 
-static weir_cells *begin(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r,
+static weir_table *begin(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r,
                          const char *score, const char *unit)
 {
-  weir_cells *const c = &t->cells[CF_TABLE_SCORES];
+  weir_table *const c = &t->cells[CF_TABLE_SCORES];
 
-  weir_cells_add(c, "%s", e->trial[r->trial].opts->name);
-  weir_cells_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
-  weir_cells_add(c, "%s", cf_level_name[r->level]);
-  weir_cells_add(c, "%s", label_of(e, r->label));
-  weir_cells_add(c, "%s", score);
-  weir_cells_add(c, "%s", unit);
+  weir_table_add(c, "%s", e->trial[r->trial].opts->name);
+  weir_table_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
+  weir_table_add(c, "%s", cf_level_name[r->level]);
+  weir_table_add(c, "%s", label_of(e, r->label));
+  weir_table_add(c, "%s", score);
+  weir_table_add(c, "%s", unit);
   return c;
 }
 
-static void end(weir_cells *c, const cf_score_row *r)
+static void end(weir_table *c, const cf_score_row *r)
 {
-  weir_cells_add(c, "%lld", (long long)r->samples);
-  weir_cells_add(c, "%lld", (long long)r->universes);
+  weir_table_add(c, "%lld", (long long)r->samples);
+  weir_table_add(c, "%lld", (long long)r->universes);
 }
 
 /* Errors in units of the ranges and in the label's own; what has no unit once. */
@@ -90,7 +90,7 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
     if (r->label == CF_ALL_LABELS && s != CF_MAE && s != CF_RMSE) {
       continue;
     }
-    weir_cells *c = begin(t, e, r, cf_score_name[s], error ? "range" : "1");
+    weir_table *c = begin(t, e, r, cf_score_name[s], error ? "range" : "1");
 
     put_estimate(c, &r->score[s], error ? 1 / r->half : 1);
     end(c, r);
@@ -105,7 +105,7 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
     char name[64];
 
     (void)snprintf(name, sizeof name, "gain_over_%s", cf_evaluation_name(e, r->trial, r->over));
-    weir_cells *const c = begin(t, e, r, name, "1");
+    weir_table *const c = begin(t, e, r, name, "1");
 
     put_estimate(c, &r->gain, 1);
     end(c, r);
@@ -239,18 +239,18 @@ static void add_bound(cf_score_tables *t, const cf_evaluation *e)
   for (int64_t k = 0; k < e->n_labels && e->sigma != NULL; k++) {
     cf_score_bound(e, k, &value[0], &value[1]);
     for (int i = 0; i < 4; i++) { /* both scores in both units */
-      weir_cells *const c = &t->cells[CF_TABLE_SCORES];
+      weir_table *const c = &t->cells[CF_TABLE_SCORES];
       const double scale = i / 2 == 0 ? 1 / half_of(e, k) : 1;
 
-      weir_cells_add(c, "%s", e->trial[0].opts->name);
-      weir_cells_add(c, "fisher");
-      weir_cells_add(c, "%s", cf_level_name[CF_BY_SAMPLE]);
-      weir_cells_add(c, "%s", label_of(e, k));
-      weir_cells_add(c, "%s", name[i % 2]);
-      weir_cells_add(c, i / 2 == 0 ? "range" : "own");
+      weir_table_add(c, "%s", e->trial[0].opts->name);
+      weir_table_add(c, "fisher");
+      weir_table_add(c, "%s", cf_level_name[CF_BY_SAMPLE]);
+      weir_table_add(c, "%s", label_of(e, k));
+      weir_table_add(c, "%s", name[i % 2]);
+      weir_table_add(c, i / 2 == 0 ? "range" : "own");
       put_estimate(c, &(cf_estimate){value[i % 2], NAN, NAN}, scale);
-      weir_cells_add(c, "0");
-      weir_cells_add(c, "%lld", (long long)e->trial[0].groups);
+      weir_table_add(c, "0");
+      weir_table_add(c, "%lld", (long long)e->trial[0].groups);
     }
   }
 }
@@ -296,7 +296,7 @@ done:
 
 static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_sayer by)
 {
-  weir_cells *const cells = &t->cells[CF_TABLE_BINS];
+  weir_table *const cells = &t->cells[CF_TABLE_BINS];
   cf_estimate score[CF_SCORES];
   cf_cases c;
 
@@ -310,12 +310,12 @@ static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t 
       }
       WEIR_TRY(cf_score_in_bin(e, trial, &c, k, b, score, &n));
       cf_score_bin(e, k, b, &lo, &hi);
-      weir_cells_add(cells, "%s", e->trial[trial].opts->name);
-      weir_cells_add(cells, "%s", cf_evaluation_name(e, trial, by));
-      weir_cells_add(cells, "%s", label_of(e, k));
+      weir_table_add(cells, "%s", e->trial[trial].opts->name);
+      weir_table_add(cells, "%s", cf_evaluation_name(e, trial, by));
+      weir_table_add(cells, "%s", label_of(e, k));
       put(cells, lo);
       put(cells, hi);
-      weir_cells_add(cells, "%lld", (long long)n);
+      weir_table_add(cells, "%lld", (long long)n);
       put_estimate(cells, &score[CF_BIAS], 1);
       put_estimate(cells, &score[CF_RMSE], 1);
       put(cells, score[CF_SLOPE].value);
@@ -328,7 +328,7 @@ static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t 
 
 static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_sayer by)
 {
-  weir_cells *const cells = &t->cells[CF_TABLE_AVERAGES];
+  weir_table *const cells = &t->cells[CF_TABLE_AVERAGES];
   cf_cases c, mean;
 
   for (int64_t k = 0; k < e->n_labels; k++) {
@@ -345,11 +345,11 @@ static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t tri
       const double rmse = cf_metrics_blocks(&c, m, &means);
 
       if (means > 0) {
-        weir_cells_add(cells, "%s", e->trial[trial].opts->name);
-        weir_cells_add(cells, "%s", cf_evaluation_name(e, trial, by));
-        weir_cells_add(cells, "%s", label_of(e, k));
-        weir_cells_add(cells, "%lld", (long long)m);
-        weir_cells_add(cells, "%lld", (long long)means);
+        weir_table_add(cells, "%s", e->trial[trial].opts->name);
+        weir_table_add(cells, "%s", cf_evaluation_name(e, trial, by));
+        weir_table_add(cells, "%s", label_of(e, k));
+        weir_table_add(cells, "%lld", (long long)m);
+        weir_table_add(cells, "%lld", (long long)means);
         put(cells, rmse);
         put(cells, alone / sqrt((double)m));
         put(cells, s.within);
@@ -363,17 +363,17 @@ static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t tri
 
 static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
 {
-  weir_cells *const c = &t->cells[CF_TABLE_RIDGE];
+  weir_table *const c = &t->cells[CF_TABLE_RIDGE];
 
   for (int by = CF_BY_RIDGE; by <= CF_BY_MOMENTS; by++) {
     const cf_ridge *const r = &e->ridge[by];
 
     for (int64_t k = 0; k < e->n_labels && e->n_features[by] > 0; k++) {
-      weir_cells_add(c, "%s", cf_evaluation_name(e, 0, (cf_sayer)by));
-      weir_cells_add(c, "%s", label_of(e, k));
-      weir_cells_add(c, "%lld", (long long)r->n_features);
-      weir_cells_add(c, "%lld", (long long)r->groups);
-      weir_cells_add(c, "%lld", (long long)r->folds);
+      weir_table_add(c, "%s", cf_evaluation_name(e, 0, (cf_sayer)by));
+      weir_table_add(c, "%s", label_of(e, k));
+      weir_table_add(c, "%lld", (long long)r->n_features);
+      weir_table_add(c, "%lld", (long long)r->groups);
+      weir_table_add(c, "%lld", (long long)r->folds);
       put(c, r->penalty[k]);
       put(c, sqrt(r->error[k]) * half_of(e, k));
     }
@@ -409,7 +409,7 @@ weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir)
 {
   for (int k = 0; k < CF_TABLES; k++) {
     if (t->cells[k].count > 0 || t->cells[k].status != WEIR_OK) {
-      WEIR_TRY(weir_cells_write_csv(&t->cells[k], dir, cf_table_file[k], columns_of(k), head[k]));
+      WEIR_TRY(weir_table_write_csv(&t->cells[k], dir, cf_table_file[k], columns_of(k), head[k]));
     }
   }
   return WEIR_OK;
@@ -418,7 +418,7 @@ weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir)
 void cf_score_tables_fini(cf_score_tables *t)
 {
   for (int k = 0; k < CF_TABLES; k++) {
-    weir_cells_fini(&t->cells[k]);
+    weir_table_fini(&t->cells[k]);
   }
   weir_free(&t->row);
 }

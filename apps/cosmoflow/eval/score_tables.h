@@ -32,14 +32,14 @@ typedef struct cf_score_row {
 } cf_score_row;
 
 typedef struct cf_score_tables {
-  weir_cells cells[CF_TABLES];
+  weir_table cells[CF_TABLES];
   cf_score_row *row;
   int64_t n_rows, room;
 } cf_score_tables;
 
 /* Scores everything. Fails: WEIR_ERR_MEMORY. */
 weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out) WEIR_CHECKED;
-/* The files into a folder. Fails: as weir_cells_write_csv. */
+/* The files into a folder. Fails: as weir_table_write_csv. */
 weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir) WEIR_CHECKED;
 void cf_score_tables_fini(cf_score_tables *t);
 /* The row of these, or NULL. Borrowed. */

@@ -222,31 +222,31 @@ static weir_status check_pair(const ps_site_report *a, const ps_site_report *b)
   return WEIR_OK;
 }
 
-static void put_percent(weir_cells *c, double value)
+static void put_percent(weir_table *c, double value)
 {
-  weir_cells_add(c, isnan(value) ? "nan" : "%.2f", value);
+  weir_table_add(c, isnan(value) ? "nan" : "%.2f", value);
 }
 
-static void put_row(weir_cells *c, const char *site, int64_t records, const ps_score *s)
+static void put_row(weir_table *c, const char *site, int64_t records, const ps_score *s)
 {
-  weir_cells_add(c, "%s", site);
-  weir_cells_add(c, "%lld", (long long)records);
-  weir_cells_add(c, "%lld", (long long)s->tp);
-  weir_cells_add(c, "%lld", (long long)s->fn);
-  weir_cells_add(c, "%lld", (long long)s->fp);
+  weir_table_add(c, "%s", site);
+  weir_table_add(c, "%lld", (long long)records);
+  weir_table_add(c, "%lld", (long long)s->tp);
+  weir_table_add(c, "%lld", (long long)s->fn);
+  weir_table_add(c, "%lld", (long long)s->fp);
   put_percent(c, ps_score_sensitivity(s));
   put_percent(c, ps_score_predictivity(s));
   put_percent(c, 1000 * ps_score_rr_error(s));
 }
 
-static void put_average(weir_cells *c, const ps_score *all, int64_t n)
+static void put_average(weir_table *c, const ps_score *all, int64_t n)
 {
   const ps_score_average mean = ps_score_mean(all, n);
 
-  weir_cells_add(c, "average");
-  weir_cells_add(c, "%lld", (long long)n);
+  weir_table_add(c, "average");
+  weir_table_add(c, "%lld", (long long)n);
   for (int k = 0; k < 3; k++) {
-    weir_cells_add(c, "-");
+    weir_table_add(c, "-");
   }
   put_percent(c, mean.sensitivity);
   put_percent(c, mean.predictivity);
@@ -260,7 +260,7 @@ static int by_dataset(const void *a, const void *b)
 }
 
 /* Rows of the sites in order of their digests, then what they give together. */
-static weir_status pool(const ps_site_report **order, int64_t n, ps_score *all, weir_cells *cells)
+static weir_status pool(const ps_site_report **order, int64_t n, ps_score *all, weir_table *cells)
 {
   ps_score gross = {0};
   int64_t records = 0;
@@ -270,9 +270,9 @@ static weir_status pool(const ps_site_report **order, int64_t n, ps_score *all, 
 
     (void)snprintf(site, sizeof site, "%.12s", order[i]->dataset);
     if (order[i]->suppressed) {
-      weir_cells_add(cells, "%s", site);
+      weir_table_add(cells, "%s", site);
       for (int k = 1; k < PS_MERGE_COLUMNS; k++) {
-        weir_cells_add(cells, "suppressed");
+        weir_table_add(cells, "suppressed");
       }
       continue;
     }
@@ -286,7 +286,7 @@ static weir_status pool(const ps_site_report **order, int64_t n, ps_score *all, 
   return cells->status;
 }
 
-weir_status ps_site_merge(const ps_site_report *reports, int64_t n, weir_cells *cells)
+weir_status ps_site_merge(const ps_site_report *reports, int64_t n, weir_table *cells)
 {
   const ps_site_report **order = NULL;
   ps_score *all = NULL;

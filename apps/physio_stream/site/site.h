@@ -58,14 +58,14 @@ enum { PS_CHECK_COLUMNS = 7 };
 extern const char *const ps_check_head[PS_CHECK_COLUMNS];
 /* One row a record: rate, unit, range, absent samples, checksum, annotations, duplicates. *failed:
  * records with a fault. Fails: WEIR_ERR_DATA where a record cannot be read at all. */
-weir_status ps_site_check(const ps_site_opts *opts, weir_cells *cells,
+weir_status ps_site_check(const ps_site_opts *opts, weir_table *cells,
                           int64_t *failed) WEIR_CHECKED;
 
 enum { PS_STATS_COLUMNS = 3 };
 extern const char *const ps_stats_head[PS_STATS_COLUMNS];
 /* Counts and histograms (quantity, bin, value); a value that fewer than min_cell records contribute
  * to is "suppressed", and never one bin alone, which the total would tell. Fails: WEIR_ERR_DATA. */
-weir_status ps_site_stats(const ps_site_opts *opts, weir_cells *cells) WEIR_CHECKED;
+weir_status ps_site_stats(const ps_site_opts *opts, weir_table *cells) WEIR_CHECKED;
 
 /* What a site tells: sums and the scores of each record, without a name, a time or a sample. */
 typedef struct ps_site_report {
@@ -92,5 +92,5 @@ enum { PS_MERGE_COLUMNS = 8 };
 extern const char *const ps_merge_head[PS_MERGE_COLUMNS];
 /* Pools n reports: one row a site (by digest of the dataset), then gross and average over all
  * records. Fails: WEIR_ERR_DATA where pipelines or scoring differ, or a dataset comes twice. */
-weir_status ps_site_merge(const ps_site_report *reports, int64_t n, weir_cells *cells) WEIR_CHECKED;
+weir_status ps_site_merge(const ps_site_report *reports, int64_t n, weir_table *cells) WEIR_CHECKED;
 #endif

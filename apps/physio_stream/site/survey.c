@@ -119,22 +119,22 @@ const char *const ps_check_head[PS_CHECK_COLUMNS] = {"record", "rate",     "unit
                                                      "absent", "checksum", "annotations"};
 
 /* "ok", or what is wrong. */
-static int64_t put_check(weir_cells *cells, bool good, const char *format, double value)
+static int64_t put_check(weir_table *cells, bool good, const char *format, double value)
 {
   char text[64];
 
   (void)snprintf(text, sizeof text, format, value);
-  weir_cells_add(cells, "%s%s", good ? "ok " : "WRONG ", text);
+  weir_table_add(cells, "%s%s", good ? "ok " : "WRONG ", text);
   return !good;
 }
 
-static int64_t check_one(const ps_site_opts *o, const char *name, const facts *f, weir_cells *c)
+static int64_t check_one(const ps_site_opts *o, const char *name, const facts *f, weir_table *c)
 {
   const double most = f->high >= f->low ? fmax(fabs(f->low), fabs(f->high)) : 0;
   const double absent = f->count > 0 ? (double)f->absent / (double)f->count : 1;
   int64_t wrong = 0;
 
-  weir_cells_add(c, "%s", name);
+  weir_table_add(c, "%s", name);
   wrong += put_check(c, f->rate >= o->least_rate, "%.6g Hz", f->rate);
   wrong += put_check(c, f->millivolts, f->millivolts ? "mV" : "not in mV", 0);
   wrong += put_check(c, most > 0 && most <= o->range, "%.4g", most);
@@ -144,7 +144,7 @@ static int64_t check_one(const ps_site_opts *o, const char *name, const facts *f
   return wrong > 0;
 }
 
-weir_status ps_site_check(const ps_site_opts *opts, weir_cells *cells, int64_t *failed)
+weir_status ps_site_check(const ps_site_opts *opts, weir_table *cells, int64_t *failed)
 {
   ps_dataset d = {0};
   buffers *b = NULL;
@@ -191,15 +191,15 @@ static void add_facts(const facts *f, totals *t)
   }
 }
 
-static void put(weir_cells *c, const char *quantity, const char *where, double value,
+static void put(weir_table *c, const char *quantity, const char *where, double value,
                 bool suppressed)
 {
-  weir_cells_add(c, "%s", quantity);
-  weir_cells_add(c, "%s", where);
+  weir_table_add(c, "%s", quantity);
+  weir_table_add(c, "%s", where);
   if (suppressed) {
-    weir_cells_add(c, "suppressed");
+    weir_table_add(c, "suppressed");
   } else {
-    weir_cells_add(c, "%.10g", value);
+    weir_table_add(c, "%.10g", value);
   }
 }
 
@@ -219,7 +219,7 @@ static int beside(const int64_t *records, int bins, int64_t least)
 }
 
 /* Every bin, so that those which are suppressed do not tell extremes. */
-static void put_bins(weir_cells *c, const char *quantity, const int64_t *values,
+static void put_bins(weir_table *c, const char *quantity, const int64_t *values,
                      const int64_t *records, int bins, double from, double width, int64_t least)
 {
   const int also = beside(records, bins, least);
@@ -231,7 +231,7 @@ static void put_bins(weir_cells *c, const char *quantity, const int64_t *values,
   }
 }
 
-weir_status ps_site_stats(const ps_site_opts *opts, weir_cells *cells)
+weir_status ps_site_stats(const ps_site_opts *opts, weir_table *cells)
 {
   const int64_t least = opts->min_cell;
   ps_dataset d = {0};

@@ -69,28 +69,28 @@ typedef struct place {
   double *bins; /* of reliability */
 } place;
 
-static void put(weir_cells *c, double value)
+static void put(weir_table *c, double value)
 {
   if (isnan(value)) {
-    weir_cells_add(c, "nan");
+    weir_table_add(c, "nan");
   } else {
-    weir_cells_add(c, "%.9g", value);
+    weir_table_add(c, "%.9g", value);
   }
 }
 
-static weir_cells *begin(const place *p, int table, bool region)
+static weir_table *begin(const place *p, int table, bool region)
 {
   const wx_archive_facts *const f = p->v->scene->facts;
   const wx_quantity *const q = &f->quantity[p->v->at_quantity];
-  weir_cells *const c = &p->t->cells[table];
+  weir_table *const c = &p->t->cells[table];
 
-  weir_cells_add(c, "%s", q->variable);
-  weir_cells_add(c, "%.10g", q->level);
-  weir_cells_add(c, "%.10g", f->lead[p->v->at_lead]);
-  weir_cells_add(c, "%s", p->v->model[p->model].name);
-  weir_cells_add(c, "%lld", (long long)p->v->model[p->model].used);
+  weir_table_add(c, "%s", q->variable);
+  weir_table_add(c, "%.10g", q->level);
+  weir_table_add(c, "%.10g", f->lead[p->v->at_lead]);
+  weir_table_add(c, "%s", p->v->model[p->model].name);
+  weir_table_add(c, "%lld", (long long)p->v->model[p->model].used);
   if (region) {
-    weir_cells_add(c, "%s", p->v->regions.name[p->region]);
+    weir_table_add(c, "%s", p->v->regions.name[p->region]);
   }
   return c;
 }
@@ -102,15 +102,15 @@ static double cases(const wx_tally *t, int64_t region)
 
 static void put_score(const place *p, const char *weights, const char *name, const wx_estimate *e)
 {
-  weir_cells *const c = begin(p, WX_TABLE_ALL, true);
+  weir_table *const c = begin(p, WX_TABLE_ALL, true);
 
-  weir_cells_add(c, "%s", weights);
-  weir_cells_add(c, "%s", name);
+  weir_table_add(c, "%s", weights);
+  weir_table_add(c, "%s", name);
   put(c, e->value);
   put(c, e->lo);
   put(c, e->hi);
-  weir_cells_add(c, "%lld", (long long)p->resamples->n);
-  weir_cells_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
+  weir_table_add(c, "%lld", (long long)p->resamples->n);
+  weir_table_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
 }
 
 /* All scores of a region; row: that of the whole grid, or NULL. */
@@ -156,10 +156,10 @@ static weir_status add_skill(const place *p, wx_score_row *row)
       if (r == p->model) {
         continue;
       }
-      weir_cells *const c = begin(p, WX_TABLE_SKILL, true);
+      weir_table *const c = begin(p, WX_TABLE_SKILL, true);
 
-      weir_cells_add(c, "%s", v->model[r].name);
-      weir_cells_add(c, "%s", compared[s] == WX_RMSE ? "mse" : wx_scores[compared[s]].name);
+      weir_table_add(c, "%s", v->model[r].name);
+      weir_table_add(c, "%s", compared[s] == WX_RMSE ? "mse" : wx_scores[compared[s]].name);
       put(c, a.difference.value);
       put(c, a.difference.lo);
       put(c, a.difference.hi);
@@ -176,11 +176,11 @@ static weir_status add_skill(const place *p, wx_score_row *row)
 static void add_flatness(const place *p, const char *kind, const double *count, int64_t bins)
 {
   const wx_flatness f = wx_histogram_flatness(count, bins);
-  weir_cells *const c = begin(p, WX_TABLE_HISTOGRAMS, true);
+  weir_table *const c = begin(p, WX_TABLE_HISTOGRAMS, true);
 
-  weir_cells_add(c, "%s", kind);
-  weir_cells_add(c, "%lld", (long long)bins);
-  weir_cells_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
+  weir_table_add(c, "%s", kind);
+  weir_table_add(c, "%lld", (long long)bins);
+  weir_table_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
   put(c, p->n_eff);
   put(c, f.delta);
   put(c, wx_histogram_error(bins, p->n_eff));
@@ -200,7 +200,7 @@ static void add_histograms(const place *p)
     all += b[t->at.pit + k];
   }
   for (int64_t k = 0; k < t->pit_bins; k++) {
-    weir_cells *const c = begin(p, WX_TABLE_PIT, true);
+    weir_table *const c = begin(p, WX_TABLE_PIT, true);
 
     put(c, (double)k / (double)t->pit_bins);
     put(c, (double)(k + 1) / (double)t->pit_bins);
@@ -211,14 +211,14 @@ static void add_histograms(const place *p)
     return;
   }
   for (int64_t k = 0; k <= t->members; k++) {
-    weir_cells *const c = begin(p, WX_TABLE_RANK, true);
+    weir_table *const c = begin(p, WX_TABLE_RANK, true);
 
-    weir_cells_add(c, "%lld", (long long)k);
+    weir_table_add(c, "%lld", (long long)k);
     put(c, h.weight > 0 ? b[t->at.rank + k] / h.weight : NAN);
   }
   add_flatness(p, "rank", b + t->at.rank, t->members + 1);
   const wx_hersbach_parts parts = wx_hersbach_get(&h);
-  weir_cells *const c = begin(p, WX_TABLE_PARTS, true);
+  weir_table *const c = begin(p, WX_TABLE_PARTS, true);
 
   put(c, parts.crps);
   put(c, parts.reliability);
@@ -250,13 +250,13 @@ static weir_status add_bins(const place *p, int64_t event)
       continue;
     }
     WEIR_TRY(wx_score_bin(t, p->region, event, k, &p->v->opts->bootstrap, p->resamples, &e));
-    weir_cells *const c = begin(p, WX_TABLE_RELIABILITY, true);
+    weir_table *const c = begin(p, WX_TABLE_RELIABILITY, true);
 
-    weir_cells_add(c, "%s", p->v->event[event].name);
+    weir_table_add(c, "%s", p->v->event[event].name);
     put(c, forecast);
     put(c, e.value);
     put(c, share);
-    weir_cells_add(c, "%lld", (long long)bin[k].count);
+    weir_table_add(c, "%lld", (long long)bin[k].count);
     put(c, e.lo);
     put(c, e.hi);
   }
@@ -277,9 +277,9 @@ static weir_status add_events(const place *p)
     if (!(weight > 0)) {
       continue;
     }
-    weir_cells *const c = begin(p, WX_TABLE_EVENTS, true);
+    weir_table *const c = begin(p, WX_TABLE_EVENTS, true);
 
-    weir_cells_add(c, "%s", p->v->event[e].name);
+    weir_table_add(c, "%s", p->v->event[e].name);
     put(c, parts.rate);
     put(c, sum[WX_EVENT_BRIER] / weight);
     put(c, sum[WX_EVENT_BRIER_FAIR] / weight);
@@ -306,7 +306,7 @@ static void add_spread(const place *p)
     const wx_spread_bin bin = wx_spread_bin_get(t, b, k);
 
     if (bin.share > 0) {
-      weir_cells *const c = begin(p, WX_TABLE_SPREAD, true);
+      weir_table *const c = begin(p, WX_TABLE_SPREAD, true);
 
       put(c, bin.spread);
       put(c, bin.rmse);
@@ -324,11 +324,11 @@ static void add_starts(const place *p)
   const double *const weight = wx_tally_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
   for (int64_t k = 0; k < p->v->n_starts; k++) {
-    weir_cells *const c = begin(p, WX_TABLE_STARTS, false);
+    weir_table *const c = begin(p, WX_TABLE_STARTS, false);
     char text[WX_SHORT];
 
     wx_date_text((double)p->v->time[k] / DAY, text, sizeof text);
-    weir_cells_add(c, "%s", text);
+    weir_table_add(c, "%s", text);
     for (size_t s = 0; s < sizeof shown / sizeof shown[0]; s++) {
       put(c, weight[k] > 0 ? wx_tally_series(t, 0, WX_BY_AREA, shown[s])[k] / weight[k] : NAN);
     }
@@ -340,7 +340,7 @@ static void add_summary(const place *p, const wx_score_row *row)
 {
   static const wx_score shown[] = {WX_CRPS, WX_CRPS_FAIR, WX_CRPS_GAUSS,
                                    WX_RMSE, WX_SPREAD,    WX_SSR};
-  weir_cells *const c = begin(p, WX_TABLE_SCORES, false);
+  weir_table *const c = begin(p, WX_TABLE_SCORES, false);
 
   for (size_t s = 0; s < sizeof shown / sizeof shown[0]; s++) {
     put(c, row->score[shown[s]].value);
@@ -404,7 +404,7 @@ done:
 weir_status wx_score_tables_write(const wx_score_tables *t, const char *dir)
 {
   for (int k = 0; k < WX_TABLES; k++) {
-    WEIR_TRY(weir_cells_write_csv(&t->cells[k], dir, wx_table_file[k], columns_of(k), head[k]));
+    WEIR_TRY(weir_table_write_csv(&t->cells[k], dir, wx_table_file[k], columns_of(k), head[k]));
   }
   return WEIR_OK;
 }
@@ -412,7 +412,7 @@ weir_status wx_score_tables_write(const wx_score_tables *t, const char *dir)
 void wx_score_tables_fini(wx_score_tables *t)
 {
   for (int k = 0; k < WX_TABLES; k++) {
-    weir_cells_fini(&t->cells[k]);
+    weir_table_fini(&t->cells[k]);
   }
   weir_free(&t->row);
 }

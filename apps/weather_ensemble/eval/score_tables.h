@@ -29,14 +29,14 @@ typedef struct wx_score_row {
 } wx_score_row;
 
 typedef struct wx_score_tables {
-  weir_cells cells[WX_TABLES];
+  weir_table cells[WX_TABLES];
   wx_score_row *row;
   int64_t n_rows, room;
 } wx_score_tables;
 
 /* Adds what was scored last. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v) WEIR_CHECKED;
-/* The files into a folder. Fails: as weir_cells_write_csv. */
+/* The files into a folder. Fails: as weir_table_write_csv. */
 weir_status wx_score_tables_write(const wx_score_tables *t, const char *dir) WEIR_CHECKED;
 void wx_score_tables_fini(wx_score_tables *t);
 /* The row of a quantity, lead and model, or NULL. */

@@ -348,7 +348,7 @@ static void the_climate_is_of_the_fitted_starts(void **state)
 }
 
 /* Means that do not weigh by area have intervals too, of the same starts. */
-static void check_unweighted(const weir_cells *c)
+static void check_unweighted(const weir_table *c)
 {
   enum { HEAD = 13, WEIGHTS = 6, SCORE = 7, VALUE = 8, LO = 9, HI = 10 };
   int found = 0;

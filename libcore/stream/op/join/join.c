@@ -145,7 +145,7 @@ static weir_status combine(const weir_series_use *use, weir_series_result *out)
   joined.in_name = out->name;
   joined.n_in = out->n;
   WEIR_TRY(weir_formula_parse(o->value, &f));
-  const bool truth = weir_formula_is_truth(f);
+  const bool truth = weir_formula_is_bool(f);
   const weir_status status = weir_formula_build(f, &joined, &s);
   weir_formula_destroy(&f);
   WEIR_TRY(status);

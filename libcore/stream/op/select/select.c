@@ -46,7 +46,7 @@ static weir_status apply(const weir_series_use *use, weir_series *s)
                      WEIR_SERIES_UNIT - 1);
   }
   WEIR_TRY(weir_formula_parse(o->value, &f));
-  const bool truth = weir_formula_is_truth(f);
+  const bool truth = weir_formula_is_bool(f);
   const weir_status status = weir_formula_build(f, use, s);
   weir_formula_destroy(&f);
   WEIR_TRY(status);

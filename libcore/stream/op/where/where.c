@@ -19,7 +19,7 @@ weir_series weir_stream_where(weir_graph *g, weir_series s, weir_value keep)
 
 static weir_status condition(const weir_formula *f, const weir_series_use *use, weir_series *keep)
 {
-  if (!weir_formula_is_truth(f)) {
+  if (!weir_formula_is_bool(f)) {
     return weir_fail(WEIR_ERR_CONFIG, "keep: the expression is a number; a truth such as x > 0 "
                                       "says what is kept");
   }

@@ -1,5 +1,5 @@
-/* gate.c - targeted processing (Jayarajan et al., ASPLOS 2021): where one side of a join is absent,
- * the other is not read. Which sources rule everything out follows from the plan
+/* targeted.c - targeted processing (Jayarajan et al., ASPLOS 2021): where one side of a join is
+ * absent, the other is not read. Which sources rule everything out follows from the plan
  * (weir_plan_absence); where they are absent, from what they know of their runs. */
 #include "stream_priv.h"
 
@@ -33,7 +33,7 @@ static bool rules_out(const weir_stream *s, const stream_input *in)
   return all;
 }
 
-void stream_find_gates(weir_stream *s)
+void stream_find_targets(weir_stream *s)
 {
   for (int i = 0; i < s->n_inputs; i++) {
     stream_input *in = &s->input[i];

@@ -1,5 +1,5 @@
-/* gate_test.c - targeted processing: what one source rules out is not read from the other, and the
- * results are the bits of a run that reads everything. */
+/* targeted_test.c - targeted processing: what one source rules out is not read from the other, and
+ * the results are the bits of a run that reads everything. */
 #include <math.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/aggregate/weir_stream_aggregate.h"
