@@ -15,7 +15,7 @@
 
 enum { PATH_SIZE = 4096, BLOCK = 4096, ROW = 128 };
 
-weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out)
+weir_status ps_out_beats_init(const ps_input_info *facts, ps_out_beats *out)
 {
   *out = (ps_out_beats){.facts = facts, .absent = -1};
   out->kept = tmpfile();

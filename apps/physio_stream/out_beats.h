@@ -21,7 +21,7 @@ typedef struct ps_beat {
 enum { PS_BEAT_FIRST = 1, PS_BEAT_GAP = 2 };
 
 typedef struct ps_out_beats {
-  const ps_input_facts *facts;
+  const ps_input_info *facts;
   FILE *kept;                  /* ps_beat records                                  */
   FILE *gaps;                  /* begin and end of each gap, int64_t               */
   int64_t n_gaps, seen;        /* slots whose presence is known                    */
@@ -40,7 +40,7 @@ typedef struct ps_out_beats {
 } ps_out_beats;
 
 /* `facts` is borrowed. Fails: WEIR_ERR_DATA when no nameless file can be made. */
-weir_status ps_out_beats_init(const ps_input_facts *facts, ps_out_beats *out) WEIR_CHECKED;
+weir_status ps_out_beats_init(const ps_input_info *facts, ps_out_beats *out) WEIR_CHECKED;
 void ps_out_beats_fini(ps_out_beats *b);
 /* From now on beats are also printed as they come, as in beats.csv, beginning with its header.
  * Fails: WEIR_ERR_DATA when nothing can be printed. */

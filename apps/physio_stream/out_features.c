@@ -12,7 +12,7 @@ enum { PATH_SIZE = 4096, BLOCK = 16384 };
 const char *const ps_feature_names[PS_FEATURES] = {PS_RESULT_FILTERED, PS_RESULT_FEATURE,
                                                    PS_RESULT_PRESENT};
 
-static weir_status define(ps_out_features *f, const ps_input_facts *facts, int dim, int k)
+static weir_status define(ps_out_features *f, const ps_input_info *facts, int dim, int k)
 {
   static const char *const meaning[PS_FEATURES] = {"signal in the band of the QRS complex",
                                                    "energy of its slope over the last window",
@@ -86,7 +86,7 @@ static weir_status write_all(ps_out_features *f)
   return WEIR_OK;
 }
 
-weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts, ps_out_features *out)
+weir_status ps_out_features_open(const char *dir, const ps_input_info *facts, ps_out_features *out)
 {
   char path[PATH_SIZE];
   int dim = 0;

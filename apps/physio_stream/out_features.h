@@ -22,13 +22,13 @@ extern const char *const ps_feature_names[PS_FEATURES];
 
 typedef struct ps_out_features {
   weir_netcdf *nc;
-  const ps_input_facts *facts;
+  const ps_input_info *facts;
   int time; /* the coordinate, written at the end */
   ps_feature feature[PS_FEATURES];
 } ps_out_features;
 
 /* Starts DIR/features.nc. Fails: as weir_netcdf_create, WEIR_ERR_UNSUPPORTED without NetCDF. */
-weir_status ps_out_features_open(const char *dir, const ps_input_facts *facts,
+weir_status ps_out_features_open(const char *dir, const ps_input_info *facts,
                                  ps_out_features *out) WEIR_CHECKED;
 /* A sink of weir_stream.h; the context is a ps_feature. Slots that were skipped become 0. */
 weir_status ps_out_features_take(void *context, const weir_view *view, int64_t lo, int64_t hi,

@@ -130,7 +130,7 @@ static void print_inputs(const ps_query_run *r)
 {
   for (int i = 0; i < WEIR_QUERY_SOURCES; i++) {
     if (r->input[i] != NULL) {
-      const ps_input_facts *facts = ps_input_get(r->input[i]);
+      const ps_input_info *facts = ps_input_get(r->input[i]);
 
       printf("# stream %s: %s, signal %s (%s), %lld samples, %lld/%lld per second\n",
              r->text.sources[i].name, facts->name, facts->signal, facts->units,

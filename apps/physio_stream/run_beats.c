@@ -14,7 +14,7 @@ typedef struct run {
   const weir_cli *cli;
   const ps_cfg *cfg;
   ps_input *input;
-  const ps_input_facts *facts;
+  const ps_input_info *facts;
   ps_strip strip;
   ps_quality quality;
   ps_out_beats beats;

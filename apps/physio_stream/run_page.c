@@ -8,7 +8,7 @@
 
 enum { MOST_STRIP = 1000000 };
 
-weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_facts *facts, ps_strip *out)
+weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_info *facts, ps_strip *out)
 {
   const double rate = (double)facts->fs_num / (double)facts->fs_den;
   const double lo = floor(cfg->output.start * rate), n = floor(cfg->output.strip * rate);
@@ -84,7 +84,7 @@ static const char *const two_columns[2] = {"quantity", "value"};
 typedef struct summary {
   const ps_cfg *cfg;
   const ps_quality *quality;
-  const ps_input_facts *facts;
+  const ps_input_info *facts;
   const weir_stream_report *report;
   const ps_out_beats *beats;
   double rr_mean, rr_std, rr_median, rr_iqr, rr_odd_percent, rate, per_second, decision_s;
@@ -313,7 +313,7 @@ weir_status ps_run_page_write(const char *dir, const ps_cfg *cfg, const ps_strip
                               const ps_quality *quality, const ps_out_beats *beats,
                               const ps_pipeline *pipeline, const weir_stream_report *report)
 {
-  const ps_input_facts *facts = beats->facts;
+  const ps_input_info *facts = beats->facts;
   const summary s = {
       .cfg = cfg,
       .quality = quality,

@@ -16,7 +16,7 @@ typedef struct ps_strip {
 } ps_strip;
 
 /* Fails: WEIR_ERR_CONFIG for over 10^6 samples, and for a start past the end. */
-weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_facts *facts,
+weir_status ps_strip_init(const ps_cfg *cfg, const ps_input_info *facts,
                           ps_strip *out) WEIR_CHECKED;
 void ps_strip_fini(ps_strip *s);
 /* Keeps what of slots [lo, hi) belongs to the strip. */

@@ -2,7 +2,7 @@
 #include "run_quality.h"
 #include <string.h>
 
-weir_status ps_quality_init(const ps_input_facts *facts, ps_quality *q)
+weir_status ps_quality_init(const ps_input_info *facts, ps_quality *q)
 {
   const double rate = (double)facts->fs_num / (double)facts->fs_den;
 

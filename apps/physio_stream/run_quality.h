@@ -22,7 +22,7 @@ typedef struct ps_quality {
 } ps_quality;
 
 /* Fails: WEIR_ERR_MEMORY. */
-weir_status ps_quality_init(const ps_input_facts *facts, ps_quality *q) WEIR_CHECKED;
+weir_status ps_quality_init(const ps_input_info *facts, ps_quality *q) WEIR_CHECKED;
 void ps_quality_fini(ps_quality *q);
 /* The slots [lo, hi); those that were taken before count once, those left out are missing. */
 void ps_quality_take(ps_quality *q, int64_t lo, int64_t hi, const float *x, const uint8_t *present);

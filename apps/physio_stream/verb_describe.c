@@ -19,7 +19,7 @@ static weir_status take_nothing(void *context, const weir_view *view, int64_t lo
 static weir_status print_plan(const weir_cli *cli, const ps_cfg *cfg, const weir_config *config,
                               ps_input *input)
 {
-  const ps_input_facts *facts = ps_input_get(input);
+  const ps_input_info *facts = ps_input_get(input);
   const weir_stream_sink sink = {.result = PS_RESULT_BEATS, .take = take_nothing};
   weir_status status = WEIR_OK;
   ps_pipeline p;

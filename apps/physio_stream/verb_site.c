@@ -70,7 +70,7 @@ static weir_status score(const site *s, const ps_dataset *d, int64_t i, ps_score
 
   WEIR_TRY(ps_dataset_path(d, i, "", path));
   WEIR_TRY_GOTO(detect(s, path, &f), done);
-  const ps_input_facts *facts = ps_input_get(f.input);
+  const ps_input_info *facts = ps_input_get(f.input);
   (void)snprintf(suffix, sizeof suffix, ".%s", s->cfg->site.annotator);
   WEIR_TRY_GOTO(ps_dataset_path(d, i, suffix, path), done);
   WEIR_TRY_GOTO(ps_beats_read(path, facts->fs_num, facts->fs_den, facts->count, &reference), done);

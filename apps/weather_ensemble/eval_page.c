@@ -42,7 +42,7 @@ void wx_eval_page_destroy(wx_eval_page **p)
 
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size)
 {
-  const wx_archive_facts *const f = p->v->scene->facts;
+  const wx_archive_info *const f = p->v->scene->facts;
 
   (void)snprintf(text, size, "%s, %g h", f->quantity[quantity].name, f->lead[lead]);
 }
@@ -91,7 +91,7 @@ static weir_status keep_bands(const wx_verify *v, wx_page_quantity *q)
   WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
   WEIR_TRY(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &r));
   for (int64_t m = 0; m < v->n_models; m++) {
-    const wx_tally *const t = &v->tally[m];
+    const wx_score_sums *const t = &v->tally[m];
     const int64_t n = t->n_events * t->bins;
 
     if (v->model[m].absent) {
@@ -129,7 +129,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
       continue;
     }
     WEIR_TRY(weir_alloc((int64_t)size, sizeof(double), (void **)&q->block[m]));
-    memcpy(q->block[m], wx_tally_total(&v->tally[m], 0, WX_BY_AREA), size * sizeof(double));
+    memcpy(q->block[m], wx_score_sums_total(&v->tally[m], 0, WX_BY_AREA), size * sizeof(double));
     if (m != v->reference[0]) {
       WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)&q->skill[m]));
       wx_score_map_get(v, m, WX_SCORE_MAP_SKILL, q->skill[m]);

@@ -124,7 +124,7 @@ static weir_status add_histogram(weir_report *r, const char *name, const char *t
 static weir_status add_histograms(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
                                   weir_report *r)
 {
-  const wx_tally *const t = &p->v->tally[m];
+  const wx_score_sums *const t = &p->v->tally[m];
   const int64_t bins = t->members > 0 ? t->members + 1 : t->pit_bins;
   char name[NAME], title[TITLE], where[64];
   double *edge = NULL;
@@ -147,7 +147,7 @@ static weir_status add_histograms(const wx_eval_page *p, const wx_page_quantity 
   return status;
 }
 
-static const wx_reliability_bin *bins_of(const double *block, const wx_tally *t, int64_t event)
+static const wx_reliability_bin *bins_of(const double *block, const wx_score_sums *t, int64_t event)
 {
   return (const wx_reliability_bin *)(block + t->at.events) + event * t->bins;
 }
@@ -156,7 +156,7 @@ static const wx_reliability_bin *bins_of(const double *block, const wx_tally *t,
 static weir_figure_series curve_of(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
                                    int64_t event, bool roc, double *room)
 {
-  const wx_tally *const t = &p->v->tally[m];
+  const wx_score_sums *const t = &p->v->tally[m];
   const wx_reliability_bin *const bin = bins_of(q->block[m], t, event);
   const int64_t n = t->bins + 1;
   double *const x = room, *const y = x + n, *const lo = y + n, *const hi = lo + n;
@@ -273,7 +273,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
 
 static bool was_counted(const wx_eval_page *p, const wx_page_quantity *q, int64_t event)
 {
-  const int64_t at = wx_tally_event(event, WX_EVENT_WEIGHT);
+  const int64_t at = wx_score_sums_event(event, WX_EVENT_WEIGHT);
 
   for (int64_t m = 0; m < p->v->n_models; m++) {
     if (q->block[m] != NULL && q->block[m][at] > 0) {

@@ -18,10 +18,10 @@ static weir_status open_archives(wx_experiment *e, wx_source source)
   const bool sketch = source == WX_SOURCE_NUMBERS || source == WX_SOURCE_FACTS;
 
   if (cfg->data.forecast.count == 0 && sketch) {
-    WEIR_TRY(wx_sketch_create(&cfg->sketch, source == WX_SOURCE_NUMBERS, (uint64_t)cfg->seed,
-                              &e->sketch));
-    e->forecast = wx_sketch_forecast(e->sketch);
-    e->truth = wx_sketch_truth(e->sketch);
+    WEIR_TRY(wx_dummy_create(&cfg->sketch, source == WX_SOURCE_NUMBERS, (uint64_t)cfg->seed,
+                             &e->sketch));
+    e->forecast = wx_dummy_forecast(e->sketch);
+    e->truth = wx_dummy_truth(e->sketch);
     return WEIR_OK;
   }
   WEIR_TRY(wx_archive_open_as(cfg->data.forecast.items, (int)cfg->data.forecast.count,
@@ -35,7 +35,7 @@ static weir_status open_archives(wx_experiment *e, wx_source source)
              : WEIR_OK;
 }
 
-static weir_status refuse_split(const wx_facts *f)
+static weir_status refuse_split(const wx_info *f)
 {
   char first[32], last[32];
 
@@ -104,7 +104,7 @@ void wx_experiment_close(wx_experiment *e)
     wx_archive_close(&e->truth);
   }
   e->forecast = e->truth = NULL; /* those of the sketch end with it */
-  wx_sketch_destroy(&e->sketch);
+  wx_dummy_destroy(&e->sketch);
 }
 
 static wx_stage_spec spec_of(const wx_experiment *e, const char *name, const wx_split *split)

@@ -2,7 +2,7 @@
 #ifndef WX_EXPERIMENT_H
 #define WX_EXPERIMENT_H
 #include "conf/weir_cli.h"
-#include "data/sketch.h"
+#include "data/dummy.h"
 #include "options.h"
 #include "stage.h"
 
@@ -16,10 +16,10 @@ typedef enum wx_source {
 /* Stays where it is: stages point into it. */
 typedef struct wx_experiment {
   const wx_cfg *cfg;
-  wx_sketch *sketch; /* NULL: files */
+  wx_dummy_archive *sketch; /* NULL: files */
   wx_archive *forecast, *truth;
   wx_samples *samples;
-  const wx_facts *facts;
+  const wx_info *facts;
   wx_data_opts bias_data;
   wx_samples *bias_samples; /* of the bias network; NULL: its inputs are those of `samples` */
   wx_times times;

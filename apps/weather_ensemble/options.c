@@ -29,7 +29,7 @@ const weir_opt wx_options[] = {
     WEIR_OPT_TABLE(wx_cfg, climate, wx_climate_options, "statistics of the training starts"),
     WEIR_OPT_TABLE(wx_cfg, simulate, wx_qg_options,
                    "the built-in simulation: what prepare writes where data.forecast is not given"),
-    WEIR_OPT_TABLE(wx_cfg, sketch, wx_sketch_options,
+    WEIR_OPT_TABLE(wx_cfg, sketch, wx_dummy_options,
                    "an archive that is not there: for describe and check without data.forecast"),
     WEIR_OPT_TABLE(wx_cfg, model, wx_model_options, "network and loss"),
     WEIR_OPT_TABLE(wx_cfg, train, weir_train_opts, "how it is trained"),

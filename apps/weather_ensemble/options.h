@@ -5,9 +5,9 @@
 #include "data/extremes.h"
 #include "data/qg_ensemble.h"
 #include "data/samples.h"
-#include "data/sketch.h"
+#include "data/dummy.h"
 #include "data/standard.h"
-#include "data/survey.h"
+#include "data/inventory.h"
 #include "eval/verify.h"
 #include "model/network.h"
 #include "train/weir_train.h"
@@ -35,7 +35,7 @@ typedef struct wx_cfg {
   wx_import_opts import;
   wx_climate_opts climate;
   wx_qg_opts simulate;
-  wx_sketch_opts sketch;
+  wx_dummy_opts sketch;
   wx_model_opts model;
   weir_train_cfg train;
   wx_eecrps_opts eecrps;

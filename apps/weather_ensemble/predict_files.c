@@ -88,7 +88,7 @@ static weir_status create_chances(const wx_experiment *e, const wx_predict_reque
 weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_request *r,
                                     const weir_origin *origin, wx_predict_files *out)
 {
-  const wx_facts *const f = e->facts;
+  const wx_info *const f = e->facts;
   const wx_predictions_of members = {.first = r->first, .members = r->members};
   const int64_t rows = e->cfg->predict.quantiles.count;
   weir_status status = WEIR_OK;
@@ -169,7 +169,7 @@ weir_status wx_predict_files_give(const wx_predict_files *f, int64_t sample, int
 weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,
                                    const float *sigma, const float *members)
 {
-  const wx_facts *c = f->e->facts;
+  const wx_info *c = f->e->facts;
   const int64_t plane = c->cells / c->depth;
 
   for (int64_t k = 0; k < c->n_channels[WX_Y]; k++) {

@@ -13,7 +13,7 @@ static weir_status open_all(wx_predict_model *p)
     WEIR_TRY(wx_archive_open_truth(cfg->data.truth.items, (int)cfg->data.truth.count,
                                    &cfg->data.grib, &e->truth));
   }
-  WEIR_TRY(wx_scene_open(e->forecast, e->truth, &p->scene));
+  WEIR_TRY(wx_eval_data_open(e->forecast, e->truth, &p->scene));
   p->scene.seed = (uint64_t)cfg->seed;
   WEIR_TRY(wx_split_starts(&cfg->data.split, p->scene.facts, &p->split));
   p->scene.fit = p->split.sample[WX_TRAIN];
@@ -40,7 +40,7 @@ void wx_predict_model_close(wx_predict_model *p)
     wx_model_close(&p->model);
   }
   wx_split_fini(&p->split);
-  wx_scene_fini(&p->scene);
+  wx_eval_data_fini(&p->scene);
   p->open = false;
 }
 
@@ -53,8 +53,8 @@ typedef struct field {
 static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const field *at,
                              bool leads, const int64_t *sample, int64_t n)
 {
-  const wx_facts *const f = p->e->facts;
-  const wx_archive_facts *const a = p->scene.facts;
+  const wx_info *const f = p->e->facts;
+  const wx_archive_info *const a = p->scene.facts;
   wx_given given;
 
   WEIR_TRY(wx_model_fit(&p->model, &p->scene, at->lead, at->quantity));
@@ -80,7 +80,7 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
 weir_status wx_predict_model_run(wx_predict_model *p, wx_predict_files *files,
                                  const int64_t *sample, int64_t n)
 {
-  const wx_facts *const f = p->e->facts;
+  const wx_info *const f = p->e->facts;
   const bool leads = strcmp(f->axis[0].name, "lead") == 0;
   const int64_t n_leads = leads ? 1 : f->n_leads, all = f->n_channels[WX_Y] * f->depth;
 

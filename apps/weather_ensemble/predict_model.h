@@ -8,7 +8,7 @@
 
 typedef struct wx_predict_model {
   wx_experiment *e;
-  wx_scene scene;
+  wx_eval_data scene;
   wx_split split; /* of the starts of the archive */
   wx_model model;
   bool open;
@@ -16,7 +16,7 @@ typedef struct wx_predict_model {
 
 /* The model of predict.model on the archives of e, whose truth is opened where data.truth names
  * files. Fails: WEIR_ERR_CONFIG (predict.members, and the model gives distributions); as
- * wx_model_open, wx_archive_open_truth, wx_scene_open. What is open is closed by the caller. */
+ * wx_model_open, wx_archive_open_truth, wx_eval_data_open. What is open is closed by the caller. */
 weir_status wx_predict_model_open(wx_experiment *e, wx_predict_model *out) WEIR_CHECKED;
 void wx_predict_model_close(wx_predict_model *p);
 /* Fits it for every target and lead, corrects n samples and completes the files. Fails:

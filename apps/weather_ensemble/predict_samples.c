@@ -38,7 +38,7 @@ typedef struct work {
 
 static weir_status take_room(work *w)
 {
-  const wx_facts *f = w->e->facts;
+  const wx_info *f = w->e->facts;
   const bool members = w->e->cfg->predict.members;
   int64_t of_members = 0;
 
@@ -66,7 +66,7 @@ static weir_status take_room(work *w)
 static weir_status read_members(slot *s)
 {
   const wx_experiment *e = s->w->e;
-  const wx_facts *f = e->facts;
+  const wx_info *f = e->facts;
   const int64_t each = f->members * (f->cells / f->depth);
   const bool leads = strcmp(f->axis[0].name, "lead") == 0;
 
@@ -128,7 +128,7 @@ static weir_status compute(work *w, slot *s)
  * raw mean stretched by the ratio of standard deviations. */
 static void move_members(slot *s)
 {
-  const wx_facts *f = s->w->e->facts;
+  const wx_info *f = s->w->e->facts;
   const int64_t plane = f->cells / f->depth, n = f->members;
   const bool stretches = s->w->net[LAST]->sigma != NULL;
   const float *const raw = s->m[LAST], *const spread = s->s[LAST];

@@ -19,7 +19,7 @@ done:
 
 static weir_status take_room(wx_predictor *p)
 {
-  const wx_facts *f = &p->stage->facts;
+  const wx_info *f = &p->stage->facts;
   int64_t shape[WEIR_MAX_RANK] = {p->batch};
 
   for (int d = 0; d < f->rank; d++) {
@@ -41,7 +41,7 @@ static weir_status take_room(wx_predictor *p)
 weir_status wx_predictor_create(const wx_stage *stage, int64_t batch, const weir_plan_opts *exec,
                                 wx_predictor *out)
 {
-  const wx_facts *f = &stage->facts;
+  const wx_info *f = &stage->facts;
 
   *out = (wx_predictor){.stage = stage,
                         .makes_mean = stage->model.head != WX_HEAD_SPREAD,

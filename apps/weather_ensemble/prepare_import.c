@@ -17,7 +17,7 @@ typedef struct work {
   const weir_cli *cli;
   const wx_cfg *cfg;
   wx_archive *archive[SIDES]; /* NULL: not given */
-  wx_survey survey[SIDES];
+  wx_inventory survey[SIDES];
   int64_t *found; /* [leads] starts of the forecast that have a truth */
 } work;
 
@@ -26,7 +26,7 @@ static const weir_string_list *paths_of(const wx_cfg *cfg, int side)
   return side == FORECAST ? &cfg->data.forecast : &cfg->data.truth;
 }
 
-static void print_facts(const wx_archive_facts *f, int side)
+static void print_facts(const wx_archive_info *f, int side)
 {
   const int64_t files = f->n_files;
   char first[32], last[32], grid[WX_LONG];
@@ -45,13 +45,13 @@ static void print_facts(const wx_archive_facts *f, int side)
 }
 
 /* told: [n_quantities], what was said of each. */
-static void print_survey(const wx_archive_facts *f, const wx_survey *s, const int64_t *found,
+static void print_survey(const wx_archive_info *f, const wx_inventory *s, const int64_t *found,
                          const char **told)
 {
   printf("%-12s %9s %11s %11s %12s %12s %12s %12s %-10s%s\n", "quantity", "lead h", "fields",
          "missing", "least", "mean", "greatest", "sd", "units", found != NULL ? " truths" : "");
   for (int64_t i = 0; i < s->n; i++) {
-    const wx_survey_line *l = &s->line[i];
+    const wx_inventory_line *l = &s->line[i];
     const wx_quantity *q = &f->quantity[l->quantity];
 
     if (l->fields == 0) {
@@ -64,7 +64,7 @@ static void print_survey(const wx_archive_facts *f, const wx_survey *s, const in
       printf(" %lld", (long long)found[l->lead]);
     }
     printf("\n");
-    wx_survey_warn("prepare", f, l, &told[l->quantity]);
+    wx_inventory_warn("prepare", f, l, &told[l->quantity]);
   }
   if (s->absent > 0) {
     weir_warn("prepare", "%s: %lld fields are not there: they count as missing", f->name,
@@ -85,8 +85,8 @@ static weir_status write_survey(const work *w)
                 done);
   for (int side = 0; side < SIDES; side++) {
     for (int64_t i = 0; i < w->survey[side].n; i++) {
-      const wx_archive_facts *f = wx_archive_get(w->archive[side]);
-      const wx_survey_line *l = &w->survey[side].line[i];
+      const wx_archive_info *f = wx_archive_get(w->archive[side]);
+      const wx_inventory_line *l = &w->survey[side].line[i];
       const wx_quantity *q = &f->quantity[l->quantity];
 
       if (l->fields > 0) {
@@ -108,7 +108,7 @@ done:
 /* Every field of a side, read once: surveyed and, where that is asked for, written. */
 static weir_status take_side(work *w, int side)
 {
-  const wx_archive_facts *f = wx_archive_get(w->archive[side]);
+  const wx_archive_info *f = wx_archive_get(w->archive[side]);
   wx_archive_writer *copy = NULL;
   char path[WX_PATH], name[32];
   weir_status status = WEIR_OK;
@@ -122,11 +122,11 @@ static weir_status take_side(work *w, int side)
                                       "names in provenance.json"),
                   done);
   }
-  WEIR_TRY_GOTO(wx_survey_take(w->archive[side], copy, &w->survey[side]), done);
-  WEIR_TRY_GOTO(wx_survey_check(f, &w->survey[side],
-                                side == FORECAST
-                                    ? &w->cfg->import
-                                    : &(wx_import_opts){.incomplete = w->cfg->import.incomplete}),
+  WEIR_TRY_GOTO(wx_inventory_take(w->archive[side], copy, &w->survey[side]), done);
+  WEIR_TRY_GOTO(wx_inventory_check(
+                    f, &w->survey[side],
+                    side == FORECAST ? &w->cfg->import
+                                     : &(wx_import_opts){.incomplete = w->cfg->import.incomplete}),
                 done);
   if (copy != NULL) {
     WEIR_TRY_GOTO(wx_archive_commit(&copy), done);
@@ -139,7 +139,7 @@ done:
 /* Of the starts that training may see. */
 static weir_status write_climate(work *w)
 {
-  const wx_archive_facts *f = wx_archive_get(w->archive[FORECAST]);
+  const wx_archive_info *f = wx_archive_get(w->archive[FORECAST]);
   wx_split split = {.left_out = 0};
   char path[WX_PATH];
   wx_climate c = {.n_leads = 0};
@@ -182,14 +182,14 @@ static weir_status import(work *w, weir_run_dir *dir)
     }
   }
   if (w->archive[TRUTH] != NULL) {
-    const wx_archive_facts *f = wx_archive_get(w->archive[FORECAST]);
+    const wx_archive_info *f = wx_archive_get(w->archive[FORECAST]);
 
     WEIR_TRY(weir_alloc(f->n_leads, sizeof *w->found, (void **)&w->found));
-    WEIR_TRY(wx_survey_pair(f, wx_archive_get(w->archive[TRUTH]), w->found));
+    WEIR_TRY(wx_inventory_pair(f, wx_archive_get(w->archive[TRUTH]), w->found));
   }
   WEIR_TRY(weir_run_dir_commit(dir));
   for (int side = 0; side < SIDES && w->archive[side] != NULL; side++) {
-    const wx_archive_facts *f = wx_archive_get(w->archive[side]);
+    const wx_archive_info *f = wx_archive_get(w->archive[side]);
 
     print_facts(f, side);
     WEIR_TRY(take_side(w, side));
@@ -216,7 +216,7 @@ weir_status wx_prepare_import(const weir_cli *cli, const wx_cfg *cfg, weir_run_d
   const weir_status status = import(&w, dir);
 
   for (int side = 0; side < SIDES; side++) {
-    wx_survey_fini(&w.survey[side]);
+    wx_inventory_fini(&w.survey[side]);
     wx_archive_close(&w.archive[side]);
   }
   weir_free(&w.found);

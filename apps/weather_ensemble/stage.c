@@ -189,7 +189,7 @@ static weir_status take_notes(wx_stage *s)
 
 static void name_inputs(wx_stage *s)
 {
-  const wx_facts *f = &s->facts;
+  const wx_info *f = &s->facts;
 
   for (int k = 0; k < WX_INPUTS; k++) {
     s->input[k] =
@@ -206,7 +206,7 @@ static void name_inputs(wx_stage *s)
 
 static weir_status set_up(wx_stage *s)
 {
-  const wx_facts *f = &s->facts;
+  const wx_info *f = &s->facts;
   const bool of_spread = s->is.data->label == WX_LABEL_SPREAD;
 
   WEIR_TRY(wx_network_check(s->is.name, &s->model, of_spread));

@@ -29,7 +29,7 @@ typedef struct wx_stage_spec {
 /* Stays where it is: the task points into it. */
 typedef struct wx_stage {
   wx_stage_spec is;
-  wx_facts facts;
+  wx_info facts;
   wx_model_opts model;
   wx_standard standard;
   wx_network network;

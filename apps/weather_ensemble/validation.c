@@ -28,7 +28,7 @@ static void take(wx_scores *s, double weight, double mean, double sd, double y)
 static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
                         const wx_sample *own)
 {
-  const wx_facts *f = v->e->facts;
+  const wx_info *f = v->e->facts;
   const bool of_spread = v->e->cfg->data.label == WX_LABEL_SPREAD;
   const int64_t plane = f->cells / f->depth;
 
@@ -47,7 +47,7 @@ static void take_sample(wx_validation *v, const wx_predictor *p, int64_t sample,
 
 weir_status wx_validation_look(const wx_experiment *e)
 {
-  const wx_facts *const f = e->facts;
+  const wx_info *const f = e->facts;
   const int64_t n = e->split.n[WX_VALID];
 
   for (int64_t c = 0; c < f->n_channels[WX_Y] && n > 0; c++) {
@@ -74,7 +74,7 @@ weir_status wx_validation_look(const wx_experiment *e)
 weir_status wx_validate(const wx_experiment *e, const wx_stage *stage, const weir_plan_opts *exec,
                         wx_validation *out)
 {
-  const wx_facts *f = e->facts;
+  const wx_info *f = e->facts;
   const int64_t *sample = e->split.sample[WX_VALID], n = e->split.n[WX_VALID];
   const int64_t of_y = f->n_channels[WX_Y] * f->cells;
   wx_predictor p;
@@ -126,8 +126,8 @@ static double ratio(const wx_scores *s, double members)
 
 void wx_validation_table(const wx_validation *v, weir_table *cells)
 {
-  const wx_facts *f = v->e->facts;
-  const wx_archive_facts *a = wx_archive_get(v->e->forecast);
+  const wx_info *f = v->e->facts;
+  const wx_archive_info *a = wx_archive_get(v->e->forecast);
   const double members = (double)f->members;
 
   for (int64_t at = 0; at < f->n_channels[WX_Y] * v->n_groups; at++) {

@@ -5,7 +5,7 @@
 #include "experiment.h"
 #include "verbs.h"
 
-static void print_channels(const wx_facts *f, wx_side side)
+static void print_channels(const wx_info *f, wx_side side)
 {
   printf("# %lld channels of %s:", (long long)f->n_channels[side], side == WX_X ? "x" : "y");
   for (int64_t c = 0; c < f->n_channels[side]; c++) {
@@ -16,7 +16,7 @@ static void print_channels(const wx_facts *f, wx_side side)
 
 static void print_samples(const wx_experiment *e)
 {
-  const wx_facts *f = e->facts;
+  const wx_info *f = e->facts;
 
   printf("# samples: %s, %lld of", f->name, (long long)f->n);
   for (int d = 0; d < f->rank; d++) {

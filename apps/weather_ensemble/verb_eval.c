@@ -15,7 +15,7 @@ typedef struct work {
   const weir_cli *cli;
   const wx_cfg *cfg;
   wx_archive *forecast, *truth;
-  wx_scene scene;
+  wx_eval_data scene;
   wx_split split;
   int64_t *all; /* every start */
   wx_verify verify;
@@ -30,7 +30,7 @@ static weir_status open_archives(work *w)
 
   WEIR_TRY(wx_archive_open_as(f->items, (int)f->count, &w->cfg->data.grib, &w->forecast));
   WEIR_TRY(wx_archive_open_truth(t->items, (int)t->count, &w->cfg->data.grib, &w->truth));
-  WEIR_TRY(wx_scene_open(w->forecast, w->truth, &w->scene));
+  WEIR_TRY(wx_eval_data_open(w->forecast, w->truth, &w->scene));
   w->scene.seed = (uint64_t)w->cfg->seed;
   return WEIR_OK;
 }
@@ -38,7 +38,7 @@ static weir_status open_archives(work *w)
 /* Starts by the parts of data.split. */
 static weir_status split_starts(work *w)
 {
-  const wx_archive_facts *const f = w->scene.facts;
+  const wx_archive_info *const f = w->scene.facts;
 
   WEIR_TRY(weir_alloc(f->n_starts, sizeof *w->all, (void **)&w->all));
   for (int64_t i = 0; i < f->n_starts; i++) {
@@ -83,7 +83,7 @@ static weir_status open_work(work *w)
 /* The rows that were added last. */
 static void tell_scores(const work *w, int64_t first)
 {
-  const wx_archive_facts *const f = w->scene.facts;
+  const wx_archive_info *const f = w->scene.facts;
 
   for (int64_t k = first; k < w->tables.n_rows; k++) {
     const wx_score_row *const r = &w->tables.row[k];
@@ -170,7 +170,7 @@ static void close_work(work *w)
   wx_verify_close(&w->verify);
   wx_split_fini(&w->split);
   weir_free(&w->all);
-  wx_scene_fini(&w->scene);
+  wx_eval_data_fini(&w->scene);
   wx_archive_close(&w->truth);
   wx_archive_close(&w->forecast);
 }

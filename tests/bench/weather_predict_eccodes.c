@@ -46,20 +46,20 @@ static void make_file(void)
   const wx_quantity quantity[QUANTITIES] = {
       {.name = "z500", .variable = "z", .param = 129, .kind = WX_LEVEL_PRESSURE, .level = 500},
       {.name = "t500", .variable = "t", .param = 130, .kind = WX_LEVEL_PRESSURE, .level = 500}};
-  const wx_archive_facts f = {.n_starts = STARTS,
-                              .n_leads = 1,
-                              .n_members = MEMBERS,
-                              .n_quantities = QUANTITIES,
-                              .start = start,
-                              .lead = lead,
-                              .member = member,
-                              .quantity = quantity,
-                              .grid = {.kind = WX_GRID_LATLON,
-                                       .n_lat = ROWS,
-                                       .n_lon = COLUMNS,
-                                       .lat = lat,
-                                       .lon = lon,
-                                       .wraps = true}};
+  const wx_archive_info f = {.n_starts = STARTS,
+                             .n_leads = 1,
+                             .n_members = MEMBERS,
+                             .n_quantities = QUANTITIES,
+                             .start = start,
+                             .lead = lead,
+                             .member = member,
+                             .quantity = quantity,
+                             .grid = {.kind = WX_GRID_LATLON,
+                                      .n_lat = ROWS,
+                                      .n_lon = COLUMNS,
+                                      .lat = lat,
+                                      .lon = lon,
+                                      .wraps = true}};
   wx_archive_writer *w = NULL;
 
   for (int64_t j = 0; j < ROWS; j++) {

@@ -16,7 +16,7 @@ enum { MOST = 8, STEPS = 8, RUNS = 40, SHORT = 2, SHORT_RUNS = 300, PEER_RUNS = 
 /* Members of one model, and how many of them take how many steps. */
 typedef struct work {
   wx_qg *m;
-  wx_qg_room *room;
+  wx_qg_workspace *room;
   char *first, *states; /* [MOST] */
   int64_t bytes, members, steps;
 } work;
@@ -62,7 +62,7 @@ static void make(weir_dtype dtype, const double *psi, work *w)
   const wx_qg_params p = standard(dtype);
 
   bench_must(wx_qg_create(&p, &w->m));
-  bench_must(wx_qg_room_create(w->m, &w->room));
+  bench_must(wx_qg_workspace_create(w->m, &w->room));
   w->bytes = (wx_qg_state_bytes(w->m) + 63) / 64 * 64;
   bench_must(weir_alloc(MOST, (size_t)w->bytes, (void **)&w->first));
   bench_must(weir_alloc(MOST, (size_t)w->bytes, (void **)&w->states));
@@ -75,7 +75,7 @@ static void unmake(work *w)
 {
   weir_free(&w->first);
   weir_free(&w->states);
-  wx_qg_room_destroy(&w->room);
+  wx_qg_workspace_destroy(&w->room);
   wx_qg_destroy(&w->m);
 }
 

@@ -73,7 +73,7 @@ struct ps_input {
   ps_live *live;
   int signal;
   int64_t at; /* next sample of the built-in recording */
-  ps_input_facts facts;
+  ps_input_info facts;
   double scale;    /* of a value as its source has it */
   int64_t first;   /* slot of the range, facts.count its end */
   bool range_ends; /* before the end of the recording */
@@ -147,7 +147,7 @@ weir_status ps_input_open_record(const ps_input_opts *opts, const char *path, we
 }
 
 /* A truncated record that the options accept: the user knows that it is, not how much of it. */
-static void warn_of_cut(const ps_input_facts *f, int64_t cut)
+static void warn_of_cut(const ps_input_info *f, int64_t cut)
 {
   if (cut > 0) {
     weir_warn("input",
@@ -166,13 +166,13 @@ static weir_status open_record(ps_input *in, const ps_input_opts *opts, const ch
   WEIR_TRY(found == WEIR_OK ? WEIR_OK : name_option(found));
   const weir_signal_info *s = weir_record_signal(in->record, in->signal);
 
-  in->facts = (ps_input_facts){.name = weir_record_name(in->record),
-                               .signal = s->name,
-                               .units = s->units,
-                               .fs_num = s->fs_num,
-                               .fs_den = s->fs_den,
-                               .count = s->count,
-                               .missing_segments = weir_record_missing_segments(in->record)};
+  in->facts = (ps_input_info){.name = weir_record_name(in->record),
+                              .signal = s->name,
+                              .units = s->units,
+                              .fs_num = s->fs_num,
+                              .fs_den = s->fs_den,
+                              .count = s->count,
+                              .missing_segments = weir_record_missing_segments(in->record)};
   in->facts.start_kind = weir_record_start(in->record, &in->facts.start_us);
   warn_of_cut(&in->facts, s->cut);
   return list_files(in, path, s->file);
@@ -188,10 +188,10 @@ static weir_status open_synth(ps_input *in, const char *signal, const ps_synth_o
                      signal);
   }
   WEIR_TRY(ps_synth_create(opts, seed, &in->synth));
-  in->facts = (ps_input_facts){.name = PS_SYNTH_NAME,
-                               .signal = SYNTH_SIGNAL,
-                               .units = "mV",
-                               .count = ps_synth_count(in->synth)};
+  in->facts = (ps_input_info){.name = PS_SYNTH_NAME,
+                              .signal = SYNTH_SIGNAL,
+                              .units = "mV",
+                              .count = ps_synth_count(in->synth)};
   ps_synth_rate(in->synth, &in->facts.fs_num, &in->facts.fs_den);
   return WEIR_OK;
 }
@@ -250,7 +250,7 @@ weir_status ps_input_need_millivolts(ps_input *in)
 
 static void end_live(void *user, int64_t end)
 {
-  ps_input_facts *f = &((ps_input *)user)->facts;
+  ps_input_info *f = &((ps_input *)user)->facts;
   const __int128 per = (__int128)f->fs_den * 1000000000;
 
   f->end_ns = end;
@@ -265,13 +265,13 @@ static weir_status join_live(ps_input *in, ps_live *l, const char *signal)
   in->live = l;
   const weir_live_stream *s = weir_live_get(l->live, in->signal);
 
-  in->facts = (ps_input_facts){.name = weir_live_name(l->live),
-                               .signal = s->name,
-                               .units = s->unit,
-                               .fs_num = s->fs_num,
-                               .fs_den = s->fs_den,
-                               .count = WEIR_STREAM_OPEN,
-                               .live = weir_live_counted(l->live)};
+  in->facts = (ps_input_info){.name = weir_live_name(l->live),
+                              .signal = s->name,
+                              .units = s->unit,
+                              .fs_num = s->fs_num,
+                              .fs_den = s->fs_den,
+                              .count = WEIR_STREAM_OPEN,
+                              .live = weir_live_counted(l->live)};
   in->facts.start_kind = weir_live_start(l->live, &in->facts.start_us);
   return WEIR_OK;
 }
@@ -360,7 +360,7 @@ weir_status ps_input_range_check(const ps_input_opts *opts)
 }
 
 /* The first slot at or after a time, which may be off it by rounding. */
-static double slot_at(const ps_input_facts *f, double seconds)
+static double slot_at(const ps_input_info *f, double seconds)
 {
   const double exact = seconds * (double)f->fs_num / (double)f->fs_den, whole = nearbyint(exact);
 
@@ -370,7 +370,7 @@ static double slot_at(const ps_input_facts *f, double seconds)
 /* Narrows what is read to the range asked for. */
 static weir_status use_range(ps_input *in, const ps_input_opts *opts)
 {
-  ps_input_facts *f = &in->facts;
+  ps_input_info *f = &in->facts;
   const double first = slot_at(f, opts->from), end = slot_at(f, opts->to);
 
   WEIR_TRY(ps_input_range_check(opts));
@@ -433,7 +433,7 @@ void ps_input_close(ps_input **in)
   weir_free(in);
 }
 
-const ps_input_facts *ps_input_get(const ps_input *in)
+const ps_input_info *ps_input_get(const ps_input *in)
 {
   return &in->facts;
 }

@@ -57,7 +57,7 @@ weir_status ps_input_need_millivolts(ps_input *in) WEIR_CHECKED;
 void ps_input_close(ps_input **in);
 
 /* What is known of the signal. Texts are borrowed. */
-typedef struct ps_input_facts {
+typedef struct ps_input_info {
   const char *name;       /* of the record: what outputs are called */
   const char *signal;     /* its name */
   const char *units;      /* "NU" where none is stated */
@@ -70,8 +70,8 @@ typedef struct ps_input_facts {
   int64_t missing_segments;
   bool damaged; /* the samples are not those of the header's checksum; known after verify */
   const weir_live_counts *live; /* NULL: not live */
-} ps_input_facts;
-const ps_input_facts *ps_input_get(const ps_input *in);
+} ps_input_info;
+const ps_input_info *ps_input_get(const ps_input *in);
 
 /* Slots [start, start + n), 0 where absent. The built-in signal is read in ascending order only.
  * Fails: as weir_record_read. */

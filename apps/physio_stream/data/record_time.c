@@ -1,7 +1,7 @@
 /* record_time.c - see record_time.h. */
 #include "data/record_time.h"
 
-int64_t ps_time_us(const ps_input_facts *facts, int64_t rate_num, int64_t rate_den, int64_t slot)
+int64_t ps_time_us(const ps_input_info *facts, int64_t rate_num, int64_t rate_den, int64_t slot)
 {
   const __int128 num = (__int128)slot * rate_den * 1000000;
   const int64_t us = (int64_t)((num + rate_num / 2) / rate_num);
@@ -9,7 +9,7 @@ int64_t ps_time_us(const ps_input_facts *facts, int64_t rate_num, int64_t rate_d
   return us + (facts->start_kind == 2 ? facts->start_us : 0);
 }
 
-weir_status ps_time_describe(const ps_input_facts *facts, weir_netcdf *nc, int time)
+weir_status ps_time_describe(const ps_input_info *facts, weir_netcdf *nc, int time)
 {
   WEIR_TRY(weir_netcdf_put_time(nc, time));
   if (facts->start_kind == 2) {

@@ -85,7 +85,7 @@ static weir_status chunk(weir_netcdf *nc, int var, int64_t slots)
   return size > 0 ? weir_netcdf_chunk(nc, var, &size, 1) : WEIR_OK;
 }
 
-static weir_status define_clock(weir_netcdf *nc, time_axis *t, const ps_input_facts *facts)
+static weir_status define_clock(weir_netcdf *nc, time_axis *t, const ps_input_info *facts)
 {
   WEIR_TRY(weir_netcdf_dim(nc, t->name, t->slots > 0 ? t->slots : WEIR_NETCDF_UNLIMITED, &t->dim));
   WEIR_TRY(weir_netcdf_var(nc, t->name, WEIR_I64, 1, &t->dim, &t->var));

@@ -32,7 +32,7 @@ static weir_status open_inputs(const ps_query_job *job, ps_query_run *r)
             : ps_input_open(&opts, job->synth, job->seed, &r->input[i]);
 
     WEIR_TRY(with_place(status, &r->text.sources[i]));
-    const ps_input_facts *facts = ps_input_get(r->input[i]);
+    const ps_input_info *facts = ps_input_get(r->input[i]);
 
     r->text.sources[i].rate_num = facts->fs_num;
     r->text.sources[i].rate_den = facts->fs_den;

@@ -22,7 +22,7 @@ typedef struct ps_query_job {
 typedef struct ps_query_run {
   ps_query_text text;
   ps_input *input[WEIR_QUERY_SOURCES]; /* of each stream of the query, NULL where it is not used */
-  const ps_input_facts *facts;         /* of the first one that is used                          */
+  const ps_input_info *facts;          /* of the first one that is used                          */
   char present[WEIR_QUERY_SOURCES][2 * WEIR_QUERY_NAME]; /* inputs of the graph                  */
   weir_query query;
   weir_stream *stream;

@@ -15,7 +15,7 @@ enum { PATH = 4096, DAYS = 3, SITES = 121 };
 typedef struct set {
   char path[2][DAYS][PATH];
   wx_archive *archive[2];
-  wx_scene scene;
+  wx_eval_data scene;
   wx_training data;
 } set;
 
@@ -36,7 +36,7 @@ static void open_set(set *s, int64_t members)
 
     assert_ok(wx_archive_open(path, DAYS, &s->archive[k]));
   }
-  assert_ok(wx_scene_open(s->archive[0], s->archive[1], &s->scene));
+  assert_ok(wx_eval_data_open(s->archive[0], s->archive[1], &s->scene));
   assert_int_equal(s->scene.facts->n_members, members);
   s->scene.fit = all_days;
   s->scene.n_fit = DAYS;
@@ -49,7 +49,7 @@ static void open_set(set *s, int64_t members)
 static void close_set(set *s)
 {
   wx_training_fini(&s->data);
-  wx_scene_fini(&s->scene);
+  wx_eval_data_fini(&s->scene);
   for (int k = 0; k < 2; k++) {
     wx_archive_close(&s->archive[k]);
   }

@@ -30,26 +30,26 @@ typedef struct world {
   wx_quantity quantity;
   float forecast[STARTS * MEMBERS * CELLS], truth[2 * STARTS * CELLS];
   wx_archive *archive[2];
-  wx_scene scene;
+  wx_eval_data scene;
 } world;
 
-static wx_archive_facts facts_of(world *w, bool truth)
+static wx_archive_info facts_of(world *w, bool truth)
 {
-  return (wx_archive_facts){.name = truth ? "truth" : "forecasts",
-                            .n_starts = truth ? 2 * STARTS : STARTS,
-                            .n_leads = 1,
-                            .n_members = truth ? 1 : MEMBERS,
-                            .n_quantities = 1,
-                            .start = truth ? w->time : w->start,
-                            .lead = truth ? w->lat + LAT - 1 : w->lead, /* a zero */
-                            .member = w->member,
-                            .quantity = &w->quantity,
-                            .grid = {.kind = WX_GRID_LATLON,
-                                     .n_lat = LAT,
-                                     .n_lon = LON,
-                                     .lat = w->lat,
-                                     .lon = w->lon,
-                                     .units = {"degrees_north", "degrees_east"}}};
+  return (wx_archive_info){.name = truth ? "truth" : "forecasts",
+                           .n_starts = truth ? 2 * STARTS : STARTS,
+                           .n_leads = 1,
+                           .n_members = truth ? 1 : MEMBERS,
+                           .n_quantities = 1,
+                           .start = truth ? w->time : w->start,
+                           .lead = truth ? w->lat + LAT - 1 : w->lead, /* a zero */
+                           .member = w->member,
+                           .quantity = &w->quantity,
+                           .grid = {.kind = WX_GRID_LATLON,
+                                    .n_lat = LAT,
+                                    .n_lon = LON,
+                                    .lat = w->lat,
+                                    .lon = w->lon,
+                                    .units = {"degrees_north", "degrees_east"}}};
 }
 
 /* A wave that travels; members are biased by the point and by the state, and their spread is half
@@ -99,11 +99,11 @@ static void open_world(world *w)
     w->fit[i] = i;
   }
   for (int k = 0; k < 2; k++) {
-    const wx_archive_facts f = facts_of(w, k == 1);
+    const wx_archive_info f = facts_of(w, k == 1);
 
     assert_ok(wx_archive_of_memory(&f, k == 1 ? w->truth : w->forecast, &w->archive[k]));
   }
-  assert_ok(wx_scene_open(w->archive[0], w->archive[1], &w->scene));
+  assert_ok(wx_eval_data_open(w->archive[0], w->archive[1], &w->scene));
   w->scene.fit = w->fit;
   w->scene.n_fit = FIT;
   w->scene.seed = 3;
@@ -111,7 +111,7 @@ static void open_world(world *w)
 
 static void close_world(world *w)
 {
-  wx_scene_fini(&w->scene);
+  wx_eval_data_fini(&w->scene);
   wx_archive_close(&w->archive[0]);
   wx_archive_close(&w->archive[1]);
 }
@@ -417,7 +417,7 @@ typedef struct attempt {
 static weir_status try_model(void *context)
 {
   const attempt *const a = context;
-  wx_scene scene = a->w->scene;
+  wx_eval_data scene = a->w->scene;
   weir_config *config = NULL;
   wx_model_row row;
   wx_model model = {.desc = NULL};
@@ -431,7 +431,7 @@ static weir_status try_model(void *context)
 done:
   wx_model_close(&model);
   weir_config_destroy(&config);
-  wx_scene_fini(&scene);
+  wx_eval_data_fini(&scene);
   return status;
 }
 

@@ -50,16 +50,17 @@ static bool any_finite(const float *a, int64_t n)
   return false;
 }
 
-static weir_status take_start(wx_scene *s, const wx_training_of *of, int64_t start, wx_training *t)
+static weir_status take_start(wx_eval_data *s, const wx_training_of *of, int64_t start,
+                              wx_training *t)
 {
   const int64_t cells = t->cells, at = t->n * cells;
   const float *members = NULL, *truth = NULL;
 
-  WEIR_TRY(wx_scene_truth(s, start, of->lead, of->quantity, &truth));
+  WEIR_TRY(wx_eval_data_truth(s, start, of->lead, of->quantity, &truth));
   if (truth == NULL) {
     return WEIR_OK;
   }
-  WEIR_TRY(wx_scene_members(s, start, of->lead, of->quantity, &members));
+  WEIR_TRY(wx_eval_data_members(s, start, of->lead, of->quantity, &members));
   members += of->at * cells;
   wx_cases_moments(members, of->n, cells, t->mean + at, t->variance + at);
   if (!any_finite(t->mean + at, cells)) {
@@ -73,7 +74,7 @@ static weir_status take_start(wx_scene *s, const wx_training_of *of, int64_t sta
   return WEIR_OK;
 }
 
-static weir_status read_all(wx_scene *s, const wx_training_of *of, bool keep, wx_training *t)
+static weir_status read_all(wx_eval_data *s, const wx_training_of *of, bool keep, wx_training *t)
 {
   const int64_t n = s->n_fit;
   int64_t all, values;
@@ -99,7 +100,7 @@ static weir_status read_all(wx_scene *s, const wx_training_of *of, bool keep, wx
   return WEIR_OK;
 }
 
-weir_status wx_training_read(wx_scene *s, const wx_training_of *of, bool keep_members,
+weir_status wx_training_read(wx_eval_data *s, const wx_training_of *of, bool keep_members,
                              wx_training *out)
 {
   *out = (wx_training){.cells = s->cells, .members = of->n};

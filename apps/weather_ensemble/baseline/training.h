@@ -3,7 +3,7 @@
 #define WX_TRAINING_H
 #include "baseline/cases.h"
 #include "conf/weir_opt.h"
-#include "eval/scene.h"
+#include "eval/eval_data.h"
 
 /* Which raw members: n from place `at` of the archive's on; of which quantity and lead. */
 typedef struct wx_training_of {
@@ -18,7 +18,7 @@ typedef struct wx_training {
 } wx_training;
 
 /* Fails: WEIR_ERR_MEMORY; as archives. With no start that has both, n is 0. */
-weir_status wx_training_read(wx_scene *s, const wx_training_of *of, bool keep_members,
+weir_status wx_training_read(wx_eval_data *s, const wx_training_of *of, bool keep_members,
                              wx_training *out) WEIR_CHECKED;
 void wx_training_fini(wx_training *t);
 /* Dates `row[n]` of it as cases, copied to room [3, n, cells]; row NULL: all, without a copy. */

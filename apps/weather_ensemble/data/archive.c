@@ -158,7 +158,7 @@ weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out)
 }
 
 /* Facts of a caller, checked: what an archive says of itself has to hold. */
-static weir_status check_facts(const wx_archive_facts *f)
+static weir_status check_facts(const wx_archive_info *f)
 {
   bool good = f->n_starts > 0 && f->n_leads > 0 && f->n_members > 0 && f->n_quantities > 0 &&
               f->grid.n_lat > 0 && f->grid.n_lon > 0 &&
@@ -179,7 +179,7 @@ static weir_status check_facts(const wx_archive_facts *f)
                                           "be there and ascend, the grid needs coordinates");
 }
 
-static weir_status take_facts(wx_archive *a, const wx_archive_facts *f)
+static weir_status take_facts(wx_archive *a, const wx_archive_info *f)
 {
   a->facts = *f;
   a->facts.n_files = 0;
@@ -204,7 +204,7 @@ static weir_status take_facts(wx_archive *a, const wx_archive_facts *f)
   return WEIR_OK;
 }
 
-weir_status wx_archive_of_memory(const wx_archive_facts *facts, const float *values,
+weir_status wx_archive_of_memory(const wx_archive_info *facts, const float *values,
                                  wx_archive **out)
 {
   wx_archive *a = NULL;
@@ -253,12 +253,12 @@ void wx_archive_close(wx_archive **a)
   weir_free(a);
 }
 
-const wx_archive_facts *wx_archive_get(const wx_archive *a)
+const wx_archive_info *wx_archive_get(const wx_archive *a)
 {
   return &a->facts;
 }
 
-static bool is_there(const wx_archive_facts *f, int64_t start, int64_t lead, int64_t quantity,
+static bool is_there(const wx_archive_info *f, int64_t start, int64_t lead, int64_t quantity,
                      int64_t member, int64_t n)
 {
   return start >= 0 && start < f->n_starts && lead >= 0 && lead < f->n_leads && quantity >= 0 &&
@@ -356,7 +356,7 @@ static weir_status read_files(wx_archive *a, int64_t start, int64_t lead, int64_
 weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                             int64_t member, int64_t n, float *out)
 {
-  const wx_archive_facts *f = &a->facts;
+  const wx_archive_info *f = &a->facts;
   const int64_t cells = wx_grid_cells(&f->grid);
 
   if (!is_there(f, start, lead, quantity, member, n)) {

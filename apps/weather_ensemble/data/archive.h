@@ -11,7 +11,7 @@
 #include "data/quantity.h"
 
 /* All borrowed from the archive. Not every start has to have every lead, quantity and member. */
-typedef struct wx_archive_facts {
+typedef struct wx_archive_info {
   const char *name; /* of the first file, for messages                                       */
   int64_t n_files;  /* 0: of memory                                                          */
   int64_t n_starts, n_leads, n_members, n_quantities;
@@ -25,9 +25,9 @@ typedef struct wx_archive_facts {
   wx_grid grid;
   double tolerance; /* hours: times that differ by no more are the same; 24 where files count years
                        (a year of leads is 8766 h), else 0 */
-  const wx_notes
+  const wx_attrs
       *notes; /* of the first file that has any: institution, title, licence ...; or NULL */
-} wx_archive_facts;
+} wx_archive_info;
 
 typedef struct wx_archive wx_archive;
 
@@ -65,7 +65,7 @@ weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) W
 /* An archive of memory (tests, the simulator): facts are copied (weight NULL: wx_grid_weights),
  * values [start, lead, quantity, member, cells] are borrowed. Fails: WEIR_ERR_SHAPE for facts that
  * are not in order. */
-weir_status wx_archive_of_memory(const wx_archive_facts *facts, const float *values,
+weir_status wx_archive_of_memory(const wx_archive_info *facts, const float *values,
                                  wx_archive **out) WEIR_CHECKED;
 /* Opens files as a truth: the start of each field becomes the time that it is valid at (start plus
  * lead) and the lead 0, so that analyses, and short forecasts of many starts and steps, are one
@@ -76,7 +76,7 @@ weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_arch
 /* Closes; accepts NULL. */
 void wx_archive_close(wx_archive **a);
 /* What is known without reading a field. */
-const wx_archive_facts *wx_archive_get(const wx_archive *a);
+const wx_archive_info *wx_archive_get(const wx_archive *a);
 /* Whether the files hold this field at all. Four numbers, each in [0, n). */
 bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member);
@@ -86,27 +86,27 @@ bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t qu
 weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                             int64_t member, int64_t n, float *out) WEIR_CHECKED;
 /* Hours that a quantity covers at a lead, as facts.period. */
-double wx_archive_period(const wx_archive_facts *f, int64_t quantity, int64_t lead);
+double wx_archive_period(const wx_archive_info *f, int64_t quantity, int64_t lead);
 /* Whether quantity `of` of a truth, or of other forecasts at of_lead, is that of the forecast at
  * the lead: one method over one period, which files state. */
-bool wx_archive_same_period(const wx_archive_facts *forecast, int64_t quantity, int64_t lead,
-                            const wx_archive_facts *other, int64_t of, int64_t of_lead);
+bool wx_archive_same_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
+                            const wx_archive_info *other, int64_t of, int64_t of_lead);
 /* The same. Fails: WEIR_ERR_DATA naming both, and what to do. */
-weir_status wx_archive_check_period(const wx_archive_facts *forecast, int64_t quantity,
-                                    int64_t lead, const wx_archive_facts *other, int64_t of,
+weir_status wx_archive_check_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
+                                    const wx_archive_info *other, int64_t of,
                                     int64_t of_lead) WEIR_CHECKED;
 /* Numbers, or -1. Times within facts.tolerance are found: the nearest. */
-int64_t wx_archive_find_quantity(const wx_archive_facts *f, const char *name);
+int64_t wx_archive_find_quantity(const wx_archive_info *f, const char *name);
 /* What to set where an archive has no quantity of this name, but one that a row of
  * data.names.rename makes it of: "; gh500 is there: ..."; "" where there is none. */
-void wx_archive_hint(const wx_archive_facts *f, const char *name, char *text, size_t size);
-int64_t wx_archive_find_start(const wx_archive_facts *f, int64_t seconds);
-int64_t wx_archive_find_lead(const wx_archive_facts *f, double hours);
+void wx_archive_hint(const wx_archive_info *f, const char *name, char *text, size_t size);
+int64_t wx_archive_find_start(const wx_archive_info *f, int64_t seconds);
+int64_t wx_archive_find_lead(const wx_archive_info *f, double hours);
 /* Which start of `truth`, an archive of one lead, is valid at that time, or -1. */
-int64_t wx_archive_find_valid(const wx_archive_facts *truth, int64_t seconds);
+int64_t wx_archive_find_valid(const wx_archive_info *truth, int64_t seconds);
 /* The same for the time that (start, lead) of `forecast` is valid at. Times within the greater of
  * both tolerances are the same. */
-int64_t wx_archive_find_truth(const wx_archive_facts *truth, const wx_archive_facts *forecast,
+int64_t wx_archive_find_truth(const wx_archive_info *truth, const wx_archive_info *forecast,
                               int64_t start, int64_t lead);
 
 /* Writing: CF NetCDF-4 (reference 7.3), a chunk for every start, lead and level with all members of
@@ -127,10 +127,10 @@ typedef struct wx_archive_out {
 } wx_archive_out;
 /* Starts a file; facts (and like) are borrowed until the end. Fails: as the NetCDF or GRIB
  * interface; WEIR_ERR_UNSUPPORTED for a grid that is no lat-lon one in GRIB. */
-weir_status wx_archive_create_as(const char *path, const wx_archive_facts *facts,
+weir_status wx_archive_create_as(const char *path, const wx_archive_info *facts,
                                  const wx_archive_out *how, wx_archive_writer **out) WEIR_CHECKED;
 /* The same with how: {NULL, 0}. */
-weir_status wx_archive_create(const char *path, const wx_archive_facts *facts,
+weir_status wx_archive_create(const char *path, const wx_archive_info *facts,
                               wx_archive_writer **out) WEIR_CHECKED;
 /* A text attribute of the file: what made it, from what. GRIB has no place for it: nothing. */
 weir_status wx_archive_put_text(wx_archive_writer *w, const char *name,

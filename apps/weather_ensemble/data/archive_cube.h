@@ -33,10 +33,10 @@ typedef struct wx_file {
 } wx_file;
 
 struct wx_archive {
-  wx_archive_facts facts;
+  wx_archive_info facts;
   int64_t *start, *member;
   double *lead, *lat, *lon, *weight, *period;
-  wx_notes *mapping, *notes;
+  wx_attrs *mapping, *notes;
   wx_quantity *quantity;
   int64_t quantity_capacity;
   int64_t n_files, n_awake, most_awake, clock;
@@ -68,14 +68,14 @@ weir_status wx_archive_copy(void *out, const void *from, int64_t n, size_t size)
 /* The archive's own copy of a grid. */
 weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid) WEIR_CHECKED;
 /* The number of a field among those of a full cube; false: beyond 64 bits. */
-bool wx_archive_key(const wx_archive_facts *f, int64_t start, int64_t lead, int64_t quantity,
+bool wx_archive_key(const wx_archive_info *f, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member, int64_t *key);
 /* archive_period.c */
 /* facts.period of the fields that all files told. Fails: WEIR_ERR_DATA naming both, where fields of
  * a quantity and lead (of a truth: of a quantity) cover different times. */
 weir_status wx_archive_take_periods(wx_archive *a, bool truth) WEIR_CHECKED;
 /* The number of a field's lead. */
-int64_t wx_archive_lead_number(const wx_archive_facts *f, double lead);
+int64_t wx_archive_lead_number(const wx_archive_info *f, double lead);
 /* Axes and order of the fields that all files told; of a truth by the times that they are valid at.
  * Fails: WEIR_ERR_DATA for one that is there twice. */
 weir_status wx_archive_arrange(wx_archive *a, bool truth) WEIR_CHECKED;

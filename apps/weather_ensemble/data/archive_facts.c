@@ -43,7 +43,7 @@ static int64_t nearest_real(const double *x, int64_t n, double value, double tol
   return best < n && fabs(x[best] - value) <= tolerance ? best : -1;
 }
 
-int64_t wx_archive_find_quantity(const wx_archive_facts *f, const char *name)
+int64_t wx_archive_find_quantity(const wx_archive_info *f, const char *name)
 {
   for (int64_t k = 0; k < f->n_quantities; k++) {
     if (strcmp(f->quantity[k].name, name) == 0) {
@@ -53,18 +53,18 @@ int64_t wx_archive_find_quantity(const wx_archive_facts *f, const char *name)
   return -1;
 }
 
-int64_t wx_archive_find_start(const wx_archive_facts *f, int64_t seconds)
+int64_t wx_archive_find_start(const wx_archive_info *f, int64_t seconds)
 {
   return nearest_int(f->start, f->n_starts, seconds, llround(f->tolerance * 3600));
 }
 
-int64_t wx_archive_find_lead(const wx_archive_facts *f, double hours)
+int64_t wx_archive_find_lead(const wx_archive_info *f, double hours)
 {
   return nearest_real(f->lead, f->n_leads, hours, fmax(f->tolerance, 1e-6));
 }
 
 /* With several leads a start is valid at several times: see wx_archive_open_truth. */
-static int64_t find_valid(const wx_archive_facts *truth, int64_t seconds, double tolerance)
+static int64_t find_valid(const wx_archive_info *truth, int64_t seconds, double tolerance)
 {
   return truth->n_leads != 1
              ? -1
@@ -72,12 +72,12 @@ static int64_t find_valid(const wx_archive_facts *truth, int64_t seconds, double
                            llround(tolerance * 3600));
 }
 
-int64_t wx_archive_find_valid(const wx_archive_facts *truth, int64_t seconds)
+int64_t wx_archive_find_valid(const wx_archive_info *truth, int64_t seconds)
 {
   return find_valid(truth, seconds, truth->tolerance);
 }
 
-int64_t wx_archive_find_truth(const wx_archive_facts *truth, const wx_archive_facts *forecast,
+int64_t wx_archive_find_truth(const wx_archive_info *truth, const wx_archive_info *forecast,
                               int64_t start, int64_t lead)
 {
   return find_valid(truth, forecast->start[start] + llround(forecast->lead[lead] * 3600),

@@ -30,7 +30,7 @@ typedef struct row {
 static void check_row(const row *r)
 {
   wx_archive *a = open_shared(r->file);
-  const wx_archive_facts *const f = wx_archive_get(a);
+  const wx_archive_info *const f = wx_archive_get(a);
   const int64_t q = wx_archive_find_quantity(f, r->quantity), l = wx_archive_find_lead(f, r->lead);
   const int64_t cells = wx_grid_cells(&f->grid), n = f->n_members;
   double sums[3] = {0}, min = INFINITY, max = -INFINITY; /* weight, mean, variance */
@@ -86,7 +86,7 @@ static void numbers_are_those_of_the_table(void **state)
 static void an_analysis_has_starts_and_no_leads(void **state)
 {
   wx_archive *a = open_shared("era5-levels-members");
-  const wx_archive_facts *const f = wx_archive_get(a);
+  const wx_archive_info *const f = wx_archive_get(a);
 
   (void)state;
   assert_int_equal(f->n_starts, 4);
@@ -107,7 +107,7 @@ static void an_analysis_has_starts_and_no_leads(void **state)
 static void leads_are_those_of_each_quantity(void **state)
 {
   wx_archive *a = open_shared("ens_storm");
-  const wx_archive_facts *const f = wx_archive_get(a);
+  const wx_archive_info *const f = wx_archive_get(a);
   const int64_t z = wx_archive_find_quantity(f, "z850"), g = wx_archive_find_quantity(f, "10fg3");
 
   (void)state;
@@ -167,7 +167,7 @@ static void members_of_several_files_are_one_ensemble(void **state)
   write_members(path[0], 1, 4, -180);
   write_members(path[1], 0, 1, 0); /* the control, in columns from 0 */
   assert_ok(wx_archive_open(paths, 2, &a));
-  const wx_archive_facts *const f = wx_archive_get(a);
+  const wx_archive_info *const f = wx_archive_get(a);
 
   assert_int_equal(f->n_members, 4);
   assert_int_equal(f->n_quantities, 1);

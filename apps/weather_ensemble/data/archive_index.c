@@ -156,7 +156,7 @@ weir_status wx_index_field(wx_index *index, const wx_field *field)
   return WEIR_OK;
 }
 
-weir_status wx_index_notes(wx_index *index, const wx_notes *notes)
+weir_status wx_index_notes(wx_index *index, const wx_attrs *notes)
 {
   wx_archive *a = index->a;
 
@@ -234,7 +234,7 @@ static double lead_of(const wx_field *field, bool truth)
 /* The axes of all files together. Leads that differ by rounding only are one. */
 static weir_status take_axes(wx_archive *a, bool truth)
 {
-  wx_archive_facts *f = &a->facts;
+  wx_archive_info *f = &a->facts;
   const int64_t n = a->n_entries;
 
   WEIR_TRY(weir_alloc(n, sizeof *a->start, (void **)&a->start));
@@ -260,7 +260,7 @@ static weir_status take_axes(wx_archive *a, bool truth)
   return WEIR_OK;
 }
 
-bool wx_archive_key(const wx_archive_facts *f, int64_t start, int64_t lead, int64_t quantity,
+bool wx_archive_key(const wx_archive_info *f, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member, int64_t *key)
 {
   return weir_mul_ok(start, f->n_leads, key) && weir_add_ok(*key, lead, key) &&
@@ -272,7 +272,7 @@ bool wx_archive_key(const wx_archive_facts *f, int64_t start, int64_t lead, int6
 static weir_status refuse_twice(const wx_archive *a, bool truth, const wx_entry *one,
                                 const wx_entry *other)
 {
-  const wx_archive_facts *f = &a->facts;
+  const wx_archive_info *f = &a->facts;
   int64_t rest = one->u.at.key;
   const int64_t member = rest % f->n_members;
   const int64_t quantity = (rest /= f->n_members) % f->n_quantities;
@@ -303,7 +303,7 @@ static int64_t number_of_int(const int64_t *x, int64_t n, int64_t value)
   return at - x;
 }
 
-int64_t wx_archive_lead_number(const wx_archive_facts *f, double lead)
+int64_t wx_archive_lead_number(const wx_archive_info *f, double lead)
 {
   const double *const at = bsearch(&lead, f->lead, (size_t)f->n_leads, sizeof lead, by_real);
 
@@ -314,7 +314,7 @@ int64_t wx_archive_lead_number(const wx_archive_facts *f, double lead)
  * would be chance. */
 static weir_status check_times(const wx_archive *a)
 {
-  const wx_archive_facts *f = &a->facts;
+  const wx_archive_info *f = &a->facts;
   char one[32], other[32];
 
   for (int64_t i = 1; i < f->n_starts; i++) {
@@ -332,7 +332,7 @@ static weir_status check_times(const wx_archive *a)
 
 static weir_status take_keys(wx_archive *a, bool truth)
 {
-  const wx_archive_facts *f = &a->facts;
+  const wx_archive_info *f = &a->facts;
 
   for (int64_t i = 0; i < a->n_entries; i++) {
     const wx_field field = a->entries[i].u.field;

@@ -54,7 +54,7 @@ static void grib_tools_are_understood(void **state)
   }
   put(id, WEIR_I16, "ntslyx", stored);
   a = opened();
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
 
   assert_true(f->n_starts == 2 && f->n_leads == 2 && f->n_members == 2 && f->n_quantities == 2);
   assert_string_equal(f->quantity[1].name, "t850");
@@ -90,7 +90,7 @@ static void leads_are_the_rest_of_two_times(void **state)
   line("lon", "x", NULL, NULL, (const double[]){0, 10, 20, 30});
   fields("t2m", WEIR_F32, "txye");
   a = opened();
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
 
   assert_true(f->n_starts == 1 && f->n_leads == 2 && f->lead[0] == 5 && f->lead[1] == 17);
   assert_string_equal(f->quantity[0].name, "2t");
@@ -309,7 +309,7 @@ static void survive(const char *bytes, size_t n)
 
   weir_check_write(path, bytes, n);
   if (wx_archive_open(paths, 1, &a) == WEIR_OK) {
-    const wx_archive_facts *f = wx_archive_get(a);
+    const wx_archive_info *f = wx_archive_get(a);
     const int64_t cells = wx_grid_cells(&f->grid), all = f->n_starts * f->n_leads * f->n_quantities;
 
     for (int64_t i = 0; i < all && i < 8 && cells <= 4096; i++) {

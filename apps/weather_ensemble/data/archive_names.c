@@ -150,7 +150,7 @@ weir_status wx_archive_convert(wx_file *f, const wx_quantity *q, int64_t quantit
 }
 
 /* A quantity of that variable on the level of a name, which is variable and level; -1: none. */
-static int64_t find_on_level(const wx_archive_facts *f, int64_t param, const char *level)
+static int64_t find_on_level(const wx_archive_info *f, int64_t param, const char *level)
 {
   for (int64_t k = 0; k < f->n_quantities; k++) {
     const wx_quantity *const q = &f->quantity[k];
@@ -162,7 +162,7 @@ static int64_t find_on_level(const wx_archive_facts *f, int64_t param, const cha
   return -1;
 }
 
-void wx_archive_hint(const wx_archive_facts *f, const char *name, char *text, size_t size)
+void wx_archive_hint(const wx_archive_info *f, const char *name, char *text, size_t size)
 {
   const bool is_height = strncmp(name, "gh", 2) == 0;
   const char *const letters = "abcdefghijklmnopqrstuvwxyz";

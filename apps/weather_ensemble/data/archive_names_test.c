@@ -78,7 +78,7 @@ static wx_archive_names renames(wx_rename *rows, int64_t n)
 /* The value of the first cell (30 N, 0 E: element 3 of a plane) of the first start. */
 static double first_value(wx_archive *a, const char *name, const char *units)
 {
-  const wx_archive_facts *const f = wx_archive_get(a);
+  const wx_archive_info *const f = wx_archive_get(a);
   const int64_t q = wx_archive_find_quantity(f, name);
   float x[6];
 
@@ -245,7 +245,7 @@ static void levels_and_names_may_be_stated(void **state)
     variable("my_gust", "tyx", NULL, NULL, 7);
     variable("t", "tlyx", "K", NULL, 0);
     wx_archive *a = opened_as(k == 0 ? NULL : &names);
-    const wx_archive_facts *const f = wx_archive_get(a);
+    const wx_archive_info *const f = wx_archive_get(a);
 
     wx_archive_hint(f, "z500", hint, sizeof hint);
     if (k == 0) {

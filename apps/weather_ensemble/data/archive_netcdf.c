@@ -135,7 +135,7 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
   static const char *const kept[] = {"title",   "institution", "source",      "references",
                                      "licence", "license",     "attribution", NULL};
   wx_nc *f = NULL;
-  wx_notes notes;
+  wx_attrs notes;
 
   WEIR_TRY(weir_alloc(1, sizeof *f, (void **)&f));
   *state = f;
@@ -145,7 +145,7 @@ static weir_status open_file(const char *path, wx_index *index, void **state)
   WEIR_TRY(weir_netcdf_open(path, &f->nc));
   WEIR_TRY(look(f));
   WEIR_TRY(take_parts(f));
-  WEIR_TRY(wx_notes_read(f->nc, WEIR_NETCDF_FILE, kept, &notes));
+  WEIR_TRY(wx_attrs_read(f->nc, WEIR_NETCDF_FILE, kept, &notes));
   WEIR_TRY(wx_index_notes(index, &notes));
   f->index = NULL;
   return WEIR_OK;

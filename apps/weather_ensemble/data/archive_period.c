@@ -45,7 +45,7 @@ static weir_status refuse_mixed(const wx_archive *a, bool truth, const wx_entry 
 
 weir_status wx_archive_take_periods(wx_archive *a, bool truth)
 {
-  wx_archive_facts *const f = &a->facts;
+  wx_archive_info *const f = &a->facts;
   int64_t *first = NULL, n = 0;
   weir_status status = WEIR_OK;
 
@@ -76,7 +76,7 @@ done:
   return status;
 }
 
-double wx_archive_period(const wx_archive_facts *f, int64_t quantity, int64_t lead)
+double wx_archive_period(const wx_archive_info *f, int64_t quantity, int64_t lead)
 {
   return f->period != NULL ? f->period[quantity * f->n_leads + lead] : 0;
 }
@@ -96,8 +96,8 @@ static void describe(const wx_quantity *q, double hours, char *text, size_t size
   }
 }
 
-bool wx_archive_same_period(const wx_archive_facts *forecast, int64_t quantity, int64_t lead,
-                            const wx_archive_facts *other, int64_t of, int64_t of_lead)
+bool wx_archive_same_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
+                            const wx_archive_info *other, int64_t of, int64_t of_lead)
 {
   const double one = wx_archive_period(forecast, quantity, lead);
   const double two = wx_archive_period(other, of, of_lead);
@@ -106,9 +106,8 @@ bool wx_archive_same_period(const wx_archive_facts *forecast, int64_t quantity, 
          fabs(one - two) < 1.0 / HOUR; /* false of NaN */
 }
 
-weir_status wx_archive_check_period(const wx_archive_facts *forecast, int64_t quantity,
-                                    int64_t lead, const wx_archive_facts *other, int64_t of,
-                                    int64_t of_lead)
+weir_status wx_archive_check_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
+                                    const wx_archive_info *other, int64_t of, int64_t of_lead)
 {
   const wx_quantity *const q = &forecast->quantity[quantity], *const t = &other->quantity[of];
   const double one = wx_archive_period(forecast, quantity, lead);

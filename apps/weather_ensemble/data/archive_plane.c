@@ -254,7 +254,7 @@ static weir_status keep(wx_nc *f, int v, const wx_grid *g, double **lat, double 
 }
 
 /* The variable that says which projection a plane is of. */
-static weir_status take_mapping(wx_nc *f, int v, wx_notes *mapping)
+static weir_status take_mapping(wx_nc *f, int v, wx_attrs *mapping)
 {
   char name[WX_NOTE_NAME], of[WX_NOTE_NAME];
 
@@ -262,7 +262,7 @@ static weir_status take_mapping(wx_nc *f, int v, wx_notes *mapping)
   WEIR_TRY(wx_nc_mapping_name(f, v, name, of, sizeof name));
   for (int k = 0; k < f->n_seen && name[0] != 0; k++) {
     if (strcmp(f->seen[k].name, name) == 0) {
-      WEIR_TRY(wx_notes_read(f->nc, k, NULL, mapping));
+      WEIR_TRY(wx_attrs_read(f->nc, k, NULL, mapping));
       memcpy(mapping->name, name, sizeof name);
     }
   }
@@ -274,7 +274,7 @@ weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column)
   wx_grid g = {.kind = WX_GRID_PLANE};
   wx_grid_order order = {.shift = 0};
   double *lat = NULL, *lon = NULL, *weight = NULL;
-  wx_notes mapping = {.n = 0};
+  wx_attrs mapping = {.n = 0};
   weir_status status = WEIR_OK;
   wx_nc_dims at;
 

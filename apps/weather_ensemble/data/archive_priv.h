@@ -41,7 +41,7 @@ typedef struct wx_format {
 /* A format that is written. create: *state is NULL after a failure; write: numbers are within those
  * of the facts; commit and abandon end it. */
 typedef struct wx_sink {
-  weir_status (*create)(const char *path, const wx_archive_facts *facts, const wx_archive_out *how,
+  weir_status (*create)(const char *path, const wx_archive_info *facts, const wx_archive_out *how,
                         void **state);
   weir_status (*put_text)(void *state, const char *name, const char *text);
   weir_status (*write)(void *state, int64_t start, int64_t lead, int64_t quantity, int64_t member,
@@ -83,7 +83,7 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, const wx_na
 /* A field. Fails: WEIR_ERR_DATA where there are too many. */
 weir_status wx_index_field(wx_index *index, const wx_field *field) WEIR_CHECKED;
 /* Attributes of the file; those of the first file that has any stay. */
-weir_status wx_index_notes(wx_index *index, const wx_notes *notes) WEIR_CHECKED;
+weir_status wx_index_notes(wx_index *index, const wx_attrs *notes) WEIR_CHECKED;
 /* Units of levels whose coordinate states none; "": they are refused. */
 const char *wx_index_level_units(const wx_index *index);
 /* How files are read. Borrowed while the archive is opened. */

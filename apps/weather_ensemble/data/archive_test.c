@@ -21,7 +21,7 @@ static double lat[ROWS], lon[COLUMNS];
 static wx_quantity quantity[QUANTITIES];
 static float values[FIELDS * CELLS], room[MEMBERS * CELLS];
 
-static wx_archive_facts cube(void)
+static wx_archive_info cube(void)
 {
   static const struct {
     const char *variable, *units;
@@ -40,15 +40,15 @@ static wx_archive_facts cube(void)
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
     values[i] = i % 97 == 5 ? NAN : (float)random_in(4, (uint64_t)i, -1000000, 1000000) / 7;
   }
-  return (wx_archive_facts){.n_starts = STARTS,
-                            .n_leads = LEADS,
-                            .n_members = MEMBERS,
-                            .n_quantities = QUANTITIES,
-                            .start = start,
-                            .lead = lead,
-                            .member = member,
-                            .quantity = quantity,
-                            .grid = check_globe(90, ROWS, COLUMNS, lat, lon)};
+  return (wx_archive_info){.n_starts = STARTS,
+                           .n_leads = LEADS,
+                           .n_members = MEMBERS,
+                           .n_quantities = QUANTITIES,
+                           .start = start,
+                           .lead = lead,
+                           .member = member,
+                           .quantity = quantity,
+                           .grid = check_globe(90, ROWS, COLUMNS, lat, lon)};
 }
 
 static const float *field_of(int64_t s, int64_t l, int64_t q, int64_t m)
@@ -59,7 +59,7 @@ static const float *field_of(int64_t s, int64_t l, int64_t q, int64_t m)
 /* Every value of an archive is that of the cube. */
 static void assert_same(wx_archive *a)
 {
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
 
   assert_int_equal(f->n_starts, STARTS);
   assert_int_equal(f->n_leads, LEADS);
@@ -112,8 +112,8 @@ static void names_are_those_of_ecmwf(void **state)
 
 static void memory_is_read_as_it_is(void **state)
 {
-  const wx_archive_facts f = cube();
-  wx_archive_facts wrong = f;
+  const wx_archive_info f = cube();
+  wx_archive_info wrong = f;
   wx_archive *a = NULL;
 
   (void)state;
@@ -130,9 +130,9 @@ static void memory_is_read_as_it_is(void **state)
   assert_null(a);
 }
 
-static void write_cube(const char *to, const wx_archive_facts *f, int64_t from, int64_t n)
+static void write_cube(const char *to, const wx_archive_info *f, int64_t from, int64_t n)
 {
-  wx_archive_facts part = *f;
+  wx_archive_info part = *f;
   wx_archive_writer *w = NULL;
 
   part.start = f->start + from;
@@ -156,7 +156,7 @@ static void write_cube(const char *to, const wx_archive_facts *f, int64_t from, 
 
 static void a_file_comes_back(void **state)
 {
-  const wx_archive_facts f = cube();
+  const wx_archive_info f = cube();
   const char *const paths[] = {path};
   wx_archive *a = NULL;
 
@@ -171,12 +171,12 @@ static void a_file_comes_back(void **state)
 static void what_stands_beside_the_values_comes_back(void **state)
 {
   const char *const paths[] = {path};
-  wx_notes mapping = {.name = "lambert",
+  wx_attrs mapping = {.name = "lambert",
                       .n = 2,
                       .note = {{.name = "grid_mapping_name", .text = "lambert_conformal_conic"},
                                {.name = "standard_parallel", .n = 2, .number = {30, 60}}}};
-  wx_notes notes = {.n = 1, .note = {{.name = "licence", .text = "CC BY 4.0"}}};
-  wx_archive_facts f = cube();
+  wx_attrs notes = {.n = 1, .note = {{.name = "licence", .text = "CC BY 4.0"}}};
+  wx_archive_info f = cube();
   double area[CELLS], sum = 0;
   wx_quantity derived[2];
   wx_archive *a = NULL;
@@ -202,7 +202,7 @@ static void what_stands_beside_the_values_comes_back(void **state)
   assert_ok(wx_archive_write(w, 0, 0, 1, 0, 1, values));
   assert_ok(wx_archive_commit(&w));
   assert_ok(wx_archive_open(paths, 1, &a));
-  const wx_archive_facts *g = wx_archive_get(a);
+  const wx_archive_info *g = wx_archive_get(a);
 
   assert_true(g->n_quantities == 2 && g->grid.kind == WX_GRID_PLANE);
   for (int k = 0; k < 2; k++) {
@@ -227,7 +227,7 @@ static void what_stands_beside_the_values_comes_back(void **state)
 
 static weir_status write_once(void *context)
 {
-  const wx_archive_facts *f = context;
+  const wx_archive_info *f = context;
   wx_archive_writer *w = NULL;
   wx_archive *a = NULL;
 
@@ -244,7 +244,7 @@ static weir_status write_once(void *context)
 
 static void memory_that_runs_out_leaves_nothing(void **state)
 {
-  wx_archive_facts f = cube();
+  wx_archive_info f = cube();
 
   (void)state;
   (void)remove(path);
@@ -254,7 +254,7 @@ static void memory_that_runs_out_leaves_nothing(void **state)
 
 static void several_files_are_one(void **state)
 {
-  const wx_archive_facts f = cube();
+  const wx_archive_info f = cube();
   const char *const paths[] = {other, path}, *const twice[] = {path, other, path};
   wx_archive *a = NULL;
 
@@ -274,7 +274,7 @@ static void files_rest(void **state)
 {
   char names[STARTS][300];
   const char *const paths[STARTS] = {names[0], names[1], names[2]};
-  wx_archive_facts f = cube();
+  wx_archive_info f = cube();
   wx_archive *a = NULL;
 
   (void)state;
@@ -297,7 +297,7 @@ static void files_rest(void **state)
 
 static void another_grid_and_other_units_are_refused(void **state)
 {
-  wx_archive_facts f = cube();
+  wx_archive_info f = cube();
   const char *const paths[] = {path, other};
   double moved[COLUMNS];
   wx_archive *a = NULL;
@@ -336,7 +336,7 @@ static void decadal_forecasts_find_their_truth(void **state)
   for (int k = 0; k < 2; k++) {
     assert_ok(wx_archive_open(&paths[k], 1, &a[k]));
   }
-  const wx_archive_facts *f = wx_archive_get(a[0]), *t = wx_archive_get(a[1]);
+  const wx_archive_info *f = wx_archive_get(a[0]), *t = wx_archive_get(a[1]);
 
   assert_true(f->n_starts == 55 && f->n_leads == 10 && f->n_members == 10 && f->member[0] == 1);
   assert_true(t->n_starts == 55 && t->n_leads == 1 && t->n_members == 1);
@@ -386,7 +386,7 @@ static void one_start_a_file(const char *folder, const char *const *dates, int64
   }
   assert_ok(wx_archive_open(forecast, 3, &a));
   assert_ok(wx_archive_open(truth, 3, &t));
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t cells = wx_grid_cells(&f->grid);
 
   assert_true(f->n_starts == 3 && f->n_leads == 1 && f->n_members == members);

@@ -11,7 +11,7 @@ enum { MEMBER_BITS = 16, STATISTIC_BITS = 24, CORRECTED = 11 /* table 4.3 */ };
 
 typedef struct writer {
   weir_grib_writer *out;
-  const wx_archive_facts *facts;
+  const wx_archive_info *facts;
   wx_archive_out how;
   weir_grib_grid grid;
   char *path;
@@ -29,8 +29,8 @@ static void abandon(void **state)
   weir_free(state);
 }
 
-static weir_status create(const char *path, const wx_archive_facts *facts,
-                          const wx_archive_out *how, void **state)
+static weir_status create(const char *path, const wx_archive_info *facts, const wx_archive_out *how,
+                          void **state)
 {
   const wx_grid *g = &facts->grid;
   writer *w = NULL;
@@ -66,7 +66,7 @@ static weir_status put_text(void *state, const char *name, const char *text)
 }
 
 /* The quantity of the other archive that this one is of, or is a statistic of; -1: none. */
-static int64_t origin_of(const wx_archive_facts *like, const wx_quantity *q)
+static int64_t origin_of(const wx_archive_info *like, const wx_quantity *q)
 {
   for (int64_t k = 0; k < like->n_quantities; k++) {
     const wx_quantity *const from = &like->quantity[k];
@@ -87,7 +87,7 @@ static int64_t origin_of(const wx_archive_facts *like, const wx_quantity *q)
 static const weir_grib *find_like(const writer *w, int64_t start, int64_t lead, int64_t quantity,
                                   int64_t member, int64_t *field)
 {
-  const wx_archive_facts *f = w->facts, *like = NULL;
+  const wx_archive_info *f = w->facts, *like = NULL;
   void *state = NULL;
 
   *field = -1;
@@ -139,7 +139,7 @@ static const char *level_type(const wx_quantity *q)
 static weir_status write_one(writer *w, int64_t start, int64_t lead, int64_t quantity,
                              int64_t member, const float *values)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   const wx_quantity *q = &f->quantity[quantity];
   const int64_t step = llround(f->lead[lead] * 3600);
   const double period = wx_archive_period(f, quantity, lead) * 3600;

@@ -15,7 +15,7 @@ static char dir[256], path[512];
 /* Writes all fields of `a` and opens what was written. */
 static wx_archive *written(wx_archive *a, const char *name, const wx_archive_out *how)
 {
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const char *const paths[] = {path};
   const int64_t kinds = f->n_leads * f->n_quantities, cells = wx_grid_cells(&f->grid);
   float *x = malloc((size_t)(f->n_members * cells) * sizeof *x);
@@ -43,7 +43,7 @@ static wx_archive *written(wx_archive *a, const char *name, const wx_archive_out
  */
 static void assert_same(wx_archive *a, wx_archive *b, double share)
 {
-  const wx_archive_facts *f = wx_archive_get(a), *g = wx_archive_get(b);
+  const wx_archive_info *f = wx_archive_get(a), *g = wx_archive_get(b);
   const int64_t kinds = f->n_leads * f->n_quantities, cells = wx_grid_cells(&f->grid);
   float *x = malloc(2 * (size_t)cells * sizeof *x), *y = x + cells;
 
@@ -114,28 +114,28 @@ static const int64_t start[1] = {86400}, member[1] = {0};
 static const double lead[1] = {48};
 static double lat[ROWS], lon[COLUMNS];
 
-static wx_archive_facts predictions(wx_quantity *q)
+static wx_archive_info predictions(wx_quantity *q)
 {
   const wx_quantity z = check_quantity("z", "m2 s-2", 129, WX_LEVEL_PRESSURE, 500);
 
   wx_quantity_derive(&z, WX_PRODUCT_MEAN, &q[0]);
   wx_quantity_derive(&z, WX_PRODUCT_SPREAD, &q[1]);
-  return (wx_archive_facts){.n_starts = 1,
-                            .n_leads = 1,
-                            .n_members = 1,
-                            .n_quantities = 2,
-                            .start = start,
-                            .lead = lead,
-                            .member = member,
-                            .quantity = q,
-                            .grid = check_globe(60, ROWS, COLUMNS, lat, lon)};
+  return (wx_archive_info){.n_starts = 1,
+                           .n_leads = 1,
+                           .n_members = 1,
+                           .n_quantities = 2,
+                           .start = start,
+                           .lead = lead,
+                           .member = member,
+                           .quantity = q,
+                           .grid = check_globe(60, ROWS, COLUMNS, lat, lon)};
 }
 
 /* Without a message to be like: of paramId and level. */
 static void means_and_spreads_are_products(void **state)
 {
   wx_quantity q[2];
-  const wx_archive_facts f = predictions(q);
+  const wx_archive_info f = predictions(q);
   float values[2 * CELLS];
   wx_archive *a = NULL, *b = NULL;
 
@@ -146,7 +146,7 @@ static void means_and_spreads_are_products(void **state)
   assert_ok(wx_archive_of_memory(&f, values, &a));
   b = written(a, "a.grib2", NULL);
   assert_same(a, b, 0x1p-24);
-  const wx_archive_facts *g = wx_archive_get(b);
+  const wx_archive_info *g = wx_archive_get(b);
   const int64_t spread = wx_archive_find_quantity(g, "z_spread500");
 
   assert_true(spread >= 0 && g->quantity[spread].product == WX_PRODUCT_SPREAD);
@@ -173,7 +173,7 @@ static void statistics_are_like_the_members(void **state)
   (void)state;
   weir_check_shared(shared, sizeof shared, "weather/grib/z500_ens.grib");
   assert_ok(wx_archive_open(paths, 1, &a));
-  wx_archive_facts f = *wx_archive_get(a);
+  wx_archive_info f = *wx_archive_get(a);
   float *x = malloc((size_t)wx_grid_cells(&f.grid) * sizeof *x);
 
   assert_ok(wx_archive_read(a, 0, 0, 0, 0, 1, x));
@@ -214,7 +214,7 @@ static void periods_are_kept(void **state)
   static const char *const methods[KINDS] = {"sum", "maximum", "minimum", ""};
   static float values[HOURS * KINDS * CELLS];
   wx_quantity q[KINDS];
-  wx_archive_facts f = predictions(q);
+  wx_archive_info f = predictions(q);
   wx_archive *a = NULL, *b = NULL;
 
   (void)state;
@@ -251,7 +251,7 @@ static void periods_are_kept(void **state)
 static void what_has_no_place_in_grib_is_refused(void **state)
 {
   wx_quantity q[2];
-  wx_archive_facts f = predictions(q);
+  wx_archive_info f = predictions(q);
   float values[CELLS] = {0};
   wx_archive_writer *w = NULL;
 
@@ -287,7 +287,7 @@ static void heights_are_written_as_what_they_became(void **state)
   const wx_archive_in how = {.index = "", .names = &names};
   const char *const paths[] = {path};
   wx_quantity q[2];
-  wx_archive_facts f = predictions(q);
+  wx_archive_info f = predictions(q);
   wx_archive *a = NULL, *b = NULL;
   float values[CELLS], x[CELLS];
   wx_archive_writer *w = NULL;

@@ -19,7 +19,7 @@ typedef struct slot {
 
 typedef struct writer {
   weir_netcdf *nc;
-  const wx_archive_facts *facts;
+  const wx_archive_info *facts;
   const double *quantile; /* NULL: members */
   slot *slots;            /* [n_quantities] */
   int outer[3];           /* dimensions: start, lead, member */
@@ -30,7 +30,7 @@ typedef struct writer {
 } writer;
 
 /* Whether two quantities cover the same times at all leads; NaN is no time. */
-static bool same_periods(const wx_archive_facts *f, int64_t i, int64_t k)
+static bool same_periods(const wx_archive_info *f, int64_t i, int64_t k)
 {
   bool same = true;
 
@@ -82,7 +82,7 @@ static void time_name(int number, char *name, size_t size)
 /* The first and last time of what quantity q covers, [start, lead, 2]. */
 static weir_status put_bounds(writer *w, const char *name, int64_t q, const int64_t *time)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   const int64_t start[3] = {0, 0, 0}, count[3] = {f->n_starts, f->n_leads, 2};
   const int64_t n = f->n_starts * f->n_leads;
   const int dims[3] = {w->outer[0], w->outer[1], w->bound};
@@ -104,7 +104,7 @@ static weir_status put_bounds(writer *w, const char *name, int64_t q, const int6
 /* Times of validity, [start, lead]; number > 0: with bounds of what quantity q covers. */
 static weir_status put_time(writer *w, int number, int64_t q)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   const int64_t start[2] = {0, 0}, count[2] = {f->n_starts, f->n_leads};
   char name[WX_SHORT], bounds[WX_SHORT + 8];
   int64_t *time = NULL;
@@ -139,7 +139,7 @@ done:
  * covers what no file states. */
 static weir_status put_periods(writer *w)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
 
   for (int64_t q = 0; q < f->n_quantities; q++) {
     if (f->quantity[q].method[0] == 0 || !same_periods(f, q, q)) {
@@ -163,7 +163,7 @@ static weir_status put_periods(writer *w)
 /* What the third dimension counts. */
 static weir_status put_members(writer *w)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   int var = 0;
 
   WEIR_TRY(weir_netcdf_dim(w->nc, w->quantile != NULL ? "quantile" : "realization", f->n_members,
@@ -180,7 +180,7 @@ static weir_status put_members(writer *w)
 
 static weir_status put_course(writer *w)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   int var = 0;
 
   WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_reference_time", f->n_starts, &w->outer[0]));
@@ -262,14 +262,14 @@ static weir_status put_areas(writer *w)
 /* The projection, as a variable without dimensions. */
 static weir_status put_mapping(writer *w)
 {
-  const wx_notes *mapping = w->facts->grid.mapping;
+  const wx_attrs *mapping = w->facts->grid.mapping;
   int var = 0;
 
   if (mapping == NULL) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_netcdf_var(w->nc, mapping->name, WEIR_I32, 0, NULL, &var));
-  return wx_notes_write(mapping, w->nc, var);
+  return wx_attrs_write(mapping, w->nc, var);
 }
 
 static weir_status put_grid(writer *w)
@@ -340,7 +340,7 @@ static weir_status level_dim(writer *w, int64_t first, const double *level, int6
 /* Names of the quantities of a variable, a word each. */
 static weir_status put_names(writer *w, int64_t first, int var)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   char *text = NULL;
   size_t used = 0;
 
@@ -413,7 +413,7 @@ static weir_status put_meaning(writer *w, int64_t first, int var)
 /* The dimensions of a variable, and its chunks: all members of a tile. */
 static int shape_of(const writer *w, int level, int *dims, int64_t *chunk)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   const int64_t m = f->n_members, n_lon = f->grid.n_lon, n_lat = f->grid.n_lat;
   const int64_t columns = m * n_lon <= CHUNK ? n_lon : (CHUNK + m - 1) / m;
   const int64_t rows = CHUNK / (m * columns) < 1 ? 1 : CHUNK / (m * columns);
@@ -438,7 +438,7 @@ static int shape_of(const writer *w, int level, int *dims, int64_t *chunk)
 
 static weir_status put_variable(writer *w, int64_t first, double *room)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   const wx_quantity *q = &f->quantity[first];
   const int64_t n = gather_levels(w, first, room);
   char name[2 * WX_SHORT];
@@ -476,7 +476,7 @@ static weir_status begin(writer *w)
 
   WEIR_TRY(weir_netcdf_put_text(w->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
   if (w->facts->notes != NULL) {
-    WEIR_TRY(wx_notes_write(w->facts->notes, w->nc, WEIR_NETCDF_FILE));
+    WEIR_TRY(wx_attrs_write(w->facts->notes, w->nc, WEIR_NETCDF_FILE));
   }
   WEIR_TRY(weir_alloc(n, sizeof *w->slots, (void **)&w->slots));
   WEIR_TRY(put_course(w));
@@ -507,8 +507,8 @@ static void abandon(void **state)
   weir_free(state);
 }
 
-static weir_status create(const char *path, const wx_archive_facts *facts,
-                          const wx_archive_out *out, void **state)
+static weir_status create(const char *path, const wx_archive_info *facts, const wx_archive_out *out,
+                          void **state)
 {
   writer *w = NULL;
   weir_status status = WEIR_OK;
@@ -537,7 +537,7 @@ static weir_status write_members(void *state, int64_t start, int64_t lead, int64
                                  int64_t member, int64_t n, const float *values)
 {
   const writer *const w = state;
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
   const slot *s = &w->slots[quantity];
   int64_t at[MOST_DIMS] = {start, lead, member}, count[MOST_DIMS] = {1, 1, n};
   int d = 3;

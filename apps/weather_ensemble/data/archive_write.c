@@ -7,7 +7,7 @@
 struct wx_archive_writer {
   const wx_sink *sink;
   void *state;
-  const wx_archive_facts *facts;
+  const wx_archive_info *facts;
 };
 
 static const wx_sink *sink_of(const char *path)
@@ -23,7 +23,7 @@ static const wx_sink *sink_of(const char *path)
   return &wx_sink_netcdf;
 }
 
-weir_status wx_archive_create_as(const char *path, const wx_archive_facts *facts,
+weir_status wx_archive_create_as(const char *path, const wx_archive_info *facts,
                                  const wx_archive_out *how, wx_archive_writer **out)
 {
   const wx_archive_out usual = {.like = NULL};
@@ -43,7 +43,7 @@ weir_status wx_archive_create_as(const char *path, const wx_archive_facts *facts
   return WEIR_OK;
 }
 
-weir_status wx_archive_create(const char *path, const wx_archive_facts *facts,
+weir_status wx_archive_create(const char *path, const wx_archive_info *facts,
                               wx_archive_writer **out)
 {
   return wx_archive_create_as(path, facts, NULL, out);
@@ -57,7 +57,7 @@ weir_status wx_archive_put_text(wx_archive_writer *w, const char *name, const ch
 weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, int64_t quantity,
                              int64_t member, int64_t n, const float *values)
 {
-  const wx_archive_facts *f = w->facts;
+  const wx_archive_info *f = w->facts;
 
   if (start < 0 || start >= f->n_starts || lead < 0 || lead >= f->n_leads || quantity < 0 ||
       quantity >= f->n_quantities || member < 0 || n < 0 || member > f->n_members - n) {

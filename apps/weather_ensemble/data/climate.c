@@ -39,7 +39,7 @@ enum { MOST_BYTES = 1 << 28 }; /* of values that quantiles hold at once */
 typedef struct work {
   const wx_climate_opts *opts;
   wx_archive *a, *truth; /* truth: NULL, not given */
-  const wx_archive_facts *facts;
+  const wx_archive_info *facts;
   const int64_t *start;
   int64_t n, members, cells;
   int64_t *year; /* [n] */
@@ -191,7 +191,7 @@ static weir_status read_start(const work *w, bool truth, int64_t i, int64_t lead
   if (!truth) {
     return wx_archive_read(w->a, w->start[i], lead, quantity, w->from, w->ranked, w->x);
   }
-  const wx_archive_facts *const t = wx_archive_get(w->truth);
+  const wx_archive_info *const t = wx_archive_get(w->truth);
   const int64_t k = wx_archive_find_quantity(t, w->facts->quantity[quantity].name);
   const int64_t time = k < 0 ? -1 : wx_archive_find_truth(t, w->facts, w->start[i], lead);
   const bool same = time >= 0 && wx_archive_same_period(w->facts, quantity, lead, t, k, 0);
@@ -257,7 +257,7 @@ static weir_status take_quantiles(work *w, bool truth, int64_t lead, int64_t qua
 
 static weir_status take_names(const work *w, wx_climate *c)
 {
-  const wx_archive_facts *const f = w->facts;
+  const wx_archive_info *const f = w->facts;
   const int64_t n = w->n, *const start = w->start;
 
   WEIR_TRY(weir_alloc(f->n_leads, sizeof *c->lead, (void **)&c->lead));
@@ -352,7 +352,7 @@ weir_status wx_climate_check(const wx_climate_opts *opts)
 weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archive *truth,
                            const int64_t *start, int64_t n, wx_climate *out)
 {
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t members =
       opts->members == 0 || opts->members > f->n_members ? f->n_members : opts->members;
   work w = {.opts = opts,

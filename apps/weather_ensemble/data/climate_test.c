@@ -22,15 +22,15 @@ static wx_quantity quantity[QUANTITIES];
 static wx_archive *cube(void)
 {
   wx_archive *a = NULL;
-  const wx_archive_facts f = {.n_starts = STARTS,
-                              .n_leads = LEADS,
-                              .n_members = MEMBERS,
-                              .n_quantities = QUANTITIES,
-                              .start = start,
-                              .lead = lead,
-                              .member = member,
-                              .quantity = quantity,
-                              .grid = check_globe(80, ROWS, COLUMNS, lat, lon)};
+  const wx_archive_info f = {.n_starts = STARTS,
+                             .n_leads = LEADS,
+                             .n_members = MEMBERS,
+                             .n_quantities = QUANTITIES,
+                             .start = start,
+                             .lead = lead,
+                             .member = member,
+                             .quantity = quantity,
+                             .grid = check_globe(80, ROWS, COLUMNS, lat, lon)};
 
   for (int i = 0; i < STARTS; i++) { /* four of 1970, three of 1971 */
     start[i] = (int64_t)(i * 86400 + (i >= 4 ? 400 * 86400 : 0));
@@ -156,7 +156,7 @@ static void the_grid_counts_by_area(void **state)
 {
   const wx_climate_opts opts = {.members = 0, .window = 3};
   wx_archive *a = cube();
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   double n = 0, sum = 0, square = 0;
   wx_climate c;
   int64_t list[STARTS];
@@ -217,7 +217,7 @@ static void truth_is_that_of_the_valid_time(void **state)
   const wx_climate_opts opts = {.members = 1, .window = 3, .quantiles = 4, .first = 1};
   static float y[STARTS * QUANTITIES * CELLS];
   wx_archive *a = cube(), *truth = NULL;
-  wx_archive_facts f = *wx_archive_get(a);
+  wx_archive_info f = *wx_archive_get(a);
   const double now = 0;
   wx_climate c;
 

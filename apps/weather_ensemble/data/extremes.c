@@ -38,8 +38,8 @@ typedef struct dated {
 typedef struct work {
   const wx_eecrps_opts *opts;
   wx_archive *a;
-  const wx_archive_facts *of;
-  const wx_facts *facts;
+  const wx_archive_info *of;
+  const wx_info *facts;
   int64_t first, all, plane;
   wx_efi_rule efi;
   dated *order; /* [n_order] samples of training and validation */
@@ -159,7 +159,7 @@ static weir_status take_climate(work *w, int64_t lead, int64_t quantity)
 /* Target k at depth d of all samples at that lead. */
 static weir_status take_lead(work *w, int64_t k, int64_t d, int64_t lead, bool any)
 {
-  const wx_facts *f = w->facts;
+  const wx_info *f = w->facts;
   const int64_t quantity = f->target[k * f->depth + d];
 
   w->n_chosen = -1;
@@ -186,7 +186,7 @@ static weir_status take_lead(work *w, int64_t k, int64_t d, int64_t lead, bool a
 
 static weir_status take_all(work *w)
 {
-  const wx_facts *f = w->facts;
+  const wx_info *f = w->facts;
   const bool together = f->rank == 3 && strcmp(f->axis[0].name, "lead") == 0;
 
   for (int64_t at = 0; at < f->n_channels[WX_Y] * f->depth; at++) {
@@ -203,7 +203,7 @@ static weir_status take_all(work *w)
 
 static weir_status take_room(work *w, const wx_split *split)
 {
-  const wx_facts *f = w->facts;
+  const wx_info *f = w->facts;
   const int64_t samples = split->n[WX_TRAIN] + split->n[WX_VALID];
   int64_t values = 0;
 
@@ -236,7 +236,7 @@ static weir_status fit(work *w, const wx_split *split)
   return take_all(w);
 }
 
-weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, const wx_facts *facts,
+weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, const wx_info *facts,
                             int64_t first, const wx_split *split, wx_extremes *out)
 {
   work w = {.opts = opts,

@@ -30,7 +30,7 @@ double wx_eecrps_factor(double weight, double efi);
 /* Factors of the samples of `split`, targets of `facts`; members from place `first` of the
  * archive on, as facts says. weight 0: factor is NULL, and nothing is read. Fails: as
  * wx_archive_read, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
-weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, const wx_facts *facts,
+weir_status wx_extremes_fit(const wx_eecrps_opts *opts, wx_archive *forecast, const wx_info *facts,
                             int64_t first, const wx_split *split, wx_extremes *out) WEIR_CHECKED;
 void wx_extremes_fini(wx_extremes *x);
 #endif

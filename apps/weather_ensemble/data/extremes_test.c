@@ -26,7 +26,7 @@ static int tear_down(void **state)
 typedef struct parts {
   wx_data_opts data;
   wx_samples *samples;
-  const wx_facts *facts;
+  const wx_info *facts;
   int64_t number[WX_PARTS][2 * S_STARTS];
   wx_split split;
 } parts;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/weir_status.h"
-#include "data/notes.h"
+#include "data/attrs.h"
 #include "data/quantity.h"
 
 typedef enum wx_grid_kind {
@@ -25,7 +25,7 @@ typedef struct wx_grid {
   char units[2][WX_SHORT];
   bool wraps;           /* columns go round the globe                                            */
   const double *weight; /* [cells] areas, mean 1: wx_grid_weights, or cell_area of the file       */
-  const wx_notes *mapping; /* PLANE: of which projection y and x are (CF grid mapping), or NULL */
+  const wx_attrs *mapping; /* PLANE: of which projection y and x are (CF grid mapping), or NULL */
 } wx_grid;
 
 enum { WX_MOST_CELLS = 1 << 30, WX_MOST_LINE = 1 << 24 };

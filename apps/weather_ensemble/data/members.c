@@ -1,7 +1,7 @@
 /* members.c - see members.h. */
 #include "data/members.h"
 
-weir_status wx_members_choose(const wx_archive_facts *f, const char *key, int64_t first,
+weir_status wx_members_choose(const wx_archive_info *f, const char *key, int64_t first,
                               int64_t wanted, int64_t *at, int64_t *n)
 {
   const bool control_alone = f->n_members == 1 && f->member[0] == 0 && first == 1;
@@ -22,7 +22,7 @@ weir_status wx_members_choose(const wx_archive_facts *f, const char *key, int64_
   return WEIR_OK;
 }
 
-weir_status wx_members_check_truth(const wx_archive_facts *t, const char *key)
+weir_status wx_members_check_truth(const wx_archive_info *t, const char *key)
 {
   return t->n_members == 1
              ? WEIR_OK

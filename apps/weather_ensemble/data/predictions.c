@@ -7,9 +7,9 @@
 #include "data/quantity.h"
 
 struct wx_predictions {
-  const wx_facts *samples;
-  const wx_archive_facts *forecast;
-  wx_archive_facts facts;
+  const wx_info *samples;
+  const wx_archive_info *forecast;
+  wx_archive_info facts;
   wx_archive_writer *writer;
   int64_t *start, *number; /* [starts] seconds; number of the forecast's start */
   int64_t *member;
@@ -43,14 +43,14 @@ static int64_t sort_once(int64_t *v, int64_t n)
 }
 
 /* A depth of levels makes each target several quantities, one of leads does not. */
-static int64_t quantities_of(const wx_facts *f)
+static int64_t quantities_of(const wx_info *f)
 {
   return strcmp(f->axis[0].name, "level") == 0 ? f->depth : 1;
 }
 
 static const wx_quantity *target_of(const wx_predictions *p, int64_t i)
 {
-  const wx_facts *f = p->samples;
+  const wx_info *f = p->samples;
   const int64_t each = quantities_of(f);
 
   return &p->forecast->quantity[f->target[i / each * f->depth + i % each]];
@@ -142,7 +142,7 @@ static weir_status take_quantities(wx_predictions *p)
 
 static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t n)
 {
-  const wx_facts *f = p->samples;
+  const wx_info *f = p->samples;
   int64_t *lead = NULL;
 
   WEIR_TRY(weir_alloc(n, sizeof *p->number, (void **)&p->number));
@@ -168,8 +168,8 @@ static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t 
 /* What is corrected covers what the forecast covered. */
 static weir_status take_periods(wx_predictions *p)
 {
-  const wx_facts *s = p->samples;
-  wx_archive_facts *f = &p->facts;
+  const wx_info *s = p->samples;
+  wx_archive_info *f = &p->facts;
   const int64_t each = quantities_of(s);
 
   WEIR_TRY(weir_alloc(f->n_quantities * f->n_leads, sizeof *p->period, (void **)&p->period));
@@ -193,7 +193,7 @@ static weir_status create(wx_predictions *p, const char *path, const wx_archive 
                               .n_members = p->samples->members,
                               .corrected = true,
                               .quantile = p->of.n_quantiles > 0 ? p->of.quantile : NULL};
-  wx_archive_facts *f = &p->facts;
+  wx_archive_info *f = &p->facts;
 
   f->name = path;
   f->grid = p->forecast->grid;
@@ -213,7 +213,7 @@ static weir_status create(wx_predictions *p, const char *path, const wx_archive 
   return wx_archive_create_as(path, f, &how, &p->writer);
 }
 
-weir_status wx_predictions_create(const char *path, const wx_facts *samples,
+weir_status wx_predictions_create(const char *path, const wx_info *samples,
                                   const wx_archive *forecast, const int64_t *sample, int64_t n,
                                   const wx_predictions_of *of, wx_predictions **out)
 {
@@ -241,7 +241,7 @@ weir_status wx_predictions_create(const char *path, const wx_facts *samples,
 static void place(const wx_predictions *p, int64_t sample, int64_t k, int64_t d, int64_t *start,
                   int64_t *lead, int64_t *quantity)
 {
-  const wx_facts *f = p->samples;
+  const wx_info *f = p->samples;
   const int64_t each = quantities_of(f);
   const bool leads = f->depth > 1 && each == 1;
   const int64_t of_lead = leads ? f->lead[d] : f->of_lead[sample];

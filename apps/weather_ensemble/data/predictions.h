@@ -25,7 +25,7 @@ typedef struct wx_predictions_of {
  * where it has some, which one thread may read meanwhile. Facts, archive and numbers are borrowed.
  * Nothing is there before the file that wx_predictions_finish gives is committed. Fails: as
  * wx_archive_create_as. */
-weir_status wx_predictions_create(const char *path, const wx_facts *samples,
+weir_status wx_predictions_create(const char *path, const wx_info *samples,
                                   const wx_archive *forecast, const int64_t *sample, int64_t n,
                                   const wx_predictions_of *of, wx_predictions **out) WEIR_CHECKED;
 /* Mean and standard deviation (NULL where there is none) of one field of a sample: y channel k at

@@ -50,7 +50,7 @@ static double apart(double a, double b, double length)
 }
 
 /* Two mountains, their mean removed. */
-static void fill_topography(wx_qg *m, wx_qg_room *room)
+static void fill_topography(wx_qg *m, wx_qg_workspace *room)
 {
   const wx_qg_params *const p = &m->p;
 
@@ -144,17 +144,17 @@ static weir_status take_tables(wx_qg *m)
 
 static weir_status fill(wx_qg *m)
 {
-  wx_qg_room *room = NULL;
+  wx_qg_workspace *room = NULL;
 
   WEIR_TRY(take_tables(m));
   WEIR_TRY(make_plans(m));
-  WEIR_TRY(wx_qg_room_create(m, &room));
+  WEIR_TRY(wx_qg_workspace_create(m, &room));
   number_columns(m);
   fill_inversion(m);
   fill_topography(m, room);
   fill_relaxed(m);
   m->kernels->tables(m);
-  wx_qg_room_destroy(&room);
+  wx_qg_workspace_destroy(&room);
   return WEIR_OK;
 }
 
@@ -227,7 +227,7 @@ const wx_qg_params *wx_qg_get(const wx_qg *m)
   return &m->p;
 }
 
-static weir_status take_room(const wx_qg *m, wx_qg_room *r)
+static weir_status take_room(const wx_qg *m, wx_qg_workspace *r)
 {
   const size_t pair = 2 * weir_dtype_size(m->p.dtype);
   const int64_t nx = m->p.nx, ny = m->p.ny, state = WX_QG_LAYERS * m->rows * m->pitch;
@@ -251,24 +251,24 @@ static weir_status take_room(const wx_qg *m, wx_qg_room *r)
   return weir_alloc(m->rows * m->pitch + ny * nx, 2 * sizeof(double), (void **)&r->extra);
 }
 
-weir_status wx_qg_room_create(const wx_qg *m, wx_qg_room **out)
+weir_status wx_qg_workspace_create(const wx_qg *m, wx_qg_workspace **out)
 {
   void *memory = NULL;
 
   *out = NULL;
-  WEIR_TRY(weir_alloc(1, sizeof(wx_qg_room), &memory));
-  wx_qg_room *r = memory;
+  WEIR_TRY(weir_alloc(1, sizeof(wx_qg_workspace), &memory));
+  wx_qg_workspace *r = memory;
   const weir_status status = take_room(m, r);
 
   if (status != WEIR_OK) {
-    wx_qg_room_destroy(&r);
+    wx_qg_workspace_destroy(&r);
     return status;
   }
   *out = r;
   return WEIR_OK;
 }
 
-void wx_qg_room_destroy(wx_qg_room **r)
+void wx_qg_workspace_destroy(wx_qg_workspace **r)
 {
   if (*r == NULL) {
     return;
@@ -289,12 +289,12 @@ int64_t wx_qg_state_bytes(const wx_qg *m)
   return WX_QG_LAYERS * m->rows * m->pitch * 2 * (int64_t)weir_dtype_size(m->p.dtype);
 }
 
-void wx_qg_steps(const wx_qg *m, wx_qg_room *r, void *state, int64_t n)
+void wx_qg_steps(const wx_qg *m, wx_qg_workspace *r, void *state, int64_t n)
 {
   m->kernels->steps(m, r, state, n);
 }
 
-void wx_qg_tendency(const wx_qg *m, wx_qg_room *r, const void *state, void *out)
+void wx_qg_tendency(const wx_qg *m, wx_qg_workspace *r, const void *state, void *out)
 {
   m->kernels->tendency(m, r, state, out);
 }
@@ -328,7 +328,7 @@ static int64_t row_of_grid(const wx_qg *m, int64_t r)
   return r <= m->top_y ? r : m->p.ny - m->rows + r;
 }
 
-void qg_to_grid(const wx_qg *m, wx_qg_room *r, const double *spectrum, double *grid)
+void qg_to_grid(const wx_qg *m, wx_qg_workspace *r, const double *spectrum, double *grid)
 {
   const int64_t half = m->p.nx / 2 + 1;
 
@@ -343,7 +343,7 @@ void qg_to_grid(const wx_qg *m, wx_qg_room *r, const double *spectrum, double *g
   }
 }
 
-void qg_from_grid(const wx_qg *m, wx_qg_room *r, const double *grid, double *spectrum)
+void qg_from_grid(const wx_qg *m, wx_qg_workspace *r, const double *grid, double *spectrum)
 {
   const int64_t half = m->p.nx / 2 + 1;
   const double scale = 1 / (double)(m->p.ny * m->p.nx);
@@ -362,7 +362,7 @@ void qg_from_grid(const wx_qg *m, wx_qg_room *r, const double *grid, double *spe
   }
 }
 
-void wx_qg_set_psi(const wx_qg *m, wx_qg_room *r, const double *psi, void *state)
+void wx_qg_set_psi(const wx_qg *m, wx_qg_workspace *r, const double *psi, void *state)
 {
   const int64_t n = 2 * m->rows * m->pitch, cells = m->p.ny * m->p.nx;
   double *const one = r->spectra, *const two = r->spectra + n;
@@ -394,7 +394,7 @@ void qg_psi_spectra(const wx_qg *m, const void *state, double *psi)
   }
 }
 
-void wx_qg_psi(const wx_qg *m, wx_qg_room *r, const void *state, double *psi)
+void wx_qg_psi(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi)
 {
   const int64_t n = 2 * m->rows * m->pitch, cells = m->p.ny * m->p.nx;
 
@@ -403,7 +403,7 @@ void wx_qg_psi(const wx_qg *m, wx_qg_room *r, const void *state, double *psi)
   qg_to_grid(m, r, r->spectra + n, psi + cells);
 }
 
-void wx_qg_q(const wx_qg *m, wx_qg_room *r, const void *state, double *q)
+void wx_qg_q(const wx_qg *m, wx_qg_workspace *r, const void *state, double *q)
 {
   const int64_t cells = m->p.ny * m->p.nx;
 
@@ -413,7 +413,7 @@ void wx_qg_q(const wx_qg *m, wx_qg_room *r, const void *state, double *q)
   }
 }
 
-void wx_qg_invariants(const wx_qg *m, wx_qg_room *r, const void *state, double *energy,
+void wx_qg_invariants(const wx_qg *m, wx_qg_workspace *r, const void *state, double *energy,
                       double *enstrophy)
 {
   const int64_t n = 2 * m->rows * m->pitch;

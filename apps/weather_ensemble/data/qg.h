@@ -33,7 +33,7 @@ typedef struct wx_qg_params {
 /* A model: tables and plans. Const once made, for any number of threads with a room each. */
 typedef struct wx_qg wx_qg;
 /* What steps write to, of any model with the same grid and dtype. */
-typedef struct wx_qg_room wx_qg_room;
+typedef struct wx_qg_workspace wx_qg_workspace;
 
 /* The mean of the jet, which is U1 where U2 = 0. */
 double wx_qg_mean_wind(const wx_qg_params *p);
@@ -44,15 +44,15 @@ weir_status wx_qg_check(const wx_qg_params *p) WEIR_CHECKED;
 weir_status wx_qg_create(const wx_qg_params *p, wx_qg **out) WEIR_CHECKED;
 void wx_qg_destroy(wx_qg **m);
 const wx_qg_params *wx_qg_get(const wx_qg *m);
-weir_status wx_qg_room_create(const wx_qg *m, wx_qg_room **out) WEIR_CHECKED;
-void wx_qg_room_destroy(wx_qg_room **r);
+weir_status wx_qg_workspace_create(const wx_qg *m, wx_qg_workspace **out) WEIR_CHECKED;
+void wx_qg_workspace_destroy(wx_qg_workspace **r);
 
 /* Bytes of a state. Its memory has to be 64-byte aligned, as weir_alloc gives it. */
 int64_t wx_qg_state_bytes(const wx_qg *m);
 /* n steps of dt. Bits depend on model and state alone. */
-void wx_qg_steps(const wx_qg *m, wx_qg_room *r, void *state, int64_t n);
+void wx_qg_steps(const wx_qg *m, wx_qg_workspace *r, void *state, int64_t n);
 /* dq1/dt and dq2'/dt, viscosity included, as a state. */
-void wx_qg_tendency(const wx_qg *m, wx_qg_room *r, const void *state, void *out);
+void wx_qg_tendency(const wx_qg *m, wx_qg_workspace *r, const void *state, void *out);
 /* to += scale (a - b). */
 void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void *b);
 
@@ -62,12 +62,12 @@ void wx_qg_project(const wx_qg *from, const void *state, const wx_qg *to, void *
 
 /* State of the streamfunctions psi [2, ny, nx] (row j at y = j ly / ny), their means and what is
  * beyond the cut left out; and back. */
-void wx_qg_set_psi(const wx_qg *m, wx_qg_room *r, const double *psi, void *state);
-void wx_qg_psi(const wx_qg *m, wx_qg_room *r, const void *state, double *psi);
+void wx_qg_set_psi(const wx_qg *m, wx_qg_workspace *r, const double *psi, void *state);
+void wx_qg_psi(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi);
 /* q1 and q2' [2, ny, nx]. */
-void wx_qg_q(const wx_qg *m, wx_qg_room *r, const void *state, double *q);
+void wx_qg_q(const wx_qg *m, wx_qg_workspace *r, const void *state, double *q);
 /* Means over the domain: sum over layers of (grad psi)^2 / 2, plus F (psi1 - psi2)^2 / 2; and of
  * q'^2 / 2. Both are conserved without forcing, friction, topography and winds. */
-void wx_qg_invariants(const wx_qg *m, wx_qg_room *r, const void *state, double *energy,
+void wx_qg_invariants(const wx_qg *m, wx_qg_workspace *r, const void *state, double *energy,
                       double *enstrophy);
 #endif

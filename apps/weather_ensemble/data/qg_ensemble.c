@@ -65,7 +65,7 @@ static wx_qg_params forecast_params(const wx_qg_opts *o, double *perturbation)
 
 /* ---- the truth ---- */
 
-static weir_status check_sound(const wx_qg *m, wx_qg_room *room, const void *state,
+static weir_status check_sound(const wx_qg *m, wx_qg_workspace *room, const void *state,
                                const char *what)
 {
   double energy, enstrophy;
@@ -171,7 +171,7 @@ static weir_status take_room(wx_qg_ensemble *e)
 
   WEIR_TRY(weir_alloc(e->threads + 1, sizeof *e->rooms, (void **)&e->rooms));
   for (int t = 0; t <= e->threads; t++) {
-    WEIR_TRY(wx_qg_room_create(e->truth, &e->rooms[t]));
+    WEIR_TRY(wx_qg_workspace_create(e->truth, &e->rooms[t]));
   }
   if (!weir_mul_ok(e->bytes, e->true_facts.n_starts, &bytes) ||
       !weir_mul_ok(e->bytes, e->o->library.states, &bytes)) {
@@ -200,7 +200,7 @@ static weir_status make_fine(wx_qg_ensemble *e)
   if (e->o->refine > 1) {
     WEIR_TRY(wx_qg_create(&p, &e->fine));
   }
-  return wx_qg_room_create(e->fine, &e->fine_room);
+  return wx_qg_workspace_create(e->fine, &e->fine_room);
 }
 
 /* What archives will hold: all that options alone say. */
@@ -281,7 +281,7 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
     weir_free(&mine);
   }
   for (int t = 0; e->rooms != NULL && t <= e->threads; t++) {
-    wx_qg_room_destroy(&e->rooms[t]);
+    wx_qg_workspace_destroy(&e->rooms[t]);
   }
   weir_free(&e->rooms);
   weir_free(&e->kinds);
@@ -295,18 +295,18 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **ensemble)
   if (e->fine != e->truth) {
     wx_qg_destroy(&e->fine);
   }
-  wx_qg_room_destroy(&e->fine_room);
+  wx_qg_workspace_destroy(&e->fine_room);
   wx_qg_destroy(&e->truth);
   wx_qg_destroy(&e->model);
   weir_free(ensemble);
 }
 
-const wx_archive_facts *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e)
+const wx_archive_info *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e)
 {
   return &e->forecasts;
 }
 
-const wx_archive_facts *wx_qg_ensemble_truth(const wx_qg_ensemble *e)
+const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e)
 {
   return &e->true_facts;
 }
@@ -336,7 +336,7 @@ typedef struct work {
   void *context;
 } work;
 
-static void forecast(wx_qg_ensemble *e, wx_qg_room *room, int64_t i, int64_t member)
+static void forecast(wx_qg_ensemble *e, wx_qg_workspace *room, int64_t i, int64_t member)
 {
   const int64_t leads = e->forecasts.n_leads, members = e->forecasts.n_members;
   const int64_t start = e->next.first + i;

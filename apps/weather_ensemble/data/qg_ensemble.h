@@ -48,8 +48,8 @@ weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, uint64_t seed,
 void wx_qg_ensemble_destroy(wx_qg_ensemble **e);
 /* What the archives of forecasts and of the truth hold. The truth has every start and every time of
  * validity, as a start with the lead 0. */
-const wx_archive_facts *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e);
-const wx_archive_facts *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
+const wx_archive_info *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e);
+const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
 
 /* Computes the forecasts of starts [start, start + n), which replace those computed before, and the
  * truth up to their end (what was computed of it stays), while beside(context), NULL: nothing, runs

@@ -16,13 +16,13 @@ struct wx_qg_ensemble {
   double perturbation;
   wx_qg *truth, *model; /* on the grid of the forecasts */
   wx_qg *fine;          /* what the truth is stepped with: truth itself, or a finer one */
-  wx_qg_room *fine_room;
+  wx_qg_workspace *fine_room;
   wx_qg_scale scale;
   double seconds; /* of a step */
   int threads;
-  wx_qg_room **rooms; /* [threads + 1], the last for fields */
-  int *kinds;         /* [n_quantities]: numbers of qg_fields */
-  wx_archive_facts forecasts, true_facts;
+  wx_qg_workspace **rooms; /* [threads + 1], the last for fields */
+  int *kinds;              /* [n_quantities]: numbers of qg_fields */
+  wx_archive_info forecasts, true_facts;
   int64_t bytes; /* of a state */
   char *library; /* [library.states] states */
   char *current; /* the truth, fine, after `reached` steps (of forecasts) from the first start */

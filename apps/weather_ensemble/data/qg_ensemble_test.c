@@ -106,7 +106,7 @@ static void without_errors_forecasts_are_the_truth(void **state)
   o.forecast.nu = o.nu;
   o.analysis = 0;
   wx_qg_ensemble *e = simulate(&o, 3);
-  const wx_archive_facts *const f = wx_qg_ensemble_forecasts(e), *const t = wx_qg_ensemble_truth(e);
+  const wx_archive_info *const f = wx_qg_ensemble_forecasts(e), *const t = wx_qg_ensemble_truth(e);
 
   assert_ok(wx_qg_ensemble_compute(e, 2, 1, NULL, NULL));
   for (int64_t l = 0; l < LEADS; l++) {
@@ -193,7 +193,7 @@ static void archives_have_the_times_of_the_options(void **state)
 {
   const wx_qg_opts o = small();
   wx_qg_ensemble *e = simulate(&o, 1);
-  const wx_archive_facts *const f = wx_qg_ensemble_forecasts(e), *const t = wx_qg_ensemble_truth(e);
+  const wx_archive_info *const f = wx_qg_ensemble_forecasts(e), *const t = wx_qg_ensemble_truth(e);
 
   assert_int_equal(f->start[0], 946684800); /* 2000-01-01 */
   assert_int_equal(f->start[3], 946684800 + 3 * 86400);

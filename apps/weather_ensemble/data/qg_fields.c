@@ -75,7 +75,7 @@ static void derive(const wx_qg *m, bool dx, double *s)
 }
 
 /* u1 v2 - v1 u2 = J(psi1, psi2) as a spectrum into s[0]; s: [2] spectra, of psi. */
-static void jacobian(const wx_qg *m, wx_qg_room *r, double *const s[2], double *product)
+static void jacobian(const wx_qg *m, wx_qg_workspace *r, double *const s[2], double *product)
 {
   const int64_t n = 2 * m->rows * m->pitch, cells = m->p.nx * m->p.ny;
   double *const work = r->extra, *const sum = r->extra + n, *const one = sum + cells;
@@ -99,7 +99,7 @@ static void jacobian(const wx_qg *m, wx_qg_room *r, double *const s[2], double *
  *   F (d(psi1 - psi2)/dt - J(psi1, psi2) + U2 dpsi1/dx - U1 dpsi2/dx) + (psi1 - psi2 - psiR) /
  * tau_d, from which f0 omega / layer: the equation of q1 less what is not vorticity. Into
  * spectra[0]. */
-static void stretching(const wx_qg *m, wx_qg_room *r, const void *state, double *psi)
+static void stretching(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi)
 {
   const wx_qg_params *const p = &m->p;
   const int64_t n = 2 * m->rows * m->pitch;
@@ -125,8 +125,8 @@ static void stretching(const wx_qg *m, wx_qg_room *r, const void *state, double 
 }
 
 /* The spectrum of a row's field, without units, into r->spectra[0]. */
-static void make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_room *r, const void *state,
-                          const row *w)
+static void make_spectrum(const wx_qg *m, const wx_qg *climate, wx_qg_workspace *r,
+                          const void *state, const row *w)
 {
   const int64_t n = 2 * m->rows * m->pitch;
   double *const s = r->spectra;
@@ -184,7 +184,7 @@ static profile profile_of(const wx_qg_params *p, const wx_qg_scale *scale, const
   return (profile){0, 0, 0};
 }
 
-void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_room *r,
+void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_workspace *r,
                  const void *state, int i, float *out)
 {
   const profile f = profile_of(&climate->p, scale, &rows[i]);

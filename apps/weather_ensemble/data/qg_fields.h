@@ -19,6 +19,6 @@ weir_status wx_qg_quantity_find(const char *name, int *out) WEIR_CHECKED;
 /* Field i [ny, nx], rows from north to south, of a state of `m`. The profiles that are added
  * (winds, geopotential and temperature that balance them, planetary vorticity, topography in pv)
  * are those of the model `climate`, so that they are the same for a truth and its forecasts. */
-void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_room *r,
+void wx_qg_field(const wx_qg *m, const wx_qg *climate, const wx_qg_scale *scale, wx_qg_workspace *r,
                  const void *state, int i, float *out);
 #endif

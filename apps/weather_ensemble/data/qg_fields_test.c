@@ -38,7 +38,7 @@ static point at(const wx_qg_params *p, int64_t i)
 
 typedef struct bench {
   wx_qg *m;
-  wx_qg_room *room;
+  wx_qg_workspace *room;
   void *state, *rate;
   double psi[2 * CELLS];
 } bench;
@@ -64,7 +64,7 @@ static void set_up(bench *b)
     skip();
   }
   assert_ok(wx_qg_create(&p, &b->m));
-  assert_ok(wx_qg_room_create(b->m, &b->room));
+  assert_ok(wx_qg_workspace_create(b->m, &b->room));
   assert_ok(weir_alloc(wx_qg_state_bytes(b->m), 1, &b->state));
   assert_ok(weir_alloc(wx_qg_state_bytes(b->m), 1, &b->rate));
   for (int64_t i = 0; i < CELLS; i++) {
@@ -80,7 +80,7 @@ static void tear_down(bench *b)
 {
   weir_free(&b->state);
   weir_free(&b->rate);
-  wx_qg_room_destroy(&b->room);
+  wx_qg_workspace_destroy(&b->room);
   wx_qg_destroy(&b->m);
 }
 

@@ -36,7 +36,7 @@ static int64_t row_of_grid(const wx_qg *m, int64_t at)
   return at <= m->top_y ? at : m->p.ny - m->rows + at;
 }
 
-static void write_all_fields(const wx_qg *m, wx_qg_room *r, const REAL *state)
+static void write_all_fields(const wx_qg *m, wx_qg_workspace *r, const REAL *state)
 {
   const int64_t n = 2 * m->pitch;
 
@@ -116,7 +116,7 @@ static void multiply(int64_t nx, const REAL *restrict x, REAL *restrict out)
 }
 
 /* Fluxes of (y, kx), for block rows from row y on. */
-static void fluxes_of_rows(const wx_qg *m, wx_qg_room *r, int64_t y)
+static void fluxes_of_rows(const wx_qg *m, wx_qg_workspace *r, int64_t y)
 {
   const int64_t n = 2 * m->pitch, nx = m->p.nx, top = m->top_x;
 
@@ -144,7 +144,7 @@ static void fluxes_of_rows(const wx_qg *m, wx_qg_room *r, int64_t y)
 }
 
 /* Fluxes of (ky, kx) in r->out, not scaled, from the fields in r->in. */
-static void make_fluxes(const wx_qg *m, wx_qg_room *r)
+static void make_fluxes(const wx_qg *m, wx_qg_workspace *r)
 {
   weir_fft_plan_run(m->y_back, r->in, r->mixed);
   for (int64_t y = 0; y < m->p.ny; y += m->block) {
@@ -155,7 +155,7 @@ static void make_fluxes(const wx_qg *m, wx_qg_room *r)
 
 /* All but the viscosity, of row `at`, to k1 and k2; turned1 and turned2 are scratch: what is
  * multiplied by i. */
-static void rates_of_row(const wx_qg *m, wx_qg_room *r, int64_t at, const REAL *restrict q1,
+static void rates_of_row(const wx_qg *m, wx_qg_workspace *r, int64_t at, const REAL *restrict q1,
                          const REAL *restrict q2, REAL *restrict k1, REAL *restrict k2)
 {
   const int64_t n = 2 * m->pitch;
@@ -223,7 +223,7 @@ static void stage_of_row(int stage, int64_t n, REAL dt, const REAL *restrict dec
 }
 
 /* A stage of all rows, and the fields of the next one. */
-static void make_stage(const wx_qg *m, wx_qg_room *r, int stage, REAL *state)
+static void make_stage(const wx_qg *m, wx_qg_workspace *r, int stage, REAL *state)
 {
   const int64_t n = 2 * m->pitch, layer = m->rows * n;
   const REAL *const value = stage == 0 ? state : r->stage;
@@ -245,7 +245,7 @@ static void make_stage(const wx_qg *m, wx_qg_room *r, int stage, REAL *state)
   }
 }
 
-static void run_steps(const wx_qg *m, wx_qg_room *r, void *state, int64_t n)
+static void run_steps(const wx_qg *m, wx_qg_workspace *r, void *state, int64_t n)
 {
   write_all_fields(m, r, state);
   for (int64_t step = 0; step < n; step++) {
@@ -255,7 +255,7 @@ static void run_steps(const wx_qg *m, wx_qg_room *r, void *state, int64_t n)
   }
 }
 
-static void find_tendency(const wx_qg *m, wx_qg_room *r, const void *state, void *out)
+static void find_tendency(const wx_qg *m, wx_qg_workspace *r, const void *state, void *out)
 {
   const int64_t n = 2 * m->pitch, layer = m->rows * n;
   const REAL *const q = state;

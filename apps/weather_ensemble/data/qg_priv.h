@@ -27,7 +27,7 @@ struct wx_qg {
   weir_fft_plan *to_real, *from_real;                     /* f64, [ny, nx / 2 + 1] <-> [ny, nx] */
 };
 
-struct wx_qg_room {
+struct wx_qg_workspace {
   void *in, *mixed;         /* [ny, QG_TO_GRID, pitch] complex: of (ky, kx), of (y, kx) */
   void *flux, *out;         /* [ny, QG_FROM_GRID, pitch] complex: of (y, kx), of (ky, kx) */
   void *line_in, *line;     /* [block, QG_PAIRS_TO, nx] complex: of kx, of x */
@@ -40,8 +40,8 @@ struct wx_qg_room {
 };
 
 struct qg_kernels {
-  void (*steps)(const wx_qg *m, wx_qg_room *r, void *state, int64_t n);
-  void (*tendency)(const wx_qg *m, wx_qg_room *r, const void *state, void *out);
+  void (*steps)(const wx_qg *m, wx_qg_workspace *r, void *state, int64_t n);
+  void (*tendency)(const wx_qg *m, wx_qg_workspace *r, const void *state, void *out);
   void (*add)(const wx_qg *m, void *to, double scale, const void *a, const void *b);
   /* A state as f64 and back. */
   void (*widen)(const wx_qg *m, const void *state, int64_t layer, double *q);
@@ -52,8 +52,8 @@ struct qg_kernels {
 extern const qg_kernels qg_kernels_f32, qg_kernels_f64;
 
 /* A field [ny, nx] of a spectrum [rows, pitch] complex, and back. */
-void qg_to_grid(const wx_qg *m, wx_qg_room *r, const double *spectrum, double *grid);
-void qg_from_grid(const wx_qg *m, wx_qg_room *r, const double *grid, double *spectrum);
+void qg_to_grid(const wx_qg *m, wx_qg_workspace *r, const double *spectrum, double *grid);
+void qg_from_grid(const wx_qg *m, wx_qg_workspace *r, const double *grid, double *spectrum);
 /* Spectra of psi [2, rows, pitch] of a state. */
 void qg_psi_spectra(const wx_qg *m, const void *state, double *psi);
 #endif

@@ -15,7 +15,7 @@ enum { MOST = 64 * 32 };
 /* A model, its room, a state, and fields of both layers. */
 typedef struct bench {
   wx_qg *m;
-  wx_qg_room *room;
+  wx_qg_workspace *room;
   void *state;
   double psi[2 * MOST];
 } bench;
@@ -42,14 +42,14 @@ static void set_up(const wx_qg_params *p, bench *b)
     skip();
   }
   assert_ok(wx_qg_create(p, &b->m));
-  assert_ok(wx_qg_room_create(b->m, &b->room));
+  assert_ok(wx_qg_workspace_create(b->m, &b->room));
   assert_ok(weir_alloc(wx_qg_state_bytes(b->m), 1, &b->state));
 }
 
 static void tear_down(bench *b)
 {
   weir_free(&b->state);
-  wx_qg_room_destroy(&b->room);
+  wx_qg_workspace_destroy(&b->room);
   wx_qg_destroy(&b->m);
 }
 
@@ -420,15 +420,15 @@ static void grids_that_cannot_be_are_refused(void **state)
 static weir_status make(void *context)
 {
   const wx_qg_params p = free_flow(8, 8, 24, 12);
-  wx_qg_room *room = NULL;
+  wx_qg_workspace *room = NULL;
   wx_qg *m = NULL;
   weir_status status = wx_qg_create(&p, &m);
 
   (void)context;
   if (status == WEIR_OK) {
-    status = wx_qg_room_create(m, &room);
+    status = wx_qg_workspace_create(m, &room);
   }
-  wx_qg_room_destroy(&room);
+  wx_qg_workspace_destroy(&room);
   wx_qg_destroy(&m);
   return status;
 }

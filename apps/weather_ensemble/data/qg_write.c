@@ -19,7 +19,7 @@ typedef struct output {
 
 static weir_status write_start(output *o, int64_t start)
 {
-  const wx_archive_facts *const f = wx_qg_ensemble_forecasts(o->e);
+  const wx_archive_info *const f = wx_qg_ensemble_forecasts(o->e);
   const int64_t cells = wx_grid_cells(&f->grid);
 
   for (int64_t l = 0; l < f->n_leads; l++) {
@@ -36,7 +36,7 @@ static weir_status write_start(output *o, int64_t start)
 /* What is computed and not written: starts, and the truth as far as it is known. */
 static weir_status write_ready(output *o)
 {
-  const wx_archive_facts *const f = wx_qg_ensemble_truth(o->e);
+  const wx_archive_info *const f = wx_qg_ensemble_truth(o->e);
 
   for (int64_t i = 0; i < o->n; i++) {
     WEIR_TRY(write_start(o, o->first + i));
@@ -88,7 +88,7 @@ weir_status wx_qg_write(const wx_qg_opts *opts, uint64_t seed, const char *forec
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_qg_ensemble_create(opts, seed, &o.e));
-  const wx_archive_facts *const f = wx_qg_ensemble_forecasts(o.e);
+  const wx_archive_info *const f = wx_qg_ensemble_forecasts(o.e);
 
   WEIR_TRY_GOTO(
       weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *o.fields, (void **)&o.fields),

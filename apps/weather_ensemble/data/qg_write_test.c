@@ -58,7 +58,7 @@ static void archives_hold_the_simulation(void **state)
   assert_ok(wx_qg_write(&o, 5, forecasts, truth));
   assert_ok(wx_qg_ensemble_create(&o, 5, &e));
   wx_archive *f = open_one(forecasts), *t = open_one(truth);
-  const wx_archive_facts *const facts = wx_archive_get(f);
+  const wx_archive_info *const facts = wx_archive_get(f);
 
   assert_int_equal(facts->n_starts, o.starts);
   assert_int_equal(wx_archive_get(t)->n_starts, o.starts + 1);
@@ -101,22 +101,22 @@ static void areas_come_back(void **state)
 
   (void)small();
   wx_quantity_complete(&q);
-  const wx_archive_facts facts = {.name = forecasts,
-                                  .n_starts = 1,
-                                  .n_leads = 1,
-                                  .n_members = 1,
-                                  .n_quantities = 1,
-                                  .start = &start,
-                                  .lead = &lead,
-                                  .member = &member,
-                                  .quantity = &q,
-                                  .grid = {.kind = WX_GRID_LATLON,
-                                           .n_lat = 2,
-                                           .n_lon = 3,
-                                           .lat = lat,
-                                           .lon = lon,
-                                           .units = {"degrees_north", "degrees_east"},
-                                           .weight = areas}};
+  const wx_archive_info facts = {.name = forecasts,
+                                 .n_starts = 1,
+                                 .n_leads = 1,
+                                 .n_members = 1,
+                                 .n_quantities = 1,
+                                 .start = &start,
+                                 .lead = &lead,
+                                 .member = &member,
+                                 .quantity = &q,
+                                 .grid = {.kind = WX_GRID_LATLON,
+                                          .n_lat = 2,
+                                          .n_lon = 3,
+                                          .lat = lat,
+                                          .lon = lon,
+                                          .units = {"degrees_north", "degrees_east"},
+                                          .weight = areas}};
 
   assert_ok(wx_archive_create(forecasts, &facts, &w));
   assert_ok(wx_archive_commit(&w));

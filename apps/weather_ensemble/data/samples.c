@@ -185,7 +185,7 @@ weir_status wx_data_check(const wx_data_opts *o, bool truth, bool y)
 
 static weir_status take_room(wx_samples *s)
 {
-  const wx_facts *f = &s->facts;
+  const wx_info *f = &s->facts;
   const int64_t label = s->opts->label_members, all = wx_archive_get(s->forecast)->n_members;
   int64_t most = label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->facts.first;
 
@@ -248,7 +248,7 @@ void wx_samples_close(wx_samples **s)
   weir_free(s);
 }
 
-const wx_facts *wx_samples_get(const wx_samples *s)
+const wx_info *wx_samples_get(const wx_samples *s)
 {
   return &s->facts;
 }
@@ -290,7 +290,7 @@ static void take_moments(const float *members, int64_t n, int64_t plane, int64_t
 
 static weir_status refuse(const wx_samples *s, int64_t sample, const wx_field *f, int64_t cell)
 {
-  const wx_archive_facts *a = wx_archive_get(f->truth ? s->truth : s->forecast);
+  const wx_archive_info *a = wx_archive_get(f->truth ? s->truth : s->forecast);
   char when[32];
 
   wx_date_text(s->start[sample], when, sizeof when);
@@ -334,14 +334,14 @@ static weir_status read_field(wx_samples *s, bool truth, int64_t start, int64_t 
 /* Reads a field and puts it where it belongs in the block of a sample. */
 static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, float *block)
 {
-  const wx_facts *c = &s->facts;
+  const wx_info *c = &s->facts;
   const int64_t shift = f->depth * s->plane, of_y = c->n_channels[WX_Y] * c->cells;
   float *const x = block + shift, *const m = x + c->n_channels[WX_X] * c->cells + of_y;
   const int64_t own = s->opts->depth == WX_DEPTH_LEAD ? s->lead[f->depth] : s->of_lead[sample];
   int64_t start = s->of_start[sample], lead = f->lead == WX_OF_SAMPLE ? own : f->lead;
 
   if (f->truth) {
-    const wx_archive_facts *a = wx_archive_get(s->forecast);
+    const wx_archive_info *a = wx_archive_get(s->forecast);
 
     start = wx_archive_find_valid(wx_archive_get(s->truth), a->start[start]);
     lead = 0;
@@ -373,7 +373,7 @@ static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, 
 /* y of target k at depth d, [plane]. */
 static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t d, float *y)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const int64_t number = k * s->facts.depth + d;
   const int64_t lead = s->opts->depth == WX_DEPTH_LEAD ? s->lead[d] : s->of_lead[sample];
 
@@ -397,7 +397,7 @@ static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t 
 
 static weir_status put_together(wx_samples *s, int64_t sample, float *block)
 {
-  const wx_facts *c = &s->facts;
+  const wx_info *c = &s->facts;
   float *const y = block + c->n_channels[WX_X] * c->cells;
 
   for (int64_t i = 0; i < s->n_fields; i++) {
@@ -414,7 +414,7 @@ static weir_status put_together(wx_samples *s, int64_t sample, float *block)
 
 weir_status wx_samples_read(wx_samples *s, int64_t sample, wx_sample *out)
 {
-  const wx_facts *c = &s->facts;
+  const wx_info *c = &s->facts;
   const int64_t of_x = c->n_channels[WX_X] * c->cells, of_y = c->n_channels[WX_Y] * c->cells;
 
   if (sample < 0 || sample >= c->n) {

@@ -67,7 +67,7 @@ typedef struct wx_axis {
 } wx_axis;
 
 /* What is known without reading a field. All borrowed. */
-typedef struct wx_facts {
+typedef struct wx_info {
   const char *name; /* the first file of the forecast */
   int64_t n;
   int rank;               /* 2: lat, lon; 3: a depth before them */
@@ -86,7 +86,7 @@ typedef struct wx_facts {
   int64_t first;         /* place in the archive of the first member that is used: data.first */
   int64_t members;       /* that are used, from it on                                         */
   int64_t no_truth;      /* samples that were left out because truth has no such time */
-} wx_facts;
+} wx_info;
 
 /* A sample; borrowed until the next one is read. NaN: missing. */
 typedef struct wx_sample {
@@ -110,7 +110,7 @@ weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_a
 /* Closes; accepts NULL. */
 void wx_samples_close(wx_samples **s);
 /* What is known of the samples. */
-const wx_facts *wx_samples_get(const wx_samples *s);
+const wx_info *wx_samples_get(const wx_samples *s);
 /* Reads one, or finds it among those that data.cache keeps. Fails: as wx_archive_read;
  * WEIR_ERR_DATA where an input is missing (data.missing: refuse), named with start, lead and
  * quantity. */

@@ -72,21 +72,21 @@ static inline void scene_open(scene *s)
     s->lat[k % S_LAT] = 60 - 60 * (k % S_LAT);
     s->lead[k % S_LEADS] = 24 * (k % S_LEADS);
   }
-  wx_archive_facts f = {.name = "scene",
-                        .n_starts = S_STARTS,
-                        .n_leads = S_LEADS,
-                        .n_members = S_M,
-                        .n_quantities = S_Q,
-                        .start = s->start,
-                        .lead = s->lead,
-                        .member = s->member,
-                        .quantity = s->quantity,
-                        .grid = {.kind = WX_GRID_LATLON,
-                                 .n_lat = S_LAT,
-                                 .n_lon = S_LON,
-                                 .lat = s->lat,
-                                 .lon = s->lon,
-                                 .wraps = true}};
+  wx_archive_info f = {.name = "scene",
+                       .n_starts = S_STARTS,
+                       .n_leads = S_LEADS,
+                       .n_members = S_M,
+                       .n_quantities = S_Q,
+                       .start = s->start,
+                       .lead = s->lead,
+                       .member = s->member,
+                       .quantity = s->quantity,
+                       .grid = {.kind = WX_GRID_LATLON,
+                                .n_lat = S_LAT,
+                                .n_lon = S_LON,
+                                .lat = s->lat,
+                                .lon = s->lon,
+                                .wraps = true}};
 
   assert_ok(wx_archive_of_memory(&f, s->forecast, &s->of_forecast));
   f.n_starts = S_TRUTHS;

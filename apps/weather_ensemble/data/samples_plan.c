@@ -10,7 +10,7 @@
 #define RADIANS (3.14159265358979323846 / 180)
 enum { SECONDS = 86400 };
 
-static weir_status no_quantity(const char *key, const char *name, const wx_archive_facts *f)
+static weir_status no_quantity(const char *key, const char *name, const wx_archive_info *f)
 {
   char known[512] = "", hint[WX_LONG + WX_LONG];
   size_t at = 0;
@@ -25,7 +25,7 @@ static weir_status no_quantity(const char *key, const char *name, const wx_archi
 }
 
 /* The quantity `name`, or the variable `name` on level d of data.levels. */
-static int64_t find_quantity(const wx_data_opts *o, const wx_archive_facts *f, const char *name,
+static int64_t find_quantity(const wx_data_opts *o, const wx_archive_info *f, const char *name,
                              int64_t d)
 {
   if (o->depth != WX_DEPTH_LEVEL) {
@@ -43,7 +43,7 @@ static int64_t find_quantity(const wx_data_opts *o, const wx_archive_facts *f, c
 static weir_status need_quantity(const wx_samples *s, const char *key, const char *name, int64_t d,
                                  int64_t *q)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   char text[WX_SHORT + 32];
 
   *q = find_quantity(s->opts, f, name, d);
@@ -79,7 +79,7 @@ static weir_status add_channel(wx_samples *s, wx_side side, const char *name, co
 static int64_t members_of(const wx_samples *s, int64_t lead)
 {
   const wx_data_opts *o = s->opts;
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const bool early =
       o->early.members > 0 && lead != WX_OF_SAMPLE && f->lead[lead] <= o->early.until;
 
@@ -129,7 +129,7 @@ static void set_role(wx_field *f, role r, int64_t channel)
 static weir_status add_input(wx_samples *s, role r, const char *name, int64_t lead)
 {
   const bool truth = r == ANALYSIS;
-  const wx_archive_facts *f = wx_archive_get(truth ? s->truth : s->forecast);
+  const wx_archive_info *f = wx_archive_get(truth ? s->truth : s->forecast);
   char text[WX_NAME];
   int64_t channel = 0, q = -1;
 
@@ -166,7 +166,7 @@ static weir_status add_input(wx_samples *s, role r, const char *name, int64_t le
 static weir_status add_role(wx_samples *s, role r)
 {
   const wx_data_opts *o = s->opts;
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const int64_t all = o->depth == WX_DEPTH_LEVEL ? 0 : f->n_quantities;
   const int64_t n = o->inputs.count > 0 ? o->inputs.count : all;
 
@@ -214,8 +214,8 @@ static int64_t raw_spread(const wx_samples *s, int64_t quantity, int64_t depth)
 
 static weir_status add_target(wx_samples *s, int64_t k)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
-  const wx_archive_facts *t = s->truth != NULL ? wx_archive_get(s->truth) : NULL;
+  const wx_archive_info *f = wx_archive_get(s->forecast);
+  const wx_archive_info *t = s->truth != NULL ? wx_archive_get(s->truth) : NULL;
   const char *name = s->opts->target.items[k];
 
   for (int64_t d = 0; d < s->facts.depth; d++) {
@@ -255,7 +255,7 @@ static weir_status add_target(wx_samples *s, int64_t k)
 static weir_status find_leads(const wx_samples *s, const char *key, const weir_real_list *list,
                               int64_t *number)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
 
   for (int64_t i = 0; i < list->count; i++) {
     number[i] = wx_archive_find_lead(f, list->items[i]);
@@ -276,7 +276,7 @@ static weir_status find_leads(const wx_samples *s, const char *key, const weir_r
 static weir_status plan_leads(wx_samples *s)
 {
   const wx_data_opts *o = s->opts;
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
 
   if (f->n_leads > WX_CHANNELS) {
     return weir_fail(WEIR_ERR_CONFIG, "data.lead: %s has more than %d leads", f->name, WX_CHANNELS);
@@ -302,7 +302,7 @@ static weir_status plan_leads(wx_samples *s)
 /* Targets are the same thing in forecast and truth at every lead that is learnt. */
 static weir_status check_periods(const wx_samples *s)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const bool leads = s->opts->depth == WX_DEPTH_LEAD;
 
   if (!s->y || s->opts->label == WX_LABEL_SPREAD || s->truth == NULL) {
@@ -323,8 +323,8 @@ static weir_status check_periods(const wx_samples *s)
 
 static bool is_there(const wx_samples *s, int64_t start, int64_t lead)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
-  const wx_archive_facts *t = s->truth != NULL ? wx_archive_get(s->truth) : NULL;
+  const wx_archive_info *f = wx_archive_get(s->forecast);
+  const wx_archive_info *t = s->truth != NULL ? wx_archive_get(s->truth) : NULL;
   const int64_t n = s->facts.n_channels[WX_Y] * s->facts.depth;
 
   if (!s->y || s->opts->label == WX_LABEL_SPREAD) {
@@ -351,7 +351,7 @@ static bool is_forecast(const wx_samples *s, int64_t start, int64_t lead)
 
 static void add_sample(wx_samples *s, int64_t start, int64_t lead)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const int64_t n = s->facts.n++;
 
   s->of_start[n] = start;
@@ -363,7 +363,7 @@ static void add_sample(wx_samples *s, int64_t start, int64_t lead)
 /* With a depth of leads a start is a sample, else each of its leads. */
 static weir_status plan_samples(wx_samples *s)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const bool together = s->opts->depth == WX_DEPTH_LEAD;
   const int64_t most = f->n_starts * (together ? 1 : s->n_leads);
 
@@ -404,7 +404,7 @@ static weir_status plan_samples(wx_samples *s)
 
 static weir_status check_grid(const wx_samples *s)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast), *t = wx_archive_get(s->truth);
+  const wx_archive_info *f = wx_archive_get(s->forecast), *t = wx_archive_get(s->truth);
   const char *const reason = wx_grid_differs(&f->grid, &t->grid);
 
   WEIR_TRY(wx_members_check_truth(t, "data.truth"));
@@ -418,7 +418,7 @@ static weir_status plan_grid(wx_samples *s)
 {
   const wx_data_opts *o = s->opts;
   const wx_grid *g = &wx_archive_get(s->forecast)->grid;
-  wx_facts *f = &s->facts;
+  wx_info *f = &s->facts;
 
   f->depth = o->depth == WX_DEPTH_LEVEL  ? o->levels.count
              : o->depth == WX_DEPTH_LEAD ? s->n_leads
@@ -444,7 +444,7 @@ static weir_status plan_grid(wx_samples *s)
 static weir_status plan_members(wx_samples *s)
 {
   const wx_data_opts *o = s->opts;
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const int64_t wanted[] = {o->early.members, o->label_members};
   static const char *const key[] = {"data.early.members", "data.label_members"};
   int64_t n = 0;
@@ -497,7 +497,7 @@ weir_status wx_samples_plan(wx_samples *s)
  * number is `lead` (with a depth of leads: each its own). */
 void wx_samples_plain(const wx_samples *s, int64_t lead, float *x)
 {
-  const wx_archive_facts *f = wx_archive_get(s->forecast);
+  const wx_archive_info *f = wx_archive_get(s->forecast);
   const wx_grid *g = &f->grid;
   const int64_t cells = s->facts.cells;
   float *to = x + s->plain * cells;

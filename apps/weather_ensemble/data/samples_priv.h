@@ -2,7 +2,7 @@
 #ifndef WX_SAMPLES_PRIV_H
 #define WX_SAMPLES_PRIV_H
 #include "data/samples.h"
-#include "data/survey.h"
+#include "data/inventory.h"
 
 enum { WX_OF_SAMPLE = -1 };
 
@@ -23,7 +23,7 @@ struct wx_samples {
   const wx_data_opts *opts;
   wx_archive *forecast, *truth; /* borrowed */
   bool y;                       /* is wanted */
-  wx_facts facts;
+  wx_info facts;
   wx_channel channel[WX_SIDES][WX_CHANNELS];
   int64_t *of_start, *of_lead;
   double *start, *time, *weight;

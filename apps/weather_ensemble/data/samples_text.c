@@ -18,7 +18,7 @@ enum { KINDS = sizeof kind_name / sizeof kind_name[0] };
 
 /* A quantity as it is at one lead; lead < 0: at all that are used. */
 typedef struct item {
-  const wx_archive_facts *facts;
+  const wx_archive_info *facts;
   bool truth;
   int64_t quantity, lead;
   char sense[WX_LONG];
@@ -337,7 +337,7 @@ static weir_status parse_grid(const char *text, wx_grid *g, double *room[2], boo
   return WEIR_OK;
 }
 
-static weir_status compare_grid(const wx_archive_facts *f, const char *path, const char *text)
+static weir_status compare_grid(const wx_archive_info *f, const char *path, const char *text)
 {
   double *room[2] = {NULL, NULL};
   char here[WX_LONG], there[WX_LONG];
@@ -388,7 +388,7 @@ weir_status wx_samples_fit_text(const wx_samples *s, const char *path,
                                 const char *const text[WX_SENSES])
 {
   comparison c = {.path = path, .text = text[WX_SENSE_PERIODS]};
-  const wx_archive_facts *const f = wx_archive_get(s->forecast);
+  const wx_archive_info *const f = wx_archive_get(s->forecast);
 
   if (text[WX_SENSE_DEPTH] != NULL) {
     WEIR_TRY(compare_depth(s, path, text[WX_SENSE_DEPTH]));

@@ -22,7 +22,7 @@ static int tear_down(void **state)
 static wx_archive *sums(double at_24, double at_48)
 {
   static double period[S_Q * S_LEADS];
-  wx_archive_facts f = *wx_archive_get(s.of_forecast);
+  wx_archive_info f = *wx_archive_get(s.of_forecast);
   wx_archive *a = NULL;
 
   period[S_LEADS + 1] = at_24 < 0 ? (double)NAN : at_24;

@@ -18,8 +18,8 @@ static int tear_down(void **state)
 }
 
 /* Moments of the first n members by their definition. */
-static void moments(const wx_facts *f, int64_t sample, int64_t q, int64_t n, int64_t ddof,
-                    int64_t i, double *mean, double *sd)
+static void moments(const wx_info *f, int64_t sample, int64_t q, int64_t n, int64_t ddof, int64_t i,
+                    double *mean, double *sd)
 {
   *mean = *sd = 0;
   for (int64_t m = 0; m < n; m++) {
@@ -45,7 +45,7 @@ static void a_sample_is_the_moments_of_the_first_members(void **state)
 
     o.ddof = ddof;
     assert_ok(wx_samples_open(&o, s.of_forecast, s.of_truth, true, &samples));
-    const wx_facts *f = wx_samples_get(samples);
+    const wx_info *f = wx_samples_get(samples);
 
     assert_int_equal(f->n, 2 * S_STARTS - 1); /* leads 24 and 48 h; truth lacks the last */
     assert_int_equal(f->no_truth, 1);
@@ -89,7 +89,7 @@ static void inputs_of_other_leads_are_found(void **state)
   wx_sample v;
 
   assert_ok(wx_samples_open(&o, s.of_forecast, s.of_truth, true, &samples));
-  const wx_facts *f = wx_samples_get(samples);
+  const wx_info *f = wx_samples_get(samples);
 
   assert_int_equal(f->n_channels[WX_X], 5);
   assert_int_equal(f->n_trajectory, 2);
@@ -122,7 +122,7 @@ static void levels_and_leads_are_depths(void **state)
     wx_sample v;
 
     assert_ok(wx_samples_open(&o, s.of_forecast, NULL, true, &samples));
-    const wx_facts *f = wx_samples_get(samples);
+    const wx_info *f = wx_samples_get(samples);
 
     assert_int_equal(f->rank, 3);
     assert_int_equal(f->depth, 2);
@@ -187,7 +187,7 @@ static void kept_samples_are_the_same(void **state)
 
   none.cache = 0;
   assert_ok(wx_samples_open(&none, s.of_forecast, s.of_truth, true, &samples[1]));
-  const wx_facts *f = wx_samples_get(samples[0]);
+  const wx_info *f = wx_samples_get(samples[0]);
   const size_t block = (size_t)((f->n_channels[WX_X] + 3) * f->cells) * sizeof(float);
 
   for (int64_t k = 0; k < 2 * f->n; k++) {
@@ -248,7 +248,7 @@ static void a_network_may_have_inputs_of_its_own(void **state)
   assert_true(wx_data_same_inputs(&other, &again));
   assert_ok(wx_samples_open(&data, s.of_forecast, s.of_truth, true, &samples[0]));
   assert_ok(wx_samples_open(&other, s.of_forecast, s.of_truth, true, &samples[1]));
-  const wx_facts *f = wx_samples_get(samples[0]), *g = wx_samples_get(samples[1]);
+  const wx_info *f = wx_samples_get(samples[0]), *g = wx_samples_get(samples[1]);
 
   assert_int_equal(f->n_channels[WX_X], 8);
   assert_int_equal(g->n_channels[WX_X], 4);

@@ -224,7 +224,7 @@ weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times, wx
   return status;
 }
 
-weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_facts *facts, wx_split *out)
+weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_info *facts, wx_split *out)
 {
   const int64_t n = facts->n_starts;
   double *days = NULL; /* starts, then ends */

@@ -46,7 +46,7 @@ weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times,
                             wx_split *out) WEIR_CHECKED;
 /* The starts of an archive, each of which ends with the archive's last lead: sample i of the split
  * is start i. Fails: as wx_split_create. */
-weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_facts *facts,
+weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_info *facts,
                             wx_split *out) WEIR_CHECKED;
 /* Fold k of n of the training samples: those of the k-th of n ranges with as many samples each are
  * its test, the others, but for what is nearer than the gap, its train; valid is that of `s`. A

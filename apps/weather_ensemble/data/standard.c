@@ -31,7 +31,7 @@ weir_status wx_standard_check(const wx_standard_opts *opts)
                          (long long)opts->window);
 }
 
-weir_status wx_standard_open(const wx_standard_opts *opts, const wx_facts *facts, bool wraps,
+weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts, bool wraps,
                              bool from_zero, weir_store *store, wx_standard *out)
 {
   const int64_t n_x = facts->n_channels[WX_X], n_y = facts->n_channels[WX_Y];

@@ -28,7 +28,7 @@ extern const weir_opt wx_standard_options[];
 /* Arrays of the store. A place is a cell (local) or a depth (global). */
 typedef struct wx_standard {
   const wx_standard_opts *opts;
-  const wx_facts *facts; /* borrowed */
+  const wx_info *facts;  /* borrowed */
   bool counts_from_zero; /* y is a spread: m and bias are no part of it */
   wx_map_shape map;
   int64_t places;        /* of a channel of x */
@@ -40,7 +40,7 @@ typedef struct wx_standard {
 /* Fails: WEIR_ERR_CONFIG (an even window). */
 weir_status wx_standard_check(const wx_standard_opts *opts) WEIR_CHECKED;
 /* Adds the arrays to the store; options and facts are borrowed. Fails: as weir_store_add. */
-weir_status wx_standard_open(const wx_standard_opts *opts, const wx_facts *facts, bool wraps,
+weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts, bool wraps,
                              bool from_zero, weir_store *store, wx_standard *out) WEIR_CHECKED;
 /* Fills them from n samples. mean: NULL, or [all samples, y channel, cells] in place of the raw
  * mean. A channel that never changes has standard deviation 1. Fails: as wx_samples_read,

@@ -102,7 +102,7 @@ static weir_status add_windows(fit *f, int64_t first)
 /* What was gathered of a year, or of all dates, goes into the sums; then all is 0 again. */
 static weir_status close_year(fit *f)
 {
-  const wx_facts *facts = f->s->facts;
+  const wx_info *facts = f->s->facts;
   const int64_t plane = f->s->map.n_lat * f->s->map.n_lon;
   const int64_t all = facts->n_channels[WX_X] * facts->cells;
 
@@ -199,7 +199,7 @@ static weir_status finish_y(fit *f, int64_t c)
 
 static void take_sample(fit *f, const wx_sample *v, const float *m)
 {
-  const wx_facts *facts = f->s->facts;
+  const wx_info *facts = f->s->facts;
 
   for (int64_t i = 0; i < facts->n_channels[WX_X] * facts->cells; i++) {
     take(&f->x, i, (double)v->x[i]);
@@ -221,7 +221,7 @@ static int year_of(double days)
 static weir_status gather(fit *f, wx_samples *samples, const int64_t *sample, int64_t n,
                           const float *mean)
 {
-  const wx_facts *facts = f->s->facts;
+  const wx_info *facts = f->s->facts;
   const int64_t of_y = facts->n_channels[WX_Y] * facts->cells;
   const bool yearly = f->s->opts->by_year && f->s->opts->x == WX_WHERE_LOCAL;
 
@@ -245,7 +245,7 @@ static weir_status gather(fit *f, wx_samples *samples, const int64_t *sample, in
 
 static weir_status open_fit(fit *f, wx_standard *s)
 {
-  const wx_facts *facts = s->facts;
+  const wx_info *facts = s->facts;
 
   WEIR_TRY(take_moments(&f->x, facts->n_channels[WX_X] * facts->cells));
   WEIR_TRY(take_moments(&f->y, facts->n_channels[WX_Y] * facts->cells));

@@ -11,9 +11,9 @@
 /* The number of the start among those scored. */
 static int64_t choose(const wx_verify *v, bool *by_efi)
 {
-  const wx_tally *const t = &v->tally[v->reference[0]];
-  const double *const crps = wx_tally_series(t, 0, WX_BY_AREA, WX_SUM_CRPS);
-  const double *const weight = wx_tally_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
+  const wx_score_sums *const t = &v->tally[v->reference[0]];
+  const double *const crps = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_CRPS);
+  const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
   int64_t best = 0;
   double most = -1;
 
@@ -114,7 +114,7 @@ static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
   bool any;
 
   WEIR_TRY(wx_climatology_update(&v->climate, v->scene, c->start, c->lead, c->quantity));
-  WEIR_TRY(wx_scene_members(v->scene, c->start, c->lead, c->quantity, &members));
+  WEIR_TRY(wx_eval_data_members(v->scene, c->start, c->lead, c->quantity, &members));
   if (v->climate.n > 0) {
     WEIR_TRY(wx_climatology_efi(&v->climate, v->scene, members, c->efi));
     memcpy(c->usual, v->climate.mean, (size_t)cells * sizeof *c->usual);

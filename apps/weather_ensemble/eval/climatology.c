@@ -39,7 +39,7 @@ weir_status wx_climatology_check(const wx_climatology_opts *opts)
 }
 
 weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
-                                  int64_t n_events, const wx_scene *s, const int64_t *scored,
+                                  int64_t n_events, const wx_eval_data *s, const int64_t *scored,
                                   int64_t n, wx_climatology *out)
 {
   weir_status status = WEIR_OK;
@@ -77,7 +77,7 @@ void wx_climatology_fini(wx_climatology *c)
   weir_free(&c->kept[1]);
 }
 
-static void choose(wx_climatology *c, const wx_scene *s, int64_t start)
+static void choose(wx_climatology *c, const wx_eval_data *s, int64_t start)
 {
   c->n = 0;
   for (int64_t i = 0; i < s->n_fit; i++) {
@@ -108,7 +108,7 @@ static double threshold(const char *name, const wx_event *event, const double *x
 /* A climate that is being made. */
 typedef struct making {
   wx_climatology *c;
-  const wx_scene *s;
+  const wx_eval_data *s;
 } making;
 
 static void take_members(void *context, int64_t i, const double *x, int64_t n)
@@ -136,8 +136,8 @@ static void take_truth(void *context, int64_t i, const double *x, int64_t n)
 }
 
 /* The truth of a start of the fit, or its members from `from` on; NULL: there is no truth. */
-static weir_status read_row(wx_climatology *c, wx_scene *s, bool truth, int64_t row, int64_t from,
-                            const float **field)
+static weir_status read_row(wx_climatology *c, wx_eval_data *s, bool truth, int64_t row,
+                            int64_t from, const float **field)
 {
   const int64_t of_row = truth ? 1 : s->facts->n_members - from;
 
@@ -146,14 +146,14 @@ static weir_status read_row(wx_climatology *c, wx_scene *s, bool truth, int64_t 
     return WEIR_OK;
   }
   if (truth) {
-    return wx_scene_truth(s, s->fit[row], c->lead, c->quantity, field);
+    return wx_eval_data_truth(s, s->fit[row], c->lead, c->quantity, field);
   }
-  WEIR_TRY(wx_scene_members(s, s->fit[row], c->lead, c->quantity, field));
+  WEIR_TRY(wx_eval_data_members(s, s->fit[row], c->lead, c->quantity, field));
   *field += from * s->cells;
   return WEIR_OK;
 }
 
-static weir_status fill(wx_climatology *c, wx_scene *s, bool truth, int64_t from, wx_points *p)
+static weir_status fill(wx_climatology *c, wx_eval_data *s, bool truth, int64_t from, wx_points *p)
 {
   const int64_t of_row = truth ? 1 : s->facts->n_members - from;
 
@@ -169,7 +169,7 @@ static weir_status fill(wx_climatology *c, wx_scene *s, bool truth, int64_t from
 }
 
 /* Where every start has starts of its own, the fields of all of them are read once, if they fit. */
-static weir_status keep(wx_climatology *c, wx_scene *s, int64_t from)
+static weir_status keep(wx_climatology *c, wx_eval_data *s, int64_t from)
 {
   const int64_t members = s->facts->n_members - from, most = c->opts->memory * MIB;
   int64_t size[2], bytes;
@@ -208,7 +208,7 @@ static weir_status keep(wx_climatology *c, wx_scene *s, int64_t from)
 }
 
 /* All points, as many at a time as the memory holds. */
-static weir_status take_source(wx_climatology *c, wx_scene *s, bool truth, int64_t from)
+static weir_status take_source(wx_climatology *c, wx_eval_data *s, bool truth, int64_t from)
 {
   const int64_t of_start = truth ? 1 : s->facts->n_members - from;
   making m = {c, s};
@@ -226,7 +226,7 @@ done:
 }
 
 /* Refuses a file of what is scored, or that the index cannot be made of. */
-static weir_status check_file(const wx_climatology *c, const wx_scene *s, const wx_climate *f)
+static weir_status check_file(const wx_climatology *c, const wx_eval_data *s, const wx_climate *f)
 {
   int64_t at, n;
 
@@ -263,8 +263,8 @@ static weir_status check_file(const wx_climatology *c, const wx_scene *s, const 
 }
 
 /* Thresholds of a point from the quantiles of its truth. room: [n_quantiles + 1]. */
-static void take_thresholds(wx_climatology *c, const wx_scene *s, const wx_climate *f, int64_t i,
-                            double *room)
+static void take_thresholds(wx_climatology *c, const wx_eval_data *s, const wx_climate *f,
+                            int64_t i, double *room)
 {
   const char *const name = s->facts->quantity[c->quantity].name;
   int64_t n = 0;
@@ -279,13 +279,13 @@ static void take_thresholds(wx_climatology *c, const wx_scene *s, const wx_clima
   }
 }
 
-static weir_status take_file(wx_climatology *c, const wx_scene *s)
+static weir_status take_file(wx_climatology *c, const wx_eval_data *s)
 {
   double *room = NULL;
   wx_climate f;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_scene_climate(s, c->lead, c->quantity, &f));
+  WEIR_TRY(wx_eval_data_climate(s, c->lead, c->quantity, &f));
   WEIR_TRY_GOTO(check_file(c, s, &f), done);
   WEIR_TRY_GOTO(weir_alloc(f.n_quantiles + 1, sizeof *room, (void **)&room), done);
   for (int64_t i = 0; i < s->cells; i++) {
@@ -302,7 +302,7 @@ done:
   return status;
 }
 
-weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start, int64_t lead,
+weir_status wx_climatology_update(wx_climatology *c, wx_eval_data *s, int64_t start, int64_t lead,
                                   int64_t quantity)
 {
   const bool same = c->n_known >= 0 && c->lead == lead && c->quantity == quantity;
@@ -336,13 +336,13 @@ weir_status wx_climatology_update(wx_climatology *c, wx_scene *s, int64_t start,
   return WEIR_OK;
 }
 
-weir_status wx_climatology_members(const wx_climatology *c, const wx_scene *s, int64_t *at,
+weir_status wx_climatology_members(const wx_climatology *c, const wx_eval_data *s, int64_t *at,
                                    int64_t *n)
 {
   return wx_members_choose(s->facts, "eval.climate.first", c->opts->first, 0, at, n);
 }
 
-weir_status wx_climatology_efi(const wx_climatology *c, const wx_scene *s, const float *members,
+weir_status wx_climatology_efi(const wx_climatology *c, const wx_eval_data *s, const float *members,
                                float *efi)
 {
   int64_t at, n;

@@ -60,7 +60,7 @@ weir_status wx_model_check(const wx_model_row *row)
   return status;
 }
 
-weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m)
+weir_status wx_model_open(const wx_model_row *row, wx_eval_data *s, wx_model *m)
 {
   weir_status status = choose(row, m);
 
@@ -71,7 +71,7 @@ weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m)
   return status;
 }
 
-weir_status wx_model_fit(wx_model *m, wx_scene *s, int64_t lead, int64_t quantity)
+weir_status wx_model_fit(wx_model *m, wx_eval_data *s, int64_t lead, int64_t quantity)
 {
   if (m->lead == lead && m->quantity == quantity) {
     return WEIR_OK;
@@ -82,7 +82,7 @@ weir_status wx_model_fit(wx_model *m, wx_scene *s, int64_t lead, int64_t quantit
   return m->desc->fit != NULL ? m->desc->fit(m, s) : WEIR_OK;
 }
 
-weir_status wx_model_give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+weir_status wx_model_give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   return m->desc->give(m, s, start, out);
 }

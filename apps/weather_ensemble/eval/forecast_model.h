@@ -5,7 +5,7 @@
 #ifndef WX_FORECAST_MODEL_H
 #define WX_FORECAST_MODEL_H
 #include "conf/weir_opt.h"
-#include "eval/scene.h"
+#include "eval/eval_data.h"
 
 /* A forecast of the whole grid. The model's, until its next call; NaN is missing. */
 typedef struct wx_given {
@@ -39,18 +39,18 @@ typedef struct wx_model_desc {
   weir_status (*check)(const wx_model *m);
   /* Checks the options against the scene; sets used, gives, own and, where it is empty, name.
    * Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
-  weir_status (*open)(wx_model *m, wx_scene *s);
+  weir_status (*open)(wx_model *m, wx_eval_data *s);
   /* Made ready for m->lead and m->quantity, from the starts s->fit and no others. NULL: nothing is
    * fitted. */
-  weir_status (*fit)(wx_model *m, wx_scene *s);
+  weir_status (*fit)(wx_model *m, wx_eval_data *s);
   /* The forecast of a start, for the lead and quantity of the last fit. Of the scene it may ask for
    * the members of this start only, which other models hold too; what else it needs it reads from
    * the archives into memory of its own. */
-  weir_status (*give)(wx_model *m, wx_scene *s, int64_t start, wx_given *out);
+  weir_status (*give)(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out);
   /* Whether it has a forecast of a start at a lead and quantity of the scene, told without reading
    * a field; true also where it has none of that lead or quantity at all (absent). NULL: it has one
    * wherever the scene has forecast and truth. */
-  bool (*covers)(const wx_model *m, const wx_scene *s, int64_t start, int64_t lead,
+  bool (*covers)(const wx_model *m, const wx_eval_data *s, int64_t start, int64_t lead,
                  int64_t quantity);
   /* Frees own, also when it is NULL; NULL: there is nothing to free. */
   void (*close)(wx_model *m);
@@ -66,10 +66,10 @@ extern const weir_opt wx_model_row_options[];
 /* What a row says of itself, before any archive is open. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_model_check(const wx_model_row *row) WEIR_CHECKED;
 /* The model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then closed. */
-weir_status wx_model_open(const wx_model_row *row, wx_scene *s, wx_model *m) WEIR_CHECKED;
+weir_status wx_model_open(const wx_model_row *row, wx_eval_data *s, wx_model *m) WEIR_CHECKED;
 /* Made ready for a lead and a quantity of the forecast archive. */
-weir_status wx_model_fit(wx_model *m, wx_scene *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
-weir_status wx_model_give(wx_model *m, wx_scene *s, int64_t start, wx_given *out) WEIR_CHECKED;
+weir_status wx_model_fit(wx_model *m, wx_eval_data *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
+weir_status wx_model_give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out) WEIR_CHECKED;
 void wx_model_close(wx_model *m);
 /* Keeps the name of a file that a model reads, where it is not there yet: every model calls it.
  * Fails: WEIR_ERR_MEMORY. */

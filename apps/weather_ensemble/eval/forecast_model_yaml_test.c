@@ -13,7 +13,7 @@ static const double lead[LEADS] = {0, 24}, lat[] = {10, 0}, lon[] = {0, 1, 2};
 static wx_quantity quantity = {.variable = "t", .units = "K", .kind = WX_LEVEL_SURFACE};
 static float values[STARTS * LEADS * MEMBERS * CELLS], truth[(STARTS - 1) * CELLS];
 
-static wx_archive_facts facts(void)
+static wx_archive_info facts(void)
 {
   wx_quantity_complete(&quantity);
   for (int i = 0; i < STARTS * LEADS * MEMBERS * CELLS; i++) {
@@ -22,32 +22,32 @@ static wx_archive_facts facts(void)
   for (int i = 0; i < (STARTS - 1) * CELLS; i++) {
     truth[i] = (float)-i;
   }
-  return (wx_archive_facts){.name = "forecasts",
-                            .n_starts = STARTS,
-                            .n_leads = LEADS,
-                            .n_members = MEMBERS,
-                            .n_quantities = 1,
-                            .start = start,
-                            .lead = lead,
-                            .member = member,
-                            .quantity = &quantity,
-                            .grid = {.kind = WX_GRID_LATLON,
-                                     .n_lat = 2,
-                                     .n_lon = 3,
-                                     .lat = lat,
-                                     .lon = lon,
-                                     .units = {"degrees_north", "degrees_east"}}};
+  return (wx_archive_info){.name = "forecasts",
+                           .n_starts = STARTS,
+                           .n_leads = LEADS,
+                           .n_members = MEMBERS,
+                           .n_quantities = 1,
+                           .start = start,
+                           .lead = lead,
+                           .member = member,
+                           .quantity = &quantity,
+                           .grid = {.kind = WX_GRID_LATLON,
+                                    .n_lat = 2,
+                                    .n_lon = 3,
+                                    .lat = lat,
+                                    .lon = lon,
+                                    .units = {"degrees_north", "degrees_east"}}};
 }
 
 typedef struct pair {
   wx_archive *forecast, *truth;
-  wx_scene scene;
+  wx_eval_data scene;
 } pair;
 
 static void open_pair(pair *p)
 {
-  const wx_archive_facts f = facts();
-  wx_archive_facts t = f;
+  const wx_archive_info f = facts();
+  wx_archive_info t = f;
 
   t.name = "truth";
   t.n_starts = STARTS - 1; /* from the second day on */
@@ -55,12 +55,12 @@ static void open_pair(pair *p)
   t.n_leads = t.n_members = 1;
   assert_ok(wx_archive_of_memory(&f, values, &p->forecast));
   assert_ok(wx_archive_of_memory(&t, truth, &p->truth));
-  assert_ok(wx_scene_open(p->forecast, p->truth, &p->scene));
+  assert_ok(wx_eval_data_open(p->forecast, p->truth, &p->scene));
 }
 
 static void close_pair(pair *p)
 {
-  wx_scene_fini(&p->scene);
+  wx_eval_data_fini(&p->scene);
   wx_archive_close(&p->forecast);
   wx_archive_close(&p->truth);
 }
@@ -71,13 +71,13 @@ static void truth_is_that_of_the_valid_time(void **state)
   pair p;
 
   open_pair(&p);
-  assert_int_equal(wx_scene_valid(&p.scene, 0, 0, 0), -1);
-  assert_int_equal(wx_scene_valid(&p.scene, 0, 1, 0), 0);
-  assert_int_equal(wx_scene_valid(&p.scene, 1, 1, 0), 1);
-  assert_int_equal(wx_scene_valid(&p.scene, 2, 1, 0), -1);
-  assert_ok(wx_scene_truth(&p.scene, 2, 0, 0, &field));
+  assert_int_equal(wx_eval_data_valid(&p.scene, 0, 0, 0), -1);
+  assert_int_equal(wx_eval_data_valid(&p.scene, 0, 1, 0), 0);
+  assert_int_equal(wx_eval_data_valid(&p.scene, 1, 1, 0), 1);
+  assert_int_equal(wx_eval_data_valid(&p.scene, 2, 1, 0), -1);
+  assert_ok(wx_eval_data_truth(&p.scene, 2, 0, 0, &field));
   assert_true(field[2] == -8);
-  assert_ok(wx_scene_truth(&p.scene, 2, 1, 0, &field));
+  assert_ok(wx_eval_data_truth(&p.scene, 2, 1, 0, &field));
   assert_null(field);
   close_pair(&p);
 }
@@ -126,14 +126,14 @@ static void refusals_say_why(void **state)
   assert_int_equal(wx_model_open(&row, &p.scene, &m), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "4 members from number 1 on"));
   weir_config_destroy(&config);
-  wx_archive_facts other = facts();
+  wx_archive_info other = facts();
   wx_archive *truth_elsewhere = NULL;
-  wx_scene s;
+  wx_eval_data s;
 
   other.n_leads = other.n_members = 1;
   other.grid.lon = (const double[]){3, 4, 5};
   assert_ok(wx_archive_of_memory(&other, values, &truth_elsewhere));
-  assert_int_equal(wx_scene_open(p.forecast, truth_elsewhere, &s), WEIR_ERR_SHAPE);
+  assert_int_equal(wx_eval_data_open(p.forecast, truth_elsewhere, &s), WEIR_ERR_SHAPE);
   wx_archive_close(&truth_elsewhere);
   close_pair(&p);
 }

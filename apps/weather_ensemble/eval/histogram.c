@@ -2,18 +2,18 @@
 #include "eval/histogram.h"
 #include <math.h>
 
-wx_flatness wx_histogram_flatness(const double *count, int64_t bins)
+wx_uniformity wx_histogram_flatness(const double *count, int64_t bins)
 {
   const double even = 1 / (double)bins, middle = (double)(bins - 1) / 2;
   const double square = ((double)bins * (double)bins - 1) / 12; /* mean of (k - middle)^2 */
   double linear = 0, quadratic = 0, linear_norm = 0, quadratic_norm = 0;
-  wx_flatness f = {.total = 0};
+  wx_uniformity f = {.total = 0};
 
   for (int64_t k = 0; k < bins; k++) {
     f.total += count[k];
   }
   if (!(f.total > 0)) {
-    return (wx_flatness){0, NAN, NAN, NAN, NAN};
+    return (wx_uniformity){0, NAN, NAN, NAN, NAN};
   }
   for (int64_t k = 0; k < bins; k++) {
     const double apart = count[k] / f.total - even, u = (double)k - middle, v = u * u - square;

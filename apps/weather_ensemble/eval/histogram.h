@@ -4,7 +4,7 @@
 #define WX_HISTOGRAM_H
 #include <stdint.h>
 
-typedef struct wx_flatness {
+typedef struct wx_uniformity {
   double total;
   double delta; /* reliability index: sum of |share - 1 / bins| (Delle Monache et al., JGR 111
                    (2006) D24307) */
@@ -13,9 +13,9 @@ typedef struct wx_flatness {
   double slope; /* the parts of chi2 that a linear and a quadratic contrast take: bias, and too */
   double curvature; /* little or much spread (Jolliffe and Primo, MWR 136 (2008) 2133). With the
                        sign of the contrast: slope > 0: the truth lies high; curvature > 0: a U */
-} wx_flatness;
+} wx_uniformity;
 /* NaN where nothing was counted. */
-wx_flatness wx_histogram_flatness(const double *count, int64_t bins);
+wx_uniformity wx_histogram_flatness(const double *count, int64_t bins);
 /* Relative error of a share of n independent cases: sqrt((bins - 1) / n). */
 double wx_histogram_error(int64_t bins, double cases);
 #endif

@@ -108,7 +108,7 @@ static weir_status write_names(weir_netcdf *nc, int var, int64_t k, const char *
 static weir_status write_axes(wx_score_maps *m, const int *var)
 {
   const wx_verify *const v = m->v;
-  const wx_archive_facts *const f = v->scene->facts;
+  const wx_archive_info *const f = v->scene->facts;
   const wx_grid *const g = &f->grid;
   const int64_t zero = 0, lats = g->kind == WX_GRID_SITES ? g->n_lon : g->n_lat;
 

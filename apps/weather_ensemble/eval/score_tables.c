@@ -80,7 +80,7 @@ static void put(weir_table *c, double value)
 
 static weir_table *begin(const place *p, int table, bool region)
 {
-  const wx_archive_facts *const f = p->v->scene->facts;
+  const wx_archive_info *const f = p->v->scene->facts;
   const wx_quantity *const q = &f->quantity[p->v->at_quantity];
   weir_table *const c = &p->t->cells[table];
 
@@ -95,9 +95,9 @@ static weir_table *begin(const place *p, int table, bool region)
   return c;
 }
 
-static double cases(const wx_tally *t, int64_t region)
+static double cases(const wx_score_sums *t, int64_t region)
 {
-  return wx_tally_total(t, region, WX_BY_POINT)[WX_SUM_CELLS];
+  return wx_score_sums_total(t, region, WX_BY_POINT)[WX_SUM_CELLS];
 }
 
 static void put_score(const place *p, const char *weights, const char *name, const wx_estimate *e)
@@ -118,7 +118,7 @@ static weir_status add_scores(const place *p, wx_score_row *row)
 {
   const bool sites = p->v->scene->facts->grid.kind == WX_GRID_SITES;
   const char *const weights[] = {sites ? "equal" : "area", "none"};
-  const wx_tally *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->tally[p->model];
 
   for (int w = 0; w < WX_WEIGHTINGS; w++) {
     for (int s = 0; s < WX_SCORES; s++) {
@@ -132,7 +132,7 @@ static weir_status add_scores(const place *p, wx_score_row *row)
     }
     /* No sum over starts, so that resamples of them say nothing about it. */
     put_score(p, weights[w], "bias_local",
-              &(wx_estimate){wx_tally_local_bias(t, p->region, w), NAN, NAN});
+              &(wx_estimate){wx_score_sums_local_bias(t, p->region, w), NAN, NAN});
   }
   return WEIR_OK;
 }
@@ -175,7 +175,7 @@ static weir_status add_skill(const place *p, wx_score_row *row)
 
 static void add_flatness(const place *p, const char *kind, const double *count, int64_t bins)
 {
-  const wx_flatness f = wx_histogram_flatness(count, bins);
+  const wx_uniformity f = wx_histogram_flatness(count, bins);
   weir_table *const c = begin(p, WX_TABLE_HISTOGRAMS, true);
 
   weir_table_add(c, "%s", kind);
@@ -191,9 +191,9 @@ static void add_flatness(const place *p, const char *kind, const double *count, 
 
 static void add_histograms(const place *p)
 {
-  const wx_tally *const t = &p->v->tally[p->model];
-  const double *const b = wx_tally_total(t, p->region, WX_BY_AREA);
-  const wx_hersbach h = wx_tally_hersbach(t, p->region, WX_BY_AREA);
+  const wx_score_sums *const t = &p->v->tally[p->model];
+  const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
+  const wx_hersbach h = wx_score_sums_hersbach(t, p->region, WX_BY_AREA);
   double all = 0;
 
   for (int64_t k = 0; k < t->pit_bins; k++) {
@@ -235,8 +235,8 @@ static double brier_of_climate(const wx_event *e, double rate)
 
 static weir_status add_bins(const place *p, int64_t event)
 {
-  const wx_tally *const t = &p->v->tally[p->model];
-  const wx_reliability_bin *const bin = wx_tally_bins(t, p->region, WX_BY_AREA, event);
+  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, event);
   double all = 0;
 
   for (int64_t k = 0; k < t->bins; k++) {
@@ -265,12 +265,12 @@ static weir_status add_bins(const place *p, int64_t event)
 
 static weir_status add_events(const place *p)
 {
-  const wx_tally *const t = &p->v->tally[p->model];
-  const double *const b = wx_tally_total(t, p->region, WX_BY_AREA);
+  const wx_score_sums *const t = &p->v->tally[p->model];
+  const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
 
   for (int64_t e = 0; e < p->v->n_events; e++) {
-    const double *const sum = b + wx_tally_event(e, 0), weight = sum[WX_EVENT_WEIGHT];
-    const wx_reliability_bin *const bin = wx_tally_bins(t, p->region, WX_BY_AREA, e);
+    const double *const sum = b + wx_score_sums_event(e, 0), weight = sum[WX_EVENT_WEIGHT];
+    const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, e);
     const wx_brier_parts parts = wx_reliability_parts(bin, t->bins);
     const wx_corp corp = wx_reliability_corp(bin, t->bins, p->bins);
 
@@ -299,8 +299,8 @@ static weir_status add_events(const place *p)
 /* The correlation of spread and |error| is of all points, and the same in every row. */
 static void add_spread(const place *p)
 {
-  const wx_tally *const t = &p->v->tally[p->model];
-  const double *const b = wx_tally_total(t, p->region, WX_BY_AREA);
+  const wx_score_sums *const t = &p->v->tally[p->model];
+  const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
 
   for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
     const wx_spread_bin bin = wx_spread_bin_get(t, b, k);
@@ -320,8 +320,8 @@ static void add_starts(const place *p)
 {
   static const wx_sum shown[] = {WX_SUM_CRPS, WX_SUM_FAIR, WX_SUM_GAUSS, WX_SUM_SQUARE,
                                  WX_SUM_VARIANCE};
-  const wx_tally *const t = &p->v->tally[p->model];
-  const double *const weight = wx_tally_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
+  const wx_score_sums *const t = &p->v->tally[p->model];
+  const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
   for (int64_t k = 0; k < p->v->n_starts; k++) {
     weir_table *const c = begin(p, WX_TABLE_STARTS, false);
@@ -330,7 +330,7 @@ static void add_starts(const place *p)
     wx_date_text((double)p->v->time[k] / DAY, text, sizeof text);
     weir_table_add(c, "%s", text);
     for (size_t s = 0; s < sizeof shown / sizeof shown[0]; s++) {
-      put(c, weight[k] > 0 ? wx_tally_series(t, 0, WX_BY_AREA, shown[s])[k] / weight[k] : NAN);
+      put(c, weight[k] > 0 ? wx_score_sums_series(t, 0, WX_BY_AREA, shown[s])[k] / weight[k] : NAN);
     }
     put(c, p->v->efi_mean[k]);
   }

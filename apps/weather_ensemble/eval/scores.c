@@ -27,36 +27,37 @@ const wx_score_desc wx_scores[WX_SCORES] = {
     [WX_VARIOGRAM] = {"variogram_score", WX_SUM_VARIOGRAM, WX_SUM_PATCH, false},
 };
 
-weir_status wx_score_estimate(const wx_tally *t, int64_t region, int weighting, int score,
+weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r, wx_estimate *out)
 {
   const wx_score_desc *const d = &wx_scores[score];
-  const wx_ratio ratio = {wx_tally_series(t, region, weighting, d->up),
-                          wx_tally_series(t, region, weighting, d->down)};
+  const wx_ratio ratio = {wx_score_sums_series(t, region, weighting, d->up),
+                          wx_score_sums_series(t, region, weighting, d->down)};
 
   return wx_bootstrap(o, r, d->root ? wx_root_ratio_of : wx_ratio_of, &ratio, out);
 }
 
-void wx_score_starts(const wx_tally *t, int64_t region, int weighting, int score, int64_t n,
+void wx_score_starts(const wx_score_sums *t, int64_t region, int weighting, int score, int64_t n,
                      double *out)
 {
   const wx_score_desc *const d = &wx_scores[score];
-  const double *const a = wx_tally_series(t, region, weighting, d->up);
-  const double *const b = wx_tally_series(t, region, weighting, d->down);
+  const double *const a = wx_score_sums_series(t, region, weighting, d->up);
+  const double *const b = wx_score_sums_series(t, region, weighting, d->down);
 
   for (int64_t i = 0; i < n; i++) {
     out[i] = !(b[i] > 0) ? NAN : d->root ? sqrt(a[i] / b[i]) : a[i] / b[i];
   }
 }
 
-weir_status wx_score_compare(const wx_tally *a, const wx_tally *b, int64_t region, int weighting,
-                             wx_score score, const wx_bootstrap_opts *o, const wx_resamples *r,
-                             double *room, wx_comparison *out)
+weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
+                             int weighting, wx_score score, const wx_bootstrap_opts *o,
+                             const wx_resamples *r, double *room, wx_comparison *out)
 {
   const wx_score_desc *const d = &wx_scores[score];
-  const wx_pair pair = {
-      wx_tally_series(a, region, weighting, d->up), wx_tally_series(a, region, weighting, d->down),
-      wx_tally_series(b, region, weighting, d->up), wx_tally_series(b, region, weighting, d->down)};
+  const wx_pair pair = {wx_score_sums_series(a, region, weighting, d->up),
+                        wx_score_sums_series(a, region, weighting, d->down),
+                        wx_score_sums_series(b, region, weighting, d->up),
+                        wx_score_sums_series(b, region, weighting, d->down)};
 
   WEIR_TRY(wx_bootstrap(o, r, wx_difference_of, &pair, &out->difference));
   WEIR_TRY(wx_bootstrap(o, r, wx_skill_of, &pair, &out->skill));
@@ -69,12 +70,12 @@ weir_status wx_score_compare(const wx_tally *a, const wx_tally *b, int64_t regio
   return WEIR_OK;
 }
 
-weir_status wx_score_bin(const wx_tally *t, int64_t region, int64_t event, int64_t bin,
+weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r, wx_estimate *out)
 {
-  const int64_t row = wx_tally_bin_row(t, event, bin);
-  const wx_ratio ratio = {wx_tally_series(t, region, WX_BY_AREA, row + 1),
-                          wx_tally_series(t, region, WX_BY_AREA, row)};
+  const int64_t row = wx_score_sums_bin_row(t, event, bin);
+  const wx_ratio ratio = {wx_score_sums_series(t, region, WX_BY_AREA, row + 1),
+                          wx_score_sums_series(t, region, WX_BY_AREA, row)};
 
   return wx_bootstrap(o, r, wx_ratio_of, &ratio, out);
 }

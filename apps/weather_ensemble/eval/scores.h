@@ -2,7 +2,7 @@
 #ifndef WX_SCORES_H
 #define WX_SCORES_H
 #include "eval/significance.h"
-#include "eval/tally.h"
+#include "eval/score_sums.h"
 
 // clang-format off
 typedef enum wx_score {
@@ -22,7 +22,7 @@ extern const wx_score_desc wx_scores[WX_SCORES];
 
 /* The score (wx_score) of all starts with its interval, of the first n = r->n starts. Fails:
  * WEIR_ERR_MEMORY. */
-weir_status wx_score_estimate(const wx_tally *t, int64_t region, int weighting, int score,
+weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r,
                               wx_estimate *out) WEIR_CHECKED;
 /* A score, a ratio, of two tallies: difference and skill with intervals, and the test of the
@@ -31,14 +31,14 @@ typedef struct wx_comparison {
   wx_estimate difference, skill; /* a - b; 1 - a / b */
   wx_mean_test test;
 } wx_comparison;
-weir_status wx_score_compare(const wx_tally *a, const wx_tally *b, int64_t region, int weighting,
-                             wx_score score, const wx_bootstrap_opts *o, const wx_resamples *r,
-                             double *room, wx_comparison *out) WEIR_CHECKED;
+weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
+                             int weighting, wx_score score, const wx_bootstrap_opts *o,
+                             const wx_resamples *r, double *room, wx_comparison *out) WEIR_CHECKED;
 /* How often the event came in a bin of probabilities, with its interval. Fails: WEIR_ERR_MEMORY. */
-weir_status wx_score_bin(const wx_tally *t, int64_t region, int64_t event, int64_t bin,
+weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r,
                          wx_estimate *out) WEIR_CHECKED;
 /* Means of starts, [n]: NaN where nothing was counted. */
-void wx_score_starts(const wx_tally *t, int64_t region, int weighting, int score, int64_t n,
+void wx_score_starts(const wx_score_sums *t, int64_t region, int weighting, int score, int64_t n,
                      double *out);
 #endif

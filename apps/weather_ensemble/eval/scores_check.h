@@ -5,12 +5,12 @@
 #include "eval/scores.h"
 
 /* The score (wx_score) of all starts, NaN where nothing was counted. */
-static inline double wx_score_get(const wx_tally *t, int64_t region, int weighting, int score)
+static inline double wx_score_get(const wx_score_sums *t, int64_t region, int weighting, int score)
 {
   const wx_score_desc *const d = &wx_scores[score];
   double up = 0, down = 0;
-  const double *const a = wx_tally_series(t, region, weighting, d->up);
-  const double *const b = wx_tally_series(t, region, weighting, d->down);
+  const double *const a = wx_score_sums_series(t, region, weighting, d->up);
+  const double *const b = wx_score_sums_series(t, region, weighting, d->down);
 
   for (int64_t i = 0; i < t->n_starts; i++) {
     up += b[i] > 0 ? a[i] : 0;

@@ -14,9 +14,9 @@ enum { NOTE = 8 * WX_LONG }; /* of a sentence */
 /* Whether the archives have forecast and truth of it. */
 static bool is_there(const wx_verify *v, int64_t start, int64_t quantity, int64_t lead)
 {
-  const wx_scene *const s = v->scene;
+  const wx_eval_data *const s = v->scene;
 
-  if (wx_scene_valid(s, start, lead, quantity) < 0) {
+  if (wx_eval_data_valid(s, start, lead, quantity) < 0) {
     return false;
   }
   for (int64_t m = 0; m < s->facts->n_members; m++) {
@@ -87,7 +87,7 @@ static weir_status note(wx_verify *v, const char *text)
 /* " (z500 at 48 h)", or nothing where all quantities and leads have the same starts. */
 static void where_text(const wx_verify *v, char *text, size_t size)
 {
-  const wx_archive_facts *const f = v->scene->facts;
+  const wx_archive_info *const f = v->scene->facts;
 
   (void)snprintf(text, size, " (%s at %g h)", f->quantity[v->at_quantity].name,
                  f->lead[v->at_lead]);
@@ -119,7 +119,7 @@ static weir_status note_missing(wx_verify *v, const int64_t *missing, const int6
 
 static weir_status choose_starts(wx_verify *v)
 {
-  const wx_archive_facts *const f = v->scene->facts;
+  const wx_archive_info *const f = v->scene->facts;
   int64_t missing[1 + WX_MODELS] = {0}, first[1 + WX_MODELS] = {0};
 
   v->n_starts = 0;
@@ -165,7 +165,7 @@ weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *
   const int64_t cells = v->scene->cells;
   const float *truth;
 
-  WEIR_TRY(wx_scene_truth(v->scene, start, v->at_lead, v->at_quantity, &truth));
+  WEIR_TRY(wx_eval_data_truth(v->scene, start, v->at_lead, v->at_quantity, &truth));
   *any = truth != NULL;
   if (truth == NULL) {
     return WEIR_OK;
@@ -266,7 +266,7 @@ static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted
   WEIR_TRY(wx_climatology_update(&v->climate, v->scene, start, v->at_lead, v->at_quantity));
   v->efi_mean[at] = NAN;
   if (v->climate.n > 0) {
-    WEIR_TRY(wx_scene_members(v->scene, start, v->at_lead, v->at_quantity, &members));
+    WEIR_TRY(wx_eval_data_members(v->scene, start, v->at_lead, v->at_quantity, &members));
     WEIR_TRY(wx_climatology_efi(&v->climate, v->scene, members, v->efi));
     v->efi_mean[at] = mean_over(v, v->efi);
     c.efi = v->efi;
@@ -276,7 +276,7 @@ static weir_status take_start(wx_verify *v, int64_t k, int64_t at, bool *counted
   *counted = any;
   for (int64_t m = 0; m < v->n_models && any; m++) {
     if (!v->model[m].absent) {
-      wx_tally_take(&v->tally[m], &c, &given[m], at);
+      wx_score_sums_take(&v->tally[m], &c, &given[m], at);
     }
   }
   for (int64_t m = 0; m < v->n_models && any; m++) {
@@ -294,7 +294,7 @@ static void clear(wx_verify *v)
   for (int64_t m = 0; m < v->n_models; m++) {
     wx_pair_map *const p = &v->pair[m];
 
-    wx_tally_clear(&v->tally[m]);
+    wx_score_sums_clear(&v->tally[m]);
     for (int64_t i = 0; i < cells; i++) {
       p->sum[i] = p->square[i] = p->lagged[i] = p->count[i] = 0;
       p->last[i] = NAN;
@@ -353,7 +353,7 @@ static weir_status note_empty(wx_verify *v, int64_t empty)
 
 weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead)
 {
-  const wx_archive_facts *const f = v->scene->facts;
+  const wx_archive_info *const f = v->scene->facts;
   char what[WX_LONG];
 
   v->at_quantity = quantity;

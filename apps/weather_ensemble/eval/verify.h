@@ -6,7 +6,7 @@
 #include "eval/climatology.h"
 #include "eval/forecast_model.h"
 #include "eval/significance.h"
-#include "eval/tally.h"
+#include "eval/score_sums.h"
 
 enum { WX_MODELS = 32 };
 
@@ -25,7 +25,7 @@ typedef struct wx_verify_opts {
   weir_struct_list regions;    /* wx_region */
   weir_real_list quantiles;    /* of the truth's climate, for events */
   weir_struct_list events;     /* wx_event_row */
-  wx_tally_opts score;
+  wx_score_sums_opts score;
   wx_climatology_opts climate;
   wx_bootstrap_opts bootstrap;
   double figure_lead; /* h */
@@ -42,12 +42,12 @@ typedef struct wx_pair_map {
 
 typedef struct wx_verify {
   const wx_verify_opts *opts;
-  wx_scene *scene;
+  wx_eval_data *scene;
   uint64_t seed;
   wx_regions regions;
   int64_t n_models, n_references;
   wx_model model[WX_MODELS];
-  wx_tally tally[WX_MODELS];
+  wx_score_sums tally[WX_MODELS];
   wx_pair_map pair[WX_MODELS];
   int64_t reference[WX_MODELS]; /* numbers of models; [0] is the one of maps */
   wx_event event[WX_EVENTS];
@@ -73,7 +73,7 @@ weir_status wx_verify_check(const wx_verify_opts *opts) WEIR_CHECKED;
 /* Models opened and room made; candidate[n]: starts of the forecast archive. Borrows all but opens
  * models. Fails: WEIR_ERR_CONFIG (no models; two of a name; a reference, quantity or lead that
  * there is not; no start), as the models. */
-weir_status wx_verify_open(const wx_verify_opts *opts, wx_scene *s, uint64_t seed,
+weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t seed,
                            const int64_t *candidate, int64_t n, wx_verify *out) WEIR_CHECKED;
 void wx_verify_close(wx_verify *v);
 /* Fits the models for a quantity and a lead and scores all starts of which forecast, truth and all

@@ -30,7 +30,7 @@ const weir_opt wx_verify_options[] = {
                        "below those under 0.5 and above the others"),
     WEIR_OPT_LIST(wx_verify_opts, events, wx_event_row, wx_event_row_options, WX_EVENTS,
                   "events of fixed thresholds"),
-    WEIR_OPT_TABLE(wx_verify_opts, score, wx_tally_options, "details of scores"),
+    WEIR_OPT_TABLE(wx_verify_opts, score, wx_score_sums_options, "details of scores"),
     WEIR_OPT_TABLE(wx_verify_opts, climate, wx_climatology_options,
                    "what is usual, from the starts of the training part"),
     WEIR_OPT_TABLE(wx_verify_opts, bootstrap, wx_bootstrap_options,
@@ -146,7 +146,7 @@ static weir_status make_events(wx_verify *v)
 static bool has_truth(const wx_verify *v, int64_t quantity, int64_t lead)
 {
   for (int64_t k = 0; k < v->n_candidates; k++) {
-    if (wx_scene_valid(v->scene, v->candidate[k], lead, quantity) >= 0) {
+    if (wx_eval_data_valid(v->scene, v->candidate[k], lead, quantity) >= 0) {
       return true;
     }
   }
@@ -155,7 +155,7 @@ static bool has_truth(const wx_verify *v, int64_t quantity, int64_t lead)
 
 static weir_status choose_quantities(wx_verify *v)
 {
-  const wx_archive_facts *const f = v->scene->facts;
+  const wx_archive_info *const f = v->scene->facts;
   const weir_string_list *const names = &v->opts->quantities;
 
   WEIR_TRY(weir_alloc(names->count > 0 ? names->count : f->n_quantities, sizeof(int64_t),
@@ -185,7 +185,7 @@ static weir_status choose_quantities(wx_verify *v)
 
 static weir_status choose_leads(wx_verify *v)
 {
-  const wx_archive_facts *const f = v->scene->facts;
+  const wx_archive_info *const f = v->scene->facts;
   const weir_real_list *const hours = &v->opts->leads;
 
   WEIR_TRY(
@@ -216,7 +216,7 @@ static weir_status check_periods(const wx_verify *v)
   for (int64_t k = 0; k < v->n_quantities; k++) {
     for (int64_t l = 0; l < v->n_leads; l++) {
       if (has_truth(v, v->quantity[k], v->lead[l])) {
-        WEIR_TRY(wx_scene_check_period(v->scene, v->lead[l], v->quantity[k]));
+        WEIR_TRY(wx_eval_data_check_period(v->scene, v->lead[l], v->quantity[k]));
       }
     }
   }
@@ -233,8 +233,8 @@ static weir_status make_room(wx_verify *v)
     wx_pair_map *const p = &v->pair[k];
     double **const at[] = {&p->sum, &p->square, &p->lagged, &p->count};
 
-    WEIR_TRY(wx_tally_create(&v->opts->score, &v->scene->facts->grid, &v->regions,
-                             v->model[k].gives, v->n_events, n, &v->tally[k]));
+    WEIR_TRY(wx_score_sums_create(&v->opts->score, &v->scene->facts->grid, &v->regions,
+                                  v->model[k].gives, v->n_events, n, &v->tally[k]));
     for (int i = 0; i < 4; i++) {
       WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)at[i]));
     }
@@ -248,7 +248,7 @@ static weir_status make_room(wx_verify *v)
   return weir_alloc(cells, 1, (void **)&v->use);
 }
 
-weir_status wx_verify_open(const wx_verify_opts *opts, wx_scene *s, uint64_t seed,
+weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t seed,
                            const int64_t *candidate, int64_t n, wx_verify *out)
 {
   weir_status status = WEIR_OK;
@@ -287,7 +287,7 @@ void wx_verify_close(wx_verify *v)
 {
   for (int64_t k = 0; k < WX_MODELS; k++) {
     wx_model_close(&v->model[k]);
-    wx_tally_fini(&v->tally[k]);
+    wx_score_sums_fini(&v->tally[k]);
     weir_free(&v->pair[k].sum);
     weir_free(&v->pair[k].square);
     weir_free(&v->pair[k].lagged);

@@ -19,7 +19,7 @@ typedef struct trial {
   weir_config *config;
   wx_verify_opts opts;
   wx_archive *forecast, *truth;
-  wx_scene scene;
+  wx_eval_data scene;
   int64_t all[64];
   wx_verify verify;
 } trial;
@@ -45,7 +45,7 @@ static weir_status open_verify(trial *t, const char *yaml)
 static void close_trial(trial *t)
 {
   wx_verify_close(&t->verify);
-  wx_scene_fini(&t->scene);
+  wx_eval_data_fini(&t->scene);
   wx_archive_close(&t->forecast);
   wx_archive_close(&t->truth);
   weir_config_destroy(&t->config);
@@ -64,7 +64,7 @@ static void open_files(trial *t, char (*forecast)[PATH], char (*truth)[PATH], in
   memset(t, 0, sizeof *t);
   assert_ok(wx_archive_open(f, n, &t->forecast));
   assert_ok(wx_archive_open(y, n, &t->truth));
-  assert_ok(wx_scene_open(t->forecast, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->scene));
 }
 
 /* The numbers of the data's README, which other programs computed. */
@@ -89,7 +89,7 @@ static void temperature_on_a_grid(void **state)
   open_files(&t, forecast, truth, FILES);
   assert_ok(open_verify(&t, "{models: [{use: {raw: {first: 0}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[0]));
-  const wx_tally *const r = &t.verify.tally[0];
+  const wx_score_sums *const r = &t.verify.tally[0];
 
   assert_int_equal(t.verify.n_starts, 3);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), 0.379502, 5e-7);
@@ -124,7 +124,7 @@ static void decades_are_aligned(void **state)
   assert_ok(open_verify(&t, "starts: all"));
   assert_int_equal(t.verify.n_leads, 10);
   for (int k = 0; k < 2; k++) {
-    const wx_tally *const r = &t.verify.tally[0];
+    const wx_score_sums *const r = &t.verify.tally[0];
 
     assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[known[k].lead]));
     assert_int_equal(t.verify.n_starts, known[k].n);
@@ -150,19 +150,20 @@ static void moments_of_grib(void **state)
     printf("skipped: this build has no ecCodes\n");
     skip();
   }
-  wx_archive_facts one = *wx_archive_get(t.forecast); /* the spread does not depend on the truth */
+  wx_archive_info one = *wx_archive_get(t.forecast); /* the spread does not depend on the truth */
   const int64_t fields = one.n_starts * one.n_leads * one.n_quantities;
   float *analysis = NULL;
 
   one.n_members = 1;
   assert_ok(weir_alloc(fields * wx_grid_cells(&one.grid), sizeof *analysis, (void **)&analysis));
   assert_ok(wx_archive_of_memory(&one, analysis, &t.truth));
-  assert_ok(wx_scene_open(t.forecast, t.truth, &t.scene));
+  assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.scene));
   assert_ok(open_verify(&t, "{quantities: [z500]}"));
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], 0));
   const double *const variance =
-      wx_tally_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
-  const double *const weight = wx_tally_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_WEIGHT);
+      wx_score_sums_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
+  const double *const weight =
+      wx_score_sums_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
   /* The known number is weighted by cosines of latitude, not by areas. */
   assert_near(sqrt(variance[0] / weight[0]) / 14.3862, 1, 2e-4);
@@ -208,21 +209,21 @@ static void draw(void)
 
 static void open_memory(trial *t)
 {
-  wx_archive_facts f = {.name = "forecasts",
-                        .n_starts = STARTS,
-                        .n_leads = LEADS,
-                        .n_members = MEMBERS,
-                        .n_quantities = 1,
-                        .start = start,
-                        .lead = lead,
-                        .member = member,
-                        .quantity = &quantity,
-                        .grid = {.kind = WX_GRID_LATLON,
-                                 .n_lat = ROWS,
-                                 .n_lon = COLUMNS,
-                                 .lat = lat,
-                                 .lon = lon,
-                                 .units = {"degrees_north", "degrees_east"}}};
+  wx_archive_info f = {.name = "forecasts",
+                       .n_starts = STARTS,
+                       .n_leads = LEADS,
+                       .n_members = MEMBERS,
+                       .n_quantities = 1,
+                       .start = start,
+                       .lead = lead,
+                       .member = member,
+                       .quantity = &quantity,
+                       .grid = {.kind = WX_GRID_LATLON,
+                                .n_lat = ROWS,
+                                .n_lon = COLUMNS,
+                                .lat = lat,
+                                .lon = lon,
+                                .units = {"degrees_north", "degrees_east"}}};
 
   memset(t, 0, sizeof *t);
   draw();
@@ -232,7 +233,7 @@ static void open_memory(trial *t)
   f.start = truth_start;
   f.n_leads = f.n_members = 1;
   assert_ok(wx_archive_of_memory(&f, truth, &t->truth));
-  assert_ok(wx_scene_open(t->forecast, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->scene));
   for (int i = 0; i < FIT; i++) {
     fitted[i] = i;
   }
@@ -248,21 +249,21 @@ static void a_deterministic_forecast_is_scored(void **state)
 
   for (int number = 0; number < 2; number++) {
     open_memory(&t);
-    wx_archive_facts f = *t.scene.facts;
+    wx_archive_info f = *t.scene.facts;
     const int64_t only = number;
     wx_archive *all = t.forecast; /* whose facts f points to */
 
-    wx_scene_fini(&t.scene);
+    wx_eval_data_fini(&t.scene);
     f.n_members = 1;
     f.member = &only;
     assert_ok(wx_archive_of_memory(&f, values, &t.forecast));
     wx_archive_close(&all);
-    assert_ok(wx_scene_open(t.forecast, t.truth, &t.scene));
+    assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.scene));
     t.scene.fit = fitted;
     t.scene.n_fit = FIT;
     assert_ok(open_verify(&t, "score: {patch: 2}"));
     assert_ok(wx_verify_lead(&t.verify, 0, 1));
-    const wx_tally *const one = &t.verify.tally[0];
+    const wx_score_sums *const one = &t.verify.tally[0];
 
     assert_string_equal(t.verify.model[0].name, "raw 1");
     assert_near(wx_score_get(one, 0, WX_BY_AREA, WX_CRPS), wx_score_get(one, 0, WX_BY_AREA, WX_MAE),
@@ -286,7 +287,7 @@ static void a_right_ensemble_is_found_right(void **state)
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   assert_int_equal(t.verify.n_starts, STARTS);
-  const wx_tally *const five = &t.verify.tally[0], *const three = &t.verify.tally[1];
+  const wx_score_sums *const five = &t.verify.tally[0], *const three = &t.verify.tally[1];
 
   assert_near(wx_score_get(five, 0, WX_BY_AREA, WX_SSR), 1, 0.1);
   assert_near(wx_score_get(three, 0, WX_BY_AREA, WX_SSR), 1, 0.12);
@@ -312,12 +313,12 @@ static void all_models_have_the_same_points(void **state)
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   for (int k = 0; k < 2; k++) {
-    assert_true(wx_tally_total(&t.verify.tally[k], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 2);
+    assert_true(wx_score_sums_total(&t.verify.tally[k], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 2);
   }
   wx_verify_close(&t.verify);
   assert_ok(open_verify(&t, "{missing: count, models: [{use: {raw: {}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
-  assert_true(wx_tally_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 1);
+  assert_true(wx_score_sums_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 1);
   close_trial(&t);
 }
 
@@ -433,11 +434,12 @@ static void a_climate_may_come_from_a_file(void **state)
     assert_ok(open_from(&t, FIT, yaml));
     t.scene.n_fit = from_file ? 0 : FIT;
     assert_ok(wx_verify_lead(&t.verify, 0, 1));
-    const wx_tally *const raw = &t.verify.tally[0];
+    const wx_score_sums *const raw = &t.verify.tally[0];
 
     score[from_file][0] = wx_score_get(raw, 0, WX_BY_AREA, WX_EECRPS);
     score[from_file][1] = wx_score_get(raw, 0, WX_BY_AREA, WX_ACC);
-    score[from_file][2] = wx_tally_total(raw, 0, WX_BY_AREA)[wx_tally_event(0, WX_EVENT_BRIER)];
+    score[from_file][2] =
+        wx_score_sums_total(raw, 0, WX_BY_AREA)[wx_score_sums_event(0, WX_EVENT_BRIER)];
     score[from_file][3] = wx_score_get(&t.verify.tally[1], 0, WX_BY_AREA, WX_CRPS);
     for (int i = 0; i < CELLS && from_file; i++) {
       assert_near((double)t.verify.climate.mean[i], (double)mean[i], 1e-6);
@@ -506,14 +508,14 @@ static weir_status make(void *context)
   trial *const t = context;
   wx_case_study study = {.quantity = 0};
   weir_status status = WEIR_OK;
-  wx_archive_facts f = *wx_archive_get(t->forecast), y = *wx_archive_get(t->truth);
+  wx_archive_info f = *wx_archive_get(t->forecast), y = *wx_archive_get(t->truth);
   wx_archive *forecast = NULL, *came = NULL;
-  wx_scene scene = {.cells = 0};
+  wx_eval_data scene = {.cells = 0};
 
   memset(&t->verify, 0, sizeof t->verify);
   WEIR_TRY_GOTO(wx_archive_of_memory(&f, values, &forecast), done);
   WEIR_TRY_GOTO(wx_archive_of_memory(&y, truth, &came), done);
-  WEIR_TRY_GOTO(wx_scene_open(forecast, came, &scene), done);
+  WEIR_TRY_GOTO(wx_eval_data_open(forecast, came, &scene), done);
   scene.fit = fitted;
   scene.n_fit = FIT;
   WEIR_TRY_GOTO(wx_verify_open(&t->opts, &scene, 5, t->all + FIT, 2, &t->verify), done);
@@ -522,7 +524,7 @@ static weir_status make(void *context)
 done:
   wx_case_study_fini(&study);
   wx_verify_close(&t->verify);
-  wx_scene_fini(&scene);
+  wx_eval_data_fini(&scene);
   wx_archive_close(&came);
   wx_archive_close(&forecast);
   return status;

@@ -31,7 +31,7 @@ typedef struct wx_model_opts {
 } wx_model_opts;
 extern const weir_opt wx_model_options[];
 
-/* What is built. n_trajectory, carry: as in wx_facts. */
+/* What is built. n_trajectory, carry: as in wx_info. */
 typedef struct wx_network {
   const wx_model_opts *opts;
   int64_t n_y, n_trajectory, carry;

@@ -31,21 +31,21 @@ static const char *make(const char *name, const what *is)
   int64_t start[8], member[8];
   float values[8 * CELLS];
   wx_quantity q = {.variable = "t2m", .kind = WX_LEVEL_SURFACE};
-  wx_archive_facts f = {.name = "",
-                        .n_starts = is->starts,
-                        .n_leads = n_leads,
-                        .n_members = is->members,
-                        .n_quantities = 1,
-                        .start = start,
-                        .lead = is->leads,
-                        .member = member,
-                        .quantity = &q,
-                        .grid = {.kind = WX_GRID_LATLON,
-                                 .n_lat = ROWS,
-                                 .n_lon = COLUMNS,
-                                 .units = {"degrees_north", "degrees_east"},
-                                 .lat = lat,
-                                 .lon = lon}};
+  wx_archive_info f = {.name = "",
+                       .n_starts = is->starts,
+                       .n_leads = n_leads,
+                       .n_members = is->members,
+                       .n_quantities = 1,
+                       .start = start,
+                       .lead = is->leads,
+                       .member = member,
+                       .quantity = &q,
+                       .grid = {.kind = WX_GRID_LATLON,
+                                .n_lat = ROWS,
+                                .n_lon = COLUMNS,
+                                .units = {"degrees_north", "degrees_east"},
+                                .lat = lat,
+                                .lon = lon}};
   wx_archive_writer *w = NULL;
 
   (void)snprintf(q.units, sizeof q.units, "%s", is->units);

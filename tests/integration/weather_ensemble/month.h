@@ -56,7 +56,7 @@ static inline void disturb(const char *name, double from, const char *to)
 
   assert_ok(weir_dir_create(in_scratch("%s", to)));
   assert_ok(wx_archive_open(path, 1, &a));
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t cells = f->grid.n_lat * f->grid.n_lon;
 
   assert_ok(weir_alloc(f->n_members * cells, sizeof *x, (void **)&x));

@@ -47,7 +47,7 @@ static wx_archive *opened(const char *path)
 static void copy_forecast(const char *to, int64_t at)
 {
   wx_archive *a = opened(in_scratch("s/forecast.nc"));
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   wx_archive_writer *w = NULL;
   float x[MEMBERS * CELLS];
 
@@ -67,7 +67,7 @@ static void copy_forecast(const char *to, int64_t at)
 static double difference(const char *of_a, const char *of_b)
 {
   wx_archive *a = opened(of_a), *b = opened(of_b);
-  const wx_archive_facts *const f = wx_archive_get(a), *const g = wx_archive_get(b);
+  const wx_archive_info *const f = wx_archive_get(a), *const g = wx_archive_get(b);
   static float x[MEMBERS * CELLS], y[MEMBERS * CELLS];
   double most = 0;
 
@@ -306,7 +306,7 @@ static void parts_are_told_and_kept_apart(void **state)
 static void copy_as_sums(const char *name, const char *to, double lead, double hours)
 {
   wx_archive *a = opened(in_scratch("s/%s", name));
-  wx_archive_facts f = *wx_archive_get(a);
+  wx_archive_info f = *wx_archive_get(a);
   wx_quantity q = {.variable = "tp", .units = "m", .method = "sum", .param = 228};
   wx_archive_writer *w = NULL;
   float x[MEMBERS * CELLS];

@@ -69,7 +69,7 @@ static double least(const char *path, const char *name, int64_t *starts)
   double low = INFINITY;
 
   assert_ok(wx_archive_open(paths, 1, &a));
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t q = wx_archive_find_quantity(f, name);
   float values[16 * 32];
 
@@ -92,7 +92,7 @@ static wx_product product_of(const char *path, const char *name)
   wx_archive *a = NULL;
 
   assert_ok(wx_archive_open(paths, 1, &a));
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t q = wx_archive_find_quantity(f, name);
 
   assert_true(q >= 0);

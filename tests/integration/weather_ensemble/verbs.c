@@ -271,7 +271,7 @@ static void without_truth(double from, const char *to)
 
   assert_ok(weir_dir_create(in_scratch("%s", to)));
   assert_ok(wx_archive_open(path, 1, &a));
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t cells = f->grid.n_lat * f->grid.n_lon;
 
   assert_ok(weir_alloc(cells, sizeof *x, (void **)&x));

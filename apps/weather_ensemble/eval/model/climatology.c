@@ -23,7 +23,7 @@ typedef struct own {
   float *mean, *sd;              /* [cells]                                     */
 } own;
 
-static weir_status open_model(wx_model *m, wx_scene *s)
+static weir_status open_model(wx_model *m, wx_eval_data *s)
 {
   own *a = NULL;
 
@@ -47,13 +47,13 @@ static weir_status open_model(wx_model *m, wx_scene *s)
 }
 
 /* Of all starts of a climate that was made before. */
-static weir_status take_climate(const wx_model *m, const wx_scene *s)
+static weir_status take_climate(const wx_model *m, const wx_eval_data *s)
 {
   own *const a = m->own;
   wx_climate c;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_scene_climate(s, m->lead, m->quantity, &c));
+  WEIR_TRY(wx_eval_data_climate(s, m->lead, m->quantity, &c));
   const double n = (double)c.n_starts, own_mean = sqrt(n / (n - 1)); /* is taken from them, too */
 
   if (c.truth_mean == NULL) {
@@ -69,14 +69,14 @@ static weir_status take_climate(const wx_model *m, const wx_scene *s)
   return status;
 }
 
-static bool is_of_file(const wx_model *m, const wx_scene *s)
+static bool is_of_file(const wx_model *m, const wx_eval_data *s)
 {
   const climatology_opts *const o = m->opts;
 
   return s->climate != NULL && o->dates.kind == WX_DATES_ALL;
 }
 
-static weir_status fit(wx_model *m, wx_scene *s)
+static weir_status fit(wx_model *m, wx_eval_data *s)
 {
   own *const a = m->own;
 
@@ -87,7 +87,7 @@ static weir_status fit(wx_model *m, wx_scene *s)
   for (int64_t i = 0; i < s->n_fit; i++) {
     const float *truth = NULL;
 
-    WEIR_TRY(wx_scene_truth(s, s->fit[i], m->lead, m->quantity, &truth));
+    WEIR_TRY(wx_eval_data_truth(s, s->fit[i], m->lead, m->quantity, &truth));
     if (truth != NULL) {
       for (int64_t c = 0; c < s->cells; c++) {
         a->truth[a->n * s->cells + c] = truth[c];
@@ -120,7 +120,7 @@ static void take_point(own *a, int64_t cells, int64_t c)
   a->sd[c] = count > 1 ? (float)sqrt(squares / (count - 1)) : NAN;
 }
 
-static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   const climatology_opts *const o = m->opts;
   own *const a = m->own;

@@ -81,7 +81,7 @@ static weir_status check(const wx_model *m)
              : WEIR_OK;
 }
 
-static weir_status open_model(wx_model *m, wx_scene *s)
+static weir_status open_model(wx_model *m, wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
   const bool eofs = o->eofs.count > 0;
@@ -117,7 +117,7 @@ static void forget(own *a)
   a->n_chosen = 0;
 }
 
-static weir_status fit_cases(const wx_model *m, const wx_scene *s, const wx_cases *cases)
+static weir_status fit_cases(const wx_model *m, const wx_eval_data *s, const wx_cases *cases)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -136,7 +136,7 @@ static weir_status fit_cases(const wx_model *m, const wx_scene *s, const wx_case
 }
 
 /* The spread is fitted to means that were corrected without their own date. */
-static weir_status fit_eofs(const wx_model *m, const wx_scene *s)
+static weir_status fit_eofs(const wx_model *m, const wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -153,7 +153,7 @@ done:
   return status;
 }
 
-static wx_emos_about about(const wx_model *m, const wx_scene *s)
+static wx_emos_about about(const wx_model *m, const wx_eval_data *s)
 {
   const own *const a = m->own;
   const int64_t n = a->data.n;
@@ -165,7 +165,7 @@ static wx_emos_about about(const wx_model *m, const wx_scene *s)
                          .last = n > 0 ? a->data.time[n - 1] : 0};
 }
 
-static weir_status load(wx_model *m, const wx_scene *s)
+static weir_status load(wx_model *m, const wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -179,7 +179,7 @@ static weir_status load(wx_model *m, const wx_scene *s)
 
 /* Of anomalies, each point has an alpha of its own for the mean as it is, and none where the
  * truth's mean is not known: its forecasts are missing too. */
-static weir_status save(const wx_model *m, const wx_scene *s)
+static weir_status save(const wx_model *m, const wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
   const own *const a = m->own;
@@ -225,7 +225,7 @@ static void take_anomalies(own *a, int64_t cells)
   }
 }
 
-static weir_status fit(wx_model *m, wx_scene *s)
+static weir_status fit(wx_model *m, wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -259,7 +259,7 @@ static weir_status fit(wx_model *m, wx_scene *s)
 }
 
 /* The sets of the window of a start; those of the last start where it has the same dates. */
-static weir_status fit_window(const wx_model *m, const wx_scene *s, int64_t start)
+static weir_status fit_window(const wx_model *m, const wx_eval_data *s, int64_t start)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -279,7 +279,7 @@ static weir_status fit_window(const wx_model *m, const wx_scene *s, int64_t star
 }
 
 /* The normal distribution of a->mean and a->variance. */
-static void correct(const wx_model *m, const wx_scene *s)
+static void correct(const wx_model *m, const wx_eval_data *s)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -297,7 +297,7 @@ static void correct(const wx_model *m, const wx_scene *s)
   }
 }
 
-static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   const emos_opts *const o = m->opts;
   own *const a = m->own;
@@ -306,7 +306,7 @@ static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
   if (a->chosen != NULL) {
     WEIR_TRY(fit_window(m, s, start));
   }
-  WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
+  WEIR_TRY(wx_eval_data_members(s, start, m->lead, m->quantity, &all));
   const float *const raw = all + a->of.at * s->cells;
 
   wx_cases_moments(raw, a->of.n, s->cells, a->mean, a->variance);

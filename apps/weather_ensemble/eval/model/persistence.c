@@ -22,7 +22,7 @@ typedef struct own {
   double *sum, *count; /* [cells] of squares */
 } own;
 
-static weir_status open_model(wx_model *m, wx_scene *s)
+static weir_status open_model(wx_model *m, wx_eval_data *s)
 {
   const persistence_opts *const o = m->opts;
   own *a = NULL;
@@ -40,7 +40,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
 }
 
 /* The truth of the time that a forecast starts, in a->now; false: there is none. */
-static weir_status read_now(const wx_model *m, const wx_scene *s, int64_t start, bool *any)
+static weir_status read_now(const wx_model *m, const wx_eval_data *s, int64_t start, bool *any)
 {
   const own *const a = m->own;
   const int64_t time = wx_archive_find_valid(s->truth_facts, s->facts->start[start]);
@@ -50,7 +50,7 @@ static weir_status read_now(const wx_model *m, const wx_scene *s, int64_t start,
   return *any ? wx_archive_read(s->truth, time, 0, k, 0, 1, a->now) : WEIR_OK;
 }
 
-static weir_status fit(wx_model *m, wx_scene *s)
+static weir_status fit(wx_model *m, wx_eval_data *s)
 {
   const persistence_opts *const o = m->opts;
   own *const a = m->own;
@@ -63,7 +63,7 @@ static weir_status fit(wx_model *m, wx_scene *s)
     const float *truth = NULL;
     bool any = false;
 
-    WEIR_TRY(wx_scene_truth(s, s->fit[i], m->lead, m->quantity, &truth));
+    WEIR_TRY(wx_eval_data_truth(s, s->fit[i], m->lead, m->quantity, &truth));
     WEIR_TRY(read_now(m, s, s->fit[i], &any));
     for (int64_t c = 0; c < s->cells && any && truth != NULL; c++) {
       const double d = (double)truth[c] - (double)a->now[c];
@@ -80,7 +80,7 @@ static weir_status fit(wx_model *m, wx_scene *s)
   return WEIR_OK;
 }
 
-static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   own *const a = m->own;
   bool any = false;

@@ -30,13 +30,13 @@ static const weir_opt options[] = {
 
 typedef struct predictions {
   wx_archive *archive;
-  const wx_archive_facts *facts;
+  const wx_archive_info *facts;
   int64_t lead, mean, spread; /* numbers in the archive; spread -1: members */
   float *room;                /* [members or 2, cells] */
 } predictions;
 
 /* The quantity that is the spread of another; -1: there is none. */
-static int64_t find_spread(const wx_archive_facts *f, const wx_quantity *q)
+static int64_t find_spread(const wx_archive_info *f, const wx_quantity *q)
 {
   wx_quantity spread;
 
@@ -46,7 +46,7 @@ static int64_t find_spread(const wx_archive_facts *f, const wx_quantity *q)
 
 /* A spread is in the units of its quantity: of a variance the root is nowhere taken. Units may also
  * keep it from being known as the spread of its quantity ("t2m_spread" in K2 of "2t"). */
-static weir_status check_spread(const wx_archive_facts *f, const wx_quantity *q)
+static weir_status check_spread(const wx_archive_info *f, const wx_quantity *q)
 {
   wx_quantity spread;
 
@@ -65,7 +65,7 @@ static weir_status check_spread(const wx_archive_facts *f, const wx_quantity *q)
   return WEIR_OK;
 }
 
-static bool has_spread(const wx_archive_facts *f)
+static bool has_spread(const wx_archive_info *f)
 {
   for (int64_t k = 0; k < f->n_quantities; k++) {
     if (find_spread(f, &f->quantity[k]) >= 0) {
@@ -94,7 +94,7 @@ static weir_status read_parts(const char *path, char **text)
 }
 
 /* The starts that will be scored and that weights of this file were trained on. */
-static weir_status check_file(const char *path, const char *text, const wx_scene *s)
+static weir_status check_file(const char *path, const char *text, const wx_eval_data *s)
 {
   char first[32] = "";
   int64_t n = 0;
@@ -120,7 +120,7 @@ static weir_status check_file(const char *path, const char *text, const wx_scene
 }
 
 /* What a network was trained on says nothing about it. */
-static weir_status refuse_trained(const wx_model *m, const wx_scene *s)
+static weir_status refuse_trained(const wx_model *m, const wx_eval_data *s)
 {
   const predictions_opts *const o = m->opts;
 
@@ -153,7 +153,7 @@ static weir_status check(const wx_model *m)
                                           "{use: {predictions: {files: [fields/predictions.nc]}}}");
 }
 
-static weir_status open_model(wx_model *m, wx_scene *s)
+static weir_status open_model(wx_model *m, wx_eval_data *s)
 {
   const predictions_opts *const o = m->opts;
   predictions *p;
@@ -189,7 +189,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->room, (void **)&p->room);
 }
 
-static weir_status fit(wx_model *m, wx_scene *s)
+static weir_status fit(wx_model *m, wx_eval_data *s)
 {
   predictions *const p = m->own;
   const wx_quantity *const q = &s->facts->quantity[m->quantity];
@@ -209,7 +209,7 @@ static weir_status fit(wx_model *m, wx_scene *s)
              : wx_archive_check_period(s->facts, m->quantity, m->lead, p->facts, p->mean, p->lead);
 }
 
-static bool covers(const wx_model *m, const wx_scene *s, int64_t start, int64_t lead,
+static bool covers(const wx_model *m, const wx_eval_data *s, int64_t start, int64_t lead,
                    int64_t quantity)
 {
   const predictions *const p = m->own;
@@ -233,7 +233,7 @@ static bool covers(const wx_model *m, const wx_scene *s, int64_t start, int64_t 
 /* Those of a start: NaN is missing, below 0 there is none. */
 static weir_status check_deviations(const predictions *p, const float *sd, int64_t n, int64_t start)
 {
-  const wx_archive_facts *const f = p->facts;
+  const wx_archive_info *const f = p->facts;
   char date[32];
 
   for (int64_t i = 0; i < n; i++) {
@@ -250,7 +250,7 @@ static weir_status check_deviations(const predictions *p, const float *sd, int64
   return WEIR_OK;
 }
 
-static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   predictions *const p = m->own;
   const int64_t at = wx_archive_find_start(p->facts, s->facts->start[start]);

@@ -17,32 +17,32 @@ static wx_quantity quantity[2] = {
 static float values[STARTS * 2 * 2 * MEMBERS * CELLS];
 static char dir[PATH], path[2 * PATH];
 
-static wx_archive_facts facts(int64_t starts, int64_t leads, int64_t quantities, int64_t members)
+static wx_archive_info facts(int64_t starts, int64_t leads, int64_t quantities, int64_t members)
 {
   wx_quantity_set_name(&quantity[0]);
   wx_quantity_set_name(&quantity[1]);
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     values[i] = (float)i;
   }
-  return (wx_archive_facts){.name = "forecasts",
-                            .n_starts = starts,
-                            .n_leads = leads,
-                            .n_members = members,
-                            .n_quantities = quantities,
-                            .start = start + STARTS - starts,
-                            .lead = lead,
-                            .member = member,
-                            .quantity = quantity,
-                            .grid = {.kind = WX_GRID_LATLON,
-                                     .n_lat = 2,
-                                     .n_lon = 3,
-                                     .lat = lat,
-                                     .lon = lon,
-                                     .units = {"degrees_north", "degrees_east"}}};
+  return (wx_archive_info){.name = "forecasts",
+                           .n_starts = starts,
+                           .n_leads = leads,
+                           .n_members = members,
+                           .n_quantities = quantities,
+                           .start = start + STARTS - starts,
+                           .lead = lead,
+                           .member = member,
+                           .quantity = quantity,
+                           .grid = {.kind = WX_GRID_LATLON,
+                                    .n_lat = 2,
+                                    .n_lon = 3,
+                                    .lat = lat,
+                                    .lon = lon,
+                                    .units = {"degrees_north", "degrees_east"}}};
 }
 
 /* A file of all that the facts have. */
-static void write_file(const wx_archive_facts *f)
+static void write_file(const wx_archive_info *f)
 {
   wx_archive_writer *w = NULL;
   int64_t at = 0;
@@ -61,7 +61,7 @@ static void write_file(const wx_archive_facts *f)
 
 typedef struct trial {
   wx_archive *archive, *truth;
-  wx_scene scene;
+  wx_eval_data scene;
   weir_config *config;
   wx_model_row row;
   wx_model model;
@@ -69,15 +69,15 @@ typedef struct trial {
 
 static weir_status open_trial(trial *t, const char *yaml)
 {
-  const wx_archive_facts f = facts(STARTS, 2, 1, MEMBERS);
+  const wx_archive_info f = facts(STARTS, 2, 1, MEMBERS);
   char text[3 * PATH];
 
   memset(t, 0, sizeof *t);
   assert_ok(wx_archive_of_memory(&f, values, &t->archive));
-  const wx_archive_facts single = facts(STARTS, 2, 1, 1);
+  const wx_archive_info single = facts(STARTS, 2, 1, 1);
 
   assert_ok(wx_archive_of_memory(&single, values, &t->truth));
-  assert_ok(wx_scene_open(t->archive, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->archive, t->truth, &t->scene));
   (void)snprintf(text, sizeof text, yaml, path);
   assert_ok(weir_opts_parse(wx_model_row_options, sizeof t->row, text, &t->row, &t->config));
   return wx_model_open(&t->row, &t->scene, &t->model);
@@ -86,7 +86,7 @@ static weir_status open_trial(trial *t, const char *yaml)
 static void close_trial(trial *t)
 {
   wx_model_close(&t->model);
-  wx_scene_fini(&t->scene);
+  wx_eval_data_fini(&t->scene);
   wx_archive_close(&t->archive);
   wx_archive_close(&t->truth);
   weir_config_destroy(&t->config);
@@ -106,7 +106,7 @@ static const char *const yaml = "use: {predictions: {files: [%s], members: 5}}";
 
 static void mean_and_spread_are_a_distribution(void **state)
 {
-  const wx_archive_facts f = facts(2, 1, 2, 1); /* of the last two starts, at 24 h alone */
+  const wx_archive_info f = facts(2, 1, 2, 1); /* of the last two starts, at 24 h alone */
   wx_given g;
   trial t;
 
@@ -130,7 +130,7 @@ static void mean_and_spread_are_a_distribution(void **state)
 
 static void members_are_members(void **state)
 {
-  const wx_archive_facts f = facts(STARTS, 2, 1, 3);
+  const wx_archive_info f = facts(STARTS, 2, 1, 3);
   wx_given g;
   trial t;
 
@@ -148,7 +148,7 @@ static void members_are_members(void **state)
 
 static void what_does_not_fit_is_refused(void **state)
 {
-  wx_archive_facts f = facts(STARTS, 2, 1, 1);
+  wx_archive_info f = facts(STARTS, 2, 1, 1);
   trial t;
 
   begin();

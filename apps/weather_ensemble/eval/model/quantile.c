@@ -26,7 +26,7 @@ typedef struct own {
   float *member; /* [members, cells] */
 } own;
 
-static weir_status open_model(wx_model *m, wx_scene *s)
+static weir_status open_model(wx_model *m, wx_eval_data *s)
 {
   const quantile_opts *const o = m->opts;
   own *a = NULL;
@@ -42,7 +42,7 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   return weir_alloc(a->of.n * s->cells, sizeof *a->member, (void **)&a->member);
 }
 
-static weir_status fit(wx_model *m, wx_scene *s)
+static weir_status fit(wx_model *m, wx_eval_data *s)
 {
   const quantile_opts *const o = m->opts;
   own *const a = m->own;
@@ -67,12 +67,12 @@ static weir_status fit(wx_model *m, wx_scene *s)
   return status;
 }
 
-static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   own *const a = m->own;
   const float *all = NULL;
 
-  WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
+  WEIR_TRY(wx_eval_data_members(s, start, m->lead, m->quantity, &all));
   memcpy(a->member, all + a->of.at * s->cells, (size_t)(a->of.n * s->cells) * sizeof *a->member);
   wx_quantile_apply(&a->map, a->of.n, a->member);
   *out = (wx_given){.members = a->of.n, .member = a->member};

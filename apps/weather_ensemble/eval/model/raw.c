@@ -13,7 +13,7 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-static weir_status open_model(wx_model *m, wx_scene *s)
+static weir_status open_model(wx_model *m, wx_eval_data *s)
 {
   const raw_opts *const o = m->opts;
 
@@ -25,11 +25,11 @@ static weir_status open_model(wx_model *m, wx_scene *s)
   return WEIR_OK;
 }
 
-static weir_status give(wx_model *m, wx_scene *s, int64_t start, wx_given *out)
+static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out)
 {
   const float *all;
 
-  WEIR_TRY(wx_scene_members(s, start, m->lead, m->quantity, &all));
+  WEIR_TRY(wx_eval_data_members(s, start, m->lead, m->quantity, &all));
   *out = (wx_given){.members = m->gives, .member = all + m->first * s->cells};
   return WEIR_OK;
 }

@@ -1,7 +1,8 @@
-/* tally.h - sums of scores of one model for one quantity and lead: start after start, in memory
- * that does not grow with members times points. Each region, with areas as weights and without. */
-#ifndef WX_TALLY_H
-#define WX_TALLY_H
+/* score_sums.h - sums of scores of one model for one quantity and lead: start after start, in
+ * memory that does not grow with members times points. Each region, with areas as weights and
+ * without. */
+#ifndef WX_SCORE_SUMS_H
+#define WX_SCORE_SUMS_H
 #include "eval/climatology.h"
 #include "eval/forecast_model.h"
 #include "eval/hersbach.h"
@@ -38,31 +39,31 @@ typedef enum wx_map {
 typedef enum wx_weighting { WX_BY_AREA, WX_BY_POINT, WX_WEIGHTINGS } wx_weighting;
 // clang-format on
 
-typedef struct wx_tally_opts {
+typedef struct wx_score_sums_opts {
   int64_t ddof;       /* 0 or 1 */
   double almost_fair; /* share */
   double coverage;
   int64_t bins;
   int64_t patch;
   double order;
-} wx_tally_opts;
-extern const weir_opt wx_tally_options[];
+} wx_score_sums_opts;
+extern const weir_opt wx_score_sums_options[];
 
 /* Everything that is summed for a region and a weighting lies in one block of numbers. */
-typedef struct wx_tally_block {
+typedef struct wx_score_sums_block {
   int64_t sums, rank, pit, alpha, beta, hersbach, spread, events; /* offsets */
   int64_t size;
-} wx_tally_block;
+} wx_score_sums_block;
 
-typedef struct wx_tally {
-  const wx_tally_opts *opts;
+typedef struct wx_score_sums {
+  const wx_score_sums_opts *opts;
   const wx_grid *grid;
   const wx_regions *regions;
   int64_t members; /* 0: a normal distribution */
   int64_t bins, pit_bins, n_events, cells, n_starts;
   int64_t n_sums; /* WX_SUMS + WX_EVENT_SUMS n_events */
   int64_t n_rows; /* of series */
-  wx_tally_block at;
+  wx_score_sums_block at;
   double *total;  /* [regions, weightings, block] of all starts */
   double *series; /* [regions, weightings, n_rows, n_starts]: sums, then of every bin of every
                        event its weight and how often the event came */
@@ -72,7 +73,7 @@ typedef struct wx_tally {
   double *room;   /* private: [threads, 2 members + 1] */
   struct wx_patch *patch; /* private: squares of points, and room for one a thread */
   double *patch_room;
-} wx_tally;
+} wx_score_sums;
 
 /* A start to be counted. Borrowed. */
 typedef struct wx_start_case {
@@ -86,39 +87,41 @@ typedef struct wx_start_case {
 } wx_start_case;
 
 /* Fails: WEIR_ERR_MEMORY. */
-weir_status wx_tally_create(const wx_tally_opts *opts, const wx_grid *grid,
-                            const wx_regions *regions, int64_t members, int64_t n_events,
-                            int64_t n_starts, wx_tally *out) WEIR_CHECKED;
-void wx_tally_fini(wx_tally *t);
+weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *grid,
+                                 const wx_regions *regions, int64_t members, int64_t n_events,
+                                 int64_t n_starts, wx_score_sums *out) WEIR_CHECKED;
+void wx_score_sums_fini(wx_score_sums *t);
 /* Forgets all starts. */
-void wx_tally_clear(wx_tally *t);
+void wx_score_sums_clear(wx_score_sums *t);
 /* Counts start `at` of n_starts. */
-void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, int64_t at);
+void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given *given,
+                        int64_t at);
 
 /* One sum of every start, [n_starts]. */
-const double *wx_tally_series(const wx_tally *t, int64_t region, int weighting, int64_t sum);
+const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,
+                                   int64_t sum);
 /* The block of all starts, to be read at t->at. */
-const double *wx_tally_total(const wx_tally *t, int64_t region, int weighting);
+const double *wx_score_sums_total(const wx_score_sums *t, int64_t region, int weighting);
 /* The number of a sum (wx_event_sum) of an event. */
-int64_t wx_tally_event(int64_t event, int sum);
+int64_t wx_score_sums_event(int64_t event, int sum);
 /* Views of the block. */
-wx_hersbach wx_tally_hersbach(const wx_tally *t, int64_t region, int weighting);
-const wx_reliability_bin *wx_tally_bins(const wx_tally *t, int64_t region, int weighting,
-                                        int64_t event);
+wx_hersbach wx_score_sums_hersbach(const wx_score_sums *t, int64_t region, int weighting);
+const wx_reliability_bin *wx_score_sums_bins(const wx_score_sums *t, int64_t region, int weighting,
+                                             int64_t event);
 /* Points by their spread: bin k holds sd (corrected as WX_SUM_CORRECTED) from 2^((k - 64) / 4) on.
  */
 enum { WX_SPREAD_BINS = 128 };
 typedef struct wx_spread_bin {
   double spread, rmse, share; /* roots of means; share of all weight. NaN, NaN, 0: none */
 } wx_spread_bin;
-wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t k);
+wx_spread_bin wx_spread_bin_get(const wx_score_sums *t, const double *block, int64_t k);
 /* Root mean square over the points of a region of each point's mean error: the part of the error
  * that is the same every day, with what few starts leave of the rest. NaN: nothing was counted. */
-double wx_tally_local_bias(const wx_tally *t, int64_t region, int weighting);
+double wx_score_sums_local_bias(const wx_score_sums *t, int64_t region, int weighting);
 /* Correlation of spread and |error| over points and starts. */
 double wx_spread_correlation(const double *block);
 /* The rows of series of a bin of an event: its weight; the event in it follows. */
-int64_t wx_tally_bin_row(const wx_tally *t, int64_t event, int64_t bin);
+int64_t wx_score_sums_bin_row(const wx_score_sums *t, int64_t event, int64_t bin);
 /* Whether all that a forecast gives for point i can be used: all members finite, or mean and sd >=
  * 0; with `some`, at least two members, or one of one. */
 bool wx_given_is_whole(const wx_given *g, int64_t cells, int64_t i, bool some);

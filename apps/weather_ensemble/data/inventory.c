@@ -1,5 +1,5 @@
-/* survey.c - see survey.h. */
-#include "data/survey.h"
+/* inventory.c - see inventory.h. */
+#include "data/inventory.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ const weir_opt wx_import_options[] = {
 };
 
 /* Adds the values of a field: moments after Chan, Golub and LeVeque (1983). */
-static void take_values(wx_survey_line *l, double *m2, const float *x, int64_t n)
+static void take_values(wx_inventory_line *l, double *m2, const float *x, int64_t n)
 {
   double mean = 0, square = 0;
   int64_t seen = 0;
@@ -53,7 +53,8 @@ static void take_values(wx_survey_line *l, double *m2, const float *x, int64_t n
   l->values += seen;
 }
 
-static void note_absent(wx_survey *s, int64_t start, int64_t lead, int64_t quantity, int64_t member)
+static void note_absent(wx_inventory *s, int64_t start, int64_t lead, int64_t quantity,
+                        int64_t member)
 {
   if (s->absent++ == 0) {
     const int64_t first[] = {start, lead, quantity, member};
@@ -64,9 +65,9 @@ static void note_absent(wx_survey *s, int64_t start, int64_t lead, int64_t quant
 
 /* One start, lead and quantity: the members that are there. */
 static weir_status take_members(wx_archive *a, wx_archive_writer *copy, int64_t start, int64_t lead,
-                                int64_t quantity, wx_survey_line *l, double *m2, float *x)
+                                int64_t quantity, wx_inventory_line *l, double *m2, float *x)
 {
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t cells = wx_grid_cells(&f->grid), n = f->n_members;
   int64_t there = 0;
 
@@ -86,13 +87,13 @@ static weir_status take_members(wx_archive *a, wx_archive_writer *copy, int64_t 
 }
 
 /* Fields that are not there although another start has that quantity at that lead. */
-static void count_absent(const wx_archive *a, wx_survey *s)
+static void count_absent(const wx_archive *a, wx_inventory *s)
 {
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
 
   for (int64_t i = 0; i < f->n_starts * s->n; i++) {
     const int64_t start = i / s->n, at = i % s->n;
-    wx_survey_line *const l = &s->line[at];
+    wx_inventory_line *const l = &s->line[at];
 
     l->expected = l->fields > 0 ? f->n_starts * f->n_members : 0;
     if (l->fields == l->expected) {
@@ -106,20 +107,20 @@ static void count_absent(const wx_archive *a, wx_survey *s)
   }
 }
 
-weir_status wx_survey_take(wx_archive *a, wx_archive_writer *copy, wx_survey *out)
+weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_inventory *out)
 {
-  const wx_archive_facts *f = wx_archive_get(a);
+  const wx_archive_info *f = wx_archive_get(a);
   const int64_t all = f->n_leads * f->n_quantities;
   float *x = NULL;
   double *m2 = NULL;
   weir_status status = WEIR_OK;
 
-  *out = (wx_survey){.n = all};
+  *out = (wx_inventory){.n = all};
   WEIR_TRY_GOTO(weir_alloc(all, sizeof *out->line, (void **)&out->line), done);
   WEIR_TRY_GOTO(weir_alloc(all, sizeof *m2, (void **)&m2), done);
   WEIR_TRY_GOTO(weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *x, (void **)&x), done);
   for (int64_t i = 0; i < f->n_starts * all; i++) {
-    wx_survey_line *const l = &out->line[i % all];
+    wx_inventory_line *const l = &out->line[i % all];
 
     if (weir_stop_requested()) {
       status = weir_fail(WEIR_ERR_STOPPED, "stopped at start %lld of %lld of %s",
@@ -127,16 +128,16 @@ weir_status wx_survey_take(wx_archive *a, wx_archive_writer *copy, wx_survey *ou
       goto done;
     }
     if (i < all) {
-      *l = (wx_survey_line){.quantity = i % f->n_quantities,
-                            .lead = i / f->n_quantities,
-                            .least = INFINITY,
-                            .greatest = -INFINITY};
+      *l = (wx_inventory_line){.quantity = i % f->n_quantities,
+                               .lead = i / f->n_quantities,
+                               .least = INFINITY,
+                               .greatest = -INFINITY};
     }
     WEIR_TRY_GOTO(take_members(a, copy, i / all, l->lead, l->quantity, l, &m2[i % all], x), done);
     weir_progress("import", i + 1, f->n_starts * all, "fields of all members");
   }
   for (int64_t i = 0; i < all; i++) {
-    wx_survey_line *const l = &out->line[i];
+    wx_inventory_line *const l = &out->line[i];
 
     l->sd = l->values > 0 ? sqrt(m2[i] / (double)l->values) : NAN;
     l->mean = l->values > 0 ? l->mean : NAN;
@@ -148,18 +149,18 @@ done:
   weir_free(&x);
   weir_free(&m2);
   if (status != WEIR_OK) {
-    wx_survey_fini(out);
+    wx_inventory_fini(out);
   }
   return status;
 }
 
-void wx_survey_fini(wx_survey *s)
+void wx_inventory_fini(wx_inventory *s)
 {
   weir_free(&s->line);
 }
 
-weir_status wx_survey_check(const wx_archive_facts *f, const wx_survey *s,
-                            const wx_import_opts *opts)
+weir_status wx_inventory_check(const wx_archive_info *f, const wx_inventory *s,
+                               const wx_import_opts *opts)
 {
   char date[32];
 
@@ -183,7 +184,7 @@ weir_status wx_survey_check(const wx_archive_facts *f, const wx_survey *s,
                    f->lead[s->first[1]], (long long)f->member[s->first[3]]);
 }
 
-static weir_status check_truth(const wx_archive_facts *f, const wx_archive_facts *t)
+static weir_status check_truth(const wx_archive_info *f, const wx_archive_info *t)
 {
   char one[WX_LONG], other[WX_LONG];
   const char *const reason = wx_grid_differs(&f->grid, &t->grid);
@@ -207,7 +208,7 @@ static weir_status check_truth(const wx_archive_facts *f, const wx_archive_facts
 }
 
 /* Some lead has to be what the truth is; of the others the truth cannot be used. */
-static weir_status check_period(const wx_archive_facts *f, int64_t k, const wx_archive_facts *t,
+static weir_status check_period(const wx_archive_info *f, int64_t k, const wx_archive_info *t,
                                 int64_t of)
 {
   char first[1024] = "";
@@ -229,7 +230,7 @@ static weir_status check_period(const wx_archive_facts *f, int64_t k, const wx_a
 }
 
 /* A quantity that the truth has under another name. */
-static void warn_of_hint(const wx_archive_facts *f, int64_t k, const wx_archive_facts *t)
+static void warn_of_hint(const wx_archive_info *f, int64_t k, const wx_archive_info *t)
 {
   char hint[2 * WX_LONG] = "";
 
@@ -241,7 +242,7 @@ static void warn_of_hint(const wx_archive_facts *f, int64_t k, const wx_archive_
   }
 }
 
-static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_facts *t)
+static weir_status check_quantities(const wx_archive_info *f, const wx_archive_info *t)
 {
   int64_t common = 0;
 
@@ -278,8 +279,8 @@ static weir_status check_quantities(const wx_archive_facts *f, const wx_archive_
                                 f->name, f->quantity[0].name, t->name, t->quantity[0].name);
 }
 
-weir_status wx_survey_pair(const wx_archive_facts *forecast, const wx_archive_facts *truth,
-                           int64_t *found)
+weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_info *truth,
+                              int64_t *found)
 {
   char last[32], first[2][32];
   int64_t all = 0;
@@ -306,7 +307,7 @@ weir_status wx_survey_pair(const wx_archive_facts *forecast, const wx_archive_fa
                    truth->name, forecast->name, first[0], first[1], last);
 }
 
-const char *wx_survey_doubt(const wx_quantity *q, const wx_survey_line *l)
+const char *wx_inventory_doubt(const wx_quantity *q, const wx_inventory_line *l)
 {
   static const struct {
     const char *variable;
@@ -333,11 +334,11 @@ const char *wx_survey_doubt(const wx_quantity *q, const wx_survey_line *l)
   return l->sd <= 0 && l->values > 1 ? "all values are the same" : NULL;
 }
 
-void wx_survey_warn(const char *verb, const wx_archive_facts *f, const wx_survey_line *l,
-                    const char **told)
+void wx_inventory_warn(const char *verb, const wx_archive_info *f, const wx_inventory_line *l,
+                       const char **told)
 {
   const wx_quantity *const q = &f->quantity[l->quantity];
-  const char *const doubt = wx_survey_doubt(q, l);
+  const char *const doubt = wx_inventory_doubt(q, l);
 
   if (doubt != NULL && (*told == NULL || strcmp(doubt, *told) != 0)) {
     *told = doubt; /* other leads will have the same */
@@ -353,7 +354,7 @@ static weir_status begin_watch(wx_watch *w)
   wx_watch_fini(w);
   WEIR_TRY(weir_alloc(n, sizeof *w->line, (void **)&w->line));
   for (int64_t k = 0; k < n; k++) {
-    w->line[k] = (wx_survey_line){
+    w->line[k] = (wx_inventory_line){
         .quantity = k, .least = INFINITY, .greatest = -INFINITY, .sd = NAN /* not known */};
   }
   return weir_alloc(n, sizeof *w->told, (void **)&w->told);
@@ -372,13 +373,13 @@ weir_status wx_watch_take(wx_watch *w, const char *verb, int64_t quantity, int64
     greatest = x[i] > greatest ? x[i] : greatest;
   }
   if (least <= greatest) {
-    wx_survey_line *const l = &w->line[quantity];
+    wx_inventory_line *const l = &w->line[quantity];
 
     l->lead = lead;
     l->values += n;
     l->least = fmin(l->least, (double)least);
     l->greatest = fmax(l->greatest, (double)greatest);
-    wx_survey_warn(verb, w->facts, l, &w->told[quantity]);
+    wx_inventory_warn(verb, w->facts, l, &w->told[quantity]);
   }
   return WEIR_OK;
 }

@@ -1,11 +1,11 @@
-/* scene.c - see scene.h. */
-#include "eval/scene.h"
+/* eval_data.c - see eval_data.h. */
+#include "eval/eval_data.h"
 #include "base/weir_alloc.h"
 #include "data/members.h"
 
 enum { NONE = -1 };
 
-static weir_status check_grid(const wx_archive_facts *f, const wx_archive_facts *t)
+static weir_status check_grid(const wx_archive_info *f, const wx_archive_info *t)
 {
   const char *const reason = wx_grid_differs(&f->grid, &t->grid);
   char a[WX_LONG], b[WX_LONG];
@@ -19,20 +19,20 @@ static weir_status check_grid(const wx_archive_facts *f, const wx_archive_facts 
                    f->name, a, t->name, b, reason);
 }
 
-weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out)
+weir_status wx_eval_data_open(wx_archive *forecast, wx_archive *truth, wx_eval_data *out)
 {
-  const wx_archive_facts *const f = wx_archive_get(forecast);
-  const wx_archive_facts *const t = truth != NULL ? wx_archive_get(truth) : NULL;
+  const wx_archive_info *const f = wx_archive_get(forecast);
+  const wx_archive_info *const t = truth != NULL ? wx_archive_get(truth) : NULL;
 
-  *out = (wx_scene){.forecast = forecast,
-                    .truth = truth,
-                    .facts = f,
-                    .truth_facts = t,
-                    .cells = f->grid.n_lat * f->grid.n_lon,
-                    .members = {.start = NONE},
-                    .valid = {.start = NONE},
-                    .watch = {.facts = f},
-                    .truth_watch = {.facts = t}};
+  *out = (wx_eval_data){.forecast = forecast,
+                        .truth = truth,
+                        .facts = f,
+                        .truth_facts = t,
+                        .cells = f->grid.n_lat * f->grid.n_lon,
+                        .members = {.start = NONE},
+                        .valid = {.start = NONE},
+                        .watch = {.facts = f},
+                        .truth_watch = {.facts = t}};
   if (t == NULL) {
     return WEIR_OK;
   }
@@ -51,7 +51,7 @@ weir_status wx_scene_open(wx_archive *forecast, wx_archive *truth, wx_scene *out
   return WEIR_OK;
 }
 
-void wx_scene_fini(wx_scene *s)
+void wx_eval_data_fini(wx_eval_data *s)
 {
   weir_free(&s->members.values);
   weir_free(&s->valid.values);
@@ -59,15 +59,16 @@ void wx_scene_fini(wx_scene *s)
   wx_watch_fini(&s->truth_watch);
 }
 
-static bool is_field(const struct wx_scene_field *f, int64_t start, int64_t lead, int64_t quantity)
+static bool is_field(const struct wx_eval_data_field *f, int64_t start, int64_t lead,
+                     int64_t quantity)
 {
   return f->start == start && f->lead == lead && f->quantity == quantity;
 }
 
-weir_status wx_scene_members(wx_scene *s, int64_t start, int64_t lead, int64_t quantity,
-                             const float **out)
+weir_status wx_eval_data_members(wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity,
+                                 const float **out)
 {
-  struct wx_scene_field *const f = &s->members;
+  struct wx_eval_data_field *const f = &s->members;
   const int64_t n = s->facts->n_members;
   int64_t all;
 
@@ -91,33 +92,33 @@ weir_status wx_scene_members(wx_scene *s, int64_t start, int64_t lead, int64_t q
   return WEIR_OK;
 }
 
-int64_t wx_scene_valid(const wx_scene *s, int64_t start, int64_t lead, int64_t quantity)
+int64_t wx_eval_data_valid(const wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity)
 {
-  const wx_archive_facts *const f = s->facts, *const t = s->truth_facts;
+  const wx_archive_info *const f = s->facts, *const t = s->truth_facts;
   const int64_t k = t == NULL ? NONE : wx_archive_find_quantity(t, f->quantity[quantity].name);
   const int64_t time = k < 0 ? NONE : wx_archive_find_truth(t, f, start, lead);
 
   return time >= 0 && wx_archive_has(s->truth, time, 0, k, 0) ? time : NONE;
 }
 
-weir_status wx_scene_check_period(const wx_scene *s, int64_t lead, int64_t quantity)
+weir_status wx_eval_data_check_period(const wx_eval_data *s, int64_t lead, int64_t quantity)
 {
   const int64_t k = wx_archive_find_quantity(s->truth_facts, s->facts->quantity[quantity].name);
 
   return k < 0 ? WEIR_OK : wx_archive_check_period(s->facts, quantity, lead, s->truth_facts, k, 0);
 }
 
-weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t quantity,
-                           const float **out)
+weir_status wx_eval_data_truth(wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity,
+                               const float **out)
 {
-  struct wx_scene_field *const f = &s->valid;
-  const int64_t time = wx_scene_valid(s, start, lead, quantity);
+  struct wx_eval_data_field *const f = &s->valid;
+  const int64_t time = wx_eval_data_valid(s, start, lead, quantity);
 
   *out = NULL;
   if (time < 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(wx_scene_check_period(s, lead, quantity));
+  WEIR_TRY(wx_eval_data_check_period(s, lead, quantity));
   if (f->values == NULL) {
     WEIR_TRY(weir_alloc(s->cells, sizeof *f->values, (void **)&f->values));
   }
@@ -135,7 +136,8 @@ weir_status wx_scene_truth(wx_scene *s, int64_t start, int64_t lead, int64_t qua
   return WEIR_OK;
 }
 
-weir_status wx_scene_climate(const wx_scene *s, int64_t lead, int64_t quantity, wx_climate *out)
+weir_status wx_eval_data_climate(const wx_eval_data *s, int64_t lead, int64_t quantity,
+                                 wx_climate *out)
 {
   const wx_grid *const g = &s->facts->grid;
 

@@ -1,5 +1,5 @@
-/* sketch.c - see sketch.h. */
-#include "data/sketch.h"
+/* dummy.c - see dummy.h. */
+#include "data/dummy.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,19 +12,19 @@
 #define MOST_VALUES ((int64_t)1 << 28)
 enum { HOUR = 3600, FORECAST = 0, TRUTH, SIDES };
 
-const weir_opt wx_sketch_options[] = {
-    WEIR_OPT_STRING_LIST(wx_sketch_opts, quantities, "z500, t500, u500, v500",
+const weir_opt wx_dummy_options[] = {
+    WEIR_OPT_STRING_LIST(wx_dummy_opts, quantities, "z500, t500, u500, v500",
                          "variables with their levels in hPa"),
-    WEIR_OPT_REAL_LIST(wx_sketch_opts, lead, "0, 24, 48", 0, 1e6, "h", "lead times, ascending"),
-    WEIR_OPT_INT(wx_sketch_opts, lat, 8, 1, 100000, "1", "rows, from pole to pole"),
-    WEIR_OPT_INT(wx_sketch_opts, lon, 16, 1, 100000, "1", "columns, round the globe"),
-    WEIR_OPT_INT(wx_sketch_opts, starts, 40, 1, 1000000, "1", "starts, the first on 2000-01-01"),
-    WEIR_OPT_INT(wx_sketch_opts, members, 10, 1, 10000, "1", "members"),
-    WEIR_OPT_REAL(wx_sketch_opts, every, 24, 1, 1e5, "h", "between two starts"),
+    WEIR_OPT_REAL_LIST(wx_dummy_opts, lead, "0, 24, 48", 0, 1e6, "h", "lead times, ascending"),
+    WEIR_OPT_INT(wx_dummy_opts, lat, 8, 1, 100000, "1", "rows, from pole to pole"),
+    WEIR_OPT_INT(wx_dummy_opts, lon, 16, 1, 100000, "1", "columns, round the globe"),
+    WEIR_OPT_INT(wx_dummy_opts, starts, 40, 1, 1000000, "1", "starts, the first on 2000-01-01"),
+    WEIR_OPT_INT(wx_dummy_opts, members, 10, 1, 10000, "1", "members"),
+    WEIR_OPT_REAL(wx_dummy_opts, every, 24, 1, 1e5, "h", "between two starts"),
     WEIR_OPT_END,
 };
 
-struct wx_sketch {
+struct wx_dummy_archive {
   wx_archive *archive[SIDES];
   float *values[SIDES];
   int64_t *start[SIDES], *member;
@@ -51,7 +51,7 @@ static weir_status name_quantity(const char *name, wx_quantity *q)
   return WEIR_OK;
 }
 
-static weir_status take_grid(wx_sketch *s, const wx_sketch_opts *o)
+static weir_status take_grid(wx_dummy_archive *s, const wx_dummy_opts *o)
 {
   const int64_t n = o->lat * o->lon;
   double sum = 0;
@@ -85,7 +85,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Starts of the forecast; starts of the truth, which are those and all valid times, once each. */
-static weir_status take_times(wx_sketch *s, const wx_sketch_opts *o, int64_t n[SIDES])
+static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64_t n[SIDES])
 {
   const int64_t begin = INT64_C(10957) * 24 * HOUR;
   int64_t most = 0;
@@ -114,7 +114,7 @@ static weir_status take_times(wx_sketch *s, const wx_sketch_opts *o, int64_t n[S
   return WEIR_OK;
 }
 
-static weir_status fill(wx_sketch *s, int side, const wx_archive_facts *f, bool values,
+static weir_status fill(wx_dummy_archive *s, int side, const wx_archive_info *f, bool values,
                         uint64_t seed)
 {
   const int64_t extent[] = {f->n_starts,  f->n_leads,    f->n_quantities,
@@ -137,7 +137,7 @@ static weir_status fill(wx_sketch *s, int side, const wx_archive_facts *f, bool 
   return wx_archive_of_memory(f, s->values[side], &s->archive[side]);
 }
 
-static weir_status take_lists(wx_sketch *s, const wx_sketch_opts *o)
+static weir_status take_lists(wx_dummy_archive *s, const wx_dummy_opts *o)
 {
   WEIR_TRY(weir_alloc(o->quantities.count, sizeof *s->quantity, (void **)&s->quantity));
   WEIR_TRY(weir_alloc(o->members, sizeof *s->member, (void **)&s->member));
@@ -157,7 +157,7 @@ static weir_status take_lists(wx_sketch *s, const wx_sketch_opts *o)
   return take_grid(s, o);
 }
 
-static weir_status create(wx_sketch *s, const wx_sketch_opts *o, bool values, uint64_t seed)
+static weir_status create(wx_dummy_archive *s, const wx_dummy_opts *o, bool values, uint64_t seed)
 {
   static const double zero = 0;
   int64_t n[SIDES] = {0};
@@ -169,7 +169,7 @@ static weir_status create(wx_sketch *s, const wx_sketch_opts *o, bool values, ui
   WEIR_TRY(take_times(s, o, n));
   for (int side = 0; side < SIDES; side++) {
     const bool truth = side == TRUTH;
-    const wx_archive_facts f = {
+    const wx_archive_info f = {
         .name = truth ? "sketch of a truth" : "sketch of a forecast",
         .n_starts = n[side],
         .n_leads = truth ? 1 : o->lead.count,
@@ -193,35 +193,35 @@ static weir_status create(wx_sketch *s, const wx_sketch_opts *o, bool values, ui
   return WEIR_OK;
 }
 
-weir_status wx_sketch_create(const wx_sketch_opts *opts, bool values, uint64_t seed,
-                             wx_sketch **out)
+weir_status wx_dummy_create(const wx_dummy_opts *opts, bool values, uint64_t seed,
+                            wx_dummy_archive **out)
 {
   void *memory = NULL;
 
   *out = NULL;
-  WEIR_TRY(weir_alloc(1, sizeof(wx_sketch), &memory));
-  wx_sketch *s = memory;
+  WEIR_TRY(weir_alloc(1, sizeof(wx_dummy_archive), &memory));
+  wx_dummy_archive *s = memory;
   const weir_status status = create(s, opts, values, seed);
 
   if (status != WEIR_OK) {
-    wx_sketch_destroy(&s);
+    wx_dummy_destroy(&s);
     return status;
   }
   *out = s;
   return WEIR_OK;
 }
 
-wx_archive *wx_sketch_forecast(const wx_sketch *s)
+wx_archive *wx_dummy_forecast(const wx_dummy_archive *s)
 {
   return s->archive[FORECAST];
 }
 
-wx_archive *wx_sketch_truth(const wx_sketch *s)
+wx_archive *wx_dummy_truth(const wx_dummy_archive *s)
 {
   return s->archive[TRUTH];
 }
 
-void wx_sketch_destroy(wx_sketch **s)
+void wx_dummy_destroy(wx_dummy_archive **s)
 {
   if (*s == NULL) {
     return;

@@ -1,6 +1,6 @@
-/* tally_test.c - sums over starts, points and regions against loops that do without them; missing
- * members; distributions; and the bits of any number of threads. */
-#include "eval/tally.h"
+/* score_sums_test.c - sums over starts, points and regions against loops that do without them;
+ * missing members; distributions; and the bits of any number of threads. */
+#include "eval/score_sums.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -47,11 +47,11 @@ static void draw(void)
   }
 }
 
-static wx_tally_opts options(void)
+static wx_score_sums_opts options(void)
 {
-  wx_tally_opts o;
+  wx_score_sums_opts o;
 
-  weir_opts_default(wx_tally_options, sizeof o, &o);
+  weir_opts_default(wx_score_sums_options, sizeof o, &o);
   o.patch = 2;
   return o;
 }
@@ -60,7 +60,7 @@ static const wx_climatology climate = {
     .event = &event, .n_events = 1, .mean = usual, .threshold = threshold, .n = 1};
 
 /* All starts of members, or of distributions. */
-static void take_all(wx_tally *t)
+static void take_all(wx_score_sums *t)
 {
   for (int s = 0; s < STARTS; s++) {
     const wx_start_case c = {
@@ -68,7 +68,7 @@ static void take_all(wx_tally *t)
     const wx_given g = t->members > 0 ? (wx_given){.members = M, .member = member[s]}
                                       : (wx_given){.mean = mean[s], .sd = sd[s]};
 
-    wx_tally_take(t, &c, &g, s);
+    wx_score_sums_take(t, &c, &g, s);
   }
 }
 
@@ -132,10 +132,10 @@ static double local_bias(int region, int by)
 
 static void sums_equal_plain_loops(void **state)
 {
-  const wx_tally_opts o = options();
-  wx_tally t;
+  const wx_score_sums_opts o = options();
+  wx_score_sums t;
 
-  assert_ok(wx_tally_create(&o, &grid, &regions, M, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, STARTS, &t));
   take_all(&t);
   for (int region = 0; region < 2; region++) {
     for (int by = 0; by < WX_WEIGHTINGS; by++) {
@@ -148,7 +148,7 @@ static void sums_equal_plain_loops(void **state)
           }
         }
       }
-      const double *const e = wx_tally_total(&t, region, by) + wx_tally_event(0, 0);
+      const double *const e = wx_score_sums_total(&t, region, by) + wx_score_sums_event(0, 0);
 
       assert_near(wx_score_get(&t, region, by, WX_CRPS), p.crps / p.weight, 1e-12);
       assert_near(wx_score_get(&t, region, by, WX_CRPS_FAIR), p.fair / p.weight, 1e-12);
@@ -159,14 +159,14 @@ static void sums_equal_plain_loops(void **state)
       assert_near(wx_score_get(&t, region, by, WX_MSE_UNBIASED),
                   (p.square - p.variance / M) / p.weight, 1e-12);
       assert_near(wx_score_get(&t, region, by, WX_BIAS), p.mean_error / p.weight, 1e-12);
-      assert_near(wx_tally_local_bias(&t, region, by), local_bias(region, by), 1e-12);
+      assert_near(wx_score_sums_local_bias(&t, region, by), local_bias(region, by), 1e-12);
       assert_near(wx_score_get(&t, region, by, WX_EECRPS), p.extreme_crps / p.weight, 1e-12);
       assert_near(wx_score_get(&t, region, by, WX_EECRPS_NORMALISED), p.extreme_crps / p.extreme,
                   1e-12);
       assert_near(e[WX_EVENT_BRIER] / e[WX_EVENT_WEIGHT], p.brier / p.weight, 1e-12);
     }
   }
-  wx_tally_fini(&t);
+  wx_score_sums_fini(&t);
 }
 
 /* Sums of the other scores of a point, from their formulas. */
@@ -209,10 +209,10 @@ static void add_others(others *p, int s, int i, double w)
 
 static void other_scores_equal_their_formulas(void **state)
 {
-  const wx_tally_opts o = options();
-  wx_tally t;
+  const wx_score_sums_opts o = options();
+  wx_score_sums t;
 
-  assert_ok(wx_tally_create(&o, &grid, &regions, M, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, STARTS, &t));
   take_all(&t);
   for (int by = 0; by < WX_WEIGHTINGS; by++) {
     others p = {.weight = 0};
@@ -237,18 +237,18 @@ static void other_scores_equal_their_formulas(void **state)
     assert_near(wx_score_get(&t, 0, by, WX_INTERVAL_SCORE), p.interval / p.weight, 1e-11);
     assert_near(wx_score_get(&t, 0, by, WX_ACC), correlation, 1e-12);
   }
-  wx_tally_fini(&t);
+  wx_score_sums_fini(&t);
 }
 
 static void histograms_and_parts_hold_every_case(void **state)
 {
-  const wx_tally_opts o = options();
-  wx_tally t;
+  const wx_score_sums_opts o = options();
+  wx_score_sums t;
 
-  assert_ok(wx_tally_create(&o, &grid, &regions, M, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 1, STARTS, &t));
   take_all(&t);
-  const double *const b = wx_tally_total(&t, 0, WX_BY_POINT);
-  const wx_hersbach h = wx_tally_hersbach(&t, 0, WX_BY_POINT);
+  const double *const b = wx_score_sums_total(&t, 0, WX_BY_POINT);
+  const wx_hersbach h = wx_score_sums_hersbach(&t, 0, WX_BY_POINT);
   double ranks = 0, pit = 0, bins = 0;
 
   for (int k = 0; k <= M; k++) {
@@ -258,7 +258,7 @@ static void histograms_and_parts_hold_every_case(void **state)
     pit += b[t.at.pit + k];
   }
   for (int k = 0; k < t.bins; k++) {
-    bins += (double)wx_tally_bins(&t, 0, WX_BY_POINT, 0)[k].count;
+    bins += (double)wx_score_sums_bins(&t, 0, WX_BY_POINT, 0)[k].count;
   }
   double share = 0, square = 0;
 
@@ -278,17 +278,17 @@ static void histograms_and_parts_hold_every_case(void **state)
   assert_near(wx_hersbach_get(&h).crps, wx_score_get(&t, 0, WX_BY_POINT, WX_CRPS), 1e-12);
   assert_true(b[WX_SUM_PATCH] >= 0 && b[WX_SUM_ONE] == STARTS);
   assert_true(t.map[WX_MAP_COUNT * CELLS] <= STARTS);
-  wx_tally_clear(&t);
+  wx_score_sums_clear(&t);
   assert_true(isnan(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS)));
-  wx_tally_fini(&t);
+  wx_score_sums_fini(&t);
 }
 
 static void distributions_have_one_crps(void **state)
 {
-  const wx_tally_opts o = options();
-  wx_tally t;
+  const wx_score_sums_opts o = options();
+  wx_score_sums t;
 
-  assert_ok(wx_tally_create(&o, &grid, &regions, 0, 1, STARTS, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, 0, 1, STARTS, &t));
   take_all(&t);
   const double crps = wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS);
 
@@ -296,16 +296,16 @@ static void distributions_have_one_crps(void **state)
   assert_true(crps == wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS_FAIR));
   assert_true(isnan(wx_score_get(&t, 0, WX_BY_AREA, WX_ENERGY)));
   assert_int_equal(t.bins, o.bins);
-  wx_tally_fini(&t);
+  wx_score_sums_fini(&t);
 }
 
 /* The nominal number of members would give a score here (properscoring 7, WeatherBench 2 303). */
 static void missing_members_are_not_counted(void **state)
 {
-  const wx_tally_opts o = options();
+  const wx_score_sums_opts o = options();
   float x[M * CELLS], y[CELLS];
   unsigned char all[CELLS];
-  wx_tally t;
+  wx_score_sums t;
 
   for (int i = 0; i < CELLS; i++) {
     y[i] = 3;
@@ -319,32 +319,32 @@ static void missing_members_are_not_counted(void **state)
 
   assert_false(wx_given_is_whole(&g, CELLS, 0, false));
   assert_true(wx_given_is_whole(&g, CELLS, 0, true));
-  assert_ok(wx_tally_create(&o, &grid, &regions, M, 0, 1, &t));
-  wx_tally_take(&t, &c, &g, 0);
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 0, 1, &t));
+  wx_score_sums_take(&t, &c, &g, 0);
   assert_true(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS) == 0);
-  assert_true(wx_tally_total(&t, 0, WX_BY_AREA)[t.at.rank] == 0);
-  wx_tally_fini(&t);
+  assert_true(wx_score_sums_total(&t, 0, WX_BY_AREA)[t.at.rank] == 0);
+  wx_score_sums_fini(&t);
 }
 
 /* A distribution without spread has a CRPS and no logarithmic score; the others' mean is not put in
  * its place. */
 static void without_spread_there_is_no_log_score(void **state)
 {
-  const wx_tally_opts o = options();
+  const wx_score_sums_opts o = options();
   const wx_bootstrap_opts b = {.resamples = 20, .confidence = 0.9};
   float narrow[CELLS];
   wx_resamples r;
   wx_estimate e;
-  wx_tally t;
+  wx_score_sums t;
 
   memcpy(narrow, sd[0], sizeof narrow);
   for (int k = 0; k < 2; k++) {
-    assert_ok(wx_tally_create(&o, &grid, &regions, 0, 0, STARTS, &t));
+    assert_ok(wx_score_sums_create(&o, &grid, &regions, 0, 0, STARTS, &t));
     for (int s = 0; s < STARTS; s++) {
       const wx_given g = {.mean = mean[s], .sd = s == 0 ? narrow : sd[s]};
       const wx_start_case c = {.truth = truth[s], .use = use[s]};
 
-      wx_tally_take(&t, &c, &g, s);
+      wx_score_sums_take(&t, &c, &g, s);
     }
     assert_ok(wx_resamples_create(&b, 1, 1, STARTS, &r));
     assert_ok(wx_score_estimate(&t, 0, WX_BY_AREA, WX_LOG, &b, &r, &e));
@@ -352,7 +352,7 @@ static void without_spread_there_is_no_log_score(void **state)
     assert_int_equal(isnan(e.lo) && isnan(e.hi), k);
     assert_true(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS) > 0);
     wx_resamples_fini(&r);
-    wx_tally_fini(&t);
+    wx_score_sums_fini(&t);
     for (int i = 0; i < CELLS; i++) {
       narrow[i] = use[0][i] ? 0 : narrow[i];
     }
@@ -361,35 +361,35 @@ static void without_spread_there_is_no_log_score(void **state)
 
 static void one_member_has_no_spread(void **state)
 {
-  const wx_tally_opts o = options();
-  wx_tally t;
+  const wx_score_sums_opts o = options();
+  wx_score_sums t;
 
-  assert_ok(wx_tally_create(&o, &grid, &regions, 1, 0, 1, &t));
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, 1, 0, 1, &t));
   const wx_given g = {.members = 1, .member = member[0]};
   const wx_start_case c = {.truth = truth[0], .use = use[0]};
 
-  wx_tally_take(&t, &c, &g, 0);
+  wx_score_sums_take(&t, &c, &g, 0);
   assert_near(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS), wx_score_get(&t, 0, WX_BY_AREA, WX_MAE),
               1e-14);
   assert_true(isnan(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS_FAIR)));
   assert_true(isnan(wx_score_get(&t, 0, WX_BY_AREA, WX_SPREAD)));
   assert_true(isnan(wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS_GAUSS)));
-  wx_tally_fini(&t);
+  wx_score_sums_fini(&t);
 }
 
 static void nothing_used_is_nan(void **state)
 {
-  const wx_tally_opts o = options();
+  const wx_score_sums_opts o = options();
   const unsigned char none[CELLS] = {0};
-  wx_tally t;
+  wx_score_sums t;
 
-  assert_ok(wx_tally_create(&o, &grid, &regions, M, 0, 1, &t));
-  wx_tally_take(&t, &(wx_start_case){.truth = truth[0], .use = none},
-                &(wx_given){.members = M, .member = member[0]}, 0);
+  assert_ok(wx_score_sums_create(&o, &grid, &regions, M, 0, 1, &t));
+  wx_score_sums_take(&t, &(wx_start_case){.truth = truth[0], .use = none},
+                     &(wx_given){.members = M, .member = member[0]}, 0);
   for (int s = 0; s < WX_SCORES; s++) {
     assert_true(isnan(wx_score_get(&t, 0, WX_BY_AREA, s)));
   }
-  wx_tally_fini(&t);
+  wx_score_sums_fini(&t);
 }
 
 /* More points than a slab has. */
@@ -400,7 +400,7 @@ static void threads_change_no_bit(void **state)
   static unsigned char all[ALL];
   static double area[ALL];
   const wx_grid big = {.kind = WX_GRID_PLANE, .n_lat = TALL, .n_lon = WIDE, .weight = area};
-  const wx_tally_opts o = options();
+  const wx_score_sums_opts o = options();
   const int threads = weir_threads_get();
   double crps[2];
   wx_regions one;
@@ -414,14 +414,14 @@ static void threads_change_no_bit(void **state)
   }
   assert_ok(wx_regions_create(NULL, 0, &big, &one));
   for (int k = 0; k < 2; k++) {
-    wx_tally t;
+    wx_score_sums t;
 
     weir_threads_set(k == 0 ? 1 : 3);
-    assert_ok(wx_tally_create(&o, &big, &one, 2, 0, 1, &t));
-    wx_tally_take(&t, &(wx_start_case){.truth = y, .use = all},
-                  &(wx_given){.members = 2, .member = x}, 0);
+    assert_ok(wx_score_sums_create(&o, &big, &one, 2, 0, 1, &t));
+    wx_score_sums_take(&t, &(wx_start_case){.truth = y, .use = all},
+                       &(wx_given){.members = 2, .member = x}, 0);
     crps[k] = wx_score_get(&t, 0, WX_BY_AREA, WX_CRPS) + wx_score_get(&t, 0, 0, WX_ENERGY);
-    wx_tally_fini(&t);
+    wx_score_sums_fini(&t);
   }
   weir_threads_set(threads);
   wx_regions_fini(&one);
@@ -430,11 +430,12 @@ static void threads_change_no_bit(void **state)
 
 static weir_status make(void *context)
 {
-  wx_tally t;
+  wx_score_sums t;
 
   (void)context;
-  WEIR_TRY(wx_tally_create(&(wx_tally_opts){.bins = 3, .patch = 2}, &grid, &regions, M, 1, 2, &t));
-  wx_tally_fini(&t);
+  WEIR_TRY(wx_score_sums_create(&(wx_score_sums_opts){.bins = 3, .patch = 2}, &grid, &regions, M, 1,
+                                2, &t));
+  wx_score_sums_fini(&t);
   return WEIR_OK;
 }
 

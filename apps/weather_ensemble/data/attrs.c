@@ -1,5 +1,5 @@
-/* notes.c - see notes.h. */
-#include "data/notes.h"
+/* attrs.c - see attrs.h. */
+#include "data/attrs.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -14,7 +14,7 @@ static bool is_wanted(const char *name, const char *const *only)
   return is;
 }
 
-static weir_status take_text(weir_netcdf *nc, int var, wx_notes *out, wx_note *note)
+static weir_status take_text(weir_netcdf *nc, int var, wx_attrs *out, wx_note *note)
 {
   char *text = NULL;
 
@@ -26,11 +26,11 @@ static weir_status take_text(weir_netcdf *nc, int var, wx_notes *out, wx_note *n
   return WEIR_OK;
 }
 
-weir_status wx_notes_read(weir_netcdf *nc, int var, const char *const *only, wx_notes *out)
+weir_status wx_attrs_read(weir_netcdf *nc, int var, const char *const *only, wx_attrs *out)
 {
   int n = 0;
 
-  *out = (wx_notes){.n = 0};
+  *out = (wx_attrs){.n = 0};
   WEIR_TRY(weir_netcdf_count_attributes(nc, var, &n));
   for (int i = 0; i < n && out->n < WX_MOST_NOTES; i++) {
     wx_note *const note = &out->note[out->n];
@@ -54,7 +54,7 @@ weir_status wx_notes_read(weir_netcdf *nc, int var, const char *const *only, wx_
   return WEIR_OK;
 }
 
-weir_status wx_notes_write(const wx_notes *notes, weir_netcdf *nc, int var)
+weir_status wx_attrs_write(const wx_attrs *notes, weir_netcdf *nc, int var)
 {
   for (int i = 0; i < notes->n; i++) {
     const wx_note *const note = &notes->note[i];

@@ -1,5 +1,5 @@
-/* tally.c - see tally.h. */
-#include "eval/tally.h"
+/* score_sums.c - see score_sums.h. */
+#include "eval/score_sums.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -8,7 +8,7 @@
 #include "eval/crps.h"
 #include "eval/ensemble.h"
 #include "eval/normal.h"
-#include "eval/tally_priv.h"
+#include "eval/score_sums_priv.h"
 
 enum {
   SLAB = 4096, /* points of a partial sum: the same sums for any number of threads */
@@ -18,48 +18,48 @@ enum {
   TIES = 0x57545249 /* purpose of random bits */
 };
 
-const weir_opt wx_tally_options[] = {
-    WEIR_OPT_INT(wx_tally_opts, ddof, 1, 0, 1, "1",
+const weir_opt wx_score_sums_options[] = {
+    WEIR_OPT_INT(wx_score_sums_opts, ddof, 1, 0, 1, "1",
                  "the variance of members is divided by their number less this, in crps_gauss and "
                  "in the probabilities of a normal distribution made of them; spread takes 1"),
-    WEIR_OPT_REAL(wx_tally_opts, almost_fair, 0.95, 0, 1, "1",
+    WEIR_OPT_REAL(wx_score_sums_opts, almost_fair, 0.95, 0, 1, "1",
                   "share of the fair CRPS in the almost fair one"),
-    WEIR_OPT_REAL(wx_tally_opts, coverage, 0.8, 0.01, 0.999, "1",
+    WEIR_OPT_REAL(wx_score_sums_opts, coverage, 0.8, 0.01, 0.999, "1",
                   "nominal coverage of the central intervals; members reach (m - 1) / (m + 1)"),
-    WEIR_OPT_INT(wx_tally_opts, bins, 11, 2, 1001, "1",
+    WEIR_OPT_INT(wx_score_sums_opts, bins, 11, 2, 1001, "1",
                  "probabilities told apart in reliability and ROC; members need one more than "
                  "there are of them, and get no more"),
-    WEIR_OPT_INT(wx_tally_opts, patch, 4, 0, 8, "points",
+    WEIR_OPT_INT(wx_score_sums_opts, patch, 4, 0, 8, "points",
                  "edge of the squares whose points the energy and the variogram score take "
                  "together; 0: none"),
-    WEIR_OPT_REAL(wx_tally_opts, order, 0.5, 0.01, 4, "1", "of the variogram score"),
+    WEIR_OPT_REAL(wx_score_sums_opts, order, 0.5, 0.01, 4, "1", "of the variogram score"),
     WEIR_OPT_END,
 };
 
-int64_t wx_tally_event(int64_t event, int sum)
+int64_t wx_score_sums_event(int64_t event, int sum)
 {
   return WX_SUMS + WX_EVENT_SUMS * event + (int64_t)sum;
 }
 
-int64_t wx_tally_bin_row(const wx_tally *t, int64_t event, int64_t bin)
+int64_t wx_score_sums_bin_row(const wx_score_sums *t, int64_t event, int64_t bin)
 {
   return t->n_sums + 2 * (event * t->bins + bin);
 }
 
-static int64_t slabs(const wx_tally *t)
+static int64_t slabs(const wx_score_sums *t)
 {
   return (t->cells + SLAB - 1) / SLAB;
 }
 
-static int64_t blocks(const wx_tally *t)
+static int64_t blocks(const wx_score_sums *t)
 {
   return t->regions->n * WX_WEIGHTINGS;
 }
 
-static void lay_out(wx_tally *t)
+static void lay_out(wx_score_sums *t)
 {
   const int64_t ranks = t->members > 0 ? t->members + 1 : 0;
-  wx_tally_block *const b = &t->at;
+  wx_score_sums_block *const b = &t->at;
 
   b->rank = t->n_sums;
   b->pit = b->rank + ranks;
@@ -72,25 +72,25 @@ static void lay_out(wx_tally *t)
       b->events + t->n_events * t->bins * (int64_t)(sizeof(wx_reliability_bin) / sizeof(double));
 }
 
-weir_status wx_tally_create(const wx_tally_opts *opts, const wx_grid *grid,
-                            const wx_regions *regions, int64_t members, int64_t n_events,
-                            int64_t n_starts, wx_tally *out)
+weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *grid,
+                                 const wx_regions *regions, int64_t members, int64_t n_events,
+                                 int64_t n_starts, wx_score_sums *out)
 {
   const int64_t cells = grid->n_lat * grid->n_lon;
   weir_status status = WEIR_OK;
 
   _Static_assert(sizeof(wx_reliability_bin) % sizeof(double) == 0, "bins lie among numbers");
-  *out = (wx_tally){.opts = opts,
-                    .grid = grid,
-                    .regions = regions,
-                    .members = members,
-                    .bins = members > 0 && members + 1 < opts->bins ? members + 1 : opts->bins,
-                    .pit_bins = PIT_BINS,
-                    .n_events = n_events,
-                    .cells = cells,
-                    .n_starts = n_starts,
-                    .n_sums = WX_SUMS + WX_EVENT_SUMS * n_events};
-  out->n_rows = wx_tally_bin_row(out, n_events, 0);
+  *out = (wx_score_sums){.opts = opts,
+                         .grid = grid,
+                         .regions = regions,
+                         .members = members,
+                         .bins = members > 0 && members + 1 < opts->bins ? members + 1 : opts->bins,
+                         .pit_bins = PIT_BINS,
+                         .n_events = n_events,
+                         .cells = cells,
+                         .n_starts = n_starts,
+                         .n_sums = WX_SUMS + WX_EVENT_SUMS * n_events};
+  out->n_rows = wx_score_sums_bin_row(out, n_events, 0);
   lay_out(out);
   const int64_t all = blocks(out) * out->at.size, room = weir_threads_get() * (2 * members + 1);
 
@@ -102,15 +102,15 @@ weir_status wx_tally_create(const wx_tally_opts *opts, const wx_grid *grid,
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->crps), done);
   WEIR_TRY_GOTO(weir_alloc(slabs(out) * all, sizeof(double), (void **)&out->part), done);
   WEIR_TRY_GOTO(weir_alloc(room, sizeof(double), (void **)&out->room), done);
-  WEIR_TRY_GOTO(wx_tally_patches_create(out), done);
+  WEIR_TRY_GOTO(wx_score_sums_patches_create(out), done);
 done:
   if (status != WEIR_OK) {
-    wx_tally_fini(out);
+    wx_score_sums_fini(out);
   }
   return status;
 }
 
-void wx_tally_fini(wx_tally *t)
+void wx_score_sums_fini(wx_score_sums *t)
 {
   weir_free(&t->total);
   weir_free(&t->series);
@@ -118,10 +118,10 @@ void wx_tally_fini(wx_tally *t)
   weir_free(&t->crps);
   weir_free(&t->part);
   weir_free(&t->room);
-  wx_tally_patches_fini(t);
+  wx_score_sums_patches_fini(t);
 }
 
-void wx_tally_clear(wx_tally *t)
+void wx_score_sums_clear(wx_score_sums *t)
 {
   memset(t->total, 0, (size_t)(blocks(t) * t->at.size) * sizeof *t->total);
   memset(t->series, 0, (size_t)(blocks(t) * t->n_rows * t->n_starts) * sizeof *t->series);
@@ -153,13 +153,13 @@ typedef struct point {
 } point;
 
 typedef struct job {
-  wx_tally *t;
+  wx_score_sums *t;
   const wx_start_case *c;
   const wx_given *g;
 } job;
 
 /* Sums that members and distributions have in common. */
-static void score_mean(const wx_tally_opts *o, point *p, double variance)
+static void score_mean(const wx_score_sums_opts *o, point *p, double variance)
 {
   const double m = (double)p->m, error = p->mean - p->y;
   const wx_interval w = p->m > 0 ? wx_interval_ensemble(p->x, p->m, o->coverage)
@@ -185,8 +185,8 @@ static void score_mean(const wx_tally_opts *o, point *p, double variance)
   p->sum[WX_SUM_INTERVAL] = wx_interval_score(&w, p->y);
 }
 
-static void score_members(const wx_tally_opts *o, const wx_start_case *c, int64_t cells, int64_t i,
-                          point *p)
+static void score_members(const wx_score_sums_opts *o, const wx_start_case *c, int64_t cells,
+                          int64_t i, point *p)
 {
   const uint64_t index = (uint64_t)(c->start * cells + i);
   const wx_moments own = wx_ensemble_moments(p->x, p->m, (int)o->ddof);
@@ -204,7 +204,7 @@ static void score_members(const wx_tally_opts *o, const wx_start_case *c, int64_
 }
 
 /* The score of a distribution is that of infinitely many members: fair. */
-static void score_normal(const wx_tally_opts *o, point *p)
+static void score_normal(const wx_score_sums_opts *o, point *p)
 {
   p->pit = wx_pit_normal(p->mean, p->sd, p->y);
   score_mean(o, p, p->sd * p->sd);
@@ -288,9 +288,9 @@ static void add_spread(const point *p, double weight, double *bins)
   }
 }
 
-static void add_point(const wx_tally *t, const point *p, double weight, double *block)
+static void add_point(const wx_score_sums *t, const point *p, double weight, double *block)
 {
-  const wx_tally_block *const at = &t->at;
+  const wx_score_sums_block *const at = &t->at;
   const int64_t pit = (int64_t)(p->pit * (double)t->pit_bins);
 
   block[WX_SUM_CELLS]++;
@@ -298,7 +298,7 @@ static void add_point(const wx_tally *t, const point *p, double weight, double *
     block[s] += weight * p->sum[s];
   }
   for (int64_t e = 0; e < t->n_events; e++) {
-    double *const sum = block + wx_tally_event(e, 0);
+    double *const sum = block + wx_score_sums_event(e, 0);
 
     if (p->event[e][WX_EVENT_WEIGHT] == 0) {
       continue;
@@ -324,7 +324,7 @@ static void add_point(const wx_tally *t, const point *p, double weight, double *
   }
 }
 
-static void add_map(wx_tally *t, const point *p, int64_t i)
+static void add_map(wx_score_sums *t, const point *p, int64_t i)
 {
   t->map[WX_MAP_COUNT * t->cells + i]++;
   t->map[WX_MAP_CRPS * t->cells + i] += p->sum[WX_SUM_CRPS];
@@ -336,7 +336,7 @@ static void add_map(wx_tally *t, const point *p, int64_t i)
 
 static void score_point(const job *j, int64_t i, double *room, double *part)
 {
-  wx_tally *const t = j->t;
+  wx_score_sums *const t = j->t;
   const wx_given *const g = j->g;
   const double area = t->grid->weight != NULL ? t->grid->weight[i] : 1;
   point p = {.x = room, .y = (double)j->c->truth[i]};
@@ -369,7 +369,7 @@ static void score_point(const job *j, int64_t i, double *room, double *part)
 static void score_slab(void *context, int64_t slab, int thread)
 {
   const job *const j = context;
-  wx_tally *const t = j->t;
+  wx_score_sums *const t = j->t;
   const int64_t all = blocks(t) * t->at.size, lo = slab * SLAB;
   const int64_t hi = lo + SLAB < t->cells ? lo + SLAB : t->cells;
   double *const part = t->part + slab * all, *const room = t->room + thread * (2 * t->members + 1);
@@ -384,7 +384,7 @@ static void score_slab(void *context, int64_t slab, int thread)
 }
 
 /* What a start adds to the series of a block. */
-static void keep_start(wx_tally *t, int64_t b, int64_t at)
+static void keep_start(wx_score_sums *t, int64_t b, int64_t at)
 {
   double *const sum = t->part + b * t->at.size, *const row =
                                                     t->series + b * t->n_rows * t->n_starts;
@@ -402,7 +402,7 @@ static void keep_start(wx_tally *t, int64_t b, int64_t at)
   }
 }
 
-void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, int64_t at)
+void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given *given, int64_t at)
 {
   const int64_t all = blocks(t) * t->at.size;
   job j = {t, c, given};
@@ -413,7 +413,7 @@ void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, i
       t->part[k] += t->part[s * all + k];
     }
   }
-  wx_tally_patches(t, c, given, t->part);
+  wx_score_sums_patches(t, c, given, t->part);
   for (int64_t b = 0; b < blocks(t); b++) {
     keep_start(t, b, at);
   }
@@ -422,17 +422,18 @@ void wx_tally_take(wx_tally *t, const wx_start_case *c, const wx_given *given, i
   }
 }
 
-const double *wx_tally_series(const wx_tally *t, int64_t region, int weighting, int64_t sum)
+const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,
+                                   int64_t sum)
 {
   return t->series + ((region * WX_WEIGHTINGS + weighting) * t->n_rows + sum) * t->n_starts;
 }
 
-const double *wx_tally_total(const wx_tally *t, int64_t region, int weighting)
+const double *wx_score_sums_total(const wx_score_sums *t, int64_t region, int weighting)
 {
   return t->total + (region * WX_WEIGHTINGS + weighting) * t->at.size;
 }
 
-wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t k)
+wx_spread_bin wx_spread_bin_get(const wx_score_sums *t, const double *block, int64_t k)
 {
   const double *const bin = block + t->at.spread + SPREAD * k;
 
@@ -441,7 +442,7 @@ wx_spread_bin wx_spread_bin_get(const wx_tally *t, const double *block, int64_t 
                     : (wx_spread_bin){NAN, NAN, 0};
 }
 
-double wx_tally_local_bias(const wx_tally *t, int64_t region, int weighting)
+double wx_score_sums_local_bias(const wx_score_sums *t, int64_t region, int weighting)
 {
   const double *const count = t->map + WX_MAP_COUNT * t->cells;
   const double *const error = t->map + WX_MAP_ERROR * t->cells;
@@ -468,7 +469,7 @@ double wx_spread_correlation(const double *block)
   return (block[WX_SUM_SD_ABSOLUTE] / n - sd * error) / both;
 }
 
-wx_hersbach wx_tally_hersbach(const wx_tally *t, int64_t region, int weighting)
+wx_hersbach wx_score_sums_hersbach(const wx_score_sums *t, int64_t region, int weighting)
 {
   double *const b = t->total + (region * WX_WEIGHTINGS + weighting) * t->at.size;
 
@@ -480,9 +481,9 @@ wx_hersbach wx_tally_hersbach(const wx_tally *t, int64_t region, int weighting)
                        .above = b[t->at.hersbach + 2]};
 }
 
-const wx_reliability_bin *wx_tally_bins(const wx_tally *t, int64_t region, int weighting,
-                                        int64_t event)
+const wx_reliability_bin *wx_score_sums_bins(const wx_score_sums *t, int64_t region, int weighting,
+                                             int64_t event)
 {
-  return (const wx_reliability_bin *)(wx_tally_total(t, region, weighting) + t->at.events) +
+  return (const wx_reliability_bin *)(wx_score_sums_total(t, region, weighting) + t->at.events) +
          event * t->bins;
 }

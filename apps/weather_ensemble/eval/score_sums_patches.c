@@ -1,10 +1,10 @@
-/* tally_patches.c - scores of squares of points taken together: each by itself, then added up in
- * order. */
+/* score_sums_patches.c - scores of squares of points taken together: each by itself, then added up
+ * in order. */
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
 #include "eval/ensemble.h"
-#include "eval/tally_priv.h"
+#include "eval/score_sums_priv.h"
 
 /* What a square gives; weight 0: nothing. */
 typedef struct wx_patch {
@@ -12,12 +12,12 @@ typedef struct wx_patch {
   uint64_t mask; /* regions that hold all of it */
 } patch;
 
-static int64_t across(const wx_tally *t)
+static int64_t across(const wx_score_sums *t)
 {
   return t->grid->n_lon / t->opts->patch;
 }
 
-static int64_t patches(const wx_tally *t)
+static int64_t patches(const wx_score_sums *t)
 {
   const int64_t edge = t->opts->patch;
 
@@ -26,12 +26,12 @@ static int64_t patches(const wx_tally *t)
              : across(t) * (t->grid->n_lat / edge);
 }
 
-static int64_t room_of(const wx_tally *t)
+static int64_t room_of(const wx_score_sums *t)
 {
   return t->opts->patch * t->opts->patch * (t->members + 1);
 }
 
-weir_status wx_tally_patches_create(wx_tally *t)
+weir_status wx_score_sums_patches_create(wx_score_sums *t)
 {
   const int64_t n = patches(t);
 
@@ -42,14 +42,14 @@ weir_status wx_tally_patches_create(wx_tally *t)
   return weir_alloc(weir_threads_get() * room_of(t), sizeof(double), (void **)&t->patch_room);
 }
 
-void wx_tally_patches_fini(wx_tally *t)
+void wx_score_sums_patches_fini(wx_score_sums *t)
 {
   weir_free(&t->patch);
   weir_free(&t->patch_room);
 }
 
 typedef struct job {
-  const wx_tally *t;
+  const wx_score_sums *t;
   const wx_start_case *c;
   const wx_given *g;
 } job;
@@ -73,7 +73,7 @@ static bool gather(const job *j, int64_t i, int64_t k, int64_t d, double *x, dou
 static void score(void *context, int64_t number, int thread)
 {
   const job *const j = context;
-  const wx_tally *const t = j->t;
+  const wx_score_sums *const t = j->t;
   const int64_t edge = t->opts->patch, d = edge * edge, m = j->g->members;
   const int64_t row = number / across(t) * edge, column = number % across(t) * edge;
   double *const y = t->patch_room + thread * room_of(t), *const x = y + d;
@@ -107,7 +107,8 @@ static void add(const patch *p, double weight, double *sum)
   sum[WX_SUM_VARIOGRAM] += weight * p->variogram;
 }
 
-void wx_tally_patches(const wx_tally *t, const wx_start_case *c, const wx_given *g, double *blocks)
+void wx_score_sums_patches(const wx_score_sums *t, const wx_start_case *c, const wx_given *g,
+                           double *blocks)
 {
   job j = {t, c, g};
 

@@ -1,7 +1,7 @@
-/* notes.h - attributes that go from what is read to what is written: who made the data, under which
+/* attrs.h - attributes that go from what is read to what is written: who made the data, under which
  * licence, and how a projection lies on the globe. */
-#ifndef WX_NOTES_H
-#define WX_NOTES_H
+#ifndef WX_ATTRS_H
+#define WX_ATTRS_H
 #include "base/weir_status.h"
 #include "io/weir_netcdf.h"
 
@@ -15,15 +15,15 @@ typedef struct wx_note {
 } wx_note;
 
 /* name: of the variable that they are of, "" for a file. */
-typedef struct wx_notes {
+typedef struct wx_attrs {
   char name[WX_NOTE_NAME];
   int n;
   wx_note note[WX_MOST_NOTES];
-} wx_notes;
+} wx_attrs;
 
 /* Attributes of a variable, or of the file, but for those that do not fit; `only`: names that are
  * taken, ended by NULL (NULL: all). */
-weir_status wx_notes_read(weir_netcdf *nc, int var, const char *const *only,
-                          wx_notes *out) WEIR_CHECKED;
-weir_status wx_notes_write(const wx_notes *notes, weir_netcdf *nc, int var) WEIR_CHECKED;
+weir_status wx_attrs_read(weir_netcdf *nc, int var, const char *const *only,
+                          wx_attrs *out) WEIR_CHECKED;
+weir_status wx_attrs_write(const wx_attrs *notes, weir_netcdf *nc, int var) WEIR_CHECKED;
 #endif
