@@ -8,7 +8,7 @@
 
 bool cf_eval_is_of_maps(const cf_eval_opts *opts)
 {
-  const cf_trial_opts *const set = opts->sets.items;
+  const cf_eval_set_opts *const set = opts->sets.items;
 
   return opts->sets.count > 0 && cf_class_maps_are(set[0].predictions);
 }

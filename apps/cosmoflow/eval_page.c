@@ -124,7 +124,7 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
   char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
 
   for (int64_t i = 0; i < e->n_trials; i++) {
-    const cf_trial *const t = &e->trial[i];
+    const cf_eval_set *const t = &e->trial[i];
 
     WEIR_TRY(weir_report_text(r,
                               "%s: %lld samples of %lld universes of the part %s, predicted by "

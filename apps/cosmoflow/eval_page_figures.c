@@ -42,7 +42,7 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t la
   const cf_predictions *const p = e->trial[0].p;
   const char *const set = e->trial[trial].opts->name;
   const double ends[] = {p->lo[label], p->hi[label]};
-  weir_figure_series s[CF_SAYERS + 1];
+  weir_figure_series s[CF_PREDICTORS + 1];
   char name[NAME], title[TITLE], x_label[64], y_label[64];
   double *room = NULL;
   cf_cases c;
@@ -51,12 +51,12 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t la
 
   const int64_t n = thin(e->trial[trial].level[CF_BY_SAMPLE].n, e->opts->points, &step);
 
-  WEIR_TRY(weir_alloc(2 * n * CF_SAYERS, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(2 * n * CF_PREDICTORS, sizeof *room, (void **)&room));
   for (int by = CF_BY_MOMENTS; by >= CF_BY_NETWORK; by--) { /* the network is drawn above */
-    if (cf_evaluation_cases(e, trial, (cf_sayer)by, CF_BY_SAMPLE, label, &c) &&
+    if (cf_evaluation_cases(e, trial, (cf_predictor)by, CF_BY_SAMPLE, label, &c) &&
         !(by == CF_BY_RIDGE && n_series > 0)) {
-      s[n_series] = points_of(&c, c.truth, false, cf_evaluation_name(e, trial, (cf_sayer)by), step,
-                              n, room + 2 * n * n_series);
+      s[n_series] = points_of(&c, c.truth, false, cf_evaluation_name(e, trial, (cf_predictor)by),
+                              step, n, room + 2 * n * n_series);
       n_series++;
     }
   }
@@ -116,7 +116,7 @@ static weir_status add_residual(const cf_evaluation *e, int64_t label, int64_t o
 }
 
 /* Bias by bins of the truth with its interval; room: [4 bins]. */
-static weir_status bias_line(const cf_evaluation *e, cf_sayer by, int64_t label, double *room,
+static weir_status bias_line(const cf_evaluation *e, cf_predictor by, int64_t label, double *room,
                              weir_figure_series *out)
 {
   const int64_t bins = e->opts->bins;
@@ -153,15 +153,15 @@ static weir_status add_bias(const cf_evaluation *e, int64_t label, weir_report *
   const cf_predictions *const p = e->trial[0].p;
   const double ends[] = {p->lo[label], p->hi[label]}, zero[] = {0, 0};
   const int64_t bins = e->opts->bins;
-  weir_figure_series s[CF_SAYERS + 1];
+  weir_figure_series s[CF_PREDICTORS + 1];
   char name[NAME], title[TITLE], x_label[64], y_label[64];
   double *room = NULL;
   int n_series = 0;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(4 * bins * CF_SAYERS, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(4 * bins * CF_PREDICTORS, sizeof *room, (void **)&room));
   for (int by = 0; by < CF_BY_MEAN; by++) {
-    WEIR_TRY_GOTO(bias_line(e, (cf_sayer)by, label, room + 4 * bins * by, &s[n_series]), done);
+    WEIR_TRY_GOTO(bias_line(e, (cf_predictor)by, label, room + 4 * bins * by, &s[n_series]), done);
     n_series += s[n_series].n > 0;
   }
   s[n_series++] =

@@ -270,8 +270,8 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
   e->begun = true;
   return e->end == 0 && e->peers.comm == NULL
              ? WEIR_OK
-             : cf_samples_foresee(e->samples,
-                                  &(cf_foresight){.load = &e->cfg->load,
+             : cf_samples_prefetch(e->samples,
+                                   &(cf_prefetch){.load = &e->cfg->load,
                                                   .visits = e->visits,
                                                   .end = e->end,
                                                   .readers = e->readers,

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "data/universe_write.h"
 #include "estimator.h"
-#include "model/sheet.h"
+#include "model/summary.h"
 #include "ranks.h"
 #include "verbs.h"
 
@@ -47,13 +47,13 @@ static weir_status print_network(const cf_cfg *cfg, const cf_universe_facts *f)
                           or_else(cfg->describe.channels, segments ? f->channels - 1 : f->channels),
                           or_else(cfg->describe.outputs, segments ? CF_CLASSES : f->n_labels)};
   cf_loss loss;
-  cf_sheet sheet;
+  cf_summary sheet;
 
   WEIR_TRY(cf_check_channels(&cfg->model, shape.channels));
   WEIR_TRY(cf_model_loss_kind(&cfg->model, &loss));
-  WEIR_TRY(cf_sheet_make(&cfg->model, &shape, &sheet));
+  WEIR_TRY(cf_summary_make(&cfg->model, &shape, &sheet));
   printf("# network %s (%s)\n", cf_model_net(&cfg->model)->name, cf_model_net(&cfg->model)->cite);
-  cf_sheet_print(&sheet, stdout);
+  cf_summary_print(&sheet, stdout);
   return WEIR_OK;
 }
 

@@ -12,7 +12,7 @@
 static void tell_sets(const cf_evaluation *e)
 {
   for (int64_t i = 0; i < e->n_trials; i++) {
-    const cf_trial *const t = &e->trial[i];
+    const cf_eval_set *const t = &e->trial[i];
 
     weir_event("eval_set", WEIR_TEXT("set", t->opts->name), WEIR_TEXT("model", t->p->model),
                WEIR_TEXT("part", cf_part_name[e->opts->part]),

@@ -2,7 +2,7 @@
  * voxels are what one thinks they are; and whether a log of MLPerf HPC keeps to its rules. */
 #include <stdio.h>
 #include "base/weir_alloc.h"
-#include "data/census.h"
+#include "data/voxel_stats.h"
 #include "data/volume_format.h"
 #include "verbs.h"
 
@@ -41,9 +41,9 @@ static weir_status print_labels(cf_source *s, int64_t sample)
   return WEIR_OK;
 }
 
-static void print_census(const cf_census *c, weir_dtype dtype)
+static void print_census(const cf_voxel_stats *c, weir_dtype dtype)
 {
-  const char *const remark = cf_census_remark(c, dtype);
+  const char *const remark = cf_voxel_stats_remark(c, dtype);
   char bin[32];
 
   printf("values:   sum %.12g, mean %.6g, %g to %g\n", c->sum, c->sum / (double)c->n, c->least,
@@ -52,7 +52,7 @@ static void print_census(const cf_census *c, weir_dtype dtype)
          (long long)c->n, (long long)c->whole);
   for (int i = 0; i < CF_CENSUS_BINS; i++) {
     if (c->bin[i] > 0) {
-      cf_census_bin(i, bin, sizeof bin);
+      cf_voxel_stats_bin(i, bin, sizeof bin);
       printf("%12s  %10lld  %8.4f %%\n", bin, (long long)c->bin[i],
              100 * (double)c->bin[i] / (double)c->n);
     }
@@ -102,7 +102,7 @@ static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
 {
   const cf_volume_info *const info = cf_source_info(s);
   const weir_dtype dtype = weir_dtype_is_real(info->dtype) ? WEIR_F32 : WEIR_I16;
-  cf_census c = {0};
+  cf_voxel_stats c = {0};
   int64_t count[CF_CLASSES_MOST] = {0};
   void *plane = NULL;
   weir_status status = WEIR_OK;
@@ -113,7 +113,7 @@ static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
     WEIR_TRY_GOTO(print_labels(s, k), done);
     for (int64_t d = 0; d < info->lengths[0]; d++) {
       WEIR_TRY_GOTO(cf_source_read(s, k, d, d + 1, dtype, plane), done);
-      cf_census_add(&c, dtype, plane, cf_volume_plane(info));
+      cf_voxel_stats_add(&c, dtype, plane, cf_volume_plane(info));
       if (info->n_classes > 0) { /* fewer bytes than voxels have */
         WEIR_TRY_GOTO(count_classes(s, k, d, plane, count), done);
       }

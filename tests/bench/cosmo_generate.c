@@ -111,7 +111,7 @@ static void compare(parts *p)
 
 typedef struct whole {
   cf_generator *g;
-  cf_generator_room *r;
+  cf_generator_workspace *r;
   int16_t *out;
 } whole;
 
@@ -136,11 +136,11 @@ static void time_whole(int method, const char *name, double limit, int runs)
   o.method = method;
   o.redshifts = (weir_real_list){&redshift, 1};
   bench_must(cf_generator_create(&o, 1, &w.g));
-  bench_must(cf_generator_room_create(w.g, &w.r));
+  bench_must(cf_generator_workspace_create(w.g, &w.r));
   bench_must(weir_alloc(cf_generator_facts(w.g)->bytes, 1, (void **)&w.out));
   bench_row(name, "limit", limit, bench_best(runs, run_whole, &w) * 1e3, "ms", 0, 1);
   weir_free(&w.out);
-  cf_generator_room_destroy(&w.r);
+  cf_generator_workspace_destroy(&w.r);
   cf_generator_destroy(&w.g);
 }
 

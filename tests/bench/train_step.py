@@ -189,7 +189,7 @@ def make_unet3d(bank, o):
 
 
 def make_tower(bank, o, stages, hidden, slope, valid=False, scale=0.0):
-    """apps/cosmoflow/model/tower.c without dropout. A stage: filters, taps, stride, pooling ("mean2", "mean3", None);
+    """apps/cosmoflow/model/cnn.c without dropout. A stage: filters, taps, stride, pooling ("mean2", "mean3", None);
     zeros on both sides keep the size at stride 1 unless `valid`; o: norm, epsilon, bias."""
     wide, side, layers, dense = o["channels"], o["size"], [], []
     for co, taps, stride, pool in stages:

@@ -1,7 +1,7 @@
 /* convert_test.c - sets from format to format without losing a bit, cut into cubes; what voxels are
  * like. */
 #include "base/weir_signal.h"
-#include "data/census.h"
+#include "data/voxel_stats.h"
 #include "data/volume_test.h"
 
 static char dir[256], in[300], out[300];
@@ -144,26 +144,26 @@ static void a_census_counts(void **state)
 {
   const int16_t voxels[] = {0, 0, 1, 3, 4, 7, -2, 300};
   char text[32];
-  cf_census c = {0};
+  cf_voxel_stats c = {0};
 
   for (int i = 0; i < 8; i += 3) {
-    cf_census_add(&c, WEIR_I16, voxels + i, i + 3 < 8 ? 3 : 8 - i);
+    cf_voxel_stats_add(&c, WEIR_I16, voxels + i, i + 3 < 8 ? 3 : 8 - i);
   }
   assert_int_equal(c.n, 8);
   assert_int_equal(c.negative, 1);
   assert_true(c.sum == 313 && c.least == -2 && c.most == 300 && c.whole == 8);
   assert_true(c.bin[0] == 2 && c.bin[1] == 1 && c.bin[2] == 2 && c.bin[3] == 2 && c.bin[9] == 1);
-  cf_census_bin(3, text, sizeof text);
+  cf_voxel_stats_bin(3, text, sizeof text);
   assert_string_equal(text, "4-7");
-  assert_non_null(strstr(cf_census_remark(&c, WEIR_I16), "counts below 0"));
+  assert_non_null(strstr(cf_voxel_stats_remark(&c, WEIR_I16), "counts below 0"));
 }
 
 static const char *remark(weir_dtype dtype, const void *voxels, int64_t n)
 {
-  cf_census c = {0};
+  cf_voxel_stats c = {0};
 
-  cf_census_add(&c, dtype, voxels, n);
-  return cf_census_remark(&c, dtype);
+  cf_voxel_stats_add(&c, dtype, voxels, n);
+  return cf_voxel_stats_remark(&c, dtype);
 }
 
 static void strange_voxels_are_remarked(void **state)

@@ -116,7 +116,7 @@ struct cf_samples {
   kept **kept;    /* [count] or NULL each */
   kept *scratch;
   weir_load *load; /* NULL: nothing is foreseen */
-  cf_foresight foresight;
+  cf_prefetch foresight;
   char key[65]; /* of the source and of the samples of the training */
 };
 
@@ -266,7 +266,7 @@ static weir_status read_ahead(void *context, int64_t number, const weir_load_par
                   s->truth == CF_TRUTH_NONE ? NULL : out[1]);
 }
 
-weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f)
+weir_status cf_samples_prefetch(cf_samples *s, const cf_prefetch *f)
 {
   const weir_box box = {.rank = 4,
                         .lo = {s->d0},

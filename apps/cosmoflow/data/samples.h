@@ -84,16 +84,16 @@ weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels,
 void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1);
 /* The training whose samples are read ahead from now on: number k of its order is sample of[k]. All
  * borrowed. Once. */
-typedef struct cf_foresight {
+typedef struct cf_prefetch {
   const weir_load_cfg *load;
   weir_visits visits;
   int64_t end;                  /* of the visits */
   int64_t readers;              /* ranks that read the same files */
   const weir_load_peers *peers; /* NULL: none */
   const int64_t *of;
-} cf_foresight;
+} cf_prefetch;
 /* Fails: as weir_load_open. */
-weir_status cf_samples_foresee(cf_samples *s, const cf_foresight *f) WEIR_CHECKED;
+weir_status cf_samples_prefetch(cf_samples *s, const cf_prefetch *f) WEIR_CHECKED;
 /* As weir_load_batch, before the samples of a batch are read; nothing where nothing is foreseen. */
 weir_status cf_samples_batch(cf_samples *s, int64_t epoch, int64_t position) WEIR_CHECKED;
 #endif

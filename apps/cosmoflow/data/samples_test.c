@@ -262,8 +262,8 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   assert_ok(cf_samples_create(&opts, other, CF_TRUTH_LABELS, &plain));
   const weir_visits v = weir_visits_of(&o, 0, 1);
 
-  assert_ok(cf_samples_foresee(
-      s, &(cf_foresight){.load = &load, .visits = v, .end = 4 * v.each, .of = of}));
+  assert_ok(cf_samples_prefetch(
+      s, &(cf_prefetch){.load = &load, .visits = v, .end = 4 * v.each, .of = of}));
   for (int64_t visit = 0; visit < 4 * v.each; visit++) {
     const int64_t position = weir_visits_position(&v, visit),
                   number = weir_visits_sample(&v, visit);
@@ -323,8 +323,8 @@ static void kept_files_are_of_one_scale(void **state)
     cf_samples *s = NULL;
 
     assert_ok(cf_samples_create(&opts, source, CF_TRUTH_LABELS, &s));
-    assert_ok(cf_samples_foresee(
-        s, &(cf_foresight){.load = &load, .visits = v, .end = 3 * v.each, .of = of}));
+    assert_ok(cf_samples_prefetch(
+        s, &(cf_prefetch){.load = &load, .visits = v, .end = 3 * v.each, .of = of}));
     for (int64_t visit = 0; visit < 3 * v.each && (visit == 0 || expected == WEIR_OK); visit++) {
       const int64_t number = weir_visits_sample(&v, visit);
       const cf_place place = {visit / v.each, visit % v.each, 0, number};

@@ -27,7 +27,7 @@ struct cf_source {
   const cf_universe_opts *simulate;
   uint64_t seed;
   cf_generator *g;
-  cf_generator_room *room;
+  cf_generator_workspace *room;
   cf_volume_info info; /* of synth */
   kept *kept;          /* [n_kept] */
   int64_t n_kept, reads, made;
@@ -64,7 +64,7 @@ static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
   s->simulate = spec->simulate;
   s->seed = spec->seed;
   WEIR_TRY(cf_generator_create(spec->simulate, spec->seed, &s->g));
-  WEIR_TRY(cf_generator_room_create(s->g, &s->room));
+  WEIR_TRY(cf_generator_workspace_create(s->g, &s->room));
   const cf_universe_facts *const f = cf_generator_facts(s->g);
   const int64_t fit = spec->source->keep / f->bytes;
 
@@ -119,7 +119,7 @@ void cf_source_close(cf_source **s)
     weir_free(&(*s)->kept[i].voxels);
   }
   weir_free(&(*s)->kept);
-  cf_generator_room_destroy(&(*s)->room);
+  cf_generator_workspace_destroy(&(*s)->room);
   cf_generator_destroy(&(*s)->g);
   weir_free(s);
 }

@@ -8,7 +8,7 @@
 
 enum { FIELDS = 9, DENSITY = 2, POSITIONS = 3, MOMENTA = 6, PHASES = 2 /* purpose of a seed */ };
 
-struct cf_generator_room {
+struct cf_generator_workspace {
   const cf_generator *g;
   float *field[FIELDS]; /* delta, source, density; positions; with pm, momenta */
   float *count;         /* density on the mesh of the output, where it is another one */
@@ -62,7 +62,7 @@ const cf_universe_facts *cf_generator_facts(const cf_generator *g)
   return &g->facts;
 }
 
-static weir_status take_fields(cf_generator_room *r)
+static weir_status take_fields(cf_generator_workspace *r)
 {
   const int fields = r->g->opts->method == CF_METHOD_PM ? FIELDS : MOMENTA;
 
@@ -72,26 +72,26 @@ static weir_status take_fields(cf_generator_room *r)
   return r->g->cells != NULL ? cf_mesh_field(r->g->cells, &r->count) : WEIR_OK;
 }
 
-weir_status cf_generator_room_create(const cf_generator *g, cf_generator_room **out)
+weir_status cf_generator_workspace_create(const cf_generator *g, cf_generator_workspace **out)
 {
   void *memory = NULL;
 
   *out = NULL;
-  WEIR_TRY(weir_alloc(1, sizeof(cf_generator_room), &memory));
-  cf_generator_room *r = memory;
+  WEIR_TRY(weir_alloc(1, sizeof(cf_generator_workspace), &memory));
+  cf_generator_workspace *r = memory;
 
   r->g = g;
   const weir_status status = take_fields(r);
 
   if (status != WEIR_OK) {
-    cf_generator_room_destroy(&r);
+    cf_generator_workspace_destroy(&r);
     return status;
   }
   *out = r;
   return WEIR_OK;
 }
 
-void cf_generator_room_destroy(cf_generator_room **r)
+void cf_generator_workspace_destroy(cf_generator_workspace **r)
 {
   if (*r == NULL) {
     return;
@@ -106,7 +106,7 @@ void cf_generator_room_destroy(cf_generator_room **r)
 /* One universe on its way. */
 typedef struct course {
   const cf_generator *g;
-  cf_generator_room *r;
+  cf_generator_workspace *r;
   cf_linear linear;
   cf_particles p;
   double a; /* of the particles, with pm */
@@ -195,7 +195,7 @@ static int64_t next_channel(const weir_real_list *z, int64_t after)
   return next;
 }
 
-weir_status cf_generator_make(const cf_generator *g, cf_generator_room *r, int64_t universe,
+weir_status cf_generator_make(const cf_generator *g, cf_generator_workspace *r, int64_t universe,
                               void *out)
 {
   const weir_real_list *const z = &g->opts->redshifts;

@@ -51,7 +51,7 @@ typedef struct cf_universe_facts {
 
 typedef struct cf_generator cf_generator;
 /* What one universe at a time is made in. */
-typedef struct cf_generator_room cf_generator_room;
+typedef struct cf_generator_workspace cf_generator_workspace;
 
 /* Opts and its lists are borrowed until the end. Fails: WEIR_ERR_CONFIG, naming the key;
  * WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no FFTW). */
@@ -70,15 +70,16 @@ void cf_universe_text(const cf_universe_opts *opts, const cf_universe_facts *f, 
 weir_status cf_universe_motion(const cf_universe_opts *opts, const cf_universe_facts *f, double z,
                                double *cells) WEIR_CHECKED;
 const cf_universe_facts *cf_generator_facts(const cf_generator *g);
-weir_status cf_generator_room_create(const cf_generator *g, cf_generator_room **out) WEIR_CHECKED;
-void cf_generator_room_destroy(cf_generator_room **r);
+weir_status cf_generator_workspace_create(const cf_generator *g,
+                                          cf_generator_workspace **out) WEIR_CHECKED;
+void cf_generator_workspace_destroy(cf_generator_workspace **r);
 
 /* Parameters of a universe; unit [n_labels]: 2 (p - lo) / (hi - lo) - 1 of its labels. */
 void cf_generator_draw(const cf_generator *g, int64_t universe, cf_cosmology *c, double *unit);
 /* Counts [samples, side, side, side, channels] over x, y, z and the redshifts of the options, in
  * facts->dtype. Fails: WEIR_ERR_CONFIG (a cosmology that cannot be), WEIR_ERR_MEMORY,
  * WEIR_ERR_NUMERIC (a count that the dtype does not hold), WEIR_ERR_STOPPED. */
-weir_status cf_generator_make(const cf_generator *g, cf_generator_room *r, int64_t universe,
+weir_status cf_generator_make(const cf_generator *g, cf_generator_workspace *r, int64_t universe,
                               void *out) WEIR_CHECKED;
 
 /* Number `index` of a Sobol sequence of CF_PARAMETERS dimensions (direction numbers of Joe and Kuo,

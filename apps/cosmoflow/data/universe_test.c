@@ -26,14 +26,14 @@ static cf_universe_opts small(int64_t channels)
 static void *make(const cf_universe_opts *o, uint64_t seed, int64_t universe)
 {
   cf_generator *g = NULL;
-  cf_generator_room *r = NULL;
+  cf_generator_workspace *r = NULL;
   void *out = NULL;
 
   assert_ok(cf_generator_create(o, seed, &g));
-  assert_ok(cf_generator_room_create(g, &r));
+  assert_ok(cf_generator_workspace_create(g, &r));
   assert_ok(weir_alloc(cf_generator_facts(g)->bytes, 1, &out));
   assert_ok(cf_generator_make(g, r, universe, out));
-  cf_generator_room_destroy(&r);
+  cf_generator_workspace_destroy(&r);
   cf_generator_destroy(&g);
   return out;
 }
@@ -146,12 +146,12 @@ static void make_one(void *context, int64_t item, int thread)
 {
   const several *const s = context;
   const int64_t universe = s->backwards ? 5 - item : item;
-  cf_generator_room *r = NULL;
+  cf_generator_workspace *r = NULL;
 
   (void)thread;
-  assert_ok(cf_generator_room_create(s->g, &r));
+  assert_ok(cf_generator_workspace_create(s->g, &r));
   assert_ok(cf_generator_make(s->g, r, universe, s->out + universe * CELLS));
-  cf_generator_room_destroy(&r);
+  cf_generator_workspace_destroy(&r);
 }
 
 static void order_and_threads_make_no_difference(void **state)
@@ -259,7 +259,7 @@ static void counts_have_the_spectrum_of_their_cosmology(void **state)
   float *f = NULL;
   double ratio = 0, expected[N / 2], unit[CF_PARAMETERS];
   cf_generator *g = NULL;
-  cf_generator_room *r = NULL;
+  cf_generator_workspace *r = NULL;
   int16_t *out = NULL;
 
   NEEDS_FFTW();
@@ -270,7 +270,7 @@ static void counts_have_the_spectrum_of_their_cosmology(void **state)
   o.preset = CF_PRESET_WIDE2;
   o.redshifts = (weir_real_list){some_redshifts + 2, 1}; /* 0.5 */
   assert_ok(cf_generator_create(&o, 5, &g));
-  assert_ok(cf_generator_room_create(g, &r));
+  assert_ok(cf_generator_workspace_create(g, &r));
   assert_ok(weir_alloc(cf_generator_facts(g)->bytes, 1, (void **)&out));
   assert_ok(cf_mesh_create(N, &m));
   assert_ok(cf_mesh_field(m, &f));
@@ -297,7 +297,7 @@ static void counts_have_the_spectrum_of_their_cosmology(void **state)
   weir_free(&f);
   weir_free(&out);
   cf_mesh_destroy(&m);
-  cf_generator_room_destroy(&r);
+  cf_generator_workspace_destroy(&r);
   cf_generator_destroy(&g);
 }
 
@@ -353,17 +353,17 @@ static void too_many_particles_are_refused(void **state)
   NEEDS_FFTW();
   cf_universe_opts o = small(1);
   cf_generator *g = NULL;
-  cf_generator_room *r = NULL;
+  cf_generator_workspace *r = NULL;
   static int16_t out[4 * 4 * 4];
 
   o.side = 4;
   o.particles = 160; /* 64000 a cell */
   assert_ok(cf_generator_create(&o, 0, &g));
-  assert_ok(cf_generator_room_create(g, &r));
+  assert_ok(cf_generator_workspace_create(g, &r));
   assert_int_equal(cf_generator_make(g, r, 3, out), WEIR_ERR_NUMERIC);
   assert_non_null(strstr(weir_last_message(), "universe 3"));
   assert_non_null(strstr(weir_last_message(), "simulate.values=f32"));
-  cf_generator_room_destroy(&r);
+  cf_generator_workspace_destroy(&r);
   cf_generator_destroy(&g);
 }
 
@@ -372,16 +372,16 @@ static void a_request_to_stop_is_heard(void **state)
   NEEDS_FFTW();
   cf_universe_opts o = small(1);
   cf_generator *g = NULL;
-  cf_generator_room *r = NULL;
+  cf_generator_workspace *r = NULL;
   static int16_t out[CELLS];
 
   assert_ok(cf_generator_create(&o, 0, &g));
-  assert_ok(cf_generator_room_create(g, &r));
+  assert_ok(cf_generator_workspace_create(g, &r));
   weir_stop_request(15);
   assert_int_equal(cf_generator_make(g, r, 0, out), WEIR_ERR_STOPPED);
   weir_stop_request(0);
   assert_ok(cf_generator_make(g, r, 0, out));
-  cf_generator_room_destroy(&r);
+  cf_generator_workspace_destroy(&r);
   cf_generator_destroy(&g);
 }
 
@@ -446,15 +446,15 @@ static void motion_is_counted_in_their_distance(void **state)
 static weir_status make_all(void *context)
 {
   cf_generator *g = NULL;
-  cf_generator_room *r = NULL;
+  cf_generator_workspace *r = NULL;
   static int16_t out[CELLS];
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(cf_generator_create(context, 0, &g), done);
-  WEIR_TRY_GOTO(cf_generator_room_create(g, &r), done);
+  WEIR_TRY_GOTO(cf_generator_workspace_create(g, &r), done);
   WEIR_TRY_GOTO(cf_generator_make(g, r, 0, out), done);
 done:
-  cf_generator_room_destroy(&r);
+  cf_generator_workspace_destroy(&r);
   cf_generator_destroy(&g);
   return status;
 }

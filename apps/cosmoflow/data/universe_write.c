@@ -33,12 +33,12 @@ typedef struct output {
   const char *folder;
   char text[CF_TEXT];
   int64_t workers;
-  cf_generator_room **rooms; /* [workers] */
-  char *made, *ready;        /* [workers, f->bytes]: being made, being written */
-  making *making;            /* [workers] */
-  int64_t next, n;           /* universes that are being made  */
-  int64_t first, n_ready;    /* universes that are being written */
-  weir_status status;        /* of writing */
+  cf_generator_workspace **rooms; /* [workers] */
+  char *made, *ready;             /* [workers, f->bytes]: being made, being written */
+  making *making;                 /* [workers] */
+  int64_t next, n;                /* universes that are being made  */
+  int64_t first, n_ready;         /* universes that are being written */
+  weir_status status;             /* of writing */
   char message[MESSAGE];
   weir_netcdf *nc;
   cf_digests *digests;
@@ -453,7 +453,7 @@ static weir_status take_room(output *o)
   WEIR_TRY(weir_alloc(o->workers, sizeof *o->making, (void **)&o->making));
   WEIR_TRY(weir_alloc(o->workers, sizeof(void *), (void **)&o->rooms));
   for (int64_t i = 0; i < o->workers; i++) {
-    WEIR_TRY(cf_generator_room_create(o->g, &o->rooms[i]));
+    WEIR_TRY(cf_generator_workspace_create(o->g, &o->rooms[i]));
   }
   return WEIR_OK;
 }
@@ -475,7 +475,7 @@ done:
   weir_netcdf_close(&o.nc);
   cf_digests_close(&o.digests);
   for (int64_t i = 0; o.rooms != NULL && i < o.workers; i++) {
-    cf_generator_room_destroy(&o.rooms[i]);
+    cf_generator_workspace_destroy(&o.rooms[i]);
   }
   weir_free(&o.rooms);
   weir_free(&o.making);

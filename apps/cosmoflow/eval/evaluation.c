@@ -7,7 +7,7 @@
 #include "ops/fft/weir_fft_plan.h"
 
 const weir_opt cf_eval_options[] = {
-    WEIR_OPT_LIST(cf_eval_opts, sets, cf_trial_opts, cf_trial_options, 64,
+    WEIR_OPT_LIST(cf_eval_opts, sets, cf_eval_set_opts, cf_eval_set_options, 64,
                   "predictions that are scored; baselines are fitted on the training universes of "
                   "the first, and say what they say of the others, such as those of another "
                   "simulation"),
@@ -61,7 +61,7 @@ static weir_status judge_sets(const cf_evaluation *e)
 
 weir_status cf_eval_judge_names(const weir_struct_list *sets)
 {
-  const cf_trial_opts *const set = sets->items;
+  const cf_eval_set_opts *const set = sets->items;
 
   if (sets->count == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -86,7 +86,7 @@ weir_status cf_eval_judge_names(const weir_struct_list *sets)
 
 weir_status cf_eval_check(const cf_eval_opts *opts)
 {
-  const cf_trial_opts *const set = opts->sets.items;
+  const cf_eval_set_opts *const set = opts->sets.items;
 
   WEIR_TRY(cf_eval_judge_names(&opts->sets));
   WEIR_TRY(cf_ridge_check(&opts->ridge));
@@ -100,10 +100,10 @@ weir_status cf_eval_check(const cf_eval_opts *opts)
 static weir_status warn_of_known(const cf_evaluation *e)
 {
   for (int64_t i = 0; i < e->n_trials && e->opts->part != CF_TRAIN; i++) {
-    const cf_trial *const t = &e->trial[i];
+    const cf_eval_set *const t = &e->trial[i];
     int64_t n = 0;
 
-    WEIR_TRY(cf_trial_known(&e->trial[0], t, &n));
+    WEIR_TRY(cf_eval_set_known(&e->trial[0], t, &n));
     if (n > 0) {
       weir_warn("eval",
                 "set %s: %lld of its %lld universes have number and labels of universes that %s "
@@ -117,14 +117,14 @@ static weir_status warn_of_known(const cf_evaluation *e)
 static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint64_t seed)
 {
   const weir_struct_list *const sets = &e->opts->sets;
-  const cf_trial_opts *const set = sets->items;
+  const cf_eval_set_opts *const set = sets->items;
 
   WEIR_TRY(cf_eval_check(e->opts));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->trial, (void **)&e->trial));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->resamples, (void **)&e->resamples));
   for (; e->n_trials < sets->count; e->n_trials++) {
     WEIR_TRY(
-        cf_trial_open(&set[e->n_trials], spec, (cf_part)e->opts->part, &e->trial[e->n_trials]));
+        cf_eval_set_open(&set[e->n_trials], spec, (cf_part)e->opts->part, &e->trial[e->n_trials]));
   }
   e->n_labels = e->trial[0].p->n_labels;
   WEIR_TRY(judge_sets(e));
@@ -140,7 +140,7 @@ static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint6
 /* Of the labels of the training samples, said of everything. */
 static weir_status say_mean(cf_evaluation *e)
 {
-  const cf_trial *const first = &e->trial[0];
+  const cf_eval_set *const first = &e->trial[0];
   double mean[CF_LABELS_MOST] = {0};
 
   for (int64_t i = 0; i < first->n_train; i++) {
@@ -157,7 +157,7 @@ static weir_status say_mean(cf_evaluation *e)
     for (int64_t k = 0; k < n * e->n_labels; k++) {
       unit[k] = mean[k % e->n_labels];
     }
-    const weir_status status = cf_trial_say(&e->trial[i], CF_BY_MEAN, unit);
+    const weir_status status = cf_eval_set_predict(&e->trial[i], CF_BY_MEAN, unit);
 
     weir_free(&unit);
     WEIR_TRY(status);
@@ -168,7 +168,7 @@ static weir_status say_mean(cf_evaluation *e)
 /* ---- the regressions ---- */
 
 typedef struct visit {
-  const cf_trial *trial;
+  const cf_eval_set *trial;
   const int64_t *row;
 } visit;
 
@@ -176,11 +176,11 @@ static weir_status check_row(void *context, int64_t i)
 {
   const visit *const v = context;
 
-  return cf_trial_check(v->trial, v->row[i]);
+  return cf_eval_set_check(v->trial, v->row[i]);
 }
 
 /* Features of rows of a trial. */
-static weir_status features_of(const cf_evaluation *e, const cf_trial *t, const int64_t *row,
+static weir_status features_of(const cf_evaluation *e, const cf_eval_set *t, const int64_t *row,
                                int64_t n, cf_features *out)
 {
   visit v = {t, row};
@@ -201,7 +201,7 @@ static weir_status features_of(const cf_evaluation *e, const cf_trial *t, const 
 /* Both regressions, on features of the training rows in their order. */
 static weir_status fit(cf_evaluation *e, const cf_features *f, uint64_t seed)
 {
-  const cf_trial *const t = &e->trial[0];
+  const cf_eval_set *const t = &e->trial[0];
   const int64_t n = t->n_train, labels = e->n_labels;
   int64_t *row = NULL, *group = NULL;
   double *y = NULL;
@@ -233,7 +233,7 @@ done:
   return status;
 }
 
-static weir_status say_regressions(cf_evaluation *e, cf_trial *t)
+static weir_status say_regressions(cf_evaluation *e, cf_eval_set *t)
 {
   const int64_t n = t->level[CF_BY_SAMPLE].n;
   cf_features f;
@@ -246,7 +246,7 @@ static weir_status say_regressions(cf_evaluation *e, cf_trial *t)
     for (int64_t i = 0; i < n && e->n_features[by] > 0; i++) {
       cf_ridge_predict(&e->ridge[by], f.x + i * f.n_features, unit + i * e->n_labels);
     }
-    status = e->n_features[by] > 0 ? cf_trial_say(t, (cf_sayer)by, unit) : WEIR_OK;
+    status = e->n_features[by] > 0 ? cf_eval_set_predict(t, (cf_predictor)by, unit) : WEIR_OK;
   }
 done:
   weir_free(&unit);
@@ -263,7 +263,7 @@ static const char *why_without(const cf_evaluation *e)
                                       : NULL;
 }
 
-static weir_status judge_shape(const cf_evaluation *e, const cf_trial *t)
+static weir_status judge_shape(const cf_evaluation *e, const cf_eval_set *t)
 {
   const int64_t *const a = cf_source_info(e->trial[0].source)->lengths;
   const int64_t *const b = cf_source_info(t->source)->lengths;
@@ -281,10 +281,10 @@ static weir_status judge_shape(const cf_evaluation *e, const cf_trial *t)
 static weir_status check_alone(const cf_evaluation *e)
 {
   for (int64_t i = 0; i < e->n_trials; i++) {
-    const cf_trial *const t = &e->trial[i];
+    const cf_eval_set *const t = &e->trial[i];
 
     for (int64_t k = 0; k < t->level[CF_BY_SAMPLE].n && t->source != NULL; k++) {
-      WEIR_TRY(cf_trial_check(t, t->row[k]));
+      WEIR_TRY(cf_eval_set_check(t, t->row[k]));
     }
   }
   return WEIR_OK;
@@ -292,7 +292,7 @@ static weir_status check_alone(const cf_evaluation *e)
 
 static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
 {
-  const cf_trial *const first = &e->trial[0];
+  const cf_eval_set *const first = &e->trial[0];
   cf_features f;
 
   e->without = why_without(e);
@@ -318,7 +318,7 @@ static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
 
 static weir_status add_bound(cf_evaluation *e)
 {
-  const cf_trial *const t = &e->trial[0];
+  const cf_eval_set *const t = &e->trial[0];
   const double *const truth = t->level[CF_BY_UNIVERSE].truth;
   double value[CF_LABELS_MOST], sigma[CF_LABELS_MOST];
   char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
@@ -372,10 +372,10 @@ done:
 void cf_evaluation_close(cf_evaluation *e)
 {
   for (int64_t i = 0; i < e->n_trials; i++) {
-    cf_trial_close(&e->trial[i]);
+    cf_eval_set_close(&e->trial[i]);
     cf_resamples_fini(&e->resamples[i]);
   }
-  for (int by = 0; by < CF_SAYERS; by++) {
+  for (int by = 0; by < CF_PREDICTORS; by++) {
     cf_ridge_fini(&e->ridge[by]);
   }
   weir_free(&e->trial);
@@ -384,11 +384,11 @@ void cf_evaluation_close(cf_evaluation *e)
   e->n_trials = 0;
 }
 
-bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_sayer by, cf_level level,
+bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_predictor by, cf_level level,
                          int64_t label, cf_cases *out)
 {
-  const cf_trial *const t = &e->trial[trial];
-  const cf_said *const s = &t->level[level];
+  const cf_eval_set *const t = &e->trial[trial];
+  const cf_predicted *const s = &t->level[level];
 
   if (s->said[by] == NULL || (level == CF_BY_UNIVERSE && t->level[CF_BY_SAMPLE].n == t->groups)) {
     return false;
@@ -397,7 +397,7 @@ bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_sayer by, cf_
   return true;
 }
 
-const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_sayer by)
+const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_predictor by)
 {
   return by == CF_BY_NETWORK   ? e->trial[trial].p->model
          : by == CF_BY_RIDGE   ? "ridge"

@@ -6,10 +6,10 @@
 #include "eval/fisher.h"
 #include "eval/metrics.h"
 #include "eval/ridge.h"
-#include "eval/trial.h"
+#include "eval/eval_set.h"
 
 typedef struct cf_eval_opts {
-  weir_struct_list sets; /* of cf_trial_opts */
+  weir_struct_list sets; /* of cf_eval_set_opts */
   int part;              /* cf_part */
   int64_t bins;          /* of the truth */
   int64_t points;        /* of a figure */
@@ -23,12 +23,12 @@ extern const weir_opt cf_eval_options[];
 typedef struct cf_evaluation {
   const cf_eval_opts *opts;
   int64_t n_trials, n_labels;
-  cf_trial *trial;         /* [n_trials] the first is the one that is trained on */
+  cf_eval_set *trial;      /* [n_trials] the first is the one that is trained on */
   cf_resamples *resamples; /* [n_trials] */
-  int64_t n_features[CF_SAYERS];
-  cf_ridge ridge[CF_SAYERS]; /* CF_BY_RIDGE and CF_BY_MOMENTS */
-  const char *without;       /* why there are no regressions; NULL: there are */
-  double *sigma;             /* [n_labels, universes of the first] bound; NULL: none */
+  int64_t n_features[CF_PREDICTORS];
+  cf_ridge ridge[CF_PREDICTORS]; /* CF_BY_RIDGE and CF_BY_MOMENTS */
+  const char *without;           /* why there are no regressions; NULL: there are */
+  double *sigma;                 /* [n_labels, universes of the first] bound; NULL: none */
 } cf_evaluation;
 
 /* That there is a set, and each has predictions and a name of its own. Fails: WEIR_ERR_CONFIG. */
@@ -45,8 +45,8 @@ weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *s
 void cf_evaluation_close(cf_evaluation *e);
 /* Cases of a label; false where `by` says nothing of this trial, or where universes have one sample
  * each and CF_BY_UNIVERSE is asked for. Borrowed. */
-bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_sayer by, cf_level level,
+bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_predictor by, cf_level level,
                          int64_t label, cf_cases *out);
 /* Name of who says something, for tables. Borrowed. */
-const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_sayer by);
+const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_predictor by);
 #endif

@@ -23,7 +23,7 @@ typedef struct pair {
 
 static weir_status open_truth(const cf_source_spec *spec, pair *p)
 {
-  const cf_trial_opts *const o = p->set->opts;
+  const cf_eval_set_opts *const o = p->set->opts;
   cf_source_opts from = *spec->source;
   cf_source_spec own = *spec;
 
@@ -155,7 +155,7 @@ done:
 weir_status cf_map_scores_make(const cf_eval_opts *opts, const cf_source_spec *spec,
                                cf_map_scores *out)
 {
-  const cf_trial_opts *const of = opts->sets.items;
+  const cf_eval_set_opts *const of = opts->sets.items;
   weir_status status = WEIR_OK;
 
   *out = (cf_map_scores){.classes = 0};

@@ -9,7 +9,7 @@ typedef enum cf_map_sayer { CF_MAP_NETWORK, CF_MAP_MAJORITY, CF_MAP_SAYERS } cf_
 extern const char *const cf_map_sayer_name[CF_MAP_SAYERS];
 
 typedef struct cf_map_set {
-  const cf_trial_opts *opts;
+  const cf_eval_set_opts *opts;
   int64_t samples;               /* that are scored */
   int64_t *count[CF_MAP_SAYERS]; /* as confusion.h has it */
   char source[CF_SOURCE_MOST];   /* of the predictions, for people */

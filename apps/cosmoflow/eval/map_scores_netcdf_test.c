@@ -83,8 +83,8 @@ static void make_said(wrong w)
 /* Two sets of the same files, or as many of them as are asked for. */
 static weir_status make_scores(int64_t sets, int64_t truths, int part, cf_map_scores *out)
 {
-  const cf_trial_opts set[] = {{"a", said_path, {truth_paths, truths}},
-                               {"b", said_path, {truth_paths, truths}}};
+  const cf_eval_set_opts set[] = {{"a", said_path, {truth_paths, truths}},
+                                  {"b", said_path, {truth_paths, truths}}};
   const cf_eval_opts opts = {.sets = {(void *)(uintptr_t)set, sets}, .part = part};
   cf_source_opts source = {.keep = 0};
   cf_volume_opts files;

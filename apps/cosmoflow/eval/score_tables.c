@@ -113,9 +113,9 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
 }
 
 /* What a model is compared with: a network with the better regression, all else with the mean. */
-static cf_sayer rival_of(const cf_evaluation *e, int64_t trial, cf_sayer by)
+static cf_predictor rival_of(const cf_evaluation *e, int64_t trial, cf_predictor by)
 {
-  const cf_said *const s = &e->trial[trial].level[CF_BY_SAMPLE];
+  const cf_predicted *const s = &e->trial[trial].level[CF_BY_SAMPLE];
 
   return by != CF_BY_NETWORK              ? CF_BY_MEAN
          : s->said[CF_BY_MOMENTS] != NULL ? CF_BY_MOMENTS
@@ -136,8 +136,8 @@ static weir_status score_cases(const cf_evaluation *e, const cf_cases *c, const 
 }
 
 /* All labels in a row, in units of their ranges; the caller frees memory. */
-static weir_status join_labels(const cf_evaluation *e, int64_t trial, cf_sayer by, cf_level level,
-                               double **memory, int64_t **group, cf_cases *out)
+static weir_status join_labels(const cf_evaluation *e, int64_t trial, cf_predictor by,
+                               cf_level level, double **memory, int64_t **group, cf_cases *out)
 {
   cf_cases one;
 
@@ -186,7 +186,7 @@ done:
 }
 
 static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_t trial,
-                              cf_level level, cf_sayer by)
+                              cf_level level, cf_predictor by)
 {
   cf_cases own, rival;
 
@@ -294,7 +294,8 @@ done:
   return status;
 }
 
-static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_sayer by)
+static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t trial,
+                            cf_predictor by)
 {
   weir_table *const cells = &t->cells[CF_TABLE_BINS];
   cf_estimate score[CF_SCORES];
@@ -326,7 +327,7 @@ static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t 
 
 /* ---- averages ---- */
 
-static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_sayer by)
+static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_predictor by)
 {
   weir_table *const cells = &t->cells[CF_TABLE_AVERAGES];
   cf_cases c, mean;
@@ -369,7 +370,7 @@ static void add_ridge(cf_score_tables *t, const cf_evaluation *e)
     const cf_ridge *const r = &e->ridge[by];
 
     for (int64_t k = 0; k < e->n_labels && e->n_features[by] > 0; k++) {
-      weir_table_add(c, "%s", cf_evaluation_name(e, 0, (cf_sayer)by));
+      weir_table_add(c, "%s", cf_evaluation_name(e, 0, (cf_predictor)by));
       weir_table_add(c, "%s", label_of(e, k));
       weir_table_add(c, "%lld", (long long)r->n_features);
       weir_table_add(c, "%lld", (long long)r->groups);
@@ -387,13 +388,13 @@ weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
   *out = (cf_score_tables){0};
   for (int64_t i = 0; i < e->n_trials; i++) {
     for (int level = 0; level < CF_LEVELS; level++) {
-      for (int by = 0; by < CF_SAYERS; by++) {
-        WEIR_TRY_GOTO(add_scores(out, e, i, (cf_level)level, (cf_sayer)by), done);
+      for (int by = 0; by < CF_PREDICTORS; by++) {
+        WEIR_TRY_GOTO(add_scores(out, e, i, (cf_level)level, (cf_predictor)by), done);
       }
     }
     for (int by = 0; by < CF_BY_MEAN; by++) {
-      WEIR_TRY_GOTO(add_bins(out, e, i, (cf_sayer)by), done);
-      add_averages(out, e, i, (cf_sayer)by);
+      WEIR_TRY_GOTO(add_bins(out, e, i, (cf_predictor)by), done);
+      add_averages(out, e, i, (cf_predictor)by);
     }
   }
   add_bound(out, e);
@@ -423,7 +424,7 @@ void cf_score_tables_fini(cf_score_tables *t)
   weir_free(&t->row);
 }
 
-const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_sayer by,
+const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_predictor by,
                                          cf_level level, int64_t label)
 {
   for (int64_t k = 0; k < t->n_rows; k++) {

@@ -23,12 +23,12 @@ enum { CF_ALL_LABELS = -1 };
  * rmse alone, in units of the ranges, [-1, 1]. */
 typedef struct cf_score_row {
   int64_t trial, label, samples, universes;
-  cf_sayer by;
+  cf_predictor by;
   cf_level level;
   double half; /* of the range: what 1 is worth in the label's own unit */
   cf_estimate score[CF_SCORES];
-  cf_estimate gain; /* 1 - mae / that of `over`; NaN: there is none */
-  cf_sayer over;    /* the best that needs no network; of those themselves the mean */
+  cf_estimate gain;  /* 1 - mae / that of `over`; NaN: there is none */
+  cf_predictor over; /* the best that needs no network; of those themselves the mean */
 } cf_score_row;
 
 typedef struct cf_score_tables {
@@ -43,7 +43,7 @@ weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out) W
 weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir) WEIR_CHECKED;
 void cf_score_tables_fini(cf_score_tables *t);
 /* The row of these, or NULL. Borrowed. */
-const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_sayer by,
+const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_predictor by,
                                          cf_level level, int64_t label);
 /* Mean absolute and root mean square error of the bound for a label of the first set, in its own
  * unit. */

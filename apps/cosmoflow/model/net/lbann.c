@@ -1,7 +1,7 @@
 /* lbann.c - LBANN's own CosmoFlow since 2023-08: the benchmark's rule, half as wide, with means. */
 #include "model/network.h"
 #include "model/nets.h"
-#include "model/tower.h"
+#include "model/cnn.h"
 
 const weir_opt cf_lbann_options[] = {
     WEIR_OPT_INT(cf_lbann_opts, blocks, 0, 0, 8, "1",
@@ -27,28 +27,26 @@ const weir_opt cf_lbann_options[] = {
 weir_value cf_lbann(weir_net *net, const void *opts, int64_t outputs, weir_value x)
 {
   const cf_lbann_opts *const o = opts;
-  cf_tower t = {
-      .name = "lbann",
-      .n_hidden = 2,
-      .hidden = {o->hidden1, o->hidden2},
-      .no_conv_bias = o->norm != 0,
-      .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
-      .slope = o->slope,
-      .dropout = o->dropout,
-      .weight = {.kind = WEIR_INIT_HE_NORMAL},
-      .last = {.kind = WEIR_INIT_ZEROS},
-      .scale = o->scale};
+  cf_cnn t = {.name = "lbann",
+              .n_hidden = 2,
+              .hidden = {o->hidden1, o->hidden2},
+              .no_conv_bias = o->norm != 0,
+              .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
+              .slope = o->slope,
+              .dropout = o->dropout,
+              .weight = {.kind = WEIR_INIT_HE_NORMAL},
+              .last = {.kind = WEIR_INIT_ZEROS},
+              .scale = o->scale};
 
-  t.n_stages =
-      (int)(o->blocks > 0 ? o->blocks : cf_tower_halvings(cf_tower_side_of(net->graph, x), 4));
+  t.n_stages = (int)(o->blocks > 0 ? o->blocks : cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 4));
   for (int i = 0; i < t.n_stages; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_tower_doubled(o->base, i, o->most),
+    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->most),
                             .taps = 3,
                             .padding = WEIR_NN_GIVEN,
                             .room = 1,
                             .pool = CF_POOL_MEAN3};
   }
-  return cf_tower_build(net, &t, outputs, x);
+  return cf_cnn_build(net, &t, outputs, x);
 }
 
 const cf_net cf_net_lbann = {

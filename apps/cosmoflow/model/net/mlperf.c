@@ -1,7 +1,7 @@
 /* mlperf.c - mlcommons/hpc, cosmoflow/models/cosmoflow.py, layer by layer. */
 #include "model/network.h"
 #include "model/nets.h"
-#include "model/tower.h"
+#include "model/cnn.h"
 
 const weir_opt cf_mlperf_options[] = {
     WEIR_OPT_INT(cf_mlperf_opts, kernel, 3, 1, 7, "1",
@@ -24,27 +24,27 @@ const weir_opt cf_mlperf_options[] = {
 
 int64_t cf_mlperf_blocks(const cf_mlperf_opts *o, int64_t side)
 {
-  return o->blocks > 0 ? o->blocks : cf_tower_halvings(side, 4);
+  return o->blocks > 0 ? o->blocks : cf_cnn_halvings(side, 4);
 }
 
 weir_value cf_mlperf(weir_net *net, const void *opts, int64_t outputs, weir_value x)
 {
   const cf_mlperf_opts *const o = opts;
-  cf_tower t = {.name = "mlperf",
-                .n_hidden = 2,
-                .hidden = {o->hidden1, o->hidden2},
-                .conv_no_decay = true,
-                .last_no_decay = true,
-                .slope = o->slope,
-                .dropout = o->dropout,
-                .scale = o->scale};
+  cf_cnn t = {.name = "mlperf",
+              .n_hidden = 2,
+              .hidden = {o->hidden1, o->hidden2},
+              .conv_no_decay = true,
+              .last_no_decay = true,
+              .slope = o->slope,
+              .dropout = o->dropout,
+              .scale = o->scale};
 
-  t.n_stages = (int)cf_mlperf_blocks(o, cf_tower_side_of(net->graph, x));
+  t.n_stages = (int)cf_mlperf_blocks(o, cf_cnn_side_of(net->graph, x));
   for (int i = 0; i < t.n_stages; i++) {
     t.stage[i] = (cf_stage){
-        .filters = cf_tower_doubled(o->base, i, o->most), .taps = o->kernel, .pool = CF_POOL_MAX2};
+        .filters = cf_cnn_doubled(o->base, i, o->most), .taps = o->kernel, .pool = CF_POOL_MAX2};
   }
-  return cf_tower_build(net, &t, outputs, x);
+  return cf_cnn_build(net, &t, outputs, x);
 }
 
 const cf_net cf_net_mlperf = {

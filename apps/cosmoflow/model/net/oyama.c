@@ -1,7 +1,7 @@
 /* oyama.c - the network of arXiv:2007.12856, as LBANN had it until 2023-01. */
 #include "model/network.h"
 #include "model/nets.h"
-#include "model/tower.h"
+#include "model/cnn.h"
 
 enum { CONVS = 7, STRIDED = 3 };
 
@@ -32,29 +32,28 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
 {
   const cf_oyama_opts *const o = opts;
   /* The convolution of stride 2 halves once. */
-  const int64_t rule = cf_tower_halvings(cf_tower_side_of(net->graph, x), 2) - 1;
+  const int64_t rule = cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 2) - 1;
   const int64_t pools = o->pools > 0 ? o->pools : rule;
-  cf_tower t = {
-      .name = "oyama",
-      .n_stages = CONVS,
-      .n_hidden = 2,
-      .hidden = {o->hidden1, o->hidden2},
-      .no_conv_bias = !o->bias,
-      .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
-      .slope = o->slope,
-      .dropout = o->dropout,
-      .drop_first = true,
-      .dense_bias = {.kind = WEIR_INIT_CONSTANT, .value = 0.1}};
+  cf_cnn t = {.name = "oyama",
+              .n_stages = CONVS,
+              .n_hidden = 2,
+              .hidden = {o->hidden1, o->hidden2},
+              .no_conv_bias = !o->bias,
+              .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
+              .slope = o->slope,
+              .dropout = o->dropout,
+              .drop_first = true,
+              .dense_bias = {.kind = WEIR_INIT_CONSTANT, .value = 0.1}};
 
   for (int i = 0; i < CONVS; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_tower_doubled(o->base, i, 16 * o->base),
+    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, 16 * o->base),
                             .taps = 3,
                             .stride = i == STRIDED ? 2 : 1,
                             .padding = WEIR_NN_GIVEN,
                             .room = 1,
                             .pool = i < pools ? CF_POOL_MEAN3 : CF_POOL_NONE};
   }
-  return cf_tower_build(net, &t, outputs, x);
+  return cf_cnn_build(net, &t, outputs, x);
 }
 
 const cf_net cf_net_oyama = {

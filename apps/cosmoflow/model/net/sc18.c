@@ -2,7 +2,7 @@
  * NERSC/CosmoFlow, CosmoNet_noFeed_changed_addedfcl.py (64^3), CosmoNet_128256.py (128^3). */
 #include "model/network.h"
 #include "model/nets.h"
-#include "model/tower.h"
+#include "model/cnn.h"
 
 enum { LAYOUTS = 2, MOST = 7 };
 #define LAYOUT_CHOICES "auto|side64|side128"
@@ -61,7 +61,7 @@ static const struct layout *layout_of(const cf_sc18_opts *o, int64_t side)
   return &layouts[o->layout > 0 ? o->layout - 1 : side >= layouts[1].side];
 }
 
-static void fill_hidden(const cf_sc18_opts *o, const struct layout *l, cf_tower *t)
+static void fill_hidden(const cf_sc18_opts *o, const struct layout *l, cf_cnn *t)
 {
   const bool own = o->hidden.count > 0;
 
@@ -74,19 +74,19 @@ static void fill_hidden(const cf_sc18_opts *o, const struct layout *l, cf_tower 
 weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value x)
 {
   const cf_sc18_opts *const o = opts;
-  const struct layout *const l = layout_of(o, cf_tower_side_of(net->graph, x));
+  const struct layout *const l = layout_of(o, cf_cnn_side_of(net->graph, x));
   const weir_init tenth = {.kind = WEIR_INIT_CONSTANT, .value = 0.1};
   const bool normal = o->norm == 0 ? l->norm : o->norm == 2;
-  cf_tower t = {.name = "sc18",
-                .n_stages = l->convs,
-                .norm = {.kind = normal ? WEIR_NORM_BATCH : WEIR_NORM_NONE,
-                         .epsilon = o->epsilon,
-                         .momentum = o->momentum},
-                .slope = o->slope,
-                .dropout = o->dropout,
-                .drop_first = true,
-                .conv_bias = tenth,
-                .dense_bias = tenth};
+  cf_cnn t = {.name = "sc18",
+              .n_stages = l->convs,
+              .norm = {.kind = normal ? WEIR_NORM_BATCH : WEIR_NORM_NONE,
+                       .epsilon = o->epsilon,
+                       .momentum = o->momentum},
+              .slope = o->slope,
+              .dropout = o->dropout,
+              .drop_first = true,
+              .conv_bias = tenth,
+              .dense_bias = tenth};
 
   if (o->hidden.count > CF_DENSE) {
     return weir_graph_fail(net->graph,
@@ -101,7 +101,7 @@ weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value 
                             .padding = WEIR_NN_VALID,
                             .pool = i < l->pools ? CF_POOL_MEAN2 : CF_POOL_NONE};
   }
-  return cf_tower_build(net, &t, outputs, x);
+  return cf_cnn_build(net, &t, outputs, x);
 }
 
 const cf_net cf_net_sc18 = {

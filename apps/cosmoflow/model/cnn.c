@@ -1,5 +1,5 @@
-/* tower.c - see tower.h. */
-#include "model/tower.h"
+/* cnn.c - see cnn.h. */
+#include "model/cnn.h"
 #include <stdio.h>
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
@@ -11,7 +11,7 @@ static const struct {
   int64_t taps, stride, room;
 } pools[] = {{1, 1, 0}, {2, 2, 0}, {2, 2, 0}, {3, 2, 1}};
 
-int64_t cf_tower_halvings(int64_t side, int64_t last)
+int64_t cf_cnn_halvings(int64_t side, int64_t last)
 {
   int64_t n = 0;
 
@@ -21,7 +21,7 @@ int64_t cf_tower_halvings(int64_t side, int64_t last)
   return n;
 }
 
-int64_t cf_tower_doubled(int64_t base, int64_t i, int64_t most)
+int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t most)
 {
   int64_t n = base;
 
@@ -31,7 +31,7 @@ int64_t cf_tower_doubled(int64_t base, int64_t i, int64_t most)
   return n < most ? n : most;
 }
 
-int64_t cf_tower_side_of(const weir_graph *g, weir_value x)
+int64_t cf_cnn_side_of(const weir_graph *g, weir_value x)
 {
   const weir_array_desc *const d = weir_value_desc(g, x);
 
@@ -64,7 +64,7 @@ static int64_t side_behind(const cf_stage *s, int64_t side)
 }
 
 /* Voxels a side behind the first n stages. 0: they do not fit. */
-static int64_t side_after(const cf_tower *t, int n, int64_t side)
+static int64_t side_after(const cf_cnn *t, int n, int64_t side)
 {
   for (int i = 0; i < n && side > 0; i++) {
     side = side_behind(&t->stage[i], side);
@@ -72,7 +72,7 @@ static int64_t side_after(const cf_tower *t, int n, int64_t side)
   return side;
 }
 
-static weir_activation leaky(const cf_tower *t)
+static weir_activation leaky(const cf_cnn *t)
 {
   return t->slope > 0 ? (weir_activation){WEIR_ACTIVATION_LEAKY_RELU, t->slope}
                       : (weir_activation){WEIR_ACTIVATION_RELU, 0};
@@ -97,7 +97,7 @@ static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value
 }
 
 /* Convolution, normalisation, leaky ReLU, pooling. */
-static weir_value stage(weir_net *net, const cf_tower *t, int i, weir_value v)
+static weir_value stage(weir_net *net, const cf_cnn *t, int i, weir_value v)
 {
   const cf_stage *const s = &t->stage[i];
   const bool normal = t->norm.kind != WEIR_NORM_NONE;
@@ -129,7 +129,7 @@ static weir_value stage(weir_net *net, const cf_tower *t, int i, weir_value v)
   return pool(net, s->pool, name, v);
 }
 
-static weir_value drop(weir_net *net, const cf_tower *t, int number, weir_value v)
+static weir_value drop(weir_net *net, const cf_cnn *t, int number, weir_value v)
 {
   char name[NAME];
 
@@ -137,7 +137,7 @@ static weir_value drop(weir_net *net, const cf_tower *t, int number, weir_value 
   return weir_nn_dropout(net, name, &(weir_nn_dropout_spec){.rate = t->dropout}, v);
 }
 
-static weir_value dense(weir_net *net, const cf_tower *t, int number, int64_t outputs, weir_value v)
+static weir_value dense(weir_net *net, const cf_cnn *t, int number, int64_t outputs, weir_value v)
 {
   const bool last = number > t->n_hidden;
   weir_nn_dense_spec spec = {.units = last ? outputs : t->hidden[number - 1],
@@ -156,7 +156,7 @@ static weir_value dense(weir_net *net, const cf_tower *t, int number, int64_t ou
 }
 
 /* What of x or of the stages is impossible. */
-static weir_status check(const cf_tower *t, const weir_array_desc *in)
+static weir_status check(const cf_cnn *t, const weir_array_desc *in)
 {
   if (in->rank != DIMS + 2 || in->shape[1] != in->shape[2] || in->shape[1] != in->shape[3]) {
     return weir_fail(WEIR_ERR_SHAPE,
@@ -178,7 +178,7 @@ static weir_status check(const cf_tower *t, const weir_array_desc *in)
   return WEIR_OK;
 }
 
-weir_value cf_tower_build(weir_net *net, const cf_tower *t, int64_t outputs, weir_value x)
+weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_value x)
 {
   const weir_array_desc *const in = weir_value_desc(net->graph, x);
 

@@ -1,12 +1,12 @@
-/* tower.h - a network that estimates parameters, as rows: convolutions with what follows each, then
+/* cnn.h - a network that estimates parameters, as rows: convolutions with what follows each, then
  * dense layers.
  *
  *   conv<i>, norm<i>   convolution; normalisation where there is any; leaky ReLU
  *   pool<i>            where the row has one
  *   dense<i>           of all that is left in (z, y, x, channel) order; leaky ReLU, dropout<i>
  *   the last dense     outputs; tanh times `scale`, or as they are */
-#ifndef CF_TOWER_H
-#define CF_TOWER_H
+#ifndef CF_CNN_H
+#define CF_CNN_H
 #include "nn/weir_layer.h"
 #include "nn/weir_norm.h"
 
@@ -27,7 +27,7 @@ typedef struct cf_stage {
   cf_pool pool;
 } cf_stage;
 
-typedef struct cf_tower {
+typedef struct cf_cnn {
   const char *name; /* for messages */
   int n_stages, n_hidden;
   cf_stage stage[CF_STAGES];
@@ -39,18 +39,18 @@ typedef struct cf_tower {
   bool drop_first;        /* dropout0: of what comes into dense1, too */
   weir_init weight, conv_bias, dense_bias, last;
   double scale; /* of tanh; 0: the outputs are what the last layer makes */
-} cf_tower;
+} cf_cnn;
 
 /* How often `side` voxels are halved until no more than `last` are left, odd ones rounded down; at
  * most CF_STAGES. */
-int64_t cf_tower_halvings(int64_t side, int64_t last);
+int64_t cf_cnn_halvings(int64_t side, int64_t last);
 /* base 2^i, at most `most`. */
-int64_t cf_tower_doubled(int64_t base, int64_t i, int64_t most);
-/* Voxels a side of samples x; 0: they have none, which cf_tower_build refuses. */
-int64_t cf_tower_side_of(const weir_graph *g, weir_value x);
+int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t most);
+/* Voxels a side of samples x; 0: they have none, which cf_cnn_build refuses. */
+int64_t cf_cnn_side_of(const weir_graph *g, weir_value x);
 /* x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the graph's status:
  * WEIR_ERR_SHAPE (another rank, samples that are no cubes; a stage that does not fit what comes
  * into it). */
-weir_value cf_tower_build(weir_net *net, const cf_tower *t, int64_t outputs, weir_value x);
+weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_value x);
 
 #endif

@@ -1,5 +1,5 @@
-/* census.c - sums and a histogram of voxels. */
-#include "data/census.h"
+/* voxel_stats.c - sums and a histogram of voxels. */
+#include "data/voxel_stats.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static int bin_of(double value)
   return exponent < CF_CENSUS_BINS ? exponent : CF_CENSUS_BINS - 1;
 }
 
-void cf_census_add(cf_census *c, weir_dtype dtype, const void *voxels, int64_t n)
+void cf_voxel_stats_add(cf_voxel_stats *c, weir_dtype dtype, const void *voxels, int64_t n)
 {
   const int16_t *const counts = voxels;
 
@@ -37,7 +37,7 @@ void cf_census_add(cf_census *c, weir_dtype dtype, const void *voxels, int64_t n
   }
 }
 
-const char *cf_census_remark(const cf_census *c, weir_dtype dtype)
+const char *cf_voxel_stats_remark(const cf_voxel_stats *c, weir_dtype dtype)
 {
   if (dtype == WEIR_I16 && c->most > 255 && c->swapped * 16 < fabs(c->sum) + c->most) {
     return "the bytes look exchanged: written on a machine of the other byte order?";
@@ -58,7 +58,7 @@ const char *cf_census_remark(const cf_census *c, weir_dtype dtype)
   return "";
 }
 
-void cf_census_bin(int bin, char *text, size_t size)
+void cf_voxel_stats_bin(int bin, char *text, size_t size)
 {
   if (bin < 2) {
     (void)snprintf(text, size, "%d", bin);

@@ -1,5 +1,5 @@
-/* trial.c - see trial.h. */
-#include "eval/trial.h"
+/* eval_set.c - see eval_set.h. */
+#include "eval/eval_set.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 
 const char *const cf_level_name[CF_LEVELS] = {"sample", "universe"};
 
-const weir_opt cf_trial_options[] = {
-    WEIR_OPT_STRING(cf_trial_opts, name, "", "of the set in tables and figures, such as 2lpt"),
-    WEIR_OPT_PATH(cf_trial_opts, predictions, "",
+const weir_opt cf_eval_set_options[] = {
+    WEIR_OPT_STRING(cf_eval_set_opts, name, "", "of the set in tables and figures, such as 2lpt"),
+    WEIR_OPT_PATH(cf_eval_set_opts, predictions, "",
                   "predictions.nc of cosmoflow predict; or classes.nc, in all sets"),
-    WEIR_OPT_STRING_LIST(cf_trial_opts, truth, "",
+    WEIR_OPT_STRING_LIST(cf_eval_set_opts, truth, "",
                          "the samples that were predicted: files, folders, lists or synth://, for "
                          "the regressions on P(k); none: the network and the mean alone. Of "
                          "classes.nc: volumes with classes of their voxels"),
@@ -46,7 +46,7 @@ static int64_t take_part(const cf_predictions *p, cf_part part, place *order)
   return n;
 }
 
-static weir_status take_train(cf_trial *t, place *order)
+static weir_status take_train(cf_eval_set *t, place *order)
 {
   t->n_train = take_part(t->p, CF_TRAIN, order);
   WEIR_TRY(weir_alloc(t->n_train, sizeof *t->train, (void **)&t->train));
@@ -56,7 +56,7 @@ static weir_status take_train(cf_trial *t, place *order)
   return WEIR_OK;
 }
 
-static weir_status judge_part(const cf_trial *t, cf_part part, const place *order, int64_t n)
+static weir_status judge_part(const cf_eval_set *t, cf_part part, const place *order, int64_t n)
 {
   const char *const file = t->opts->predictions, *const name = cf_part_name[part];
 
@@ -80,18 +80,18 @@ static weir_status judge_part(const cf_trial *t, cf_part part, const place *orde
   return WEIR_OK;
 }
 
-static weir_status take_room(cf_said *s, int64_t n, int64_t n_labels)
+static weir_status take_room(cf_predicted *s, int64_t n, int64_t n_labels)
 {
   s->n = n;
   WEIR_TRY(weir_alloc(n, sizeof *s->group, (void **)&s->group));
   return weir_alloc(n * n_labels, sizeof *s->truth, (void **)&s->truth);
 }
 
-static weir_status take_scored(cf_trial *t, cf_part part, place *order)
+static weir_status take_scored(cf_eval_set *t, cf_part part, place *order)
 {
   const cf_predictions *const p = t->p;
   const int64_t n = take_part(p, part, order);
-  cf_said *const all = &t->level[CF_BY_SAMPLE];
+  cf_predicted *const all = &t->level[CF_BY_SAMPLE];
 
   WEIR_TRY(judge_part(t, part, order, n));
   WEIR_TRY(weir_alloc(n, sizeof *t->row, (void **)&t->row));
@@ -111,9 +111,9 @@ static weir_status take_scored(cf_trial *t, cf_part part, place *order)
 }
 
 /* Means of [n_labels, n] over the samples of each universe, [n_labels, groups]. */
-static void average(const cf_trial *t, const double *from, double *to)
+static void average(const cf_eval_set *t, const double *from, double *to)
 {
-  const cf_said *const all = &t->level[CF_BY_SAMPLE];
+  const cf_predicted *const all = &t->level[CF_BY_SAMPLE];
 
   for (int64_t k = 0; k < t->p->n_labels; k++) {
     for (int64_t first = 0, end = 0; first < all->n; first = end) {
@@ -128,9 +128,9 @@ static void average(const cf_trial *t, const double *from, double *to)
 }
 
 /* Siblings share their labels: their mean is the label of each. */
-static weir_status judge_labels(const cf_trial *t)
+static weir_status judge_labels(const cf_eval_set *t)
 {
-  const cf_said *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
+  const cf_predicted *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
 
   for (int64_t k = 0; k < t->p->n_labels; k++) {
     for (int64_t i = 0; i < all->n; i++) {
@@ -149,7 +149,7 @@ static weir_status judge_labels(const cf_trial *t)
   return WEIR_OK;
 }
 
-static weir_status take_network(cf_trial *t)
+static weir_status take_network(cf_eval_set *t)
 {
   const int64_t n = t->level[CF_BY_SAMPLE].n, labels = t->p->n_labels;
   double *unit = NULL;
@@ -158,7 +158,7 @@ static weir_status take_network(cf_trial *t)
   for (int64_t i = 0; i < n * labels; i++) {
     unit[i] = (double)t->p->predicted[t->row[i / labels] * labels + i % labels];
   }
-  const weir_status status = cf_trial_say(t, CF_BY_NETWORK, unit);
+  const weir_status status = cf_eval_set_predict(t, CF_BY_NETWORK, unit);
 
   weir_free(&unit);
   return status;
@@ -166,7 +166,7 @@ static weir_status take_network(cf_trial *t)
 
 /* ---- truth ---- */
 
-static weir_status judge_source(const cf_trial *t)
+static weir_status judge_source(const cf_eval_set *t)
 {
   const cf_volume_info *const info = cf_source_info(t->source);
   const cf_predictions *const p = t->p;
@@ -194,7 +194,7 @@ static weir_status judge_source(const cf_trial *t)
   return WEIR_OK;
 }
 
-static weir_status open_source(cf_trial *t, const cf_source_spec *spec)
+static weir_status open_source(cf_eval_set *t, const cf_source_spec *spec)
 {
   cf_source_spec own = *spec;
 
@@ -210,7 +210,7 @@ static weir_status open_source(cf_trial *t, const cf_source_spec *spec)
                          true);
 }
 
-weir_status cf_trial_check(const cf_trial *t, int64_t row)
+weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
 {
   const cf_predictions *const p = t->p;
   const int64_t sample = p->sample[row], count = cf_source_count(t->source);
@@ -250,13 +250,13 @@ weir_status cf_trial_check(const cf_trial *t, int64_t row)
 
 /* ---- all of it ---- */
 
-weir_status cf_trial_open(const cf_trial_opts *opts, const cf_source_spec *spec, cf_part part,
-                          cf_trial *out)
+weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec, cf_part part,
+                             cf_eval_set *out)
 {
   place *order = NULL;
   weir_status status = WEIR_OK;
 
-  *out = (cf_trial){.opts = opts};
+  *out = (cf_eval_set){.opts = opts};
   WEIR_TRY_GOTO(cf_predictions_read(opts->predictions, &out->p), done);
   WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(take_train(out, order), done);
@@ -272,17 +272,17 @@ weir_status cf_trial_open(const cf_trial_opts *opts, const cf_source_spec *spec,
 done:
   weir_free(&order);
   if (status != WEIR_OK) {
-    cf_trial_close(out);
+    cf_eval_set_close(out);
   }
   return status;
 }
 
-void cf_trial_close(cf_trial *t)
+void cf_eval_set_close(cf_eval_set *t)
 {
   for (int l = 0; l < CF_LEVELS; l++) {
     weir_free(&t->level[l].group);
     weir_free(&t->level[l].truth);
-    for (int by = 0; by < CF_SAYERS; by++) {
+    for (int by = 0; by < CF_PREDICTORS; by++) {
       weir_free(&t->level[l].said[by]);
     }
   }
@@ -293,9 +293,9 @@ void cf_trial_close(cf_trial *t)
   cf_predictions_destroy(&t->p);
 }
 
-weir_status cf_trial_say(cf_trial *t, cf_sayer by, const double *unit)
+weir_status cf_eval_set_predict(cf_eval_set *t, cf_predictor by, const double *unit)
 {
-  cf_said *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
+  cf_predicted *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
   const int64_t labels = t->p->n_labels;
 
   WEIR_ASSERT(all->said[by] == NULL && mean->said[by] == NULL);
@@ -310,7 +310,7 @@ weir_status cf_trial_say(cf_trial *t, cf_sayer by, const double *unit)
   return WEIR_OK;
 }
 
-weir_status cf_trial_known(const cf_trial *a, const cf_trial *b, int64_t *n)
+weir_status cf_eval_set_known(const cf_eval_set *a, const cf_eval_set *b, int64_t *n)
 {
   const int64_t labels = a->p->n_labels;
   place *order = NULL;

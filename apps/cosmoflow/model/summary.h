@@ -1,7 +1,7 @@
-/* sheet.h - what a network costs, layer by layer, from its graph alone: nothing is computed, so
+/* summary.h - what a network costs, layer by layer, from its graph alone: nothing is computed, so
  * that any size may be asked for. */
-#ifndef CF_SHEET_H
-#define CF_SHEET_H
+#ifndef CF_SUMMARY_H
+#define CF_SUMMARY_H
 #include "model/network.h"
 
 enum { CF_LAYERS = 64, CF_LAYER_NAME = 48 };
@@ -25,7 +25,7 @@ typedef struct cf_layer {
   int64_t bytes;   /* of those arrays */
 } cf_layer;
 
-typedef struct cf_sheet {
+typedef struct cf_summary {
   cf_shape shape;
   cf_layer layer[CF_LAYERS];
   int n;
@@ -33,13 +33,13 @@ typedef struct cf_sheet {
   double forward;  /* flops of products, border taps counted in full     */
   double training; /* with the gradients by data and weights, all of them dense */
   int64_t bytes;   /* kept of one sample, itself with it; their gradients are as much again */
-} cf_sheet;
+} cf_summary;
 
 /* Fails: WEIR_ERR_SHAPE (samples that the network does not take; more layers than CF_LAYERS),
  * WEIR_ERR_MEMORY. */
-weir_status cf_sheet_make(const cf_model_opts *o, const cf_shape *shape,
-                          cf_sheet *out) WEIR_CHECKED;
+weir_status cf_summary_make(const cf_model_opts *o, const cf_shape *shape,
+                            cf_summary *out) WEIR_CHECKED;
 /* A line a layer and the sums, each begun by `#`. */
-void cf_sheet_print(const cf_sheet *s, FILE *out);
+void cf_summary_print(const cf_summary *s, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* sheet_test.c - parameters, flops and stored outputs of the published networks at their published
- * sizes (docs/science/cosmoflow.md, Networks). */
-#include "model/sheet.h"
+/* summary_test.c - parameters, flops and stored outputs of the published networks at their
+ * published sizes (docs/science/cosmoflow.md, Networks). */
+#include "model/summary.h"
 #include <math.h>
 #include <string.h>
 #include "base/weir_check.h"
@@ -15,14 +15,14 @@ typedef struct printed {
 } printed;
 
 /* U of arXiv:2007.12856 has one channel and three classes, the others four channels and outputs. */
-static cf_sheet sheet_of(const char *name, void *opts, int64_t side)
+static cf_summary sheet_of(const char *name, void *opts, int64_t side)
 {
   const cf_model_opts o = {.net = {.name = name, .opts = opts}};
   const bool unet = strcmp(name, "unet") == 0;
   const cf_shape shape = {side, unet ? 1 : 4, unet ? 3 : 4};
-  cf_sheet s;
+  cf_summary s;
 
-  assert_ok(cf_sheet_make(&o, &shape, &s));
+  assert_ok(cf_summary_make(&o, &shape, &s));
   return s;
 }
 
@@ -37,7 +37,7 @@ static void agree(const char *name, void *opts, const printed *rows, size_t n)
 {
   for (size_t i = 0; i < n; i++) {
     const printed *const r = &rows[i];
-    const cf_sheet s = sheet_of(name, opts, r->side);
+    const cf_summary s = sheet_of(name, opts, r->side);
 
     assert_int_equal(s.params, r->params);
     same("forward GFLOP", r->side, s.forward / 1e9, r->forward, r->forward_unit);
@@ -69,7 +69,7 @@ static void the_benchmark_with_kernel_2_is_as_published(void **state)
   o.kernel = 2;
   agree("mlperf", &o, rows, sizeof rows / sizeof *rows);
   for (int64_t side = 32; side <= 512; side *= 2) {
-    const cf_sheet three = sheet_of("mlperf", NULL, side), two = sheet_of("mlperf", &o, side);
+    const cf_summary three = sheet_of("mlperf", NULL, side), two = sheet_of("mlperf", &o, side);
 
     assert_int_equal(two.bytes, three.bytes);
     for (int i = 0; i < two.n; i++) { /* 8 taps in place of 27 */
@@ -106,7 +106,7 @@ static void the_network_of_lbann_is_as_published(void **state)
   };
 
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    const cf_sheet s = sheet_of("lbann", NULL, rows[i].side);
+    const cf_summary s = sheet_of("lbann", NULL, rows[i].side);
     printed r = rows[i];
 
     same("parameters", r.side, (double)s.params, (double)r.params, 10000);
@@ -126,7 +126,7 @@ static void the_unet_is_as_published(void **state)
 
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const int64_t side = rows[i].side;
-    const cf_sheet s = sheet_of("unet", NULL, side);
+    const cf_summary s = sheet_of("unet", NULL, side);
     const double softmax = 3 * sizeof(float) * pow((double)side, 3);
 
     assert_int_equal(s.params, 19070560);
@@ -157,9 +157,9 @@ static void the_network_of_sc18_is_that_of_its_repository(void **state)
     const cf_shape shape = {lists[k].side, 1, 3};
     int64_t params = 0;
     double forward = 0;
-    cf_sheet s;
+    cf_summary s;
 
-    assert_ok(cf_sheet_make(&o, &shape, &s));
+    assert_ok(cf_summary_make(&o, &shape, &s));
     for (int i = 0; i < lists[k].n; i++) {
       const int64_t co = lists[k].filters[i + 1], kernel = lists[k].kernel[i];
       const int64_t weights = kernel * kernel * kernel * lists[k].filters[i] * co;

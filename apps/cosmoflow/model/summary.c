@@ -1,5 +1,5 @@
-/* sheet.c - see sheet.h. */
-#include "model/sheet.h"
+/* summary.c - see summary.h. */
+#include "model/summary.h"
 #include <stdio.h>
 #include <string.h>
 #include "nn/weir_net.h"
@@ -119,7 +119,7 @@ static void end(const weir_params *p, const char *label, cf_layer *l)
   }
 }
 
-static weir_status list(const weir_graph *g, const weir_params *p, cf_sheet *s)
+static weir_status list(const weir_graph *g, const weir_params *p, cf_summary *s)
 {
   cf_layer open = {.rank = 0};
 
@@ -143,7 +143,7 @@ static weir_status list(const weir_graph *g, const weir_params *p, cf_sheet *s)
   return WEIR_OK;
 }
 
-static void add_up(const weir_params *p, const weir_array_desc *x, cf_sheet *s)
+static void add_up(const weir_params *p, const weir_array_desc *x, cf_summary *s)
 {
   s->params = weir_params_elements(p);
   s->bytes = weir_desc_bytes(x);
@@ -154,7 +154,7 @@ static void add_up(const weir_params *p, const weir_array_desc *x, cf_sheet *s)
   }
 }
 
-weir_status cf_sheet_make(const cf_model_opts *o, const cf_shape *shape, cf_sheet *out)
+weir_status cf_summary_make(const cf_model_opts *o, const cf_shape *shape, cf_summary *out)
 {
   const weir_array_desc x = {
       WEIR_F32, 5, {1, shape->side, shape->side, shape->side, shape->channels}, 0};
@@ -163,7 +163,7 @@ weir_status cf_sheet_make(const cf_model_opts *o, const cf_shape *shape, cf_shee
   weir_status status = WEIR_OK;
   weir_net net;
 
-  *out = (cf_sheet){.shape = *shape};
+  *out = (cf_summary){.shape = *shape};
   WEIR_TRY_GOTO(weir_params_create(WEIR_F32, &params), done);
   WEIR_TRY_GOTO(weir_graph_create(&g), done);
   weir_net_init(&net, g, params, false);
@@ -182,7 +182,7 @@ done:
   return status;
 }
 
-void cf_sheet_print(const cf_sheet *s, FILE *out)
+void cf_summary_print(const cf_summary *s, FILE *out)
 {
   const double mib = 1048576, gib = 1073741824;
 

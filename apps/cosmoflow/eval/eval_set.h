@@ -1,38 +1,38 @@
-/* trial.h - predictions of a part beside their truth: what is scored, by sample and averaged over
- * the samples of a universe. */
-#ifndef CF_TRIAL_H
-#define CF_TRIAL_H
+/* eval_set.h - predictions of a part beside their truth: what is scored, by sample and averaged
+ * over the samples of a universe. */
+#ifndef CF_EVAL_SET_H
+#define CF_EVAL_SET_H
 #include "data/predictions.h"
 #include "data/source.h"
 
-typedef struct cf_trial_opts {
+typedef struct cf_eval_set_opts {
   const char *name, *predictions;
   weir_string_list truth; /* samples: files, folders, lists, or synth://; none: labels of the
                              predictions alone */
-} cf_trial_opts;
-extern const weir_opt cf_trial_options[];
+} cf_eval_set_opts;
+extern const weir_opt cf_eval_set_options[];
 
 /* Who says something. */
-typedef enum cf_sayer {
+typedef enum cf_predictor {
   CF_BY_NETWORK,
   CF_BY_RIDGE,   /* on log P(k) */
   CF_BY_MOMENTS, /* on log P(k) and moments */
   CF_BY_MEAN,    /* of the training universes */
-  CF_SAYERS
-} cf_sayer;
+  CF_PREDICTORS
+} cf_predictor;
 typedef enum cf_level { CF_BY_SAMPLE, CF_BY_UNIVERSE, CF_LEVELS } cf_level;
 extern const char *const cf_level_name[CF_LEVELS];
 
 /* Cases in the labels' own units. */
-typedef struct cf_said {
+typedef struct cf_predicted {
   int64_t n;
-  int64_t *group;          /* [n] */
-  double *truth;           /* [n_labels, n] */
-  double *said[CF_SAYERS]; /* [n_labels, n]; NULL: nothing */
-} cf_said;
+  int64_t *group;              /* [n] */
+  double *truth;               /* [n_labels, n] */
+  double *said[CF_PREDICTORS]; /* [n_labels, n]; NULL: nothing */
+} cf_predicted;
 
-typedef struct cf_trial {
-  const cf_trial_opts *opts;
+typedef struct cf_eval_set {
+  const cf_eval_set_opts *opts;
   cf_predictions *p;
   cf_source_opts from;
   cf_source *source; /* NULL: there are no truth files */
@@ -40,22 +40,22 @@ typedef struct cf_trial {
   int64_t *train;        /* [n_train] rows of p to train on, by sample */
   int64_t groups;        /* universes that are scored */
   int64_t *row, *sample; /* [level[CF_BY_SAMPLE].n] rows of p, ordered by universe and sample */
-  cf_said level[CF_LEVELS];
-} cf_trial;
+  cf_predicted level[CF_LEVELS];
+} cf_eval_set;
 
 /* Reads predictions, chooses the rows of a part and opens the truth, by a spec of which `source` is
  * the trial's own but for `keep`. Opts and spec are borrowed. Fails: WEIR_ERR_DATA (no row or one
  * universe in the part, rows of it without prediction, truth without labels, of other names or
  * ranges), as cf_predictions_read and cf_source_open. */
-weir_status cf_trial_open(const cf_trial_opts *opts, const cf_source_spec *spec, cf_part part,
-                          cf_trial *out) WEIR_CHECKED;
-void cf_trial_close(cf_trial *t);
+weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec, cf_part part,
+                             cf_eval_set *out) WEIR_CHECKED;
+void cf_eval_set_close(cf_eval_set *t);
 /* That the truth has the sample of a row as the predictions have it. Fails: WEIR_ERR_DATA, naming
  * row and sample. */
-weir_status cf_trial_check(const cf_trial *t, int64_t row) WEIR_CHECKED;
+weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row) WEIR_CHECKED;
 /* unit [n, n_labels] of the scored rows as what `by` says, in [-1, 1]. Fails: WEIR_ERR_MEMORY. */
-weir_status cf_trial_say(cf_trial *t, cf_sayer by, const double *unit) WEIR_CHECKED;
+weir_status cf_eval_set_predict(cf_eval_set *t, cf_predictor by, const double *unit) WEIR_CHECKED;
 /* Universes of b's scored rows that a trains on: the same number and labels. Fails:
  * WEIR_ERR_MEMORY. */
-weir_status cf_trial_known(const cf_trial *a, const cf_trial *b, int64_t *n) WEIR_CHECKED;
+weir_status cf_eval_set_known(const cf_eval_set *a, const cf_eval_set *b, int64_t *n) WEIR_CHECKED;
 #endif
