@@ -7,6 +7,7 @@ typedef struct place {
   weir_config *config;
   const weir_conf_tree *tree;
   int source;
+  const weir_opt *section; /* innermost section around that has a former name, or NULL */
 } place;
 
 /* One level: a table, the part of its keys already passed, its struct, and the path from the root.
@@ -46,19 +47,21 @@ static weir_status note_origin(const place *p, const void *at, int64_t node)
   return note_span(p, at, 0, node);
 }
 
-/* A key under two names (its alias too) in one source. */
+/* A value given twice in one source, by its name and by a former name of its key or section. */
 static weir_status check_alias(const place *p, const weir_opt *row, const void *at, int64_t node,
                                const char *path)
 {
   const weir_conf_node *n = &p->tree->nodes[node];
+  const bool aliased = row->alias != NULL || p->section != NULL;
 
-  for (int64_t i = 0; row->alias != NULL && i < p->config->n_origins; i++) {
+  for (int64_t i = 0; aliased && i < p->config->n_origins; i++) {
     const weir_conf_origin *o = &p->config->origins[i];
 
     if (o->at == at && o->size == 0 && o->source == p->source) {
       return weir_conf_refuse(p->tree, n->line, n->column, path,
-                              "given twice, as %s and under its former name %s", row->key,
-                              row->alias);
+                              "given twice, as %s and under its former name %s",
+                              row->alias != NULL ? row->key : p->section->key,
+                              row->alias != NULL ? row->alias : p->section->alias);
     }
   }
   return WEIR_OK;
@@ -324,7 +327,10 @@ static weir_status apply_row(const place *p, const weir_opt *row, char *base, in
   const level below = {.table = row->table, .prefix = "", .base = at, .path = path};
 
   if (row->kind == WEIR_OPT_KIND_TABLE) {
-    return apply_mapping(p, &below, node);
+    place inside = *p;
+
+    inside.section = row->alias != NULL ? row : p->section;
+    return apply_mapping(&inside, &below, node);
   }
   WEIR_TRY(check_alias(p, row, at, node, path));
   switch (row->kind) {
@@ -404,16 +410,25 @@ static weir_status pick_chosen(const place *p, const weir_opt *row, char **base,
   return WEIR_OK;
 }
 
-/* The section, entry or choice that `key` begins with, NULL when there is none. */
-static const weir_opt *section_of(const weir_opt *table, const char *key)
+/* The section, list or choice that *key begins with, by its name or a former one; *key then stands
+ * after this name. NULL when there is none. */
+static const weir_opt *section_of(const weir_opt *table, const char **key)
 {
   for (const weir_opt *r = table; r->kind != WEIR_OPT_KIND_END; r++) {
-    const size_t n = strlen(r->key);
     const bool dotted = r->kind == WEIR_OPT_KIND_TABLE || r->kind == WEIR_OPT_KIND_ONE_OF;
     const char wanted = dotted ? '.' : r->kind == WEIR_OPT_KIND_LIST ? '[' : 0;
+    const char *const names[] = {r->key, r->alias};
 
-    if (wanted != 0 && strncmp(r->key, key, n) == 0 && key[n] == wanted) {
-      return r;
+    for (int i = 0; wanted != 0 && i < 2 && names[i] != NULL; i++) {
+      const size_t n = strlen(names[i]);
+
+      if (strncmp(names[i], *key, n) == 0 && (*key)[n] == wanted) {
+        if (i == 1) {
+          weir_warn("conf", "--set: the key %s is now called %s", names[1], names[0]);
+        }
+        *key += n;
+        return r;
+      }
     }
   }
   return NULL;
@@ -470,11 +485,10 @@ weir_status weir_conf_apply_set(weir_config *config, int source, const char *key
 
       return apply_mapping(&p, &below, 0);
     }
-    row = section_of(table, rest);
+    row = section_of(table, &rest);
     if (row == NULL) {
       return unknown_set(&p, table, rest, key);
     }
-    rest += strlen(row->key);
     if (row->kind == WEIR_OPT_KIND_ONE_OF) {
       weir_opt_choice entry = {.name = NULL};
 

@@ -105,6 +105,9 @@ bool weir_conf_is_repeated(const weir_opt *table, const weir_opt *row, const cha
                            const char *name);
 /* Index of `name` among "a|b|c", or -1. */
 int weir_conf_choice(const char *choices, const char *name);
+/* The present name of a former one by "old=new|older=new" (NULL: none) into out; false when `name`
+ * is none of the former ones. */
+bool weir_conf_choice_alias(const char *aliases, const char *name, char *out, size_t size);
 /* The i-th of "a|b|c" into out; false when there is none. */
 bool weir_conf_choice_name(const char *choices, int i, char *out, size_t size);
 

@@ -154,6 +154,22 @@ static void refused_sets_say_why(void **state)
   }
 }
 
+static void former_names_are_understood(void **state)
+{
+  static const char *const sets[] = {"train.rate=2", "piece.count=5", "mode=quick",
+                                     "piece={on: false}"};
+  weir_config *config = NULL;
+  struct cfg c;
+
+  (void)state;
+  assert_ok(load_sets(&c, &config, 4, sets));
+  assert_near(c.train.lr, 2, 0);
+  assert_int_equal(c.part.count, 5);
+  assert_false(c.part.on);
+  assert_int_equal(c.mode, 0);
+  weir_config_destroy(&config);
+}
+
 static void yaml_and_set_follow_the_same_rules(void **state)
 {
   weir_config *config = NULL;
@@ -167,7 +183,9 @@ static void yaml_and_set_follow_the_same_rules(void **state)
                             "train:\n"
                             "  rate: 2\n" /* the former name of lr */
                             "  warm: {steps: 5}\n"
-                            "part:\n" /* an empty section changes nothing */
+                            "piece: {on: false}\n" /* the former name of part */
+                            "part:\n"              /* an empty section changes nothing */
+                            "mode: slow\n"         /* the former name of exact */
                             "title: 100\n"
                             "names:\n  - x y\n  - \"\\u00e9\"\n"
                             "steps:\n  - lr: 1\n  - {name: 'it''s', taps: []}\n",
@@ -176,6 +194,8 @@ static void yaml_and_set_follow_the_same_rules(void **state)
   assert_near(c.train.lr, 2, 0);
   assert_int_equal(c.train.warm.steps, 5);
   assert_int_equal(c.part.count, 3);
+  assert_false(c.part.on);
+  assert_int_equal(c.mode, 1);
   assert_string_equal(c.title, "100");
   assert_string_equal(c.names.items[1], "\xc3\xa9");
   assert_int_equal(c.steps.count, 2);
@@ -192,6 +212,8 @@ static void refused_yaml_says_where(void **state)
       {"train: {lr: 1}\ntrain: {lr: 2}", "text:2:1: train: duplicate key, first given in line 1"},
       {"train: {lr: 1, rate: 2}",
        "text:1:22: train.rate: given twice, as train.lr and under its former name train.rate"},
+      {"part: {count: 1}\npiece: {on: false, count: 2}",
+       "text:2:20: piece.count: given twice, as part and under its former name piece"},
       {"n: 12abc", "text:1:4: n: 12abc has characters after the number"},
       {"n: !!int 3", "text:1:4: tags (!name) are not accepted: the key decides the kind"},
       {"a: &a [1]\nb: *a", "text:1:4: anchors (&name) are not accepted: write the value out"},
@@ -443,6 +465,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_come_from_the_table),
       cmocka_unit_test(sets_are_applied_left_to_right),
+      cmocka_unit_test(former_names_are_understood),
       cmocka_unit_test(refused_sets_say_why),
       cmocka_unit_test(yaml_and_set_follow_the_same_rules),
       cmocka_unit_test(refused_yaml_says_where),

@@ -90,6 +90,14 @@ static void put_markdown_row(weir_conf_buffer *buffer, const weir_opt *row, cons
   if (row->alias != NULL) {
     weir_conf_put(buffer, " (formerly `%s`)", row->alias);
   }
+  for (int i = 0; row->choice_aliases != NULL; i++) {
+    if (!weir_conf_choice_name(row->choice_aliases, i, range, sizeof range)) {
+      break;
+    }
+    const int n = (int)strcspn(range, "=");
+
+    weir_conf_put(buffer, " (`%s` was formerly `%.*s`)", range + n + 1, n, range);
+  }
   weir_conf_put(buffer, " |\n");
 }
 

@@ -289,7 +289,8 @@ static void pages_show_every_row(void **state)
     assert_non_null(strstr(page, keys[i]));
     assert_non_null(strstr(help, keys[i]));
   }
-  assert_non_null(strstr(page, "| `mode` | choice | `exact` | fast\\|exact\\|mixed |  | how |\n"));
+  assert_non_null(strstr(page, "| `mode` | choice | `exact` | fast\\|exact\\|mixed |  | how "
+                               "(`fast` was formerly `quick`) (`exact` was formerly `slow`) |\n"));
   assert_non_null(strstr(page, "| `train.lr` | number | `0.001` | [0, 10] | s | rate (formerly "
                                "`train.rate`) |\n"));
   assert_non_null(strstr(help, "  train.lr=0.001  (number [0, 10] s)\n        rate\n"));

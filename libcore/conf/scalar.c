@@ -1,6 +1,7 @@
 /* scalar.c - one value of the text into one member: kind, range, choices. */
-#include "conf/conf_priv.h"
 #include <string.h>
+#include "base/weir_log.h"
+#include "conf/conf_priv.h"
 
 /* Text as the user wrote it, for messages. */
 static weir_status refuse_value(const weir_conf_tree *tree, int64_t node,
@@ -95,10 +96,15 @@ static weir_status read_enum(const weir_conf_tree *tree, int64_t node,
                              const weir_conf_target *target)
 {
   const char *text = weir_conf_text(tree, node);
-  const int value = weir_conf_choice(target->row->choices, text);
+  int value = weir_conf_choice(target->row->choices, text);
   char reason[320], one[64], nearest[64] = "";
   int best = 3;
 
+  if (value < 0 && weir_conf_choice_alias(target->row->choice_aliases, text, one, sizeof one)) {
+    weir_warn("conf", "%s: the value %s of %s is now called %s", tree->source, text, target->path,
+              one);
+    value = weir_conf_choice(target->row->choices, one);
+  }
   if (value >= 0) {
     memcpy(target->at, &value, sizeof value);
     return WEIR_OK;

@@ -201,6 +201,20 @@ bool weir_conf_choice_name(const char *choices, int i, char *out, size_t size)
   return false;
 }
 
+bool weir_conf_choice_alias(const char *aliases, const char *name, char *out, size_t size)
+{
+  char pair[2 * NAME_SIZE];
+  const size_t n = strlen(name);
+
+  for (int i = 0; aliases != NULL && weir_conf_choice_name(aliases, i, pair, sizeof pair); i++) {
+    if (strncmp(pair, name, n) == 0 && pair[n] == '=') {
+      (void)snprintf(out, size, "%s", pair + n + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
 int64_t weir_conf_entry(const weir_opt *row, const char *name, weir_opt_choice *out)
 {
   weir_opt_choice entry;

@@ -61,6 +61,7 @@ typedef struct weir_opt {
   const struct weir_opt *table; /* TABLE and LIST                                    */
   size_t size;                  /* LIST: bytes of one struct                         */
   const char *alias;            /* former key, accepted with a warning; or NULL      */
+  const char *choice_aliases;   /* ENUM: former names, "old=new|older=new"; or NULL  */
   bool (*list)(int64_t i, struct weir_opt_choice *entry); /* ONE_OF: entry i; false past the end */
 } weir_opt;
 
@@ -78,63 +79,66 @@ typedef struct weir_one_of {
   void *opts;       /* its filled struct, owned by the config; NULL: it has no options */
 } weir_one_of;
 
-/* The _Generic selects an address of the right pointer type, so that a wrong member type does not
+/* The last argument of each macro, the help, may be followed by further fields of the row:
+ * WEIR_OPT_REAL(struct wx_cfg, train.lr, 1e-3, 0, 1, "1", "learning rate", .alias = "train.rate").
+ * The _Generic selects an address of the right pointer type, so that a wrong member type does not
  * compile. */
 #define WEIR_OPT_AT(s, m, type) (offsetof(s, m) + 0 * sizeof(_Generic(&((s *)0)->m, type * : 1)))
-#define WEIR_OPT_INT(s, m, def, low, high, u, h)                                                 \
-  {                                                                                              \
-    .kind = WEIR_OPT_KIND_INT, .key = #m, .offset = WEIR_OPT_AT(s, m, int64_t),                  \
-    .lo = (double)(low), .hi = (double)(high), .number = (double)(def), .unit = (u), .help = (h) \
+#define WEIR_OPT_INT(s, m, def, low, high, u, ...)                                   \
+  {                                                                                  \
+    .kind = WEIR_OPT_KIND_INT, .key = #m, .offset = WEIR_OPT_AT(s, m, int64_t),      \
+    .lo = (double)(low), .hi = (double)(high), .number = (double)(def), .unit = (u), \
+    .help = __VA_ARGS__                                                              \
   }
-#define WEIR_OPT_REAL(s, m, def, low, high, u, h)                                            \
+#define WEIR_OPT_REAL(s, m, def, low, high, u, ...)                                          \
   {                                                                                          \
     .kind = WEIR_OPT_KIND_REAL, .key = #m, .offset = WEIR_OPT_AT(s, m, double), .lo = (low), \
-    .hi = (high), .number = (def), .unit = (u), .help = (h)                                  \
+    .hi = (high), .number = (def), .unit = (u), .help = __VA_ARGS__                          \
   }
-#define WEIR_OPT_BOOL(s, m, def, h)                                                             \
+#define WEIR_OPT_BOOL(s, m, def, ...)                                                           \
   {                                                                                             \
     .kind = WEIR_OPT_KIND_BOOL, .key = #m, .offset = WEIR_OPT_AT(s, m, bool), .lo = 0, .hi = 1, \
-    .number = (def), .unit = "", .help = (h)                                                    \
+    .number = (def), .unit = "", .help = __VA_ARGS__                                            \
   }
-#define WEIR_OPT_ENUM(s, m, def, names, h)                                                    \
+#define WEIR_OPT_ENUM(s, m, def, names, ...)                                                  \
   {                                                                                           \
     .kind = WEIR_OPT_KIND_ENUM, .key = #m, .offset = WEIR_OPT_AT(s, m, int), .number = (def), \
-    .choices = (names), .unit = "", .help = (h)                                               \
+    .choices = (names), .unit = "", .help = __VA_ARGS__                                       \
   }
-#define WEIR_OPT_STRING(s, m, def, h)                                                   \
+#define WEIR_OPT_STRING(s, m, def, ...)                                                 \
   {                                                                                     \
     .kind = WEIR_OPT_KIND_STRING, .key = #m, .offset = WEIR_OPT_AT(s, m, const char *), \
-    .text = (def), .unit = "", .help = (h)                                              \
+    .text = (def), .unit = "", .help = __VA_ARGS__                                      \
   }
-#define WEIR_OPT_PATH(s, m, def, h)                                                   \
+#define WEIR_OPT_PATH(s, m, def, ...)                                                 \
   {                                                                                   \
     .kind = WEIR_OPT_KIND_PATH, .key = #m, .offset = WEIR_OPT_AT(s, m, const char *), \
-    .text = (def), .unit = "", .help = (h)                                            \
+    .text = (def), .unit = "", .help = __VA_ARGS__                                    \
   }
-#define WEIR_OPT_INT_LIST(s, m, def, low, high, u, h)                                      \
-  {                                                                                        \
-    .kind = WEIR_OPT_KIND_INT_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_int_list), \
-    .lo = (double)(low), .hi = (double)(high), .text = (def), .unit = (u), .help = (h)     \
+#define WEIR_OPT_INT_LIST(s, m, def, low, high, u, ...)                                        \
+  {                                                                                            \
+    .kind = WEIR_OPT_KIND_INT_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_int_list),     \
+    .lo = (double)(low), .hi = (double)(high), .text = (def), .unit = (u), .help = __VA_ARGS__ \
   }
-#define WEIR_OPT_REAL_LIST(s, m, def, low, high, u, h)                                       \
+#define WEIR_OPT_REAL_LIST(s, m, def, low, high, u, ...)                                     \
   {                                                                                          \
     .kind = WEIR_OPT_KIND_REAL_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_real_list), \
-    .lo = (low), .hi = (high), .text = (def), .unit = (u), .help = (h)                       \
+    .lo = (low), .hi = (high), .text = (def), .unit = (u), .help = __VA_ARGS__               \
   }
-#define WEIR_OPT_STRING_LIST(s, m, def, h)                                                       \
+#define WEIR_OPT_STRING_LIST(s, m, def, ...)                                                     \
   {                                                                                              \
     .kind = WEIR_OPT_KIND_STRING_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_string_list), \
-    .text = (def), .unit = "", .help = (h)                                                       \
+    .text = (def), .unit = "", .help = __VA_ARGS__                                               \
   }
-#define WEIR_OPT_TABLE(s, m, rows, h)                                                              \
+#define WEIR_OPT_TABLE(s, m, rows, ...)                                                            \
   {                                                                                                \
     .kind = WEIR_OPT_KIND_TABLE, .key = #m, .offset = offsetof(s, m), .table = (rows), .unit = "", \
-    .help = (h)                                                                                    \
+    .help = __VA_ARGS__                                                                            \
   }
-#define WEIR_OPT_LIST(s, m, item, rows, most, h)                                                   \
+#define WEIR_OPT_LIST(s, m, item, rows, most, ...)                                                 \
   {                                                                                                \
     .kind = WEIR_OPT_KIND_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_struct_list), .lo = 0, \
-    .hi = (most), .table = (rows), .size = sizeof(item), .unit = "", .help = (h)                   \
+    .hi = (most), .table = (rows), .size = sizeof(item), .unit = "", .help = __VA_ARGS__           \
   }
 #define WEIR_OPT_ONE_OF(s, m, entries, h)                                                          \
   {                                                                                                \

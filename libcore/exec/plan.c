@@ -67,16 +67,12 @@ const weir_opt weir_exec_opts[] = {
     WEIR_OPT_STRING(weir_exec_cfg, device, "cpu",
                     "device that runs the plan: cpu, or another that `--version` lists; groups "
                     "that it does not take are calls of the host, for which the plan copies"),
-    {.kind = WEIR_OPT_KIND_PATH,
-     .key = "machine",
-     .alias = "peaks",
-     .offset = WEIR_OPT_AT(weir_exec_cfg, machine, const char *),
-     .text = "",
-     .unit = "",
-     .help = "constants of the machine, a file of: l1_bytes, l2_bytes, l3_bytes, memory_bytes, "
-             "bandwidth and flop_rate (of one core; build/release/bench/peaks FILE measures them), "
-             "simd (auto, base, avx2 or avx512); what it leaves out, or empty: as detected, peaks "
-             "built in"},
+    WEIR_OPT_PATH(weir_exec_cfg, machine, "",
+                  "constants of the machine, a file of: l1_bytes, l2_bytes, l3_bytes, "
+                  "memory_bytes, bandwidth and flop_rate (of one core; build/release/bench/peaks "
+                  "FILE measures them), simd (auto, base, avx2 or avx512); what it leaves out, or "
+                  "empty: as detected, peaks built in",
+                  .alias = "peaks"),
     WEIR_OPT_END,
 };
 

@@ -39,6 +39,26 @@ static bool default_loads(const weir_opt *row)
   return loads;
 }
 
+/* A former name that is a choice, or that stands for none. */
+static bool has_wrong_alias(const weir_opt *row)
+{
+  char pair[WEIR_CONF_PATH_SIZE];
+
+  for (int i = 0; weir_conf_choice_name(row->choice_aliases, i, pair, sizeof pair); i++) {
+    char *equals = strchr(pair, '=');
+
+    if (equals == NULL) {
+      return true;
+    }
+    *equals = 0;
+    if (row->kind != WEIR_OPT_KIND_ENUM || weir_conf_choice(row->choices, pair) >= 0 ||
+        weir_conf_choice(row->choices, equals + 1) < 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool is_incomplete(const weir_opt *table, const weir_opt *row)
 {
   const bool nested = row->kind == WEIR_OPT_KIND_TABLE || row->kind == WEIR_OPT_KIND_LIST ||
@@ -58,8 +78,8 @@ static bool is_incomplete(const weir_opt *table, const weir_opt *row)
   if (row->kind == WEIR_OPT_KIND_INT && (row->number < -0x1p53 || row->number > 0x1p53)) {
     return true; /* the default is kept as a double */
   }
-  if (row->kind == WEIR_OPT_KIND_TABLE && row->alias != NULL) {
-    return true; /* sections have no former names */
+  if (row->choice_aliases != NULL && has_wrong_alias(row)) {
+    return true;
   }
   for (const weir_opt *r = table; r != row; r++) {
     if (strcmp(r->key, row->key) == 0 || weir_conf_component(r->key, row->key, part, 1, &last) ||
