@@ -99,7 +99,7 @@ static weir_status check_classes(const look *k, int64_t sample)
 
 static weir_status survey(look *k, const cf_cfg *cfg, cf_surveyed *out)
 {
-  const bool alike = cfg->data.split.siblings > 0 && cfg->files.per_file > 0;
+  const bool alike = cfg->data.split.samples_per_universe > 0 && cfg->files.per_file > 0;
 
   weir_sha256("", 0, k->digest);
   for (int64_t i = 0; i < cf_source_count(k->s); i++) {
@@ -236,7 +236,7 @@ static void begin_epoch(void *context, int64_t epoch)
 
 static bool is_turned(const cf_data_opts *o)
 {
-  return o->augment.turn != CF_TURN_NONE || o->augment.shift;
+  return o->augment.symmetry != CF_SYMMETRY_NONE || o->augment.shift;
 }
 
 static weir_status refuse_samples(const char *of)
@@ -356,7 +356,7 @@ static weir_status digest(cf_experiment *e)
     cf_source_key(e->source, hex);
   }
   (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
-                o->augment.turn, o->augment.shift, e->line[CF_NOTE_samples],
+                o->augment.symmetry, o->augment.shift, e->line[CF_NOTE_samples],
                 e->line[CF_NOTE_siblings], hex, e->truth);
   status = fclose(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_MEMORY, "no memory for a digest");
   if (status == WEIR_OK) {

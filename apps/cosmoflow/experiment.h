@@ -41,7 +41,7 @@ void cf_experiment_close(cf_experiment *e);
  * or of the classes of the middle plane of each; "" where there are none. All planes of classes are
  * looked at, those of a sample by one rank of comm (NULL: by this one). Files that are not opened
  * to be counted (files.per_file) are asked for nothing of this where the first one is silent of its
- * universe and data.split.siblings is given. Local: one rank alone may fail. Fails: as
+ * universe and data.split.samples_per_universe is given. Local: one rank alone may fail. Fails: as
  * cf_source_universe, and as cf_source_labels or _classes, so that what is wrong with a sample of
  * the tests is known before a training; WEIR_ERR_STOPPED. */
 typedef struct cf_surveyed {

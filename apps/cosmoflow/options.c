@@ -12,7 +12,7 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, load, weir_load_opts, "how the samples of a training are read ahead"),
     WEIR_OPT_TABLE(cf_cfg, model, cf_model_options, "what is trained"),
     WEIR_OPT_TABLE(cf_cfg, train, weir_train_opts,
-                   "the training (MLPerf HPC: optim.rule {momentum: {keeps: steps}}, "
+                   "the training (MLPerf HPC: optim.rule {momentum: {form: keras}}, "
                    "optim.schedule.shape mlperf; the metric is mae)"),
     WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and beside what"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
@@ -34,9 +34,10 @@ const weir_opt cf_options[] = {
     WEIR_OPT_ENUM(cf_cfg, predict.part, CF_PREDICT_ALL, CF_PART_CHOICES "|all",
                   "samples to predict: those of a part, as the weights know their universes, or "
                   "all; the others are listed without a prediction"),
-    WEIR_OPT_BOOL(cf_cfg, predict.strangers, false,
+    WEIR_OPT_BOOL(cf_cfg, predict.external_universes, false,
                   "the universes are others than those of the training, whatever their numbers: "
-                  "all are tests"),
+                  "all are tests",
+                  .alias = "predict.strangers"),
     WEIR_OPT_BOOL(cf_cfg, predict.probabilities, false,
                   "of networks that segment: classes.nc has the probability of every class, too"),
     WEIR_OPT_INT(cf_cfg, predict.memory, (int64_t)4 << 30, 0, 1e15, "B",

@@ -32,8 +32,8 @@ typedef struct cf_cfg {
   struct {
     const char *weights;
     int64_t batch;
-    int part;       /* cf_part, or CF_PREDICT_ALL */
-    bool strangers; /* the universes are others than those of the training */
+    int part;                /* cf_part, or CF_PREDICT_ALL */
+    bool external_universes; /* the universes are others than those of the training */
     bool probabilities;
     int64_t memory; /* bytes */
   } predict;

@@ -53,8 +53,8 @@ static void tell_placement(const weir_placement *p, const weir_machine *m)
              WEIR_INT("sum_bytes", row->cost.sum_bytes), WEIR_INT("arena_bytes", row->cost.arena),
              WEIR_REAL("kernels", m->kernels), WEIR_REAL("flops", m->flops),
              WEIR_REAL("bandwidth", m->bandwidth), WEIR_REAL("latency", m->latency),
-             WEIR_REAL("message", m->message), WEIR_REAL("merge", m->merge),
-             WEIR_REAL("hidden", m->hidden), WEIR_REAL("launch", m->launch),
+             WEIR_REAL("message", m->link_bw), WEIR_REAL("merge", m->reduce_bw),
+             WEIR_REAL("hidden", m->overlap), WEIR_REAL("launch", m->group_overhead),
              WEIR_INT("untimed", row->cost.untimed));
   weir_info("grid", "%dx%dx%dx%d of %lld: %.3g s a step are predicted", n[0], n[1], n[2], n[3],
             (long long)p->n, row->cost.seconds);
@@ -80,9 +80,9 @@ weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_tra
   cfg->grid.depth = row->grid.extent[WEIR_ALONG_DEPTH];
   cfg->grid.height = row->grid.extent[WEIR_ALONG_HEIGHT];
   cfg->grid.width = row->grid.extent[WEIR_ALONG_WIDTH];
-  cfg->grid.gather.depth = row->gather[WEIR_ALONG_DEPTH];
-  cfg->grid.gather.height = row->gather[WEIR_ALONG_HEIGHT];
-  cfg->grid.gather.width = row->gather[WEIR_ALONG_WIDTH];
+  cfg->grid.replicate_below.depth = row->gather[WEIR_ALONG_DEPTH];
+  cfg->grid.replicate_below.height = row->gather[WEIR_ALONG_HEIGHT];
+  cfg->grid.replicate_below.width = row->gather[WEIR_ALONG_WIDTH];
   memcpy(task->gather, row->gather, sizeof task->gather);
   task->predicted_s = row->cost.seconds;
   if (r->leads) {

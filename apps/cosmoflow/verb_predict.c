@@ -33,27 +33,28 @@ static weir_status check_numbering(const work *w, const char *truth)
                         WEIR_ERR_CONFIG,
                         "%s was trained on another set of %lld samples: their labels or "
                         "classes are others than these; which of these it has seen is not known: "
-                        "predict.strangers=true where it has seen none",
+                        "predict.external_universes=true where it has seen none",
                         w->cfg->predict.weights, (long long)s->count);
   }
-  (void)snprintf(there, sizeof there, "%s (siblings %lld of %lld samples)",
+  (void)snprintf(there, sizeof there, "%s (samples_per_universe %lld, %lld samples)",
                  t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,
                  (long long)t->count);
-  (void)snprintf(here, sizeof here, "%s (siblings %lld of %lld samples)",
+  (void)snprintf(here, sizeof here, "%s (samples_per_universe %lld, %lld samples)",
                  s->siblings > 0 ? "their place" : "what files say", (long long)s->siblings,
                  (long long)s->count);
-  return weir_fail(WEIR_ERR_CONFIG,
-                   "data.split.siblings: %s was trained on universes that are numbered by %s, and "
-                   "these are by %s: which of them it has seen is not known; take the set of the "
-                   "training as a whole, or predict.strangers=true where it has seen none",
-                   w->cfg->predict.weights, there, here);
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "data.split.samples_per_universe: %s was trained on universes that are numbered by %s, and "
+      "these are by %s: which of them it has seen is not known; take the set of the "
+      "training as a whole, or predict.external_universes=true where it has seen none",
+      w->cfg->predict.weights, there, here);
 }
 
 static weir_status take_parts(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
-  int64_t *const siblings = &w->cfg->data.split.siblings;
-  const bool strangers = w->cfg->predict.strangers;
+  int64_t *const siblings = &w->cfg->data.split.samples_per_universe;
+  const bool strangers = w->cfg->predict.external_universes;
   cf_surveyed has;
 
   *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
@@ -92,7 +93,7 @@ static weir_status open_all(work *w)
                                                                       : CF_TRUTH_NONE;
   w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* what it has learnt */
   cfg->data.scale = w->weights.scale;
-  cfg->data.keep = 0; /* each sample is read once */
+  cfg->data.cache_bytes = 0; /* each sample is read once */
   WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));
   WEIR_TRY(take_parts(w));
   const cf_estimator_spec spec = {.model = &w->weights.model,

@@ -12,7 +12,7 @@ static weir_status send_record(const ps_cfg *cfg, weir_record *record)
   if (cfg->input.signal[0] != 0) {
     WEIR_TRY(weir_record_find(record, cfg->input.signal, &signal));
   }
-  WEIR_TRY(weir_wire_connect(cfg->replay.to, cfg->replay.remote, cfg->replay.patience, &to));
+  WEIR_TRY(weir_wire_connect(cfg->replay.to, cfg->replay.remote, cfg->replay.connect_timeout, &to));
   const weir_status status =
       ps_replay_send(&cfg->replay, (uint64_t)cfg->seed, record, signal, to, &c);
 

@@ -90,10 +90,10 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
   }
   WEIR_TRY(check_data(cfg, !files || cfg->data.truth.count > 0, !weir_cli_is(cli, "predict")));
   if (cfg->bias.use) {
-    WEIR_TRY(check_stage("bias", &bias, of_spread, &cfg->bias.standard,
+    WEIR_TRY(check_stage("bias", &bias, of_spread, &cfg->bias.normalization,
                          trains ? &cfg->bias.train : NULL, validates));
   }
-  return check_stage("forecast", &cfg->model, of_spread, &cfg->standard,
+  return check_stage("forecast", &cfg->model, of_spread, &cfg->normalization,
                      trains ? &cfg->train : NULL, validates);
 }
 

@@ -18,8 +18,8 @@ static weir_status open_archives(wx_experiment *e, wx_source source)
   const bool sketch = source == WX_SOURCE_NUMBERS || source == WX_SOURCE_FACTS;
 
   if (cfg->data.forecast.count == 0 && sketch) {
-    WEIR_TRY(wx_dummy_create(&cfg->sketch, source == WX_SOURCE_NUMBERS, (uint64_t)cfg->seed,
-                             &e->sketch));
+    WEIR_TRY(
+        wx_dummy_create(&cfg->dummy, source == WX_SOURCE_NUMBERS, (uint64_t)cfg->seed, &e->sketch));
     e->forecast = wx_dummy_forecast(e->sketch);
     e->truth = wx_dummy_truth(e->sketch);
     return WEIR_OK;
@@ -126,7 +126,7 @@ wx_stage_spec wx_experiment_bias(const wx_experiment *e, const wx_split *split)
     s.samples = e->bias_samples;
   }
   s.model = &e->bias_model;
-  s.standard = &e->cfg->bias.standard;
+  s.standard = &e->cfg->bias.normalization;
   s.train = &e->bias_train;
   return s;
 }
@@ -136,7 +136,7 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e)
   wx_stage_spec s = spec_of(e, "forecast", &e->split);
 
   s.model = &e->cfg->model;
-  s.standard = &e->cfg->standard;
+  s.standard = &e->cfg->normalization;
   s.train = &e->train;
   s.mean = e->corrected;
   s.before = e->bias_digest;

@@ -24,18 +24,18 @@ typedef struct wx_bias_cfg {
   int loss; /* wx_loss: mse or mae */
   wx_input_opts data;
   wx_model_opts model;
-  wx_standard_opts standard;
+  wx_standard_opts normalization;
   weir_train_cfg train;
 } wx_bias_cfg;
 
 typedef struct wx_cfg {
   int64_t seed; /* of the simulation; added to those of train and check */
   wx_data_opts data;
-  wx_standard_opts standard;
+  wx_standard_opts normalization;
   wx_import_opts import;
   wx_climate_opts climate;
   wx_qg_opts simulate;
-  wx_dummy_opts sketch;
+  wx_dummy_opts dummy;
   wx_model_opts model;
   weir_train_cfg train;
   wx_eecrps_opts eecrps;

@@ -210,11 +210,12 @@ static weir_status set_up(wx_stage *s)
   const bool of_spread = s->is.data->label == WX_LABEL_SPREAD;
 
   WEIR_TRY(wx_network_check(s->is.name, &s->model, of_spread));
-  if (s->model.net == WX_INCEP && s->model.incep.carry < 0 && f->carry < 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s.incep.carry: no input is the raw spread of the target: give the number of "
-                     "the channel to carry, or data.spread: true with the target among the inputs",
-                     s->is.name);
+  if (s->model.net == WX_INCEPTION && s->model.inception.carry < 0 && f->carry < 0) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s.inception.carry: no input is the raw spread of the target: give the number of "
+        "the channel to carry, or data.spread: true with the target among the inputs",
+        s->is.name);
   }
   name_inputs(s);
   s->network = (wx_network){.opts = &s->model,

@@ -209,7 +209,8 @@ weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_red
   *out = NULL;
   WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_REDUCE, &b.r), done);
   WEIR_TRY_GOTO(begin(&b, NULL, count), done);
-  if (count > 0 && weir_allreduce_way_of(c->size, count * b.size, c->engine->cfg.tree).tree) {
+  if (count > 0 &&
+      weir_allreduce_way_of(c->size, count * b.size, c->engine->cfg.tree_max_bytes).tree) {
     WEIR_TRY_GOTO(climb(&b, reducer), done);
   } else if (count > 0) {
     WEIR_TRY_GOTO(scatter(&b, reducer), done);

@@ -89,7 +89,7 @@ struct weir_request {
 };
 
 /* request.c: a request in the making. Messages and works are added round by round; messages longer
- * than comm.piece are cut. An empty one is none. */
+ * than comm.max_message_bytes are cut. An empty one is none. */
 weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use,
                              weir_request **out) WEIR_CHECKED;
 weir_status comm_request_message(weir_request *r, const comm_message *m) WEIR_CHECKED;

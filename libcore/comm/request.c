@@ -16,7 +16,7 @@ weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use, 
 
 weir_status comm_request_message(weir_request *r, const comm_message *m)
 {
-  const int64_t piece = r->comm->engine->cfg.piece;
+  const int64_t piece = r->comm->engine->cfg.max_message_bytes;
 
   WEIR_ASSERT(r->n_messages == 0 || r->messages[r->n_messages - 1].round <= m->round);
   for (int64_t at = 0; at < m->bytes; at += piece) {
@@ -236,7 +236,7 @@ static weir_status give_up(const weir_request *r, double patience)
   tell_missing(r, missing, sizeof missing);
   return weir_fail(WEIR_ERR_EXTERNAL,
                    "rank %d of %d: '%s' has waited %g s in vain, in round %d, for %s "
-                   "(comm.patience)",
+                   "(comm.timeout)",
                    r->comm->rank, r->comm->size, r->name, patience, r->round, missing);
 }
 
@@ -252,8 +252,8 @@ weir_status weir_request_wait(weir_request *r)
     WEIR_TRY(advance_all(e, &moved));
     if (moved || !r->active) {
       last = weir_clock();
-    } else if (e->cfg.patience > 0 && weir_clock() - last > e->cfg.patience) {
-      return give_up(r, e->cfg.patience);
+    } else if (e->cfg.timeout > 0 && weir_clock() - last > e->cfg.timeout) {
+      return give_up(r, e->cfg.timeout);
     } else {
       (void)sched_yield(); /* there may be more ranks than cores */
     }

@@ -15,9 +15,9 @@ typedef struct weir_comm weir_comm;
 
 /* The section `comm:` of a configuration; rows in weir_comm_opts. */
 typedef struct weir_comm_cfg {
-  int64_t piece;   /* bytes of the largest message                       */
-  int64_t tree;    /* bytes up to which a reduction goes along its tree  */
-  double patience; /* seconds without any progress that a rank waits, 0: for ever */
+  int64_t max_message_bytes; /* bytes of the largest message                       */
+  int64_t tree_max_bytes;    /* bytes up to which a reduction goes along its tree  */
+  double timeout;            /* seconds without any progress that a rank waits, 0: for ever */
 } weir_comm_cfg;
 extern const weir_opt weir_comm_opts[];
 

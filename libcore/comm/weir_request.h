@@ -86,8 +86,8 @@ const weir_reducer *weir_reducer_of(weir_reduce_op merge, weir_dtype dtype);
  * message. Collective. Fails as an exchange. */
 weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_reducer *reducer,
                                   void *data, int64_t count, weir_request **out) WEIR_CHECKED;
-/* How the messages of an allreduce of that many bytes follow one another, where comm.tree is
- * `tree`. Along the tree everything goes up to rank 0 and down again; else each rank merges its
+/* How the messages of an allreduce of that many bytes follow one another, where comm.tree_max_bytes
+ * is `tree`. Along the tree everything goes up to rank 0 and down again; else each rank merges its
  * share, which all others send it and get back. Nothing is sent where there are no bytes. */
 typedef struct weir_allreduce_way {
   bool tree;
@@ -114,7 +114,7 @@ weir_status weir_request_start(weir_request *r) WEIR_CHECKED;
  * WEIR_ERR_EXTERNAL. */
 weir_status weir_request_test(weir_request *r, bool *done) WEIR_CHECKED;
 /* Returns when it is finished. Fails: WEIR_ERR_EXTERNAL, also when nothing has moved for as long as
- * comm.patience, naming the ranks it waits for; then weir_comm_abort is all that is left. */
+ * comm.timeout, naming the ranks it waits for; then weir_comm_abort is all that is left. */
 weir_status weir_request_wait(weir_request *r) WEIR_CHECKED;
 /* Moves all requests of the run on. Local. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_requests_progress(weir_comm *c) WEIR_CHECKED;

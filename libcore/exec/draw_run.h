@@ -155,7 +155,7 @@ typedef struct draw_way {
   int verify;
   const char *kernel;   /* exec.kernel, NULL: auto   */
   const char *skip;     /* exec.skip, NULL: nothing  */
-  int64_t least_format; /* exec.least_format, 0: default */
+  int64_t min_layout_bytes; /* exec.min_layout_bytes, 0: default */
   const char *device;   /* exec.device, NULL: cpu    */
 } draw_way;
 
@@ -174,7 +174,7 @@ static inline weir_status draw_run(const draw_graph *d, const draw_way *way, int
   cfg.cache_bytes = way->cache_bytes;
   cfg.verify = way->verify;
   cfg.skip = way->skip != NULL ? way->skip : cfg.skip;
-  cfg.least_format = way->least_format > 0 ? way->least_format : cfg.least_format;
+  cfg.min_layout_bytes = way->min_layout_bytes > 0 ? way->min_layout_bytes : cfg.min_layout_bytes;
   cfg.kernel = way->kernel != NULL ? way->kernel : cfg.kernel;
   cfg.device = way->device != NULL ? way->device : cfg.device;
   *o = (draw_outcome){NULL, 0, 0};

@@ -117,7 +117,7 @@ static void compare_pass(uint64_t seed, weir_tier tier)
                   .threads = 1,
                   .kernel = "none",
                   .skip = "format",
-                  .least_format = 1};
+                  .min_layout_bytes = 1};
   draw_outcome expected, actual;
 
   assert_ok(draw_run(&d, &way, NULL, &expected));

@@ -58,9 +58,10 @@ const weir_opt weir_exec_opts[] = {
         weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
         "budget of the arena that holds a plan's temporaries; where a step would take more "
         "it is run in micro-batches; 0: no limit"),
-    WEIR_OPT_INT(weir_exec_cfg, least_format, 32768, 1, 1099511627776.0, "bytes",
+    WEIR_OPT_INT(weir_exec_cfg, min_layout_bytes, 32768, 1, 1099511627776.0, "bytes",
                  "arrays as large as this may lie in another order of dimensions than they are "
-                 "written down in; smaller ones stay in a near cache anyway"),
+                 "written down in; smaller ones stay in a near cache anyway",
+                 .alias = "least_format"),
     WEIR_OPT_REAL(
         weir_exec_cfg, spin, WEIR_THREADS_SPIN, 0, 0.01, "s",
         "how long a thread without work polls for some before it sleeps; 0: it does not poll"),
@@ -456,7 +457,7 @@ static weir_pass_opts passes_of(const weir_exec_cfg *cfg, double bandwidth, doub
   return (weir_pass_opts){.cache_bytes = cfg->cache_bytes,
                           .bandwidth = bandwidth,
                           .flop_rate = flop_rate,
-                          .least_format = cfg->least_format,
+                          .min_layout_bytes = cfg->min_layout_bytes,
                           .no_fusion = !cfg->fusion,
                           .skip = cfg->skip,
                           .precision = (weir_precision)cfg->precision,

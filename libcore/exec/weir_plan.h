@@ -34,12 +34,12 @@ typedef struct weir_exec_cfg {
   const char *kernel;
   const char *compiler;
   const char *cache_dir;
-  int64_t cache_bytes;  /* 0: a quarter of L2 */
-  int64_t memory;       /* most bytes of the arena, 0: no limit */
-  int64_t least_format; /* bytes of arrays whose order of dimensions may change */
-  double spin;          /* seconds: weir_threads_spin_set */
-  const char *device;   /* a row of the device table: weir_device_row */
-  const char *machine;  /* file of machine constants, for weir_cpu_load, "": as detected */
+  int64_t cache_bytes;      /* 0: a quarter of L2 */
+  int64_t memory;           /* most bytes of the arena, 0: no limit */
+  int64_t min_layout_bytes; /* bytes of arrays whose order of dimensions may change */
+  double spin;              /* seconds: weir_threads_spin_set */
+  const char *device;       /* a row of the device table: weir_device_row */
+  const char *machine;      /* file of machine constants, for weir_cpu_load, "": as detected */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
 /* What the passes of a plan with that section are told, where memory makes no micro-batches. */

@@ -24,29 +24,34 @@ const weir_opt weir_unet_options[] = {
     WEIR_OPT_INT(weir_unet_opts, levels, -1, -1, LEVELS, "1", "poolings; -1: as the preset says"),
     WEIR_OPT_INT(weir_unet_opts, base, 0, 0, 4096, "1",
                  "filters of the first convolution; 0: as the preset says"),
-    WEIR_OPT_INT(weir_unet_opts, growth, 2, 1, 8, "1", "times as many filters a level"),
-    WEIR_OPT_INT(weir_unet_opts, most, 65536, 1, 65536, "1", "most filters of a convolution"),
+    WEIR_OPT_INT(weir_unet_opts, filter_factor, 2, 1, 8, "1", "times as many filters a level",
+                 .alias = "growth"),
+    WEIR_OPT_INT(weir_unet_opts, max_filters, 65536, 1, 65536, "1", "most filters of a convolution",
+                 .alias = "most"),
     WEIR_OPT_INT(weir_unet_opts, convs, 2, 1, 8, "1", "convolutions of a block"),
-    WEIR_OPT_INT(weir_unet_opts, bottom_convs, 0, 0, 16, "1",
-                 "convolutions of the lowest block; 0: as convs"),
+    WEIR_OPT_INT(weir_unet_opts, bottleneck_convs, 0, 0, 16, "1",
+                 "convolutions of the lowest block; 0: as convs", .alias = "bottom_convs"),
     WEIR_OPT_ENUM(weir_unet_opts, widen, WEIR_UNET_WIDEN_SECOND, "second|first",
                   "on the way down the second convolution of a block has twice the filters of the "
                   "first, or all have as many (Ronneberger et al. 2015)"),
     WEIR_OPT_BOOL(weir_unet_opts, narrow, false,
                   "the last convolution before enlarging has the filters of the level above"),
-    WEIR_OPT_ENUM(weir_unet_opts, up, WEIR_UNET_UP_LINEAR, "linear|nearest|transposed",
+    WEIR_OPT_ENUM(weir_unet_opts, upsampling, WEIR_UNET_UP_LINEAR, "linear|nearest|transposed",
                   "how maps are enlarged: interpolated, repeated, or by a transposed convolution "
-                  "whose taps and stride are those of the pool"),
+                  "whose taps and stride are those of the pool",
+                  .alias = "up"),
     WEIR_OPT_BOOL(weir_unet_opts, up_conv, true, "a convolution behind an interpolation"),
-    WEIR_OPT_ENUM(weir_unet_opts, join, WEIR_UNET_CONCAT, "concat|sum",
-                  "how a level meets what came down: channels side by side, or added"),
+    WEIR_OPT_ENUM(weir_unet_opts, skip, WEIR_UNET_CONCAT, "concat|sum",
+                  "how a level meets what came down: channels side by side, or added",
+                  .alias = "join"),
     WEIR_OPT_BOOL(
         weir_unet_opts, residual, false,
         "the last channels of the input, as many as there are outputs, are added to them: "
         "the network learns what a forecast lacks"),
-    WEIR_OPT_INT(weir_unet_opts, local, 0, 0, 1024, "1",
+    WEIR_OPT_INT(weir_unet_opts, locally_connected, 0, 0, 1024, "1",
                  "channels of a locally connected last layer, which has weights of its own for "
-                 "every place and begins as 0 (arXiv:2005.08748: 7); 0: there is none"),
+                 "every place and begins as 0 (arXiv:2005.08748: 7); 0: there is none",
+                 .alias = "local"),
     WEIR_OPT_INT(weir_unet_opts, head_kernel, 1, 1, 15, "1",
                  "taps, in every dimension, of the convolution that makes the outputs"),
     WEIR_OPT_TABLE(weir_unet_opts, block, weir_nn_stage_options,
@@ -79,10 +84,10 @@ static int64_t width(const unet *u, int64_t l)
 {
   int64_t n = u->base * (u->opts->widen == WEIR_UNET_WIDEN_SECOND ? 2 : 1);
 
-  for (int64_t i = 0; i < l && n < u->opts->most; i++) {
-    n *= u->opts->growth;
+  for (int64_t i = 0; i < l && n < u->opts->max_filters; i++) {
+    n *= u->opts->filter_factor;
   }
-  return n < u->opts->most ? n : u->opts->most;
+  return n < u->opts->max_filters ? n : u->opts->max_filters;
 }
 
 /* A convolution that keeps the size; taps NULL: one. */
@@ -116,7 +121,8 @@ static weir_value convolve(const unet *u, int64_t number, int64_t filters, weir_
 static weir_value block_down(const unet *u, int64_t l, weir_value v)
 {
   const bool bottom = l == u->levels;
-  const int64_t n = bottom && u->opts->bottom_convs > 0 ? u->opts->bottom_convs : u->opts->convs;
+  const int64_t n =
+      bottom && u->opts->bottleneck_convs > 0 ? u->opts->bottleneck_convs : u->opts->convs;
   const int64_t wide = width(u, l);
   const bool first_half = u->opts->widen == WEIR_UNET_WIDEN_SECOND && n > 1;
 
@@ -163,7 +169,7 @@ static weir_value shrink(const unet *u, weir_value v)
 static weir_value resize(const unet *u, weir_value v, weir_value to)
 {
   const weir_array_desc *goal = weir_value_desc(u->net->graph, to);
-  const bool linear = u->opts->up == WEIR_UNET_UP_LINEAR;
+  const bool linear = u->opts->upsampling == WEIR_UNET_UP_LINEAR;
   weir_nn_resize_spec s = {.method = linear ? WEIR_NN_LINEAR : WEIR_NN_NEAREST};
 
   for (int d = 0; d < u->dims; d++) {
@@ -207,9 +213,9 @@ static weir_value enlarge(const unet *u, weir_value v, weir_value skip)
     return WEIR_NO_VALUE;
   }
   const int last = u->dims + 1;
-  const int64_t filters = u->opts->join == WEIR_UNET_SUM ? like->shape[last] : have->shape[last];
+  const int64_t filters = u->opts->skip == WEIR_UNET_SUM ? like->shape[last] : have->shape[last];
 
-  if (u->opts->up == WEIR_UNET_UP_TRANSPOSED) {
+  if (u->opts->upsampling == WEIR_UNET_UP_TRANSPOSED) {
     return transpose(u, filters, v, skip);
   }
   for (int d = 0; d < u->dims; d++) {
@@ -228,7 +234,7 @@ static weir_value enlarge(const unet *u, weir_value v, weir_value skip)
 static weir_value rise(const unet *u, int64_t l, weir_value v, weir_value skip)
 {
   v = enlarge(u, v, skip);
-  if (u->opts->join == WEIR_UNET_SUM) {
+  if (u->opts->skip == WEIR_UNET_SUM) {
     v = weir_add(u->net->graph, skip, v);
   } else {
     const weir_value parts[] = {skip, v};
@@ -273,7 +279,8 @@ static weir_value body(const unet *u, weir_value v)
  * its own outputs, times a gain. */
 static weir_value head(const unet *u, int64_t outputs, weir_value v)
 {
-  const int64_t local = u->opts->local, k = u->opts->head_kernel, taps[DIMS] = {k, k, k};
+  const int64_t local = u->opts->locally_connected, k = u->opts->head_kernel,
+                taps[DIMS] = {k, k, k};
   const weir_nn_conv_spec s = same_size(u, local > 0 ? local : outputs, taps);
   const weir_nn_conv_spec own = {
       .filters = outputs, .weight = {.kind = WEIR_INIT_ZEROS}, .bias = {.kind = WEIR_INIT_ZEROS}};

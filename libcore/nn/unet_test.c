@@ -70,7 +70,7 @@ static void bias_nets_have_their_counts(void **state)
     trial t = usual(WEIR_UNET_PAPER, (weir_array_desc){WEIR_F32, 5, {1, 1, 16, 32, 14}, 0}, 7);
 
     t.opts.levels = l;
-    t.opts.bottom_convs = l == 0 ? 4 : 0;
+    t.opts.bottleneck_convs = l == 0 ? 4 : 0;
     t.opts.block.norm = WEIR_NORM_BATCH;
     t.opts.residual = true;
     t.opts.z.pool = t.opts.z.up = 1;
@@ -84,7 +84,7 @@ static void the_3d_unet_of_lbann_has_its_count(void **state)
   trial t = usual(WEIR_UNET_PAPER, (weir_array_desc){WEIR_F32, 5, {1, 16, 16, 16, 1}, 0}, 3);
 
   t.opts.levels = 3;
-  t.opts.up = WEIR_UNET_UP_TRANSPOSED;
+  t.opts.upsampling = WEIR_UNET_UP_TRANSPOSED;
   t.opts.block.norm = WEIR_NORM_BATCH;
   t.opts.block.bias = false;
   assert_int_equal(elements_of(&t), 19070560);
@@ -98,7 +98,7 @@ static void the_unet_of_ens10_has_its_count(void **state)
   trial t = usual(WEIR_UNET_PAPER, (weir_array_desc){WEIR_F32, 4, {1, 16, 32, 14}, 0}, 2);
 
   t.opts.levels = 2;
-  t.opts.bottom_convs = 4;
+  t.opts.bottleneck_convs = 4;
   t.opts.widen = WEIR_UNET_WIDEN_FIRST;
   t.opts.narrow = true;
   t.opts.up_conv = false;
@@ -114,7 +114,7 @@ static void a_local_layer_has_weights_for_every_place(void **state)
   const int64_t without = elements_of(&t);
 
   t.outputs = 1;
-  t.opts.local = 7;
+  t.opts.locally_connected = 7;
   t.opts.residual = true;
   assert_int_equal(elements_of(&t), without + (7 + 1) * 16 * 32 + 1);
 }
@@ -134,11 +134,11 @@ static void every_option_makes_a_network_of_the_input_s_size(void **state)
       t.in.shape[1 + d] = extents[3 - dims + d];
     }
     t.opts.levels = 2;
-    t.opts.join = i / 3 % 2;
+    t.opts.skip = i / 3 % 2;
     t.opts.block.norm = i / 6 % 5;
     t.opts.widen = i / 30 % 2;
     t.opts.narrow = i / 60 % 2;
-    t.opts.up = i / 120 % 2;
+    t.opts.upsampling = i / 120 % 2;
     t.opts.residual = i % 2;
     t.opts.convs = 1 + i % 3;
     made += elements_of(&t) > 0;
@@ -197,13 +197,13 @@ static void a_correction_begins_as_none(void **state)
   }
   t.opts.residual = true;
   t.opts.border = (weir_nn_borders){0, 2, 1};
-  for (t.opts.local = 0; t.opts.local < 2; t.opts.local++) {
+  for (t.opts.locally_connected = 0; t.opts.locally_connected < 2; t.opts.locally_connected++) {
     correct(&t, x, y);
     for (int i = 0; i < Y * X * OUT; i++) {
       const float forecast = x[i / OUT * IN + IN - OUT + i % OUT];
 
-      differ += t.opts.local == 0 && y[i] != forecast;
-      assert_true(t.opts.local == 0 || y[i] == forecast);
+      differ += t.opts.locally_connected == 0 && y[i] != forecast;
+      assert_true(t.opts.locally_connected == 0 || y[i] == forecast);
     }
   }
   assert_true(differ > Y * X * OUT / 2);
@@ -226,7 +226,7 @@ static void wrong_inputs_are_refused(void **state)
   trial small = usual(WEIR_UNET_TINY, (weir_array_desc){WEIR_F32, 3, {1, 2, 2}, 0}, 3);
 
   refused(&flat, "1 to 3 dimensions");
-  odd.opts.up = WEIR_UNET_UP_TRANSPOSED;
+  odd.opts.upsampling = WEIR_UNET_UP_TRANSPOSED;
   refused(&odd, "transposed");
   few.opts.residual = true;
   refused(&few, "residual");

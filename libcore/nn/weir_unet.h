@@ -36,15 +36,15 @@ typedef struct weir_unet_axis {
 
 typedef struct weir_unet_opts {
   int preset;
-  int64_t levels, base, growth, most; /* levels -1, base 0: of the preset */
-  int64_t convs, bottom_convs;        /* bottom_convs 0: as convs         */
+  int64_t levels, base, filter_factor, max_filters; /* levels -1, base 0: of the preset */
+  int64_t convs, bottleneck_convs;                  /* bottleneck_convs 0: as convs         */
   int widen;
   bool narrow;
-  int up;
+  int upsampling;
   bool up_conv;
-  int join;
+  int skip;
   bool residual;
-  int64_t local, head_kernel;
+  int64_t locally_connected, head_kernel;
   weir_nn_stage_opts block;
   weir_nn_borders border;
   weir_unet_axis z, y, x;

@@ -6,8 +6,9 @@
 
 const weir_opt weir_clip_opts[] = {
     WEIR_OPT_REAL(
-        weir_clip_cfg, norm, 0.0, 0.0, 1e30, "1",
-        "longest gradient, over all parameters; a longer one is scaled down to it; 0: any"),
+        weir_clip_cfg, max_norm, 0.0, 0.0, 1e30, "1",
+        "maximum global L2 norm of the gradient, which is scaled down to it; 0: no clipping",
+        .alias = "norm"),
     WEIR_OPT_END,
 };
 
@@ -29,7 +30,7 @@ void weir_clip(weir_graph *g, const weir_clip_cfg *cfg, weir_value *grad, int64_
 {
   const weir_array_desc *d = n > 0 ? weir_value_desc(g, grad[0]) : NULL;
 
-  if (d == NULL || (cfg->norm == 0 && length == NULL)) {
+  if (d == NULL || (cfg->max_norm == 0 && length == NULL)) {
     return;
   }
   const weir_dtype dtype = d->dtype;
@@ -38,12 +39,12 @@ void weir_clip(weir_graph *g, const weir_clip_cfg *cfg, weir_value *grad, int64_
   if (length != NULL) {
     *length = norm;
   }
-  if (cfg->norm == 0) {
+  if (cfg->max_norm == 0) {
     return;
   }
   /* max gives its second argument when that is no number, so the norm stands there. */
-  const weir_value most = weir_left_at(g, WEIR_CODE_MAX, cfg->norm, norm, WEIR_WHERE);
-  const weir_value factor = weir_cast(g, dtype, weir_rdiv_scalar(g, cfg->norm, most));
+  const weir_value most = weir_left_at(g, WEIR_CODE_MAX, cfg->max_norm, norm, WEIR_WHERE);
+  const weir_value factor = weir_cast(g, dtype, weir_rdiv_scalar(g, cfg->max_norm, most));
 
   for (int64_t k = 0; k < n; k++) {
     grad[k] = weir_mul(g, factor, grad[k]);

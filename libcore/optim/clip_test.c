@@ -13,7 +13,7 @@ enum { N = 5 };
 static double clip(weir_dtype dtype, double norm, const double *grad, int64_t count, double *out)
 {
   const weir_array_desc bank = {.dtype = dtype, .rank = 1, .shape = {count}};
-  const weir_clip_cfg cfg = {.norm = norm};
+  const weir_clip_cfg cfg = {.max_norm = norm};
   weir_value length = WEIR_NO_VALUE;
   weir_tensor in, made, size;
   weir_exec_cfg exec;

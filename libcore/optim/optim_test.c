@@ -133,8 +133,8 @@ static void close_subject(subject *s)
 static void three_steps(int parts)
 {
   const char *const sets[] = {
-      "rule={momentum: {mu: 0.5}}", "clip.norm=6.5",   "average.decay=0.75",
-      "schedule.shape=polynomial",  "schedule.lr=0.5", "rule.momentum.weight_decay=0.125"};
+      "rule={momentum: {mu: 0.5}}", "clip.max_norm=6.5", "average.decay=0.75",
+      "schedule.shape=polynomial",  "schedule.lr=0.5",   "rule.momentum.weight_decay=0.125"};
   double grad[3][N] = {{3, 4, 12}, {0.5, -1, 2}, {0, 0, -26}};
   double p[N] = {0}, m[N] = {0}, sum[N] = {0}, weights = 0;
   subject s;

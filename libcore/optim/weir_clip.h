@@ -10,7 +10,7 @@ extern "C" {
 
 /* Rows in weir_clip_opts. */
 typedef struct weir_clip_cfg {
-  double norm; /* 0: nothing is clipped */
+  double max_norm; /* 0: nothing is clipped */
 } weir_clip_cfg;
 extern const weir_opt weir_clip_opts[];
 

@@ -33,7 +33,7 @@ static const struct row {
   weir_pass_opts opts;
   const char *names[3];
 } rows[] = {
-    {{.least_format = 1, .skip = "tile", .no_fusion = true, .kernels = kernels},
+    {{.min_layout_bytes = 1, .skip = "tile", .no_fusion = true, .kernels = kernels},
      {"pick", "recompute", "format"}},
     {{.parts = 2, .skip = "tile", .no_fusion = true, .kernels = kernels},
      {"pick", "microbatch", "recompute"}},

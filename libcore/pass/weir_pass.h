@@ -40,7 +40,7 @@ typedef struct weir_pass_opts {
   double bandwidth;     /* bytes/s, for cost models; default: built-in */
   double flop_rate;     /* flop/s */
   int64_t parts;        /* micro-batches of a step, each finished before the next; 0, 1: none */
-  int64_t least_format; /* bytes of an array whose order of dimensions is worth a thought; default
+  int64_t min_layout_bytes; /* bytes of an array whose order of dimensions is worth a thought; default
                            32768 */
   bool no_fusion; /* every node its own group                                                     */
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */

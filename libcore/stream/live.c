@@ -54,7 +54,7 @@ void weir_live_destroy(weir_live **live)
 
 static weir_status check_limit(const weir_live *l)
 {
-  if (l->cfg.limit > 0 && l->useless >= l->cfg.limit) {
+  if (l->cfg.max_bad_lines > 0 && l->useless >= l->cfg.max_bad_lines) {
     return weir_fail(WEIR_ERR_DATA,
                      "live input: %lld lines in a row are of no use, the last (line %lld) because "
                      "%s",

@@ -101,7 +101,7 @@ static bool relative(weir_live *l, const weir_wire_line *line, int64_t *ns)
 /* True for a time farther ahead of the newest sample than the jump allows. */
 static bool is_ahead(const weir_live *l, int64_t ns)
 {
-  return (double)(ns - (l->newest > 0 ? l->newest : 0)) > l->cfg.jump * NS;
+  return (double)(ns - (l->newest > 0 ? l->newest : 0)) > l->cfg.max_ahead * NS;
 }
 
 static const char *take_end(weir_live *l, const weir_wire_line *line)

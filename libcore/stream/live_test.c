@@ -14,7 +14,7 @@
 #include "stream/live_priv.h"
 #include "stream/run_check.h"
 
-static const weir_live_cfg plain = {.lateness = 0.5, .jump = 3600};
+static const weir_live_cfg plain = {.lateness = 0.5, .max_ahead = 3600};
 
 static void take(weir_live *l, const char *text)
 {
@@ -86,7 +86,7 @@ static void tolerance_jump_and_lateness_drop_and_count(void **state)
   weir_live_cfg cfg = plain;
 
   cfg.tolerance = 0.01;
-  cfg.jump = 10;
+  cfg.max_ahead = 10;
   weir_live *l = make(cfg, "#weir 1 start=0");
 
   take(l, "ecg,5000,1");  /* ahead of the start */

@@ -16,11 +16,11 @@ extern "C" {
 
 /* What an app's options say of live input. */
 typedef struct weir_live_cfg {
-  double lateness;  /* s, how far behind the newest sample one may come                    */
-  double tolerance; /* s, how far off its slot; 0: half of the period, so that none is     */
-  double jump;      /* s, how far ahead of the newest sample one, or the stated end, may be */
-  double timeout;   /* s without any line after which the input has ended; 0: never        */
-  int64_t limit;    /* lines in a row of no use after which the input is refused; 0: never */
+  double lateness;       /* s, how far behind the newest sample one may come                    */
+  double tolerance;      /* s, how far off its slot; 0: half of the period, so that none is     */
+  double max_ahead;      /* s, how far ahead of the newest sample one, or the stated end, may be */
+  double timeout;        /* s without any line after which the input has ended; 0: never        */
+  int64_t max_bad_lines; /* consecutive unusable lines after which the input is refused; 0: never */
 } weir_live_cfg;
 
 /* What became of the lines. samples = kept + late + duplicate + off_grid + ahead + unused. */
@@ -32,8 +32,8 @@ typedef struct weir_live_counts {
   int64_t late;      /* older than the watermark, or before slot 0: dropped                     */
   int64_t duplicate; /* the slot had a sample: dropped, the first one counts                    */
   int64_t off_grid;  /* beyond the tolerance: dropped                                           */
-  int64_t ahead;     /* beyond the jump: dropped                                                */
-  int64_t unused;    /* of a stream that the run does not read                                  */
+  int64_t ahead;  /* beyond max_ahead: dropped                                                    */
+  int64_t unused; /* of a stream that the run does not read                                  */
   int64_t malformed; /* lines that are none of the protocol, or of an undeclared stream: dropped */
   int64_t backward;  /* samples before the one before in their stream, whatever became of them  */
 } weir_live_counts;
@@ -62,7 +62,7 @@ weir_status weir_live_create(const weir_live_cfg *cfg, weir_live_lines lines,
 void weir_live_destroy(weir_live **live);
 /* Reads up to the first sample: then the streams are known. Fails: as the lines do; WEIR_ERR_DATA
  * where they end before, where one of the #weir and #stream lines is wrong (named with its number),
- * or `limit` of them are of no use; WEIR_ERR_STOPPED by a signal. */
+ * or `max_bad_lines` of them are unusable; WEIR_ERR_STOPPED by a signal. */
 weir_status weir_live_begin(weir_live *live) WEIR_CHECKED;
 
 /* Streams declared so far, at most WEIR_LIVE_STREAMS. */
@@ -83,7 +83,7 @@ void weir_live_leave(weir_live *live, int i);
 weir_status weir_live_read(weir_live *live, int i, int64_t lo, int64_t hi, float *values,
                            uint8_t *present) WEIR_CHECKED;
 /* As weir_stream_live.wait; context is the weir_live. Fails: as the lines; WEIR_ERR_DATA after
- * `limit` lines in a row of no use, with the reason of the last. */
+ * `max_bad_lines` consecutive unusable lines, with the reason of the last. */
 weir_status weir_live_wait(void *context, int64_t from, int64_t to, int64_t *final,
                            bool *ended) WEIR_CHECKED;
 /* Borrowed; grows while the run reads. */

@@ -164,7 +164,7 @@ done:
 static weir_status time_kernels(const weir_plan_opts *exec, double *of_a_flop, double *of_a_second)
 {
   const weir_machine m = {
-      .kernels = 1, .flops = INFINITY, .bandwidth = INFINITY, .message = 1, .merge = 1};
+      .kernels = 1, .flops = INFINITY, .bandwidth = INFINITY, .link_bw = 1, .reduce_bw = 1};
   double seconds = 0, flops = 0, bytes = 0, said = 0;
   weir_array_desc desc[2];
   weir_graph *g = NULL;
@@ -366,13 +366,13 @@ static void take_messages(const double *x, int ranks, weir_machine *m)
   const double share = (double)(ranks - 1) / ranks * LARGE;
 
   set(&m->latency, x[SMALL_PING]);
-  set(&m->message, beta > 0 ? 1 / beta : own_message);
-  const double merged = x[SUM] - 2 * (ranks - 1) * m->latency - 2 * share / m->message;
+  set(&m->link_bw, beta > 0 ? 1 / beta : own_message);
+  const double merged = x[SUM] - 2 * (ranks - 1) * m->latency - 2 * share / m->link_bw;
 
-  set(&m->merge, merged > 0 ? share / merged : m->bandwidth / 3);
-  if (m->hidden < 0) {
-    m->hidden = shorter > 0 ? (x[SUM] + x[WORK] - x[BOTH]) / shorter : 0;
-    m->hidden = fmin(1, fmax(0, m->hidden));
+  set(&m->reduce_bw, merged > 0 ? share / merged : m->bandwidth / 3);
+  if (m->overlap < 0) {
+    m->overlap = shorter > 0 ? (x[SUM] + x[WORK] - x[BOTH]) / shorter : 0;
+    m->overlap = fmin(1, fmax(0, m->overlap));
   }
 }
 
@@ -381,7 +381,7 @@ static weir_status time_work(const weir_plan_opts *exec, const weir_machine *m, 
 {
   x[BYTE] = m->bandwidth > 0 ? 1 / m->bandwidth : 0;
   x[FLOP] = m->flops > 0 ? 1 / m->flops : 0;
-  if (!(m->launch > 0)) {
+  if (!(m->group_overhead > 0)) {
     WEIR_TRY(time_launch(exec, &x[LAUNCH]));
   }
   if (!(m->bandwidth > 0)) {
@@ -401,11 +401,11 @@ weir_status weir_machine_measure(weir_comm *comm, const weir_comm_cfg *messages,
 {
   const int ranks = comm != NULL ? weir_comm_size(comm) : 1;
   const bool sends =
-      ranks > 1 && !(m->latency > 0 && m->message > 0 && m->merge > 0 && m->hidden >= 0);
+      ranks > 1 && !(m->latency > 0 && m->link_bw > 0 && m->reduce_bw > 0 && m->overlap >= 0);
   double x[TIMES] = {0};
   weir_status status = WEIR_OK;
 
-  m->tree = messages->tree;
+  m->tree = messages->tree_max_bytes;
   status = time_work(exec, m, x);
   if (ranks > 1) {
     WEIR_TRY(weir_comm_agree(comm, status));
@@ -415,14 +415,14 @@ weir_status weir_machine_measure(weir_comm *comm, const weir_comm_cfg *messages,
   set(&m->kernels, 1 / x[KERNEL]);
   set(&m->flops, 1 / x[FLOP]);
   set(&m->bandwidth, 1 / x[BYTE]);
-  set(&m->launch, x[LAUNCH]);
+  set(&m->group_overhead, x[LAUNCH]);
   if (sends) {
     take_messages(x, ranks, m);
   }
   set(&m->latency, own_latency);
-  set(&m->message, own_message);
-  set(&m->merge, m->bandwidth / 3); /* two are read and one is written */
-  m->hidden = m->hidden < 0 ? 1 : m->hidden;
+  set(&m->link_bw, own_message);
+  set(&m->reduce_bw, m->bandwidth / 3); /* two are read and one is written */
+  m->overlap = m->overlap < 0 ? 1 : m->overlap;
   return WEIR_OK;
 }
 
@@ -433,6 +433,6 @@ void weir_machine_print(const weir_machine *m, FILE *out)
                 "%.4g GB/s, %.3g us a group; of messages: %.4g us, %.4g GB/s, merged at %.4g GB/s, "
                 "hidden behind "
                 "%.0f %% of computing\n",
-                m->kernels, m->flops / 1e9, m->bandwidth / 1e9, m->launch * 1e6, m->latency * 1e6,
-                m->message / 1e9, m->merge / 1e9, 100 * m->hidden);
+                m->kernels, m->flops / 1e9, m->bandwidth / 1e9, m->group_overhead * 1e6,
+                m->latency * 1e6, m->link_bw / 1e9, m->reduce_bw / 1e9, 100 * m->overlap);
 }

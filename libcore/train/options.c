@@ -27,8 +27,9 @@ const weir_opt weir_train_opts[] = {
                  "epochs between two validations; the last one is always validated"),
     WEIR_OPT_INT(weir_train_cfg, patience, 0, 0, 1000000, "validations",
                  "stop after so many validations without a better one; 0: never"),
-    WEIR_OPT_REAL(weir_train_cfg, min_change, 0, 0, 1e30, "loss",
-                  "a validation is better if its loss is smaller by more than this"),
+    WEIR_OPT_REAL(weir_train_cfg, min_delta, 0, 0, 1e30, "loss",
+                  "smallest decrease of the validation loss that counts as an improvement",
+                  .alias = "min_change"),
     WEIR_OPT_STRING(
         weir_train_cfg, target.metric, "",
         "stop at the first validation with this metric at target.value or better: below "

@@ -535,19 +535,19 @@ static weir_status predict_timed(const weir_train_task *task, const weir_train_c
   weir_status status;
 
   m.times = &times;
-  WEIR_TRY_GOTO(train_read_times(comm, exec, ranks, m.table, &times), done);
+  WEIR_TRY_GOTO(train_read_times(comm, exec, ranks, m.profile, &times), done);
   WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
   const int64_t before = times.n;
 
   for (int64_t known = -1; here && known < times.n;) { /* what is known may end cuts elsewhere */
     known = times.n;
-    WEIR_TRY_GOTO(try_untimed(task, cfg, exec, comm, out, m.table, &times), done);
+    WEIR_TRY_GOTO(try_untimed(task, cfg, exec, comm, out, m.profile, &times), done);
     if (times.n > known) {
       WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
     }
   }
   if (times.n > before) {
-    WEIR_TRY_GOTO(train_write_times(comm, m.table, &times), done);
+    WEIR_TRY_GOTO(train_write_times(comm, m.profile, &times), done);
   }
 done:
   weir_profile_fini(&times);
@@ -565,7 +565,7 @@ weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *
   *out = (weir_placement){.n = 0};
   find_limits(task, cfg->batch, most);
   WEIR_TRY_GOTO(list_grids(most, &grid, 0, ranks, &room, out), failed);
-  if (machine->table != NULL && machine->table[0] != 0) {
+  if (machine->profile != NULL && machine->profile[0] != 0) {
     WEIR_TRY_GOTO(predict_timed(task, cfg, exec, machine, comm, ranks, out), failed);
   } else {
     WEIR_TRY_GOTO(predict_together(task, cfg, exec, machine, comm, out), failed);

@@ -15,7 +15,7 @@
 
 /* Messages and memory cost nothing. */
 static const weir_machine free_messages = {
-    .kernels = 1, .flops = 1e9, .bandwidth = INFINITY, .message = INFINITY, .merge = INFINITY};
+    .kernels = 1, .flops = 1e9, .bandwidth = INFINITY, .link_bw = INFINITY, .reduce_bw = INFINITY};
 
 static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t batch, int64_t parts,
                                   int ranks, int64_t memory, const weir_machine *m,
@@ -193,19 +193,19 @@ static void the_table_begins_with_the_choice(void **state)
 /* What is given stays; the rest is some positive number. */
 static void a_machine_is_measured(void **state)
 {
-  weir_machine m = {.latency = 3, .hidden = -1};
+  weir_machine m = {.latency = 3, .overlap = -1};
   weir_exec_cfg exec;
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.tier = WEIR_TIER_VECTOR; /* the vector interpreter compiles nothing */
-  assert_ok(weir_machine_measure(NULL, &(weir_comm_cfg){.tree = 5},
+  assert_ok(weir_machine_measure(NULL, &(weir_comm_cfg){.tree_max_bytes = 5},
                                  &(weir_plan_opts){.exec = &exec, .threads = 1}, &m));
   assert_near(m.latency, 3, 0);
   assert_int_equal(m.tree, 5);
-  assert_true(m.launch > 0 && m.launch < 1 && m.kernels > 0 && m.flops > 0 && m.bandwidth > 0 &&
-              m.message > 0 && m.merge > 0);
+  assert_true(m.group_overhead > 0 && m.group_overhead < 1 && m.kernels > 0 && m.flops > 0 &&
+              m.bandwidth > 0 && m.link_bw > 0 && m.reduce_bw > 0);
   assert_true(isfinite(m.kernels) && isfinite(m.flops) && isfinite(m.bandwidth));
-  assert_true(m.hidden >= 0 && m.hidden <= 1);
+  assert_true(m.overlap >= 0 && m.overlap <= 1);
 }
 
 /* One rank: its groups are timed once, kept, and their times are the prediction. */
@@ -219,8 +219,8 @@ static void a_table_is_filled_once(void **state)
 
   assert_true(fd >= 0);
   assert_int_equal(close(fd), 0);
-  m.table = path;
-  m.launch = 1000; /* of a group that is not in the table */
+  m.profile = path;
+  m.group_overhead = 1000; /* of a group that is not in the table */
   for (int64_t parts = 1; parts <= 2; parts++) {
     assert_int_equal(unlink(path), 0);
     assert_ok(place_in_parts(1, (int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));

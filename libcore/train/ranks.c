@@ -20,14 +20,15 @@ const weir_opt weir_train_grid_opts[] = {
     WEIR_OPT_ENUM(weir_train_grid_cfg, by, WEIR_GRID_BY_NUMBERS, "numbers|auto",
                   "what says the grid: these numbers, or (auto) a prediction of a step's time on "
                   "every grid that there can be; numbers are not read then"),
-    WEIR_OPT_INT(weir_train_grid_cfg, gather.depth, 0, 0, 1000000, "elements",
+    WEIR_OPT_INT(weir_train_grid_cfg, replicate_below.depth, 0, 0, 1000000, "elements",
                  "maps with no more along the depth are gathered: what is made of them is whole on "
                  "all ranks along it, without halos and sums; 0: cuts go on to the last layer; "
-                 "auto chooses this, too"),
-    WEIR_OPT_INT(weir_train_grid_cfg, gather.height, 0, 0, 1000000, "elements",
-                 "likewise along the height"),
-    WEIR_OPT_INT(weir_train_grid_cfg, gather.width, 0, 0, 1000000, "elements",
-                 "likewise along the width"),
+                 "auto chooses this, too",
+                 .alias = "gather.depth"),
+    WEIR_OPT_INT(weir_train_grid_cfg, replicate_below.height, 0, 0, 1000000, "elements",
+                 "likewise along the height", .alias = "gather.height"),
+    WEIR_OPT_INT(weir_train_grid_cfg, replicate_below.width, 0, 0, 1000000, "elements",
+                 "likewise along the width", .alias = "gather.width"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.kernels, 0, 0, 1e6, "1",
                   "for auto: speed of the kernels of a rank, with its threads, over what they "
                   "predict of one; 0: measured"),
@@ -35,24 +36,29 @@ const weir_opt weir_train_grid_opts[] = {
                   "for auto: what a rank computes without kernels; 0: measured"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.bandwidth, 0, 0, 1e18, "bytes/s",
                   "for auto: memory of a rank, read plus written; 0: measured"),
-    WEIR_OPT_REAL(weir_train_grid_cfg, machine.launch, 0, 0, 1000, "s",
-                  "for auto: a group of operators, beside what it computes; 0: measured"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.group_overhead, 0, 0, 1000, "s",
+                  "for auto: a group of operators, beside what it computes; 0: measured",
+                  .alias = "machine.launch"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.latency, 0, 0, 1000, "s",
                   "for auto: a message of no bytes; 0: measured between pairs of ranks, 5e-6 where "
                   "there is one"),
-    WEIR_OPT_REAL(weir_train_grid_cfg, machine.message, 0, 0, 1e18, "bytes/s",
-                  "for auto: from one rank to another; 0: likewise, 5e9 where there is one"),
-    WEIR_OPT_REAL(weir_train_grid_cfg, machine.merge, 0, 0, 1e18, "bytes/s",
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.link_bw, 0, 0, 1e18, "bytes/s",
+                  "for auto: from one rank to another; 0: likewise, 5e9 where there is one",
+                  .alias = "machine.message"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.reduce_bw, 0, 0, 1e18, "bytes/s",
                   "for auto: what comes in a sum over ranks and is added; 0: measured in sums of "
-                  "all ranks, a third of the bandwidth where there is one"),
-    WEIR_OPT_REAL(weir_train_grid_cfg, machine.hidden, -1, -1, 1, "1",
+                  "all ranks, a third of the bandwidth where there is one",
+                  .alias = "machine.merge"),
+    WEIR_OPT_REAL(weir_train_grid_cfg, machine.overlap, -1, -1, 1, "1",
                   "for auto: share of computing time in which messages move on; below 0: measured, "
-                  "1 where there is one rank"),
+                  "1 where there is one rank",
+                  .alias = "machine.hidden"),
     WEIR_OPT_PATH(
-        weir_train_grid_cfg, machine.table, "",
+        weir_train_grid_cfg, machine.profile, "",
         "for auto: file of what groups of operators were measured to take; what it lacks "
         "is measured in a few steps on every grid and kept, by describe too; empty: rates "
-        "alone decide"),
+        "alone decide",
+        .alias = "machine.table"),
     WEIR_OPT_END,
 };
 
@@ -90,9 +96,9 @@ weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid
 void weir_train_gather(const weir_train_grid_cfg *cfg, int64_t gather[WEIR_ALONG_DIMS])
 {
   gather[WEIR_ALONG_SAMPLES] = 0;
-  gather[WEIR_ALONG_DEPTH] = cfg->gather.depth;
-  gather[WEIR_ALONG_HEIGHT] = cfg->gather.height;
-  gather[WEIR_ALONG_WIDTH] = cfg->gather.width;
+  gather[WEIR_ALONG_DEPTH] = cfg->replicate_below.depth;
+  gather[WEIR_ALONG_HEIGHT] = cfg->replicate_below.height;
+  gather[WEIR_ALONG_WIDTH] = cfg->replicate_below.width;
 }
 
 static int extent_of(const train_ranks *k, int along)

@@ -98,7 +98,7 @@ static weir_status validate(train_run *r, double *metric, bool *best)
 
   *s->target = target >= 0 ? metric[target] : INFINITY;
   *s->target_of = target;
-  *best = loss < *s->best_loss - r->cfg->min_change;
+  *best = loss < *s->best_loss - r->cfg->min_delta;
   if (*best) {
     *s->best_loss = loss;
     *s->best_epoch = *s->epoch;

@@ -43,7 +43,7 @@ static void resumed_runs_have_the_same_bits(void **state)
 
   every_step_is_gone_on_from(&t, 1,
                              SETS("steps=11", "batch=5", "optim.schedule.shape=cosine",
-                                  "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+                                  "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
 /* 6 samples a step, in batches of 3: each step fetches twice, the fourth of an epoch once. */

@@ -232,7 +232,7 @@ static void what_does_not_fit_is_refused(void **state)
           "are of samples: 10, not 12");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "shuffle=false")),
           WEIR_ERR_CONFIG, "are of shuffle 1, not 0");
-  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.clip.norm=1")),
+  refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.clip.max_norm=1")),
           WEIR_ERR_CONFIG, "another update rule or its options");
   refused(
       train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.rule={adam: {beta1: 0.8}}")),

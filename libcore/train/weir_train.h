@@ -31,7 +31,7 @@ typedef struct weir_train_cfg {
   bool shuffle, drop_last;
   weir_optim_cfg optim;
   int64_t validate_every, patience;
-  double min_change;
+  double min_delta;
   struct {
     const char *metric; /* of the task; "": none */
     double value;
@@ -64,7 +64,7 @@ typedef struct weir_train_grid_cfg {
   int by;                                /* weir_grid_by */
   struct {
     int64_t depth, height, width;
-  } gather;             /* as in weir_train_task */
+  } replicate_below;    /* as in weir_train_task */
   weir_machine machine; /* as weir_machine_measure takes it */
 } weir_train_grid_cfg;
 extern const weir_opt weir_train_grid_opts[];
@@ -186,7 +186,7 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  * weir_along, missing ones 1), cuts are made here. There, the ranks agree after every step
  * on how reading went and on signals, and compare digests of their weights every
  * cfg->compare_every steps and before each checkpoint. A rank that is gone ends the others as
- * comm.patience and the launcher have it.
+ * comm.timeout and the launcher have it.
  *
  * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
  * validation_begin, epoch_end, checkpoint, stop.

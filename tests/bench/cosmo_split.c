@@ -222,7 +222,7 @@ static double planes(const pair *p, bool picked)
     bytes += 4 * plane * (double)in;
     bytes += l == 0 ? 0 : (picked ? 5 * maxima : 4 * plane) * (double)out;
     in = out;
-    out = 2 * out < c->most ? 2 * out : c->most;
+    out = 2 * out < c->max_filters ? 2 * out : c->max_filters;
     side /= 2;
   }
   return bytes;

@@ -194,7 +194,7 @@ static void against_torch(int64_t side)
                  "batch=2 channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
                  "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
                  CHANNELS, OUTPUTS, (int)side, (int)s.cfg.kernel,
-                 (int)cf_mlperf_blocks(&s.cfg, side), (int)s.cfg.base, (int)s.cfg.most,
+                 (int)cf_mlperf_blocks(&s.cfg, side), (int)s.cfg.base, (int)s.cfg.max_filters,
                  (int)s.cfg.hidden1, (int)s.cfg.hidden2, RATE, MOMENTUM, THREADS);
   const peer_input in[] = {{"bank", "f4", s.net.bank.data, weir_tensor_numel(&s.net.bank)},
                            {"x", "f4", s.net.x.data, weir_tensor_numel(&s.net.x)},

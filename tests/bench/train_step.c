@@ -358,8 +358,8 @@ static void measure_cosmoflow(const request *r)
                  "batch=%d channels=%d outputs=%d size=%d kernel=%d blocks=%d base=%d most=%d "
                  "hidden1=%d hidden2=%d rate=%g momentum=%g threads=%d steps=1",
                  BATCH, COSMO_CHANNELS, COSMO_OUTPUTS, (int)side, (int)cfg.kernel,
-                 (int)cf_mlperf_blocks(&cfg, side), (int)cfg.base, (int)cfg.most, (int)cfg.hidden1,
-                 (int)cfg.hidden2, RATE, MOMENTUM, THREADS);
+                 (int)cf_mlperf_blocks(&cfg, side), (int)cfg.base, (int)cfg.max_filters,
+                 (int)cfg.hidden1, (int)cfg.hidden2, RATE, MOMENTUM, THREADS);
   s.job = (learner_job){.build = build_cosmoflow,
                         .opts = &cfg,
                         .x = {WEIR_F32, 5, {BATCH, side, side, side, COSMO_CHANNELS}, 0},

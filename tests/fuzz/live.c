@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   const int64_t before = weir_alloc_bytes();
   bytes b = {(const char *)data, (const char *)data + size};
-  const weir_live_cfg cfg = {.lateness = 1, .jump = 100, .limit = 100};
+  const weir_live_cfg cfg = {.lateness = 1, .max_ahead = 100, .max_bad_lines = 100};
   weir_live *l = NULL;
 
   weir_log_set_level(WEIR_LOG_ERROR);

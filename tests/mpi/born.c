@@ -287,7 +287,7 @@ static void failures_are_alike(void **state)
 
 int main(int argc, char **argv)
 {
-  const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
+  const weir_comm_cfg usual = {.max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 60};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chain_of_20_atoms),      cmocka_unit_test(bath_and_few_frequencies),
       cmocka_unit_test(strip_of_three_momenta), cmocka_unit_test(restarts_on_other_ranks),

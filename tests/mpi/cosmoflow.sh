@@ -18,7 +18,7 @@ run() {
   local n=$1 out=$2 epochs=$3
   shift 3
   bash "$ranks" "$n" "$program" run --set source.input="[$work/universes]" --set data.split.valid=2 --set data.split.test=2 \
-    --set data.augment.turn=all --set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' \
+    --set data.augment.symmetry=octahedral --set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' \
     --set train.epochs="$epochs" --set train.batch=2 --set train.optim.schedule.lr=0.01 --set train.compare_every=1 \
     --set exec.tier=vector --threads 1 --out "$work/$out" "$@" >"$work/log" 2>&1
 }
@@ -54,10 +54,10 @@ same auto
 # The same by measured times: what the first run measured the second reads, and a table that was cut short is refused by its line.
 table() {
   local rates=()
-  for rate in kernels=1 flops=1e9 bandwidth=1e10 launch=1e-6 latency=1e-5 message=1e9 merge=1e9 hidden=0.5; do
+  for rate in kernels=1 flops=1e9 bandwidth=1e10 group_overhead=1e-6 latency=1e-5 link_bw=1e9 reduce_bw=1e9 overlap=0.5; do
     rates+=(--set "grid.machine.$rate")
   done
-  run 2 "$1" "$2" --grid auto --set grid.machine.table="$work/table" "${rates[@]}"
+  run 2 "$1" "$2" --grid auto --set grid.machine.profile="$work/table" "${rates[@]}"
 }
 table timed 3 || fail "grid auto with a table"
 grep -q 'are timed' "$work/log" || fail "no grid is timed for a table"
@@ -69,14 +69,14 @@ grep -q '"placement".*"untimed": 0' "$work/known/run.jsonl" || fail "the table h
 cmp -s "$work/table" "$work/before" || fail "a table that is complete is written anew"
 head -n 5 "$work/before" >"$work/table"
 status=0
-run 2 short 1 --grid auto --set grid.machine.table="$work/table" || status=$?
+run 2 short 1 --grid auto --set grid.machine.profile="$work/table" || status=$?
 [ $status = 3 ] || fail "a table that was cut short: status $status"
 grep -q "/table:6: the table is cut short" "$work/log" || fail "a table that was cut short: no line"
-run 2 gathered 3 --grid 1x2 --set grid.gather.depth=4 || fail "a map that is gathered"
+run 2 gathered 3 --grid 1x2 --set grid.replicate_below.depth=4 || fail "a map that is gathered"
 grep -q 'no more than 4 elements along the depth are gathered' "$work/log" || fail "where cuts end is not told"
 same gathered
 run 1 on 1 || fail "the first epoch"
-run 2 on 2 --grid 1x2 --set grid.gather.depth=4 || fail "the second epoch, on 2 ranks"
+run 2 on 2 --grid 1x2 --set grid.replicate_below.depth=4 || fail "the second epoch, on 2 ranks"
 run 4 on 3 --grid 2x2 || fail "the third epoch, on 4 ranks"
 grep -q 'goes on after step 6' "$work/log" || fail "it does not go on"
 same on
@@ -92,7 +92,7 @@ segment() {
   local n=$1 out=$2
   shift 2
   bash "$ranks" "$n" "$program" run --set source.input="[$work/volumes.nc]" --set data.scale=raw --set data.split.valid=2 \
-    --set data.split.test=0 --set data.augment.turn=all --set 'model.net={unet: {levels: 1, base: 2}}' --set train.epochs=2 \
+    --set data.split.test=0 --set data.augment.symmetry=octahedral --set 'model.net={unet: {levels: 1, base: 2}}' --set train.epochs=2 \
     --set train.batch=2 --set train.optim.schedule.lr=0.01 --set train.compare_every=1 --set exec.tier=vector --threads 1 \
     --out "$work/$out" "$@" >"$work/log" 2>&1
 }

@@ -363,8 +363,9 @@ int main(int argc, char **argv)
       cmocka_unit_test(slabs_stay_slabs),
   };
 
-  open_all_ranks(argc, argv, MOST_RANKS,
-                 &(weir_comm_cfg){.piece = 1 << 20, .tree = 256, .patience = 30});
+  open_all_ranks(
+      argc, argv, MOST_RANKS,
+      &(weir_comm_cfg){.max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 30});
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
   weir_comm_close(&comm);

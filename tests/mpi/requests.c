@@ -12,7 +12,8 @@
 
 enum { MOST_RANKS = 8, DRAWS = 12 };
 
-static const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
+static const weir_comm_cfg usual = {
+    .max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 60};
 
 /* The same on all ranks: a number of [0, most] that belongs to what a, b, c count. */
 static int64_t draw(int64_t most, uint32_t a, uint32_t b, uint64_t c)
@@ -141,7 +142,7 @@ static void random_boxes(uint32_t round, int64_t piece)
       }
     }
   }
-  cfg.piece = piece;
+  cfg.max_message_bytes = piece;
   weir_comm_configure(comm, &cfg);
   assert_ok(weir_exchange_create(comm, "boxes", list, n, &r));
   for (uint32_t again = 0; again < 2; again++) {
@@ -171,7 +172,7 @@ static void random_boxes(uint32_t round, int64_t piece)
 static void boxes_arrive_where_they_belong(void **state)
 {
   for (uint32_t round = 0; round < DRAWS; round++) {
-    random_boxes(round, round % 3 == 0 ? 24 : usual.piece);
+    random_boxes(round, round % 3 == 0 ? 24 : usual.max_message_bytes);
   }
 }
 
@@ -211,8 +212,8 @@ static void sums_are_those_of_the_tree(void **state)
       weir_request *r;
       double *x = calloc((size_t)n + 1, sizeof *x);
 
-      cfg.tree = way == 0 ? 1 << 30 : 0;
-      cfg.piece = way == 2 ? 100 : usual.piece;
+      cfg.tree_max_bytes = way == 0 ? 1 << 30 : 0;
+      cfg.max_message_bytes = way == 2 ? 100 : usual.max_message_bytes;
       weir_comm_configure(comm, &cfg);
       assert_ok(
           weir_allreduce_create(comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, n, &r));
@@ -377,7 +378,7 @@ static void counters_equal_closed_forms(void **state)
     weir_request *r;
     int64_t sums[4];
 
-    cfg.tree = way == 0 ? 0 : 1 << 30;
+    cfg.tree_max_bytes = way == 0 ? 0 : 1 << 30;
     weir_comm_configure(comm, &cfg);
     assert_ok(weir_allreduce_create(comm, "count", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x,
                                     (int64_t)EACH * ranks, &r));
@@ -389,7 +390,7 @@ static void counters_equal_closed_forms(void **state)
     int64_t own[4] = {n.sent, n.sent_bytes, n.received, n.received_bytes};
 
     const weir_allreduce_way said =
-        weir_allreduce_way_of(ranks, EACH * ranks * (int64_t)sizeof *x, cfg.tree);
+        weir_allreduce_way_of(ranks, EACH * ranks * (int64_t)sizeof *x, cfg.tree_max_bytes);
 
     assert_true(said.tree == (way == 1) && n.sent <= said.steps);
     assert_true(said.tree || n.sent == said.steps);
@@ -423,7 +424,7 @@ static void messages_of_an_exchange(void **state)
   weir_comm_cfg cfg = usual;
   weir_request *r;
 
-  cfg.piece = 300;
+  cfg.max_message_bytes = 300;
   weir_comm_configure(comm, &cfg);
   memset(there, rank + 1, sizeof there);
   memset(here, 0, sizeof here);

@@ -230,7 +230,7 @@ static void reference_file_is_reproduced(void **state)
 
 int main(int argc, char **argv)
 {
-  const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
+  const weir_comm_cfg usual = {.max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 60};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_have_what_one_has),
       cmocka_unit_test(ranges_have_what_one_rank_has),

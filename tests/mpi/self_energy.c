@@ -374,7 +374,7 @@ static void sums_merge_over_shared_places(void **state)
 
 int main(int argc, char **argv)
 {
-  const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
+  const weir_comm_cfg usual = {.max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 60};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(named_atoms_move_and_no_others),
       cmocka_unit_test(sums_merge_over_shared_places),

@@ -157,7 +157,7 @@ static void devices_are_those_of_rank_0(void **state)
 
 int main(int argc, char **argv)
 {
-  const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
+  const weir_comm_cfg usual = {.max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 60};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_ranks_get_all_items),
       cmocka_unit_test(rank_0_gives_and_the_least_is_found),

@@ -15,7 +15,7 @@ static weir_status step(weir_comm *c, const char *how)
   double x = 1;
   weir_request *r = NULL;
 
-  weir_comm_configure(c, &(weir_comm_cfg){.piece = 1 << 20, .patience = 1});
+  weir_comm_configure(c, &(weir_comm_cfg){.max_message_bytes = 1 << 20, .timeout = 1});
   WEIR_TRY(weir_allreduce_create(c, "sum of a step", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), &x,
                                  1, &r));
   if (last && strcmp(how, "agree") != 0) {

@@ -201,7 +201,7 @@ static void fewer_slabs_than_ranks_are_refused(void **state)
 
 int main(int argc, char **argv)
 {
-  const weir_comm_cfg usual = {.piece = 1 << 20, .tree = 256, .patience = 60};
+  const weir_comm_cfg usual = {.max_message_bytes = 1 << 20, .tree_max_bytes = 256, .timeout = 60};
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_give_what_one_gives),
       cmocka_unit_test(singular_slabs_go_from_rank_to_rank),

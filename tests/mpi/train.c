@@ -228,7 +228,7 @@ static void adam_in_f64(void **state)
   volume v = usual(WEIR_F64);
 
   v.norm = true;
-  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
 /* Norms of every parameter; batches that are cut again. */
@@ -247,7 +247,7 @@ static void gathered_maps_in_f64(void **state)
 
   v.norm = true;
   memcpy(v.gather, (int64_t[]){0, 4, 3, 4}, sizeof v.gather);
-  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.norm=0.5"));
+  as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
 /* Along the depth before the second block, along the width ahead of the dense layers. */

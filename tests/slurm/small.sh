@@ -23,7 +23,7 @@ within() {
 }
 # run EPOCHS: the words of a run, but for its folder and grid.
 run() {
-  echo run --set source.input=[universes] --set data.split.valid=2 --set data.split.test=2 --set data.augment.turn=all \
+  echo run --set source.input=[universes] --set data.split.valid=2 --set data.split.test=2 --set data.augment.symmetry=octahedral \
     --config net.yaml --set train.epochs="$1" --set train.batch=2 --set train.optim.schedule.lr=0.01 \
     --set train.compare_every=1 --set exec.tier=vector
 }

@@ -207,7 +207,8 @@ static void views_take_classes_along(void **state)
 {
   const layout l = {"a.h5", "volume", "segmentation", WEIR_U8, W, -1, 0, false};
   const cf_volume_opts o = usual();
-  const cf_data_opts data = {.scale = CF_SCALE_RAW, .augment = {CF_TURN_FLIPS, true}, .keep = 1e6};
+  const cf_data_opts data = {
+      .scale = CF_SCALE_RAW, .augment = {CF_SYMMETRY_MIRROR, true}, .cache_bytes = 1e6};
   cf_samples *samples = NULL;
   uint8_t classes[CELLS];
   float voxels[CELLS];

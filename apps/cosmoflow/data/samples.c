@@ -16,15 +16,17 @@ const weir_opt cf_data_options[] = {
         cf_data_opts, scale, CF_SCALE_LOG, CF_SCALE_CHOICES,
         "what the network is given of a count n: log(1 + n) (MLPerf HPC), n over the mean "
         "of its sample, or n"),
-    WEIR_OPT_ENUM(cf_data_opts, augment.turn, CF_TURN_NONE, "none|flips|all",
-                  "training samples are seen from another side in every epoch: 8 mirror images, or "
-                  "all 48 symmetries of a cube (MLPerf HPC: open division)"),
+    WEIR_OPT_ENUM(cf_data_opts, augment.symmetry, CF_SYMMETRY_NONE, "none|mirror|octahedral",
+                  "a random symmetry of each training sample in every epoch: one of the 8 mirror "
+                  "images, or of the 48 of the octahedral group (MLPerf HPC: open division)",
+                  .alias = "augment.turn", .choice_aliases = "flips=mirror|all=octahedral"),
     WEIR_OPT_BOOL(cf_data_opts, augment.shift, false,
                   "training samples are moved by whole voxels, around the box: for whole periodic "
                   "boxes (MLPerf HPC: open division)"),
-    WEIR_OPT_INT(cf_data_opts, keep, (int64_t)1 << 31, 0, 1e15, "B",
+    WEIR_OPT_INT(cf_data_opts, cache_bytes, (int64_t)1 << 31, 0, 1e15, "B",
                  "samples that stay in memory once they are read, besides those of a training, "
-                 "which load.memory keeps; the others are read each time"),
+                 "which load.memory keeps; the others are read each time",
+                 .alias = "keep"),
     WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options, "the parts of the universes"),
     WEIR_OPT_END,
 };
@@ -55,9 +57,9 @@ cf_view cf_view_symmetry(int g)
 cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed, int64_t epoch,
                    int64_t sample)
 {
-  const uint64_t sides = o->augment.turn == CF_TURN_ALL     ? 48
-                         : o->augment.turn == CF_TURN_FLIPS ? 8
-                                                            : 1;
+  const uint64_t sides = o->augment.symmetry == CF_SYMMETRY_OCTAHEDRAL ? 48
+                         : o->augment.symmetry == CF_SYMMETRY_MIRROR   ? 8
+                                                                       : 1;
   const uint32_t when = (uint32_t)epoch;
   cf_view v = cf_view_symmetry(
       (int)(weir_random_bits((uint64_t)seed, SYMMETRY, when, (uint64_t)sample) % sides));
@@ -136,7 +138,7 @@ void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1)
   s->d1 = d1;
   s->bytes = (d1 - d0) * cf_volume_plane(&s->info) * (int64_t)weir_dtype_size(s->dtype);
   s->cells = s->truth == CF_TRUTH_CLASSES ? (d1 - d0) * s->info.lengths[1] * s->info.lengths[2] : 0;
-  s->room = s->opts->keep / (s->bytes + s->cells + (int64_t)sizeof(kept));
+  s->room = s->opts->cache_bytes / (s->bytes + s->cells + (int64_t)sizeof(kept));
 }
 
 weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_truth truth,
@@ -158,9 +160,10 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
                      "compare with",
                      where, truth == CF_TRUTH_LABELS ? "labels" : "classes of their voxels");
   }
-  if (opts->augment.turn == CF_TURN_ALL && (n[0] != n[1] || n[1] != n[2])) {
+  if (opts->augment.symmetry == CF_SYMMETRY_OCTAHEDRAL && (n[0] != n[1] || n[1] != n[2])) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "data.augment.turn: all are those of a cube, and samples are %lld x %lld x "
+                     "data.augment.symmetry: octahedral symmetries are those of a cube, and "
+                     "samples are %lld x %lld x "
                      "%lld: flips are left",
                      (long long)n[0], (long long)n[1], (long long)n[2]);
   }

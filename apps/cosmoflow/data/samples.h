@@ -15,15 +15,19 @@ typedef enum cf_scale { CF_SCALE_LOG, CF_SCALE_MEAN, CF_SCALE_RAW } cf_scale;
 #define CF_SCALE_CHOICES "log1p|mean|raw"
 extern const char *const cf_scale_name[];
 
-typedef enum cf_turn { CF_TURN_NONE, CF_TURN_FLIPS, CF_TURN_ALL } cf_turn;
+typedef enum cf_symmetry {
+  CF_SYMMETRY_NONE,
+  CF_SYMMETRY_MIRROR,
+  CF_SYMMETRY_OCTAHEDRAL
+} cf_symmetry;
 
 typedef struct cf_data_opts {
   int scale; /* cf_scale */
   struct {
-    int turn; /* cf_turn */
+    int symmetry; /* cf_symmetry */
     bool shift;
   } augment;
-  int64_t keep; /* bytes */
+  int64_t cache_bytes; /* bytes */
   cf_split_opts split;
 } cf_data_opts;
 extern const weir_opt cf_data_options[];

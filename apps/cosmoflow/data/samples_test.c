@@ -100,7 +100,7 @@ static void there_are_48(void **state)
 static void boxes_are_mirrored(void **state)
 {
   const int64_t n[4] = {2, 3, 4, 1};
-  const cf_data_opts o = {.augment = {CF_TURN_FLIPS, true}};
+  const cf_data_opts o = {.augment = {CF_SYMMETRY_MIRROR, true}};
   int32_t in[24], out[24];
 
   for (int32_t i = 0; i < 24; i++) {
@@ -123,7 +123,8 @@ static void boxes_are_mirrored(void **state)
  */
 static void views_are_functions_of_their_keys(void **state)
 {
-  const cf_data_opts all = {.augment = {CF_TURN_ALL, true}}, none = {.scale = CF_SCALE_LOG};
+  const cf_data_opts all = {.augment = {CF_SYMMETRY_OCTAHEDRAL, true}},
+                     none = {.scale = CF_SCALE_LOG};
   int found[48] = {0};
   int64_t moved = 0;
 
@@ -185,7 +186,7 @@ static void what_is_kept_is_what_was_read(void **state)
   write_file(folder, sizeof folder, path, 3);
   cf_test_labels(&info, 0, truth);
   for (int keep = 0; keep < 2; keep++) {
-    const cf_data_opts o = {.scale = CF_SCALE_RAW, .keep = keep == 1 ? 1 << 20 : 0};
+    const cf_data_opts o = {.scale = CF_SCALE_RAW, .cache_bytes = keep == 1 ? 1 << 20 : 0};
     cf_source *source = open_file(path);
     cf_samples *s = NULL;
 
@@ -215,7 +216,7 @@ static void planes_are_those_of_the_sample(void **state)
 
   write_file(folder, sizeof folder, path, 2);
   for (int keep = 0; keep < 2; keep++) {
-    const cf_data_opts o = {.scale = CF_SCALE_RAW, .keep = keep == 1 ? 1 << 20 : 0};
+    const cf_data_opts o = {.scale = CF_SCALE_RAW, .cache_bytes = keep == 1 ? 1 << 20 : 0};
     const cf_wanted slab = {.lo = {2, 0, 1}, .hi = {4, SIDE, SIDE}};
     cf_source *source = open_file(path);
     cf_samples *s = NULL;
@@ -244,7 +245,7 @@ static void foreseen_samples_are_those_that_are_read(void **state)
       .lengths = {SIDE, SIDE, SIDE, CHANNELS}, .dtype = WEIR_F32, .n_labels = 3};
   const int64_t of[] = {4, 1, 3};
   const weir_order o = {.samples = 3, .batch = 2, .step = 2, .shuffle = true, .seed = 3};
-  const cf_data_opts opts = {.scale = CF_SCALE_RAW, .keep = 1 << 20};
+  const cf_data_opts opts = {.scale = CF_SCALE_RAW, .cache_bytes = 1 << 20};
   char folder[256], stem[300];
   float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST];
   weir_load_cfg load;
@@ -343,7 +344,7 @@ static void what_is_no_count_is_refused(void **state)
 {
   char folder[256], path[4096];
   float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
-  cf_data_opts o = {.scale = CF_SCALE_LOG, .keep = 1 << 20};
+  cf_data_opts o = {.scale = CF_SCALE_LOG, .cache_bytes = 1 << 20};
   cf_samples *s = NULL;
 
   write_file(folder, sizeof folder, path, 1);
@@ -361,7 +362,7 @@ static void what_is_no_count_is_refused(void **state)
 static void turns_of_what_is_no_cube_are_refused(void **state)
 {
   const cf_volume_info flat = {.lengths = {4, 4, 2, 1}, .dtype = WEIR_F32, .n_labels = 1};
-  const cf_data_opts o = {.augment = {CF_TURN_ALL, false}};
+  const cf_data_opts o = {.augment = {CF_SYMMETRY_OCTAHEDRAL, false}};
   char folder[256], path[4096];
   cf_samples *s = NULL;
 
@@ -371,7 +372,7 @@ static void turns_of_what_is_no_cube_are_refused(void **state)
   cf_source *source = open_file(folder);
 
   assert_int_equal(cf_samples_create(&o, source, CF_TRUTH_LABELS, &s), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "data.augment.turn"));
+  assert_non_null(strstr(weir_last_message(), "data.augment.symmetry"));
   assert_null(s);
   cf_source_close(&source);
   weir_check_rmdir(folder);

@@ -10,8 +10,9 @@ const weir_opt cf_source_options[] = {
     WEIR_OPT_STRING_LIST(cf_source_opts, input, "",
                          "files of samples, folders of them, lists (.lst) of their paths; or "
                          "synth://: universes of simulate, made when they are asked for"),
-    WEIR_OPT_INT(cf_source_opts, keep, 1 << 28, 0, 1e15, "B",
-                 "synth://: universes that stay in memory, those used last; one always does"),
+    WEIR_OPT_INT(cf_source_opts, cache_bytes, 1 << 28, 0, 1e15, "B",
+                 "synth://: universes that stay in memory, those used last; one always does",
+                 .alias = "keep"),
     WEIR_OPT_END,
 };
 
@@ -66,7 +67,7 @@ static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
   WEIR_TRY(cf_generator_create(spec->simulate, spec->seed, &s->g));
   WEIR_TRY(cf_generator_workspace_create(s->g, &s->room));
   const cf_universe_facts *const f = cf_generator_facts(s->g);
-  const int64_t fit = spec->source->keep / f->bytes;
+  const int64_t fit = spec->source->cache_bytes / f->bytes;
 
   s->info = cf_source_foresee(spec->simulate, f);
   s->n_kept = fit < 1 ? 1 : fit < spec->simulate->universes ? fit : spec->simulate->universes;

@@ -17,7 +17,7 @@
 
 typedef struct cf_source_opts {
   weir_string_list input; /* files, folders, lists; or synth:// alone */
-  int64_t keep;           /* bytes of universes that stay; the last one always does */
+  int64_t cache_bytes;    /* bytes of universes that stay; the last one always does */
 } cf_source_opts;
 extern const weir_opt cf_source_options[];
 

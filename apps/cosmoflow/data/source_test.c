@@ -39,7 +39,7 @@ static weir_status try_source(const char **paths, int64_t n, const cf_universe_o
                               int64_t keep, cf_source **out)
 {
   static const cf_volume_opts files = {.volume = "", .labels = "", .max_bytes = 1 << 28};
-  const cf_source_opts source = {.input = {paths, n}, .keep = keep};
+  const cf_source_opts source = {.input = {paths, n}, .cache_bytes = keep};
 
   return cf_source_open(
       &(cf_source_spec){.source = &source, .files = &files, .simulate = o, .seed = 7}, out);

@@ -19,9 +19,10 @@ const weir_opt cf_split_options[] = {
                   "which ones: drawn by a hash of their numbers, or the last of the set, those for "
                   "tests behind those to validate on (sets that come in parts)"),
     WEIR_OPT_INT(cf_split_opts, seed, 0, 0, 0x1p52, "1", "of the hash"),
-    WEIR_OPT_INT(cf_split_opts, siblings, 0, 0, 1e9, "1",
+    WEIR_OPT_INT(cf_split_opts, samples_per_universe, 0, 0, 1e9, "1",
                  "samples in a row that are of one universe, in files that do not say so (MLPerf "
-                 "HPC: 64; boxes of their own: 1); 0: such files are refused"),
+                 "HPC: 64; boxes of their own: 1); 0: such files are refused",
+                 .alias = "siblings"),
     WEIR_OPT_END,
 };
 
@@ -63,17 +64,19 @@ static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
     known += given[i] >= 0;
   }
   if (known > 0 && known < s->count) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.split: %" PRId64 " of %" PRId64 " samples say which universe they are "
-                     "of, the others do not, and numbers by their place (data.split.siblings) "
-                     "would meet those: read the two kinds of files apart",
-                     known, s->count);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "data.split: %" PRId64 " of %" PRId64 " samples say which universe they are "
+        "of, the others do not, and numbers by their place (data.split.samples_per_universe) "
+        "would meet those: read the two kinds of files apart",
+        known, s->count);
   }
   if (known < s->count && siblings == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.split.siblings: the files do not say which universes their samples are "
-                     "of, and those of one universe belong on one side: give how many in a row are "
-                     "of one (MLPerf HPC: 64)");
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "data.split.samples_per_universe: the files do not say which universes their samples are "
+        "of, and those of one universe belong on one side: give how many in a row are "
+        "of one (MLPerf HPC: 64)");
   }
   for (int64_t i = 0; i < s->count; i++) {
     s->universe[i] = known > 0 ? given[i] : i / siblings;
@@ -294,7 +297,7 @@ static weir_status create(const rule *r, const int64_t *given, int64_t count, cf
 weir_status cf_split_create(const cf_split_opts *opts, const int64_t *given, int64_t count,
                             cf_split *out)
 {
-  return create(&(rule){.opts = opts, .siblings = opts->siblings}, given, count, out);
+  return create(&(rule){.opts = opts, .siblings = opts->samples_per_universe}, given, count, out);
 }
 
 weir_status cf_split_of_lists(const char *train, const char *valid, int64_t siblings,

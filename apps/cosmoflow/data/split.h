@@ -10,10 +10,11 @@
 typedef enum cf_split_order { CF_SPLIT_HASH, CF_SPLIT_LAST } cf_split_order;
 
 typedef struct cf_split_opts {
-  double valid, test; /* below 1 shares of the universes, from 1 on how many */
-  int order;          /* cf_split_order */
-  int64_t seed;       /* of the order hash */
-  int64_t siblings;   /* samples in a row of one universe, where files do not say; 0: refused */
+  double valid, test;           /* below 1 shares of the universes, from 1 on how many */
+  int order;                    /* cf_split_order */
+  int64_t seed;                 /* of the order hash */
+  int64_t samples_per_universe; /* samples in a row of one universe, where files do not say; 0:
+                                   refused */
 } cf_split_opts;
 extern const weir_opt cf_split_options[];
 

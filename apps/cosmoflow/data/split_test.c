@@ -93,7 +93,7 @@ static void the_last_universes_of_a_set(void **state)
   cf_split s;
 
   o.order = CF_SPLIT_LAST;
-  o.siblings = 4;
+  o.samples_per_universe = 4;
   for (int64_t i = 0; i < 24; i++) {
     universe[i] = -1;
   }
@@ -183,8 +183,8 @@ static void what_cannot_be_is_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "1 universes"));
   assert_null(s.universe);
   assert_int_equal(cf_split_create(&o, unknown, 2, &s), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "data.split.siblings"));
-  o.siblings = 1;
+  assert_non_null(strstr(weir_last_message(), "data.split.samples_per_universe"));
+  o.samples_per_universe = 1;
   assert_int_equal(cf_split_create(&o, unknown, 2, &s), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "1 of 2 samples say which universe"));
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {

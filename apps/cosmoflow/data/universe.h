@@ -17,7 +17,7 @@ extern const char *const cf_parameter_name[CF_PARAMETERS];
 typedef enum cf_universe_preset {
   CF_PRESET_SC18,
   CF_PRESET_WIDE2,
-  CF_PRESET_OWN
+  CF_PRESET_CUSTOM
 } cf_universe_preset;
 typedef enum cf_universe_method { CF_METHOD_1LPT, CF_METHOD_2LPT, CF_METHOD_PM } cf_universe_method;
 

@@ -27,7 +27,7 @@ static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
                                                     &o->range.n_s, &o->range.h};
 
   for (int i = 0; i < CF_PARAMETERS; i++) {
-    if (o->preset != CF_PRESET_OWN) {
+    if (o->preset != CF_PRESET_CUSTOM) {
       f->lo[i] = known_range[o->preset][i][0];
       f->hi[i] = known_range[o->preset][i][1];
     } else if (own[i]->count != 2 || !(own[i]->items[0] <= own[i]->items[1])) {

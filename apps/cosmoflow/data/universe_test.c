@@ -334,7 +334,7 @@ static void what_cannot_be_is_refused(void **state)
   o.baryons = 0.2;
   refuse(&o, "simulate.baryons");
   o = small(MOST);
-  o.preset = CF_PRESET_OWN;
+  o.preset = CF_PRESET_CUSTOM;
   o.range.omega_m = o.range.sigma_8 = o.range.n_s = o.range.h = (weir_real_list){turned, 2};
   refuse(&o, "simulate.range.omega_m");
   o.range.omega_m = (weir_real_list){once, 1};

@@ -46,7 +46,7 @@ static cf_source *open_set(void)
   const cf_source_spec spec = {.source = &from, .files = &files};
   cf_source *s = NULL;
 
-  from = (cf_source_opts){.input = {paths, 1}, .keep = 1 << 20};
+  from = (cf_source_opts){.input = {paths, 1}, .cache_bytes = 1 << 20};
   files = cf_test_opts();
   files.voxels = voxels_are;
   assert_ok(cf_source_open(&spec, &s));
@@ -301,7 +301,7 @@ static weir_status make(void *context)
 {
   static const int64_t both[] = {0, 1};
   const cf_feature_opts o = {1, 0, 2};
-  const cf_source_opts from = {.input = {paths, 1}, .keep = 1 << 20};
+  const cf_source_opts from = {.input = {paths, 1}, .cache_bytes = 1 << 20};
   const cf_volume_opts files = cf_test_opts();
   const cf_source_spec spec = {.source = &from, .files = &files};
   cf_source *s = NULL;

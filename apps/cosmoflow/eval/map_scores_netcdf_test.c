@@ -86,7 +86,7 @@ static weir_status make_scores(int64_t sets, int64_t truths, int part, cf_map_sc
   const cf_eval_set_opts set[] = {{"a", said_path, {truth_paths, truths}},
                                   {"b", said_path, {truth_paths, truths}}};
   const cf_eval_opts opts = {.sets = {(void *)(uintptr_t)set, sets}, .part = part};
-  cf_source_opts source = {.keep = 0};
+  cf_source_opts source = {.cache_bytes = 0};
   cf_volume_opts files;
 
   weir_opts_default(cf_volume_options, sizeof files, &files);

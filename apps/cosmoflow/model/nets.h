@@ -13,9 +13,9 @@
  * dense2 only. Five blocks from 32 to 512 filters on 128^3 are the benchmark's; as many blocks as
  * leave 4^3 carry it to other sizes (LBANN's rule). */
 typedef struct cf_mlperf_opts {
-  int64_t kernel, blocks;   /* blocks 0: log2(side) - 2, which leaves 4^3 */
-  int64_t base, most;       /* filters */
-  int64_t hidden1, hidden2; /* units of the dense layers */
+  int64_t kernel, blocks;    /* blocks 0: log2(side) - 2, which leaves 4^3 */
+  int64_t base, max_filters; /* filters */
+  int64_t hidden1, hidden2;  /* units of the dense layers */
   double slope, dropout, scale;
 } cf_mlperf_opts;
 extern const weir_opt cf_mlperf_options[];
@@ -44,7 +44,7 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
  * most 256, means over 3 x 3 x 3 with stride 2; dense layers of 2048 and 256 units, dropout behind
  * each; tanh, times `scale`. Weights begin as he_normal, those of the last layer as 0. */
 typedef struct cf_lbann_opts {
-  int64_t blocks, base, most, hidden1, hidden2;
+  int64_t blocks, base, max_filters, hidden1, hidden2;
   int norm; /* none or batch; a convolution has a bias where there is none */
   double momentum;
   double slope, dropout, scale;

@@ -26,9 +26,10 @@ static bool entry_of(int64_t i, weir_opt_choice *entry)
 
 const weir_opt cf_model_options[] = {
     WEIR_OPT_ONE_OF(cf_model_opts, net, entry_of, "the network; none named: " USUAL),
-    WEIR_OPT_ENUM(cf_model_opts, loss, CF_LOSS_OWN, CF_LOSS_CHOICES,
-                  "what training makes small; own: what the network was published with, mean "
-                  "squared error for mlperf"),
+    WEIR_OPT_ENUM(cf_model_opts, loss, CF_LOSS_DEFAULT, CF_LOSS_CHOICES,
+                  "loss that training minimises; default: that of the network's publication, mean "
+                  "squared error for mlperf",
+                  .choice_aliases = "own=default"),
     WEIR_OPT_TABLE(cf_model_opts, segment, cf_segment_options,
                    "the classes of voxels that a network which segments learns"),
     WEIR_OPT_END,
@@ -49,7 +50,7 @@ const cf_net *cf_model_net(const cf_model_opts *o)
 weir_status cf_model_loss_kind(const cf_model_opts *o, cf_loss *out)
 {
   const cf_net *const net = cf_model_net(o);
-  const cf_loss loss = o->loss == CF_LOSS_OWN ? net->loss : (cf_loss)o->loss;
+  const cf_loss loss = o->loss == CF_LOSS_DEFAULT ? net->loss : (cf_loss)o->loss;
 
   if ((loss == CF_LOSS_ENTROPY) != (net->target == CF_SEGMENT)) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -83,7 +84,7 @@ weir_value cf_model_apply(weir_net *net, const cf_model_opts *o, int64_t outputs
 weir_value cf_model_loss(weir_graph *g, const cf_model_opts *o, weir_value made, weir_value truth,
                          weir_value weights)
 {
-  cf_loss loss = CF_LOSS_OWN;
+  cf_loss loss = CF_LOSS_DEFAULT;
   const weir_status status = cf_model_loss_kind(o, &loss);
 
   if (status != WEIR_OK) {

@@ -15,12 +15,12 @@ typedef enum cf_target {
 } cf_target;
 
 typedef enum cf_loss {
-  CF_LOSS_OWN, /* what the network was published with */
+  CF_LOSS_DEFAULT, /* what the network was published with */
   CF_LOSS_MSE,
   CF_LOSS_MAE,
   CF_LOSS_ENTROPY, /* categorical, over the channels: segment only */
 } cf_loss;
-#define CF_LOSS_CHOICES "own|mse|mae|cross_entropy"
+#define CF_LOSS_CHOICES "default|mse|mae|cross_entropy"
 
 /* One a file of model/net/; the build lists them. */
 typedef struct cf_net {
@@ -45,7 +45,8 @@ extern const weir_opt cf_model_options[];
 
 /* The network that was chosen; none: mlperf. */
 const cf_net *cf_model_net(const cf_model_opts *o);
-/* Its loss, never CF_LOSS_OWN. Fails: WEIR_ERR_CONFIG where loss and target do not go together. */
+/* Its loss, never CF_LOSS_DEFAULT. Fails: WEIR_ERR_CONFIG where loss and target do not go together.
+ */
 weir_status cf_model_loss_kind(const cf_model_opts *o, cf_loss *out) WEIR_CHECKED;
 /* The network on x, [n, side, side, side, channels]; returns what its target says, invalid where
  * the graph's status is an error: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */

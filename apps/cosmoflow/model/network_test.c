@@ -165,7 +165,7 @@ static int64_t by_hand(const cf_mlperf_opts *o, int64_t side, int64_t channels, 
   int64_t filters = o->base, sum = 0;
 
   for (int64_t i = 0; i < cf_mlperf_blocks(o, side); i++) {
-    const int64_t now = filters < o->most ? filters : o->most;
+    const int64_t now = filters < o->max_filters ? filters : o->max_filters;
 
     sum += (taps * channels + 1) * now;
     channels = now;
@@ -183,7 +183,7 @@ static void other_sizes_have_as_many_parameters_as_counted_by_hand(void **state)
       const cf_mlperf_opts o = {.kernel = 1 + blocks,
                                 .blocks = blocks,
                                 .base = 5,
-                                .most = 17,
+                                .max_filters = 17,
                                 .hidden1 = 11,
                                 .hidden2 = 3,
                                 .slope = 0.3,
@@ -282,7 +282,7 @@ static void a_network_is_chosen_by_name(void **state)
 static void a_loss_that_does_not_suit_is_refused(void **state)
 {
   weir_config *config;
-  cf_loss loss = CF_LOSS_OWN;
+  cf_loss loss = CF_LOSS_DEFAULT;
   section s;
 
   choose("model.loss=mae", &s, &config);
@@ -302,7 +302,7 @@ static void a_loss_that_does_not_suit_is_refused(void **state)
 static void the_original_is_trained_for_absolute_errors(void **state)
 {
   weir_config *config;
-  cf_loss loss = CF_LOSS_OWN;
+  cf_loss loss = CF_LOSS_DEFAULT;
   section s;
 
   choose("model.net={sc18: {hidden: [6, 5], base: 1}}", &s, &config);

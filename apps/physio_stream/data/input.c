@@ -50,14 +50,16 @@ const weir_opt ps_input_options[] = {
     WEIR_OPT_REAL(ps_input_opts, tolerance, 0, 0, 3600, "s",
                   "live: how far a sample's time may be off its slot; 0: half of the period, which "
                   "none exceeds"),
-    WEIR_OPT_REAL(ps_input_opts, jump, 3600, 0.001, 1e9, "s",
+    WEIR_OPT_REAL(ps_input_opts, max_ahead, 3600, 0.001, 1e9, "s",
                   "live: a sample farther ahead of the newest is dropped, for a clock gone wrong "
-                  "would make all that follow late"),
+                  "would make all that follow late",
+                  .alias = "jump"),
     WEIR_OPT_REAL(ps_input_opts, timeout, 0, 0, 1e9, "s",
                   "live: time without any line after which the input has ended, also before the "
                   "first; 0: wait for ever"),
-    WEIR_OPT_INT(ps_input_opts, limit, 10000, 0, 1e15, "1",
-                 "live: lines in a row of no use after which the input is refused; 0: never"),
+    WEIR_OPT_INT(ps_input_opts, max_bad_lines, 10000, 0, 1e15, "1",
+                 "live: consecutive unusable lines after which the input is refused; 0: never",
+                 .alias = "limit"),
     WEIR_OPT_BOOL(ps_input_opts, remote, false,
                   "live: listen on other addresses than those of this machine too; nothing is "
                   "encrypted"),
@@ -280,9 +282,9 @@ static weir_status open_live(ps_input *in, const ps_input_opts *opts)
 {
   const weir_live_cfg cfg = {.lateness = opts->lateness,
                              .tolerance = opts->tolerance,
-                             .jump = opts->jump,
+                             .max_ahead = opts->max_ahead,
                              .timeout = opts->timeout,
-                             .limit = opts->limit};
+                             .max_bad_lines = opts->max_bad_lines};
 
   ps_live *l = NULL;
 

@@ -22,7 +22,7 @@ static weir_status name_limit(weir_status status)
     return status;
   }
   (void)snprintf(text, sizeof text, "%s", weir_last_message());
-  return weir_fail(status, "%s; input.limit says how many may be", text);
+  return weir_fail(status, "%s; input.max_bad_lines says how many may be", text);
 }
 
 /* The end of the clock is that of all signals. */

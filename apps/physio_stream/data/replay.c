@@ -29,8 +29,8 @@ enum {
 const weir_opt ps_replay_options[] = {
     WEIR_OPT_STRING(ps_replay_opts, to, "-",
                     "where lines go: - the standard output, tcp:[HOST:]PORT, unix:PATH"),
-    WEIR_OPT_REAL(ps_replay_opts, patience, 10, 0, 1e6, "s",
-                  "how long the reader may take to be there"),
+    WEIR_OPT_REAL(ps_replay_opts, connect_timeout, 10, 0, 1e6, "s",
+                  "how long the reader may take to be there", .alias = "patience"),
     WEIR_OPT_REAL(ps_replay_opts, speed, 1, 0, 1e6, "1",
                   "times real time; 0: as fast as the reader takes it"),
     WEIR_OPT_REAL(ps_replay_opts, shuffle, 0, 0, 3600, "s",

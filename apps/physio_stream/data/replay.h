@@ -8,7 +8,7 @@
 
 typedef struct ps_replay_opts {
   const char *to;          /* address of weir_wire_connect                          */
-  double patience;         /* s that the reader may take to be there                */
+  double connect_timeout;  /* s that the reader may take to be there                */
   double speed;            /* times real time; 0: as fast as the reader takes it    */
   double shuffle;          /* s, longest delay of a sample: they overtake each other */
   double drop, duplicates; /* shares of the samples                                 */

@@ -10,25 +10,25 @@
 
 typedef struct ps_detect_opts {
   ps_front_opts front;
-  double refractory;    /* s, no two beats closer                                   */
-  double learn;         /* s from which the first levels are taken                  */
-  double learn_least;   /* s of signal below which a long gap does not end learning */
-  double relearn_gap;   /* s, a longer gap makes the detector learn anew            */
-  double lost;          /* s without a beat after which it learns anew              */
-  double lost_floor;    /* lowest signal level it may fall to then, of the old one  */
-  double threshold;     /* of the way from noise to signal level: a sure beat       */
-  double search;        /* of that way: a beat where the rhythm misses one          */
-  double missed;        /* interval, in usual ones, that misses a beat              */
-  double wait;          /* s, longest wait for the next sure beat before searching  */
-  double decide;        /* s from a beat within which it is decided, whatever comes */
-  bool at_once;         /* sure beats alone, each as soon as it is known            */
-  double away;          /* of a usual interval that a searched beat keeps away      */
-  double t_wave;        /* s after a beat where a T wave may lie                    */
-  double t_wave_ratio;  /* smaller than this, of the beat before: a T wave          */
-  double sharp_ratio;   /* less sharp than this, of the beat before: a T wave too */
-  double sharp_step;    /* s, step of the second difference that measures it */
-  double noise_weight;  /* weight of a new value in the noise level                 */
-  double level_rank;    /* quantile of the last amplitudes that is the signal level */
+  double refractory;           /* s, no two beats closer                                   */
+  double learn;                /* s from which the first levels are taken                  */
+  double learn_least;          /* s of signal below which a long gap does not end learning */
+  double relearn_gap;          /* s, a longer gap makes the detector learn anew            */
+  double lost;                 /* s without a beat after which it learns anew              */
+  double lost_floor;           /* lowest signal level it may fall to then, of the old one  */
+  double threshold;            /* of the way from noise to signal level: a sure beat       */
+  double searchback_threshold; /* of that way: a beat where the rhythm misses one          */
+  double searchback_rr_factor; /* interval, in usual ones, that misses a beat              */
+  double wait;                 /* s, longest wait for the next sure beat before searching  */
+  double decide;               /* s from a beat within which it is decided, whatever comes */
+  bool at_once;                /* sure beats alone, each as soon as it is known            */
+  double away;                 /* of a usual interval that a searched beat keeps away      */
+  double t_wave;               /* s after a beat where a T wave may lie                    */
+  double t_wave_ratio;         /* smaller than this, of the beat before: a T wave          */
+  double sharp_ratio;          /* less sharp than this, of the beat before: a T wave too */
+  double sharp_step;           /* s, step of the second difference that measures it */
+  double noise_weight;         /* weight of a new value in the noise level                 */
+  double level_rank;           /* quantile of the last amplitudes that is the signal level */
   double learn_rank;    /* quantile of the largest candidates of each second that sets the level */
   double interval_rank; /* quantile of the last intervals that is the usual one     */
   double floor;         /* lowest signal level at all, in units of the feature root */

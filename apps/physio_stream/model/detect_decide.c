@@ -78,10 +78,10 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
   const ps_candidate *held = ps_detect_held(d);
   const int64_t start = d->anchor;
   const double away = fmax((double)d->t_wave, d->opts.away * d->interval);
-  const double least = between(d, d->opts.search);
+  const double least = between(d, d->opts.searchback_threshold);
   int64_t best = -1;
 
-  if (d->opts.at_once || (double)(end - start) <= d->opts.missed * d->interval) {
+  if (d->opts.at_once || (double)(end - start) <= d->opts.searchback_rr_factor * d->interval) {
     return from;
   }
   for (int64_t i = from; i < to; i++) {

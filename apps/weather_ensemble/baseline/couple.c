@@ -9,8 +9,10 @@ const weir_opt wx_couple_options[] = {
     WEIR_OPT_ENUM(wx_couple_opts, kind, WX_COUPLE_ECC, WX_COUPLE_CHOICES,
                   "members of a corrected distribution: its quantiles in the order of the raw "
                   "members, or each raw member moved and stretched"),
-    WEIR_OPT_ENUM(wx_couple_opts, levels, WX_COUPLE_EVEN, WX_COUPLE_LEVELS_CHOICES,
-                  "kind ecc: probabilities of the quantiles, i / (M + 1) or (i - 1/2) / M"),
+    WEIR_OPT_ENUM(wx_couple_opts, levels, WX_COUPLE_EQUIDISTANT, WX_COUPLE_LEVELS_CHOICES,
+                  "kind ecc: probabilities of the quantiles: equidistant, i / (M + 1), or hazen, "
+                  "(i - 1/2) / M",
+                  .choice_aliases = "even=equidistant|middle=hazen"),
     WEIR_OPT_END,
 };
 
@@ -41,8 +43,8 @@ static void take_quantiles(int levels, int64_t members, double *quantile)
   for (int64_t n = 1; n <= members; n++) {
     for (int64_t i = 0; i < n; i++) {
       quantile[(n - 1) * members + i] =
-          wx_normal_quantile(levels == WX_COUPLE_EVEN ? (double)(i + 1) / (double)(n + 1)
-                                                      : ((double)i + 0.5) / (double)n);
+          wx_normal_quantile(levels == WX_COUPLE_EQUIDISTANT ? (double)(i + 1) / (double)(n + 1)
+                                                             : ((double)i + 0.5) / (double)n);
     }
   }
 }

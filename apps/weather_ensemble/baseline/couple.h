@@ -13,8 +13,8 @@ typedef enum wx_couple_kind { WX_COUPLE_ECC, WX_COUPLE_MEMBER } wx_couple_kind;
 #define WX_COUPLE_CHOICES "ecc|member"
 /* Probabilities of the quantiles, i = 1..M: i / (M + 1), or (i - 1/2) / M, for which the CRPS of
  * the members is least. */
-typedef enum wx_couple_levels { WX_COUPLE_EVEN, WX_COUPLE_MIDDLE } wx_couple_levels;
-#define WX_COUPLE_LEVELS_CHOICES "even|middle"
+typedef enum wx_couple_levels { WX_COUPLE_EQUIDISTANT, WX_COUPLE_HAZEN } wx_couple_levels;
+#define WX_COUPLE_LEVELS_CHOICES "equidistant|hazen"
 
 typedef struct wx_couple_opts {
   int kind, levels; /* wx_couple_kind, wx_couple_levels */

@@ -8,8 +8,8 @@
 #include "eval/normal.h"
 
 enum { M = 7, N = 50 };
-static const wx_couple_opts ecc = {.kind = WX_COUPLE_ECC, .levels = WX_COUPLE_EVEN},
-                            middle = {.kind = WX_COUPLE_ECC, .levels = WX_COUPLE_MIDDLE},
+static const wx_couple_opts ecc = {.kind = WX_COUPLE_ECC, .levels = WX_COUPLE_EQUIDISTANT},
+                            middle = {.kind = WX_COUPLE_ECC, .levels = WX_COUPLE_HAZEN},
                             member = {.kind = WX_COUPLE_MEMBER};
 
 typedef struct field {

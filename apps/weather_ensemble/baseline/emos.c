@@ -11,16 +11,18 @@ const weir_opt wx_emos_options[] = {
                   "and the spread's factor alone"),
     WEIR_OPT_ENUM(wx_emos_opts, pool, WX_EMOS_GLOBAL, WX_EMOS_POOL_CHOICES,
                   "what shares coefficients: all cells, none, or those of a window"),
-    WEIR_OPT_INT(wx_emos_opts, reach, 2, 1, 1000, "cells",
-                 "pool window: how far cells count on each side of the one that is fitted"),
-    WEIR_OPT_INT(wx_emos_opts, least, 20, 2, 0x1p31, "1",
+    WEIR_OPT_INT(wx_emos_opts, radius, 2, 1, 1000, "cells",
+                 "pool window: how far cells count on each side of the one that is fitted",
+                 .alias = "reach"),
+    WEIR_OPT_INT(wx_emos_opts, min_cases, 20, 2, 0x1p31, "1",
                  "cases that a cell needs for coefficients of its own; with fewer it has those of "
-                 "all cells"),
+                 "all cells",
+                 .alias = "least"),
     WEIR_OPT_REAL(wx_emos_opts, floor, 1e-3, 1e-9, 1, "1",
                   "least standard deviation, in standard deviations of the truth"),
     WEIR_OPT_REAL(wx_emos_opts, tolerance, 1e-9, 0, 1, "1",
                   "relative gain in mean CRPS below which steps end"),
-    WEIR_OPT_INT(wx_emos_opts, most, 100, 1, 100000, "1", "steps at most"),
+    WEIR_OPT_INT(wx_emos_opts, max_iter, 100, 1, 100000, "1", "steps at most", .alias = "most"),
     WEIR_OPT_END,
 };
 
@@ -321,7 +323,7 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *r
   }
   s.pass = take_crps;
   sum_all(&s, sum);
-  while (out->steps < opts->most) {
+  while (out->steps < opts->max_iter) {
     const double before = sum[F];
 
     if (!step(&s, sum, &lambda)) {

@@ -25,13 +25,13 @@ typedef enum wx_emos_pool { WX_EMOS_GLOBAL, WX_EMOS_POINT, WX_EMOS_WINDOW } wx_e
 #define WX_EMOS_POOL_CHOICES "global|point|window"
 
 typedef struct wx_emos_opts {
-  int form;         /* wx_emos_form */
-  int pool;         /* wx_emos_pool */
-  int64_t reach;    /* cells on each side in a window          */
-  int64_t least;    /* cases that coefficients of a point need */
-  double floor;     /* least gamma, standard deviations of truth */
-  double tolerance; /* of the mean CRPS, relative              */
-  int64_t most;     /* steps                                   */
+  int form;          /* wx_emos_form */
+  int pool;          /* wx_emos_pool */
+  int64_t radius;    /* cells on each side in a window          */
+  int64_t min_cases; /* cases that coefficients of a point need */
+  double floor;      /* least gamma, standard deviations of truth */
+  double tolerance;  /* of the mean CRPS, relative              */
+  int64_t max_iter;  /* steps                                   */
 } wx_emos_opts;
 extern const weir_opt wx_emos_options[];
 

@@ -38,7 +38,7 @@ static void gather_row(const fits *f, int64_t lat, int64_t from, int64_t to, wx_
 
 static void fit_cell(const fits *f, int64_t cell, int thread)
 {
-  const int64_t reach = f->opts->pool == WX_EMOS_WINDOW ? f->opts->reach : 0;
+  const int64_t reach = f->opts->pool == WX_EMOS_WINDOW ? f->opts->radius : 0;
   const int64_t lat = cell / f->grid->n_lon, lon = cell % f->grid->n_lon, n_lon = f->grid->n_lon;
   float *const buffer = f->buffer + (int64_t)thread * 3 * f->room;
   float *const at[3] = {buffer, buffer + f->room, buffer + 2 * f->room};
@@ -77,7 +77,7 @@ static weir_status fill(const fits *f, int64_t *few)
 
   *few = 0;
   for (int64_t cell = 0; cell < f->cells; cell++) {
-    if (f->n[cell] < f->opts->least) {
+    if (f->n[cell] < f->opts->min_cases) {
       if (all.cases < 0) {
         WEIR_TRY(wx_emos_fit_cases(f->opts, f->cases, &all));
       }
@@ -96,7 +96,7 @@ int64_t wx_emos_sets(const wx_emos_opts *opts, int64_t cells)
 weir_status wx_emos_fit_grid(const wx_emos_opts *opts, const wx_cases *cases,
                              const wx_emos_grid *grid, wx_emos *out, int64_t *few)
 {
-  const int64_t threads = weir_threads_get(), side = 2 * opts->reach + 1;
+  const int64_t threads = weir_threads_get(), side = 2 * opts->radius + 1;
   const int64_t high = side < grid->n_lat ? side : grid->n_lat;
   const int64_t wide = side < grid->n_lon ? side : grid->n_lon;
   fits f = {.opts = opts, .cases = cases, .grid = grid, .cells = cases->columns, .out = out};

@@ -47,7 +47,7 @@ static wx_emos_opts opts_of(int pool, int64_t reach)
 
   weir_opts_default(wx_emos_options, sizeof o, &o);
   o.pool = pool;
-  o.reach = reach;
+  o.radius = reach;
   return o;
 }
 
@@ -142,7 +142,7 @@ static void cells_without_cases_have_those_of_all(void **state)
   draw(&f);
   for (int64_t t = 0; t < DATES; t++) {
     f.truth[t * CELLS + 9] = NAN;
-    if (t >= o.least - 1) {
+    if (t >= o.min_cases - 1) {
       f.mean[t * CELLS + 10] = NAN;
     }
   }

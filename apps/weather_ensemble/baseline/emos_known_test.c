@@ -131,7 +131,7 @@ static void no_site_is_worse_than_improver(void **state)
   weir_opts_default(wx_emos_options, sizeof o, &o);
   o.floor = 1e-6;
   o.pool = WX_EMOS_POINT;
-  o.least = DAYS;
+  o.min_cases = DAYS;
   name_files(&s,
              "weather/netcdf/emos_sites/"
              "history_202012%02dT1500Z-PT0012H00M-temperature_at_screen_level.nc",

@@ -41,7 +41,7 @@ static weir_status name_quantity(const char *name, wx_quantity *q)
     digits--;
   }
   if (n == 0 || n >= WX_SHORT) {
-    return weir_fail(WEIR_ERR_CONFIG, "sketch.quantities: '%s' has no 1 to %d characters", name,
+    return weir_fail(WEIR_ERR_CONFIG, "dummy.quantities: '%s' has no 1 to %d characters", name,
                      WX_SHORT - 1);
   }
   *q = (wx_quantity){.kind = digits < n ? WX_LEVEL_PRESSURE : WX_LEVEL_SURFACE,
@@ -92,7 +92,7 @@ static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64
 
   n[FORECAST] = o->starts;
   if (!weir_mul_ok(o->starts, o->lead.count + 1, &most)) {
-    return weir_fail(WEIR_ERR_CONFIG, "sketch: too many starts and leads");
+    return weir_fail(WEIR_ERR_CONFIG, "dummy: too many starts and leads");
   }
   WEIR_TRY(weir_alloc(o->starts, sizeof *s->start[0], (void **)&s->start[FORECAST]));
   WEIR_TRY(weir_alloc(most, sizeof *s->start[0], (void **)&s->start[TRUTH]));
@@ -127,7 +127,7 @@ static weir_status fill(wx_dummy_archive *s, int side, const wx_archive_info *f,
   }
   if (values && (!fits || count > MOST_VALUES)) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "sketch: more than 1 GiB of numbers would be needed to compute with it: only "
+                     "dummy: more than 1 GiB of numbers would be needed to compute with it: only "
                      "describe takes one that large");
   }
   WEIR_TRY(weir_alloc(values ? count : 1, sizeof *s->values[0], (void **)&s->values[side]));
@@ -151,7 +151,7 @@ static weir_status take_lists(wx_dummy_archive *s, const wx_dummy_opts *o)
   for (int64_t l = 0; l < o->lead.count; l++) {
     s->lead[l] = o->lead.items[l];
     if (l > 0 && s->lead[l] <= s->lead[l - 1]) {
-      return weir_fail(WEIR_ERR_CONFIG, "sketch.lead: leads have to ascend");
+      return weir_fail(WEIR_ERR_CONFIG, "dummy.lead: leads have to ascend");
     }
   }
   return take_grid(s, o);
@@ -163,14 +163,14 @@ static weir_status create(wx_dummy_archive *s, const wx_dummy_opts *o, bool valu
   int64_t n[SIDES] = {0};
 
   if (o->quantities.count == 0 || o->lead.count == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "sketch: it needs a quantity and a lead");
+    return weir_fail(WEIR_ERR_CONFIG, "dummy: it needs a quantity and a lead");
   }
   WEIR_TRY(take_lists(s, o));
   WEIR_TRY(take_times(s, o, n));
   for (int side = 0; side < SIDES; side++) {
     const bool truth = side == TRUTH;
     const wx_archive_info f = {
-        .name = truth ? "sketch of a truth" : "sketch of a forecast",
+        .name = truth ? "dummy of a truth" : "dummy of a forecast",
         .n_starts = n[side],
         .n_leads = truth ? 1 : o->lead.count,
         .n_members = truth ? 1 : o->members,

@@ -49,7 +49,7 @@ static wx_qg_params forecast_params(const wx_qg_opts *o, double *perturbation)
   };
   wx_qg_params p = true_params(o);
   const wx_qg_imperfect *const f =
-      o->forecast.preset == WX_QG_OWN ? &o->forecast : &presets[o->forecast.preset % 2];
+      o->forecast.preset == WX_QG_CUSTOM ? &o->forecast : &presets[o->forecast.preset % 2];
 
   *perturbation = 0.03;
   if (o->forecast.preset != WX_QG_PERFECT) {

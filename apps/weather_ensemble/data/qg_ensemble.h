@@ -14,7 +14,7 @@ typedef struct wx_qg_imperfect {
   int preset; /* wx_qg_preset */
   double tau_f, mountain, jet, nu, perturbation;
 } wx_qg_imperfect;
-typedef enum wx_qg_preset { WX_QG_REAL, WX_QG_HARD, WX_QG_PERFECT, WX_QG_OWN } wx_qg_preset;
+typedef enum wx_qg_preset { WX_QG_REAL, WX_QG_HARD, WX_QG_PERFECT, WX_QG_CUSTOM } wx_qg_preset;
 
 typedef struct wx_qg_opts {
   int precision; /* 0: f32, 1: f64 */

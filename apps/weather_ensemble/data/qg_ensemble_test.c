@@ -99,7 +99,7 @@ static void without_errors_forecasts_are_the_truth(void **state)
   wx_qg_opts o = small();
   float field[CELLS], truth[CELLS];
 
-  o.forecast.preset = WX_QG_OWN;
+  o.forecast.preset = WX_QG_CUSTOM;
   o.forecast.tau_f = o.tau_f;
   o.forecast.mountain = o.mountain;
   o.forecast.jet = o.jet;

@@ -2,10 +2,11 @@
 #include "data/qg_ensemble.h"
 
 static const weir_opt forecast_options[] = {
-    WEIR_OPT_ENUM(wx_qg_imperfect, preset, WX_QG_REAL, "real|hard|perfect|own",
+    WEIR_OPT_ENUM(wx_qg_imperfect, preset, WX_QG_REAL, "real|hard|perfect|custom",
                   "how wrong the forecasts' model is: real (the defaults of the rows below), hard "
-                  "(13, 0.5, 1.3, 1e-7, 0.018), perfect (that of the truth, 0.03), or own: what "
-                  "the rows below say"),
+                  "(13, 0.5, 1.3, 1e-7, 0.018), perfect (that of the truth, 0.03), or custom: what "
+                  "the rows below say",
+                  .choice_aliases = "own=custom"),
     WEIR_OPT_REAL(wx_qg_imperfect, tau_f, 11.5, 0.01, 1e9, "1", "its time of drag"),
     WEIR_OPT_REAL(wx_qg_imperfect, mountain, 0.65, -10, 10, "1", "its higher mountain"),
     WEIR_OPT_REAL(wx_qg_imperfect, jet, 1.35, -10, 10, "1", "its jet"),

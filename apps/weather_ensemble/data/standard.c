@@ -3,18 +3,21 @@
 #include <math.h>
 
 const weir_opt wx_standard_options[] = {
-    WEIR_OPT_ENUM(wx_standard_opts, x, WX_WHERE_GLOBAL, WX_WHERE_CHOICES,
+    WEIR_OPT_ENUM(wx_standard_opts, inputs, WX_WHERE_GLOBAL, WX_WHERE_CHOICES,
                   "mean and standard deviation of a channel of x are one number, or a map (with a "
-                  "window and smoothing: LAS of arXiv:2005.08748)"),
+                  "window and smoothing: LAS of arXiv:2005.08748)",
+                  .alias = "x"),
     WEIR_OPT_INT(wx_standard_opts, window, 1, 1, 1001, "1",
                  "local: cells on a side of the square that is taken together; odd (LAS: 7)"),
-    WEIR_OPT_REAL(wx_standard_opts, smooth, 0, 0, 1000, "cells",
-                  "local: standard deviation of the Gaussian that smooths the maps (LAS: 10)"),
+    WEIR_OPT_REAL(wx_standard_opts, smoothing_sigma, 0, 0, 1000, "cells",
+                  "local: standard deviation of the Gaussian that smooths the maps (LAS: 10)",
+                  .alias = "smooth"),
     WEIR_OPT_BOOL(wx_standard_opts, by_year, false,
                   "local: means and standard deviations of the years are averaged (LAS), else all "
                   "dates are taken together"),
-    WEIR_OPT_REAL(wx_standard_opts, floor, 0.1, 0, 10, "1",
-                  "local: least standard deviation, as a share of the channel's mean one"),
+    WEIR_OPT_REAL(wx_standard_opts, min_sd, 0.1, 0, 10, "1",
+                  "local: least standard deviation, as a share of the channel's mean one",
+                  .alias = "floor"),
     WEIR_OPT_ENUM(wx_standard_opts, bias, WX_BIAS_GLOBAL, WX_BIAS_CHOICES,
                   "mean difference of the training samples that is taken off before the network: "
                   "one number, or a map"),
@@ -27,7 +30,8 @@ weir_status wx_standard_check(const wx_standard_opts *opts)
 {
   return opts->window % 2 != 0
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG, "standard.window: %lld is even: a window has a middle",
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "normalization.window: %lld is even: a window has a middle",
                          (long long)opts->window);
 }
 
@@ -41,7 +45,7 @@ weir_status wx_standard_open(const wx_standard_opts *opts, const wx_info *facts,
       .facts = facts,
       .counts_from_zero = from_zero,
       .map = {facts->axis[facts->rank - 2].length, facts->axis[facts->rank - 1].length, wraps},
-      .places = opts->x == WX_WHERE_LOCAL ? facts->cells : facts->depth};
+      .places = opts->inputs == WX_WHERE_LOCAL ? facts->cells : facts->depth};
   const struct {
     const char *name;
     int64_t shape[2];

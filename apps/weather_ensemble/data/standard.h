@@ -18,9 +18,9 @@ typedef enum wx_bias { WX_BIAS_NONE, WX_BIAS_GLOBAL, WX_BIAS_LOCAL } wx_bias;
 #define WX_BIAS_CHOICES "none|global|local"
 
 typedef struct wx_standard_opts {
-  int x, bias; /* wx_where, wx_bias */
+  int inputs, bias; /* wx_where, wx_bias */
   int64_t window;
-  double smooth, floor, bias_smooth;
+  double smoothing_sigma, min_sd, bias_smooth;
   bool by_year;
 } wx_standard_opts;
 extern const weir_opt wx_standard_options[];

@@ -107,7 +107,7 @@ static weir_status close_year(fit *f)
   const int64_t all = facts->n_channels[WX_X] * facts->cells;
 
   for (int64_t first = 0; first < all; first += plane) {
-    if (f->s->opts->x == WX_WHERE_GLOBAL) {
+    if (f->s->opts->inputs == WX_WHERE_GLOBAL) {
       double n, mean, m2;
 
       together(&f->x, first, plane, &n, &mean, &m2);
@@ -135,7 +135,7 @@ static void finish_plane(const wx_standard *s, int64_t first)
     sum += isnan(s->x_sd[i]) ? 0 : s->x_sd[i];
     n += !isnan(s->x_sd[i]);
   }
-  const double least = n > 0 ? s->opts->floor * sum / n : 0;
+  const double least = n > 0 ? s->opts->min_sd * sum / n : 0;
 
   for (int64_t i = first; i < first + plane; i++) {
     const double sd = s->x_sd[i] > least ? s->x_sd[i] : least;
@@ -150,12 +150,12 @@ static weir_status finish_x(fit *f)
 {
   wx_standard *s = f->s;
   const int64_t plane = s->map.n_lat * s->map.n_lon, n = s->facts->n_channels[WX_X] * s->places;
-  const bool local = s->opts->x == WX_WHERE_LOCAL;
+  const bool local = s->opts->inputs == WX_WHERE_LOCAL;
 
   for (int64_t first = 0; first < n && local; first += plane) {
     const wx_las_total total = total_of(f, first);
 
-    WEIR_TRY(wx_las_finish(&s->map, s->opts->smooth, &total));
+    WEIR_TRY(wx_las_finish(&s->map, s->opts->smoothing_sigma, &total));
   }
   for (int64_t i = 0; i < n; i++) {
     s->x_mean[i] = f->total[0][i] / (local ? 1 : f->total[2][i]);
@@ -223,7 +223,7 @@ static weir_status gather(fit *f, wx_samples *samples, const int64_t *sample, in
 {
   const wx_info *facts = f->s->facts;
   const int64_t of_y = facts->n_channels[WX_Y] * facts->cells;
-  const bool yearly = f->s->opts->by_year && f->s->opts->x == WX_WHERE_LOCAL;
+  const bool yearly = f->s->opts->by_year && f->s->opts->inputs == WX_WHERE_LOCAL;
 
   for (int64_t i = 0; i < n; i++) {
     wx_sample v;

@@ -66,8 +66,8 @@ static void statistics_are_those_of_the_samples_given(void **state)
     wx_standard t;
 
     weir_opts_default(wx_standard_options, sizeof o, &o);
-    o.x = where;
-    o.floor = 0;
+    o.inputs = where;
+    o.min_sd = 0;
     fit(&o, sample, 4, &store, &t);
     for (int64_t c = 0; c < 4; c++) {
       for (int64_t p = 0; p < t.places; p++) {
@@ -156,9 +156,9 @@ static void windows_take_places_together(void **state)
   fit(&o, sample, 4, &store[0], &global);
   wx_standard_opts las = o;
 
-  las.x = WX_WHERE_LOCAL;
+  las.inputs = WX_WHERE_LOCAL;
   las.window = 9;
-  las.smooth = 2;
+  las.smoothing_sigma = 2;
   las.by_year = true;
   fit(&las, sample, 4, &store[1], &local);
   for (int64_t c = 0; c < 4; c++) {
@@ -186,10 +186,10 @@ static void a_climate_has_the_same_windows(void **state)
   wx_climate c;
 
   weir_opts_default(wx_standard_options, sizeof o, &o);
-  o.x = WX_WHERE_LOCAL;
+  o.inputs = WX_WHERE_LOCAL;
   o.window = how.window;
-  o.smooth = how.smoothing;
-  o.floor = 0;
+  o.smoothing_sigma = how.smoothing;
+  o.min_sd = 0;
   assert_ok(wx_samples_open(&of, s.of_forecast, s.of_truth, true, &members));
   assert_ok(weir_store_create(&store));
   assert_ok(wx_standard_open(&o, wx_samples_get(members), wx_archive_get(s.of_forecast)->grid.wraps,

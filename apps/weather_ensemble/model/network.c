@@ -10,7 +10,8 @@
 const weir_opt wx_model_options[] = {
     WEIR_OPT_ENUM(wx_model_opts, net, WX_UNET, WX_KIND_CHOICES,
                   "a U-Net, or parallel convolutions at full size (spread net of "
-                  "arXiv:2005.08748)"),
+                  "arXiv:2005.08748)",
+                  .choice_aliases = "incep=inception"),
     WEIR_OPT_ENUM(wx_model_opts, head, WX_HEAD_GAUSS, WX_HEAD_CHOICES,
                   "what is made: a corrected mean; mean and standard deviation; the standard "
                   "deviation alone, around the mean as it is"),
@@ -26,13 +27,16 @@ const weir_opt wx_model_options[] = {
     WEIR_OPT_REAL(wx_model_opts, least_spread, 0.01, 1e-6, 1e3, "1",
                   "least raw spread that is scaled, in the same units"),
     WEIR_OPT_REAL(wx_model_opts, smooth, 0, 0, 1e6, "1",
-                  "unet.local: weight of the roughness of the local weights in the loss (alpha of "
+                  "unet.locally_connected: weight of the roughness of the local weights in the "
+                  "loss (alpha of "
                   "arXiv:2005.08748; 10 there)"),
     WEIR_OPT_TABLE(wx_model_opts, unet, weir_unet_options,
                    "the U-Net: level or lead, lat, lon are z, y, x"),
-    WEIR_OPT_TABLE(wx_model_opts, incep, weir_incep_options,
-                   "parallel convolutions; incep.control is set to the channels of the trajectory, "
-                   "incep.carry of -1 to the raw spread of the first target"),
+    WEIR_OPT_TABLE(
+        wx_model_opts, inception, weir_inception_options,
+        "parallel convolutions; inception.control is set to the channels of the trajectory, "
+        "inception.carry of -1 to the raw spread of the first target",
+        .alias = "incep"),
     WEIR_OPT_END,
 };
 
@@ -65,11 +69,11 @@ static weir_value body(weir_net *net, const wx_network *w, int64_t n, weir_value
   if (w->opts->net == WX_UNET) {
     return weir_unet(net, &w->opts->unet, n, x);
   }
-  weir_incep_opts o = w->opts->incep;
+  weir_inception_opts o = w->opts->inception;
 
   o.control = w->n_trajectory;
   o.carry = o.carry < 0 ? w->carry : o.carry;
-  return weir_incep(net, &o, n, x);
+  return weir_inception(net, &o, n, x);
 }
 
 /* s_f softplus(b + b0) + floor. */
@@ -108,7 +112,7 @@ void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, we
 /* The roughness of the local layer, where there is one and it matters. */
 static weir_value add_roughness(weir_net *net, const wx_model_opts *o, weir_value loss)
 {
-  if (o->net != WX_UNET || o->unet.local == 0 || o->smooth == 0) {
+  if (o->net != WX_UNET || o->unet.locally_connected == 0 || o->smooth == 0) {
     return loss;
   }
   const bool wraps = weir_nn_border_of(&o->unet.border, 1, 0) == WEIR_BORDER_WRAP;

@@ -31,9 +31,9 @@ static wx_model_opts options(int net, int k)
   weir_opts_default(wx_model_options, sizeof o, &o);
   o.net = net;
   o.unet.preset = WEIR_UNET_TINY;
-  o.unet.local = k % 2 == 0 ? 3 : 0;
+  o.unet.locally_connected = k % 2 == 0 ? 3 : 0;
   o.smooth = 1;
-  o.incep.preset = WEIR_INCEP_TINY;
+  o.inception.preset = WEIR_INCEPTION_TINY;
   o.head = fitting[k].head;
   o.loss = fitting[k].loss;
   o.shift = k % 2;
@@ -150,7 +150,7 @@ static void zero_is_the_raw_ensemble(void **state)
 {
   wx_model_opts o = options(WX_UNET, 2);
 
-  o.unet.local = 3; /* begins as 0 */
+  o.unet.locally_connected = 3; /* begins as 0 */
   const wx_network network = {.opts = &o, .n_y = 1};
   const int64_t shape[] = {1, 4, 6, 1};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 4, .shape = {1, 4, 6, 1}};

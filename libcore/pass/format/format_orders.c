@@ -11,7 +11,7 @@
 /* Smaller arrays stay in a near cache, whatever their order. */
 static int64_t least_bytes(const formatting *f)
 {
-  return f->opts->least_format > 0 ? f->opts->least_format : 32768;
+  return f->opts->min_layout_bytes > 0 ? f->opts->min_layout_bytes : 32768;
 }
 
 int format_order_add(const formatting *f, int32_t array, const int *order)

@@ -233,7 +233,7 @@ static double least_of_all(const formatting *f, int64_t most)
 /* Random graphs, as they are when the pass meets them; 1 when there was something to choose. */
 static int compare_with_all(uint64_t seed)
 {
-  const weir_pass_opts before = {.skip = "format,tile"}, opts = {.least_format = 1};
+  const weir_pass_opts before = {.skip = "format,tile"}, opts = {.min_layout_bytes = 1};
   draw_graph d = draw_make(seed, false, false);
   formatting f = {.g = d.g, .opts = &opts};
   void *memory = NULL;

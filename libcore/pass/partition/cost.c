@@ -14,7 +14,7 @@ enum { PLACES = 5 };
 
 double partition_message_s(const weir_machine *m, double bytes)
 {
-  return m->latency + bytes / m->message;
+  return m->latency + bytes / m->link_bw;
 }
 
 double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes)
@@ -23,7 +23,7 @@ double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes)
 
   return way.steps == 0 ? 0
                         : (double)(way.steps / 2) *
-                              (2 * partition_message_s(m, way.bytes) + way.bytes / m->merge);
+                              (2 * partition_message_s(m, way.bytes) + way.bytes / m->reduce_bw);
 }
 
 /* ---- The queue of messages ---- */
@@ -59,7 +59,7 @@ static double drain(walk *w, double seconds)
 static void compute(walk *w, double seconds)
 {
   w->cost.compute_s += seconds;
-  (void)drain(w, seconds * w->machine->hidden);
+  (void)drain(w, seconds * w->machine->overlap);
 }
 
 static void wait_for(walk *w, int64_t move)
@@ -143,8 +143,8 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
     }
     w->cost.halo_bytes += received;
   }
-  WEIR_TRY(
-      measured_or(w, group, w->machine->launch + 2 * (double)sent / w->machine->bandwidth, &pack));
+  WEIR_TRY(measured_or(
+      w, group, w->machine->group_overhead + 2 * (double)sent / w->machine->bandwidth, &pack));
   compute(w, pack);
   w->left[number] = seconds;
   w->queue[w->n++] = number;
@@ -161,7 +161,8 @@ static weir_status finish(walk *w, int64_t number, const weir_group *group)
     bytes = (double)weir_box_bytes(&m->to, m->dtype);
   }
   wait_for(w, number);
-  WEIR_TRY(measured_or(w, group, w->machine->launch + 2 * bytes / w->machine->bandwidth, &unpack));
+  WEIR_TRY(measured_or(w, group, w->machine->group_overhead + 2 * bytes / w->machine->bandwidth,
+                       &unpack));
   compute(w, unpack);
   return WEIR_OK;
 }
@@ -196,7 +197,7 @@ static double formula(const walk *w, const weir_group *group, const weir_traffic
 
     seconds = said >= 0 ? said / w->machine->kernels : seconds;
   }
-  return (seconds > memory ? seconds : memory) + w->machine->launch;
+  return (seconds > memory ? seconds : memory) + w->machine->group_overhead;
 }
 
 static weir_status run_group(walk *w, const weir_group *group)

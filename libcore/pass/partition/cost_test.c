@@ -19,9 +19,9 @@ static const weir_machine usual = {.kernels = 1,
                                    .flops = 1e9,
                                    .bandwidth = 1e10,
                                    .latency = 1e-5,
-                                   .message = 1e8,
-                                   .merge = 1e9,
-                                   .hidden = 0,
+                                   .link_bw = 1e8,
+                                   .reduce_bw = 1e9,
+                                   .overlap = 0,
                                    .tree = 64};
 
 /* y = a convolution of x [samples, length, channels] of f64, cut on a grid of samples and length;
@@ -85,7 +85,7 @@ static weir_cost cost_of(int samples, int length, bool gradient, const weir_mach
 
 static void sums_cost_what_their_messages_do(void **state)
 {
-  const double a = usual.latency, b = 1 / usual.message, g = 1 / usual.merge;
+  const double a = usual.latency, b = 1 / usual.link_bw, g = 1 / usual.reduce_bw;
 
   assert_near(partition_message_s(&usual, 1000), a + 1000 * b, 1e-15);
   assert_near(partition_allreduce_s(&usual, 1, 1000), 0, 0);
@@ -104,9 +104,9 @@ static void a_halo_is_timed_by_its_messages(void **state)
                                   .flops = INFINITY,
                                   .bandwidth = INFINITY,
                                   .latency = 1e-5,
-                                  .message = 1e8,
-                                  .merge = INFINITY,
-                                  .hidden = 0};
+                                  .link_bw = 1e8,
+                                  .reduce_bw = INFINITY,
+                                  .overlap = 0};
   weir_cost c = cost_of(1, 4, false, &free_work);
 
   assert_int_equal(c.halo_bytes, 2 * face);
@@ -125,8 +125,11 @@ static void a_halo_is_timed_by_its_messages(void **state)
 /* Multiply-adds of the convolution and nothing else, by the share that the largest rank has. */
 static void work_is_that_of_the_largest_share(void **state)
 {
-  const weir_machine m = {
-      .kernels = 1, .flops = 1e9, .bandwidth = INFINITY, .message = INFINITY, .merge = INFINITY};
+  const weir_machine m = {.kernels = 1,
+                          .flops = 1e9,
+                          .bandwidth = INFINITY,
+                          .link_bw = INFINITY,
+                          .reduce_bw = INFINITY};
   const double whole = cost_of(1, 1, false, &m).flops;
 
   assert_near(cost_of(1, 1, false, &m).seconds, whole / 1e9, 1e-15);
@@ -143,8 +146,8 @@ static void gradients_are_summed_over_all_ranks(void **state)
                           .flops = INFINITY,
                           .bandwidth = INFINITY,
                           .latency = 1e-5,
-                          .message = 1e8,
-                          .merge = 1e9};
+                          .link_bw = 1e8,
+                          .reduce_bw = 1e9};
   const weir_cost c = cost_of(4, 1, true, &m);
 
   assert_true(c.sum_bytes >= bytes && c.sum_bytes <= bytes + 8); /* the loss may be one, too */
@@ -163,15 +166,15 @@ static void times_grow_with_latency_and_bytes(void **state)
       for (int step = 0; step < 8; step++) {
         weir_machine m = usual;
 
-        m.hidden = hidden;
+        m.overlap = hidden;
         m.latency *= 1 << (step + 1) / 2 * 2;
-        m.message /= 1 << step / 2 * 2;
+        m.link_bw /= 1 << step / 2 * 2;
         const weir_cost c = cost_of(grids[i][0], grids[i][1], true, &m);
 
         assert_true(c.seconds >= last);
         assert_near(c.seconds, c.compute_s + c.waited_s, 1e-15 + 1e-12 * c.seconds);
         last = c.seconds;
-        m.hidden = 0;
+        m.overlap = 0;
         assert_true(c.seconds <= cost_of(grids[i][0], grids[i][1], true, &m).seconds * (1 + 1e-12));
       }
     }
@@ -184,7 +187,7 @@ static void messages_and_shares_decide(void **state)
   weir_machine m = usual;
 
   m.latency = 0;
-  m.message = m.merge = INFINITY;
+  m.link_bw = m.reduce_bw = INFINITY;
   assert_true(cost_of(2, 2, false, &m).seconds < cost_of(3, 1, false, &m).seconds);
   m = usual;
   m.latency = 1;
@@ -240,9 +243,9 @@ static void every_group_and_every_end_of_a_move_is_launched(void **state)
   const weir_machine m = {.kernels = 1,
                           .flops = INFINITY,
                           .bandwidth = INFINITY,
-                          .launch = 1,
-                          .message = INFINITY,
-                          .merge = INFINITY};
+                          .group_overhead = 1,
+                          .link_bw = INFINITY,
+                          .reduce_bw = INFINITY};
 
   assert_near(cost_of(4, 1, false, &m).seconds, 1, 1e-15); /* the convolution */
   assert_near(cost_of(1, 2, false, &m).seconds, 3, 1e-15); /* and its halo, sent and received */

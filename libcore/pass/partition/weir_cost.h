@@ -17,16 +17,16 @@ extern "C" {
 /* What one rank can do, with all its threads and all ranks of the machine at work. Rates may be
  * infinite. */
 typedef struct weir_machine {
-  double kernels;    /* speed of kernels over what they predict of themselves on one thread   */
-  double flops;      /* flop/s of loops that no kernel claims                                 */
-  double bandwidth;  /* bytes/s of memory, read plus written                                  */
-  double launch;     /* seconds of a group, or of an end of a move, beside what it does        */
-  double latency;    /* alpha: seconds of a message of no bytes                               */
-  double message;    /* 1 / beta: bytes/s that go from one rank to another                    */
-  double merge;      /* 1 / gamma: bytes/s of another rank that are merged with one's own     */
-  double hidden;     /* share of the time a rank computes in which its messages move on, 0..1 */
-  int64_t tree;      /* bytes up to which sums go along the tree of ranks (comm.tree)         */
-  const char *table; /* file of measured times, "" or NULL: none                */
+  double kernels;        /* speed of kernels over what they predict of themselves on one thread   */
+  double flops;          /* flop/s of loops that no kernel claims                                 */
+  double bandwidth;      /* bytes/s of memory, read plus written                                  */
+  double group_overhead; /* seconds of a group, or of an end of a move, beside what it does */
+  double latency;        /* alpha: seconds of a message of no bytes                               */
+  double link_bw;        /* 1 / beta: bytes/s that go from one rank to another                    */
+  double reduce_bw;      /* 1 / gamma: bytes/s of another rank that are merged with one's own     */
+  double overlap;        /* share of the time a rank computes in which its messages move on, 0..1 */
+  int64_t tree;        /* bytes up to which sums go along the tree of ranks (comm.tree_max_bytes)        */
+  const char *profile; /* file of measured times, "" or NULL: none                */
   const weir_profile *times; /* measured times, NULL: none                              */
 } weir_machine;
 

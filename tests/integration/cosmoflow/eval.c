@@ -30,7 +30,7 @@ static void make_universes(const char *dir, const char *sets)
 static cf_predictions *predict(const char *dir, double noise)
 {
   const char *paths[] = {in_scratch("%s", dir)};
-  const cf_source_opts from = {.input = {paths, 1}, .keep = 1 << 20};
+  const cf_source_opts from = {.input = {paths, 1}, .cache_bytes = 1 << 20};
   const cf_volume_opts files = {.volume = "", .labels = "", .max_bytes = 1 << 24};
   const cf_source_spec spec = {.source = &from, .files = &files};
   cf_source *s = NULL;
@@ -294,7 +294,7 @@ static void a_trained_network_is_scored(void **state)
   NEEDS_YAML(status);
   assert_int_equal(status, 0);
   assert_int_equal(program("predict %s --set exec.tier=vector --set predict.weights=%s "
-                           "--set predict.strangers=true --out %s",
+                           "--set predict.external_universes=true --out %s",
                            in_scratch("pm"), in_scratch("run/weights.nc"), in_scratch("q")),
                    0);
   assert_int_equal(program("eval --set 'eval.sets=[{name: 2lpt, predictions: %s, truth: [%s]}, "

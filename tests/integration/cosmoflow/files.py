@@ -162,7 +162,7 @@ for low, warned in ((0.1, True), (-0.9, False)):
         mlperf(rng.poisson(1.0, (32, 32, 32, 1)).astype("i2"), labels) for labels in some))
     done = run("run", "--config", config, "--out", f"{scratch}/run{low}", *(word for setting in (
         f"source.input=[{scratch}/some.tfrecord]", "files.names=[omega_m,sigma_8]", "files.range=[0.1,0.5,0.1,1.0]",
-        "files.redshifts=[0]", "data.split.siblings=1", "train.steps=1") for word in ("--set", setting)))
+        "files.redshifts=[0]", "data.split.samples_per_universe=1", "train.steps=1") for word in ("--set", setting)))
     assert done.returncode == 0, done.stderr
     assert ("files.label_scale=physical if" in done.stderr) == warned, done.stderr
 

@@ -13,7 +13,7 @@
 #define FILE_OF(name) FOREIGN "/" name ".h5"
 #define NETWORK                                                                           \
   "--set data.split.valid=1 --set data.split.test=0 "                                     \
-  "--set data.split.siblings=1 --set data.split.order=last "                              \
+  "--set data.split.samples_per_universe=1 --set data.split.order=last "                  \
   "--set 'model.net={mlperf: {blocks: 1, base: 2, hidden1: 4, hidden2: 4, dropout: 0}}' " \
   "--set train.epochs=1 --set train.batch=1 --set exec.tier=vector "
 

@@ -137,7 +137,7 @@ static void weights_compare_voxels_and_boxes(void **state)
                            "--set simulate.particles=32 --out %s",
                            in_scratch("w")),
                    0);
-  assert_int_equal(program(PREDICT " --set predict.strangers=true", in_scratch("w"),
+  assert_int_equal(program(PREDICT " --set predict.external_universes=true", in_scratch("w"),
                            in_scratch("r/weights.nc"), in_scratch("q")),
                    0);
   assert_non_null(strstr(printed(), "in boxes of 128 Mpc/h, and these are of 256"));

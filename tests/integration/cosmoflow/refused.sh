@@ -16,7 +16,7 @@ refused run,describe 'train: target.metric needs samples to validate on' train.t
 refused run,describe 'train: patience 3 needs samples to validate on' train.patience=3 data.split.valid=0
 refused run,describe 'train: with drop_last, 10 samples fill no update of 100' train.drop_last=true train.batch=100
 refused run,describe 'train: the number of steps overflows' train.epochs=1000000 train.batch=1 data.split.valid=0 data.split.test=0 \
-  simulate.universes=100000000 simulate.side=512 simulate.block=4 data.augment.turn=none model.net='{mlperf: {blocks: 1, base: 4}}'
+  simulate.universes=100000000 simulate.side=512 simulate.block=4 data.augment.symmetry=none model.net='{mlperf: {blocks: 1, base: 4}}'
 refused run,describe 'schedule: warmup: 9 epochs of a run of 3' train.optim.schedule.shape=cosine train.optim.schedule.warmup=9
 refused run,describe 'schedule: warmup: 9 epochs of a run of 3' train.optim.schedule.shape=cosine train.optim.schedule.warmup=9 \
   'source.input=[none]'
@@ -51,7 +51,7 @@ for commands in run,prepare,describe 'run,predict,convert,inspect'; do
   [ "$commands" = run,prepare,describe ] && made=() || made=('source.input=[synth://]' predict.weights=weights.nc)
   refused "$commands" 'simulate.block: 5 does not divide simulate.side=32' simulate.block=5 "${made[@]}"
   refused "$commands" 'simulate.counts: cic gives no whole numbers' simulate.counts=cic "${made[@]}"
-  refused "$commands" 'simulate.range.omega_m: has to be two numbers' simulate.preset=own 'simulate.range.omega_m=[0.3]' "${made[@]}"
+  refused "$commands" 'simulate.range.omega_m: has to be two numbers' simulate.preset=custom 'simulate.range.omega_m=[0.3]' "${made[@]}"
   refused "$commands" 'simulate.redshifts: 30 is before simulate.start' simulate.method=pm 'simulate.redshifts=[30]' "${made[@]}"
   refused "$commands" 'simulate.particles: 3 along a side' simulate.particles=3 "${made[@]}"
 done

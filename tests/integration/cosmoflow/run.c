@@ -19,11 +19,11 @@
   "--set simulate.universes=10 --set simulate.file=4 --set simulate.side=8 "             \
   "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,0.5] " \
   "--set simulate.preset=wide2 "
-#define NETWORK                                                                             \
-  "--set data.split.valid=2 --set data.split.test=2 --set data.augment.turn=all "           \
-  "--set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' " \
-  "--set train.epochs=3 --set train.batch=2 "                                               \
-  "--set 'train.optim.rule={momentum: {keeps: steps}}' --set train.optim.schedule.lr=0.01 " \
+#define NETWORK                                                                              \
+  "--set data.split.valid=2 --set data.split.test=2 --set data.augment.symmetry=octahedral " \
+  "--set 'model.net={mlperf: {blocks: 2, base: 4, hidden1: 8, hidden2: 4, dropout: 0.1}}' "  \
+  "--set train.epochs=3 --set train.batch=2 "                                                \
+  "--set 'train.optim.rule={momentum: {form: keras}}' --set train.optim.schedule.lr=0.01 "   \
   "--set exec.tier=vector "
 #define RUN "run " UNIVERSES NETWORK
 
@@ -94,13 +94,13 @@ static void a_run_replaces_another(void **state)
 static void views_make_another_training(void **state)
 {
   NEEDS_LIBRARIES();
-#define TURNED(turn, shift, dir)                                                             \
-  assert_int_equal(program(RUN "--set source.input=[synth://] --set data.augment.turn=" turn \
-                               " --set data.augment.shift=" shift " --out %s",               \
-                           in_scratch(dir)),                                                 \
+#define TURNED(turn, shift, dir)                                                                 \
+  assert_int_equal(program(RUN "--set source.input=[synth://] --set data.augment.symmetry=" turn \
+                               " --set data.augment.shift=" shift " --out %s",                   \
+                           in_scratch(dir)),                                                     \
                    0)
   TURNED("none", "false", "a");
-  TURNED("flips", "false", "b");
+  TURNED("mirror", "false", "b");
   TURNED("none", "true", "c");
   assert_false(same_weights("a", "b"));
   assert_false(same_weights("a", "c"));
@@ -120,7 +120,7 @@ static void reading_ahead_makes_no_difference(void **state)
   assert_int_equal(     \
       program(RUN "--set source.input=[synth://] " sets " --out %s", in_scratch(dir)), 0)
   READ("", "a");
-  READ("--set load.staging.threads=0 --set load.memory.bytes=0 --set data.keep=0", "b");
+  READ("--set load.staging.threads=0 --set load.memory.bytes=0 --set data.cache_bytes=0", "b");
   assert_true(same_weights("a", "b"));
   assert_int_equal((int)event_number(in_scratch("a"), "load_epoch", "memory"), 6);
   assert_int_equal((int)event_number(in_scratch("a"), "load_end", "reads"), 6);
@@ -186,7 +186,7 @@ static void another_run_is_refused(void **state)
 
   assert_int_equal(program(RUN "--set data.split.seed=5 --out %s", in_scratch("r")), 2);
   assert_non_null(strstr(printed(), "was trained on other samples"));
-  assert_int_equal(program(RUN "--set data.augment.turn=none --out %s", in_scratch("r")), 2);
+  assert_int_equal(program(RUN "--set data.augment.symmetry=none --out %s", in_scratch("r")), 2);
   assert_int_equal(program(RUN "--set train.seed=7 --out %s", in_scratch("r")), 2);
   assert_int_equal(program(RUN "--set simulate.box=100 --out %s", in_scratch("r")), 2);
   assert_non_null(strstr(printed(), ": holds 2 samples from universe 8 on"));
@@ -327,7 +327,7 @@ static void parts_and_batches_are_chosen(void **state)
     }
   }
   cf_predictions_destroy(&some);
-  assert_int_equal(program(PREDICT "--set predict.strangers=true", in_scratch("u"),
+  assert_int_equal(program(PREDICT "--set predict.external_universes=true", in_scratch("u"),
                            in_scratch("a/weights.nc"), in_scratch("s")),
                    0);
   assert_ok(cf_predictions_read(in_scratch("s/predictions.nc"), &some));
@@ -471,7 +471,7 @@ static void forget_universes(const char *dir, int from, int to)
  */
 static void universes_are_numbered_by_one_alone(void **state)
 {
-#define ROW1 "--set data.split.siblings=1 "
+#define ROW1 "--set data.split.samples_per_universe=1 "
   put_samples("m", 6);
   put_samples("fewer", 5);
   assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
@@ -484,17 +484,17 @@ static void universes_are_numbered_by_one_alone(void **state)
   forget_universes("m", 1, 6);
   forget_universes("fewer", 0, 5);
   assert_int_equal(program(TRAIN, in_scratch("m"), in_scratch("o")), 2);
-  assert_non_null(strstr(printed(), "data.split.siblings"));
+  assert_non_null(strstr(printed(), "data.split.samples_per_universe"));
   assert_int_equal(program(TRAIN ROW1, in_scratch("m"), in_scratch("p")), 0);
   const int status = program(PREDICT, in_scratch("m"), in_scratch("p/weights.nc"), in_scratch("q"));
 
   NEEDS_YAML(status);
   assert_int_equal(status, 0); /* siblings are those of the weights */
   assert_int_equal((int)event_number(in_scratch("q"), "predict_end", "samples"), 6);
-  assert_int_equal(program(PREDICT "--set data.split.siblings=2", in_scratch("m"),
+  assert_int_equal(program(PREDICT "--set data.split.samples_per_universe=2", in_scratch("m"),
                            in_scratch("p/weights.nc"), in_scratch("s")),
                    2);
-  assert_non_null(strstr(printed(), "predict.strangers=true"));
+  assert_non_null(strstr(printed(), "predict.external_universes=true"));
   assert_int_equal(
       program(PREDICT, in_scratch("fewer"), in_scratch("p/weights.nc"), in_scratch("s")), 2);
   assert_non_null(strstr(printed(), "of 5 samples"));
@@ -502,7 +502,7 @@ static void universes_are_numbered_by_one_alone(void **state)
   assert_int_equal(program(PREDICT, in_scratch("m"), in_scratch("p/weights.nc"), in_scratch("s")),
                    2);
   assert_non_null(strstr(printed(), "another set of 6 samples"));
-  assert_int_equal(program(PREDICT "--set predict.strangers=true", in_scratch("fewer"),
+  assert_int_equal(program(PREDICT "--set predict.external_universes=true", in_scratch("fewer"),
                            in_scratch("p/weights.nc"), in_scratch("s")),
                    0);
 }
@@ -515,32 +515,34 @@ static void wrong_samples_are_refused(void **state)
   put_samples("m", 6);
   forget_universes("m", 0, 6);
   /* Numbers that are no counts have no logarithm. */
-  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.scale=log1p",
+  assert_int_equal(program(TRAIN "--set data.split.samples_per_universe=1 --set data.scale=log1p",
                            in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "files.voxels=any takes it as it is"));
-  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.scale=log1p "
+  assert_int_equal(program(TRAIN "--set data.split.samples_per_universe=1 --set data.scale=log1p "
                                  "--set files.voxels=any",
                            in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "no log(1 + x)"));
   /* A label that is none, of whatever part. */
   change_label("m/s3_label.npy", NAN);
-  assert_int_equal(program(TRAIN "--set data.split.siblings=1 --set data.split.test=5",
+  assert_int_equal(program(TRAIN "--set data.split.samples_per_universe=1 --set data.split.test=5",
                            in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "s3_data.npy"));
   /* Samples of two shapes. */
   other.lengths[0] = other.lengths[1] = other.lengths[2] = 4;
   put_sample("m", "t", &other);
-  assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("m"), in_scratch("o")),
-                   3);
+  assert_int_equal(
+      program(TRAIN "--set data.split.samples_per_universe=1", in_scratch("m"), in_scratch("o")),
+      3);
   assert_non_null(strstr(printed(), "4 x 4 x 4"));
   /* Samples without labels. */
   put_sample("n", "a", &small);
   assert_int_equal(remove(in_scratch("n/a_label.npy")), 0);
-  assert_int_equal(program(TRAIN "--set data.split.siblings=1", in_scratch("n"), in_scratch("o")),
-                   3);
+  assert_int_equal(
+      program(TRAIN "--set data.split.samples_per_universe=1", in_scratch("n"), in_scratch("o")),
+      3);
   assert_non_null(strstr(printed(), "have no labels"));
   assert_true(only_log(in_scratch("o")));
 }
@@ -560,7 +562,7 @@ static void options_that_do_not_fit_are_refused(void **state)
   WRONG(UNET "--set mllog.write=true", "mllog.write");
   WRONG("--set train.optim.schedule.shape=mlperf", "unit: mlperf has one rate an epoch");
   WRONG("--set model.loss=cross_entropy", "model.loss");
-  WRONG("--set data.augment.turn=most", "data.augment.turn");
+  WRONG("--set data.augment.symmetry=most", "data.augment.symmetry");
 }
 
 int main(void)

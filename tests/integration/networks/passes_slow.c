@@ -6,7 +6,7 @@
 #include "base/weir_check.h"
 #include "learner.h"
 #include "model/nets.h"
-#include "nn/weir_incep.h"
+#include "nn/weir_inception.h"
 #include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
 
@@ -15,7 +15,7 @@ enum { NETWORKS = 5, BATCH = 2, OUTPUTS = 2, PARAMETERS = 4 };
 /* The networks' options, and the steps that train them. */
 typedef struct shipped {
   weir_unet_opts unet;
-  weir_incep_opts incep;
+  weir_inception_opts inception;
   cf_mlperf_opts cosmoflow;
   cf_oyama_opts oyama;
   cf_unet_opts segment;
@@ -30,7 +30,7 @@ static weir_value build_unet(weir_net *net, const void *opts, weir_value x)
 
 static weir_value build_incep(weir_net *net, const void *opts, weir_value x)
 {
-  return weir_incep(net, opts, OUTPUTS, x);
+  return weir_inception(net, opts, OUTPUTS, x);
 }
 
 static weir_value build_cosmoflow(weir_net *net, const void *opts, weir_value x)
@@ -73,7 +73,7 @@ static void ship_cubes(shipped *s)
 static void ship(shipped *s)
 {
   weir_opts_default(weir_unet_options, sizeof s->unet, &s->unet);
-  weir_opts_default(weir_incep_options, sizeof s->incep, &s->incep);
+  weir_opts_default(weir_inception_options, sizeof s->inception, &s->inception);
   weir_opts_default(cf_mlperf_options, sizeof s->cosmoflow, &s->cosmoflow);
   weir_opts_default(weir_exec_opts, sizeof s->exec, &s->exec);
   s->exec.tier = WEIR_TIER_VECTOR; /* every build has it, and no compiler is waited for */
@@ -81,8 +81,8 @@ static void ship(shipped *s)
   s->unet.residual = true;
   s->unet.border.y = 2;
   s->unet.border.x = 1;
-  s->incep.preset = WEIR_INCEP_TINY;
-  s->incep.control = 2;
+  s->inception.preset = WEIR_INCEPTION_TINY;
+  s->inception.control = 2;
   s->cosmoflow.base = 3;
   s->cosmoflow.hidden1 = 6;
   s->cosmoflow.hidden2 = 5;
@@ -96,7 +96,7 @@ static void ship(shipped *s)
   s->job[0].x = (weir_array_desc){WEIR_F32, 5, {BATCH, 2, 6, 8, 3}, 0};
   s->job[0].y = (weir_array_desc){WEIR_F32, 5, {BATCH, 2, 6, 8, OUTPUTS}, 0};
   s->job[1].build = build_incep;
-  s->job[1].opts = &s->incep;
+  s->job[1].opts = &s->inception;
   s->job[1].x = (weir_array_desc){WEIR_F32, 4, {BATCH, 5, 6, 4}, 0};
   s->job[1].y = (weir_array_desc){WEIR_F32, 4, {BATCH, 5, 6, OUTPUTS}, 0};
   s->job[2].build = build_cosmoflow;

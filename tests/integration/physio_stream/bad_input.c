@@ -203,10 +203,10 @@ static void refusals_say_what_to_do(void **state)
                            in_scratch("uv.csv"), in_scratch("uv")),
                    2);
   assert_non_null(strstr(printed(), "0 A (uV), 1 B (uV): --set input.signal=NAME"));
-  assert_int_equal(program("run --input - --set input.limit=2 --out %s < %s", in_scratch("junk"),
-                           in_scratch("uv.csv")),
+  assert_int_equal(program("run --input - --set input.max_bad_lines=2 --out %s < %s",
+                           in_scratch("junk"), in_scratch("uv.csv")),
                    3);
-  assert_non_null(strstr(printed(), "input.limit says how many may be"));
+  assert_non_null(strstr(printed(), "input.max_bad_lines says how many may be"));
 }
 
 /* 40 s at 100 Hz of which the first 10 are absent, and the rest has no beat. */

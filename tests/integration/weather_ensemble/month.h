@@ -24,8 +24,7 @@
   "--set bias.use=true --set bias.folds=2 --set bias.model.unet.preset=tiny " \
   "--set bias.data.position=true --set bias.train.epochs=1 --set model.head=spread "
 /* Numbers that are made up. */
-#define SKETCH \
-  NETWORK "--set sketch.quantities=[t500] --set sketch.every=12 --set sketch.starts=60 "
+#define SKETCH NETWORK "--set dummy.quantities=[t500] --set dummy.every=12 --set dummy.starts=60 "
 /* The archives of the scratch folder. */
 #define ARCHIVES "--set data.forecast=[%s] --set data.truth=[%s] "
 #define FILES in_scratch("s/forecast.nc"), in_scratch("s/truth.nc")

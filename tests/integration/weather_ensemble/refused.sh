@@ -31,8 +31,8 @@ refused "$network" 'forecast: head mean takes loss mse or mae, head gauss crps' 
 refused "$network" 'bias: head mean takes loss mse or mae' bias.use=true data.label=spread model.head=spread "${files[@]}" "$weights"
 refused "$network" 'forecast.unet.residual: the network makes what the forecast lacks anyway' model.unet.residual=true "${files[@]}" "$weights"
 refused "$network" 'eecrps.weight: it is the CRPS that is weighted' eecrps.weight=1 model.head=mean model.loss=mse "${files[@]}" "$weights"
-refused "$network" 'standard.window: 4 is even: a window has a middle' standard.window=4 "${files[@]}" "$weights"
-refused "$network" 'standard.window: 4 is even' bias.use=true bias.standard.window=4 "${files[@]}" "$weights"
+refused "$network" 'normalization.window: 4 is even: a window has a middle' normalization.window=4 "${files[@]}" "$weights"
+refused "$network" 'normalization.window: 4 is even' bias.use=true bias.normalization.window=4 "${files[@]}" "$weights"
 
 # The samples.
 refused "$network" 'data.target: names no quantity, such as [z500]' 'data.target=[]' "${files[@]}" "$weights"

@@ -21,8 +21,8 @@ static void the_network_corrects_the_forecast(void **state)
         program("run " NETWORK ARCHIVES "%s --set data.split.valid.from=2000-02-25 "
                 "--set data.split.valid.to=2000-03-08 --set data.split.test.from=2000-03-08 "
                 "--set train.epochs=4 --set train.optim.schedule.lr=0.01 "
-                "--set bias.train.optim.schedule.lr=0.01 --set standard.bias=local "
-                "--set standard.bias_smooth=1 --out %s",
+                "--set bias.train.optim.schedule.lr=0.01 --set normalization.bias=local "
+                "--set normalization.bias_smooth=1 --out %s",
                 FILES, stages == 1 ? STAGES : "", dir),
         0);
     const double raw = event_number(dir, "validation", "crps_raw");
@@ -172,7 +172,8 @@ static void gradients_are_checked(void **state)
   assert_non_null(strstr(printed(), "network bias"));
   assert_non_null(strstr(printed(), "largest relative difference"));
   assert_non_null(strstr(printed(), "head/weight"));
-  assert_int_equal(program("check " SKETCH "--set model.net=incep --set model.incep.preset=tiny "
+  assert_int_equal(program("check " SKETCH
+                           "--set model.net=inception --set model.inception.preset=tiny "
                            "--set data.trajectory=true --set check.probes=1"),
                    0);
   assert_int_equal(program("check " SKETCH "--set check.probes=1 --set check.tolerance=0"), 6);

@@ -7,8 +7,8 @@ const weir_opt cf_lbann_options[] = {
     WEIR_OPT_INT(cf_lbann_opts, blocks, 0, 0, 8, "1",
                  "convolutions, each with pooling; 0: as many as leave 4 voxels a side"),
     WEIR_OPT_INT(cf_lbann_opts, base, 16, 1, 1024, "1", "filters of the first convolution"),
-    WEIR_OPT_INT(cf_lbann_opts, most, 256, 1, 4096, "1",
-                 "most filters: they double from block to block up to this"),
+    WEIR_OPT_INT(cf_lbann_opts, max_filters, 256, 1, 4096, "1",
+                 "most filters: they double from block to block up to this", .alias = "most"),
     WEIR_OPT_INT(cf_lbann_opts, hidden1, 2048, 1, 65536, "1", "units of the first dense layer"),
     WEIR_OPT_INT(cf_lbann_opts, hidden2, 256, 1, 65536, "1", "units of the second dense layer"),
     WEIR_OPT_ENUM(cf_lbann_opts, norm, 0, "none|batch",
@@ -40,7 +40,7 @@ weir_value cf_lbann(weir_net *net, const void *opts, int64_t outputs, weir_value
 
   t.n_stages = (int)(o->blocks > 0 ? o->blocks : cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 4));
   for (int i = 0; i < t.n_stages; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->most),
+    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
                             .taps = 3,
                             .padding = WEIR_NN_GIVEN,
                             .room = 1,

@@ -9,8 +9,8 @@ const weir_opt cf_mlperf_options[] = {
     WEIR_OPT_INT(cf_mlperf_opts, blocks, 0, 0, 8, "1",
                  "convolutions, each with pooling; 0: as many as leave 4 voxels a side"),
     WEIR_OPT_INT(cf_mlperf_opts, base, 32, 1, 1024, "1", "filters of the first convolution"),
-    WEIR_OPT_INT(cf_mlperf_opts, most, 512, 1, 4096, "1",
-                 "most filters: they double from block to block up to this"),
+    WEIR_OPT_INT(cf_mlperf_opts, max_filters, 512, 1, 4096, "1",
+                 "most filters: they double from block to block up to this", .alias = "most"),
     WEIR_OPT_INT(cf_mlperf_opts, hidden1, 128, 1, 65536, "1", "units of the first dense layer"),
     WEIR_OPT_INT(cf_mlperf_opts, hidden2, 64, 1, 65536, "1", "units of the second dense layer"),
     WEIR_OPT_REAL(cf_mlperf_opts, slope, 0.3, 0, 1, "1", "of the leaky ReLU below 0"),
@@ -41,8 +41,9 @@ weir_value cf_mlperf(weir_net *net, const void *opts, int64_t outputs, weir_valu
 
   t.n_stages = (int)cf_mlperf_blocks(o, cf_cnn_side_of(net->graph, x));
   for (int i = 0; i < t.n_stages; i++) {
-    t.stage[i] = (cf_stage){
-        .filters = cf_cnn_doubled(o->base, i, o->most), .taps = o->kernel, .pool = CF_POOL_MAX2};
+    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
+                            .taps = o->kernel,
+                            .pool = CF_POOL_MAX2};
   }
   return cf_cnn_build(net, &t, outputs, x);
 }

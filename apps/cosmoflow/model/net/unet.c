@@ -27,7 +27,7 @@ weir_value cf_unet(weir_net *net, const void *opts, int64_t outputs, weir_value 
   weir_opts_default(weir_unet_options, sizeof u, &u);
   u.levels = o->levels;
   u.base = o->base;
-  u.up = WEIR_UNET_UP_TRANSPOSED;
+  u.upsampling = WEIR_UNET_UP_TRANSPOSED;
   u.block.norm = o->norm;
   u.block.groups = o->groups;
   u.block.momentum = o->momentum;

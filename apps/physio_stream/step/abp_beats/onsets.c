@@ -13,8 +13,8 @@ const weir_opt ps_onset_options[] = {
                   "length of the slope sum: an upstroke (Zong et al. 2003: 128 ms)"),
     WEIR_OPT_REAL(ps_onset_opts, learn, 8, 1, 60, "s",
                   "signal from which the first threshold is taken (wabp of WFDB: 8 s)"),
-    WEIR_OPT_REAL(ps_onset_opts, eye, 0.25, 0.05, 1, "s",
-                  "no two pulses closer (wabp of WFDB: 0.25 s)"),
+    WEIR_OPT_REAL(ps_onset_opts, eye_closing, 0.25, 0.05, 1, "s",
+                  "no two pulses closer (wabp of WFDB: 0.25 s)", .alias = "eye"),
     WEIR_OPT_REAL(ps_onset_opts, rise, 0.8, 0, 100, "mmHg",
                   "a pulse is where the slope sum rises by more (wabp of WFDB: 10 recorder steps, "
                   "of which there are 13 to 20 in a mmHg)"),
@@ -47,8 +47,8 @@ weir_status ps_onset_design(const ps_onset_opts *o, double rate, int64_t memory,
   }
   p.window = slots(o->window, rate);
   p.learn = slots(o->learn, rate);
-  p.eye = slots(o->eye, rate);
-  p.half_eye = slots(o->eye / 2, rate);
+  p.eye = slots(o->eye_closing, rate);
+  p.half_eye = slots(o->eye_closing / 2, rate);
   p.quiet = slots(o->quiet, rate);
   p.step = slots(1.0 / RATE, rate);
   p.steep = o->steep * (double)p.step / rate;

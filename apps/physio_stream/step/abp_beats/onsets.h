@@ -10,7 +10,7 @@
 typedef struct ps_onset_opts {
   double window;      /* s, length of the slope sum                                     */
   double learn;       /* s from which the first threshold is taken                      */
-  double eye;         /* s after a pulse in which no other begins                       */
+  double eye_closing; /* s after a pulse in which no other begins                       */
   double rise;        /* mmHg that the slope sum must rise by                           */
   double steep;       /* mmHg/s, speed of the slope sum above which the upstroke has begun */
   double quiet;       /* s without a pulse after which the threshold sinks              */

@@ -1,25 +1,28 @@
 /* detect.c - R waves of an electrocardiogram: the detector of verb `run`, or a second one of
  * another principle, as a stream of beats. */
 #include <string.h>
-#include "model/averages.h"
+#include "model/elgendi.h"
 #include "model/beat_call.h"
 #include "model/graph.h"
 #include "ops/elementwise/weir_elementwise.h"
 
-typedef enum method { LEVELS, AVERAGES } method;
+typedef enum method { ADAPTIVE, ELGENDI } method;
 
 typedef struct options {
   int method;
-  ps_detect_opts levels;
-  ps_averages_opts averages;
+  ps_detect_opts adaptive;
+  ps_elgendi_opts elgendi;
 } options_;
 
 static const weir_opt options[] = {
-    WEIR_OPT_ENUM(options_, method, LEVELS, "levels|averages",
-                  "levels: adaptive levels and rhythm, as verb run; averages: a short moving "
-                  "average against a long one, to check it with"),
-    WEIR_OPT_TABLE(options_, levels, ps_detect_options, "of method levels"),
-    WEIR_OPT_TABLE(options_, averages, ps_averages_ecg_options, "of method averages"),
+    WEIR_OPT_ENUM(
+        options_, method, ADAPTIVE, "adaptive|elgendi",
+        "adaptive: adaptive thresholds and rhythm, as `run`; elgendi: two moving averages, "
+        "to check it with",
+        .choice_aliases = "levels=adaptive|averages=elgendi"),
+    WEIR_OPT_TABLE(options_, adaptive, ps_detect_options, "of method adaptive", .alias = "levels"),
+    WEIR_OPT_TABLE(options_, elgendi, ps_elgendi_ecg_options, "of method elgendi",
+                   .alias = "averages"),
     WEIR_OPT_END,
 };
 
@@ -124,8 +127,8 @@ static weir_status make_search(const weir_series_use *use, const ps_detect_opts 
   return WEIR_OK;
 }
 
-static weir_status by_levels(const weir_series_use *use, const ps_detect_opts *opts, weir_series x,
-                             weir_series *rr)
+static weir_status by_adaptive_levels(const weir_series_use *use, const ps_detect_opts *opts,
+                                      weir_series x, weir_series *rr)
 {
   const double rate = (double)x.rate_num / (double)x.rate_den;
   search *s = NULL;
@@ -153,15 +156,15 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   const options_ *o = use->opts;
   weir_graph *g = use->graph;
-  weir_series found[PS_AVERAGES_VALUES];
+  weir_series found[PS_ELGENDI_VALUES];
 
   WEIR_TRY(ps_events_need_unit(use, 0, "mV"));
   const weir_series x = ps_events_finite(g, use->in[0]);
 
-  if (o->method == AVERAGES) {
-    WEIR_TRY(ps_averages_add(use, &o->averages, false, x, found));
+  if (o->method == ELGENDI) {
+    WEIR_TRY(ps_elgendi_add(use, &o->elgendi, false, x, found));
   } else {
-    WEIR_TRY(by_levels(use, &o->levels, x, found));
+    WEIR_TRY(by_adaptive_levels(use, &o->adaptive, x, found));
   }
   weir_series rr = found[0], beat = found[0];
 

@@ -6,8 +6,8 @@
 
 extern const weir_series_op ps_step_detect;
 
-static const char *const second[] = {"method=averages", NULL};
-static const char *const at_once[] = {"levels.at_once=true", NULL};
+static const char *const second[] = {"method=elgendi", NULL};
+static const char *const at_once[] = {"adaptive.at_once=true", NULL};
 
 /* The exact places of R waves, in samples. */
 typedef struct truth {
@@ -189,7 +189,7 @@ static double rr_error(const step_result *result, const truth *exact)
  * they owe to the parabola; samples of beats do not depend on it. */
 static void a10_intervals_are_exact_to_below_a_sample(void **state)
 {
-  static const char *const on_samples[] = {"levels.refine=0", NULL};
+  static const char *const on_samples[] = {"adaptive.refine=0", NULL};
   static const int64_t rates[] = {128, 256, 360, 500, 1000};
 
   for (int k = 0; k < 10; k++) {

@@ -1,14 +1,14 @@
 /* ppg_beats.c - systolic peaks of a photoplethysmogram. */
-#include "model/averages.h"
+#include "model/elgendi.h"
 #include "ops/elementwise/weir_elementwise.h"
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
 {
   weir_graph *g = use->graph;
-  weir_series found[PS_AVERAGES_VALUES];
+  weir_series found[PS_ELGENDI_VALUES];
 
-  WEIR_TRY(ps_averages_add(use, use->opts, true, ps_events_finite(g, use->in[0]), found));
-  weir_series rr = found[PS_AVERAGES_RR], peak = found[PS_AVERAGES_HEIGHT];
+  WEIR_TRY(ps_elgendi_add(use, use->opts, true, ps_events_finite(g, use->in[0]), found));
+  weir_series rr = found[PS_ELGENDI_RR], peak = found[PS_ELGENDI_HEIGHT];
 
   rr.present = weir_gt_scalar(g, rr.value, 0);
   weir_series_set_unit(&rr, "s");
@@ -23,8 +23,8 @@ const weir_series_op ps_step_ppg_beats = {
     .cite = "Elgendi et al. 2013",
     .help = "systolic peaks: peak, the signal there, and rr, s since the peak before (none for the "
             "first and across a gap)",
-    .opts = ps_averages_ppg_options,
-    .opts_size = sizeof(ps_averages_opts),
+    .opts = ps_elgendi_ppg_options,
+    .opts_size = sizeof(ps_elgendi_opts),
     .least_in = 1,
     .most_in = 1,
     .build = build,

@@ -229,7 +229,7 @@ static void verdicts_follow_the_rule(void **state)
 /* Windows of each verdict on a signal with noise (of that deviation, mV) and a swing, free `x`. */
 static void judge(step_signal x, double noise, double swing, int64_t *n)
 {
-  static const char *const second[] = {"method=averages", NULL};
+  static const char *const second[] = {"method=elgendi", NULL};
   step_signal in[3] = {x};
   step_result beats[2], r;
 

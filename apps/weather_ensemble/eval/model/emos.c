@@ -130,7 +130,7 @@ static weir_status fit_cases(const wx_model *m, const wx_eval_data *s, const wx_
     weir_debug("eval",
                "%s: %lld of %lld points have fewer than %lld cases: they have the "
                "coefficients of all",
-               m->name, (long long)few, (long long)s->cells, (long long)o->fit.least);
+               m->name, (long long)few, (long long)s->cells, (long long)o->fit.min_cases);
   }
   return WEIR_OK;
 }

@@ -14,10 +14,11 @@ static const weir_opt options[] = {
                   "added to the root of that mean, so that small gradients make small steps"),
     WEIR_OPT_REAL(struct lamb_opts, weight_decay, 0.01, 0.0, 1.0, "1",
                   "pull of every weight towards zero, beside the moments (You et al. 2020)"),
-    WEIR_OPT_REAL(struct lamb_opts, norm_least, 0.0, 0.0, 1e30, "1",
-                  "a layer's norm counts as this at least"),
-    WEIR_OPT_REAL(struct lamb_opts, norm_most, 0.0, 0.0, 1e30, "1",
-                  "a layer's norm counts as this at most; 0: no limit"),
+    WEIR_OPT_REAL(struct lamb_opts, min_norm, 0.0, 0.0, 1e30, "1",
+                  "lower bound of a layer's weight norm in its trust ratio", .alias = "norm_least"),
+    WEIR_OPT_REAL(struct lamb_opts, max_norm, 0.0, 0.0, 1e30, "1",
+                  "upper bound of a layer's weight norm in its trust ratio; 0: none",
+                  .alias = "norm_most"),
     WEIR_OPT_ENUM(struct lamb_opts, adapt, 0, "decayed|all",
                   "layers whose steps are scaled: those that take weight decay (not biases and "
                   "normalisations), or all"),
@@ -38,7 +39,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
   const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
   const weir_value u = weir_rule_weight_decay(g, a, d, o->weight_decay);
   const weir_value weight = weir_rule_norms(g, a, a->param), step = weir_rule_norms(g, a, u);
-  const weir_value ratio = weir_div(g, cut(g, weight, o->norm_least, o->norm_most), step);
+  const weir_value ratio = weir_div(g, cut(g, weight, o->min_norm, o->max_norm), step);
   const weir_value shares = o->adapt == 0 ? weir_rule_shares(g, a) : WEIR_NO_VALUE;
   const weir_value trust = weir_rule_trust(g, a, weight, step, ratio, shares);
 

@@ -4,7 +4,7 @@
 #include "optim/optim_priv.h"
 
 struct lamb_opts {
-  double beta1, beta2, eps, weight_decay, norm_least, norm_most;
+  double beta1, beta2, eps, weight_decay, min_norm, max_norm;
   int adapt; /* decayed, all */
 };
 extern const weir_rule_desc weir_rule_lamb;

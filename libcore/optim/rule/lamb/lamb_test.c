@@ -64,10 +64,10 @@ static void follow_by_hand(weir_dtype dtype, const struct lamb_opts *o, double t
 
     direction(o, t, p, m, v, u);
     for (int k = 0; k < LAYERS; k++) {
-      const double w = fmax(norm_of(p, k), o->norm_least);
+      const double w = fmax(norm_of(p, k), o->min_norm);
 
       if (o->adapt || decay[layers[k].first] > 0) {
-        ratio[k] = (o->norm_most > 0 ? fmin(w, o->norm_most) : w) / norm_of(u, k);
+        ratio[k] = (o->max_norm > 0 ? fmin(w, o->max_norm) : w) / norm_of(u, k);
       }
     }
     rule_step(&r, lr, slope[t - 1]);
@@ -98,8 +98,8 @@ static void norms_are_cut_to_their_range(void **state)
                               .beta2 = 0.95,
                               .eps = 1e-3,
                               .weight_decay = 0.125,
-                              .norm_least = 1.5,
-                              .norm_most = 2.5,
+                              .min_norm = 1.5,
+                              .max_norm = 2.5,
                               .adapt = 1};
 
   follow_by_hand(WEIR_F64, &o, 1e-13);
@@ -151,7 +151,7 @@ static void one_layer_is_the_whole_bank(void **state)
 
 static void options_out_of_range_are_refused_by_name(void **state)
 {
-  assert_option_refused(&weir_rule_lamb, "norm_most=-1", "norm_most: -1 is outside");
+  assert_option_refused(&weir_rule_lamb, "max_norm=-1", "max_norm: -1 is outside");
   assert_option_refused(&weir_rule_lamb, "adapt=none", "decayed");
   assert_option_refused(&weir_rule_lamb, "beta2=1", "beta2: 1 is outside [0, 0.999999]");
 }

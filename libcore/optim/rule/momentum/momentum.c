@@ -1,9 +1,9 @@
 /* momentum.c - heavy-ball momentum, Polyak 1964; Nesterov's as Sutskever et al. 2013 write it.
  *   u = g + wd p;   m <- mu m + u;      p <- p - lr m
  *   nesterov:                           p <- p - lr (u + mu m)          per element
- *   keeps: steps    m <- mu m + lr u;   p <- p - m, or lr u + mu m
- * Keras keeps steps, PyTorch gradients: the same where the learning rate does not change. Keras's
- * penalty l2(x), x times the sum of squares, is a weight_decay of 2 x. */
+ *   form: keras     m <- mu m + lr u;   p <- p - m, or lr u + mu m
+ * The two are the same where the learning rate does not change. Keras's penalty l2(x), x times the
+ * sum of squares, is a weight_decay of 2 x. */
 #include "optim/rule/momentum/momentum_priv.h"
 
 static const weir_opt options[] = {
@@ -13,16 +13,18 @@ static const weir_opt options[] = {
                   "pull of every weight towards zero, added to the gradient"),
     WEIR_OPT_BOOL(struct momentum_opts, nesterov, false,
                   "step as if the next share of momentum were taken already"),
-    WEIR_OPT_ENUM(struct momentum_opts, keeps, MOMENTUM_GRADIENTS, "gradients|steps",
-                  "what adds up: gradients, and the learning rate of now takes all of them "
-                  "(PyTorch), or steps, each by the learning rate of its time (Keras, MLPerf HPC)"),
+    WEIR_OPT_ENUM(
+        struct momentum_opts, form, MOMENTUM_PYTORCH, "pytorch|keras",
+        "pytorch: the velocity is a sum of gradients, times the present learning rate; keras: "
+        "a sum of steps, each by the learning rate of its time (MLPerf HPC)",
+        .alias = "keeps", .choice_aliases = "gradients=pytorch|steps=keras"),
     WEIR_OPT_END,
 };
 
 static weir_status build(weir_graph *g, const weir_rule_args *a)
 {
   const struct momentum_opts *o = a->opts;
-  const bool steps = o->keeps == MOMENTUM_STEPS;
+  const bool steps = o->form == MOMENTUM_KERAS;
   const weir_value pull = weir_rule_weight_decay(g, a, a->grad, o->weight_decay);
   const weir_value u = steps ? weir_mul(g, a->lr, pull) : pull;
   const weir_value m = weir_add(g, weir_scale(g, a->state[0], o->mu), u);

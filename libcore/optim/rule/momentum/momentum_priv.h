@@ -3,12 +3,12 @@
 #define WEIR_MOMENTUM_PRIV_H
 #include "optim/optim_priv.h"
 
-enum { MOMENTUM_GRADIENTS, MOMENTUM_STEPS };
+enum { MOMENTUM_PYTORCH, MOMENTUM_KERAS };
 
 struct momentum_opts {
   double mu, weight_decay;
   bool nesterov;
-  int keeps;
+  int form;
 };
 extern const weir_rule_desc weir_rule_momentum;
 #endif

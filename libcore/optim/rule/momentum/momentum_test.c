@@ -13,7 +13,7 @@ static const double slope[3][N] = {{0.5, -1, 2, 0}, {-3, 0.25, 1, 1}, {1, 1, -0.
 static void follow_by_hand(bool nesterov, int keeps)
 {
   const struct momentum_opts o = {
-      .mu = 0.75, .weight_decay = 0.25, .nesterov = nesterov, .keeps = keeps};
+      .mu = 0.75, .weight_decay = 0.25, .nesterov = nesterov, .form = keeps};
   const double decay[N] = {1, 0, 1, 0};
   double p[N], m[N] = {0};
   rule_run r;
@@ -32,7 +32,7 @@ static void follow_by_hand(bool nesterov, int keeps)
     for (int i = 0; i < N; i++) {
       const double u = slope[s][i] + o.weight_decay * decay[i] * p[i];
 
-      if (keeps == MOMENTUM_GRADIENTS) {
+      if (keeps == MOMENTUM_PYTORCH) {
         m[i] = o.mu * m[i] + u;
         p[i] -= lr * (nesterov ? u + o.mu * m[i] : m[i]);
       } else { /* Keras: v = mu v - lr u; w += v, or mu v - lr u */
@@ -48,14 +48,14 @@ static void follow_by_hand(bool nesterov, int keeps)
 
 static void three_steps_match_hand_calculation(void **state)
 {
-  follow_by_hand(false, MOMENTUM_GRADIENTS);
-  follow_by_hand(false, MOMENTUM_STEPS);
+  follow_by_hand(false, MOMENTUM_PYTORCH);
+  follow_by_hand(false, MOMENTUM_KERAS);
 }
 
 static void nesterov_looks_one_share_ahead(void **state)
 {
-  follow_by_hand(true, MOMENTUM_GRADIENTS);
-  follow_by_hand(true, MOMENTUM_STEPS);
+  follow_by_hand(true, MOMENTUM_PYTORCH);
+  follow_by_hand(true, MOMENTUM_KERAS);
 }
 
 /* m -> g / (1 - mu) */
@@ -78,8 +78,8 @@ static void constant_gradient_reaches_terminal_velocity(void **state)
 /* A learning rate of 0 stops gradients that have added up, and not the steps. */
 static void the_rate_of_now_takes_gradients_and_not_steps(void **state)
 {
-  for (int keeps = MOMENTUM_GRADIENTS; keeps <= MOMENTUM_STEPS; keeps++) {
-    const struct momentum_opts o = {.mu = 0.5, .keeps = keeps};
+  for (int keeps = MOMENTUM_PYTORCH; keeps <= MOMENTUM_KERAS; keeps++) {
+    const struct momentum_opts o = {.mu = 0.5, .form = keeps};
     const double one[N] = {1, 1, 1, 1};
     rule_run r;
 
@@ -87,7 +87,7 @@ static void the_rate_of_now_takes_gradients_and_not_steps(void **state)
               &(rule_case){.rule = &weir_rule_momentum, .opts = &o, .dtype = WEIR_F64, .count = N});
     rule_step(&r, 0.25, one);
     rule_step(&r, 0, one);
-    assert_near(rule_param(&r, 0), keeps == MOMENTUM_GRADIENTS ? -0.25 : -0.375, 0);
+    assert_near(rule_param(&r, 0), keeps == MOMENTUM_PYTORCH ? -0.25 : -0.375, 0);
     rule_close(&r);
   }
 }

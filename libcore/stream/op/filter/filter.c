@@ -33,8 +33,9 @@ static const weir_opt options[] = {
     WEIR_OPT_BOOL(filter_opts, zero_phase, false,
                   "run forward and backward, without delay: not for live input, since it looks "
                   "ahead for as long as the filter rings"),
-    WEIR_OPT_BOOL(filter_opts, restamp, false,
-                  "fir filters: take the delay out by looking ahead (taps - 1)/2 samples"),
+    WEIR_OPT_BOOL(filter_opts, compensate_delay, false,
+                  "fir filters: take the delay out by looking ahead (taps - 1)/2 samples",
+                  .alias = "restamp"),
     WEIR_OPT_REAL(filter_opts, tolerance, 0.2, 0, 60, "s",
                   "gaps up to this are filled by a line and flagged; after longer ones the filter "
                   "begins anew, in steady state on the first sample"),
@@ -95,14 +96,14 @@ static weir_status compose(const weir_series_use *use, const filter_design *d,
   weir_graph *g = use->graph;
   const weir_series in = use->in[0];
   const double rate = (double)in.rate_num / (double)in.rate_den;
-  const int64_t delay = o->restamp ? (d->taps - 1) / 2 : 0;
+  const int64_t delay = o->compensate_delay ? (d->taps - 1) / 2 : 0;
   const weir_series full = weir_stream_bridge(g, in, (int64_t)(o->tolerance * rate + 1e-6));
   weir_series y = full;
   char label[128];
 
   WEIR_TRY(apply(use, d, &y));
   (void)snprintf(label, sizeof label, "filter: delay %.6g s at %.4g Hz",
-                 o->restamp ? 0 : d->delay / rate, d->middle);
+                 o->compensate_delay ? 0 : d->delay / rate, d->middle);
   (void)weir_label(g, y.value, label);
   if (delay > 0) {
     y.value = weir_shift(g, y.value, 0, -delay);

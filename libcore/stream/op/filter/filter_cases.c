@@ -19,7 +19,7 @@ static weir_series draw(const weir_series_use *use, uint64_t seed)
   o.q = 2;
   o.harmonics = 2;
   o.zero_phase = o.kind < FILTER_FIR_LOWPASS && seed % 2 == 0;
-  o.restamp = o.kind >= FILTER_FIR_LOWPASS && seed % 2 == 0;
+  o.compensate_delay = o.kind >= FILTER_FIR_LOWPASS && seed % 2 == 0;
   o.tolerance = (double)(seed % 4);
   o.look_ahead = 600 + 4000 * (double)(seed % 3);
   return weir_series_step(&weir_series_op_filter, use, &o).out[seed % 5 == 4];

@@ -28,7 +28,7 @@ static weir_status make_fir(const filter_opts *o, double rate, filter_design *d)
 
   if (o->zero_phase) {
     return weir_fail(WEIR_ERR_CONFIG, "zero_phase: a fir filter has one delay at all frequencies; "
-                                      "restamp takes it out");
+                                      "compensate_delay takes it out");
   }
   WEIR_TRY(weir_design_fir(&spec, d->h));
   d->taps = o->taps;
@@ -41,9 +41,10 @@ static weir_status make_recursive(const filter_opts *o, double rate, filter_desi
 {
   const weir_design_spec spec = {(weir_design_band)o->kind, (int)o->order, o->lo, o->hi, rate};
 
-  if (o->restamp) {
-    return weir_fail(WEIR_ERR_CONFIG, "restamp: a recursive filter delays each frequency by a time "
-                                      "of its own; use zero_phase, or a fir filter");
+  if (o->compensate_delay) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "compensate_delay: a recursive filter delays each frequency by a time "
+                     "of its own; use zero_phase, or a fir filter");
   }
   if (o->kind == FILTER_NOTCH) {
     WEIR_TRY(make_notch(o, rate, d));

@@ -30,7 +30,7 @@ typedef struct filter_opts {
   double f0, q;
   int64_t harmonics;
   int method; /* of a fir filter: FILTER_AUTO, FILTER_DIRECT, FILTER_FFT */
-  bool zero_phase, restamp;
+  bool zero_phase, compensate_delay;
   double tolerance, settling, look_ahead;
 } filter_opts;
 

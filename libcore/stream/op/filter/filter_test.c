@@ -88,7 +88,7 @@ static void restamped_results_stand_where_their_samples_do(void **state)
   draw(o, 5, 0.2);
   filter_run(&f, 40);
   late = f.c;
-  f.o.restamp = true;
+  f.o.compensate_delay = true;
   filter_run(&f, 40);
   for (int64_t t = 0; t < SERIES_COUNT; t++) {
     const bool both = t + 15 < SERIES_COUNT && present[t] && present[t + 15];
@@ -273,10 +273,10 @@ static void impossible_uses_are_refused_with_the_reason(void **state)
   o.hi = 200;
   refuse(o, 360, "does not lie inside");
   o.hi = 20;
-  o.restamp = true;
-  refuse(o, 360, "restamp");
+  o.compensate_delay = true;
+  refuse(o, 360, "compensate_delay");
   o.kind = FILTER_FIR_BANDPASS;
-  o.restamp = false;
+  o.compensate_delay = false;
   o.zero_phase = true;
   refuse(o, 360, "zero_phase");
   o.zero_phase = false;

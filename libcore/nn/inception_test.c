@@ -1,10 +1,10 @@
 /* incep_test.c - the count of the published spread net, shapes, refusals. */
-#include "nn/weir_incep.h"
+#include "nn/weir_inception.h"
 #include <string.h>
 #include "base/weir_check.h"
 
 /* Declares the network and returns the elements of its parameters, or -1 and the status. */
-static int64_t declare(const weir_incep_opts *opts, weir_array_desc in, int64_t outputs,
+static int64_t declare(const weir_inception_opts *opts, weir_array_desc in, int64_t outputs,
                        weir_status *status)
 {
   weir_params *params;
@@ -14,7 +14,7 @@ static int64_t declare(const weir_incep_opts *opts, weir_array_desc in, int64_t 
   assert_ok(weir_params_create(WEIR_F32, &params));
   assert_ok(weir_graph_create(&g));
   weir_net_init(&net, g, params, true);
-  const weir_value y = weir_incep(&net, opts, outputs, weir_input(g, "x", &in));
+  const weir_value y = weir_inception(&net, opts, outputs, weir_input(g, "x", &in));
 
   *status = weir_graph_status(g);
   if (*status == WEIR_OK) {
@@ -32,11 +32,11 @@ static int64_t declare(const weir_incep_opts *opts, weir_array_desc in, int64_t 
   return elements;
 }
 
-static weir_incep_opts usual(int preset)
+static weir_inception_opts usual(int preset)
 {
-  weir_incep_opts o;
+  weir_inception_opts o;
 
-  weir_opts_default(weir_incep_options, sizeof o, &o);
+  weir_opts_default(weir_inception_options, sizeof o, &o);
   o.preset = preset;
   return o;
 }
@@ -44,7 +44,7 @@ static weir_incep_opts usual(int preset)
 /* 42 channels of 361 x 720, here smaller: 7.40 million, counted from the released code. */
 static void the_spread_net_has_its_count(void **state)
 {
-  const weir_incep_opts o = usual(WEIR_INCEP_PAPER);
+  const weir_inception_opts o = usual(WEIR_INCEPTION_PAPER);
   weir_status status;
 
   assert_int_equal(declare(&o, (weir_array_desc){WEIR_F32, 4, {1, 8, 16, 42}, 0}, 1, &status),
@@ -57,7 +57,7 @@ static void other_shapes_are_taken(void **state)
   weir_status status;
 
   for (int dims = 1; dims <= 3; dims++) {
-    weir_incep_opts o = usual(WEIR_INCEP_TINY);
+    weir_inception_opts o = usual(WEIR_INCEPTION_TINY);
     weir_array_desc in = {.dtype = WEIR_F32, .rank = dims + 2, .shape = {2}};
 
     memcpy(in.shape + 1, shape, (size_t)dims * sizeof *shape);
@@ -74,7 +74,7 @@ static void other_shapes_are_taken(void **state)
 
 static void wrong_inputs_are_refused(void **state)
 {
-  weir_incep_opts o = usual(WEIR_INCEP_TINY);
+  weir_inception_opts o = usual(WEIR_INCEPTION_TINY);
   weir_status status;
 
   assert_int_equal(declare(&o, (weir_array_desc){WEIR_F32, 4, {1, 8, 16, 21}, 0}, 1, &status), -1);
@@ -88,7 +88,7 @@ static void wrong_inputs_are_refused(void **state)
 
 static void options_are_complete(void **state)
 {
-  assert_int_equal(weir_opts_incomplete(weir_incep_options), 0);
+  assert_int_equal(weir_opts_incomplete(weir_inception_options), 0);
 }
 
 int main(void)

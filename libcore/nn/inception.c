@@ -1,32 +1,33 @@
-/* incep.c - the spread net of deep-weather (RESNET2D.py), as its code has it. */
-#include "nn/weir_incep.h"
+/* inception.c - the spread net of deep-weather (RESNET2D.py), as its code has it. */
+#include "nn/weir_inception.h"
 #include <stdio.h>
 #include "ops/concat/weir_concat.h"
 #include "ops/slice/weir_slice.h"
 
 enum { NAME = 32, PATHS = 4, HEAD = 8, TAIL = 4 };
 
-const weir_opt weir_incep_options[] = {
+const weir_opt weir_inception_options[] = {
     WEIR_OPT_ENUM(
-        weir_incep_opts, preset, WEIR_INCEP_LITE, "tiny|lite|paper",
+        weir_inception_opts, preset, WEIR_INCEPTION_LITE, "tiny|lite|paper",
         "base and blocks: 4 and 2 (tests), 16 and 4 (a processor), 64 and 10 (RESNET2D of "
         "arXiv:2005.08748, a graphics processor)"),
-    WEIR_OPT_INT(weir_incep_opts, base, 0, 0, 4096, "1",
+    WEIR_OPT_INT(weir_inception_opts, base, 0, 0, 4096, "1",
                  "filters of the first block; 0: as the preset says"),
-    WEIR_OPT_INT(weir_incep_opts, blocks, 0, 0, 64, "1",
+    WEIR_OPT_INT(weir_inception_opts, blocks, 0, 0, 64, "1",
                  "blocks of parallel convolutions; 0: as the preset says"),
-    WEIR_OPT_INT(weir_incep_opts, growth, 4, 0, 1024, "1", "filters more from block to block"),
-    WEIR_OPT_INT(weir_incep_opts, paths, 3, 1, PATHS, "1",
+    WEIR_OPT_INT(weir_inception_opts, growth, 4, 0, 1024, "1", "filters more from block to block"),
+    WEIR_OPT_INT(weir_inception_opts, paths, 3, 1, PATHS, "1",
                  "parallel convolutions: 3, 5, 7 and 9 taps"),
-    WEIR_OPT_INT(weir_incep_opts, control, 21, 0, 4096, "1",
+    WEIR_OPT_INT(weir_inception_opts, control, 21, 0, 4096, "1",
                  "first channels of the input, fields of the control run; 0: none"),
-    WEIR_OPT_INT(weir_incep_opts, squeeze, 3, 1, 1024, "1",
+    WEIR_OPT_INT(weir_inception_opts, squeeze, 3, 1, 1024, "1",
                  "channels that the control's become before they meet the others"),
-    WEIR_OPT_INT(weir_incep_opts, carry, -1, -1, 4096, "1",
+    WEIR_OPT_INT(weir_inception_opts, carry, -1, -1, 4096, "1",
                  "channel of the input that the last convolution sees: the raw spread of what is "
                  "sought; -1: the last"),
-    WEIR_OPT_TABLE(weir_incep_opts, block, weir_nn_stage_options, "what follows the convolutions"),
-    WEIR_OPT_TABLE(weir_incep_opts, border, weir_nn_border_options,
+    WEIR_OPT_TABLE(weir_inception_opts, block, weir_nn_stage_options,
+                   "what follows the convolutions"),
+    WEIR_OPT_TABLE(weir_inception_opts, border, weir_nn_border_options,
                    "edges, by dimension of space: z, y, x are the last three"),
     WEIR_OPT_END,
 };
@@ -34,7 +35,7 @@ const weir_opt weir_incep_options[] = {
 /* What the parts of one network share. */
 typedef struct incep {
   weir_net *net;
-  const weir_incep_opts *opts;
+  const weir_inception_opts *opts;
   int dims;
 } incep;
 
@@ -106,7 +107,8 @@ static weir_value inputs(const incep *n, int64_t count, weir_value x)
               block(n, "control", n->opts->squeeze, channels(n, x, 0, control)));
 }
 
-weir_value weir_incep(weir_net *net, const weir_incep_opts *opts, int64_t outputs, weir_value x)
+weir_value weir_inception(weir_net *net, const weir_inception_opts *opts, int64_t outputs,
+                          weir_value x)
 {
   static const int64_t bases[] = {4, 16, 64}, counts[] = {2, 4, 10};
   const weir_array_desc *in = weir_value_desc(net->graph, x);

@@ -1,4 +1,4 @@
-/* weir_incep.h - parallel convolutions of several widths, block after block at full size: the
+/* weir_inception.h - parallel convolutions of several widths, block after block at full size: the
  * spread net of arXiv:2005.08748 (RESNET2D), for 1 to 3 dimensions, channels last.
  *
  *   p  = block(first `control` channels of x, 3 taps, `squeeze` filters)
@@ -11,34 +11,35 @@
  *
  * A block is convolution, normalisation, activation; what stands side by side is joined along the
  * channels. */
-#ifndef WEIR_INCEP_H
-#define WEIR_INCEP_H
+#ifndef WEIR_INCEPTION_H
+#define WEIR_INCEPTION_H
 #include "conf/weir_opt.h"
 #include "nn/weir_stage.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum weir_incep_preset {
-  WEIR_INCEP_TINY,  /* base 4, 2 blocks: tests          */
-  WEIR_INCEP_LITE,  /* base 16, 4 blocks: a processor   */
-  WEIR_INCEP_PAPER, /* base 64, 10 blocks: RESNET2D, a graphics processor */
-} weir_incep_preset;
+typedef enum weir_inception_preset {
+  WEIR_INCEPTION_TINY,  /* base 4, 2 blocks: tests          */
+  WEIR_INCEPTION_LITE,  /* base 16, 4 blocks: a processor   */
+  WEIR_INCEPTION_PAPER, /* base 64, 10 blocks: RESNET2D, a graphics processor */
+} weir_inception_preset;
 
-typedef struct weir_incep_opts {
+typedef struct weir_inception_opts {
   int preset;
   int64_t base, blocks; /* 0: of the preset */
   int64_t growth, paths, control, squeeze, carry;
   weir_nn_stage_opts block;
   weir_nn_borders border;
-} weir_incep_opts;
+} weir_inception_opts;
 /* Rows of the section that holds such a struct. */
-extern const weir_opt weir_incep_options[];
+extern const weir_opt weir_inception_options[];
 
 /* x: [n, 1 to 3 dimensions, channels]; returns [n, .., outputs]. Fails in the graph's status:
  * WEIR_ERR_SHAPE (rank; no channel beside the control's; a carried channel that x does not have).
  */
-weir_value weir_incep(weir_net *net, const weir_incep_opts *opts, int64_t outputs, weir_value x);
+weir_value weir_inception(weir_net *net, const weir_inception_opts *opts, int64_t outputs,
+                          weir_value x);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* averages.c - see averages.h. */
-#include "model/averages.h"
+/* elgendi.c - see elgendi.h. */
+#include "model/elgendi.h"
 #include <math.h>
 #include "model/front.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -10,41 +10,40 @@
 /* Standard deviation of the R wave whose filter delay is taken out, s (as detect.front.qrs). */
 #define R_WIDTH 0.01
 
-const weir_opt ps_averages_ecg_options[] = {
-    WEIR_OPT_REAL(ps_averages_opts, lo, 8, 0.1, 1000, "Hz", "lower edge of the band (Elgendi: 8)"),
-    WEIR_OPT_REAL(ps_averages_opts, hi, 20, 0.2, 4000, "Hz",
-                  "upper edge of the band (Elgendi: 20)"),
-    WEIR_OPT_INT(ps_averages_opts, order, 1, 1, 8, "1", "order of the Butterworth band-pass"),
-    WEIR_OPT_REAL(ps_averages_opts, peak, 0.097, 0.01, 1, "s",
+const weir_opt ps_elgendi_ecg_options[] = {
+    WEIR_OPT_REAL(ps_elgendi_opts, lo, 8, 0.1, 1000, "Hz", "lower edge of the band (Elgendi: 8)"),
+    WEIR_OPT_REAL(ps_elgendi_opts, hi, 20, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 20)"),
+    WEIR_OPT_INT(ps_elgendi_opts, order, 1, 1, 8, "1", "order of the Butterworth band-pass"),
+    WEIR_OPT_REAL(ps_elgendi_opts, peak, 0.097, 0.01, 1, "s",
                   "short average: width of a QRS complex (Elgendi: 97 ms)"),
-    WEIR_OPT_REAL(ps_averages_opts, beat, 0.611, 0.02, 4, "s",
+    WEIR_OPT_REAL(ps_elgendi_opts, beat, 0.611, 0.02, 4, "s",
                   "long average: a beat (Elgendi: 611 ms)"),
-    WEIR_OPT_REAL(ps_averages_opts, offset, 0.08, 0, 10, "1",
+    WEIR_OPT_REAL(ps_elgendi_opts, offset, 0.08, 0, 10, "1",
                   "share of the mean energy by which the short average must exceed the long one "
                   "(Elgendi: 8 %)"),
-    WEIR_OPT_REAL(ps_averages_opts, memory, 10, 1, 600, "s",
+    WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",
                   "time constant of the mean energy (Elgendi: the whole record)"),
-    WEIR_OPT_REAL(ps_averages_opts, refractory, 0.3, 0.05, 2, "s",
+    WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",
                   "no two beats closer (Elgendi: 300 ms)"),
     WEIR_OPT_END,
 };
 
-const weir_opt ps_averages_ppg_options[] = {
-    WEIR_OPT_REAL(ps_averages_opts, lo, 0.5, 0.05, 1000, "Hz",
+const weir_opt ps_elgendi_ppg_options[] = {
+    WEIR_OPT_REAL(ps_elgendi_opts, lo, 0.5, 0.05, 1000, "Hz",
                   "lower edge of the band (Elgendi: 0.5)"),
-    WEIR_OPT_REAL(ps_averages_opts, hi, 8, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 8)"),
-    WEIR_OPT_INT(ps_averages_opts, order, 2, 1, 8, "1",
+    WEIR_OPT_REAL(ps_elgendi_opts, hi, 8, 0.2, 4000, "Hz", "upper edge of the band (Elgendi: 8)"),
+    WEIR_OPT_INT(ps_elgendi_opts, order, 2, 1, 8, "1",
                  "order of the Butterworth band-pass (Elgendi: 2)"),
-    WEIR_OPT_REAL(ps_averages_opts, peak, 0.111, 0.01, 1, "s",
+    WEIR_OPT_REAL(ps_elgendi_opts, peak, 0.111, 0.01, 1, "s",
                   "short average: width of a systolic peak (Elgendi: 111 ms)"),
-    WEIR_OPT_REAL(ps_averages_opts, beat, 0.667, 0.02, 4, "s",
+    WEIR_OPT_REAL(ps_elgendi_opts, beat, 0.667, 0.02, 4, "s",
                   "long average: a beat (Elgendi: 667 ms)"),
-    WEIR_OPT_REAL(ps_averages_opts, offset, 0.02, 0, 10, "1",
+    WEIR_OPT_REAL(ps_elgendi_opts, offset, 0.02, 0, 10, "1",
                   "share of the mean energy by which the short average must exceed the long one "
                   "(Elgendi: 2 %)"),
-    WEIR_OPT_REAL(ps_averages_opts, memory, 10, 1, 600, "s",
+    WEIR_OPT_REAL(ps_elgendi_opts, memory, 10, 1, 600, "s",
                   "time constant of the mean energy (Elgendi: the whole record)"),
-    WEIR_OPT_REAL(ps_averages_opts, refractory, 0.3, 0.05, 2, "s",
+    WEIR_OPT_REAL(ps_elgendi_opts, refractory, 0.3, 0.05, 2, "s",
                   "no two beats closer: 200 a minute"),
     WEIR_OPT_END,
 };
@@ -89,7 +88,7 @@ static void close_block(const search *p, state *s, int64_t t, int gap, ps_events
   if (s->first >= 0 && t - s->first >= p->least && !cut && at >= s->since &&
       (s->last == 0 || at - (s->last - 1) >= p->refractory)) {
     const int64_t since = s->last > 0 && !s->broken ? at - (s->last - 1) : 0;
-    const float values[PS_AVERAGES_VALUES] = {(float)((double)since / p->rate), s->top};
+    const float values[PS_ELGENDI_VALUES] = {(float)((double)since / p->rate), s->top};
 
     ps_events_put(found, at, values);
     s->last = at + 1;
@@ -155,7 +154,7 @@ static void finish(const void *params, void *memory, ps_events *found)
   gap_at(p, s, s->next - p->centre, found);
 }
 
-static weir_status design(const ps_averages_opts *o, bool pulse, double rate, ps_front *front,
+static weir_status design(const ps_elgendi_opts *o, bool pulse, double rate, ps_front *front,
                           search *p)
 {
   const ps_front_opts opts = {
@@ -189,8 +188,8 @@ static weir_series mean_of(weir_graph *g, weir_series sum, weir_series here, int
   return sum;
 }
 
-weir_status ps_averages_add(const weir_series_use *use, const ps_averages_opts *opts, bool pulse,
-                            weir_series x, weir_series *out)
+weir_status ps_elgendi_add(const weir_series_use *use, const ps_elgendi_opts *opts, bool pulse,
+                           weir_series x, weir_series *out)
 {
   weir_graph *g = use->graph;
   void *memory = NULL;
@@ -226,7 +225,7 @@ weir_status ps_averages_add(const weir_series_use *use, const ps_averages_opts *
       .state_bytes = sizeof(state),
       .ahead = p->centre + p->beat + (int64_t)ceil(p->lag) + 2,
       .apart = p->refractory,
-      .n_values = PS_AVERAGES_VALUES,
+      .n_values = PS_ELGENDI_VALUES,
       .start = start,
       .pass = pass,
       .finish = finish,
