@@ -5,9 +5,9 @@
 #include "verbs.h"
 
 static const weir_verb verbs[] = {
-    {"prepare", "write the built-in universes; the same command goes on with one that was stopped",
-     NULL, cf_verb_prepare, false},
-    {"run", "train the network, or go on with a training that was stopped", NULL, cf_verb_run,
+    {"prepare", "write simulated universes; repeat the command to resume an interrupted one", NULL,
+     cf_verb_prepare, false},
+    {"run", "train the network; repeat the command to resume an interrupted run", NULL, cf_verb_run,
      true},
     {"predict", "write what trained weights say of samples (predictions.nc, predictions.csv)",
      "[PATH ...]", cf_verb_predict, false},

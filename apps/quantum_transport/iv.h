@@ -45,7 +45,7 @@ void qt_iv_fini(qt_iv *iv);
 
 /* Voltages of a configuration; counts of bias points are their products. Fails: WEIR_ERR_MEMORY. */
 weir_status qt_iv_voltages(const qt_cfg *cfg, qt_iv *out) WEIR_CHECKED;
-/* DIR/bias/NUMBER.npy, one array of doubles: whole or not at all. Of rank 0: save; load, whose
+/* DIR/bias/NUMBER.npy, one array of doubles, written atomically. Of rank 0: save; load, whose
  * result all get: *found false where there is no such file. load is collective. Fails:
  * WEIR_ERR_DATA; WEIR_ERR_CONFIG where it is of another one. */
 weir_status qt_iv_save(const qt_iv *iv, int64_t number, const char *dir) WEIR_CHECKED;

@@ -7,8 +7,8 @@
 static const weir_verb verbs[] = {
     {"prepare", "write the built-in simulation as archives of forecasts and truth, or import files",
      NULL, wx_verb_prepare, false},
-    {"run", "train networks; the same command goes on with a run that was stopped", NULL,
-     wx_verb_run, false},
+    {"run", "train networks; repeat the command to resume an interrupted run", NULL, wx_verb_run,
+     false},
     {"predict", "apply weights to an archive of forecasts", NULL, wx_verb_predict, false},
     {"eval", "score forecasts of models side by side against the truth", NULL, wx_verb_eval, false},
     {"check", "compare the gradient of the network with differences", NULL, wx_verb_check, false},

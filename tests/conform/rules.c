@@ -150,7 +150,7 @@ static void nothing_moves_without_gradient(void **state)
   }
 }
 
-/* What is no number stays none: a caller that looks at the parameters sees it at any later step. */
+/* NaN is never masked: a caller that looks at the parameters sees it at any later step. */
 static void a_gradient_that_is_no_number_is_not_hidden(void **state)
 {
   const double bad[] = {NAN, INFINITY};

@@ -31,6 +31,8 @@ const style_check style_checks[] = {
     {"dtypes", "a switch over dtypes stands in base, in device or where files are written", false,
      NULL, style_dtypes},
     {"callers", "a program calls each public function", false, NULL, style_callers},
+    {"terms", "standard terms, not the words that they replaced (terms.csv)", false, NULL,
+     style_terms},
     {NULL, NULL, false, NULL, NULL},
 };
 

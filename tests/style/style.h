@@ -131,4 +131,5 @@ void style_have(const style_tree *t, style_report *r);
 void style_registries(const style_tree *t, style_report *r);
 void style_dtypes(const style_tree *t, style_report *r);
 void style_callers(const style_tree *t, style_report *r);
+void style_terms(const style_tree *t, style_report *r);
 #endif

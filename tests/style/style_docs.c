@@ -82,7 +82,7 @@ void style_prefix(const style_file *f, style_report *r)
   }
 }
 
-/* The last argument of each option row is its help. */
+/* The last argument of each option row, but for fields of its initialiser, is its help. */
 void style_help(const style_file *f, style_report *r)
 {
   if (!f->is_c || style_ends(f->path, ".h") || style_is_test(f)) {
@@ -98,7 +98,8 @@ void style_help(const style_file *f, style_report *r)
     }
     for (; k < f->n_tokens; k++) {
       depth += style_is(&f->tokens[k], "(") - style_is(&f->tokens[k], ")");
-      if (depth == 0) {
+      if (depth == 0 || (depth == 1 && k + 1 < f->n_tokens && style_is(&f->tokens[k], ",") &&
+                         style_is(&f->tokens[k + 1], "."))) {
         break;
       }
     }

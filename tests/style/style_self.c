@@ -50,6 +50,13 @@ static const struct plant {
      "const char *const a =\n    \"1000000000 1000000000 1000000000 1000000000 1000000000 "
      "1000000000 "
      "1000000000 1000000000\";\n"},
+    {"terms", "libcore/base/a.c", "void f(void)\n{\n  weir_bell_ring();\n}\n"},
+    {"terms", "libcore/base/a.c", "/* A value that\n * is no number. */\n"},
+    {"terms", "libcore/base/a.c", "const char *const a = \"which is no \"\n    \"number\";\n"},
+    {"terms", "docs/a.md", "A gradient that Is no\nnumber ends it.\n"},
+    {NULL, "libcore/base/a.c", "int my_weir_bell(void); /* this no number */\n"},
+    {NULL, "libcore/conf/a.c", "const char *const a = \"is no number\";\n"},
+    {NULL, "docs/changes/a.md", "It is no number.\n"},
     {"names", "libcore/base/weir_util.c", "int a(void);\n"},
     {"names", "libcore/base/helpers/a.c", "int a(void);\n"},
     {"names", "libcore/base/a.c", "typedef int size_type_t;\n"},
@@ -151,6 +158,10 @@ static void write_clean_tree(void)
                                   "int f(void)\n{\n  return weir_a() + weir_b(1, 2) + weir_c() + "
                                   "other_a();\n}\n");
   write_file("README.md", "Weir\n");
+  write_file("tests/style/terms.csv",
+             "term,scope,standard term,exceptions,note\n"
+             "weir_bell*,identifier,weir_cond,,\n"
+             "is no number,help+comment+docs,is NaN,libcore/conf/,text that is not a number\n");
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)

@@ -7,8 +7,9 @@
 
 enum { TEXT_LIMIT = 2 << 20 };
 
-static const char *const suffixes[] = {".c",     ".h",   ".cu",   ".cuh",  ".md",  ".sh",  ".awk",
-                                       ".cmake", ".txt", ".yaml", ".json", ".env", "/run", NULL};
+static const char *const suffixes[] = {".c",    ".h",   ".cu",    ".cuh",       ".md",
+                                       ".sh",   ".awk", ".cmake", ".txt",       ".yaml",
+                                       ".json", ".env", "/run",   "/terms.csv", NULL};
 
 static bool is_text(const char *path)
 {

@@ -293,8 +293,8 @@ out:
   if (status == WEIR_ERR_STOPPED) {
     status =
         weir_fail(WEIR_ERR_STOPPED,
-                  "convert: stopped after %lld of %lld samples; %lld files are whole, the "
-                  "same command goes on",
+                  "convert: stopped after %lld of %lld samples; %lld files are complete; repeat "
+                  "the command to resume",
                   (long long)c.next, (long long)c.total, (long long)(done->files + done->kept));
   }
   cf_volume_destroy(&c.w);

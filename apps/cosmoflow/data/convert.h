@@ -22,7 +22,7 @@ typedef struct cf_converted {
 /* Writes all samples of s into files of a folder that is there, "samples-00000000" and so on after
  * the number of their first sample. Of samples that are cut, cubes come in the order of their
  * corners (depth, height, width), and share a universe: the one of the file, else the number of the
- * sample. Every file appears whole or not at all, and is listed with its digest (digests.h): the
+ * sample. Every file appears atomically, and is listed with its digest (digests.h): the
  * same conversion into the same folder keeps files whose bytes are those that were written, writes
  * the others, and ends with the same bytes. Fails: WEIR_ERR_CONFIG (a side that does not divide the
  * samples', a folder with a conversion of another input or with other options), WEIR_ERR_DATA,

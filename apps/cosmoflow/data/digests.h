@@ -1,6 +1,6 @@
 /* digests.h - files.sha256 of a folder: the SHA-256 of every file that was completed in it, a line
- * each as sha256sum writes and checks them, so that the same command goes on after whole files
- * alone. */
+ * each as sha256sum writes and checks them, so that a repeated command resumes after complete
+ * files alone. */
 #ifndef CF_DIGESTS_H
 #define CF_DIGESTS_H
 #include "base/weir_status.h"

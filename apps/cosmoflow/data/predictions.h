@@ -44,7 +44,7 @@ bool cf_predictions_ranged(const cf_predictions *p, int64_t label);
 void cf_predictions_normalised(const cf_predictions *p, char *text, size_t size);
 /* A label in its own unit, or normalised, from [-1, 1]. */
 double cf_predictions_physical(const cf_predictions *p, int64_t label, double unit);
-/* Writes the file, whole or not at all. Fails: WEIR_ERR_DATA for rows that cannot be (a universe in
+/* Writes the file atomically. Fails: WEIR_ERR_DATA for rows that cannot be (a universe in
  * two parts, a sample twice, ranges without width, labels of one name), WEIR_ERR_NUMERIC for labels
  * or known predictions that are not finite, naming the row; WEIR_ERR_UNSUPPORTED, WEIR_ERR_EXTERNAL
  * as weir_netcdf_create. */

@@ -163,7 +163,7 @@ static weir_status count(const course *c, int64_t universe, int64_t channel)
   bool holds = true;
 
   if (!cf_particles_sound(&c->p)) {
-    return weir_fail(WEIR_ERR_NUMERIC, "simulate: universe %lld: a displacement is no number",
+    return weir_fail(WEIR_ERR_NUMERIC, "simulate: universe %lld: a displacement is NaN",
                      (long long)universe);
   }
   cf_particles_deposit(&c->p, c->g->opts->counts == CF_COUNTS_NGP ? CF_NGP : CF_CIC, m, density);

@@ -430,8 +430,8 @@ static weir_status write_all(output *o)
     if (status == WEIR_ERR_STOPPED) {
       return weir_fail(
           WEIR_ERR_STOPPED,
-          "simulate: stopped before %s; %lld files are whole, the same command goes on", path,
-          (long long)(o->done->files + o->done->kept));
+          "simulate: stopped before %s; %lld files are complete; repeat the command to resume",
+          path, (long long)(o->done->files + o->done->kept));
     }
     WEIR_TRY(status);
     weir_run_dir_keep(); /* the same command makes the others */

@@ -22,7 +22,7 @@ weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_univ
                                      uint64_t seed, const char *folder) WEIR_CHECKED;
 /* Writes opts->universes universes from opts->first on into the folder. A file that is there is
  * kept (cf_universe_check_folder judges it) where its bytes are those that were written
- * (digests.h), else made again with a warning; each appears whole or not at all. Fails:
+ * (digests.h), else made again with a warning; each appears atomically. Fails:
  * WEIR_ERR_DATA, WEIR_ERR_STOPPED (files that are whole stay), as cf_generator_create and _make. */
 weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const char *folder,
                               cf_written *out) WEIR_CHECKED;

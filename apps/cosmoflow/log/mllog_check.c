@@ -257,7 +257,7 @@ static weir_status check_entry(judge *j, int k, const entry *e)
     return fault(j, r->key, r->texts);
   }
   if (!isnan(r->lo) && !(value >= r->lo)) {
-    return fault(j, r->key, "its value is no number, or too small");
+    return fault(j, r->key, "its value is not a number, or too small");
   }
   if (r->in_epoch && isnan(number_of(e->epoch))) {
     return fault(j, r->key, "without metadata.epoch_num");

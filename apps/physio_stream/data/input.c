@@ -56,7 +56,7 @@ const weir_opt ps_input_options[] = {
                   .alias = "jump"),
     WEIR_OPT_REAL(ps_input_opts, timeout, 0, 0, 1e9, "s",
                   "live: time without any line after which the input has ended, also before the "
-                  "first; 0: wait for ever"),
+                  "first; 0: wait without limit"),
     WEIR_OPT_INT(ps_input_opts, max_bad_lines, 10000, 0, 1e15, "1",
                  "live: consecutive unusable lines after which the input is refused; 0: never",
                  .alias = "limit"),

@@ -28,7 +28,7 @@ typedef struct qt_tbt {
   qt_tbt_lead lead[QT_LEADS];
 } qt_tbt;
 
-/* Writes the file; it appears whole or not at all. Fails: as weir_netcdf.h;
+/* Writes the file atomically. Fails: as weir_netcdf.h;
  * WEIR_ERR_UNSUPPORTED (no NetCDF). */
 weir_status qt_tbt_write(const char *path, const qt_tbt *t) WEIR_CHECKED;
 

@@ -130,7 +130,9 @@ static weir_status take_missing(wx_nc *f, int var, wx_part *p)
   }
   WEIR_TRY(take_range(f, var, p));
   if (!isfinite(p->scale) || p->scale == 0 || !isfinite(p->offset)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: variable %s: scale_factor or add_offset is no number",
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: variable %s: scale_factor or add_offset is not "
+                     "a finite number",
                      f->path, f->seen[var].name);
   }
   return WEIR_OK;

@@ -41,7 +41,7 @@ static const char *arrange_columns(wx_grid *g, double *lon, wx_grid_order *order
 
   for (int64_t i = 0; i < n; i++) {
     if (!(fabs(lon[i]) <= 720)) {
-      return "a longitude is no number of degrees";
+      return "a longitude is not a finite number of degrees";
     }
   }
   if (n > 1 && fabs(fabs(lon[n - 1] - lon[0]) - 360) < close) {
@@ -97,7 +97,7 @@ const char *wx_grid_arrange(wx_grid *g, double *lat, double *lon, wx_grid_order 
   }
   for (int64_t j = 0; j < g->n_lat; j++) {
     if (!(fabs(lat[j]) <= 90 + 1e-6)) {
-      return "a latitude is no number of -90 to 90 degrees";
+      return "a latitude is not a number from -90 to 90 degrees";
     }
     if (j > 0 && !(lat[j] < lat[j - 1])) {
       return "its latitudes are not in order: sort its rows";

@@ -239,8 +239,8 @@ static bool only_whole_files(const char *dir)
   return only;
 }
 
-/* A signal ends the run with status 9, whole files stay, and the same command goes on to the same
- * universes. */
+/* A signal ends the run with status 9, complete files stay, and a repeated command resumes to the
+ * same universes. */
 static void a_stopped_run_goes_on(void **state)
 {
 #define MANY SMALL "--set simulate.universes=4000 --set simulate.file=20 "
@@ -255,7 +255,7 @@ static void a_stopped_run_goes_on(void **state)
   assert_int_equal(kill(child, SIGTERM), 0);
   assert_true(waitpid(child, &status, 0) == child);
   assert_int_equal(WEXITSTATUS(status), 9);
-  assert_non_null(strstr(printed(), "the same command goes on"));
+  assert_non_null(strstr(printed(), "repeat the command to resume"));
   assert_true(weir_file_exists(file_of("a", 20)) && !weir_file_exists(file_of("a", 3980)));
   assert_true(only_whole_files("a"));
   /* A part of the rest, or this test would take its time. */
@@ -405,7 +405,7 @@ static void a_stopped_conversion_goes_on(void **state)
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) != 0) { /* it may have been fast */
       assert_int_equal(WEXITSTATUS(status), 9);
-      assert_non_null(strstr(printed(), "the same command goes on"));
+      assert_non_null(strstr(printed(), "repeat the command to resume"));
     }
     assert_true(only_whole_files("a"));
     /* One of those that are there is damaged, one is lost. */
