@@ -1,0 +1,68 @@
+"""former_names.py PROGRAM SCRATCH - options and files under the names that they had before: a run
+begun under former keys and values is resumed under the present ones to the same weights, and
+weights whose network is described by former keys predict the same.
+
+Exit 77: netCDF4 for Python is not here."""
+import os
+import subprocess
+import sys
+
+try:
+    import netCDF4
+    import numpy as np
+except ImportError:
+    print("skipped: this Python has no netCDF4")
+    sys.exit(77)
+
+program, scratch = sys.argv[1:]
+COMMON = ("simulate.universes=10", "simulate.file=4", "simulate.side=8", "simulate.particles=16",
+          "simulate.box=128", "simulate.preset=wide2", "data.split.valid=2", "data.split.test=2",
+          "train.batch=2", "exec.tier=vector")
+FORMER = ("data.augment.turn=all", "model.loss=own", "comm.patience=60", "data.keep=1000000",
+          "model.net={mlperf: {blocks: 2, base: 4, most: 6, hidden1: 8, hidden2: 4}}",
+          "train.optim.rule={momentum: {keeps: steps}}")
+PRESENT = ("data.augment.symmetry=octahedral", "model.loss=default", "comm.timeout=60",
+           "data.cache_bytes=1000000",
+           "model.net={mlperf: {blocks: 2, base: 4, max_filters: 6, hidden1: 8, hidden2: 4}}",
+           "train.optim.rule={momentum: {form: keras}}")
+
+
+def run(verb, sets, *arguments):
+    command = [program, verb] + [word for s in sets for word in ("--set", s)] + list(arguments)
+    done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def arrays(path):
+    with netCDF4.Dataset(os.path.join(scratch, path)) as nc:
+        nc.set_auto_mask(False)
+        return {name: v[...] for name, v in nc.variables.items() if v.dtype.kind in "fiu"}
+
+
+said = run("run", COMMON + FORMER + ("train.epochs=1",), "--out", "former")
+for old, new in (("data.augment.turn", "augment.symmetry"), ("comm.patience", "timeout"),
+                 ("model.loss", "default"), ("most", "max_filters")):
+    assert f"{old}" in said and f"now called {new}" in said.replace("data.", ""), (old, new, said)
+run("run", COMMON + PRESENT + ("train.epochs=3",), "--out", "former")
+said = run("run", COMMON + PRESENT + ("train.epochs=3",), "--out", "present")
+assert "now called" not in said, said
+a, b = arrays("former/weights.nc"), arrays("present/weights.nc")
+assert a.keys() == b.keys() and len(a) > 3
+for name in a:
+    assert np.array_equal(a[name], b[name]), name
+
+# A file of weights as it was written before.
+run("prepare", COMMON[:6], "--out", "universes")
+run("predict", ("predict.weights=present/weights.nc",), "universes", "--out", "p")
+with netCDF4.Dataset(os.path.join(scratch, "present/weights.nc"), "a") as nc:
+    text = nc.getncattr("network")
+    before = text.replace("max_filters:", "most:").replace("loss: default", "loss: own")
+    assert before != text and "most:" in before and "own" in before, text
+    nc.setncattr("network", before)
+said = run("predict", ("predict.weights=present/weights.nc",), "universes", "--out", "q")
+a, b = arrays("p/predictions.nc"), arrays("q/predictions.nc")
+for name in a:
+    assert np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f"), name
+print("former names are understood")
