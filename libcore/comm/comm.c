@@ -121,14 +121,14 @@ weir_status weir_comm_agree(weir_comm *c, weir_status status)
   int worst = (int)status, rank = 0;
   char text[COMM_TEXT] = "";
 
-  WEIR_TRY(c->kind->worst(c, (int)status, &worst, &rank));
+  WEIR_TRY(c->kind->allreduce_max(c, (int)status, &worst, &rank));
   if (worst == (int)WEIR_OK) {
     return WEIR_OK;
   }
   if (rank == c->rank) {
     (void)snprintf(text, sizeof text, "%s", weir_last_message());
   }
-  WEIR_TRY(c->kind->tell(c, rank, text));
+  WEIR_TRY(c->kind->bcast_text(c, rank, text));
   if (worst > (int)status) {
     return weir_fail((weir_status)worst, "rank %d of %d failed: %s", rank, c->size,
                      text[0] != 0 ? text : weir_status_text((weir_status)worst));
@@ -186,7 +186,7 @@ weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **
     status = make_room(c, sizes, all, total);
   }
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
-  WEIR_TRY_GOTO(c->kind->collect(c, bytes, n, *all, sizes), done);
+  WEIR_TRY_GOTO(c->kind->gatherv(c, bytes, n, *all, sizes), done);
 done:
   weir_free(&sizes);
   if (status != WEIR_OK) {

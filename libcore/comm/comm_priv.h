@@ -24,14 +24,14 @@ typedef struct weir_comm_kind {
   void (*close)(weir_comm *c); /* of all, and of a group */
   void (*end)(weir_comm *c, int status);
   /* The worst status of all and the first rank that has it. */
-  weir_status (*worst)(weir_comm *c, int status, int *worst, int *rank);
+  weir_status (*allreduce_max)(weir_comm *c, int status, int *worst, int *rank);
   /* The text of one rank becomes that of all. */
-  weir_status (*tell)(weir_comm *c, int rank, char text[COMM_TEXT]);
+  weir_status (*bcast_text)(weir_comm *c, int rank, char text[COMM_TEXT]);
   weir_status (*barrier)(weir_comm *c);
   /* Bytes of all ranks, on rank 0. */
   weir_status (*sizes)(weir_comm *c, int64_t n, int64_t *sizes);
   /* What the ranks give, into `all` of rank 0 at its place by sizes[]. */
-  weir_status (*collect)(weir_comm *c, const void *bytes, int64_t n, void *all,
+  weir_status (*gatherv)(weir_comm *c, const void *bytes, int64_t n, void *all,
                          const int64_t *sizes);
   /* Messages that may be started again and again. A message matches that of its peer which has the
    * same tag and was started as often before. release: also those that are under way. */

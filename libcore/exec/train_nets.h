@@ -67,7 +67,7 @@ static inline weir_value train_conv(train_net *t, weir_value x, int64_t taps, in
 {
   const weir_array_desc *d = weir_value_desc(t->g, x);
   const int64_t in = d != NULL ? d->shape[4] : 1, pad = taps / 2;
-  const weir_conv_spec s = {.lo = {pad, pad, pad}, .hi = {pad, pad, pad}};
+  const weir_conv_spec s = {.pad_before = {pad, pad, pad}, .pad_after = {pad, pad, pad}};
   const double scale = 1.7 / (double)(taps * taps + in);
   const weir_value w = train_param(t, 5, (int64_t[]){taps, taps, taps, in, out}, scale);
 
@@ -88,7 +88,7 @@ static inline weir_value train_relu(train_net *t, weir_value x)
 
 static inline weir_value train_pool(train_net *t, weir_value x)
 {
-  const weir_pool_spec s = {.taps = {2, 2, 2}};
+  const weir_pool_spec s = {.kernel_size = {2, 2, 2}};
 
   return weir_pool_max(t->g, &s, x);
 }

@@ -139,7 +139,7 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
   node->random_id = from->random_id;
   node->derived = from->derived;
   node->part = from->part;
-  node->turn = from->turn;
+  node->priority = from->priority;
   node->dead = from->dead;
   node->derivation = from->derivation;
   return WEIR_OK;

@@ -90,7 +90,7 @@ static void forward_residual(const check_net *c)
 {
   const weir_nn_residual_spec *s = c->spec;
   const int64_t stride = s->conv.conv.stride[0] > 0 ? s->conv.conv.stride[0] : 1;
-  const int64_t taps = s->conv.taps[0];
+  const int64_t taps = s->conv.kernel_size[0];
   rows x = {.n = c->in.shape[0], .places = c->in.shape[1], .channels = c->in.shape[2]}, y, way;
 
   memcpy(x.v, c->x.data, (size_t)weir_tensor_numel(&c->x) * sizeof(double));
@@ -126,7 +126,7 @@ static void residual_blocks_on_random_shapes(void **state)
     weir_draw r = {.seed = seed};
     const weir_nn_residual_spec s = {
         .conv = {.filters = weir_draw_int(&r, 1, 4),
-                 .taps = {weir_draw_int(&r, 1, 3)},
+                 .kernel_size = {weir_draw_int(&r, 1, 3)},
                  .conv = {.stride = {weir_draw_int(&r, 0, 2)}},
                  .activation = {.kind = WEIR_ACTIVATION_TANH}},
         .norm = {.kind = WEIR_NORM_LAYER, .epsilon = 0.5},
@@ -279,7 +279,7 @@ static void refuse(check_build build, const void *spec, int rank, const char *te
 static void impossible_blocks_are_refused(void **state)
 {
   const weir_nn_residual_spec shrinking = {
-      .conv = {.filters = 4, .taps = {3}, .padding = WEIR_NN_VALID}};
+      .conv = {.filters = 4, .kernel_size = {3}, .padding = WEIR_NN_VALID}};
 
   refuse(build_residual, &shrinking, 3, "padding `same` does");
   refuse(build_residual, &(weir_nn_residual_spec){.conv = {.filters = 0}}, 3, "0 filters");

@@ -13,7 +13,7 @@ static int64_t or_one(int64_t x)
 /* Elements that one output sees of dimension k, holes included. */
 static int64_t reach_of(const weir_nn_conv_spec *s, int k)
 {
-  return or_one(s->conv.dilation[k]) * (or_one(s->taps[k]) - 1) + 1;
+  return or_one(s->conv.dilation[k]) * (or_one(s->kernel_size[k]) - 1) + 1;
 }
 
 /* Padding of dimension k, which has `extent` elements. */
@@ -23,8 +23,8 @@ static void pad(const weir_nn_conv_spec *s, int k, int64_t extent, weir_conv_spe
   const int64_t out = (extent + stride - 1) / stride;
   const int64_t total = (out - 1) * stride + reach_of(s, k) - extent;
 
-  conv->lo[k] = s->padding == WEIR_NN_SAME && total > 0 ? total / 2 : 0;
-  conv->hi[k] = s->padding == WEIR_NN_SAME && total > 0 ? total - total / 2 : 0;
+  conv->pad_before[k] = s->padding == WEIR_NN_SAME && total > 0 ? total / 2 : 0;
+  conv->pad_after[k] = s->padding == WEIR_NN_SAME && total > 0 ? total - total / 2 : 0;
 }
 
 /* Scalars of the spec that weir_conv does not judge. */
@@ -36,7 +36,7 @@ static bool is_possible(const weir_nn_conv_spec *s, int dims)
   for (int k = 0; good && k < dims; k++) {
     const int64_t most = INT64_C(1) << 20;
 
-    good = s->taps[k] >= 0 && s->taps[k] <= most && s->conv.stride[k] >= 0 &&
+    good = s->kernel_size[k] >= 0 && s->kernel_size[k] <= most && s->conv.stride[k] >= 0 &&
            s->conv.stride[k] <= most && s->conv.dilation[k] >= 0 && s->conv.dilation[k] <= most;
   }
   return good;
@@ -91,7 +91,7 @@ static weir_param_spec weight_of(const weir_nn_conv_spec *s, const weir_array_de
 
   *conv = s->conv;
   for (int k = 0; k < dims; k++) {
-    w.shape[k] = or_one(s->taps[k]);
+    w.shape[k] = or_one(s->kernel_size[k]);
     if (s->padding != WEIR_NN_GIVEN) {
       pad(s, k, d->shape[k + 1], conv);
     }
@@ -130,7 +130,8 @@ static weir_param_spec with_places(const weir_nn_conv_spec *s, const weir_array_
 
   *fits = true;
   for (int k = 0; k < dims; k++) {
-    const int64_t room = d->shape[k + 1] + conv->lo[k] + conv->hi[k] - reach_of(s, k);
+    const int64_t room =
+        d->shape[k + 1] + conv->pad_before[k] + conv->pad_after[k] - reach_of(s, k);
 
     *fits = *fits && room >= 0;
     w.shape[k] = room / or_one(s->conv.stride[k]) + 1;

@@ -114,11 +114,11 @@ static shape shape_of(const check_net *c)
 
   for (int k = 0; k < dims; k++) {
     h.in[k] = c->in.shape[k + 1];
-    h.tap[k] = or_one(s->taps[k]);
+    h.tap[k] = or_one(s->kernel_size[k]);
     h.stride[k] = or_one(s->conv.stride[k]);
     h.dilation[k] = or_one(s->conv.dilation[k]);
     h.out[k] = c->y.shape[k + 1];
-    h.lo[k] = s->padding == WEIR_NN_GIVEN ? s->conv.lo[k] : 0;
+    h.lo[k] = s->padding == WEIR_NN_GIVEN ? s->conv.pad_before[k] : 0;
     if (s->padding == WEIR_NN_SAME) {
       const int64_t need =
           (h.out[k] - 1) * h.stride[k] + h.dilation[k] * (h.tap[k] - 1) + 1 - h.in[k];
@@ -200,17 +200,17 @@ static weir_nn_conv_spec draw_conv(weir_draw *r, check_net *c)
   c->in.shape[0] = weir_draw_int(r, 1, 2);
   c->in.shape[dims + 1] = groups * weir_draw_int(r, 1, 3);
   for (int k = 0; k < dims; k++) {
-    s.taps[k] = weir_draw_int(r, 0, 3);
+    s.kernel_size[k] = weir_draw_int(r, 0, 3);
     s.conv.stride[k] = weir_draw_int(r, 0, 2);
     s.conv.dilation[k] = weir_draw_int(r, 0, 2);
     if (s.padding == WEIR_NN_GIVEN) {
-      s.conv.lo[k] = weir_draw_int(r, 0, 2);
-      s.conv.hi[k] = weir_draw_int(r, 0, 2);
+      s.conv.pad_before[k] = weir_draw_int(r, 0, 2);
+      s.conv.pad_after[k] = weir_draw_int(r, 0, 2);
     }
     c->in.shape[k + 1] =
         s.padding == WEIR_NN_SAME && weir_draw_one_in(r, 4)
             ? 1
-            : or_one(s.conv.dilation[k]) * (or_one(s.taps[k]) - 1) + weir_draw_int(r, 1, 5);
+            : or_one(s.conv.dilation[k]) * (or_one(s.kernel_size[k]) - 1) + weir_draw_int(r, 1, 5);
   }
   return s;
 }
@@ -255,12 +255,14 @@ static void impossible_layers_are_refused(void **state)
   refuse(build_dense, &(weir_nn_dense_spec){.units = 3}, 0, "rank 0");
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 0}, 4, "0 filters");
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 3}, 2, "rank 2");
-  refuse(build_conv, &(weir_nn_conv_spec){.filters = 3, .taps = {-1}}, 4, "not negative");
+  refuse(build_conv, &(weir_nn_conv_spec){.filters = 3, .kernel_size = {-1}}, 4, "not negative");
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 6, .conv = {.groups = 3}}, 4, "3 groups of 4");
-  refuse(build_conv, &(weir_nn_conv_spec){.filters = 3, .taps = {7, 1}, .padding = WEIR_NN_VALID},
-         4, "more padding");
-  refuse(build_local, &(weir_nn_conv_spec){.filters = 3, .taps = {7, 1}, .padding = WEIR_NN_VALID},
-         4, "more padding");
+  refuse(build_conv,
+         &(weir_nn_conv_spec){.filters = 3, .kernel_size = {7, 1}, .padding = WEIR_NN_VALID}, 4,
+         "more padding");
+  refuse(build_local,
+         &(weir_nn_conv_spec){.filters = 3, .kernel_size = {7, 1}, .padding = WEIR_NN_VALID}, 4,
+         "more padding");
   refuse(build_local, &(weir_nn_conv_spec){.filters = 3, .conv = {.groups = 2}}, 4,
          "local: 2 groups of 4");
 }

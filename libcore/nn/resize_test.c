@@ -95,7 +95,7 @@ static void forward_transposed(const check_net *c, const int64_t *lo)
     wanted[i] = s->no_bias ? 0 : check_param(c, "t/bias")[i % co];
   }
   for (int k = 0; k < dims; k++) {
-    taps *= s->taps[k];
+    taps *= s->kernel_size[k];
   }
   for (int64_t rt = 0; rt < rows * taps; rt++) {
     int64_t row = rt / taps, tap = rt % taps, at = 0, step = 1;
@@ -105,14 +105,14 @@ static void forward_transposed(const check_net *c, const int64_t *lo)
       const int64_t extent = c->y.shape[k + 1],
                     stride = s->conv.stride[k] > 0 ? s->conv.stride[k] : 1;
       int64_t o = row % c->in.shape[k + 1] * stride - lo[k] +
-                  tap % s->taps[k] * (s->conv.dilation[k] > 0 ? s->conv.dilation[k] : 1);
+                  tap % s->kernel_size[k] * (s->conv.dilation[k] > 0 ? s->conv.dilation[k] : 1);
 
       o = s->conv.border[k] == WEIR_BORDER_WRAP ? (o % extent + extent) % extent : o;
       inside = inside && o >= 0 && o < extent;
       at += o * step;
       step *= extent;
       row /= c->in.shape[k + 1];
-      tap /= s->taps[k];
+      tap /= s->kernel_size[k];
     }
     at += row * step;
     for (int64_t j = 0; inside && j < co * per; j++) {
@@ -140,16 +140,16 @@ static void check_transposed(const weir_nn_conv_spec *s, int rank, const int64_t
   for (int k = 0; k < rank - 2; k++) {
     const int64_t stride = s->conv.stride[k] > 0 ? s->conv.stride[k] : 1;
     const int64_t reach =
-        (s->conv.dilation[k] > 0 ? s->conv.dilation[k] : 1) * (s->taps[k] - 1) + 1;
+        (s->conv.dilation[k] > 0 ? s->conv.dilation[k] : 1) * (s->kernel_size[k] - 1) + 1;
     const int64_t whole = stride * (shape[k + 1] - 1) + reach;
 
-    lo[k] = s->padding == WEIR_NN_GIVEN                    ? s->conv.lo[k]
+    lo[k] = s->padding == WEIR_NN_GIVEN                    ? s->conv.pad_before[k]
             : s->padding == WEIR_NN_SAME && reach > stride ? (reach - stride) / 2
                                                            : 0;
     assert_int_equal(c.y.shape[k + 1], s->padding == WEIR_NN_SAME ? stride * shape[k + 1]
                                        : s->padding == WEIR_NN_VALID
                                            ? whole
-                                           : whole - lo[k] - s->conv.hi[k]);
+                                           : whole - lo[k] - s->conv.pad_after[k]);
   }
   forward_transposed(&c, lo);
   check_gradients(&c);
@@ -160,37 +160,40 @@ static void transposed_convolutions_scatter_their_taps(void **state)
 {
   const int64_t flat[] = {2, 5, 3}, plane[] = {1, 3, 4, 4}, space[] = {2, 2, 1, 3, 2};
 
-  check_transposed(&(weir_nn_conv_spec){.filters = 2, .taps = {2}, .conv = {.stride = {2}}}, 3,
-                   flat);
+  check_transposed(&(weir_nn_conv_spec){.filters = 2, .kernel_size = {2}, .conv = {.stride = {2}}},
+                   3, flat);
+  check_transposed(&(weir_nn_conv_spec){.filters = 3,
+                                        .kernel_size = {2, 3},
+                                        .conv = {.stride = {2, 3}},
+                                        .padding = WEIR_NN_VALID},
+                   4, plane);
   check_transposed(
-      &(weir_nn_conv_spec){
-          .filters = 3, .taps = {2, 3}, .conv = {.stride = {2, 3}}, .padding = WEIR_NN_VALID},
-      4, plane);
-  check_transposed(
-      &(weir_nn_conv_spec){.filters = 3, .taps = {2, 2, 2}, .conv = {.stride = {2, 2, 2}}}, 5,
-      space);
-  check_transposed(
-      &(weir_nn_conv_spec){
-          .filters = 4, .taps = {3, 4}, .conv = {.stride = {2, 2}, .groups = 2}, .no_bias = true},
-      4, plane);
+      &(weir_nn_conv_spec){.filters = 3, .kernel_size = {2, 2, 2}, .conv = {.stride = {2, 2, 2}}},
+      5, space);
+  check_transposed(&(weir_nn_conv_spec){.filters = 4,
+                                        .kernel_size = {3, 4},
+                                        .conv = {.stride = {2, 2}, .groups = 2},
+                                        .no_bias = true},
+                   4, plane);
   check_transposed(&(weir_nn_conv_spec){.filters = 2,
-                                        .taps = {3, 2, 1},
+                                        .kernel_size = {3, 2, 1},
                                         .conv = {.stride = {2, 1, 3}, .dilation = {1, 2, 1}},
                                         .padding = WEIR_NN_VALID},
                    5, space);
+  check_transposed(
+      &(weir_nn_conv_spec){.filters = 2,
+                           .kernel_size = {3, 3},
+                           .conv = {.stride = {2, 3}, .pad_before = {1, 3}, .pad_after = {2, 0}},
+                           .padding = WEIR_NN_GIVEN},
+      4, plane);
   check_transposed(&(weir_nn_conv_spec){.filters = 2,
-                                        .taps = {3, 3},
-                                        .conv = {.stride = {2, 3}, .lo = {1, 3}, .hi = {2, 0}},
-                                        .padding = WEIR_NN_GIVEN},
-                   4, plane);
-  check_transposed(&(weir_nn_conv_spec){.filters = 2,
-                                        .taps = {3, 4},
+                                        .kernel_size = {3, 4},
                                         .conv = {.stride = {2, 2},
                                                  .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP}}},
                    4, plane);
   check_transposed(
       &(weir_nn_conv_spec){
-          .filters = 1, .taps = {1}, .conv = {.stride = {3}}, .padding = WEIR_NN_SAME},
+          .filters = 1, .kernel_size = {1}, .conv = {.stride = {3}}, .padding = WEIR_NN_SAME},
       3, flat);
 }
 
@@ -207,12 +210,14 @@ static void impossible_sizes_are_refused(void **state)
   refuse(build_resize, &(weir_nn_resize_spec){.size = {-4}}, 4, "size -4");
   refuse(build_resize, &(weir_nn_resize_spec){.factor = {2}}, 2, "resize (");
   refuse(build_transposed,
-         &(weir_nn_conv_spec){
-             .filters = 2, .taps = {1, 1}, .padding = WEIR_NN_GIVEN, .conv = {.lo = {3}}},
+         &(weir_nn_conv_spec){.filters = 2,
+                              .kernel_size = {1, 1},
+                              .padding = WEIR_NN_GIVEN,
+                              .conv = {.pad_before = {3}}},
          4, "nothing is left");
   refuse(build_transposed,
          &(weir_nn_conv_spec){
-             .filters = 2, .taps = {3, 3}, .conv = {.border = {WEIR_BORDER_REPLICATE}}},
+             .filters = 2, .kernel_size = {3, 3}, .conv = {.border = {WEIR_BORDER_REPLICATE}}},
          4, "beyond the edge");
   refuse(build_transposed, &(weir_nn_conv_spec){.filters = 0}, 4, "transposed: 0 filters");
 }

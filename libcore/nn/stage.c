@@ -46,7 +46,7 @@ weir_nn_conv_spec weir_nn_same(const weir_nn_stage_opts *o, const weir_nn_border
       .filters = filters, .no_bias = !o->bias, .weight = {.kind = (weir_init_kind)o->init}};
 
   for (int d = 0; d < dims; d++) {
-    s.taps[d] = taps;
+    s.kernel_size[d] = taps;
     s.conv.border[d] = weir_nn_border_of(b, dims, d);
   }
   return s;

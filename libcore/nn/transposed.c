@@ -16,7 +16,7 @@ static bool fit(const weir_nn_conv_spec *spec, int k, weir_conv_transposed_spec 
 {
   const weir_conv_spec *conv = &spec->conv;
   const int64_t stride = or_one(conv->stride[k]);
-  const int64_t reach = or_one(conv->dilation[k]) * (or_one(spec->taps[k]) - 1) + 1;
+  const int64_t reach = or_one(conv->dilation[k]) * (or_one(spec->kernel_size[k]) - 1) + 1;
   const int64_t over = reach - stride;
   const bool same = spec->padding == WEIR_NN_SAME, given = spec->padding == WEIR_NN_GIVEN;
   const weir_border b = conv->border[k];
@@ -24,9 +24,9 @@ static bool fit(const weir_nn_conv_spec *spec, int k, weir_conv_transposed_spec 
   to->stride[k] = stride;
   to->dilation[k] = conv->dilation[k];
   to->border[k] = b;
-  to->lo[k] = given ? conv->lo[k] : same && over > 0 ? over / 2 : 0;
-  to->hi[k] = given ? conv->hi[k] : same && over > 0 ? over - over / 2 : 0;
-  to->extra[k] = same && over < 0 ? -over : 0;
+  to->pad_before[k] = given ? conv->pad_before[k] : same && over > 0 ? over / 2 : 0;
+  to->pad_after[k] = given ? conv->pad_after[k] : same && over > 0 ? over - over / 2 : 0;
+  to->output_padding[k] = same && over < 0 ? -over : 0;
   return b == WEIR_BORDER_NEVER || b == WEIR_BORDER_ZERO || (b == WEIR_BORDER_WRAP && same);
 }
 
@@ -72,7 +72,7 @@ static weir_value transposed(weir_net *net, const weir_nn_conv_spec *spec, weir_
                             .decay = !spec->no_decay};
 
   for (int k = 0; k < dims; k++) {
-    weight.shape[k] = or_one(spec->taps[k]);
+    weight.shape[k] = or_one(spec->kernel_size[k]);
     if (!fit(spec, k, &to)) {
       return nn_fail(net, where,
                      "transposed: what lies beyond the edge is zero or, with `same`, wraps");

@@ -96,7 +96,7 @@ static weir_nn_conv_spec same_size(const unet *u, int64_t filters, const int64_t
   weir_nn_conv_spec s = weir_nn_same(&u->opts->block, &u->opts->border, u->dims, filters, 1);
 
   for (int d = 0; d < u->dims && taps != NULL; d++) {
-    s.taps[d] = taps[d];
+    s.kernel_size[d] = taps[d];
   }
   return s;
 }
@@ -160,7 +160,7 @@ static weir_value shrink(const unet *u, weir_value v)
   weir_pool_spec s = {.combine = WEIR_COMBINE_MAX};
 
   for (int d = 0; d < u->dims; d++) {
-    s.taps[d] = u->axis[d].pool;
+    s.kernel_size[d] = u->axis[d].pool;
   }
   return named(u, "pool", weir_pool_max(u->net->graph, &s, v));
 }
@@ -195,7 +195,7 @@ static weir_value transpose(const unet *u, int64_t filters, weir_value v, weir_v
       return refuse(u->net, "a transposed convolution needs extents that pooling divides",
                     goal->shape[d + 1]);
     }
-    s.taps[d] = s.conv.stride[d] = pool;
+    s.kernel_size[d] = s.conv.stride[d] = pool;
     s.conv.border[d] = WEIR_BORDER_ZERO;
   }
   s.padding = WEIR_NN_VALID;

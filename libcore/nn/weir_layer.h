@@ -34,8 +34,8 @@ typedef enum weir_nn_padding {
 
 /* y = activation(conv(x, weight) + bias). */
 typedef struct weir_nn_conv_spec {
-  int64_t filters;              /* channels out                                          */
-  int64_t taps[WEIR_CONV_DIMS]; /* one per dimension of x; 0: 1                          */
+  int64_t filters;                     /* channels out                                          */
+  int64_t kernel_size[WEIR_CONV_DIMS]; /* one per dimension of x; 0: 1                          */
   weir_nn_padding padding;
   weir_conv_spec conv;    /* stride, dilation, groups, border of what padding adds */
   bool no_bias, no_decay; /* no_decay: weight decay leaves the weight alone */

@@ -44,8 +44,8 @@ static const struct row {
 static weir_graph *layer(void)
 {
   static const weir_transpose_spec to_last = {{0, 2, 3, 1}}, to_first = {{0, 3, 1, 2}};
-  const weir_conv_spec conv = {.lo = {1, 1}, .hi = {1, 1}};
-  const weir_pool_spec pool = {.taps = {2, 2}};
+  const weir_conv_spec conv = {.pad_before = {1, 1}, .pad_after = {1, 1}};
+  const weir_pool_spec pool = {.kernel_size = {2, 2}};
   const weir_array_desc image = {WEIR_F32, 4, {SAMPLES, CHANNELS, SIDE, SIDE}, 0};
   const weir_array_desc weights = {WEIR_F32, 4, {3, 3, CHANNELS, CHANNELS}, 0};
   weir_value gradient[2];

@@ -76,8 +76,8 @@ static weir_status add_parts(const weir_checkpoint *c, const char *array, const 
 
 static bool is_left(const weir_checkpoint *c, const char *array)
 {
-  for (int i = 0; i < c->n_leave; i++) {
-    if (strcmp(c->leave[i], array) == 0) {
+  for (int i = 0; i < c->n_exclude; i++) {
+    if (strcmp(c->exclude[i], array) == 0) {
       return true;
     }
   }

@@ -37,8 +37,8 @@ static weir_checkpoint of(weir_store *s)
   return (weir_checkpoint){.store = s,
                            .part = parts,
                            .n_parts = sizeof parts / sizeof parts[0],
-                           .leave = left,
-                           .n_leave = 1,
+                           .exclude = left,
+                           .n_exclude = 1,
                            .note = notes,
                            .n_notes = 2};
 }
@@ -348,10 +348,10 @@ static void other_network(weir_checkpoint_format format)
   other[2].name = "tail";
   refuse_network(&p.c, nc ? "it has no 'tail'" : NULL);
   p.c.part = parts;
-  p.c.leave = (const char *const[]){"scratch", "flags"};
-  p.c.n_leave = 2;
+  p.c.exclude = (const char *const[]){"scratch", "flags"};
+  p.c.n_exclude = 2;
   refuse_network(&p.c, nc ? "it has 'flags'" : NULL);
-  p.c.n_leave = 0;
+  p.c.n_exclude = 0;
   refuse_network(&p.c, nc ? "it has no 'scratch'" : NULL);
   p.c = of(NULL);
   assert_ok(make_store_of(WEIR_F64, &p.c.store));

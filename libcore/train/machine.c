@@ -105,8 +105,8 @@ static weir_status make_products(int64_t side, weir_array_desc desc[2], weir_gra
   WEIR_TRY(weir_graph_create(out));
   g = *out;
   const weir_value in[] = {weir_input(g, "a", &desc[0]), weir_input(g, "b", &desc[1])};
-  const weir_value y =
-      weir_conv(g, (&(weir_conv_spec){.lo = {1, 1, 1}, .hi = {1, 1, 1}}), in[0], in[1]);
+  const weir_value y = weir_conv(
+      g, (&(weir_conv_spec){.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}}), in[0], in[1]);
 
   WEIR_TRY(weir_gradients(g, weir_sum(g, weir_square(g, y), -1), in, 2, grad));
   weir_output(g, "by_data", grad[0]);

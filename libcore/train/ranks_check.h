@@ -45,7 +45,7 @@ static inline weir_status volume_build(weir_net *net, const void *opts, const we
     weir_net_push(net, name);
     x = weir_nn_conv(net, "conv",
                      (&(weir_nn_conv_spec){.filters = 3 + i,
-                                           .taps = {3, 3, 3},
+                                           .kernel_size = {3, 3, 3},
                                            .activation = {WEIR_ACTIVATION_LEAKY_RELU, 0.3},
                                            .no_decay = true}),
                      x);
@@ -54,7 +54,8 @@ static inline weir_status volume_build(weir_net *net, const void *opts, const we
                   net, "norm",
                   (&(weir_nn_norm_spec){.kind = i == 0 ? WEIR_NORM_BATCH : WEIR_NORM_INSTANCE}), x)
             : x;
-    x = weir_pool_max(g, &((weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {2, 2, 2}}), x);
+    x = weir_pool_max(g, &((weir_pool_spec){.combine = WEIR_COMBINE_MAX, .kernel_size = {2, 2, 2}}),
+                      x);
     weir_net_pop(net);
   }
   x = weir_reshape(g, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));

@@ -30,9 +30,9 @@ typedef struct content {
 
 static weir_status leave_out(content *k, const char *array)
 {
-  WEIR_TRY(weir_reserve(&k->leave, &k->capacity, k->c.n_leave + 1, sizeof *k->leave));
-  k->leave[k->c.n_leave++] = array;
-  k->c.leave = k->leave;
+  WEIR_TRY(weir_reserve(&k->leave, &k->capacity, k->c.n_exclude + 1, sizeof *k->leave));
+  k->leave[k->c.n_exclude++] = array;
+  k->c.exclude = k->leave;
   return WEIR_OK;
 }
 

@@ -37,8 +37,8 @@ typedef struct weir_checkpoint {
   weir_store *store;
   const weir_part *part; /* cover the arrays that they name; arrays that none names are whole */
   int64_t n_parts;
-  const char *const *leave; /* arrays that are not saved */
-  int n_leave;
+  const char *const *exclude; /* arrays that are not saved */
+  int n_exclude;
   const weir_note *note;
   int n_notes;
 } weir_checkpoint;

@@ -179,7 +179,7 @@ static weir_graph *take_node(const weir_graph *from, weir_value v, const weir_ar
 
 static weir_graph *make_graph(const bench *b)
 {
-  const weir_conv_spec spec = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_conv_spec spec = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   weir_array_desc d[TENSORS];
   weir_graph *g = NULL;
   weir_value grad[2];

@@ -86,7 +86,7 @@ static const char *const names[ARRAYS] = {"x", "w", "t", "out"};
 
 static weir_graph *graph_of(task part, int64_t in, int64_t out, const int64_t extent[3])
 {
-  const weir_conv_spec spec = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_conv_spec spec = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   weir_array_desc x = {WEIR_F32, 5, {1, extent[0], extent[1], extent[2], in}, .time = 0}, t = x;
   const weir_array_desc w = {WEIR_F32, 5, {3, 3, 3, in, out}, .time = 0};
   weir_graph *g = NULL;

@@ -62,8 +62,8 @@ static void build(side *s, task what, int64_t n, int64_t in, int64_t out)
   const weir_array_desc x = {WEIR_F32, 5, {1, n, n, n, in}, .time = 0};
   const weir_array_desc w = {WEIR_F32, 5, {3, 3, 3, in, out}, .time = 0};
   const weir_array_desc b = {WEIR_F32, 1, {out}, .time = 0};
-  const weir_conv_spec conv = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
-  const weir_pool_spec pool = {.taps = {2, 2, 2}};
+  const weir_conv_spec conv = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
+  const weir_pool_spec pool = {.kernel_size = {2, 2, 2}};
 
   *s = (side){.g = NULL};
   bench_must(weir_graph_create(&s->g));

@@ -36,7 +36,7 @@ static weir_value to_first(weir_graph *g, weir_value x)
 /* Convolution of 3^3, bias, leaky ReLU. */
 static weir_value block(train_net *t, order o, weir_value x, int64_t out)
 {
-  const weir_conv_spec s = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   const weir_array_desc *d = weir_value_desc(t->g, x);
   const int64_t in = d != NULL ? d->shape[o == CHANNELS_LAST ? 4 : 1] : 1;
   const weir_value w = train_param(t, 5, (int64_t[]){3, 3, 3, in, out}, 0.05);
@@ -50,7 +50,7 @@ static weir_value block(train_net *t, order o, weir_value x, int64_t out)
 
 static weir_value pool(train_net *t, order o, weir_value x)
 {
-  const weir_pool_spec s = {.taps = {2, 2, 2}};
+  const weir_pool_spec s = {.kernel_size = {2, 2, 2}};
 
   x = weir_pool_max(t->g, &s, o == CHANNELS_LAST ? x : to_last(t->g, x));
   return o == CHANNELS_LAST ? x : to_first(t->g, x);

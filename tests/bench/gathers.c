@@ -44,30 +44,32 @@ static weir_value nearest(weir_graph *g, weir_value x)
 
 static weir_value maximum(weir_graph *g, weir_value x)
 {
-  return weir_pool_max(g, &((const weir_pool_spec){.taps = {2, 2, 2}}), x);
+  return weir_pool_max(g, &((const weir_pool_spec){.kernel_size = {2, 2, 2}}), x);
 }
 
 static weir_value maximum_overlapping(weir_graph *g, weir_value x)
 {
-  return weir_pool_max(
-      g,
-      &((const weir_pool_spec){
-          .taps = {3, 3, 3}, .stride = {2, 2, 2}, .lo = {1, 1, 1}, .hi = {1, 1, 1}}),
-      x);
+  return weir_pool_max(g,
+                       &((const weir_pool_spec){.kernel_size = {3, 3, 3},
+                                                .stride = {2, 2, 2},
+                                                .pad_before = {1, 1, 1},
+                                                .pad_after = {1, 1, 1}}),
+                       x);
 }
 
 static weir_value mean(weir_graph *g, weir_value x)
 {
-  return weir_pool_mean(g, &((const weir_pool_spec){.taps = {2, 2, 2}}), x);
+  return weir_pool_mean(g, &((const weir_pool_spec){.kernel_size = {2, 2, 2}}), x);
 }
 
 static weir_value mean_overlapping(weir_graph *g, weir_value x)
 {
-  return weir_pool_mean(
-      g,
-      &((const weir_pool_spec){
-          .taps = {3, 3, 3}, .stride = {1, 1, 1}, .lo = {1, 1, 1}, .hi = {1, 1, 1}}),
-      x);
+  return weir_pool_mean(g,
+                        &((const weir_pool_spec){.kernel_size = {3, 3, 3},
+                                                 .stride = {1, 1, 1},
+                                                 .pad_before = {1, 1, 1},
+                                                 .pad_after = {1, 1, 1}}),
+                        x);
 }
 
 static const struct {

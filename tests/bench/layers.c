@@ -20,8 +20,8 @@ static layer_conv layer_of(const weir_graph *g, const weir_node *node)
     c.in[d] = at < 0 ? 1 : x->desc.shape[1 + at];
     c.out[d] = at < 0 ? 1 : y->shape[1 + at];
     c.taps[d] = at < 0 ? 1 : w->shape[at];
-    c.lo[d] = at < 0 ? 0 : spec->lo[at];
-    c.hi[d] = at < 0 ? 0 : spec->hi[at];
+    c.lo[d] = at < 0 ? 0 : spec->pad_before[at];
+    c.hi[d] = at < 0 ? 0 : spec->pad_after[at];
   }
   return c;
 }

@@ -123,8 +123,8 @@ static void check_convolution(int64_t taps, int64_t stride, bool same, int64_t c
 
   for (int k = 0; k < DIMS; k++) {
     s.stride[k] = stride;
-    s.lo[k] = same ? (taps - 1) / 2 : 0;
-    s.hi[k] = same ? taps - 1 - s.lo[k] : 0;
+    s.pad_before[k] = same ? (taps - 1) / 2 : 0;
+    s.pad_after[k] = same ? taps - 1 - s.pad_before[k] : 0;
     w_shape[k] = taps;
     x_shape[k + 1] = same ? draw(10 + (uint32_t)k, 1, 2) : taps + draw(10 + (uint32_t)k, 0, 1);
     x_shape[k + 1] += grid[k + 1] > 1 ? draw(20 + (uint32_t)k, 2, 6) : 0;
@@ -157,8 +157,8 @@ static void convolutions_to_the_bit(void **state)
 /* A convolution, halved, another, doubled, joined with the first, a last: a U-Net of two levels. */
 static weir_value build_unet(problem *p, const int64_t *shape, weir_value map[3])
 {
-  const weir_conv_spec same = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
-  const weir_pool_spec half = {.taps = {2, 2, 2}};
+  const weir_conv_spec same = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
+  const weir_pool_spec half = {.kernel_size = {2, 2, 2}};
   const weir_conv_transposed_spec twice = {.stride = {2, 2, 2}};
   weir_graph *g = p->g;
   const weir_value x = input(p, WEIR_F64, 5, shape);

@@ -104,8 +104,8 @@ static void build_conv(spread_case *c)
 
     shape[k] = taps[draw(seed, here, 0, 3)];
     s.stride[k] = draw(seed, here + 1, 1, 2);
-    s.lo[k] = draw(seed, here + 2, 0, 1) * (shape[k] - 1) / 2;
-    s.hi[k] = s.lo[k] > 0 ? shape[k] - 1 - s.lo[k] : 0;
+    s.pad_before[k] = draw(seed, here + 2, 0, 1) * (shape[k] - 1) / 2;
+    s.pad_after[k] = s.pad_before[k] > 0 ? shape[k] - 1 - s.pad_before[k] : 0;
     extent[k] = shape[k] + draw(seed, here + 3, 0, 9);
   }
   shape[d] = channels[draw(seed, 5, 0, 3)];
@@ -120,17 +120,17 @@ static void build_pool(spread_case *c)
 {
   const uint64_t seed = seed_of(c);
   const int d = (int)draw(seed, 4, 1, 3);
-  weir_pool_spec s = {.inside = draw(seed, 7, 0, 1) == 1};
+  weir_pool_spec s = {.exclude_pad = draw(seed, 7, 0, 1) == 1};
   int64_t extent[3];
 
   for (int k = 0; k < d; k++) {
     const uint32_t here = 10 * (uint32_t)(k + 1);
 
-    s.taps[k] = draw(seed, here, 1, 3);
+    s.kernel_size[k] = draw(seed, here, 1, 3);
     s.stride[k] = draw(seed, here + 1, 1, 2);
-    s.lo[k] = draw(seed, here + 2, 0, s.taps[k] - 1);
-    s.hi[k] = draw(seed, here + 4, 0, s.taps[k] - 1);
-    extent[k] = s.taps[k] + draw(seed, here + 3, 0, 9);
+    s.pad_before[k] = draw(seed, here + 2, 0, s.kernel_size[k] - 1);
+    s.pad_after[k] = draw(seed, here + 4, 0, s.kernel_size[k] - 1);
+    extent[k] = s.kernel_size[k] + draw(seed, here + 3, 0, 9);
   }
   const weir_value x = build_input(c, d, extent, draw(seed, 5, 1, 4));
 
@@ -266,8 +266,8 @@ static void build_picked(spread_case *c)
 {
   enum { IN = 16, OUT = 32 };
   const uint64_t seed = seed_of(c);
-  const weir_conv_spec same = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
-  const weir_pool_spec pairs = {.taps = {2, 2, 2}};
+  const weir_conv_spec same = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
+  const weir_pool_spec pairs = {.kernel_size = {2, 2, 2}};
   const int64_t extent[] = {draw(seed, 11, 6, 11), draw(seed, 12, 4, 7), draw(seed, 13, 4, 7)};
   const weir_value x = build_input(c, 3, extent, IN);
   const weir_value w[] = {parameter(c, "w", 5, (int64_t[]){3, 3, 3, IN, OUT}),
@@ -305,8 +305,8 @@ static void bytes_of_maxima(void **state)
 {
   enum { D = 24, H = 8, W = 16, IN = 16, OUT = 32, PLANE = H / 2 * (W / 2) * OUT };
   const weir_array_desc in = {WEIR_F32, 5, {1, D, H, W, IN}, 0};
-  const weir_conv_spec same = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
-  const weir_pool_spec pairs = {.taps = {2, 2, 2}};
+  const weir_conv_spec same = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
+  const weir_pool_spec pairs = {.kernel_size = {2, 2, 2}};
   spread_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
   const int rank = weir_comm_rank(spread_comm), sides = (rank > 0) + (rank < ranks - 1);
   int64_t bytes = 0, planes = 0;
@@ -346,7 +346,7 @@ static void bytes_of_slabs(void **state)
 {
   enum { N = 2, D = 12, H = 5, W = 4, IN = 3, OUT = 2 };
   const weir_array_desc in = {WEIR_F32, 5, {N, D, H, W, IN}, 0};
-  const weir_conv_spec same = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_conv_spec same = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   spread_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
   const int rank = weir_comm_rank(spread_comm), sides = (rank > 0) + (rank < ranks - 1);
   int64_t x_bytes = 0, y_bytes = 0;

@@ -21,14 +21,14 @@ static weir_value spread_middle;
 
 static inline weir_value spread_pooled(weir_net *net, weir_value x)
 {
-  return weir_pool_max(net->graph, (&(weir_pool_spec){.taps = {2, 2, 2}}), x);
+  return weir_pool_max(net->graph, (&(weir_pool_spec){.kernel_size = {2, 2, 2}}), x);
 }
 
 static inline weir_value spread_convolved(weir_net *net, const char *name, int64_t taps,
                                           int64_t filters, weir_value x)
 {
   const weir_nn_conv_spec s = {.filters = filters,
-                               .taps = {taps, taps, taps},
+                               .kernel_size = {taps, taps, taps},
                                .activation = {WEIR_ACTIVATION_LEAKY_RELU, 0.3}};
 
   return weir_nn_conv(net, name, &s, x);
@@ -55,7 +55,8 @@ static inline weir_value spread_cosmo(weir_net *net, weir_value x)
 static inline weir_value spread_unet(weir_net *net, weir_value x)
 {
   const weir_nn_norm_spec batch = {.kind = WEIR_NORM_BATCH}, each = {.kind = WEIR_NORM_INSTANCE};
-  const weir_nn_conv_spec up = {.filters = 3, .taps = {2, 2, 2}, .conv = {.stride = {2, 2, 2}}};
+  const weir_nn_conv_spec up = {
+      .filters = 3, .kernel_size = {2, 2, 2}, .conv = {.stride = {2, 2, 2}}};
   const weir_nn_resize_spec linear = {.method = WEIR_NN_LINEAR, .factor = {2, 2, 2}};
   const weir_value one = weir_nn_norm(net, "norm1", &batch, spread_convolved(net, "enc1", 3, 3, x));
 

@@ -86,9 +86,9 @@ static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value
     return v;
   }
   for (int d = 0; d < DIMS; d++) {
-    s.taps[d] = pools[kind].taps;
+    s.kernel_size[d] = pools[kind].taps;
     s.stride[d] = pools[kind].stride;
-    s.lo[d] = s.hi[d] = pools[kind].room;
+    s.pad_before[d] = s.pad_after[d] = pools[kind].room;
   }
   return weir_label(net->graph,
                     kind == CF_POOL_MAX2 ? weir_pool_max(net->graph, &s, v)
@@ -115,9 +115,9 @@ static weir_value stage(weir_net *net, const cf_cnn *t, int i, weir_value v)
     spec.activation = norm.activation;
   }
   for (int d = 0; d < DIMS; d++) {
-    spec.taps[d] = s->taps;
+    spec.kernel_size[d] = s->taps;
     spec.conv.stride[d] = s->stride;
-    spec.conv.lo[d] = spec.conv.hi[d] = s->padding == WEIR_NN_GIVEN ? s->room : 0;
+    spec.conv.pad_before[d] = spec.conv.pad_after[d] = s->padding == WEIR_NN_GIVEN ? s->room : 0;
   }
   (void)snprintf(name, sizeof name, "conv%d", i + 1);
   v = weir_nn_conv(net, name, &spec, v);

@@ -59,7 +59,7 @@ static weir_value real(weir_graph *g, weir_value x)
 
 weir_value cf_segment_truth(weir_graph *g, const cf_segment_opts *o, weir_value counts)
 {
-  weir_pool_spec around = {.inside = true};
+  weir_pool_spec around = {.exclude_pad = true};
   const weir_reduce_spec all = {
       .combine = WEIR_COMBINE_SUM, .n_dims = LAST, .dim = {1, 2, 3, 4}, .keep = true};
 
@@ -70,9 +70,9 @@ weir_value cf_segment_truth(weir_graph *g, const cf_segment_opts *o, weir_value 
   const double cells = (double)(d.shape[1] * d.shape[2] * d.shape[3]);
 
   for (int k = 0; k < WEIR_POOL_DIMS; k++) {
-    around.taps[k] = 2 * o->reach + 1;
+    around.kernel_size[k] = 2 * o->reach + 1;
     around.stride[k] = 1;
-    around.lo[k] = around.hi[k] = o->reach;
+    around.pad_before[k] = around.pad_after[k] = o->reach;
   }
   const weir_value x = real(g, weir_slice(g, counts, LAST, o->channel, o->channel + 1, 1));
   const weir_value mean = weir_scale(g, weir_reduce(g, &all, x), 1 / cells);

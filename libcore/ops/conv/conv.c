@@ -14,9 +14,9 @@ static weir_border border_of(const weir_conv_spec *s, int k)
 {
   const bool zero = s->border[k] == WEIR_BORDER_NEVER || s->border[k] == WEIR_BORDER_ZERO;
 
-  return s->lo[k] == 0 && s->hi[k] == 0 ? WEIR_BORDER_NEVER
-         : zero                         ? WEIR_BORDER_ABSENT
-                                        : s->border[k];
+  return s->pad_before[k] == 0 && s->pad_after[k] == 0 ? WEIR_BORDER_NEVER
+         : zero                                        ? WEIR_BORDER_ABSENT
+                                                       : s->border[k];
 }
 
 static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
@@ -26,13 +26,14 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
   const int64_t n = x->shape[k + 1], taps = w->shape[k];
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->lo[k] < 0 ||
-      s->lo[k] > most || s->hi[k] < 0 || s->hi[k] > most || n > most || taps > most) {
+  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
+      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most || n > most ||
+      taps > most) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: stride %lld, dilation %lld, padding %lld and %lld of an "
                      "extent of %lld, %lld taps",
-                     k, (long long)stride, (long long)dilation, (long long)s->lo[k],
-                     (long long)s->hi[k], (long long)n, (long long)taps);
+                     k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
+                     (long long)s->pad_after[k], (long long)n, (long long)taps);
   }
   if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP &&
       b != WEIR_BORDER_REPLICATE && b != WEIR_BORDER_REFLECT) {
@@ -41,13 +42,14 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
                      "rule %d",
                      k, (int)b);
   }
-  const int64_t reach = n + s->lo[k] + s->hi[k] - dilation * (taps - 1) - 1;
+  const int64_t reach = n + s->pad_before[k] + s->pad_after[k] - dilation * (taps - 1) - 1;
 
   if (taps < 1 || reach < 0) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: %lld taps, dilation %lld, do not fit into %lld padded "
                      "elements; give more padding",
-                     k, (long long)taps, (long long)dilation, (long long)(n + s->lo[k] + s->hi[k]));
+                     k, (long long)taps, (long long)dilation,
+                     (long long)(n + s->pad_before[k] + s->pad_after[k]));
   }
   *extent = reach / stride + 1;
   return WEIR_OK;
@@ -119,7 +121,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
     i->coef[k + 1] = or_one(s->stride[k]);
     i->coef[tap + k] = or_one(s->dilation[k]);
-    i->offset = -s->lo[k];
+    i->offset = -s->pad_before[k];
     i->border = border_of(s, k);
     weight->index[k].coef[tap + k] = 1;
     made->index[k + 1].coef[k + 1] = 1;

@@ -25,8 +25,8 @@ static void draw(uint64_t seed, weir_op_case *c)
     s.stride[k] = weir_draw_int(&r, 0, 3);
     s.dilation[k] = weir_draw_int(&r, 0, 2);
     s.border[k] = borders[weir_draw_int(&r, 0, 4)];
-    s.lo[k] = weir_draw_int(&r, 0, 3);
-    s.hi[k] = weir_draw_int(&r, 0, 3);
+    s.pad_before[k] = weir_draw_int(&r, 0, 3);
+    s.pad_after[k] = weir_draw_int(&r, 0, 3);
     x.shape[k + 1] = or_one(s.dilation[k]) * (w.shape[k] - 1) + weir_draw_int(&r, 1, 7 - d);
   }
   x.shape[d + 1] = in * or_one(s.groups);

@@ -295,7 +295,7 @@ static int expected(const weir_op_case *c)
   for (int k = 0; k < c->in[0].rank - 2; k++) {
     const bool wraps = s->border[k] == WEIR_BORDER_WRAP, one = c->in[0].shape[k + 1] == 1;
     const bool zero = s->border[k] == WEIR_BORDER_NEVER || s->border[k] == WEIR_BORDER_ZERO;
-    const bool padded = s->lo[k] > 0 || s->hi[k] > 0;
+    const bool padded = s->pad_before[k] > 0 || s->pad_after[k] > 0;
 
     plain = plain && (!padded || (wraps && !one) || (zero && (!one || c->in[1].shape[k] > 1)));
   }
@@ -393,9 +393,11 @@ static void gradients_of_a_transposed_layer_are_read(void **state)
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 4, .shape = {2, 12, 9, 4}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 4, .shape = {3, 2, 4, 5}};
 
-  check_transposed(&x, &w, &(weir_conv_spec){.lo = {1, 0}, .hi = {1, 1}}, 1);
-  check_transposed(&x, &w, &(weir_conv_spec){.stride = {2, 2}, .lo = {1, 0}, .hi = {1, 1}}, 2);
-  check_transposed(&x, &w, &(weir_conv_spec){.stride = {3, 1}, .lo = {2, 1}, .dilation = {2}}, 3);
+  check_transposed(&x, &w, &(weir_conv_spec){.pad_before = {1, 0}, .pad_after = {1, 1}}, 1);
+  check_transposed(
+      &x, &w, &(weir_conv_spec){.stride = {2, 2}, .pad_before = {1, 0}, .pad_after = {1, 1}}, 2);
+  check_transposed(&x, &w,
+                   &(weir_conv_spec){.stride = {3, 1}, .pad_before = {2, 1}, .dilation = {2}}, 3);
 }
 
 static void extents_and_steps_are_told(void **state)
@@ -404,8 +406,8 @@ static void extents_and_steps_are_told(void **state)
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 2, 3, 3, 10}};
   const weir_conv_spec spec = {.stride = {2, 1, 3},
                                .dilation = {2, 1, 1},
-                               .lo = {1, 0, 2},
-                               .hi = {2, 1, 0},
+                               .pad_before = {1, 0, 2},
+                               .pad_after = {2, 1, 0},
                                .border = {WEIR_BORDER_ZERO, WEIR_BORDER_ZERO, WEIR_BORDER_WRAP},
                                .groups = 2};
   subject s;
@@ -451,7 +453,7 @@ static void weights_of_a_bank_are_read(void **state)
   const weir_reshape_spec shape = {.rank = 4, .shape = {3, 3, 4, 8}};
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 1, 6, 7, 4), bank = GIVEN(g, "bank", WEIR_F32, 500);
-  const weir_conv_spec spec = {.lo = {1, 1}, .hi = {1, 1}};
+  const weir_conv_spec spec = {.pad_before = {1, 1}, .pad_after = {1, 1}};
   const weir_value w = weir_reshape(g, weir_slice(g, bank, 0, 100, 388, 1), &shape);
   const weir_value y = weir_conv(g, &spec, x, w);
   weir_access a;
@@ -495,7 +497,7 @@ static void what_is_no_convolution_is_refused(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 7, 4), w = GIVEN(g, "w", WEIR_F32, 3, 3, 4, 8);
-  const weir_conv_spec spec = {.lo = {1, 1}, .hi = {1, 1}, .stride = {2}};
+  const weir_conv_spec spec = {.pad_before = {1, 1}, .pad_after = {1, 1}, .stride = {2}};
   const weir_value y = weir_conv(g, &spec, x, w);
   weir_access a;
 
@@ -534,7 +536,7 @@ static void conditions_are_part_of_the_form(void **state)
   subject s;
   weir_access a;
 
-  make_subject(&s, &x, &w, &(weir_conv_spec){.stride = {2}, .lo = {1}, .hi = {1}});
+  make_subject(&s, &x, &w, &(weir_conv_spec){.stride = {2}, .pad_before = {1}, .pad_after = {1}});
   assert_ok(weir_access_copy(access_of(s.g, s.gx), &a));
   assert_true(reads(s.g, s.gx, &a));
   weir_expr *e = &a.body.exprs[a.value[0]];
@@ -582,7 +584,8 @@ static void equivalent_bodies_are_read_alike(void **state)
 {
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 4, .shape = {2, 9, 8, 6}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 4, .shape = {3, 2, 3, 10}};
-  const weir_conv_spec spec = {.stride = {2, 3}, .lo = {1, 1}, .hi = {1, 1}, .groups = 2};
+  const weir_conv_spec spec = {
+      .stride = {2, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}, .groups = 2};
   subject s;
 
   make_subject(&s, &x, &w, &spec);
@@ -614,7 +617,7 @@ static void numbers_beyond_reckoning_are_refused(void **state)
   const int64_t huge[] = {INT64_MIN, INT64_MAX, INT64_C(1) << 40};
   subject s;
 
-  make_subject(&s, &x, &w, &(weir_conv_spec){.stride = {2}, .lo = {1}, .hi = {1}});
+  make_subject(&s, &x, &w, &(weir_conv_spec){.stride = {2}, .pad_before = {1}, .pad_after = {1}});
   for (int i = 0; i < 3; i++) {
     for (int32_t k = 0; k < access_of(s.g, s.gx)->body.n; k++) {
       weir_access a;

@@ -7,8 +7,11 @@ static void extents_follow_the_rule_of_the_field(void **state)
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 17, 8, 9, 6);
   const weir_value w = GIVEN(g, "w", WEIR_F32, 3, 2, 3, 3, 10);
-  const weir_conv_spec s = {
-      .stride = {2, 1, 3}, .dilation = {2, 1, 1}, .lo = {1, 0, 2}, .hi = {1, 1, 0}, .groups = 2};
+  const weir_conv_spec s = {.stride = {2, 1, 3},
+                            .dilation = {2, 1, 1},
+                            .pad_before = {1, 0, 2},
+                            .pad_after = {1, 1, 0},
+                            .groups = 2};
 
   /* (17 + 2 - 4 - 1) / 2 + 1, (8 + 1 - 1 - 1) + 1, (9 + 2 - 2 - 1) / 3 + 1 */
   assert_shape(g, weir_conv(g, &s, x, w), WEIR_F32, 2, 8, 8, 3, 10);
@@ -21,8 +24,10 @@ static void a_box_needs_its_taps_and_its_group(void **state)
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F64, 1, 50, 40, 8);
   const weir_value w = GIVEN(g, "w", WEIR_F64, 3, 5, 2, 12);
-  const weir_conv_spec s = {
-      .lo = {1, 2}, .hi = {1, 2}, .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP}, .groups = 4};
+  const weir_conv_spec s = {.pad_before = {1, 2},
+                            .pad_after = {1, 2},
+                            .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP},
+                            .groups = 4};
   const weir_access *a = access_of(g, weir_conv(g, &s, x, w));
   weir_box box = weir_iterations(a);
 
@@ -61,7 +66,7 @@ static void impossible_convolutions_are_refused(void **state)
   refuse(&(weir_conv_spec){.groups = 1}, WEIR_F64, 4, "conv: x is f32, w f64");
   refuse(&(weir_conv_spec){.dilation = {3}}, WEIR_F32, 4, "do not fit into 5 padded elements");
   refuse(&(weir_conv_spec){.stride = {-1}}, WEIR_F32, 4, "stride -1");
-  refuse(&(weir_conv_spec){.lo = {-1}}, WEIR_F32, 4, "padding -1 and 0");
+  refuse(&(weir_conv_spec){.pad_before = {-1}}, WEIR_F32, 4, "padding -1 and 0");
   refuse(&(weir_conv_spec){.border = {WEIR_BORDER_VALUE}}, WEIR_F32, 4, "border rule");
 }
 

@@ -17,16 +17,19 @@ static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int6
   const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->lo[k] < 0 ||
-      s->lo[k] > most || s->hi[k] < 0 || s->hi[k] > most || s->extra[k] < 0 ||
-      s->extra[k] >= stride || n < 1 || n > most || taps < 1 || taps > most) {
+  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
+      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most ||
+      s->output_padding[k] < 0 || s->output_padding[k] >= stride || n < 1 || n > most || taps < 1 ||
+      taps > most) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv_transposed: dimension %d: stride %lld, dilation %lld, %lld and %lld cut "
                      "off, %lld extra (less than the stride), %lld elements, %lld taps",
-                     k, (long long)stride, (long long)dilation, (long long)s->lo[k],
-                     (long long)s->hi[k], (long long)s->extra[k], (long long)n, (long long)taps);
+                     k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
+                     (long long)s->pad_after[k], (long long)s->output_padding[k], (long long)n,
+                     (long long)taps);
   }
-  *extent = stride * (n - 1) + dilation * (taps - 1) + 1 + s->extra[k] - s->lo[k] - s->hi[k];
+  *extent = stride * (n - 1) + dilation * (taps - 1) + 1 + s->output_padding[k] - s->pad_before[k] -
+            s->pad_after[k];
   if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv_transposed: dimension %d: what falls beyond the ends is cut off or "
@@ -86,7 +89,7 @@ static void map_dim(const weir_conv_transposed_spec *s, const weir_array_desc *x
 
   i->coef[k + 1] = 1;
   i->coef[tap] = -or_one(s->dilation[k]);
-  i->offset = s->lo[k];
+  i->offset = s->pad_before[k];
   i->div = or_one(s->stride[k]);
   if (!weir_box_empty(&whole)) {
     weir_index_range(i, &whole, &least, &last);
@@ -179,8 +182,8 @@ static weir_conv_spec conv_of(const weir_conv_transposed_spec *s)
 
   memcpy(c.stride, s->stride, sizeof c.stride);
   memcpy(c.dilation, s->dilation, sizeof c.dilation);
-  memcpy(c.lo, s->lo, sizeof c.lo);
-  memcpy(c.hi, s->hi, sizeof c.hi);
+  memcpy(c.pad_before, s->pad_before, sizeof c.pad_before);
+  memcpy(c.pad_after, s->pad_after, sizeof c.pad_after);
   memcpy(c.border, s->border, sizeof c.border);
   return c;
 }

@@ -20,18 +20,18 @@ static void draw(uint64_t seed, weir_op_case *c)
     x.shape[k + 1] = weir_draw_int(&r, 1, 7 - d);
     s.stride[k] = weir_draw_int(&r, 0, 3);
     s.dilation[k] = weir_draw_int(&r, 0, 2);
-    s.extra[k] = weir_draw_int(&r, 0, or_one(s.stride[k]) - 1);
+    s.output_padding[k] = weir_draw_int(&r, 0, or_one(s.stride[k]) - 1);
     const int64_t reach = or_one(s.dilation[k]) * (w.shape[k] - 1);
-    const int64_t over = reach + 1 + s.extra[k] - or_one(s.stride[k]);
+    const int64_t over = reach + 1 + s.output_padding[k] - or_one(s.stride[k]);
 
     if (over >= 0 && weir_draw_one_in(&r, 3)) { /* as long as round the whole */
       s.border[k] = WEIR_BORDER_WRAP;
-      s.lo[k] = weir_draw_int(&r, 0, over);
-      s.hi[k] = over - s.lo[k];
+      s.pad_before[k] = weir_draw_int(&r, 0, over);
+      s.pad_after[k] = over - s.pad_before[k];
     } else {
       s.border[k] = weir_draw_one_in(&r, 2) ? WEIR_BORDER_ZERO : WEIR_BORDER_NEVER;
-      s.lo[k] = weir_draw_int(&r, 0, reach / 2);
-      s.hi[k] = weir_draw_int(&r, 0, reach / 2);
+      s.pad_before[k] = weir_draw_int(&r, 0, reach / 2);
+      s.pad_after[k] = weir_draw_int(&r, 0, reach / 2);
     }
   }
   x.shape[d + 1] = w.shape[d + 1] = weir_draw_int(&r, 1, 3) * or_one(s.groups);

@@ -41,7 +41,8 @@ static void spread(const trial *t, const double *x, const double *w, double *y)
       rest /= sizes[d];
     }
     for (int d = 0; d < 2; d++) {
-      o[d] = or_one(t->s.stride[d]) * i[1 + d] + or_one(t->s.dilation[d]) * i[3 + d] - t->s.lo[d];
+      o[d] = or_one(t->s.stride[d]) * i[1 + d] + or_one(t->s.dilation[d]) * i[3 + d] -
+             t->s.pad_before[d];
       if (t->s.border[d] == WEIR_BORDER_WRAP) {
         o[d] = (o[d] % t->out[d] + t->out[d]) % t->out[d];
       }
@@ -106,19 +107,20 @@ static void check(const trial *t)
 static void every_element_is_spread_over_the_taps(void **state)
 {
   check(&(trial){.n = 2, .in = {3, 4}, .taps = {3, 2}, .ci = 3, .co = 2, .out = {5, 5}});
-  check(&(trial){.n = 1,
-                 .in = {4, 3},
-                 .taps = {3, 4},
-                 .ci = 2,
-                 .co = 3,
-                 .s = {.stride = {2, 3}, .lo = {1, 0}, .hi = {1, 2}, .extra = {1, 2}},
-                 .out = {8, 10}});
+  check(&(trial){
+      .n = 1,
+      .in = {4, 3},
+      .taps = {3, 4},
+      .ci = 2,
+      .co = 3,
+      .s = {.stride = {2, 3}, .pad_before = {1, 0}, .pad_after = {1, 2}, .output_padding = {1, 2}},
+      .out = {8, 10}});
   check(&(trial){.n = 1,
                  .in = {3, 5},
                  .taps = {2, 3},
                  .ci = 4,
                  .co = 6,
-                 .s = {.stride = {3, 1}, .dilation = {2, 3}, .lo = {2, 1}, .groups = 2},
+                 .s = {.stride = {3, 1}, .dilation = {2, 3}, .pad_before = {2, 1}, .groups = 2},
                  .out = {7, 10}});
   check(&(trial){.n = 1,
                  .in = {3, 4},
@@ -126,8 +128,8 @@ static void every_element_is_spread_over_the_taps(void **state)
                  .ci = 1,
                  .co = 1,
                  .s = {.stride = {2, 2},
-                       .lo = {0, 1},
-                       .hi = {0, 1},
+                       .pad_before = {0, 1},
+                       .pad_after = {0, 1},
                        .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP}},
                  .out = {6, 8}});
 }
@@ -147,7 +149,7 @@ static void assert_kind(const weir_graph *g, weir_value v, conv_kind kind)
 static void kernels_read_it_as_a_convolution(void **state)
 {
   const weir_conv_transposed_spec s = {
-      .stride = {2, 1}, .lo = {1, 0}, .hi = {0, 1}, .extra = {1, 0}};
+      .stride = {2, 1}, .pad_before = {1, 0}, .pad_after = {0, 1}, .output_padding = {1, 0}};
   weir_graph *g = new_graph();
   const weir_value in[] = {GIVEN(g, "x", WEIR_F32, 2, 5, 6, 8),
                            GIVEN(g, "w", WEIR_F32, 3, 2, 3, 8)};
@@ -173,8 +175,8 @@ static void impossible_ones_are_refused(void **state)
 {
   refuse(&(weir_conv_transposed_spec){.groups = 3}, 4, "4 channels in, 3 groups");
   refuse(&(weir_conv_transposed_spec){.groups = 0}, 3, "w takes 3 channels");
-  refuse(&(weir_conv_transposed_spec){.extra = {1}}, 4, "1 extra");
-  refuse(&(weir_conv_transposed_spec){.lo = {7}}, 4, "5 elements become 0");
+  refuse(&(weir_conv_transposed_spec){.output_padding = {1}}, 4, "1 extra");
+  refuse(&(weir_conv_transposed_spec){.pad_before = {7}}, 4, "5 elements become 0");
   refuse(&(weir_conv_transposed_spec){.border = {WEIR_BORDER_WRAP}}, 4, "the stride times as many");
   refuse(&(weir_conv_transposed_spec){.border = {WEIR_BORDER_REFLECT}}, 4, "not border rule");
 }

@@ -7,7 +7,8 @@ static void a_place_needs_its_own_weights(void **state)
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 8, 4);
   const weir_value w = GIVEN(g, "w", WEIR_F32, 4, 8, 3, 3, 2, 6);
-  const weir_conv_spec s = {.stride = {2, 1}, .lo = {0, 1}, .hi = {0, 1}, .groups = 2};
+  const weir_conv_spec s = {
+      .stride = {2, 1}, .pad_before = {0, 1}, .pad_after = {0, 1}, .groups = 2};
   const weir_value y = weir_locally_connected(g, &s, x, w);
   const weir_access *a = access_of(g, y);
   weir_box box = weir_iterations(a);

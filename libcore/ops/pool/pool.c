@@ -6,7 +6,7 @@ static const int64_t most = INT64_C(1) << 31;
 
 static int64_t stride_of(const weir_pool_spec *s, int k)
 {
-  return s->stride[k] == 0 ? s->taps[k] : s->stride[k];
+  return s->stride[k] == 0 ? s->kernel_size[k] : s->stride[k];
 }
 
 static int outputs(const weir_op_args *args)
@@ -20,23 +20,25 @@ static int outputs(const weir_op_args *args)
 /* Number of windows along a dimension of n elements. */
 static int64_t windows_of(const weir_pool_spec *s, int64_t n, int k)
 {
-  const int64_t stride = stride_of(s, k), reach = n + s->lo[k] + s->hi[k] - s->taps[k];
+  const int64_t stride = stride_of(s, k),
+                reach = n + s->pad_before[k] + s->pad_after[k] - s->kernel_size[k];
   const int64_t more = s->ceil && reach % stride > 0 ? 1 : 0;
 
-  return reach / stride + 1 + ((reach / stride + 1) * stride < n + s->lo[k] ? more : 0);
+  return reach / stride + 1 + ((reach / stride + 1) * stride < n + s->pad_before[k] ? more : 0);
 }
 
 static weir_status check_dim(const weir_pool_spec *s, int64_t n, int k)
 {
-  const int64_t taps = s->taps[k], stride = stride_of(s, k);
+  const int64_t taps = s->kernel_size[k], stride = stride_of(s, k);
 
-  if (taps < 1 || taps > most || stride < 1 || stride > most || s->lo[k] < 0 || s->lo[k] >= taps ||
-      s->hi[k] < 0 || s->hi[k] >= taps || n + s->lo[k] + s->hi[k] < taps) {
+  if (taps < 1 || taps > most || stride < 1 || stride > most || s->pad_before[k] < 0 ||
+      s->pad_before[k] >= taps || s->pad_after[k] < 0 || s->pad_after[k] >= taps ||
+      n + s->pad_before[k] + s->pad_after[k] < taps) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "pool: dimension %d: %lld taps, stride %lld, room %lld and %lld around %lld "
                      "elements; room is less than the taps, which fit into it all",
-                     k, (long long)taps, (long long)stride, (long long)s->lo[k],
-                     (long long)s->hi[k], (long long)n);
+                     k, (long long)taps, (long long)stride, (long long)s->pad_before[k],
+                     (long long)s->pad_after[k], (long long)n);
   }
   return WEIR_OK;
 }
@@ -84,11 +86,13 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     weir_index *i = &a->in[0].index[k + 1];
 
     i->coef[k + 1] = stride_of(s, k);
-    i->coef[weir_map_dim(a, WEIR_REDUCED, s->taps[k])] = 1;
-    i->offset = -s->lo[k];
-    const int64_t last = stride_of(s, k) * (args->out[0].shape[k + 1] - 1) + s->taps[k] - s->lo[k];
+    i->coef[weir_map_dim(a, WEIR_REDUCED, s->kernel_size[k])] = 1;
+    i->offset = -s->pad_before[k];
+    const int64_t last =
+        stride_of(s, k) * (args->out[0].shape[k + 1] - 1) + s->kernel_size[k] - s->pad_before[k];
 
-    i->border = s->lo[k] == 0 && last <= x->shape[k + 1] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
+    i->border =
+        s->pad_before[k] == 0 && last <= x->shape[k + 1] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
   }
   const int32_t value = weir_body_load(&a->body, 0, x->dtype);
 
@@ -125,8 +129,9 @@ weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_valu
 /* Elements that window o of dimension k divides by. */
 static double taps_of(const weir_pool_spec *s, int64_t n, int64_t o, int k)
 {
-  const int64_t from = stride_of(s, k) * o - s->lo[k], to = from + s->taps[k];
-  const int64_t lo = s->inside ? 0 : -s->lo[k], hi = s->inside ? n : n + s->hi[k];
+  const int64_t from = stride_of(s, k) * o - s->pad_before[k], to = from + s->kernel_size[k];
+  const int64_t lo = s->exclude_pad ? 0 : -s->pad_before[k],
+                hi = s->exclude_pad ? n : n + s->pad_after[k];
 
   return (double)((to < hi ? to : hi) - (from > lo ? from : lo));
 }
@@ -137,7 +142,7 @@ static bool is_whole(const weir_pool_spec *s, int64_t n, int64_t windows, int k)
   bool whole = true;
 
   for (int64_t o = 0; o < windows; o++) {
-    whole = whole && taps_of(s, n, o, k) == (double)s->taps[k];
+    whole = whole && taps_of(s, n, o, k) == (double)s->kernel_size[k];
   }
   return whole;
 }
@@ -184,7 +189,7 @@ weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_val
   }
   for (int k = 0; k < d.rank - 2 && v.node >= 0; k++) {
     if (is_whole(&s, d.shape[k + 1], weir_value_desc(g, v)->shape[k + 1], k)) {
-      taps *= (double)s.taps[k];
+      taps *= (double)s.kernel_size[k];
     } else {
       v = divide(g, &s, v, d.shape[k + 1], k, where);
     }

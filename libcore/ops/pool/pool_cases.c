@@ -18,11 +18,11 @@ static void draw(uint64_t seed, weir_op_case *c)
   x.shape[d + 1] = weir_draw_int(&r, 1, d == 1 ? 70 : 5);
   s.ceil = weir_draw_one_in(&r, 3);
   for (int k = 0; k < d; k++) {
-    s.taps[k] = weir_draw_int(&r, 1, 3);
+    s.kernel_size[k] = weir_draw_int(&r, 1, 3);
     s.stride[k] = weir_draw_int(&r, 0, 4);
-    s.lo[k] = weir_draw_int(&r, 0, s.taps[k] - 1);
-    s.hi[k] = weir_draw_int(&r, 0, s.taps[k] - 1);
-    x.shape[k + 1] = weir_draw_int(&r, s.taps[k], s.taps[k] + 6);
+    s.pad_before[k] = weir_draw_int(&r, 0, s.kernel_size[k] - 1);
+    s.pad_after[k] = weir_draw_int(&r, 0, s.kernel_size[k] - 1);
+    x.shape[k + 1] = weir_draw_int(&r, s.kernel_size[k], s.kernel_size[k] + 6);
   }
   weir_draw_combined(&r, c, s.combine, &x);
   weir_case_spec(c, &s, sizeof s);

@@ -8,8 +8,10 @@ static void extents_and_outputs(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 8, 7, 3);
-  const weir_pool_spec s = {
-      .taps = {2, 3, 2}, .stride = {0, 2, 1}, .lo = {0, 1, 0}, .hi = {1, 1, 0}};
+  const weir_pool_spec s = {.kernel_size = {2, 3, 2},
+                            .stride = {0, 2, 1},
+                            .pad_before = {0, 1, 0},
+                            .pad_after = {1, 1, 0}};
   const weir_value y = weir_pool_max(g, &s, x);
 
   assert_shape(g, y, WEIR_F32, 2, 5, 4, 6, 3);
@@ -22,7 +24,7 @@ static void a_box_needs_its_windows(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 1, 100, 3);
-  const weir_pool_spec s = {.taps = {3}, .stride = {2}, .lo = {1}};
+  const weir_pool_spec s = {.kernel_size = {3}, .stride = {2}, .pad_before = {1}};
   const weir_access *a = access_of(g, weir_pool_max(g, &s, x));
   weir_box box = weir_iterations(a);
 
@@ -64,18 +66,18 @@ static void check_mean(const weir_pool_spec *s, int64_t n, int64_t windows, cons
 /* As PyTorch's avg_pool1d with ceil_mode and count_include_pad has it. */
 static void means_count_what_is_asked_for(void **state)
 {
-  weir_pool_spec s = {.taps = {3}, .stride = {2}, .lo = {1}, .hi = {1}};
+  weir_pool_spec s = {.kernel_size = {3}, .stride = {2}, .pad_before = {1}, .pad_after = {1}};
 
   check_mean(&s, 6, 3, (double[]){1, 3, 5});
   s.ceil = true;
   check_mean(&s, 6, 4, (double[]){1, 3, 5, 3});
-  s.inside = true;
+  s.exclude_pad = true;
   check_mean(&s, 6, 4, (double[]){1.5, 3, 5, 6});
   s.ceil = false;
   check_mean(&s, 6, 3, (double[]){1.5, 3, 5});
   /* The window that rounding up would add begins behind the end. */
-  check_mean(&(weir_pool_spec){.taps = {2}, .stride = {3}, .hi = {1}, .ceil = true}, 6, 2,
-             (double[]){1.5, 4.5});
+  check_mean(&(weir_pool_spec){.kernel_size = {2}, .stride = {3}, .pad_after = {1}, .ceil = true},
+             6, 2, (double[]){1.5, 4.5});
 }
 
 static void refuse(const weir_pool_spec *s, const char *text)
@@ -89,9 +91,10 @@ static void refuse(const weir_pool_spec *s, const char *text)
 static void impossible_windows_are_refused(void **state)
 {
   refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX}, "pool: dimension 0: 0 taps");
-  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {2}, .lo = {2}}, "room 2 and 0");
-  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {6}}, "6 taps");
-  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_FIRST, .taps = {2}}, "use window");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .kernel_size = {2}, .pad_before = {2}},
+         "room 2 and 0");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .kernel_size = {6}}, "6 taps");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_FIRST, .kernel_size = {2}}, "use window");
 }
 
 int main(void)

@@ -75,8 +75,8 @@ static void adjoints_say_what_they_are_of(void **state)
   const weir_array_desc f = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 5}};
   weir_graph *g = new_graph();
   const weir_value in[] = {weir_input(g, "x", &d), weir_input(g, "w", &f)};
-  const weir_pool_spec pool = {.taps = {2}};
-  const weir_conv_spec spec = {.lo = {1}, .hi = {1}};
+  const weir_pool_spec pool = {.kernel_size = {2}};
+  const weir_conv_spec spec = {.pad_before = {1}, .pad_after = {1}};
   const weir_value y = weir_pool_max(g, &pool, weir_conv(g, &spec, in[0], in[1]));
   weir_value by[2], again[2];
   int conv = 0, maximum = 0;
@@ -299,7 +299,7 @@ static int64_t most_saved(const weir_graph *g)
 
 static void maxima_pass_what_rises(void **state)
 {
-  const weir_pool_spec halves = {.taps = {2, 2}};
+  const weir_pool_spec halves = {.kernel_size = {2, 2}};
   weir_graph *g = new_graph();
   const weir_value in[3] = {GIVEN(g, "x", WEIR_F64, 1, ROWS, COLUMNS, CHANNELS),
                             GIVEN(g, "b", WEIR_F64, CHANNELS),
@@ -393,7 +393,8 @@ static weir_status derive_once(void *context)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 6, 1}};
   const weir_array_desc taps = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 1, 1}};
-  const weir_conv_spec conv = {.lo = {1}, .hi = {1}, .border = {WEIR_BORDER_REFLECT}};
+  const weir_conv_spec conv = {
+      .pad_before = {1}, .pad_after = {1}, .border = {WEIR_BORDER_REFLECT}};
   static const weir_monoid monoids[] = {WEIR_COMBINE_PROD, WEIR_COMBINE_MIN, WEIR_COMBINE_SOFTMAX};
   weir_value wrt[2], grad[2];
   weir_graph *g;

@@ -75,7 +75,7 @@ static weir_value convolve(weir_graph *g, weir_value x)
   const weir_value v = weir_constant(g, &w);
 
   weir_tensor_fini(&w);
-  return weir_conv(g, &((weir_conv_spec){.lo = {1, 1}, .hi = {1, 1}}), x, v);
+  return weir_conv(g, &((weir_conv_spec){.pad_before = {1, 1}, .pad_after = {1, 1}}), x, v);
 }
 
 /* Three layers channels first, each with its two transposes. */

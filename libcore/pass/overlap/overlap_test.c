@@ -42,13 +42,13 @@ static void make(slabs *s, uint64_t seed, bool pool)
   }
   const weir_array_desc in = {WEIR_F64, 3, {1, s->extent, 1}, 0};
   const weir_array_desc w = {WEIR_F64, 3, {s->taps, 1, 1}, 0};
-  const weir_conv_spec spec = {.stride = {s->stride}, .lo = {s->lo}, .hi = {s->hi}};
+  const weir_conv_spec spec = {.stride = {s->stride}, .pad_before = {s->lo}, .pad_after = {s->hi}};
 
   assert_ok(weir_graph_create(&s->g));
   s->x = weir_input(s->g, "x", &in);
   s->y = weir_conv(s->g, &spec, s->x, weir_input(s->g, "w", &w));
   if (pool) {
-    s->z = weir_pool_max(s->g, &(weir_pool_spec){.taps = {2}}, weir_tanh(s->g, s->y));
+    s->z = weir_pool_max(s->g, &(weir_pool_spec){.kernel_size = {2}}, weir_tanh(s->g, s->y));
   }
   weir_output(s->g, "result", pool ? s->z : s->y);
   assert_ok(weir_graph_status(s->g));

@@ -206,7 +206,7 @@ static weir_status run_group(walk *w, const weir_group *group)
   const int64_t move = move_of(w, node);
 
   if (move >= 0) {
-    WEIR_TRY(node->turn < 0 ? start(w, move, group) : finish(w, move, group));
+    WEIR_TRY(node->priority < 0 ? start(w, move, group) : finish(w, move, group));
   } else {
     const weir_traffic t = weir_group_traffic(w->local->g, group, 1, NULL);
     double seconds;

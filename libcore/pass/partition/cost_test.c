@@ -39,8 +39,8 @@ static problem make_cut(int samples, int length, bool gradient, const int64_t *a
   int64_t bounds[2][LENGTH + 1];
   problem c = {.g = new_graph()};
   const weir_value in = weir_input(c.g, "x", &x), filter = weir_input(c.g, "w", &w);
-  const weir_value y =
-      weir_conv(c.g, (&(weir_conv_spec){.lo = {TAPS / 2}, .hi = {TAPS / 2}}), in, filter);
+  const weir_value y = weir_conv(
+      c.g, (&(weir_conv_spec){.pad_before = {TAPS / 2}, .pad_after = {TAPS / 2}}), in, filter);
   weir_value grad;
 
   if (gradient) {

@@ -80,9 +80,9 @@ static weir_value apply(problem *c, weir_value w)
 
     conv.stride[k] = pool.stride[k] = l->stride;
     conv.dilation[k] = l->dilation;
-    conv.lo[k] = pool.lo[k] = l->lo;
-    conv.hi[k] = pool.hi[k] = l->hi;
-    pool.taps[k] = l->taps;
+    conv.pad_before[k] = pool.pad_before[k] = l->lo;
+    conv.pad_after[k] = pool.pad_after[k] = l->hi;
+    pool.kernel_size[k] = l->taps;
   }
   return c->pool ? weir_pool_max(c->g, &pool, c->x) : weir_conv(c->g, &conv, c->x, w);
 }
@@ -452,7 +452,7 @@ static void outputs_of_a_node_are_cut_alike(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &desc);
   const weir_value top =
-      weir_pool(g, (&(weir_pool_spec){.combine = WEIR_COMBINE_ARGMAX, .taps = {1}}), x);
+      weir_pool(g, (&(weir_pool_spec){.combine = WEIR_COMBINE_ARGMAX, .kernel_size = {1}}), x);
   const weir_value place = {top.node, 1};
   const weir_grid grid = {1, {3}};
   weir_partition *p;

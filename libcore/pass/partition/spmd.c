@@ -63,7 +63,7 @@ static weir_status add_call(localising *l, localise_move *x, bool finish, weir_v
                             : "exchange");
   l->token = (weir_value){made->node, spec.n_out - 1};
   WEIR_TRY(weir_graph_status(l->g));
-  weir_graph_node_mut(l->g, made->node)->turn = finish ? 1 : -1;
+  weir_graph_node_mut(l->g, made->node)->priority = finish ? 1 : -1;
   return WEIR_OK;
 }
 

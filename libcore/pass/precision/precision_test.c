@@ -65,7 +65,7 @@ static weir_value convolved(weir_graph *g, weir_value x, const char *weights)
 {
   const int64_t channels = weir_value_desc(g, x)->shape[4];
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, channels, CHANNELS}};
-  const weir_conv_spec s = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
 
   return weir_conv(g, &s, x, weir_input(g, weights, &d));
 }
@@ -73,7 +73,7 @@ static weir_value convolved(weir_graph *g, weir_value x, const char *weights)
 /* conv, relu, maximum, conv: what lies between is moved to the second one. */
 static void what_products_read_is_kept_in_bf16(void **state)
 {
-  const weir_pool_spec two = {.taps = {2, 2, 2}};
+  const weir_pool_spec two = {.kernel_size = {2, 2, 2}};
   weir_graph *g = new_graph();
   const weir_value x = image(g, "x", CHANNELS), y = convolved(g, x, "v");
   const weir_value r = weir_max_scalar(g, y, 0), p = weir_pool_max(g, &two, r);

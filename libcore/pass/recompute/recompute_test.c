@@ -27,7 +27,7 @@ static weir_value derived(weir_graph *g, weir_value v, weir_value x)
 static weir_value convolved(weir_graph *g, weir_value x, const char *name)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 5, .shape = {3, 3, 3, CHANNELS, CHANNELS}};
-  const weir_conv_spec s = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
 
   return weir_conv(g, &s, x, weir_input(g, name, &d));
 }

@@ -72,7 +72,7 @@ static int32_t part_of(const ordering *s, int32_t group)
 /* As weir_node.turn. */
 static int turn_of(const ordering *s, int32_t group)
 {
-  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->turn;
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->priority;
 }
 
 static weir_status place_groups(const ordering *s, int32_t *order)

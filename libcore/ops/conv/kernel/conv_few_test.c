@@ -120,8 +120,8 @@ static void random_convolutions_agree(void **state)
       w.shape[k] = weir_draw_int(&r, 1, 4);
       s.border[k] = weir_draw_one_in(&r, 3) ? borders[weir_draw_int(&r, 0, 2)] : 0;
       s.stride[k] = weir_draw_one_in(&r, 4) ? 2 : 1;
-      s.lo[k] = weir_draw_int(&r, 0, 2);
-      s.hi[k] = weir_draw_int(&r, 0, 2);
+      s.pad_before[k] = weir_draw_int(&r, 0, 2);
+      s.pad_after[k] = weir_draw_int(&r, 0, 2);
       x.shape[k + 1] = w.shape[k] + weir_draw_int(&r, 0, k == d - 1 ? 20 : 4);
     }
     x.shape[d + 1] = w.shape[d] = turned ? many : few;
@@ -135,7 +135,7 @@ static void random_convolutions_agree(void **state)
 /* All three sums of both kinds of ends, and a row longer than any tile. */
 static void ends_of_networks_are_claimed(void **state)
 {
-  const weir_conv_spec s = {.lo = {1, 1, 1}, .hi = {1, 1, 1}};
+  const weir_conv_spec s = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   const int64_t channels[][2] = {{4, 32}, {5, 16}, {16, 5}, {16, 1}, {32, 3}, {1, 16}};
 
   needs_vectors();
@@ -155,7 +155,7 @@ static void others_are_left(void **state)
   const weir_conv_spec refused[] = {{.dilation = {2}}, {.groups = 2}};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 4}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 16}};
-  const weir_conv_spec wraps = {.lo = {1}, .hi = {1}, .border = {WEIR_BORDER_WRAP}};
+  const weir_conv_spec wraps = {.pad_before = {1}, .pad_after = {1}, .border = {WEIR_BORDER_WRAP}};
   const weir_array_desc half = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 2, 16}};
   const weir_array_desc wide = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 16}};
   const weir_array_desc deep = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 16, 16}};
@@ -166,7 +166,7 @@ static void others_are_left(void **state)
   needs_vectors();
   /* All but the gradient by x, which would have as many stages as the stride is long. */
   assert_true(agree(&(weir_conv_spec){.stride = {1 << 13}}, &far, &once, 1) <= 2);
-  assert_int_equal(agree(&(weir_conv_spec){.lo = {1}}, &x, &w, 1), 3);
+  assert_int_equal(agree(&(weir_conv_spec){.pad_before = {1}}, &x, &w, 1), 3);
   assert_int_equal(agree(&wraps, &x, &w, 1), 3);
   assert_int_equal(agree(&refused[0], &x, &w, 1), 0);
   assert_int_equal(agree(&refused[1], &x, &half, 1), 0);
@@ -175,7 +175,7 @@ static void others_are_left(void **state)
 
 static trial with_gradients(void)
 {
-  const weir_conv_spec s = {.stride = {2}, .lo = {1}, .hi = {1}};
+  const weir_conv_spec s = {.stride = {2}, .pad_before = {1}, .pad_after = {1}};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 4}};
   const weir_array_desc w = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 4, 16}};
 

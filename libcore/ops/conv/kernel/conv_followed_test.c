@@ -80,12 +80,12 @@ static shape draw(weir_draw *r, bool large)
                                                 : weir_draw_int(r, 3, d == 3 ? 7 : 14);
     s.conv.stride[k] = weir_draw_one_in(r, 5) ? 2 : 1;
     s.conv.dilation[k] = weir_draw_one_in(r, large ? 5 : 20) ? 2 : 1;
-    s.conv.lo[k] = weir_draw_int(r, 0, 2);
-    s.conv.hi[k] = weir_draw_int(r, 0, 2);
+    s.conv.pad_before[k] = weir_draw_int(r, 0, 2);
+    s.conv.pad_after[k] = weir_draw_int(r, 0, 2);
     s.conv.border[k] = borders[weir_draw_int(r, 0, 4)];
-    s.pool.taps[k] = weir_draw_one_in(r, 5) ? weir_draw_int(r, 1, 3) : 2;
-    s.pool.stride[k] = weir_draw_one_in(r, 8) ? weir_draw_int(r, 1, 3) : s.pool.taps[k];
-    s.pool.lo[k] = weir_draw_one_in(r, 8) && s.pool.taps[k] > 1;
+    s.pool.kernel_size[k] = weir_draw_one_in(r, 5) ? weir_draw_int(r, 1, 3) : 2;
+    s.pool.stride[k] = weir_draw_one_in(r, 8) ? weir_draw_int(r, 1, 3) : s.pool.kernel_size[k];
+    s.pool.pad_before[k] = weir_draw_one_in(r, 8) && s.pool.kernel_size[k] > 1;
   }
   s.x.shape[d + 1] = s.w.shape[d] = weir_draw_int(r, 1, large ? 40 : 15);
   s.w.shape[d + 1] = s.b.shape[0] = weir_draw_int(r, large ? 30 : 1, 70);
@@ -102,8 +102,8 @@ static shape draw_picked(weir_draw *r)
   for (int k = 0; k < 2; k++) {
     s.w.shape[k] = 3;
     s.x.shape[k + 1] = weir_draw_int(r, 133, 145);
-    s.conv.stride[k] = s.conv.dilation[k] = s.conv.lo[k] = s.conv.hi[k] = 1;
-    s.pool.taps[k] = s.pool.stride[k] = 2;
+    s.conv.stride[k] = s.conv.dilation[k] = s.conv.pad_before[k] = s.conv.pad_after[k] = 1;
+    s.pool.kernel_size[k] = s.pool.stride[k] = 2;
   }
   s.x.shape[3] = s.w.shape[2] = weir_draw_int(r, 15, 20);
   s.w.shape[3] = s.b.shape[0] = weir_draw_int(r, 6, 16);

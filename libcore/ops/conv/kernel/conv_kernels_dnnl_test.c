@@ -142,8 +142,8 @@ static void window(subject *s, int64_t n, const int64_t *o, const int64_t *t)
 
   for (int k = 0; k < d; k++) {
     const weir_index border = {.border = s->spec.border[k]};
-    const int64_t raw =
-        or_one(s->spec.stride[k]) * o[k] + or_one(s->spec.dilation[k]) * t[k] - s->spec.lo[k];
+    const int64_t raw = or_one(s->spec.stride[k]) * o[k] + or_one(s->spec.dilation[k]) * t[k] -
+                        s->spec.pad_before[k];
     bool inside;
 
     x = x * s->desc[X].shape[k + 1] +
@@ -287,8 +287,8 @@ static bool draw(uint64_t seed, weir_array_desc *x, weir_array_desc *w, weir_con
     w->shape[k] = weir_draw_int(&r, 1, 4);
     spec->stride[k] = weir_draw_one_in(&r, 3) ? weir_draw_int(&r, 2, 3) : 1;
     spec->dilation[k] = weir_draw_one_in(&r, 4) ? 2 : 1;
-    spec->lo[k] = weir_draw_int(&r, 0, 3);
-    spec->hi[k] = weir_draw_int(&r, 0, 3);
+    spec->pad_before[k] = weir_draw_int(&r, 0, 3);
+    spec->pad_after[k] = weir_draw_int(&r, 0, 3);
     spec->border[k] = borders[weir_draw_int(&r, 0, 4)];
     flops *= (double)x->shape[k + 1] * (double)w->shape[k] / (double)spec->stride[k];
   }
@@ -393,13 +393,38 @@ static void make_large(subject *s, const large *l, uint64_t seed)
 static void slabs_fit_together(void **state)
 {
   static const large rows[] = {
-      {1, {24, 11, 13}, {3, 3, 3}, 16, 33, {.lo = {1, 1, 1}, .hi = {1, 1, 1}}},
-      {1, {41, 40, 21}, {3, 2, 2}, 5, 40, {.stride = {2, 1, 2}, .lo = {2, 0, 1}, .hi = {1, 1, 2}}},
-      {1, {30, 21, 16}, {2, 3, 1}, 24, 20, {.dilation = {3, 2, 1}, .lo = {1, 2, 0}, .hi = {2}}},
-      {1, {33, 14, 20}, {4, 1, 1}, 40, 24, {.stride = {3}, .lo = {3}, .hi = {3}}},
-      {1, {22, 14, 20}, {3, 3, 3}, 8, 16, {.lo = {1, 1, 1}, .hi = {1, 1, 1}, .border = {4, 5, 6}}},
-      {3, {9, 15, 14}, {3, 3, 1}, 16, 32, {.lo = {1, 1}, .hi = {1, 1}, .border = {0, 4}}},
-      {1, {29, 18, 24}, {3, 1, 3}, 12, 36, {.lo = {2, 0, 2}, .hi = {0, 0, 1}, .groups = 2}},
+      {1, {24, 11, 13}, {3, 3, 3}, 16, 33, {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}}},
+      {1,
+       {41, 40, 21},
+       {3, 2, 2},
+       5,
+       40,
+       {.stride = {2, 1, 2}, .pad_before = {2, 0, 1}, .pad_after = {1, 1, 2}}},
+      {1,
+       {30, 21, 16},
+       {2, 3, 1},
+       24,
+       20,
+       {.dilation = {3, 2, 1}, .pad_before = {1, 2, 0}, .pad_after = {2}}},
+      {1, {33, 14, 20}, {4, 1, 1}, 40, 24, {.stride = {3}, .pad_before = {3}, .pad_after = {3}}},
+      {1,
+       {22, 14, 20},
+       {3, 3, 3},
+       8,
+       16,
+       {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}, .border = {4, 5, 6}}},
+      {3,
+       {9, 15, 14},
+       {3, 3, 1},
+       16,
+       32,
+       {.pad_before = {1, 1}, .pad_after = {1, 1}, .border = {0, 4}}},
+      {1,
+       {29, 18, 24},
+       {3, 1, 3},
+       12,
+       36,
+       {.pad_before = {2, 0, 2}, .pad_after = {0, 0, 1}, .groups = 2}},
       {3, {12, 12, 8}, {1, 1, 1}, 70, 66, {.stride = {1, 2, 1}}},
   };
 
@@ -427,11 +452,21 @@ static void slabs_fit_together(void **state)
 static void no_number_spreads_as_products_do(void **state)
 {
   static const large rows[] = {
-      {1, {12, 11, 4}, {3, 3, 1}, 16, 20, {.lo = {1, 1}, .hi = {1, 1}}},
-      {1, {12, 11, 4}, {3, 3, 3}, 24, 36, {.lo = {1, 1, 1}, .hi = {1, 1, 1}, .groups = 2}},
-      {2, {9, 8, 7}, {3, 3, 3}, 17, 35, {.lo = {1, 1, 1}, .hi = {1, 1, 1}}},
-      {1, {9, 8, 7}, {3, 3, 3}, 24, 20, {{0}, {2, 2, 2}, .lo = {2, 2, 2}, .hi = {2, 2, 2}}},
-      {1, {9, 8, 7}, {3, 2, 1}, 9, 17, {.lo = {1, 3, 1}, .hi = {1, 2, 1}}},
+      {1, {12, 11, 4}, {3, 3, 1}, 16, 20, {.pad_before = {1, 1}, .pad_after = {1, 1}}},
+      {1,
+       {12, 11, 4},
+       {3, 3, 3},
+       24,
+       36,
+       {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}, .groups = 2}},
+      {2, {9, 8, 7}, {3, 3, 3}, 17, 35, {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}}},
+      {1,
+       {9, 8, 7},
+       {3, 3, 3},
+       24,
+       20,
+       {{0}, {2, 2, 2}, .pad_before = {2, 2, 2}, .pad_after = {2, 2, 2}}},
+      {1, {9, 8, 7}, {3, 2, 1}, 9, 17, {.pad_before = {1, 3, 1}, .pad_after = {1, 2, 1}}},
   };
 
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -456,13 +491,18 @@ static void no_number_spreads_as_products_do(void **state)
 static void no_number_of_bf16_spreads_as_products_do(void **state)
 {
   static const large rows[] = {
-      {1, {12, 11, 4}, {3, 3, 1}, 16, 20, {.lo = {1, 1}, .hi = {1, 1}}},
-      {2, {9, 8, 7}, {3, 3, 3}, 17, 35, {.lo = {1, 1, 1}, .hi = {1, 1, 1}}},
-      {2, {5, 2, 5}, {2, 1, 2}, 3, 3, {.lo = {0, 0, 3}, .hi = {0, 0, 3}}},
-      {2, {6, 3, 4}, {3, 3, 3}, 1, 3, {.lo = {1, 1, 3}, .hi = {1, 1, 3}}},
-      {2, {3, 6, 6}, {2, 3, 3}, 3, 3, {.dilation = {1, 2, 2}, .lo = {2, 2, 3}, .hi = {3, 0, 3}}},
-      {3, {2, 8, 5}, {2, 3, 2}, 2, 36, {{2}, {1, 2}, .lo = {1, 1}, .hi = {2, 2, 3}}},
-      {1, {4, 7, 9}, {3, 2, 1}, 3, 45, {{1, 2}, .lo = {0, 1, 3}, .hi = {0, 2, 3}}},
+      {1, {12, 11, 4}, {3, 3, 1}, 16, 20, {.pad_before = {1, 1}, .pad_after = {1, 1}}},
+      {2, {9, 8, 7}, {3, 3, 3}, 17, 35, {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}}},
+      {2, {5, 2, 5}, {2, 1, 2}, 3, 3, {.pad_before = {0, 0, 3}, .pad_after = {0, 0, 3}}},
+      {2, {6, 3, 4}, {3, 3, 3}, 1, 3, {.pad_before = {1, 1, 3}, .pad_after = {1, 1, 3}}},
+      {2,
+       {3, 6, 6},
+       {2, 3, 3},
+       3,
+       3,
+       {.dilation = {1, 2, 2}, .pad_before = {2, 2, 3}, .pad_after = {3, 0, 3}}},
+      {3, {2, 8, 5}, {2, 3, 2}, 2, 36, {{2}, {1, 2}, .pad_before = {1, 1}, .pad_after = {2, 2, 3}}},
+      {1, {4, 7, 9}, {3, 2, 1}, 3, 45, {{1, 2}, .pad_before = {0, 1, 3}, .pad_after = {0, 2, 3}}},
   };
 
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -90,8 +90,8 @@ static space space_of(const trial *t)
   for (int k = 0; k < d; k++) {
     s.x[3 - d + k] = t->desc[X].shape[k + 1];
     s.taps[3 - d + k] = t->desc[W].shape[k];
-    s.lo[3 - d + k] = t->conv.lo[k];
-    s.window[3 - d + k] = t->pool.taps[k];
+    s.lo[3 - d + k] = t->conv.pad_before[k];
+    s.window[3 - d + k] = t->pool.kernel_size[k];
     s.y[3 - d + k] = t->desc[T].shape[k + 1];
   }
   s.in = t->desc[X].shape[d + 1];
@@ -195,15 +195,15 @@ static void draw(uint64_t seed, trial *t)
     const int64_t taps = weir_draw_int(&r, 1, 4);
 
     t->desc[W].shape[k] = taps;
-    t->conv.lo[k] = weir_draw_int(&r, 0, taps - 1);
-    t->conv.hi[k] = weir_draw_int(&r, 0, taps - 1);
+    t->conv.pad_before[k] = weir_draw_int(&r, 0, taps - 1);
+    t->conv.pad_after[k] = weir_draw_int(&r, 0, taps - 1);
     const int64_t window = weir_draw_int(&r, 2, d < 3 ? 3 : 2);
 
     /* More windows than a window has elements: else the adjoint counts along windows, which the
      * kernel does not read. */
-    t->pool.taps[k] = window;
+    t->pool.kernel_size[k] = window;
     t->desc[X].shape[k + 1] = taps - 1 + window * (window + 1) +
-                              weir_draw_int(&r, 0, k == d - 1 ? 20 : 3) - t->conv.lo[k];
+                              weir_draw_int(&r, 0, k == d - 1 ? 20 : 3) - t->conv.pad_before[k];
   }
   t->desc[X].shape[d + 1] = t->desc[W].shape[d] = weir_draw_int(&r, 1, d < 3 ? 70 : 20);
   t->desc[W].shape[d + 1] = weir_draw_int(&r, 1, d < 3 ? 70 : 20);
@@ -321,15 +321,17 @@ static void numbers_as_loops_make_them(void **state)
 /* Strides, groups and borders that wrap are left to the loops. */
 static void others_are_left(void **state)
 {
-  const weir_conv_spec refused[] = {
-      {.stride = {2}}, {.dilation = {2}}, {.groups = 2}, {.border = {WEIR_BORDER_WRAP}, .lo = {1}}};
+  const weir_conv_spec refused[] = {{.stride = {2}},
+                                    {.dilation = {2}},
+                                    {.groups = 2},
+                                    {.border = {WEIR_BORDER_WRAP}, .pad_before = {1}}};
 
   needs_vectors();
   for (int i = 0; i < 4; i++) {
     const int64_t in = refused[i].groups == 2 ? 2 : 4;
     trial t = {
         .conv = refused[i],
-        .pool = {.taps = {2}},
+        .pool = {.kernel_size = {2}},
         .desc = {{.dtype = WEIR_F32, .rank = 3, .shape = {1, 40, 4}},
                  {.dtype = WEIR_F32, .rank = 3, .shape = {3, in, 16}}},
     };
@@ -469,8 +471,8 @@ static void ranks_pick_as_well(void **state)
   needs_vectors();
   for (int i = 0; i < 6; i++) {
     trial t = {
-        .conv = {.lo = {1, 1}, .hi = {1, 1}},
-        .pool = {.taps = {2, 2}},
+        .conv = {.pad_before = {1, 1}, .pad_after = {1, 1}},
+        .pool = {.kernel_size = {2, 2}},
         .desc = {{.dtype = WEIR_F32, .rank = 4, .shape = {1, 16, 12, 32}},
                  {.dtype = WEIR_F32, .rank = 4, .shape = {3, 3, 32, 64}}},
     };
