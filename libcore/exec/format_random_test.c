@@ -3,7 +3,7 @@
 #include "device/weir_parallel.h"
 #include "exec/draw_run.h"
 #include "exec/weir_engine.h"
-#include "pass/format/weir_format.h"
+#include "pass/layout/weir_layout.h"
 
 #ifndef FORMAT_GRAPHS
 #define FORMAT_GRAPHS 8
@@ -32,7 +32,7 @@ static int shuffle(draw_graph *d, weir_draw *w)
     const int rank = weir_graph_get_array(d->g, a)->desc.rank;
     int order[WEIR_MAX_RANK];
 
-    if (!weir_format_is_free(d->g, a) || rank < 2) {
+    if (!weir_layout_is_free(d->g, a) || rank < 2) {
       continue;
     }
     for (int k = 0; k < rank; k++) {
@@ -46,7 +46,7 @@ static int shuffle(draw_graph *d, weir_draw *w)
   }
   for (int32_t i = 0; i < weir_graph_nodes(d->g); i++) {
     if (weir_graph_node(d->g, i)->op != NULL && weir_draw_one_in(w, 2)) {
-      (void)weir_format_follow(d->g, i);
+      (void)weir_layout_follow(d->g, i);
     }
   }
   return n;
@@ -116,7 +116,7 @@ static void compare_pass(uint64_t seed, weir_tier tier)
                   .fusion = tier != WEIR_TIER_REFERENCE,
                   .threads = 1,
                   .kernel = "none",
-                  .skip = "format",
+                  .skip = "layout",
                   .min_layout_bytes = 1};
   draw_outcome expected, actual;
 

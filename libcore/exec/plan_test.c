@@ -413,8 +413,8 @@ static double number_of(const char *text, const char *key)
 
 static void the_parts_of_making_a_plan_are_told(void **state)
 {
-  const char *const parts[] = {"copy",     "simplify", "group", "format",  "lower",
-                               "schedule", "compile",  "dump",  "kernels", "summary"};
+  const char *const parts[] = {"copy",     "simplify", "fuse", "layout",  "lower",
+                               "schedule", "compile",  "dump", "kernels", "summary"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {64}};
   const weir_exec_cfg cfg = config(WEIR_TIER_VECTOR);
   char folder[256], path[300], *text = NULL;

@@ -252,7 +252,7 @@ static weir_status prepare(exec_ranks *s, const weir_graph *g, const weir_pass_o
   WEIR_TRY(weir_graph_copy(g, &s->whole));
   WEIR_TRY(weir_pass_run(s->whole, "simplify", opts));
   WEIR_TRY(weir_graph_copy(s->whole, picked));
-  WEIR_TRY(weir_pass_run(*picked, "pick", opts));
+  WEIR_TRY(weir_pass_run(*picked, "pool_sparsity", opts));
   return WEIR_OK;
 }
 

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Of the pass that runs without fusing where it is left out. */
+static const char fusion[] = "fuse";
+
 /* True when the comma-separated list holds the name. */
 static bool lists(const char *list, const char *name)
 {
@@ -17,6 +20,12 @@ static bool lists(const char *list, const char *name)
   return false;
 }
 
+/* Whether the list names the pass, by its name or its former one. */
+static bool lists_pass(const char *list, const weir_pass *pass)
+{
+  return lists(list, pass->name) || (pass->former != NULL && lists(list, pass->former));
+}
+
 /* Every name of the list is that of a pass. */
 static weir_status check_list(const char *list)
 {
@@ -27,7 +36,7 @@ static weir_status check_list(const char *list)
     named++;
   }
   for (int i = 0; weir_pass_table[i] != NULL; i++) {
-    known += lists(list, weir_pass_table[i]->name);
+    known += lists_pass(list, weir_pass_table[i]); /* both names are one pass twice */
   }
   return named == known ? WEIR_OK
                         : weir_fail(WEIR_ERR_CONFIG,
@@ -59,12 +68,12 @@ weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass
   int done = -1;
 
   WEIR_TRY(check_list(opts->skip));
-  own.no_fusion = own.no_fusion || lists(opts->skip, "group");
+  own.no_fusion = own.no_fusion || lists(opts->skip, fusion) || lists(opts->skip, "group");
   for (const weir_pass *next = next_after(-1, &done); next != NULL;
        next = next_after(done, &done)) {
     const bool standing = done == next->again && weir_graph_groups(g) > 0;
 
-    if (standing || (lists(opts->skip, next->name) && strcmp(next->name, "group") != 0)) {
+    if (standing || (lists_pass(opts->skip, next) && strcmp(next->name, fusion) != 0)) {
       continue;
     }
     WEIR_TRY(next->run(g, &own));
@@ -80,7 +89,8 @@ weir_status weir_pass_run(weir_graph *g, const char *name, const weir_pass_opts 
 {
   for (int i = 0; weir_pass_table[i] != NULL; i++) {
     if (strcmp(weir_pass_table[i]->name, name) == 0) {
-      WEIR_TRY(lists(opts->skip, name) ? WEIR_OK : weir_pass_table[i]->run(g, opts));
+      WEIR_TRY(lists_pass(opts->skip, weir_pass_table[i]) ? WEIR_OK
+                                                          : weir_pass_table[i]->run(g, opts));
       return WEIR_OK;
     }
   }

@@ -34,9 +34,9 @@ static const struct row {
   const char *names[3];
 } rows[] = {
     {{.min_layout_bytes = 1, .skip = "tile", .no_fusion = true, .kernels = kernels},
-     {"pick", "recompute", "format"}},
+     {"pool_sparsity", "recompute", "layout"}},
     {{.parts = 2, .skip = "tile", .no_fusion = true, .kernels = kernels},
-     {"pick", "microbatch", "recompute"}},
+     {"pool_sparsity", "microbatch", "recompute"}},
 };
 
 /* (x + 1)^2, then a convolution of images channels first and a maximum over windows; the gradient
@@ -134,10 +134,33 @@ static void passes_that_rewrite_report_missing_memory(void **state)
   weir_graph_destroy(&g);
 }
 
+/* A list of passes to leave out takes their former names; others are refused. */
+static void former_names_of_passes_are_understood(void **state)
+{
+  static const char *const refused[] = {"formats", "layout,format", "tile,tile"};
+  weir_graph *g = layer();
+  seen s = {"", ""}, all = {"", ""};
+
+  (void)state;
+  weir_pass_opts opts = rows[0].opts;
+  assert_ok(rewrite(g, &opts, &all));
+  assert_non_null(strstr(all.names, "layout"));
+  opts.skip = "format,pick,tile";
+  assert_ok(rewrite(g, &opts, &s));
+  assert_null(strstr(s.names, "layout"));
+  assert_null(strstr(s.names, "pool_sparsity"));
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    opts.skip = refused[i];
+    assert_int_equal(rewrite(g, &opts, NULL), WEIR_ERR_CONFIG);
+  }
+  weir_graph_destroy(&g);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(passes_that_rewrite_report_missing_memory),
+      cmocka_unit_test(former_names_of_passes_are_understood),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

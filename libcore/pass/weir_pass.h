@@ -37,11 +37,11 @@ typedef struct weir_pass_opts {
   int64_t cache_bytes; /* memory that the tile-local buffers of a group may fill; default: quarter
                           of L2, half of it behind a kernel that makes boxes */
   int64_t slots; /* length that stands for an unbounded dimension in cost models; default 4096   */
-  double bandwidth;     /* bytes/s, for cost models; default: built-in */
-  double flop_rate;     /* flop/s */
-  int64_t parts;        /* micro-batches of a step, each finished before the next; 0, 1: none */
-  int64_t min_layout_bytes; /* bytes of an array whose order of dimensions is worth a thought; default
-                           32768 */
+  double bandwidth;         /* bytes/s, for cost models; default: built-in */
+  double flop_rate;         /* flop/s */
+  int64_t parts;            /* micro-batches of a step, each finished before the next; 0, 1: none */
+  int64_t min_layout_bytes; /* bytes of an array whose order of dimensions is worth a thought;
+                           default 32768 */
   bool no_fusion; /* every node its own group                                                     */
   const char *skip; /* comma-separated passes that are left out, NULL: none; group: as no_fusion */
   weir_precision precision; /* that products of f32 are made in, where a kernel is faster so */
@@ -56,7 +56,8 @@ typedef struct weir_pass_opts {
 
 typedef struct weir_pass {
   const char *name, *cite;
-  int order; /* ascending; then schedule and lower make the plan */
+  const char *former; /* name that opts->skip may still give it, NULL: none */
+  int order;          /* ascending; then schedule and lower make the plan */
   int again; /* order of a second run, where a pass between took the groups away; 0: none */
   /* How far it may move a result x, of max(1, |x|); 0: every bit stays, but for the rounding of
    * what is stored. */

@@ -182,7 +182,7 @@ static void against(const char *name, task part, int64_t in, int64_t out, const 
   side peer, own;
   double best[] = {INFINITY, INFINITY};
   const bool first = make_side(g, peers[part], part, in, out, extent, &peer);
-  const bool second = make_side(g, "conv.few", part, in, out, extent, &own);
+  const bool second = make_side(g, "conv.few_channels", part, in, out, extent, &own);
 
   if (first && second) {
     run_side(&peer);

@@ -183,7 +183,7 @@ static void row(const char *kernel, task what, int64_t n, int64_t in, int64_t ou
 
 int main(int argc, char **argv)
 {
-  static const char *const kernels[] = {"auto", "conv.few", "conv_forward.dnnl"};
+  static const char *const kernels[] = {"auto", "conv.few_channels", "conv_forward.dnnl"};
   const int64_t n = argc > 1 ? strtoll(argv[1], NULL, 10) : 64;
 
   (void)bench_pin();

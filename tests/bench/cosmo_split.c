@@ -246,7 +246,7 @@ static bool is_picked(const weir_plan *plan)
   bool yes = false;
 
   for (int32_t i = 0; i < weir_plan_groups(plan); i++) {
-    yes = yes || strcmp(weir_plan_group(plan, i).kernel, "conv.picked") == 0;
+    yes = yes || strcmp(weir_plan_group(plan, i).kernel, "conv.pool_sparse") == 0;
   }
   return yes;
 }

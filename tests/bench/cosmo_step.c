@@ -1,7 +1,7 @@
 /* cosmo_step.c - a training step of the CosmoFlow network (kernel 3) on one sample of 128^3 x 4,
  * f32, two threads: against the sum of what oneDNN's dense primitives take for its convolutions,
  * channels last, in the same run. Behind each of its maxima one voxel in eight has a gradient
- * (pass/pick); losses and parameters are compared with those of the step that makes all of them,
+ * (pass/pool_sparsity); losses and parameters are compared with those of the step that makes all of them,
  * before anything is timed. PyTorch's step with two samples stands beside, and what is kept from
  * the forward pass to the derivative.
  *
@@ -161,7 +161,7 @@ static void one_sample(int64_t side, bool list)
   double seconds[2];
 
   begin(&picked, side, 1, NULL, list);
-  begin(&dense, side, 1, "pick", list);
+  begin(&dense, side, 1, "pool_sparsity", list);
   const int n = layers_of(picked.net.graph, picked.net.forward_nodes, layer, LAYERS);
 
   compare(&picked, &dense);

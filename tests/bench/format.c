@@ -194,8 +194,8 @@ static void compare(const char *work, network n, int64_t side, int64_t width, bo
   double seconds[2], best[2];
 
   make(&with, n, CHANNELS_FIRST, side, width, "");
-  make(&without, n, CHANNELS_FIRST, side, width, "format");
-  make(&hand, n, CHANNELS_LAST, side, width, "format");
+  make(&without, n, CHANNELS_FIRST, side, width, "layout");
+  make(&hand, n, CHANNELS_LAST, side, width, "layout");
   bench_best_pair(RUNS, run, &without, run, &with, seconds);
   bench_best_pair(RUNS, run, &hand, run, &with, best);
   bench_row(work, "without the pass", seconds[0], seconds[1], "s", 0, 1);

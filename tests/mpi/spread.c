@@ -2,7 +2,7 @@
  * The argument is how many ranks were started. */
 #include "spread_nets.h"
 
-#include "ops/conv/picked_priv.h"
+#include "ops/conv/pool_sparse_priv.h"
 #include "ops/conv/weir_conv.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/pool/weir_pool.h"
@@ -294,7 +294,7 @@ static void ranks_that_would_pick_otherwise(void **state)
   spread_case c = {.name = "otherwise", .build = build_picked, .dtype = WEIR_F32, .exec = &exec};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
-  exec.skip = weir_comm_rank(spread_comm) == ranks - 1 ? "pick" : exec.skip;
+  exec.skip = weir_comm_rank(spread_comm) == ranks - 1 ? "pool_sparsity" : exec.skip;
   c.within = within(c.dtype);
   spread_check(&c);
 }
@@ -324,7 +324,7 @@ static void bytes_of_maxima(void **state)
 
   assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
   for (int32_t i = 0; i < weir_plan_groups(p); i++) {
-    picked += strcmp(weir_plan_group(p, i).kernel, "conv.picked") == 0;
+    picked += strcmp(weir_plan_group(p, i).kernel, "conv.pool_sparse") == 0;
   }
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
     const weir_move_report r = weir_plan_move(p, m);
@@ -333,7 +333,7 @@ static void bytes_of_maxima(void **state)
     bytes += r.merge ? 0 : r.bytes;
   }
   assert_int_equal(planes, sides * H * W * IN * 4);
-  assert_int_equal(picked, picked_kernels_get() != NULL ? 2 : 0);
+  assert_int_equal(picked, pool_sparse_kernels_get() != NULL ? 2 : 0);
   assert_int_equal(bytes - planes, sides * (picked == 0 ? H * W * OUT * 4 : PLANE * (4 + 1)));
   weir_plan_destroy(&p);
   weir_graph_destroy(&c.g);

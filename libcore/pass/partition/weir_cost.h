@@ -25,8 +25,8 @@ typedef struct weir_machine {
   double link_bw;        /* 1 / beta: bytes/s that go from one rank to another                    */
   double reduce_bw;      /* 1 / gamma: bytes/s of another rank that are merged with one's own     */
   double overlap;        /* share of the time a rank computes in which its messages move on, 0..1 */
-  int64_t tree;        /* bytes up to which sums go along the tree of ranks (comm.tree_max_bytes)        */
-  const char *profile; /* file of measured times, "" or NULL: none                */
+  int64_t tree; /* bytes up to which sums go along the tree of ranks (comm.tree_max_bytes)        */
+  const char *profile;       /* file of measured times, "" or NULL: none                */
   const weir_profile *times; /* measured times, NULL: none                              */
 } weir_machine;
 

@@ -314,7 +314,7 @@ static void run(const weir_kernel_run *r)
 }
 
 const weir_kernel weir_kernel_conv_few = {
-    .name = "conv.few",
+    .name = "conv.few_channels",
     .device = "cpu",
     .match = match,
     .arrays = conv_form_arrays,

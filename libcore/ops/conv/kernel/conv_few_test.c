@@ -65,9 +65,9 @@ static int agree_in(trial *t)
   weir_tensor plain[ALL], one[ALL], two[ALL];
 
   assert_int_equal(run(t, "none", 1, plain), 0);
-  const int claimed = run(t, "conv.few", 1, one);
+  const int claimed = run(t, "conv.few_channels", 1, one);
 
-  assert_int_equal(run(t, "conv.few", 2, two), claimed);
+  assert_int_equal(run(t, "conv.few_channels", 2, two), claimed);
   for (int k = READ; k < ALL; k++) {
     const int64_t count = weir_tensor_numel(&plain[k]);
 

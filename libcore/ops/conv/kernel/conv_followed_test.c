@@ -92,7 +92,7 @@ static shape draw(weir_draw *r, bool large)
   return s;
 }
 
-/* What conv.picked makes box by box: maxima over disjoint windows, x too long for a cache. */
+/* What conv.pool_sparse makes box by box: maxima over disjoint windows, x too long for a cache. */
 static shape draw_picked(weir_draw *r)
 {
   shape s = {.x = {.dtype = WEIR_F32, .rank = 4, .shape = {1}},

@@ -1,0 +1,154 @@
+/* pool_sparse.c - which shapes, sizes that follow from them, and both sums by stages
+ * (pool_sparse_priv.h). */
+#include "ops/conv/pool_sparse_layout.h"
+
+#include "device/weir_parallel.h"
+
+/* CHUNK: channels of x at a time; PATCH: bytes of x that taps of one plane meet; SUMS: bytes of all
+ * slabs' sums; SMALL: bytes of x below which it stays in cache; LEAST_CHUNKS: pieces enough. */
+enum {
+  CHUNK = 32,
+  PATCH = 28 << 10,
+  SUMS = 8 << 20,
+  PIECES = 16,
+  SMALL = 1 << 20,
+  LEAST_CHUNKS = 4
+};
+
+const pool_sparse_kernels *pool_sparse_kernels_get(void)
+{
+#if defined(__x86_64__)
+  const weir_cpu *cpu = weir_cpu_get();
+
+  if (cpu->avx512) {
+    return &weir_pool_sparse_avx512;
+  }
+  if (cpu->avx2 && cpu->fma) {
+    return &weir_pool_sparse_avx2;
+  }
+#endif
+  return NULL;
+}
+
+bool pool_sparse_takes(const pool_sparse_conv *s)
+{
+  bool takes = s->n > 0 && s->in > 0 && s->out > 0 && s->out < 1 << 16;
+  int64_t positions = 1;
+
+  for (int d = 0; d < 3; d++) {
+    takes = takes && s->x[d] > 0 && s->y[d] > 0 && s->taps[d] <= MOST_TAPS &&
+            s->window[d] <= MOST_WINDOW && s->lo[d] >= 0 &&
+            (d < 2 || s->lo[d] < s->taps[d] + s->window[d]);
+    positions *= takes ? s->window[d] : 1;
+  }
+  return takes && positions > 1 && positions <= MOST_WINDOW;
+}
+
+bool pool_sparse_large(const pool_sparse_conv *s)
+{
+  return 4 * s->n * s->x[0] * s->x[1] * s->x[2] * s->in >= SMALL;
+}
+
+/* The most windows whose patch fits. */
+static void choose_patch(const pool_sparse_conv *s, pool_sparse_layout *l)
+{
+  const bool narrow = l->chunk <= LINE / 2; /* all taps at a time, from the second cache */
+  const int64_t planes = s->window[0] + (narrow ? s->taps[0] - 1 : 0);
+  int64_t best = 0;
+
+  for (int64_t rows = 1; rows < 2 * s->y[1] && rows <= MOST_ROWS; rows *= 2) {
+    for (int64_t wide = 1; wide < 2 * s->y[2] && wide <= MOST_WIDE; wide *= 2) {
+      const int64_t bytes = planes * (s->window[1] * rows + s->taps[1] - 1) *
+                            (s->window[2] * wide + s->taps[2] - 1) * l->chunk * 4;
+
+      if (best == 0 || (bytes <= (narrow ? 2 : 1) * PATCH && rows * wide >= best)) {
+        best = rows * wide;
+        l->windows[0] = rows;
+        l->windows[1] = wide;
+      }
+    }
+  }
+}
+
+/* data: a chunk is whole vectors, so that none holds two columns. */
+pool_sparse_layout pool_sparse_layout_of(const pool_sparse_kernels *k, const pool_sparse_conv *s,
+                                         bool data)
+{
+  pool_sparse_layout l = {.chunk = least(data ? lines_of(s->in) : s->in, CHUNK),
+                          .runs = s->taps[0] * s->taps[1],
+                          .positions = s->window[0] * s->window[1] * s->window[2],
+                          .blocks = ceil_div(s->out, BLOCK)};
+
+  l.chunks = ceil_div(s->in, l.chunk);
+  l.length = s->taps[2] * l.chunk;
+  l.row = ceil_div(l.length, k->lanes) * k->lanes;
+  l.sums = l.runs * l.row;
+  l.slabs = least(PIECES / (l.blocks * l.chunks), s->n * s->y[0]);
+  l.slabs = greatest(least(l.slabs, SUMS / (l.chunks * l.runs * l.length * s->out * 4)), 1);
+  choose_patch(s, &l);
+  for (int d = 0; d < 3; d++) {
+    const int64_t windows = d == 0 ? 1 : l.windows[d - 1];
+
+    l.patch[d] = s->window[d] * windows + s->taps[d] - 1;
+  }
+  l.patch_size = lines_of(l.patch[0] * l.patch[1] * l.patch[2] * l.chunk + l.row);
+  l.columns = greatest(s->window[2] * s->y[2] + s->taps[2] - 1, s->x[2] + s->lo[2]);
+  l.whole =
+      l.chunks >= LEAST_CHUNKS && !pool_sparse_large(s) && pool_sparse_row_pieces(s) <= l.chunks;
+  const int64_t rows = l.whole ? s->n * s->x[0] * s->x[1] : PLANES * ROWS;
+
+  l.made_size = lines_of(rows * l.columns * l.chunk + l.row);
+  return l;
+}
+
+void pool_sparse_move(const pool_sparse_kernels *k, const float *from, const int64_t from_step[2],
+                      float *to, const int64_t to_step[2], int64_t n, int64_t m)
+{
+  const bool tiles = from_step[1] == 1 && to_step[0] == 1;
+
+  for (int64_t i = 0; i < n; i += k->lanes) {
+    for (int64_t j = 0; j < m; j += k->lanes) {
+      const float *a = from + i * from_step[0] + j * from_step[1];
+      float *b = to + i * to_step[0] + j * to_step[1];
+
+      if (tiles && i + k->lanes <= n && j + k->lanes <= m) {
+        k->tile(a, from_step[0], b, to_step[1]);
+        continue;
+      }
+      for (int64_t e = 0; e < least(k->lanes, n - i); e++) {
+        for (int64_t f = 0; f < least(k->lanes, m - j); f++) {
+          b[e * to_step[0] + f * to_step[1]] = a[e * from_step[0] + f * from_step[1]];
+        }
+      }
+    }
+  }
+}
+
+int64_t pool_sparse_workspace(const pool_sparse_kernels *k, const pool_sparse_conv *s, bool data)
+{
+  const pool_sparse_layout l = pool_sparse_layout_of(k, s, data);
+
+  return 4 * (data ? pool_sparse_data_workspace(s, &l) : pool_sparse_weights_workspace(s, &l));
+}
+
+int64_t pool_sparse_scratch(const pool_sparse_kernels *k, const pool_sparse_conv *s, bool data)
+{
+  const pool_sparse_layout l = pool_sparse_layout_of(k, s, data);
+
+  return 4 * (data ? pool_sparse_data_scratch(s, &l) : pool_sparse_weights_scratch(&l));
+}
+
+int64_t pool_sparse_pieces(const pool_sparse_kernels *k, const pool_sparse_conv *s, bool data,
+                           int stage)
+{
+  const pool_sparse_layout l = pool_sparse_layout_of(k, s, data);
+
+  return (data ? pool_sparse_data_pieces : pool_sparse_weights_pieces)(s, &l, stage);
+}
+
+void pool_sparse_piece(const pool_sparse_sum *p, int stage, int64_t piece)
+{
+  const pool_sparse_layout l = pool_sparse_layout_of(p->k, p->s, p->data);
+
+  (p->data ? pool_sparse_data_piece : pool_sparse_weights_piece)(p, &l, stage, piece);
+}
