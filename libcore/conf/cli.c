@@ -419,6 +419,15 @@ static weir_status parse(int argc, char **argv, const weir_app *app, parsed *p)
   return WEIR_OK;
 }
 
+/* Every status that a program can end with. */
+static void print_statuses(FILE *out)
+{
+  fprintf(out, "\nexit status:\n");
+#define X(name, code, text) fprintf(out, "  %-10d %s\n", code, text);
+  WEIR_STATUS_LIST(X)
+#undef X
+}
+
 static void print_help(const weir_app *app, FILE *out)
 {
   fprintf(out, "%s - %s\n\nusage: %s VERB [flags]\n\nverbs:\n", app->name, app->summary, app->name);
@@ -433,11 +442,7 @@ static void print_help(const weir_app *app, FILE *out)
     (void)snprintf(name, sizeof name, "--%s %s", flags[i].option.name, flags[i].value);
     fprintf(out, "  %-18s %s\n", name, flags[i].help);
   }
-  fprintf(out,
-          "\nexit status: 0 success, 2 wrong configuration, 3 bad input, 4 shapes or types that\n"
-          "disagree, 5 out of memory, 6 numerical error (NaN, no convergence, a missed\n"
-          "tolerance), 7 not in this build, 8 a library failed, 9 stopped by a signal,\n"
-          "10 no space left on device\n");
+  print_statuses(out);
 }
 
 static weir_status print_options(const weir_app *app, const parsed *p, FILE *out)

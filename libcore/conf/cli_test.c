@@ -290,6 +290,18 @@ static void questions_are_answered(void **state)
   expect("demo options --markdown", 0, "# Options of demo\n");
 }
 
+static void help_lists_every_exit_status(void **state)
+{
+  char line[128];
+
+  (void)state;
+#define X(name, code, text)                                        \
+  (void)snprintf(line, sizeof line, "\n  %-10d %s\n", code, text); \
+  expect("demo --help", 0, line);
+  WEIR_STATUS_LIST(X)
+#undef X
+}
+
 static void status_of_the_verb_is_the_exit_status(void **state)
 {
   (void)state;
@@ -385,6 +397,7 @@ int main(void)
       cmocka_unit_test(all_of_a_configuration_is_printed_on_request),
       cmocka_unit_test(wrong_command_lines_are_refused),
       cmocka_unit_test(questions_are_answered),
+      cmocka_unit_test(help_lists_every_exit_status),
       cmocka_unit_test(status_of_the_verb_is_the_exit_status),
       cmocka_unit_test(commands_for_one_process_are_refused_on_ranks),
       cmocka_unit_test(every_allocation_may_fail),
