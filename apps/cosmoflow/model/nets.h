@@ -27,14 +27,16 @@ int64_t cf_mlperf_blocks(const cf_mlperf_opts *o, int64_t side);
  * convolutions of 3 x 3 x 3 with 16, 32, 64, 128 (stride 2), 256, 256, 256 filters; means over 3 x
  * 3 x 3 with stride 2 behind so many of the first that 2^3 voxels are left (5 of 128^3, 6 of 256^3,
  * 7 of 512^3); dense layers of 2048 and 256 units, dropout before each; outputs as they are.
- * Weights begin as glorot_uniform, biases of dense layers as 0.1. */
+ * Weights begin as glorot_uniform, biases of dense layers as 0.1. Files of weights state `bias`:
+ * one that says true has biases before a batch norm, too, as those of before this rule have. */
+enum cf_bias { CF_BIAS_AUTO /* where no norm follows */, CF_BIAS_TRUE, CF_BIAS_FALSE };
 typedef struct cf_oyama_opts {
   int64_t base;             /* filters of the first convolution, the others in proportion */
   int64_t pools;            /* 0: as many as leave 2^3 */
   int64_t hidden1, hidden2; /* units */
   int norm;                 /* none or batch */
   double momentum;          /* of batch */
-  bool bias;                /* convolutions have one */
+  int bias;                 /* cf_bias, of convolutions */
   double slope, dropout;
 } cf_oyama_opts;
 extern const weir_opt cf_oyama_options[];

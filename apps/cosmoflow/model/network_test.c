@@ -87,44 +87,78 @@ static void layers_are_those_of_mlperf(void **state)
   weir_params_destroy(&params);
 }
 
-/* With norm = batch, and three outputs. */
-static void layers_are_those_of_oyama(void **state)
+/* The parameters of oyama with norm = batch and three outputs, a bias in front of it or none. */
+static void same_with_norm(int bias, bool there)
 {
   static const int64_t filters[] = {4, 16, 32, 64, 128, 256, 256, 256};
+  static const char *const parts[][2] = {
+      {"conv", "weight"}, {"conv", "bias"}, {"norm", "scale"}, {"norm", "offset"}};
   static const wanted dense[] = {
       {"dense1/weight", 2, {2048, 2048}, true}, {"dense1/bias", 1, {2048}, false},
       {"dense2/weight", 2, {2048, 256}, true},  {"dense2/bias", 1, {256}, false},
       {"dense3/weight", 2, {256, 3}, true},     {"dense3/bias", 1, {3}, false},
   };
-  enum { CONVS = 7, EACH = 4, ROWS = CONVS * EACH + 6 };
-  char names[ROWS][NAME];
-  wanted rows[ROWS];
+  enum { CONVS = 7, EACH = 4, DENSE = 6 };
+  char names[CONVS * EACH][NAME];
+  wanted rows[CONVS * EACH + DENSE];
   cf_oyama_opts o;
   weir_params *params;
+  int n = 0;
 
   for (int i = 0; i < CONVS; i++) {
-    static const char *const parts[EACH][2] = {
-        {"conv", "weight"}, {"conv", "bias"}, {"norm", "scale"}, {"norm", "offset"}};
-
     for (int k = 0; k < EACH; k++) {
-      (void)snprintf(names[EACH * i + k], NAME, "%s%d/%s", parts[k][0], i + 1, parts[k][1]);
-      rows[EACH * i + k] = (wanted){names[EACH * i + k], 1, {filters[i + 1]}, false};
+      if (k == 1 && !there) {
+        continue;
+      }
+      (void)snprintf(names[n], NAME, "%s%d/%s", parts[k][0], i + 1, parts[k][1]);
+      rows[n] = k == 0 ? (wanted){names[n], 5, {3, 3, 3, filters[i], filters[i + 1]}, true}
+                       : (wanted){names[n], 1, {filters[i + 1]}, false};
+      n++;
     }
-    rows[EACH * i] = (wanted){names[EACH * i], 5, {3, 3, 3, filters[i], filters[i + 1]}, true};
   }
-  memcpy(rows + CONVS * EACH, dense, sizeof dense);
+  memcpy(rows + n, dense, sizeof dense);
   weir_opts_default(cf_oyama_options, sizeof o, &o);
   o.norm = 1;
+  o.bias = bias;
   assert_ok(weir_params_create(WEIR_F32, &params));
   assert_ok(declare(cf_oyama, &o, 128, 4, 3, params));
-  same_rows(params, rows, ROWS);
-  assert_int_equal(weir_params_get(params, 1)->init.kind, WEIR_INIT_ZEROS);
+  same_rows(params, rows, (size_t)n + DENSE);
   assert_int_equal(weir_params_get(params, 0)->init.kind, WEIR_INIT_GLOROT_UNIFORM);
-  for (int i = CONVS * EACH + 1; i < ROWS; i += 2) {
+  if (there) {
+    assert_int_equal(weir_params_get(params, 1)->init.kind, WEIR_INIT_ZEROS);
+  }
+  for (int i = n + 1; i < n + DENSE; i += 2) {
     assert_int_equal(weir_params_get(params, i)->init.kind, WEIR_INIT_CONSTANT);
     assert_true(weir_params_get(params, i)->init.value == 0.1);
   }
   weir_params_destroy(&params);
+}
+
+/* A batch norm removes the bias in front of it: none is there, unless a file of weights says so. */
+static void layers_are_those_of_oyama(void **state)
+{
+  same_with_norm(CF_BIAS_AUTO, false);
+  same_with_norm(CF_BIAS_FALSE, false);
+  same_with_norm(CF_BIAS_TRUE, true);
+}
+
+/* Files of weights of before state `bias: true`. */
+static void stated_biases_of_oyama_are_read(void **state)
+{
+  static const struct {
+    const char *set;
+    int bias;
+  } cases[] = {
+      {"bias=auto", CF_BIAS_AUTO}, {"bias=true", CF_BIAS_TRUE}, {"bias=false", CF_BIAS_FALSE}};
+  cf_oyama_opts o;
+
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    weir_config *config = NULL;
+
+    assert_ok(weir_config_load(cf_oyama_options, sizeof o, NULL, 0, &cases[k].set, 1, &o, &config));
+    assert_int_equal(o.bias, cases[k].bias);
+    weir_config_destroy(&config);
+  }
 }
 
 /* Without a bias where it normalises; the last layer begins as 0. */
@@ -332,6 +366,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(layers_are_those_of_mlperf),
       cmocka_unit_test(layers_are_those_of_oyama),
+      cmocka_unit_test(stated_biases_of_oyama_are_read),
       cmocka_unit_test(layers_are_those_of_lbann),
       cmocka_unit_test(other_sizes_have_as_many_parameters_as_counted_by_hand),
       cmocka_unit_test(samples_that_do_not_fit_are_refused),

@@ -19,8 +19,10 @@ const weir_opt cf_oyama_options[] = {
     WEIR_OPT_REAL(cf_oyama_opts, momentum, 0.001, 1e-6, 1, "1",
                   "share of the running statistics of norm = batch that a batch brings (LBANN: "
                   "decay 0.999)"),
-    WEIR_OPT_BOOL(cf_oyama_opts, bias, true,
-                  "convolutions add a bias (LBANN: not where space is divided)"),
+    WEIR_OPT_ENUM(
+        cf_oyama_opts, bias, CF_BIAS_AUTO, "auto|true|false",
+        "convolutions add a bias; auto: unless a batch norm follows, whose mean removes it "
+        "and which has an offset of its own (LBANN: none where space is divided)"),
     WEIR_OPT_REAL(cf_oyama_opts, slope, 0.01, 0, 1, "1",
                   "of the leaky ReLU below 0 (LBANN's default: 0.01)"),
     WEIR_OPT_REAL(cf_oyama_opts, dropout, 0.2, 0, 0.99, "1",
@@ -34,11 +36,12 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
   /* The convolution of stride 2 halves once. */
   const int64_t rule = cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 2) - 1;
   const int64_t pools = o->pools > 0 ? o->pools : rule;
+  const bool bias = o->bias == CF_BIAS_AUTO ? o->norm == 0 : o->bias == CF_BIAS_TRUE;
   cf_cnn t = {.name = "oyama",
               .n_stages = CONVS,
               .n_hidden = 2,
               .hidden = {o->hidden1, o->hidden2},
-              .no_conv_bias = !o->bias,
+              .no_conv_bias = !bias,
               .norm = {.kind = o->norm ? WEIR_NORM_BATCH : WEIR_NORM_NONE, .momentum = o->momentum},
               .slope = o->slope,
               .dropout = o->dropout,
