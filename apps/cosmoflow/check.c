@@ -16,17 +16,18 @@ weir_status cf_check_channels(const cf_model_opts *model, int64_t channels)
                    cf_model_net(model)->name);
 }
 
-/* What the log tells of is an error. */
+/* What the log tells of is an error; one of the closed division keeps to its rules. */
 static weir_status check_log(const cf_cfg *cfg)
 {
   const cf_net *const net = cf_model_net(&cfg->model);
+  const cf_mllog_rules rules = {.model = &cfg->model, .data = &cfg->data, .train = &cfg->train};
 
   return cfg->mllog.write && net->target == CF_SEGMENT
              ? weir_fail(WEIR_ERR_CONFIG,
                          "mllog.write: the log of MLPerf HPC has the error of estimates, and %s "
                          "makes classes of voxels: leave it out; run.jsonl has the scores",
                          net->name)
-             : WEIR_OK;
+             : cf_mllog_check_rules(&cfg->mllog, &rules);
 }
 
 int64_t cf_check_ranks(const cf_cfg *cfg)
@@ -83,6 +84,7 @@ static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
   if (cfg->source.input.count == 0) {
     WEIR_TRY(cf_volume_state(&cfg->files, "what simulate makes", &info));
   }
+  WEIR_TRY(cf_mllog_check_samples(&cfg->mllog, &info, true, 0, 0));
   WEIR_TRY(cf_split_count(&cfg->data.split, cfg->simulate.universes, n));
   WEIR_TRY(
       cf_data_check(&cfg->data, cfg->simulate.universes * f->samples, cfg->simulate.universes));

@@ -98,6 +98,14 @@ done:
   return status;
 }
 
+/* Samples that the log may be of. */
+static weir_status check_log(const cf_cfg *cfg, const cf_experiment *e)
+{
+  return cf_mllog_check_samples(&cfg->mllog, cf_source_info(e->source),
+                                cf_source_simulates(e->source), e->split.n[CF_TRAIN],
+                                e->split.n[CF_VALID]);
+}
+
 static weir_status run(const job *j, cf_cfg *cfg)
 {
   cf_ranks *r = j->ranks;
@@ -108,6 +116,7 @@ static weir_status run(const job *j, cf_cfg *cfg)
   WEIR_TRY(weir_path_join(j->cli->out, "universes", folder, sizeof folder));
   WEIR_TRY(cf_agree(r, r->leads ? make_samples(j, cfg, folder) : WEIR_OK));
   WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, r->spread.comm, j->e)));
+  WEIR_TRY(cf_agree(r, check_log(cfg, j->e)));
   cf_experiment_tell(j->e);
   WEIR_TRY(cf_agree(r, cf_experiment_network(j->e, j->config)));
   WEIR_TRY(cf_ranks_place(r, cfg, j->cli->threads, &j->e->train, &j->e->estimator.task));

@@ -15,9 +15,9 @@ const weir_opt cf_mllog_options[] = {
     WEIR_OPT_BOOL(cf_mllog_opts, write, false, "write " CF_MLLOG_NAME " beside run.jsonl"),
     WEIR_OPT_STRING(cf_mllog_opts, org, "none", "submission_org: who submits"),
     WEIR_OPT_STRING(cf_mllog_opts, platform, "none", "submission_platform: on what"),
-    WEIR_OPT_ENUM(cf_mllog_opts, division, 1, "closed|open",
-                  "submission_division: closed has the network, preprocessing and update rule of "
-                  "the reference"),
+    WEIR_OPT_ENUM(cf_mllog_opts, division, CF_MLLOG_OPEN, "closed|open",
+                  "submission_division; closed: a configuration or data set that its rules do not "
+                  "allow is refused"),
     WEIR_OPT_ENUM(cf_mllog_opts, status, 3, "cloud|onprem|preview|research", "submission_status"),
     WEIR_OPT_INT(cf_mllog_opts, nodes, 1, 1, 1e9, "1", "number_of_nodes"),
     WEIR_OPT_INT(cf_mllog_opts, accelerators, 0, 0, 1e6, "1", "accelerators_per_node"),
@@ -157,7 +157,12 @@ static void put_network(cf_mllog *log)
   const char *const name = rule->name != NULL ? rule->name : "adam";
   const bool sgd = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
 
+  const double decay = cf_mllog_rule_option(rule, "weight_decay");
+
   put_text(log, __LINE__, "opt_name", sgd ? "sgd" : name);
+  if (!isnan(decay)) {
+    put_number(log, __LINE__, "opt_weight_decay", decay);
+  }
   if (strcmp(cf_model_net(m)->name, "mlperf") == 0) {
     cf_mlperf_opts usual;
 

@@ -6,11 +6,24 @@
  * needs is a run of one piece. */
 #ifndef CF_MLLOG_H
 #define CF_MLLOG_H
+#include "data/samples.h"
 #include "model/network.h"
 #include "train/weir_train.h"
 
 #define CF_MLLOG_NAME "mllog.txt"
 #define CF_MLLOG_TARGET 0.124 /* mean absolute error of MLPerf HPC */
+
+enum { CF_MLLOG_CLOSED, CF_MLLOG_OPEN };
+/* The data set of the benchmark (v1.0 and later): samples of 128^3 voxels, 4 redshifts, 4 labels.
+ */
+enum {
+  CF_MLLOG_TRAIN = 524288,
+  CF_MLLOG_VALID = 65536,
+  CF_MLLOG_SIDE = 128,
+  CF_MLLOG_CHANNELS = 4,
+  CF_MLLOG_LABELS = 4,
+  CF_MLLOG_RUNS = 10 /* of a submission of the time to solution */
+};
 
 typedef struct cf_mllog_opts {
   bool write;
@@ -39,6 +52,24 @@ weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t be
 void cf_mllog_describe(cf_mllog *log, const cf_mllog_run *run);
 void cf_mllog_close(cf_mllog **log);
 
+/* The sections that the rules of the closed division are about. */
+typedef struct cf_mllog_rules {
+  const cf_model_opts *model;
+  const cf_data_opts *data;
+  const weir_train_cfg *train;
+} cf_mllog_rules;
+/* That a configuration keeps to the rules of the closed division, where its log says so: network,
+ * loss, preprocessing, update rule and target of the reference; free are the batch, learning rates
+ * with their warm-up and decays, dropout and the L2 penalty. Fails: WEIR_ERR_CONFIG, naming key and
+ * rule. */
+weir_status cf_mllog_check_rules(const cf_mllog_opts *opts, const cf_mllog_rules *r) WEIR_CHECKED;
+/* The same for the samples that are trained and validated on; simulated: by this program. */
+weir_status cf_mllog_check_samples(const cf_mllog_opts *opts, const cf_volume_info *info,
+                                   bool simulated, int64_t train, int64_t valid) WEIR_CHECKED;
+/* The value of option `key` of an update rule, the default where it has none of its own; NaN: the
+ * rule has no such option. */
+double cf_mllog_rule_option(const weir_one_of *rule, const char *key);
+
 /* The error below which a training succeeds: train.target.value of the metric mae, else
  * CF_MLLOG_TARGET. */
 double cf_mllog_target(const weir_train_cfg *train);
@@ -46,8 +77,21 @@ double cf_mllog_target(const weir_train_cfg *train);
 /* Whether a file begins as such a log, ours or another program's: one of its first lines is of it.
  */
 bool cf_mllog_is(const char *path);
-/* Judges a log by the rules of the checker: which keys there have to be, how often, in which order,
+/* What a log that was judged says of its run. */
+typedef struct cf_mllog_judged {
+  bool closed;
+  double seed;    /* NaN: not stated */
+  double minutes; /* from run_start to run_stop */
+} cf_mllog_judged;
+/* Checks a log by the rules of the checker: which keys there have to be, how often, in which order,
  * with which values; an eval_error in (0, target]; beyond them, that epochs and evaluations end
- * before others begin and before the run does. Fails: WEIR_ERR_DATA, naming line or key. */
-weir_status cf_mllog_check(const char *path, double target) WEIR_CHECKED;
+ * before others begin and before the run does; of the closed division, that target and numbers of
+ * samples are those of the benchmark. out: NULL, or what it says. Fails: WEIR_ERR_DATA, naming line
+ * or key. */
+weir_status cf_mllog_check(const char *path, double target, cf_mllog_judged *out) WEIR_CHECKED;
+/* Checks n logs as runs of one submission: of one division, seeds that differ. *minutes: the mean
+ * time without the fastest and the slowest run, of all where there are less than three. Fails:
+ * WEIR_ERR_DATA, naming the two logs. */
+weir_status cf_mllog_check_runs(const char *const *path, const cf_mllog_judged *log, int n,
+                                double *minutes) WEIR_CHECKED;
 #endif

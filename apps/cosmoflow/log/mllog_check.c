@@ -144,9 +144,9 @@ typedef struct entry {
 
 typedef struct rule {
   const char *key;
-  int least, most;   /* how often; most 0: any number */
+  int min, max;      /* how often; max 0: any number */
   bool in_epoch;     /* has metadata.epoch_num, and lies between run_start and run_stop */
-  double lo;         /* the least value; NaN: any */
+  double lo;         /* smallest value; NaN: any */
   const char *texts; /* "a|b": one of these; NULL: any */
 } rule;
 
@@ -177,6 +177,9 @@ static const rule rules[] = {
     {"eval_start", 1, 0, true, NAN, NULL},
     {"eval_stop", 1, 0, true, NAN, NULL},
     {"eval_error", 1, 0, true, 0, NULL},
+    {"seed", 0, 1, false, NAN, NULL},
+    {"dropout", 0, 1, false, 0, NULL},
+    {"opt_weight_decay", 0, 1, false, 0, NULL},
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
 
@@ -186,7 +189,8 @@ typedef struct judge {
   int found[RULES];
   entry first[RULES], last[RULES];
   int64_t line;
-  double time; /* of the line before */
+  double time;   /* of the line before */
+  double lowest; /* eval_error above 0 */
   bool reached;
   struct {
     bool is;
@@ -242,7 +246,7 @@ static weir_status check_entry(judge *j, int k, const entry *e)
   const double value = number_of(e->value);
   bool known = r->texts == NULL;
 
-  if (r->most > 0 && j->found[k] == r->most) {
+  if (r->max > 0 && j->found[k] == r->max) {
     return fault(j, r->key, "a second one");
   }
   for (const char *at = r->texts; at != NULL && *at != 0; at += *at == '|') {
@@ -266,7 +270,10 @@ static weir_status check_entry(judge *j, int k, const entry *e)
     return fault(j, r->key, "not between run_start and run_stop");
   }
   WEIR_TRY(check_pair(j, r->key, number_of(e->epoch)));
-  j->reached = j->reached || (strcmp(r->key, "eval_error") == 0 && value > 0 && value <= j->target);
+  if (strcmp(r->key, "eval_error") == 0 && value > 0) {
+    j->lowest = value < j->lowest ? value : j->lowest;
+    j->reached = j->lowest <= j->target;
+  }
   return WEIR_OK;
 }
 
@@ -318,7 +325,7 @@ static weir_status check_all(judge *j)
   static const char *const order[] = {"init_start", "init_stop", "run_start", "run_stop"};
 
   for (int k = 0; k < RULES; k++) {
-    if (j->found[k] < rules[k].least) {
+    if (j->found[k] < rules[k].min) {
       return weir_fail(WEIR_ERR_DATA, "%s: %s is not there", j->path, rules[k].key);
     }
   }
@@ -343,6 +350,63 @@ static weir_status check_all(judge *j)
              : weir_fail(WEIR_ERR_DATA, "%s: no eval_error is in (0, %g]", j->path, j->target);
 }
 
+/* A list of numbers, or one, between 0 and 1. */
+static bool is_factor(span s)
+{
+  const char *at = s.at + (*s.at == '[');
+  char *end = NULL;
+
+  while (at < s.end && *at != ']') {
+    const double x = strtod(at, &end);
+
+    if (end == at || !(x > 0 && x < 1)) {
+      return false;
+    }
+    at = end + strspn(end, " ,");
+  }
+  return true;
+}
+
+/* What the closed division asks for beyond the keys. */
+static weir_status check_closed(const judge *j)
+{
+  static const struct {
+    const char *key;
+    double value;
+  } set[] = {{"train_samples", CF_MLLOG_TRAIN}, {"eval_samples", CF_MLLOG_VALID}};
+  const entry *const dropout = &j->first[rule_of("dropout")];
+
+  for (size_t k = 0; k < sizeof set / sizeof set[0]; k++) {
+    const double value = number_of(j->first[rule_of(set[k].key)].value);
+
+    if (value != set[k].value) {
+      return weir_fail(WEIR_ERR_DATA, "%s: %s: %g: the closed division has %g", j->path, set[k].key,
+                       value, set[k].value);
+    }
+  }
+  if (!is_factor(j->first[rule_of("opt_learning_rate_decay_factor")].value)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: opt_learning_rate_decay_factor: those of the closed division lie between "
+                     "0 and 1",
+                     j->path);
+  }
+  return j->found[rule_of("dropout")] == 0 || number_of(dropout->value) < 1
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA, "%s: dropout: that of the closed division is below 1",
+                         j->path);
+}
+
+static cf_mllog_judged summarise(const judge *j)
+{
+  const entry *const seed = &j->first[rule_of("seed")];
+  const double ms = j->last[rule_of("run_stop")].time - j->first[rule_of("run_start")].time;
+
+  return (cf_mllog_judged){.closed =
+                               is_text(j->first[rule_of("submission_division")].value, "closed"),
+                           .seed = j->found[rule_of("seed")] > 0 ? number_of(seed->value) : NAN,
+                           .minutes = ms / 60000};
+}
+
 bool cf_mllog_is(const char *path)
 {
   char line[4096];
@@ -358,9 +422,24 @@ bool cf_mllog_is(const char *path)
   return is;
 }
 
-weir_status cf_mllog_check(const char *path, double target)
+/* The target of a closed log is the benchmark's: an error between it and a larger `target` is no
+ * success. */
+static weir_status check_division(const judge *j)
 {
-  judge j = {.path = path, .target = target};
+  if (!summarise(j).closed) {
+    return WEIR_OK;
+  }
+  if (!(j->lowest <= CF_MLLOG_TARGET)) {
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: no eval_error is in (0, %g], the target of the closed division", j->path,
+                     CF_MLLOG_TARGET);
+  }
+  return check_closed(j);
+}
+
+weir_status cf_mllog_check(const char *path, double target, cf_mllog_judged *out)
+{
+  judge j = {.path = path, .target = target, .lowest = INFINITY};
   char *text = NULL, *rest = NULL;
   int64_t size = 0;
   weir_status status = WEIR_OK;
@@ -373,7 +452,37 @@ weir_status cf_mllog_check(const char *path, double target)
     }
   }
   WEIR_TRY_GOTO(check_all(&j), done);
+  WEIR_TRY_GOTO(check_division(&j), done);
+  if (out != NULL) {
+    *out = summarise(&j);
+  }
 done:
   weir_free(&text);
   return status;
+}
+
+weir_status cf_mllog_check_runs(const char *const *path, const cf_mllog_judged *log, int n,
+                                double *minutes)
+{
+  double sum = 0, fastest = INFINITY, slowest = 0;
+
+  for (int k = 0; k < n; k++) {
+    for (int i = 0; i < k; i++) {
+      if (log[i].closed != log[k].closed) {
+        return weir_fail(WEIR_ERR_DATA, "%s, %s: runs of a submission are of one division", path[i],
+                         path[k]);
+      }
+      if (log[i].seed == log[k].seed) {
+        return weir_fail(WEIR_ERR_DATA,
+                         "%s, %s: runs of a submission have seeds that differ, and "
+                         "both have %.0f",
+                         path[i], path[k], log[k].seed);
+      }
+    }
+    sum += log[k].minutes;
+    fastest = fmin(fastest, log[k].minutes);
+    slowest = fmax(slowest, log[k].minutes);
+  }
+  *minutes = n < 3 ? sum / n : (sum - fastest - slowest) / (n - 2);
+  return WEIR_OK;
 }

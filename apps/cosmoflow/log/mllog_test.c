@@ -1,5 +1,5 @@
 /* mllog_test.c - what the checker refuses: a log without a key, with one twice, in another order,
- * with another value; and what it takes. */
+ * with another value; what it takes; and what a log of the closed division may be of. */
 #include "log/mllog.h"
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static weir_status check(const row *rows, int n)
     put(out, 1000 + 10 * i, &rows[i]);
   }
   assert_int_equal(fclose(out), 0);
-  return cf_mllog_check(path, CF_MLLOG_TARGET);
+  return cf_mllog_check(path, CF_MLLOG_TARGET, NULL);
 }
 
 static void a_whole_log_passes(void **state)
@@ -183,8 +183,187 @@ static void times_matter(void **state)
       put(out, 1000 + late, &good[i]);
     }
     assert_int_equal(fclose(out), 0);
-    assert_int_equal(cf_mllog_check(path, 0.124), k == 1 ? WEIR_OK : WEIR_ERR_DATA);
+    assert_int_equal(cf_mllog_check(path, 0.124, NULL), k == 1 ? WEIR_OK : WEIR_ERR_DATA);
   }
+}
+
+static void set_row(row *rows, const char *key, const char *value)
+{
+  for (int i = 0; i < ROWS; i++) {
+    if (strcmp(rows[i].key, key) == 0) {
+      rows[i].value = value;
+    }
+  }
+}
+
+/* Of the closed division: the samples of the benchmark, its target, factors between 0 and 1. */
+static void a_closed_log_has_the_samples_and_target_of_the_benchmark(void **state)
+{
+  static const struct {
+    const char *key, *value;
+  } bad[] = {{"train_samples", "64"},
+             {"eval_samples", "64"},
+             {"opt_learning_rate_decay_factor", "[0.25, 1]"},
+             {"opt_learning_rate_decay_factor", "0"},
+             {"opt_learning_rate_decay_factor", "\"none\""}};
+  cf_mllog_judged log;
+  row rows[ROWS];
+
+  memcpy(rows, good, sizeof good);
+  set_row(rows, "submission_division", "\"closed\"");
+  set_row(rows, "train_samples", "524288");
+  set_row(rows, "eval_samples", "65536");
+  assert_ok(check(rows, ROWS));
+  assert_ok(cf_mllog_check(path, CF_MLLOG_TARGET, &log));
+  assert_true(log.closed);
+  for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+    row other[ROWS];
+
+    memcpy(other, rows, sizeof rows);
+    set_row(other, bad[k].key, bad[k].value);
+    assert_int_equal(check(other, ROWS), WEIR_ERR_DATA);
+    assert_non_null(strstr(weir_last_message(), bad[k].key));
+  }
+  set_row(rows, "eval_error", "0.3");
+  assert_int_equal(check(rows, ROWS), WEIR_ERR_DATA);
+  assert_int_equal(cf_mllog_check(path, 0.5, NULL), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "target of the closed division"));
+}
+
+/* Optional keys are checked where they are: written over a row that may come more than once. */
+static void optional_keys_have_values_in_range(void **state)
+{
+  static const struct {
+    const char *key, *value;
+    bool passes;
+  } cases[] = {{"seed", "7", true},
+               {"dropout", "0.5", true},
+               {"dropout", "-0.1", false},
+               {"opt_weight_decay", "0.02", true},
+               {"opt_weight_decay", "-1", false}};
+
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    row rows[ROWS + 1];
+
+    memcpy(rows, good, sizeof(row) * 9);
+    rows[9] = (row){cases[k].key, cases[k].value, ""};
+    memcpy(rows + 10, good + 9, sizeof(row) * (ROWS - 9));
+    assert_int_equal(check(rows, ROWS + 1), cases[k].passes ? WEIR_OK : WEIR_ERR_DATA);
+  }
+}
+
+/* Seeds that differ, one division; the mean without the fastest and the slowest run. */
+static void runs_of_a_submission_are_checked_together(void **state)
+{
+  static const char *const names[] = {"a", "b", "c", "d"};
+  cf_mllog_judged log[] = {{true, 1, 10}, {true, 2, 12}, {true, 3, 90}, {true, 4, 16}};
+  double minutes = 0;
+
+  assert_ok(cf_mllog_check_runs(names, log, 4, &minutes));
+  assert_near(minutes, 14, 1e-12);
+  assert_ok(cf_mllog_check_runs(names, log, 2, &minutes));
+  assert_near(minutes, 11, 1e-12);
+  log[3].seed = 2;
+  assert_int_equal(cf_mllog_check_runs(names, log, 4, &minutes), WEIR_ERR_DATA);
+  assert_non_null(strstr(weir_last_message(), "b, d"));
+  log[3] = (cf_mllog_judged){false, 4, 16};
+  assert_int_equal(cf_mllog_check_runs(names, log, 4, &minutes), WEIR_ERR_DATA);
+}
+
+/* ---- The rules of the closed division ---- */
+
+typedef struct sections {
+  cf_mllog_opts mllog;
+  cf_model_opts model;
+  cf_data_opts data;
+  weir_train_cfg train;
+} sections;
+static const weir_opt section_options[] = {
+    WEIR_OPT_TABLE(sections, mllog, cf_mllog_options, "the log"),
+    WEIR_OPT_TABLE(sections, model, cf_model_options, "what is trained"),
+    WEIR_OPT_TABLE(sections, data, cf_data_options, "on what"),
+    WEIR_OPT_TABLE(sections, train, weir_train_opts, "how"),
+    WEIR_OPT_END,
+};
+
+/* The reference's configuration, and a text of what is set otherwise. */
+static weir_status check_rules(const char *set)
+{
+  const char *const sets[] = {
+      "mllog={write: true, division: closed}", "train.target={metric: mae, value: 0.124}",
+      "train.optim.rule={momentum: {keeps: steps}}",
+      "train.optim.schedule={shape: mlperf, unit: epochs, lr: 0.001, warmup: 4, at: [32, 64], "
+      "factors: [0.25, 0.125]}",
+      set};
+  weir_config *config = NULL;
+  sections s;
+
+  assert_ok(
+      weir_config_load(section_options, sizeof s, NULL, 0, sets, set != NULL ? 5 : 4, &s, &config));
+  const cf_mllog_rules rules = {&s.model, &s.data, &s.train};
+  const weir_status status = cf_mllog_check_rules(&s.mllog, &rules);
+
+  weir_config_destroy(&config);
+  return status;
+}
+
+static void a_closed_log_is_of_the_reference(void **state)
+{
+  static const char *const allowed[] = {NULL,
+                                        "model.net={mlperf: {dropout: 0.1, blocks: 5}}",
+                                        "model.loss=mse",
+                                        "train.optim.rule={momentum: {weight_decay: 0.02}}",
+                                        "train.optim.schedule.lr=0.02",
+                                        "train.optim.schedule.factors=[0.5, 0.1]",
+                                        "train.batch=64",
+                                        "train.epochs=200"};
+  static const char *const refused[][2] = {
+      {"model.net={mlperf: {base: 16}}", "model.net.mlperf.base"},
+      {"model.net={mlperf: {kernel: 2}}", "model.net.mlperf.kernel"},
+      {"model.net={mlperf: {blocks: 4}}", "model.net.mlperf.blocks"},
+      {"model.net={mlperf: {scale: 1.5}}", "model.net.mlperf.scale"},
+      {"model.net=oyama", "model.net"},
+      {"model.loss=mae", "model.loss"},
+      {"data.scale=mean", "data.scale"},
+      {"data.augment.turn=flips", "data.augment.turn"},
+      {"data.augment.shift=true", "data.augment.shift"},
+      {"train.optim.rule=adam", "train.optim.rule"},
+      {"train.optim.rule=sgd", "train.optim.rule"},
+      {"train.optim.rule={momentum: {mu: 0.8}}", "train.optim.rule.momentum.mu"},
+      {"train.optim.rule={momentum: {nesterov: true}}", "train.optim.rule.momentum.nesterov"},
+      {"train.optim.clip.norm=1", "train.optim.clip.norm"},
+      {"train.optim.average.decay=0.9", "train.optim.average.decay"},
+      {"train.optim.schedule.shape=cosine", "train.optim.schedule.shape"},
+      {"train.optim.schedule.factors=[0.5, 1]", "train.optim.schedule.factors"},
+      {"train.target.value=0.2", "train.target.value"},
+      {"train.target.metric=mse", "train.target.metric"}};
+
+  for (size_t k = 0; k < sizeof allowed / sizeof allowed[0]; k++) {
+    assert_ok(check_rules(allowed[k]));
+  }
+  for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
+    assert_int_equal(check_rules(refused[k][0]), WEIR_ERR_CONFIG);
+    const char *const said = weir_last_message();
+
+    assert_int_equal(strncmp(said, refused[k][1], strlen(refused[k][1])), 0);
+    assert_non_null(strstr(said, "mllog.division=open"));
+  }
+  assert_ok(check_rules("mllog={write: true, division: open}"));
+}
+
+static void a_closed_log_is_of_the_benchmarks_samples(void **state)
+{
+  const cf_mllog_opts closed = {.write = true, .division = CF_MLLOG_CLOSED},
+                      open = {.write = true, .division = CF_MLLOG_OPEN};
+  cf_volume_info info = {.lengths = {128, 128, 128, 4}, .n_labels = 4};
+
+  assert_ok(cf_mllog_check_samples(&closed, &info, false, 524288, 65536));
+  assert_int_equal(cf_mllog_check_samples(&closed, &info, true, 524288, 65536), WEIR_ERR_CONFIG);
+  assert_int_equal(cf_mllog_check_samples(&closed, &info, false, 524288, 64), WEIR_ERR_CONFIG);
+  assert_non_null(strstr(weir_last_message(), "mllog.division=open"));
+  assert_ok(cf_mllog_check_samples(&open, &info, true, 3, 1));
+  info.n_labels = 3;
+  assert_int_equal(cf_mllog_check_samples(&closed, &info, false, 524288, 65536), WEIR_ERR_CONFIG);
 }
 
 /* Cut anywhere, a log is no log. */
@@ -197,7 +376,7 @@ static void cut_lines_are_refused(void **state)
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   for (int64_t n = 0; n < size - 1; n += 7) {
     weir_check_write(path, text, (size_t)n);
-    assert_int_equal(cf_mllog_check(path, 0.124), WEIR_ERR_DATA);
+    assert_int_equal(cf_mllog_check(path, 0.124, NULL), WEIR_ERR_DATA);
   }
   weir_free(&text);
 }
@@ -239,14 +418,15 @@ static void events_make_a_log(void **state)
   cf_mllog_close(&log);
   weir_event("epoch_begin", WEIR_INT("epoch", 2), WEIR_INT("step", 3));
   (void)snprintf(path, sizeof path, "%s/%s", folder, CF_MLLOG_NAME);
-  assert_ok(cf_mllog_check(path, 0.124));
-  assert_int_equal(cf_mllog_check(path, 0.05), WEIR_ERR_DATA);
+  assert_ok(cf_mllog_check(path, 0.124, NULL));
+  assert_int_equal(cf_mllog_check(path, 0.05, NULL), WEIR_ERR_DATA);
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
   assert_non_null(strstr(text, "\"global_batch_size\", \"value\": 4,"));
   assert_non_null(strstr(text, "\"opt_base_learning_rate\", \"value\": 0.004,"));
   assert_non_null(strstr(text, "\"opt_learning_rate_warmup_factor\", \"value\": 4,"));
   assert_non_null(strstr(text, "\"opt_learning_rate_decay_factor\", \"value\": [0.5],"));
   assert_non_null(strstr(text, "\"value\": 0.11, \"metadata\": {\"file\": \"mllog.c\", "));
+  assert_non_null(strstr(text, "\"opt_weight_decay\", \"value\": 0,"));
   assert_non_null(strstr(text, "\"submission_org\", \"value\": \"a?b?c\","));
   weir_free(&text);
 }
@@ -275,6 +455,11 @@ int main(void)
       LOG_TEST(order_matters),
       LOG_TEST(values_matter),
       LOG_TEST(times_matter),
+      LOG_TEST(a_closed_log_has_the_samples_and_target_of_the_benchmark),
+      LOG_TEST(optional_keys_have_values_in_range),
+      LOG_TEST(runs_of_a_submission_are_checked_together),
+      cmocka_unit_test(a_closed_log_is_of_the_reference),
+      cmocka_unit_test(a_closed_log_is_of_the_benchmarks_samples),
       LOG_TEST(cut_lines_are_refused),
       LOG_TEST(events_make_a_log),
       LOG_TEST(a_log_that_is_not_asked_for_is_not_written),

@@ -36,6 +36,16 @@ refused run,describe 'model.net: unet sees other channels than the one that it c
   'simulate.redshifts=[0]'
 refused run,describe 'model.segment.low: 9 is above model.segment.high' 'model.net={unet: {}}' mllog.write=false model.segment.low=9
 
+# The log of the closed division.
+refused run,describe 'model.net.mlperf.blocks: 4: the closed division' mllog.division=closed model.net='{mlperf: {blocks: 4}}'
+refused run,describe 'train.optim.rule: adam: the closed division' mllog.division=closed model.net=mlperf data.augment.turn=none \
+  train.optim.rule=adam 'source.input=[none]'
+refused run,describe 'data.augment.turn: the closed division' mllog.division=closed model.net=mlperf
+refused run,describe 'source.input: the closed division' mllog.division=closed model.net=mlperf data.augment.turn=none \
+  'train.target={metric: mae, value: 0.124}'
+accepted describe mllog.division=closed model.net=mlperf data.augment.turn=none 'train.target={metric: mae, value: 0.124}' \
+  'source.input=[none]'
+
 # The grid: on the ranks that there are, and on those that describe is for.
 refused run,describe 'grid: 3 x 1 x 1 x 1 (samples, depth, height, width; 0: what is left) cannot be made of 1 rank' \
   grid.samples=3 describe.ranks=1
