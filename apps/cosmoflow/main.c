@@ -18,6 +18,8 @@ static const weir_verb verbs[] = {
      "of "
      "MLPerf HPC keep to its rules",
      "PATH ...", cf_verb_inspect, false},
+    {"power", "write the power spectrum P(k) of a sample (spectrum.csv, spectrum.nc, report.html)",
+     "PATH ...", cf_verb_power, false},
     {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_verb_eval,
      false},
     {"describe",

@@ -43,6 +43,7 @@ const weir_opt cf_options[] = {
     WEIR_OPT_INT(cf_cfg, predict.memory, (int64_t)4 << 30, 0, 1e15, "B",
                  "of networks that segment: fewer samples than predict.batch are computed at once "
                  "where they need more; one always is"),
+    WEIR_OPT_TABLE(cf_cfg, power, cf_spectrum_options, "power spectrum of a sample (power)"),
     WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options, "the log of MLPerf HPC, beside run.jsonl"),
     WEIR_OPT_TABLE(cf_cfg, grid, weir_train_grid_opts,
                    "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW or auto)"),

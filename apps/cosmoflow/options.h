@@ -4,6 +4,7 @@
 #include "data/convert.h"
 #include "data/universe.h"
 #include "eval/evaluation.h"
+#include "eval/spectrum.h"
 #include "data/samples.h"
 #include "exec/weir_plan.h"
 #include "log/mllog.h"
@@ -37,6 +38,7 @@ typedef struct cf_cfg {
     bool probabilities;
     int64_t memory; /* bytes */
   } predict;
+  cf_spectrum_opts power;
   cf_mllog_opts mllog;
   weir_train_grid_cfg grid;
   weir_comm_cfg comm;

@@ -10,6 +10,7 @@ enum { CF_PATH = 4096 };
 weir_status cf_verb_prepare(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_verb_convert(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_verb_inspect(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_verb_power(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_verb_run(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_verb_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_verb_eval(const weir_cli *cli) WEIR_CHECKED;

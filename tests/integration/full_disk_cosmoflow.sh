@@ -10,6 +10,7 @@ on_full predict all predict base/universes --set predict.weights=base/weights/we
 make said predict base/universes --set predict.weights=base/weights/weights.nc
 on_full eval all eval "${tiny[@]}" \
   --set "eval.sets=[{name: test, predictions: base/said/predictions.nc, truth: [base/universes]}]"
+on_full power all power base/universes
 for format in netcdf tfrecord npy; do
   on_full convert_$format kept convert base/universes --set convert.format=$format
 done

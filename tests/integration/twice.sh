@@ -145,6 +145,7 @@ case $app in
     twice predict predict $predict "$work/u"
     quiet "$program" predict $predict "$work/u" --out "$work/p"
     twice convert convert $tiny "$work/u"
+    twice power power $tiny "$work/u"
     twice eval eval $tiny --set "eval.sets=[{name: a, predictions: $work/p/predictions.nc, truth: [$work/u]}]"
     ;;
   weather_ensemble)

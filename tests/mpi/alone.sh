@@ -6,7 +6,7 @@ ranks=$2
 . "$(dirname "$0")/script.sh"
 
 case ${program##*/} in
-  cosmoflow) commands="prepare predict convert inspect eval describe" made=run ;;
+  cosmoflow) commands="prepare predict convert inspect power eval describe" made=run ;;
   weather_ensemble) commands="prepare run predict eval check describe" made= ;;
   quantum_transport) commands=describe made=run ;;
   *) commands="prepare eval convert bench replay describe" made=run ;;

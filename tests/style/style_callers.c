@@ -66,7 +66,6 @@ static const struct known {
      "a program that builds streams without queries: it standardises what a model reads"},
     {"libcore/stream/op/shift/weir_stream_shift.h", "weir_stream_shift",
      "a program that builds streams without queries: it aligns signals of known delay"},
-    {"apps/cosmoflow/data/power.h", "cf_power_expected", "what an estimate should give"},
     {"apps/cosmoflow/data/source.h", "cf_source_made", "tests count universes"},
     {"apps/quantum_transport/model/gradient.h", "qt_gradient_difference",
      "the coupling of electrons to phonons"},

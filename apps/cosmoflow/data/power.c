@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "device/weir_parallel.h"
+#include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
 
@@ -61,6 +62,13 @@ static weir_status take_room(cf_power *s, int64_t n)
 int64_t cf_power_most(const cf_mesh *m)
 {
   return llround(sqrt((double)(cf_mesh_squares(cf_mesh_side(m)) - 1)));
+}
+
+int64_t cf_power_reach(const cf_mesh *m, double reach)
+{
+  const int64_t bins = llround(reach * (double)cf_mesh_side(m) / 2), most = cf_power_most(m);
+
+  return bins < 1 ? 1 : bins > most ? most : bins;
 }
 
 weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box)
@@ -174,4 +182,38 @@ void cf_power_expected(const cf_power *s, const cf_mesh *m, const cf_linear *l, 
 
   memset(out, 0, (size_t)s->n_bins * sizeof *out);
   each_wave(s, cf_mesh_side(m), add_expected, &e);
+}
+
+weir_status cf_power_check(const cf_volume_info *info)
+{
+  const int64_t *const l = info->lengths;
+
+  if (!weir_fft_plan_available()) {
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "power spectra: this build has no FFTW");
+  }
+  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MESH_LEAST || l[0] > CF_MESH_MOST) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "power spectra: samples are %lld x %lld x %lld; they have to be cubes of %d to "
+        "%d cells",
+        (long long)l[0], (long long)l[1], (long long)l[2], CF_MESH_LEAST, CF_MESH_MOST);
+  }
+  return WEIR_OK;
+}
+
+double cf_power_field(const cf_mesh *m, const float *voxels, int64_t channels, int64_t c,
+                      float *field)
+{
+  const int64_t n = cf_mesh_side(m), pitch = cf_mesh_pitch(m);
+  float lowest = INFINITY;
+
+  for (int64_t line = 0; line < n * n; line++) {
+    for (int64_t z = 0; z < n; z++) {
+      const float value = voxels[(line * n + z) * channels + c];
+
+      field[line * pitch + z] = value;
+      lowest = value < lowest ? value : lowest;
+    }
+  }
+  return (double)lowest;
 }

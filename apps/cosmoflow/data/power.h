@@ -5,6 +5,7 @@
 #define CF_POWER_H
 #include "data/linear.h"
 #include "data/mesh.h"
+#include "data/volume.h"
 
 /* Arrays [n_bins], and what bins are made of. */
 typedef struct cf_power {
@@ -24,6 +25,8 @@ weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box) WEIR_CHECKE
 weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box,
                              int64_t n_bins) WEIR_CHECKED;
 int64_t cf_power_most(const cf_mesh *m);
+/* Bins up to `reach` times Nyquist's wave along an axis: 1 to cf_power_most. */
+int64_t cf_power_reach(const cf_mesh *m, double reach);
 void cf_power_fini(cf_power *s);
 /* Sets p to the mean of |c|^2 V / mean^2 over the waves of each bin, from coefficients c of a field
  * with that mean; order 0: as it is, else taken through prod sinc(w_i / n)^(2 order), as particles
@@ -31,4 +34,12 @@ void cf_power_fini(cf_power *s);
 void cf_power_measure(cf_power *s, const cf_mesh *m, const float *c, double mean, int order);
 /* Means of the linear P(k) today over the same waves: out [n_bins]. */
 void cf_power_expected(const cf_power *s, const cf_mesh *m, const cf_linear *l, double *out);
+
+/* That samples are cubes that a mesh can hold. Fails: WEIR_ERR_DATA, WEIR_ERR_UNSUPPORTED (this
+ * build has no FFTW). */
+weir_status cf_power_check(const cf_volume_info *info) WEIR_CHECKED;
+/* Copies channel c of a sample, [n, n, n, channels], into a field of the mesh; returns its smallest
+ * value. */
+double cf_power_field(const cf_mesh *m, const float *voxels, int64_t channels, int64_t c,
+                      float *field);
 #endif

@@ -10,7 +10,6 @@
 #include "data/volume_format.h"
 #include "data/voxels.h"
 #include "device/weir_parallel.h"
-#include "ops/fft/weir_fft_plan.h"
 
 const weir_opt cf_feature_options[] = {
     WEIR_OPT_REAL(cf_feature_opts, reach, 1.7321, 0.1, 1.7321, "Nyquist",
@@ -41,49 +40,12 @@ typedef struct work {
   room *rooms;
 } work;
 
-/* Whether samples can be looked at: cubes of two cells or more. Fails: WEIR_ERR_DATA,
- * WEIR_ERR_UNSUPPORTED (no FFTW). */
-static weir_status check_cubes(const cf_volume_info *info)
-{
-  const int64_t *const l = info->lengths;
-
-  if (!weir_fft_plan_available()) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "power spectra: this build has no FFTW");
-  }
-  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MESH_LEAST || l[0] > CF_MESH_MOST) {
-    return weir_fail(
-        WEIR_ERR_DATA,
-        "power spectra: samples are %lld x %lld x %lld; they have to be cubes of %d to "
-        "%d cells",
-        (long long)l[0], (long long)l[1], (long long)l[2], CF_MESH_LEAST, CF_MESH_MOST);
-  }
-  return WEIR_OK;
-}
-
 void cf_features_fini(cf_features *f)
 {
   weir_free(&f->x);
 }
 
 /* ---- a sample ---- */
-
-/* Channel c as a field; returns its lowest value. */
-static double take_channel(const work *w, const room *r, int64_t c)
-{
-  const int64_t n = w->info->lengths[0], channels = w->info->lengths[3];
-  const int64_t pitch = cf_mesh_pitch(w->mesh);
-  float lowest = INFINITY;
-
-  for (int64_t line = 0; line < n * n; line++) {
-    for (int64_t z = 0; z < n; z++) {
-      const float value = r->voxels[(line * n + z) * channels + c];
-
-      r->field[line * pitch + z] = value;
-      lowest = value < lowest ? value : lowest;
-    }
-  }
-  return (double)lowest;
-}
 
 /* Mean, standard deviation and standardised moments of log(1 + n), in two passes. */
 static void take_moments(const work *w, const room *r, double *out)
@@ -142,7 +104,7 @@ static void look(void *context, int64_t item, int thread)
   (void)thread;
   r->lowest = INFINITY;
   for (int64_t c = 0; c < channels; c++) {
-    r->lowest = fmin(r->lowest, take_channel(w, r, c));
+    r->lowest = fmin(r->lowest, cf_power_field(w->mesh, r->voxels, channels, c, r->field));
     if (w->opts->moments > 0) {
       take_moments(w, r, r->features + channels * w->bins + c * w->opts->moments);
     }
@@ -175,10 +137,7 @@ static weir_status open_work(work *w, int64_t samples)
   w->n_rooms = threads < samples ? threads : samples;
   w->n_rooms = w->n_rooms > fit ? fit : w->n_rooms;
   w->n_rooms = w->n_rooms < 1 ? 1 : w->n_rooms;
-  w->waves = llround(w->opts->reach * (double)n / 2);
-  w->waves = w->waves < 1                        ? 1
-             : w->waves > cf_power_most(w->mesh) ? cf_power_most(w->mesh)
-                                                 : w->waves;
+  w->waves = cf_power_reach(w->mesh, w->opts->reach);
   w->each = w->opts->bins == 0 ? 1 : (w->waves + w->opts->bins - 1) / w->opts->bins;
   w->bins = (w->waves + w->each - 1) / w->each;
   WEIR_TRY(weir_alloc(w->n_rooms, sizeof *w->rooms, (void **)&w->rooms));
@@ -265,7 +224,7 @@ weir_status cf_features_make(const cf_feature_opts *opts, cf_source *s, const in
   weir_status status = WEIR_OK;
 
   *out = (cf_features){0};
-  WEIR_TRY(check_cubes(w.info));
+  WEIR_TRY(cf_power_check(w.info));
   WEIR_TRY_GOTO(open_work(&w, n), done);
   out->n_power = w.info->lengths[3] * w.bins;
   out->n_features = out->n_power + w.info->lengths[3] * opts->moments;

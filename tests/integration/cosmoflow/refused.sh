@@ -57,7 +57,7 @@ accepted describe grid.samples=2 grid.depth=2
 accepted describe grid.samples=0 grid.depth=2 describe.ranks=4
 
 # The universes.
-for commands in run,prepare,describe 'run,predict,convert,inspect'; do
+for commands in run,prepare,describe 'run,predict,convert,inspect,power'; do
   [ "$commands" = run,prepare,describe ] && made=() || made=('source.input=[synth://]' predict.weights=weights.nc)
   refused "$commands" 'simulate.block: 5 does not divide simulate.side=32' simulate.block=5 "${made[@]}"
   refused "$commands" 'simulate.counts: cic gives no whole numbers' simulate.counts=cic "${made[@]}"
@@ -69,11 +69,12 @@ done
 refused run,describe 'files.range: 1 are stated, and what simulate makes takes lo and hi of each label: 4' 'files.range=[1]'
 
 # What is read, and what is named for it.
-refused run,describe,predict,convert,inspect 'synth://: is a whole source' 'source.input=[synth://,files]' predict.weights=weights.nc
+refused run,describe,predict,convert,inspect,power 'synth://: is a whole source' 'source.input=[synth://,files]' predict.weights=weights.nc
 refused predict 'predict.weights names no file' 'source.input=[none]'
 refused predict 'predict: name files, folders or lists of samples' predict.weights=weights.nc
 refused convert 'convert: name files, folders or lists of samples'
 refused inspect 'inspect: name files, folders or lists of samples'
+refused power 'power: name files, folders or lists of samples'
 refused convert "there is no format 'grib' of samples" convert.format=grib 'source.input=[synth://]'
 refused eval 'eval.sets: there is none' eval.part=test
 refused eval 'eval.sets: a set needs name and predictions' 'eval.sets=[{name: a}]'

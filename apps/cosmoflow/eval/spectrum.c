@@ -1,0 +1,185 @@
+/* spectrum.c - see spectrum.h. */
+#include "eval/spectrum.h"
+#include <math.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "data/power.h"
+#include "data/volume_format.h"
+
+#define PI 3.14159265358979323846
+
+const weir_opt cf_spectrum_options[] = {
+    WEIR_OPT_INT(cf_spectrum_opts, sample, 0, 0, 1e15, "1",
+                 "number of the sample in the set, from 0"),
+    WEIR_OPT_REAL(
+        cf_spectrum_opts, reach, 1, 0.1, 1.7321, "Nyquist",
+        "largest k: 1, the Nyquist wave number of an axis; 1.7321, the root of 3, all that "
+        "the mesh has"),
+    WEIR_OPT_ENUM(cf_spectrum_opts, window, CF_WINDOW_NONE, "none|ngp|cic",
+                  "mass-assignment window that P(k) is divided by: of particles counted in the "
+                  "nearest cell, or shared among eight"),
+    WEIR_OPT_REAL(
+        cf_spectrum_opts, cell, 0, 0, 1e6, "Mpc/h",
+        "side of a voxel; 0: that of the files, and where they state none, k and P(k) are "
+        "in units of voxels"),
+    WEIR_OPT_END,
+};
+
+/* What a sample is measured in. */
+typedef struct work {
+  cf_mesh *mesh;
+  cf_power power;
+  float *voxels, *field;
+} work;
+
+void cf_spectrum_fini(cf_spectrum *s)
+{
+  weir_free(&s->lo);
+  weir_free(&s->hi);
+  weir_free(&s->k);
+  weir_free(&s->modes);
+  weir_free(&s->power);
+  weir_free(&s->linear);
+}
+
+static weir_status allocate(const cf_volume_info *info, const cf_spectrum_opts *opts, work *w,
+                            cf_spectrum *out)
+{
+  WEIR_TRY(cf_mesh_create(info->lengths[0], &w->mesh));
+  out->n_bins = cf_power_reach(w->mesh, opts->reach);
+  WEIR_TRY(cf_power_init_to(&w->power, w->mesh, (double)out->side * out->cell, out->n_bins));
+  WEIR_TRY(cf_mesh_field(w->mesh, &w->field));
+  WEIR_TRY(weir_alloc(cf_volume_elements(info), sizeof *w->voxels, (void **)&w->voxels));
+  WEIR_TRY(weir_alloc(out->n_bins, sizeof *out->lo, (void **)&out->lo));
+  WEIR_TRY(weir_alloc(out->n_bins, sizeof *out->hi, (void **)&out->hi));
+  WEIR_TRY(weir_alloc(out->n_bins, sizeof *out->k, (void **)&out->k));
+  WEIR_TRY(weir_alloc(out->n_bins, sizeof *out->modes, (void **)&out->modes));
+  const int64_t all = out->n_channels * out->n_bins;
+
+  WEIR_TRY(weir_alloc(all, sizeof *out->power, (void **)&out->power));
+  return weir_alloc(all, sizeof *out->linear, (void **)&out->linear);
+}
+
+static double mean_of(const float *voxels, int64_t n, int64_t channels, int64_t c)
+{
+  double sum = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    sum += (double)voxels[i * channels + c];
+  }
+  return sum / (double)n;
+}
+
+static weir_status measure(const cf_spectrum_opts *opts, work *w, cf_spectrum *out)
+{
+  const int64_t n = out->side;
+
+  for (int64_t c = 0; c < out->n_channels; c++) {
+    const double mean = mean_of(w->voxels, n * n * n, out->n_channels, c);
+
+    if (!(mean > 0) || !isfinite(mean)) {
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: channel %lld has a mean of %g: an overdensity is taken of voxels whose "
+                       "mean is above 0",
+                       out->place, (long long)c, mean);
+    }
+    out->mean[c] = mean;
+    (void)cf_power_field(w->mesh, w->voxels, out->n_channels, c, w->field);
+    cf_mesh_forward(w->mesh, w->field);
+    cf_power_measure(&w->power, w->mesh, w->field, mean, opts->window);
+    memcpy(out->power + c * out->n_bins, w->power.p, (size_t)out->n_bins * sizeof *out->power);
+  }
+  return WEIR_OK;
+}
+
+/* Linear theory at the redshift of each channel, where the sample states its cosmology. */
+static weir_status compare(const work *w, const cf_facts *facts, cf_spectrum *out)
+{
+  const double *const x = facts->cosmology; /* CF_COSMOLOGY_NAMES */
+  cf_linear l;
+
+  for (int64_t i = 0; i < out->n_channels * out->n_bins; i++) {
+    out->linear[i] = NAN;
+  }
+  if (!facts->has_cosmology || !out->physical) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(cf_linear_init(
+      &(cf_cosmology){.omega_m = x[0], .omega_b = x[1], .h = x[2], .n_s = x[3], .sigma_8 = x[4]},
+      CF_TRANSFER_FULL, &l));
+  for (int64_t c = 0; c < out->n_channels; c++) {
+    double *const linear = out->linear + c * out->n_bins;
+
+    if (isnan(out->redshift[c])) {
+      continue;
+    }
+    const double growth = cf_linear_growth(&l, 1 / (1 + out->redshift[c]));
+
+    cf_power_expected(&w->power, w->mesh, &l, linear);
+    for (int64_t b = 0; b < out->n_bins; b++) {
+      linear[b] *= growth * growth;
+    }
+  }
+  return WEIR_OK;
+}
+
+static void take_bins(const work *w, cf_spectrum *out)
+{
+  const double fundamental = 2 * PI / ((double)out->side * out->cell);
+
+  for (int64_t b = 0; b < out->n_bins; b++) {
+    out->lo[b] = ((double)b + 0.5) * fundamental;
+    out->hi[b] = ((double)b + 1.5) * fundamental;
+    out->k[b] = w->power.k[b];
+    out->modes[b] = w->power.modes[b];
+  }
+}
+
+static weir_status make(const cf_spectrum_opts *opts, cf_source *s, work *w, cf_spectrum *out)
+{
+  cf_facts facts;
+
+  WEIR_TRY(allocate(cf_source_info(s), opts, w, out));
+  WEIR_TRY(cf_source_read(s, opts->sample, 0, out->side, WEIR_F32, w->voxels));
+  WEIR_TRY(cf_source_facts(s, opts->sample, &facts));
+  take_bins(w, out);
+  WEIR_TRY(measure(opts, w, out));
+  return compare(w, &facts, out);
+}
+
+weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spectrum *out)
+{
+  const cf_volume_info *const info = cf_source_info(s);
+  const double cell = opts->cell > 0 ? opts->cell : info->cell;
+  work w = {.mesh = NULL};
+
+  *out = (cf_spectrum){.side = info->lengths[0],
+                       .n_channels = info->lengths[3],
+                       .physical = cell > 0,
+                       .cell = cell > 0 ? cell : 1};
+  WEIR_TRY(cf_power_check(info));
+  if (opts->sample >= cf_source_count(s) || out->n_channels > CF_LABELS_MOST) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "power.sample: %lld: there are %lld samples, numbered from 0, of %lld channels "
+        "(%d at most)",
+        (long long)opts->sample, (long long)cf_source_count(s), (long long)out->n_channels,
+        CF_LABELS_MOST);
+  }
+  cf_source_place(s, opts->sample, out->place, sizeof out->place);
+  out->part =
+      info->box > 0 && info->cell > 0 && info->box > (double)out->side * info->cell * (1 + 1e-6);
+  for (int64_t c = 0; c < out->n_channels; c++) {
+    out->redshift[c] = c < info->n_redshifts ? info->redshift[c] : (double)NAN;
+  }
+  const weir_status status = make(opts, s, &w, out);
+
+  cf_mesh_destroy(&w.mesh);
+  cf_power_fini(&w.power);
+  weir_free(&w.voxels);
+  weir_free(&w.field);
+  if (status != WEIR_OK) {
+    cf_spectrum_fini(out);
+  }
+  return status;
+}
