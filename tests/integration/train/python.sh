@@ -11,7 +11,7 @@ python=${3:-/usr/bin/python3}
 "$python" -c 'import netCDF4' 2> "$work/no" || { echo "skipped: $python has no netCDF4"; exit 77; }
 "$program" "$work/run" 5 1 > "$work/out" 2> "$work/err" || { cat "$work/err"; exit 1; }
 [ -e "$work/run/weights.nc" ] || { echo "skipped: this build has no NetCDF"; exit 77; }
-awk '/^```python/ { on = 1; next } /^```/ { on = 0 } on' "$page" > "$work/load_weights.py"
+awk '/^```/ { on = 0 } /^# load_weights.py$/ { on = 1 } on' "$page" > "$work/load_weights.py"
 "$python" "$work/load_weights.py" "$work/run/weights.nc" > "$work/arrays" || exit 1
 cut -d' ' -f1-4 "$work/arrays"
 [ "$(wc -l < "$work/arrays")" -eq 7 ] || { echo "FAIL: not 7 arrays"; exit 1; }
