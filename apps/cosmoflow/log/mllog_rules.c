@@ -107,7 +107,7 @@ static weir_status check_data(const cf_data_opts *d)
                      "the reference, log1p" OTHERWISE,
                      cf_scale_name[d->scale]);
   }
-  return d->augment.turn == CF_TURN_NONE && !d->augment.shift
+  return d->augment.symmetry == CF_TURN_NONE && !d->augment.shift
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
                          "data.augment.%s: the closed division of MLPerf HPC shows samples as they "
@@ -125,17 +125,17 @@ static weir_status check_optimiser(const weir_optim_cfg *o)
     return weir_fail(
         WEIR_ERR_CONFIG,
         "train.optim.rule: %s: the closed division of MLPerf HPC has SGD with momentum "
-        "0.9, {momentum: {keeps: steps}}" OTHERWISE,
+        "0.9, {momentum: {form: keras}}" OTHERWISE,
         rule->name);
   }
   WEIR_TRY(check_defaults("train.optim.rule.momentum", rule->opts, o->rule.opts, free));
-  if (o->clip.norm > 0 || o->average.decay > 0) {
+  if (o->clip.max_norm > 0 || o->average.decay > 0) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "train.optim.%s: %g: the closed division of MLPerf HPC neither clips gradients "
         "nor averages weights" OTHERWISE,
-        o->clip.norm > 0 ? "clip.norm" : "average.decay",
-        o->clip.norm > 0 ? o->clip.norm : o->average.decay);
+        o->clip.max_norm > 0 ? "clip.max_norm" : "average.decay",
+        o->clip.max_norm > 0 ? o->clip.max_norm : o->average.decay);
   }
   return WEIR_OK;
 }

@@ -291,7 +291,7 @@ static weir_status check_rules(const char *set)
 {
   const char *const sets[] = {
       "mllog={write: true, division: closed}", "train.target={metric: mae, value: 0.124}",
-      "train.optim.rule={momentum: {keeps: steps}}",
+      "train.optim.rule={momentum: {form: keras}}",
       "train.optim.schedule={shape: mlperf, unit: epochs, lr: 0.001, warmup: 4, at: [32, 64], "
       "factors: [0.25, 0.125]}",
       set};
@@ -325,13 +325,13 @@ static void a_closed_log_is_of_the_reference(void **state)
       {"model.net=oyama", "model.net"},
       {"model.loss=mae", "model.loss"},
       {"data.scale=mean", "data.scale"},
-      {"data.augment.turn=flips", "data.augment.turn"},
+      {"data.augment.symmetry=mirror", "data.augment.symmetry"},
       {"data.augment.shift=true", "data.augment.shift"},
       {"train.optim.rule=adam", "train.optim.rule"},
       {"train.optim.rule=sgd", "train.optim.rule"},
       {"train.optim.rule={momentum: {mu: 0.8}}", "train.optim.rule.momentum.mu"},
       {"train.optim.rule={momentum: {nesterov: true}}", "train.optim.rule.momentum.nesterov"},
-      {"train.optim.clip.norm=1", "train.optim.clip.norm"},
+      {"train.optim.clip.max_norm=1", "train.optim.clip.max_norm"},
       {"train.optim.average.decay=0.9", "train.optim.average.decay"},
       {"train.optim.schedule.shape=cosine", "train.optim.schedule.shape"},
       {"train.optim.schedule.factors=[0.5, 1]", "train.optim.schedule.factors"},

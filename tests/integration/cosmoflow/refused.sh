@@ -38,12 +38,12 @@ refused run,describe 'model.segment.low: 9 is above model.segment.high' 'model.n
 
 # The log of the closed division.
 refused run,describe 'model.net.mlperf.blocks: 4: the closed division' mllog.division=closed model.net='{mlperf: {blocks: 4}}'
-refused run,describe 'train.optim.rule: adam: the closed division' mllog.division=closed model.net=mlperf data.augment.turn=none \
+refused run,describe 'train.optim.rule: adam: the closed division' mllog.division=closed model.net=mlperf data.augment.symmetry=none \
   train.optim.rule=adam 'source.input=[none]'
-refused run,describe 'data.augment.turn: the closed division' mllog.division=closed model.net=mlperf
-refused run,describe 'source.input: the closed division' mllog.division=closed model.net=mlperf data.augment.turn=none \
+refused run,describe 'data.augment.symmetry: the closed division' mllog.division=closed model.net=mlperf
+refused run,describe 'source.input: the closed division' mllog.division=closed model.net=mlperf data.augment.symmetry=none \
   'train.target={metric: mae, value: 0.124}'
-accepted describe mllog.division=closed model.net=mlperf data.augment.turn=none 'train.target={metric: mae, value: 0.124}' \
+accepted describe mllog.division=closed model.net=mlperf data.augment.symmetry=none 'train.target={metric: mae, value: 0.124}' \
   'source.input=[none]'
 
 # The grid: on the ranks that there are, and on those that describe is for.
