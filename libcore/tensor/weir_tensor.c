@@ -113,7 +113,8 @@ weir_status weir_tensor_slice(const weir_tensor *t, int dim, int64_t lo, int64_t
                               weir_tensor *view)
 {
   if (dim < 0 || dim >= t->rank) {
-    return weir_fail(WEIR_ERR_SHAPE, "slice: no dimension %d in a tensor of rank %d", dim, t->rank);
+    return weir_fail(WEIR_ERR_SHAPE, "slice: dimension %d is outside a tensor of rank %d", dim,
+                     t->rank);
   }
   if (lo < 0 || hi < lo || hi > t->shape[dim] || step == 0 || step == INT64_MIN) {
     return weir_fail(WEIR_ERR_SHAPE,

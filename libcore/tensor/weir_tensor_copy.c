@@ -139,7 +139,7 @@ weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to)
 
   WEIR_TRY(same_shape(from, to));
   if (weir_dtype_is_complex(from->dtype) && !weir_dtype_is_complex(to->dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "copy: %s to %s, which has no imaginary part",
+    return weir_fail(WEIR_ERR_SHAPE, "copy: %s to %s would drop the imaginary part",
                      weir_dtype_name(from->dtype), weir_dtype_name(to->dtype));
   }
   if (count == 0) {
