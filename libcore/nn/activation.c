@@ -106,7 +106,7 @@ weir_value weir_activation_at(weir_graph *g, const weir_activation *a, weir_valu
     return softplus(&s, x);
   default:
     return weir_graph_fail(
-        g, weir_fail(WEIR_ERR_CONFIG, "(%s): activation %d does not exist", where, (int)a->kind));
+        g, weir_fail(WEIR_ERR_CONFIG, "(%s): there is no activation %d", where, (int)a->kind));
   }
 }
 
@@ -118,12 +118,12 @@ struct slope_opts {
 
 static const weir_opt leaky_rows[] = {
     WEIR_OPT_REAL(struct slope_opts, slope, 0.01, 1e-6, 1, "1",
-                  "factor below 0; default of Maas et al., ICML 2013"),
+                  "slope for x below 0; default of Maas et al., ICML 2013"),
     WEIR_OPT_END,
 };
 static const weir_opt elu_rows[] = {
     WEIR_OPT_REAL(struct slope_opts, slope, 1, 1e-6, 100, "1",
-                  "minus the value far below 0; default of Clevert et al., ICLR 2016"),
+                  "negative saturation value (alpha); default of Clevert et al., ICLR 2016"),
     WEIR_OPT_END,
 };
 
@@ -132,11 +132,11 @@ static const weir_opt_choice choices[WEIR_ACTIVATION_KINDS] = {
     {.name = "identity", .help = "x"},
     {.name = "relu", .help = "max(x, 0)"},
     {.name = "leaky_relu",
-     .help = "x, or slope x below 0",
+     .help = "x; slope x below 0",
      .table = leaky_rows,
      .size = sizeof(struct slope_opts)},
     {.name = "elu",
-     .help = "x, or slope (exp(x) - 1) below 0",
+     .help = "x; slope (exp(x) - 1) below 0",
      .table = elu_rows,
      .size = sizeof(struct slope_opts)},
     {.name = "gelu", .help = "x (1 + erf(x / sqrt 2)) / 2"},

@@ -113,15 +113,15 @@ static weir_value attention(weir_net *net, const weir_nn_attention_spec *spec, w
   if (d == NULL || c == NULL || d->rank != 3 || c->rank != 3 || d->time > 0 || c->time > 0 ||
       d->shape[0] != c->shape[0] || c->shape[1] < 1) {
     return nn_fail(net, where,
-                   "attention: takes [n, places, channels] and a context of as many n, which is "
-                   "not empty (ranks %d and %d)",
+                   "attention: takes [n, positions, channels] and a context with the same n that "
+                   "is not empty (ranks %d and %d)",
                    d != NULL ? d->rank : -1, c != NULL ? c->rank : -1);
   }
   const int64_t channels = spec->channels == 0 ? d->shape[2] : spec->channels;
 
   if (heads < 1 || channels < 1 || channels % heads != 0 || spec->units < 0) {
-    return nn_fail(net, where, "attention: %lld heads of %lld channels", (long long)heads,
-                   (long long)channels);
+    return nn_fail(net, where, "attention: %lld heads do not divide %lld channels",
+                   (long long)heads, (long long)channels);
   }
   const site s = {.net = net,
                   .g = net->graph,

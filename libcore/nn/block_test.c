@@ -281,9 +281,9 @@ static void impossible_blocks_are_refused(void **state)
   const weir_nn_residual_spec shrinking = {
       .conv = {.filters = 4, .kernel_size = {3}, .padding = WEIR_NN_VALID}};
 
-  refuse(build_residual, &shrinking, 3, "padding `same` does");
+  refuse(build_residual, &shrinking, 3, "use padding `same`");
   refuse(build_residual, &(weir_nn_residual_spec){.conv = {.filters = 0}}, 3, "0 filters");
-  refuse(build_attention, &(looking){.spec = {.heads = 3}}, 3, "3 heads of 4 channels");
+  refuse(build_attention, &(looking){.spec = {.heads = 3}}, 3, "3 heads do not divide 4 channels");
   refuse(build_attention, &(looking){.spec = {.heads = 1}}, 4, "ranks 4 and 4");
 }
 

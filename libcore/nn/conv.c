@@ -153,7 +153,8 @@ static weir_value local(weir_net *net, const weir_nn_conv_spec *s, weir_value x,
   const weir_param_spec w = with_places(s, d, &one, &conv, &fits);
 
   if (!fits) {
-    return nn_fail(net, where, "local: the taps do not fit into the input; give more padding");
+    return nn_fail(net, where,
+                   "local: the kernel is larger than the padded input: increase the padding");
   }
   const int places = d->rank - 2;
   const weir_value y = weir_locally_connected_at(net->graph, &conv, x,

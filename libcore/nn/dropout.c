@@ -24,8 +24,8 @@ static weir_value leave_out(weir_net *net, const weir_nn_dropout_spec *s, weir_v
   if (d == NULL || !weir_dtype_is_real(d->dtype) || d->time > 0 || (s->channels && d->rank < 2) ||
       !(s->rate >= 0 && s->rate < 1)) {
     return nn_fail(net, where,
-                   "dropout: a share of %g of an array of rank %d; takes [0, 1) of "
-                   "floats, whole channels of [n, .., channels]",
+                   "dropout: rate %g of an array of rank %d: the rate must be in [0, 1), the array "
+                   "floats, [n, .., channels] for whole channels",
                    s->rate, d != NULL ? d->rank : -1);
   }
   if (!net->train || s->rate == 0) {

@@ -7,28 +7,29 @@
 enum { NAME = 32, PATHS = 4, HEAD = 8, TAIL = 4 };
 
 const weir_opt weir_inception_options[] = {
-    WEIR_OPT_ENUM(
-        weir_inception_opts, preset, WEIR_INCEPTION_LITE, "tiny|lite|paper",
-        "base and blocks: 4 and 2 (tests), 16 and 4 (a processor), 64 and 10 (RESNET2D of "
-        "arXiv:2005.08748, a graphics processor)"),
+    WEIR_OPT_ENUM(weir_inception_opts, preset, WEIR_INCEPTION_LITE, "tiny|lite|paper",
+                  "size preset (base and blocks): tiny: 4 and 2 (tests); lite: 16 and 4 (CPU); "
+                  "paper: 64 and 10 (RESNET2D of arXiv:2005.08748, GPU)"),
     WEIR_OPT_INT(weir_inception_opts, base, 0, 0, 4096, "1",
-                 "filters of the first block; 0: as the preset says"),
+                 "filters of the first block; 0: value of the preset"),
     WEIR_OPT_INT(weir_inception_opts, blocks, 0, 0, 64, "1",
-                 "blocks of parallel convolutions; 0: as the preset says"),
-    WEIR_OPT_INT(weir_inception_opts, growth, 4, 0, 1024, "1", "filters more from block to block"),
+                 "number of blocks of parallel convolutions; 0: value of the preset"),
+    WEIR_OPT_INT(weir_inception_opts, growth, 4, 0, 1024, "1",
+                 "increase of filters from block to block"),
     WEIR_OPT_INT(weir_inception_opts, paths, 3, 1, PATHS, "1",
-                 "parallel convolutions: 3, 5, 7 and 9 taps"),
+                 "number of parallel convolutions: kernel sizes 3, 5, 7 and 9"),
     WEIR_OPT_INT(weir_inception_opts, control, 21, 0, 4096, "1",
-                 "first channels of the input, fields of the control run; 0: none"),
-    WEIR_OPT_INT(weir_inception_opts, squeeze, 3, 1, 1024, "1",
-                 "channels that the control's become before they meet the others"),
+                 "number of leading input channels that hold the control run; 0: none"),
+    WEIR_OPT_INT(
+        weir_inception_opts, squeeze, 3, 1, 1024, "1",
+        "channels to which the control run is reduced before it is concatenated with the others"),
     WEIR_OPT_INT(weir_inception_opts, carry, -1, -1, 4096, "1",
-                 "channel of the input that the last convolution sees: the raw spread of what is "
-                 "sought; -1: the last"),
+                 "input channel that is passed to the last convolution: raw ensemble spread of the "
+                 "predictand; -1: the last"),
     WEIR_OPT_TABLE(weir_inception_opts, block, weir_nn_stage_options,
-                   "what follows the convolutions"),
+                   "normalisation and activation after the convolutions"),
     WEIR_OPT_TABLE(weir_inception_opts, border, weir_nn_border_options,
-                   "edges, by dimension of space: z, y, x are the last three"),
+                   "padding by spatial dimension; z, y, x are the last three"),
     WEIR_OPT_END,
 };
 
@@ -127,7 +128,8 @@ weir_value weir_inception(weir_net *net, const weir_inception_opts *opts, int64_
   const int64_t carry = opts->carry >= 0 ? opts->carry : count - 1;
 
   if (opts->control >= count || carry >= count) {
-    return refuse(&n, "the input needs channels beside the control's, and the one carried", count);
+    return refuse(
+        &n, "the input needs channels besides those of the control run and the carried one", count);
   }
   const weir_value x0 = inputs(&n, count, x), first = block(&n, "first", base, x0);
   weir_value h = first;

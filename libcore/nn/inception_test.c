@@ -79,7 +79,7 @@ static void wrong_inputs_are_refused(void **state)
 
   assert_int_equal(declare(&o, (weir_array_desc){WEIR_F32, 4, {1, 8, 16, 21}, 0}, 1, &status), -1);
   assert_int_equal(status, WEIR_ERR_SHAPE);
-  assert_non_null(strstr(weir_last_message(), "beside the control's"));
+  assert_non_null(strstr(weir_last_message(), "besides those of the control run"));
   assert_int_equal(declare(&o, (weir_array_desc){WEIR_F32, 2, {8, 42}, 0}, 1, &status), -1);
   assert_int_equal(status, WEIR_ERR_SHAPE);
   o.carry = 42;

@@ -121,7 +121,7 @@ weir_status weir_init_fill(const weir_init *init, uint64_t seed, const char *nam
   const double deviation = gain * sqrt(variance(init, t));
 
   if (init->kind <= WEIR_INIT_DEFAULT || init->kind >= WEIR_INIT_KINDS) {
-    return weir_fail(WEIR_ERR_CONFIG, "'%s': initialiser %d does not exist", name, (int)init->kind);
+    return weir_fail(WEIR_ERR_CONFIG, "'%s': unknown initialiser %d", name, (int)init->kind);
   }
   if (init->kind == WEIR_INIT_ORTHOGONAL) {
     return orthogonal(&s, gain, t);

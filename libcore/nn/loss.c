@@ -16,15 +16,15 @@
 
 const weir_opt weir_sigma_opts[] = {
     WEIR_OPT_ENUM(weir_sigma_spec, form, WEIR_SPREAD_SOFTPLUS, "softplus|exp|given",
-                  "how an output of the network becomes a standard deviation"),
+                  "transform from network output to standard deviation"),
     WEIR_OPT_REAL(weir_sigma_spec, floor, 1e-3, 0, 1e6, "1",
-                  "least standard deviation, in units of the truth; 0: 1e-3"),
+                  "minimum standard deviation, in units of the target; 0: 1e-3"),
     WEIR_OPT_END,
 };
 
 const weir_opt weir_categorical_opts[] = {
     WEIR_OPT_REAL(weir_categorical_spec, smoothing, 0, 0, 1, "1",
-                  "share of every truth that is spread over all classes"),
+                  "label smoothing: fraction of each target that is distributed over all classes"),
     WEIR_OPT_END,
 };
 
@@ -86,7 +86,7 @@ static bool is_pair(maker m, weir_value prediction, weir_value truth)
     return false;
   }
   if (!weir_dtype_is_real(p->dtype) || !same(p, t, true)) {
-    (void)fail_at(m, "loss: prediction and truth are not floats of one dtype and shape");
+    (void)fail_at(m, "loss: prediction and target must be floats of one dtype and shape");
     return false;
   }
   return true;
@@ -115,7 +115,7 @@ static bool are_weights(maker m, const weir_array_desc *loss, const weir_array_d
 
   if (w->dtype != loss->dtype || weir_common_shape("loss", both, 2, &common) != WEIR_OK ||
       !same(&common, loss, false)) {
-    (void)fail_at(m, "loss: weights are not of the dtype of the loss, or do not broadcast to it");
+    (void)fail_at(m, "loss: weights must have the dtype of the loss and broadcast to it");
     return false;
   }
   return true;
@@ -144,7 +144,7 @@ weir_value weir_loss_mean_at(weir_graph *g, weir_value loss, weir_value weights,
   const double n = count_of(d);
 
   if (!weir_dtype_is_real(d->dtype) || n == 0) {
-    return fail_at(m, "loss: there is no mean of nothing, or of no floats");
+    return fail_at(m, "loss: the mean needs floats and at least one element");
   }
   if (w == NULL) {
     return right(m, WEIR_CODE_MUL, sum(m, loss), 1 / n);
@@ -222,7 +222,7 @@ weir_value weir_sigma_at(weir_graph *g, const weir_sigma_spec *spec, weir_value 
   case WEIR_SPREAD_GIVEN:
     return left(m, WEIR_CODE_MAX, least, raw);
   default:
-    return fail_at(m, "spread: the form is none of softplus, exp, given");
+    return fail_at(m, "sigma: form must be softplus, exp or given");
   }
 }
 
@@ -364,12 +364,12 @@ static bool is_truth(maker m, weir_value logits, weir_value truth)
 
   if (x->rank < 1 || !weir_dtype_is_real(x->dtype) ||
       (weir_dtype_is_real(t->dtype) ? !same(x, t, true) : !numbers_fit)) {
-    (void)fail_at(m, "loss: logits are floats [.., classes], truth integers [..] or probabilities "
-                     "of the shape and dtype of logits");
+    (void)fail_at(m, "loss: takes logits as floats [.., classes] and targets as integers [..] or "
+                     "as probabilities of the shape and dtype of logits");
     return false;
   }
   if (x->shape[x->rank - 1] - 1 > last_class(t->dtype)) {
-    (void)fail_at(m, "loss: there are more classes than the dtype of truth has numbers for");
+    (void)fail_at(m, "loss: the integer dtype of the target cannot represent all classes");
     return false;
   }
   return true;

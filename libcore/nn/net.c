@@ -148,7 +148,7 @@ static weir_status wrong_shape(const char *name, int rank, const int64_t *shape,
 {
   char text[256], other[256];
 
-  return weir_fail(WEIR_ERR_SHAPE, "'%s' is asked for as %s, and was declared as %s", name,
+  return weir_fail(WEIR_ERR_SHAPE, "parameter '%s' is requested as %s but was declared as %s", name,
                    nn_shape_text(rank, shape, text, sizeof text),
                    nn_shape_text(declared_rank, declared, other, sizeof other));
 }
@@ -156,7 +156,8 @@ static weir_status wrong_shape(const char *name, int rank, const int64_t *shape,
 static weir_status unknown(const char *name)
 {
   return weir_fail(WEIR_ERR_CONFIG,
-                   "'%s' was not declared: the network that declared the parameters is another one",
+                   "parameter '%s' was not declared: the network differs from the one that "
+                   "declared the parameters",
                    name);
 }
 
@@ -209,8 +210,8 @@ static weir_status use_row(weir_net *net, const char *name, const weir_param_spe
     return wrong_shape(name, spec->rank, spec->shape, row->rank, row->shape);
   }
   if (weir_net_param_value(net, i).node >= 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "'%s' is used twice: hand the value on where it is shared",
-                     name);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "parameter '%s' is used twice: to share it, pass the value on", name);
   }
   *out = part_of(net, row, where);
   return keep(net, i, *out);

@@ -146,7 +146,7 @@ static void wrong_use_is_refused_by_name(void **state)
   assert_error(&s, weir_param(&open_site(&s, p)->net, "weight", &matrix), WEIR_ERR_CONFIG,
                "'weight' was not declared");
   assert_error(&s, weir_param(&open_site(&s, p)->net, "bias", &other), WEIR_ERR_SHAPE,
-               "'bias' is asked for as [5, 3], and was declared as [4]");
+               "'bias' is requested as [5, 3] but was declared as [4]");
   (void)weir_param(&open_site(&s, p)->net, "bias", &vector);
   assert_error(&s, weir_param(&s.net, "bias", &vector), WEIR_ERR_CONFIG, "'bias' is used twice");
   weir_net_push(&open_site(&s, p)->net, "a");
@@ -154,7 +154,7 @@ static void wrong_use_is_refused_by_name(void **state)
                "'a/var' was not declared");
   weir_net_push(&open_site(&s, p)->net, "a");
   assert_error(&s, weir_buffer(&s.net, "mean", 2, matrix.shape, 0), WEIR_ERR_SHAPE,
-               "'a/mean' is asked for as [3, 5], and was declared as [4]");
+               "'a/mean' is requested as [3, 5] but was declared as [4]");
   weir_net_pop(&open_site(&s, p)->net);
   assert_error(&s, weir_param(&s.net, "bias", &vector), WEIR_ERR_CONFIG, "without weir_net_push");
   assert_error(&s, weir_param(&open_site(&s, p)->net, "a/b", &vector), WEIR_ERR_CONFIG,
@@ -180,7 +180,7 @@ static void wrong_declarations_are_refused(void **state)
   assert_error(&s, weir_buffer(&open_site(&s, p)->net, "w", 1, vector.shape, 0), WEIR_ERR_CONFIG,
                "'w' is declared twice");
   assert_error(&s, weir_param(&open_site(&s, p)->net, "params", &matrix), WEIR_ERR_CONFIG,
-               "name of the bank");
+               "name of the flat buffer");
   assert_error(&s, weir_param(&open_site(&s, p)->net, "e", &empty), WEIR_ERR_SHAPE, "[5, 0]");
   assert_error(&s, weir_param(&open_site(&s, p)->net, "v", &vague), WEIR_ERR_CONFIG,
                "initialiser 0");

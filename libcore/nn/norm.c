@@ -203,16 +203,17 @@ static const char *complaint(const weir_nn_norm_spec *s, const weir_array_desc *
   case WEIR_NORM_BATCH:
     return d->rank < 2 ? "batch takes [n, .., channels]" : NULL;
   case WEIR_NORM_INSTANCE:
-    return d->rank < 3 ? "instance takes [n, dimensions of space, channels]" : NULL;
+    return d->rank < 3 ? "instance takes [n, spatial dimensions, channels]" : NULL;
   case WEIR_NORM_LAYER:
-    return s->dims < 0 || s->dims > d->rank ? "layer: more dimensions than there are" : NULL;
+    return s->dims < 0 || s->dims > d->rank ? "layer: more dimensions are named than the array has"
+                                            : NULL;
   case WEIR_NORM_GROUP:
     return d->rank < 2 || d->rank == WEIR_MAX_RANK || s->groups < 0 ||
                    d->shape[d->rank - 1] % groups_of(s) != 0
-               ? "group takes [n, .., channels], which the groups divide"
+               ? "group takes [n, .., channels], with channels divisible by groups"
                : NULL;
   default:
-    return "this kind does not exist";
+    return "unknown kind of normalisation";
   }
 }
 

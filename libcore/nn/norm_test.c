@@ -261,7 +261,7 @@ static void impossible_normalisations_are_refused(void **state)
   refuse(&(weir_nn_norm_spec){.kind = WEIR_NORM_INSTANCE}, 2, "instance takes");
   refuse(&(weir_nn_norm_spec){.kind = WEIR_NORM_LAYER, .dims = 5}, 4, "more dimensions");
   refuse(&(weir_nn_norm_spec){.kind = WEIR_NORM_GROUP}, 4, "6 channels, 32 groups");
-  refuse(&(weir_nn_norm_spec){.kind = WEIR_NORM_KINDS}, 4, "does not exist");
+  refuse(&(weir_nn_norm_spec){.kind = WEIR_NORM_KINDS}, 4, "unknown kind");
 }
 
 struct choice {

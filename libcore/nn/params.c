@@ -12,7 +12,7 @@ weir_status weir_params_create(weir_dtype dtype, weir_params **out)
 
   *out = NULL;
   if ((unsigned)dtype >= WEIR_DTYPE_COUNT || !weir_dtype_is_real(dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "parameters are floats, not dtype %d", (int)dtype);
+    return weir_fail(WEIR_ERR_SHAPE, "parameters must be floats, not dtype %d", (int)dtype);
   }
   WEIR_TRY(weir_alloc(1, sizeof(weir_params), &p));
   *out = p;
@@ -107,22 +107,23 @@ static weir_status check_new(const weir_params *p, const char *name, int rank, c
 {
   if (weir_params_find(p, name) >= 0 || nn_params_statistic(p, name) != NULL) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "'%s' is declared twice: open a scope per layer, or hand the value on where "
-                     "it is shared",
+                     "parameter '%s' is declared twice: open a scope per layer, or pass the value "
+                     "on to share it",
                      name);
   }
   if (strcmp(name, WEIR_PARAMS_FLAT) == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "'%s' is the name of the bank", name);
+    return weir_fail(WEIR_ERR_CONFIG, "parameter '%s' has the reserved name of the flat buffer",
+                     name);
   }
   if (rank < 0 || rank > WEIR_MAX_RANK) {
-    return weir_fail(WEIR_ERR_SHAPE, "'%s' has rank %d", name, rank);
+    return weir_fail(WEIR_ERR_SHAPE, "parameter '%s' has rank %d", name, rank);
   }
   *count = 1;
   for (int d = 0; d < rank; d++) {
     if (shape[d] < 1 || !weir_mul_ok(*count, shape[d], count) || *count > INT64_MAX / 16) {
       char text[256];
 
-      return weir_fail(WEIR_ERR_SHAPE, "'%s' cannot have the shape %s", name,
+      return weir_fail(WEIR_ERR_SHAPE, "parameter '%s' cannot have the shape %s", name,
                        nn_shape_text(rank, shape, text, sizeof text));
     }
   }
@@ -136,11 +137,11 @@ weir_status nn_params_declare(weir_params *p, const char *name, const weir_param
 
   WEIR_TRY(check_new(p, name, spec->rank, spec->shape, &count));
   if (spec->init.kind <= WEIR_INIT_DEFAULT || spec->init.kind >= WEIR_INIT_KINDS) {
-    return weir_fail(WEIR_ERR_CONFIG, "'%s': initialiser %d does not exist", name,
+    return weir_fail(WEIR_ERR_CONFIG, "parameter '%s': unknown initialiser %d", name,
                      (int)spec->init.kind);
   }
   if (!weir_add_ok(p->elements, count, &end) || end > INT64_MAX / 16) {
-    return weir_fail(WEIR_ERR_SHAPE, "with '%s' the parameters overflow", name);
+    return weir_fail(WEIR_ERR_SHAPE, "the size of the parameters overflows at '%s'", name);
   }
   WEIR_TRY(weir_reserve(&p->row, &p->row_capacity, p->n_rows + 1, sizeof *p->row));
   WEIR_TRY(weir_strdup(name, &kept));
@@ -244,7 +245,7 @@ void weir_params_print(const weir_params *p, FILE *out)
   for (int64_t i = 0; i < p->n_statistics; i++) {
     const nn_statistic *s = &p->statistic[i];
 
-    fprintf(out, "  %-40s %-24s statistic\n", s->name,
+    fprintf(out, "  %-40s %-24s buffer\n", s->name,
             nn_shape_text(s->rank, s->shape, shape, sizeof shape));
   }
 }

@@ -66,8 +66,8 @@ static weir_value shortcut(const site *s, weir_value x, weir_value y)
   return from == NULL || same_shape(from, to)
              ? x
              : nn_fail(s->net, s->where,
-                       "residual: the convolutions do not keep the places that "
-                       "their stride leaves; padding `same` does");
+                       "residual: the convolutions do not preserve the extents expected from their "
+                       "stride: use padding `same`");
 }
 
 weir_value weir_nn_residual_at(weir_net *net, const char *name, const weir_nn_residual_spec *spec,

@@ -3,25 +3,24 @@
 
 const weir_opt weir_nn_stage_options[] = {
     WEIR_OPT_ENUM(weir_nn_stage_opts, norm, WEIR_NORM_GROUP, WEIR_NORM_CHOICES,
-                  "normalisation between convolution and activation; group does not depend on the "
+                  "normalisation between convolution and activation; group is independent of the "
                   "rest of the batch"),
     WEIR_OPT_INT(weir_nn_stage_opts, groups, 8, 1, 1024, "1",
-                 "groups of channels that norm = group takes together; fewer where they do not "
-                 "divide the channels"),
+                 "channel groups of norm = group; reduced where they do not divide the channels"),
     WEIR_OPT_REAL(weir_nn_stage_opts, epsilon, 1e-5, 1e-12, 1, "1",
-                  "added to the variance that norm divides by"),
+                  "term added to the variance in the denominator of norm"),
     WEIR_OPT_REAL(weir_nn_stage_opts, momentum, 0.1, 1e-6, 1, "1",
-                  "share of the running statistics of norm = batch that a batch brings"),
+                  "weight of the current batch in the running statistics of norm = batch"),
     WEIR_OPT_ONE_OF(weir_nn_stage_opts, activation, weir_activation_list,
-                    "behind the normalisation; none named: relu"),
+                    "activation after the normalisation; empty: relu"),
     WEIR_OPT_ENUM(weir_nn_stage_opts, init, WEIR_INIT_DEFAULT, WEIR_INIT_CHOICES,
-                  "how the weights of convolutions begin; default: glorot_uniform"),
-    WEIR_OPT_BOOL(weir_nn_stage_opts, bias, true, "convolutions add a bias"),
+                  "weight initialisation of convolutions; default: glorot_uniform"),
+    WEIR_OPT_BOOL(weir_nn_stage_opts, bias, true, "convolutions with bias"),
     WEIR_OPT_END,
 };
 
 #define BORDER_HELP \
-  "what convolutions see beyond the edge: wrap suits a longitude, replicate a latitude"
+  "padding of convolutions at the boundary: wrap for longitude, replicate for latitude"
 
 const weir_opt weir_nn_border_options[] = {
     WEIR_OPT_ENUM(weir_nn_borders, z, 0, WEIR_NN_BORDER_CHOICES, BORDER_HELP),

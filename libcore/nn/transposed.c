@@ -74,8 +74,7 @@ static weir_value transposed(weir_net *net, const weir_nn_conv_spec *spec, weir_
   for (int k = 0; k < dims; k++) {
     weight.shape[k] = or_one(spec->kernel_size[k]);
     if (!fit(spec, k, &to)) {
-      return nn_fail(net, where,
-                     "transposed: what lies beyond the edge is zero or, with `same`, wraps");
+      return nn_fail(net, where, "transposed: padding must be zero or, with `same`, wrap");
     }
   }
   weight.shape[dims] = d->shape[dims + 1] / to.groups;

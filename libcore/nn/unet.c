@@ -10,57 +10,58 @@
 enum { DIMS = WEIR_CONV_DIMS, LEVELS = 8, NAME = 32 };
 
 static const weir_opt axis_options[] = {
-    WEIR_OPT_INT(weir_unet_axis, kernel, 3, 1, 15, "1", "taps of the convolutions of blocks"),
-    WEIR_OPT_INT(weir_unet_axis, pool, 2, 1, 8, "1", "elements that pooling makes one"),
+    WEIR_OPT_INT(weir_unet_axis, kernel, 3, 1, 15, "1",
+                 "kernel size of the convolutions of blocks"),
+    WEIR_OPT_INT(weir_unet_axis, pool, 2, 1, 8, "1", "window size and stride of pooling"),
     WEIR_OPT_INT(weir_unet_axis, up, 0, 0, 15, "1",
-                 "taps of the convolution behind an interpolation, 0: as kernel"),
+                 "kernel size of the convolution after an interpolation; 0: as kernel"),
     WEIR_OPT_END,
 };
 
 const weir_opt weir_unet_options[] = {
     WEIR_OPT_ENUM(weir_unet_opts, preset, WEIR_UNET_LITE, "tiny|lite|paper",
-                  "levels and base: 1 and 4 (tests), 2 and 16 (a processor), 3 and 32 (UNET3 of "
-                  "arXiv:2005.08748, a graphics processor)"),
-    WEIR_OPT_INT(weir_unet_opts, levels, -1, -1, LEVELS, "1", "poolings; -1: as the preset says"),
+                  "size preset (levels and base): tiny: 1 and 4 (tests); lite: 2 and 16 (CPU); "
+                  "paper: 3 and 32 (UNET3 of arXiv:2005.08748, GPU)"),
+    WEIR_OPT_INT(weir_unet_opts, levels, -1, -1, LEVELS, "1",
+                 "number of pooling levels; -1: value of the preset"),
     WEIR_OPT_INT(weir_unet_opts, base, 0, 0, 4096, "1",
-                 "filters of the first convolution; 0: as the preset says"),
-    WEIR_OPT_INT(weir_unet_opts, filter_factor, 2, 1, 8, "1", "times as many filters a level",
-                 .alias = "growth"),
-    WEIR_OPT_INT(weir_unet_opts, max_filters, 65536, 1, 65536, "1", "most filters of a convolution",
-                 .alias = "most"),
-    WEIR_OPT_INT(weir_unet_opts, convs, 2, 1, 8, "1", "convolutions of a block"),
+                 "filters of the first convolution; 0: value of the preset"),
+    WEIR_OPT_INT(weir_unet_opts, filter_factor, 2, 1, 8, "1",
+                 "ratio of the number of filters from level to level", .alias = "growth"),
+    WEIR_OPT_INT(weir_unet_opts, max_filters, 65536, 1, 65536, "1",
+                 "maximum number of filters of a convolution", .alias = "most"),
+    WEIR_OPT_INT(weir_unet_opts, convs, 2, 1, 8, "1", "convolutions per block"),
     WEIR_OPT_INT(weir_unet_opts, bottleneck_convs, 0, 0, 16, "1",
-                 "convolutions of the lowest block; 0: as convs", .alias = "bottom_convs"),
-    WEIR_OPT_ENUM(weir_unet_opts, widen, WEIR_UNET_WIDEN_SECOND, "second|first",
-                  "on the way down the second convolution of a block has twice the filters of the "
-                  "first, or all have as many (Ronneberger et al. 2015)"),
+                 "convolutions of the bottleneck block; 0: as convs", .alias = "bottom_convs"),
+    WEIR_OPT_ENUM(
+        weir_unet_opts, widen, WEIR_UNET_WIDEN_SECOND, "second|first",
+        "encoder widening: second: the second convolution of a block has twice the filters of the "
+        "first; first: all convolutions of a block have the same number (Ronneberger et al. 2015)"),
     WEIR_OPT_BOOL(weir_unet_opts, narrow, false,
-                  "the last convolution before enlarging has the filters of the level above"),
+                  "last convolution before upsampling with the filters of the level above"),
     WEIR_OPT_ENUM(weir_unet_opts, upsampling, WEIR_UNET_UP_LINEAR, "linear|nearest|transposed",
-                  "how maps are enlarged: interpolated, repeated, or by a transposed convolution "
-                  "whose taps and stride are those of the pool",
+                  "upsampling: linear interpolation, nearest neighbour, or transposed convolution "
+                  "with kernel size and stride of the pool",
                   .alias = "up"),
-    WEIR_OPT_BOOL(weir_unet_opts, up_conv, true, "a convolution behind an interpolation"),
+    WEIR_OPT_BOOL(weir_unet_opts, up_conv, true, "convolution after an interpolation"),
     WEIR_OPT_ENUM(weir_unet_opts, skip, WEIR_UNET_CONCAT, "concat|sum",
-                  "how a level meets what came down: channels side by side, or added",
-                  .alias = "join"),
-    WEIR_OPT_BOOL(
-        weir_unet_opts, residual, false,
-        "the last channels of the input, as many as there are outputs, are added to them: "
-        "the network learns what a forecast lacks"),
+                  "skip connection: concatenation of channels, or sum", .alias = "join"),
+    WEIR_OPT_BOOL(weir_unet_opts, residual, false,
+                  "residual learning: the last input channels, as many as there are outputs, are "
+                  "added to the outputs, so that the network learns a correction of the forecast"),
     WEIR_OPT_INT(weir_unet_opts, locally_connected, 0, 0, 1024, "1",
-                 "channels of a locally connected last layer, which has weights of its own for "
-                 "every place and begins as 0 (arXiv:2005.08748: 7); 0: there is none",
+                 "channels of a locally connected last layer, with separate weights for every "
+                 "position, initialised to 0 (arXiv:2005.08748: 7); 0: none",
                  .alias = "local"),
     WEIR_OPT_INT(weir_unet_opts, head_kernel, 1, 1, 15, "1",
-                 "taps, in every dimension, of the convolution that makes the outputs"),
+                 "kernel size, in every dimension, of the output convolution"),
     WEIR_OPT_TABLE(weir_unet_opts, block, weir_nn_stage_options,
-                   "what follows each convolution of a block"),
+                   "normalisation and activation after each convolution of a block"),
     WEIR_OPT_TABLE(weir_unet_opts, border, weir_nn_border_options,
-                   "edges, by dimension of space: z, y, x are the last three"),
-    WEIR_OPT_TABLE(weir_unet_opts, z, axis_options, "first of three dimensions of space"),
-    WEIR_OPT_TABLE(weir_unet_opts, y, axis_options, "last but one dimension of space"),
-    WEIR_OPT_TABLE(weir_unet_opts, x, axis_options, "last dimension of space"),
+                   "padding by spatial dimension; z, y, x are the last three"),
+    WEIR_OPT_TABLE(weir_unet_opts, z, axis_options, "first of three spatial dimensions"),
+    WEIR_OPT_TABLE(weir_unet_opts, y, axis_options, "last but one spatial dimension"),
+    WEIR_OPT_TABLE(weir_unet_opts, x, axis_options, "last spatial dimension"),
     WEIR_OPT_END,
 };
 
@@ -192,7 +193,8 @@ static weir_value transpose(const unet *u, int64_t filters, weir_value v, weir_v
     const int64_t pool = u->axis[d].pool;
 
     if (have->shape[d + 1] * pool != goal->shape[d + 1]) {
-      return refuse(u->net, "a transposed convolution needs extents that pooling divides",
+      return refuse(u->net,
+                    "a transposed convolution needs extents divisible by the pooling factors",
                     goal->shape[d + 1]);
     }
     s.kernel_size[d] = s.conv.stride[d] = pool;
@@ -302,7 +304,7 @@ static weir_value add_input(const unet *u, int64_t outputs, weir_value x, weir_v
   const int64_t channels = weir_value_desc(u->net->graph, x)->shape[last];
 
   if (channels < outputs) {
-    return refuse(u->net, "a residual needs as many channels as there are outputs", channels);
+    return refuse(u->net, "residual needs at least as many input channels as outputs", channels);
   }
   return weir_add(u->net->graph, v,
                   weir_slice(u->net->graph, x, last, channels - outputs, channels, 1));
