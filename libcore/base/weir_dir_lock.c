@@ -132,7 +132,7 @@ static weir_status keep(int fd, const char *path, const char *who)
 {
   if (locks.n == MOST_HELD) {
     (void)close(fd);
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: one process locks at most %d folders", path,
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: a process can lock at most %d folders", path,
                      MOST_HELD);
   }
   write_holder(fd, who);
@@ -157,14 +157,14 @@ static weir_status take(const char *dir, const char *path, const char *who, bool
     return WEIR_OK;
   case BUSY:
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: another run writes into this folder: %s; wait until it has ended, or "
+                     "%s: another run writes into this folder (%s): wait until it has ended, or "
                      "choose another --out",
                      dir, holder);
   case NO_LOCKS:
     if (!locks.warned) {
       weir_warn("base",
-                "%s: this file system has no locks (%s): a second run in the same folder would "
-                "not be noticed",
+                "%s: this file system does not support locks (%s): a second run in the same folder "
+                "would not be detected",
                 dir, strerror(errno));
     }
     locks.warned = true;

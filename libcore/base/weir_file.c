@@ -25,7 +25,7 @@ static weir_status open_input(const char *path, int *fd, int64_t *size)
   }
   if (fstat(*fd, &info) != 0 || S_ISDIR(info.st_mode)) {
     const weir_status status =
-        weir_fail(WEIR_ERR_DATA, "%s: not a file that can be read (a folder?)", path);
+        weir_fail(WEIR_ERR_DATA, "%s: not a readable file (a folder?)", path);
     close(*fd);
     return status;
   }
@@ -35,8 +35,8 @@ static weir_status open_input(const char *path, int *fd, int64_t *size)
 
 static weir_status too_large(const char *path, int64_t limit)
 {
-  return weir_fail(WEIR_ERR_DATA, "%s: is larger than the %" PRId64 " bytes such a file may have",
-                   path, limit);
+  return weir_fail(WEIR_ERR_DATA, "%s: exceeds the %" PRId64 " bytes allowed for such a file", path,
+                   limit);
 }
 
 /* Reads to the end of the file; never holds more than limit + 2 bytes, or twice what was read. */
@@ -57,7 +57,7 @@ static weir_status read_all(int fd, const char *path, int64_t limit, char **out,
       continue;
     }
     if (got < 0) {
-      status = weir_fail(WEIR_ERR_DATA, "%s: reading fails: %m", path);
+      status = weir_fail(WEIR_ERR_DATA, "%s: cannot be read: %m", path);
       goto failed;
     }
     if (got == 0) {
@@ -135,7 +135,7 @@ static weir_status make_one(const char *path)
   if (weir_no_space(reason)) {
     return weir_write_failed(path, reason, WEIR_ERR_DATA);
   }
-  return weir_fail(WEIR_ERR_DATA, "%s: cannot make the directory: %s", path,
+  return weir_fail(WEIR_ERR_DATA, "%s: cannot create the directory: %s", path,
                    reason == EEXIST ? "a file has this name" : strerror(reason));
 }
 
@@ -145,7 +145,7 @@ weir_status weir_dir_create(const char *path)
   char *copy;
 
   if (path[0] == 0) {
-    return weir_fail(WEIR_ERR_DATA, "cannot make a directory without a name");
+    return weir_fail(WEIR_ERR_DATA, "cannot create a directory without a name");
   }
   WEIR_TRY(weir_strdup(path, &copy));
   for (char *slash = copy + 1; status == WEIR_OK && (slash = strchr(slash, '/')) != NULL; slash++) {

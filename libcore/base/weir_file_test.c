@@ -168,7 +168,7 @@ static void reasons_of_failed_writes_are_told_apart(void **state)
     int reason;
     weir_status status;
     const char *cause, *remedy;
-  } row[] = {{ENOSPC, WEIR_ERR_SPACE, "no space left on device", "make room in /a/b"},
+  } row[] = {{ENOSPC, WEIR_ERR_SPACE, "no space left on device", "free space in /a/b"},
              {EDQUOT, WEIR_ERR_SPACE, "disk quota exceeded", "the file system of /a/b"},
              {EFBIG, WEIR_ERR_SPACE, "file too large", "ulimit -f"},
              {EACCES, WEIR_ERR_DATA, "Permission denied", ""}};
@@ -182,9 +182,9 @@ static void reasons_of_failed_writes_are_told_apart(void **state)
     assert_non_null(strstr(weir_last_message(), row[k].remedy));
   }
   assert_int_equal(weir_write_failed("c.nc", ENOSPC, WEIR_ERR_DATA), WEIR_ERR_SPACE);
-  assert_non_null(strstr(weir_last_message(), "make room in . or"));
+  assert_non_null(strstr(weir_last_message(), "free space in . or"));
   assert_int_equal(weir_write_failed("/c.nc", ENOSPC, WEIR_ERR_DATA), WEIR_ERR_SPACE);
-  assert_non_null(strstr(weir_last_message(), "make room in / or"));
+  assert_non_null(strstr(weir_last_message(), "free space in / or"));
   assert_int_equal(weir_output_failed("beats", ENOSPC), WEIR_ERR_SPACE);
   assert_int_equal(weir_output_failed("beats", EBADF), WEIR_ERR_DATA);
   assert_int_equal(weir_temporary_failed("beats", ENOSPC), WEIR_ERR_SPACE);
@@ -249,7 +249,7 @@ static void reading_refuses_what_it_must(void **state)
   write_whole(at->path, "12345");
   assert_int_equal(weir_file_read(at->path, 4, &text, &size), WEIR_ERR_DATA);
   assert_null(text);
-  assert_non_null(strstr(weir_last_message(), "larger than the 4 bytes"));
+  assert_non_null(strstr(weir_last_message(), "exceeds the 4 bytes"));
   assert_ok(weir_file_read(at->path, 5, &text, &size));
   assert_int_equal(size, 5);
   weir_free(&text);

@@ -48,7 +48,7 @@ weir_status weir_log_level_find(const char *name, weir_log_level *out)
       return WEIR_OK;
     }
   }
-  return weir_fail(WEIR_ERR_CONFIG, "unknown log level %s; there are error, warn, info and debug",
+  return weir_fail(WEIR_ERR_CONFIG, "unknown log level %s: choose error, warn, info or debug",
                    name);
 }
 
@@ -145,7 +145,7 @@ weir_status weir_events_append(const char *path)
 
   if (fseek(file, end, SEEK_SET) != 0 || ftruncate(fileno(file), end) != 0) {
     const weir_status status =
-        weir_fail(WEIR_ERR_DATA, "%s: cannot go on with the event file: %m", path);
+        weir_fail(WEIR_ERR_DATA, "%s: cannot append to the event file: %m", path);
 
     (void)fclose(file);
     return status;
@@ -164,7 +164,7 @@ void weir_events_close(void)
   log_state.events = NULL;
   (void)!ftruncate(fileno(file), log_state.events_end); /* gives back what was reserved */
   if (fclose(file) != 0) {
-    weir_warn("base", "%s: its last lines may be lost: %m", log_state.events_path);
+    weir_warn("base", "%s: the last lines may be lost: %m", log_state.events_path);
   }
 }
 

@@ -40,7 +40,8 @@ static weir_status digest_file(const char *path, char hex[DIGEST + 1])
 
   return weir_file_sha256(path, hex, &bytes)
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_DATA, "%s: cannot be read to its end, for its SHA-256", path);
+             : weir_fail(WEIR_ERR_DATA, "%s: cannot be read completely to compute its SHA-256",
+                         path);
 }
 
 /* Of the digests one after another: that of one file is its own, as sha256sum prints it. */

@@ -95,7 +95,7 @@ weir_status weir_provenance_write(const char *path, const weir_provenance *p)
     put_all(out, p);
   }
   if (out == NULL || fclose(out) != 0) {
-    status = weir_fail(WEIR_ERR_MEMORY, "%s: no memory for its text", path);
+    status = weir_fail(WEIR_ERR_MEMORY, "%s: out of memory for its text", path);
     goto done;
   }
   WEIR_TRY_GOTO(weir_writer_open(path, &w), done);

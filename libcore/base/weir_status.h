@@ -7,17 +7,17 @@ extern "C" {
 #endif
 
 // clang-format off
-#define WEIR_STATUS_LIST(X)                                                               \
-  X(WEIR_OK,               0, "success")                                                  \
-  X(WEIR_ERR_CONFIG,       2, "invalid configuration or command line")                    \
-  X(WEIR_ERR_DATA,         3, "an input file is missing or malformed")                    \
-  X(WEIR_ERR_SHAPE,        4, "shapes or dtypes do not agree")                            \
-  X(WEIR_ERR_MEMORY,       5, "out of host or device memory")                             \
-  X(WEIR_ERR_NUMERIC,      6, "numerical error: NaN, no convergence, a missed tolerance") \
-  X(WEIR_ERR_UNSUPPORTED,  7, "not available in this build or device")                    \
-  X(WEIR_ERR_EXTERNAL,     8, "MPI, CUDA, PETSc, NetCDF or ecCodes failed")               \
-  X(WEIR_ERR_STOPPED,      9, "stopped by a signal")                                      \
-  X(WEIR_ERR_SPACE,       10, "no space left: device, quota or file size limit")
+#define WEIR_STATUS_LIST(X)                                                  \
+  X(WEIR_OK,              0, "success")                                      \
+  X(WEIR_ERR_CONFIG,      2, "invalid configuration")                   \
+  X(WEIR_ERR_DATA,        3, "an input file is missing or malformed")        \
+  X(WEIR_ERR_SHAPE,       4, "shapes or dtypes do not agree")                \
+  X(WEIR_ERR_MEMORY,      5, "out of host or device memory")                 \
+  X(WEIR_ERR_NUMERIC,     6, "numerical error: NaN, no convergence or a missed tolerance")    \
+  X(WEIR_ERR_UNSUPPORTED, 7, "not available in this build or device")        \
+  X(WEIR_ERR_EXTERNAL,    8, "MPI, CUDA, PETSc, NetCDF or ecCodes failed")   \
+  X(WEIR_ERR_STOPPED,     9, "stopped by a signal")                          \
+  X(WEIR_ERR_SPACE,      10, "no space left: device, quota or file size limit")
 // clang-format on
 
 /* The value is also the exit status of the programs. */

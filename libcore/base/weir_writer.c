@@ -32,18 +32,18 @@ weir_status weir_write_failed(const char *path, int reason, weir_status other)
   switch (reason) {
   case ENOSPC:
     return weir_fail(WEIR_ERR_SPACE,
-                     "%s: no space left on device: make room in %.*s or choose a folder on another "
-                     "file system, then repeat the command",
+                     "%s: no space left on device: free space in %.*s or choose a folder on "
+                     "another file system, then repeat the command",
                      path, n, folder);
   case EDQUOT:
     return weir_fail(WEIR_ERR_SPACE,
-                     "%s: disk quota exceeded: remove files of yours from the file system of %.*s "
-                     "or choose a folder on another one, then repeat the command",
+                     "%s: disk quota exceeded: remove files from the file system of %.*s or choose "
+                     "a folder on another one, then repeat the command",
                      path, n, folder);
   case EFBIG:
     return weir_fail(WEIR_ERR_SPACE,
-                     "%s: file too large: raise the limit on the size of files (ulimit -f), or "
-                     "choose another file system than that of %.*s, then repeat the command",
+                     "%s: file too large: raise the file size limit (ulimit -f), or choose another "
+                     "file system than that of %.*s, then repeat the command",
                      path, n, folder);
   default:
     return weir_fail(other, "%s: cannot be written: %s", path, strerror(reason));
@@ -53,7 +53,7 @@ weir_status weir_write_failed(const char *path, int reason, weir_status other)
 weir_status weir_output_failed(const char *what, int reason)
 {
   return weir_fail(weir_no_space(reason) ? WEIR_ERR_SPACE : WEIR_ERR_DATA,
-                   "%s: the standard output takes no more: %s", what,
+                   "%s: the standard output cannot be written: %s", what,
                    reason == 0 ? "it is closed or full" : strerror(reason));
 }
 
@@ -62,7 +62,7 @@ weir_status weir_temporary_failed(const char *what, int reason)
   return weir_fail(weir_no_space(reason) ? WEIR_ERR_SPACE : WEIR_ERR_DATA,
                    "%s: a temporary file in " P_tmpdir " cannot be written: %s%s", what,
                    strerror(reason),
-                   weir_no_space(reason) ? ": make room there, then repeat the command" : "");
+                   weir_no_space(reason) ? ": free space there, then repeat the command" : "");
 }
 
 static struct {

@@ -139,7 +139,7 @@ static weir_status apply_mapping(const place *p, const level *l, int64_t node)
       continue;
     }
     if (by_alias) {
-      weir_warn("conf", "%s: the key %s is now called %s", t->source, path, row->key);
+      weir_warn("conf", "%s: the key %s was renamed to %s", t->source, path, row->key);
     }
     WEIR_TRY(apply_row(p, row, l->base, c, path));
   }
@@ -296,7 +296,8 @@ static weir_status apply_one_of(const place *p, const weir_opt *row, weir_one_of
                             mapping ? "several" : "a list");
   }
   if (!mapping && weir_conf_is_absent(t, node)) {
-    return weir_conf_refuse(t, n->line, n->column, path, "has no value (nothing is written {})");
+    return weir_conf_refuse(t, n->line, n->column, path,
+                            "has no value (the empty choice is written {})");
   }
   const int64_t key = mapping ? t->nodes[n->first].key : node;
   weir_opt_choice entry;
@@ -374,11 +375,13 @@ static weir_status pick_entry(const place *p, const weir_opt *row, char **base, 
     index = 10 * index + (*q++ - '0');
   }
   if (q == digits || index >= list->count) {
-    return weir_conf_refuse(p->tree, 0, 0, row->key, "no such entry: there are %lld, from [0]",
+    return weir_conf_refuse(p->tree, 0, 0, row->key,
+                            "there is no such entry: the list has %lld, numbered from [0]",
                             (long long)list->count);
   }
   if (q[0] != ']' || q[1] != '.') {
-    return weir_conf_refuse(p->tree, 0, 0, row->key, "write an entry's key as %s[0].key", row->key);
+    return weir_conf_refuse(p->tree, 0, 0, row->key, "write the key of an entry, as in %s[0].key",
+                            row->key);
   }
   *base = (char *)list->items + (size_t)index * row->size;
   *rest = q + 2;
@@ -397,9 +400,10 @@ static weir_status pick_chosen(const place *p, const weir_opt *row, char **base,
 
   if (one->name == NULL || strncmp(one->name, name, n) != 0 || one->name[n] != 0) {
     weir_conf_show(name, shown, sizeof shown);
-    return weir_conf_refuse(p->tree, 0, 0, row->key,
-                            "%s, not %s: to choose anew, write %s={name: {option: value}}",
-                            one->name == NULL ? "nothing is chosen" : one->name, shown, row->key);
+    return weir_conf_refuse(
+        p->tree, 0, 0, row->key,
+        "%s is chosen, not %s: to choose another, write %s={name: {option: value}}",
+        one->name == NULL ? "nothing" : one->name, shown, row->key);
   }
   (void)weir_conf_entry(row, one->name, entry);
   if (name[n] != 0 && entry->table == NULL) {
@@ -424,7 +428,7 @@ static const weir_opt *section_of(const weir_opt *table, const char **key)
 
       if (strncmp(names[i], *key, n) == 0 && (*key)[n] == wanted) {
         if (i == 1) {
-          weir_warn("conf", "--set: the key %s is now called %s", names[1], names[0]);
+          weir_warn("conf", "--set: the key %s was renamed to %s", names[1], names[0]);
         }
         *key += n;
         return r;
@@ -448,8 +452,8 @@ static weir_status unknown_set(const place *p, const weir_opt *table, const char
     const weir_conf_match match = weir_conf_find(table, longer, &row, &by_alias);
     if (match == WEIR_CONF_ROW) {
       return weir_conf_refuse(p->tree, 0, 0, weir_conf_show(key, shown, sizeof shown),
-                              "unknown key: %s is one value (%s), nothing lies below it", name,
-                              weir_conf_kind_name(row->kind));
+                              "unknown key: %s is a single value (%s) without keys of its own",
+                              name, weir_conf_kind_name(row->kind));
     }
     if (match == WEIR_CONF_UNKNOWN) {
       break;
@@ -476,7 +480,7 @@ weir_status weir_conf_apply_set(weir_config *config, int source, const char *key
 
     if (match == WEIR_CONF_ROW) {
       if (by_alias) {
-        weir_warn("conf", "--set: the key %s is now called %s", key, row->key);
+        weir_warn("conf", "--set: the key %s was renamed to %s", key, row->key);
       }
       return apply_row(&p, row, base, 0, key);
     }

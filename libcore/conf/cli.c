@@ -36,21 +36,21 @@ typedef struct flag_row {
 
 // clang-format off
 static const flag_row flags[] = {
-  {{"config", required_argument, NULL, FLAG_CONFIG}, "FILE", "read a configuration; repeatable, later files win"},
-  {{"set", required_argument, NULL, FLAG_SET}, "KEY=VALUE", "set one option; repeatable, wins over files"},
-  {{"input", required_argument, NULL, FLAG_INPUT}, "WHAT", "what is read: a file, or - and addresses of live input"},
-  {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "folder of the results"},
-  {{"seed", required_argument, NULL, FLAG_SEED}, "N", "seed of every random number"},
-  {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..|auto", "ranks along each dimension, in the order of the section grid; 0: what is left"},
-  {{"device", required_argument, NULL, FLAG_DEVICE}, "cpu|cuda", "where the graph runs (default cpu)"},
-  {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "threads (default: all processors)"},
-  {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "error, warn, info or debug (default info)"},
+  {{"config", required_argument, NULL, FLAG_CONFIG}, "FILE", "configuration file; repeatable, later files take precedence"},
+  {{"set", required_argument, NULL, FLAG_SET}, "KEY=VALUE", "value of one option; repeatable, takes precedence over files"},
+  {{"input", required_argument, NULL, FLAG_INPUT}, "WHAT", "input file, or - or an address for live input"},
+  {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "output folder"},
+  {{"seed", required_argument, NULL, FLAG_SEED}, "N", "random seed"},
+  {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..|auto", "ranks along each dimension, in the order of the section grid; 0: remaining ranks"},
+  {{"device", required_argument, NULL, FLAG_DEVICE}, "cpu|cuda", "compute device (default cpu)"},
+  {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "number of threads (default: all cores)"},
+  {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "log level: error, warn, info or debug (default info)"},
   {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR"},
-  {{"all", no_argument, NULL, FLAG_ALL}, "", "with describe: also options at their defaults, arrays and plans"},
-  {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version, parts of this build and devices"},
-  {{"help", no_argument, NULL, FLAG_HELP}, "", "print this text"},
-  {{"yaml", no_argument, NULL, FLAG_YAML}, "", "with options: a commented, complete configuration"},
-  {{"markdown", no_argument, NULL, FLAG_MARKDOWN}, "", "with options: the reference page"},
+  {{"all", no_argument, NULL, FLAG_ALL}, "", "with describe: print options at their defaults, arrays and plans, too"},
+  {{"version", no_argument, NULL, FLAG_VERSION}, "", "print version, libraries of this build and devices"},
+  {{"help", no_argument, NULL, FLAG_HELP}, "", "print this help"},
+  {{"yaml", no_argument, NULL, FLAG_YAML}, "", "with options: print a commented, complete configuration"},
+  {{"markdown", no_argument, NULL, FLAG_MARKDOWN}, "", "with options: print the reference page"},
 };
 // clang-format on
 enum { FLAG_COUNT = sizeof flags / sizeof flags[0] };
@@ -68,7 +68,7 @@ static weir_status usage_error(const weir_app *app, const char *what, const char
 {
   char shown[WEIR_CONF_SHOW_SIZE];
 
-  return weir_fail(WEIR_ERR_CONFIG, "%s: %s%s%s (%s --help lists verbs and flags)", what,
+  return weir_fail(WEIR_ERR_CONFIG, "%s: %s%s%s (%s --help lists commands and flags)", what,
                    weir_conf_show(text, shown, sizeof shown), hint[0] == 0 ? "" : ": ", hint,
                    app->name);
 }
@@ -118,7 +118,7 @@ static const weir_verb *find_verb(const weir_app *app, const char *name)
 
 static weir_status unknown_verb(const weir_app *app, const char *text)
 {
-  char hint[96] = "unknown verb";
+  char hint[96] = "unknown command";
   nearest n = {.text = text, .name = NULL, .distance = 64};
 
   for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
@@ -126,7 +126,7 @@ static weir_status unknown_verb(const weir_app *app, const char *text)
   }
   offer(&n, "options");
   if (n.name != NULL) {
-    (void)snprintf(hint, sizeof hint, "unknown verb (nearest: %s)", n.name);
+    (void)snprintf(hint, sizeof hint, "unknown command (nearest: %s)", n.name);
   }
   return usage_error(app, "command line", text, hint);
 }
@@ -160,7 +160,7 @@ static weir_status check_grid(const weir_app *app, const char *text)
     rows++;
   }
   if (rows == 0) {
-    return usage_error(app, "--grid", text, "this program shares no work in space");
+    return usage_error(app, "--grid", text, "this program is not sharded in space");
   }
   if (strcmp(text, "auto") == 0 && weir_conf_grid_chooses(section)) {
     return WEIR_OK;
@@ -177,7 +177,7 @@ static weir_status check_grid(const weir_app *app, const char *text)
   }
   return numbers > 0 ? WEIR_OK
                      : usage_error(app, "--grid", text,
-                                   "is no grid: numbers of ranks with an x between them, such as "
+                                   "is not a grid: give numbers of ranks separated by x, such as "
                                    "2x4, at most one for each row of the section grid");
 }
 
@@ -189,11 +189,11 @@ static weir_status refuse_second(const weir_app *app, int which, const char *nam
 
   (void)snprintf(shown, sizeof shown, "--%s", name);
   if (which == FLAG_INPUT && app->inputs_key != NULL) {
-    (void)snprintf(hint, sizeof hint, "is given twice; several are named by --set '%s=[A, B]'",
+    (void)snprintf(hint, sizeof hint, "is given twice: name several with --set '%s=[A, B]'",
                    app->inputs_key);
     return usage_error(app, shown, value, hint);
   }
-  return usage_error(app, shown, value, "is given twice, and may be given once");
+  return usage_error(app, shown, value, "is given twice: give it once");
 }
 
 static weir_status take_value(const weir_app *app, parsed *p, int which, const char *value)
@@ -210,11 +210,12 @@ static weir_status take_value(const weir_app *app, parsed *p, int which, const c
     return WEIR_OK;
   case FLAG_OUT:
     cli->out = value;
-    return value[0] != 0 ? WEIR_OK : usage_error(app, "--out", "\"\"", "is no folder");
+    return value[0] != 0 ? WEIR_OK : usage_error(app, "--out", "\"\"", "is not a folder");
   case FLAG_INPUT:
     cli->input = value;
-    return app->input_key != NULL ? WEIR_OK
-                                  : usage_error(app, "--input", value, "there is nothing to read");
+    return app->input_key != NULL
+               ? WEIR_OK
+               : usage_error(app, "--input", value, "this program takes no input");
   case FLAG_SEED:
     cli->has_seed = true;
     return read_count(app, "--seed", value, INT64_MAX, &cli->seed);
@@ -331,10 +332,11 @@ static weir_status check_word(const weir_app *app, const weir_verb *verb, const 
     words[n++] = word;
   }
   if (p->cli.n_args == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: say what: %s", verb->name, verb->args);
+    return weir_fail(WEIR_ERR_CONFIG, "%s: an argument is missing: give one of %s", verb->name,
+                     verb->args);
   }
   if (p->cli.n_args > 1) {
-    return usage_error(app, verb->name, p->cli.args[1], "nothing may follow this word");
+    return usage_error(app, verb->name, p->cli.args[1], "takes one argument only");
   }
   nearest near = {.text = p->cli.args[0], .name = NULL, .distance = 64};
   for (int64_t i = 0; i < n; i++) {
@@ -344,7 +346,8 @@ static weir_status check_word(const weir_app *app, const weir_verb *verb, const 
     offer(&near, words[i]);
   }
   (void)snprintf(hint, sizeof hint,
-                 near.name != NULL ? "unknown, it takes %s (nearest: %s)" : "unknown, it takes %s",
+                 near.name != NULL ? "is unknown: give one of %s (nearest: %s)"
+                                   : "is unknown: give one of %s",
                  verb->args, near.name);
   return usage_error(app, verb->name, p->cli.args[0], hint);
 }
@@ -360,7 +363,8 @@ static weir_status read_verb(const weir_app *app, parsed *p)
   weir_cli *cli = &p->cli;
 
   if (cli->n_args == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "no verb given (%s --help lists verbs and flags)", app->name);
+    return weir_fail(WEIR_ERR_CONFIG, "no command given (%s --help lists commands and flags)",
+                     app->name);
   }
   cli->verb = cli->args[0];
   cli->args++;
@@ -373,18 +377,18 @@ static weir_status read_verb(const weir_app *app, parsed *p)
   if (cli->n_args > 0 && (verb == NULL || verb->args == NULL)) {
     return usage_error(app, cli->verb, cli->args[0],
                        verb != NULL && app->input_key != NULL
-                           ? "nothing may follow this verb; what it reads is named by --input"
-                           : "nothing may follow this verb");
+                           ? "the command takes no arguments: name the input with --input"
+                           : "the command takes no arguments");
   }
   if (verb != NULL && verb->args != NULL && strchr(verb->args, '|') != NULL) {
     WEIR_TRY(check_word(app, verb, p));
   }
   if ((p->yaml || p->markdown) && !is_options) {
     return usage_error(app, cli->verb, p->yaml ? "--yaml" : "--markdown",
-                       "belongs to the verb options");
+                       "is a flag of the command options");
   }
   if (cli->all && !weir_cli_is(cli, "describe")) {
-    return usage_error(app, cli->verb, "--all", "belongs to the verb describe");
+    return usage_error(app, cli->verb, "--all", "is a flag of the command describe");
   }
   return WEIR_OK;
 }
@@ -430,7 +434,8 @@ static void print_statuses(FILE *out)
 
 static void print_help(const weir_app *app, FILE *out)
 {
-  fprintf(out, "%s - %s\n\nusage: %s VERB [flags]\n\nverbs:\n", app->name, app->summary, app->name);
+  fprintf(out, "%s - %s\n\nusage: %s COMMAND [flags]\n\ncommands:\n", app->name, app->summary,
+          app->name);
   for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
     fprintf(out, "  %-10s %s%s%s%s\n", v->name, v->help, v->args == NULL ? "" : " (takes ",
             v->args == NULL ? "" : v->args, v->args == NULL ? "" : ")");
@@ -442,7 +447,10 @@ static void print_help(const weir_app *app, FILE *out)
     (void)snprintf(name, sizeof name, "--%s %s", flags[i].option.name, flags[i].value);
     fprintf(out, "  %-18s %s\n", name, flags[i].help);
   }
-  print_statuses(out);
+  fprintf(out, "\nexit status: 0 success, 2 invalid configuration, 3 invalid input, 4 mismatch of "
+               "shapes or\ntypes, 5 out of memory, 6 numerical error (NaN, no convergence, a "
+               "missed tolerance),\n7 not in this build, 8 a library failed, 9 stopped by a "
+               "signal, 10 no space left on\ndevice\n");
 }
 
 static weir_status print_options(const weir_app *app, const parsed *p, FILE *out)
@@ -543,7 +551,7 @@ static void end_run(weir_status status, const weir_cli *cli)
 
   if (undone && cli->out != NULL && weir_writer_undo(cli->out) > 0) {
     weir_events_close();
-    weir_info("conf", "the earlier results in %s stand as they were", cli->out);
+    weir_info("conf", "the earlier results in %s are unchanged", cli->out);
   }
   weir_writer_remember(false);
   weir_writer_spare_none();

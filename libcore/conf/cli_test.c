@@ -51,7 +51,7 @@ static weir_status describe(const weir_cli *cli)
   (void)fclose(out);
   assert_int_equal(strstr(text, "rate: 0.5  # default") != NULL, cli->all);
   assert_int_equal(strstr(text, "across: 0  # default") != NULL, cli->all);
-  assert_int_equal(strstr(text, "(--all prints it)") != NULL, !cli->all);
+  assert_int_equal(strstr(text, "(--all prints them)") != NULL, !cli->all);
   if (cli->n_sets > 0) {
     assert_non_null(strstr(text, "grid:\n  "));
     assert_non_null(strstr(text, "along: 3  # --set grid.along=3"));
@@ -235,10 +235,10 @@ static void all_of_a_configuration_is_printed_on_request(void **state)
 static void wrong_command_lines_are_refused(void **state)
 {
   static const char *const cases[][2] = {
-      {"demo", "no verb given (demo --help lists verbs and flags)"},
-      {"demo rnu", "command line: rnu: unknown verb (nearest: run)"},
-      {"demo option", "command line: option: unknown verb (nearest: options)"},
-      {"demo xyzzy", "command line: xyzzy: unknown verb (demo"},
+      {"demo", "no command given (demo --help lists commands and flags)"},
+      {"demo rnu", "command line: rnu: unknown command (nearest: run)"},
+      {"demo option", "command line: option: unknown command (nearest: options)"},
+      {"demo xyzzy", "command line: xyzzy: unknown command (demo"},
       {"demo run --confg a", "command line: --confg: unknown flag (nearest: --config)"},
       {"demo run --over", "command line: --over: unknown flag"},
       {"demo run --conf=a", "command line: --conf=a: unknown flag (nearest: --config)"},
@@ -246,31 +246,31 @@ static void wrong_command_lines_are_refused(void **state)
       {"demo run -xy", "command line: -x: unknown flag (demo"},
       {"demo run --overwrite=1", "command line: --overwrite=1: takes no value"},
       {"demo run --seed", "command line: --seed: needs a value"},
-      {"demo run --input x", "--input: x: there is nothing to read"},
-      {"demo run --seed 1 --seed 2", "--seed: 2: is given twice, and may be given once"},
+      {"demo run --input x", "--input: x: this program takes no input"},
+      {"demo run --seed 1 --seed 2", "--seed: 2: is given twice: give it once"},
       {"demo run --out a --overwrite --out=b", "--out: b: is given twice"},
       {"demo run --seed 1x", "--seed: 1x: has characters after the number"},
       {"demo run --seed -1", "--seed: -1: is outside [0, 9223372036854775807]"},
-      {"demo run --grid 2x", "--grid: 2x: is no grid"},
-      {"demo run --grid x2", "--grid: x2: is no grid"},
-      {"demo run --grid 2x2x2", "--grid: 2x2x2: is no grid"},
-      {"demo run --grid 2y2", "--grid: 2y2: is no grid"},
-      {"demo run --grid=", "--grid: : is no grid"},
-      {"demo run --grid autox2", "--grid: autox2: is no grid"},
+      {"demo run --grid 2x", "--grid: 2x: is not a grid"},
+      {"demo run --grid x2", "--grid: x2: is not a grid"},
+      {"demo run --grid 2x2x2", "--grid: 2x2x2: is not a grid"},
+      {"demo run --grid 2y2", "--grid: 2y2: is not a grid"},
+      {"demo run --grid=", "--grid: : is not a grid"},
+      {"demo run --grid autox2", "--grid: autox2: is not a grid"},
       {"demo gridded --grid 9x1", "grid={by: numbers, across: 9, along: 1}"},
       {"demo run --threads 5000", "--threads: 5000: is outside [0, 4096]"},
       {"demo run --threads two", "--threads: two: is not a whole number"},
       {"demo run --device gpu", "--device: gpu: is neither cpu nor cuda"},
       {"demo run --log loud", "loud"},
-      {"demo run --out=", "--out: \"\": is no folder"},
-      {"demo run 100", "run: 100: nothing may follow this verb"},
-      {"demo run --all", "run: --all: belongs to the verb describe"},
-      {"demo run --yaml", "run: --yaml: belongs to the verb options"},
-      {"demo options more", "options: more: nothing may follow this verb (demo"},
-      {"demo part", "part: say what: one|two|three"},
-      {"demo part twe", "part: twe: unknown, it takes one|two|three (nearest: two)"},
-      {"demo part xyzzy", "part: xyzzy: unknown, it takes one|two|three (demo"},
-      {"demo part two more", "part: more: nothing may follow this word"},
+      {"demo run --out=", "--out: \"\": is not a folder"},
+      {"demo run 100", "run: 100: the command takes no arguments"},
+      {"demo run --all", "run: --all: is a flag of the command describe"},
+      {"demo run --yaml", "run: --yaml: is a flag of the command options"},
+      {"demo options more", "options: more: the command takes no arguments (demo"},
+      {"demo part", "part: an argument is missing: give one of one|two|three"},
+      {"demo part twe", "part: twe: is unknown: give one of one|two|three (nearest: two)"},
+      {"demo part xyzzy", "part: xyzzy: is unknown: give one of one|two|three (demo"},
+      {"demo part two more", "part: more: takes one argument only"},
   };
 
   (void)state;
@@ -282,7 +282,7 @@ static void wrong_command_lines_are_refused(void **state)
 static void questions_are_answered(void **state)
 {
   (void)state;
-  expect("demo --help", 0, "usage: demo VERB [flags]");
+  expect("demo --help", 0, "usage: demo COMMAND [flags]");
   expect("demo run --help", 0, "  bench      measures (takes [peaks])\n");
   expect("demo --version", 0, "demo ");
   expect("demo options", 0, "  rate=0.5  (number [0, 1])\n        rate\n");

@@ -116,8 +116,8 @@ static const struct {
     {"train.warm.steps.x=1",
      "--set train.warm.steps.x=1: train.warm.steps.x: unknown key: steps is one value "
      "(integer), nothing lies below it"},
-    {"mode=exakt", "--set mode=exakt: mode: exakt is none of fast|exact|mixed (nearest: exact)"},
-    {"mode=1", "--set mode=1: mode: 1 is none of fast|exact|mixed"},
+    {"mode=exakt", "--set mode=exakt: mode: exakt is not one of fast|exact|mixed (nearest: exact)"},
+    {"mode=1", "--set mode=1: mode: 1 is not one of fast|exact|mixed"},
     {"verbose=yes", "--set verbose=yes: verbose: yes is neither true nor false"},
     {"verbose=[true]",
      "--set verbose=[true]: verbose: expected one value (true or false), found a list"},
@@ -215,10 +215,10 @@ static void refused_yaml_says_where(void **state)
       {"part: {count: 1}\npiece: {on: false, count: 2}",
        "text:2:20: piece.count: given twice, as part and under its former name piece"},
       {"n: 12abc", "text:1:4: n: 12abc has characters after the number"},
-      {"n: !!int 3", "text:1:4: tags (!name) are not accepted: the key decides the kind"},
-      {"a: &a [1]\nb: *a", "text:1:4: anchors (&name) are not accepted: write the value out"},
-      {"n: *a", "text:1:4: aliases (*name) are not accepted: write the value out"},
-      {"n: 1\n---\nn: 2", "text:2:1: a second document (---): one file holds one configuration"},
+      {"n: !!int 3", "text:1:4: tags (!name) are not supported: the key determines the type"},
+      {"a: &a [1]\nb: *a", "text:1:4: anchors (&name) are not supported: write the value out"},
+      {"n: *a", "text:1:4: aliases (*name) are not supported: write the value out"},
+      {"n: 1\n---\nn: 2", "text:2:1: a second document (---): use one file per configuration"},
       {"[1, 2]", "text:1:1: expected keys and values, found a list"},
       {"just words", "text:1:1: expected keys and values, found a single value"},
       {"? [a]\n: 1", "text:1:3: a key must be text"},
@@ -332,7 +332,8 @@ static void files_are_checked_and_ordered(void **state)
   weir_check_write(b, "n: 2\nmu: \0\n", 11);
   assert_int_equal(load_files(&c, &config, a, b), WEIR_ERR_CONFIG);
   (void)snprintf(expected, sizeof expected,
-                 "%s:2:5: the file contains a NUL byte: it is no UTF-8 text: save it as UTF-8", b);
+                 "%s:2:5: the file contains a NUL byte, so it is not UTF-8 text: save it as UTF-8",
+                 b);
   assert_string_equal(weir_last_message(), expected);
 
   char *large = repeated("", "# 34567\n", (1 << 17) + 1);

@@ -89,7 +89,7 @@ static weir_status escape(flow *f, int64_t *used)
     f->p++;
   }
   if (code == 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
-    return fault(f, "an escape that is no character before");
+    return fault(f, "an escape that is not a character before");
   }
   *used += encode(f->scratch + *used, code);
   return WEIR_OK;

@@ -165,13 +165,13 @@ const char *weir_number_reason(weir_number_result result)
   case WEIR_NUMBER_FRACTION:
     return "is not written as a whole number";
   case WEIR_NUMBER_BIG:
-    return "is too large to be held";
+    return "is too large to be represented";
   case WEIR_NUMBER_SMALL:
-    return "is too close to zero to be held";
+    return "is too close to zero to be represented";
   case WEIR_NUMBER_NOT_FINITE:
     return "is not a finite number";
   case WEIR_NUMBER_INEXACT:
-    return "is an integer beyond 2^53 that no double holds exactly";
+    return "is an integer beyond 2^53 that a double cannot represent exactly";
   }
   return "is not a number";
 }

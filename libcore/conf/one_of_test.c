@@ -78,7 +78,7 @@ static void wrong_sets_say_why(void **state)
   (void)state;
   refused("pick=blurr", ": pick: blurr is unknown (nearest: blur; there are: blur, negate)");
   refused("pick=xyzzy", ": pick: xyzzy is unknown (there are: blur, negate)");
-  refused("pick=", ": pick: has no value (nothing is written {})");
+  refused("pick=", ": pick: has no value (the empty choice is written {})");
   refused("pick=[blur]", ": pick: expected one name, or one name with its options, found a list");
   refused("pick={blur: {}, negate: {}}",
           ": pick: expected one name, or one name with its options, found several");
@@ -88,10 +88,12 @@ static void wrong_sets_say_why(void **state)
   refused("pick={negate: 3}", ": pick.negate: takes no options");
   refused("pick.blur.width=3", ": pick: nothing is chosen, not blur.width: to choose anew, write "
                                "pick={name: {option: value}}");
-  refused("steps[0].act.negate={}",
-          ": act: blur, not negate: to choose anew, write act={name: {option: value}}");
-  refused("steps[0].act.blu.width=3",
-          ": act: blur, not blu.width: to choose anew, write act={name: {option: value}}");
+  refused(
+      "steps[0].act.negate={}",
+      ": act: blur is chosen, not negate: to choose another, write act={name: {option: value}}");
+  refused(
+      "steps[0].act.blu.width=3",
+      ": act: blur is chosen, not blu.width: to choose another, write act={name: {option: value}}");
   refused("steps[0].act.blur.wide=3",
           ": steps[0].act.blur.wide: unknown key (nearest known key: width)");
   refused("steps[0].act.blur.=3", "unknown key (known keys: width, label, taps)");
@@ -107,7 +109,7 @@ static void refused_yaml_says_where(void **state)
        "text:2:3: pick: blured is unknown (nearest: blur; there are: blur, negate)"},
       {"pick:\n  blur: {}\n  negate:",
        "text:2:3: pick: expected one name, or one name with its options, found several"},
-      {"pick:", "text:1:6: pick: has no value (nothing is written {})"},
+      {"pick:", "text:1:6: pick: has no value (the empty choice is written {})"},
       {"pick: {blur: {taps: [3, 99]}}", "text:1:25: pick.blur.taps[1]: 99 is outside [-9, 9]"},
   };
 

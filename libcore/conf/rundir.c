@@ -168,8 +168,8 @@ static weir_status remove_earlier(weir_run_dir *run)
   WEIR_TRY_GOTO(removal(dirfd(dir), "provenance.json", "", run), done);
   if (!e.noted) {
     weir_warn("conf",
-              "%s: the earlier run did not note its files: they stay, except where this run "
-              "writes the same names",
+              "%s: the earlier run did not record its files: they are kept, unless this run writes "
+              "files of the same names",
               path);
   }
 done:
@@ -190,8 +190,8 @@ static weir_status spare(void *context, const char *text)
 
   if (stat(text, &info) == 0 && info.st_dev == d->file.st_dev && info.st_ino == d->file.st_ino) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: an input of this run, and --overwrite would remove it: %s of the earlier "
-                     "run in %s; choose another --out, or copy the file elsewhere first",
+                     "%s: an input of this run, which --overwrite would remove as %s of the "
+                     "earlier run in %s: choose another --out, or copy the file elsewhere first",
                      text, d->name, d->out);
   }
   return WEIR_OK;
@@ -331,7 +331,7 @@ static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
   struct stat info;
 
   if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: a file has this name; choose another --out", path);
+    return weir_fail(WEIR_ERR_CONFIG, "%s is a file, not a folder: choose another --out", path);
   }
   *taken = weir_dir_has_entries(path);
   *held = *taken && !holds_no_result(path);
@@ -346,11 +346,10 @@ static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
     return weir_fail(WEIR_ERR_CONFIG, "--out: %s", reason);
   }
   if (*held && !cli->overwrite) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "%s: the output folder is not empty; choose another --out, or give --overwrite "
-        "to replace an earlier run",
-        path);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: the output folder is not empty: choose another --out, or give "
+                     "--overwrite to replace an earlier run",
+                     path);
   }
   return WEIR_OK;
 }
@@ -381,7 +380,7 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
 
   *dir = (weir_run_dir){.cli = cli, .config = config, .owner = owner == NULL ? "" : owner};
   if (cli->out == NULL) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s %s: give the folder of the results with --out DIR",
+    return weir_fail(WEIR_ERR_CONFIG, "%s %s: no output folder: give one with --out DIR",
                      cli->app->name, cli->verb);
   }
   WEIR_TRY(prepare_locked(cli, &taken, &held));
@@ -515,8 +514,8 @@ weir_status weir_run_dir_resume(const weir_cli *cli, const weir_config *config, 
   WEIR_TRY(lock(cli, false));
   if (!log_is_of(file, owner)) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: no log of an earlier '%s' that could be gone on with; choose another "
-                     "--out, or give --overwrite to replace what it holds",
+                     "%s: no log of an earlier '%s' that could be resumed: choose another --out, "
+                     "or give --overwrite to replace the contents",
                      cli->out, owner);
   }
   WEIR_TRY(lock(cli, true));

@@ -119,9 +119,10 @@ static weir_status spare_entry(int fd, const char *out, const char *folder, cons
 
   WEIR_TRY(ours ? WEIR_OK : weir_path_join(out, name, path, sizeof path));
   return ours ? WEIR_OK
-              : weir_writer_spare(path, "a file of this name that no run has noted as its own: "
-                                        "--overwrite replaces results of earlier runs only; "
-                                        "choose another --out, or move the file away");
+              : weir_writer_spare(
+                    path,
+                    "is not recorded as a file of an earlier run: --overwrite replaces results of "
+                    "earlier runs only: choose another --out, or move the file away");
 }
 
 /* All files below the open folder, which this closes, that are not on the list. */

@@ -89,7 +89,7 @@ static void a_file_that_no_log_notes_is_not_replaced(void **state)
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
       assert_int_equal(run_into(dir, "run", "", names[k]), WEIR_ERR_CONFIG);
       assert_non_null(strstr(weir_last_message(), names[k]));
-      assert_non_null(strstr(weir_last_message(), "no run has noted"));
+      assert_non_null(strstr(weir_last_message(), "not recorded as a file of an earlier run"));
       assert_true(weir_writer_refused());
     }
     assert_ok(run_into(dir, "run", "", "new.csv"));

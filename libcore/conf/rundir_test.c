@@ -340,7 +340,7 @@ static void overwrite_refuses_inputs_that_would_go(void **state)
   }
   (void)snprintf(set, sizeof set, "files=[%s/./]", out); /* of another verb: its log would go */
   assert_int_equal(begin_set(set, out, true, "score", &d), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "would remove it: run.jsonl of the earlier run"));
+  assert_non_null(strstr(weir_last_message(), "would remove as run.jsonl of the earlier run"));
   assert_true(exists(out, "run.jsonl"));
   (void)snprintf(set, sizeof set, "files=[%s/mine.c, %s/absent]", out, out); /* stays */
   assert_ok(begin_set(set, out, true, "run", &d));
@@ -507,7 +507,7 @@ static void a_folder_has_one_run_at_a_time(void **state)
   (void)snprintf(expected, sizeof expected, "demo run, pid %ld on ", (long)first);
   for (int overwrite = 0; overwrite < 2; overwrite++) {
     assert_int_equal(begin(dir, overwrite != 0, "run", &d), WEIR_ERR_CONFIG);
-    assert_non_null(strstr(weir_last_message(), "another run writes into this folder: "));
+    assert_non_null(strstr(weir_last_message(), "another run writes into this folder ("));
     assert_non_null(strstr(weir_last_message(), expected));
     assert_false(weir_dir_has_entries(dir));
   }

@@ -101,7 +101,7 @@ static weir_status read_enum(const weir_conf_tree *tree, int64_t node,
   int best = 3;
 
   if (value < 0 && weir_conf_choice_alias(target->row->choice_aliases, text, one, sizeof one)) {
-    weir_warn("conf", "%s: the value %s of %s is now called %s", tree->source, text, target->path,
+    weir_warn("conf", "%s: the value %s of %s was renamed to %s", tree->source, text, target->path,
               one);
     value = weir_conf_choice(target->row->choices, one);
   }
@@ -117,7 +117,7 @@ static weir_status read_enum(const weir_conf_tree *tree, int64_t node,
       memcpy(nearest, one, sizeof nearest);
     }
   }
-  (void)snprintf(reason, sizeof reason, "is none of %s%s%s%s", target->row->choices,
+  (void)snprintf(reason, sizeof reason, "is not one of %s%s%s%s", target->row->choices,
                  nearest[0] == 0 ? "" : " (nearest: ", nearest, nearest[0] == 0 ? "" : ")");
   return refuse_value(tree, node, target, reason);
 }

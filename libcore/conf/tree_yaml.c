@@ -43,11 +43,11 @@ static weir_status refuse_marks(const weir_conf_tree *tree, const yaml_mark_t *m
 {
   if (anchor != NULL) {
     return weir_conf_refuse(tree, line_of(mark), column_of(mark), "",
-                            "anchors (&name) are not accepted: write the value out");
+                            "anchors (&name) are not supported: write the value out");
   }
   if (tag != NULL) {
     return weir_conf_refuse(tree, line_of(mark), column_of(mark), "",
-                            "tags (!name) are not accepted: the key decides the kind");
+                            "tags (!name) are not supported: the key determines the type");
   }
   return WEIR_OK;
 }
@@ -72,7 +72,7 @@ static weir_status take_event(const yaml_event_t *event, weir_conf_tree *tree)
   switch (event->type) {
   case YAML_ALIAS_EVENT:
     return weir_conf_refuse(tree, line_of(mark), column_of(mark), "",
-                            "aliases (*name) are not accepted: write the value out");
+                            "aliases (*name) are not supported: write the value out");
   case YAML_SCALAR_EVENT:
     return take_scalar(event, tree);
   case YAML_SEQUENCE_START_EVENT:
@@ -90,7 +90,7 @@ static weir_status take_event(const yaml_event_t *event, weir_conf_tree *tree)
   case YAML_DOCUMENT_START_EVENT:
     if (tree->n_nodes > 0) {
       return weir_conf_refuse(tree, line_of(mark), column_of(mark), "",
-                              "a second document (---): one file holds one configuration");
+                              "a second document (---): use one file per configuration");
     }
     return WEIR_OK;
   default:
@@ -109,8 +109,9 @@ weir_status weir_conf_parse_yaml(const char *bytes, int64_t size, weir_conf_tree
     int line, column;
 
     weir_conf_place(bytes, nul - bytes, &line, &column);
-    return weir_conf_refuse(tree, line, column, "",
-                            "the file contains a NUL byte: it is no UTF-8 text: save it as UTF-8");
+    return weir_conf_refuse(
+        tree, line, column, "",
+        "the file contains a NUL byte, so it is not UTF-8 text: save it as UTF-8");
   }
   if (!yaml_parser_initialize(&parser)) {
     return weir_fail(WEIR_ERR_MEMORY, "%s: out of memory in the YAML parser", tree->source);

@@ -300,7 +300,7 @@ static void put_example(const printer *p, const section *s, const weir_opt *row)
   if (p->lead[0] != 0) {
     return;
   }
-  weir_conf_put(p->buffer, "%*s# an entry of %s, with its defaults:\n", s->indent, "", row->key);
+  weir_conf_put(p->buffer, "%*s# an entry of %s with its defaults:\n", s->indent, "", row->key);
   inner.lead = "# ";
   put_section(
       &inner,
@@ -339,7 +339,7 @@ static void put_choices(const printer *p, const section *s, const weir_opt *row)
   if (strlen(p->lead) > 2) {
     return;
   }
-  weir_conf_put(p->buffer, "%s%*s# %s is one of these, each with its defaults:\n", p->lead,
+  weir_conf_put(p->buffer, "%s%*s# %s: choose one of these, each with its defaults:\n", p->lead,
                 s->indent, "", row->key);
   inner.lead = p->lead[0] == 0 ? "# " : "# # ";
   for (int64_t i = 0; row->list(i, &entry); i++) {
@@ -458,8 +458,8 @@ static weir_status render(const weir_config *config, bool set_only, weir_conf_bu
                      .n_origins = n_origins,
                      .lead = "",
                      .set_only = set_only};
-  weir_conf_put(buffer, set_only ? "# configuration: what files and flags set, with its origin; "
-                                   "everything else is at its default (--all prints it)\n"
+  weir_conf_put(buffer, set_only ? "# configuration: options set by files and flags, with their "
+                                   "origin; all others have their defaults (--all prints them)\n"
                                  : "# resolved configuration: each value with its origin\n");
   put_section(&p, (section){.table = config->table, .prefix = "", .base = config->out});
   weir_free(&origins);

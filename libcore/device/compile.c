@@ -144,7 +144,7 @@ static weir_status make_folder(char folder[4096])
   if (snprintf(folder, PATH_ROOM - 32, "%s/weir-XXXXXX", parent) >= PATH_ROOM - 32 ||
       mkdtemp(folder) == NULL) {
     const weir_status status =
-        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: no folder to compile in: %m", parent);
+        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot create a folder to compile in: %m", parent);
     folder[0] = 0;
     return status;
   }

@@ -27,8 +27,7 @@ weir_status device_find_row(const char *name, const weir_device_row **out)
       n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", k > 0 ? ", " : "", row->name);
     }
   }
-  return weir_fail(WEIR_ERR_CONFIG, "device '%s': there is none of this name; there are %s", name,
-                   names);
+  return weir_fail(WEIR_ERR_CONFIG, "unknown device '%s': choose one of %s", name, names);
 }
 
 weir_status weir_device_open(const char *name, const weir_device_options *options,
@@ -115,7 +114,8 @@ weir_status weir_device_print(FILE *out)
   for (int k = 0; weir_device_row_table[k] != NULL; k++) {
     written = print_row(weir_device_row_table[k], out) > 0 && written;
   }
-  return written ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "the list of devices: output takes no more");
+  return written ? WEIR_OK
+                 : weir_fail(WEIR_ERR_DATA, "the list of devices: the output cannot be written");
 }
 
 weir_status weir_device_accept(const char *name, const char *program)
@@ -134,8 +134,7 @@ weir_status weir_device_accept(const char *name, const char *program)
     (void)snprintf(state, sizeof state, "%s", failure_of(name));
   }
   return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "--device %s: %s computes on the cpu only (%s); leave --device out or give "
-                   "--device cpu",
+                   "--device %s: %s runs on the cpu only (%s): omit --device or give --device cpu",
                    name, program, state);
 }
 

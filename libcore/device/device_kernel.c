@@ -75,8 +75,8 @@ weir_status weir_device_compile(const char *name, const char *architecture,
   *out = (weir_device_usage){0};
   WEIR_TRY(device_find_row(name, &row));
   if (row->compile == NULL) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "device %s: kernels are compiled where they run, only",
-                     name);
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "device %s: kernels are compiled only on the machine where they run", name);
   }
   WEIR_TRY(row->compile(architecture, source, out));
   return WEIR_OK;

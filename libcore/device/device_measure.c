@@ -221,9 +221,10 @@ weir_status weir_device_measure(weir_device *device, int64_t bytes, weir_device_
   weir_device_costs costs = {0};
 
   if (bytes < 8 || bytes > MAX_BYTES) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "device %s: copies of %lld bytes to measure; at least 8, at most %lld",
-                     weir_device_name(device), (long long)bytes, (long long)MAX_BYTES);
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "device %s: cannot measure copies of %lld bytes: give at least 8, at most %lld",
+        weir_device_name(device), (long long)bytes, (long long)MAX_BYTES);
   }
   WEIR_TRY_GOTO(set_up(&b), done);
   WEIR_TRY_GOTO(measure(&b, &costs), done);

@@ -41,7 +41,7 @@ static void other_devices_are_refused_by_programs_of_the_cpu(void **state)
 {
   assert_ok(weir_device_accept("cpu", "demo"));
   assert_int_equal(weir_device_accept("emulated", "demo"), WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "demo computes on the cpu only"));
+  assert_non_null(strstr(weir_last_message(), "demo runs on the cpu only"));
   assert_int_equal(weir_device_accept("cuda", "demo"), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "--device cuda"));
   assert_int_equal(weir_device_accept("abacus", "demo"), WEIR_ERR_UNSUPPORTED);

@@ -17,7 +17,7 @@ weir_status weir_device_queue_create(weir_device *device, weir_device_queue **ou
     slot++;
   }
   if (slot == WEIR_DEVICE_QUEUES) {
-    return weir_fail(WEIR_ERR_CONFIG, "device %s: more than %d queues at a time; destroy one",
+    return weir_fail(WEIR_ERR_CONFIG, "device %s: more than %d queues at a time: destroy one",
                      device->row->name, WEIR_DEVICE_QUEUES);
   }
   WEIR_TRY(weir_alloc(1, sizeof(weir_device_queue), &memory));
@@ -116,8 +116,8 @@ static weir_status check_captured(const weir_device_queue *queue)
 
   if (d->capture != 0 && queue->capture != d->capture) {
     return weir_fail(WEIR_ERR_EXTERNAL,
-                     "device %s: queue %d is no part of the capture under way: let it wait for an "
-                     "event that a captured queue has recorded",
+                     "device %s: queue %d does not belong to the active capture: let it wait for "
+                     "an event that a captured queue has recorded",
                      d->row->name, queue->slot);
   }
   return WEIR_OK;
@@ -144,7 +144,7 @@ weir_status weir_device_queue_wait(weir_device_queue *queue, weir_device_event *
     return weir_fail(WEIR_ERR_EXTERNAL,
                      "device %s: queue %d waits for an event that was recorded %s: record it again",
                      d->row->name, queue->slot,
-                     d->capture != 0 ? "outside of the capture under way" : "in a capture");
+                     d->capture != 0 ? "outside the active capture" : "in a capture");
   }
   WEIR_TRY(d->ops->queue_wait(queue, event));
   queue->capture = d->capture;
@@ -191,7 +191,7 @@ static weir_status find_use(const weir_device *d, const char *what, const weir_d
   const int64_t lo = array == NULL ? 0 : address - array->address;
 
   if (array == NULL || lo >= array->bytes) {
-    return weir_fail(WEIR_ERR_SHAPE, "device %s: %s: address %p is in no array of the device",
+    return weir_fail(WEIR_ERR_SHAPE, "device %s: %s: address %p is not in an array of the device",
                      d->row->name, what, range->address);
   }
   if (range->bytes < 0 || range->bytes > array->bytes - lo) {
@@ -275,12 +275,12 @@ weir_status weir_device_call(weir_device_queue *queue, void (*body)(void *contex
   int n = 0;
 
   WEIR_TRY(check_captured(queue));
-  WEIR_TRY(find_uses(d, "a call of the host", ranges, n_ranges, &n));
+  WEIR_TRY(find_uses(d, "a host call", ranges, n_ranges, &n));
   for (int k = 0; k < n; k++) {
     if (d->uses[k].array->space != WEIR_SPACE_STAGING) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "device %s: a call of the host uses array %" PRId64
-                       ", which is not of the staging space: copy it there first",
+                       "device %s: a host call uses array %" PRId64
+                       ", which is not in the staging space: copy it there first",
                        d->row->name, d->uses[k].array->number);
     }
   }
@@ -323,7 +323,7 @@ weir_status weir_device_capture_begin(weir_device_queue *queue)
   void *memory = NULL;
 
   if (d->capture != 0) {
-    return weir_fail(WEIR_ERR_EXTERNAL, "device %s: a capture is under way: end it first",
+    return weir_fail(WEIR_ERR_EXTERNAL, "device %s: a capture is active: end it first",
                      d->row->name);
   }
   WEIR_TRY(weir_alloc(1, sizeof(weir_device_capture), &memory));
@@ -358,7 +358,7 @@ weir_status weir_device_capture_end(weir_device_queue *queue, weir_device_captur
 
   *out = NULL;
   if (d->capture == 0 || d->origin != queue) {
-    return weir_fail(WEIR_ERR_EXTERNAL, "device %s: queue %d has begun no capture", d->row->name,
+    return weir_fail(WEIR_ERR_EXTERNAL, "device %s: queue %d has not begun a capture", d->row->name,
                      queue->slot);
   }
   weir_device_capture *capture = d->making;

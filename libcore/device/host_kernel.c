@@ -285,11 +285,11 @@ static weir_status fail_fault(const runner *r)
 {
   const void *address = guard_of()->address;
 
-  return weir_fail(WEIR_ERR_EXTERNAL, "launch of %s: address %p must not be touched by it%s",
+  return weir_fail(WEIR_ERR_EXTERNAL, "launch of %s: it must not access address %p%s",
                    r->run->op->kernel->name, address,
                    address != NULL ? ""
                                    : " (NULL, or far outside of all memory): look for an argument "
-                                     "that is NULL, or an index that nothing has set");
+                                     "that is NULL, or an uninitialised index");
 }
 
 static weir_status run_fibers(runner *r)
@@ -312,7 +312,7 @@ static weir_status run_fibers(runner *r)
     if (ended < r->n_fibers) {
       return weir_fail(WEIR_ERR_EXTERNAL,
                        "launch of %s: %" PRId64 " of %" PRId64
-                       " threads of a block end before a barrier that the others wait at",
+                       " threads of a block end before a barrier at which the others wait",
                        r->run->op->kernel->name, ended, r->n_fibers);
     }
   }

@@ -487,7 +487,7 @@ static void deep_and_long_texts_are_refused(void **state)
       {"a", "+a", 300, "", "more than 512 numbers, names and operations"},
       {"a", "+a", 3000, "", "an expression of 6001 characters; 4096 are the most"},
       {"", "1", 100, "", "a number of 100 characters"},
-      {"1e", "9", 20, "", "is too large to be held"},
+      {"1e", "9", 20, "", "is too large to be represented"},
   };
   weir_formula *f = NULL;
 

@@ -80,7 +80,7 @@ state() {
 judge() {
   [ "$2" = 10 ] || fault "$1: exit status $2 instead of 10"
   if [ "$mode" = tmpfs ]; then
-    grep -q "error: .*$device/o.*: no space left on device: make room in $device/o" log || fault "$1: the cause is not named"
+    grep -q "error: .*$device/o.*: no space left on device: free space in $device/o" log || fault "$1: the cause is not named"
   else # temporary files are limited as well
     grep -qi 'error: .*: file too large' log || fault "$1: the cause is not named"
   fi

@@ -92,7 +92,7 @@ twice() {
     timeout 60 "$program" "$@" $more --out "$work/busy" >"$work/second" 2>&1 || status=$?
     contents "$work/busy" >"$work/after"
     [ $status = 2 ] || { cat "$work/second"; fail "$name $more: the second ends with $status"; }
-    grep -q "another run writes into this folder: $app.*pid $first on $(uname -n)" "$work/second" ||
+    grep -q "another run writes into this folder ($app.*pid $first on $(uname -n)" "$work/second" ||
       { cat "$work/second"; fail "$name $more: the holder is not named"; }
     cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "$name $more: the second changed the folder"; }
   done

@@ -6,7 +6,7 @@ weir_status weir_conf_parse_yaml(const char *bytes, int64_t size, weir_conf_tree
   (void)bytes;
   (void)size;
   return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "%s: this build reads no YAML because libyaml is missing; pass the values with "
+                   "%s: this build reads no YAML, because libyaml is missing: pass the values with "
                    "--set key=value, or install libyaml and build again",
                    tree->source);
 }

@@ -20,20 +20,20 @@ struct machine {
 #define LARGEST_CACHE 1099511627776.0
 static const weir_opt rows[] = {
     WEIR_OPT_INT(struct machine, l1_bytes, 0, 0, LARGEST_CACHE, "bytes",
-                 "first-level data cache of one core; 0: as detected"),
+                 "L1 data cache per core; 0: detected"),
     WEIR_OPT_INT(struct machine, l2_bytes, 0, 0, LARGEST_CACHE, "bytes",
-                 "second-level cache of one core; 0: as detected"),
+                 "L2 cache per core; 0: detected"),
     WEIR_OPT_INT(struct machine, l3_bytes, 0, 0, LARGEST_CACHE, "bytes",
-                 "last-level cache, as far as it is shared; 0: as detected"),
+                 "last-level cache, including shared parts; 0: detected"),
     WEIR_OPT_INT(struct machine, memory_bytes, 0, 0, 1125899906842624.0, "bytes",
-                 "main memory; 0: as detected"),
+                 "main memory; 0: detected"),
     WEIR_OPT_REAL(struct machine, bandwidth, 0, 0, 1e15, "bytes/s",
-                  "sustained copy bandwidth of one core, bytes read plus bytes written; 0: not "
-                  "measured"),
-    WEIR_OPT_REAL(struct machine, flop_rate, 0, 0, 1e18, "flop/s",
-                  "f32 multiply-adds of one core, two operations each; 0: not measured"),
+                  "sustained copy bandwidth of one core, read plus write; 0: not measured"),
+    WEIR_OPT_REAL(
+        struct machine, flop_rate, 0, 0, 1e18, "flop/s",
+        "f32 fused multiply-add rate of one core, counted as two operations; 0: not measured"),
     WEIR_OPT_ENUM(struct machine, simd, 0, "auto|base|avx2|avx512",
-                  "widest instruction set that Weir's own kernels and compiled loops use"),
+                  "instruction set (SIMD) of Weir's own kernels and of compiled loops"),
     WEIR_OPT_END,
 };
 
@@ -105,9 +105,10 @@ static weir_status limit_simd(const char *path, weir_simd simd, weir_cpu *cpu)
 {
   if ((simd == WEIR_SIMD_AVX2 && (!cpu->avx2 || !cpu->fma)) ||
       (simd == WEIR_SIMD_AVX512 && !cpu->avx512)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: simd: %s: %s has no such instructions; take auto, or a narrower set",
-                     path, simd == WEIR_SIMD_AVX2 ? "avx2" : "avx512", cpu->model);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s: simd: %s: %s does not support these instructions: set auto, or a narrower set", path,
+        simd == WEIR_SIMD_AVX2 ? "avx2" : "avx512", cpu->model);
   }
   cpu->simd = simd;
   cpu->avx512 = cpu->avx512 && (simd == WEIR_SIMD_AUTO || simd == WEIR_SIMD_AVX512);

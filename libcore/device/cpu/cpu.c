@@ -210,7 +210,7 @@ static weir_status open_device(weir_device *device, const weir_device_options *o
   const weir_cpu *cpu = weir_cpu_get();
 
   if (options->index != 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "device cpu: number %d: there is number 0 alone",
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "device cpu: there is no device %d: use number 0",
                      options->index);
   }
   WEIR_TRY(weir_alloc(1, sizeof(cpu_state), &device->state));
@@ -227,6 +227,6 @@ static weir_status open_device(weir_device *device, const weir_device_options *o
 
 const weir_device_row weir_device_row_cpu = {
     .name = "cpu",
-    .help = "the host's processor and memory",
+    .help = "CPU and main memory of the host",
     .open = open_device,
 };

@@ -44,8 +44,8 @@ weir_status cuda_target(int major, int minor, char target[48])
   }
   free(known);
   if (best == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "device cuda: NVRTC compiles for no GPU as old as sm_%d",
-                     mine);
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "device cuda: NVRTC does not support a GPU as old as sm_%d", mine);
   }
   (void)snprintf(target, 48, "%s_%d", best == mine ? "sm" : "compute", best);
   return WEIR_OK;

@@ -40,8 +40,8 @@ weir_status cuda_open_library(const char *path, const device_plugin **out)
   if (plugin == NULL || plugin->abi == NULL || strcmp(plugin->abi, WEIR_DEVICE_ABI) != 0) {
     const weir_status status = weir_fail(
         WEIR_ERR_UNSUPPORTED,
-        "device cuda: %s is of another build than this libweir (interface %.16s, "
-        "expected %.16s): build both together",
+        "device cuda: %s belongs to another build than this libweir (interface %.16s, expected "
+        "%.16s): build both together",
         path, plugin == NULL || plugin->abi == NULL ? "none" : plugin->abi, WEIR_DEVICE_ABI);
     dlclose(library);
     return status;

@@ -289,8 +289,7 @@ static weir_status compile(const char *architecture, const weir_device_source *s
 {
   if (strncmp(architecture, "sm_", 3) != 0) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "device cuda: '%s' is no architecture of machine code: "
-                     "give one such as sm_90",
+                     "device cuda: '%s' is not a GPU architecture: give one such as sm_90",
                      architecture);
   }
   WEIR_TRY(cuda_compile(source, architecture, NULL, out));

@@ -162,8 +162,9 @@ static weir_status kernel_create(weir_device_kernel *kernel, const weir_device_s
   if (bytes > most) {
     host_kernel_destroy(&made);
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "device emulated: kernel %s shares %" PRId64
-                     " bytes in a block, which has %" PRId64 ": make its __shared__ arrays smaller",
+                     "device emulated: kernel %s uses %" PRId64
+                     " bytes of shared memory per block, of %" PRId64
+                     ": make its __shared__ arrays smaller",
                      source->name, bytes, most);
   }
   kernel->state = made;
@@ -357,7 +358,7 @@ static const weir_device_ops ops = {
 static weir_status open_device(weir_device *device, const weir_device_options *options)
 {
   if (options->index != 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "device emulated: number %d: there is number 0 alone",
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "device emulated: there is no device %d: use number 0",
                      options->index);
   }
   WEIR_TRY(weir_alloc(1, sizeof(emulated), &device->state));
@@ -378,6 +379,6 @@ static weir_status open_device(weir_device *device, const weir_device_options *o
 
 const weir_device_row weir_device_row_emulated = {
     .name = "emulated",
-    .help = "a GPU's rules on the host: for tests",
+    .help = "GPU rules emulated on the host, for tests",
     .open = open_device,
 };

@@ -139,7 +139,7 @@ static void missing_event_is_refused(void **state)
         check_out(&m);
       } else {
         assert_int_equal(work(&m, missing), WEIR_ERR_EXTERNAL);
-        assert_non_null(strstr(weir_last_message(), "nothing orders"));
+        assert_non_null(strstr(weir_last_message(), "without an ordering"));
       }
       wait_for_all(&m);
     }
@@ -392,10 +392,10 @@ static const planted kernels[] = {
     {"an index of shared memory that nothing has set",
      "__shared__ uint64_t s[64];\n" TIMES "__syncthreads();\nif (i < n) {\n"
      "  y[i] = x[s[threadIdx.x]];\n}",
-     WEIR_DEVICE_WRITE, BYTES, "must not be touched"},
+     WEIR_DEVICE_WRITE, BYTES, "it must not access address"},
     {"an index of an array that nothing has set",
      TIMES "if (i < n / 2) {\n  y[i] = x[((const uint64_t *)y)[i]];\n}", WEIR_DEVICE_WRITE, BYTES,
-     "must not be touched"},
+     "it must not access address"},
 };
 
 static void run_planted(const planted *p, uint64_t seed)

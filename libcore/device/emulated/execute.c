@@ -175,12 +175,11 @@ static weir_status compare(const device_op *op, const saved *s)
     const int64_t byte = p->pages + i - s->array->address;
 
     if (s->mask[i] != 0 && p->pages[i] != s->first[i]) {
-      return weir_fail(
-          WEIR_ERR_EXTERNAL,
-          "device emulated: %s: byte %" PRId64 " of array %" PRId64
-          " depends on the order of threads, on memory that nothing has set, or is not "
-          "written: look for a missing barrier or bound",
-          what, byte, s->array->number);
+      return weir_fail(WEIR_ERR_EXTERNAL,
+                       "device emulated: %s: byte %" PRId64 " of array %" PRId64
+                       " depends on the order of threads or on uninitialised memory, or is not "
+                       "written: look for a missing barrier or bound",
+                       what, byte, s->array->number);
     }
     if (s->mask[i] == 0 && (p->pages[i] != s->before[i] || s->first[i] != s->before[i])) {
       return weir_fail(WEIR_ERR_EXTERNAL,

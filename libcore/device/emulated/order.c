@@ -29,7 +29,7 @@ void emulated_describe(const device_op *op, char text[48])
   if (op->kind == DEVICE_COPY) {
     (void)snprintf(text, 48, "a copy");
   } else if (op->kind == DEVICE_CALL) {
-    (void)snprintf(text, 48, "a call of the host");
+    (void)snprintf(text, 48, "a host call");
   } else {
     (void)snprintf(text, 48, "launch of %.36s", op->kernel->name);
   }
@@ -57,8 +57,9 @@ weir_status emulated_timeline_check(timeline *t, int slot, const device_op *op)
         emulated_describe(op, what);
         return weir_fail(WEIR_ERR_EXTERNAL,
                          "device emulated: %s on queue %d %s bytes [%" PRId64 ", %" PRId64
-                         ") of array %" PRId64 ", which %s on queue %d %s, and nothing orders the "
-                         "two: let queue %d wait for an event recorded after %s",
+                         ") of array %" PRId64
+                         ", which %s on queue %d %s without an ordering between the two: let queue "
+                         "%d wait for an event recorded after %s",
                          what, slot, (use->access & WEIR_DEVICE_WRITE) != 0 ? "writes" : "reads",
                          use->lo, use->hi, use->array->number, r->what, r->slot,
                          r->write ? "writes" : "reads", slot, r->what);

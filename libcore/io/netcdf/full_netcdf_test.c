@@ -130,7 +130,7 @@ static int read_under_a_limit(const char *path)
     return 4;
   }
   const weir_status status = weir_netcdf_read(nc, var, &zero, &width, row);
-  const bool named = strstr(weir_last_message(), "raise the limit on the size of files") != NULL;
+  const bool named = strstr(weir_last_message(), "raise the file size limit") != NULL;
 
   weir_netcdf_close(&nc);
   return status == WEIR_ERR_SPACE && named ? 0 : 5;

@@ -175,7 +175,7 @@ static void refusals_say_what_to_do(void **state)
        2},
       {"run --input tpc:80", "its addresses are -, tcp:[HOST:]PORT and unix:PATH", 3},
       {"run --input a --input b",
-       "--input: b: is given twice; several are named by --set "
+       "--input: b: is given twice: name several with --set "
        "'input.records=[A, B]'",
        2},
       {"eval --set eval.test=x.qrs", "eval.reference names no annotation file: give one with its",

@@ -179,7 +179,7 @@ static void files_of_the_user_are_not_replaced(void **state)
   weir_check_write(in_scratch("r/ecgsyn.qrs"), mine, sizeof mine - 1);
   assert_int_equal(
       program("run --overwrite --input %s --out %s", in_scratch("r/ecgsyn"), in_scratch("r")), 2);
-  assert_non_null(strstr(printed(), "r/ecgsyn.qrs: a file of this name that no run has noted"));
+  assert_non_null(strstr(printed(), "r/ecgsyn.qrs: is not recorded as a file of an earlier run"));
   assert_int_equal(weir_file_exists(in_scratch("r/beats.csv")), 0);
   assert_true(weir_file_exists(in_scratch("r/waves.csv")));
   int64_t size = 0;

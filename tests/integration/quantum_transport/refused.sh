@@ -15,14 +15,14 @@ refused "$both" 'k.ny is 3, but the device is not periodic along y: give 1' k.ny
 refused "$both" 'k.nz is 2, but the device is not periodic along z: give 1' k.nz=2
 
 # The leads.
-refused "$both" 'lead.method: guess is none of decimation|modes|contour' lead.method=guess
+refused "$both" 'lead.method: guess is not one of decimation|modes|contour' lead.method=guess
 refused "$both" 'lead.eta: -1 is outside' lead.eta=-1
 refused "$both" 'contact.difference 700 K is more than twice contact.temperature 300 K' 'device={harmonic_chain: {}}' energy.min=0.01 contact.difference=700
 refused "$both" 'contact.temperature: -1 is outside' contact.temperature=-1
 
 # Scattering.
 chain='device={chain: {sites: 20}}' phonons='scattering.phonons.device={harmonic_chain: {sites: 20}}'
-refused "$both" 'scattering.kind: some is none of none|born' scattering.kind=some
+refused "$both" 'scattering.kind: some is not one of none|born' scattering.kind=some
 refused "$both" 'scattering.mixing: 0 is outside' scattering.mixing=0
 refused "$both" 'scattering.phonons.device is empty: name the same device as phonons' scattering.kind=born
 refused "$both" 'scattering.kind: the device has phonons' 'device={harmonic_chain: {}}' energy.min=0.01 scattering.kind=born
@@ -54,7 +54,7 @@ refused describe 'parallel.ranks_per_point: 900 ranks share a device of' paralle
 refused run 'parallel.ranks_per_point: groups of 2 ranks cannot be made of 1' parallel.ranks_per_point=2
 refused "$both" 'parallel.slab_error: 0 is outside' parallel.slab_error=0
 refused "$both" 'checkpoint.keep: 0 is outside' checkpoint.keep=0
-refused "$both" 'checkpoint.format: paper is none of' checkpoint.format=paper
+refused "$both" 'checkpoint.format: paper is not one of' checkpoint.format=paper
 refused "$both" 'unknown' output.nothing=true
 
 accepted run memory.budget=64
