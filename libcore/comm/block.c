@@ -21,8 +21,8 @@ weir_status comm_block_bytes(const weir_block *b, int64_t *bytes)
   *bytes = empty ? 0 : sum;
   return fits ? WEIR_OK
               : weir_fail(WEIR_ERR_SHAPE,
-                          "a box of elements of %zu bytes has a negative extent or "
-                          "more bytes than 64 bits count",
+                          "a box of elements of %zu bytes has a negative extent, or its size "
+                          "exceeds 64 bits",
                           b->size);
 }
 

@@ -32,7 +32,8 @@ static weir_status place(blocks *b, int ranks, const int64_t *counts)
     if (counts[r] < 0 || !weir_add_ok(b->at[r], counts[r], &b->at[r + 1]) ||
         !weir_mul_ok(b->at[r + 1], b->size, &bytes)) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "'%s': %lld elements of rank %d are no number, or too many in all",
+                       "collective '%s': %lld elements of rank %d: the count is negative, or the "
+                       "total is too large",
                        b->r->name, (long long)counts[r], r);
     }
   }
@@ -52,8 +53,10 @@ static weir_status begin(blocks *b, const int64_t *counts, int64_t count)
   int64_t bytes;
 
   if (count < 0 || !weir_mul_ok(count, b->size, &bytes)) {
-    return weir_fail(WEIR_ERR_SHAPE, "'%s': %lld elements of %lld bytes", b->r->name,
-                     (long long)count, (long long)b->size);
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "collective '%s': invalid count of elements or bytes: %lld elements of %lld bytes",
+        b->r->name, (long long)count, (long long)b->size);
   }
   for (int r = 0; r <= ranks; r++) {
     b->at[r] = count / ranks * r + (r < count % ranks ? r : count % ranks);
@@ -126,7 +129,8 @@ static weir_status scatter(blocks *b, const weir_reducer *reducer)
   const int64_t count = elements_of(b, c->rank), bytes = count * b->size;
 
   if (bytes > INT64_MAX / c->size) {
-    return weir_fail(WEIR_ERR_MEMORY, "'%s': more bytes than 64 bits count", b->r->name);
+    return weir_fail(WEIR_ERR_MEMORY, "collective '%s': the number of bytes exceeds 64 bits",
+                     b->r->name);
   }
   WEIR_TRY(weir_alloc(c->size > 1 ? bytes * c->size : 0, 1, (void **)&b->r->scratch));
   for (int k = 1; k < c->size; k++) {

@@ -26,8 +26,8 @@ static weir_status start(weir_comm *c, int ranks)
 
     c->kind->close(c);
     return weir_fail(WEIR_ERR_EXTERNAL,
-                     "the launcher tells of %d ranks, MPI finds %d: it was built for another "
-                     "launcher (with srun, --mpi=pmix or --mpi=pmi2 chooses)",
+                     "the launcher reports %d ranks, MPI reports %d: this MPI was built for "
+                     "another launcher (with srun, choose --mpi=pmix or --mpi=pmi2)",
                      ranks, found);
   }
   return WEIR_OK;
@@ -42,16 +42,16 @@ weir_status weir_comm_open(weir_comm **out)
 
   *out = NULL;
   if (apart > 1) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "srun started this as one of %d tasks but not as a rank of MPI, so that each "
-                     "would do the whole work: give it --mpi=pmix (--mpi=list prints what this "
-                     "Slurm has), or one task",
-                     apart);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "srun started this as one of %d tasks but not as an MPI rank, so that each task would do "
+        "the whole work: use --mpi=pmix (--mpi=list prints the types of this Slurm), or one task",
+        apart);
   }
   if (kind == NULL) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "one of %d ranks: this build has no MPI, so that each would do the whole "
-                     "work; start the program alone or build it with MPI",
+                     "started as one of %d ranks, but this build has no MPI, so that each rank "
+                     "would do the whole work: start one process, or build with MPI",
                      ranks);
   }
   WEIR_TRY(weir_alloc(1, sizeof *engine, (void **)&engine));
@@ -163,7 +163,7 @@ static weir_status make_room(const weir_comm *c, const int64_t *sizes, void **al
 
   for (int i = 0; i < c->size; i++) {
     if (sizes[i] > INT64_MAX - sum) {
-      return weir_fail(WEIR_ERR_MEMORY, "what %d ranks give is beyond 64 bits", c->size);
+      return weir_fail(WEIR_ERR_MEMORY, "the sum over %d ranks exceeds 64 bits", c->size);
     }
     sum += sizes[i];
   }

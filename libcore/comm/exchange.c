@@ -19,15 +19,16 @@ static weir_status count(making *m)
     int64_t bytes = 0;
 
     if (t->peer < 0 || t->peer >= m->c->size) {
-      return weir_fail(WEIR_ERR_SHAPE, "'%s': there is no rank %d of %d", m->r->name, t->peer,
-                       m->c->size);
+      return weir_fail(WEIR_ERR_SHAPE, "exchange '%s': rank %d is outside the %d ranks", m->r->name,
+                       t->peer, m->c->size);
     }
     int64_t *const sum = t->receive ? &m->from[t->peer] : &m->to[t->peer];
 
     WEIR_TRY(comm_block_bytes(&t->block, &bytes));
     if (!weir_add_ok(*sum, bytes, sum)) {
-      return weir_fail(WEIR_ERR_SHAPE, "'%s': more bytes for rank %d than 64 bits count",
-                       m->r->name, t->peer);
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "exchange '%s': the number of bytes for rank %d exceeds 64 bits", m->r->name,
+                       t->peer);
     }
   }
   return WEIR_OK;
@@ -93,7 +94,8 @@ static weir_status make_room(making *m)
     }
   }
   if (!fits) {
-    return weir_fail(WEIR_ERR_MEMORY, "'%s': more bytes than 64 bits count", m->r->name);
+    return weir_fail(WEIR_ERR_MEMORY, "exchange '%s': the number of bytes exceeds 64 bits",
+                     m->r->name);
   }
   WEIR_TRY(weir_alloc(sum, 1, (void **)&m->r->scratch));
   return WEIR_OK;
@@ -180,7 +182,7 @@ static weir_status compare(const making *m, const int64_t *told)
   for (int peer = 0; peer < m->c->size; peer++) {
     if (told[peer] != m->from[peer]) {
       return weir_fail(
-          WEIR_ERR_SHAPE, "'%s': rank %d sends %lld bytes to rank %d, which waits for %lld",
+          WEIR_ERR_SHAPE, "exchange '%s': rank %d sends %lld bytes to rank %d, which expects %lld",
           m->r->name, peer, (long long)told[peer], m->c->rank, (long long)m->from[peer]);
     }
   }

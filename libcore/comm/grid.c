@@ -7,19 +7,21 @@ weir_status weir_grid_check(const weir_grid *g, int ranks)
   int64_t product = 1;
 
   if (g->dims < 0 || g->dims > WEIR_GRID_DIMS) {
-    return weir_fail(WEIR_ERR_CONFIG, "a grid of ranks has 0 to %d dimensions, not %d",
+    return weir_fail(WEIR_ERR_CONFIG, "a process grid has 0 to %d dimensions, not %d",
                      WEIR_GRID_DIMS, g->dims);
   }
   for (int d = 0; d < g->dims; d++) {
     if (g->extent[d] < 1) {
-      return weir_fail(WEIR_ERR_CONFIG, "dimension %d of the grid of ranks has %d of them", d,
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "dimension %d of the process grid has %d ranks: at least 1 is needed", d,
                        g->extent[d]);
     }
     product = product > INT_MAX ? product : product * g->extent[d];
   }
   return product == ranks || (ranks < 0 && product <= INT_MAX)
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG, "a grid of %lld ranks does not fit the %d that there are",
+             : weir_fail(WEIR_ERR_CONFIG,
+                         "a process grid of %lld ranks does not match the %d ranks of the run",
                          (long long)product, ranks);
 }
 

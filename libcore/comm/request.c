@@ -234,10 +234,10 @@ static weir_status give_up(const weir_request *r, double patience)
   char missing[COMM_TEXT / 2];
 
   tell_missing(r, missing, sizeof missing);
-  return weir_fail(WEIR_ERR_EXTERNAL,
-                   "rank %d of %d: '%s' has waited %g s in vain, in round %d, for %s "
-                   "(comm.timeout)",
-                   r->comm->rank, r->comm->size, r->name, patience, r->round, missing);
+  return weir_fail(
+      WEIR_ERR_EXTERNAL,
+      "rank %d of %d: '%s' timed out after %g s in round %d, waiting for %s (comm.timeout)",
+      r->comm->rank, r->comm->size, r->name, patience, r->round, missing);
 }
 
 weir_status weir_request_wait(weir_request *r)

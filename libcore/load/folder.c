@@ -38,7 +38,7 @@ weir_status load_folder_open(load_folder *f, const char *path, uint64_t key, int
   f->key = key;
   if (snprintf(f->prefix, sizeof f->prefix, "%s/weir-%016" PRIx64 "-%lld-", path, key,
                (long long)group) >= (int)sizeof f->prefix) {
-    return weir_fail(WEIR_ERR_CONFIG, "load.directory.path: %s: is longer than a path", path);
+    return weir_fail(WEIR_ERR_CONFIG, "load.directory.path: %s: the path is too long", path);
   }
   return weir_dir_create(path);
 }

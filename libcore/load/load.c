@@ -26,11 +26,11 @@ static weir_status lay_out(weir_load *l)
     l->offset[k] = l->bytes;
     if (!weir_mul_ok(weir_box_volume(&l->part[k].box), size, &l->size[k]) ||
         !weir_add_ok(l->bytes + ALIGN, l->size[k], &end)) {
-      return weir_fail(WEIR_ERR_SHAPE, "load: a sample has too many bytes");
+      return weir_fail(WEIR_ERR_SHAPE, "load: the size of a sample overflows");
     }
     l->bytes = (end - 1) / ALIGN * ALIGN;
   }
-  return l->bytes > 0 ? WEIR_OK : weir_fail(WEIR_ERR_SHAPE, "load: a sample has no element");
+  return l->bytes > 0 ? WEIR_OK : weir_fail(WEIR_ERR_SHAPE, "load: a sample is empty");
 }
 
 /* What files of this rank hold: another source, other parts or boxes have another key. */
@@ -76,10 +76,10 @@ static weir_status prepare(weir_load *l)
   l->remote.used = l->source.peers != NULL && l->cfg.remote != WEIR_LOAD_OFF &&
                    l->used[WEIR_LOAD_MEMORY] && l->cfg.memory.bytes >= l->bytes;
   if (l->cfg.remote == WEIR_LOAD_ON && !l->remote.used) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "load.remote: on, but no sample stays in memory: load.memory.bytes holds none, "
-        "or is slower by load.memory.speed than the source by load.source.speed");
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "load.remote is on, but no sample is cached in memory: load.memory.bytes is "
+                     "smaller than a sample, or load.memory.speed says that memory is slower than "
+                     "the source (load.source.speed)");
   }
   if (l->remote.used) {
     l->remote.peers = *l->source.peers;
@@ -99,7 +99,7 @@ weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *sou
 
   *out = NULL;
   if (source->n_parts < 1 || source->n_parts > WEIR_LOAD_PARTS) {
-    return weir_fail(WEIR_ERR_CONFIG, "load: a sample has 1 to %d parts, not %d", WEIR_LOAD_PARTS,
+    return weir_fail(WEIR_ERR_CONFIG, "load: a sample has 1 to %d fields, not %d", WEIR_LOAD_PARTS,
                      source->n_parts);
   }
   WEIR_TRY(weir_alloc(1, sizeof *l, (void **)&l));
@@ -300,9 +300,9 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
   WEIR_ASSERT(l->started);
   if (v >= l->end || v - l->release >= l->n_slots) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     v >= l->end ? "load: all %lld visits are over"
-                                 : "load.staging.bytes: have room for %lld samples, and more are "
-                                   "asked for before one is given back",
+                     v >= l->end ? "load: all %lld accesses are consumed"
+                                 : "load.staging.bytes hold %lld samples, and more were requested "
+                                   "before one was returned: increase it",
                      (long long)(v >= l->end ? l->end : l->n_slots));
   }
   const load_slot *const s = &l->slot[v % l->n_slots];
@@ -316,10 +316,10 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
   const char *const data = comes ? load_arrived(l, v, s->sample, &from) : s->data;
 
   if (data == NULL) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "load: visit %lld has its sample from another rank, and its batch has not "
-                     "been asked for",
-                     (long long)v);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "load: access %lld takes its sample from another rank, but its batch was not requested",
+        (long long)v);
   }
   out->visit = v;
   out->sample = s->sample;
@@ -364,8 +364,8 @@ static weir_status get_next(weir_load *l, int64_t sample, weir_load_view *out)
   return out->sample == sample
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
-                         "load: sample %lld is asked for at visit %lld, which has sample %lld: the "
-                         "order of training is another one",
+                         "load: sample %lld requested at access %lld, where sample %lld is "
+                         "expected: the training uses another sample order",
                          (long long)sample, (long long)out->visit, (long long)out->sample);
 }
 
@@ -389,7 +389,7 @@ weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t
   const int64_t visit = weir_visits_from(&l->visits, epoch, position) + i;
 
   if (!l->started && l->remote.used) {
-    return weir_fail(WEIR_ERR_CONFIG, "load: a sample is asked for before any batch is");
+    return weir_fail(WEIR_ERR_CONFIG, "load: a sample was requested before any batch");
   }
   if (!l->started) {
     WEIR_TRY(weir_load_start(l, visit));

@@ -262,7 +262,7 @@ static void another_order_is_told(void **state)
   check_source_init(&s, 0, 4, true);
   assert_ok(weir_load_open(&cfg, &s.source, &v, v.each, &l));
   assert_int_equal(weir_load_get(l, 0, 0, 0, sample, &view), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "the order of training is another one"));
+  assert_non_null(strstr(weir_last_message(), "the training uses another sample order"));
   weir_load_close(&l);
 }
 
@@ -312,7 +312,7 @@ static void lent_samples_stay(void **state)
       assert_ok(weir_load_next(l, &view[i]));
     }
     assert_int_equal(weir_load_next(l, &view[4]), WEIR_ERR_CONFIG);
-    assert_non_null(strstr(weir_last_message(), "load.staging.bytes: have room for 4 samples"));
+    assert_non_null(strstr(weir_last_message(), "load.staging.bytes hold 4 samples"));
     for (int i = 0; i < 4; i++) {
       assert_sample(&s, weir_visits_sample(&v, k + i), view[i].part[0], view[i].part[1]);
       weir_load_release(l);
@@ -345,7 +345,7 @@ static void slow_classes_are_left_out(void **state)
   }
   cfg.memory.speed = (weir_real_list){wrong, 4};
   assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "load.memory.speed: is no list of pairs"));
+  assert_non_null(strstr(weir_last_message(), "load.memory.speed is not a list of pairs"));
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -358,7 +358,8 @@ static void what_cannot_be_is_refused(void **state)
   check_source_init(&s, 0, 4, true);
   cfg.staging.bytes = CHECK_BYTES - 1;
   assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "load.staging.bytes: 127 hold no sample of 128"));
+  assert_non_null(
+      strstr(weir_last_message(), "load.staging.bytes, 127, is smaller than a sample (128"));
   cfg = check_cfg(1, 1);
   cfg.remote = WEIR_LOAD_ON;
   assert_int_equal(weir_load_open(&cfg, &s.source, &v, 1, &l), WEIR_ERR_CONFIG);

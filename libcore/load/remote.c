@@ -18,7 +18,7 @@ static weir_status tell_copies(load_remote *r, int64_t groups)
     counts[g] = r->copies.bytes;
   }
   WEIR_TRY_GOTO(weir_comm_agree(r->peers.comm, status), done);
-  WEIR_TRY_GOTO(weir_allgather_create(r->peers.comm, "samples of other ranks that stay", 1,
+  WEIR_TRY_GOTO(weir_allgather_create(r->peers.comm, "cached samples of other ranks", 1,
                                       r->copies.wanted, counts, &request),
                 done);
   WEIR_TRY_GOTO(weir_request_start(request), done);
@@ -228,8 +228,8 @@ weir_status weir_load_batch(weir_load *l, int64_t epoch, int64_t position)
   }
   if (batch > r->next || batch >= r->end) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "load: batch %lld is asked for, and the next is %lld of %lld: the order of "
-                     "training is another one",
+                     "load: batch %lld requested, where %lld of %lld is expected: the training "
+                     "uses another sample order",
                      (long long)batch, (long long)r->next, (long long)r->end);
   }
   const weir_status received = receive(l);

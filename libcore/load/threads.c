@@ -56,7 +56,7 @@ static void keep(weir_load *l, int64_t sample, weir_load_tier where, const char 
   weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
   if (status != WEIR_OK && !told) {
-    weir_warn("load", "samples are read again instead of kept in %s: %s", l->cfg.directory.path,
+    weir_warn("load", "samples are read again instead of cached in %s: %s", l->cfg.directory.path,
               weir_last_message());
   }
 }

@@ -7,7 +7,7 @@
 
 const weir_opt weir_average_opts[] = {
     WEIR_OPT_REAL(weir_average_cfg, decay, 0.0, 0.0, 0.999999, "1",
-                  "share of the average that is kept at each step; 0: no average"),
+                  "decay of the exponential moving average of the parameters; 0: no average"),
     WEIR_OPT_END,
 };
 
@@ -41,7 +41,7 @@ weir_status weir_average(weir_graph *g, const weir_average_cfg *cfg, weir_value 
   }
   if (d == NULL || t == NULL || t->rank != 0) {
     return weir_fail(WEIR_ERR_SHAPE, "average: %s",
-                     d == NULL ? "no rule updates the parameters" : "the step has rank 0");
+                     d == NULL ? "no rule updates the parameters" : "the step must be a scalar");
   }
   const weir_dtype dtype = d->dtype;
   /* In f64: for decay near 1 the differences have few digits of f32 left. */

@@ -7,7 +7,7 @@
 const weir_opt weir_clip_opts[] = {
     WEIR_OPT_REAL(
         weir_clip_cfg, max_norm, 0.0, 0.0, 1e30, "1",
-        "maximum global L2 norm of the gradient, which is scaled down to it; 0: no clipping",
+        "maximum global L2 gradient norm, to which longer gradients are rescaled; 0: no clipping",
         .alias = "norm"),
     WEIR_OPT_END,
 };

@@ -7,12 +7,11 @@
 
 const weir_opt weir_optim_opts[] = {
     WEIR_OPT_ONE_OF(weir_optim_cfg, rule, weir_rule_choice,
-                    "what turns gradients into steps, and its options; none: adam"),
-    WEIR_OPT_TABLE(weir_optim_cfg, schedule, weir_schedule_opts,
-                   "the learning rate in the course of a run"),
-    WEIR_OPT_TABLE(weir_optim_cfg, clip, weir_clip_opts, "gradients that are too long"),
+                    "update rule (optimiser) with its options; empty: adam"),
+    WEIR_OPT_TABLE(weir_optim_cfg, schedule, weir_schedule_opts, "learning-rate schedule"),
+    WEIR_OPT_TABLE(weir_optim_cfg, clip, weir_clip_opts, "gradient clipping"),
     WEIR_OPT_TABLE(weir_optim_cfg, average, weir_average_opts,
-                   "a running average of the parameters, kept beside them"),
+                   "exponential moving average of the parameters, stored in addition to them"),
     WEIR_OPT_END,
 };
 

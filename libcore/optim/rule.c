@@ -21,7 +21,7 @@ weir_status weir_rule_find(const char *name, const weir_rule_desc **out)
       used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", entry);
     }
   }
-  return weir_fail(WEIR_ERR_CONFIG, "no update rule '%s'; there are: %s", name, names);
+  return weir_fail(WEIR_ERR_CONFIG, "unknown update rule '%s': choose one of: %s", name, names);
 }
 
 bool weir_rule_choice(int64_t i, weir_opt_choice *entry)
@@ -76,7 +76,7 @@ static weir_status need_value(const weir_graph *g, const weir_rule_desc *rule, c
   *out = weir_value_desc(g, v);
   return *out != NULL
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_SHAPE, "%s: %s is no value of the graph", rule->name, what);
+             : weir_fail(WEIR_ERR_SHAPE, "%s: %s is not a value of the graph", rule->name, what);
 }
 
 static weir_status need_bank(const weir_graph *g, const weir_rule_desc *rule, const char *what,
@@ -87,7 +87,7 @@ static weir_status need_bank(const weir_graph *g, const weir_rule_desc *rule, co
   WEIR_TRY(need_value(g, rule, what, v, &d));
   if (d->dtype != bank->dtype || d->rank != 1 || d->shape[0] != bank->shape[0]) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: %s is %s of rank %d, extent %lld; the parameters are %s [%lld]",
+                     "%s: %s is %s of rank %d, extent %lld; expected %s [%lld], as the parameters",
                      rule->name, what, weir_dtype_name(d->dtype), d->rank,
                      (long long)(d->rank > 0 ? d->shape[0] : 1), weir_dtype_name(bank->dtype),
                      (long long)bank->shape[0]);
@@ -103,7 +103,8 @@ static weir_status need_number(const weir_graph *g, const weir_rule_desc *rule, 
   WEIR_TRY(need_value(g, rule, what, v, &d));
   return d->rank == 0
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_SHAPE, "%s: %s has rank %d, not 0", rule->name, what, d->rank);
+             : weir_fail(WEIR_ERR_SHAPE, "%s: %s has rank %d: it must be a scalar (rank 0)",
+                         rule->name, what, d->rank);
 }
 
 static weir_status check_segments(const weir_rule_desc *rule, const weir_rule_args *a,
@@ -115,12 +116,11 @@ static weir_status check_segments(const weir_rule_desc *rule, const weir_rule_ar
     const weir_segment s = a->segments[i];
 
     if (s.first < end || s.count < 0 || s.first > count - s.count) {
-      return weir_fail(
-          WEIR_ERR_SHAPE,
-          "%s: segment %lld has %lld parameters from %lld on; it must begin at %lld or "
-          "later and end at %lld or before",
-          rule->name, (long long)i, (long long)s.count, (long long)s.first, (long long)end,
-          (long long)count);
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "%s: segment %lld has %lld parameters from %lld on: it must begin at %lld "
+                       "or later and end at %lld or before",
+                       rule->name, (long long)i, (long long)s.count, (long long)s.first,
+                       (long long)end, (long long)count);
     }
     end = s.first + s.count;
   }
@@ -131,8 +131,10 @@ static weir_status check(const weir_graph *g, const weir_rule_desc *rule, const 
                          const weir_array_desc *bank)
 {
   if (bank->rank != 1 || !weir_dtype_is_real(bank->dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: the parameters are %s of rank %d, not a bank of floats",
-                     rule->name, weir_dtype_name(bank->dtype), bank->rank);
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "%s: the parameters are %s of rank %d: a flat buffer of floats (rank 1) is needed",
+        rule->name, weir_dtype_name(bank->dtype), bank->rank);
   }
   WEIR_TRY(need_bank(g, rule, "the gradient", a->grad, bank));
   for (int k = 0; k < rule->n_state; k++) {
@@ -145,7 +147,8 @@ static weir_status check(const weir_graph *g, const weir_rule_desc *rule, const 
 
     WEIR_TRY(need_value(g, rule, "decay", a->decay, &d));
     if (d->rank > 1 || (d->rank == 1 && d->shape[0] != bank->shape[0])) {
-      return weir_fail(WEIR_ERR_SHAPE, "%s: decay has rank %d, extent %lld, not that of the bank",
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "%s: decay has rank %d, extent %lld: it must match the parameter buffer",
                        rule->name, d->rank, (long long)d->shape[0]);
     }
   }
@@ -165,7 +168,7 @@ weir_status weir_rule_build(weir_graph *g, const weir_rule_desc *rule, const wei
   weir_rule_args a = *args;
 
   WEIR_TRY(weir_graph_status(g));
-  WEIR_TRY(need_value(g, rule, "the bank of parameters", a.param, &param));
+  WEIR_TRY(need_value(g, rule, "the parameter buffer", a.param, &param));
   const weir_array_desc bank = *param; /* adding nodes moves what it points to */
   const weir_segment whole = {0, bank.shape[0]};
 

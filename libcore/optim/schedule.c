@@ -7,36 +7,37 @@ enum { SCALE_NONE, SCALE_LINEAR, SCALE_SQRT };
 
 const weir_opt weir_schedule_opts[] = {
     WEIR_OPT_ENUM(weir_schedule_cfg, shape, 0, "constant|step|exponential|cosine|polynomial|mlperf",
-                  "how the learning rate falls after warm-up; mlperf: the rule of MLPerf HPC's "
-                  "CosmoFlow, one rate an epoch"),
+                  "learning-rate decay after warm-up; mlperf: schedule of MLPerf HPC's CosmoFlow, "
+                  "one rate per epoch"),
     WEIR_OPT_REAL(weir_schedule_cfg, lr, 1e-3, 0.0, 1e6, "1",
                   "learning rate after warm-up (Kingma and Ba 2015: 0.001)"),
     WEIR_OPT_REAL(weir_schedule_cfg, lr_min, 0.0, 0.0, 1e6, "1",
-                  "learning rate below which it does not fall; cosine and polynomial end there"),
+                  "minimum learning rate; final value of cosine and polynomial"),
     WEIR_OPT_ENUM(weir_schedule_cfg, unit, 0, "steps|epochs", "unit of warmup, every and at"),
     WEIR_OPT_REAL(weir_schedule_cfg, warmup, 0.0, 0.0, 1e12, "steps or epochs",
-                  "length of the linear rise at the start; mlperf: from lr to its peak (scale)"),
+                  "length of linear warm-up; mlperf: from lr to its peak (scale)"),
     WEIR_OPT_REAL(weir_schedule_cfg, warmup_start, 0.0, 0.0, 1.0, "1",
-                  "share of the learning rate from which it rises; mlperf: of no effect"),
+                  "initial learning rate of warm-up, as a fraction of lr; ignored by mlperf"),
     WEIR_OPT_REAL(weir_schedule_cfg, factor, 0.1, 1e-9, 1.0, "1",
-                  "step, exponential, mlperf: what each change multiplies by"),
+                  "step, exponential, mlperf: decay factor"),
     WEIR_OPT_REAL(weir_schedule_cfg, every, 0.0, 0.0, 1e12, "steps or epochs",
-                  "step: from one change to the next; exponential: time in which the learning rate "
-                  "falls by factor"),
+                  "step: interval between changes; exponential: time in which the learning rate "
+                  "decays by factor"),
     WEIR_OPT_REAL(weir_schedule_cfg, power, 1.0, 0.01, 16.0, "1",
-                  "polynomial: its exponent; 1 is a straight line"),
-    WEIR_OPT_REAL_LIST(weir_schedule_cfg, at, "", 0.0, 1e12, "steps or epochs",
-                       "step: the changes, ascending, instead of every; mlperf: epochs after "
-                       "which one acts, so that at: 32 acts from epoch 33 on, the first being 0"),
+                  "polynomial: exponent; 1: linear decay"),
+    WEIR_OPT_REAL_LIST(
+        weir_schedule_cfg, at, "", 0.0, 1e12, "steps or epochs",
+        "step: times of the changes, ascending, instead of every; mlperf: epochs after which a "
+        "change takes effect: with at: 32 from epoch 33 on, where the first epoch is 0"),
     WEIR_OPT_REAL_LIST(weir_schedule_cfg, factors, "", 1e-9, 1.0, "1",
-                       "step, mlperf: what lr is multiplied by from each of `at` on; none: powers "
-                       "of factor"),
-    WEIR_OPT_ENUM(weir_schedule_cfg, scale, SCALE_NONE, "none|linear|sqrt",
-                  "how lr grows with the samples of an update (batch times accumulate): linear: "
-                  "by their ratio to batch; sqrt: by its root; mlperf warms up to that"),
+                       "step, mlperf: factor of lr from each of `at` on; empty: powers of factor"),
+    WEIR_OPT_ENUM(
+        weir_schedule_cfg, scale, SCALE_NONE, "none|linear|sqrt",
+        "scaling of lr with the samples per update (batch times accumulate): linear: by their "
+        "ratio to batch; sqrt: by its square root; mlperf warms up to the scaled rate"),
     WEIR_OPT_INT(weir_schedule_cfg, batch, 64, 1, 1e12, "1",
-                 "samples of an update that lr is meant for, where it is scaled (MLPerf HPC: 64 "
-                 "for linear, 32 for sqrt)"),
+                 "reference number of samples per update for scale (MLPerf HPC: 64 for linear, 32 "
+                 "for sqrt)"),
     WEIR_OPT_END,
 };
 
@@ -49,21 +50,23 @@ static weir_status check_changes(const weir_schedule_cfg *c)
 {
   for (int64_t i = 1; i < c->at.count; i++) {
     if (c->at.items[i] <= c->at.items[i - 1]) {
-      return weir_fail(WEIR_ERR_CONFIG, "schedule: at: %g follows %g; it must ascend",
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "schedule: at: %g follows %g: list the times in ascending order",
                        c->at.items[i], c->at.items[i - 1]);
     }
   }
   if (c->factors.count > 0 && c->factors.count != c->at.count) {
-    return weir_fail(WEIR_ERR_CONFIG, "schedule: factors: %lld of them for %lld of at: one each",
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "schedule: factors has %lld entries and at has %lld: give one factor for each",
                      (long long)c->factors.count, (long long)c->at.count);
   }
   const bool needs =
       c->shape == WEIR_SCHEDULE_EXPONENTIAL || (c->shape == WEIR_SCHEDULE_STEP && c->at.count == 0);
 
   if (needs && c->every <= 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "schedule: every: 0 would change the rate without end; %s",
-                     c->shape == WEIR_SCHEDULE_STEP ? "give it, or at"
-                                                    : "exponential needs a time");
+    return weir_fail(
+        WEIR_ERR_CONFIG, "schedule: every is 0, which would change the rate without end: %s",
+        c->shape == WEIR_SCHEDULE_STEP ? "set every or at" : "exponential needs a time");
   }
   return WEIR_OK;
 }
@@ -73,20 +76,21 @@ weir_status weir_schedule_check(const weir_schedule_cfg *c, const weir_schedule_
   const double warmup = in_steps(c, c->warmup, run->per_epoch);
 
   if (c->lr_min > c->lr) {
-    return weir_fail(WEIR_ERR_CONFIG, "schedule: lr_min: %g is above lr, %g", c->lr_min, c->lr);
+    return weir_fail(WEIR_ERR_CONFIG, "schedule: lr_min, %g, is above lr, %g: lower it", c->lr_min,
+                     c->lr);
   }
   if (c->unit != 0 && run->per_epoch < 1) {
     return weir_fail(WEIR_ERR_CONFIG, "schedule: unit: an epoch of %lld steps",
                      (long long)run->per_epoch);
   }
   if (c->unit == 0 && c->shape == WEIR_SCHEDULE_MLPERF) {
-    return weir_fail(WEIR_ERR_CONFIG, "schedule: unit: mlperf has one rate an epoch: set it to "
-                                      "epochs");
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "schedule: unit: mlperf has one rate per epoch: set unit to epochs");
   }
   if (warmup > (double)run->steps && c->shape != WEIR_SCHEDULE_MLPERF) {
     const double of = c->unit == 0 ? 1 : (double)run->per_epoch;
 
-    return weir_fail(WEIR_ERR_CONFIG, "schedule: warmup: %g %s of a run of %g", c->warmup,
+    return weir_fail(WEIR_ERR_CONFIG, "schedule: warmup: %g %s exceed the run of %g", c->warmup,
                      c->unit == 0 ? "steps" : "epochs", (double)run->steps / of);
   }
   return check_changes(c);

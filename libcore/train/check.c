@@ -242,8 +242,8 @@ static weir_status check_row(checking *c, int64_t row, FILE *out, double *worst)
             "-", "-", "-", r.left_out);
     return weir_fail(WEIR_ERR_NUMERIC,
                      "the loss of '%s' has a kink within the step of %g at each of the %" PRId64
-                     " elements of %s that were tried, so that its derivative cannot be compared: "
-                     "set another check.seed, more check.probes or a smaller check.step",
+                     " tested elements of %s, so that its derivative cannot be compared: set "
+                     "another check.seed, more check.probes or a smaller check.step",
                      c->task->name, c->cfg->step, r.left_out, p->name);
   }
   fprintf(out, "%-40s %10" PRId64 " %10" PRId64 " %14.6e %14.6e %9.2e %8" PRId64 "%s\n", p->name,
@@ -261,23 +261,23 @@ static weir_status check(checking *c, const weir_plan_opts *exec, FILE *out, dou
   WEIR_TRY(declare(c));
   WEIR_TRY(open(c, exec));
   fprintf(out, "%-40s %10s %10s %14s %14s %9s %8s\n", "parameter", "elements", "worst at",
-          "derived", "differences", "relative", "left out");
+          "derived", "differences", "relative", "excluded");
   for (int64_t row = 0; row < weir_params_count(c->params); row++) {
     WEIR_TRY(check_row(c, row, out, worst));
   }
   if (!(*worst <= c->cfg->tolerance)) {
     return weir_fail(WEIR_ERR_NUMERIC,
-                     "the gradient of '%s' and differences are %.2e apart, more than %.2e",
+                     "the gradient of '%s' and finite differences are %.2e apart, more than %.2e",
                      c->task->name, *worst, c->cfg->tolerance);
   }
   fprintf(out,
           "compared %" PRId64 " elements; %" PRId64
-          " others were left out: the loss has a kink within the step there\n",
+          " others were excluded, because the loss has a kink within the step\n",
           c->compared, c->left_out);
   if (c->left_out > c->compared) {
     return weir_fail(WEIR_ERR_NUMERIC,
                      "the loss of '%s' has a kink within the step of %g at %" PRId64 " of %" PRId64
-                     " elements: too few are left to compare: set a smaller check.step",
+                     " elements; too few remain for the comparison: set a smaller check.step",
                      c->task->name, c->cfg->step, c->left_out, c->left_out + c->compared);
   }
   return WEIR_OK;

@@ -46,7 +46,7 @@ static void a_gradient_is_checked(void **state)
   assert_true(r.worst < 1e-7);
   assert_non_null(strstr(r.text, "enter/weight"));
   assert_non_null(strstr(r.text, "leave/bias"));
-  assert_non_null(strstr(r.text, "; 0 others were left out"));
+  assert_non_null(strstr(r.text, "; 0 others were excluded"));
   t.tail = in_steps;
   assert_int_equal(check_task(&task, 4, &r), WEIR_ERR_NUMERIC);
   assert_true(r.worst > 0.9);
@@ -103,14 +103,14 @@ static void elements_with_a_kink_are_left_out(void **state)
     if (check_kinks((kinked){.kinks = 3, .at = at[i]}, &r) != WEIR_OK) {
       fail_msg("a kink at %g: %s\n%s", at[i], weir_last_message(), r.text);
     }
-    assert_non_null(strstr(r.text, "compared 4 elements; 3 others were left out"));
+    assert_non_null(strstr(r.text, "compared 4 elements; 3 others were excluded"));
     assert_int_equal(check_kinks((kinked){.kinks = 3, .at = at[i], .wrong = true}, &r),
                      WEIR_ERR_NUMERIC);
     assert_non_null(strstr(r.text, "differs"));
     assert_true(r.worst > 0.9);
   }
   assert_ok(check_kinks((kinked){.kinks = 3, .at = 2.1e-5}, &r));
-  assert_non_null(strstr(r.text, "compared 4 elements; 0 others were left out"));
+  assert_non_null(strstr(r.text, "compared 4 elements; 0 others were excluded"));
 }
 
 static void a_loss_of_kinks_is_refused(void **state)

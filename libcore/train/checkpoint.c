@@ -61,14 +61,14 @@ static weir_status add_parts(const weir_checkpoint *c, const char *array, const 
 
     if (part->first != end || weir_tensor_numel(&view) > weir_tensor_numel(t) - end) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "checkpoint: '%s' does not follow the part before it in '%s'", part->name,
-                       array);
+                       "checkpoint: slice '%s' does not follow the previous one of '%s'",
+                       part->name, array);
     }
     end += weir_tensor_numel(&view);
     WEIR_TRY(add_piece(p, part->name, &view));
   }
   if (*any && (t->rank != 1 || end != t->shape[0])) {
-    return weir_fail(WEIR_ERR_SHAPE, "checkpoint: parts cover %" PRId64 " elements of '%s'", end,
+    return weir_fail(WEIR_ERR_SHAPE, "checkpoint: slices cover %" PRId64 " elements of '%s'", end,
                      array);
   }
   return WEIR_OK;
@@ -90,9 +90,10 @@ static weir_status check_names(const train_pieces *p)
   for (int64_t i = 0; i < p->n; i++) {
     for (int64_t k = 0; k < i; k++) {
       if (strcmp(p->piece[i].name, p->piece[k].name) == 0) {
-        return weir_fail(WEIR_ERR_CONFIG,
-                         "checkpoint: two arrays would both be '%s', in which '/' is '.'",
-                         p->piece[i].name);
+        return weir_fail(
+            WEIR_ERR_CONFIG,
+            "checkpoint: two arrays would both be stored as '%s', where '/' becomes '.'",
+            p->piece[i].name);
       }
     }
   }
@@ -212,8 +213,8 @@ static weir_status check_layout(const train_pieces *p, const char *path)
   WEIR_TRY_GOTO(layout_of(p, hex), done);
   if (memcmp(weir_store_get(s, layout_name)->data, hex, TRAIN_DIGEST) != 0) {
     status = weir_fail(WEIR_ERR_SHAPE,
-                       "%s: a checkpoint of another network or training: names or shapes of its "
-                       "arrays differ",
+                       "%s: the checkpoint belongs to another network or training: names or shapes "
+                       "of its arrays differ",
                        path);
   }
 done:
@@ -265,8 +266,9 @@ static weir_status load_file(const train_pieces *p, const char *path, bool more,
   fclose(f);
   if (whole && memcmp(begin, raw_magic, FIRST - 1) == 0) {
     if (version > raw_version && version <= '9') {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: a dump of version %c; this version reads %c",
-                       path, version, raw_version);
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "%s: dump version %c is not supported; this build reads version %c", path,
+                       version, raw_version);
     }
     if (version == raw_version) {
       return load_raw(p, path, more, scratch);
@@ -275,10 +277,9 @@ static weir_status load_file(const train_pieces *p, const char *path, bool more,
   if (whole && (memcmp(begin, hdf5, FIRST) == 0 || memcmp(begin, classic, 3) == 0)) {
     return train_load_netcdf(p, path, more, scratch);
   }
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: no checkpoint, or a damaged one: it begins neither as NetCDF nor as a dump "
-                   "of a store",
-                   path);
+  return weir_fail(
+      WEIR_ERR_DATA,
+      "%s: not a checkpoint, or damaged: it starts neither as NetCDF nor as a store dump", path);
 }
 
 weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path, bool more)

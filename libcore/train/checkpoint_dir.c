@@ -119,7 +119,7 @@ static weir_status can_read(const char *path)
 /* The reason is the last message. */
 static void tell_damage(const char *path)
 {
-  weir_warn("train", "%s; it is passed over", weir_last_message());
+  weir_warn("train", "%s; this checkpoint is skipped", weir_last_message());
   weir_event("checkpoint_damaged", WEIR_TEXT("file", path),
              WEIR_TEXT("reason", weir_last_message()));
 }
@@ -164,7 +164,7 @@ weir_status weir_checkpoint_resume(const weir_checkpoint *c, const char *dir, in
   if (f.n > 0 && i == f.n) {
     status = weir_fail(WEIR_ERR_DATA,
                        "%s: none of its %" PRId64
-                       " checkpoints is whole, and they stay as they are; start in another folder",
+                       " checkpoints is intact; they are left unchanged: start in another folder",
                        dir, f.n);
     goto done;
   }

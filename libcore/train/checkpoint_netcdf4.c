@@ -172,7 +172,7 @@ static weir_status get_digest(weir_netcdf *nc, int var, const char *name,
     memcpy(hex, text, TRAIN_DIGEST + 1);
   }
   weir_free(&text);
-  return good ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "%s is no digest", name);
+  return good ? WEIR_OK : weir_fail(WEIR_ERR_DATA, "%s is not a digest", name);
 }
 
 static weir_status list_file(weir_netcdf *nc, struct list *l)
@@ -209,24 +209,24 @@ static weir_status check_list(weir_netcdf *nc, const char *path)
   weir_status status;
 
   if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, kind_name)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: a NetCDF file, but no checkpoint", path);
+    return weir_fail(WEIR_ERR_DATA, "%s: a NetCDF file, but not a checkpoint", path);
   }
   WEIR_TRY_GOTO(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, kind_name, &text), done);
   if (is_newer(text)) {
-    status =
-        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: a checkpoint of kind '%.40s'; this version reads '%s'",
-                  path, text, kind);
+    status = weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "%s: checkpoint of kind '%.40s'; this build reads '%s'", path, text, kind);
     goto done;
   }
   if (strcmp(text, kind) != 0) {
-    status = weir_fail(WEIR_ERR_DATA, "a checkpoint of kind '%.40s', not '%s'", text, kind);
+    status = weir_fail(WEIR_ERR_DATA, "checkpoint of kind '%.40s', not '%s'", text, kind);
     goto done;
   }
   WEIR_TRY_GOTO(list_file(nc, &l), done);
   WEIR_TRY_GOTO(get_digest(nc, WEIR_NETCDF_FILE, list_name, stated), done);
   weir_sha256(l.n > 0 ? l.text : "", (size_t)l.n, made);
   if (memcmp(made, stated, TRAIN_DIGEST) != 0) {
-    status = weir_fail(WEIR_ERR_DATA, "names, shapes and digests are not those that were written");
+    status =
+        weir_fail(WEIR_ERR_DATA, "names, shapes and digests differ from those that were written");
   }
 done:
   weir_free(&l.text);
@@ -276,8 +276,8 @@ static weir_status check_piece(weir_netcdf *nc, const char *path, const train_pi
 
   if (weir_netcdf_find(nc, piece->name, &var, &theirs) != WEIR_OK) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: a checkpoint of another network or training: it has no '%s'", path,
-                     piece->name);
+                     "%s: the checkpoint belongs to another network or training: it has no '%s'",
+                     path, piece->name);
   }
   bool same = mine.dtype == theirs.dtype && mine.n_dims == theirs.n_dims;
 
@@ -286,16 +286,17 @@ static weir_status check_piece(weir_netcdf *nc, const char *path, const train_pi
   }
   if (same && is_pair(nc, var) != weir_dtype_is_complex(piece->view.dtype)) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: a checkpoint of another network or training: of '%s', one of both, there "
-                     "and here, holds complex numbers, the other real ones",
+                     "%s: the checkpoint belongs to another network or training: '%s' is complex "
+                     "in one of the two and real in the other",
                      path, piece->name);
   }
   if (!same) {
     shape_text(&mine, ours, sizeof ours);
     shape_text(&theirs, found, sizeof found);
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: a checkpoint of another network or training: '%s' is %s there, %s here",
-                     path, piece->name, found, ours);
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "%s: the checkpoint belongs to another network or training: '%s' is %s there, %s here",
+        path, piece->name, found, ours);
   }
   return WEIR_OK;
 }
@@ -317,7 +318,8 @@ static weir_status check_more(weir_netcdf *nc, const char *path, const train_pie
     }
     if (!known) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "%s: a checkpoint of another network or training: it has '%s'", path, name);
+                       "%s: the checkpoint belongs to another network or training: it has '%s'",
+                       path, name);
     }
   }
   return WEIR_OK;

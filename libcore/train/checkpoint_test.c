@@ -318,7 +318,7 @@ static void other_files_are_refused(void **state)
     assert_ok(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "winds"));
     assert_ok(weir_netcdf_commit(&nc));
     refused_untouched(&p, "another NetCDF file");
-    assert_non_null(strstr(weir_last_message(), "a NetCDF file, but no checkpoint"));
+    assert_non_null(strstr(weir_last_message(), "a NetCDF file, but not a checkpoint"));
   }
   close_pair(&p);
 }
@@ -355,7 +355,7 @@ static void other_network(weir_checkpoint_format format)
   refuse_network(&p.c, nc ? "it has no 'scratch'" : NULL);
   p.c = of(NULL);
   assert_ok(make_store_of(WEIR_F64, &p.c.store));
-  refuse_network(&p.c, nc ? "of 'wave', one of both, there and here, holds complex" : NULL);
+  refuse_network(&p.c, nc ? "'wave' is complex in one of the two" : NULL);
   weir_store_destroy(&p.c.store);
   assert_null(differs(p.mine, p.before, true));
   close_pair(&p);
@@ -472,7 +472,7 @@ static void no_log(void *context, weir_log_level level, const char *room, const 
 {
   (void)level;
   (void)room;
-  *(int *)context += strstr(text, "it is passed over") != NULL;
+  *(int *)context += strstr(text, "this checkpoint is skipped") != NULL;
 }
 
 static void the_newest_whole_one_is_taken(void **state)
@@ -509,7 +509,7 @@ static void the_newest_whole_one_is_taken(void **state)
   spoil(90);
   for (int time = 0; time < 2; time++) { /* the files stay, so that the next run is refused too */
     assert_int_equal(weir_checkpoint_resume(&c, dir, &step), WEIR_ERR_DATA);
-    assert_non_null(strstr(weir_last_message(), "none of its 2 checkpoints is whole"));
+    assert_non_null(strstr(weir_last_message(), "none of its 2 checkpoints is intact"));
     assert_true(has_step(100, "") && has_step(90, ""));
   }
   weir_store_destroy(&s);
@@ -543,14 +543,14 @@ static void only_what_is_damaged_is_set_aside(void **state)
   assert_int_equal(mkdir(path, 0700), 0);
   refuse_newest(s, WEIR_ERR_DATA, "cannot be read");
   weir_check_write(path, "WEIRSTO2 and more", 17);
-  refuse_newest(s, WEIR_ERR_UNSUPPORTED, "a dump of version 2");
+  refuse_newest(s, WEIR_ERR_UNSUPPORTED, "dump version 2 is not supported");
   if (weir_netcdf_available()) {
     weir_netcdf *nc = NULL;
 
     assert_ok(weir_netcdf_create(path, &nc));
     assert_ok(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "weir_checkpoint", "2"));
     assert_ok(weir_netcdf_commit(&nc));
-    refuse_newest(s, WEIR_ERR_UNSUPPORTED, "a checkpoint of kind '2'");
+    refuse_newest(s, WEIR_ERR_UNSUPPORTED, "checkpoint of kind '2'");
   }
   weir_store_destroy(&s);
 }

@@ -72,7 +72,7 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, wei
   const weir_array_desc *d = weir_value_desc(net->graph, *loss);
 
   if (d == NULL || d->rank != 0 || !weir_dtype_is_real(d->dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "train: the loss of '%s' is no float of rank 0",
+    return weir_fail(WEIR_ERR_SHAPE, "train: the loss of '%s' must be a scalar of a float type",
                      t->task->name);
   }
   return WEIR_OK;
@@ -201,9 +201,9 @@ static weir_value weight_of(const train_graph *t, weir_graph *g)
       return weir_array_value(g, i);
     }
   }
-  return weir_graph_fail(g, weir_fail(WEIR_ERR_CONFIG,
-                                      "train: '%s' marks no value '%s' of rank 0, its weight",
-                                      t->task->name, t->task->weight));
+  return weir_graph_fail(g,
+                         weir_fail(WEIR_ERR_CONFIG, "train: '%s' marks no scalar '%s', its weight",
+                                   t->task->name, t->task->weight));
 }
 
 /* bank += weight gradient. */

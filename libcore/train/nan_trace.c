@@ -159,7 +159,7 @@ static void name_node(const look *l, int32_t number, char *text, size_t size)
   const weir_array_desc *d = &weir_graph_get_array(l->g, a)->desc;
 
   n = (size_t)snprintf(text, size, "%s in %s%s%s%s at %s%s, element %" PRId64 " of [",
-                       l->found[a].nan ? "NaN" : "an infinity", node->label ? "'" : "",
+                       l->found[a].nan ? "NaN" : "an infinite value", node->label ? "'" : "",
                        node->label ? node->label : "", node->label ? "' (" : "", node->op->name,
                        node->where, node->label ? ")" : "", l->found[a].at);
   for (int k = 0; k < d->rank && n < size; k++) {
@@ -226,7 +226,7 @@ static bool find(look *l, char *text, size_t size)
     const size_t n = strlen(text);
 
     name_node(l, nan, made, sizeof made);
-    (void)snprintf(text + n, size - n, ", which becomes %s", made);
+    (void)snprintf(text + n, size - n, ", which leads to %s", made);
   }
   return true;
 }
@@ -304,7 +304,7 @@ static void close_look(look *l)
 weir_status train_locate_nan(train_run *r)
 {
   const int64_t step = *r->state.step + 1, n = train_step_samples(r);
-  char text[1024] = "every value is finite, their sums are not";
+  char text[1024] = "all values are finite, but their sums are not";
   bool found = false, mine = false;
 
   WEIR_TRY(train_gather(r)); /* it reads the bank as one array */
@@ -320,17 +320,17 @@ weir_status train_locate_nan(train_run *r)
 
     close_look(&l);
     if (status != WEIR_OK) {
-      weir_warn("train", "where it comes from is not known: %s", weir_last_message());
-      (void)snprintf(text, sizeof text, "where it comes from is not known");
+      weir_warn("train", "origin unknown: %s", weir_last_message());
+      (void)snprintf(text, sizeof text, "origin unknown");
       break;
     }
   }
   if (found && !mine) {
     return train_agree(r, WEIR_OK); /* fails with the message of the rank that has it */
   }
-  return train_agree(
-      r, weir_fail(WEIR_ERR_NUMERIC,
-                   "step %" PRId64 ": loss or gradient is no number: %s%s; the newest "
-                   "checkpoint is from before it",
-                   step, text, mine && r->ranks.spread.comm != NULL ? " of this rank" : ""));
+  return train_agree(r, weir_fail(WEIR_ERR_NUMERIC,
+                                  "step %" PRId64 ": loss or gradient is NaN or infinite: %s%s; "
+                                                  "the latest checkpoint is from an earlier step",
+                                  step, text,
+                                  mine && r->ranks.spread.comm != NULL ? " on this rank" : ""));
 }

@@ -258,7 +258,7 @@ static void what_cannot_be_looked_at_is_not_known(void **state)
 
   looked_at = &t;
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=2")), WEIR_ERR_NUMERIC,
-          "no number: where it comes from is not known; the newest");
+          "NaN or infinite: origin unknown; the latest");
   assert_int_equal(t.fetched, 2);
 }
 
@@ -280,7 +280,8 @@ static void an_update_that_overflows_is_not_saved(void **state)
   refused(train_in(s.dir, &t, 10, 0, 1,
                    SETS("steps=4", "batch=2", "optim.rule=sgd", "optim.schedule.lr=1e6",
                         "checkpoint.every=1", "checkpoint.keep=1")),
-          WEIR_ERR_NUMERIC, "after the update; it is not saved, the checkpoint before it stays");
+          WEIR_ERR_NUMERIC,
+          "after the update: this step is not saved, the previous checkpoint is kept");
   assert_non_null(strstr(weir_last_message(), "step 3: element "));
   assert_non_null(strstr(weir_last_message(), "enter/weight"));
   assert_ok(weir_checkpoint_newest(s.dir, &newest));

@@ -7,69 +7,68 @@
 #include "train/train_priv.h"
 
 const weir_opt weir_train_opts[] = {
-    WEIR_OPT_INT(weir_train_cfg, epochs, 10, 1, 1000000, "1",
-                 "how often every training sample is seen"),
+    WEIR_OPT_INT(weir_train_cfg, epochs, 10, 1, 1000000, "1", "number of epochs"),
     WEIR_OPT_INT(weir_train_cfg, steps, 0, 0, 1e15, "1",
-                 "updates in all, in place of epochs; 0: as many as the epochs have"),
-    WEIR_OPT_INT(weir_train_cfg, batch, 8, 1, 1000000, "1", "samples that are computed at once"),
+                 "total number of updates, instead of epochs; 0: determined by epochs"),
+    WEIR_OPT_INT(weir_train_cfg, batch, 8, 1, 1000000, "1", "samples per batch"),
     WEIR_OPT_INT(weir_train_cfg, accumulate, 1, 1, 1000000, "1",
-                 "batches whose gradients make one update: memory of a small batch, steps of a "
-                 "large one"),
+                 "gradient accumulation: batches per update; memory of a small batch with the step "
+                 "of a large one"),
     WEIR_OPT_INT(weir_train_cfg, seed, 1, 0, 9007199254740992.0, "1",
-                 "of first weights, order of samples and dropout"),
-    WEIR_OPT_BOOL(weir_train_cfg, shuffle, true, "a new order of the samples in every epoch"),
+                 "random seed of weight initialisation, sample order and dropout"),
+    WEIR_OPT_BOOL(weir_train_cfg, shuffle, true, "new random sample order in every epoch"),
     WEIR_OPT_BOOL(weir_train_cfg, drop_last, false,
-                  "leave out the samples of an epoch that do not fill an update; false: they make "
-                  "a smaller one"),
+                  "drop the last, incomplete update of an epoch; false: use it with fewer samples"),
     WEIR_OPT_TABLE(weir_train_cfg, optim, weir_optim_opts,
-                   "update rule, learning rate, clipping, average"),
+                   "update rule, learning-rate schedule, clipping, averaging"),
     WEIR_OPT_INT(weir_train_cfg, validate_every, 1, 1, 1000000, "epochs",
-                 "epochs between two validations; the last one is always validated"),
+                 "epochs between validations; the last epoch is always validated"),
     WEIR_OPT_INT(weir_train_cfg, patience, 0, 0, 1000000, "validations",
-                 "stop after so many validations without a better one; 0: never"),
+                 "early stopping: validations without improvement before training stops; 0: no "
+                 "early stopping"),
     WEIR_OPT_REAL(weir_train_cfg, min_delta, 0, 0, 1e30, "loss",
-                  "smallest decrease of the validation loss that counts as an improvement",
+                  "minimum decrease of the validation loss that counts as an improvement",
                   .alias = "min_change"),
-    WEIR_OPT_STRING(
-        weir_train_cfg, target.metric, "",
-        "stop at the first validation with this metric at target.value or better: below "
-        "of errors, above of metrics that grow as the network learns; empty: all epochs "
-        "are run"),
-    WEIR_OPT_REAL(weir_train_cfg, target.value, 0, -1e30, 1e30, "the metric's",
-                  "what the metric has to reach"),
-    WEIR_OPT_BOOL(weir_train_cfg, keep_best, true,
-                  "end with the weights of the best validation; false: with the last ones"),
+    WEIR_OPT_STRING(weir_train_cfg, target.metric, "",
+                    "metric whose target.value stops training at the first validation that reaches "
+                    "it: from above for errors, from below for metrics that increase with skill; "
+                    "empty: all epochs are run"),
+    WEIR_OPT_REAL(weir_train_cfg, target.value, 0, -1e30, 1e30, "unit of the metric",
+                  "target of the metric"),
+    WEIR_OPT_BOOL(
+        weir_train_cfg, keep_best, true,
+        "restore the weights of the best validation at the end; false: keep the last ones"),
     WEIR_OPT_BOOL(weir_train_cfg, check_nan, true,
-                  "look at loss and gradient of every step, and name the operator that first made "
-                  "a number none; costs a copy of the weights a step"),
+                  "check loss and gradient of every step for non-finite values, and report the "
+                  "operator that produced the first; costs a copy of the weights per step"),
     WEIR_OPT_INT(weir_train_cfg, log_every, 0, 0, 1000000000, "steps",
-                 "steps between two `step` events of run.jsonl; 0: none"),
+                 "steps between `step` events of run.jsonl; 0: none"),
     WEIR_OPT_INT(weir_train_cfg, compare_every, 100, 0, 1000000000, "steps",
-                 "steps between two comparisons of the weights of all ranks, which are compared "
-                 "before each checkpoint, too; 0: none; a rank alone has none"),
+                 "steps between comparisons of the weights across ranks, in addition to those "
+                 "before each checkpoint; 0: none; no effect on one rank"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.every, 0, 0, 1000000000, "steps",
-                 "steps between two checkpoints; 0: one after every epoch"),
+                 "steps between checkpoints; 0: one after every epoch"),
     WEIR_OPT_INT(weir_train_cfg, checkpoint.keep, 2, 1, 1000000, "1",
-                 "newest checkpoints that are kept"),
+                 "number of latest checkpoints to keep"),
     WEIR_OPT_ENUM(weir_train_cfg, checkpoint.format, 0, WEIR_CHECKPOINT_FORMATS,
-                  "auto: NetCDF-4 where the build has it, else the raw dump"),
-    WEIR_OPT_BOOL(weir_train_cfg, checkpoint.resume, true,
-                  "go on from the newest checkpoint of the folder; false: a folder that has one is "
-                  "refused"),
+                  "checkpoint format; auto: NetCDF-4 if the build has it, else the raw dump"),
+    WEIR_OPT_BOOL(
+        weir_train_cfg, checkpoint.resume, true,
+        "resume from the latest checkpoint of the folder; false: refuse a folder with checkpoints"),
     WEIR_OPT_END,
 };
 
 const weir_opt weir_train_check_opts[] = {
     WEIR_OPT_INT(weir_train_check_cfg, probes, 4, 1, 1000000, "1",
-                 "elements of each parameter that are compared; those with a kink of the loss "
-                 "within the step are left out and counted, others are tried in their place"),
+                 "elements of each parameter to compare; elements with a kink of the loss within "
+                 "the step are excluded, counted and replaced by others"),
     WEIR_OPT_INT(weir_train_check_cfg, seed, 1, 0, 9007199254740992.0, "1",
-                 "of the weights, the samples and the elements"),
-    WEIR_OPT_INT(weir_train_check_cfg, batch, 2, 1, 1000000, "1", "samples of the loss"),
+                 "random seed of weights, samples and elements"),
+    WEIR_OPT_INT(weir_train_check_cfg, batch, 2, 1, 1000000, "1", "samples in the loss"),
     WEIR_OPT_REAL(weir_train_check_cfg, step, 1e-5, 1e-12, 1, "1",
-                  "of the differences, times the larger of 1 and the element"),
+                  "finite-difference step, relative to the larger of 1 and the element"),
     WEIR_OPT_REAL(weir_train_check_cfg, tolerance, 1e-5, 0, 1e30, "1",
-                  "largest relative difference that passes"),
+                  "maximum relative difference"),
     WEIR_OPT_END,
 };
 
@@ -95,8 +94,7 @@ static weir_status check_names(const weir_train_task *t)
 
     if (is_taken(name)) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "train: '%s' is a name of training's own: give that of the task '%s' "
-                       "another",
+                       "train: '%s' is a name reserved for training: rename that of the task '%s'",
                        name, t->name);
     }
   }
@@ -112,7 +110,7 @@ weir_status train_check_task(const weir_train_task *t, bool samples)
   for (int k = 0; k < t->n_inputs; k++) {
     if (t->input[k].rank < 0 || t->input[k].rank >= WEIR_MAX_RANK) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "train: the input '%s' has 0 to %d dimensions beside the batch, not %d",
+                       "train: the input '%s' has 0 to %d dimensions besides the batch, not %d",
                        t->input[k].name, WEIR_MAX_RANK - 1, t->input[k].rank);
     }
   }
@@ -144,13 +142,14 @@ static weir_status check_target(const weir_train_task *t, const weir_train_cfg *
     (void)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "", t->metric[i]);
   }
   if (k >= t->n_metrics) {
-    return weir_fail(WEIR_ERR_CONFIG, "train: target.metric: '%s' has none such; its metrics: %s",
-                     t->name, names[0] != 0 ? names : "none");
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train: target.metric: '%s' has no such metric: choose one of: %s", t->name,
+                     names[0] != 0 ? names : "none");
   }
   return k < 0 || t->n_valid != 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
-                         "train: target.metric needs samples to validate on, and there are none");
+                         "train: target.metric needs validation samples, but there are none");
 }
 
 weir_schedule_run train_schedule(const train_run *r)
@@ -181,8 +180,9 @@ static weir_status count_steps(const weir_train_cfg *c, int64_t n, train_run *r)
   r->per_epoch = c->drop_last ? n / r->per_step : n / r->per_step + (n % r->per_step > 0);
   if (r->per_epoch < 1) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "train: with drop_last, %" PRId64 " samples fill no update of %" PRId64, n,
-                     r->per_step);
+                     "train: with drop_last, %" PRId64
+                     " samples are fewer than one update of %" PRId64,
+                     n, r->per_step);
   }
   if (c->steps > 0) {
     r->total = c->steps;
@@ -210,7 +210,7 @@ static weir_status check_options(train_run *r)
 
   if (c->patience > 0 && r->task->n_valid == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "train: patience %" PRId64 " needs samples to validate on, and there are none",
+                     "train: patience %" PRId64 " needs validation samples, but there are none",
                      c->patience);
   }
   WEIR_TRY(check_target(r->task, c));

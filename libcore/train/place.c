@@ -140,7 +140,7 @@ static weir_status predict(const placing *s, int rank, weir_place_row *row)
   train_ranks k = {.spread = {.grid = row->grid}};
 
   if (weir_stop_requested()) {
-    return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d while grids were compared",
+    return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d during the comparison of grids",
                      weir_stop_signal());
   }
   memcpy(k.gather, row->gather, sizeof k.gather);
@@ -412,16 +412,16 @@ static weir_status choose(weir_placement *p, int ranks, int64_t memory)
   }
   if (least == NULL) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "grid: %d ranks cannot share this batch: there are more of them than samples "
-                     "times places to cut, or the network cannot be cut; take fewer ranks",
+                     "grid: %d ranks cannot share this batch: they exceed the samples times the "
+                     "splits of a sample, or the network cannot be sharded: use fewer ranks",
                      ranks);
   }
   print_grid(&least->grid, text, sizeof text);
   return weir_fail(WEIR_ERR_MEMORY,
-                   "grid: on no grid of %d ranks a step keeps within exec.memory, %" PRId64
-                   " bytes: %s needs least, %" PRId64
-                   " of each; take more ranks, a smaller train.batch or more memory, or name the "
-                   "grid: its plan may go through micro-batches",
+                   "grid: no grid of %d ranks keeps a step within exec.memory, %" PRId64
+                   " bytes; %s needs the least memory, %" PRId64
+                   " per rank: use more ranks, a smaller train.batch or more memory, or set the "
+                   "grid, so that its plan may use micro-batches",
                    ranks, memory, text, least->cost.arena);
 }
 
@@ -494,9 +494,10 @@ static weir_status go_on(weir_comm *comm)
   weir_status status = WEIR_OK;
 
   if (weir_stop_requested()) {
-    status = weir_fail(WEIR_ERR_STOPPED,
-                       "stopped by signal %d while grids were timed; what is known is in the table",
-                       weir_stop_signal());
+    status = weir_fail(
+        WEIR_ERR_STOPPED,
+        "stopped by signal %d during the timing of grids; the timings so far are in the profile",
+        weir_stop_signal());
   }
   return comm != NULL ? weir_comm_agree(comm, status) : status;
 }
@@ -516,7 +517,7 @@ static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg
       WEIR_TRY(train_write_times(comm, table, times));
       WEIR_TRY(go_on(comm));
       print_grid(&p->row[i].grid, text, sizeof text);
-      weir_info("grid", "steps on %s are timed", text);
+      weir_info("grid", "timing steps on grid %s", text);
       WEIR_TRY(train_profile_grid(&ended, cfg, exec, comm, &p->row[i].grid, times));
     }
   }
@@ -605,7 +606,7 @@ static void print_row(const weir_placement *p, int64_t i, FILE *out)
   print_grid(&row->grid, text, sizeof text);
   print_gather(row->gather, gathered, sizeof gathered);
   if (row->refused) {
-    (void)fprintf(out, "%-16s cannot be cut so\n", text);
+    (void)fprintf(out, "%-16s not shardable\n", text);
     return;
   }
   (void)fprintf(out, "%-16s %-12s %12.4g %12.4g %12.4g %12.4g %12.4g %9" PRId64 " %12.4g%s\n", text,
@@ -613,14 +614,13 @@ static void print_row(const weir_placement *p, int64_t i, FILE *out)
                 (double)c->sum_bytes / 1e6, c->messages, (double)c->arena / 1e6,
                 i == p->best ? "  chosen"
                 : row->fits  ? ""
-                             : "  beyond exec.memory");
+                             : "  exceeds exec.memory");
 }
 
 void weir_placement_print(const weir_placement *p, FILE *out)
 {
   (void)fprintf(out, "%-16s %-12s %12s %12s %12s %12s %12s %9s %12s\n", "grid", "gathered",
-                "predicted s", "computes s", "waits s", "halos MB", "sums MB", "messages",
-                "memory MB");
+                "time s", "compute s", "wait s", "halo MB", "reduce MB", "messages", "memory MB");
   for (int64_t place = 0; place < p->n; place++) { /* few rows: the one with so many before it */
     for (int64_t i = 0; i < p->n; i++) {
       int64_t before = 0;

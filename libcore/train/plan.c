@@ -172,7 +172,7 @@ weir_status train_number(const weir_plan *plan, const char *name, double *x)
 
   WEIR_TRY(weir_plan_result(plan, name, &v, &lo, &hi));
   if (v.rank != 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "train: '%s' is no number but has %d dimensions", name,
+    return weir_fail(WEIR_ERR_SHAPE, "train: '%s' must be a scalar but has %d dimensions", name,
                      v.rank);
   }
   *x = weir_dtype_load_real(v.dtype, v.data, 0);

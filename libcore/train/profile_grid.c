@@ -22,7 +22,7 @@ static weir_status gather(weir_comm *comm, size_t size, void *data, const int64_
   weir_request *request = NULL;
   weir_status status;
 
-  WEIR_TRY(weir_allgather_create(comm, "times of groups", size, data, counts, &request));
+  WEIR_TRY(weir_allgather_create(comm, "group timings", size, data, counts, &request));
   WEIR_TRY_GOTO(weir_request_start(request), done);
   WEIR_TRY_GOTO(weir_request_wait(request), done);
 done:

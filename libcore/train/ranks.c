@@ -12,52 +12,56 @@
 
 const weir_opt weir_train_grid_opts[] = {
     WEIR_OPT_INT(weir_train_grid_cfg, samples, 0, 0, 1000000, "ranks",
-                 "along the samples of a batch; 0: those that the other dimensions leave"),
-    WEIR_OPT_INT(weir_train_grid_cfg, depth, 1, 0, 1000000, "ranks",
-                 "along the depth of a sample: the first to cut, its slabs lie together in files"),
-    WEIR_OPT_INT(weir_train_grid_cfg, height, 1, 0, 1000000, "ranks", "along its height"),
-    WEIR_OPT_INT(weir_train_grid_cfg, width, 1, 0, 1000000, "ranks", "along its width"),
-    WEIR_OPT_ENUM(weir_train_grid_cfg, by, WEIR_GRID_BY_NUMBERS, "numbers|auto",
-                  "what says the grid: these numbers, or (auto) a prediction of a step's time on "
-                  "every grid that there can be; numbers are not read then"),
+                 "ranks along the samples of a batch; 0: remaining ranks"),
+    WEIR_OPT_INT(
+        weir_train_grid_cfg, depth, 1, 0, 1000000, "ranks",
+        "ranks along the depth of a sample: shard this first, its slabs are contiguous in files"),
+    WEIR_OPT_INT(weir_train_grid_cfg, height, 1, 0, 1000000, "ranks",
+                 "ranks along the height of a sample"),
+    WEIR_OPT_INT(weir_train_grid_cfg, width, 1, 0, 1000000, "ranks",
+                 "ranks along the width of a sample"),
+    WEIR_OPT_ENUM(
+        weir_train_grid_cfg, by, WEIR_GRID_BY_NUMBERS, "numbers|auto",
+        "choice of the grid: numbers: samples, depth, height and width; auto: grid with the "
+        "smallest predicted time per step of all possible ones; the numbers are ignored"),
     WEIR_OPT_INT(weir_train_grid_cfg, replicate_below.depth, 0, 0, 1000000, "elements",
-                 "maps with no more along the depth are gathered: what is made of them is whole on "
-                 "all ranks along it, without halos and sums; 0: cuts go on to the last layer; "
-                 "auto chooses this, too",
+                 "replicate feature maps with at most this extent along the depth: the layers "
+                 "after them run redundantly on all ranks along it, without halos and reductions; "
+                 "0: maps stay sharded to the last layer; set by auto",
                  .alias = "gather.depth"),
     WEIR_OPT_INT(weir_train_grid_cfg, replicate_below.height, 0, 0, 1000000, "elements",
-                 "likewise along the height", .alias = "gather.height"),
+                 "the same for the height", .alias = "gather.height"),
     WEIR_OPT_INT(weir_train_grid_cfg, replicate_below.width, 0, 0, 1000000, "elements",
-                 "likewise along the width", .alias = "gather.width"),
+                 "the same for the width", .alias = "gather.width"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.kernels, 0, 0, 1e6, "1",
-                  "for auto: speed of the kernels of a rank, with its threads, over what they "
-                  "predict of one; 0: measured"),
+                  "for auto: kernel speed of a rank, with its threads, relative to the prediction "
+                  "of the kernels; 0: measured"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.flops, 0, 0, 1e18, "flop/s",
-                  "for auto: what a rank computes without kernels; 0: measured"),
+                  "for auto: compute rate of a rank without kernels; 0: measured"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.bandwidth, 0, 0, 1e18, "bytes/s",
-                  "for auto: memory of a rank, read plus written; 0: measured"),
+                  "for auto: memory bandwidth of a rank, read plus write; 0: measured"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.group_overhead, 0, 0, 1000, "s",
-                  "for auto: a group of operators, beside what it computes; 0: measured",
+                  "for auto: overhead per group of operators; 0: measured",
                   .alias = "machine.launch"),
-    WEIR_OPT_REAL(weir_train_grid_cfg, machine.latency, 0, 0, 1000, "s",
-                  "for auto: a message of no bytes; 0: measured between pairs of ranks, 5e-6 where "
-                  "there is one"),
+    WEIR_OPT_REAL(
+        weir_train_grid_cfg, machine.latency, 0, 0, 1000, "s",
+        "for auto: latency of a message; 0: measured between pairs of ranks, 5e-6 with one rank"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.link_bw, 0, 0, 1e18, "bytes/s",
-                  "for auto: from one rank to another; 0: likewise, 5e9 where there is one",
+                  "for auto: bandwidth between two ranks; 0: measured between pairs of ranks, 5e9 "
+                  "with one rank",
                   .alias = "machine.message"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.reduce_bw, 0, 0, 1e18, "bytes/s",
-                  "for auto: what comes in a sum over ranks and is added; 0: measured in sums of "
-                  "all ranks, a third of the bandwidth where there is one",
+                  "for auto: bandwidth of a reduction over ranks; 0: measured in reductions over "
+                  "all ranks, a third of machine.bandwidth with one rank",
                   .alias = "machine.merge"),
     WEIR_OPT_REAL(weir_train_grid_cfg, machine.overlap, -1, -1, 1, "1",
-                  "for auto: share of computing time in which messages move on; below 0: measured, "
-                  "1 where there is one rank",
+                  "for auto: fraction of compute time in which messages progress; below 0: "
+                  "measured, 1 with one rank",
                   .alias = "machine.hidden"),
     WEIR_OPT_PATH(
         weir_train_grid_cfg, machine.profile, "",
-        "for auto: file of what groups of operators were measured to take; what it lacks "
-        "is measured in a few steps on every grid and kept, by describe too; empty: rates "
-        "alone decide",
+        "for auto: file of measured times of operator groups; missing ones are measured in a few "
+        "steps on every grid and added, also by describe; empty: predict from the rates alone",
         .alias = "machine.table"),
     WEIR_OPT_END,
 };
@@ -73,18 +77,17 @@ weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid
   for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
     if (asked[d] == 0 && open >= 0) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "grid: %s and %s are both left open; give one of them as a number of ranks",
+                       "grid: %s and %s are both 0: give one of them as a number of ranks",
                        train_along[open], train_along[d]);
     }
     open = asked[d] == 0 ? d : open;
     product = asked[d] == 0 || product > ranks ? product : product * asked[d];
   }
   if (open >= 0 ? product > ranks || ranks % product != 0 : product != ranks) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "grid: %" PRId64 " x %" PRId64 " x %" PRId64 " x %" PRId64
-        " (samples, depth, height, width; 0: what is left) cannot be made of %d rank%s",
-        asked[0], asked[1], asked[2], asked[3], ranks, ranks == 1 ? "" : "s");
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "grid: %" PRId64 " x %" PRId64 " x %" PRId64 " x %" PRId64
+                     " (samples, depth, height, width; 0: remaining) does not fit %d rank%s",
+                     asked[0], asked[1], asked[2], asked[3], ranks, ranks == 1 ? "" : "s");
   }
   *out = (weir_grid){.dims = WEIR_ALONG_DIMS};
   for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
@@ -145,8 +148,8 @@ static weir_status check_grid(const weir_train_task *task, const weir_grid *grid
 
       if (along < 0 || along >= WEIR_ALONG_DIMS || twice[along]) {
         return weir_fail(WEIR_ERR_CONFIG,
-                         "train: dimension %d of the input '%s' goes along no dimension of the "
-                         "grid, or along that of another one",
+                         "train: dimension %d of the input '%s' is mapped to no dimension of the "
+                         "grid, or to that of another one",
                          d, x->name);
       }
       twice[along] = along > 0;
@@ -388,7 +391,7 @@ weir_status train_ranks_open(train_run *r)
     k->spread = (weir_spread){.comm = asked->comm, .grid = asked->grid};
     memcpy(k->gather, r->task->gather, sizeof k->gather);
     WEIR_TRY(train_agree(r, open_ranks(r)));
-    WEIR_TRY(weir_allreduce_create(k->spread.comm, "least of a step",
+    WEIR_TRY(weir_allreduce_create(k->spread.comm, "minimum step",
                                    weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), &k->number, 1,
                                    &k->least));
   }
@@ -434,7 +437,7 @@ static weir_status receive(weir_comm *c, const weir_tensor *t, int64_t *counts)
   weir_status status;
 
   counts[0] = weir_tensor_numel(t);
-  WEIR_TRY(weir_allgather_create(c, "arrays of rank 0", weir_dtype_size(t->dtype), t->data, counts,
+  WEIR_TRY(weir_allgather_create(c, "arrays of scalars", weir_dtype_size(t->dtype), t->data, counts,
                                  &request));
   WEIR_TRY_GOTO(weir_request_start(request), done);
   WEIR_TRY_GOTO(weir_request_wait(request), done);
@@ -530,12 +533,13 @@ static weir_status find_other(const train_run *r, const shared *list, int64_t n_
       }
     }
     if (n > 0) {
-      return weir_fail(WEIR_ERR_NUMERIC,
-                       "step %" PRId64 ": '%s' of rank%s %s is not that of %s: their memory is "
-                       "damaged, their programs differ, or a sum over ranks is missing; the newest "
-                       "checkpoint is from before it",
-                       *r->state.step, list[i].name, strchr(text, ',') != NULL ? "s" : "", text,
-                       list[i].along > 0 ? "others that have the same slab" : "rank 0");
+      return weir_fail(
+          WEIR_ERR_NUMERIC,
+          "step %" PRId64
+          ": '%s' of rank%s %s differs from that of %s: damaged memory, different programs, or a "
+          "missing reduction over ranks; the latest checkpoint is from an earlier step",
+          *r->state.step, list[i].name, strchr(text, ',') != NULL ? "s" : "", text,
+          list[i].along > 0 ? "others with the same shard" : "rank 0");
     }
   }
   return WEIR_OK;

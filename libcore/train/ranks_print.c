@@ -93,7 +93,8 @@ static weir_status print_rank(const cut_step *s, int rank, double whole, FILE *o
     n += n < sizeof text ? (size_t)snprintf(text + n, sizeof text - n, "]") : 0;
   }
   fprintf(out, "  rank %-4d samples %" PRId64 ":%" PRId64 "%s\n", rank, lo, hi, text);
-  fprintf(out, "            %5.1f %% of the iterations, %.4g MB of halos in, %.4g MB into sums\n",
+  fprintf(out,
+          "            %5.1f %% of the iterations, halos received %.4g MB, reductions %.4g MB\n",
           whole > 0 ? 100 * l.iterations / whole : 0, (double)l.halo / 1e6, (double)l.merged / 1e6);
   return WEIR_OK;
 }
@@ -121,12 +122,12 @@ static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const 
   const double whole = all_iterations(s.g);
 
   fprintf(out,
-          "grid %d x %d x %d x %d (samples, depth, height, width), %d ranks: loss and gradient "
-          "of %" PRId64 " samples\n",
+          "grid %d x %d x %d x %d (samples, depth, height, width), %d ranks: loss and gradient of "
+          "%" PRId64 " samples\n",
           grid->extent[0], grid->extent[1], grid->extent[2], grid->extent[3], ranks, s.batch);
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
     if (s.ranks.gather[d] > 0 && grid->extent[d] > 1) {
-      fprintf(out, "  maps with no more than %" PRId64 " elements along the %s are gathered\n",
+      fprintf(out, "  maps with no more than %" PRId64 " elements along the %s are replicated\n",
               s.ranks.gather[d], train_along[d]);
     }
   }

@@ -65,7 +65,7 @@ static weir_status stop_here(train_run *r, bool saved)
              WEIR_INT("epoch", *r->state.epoch));
   return weir_fail(WEIR_ERR_STOPPED,
                    "stopped by signal %d%s after step %" PRId64 " of %" PRId64
-                   "; the same command goes on from the checkpoint in %s",
+                   "; repeat the command to resume from the checkpoint in %s",
                    weir_stop_signal(), weir_stop_requested() ? "" : " (another rank's)",
                    *r->state.step, r->total, r->dir);
 }

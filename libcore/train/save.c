@@ -105,8 +105,9 @@ static weir_status check_finite(const train_run *r)
 
       if (!isfinite(x)) {
         return weir_fail(WEIR_ERR_NUMERIC,
-                         "step %" PRId64 ": element %" PRId64 " of '%s' is %g after the update; it "
-                         "is not saved, the checkpoint before it stays",
+                         "step %" PRId64 ": element %" PRId64
+                         " of '%s' is %g after the update: this step is not saved, the previous "
+                         "checkpoint is kept",
                          *r->state.step, k, part->name, x);
       }
     }
@@ -159,8 +160,8 @@ static weir_status check_numbers(const train_run *r, int64_t file)
   for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
     if (number[i].value < 0 || number[i].value > number[i].most) {
       return weir_fail(WEIR_ERR_DATA,
-                       "%s: train.%s is %" PRId64 ", and can be 0 to %" PRId64
-                       ": no training wrote it",
+                       "%s: train.%s is %" PRId64 ", outside its range from 0 to %" PRId64
+                       ": the file was not written by a training",
                        path, number[i].name, number[i].value, number[i].most);
     }
   }
@@ -180,14 +181,14 @@ static weir_status check_same(const train_run *r)
                 {"shuffle", *s->shuffle, r->cfg->shuffle},
                 {"drop_last", *s->drop_last, r->cfg->drop_last}};
   static const char *const graph[] = {
-      [TRAIN_NETWORK] = "another network or loss, or of batches of another size",
-      [TRAIN_UPDATE] = "another update rule or its options, clipping or average"};
+      [TRAIN_NETWORK] = "of another network or loss, or of another batch size",
+      [TRAIN_UPDATE] = "of another update rule, clipping or average, or of other options of these"};
 
   for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
     if (number[i].theirs != number[i].ours) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "%s: its checkpoints are of %s %" PRId64 ", not %" PRId64
-                       ": take that, or another folder",
+                       "%s: its checkpoints were written with %s %" PRId64 ", not %" PRId64
+                       ": use that value, or another folder",
                        r->dir, number[i].what, number[i].theirs, number[i].ours);
     }
   }
@@ -195,10 +196,10 @@ static weir_status check_same(const train_run *r)
     const char *theirs = weir_store_get(r->store, train_digests[i])->data;
 
     if (memcmp(theirs, r->digest[i], TRAIN_HEX) != 0) {
-      return weir_fail(WEIR_ERR_CONFIG,
-                       "%s: its checkpoints are of %s (%s %.8s there, %.8s here): take that, or "
-                       "another folder",
-                       r->dir, graph[i], train_digests[i], theirs, r->digest[i]);
+      return weir_fail(
+          WEIR_ERR_CONFIG,
+          "%s: its checkpoints are %s (%s %.8s there, %.8s here): use the same, or another folder",
+          r->dir, graph[i], train_digests[i], theirs, r->digest[i]);
     }
   }
   return WEIR_OK;
@@ -212,7 +213,7 @@ static void tell_rate(const train_run *r)
 
   if (*s->step > 0 && *s->rate != now) {
     weir_warn("train",
-              "the schedule is another: the learning rate of step %" PRId64
+              "the schedule has changed: the learning rate of step %" PRId64
               " was %g, and is %g now",
               *s->step, *s->rate, now);
     weir_event("schedule_changed", WEIR_INT("step", *s->step), WEIR_REAL("was", *s->rate),
@@ -233,7 +234,7 @@ static weir_status resume(const train_run *r)
   }
   if (!r->cfg->checkpoint.resume) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s has checkpoints: set checkpoint.resume, or start in another folder",
+                     "%s contains checkpoints: set checkpoint.resume, or use another folder",
                      r->dir);
   }
   WEIR_TRY_GOTO(begin(r, false, &k), done);
@@ -241,7 +242,7 @@ static weir_status resume(const train_run *r)
   WEIR_TRY_GOTO(check_same(r), done);
   WEIR_TRY_GOTO(check_numbers(r, step), done);
   tell_rate(r);
-  weir_info("train", "goes on after step %" PRId64 " (epoch %" PRId64 ")", step, *r->state.epoch);
+  weir_info("train", "resumed after step %" PRId64 " (epoch %" PRId64 ")", step, *r->state.epoch);
 done:
   weir_free(&k.leave);
   return status;

@@ -228,7 +228,7 @@ static weir_status gather(const train_run *r, int k, weir_comm *group, const int
     }
     const weir_tensor part = window(t, &s->part[k], 0, s->part[k].count);
 
-    WEIR_TRY_GOTO(weir_allgather_create(group, "slabs of weights", weir_dtype_size(t->dtype),
+    WEIR_TRY_GOTO(weir_allgather_create(group, "weight shards", weir_dtype_size(t->dtype),
                                         part.data, counts, &request),
                   done);
     WEIR_TRY_GOTO(weir_request_start(request), done);

@@ -12,7 +12,7 @@ static session interrupted(int64_t at, int64_t per_step, toy *t, const char *con
 
   weir_stop_request(0);
   assert_int_equal(first.status, WEIR_ERR_STOPPED);
-  assert_non_null(strstr(weir_last_message(), "goes on from the checkpoint"));
+  assert_non_null(strstr(weir_last_message(), "to resume from the checkpoint"));
   session second = train_in(first.dir, t, 21, 10, 1, sets);
 
   assert_ok(second.status);
@@ -91,7 +91,7 @@ static void or_within_a_sample_of_the_validation(void **state)
     for (int again = 0; again < 2; again++) {
       weir_stop_request(0);
       assert_int_equal(s.status, WEIR_ERR_STOPPED);
-      assert_non_null(strstr(weir_last_message(), "goes on from the checkpoint"));
+      assert_non_null(strstr(weir_last_message(), "to resume from the checkpoint"));
       stopping.stop_valid = again == 0 ? 1 : 0;
       close_session(&s);
       s = train_in(s.dir, &stopping, 21, 10, 1, sets);

@@ -29,10 +29,10 @@ weir_status train_tell_times(train_run *r)
              WEIR_REAL("least_s", r->timed_s[0]),
              WEIR_REAL("predicted_s", predicted > 0 ? predicted : NAN));
   if (predicted > 0) {
-    weir_info(
-        "train",
-        "a step takes %.3g s without its samples (median of %d, least %.3g), predicted %.3g s",
-        r->step_s, r->n_timed, r->timed_s[0], predicted);
+    weir_info("train",
+              "time per step without sample loading: %.3g s (median of %d, minimum %.3g s), "
+              "predicted %.3g s",
+              r->step_s, r->n_timed, r->timed_s[0], predicted);
   }
   return WEIR_OK;
 }

@@ -233,27 +233,27 @@ static void what_does_not_fit_is_refused(void **state)
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "shuffle=false")),
           WEIR_ERR_CONFIG, "are of shuffle 1, not 0");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.clip.max_norm=1")),
-          WEIR_ERR_CONFIG, "another update rule or its options");
+          WEIR_ERR_CONFIG, "another update rule, clipping");
   refused(
       train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.rule={adam: {beta1: 0.8}}")),
-      WEIR_ERR_CONFIG, "another update rule or its options");
+      WEIR_ERR_CONFIG, "another update rule, clipping");
   refused(
       train_in(s.dir, &(toy){.hidden = 3, .weighted = true}, 10, 0, 1, SETS("epochs=2", "batch=2")),
       WEIR_ERR_CONFIG, "another network or loss");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "checkpoint.resume=false")),
-          WEIR_ERR_CONFIG, "has checkpoints: set checkpoint.resume");
+          WEIR_ERR_CONFIG, "contains checkpoints: set checkpoint.resume");
   toy other = {.hidden = 4};
 
   refused(train_in(s.dir, &other, 10, 0, 1, SETS("epochs=2")), WEIR_ERR_SHAPE,
           "another network or training");
   refused(train_in(NULL, &t, 10, 0, 1, SETS("patience=2")), WEIR_ERR_CONFIG,
-          "needs samples to validate on");
+          "needs validation samples");
   refused(train_in(NULL, &t, 10, 10, 1, SETS("target.metric=mse")), WEIR_ERR_CONFIG,
-          "target.metric: 'toy' has none such; its metrics: mae");
+          "target.metric: 'toy' has no such metric: choose one of: mae");
   refused(train_in(NULL, &t, 10, 0, 1, SETS("target.metric=mae")), WEIR_ERR_CONFIG,
-          "target.metric needs samples to validate on");
+          "target.metric needs validation samples");
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=11", "drop_last=true")), WEIR_ERR_CONFIG,
-          "10 samples fill no update of 11");
+          "10 samples are fewer than one update of 11");
   refused(train_in(NULL, &t, 0, 0, 1, SETS("batch=1")), WEIR_ERR_CONFIG, "no samples");
   close_session(&s);
 }
@@ -274,21 +274,21 @@ static void options_are_judged_before_samples_are_counted(void **state)
   assert_ok(weir_train_suits(&t, &c));
   t.n_valid = 0;
   assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "patience 1 needs samples to validate on"));
+  assert_non_null(strstr(weir_last_message(), "patience 1 needs validation samples"));
   t.n_valid = 5;
   t.n_train = 10;
   assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "10 samples fill no update of 1000000"));
+  assert_non_null(strstr(weir_last_message(), "10 samples are fewer than one update of 1000000"));
   t.n_train = -1;
   c.optim.schedule.unit = 1;
   c.optim.schedule.warmup = (double)c.epochs + 1;
   assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "warmup: 11 epochs of a run of 10"));
+  assert_non_null(strstr(weir_last_message(), "warmup: 11 epochs exceed the run of 10"));
   c.optim.schedule.unit = 0; /* how many steps 10 epochs have is not known */
   assert_ok(weir_train_suits(&t, &c));
   c.target.metric = "mse";
   assert_int_equal(weir_train_suits(&t, &c), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "'toy' has none such; its metrics: mae"));
+  assert_non_null(strstr(weir_last_message(), "'toy' has no such metric: choose one of: mae"));
 }
 
 /* What training calls its own is not taken for the task's. */
@@ -362,15 +362,15 @@ static void where_a_nan_comes_from_is_told(void **state)
   toy t = {.tail = log_of_less};
 
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5")), WEIR_ERR_NUMERIC,
-          "step 1: loss or gradient is no number: NaN in 'log of less' (elementwise at ");
+          "step 1: loss or gradient is NaN or infinite: NaN in 'log of less' (elementwise at ");
   assert_non_null(strstr(weir_last_message(), "train_test.c:"));
   t.tail = overflow;
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5", "accumulate=2")), WEIR_ERR_NUMERIC,
           "an infinity in 'too big' (");
-  assert_non_null(strstr(weir_last_message(), ", which becomes NaN in "));
+  assert_non_null(strstr(weir_last_message(), ", which leads to NaN in "));
   t.tail = root_of_nothing;
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5")), WEIR_ERR_NUMERIC,
-          "step 1: loss or gradient is no number: ");
+          "step 1: loss or gradient is NaN or infinite: ");
   assert_non_null(strstr(weir_last_message(), "train_test.c:")); /* the root's line */
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5", "check_nan=false", "steps=2")),
           WEIR_ERR_NUMERIC, "check_nan names the operator");

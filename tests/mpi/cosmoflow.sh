@@ -60,11 +60,11 @@ table() {
   run 2 "$1" "$2" --grid auto --set grid.machine.profile="$work/table" "${rates[@]}"
 }
 table timed 3 || fail "grid auto with a table"
-grep -q 'are timed' "$work/log" || fail "no grid is timed for a table"
+grep -q 'timing steps on grid' "$work/log" || fail "no grid is timed for a table"
 same timed
 cp "$work/table" "$work/before"
 table known 1 || fail "grid auto with a table that is there"
-grep -q 'are timed' "$work/log" && fail "groups that were measured are measured again"
+grep -q 'timing steps on grid' "$work/log" && fail "groups that were measured are measured again"
 grep -q '"placement".*"untimed": 0' "$work/known/run.jsonl" || fail "the table has not all groups"
 cmp -s "$work/table" "$work/before" || fail "a table that is complete is written anew"
 head -n 5 "$work/before" >"$work/table"
@@ -73,18 +73,18 @@ run 2 short 1 --grid auto --set grid.machine.profile="$work/table" || status=$?
 [ $status = 3 ] || fail "a table that was cut short: status $status"
 grep -q "/table:6: the table is cut short" "$work/log" || fail "a table that was cut short: no line"
 run 2 gathered 3 --grid 1x2 --set grid.replicate_below.depth=4 || fail "a map that is gathered"
-grep -q 'no more than 4 elements along the depth are gathered' "$work/log" || fail "where cuts end is not told"
+grep -q 'no more than 4 elements along the depth are replicated' "$work/log" || fail "where cuts end is not told"
 same gathered
 run 1 on 1 || fail "the first epoch"
 run 2 on 2 --grid 1x2 --set grid.replicate_below.depth=4 || fail "the second epoch, on 2 ranks"
 run 4 on 3 --grid 2x2 || fail "the third epoch, on 4 ranks"
-grep -q 'goes on after step 6' "$work/log" || fail "it does not go on"
+grep -q 'resumed after step 6' "$work/log" || fail "it does not go on"
 same on
 
 status=0
 run 2 other 3 --grid 3 || status=$?
 [ $status = 2 ] || fail "a grid of 3 on 2 ranks: status $status"
-grep -q 'cannot be made of 2 ranks' "$work/log" || fail "a grid of 3 on 2 ranks: no reason"
+grep -q 'does not fit 2 ranks' "$work/log" || fail "a grid of 3 on 2 ranks: no reason"
 [ ! -e "$work/other" ] || fail "a grid of 3 on 2 ranks: a folder is made"
 
 # segment RANKS FOLDER FLAGS...: the U-Net on volumes with classes.

@@ -339,7 +339,7 @@ static void a_signal_to_one_rank_stops_all(void **state)
 
   weir_stop_request(0);
   assert_int_equal(s.status, WEIR_ERR_STOPPED);
-  assert_non_null(strstr(weir_last_message(), "goes on from the checkpoint"));
+  assert_non_null(strstr(weir_last_message(), "to resume from the checkpoint"));
   close_session(&s);
   v.before = NULL;
   s = train(comm, &grid, dir, &v, 12, SETS("steps=9", "batch=4"));
@@ -422,7 +422,7 @@ static void other_weights_are_found(void **state)
   if (ranks == 1) { /* whom to compare with? */
     assert_ok(s.status);
   } else {
-    (void)snprintf(text, sizeof text, "'params' of rank %d is not that of rank 0", ranks - 1);
+    (void)snprintf(text, sizeof text, "'params' of rank %d differs from that of rank 0", ranks - 1);
     refused(&s, WEIR_ERR_NUMERIC, text);
     refused(&s, WEIR_ERR_NUMERIC, "step 4");
   }
@@ -455,7 +455,8 @@ static void another_slab_is_found(void **state)
   session s =
       train_on(&grid, &v, 12, SETS("steps=9", "batch=4", "compare_every=2", "checkpoint.every=9"));
 
-  refused(&s, WEIR_ERR_NUMERIC, "'params' of rank 3 is not that of others that have the same slab");
+  refused(&s, WEIR_ERR_NUMERIC,
+          "'params' of rank 3 differs from that of others with the same shard");
   refused(&s, WEIR_ERR_NUMERIC, "step 4");
   close_session(&s);
 }
@@ -503,7 +504,7 @@ static void other_weights_are_not_saved(void **state)
                        SETS("steps=9", "batch=4", "compare_every=100", "checkpoint.every=1"));
 
   if (weir_comm_size(comm) > 1) {
-    refused(&s, WEIR_ERR_NUMERIC, "is not that of rank 0");
+    refused(&s, WEIR_ERR_NUMERIC, "differs from that of rank 0");
     refused(&s, WEIR_ERR_NUMERIC, "step 3");
     assert_ok(weir_checkpoint_newest(s.dir, &newest));
     assert_int_equal(newest, 2);
@@ -541,7 +542,7 @@ static void a_grid_of_other_ranks_is_refused(void **state)
   session s = train_on(&grid, &v, 12, SETS("steps=9", "batch=4"));
 
   if (weir_comm_size(comm) > 1) {
-    refused(&s, WEIR_ERR_CONFIG, "does not fit the");
+    refused(&s, WEIR_ERR_CONFIG, "does not match the");
   }
   close_session(&s);
 }

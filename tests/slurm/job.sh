@@ -64,7 +64,7 @@ within 60 grep -q '"epoch_end"' cut/run.jsonl || fail "the run to be cut does no
 scancel --signal=TERM "$job"
 requeued "$job" 60
 ends "$job" 0
-for word in 'piece 1 of' 'stopped by signal 15 after step' 'goes on in another piece' 'piece 2 of' 'train: goes on after step'; do
+for word in 'piece 1 of' 'stopped by signal 15 after step' 'goes on in another piece' 'piece 2 of' 'train: resumed after step'; do
   grep -q "$word" "slurm-$job.out" || fail "the log of both pieces lacks '$word'"
 done
 [ "$(losses whole | wc -l)" = 100 ] || fail "not 100 epochs"

@@ -27,7 +27,7 @@ trained shell srun --mpi=none -n1 bash -c "$program $(run 2) --threads 1 --out s
 status=0
 timeout 60 srun --mpi=none -n2 "$program" $(run 2) --out apart >log 2>&1 || status=$?
 [ $status = 2 ] || fail "--mpi=none: status $status"
-grep -q 'one of 2 tasks but not as a rank of MPI.*--mpi=pmix' log || fail "--mpi=none: no reason"
+grep -q 'one of 2 tasks but not as an MPI rank.*--mpi=pmix' log || fail "--mpi=none: no reason"
 [ ! -e apart ] || fail "--mpi=none: a folder is made"
 # An MPI that does not know PMI-2 ends the program itself.
 status=0

@@ -35,12 +35,13 @@ static weir_status start(weir_comm *c)
 
 #ifdef OPEN_MPI /* it may end the process itself, and does not say what to do instead */
   if (weir_launch_leads_pmi2()) {
-    weir_info("comm", "srun --mpi=pmi2 started this; an Open MPI that ends here needs --mpi=pmix");
+    weir_info("comm", "started by srun --mpi=pmi2: an Open MPI that exits here needs --mpi=pmix");
   }
 #endif
   WEIR_MPI(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given));
   if (given < MPI_THREAD_SERIALIZED) {
-    return weir_fail(WEIR_ERR_EXTERNAL, "this MPI serves one thread only");
+    return weir_fail(WEIR_ERR_EXTERNAL,
+                     "this MPI serves one thread only: MPI_THREAD_SERIALIZED is needed");
   }
   WEIR_MPI(MPI_Comm_dup(MPI_COMM_WORLD, c->state));
   WEIR_MPI(MPI_Comm_set_errhandler(comm_of(c), MPI_ERRORS_RETURN));
@@ -211,7 +212,8 @@ static weir_status prepare(weir_comm *c, const comm_message *list, int64_t n, in
   MPI_Request *made = NULL;
 
   if (n > INT_MAX) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "%lld messages at once", (long long)n);
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "%lld messages in one request are too many",
+                     (long long)n);
   }
   WEIR_TRY(weir_alloc(n, sizeof *made, (void **)&made));
   for (int64_t i = 0; i < n; i++) {

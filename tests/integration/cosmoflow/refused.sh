@@ -7,26 +7,26 @@ refused run,describe 'data.split: 16 universes, of which 16 are' data.split.vali
 refused run,describe 'data.augment.shift: only whole periodic boxes can be moved, and 128 samples' data.augment.shift=true simulate.block=16
 
 # The training.
-refused run,describe "train: target.metric: 'mlperf' has none such; its metrics: mae, mse" train.target.metric=nothing
-refused run,describe "train: target.metric: 'mlperf' has none such" train.target.metric=nothing 'source.input=[none]'
-refused run,describe "train: target.metric: 'unet' has none such; its metrics: accuracy, overlap, overlap_0" 'model.net={unet: {}}' \
+refused run,describe "train: target.metric: 'mlperf' has no such metric: choose one of: mae, mse" train.target.metric=nothing
+refused run,describe "train: target.metric: 'mlperf' has no such metric" train.target.metric=nothing 'source.input=[none]'
+refused run,describe "train: target.metric: 'unet' has no such metric: choose one of: accuracy, overlap, overlap_0" 'model.net={unet: {}}' \
   mllog.write=false train.target.metric=mae 'source.input=[none]'
 accepted describe 'model.net={unet: {}}' mllog.write=false train.target.metric=overlap_1 'source.input=[none]'
-refused run,describe 'train: target.metric needs samples to validate on' train.target.metric=mae data.split.valid=0
-refused run,describe 'train: patience 3 needs samples to validate on' train.patience=3 data.split.valid=0
-refused run,describe 'train: with drop_last, 10 samples fill no update of 100' train.drop_last=true train.batch=100
+refused run,describe 'train: target.metric needs validation samples' train.target.metric=mae data.split.valid=0
+refused run,describe 'train: patience 3 needs validation samples' train.patience=3 data.split.valid=0
+refused run,describe 'train: with drop_last, 10 samples are fewer than one update of 100' train.drop_last=true train.batch=100
 refused run,describe 'train: the number of steps overflows' train.epochs=1000000 train.batch=1 data.split.valid=0 data.split.test=0 \
   simulate.universes=100000000 simulate.side=512 simulate.block=4 data.augment.symmetry=none model.net='{mlperf: {blocks: 1, base: 4}}'
-refused run,describe 'schedule: warmup: 9 epochs of a run of 3' train.optim.schedule.shape=cosine train.optim.schedule.warmup=9
-refused run,describe 'schedule: warmup: 9 epochs of a run of 3' train.optim.schedule.shape=cosine train.optim.schedule.warmup=9 \
+refused run,describe 'schedule: warmup: 9 epochs exceed the run of 3' train.optim.schedule.shape=cosine train.optim.schedule.warmup=9
+refused run,describe 'schedule: warmup: 9 epochs exceed the run of 3' train.optim.schedule.shape=cosine train.optim.schedule.warmup=9 \
   'source.input=[none]'
-refused run,describe 'schedule: lr_min: 0.5 is above lr' train.optim.schedule.lr_min=0.5
-refused run,describe 'schedule: unit: mlperf has one rate an epoch' train.optim.schedule.unit=steps
-refused run,describe 'schedule: factors: 1 of them for 2 of at' 'train.optim.schedule.factors=[0.5]' 'train.optim.schedule.at=[1,2]'
+refused run,describe 'schedule: lr_min, 0.5, is above lr' train.optim.schedule.lr_min=0.5
+refused run,describe 'schedule: unit: mlperf has one rate per epoch' train.optim.schedule.unit=steps
+refused run,describe 'schedule: factors has 1 entries and at has 2' 'train.optim.schedule.factors=[0.5]' 'train.optim.schedule.at=[1,2]'
 refused run,describe 'schedule: at: 1 follows 2' 'train.optim.schedule.at=[2,1]'
-refused run,describe 'load.memory.speed: is no list of pairs' 'load.memory.speed=[1]'
-refused run,describe 'load.directory.bytes: 5, and load.directory.path is empty' load.directory.bytes=5
-refused run,describe 'load.staging.bytes: 9 hold no sample of' load.staging.bytes=9
+refused run,describe 'load.memory.speed is not a list of pairs' 'load.memory.speed=[1]'
+refused run,describe 'load.directory.bytes is 5, but load.directory.path is empty' load.directory.bytes=5
+refused run,describe 'load.staging.bytes, 9, is smaller than a sample' load.staging.bytes=9
 
 # The network.
 refused run,describe 'model.loss: mlperf makes numbers, whose loss is mse or mae' model.loss=cross_entropy
@@ -47,11 +47,11 @@ accepted describe mllog.division=closed model.net=mlperf data.augment.symmetry=n
   'source.input=[none]'
 
 # The grid: on the ranks that there are, and on those that describe is for.
-refused run,describe 'grid: 3 x 1 x 1 x 1 (samples, depth, height, width; 0: what is left) cannot be made of 1 rank' \
+refused run,describe 'grid: 3 x 1 x 1 x 1 (samples, depth, height, width; 0: remaining) does not fit 1 rank' \
   grid.samples=3 describe.ranks=1
-refused run,describe 'grid: samples and depth are both left open' grid.depth=0
-refused describe 'cannot be made of 8 ranks' grid.samples=3 describe.ranks=8
-refused run,describe 'load.remote: is on, and there is one rank only' load.remote=on
+refused run,describe 'grid: samples and depth are both 0' grid.depth=0
+refused describe 'does not fit 8 ranks' grid.samples=3 describe.ranks=8
+refused run,describe 'load.remote is on, but there is only one rank' load.remote=on
 accepted describe load.remote=on grid.samples=2
 accepted describe grid.samples=2 grid.depth=2
 accepted describe grid.samples=0 grid.depth=2 describe.ranks=4

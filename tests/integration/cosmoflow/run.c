@@ -158,7 +158,7 @@ static void a_stopped_run_goes_on(void **state)
   assert_int_equal(kill(child, SIGTERM), 0);
   assert_true(waitpid(child, &status, 0) == child);
   assert_int_equal(WEXITSTATUS(status), 9);
-  assert_non_null(strstr(printed(), "the same command goes on from the checkpoint"));
+  assert_non_null(strstr(printed(), "repeat the command to resume from the checkpoint"));
   const int steps = (int)event_number(in_scratch("a"), "stop", "step");
 
   assert_true(steps > 0 && steps < 450);
@@ -558,10 +558,10 @@ static void options_that_do_not_fit_are_refused(void **state)
     assert_non_null(strstr(printed(), text));                                                \
   } while (0)
   WRONG("--set data.split.test=9", "none is left to train on");
-  WRONG("--set train.target.metric=loss", "its metrics: mae, mse");
+  WRONG("--set train.target.metric=loss", "choose one of: mae, mse");
 #define UNET "--set 'model.net={unet: {levels: 1, base: 4}}' "
   WRONG(UNET "--set mllog.write=true", "mllog.write");
-  WRONG("--set train.optim.schedule.shape=mlperf", "unit: mlperf has one rate an epoch");
+  WRONG("--set train.optim.schedule.shape=mlperf", "unit: mlperf has one rate per epoch");
   WRONG("--set model.loss=cross_entropy", "model.loss");
   WRONG("--set data.augment.symmetry=most", "data.augment.symmetry");
 }

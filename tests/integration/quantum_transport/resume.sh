@@ -116,7 +116,7 @@ resumed raw --set checkpoint.format=raw
 interrupt KILL damaged 2
 truncate -s 4096 "$(newest damaged)"
 run damaged --threads 1 || fail "damaged: it cannot be resumed"
-grep -q 'it is passed over' "$work/log" || fail "damaged: it is not told"
+grep -q 'this checkpoint is skipped' "$work/log" || fail "damaged: it is not told"
 cmp -s "$work/whole/spectra.csv" "$work/damaged/spectra.csv" || fail "damaged: other spectra"
 
 # --overwrite begins again.

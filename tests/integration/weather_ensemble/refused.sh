@@ -16,15 +16,15 @@ refused prepare,check,describe "data.split.valid.to: '2000-13-45' is no date" da
 
 # The training.
 none='data.split.valid={from: "", to: ""}'
-refused run,describe "train: target.metric: 'forecast' has none such; its metrics: mse" train.target.metric=nothing "${files[@]}"
-refused run,describe "train: target.metric: 'bias' has none such; its metrics: mse" bias.train.target.metric=nothing bias.use=true "${files[@]}"
-refused run,describe 'train: target.metric needs samples to validate on' train.target.metric=mse "$none" "${files[@]}"
-refused run,describe 'train: patience 3 needs samples to validate on' train.patience=3 "$none" "${files[@]}"
-refused run,describe 'schedule: warmup: 9 epochs of a run of 8' train.optim.schedule.unit=epochs train.optim.schedule.warmup=9 "${files[@]}"
-refused run,describe 'schedule: warmup: 9 steps of a run of 5' train.steps=5 train.optim.schedule.warmup=9 "${files[@]}"
-refused run,describe 'schedule: lr_min: 0.5 is above lr' train.optim.schedule.lr_min=0.5 "${files[@]}"
-refused run,describe 'schedule: every: 0 would change the rate without end' train.optim.schedule.shape=exponential "${files[@]}"
-refused run,describe 'schedule: lr_min: 0.5 is above lr' bias.use=true bias.train.optim.schedule.lr_min=0.5 "${files[@]}"
+refused run,describe "train: target.metric: 'forecast' has no such metric: choose one of: mse" train.target.metric=nothing "${files[@]}"
+refused run,describe "train: target.metric: 'bias' has no such metric: choose one of: mse" bias.train.target.metric=nothing bias.use=true "${files[@]}"
+refused run,describe 'train: target.metric needs validation samples' train.target.metric=mse "$none" "${files[@]}"
+refused run,describe 'train: patience 3 needs validation samples' train.patience=3 "$none" "${files[@]}"
+refused run,describe 'schedule: warmup: 9 epochs exceed the run of 8' train.optim.schedule.unit=epochs train.optim.schedule.warmup=9 "${files[@]}"
+refused run,describe 'schedule: warmup: 9 steps exceed the run of 5' train.steps=5 train.optim.schedule.warmup=9 "${files[@]}"
+refused run,describe 'schedule: lr_min, 0.5, is above lr' train.optim.schedule.lr_min=0.5 "${files[@]}"
+refused run,describe 'schedule: every is 0, which would change the rate without end' train.optim.schedule.shape=exponential "${files[@]}"
+refused run,describe 'schedule: lr_min, 0.5, is above lr' bias.use=true bias.train.optim.schedule.lr_min=0.5 "${files[@]}"
 
 # The networks.
 refused "$network" 'forecast: head mean takes loss mse or mae, head gauss crps' model.loss=mse "${files[@]}" "$weights"

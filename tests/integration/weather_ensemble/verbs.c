@@ -161,7 +161,7 @@ static void a_stopped_run_goes_on(void **state)
   assert_int_equal(kill(child, SIGTERM), 0);
   assert_true(waitpid(child, &status, 0) == child);
   assert_int_equal(WEXITSTATUS(status), 9);
-  assert_non_null(strstr(printed(), "the same command goes on from the checkpoint"));
+  assert_non_null(strstr(printed(), "repeat the command to resume from the checkpoint"));
   const int steps = (int)event_number(in_scratch("a"), "stop", "step");
 
   assert_true(steps > 0);

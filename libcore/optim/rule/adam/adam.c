@@ -5,15 +5,13 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct adam_opts, beta1, 0.9, 0.0, 0.9999, "1",
-                  "share of the running mean of gradients that is kept (Kingma and Ba 2015)"),
-    WEIR_OPT_REAL(
-        struct adam_opts, beta2, 0.999, 0.0, 0.999999, "1",
-        "share of the running mean of squared gradients that is kept (Kingma and Ba 2015)"),
+                  "decay rate of the first moment (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(struct adam_opts, beta2, 0.999, 0.0, 0.999999, "1",
+                  "decay rate of the second moment (Kingma and Ba 2015)"),
     WEIR_OPT_REAL(struct adam_opts, eps, 1e-8, 0.0, 1.0, "1",
-                  "added to the root of that mean, so that small gradients make small steps"),
+                  "term added to the root of the second moment, for numerical stability"),
     WEIR_OPT_REAL(struct adam_opts, weight_decay, 0.0, 0.0, 1.0, "1",
-                  "pull of every weight towards zero, added to the gradient; adamw keeps it out of "
-                  "the moments"),
+                  "L2 penalty, added to the gradient; adamw decouples it from the moments"),
     WEIR_OPT_END,
 };
 
@@ -29,7 +27,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 const weir_rule_desc weir_rule_adam = {
     .name = "adam",
     .cite = "Kingma and Ba 2015",
-    .help = "steps of a size of their own per parameter, from running moments of the gradient",
+    .help = "adaptive step size per parameter, from running moments of the gradient",
     .opts = options,
     .opts_size = sizeof(struct adam_opts),
     .n_state = 2,

@@ -6,22 +6,21 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct lamb_opts, beta1, 0.9, 0.0, 0.9999, "1",
-                  "share of the running mean of gradients that is kept (Kingma and Ba 2015)"),
-    WEIR_OPT_REAL(
-        struct lamb_opts, beta2, 0.999, 0.0, 0.999999, "1",
-        "share of the running mean of squared gradients that is kept (Kingma and Ba 2015)"),
+                  "decay rate of the first moment (Kingma and Ba 2015)"),
+    WEIR_OPT_REAL(struct lamb_opts, beta2, 0.999, 0.0, 0.999999, "1",
+                  "decay rate of the second moment (Kingma and Ba 2015)"),
     WEIR_OPT_REAL(struct lamb_opts, eps, 1e-6, 0.0, 1.0, "1",
-                  "added to the root of that mean, so that small gradients make small steps"),
+                  "term added to the root of the second moment, for numerical stability"),
     WEIR_OPT_REAL(struct lamb_opts, weight_decay, 0.01, 0.0, 1.0, "1",
-                  "pull of every weight towards zero, beside the moments (You et al. 2020)"),
+                  "decoupled weight decay (You et al. 2020)"),
     WEIR_OPT_REAL(struct lamb_opts, min_norm, 0.0, 0.0, 1e30, "1",
                   "lower bound of a layer's weight norm in its trust ratio", .alias = "norm_least"),
     WEIR_OPT_REAL(struct lamb_opts, max_norm, 0.0, 0.0, 1e30, "1",
                   "upper bound of a layer's weight norm in its trust ratio; 0: none",
                   .alias = "norm_most"),
     WEIR_OPT_ENUM(struct lamb_opts, adapt, 0, "decayed|all",
-                  "layers whose steps are scaled: those that take weight decay (not biases and "
-                  "normalisations), or all"),
+                  "layers with trust ratio: decayed: those with weight decay (not biases and "
+                  "normalisations); all"),
     WEIR_OPT_END,
 };
 
@@ -50,7 +49,8 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 const weir_rule_desc weir_rule_lamb = {
     .name = "lamb",
     .cite = "You et al. 2020",
-    .help = "adam's direction, each layer's step as long as its weights are",
+    .help = "adam's direction with a trust ratio per layer: step length proportional to the weight "
+            "norm",
     .opts = options,
     .opts_size = sizeof(struct lamb_opts),
     .n_state = 2,

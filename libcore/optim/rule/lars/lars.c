@@ -6,16 +6,16 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct lars_opts, mu, 0.9, 0.0, 0.9999, "1",
-                  "share of the previous step that is kept"),
+                  "momentum: fraction of the previous step that is added"),
     WEIR_OPT_REAL(struct lars_opts, trust, 1e-3, 1e-9, 1e3, "1",
-                  "length of a layer's step relative to its weights (You et al. 2017)"),
+                  "trust coefficient: step length relative to the weight norm (You et al. 2017)"),
     WEIR_OPT_REAL(struct lars_opts, eps, 0.0, 0.0, 1.0, "1",
-                  "added to the norm of the step before it divides"),
+                  "term added to the gradient norm in the denominator"),
     WEIR_OPT_REAL(struct lars_opts, weight_decay, 5e-4, 0.0, 1.0, "1",
-                  "pull of every weight towards zero, added to the gradient (You et al. 2017)"),
+                  "L2 penalty, added to the gradient (You et al. 2017)"),
     WEIR_OPT_ENUM(struct lars_opts, adapt, 0, "decayed|all",
-                  "layers whose steps are scaled: those that take weight decay (not biases and "
-                  "normalisations), or all"),
+                  "layers with trust ratio: decayed: those with weight decay (not biases and "
+                  "normalisations); all"),
     WEIR_OPT_END,
 };
 
@@ -41,7 +41,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 const weir_rule_desc weir_rule_lars = {
     .name = "lars",
     .cite = "You, Gitman and Ginsburg 2017",
-    .help = "momentum, each layer's step in proportion to its weights",
+    .help = "momentum with a trust ratio per layer: step length proportional to the weight norm",
     .opts = options,
     .opts_size = sizeof(struct lars_opts),
     .n_state = 1,

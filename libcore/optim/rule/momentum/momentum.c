@@ -8,15 +8,14 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct momentum_opts, mu, 0.9, 0.0, 0.9999, "1",
-                  "share of the previous step that is kept"),
+                  "momentum: fraction of the previous velocity that is kept"),
     WEIR_OPT_REAL(struct momentum_opts, weight_decay, 0.0, 0.0, 1.0, "1",
-                  "pull of every weight towards zero, added to the gradient"),
-    WEIR_OPT_BOOL(struct momentum_opts, nesterov, false,
-                  "step as if the next share of momentum were taken already"),
+                  "L2 penalty, added to the gradient"),
+    WEIR_OPT_BOOL(struct momentum_opts, nesterov, false, "Nesterov momentum"),
     WEIR_OPT_ENUM(
         struct momentum_opts, form, MOMENTUM_PYTORCH, "pytorch|keras",
-        "pytorch: the velocity is a sum of gradients, times the present learning rate; keras: "
-        "a sum of steps, each by the learning rate of its time (MLPerf HPC)",
+        "form of the velocity: pytorch: sum of gradients, multiplied by the current learning rate; "
+        "keras: sum of steps, each with the learning rate of its time (MLPerf HPC)",
         .alias = "keeps", .choice_aliases = "gradients=pytorch|steps=keras"),
     WEIR_OPT_END,
 };
@@ -42,7 +41,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 const weir_rule_desc weir_rule_momentum = {
     .name = "momentum",
     .cite = "Polyak 1964; Sutskever et al. 2013",
-    .help = "gradients add up to a velocity that decays",
+    .help = "momentum: exponentially decaying sum of gradients",
     .opts = options,
     .opts_size = sizeof(struct momentum_opts),
     .n_state = 1,

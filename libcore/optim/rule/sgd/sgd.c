@@ -4,7 +4,7 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct sgd_opts, weight_decay, 0.0, 0.0, 1.0, "1",
-                  "pull of every weight towards zero, added to the gradient"),
+                  "L2 penalty, added to the gradient"),
     WEIR_OPT_END,
 };
 
@@ -19,7 +19,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
 const weir_rule_desc weir_rule_sgd = {
     .name = "sgd",
     .cite = "Robbins and Monro 1951",
-    .help = "a step against the gradient",
+    .help = "stochastic gradient descent",
     .opts = options,
     .opts_size = sizeof(struct sgd_opts),
     .build = build,
