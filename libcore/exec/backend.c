@@ -35,8 +35,8 @@ weir_status exec_backend_open(weir_plan *p)
   }
   if (p->spread != NULL) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "plan: exec.device %s: a plan over ranks runs on the cpu only; leave the "
-                     "option out or use one rank",
+                     "plan: exec.device %s: a plan over several ranks runs on the cpu only: omit "
+                     "the option or use one rank",
                      p->cfg.device);
   }
   WEIR_TRY(weir_alloc(1, sizeof *p->backend, &memory));
@@ -171,10 +171,10 @@ weir_status exec_backend_claim(weir_plan *p)
     return WEIR_OK;
   }
   if (p->streaming) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "plan: exec.device %s: a graph with a time dimension runs on the cpu only; "
-                     "leave the option out",
-                     p->cfg.device);
+    return weir_fail(
+        WEIR_ERR_UNSUPPORTED,
+        "plan: exec.device %s: a graph with a time dimension runs on the cpu only: omit the option",
+        p->cfg.device);
   }
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof(bool), &memory));
   bool *host = memory; /* arrays that a group on the host writes */

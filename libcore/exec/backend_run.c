@@ -267,11 +267,10 @@ void exec_backend_print(const weir_plan *p, FILE *out)
     launched += p->groups[i].on_device;
   }
   fprintf(out,
-          "== device %s: %s\n"
-          "groups that run there: %d of %d; the others are calls of the host\n"
-          "memory: %lld bytes there, %lld bytes of staging\n"
-          "copied by a run: %lld bytes to launches, %lld bytes of results; for calls of the host "
-          "%lld bytes down, %lld bytes up\n",
+          "== device %s: %s\ngroups on the device: %d of %d; the others are host calls\nmemory: "
+          "%lld bytes on the device, %lld bytes of staging\ncopied per run: %lld bytes to the "
+          "device for launches, %lld bytes of results back; for host calls %lld bytes to the host, "
+          "%lld bytes to the device\n",
           weir_device_name(b->device), weir_device_info_get(b->device)->model, (int)launched,
           (int)p->n_groups, (long long)b->memory_bytes, (long long)b->staging_bytes,
           (long long)b->counted.up, (long long)b->counted.down, (long long)b->counted.host_down,

@@ -75,8 +75,8 @@ static weir_status divide(weir_plan *p)
     least = peak < least ? peak : least;
   }
   return weir_fail(WEIR_ERR_CONFIG,
-                   "exec.memory: %lld bytes cannot be kept; the least arena is %lld bytes, with "
-                   "%lld of at most %lld micro-batches%s%s",
+                   "exec.memory: the budget of %lld bytes is too small: the smallest arena is %lld "
+                   "bytes, with %lld of at most %lld micro-batches%s%s",
                    (long long)p->cfg.memory, (long long)least, (long long)best, (long long)most,
                    most == 1 ? ": " : "", most == 1 ? p->memory.refused : "");
 }
@@ -106,7 +106,7 @@ weir_status exec_budget_check(const weir_plan *p)
   return p->cfg.memory == 0 || p->schedule.arena_bytes <= p->cfg.memory
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
-                         "exec.memory: %lld bytes cannot be kept: the arena takes %lld",
+                         "exec.memory: the budget of %lld bytes is too small: the arena needs %lld",
                          (long long)p->cfg.memory, (long long)p->schedule.arena_bytes);
 }
 
@@ -117,10 +117,10 @@ void exec_budget_print(const weir_plan *p, FILE *out)
   if (p->cfg.memory == 0) {
     return;
   }
-  fprintf(out, "budget of the arena: %lld bytes; without one: %lld\n", (long long)p->cfg.memory,
-          (long long)m->whole_bytes);
+  fprintf(out, "memory budget of the arena: %lld bytes; without a budget: %lld bytes\n",
+          (long long)p->cfg.memory, (long long)m->whole_bytes);
   if (m->parts > 1) {
-    fprintf(out, "micro-batches: %lld; flops beyond those of one: %.3g of %.3g\n",
+    fprintf(out, "micro-batches: %lld; additional flops relative to one batch: %.3g of %.3g\n",
             (long long)m->parts, m->flops - m->whole_flops, m->whole_flops);
   }
 }

@@ -40,7 +40,8 @@ static weir_status keep_dump(weir_plan *p, const weir_pass *pass, const weir_gra
   const int64_t old = p->dump != NULL ? (int64_t)strlen(p->dump) + 1 : 0;
 
   if (out == NULL) {
-    return weir_fail(WEIR_ERR_MEMORY, "describe: no memory for the dump of pass %s", pass->name);
+    return weir_fail(WEIR_ERR_MEMORY, "describe: out of memory for the dump of pass %s",
+                     pass->name);
   }
   fprintf(out, "== after %s\n", pass->name);
   weir_graph_print(g, 4096, out);
@@ -82,12 +83,12 @@ static weir_status keep_saved(weir_plan *p)
   FILE *out = open_memstream(&text, &size);
 
   if (out == NULL) {
-    return weir_fail(WEIR_ERR_MEMORY, "describe: no memory for the list of saved arrays");
+    return weir_fail(WEIR_ERR_MEMORY, "describe: out of memory for the list of saved arrays");
   }
   weir_status status = weir_saved_print(p->g, out);
 
   if (fclose(out) != 0 && status == WEIR_OK) {
-    status = weir_fail(WEIR_ERR_MEMORY, "describe: no memory for the list of saved arrays");
+    status = weir_fail(WEIR_ERR_MEMORY, "describe: out of memory for the list of saved arrays");
   }
   status = status == WEIR_OK ? weir_strdup(text, &p->saved) : status;
   free(text); /* libc's own */
@@ -251,7 +252,7 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   fprintf(out, "== memory\n");
   exec_budget_print(p, out);
   weir_schedule_print(&p->schedule, p->g, out);
-  fprintf(out, "scratch: %lld bytes a thread; workspace of kernels: %lld bytes\n",
+  fprintf(out, "scratch: %lld bytes per thread; workspace of kernels: %lld bytes\n",
           (long long)p->scratch_bytes, (long long)p->workspace_bytes);
   exec_laps_print(p, out);
   fprintf(out, "%s%s", p->saved, p->dump != NULL ? p->dump : "");

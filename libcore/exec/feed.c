@@ -50,7 +50,7 @@ static weir_status bind(weir_plan *p, const weir_binding *b)
 
   a = input ? a : exec_find_result(p, b->name);
   if (a < 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "plan: no input or result is named '%s'", b->name);
+    return weir_fail(WEIR_ERR_CONFIG, "plan: there is no input or result '%s'", b->name);
   }
   const weir_array_desc *d = &weir_graph_get_array(p->g, a)->desc;
   bool same = b->tensor->dtype == d->dtype && b->tensor->rank == d->rank;
@@ -59,9 +59,10 @@ static weir_status bind(weir_plan *p, const weir_binding *b)
     same = b->tensor->shape[k] == d->shape[k];
   }
   if (!same || !weir_tensor_is_contiguous(b->tensor)) {
-    return weir_fail(
-        WEIR_ERR_SHAPE,
-        "plan: the tensor bound to '%s' has another dtype or shape, or is a strided view", b->name);
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "plan: the tensor bound to '%s' must have the dtype and shape of the array "
+                     "and be contiguous",
+                     b->name);
   }
   if (input || weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_TEMPORARY) {
     p->arrays[a].view = weir_view_of(b->tensor);
@@ -129,14 +130,16 @@ static void copy_sources(weir_plan *p, const weir_binding *bindings, int n)
 static weir_status check_runs(const weir_plan *p)
 {
   return p->sizes_only
-             ? weir_fail(WEIR_ERR_CONFIG, "plan: made for its sizes, it has no memory to run in")
+             ? weir_fail(WEIR_ERR_CONFIG,
+                         "plan: it was made to compute sizes only and has no memory to run in")
              : WEIR_OK;
 }
 
 weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
 {
   if (p->streaming) {
-    return weir_fail(WEIR_ERR_CONFIG, "plan: a graph with a time dimension is fed, not run");
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "plan: a graph with a time dimension must be fed chunk by chunk, not run");
   }
   WEIR_TRY(check_runs(p));
   weir_status status = WEIR_OK;
@@ -186,17 +189,17 @@ out:
 static weir_status check_feed(const weir_plan *p, const weir_feed *f, int32_t a)
 {
   if (a < 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "plan: no input is named '%s'", f->input);
+    return weir_fail(WEIR_ERR_CONFIG, "plan: there is no input '%s'", f->input);
   }
   const exec_array *e = &p->arrays[a];
 
   if (e->time >= 0 && (f->lo < e->front || f->hi < f->lo)) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "plan: '%s' was fed to slot %lld; [%lld, %lld) does not follow", f->input,
-                     (long long)e->front, (long long)f->lo, (long long)f->hi);
+                     "plan: '%s' is complete up to slot %lld; [%lld, %lld) does not continue it",
+                     f->input, (long long)e->front, (long long)f->lo, (long long)f->hi);
   }
   if (e->time >= 0 && f->hi - f->lo > p->bounds[a]) {
-    return weir_fail(WEIR_ERR_CONFIG, "plan: '%s' was fed %lld slots, more than its bound %lld",
+    return weir_fail(WEIR_ERR_CONFIG, "plan: '%s' was fed %lld slots, more than its maximum %lld",
                      f->input, (long long)(f->hi - f->lo), (long long)p->bounds[a]);
   }
   return WEIR_OK;
@@ -210,8 +213,8 @@ static weir_status copy_feed(const exec_array *e, const weir_feed *f)
 
   if (f->hi - e->view.origin[e->time] > e->capacity) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "plan: '%s' was fed to slot %lld while slot %lld is still waited for: feed "
-                     "all inputs to the same time",
+                     "plan: '%s' was fed to slot %lld while slot %lld is still pending: feed all "
+                     "inputs to the same time",
                      f->input, (long long)f->hi, (long long)e->view.origin[e->time]);
   }
   for (int64_t row = 0; row < e->rows && slots > 0; row++) {
@@ -295,11 +298,11 @@ static weir_status check_room(const weir_plan *p, const exec_group *group, int64
       const exec_array *e = &p->arrays[group->loops[k].loop->out[o]];
 
       if (e->time >= 0 && e->view.data != NULL && to - e->view.origin[e->time] > e->capacity) {
-        return weir_fail(
-            WEIR_ERR_CONFIG,
-            "plan: group '%s' would hold %lld slots, more than its window of %lld: feed "
-            "all inputs to the same time",
-            group->members, (long long)(to - e->view.origin[e->time]), (long long)e->capacity);
+        return weir_fail(WEIR_ERR_CONFIG,
+                         "plan: group '%s' would keep %lld slots, more than its window of %lld: "
+                         "feed all inputs to the same time",
+                         group->members, (long long)(to - e->view.origin[e->time]),
+                         (long long)e->capacity);
       }
     }
   }
@@ -372,8 +375,9 @@ static double chunks_of(const weir_plan *p, const weir_feed *feeds, int n)
 weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last)
 {
   if (!p->streaming || p->ended) {
-    return weir_fail(WEIR_ERR_CONFIG, p->streaming ? "plan: the stream has ended"
-                                                   : "plan: a graph without time is run, not fed");
+    return weir_fail(WEIR_ERR_CONFIG, p->streaming
+                                          ? "plan: the stream has ended"
+                                          : "plan: a graph without time must be run, not fed");
   }
   WEIR_TRY(check_runs(p));
   for (int32_t a = 0; a < p->n_arrays; a++) {
@@ -400,8 +404,9 @@ weir_status weir_plan_place(weir_plan *p, const char *input, const void *data)
 
   if (a < 0 || p->arrays[a].time != 0 || p->arrays[a].front > 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "plan: no stream of one dimension that can be read in place is named '%s': %s",
-                     input, a < 0 ? "there is no such input" : "it has others, or was fed");
+                     "plan: there is no one-dimensional stream '%s' that can be read in place: %s",
+                     input,
+                     a < 0 ? "the input does not exist" : "it has other dimensions, or was fed");
   }
   p->arrays[a].outside = true;
   memcpy(&p->arrays[a].view.data, &data, sizeof(void *)); /* the plan only reads */
@@ -414,7 +419,7 @@ weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *vi
   const int32_t a = exec_find_result(p, name);
 
   if (a < 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "plan: no result is named '%s'", name);
+    return weir_fail(WEIR_ERR_CONFIG, "plan: there is no result '%s'", name);
   }
   *view = p->arrays[a].view;
   *lo = p->arrays[a].fresh;

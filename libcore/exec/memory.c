@@ -12,7 +12,7 @@
 static weir_status round_up(int64_t bytes, int64_t *out)
 {
   if (!weir_add_ok(bytes, (int64_t)63, out)) {
-    return weir_fail(WEIR_ERR_SHAPE, "the memory of an array overflows 64 bits");
+    return weir_fail(WEIR_ERR_SHAPE, "the size of an array overflows 64 bits");
   }
   *out &= ~(int64_t)63;
   return WEIR_OK;
@@ -152,7 +152,8 @@ static weir_status check_bounds(const weir_plan *p)
 
     if (array->kind == WEIR_ARRAY_INPUT && array->desc.time > 0 && p->bounds[a] < 1 &&
         (weir_graph_readers(p->g, a, &reader, 1) > 0 || array->output != NULL)) {
-      return weir_fail(WEIR_ERR_CONFIG, "plan: stream input '%s' has no chunk bound", array->name);
+      return weir_fail(WEIR_ERR_CONFIG, "plan: the stream input '%s' has no maximum chunk length",
+                       array->name);
     }
   }
   return WEIR_OK;
@@ -181,7 +182,7 @@ static weir_status size_arrays(weir_plan *p)
       e->rows = d == e->time ? e->rows : e->rows * array->desc.shape[d];
     }
     if (!fits || !weir_mul_ok(stride, (int64_t)weir_dtype_size(array->desc.dtype), &e->bytes)) {
-      return weir_fail(WEIR_ERR_SHAPE, "plan: an array of the graph overflows 64 bits");
+      return weir_fail(WEIR_ERR_SHAPE, "plan: the size of an array of the graph overflows 64 bits");
     }
     WEIR_TRY(round_up(e->bytes, &e->bytes));
   }
@@ -253,11 +254,10 @@ static weir_status size_locals(const weir_plan *p, exec_group *group)
     shape_local(group, l, loops, slots);
     for (int k = 0; k < d->rank; k++) {
       if (!weir_mul_ok(count, l->shape[k], &count) || count > (int64_t)1 << 40) {
-        return weir_fail(
-            WEIR_ERR_MEMORY,
-            "plan: a tile-local buffer of group '%s' would hold more than 2^40 elements; "
-            "its tile is too large",
-            group->members);
+        return weir_fail(WEIR_ERR_MEMORY,
+                         "plan: a tile-local buffer of group '%s' would have more than 2^40 "
+                         "elements: its tile is too large",
+                         group->members);
       }
     }
     WEIR_TRY(round_up(count * (int64_t)weir_dtype_size(d->dtype) + 64, &l->bytes));
@@ -284,21 +284,21 @@ static weir_status make_cells(const weir_plan *p, exec_group *group)
       continue;
     }
     if (loop->time >= 0 && a->dim[loop->time].kind == WEIR_PARALLEL) {
-      return weir_fail(
-          WEIR_ERR_UNSUPPORTED,
-          "plan: group '%s' scans along a dimension other than time, but time is one of "
-          "its dimensions: its states would have no end",
-          group->members);
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "plan: group '%s' scans along a dimension other than time, but has a time "
+                       "dimension: its states would grow without limit",
+                       group->members);
     }
     for (int d = 0; d < a->n_dims; d++) {
       if (a->dim[d].kind == WEIR_PARALLEL &&
           !weir_mul_ok(points, a->dim[d].hi - a->dim[d].lo, &points)) {
-        return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
+        return weir_fail(WEIR_ERR_SHAPE,
+                         "plan: the size of the states of a scan overflows 64 bits");
       }
     }
     if (!weir_mul_ok(points, weir_table_before(a, a->n_states) * (int64_t)sizeof(uint64_t),
                      &bytes)) {
-      return weir_fail(WEIR_ERR_SHAPE, "plan: the states of a scan overflow 64 bits");
+      return weir_fail(WEIR_ERR_SHAPE, "plan: the size of the states of a scan overflows 64 bits");
     }
     loop->cells.points = points;
     WEIR_TRY(exec_memory_hold(p, bytes, &memory));
@@ -349,10 +349,10 @@ static weir_status check_stored(const weir_array *array, const weir_tensor *t)
     same = t->shape[d] == array->desc.shape[d];
   }
   return same ? WEIR_OK
-              : weir_fail(WEIR_ERR_SHAPE,
-                          "plan: '%s' of the store has another dtype or shape than the plan's part "
-                          "of it",
-                          array->name);
+              : weir_fail(
+                    WEIR_ERR_SHAPE,
+                    "plan: '%s' of the store differs in dtype or shape from its part in the plan",
+                    array->name);
 }
 
 /* Inputs with time keep windows of their own; stored and constant arrays are where they are. */

@@ -70,23 +70,23 @@ int native_cache_open(const weir_engine_opts *opts)
 
   if (!folder_path(opts, path)) {
     weir_event("cache_none",
-               WEIR_TEXT("reason", "no folder: neither cache_dir, XDG_CACHE_HOME nor HOME"));
+               WEIR_TEXT("reason", "no folder: none of cache_dir, XDG_CACHE_HOME and HOME is set"));
     return -1;
   }
   make_folders(path);
   const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
-    native_cache_refuse(path, errno == ELOOP || errno == ENOTDIR ? "is a link, or no folder"
+    native_cache_refuse(path, errno == ELOOP || errno == ENOTDIR ? "is a link, or not a folder"
                                                                  : strerror(errno));
     return -1;
   }
   const char *reason = NULL;
   if (fstat(fd, &info) != 0) {
-    reason = "cannot be looked at";
+    reason = "cannot be accessed";
   } else if (info.st_uid != geteuid()) {
     reason = "belongs to another user";
   } else if ((info.st_mode & 022) != 0) {
-    reason = "others may write into it (chmod 700 it)";
+    reason = "is writable by others (chmod 700 it)";
   }
   if (reason != NULL) {
     native_cache_refuse(path, reason);
@@ -136,13 +136,13 @@ static weir_status read_object(int fd, char **bytes, int64_t *n, const char **re
   *bytes = NULL;
   *reason = NULL;
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    *reason = "no plain file";
+    *reason = "is not a plain file";
   } else if (info.st_uid != geteuid()) {
     *reason = "belongs to another user";
   } else if ((info.st_mode & 07777) != 0600) {
-    *reason = "has another mode than 0600";
+    *reason = "does not have mode 0600";
   } else if (info.st_size <= TRAILER || info.st_size > largest) {
-    *reason = "has a size that no object has";
+    *reason = "has an impossible size";
   }
   if (*reason != NULL) {
     return WEIR_OK;
@@ -151,7 +151,7 @@ static weir_status read_object(int fd, char **bytes, int64_t *n, const char **re
   *bytes = memory;
   *n = info.st_size;
   if (!read_whole(fd, *bytes, *n)) {
-    *reason = "cannot be read whole";
+    *reason = "cannot be read completely";
     weir_free(bytes);
   }
   return WEIR_OK;
@@ -176,7 +176,7 @@ weir_status native_cache_object(int folder, const char *name, int *fd)
     digest_of(name, bytes, n - TRAILER, hex);
     if (memcmp(bytes + n - TRAILER, MARK, MARK_SIZE) != 0 ||
         memcmp(bytes + n - TRAILER + MARK_SIZE, hex, 64) != 0) {
-      reason = "its bytes do not have their digest";
+      reason = "does not match its digest";
     }
   }
   weir_free(&bytes);

@@ -475,7 +475,7 @@ static void processes_at_once_all_get_it_right(void **state)
 static void without_a_compiler_the_reason_is_said(void **state)
 {
   const char *const commands[] = {"no-such-compiler", "/no/such/compiler", "/bin/false"};
-  const char *const reasons[] = {"'no-such-compiler' is in no folder of PATH",
+  const char *const reasons[] = {"'no-such-compiler' is not in a folder of PATH",
                                  "'/no/such/compiler' is no program", "ended with status 1"};
 
   for (int i = 0; i < 3; i++) {

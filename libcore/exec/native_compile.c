@@ -73,10 +73,10 @@ weir_status native_compiler_find(const char *command, char path[4096], char iden
   folders = folders == NULL ? "/usr/local/bin:/usr/bin:/bin" : folders;
   if (strchr(command, '/') != NULL) {
     if (snprintf(path, PATH_ROOM, "%s", command) >= PATH_ROOM || !is_program(path)) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is no program", command);
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is not a program", command);
     }
   } else if (!search(command, folders, path)) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is in no folder of PATH (%s)",
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is not in a folder of PATH (%s)",
                      command, folders);
   }
   real = realpath(path, NULL);

@@ -122,8 +122,9 @@ static weir_status load_object(int fd, const char *name, native_object **out)
     }
   }
   const char *reason = dlerror();
-  const weir_status failed = weir_fail(WEIR_ERR_UNSUPPORTED, "compiled loops cannot be loaded: %s",
-                                       reason != NULL ? reason : "they are not what was compiled");
+  const weir_status failed =
+      weir_fail(WEIR_ERR_UNSUPPORTED, "compiled loops cannot be loaded: %s",
+                reason != NULL ? reason : "they differ from the compiled loops");
   native_object_release(object);
   return failed;
 }
@@ -196,7 +197,7 @@ static weir_status look_up(int folder, found *all, native_kernel *kernel)
     }
   }
   if (all->object[k] != NULL && !take(kernel, all->object[k])) {
-    native_cache_refuse(name, "does not hold a kernel that is looked for there");
+    native_cache_refuse(name, "lacks a required kernel");
   }
   return WEIR_OK;
 }
@@ -318,7 +319,7 @@ static weir_status finish(const char *private, int number, const piece *p, int f
   int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0 || fchmod(fd, 0600) != 0) {
     const weir_status failed =
-        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: what was compiled is not there: %m", path);
+        weir_fail(WEIR_ERR_UNSUPPORTED, "%s: the compiled file cannot be read: %m", path);
     if (fd >= 0) {
       close(fd);
     }
@@ -338,7 +339,7 @@ static weir_status finish(const char *private, int number, const piece *p, int f
   native_object_release(object);
   *bytes += n;
   return whole ? WEIR_OK
-               : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: not all that was compiled is there", path);
+               : weir_fail(WEIR_ERR_UNSUPPORTED, "%s: the compiled file is incomplete", path);
 }
 
 static weir_status build(const native_maker *m, int threads, int folder, native_kernel **list,

@@ -11,69 +11,66 @@
 const weir_opt weir_exec_opts[] = {
     WEIR_OPT_ENUM(
         weir_exec_cfg, tier, WEIR_TIER_AUTO, "auto|reference|vector|native",
-        "how generated groups run: the scalar oracle, the vector interpreter, compiled C; "
-        "auto takes compiled C where a compiler is found, else the vector interpreter"),
+        "execution of generated groups: reference: scalar reference interpreter; vector: vector "
+        "interpreter; native: compiled C; auto: native if a compiler is found, else vector"),
     WEIR_OPT_BOOL(weir_exec_cfg, explain, false,
-                  "measure the time of every group and report it beside the prediction"),
-    WEIR_OPT_ENUM(
-        weir_exec_cfg, verify, 0, "off|pass",
-        "pass: re-run the oracle on random data after every pass and stop at the first that "
-        "changes a result"),
-    WEIR_OPT_BOOL(weir_exec_cfg, fusion, true,
-                  "fuse operators into groups; false makes every operator a group of its own"),
+                  "measure the time of every group and report it next to the prediction"),
+    WEIR_OPT_ENUM(weir_exec_cfg, verify, 0, "off|pass",
+                  "pass: re-run the reference interpreter on random data after every pass, and "
+                  "stop at the first pass that changes a result"),
+    WEIR_OPT_BOOL(weir_exec_cfg, fusion, true, "operator fusion; false: every operator is a group"),
     WEIR_OPT_ENUM(weir_exec_cfg, precision, 0, "f32|bf16",
-                  "bf16: products of f32 arrays that a kernel makes sooner from bf16 are, and what "
-                  "they read is kept in it; sums, statistics, losses and updates stay f32"),
-    WEIR_OPT_ENUM(weir_exec_cfg, products, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16",
-                  "numbers that operands of large sums of products of f64 and c128 are rounded to; "
-                  "these sums are made in f32, all else stays as it is"),
+                  "bf16: products of f32 arrays with a faster bf16 kernel run in bf16, and their "
+                  "operands are stored in it; sums, statistics, losses and updates stay f32"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, products, WEIR_PRODUCTS_F64, "f64|f32|bf16|f16",
+        "dtype to which operands of large sums of products (contractions) of f64 and c128 are "
+        "rounded; these sums accumulate in f32, all other operations are unchanged"),
     WEIR_OPT_BOOL(weir_exec_cfg, scale_products, true,
-                  "exec.products: operands are multiplied by powers of two that bring them into "
-                  "the range of these numbers"),
-    WEIR_OPT_ENUM(weir_exec_cfg, overlap, 1, "off|auto|on",
-                  "over ranks: what needs nothing of another rank is computed while halos travel, "
-                  "the rest after; auto: where the parts cost less than is hidden"),
-    WEIR_OPT_ENUM(weir_exec_cfg, fission, 0, "off|products|hoist|reassociate",
-                  "splits sums of products of several factors, where that takes fewer flops: every "
-                  "product a node of its own; hoist: made once for all loops that it does not "
-                  "depend on; reassociate: also in the order of fewest flops. Results are rounded "
-                  "differently"),
+                  "for exec.products: scale operands by powers of two into the range of the dtype"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, overlap, 1, "off|auto|on",
+        "overlap of communication and computation over ranks: interior points are computed during "
+        "the halo exchange, the others after it; auto: where splitting costs less than it hides"),
+    WEIR_OPT_ENUM(
+        weir_exec_cfg, fission, 0, "off|products|hoist|reassociate",
+        "splitting of sums of products of several factors where it reduces flops: products: every "
+        "product is a node; hoist: products are also moved out of loops that they do not depend "
+        "on; reassociate: also in the order with the fewest flops. Rounding of results changes"),
     WEIR_OPT_BOOL(weir_exec_cfg, window, false,
-                  "arrays that a sum of products reads at offsets, such as E - w, get margins in "
-                  "place of a border, so that kernels for products take the sum; an infinite or "
-                  "NaN element then also reaches sums that would have dropped it at the border"),
+                  "margins in place of a border for arrays that a sum of products reads at "
+                  "offsets, such as E - w, so that matrix-product kernels apply; infinite or NaN "
+                  "elements then also reach sums that would have excluded them at the border"),
     WEIR_OPT_STRING(weir_exec_cfg, skip, "",
-                    "passes that are left out, comma-separated, to find the one at fault"),
-    WEIR_OPT_STRING(weir_exec_cfg, kernel, "auto",
-                    "kernels that may claim groups: auto, none, or one name as describe prints it"),
+                    "passes to skip, comma-separated, to locate a faulty one"),
+    WEIR_OPT_STRING(
+        weir_exec_cfg, kernel, "auto",
+        "kernels that may be selected for groups: auto, none, or a name printed by describe"),
     WEIR_OPT_STRING(weir_exec_cfg, compiler, "cc",
-                    "C compiler of the engine `native`: a program name or path"),
+                    "C compiler of the native tier: program name or path"),
     WEIR_OPT_PATH(weir_exec_cfg, cache_dir, "",
-                  "folder of compiled groups; empty: weir/ in the user's cache folder"),
+                  "cache folder of compiled groups; empty: weir/ in the user's cache folder"),
     WEIR_OPT_INT(weir_exec_cfg, cache_bytes, 0, 0, 1099511627776.0, "bytes",
-                 "memory that the tile-local buffers of a group may fill; 0: a quarter of the L2 "
-                 "cache, half "
-                 "of it behind a kernel that makes boxes"),
-    WEIR_OPT_INT(
-        weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
-        "budget of the arena that holds a plan's temporaries; where a step would take more "
-        "it is run in micro-batches; 0: no limit"),
+                 "maximum size of the tile-local buffers of a group; 0: a quarter of the L2 cache, "
+                 "half of it after a blocked kernel"),
+    WEIR_OPT_INT(weir_exec_cfg, memory, 0, 0, 1125899906842624.0, "bytes",
+                 "memory budget of the arena of temporaries; larger steps are split into "
+                 "micro-batches; 0: no limit"),
     WEIR_OPT_INT(weir_exec_cfg, min_layout_bytes, 32768, 1, 1099511627776.0, "bytes",
-                 "arrays as large as this may lie in another order of dimensions than they are "
-                 "written down in; smaller ones stay in a near cache anyway",
+                 "minimum size of arrays whose memory layout may differ from their declared order "
+                 "of dimensions; smaller ones stay in cache in any layout",
                  .alias = "least_format"),
-    WEIR_OPT_REAL(
-        weir_exec_cfg, spin, WEIR_THREADS_SPIN, 0, 0.01, "s",
-        "how long a thread without work polls for some before it sleeps; 0: it does not poll"),
+    WEIR_OPT_REAL(weir_exec_cfg, spin, WEIR_THREADS_SPIN, 0, 0.01, "s",
+                  "polling time of an idle thread before it sleeps; 0: no polling"),
     WEIR_OPT_STRING(weir_exec_cfg, device, "cpu",
-                    "device that runs the plan: cpu, or another that `--version` lists; groups "
-                    "that it does not take are calls of the host, for which the plan copies"),
-    WEIR_OPT_PATH(weir_exec_cfg, machine, "",
-                  "constants of the machine, a file of: l1_bytes, l2_bytes, l3_bytes, "
-                  "memory_bytes, bandwidth and flop_rate (of one core; build/release/bench/peaks "
-                  "FILE measures them), simd (auto, base, avx2 or avx512); what it leaves out, or "
-                  "empty: as detected, peaks built in",
-                  .alias = "peaks"),
+                    "device of the plan: cpu, or another listed by `--version`; unsupported groups "
+                    "run as host calls with copies"),
+    WEIR_OPT_PATH(
+        weir_exec_cfg, machine, "",
+        "file of machine constants: l1_bytes, l2_bytes, l3_bytes, memory_bytes, bandwidth and "
+        "flop_rate (of one core; measured by build/release/bench/peaks FILE), simd (auto, base, "
+        "avx2 or avx512); missing keys, or empty: detected values and built-in peaks",
+        .alias = "peaks"),
     WEIR_OPT_END,
 };
 

@@ -49,7 +49,7 @@ void exec_laps_tell(const weir_plan *p)
 
 void exec_laps_print(const weir_plan *p, FILE *out)
 {
-  fprintf(out, "== time that making the plan took: %.3f s\n", p->lap - p->began);
+  fprintf(out, "== time to make the plan: %.3f s\n", p->lap - p->began);
   for (int k = 0; k < p->n_laps; k++) {
     fprintf(out, "%-14s %9.3f s", p->laps[k].name, p->laps[k].seconds);
     if (p->laps[k].runs > 1) {

@@ -36,9 +36,10 @@ static bool is_planar(const weir_access *a)
 
 static weir_status refuse(const char *what, int most)
 {
-  return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "a loop of complex numbers has more than %d %s, counting their parts", most,
-                   what);
+  return weir_fail(
+      WEIR_ERR_UNSUPPORTED,
+      "a loop of complex numbers has more than %d %s, counting real and imaginary parts", most,
+      what);
 }
 
 /* Operand `from` or one of its parts; a fill is the real part, whose imaginary one is 0. */
@@ -160,7 +161,7 @@ static weir_status split(const weir_loop *from, planar_part *p, bool imag, int32
   WEIR_TRY(split_states(a, p, first));
   planar_body(&a->body, re, im, first, &to->body, real_of, imag_of);
   if (to->body.failed != WEIR_OK) {
-    return weir_fail(to->body.failed, "the parts of complex expressions");
+    return weir_fail(to->body.failed, "real and imaginary parts of expressions");
   }
   for (int k = 0; k < a->n_states; k++) {
     const int32_t next = a->state[k].next;

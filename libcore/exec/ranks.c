@@ -213,7 +213,7 @@ static weir_status make_merge(exec_ranks *s, weir_move *m, exec_carrier *c)
   c->count = elements / m->n;
   if (reducer == NULL) {
     status =
-        weir_fail(WEIR_ERR_UNSUPPORTED, "plan: partial results of '%s' cannot be merged", m->name);
+        weir_fail(WEIR_ERR_UNSUPPORTED, "plan: partial results of '%s' cannot be reduced", m->name);
   } else {
     status = weir_alloc(c->count, reducer->size, (void **)&c->room);
   }
@@ -265,7 +265,7 @@ static weir_status agree_on_picked(exec_ranks *s, weir_graph **picked)
   weir_status status;
 
   bounds[1] = -bounds[0];
-  WEIR_TRY(weir_allreduce_create(s->comm, "what is picked",
+  WEIR_TRY(weir_allreduce_create(s->comm, "choice of max-pool sparsity",
                                  weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), bounds, 2, &r));
   status = weir_request_start(r);
   if (status == WEIR_OK) {
@@ -376,11 +376,12 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
     waited += r.waited_s;
     bytes += (double)r.bytes * (double)r.runs;
     hidden += (double)r.bytes * (double)r.ready;
-    fprintf(out, "%-8s %-24s %12lld bytes", r.merge ? "merge" : "exchange", r.name,
+    fprintf(out, "%-8s %-24s %12lld bytes", r.merge ? "reduce" : "exchange", r.name,
             (long long)r.bytes);
     if (r.runs > 0) {
       fprintf(out,
-              ", waited %.3g s a run, %.3g s computed behind it, there already in %lld of %lld",
+              ", exposed wait %.3g s per run, overlapped compute %.3g s, complete on arrival in "
+              "%lld of %lld",
               r.waited_s / (double)r.runs, r.behind_s / (double)r.runs, (long long)r.ready,
               (long long)r.runs);
     }
@@ -391,8 +392,8 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
     }
     fprintf(out, "\n");
   }
-  fprintf(out, "waited for other ranks: %.3g s in all; %.4g of %.4g bytes were there already\n",
-          waited, hidden, bytes);
+  fprintf(out, "exposed wait in total: %.3g s; %.4g of %.4g bytes complete on arrival\n", waited,
+          hidden, bytes);
   weir_spmd_graph_print(&s->local, out);
 }
 

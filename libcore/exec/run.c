@@ -132,7 +132,8 @@ static weir_status check_indices(const weir_index *x, const weir_view *view, con
 
     if (v < x->gather_lo || v >= x->gather_hi) {
       return weir_fail(
-          WEIR_ERR_DATA, "gather: index %lld at position %lld is outside the declared [%lld, %lld)",
+          WEIR_ERR_DATA,
+          "gather: index %lld at position %lld is outside the declared range [%lld, %lld)",
           (long long)v, (long long)k, (long long)x->gather_lo, (long long)x->gather_hi);
     }
     for (int d = box.rank - 1; d >= 0 && ++at[d] == box.hi[d]; d--) {

@@ -186,7 +186,7 @@ static weir_status run_oracle(weir_plan *v, outcome *o)
 
       if (count > ELEMENT_LIMIT) {
         status = weir_fail(WEIR_ERR_UNSUPPORTED,
-                           "verify: input '%s' has %lld elements; exec.verify wants at most %lld",
+                           "verify: input '%s' has %lld elements: exec.verify allows at most %lld",
                            weir_graph_get_array(v->g, a)->name, (long long)count,
                            (long long)ELEMENT_LIMIT);
         goto out;

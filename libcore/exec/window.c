@@ -113,8 +113,8 @@ weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front)
         front[a] > p->arrays[a].front) {
       if (!p->arrays[a].outside && front[a] - keep[a] > p->arrays[a].capacity) {
         return weir_fail(WEIR_ERR_CONFIG,
-                         "plan: a gap that is skipped ends at slot %lld of one stream while slot "
-                         "%lld is still waited for: feed all inputs to the same time",
+                         "plan: a skipped gap ends at slot %lld of one stream while slot %lld is "
+                         "still pending: feed all inputs to the same time",
                          (long long)front[a], (long long)keep[a]);
       }
       jump(&p->arrays[a], keep[a], front[a]);
