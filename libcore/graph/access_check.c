@@ -31,8 +31,8 @@ static weir_status check_counts(const weir_access *a)
     if ((unsigned)d->kind > WEIR_BACKWARD || d->lo < -WEIR_UNBOUNDED || d->hi > WEIR_UNBOUNDED ||
         d->lo > d->hi) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "iteration dimension %d: kind %d, [%" PRId64 ", %" PRId64 ") is no range", k,
-                       (int)d->kind, d->lo, d->hi);
+                       "iteration dimension %d: kind %d, [%" PRId64 ", %" PRId64 ") is not a range",
+                       k, (int)d->kind, d->lo, d->hi);
     }
   }
   return WEIR_OK;
@@ -67,7 +67,8 @@ static weir_status check_gather(const weir_access *a, const weir_index *x, struc
   if (x->gather_lo >= x->gather_hi || x->gather_lo < -WEIR_UNBOUNDED ||
       x->gather_hi > WEIR_UNBOUNDED) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "%s %d, dimension %d: gathered values [%" PRId64 ", %" PRId64 ") are no range",
+                     "%s %d, dimension %d: gathered values [%" PRId64 ", %" PRId64
+                     ") are not a range",
                      p.word, p.operand, p.dim, x->gather_lo, x->gather_hi);
   }
   return WEIR_OK;
@@ -123,7 +124,7 @@ static weir_status check_index(const weir_access *a, const weir_operand *x, stru
       }
     }
     if (i->border != WEIR_BORDER_NEVER) {
-      return weir_fail(WEIR_ERR_SHAPE, "output %d, dimension %d: what is written has no border",
+      return weir_fail(WEIR_ERR_SHAPE, "output %d, dimension %d: outputs cannot have a border",
                        p.operand, p.dim);
     }
   }
@@ -136,7 +137,7 @@ static weir_status check_index(const weir_access *a, const weir_operand *x, stru
   if (lo < 0 || above) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "%s %d, dimension %d: an iteration reaches index %" PRId64
-                     " of extent %" PRId64 ", and the border says never",
+                     " of extent %" PRId64 ", but the border rule is never",
                      p.word, p.operand, p.dim, (int64_t)(lo < 0 ? lo : hi), x->extent[p.dim]);
   }
   return WEIR_OK;
@@ -187,7 +188,7 @@ static weir_status check_leaf(const weir_access *a, int32_t i)
     right = true;
   }
   if (!right) {
-    return weir_fail(WEIR_ERR_SHAPE, "expression %d: %s %" PRId64 " of dtype %s does not exist", i,
+    return weir_fail(WEIR_ERR_SHAPE, "expression %d: %s %" PRId64 " of dtype %s is undefined", i,
                      weir_code_name(e->code), e->integer, weir_dtype_name(e->dtype));
   }
   return WEIR_OK;
@@ -340,7 +341,7 @@ static weir_status check_states(const weir_access *a)
     if (!right || !in_range(s->next, a->body.n) || a->body.exprs[s->next].dtype != s->dtype) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "state %d: dtype, slot %d, initial operand %d, final operand %d or next "
-                       "value %d do not agree",
+                       "value %d are inconsistent",
                        k, s->slot, s->init - 1, s->final - 1, s->next);
     }
   }
@@ -393,10 +394,11 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
     right = right && is_complex == weir_dtype_is_complex(a->out[data[k]].dtype);
   }
   if (!right) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "monoid %d of %s in %s to %s: complex numbers are summed, and stay complex",
-                     (int)a->combine, weir_dtype_name(b->exprs[a->value[0]].dtype),
-                     weir_dtype_name(a->accumulator), weir_dtype_name(a->out[data[0]].dtype));
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "monoid %d of %s in %s to %s: complex numbers can only be summed, to a complex result",
+        (int)a->combine, weir_dtype_name(b->exprs[a->value[0]].dtype),
+        weir_dtype_name(a->accumulator), weir_dtype_name(a->out[data[0]].dtype));
   }
   return WEIR_OK;
 }
@@ -443,7 +445,7 @@ static weir_status check_values(const weir_access *a)
     }
   }
   if ((unsigned)a->combine > WEIR_COMBINE_LAST) {
-    return weir_fail(WEIR_ERR_SHAPE, "monoid %d does not exist", (int)a->combine);
+    return weir_fail(WEIR_ERR_SHAPE, "unknown monoid %d", (int)a->combine);
   }
   if (a->combine != WEIR_COMBINE_NONE) {
     return check_combine(a, data, n_data);
@@ -467,7 +469,8 @@ static weir_status check_values(const weir_access *a)
 static weir_status check_unstated(const weir_access *a)
 {
   if (a->n_values != 0 || a->body.n != 0 || !(a->point_flops >= 0)) {
-    return weir_fail(WEIR_ERR_SHAPE, "a library or call operator has no values and a cost");
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "a library or call operator must have no values and a cost of at least 0");
   }
   for (int k = 0; k < a->n_dims && a->maker == WEIR_MADE_BY_LIBRARY; k++) {
     if (a->dim[k].kind != WEIR_PARALLEL && a->dim[k].kind != WEIR_REDUCED) {
@@ -475,7 +478,7 @@ static weir_status check_unstated(const weir_access *a)
     }
     if (a->dim[k].kind == WEIR_REDUCED && a->dim[k].time) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "dimension %d of a library operator is whole, but has no end", k);
+                       "dimension %d of a library operator is read as a whole, but has no end", k);
     }
   }
   return WEIR_OK;

@@ -235,12 +235,12 @@ static void indices_that_cannot_be_right_are_refused(void **state)
   assert_refused("divisor -2", x->div = -2);
   assert_refused("the index overflows", x->coef[0] = INT64_C(1) << 59);
   assert_refused("gather by operand 4", x->gather = 5);
-  assert_refused("has no border", a.out[0].index[0].border = WEIR_BORDER_WRAP);
+  assert_refused("cannot have a border", a.out[0].index[0].border = WEIR_BORDER_WRAP);
 }
 
 static void loops_and_bodies_that_cannot_be_right_are_refused(void **state)
 {
-  assert_refused("is no range", a.dim[0].lo = 9);
+  assert_refused("is not a range", a.dim[0].lo = 9);
   assert_refused("17 iteration dimensions", a.n_dims = 17);
   assert_refused("reduced dimensions need a monoid", a.dim[0].kind = WEIR_REDUCED;
                  a.out[0].rank = 0);

@@ -356,7 +356,7 @@ weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n)
   for (int64_t i = 0; i < n; i++) {
     if (nodes[i] < 0 || nodes[i] >= g->n_nodes || g->nodes[nodes[i]]->op == NULL ||
         g->nodes[nodes[i]]->dead) {
-      return weir_fail(WEIR_ERR_SHAPE, "group %d: member %d is no live operator", g->n_groups,
+      return weir_fail(WEIR_ERR_SHAPE, "group %d: member %d is not a live operator", g->n_groups,
                        nodes[i]);
     }
   }

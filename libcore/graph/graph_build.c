@@ -36,7 +36,7 @@ static weir_status check_desc(const weir_array_desc *desc)
   int64_t bytes;
 
   if ((unsigned)desc->dtype >= WEIR_DTYPE_COUNT) {
-    return weir_fail(WEIR_ERR_SHAPE, "dtype %d does not exist", (int)desc->dtype);
+    return weir_fail(WEIR_ERR_SHAPE, "unknown dtype %d", (int)desc->dtype);
   }
   if (desc->rank < 0 || desc->rank > WEIR_MAX_RANK) {
     return weir_fail(WEIR_ERR_SHAPE, "rank %d is outside [0, %d]", desc->rank, WEIR_MAX_RANK);
@@ -55,7 +55,8 @@ static weir_status check_desc(const weir_array_desc *desc)
       continue;
     }
     if (extent < 0 || extent >= WEIR_UNBOUNDED) {
-      return weir_fail(WEIR_ERR_SHAPE, "extent %" PRId64 " of dimension %d is no count", extent, d);
+      return weir_fail(WEIR_ERR_SHAPE, "extent %" PRId64 " of dimension %d is not a count", extent,
+                       d);
     }
     if (extent > 0 && !weir_mul_ok(bytes, extent, &bytes)) {
       return weir_fail(WEIR_ERR_SHAPE, "the extents up to dimension %d overflow", d);
@@ -101,7 +102,7 @@ static weir_status try_input(weir_graph *g, const char *name, const weir_array_d
     return weir_fail(WEIR_ERR_SHAPE, "an input needs a name");
   }
   if (find_source(g, WEIR_ARRAY_INPUT, name) >= 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "input '%s' exists already", name);
+    return weir_fail(WEIR_ERR_SHAPE, "there is already an input '%s'", name);
   }
   const weir_status status = check_desc(desc);
   if (status != WEIR_OK) {
@@ -187,8 +188,7 @@ weir_value weir_scalar(weir_graph *g, weir_dtype dtype, double value)
   weir_c128 cell = {0, 0}; /* room for the widest dtype */
 
   if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
-    return weir_graph_fail(
-        g, weir_fail(WEIR_ERR_SHAPE, "scalar: dtype %d does not exist", (int)dtype));
+    return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "scalar: unknown dtype %d", (int)dtype));
   }
   weir_dtype_store_real(dtype, &cell, 0, value);
   const weir_tensor t = weir_tensor_wrap(&cell, dtype, 0, NULL);
@@ -210,7 +210,7 @@ weir_status weir_node_match(const weir_graph *g, const weir_node *node)
     const weir_operand *x = input ? &a->in[number] : &a->out[number];
     const char *word = input ? "input" : "output";
     if (array < 0 || array >= g->n_arrays) {
-      return weir_fail(WEIR_ERR_SHAPE, "%s %d is no array of the graph", word, number);
+      return weir_fail(WEIR_ERR_SHAPE, "%s %d is not an array of the graph", word, number);
     }
     const weir_array_desc *desc = &g->arrays[array]->desc;
     if (x->dtype != desc->dtype || x->rank != desc->rank) {
@@ -249,7 +249,7 @@ static weir_status read_inputs(const weir_graph *g, const struct request *r, wei
   for (int k = 0; k < r->n_in; k++) {
     const int32_t array = weir_value_array(g, r->in[k]);
     if (array < 0) {
-      return weir_fail(WEIR_ERR_SHAPE, "input %d is no value of the graph", k);
+      return weir_fail(WEIR_ERR_SHAPE, "input %d is not a value of the graph", k);
     }
     node->in[k] = array;
     in[k] = g->arrays[array]->desc;
@@ -428,9 +428,9 @@ weir_value weir_graph_add_into(weir_graph *g, const weir_op_desc *op, const void
                                const weir_value *in, int n_in, int32_t array, const char *where)
 {
   if (array < 0 || array >= g->n_arrays || g->arrays[array]->kind != WEIR_ARRAY_TEMPORARY) {
-    return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE,
-                                        "%s (%s): array %d is none that nodes may write", op->name,
-                                        where != NULL ? where : "place unknown", array));
+    return weir_graph_fail(g,
+                           weir_fail(WEIR_ERR_SHAPE, "%s (%s): array %d cannot be written by nodes",
+                                     op->name, where != NULL ? where : "place unknown", array));
   }
   return add(g, &(struct request){op, spec, in, n_in, &array, NULL}, where);
 }
@@ -440,11 +440,11 @@ static weir_status try_output(weir_graph *g, const char *name, weir_value v)
   const int32_t array = weir_value_array(g, v);
 
   if (array < 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "result '%s' is no value of the graph", name);
+    return weir_fail(WEIR_ERR_SHAPE, "result '%s' is not a value of the graph", name);
   }
   for (int32_t i = 0; i < g->n_arrays; i++) {
     if (g->arrays[i]->output != NULL && strcmp(g->arrays[i]->output, name) == 0) {
-      return weir_fail(WEIR_ERR_SHAPE, "result '%s' exists already", name);
+      return weir_fail(WEIR_ERR_SHAPE, "there is already a result '%s'", name);
     }
   }
   if (g->arrays[array]->output != NULL) {
@@ -474,17 +474,18 @@ static weir_status try_update(weir_graph *g, weir_value stored, weir_value v)
   const int32_t array = weir_value_array(g, v);
 
   if (target == NULL) {
-    return weir_fail(WEIR_ERR_SHAPE, "update: the target is no stored array");
+    return weir_fail(WEIR_ERR_SHAPE, "update: the target is not a stored array");
   }
   if (array < 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "update of '%s': no value of the graph", target->name);
+    return weir_fail(WEIR_ERR_SHAPE, "update of '%s': it is not a value of the graph",
+                     target->name);
   }
   if (!weir_desc_equal(&target->desc, &g->arrays[array]->desc)) {
     return weir_fail(WEIR_ERR_SHAPE, "update of '%s': the value has another dtype or shape",
                      target->name);
   }
   if (target->update >= 0 || target->in_place) {
-    return weir_fail(WEIR_ERR_SHAPE, "update of '%s': the array is written already", target->name);
+    return weir_fail(WEIR_ERR_SHAPE, "update of '%s': the array is already written", target->name);
   }
   target->update = array;
   return WEIR_OK;
@@ -500,10 +501,10 @@ void weir_in_place(weir_graph *g, weir_value stored)
   weir_array *target = stored_array(g, stored);
 
   if (target == NULL) {
-    weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "in place: the value is no stored array"));
+    weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "in place: the value is not a stored array"));
   } else if (target->update >= 0) {
     weir_graph_fail(g,
-                    weir_fail(WEIR_ERR_SHAPE, "in place: '%s' is updated already", target->name));
+                    weir_fail(WEIR_ERR_SHAPE, "in place: '%s' is already updated", target->name));
   } else {
     target->in_place = true;
   }

@@ -126,7 +126,7 @@ weir_status weir_graph_order(const weir_graph *g, int32_t *order, int32_t *n)
   for (int32_t i = 0; i < g->n_nodes && status == WEIR_OK; i++) {
     if (w.wait[i] > 0) {
       weir_node_describe(g, i, text, sizeof text);
-      status = weir_fail(WEIR_ERR_SHAPE, "%s waits for itself: the graph has a cycle", text);
+      status = weir_fail(WEIR_ERR_SHAPE, "%s depends on itself: the graph has a cycle", text);
     }
   }
   fini(&w);

@@ -55,14 +55,14 @@ static weir_status check_new(const weir_store *s, const char *name, weir_dtype d
                      NAME_MAX_BYTES);
   }
   if (weir_store_get(s, name) != NULL) {
-    return weir_fail(WEIR_ERR_CONFIG, "the store has an array '%s' already", name);
+    return weir_fail(WEIR_ERR_CONFIG, "the store already has an array '%s'", name);
   }
   if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
-    return weir_fail(WEIR_ERR_SHAPE, "stored '%s': dtype %d does not exist", name, (int)dtype);
+    return weir_fail(WEIR_ERR_SHAPE, "stored '%s': unknown dtype %d", name, (int)dtype);
   }
   if (weir_dtype_is_storage(dtype)) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "stored '%s': what is kept is kept in f32; files have no %s", name,
+                     "stored '%s': arrays are saved in f32; files cannot store %s", name,
                      weir_dtype_name(dtype));
   }
   return WEIR_OK;
@@ -109,8 +109,7 @@ weir_status weir_store_add_view(weir_store *s, const char *name, const weir_tens
 
   WEIR_TRY(check_new(s, name, t->dtype));
   if (!weir_tensor_is_contiguous(t)) {
-    return weir_fail(WEIR_ERR_SHAPE, "stored '%s': its elements do not lie one behind the other",
-                     name);
+    return weir_fail(WEIR_ERR_SHAPE, "stored '%s': its elements are not contiguous", name);
   }
   WEIR_TRY(new_entry(s, name, &e));
   e->tensor = weir_tensor_wrap(t->data, t->dtype, t->rank, t->shape);

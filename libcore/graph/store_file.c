@@ -109,7 +109,8 @@ struct source {
 
 static weir_status damaged(const struct source *s, const char *what)
 {
-  return weir_fail(WEIR_ERR_DATA, "%s: %s; the file is damaged or no saved store", s->path, what);
+  return weir_fail(WEIR_ERR_DATA, "%s: %s; the file is damaged or not a saved store", s->path,
+                   what);
 }
 
 static weir_status get(struct source *s, void *data, int64_t n)
@@ -197,7 +198,7 @@ static weir_status read_header(struct source *s, char **header, struct cursor *c
   memcpy(&mark, preamble + sizeof magic, sizeof mark);
   memcpy(&length, preamble + PREAMBLE - sizeof length, sizeof length);
   if (memcmp(preamble, magic, sizeof magic) != 0 || mark != order_mark) {
-    return damaged(s, "it does not begin as one, or has another byte order");
+    return damaged(s, "it does not start as one, or has another byte order");
   }
   if (length < (int64_t)sizeof *count || length > MOST_HEADER || length > s->left - DIGEST) {
     return damaged(s, "the length of its header is impossible");
@@ -209,7 +210,7 @@ static weir_status read_header(struct source *s, char **header, struct cursor *c
   digest_of(bytes, (size_t)(PREAMBLE + length), hex);
   *c = (struct cursor){(const char *)bytes + PREAMBLE, length};
   if (memcmp(stated, hex, DIGEST) != 0 || !take(c, count, sizeof *count)) {
-    status = damaged(s, "the digest of its header is wrong");
+    status = damaged(s, "the digest of its header does not match");
     goto failed;
   }
   *header = bytes;
@@ -256,9 +257,9 @@ static weir_status read_array(struct source *s, const weir_store *store, const s
   if (status == WEIR_OK) {
     digest_of(data, (size_t)e->bytes, hex);
     if (memcmp(hex, e->digest, DIGEST) != 0) {
-      status =
-          weir_fail(WEIR_ERR_DATA, "%s: the digest of array '%s' is wrong; the file is damaged",
-                    s->path, e->name);
+      status = weir_fail(WEIR_ERR_DATA,
+                         "%s: the digest of array '%s' does not match; the file is damaged",
+                         s->path, e->name);
     }
   }
   if (status == WEIR_OK && i >= 0) {
@@ -285,7 +286,7 @@ static weir_status read_all(struct source *s, const weir_store *store, void **ta
     }
     const int64_t i = find_name(store, e.name);
     if (i >= 0 && found[i]) {
-      status = damaged(s, "it holds an array twice");
+      status = damaged(s, "it contains an array twice");
       goto done;
     }
     WEIR_TRY_GOTO(read_array(s, store, &e, taken), done);
@@ -293,11 +294,11 @@ static weir_status read_all(struct source *s, const weir_store *store, void **ta
       found[i] = true;
     }
   }
-  status = count < 0 || c.left != 0 || s->left != 0 ? damaged(s, "bytes are left over") : WEIR_OK;
+  status = count < 0 || c.left != 0 || s->left != 0 ? damaged(s, "bytes follow its end") : WEIR_OK;
   for (int64_t i = 0; status == WEIR_OK && i < weir_store_count(store); i++) {
     if (!found[i]) {
-      status =
-          weir_fail(WEIR_ERR_DATA, "%s: holds no array '%s'", s->path, weir_store_name(store, i));
+      status = weir_fail(WEIR_ERR_DATA, "%s: there is no array '%s'", s->path,
+                         weir_store_name(store, i));
     }
   }
 done:

@@ -92,7 +92,7 @@ static void file_gives_back_what_was_saved(void **state)
   assert_int_equal(weir_dtype_load_int(WEIR_I64, weir_store_get(to, "step")->data, 0), 41);
   assert_ok(weir_store_add(to, "more", WEIR_F32, 0, NULL));
   assert_int_equal(weir_store_load(to, path), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "holds no array 'more'"));
+  assert_non_null(strstr(weir_last_message(), "there is no array 'more'"));
   weir_store_destroy(&to);
   assert_ok(weir_store_create(&to));
   assert_ok(weir_store_add(to, "weights", WEIR_F32, 2, (int64_t[]){2, 3}));

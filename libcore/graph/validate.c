@@ -54,14 +54,14 @@ static weir_status written_box(const weir_node *node, int output, weir_box *box)
   const weir_region sample = weir_written(a, output, &some);
 
   if (distinct == INT64_MAX) { /* what memory holds is less */
-    return weir_fail(WEIR_ERR_MEMORY, "output %d: no memory to count its elements", output);
+    return weir_fail(WEIR_ERR_MEMORY, "output %d: out of memory to count its elements", output);
   }
   if (a->maker != WEIR_MADE_BY_CALL && distinct != points) {
     return weir_fail(WEIR_ERR_SHAPE, "output %d: iterations write one element more than once",
                      output);
   }
   if (distinct != weir_region_volume(&sample)) {
-    return weir_fail(WEIR_ERR_SHAPE, "output %d: what is written has holes", output);
+    return weir_fail(WEIR_ERR_SHAPE, "output %d: some elements are not written", output);
   }
   return WEIR_OK;
 }
@@ -128,7 +128,7 @@ static weir_status prove_cover(const weir_graph *g, int32_t array, const struct 
     }
   }
   if (sum != wide_volume(&whole)) {
-    (void)weir_fail(WEIR_ERR_SHAPE, "array %d '%s' is not covered by what its writers write", array,
+    (void)weir_fail(WEIR_ERR_SHAPE, "array %d '%s' is not completely written by its writers", array,
                     array_name(a));
     return blame(g, shares[n - 1].node, WEIR_ERR_SHAPE);
   }
@@ -156,8 +156,8 @@ static weir_status check_temporary(const weir_graph *g, int32_t array)
 
   if (writers == 0) {
     return is_used(g, array)
-               ? weir_fail(WEIR_ERR_SHAPE, "array %d '%s' is used and written by no node", array,
-                           array_name(g->arrays[array]))
+               ? weir_fail(WEIR_ERR_SHAPE, "array %d '%s' is used but not written by any node",
+                           array, array_name(g->arrays[array]))
                : WEIR_OK;
   }
   const int32_t capacity = writers * WEIR_MAX_OUTPUTS;
@@ -196,7 +196,7 @@ static weir_status check_array(const weir_graph *g, int32_t array)
   if (readers > 1 || (readers == 1 && g->nodes[reader]->access.maker != WEIR_MADE_BY_CALL)) {
     return weir_fail(
         WEIR_ERR_SHAPE,
-        "stored '%s' is written in place: one call operator may take it, no other node",
+        "stored '%s' is written in place: only one call operator may take it, and no other node",
         array_name(a));
   }
   return WEIR_OK;
@@ -235,7 +235,7 @@ static weir_status check_members(const weir_graph *g, int32_t *group_of)
     for (int64_t m = 0; m < group->n_nodes; m++) {
       const int32_t node = group->nodes[m];
       if (node < 0 || node >= g->n_nodes || !live(g->nodes[node])) {
-        return weir_fail(WEIR_ERR_SHAPE, "group %d: member %d is no live operator", k, node);
+        return weir_fail(WEIR_ERR_SHAPE, "group %d: member %d is not a live operator", k, node);
       }
       if (group_of[node] >= 0) {
         (void)weir_fail(WEIR_ERR_SHAPE, "a member of group %d and of group %d", group_of[node], k);
@@ -245,7 +245,7 @@ static weir_status check_members(const weir_graph *g, int32_t *group_of)
       for (int64_t later = m; later < group->n_nodes; later++) {
         if (group->nodes[later] >= 0 && group->nodes[later] < g->n_nodes &&
             feeds(g->nodes[group->nodes[later]], g->nodes[node])) {
-          (void)weir_fail(WEIR_ERR_SHAPE, "group %d runs it before what it reads", k);
+          (void)weir_fail(WEIR_ERR_SHAPE, "group %d runs it before its inputs are computed", k);
           return blame(g, node, WEIR_ERR_SHAPE);
         }
       }

@@ -80,7 +80,7 @@ static void overlapping_or_missing_pieces_are_refused(void **state)
   toy_write(overlap, x, whole, 5, "second.c:2");
   refused_with(overlap, "second.c:2", "is written here and by node 2 too");
   toy_write(hole, y, whole, 7, "second.c:2");
-  refused_with(hole, "second.c:2", "is not covered");
+  refused_with(hole, "second.c:2", "is not completely written");
   weir_graph_destroy(&g);
   weir_graph_destroy(&overlap);
   weir_graph_destroy(&hole);
@@ -116,7 +116,7 @@ static void access_that_writes_twice_or_leaves_holes_is_refused(void **state)
       x->coef[0] = 2;
       weir_graph_node_mut(g, 2)->access.dim[0].hi = 6;
     }
-    refused_with(g, "w:1", what == 0 ? "more than once" : "holes");
+    refused_with(g, "w:1", what == 0 ? "more than once" : "some elements are not written");
     weir_graph_destroy(&g);
   }
 }
@@ -154,7 +154,7 @@ static void groups_cover_once_in_order_and_without_cycles(void **state)
   grouped((const int32_t[][4]){{1, 3, -1}, {2, -1}}, 2, "cycle");
   grouped((const int32_t[][4]){{1, 2, -1}, {2, 3, -1}}, 2, "a member of group 0 and of group 1");
   grouped((const int32_t[][4]){{1, 2, -1}}, 1, "a member of no group");
-  grouped((const int32_t[][4]){{2, 1, -1}, {3, -1}}, 2, "before what it reads");
+  grouped((const int32_t[][4]){{2, 1, -1}, {3, -1}}, 2, "before its inputs are computed");
 }
 
 static void used_array_without_writer_is_refused(void **state)
@@ -165,7 +165,7 @@ static void used_array_without_writer_is_refused(void **state)
   weir_output(g, "y", toy_add(g, weir_input(g, "x", &vector), weir_input(g, "z", &vector), "w:1"));
   assert_ok(weir_graph_validate(g));
   weir_graph_node_mut(g, 2)->dead = true;
-  refused_with(g, "'y'", "written by no node");
+  refused_with(g, "'y'", "not written by any node");
   weir_graph_destroy(&g);
 }
 
