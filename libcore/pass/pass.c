@@ -39,8 +39,7 @@ static weir_status check_list(const char *list)
     known += lists_pass(list, weir_pass_table[i]); /* both names are one pass twice */
   }
   return named == known ? WEIR_OK
-                        : weir_fail(WEIR_ERR_CONFIG,
-                                    "'%s' names a pass that does not exist, or one twice", list);
+                        : weir_fail(WEIR_ERR_CONFIG, "unknown or repeated pass '%s'", list);
 }
 
 /* The pass whose first or second run comes next after order `done`; NULL: none. *order: when. */

@@ -246,7 +246,7 @@ static void a_table_is_filled_once(void **state)
   weir_placement_fini(&p);
   assert_int_equal(truncate(path, n_first - 1), 0);
   assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 1, 0, &m, &p), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "the table is cut short"));
+  assert_non_null(strstr(weir_last_message(), "the table is truncated"));
   assert_null(p.row);
   assert_int_equal(unlink(path), 0);
 }

@@ -71,7 +71,7 @@ head -n 5 "$work/before" >"$work/table"
 status=0
 run 2 short 1 --grid auto --set grid.machine.profile="$work/table" || status=$?
 [ $status = 3 ] || fail "a table that was cut short: status $status"
-grep -q "/table:6: the table is cut short" "$work/log" || fail "a table that was cut short: no line"
+grep -q "/table:6: the table is truncated" "$work/log" || fail "a table that was cut short: no line"
 run 2 gathered 3 --grid 1x2 --set grid.replicate_below.depth=4 || fail "a map that is gathered"
 grep -q 'no more than 4 elements along the depth are replicated' "$work/log" || fail "where cuts end is not told"
 same gathered

@@ -64,7 +64,7 @@ weir_status derive_forward(derive_adjoint *d, int32_t *expr)
       expr[i] = weir_body_load(b, d->saved[e.integer], e.dtype);
       break;
     case WEIR_CODE_RANDOM:
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "no rule for the derivative of `%s`",
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "no derivative is defined for `%s`",
                        weir_code_name(e.code));
     default:
       e.a = e.a < 0 ? -1 : expr[e.a];
@@ -73,7 +73,7 @@ weir_status derive_forward(derive_adjoint *d, int32_t *expr)
       expr[i] = weir_body_push(b, e);
     }
   }
-  return b->failed ? weir_fail(WEIR_ERR_MEMORY, "no memory for the expressions of a derivative")
+  return b->failed ? weir_fail(WEIR_ERR_MEMORY, "out of memory for the expressions of a derivative")
                    : WEIR_OK;
 }
 

@@ -232,7 +232,7 @@ static weir_status make_outputs(back *b, const derive_walk *w, const derive_site
       s->final = init > 0 ? b->to[init - 1] + 1 : 0;
     }
   }
-  return to->body.failed ? weir_fail(WEIR_ERR_MEMORY, "no memory for a derivative") : WEIR_OK;
+  return to->body.failed ? weir_fail(WEIR_ERR_MEMORY, "out of memory for a derivative") : WEIR_OK;
 }
 
 /* An input that several elements read gets the sum of what they say: by the adjoint of reading it.
@@ -295,8 +295,8 @@ static weir_status check(const weir_access *from)
     plain = plain && (from->in[k].role != WEIR_ROLE_DATA || from->in[k - 1].role == WEIR_ROLE_DATA);
   }
   return plain ? WEIR_OK
-               : weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for scans along time, or from "
-                                                 "an element other than the first");
+               : weir_fail(WEIR_ERR_UNSUPPORTED, "derivatives are not defined for scans along time "
+                                                 "or from an element other than the first");
 }
 
 weir_status derive_scan(derive_walk *w, const derive_site *site)

@@ -283,7 +283,7 @@ weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *arrays, c
     }
   }
   if (d->to->body.failed != WEIR_OK) {
-    return weir_fail(d->to->body.failed, "no memory for what lies beside a derivative");
+    return weir_fail(d->to->body.failed, "out of memory for the operands of a derivative");
   }
   return d->overflow ? weir_fail(WEIR_ERR_UNSUPPORTED, "the derivative has more than %d operands",
                                  WEIR_MAX_OPERANDS)

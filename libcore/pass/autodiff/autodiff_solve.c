@@ -520,7 +520,8 @@ weir_status derive_solve(derive_adjoint *d, bool *nothing)
   }
   for (int k = 0; k < a->n_in && !d->overflow; k++) {
     if (!put_operand(d, &a->in[k], a->in[k].dtype) && d->to->body.failed == WEIR_OK) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "no rule for the derivative beside a gathered input");
+      return weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "no derivative is defined with respect to the other inputs of a gather");
     }
   }
   for (int k = 0; k < x->rank && !d->overflow; k++) {
@@ -532,7 +533,7 @@ weir_status derive_solve(derive_adjoint *d, bool *nothing)
     demand_border(d, k);
   }
   if (d->to->body.failed != WEIR_OK) {
-    return weir_fail(d->to->body.failed, "no memory for the operands of a derivative");
+    return weir_fail(d->to->body.failed, "out of memory for the operands of a derivative");
   }
   if (d->overflow) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,

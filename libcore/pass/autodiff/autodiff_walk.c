@@ -141,7 +141,7 @@ static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
   to->combine = reduced ? WEIR_COMBINE_SUM : WEIR_COMBINE_NONE;
   to->accumulator = computed;
   if (to->body.failed) {
-    return weir_fail(WEIR_ERR_MEMORY, "no memory for the expressions of a derivative");
+    return weir_fail(WEIR_ERR_MEMORY, "out of memory for the expressions of a derivative");
   }
   WEIR_TRY(weir_body_dce(to));
   prune(d, in);
@@ -322,11 +322,11 @@ static weir_status derive_site_of(derive_walk *w, const derive_site *site)
   const weir_access *a = site->access;
 
   if (a->maker != WEIR_MADE_BY_BODY) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for it");
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "no derivative is defined for it");
   }
   for (int32_t i = 0; i < a->body.n; i++) {
     if (weir_dtype_is_complex(a->body.exprs[i].dtype)) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED, "there is no rule for complex numbers");
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "no derivative is defined for complex numbers");
     }
   }
   if (a->n_states > 0) {
@@ -413,13 +413,13 @@ static weir_status check(const weir_graph *g, weir_value loss, const weir_value 
   const weir_array_desc *d = weir_value_desc(g, loss);
 
   if (d == NULL || d->rank != 0 || !weir_dtype_is_real(d->dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "derivative: the loss is no float of rank 0");
+    return weir_fail(WEIR_ERR_SHAPE, "derivative: the loss must be a scalar of a float type");
   }
   for (int i = 0; i < n; i++) {
     d = weir_value_desc(g, wrt[i]);
     if (d == NULL || !weir_dtype_is_real(d->dtype) || d->time > 0) {
-      return weir_fail(WEIR_ERR_SHAPE, "derivative: value %d to derive by is no array of floats",
-                       i);
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "derivative: value %d to differentiate by must be an array of floats", i);
     }
   }
   return WEIR_OK;

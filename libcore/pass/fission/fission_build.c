@@ -287,7 +287,8 @@ static weir_status fill_access(maker *m, weir_graph *g, fission_set set, bool wh
   }
   WEIR_TRY(make_body(m, g, set, sides));
   if (m->access.body.failed != WEIR_OK) {
-    return weir_fail(m->access.body.failed, "fission: no memory for the expressions of a product");
+    return weir_fail(m->access.body.failed,
+                     "fission: out of memory for the expressions of a product");
   }
   drop_borders(&m->access);
   set_combine(&m->access, m->p->a);

@@ -115,7 +115,7 @@ static weir_status fill_copy(const weir_array_desc *d, const int *order, weir_ac
     a->out[0].extent[k] = a->in[0].extent[order[k]] = d->shape[order[k]];
   }
   a->value[0] = weir_body_load(&a->body, 0, d->dtype);
-  return a->body.failed ? weir_fail(WEIR_ERR_MEMORY, "format: no memory for a copy") : WEIR_OK;
+  return a->body.failed ? weir_fail(WEIR_ERR_MEMORY, "format: out of memory for a copy") : WEIR_OK;
 }
 
 weir_status layout_add_copy(formatting *f, int32_t array, const layout_order *order, int32_t *made)

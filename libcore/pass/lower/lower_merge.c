@@ -166,7 +166,7 @@ weir_status lower_merge_run(lower_merge *m, bool *done)
   weir_status status = map_operands(m, done);
 
   if (status == WEIR_OK && *done && !map_expressions(m)) {
-    status = weir_fail(WEIR_ERR_MEMORY, "lower: no memory for the expressions of a loop");
+    status = weir_fail(WEIR_ERR_MEMORY, "lower: out of memory for the expressions of a loop");
   }
   if (status != WEIR_OK || !*done) {
     m->into->access.n_in = kept_in;

@@ -44,8 +44,8 @@ static void tell(const weir_graph *g, const weir_split *s, int32_t input, int di
   const weir_node *node = weir_graph_node(g, s->blocker);
 
   (void)snprintf(text, size,
-                 "dimension %d of '%s' cannot be cut: node %d '%s' (%s) needs all of it before "
-                 "others go on",
+                 "dimension %d of '%s' cannot be split: node %d '%s' (%s) needs all of it before "
+                 "the next nodes can run",
                  dim, weir_graph_get_array(g, input)->name, s->blocker,
                  node->label != NULL ? node->label : node->op->name,
                  node->where != NULL ? node->where : "place unknown");
@@ -59,7 +59,7 @@ weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_split
 
   *input = -1;
   *split = (weir_split){.blocker = -1};
-  (void)snprintf(text, size, "no dimension of an input is one of other arrays");
+  (void)snprintf(text, size, "no input shares a dimension with the other arrays");
   for (int32_t a = 0; a < weir_graph_arrays(g) && !has_time(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
 

@@ -268,7 +268,7 @@ static void a_budget_that_cannot_be_kept_is_refused_with_the_least(void **state)
   trained t = train(true, SIDE, 4096, 1);
 
   assert_int_equal(t.status, WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "exec.memory: 4096 bytes"));
+  assert_non_null(strstr(weir_last_message(), "exec.memory: the budget of 4096 bytes"));
   assert_non_null(strstr(weir_last_message(), "with 4 of at most 4 micro-batches"));
   t = train(false, SIDE, 4096, 1); /* batch normalisation */
   assert_int_equal(t.status, WEIR_ERR_CONFIG);

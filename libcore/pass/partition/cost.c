@@ -294,8 +294,7 @@ weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
       place[d] = along[d][rest % n[d]];
     }
     if (weir_stop_requested()) {
-      return weir_fail(WEIR_ERR_STOPPED,
-                       "stopped by signal %d while the cost of grids was predicted",
+      return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d during the prediction of grid costs",
                        weir_stop_signal());
     }
     WEIR_TRY(weir_cost_of_rank(p, weir_grid_rank(grid, place), m, passes, &one));

@@ -7,7 +7,7 @@ weir_status partition_room(weir_partition *p, unsigned over, int32_t *first)
   const int64_t more = partition_pieces(p, over) + 1;
 
   if (p->n_bounds + more > INT32_MAX) {
-    return weir_fail(WEIR_ERR_MEMORY, "partition: too many cuts");
+    return weir_fail(WEIR_ERR_MEMORY, "partition: too many shardings");
   }
   WEIR_TRY(weir_reserve(&p->bounds, &p->capacity, p->n_bounds + more, sizeof *p->bounds));
   *first = (int32_t)p->n_bounds;

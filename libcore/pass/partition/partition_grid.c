@@ -79,10 +79,11 @@ static weir_status check_pieces(const weir_grid *grid, const weir_cut *cuts, int
   }
   return good && product == places
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "partition: dimensions of array %d share %lld places of the grid: each "
-                         "needs its number of pieces, and the product of these is to be that",
-                         (int)cuts[i].array, (long long)places);
+             : weir_fail(
+                   WEIR_ERR_CONFIG,
+                   "partition: dimensions of array %d share %lld ranks of the grid: each needs its "
+                   "number of pieces, and their product must equal this number of ranks",
+                   (int)cuts[i].array, (long long)places);
 }
 
 /* Strides along the dimensions of the caller's grid at which factors begin, ascending from 1. */
@@ -124,11 +125,11 @@ static weir_status split_for(const weir_grid *grid, const weir_cut *cuts, int n,
     }
     if (!factor_of(grid, cuts, n, i, d, &f) || !insert(s, d, f.low) ||
         (f.high < grid->extent[d] && !insert(s, d, f.high))) {
-      return weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "partition: the %d pieces of dimension %d of array %d and those of other "
-                       "cuts do not split the %d ranks along dimension %d of the grid into common "
-                       "factors",
-                       cuts[i].pieces, cuts[i].dim, (int)cuts[i].array, grid->extent[d], d);
+      return weir_fail(
+          WEIR_ERR_UNSUPPORTED,
+          "partition: the %d pieces of dimension %d of array %d and those of other shardings do "
+          "not split the %d ranks along dimension %d of the grid into common factors",
+          cuts[i].pieces, cuts[i].dim, (int)cuts[i].array, grid->extent[d], d);
     }
   }
   return WEIR_OK;
@@ -153,7 +154,7 @@ weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const
     dims += s.n[d];
     if (dims > WEIR_GRID_DIMS - (grid->dims - 1 - d)) {
       return weir_fail(WEIR_ERR_UNSUPPORTED,
-                       "partition: pieces split the grid into more than %d dimensions",
+                       "partition: the pieces split the grid into more than %d dimensions",
                        WEIR_GRID_DIMS);
     }
     for (int k = s.n[d] - 1; k >= 0; k--) {

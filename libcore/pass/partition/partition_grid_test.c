@@ -195,10 +195,10 @@ static void what_cannot_be_is_refused_by_name(void **state)
   static const refusal rows[] = {
       {{1, {4}}, 2, {{0, 0, 0, 0}, {1, 0, 0, 0}}, WEIR_ERR_CONFIG, "or another of its dimensions"},
       {{1, {4}}, 2, {{0, 0, 0, 2}, {1, 0, 0, 0}}, WEIR_ERR_CONFIG, "needs its number of pieces"},
-      {{1, {4}}, 2, {{0, 0, 0, 2}, {1, 0, 0, 3}}, WEIR_ERR_CONFIG, "share 4 places"},
-      {{1, {4}}, 1, {{0, 0, 0, 2}}, WEIR_ERR_CONFIG, "share 4 places"},
-      {{1, {4}}, 1, {{0, 0, 0, -4}}, WEIR_ERR_CONFIG, "cannot be cut"},
-      {{1, {4}}, 1, {{0, 0, 2, 0}}, WEIR_ERR_CONFIG, "those of 0x2) of a grid of 1"},
+      {{1, {4}}, 2, {{0, 0, 0, 2}, {1, 0, 0, 3}}, WEIR_ERR_CONFIG, "share 4 ranks"},
+      {{1, {4}}, 1, {{0, 0, 0, 2}}, WEIR_ERR_CONFIG, "share 4 ranks"},
+      {{1, {4}}, 1, {{0, 0, 0, -4}}, WEIR_ERR_CONFIG, "cannot be sharded"},
+      {{1, {4}}, 1, {{0, 0, 2, 0}}, WEIR_ERR_CONFIG, "those of mask 0x2) of a grid of 1"},
       {{2, {2, 2}}, 2, {{0, 0, 0, 0}, {1, 1, 1, 0}}, WEIR_ERR_CONFIG, "or another of its"},
       {{2, {2, 3}}, 2, {{0, 0, 2, 3}, {1, 0, 2, 2}}, WEIR_ERR_UNSUPPORTED, "common factors"},
   };
@@ -237,7 +237,7 @@ static void pieces_that_do_not_go_together_are_refused(void **state)
   assert_int_equal(weir_partition_create(s.g, &(weir_grid){1, {6}}, cuts, 4, &p),
                    WEIR_ERR_UNSUPPORTED);
   assert_non_null(
-      strstr(weir_last_message(), "array 1 and those of other cuts do not split the 6"));
+      strstr(weir_last_message(), "array 1 and those of other shardings do not split the 6"));
   assert_ok(weir_partition_create(s.g, &(weir_grid){1, {6}}, cuts, 2, &p));
   weir_partition_destroy(&p);
   weir_graph_destroy(&s.g);

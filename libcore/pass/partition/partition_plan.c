@@ -200,9 +200,9 @@ static weir_status take_cut(weir_partition *p, const weir_grid *grid, const weir
   }
   if (!good) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "partition: the %d pieces of dimension %d of array %d do not ascend from 0 to "
-                     "%lld, or another of its dimensions has the same ranks of the grid, and not "
-                     "all that share these say how many pieces they have",
+                     "partition: the bounds of the %d pieces of dimension %d of array %d do not "
+                     "ascend from 0 to %lld, or another of its dimensions uses the same ranks of "
+                     "the grid without all of these stating their number of pieces",
                      last, c->dim, (int)c->array, (long long)desc->shape[c->dim]);
   }
   if (over != 0) {
@@ -232,8 +232,8 @@ static weir_status check_cut(const weir_partition *p, const weir_grid *grid, con
       (c->dim >= desc->rank || c->along < 0 || c->along >= grid->dims ||
        c->also >> grid->dims != 0 || c->pieces < 0 || desc->time == c->dim + 1 || again)) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "partition: dimension %d of array %d, of %d, cannot be cut along dimension %d "
-                     "(and those of %#x) of a grid of %d",
+                     "partition: dimension %d of array %d, of rank %d, cannot be sharded along "
+                     "dimension %d (and those of mask %#x) of a grid of %d dimensions",
                      c->dim, (int)c->array, desc->rank, c->along, c->also, grid->dims);
   }
   return WEIR_OK;
@@ -258,7 +258,7 @@ static weir_status check_outputs(const weir_partition *p, int32_t number)
       if (none != weir_box_empty(&other) ||
           (!none && (memcmp(a.lo, b.lo, size) != 0 || memcmp(a.hi, b.hi, size) != 0))) {
         return weir_fail(WEIR_ERR_UNSUPPORTED,
-                         "partition: outputs 0 and %d of node %d (%s) are cut in different ways", o,
+                         "partition: outputs 0 and %d of node %d (%s) are sharded differently", o,
                          (int)number, node->op->name);
       }
     }

@@ -610,7 +610,7 @@ static void the_report_tells_boxes_and_bytes(void **state)
       "conv: iterations [0:4, 5:8, 0:1, 0:2, 0:3, 0:2], interior [0:4, 6:8, 0:1, 0:2, 0:3, 0:2]\n",
       "  exchange of x: [0:4, 4:5, 0:2] of rank 0, 64 bytes\n",
       "  exchange of elementwise: [0:4, 4:5, 0:2] of rank 0, 64 bytes\n",
-      "  merge of conv': partial over dimensions 0x1 of the grid, 96 bytes\n",
+      "  reduction of conv': partial over dimensions 0x1 of the grid, 96 bytes\n",
   };
   problem c = {.dims = 1, .at = {{8, 8, 3, 1, 1, 1, 1, {0, 5, 8}, 2}}};
   char *text = NULL;

@@ -91,8 +91,8 @@ static weir_status read_rows(weir_profile *t, const char *path, char *text)
   int64_t rows = 0, number = 2;
 
   if (strncmp(text, TITLE "\n", strlen(TITLE) + 1) != 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s:1: no table of times of groups: those begin with '%s'",
-                     path, TITLE);
+    return weir_fail(WEIR_ERR_DATA, "%s:1: not a timing profile: the first line must be '%s'", path,
+                     TITLE);
   }
   for (; (end = strchr(line, '\n')) != NULL; line = end + 1, number++) {
     weir_group_time row;
@@ -104,16 +104,16 @@ static weir_status read_rows(weir_profile *t, const char *path, char *text)
     }
     if (!read_row(line, &row)) {
       return weir_fail(WEIR_ERR_DATA,
-                       "%s:%" PRId64 ": '%.40s' is no key of 16 hexadecimal digits and its "
-                       "seconds; remove the file: it is measured anew",
+                       "%s:%" PRId64 ": '%.40s' is not a key of 16 hexadecimal digits followed by "
+                                     "seconds: remove the file to measure again",
                        path, number, line);
     }
     WEIR_TRY(weir_profile_add(t, row.key, row.seconds));
     rows++;
   }
   return weir_fail(WEIR_ERR_DATA,
-                   "%s:%" PRId64 ": the table is cut short: '%" PRId64
-                   " rows' does not end it; remove the file: it is measured anew",
+                   "%s:%" PRId64 ": the table is truncated: '%" PRId64
+                   " rows' is missing at its end: remove the file to measure again",
                    path, number, rows);
 }
 

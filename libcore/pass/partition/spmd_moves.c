@@ -412,14 +412,14 @@ static const char *whole_reason(const localising *l, int32_t number)
   const weir_access *a = &node->access;
   const bool draws = weir_body_uses(&a->body, WEIR_CODE_RANDOM);
   const char *why = a->maker == WEIR_MADE_BY_CALL ? "is a call"
-                    : draws                       ? "counts random numbers over all of it"
+                    : draws                       ? "has random numbers numbered over all of it"
                                                   : NULL;
   bool cut = false;
 
   for (int o = 0; o < a->n_out; o++) {
     cut = cut || is_cut(l, node->out[o]);
     if (a->out[o].role == WEIR_ROLE_STATE && l->p->array[node->out[o]].over[0] != 0) {
-      return "has states there, which cannot be cut one from the other";
+      return "has several states there, which cannot be sharded separately";
     }
   }
   for (int r = 0; r < l->ranks; r++) {
@@ -435,7 +435,7 @@ static const char *whole_reason(const localising *l, int32_t number)
   return !cut                    ? NULL
          : why != NULL           ? why
          : writes_own(l, number) ? NULL
-                                 : "makes elements of several ranks in one iteration";
+                                 : "computes elements of several ranks in one iteration";
 }
 
 static weir_status check_node(const localising *l, int32_t number)
@@ -446,15 +446,15 @@ static weir_status check_node(const localising *l, int32_t number)
   return why == NULL
              ? WEIR_OK
              : weir_fail(WEIR_ERR_UNSUPPORTED,
-                         "partition: what node %d '%s' makes is cut, but the node %s: leave "
-                         "it whole and cut what reads it",
+                         "partition: the output of node %d '%s' is sharded, but the node %s: "
+                         "replicate it and shard its consumers",
                          (int)number, node->label != NULL ? node->label : node->op->name, why);
 }
 
 static weir_status check_array(const localising *l, int32_t array)
 {
   const weir_array *a = weir_graph_get_array(l->p->g, array);
-  const char *why = a->desc.time > 0                 ? "has time"
+  const char *why = a->desc.time > 0                 ? "has a time dimension"
                     : !is_cut(l, array)              ? NULL
                     : a->kind == WEIR_ARRAY_CONSTANT ? "is a constant"
                     : a->in_place                    ? "is changed in place by a call"
@@ -462,7 +462,7 @@ static weir_status check_array(const localising *l, int32_t array)
 
   return why == NULL ? WEIR_OK
                      : weir_fail(WEIR_ERR_UNSUPPORTED,
-                                 "partition: array %d '%s' %s and cannot be cut over ranks",
+                                 "partition: array %d '%s' %s and cannot be sharded over ranks",
                                  (int)array, name_of(l, array), why);
 }
 

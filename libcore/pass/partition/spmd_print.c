@@ -29,7 +29,7 @@ static void print_box(const weir_box *b, FILE *out)
 static void print_move(const weir_move *m, FILE *out)
 {
   if (m->kind == WEIR_MOVE_MERGE) {
-    (void)fprintf(out, "  merge of %s: partial over dimensions %#x of the grid, %lld bytes\n",
+    (void)fprintf(out, "  reduction of %s: partial over dimensions %#x of the grid, %lld bytes\n",
                   m->name, m->dims, (long long)m->bytes);
   }
   for (int64_t i = 0; i < m->n_parts; i++) {

@@ -123,7 +123,7 @@ static weir_status write_over(weir_access *a, int k, const choice *c, bool *done
   a->in[at].dtype = place->dtype;
   choose_value(a, at, c);
   if (a->body.failed != WEIR_OK) {
-    return weir_fail(a->body.failed, "pick: no memory for the expressions of a sum");
+    return weir_fail(a->body.failed, "pick: out of memory for the expressions of a sum");
   }
   WEIR_TRY(weir_body_dce(a));
   *done = weir_access_check(a) == WEIR_OK;
@@ -216,10 +216,10 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   return WEIR_OK;
 }
 
-const weir_pass weir_pass_pool_sparsity = {
-    .name = "pool_sparsity",
-    .former = "pick",
-    .cite = "of a window one element has a gradient: an eighth of the products for 2 x 2 x 2",
+const weir_pass weir_pass_pick = {
+    .name = "pick",
+    .cite = "sparsify max-pool gradients: one non-zero element per window, one eighth of the "
+            "products for 2 x 2 x 2",
     .order = 4,
     .rounding = 1e-6, /* sums of fewer terms */
     .run = run,

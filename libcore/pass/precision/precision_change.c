@@ -9,7 +9,7 @@ static const weir_op_desc op_cast = {.name = "half", .cite = "graph/weir_body.h"
 
 static weir_status no_memory(void)
 {
-  return weir_fail(WEIR_ERR_MEMORY, "no memory for the expressions of an operator in bf16");
+  return weir_fail(WEIR_ERR_MEMORY, "out of memory for the expressions of an operator in bf16");
 }
 
 weir_status precision_widen_loads(weir_access *a, uint32_t mask)

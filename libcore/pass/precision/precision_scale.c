@@ -27,7 +27,7 @@ static weir_status add(precision_products *p, const weir_op_desc *op, weir_acces
   const weir_status failed = a->body.failed;
 
   weir_access_fini(a);
-  WEIR_TRY(failed == WEIR_OK ? WEIR_OK : weir_fail(failed, "no memory for a rounded product"));
+  WEIR_TRY(failed == WEIR_OK ? WEIR_OK : weir_fail(failed, "out of memory for a rounded product"));
   return weir_graph_status(p->g);
 }
 

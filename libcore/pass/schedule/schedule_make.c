@@ -146,7 +146,7 @@ static weir_status place(making *m)
 
     l->offset = weir_life_place(m->lives, i, l, 0);
     if (!weir_add_ok(l->offset, l->bytes, &end)) {
-      return weir_fail(WEIR_ERR_SHAPE, "schedule: the arena overflows 64 bits");
+      return weir_fail(WEIR_ERR_SHAPE, "schedule: the size of the arena overflows 64 bits");
     }
     s->arena_bytes = end > s->arena_bytes ? end : s->arena_bytes;
     for (int32_t a = 0; a < s->n_arrays; a++) {
@@ -246,7 +246,8 @@ static weir_status find_sizes(const weir_graph *g, const int64_t *bytes, int64_t
     const weir_array_desc *d = &weir_graph_get_array(g, a)->desc;
 
     if (!weir_add_ok(bytes != NULL ? bytes[a] : weir_desc_bytes(d), (int64_t)63, &sizes[a])) {
-      return weir_fail(WEIR_ERR_SHAPE, "schedule: array %d of the graph overflows 64 bits", (int)a);
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "schedule: the size of array %d of the graph overflows 64 bits", (int)a);
     }
     sizes[a] &= ~(int64_t)63;
   }
@@ -321,7 +322,7 @@ void weir_schedule_fini(weir_schedule *s)
 void weir_schedule_print(const weir_schedule *s, const weir_graph *g, FILE *out)
 {
   (void)g;
-  fprintf(out, "arena: %lld bytes, lower bound of this order: %lld; in place: %lld\n",
+  fprintf(out, "arena: %lld bytes, lower bound for this order: %lld bytes; in place: %lld bytes\n",
           (long long)s->arena_bytes, (long long)s->lower_bound, (long long)s->shared_bytes);
   for (int32_t a = 0; a < s->n_arrays; a++) {
     if (s->offset[a] >= 0) {
