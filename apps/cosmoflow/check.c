@@ -122,7 +122,7 @@ static weir_status check_training(const weir_cli *cli, const cf_cfg *cfg,
   return made == NULL || describes_others(cli, cfg) ? check_unseen(cfg) : check_made(cfg, made);
 }
 
-/* ---- Every verb ---- */
+/* ---- Every command ---- */
 
 static weir_status check_input(const weir_cli *cli, const cf_cfg *cfg)
 {
@@ -137,7 +137,7 @@ static weir_status check_input(const weir_cli *cli, const cf_cfg *cfg)
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: name files, folders or lists of samples, or synth://: cosmoflow %s PATH "
                      "..., or source.input",
-                     cli->verb, cli->verb);
+                     cli->command, cli->command);
   }
   return weir_cli_is(cli, "convert") ? cf_volume_format_check(cfg->convert.format) : WEIR_OK;
 }

@@ -4,11 +4,11 @@
 #include "conf/weir_cli.h"
 #include "options.h"
 
-/* What the options of the verb say of themselves and of each other: every verb refuses the same
- * with the same text, before it makes a folder, and describe judges what run would do. Of samples
- * in files nothing is known here; of universes that are made here all is: how many train, their
- * shape, whether network and training suit them. Fails: WEIR_ERR_CONFIG; as cf_universe_check,
- * cf_estimator_open. */
+/* What the options of the command say of themselves and of each other: every command refuses the
+ * same with the same text, before it makes a folder, and describe judges what run would do. Of
+ * samples in files nothing is known here; of universes that are made here all is: how many train,
+ * their shape, whether network and training suit them. Fails: WEIR_ERR_CONFIG; as
+ * cf_universe_check, cf_estimator_open. */
 weir_status cf_check(const weir_cli *cli, const cf_cfg *cfg) WEIR_CHECKED;
 /* That a network which segments has a channel left to see. */
 weir_status cf_check_channels(const cf_model_opts *model, int64_t channels) WEIR_CHECKED;

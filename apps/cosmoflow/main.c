@@ -1,31 +1,30 @@
-/* main.c - cosmoflow: the verbs. */
+/* main.c - cosmoflow: the commands. */
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
-#include "verbs.h"
+#include "commands.h"
 
-static const weir_verb verbs[] = {
+static const weir_command commands[] = {
     {"prepare", "write simulated universes; repeat the command to resume an interrupted one", NULL,
-     cf_verb_prepare, false},
-    {"run", "train the network; repeat the command to resume an interrupted run", NULL, cf_verb_run,
+     cf_cmd_prepare, false},
+    {"run", "train the network; repeat the command to resume an interrupted run", NULL, cf_cmd_run,
      true},
     {"predict", "write what trained weights say of samples (predictions.nc, predictions.csv)",
-     "[PATH ...]", cf_verb_predict, false},
+     "[PATH ...]", cf_cmd_predict, false},
     {"convert", "write samples in another format, whole or cut into smaller cubes", "PATH ...",
-     cf_verb_convert, false},
+     cf_cmd_convert, false},
     {"inspect",
      "print what files of samples hold: shapes, labels, a histogram of the voxels; or whether logs "
      "of "
      "MLPerf HPC keep to its rules",
-     "PATH ...", cf_verb_inspect, false},
+     "PATH ...", cf_cmd_inspect, false},
     {"power", "write the power spectrum P(k) of a sample (spectrum.csv, spectrum.nc, report.html)",
-     "PATH ...", cf_verb_power, false},
-    {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_verb_eval,
-     false},
+     "PATH ...", cf_cmd_power, false},
+    {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_cmd_eval, false},
     {"describe",
      "print the resolved configuration, what prepare would write and take, and what the network "
      "costs layer by layer",
-     NULL, cf_verb_describe, false},
+     NULL, cf_cmd_describe, false},
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -33,7 +32,7 @@ int main(int argc, char **argv)
 {
   const weir_app app = {.name = "cosmoflow",
                         .summary = "cosmological parameters from the distribution of matter",
-                        .verbs = verbs,
+                        .commands = commands,
                         .opts = cf_options,
                         .opts_size = sizeof(cf_cfg),
                         .print_machine = weir_device_print};

@@ -1,4 +1,5 @@
-/* predict.h - what the verb predict has: weights, samples and their parts. Private to its files. */
+/* predict.h - what the command predict has: weights, samples and their parts. Private to its files.
+ */
 #ifndef CF_PREDICT_H
 #define CF_PREDICT_H
 #include "conf/weir_cli.h"

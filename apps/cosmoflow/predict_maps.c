@@ -13,7 +13,7 @@
 #include "eval/confusion.h"
 #include "predict.h"
 #include "report/weir_report.h"
-#include "verbs.h"
+#include "commands.h"
 
 typedef enum sayer { NETWORK, MAJORITY, PERSISTENCE, SAYERS } sayer;
 static const char *const sayer_name[SAYERS] = {"network", "majority", "persistence"};

@@ -1,4 +1,4 @@
-/* start.c - what every verb begins and ends with. */
+/* start.c - what every command begins and ends with. */
 #include <stdio.h>
 #include "base/weir_file.h"
 #include "base/weir_log.h"
@@ -6,7 +6,7 @@
 #include "check.h"
 #include "device/weir_device.h"
 #include "device/weir_parallel.h"
-#include "verbs.h"
+#include "commands.h"
 
 weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
 {
@@ -29,14 +29,14 @@ weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
 
 void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg)
 {
-  weir_event("start", WEIR_TEXT("program", "cosmoflow"), WEIR_TEXT("verb", cli->verb),
+  weir_event("start", WEIR_TEXT("program", "cosmoflow"), WEIR_TEXT("command", cli->command),
              WEIR_INT("seed", cfg->seed));
 }
 
 void cf_abandon(weir_run_dir *dir)
 {
   if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->verb, "the earlier results in %s stand as they were", dir->cli->out);
+    weir_info(dir->cli->command, "the earlier results in %s stand as they were", dir->cli->out);
   }
 }
 
@@ -46,7 +46,7 @@ weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const ch
   const weir_provenance_line line = {key, text};
   char program[64], path[CF_PATH];
 
-  (void)snprintf(program, sizeof program, "cosmoflow %s", cli->verb);
+  (void)snprintf(program, sizeof program, "cosmoflow %s", cli->command);
   WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
   return weir_provenance_write(path, &(weir_provenance){.program = program,
                                                         .argc = cli->argc,

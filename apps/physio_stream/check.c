@@ -2,7 +2,7 @@
 #include "check.h"
 #include "base/weir_log.h"
 #include "model/graph.h"
-#include "query_verbs.h"
+#include "query_commands.h"
 #include "run_beats.h"
 
 /* ---- What is read ---- */
@@ -44,7 +44,7 @@ static weir_status check_file(const weir_cli *cli, const ps_cfg *cfg)
     return weir_fail(WEIR_ERR_CONFIG,
                      "input.from and input.to are for run, describe and eval: %s "
                      "takes whole recordings",
-                     cli->verb);
+                     cli->command);
   }
   if (weir_cli_is(cli, "replay") && csv == record) {
     return weir_fail(WEIR_ERR_CONFIG, "replay: input.record or input.csv has to name a recording "
@@ -86,7 +86,7 @@ static weir_status check_results(const weir_cli *cli, const ps_cfg *cfg, const w
     return WEIR_OK;
   }
   WEIR_TRY(check_built_in(cfg, config));
-  weir_log_set_level(WEIR_LOG_ERROR); /* what is warned of is told by the verb itself */
+  weir_log_set_level(WEIR_LOG_ERROR); /* what is warned of is told by the command itself */
   const weir_status status = query ? ps_query_check(&one) : ps_beats_foresee(&one);
 
   weir_log_set_level(cli->log);

@@ -5,7 +5,7 @@
 #include "eval/beats.h"
 #include "model/hrv.h"
 #include "report/weir_report.h"
-#include "verbs.h"
+#include "commands.h"
 
 /* After every beat. */
 #define PS_FAR (INT64_MAX / 8)

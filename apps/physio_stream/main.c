@@ -1,25 +1,25 @@
-/* main.c - physio_stream: the verbs. */
+/* main.c - physio_stream: the commands. */
 #include <string.h>
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
-#include "verbs.h"
+#include "commands.h"
 
-static const weir_verb verbs[] = {
+static const weir_command commands[] = {
     {"prepare", "write the built-in recording as a WFDB record with its true beats", NULL,
-     ps_verb_prepare, false},
-    {"run", "find the beats of a recording", NULL, ps_verb_run, true},
-    {"eval", "score beats against a reference", NULL, ps_verb_eval, false},
-    {"convert", "write a record in another format: NetCDF, WFDB or text", NULL, ps_verb_convert,
+     ps_cmd_prepare, false},
+    {"run", "find the beats of a recording", NULL, ps_cmd_run, true},
+    {"eval", "score beats against a reference", NULL, ps_cmd_eval, false},
+    {"convert", "write a record in another format: NetCDF, WFDB or text", NULL, ps_cmd_convert,
      false},
     {"site", "a study over several hospitals: what one of them does, and the pool of all",
-     "prepare|check|stats|eval|merge", ps_verb_site, false},
-    {"bench", "time and data movement of the detection, from samples in memory", NULL,
-     ps_verb_bench, false},
+     "prepare|check|stats|eval|merge", ps_cmd_site, false},
+    {"bench", "time and data movement of the detection, from samples in memory", NULL, ps_cmd_bench,
+     false},
     {"replay", "send a recording as live samples, with the disorder of a connection", NULL,
-     ps_verb_replay, false},
+     ps_cmd_replay, false},
     {"describe", "print the resolved configuration, the graph and its plan; run nothing", NULL,
-     ps_verb_describe, false},
+     ps_cmd_describe, false},
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 {
   const weir_app app = {.name = "physio_stream",
                         .summary = "finds the heart beats of an electrocardiogram, as a stream",
-                        .verbs = verbs,
+                        .commands = commands,
                         .opts = ps_options,
                         .input_key = input_key,
                         .inputs_key = "input.records",

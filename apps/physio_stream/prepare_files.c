@@ -1,7 +1,7 @@
 /* prepare_files.c - see prepare_files.h. */
 #include "prepare_files.h"
 #include <math.h>
-#include "verbs.h"
+#include "commands.h"
 
 static weir_status open_table(const char *dir, const char *name, const char *head,
                               weir_writer **out)

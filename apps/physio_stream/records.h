@@ -2,7 +2,7 @@
 #ifndef PS_RECORDS_H
 #define PS_RECORDS_H
 #include "comm/weir_comm.h"
-#include "verbs.h"
+#include "commands.h"
 
 /* A result of one recording, as the pooled table counts it. */
 typedef struct ps_pool_row {

@@ -1,4 +1,4 @@
-/* start.c - what every verb begins and ends with. */
+/* start.c - what every command begins and ends with. */
 #include <stdio.h>
 #include "base/weir_file.h"
 #include "base/weir_log.h"
@@ -6,7 +6,7 @@
 #include "check.h"
 #include "device/weir_device.h"
 #include "device/weir_parallel.h"
-#include "verbs.h"
+#include "commands.h"
 
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
 {
@@ -27,7 +27,7 @@ weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
                      const weir_config *config, weir_run_dir *dir)
 {
   WEIR_TRY(weir_run_dir_begin(cli, config, owner, dir));
-  weir_event("start", WEIR_TEXT("program", "physio_stream"), WEIR_TEXT("verb", cli->verb),
+  weir_event("start", WEIR_TEXT("program", "physio_stream"), WEIR_TEXT("command", cli->command),
              WEIR_INT("seed", cfg->seed));
   return WEIR_OK;
 }
@@ -35,7 +35,7 @@ weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
 void ps_abandon(weir_run_dir *dir)
 {
   if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->verb, "the earlier results in %s stand as they were", dir->cli->out);
+    weir_info(dir->cli->command, "the earlier results in %s stand as they were", dir->cli->out);
   }
 }
 
@@ -59,7 +59,7 @@ weir_status ps_write_provenance(const weir_cli *cli, const ps_cfg *cfg, const ch
 {
   char program[64], path[PS_PATH];
 
-  (void)snprintf(program, sizeof program, "physio_stream %s", cli->verb);
+  (void)snprintf(program, sizeof program, "physio_stream %s", cli->command);
   WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
   return weir_provenance_write(path, &(weir_provenance){.program = program,
                                                         .argc = cli->argc,

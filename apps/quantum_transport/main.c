@@ -1,22 +1,22 @@
-/* main.c - quantum_transport: the verbs. */
+/* main.c - quantum_transport: the commands. */
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
-#include "verbs.h"
+#include "commands.h"
 
-static const weir_verb verbs[] = {
+static const weir_command commands[] = {
     {"prepare", "check a device and write its matrices and the bands of its leads", NULL,
-     qt_verb_prepare, false},
-    {"run", "compute transmission, density of states and current of a device", NULL, qt_verb_run,
+     qt_cmd_prepare, false},
+    {"run", "compute transmission, density of states and current of a device", NULL, qt_cmd_run,
      true},
-    {"eval", "compare the transmission of a run with a reference", NULL, qt_verb_eval, false},
+    {"eval", "compare the transmission of a run with a reference", NULL, qt_cmd_eval, false},
     {"bench",
      "time of leads and recursion at one energy of the device, relative to matrix products", NULL,
-     qt_verb_bench, false},
+     qt_cmd_bench, false},
     {"describe",
      "print the resolved configuration, the blocks of the device and what a run would cost; run "
      "nothing",
-     NULL, qt_verb_describe, false},
+     NULL, qt_cmd_describe, false},
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 {
   const weir_app app = {.name = "quantum_transport",
                         .summary = "electrons and phonons in nano-transistors by Green's functions",
-                        .verbs = verbs,
+                        .commands = commands,
                         .opts = qt_options,
                         .opts_size = sizeof(qt_cfg),
                         .print_machine = weir_device_print};

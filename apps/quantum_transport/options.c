@@ -117,7 +117,7 @@ const weir_opt qt_options[] = {
                   "transverse wave vector of the matrices that prepare writes, in reciprocal "
                   "lattice vectors, along y"),
     WEIR_OPT_REAL(qt_cfg, prepare.kz, 0, -1e3, 1e3, "1", "the same along z"),
-    WEIR_OPT_TABLE(qt_cfg, eval, qt_compare_options, "what the verb eval compares"),
+    WEIR_OPT_TABLE(qt_cfg, eval, qt_compare_options, "what the command eval compares"),
     WEIR_OPT_INT(qt_cfg, bench.repeats, 5, 1, 1000, "1",
                  "measured repeats of each phase; the median counts"),
     WEIR_OPT_REAL(qt_cfg, bench.zgemm, 0.2, 1e-3, 100, "s",

@@ -6,7 +6,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "verbs.h"
+#include "commands.h"
 
 static const char *const sides[QT_LEADS] = {"left", "right"};
 

@@ -10,7 +10,7 @@
 #include "io/weir_netcdf.h"
 #include "model/units.h"
 #include "report/weir_report.h"
-#include "verbs.h"
+#include "commands.h"
 
 /* A variable of doubles. */
 typedef struct item {

@@ -10,7 +10,7 @@
 #include "base/weir_log.h"
 #include "model/ranks.h"
 #include "train/weir_checkpoint.h"
-#include "verbs.h"
+#include "commands.h"
 
 void qt_scatter_fini(qt_scatter *s)
 {

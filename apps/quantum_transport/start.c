@@ -1,4 +1,4 @@
-/* start.c - what every verb begins and ends with. */
+/* start.c - what every command begins and ends with. */
 #include <stdio.h>
 #include "base/weir_file.h"
 #include "base/weir_log.h"
@@ -7,7 +7,7 @@
 #include "device/weir_parallel.h"
 #include "iv.h"
 #include "train/weir_checkpoint.h"
-#include "verbs.h"
+#include "commands.h"
 
 /* What no single row can refuse. */
 static weir_status check(const qt_cfg *cfg)
@@ -67,7 +67,7 @@ weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
   const bool begun = newest >= 0 || (sweeps && qt_iv_is_begun(cli->out));
 
   WEIR_TRY(weir_run_dir_start(cli, config, owner, begun, dir));
-  weir_event("start", WEIR_TEXT("program", "quantum_transport"), WEIR_TEXT("verb", cli->verb),
+  weir_event("start", WEIR_TEXT("program", "quantum_transport"), WEIR_TEXT("command", cli->command),
              WEIR_INT("seed", cfg->seed));
   return WEIR_OK;
 }
@@ -75,7 +75,7 @@ weir_status qt_begin(const weir_cli *cli, const char *owner, const qt_cfg *cfg,
 void qt_abandon(weir_run_dir *dir)
 {
   if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->verb, "the earlier results in %s are unchanged", dir->cli->out);
+    weir_info(dir->cli->command, "the earlier results in %s are unchanged", dir->cli->out);
   }
 }
 
@@ -83,7 +83,7 @@ weir_status qt_write_provenance(const weir_cli *cli, const qt_cfg *cfg)
 {
   char program[64], path[QT_PATH];
 
-  (void)snprintf(program, sizeof program, "quantum_transport %s", cli->verb);
+  (void)snprintf(program, sizeof program, "quantum_transport %s", cli->command);
   WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
   return weir_provenance_write(path, &(weir_provenance){.program = program,
                                                         .argc = cli->argc,

@@ -97,7 +97,7 @@ static weir_status check_experiment(const weir_cli *cli, const wx_cfg *cfg, bool
                      trains ? &cfg->train : NULL, validates);
 }
 
-/* ---- Other verbs ---- */
+/* ---- Other commands ---- */
 
 static weir_status check_prepare(const wx_cfg *cfg)
 {

@@ -4,8 +4,8 @@
 #include "conf/weir_cli.h"
 #include "options.h"
 
-/* What the options of the verb say of themselves and of each other: every verb refuses the same
- * with the same text, before it makes a folder, and describe judges what run would do. What an
+/* What the options of the command say of themselves and of each other: every command refuses the
+ * same with the same text, before it makes a folder, and describe judges what run would do. What an
  * archive has (leads, members, how many samples) is not known here. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg) WEIR_CHECKED;
 /* The network of the first of two stages: the mean by a loss of its own. */

@@ -1,19 +1,19 @@
-/* main.c - weather_ensemble: the verbs. */
+/* main.c - weather_ensemble: the commands. */
 #include "conf/weir_cli.h"
 #include "device/weir_device.h"
 #include "options.h"
-#include "verbs.h"
+#include "commands.h"
 
-static const weir_verb verbs[] = {
+static const weir_command commands[] = {
     {"prepare", "write the built-in simulation as archives of forecasts and truth, or import files",
-     NULL, wx_verb_prepare, false},
-    {"run", "train networks; repeat the command to resume an interrupted run", NULL, wx_verb_run,
+     NULL, wx_cmd_prepare, false},
+    {"run", "train networks; repeat the command to resume an interrupted run", NULL, wx_cmd_run,
      false},
-    {"predict", "apply weights to an archive of forecasts", NULL, wx_verb_predict, false},
-    {"eval", "score forecasts of models side by side against the truth", NULL, wx_verb_eval, false},
-    {"check", "compare the gradient of the network with differences", NULL, wx_verb_check, false},
+    {"predict", "apply weights to an archive of forecasts", NULL, wx_cmd_predict, false},
+    {"eval", "score forecasts of models side by side against the truth", NULL, wx_cmd_eval, false},
+    {"check", "compare the gradient of the network with differences", NULL, wx_cmd_check, false},
     {"describe", "print the resolved configuration, the network and the plan of a training step",
-     NULL, wx_verb_describe, false},
+     NULL, wx_cmd_describe, false},
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 {
   const weir_app app = {.name = "weather_ensemble",
                         .summary = "trains networks that correct weather forecasts",
-                        .verbs = verbs,
+                        .commands = commands,
                         .opts = wx_options,
                         .input_key = input_key,
                         .opts_size = sizeof(wx_cfg),

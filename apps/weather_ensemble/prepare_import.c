@@ -7,7 +7,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 #include "data/date.h"
-#include "verbs.h"
+#include "commands.h"
 
 /* The two sides; the truth may be missing. */
 enum { FORECAST, TRUTH, SIDES };

@@ -1,4 +1,4 @@
-/* start.c - what every verb begins and ends with. */
+/* start.c - what every command begins and ends with. */
 #include <stdio.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -8,7 +8,7 @@
 #include "data/date.h"
 #include "device/weir_device.h"
 #include "device/weir_parallel.h"
-#include "verbs.h"
+#include "commands.h"
 
 /* Names in the configuration are spared as they stand; patterns are not. */
 static weir_status spare_inputs(const wx_cfg *cfg)
@@ -46,14 +46,14 @@ weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
 
 void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg)
 {
-  weir_event("start", WEIR_TEXT("program", "weather_ensemble"), WEIR_TEXT("verb", cli->verb),
+  weir_event("start", WEIR_TEXT("program", "weather_ensemble"), WEIR_TEXT("command", cli->command),
              WEIR_INT("seed", cfg->seed));
 }
 
 void wx_abandon(weir_run_dir *dir)
 {
   if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->verb, "the earlier results in %s stand as they were", dir->cli->out);
+    weir_info(dir->cli->command, "the earlier results in %s stand as they were", dir->cli->out);
   }
 }
 
@@ -63,7 +63,7 @@ static weir_status write_provenance(const weir_cli *cli, const wx_cfg *cfg,
   char program[64], path[WX_PATH];
   weir_provenance p = *what;
 
-  (void)snprintf(program, sizeof program, "weather_ensemble %s", cli->verb);
+  (void)snprintf(program, sizeof program, "weather_ensemble %s", cli->command);
   WEIR_TRY(weir_path_join(cli->out, "provenance.json", path, sizeof path));
   p.program = program;
   p.argc = cli->argc;

@@ -1,6 +1,6 @@
 /* validation.h - a first look at a trained network: scores of the raw ensemble and of the network
  * on the samples that chose its weights, by target and lead (or depth). Cells count by area. Full
- * verification is the verb eval. */
+ * verification is the command eval. */
 #ifndef WX_VALIDATION_H
 #define WX_VALIDATION_H
 #include "experiment.h"

@@ -1,4 +1,4 @@
-/* cli.c - verbs and common flags, by getopt_long. */
+/* cli.c - commands and common flags, by getopt_long. */
 #include "conf/weir_cli.h"
 #include "base/weir_alloc.h"
 #include "base/weir_dir_lock.h"
@@ -106,9 +106,9 @@ static weir_status unknown_flag(const weir_app *app, const char *text)
   return usage_error(app, "command line", text, hint);
 }
 
-static const weir_verb *find_verb(const weir_app *app, const char *name)
+static const weir_command *find_command(const weir_app *app, const char *name)
 {
-  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+  for (const weir_command *v = app->commands; v->name != NULL; v++) {
     if (strcmp(v->name, name) == 0) {
       return v;
     }
@@ -116,12 +116,12 @@ static const weir_verb *find_verb(const weir_app *app, const char *name)
   return NULL;
 }
 
-static weir_status unknown_verb(const weir_app *app, const char *text)
+static weir_status unknown_command(const weir_app *app, const char *text)
 {
   char hint[96] = "unknown command";
   nearest n = {.text = text, .name = NULL, .distance = 64};
 
-  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+  for (const weir_command *v = app->commands; v->name != NULL; v++) {
     offer(&n, v->name);
   }
   offer(&n, "options");
@@ -319,24 +319,24 @@ static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed
 }
 
 /* One of the words "a|b|c" must follow, and nothing else. */
-static weir_status check_word(const weir_app *app, const weir_verb *verb, const parsed *p)
+static weir_status check_word(const weir_app *app, const weir_command *command, const parsed *p)
 {
   enum { WORDS = 16, SIZE = 256 };
   char list[SIZE], hint[2 * SIZE], *rest = list;
   const char *words[WORDS];
   int64_t n = 0;
 
-  (void)snprintf(list, sizeof list, "%s", verb->args);
+  (void)snprintf(list, sizeof list, "%s", command->args);
   for (char *word = strtok_r(list, "|", &rest); word != NULL && n < WORDS;
        word = strtok_r(NULL, "|", &rest)) {
     words[n++] = word;
   }
   if (p->cli.n_args == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: an argument is missing: give one of %s", verb->name,
-                     verb->args);
+    return weir_fail(WEIR_ERR_CONFIG, "%s: an argument is missing: give one of %s", command->name,
+                     command->args);
   }
   if (p->cli.n_args > 1) {
-    return usage_error(app, verb->name, p->cli.args[1], "takes one argument only");
+    return usage_error(app, command->name, p->cli.args[1], "takes one argument only");
   }
   nearest near = {.text = p->cli.args[0], .name = NULL, .distance = 64};
   for (int64_t i = 0; i < n; i++) {
@@ -348,17 +348,17 @@ static weir_status check_word(const weir_app *app, const weir_verb *verb, const 
   (void)snprintf(hint, sizeof hint,
                  near.name != NULL ? "is unknown: give one of %s (nearest: %s)"
                                    : "is unknown: give one of %s",
-                 verb->args, near.name);
-  return usage_error(app, verb->name, p->cli.args[0], hint);
+                 command->args, near.name);
+  return usage_error(app, command->name, p->cli.args[0], hint);
 }
 
-/* The first word is the verb, the others its arguments. */
-bool weir_cli_is(const weir_cli *cli, const char *verb)
+/* The first word is the command, the others its arguments. */
+bool weir_cli_is(const weir_cli *cli, const char *command)
 {
-  return strcmp(cli->verb, verb) == 0;
+  return strcmp(cli->command, command) == 0;
 }
 
-static weir_status read_verb(const weir_app *app, parsed *p)
+static weir_status read_command(const weir_app *app, parsed *p)
 {
   weir_cli *cli = &p->cli;
 
@@ -366,29 +366,29 @@ static weir_status read_verb(const weir_app *app, parsed *p)
     return weir_fail(WEIR_ERR_CONFIG, "no command given (%s --help lists commands and flags)",
                      app->name);
   }
-  cli->verb = cli->args[0];
+  cli->command = cli->args[0];
   cli->args++;
   cli->n_args--;
   const bool is_options = weir_cli_is(cli, "options");
-  const weir_verb *verb = find_verb(app, cli->verb);
-  if (verb == NULL && !is_options) {
-    return unknown_verb(app, cli->verb);
+  const weir_command *command = find_command(app, cli->command);
+  if (command == NULL && !is_options) {
+    return unknown_command(app, cli->command);
   }
-  if (cli->n_args > 0 && (verb == NULL || verb->args == NULL)) {
-    return usage_error(app, cli->verb, cli->args[0],
-                       verb != NULL && app->input_key != NULL
+  if (cli->n_args > 0 && (command == NULL || command->args == NULL)) {
+    return usage_error(app, cli->command, cli->args[0],
+                       command != NULL && app->input_key != NULL
                            ? "the command takes no arguments: name the input with --input"
                            : "the command takes no arguments");
   }
-  if (verb != NULL && verb->args != NULL && strchr(verb->args, '|') != NULL) {
-    WEIR_TRY(check_word(app, verb, p));
+  if (command != NULL && command->args != NULL && strchr(command->args, '|') != NULL) {
+    WEIR_TRY(check_word(app, command, p));
   }
   if ((p->yaml || p->markdown) && !is_options) {
-    return usage_error(app, cli->verb, p->yaml ? "--yaml" : "--markdown",
+    return usage_error(app, cli->command, p->yaml ? "--yaml" : "--markdown",
                        "is a flag of the command options");
   }
   if (cli->all && !weir_cli_is(cli, "describe")) {
-    return usage_error(app, cli->verb, "--all", "is a flag of the command describe");
+    return usage_error(app, cli->command, "--all", "is a flag of the command describe");
   }
   return WEIR_OK;
 }
@@ -419,7 +419,7 @@ static weir_status parse(int argc, char **argv, const weir_app *app, parsed *p)
   if (p->help || p->version) {
     return WEIR_OK;
   }
-  WEIR_TRY(read_verb(app, p));
+  WEIR_TRY(read_command(app, p));
   return WEIR_OK;
 }
 
@@ -436,7 +436,7 @@ static void print_help(const weir_app *app, FILE *out)
 {
   fprintf(out, "%s - %s\n\nusage: %s COMMAND [flags]\n\ncommands:\n", app->name, app->summary,
           app->name);
-  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+  for (const weir_command *v = app->commands; v->name != NULL; v++) {
     fprintf(out, "  %-10s %s%s%s%s\n", v->name, v->help, v->args == NULL ? "" : " (takes ",
             v->args == NULL ? "" : v->args, v->args == NULL ? "" : ")");
   }
@@ -477,16 +477,16 @@ static weir_status check_output(const weir_app *app, FILE *out)
 }
 
 /* What is not made for ranks would be done by each of them, in the same folder. */
-static weir_status refuse_ranks(const weir_app *app, const weir_verb *verb)
+static weir_status refuse_ranks(const weir_app *app, const weir_command *command)
 {
   const int ranks = weir_launch_ranks(), tasks = weir_launch_tasks();
   char names[256] = "";
   size_t used = 0;
 
-  if (verb->on_ranks || (ranks == 1 && tasks == 1)) {
+  if (command->on_ranks || (ranks == 1 && tasks == 1)) {
     return WEIR_OK;
   }
-  for (const weir_verb *v = app->verbs; v->name != NULL; v++) {
+  for (const weir_command *v = app->commands; v->name != NULL; v++) {
     if (v->on_ranks && used < sizeof names) {
       used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "",
                                v->name);
@@ -495,7 +495,7 @@ static weir_status refuse_ranks(const weir_app *app, const weir_verb *verb)
   return weir_fail(WEIR_ERR_CONFIG,
                    "%s %s: started as %d processes, each of which would do the whole work: start "
                    "it as one, without mpiexec or srun (made for several ranks: %s)",
-                   app->name, verb->name, ranks > 1 ? ranks : tasks,
+                   app->name, command->name, ranks > 1 ? ranks : tasks,
                    used > 0 ? names : "no command of this program");
 }
 
@@ -515,14 +515,14 @@ static weir_status perform(const parsed *p, FILE *out)
     return check_output(app, out);
   }
   weir_log_set_level(p->cli.log);
-  if (strcmp(p->cli.verb, "options") == 0 && find_verb(app, "options") == NULL) {
+  if (strcmp(p->cli.command, "options") == 0 && find_command(app, "options") == NULL) {
     return print_options(app, p, out);
   }
-  const weir_verb *const verb = find_verb(app, p->cli.verb);
+  const weir_command *const command = find_command(app, p->cli.command);
 
-  WEIR_TRY(refuse_ranks(app, verb));
+  WEIR_TRY(refuse_ranks(app, command));
   WEIR_TRY(weir_signal_install());
-  WEIR_TRY(verb->run(&p->cli));
+  WEIR_TRY(command->run(&p->cli));
   return check_output(app, out);
 }
 

@@ -69,7 +69,7 @@ static weir_status run(const weir_cli *cli)
   weir_config *config = NULL;
   struct options options;
 
-  assert_string_equal(cli->verb, "run");
+  assert_string_equal(cli->command, "run");
   assert_int_equal(cli->n_sets, 2);
   assert_string_equal(cli->sets[1], "rate=-0.25e1");
   assert_int_equal(cli->threads, 3);
@@ -145,7 +145,7 @@ static weir_status stop(const weir_cli *cli)
   return weir_fail(WEIR_ERR_STOPPED, "stopped");
 }
 
-static const weir_verb verbs[] = {
+static const weir_command commands[] = {
     {.name = "run", .help = "runs", .run = run},
     {.name = "seeded", .help = "seeds", .run = seeded},
     {.name = "describe", .help = "prints", .run = describe},
@@ -158,7 +158,7 @@ static const weir_verb verbs[] = {
 };
 static const weir_app app = {.name = "demo",
                              .summary = "a program",
-                             .verbs = verbs,
+                             .commands = commands,
                              .opts = rows,
                              .opts_size = sizeof(struct options)};
 
@@ -207,7 +207,7 @@ static void expect(const char *line, int status, const char *text)
   free(err);
 }
 
-static void flags_reach_the_verb(void **state)
+static void flags_reach_the_command(void **state)
 {
   (void)state;
   expect("demo --set seed=3 --set=rate=-0.25e1 run --threads 3 --seed 7 --device cuda --log error "
@@ -302,7 +302,7 @@ static void help_lists_every_exit_status(void **state)
 #undef X
 }
 
-static void status_of_the_verb_is_the_exit_status(void **state)
+static void status_of_the_command_is_the_exit_status(void **state)
 {
   (void)state;
   expect("demo bench", WEIR_ERR_DATA, "no peaks");
@@ -361,8 +361,8 @@ static void every_allocation_may_fail(void **state)
 
 static void full_output_is_a_failure(void **state)
 {
-  char name[] = "demo", verb[] = "options", flag[] = "--help";
-  char *options[] = {name, verb, NULL}, *help[] = {name, flag, NULL};
+  char name[] = "demo", chosen[] = "options", flag[] = "--help";
+  char *options[] = {name, command, NULL}, *help[] = {name, flag, NULL};
   char *err = NULL;
   size_t size = 0;
   FILE *e = open_memstream(&err, &size);
@@ -393,12 +393,12 @@ static void environment_is_read_here(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(flags_reach_the_verb),
+      cmocka_unit_test(flags_reach_the_command),
       cmocka_unit_test(all_of_a_configuration_is_printed_on_request),
       cmocka_unit_test(wrong_command_lines_are_refused),
       cmocka_unit_test(questions_are_answered),
       cmocka_unit_test(help_lists_every_exit_status),
-      cmocka_unit_test(status_of_the_verb_is_the_exit_status),
+      cmocka_unit_test(status_of_the_command_is_the_exit_status),
       cmocka_unit_test(commands_for_one_process_are_refused_on_ranks),
       cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(full_output_is_a_failure),

@@ -211,6 +211,14 @@ static weir_status compare(int fd, const char *name, const char *of, void *conte
              : WEIR_OK;
 }
 
+/* The command that a first event "start" names, in logs of earlier versions as "verb". */
+static const char *command_of(char *line)
+{
+  const char *of = text_of(line, "\"command\": \"");
+
+  return of != NULL ? of : text_of(line, "\"verb\": \"");
+}
+
 /* Whether the log is one of runs of `owner`: as its event "outputs" says; where that line is
  * damaged, as its first event "start" does. Lines that are no events are passed over. */
 static bool log_is_of(const char *path, const char *owner)
@@ -223,7 +231,7 @@ static bool log_is_of(const char *path, const char *owner)
   while (log != NULL && !known && fgets(line, sizeof line, log) != NULL) {
     const bool owned = strncmp(line, outputs, sizeof outputs - 1) == 0;
     const char *of = owned                                         ? text_of(line, "\"of\": \"")
-                     : strncmp(line, start, sizeof start - 1) == 0 ? text_of(line, "\"verb\": \"")
+                     : strncmp(line, start, sizeof start - 1) == 0 ? command_of(line)
                                                                    : NULL;
 
     known = of != NULL;
@@ -359,7 +367,7 @@ static weir_status lock(const weir_cli *cli, bool create)
 {
   char who[128];
 
-  (void)snprintf(who, sizeof who, "%s %s", cli->app->name, cli->verb);
+  (void)snprintf(who, sizeof who, "%s %s", cli->app->name, cli->command);
   return weir_dir_lock_take(cli->out, who, create);
 }
 
@@ -381,7 +389,7 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
   *dir = (weir_run_dir){.cli = cli, .config = config, .owner = owner == NULL ? "" : owner};
   if (cli->out == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s %s: no output folder: give one with --out DIR",
-                     cli->app->name, cli->verb);
+                     cli->app->name, cli->command);
   }
   WEIR_TRY(prepare_locked(cli, &taken, &held));
   weir_writer_spare_none();

@@ -38,7 +38,7 @@ static weir_status run_into(const char *out, const char *owner, const char *file
   weir_config *config = NULL;
   weir_run_dir d;
   const weir_cli cli = {
-      .app = &app, .verb = "run", .out = out, .overwrite = true, .sets = sets, .n_sets = 1};
+      .app = &app, .command = "run", .out = out, .overwrite = true, .sets = sets, .n_sets = 1};
 
   (void)snprintf(set, sizeof set, "file='%s'", file);
   assert_ok(weir_cli_config(&cli, &options, &config));

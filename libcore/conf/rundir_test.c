@@ -70,7 +70,7 @@ static weir_status begin_set(const char *set, const char *out, bool overwrite, c
   static weir_cli cli;
 
   cli = (weir_cli){.app = &app,
-                   .verb = "run",
+                   .command = "run",
                    .out = out,
                    .overwrite = overwrite,
                    .sets = &set,
@@ -338,7 +338,7 @@ static void overwrite_refuses_inputs_that_would_go(void **state)
     assert_true(weir_run_dir_rollback(&d));
     weir_events_close();
   }
-  (void)snprintf(set, sizeof set, "files=[%s/./]", out); /* of another verb: its log would go */
+  (void)snprintf(set, sizeof set, "files=[%s/./]", out); /* of another command: its log would go */
   assert_int_equal(begin_set(set, out, true, "score", &d), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "would remove as run.jsonl of the earlier run"));
   assert_true(exists(out, "run.jsonl"));
@@ -354,7 +354,7 @@ static weir_status go_on(const char *out, const char *owner, weir_run_dir *dir)
 {
   struct options options;
   weir_config *config = NULL;
-  const weir_cli cli = {.app = &app, .verb = "run", .out = out};
+  const weir_cli cli = {.app = &app, .command = "run", .out = out};
 
   assert_ok(weir_cli_config(&cli, &options, &config));
   weir_status status = weir_run_dir_resume(&cli, config, owner, dir);
@@ -448,7 +448,7 @@ static void a_run_writes_events_and_configuration(void **state)
   (void)state;
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(out, sizeof out, "%s/out", dir);
-  weir_cli cli = {.app = &app, .verb = "run"};
+  weir_cli cli = {.app = &app, .command = "run"};
   assert_ok(weir_cli_config(&cli, &options, &config));
   assert_int_equal(begin_and_accept(&cli, config), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "--out DIR"));
@@ -547,7 +547,7 @@ static weir_status start(const char *out, weir_run_dir *dir)
   static weir_config *config;
   static weir_cli cli;
 
-  cli = (weir_cli){.app = &app, .verb = "run", .out = out};
+  cli = (weir_cli){.app = &app, .command = "run", .out = out};
   weir_config_destroy(&config);
   assert_ok(weir_cli_config(&cli, &options, &config));
   const weir_status status = weir_run_dir_start(&cli, config, "run", true, dir);
@@ -568,11 +568,12 @@ static void a_damaged_log_goes_on(void **state)
   static const char *const logs[] = {
       "{\"event\": \"outputs\", \"time_s\": 0, \"of\": \"run\"}\nnoise\n{\"event\": \"ha",
       "\1\2\n{\"event\": \"outputs\", \"time_s\": 0, \"of\": \"run\"}\n",
-      "{\"event\": \"outp\n{\"event\": \"start\", \"time_s\": 0, \"verb\": \"run\"}\n{\"event\"",
+      "{\"event\": \"outp\n{\"event\": \"start\", \"time_s\": 0, \"command\": \"run\"}\n{\"event\"",
+      "{\"event\": \"start\", \"time_s\": 0, \"verb\": \"run\"}\n", /* of an earlier version */
   };
   static const char *const others[] = {
       "{\"event\": \"outputs\", \"time_s\": 0, \"of\": \"eval\"}\n"
-      "{\"event\": \"start\", \"time_s\": 0, \"verb\": \"run\"}\n",
+      "{\"event\": \"start\", \"time_s\": 0, \"command\": \"run\"}\n",
       "noise\n",
   };
   char dir[512], path[600], *text = NULL;

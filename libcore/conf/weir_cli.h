@@ -1,4 +1,4 @@
-/* weir_cli.h - the command line that all programs of the suite share: verbs and common flags. */
+/* weir_cli.h - the command line that all programs of the suite share: commands and common flags. */
 #ifndef WEIR_CLI_H
 #define WEIR_CLI_H
 #include <stdbool.h>
@@ -16,19 +16,19 @@ extern "C" {
 typedef struct weir_cli weir_cli;
 
 /* What a program does under one name. */
-typedef struct weir_verb {
+typedef struct weir_command {
   const char *name; /* NULL ends the array */
   const char *help; /* one line            */
-  /* What may follow the verb, such as "[peaks]"; "a|b|c": one of these words; NULL: nothing. */
+  /* What may follow the command, such as "[peaks]"; "a|b|c": one of these words; NULL: nothing. */
   const char *args;
   weir_status (*run)(const weir_cli *cli);
   bool on_ranks; /* may be started by mpiexec or srun; others are refused on several ranks */
-} weir_verb;
+} weir_command;
 
-/* A program. The verb `options` and the flags --help and --version need no row. */
+/* A program. The command `options` and the flags --help and --version need no row. */
 typedef struct weir_app {
   const char *name, *summary;
-  const weir_verb *verbs;
+  const weir_command *commands;
   const weir_opt *opts; /* its option table */
   size_t opts_size;     /* bytes of the struct that the table fills */
   /* Key of the option that `--input VALUE` sets, static text, "[]" behind it: a list of that one;
@@ -41,12 +41,12 @@ typedef struct weir_app {
 /* A parsed command line. Everything is borrowed from argv and lives as long as weir_cli_main. */
 struct weir_cli {
   const weir_app *app;
-  const char *verb;
+  const char *command;
   const char *const *configs; /* --config FILE, in order */
   int n_configs;
   const char *const *sets; /* --set key=value, in order */
   int n_sets;
-  const char *const *args; /* what followed the verb */
+  const char *const *args; /* what followed the command */
   int n_args;
   const char *out; /* --out DIR, NULL when not given */
   int64_t seed;    /* --seed N, at least 0 */
@@ -62,14 +62,15 @@ struct weir_cli {
   const char *const *argv;
 };
 
-/* Parses, installs the handlers of weir_signal.h, sets the log level, calls the verb; on failure
+/* Parses, installs the handlers of weir_signal.h, sets the log level, calls the command; on failure
  * writes the event "failed" (status, message), prints the trace to stderr and removes unfinished
- * files; closes the event file. `threads` and `device` are for the verb to pass on. Returns the
- * exit status of the program: the weir_status of the verb, 2 for a command line that is refused. */
+ * files; closes the event file. `threads` and `device` are for the command to pass on. Returns the
+ * exit status of the program: the weir_status of the command, 2 for a command line that is refused.
+ */
 int weir_cli_main(int argc, char **argv, const weir_app *app);
 
-/* Whether the command is this verb. */
-bool weir_cli_is(const weir_cli *cli, const char *verb);
+/* Whether the command is this command. */
+bool weir_cli_is(const weir_cli *cli, const char *command);
 /* weir_config_load with the table, files and sets of the command line; --seed counts as
  * `--set seed=N` after them when the table has a key `seed`, --input as one for the key that
  * app->input_key gives, and --grid as one for the first rows of the section `grid`. `options` is

@@ -27,7 +27,7 @@ typedef struct weir_run_dir {
  * unless --overwrite is given or it holds only logs and configuration of a run that failed.
  * `owner` names what kind of results these are ("run", "site stats"; NULL: none are ever replaced):
  * --overwrite removes what the log of an earlier run of the same owner notes as its files, then
- * folders that are empty, and nothing else: files of other verbs may be the input of this one. A
+ * folders that are empty, and nothing else: files of other commands may be the input of this one. A
  * file that would go and that a text of the configuration names is refused: it is an input. From
  * then on writers refuse to replace inputs, and files that no log in the folder notes.
  * Nothing of results is touched before weir_run_dir_commit; where there are none it is called here.

@@ -38,7 +38,7 @@ static void write_sample(int64_t width)
 
 static weir_status spectrum_of(const cf_spectrum_opts *o, cf_spectrum *out)
 {
-  const cf_source_opts from = {.input = {paths, 1}, .keep = 1 << 20};
+  const cf_source_opts from = {.input = {paths, 1}, .cache_bytes = 1 << 20};
   cf_volume_opts files = cf_test_opts();
   const cf_source_spec spec = {.source = &from, .files = &files};
   cf_source *s = NULL;

@@ -107,7 +107,7 @@ static weir_status check_data(const cf_data_opts *d)
                      "the reference, log1p" OTHERWISE,
                      cf_scale_name[d->scale]);
   }
-  return d->augment.symmetry == CF_TURN_NONE && !d->augment.shift
+  return d->augment.symmetry == CF_SYMMETRY_NONE && !d->augment.shift
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
                          "data.augment.%s: the closed division of MLPerf HPC shows samples as they "

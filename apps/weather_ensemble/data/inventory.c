@@ -334,7 +334,7 @@ const char *wx_inventory_doubt(const wx_quantity *q, const wx_inventory_line *l)
   return l->sd <= 0 && l->values > 1 ? "all values are the same" : NULL;
 }
 
-void wx_inventory_warn(const char *verb, const wx_archive_info *f, const wx_inventory_line *l,
+void wx_inventory_warn(const char *command, const wx_archive_info *f, const wx_inventory_line *l,
                        const char **told)
 {
   const wx_quantity *const q = &f->quantity[l->quantity];
@@ -342,8 +342,8 @@ void wx_inventory_warn(const char *verb, const wx_archive_info *f, const wx_inve
 
   if (doubt != NULL && (*told == NULL || strcmp(doubt, *told) != 0)) {
     *told = doubt; /* other leads will have the same */
-    weir_warn(verb, "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead], doubt,
-              l->least, l->greatest);
+    weir_warn(command, "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead],
+              doubt, l->least, l->greatest);
   }
 }
 
@@ -360,7 +360,7 @@ static weir_status begin_watch(wx_watch *w)
   return weir_alloc(n, sizeof *w->told, (void **)&w->told);
 }
 
-weir_status wx_watch_take(wx_watch *w, const char *verb, int64_t quantity, int64_t lead,
+weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, int64_t lead,
                           const float *x, int64_t n)
 {
   float least = INFINITY, greatest = -INFINITY;
@@ -379,7 +379,7 @@ weir_status wx_watch_take(wx_watch *w, const char *verb, int64_t quantity, int64
     l->values += n;
     l->least = fmin(l->least, (double)least);
     l->greatest = fmax(l->greatest, (double)greatest);
-    wx_inventory_warn(verb, w->facts, l, &w->told[quantity]);
+    wx_inventory_warn(command, w->facts, l, &w->told[quantity]);
   }
   return WEIR_OK;
 }

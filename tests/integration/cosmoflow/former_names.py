@@ -27,8 +27,8 @@ PRESENT = ("data.augment.symmetry=octahedral", "model.loss=default", "comm.timeo
            "train.optim.rule={momentum: {form: keras}}")
 
 
-def run(verb, sets, *arguments):
-    command = [program, verb] + [word for s in sets for word in ("--set", s)] + list(arguments)
+def run(command, sets, *arguments):
+    command = [program, command] + [word for s in sets for word in ("--set", s)] + list(arguments)
     done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}")

@@ -1,4 +1,5 @@
-/* convert.c - the verb convert: files, events, refusals; memory that does not grow with the record.
+/* convert.c - the command convert: files, events, refusals; memory that does not grow with the
+ * record.
  */
 #include <stdio.h>
 #include <stdlib.h>

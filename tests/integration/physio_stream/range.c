@@ -122,7 +122,7 @@ static void a_query_reads_its_part(void **state)
 static void what_is_no_part_is_refused(void **state)
 {
   static const struct {
-    const char *verb, *sets, *says;
+    const char *command, *sets, *says;
   } cases[] = {
       {"run", "--set input.from=500", "input.from: 500 s is past the end of ecgsyn"},
       {"run", "--set input.from=3.0001 --set input.to=3.0002", "is between input.from"},
@@ -135,7 +135,7 @@ static void what_is_no_part_is_refused(void **state)
                    0);
   assert_true(same_contents(in_scratch("long/beats.csv"), in_scratch("whole/beats.csv")));
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    assert_int_equal(program("%s %s --input %s --out %s", cases[i].verb, cases[i].sets,
+    assert_int_equal(program("%s %s --input %s --out %s", cases[i].command, cases[i].sets,
                              in_scratch("r/ecgsyn"), in_scratch("x")),
                      2);
     assert_non_null(strstr(printed(), cases[i].says));

@@ -1,5 +1,5 @@
-/* damage.c - damaged and ill-matched inputs through the verbs: each is refused with file, message
- * or variable, and reason, and leaves nothing half written. */
+/* damage.c - damaged and ill-matched inputs through the commands: each is refused with file,
+ * message or variable, and reason, and leaves nothing half written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,16 +71,16 @@ static const char *make(const char *name, const what *is)
   return path;
 }
 
-/* The verb fails with `status`, says both texts, and leaves nothing but its log. */
-static void refused(const char *verb, const char *arguments, int status, const char *said,
+/* The command fails with `status`, says both texts, and leaves nothing but its log. */
+static void refused(const char *command, const char *arguments, int status, const char *said,
                     const char *also)
 {
   static int n;
   const char *const out = in_scratch("out%d", n++);
-  const int found = program("%s %s --out %s", verb, arguments, out);
+  const int found = program("%s %s --out %s", command, arguments, out);
 
   if (found != status || !strstr(printed(), said) || !strstr(printed(), also)) {
-    fprintf(stderr, "%s %s: status %d, not %d, or not '%s', '%s': %s\n", verb, arguments, found,
+    fprintf(stderr, "%s %s: status %d, not %d, or not '%s', '%s': %s\n", command, arguments, found,
             status, said, also, printed());
     assert_true(false);
   }
@@ -231,7 +231,7 @@ static void messages_that_are_damaged_are_refused(void **state)
           "asks for 51", "is damaged and skipped");
 }
 
-/* Those of the shared data that no verb can use. */
+/* Those of the shared data that no command can use. */
 static void shared_files_that_are_no_grid_are_refused(void **state)
 {
   static const char *const rows[][2] = {{"reduced_gg", "gridType=reduced_gg"},

@@ -1,4 +1,5 @@
-/* month.h - what the tests of the verbs share: a month of the built-in simulation, a small network.
+/* month.h - what the tests of the commands share: a month of the built-in simulation, a small
+ * network.
  */
 #ifndef WX_MONTH_H
 #define WX_MONTH_H

@@ -186,7 +186,7 @@ static void grib_becomes_corrected_grib(void **state)
   assert_false(weir_file_exists(in_scratch("q/predictions.nc")));
 }
 
-/* An error in what is read ahead ends the verb, and nothing is left under a final name. */
+/* An error in what is read ahead ends the command, and nothing is left under a final name. */
 static void an_input_that_fails_leaves_nothing(void **state)
 {
   (void)state;

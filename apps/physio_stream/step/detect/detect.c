@@ -1,4 +1,4 @@
-/* detect.c - R waves of an electrocardiogram: the detector of verb `run`, or a second one of
+/* detect.c - R waves of an electrocardiogram: the detector of command `run`, or a second one of
  * another principle, as a stream of beats. */
 #include <string.h>
 #include "model/elgendi.h"

@@ -1,5 +1,5 @@
-/* detect_test.c - the step against the detector of verb run, the second detector against the first,
- * and what may come in. */
+/* detect_test.c - the step against the detector of command run, the second detector against the
+ * first, and what may come in. */
 #include "model/graph.h"
 #include "step/step_check.h"
 #include "data/synth.h"
@@ -125,7 +125,7 @@ static void assert_classic(const step_result *r, const classic *c)
 
 static classic *expected;
 
-static void the_step_finds_what_verb_run_finds(void **state)
+static void the_step_finds_what_run_finds(void **state)
 {
   for (uint64_t seed = 0; seed < 6; seed++) {
     step_signal in = synthetic(seed, seed % 2 ? 250 : 125, 100, 0.3 * (double)(seed % 4),
@@ -375,7 +375,7 @@ static void a_stream_that_is_no_voltage_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_step_finds_what_verb_run_finds),
+      cmocka_unit_test(the_step_finds_what_run_finds),
       cmocka_unit_test(so_it_does_in_recordings),
       cmocka_unit_test(a9_two_detectors_agree_on_every_beat),
       cmocka_unit_test(a10_intervals_are_exact_to_below_a_sample),

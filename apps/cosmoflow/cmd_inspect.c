@@ -1,0 +1,190 @@
+/* cmd_inspect.c - what files of samples hold: how it was understood, labels, and whether the
+ * voxels are what one thinks they are; and whether a log of MLPerf HPC keeps to its rules. */
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "data/voxel_stats.h"
+#include "data/volume_format.h"
+#include "commands.h"
+
+static void print_info(const cf_source *s)
+{
+  const cf_volume_info *const info = cf_source_info(s);
+  char text[CF_PLACE_MOST];
+
+  cf_source_place(s, 0, text, sizeof text);
+  printf("first:    %s\n", text);
+  cf_source_describe(s, text, sizeof text);
+  printf("all:      %s\n", text);
+  for (int64_t c = 0; c < info->n_redshifts; c++) {
+    printf("%s%g%s", c == 0 ? "redshift: " : " ", info->redshift[c],
+           c + 1 == info->n_redshifts ? "\n" : "");
+  }
+}
+
+static weir_status print_labels(cf_source *s, int64_t sample)
+{
+  const cf_volume_info *const info = cf_source_info(s);
+  float labels[CF_LABELS_MOST];
+  int64_t universe = -1;
+
+  WEIR_TRY(cf_source_labels(s, sample, labels));
+  WEIR_TRY(cf_source_universe(s, sample, &universe));
+  printf("sample %lld:", (long long)(sample + 1));
+  if (universe >= 0) {
+    printf(" universe %lld,", (long long)universe);
+  }
+  printf(info->n_labels > 0 ? " labels" : " no labels");
+  for (int64_t i = 0; i < info->n_labels; i++) {
+    printf(" %s%s%.7g", info->label[i], info->label[i][0] ? "=" : "", (double)labels[i]);
+  }
+  printf("\n");
+  return WEIR_OK;
+}
+
+static void print_census(const cf_voxel_stats *c, weir_dtype dtype)
+{
+  const char *const remark = cf_voxel_stats_remark(c, dtype);
+  char bin[32];
+
+  printf("values:   sum %.12g, mean %.6g, %g to %g\n", c->sum, c->sum / (double)c->n, c->least,
+         c->most);
+  printf("          %lld of %lld voxels below 0, %lld whole numbers\n", (long long)c->negative,
+         (long long)c->n, (long long)c->whole);
+  for (int i = 0; i < CF_CENSUS_BINS; i++) {
+    if (c->bin[i] > 0) {
+      cf_voxel_stats_bin(i, bin, sizeof bin);
+      printf("%12s  %10lld  %8.4f %%\n", bin, (long long)c->bin[i],
+             100 * (double)c->bin[i] / (double)c->n);
+    }
+  }
+  if (remark[0]) {
+    printf("remark:   %s\n", remark);
+  }
+}
+
+/* How many voxels of each class there are, and whether that is what files.classes says. */
+static void print_classes(const int64_t count[CF_CLASSES_MOST], int64_t classes)
+{
+  int64_t all = 0, last = 0;
+
+  for (int k = 0; k < CF_CLASSES_MOST; k++) {
+    all += count[k];
+    last = count[k] > 0 ? k : last;
+  }
+  printf("classes:\n");
+  for (int k = 0; k <= last; k++) {
+    if (count[k] > 0 || k < classes) {
+      printf("%12d  %10lld  %8.4f %%\n", k, (long long)count[k],
+             100 * (double)count[k] / (double)all);
+    }
+  }
+  if (last >= classes) {
+    printf("remark:   classes up to %lld, and files.classes is %lld: a training refuses them\n",
+           (long long)last, (long long)classes);
+  }
+}
+
+/* Adds the classes of a plane. */
+static weir_status count_classes(cf_source *s, int64_t sample, int64_t d, uint8_t *plane,
+                                 int64_t count[CF_CLASSES_MOST])
+{
+  const cf_volume_info *const info = cf_source_info(s);
+
+  WEIR_TRY(cf_source_classes(s, sample, d, d + 1, plane));
+  for (int64_t i = 0; i < info->lengths[1] * info->lengths[2]; i++) {
+    count[plane[i]]++;
+  }
+  return WEIR_OK;
+}
+
+/* The voxels of n samples, a plane at a time. */
+static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
+{
+  const cf_volume_info *const info = cf_source_info(s);
+  const weir_dtype dtype = weir_dtype_is_real(info->dtype) ? WEIR_F32 : WEIR_I16;
+  cf_voxel_stats c = {0};
+  int64_t count[CF_CLASSES_MOST] = {0};
+  void *plane = NULL;
+  weir_status status = WEIR_OK;
+
+  print_info(s);
+  WEIR_TRY(weir_alloc(cf_volume_plane(info), weir_dtype_size(dtype), &plane));
+  for (int64_t k = 0; k < n && k < cf_source_count(s); k++) {
+    WEIR_TRY_GOTO(print_labels(s, k), done);
+    for (int64_t d = 0; d < info->lengths[0]; d++) {
+      WEIR_TRY_GOTO(cf_source_read(s, k, d, d + 1, dtype, plane), done);
+      cf_voxel_stats_add(&c, dtype, plane, cf_volume_plane(info));
+      if (info->n_classes > 0) { /* fewer bytes than voxels have */
+        WEIR_TRY_GOTO(count_classes(s, k, d, plane, count), done);
+      }
+    }
+  }
+  print_census(&c, dtype);
+  if (info->n_classes > 0) {
+    print_classes(count, classes);
+  }
+done:
+  weir_free(&plane);
+  return status;
+}
+
+/* Of several logs: whether they make a submission. */
+static weir_status check_runs(const weir_cli *cli, const cf_mllog_judged *log)
+{
+  const int n = cli->n_args;
+  double minutes = 0;
+
+  if (n < 2) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(cf_mllog_check_runs(cli->args, log, n, &minutes));
+  printf("runs:     %d with seeds that differ, %.4g minutes from run_start to run_stop (mean%s)\n",
+         n, minutes, n < 3 ? "" : " without the fastest and the slowest");
+  if (log[0].closed && n < CF_MLLOG_RUNS) {
+    printf("remark:   the time to solution of the closed division takes %d runs\n", CF_MLLOG_RUNS);
+  }
+  return WEIR_OK;
+}
+
+/* Each log by the rules, up to the first that breaks one; then all as one submission. */
+static weir_status check_logs(const weir_cli *cli, double target)
+{
+  cf_mllog_judged *log = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(cli->n_args, sizeof *log, (void **)&log));
+  for (int k = 0; k < cli->n_args; k++) {
+    WEIR_TRY_GOTO(cf_mllog_check(cli->args[k], target, &log[k]), done);
+    printf("log:      %s keeps to the rules of MLPerf HPC, %s division, with an eval_error in (0, "
+           "%g]\n",
+           cli->args[k], log[k].closed ? "closed" : "open",
+           log[k].closed ? CF_MLLOG_TARGET : target);
+  }
+  WEIR_TRY_GOTO(check_runs(cli, log), done);
+done:
+  weir_free(&log);
+  return status;
+}
+
+weir_status cf_cmd_inspect(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  cf_source *s = NULL;
+  weir_status status = WEIR_OK;
+  cf_cfg cfg;
+
+  WEIR_TRY(cf_configure(cli, &cfg, &config));
+  if (cli->n_args > 0 && cf_mllog_is(cli->args[0])) {
+    status = check_logs(cli, cf_mllog_target(&cfg.train));
+    goto done;
+  }
+  const int64_t classes = cfg.files.classes;
+
+  cfg.files.classes = CF_CLASSES_MOST; /* what there is, to be looked at */
+  WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
+  WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples, classes), done);
+done:
+  cf_source_close(&s);
+  weir_config_destroy(&config);
+  return status;
+}

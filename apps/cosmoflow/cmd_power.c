@@ -1,0 +1,185 @@
+/* cmd_power.c - the power spectrum of a sample: spectrum.csv, spectrum.nc, report.html. */
+#include <math.h>
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "eval/spectrum.h"
+#include "io/weir_netcdf.h"
+#include "commands.h"
+
+enum { NAME = 48, CURVES = 2 * CF_LABELS_MOST };
+
+/* log10 of values above 0, NaN of others. */
+static void put_log(const double *x, int64_t n, double *out)
+{
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = x[i] > 0 ? log10(x[i]) : (double)NAN;
+  }
+}
+
+static void name_channel(const cf_spectrum *s, int64_t c, const char *what, char text[NAME])
+{
+  if (isnan(s->redshift[c])) {
+    (void)snprintf(text, NAME, "%schannel %lld", what, (long long)c);
+  } else {
+    (void)snprintf(text, NAME, "%sz = %g", what, s->redshift[c]);
+  }
+}
+
+/* P(k) of every channel, its 1-sigma band, and linear theory. */
+static weir_status add_figure(weir_report *r, const cf_spectrum *s)
+{
+  enum { K, LO, HI, EACH };
+  const int64_t n = s->n_bins;
+  weir_figure_series series[CURVES];
+  char names[CURVES][NAME];
+  double *values = NULL;
+  int n_series = 0;
+
+  WEIR_TRY(weir_alloc((1 + 4 * s->n_channels) * n, sizeof *values, (void **)&values));
+  put_log(s->k, n, values);
+  for (int64_t c = 0; c < s->n_channels; c++) {
+    double *const of = values + (1 + 4 * c) * n, *const theory = of + EACH * n;
+
+    put_log(s->power + c * n, n, of + K * n);
+    for (int64_t b = 0; b < n; b++) {
+      const double part = sqrt(2 / s->modes[b]);
+
+      of[LO * n + b] = of[b] + log10(fmax(1 - part, 0.1));
+      of[HI * n + b] = of[b] + log10(1 + part);
+    }
+    put_log(s->linear + c * n, n, theory);
+    name_channel(s, c, "", names[n_series]);
+    series[n_series] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                            .name = names[n_series],
+                                            .n = n,
+                                            .x = values,
+                                            .y = of,
+                                            .lo = of + LO * n,
+                                            .hi = of + HI * n};
+    n_series++;
+    if (isfinite(s->linear[c * n])) {
+      name_channel(s, c, "linear theory, ", names[n_series]);
+      series[n_series] = (weir_figure_series){
+          .kind = WEIR_FIGURE_LINE, .name = names[n_series], .n = n, .x = values, .y = theory};
+      n_series++;
+    }
+  }
+  const weir_status status = weir_report_figure(
+      r, "spectrum",
+      &(weir_figure){.title = "Power spectrum",
+                     .x_label = s->physical ? "log10 k [h/Mpc]" : "log10 k [rad/voxel]",
+                     .y_label = s->physical ? "log10 P(k) [(Mpc/h)^3]" : "log10 P(k) [voxel^3]",
+                     .series = series,
+                     .n_series = n_series});
+
+  weir_free(&values);
+  return status;
+}
+
+static weir_status add_summary(weir_report *r, const cf_spectrum *s)
+{
+  static const char *const head[] = {"quantity", "value"};
+  weir_table t = {0};
+
+  weir_table_add(&t, "sample");
+  weir_table_add(&t, "%s", s->place);
+  weir_table_add(&t, "side of a voxel");
+  if (s->physical) {
+    weir_table_add(&t, "%g Mpc/h", s->cell);
+  } else {
+    weir_table_add(&t, "not stated: units of voxels");
+  }
+  weir_table_add(&t, "bins");
+  weir_table_add(&t, "%lld, one fundamental wave wide", (long long)s->n_bins);
+  for (int64_t c = 0; c < s->n_channels; c++) {
+    char name[NAME];
+
+    name_channel(s, c, "mean voxel, ", name);
+    weir_table_add(&t, "%s", name);
+    weir_table_add_real(&t, s->mean[c]);
+  }
+  const weir_status status = weir_table_report(&t, r, "summary", 2, head);
+
+  weir_table_fini(&t);
+  return status;
+}
+
+static weir_status write_page(weir_report *r, const cf_spectrum *s, const weir_table *rows)
+{
+  WEIR_TRY(add_summary(r, s));
+  WEIR_TRY(weir_report_text(
+      r, "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = voxel / mean - 1; nothing is "
+         "subtracted for shot noise. Bands and sigma_P: P sqrt(2 / modes), of a Gaussian field."));
+  if (s->part) {
+    WEIR_TRY(weir_report_text(
+        r, "The sample is a part of a larger box and not periodic: its edges mix neighbouring wave "
+           "numbers, and no window is corrected for."));
+  }
+  WEIR_TRY(add_figure(r, s));
+  return weir_table_report(rows, r, "spectrum", CF_SPECTRUM_COLUMNS, cf_spectrum_head(s));
+}
+
+static weir_status write_all(const weir_cli *cli, const cf_cfg *cfg, const cf_spectrum *s,
+                             const weir_table *rows)
+{
+  weir_report *r = NULL;
+  char path[CF_PATH];
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_table_write_csv(rows, cli->out, "spectrum.csv", CF_SPECTRUM_COLUMNS,
+                                cf_spectrum_head(s)));
+  if (weir_netcdf_available()) {
+    WEIR_TRY(weir_path_join(cli->out, "spectrum.nc", path, sizeof path));
+    WEIR_TRY(cf_spectrum_write(s, path));
+  } else {
+    weir_info("power", "this build has no NetCDF: spectrum.nc is not written");
+  }
+  WEIR_TRY(weir_report_open(cli->out, "cosmoflow: power spectrum", &r));
+  WEIR_TRY_GOTO(write_page(r, s, rows), done);
+  WEIR_TRY_GOTO(weir_report_commit(&r), done);
+  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "sample", s->place), done);
+done:
+  weir_report_destroy(&r);
+  return status;
+}
+
+static weir_status measure(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
+{
+  cf_spectrum s = {.n_bins = 0};
+  cf_source *source = NULL;
+  weir_table rows = {0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(cf_open_input(cfg, &source), done);
+  WEIR_TRY_GOTO(cf_spectrum_make(&cfg->power, source, &s), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  cf_spectrum_table(&s, &rows);
+  WEIR_TRY_GOTO(write_all(cli, cfg, &s, &rows), done);
+  weir_table_print(&rows, CF_SPECTRUM_COLUMNS, cf_spectrum_head(&s), stdout);
+done:
+  weir_table_fini(&rows);
+  cf_spectrum_fini(&s);
+  cf_source_close(&source);
+  return status;
+}
+
+weir_status cf_cmd_power(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  weir_status status = WEIR_OK;
+  cf_cfg cfg;
+
+  WEIR_TRY(cf_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "power", &dir), done);
+  cf_tell_start(cli, &cfg);
+  WEIR_TRY_GOTO(measure(cli, &cfg, &dir), done);
+done:
+  if (status != WEIR_OK) {
+    cf_abandon(&dir);
+  }
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,398 @@
+/* cmd_predict.c - what trained weights say of samples: predictions.nc and predictions.csv; the
+ * classes of voxels are predict_maps.c's. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_signal.h"
+#include "predict.h"
+#include "report/weir_report.h"
+#include "commands.h"
+
+typedef cf_predict work;
+
+/* ---- What is read ---- */
+
+/* Numbers by places are those of the training in its own set alone, as a whole. */
+static weir_status check_numbering(const work *w, const char *truth)
+{
+  const cf_weights *const t = &w->weights;
+  const cf_split *const s = &w->split;
+  const char *const trained = t->text[CF_NOTE_truth_digest];
+  char there[96], here[96];
+
+  if (s->siblings == t->siblings && (s->siblings == 0 || s->count == t->count)) {
+    const bool other =
+        s->siblings > 0 && truth[0] != 0 && trained[0] != 0 && strcmp(truth, trained) != 0;
+
+    return !other ? WEIR_OK
+                  : weir_fail(
+                        WEIR_ERR_CONFIG,
+                        "%s was trained on another set of %lld samples: their labels or "
+                        "classes are others than these; which of these it has seen is not known: "
+                        "predict.external_universes=true where it has seen none",
+                        w->cfg->predict.weights, (long long)s->count);
+  }
+  (void)snprintf(there, sizeof there, "%s (samples_per_universe %lld, %lld samples)",
+                 t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,
+                 (long long)t->count);
+  (void)snprintf(here, sizeof here, "%s (samples_per_universe %lld, %lld samples)",
+                 s->siblings > 0 ? "their place" : "what files say", (long long)s->siblings,
+                 (long long)s->count);
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "data.split.samples_per_universe: %s was trained on universes that are numbered by %s, and "
+      "these are by %s: which of them it has seen is not known; take the set of the "
+      "training as a whole, or predict.external_universes=true where it has seen none",
+      w->cfg->predict.weights, there, here);
+}
+
+static weir_status take_parts(work *w)
+{
+  const char *const *text = (const char *const *)w->weights.text;
+  int64_t *const siblings = &w->cfg->data.split.samples_per_universe;
+  const bool strangers = w->cfg->predict.external_universes;
+  cf_surveyed has;
+
+  *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
+  WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, NULL, &has));
+  const weir_status status =
+      cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],
+                        strangers ? "" : text[CF_NOTE_universes_valid], *siblings, has.universe,
+                        cf_source_count(w->source), &w->split);
+
+  weir_free(&has.universe);
+  WEIR_TRY(status);
+  return strangers ? WEIR_OK : check_numbering(w, has.truth);
+}
+
+static bool segments(const work *w)
+{
+  return cf_model_net(&w->weights.model)->target == CF_SEGMENT;
+}
+
+static weir_status open_all(work *w)
+{
+  cf_cfg *const cfg = w->cfg;
+
+  WEIR_TRY(cf_weights_read(cfg->predict.weights, &w->weights));
+  if (w->weights.info.n_classes > 0) {
+    cfg->files.classes = w->weights.info.n_classes;
+  }
+  if (cfg->files.voxels == CF_QUANTITY_AUTO && w->weights.info.quantity == CF_QUANTITY_ANY) {
+    cfg->files.voxels = CF_QUANTITY_ANY; /* as was stated for the training */
+  }
+  WEIR_TRY(cf_open_input(cfg, &w->source));
+  WEIR_TRY(cf_weights_fit(&w->weights, cfg->predict.weights, cf_source_info(w->source)));
+  w->info = *cf_source_info(w->source);
+  w->truth = !segments(w)                                             ? CF_TRUTH_LABELS
+             : w->info.n_classes > 0 && w->weights.info.n_classes > 0 ? CF_TRUTH_CLASSES
+                                                                      : CF_TRUTH_NONE;
+  w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* what it has learnt */
+  cfg->data.scale = w->weights.scale;
+  cfg->data.cache_bytes = 0; /* each sample is read once */
+  WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));
+  WEIR_TRY(take_parts(w));
+  const cf_estimator_spec spec = {.model = &w->weights.model,
+                                  .scale = w->weights.scale,
+                                  .info = &w->info,
+                                  .dtype = cf_samples_dtype(w->samples)};
+
+  WEIR_TRY(cf_estimator_open(&spec, 0, &w->estimator));
+  return weir_train_weights(w->estimator.params, w->estimator.store, cfg->predict.weights);
+}
+
+void cf_predict_source(const cf_predict *p, char *text, size_t size)
+{
+  (void)snprintf(text, size, "%s; weights %s", p->weights.text[CF_NOTE_samples],
+                 p->cfg->predict.weights);
+}
+
+weir_status cf_predict_origin(const cf_predict *p, weir_origin *out)
+{
+  char config[CF_PATH];
+
+  WEIR_TRY(weir_path_join(p->cli->out, "resolved.yaml", config, sizeof config));
+  WEIR_TRY(weir_origin_file(out, CF_ORIGIN_WEIGHTS, p->cfg->predict.weights));
+  WEIR_TRY(weir_origin_file(out, CF_ORIGIN_CONFIG, config));
+  return cf_source_origin(p->source, out);
+}
+
+/* ---- Rows ---- */
+
+static void name_labels(const work *w, cf_predictions *p)
+{
+  const cf_volume_info *const i = &w->weights.info;
+
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    (void)snprintf(p->label[k], CF_NAME_MOST, "%s", i->label[k]);
+    p->lo[k] = i->lo[k] < i->hi[k] ? i->lo[k] : -1;
+    p->hi[k] = i->lo[k] < i->hi[k] ? i->hi[k] : 1;
+  }
+  p->box = w->info.box;
+  p->cell = w->info.cell;
+  cf_predict_source(w, p->source, sizeof p->source);
+}
+
+/* Label and cosmology of a sample. */
+static weir_status take_truth(const work *w, int64_t i)
+{
+  cf_facts facts;
+
+  WEIR_TRY(cf_source_labels(w->source, i, w->out->truth + i * w->out->n_labels));
+  WEIR_TRY(cf_source_facts(w->source, i, &facts));
+  if (facts.has_cosmology) {
+    memcpy(w->out->cosmology + i * CF_COSMOLOGY, facts.cosmology, sizeof facts.cosmology);
+  }
+  return WEIR_OK;
+}
+
+static weir_status make_rows(work *w)
+{
+  const int64_t n = cf_source_count(w->source);
+  const int part = w->cfg->predict.part;
+
+  if (part != CF_PREDICT_ALL && w->split.n[part] == 0) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "predict.part: none of these universes is of the part %s, by the lists of %s",
+                     cf_part_name[part], w->cfg->predict.weights);
+  }
+  WEIR_TRY(cf_predictions_create(n, w->weights.info.n_labels, &w->out));
+  name_labels(w, w->out);
+  for (int64_t i = 0; i < n; i++) {
+    w->out->universe[i] = w->split.universe[i];
+    w->out->part[i] = w->split.part[i];
+    w->out->known[i] = part == CF_PREDICT_ALL || w->split.part[i] == part;
+    WEIR_TRY(take_truth(w, i));
+  }
+  return WEIR_OK;
+}
+
+/* A plan for `batch` samples; another size takes another. */
+static weir_status make_plan(work *w, int64_t batch)
+{
+  const weir_plan_opts exec = {.exec = &w->cfg->exec, .threads = w->cli->threads, .terse = true};
+  const int64_t *const l = cf_source_info(w->source)->lengths;
+  weir_graph *g = NULL;
+  weir_status status = WEIR_OK;
+
+  weir_plan_destroy(&w->plan);
+  weir_tensor_fini(&w->x);
+  weir_tensor_fini(&w->y);
+  w->batch = batch;
+  WEIR_TRY(weir_tensor_init(&w->x, w->estimator.is.dtype, 5,
+                            (int64_t[]){batch, l[0], l[1], l[2], l[3]}));
+  WEIR_TRY(weir_tensor_init(&w->y, WEIR_F32, 2, (int64_t[]){batch, w->out->n_labels}));
+  WEIR_TRY(weir_graph_create(&g));
+  WEIR_TRY_GOTO(cf_estimator_append(&w->estimator, batch, g), done);
+  WEIR_TRY_GOTO(weir_plan_create(g, w->estimator.store, &exec, &w->plan), done);
+done:
+  weir_graph_destroy(&g);
+  return status;
+}
+
+/* row[n]: the next samples to be predicted. */
+static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
+{
+  const int64_t labels = w->out->n_labels, *const l = cf_source_info(w->source)->lengths;
+  const weir_binding binding[] = {{"x", &w->x}, {"y", &w->y}};
+
+  if (n != w->batch) {
+    WEIR_TRY(make_plan(w, n));
+  }
+  const size_t bytes =
+      (size_t)(weir_tensor_numel(&w->x) / n) * weir_dtype_size(w->estimator.is.dtype);
+  float own[CF_LABELS_MOST];
+
+  for (int64_t i = 0; i < n; i++) {
+    const cf_wanted all = {.sample = row[i], .hi = {l[0], l[1], l[2]}};
+
+    WEIR_TRY(cf_samples_read(w->samples, &all, (char *)w->x.data + (size_t)i * bytes, own));
+  }
+  WEIR_TRY(weir_plan_run(w->plan, binding, 2));
+  for (int64_t i = 0; i < n; i++) {
+    memcpy(w->out->predicted + row[i] * labels, (const float *)w->y.data + i * labels,
+           (size_t)labels * sizeof(float));
+  }
+  return WEIR_OK;
+}
+
+static weir_status predict_all(work *w, int64_t *done)
+{
+  const int64_t most = w->cfg->predict.batch;
+  int64_t *row = NULL, n = 0;
+  weir_status status = WEIR_OK;
+
+  *done = 0;
+  WEIR_TRY(weir_alloc(most, sizeof *row, (void **)&row));
+  for (int64_t i = 0; i < w->out->n && status == WEIR_OK; i++) {
+    if (w->out->known[i]) {
+      row[n++] = i;
+    }
+    if (n == most || (i + 1 == w->out->n && n > 0)) {
+      status = predict_batch(w, row, n);
+      *done += n;
+      n = 0;
+      weir_progress("predict", *done, -1, "samples");
+      if (status == WEIR_OK && weir_stop_requested()) {
+        status = weir_fail(WEIR_ERR_STOPPED, "stopped after %lld samples", (long long)*done);
+      }
+    }
+  }
+  weir_free(&row);
+  return status;
+}
+
+/* ---- What is written ---- */
+
+/* A row a sample that was predicted, in the parameters' own units, or normalised where the ranges
+ * are not known. */
+static weir_status write_csv(const work *w)
+{
+  const cf_predictions *const p = w->out;
+  char name[2 * CF_LABELS_MOST][CF_NAME_MOST + 32];
+  const char *head[3 + 2 * CF_LABELS_MOST] = {"sample", "universe", "part"};
+  const int columns = 3 + 2 * (int)p->n_labels;
+  weir_table c = {0};
+
+  for (int64_t k = 0; k < p->n_labels; k++) {
+    const char *const scale = cf_predictions_ranged(p, k) ? "" : "_normalised";
+
+    (void)snprintf(name[2 * k], sizeof name[0], "%s%s", p->label[k], scale);
+    (void)snprintf(name[2 * k + 1], sizeof name[0], "%s%s_predicted", p->label[k], scale);
+    head[3 + 2 * k] = name[2 * k];
+    head[4 + 2 * k] = name[2 * k + 1];
+  }
+  for (int64_t i = 0; i < p->n; i++) {
+    if (!p->known[i]) {
+      continue;
+    }
+    weir_table_add(&c, "%lld", (long long)p->sample[i]);
+    weir_table_add(&c, "%lld", (long long)p->universe[i]);
+    weir_table_add(&c, "%s", cf_part_name[p->part[i]]);
+    for (int64_t k = 0; k < p->n_labels; k++) {
+      const int64_t at = i * p->n_labels + k;
+
+      weir_table_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->truth[at]));
+      weir_table_add(&c, "%.7g", cf_predictions_physical(p, k, (double)p->predicted[at]));
+    }
+  }
+  const weir_status status =
+      weir_table_write_csv(&c, w->cli->out, "predictions.csv", columns, head);
+
+  weir_table_fini(&c);
+  return status;
+}
+
+/* Mean absolute error of the parts, in units of [-1, 1]. */
+static void tell_error(const cf_predictions *p, int part)
+{
+  double sum = 0;
+  int64_t n = 0;
+
+  for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t k = 0; k < p->n_labels && p->known[i] && p->part[i] == part; k++, n++) {
+      sum +=
+          fabs((double)p->predicted[i * p->n_labels + k] - (double)p->truth[i * p->n_labels + k]);
+    }
+  }
+  if (n > 0) {
+    weir_event("predicted", WEIR_TEXT("part", cf_part_name[part]),
+               WEIR_INT("samples", n / p->n_labels), WEIR_REAL("mae", sum / (double)n));
+    weir_info("predict", "%s: %lld samples, mean absolute error %.4f of labels in [-1, 1]",
+              cf_part_name[part], (long long)(n / p->n_labels), sum / (double)n);
+  }
+}
+
+static void tell_normalised(const cf_predictions *p)
+{
+  char names[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+
+  cf_predictions_normalised(p, names, sizeof names);
+  if (names[0] != 0) {
+    weir_warn(
+        "predict",
+        "%s: normalised to [-1, 1], ranges unknown: neither files nor weights say what -1 and "
+        "1 are; files.range in the training states it",
+        names);
+  }
+}
+
+static weir_status write_all(work *w)
+{
+  const double began = weir_clock();
+  char path[CF_PATH];
+  int64_t done = 0;
+
+  WEIR_TRY(cf_predict_origin(w, &w->out->origin));
+  tell_normalised(w->out);
+  WEIR_TRY(predict_all(w, &done));
+  WEIR_TRY(weir_path_join(w->cli->out, "predictions.nc", path, sizeof path));
+  WEIR_TRY(cf_predictions_write(w->out, path));
+  WEIR_TRY(write_csv(w));
+  WEIR_TRY(cf_write_provenance(w->cli, w->cfg, "weights", w->out->source));
+  for (int p = 0; p < CF_PARTS; p++) {
+    tell_error(w->out, p);
+  }
+  weir_event("predict_end", WEIR_INT("samples", done), WEIR_REAL("seconds", weir_clock() - began));
+  return WEIR_OK;
+}
+
+static void finish(work *w)
+{
+  weir_plan_destroy(&w->plan);
+  weir_tensor_fini(&w->x);
+  weir_tensor_fini(&w->y);
+  cf_predictions_destroy(&w->out);
+  cf_estimator_close(&w->estimator);
+  cf_split_fini(&w->split);
+  cf_samples_destroy(&w->samples);
+  cf_source_close(&w->source);
+  cf_weights_fini(&w->weights);
+}
+
+static weir_status accept(void *dir)
+{
+  return weir_run_dir_commit(dir);
+}
+
+/* Input and weights are read before anything of an earlier prediction goes. */
+static weir_status predict(work *w, weir_run_dir *dir)
+{
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(open_all(w), done);
+  if (segments(w)) {
+    WEIR_TRY_GOTO(cf_predict_maps(w, accept, dir), done);
+    goto done;
+  }
+  WEIR_TRY_GOTO(make_rows(w), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(write_all(w), done);
+done:
+  finish(w);
+  return status;
+}
+
+weir_status cf_cmd_predict(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  weir_status status = WEIR_OK;
+  cf_cfg cfg;
+  work w = {.cli = cli, .cfg = &cfg};
+
+  WEIR_TRY(cf_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "predict", &dir), done);
+  cf_tell_start(cli, &cfg);
+  WEIR_TRY_GOTO(predict(&w, &dir), done);
+done:
+  if (status != WEIR_OK) {
+    cf_abandon(&dir);
+  }
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,77 @@
+/* cmd_prepare.c - writes the built-in universes, or goes on where an earlier run was stopped. */
+#include "base/weir_log.h"
+#include "data/universe_write.h"
+#include "io/weir_netcdf.h"
+#include "commands.h"
+
+/* Particles that hardly leave their cells are counted where they began, whatever the field. */
+static weir_status warn_of_rest(const cf_universe_opts *o, const cf_universe_facts *f)
+{
+  const double least = 0.5; /* of a cell: to the border */
+
+  for (int64_t c = 0; c < o->redshifts.count && o->counts == CF_COUNTS_NGP; c++) {
+    double moved = 0;
+
+    WEIR_TRY(cf_universe_motion(o, f, o->redshifts.items[c], &moved));
+    if (moved < least) {
+      weir_warn(
+          "prepare",
+          "at z = %g particles have moved by %.2g of their distance: ngp counts tell little of "
+          "the field there; more simulate.particles, a smaller simulate.box or "
+          "simulate.counts=cic would",
+          o->redshifts.items[c], moved);
+    }
+  }
+  return WEIR_OK;
+}
+
+static weir_status simulate(const weir_cli *cli, const cf_cfg *cfg, const cf_universe_facts *f)
+{
+  char text[CF_TEXT];
+  cf_written done;
+
+  WEIR_TRY(warn_of_rest(&cfg->simulate, f));
+  cf_universe_text(&cfg->simulate, f, (uint64_t)cfg->seed, text, sizeof text);
+  WEIR_TRY(cf_write_provenance(cli, cfg, "simulation", text));
+  WEIR_TRY(cf_universe_write(&cfg->simulate, (uint64_t)cfg->seed, cli->out, &done));
+  weir_event("prepare_end", WEIR_INT("universes", done.universes), WEIR_INT("files", done.files),
+             WEIR_INT("kept", done.kept), WEIR_INT("again", done.again),
+             WEIR_INT("samples", done.universes * f->samples),
+             WEIR_REAL("seconds_of_a_universe",
+                       done.universes > 0 ? done.seconds / (double)done.universes : 0));
+  weir_info("prepare", "%lld universes in %lld files; %lld files were there: %s",
+            (long long)done.universes, (long long)done.files, (long long)done.kept, cli->out);
+  return WEIR_OK;
+}
+
+weir_status cf_cmd_prepare(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  cf_universe_facts facts;
+  weir_status status = WEIR_OK;
+  cf_cfg cfg;
+
+  WEIR_TRY(cf_configure(cli, &cfg, &config));
+  if (!weir_netcdf_available()) {
+    status = weir_fail(WEIR_ERR_UNSUPPORTED,
+                       "prepare writes NetCDF, which this build does not have: install the library "
+                       "and build again");
+    goto done;
+  }
+  WEIR_TRY_GOTO(cf_universe_check(&cfg.simulate, &facts), done);
+  WEIR_TRY_GOTO(weir_run_dir_start(cli, config, "prepare", true, &dir), done);
+  cf_tell_start(cli, &cfg);
+  if (dir.continues) {
+    WEIR_TRY_GOTO(cf_universe_check_folder(&cfg.simulate, &facts, (uint64_t)cfg.seed, cli->out),
+                  done);
+  }
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
+  WEIR_TRY_GOTO(simulate(cli, &cfg, &facts), done);
+done:
+  if (status != WEIR_OK) {
+    cf_abandon(&dir);
+  }
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,33 @@
+/* commands.h - what the program does, one function a command; and what the commands share. */
+#ifndef CF_COMMANDS_H
+#define CF_COMMANDS_H
+#include "conf/weir_cli.h"
+#include "conf/weir_rundir.h"
+#include "options.h"
+
+enum { CF_PATH = 4096 };
+
+weir_status cf_cmd_prepare(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_convert(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_inspect(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_power(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_run(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_predict(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_eval(const weir_cli *cli) WEIR_CHECKED;
+weir_status cf_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
+
+/* Loads the configuration, with what follows the command in the place of source.input where a
+ * command reads samples, sets the threads, and judges it (check.h). Fails: WEIR_ERR_CONFIG;
+ * WEIR_ERR_UNSUPPORTED for a device that this build does not have. *config is the caller's to
+ * destroy. */
+weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config) WEIR_CHECKED;
+/* Opens source.input, which is borrowed. Fails: as cf_source_open. */
+weir_status cf_open_input(cf_cfg *cfg, cf_source **out) WEIR_CHECKED;
+/* The event of the start. */
+void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg);
+/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
+void cf_abandon(weir_run_dir *dir);
+/* Writes provenance.json into --out, with a line of the program's own. */
+weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,
+                                const char *text) WEIR_CHECKED;
+#endif

@@ -1,0 +1,440 @@
+/* cmd_eval.c - scores found beats against a reference: a table, scores.csv and a page. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "eval/beats.h"
+#include "eval_intervals.h"
+#include "eval_page.h"
+#include "eval_records.h"
+#include "io/weir_record.h"
+
+/* Path without the suffix behind its last folder. */
+static void without_suffix(const char *path, char *out, size_t size)
+{
+  (void)snprintf(out, size, "%s", path);
+  const char *slash = strrchr(out, '/');
+  char *dot = strrchr(out, '.');
+
+  if (dot != NULL && (slash == NULL || dot > slash)) {
+    *dot = 0;
+  }
+}
+
+/* Annotation times count frames. Without a header eval.fs is the rate; a length that nothing states
+ * ends with the last beat. */
+static weir_status read_clock(const ps_cfg *cfg, const char *record, weir_record_clock *out)
+{
+  char header[PS_PATH + 8];
+
+  (void)snprintf(header, sizeof header, "%s.hea", record);
+  if (cfg->eval.fs > 0 && !weir_file_exists(header)) {
+    const double fs = cfg->eval.fs * 1e6;
+
+    *out = (weir_record_clock){.fs_num = (int64_t)(fs + 0.5), .fs_den = 1000000};
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_record_read_clock(record, out));
+  return WEIR_OK;
+}
+
+static int64_t end_of(const ps_beats *b)
+{
+  return b->n > 0 ? b->times[b->n - 1] + 1 : 0;
+}
+
+/* Counts, and lists what is missed or false. */
+static weir_status score(const ps_cfg *cfg, const weir_record_clock *clock,
+                         const ps_beats *reference, const ps_beats *test, ps_scored *out)
+{
+  const double end = ps_eval_range(cfg, out).end;
+  const int64_t last = end_of(reference) > end_of(test) ? end_of(reference) : end_of(test);
+  const ps_score_opts opts = {.start = ps_eval_start(cfg), .window = cfg->eval.window};
+  ps_score_input in = {.reference = reference->times,
+                       .n_reference = reference->n,
+                       .test = test->times,
+                       .n_test = test->n,
+                       .excluded = reference->excluded,
+                       .n_excluded = reference->n_excluded,
+                       .rate = (double)clock->fs_num / (double)clock->fs_den,
+                       .length = clock->frames > 0 ? clock->frames : last};
+  int64_t n = 0;
+
+  in.length = (double)in.length > end ? (int64_t)ceil(end) : in.length;
+  WEIR_TRY(ps_score_record(&opts, &in, &out->score));
+  const int64_t errors = out->score.fn + out->score.fp;
+
+  WEIR_TRY(weir_alloc(errors, sizeof *out->errors, (void **)&out->errors));
+  return ps_score_errors(&opts, &in, errors, out->errors, &n);
+}
+
+static void add_number(weir_table *cells, double value)
+{
+  if (isnan(value)) {
+    weir_table_add(cells, "%s", "");
+  } else {
+    weir_table_add(cells, "%.4f", value);
+  }
+}
+
+enum { HRV_COLUMNS = 15 };
+static const char *const hrv_head[HRV_COLUMNS] = {
+    "annotations", "beats",         "nn",      "mean_nn_ms", "sdnn_ms", "sdann_ms",
+    "rmssd_ms",    "pnn50_percent", "vlf_ms2", "lf_ms2",     "hf_ms2",  "lf_hf",
+    "segments",    "beat_types",    "gaps"};
+
+/* What is measured of the intervals of a side. */
+static weir_status measure(const ps_side *side, double rate, ps_measures *out)
+{
+  const double seconds = ps_hrv_span(side->v, side->n, rate);
+  double *scratch = NULL;
+
+  WEIR_TRY(weir_alloc((int64_t)ps_hrv_scratch(&side->nn, side->n, seconds), sizeof *scratch,
+                      (void **)&scratch));
+  *out = (ps_measures){.beats = side->beats,
+                       .times = ps_hrv_time_domain(side->v, side->n, rate),
+                       .bands = ps_hrv_spectrum(&side->nn, side->v, side->n, rate, scratch),
+                       .types = side->types,
+                       .gaps = side->gaps};
+  weir_free(&scratch);
+  return WEIR_OK;
+}
+
+/* The rhythm of an annotation file. */
+static weir_status measure_side(const ps_cfg *cfg, ps_scored *s, bool test)
+{
+  ps_side side = {0};
+
+  WEIR_TRY(ps_side_read(cfg, s, test, &side));
+  if (strcmp(side.gaps, PS_GAPS_UNKNOWN) == 0) {
+    weir_warn(
+        "eval",
+        "%s: gaps of the recording are unknown, so intervals across one count as rhythm in "
+        "hrv.csv: put the signal of %s beside its annotations, or mark gaps in the file (code "
+        "~, subtype -1 where one begins, 0 where it ends)",
+        ps_base_name(test ? s->files.test : s->files.reference), ps_base_name(s->record));
+  }
+  const weir_status status =
+      measure(&side, (double)s->fs_num / (double)s->fs_den, &s->rhythm[test]);
+
+  ps_side_fini(&side);
+  return status;
+}
+
+/* One row of hrv.csv. */
+static void add_rhythm(const ps_scored *s, bool test, weir_table *cells)
+{
+  const ps_measures *r = &s->rhythm[test];
+  const ps_hrv_times *t = &r->times;
+  const ps_hrv_bands *b = &r->bands;
+  const double figures[] = {t->mean,  t->sd,    t->sdann,
+                            t->rmssd, t->pnn50, b->vlf,
+                            b->lf,    b->hf,    b->hf > 0 ? b->lf / b->hf : NAN};
+
+  weir_table_add(cells, "%s", ps_base_name(test ? s->files.test : s->files.reference));
+  weir_table_add(cells, "%lld", (long long)r->beats);
+  weir_table_add(cells, "%lld", (long long)t->n);
+  for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++) {
+    add_number(cells, figures[k]);
+  }
+  weir_table_add(cells, "%lld", (long long)t->segments);
+  weir_table_add(cells, "%s", r->types);
+  weir_table_add(cells, "%s", r->gaps);
+}
+
+static weir_status need_file(const char *which, const char *path)
+{
+  if (weir_file_exists(path)) {
+    return WEIR_OK;
+  }
+  return weir_fail(WEIR_ERR_DATA,
+                   "eval: %s %s: there is no such file: an annotation file is wanted, with its "
+                   "suffix (RECORD.atr, RECORD.qrs)",
+                   which, path);
+}
+
+static weir_status evaluate(const ps_cfg *cfg, ps_scored *s)
+{
+  ps_beats reference = {0}, test = {0};
+  weir_record_clock clock = {0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(need_file("reference", s->files.reference));
+  WEIR_TRY(need_file("test", s->files.test));
+  WEIR_TRY(read_clock(cfg, s->record, &clock));
+  s->fs_num = clock.fs_num;
+  s->fs_den = clock.fs_den;
+  s->end = clock.frames > 0 ? clock.frames : PS_FAR;
+
+  WEIR_TRY(ps_beats_read(s->files.reference, clock.fs_num, clock.fs_den, s->end, &reference));
+  WEIR_TRY_GOTO(ps_beats_read(s->files.test, clock.fs_num, clock.fs_den, s->end, &test), done);
+  ps_warn_of_beyond(s->files.reference, &reference);
+  ps_warn_of_beyond(s->files.test, &test);
+  /* Beats before the begin stay: one of them may be the partner of the first that is scored. */
+  ps_beats_cut(&reference, -INFINITY, ps_eval_range(cfg, s).end);
+  ps_beats_cut(&test, -INFINITY, ps_eval_range(cfg, s).end);
+  WEIR_TRY_GOTO(score(cfg, &clock, &reference, &test, s), done);
+  WEIR_TRY_GOTO(ps_eval_gaps(cfg, s), done);
+  WEIR_TRY_GOTO(measure_side(cfg, s, false), done);
+  WEIR_TRY_GOTO(measure_side(cfg, s, true), done);
+done:
+  ps_beats_fini(&reference);
+  ps_beats_fini(&test);
+  return status;
+}
+
+/* Percent with two decimals; what has no value is `nan`. */
+static const char *percent(double value, char text[16])
+{
+  (void)snprintf(text, 16, isnan(value) ? "nan" : "%.2f", value);
+  return text;
+}
+
+enum { COLUMNS = 8 };
+static const char *const head[COLUMNS] = {"record", "tp",  "fn",       "fp",
+                                          "se",     "ppv", "excluded", "rr_rms_ms"};
+
+static void add_scores(weir_table *cells, const char *record, const ps_score *s)
+{
+  char se[16], ppv[16], rr[16];
+
+  weir_table_add(cells, "%s", record);
+  weir_table_add(cells, "%lld", (long long)s->tp);
+  weir_table_add(cells, "%lld", (long long)s->fn);
+  weir_table_add(cells, "%lld", (long long)s->fp);
+  weir_table_add(cells, "%s", percent(ps_score_sensitivity(s), se));
+  weir_table_add(cells, "%s", percent(ps_score_predictivity(s), ppv));
+  weir_table_add(cells, "%lld", (long long)s->excluded);
+  weir_table_add(cells, "%s", percent(1000 * ps_score_rr_error(s), rr));
+}
+
+/* The records' scores, and where there are several, of all of them: gross, and the means of the
+ * records' figures. */
+static weir_status add_all(const ps_scored *s, int64_t n, weir_table *cells)
+{
+  ps_score *all = NULL, gross = {0};
+  char se[16], ppv[16], rr[16];
+
+  WEIR_TRY(weir_alloc(n, sizeof *all, (void **)&all));
+  for (int64_t i = 0; i < n; i++) {
+    add_scores(cells, ps_base_name(s[i].record), &s[i].score);
+    ps_score_add(&gross, &s[i].score);
+    all[i] = s[i].score;
+  }
+  if (n > 1) {
+    const ps_score_average mean = ps_score_mean(all, n);
+
+    add_scores(cells, "gross", &gross);
+    weir_table_add(cells, "average");
+    for (int k = 0; k < 3; k++) {
+      weir_table_add(cells, "%s", "");
+    }
+    weir_table_add(cells, "%s", percent(mean.sensitivity, se));
+    weir_table_add(cells, "%s", percent(mean.predictivity, ppv));
+    weir_table_add(cells, "%s", "");
+    weir_table_add(cells, "%s", percent(1000 * mean.rr_error, rr));
+  }
+  weir_free(&all);
+  return cells->status;
+}
+
+/* Every beat that is missed or false, of one record after the other. */
+static weir_status write_errors(const char *dir, const ps_scored *s, int64_t n)
+{
+  static const char *const titles[] = {"record", "sample", "time", "error"};
+  weir_table cells = {0};
+  char text[32];
+
+  for (int64_t i = 0; i < n; i++) {
+    const double rate = (double)s[i].fs_num / (double)s[i].fs_den;
+
+    for (int64_t k = 0; k < s[i].score.fn + s[i].score.fp; k++) {
+      const ps_score_error *e = &s[i].errors[k];
+
+      weir_table_add(&cells, "%s", ps_base_name(s[i].record));
+      weir_table_add(&cells, "%lld", (long long)e->time);
+      weir_table_add(&cells, "%s", ps_time_text((double)e->time / rate, text));
+      weir_table_add(&cells, "%s", e->missed ? "missed" : "false");
+    }
+  }
+  const weir_status status = weir_table_write_csv(&cells, dir, "errors.csv", 4, titles);
+
+  weir_table_fini(&cells);
+  return status;
+}
+
+/* Beats of another record score badly without any other sign. */
+static void compare_names(const ps_pair *files)
+{
+  char reference[PS_PATH], test[PS_PATH];
+
+  without_suffix(files->reference, reference, sizeof reference);
+  without_suffix(files->test, test, sizeof test);
+  if (strcmp(ps_base_name(reference), ps_base_name(test)) != 0) {
+    weir_warn("eval",
+              "eval.test %s and eval.reference %s have different names: are they beats of the same "
+              "record?",
+              ps_base_name(files->test), ps_base_name(files->reference));
+  }
+}
+
+/* Where the results of all pairs are kept. */
+typedef struct session {
+  ps_scored *s; /* [n] */
+  const char **files;
+  int64_t n;
+  ps_eval_list list; /* of eval.records */
+  weir_table cells, rhythm, records;
+} session;
+
+static void set_pair(session *e, int64_t i, const ps_pair *files)
+{
+  e->s[i].files = *files;
+  without_suffix(files->reference, e->s[i].record, sizeof e->s[i].record);
+}
+
+static weir_status list_pairs(const ps_cfg *cfg, session *e)
+{
+  const ps_pair *more = cfg->eval.pairs.items;
+  const int single = cfg->eval.reference[0] != 0;
+
+  if (cfg->eval.records.count > 0) {
+    WEIR_TRY(ps_eval_list_read(cfg, &e->list));
+  }
+  const int64_t listed = e->list.records.count;
+
+  e->n = listed > 0 ? listed : cfg->eval.pairs.count + single;
+  WEIR_TRY(weir_alloc(e->n, sizeof *e->s, (void **)&e->s));
+  WEIR_TRY(weir_alloc(2 * e->n, sizeof *e->files, (void **)&e->files));
+  for (int64_t i = 0; i < e->n; i++) {
+    const ps_pair single_pair = {cfg->eval.reference, cfg->eval.test};
+    char *const *paths = e->list.paths + 3 * i;
+
+    if (listed > 0) {
+      set_pair(e, i, &(ps_pair){paths[1], paths[2]});
+      (void)snprintf(e->s[i].record, sizeof e->s[i].record, "%s", paths[0]);
+    } else {
+      set_pair(e, i, i < single ? &single_pair : &more[i - single]);
+    }
+  }
+  return WEIR_OK;
+}
+
+static void forget(ps_scored *s)
+{
+  weir_free(&s->errors);
+  weir_free(&s->gaps.v);
+}
+
+/* Scores every pair. Of eval.records one that fails stops no other: those that are scored stay, in
+ * order. */
+static weir_status evaluate_all(const ps_cfg *cfg, session *e)
+{
+  const int64_t n = e->n;
+
+  e->n = 0;
+  for (int64_t i = 0; i < n; i++) {
+    ps_scored s = e->s[i];
+    const weir_status status = evaluate(cfg, &s);
+
+    if (status != WEIR_OK) {
+      forget(&s);
+      if (e->list.records.count == 0) {
+        return status;
+      }
+      ps_eval_list_failed(&e->list, i, status);
+      continue;
+    }
+    e->files[2 * e->n] = s.files.reference;
+    e->files[2 * e->n + 1] = s.files.test;
+    e->s[e->n++] = s;
+  }
+  return e->n > 0 ? WEIR_OK : ps_eval_list_verdict(&e->list);
+}
+
+static void report_score(const ps_scored *s)
+{
+  weir_event("score", WEIR_TEXT("record", ps_base_name(s->record)), WEIR_INT("tp", s->score.tp),
+             WEIR_INT("fn", s->score.fn), WEIR_INT("fp", s->score.fp),
+             WEIR_INT("excluded", s->score.excluded),
+             WEIR_REAL("se", ps_score_sensitivity(&s->score)),
+             WEIR_REAL("ppv", ps_score_predictivity(&s->score)),
+             WEIR_REAL("rr_rms_s", ps_score_rr_error(&s->score)));
+}
+
+/* The tables, as files and as a page. */
+static weir_status write_all(const weir_cli *cli, const ps_cfg *cfg, session *e)
+{
+  const ps_eval_table scores = {&e->cells, COLUMNS, head};
+  const ps_eval_table rhythm = {&e->rhythm, HRV_COLUMNS, hrv_head};
+  const ps_eval_table records = {&e->records, PS_EVAL_COLUMNS, ps_eval_head};
+
+  for (int64_t i = 0; i < e->n; i++) {
+    add_rhythm(&e->s[i], false, &e->rhythm);
+    add_rhythm(&e->s[i], true, &e->rhythm);
+  }
+  WEIR_TRY(ps_eval_table_fill(&e->list, e->s, e->n, &e->records));
+  WEIR_TRY(weir_table_write_csv(&e->cells, cli->out, "scores.csv", COLUMNS, head));
+  WEIR_TRY(weir_table_write_csv(&e->rhythm, cli->out, "hrv.csv", HRV_COLUMNS, hrv_head));
+  WEIR_TRY(
+      weir_table_write_csv(&e->records, cli->out, "records.csv", PS_EVAL_COLUMNS, ps_eval_head));
+  WEIR_TRY(write_errors(cli->out, e->s, e->n));
+  WEIR_TRY(ps_eval_page(cli->out, cfg, e->s, e->n, &scores, &rhythm, &records));
+  return ps_write_provenance(cli, cfg, e->files, (int)(2 * e->n));
+}
+
+static weir_status eval(const weir_cli *cli, const ps_cfg *cfg, weir_run_dir *dir, session *e)
+{
+  char range[64];
+
+  WEIR_TRY(list_pairs(cfg, e));
+  for (int64_t i = 0; i < e->n; i++) {
+    compare_names(&e->s[i].files);
+  }
+  WEIR_TRY(evaluate_all(cfg, e));
+  WEIR_TRY(add_all(e->s, e->n, &e->cells));
+  WEIR_TRY(weir_run_dir_commit(dir));
+  WEIR_TRY(write_all(cli, cfg, e));
+  for (int64_t i = 0; i < e->n; i++) {
+    report_score(&e->s[i]);
+  }
+  weir_table_print(&e->cells, COLUMNS, head, stdout);
+  ps_eval_range_text(cfg, range, sizeof range);
+  printf("scored %s, beats matched within %.6g s\n", range, cfg->eval.window);
+  const weir_status status = ps_eval_list_verdict(&e->list);
+
+  if (status != WEIR_OK) {
+    weir_run_dir_keep();
+  }
+  return status;
+}
+
+weir_status ps_cmd_eval(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {0};
+  weir_status status = WEIR_OK;
+  session e = {0};
+  ps_cfg cfg;
+
+  WEIR_TRY(ps_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(ps_begin(cli, "eval", &cfg, config, &dir), done);
+  WEIR_TRY_GOTO(eval(cli, &cfg, &dir, &e), done);
+done:
+  if (status != WEIR_OK) {
+    ps_abandon(&dir);
+  }
+  weir_table_fini(&e.cells);
+  weir_table_fini(&e.rhythm);
+  weir_table_fini(&e.records);
+  for (int64_t i = 0; e.s != NULL && i < e.n; i++) {
+    forget(&e.s[i]);
+  }
+  ps_eval_list_fini(&e.list);
+  weir_free(&e.files);
+  weir_free(&e.s);
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,102 @@
+/* cmd_run.c - computes the query of the configuration or, where there is none, finds beats: on one
+ * recording or on several. */
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "query_commands.h"
+#include "run_beats.h"
+#include "commands.h"
+
+/* Rank 0 makes the folder and its log; the others log beside it, in run-rankN.jsonl. Recordings
+ * side by side accept the folder here, one alone when it has results. */
+static weir_status begin_first(const ps_one *one, ps_one_fn check)
+{
+  WEIR_TRY(ps_begin(one->cli, "run", one->cfg, one->config, one->dir));
+  return one->cfg->input.records.count > 0 ? ps_records_accept(one, check) : WEIR_OK;
+}
+
+static weir_status begin(const ps_one *one, ps_one_fn check)
+{
+  const int rank = weir_comm_rank(one->comm);
+  char name[64], path[PS_PATH];
+
+  const weir_status first = rank == 0 ? begin_first(one, check) : WEIR_OK;
+  WEIR_TRY(weir_comm_agree(one->comm, first));
+  if (rank > 0) {
+    (void)snprintf(name, sizeof name, "run-rank%d.jsonl", rank);
+    WEIR_TRY(weir_path_join(one->cli->out, name, path, sizeof path));
+    WEIR_TRY(weir_events_open(path));
+    weir_event("outputs", WEIR_TEXT("of", "run"));
+  }
+  return WEIR_OK;
+}
+
+static weir_status run_any(const ps_one *one)
+{
+  const ps_cfg *cfg = one->cfg;
+  const bool query = ps_query_is_set(&cfg->query);
+
+  if (cfg->input.records.count == 0 && weir_comm_size(one->comm) > 1) {
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%d ranks divide the recordings of input.records, and this run has one",
+                     weir_comm_size(one->comm));
+  }
+  if (ps_input_is_built_in(&cfg->input)) {
+    weir_info("run", "no recording is named: the built-in one, which is synthetic, is read");
+  }
+  WEIR_TRY(weir_comm_agree(one->comm, begin(one, query ? ps_query_check : ps_beats_check)));
+  if (cfg->input.records.count > 0) {
+    return ps_records_run(one, query ? ps_query_run_one : ps_beats_run);
+  }
+  return query ? ps_query_run_one(one) : ps_beats_run(one);
+}
+
+/* What stands after a run that failed before it had results; a stop is told in one line. */
+static weir_status tell_kept(const ps_one *one, weir_status status)
+{
+  char why[1024];
+
+  if (status == WEIR_ERR_STOPPED && one->cfg->input.records.count == 0) {
+    (void)snprintf(why, sizeof why, "%s", weir_last_message());
+    return weir_fail(status, "stopped by the user (%s): %s; the same command may be run again", why,
+                     weir_run_dir_rollback(one->dir) ? "the earlier results are kept"
+                                                     : "no result was written");
+  }
+  ps_abandon(one->dir);
+  return status;
+}
+
+static weir_status run_on(weir_comm *comm, const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_status status = WEIR_OK;
+  weir_run_dir dir = {0};
+  ps_cfg cfg;
+
+  if (weir_comm_rank(comm) > 0 && cli->log == WEIR_LOG_INFO) {
+    weir_log_set_level(WEIR_LOG_WARN);
+  }
+  status = ps_configure(cli, &cfg, &config);
+  WEIR_TRY_GOTO(weir_comm_agree(comm, status), done);
+  const ps_one one = {.cli = cli, .cfg = &cfg, .config = config, .comm = comm, .dir = &dir};
+
+  status = run_any(&one);
+  if (status != WEIR_OK) {
+    status = tell_kept(&one, status);
+  }
+done:
+  weir_config_destroy(&config);
+  return status;
+}
+
+weir_status ps_cmd_run(const weir_cli *cli)
+{
+  weir_comm *comm = NULL;
+
+  WEIR_TRY(weir_comm_open(&comm));
+  const weir_status status = run_on(comm, cli);
+
+  weir_comm_close(&comm);
+  return status;
+}

@@ -1,0 +1,199 @@
+/* cmd_describe.c - the resolved configuration, the blocks of the device and what a run would
+ * cost; runs nothing. */
+#include <math.h>
+#include <stdio.h>
+#include "iv.h"
+#include "model/electrostatics/grid.h"
+#include "model/rgf/rgf.h"
+#include "scatter.h"
+#include "study.h"
+#include "commands.h"
+
+/* The grid of the potential, how often it is solved for, and the memory of that. */
+static weir_status print_electrostatics(const qt_study *s, double sweep_bytes)
+{
+  qt_iv iv = {.cfg = s->cfg};
+  qt_grid g = {.n_atoms = 0};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(qt_grid_of_device(&s->cfg->electrostatics, &s->system, &g), done);
+  WEIR_TRY_GOTO(qt_iv_voltages(s->cfg, &iv), done);
+  printf("# potential: %lld nodes (%lld x %lld x %lld), %lld bias points; %.4g Angstrom^3 of the "
+         "semiconductor an atom\n",
+         (long long)qt_grid_nodes(&g), (long long)g.n[0], (long long)g.n[1], (long long)g.n[2],
+         (long long)(iv.n_drain * iv.n_gate), g.volume);
+  printf("# memory of the sweep: %.0f bytes (%.4g GB), without that of PETSc\n", sweep_bytes,
+         1e-9 * sweep_bytes);
+done:
+  qt_grid_fini(&g);
+  qt_iv_fini(&iv);
+  return status;
+}
+
+static void print_bytes(const char *what, double bytes, double of_tiles, double of_points)
+{
+  char text[32] = "not known";
+
+  if (!isnan(bytes)) {
+    (void)snprintf(text, sizeof text, "%.0f", bytes);
+  }
+  printf("# %-6s %22s %22.0f %22.0f\n", what, text, of_tiles, of_points);
+}
+
+/* What an iteration moves among ranks, tensor by tensor. */
+static void print_volume(const qt_born_size *size)
+{
+  if (size->tiles.ranks == 1) {
+    return;
+  }
+  printf("# %d ranks: ", size->tiles.ranks);
+  if (size->tiles.by_frequency) {
+    printf("self-energies at the points of G, by frequency; an iteration sends\n");
+  } else {
+    printf("self-energies in %d ranges of atoms x %d of energies; an iteration sends\n",
+           size->tiles.atoms, size->tiles.energies);
+  }
+  printf("# %-6s %22s %22s %22s\n", "", "bytes", "formula of tiles", "formula of points");
+  for (int i = 0; i < QT_TENSORS; i++) {
+    print_bytes(qt_tensor_names[i], size->volume.bytes[i], size->of_tiles.bytes[i],
+                size->of_points.bytes[i]);
+  }
+  print_bytes("all", qt_volume_total(&size->volume), qt_volume_total(&size->of_tiles),
+              qt_volume_total(&size->of_points));
+}
+
+/* What an iteration of scattering takes. */
+static weir_status print_scattering(const qt_study *s, int threads)
+{
+  qt_scatter scatter = {.seconds = 0};
+  const weir_status status = qt_scatter_open(s, threads, &scatter);
+  const qt_born_size *size = &scatter.size;
+
+  if (status == WEIR_OK) {
+    printf(
+        "# scattering: %lld pairs of atoms, %lld phonon energies, %.0f bytes (%.4g GB) more, and "
+        "%.4g GB of PETSc and %.4g GB an iteration for checkpoints\n",
+        (long long)size->n_pairs, (long long)s->cfg->scattering.phonons.frequencies, size->bytes,
+        1e-9 * size->bytes, 1e-9 * size->petsc_bytes, 1e-9 * size->saved_bytes);
+    printf("# an iteration: Green's functions of electrons %.4g Gflop, of phonons %.4g Gflop; "
+           "self-energies %.4g Gflop, which move %.4g GB, %lld atoms at once\n",
+           1e-9 * size->electron_flops, 1e-9 * size->phonon_flops, 1e-9 * size->self_energy.flops,
+           1e-9 * size->self_energy.traffic, (long long)size->self_energy.n_atoms);
+    print_volume(size);
+  }
+  qt_scatter_fini(&scatter);
+  return status;
+}
+
+/* Flops of the leads at all energies, as far as they are known before. */
+static weir_status print_leads(const qt_study *s)
+{
+  const qt_lead_opts *o = &s->cfg->lead;
+  const double scale = 1e-9 * (double)s->n_energies;
+  qt_point_leads leads = {.same = false};
+  qt_lead_work sum = {0, 0};
+  weir_status status = WEIR_OK;
+
+  for (int64_t k = 0; k < s->n_k && status == WEIR_OK; k++) {
+    status = qt_point_leads_set(&s->system, s->k[k], &leads);
+    const qt_lead_work one = qt_point_leads_flops(o, &s->system, &leads);
+
+    sum.fixed += one.fixed;
+    sum.step += one.step;
+  }
+  qt_point_leads_fini(&leads);
+  WEIR_TRY(status);
+  if (isnan(sum.fixed)) {
+    printf("# leads of all points: flops are not known before, of contour integrals and SLEPc\n");
+  } else if (o->method == QT_LEAD_DECIMATION) {
+    printf("# leads of all points: %.4g Gflop and %.4g Gflop a step of decimation, of which there "
+           "are at most %lld; how many is not known before\n",
+           scale * sum.fixed, scale * sum.step, (long long)o->max_steps);
+  } else {
+    printf("# leads of all points: %.4g Gflop, where one step of the fixed point is enough\n",
+           scale * sum.fixed);
+  }
+  return WEIR_OK;
+}
+
+/* Of wave functions. */
+static void print_waves(const qt_study *s, const qt_transport_size *size)
+{
+  printf("# %lld wave vectors, %lld energies; wave functions, whose sparse systems have flops that "
+         "are "
+         "not known before\n",
+         (long long)s->n_k, (long long)s->n_energies);
+  printf("# memory: %.0f bytes (%.4g GB) without sparse factors, %lld points at once on %d "
+         "thread%s\n",
+         size->peak, 1e-9 * size->peak, (long long)size->at_once, size->threads,
+         size->threads > 1 ? "s" : "");
+  if (isnan(size->factors)) {
+    printf("# sparse factors: not known of a solver other than MUMPS\n");
+  } else {
+    printf("# sparse factors: %.3g GB more, as MUMPS estimates them\n", 1e-9 * size->factors);
+  }
+}
+
+static weir_status print(qt_study *s, int threads)
+{
+  const qt_system *d = &s->system;
+  int64_t least = d->n, most = 0;
+  double sweep_bytes = 0;
+  qt_transport_size size;
+
+  for (int64_t b = 0; b < d->n_blocks; b++) {
+    const int64_t n = d->block[b + 1] - d->block[b];
+
+    least = n < least ? n : least;
+    most = n > most ? n : most;
+  }
+  printf("# %s: %lld orbitals of %lld atoms in %lld blocks of %lld to %lld\n",
+         d->particle == QT_PHONONS ? "phonons" : "electrons", (long long)d->n,
+         (long long)d->n_atoms, (long long)d->n_blocks, (long long)least, (long long)most);
+  printf("# leads: cells of %lld and %lld orbitals\n", (long long)d->lead[QT_LEFT].n,
+         (long long)d->lead[QT_RIGHT].n);
+  if (s->cfg->energy.tolerance > 0) {
+    printf("# energy.tolerance adds energies, %lld at most in all; flops and memory are those "
+           "without them\n",
+           (long long)s->cfg->energy.max_points);
+  }
+  if (s->cfg->electrostatics.enabled) {
+    WEIR_TRY(qt_iv_size(s, threads, &sweep_bytes, &s->reserved));
+  }
+  WEIR_TRY(qt_study_size(s, threads, &size));
+  if (s->cfg->transport.method == QT_TRANSPORT_QTBM) {
+    print_waves(s, &size);
+  } else {
+    printf("# %s%lld wave vectors, %lld energies; Green's functions of all points: %.4g Gflop\n",
+           s->cfg->electrostatics.enabled ? "spectra of the last bias point: " : "",
+           (long long)s->n_k, (long long)s->n_energies,
+           1e-9 * (double)(s->n_k * s->n_energies) * size.point_flops);
+    printf("# memory: %.0f bytes (%.4g GB), %lld points at once on %d thread%s\n", size.peak,
+           1e-9 * size.peak, (long long)size.at_once, size.threads, size.threads > 1 ? "s" : "");
+  }
+  WEIR_TRY(print_leads(s));
+  if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
+    WEIR_TRY(print_scattering(s, threads));
+  }
+  return s->cfg->electrostatics.enabled ? print_electrostatics(s, sweep_bytes) : WEIR_OK;
+}
+
+weir_status qt_cmd_describe(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  qt_study s = {.cfg = NULL};
+  weir_status status = WEIR_OK;
+  qt_cfg cfg;
+
+  WEIR_TRY(qt_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(qt_study_check_size(&cfg), done);
+  WEIR_TRY_GOTO(qt_study_open(&cfg, &s), done);
+  WEIR_TRY_GOTO(qt_study_start(&s), done);
+  WEIR_TRY_GOTO(print(&s, cli->threads), done);
+  printf("\n");
+  WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
+done:
+  qt_study_fini(&s);
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,207 @@
+/* cmd_eval.c - forecasts of models side by side, scored against the truth. */
+#include <math.h>
+#include <stdio.h>
+#include "base/weir_alloc.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "eval/score_maps.h"
+#include "eval/score_tables.h"
+#include "eval_page.h"
+#include "io/weir_netcdf.h"
+#include "commands.h"
+
+/* What is evaluated, and what comes of it. */
+typedef struct work {
+  const weir_cli *cli;
+  const wx_cfg *cfg;
+  wx_archive *forecast, *truth;
+  wx_eval_data scene;
+  wx_split split;
+  int64_t *all; /* every start */
+  wx_verify verify;
+  wx_score_tables tables;
+  wx_score_maps *maps;
+  wx_eval_page *page;
+} work;
+
+static weir_status open_archives(work *w)
+{
+  const weir_string_list *const f = &w->cfg->data.forecast, *const t = &w->cfg->data.truth;
+
+  WEIR_TRY(wx_archive_open_as(f->items, (int)f->count, &w->cfg->data.grib, &w->forecast));
+  WEIR_TRY(wx_archive_open_truth(t->items, (int)t->count, &w->cfg->data.grib, &w->truth));
+  WEIR_TRY(wx_eval_data_open(w->forecast, w->truth, &w->scene));
+  w->scene.seed = (uint64_t)w->cfg->seed;
+  return WEIR_OK;
+}
+
+/* Starts by the parts of data.split. */
+static weir_status split_starts(work *w)
+{
+  const wx_archive_info *const f = w->scene.facts;
+
+  WEIR_TRY(weir_alloc(f->n_starts, sizeof *w->all, (void **)&w->all));
+  for (int64_t i = 0; i < f->n_starts; i++) {
+    w->all[i] = i;
+  }
+  WEIR_TRY(wx_split_starts(&w->cfg->data.split, f, &w->split));
+  w->scene.fit = w->split.sample[WX_TRAIN];
+  w->scene.n_fit = w->cfg->eval.part == WX_PARTS ? 0 : w->split.n[WX_TRAIN];
+  return WEIR_OK;
+}
+
+/* Which starts are fitted on and which are scored, in days since 1970, for whoever looks for a
+ * leak.
+ */
+static void tell_starts(const work *w)
+{
+  enum { DAY = 86400 };
+  const int64_t *const start = w->scene.facts->start;
+  const wx_verify *const v = &w->verify;
+  const int64_t n = v->n_candidates, m = w->scene.n_fit;
+
+  weir_event("eval_starts", WEIR_INT("scored", n),
+             WEIR_REAL("scored_first", (double)start[v->candidate[0]] / DAY),
+             WEIR_REAL("scored_last", (double)start[v->candidate[n - 1]] / DAY),
+             WEIR_INT("fitted", m),
+             WEIR_REAL("fitted_first", m > 0 ? (double)start[w->scene.fit[0]] / DAY : NAN),
+             WEIR_REAL("fitted_last", m > 0 ? (double)start[w->scene.fit[m - 1]] / DAY : NAN));
+}
+
+static weir_status open_work(work *w)
+{
+  const int part = w->cfg->eval.part;
+
+  WEIR_TRY(open_archives(w));
+  WEIR_TRY(split_starts(w));
+  w->scene.scored = part == WX_PARTS ? w->all : w->split.sample[part];
+  w->scene.n_scored = part == WX_PARTS ? w->scene.facts->n_starts : w->split.n[part];
+  return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed, w->scene.scored,
+                        w->scene.n_scored, &w->verify);
+}
+
+/* The rows that were added last. */
+static void tell_scores(const work *w, int64_t first)
+{
+  const wx_archive_info *const f = w->scene.facts;
+
+  for (int64_t k = first; k < w->tables.n_rows; k++) {
+    const wx_score_row *const r = &w->tables.row[k];
+
+    weir_event(
+        "scores", WEIR_TEXT("quantity", f->quantity[r->quantity].name),
+        WEIR_REAL("lead_h", f->lead[r->lead]), WEIR_TEXT("model", w->verify.model[r->model].name),
+        WEIR_REAL("crps", r->score[WX_CRPS].value),
+        WEIR_REAL("crps_fair", r->score[WX_CRPS_FAIR].value),
+        WEIR_REAL("crps_gauss", r->score[WX_CRPS_GAUSS].value),
+        WEIR_REAL("rmse", r->score[WX_RMSE].value), WEIR_REAL("spread", r->score[WX_SPREAD].value),
+        WEIR_REAL("ssr", r->score[WX_SSR].value), WEIR_INT("starts", r->n),
+        WEIR_REAL("n_eff", r->n_eff));
+  }
+}
+
+static weir_status score(work *w)
+{
+  wx_verify *const v = &w->verify;
+  char path[WX_PATH];
+
+  WEIR_TRY(weir_path_join(w->cli->out, "maps.nc", path, sizeof path));
+  if (weir_netcdf_available()) {
+    WEIR_TRY(wx_score_maps_create(path, v, &w->maps));
+  }
+  WEIR_TRY(wx_eval_page_create(v, &w->tables, &w->page));
+  for (int64_t q = 0; q < v->n_quantities; q++) {
+    for (int64_t l = 0; l < v->n_leads; l++) {
+      const int64_t rows = w->tables.n_rows;
+
+      WEIR_TRY(wx_verify_lead(v, v->quantity[q], v->lead[l]));
+      WEIR_TRY(wx_score_tables_add(&w->tables, v));
+      tell_scores(w, rows);
+      if (w->maps != NULL) {
+        WEIR_TRY(wx_score_maps_add(w->maps));
+      }
+      WEIR_TRY(wx_eval_page_add(w->page, v));
+    }
+  }
+  return WEIR_OK;
+}
+
+/* With every file that was read: a climate, and of models predictions and coefficients. */
+static weir_status write_provenance(const work *w)
+{
+  const wx_verify *const v = &w->verify;
+  const char **read = NULL;
+  int64_t n = w->scene.climate != NULL;
+
+  for (int64_t k = 0; k < v->n_models; k++) {
+    n += v->model[k].n_files;
+  }
+  WEIR_TRY(weir_alloc(n, sizeof *read, (void **)&read));
+  n = 0;
+  if (w->scene.climate != NULL) {
+    read[n++] = w->scene.climate;
+  }
+  for (int64_t k = 0; k < v->n_models; k++) {
+    for (int64_t i = 0; i < v->model[k].n_files; i++) {
+      read[n++] = v->model[k].file[i];
+    }
+  }
+  const weir_status status = wx_write_scored(w->cli, w->cfg, &w->split, read, n);
+
+  weir_free(&read);
+  return status;
+}
+
+static weir_status write_all(work *w)
+{
+  WEIR_TRY(wx_score_tables_write(&w->tables, w->cli->out));
+  if (w->maps != NULL) {
+    WEIR_TRY(wx_score_maps_commit(&w->maps));
+  }
+  WEIR_TRY(wx_eval_page_write(w->page, w->cli->out));
+  return write_provenance(w);
+}
+
+static void close_work(work *w)
+{
+  wx_eval_page_destroy(&w->page);
+  wx_score_maps_abandon(&w->maps);
+  wx_score_tables_fini(&w->tables);
+  wx_verify_close(&w->verify);
+  wx_split_fini(&w->split);
+  weir_free(&w->all);
+  wx_eval_data_fini(&w->scene);
+  wx_archive_close(&w->truth);
+  wx_archive_close(&w->forecast);
+}
+
+weir_status wx_cmd_eval(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  work *w = NULL; /* too large for the stack of a thread */
+  weir_status status = WEIR_OK;
+  wx_cfg cfg;
+
+  WEIR_TRY(wx_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(weir_alloc(1, sizeof *w, (void **)&w), done);
+  w->cli = cli;
+  w->cfg = &cfg;
+  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "eval", &dir), done);
+  wx_tell_start(cli, &cfg);
+  WEIR_TRY_GOTO(open_work(w), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
+  tell_starts(w);
+  WEIR_TRY_GOTO(score(w), done);
+  WEIR_TRY_GOTO(write_all(w), done);
+done:
+  if (status != WEIR_OK) {
+    wx_abandon(&dir);
+  }
+  if (w != NULL) {
+    close_work(w);
+  }
+  weir_free(&w);
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,282 @@
+/* cmd_predict.c - corrected forecasts of an archive: mean, standard deviation, members. */
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/weir_alloc.h"
+#include "base/weir_clock.h"
+#include "base/weir_file.h"
+#include "base/weir_log.h"
+#include "base/weir_provenance.h"
+#include "data/trained.h"
+#include "device/weir_parallel.h"
+#include "predict_model.h"
+#include "predict_samples.h"
+#include "commands.h"
+
+/* What a prediction needs. */
+typedef struct work {
+  wx_experiment *e;
+  wx_stage bias, forecast; /* bias: where bias.use */
+  wx_predictor first, last;
+  wx_predict_model model; /* in place of the networks, where predict.model is set */
+  wx_predict_files files;
+  char weights[2][WX_PATH];
+  int n_weights;
+  int64_t *sample, n; /* that predict.part asks for */
+  char *trained;      /* dates that the weights say they were trained on and chosen by */
+  char *parts;        /* of the starts of the samples, as text */
+  wx_split split;     /* the samples by these parts            */
+} work;
+
+/* The weights of the forecast, and of the bias network in the folder beside them. */
+static weir_status load(work *w, const weir_plan_opts *exec)
+{
+  wx_experiment *e = w->e;
+  const wx_cfg *cfg = e->cfg;
+  char folder[WX_PATH], path[WX_PATH];
+  int64_t bytes;
+
+  (void)snprintf(w->weights[w->n_weights++], WX_PATH, "%s", cfg->predict.weights);
+  if (cfg->bias.use) {
+    const wx_stage_spec spec = wx_experiment_bias(e, &e->split);
+
+    (void)snprintf(folder, sizeof folder, "%s", cfg->predict.weights);
+    WEIR_TRY(weir_path_join(dirname(folder), "bias", path, sizeof path));
+    WEIR_TRY(wx_stage_weights(&e->bias_train, path, w->weights[w->n_weights], WX_PATH));
+    WEIR_TRY(wx_stage_open(&spec, &w->bias));
+    WEIR_TRY(wx_stage_load(&w->bias, w->weights[w->n_weights]));
+    if (!weir_file_sha256(w->weights[w->n_weights], e->bias_digest, &bytes)) {
+      return weir_fail(WEIR_ERR_DATA, "%s: cannot be read", w->weights[w->n_weights]);
+    }
+    w->n_weights++;
+    WEIR_TRY(wx_predictor_create(&w->bias, 1, exec, &w->first));
+  }
+  const wx_stage_spec spec = wx_experiment_forecast(e);
+
+  WEIR_TRY(wx_stage_open(&spec, &w->forecast));
+  WEIR_TRY(wx_stage_load(&w->forecast, cfg->predict.weights));
+  return wx_predictor_create(&w->forecast, 1, exec, &w->last);
+}
+
+/* The samples that predict.part asks for. */
+static weir_status choose(work *w)
+{
+  const wx_experiment *e = w->e;
+  const int part = e->cfg->predict.part;
+
+  w->n = part == WX_PREDICT_ALL ? e->facts->n : e->split.n[part];
+  if (w->n == 0) {
+    return weir_fail(WEIR_ERR_CONFIG, "predict.part: no sample of %s is of the part %s",
+                     e->facts->name, wx_part_name[part]);
+  }
+  WEIR_TRY(weir_alloc(w->n, sizeof *w->sample, (void **)&w->sample));
+  for (int64_t i = 0; i < w->n; i++) {
+    w->sample[i] = part == WX_PREDICT_ALL ? i : e->split.sample[part][i];
+  }
+  return WEIR_OK;
+}
+
+/* Parts of the chosen samples alone; all: [samples]. */
+static weir_status keep_chosen(work *w, int *all)
+{
+  const int asked = w->e->cfg->predict.part;
+  bool *chosen = NULL;
+  int64_t other = 0;
+
+  WEIR_TRY(wx_trained_text(&w->e->times, all, w->sample, w->n, &w->parts));
+  WEIR_TRY(weir_alloc(w->e->facts->n, sizeof *chosen, (void **)&chosen));
+  for (int64_t i = 0; i < w->n; i++) {
+    chosen[w->sample[i]] = true;
+    other += asked != WX_PREDICT_ALL && all[w->sample[i]] != asked;
+  }
+  for (int64_t i = 0; i < w->e->facts->n; i++) {
+    all[i] = chosen[i] ? all[i] : WX_PARTS;
+  }
+  weir_free(&chosen);
+  if (other > 0) {
+    weir_warn("predict",
+              "data.split calls %lld samples %s, and the weights were trained on (%s) and count "
+              "them otherwise: is it the split of their run?",
+              (long long)other, wx_part_name[asked], w->trained);
+  }
+  WEIR_TRY(wx_split_of_parts(&w->e->times, all, &w->split));
+  w->split.left_out -= w->e->facts->n - w->n;
+  return WEIR_OK;
+}
+
+static bool is_model(const work *w)
+{
+  return w->e->cfg->predict.model.use.name != NULL;
+}
+
+/* A statistical correction is fitted to what is split. */
+static weir_status take_split(const work *w, int *part, char **trained)
+{
+  const wx_split *const s = &w->e->split;
+
+  for (int64_t i = 0; i < w->e->facts->n; i++) {
+    part[i] = WX_PARTS;
+  }
+  for (int p = 0; p < WX_PARTS; p++) {
+    for (int64_t i = 0; i < s->n[p]; i++) {
+      part[s->sample[p][i]] = p;
+    }
+  }
+  return wx_trained_dates(s, &w->e->times, trained);
+}
+
+/* What the weights have seen of the samples. */
+static weir_status take_parts(work *w)
+{
+  int *part = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(w->e->facts->n, sizeof *part, (void **)&part));
+  if (is_model(w)) {
+    WEIR_TRY_GOTO(take_split(w, part, &w->trained), done);
+  } else {
+    WEIR_TRY_GOTO(wx_stage_trained(w->e->cfg->predict.weights, &w->trained), done);
+    WEIR_TRY_GOTO(wx_trained_parts(&w->e->split, &w->e->times, w->trained, part), done);
+  }
+  WEIR_TRY_GOTO(keep_chosen(w, part), done);
+done:
+  weir_free(&part);
+  return status;
+}
+
+/* What made the files: also the digests of weights and configuration. */
+static weir_status take_origin(const weir_cli *cli, const work *w, weir_origin *o)
+{
+  static const char *const of[] = {"weights", "bias_weights"};
+  char now[80], config[WX_PATH];
+
+  weir_clock_utc(now, sizeof now);
+  WEIR_TRY(weir_path_join(cli->out, "resolved.yaml", config, sizeof config));
+  WEIR_TRY(weir_origin_text(o, "source", "weather_ensemble predict"));
+  WEIR_TRY(weir_origin_text(o, "weir_version", weir_version()));
+  WEIR_TRY(weir_origin_text(o, "forecast", w->e->facts->name));
+  WEIR_TRY(weir_origin_text(o, "created", now));
+  WEIR_TRY(weir_origin_text(o, "weights_dates", w->trained));
+  WEIR_TRY(weir_origin_text(o, WX_TRAINED_NOTE, w->parts));
+  if (is_model(w)) {
+    WEIR_TRY(weir_origin_text(o, "model", w->model.model.name));
+  }
+  for (int k = 0; k < w->n_weights; k++) {
+    WEIR_TRY(weir_origin_file(o, of[k], w->weights[k]));
+  }
+  return weir_origin_file(o, "config", config);
+}
+
+/* The files, each with what made it. */
+static weir_status create_files(const weir_cli *cli, work *w)
+{
+  const wx_model *const m = &w->model.model;
+  const wx_predict_request r = {.dir = cli->out,
+                                .sample = w->sample,
+                                .n = w->n,
+                                .spread = is_model(w) || w->last.makes_sigma,
+                                .first = is_model(w) ? m->first : w->e->facts->first,
+                                .members = is_model(w) ? m->gives : w->e->facts->members};
+  weir_origin origin = {.n = 0};
+  weir_status status = take_origin(cli, w, &origin);
+
+  if (status == WEIR_OK) {
+    status = wx_predict_files_create(w->e, &r, &origin, &w->files);
+  }
+  weir_origin_fini(&origin);
+  return status;
+}
+
+static void tell(const weir_cli *cli, const work *w, const wx_predict_times *t, bool overlap)
+{
+  weir_event("predict_end", WEIR_INT("samples", w->n), WEIR_INT("overlap", overlap),
+             WEIR_REAL("read_s", t->read), WEIR_REAL("network_s", t->network),
+             WEIR_REAL("write_s", t->write), WEIR_REAL("read_waited_s", t->read_waited),
+             WEIR_REAL("write_waited_s", t->write_waited), WEIR_REAL("total_s", t->total),
+             WEIR_INT("peak_bytes", weir_alloc_peak()));
+  weir_info("predict",
+            "%lld samples into %s in %.2f s: reading %.2f s, network %.2f s, writing %.2f s; "
+            "waited for: reading %.2f s, writing %.2f s; at most %.0f MiB of memory",
+            (long long)w->n, cli->out, t->total, t->read, t->network, t->write, t->read_waited,
+            t->write_waited, (double)weir_alloc_peak() / 1048576);
+}
+
+static weir_status write_all(const weir_cli *cli, work *w)
+{
+  const bool overlap = w->e->cfg->predict.overlap && weir_threads_get() > 1;
+  wx_predict_times times;
+
+  WEIR_TRY(create_files(cli, w));
+  if (is_model(w)) {
+    WEIR_TRY(wx_predict_model_run(&w->model, &w->files, w->sample, w->n));
+    weir_event("predict_end", WEIR_INT("samples", w->n), WEIR_TEXT("model", w->model.model.name));
+    weir_info("predict", "%lld samples by %s into %s", (long long)w->n, w->model.model.name,
+              cli->out);
+    return WEIR_OK;
+  }
+  WEIR_TRY(wx_predict_samples(w->e, w->e->cfg->bias.use ? &w->first : NULL, &w->last, &w->files,
+                              w->sample, w->n, overlap, &times));
+  tell(cli, w, &times, overlap);
+  return WEIR_OK;
+}
+
+static void finish(work *w)
+{
+  wx_predict_files_abandon(&w->files);
+  wx_predict_model_close(&w->model);
+  wx_predictor_fini(&w->first);
+  wx_predictor_fini(&w->last);
+  wx_stage_close(&w->bias);
+  wx_stage_close(&w->forecast);
+  wx_split_fini(&w->split);
+  weir_free(&w->sample);
+  weir_free(&w->trained);
+  weir_free(&w->parts);
+}
+
+/* Input and weights are read before anything of an earlier prediction goes. */
+static weir_status predict(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
+{
+  const weir_plan_opts exec = wx_experiment_exec(e, cli);
+  work w = {.e = e};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY_GOTO(is_model(&w) ? wx_predict_model_open(e, &w.model) : load(&w, &exec), done);
+  WEIR_TRY_GOTO(choose(&w), done);
+  WEIR_TRY_GOTO(take_parts(&w), done);
+  WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
+  WEIR_TRY_GOTO(write_all(cli, &w), done);
+  const char *const weights[] = {w.weights[0], w.weights[1]};
+  const wx_lineage of = {.parts = &w.split,
+                         .others = is_model(&w) ? (const char *const *)w.model.model.file : weights,
+                         .n_others = is_model(&w) ? w.model.model.n_files : w.n_weights,
+                         .trained = w.trained};
+
+  WEIR_TRY_GOTO(wx_write_origin(cli, e, &of), done);
+done:
+  finish(&w);
+  return status;
+}
+
+weir_status wx_cmd_predict(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  wx_experiment e = {.cfg = NULL};
+  weir_status status = WEIR_OK;
+  wx_cfg cfg;
+
+  WEIR_TRY(wx_configure(cli, &cfg, &config));
+  cfg.data.cache = 0; /* each sample is read once */
+  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "predict", &dir), done);
+  wx_tell_start(cli, &cfg);
+  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_APPLY, &e), done);
+  WEIR_TRY_GOTO(predict(cli, &e, &dir), done);
+done:
+  if (status != WEIR_OK) {
+    wx_abandon(&dir);
+  }
+  wx_experiment_close(&e);
+  weir_config_destroy(&config);
+  return status;
+}

@@ -1,0 +1,79 @@
+/* cmd_run.c - trains the networks of the configuration, or goes on with what an earlier run of the
+ * folder left: the bias network of every fold, that of all, then the network of the forecast. */
+#include <string.h>
+#include "base/weir_log.h"
+#include "run_page.h"
+#include "commands.h"
+
+static weir_status accept(const weir_cli *cli, const wx_experiment *e, weir_run_dir *dir)
+{
+  WEIR_TRY(weir_run_dir_commit(dir));
+  return wx_write_origin(cli, e, &(wx_lineage){.parts = &e->split});
+}
+
+/* A run that goes on is the trainer's to refuse: until then its folder stays as it is. */
+static weir_status train(const weir_cli *cli, wx_experiment *e, wx_stage *stage, weir_run_dir *dir)
+{
+  const weir_plan_opts exec = wx_experiment_exec(e, cli);
+  weir_train_result result;
+  wx_validation v = {.samples = 0};
+  char digest[65];
+  weir_status status = WEIR_OK;
+
+  weir_event("stage", WEIR_TEXT("name", "forecast"));
+  WEIR_TRY(wx_stage_fit(stage));
+  WEIR_TRY(wx_stage_train(stage, cli->out, &exec, &result, digest));
+  if (dir->continues) {
+    WEIR_TRY(accept(cli, e, dir));
+  }
+  WEIR_TRY_GOTO(wx_validate(e, stage, &exec, &v), done);
+  WEIR_TRY_GOTO(wx_run_page(cli->out, e, stage, &result, &v), done);
+done:
+  wx_validation_fini(&v);
+  return status;
+}
+
+static weir_status run(const weir_cli *cli, wx_experiment *e, weir_run_dir *dir)
+{
+  const weir_plan_opts exec = wx_experiment_exec(e, cli);
+  wx_stage stage;
+
+  wx_split_report(&e->split);
+  WEIR_TRY(wx_validation_look(e));
+  if (!dir->continues) {
+    WEIR_TRY(accept(cli, e, dir));
+  }
+  if (e->cfg->bias.use) {
+    WEIR_TRY(wx_experiment_train_bias(e, cli->out, &exec));
+  }
+  WEIR_TRY(wx_experiment_weigh(e));
+  const wx_stage_spec spec = wx_experiment_forecast(e);
+
+  WEIR_TRY(wx_stage_open(&spec, &stage));
+  const weir_status status = train(cli, e, &stage, dir);
+
+  wx_stage_close(&stage);
+  return status;
+}
+
+weir_status wx_cmd_run(const weir_cli *cli)
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  wx_experiment e = {.cfg = NULL};
+  weir_status status = WEIR_OK;
+  wx_cfg cfg;
+
+  WEIR_TRY(wx_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(weir_run_dir_start(cli, config, "run", cfg.train.checkpoint.resume, &dir), done);
+  wx_tell_start(cli, &cfg);
+  WEIR_TRY_GOTO(wx_experiment_open(&cfg, WX_SOURCE_FILES, &e), done);
+  WEIR_TRY_GOTO(run(cli, &e, &dir), done);
+done:
+  if (status != WEIR_OK) {
+    wx_abandon(&dir);
+  }
+  wx_experiment_close(&e);
+  weir_config_destroy(&config);
+  return status;
+}
