@@ -112,7 +112,7 @@ static weir_status check_data(const cf_data_opts *d)
              : weir_fail(WEIR_ERR_CONFIG,
                          "data.augment.%s: the closed division of MLPerf HPC shows samples as they "
                          "are" OTHERWISE,
-                         d->augment.shift ? "shift" : "turn");
+                         d->augment.shift ? "shift" : "symmetry");
 }
 
 static weir_status check_optimiser(const weir_optim_cfg *o)
