@@ -36,10 +36,10 @@ static weir_status check_numbering(const work *w, const char *truth)
                         "predict.external_universes=true where it has seen none",
                         w->cfg->predict.weights, (long long)s->count);
   }
-  (void)snprintf(there, sizeof there, "%s (samples_per_universe %lld, %lld samples)",
+  (void)snprintf(there, sizeof there, "%s (samples_per_universe %lld, of %lld samples)",
                  t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,
                  (long long)t->count);
-  (void)snprintf(here, sizeof here, "%s (samples_per_universe %lld, %lld samples)",
+  (void)snprintf(here, sizeof here, "%s (samples_per_universe %lld, of %lld samples)",
                  s->siblings > 0 ? "their place" : "what files say", (long long)s->siblings,
                  (long long)s->count);
   return weir_fail(
