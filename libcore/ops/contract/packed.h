@@ -1,7 +1,7 @@
 /* packed.h - complex products by packed panels: which sums they are, and a run of a piece. */
 #ifndef PACKED_H
 #define PACKED_H
-#include "graph/weir_access.h"
+#include "graph/weir_graph.h"
 #include "graph/weir_view.h"
 #include "ops/contract/packed_priv.h"
 
@@ -85,6 +85,9 @@ double packed_moves(const packed_form *form);
 
 int64_t packed_pieces(const packed_form *form);
 int64_t packed_scratch(const packed_form *form); /* bytes */
+/* Fills the arrays of views: what operand[i] of the form and, where it is gathered, index[i] are of
+ * the node; list has room for n, at least 5. Returns how many they are. */
+int packed_arrays(const packed_form *form, const weir_node *node, int32_t *list, int n);
 /* views: the operands, the result, then what operands are gathered from, if any. */
 void packed_run(const packed_form *form, const weir_view *views, int64_t piece, void *scratch);
 

@@ -1,6 +1,8 @@
 /* packed_place.c - see packed.h: where elements of the arrays of a product lie. */
 #include "ops/contract/packed.h"
 
+#include "base/weir_status.h"
+
 packed_array packed_array_of(const packed_form *f, const packed_map *m, const weir_view *v)
 {
   packed_array x = {.data = v->data};
@@ -49,4 +51,19 @@ packed_source packed_source_of(const packed_form *f, int operand, const weir_vie
   }
   return (packed_source){packed_array_of(f, &g->map, &views[g->view]), views[g->view].dtype,
                          views[operand].stride[g->dim]};
+}
+
+int packed_arrays(const packed_form *form, const weir_node *node, int32_t *list, int n)
+{
+  int used = 3;
+
+  WEIR_ASSERT(n >= 5);
+  list[2] = node->out[0];
+  for (int i = 0; i < 2; i++) {
+    list[i] = node->in[form->operand[i]];
+    if (form->index[i] >= 0) {
+      list[used++] = node->in[form->index[i]];
+    }
+  }
+  return used;
 }

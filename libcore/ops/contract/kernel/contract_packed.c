@@ -28,21 +28,12 @@ static double match(const weir_graph *g, const weir_group *group)
 static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, int n)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
-  int used = 3;
   packed_form f;
-
   const bool is_form = packed_form_of(&node->access, &f);
 
-  WEIR_ASSERT(n >= 5 && is_form);
+  WEIR_ASSERT(is_form);
   (void)is_form;
-  list[2] = node->out[0];
-  for (int i = 0; i < 2; i++) {
-    list[i] = node->in[f.operand[i]];
-    if (f.index[i] >= 0) {
-      list[used++] = node->in[f.index[i]];
-    }
-  }
-  return used;
+  return packed_arrays(&f, node, list, n);
 }
 
 static weir_status prepare(const weir_graph *g, const weir_group *group, void **context)

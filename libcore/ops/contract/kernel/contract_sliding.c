@@ -27,18 +27,10 @@ static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, i
   const weir_node *node = weir_graph_node(g, group->nodes[group->n_nodes - 1]);
   sliding_form s;
   const bool is_form = sliding_form_of(&node->access, &s);
-  int used = 3;
 
-  WEIR_ASSERT(n >= 5 && is_form);
+  WEIR_ASSERT(is_form);
   (void)is_form;
-  list[2] = node->out[0];
-  for (int i = 0; i < 2; i++) {
-    list[i] = node->in[s.product.operand[i]];
-    if (s.product.index[i] >= 0) {
-      list[used++] = node->in[s.product.index[i]];
-    }
-  }
-  return used;
+  return packed_arrays(&s.product, node, list, n);
 }
 
 static weir_status prepare(const weir_graph *g, const weir_group *group, void **context)
