@@ -123,6 +123,46 @@ static weir_status finish_exchange(weir_move *m, const weir_op_run *run)
   return WEIR_OK;
 }
 
+static weir_status start_reduce_scatter(weir_move *m, const weir_op_run *run)
+{
+  exec_carrier *c = m->context;
+  const window from = window_of(&run->in[0], &m->from);
+
+  if (c->own >= 0) {
+    const exec_summand *own = &c->summand[c->own];
+    const window to = dense(own->data, m->dtype, &own->box);
+
+    copy_box(&own->box, &from, &to);
+  }
+  return start_exchange(m, run);
+}
+
+/* Every box is added up in the order of ranks, whoever does it. */
+static weir_status finish_reduce_scatter(weir_move *m, const weir_op_run *run)
+{
+  const weir_reducer *reducer = weir_partition_reducer(m->monoid, m->dtype);
+  exec_carrier *c = m->context;
+  const window to = window_of(&run->out[0], &m->to);
+
+  WEIR_TRY(wait_for(c));
+  for (int k = 0; k < c->n_summands; k++) {
+    const exec_summand *x = &c->summand[k];
+
+    if (x->first < k) {
+      reducer->merge(c->summand[x->first].data, x->data, weir_box_volume(&x->box));
+    }
+  }
+  for (int k = 0; k < c->n_summands; k++) {
+    const exec_summand *x = &c->summand[k];
+    const window part = dense(x->data, m->dtype, &x->box);
+
+    if (x->first == k) {
+      copy_box(&x->box, &part, &to);
+    }
+  }
+  return WEIR_OK;
+}
+
 /* Elements of all arrays that are merged, those of one place together: as they are where there is
  * one array, else as doubles. */
 static void copy_elements(const weir_move *m, const weir_view *arrays, bool in)
@@ -161,12 +201,51 @@ static weir_status finish_merge(weir_move *m, const weir_op_run *run)
   return WEIR_OK;
 }
 
+static void add_summand(exec_carrier *c, const weir_box *box, char *data)
+{
+  int first = 0;
+
+  while (first < c->n_summands && !(weir_box_within(&c->summand[first].box, box) &&
+                                    weir_box_within(box, &c->summand[first].box))) {
+    first++;
+  }
+  c->summand[c->n_summands++] = (exec_summand){*box, data, first};
+}
+
+/* Boxes of a reduce-scatter, in the room; this rank's own comes after the parts there. */
+static weir_status list_summands(const weir_move *m, const weir_box *own, exec_carrier *c)
+{
+  int64_t before = 0, all = 0;
+
+  c->own = -1;
+  WEIR_TRY(weir_alloc(m->n_parts + 1, sizeof *c->summand, (void **)&c->summand));
+  for (int64_t i = 0; i < m->n_parts; i++) {
+    all += weir_box_bytes(&m->parts[i].box, m->dtype);
+  }
+  for (int64_t i = 0; i <= m->n_parts; i++) {
+    const weir_move_part *part = i < m->n_parts ? &m->parts[i] : NULL;
+
+    if (c->own < 0 && !weir_box_empty(own) && (part == NULL || part->peer > m->rank)) {
+      c->own = c->n_summands;
+      add_summand(c, own, c->room + all);
+    }
+    if (part != NULL && part->receive) {
+      add_summand(c, &part->box, c->room + before);
+    }
+    before += part != NULL ? weir_box_bytes(&part->box, m->dtype) : 0;
+  }
+  return WEIR_OK;
+}
+
+/* Of parts that are added up, too. */
 static weir_status make_exchange(exec_ranks *s, weir_move *m, exec_carrier *c)
 {
   const size_t size = weir_dtype_size(m->dtype);
+  const bool sums = m->kind == WEIR_MOVE_REDUCE_SCATTER;
+  const weir_box own = weir_box_intersect(&m->from, &m->to);
   weir_status status = WEIR_OK;
   weir_transfer *list = NULL;
-  int64_t elements = 0;
+  int64_t elements = sums ? weir_box_volume(&own) : 0;
 
   for (int64_t i = 0; i < m->n_parts; i++) {
     elements += weir_box_volume(&m->parts[i].box);
@@ -182,14 +261,15 @@ static weir_status make_exchange(exec_ranks *s, weir_move *m, exec_carrier *c)
                               {c->room + elements * (int64_t)size, size, 1, {n}, {1}}};
     elements += n;
   }
+  status = sums ? list_summands(m, &own, c) : WEIR_OK;
 out:
   status = weir_comm_agree(s->comm, status);
   if (status == WEIR_OK) {
     status = weir_exchange_create(s->comm, m->name, list, m->n_parts, &c->request);
   }
   weir_free(&list);
-  m->start = start_exchange;
-  m->finish = finish_exchange;
+  m->start = sums ? start_reduce_scatter : start_exchange;
+  m->finish = sums ? finish_reduce_scatter : finish_exchange;
   return status;
 }
 
@@ -310,8 +390,8 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
     weir_move *m = s->local.moves[i];
 
     m->context = &s->carriers[i];
-    WEIR_TRY_GOTO(m->kind == WEIR_MOVE_EXCHANGE ? make_exchange(s, m, &s->carriers[i])
-                                                : make_merge(s, m, &s->carriers[i]),
+    WEIR_TRY_GOTO(m->kind == WEIR_MOVE_MERGE ? make_merge(s, m, &s->carriers[i])
+                                             : make_exchange(s, m, &s->carriers[i]),
                   failed);
   }
   weir_graph_destroy(&picked);
@@ -333,6 +413,7 @@ void exec_ranks_close(exec_ranks **out)
   for (int32_t i = 0; i < s->local.n && s->carriers != NULL; i++) {
     weir_request_destroy(&s->carriers[i].request);
     weir_free(&s->carriers[i].room);
+    weir_free(&s->carriers[i].summand);
   }
   for (int i = 0; i < 1 << WEIR_GRID_DIMS; i++) {
     weir_comm_close(&s->group[i]);

@@ -148,6 +148,78 @@ static void exchange(const world *w, const weir_spmd_graph *l, int ranks, int me
   }
 }
 
+/* Adds a box of what a rank has to what another one gets of it; seen: elements that it has. */
+static void add_box(const weir_reducer *r, const weir_box *box, const weir_tensor *from,
+                    const int64_t *from_lo, weir_tensor *to, const int64_t *to_lo, bool *seen)
+{
+  const size_t size = weir_dtype_size(to->dtype);
+  weir_tensor more;
+
+  assert_ok(weir_tensor_init(&more, to->dtype, to->rank, to->shape));
+  copy_box(box, from, from_lo, &more, to_lo);
+  for (int64_t i = 0; i < weir_tensor_numel(to); i++) {
+    char *const here = (char *)to->data + (size_t)i * size;
+    const char *there = (const char *)more.data + (size_t)i * size;
+    int64_t left = i;
+    bool inside = true;
+
+    for (int d = to->rank - 1; d >= 0; d--) {
+      const int64_t at = to_lo[d] + left % to->shape[d];
+
+      inside = inside && at >= box->lo[d] && at < box->hi[d];
+      left /= to->shape[d];
+    }
+    if (inside && seen[i]) {
+      r->merge(here, there, 1);
+    } else if (inside) {
+      memcpy(here, there, size);
+      seen[i] = true;
+    }
+  }
+  weir_tensor_fini(&more);
+}
+
+/* Parts come in the order of ranks, this one's own among them, and leave no element out. */
+static void reduce_scatter(const world *w, const weir_spmd_graph *l, int ranks, int me, int32_t m,
+                           int32_t number)
+{
+  const weir_move *mine = l[me].moves[m];
+  const weir_node *node = weir_graph_node(l[me].g, number);
+  const weir_reducer *r = weir_partition_reducer(mine->monoid, mine->dtype);
+  weir_tensor *to = &w[me].array[node->out[0]];
+  const weir_box own = weir_box_intersect(&mine->from, &mine->to);
+  bool *seen = calloc((size_t)weir_tensor_numel(to) + 1, sizeof *seen);
+  int last = -1;
+
+  assert_non_null(r);
+  assert_non_null(seen);
+  for (int peer = 0; peer < ranks; peer++) {
+    const weir_move *theirs = l[peer].moves[m];
+    const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, number)->in[0]];
+    bool given = false;
+
+    if (peer == me && !weir_box_empty(&own)) {
+      add_box(r, &own, from, mine->from.lo, to, mine->to.lo, seen);
+    }
+    for (int64_t i = 0; i < mine->n_parts; i++) {
+      if (mine->parts[i].peer == peer && mine->parts[i].receive) {
+        assert_true(peer > last);
+        last = peer;
+        add_box(r, &mine->parts[i].box, from, theirs->from.lo, to, mine->to.lo, seen);
+        for (int64_t j = 0; j < theirs->n_parts; j++) {
+          given = given || (theirs->parts[j].peer == me && !theirs->parts[j].receive &&
+                            memcmp(&theirs->parts[j].box, &mine->parts[i].box, sizeof own) == 0);
+        }
+        assert_true(given);
+      }
+    }
+  }
+  for (int64_t i = 0; i < weir_tensor_numel(to); i++) {
+    assert_true(seen[i]);
+  }
+  free(seen);
+}
+
 /* Elements of the arrays of a merge, as reducers take them. */
 static void pack(const world *w, const int32_t *arrays, int n, int64_t i, double *tuple)
 {
@@ -259,6 +331,8 @@ static void run_all(const world *w, const weir_spmd_graph *l, const weir_grid *g
 
       if (l[me].moves[m]->kind == WEIR_MOVE_EXCHANGE) {
         exchange(w, l, ranks, me, m, number);
+      } else if (l[me].moves[m]->kind == WEIR_MOVE_REDUCE_SCATTER) {
+        reduce_scatter(w, l, ranks, me, m, number);
       } else {
         merge(w, l, grid, me, m, k[me].starts[m], number);
       }

@@ -384,6 +384,62 @@ static void bytes_of_slabs(void **state)
   weir_store_destroy(&c.store);
 }
 
+/* What is reduced along a dimension that ranks have parts of, and read in boxes by the same ranks:
+ * with copies and cuts of other dimensions, even or not. */
+static void build_shards(spread_case *c)
+{
+  const uint64_t seed = seed_of(c);
+  const weir_array_desc in = {c->dtype, 3, {draw(seed, 1, 3, 9), draw(seed, 2, 1, 9), 5}, 0};
+  const weir_value x = weir_input(c->g, "x", &in);
+  const weir_value reduced = seed % 4 == 0   ? weir_sum(c->g, x, 0)
+                             : seed % 4 == 1 ? weir_prod(c->g, x, 0)
+                             : seed % 4 == 2 ? weir_max_over(c->g, x, 0)
+                                             : weir_min_over(c->g, x, 0);
+  const weir_value y = weir_scale(c->g, reduced, 2);
+
+  weir_output(c->g, "y", y);
+  c->grid = draw_grid(seed, 2);
+  spread_cut(c, x, 0, 0, draw(seed, 3, 0, 1) == 0 ? 0 : seed);
+  if (draw(seed, 4, 0, 1) == 0) {
+    spread_cut(c, x, 2, 1, 0);
+  }
+  spread_cut(c, y, 0, 0, draw(seed, 5, 0, 1) == 0 ? 0 : seed + 1);
+}
+
+static void reductions_that_are_read_in_shards(void **state)
+{
+  check("shards", build_shards, 8);
+}
+
+/* Each rank sends the others their rows of its part, and no more. */
+static void bytes_of_shards(void **state)
+{
+  enum { SUMMED = 12, ROWS = 24, COLUMNS = 2 };
+  spread_case c = {.dtype = WEIR_F64, .grid = {1, {ranks}}};
+  weir_plan *p;
+
+  assert_ok(weir_graph_create(&c.g));
+  const weir_value x =
+      weir_input(c.g, "x", &(weir_array_desc){WEIR_F64, 3, {SUMMED, ROWS, COLUMNS}, 0});
+  const weir_value y = weir_scale(c.g, weir_sum(c.g, x, 0), 2);
+
+  weir_output(c.g, "y", y);
+  spread_cut(&c, x, 0, 0, 0);
+  spread_cut(&c, y, 0, 0, 0);
+  const weir_spread spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+
+  assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.spread = &spread}, &p));
+  assert_int_equal(weir_plan_moves(p), ranks > 1);
+  for (int32_t m = 0; m < weir_plan_moves(p); m++) {
+    const weir_move_report r = weir_plan_move(p, m);
+
+    assert_false(r.merge);
+    assert_int_equal(r.bytes, (ROWS - ROWS / ranks) * COLUMNS * (int64_t)sizeof(double));
+  }
+  weir_plan_destroy(&p);
+  weir_graph_destroy(&c.g);
+}
+
 /* What cannot be is refused on every rank, with the reason, and the ranks go on together. */
 static void refusals(void **state)
 {
@@ -416,6 +472,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(convolutions),
       cmocka_unit_test(pools),
       cmocka_unit_test(bytes_of_slabs),
+      cmocka_unit_test(reductions_that_are_read_in_shards),
+      cmocka_unit_test(bytes_of_shards),
       cmocka_unit_test(refusals),
       cmocka_unit_test(gradients_of_what_was_picked),
       cmocka_unit_test(ranks_that_would_pick_otherwise),

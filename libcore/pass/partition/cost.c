@@ -142,6 +142,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
       w->cost.messages += bytes > 0;
     }
     w->cost.halo_bytes += received;
+    seconds += m->kind == WEIR_MOVE_EXCHANGE ? 0 : (double)received / w->machine->merge;
   }
   WEIR_TRY(measured_or(
       w, group, w->machine->group_overhead + 2 * (double)sent / w->machine->bandwidth, &pack));
@@ -157,7 +158,7 @@ static weir_status finish(walk *w, int64_t number, const weir_group *group)
   const weir_move *m = w->local->moves[number];
   double bytes = (double)m->bytes, unpack;
 
-  if (m->kind == WEIR_MOVE_EXCHANGE) {
+  if (m->kind != WEIR_MOVE_MERGE) {
     bytes = (double)weir_box_bytes(&m->to, m->dtype);
   }
   wait_for(w, number);

@@ -97,7 +97,7 @@ weir_status localise_finish(localising *l, localise_move *x)
   for (int o = 0; o < x->move->n; o++) {
     const int32_t to = weir_value_array(l->g, (weir_value){made.node, o});
 
-    if (x->move->kind == WEIR_MOVE_EXCHANGE) {
+    if (x->move->kind != WEIR_MOVE_MERGE) {
       x->local = to;
     } else {
       l->now[weir_graph_node(l->p->g, x->node)->out[o]] = to;

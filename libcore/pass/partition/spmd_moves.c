@@ -32,7 +32,7 @@ static int32_t last_writer(const localising *l, int32_t array)
   return -1;
 }
 
-static weir_status push(localising *l, int32_t array, weir_move_kind kind, localise_move **out)
+weir_status localise_push(localising *l, int32_t array, weir_move_kind kind, localise_move **out)
 {
   WEIR_TRY(weir_reserve(&l->moves, &l->capacity, l->n_moves + 1, sizeof *l->moves));
   localise_move *x = &l->moves[l->n_moves];
@@ -42,6 +42,7 @@ static weir_status push(localising *l, int32_t array, weir_move_kind kind, local
   WEIR_TRY(weir_alloc(1, sizeof *x->move, (void **)&x->move));
   x->owned = true;
   x->move->kind = kind;
+  x->move->rank = l->rank;
   x->move->name = name_of(l, array);
   x->move->array = array;
   x->move->dtype = weir_graph_get_array(l->p->g, array)->desc.dtype;
@@ -50,8 +51,8 @@ static weir_status push(localising *l, int32_t array, weir_move_kind kind, local
   return WEIR_OK;
 }
 
-static weir_status add_part(localise_move *x, int64_t *capacity, int peer, bool receive,
-                            const weir_box *box)
+weir_status localise_add_part(localise_move *x, int64_t *capacity, int peer, bool receive,
+                              const weir_box *box)
 {
   weir_move *m = x->move;
 
@@ -69,7 +70,7 @@ static weir_status add_parts(localise_move *x, int64_t *capacity, int peer, bool
   const weir_named *named = x->named != NULL ? &x->named[reader] : NULL;
 
   if (named == NULL || named->dim < 0) {
-    return add_part(x, capacity, peer, receive, box);
+    return localise_add_part(x, capacity, peer, receive, box);
   }
   for (int64_t i = 0; i < named->n; i++) {
     weir_box some = *box;
@@ -79,7 +80,7 @@ static weir_status add_parts(localise_move *x, int64_t *capacity, int peer, bool
     some.hi[named->dim] =
         named->part[i].hi < some.hi[named->dim] ? named->part[i].hi : some.hi[named->dim];
     if (!weir_box_empty(&some)) {
-      WEIR_TRY(add_part(x, capacity, peer, receive, &some));
+      WEIR_TRY(localise_add_part(x, capacity, peer, receive, &some));
     }
   }
   return WEIR_OK;
@@ -115,7 +116,7 @@ static weir_status add_exchange(localising *l, int32_t array, weir_box **get, we
 {
   localise_move *x;
 
-  WEIR_TRY(push(l, array, WEIR_MOVE_EXCHANGE, &x));
+  WEIR_TRY(localise_push(l, array, WEIR_MOVE_EXCHANGE, &x));
   x->get = *get;
   x->named = *named;
   *get = NULL;
@@ -210,8 +211,7 @@ static weir_status find_named(const localising *l, int32_t number, int operand, 
   return status;
 }
 
-/* What each rank needs of an operand. */
-static void find_needed(const localising *l, int32_t node, int operand, weir_box *get)
+void localise_needed(const localising *l, int32_t node, int operand, weir_box *get)
 {
   for (int r = 0; r < l->ranks; r++) {
     const weir_box run = weir_partition_iterations(l->p, node, r);
@@ -274,7 +274,7 @@ static weir_status widen(const localising *l, int32_t node, const weir_named *na
       if (later->in[k] != array || later->access.in[k].role != WEIR_ROLE_DATA) {
         continue;
       }
-      find_needed(l, l->p->order[i], k, more);
+      localise_needed(l, l->p->order[i], k, more);
       if (repeats(l, array, get, more, both)) {
         WEIR_TRY(find_named(l, l->p->order[i], k, &names));
         if (names != NULL && names_all(l, &as, names)) {
@@ -304,7 +304,7 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
     if (get == NULL) {
       WEIR_TRY_GOTO(weir_alloc(l->ranks, sizeof *get, (void **)&get), out);
     }
-    find_needed(l, node, k, get);
+    localise_needed(l, node, k, get);
     if (!is_local(l, x, array, get)) {
       WEIR_TRY_GOTO(find_named(l, node, k, &named), out);
       *choice = find_exchange(l, x, array, get, named);
@@ -333,7 +333,7 @@ static weir_status find_merge_of(localising *l, int32_t number)
   if (weir_partition_partial(l->p, number) == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(push(l, node->out[0], WEIR_MOVE_MERGE, &x));
+  WEIR_TRY(localise_push(l, node->out[0], WEIR_MOVE_MERGE, &x));
   x->node = number;
   x->move->n = node->n_out;
   x->move->monoid = node->access.combine;
@@ -486,5 +486,5 @@ weir_status localise_find_moves(localising *l)
   for (int32_t a = 0; a < arrays; a++) {
     WEIR_TRY(find_update_of(l, a));
   }
-  return WEIR_OK;
+  return localise_find_scatters(l);
 }

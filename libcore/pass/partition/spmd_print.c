@@ -28,13 +28,15 @@ static void print_box(const weir_box *b, FILE *out)
 
 static void print_move(const weir_move *m, FILE *out)
 {
-  if (m->kind == WEIR_MOVE_MERGE) {
-    (void)fprintf(out, "  reduction of %s: partial over dimensions %#x of the grid, %lld bytes\n",
-                  m->name, m->dims, (long long)m->bytes);
+  if (m->kind != WEIR_MOVE_EXCHANGE) {
+    (void)fprintf(out, "  %s of %s: partial over dimensions %#x of the grid, %lld bytes\n",
+                  m->kind == WEIR_MOVE_MERGE ? "reduction" : "reduce-scatter", m->name, m->dims,
+                  (long long)m->bytes);
   }
   for (int64_t i = 0; i < m->n_parts; i++) {
     if (m->parts[i].receive) {
-      (void)fprintf(out, "  exchange of %s: ", m->name);
+      (void)fprintf(out, "  %s of %s: ", m->kind == WEIR_MOVE_EXCHANGE ? "exchange" : "part",
+                    m->name);
       print_box(&m->parts[i].box, out);
       (void)fprintf(out, " of rank %d, %lld bytes\n", m->parts[i].peer,
                     (long long)part_bytes(m, &m->parts[i]));

@@ -34,6 +34,16 @@ typedef struct localising {
 
 /* spmd_moves.c: fills moves, choice, merge and updated, and makes room for now. */
 weir_status localise_find_moves(localising *l) WEIR_CHECKED;
+/* spmd_scatter.c: of partial outputs of which each rank reads a box, takes boxes in place of
+ * merges, once all moves are found. */
+weir_status localise_find_scatters(localising *l) WEIR_CHECKED;
+/* Appends a move, and a box of it that goes from here or comes. */
+weir_status localise_push(localising *l, int32_t array, weir_move_kind kind,
+                          localise_move **out) WEIR_CHECKED;
+weir_status localise_add_part(localise_move *x, int64_t *capacity, int peer, bool receive,
+                              const weir_box *box) WEIR_CHECKED;
+/* What each rank needs of an operand: get [ranks]. */
+void localise_needed(const localising *l, int32_t node, int operand, weir_box *get);
 /* Frees what is named for each rank; accepts NULL. */
 void localise_drop_named(weir_named **named, int ranks);
 /* spmd.c: adds the call that starts or finishes a move, unless it is there. */

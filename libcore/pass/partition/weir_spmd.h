@@ -16,8 +16,11 @@ extern "C" {
 #endif
 
 typedef enum weir_move_kind {
-  WEIR_MOVE_EXCHANGE, /* boxes that a rank needs of an array, from those who own them */
-  WEIR_MOVE_MERGE     /* partial outputs of a node, by its monoid, within a group of ranks */
+  WEIR_MOVE_EXCHANGE,      /* boxes that a rank needs of an array, from those who own them */
+  WEIR_MOVE_MERGE,         /* partial outputs of a node, by its monoid, within a group of ranks */
+  WEIR_MOVE_REDUCE_SCATTER /* boxes that a rank needs of a partial output, from all who have a part
+                              of them, by the monoid: where that moves fewer bytes than a merge of
+                              all of it and an exchange */
 } weir_move_kind;
 
 /* A box of the array, in its global indices, that goes to a rank of the grid or comes from it. */
@@ -33,16 +36,19 @@ typedef struct weir_move weir_move;
 struct weir_move {
   weir_move_kind kind;
   const char *name;  /* of the node that makes what moves, or of the source */
+  int rank;          /* this one */
   int32_t array;     /* of the partitioned graph: exchange; merge: output 0 */
   weir_dtype dtype;  /* of that array */
   weir_box from, to; /* exchange: elements that this rank has before, and after */
   weir_move_part
-      *parts; /* exchange: of this rank, pairs of ranks in the same order on both sides */
+      *parts; /* exchange: of this rank, pairs of ranks in the same order on both sides; what comes
+                 of a reduce-scatter ascends with ranks, boxes are the same or have nothing in
+                 common, and what this rank has itself, of from and to, is one more of them */
   int64_t n_parts;
   int64_t bytes;      /* that this rank sends, or gives to the merge */
   int n;              /* merge: outputs that are merged together */
-  weir_monoid monoid; /* merge */
-  unsigned dims;      /* merge: of the grid, as weir_partition_partial */
+  weir_monoid monoid; /* merge, reduce-scatter */
+  unsigned dims;      /* likewise: of the grid, as weir_partition_partial */
   /* Who runs the graph sets these before. start's run->in begins with the arrays before, and so
    * does that of an exchange's finish; finish's run->out with those after. */
   weir_status (*start)(weir_move *m, const weir_op_run *run);
