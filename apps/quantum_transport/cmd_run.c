@@ -174,6 +174,7 @@ static weir_status find_sizes(qt_study *s, const qt_scatter *scatter, int thread
   if (s->cfg->scattering.kind != QT_SCATTERING_NONE) {
     peak = (peak > 0 ? peak : (double)weir_alloc_bytes()) + scatter->size.bytes +
            scatter->size.petsc_bytes;
+    qt_scatter_warn_memory(s, scatter, peak);
   }
   WEIR_TRY(qt_study_size(s, threads, size));
   WEIR_TRY(qt_study_check_memory(peak));

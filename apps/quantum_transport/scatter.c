@@ -8,6 +8,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_file.h"
 #include "base/weir_log.h"
+#include "device/weir_parallel.h"
 #include "model/ranks.h"
 #include "train/weir_checkpoint.h"
 #include "commands.h"
@@ -186,6 +187,22 @@ weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out)
   const qt_born_spec spec = spec_of(study, out, threads);
 
   return qt_born_size_of(&spec, &out->size);
+}
+
+void qt_scatter_warn_memory(const qt_study *study, const qt_scatter *s, double predicted)
+{
+  const qt_scattering_opts *o = &study->cfg->scattering;
+  const double have = (double)weir_cpu_get()->memory_bytes;
+  const double kept = s->size.saved_bytes * (double)o->max_iterations;
+
+  if (have > 0 && predicted <= have && predicted + kept > have) {
+    weir_warn("scattering",
+              "scattering.method: %.4g GB are predicted and %.4g GB more for each iteration, to "
+              "resume it; this machine has %.4g GB, which %.0f iterations fill: lower "
+              "scattering.max_iterations (%lld), start more ranks, or set scattering.method=simple",
+              1e-9 * predicted, 1e-9 * s->size.saved_bytes, 1e-9 * have,
+              floor((have - predicted) / s->size.saved_bytes), (long long)o->max_iterations);
+  }
 }
 
 /* ---- In potentials of bias points ---- */

@@ -23,6 +23,10 @@ void qt_scatter_fini(qt_scatter *s);
  * WEIR_ERR_CONFIG and WEIR_ERR_UNSUPPORTED (what scattering does not go together with), as
  * qt_study_build, qt_gradient_create and qt_born_size_of. */
 weir_status qt_scatter_open(const qt_study *study, int threads, qt_scatter *out) WEIR_CHECKED;
+/* Warns where the residuals that PETSc's methods keep to resume an iteration, of all
+ * scattering.max_iterations, do not fit into this machine with the bytes that are predicted
+ * without them. */
+void qt_scatter_warn_memory(const qt_study *study, const qt_scatter *s, double predicted);
 /* Makes ready what qt_iv_open takes as scattering, which s keeps: the device of the study is still
  * without a potential. Fails: as qt_born_create. */
 weir_status qt_scatter_begin_sweep(const qt_study *study, int threads, qt_scatter *s) WEIR_CHECKED;

@@ -16,8 +16,7 @@ const weir_opt qt_scattering_options[] = {
                   "nonlinear GMRES, each of whose steps takes two iterations"),
     WEIR_OPT_INT(qt_scattering_opts, history, 5, 1, 50, "1",
                  "scattering.method: anderson, ngmres: number of previous self-energies that are "
-                 "combined; each "
-                 "takes memory"),
+                 "combined; each takes memory"),
     WEIR_OPT_REAL(qt_scattering_opts, mixing, 1, 1e-3, 1, "1",
                   "fraction of the new self-energy in simple mixing; 1: no damping"),
     WEIR_OPT_REAL(qt_scattering_opts, tolerance, 1e-6, 1e-14, 1, "1",
