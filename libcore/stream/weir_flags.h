@@ -12,10 +12,10 @@ extern "C" {
 // clang-format off
 #define WEIR_FLAG_LIST(X)                                                          \
   X(MISSING,       0, "no sample")                                                 \
-  X(FILLED,        1, "made by a fill rule")                                       \
-  X(INTERPOLATED,  2, "on the line between the samples around a short gap")        \
-  X(SATURATED,     3, "at the end of the converter's range")                       \
-  X(FLAT,          4, "does not move")                                             \
+  X(FILLED,        1, "filled by a fill operator")                                 \
+  X(INTERPOLATED,  2, "linearly interpolated over a short gap")                    \
+  X(SATURATED,     3, "saturated: at the end of the converter's range")            \
+  X(FLAT,          4, "flat")                                                      \
   X(SPIKE,         5, "a spike")                                                   \
   X(WANDER,        6, "baseline wander")                                           \
   X(MAINS,         7, "mains interference")                                        \

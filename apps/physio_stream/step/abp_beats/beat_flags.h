@@ -13,10 +13,10 @@
   X(PS_ABP_MAP,              4, "map",           "mean pressure out of range") \
   X(PS_ABP_HR,               8, "hr",            "heart rate out of range") \
   X(PS_ABP_PP,              16, "pp",            "pulse pressure too low") \
-  X(PS_ABP_SBP_CHANGE,      32, "sbp_change",    "systolic pressure far from the beat before") \
-  X(PS_ABP_DBP_CHANGE,      64, "dbp_change",    "diastolic pressure far from the beat before") \
-  X(PS_ABP_ONSET_CHANGE,   128, "onset_change",  "pressure at the onset far from the beat before") \
-  X(PS_ABP_PERIOD_CHANGE,  256, "period_change", "period far from that of the beat before") \
+  X(PS_ABP_SBP_CHANGE,      32, "sbp_change",    "large change of systolic pressure") \
+  X(PS_ABP_DBP_CHANGE,      64, "dbp_change",    "large change of diastolic pressure") \
+  X(PS_ABP_ONSET_CHANGE,   128, "onset_change",  "large change of pressure at the onset") \
+  X(PS_ABP_PERIOD_CHANGE,  256, "period_change", "large change of the period") \
   X(PS_ABP_NOISE,          512, "noise",         "falls too steeply, as noise does") \
   X(PS_ABP_LONE,          1024, "lone",          "good, but between two bad beats") \
   X(PS_ABP_OPEN,          2048, "open",          "no next onset in time: period unknown") \
