@@ -6,7 +6,7 @@ static weir_border border_of(const weir_laplace_spec *s)
   return s->border == WEIR_BORDER_NEVER ? WEIR_BORDER_REPLICATE : s->border;
 }
 
-/* Everything that can be refused is refused here, with what is wrong and what to do. */
+/* Refuses all invalid arguments, naming problem and remedy. */
 static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 {
   const weir_laplace_spec *s = args->spec;
@@ -26,7 +26,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   return WEIR_OK;
 }
 
-/* The statement: a parallel dimension per output dimension, one reduced over the three taps. */
+/* Declares one parallel dimension per output dimension and one reduced over the three taps. */
 static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_laplace_spec *s = args->spec;

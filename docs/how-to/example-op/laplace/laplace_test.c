@@ -1,4 +1,4 @@
-/* laplace_test.c - what the operator needs of its input, and refusals. */
+/* laplace_test.c - needed elements of the input, and error cases. */
 #include "ops/laplace/weir_laplace.h"
 #include "ops/ops_check.h"
 

@@ -1,5 +1,5 @@
 /* weir_laplace.h - second difference along one dimension: out[i] = in[i - 1] - 2 in[i] + in[i + 1].
- * Beyond the ends the border rule says what is read. Floats. */
+ * The border rule defines values beyond the ends. Floats. */
 #ifndef WEIR_LAPLACE_H
 #define WEIR_LAPLACE_H
 #include "ops/weir_builder.h"
@@ -10,7 +10,7 @@ extern "C" {
 typedef struct weir_laplace_spec {
   int dim;
   weir_border border; /* 0: replicate; zero, value, wrap, reflect */
-  double fill;        /* of value */
+  double fill;        /* value read beyond the ends with border `value` */
 } weir_laplace_spec;
 
 extern const weir_op_desc weir_op_laplace;
