@@ -453,8 +453,8 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
  * the grid. Collective. */
 static weir_status foresee(cf_experiment *e, const weir_spread *spread)
 {
-  const weir_order o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
-  const int64_t epoch = weir_order_epoch(&o), steps = e->train.steps;
+  const weir_sampler o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
+  const int64_t epoch = weir_sampler_epoch(&o), steps = e->train.steps;
   const int64_t each = epoch / o.step + (epoch % o.step > 0);
   int place[WEIR_GRID_DIMS] = {0}, groups = 1;
 
@@ -471,8 +471,8 @@ static weir_status foresee(cf_experiment *e, const weir_spread *spread)
   if (groups > 1 && e->cfg->load.remote != WEIR_LOAD_OFF) {
     WEIR_TRY(weir_grid_sub(&spread->grid, spread->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
   }
-  e->visits = weir_visits_of(&o, place[WEIR_ALONG_SAMPLES], groups);
-  e->end = weir_visits_from(&e->visits, e->peers.epoch, e->peers.position);
+  e->visits = weir_access_stream_of(&o, place[WEIR_ALONG_SAMPLES], groups);
+  e->end = weir_access_stream_from(&e->visits, e->peers.epoch, e->peers.position);
   return WEIR_OK;
 }
 

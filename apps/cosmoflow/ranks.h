@@ -16,7 +16,7 @@ typedef struct cf_ranks {
 weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out) WEIR_CHECKED;
 /* With grid.by auto: the grid that is predicted to be fastest, into r, the section and, with the
  * ends of its cuts and its time, the task; told in the log, in the event `placement` and, all
- * candidates, on stderr. Collective. Fails: as weir_machine_measure, weir_train_place. */
+ * candidates, on stderr. Collective. Fails: as weir_machine_measure, weir_train_select_grid. */
 weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
                            weir_train_task *task) WEIR_CHECKED;
 /* Prints what each grid of so many ranks is predicted to take, as this process alone is measured.

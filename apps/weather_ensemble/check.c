@@ -108,7 +108,7 @@ static weir_status check_prepare(const wx_cfg *cfg)
   if (cfg->data.forecast.count == 0) {
     return wx_qg_ensemble_check(&cfg->simulate);
   }
-  return cfg->import.climate ? wx_climate_check(&cfg->climate) : WEIR_OK;
+  return cfg->import.climate ? wx_model_climate_check(&cfg->climate) : WEIR_OK;
 }
 
 static weir_status check_eval(const wx_cfg *cfg)

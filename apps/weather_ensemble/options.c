@@ -28,7 +28,7 @@ const weir_opt wx_options[] = {
                    "what the network sees, and counts from", .alias = "standard"),
     WEIR_OPT_TABLE(wx_cfg, import, wx_import_options,
                    "what prepare does with data.forecast and data.truth"),
-    WEIR_OPT_TABLE(wx_cfg, climate, wx_climate_options, "statistics of the training starts"),
+    WEIR_OPT_TABLE(wx_cfg, climate, wx_model_climate_options, "statistics of the training starts"),
     WEIR_OPT_TABLE(wx_cfg, simulate, wx_qg_options,
                    "the built-in simulation: what prepare writes where data.forecast is not given"),
     WEIR_OPT_TABLE(wx_cfg, dummy, wx_dummy_options,

@@ -1,7 +1,7 @@
 /* options.h - the configuration of weather_ensemble: one struct, one table. */
 #ifndef WX_OPTIONS_H
 #define WX_OPTIONS_H
-#include "data/climate.h"
+#include "data/model_climate.h"
 #include "data/extremes.h"
 #include "data/qg_ensemble.h"
 #include "data/samples.h"
@@ -33,7 +33,7 @@ typedef struct wx_cfg {
   wx_data_opts data;
   wx_standard_opts normalization;
   wx_import_opts import;
-  wx_climate_opts climate;
+  wx_model_climate_opts climate;
   wx_qg_opts simulate;
   wx_dummy_opts dummy;
   wx_model_opts model;

@@ -5,7 +5,7 @@
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
-#include "device/weir_lane.h"
+#include "device/weir_worker.h"
 
 /* One is read, one computed, one written. */
 enum { SLOTS = 3 };
@@ -32,7 +32,7 @@ typedef struct work {
   const int64_t *sample;
   int64_t n, of_y;
   slot slot[SLOTS];
-  weir_lane *reader, *writer;
+  weir_worker *reader, *writer;
   wx_predict_times *times;
 } work;
 
@@ -164,7 +164,7 @@ static void start_reading(work *w, int64_t i)
   slot *const s = &w->slot[i % SLOTS];
 
   s->sample = w->sample[i];
-  weir_lane_start(w->reader, read_slot, s);
+  weir_worker_start(w->reader, read_slot, s);
 }
 
 /* Reading of i is under way. When it is over, that of i + 1 begins in the slot that i - 2 left: its
@@ -175,7 +175,7 @@ static weir_status step(work *w, int64_t i)
   slot *const s = &w->slot[i % SLOTS];
   double before = weir_clock();
 
-  WEIR_TRY(weir_lane_wait(w->reader));
+  WEIR_TRY(weir_worker_wait(w->reader));
   t->read += s->read_s;
   if (i + 1 < w->n) {
     start_reading(w, i + 1);
@@ -188,9 +188,9 @@ static weir_status step(work *w, int64_t i)
   now = weir_clock();
   t->network += now - before;
   before = now;
-  WEIR_TRY(weir_lane_wait(w->writer));
+  WEIR_TRY(weir_worker_wait(w->writer));
   t->write += i > 0 ? w->slot[(i - 1) % SLOTS].write_s : 0;
-  weir_lane_start(w->writer, write_slot, s);
+  weir_worker_start(w->writer, write_slot, s);
   t->write_waited += weir_clock() - before;
   return WEIR_OK;
 }
@@ -200,7 +200,7 @@ static weir_status finish(work *w)
   wx_predict_times *const t = w->times;
   const double before = weir_clock();
 
-  WEIR_TRY(weir_lane_wait(w->writer));
+  WEIR_TRY(weir_worker_wait(w->writer));
   t->write += w->slot[(w->n - 1) % SLOTS].write_s;
   const double written = weir_clock();
 
@@ -249,12 +249,12 @@ weir_status wx_predict_samples(const wx_experiment *e, wx_predictor *first, wx_p
 
   *out = (wx_predict_times){.total = 0};
   WEIR_TRY_GOTO(take_room(&w), done);
-  WEIR_TRY_GOTO(weir_lane_create(overlap, &w.reader), done);
-  WEIR_TRY_GOTO(weir_lane_create(overlap, &w.writer), done);
+  WEIR_TRY_GOTO(weir_worker_create(overlap, &w.reader), done);
+  WEIR_TRY_GOTO(weir_worker_create(overlap, &w.writer), done);
   WEIR_TRY_GOTO(run(&w), done);
 done:
-  weir_lane_destroy(&w.reader); /* before what they use */
-  weir_lane_destroy(&w.writer);
+  weir_worker_destroy(&w.reader); /* before what they use */
+  weir_worker_destroy(&w.writer);
   for (int k = 0; k < SLOTS; k++) {
     slot *const s = &w.slot[k];
     float **const all[] = {&s->x[0], &s->x[1], &s->m[0],  &s->m[1],   &s->s[0],

@@ -142,18 +142,18 @@ static weir_status write_climate(work *w)
   const wx_archive_info *f = wx_archive_get(w->archive[FORECAST]);
   wx_split split = {.left_out = 0};
   char path[WX_PATH];
-  wx_climate c = {.n_leads = 0};
+  wx_model_climate c = {.n_leads = 0};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_path_join(w->cli->out, "climate.nc", path, sizeof path));
   WEIR_TRY_GOTO(wx_split_starts(&w->cfg->data.split, f, &split), done);
-  WEIR_TRY_GOTO(wx_climate_fit(&w->cfg->climate, w->archive[FORECAST], w->archive[TRUTH],
-                               split.sample[WX_TRAIN], split.n[WX_TRAIN], &c),
+  WEIR_TRY_GOTO(wx_model_climate_fit(&w->cfg->climate, w->archive[FORECAST], w->archive[TRUTH],
+                                     split.sample[WX_TRAIN], split.n[WX_TRAIN], &c),
                 done);
-  WEIR_TRY_GOTO(wx_climate_write(&c, path), done);
+  WEIR_TRY_GOTO(wx_model_climate_write(&c, path), done);
   weir_info("prepare", "wrote %s: of %lld training starts", path, (long long)split.n[WX_TRAIN]);
 done:
-  wx_climate_fini(&c);
+  wx_model_climate_fini(&c);
   wx_split_fini(&split);
   return status;
 }

@@ -55,14 +55,14 @@ static int64_t next_parts(const weir_plan *p, int64_t n, int64_t peak, int64_t m
 static weir_status divide(weir_plan *p)
 {
   int64_t peak = p->memory.whole_bytes, least = peak, best = 1, most = 1;
-  weir_split split;
+  weir_dim_split split;
   int32_t input;
 
   WEIR_TRY(
       weir_microbatch_find(p->built, &input, &split, p->memory.refused, sizeof p->memory.refused));
   if (input >= 0) {
     most = split.extent;
-    weir_split_fini(&split);
+    weir_dim_split_fini(&split);
   }
   for (int64_t n = 2; n <= most; n = next_parts(p, n, peak, most)) {
     WEIR_TRY(attempt(p, n));

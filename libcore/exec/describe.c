@@ -99,7 +99,8 @@ static weir_status keep_saved(weir_plan *p)
 static weir_status digest_group(const weir_plan *p, exec_group *group)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
-  const weir_move *move = p->spread != NULL ? weir_spmd_graph_finishes(p->g, from->nodes[0]) : NULL;
+  const weir_comm_op *move =
+      p->spread != NULL ? weir_spmd_graph_finishes(p->g, from->nodes[0]) : NULL;
 
   group->waited_s = move != NULL ? &((const exec_carrier *)move->context)->waited_s : NULL;
   if (p->cfg.explain) {

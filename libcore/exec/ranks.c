@@ -66,7 +66,7 @@ static void copy_box(const weir_box *box, const window *from, const window *to)
 }
 
 /* Parts that go from the array into the room, or come from there. */
-static void copy_parts(const weir_move *m, const window *w, char *room, bool receive)
+static void copy_parts(const weir_comm_op *m, const window *w, char *room, bool receive)
 {
   for (int64_t i = 0; i < m->n_parts; i++) {
     const weir_box *box = &m->parts[i].box;
@@ -101,7 +101,7 @@ static weir_status wait_for(exec_carrier *c)
   return WEIR_OK;
 }
 
-static weir_status start_exchange(weir_move *m, const weir_op_run *run)
+static weir_status start_exchange(weir_comm_op *m, const weir_op_run *run)
 {
   exec_carrier *c = m->context;
   const window from = window_of(&run->in[0], &m->from);
@@ -111,7 +111,7 @@ static weir_status start_exchange(weir_move *m, const weir_op_run *run)
   return WEIR_OK;
 }
 
-static weir_status finish_exchange(weir_move *m, const weir_op_run *run)
+static weir_status finish_exchange(weir_comm_op *m, const weir_op_run *run)
 {
   exec_carrier *c = m->context;
   const window from = window_of(&run->in[0], &m->from), to = window_of(&run->out[0], &m->to);
@@ -123,7 +123,7 @@ static weir_status finish_exchange(weir_move *m, const weir_op_run *run)
   return WEIR_OK;
 }
 
-static weir_status start_reduce_scatter(weir_move *m, const weir_op_run *run)
+static weir_status start_reduce_scatter(weir_comm_op *m, const weir_op_run *run)
 {
   exec_carrier *c = m->context;
   const window from = window_of(&run->in[0], &m->from);
@@ -138,7 +138,7 @@ static weir_status start_reduce_scatter(weir_move *m, const weir_op_run *run)
 }
 
 /* Every box is added up in the order of ranks, whoever does it. */
-static weir_status finish_reduce_scatter(weir_move *m, const weir_op_run *run)
+static weir_status finish_reduce_scatter(weir_comm_op *m, const weir_op_run *run)
 {
   const weir_reducer *reducer = weir_partition_reducer(m->monoid, m->dtype);
   exec_carrier *c = m->context;
@@ -165,7 +165,7 @@ static weir_status finish_reduce_scatter(weir_move *m, const weir_op_run *run)
 
 /* Elements of all arrays that are merged, those of one place together: as they are where there is
  * one array, else as doubles. */
-static void copy_elements(const weir_move *m, const weir_view *arrays, bool in)
+static void copy_elements(const weir_comm_op *m, const weir_view *arrays, bool in)
 {
   const exec_carrier *c = m->context;
   double *const tuple = (double *)(void *)c->room;
@@ -187,14 +187,14 @@ static void copy_elements(const weir_move *m, const weir_view *arrays, bool in)
   }
 }
 
-static weir_status start_merge(weir_move *m, const weir_op_run *run)
+static weir_status start_merge(weir_comm_op *m, const weir_op_run *run)
 {
   copy_elements(m, run->in, true);
   WEIR_TRY(start_request(m->context));
   return WEIR_OK;
 }
 
-static weir_status finish_merge(weir_move *m, const weir_op_run *run)
+static weir_status finish_merge(weir_comm_op *m, const weir_op_run *run)
 {
   WEIR_TRY(wait_for(m->context));
   copy_elements(m, run->out, false);
@@ -213,7 +213,7 @@ static void add_summand(exec_carrier *c, const weir_box *box, char *data)
 }
 
 /* Boxes of a reduce-scatter, in the room; this rank's own comes after the parts there. */
-static weir_status list_summands(const weir_move *m, const weir_box *own, exec_carrier *c)
+static weir_status list_summands(const weir_comm_op *m, const weir_box *own, exec_carrier *c)
 {
   int64_t before = 0, all = 0;
 
@@ -223,7 +223,7 @@ static weir_status list_summands(const weir_move *m, const weir_box *own, exec_c
     all += weir_box_bytes(&m->parts[i].box, m->dtype);
   }
   for (int64_t i = 0; i <= m->n_parts; i++) {
-    const weir_move_part *part = i < m->n_parts ? &m->parts[i] : NULL;
+    const weir_comm_op_part *part = i < m->n_parts ? &m->parts[i] : NULL;
 
     if (c->own < 0 && !weir_box_empty(own) && (part == NULL || part->peer > m->rank)) {
       c->own = c->n_summands;
@@ -238,10 +238,10 @@ static weir_status list_summands(const weir_move *m, const weir_box *own, exec_c
 }
 
 /* Of parts that are added up, too. */
-static weir_status make_exchange(exec_ranks *s, weir_move *m, exec_carrier *c)
+static weir_status make_exchange(exec_ranks *s, weir_comm_op *m, exec_carrier *c)
 {
   const size_t size = weir_dtype_size(m->dtype);
-  const bool sums = m->kind == WEIR_MOVE_REDUCE_SCATTER;
+  const bool sums = m->kind == WEIR_COMM_OP_REDUCE_SCATTER;
   const weir_box own = weir_box_intersect(&m->from, &m->to);
   weir_status status = WEIR_OK;
   weir_transfer *list = NULL;
@@ -283,7 +283,7 @@ static weir_status find_group(exec_ranks *s, unsigned dims, weir_comm **out)
   return WEIR_OK;
 }
 
-static weir_status make_merge(exec_ranks *s, weir_move *m, exec_carrier *c)
+static weir_status make_merge(exec_ranks *s, weir_comm_op *m, exec_carrier *c)
 {
   const weir_reducer *reducer = weir_partition_reducer(m->monoid, m->dtype);
   weir_comm *group = NULL;
@@ -387,11 +387,11 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
   WEIR_TRY_GOTO(agree_on_picked(s, &picked), failed);
   WEIR_TRY_GOTO(weir_comm_agree(spread->comm, localise(s, spread)), failed);
   for (int32_t i = 0; i < s->local.n; i++) {
-    weir_move *m = s->local.moves[i];
+    weir_comm_op *m = s->local.moves[i];
 
     m->context = &s->carriers[i];
-    WEIR_TRY_GOTO(m->kind == WEIR_MOVE_MERGE ? make_merge(s, m, &s->carriers[i])
-                                             : make_exchange(s, m, &s->carriers[i]),
+    WEIR_TRY_GOTO(m->kind == WEIR_COMM_OP_ALLREDUCE ? make_merge(s, m, &s->carriers[i])
+                                                    : make_exchange(s, m, &s->carriers[i]),
                   failed);
   }
   weir_graph_destroy(&picked);
@@ -430,18 +430,18 @@ int32_t weir_plan_moves(const weir_plan *p)
   return p->spread != NULL ? p->spread->local.n : 0;
 }
 
-weir_move_report weir_plan_move(const weir_plan *p, int32_t number)
+weir_comm_op_report weir_plan_move(const weir_plan *p, int32_t number)
 {
-  const weir_move *m = p->spread->local.moves[number];
+  const weir_comm_op *m = p->spread->local.moves[number];
   const exec_carrier *c = &p->spread->carriers[number];
 
-  return (weir_move_report){.name = m->name,
-                            .merge = m->kind == WEIR_MOVE_MERGE,
-                            .bytes = m->bytes,
-                            .waited_s = c->waited_s,
-                            .behind_s = c->behind_s,
-                            .ready = c->ready,
-                            .runs = c->runs};
+  return (weir_comm_op_report){.name = m->name,
+                               .merge = m->kind == WEIR_COMM_OP_ALLREDUCE,
+                               .bytes = m->bytes,
+                               .waited_s = c->waited_s,
+                               .behind_s = c->behind_s,
+                               .ready = c->ready,
+                               .runs = c->runs};
 }
 
 void exec_ranks_print(const weir_plan *p, FILE *out)
@@ -451,8 +451,8 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
 
   fprintf(out, "== ranks\n");
   for (int32_t i = 0; i < s->local.n; i++) {
-    const weir_move_report r = weir_plan_move(p, i);
-    const weir_move *m = s->local.moves[i];
+    const weir_comm_op_report r = weir_plan_move(p, i);
+    const weir_comm_op *m = s->local.moves[i];
 
     waited += r.waited_s;
     bytes += (double)r.bytes * (double)r.runs;

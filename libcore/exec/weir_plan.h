@@ -57,7 +57,7 @@ typedef struct weir_chunk_bound {
 typedef struct weir_spread {
   weir_comm *comm;
   weir_grid grid;
-  const weir_cut *cuts;
+  const weir_shard *cuts;
   int n_cuts;
 } weir_spread;
 
@@ -177,14 +177,14 @@ typedef struct weir_group_report {
  * spread. bytes: that this rank sends, or gives to the merge. waited_s: in all runs so far, when
  * the result was needed and not there yet: what nothing was computed behind; behind_s: from the
  * start to then, which was computed in; ready: runs in which all had come by then. */
-typedef struct weir_move_report {
+typedef struct weir_comm_op_report {
   const char *name; /* of what it is: borrowed */
   bool merge;
   int64_t bytes, runs, ready;
   double waited_s, behind_s;
-} weir_move_report;
+} weir_comm_op_report;
 int32_t weir_plan_moves(const weir_plan *p);
-weir_move_report weir_plan_move(const weir_plan *p, int32_t move);
+weir_comm_op_report weir_plan_move(const weir_plan *p, int32_t move);
 /* Groups in the order in which they run; the report of one, whose text is borrowed; bytes of the
  * one arena and the lower bound that liveness allows; the engine. */
 int32_t weir_plan_groups(const weir_plan *p);

@@ -2,8 +2,8 @@
  *
  * Whether an expression is a position is not read off its form: it is taken apart into terms of one
  * dimension each, and those are computed for all values that the dimension takes. */
-#ifndef WEIR_PLACE_H
-#define WEIR_PLACE_H
+#ifndef WEIR_GRID_SELECT_H
+#define WEIR_GRID_SELECT_H
 #include "graph/weir_access.h"
 #ifdef __cplusplus
 extern "C" {

@@ -15,14 +15,14 @@ static void set_bit(uint8_t *bits, int64_t i)
 }
 
 /* Sorts the samples that come from others by how often they do. */
-static void count(const weir_visits *v, int64_t first, int64_t end, const load_owners *k,
+static void count(const weir_access_stream *v, int64_t first, int64_t end, const load_owners *k,
                   load_use *uses)
 {
   for (int64_t i = 0; i < v->order.samples; i++) {
     uses[i].sample = i;
   }
   for (int64_t n = first; n < end; n++) {
-    const int64_t sample = weir_visits_sample(v, n);
+    const int64_t sample = weir_access_stream_sample(v, n);
     int64_t at;
 
     uses[sample].times += load_comes(k, v->at, load_visit_batch(v, n, &at), sample);
@@ -30,7 +30,7 @@ static void count(const weir_visits *v, int64_t first, int64_t end, const load_o
   load_uses_sort(uses, v->order.samples);
 }
 
-weir_status load_copies_choose(const weir_visits *v, int64_t first, const load_owners *k,
+weir_status load_copies_choose(const weir_access_stream *v, int64_t first, const load_owners *k,
                                int64_t end, int64_t room, load_copies *c)
 {
   const int64_t n = v->order.samples;

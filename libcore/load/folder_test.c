@@ -11,7 +11,7 @@ enum { FILES = 12 };
 
 static char dir[256];
 
-static const weir_order order12 = {
+static const weir_sampler order12 = {
     .samples = FILES, .batch = 3, .step = 3, .shuffle = true, .seed = 2};
 
 static weir_load_cfg cfg_of(int64_t files, bool keep)
@@ -27,7 +27,7 @@ static weir_load_cfg cfg_of(int64_t files, bool keep)
 /* Two epochs; returns the calls of read. */
 static weir_load_count run(const weir_load_cfg *cfg, check_source *s)
 {
-  const weir_visits v = weir_visits_of(&order12, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order12, 0, 1);
   weir_load *l = NULL;
   weir_load_view view;
 
@@ -35,7 +35,7 @@ static weir_load_count run(const weir_load_cfg *cfg, check_source *s)
   assert_ok(weir_load_start(l, 0));
   for (int64_t k = 0; k < 2 * v.each; k++) {
     assert_ok(weir_load_next(l, &view));
-    assert_int_equal(view.sample, weir_visits_sample(&v, k));
+    assert_int_equal(view.sample, weir_access_stream_sample(&v, k));
     assert_sample(s, view.sample, view.part[0], view.part[1]);
     weir_load_release(l);
   }
@@ -142,7 +142,7 @@ static void damaged_files_are_read_again(void **state)
 static void damage_under_way_is_counted(void **state)
 {
   weir_load_cfg cfg = cfg_of(FILES, false);
-  const weir_visits v = weir_visits_of(&order12, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order12, 0, 1);
   char path[FILES + 4][600];
   check_source s;
   weir_load *l = NULL;
@@ -172,7 +172,7 @@ static void damage_under_way_is_counted(void **state)
 static void what_cannot_be_kept_is_read_again(void **state)
 {
   weir_load_cfg cfg = cfg_of(FILES, false);
-  const weir_visits v = weir_visits_of(&order12, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order12, 0, 1);
   char gone[300];
   check_source s;
   weir_load *l = NULL;

@@ -93,7 +93,7 @@ static weir_status prepare(weir_load *l)
 }
 
 weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *source,
-                           const weir_visits *v, int64_t end, weir_load **out)
+                           const weir_access_stream *v, int64_t end, weir_load **out)
 {
   weir_load *l = NULL;
 
@@ -386,7 +386,7 @@ static weir_status get_aside(weir_load *l, int64_t sample, weir_load_view *out)
 weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t i, int64_t sample,
                           weir_load_view *out)
 {
-  const int64_t visit = weir_visits_from(&l->visits, epoch, position) + i;
+  const int64_t visit = weir_access_stream_from(&l->visits, epoch, position) + i;
 
   if (!l->started && l->remote.used) {
     return weir_fail(WEIR_ERR_CONFIG, "load: a sample was requested before any batch");

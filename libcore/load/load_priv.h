@@ -3,7 +3,7 @@
 #define LOAD_PRIV_H
 #include "base/weir_lock.h"
 #include "comm/weir_request.h"
-#include "device/weir_lane.h"
+#include "device/weir_worker.h"
 #include "load/weir_load.h"
 
 enum {
@@ -19,8 +19,8 @@ enum {
 typedef struct load_batch {
   int64_t epoch, at, n; /* positions [at, at + n) of an epoch */
 } load_batch;
-int64_t load_batches(const weir_order *o);
-load_batch load_batch_of(const weir_order *o, int64_t number);
+int64_t load_batches(const weir_sampler *o);
+load_batch load_batch_of(const weir_sampler *o, int64_t number);
 
 typedef struct load_owners {
   int32_t *by;    /* [samples] group, -1: none */
@@ -30,7 +30,7 @@ typedef struct load_owners {
 /* For batches [first, end) of `of` groups with room for as many samples each. A sample that comes
  * again goes to the group that visits it first, unless that has no room left: then to the next that
  * visits it and has. The same on all ranks. */
-weir_status load_owners_make(const weir_order *o, int64_t of, int64_t first, int64_t end,
+weir_status load_owners_make(const weir_sampler *o, int64_t of, int64_t first, int64_t end,
                              int64_t room, load_owners *out) WEIR_CHECKED;
 void load_owners_fini(load_owners *k);
 /* Whether group `at`, which visits a sample in a batch, has it from its keeper. */
@@ -58,8 +58,8 @@ typedef struct load_plan {
 
 /* For visits [first, end); room[c]: samples that class c has room for. k: memory is for what this
  * group keeps for all, other classes for what nobody does; NULL: for what comes most often. */
-weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, const int64_t *room,
-                           const load_owners *k, load_plan *out) WEIR_CHECKED;
+weir_status load_plan_make(const weir_access_stream *v, int64_t first, int64_t end,
+                           const int64_t *room, const load_owners *k, load_plan *out) WEIR_CHECKED;
 void load_plan_fini(load_plan *p);
 
 /* ---- folder.c: samples as files, each with its sum ---- */
@@ -106,7 +106,7 @@ typedef struct load_slot {
 
 typedef struct load_worker {
   weir_load *l;
-  weir_lane *lane;
+  weir_worker *lane;
   int class;  /* that it fills, LOAD_CLASSES: the staging buffer */
   char *room; /* [bytes] for a class that is no memory */
 } load_worker;
@@ -123,7 +123,7 @@ typedef struct load_copies {
 } load_copies;
 
 /* Those of this group: the most frequent samples of others, as many as there is room for. */
-weir_status load_copies_choose(const weir_visits *v, int64_t first, const load_owners *k,
+weir_status load_copies_choose(const weir_access_stream *v, int64_t first, const load_owners *k,
                                int64_t end, int64_t room, load_copies *c) WEIR_CHECKED;
 void load_copies_fini(load_copies *c);
 /* Whether a sample that group g has from its keeper is to be sent to it; asked once a visit. */
@@ -151,14 +151,14 @@ bool load_visit_comes(const weir_load *l, int64_t visit, int64_t sample);
 /* What has come for a visit, with it or before; NULL: nothing. */
 const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir_load_tier *from);
 /* Batch of a visit, and which of the group's visits in it. */
-int64_t load_visit_batch(const weir_visits *v, int64_t visit, int64_t *i);
+int64_t load_visit_batch(const weir_access_stream *v, int64_t visit, int64_t *i);
 
 struct weir_load {
   weir_load_cfg cfg;
   weir_load_source source;
   weir_load_part part[WEIR_LOAD_PARTS];
   int64_t offset[WEIR_LOAD_PARTS], size[WEIR_LOAD_PARTS], bytes; /* in a block */
-  weir_visits visits;
+  weir_access_stream visits;
   int64_t end;
   bool started, used[LOAD_CLASSES];
   load_remote remote;

@@ -4,11 +4,11 @@
 
 static char dir[256];
 
-static const weir_order order23 = {
+static const weir_sampler order23 = {
     .samples = 23, .batch = 4, .step = 4, .shuffle = true, .seed = 4};
 
 /* Consumes visits [first, end) and compares them with the order. */
-static void consume(weir_load *l, const check_source *s, const weir_visits *v, int64_t first,
+static void consume(weir_load *l, const check_source *s, const weir_access_stream *v, int64_t first,
                     int64_t end)
 {
   for (int64_t k = first; k < end; k++) {
@@ -16,7 +16,7 @@ static void consume(weir_load *l, const check_source *s, const weir_visits *v, i
 
     assert_ok(weir_load_next(l, &view));
     assert_int_equal(view.visit, k);
-    assert_int_equal(view.sample, weir_visits_sample(v, k));
+    assert_int_equal(view.sample, weir_access_stream_sample(v, k));
     assert_sample(s, view.sample, view.part[0], view.part[1]);
     weir_load_release(l);
   }
@@ -40,7 +40,7 @@ static void samples_come_in_order_whatever_the_options(void **state)
   for (int i = 0; i < 3 * 3 * 2 * 4; i++) {
     const int threads = i % 3 * 2, slots = i / 3 % 3 * 3 + 1, kind = i / 18;
     weir_load_cfg cfg = check_cfg(slots, threads);
-    const weir_visits v = weir_visits_of(&order23, i % 2, 2);
+    const weir_access_stream v = weir_access_stream_of(&order23, i % 2, 2);
     const int64_t end = EPOCHS * v.each;
     check_source s;
     weir_load *l = NULL;
@@ -78,7 +78,7 @@ static void what_is_kept_is_read_once(void **state)
 
   for (int i = 0; i < 8; i++) {
     weir_load_cfg cfg = check_cfg(4, 1 + i % 2);
-    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
     check_source s;
     weir_load *l = NULL;
 
@@ -111,7 +111,7 @@ static void classes_are_filled_where_nothing_is_staged(void **state)
   for (int i = 0; i < 4; i++) {
     const bool folder = i % 2 == 1;
     weir_load_cfg cfg = check_cfg(4, 0);
-    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
     check_source s;
     weir_load *l = NULL;
 
@@ -137,7 +137,7 @@ static void no_class_and_small_ones_work(void **state)
 {
   for (int i = 0; i < 2; i++) {
     weir_load_cfg cfg = check_cfg(2, 1);
-    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
     check_source s;
     weir_load *l = NULL;
 
@@ -156,12 +156,12 @@ static void no_class_and_small_ones_work(void **state)
 /* More groups than a batch has samples, and fewer samples than a batch. */
 static void groups_may_have_nothing(void **state)
 {
-  const weir_order o = {.samples = 3, .batch = 8, .step = 8, .shuffle = true, .seed = 1};
+  const weir_sampler o = {.samples = 3, .batch = 8, .step = 8, .shuffle = true, .seed = 1};
   int64_t visits = 0;
 
   for (int at = 0; at < 5; at++) {
     const weir_load_cfg cfg = check_cfg(3, 1);
-    const weir_visits v = weir_visits_of(&o, at, 5);
+    const weir_access_stream v = weir_access_stream_of(&o, at, 5);
     check_source s;
     weir_load *l = NULL;
 
@@ -178,7 +178,7 @@ static void groups_may_have_nothing(void **state)
 /* Members of a spatial group have slabs that make up the sample. */
 static void slabs_are_parts_of_the_whole(void **state)
 {
-  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
   const weir_load_cfg cfg = check_cfg(4, 1);
   weir_load *l[3] = {NULL};
   check_source s[3];
@@ -212,7 +212,7 @@ static void batches_are_had_from_any_position_on(void **state)
   enum { EPOCHS = 3 };
 
   for (int64_t start = 0; start < 24; start += 4) {
-    const weir_visits v = weir_visits_of(&order23, 1, 2);
+    const weir_access_stream v = weir_access_stream_of(&order23, 1, 2);
     weir_load_cfg cfg = check_cfg(1 + start % 3, 2);
     int16_t voxels[28];
     float labels[CHECK_LABELS];
@@ -229,8 +229,8 @@ static void batches_are_had_from_any_position_on(void **state)
       for (int64_t p = e == 1 ? start : 0; p < 23; p += 4) {
         int64_t sample[4], lo, hi, n = 23 - p < 4 ? 23 - p : 4;
 
-        weir_order_take(&order23, e, p, n, sample);
-        weir_order_share(n, 1, 2, &lo, &hi);
+        weir_sampler_take(&order23, e, p, n, sample);
+        weir_sampler_share(n, 1, 2, &lo, &hi);
         for (int again = 0; again < (p % 8 == 0 ? 2 : 1); again++) {
           for (int64_t i = 0; i < hi - lo; i++, beside += again) {
             assert_ok(weir_load_get(l, e, p, i, sample[lo + i], &view));
@@ -245,16 +245,16 @@ static void batches_are_had_from_any_position_on(void **state)
     const weir_load_count c = weir_load_counted(l);
 
     assert_int_equal(c.beside, beside);
-    assert_int_equal(c.visits, EPOCHS * v.each - weir_visits_from(&v, 1, start));
+    assert_int_equal(c.visits, EPOCHS * v.each - weir_access_stream_from(&v, 1, start));
     weir_load_close(&l);
   }
 }
 
 static void another_order_is_told(void **state)
 {
-  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
   const weir_load_cfg cfg = check_cfg(3, 1);
-  const int64_t sample = (weir_visits_sample(&v, 0) + 1) % 23;
+  const int64_t sample = (weir_access_stream_sample(&v, 0) + 1) % 23;
   weir_load_view view;
   check_source s;
   weir_load *l = NULL;
@@ -272,7 +272,7 @@ static void failures_reach_the_consumer_in_turn(void **state)
 {
   for (int i = 0; i < 12; i++) {
     weir_load_cfg cfg = check_cfg(5, i % 3);
-    const weir_visits v = weir_visits_of(&order23, 0, 1);
+    const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
     check_source s;
     weir_load *l = NULL;
     weir_load_view view;
@@ -282,7 +282,7 @@ static void failures_reach_the_consumer_in_turn(void **state)
     cfg.directory.bytes = i / 6 * 100 * CHECK_BYTES;
     cfg.directory.path = dir;
     cfg.memory.threads = cfg.directory.threads = i % 2;
-    s.fail = (int)weir_visits_sample(&v, 7);
+    s.fail = (int)weir_access_stream_sample(&v, 7);
     assert_ok(weir_load_open(&cfg, &s.source, &v, 3 * v.each, &l));
     assert_ok(weir_load_start(l, 0));
     consume(l, &s, &v, 0, 7);
@@ -298,7 +298,7 @@ static void failures_reach_the_consumer_in_turn(void **state)
 static void lent_samples_stay(void **state)
 {
   weir_load_cfg cfg = check_cfg(4, 2);
-  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
   check_source s;
   weir_load *l = NULL;
   weir_load_view view[5];
@@ -314,7 +314,7 @@ static void lent_samples_stay(void **state)
     assert_int_equal(weir_load_next(l, &view[4]), WEIR_ERR_CONFIG);
     assert_non_null(strstr(weir_last_message(), "load.staging.bytes hold 4 samples"));
     for (int i = 0; i < 4; i++) {
-      assert_sample(&s, weir_visits_sample(&v, k + i), view[i].part[0], view[i].part[1]);
+      assert_sample(&s, weir_access_stream_sample(&v, k + i), view[i].part[0], view[i].part[1]);
       weir_load_release(l);
     }
   }
@@ -326,7 +326,7 @@ static void slow_classes_are_left_out(void **state)
 {
   double slow[] = {1, 80, 4, 160}, fast[] = {1, 100, 8, 1600}, wrong[] = {2, 100, 1, 50};
   weir_load_cfg cfg = check_cfg(4, 2);
-  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
   check_source s;
   weir_load *l = NULL;
 
@@ -351,7 +351,7 @@ static void slow_classes_are_left_out(void **state)
 static void what_cannot_be_is_refused(void **state)
 {
   weir_load_cfg cfg = check_cfg(1, 1);
-  const weir_visits v = weir_visits_of(&order23, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
   check_source s;
   weir_load *l = NULL;
 
@@ -377,9 +377,9 @@ static void what_cannot_be_is_refused(void **state)
 /* Samples of a slow source that were read before they were asked for are not waited for. */
 static void what_was_read_ahead_is_there(void **state)
 {
-  const weir_order o = {.samples = 20, .batch = 1, .step = 1, .shuffle = true, .seed = 8};
+  const weir_sampler o = {.samples = 20, .batch = 1, .step = 1, .shuffle = true, .seed = 8};
   const weir_load_cfg cfg = check_cfg(8, 1);
-  const weir_visits v = weir_visits_of(&o, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&o, 0, 1);
   check_source s;
   weir_load *l = NULL;
   weir_load_view view;
@@ -403,7 +403,7 @@ static void what_was_read_ahead_is_there(void **state)
 typedef struct faults {
   check_source s;
   weir_load_cfg cfg;
-  weir_visits v;
+  weir_access_stream v;
 } faults;
 
 static weir_status one_epoch(void *context)
@@ -423,8 +423,8 @@ done:
 
 static void every_allocation_may_fail(void **state)
 {
-  const weir_order o = {.samples = 5, .batch = 1, .step = 1};
-  faults f = {.cfg = check_cfg(3, 2), .v = weir_visits_of(&o, 0, 1)};
+  const weir_sampler o = {.samples = 5, .batch = 1, .step = 1};
+  faults f = {.cfg = check_cfg(3, 2), .v = weir_access_stream_of(&o, 0, 1)};
 
   check_source_init(&f.s, 0, 4, true);
   f.cfg.memory.bytes = 100 * CHECK_BYTES;

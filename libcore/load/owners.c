@@ -6,24 +6,24 @@
 #include "base/weir_alloc.h"
 #include "load/load_priv.h"
 
-int64_t load_batches(const weir_order *o)
+int64_t load_batches(const weir_sampler *o)
 {
-  const int64_t epoch = weir_order_epoch(o);
+  const int64_t epoch = weir_sampler_epoch(o);
 
   return epoch / o->batch + (epoch % o->batch > 0);
 }
 
-load_batch load_batch_of(const weir_order *o, int64_t number)
+load_batch load_batch_of(const weir_sampler *o, int64_t number)
 {
   const int64_t each = load_batches(o), at = number % each * o->batch;
-  const int64_t left = weir_order_epoch(o) - at;
+  const int64_t left = weir_sampler_epoch(o) - at;
 
   return (load_batch){number / each, at, left < o->batch ? left : o->batch};
 }
 
 /* What the search needs. */
 typedef struct search {
-  const weir_order *order;
+  const weir_sampler *order;
   int64_t of, first, end;
   int64_t *sample; /* [batch] */
   int64_t *last;   /* [samples] batch of the last visit, -1: none */
@@ -35,7 +35,7 @@ static load_batch take(const search *s, int64_t number)
 {
   const load_batch b = load_batch_of(s->order, number);
 
-  weir_order_take(s->order, b.epoch, b.at, b.n, s->sample);
+  weir_sampler_take(s->order, b.epoch, b.at, b.n, s->sample);
   return b;
 }
 
@@ -66,7 +66,7 @@ static void find_keepers(search *s, int64_t open, load_owners *k)
     for (int64_t g = 0; g < s->of; g++) {
       int64_t lo, hi;
 
-      weir_order_share(b.n, g, s->of, &lo, &hi);
+      weir_sampler_share(b.n, g, s->of, &lo, &hi);
       for (int64_t i = lo; i < hi; i++) {
         const int64_t one = s->sample[i];
 
@@ -86,7 +86,7 @@ static void find_keepers(search *s, int64_t open, load_owners *k)
   }
 }
 
-weir_status load_owners_make(const weir_order *o, int64_t of, int64_t first, int64_t end,
+weir_status load_owners_make(const weir_sampler *o, int64_t of, int64_t first, int64_t end,
                              int64_t room, load_owners *out)
 {
   search s = {.order = o, .of = of, .first = first, .end = end};

@@ -11,21 +11,22 @@ typedef struct one_visit {
 } one_visit;
 
 /* All visits of batches [first, end), batch by batch; a group's own order says which are its. */
-static int64_t list_all(const weir_order *o, int64_t of, int64_t first, int64_t end, one_visit *all)
+static int64_t list_all(const weir_sampler *o, int64_t of, int64_t first, int64_t end,
+                        one_visit *all)
 {
   const int64_t each = load_batches(o);
   int64_t n = 0;
 
   for (int64_t t = first; t < end; t++) {
     for (int64_t g = 0; g < of; g++) {
-      const weir_visits v = weir_visits_of(o, g, of);
+      const weir_access_stream v = weir_access_stream_of(o, g, of);
       const int64_t next = t + 1 < (t / each + 1) * each ? t % each + 1 : each;
-      const int64_t lo = weir_visits_from(&v, t / each, t % each * o->batch);
-      const int64_t hi = weir_visits_from(&v, t / each, next * o->batch);
+      const int64_t lo = weir_access_stream_from(&v, t / each, t % each * o->batch);
+      const int64_t hi = weir_access_stream_from(&v, t / each, next * o->batch);
 
       for (int64_t k = lo; k < hi; k++) {
         assert_true(n < MOST_VISITS);
-        all[n++] = (one_visit){t, g, weir_visits_sample(&v, k)};
+        all[n++] = (one_visit){t, g, weir_access_stream_sample(&v, k)};
       }
     }
   }
@@ -59,14 +60,14 @@ static int64_t reads_of(const load_owners *k, const one_visit *all, int64_t n, i
   return reads;
 }
 
-static weir_order order_of(int i)
+static weir_sampler order_of(int i)
 {
-  return (weir_order){.samples = 20 + i % 7,
-                      .batch = 3 + i % 6,
-                      .step = (3 + i % 6) * (1 + i % 2),
-                      .shuffle = i % 5 > 0,
-                      .drop_last = i % 3 == 1,
-                      .seed = (uint64_t)i};
+  return (weir_sampler){.samples = 20 + i % 7,
+                        .batch = 3 + i % 6,
+                        .step = (3 + i % 6) * (1 + i % 2),
+                        .shuffle = i % 5 > 0,
+                        .drop_last = i % 3 == 1,
+                        .seed = (uint64_t)i};
 }
 
 static void a_sample_stays_where_it_is_met_first(void **state)
@@ -74,7 +75,7 @@ static void a_sample_stays_where_it_is_met_first(void **state)
   static one_visit all[MOST_VISITS];
 
   for (int i = 0; i < 80; i++) {
-    const weir_order o = order_of(i);
+    const weir_sampler o = order_of(i);
     const int64_t of = 1 + i % MOST_GROUPS, room = i % 4 == 0 ? 100 : i % 11;
     const int64_t first = i * 3 % 10, end = first + 4 * load_batches(&o) - i % 3;
     const int64_t n = list_all(&o, of, first, end, all);
@@ -111,7 +112,7 @@ static void a_sample_stays_where_it_is_met_first(void **state)
  * others is read at every visit. */
 static void even_groups_fill_their_rooms(void **state)
 {
-  const weir_order o = {.samples = 48, .batch = 8, .step = 8, .shuffle = true, .seed = 3};
+  const weir_sampler o = {.samples = 48, .batch = 8, .step = 8, .shuffle = true, .seed = 3};
   static one_visit all[MOST_VISITS];
   const int64_t n = list_all(&o, 4, 0, 5 * 6, all);
   int64_t reads = 0, kept[4] = {0};
@@ -136,11 +137,11 @@ static void even_groups_fill_their_rooms(void **state)
  * what nobody keeps. */
 static void places_follow_keepers(void **state)
 {
-  const weir_order o = {.samples = 40, .batch = 6, .step = 6, .shuffle = true, .seed = 9};
+  const weir_sampler o = {.samples = 40, .batch = 6, .step = 6, .shuffle = true, .seed = 9};
   const int64_t room[LOAD_CLASSES] = {6, 9};
 
   for (int64_t g = 0; g < 3; g++) {
-    const weir_visits v = weir_visits_of(&o, g, 3);
+    const weir_access_stream v = weir_access_stream_of(&o, g, 3);
     int64_t mine = 0;
     load_owners k;
     load_plan p;
@@ -165,11 +166,11 @@ static void places_follow_keepers(void **state)
 /* The rest of a memory: samples of others by how often they come, each sent once. */
 static void what_comes_most_often_stays(void **state)
 {
-  const weir_order o = {.samples = 30, .batch = 6, .step = 6, .shuffle = true, .seed = 2};
+  const weir_sampler o = {.samples = 30, .batch = 6, .step = 6, .shuffle = true, .seed = 2};
   const int64_t end = 6 * load_batches(&o);
 
   for (int64_t room = 8; room < 30; room += 7) {
-    const weir_visits v = weir_visits_of(&o, 1, 3);
+    const weir_access_stream v = weir_access_stream_of(&o, 1, 3);
     int64_t times[64] = {0}, mine = 0, again = 0;
     load_copies c = {.n = 0};
     load_owners k;
@@ -177,7 +178,7 @@ static void what_comes_most_often_stays(void **state)
     assert_ok(load_owners_make(&o, 3, 0, end, room, &k));
     assert_ok(load_copies_choose(&v, 0, &k, 6 * v.each, room, &c));
     for (int64_t n = 0; n < 6 * v.each; n++) {
-      const int64_t s = weir_visits_sample(&v, n);
+      const int64_t s = weir_access_stream_sample(&v, n);
 
       times[s] += load_comes(&k, 1, n / (6 * v.each / end), s); /* batches are whole */
     }
@@ -199,7 +200,7 @@ static void what_comes_most_often_stays(void **state)
 
 static weir_status make(void *context)
 {
-  const weir_visits v = weir_visits_of(context, 0, 3);
+  const weir_access_stream v = weir_access_stream_of(context, 0, 3);
   load_copies c = {.n = 0};
   load_owners k;
 
@@ -213,7 +214,7 @@ static weir_status make(void *context)
 
 static void every_allocation_may_fail(void **state)
 {
-  weir_order o = {.samples = 20, .batch = 4, .step = 4, .shuffle = true};
+  weir_sampler o = {.samples = 20, .batch = 4, .step = 4, .shuffle = true};
 
   assert_int_equal(weir_check_faults(make, &o), 9);
 }

@@ -27,13 +27,13 @@ static int by_first(const void *a, const void *b)
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void count(const weir_visits *v, int64_t first, int64_t end, load_use *uses)
+static void count(const weir_access_stream *v, int64_t first, int64_t end, load_use *uses)
 {
   for (int64_t i = 0; i < v->order.samples; i++) {
     uses[i] = (load_use){i, 0, -1};
   }
   for (int64_t k = first; k < end; k++) {
-    load_use *const u = &uses[weir_visits_sample(v, k)];
+    load_use *const u = &uses[weir_access_stream_sample(v, k)];
 
     u->first = u->times == 0 ? k : u->first;
     u->times++;
@@ -68,8 +68,8 @@ static int64_t put_kept_first(const load_owners *k, int64_t at, int64_t n, load_
   return own;
 }
 
-weir_status load_plan_make(const weir_visits *v, int64_t first, int64_t end, const int64_t *room,
-                           const load_owners *k, load_plan *out)
+weir_status load_plan_make(const weir_access_stream *v, int64_t first, int64_t end,
+                           const int64_t *room, const load_owners *k, load_plan *out)
 {
   const int64_t n = v->order.samples;
   load_plan p = {.samples = n};

@@ -5,20 +5,20 @@
 static void places_follow_how_often_samples_come(void **state)
 {
   for (int i = 0; i < 60; i++) {
-    const weir_order o = {.samples = 40 + i % 7,
-                          .batch = 8,
-                          .step = 8,
-                          .shuffle = i % 5 > 0,
-                          .drop_last = i % 2 == 1,
-                          .seed = (uint64_t)i};
-    const weir_visits v = weir_visits_of(&o, i % 3, 3);
+    const weir_sampler o = {.samples = 40 + i % 7,
+                            .batch = 8,
+                            .step = 8,
+                            .shuffle = i % 5 > 0,
+                            .drop_last = i % 2 == 1,
+                            .seed = (uint64_t)i};
+    const weir_access_stream v = weir_access_stream_of(&o, i % 3, 3);
     const int64_t first = i * 5 % 31, end = first + 5 * v.each, room[LOAD_CLASSES] = {i % 13, 9};
     int64_t times[64] = {0}, when[64], again = 0, n[LOAD_CLASSES + 1] = {0};
     load_plan p;
 
     for (int64_t k = end - 1; k >= first; k--) {
-      when[weir_visits_sample(&v, k)] = k;
-      times[weir_visits_sample(&v, k)]++;
+      when[weir_access_stream_sample(&v, k)] = k;
+      times[weir_access_stream_sample(&v, k)]++;
     }
     assert_ok(load_plan_make(&v, first, end, room, NULL, &p));
     for (int64_t a = 0; a < o.samples; a++) {
@@ -55,8 +55,8 @@ static weir_status make(void *context)
 
 static void every_allocation_may_fail(void **state)
 {
-  const weir_order o = {.samples = 20, .batch = 2, .step = 2, .shuffle = true};
-  weir_visits v = weir_visits_of(&o, 0, 1);
+  const weir_sampler o = {.samples = 20, .batch = 2, .step = 2, .shuffle = true};
+  weir_access_stream v = weir_access_stream_of(&o, 0, 1);
 
   assert_int_equal(weir_check_faults(make, &v), 5);
 }

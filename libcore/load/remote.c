@@ -32,8 +32,8 @@ done:
 weir_status load_remote_open(weir_load *l, int64_t batch, int64_t first)
 {
   load_remote *const r = &l->remote;
-  const weir_visits *const v = &l->visits;
-  const weir_order *const o = &v->order;
+  const weir_access_stream *const v = &l->visits;
+  const weir_sampler *const o = &v->order;
 
   r->end = r->peers.epoch * load_batches(o) + r->peers.position / o->batch;
   r->next = batch;
@@ -67,7 +67,7 @@ void load_remote_close(weir_load *l)
   weir_free(&r->there);
 }
 
-int64_t load_visit_batch(const weir_visits *v, int64_t visit, int64_t *i)
+int64_t load_visit_batch(const weir_access_stream *v, int64_t visit, int64_t *i)
 {
   const int64_t k = visit % v->each, in_batches = v->batches * v->whole;
 
@@ -102,15 +102,15 @@ const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir
 static int64_t list(weir_load *l, int64_t number, weir_status *status)
 {
   load_remote *const r = &l->remote;
-  const weir_visits *const v = &l->visits;
+  const weir_access_stream *const v = &l->visits;
   const load_batch b = load_batch_of(&v->order, number);
   bool *const there = r->there + number % 2 * r->share;
   char *const room = r->room + number % 2 * r->share * l->bytes;
   int64_t n = 0, lo, hi;
 
-  weir_order_take(&v->order, b.epoch, b.at, b.n, r->sample);
+  weir_sampler_take(&v->order, b.epoch, b.at, b.n, r->sample);
   for (int64_t g = 0; g < v->of; g++) {
-    weir_order_share(b.n, g, v->of, &lo, &hi);
+    weir_sampler_share(b.n, g, v->of, &lo, &hi);
     for (int64_t i = lo; i < hi; i++) {
       const int64_t sample = r->sample[i];
       const int keeper = r->keepers.by[sample];
@@ -217,11 +217,11 @@ static weir_status begin(weir_load *l, int64_t batch, int64_t visit)
 weir_status weir_load_batch(weir_load *l, int64_t epoch, int64_t position)
 {
   load_remote *const r = &l->remote;
-  const weir_order *const o = &l->visits.order;
+  const weir_sampler *const o = &l->visits.order;
   const int64_t batch = epoch * load_batches(o) + position / o->batch;
 
   if (!l->started) {
-    WEIR_TRY(begin(l, batch, weir_visits_from(&l->visits, epoch, position)));
+    WEIR_TRY(begin(l, batch, weir_access_stream_from(&l->visits, epoch, position)));
   }
   if (!r->used || batch < r->next) {
     return WEIR_OK;

@@ -178,7 +178,7 @@ void load_fill(weir_load *l, int64_t v)
 {
   load_slot *const s = &l->slot[v % l->n_slots];
 
-  s->sample = weir_visits_sample(&l->visits, v);
+  s->sample = weir_access_stream_sample(&l->visits, v);
   s->status = fill(l, v, s);
   if (s->status != WEIR_OK) { /* the record of a failure is its thread's own */
     (void)snprintf(s->message, sizeof s->message, "%s", weir_last_message());
@@ -273,13 +273,13 @@ weir_status load_begin_threads(weir_load *l)
         WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&w->room));
       }
       l->n_workers++;
-      WEIR_TRY(weir_lane_create(true, &w->lane));
+      WEIR_TRY(weir_worker_create(true, &w->lane));
     }
   }
   for (int64_t i = 0; i < l->n_workers; i++) {
     load_worker *const w = &l->worker[i];
 
-    weir_lane_start(w->lane, w->class == LOAD_CLASSES ? serve_staging : serve_class, w);
+    weir_worker_start(w->lane, w->class == LOAD_CLASSES ? serve_staging : serve_class, w);
   }
   return WEIR_OK;
 }
@@ -291,7 +291,7 @@ void load_end_threads(weir_load *l)
   weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
   for (int64_t i = 0; i < l->n_workers; i++) {
-    weir_lane_destroy(&l->worker[i].lane);
+    weir_worker_destroy(&l->worker[i].lane);
     weir_free(&l->worker[i].room);
   }
   weir_free(&l->worker);

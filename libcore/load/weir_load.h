@@ -1,6 +1,6 @@
 /* weir_load.h - samples that are there when they are asked for: which one comes next is known from
- * the order (weir_order.h), so threads read ahead, and what will come again is kept near (Dryden et
- * al., SC'21; docs/decisions/0017-loading.md).
+ * the order (weir_sampler.h), so threads read ahead, and what will come again is kept near (Dryden
+ * et al., SC'21; docs/decisions/0017-loading.md).
  *
  * A staging buffer is filled in the order of the visits, by staging.threads lanes. Samples that
  * come more than once have a place in memory or in a local directory, the most frequent first, the
@@ -21,7 +21,7 @@
 #include "comm/weir_comm.h"
 #include "conf/weir_opt.h"
 #include "graph/weir_access.h"
-#include "load/weir_order.h"
+#include "load/weir_sampler.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -99,7 +99,7 @@ weir_status weir_load_suits(const weir_load_cfg *cfg, bool several, int64_t byte
  * none, a capacity without a directory, remote without peers or memory), WEIR_ERR_DATA (the
  * directory), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (threads). */
 weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *source,
-                           const weir_visits *v, int64_t end, weir_load **out) WEIR_CHECKED;
+                           const weir_access_stream *v, int64_t end, weir_load **out) WEIR_CHECKED;
 /* Ends the threads, waiting for calls of read and messages under way, and removes what is not kept;
  * accepts NULL. */
 void weir_load_close(weir_load **l);

@@ -257,10 +257,12 @@ static void impossible_layers_are_refused(void **state)
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 3}, 2, "rank 2");
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 3, .kernel_size = {-1}}, 4, "not negative");
   refuse(build_conv, &(weir_nn_conv_spec){.filters = 6, .conv = {.groups = 3}}, 4, "3 groups of 4");
-  refuse(build_conv, &(weir_nn_conv_spec){.filters = 3, .taps = {7, 1}, .padding = WEIR_NN_VALID},
-         4, "increase the padding");
-  refuse(build_local, &(weir_nn_conv_spec){.filters = 3, .taps = {7, 1}, .padding = WEIR_NN_VALID},
-         4, "increase the padding");
+  refuse(build_conv,
+         &(weir_nn_conv_spec){.filters = 3, .kernel_size = {7, 1}, .padding = WEIR_NN_VALID}, 4,
+         "increase the padding");
+  refuse(build_local,
+         &(weir_nn_conv_spec){.filters = 3, .kernel_size = {7, 1}, .padding = WEIR_NN_VALID}, 4,
+         "increase the padding");
   refuse(build_local, &(weir_nn_conv_spec){.filters = 3, .conv = {.groups = 2}}, 4,
          "local: 2 groups of 4");
 }

@@ -217,7 +217,7 @@ static void impossible_sizes_are_refused(void **state)
          4, "nothing is left");
   refuse(build_transposed,
          &(weir_nn_conv_spec){
-             .filters = 2, .taps = {3, 3}, .conv = {.border = {WEIR_BORDER_REPLICATE}}},
+             .filters = 2, .kernel_size = {3, 3}, .conv = {.border = {WEIR_BORDER_REPLICATE}}},
          4, "must be zero or");
   refuse(build_transposed, &(weir_nn_conv_spec){.filters = 0}, 4, "transposed: 0 filters");
 }

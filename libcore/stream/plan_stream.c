@@ -397,7 +397,7 @@ static weir_status make_plans(weir_stream *s, const weir_stream_job *job)
     WEIR_TRY(plan_front(s, job, job->graph));
     return WEIR_OK;
   }
-  WEIR_TRY(stream_split(job->graph, &front, &back, &s->cut));
+  WEIR_TRY(stream_pipeline_cut(job->graph, &front, &back, &s->cut));
   s->n_stages = back != NULL ? 2 : 1;
   WEIR_TRY_GOTO(plan_front(s, job, front), out);
   if (back != NULL) {

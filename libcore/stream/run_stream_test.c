@@ -369,7 +369,7 @@ static void a_call_without_state_needs_no_stage(void **state)
   const weir_value in = weir_input(g, "x", &x);
 
   weir_output(g, "y", weir_call(g, &call, &in, 1));
-  assert_ok(stream_split(g, &front, &back, &cut));
+  assert_ok(stream_pipeline_cut(g, &front, &back, &cut));
   assert_non_null(front);
   assert_null(back);
   weir_graph_destroy(&front);

@@ -173,8 +173,8 @@ static weir_status make_back(const weir_graph *g, const bool *late, const stream
   return WEIR_OK;
 }
 
-weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **back,
-                         stream_cut *cut)
+weir_status stream_pipeline_cut(const weir_graph *g, weir_graph **front, weir_graph **back,
+                                stream_cut *cut)
 {
   weir_status status = WEIR_OK;
   void *memory[2] = {NULL, NULL};

@@ -29,8 +29,8 @@ typedef struct stream_cut {
  * follows. *back is NULL, and *front the whole graph, where no call reads streams, where a stored
  * array that changes is used on both sides, and where more crosses than a queue of streams takes.
  */
-weir_status stream_split(const weir_graph *g, weir_graph **front, weir_graph **back,
-                         stream_cut *cut);
+weir_status stream_pipeline_cut(const weir_graph *g, weir_graph **front, weir_graph **back,
+                                stream_cut *cut);
 
 /* A chunk on its way: what was read, then what crosses to the second stage of the graph. */
 typedef struct stream_chunk {

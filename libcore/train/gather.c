@@ -24,10 +24,10 @@ typedef struct gathering {
 static int64_t cut_extent(const weir_graph *g, const weir_partition *p, int32_t array, int along)
 {
   const weir_array_desc *desc = &weir_graph_get_array(g, array)->desc;
-  weir_cut cut;
+  weir_shard cut;
 
   for (int d = 0; d < desc->rank; d++) {
-    if (weir_partition_cut(p, array, d, &cut) && weir_cut_goes(&cut, along)) {
+    if (weir_partition_cut(p, array, d, &cut) && weir_shard_goes(&cut, along)) {
       return desc->shape[d];
     }
   }
@@ -40,14 +40,14 @@ static bool is_map(const weir_train_task *task, const weir_graph *g, const weir_
                    int32_t array, int along)
 {
   const weir_array_desc *desc = &weir_graph_get_array(g, array)->desc;
-  weir_cut cut;
+  weir_shard cut;
 
   for (int i = 0; i < task->n_inputs; i++) {
     const weir_train_input *x = &task->input[i];
 
     for (int d = 0; d < x->rank && x->rank + 1 == desc->rank; d++) {
       if ((int)x->along[d] == along && weir_partition_cut(p, array, d + 1, &cut) &&
-          weir_cut_goes(&cut, along)) {
+          weir_shard_goes(&cut, along)) {
         return true;
       }
     }
@@ -96,7 +96,7 @@ static bool reads_own(const gathering *x, int32_t number, int in, int along)
 {
   const weir_node *node = weir_graph_node(x->g, number);
   const int rank = weir_graph_get_array(x->g, node->in[in])->desc.rank;
-  weir_cut cut;
+  weir_shard cut;
 
   for (int q = 0; q < weir_grid_size(weir_partition_grid(x->p)); q++) {
     const weir_box run = weir_partition_iterations(x->p, number, q);
@@ -105,7 +105,7 @@ static bool reads_own(const gathering *x, int32_t number, int in, int along)
 
     weir_halo(&node->access, in, &run, &own, below, above);
     for (int d = 0; d < rank; d++) {
-      if (weir_partition_cut(x->p, node->in[in], d, &cut) && weir_cut_goes(&cut, along) &&
+      if (weir_partition_cut(x->p, node->in[in], d, &cut) && weir_shard_goes(&cut, along) &&
           (below[d] > 0 || above[d] > 0)) {
         return false;
       }
@@ -173,7 +173,7 @@ static void leave_slabs(gathering *x, const weir_node *node, int along)
 static weir_status state(const gathering *x, int32_t array, train_cuts *c)
 {
   const int before = c->spread.n_cuts;
-  weir_cut cut;
+  weir_shard cut;
 
   for (int d = 0; d < weir_graph_get_array(x->g, array)->desc.rank; d++) {
     if (weir_partition_cut(x->p, array, d, &cut) && (whole(x, array) >> cut.along & 1) == 0) {
@@ -181,7 +181,7 @@ static weir_status state(const gathering *x, int32_t array, train_cuts *c)
     }
   }
   return c->spread.n_cuts > before ? WEIR_OK
-                                   : train_add_cut(c, (weir_cut){.array = array, .dim = -1});
+                                   : train_add_cut(c, (weir_shard){.array = array, .dim = -1});
 }
 
 /* Forward through the nodes, and back. */

@@ -12,7 +12,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
-#include "train/weir_place.h"
+#include "train/weir_grid_select.h"
 
 /* Sizes: a convolution that takes milliseconds, additions beyond all caches,
  * messages that are all latency or none of it. */

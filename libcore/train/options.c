@@ -164,14 +164,14 @@ double train_rate(const train_run *r, int64_t step)
   return weir_schedule_lr(&r->cfg->optim.schedule, &run, step);
 }
 
-weir_order weir_train_order(const weir_train_cfg *cfg, int64_t n_train)
+weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train)
 {
-  return (weir_order){.samples = n_train,
-                      .batch = cfg->batch,
-                      .step = cfg->batch * cfg->accumulate,
-                      .shuffle = cfg->shuffle,
-                      .drop_last = cfg->drop_last,
-                      .seed = (uint64_t)cfg->seed};
+  return (weir_sampler){.samples = n_train,
+                        .batch = cfg->batch,
+                        .step = cfg->batch * cfg->accumulate,
+                        .shuffle = cfg->shuffle,
+                        .drop_last = cfg->drop_last,
+                        .seed = (uint64_t)cfg->seed};
 }
 
 /* Steps of an epoch and in all, of n samples. */

@@ -5,7 +5,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
-#include "load/weir_order.h"
+#include "load/weir_sampler.h"
 #include "train/train_priv.h"
 
 /* ---- The grid ---- */
@@ -124,8 +124,8 @@ bool train_leads(const train_run *r)
 
 void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi)
 {
-  weir_order_share(n, r->ranks.place[WEIR_ALONG_SAMPLES], extent_of(&r->ranks, WEIR_ALONG_SAMPLES),
-                   lo, hi);
+  weir_sampler_share(n, r->ranks.place[WEIR_ALONG_SAMPLES],
+                     extent_of(&r->ranks, WEIR_ALONG_SAMPLES), lo, hi);
 }
 
 /* ---- Cuts ---- */
@@ -173,7 +173,7 @@ static void cut_evenly(int64_t extent, int64_t grain, int n, int64_t *bounds)
   int64_t lo, hi;
 
   for (int q = 0; q < n; q++) {
-    weir_order_share(blocks, q, n, &lo, &hi);
+    weir_sampler_share(blocks, q, n, &lo, &hi);
     bounds[q] = lo * grain;
     bounds[q + 1] = hi * grain < extent ? hi * grain : extent;
   }
@@ -192,7 +192,7 @@ static bool is_uneven(int64_t extent, int64_t grain, int n)
 static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along, int64_t extent)
 {
   int64_t most = 1;
-  weir_cut cut;
+  weir_shard cut;
 
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array_desc *desc = &weir_graph_get_array(g, a)->desc;
@@ -200,7 +200,7 @@ static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along,
     for (int d = 0; d < desc->rank; d++) {
       const int64_t e = desc->shape[d];
 
-      if (weir_partition_cut(p, a, d, &cut) && weir_cut_goes(&cut, along) && e > 0 &&
+      if (weir_partition_cut(p, a, d, &cut) && weir_shard_goes(&cut, along) && e > 0 &&
           extent % e == 0 && extent / e > most) {
         most = extent / e;
       }
@@ -215,7 +215,7 @@ void train_cuts_close(train_cuts *c)
   weir_free(&c->cut);
 }
 
-weir_status train_add_cut(train_cuts *c, weir_cut cut)
+weir_status train_add_cut(train_cuts *c, weir_shard cut)
 {
   WEIR_TRY(weir_reserve(&c->cut, &c->room, c->spread.n_cuts + 1, sizeof *c->cut));
   c->cut[c->spread.n_cuts++] = cut;
@@ -236,10 +236,10 @@ static weir_status cut_inputs(const train_ranks *k, const weir_train_task *task,
         continue;
       }
       WEIR_TRY(train_add_cut(
-          c, (weir_cut){.array = a, .along = WEIR_ALONG_SAMPLES, .bounds = k->share}));
+          c, (weir_shard){.array = a, .along = WEIR_ALONG_SAMPLES, .bounds = k->share}));
       for (int d = 0; d < x->rank; d++) {
         if (k->bounds[i][d] != NULL) {
-          const weir_cut cut = {a, d + 1, (int)x->along[d], k->bounds[i][d], 0, 0};
+          const weir_shard cut = {a, d + 1, (int)x->along[d], k->bounds[i][d], 0, 0};
 
           WEIR_TRY(train_add_cut(c, cut));
         }
@@ -257,7 +257,7 @@ weir_status train_cuts_of(const train_ranks *k, const weir_train_task *task, con
 
   *out = (train_cuts){.spread = k->spread};
   for (int q = 0; q < extent_of(k, WEIR_ALONG_SAMPLES); q++) {
-    weir_order_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &k->share[q], &k->share[q + 1]);
+    weir_sampler_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &k->share[q], &k->share[q + 1]);
   }
   WEIR_TRY_GOTO(cut_inputs(k, task, g, out), failed);
   WEIR_TRY_GOTO(train_cut_slabs(&k->slabs, g, out), failed);

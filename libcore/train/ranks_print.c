@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/weir_alloc.h"
-#include "load/weir_order.h"
+#include "load/weir_sampler.h"
 #include "pass/partition/weir_spmd.h"
 #include "train/train_priv.h"
 
@@ -34,10 +34,10 @@ static weir_status load_of(const cut_step *s, int rank, load *l)
   *l = (load){.iterations = 0};
   WEIR_TRY(weir_spmd_lower(s->p, rank, &local));
   for (int32_t i = 0; i < local.n; i++) {
-    const weir_move *m = local.moves[i];
+    const weir_comm_op *m = local.moves[i];
 
-    l->merged += m->kind == WEIR_MOVE_MERGE ? m->bytes : 0;
-    l->halo += weir_move_received(m, -1);
+    l->merged += m->kind == WEIR_COMM_OP_ALLREDUCE ? m->bytes : 0;
+    l->halo += weir_comm_op_received(m, -1);
   }
   weir_spmd_graph_fini(&local);
   for (int32_t i = 0; i < weir_graph_nodes(s->g); i++) {
@@ -78,8 +78,8 @@ static weir_status print_rank(const cut_step *s, int rank, double whole, FILE *o
 
   WEIR_TRY(load_of(s, rank, &l));
   weir_grid_coords(s->grid, rank, place);
-  weir_order_share(s->batch, place[WEIR_ALONG_SAMPLES], s->grid->extent[WEIR_ALONG_SAMPLES], &lo,
-                   &hi);
+  weir_sampler_share(s->batch, place[WEIR_ALONG_SAMPLES], s->grid->extent[WEIR_ALONG_SAMPLES], &lo,
+                     &hi);
   for (int i = 0; i < s->task->n_inputs; i++) {
     const weir_box box = train_box(&s->ranks, s->task, i, place);
 

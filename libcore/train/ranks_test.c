@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "load/weir_order.h"
+#include "load/weir_sampler.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "pass/partition/spmd_check.h"
 #include "train/train_priv.h"
@@ -154,9 +154,9 @@ static void pooling_needs_no_halo(void **state)
       const bool pool = strstr(op, "pool") != NULL;
 
       for (int k = 0; (pool || strcmp(op, "conv") == 0) && k < node->n_in; k++) {
-        const weir_move *m = local_brings(local.g, i, k);
+        const weir_comm_op *m = local_brings(local.g, i, k);
 
-        bytes[pool] += m != NULL ? weir_move_received(m, -1) : 0;
+        bytes[pool] += m != NULL ? weir_comm_op_received(m, -1) : 0;
       }
     }
     weir_spmd_graph_fini(&local);
@@ -204,14 +204,14 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     int64_t merged = 0, lo, hi;
 
-    weir_order_share(SAMPLES, rank / 2, 2, &lo, &hi);
+    weir_sampler_share(SAMPLES, rank / 2, 2, &lo, &hi);
     assert_ok(weir_spmd_lower(p, rank, &local));
     for (int32_t i = 0; i < local.n; i++) {
-      const weir_move *m = local.moves[i];
+      const weir_comm_op *m = local.moves[i];
 
-      merged += m->kind == WEIR_MOVE_MERGE ? m->bytes : 0;
+      merged += m->kind == WEIR_COMM_OP_ALLREDUCE ? m->bytes : 0;
       /* [samples, depth, height, width, channels]: halos of convolutions */
-      assert_true(m->kind == WEIR_MOVE_MERGE || m->to.rank == 5);
+      assert_true(m->kind == WEIR_COMM_OP_ALLREDUCE || m->to.rank == 5);
     }
     weir_spmd_graph_fini(&local);
     /* Gradients, half of one of them; units of the rank's samples; loss and metric. */
@@ -320,10 +320,10 @@ static void count_bytes(const weir_partition *p, int rank, unsigned over, int64_
   *received = *summed = 0;
   assert_ok(weir_spmd_lower(p, rank, &local));
   for (int32_t i = 0; i < local.n; i++) {
-    const weir_move *m = local.moves[i];
+    const weir_comm_op *m = local.moves[i];
 
-    *summed += m->kind == WEIR_MOVE_MERGE && (m->dims & over) != 0 ? m->bytes : 0;
-    *received += m->kind == WEIR_MOVE_EXCHANGE ? weir_move_received(m, -1) : 0;
+    *summed += m->kind == WEIR_COMM_OP_ALLREDUCE && (m->dims & over) != 0 ? m->bytes : 0;
+    *received += m->kind == WEIR_COMM_OP_EXCHANGE ? weir_comm_op_received(m, -1) : 0;
   }
   weir_spmd_graph_fini(&local);
 }

@@ -268,8 +268,8 @@ static weir_status advance(train_run *r, int64_t first, bool *saved)
   if (r->cfg->compare_every > 0 && *s->step % r->cfg->compare_every == 0) {
     WEIR_TRY(train_compare(r));
   }
-  const weir_order o = weir_train_order(r->cfg, r->task->n_train);
-  const bool end = *s->position == weir_order_epoch(&o);
+  const weir_sampler o = weir_train_order(r->cfg, r->task->n_train);
+  const bool end = *s->position == weir_sampler_epoch(&o);
 
   if (end) {
     WEIR_TRY(end_epoch(r));

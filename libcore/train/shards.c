@@ -203,7 +203,7 @@ weir_status train_cut_slabs(const train_shards *s, const weir_graph *g, train_cu
     const int k = array->kind == WEIR_ARRAY_STORED ? part_of(s, array->name) : -1;
 
     if (k >= 0 && s->along[k] > 0) {
-      WEIR_TRY(train_add_cut(c, (weir_cut){a, 0, s->along[k], s->at[k], 0, 0}));
+      WEIR_TRY(train_add_cut(c, (weir_shard){a, 0, s->along[k], s->at[k], 0, 0}));
     }
   }
   return WEIR_OK;

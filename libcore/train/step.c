@@ -7,9 +7,9 @@
 
 void train_choose(train_run *r, int64_t at, int64_t n)
 {
-  const weir_order o = weir_train_order(r->cfg, r->task->n_train);
+  const weir_sampler o = weir_train_order(r->cfg, r->task->n_train);
 
-  weir_order_take(&o, *r->state.epoch, at, n, r->sample);
+  weir_sampler_take(&o, *r->state.epoch, at, n, r->sample);
   r->chosen = at;
 }
 

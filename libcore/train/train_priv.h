@@ -105,7 +105,7 @@ typedef struct train_ranks {
 /* What a graph is cut by. */
 typedef struct train_cuts {
   weir_spread spread; /* its cuts are these */
-  weir_cut *cut;
+  weir_shard *cut;
   int64_t room;
   weir_partition *whole; /* as cuts go on to the last layer, NULL: they do; cuts borrow of it */
 } train_cuts;
@@ -192,14 +192,14 @@ weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
 weir_status train_cuts_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
                           int64_t n, train_cuts *out) WEIR_CHECKED;
 void train_cuts_close(train_cuts *c);
-weir_status train_add_cut(train_cuts *c, weir_cut cut) WEIR_CHECKED;
+weir_status train_add_cut(train_cuts *c, weir_shard cut) WEIR_CHECKED;
 /* gather.c: where those cuts end by k->gather, appended. Where they could end. */
 weir_status train_end_cuts(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
                            train_cuts *c) WEIR_CHECKED;
 weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
                               train_levels *out) WEIR_CHECKED;
-/* place.c: the graph of a kind as plans on the grid of k have it before it is cut, and how it is
- * cut; slabs have been viewed. What is not NULL is the caller's, also of a failure. */
+/* grid_select.c: the graph of a kind as plans on the grid of k have it before it is cut, and how it
+ * is cut; slabs have been viewed. What is not NULL is the caller's, also of a failure. */
 weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_kind kind,
                             int64_t batch, const weir_pass_opts *passes, weir_graph **g,
                             weir_partition **p) WEIR_CHECKED;

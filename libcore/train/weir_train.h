@@ -14,7 +14,7 @@
 #define WEIR_TRAIN_H
 #include "conf/weir_opt.h"
 #include "exec/weir_plan.h"
-#include "load/weir_order.h"
+#include "load/weir_sampler.h"
 #include "nn/weir_net.h"
 #include "optim/weir_optim.h"
 #include "pass/partition/weir_cost.h"
@@ -55,7 +55,7 @@ typedef enum weir_along {
   WEIR_ALONG_DIMS
 } weir_along;
 
-/* Who says what the grid is: the numbers, or the caller by weir_train_place. */
+/* Who says what the grid is: the numbers, or the caller by weir_train_select_grid. */
 typedef enum weir_grid_by { WEIR_GRID_BY_NUMBERS, WEIR_GRID_BY_AUTO } weir_grid_by;
 
 /* The section `grid:` of a configuration; rows in weir_train_grid_opts. */
@@ -92,13 +92,13 @@ typedef enum weir_train_split { WEIR_TRAIN_SAMPLES, WEIR_VALID_SAMPLES } weir_tr
 
 /* What is read at once: n samples of the split, and of input k the elements box[k] of each (without
  * the batch). One rank has the whole of every input; ranks of a grid ask for the samples of their
- * group (weir_order_share) and for boxes of their own, the same at every call. */
+ * group (weir_sampler_share) and for boxes of their own, the same at every call. */
 typedef struct weir_train_batch {
   weir_train_split split;
   const int64_t *sample;
   int64_t n;
   const weir_box *box;
-  int64_t epoch, position; /* where the batch of all ranks begins in the order (weir_order.h), of
+  int64_t epoch, position; /* where the batch of all ranks begins in the order (weir_sampler.h), of
                               which a loader foresees the rest; -1: it is no part of it */
 } weir_train_batch;
 
@@ -163,7 +163,7 @@ typedef struct weir_train_result {
 } weir_train_result;
 
 /* The order in which a run visits n_train samples. */
-weir_order weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
+weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
 
 /* Declares the task's network, adds its arrays to the store and gives them their first values.
  * params: fresh. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions; names of training's own:

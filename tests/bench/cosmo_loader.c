@@ -63,8 +63,8 @@ static void wait_row(const char *work, const outcome *r)
 static outcome run(slow_source *s, const weir_load_cfg *cfg, int64_t samples, int64_t warm,
                    int64_t epochs)
 {
-  const weir_order o = {.samples = samples, .batch = 1, .step = 1, .shuffle = true, .seed = 5};
-  const weir_visits v = weir_visits_of(&o, 0, 1);
+  const weir_sampler o = {.samples = samples, .batch = 1, .step = 1, .shuffle = true, .seed = 5};
+  const weir_access_stream v = weir_access_stream_of(&o, 0, 1);
   const weir_load_source source = {
       .part = &s->part, .n_parts = 1, .read = read_slowly, .context = s, .key = "slow"};
   weir_load *l = NULL;
@@ -81,7 +81,7 @@ static outcome run(slow_source *s, const weir_load_cfg *cfg, int64_t samples, in
       begin = weir_clock();
     }
     bench_must(weir_load_next(l, &view));
-    if (((const int16_t *)view.part[0])[0] != weir_visits_sample(&v, k)) {
+    if (((const int16_t *)view.part[0])[0] != weir_access_stream_sample(&v, k)) {
       fprintf(stderr, "visit %lld has another sample\n", (long long)k);
       exit(1);
     }
@@ -114,9 +114,9 @@ static void must_read(const char *what, const outcome *r, int most, int all)
 static outcome run_ranks(slow_source *s, const weir_load_cfg *cfg, weir_comm *c, int64_t epochs)
 {
   const int ranks = weir_comm_size(c);
-  const weir_order o = {
+  const weir_sampler o = {
       .samples = SAMPLES, .batch = 2 * ranks, .step = 2 * ranks, .shuffle = true, .seed = 5};
-  const weir_visits v = weir_visits_of(&o, weir_comm_rank(c), ranks);
+  const weir_access_stream v = weir_access_stream_of(&o, weir_comm_rank(c), ranks);
   const weir_load_peers peers = {.comm = c, .epoch = epochs};
   const weir_load_source source = {.part = &s->part,
                                    .n_parts = 1,
@@ -137,8 +137,9 @@ static outcome run_ranks(slow_source *s, const weir_load_cfg *cfg, weir_comm *c,
       int64_t sample[MANY], lo, hi;
 
       bench_must(weir_load_batch(l, e, at));
-      weir_order_take(&o, e, at, o.samples - at < o.batch ? o.samples - at : o.batch, sample);
-      weir_order_share(o.samples - at < o.batch ? o.samples - at : o.batch, v.at, ranks, &lo, &hi);
+      weir_sampler_take(&o, e, at, o.samples - at < o.batch ? o.samples - at : o.batch, sample);
+      weir_sampler_share(o.samples - at < o.batch ? o.samples - at : o.batch, v.at, ranks, &lo,
+                         &hi);
       for (int64_t i = 0; i < hi - lo; i++) {
         bench_must(weir_load_get(l, e, at, i, sample[lo + i], &view));
         compute(c);

@@ -234,7 +234,7 @@ static double sent(const weir_plan *plan, bool merged)
   double bytes = 0;
 
   for (int32_t m = 0; m < weir_plan_moves(plan); m++) {
-    const weir_move_report r = weir_plan_move(plan, m);
+    const weir_comm_op_report r = weir_plan_move(plan, m);
 
     bytes += r.merge == merged ? (double)r.bytes : 0;
   }

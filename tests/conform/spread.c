@@ -53,7 +53,7 @@ static bool is_cut(const virtual_cuts *c, int32_t array, int dim)
 }
 
 /* Bounds of a cut into n pieces. */
-static void add_cut(virtual_cuts *c, uint32_t key, const weir_cut *cut, int64_t extent, int n)
+static void add_cut(virtual_cuts *c, uint32_t key, const weir_shard *cut, int64_t extent, int n)
 {
   int64_t *bounds = c->bounds[c->n];
 
@@ -71,7 +71,7 @@ static void draw_cut(virtual_cuts *c, uint32_t key, int32_t array, const weir_ar
                      int along)
 {
   const unsigned before = taken(c, array);
-  weir_cut cut = {array, (int)draw(key + 2, 0, desc->rank - 1), along, NULL, 0, 0};
+  weir_shard cut = {array, (int)draw(key + 2, 0, desc->rank - 1), along, NULL, 0, 0};
   int places = c->grid.extent[along], first;
 
   for (int k = along + 1; k < c->grid.dims; k++) {
@@ -118,7 +118,7 @@ static void draw_cuts(const problem *p, virtual_cuts *c)
         continue;
       }
       if (whole) {
-        c->cut[c->n++] = (weir_cut){.array = a, .dim = -1};
+        c->cut[c->n++] = (weir_shard){.array = a, .dim = -1};
       } else {
         draw_cut(c, key, a, &array->desc, along);
       }

@@ -120,7 +120,7 @@ static int32_t move_of(const weir_spmd_graph *l, const weir_node *node, bool *fi
 static void exchange(const world *w, const weir_spmd_graph *l, int ranks, int me, int32_t m,
                      int32_t number)
 {
-  const weir_move *mine = l[me].moves[m];
+  const weir_comm_op *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
   weir_tensor *to = &w[me].array[node->out[0]];
   const weir_box own = weir_box_intersect(&mine->from, &mine->to);
@@ -129,7 +129,7 @@ static void exchange(const world *w, const weir_spmd_graph *l, int ranks, int me
     copy_box(&own, &w[me].array[node->in[0]], mine->from.lo, to, mine->to.lo);
   }
   for (int peer = 0; peer < ranks; peer++) {
-    const weir_move *theirs = l[peer].moves[m];
+    const weir_comm_op *theirs = l[peer].moves[m];
     const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, number)->in[0]];
     int64_t j = 0;
 
@@ -183,7 +183,7 @@ static void add_box(const weir_reducer *r, const weir_box *box, const weir_tenso
 static void reduce_scatter(const world *w, const weir_spmd_graph *l, int ranks, int me, int32_t m,
                            int32_t number)
 {
-  const weir_move *mine = l[me].moves[m];
+  const weir_comm_op *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
   const weir_reducer *r = weir_partition_reducer(mine->monoid, mine->dtype);
   weir_tensor *to = &w[me].array[node->out[0]];
@@ -194,7 +194,7 @@ static void reduce_scatter(const world *w, const weir_spmd_graph *l, int ranks, 
   assert_non_null(r);
   assert_non_null(seen);
   for (int peer = 0; peer < ranks; peer++) {
-    const weir_move *theirs = l[peer].moves[m];
+    const weir_comm_op *theirs = l[peer].moves[m];
     const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, number)->in[0]];
     bool given = false;
 
@@ -239,7 +239,7 @@ static void pack(const world *w, const int32_t *arrays, int n, int64_t i, double
 static void merge(const world *w, const weir_spmd_graph *l, const weir_grid *grid, int me,
                   int32_t m, int32_t start, int32_t number)
 {
-  const weir_move *mine = l[me].moves[m];
+  const weir_comm_op *mine = l[me].moves[m];
   const weir_node *node = weir_graph_node(l[me].g, number);
   const weir_reducer *r = weir_partition_reducer(mine->monoid, mine->dtype);
   const int64_t count = weir_tensor_numel(&w[me].array[node->out[0]]);
@@ -329,9 +329,9 @@ static void run_all(const world *w, const weir_spmd_graph *l, const weir_grid *g
     for (int me = 0; me < ranks && m >= 0; me++) {
       const int32_t number = k[me].order[k[me].at++];
 
-      if (l[me].moves[m]->kind == WEIR_MOVE_EXCHANGE) {
+      if (l[me].moves[m]->kind == WEIR_COMM_OP_EXCHANGE) {
         exchange(w, l, ranks, me, m, number);
-      } else if (l[me].moves[m]->kind == WEIR_MOVE_REDUCE_SCATTER) {
+      } else if (l[me].moves[m]->kind == WEIR_COMM_OP_REDUCE_SCATTER) {
         reduce_scatter(w, l, ranks, me, m, number);
       } else {
         merge(w, l, grid, me, m, k[me].starts[m], number);

@@ -12,7 +12,7 @@ enum { VIRTUAL_RANKS = 12, VIRTUAL_CUTS = 8, VIRTUAL_BOUNDS = 13 };
 typedef struct virtual_cuts {
   weir_grid grid;
   int n;
-  weir_cut cut[VIRTUAL_CUTS];
+  weir_shard cut[VIRTUAL_CUTS];
   int64_t bounds[VIRTUAL_CUTS][VIRTUAL_BOUNDS];
 } virtual_cuts;
 

@@ -12,7 +12,7 @@ enum { MOST_RANKS = 4, EPOCHS = 4, EVEN = 24, ROOMY = 64 };
 
 /* One training of a rank. */
 typedef struct training {
-  weir_order order;
+  weir_sampler order;
   int remote;        /* weir_load_remote */
   int64_t room;      /* samples of memory */
   int64_t threads;   /* of the staging buffer */
@@ -42,15 +42,15 @@ static training usual(int64_t samples, int64_t batch)
 }
 
 /* The visits of a batch, each asked for and compared. */
-static weir_status visit(const training *t, const check_source *s, const weir_visits *v,
+static weir_status visit(const training *t, const check_source *s, const weir_access_stream *v,
                          weir_load *l, const load_batch *b)
 {
   int64_t sample[CHECK_SAMPLES], lo, hi;
   weir_load_view view;
 
   WEIR_TRY(weir_load_batch(l, b->epoch, b->at));
-  weir_order_take(&t->order, b->epoch, b->at, b->n, sample);
-  weir_order_share(b->n, v->at, v->of, &lo, &hi);
+  weir_sampler_take(&t->order, b->epoch, b->at, b->n, sample);
+  weir_sampler_share(b->n, v->at, v->of, &lo, &hi);
   for (int64_t i = 0; i < hi - lo; i++) {
     WEIR_TRY(weir_load_get(l, b->epoch, b->at, i, sample[lo + i], &view));
     assert_sample(s, sample[lo + i], view.part[0], view.part[1]);
@@ -62,7 +62,7 @@ static weir_status visit(const training *t, const check_source *s, const weir_vi
 static weir_status run(const training *t, outcome *out)
 {
   const int groups = weir_comm_size(t->peers);
-  const weir_visits v = weir_visits_of(&t->order, weir_comm_rank(t->peers), groups);
+  const weir_access_stream v = weir_access_stream_of(&t->order, weir_comm_rank(t->peers), groups);
   const weir_load_peers peers = {.comm = t->peers, .epoch = EPOCHS};
   const int64_t each = load_batches(&t->order), first = t->epoch * each + t->at / t->order.batch;
   weir_load_cfg cfg = check_cfg(3, t->threads);
@@ -132,7 +132,7 @@ static int64_t total(const int64_t *x, int n)
 
 /* Ranks that visit a sample which another one visited first, summed over samples: where there is
  * room, it stays with each. */
-static int64_t visitors_elsewhere(const weir_order *o)
+static int64_t visitors_elsewhere(const weir_sampler *o)
 {
   bool seen[CHECK_SAMPLES][MOST_RANKS] = {{false}};
   int64_t elsewhere = 0;
@@ -142,9 +142,9 @@ static int64_t visitors_elsewhere(const weir_order *o)
     const load_batch b = load_batch_of(o, k);
     int64_t sample[CHECK_SAMPLES], lo, hi;
 
-    weir_order_take(o, b.epoch, b.at, b.n, sample);
+    weir_sampler_take(o, b.epoch, b.at, b.n, sample);
     for (int g = 0; g < ranks; g++) {
-      weir_order_share(b.n, g, ranks, &lo, &hi);
+      weir_sampler_share(b.n, g, ranks, &lo, &hi);
       for (int64_t i = lo; i < hi; i++) {
         met[sample[i]] = b.epoch == 0 ? g : met[sample[i]];
         elsewhere += met[sample[i]] != g && !seen[sample[i]][g];
@@ -213,7 +213,7 @@ static void room_that_is_left_is_used(void **state)
     }
   }
   assert_true(rank > 0 || ranks == 1 ||
-              before == visitors_elsewhere(&(weir_order){
+              before == visitors_elsewhere(&(weir_sampler){
                             .samples = EVEN, .batch = 8, .step = 8, .shuffle = true, .seed = 6}));
 }
 
@@ -227,13 +227,13 @@ static void without_it_ranks_read_for_themselves(void **state)
     t.remote = i == 0 ? WEIR_LOAD_OFF : WEIR_LOAD_AUTO;
     t.room = i == 0 ? ROOMY : 0;
     assert_ok(run(&t, &o));
-    const weir_visits v = weir_visits_of(&t.order, rank, ranks);
+    const weir_access_stream v = weir_access_stream_of(&t.order, rank, ranks);
     bool mine[CHECK_SAMPLES] = {false};
     int64_t different = 0;
 
     for (int64_t k = 0; k < EPOCHS * v.each; k++) {
-      different += !mine[weir_visits_sample(&v, k)];
-      mine[weir_visits_sample(&v, k)] = true;
+      different += !mine[weir_access_stream_sample(&v, k)];
+      mine[weir_access_stream_sample(&v, k)] = true;
     }
     if (i == 1) {
       different = EPOCHS * v.each;
@@ -264,7 +264,7 @@ static void a_run_goes_on_from_any_batch(void **state)
       const load_batch b = load_batch_of(&t.order, n);
       int64_t sample[CHECK_SAMPLES];
 
-      weir_order_take(&t.order, b.epoch, b.at, b.n, sample);
+      weir_sampler_take(&t.order, b.epoch, b.at, b.n, sample);
       for (int64_t i = 0; i < b.n; i++) {
         left[sample[i]] = true;
       }
@@ -312,14 +312,14 @@ static void a_failure_of_one_rank_ends_all(void **state)
 {
   for (int i = 0; i < 4; i++) {
     training t = usual(i < 2 ? EVEN : 2, i < 2 ? 8 : 8);
-    const weir_visits v = weir_visits_of(&t.order, ranks - 1, ranks);
+    const weir_access_stream v = weir_access_stream_of(&t.order, ranks - 1, ranks);
     outcome o;
 
     if (v.each == 0) {
       continue;
     }
     t.threads = i % 2;
-    t.fail = weir_visits_sample(&v, i < 2 ? 4 % v.each : 0);
+    t.fail = weir_access_stream_sample(&v, i < 2 ? 4 % v.each : 0);
     assert_int_equal(run(&t, &o), WEIR_ERR_DATA);
     assert_non_null(strstr(weir_last_message(), "cubes.nc: sample "));
   }

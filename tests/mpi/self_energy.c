@@ -78,7 +78,7 @@ enum { MOST_CUTS = 8 };
 typedef struct problem {
   weir_graph *g;
   weir_grid grid;
-  weir_cut cuts[MOST_CUTS];
+  weir_shard cuts[MOST_CUTS];
   int64_t bounds[MOST_CUTS][MOST_RANKS + 1];
   int n_cuts;
 } problem;
@@ -100,7 +100,7 @@ static void cut(problem *p, cutting way, weir_value v, int dim, bool energy)
     at[q] = weir_value_desc(p->g, v)->shape[dim] * q / n;
   }
   if (energy || !all) {
-    p->cuts[p->n_cuts++] = (weir_cut){
+    p->cuts[p->n_cuts++] = (weir_shard){
         weir_value_array(p->g, v), dim, energy && !pairs && !all, at, all ? 2 : 0, pairs ? n : 0};
   }
 }

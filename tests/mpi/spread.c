@@ -181,7 +181,7 @@ static void build_unet(spread_case *c)
 static void gather_middle(spread_case *c, bool all)
 {
   if (all) {
-    c->cuts[c->n_cuts++] = (weir_cut){.array = weir_value_array(c->g, spread_middle), .dim = -1};
+    c->cuts[c->n_cuts++] = (weir_shard){.array = weir_value_array(c->g, spread_middle), .dim = -1};
     return;
   }
   spread_cut(c, spread_middle, 0, 0, (uint64_t)c->shrink);
@@ -327,7 +327,7 @@ static void bytes_of_maxima(void **state)
     picked += strcmp(weir_plan_group(p, i).kernel, "conv.pool_sparse") == 0;
   }
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
-    const weir_move_report r = weir_plan_move(p, m);
+    const weir_comm_op_report r = weir_plan_move(p, m);
 
     planes += !r.merge && strcmp(r.name, "x") == 0 ? r.bytes : 0;
     bytes += r.merge ? 0 : r.bytes;
@@ -365,7 +365,7 @@ static void bytes_of_slabs(void **state)
 
   assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
-    const weir_move_report r = weir_plan_move(p, m);
+    const weir_comm_op_report r = weir_plan_move(p, m);
 
     x_bytes += !r.merge && strcmp(r.name, "x") == 0 ? r.bytes : 0;
     y_bytes += !r.merge && strcmp(r.name, "x") != 0 ? r.bytes : 0;
@@ -431,7 +431,7 @@ static void bytes_of_shards(void **state)
   assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.spread = &spread}, &p));
   assert_int_equal(weir_plan_moves(p), ranks > 1);
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
-    const weir_move_report r = weir_plan_move(p, m);
+    const weir_comm_op_report r = weir_plan_move(p, m);
 
     assert_false(r.merge);
     assert_int_equal(r.bytes, (ROWS - ROWS / ranks) * COLUMNS * (int64_t)sizeof(double));
@@ -450,7 +450,7 @@ static void refusals(void **state)
 
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &in);
-  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
+  const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
   weir_spread spread = {spread_comm, {1, {ranks + 1}}, &cut, 1};
 
   weir_output(g, "y", weir_neg(g, x));

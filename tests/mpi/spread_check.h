@@ -25,7 +25,7 @@ typedef struct spread_case {
   void (*build)(struct spread_case *c);
   weir_graph *g;
   weir_store *store;
-  weir_cut cuts[SPREAD_CUTS];
+  weir_shard cuts[SPREAD_CUTS];
   int64_t bounds[SPREAD_CUTS][SPREAD_BOUNDS];
   int n_cuts;
   weir_grid grid;
@@ -48,7 +48,7 @@ static inline void spread_cut(spread_case *c, weir_value v, int dim, int along, 
     at[q] = uneven == 0 ? extent * q / n
                         : at[q - 1] + (int64_t)(bits % (uint64_t)(extent - at[q - 1] + 1));
   }
-  c->cuts[c->n_cuts] = (weir_cut){weir_value_array(c->g, v), dim, along, at, 0, 0};
+  c->cuts[c->n_cuts] = (weir_shard){weir_value_array(c->g, v), dim, along, at, 0, 0};
   c->n_cuts++;
 }
 
@@ -220,7 +220,7 @@ static inline void spread_run(const spread_case *c, weir_plan *p, const weir_sto
   const weir_comm_count after = weir_comm_counted(spread_comm, WEIR_COMM_EXCHANGE);
 
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
-    const weir_move_report r = weir_plan_move(p, m);
+    const weir_comm_op_report r = weir_plan_move(p, m);
 
     bytes += r.merge ? 0 : r.bytes;
     assert_true(r.runs >= 1 && r.waited_s >= 0); /* more where passes were verified */

@@ -90,7 +90,7 @@ void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1);
  * borrowed. Once. */
 typedef struct cf_prefetch {
   const weir_load_cfg *load;
-  weir_visits visits;
+  weir_access_stream visits;
   int64_t end;                  /* of the visits */
   int64_t readers;              /* ranks that read the same files */
   const weir_load_peers *peers; /* NULL: none */

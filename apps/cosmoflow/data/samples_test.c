@@ -244,7 +244,7 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   const cf_volume_info info = {
       .lengths = {SIDE, SIDE, SIDE, CHANNELS}, .dtype = WEIR_F32, .n_labels = 3};
   const int64_t of[] = {4, 1, 3};
-  const weir_order o = {.samples = 3, .batch = 2, .step = 2, .shuffle = true, .seed = 3};
+  const weir_sampler o = {.samples = 3, .batch = 2, .step = 2, .shuffle = true, .seed = 3};
   const cf_data_opts opts = {.scale = CF_SCALE_RAW, .cache_bytes = 1 << 20};
   char folder[256], stem[300];
   float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST];
@@ -261,13 +261,13 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   weir_opts_default(weir_load_opts, sizeof load, &load);
   assert_ok(cf_samples_create(&opts, source, CF_TRUTH_LABELS, &s));
   assert_ok(cf_samples_create(&opts, other, CF_TRUTH_LABELS, &plain));
-  const weir_visits v = weir_visits_of(&o, 0, 1);
+  const weir_access_stream v = weir_access_stream_of(&o, 0, 1);
 
   assert_ok(cf_samples_prefetch(
       s, &(cf_prefetch){.load = &load, .visits = v, .end = 4 * v.each, .of = of}));
   for (int64_t visit = 0; visit < 4 * v.each; visit++) {
-    const int64_t position = weir_visits_position(&v, visit),
-                  number = weir_visits_sample(&v, visit);
+    const int64_t position = weir_access_stream_position(&v, visit),
+                  number = weir_access_stream_sample(&v, visit);
     const cf_place place = {visit / v.each, position / 2 * 2, position % 2, number};
     const cf_view view = cf_view_symmetry((int)visit);
     cf_wanted want = {.sample = of[number],
@@ -297,8 +297,8 @@ static void kept_files_are_of_one_scale(void **state)
   const cf_volume_info info = {
       .lengths = {SIDE, SIDE, SIDE, CHANNELS}, .dtype = WEIR_F32, .n_labels = 3};
   const int64_t of[] = {0, 1};
-  const weir_order o = {.samples = 2, .batch = 1, .step = 1};
-  const weir_visits v = weir_visits_of(&o, 0, 1);
+  const weir_sampler o = {.samples = 2, .batch = 1, .step = 1};
+  const weir_access_stream v = weir_access_stream_of(&o, 0, 1);
   char folder[256], near[300], path[300];
   float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
   weir_load_cfg load;
@@ -327,7 +327,7 @@ static void kept_files_are_of_one_scale(void **state)
     assert_ok(cf_samples_prefetch(
         s, &(cf_prefetch){.load = &load, .visits = v, .end = 3 * v.each, .of = of}));
     for (int64_t visit = 0; visit < 3 * v.each && (visit == 0 || expected == WEIR_OK); visit++) {
-      const int64_t number = weir_visits_sample(&v, visit);
+      const int64_t number = weir_access_stream_sample(&v, visit);
       const cf_place place = {visit / v.each, visit % v.each, 0, number};
       const cf_wanted want = {.sample = number, .place = &place, .hi = {SIDE, SIDE, SIDE}};
 

@@ -61,7 +61,7 @@ static weir_partition *cut_in_slabs(const step *s)
 {
   const int64_t bounds[RANKS + 1] = {0, 32, 64, 96, 128};
   const weir_grid grid = {2, {1, RANKS}};
-  const weir_cut cut = {weir_value_array(s->g, s->x), 1, 1, bounds, 0, 0};
+  const weir_shard cut = {weir_value_array(s->g, s->x), 1, 1, bounds, 0, 0};
   weir_partition *p;
 
   assert_ok(weir_partition_create(s->g, &grid, &cut, 1, &p));
@@ -87,17 +87,18 @@ static void halos_of_the_benchmark(void **state)
     assert_ok(weir_spmd_lower(p, rank, &local[rank]));
   }
   for (int32_t i = 0; i < local[1].n; i++) {
-    const weir_move *m = local[1].moves[i];
+    const weir_comm_op *m = local[1].moves[i];
 
-    if (m->kind == WEIR_MOVE_EXCHANGE && m->from.hi[1] - m->from.lo[1] > 1) {
-      const int64_t below = weir_move_received(m, 0);
+    if (m->kind == WEIR_COMM_OP_EXCHANGE && m->from.hi[1] - m->from.lo[1] > 1) {
+      const int64_t below = weir_comm_op_received(m, 0);
 
       assert_true(found < HALOS);
       assert_int_equal(below, wanted[found] * KIB);
-      assert_int_equal(weir_move_received(m, 2), below);
-      assert_int_equal(weir_move_received(m, -1), 2 * below);
-      assert_int_equal(weir_move_received(local[0].moves[i], 1), below); /* outer ranks: one side */
-      assert_int_equal(weir_move_received(local[0].moves[i], -1), below);
+      assert_int_equal(weir_comm_op_received(m, 2), below);
+      assert_int_equal(weir_comm_op_received(m, -1), 2 * below);
+      assert_int_equal(weir_comm_op_received(local[0].moves[i], 1),
+                       below); /* outer ranks: one side */
+      assert_int_equal(weir_comm_op_received(local[0].moves[i], -1), below);
       total += 2 * below;
       found++;
     }

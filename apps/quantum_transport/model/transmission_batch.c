@@ -70,7 +70,7 @@ weir_status transport_plan(transport_job *j, int64_t n)
   const weir_status status = build(j, n, b, in);
 
   WEIR_TRY(j->ranks > 1 ? weir_comm_agree(j->spec->comm, status) : status);
-  const weir_cut cuts[] = {
+  const weir_shard cuts[] = {
       {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0},
       {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0},
   };

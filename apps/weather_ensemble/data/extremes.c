@@ -117,7 +117,7 @@ static void take_point(void *context, int64_t i, const double *x, int64_t n)
 {
   const work *const w = context;
 
-  wx_climate_quantiles(x, n, w->efi.steps, w->quantile + i, w->plane);
+  wx_model_climate_quantiles(x, n, w->efi.steps, w->quantile + i, w->plane);
 }
 
 /* The points at hand. */

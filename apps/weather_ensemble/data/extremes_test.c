@@ -95,7 +95,7 @@ static double index_of(int64_t start, int64_t lead, int64_t i, double window, bo
     }
   }
   qsort(value, (size_t)n, sizeof *value, ascending);
-  wx_climate_quantiles(value, n, steps, q, 1);
+  wx_model_climate_quantiles(value, n, steps, q, 1);
   for (int64_t k = 0; k <= steps; k++) {
     below[k] = (((double)*at(start, lead, 0, 1, i) <= (double)q[k]) +
                 ((double)*at(start, lead, 0, 2, i) <= (double)q[k])) /

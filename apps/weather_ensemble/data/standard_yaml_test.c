@@ -1,7 +1,7 @@
 /* standard_yaml_test.c - statistics against their definition, of the given samples alone; fields
  * come back. */
 #include <stdlib.h>
-#include "data/climate.h"
+#include "data/model_climate.h"
 #include "data/samples_check.h"
 #include "data/standard.h"
 
@@ -174,7 +174,8 @@ static void windows_take_places_together(void **state)
 static void a_climate_has_the_same_windows(void **state)
 {
   const int64_t sample[] = {0, 1, 2, 3, 4};
-  const wx_climate_opts how = {.members = 1, .window = 3, .smoothing = 0.7, .sd = WX_LAS_POOLED};
+  const wx_model_climate_opts how = {
+      .members = 1, .window = 3, .smoothing = 0.7, .sd = WX_LAS_POOLED};
   weir_config *own = NULL;
   const wx_data_opts of = scene_options(
       "{target: [z500], inputs: [z500], lead: [24], mean: false, spread: false, trajectory: true}",
@@ -183,7 +184,7 @@ static void a_climate_has_the_same_windows(void **state)
   weir_store *store = NULL;
   wx_standard_opts o;
   wx_standard t;
-  wx_climate c;
+  wx_model_climate c;
 
   weir_opts_default(wx_standard_options, sizeof o, &o);
   o.inputs = WX_WHERE_LOCAL;
@@ -195,14 +196,14 @@ static void a_climate_has_the_same_windows(void **state)
   assert_ok(wx_standard_open(&o, wx_samples_get(members), wx_archive_get(s.of_forecast)->grid.wraps,
                              false, store, &t));
   assert_ok(wx_standard_fit(&t, members, sample, 5, NULL));
-  assert_ok(wx_climate_fit(&how, s.of_forecast, NULL, sample, 5, &c));
-  const int64_t at = wx_climate_find(&c, "z500", 24);
+  assert_ok(wx_model_climate_fit(&how, s.of_forecast, NULL, sample, 5, &c));
+  const int64_t at = wx_model_climate_find(&c, "z500", 24);
 
   for (int64_t i = 0; i < S_P; i++) {
     assert_near((double)c.las_mean[at * S_P + i], t.x_mean[i], 1e-5);
     assert_near((double)c.las_sd[at * S_P + i], t.x_sd[i], 1e-5);
   }
-  wx_climate_fini(&c);
+  wx_model_climate_fini(&c);
   weir_store_destroy(&store);
   wx_samples_close(&members);
   weir_config_destroy(&own);

@@ -115,7 +115,7 @@ static void take_members(void *context, int64_t i, const double *x, int64_t n)
 {
   const making *const m = context;
 
-  wx_climate_quantiles(x, n, m->c->efi.steps, m->c->quantile + i, m->s->cells);
+  wx_model_climate_quantiles(x, n, m->c->efi.steps, m->c->quantile + i, m->s->cells);
 }
 
 /* Mean and thresholds of a point. */
@@ -226,7 +226,8 @@ done:
 }
 
 /* Refuses a file of what is scored, or that the index cannot be made of. */
-static weir_status check_file(const wx_climatology *c, const wx_eval_data *s, const wx_climate *f)
+static weir_status check_file(const wx_climatology *c, const wx_eval_data *s,
+                              const wx_model_climate *f)
 {
   int64_t at, n;
 
@@ -263,7 +264,7 @@ static weir_status check_file(const wx_climatology *c, const wx_eval_data *s, co
 }
 
 /* Thresholds of a point from the quantiles of its truth. room: [n_quantiles + 1]. */
-static void take_thresholds(wx_climatology *c, const wx_eval_data *s, const wx_climate *f,
+static void take_thresholds(wx_climatology *c, const wx_eval_data *s, const wx_model_climate *f,
                             int64_t i, double *room)
 {
   const char *const name = s->facts->quantity[c->quantity].name;
@@ -282,7 +283,7 @@ static void take_thresholds(wx_climatology *c, const wx_eval_data *s, const wx_c
 static weir_status take_file(wx_climatology *c, const wx_eval_data *s)
 {
   double *room = NULL;
-  wx_climate f;
+  wx_model_climate f;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_eval_data_climate(s, c->lead, c->quantity, &f));
@@ -298,7 +299,7 @@ static weir_status take_file(wx_climatology *c, const wx_eval_data *s)
   c->n = c->n_known = f.n_starts;
 done:
   weir_free(&room);
-  wx_climate_fini(&f);
+  wx_model_climate_fini(&f);
   return status;
 }
 

@@ -91,8 +91,8 @@ static double between(const double *x, int64_t m, double at)
   return i + 1 < m ? x[i] + (at - (double)i) * (x[i + 1] - x[i]) : x[m - 1];
 }
 
-void wx_climate_quantiles(const double *values, int64_t count, int64_t n, float *quantile,
-                          int64_t stride)
+void wx_model_climate_quantiles(const double *values, int64_t count, int64_t n, float *quantile,
+                                int64_t stride)
 {
   for (int64_t k = 0; k <= n; k++) {
     const double at = (double)k * (double)(count - 1) / (double)n;

@@ -36,8 +36,8 @@ void wx_efi_shares(const double *x, int64_t m, const double *quantile, int64_t n
 /* Quantiles k / n of values[count] ascending, k = 0..n, between neighbours in proportion (places k
  * (count - 1) / n: least and greatest value at the ends), into quantile[k * stride]; NaN where
  * there are no values. */
-void wx_climate_quantiles(const double *values, int64_t count, int64_t n, float *quantile,
-                          int64_t stride);
+void wx_model_climate_quantiles(const double *values, int64_t count, int64_t n, float *quantile,
+                                int64_t stride);
 
 /* (q_f(90) - q_c(99)) / (q_c(99) - q_c(90)), in [-10, 10]; upper 0: the same of the lower tail,
  * with 10 and 1. x[m] ascending; NaN where the climate's tail has no width. */

@@ -63,13 +63,13 @@ static void shares_count_members_at_the_quantile(void **state)
               below[4] == 0.75);
   const double values[] = {0, 10, 20};
 
-  wx_climate_quantiles(values, 3, 4, quantile, 2);
+  wx_model_climate_quantiles(values, 3, 4, quantile, 2);
   for (int k = 0; k < 5; k++) {
     assert_near(quantile[2 * k], 5.0 * k, 1e-6);
   }
-  wx_climate_quantiles(values, 1, 4, quantile, 1);
+  wx_model_climate_quantiles(values, 1, 4, quantile, 1);
   assert_true(quantile[0] == 0 && quantile[4] == 0);
-  wx_climate_quantiles(values, 0, 4, quantile, 1);
+  wx_model_climate_quantiles(values, 0, 4, quantile, 1);
   assert_true(isnan(quantile[0]) && isnan(quantile[4]));
 }
 

@@ -137,12 +137,12 @@ weir_status wx_eval_data_truth(wx_eval_data *s, int64_t start, int64_t lead, int
 }
 
 weir_status wx_eval_data_climate(const wx_eval_data *s, int64_t lead, int64_t quantity,
-                                 wx_climate *out)
+                                 wx_model_climate *out)
 {
   const wx_grid *const g = &s->facts->grid;
 
-  WEIR_TRY(
-      wx_climate_read(s->climate, s->facts->quantity[quantity].name, s->facts->lead[lead], out));
+  WEIR_TRY(wx_model_climate_read(s->climate, s->facts->quantity[quantity].name,
+                                 s->facts->lead[lead], out));
   if (out->n_lat == g->n_lat && out->n_lon == g->n_lon) {
     return WEIR_OK;
   }
@@ -151,6 +151,6 @@ weir_status wx_eval_data_climate(const wx_eval_data *s, int64_t lead, int64_t qu
                 s->climate, (long long)out->n_lat, (long long)out->n_lon, s->facts->name,
                 (long long)g->n_lat, (long long)g->n_lon);
 
-  wx_climate_fini(out);
+  wx_model_climate_fini(out);
   return status;
 }

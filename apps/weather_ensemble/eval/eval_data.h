@@ -2,7 +2,7 @@
  * starts may be fitted on. Fields are read once while they are asked for again. */
 #ifndef WX_EVAL_DATA_H
 #define WX_EVAL_DATA_H
-#include "data/climate.h"
+#include "data/model_climate.h"
 #include "data/inventory.h"
 
 typedef struct wx_eval_data {
@@ -31,10 +31,10 @@ void wx_eval_data_fini(wx_eval_data *s);
 /* All raw members, [n_members, cells]; borrowed until the next call. Fails: as wx_archive_read. */
 weir_status wx_eval_data_members(wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity,
                                  const float **out) WEIR_CHECKED;
-/* What is usual for a quantity at a lead, of the file s->climate. Fails: as wx_climate_read;
+/* What is usual for a quantity at a lead, of the file s->climate. Fails: as wx_model_climate_read;
  * WEIR_ERR_SHAPE (it is of another grid). */
 weir_status wx_eval_data_climate(const wx_eval_data *s, int64_t lead, int64_t quantity,
-                                 wx_climate *out) WEIR_CHECKED;
+                                 wx_model_climate *out) WEIR_CHECKED;
 /* The number of the truth's field at start + lead; -1: there is none. */
 int64_t wx_eval_data_valid(const wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity);
 /* Whether the truth of a quantity is what the forecast has at the lead: wx_archive_check_period. */

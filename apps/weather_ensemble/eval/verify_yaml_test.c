@@ -403,11 +403,11 @@ static void a_climate_may_come_from_a_file(void **state)
 {
   static const char *const models =
       "models: [{use: raw}, {use: climatology}], quantiles: [0.1, 0.55, 0.9]";
-  wx_climate_opts how = {.members = 1, .window = 3, .quantiles = 100, .first = 0};
+  wx_model_climate_opts how = {.members = 1, .window = 3, .quantiles = 100, .first = 0};
   char dir[PATH], yaml[3 * PATH];
   double score[2][4];
   float mean[CELLS];
-  wx_climate made;
+  wx_model_climate made;
   static trial t;
 
   if (!weir_netcdf_available()) {
@@ -423,9 +423,9 @@ static void a_climate_may_come_from_a_file(void **state)
     how.quantiles = k == 1 ? 30 : 100;
     how.first = k == 2;
     (void)snprintf(path, sizeof path, "%s/climate%d.nc", dir, k);
-    assert_ok(wx_climate_fit(&how, t.forecast, t.truth, list, k == 3 ? FIT + 1 : FIT, &made));
-    assert_ok(wx_climate_write(&made, path));
-    wx_climate_fini(&made);
+    assert_ok(wx_model_climate_fit(&how, t.forecast, t.truth, list, k == 3 ? FIT + 1 : FIT, &made));
+    assert_ok(wx_model_climate_write(&made, path));
+    wx_model_climate_fini(&made);
   }
   for (int from_file = 0; from_file < 2; from_file++) {
     (void)snprintf(yaml, sizeof yaml, "{%s, score: {patch: 0}%s%s%s}", models,

@@ -11,7 +11,7 @@
 #include "pass/weir_pass.h"
 
 /* Bytes of what cut nodes write: what parts save. */
-static double bytes_cut(const weir_graph *g, const weir_split *s)
+static double bytes_cut(const weir_graph *g, const weir_dim_split *s)
 {
   double bytes = 0;
 
@@ -38,7 +38,7 @@ static bool has_time(const weir_graph *g)
 }
 
 /* Why the dimension is refused. */
-static void tell(const weir_graph *g, const weir_split *s, int32_t input, int dim, char *text,
+static void tell(const weir_graph *g, const weir_dim_split *s, int32_t input, int dim, char *text,
                  size_t size)
 {
   const weir_node *node = weir_graph_node(g, s->blocker);
@@ -51,38 +51,38 @@ static void tell(const weir_graph *g, const weir_split *s, int32_t input, int di
                  node->where != NULL ? node->where : "place unknown");
 }
 
-weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_split *split, char *text,
-                                 size_t size)
+weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_split *split,
+                                 char *text, size_t size)
 {
   double best = 0;
   int dim = 0;
 
   *input = -1;
-  *split = (weir_split){.blocker = -1};
+  *split = (weir_dim_split){.blocker = -1};
   (void)snprintf(text, size, "no input shares a dimension with the other arrays");
   for (int32_t a = 0; a < weir_graph_arrays(g) && !has_time(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
 
     for (int d = 0; d < array->desc.rank && array->kind == WEIR_ARRAY_INPUT; d++) {
-      weir_split s;
+      weir_dim_split s;
 
       if (array->desc.shape[d] < 2) {
         continue;
       }
-      const weir_status status = weir_split_find(g, a, d, &s);
+      const weir_status status = weir_dim_split_find(g, a, d, &s);
 
       if (status != WEIR_OK) {
-        weir_split_fini(split);
+        weir_dim_split_fini(split);
         *input = -1;
         return status;
       }
       const double bytes = bytes_cut(g, &s);
 
       if (bytes <= best) {
-        weir_split_fini(&s);
+        weir_dim_split_fini(&s);
         continue;
       }
-      weir_split_fini(split);
+      weir_dim_split_fini(split);
       *split = s;
       *input = a;
       dim = d;
@@ -91,13 +91,13 @@ weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_split
   }
   if (*input >= 0 && split->blocker >= 0) {
     tell(g, split, *input, dim, text, size);
-    weir_split_fini(split);
+    weir_dim_split_fini(split);
     *input = -1;
   }
   return WEIR_OK;
 }
 
-static weir_status repeat(weir_graph *g, const weir_split *s, int64_t parts)
+static weir_status repeat(weir_graph *g, const weir_dim_split *s, int64_t parts)
 {
   weir_status status = WEIR_OK;
   void *now = NULL, *merged = NULL, *order = NULL;
@@ -129,7 +129,7 @@ out:
 static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 {
   char text[WEIR_MICROBATCH_TEXT];
-  weir_split s;
+  weir_dim_split s;
   int32_t input;
 
   if (opts->parts < 2) {
@@ -141,7 +141,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   }
   const weir_status status = repeat(g, &s, opts->parts < s.extent ? opts->parts : s.extent);
 
-  weir_split_fini(&s);
+  weir_dim_split_fini(&s);
   return status;
 }
 

@@ -5,7 +5,7 @@
 
 typedef struct building {
   weir_graph *g;
-  const weir_split *s;
+  const weir_dim_split *s;
   const microbatch_part *part;
   int32_t *now, *merged;
 } building;
@@ -259,7 +259,7 @@ static bool is_needed(const building *b, int32_t array)
 static weir_status close_outputs(const building *b, int32_t number)
 {
   const weir_node *node = weir_graph_node(b->g, number);
-  const bool partial = weir_split_is_partial(b->g, b->s, number);
+  const bool partial = weir_dim_split_is_partial(b->g, b->s, number);
 
   for (int o = 0; o < node->n_out; o++) {
     int32_t writers;
@@ -276,7 +276,7 @@ static weir_status close_outputs(const building *b, int32_t number)
   return WEIR_OK;
 }
 
-weir_status microbatch_build(weir_graph *g, const weir_split *s, const microbatch_part *part,
+weir_status microbatch_build(weir_graph *g, const weir_dim_split *s, const microbatch_part *part,
                              const int32_t *order, int32_t n, int32_t *now, int32_t *merged)
 {
   const building b = {.g = g, .s = s, .part = part, .now = now, .merged = merged};

@@ -14,7 +14,7 @@ typedef struct microbatch_part {
  * operators that there were before, topological; now: [arrays of the
  * split] arrays that stand for cut and partial ones in this part, -1: none yet; merged: the same
  * for what is merged so far. Leaves the nodes that are repeated as they are. */
-weir_status microbatch_build(weir_graph *g, const weir_split *s, const microbatch_part *part,
+weir_status microbatch_build(weir_graph *g, const weir_dim_split *s, const microbatch_part *part,
                              const int32_t *order, int32_t n, int32_t *now,
                              int32_t *merged) WEIR_CHECKED;
 #endif

@@ -150,7 +150,7 @@ static void what_needs_all_samples_is_refused_by_name(void **state)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 2, .shape = {BATCH, WIDTH}};
   char text[WEIR_MICROBATCH_TEXT];
-  weir_split s;
+  weir_dim_split s;
   weir_graph *g;
   int32_t input;
 

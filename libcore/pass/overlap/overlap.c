@@ -16,7 +16,7 @@
 #define RATE 2e9      /* bytes/s */
 
 /* Own elements are wherever the halo is not; its dimensions are those along which there is some. */
-static bool find_halo(overlap_split *s, const weir_move *m, const weir_node *finish)
+static bool find_halo(overlap_split *s, const weir_comm_op *m, const weir_node *finish)
 {
   s->made = finish->out[0];
   s->own = finish->in[0];
@@ -46,7 +46,7 @@ static double seconds_of(const weir_graph *g, const weir_pass_opts *opts, int32_
                                                                                       : -1;
 }
 
-static double received_bytes(const weir_move *m)
+static double received_bytes(const weir_comm_op *m)
 {
   double bytes = 0;
 
@@ -59,8 +59,8 @@ static double received_bytes(const weir_move *m)
 /* Whether it pays: the node was there before any derivative (gradients by data wait behind those by
  * weights as it is), a kernel claims it and every part, and what the parts take longer than the
  * whole is less than half of what they hide. */
-static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_move *m, int32_t node,
-                 const int32_t first[OVERLAP_PARTS])
+static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_comm_op *m,
+                 int32_t node, const int32_t first[OVERLAP_PARTS])
 {
   const double whole = seconds_of(g, opts, node), inside = seconds_of(g, opts, first[0]);
   const double travel = LATENCY + received_bytes(m) / RATE;
@@ -79,7 +79,7 @@ static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_mov
 
 /* Runs the node and what follows it in parts, where that is possible and pays. */
 static weir_status split(weir_graph *g, const weir_pass_opts *opts, overlap_split *s,
-                         const weir_move *m, int32_t node)
+                         const weir_comm_op *m, int32_t node)
 {
   const int32_t before = weir_graph_nodes(g);
   int32_t first[OVERLAP_PARTS];
@@ -114,7 +114,7 @@ static weir_status order_nodes(const weir_graph *g, int32_t *order, int32_t *pla
 
 /* All readers of what one exchange makes, one after the other. */
 static weir_status split_readers(weir_graph *g, const weir_pass_opts *opts, int32_t finish,
-                                 const weir_move *m)
+                                 const weir_comm_op *m)
 {
   weir_status status = WEIR_OK;
   const int32_t nodes = weir_graph_nodes(g); /* as they are now */
@@ -158,9 +158,9 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   const int32_t nodes = weir_graph_nodes(g);
 
   for (int32_t i = 0; i < nodes && opts->overlap != WEIR_OVERLAP_OFF; i++) {
-    const weir_move *m = weir_spmd_graph_finishes(g, i);
+    const weir_comm_op *m = weir_spmd_graph_finishes(g, i);
 
-    if (m != NULL && m->kind == WEIR_MOVE_EXCHANGE) {
+    if (m != NULL && m->kind == WEIR_COMM_OP_EXCHANGE) {
       WEIR_TRY(split_readers(g, opts, i, m));
     }
   }

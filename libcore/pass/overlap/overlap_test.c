@@ -52,9 +52,9 @@ static void make(slabs *s, uint64_t seed, bool pool)
   }
   weir_output(s->g, "result", pool ? s->z : s->y);
   assert_ok(weir_graph_status(s->g));
-  assert_ok(weir_partition_create(s->g, &(weir_grid){1, {(int)s->ranks}},
-                                  &(weir_cut){weir_value_array(s->g, s->x), 1, 0, s->bounds, 0, 0},
-                                  1, &s->p));
+  assert_ok(weir_partition_create(
+      s->g, &(weir_grid){1, {(int)s->ranks}},
+      &(weir_shard){weir_value_array(s->g, s->x), 1, 0, s->bounds, 0, 0}, 1, &s->p));
 }
 
 static void drop(slabs *s)
@@ -170,7 +170,7 @@ static void interiors_are_what_reads_own_elements(void **state)
       }
       /* Not run in parts: no iteration reads own elements alone, or nothing comes to this rank. */
       for (int64_t o = owned.lo[1]; o < owned.hi[1] && l.n > 0 && writers == 1; o++) {
-        const weir_move *m = l.moves[0];
+        const weir_comm_op *m = l.moves[0];
 
         assert_true(!reads_own(&s, rank, o) ||
                     (m->from.lo[1] <= m->to.lo[1] && m->to.hi[1] <= m->from.hi[1]));

@@ -92,7 +92,7 @@ static weir_status measured_or(walk *w, const weir_group *group, double otherwis
 
 /* Bytes in both directions between this rank and the peer of part i, 0 where an earlier part has
  * counted them; *received grows by what comes from there. */
-static double between(const weir_move *m, int64_t i, int64_t *sent, int64_t *received)
+static double between(const weir_comm_op *m, int64_t i, int64_t *sent, int64_t *received)
 {
   int64_t in = 0, out = 0;
 
@@ -123,11 +123,11 @@ static int group_size(const weir_grid *g, unsigned dims)
 
 static weir_status start(walk *w, int64_t number, const weir_group *group)
 {
-  const weir_move *m = w->local->moves[number];
+  const weir_comm_op *m = w->local->moves[number];
   int64_t sent = m->bytes, received = 0;
   double seconds = 0, pack;
 
-  if (m->kind == WEIR_MOVE_MERGE) {
+  if (m->kind == WEIR_COMM_OP_ALLREDUCE) {
     const int ranks = group_size(w->grid, m->dims);
 
     seconds = partition_allreduce_s(w->machine, ranks, m->bytes);
@@ -142,7 +142,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
       w->cost.messages += bytes > 0;
     }
     w->cost.halo_bytes += received;
-    seconds += m->kind == WEIR_MOVE_EXCHANGE ? 0 : (double)received / w->machine->merge;
+    seconds += m->kind == WEIR_COMM_OP_EXCHANGE ? 0 : (double)received / w->machine->reduce_bw;
   }
   WEIR_TRY(measured_or(
       w, group, w->machine->group_overhead + 2 * (double)sent / w->machine->bandwidth, &pack));
@@ -155,10 +155,10 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
 /* What the rank has itself is copied beside what came. */
 static weir_status finish(walk *w, int64_t number, const weir_group *group)
 {
-  const weir_move *m = w->local->moves[number];
+  const weir_comm_op *m = w->local->moves[number];
   double bytes = (double)m->bytes, unpack;
 
-  if (m->kind != WEIR_MOVE_MERGE) {
+  if (m->kind != WEIR_COMM_OP_ALLREDUCE) {
     bytes = (double)weir_box_bytes(&m->to, m->dtype);
   }
   wait_for(w, number);

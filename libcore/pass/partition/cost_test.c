@@ -56,7 +56,7 @@ static problem make_cut(int samples, int length, bool gradient, const int64_t *a
     bounds[1][q] = at != NULL ? at[q] : q * LENGTH / length;
   }
   const int32_t array = weir_value_array(c.g, in);
-  const weir_cut cuts[] = {{array, 0, 0, bounds[0], 0, 0}, {array, 1, 1, bounds[1], 0, 0}};
+  const weir_shard cuts[] = {{array, 0, 0, bounds[0], 0, 0}, {array, 1, 1, bounds[1], 0, 0}};
 
   assert_ok(weir_partition_create(c.g, &grid, cuts, 2, &c.p));
   return c;

@@ -25,7 +25,7 @@ int partition_piece(const weir_partition *p, unsigned over, const int place[WEIR
 }
 
 /* Two cuts of one array along the same dimensions of the grid. */
-static bool share(const weir_cut *a, const weir_cut *b)
+static bool share(const weir_shard *a, const weir_shard *b)
 {
   return a->array == b->array && a->dim >= 0 && b->dim >= 0 &&
          (a->also | 1u << a->along) == (b->also | 1u << b->along);
@@ -38,7 +38,8 @@ typedef struct factor {
 } factor;
 
 /* What a cut that has pieces goes along dimension d by; false: by no factor of its extent. */
-static bool factor_of(const weir_grid *grid, const weir_cut *cuts, int n, int i, int d, factor *out)
+static bool factor_of(const weir_grid *grid, const weir_shard *cuts, int n, int i, int d,
+                      factor *out)
 {
   int64_t low = 1, high = 1, below = 1;
 
@@ -47,7 +48,7 @@ static bool factor_of(const weir_grid *grid, const weir_cut *cuts, int n, int i,
     high *= share(&cuts[k], &cuts[i]) ? cuts[k].pieces : 1;
   }
   for (int k = d + 1; k < grid->dims; k++) {
-    below *= weir_cut_goes(&cuts[i], k) ? grid->extent[k] : 1;
+    below *= weir_shard_goes(&cuts[i], k) ? grid->extent[k] : 1;
   }
   const int64_t above = below * grid->extent[d];
 
@@ -62,13 +63,13 @@ static bool factor_of(const weir_grid *grid, const weir_cut *cuts, int n, int i,
 }
 
 /* The product of the pieces of all that share places with cut i is the number of these. */
-static weir_status check_pieces(const weir_grid *grid, const weir_cut *cuts, int n, int i)
+static weir_status check_pieces(const weir_grid *grid, const weir_shard *cuts, int n, int i)
 {
   int64_t product = 1, places = 1;
   bool good = true;
 
   for (int d = 0; d < grid->dims; d++) {
-    places *= weir_cut_goes(&cuts[i], d) ? grid->extent[d] : 1;
+    places *= weir_shard_goes(&cuts[i], d) ? grid->extent[d] : 1;
   }
   for (int k = 0; k < n && good; k++) {
     if (share(&cuts[k], &cuts[i])) {
@@ -114,13 +115,13 @@ static bool insert(splits *s, int d, int64_t stride)
   return true;
 }
 
-static weir_status split_for(const weir_grid *grid, const weir_cut *cuts, int n, int i, splits *s)
+static weir_status split_for(const weir_grid *grid, const weir_shard *cuts, int n, int i, splits *s)
 {
   WEIR_TRY(check_pieces(grid, cuts, n, i));
   for (int d = 0; d < grid->dims; d++) {
     factor f = {1, 1};
 
-    if (!weir_cut_goes(&cuts[i], d)) {
+    if (!weir_shard_goes(&cuts[i], d)) {
       continue;
     }
     if (!factor_of(grid, cuts, n, i, d, &f) || !insert(s, d, f.low) ||
@@ -135,7 +136,7 @@ static weir_status split_for(const weir_grid *grid, const weir_cut *cuts, int n,
   return WEIR_OK;
 }
 
-weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const weir_cut *cuts,
+weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
                                  int n)
 {
   splits s = {.n = {0}};
@@ -167,8 +168,8 @@ weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const
   return WEIR_OK;
 }
 
-unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const weir_cut *cuts, int n,
-                        int i)
+unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
+                        int n, int i)
 {
   unsigned over = 0;
 
@@ -176,7 +177,7 @@ unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const we
     int64_t stride = 1;
     factor f = {1, (int64_t)grid->extent[d] + 1}; /* all of them, those of one rank too */
 
-    if (!weir_cut_goes(&cuts[i], d)) {
+    if (!weir_shard_goes(&cuts[i], d)) {
       continue;
     }
     if (cuts[i].pieces != 0) {

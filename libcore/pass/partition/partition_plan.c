@@ -13,11 +13,11 @@ const weir_grid *weir_partition_grid(const weir_partition *p)
   return &p->grid;
 }
 
-bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_cut *out)
+bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_shard *out)
 {
   const partition_cuts *c = &p->array[array];
 
-  *out = (weir_cut){.array = array, .dim = dim, .along = -1};
+  *out = (weir_shard){.array = array, .dim = dim, .along = -1};
   for (int d = p->grid.dims - 1; d >= 0; d--) {
     out->along = (c->over[dim] >> d & 1) != 0 ? d : out->along;
   }
@@ -177,10 +177,10 @@ weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank
 }
 
 /* Takes cut i of n; check_cut has seen it. */
-static weir_status take_cut(weir_partition *p, const weir_grid *grid, const weir_cut *cuts, int n,
+static weir_status take_cut(weir_partition *p, const weir_grid *grid, const weir_shard *cuts, int n,
                             int i)
 {
-  const weir_cut *c = &cuts[i];
+  const weir_shard *c = &cuts[i];
   const weir_array_desc *desc = &weir_graph_get_array(p->g, c->array)->desc;
   partition_cuts *to = &p->array[c->array];
   const unsigned over = c->dim < 0 ? 0 : partition_dims(p, grid, cuts, n, i);
@@ -214,10 +214,10 @@ static weir_status take_cut(weir_partition *p, const weir_grid *grid, const weir
 }
 
 /* That there is what cut i names, once. */
-static weir_status check_cut(const weir_partition *p, const weir_grid *grid, const weir_cut *cuts,
+static weir_status check_cut(const weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
                              int i)
 {
-  const weir_cut *c = &cuts[i];
+  const weir_shard *c = &cuts[i];
 
   if (c->array < 0 || c->array >= p->n_arrays) {
     return weir_fail(WEIR_ERR_CONFIG, "partition: there is no array %d", (int)c->array);
@@ -266,7 +266,7 @@ static weir_status check_outputs(const weir_partition *p, int32_t number)
   return WEIR_OK;
 }
 
-static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_cut *cuts, int n)
+static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_shard *cuts, int n)
 {
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->array, (void **)&p->array));
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->known, (void **)&p->known));
@@ -288,8 +288,8 @@ static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_cut
   return WEIR_OK;
 }
 
-weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, const weir_cut *cuts,
-                                  int n, weir_partition **out)
+weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
+                                  const weir_shard *cuts, int n, weir_partition **out)
 {
   weir_partition *p = NULL;
   weir_status status = WEIR_OK;

@@ -26,11 +26,11 @@ struct weir_partition {
 
 /* partition_grid.c: splits the grid as the pieces of the cuts ask. Fails as
  * weir_partition_create. */
-weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const weir_cut *cuts,
+weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
                                  int n) WEIR_CHECKED;
 /* Dimensions of p->grid that cut i goes along. */
-unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const weir_cut *cuts, int n,
-                        int i);
+unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
+                        int n, int i);
 /* Number of pieces of what is cut over these dimensions, and the piece of a place. */
 int partition_pieces(const weir_partition *p, unsigned over);
 int partition_piece(const weir_partition *p, unsigned over, const int place[WEIR_GRID_DIMS]);

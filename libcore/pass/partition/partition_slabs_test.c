@@ -17,7 +17,7 @@ typedef struct dense {
   weir_grid grid;
   weir_graph *g;
   weir_value x, bank, w, grad;
-  weir_cut cuts[3];
+  weir_shard cuts[3];
   int64_t share[3], bounds[SLABS + 1], flat[SLABS + 1];
 } dense;
 
@@ -50,9 +50,9 @@ static weir_partition *cut(dense *c, bool slabs)
 {
   weir_partition *p;
 
-  c->cuts[0] = (weir_cut){weir_value_array(c->g, c->x), 0, 0, c->share, 0, 0};
-  c->cuts[1] = (weir_cut){weir_value_array(c->g, c->x), 1, 1, even, 0, 0};
-  c->cuts[2] = (weir_cut){weir_value_array(c->g, c->bank), 0, 1, c->flat, 0, 0};
+  c->cuts[0] = (weir_shard){weir_value_array(c->g, c->x), 0, 0, c->share, 0, 0};
+  c->cuts[1] = (weir_shard){weir_value_array(c->g, c->x), 1, 1, even, 0, 0};
+  c->cuts[2] = (weir_shard){weir_value_array(c->g, c->bank), 0, 1, c->flat, 0, 0};
   assert_ok(weir_partition_create(c->g, &c->grid, c->cuts, slabs ? 3 : 2, &p));
   return p;
 }
@@ -101,7 +101,7 @@ static void cut_by_slabs_nothing_moves(void **state)
     assert_int_equal(weir_box_volume(&own), rows * UNITS);
     assert_ok(weir_spmd_lower(p, rank, &local));
     for (int32_t i = 0; i < local.n; i++) {
-      assert_int_equal(local.moves[i]->kind, WEIR_MOVE_MERGE);
+      assert_int_equal(local.moves[i]->kind, WEIR_COMM_OP_ALLREDUCE);
       merged += local.moves[i]->bytes;
     }
     weir_spmd_graph_fini(&local);

@@ -92,7 +92,7 @@ static weir_value apply(problem *c, weir_value w)
 static void build(problem *c)
 {
   weir_array_desc x = {WEIR_F64, c->dims + 2, {SAMPLES}, 0}, w = {WEIR_F64, c->dims + 2, {0}, 0};
-  weir_cut cuts[3];
+  weir_shard cuts[3];
 
   c->g = new_graph();
   c->grid.dims = c->dims;
@@ -110,7 +110,7 @@ static void build(problem *c)
   assert_ok(weir_gradients(c->g, weir_sum(c->g, weir_square(c->g, c->y), -1), wrt, c->pool ? 1 : 2,
                            c->grad));
   for (int k = 0; k < c->dims; k++) {
-    cuts[k] = (weir_cut){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0};
+    cuts[k] = (weir_shard){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0};
   }
   assert_ok(weir_partition_create(c->g, &c->grid, cuts, c->dims, &c->p));
   c->local = calloc((size_t)weir_grid_size(&c->grid), sizeof *c->local);
@@ -147,7 +147,7 @@ typedef struct wanted {
 } wanted;
 
 /* What comes from a rank, NULL: nothing; at most one box. */
-static const weir_box *box_from(const weir_move *m, int from)
+static const weir_box *box_from(const weir_comm_op *m, int from)
 {
   const weir_box *found = NULL;
 
@@ -165,7 +165,7 @@ static void check_halo(const problem *c, int32_t node, int operand, int to, cons
 {
   const int32_t array = weir_graph_node(c->g, node)->in[operand];
   const weir_array_desc *desc = &weir_graph_get_array(c->g, array)->desc;
-  const weir_move *m = local_brings(c->local[to].g, node, operand);
+  const weir_comm_op *m = local_brings(c->local[to].g, node, operand);
   weir_box box = {.rank = desc->rank};
   int64_t volume = 1, received = 0;
 
@@ -431,7 +431,7 @@ static void pools_as_counted_out(void **state)
 static weir_status allocate(void *context)
 {
   const problem *c = context;
-  const weir_cut cut = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0};
+  const weir_shard cut = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0};
   weir_partition *p = NULL;
   weir_spmd_graph local = {.g = NULL};
   weir_status status = weir_partition_create(c->g, &c->grid, &cut, 1, &p);
@@ -461,8 +461,8 @@ static void outputs_of_a_node_are_cut_alike(void **state)
   weir_output(g, "place", place);
   for (int a = 0; a < 3; a++) {
     for (int b = 0; b < 3; b++) {
-      const weir_cut cuts[] = {{weir_value_array(g, top), 1, 0, cut[a], 0, 0},
-                               {weir_value_array(g, place), 1, 0, cut[b], 0, 0}};
+      const weir_shard cuts[] = {{weir_value_array(g, top), 1, 0, cut[a], 0, 0},
+                                 {weir_value_array(g, place), 1, 0, cut[b], 0, 0}};
 
       assert_int_equal(weir_partition_create(g, &grid, cuts, 2, &p),
                        a == b ? WEIR_OK : WEIR_ERR_UNSUPPORTED);
@@ -480,7 +480,7 @@ static void wrong_cuts_and_no_memory(void **state)
   const weir_grid one = {1, {1}}, two = {1, {2}};
   const struct {
     const weir_grid *grid;
-    weir_cut cut[2];
+    weir_shard cut[2];
     int n;
   } rows[] = {
       {&one, {{x, 1, 0, short_of, 0, 0}}, 1},
@@ -502,7 +502,7 @@ static void wrong_cuts_and_no_memory(void **state)
   }
   assert_true(weir_check_faults(allocate, &c) > 5);
   /* Kept whole, the result asks every rank for all of x. */
-  const weir_cut whole[] = {{x, 1, 0, c.at[0].bounds, 0, 0}, {.array = y, .dim = -1}};
+  const weir_shard whole[] = {{x, 1, 0, c.at[0].bounds, 0, 0}, {.array = y, .dim = -1}};
   const weir_box none = {.rank = 0};
 
   assert_ok(weir_partition_create(c.g, &(weir_grid){1, {c.at[0].ranks}}, whole, 2, &p));
@@ -538,7 +538,7 @@ static void the_local_graph_and_refusals(void **state)
   const weir_tensor two = weir_tensor_wrap((double[]){1, 2}, WEIR_F64, 1, (int64_t[]){2});
   const weir_value fixed = weir_constant(g, &two);
   const int64_t bounds[] = {0, 1, 2};
-  const weir_cut cut = {weir_value_array(g, fixed), 0, 0, bounds, 0, 0};
+  const weir_shard cut = {weir_value_array(g, fixed), 0, 0, bounds, 0, 0};
 
   weir_output(g, "y", weir_neg(g, fixed));
   assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
@@ -557,7 +557,7 @@ static void indices_that_wrap_begin_within_the_array(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {6, 8}, 0});
   const weir_value y = weir_reshape(g, x, &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
-  const weir_cut cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
+  const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
   weir_partition *p;
   weir_spmd_graph local;
 
@@ -585,8 +585,8 @@ static void a_constant_list_says_what_stays_inside(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 1, {12}, 0});
   const weir_value y = weir_gather(g, x, weir_constant(g, &t), &((weir_gather_spec){.dim = 0}));
-  const weir_cut cuts[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0},
-                           {weir_value_array(g, y), 0, 0, of_y, 0, 0}};
+  const weir_shard cuts[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0},
+                             {weir_value_array(g, y), 0, 0, of_y, 0, 0}};
   weir_partition *p;
 
   weir_output(g, "y", y);

@@ -10,14 +10,14 @@
 
 static weir_status started(void *context, const weir_op_run *run)
 {
-  weir_move *m = context;
+  weir_comm_op *m = context;
 
   return m->start(m, run);
 }
 
 static weir_status finished(void *context, const weir_op_run *run)
 {
-  weir_move *m = context;
+  weir_comm_op *m = context;
 
   return m->finish(m, run);
 }
@@ -36,7 +36,7 @@ static weir_array_desc shaped(weir_dtype dtype, const weir_box *box)
  * merged has been taken when the merge has started, an exchange reads its array to the end. */
 static weir_status add_call(localising *l, localise_move *x, bool finish, weir_value *made)
 {
-  const bool merges = x->move->kind == WEIR_MOVE_MERGE;
+  const bool merges = x->move->kind == WEIR_COMM_OP_ALLREDUCE;
   weir_call_spec spec = {.name = x->move->name, .context = x->move};
   weir_value in[WEIR_MAX_OUTPUTS + 1];
   int n = 0;
@@ -74,7 +74,7 @@ weir_status localise_start(localising *l, localise_move *x)
   if (x->started) {
     return WEIR_OK;
   }
-  if (x->move->kind == WEIR_MOVE_EXCHANGE && l->merge[x->array] >= 0) {
+  if (x->move->kind == WEIR_COMM_OP_EXCHANGE && l->merge[x->array] >= 0) {
     WEIR_TRY(localise_finish(l, &l->moves[l->merge[x->array]]));
   }
   WEIR_TRY(add_call(l, x, false, &made));
@@ -97,7 +97,7 @@ weir_status localise_finish(localising *l, localise_move *x)
   for (int o = 0; o < x->move->n; o++) {
     const int32_t to = weir_value_array(l->g, (weir_value){made.node, o});
 
-    if (x->move->kind != WEIR_MOVE_MERGE) {
+    if (x->move->kind != WEIR_COMM_OP_ALLREDUCE) {
       x->local = to;
     } else {
       l->now[weir_graph_node(l->p->g, x->node)->out[o]] = to;
@@ -262,7 +262,7 @@ void weir_spmd_graph_fini(weir_spmd_graph *l)
   l->n = 0;
 }
 
-const weir_move *weir_spmd_graph_finishes(const weir_graph *g, int32_t node)
+const weir_comm_op *weir_spmd_graph_finishes(const weir_graph *g, int32_t node)
 {
   const weir_node *n = weir_graph_node(g, node);
   const weir_call_spec *spec = n->spec;
@@ -280,7 +280,7 @@ static void print_box(const weir_box *box, const weir_box *from, FILE *out)
   }
 }
 
-static void print_move(const weir_move *m, bool finish, FILE *out)
+static void print_move(const weir_comm_op *m, bool finish, FILE *out)
 {
   fprintf(out, "%s of move %d, %s, %" PRId64 " bytes, %d by %d", finish ? "end" : "start",
           (int)m->kind, weir_dtype_name(m->dtype), m->bytes, m->n, (int)m->monoid);

@@ -4,11 +4,11 @@
 #include "pass/partition/weir_spmd.h"
 
 /* The exchange that brings what an operand of a node of a local graph reads, NULL: none. */
-static inline const weir_move *local_brings(const weir_graph *g, int32_t node, int operand)
+static inline const weir_comm_op *local_brings(const weir_graph *g, int32_t node, int operand)
 {
   const int32_t from = weir_array_value(g, weir_graph_node(g, node)->in[operand]).node;
-  const weir_move *m = from >= 0 ? weir_spmd_graph_finishes(g, from) : NULL;
+  const weir_comm_op *m = from >= 0 ? weir_spmd_graph_finishes(g, from) : NULL;
 
-  return m != NULL && m->kind == WEIR_MOVE_EXCHANGE ? m : NULL;
+  return m != NULL && m->kind == WEIR_COMM_OP_EXCHANGE ? m : NULL;
 }
 #endif

@@ -32,7 +32,7 @@ static int32_t last_writer(const localising *l, int32_t array)
   return -1;
 }
 
-weir_status localise_push(localising *l, int32_t array, weir_move_kind kind, localise_move **out)
+weir_status localise_push(localising *l, int32_t array, weir_comm_op_kind kind, localise_move **out)
 {
   WEIR_TRY(weir_reserve(&l->moves, &l->capacity, l->n_moves + 1, sizeof *l->moves));
   localise_move *x = &l->moves[l->n_moves];
@@ -54,10 +54,10 @@ weir_status localise_push(localising *l, int32_t array, weir_move_kind kind, loc
 weir_status localise_add_part(localise_move *x, int64_t *capacity, int peer, bool receive,
                               const weir_box *box)
 {
-  weir_move *m = x->move;
+  weir_comm_op *m = x->move;
 
   WEIR_TRY(weir_reserve(&m->parts, capacity, m->n_parts + 1, sizeof *m->parts));
-  m->parts[m->n_parts++] = (weir_move_part){peer, receive, *box};
+  m->parts[m->n_parts++] = (weir_comm_op_part){peer, receive, *box};
   m->bytes += receive ? 0 : weir_box_bytes(box, m->dtype);
   return WEIR_OK;
 }
@@ -116,7 +116,7 @@ static weir_status add_exchange(localising *l, int32_t array, weir_box **get, we
 {
   localise_move *x;
 
-  WEIR_TRY(localise_push(l, array, WEIR_MOVE_EXCHANGE, &x));
+  WEIR_TRY(localise_push(l, array, WEIR_COMM_OP_EXCHANGE, &x));
   x->get = *get;
   x->named = *named;
   *get = NULL;
@@ -149,8 +149,8 @@ static int32_t find_exchange(const localising *l, const weir_operand *x, int32_t
 {
   for (int32_t m = 0; m < l->n_moves; m++) {
     const localise_move *move = &l->moves[m];
-    bool covers =
-        move->move->kind == WEIR_MOVE_EXCHANGE && move->array == array && names_all(l, move, named);
+    bool covers = move->move->kind == WEIR_COMM_OP_EXCHANGE && move->array == array &&
+                  names_all(l, move, named);
 
     for (int r = 0; r < l->ranks && covers; r++) {
       covers = serves(x, &get[r], &move->get[r]);
@@ -333,7 +333,7 @@ static weir_status find_merge_of(localising *l, int32_t number)
   if (weir_partition_partial(l->p, number) == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(localise_push(l, node->out[0], WEIR_MOVE_MERGE, &x));
+  WEIR_TRY(localise_push(l, node->out[0], WEIR_COMM_OP_ALLREDUCE, &x));
   x->node = number;
   x->move->n = node->n_out;
   x->move->monoid = node->access.combine;

@@ -1,12 +1,12 @@
 /* spmd_print.c - what moves, for people. */
 #include "pass/partition/spmd_priv.h"
 
-static int64_t part_bytes(const weir_move *m, const weir_move_part *part)
+static int64_t part_bytes(const weir_comm_op *m, const weir_comm_op_part *part)
 {
   return weir_box_bytes(&part->box, m->dtype);
 }
 
-int64_t weir_move_received(const weir_move *m, int from)
+int64_t weir_comm_op_received(const weir_comm_op *m, int from)
 {
   int64_t sum = 0;
 
@@ -26,16 +26,16 @@ static void print_box(const weir_box *b, FILE *out)
   (void)fprintf(out, "%s", b->rank > 0 ? "]" : "[]");
 }
 
-static void print_move(const weir_move *m, FILE *out)
+static void print_move(const weir_comm_op *m, FILE *out)
 {
-  if (m->kind != WEIR_MOVE_EXCHANGE) {
+  if (m->kind != WEIR_COMM_OP_EXCHANGE) {
     (void)fprintf(out, "  %s of %s: partial over dimensions %#x of the grid, %lld bytes\n",
-                  m->kind == WEIR_MOVE_MERGE ? "reduction" : "reduce-scatter", m->name, m->dims,
-                  (long long)m->bytes);
+                  m->kind == WEIR_COMM_OP_ALLREDUCE ? "reduction" : "reduce-scatter", m->name,
+                  m->dims, (long long)m->bytes);
   }
   for (int64_t i = 0; i < m->n_parts; i++) {
     if (m->parts[i].receive) {
-      (void)fprintf(out, "  %s of %s: ", m->kind == WEIR_MOVE_EXCHANGE ? "exchange" : "part",
+      (void)fprintf(out, "  %s of %s: ", m->kind == WEIR_COMM_OP_EXCHANGE ? "exchange" : "part",
                     m->name);
       print_box(&m->parts[i].box, out);
       (void)fprintf(out, " of rank %d, %lld bytes\n", m->parts[i].peer,

@@ -6,13 +6,13 @@
 
 /* One move as it is planned, the same on all ranks but for `move`. */
 typedef struct localise_move {
-  int32_t array;     /* whose elements move, or output 0 of the node */
-  int32_t node;      /* merge: who makes it */
-  int32_t after;     /* place of the last node that writes it, -1: a source */
-  weir_box *get;     /* [ranks] exchange: what each rank has afterwards */
-  weir_named *named; /* [ranks] of these boxes, what is read; NULL: all of them */
-  weir_move *move;   /* of this rank */
-  bool owned;        /* here, and not yet by the result */
+  int32_t array;      /* whose elements move, or output 0 of the node */
+  int32_t node;       /* merge: who makes it */
+  int32_t after;      /* place of the last node that writes it, -1: a source */
+  weir_box *get;      /* [ranks] exchange: what each rank has afterwards */
+  weir_named *named;  /* [ranks] of these boxes, what is read; NULL: all of them */
+  weir_comm_op *move; /* of this rank */
+  bool owned;         /* here, and not yet by the result */
   bool started, finished;
   int32_t local; /* exchange: the array of the local graph */
 } localise_move;
@@ -38,7 +38,7 @@ weir_status localise_find_moves(localising *l) WEIR_CHECKED;
  * merges, once all moves are found. */
 weir_status localise_find_scatters(localising *l) WEIR_CHECKED;
 /* Appends a move, and a box of it that goes from here or comes. */
-weir_status localise_push(localising *l, int32_t array, weir_move_kind kind,
+weir_status localise_push(localising *l, int32_t array, weir_comm_op_kind kind,
                           localise_move **out) WEIR_CHECKED;
 weir_status localise_add_part(localise_move *x, int64_t *capacity, int peer, bool receive,
                               const weir_box *box) WEIR_CHECKED;

@@ -96,7 +96,7 @@ static double sent_as_merge(const localising *l, const localise_move *merge)
     for (int32_t m = 0; m < l->n_moves; m++) {
       const localise_move *x = &l->moves[m];
 
-      if (x->array == merge->array && x->move->kind == WEIR_MOVE_EXCHANGE) {
+      if (x->array == merge->array && x->move->kind == WEIR_COMM_OP_EXCHANGE) {
         const weir_box there = weir_box_intersect(&owned, &x->get[r]);
 
         sent += (double)(weir_box_volume(&x->get[r]) - weir_box_volume(&there));
@@ -107,7 +107,7 @@ static double sent_as_merge(const localising *l, const localise_move *merge)
 }
 
 /* Whether parts of one element become one by themselves, without those of other outputs. */
-static bool can_split(const weir_move *m)
+static bool can_split(const weir_comm_op *m)
 {
   const weir_reducer *r = weir_partition_reducer(m->monoid, m->dtype);
 
@@ -116,7 +116,7 @@ static bool can_split(const weir_move *m)
 
 static weir_status fill(const localising *l, localise_move *x)
 {
-  weir_move *m = x->move;
+  weir_comm_op *m = x->move;
   int64_t capacity = 0;
 
   m->from = weir_partition_owned(l->p, x->array, l->rank);
@@ -142,7 +142,7 @@ static weir_status replace(localising *l, int32_t merge, weir_box **get)
   const int32_t array = l->moves[merge].array, number = l->n_moves;
   localise_move *x;
 
-  WEIR_TRY(localise_push(l, array, WEIR_MOVE_REDUCE_SCATTER, &x));
+  WEIR_TRY(localise_push(l, array, WEIR_COMM_OP_REDUCE_SCATTER, &x));
   x->node = l->moves[merge].node;
   x->get = *get;
   *get = NULL;
@@ -176,7 +176,7 @@ weir_status localise_find_scatters(localising *l)
   for (int32_t m = 0; m < found; m++) {
     const localise_move *x = &l->moves[m];
 
-    if (x->move->kind != WEIR_MOVE_MERGE || !can_split(x->move) || is_kept(l, x->array)) {
+    if (x->move->kind != WEIR_COMM_OP_ALLREDUCE || !can_split(x->move) || is_kept(l, x->array)) {
       continue;
     }
     if (get == NULL) {

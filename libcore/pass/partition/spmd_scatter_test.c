@@ -14,7 +14,7 @@ typedef struct problem {
   weir_grid grid;
   weir_partition *p;
   int64_t bounds[2][MOST + 1];
-  weir_cut cuts[3];
+  weir_shard cuts[3];
   int n;
 } problem;
 
@@ -42,12 +42,12 @@ static problem make(int ranks, int copies, variant v)
   }
   even(SUMMED, ranks, b.bounds[0]);
   even(KEPT, ranks, b.bounds[1]);
-  b.cuts[b.n++] = (weir_cut){weir_value_array(b.g, x), 0, 0, b.bounds[0], 0, 0};
-  b.cuts[b.n++] = (weir_cut){.array = weir_value_array(b.g, sum), .dim = -1};
+  b.cuts[b.n++] = (weir_shard){weir_value_array(b.g, x), 0, 0, b.bounds[0], 0, 0};
+  b.cuts[b.n++] = (weir_shard){.array = weir_value_array(b.g, sum), .dim = -1};
   if (v == BY_ALL) {
-    b.cuts[b.n++] = (weir_cut){.array = weir_value_array(b.g, y), .dim = -1};
+    b.cuts[b.n++] = (weir_shard){.array = weir_value_array(b.g, y), .dim = -1};
   } else {
-    b.cuts[b.n++] = (weir_cut){weir_value_array(b.g, y), 0, 0, b.bounds[1], 0, 0};
+    b.cuts[b.n++] = (weir_shard){weir_value_array(b.g, y), 0, 0, b.bounds[1], 0, 0};
   }
   assert_ok(weir_graph_status(b.g));
   assert_ok(weir_partition_create(b.g, &b.grid, b.cuts, b.n, &b.p));
@@ -61,7 +61,7 @@ static void fini(problem *b)
 }
 
 /* The only move of a rank. */
-static weir_move move_of(const problem *b, int rank, weir_spmd_graph *l)
+static weir_comm_op move_of(const problem *b, int rank, weir_spmd_graph *l)
 {
   assert_ok(weir_spmd_lower(b->p, rank, l));
   assert_int_equal(l->n, 1);
@@ -79,13 +79,13 @@ static void shards_are_summed_where_they_are_read(void **state)
 
     for (int r = 0; r < ranks; r++) {
       weir_spmd_graph l;
-      const weir_move m = move_of(&b, r, &l);
+      const weir_comm_op m = move_of(&b, r, &l);
       const int64_t own = b.bounds[1][r + 1] - b.bounds[1][r];
 
-      assert_int_equal(m.kind, WEIR_MOVE_REDUCE_SCATTER);
+      assert_int_equal(m.kind, WEIR_COMM_OP_REDUCE_SCATTER);
       assert_int_equal(m.rank, r);
       assert_int_equal(m.bytes, (KEPT - own) * row);
-      assert_int_equal(weir_move_received(&m, -1), (ranks - 1) * own * row);
+      assert_int_equal(weir_comm_op_received(&m, -1), (ranks - 1) * own * row);
       assert_int_equal(m.n_parts, 2 * (ranks - 1));
       assert_int_equal(m.to.lo[0], b.bounds[1][r]);
       assert_int_equal(weir_box_volume(&m.to), own * ACROSS);
@@ -104,9 +104,9 @@ static void copies_stay_among_themselves(void **state)
   (void)state;
   for (int r = 0; r < ranks * copies; r++) {
     weir_spmd_graph l;
-    const weir_move m = move_of(&b, r, &l);
+    const weir_comm_op m = move_of(&b, r, &l);
 
-    assert_int_equal(m.kind, WEIR_MOVE_REDUCE_SCATTER);
+    assert_int_equal(m.kind, WEIR_COMM_OP_REDUCE_SCATTER);
     assert_int_equal(m.n_parts, 2 * (ranks - 1));
     for (int64_t i = 0; i < m.n_parts; i++) {
       assert_int_equal(m.parts[i].peer % copies, r % copies);
@@ -127,7 +127,7 @@ static void what_all_read_is_merged(void **state)
       problem b = make(ranks, 1, of[i]);
       weir_spmd_graph l;
 
-      assert_int_equal(move_of(&b, 0, &l).kind, WEIR_MOVE_MERGE);
+      assert_int_equal(move_of(&b, 0, &l).kind, WEIR_COMM_OP_ALLREDUCE);
       weir_spmd_graph_fini(&l);
       fini(&b);
     }

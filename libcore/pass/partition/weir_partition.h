@@ -29,16 +29,16 @@ extern "C" {
  * their order. Pieces of all arrays must go with one another and with the extents of the grid:
  * every place is in one piece of each dimension of the grid, split into factors in the same way for
  * all. 2 x 3 pieces and 3 x 2 over one dimension of 6 are refused. */
-typedef struct weir_cut {
+typedef struct weir_shard {
   int32_t array;
   int dim, along;
   const int64_t *bounds;
   unsigned also; /* bits of further dimensions of the grid */
   int pieces;    /* 0: as many as places                   */
-} weir_cut;
+} weir_shard;
 
 /* Whether the cut goes along that dimension of the grid. */
-static inline bool weir_cut_goes(const weir_cut *c, int along)
+static inline bool weir_shard_goes(const weir_shard *c, int along)
 {
   return c->along == along || (c->also >> along & 1) != 0;
 }
@@ -52,8 +52,8 @@ typedef struct weir_partition weir_partition;
  * the partition. Fails: WEIR_ERR_CONFIG (an array, dimension, bounds or pieces that cannot be),
  * WEIR_ERR_UNSUPPORTED (outputs of one node cut in different ways; pieces that split the grid in
  * different ways, or into more than WEIR_GRID_DIMS dimensions), WEIR_ERR_MEMORY. */
-weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, const weir_cut *cuts,
-                                  int n, weir_partition **out) WEIR_CHECKED;
+weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
+                                  const weir_shard *cuts, int n, weir_partition **out) WEIR_CHECKED;
 /* Accepts NULL and nulls. */
 void weir_partition_destroy(weir_partition **p);
 
@@ -63,7 +63,7 @@ const weir_grid *weir_partition_grid(const weir_partition *p);
 /* Elements that a rank owns. */
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank);
 /* The cut of dimension `dim` of an array, its bounds borrowed; false: it is whole. */
-bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_cut *out);
+bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_shard *out);
 /* Iterations of a live operator that a rank runs; those of them, in one box, that need nothing of
  * other ranks (empty: none, or a border that wraps). */
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);

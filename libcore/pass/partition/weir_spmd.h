@@ -15,32 +15,32 @@
 extern "C" {
 #endif
 
-typedef enum weir_move_kind {
-  WEIR_MOVE_EXCHANGE,      /* boxes that a rank needs of an array, from those who own them */
-  WEIR_MOVE_MERGE,         /* partial outputs of a node, by its monoid, within a group of ranks */
-  WEIR_MOVE_REDUCE_SCATTER /* boxes that a rank needs of a partial output, from all who have a part
-                              of them, by the monoid: where that moves fewer bytes than a merge of
-                              all of it and an exchange */
-} weir_move_kind;
+typedef enum weir_comm_op_kind {
+  WEIR_COMM_OP_EXCHANGE,  /* boxes that a rank needs of an array, from those who own them */
+  WEIR_COMM_OP_ALLREDUCE, /* partial outputs of a node, by its monoid, within a group of ranks */
+  WEIR_COMM_OP_REDUCE_SCATTER /* boxes that a rank needs of a partial output, from all who have a
+                              part of them, by the monoid: where that moves fewer bytes than a merge
+                              of all of it and an exchange */
+} weir_comm_op_kind;
 
 /* A box of the array, in its global indices, that goes to a rank of the grid or comes from it. */
-typedef struct weir_move_part {
+typedef struct weir_comm_op_part {
   int peer;
   bool receive;
   weir_box box;
-} weir_move_part;
+} weir_comm_op_part;
 
 /* What happens at one place of the local graph: a node starts it, another finishes it. Both are
  * calls (weir_call.h), chained so that all ranks start and finish in one order. */
-typedef struct weir_move weir_move;
-struct weir_move {
-  weir_move_kind kind;
+typedef struct weir_comm_op weir_comm_op;
+struct weir_comm_op {
+  weir_comm_op_kind kind;
   const char *name;  /* of the node that makes what moves, or of the source */
   int rank;          /* this one */
   int32_t array;     /* of the partitioned graph: exchange; merge: output 0 */
   weir_dtype dtype;  /* of that array */
   weir_box from, to; /* exchange: elements that this rank has before, and after */
-  weir_move_part
+  weir_comm_op_part
       *parts; /* exchange: of this rank, pairs of ranks in the same order on both sides; what comes
                  of a reduce-scatter ascends with ranks, boxes are the same or have nothing in
                  common, and what this rank has itself, of from and to, is one more of them */
@@ -51,8 +51,8 @@ struct weir_move {
   unsigned dims;      /* likewise: of the grid, as weir_partition_partial */
   /* Who runs the graph sets these before. start's run->in begins with the arrays before, and so
    * does that of an exchange's finish; finish's run->out with those after. */
-  weir_status (*start)(weir_move *m, const weir_op_run *run);
-  weir_status (*finish)(weir_move *m, const weir_op_run *run);
+  weir_status (*start)(weir_comm_op *m, const weir_op_run *run);
+  weir_status (*finish)(weir_comm_op *m, const weir_op_run *run);
   void *context;
 };
 
@@ -60,7 +60,7 @@ typedef struct weir_spmd_graph {
   const weir_partition *p;
   int rank;
   weir_graph *g;
-  weir_move **moves; /* [n] in the order in which they start */
+  weir_comm_op **moves; /* [n] in the order in which they start */
   int32_t n;
 } weir_spmd_graph;
 
@@ -72,9 +72,9 @@ typedef struct weir_spmd_graph {
 weir_status weir_spmd_lower(const weir_partition *p, int rank, weir_spmd_graph *out) WEIR_CHECKED;
 void weir_spmd_graph_fini(weir_spmd_graph *l);
 /* The move that the node of a local graph finishes, NULL: none. */
-const weir_move *weir_spmd_graph_finishes(const weir_graph *g, int32_t node);
+const weir_comm_op *weir_spmd_graph_finishes(const weir_graph *g, int32_t node);
 /* Bytes that come in an exchange from rank `from`, -1: from all. */
-int64_t weir_move_received(const weir_move *m, int from);
+int64_t weir_comm_op_received(const weir_comm_op *m, int from);
 /* Boxes of the iterations of nodes that need other ranks, and what comes and is merged, for
  * `describe`. */
 void weir_spmd_graph_print(const weir_spmd_graph *l, FILE *out);

@@ -88,12 +88,12 @@ static void cut(qt_cuts *c, weir_graph *g, weir_value v, int dim, int along, boo
     bounds[q + 1] = last;
   }
   c->bounds[c->n] = bounds;
-  c->cut[c->n++] = (weir_cut){.array = weir_value_array(g, v),
-                              .dim = dim,
-                              .along = along,
-                              .bounds = bounds,
-                              .also = both ? 1u << ALONG_ENERGIES : 0,
-                              .pieces = pieces < places ? pieces : 0};
+  c->cut[c->n++] = (weir_shard){.array = weir_value_array(g, v),
+                                .dim = dim,
+                                .along = along,
+                                .bounds = bounds,
+                                .also = both ? 1u << ALONG_ENERGIES : 0,
+                                .pieces = pieces < places ? pieces : 0};
 }
 
 void qt_cut_points(qt_cuts *c, weir_graph *g, weir_value v, int dim, int kind)
@@ -111,7 +111,7 @@ void qt_cut_nowhere(qt_cuts *c, weir_graph *g, weir_value v)
   if (c != NULL && c->n == QT_MOST_CUTS) {
     (void)weir_graph_fail(g, WEIR_ERR_MEMORY);
   } else if (c != NULL && weir_value_desc(g, v) != NULL) {
-    c->cut[c->n++] = (weir_cut){.array = weir_value_array(g, v), .dim = -1};
+    c->cut[c->n++] = (weir_shard){.array = weir_value_array(g, v), .dim = -1};
   }
 }
 

@@ -37,7 +37,7 @@ qt_point_box qt_tiles_points(const qt_tiles *t, int kind, int rank, int64_t n_k,
 enum { QT_MOST_CUTS = 32 };
 typedef struct qt_cuts {
   const qt_tiles *tiles;
-  weir_cut cut[QT_MOST_CUTS];
+  weir_shard cut[QT_MOST_CUTS];
   int64_t *bounds[QT_MOST_CUTS]; /* owned */
   int n;
 } qt_cuts;

@@ -56,11 +56,11 @@ static int group_of(const weir_grid *grid, unsigned dims)
 static void add_moves(const weir_spmd_graph *l, qt_volume *out)
 {
   for (int32_t i = 0; i < l->n; i++) {
-    const weir_move *m = l->moves[i];
+    const weir_comm_op *m = l->moves[i];
     const double n = group_of(weir_partition_grid(l->p), m->dims);
 
     out->bytes[tensor_of(m->name)] +=
-        (double)m->bytes * (m->kind == WEIR_MOVE_MERGE ? 2 * (n - 1) / n : 1);
+        (double)m->bytes * (m->kind == WEIR_COMM_OP_ALLREDUCE ? 2 * (n - 1) / n : 1);
   }
 }
 
@@ -173,7 +173,7 @@ weir_status qt_volume_of_tiles(const qt_self_energy_spec *s, const qt_tiles *t, 
 static void add_plan(const weir_plan *p, double times, int sharers, qt_volume *out)
 {
   for (int32_t i = 0; p != NULL && i < weir_plan_moves(p); i++) {
-    const weir_move_report m = weir_plan_move(p, i);
+    const weir_comm_op_report m = weir_plan_move(p, i);
     const double n = sharers;
 
     out->bytes[tensor_of(m.name)] += times * (double)m.bytes * (m.merge ? 2 * (n - 1) / n : 1);

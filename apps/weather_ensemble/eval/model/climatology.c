@@ -50,7 +50,7 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
 static weir_status take_climate(const wx_model *m, const wx_eval_data *s)
 {
   own *const a = m->own;
-  wx_climate c;
+  wx_model_climate c;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_eval_data_climate(s, m->lead, m->quantity, &c));
@@ -65,7 +65,7 @@ static weir_status take_climate(const wx_model *m, const wx_eval_data *s)
     a->mean[i] = c.truth_mean[i];
     a->sd[i] = c.n_starts > 1 ? (float)(own_mean * (double)c.truth_sd[i]) : NAN;
   }
-  wx_climate_fini(&c);
+  wx_model_climate_fini(&c);
   return status;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
-#include "baseline/couple.h"
+#include "baseline/dependence.h"
 #include "baseline/emos_file.h"
 #include "baseline/eof.h"
 #include "baseline/training.h"
@@ -22,7 +22,7 @@ typedef struct emos_opts {
   wx_dates_opts dates;
   bool anomalies;
   int output;
-  wx_couple_opts couple;
+  wx_dependence_opts couple;
   const char *load, *save;
 } emos_opts;
 
@@ -39,7 +39,7 @@ static const weir_opt options[] = {
                   "training starts, so that beta is not that of the climate's pattern"),
     WEIR_OPT_ENUM(emos_opts, output, OUTPUT_NORMAL, "normal|members",
                   "normal distributions, or members made of them"),
-    WEIR_OPT_TABLE(emos_opts, couple, wx_couple_options, "output members: how"),
+    WEIR_OPT_TABLE(emos_opts, couple, wx_dependence_options, "output members: how"),
     WEIR_OPT_PATH(emos_opts, load, "",
                   "folder of coefficients emos_QUANTITY_LEADh.nc, as IMPROVER or save writes them, "
                   "in place of a fit; empty: they are fitted"),
@@ -313,15 +313,15 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
   correct(m, s);
   *out = (wx_given){.mean = a->mu, .sd = a->sigma};
   if (o->output == OUTPUT_MEMBERS) {
-    const wx_couple_start of = {.members = a->of.n,
-                                .n = s->cells,
-                                .raw = raw,
-                                .mu = a->mu,
-                                .sigma = a->sigma,
-                                .seed = s->seed,
-                                .start = (uint32_t)(s->facts->start[start] / 3600)};
+    const wx_dependence_start of = {.members = a->of.n,
+                                    .n = s->cells,
+                                    .raw = raw,
+                                    .mu = a->mu,
+                                    .sigma = a->sigma,
+                                    .seed = s->seed,
+                                    .start = (uint32_t)(s->facts->start[start] / 3600)};
 
-    WEIR_TRY(wx_couple(&o->couple, &of, a->member));
+    WEIR_TRY(wx_dependence(&o->couple, &of, a->member));
     *out = (wx_given){.members = a->of.n, .member = a->member};
   }
   return WEIR_OK;

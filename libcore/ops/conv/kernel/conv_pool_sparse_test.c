@@ -439,8 +439,8 @@ static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t o
   const weir_grid grid = {.dims = 1, .extent = {2}};
   /* That one alone: which is the fastest depends on the processor. */
   const weir_pass_opts opts = {.kernel = "conv.pool_sparse", .kernels = weir_kernel_table};
-  const weir_cut cuts[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
-                           {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
+  const weir_shard cuts[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
+                             {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
   weir_partition *p;
   weir_spmd_graph local;
   int claimed = 0;

@@ -1,4 +1,4 @@
-/* place.c - see weir_place.h: candidates, their cost, the choice. */
+/* grid_select.c - see weir_grid_select.h: candidates, their cost, the choice. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/weir_log.h"
 #include "base/weir_signal.h"
 #include "train/train_priv.h"
-#include "train/weir_place.h"
+#include "train/weir_grid_select.h"
 
 enum { NUMBERS = 12 + WEIR_ALONG_DIMS }; /* of a row that ranks tell one another */
 
@@ -555,9 +555,9 @@ done:
   return status;
 }
 
-weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *cfg,
-                             const weir_plan_opts *exec, const weir_machine *machine,
-                             weir_comm *comm, int ranks, weir_placement *out)
+weir_status weir_train_select_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+                                   const weir_plan_opts *exec, const weir_machine *machine,
+                                   weir_comm *comm, int ranks, weir_placement *out)
 {
   weir_grid grid = {.dims = WEIR_ALONG_DIMS};
   int64_t most[WEIR_ALONG_DIMS], room = 0;

@@ -1,12 +1,12 @@
-/* weir_place.h - which grid of ranks a training is predicted to be fastest on.
+/* weir_grid_select.h - which grid of ranks a training is predicted to be fastest on.
  *
  * Candidates are all ways to make the number of ranks of samples, depth, height and width, as far
  * as the batch and the extents of the inputs go, each with the ends of its cuts
  * (weir_train_task.gather) at which a step is fastest; each is timed on the graphs of a step, cut
  * and planned as they would be (pass/partition/weir_cost.h), where there is a table by what their
  * groups were measured to take. */
-#ifndef WEIR_PLACE_H
-#define WEIR_PLACE_H
+#ifndef WEIR_GRID_SELECT_H
+#define WEIR_GRID_SELECT_H
 #include "pass/partition/weir_cost.h"
 #include "train/weir_train.h"
 #ifdef __cplusplus
@@ -46,9 +46,9 @@ typedef struct weir_placement {
  * Collective over comm. Fails: WEIR_ERR_CONFIG (no grid of so many ranks is possible),
  * WEIR_ERR_MEMORY (none keeps within exec.memory, naming the one that needs least); WEIR_ERR_DATA
  * (the table); as weir_train_run does before its first step. */
-weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *cfg,
-                             const weir_plan_opts *exec, const weir_machine *machine,
-                             weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;
+weir_status weir_train_select_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+                                   const weir_plan_opts *exec, const weir_machine *machine,
+                                   weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;
 void weir_placement_fini(weir_placement *p);
 /* A line for each candidate, the fastest first. */
 void weir_placement_print(const weir_placement *p, FILE *out);

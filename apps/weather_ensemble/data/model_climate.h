@@ -1,9 +1,9 @@
-/* climate.h - what is usual for a quantity, at every lead: mean and standard deviation of the whole
- * grid, of each cell, and of the surroundings of each cell (LAS, local area-wise standardisation,
- * arXiv:2005.08748), and quantiles for the EFI. Of training starts alone; kept in a NetCDF-4 file
- * with the starts that it was made of. */
-#ifndef WX_CLIMATE_H
-#define WX_CLIMATE_H
+/* model_climate.h - what is usual for a quantity, at every lead: mean and standard deviation of the
+ * whole grid, of each cell, and of the surroundings of each cell (LAS, local area-wise
+ * standardisation, arXiv:2005.08748), and quantiles for the EFI. Of training starts alone; kept in
+ * a NetCDF-4 file with the starts that it was made of. */
+#ifndef WX_MODEL_CLIMATE_H
+#define WX_MODEL_CLIMATE_H
 #include "conf/weir_opt.h"
 #include "data/archive.h"
 
@@ -14,17 +14,17 @@ typedef enum wx_las_sd {
 } wx_las_sd;
 #define WX_LAS_SD_CHOICES "yearly|pooled"
 
-typedef struct wx_climate_opts {
+typedef struct wx_model_climate_opts {
   int64_t members;   /* how many of the first members count; 0: all */
   int64_t window;    /* cells, odd */
   double smoothing;  /* cells */
   int sd;            /* wx_las_sd */
   int64_t quantiles; /* intervals of probability; 0: no quantiles */
   int64_t first;     /* number of the first member that quantiles are of */
-} wx_climate_opts;
-extern const weir_opt wx_climate_options[];
+} wx_model_climate_opts;
+extern const weir_opt wx_model_climate_options[];
 
-typedef struct wx_climate {
+typedef struct wx_model_climate {
   int64_t n_leads, n_quantities, n_lat, n_lon, n_starts;
   int64_t n_quantiles; /* k / n_quantiles, k = 0..n_quantiles; 0: none */
   double *lead;        /* hours */
@@ -38,23 +38,24 @@ typedef struct wx_climate {
   /* Of the truth that came at the lead, NULL: it was not given. sd: divisor n. */
   float *truth_mean, *truth_sd; /* [lead, quantity, lat, lon] */
   float *truth_quantile;        /* as quantile */
-} wx_climate;
+} wx_model_climate;
 
 /* Fails: WEIR_ERR_CONFIG (an even window). */
-weir_status wx_climate_check(const wx_climate_opts *opts) WEIR_CHECKED;
+weir_status wx_model_climate_check(const wx_model_climate_opts *opts) WEIR_CHECKED;
 /* Of the starts start[n] (numbers, ascending) of an archive, and of what came true (NULL: not
  * known). Missing values are left out. Fails: WEIR_ERR_CONFIG (an even window; no such members), as
  * wx_archive_read, WEIR_ERR_STOPPED. */
-weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archive *truth,
-                           const int64_t *start, int64_t n, wx_climate *out) WEIR_CHECKED;
-void wx_climate_fini(wx_climate *c);
+weir_status wx_model_climate_fit(const wx_model_climate_opts *opts, wx_archive *a,
+                                 wx_archive *truth, const int64_t *start, int64_t n,
+                                 wx_model_climate *out) WEIR_CHECKED;
+void wx_model_climate_fini(wx_model_climate *c);
 /* As a file. Fails: as the NetCDF interface. */
-weir_status wx_climate_write(const wx_climate *c, const char *path) WEIR_CHECKED;
+weir_status wx_model_climate_write(const wx_model_climate *c, const char *path) WEIR_CHECKED;
 /* And back: of one quantity at one lead (the arrays have these alone), or of all where name is
  * NULL. Fails: WEIR_ERR_DATA for a file that is no climate, naming what it lacks. */
-weir_status wx_climate_read(const char *path, const char *name, double lead,
-                            wx_climate *out) WEIR_CHECKED;
+weir_status wx_model_climate_read(const char *path, const char *name, double lead,
+                                  wx_model_climate *out) WEIR_CHECKED;
 /* Number of a quantity of that name at that lead, -1: none; arrays [lead, quantity, ...] have it at
  * this place. */
-int64_t wx_climate_find(const wx_climate *c, const char *name, double lead);
+int64_t wx_model_climate_find(const wx_model_climate *c, const char *name, double lead);
 #endif

@@ -1,7 +1,7 @@
-/* climate_file.c - a climate as a NetCDF-4 file, and back. */
+/* model_climate_file.c - a climate as a NetCDF-4 file, and back. */
 #include <string.h>
 #include "base/weir_alloc.h"
-#include "data/climate.h"
+#include "data/model_climate.h"
 #include "io/weir_netcdf.h"
 
 enum { LEVEL = 1, /* of compression */ MOST_DIMS = 5, MOST = 1 << 24 };
@@ -14,31 +14,31 @@ static const char *const dim_names[DIMS] = {"forecast_period", "quantity", "row"
 /* An array of a climate: where it is, and over what. Some need not be there. */
 typedef struct array {
   const char *name, *long_name;
-  size_t offset; /* in wx_climate */
+  size_t offset; /* in wx_model_climate */
   weir_dtype dtype;
   int n_dims, dims[MOST_DIMS];
   bool optional;
 } array;
 
 /* Maps of cells, and of their quantiles. */
-#define MAP(field, text, may_lack)                          \
-  {                                                         \
-#field, text, offsetof(wx_climate, field), WEIR_F32, 4, \
-        {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN }, may_lack    \
+#define MAP(field, text, may_lack)                                \
+  {                                                               \
+#field, text, offsetof(wx_model_climate, field), WEIR_F32, 4, \
+        {D_LEAD, D_QUANTITY, D_ROW, D_COLUMN }, may_lack          \
   }
 #define MAPS(field, text)                                           \
   {                                                                 \
-#field, text, offsetof(wx_climate, field), WEIR_F32, 5,         \
+#field, text, offsetof(wx_model_climate, field), WEIR_F32, 5,   \
         {D_LEAD, D_QUANTITY, D_PROBABILITY, D_ROW, D_COLUMN }, true \
   }
 // clang-format off
 static const array arrays[] = {
-  {"forecast_period", "lead, hours", offsetof(wx_climate, lead), WEIR_F64, 1, {D_LEAD}, false},
-  {"quantity_name", "names", offsetof(wx_climate, name), WEIR_U8, 2, {D_QUANTITY, D_NAME}, false},
-  {"start", "starts that the climate is of", offsetof(wx_climate, start), WEIR_I64, 1, {D_START}, false},
-  {"member", "members that the quantiles are of", offsetof(wx_climate, member), WEIR_I64, 1, {D_MEMBER}, false},
-  {"mean", "mean of the grid by area", offsetof(wx_climate, mean), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},
-  {"sd", "standard deviation of the grid by area", offsetof(wx_climate, sd), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},
+  {"forecast_period", "lead, hours", offsetof(wx_model_climate, lead), WEIR_F64, 1, {D_LEAD}, false},
+  {"quantity_name", "names", offsetof(wx_model_climate, name), WEIR_U8, 2, {D_QUANTITY, D_NAME}, false},
+  {"start", "starts that the climate is of", offsetof(wx_model_climate, start), WEIR_I64, 1, {D_START}, false},
+  {"member", "members that the quantiles are of", offsetof(wx_model_climate, member), WEIR_I64, 1, {D_MEMBER}, false},
+  {"mean", "mean of the grid by area", offsetof(wx_model_climate, mean), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},
+  {"sd", "standard deviation of the grid by area", offsetof(wx_model_climate, sd), WEIR_F64, 2, {D_LEAD, D_QUANTITY}, false},
   MAP(cell_mean, "mean of a cell", false),
   MAP(cell_sd, "standard deviation of a cell", false),
   MAP(las_mean, "mean of the surroundings", false),
@@ -51,7 +51,7 @@ static const array arrays[] = {
 // clang-format on
 enum { ARRAYS = sizeof arrays / sizeof arrays[0], LISTS = 4 }; /* lists: what numbers are of */
 
-static void *get(const wx_climate *c, const array *a)
+static void *get(const wx_model_climate *c, const array *a)
 {
   void *at = NULL;
 
@@ -59,7 +59,7 @@ static void *get(const wx_climate *c, const array *a)
   return at;
 }
 
-static void lengths_of(const wx_climate *c, int64_t *length)
+static void lengths_of(const wx_model_climate *c, int64_t *length)
 {
   length[D_LEAD] = c->n_leads;
   length[D_QUANTITY] = c->n_quantities;
@@ -89,7 +89,7 @@ static weir_status define(weir_netcdf *nc, const array *a, const int64_t *length
   return a->n_dims >= 4 ? weir_netcdf_chunk(nc, *var, chunk, LEVEL) : WEIR_OK;
 }
 
-static weir_status write_all(const wx_climate *c, weir_netcdf *nc)
+static weir_status write_all(const wx_model_climate *c, weir_netcdf *nc)
 {
   const int64_t zero[MOST_DIMS] = {0};
   int64_t length[DIMS];
@@ -119,7 +119,7 @@ static weir_status write_all(const wx_climate *c, weir_netcdf *nc)
   return WEIR_OK;
 }
 
-weir_status wx_climate_write(const wx_climate *c, const char *path)
+weir_status wx_model_climate_write(const wx_model_climate *c, const char *path)
 {
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
@@ -133,7 +133,7 @@ done:
 }
 
 /* Counts of a climate, from the shapes of its arrays. */
-static weir_status take_counts(weir_netcdf *nc, const char *path, wx_climate *c)
+static weir_status take_counts(weir_netcdf *nc, const char *path, wx_model_climate *c)
 {
   weir_netcdf_shape fields = {0}, starts = {0}, members = {0}, quantiles = {0};
   int var = 0;
@@ -161,7 +161,7 @@ static weir_status take_counts(weir_netcdf *nc, const char *path, wx_climate *c)
 
 /* An array, of one lead and quantity where `only` says which, [2]; else of all. */
 static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
-                              const int64_t *length, const int64_t *only, wx_climate *c)
+                              const int64_t *length, const int64_t *only, wx_model_climate *c)
 {
   int64_t from[MOST_DIMS] = {0}, count[MOST_DIMS] = {0};
   weir_netcdf_shape shape = {0};
@@ -195,10 +195,10 @@ static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
 }
 
 /* Where a quantity at a lead is: its numbers. The lists become those of it alone. */
-static weir_status choose(const char *path, const char *name, double lead, wx_climate *c,
+static weir_status choose(const char *path, const char *name, double lead, wx_model_climate *c,
                           int64_t *only)
 {
-  const int64_t at = wx_climate_find(c, name, lead);
+  const int64_t at = wx_model_climate_find(c, name, lead);
 
   if (at < 0) {
     return weir_fail(
@@ -214,13 +214,14 @@ static weir_status choose(const char *path, const char *name, double lead, wx_cl
   return WEIR_OK;
 }
 
-weir_status wx_climate_read(const char *path, const char *name, double lead, wx_climate *out)
+weir_status wx_model_climate_read(const char *path, const char *name, double lead,
+                                  wx_model_climate *out)
 {
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
   int64_t length[DIMS], only[2] = {0};
 
-  *out = (wx_climate){.n_leads = 0};
+  *out = (wx_model_climate){.n_leads = 0};
   WEIR_TRY(weir_netcdf_open(path, &nc));
   WEIR_TRY_GOTO(take_counts(nc, path, out), done);
   lengths_of(out, length);
@@ -239,7 +240,7 @@ weir_status wx_climate_read(const char *path, const char *name, double lead, wx_
 done:
   weir_netcdf_close(&nc);
   if (status != WEIR_OK) {
-    wx_climate_fini(out);
+    wx_model_climate_fini(out);
   }
   return status;
 }

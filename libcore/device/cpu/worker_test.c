@@ -1,4 +1,4 @@
-/* lane_test.c - jobs in order beside the caller, their failures, and the end of a lane. */
+/* worker_test.c - jobs in order beside the caller, their failures, and the end of a lane. */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
-#include "device/weir_lane.h"
+#include "device/weir_worker.h"
 #include "device/weir_parallel.h"
 
 /* What a job finds and leaves. */
@@ -46,20 +46,20 @@ static weir_status work(void *context)
 
 static void jobs_run_one_after_another(void **state)
 {
-  weir_lane *lane = NULL;
+  weir_worker *lane = NULL;
 
   (void)state;
   weir_threads_set(4);
   for (int own = 0; own < 2; own++) {
-    assert_ok(weir_lane_create(own, &lane));
-    assert_ok(weir_lane_wait(lane)); /* nothing to wait for */
+    assert_ok(weir_worker_create(own, &lane));
+    assert_ok(weir_worker_wait(lane)); /* nothing to wait for */
     int64_t value = 1, expected = 1;
 
     for (int k = 0; k < 200; k++) {
       errand e = {.in = value, .fd = -1};
 
-      weir_lane_start(lane, work, &e);
-      assert_ok(weir_lane_wait(lane));
+      weir_worker_start(lane, work, &e);
+      assert_ok(weir_worker_wait(lane));
       expected = (3 * expected + 1) % 1000003;
       value = e.out % 1000003;
       assert_int_equal(value, expected);
@@ -67,7 +67,7 @@ static void jobs_run_one_after_another(void **state)
       assert_int_equal(e.blocked, own);
       assert_int_equal(pthread_equal(e.thread, pthread_self()) == 0, own);
     }
-    weir_lane_destroy(&lane);
+    weir_worker_destroy(&lane);
     assert_null(lane);
   }
   weir_threads_set(0);
@@ -77,7 +77,7 @@ static void jobs_run_one_after_another(void **state)
  * later. */
 static void lanes_run_beside_the_caller(void **state)
 {
-  weir_lane *lane[2] = {NULL, NULL};
+  weir_worker *lane[2] = {NULL, NULL};
   errand e[2] = {{.in = 1}, {.in = 2}};
   int ends[2][2];
 
@@ -85,14 +85,14 @@ static void lanes_run_beside_the_caller(void **state)
   for (int k = 0; k < 2; k++) {
     assert_int_equal(pipe(ends[k]), 0);
     e[k].fd = ends[k][0];
-    assert_ok(weir_lane_create(true, &lane[k]));
-    weir_lane_start(lane[k], work, &e[k]);
+    assert_ok(weir_worker_create(true, &lane[k]));
+    weir_worker_start(lane[k], work, &e[k]);
   }
   for (int k = 1; k >= 0; k--) {
     assert_int_equal(write(ends[k][1], "x", 1), 1);
-    assert_ok(weir_lane_wait(lane[k]));
+    assert_ok(weir_worker_wait(lane[k]));
     assert_int_equal(e[k].out, 3 * (k + 1) + 1);
-    weir_lane_destroy(&lane[k]);
+    weir_worker_destroy(&lane[k]);
     (void)close(ends[k][0]);
     (void)close(ends[k][1]);
   }
@@ -100,35 +100,35 @@ static void lanes_run_beside_the_caller(void **state)
 
 static void a_failure_becomes_the_callers(void **state)
 {
-  weir_lane *lane = NULL;
+  weir_worker *lane = NULL;
 
   (void)state;
   for (int own = 0; own < 2; own++) {
     errand bad = {.in = 7, .status = WEIR_ERR_DATA, .fd = -1}, good = {.in = 8, .fd = -1};
 
-    assert_ok(weir_lane_create(own, &lane));
-    weir_lane_start(lane, work, &bad);
+    assert_ok(weir_worker_create(own, &lane));
+    weir_worker_start(lane, work, &bad);
     weir_clear_failure();
-    assert_int_equal(weir_lane_wait(lane), WEIR_ERR_DATA);
+    assert_int_equal(weir_worker_wait(lane), WEIR_ERR_DATA);
     assert_string_equal(weir_last_message(), "errand 7");
-    assert_ok(weir_lane_wait(lane)); /* told once */
-    weir_lane_start(lane, work, &good);
-    assert_ok(weir_lane_wait(lane));
+    assert_ok(weir_worker_wait(lane)); /* told once */
+    weir_worker_start(lane, work, &good);
+    assert_ok(weir_worker_wait(lane));
     assert_int_equal(good.out, 25);
-    weir_lane_start(lane, work, &bad); /* and not waited for */
-    weir_lane_destroy(&lane);
+    weir_worker_start(lane, work, &bad); /* and not waited for */
+    weir_worker_destroy(&lane);
   }
-  weir_lane_destroy(&lane);
+  weir_worker_destroy(&lane);
 }
 
 static void memory_may_end(void **state)
 {
-  weir_lane *lane = NULL;
+  weir_worker *lane = NULL;
   const int64_t before = weir_alloc_bytes();
 
   (void)state;
   weir_alloc_fail_after(1);
-  assert_int_equal(weir_lane_create(true, &lane), WEIR_ERR_MEMORY);
+  assert_int_equal(weir_worker_create(true, &lane), WEIR_ERR_MEMORY);
   weir_alloc_fail_after(0);
   assert_null(lane);
   assert_int_equal(weir_alloc_bytes(), before);

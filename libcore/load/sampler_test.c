@@ -1,6 +1,6 @@
-/* order_test.c - the visits of all groups are the order, each position once, against one that walks
- * through it; the law of how often a group visits a sample. */
-#include "load/weir_order.h"
+/* sampler_test.c - the visits of all groups are the order, each position once, against one that
+ * walks through it; the law of how often a group visits a sample. */
+#include "load/weir_sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/weir_check.h"
 
-static const weir_order orders[] = {
+static const weir_sampler orders[] = {
     {.samples = 1, .batch = 1, .step = 1, .shuffle = true},
     {.samples = 5, .batch = 8, .step = 8, .shuffle = true, .seed = 3},
     {.samples = 23, .batch = 4, .step = 4, .shuffle = true, .seed = 4},
@@ -24,12 +24,12 @@ static void visits_are_the_order(void **state)
   enum { EPOCHS = 3, MOST = 32 };
 
   for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
-    const weir_order *const o = &orders[i];
-    const int64_t epoch = weir_order_epoch(o);
+    const weir_sampler *const o = &orders[i];
+    const int64_t epoch = weir_sampler_epoch(o);
 
     for (int64_t of = 1; of <= 7; of++) {
       for (int64_t at = 0; at < of; at++) {
-        const weir_visits v = weir_visits_of(o, at, of);
+        const weir_access_stream v = weir_access_stream_of(o, at, of);
         int64_t visit = 0;
 
         for (int64_t e = 0; e < EPOCHS; e++) {
@@ -37,16 +37,16 @@ static void visits_are_the_order(void **state)
             const int64_t n = epoch - p < o->batch ? epoch - p : o->batch;
             int64_t sample[MOST], lo, hi;
 
-            weir_order_take(o, e, p, n, sample);
-            weir_order_share(n, at, of, &lo, &hi);
-            assert_int_equal(weir_visits_from(&v, e, p), visit);
+            weir_sampler_take(o, e, p, n, sample);
+            weir_sampler_share(n, at, of, &lo, &hi);
+            assert_int_equal(weir_access_stream_from(&v, e, p), visit);
             for (int64_t k = lo; k < hi; k++, visit++) {
-              assert_int_equal(weir_visits_position(&v, visit), p + k);
-              assert_int_equal(weir_visits_sample(&v, visit), sample[k]);
+              assert_int_equal(weir_access_stream_position(&v, visit), p + k);
+              assert_int_equal(weir_access_stream_sample(&v, visit), sample[k]);
             }
           }
           assert_int_equal(visit, (e + 1) * v.each);
-          assert_int_equal(weir_visits_from(&v, e, epoch), visit);
+          assert_int_equal(weir_access_stream_from(&v, e, epoch), visit);
         }
       }
     }
@@ -56,7 +56,7 @@ static void visits_are_the_order(void **state)
 static void every_sample_comes_once_in_an_epoch(void **state)
 {
   for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
-    const weir_order *const o = &orders[i];
+    const weir_sampler *const o = &orders[i];
     const int64_t of = 3;
 
     for (int64_t e = 0; e < 2; e++) {
@@ -64,13 +64,13 @@ static void every_sample_comes_once_in_an_epoch(void **state)
       int64_t n = 0;
 
       for (int64_t at = 0; at < of; at++) {
-        const weir_visits v = weir_visits_of(o, at, of);
+        const weir_access_stream v = weir_access_stream_of(o, at, of);
 
         for (int64_t k = 0; k < v.each; k++, n++) {
-          assert_int_equal(seen[weir_visits_sample(&v, e * v.each + k)]++, 0);
+          assert_int_equal(seen[weir_access_stream_sample(&v, e * v.each + k)]++, 0);
         }
       }
-      assert_int_equal(n, weir_order_epoch(o));
+      assert_int_equal(n, weir_sampler_epoch(o));
       assert_true(n == o->samples || (o->drop_last && n == o->samples / o->step * o->step));
     }
   }
@@ -85,7 +85,7 @@ static void shares_are_even_and_whole(void **state)
       for (int64_t at = 0; at < of; at++) {
         int64_t lo, hi;
 
-        weir_order_share(n, at, of, &lo, &hi);
+        weir_sampler_share(n, at, of, &lo, &hi);
         assert_int_equal(lo, next);
         assert_true(hi - lo == n / of || hi - lo == n / of + 1);
         next = hi;
@@ -112,18 +112,18 @@ static double above(int e, int n, int most)
 static void frequencies_follow_the_binomial_law(void **state)
 {
   enum { N = 16, E = 90, F = 4096, OFTEN = 10 };
-  const weir_order o = {.samples = F, .batch = 64, .step = 64, .shuffle = true, .seed = 21};
+  const weir_sampler o = {.samples = F, .batch = 64, .step = 64, .shuffle = true, .seed = 21};
   static int count[F];
   int64_t often = 0;
 
   assert_int_equal(llround(1281167 * above(E, N, OFTEN)), 31635);
   for (int64_t at = 0; at < N; at += 5) {
-    const weir_visits v = weir_visits_of(&o, at, N);
+    const weir_access_stream v = weir_access_stream_of(&o, at, N);
 
     memset(count, 0, sizeof count);
     assert_int_equal(v.each, F / N);
     for (int64_t k = 0; k < E * v.each; k++) {
-      count[weir_visits_sample(&v, k)]++;
+      count[weir_access_stream_sample(&v, k)]++;
     }
     for (int i = 0; i < F; i++) {
       often += count[i] > OFTEN;

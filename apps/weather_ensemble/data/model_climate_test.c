@@ -1,6 +1,6 @@
-/* climate_test.c - statistics against loops that do what the definitions say; NaN left out; the
- * file comes back; nothing but the given starts is read. */
-#include "data/climate.h"
+/* model_climate_test.c - statistics against loops that do what the definitions say; NaN left out;
+ * the file comes back; nothing but the given starts is read. */
+#include "data/model_climate.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,12 +90,12 @@ static void check_las(int sd_of, int64_t members)
 {
   static const int64_t years[2][3] = {{0, 1, 3}, {4, 5, 0}}, list[] = {0, 1, 3, 4, 5};
   static const int n[2] = {3, 2};
-  const wx_climate_opts opts = {.members = members, .window = 3, .smoothing = 0, .sd = sd_of};
+  const wx_model_climate_opts opts = {.members = members, .window = 3, .smoothing = 0, .sd = sd_of};
   wx_archive *a = cube();
-  wx_climate c;
+  wx_model_climate c;
 
-  assert_ok(wx_climate_fit(&opts, a, NULL, list, 5, &c));
-  const int64_t place = wx_climate_find(&c, "z850", 48);
+  assert_ok(wx_model_climate_fit(&opts, a, NULL, list, 5, &c));
+  const int64_t place = wx_model_climate_find(&c, "z850", 48);
 
   assert_int_equal(place, 3);
   for (int64_t cell = 0; cell < CELLS; cell++) {
@@ -120,7 +120,7 @@ static void check_las(int sd_of, int64_t members)
     assert_true(!seen || fabs((double)c.cell_mean[place * CELLS + cell] - m) < 0.005);
     assert_true(!seen || fabs((double)c.cell_sd[place * CELLS + cell] - s) < 1e-3);
   }
-  wx_climate_fini(&c);
+  wx_model_climate_fini(&c);
   wx_archive_close(&a);
 }
 
@@ -135,37 +135,37 @@ static void windows_are_what_loops_say(void **state)
 static void a_year_without_values_does_not_count(void **state)
 {
   static const int64_t both[] = {0, 1, 4}, first[] = {0, 1};
-  const wx_climate_opts opts = {.members = 1, .window = 3, .smoothing = 1};
+  const wx_model_climate_opts opts = {.members = 1, .window = 3, .smoothing = 1};
   wx_archive *a = cube();
-  wx_climate c[2];
+  wx_model_climate c[2];
 
   (void)state;
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
     values[i] = i / (FIELDS * CELLS / STARTS) == 4 ? NAN : values[i];
   }
-  assert_ok(wx_climate_fit(&opts, a, NULL, both, 3, &c[0]));
-  assert_ok(wx_climate_fit(&opts, a, NULL, first, 2, &c[1]));
+  assert_ok(wx_model_climate_fit(&opts, a, NULL, both, 3, &c[0]));
+  assert_ok(wx_model_climate_fit(&opts, a, NULL, first, 2, &c[1]));
   assert_memory_equal(c[0].las_mean, c[1].las_mean, 4 * CELLS * sizeof(float));
   assert_memory_equal(c[0].las_sd, c[1].las_sd, 4 * CELLS * sizeof(float));
-  wx_climate_fini(&c[0]);
-  wx_climate_fini(&c[1]);
+  wx_model_climate_fini(&c[0]);
+  wx_model_climate_fini(&c[1]);
   wx_archive_close(&a);
 }
 
 static void the_grid_counts_by_area(void **state)
 {
-  const wx_climate_opts opts = {.members = 0, .window = 3};
+  const wx_model_climate_opts opts = {.members = 0, .window = 3};
   wx_archive *a = cube();
   const wx_archive_info *f = wx_archive_get(a);
   double n = 0, sum = 0, square = 0;
-  wx_climate c;
+  wx_model_climate c;
   int64_t list[STARTS];
 
   (void)state;
   for (int i = 0; i < STARTS; i++) {
     list[i] = i;
   }
-  assert_ok(wx_climate_fit(&opts, a, NULL, list, STARTS, &c));
+  assert_ok(wx_model_climate_fit(&opts, a, NULL, list, STARTS, &c));
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t i = 0; i < STARTS * MEMBERS * CELLS; i++) {
       const double x = at(i / (MEMBERS * CELLS), 1, 1, i / CELLS % MEMBERS, i % CELLS);
@@ -178,19 +178,19 @@ static void the_grid_counts_by_area(void **state)
   }
   assert_near(c.mean[3], sum / n, 1e-12);
   assert_near(c.sd[3], sqrt(square / n), 1e-9);
-  wx_climate_fini(&c);
+  wx_model_climate_fini(&c);
   wx_archive_close(&a);
 }
 
 static void quantiles_are_those_of_sorted_values(void **state)
 {
   static const int64_t list[] = {1, 2, 6};
-  const wx_climate_opts opts = {.members = 1, .window = 3, .quantiles = 4};
+  const wx_model_climate_opts opts = {.members = 1, .window = 3, .quantiles = 4};
   wx_archive *a = cube();
-  wx_climate c;
+  wx_model_climate c;
 
   (void)state;
-  assert_ok(wx_climate_fit(&opts, a, NULL, list, 3, &c));
+  assert_ok(wx_model_climate_fit(&opts, a, NULL, list, 3, &c));
   for (int64_t cell = 0; cell < CELLS; cell += 7) {
     int64_t below = 0, seen = 0;
     const double median = (double)c.quantile[(3 * 5 + 2) * CELLS + cell];
@@ -205,7 +205,7 @@ static void quantiles_are_those_of_sorted_values(void **state)
     }
     assert_true(seen == 0 ? isnan(median) : below == seen / 2);
   }
-  wx_climate_fini(&c);
+  wx_model_climate_fini(&c);
   wx_archive_close(&a);
 }
 
@@ -214,12 +214,12 @@ static void quantiles_are_those_of_sorted_values(void **state)
 static void truth_is_that_of_the_valid_time(void **state)
 {
   static const int64_t list[] = {0, 1, 2};
-  const wx_climate_opts opts = {.members = 1, .window = 3, .quantiles = 4, .first = 1};
+  const wx_model_climate_opts opts = {.members = 1, .window = 3, .quantiles = 4, .first = 1};
   static float y[STARTS * QUANTITIES * CELLS];
   wx_archive *a = cube(), *truth = NULL;
   wx_archive_info f = *wx_archive_get(a);
   const double now = 0;
-  wx_climate c;
+  wx_model_climate c;
 
   (void)state;
   for (int64_t i = 0; i < STARTS * QUANTITIES * CELLS; i++) {
@@ -228,7 +228,7 @@ static void truth_is_that_of_the_valid_time(void **state)
   f.n_leads = f.n_members = 1;
   f.lead = &now;
   assert_ok(wx_archive_of_memory(&f, y, &truth));
-  assert_ok(wx_climate_fit(&opts, a, truth, list, 3, &c));
+  assert_ok(wx_model_climate_fit(&opts, a, truth, list, 3, &c));
   assert_int_equal(c.n_members, MEMBERS - 1);
   assert_int_equal(c.member[0], 1);
   for (int64_t at = 0; at < LEADS * QUANTITIES; at++) {
@@ -255,7 +255,7 @@ static void truth_is_that_of_the_valid_time(void **state)
       assert_int_equal(isnan(q[2 * CELLS]), n == 0);
     }
   }
-  wx_climate_fini(&c);
+  wx_model_climate_fini(&c);
   wx_archive_close(&truth);
   wx_archive_close(&a);
 }
@@ -263,18 +263,18 @@ static void truth_is_that_of_the_valid_time(void **state)
 static void a_climate_comes_back(void **state)
 {
   static const int64_t list[] = {0, 2, 5};
-  const wx_climate_opts opts = {.members = 1, .window = 3, .smoothing = 1.5, .quantiles = 3};
+  const wx_model_climate_opts opts = {.members = 1, .window = 3, .smoothing = 1.5, .quantiles = 3};
   char dir[256], path[300];
   wx_archive *a = cube();
-  wx_climate c, back;
+  wx_model_climate c, back;
 
   (void)state;
   NEEDS_NETCDF();
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(path, sizeof path, "%s/climate.nc", dir);
-  assert_ok(wx_climate_fit(&opts, a, NULL, list, 3, &c));
-  assert_ok(wx_climate_write(&c, path));
-  assert_ok(wx_climate_read(path, NULL, 0, &back));
+  assert_ok(wx_model_climate_fit(&opts, a, NULL, list, 3, &c));
+  assert_ok(wx_model_climate_write(&c, path));
+  assert_ok(wx_model_climate_read(path, NULL, 0, &back));
   assert_int_equal(back.n_starts, 3);
   assert_int_equal(back.start[2], start[5]);
   assert_memory_equal(back.name, c.name, QUANTITIES * WX_SHORT);
@@ -283,20 +283,20 @@ static void a_climate_comes_back(void **state)
   assert_memory_equal(back.quantile, c.quantile, 16 * CELLS * sizeof(float));
   assert_int_equal(back.member[0], c.member[0]);
   assert_null(back.truth_mean);
-  wx_climate_fini(&back);
-  assert_ok(wx_climate_read(path, "z850", 48, &back)); /* one of four */
+  wx_model_climate_fini(&back);
+  assert_ok(wx_model_climate_read(path, "z850", 48, &back)); /* one of four */
   assert_int_equal(back.n_leads * back.n_quantities, 1);
   assert_string_equal(back.name, "z850");
   assert_near(back.lead[0], 48, 0);
   assert_near(back.mean[0], c.mean[3], 0);
   assert_memory_equal(back.las_sd, c.las_sd + 3 * CELLS, CELLS * sizeof(float));
   assert_memory_equal(back.quantile, c.quantile + 12 * CELLS, 4 * CELLS * sizeof(float));
-  wx_climate_fini(&back);
-  assert_int_equal(wx_climate_read(path, "z850", 72, &back), WEIR_ERR_DATA);
+  wx_model_climate_fini(&back);
+  assert_int_equal(wx_model_climate_read(path, "z850", 72, &back), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "no climate of z850 at 72 h"));
   write_text(path, "no climate");
-  assert_int_equal(wx_climate_read(path, NULL, 0, &back), WEIR_ERR_DATA);
-  wx_climate_fini(&c);
+  assert_int_equal(wx_model_climate_read(path, NULL, 0, &back), WEIR_ERR_DATA);
+  wx_model_climate_fini(&c);
   wx_archive_close(&a);
   weir_check_rmdir(dir);
 }
@@ -304,11 +304,11 @@ static void a_climate_comes_back(void **state)
 static weir_status fit_once(void *context)
 {
   static const int64_t list[] = {0, 4};
-  const wx_climate_opts opts = {.members = 1, .window = 3, .quantiles = 2};
-  wx_climate c;
+  const wx_model_climate_opts opts = {.members = 1, .window = 3, .quantiles = 2};
+  wx_model_climate c;
 
-  WEIR_TRY(wx_climate_fit(&opts, context, NULL, list, 2, &c));
-  wx_climate_fini(&c);
+  WEIR_TRY(wx_model_climate_fit(&opts, context, NULL, list, 2, &c));
+  wx_model_climate_fini(&c);
   return WEIR_OK;
 }
 
@@ -323,13 +323,13 @@ static void memory_that_runs_out_leaves_nothing(void **state)
 
 static void what_cannot_be_is_refused(void **state)
 {
-  const wx_climate_opts even = {.window = 4}, odd = {.window = 3};
+  const wx_model_climate_opts even = {.window = 4}, odd = {.window = 3};
   wx_archive *a = cube();
-  wx_climate c;
+  wx_model_climate c;
 
   (void)state;
-  assert_int_equal(wx_climate_fit(&even, a, NULL, member, 1, &c), WEIR_ERR_CONFIG);
-  assert_int_equal(wx_climate_fit(&odd, a, NULL, member, 0, &c), WEIR_ERR_CONFIG);
+  assert_int_equal(wx_model_climate_fit(&even, a, NULL, member, 1, &c), WEIR_ERR_CONFIG);
+  assert_int_equal(wx_model_climate_fit(&odd, a, NULL, member, 0, &c), WEIR_ERR_CONFIG);
   wx_archive_close(&a);
 }
 

@@ -1,6 +1,7 @@
-/* climate.c - see climate.h: passes over the training starts, one quantity at one lead at a time.
+/* model_climate.c - see model_climate.h: passes over the training starts, one quantity at one lead
+ * at a time.
  */
-#include "data/climate.h"
+#include "data/model_climate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,21 @@
 #include "eval/efi.h"
 #include "eval/points.h"
 
-const weir_opt wx_climate_options[] = {
-    WEIR_OPT_INT(wx_climate_opts, members, 1, 0, 1000, "1",
+const weir_opt wx_model_climate_options[] = {
+    WEIR_OPT_INT(wx_model_climate_opts, members, 1, 0, 1000, "1",
                  "first members that mean and standard deviation are of; 0: all (the paper: the "
                  "first trajectory)"),
-    WEIR_OPT_INT(wx_climate_opts, window, 7, 1, 999, "cells",
+    WEIR_OPT_INT(wx_model_climate_opts, window, 7, 1, 999, "cells",
                  "width of the windows of the local area-wise standardisation, odd"),
-    WEIR_OPT_REAL(wx_climate_opts, smoothing, 10, 0, 1000, "cells",
+    WEIR_OPT_REAL(wx_model_climate_opts, smoothing, 10, 0, 1000, "cells",
                   "standard deviation of the Gaussian that smooths them; 0: none"),
-    WEIR_OPT_ENUM(wx_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
+    WEIR_OPT_ENUM(wx_model_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
                   "their standard deviation: of each year and averaged, or of all starts"),
     WEIR_OPT_INT(
-        wx_climate_opts, quantiles, 100, 0, 1000, "1",
+        wx_model_climate_opts, quantiles, 100, 0, 1000, "1",
         "intervals of probability of the quantiles for the EFI (eval: 100, ENS-10: 20) and "
         "of the truth's for events; 0: none"),
-    WEIR_OPT_INT(wx_climate_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1",
+    WEIR_OPT_INT(wx_model_climate_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1",
                  "of the quantiles: " WX_FIRST_MEMBER_HELP),
     WEIR_OPT_END,
 };
@@ -37,7 +38,7 @@ enum { MOST_BYTES = 1 << 28 }; /* of values that quantiles hold at once */
 
 /* What a pass over the starts works with. */
 typedef struct work {
-  const wx_climate_opts *opts;
+  const wx_model_climate_opts *opts;
   wx_archive *a, *truth; /* truth: NULL, not given */
   const wx_archive_info *facts;
   const int64_t *start;
@@ -100,7 +101,7 @@ static void merge(const sums *into, const sums *s, int64_t cells)
 }
 
 /* The mean and standard deviation of the cells, and of the grid by area. */
-static void take_cells(const work *w, const sums *s, double pivot, wx_climate *c, int64_t at)
+static void take_cells(const work *w, const sums *s, double pivot, wx_model_climate *c, int64_t at)
 {
   const double *area = w->facts->grid.weight;
   double n = 0, sum = 0, square = 0;
@@ -126,7 +127,8 @@ static wx_map_shape shape_of(const work *w)
   return (wx_map_shape){g->n_lat, g->n_lon, g->wraps};
 }
 
-static weir_status finish_las(const work *w, const wx_las_total *total, wx_climate *c, int64_t at)
+static weir_status finish_las(const work *w, const wx_las_total *total, wx_model_climate *c,
+                              int64_t at)
 {
   const wx_map_shape shape = shape_of(w);
 
@@ -148,7 +150,7 @@ static weir_status check_stop(int64_t i, int64_t n)
 }
 
 /* One quantity at one lead, all starts, year by year. */
-static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, wx_climate *c,
+static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, wx_model_climate *c,
                                 int64_t at)
 {
   const int64_t cells = w->cells;
@@ -207,7 +209,7 @@ static weir_status read_start(const work *w, bool truth, int64_t i, int64_t lead
 
 /* Where the quantiles of a quantity and lead go. */
 typedef struct ranking {
-  const wx_climate *c;
+  const wx_model_climate *c;
   int64_t at, cells; /* quantity and lead */
   bool truth;
 } ranking;
@@ -215,13 +217,13 @@ typedef struct ranking {
 static void take_point(void *context, int64_t i, const double *x, int64_t n)
 {
   const ranking *const r = context;
-  const wx_climate *const c = r->c;
+  const wx_model_climate *const c = r->c;
   float *const of = r->truth ? c->truth_quantile : c->quantile;
   double mean = 0, square = 0;
 
   if (of != NULL) {
-    wx_climate_quantiles(x, n, c->n_quantiles, of + r->at * (c->n_quantiles + 1) * r->cells + i,
-                         r->cells);
+    wx_model_climate_quantiles(x, n, c->n_quantiles,
+                               of + r->at * (c->n_quantiles + 1) * r->cells + i, r->cells);
   }
   if (!r->truth) {
     return;
@@ -238,7 +240,7 @@ static void take_point(void *context, int64_t i, const double *x, int64_t n)
 
 /* Every start is read once for the points that are held at a time. */
 static weir_status take_quantiles(work *w, bool truth, int64_t lead, int64_t quantity,
-                                  const wx_climate *c, int64_t at)
+                                  const wx_model_climate *c, int64_t at)
 {
   ranking r = {c, at, w->cells, truth};
 
@@ -255,7 +257,7 @@ static weir_status take_quantiles(work *w, bool truth, int64_t lead, int64_t qua
   return WEIR_OK;
 }
 
-static weir_status take_names(const work *w, wx_climate *c)
+static weir_status take_names(const work *w, wx_model_climate *c)
 {
   const wx_archive_info *const f = w->facts;
   const int64_t n = w->n, *const start = w->start;
@@ -276,7 +278,7 @@ static weir_status take_names(const work *w, wx_climate *c)
   return WEIR_OK;
 }
 
-static weir_status take_arrays(wx_climate *c, bool truth)
+static weir_status take_arrays(wx_model_climate *c, bool truth)
 {
   enum { OWN = 4, FIELDS = 6 };
   const int64_t kinds = c->n_leads * c->n_quantities, cells = c->n_lat * c->n_lon;
@@ -302,7 +304,7 @@ static weir_status take_arrays(wx_climate *c, bool truth)
   return WEIR_OK;
 }
 
-static weir_status take_work(work *w, const wx_climate *c)
+static weir_status take_work(work *w, const wx_model_climate *c)
 {
   const int64_t most = w->members > w->ranked ? w->members : w->ranked;
 
@@ -318,7 +320,7 @@ static weir_status take_work(work *w, const wx_climate *c)
   return wx_points_init(w->cells, w->n * w->ranked, MOST_BYTES, &w->points);
 }
 
-static weir_status fit(work *w, wx_climate *c)
+static weir_status fit(work *w, wx_model_climate *c)
 {
   const int64_t kinds = c->n_leads * c->n_quantities;
 
@@ -341,7 +343,7 @@ static weir_status fit(work *w, wx_climate *c)
   return WEIR_OK;
 }
 
-weir_status wx_climate_check(const wx_climate_opts *opts)
+weir_status wx_model_climate_check(const wx_model_climate_opts *opts)
 {
   return opts->window % 2 != 0
              ? WEIR_OK
@@ -349,8 +351,9 @@ weir_status wx_climate_check(const wx_climate_opts *opts)
                          (long long)opts->window);
 }
 
-weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archive *truth,
-                           const int64_t *start, int64_t n, wx_climate *out)
+weir_status wx_model_climate_fit(const wx_model_climate_opts *opts, wx_archive *a,
+                                 wx_archive *truth, const int64_t *start, int64_t n,
+                                 wx_model_climate *out)
 {
   const wx_archive_info *f = wx_archive_get(a);
   const int64_t members =
@@ -364,13 +367,13 @@ weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archiv
             .members = members,
             .cells = wx_grid_cells(&f->grid)};
 
-  WEIR_TRY(wx_climate_check(opts));
-  *out = (wx_climate){.n_leads = f->n_leads,
-                      .n_quantities = f->n_quantities,
-                      .n_lat = f->grid.n_lat,
-                      .n_lon = f->grid.n_lon,
-                      .n_starts = n,
-                      .n_quantiles = opts->quantiles};
+  WEIR_TRY(wx_model_climate_check(opts));
+  *out = (wx_model_climate){.n_leads = f->n_leads,
+                            .n_quantities = f->n_quantities,
+                            .n_lat = f->grid.n_lat,
+                            .n_lon = f->grid.n_lon,
+                            .n_starts = n,
+                            .n_quantiles = opts->quantiles};
   const weir_status status =
       n > 0 ? fit(&w, out)
             : weir_fail(WEIR_ERR_CONFIG, "%s: no start to take a climate of", f->name);
@@ -380,12 +383,12 @@ weir_status wx_climate_fit(const wx_climate_opts *opts, wx_archive *a, wx_archiv
   weir_free(&w.room);
   wx_points_fini(&w.points);
   if (status != WEIR_OK) {
-    wx_climate_fini(out);
+    wx_model_climate_fini(out);
   }
   return status;
 }
 
-void wx_climate_fini(wx_climate *c)
+void wx_model_climate_fini(wx_model_climate *c)
 {
   weir_free(&c->lead);
   weir_free(&c->name);
@@ -403,7 +406,7 @@ void wx_climate_fini(wx_climate *c)
   weir_free(&c->truth_quantile);
 }
 
-int64_t wx_climate_find(const wx_climate *c, const char *name, double lead)
+int64_t wx_model_climate_find(const wx_model_climate *c, const char *name, double lead)
 {
   for (int64_t at = 0; at < c->n_leads * c->n_quantities; at++) {
     if (fabs(c->lead[at / c->n_quantities] - lead) < 1e-6 &&

@@ -1,5 +1,5 @@
-/* split.c - a dimension followed from array to node to array, both ways. */
-#include "pass/weir_split.h"
+/* dim_split.c - a dimension followed from array to node to array, both ways. */
+#include "pass/weir_dim_split.h"
 
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -8,7 +8,7 @@
 /* What is being found. queue: arrays whose users are still to be looked at. */
 typedef struct finding {
   const weir_graph *g;
-  weir_split s;
+  weir_dim_split s;
   bool *barred; /* [nodes] that cannot be cut */
   int32_t *queue, n_queue;
 } finding;
@@ -144,7 +144,7 @@ static weir_status find_blocker(finding *f, const weir_depend *depend, int32_t *
 
       if (f->s.node[order[i]] < 0) {
         after[order[i]] = after[order[i]] || after[from] || f->s.node[from] >= 0;
-      } else if (after[from] || weir_split_is_partial(f->g, &f->s, from)) {
+      } else if (after[from] || weir_dim_split_is_partial(f->g, &f->s, from)) {
         f->s.blocker = from;
         return WEIR_OK;
       }
@@ -167,7 +167,7 @@ static weir_status find(finding *f, int32_t array, int dim)
   return WEIR_OK;
 }
 
-weir_status weir_split_find(const weir_graph *g, int32_t array, int dim, weir_split *out)
+weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim, weir_dim_split *out)
 {
   enum { ROOMS = 6 };
   weir_status status = WEIR_OK;
@@ -199,14 +199,14 @@ out:
   return status;
 }
 
-void weir_split_fini(weir_split *s)
+void weir_dim_split_fini(weir_dim_split *s)
 {
   weir_free(&s->array);
   weir_free(&s->node);
   memset(s, 0, sizeof *s);
 }
 
-bool weir_split_is_partial(const weir_graph *g, const weir_split *s, int32_t node)
+bool weir_dim_split_is_partial(const weir_graph *g, const weir_dim_split *s, int32_t node)
 {
   return s->node[node] >= 0 &&
          weir_graph_node(g, node)->access.dim[s->node[node]].kind == WEIR_REDUCED;

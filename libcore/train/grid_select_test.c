@@ -1,6 +1,7 @@
-/* place_test.c - which grid is chosen on machines where only one thing counts, and what is refused.
+/* grid_select_test.c - which grid is chosen on machines where only one thing counts, and what is
+ * refused.
  */
-#include "train/weir_place.h"
+#include "train/weir_grid_select.h"
 
 #include <math.h>
 #include <signal.h>
@@ -35,8 +36,8 @@ static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t bat
   exec.tier = WEIR_TIER_VECTOR; /* the vector interpreter compiles nothing */
   const weir_train_task task = volume_task(&v, 8, 0);
 
-  return weir_train_place(&task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, m, NULL,
-                          ranks, out);
+  return weir_train_select_grid(&task, &cfg, &(weir_plan_opts){.exec = &exec, .threads = 1}, m,
+                                NULL, ranks, out);
 }
 
 static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_t memory,

@@ -1,5 +1,5 @@
-/* lane.c - see weir_lane.h: one thread, one job at a time, handed over under a lock. */
-#include "device/weir_lane.h"
+/* worker.c - see weir_worker.h: one thread, one job at a time, handed over under a lock. */
+#include "device/weir_worker.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ typedef enum phase {
   LEAVE, /* the thread is to end */
 } phase;
 
-struct weir_lane {
+struct weir_worker {
   bool own_thread;
   pthread_t thread;
   pthread_mutex_t lock;
@@ -31,7 +31,7 @@ struct weir_lane {
 
 static void do_job(void *lane, int64_t item, int thread)
 {
-  weir_lane *const l = lane;
+  weir_worker *const l = lane;
 
   (void)item;
   (void)thread;
@@ -42,14 +42,14 @@ static void do_job(void *lane, int64_t item, int thread)
 }
 
 /* As one item of weir_parallel, so that nested calls and libraries stay on this thread. */
-static void run(weir_lane *l)
+static void run(weir_worker *l)
 {
   weir_parallel(1, 1, do_job, l);
 }
 
 static void *serve(void *lane)
 {
-  weir_lane *const l = lane;
+  weir_worker *const l = lane;
 
   (void)pthread_mutex_lock(&l->lock);
   for (;;) {
@@ -71,7 +71,7 @@ static void *serve(void *lane)
 
 /* Signals are blocked in the new thread: handlers run, and system calls are cut short, elsewhere.
  */
-static int begin_thread(weir_lane *l)
+static int begin_thread(weir_worker *l)
 {
   sigset_t all, before;
 
@@ -83,13 +83,13 @@ static int begin_thread(weir_lane *l)
   return code;
 }
 
-weir_status weir_lane_create(bool own_thread, weir_lane **out)
+weir_status weir_worker_create(bool own_thread, weir_worker **out)
 {
   void *memory = NULL;
 
   *out = NULL;
-  WEIR_TRY(weir_alloc(1, sizeof(weir_lane), &memory));
-  weir_lane *l = memory;
+  WEIR_TRY(weir_alloc(1, sizeof(weir_worker), &memory));
+  weir_worker *l = memory;
 
   l->own_thread = own_thread;
   if (own_thread) {
@@ -108,7 +108,7 @@ weir_status weir_lane_create(bool own_thread, weir_lane **out)
   return WEIR_OK;
 }
 
-void weir_lane_start(weir_lane *l, weir_status (*job)(void *context), void *context)
+void weir_worker_start(weir_worker *l, weir_status (*job)(void *context), void *context)
 {
   if (!l->own_thread) {
     WEIR_ASSERT(l->phase == IDLE);
@@ -128,7 +128,7 @@ void weir_lane_start(weir_lane *l, weir_status (*job)(void *context), void *cont
 }
 
 /* Until there is no job under way; true where one was done. */
-static bool settle(weir_lane *l)
+static bool settle(weir_worker *l)
 {
   if (l->own_thread) {
     (void)pthread_mutex_lock(&l->lock);
@@ -145,14 +145,14 @@ static bool settle(weir_lane *l)
   return done;
 }
 
-weir_status weir_lane_wait(weir_lane *l)
+weir_status weir_worker_wait(weir_worker *l)
 {
   return settle(l) && l->status != WEIR_OK ? weir_fail(l->status, "%s", l->message) : WEIR_OK;
 }
 
-void weir_lane_destroy(weir_lane **lane)
+void weir_worker_destroy(weir_worker **lane)
 {
-  weir_lane *const l = *lane;
+  weir_worker *const l = *lane;
 
   if (l == NULL) {
     return;

@@ -1,16 +1,18 @@
-/* couple_test.c - members with the order of the raw ones and the distribution that was given. */
+/* dependence_test.c - members with the order of the raw ones and the distribution that was given.
+ */
 #include <math.h>
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "base/weir_random.h"
-#include "baseline/couple.h"
+#include "baseline/dependence.h"
 #include "eval/normal.h"
 
 enum { M = 7, N = 50 };
-static const wx_couple_opts ecc = {.kind = WX_COUPLE_ECC, .levels = WX_COUPLE_EQUIDISTANT},
-                            middle = {.kind = WX_COUPLE_ECC, .levels = WX_COUPLE_HAZEN},
-                            member = {.kind = WX_COUPLE_MEMBER};
+static const wx_dependence_opts ecc = {.kind = WX_DEPENDENCE_ECC,
+                                       .levels = WX_DEPENDENCE_EQUIDISTANT},
+                                middle = {.kind = WX_DEPENDENCE_ECC, .levels = WX_DEPENDENCE_HAZEN},
+                                member = {.kind = WX_DEPENDENCE_MEMBER};
 
 typedef struct field {
   float raw[M][N], out[M][N], mu[N], sigma[N];
@@ -27,27 +29,27 @@ static void draw(field *f)
   }
 }
 
-static wx_couple_start start_of(const field *f, uint32_t start)
+static wx_dependence_start start_of(const field *f, uint32_t start)
 {
-  return (wx_couple_start){.members = M,
-                           .n = N,
-                           .raw = f->raw[0],
-                           .mu = f->mu,
-                           .sigma = f->sigma,
-                           .seed = 1,
-                           .start = start};
+  return (wx_dependence_start){.members = M,
+                               .n = N,
+                               .raw = f->raw[0],
+                               .mu = f->mu,
+                               .sigma = f->sigma,
+                               .seed = 1,
+                               .start = start};
 }
 
-static void run(const wx_couple_opts *o, field *f)
+static void run(const wx_dependence_opts *o, field *f)
 {
-  const wx_couple_start s = start_of(f, 2);
+  const wx_dependence_start s = start_of(f, 2);
 
-  assert_ok(wx_couple(o, &s, f->out[0]));
+  assert_ok(wx_dependence(o, &s, f->out[0]));
 }
 
 static void order_of_members_is_kept(void **state)
 {
-  const wx_couple_opts *const each[] = {&ecc, &middle, &member};
+  const wx_dependence_opts *const each[] = {&ecc, &middle, &member};
   field f;
 
   draw(&f);
@@ -125,9 +127,9 @@ static void ties_are_of_the_start(void **state)
   }
   g = f;
   for (uint32_t start = 3; start < 8; start++) {
-    const wx_couple_start s = start_of(&f, start);
+    const wx_dependence_start s = start_of(&f, start);
 
-    assert_ok(wx_couple(&ecc, &s, g.out[0]));
+    assert_ok(wx_dependence(&ecc, &s, g.out[0]));
     differ += memcmp(f.out, g.out, sizeof f.out) != 0;
   }
   assert_true(differ >= 4);
@@ -137,7 +139,7 @@ static void ties_are_of_the_start(void **state)
 
 static void missing_members_stay_missing(void **state)
 {
-  const wx_couple_opts *const each[] = {&ecc, &member};
+  const wx_dependence_opts *const each[] = {&ecc, &member};
   field f;
 
   for (int k = 0; k < 2; k++) {
@@ -157,9 +159,9 @@ static void missing_members_stay_missing(void **state)
     }
     assert_near(sum / (M - 1), (double)f.mu[0], 1e-6);
     f.raw[2][0] = 0;
-    const wx_couple_start s = start_of(&f, 2);
+    const wx_dependence_start s = start_of(&f, 2);
 
-    assert_ok(wx_couple(each[k], &s, f.raw[0])); /* in place */
+    assert_ok(wx_dependence(each[k], &s, f.raw[0])); /* in place */
     assert_true(isfinite(f.raw[2][0]) && f.raw[1][3] == f.out[1][3]);
   }
 }
@@ -169,9 +171,9 @@ static weir_status make(void *context)
   field f;
 
   draw(&f);
-  const wx_couple_start s = start_of(&f, 2);
+  const wx_dependence_start s = start_of(&f, 2);
 
-  return wx_couple(&ecc, &s, f.out[0]);
+  return wx_dependence(&ecc, &s, f.out[0]);
 }
 
 static void lack_of_memory_is_told(void **state)

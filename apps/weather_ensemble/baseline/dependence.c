@@ -1,15 +1,16 @@
-/* couple.c - see couple.h. */
-#include "baseline/couple.h"
+/* dependence.c - see dependence.h. */
+#include "baseline/dependence.h"
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_random.h"
 #include "eval/normal.h"
 
-const weir_opt wx_couple_options[] = {
-    WEIR_OPT_ENUM(wx_couple_opts, kind, WX_COUPLE_ECC, WX_COUPLE_CHOICES,
+const weir_opt wx_dependence_options[] = {
+    WEIR_OPT_ENUM(wx_dependence_opts, kind, WX_DEPENDENCE_ECC, WX_DEPENDENCE_CHOICES,
                   "members of a corrected distribution: its quantiles in the order of the raw "
                   "members, or each raw member moved and stretched"),
-    WEIR_OPT_ENUM(wx_couple_opts, levels, WX_COUPLE_EQUIDISTANT, WX_COUPLE_LEVELS_CHOICES,
+    WEIR_OPT_ENUM(wx_dependence_opts, levels, WX_DEPENDENCE_EQUIDISTANT,
+                  WX_DEPENDENCE_LEVELS_CHOICES,
                   "kind ecc: probabilities of the quantiles: equidistant, i / (M + 1), or hazen, "
                   "(i - 1/2) / M",
                   .choice_aliases = "even=equidistant|middle=hazen"),
@@ -43,8 +44,8 @@ static void take_quantiles(int levels, int64_t members, double *quantile)
   for (int64_t n = 1; n <= members; n++) {
     for (int64_t i = 0; i < n; i++) {
       quantile[(n - 1) * members + i] =
-          wx_normal_quantile(levels == WX_COUPLE_EQUIDISTANT ? (double)(i + 1) / (double)(n + 1)
-                                                             : ((double)i + 0.5) / (double)n);
+          wx_normal_quantile(levels == WX_DEPENDENCE_EQUIDISTANT ? (double)(i + 1) / (double)(n + 1)
+                                                                 : ((double)i + 0.5) / (double)n);
     }
   }
 }
@@ -70,7 +71,7 @@ static int64_t sort(const room *r, const float *raw, int64_t members, int64_t st
   return n;
 }
 
-static void couple_ranks(const room *r, const wx_couple_start *s, int64_t i, float *out)
+static void couple_ranks(const room *r, const wx_dependence_start *s, int64_t i, float *out)
 {
   const int64_t members = s->members, n = s->n, count = sort(r, s->raw + i, members, n);
   const double *const quantile = r->quantile + (count > 0 ? count - 1 : 0) * members;
@@ -83,7 +84,7 @@ static void couple_ranks(const room *r, const wx_couple_start *s, int64_t i, flo
   }
 }
 
-static void move_members(const wx_couple_start *s, int64_t i, float *out)
+static void move_members(const wx_dependence_start *s, int64_t i, float *out)
 {
   const int64_t members = s->members, n = s->n;
   double sum = 0, squares = 0, count = 0;
@@ -110,7 +111,7 @@ static void move_members(const wx_couple_start *s, int64_t i, float *out)
   }
 }
 
-weir_status wx_couple(const wx_couple_opts *opts, const wx_couple_start *s, float *out)
+weir_status wx_dependence(const wx_dependence_opts *opts, const wx_dependence_start *s, float *out)
 {
   const int64_t members = s->members;
   room r = {.quantile = NULL};
@@ -122,7 +123,7 @@ weir_status wx_couple(const wx_couple_opts *opts, const wx_couple_start *s, floa
   draw_order(members, s->seed, s->start, r.order);
   take_quantiles(opts->levels, members, r.quantile);
   for (int64_t i = 0; i < s->n; i++) {
-    if (opts->kind == WX_COUPLE_ECC) {
+    if (opts->kind == WX_DEPENDENCE_ECC) {
       couple_ranks(&r, s, i, out);
     } else {
       move_members(s, i, out);
