@@ -141,6 +141,7 @@ static void build_pool(spread_case *c)
 /* Others for every number of ranks; tests/conform/spread_layers.c has them all. */
 static void check(const char *name, void (*build)(spread_case *), int cases)
 {
+  assert_int_equal(weir_comm_size(spread_comm), ranks);
   for (int i = 0; i < cases; i++) {
     spread_case c = {.name = name, .build = build, .shrink = cases * ranks + i};
 

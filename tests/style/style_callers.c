@@ -39,7 +39,7 @@ static const struct known {
     {"libcore/load/weir_load.h", "weir_load_next", "samples one by one, without batches"},
     {"libcore/load/weir_load.h", "weir_load_release", "samples one by one, without batches"},
     {"libcore/load/weir_load.h", "weir_load_counted", "figures of a loader"},
-    {"libcore/load/weir_order.h", "weir_visits_position", "counterpart of weir_visits_sample"},
+    {"libcore/load/weir_sampler.h", "weir_access_stream_position", "counterpart of weir_visits_sample"},
     {"libcore/ops/eigen_general/weir_eigen_general.h", "weir_eigen_general_at",
      "a program with a graph of its own"},
     {"libcore/ops/eigen_hermitian/weir_eigen_hermitian.h", "weir_eigen_hermitian_at",
