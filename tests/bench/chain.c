@@ -90,13 +90,14 @@ static int make(bench *b, weir_value (*chain)(weir_graph *, weir_value), weir_ti
   return 1;
 }
 
-static void compare(bench *b, const char *work, const char *peer, void (*body)(void *), double goal)
+static void compare(bench *b, const char *work, const char *reference, void (*body)(void *),
+                    double goal)
 {
   const double gigabytes = 2.0 * COUNT * sizeof(float) * 1e-9;
   double seconds[2];
 
   bench_best_pair(RUNS, body, b, run, b, seconds);
-  bench_row(work, peer, gigabytes / seconds[0], gigabytes / seconds[1], "GB/s", 1, goal);
+  bench_row(work, reference, gigabytes / seconds[0], gigabytes / seconds[1], "GB/s", 1, goal);
 }
 
 int main(void)

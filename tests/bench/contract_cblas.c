@@ -96,36 +96,36 @@ static double gigaflops(const product *p)
 
 /* The library's threads look for work for a while after a product, and would hold up those of a
  * plan: each side has its rounds alone. */
-static void best_apart(int runs, product *peer, product *own, double seconds[2])
+static void best_apart(int runs, product *reference, product *own, double seconds[2])
 {
   enum { ROUNDS = 3 };
   const struct timespec rest = {.tv_nsec = 100000000};
 
   seconds[0] = seconds[1] = INFINITY;
   for (int round = 0; round < ROUNDS; round++) {
-    seconds[0] = fmin(seconds[0], bench_best(runs, multiply, peer));
+    seconds[0] = fmin(seconds[0], bench_best(runs, multiply, reference));
     (void)nanosleep(&rest, NULL);
     seconds[1] = fmin(seconds[1], bench_best(runs, run, own));
   }
 }
 
-/* `peer` by the library, `own` by its plan. */
-static void compare(product *peer, const char *name, product *own, double goal)
+/* `reference` by the library, `own` by its plan. */
+static void compare(product *reference, const char *name, product *own, double goal)
 {
   const int runs = gigaflops(own) > 1 ? 9 : 40;
   double seconds[2];
   char work[96];
 
   if (own->threads > 1) {
-    best_apart(runs, peer, own, seconds);
+    best_apart(runs, reference, own, seconds);
   } else {
-    bench_best_pair(runs, multiply, peer, run, own, seconds);
+    bench_best_pair(runs, multiply, reference, run, own, seconds);
   }
   (void)snprintf(work, sizeof work, "contract c128 %lld of %lld^2%s on %d thread%s",
                  (long long)own->stack, (long long)own->n, own->conj ? " by a conjugate" : "",
                  own->threads, own->threads > 1 ? "s" : "");
-  bench_row(work, name, gigaflops(peer) / seconds[0], gigaflops(own) / seconds[1], "Gflop/s", 1,
-            goal);
+  bench_row(work, name, gigaflops(reference) / seconds[0], gigaflops(own) / seconds[1], "Gflop/s",
+            1, goal);
 }
 
 static void compare_same(int64_t n, int64_t stack, bool conj, int threads)

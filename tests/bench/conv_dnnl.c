@@ -28,20 +28,20 @@ typedef struct layer {
 } layer;
 
 /* x, weights, y of a primitive, and the weights in the array's order. */
-typedef struct peer {
+typedef struct reference {
   dnnl_engine_t engine;
   dnnl_stream_t stream;
   dnnl_primitive_t primitive;
   dnnl_memory_t x, w, y, plain;
   const int *names;
-} peer;
+} reference;
 
 typedef struct bench {
   const layer *l;
   int result, threads;
   weir_tensor tensor[TENSORS];
   weir_plan *plan;
-  peer p;
+  reference p;
 } bench;
 
 static void must(dnnl_status_t status)
@@ -52,7 +52,7 @@ static void must(dnnl_status_t status)
   }
 }
 
-static void reorder(const peer *p, dnnl_memory_t from, dnnl_memory_t to)
+static void reorder(const reference *p, dnnl_memory_t from, dnnl_memory_t to)
 {
   const dnnl_memory_desc_t *a, *b;
   dnnl_primitive_desc_t desc;
@@ -68,9 +68,9 @@ static void reorder(const peer *p, dnnl_memory_t from, dnnl_memory_t to)
   must(dnnl_primitive_destroy(primitive));
 }
 
-static void run_peer(void *context)
+static void run_reference(void *context)
 {
-  const peer *p = &((const bench *)context)->p;
+  const reference *p = &((const bench *)context)->p;
   const dnnl_exec_arg_t args[] = {{p->names[0], p->x}, {p->names[1], p->w}, {p->names[2], p->y}};
 
   must(dnnl_primitive_execute(p->primitive, p->stream, 3, args));
@@ -94,7 +94,7 @@ static void describe(int result, const dnnl_memory_desc_t *x, const dnnl_memory_
   }
 }
 
-static void make_peer(bench *b)
+static void make_reference(bench *b)
 {
   static const int argument[][3] = {
       {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
@@ -108,7 +108,7 @@ static void make_peer(bench *b)
   dnnl_memory_desc_t xd, yd, wd, plain;
   dnnl_convolution_desc_t op;
   dnnl_primitive_desc_t desc;
-  peer *p = &b->p;
+  reference *p = &b->p;
 
   p->names = argument[b->result - Y];
   must(dnnl_engine_create(&p->engine, dnnl_cpu, 0));
@@ -135,7 +135,7 @@ static void make_peer(bench *b)
   }
 }
 
-static void free_peer(peer *p)
+static void free_reference(reference *p)
 {
   dnnl_memory_destroy(p->x);
   dnnl_memory_destroy(p->y);
@@ -220,7 +220,7 @@ static void make_weir(bench *b)
   weir_graph_destroy(&g);
 }
 
-/* Greatest difference from what the peer has made, as a share of the greatest element. */
+/* Greatest difference from what the reference has made, as a share of the greatest element. */
 static double difference(bench *b)
 {
   const weir_tensor *made = &b->tensor[b->result];
@@ -254,7 +254,7 @@ static void best_cpu(bench *b, double seconds[2])
   seconds[0] = seconds[1] = INFINITY;
   for (int i = 0; i < RUNS; i++) {
     const double start = cpu_clock();
-    run_peer(b);
+    run_reference(b);
     const double middle = cpu_clock();
     run_weir(b);
     seconds[0] = fmin(seconds[0], middle - start);
@@ -268,9 +268,9 @@ static void measure(bench *b)
   char work[96];
   double seconds[2];
 
-  make_peer(b);
+  make_reference(b);
   make_weir(b);
-  run_peer(b);
+  run_reference(b);
   run_weir(b);
   const double off = difference(b);
 
@@ -280,14 +280,14 @@ static void measure(bench *b)
     exit(1);
   }
   if (b->threads > 1) {
-    bench_best_pair(RUNS, run_peer, b, run_weir, b, seconds);
+    bench_best_pair(RUNS, run_reference, b, run_weir, b, seconds);
   } else {
     best_cpu(b, seconds);
   }
   (void)snprintf(work, sizeof work, "conv %s %s", b->l->name, what[b->result - Y]);
   bench_row(work, "oneDNN primitive", seconds[0] * 1e3, seconds[1] * 1e3, "ms", 0, b->l->goal);
   weir_plan_destroy(&b->plan);
-  free_peer(&b->p);
+  free_reference(&b->p);
 }
 
 static void fill(bench *b)

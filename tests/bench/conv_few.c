@@ -177,27 +177,28 @@ static double seconds_of(side *s)
 static void against(const char *name, task part, int64_t in, int64_t out, const int64_t extent[3],
                     double goal)
 {
-  static const char *const peers[] = {"conv_forward.dnnl", "conv_data.dnnl", "conv_weights.dnnl"};
+  static const char *const references[] = {"conv_forward.dnnl", "conv_data.dnnl",
+                                           "conv_weights.dnnl"};
   weir_graph *g = graph_of(part, in, out, extent);
-  side peer, own;
+  side reference, own;
   double best[] = {INFINITY, INFINITY};
-  const bool first = make_side(g, peers[part], part, in, out, extent, &peer);
+  const bool first = make_side(g, references[part], part, in, out, extent, &reference);
   const bool second = make_side(g, "conv.few_channels", part, in, out, extent, &own);
 
   if (first && second) {
-    run_side(&peer);
+    run_side(&reference);
     run_side(&own);
-    if (!(difference(&own, &peer) < 1e-4)) {
-      fprintf(stderr, "conv_few: %s: results differ by %g\n", name, difference(&own, &peer));
+    if (!(difference(&own, &reference) < 1e-4)) {
+      fprintf(stderr, "conv_few: %s: results differ by %g\n", name, difference(&own, &reference));
       exit(1);
     }
     for (int i = 0; i < RUNS; i++) {
-      best[0] = fmin(best[0], seconds_of(&peer));
+      best[0] = fmin(best[0], seconds_of(&reference));
       best[1] = fmin(best[1], seconds_of(&own));
     }
     bench_row(name, "oneDNN", best[0] * 1e3, best[1] * 1e3, "ms", 0, goal);
   }
-  end_side(&peer);
+  end_side(&reference);
   end_side(&own);
   weir_graph_destroy(&g);
 }

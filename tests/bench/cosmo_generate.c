@@ -13,14 +13,15 @@
 #include "data/universe.h"
 #include "device/weir_parallel.h"
 #include "ops/fft/weir_fft_plan.h"
-#include "peer.h"
+#include "reference.h"
 #include "weir_bench.h"
 
 #define PI 3.14159265358979323846
-enum { N = 64, CELLS = N * N * N, RUNS = 30, PEER_RUNS = 5, STEPS = 10 };
+enum { N = 64, CELLS = N * N * N, RUNS = 30, REFERENCE_RUNS = 5, STEPS = 10 };
 static const double box = 256;
 
-/* The parts of universe.c whose results are compared with those of the peer: CIC and its power. */
+/* The parts of universe.c whose results are compared with those of the reference: CIC and its
+ * power. */
 typedef struct parts {
   cf_mesh *m;
   float *delta, *source, *density, *psi[3];
@@ -67,7 +68,7 @@ static void unmake_parts(parts *p)
   cf_mesh_destroy(&p->m);
 }
 
-/* The peer takes the noise and sqrt(P) by |w|^2, which are not in its time. */
+/* The reference takes the noise and sqrt(P) by |w|^2, which are not in its time. */
 static void compare(parts *p)
 {
   const int64_t pitch = cf_mesh_pitch(p->m), squares = cf_mesh_squares(N);
@@ -83,11 +84,12 @@ static void compare(parts *p)
   for (int64_t i = 1; i < squares; i++) {
     root[i] = (float)sqrt(cf_linear_power(&l, 2 * PI / box * sqrt((double)i)));
   }
-  const peer_input in[2] = {{"noise", "f4", noise, CELLS}, {"root", "f4", root, squares}};
+  const reference_input in[2] = {{"noise", "f4", noise, CELLS}, {"root", "f4", root, squares}};
 
   (void)snprintf(arguments, sizeof arguments, "n=%d box=%.17g first=%.17g second=%.17g", N, box,
                  1.0, cf_linear_growth2(&l, 1));
-  peer_result r = peer_run("cosmo_generate.py", "universe", arguments, PEER_RUNS, 1, in, 2);
+  reference_result r =
+      reference_run("cosmo_generate.py", "universe", arguments, REFERENCE_RUNS, 1, in, 2);
   const double best = bench_best(RUNS, run_parts, p);
 
   cf_mesh_backward(p->m, p->density);
@@ -98,12 +100,12 @@ static void compare(parts *p)
     power[i] = (float)(p->power.p[i] / cf_linear_power(&l, p->power.k[i]));
     ((float *)r.data[1])[i] /= (float)cf_linear_power(&l, p->power.k[i]);
   }
-  peer_same_f32("density", &r, 0, density, CELLS, 2e-3);
-  peer_same_f32("power", &r, 1, power, N / 2, 1e-4);
+  reference_same_f32("density", &r, 0, density, CELLS, 2e-3);
+  reference_same_f32("power", &r, 1, power, N / 2, 1e-4);
   bench_row("universe 64^3 2LPT: P(k) of one redshift", "scipy.fft", r.seconds * 1e3, best * 1e3,
             "ms", 0, 3);
   bench_row("universe 64^3 2LPT: P(k) of one redshift", "limit", 60, best * 1e3, "ms", 0, 1);
-  peer_free(&r);
+  reference_free(&r);
   weir_free(&noise);
   weir_free(&density);
   weir_free(&root);
@@ -149,8 +151,8 @@ int main(void)
   parts p;
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!weir_fft_plan_available() || !peer_ready("scipy", "python3-scipy")) {
-    return PEER_SKIP;
+  if (!weir_fft_plan_available() || !reference_ready("scipy", "python3-scipy")) {
+    return REFERENCE_SKIP;
   }
   (void)bench_pin();
   weir_threads_set(1);

@@ -117,13 +117,13 @@ static outcome run_ranks(slow_source *s, const weir_load_cfg *cfg, weir_comm *c,
   const weir_sampler o = {
       .samples = SAMPLES, .batch = 2 * ranks, .step = 2 * ranks, .shuffle = true, .seed = 5};
   const weir_access_stream v = weir_access_stream_of(&o, weir_comm_rank(c), ranks);
-  const weir_load_peers peers = {.comm = c, .epoch = epochs};
+  const weir_load_peers references = {.comm = c, .epoch = epochs};
   const weir_load_source source = {.part = &s->part,
                                    .n_parts = 1,
                                    .read = read_slowly,
                                    .context = s,
                                    .key = "slow",
-                                   .peers = &peers};
+                                   .peers = &references};
   outcome r = {.most = 0};
   double before = 0, begin = 0;
   weir_load *l = NULL;

@@ -17,7 +17,7 @@
 #include "group_times.h"
 #include "model/nets.h"
 #include "nn/weir_loss.h"
-#include "peer.h"
+#include "reference.h"
 #include "train/train_priv.h"
 #include "weir_bench.h"
 
@@ -251,13 +251,13 @@ static bool is_picked(const weir_plan *plan)
   return yes;
 }
 
-static void row(const pair *p, const char *what, const char *peer, double theirs, double own,
+static void row(const pair *p, const char *what, const char *reference, double theirs, double own,
                 const char *unit, double goal)
 {
   char work[256];
 
   (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: %s", (long long)p->side, what);
-  bench_row(work, peer, theirs, own, unit, 0, goal);
+  bench_row(work, reference, theirs, own, unit, 0, goal);
 }
 
 static weir_status rows(const pair *p, const double *told)
@@ -348,7 +348,7 @@ static int start(char **argv)
   (void)setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 1);
   (void)execlp("mpiexec", "mpiexec", "-n", "2", argv[0], "ranks", side, groups, (char *)NULL);
   fprintf(stderr, "cosmo_split: there is no mpiexec\n");
-  return PEER_SKIP;
+  return REFERENCE_SKIP;
 }
 
 int main(int argc, char **argv)
@@ -370,13 +370,13 @@ int main(int argc, char **argv)
 
   if (status == WEIR_ERR_UNSUPPORTED) {
     fprintf(stderr, "cosmo_split: this build has no MPI\n");
-    return PEER_SKIP;
+    return REFERENCE_SKIP;
   }
   bench_must(status);
   p.lock = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   if (weir_comm_size(p.comm) != RANKS || p.lock < 0) {
     fprintf(stderr, "cosmo_split: mpiexec started no two ranks\n");
-    return PEER_SKIP;
+    return REFERENCE_SKIP;
   }
   status = run(&p, groups);
   if (status != WEIR_OK) {

@@ -1,9 +1,9 @@
 /* cosmo_step.c - a training step of the CosmoFlow network (kernel 3) on one sample of 128^3 x 4,
  * f32, two threads: against the sum of what oneDNN's dense primitives take for its convolutions,
  * channels last, in the same run. Behind each of its maxima one voxel in eight has a gradient
- * (pass/pool_sparsity); losses and parameters are compared with those of the step that makes all of them,
- * before anything is timed. PyTorch's step with two samples stands beside, and what is kept from
- * the forward pass to the derivative.
+ * (pass/pool_sparsity); losses and parameters are compared with those of the step that makes all of
+ * them, before anything is timed. PyTorch's step with two samples stands beside, and what is kept
+ * from the forward pass to the derivative.
  *
  *   cosmo_step [SIDE] [groups]
  *
@@ -19,10 +19,18 @@
 #include "model/nets.h"
 #include "pass/autodiff/autodiff_priv.h"
 #include "pass/weir_pass.h"
-#include "peer.h"
+#include "reference.h"
 #include "weir_bench.h"
 
-enum { THREADS = 2, CHANNELS = 4, OUTPUTS = 4, CHECKED = 3, RUNS = 5, PEER_RUNS = 2, LAYERS = 16 };
+enum {
+  THREADS = 2,
+  CHANNELS = 4,
+  OUTPUTS = 4,
+  CHECKED = 3,
+  RUNS = 5,
+  REFERENCE_RUNS = 2,
+  LAYERS = 16
+};
 
 #define RATE 0.001
 #define MOMENTUM 0.9
@@ -35,7 +43,7 @@ typedef struct subject {
   weir_exec_cfg exec;
   cf_mlperf_opts cfg;
   group_times groups;
-  double losses[PEER_RUNS + 1];
+  double losses[REFERENCE_RUNS + 1];
   int n;
 } subject;
 
@@ -68,18 +76,18 @@ static void step(void *context)
 {
   subject *s = context;
 
-  bench_must(learner_step(&s->net, &s->losses[s->n % (PEER_RUNS + 1)]));
+  bench_must(learner_step(&s->net, &s->losses[s->n % (REFERENCE_RUNS + 1)]));
   group_times_take(&s->groups, s->net.plan);
   s->n++;
 }
 
-static void row(int64_t side, const char *what, const char *peer, double theirs, double own,
+static void row(int64_t side, const char *what, const char *reference, double theirs, double own,
                 const char *unit, double goal)
 {
   char work[256];
 
   (void)snprintf(work, sizeof work, "CosmoFlow %lld^3 x 4: %s", (long long)side, what);
-  bench_row(work, peer, theirs, own, unit, 0, goal);
+  bench_row(work, reference, theirs, own, unit, 0, goal);
 }
 
 static void differ(const char *what, int i, double own, double theirs)
@@ -196,18 +204,20 @@ static void against_torch(int64_t side)
                  CHANNELS, OUTPUTS, (int)side, (int)s.cfg.kernel,
                  (int)cf_mlperf_blocks(&s.cfg, side), (int)s.cfg.base, (int)s.cfg.max_filters,
                  (int)s.cfg.hidden1, (int)s.cfg.hidden2, RATE, MOMENTUM, THREADS);
-  const peer_input in[] = {{"bank", "f4", s.net.bank.data, weir_tensor_numel(&s.net.bank)},
-                           {"x", "f4", s.net.x.data, weir_tensor_numel(&s.net.x)},
-                           {"y", "f4", s.net.y.data, weir_tensor_numel(&s.net.y)}};
-  peer_result r = peer_run("train_step.py", "cosmoflow", arguments, PEER_RUNS, THREADS, in, 3);
-  const double own = bench_best(PEER_RUNS, step, &s), *theirs = r.data[0];
+  const reference_input in[] = {{"bank", "f4", s.net.bank.data, weir_tensor_numel(&s.net.bank)},
+                                {"x", "f4", s.net.x.data, weir_tensor_numel(&s.net.x)},
+                                {"y", "f4", s.net.y.data, weir_tensor_numel(&s.net.y)}};
+  reference_result r =
+      reference_run("train_step.py", "cosmoflow", arguments, REFERENCE_RUNS, THREADS, in, 3);
+  const double own = bench_best(REFERENCE_RUNS, step, &s), *theirs = r.data[0];
 
-  for (int i = 0; i <= PEER_RUNS; i++) {
+  for (int i = 0; i <= REFERENCE_RUNS; i++) {
     differ("PyTorch's", i, s.losses[i], theirs[i]);
   }
-  peer_same_f32("parameters", &r, 1, s.net.bank.data, weir_tensor_numel(&s.net.bank), TOLERANCE);
+  reference_same_f32("parameters", &r, 1, s.net.bank.data, weir_tensor_numel(&s.net.bank),
+                     TOLERANCE);
   row(side, "a step of two samples", "PyTorch", r.seconds, own, "s", 0);
-  peer_free(&r);
+  reference_free(&r);
   learner_close(&s.net);
 }
 
@@ -221,7 +231,7 @@ int main(int argc, char **argv)
     return 2;
   }
   one_sample(side, list);
-  if (!list && peer_ready("torch", "python3-torch")) {
+  if (!list && reference_ready("torch", "python3-torch")) {
     against_torch(side);
   }
   return 0;

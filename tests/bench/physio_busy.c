@@ -111,10 +111,10 @@ static void run(void *context)
   ps_quality_fini(&d->quality);
 }
 
-static void row(const char *work, const char *peer, const double seconds[2], double goal)
+static void row(const char *work, const char *reference, const double seconds[2], double goal)
 {
-  bench_row(work, peer, SAMPLES / seconds[0] * 1e-6, SAMPLES / seconds[1] * 1e-6, "M samples/s", 1,
-            goal);
+  bench_row(work, reference, SAMPLES / seconds[0] * 1e-6, SAMPLES / seconds[1] * 1e-6,
+            "M samples/s", 1, goal);
 }
 
 static void measure(const char *record, int runs)

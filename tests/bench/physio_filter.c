@@ -3,12 +3,12 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
-#include "peer.h"
+#include "reference.h"
 #include "stream/op/filter/filter_priv.h"
 #include "stream/weir_stream.h"
 #include "weir_bench.h"
 
-enum { RATE = 360, SAMPLES = 8000000, RUNS = 7, PEER_RUNS = 5 };
+enum { RATE = 360, SAMPLES = 8000000, RUNS = 7, REFERENCE_RUNS = 5 };
 
 extern const weir_series_op weir_series_op_filter;
 
@@ -97,15 +97,16 @@ static void run(void *context)
 static void compare(filtering *f, const char *work, const char *function, const char *arguments,
                     double tolerance, double goal)
 {
-  const peer_input in = {"x", "f4", f->x, SAMPLES};
-  peer_result peer = peer_run("physio_filter.py", function, arguments, PEER_RUNS, 1, &in, 1);
+  const reference_input in = {"x", "f4", f->x, SAMPLES};
+  reference_result reference =
+      reference_run("physio_filter.py", function, arguments, REFERENCE_RUNS, 1, &in, 1);
 
   plan(f);
   const double seconds = bench_best(RUNS, run, f);
 
-  peer_same_f32(work, &peer, 0, f->y.data, f->y.n, tolerance);
-  peer_row(work, "scipy", SAMPLES, peer.seconds, seconds, goal);
-  peer_free(&peer);
+  reference_same_f32(work, &reference, 0, f->y.data, f->y.n, tolerance);
+  reference_row(work, "scipy", SAMPLES, reference.seconds, seconds, goal);
+  reference_free(&reference);
   unplan(f);
 }
 
@@ -130,8 +131,8 @@ int main(void)
   filtering f = {0};
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready("scipy", "python3-scipy")) {
-    return PEER_SKIP;
+  if (!reference_ready("scipy", "python3-scipy")) {
+    return REFERENCE_SKIP;
   }
   (void)bench_pin();
   make_signal(&f);

@@ -7,7 +7,7 @@
 #include "base/weir_random.h"
 #include "stream/weir_series.h"
 #include "stream/weir_stream.h"
-#include "peer.h"
+#include "reference.h"
 #include "weir_bench.h"
 
 enum { SLOTS = 15000000, MOST = 4 * SLOTS, RUNS = 7 };
@@ -119,15 +119,15 @@ static void copy(void *context)
 }
 
 typedef struct work {
-  const char *name, *op, *set, *peer, *function, *arguments;
+  const char *name, *op, *set, *reference, *function, *arguments;
   int64_t rate, up;
   double goal;
 } work;
 
 static void measure(bench *b, const work *w)
 {
-  const peer_input in[] = {{"x", "f4", b->x, SLOTS}, {"present", "u1", b->present, SLOTS}};
-  peer_result r = peer_run("physio_gap.py", w->function, w->arguments, RUNS, 1, in, 2);
+  const reference_input in[] = {{"x", "f4", b->x, SLOTS}, {"present", "u1", b->present, SLOTS}};
+  reference_result r = reference_run("physio_gap.py", w->function, w->arguments, RUNS, 1, in, 2);
 
   memset(b->y.data, 0, (size_t)b->y.room * sizeof(float));
   memset(b->made.data, 0, (size_t)b->made.room);
@@ -135,14 +135,14 @@ static void measure(bench *b, const work *w)
   plan(b, w->op, w->set, w->rate);
   const double seconds = bench_best(RUNS, run, b);
 
-  peer_same_f32(w->name, &r, 0, b->y.data, b->y.n, 1e-5);
-  peer_same_u8(w->name, &r, 1, b->made.data, b->made.n);
-  peer_row(w->name, w->peer, SLOTS, r.seconds, seconds, w->goal);
+  reference_same_f32(w->name, &r, 0, b->y.data, b->y.n, 1e-5);
+  reference_same_u8(w->name, &r, 1, b->made.data, b->made.n);
+  reference_row(w->name, w->reference, SLOTS, r.seconds, seconds, w->goal);
   if (strcmp(w->function, "fill_const") == 0) {
-    peer_row(w->name, "memcpy", SLOTS, bench_best(RUNS, copy, b), seconds, 0.6);
+    reference_row(w->name, "memcpy", SLOTS, bench_best(RUNS, copy, b), seconds, 0.6);
   }
   weir_stream_destroy(&b->stream);
-  peer_free(&r);
+  reference_free(&r);
 }
 
 static void *array(int64_t count, size_t size)
@@ -175,8 +175,8 @@ int main(int argc, char **argv)
 
   (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready("scipy", "python3-scipy")) {
-    return PEER_SKIP;
+  if (!reference_ready("scipy", "python3-scipy")) {
+    return REFERENCE_SKIP;
   }
   b.x = array(SLOTS, sizeof *b.x);
   b.y = (weir_stream_kept){array(MOST, sizeof(float)), MOST, 0};

@@ -1,4 +1,4 @@
-"""Peers of physio_gap.c: the best simple numpy forms known to us. Streams are float32 values, 0
+"""References of physio_gap.c: the best simple numpy forms known to us. Streams are float32 values, 0
 where absent, and a bool presence. Results are kept from run to run, so that no run pays for pages."""
 
 import numpy as np

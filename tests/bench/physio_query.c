@@ -11,7 +11,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"
 #include "base/weir_random.h"
-#include "peer.h"
+#include "reference.h"
 #include "stream/op/normalize/weir_stream_normalize.h"
 #include "stream/op/resample/weir_stream_resample.h"
 #include "stream/weir_stream.h"
@@ -274,17 +274,19 @@ static void bench_normalize(void)
 
   plan(&q, build_normalize, x->count, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
   const double own = seconds_of(&q);
-  const peer_input in[] = {{"x", "f4", x->x, x->count}, {"present", "u1", x->present, x->count}};
-  peer_result r = peer_run("physio_query.py", "normalize", "window=30000", RUNS, 1, in, 2);
+  const reference_input in[] = {{"x", "f4", x->x, x->count},
+                                {"present", "u1", x->present, x->count}};
+  reference_result r =
+      reference_run("physio_query.py", "normalize", "window=30000", RUNS, 1, in, 2);
 
-  peer_same_f32("normalize", &r, 0, q.out[0].data, q.out[0].n, 2e-5);
+  reference_same_f32("normalize", &r, 0, q.out[0].data, q.out[0].n, 2e-5);
   if (q.out[1].n != x->count || memcmp(q.out[1].data, x->present, (size_t)x->count) != 0) {
     fprintf(stderr, "normalize: the presence is not that of the input\n");
     exit(6);
   }
-  peer_row("normalize 60 s", "numpy f32", (double)x->count, r.seconds, own, 1.5);
-  peer_row("normalize 60 s", "memcpy", (double)x->count, bench_best(RUNS, copy, &q), own, 0);
-  peer_free(&r);
+  reference_row("normalize 60 s", "numpy f32", (double)x->count, r.seconds, own, 1.5);
+  reference_row("normalize 60 s", "memcpy", (double)x->count, bench_best(RUNS, copy, &q), own, 0);
+  reference_free(&r);
   destroy(&q);
 }
 
@@ -329,22 +331,22 @@ static void bench_end_to_end(const char *work, int64_t on, int64_t off)
 
   plan(&q, build_end_to_end, x->count, WEIR_TIER_NATIVE, 1, (weir_stream_cfg){.skip = true});
   const double own = seconds_of(&q);
-  const peer_input in[] = {{"ecg", "f4", x->x, x->count},
-                           {"ecg_present", "u1", x->present, x->count},
-                           {"abp", "f4", y->x, y->count},
-                           {"abp_present", "u1", y->present, y->count}};
-  peer_result r =
-      peer_run("physio_query.py", "end_to_end", "rate=500 up=4 seconds=60", RUNS, 1, in, 4);
+  const reference_input in[] = {{"ecg", "f4", x->x, x->count},
+                                {"ecg_present", "u1", x->present, x->count},
+                                {"abp", "f4", y->x, y->count},
+                                {"abp_present", "u1", y->present, y->count}};
+  reference_result r =
+      reference_run("physio_query.py", "end_to_end", "rate=500 up=4 seconds=60", RUNS, 1, in, 4);
 
-  peer_same_u8(work, &r, 2, q.out[2].data, q.out[2].n);
+  reference_same_u8(work, &r, 2, q.out[2].data, q.out[2].n);
   for (int k = 0; k < 2; k++) {
-    peer_same_f32(work, &r, k, q.out[k].data, q.out[k].n, 5e-5);
+    reference_same_f32(work, &r, k, q.out[k].data, q.out[k].n, 5e-5);
   }
   const double events = (double)(x->count + y->count);
 
-  peer_row(work, "numpy f32", events, r.seconds, own, 3);
-  peer_row(work, "memcpy of the results", events, bench_best(RUNS, copy, &q), own, 0);
-  peer_free(&r);
+  reference_row(work, "numpy f32", events, r.seconds, own, 3);
+  reference_row(work, "memcpy of the results", events, bench_best(RUNS, copy, &q), own, 0);
+  reference_free(&r);
   destroy(&q);
 }
 
@@ -375,8 +377,8 @@ static void bench_targeted(void)
       exit(6);
     }
   }
-  peer_row("join with 90 % gaps", "skipping off",
-           (double)(q[0].source[0].count + q[0].source[1].count), seconds[0], seconds[1], 5);
+  reference_row("join with 90 % gaps", "skipping off",
+                (double)(q[0].source[0].count + q[0].source[1].count), seconds[0], seconds[1], 5);
   destroy(&q[0]);
   destroy(&q[1]);
 }
@@ -429,8 +431,8 @@ int main(int argc, char **argv)
   groups = argc > 1 && strcmp(argv[1], "groups") == 0;
   (void)bench_pin();
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready("scipy", "python3-scipy")) {
-    return PEER_SKIP;
+  if (!reference_ready("scipy", "python3-scipy")) {
+    return REFERENCE_SKIP;
   }
   bench_normalize();
   bench_targeted();

@@ -1,4 +1,4 @@
-"""The peers of physio_query.c: the same outputs by the fastest simple numpy program, f32 throughout.
+"""The references of physio_query.c: the same outputs by the fastest simple numpy program, f32 throughout.
 
 Absent samples are 0 in `x` and False in `present`.
 """

@@ -76,8 +76,8 @@ static inline double *ribbon_onsite(const ribbon *r)
   return onsite;
 }
 
-/* Exits with 6 where a peer's transmission differs by more than `tolerance`. */
-static inline void ribbon_must_agree(const char *work, const ribbon *r, const char *peer,
+/* Exits with 6 where a reference's transmission differs by more than `tolerance`. */
+static inline void ribbon_must_agree(const char *work, const ribbon *r, const char *reference,
                                      const double *t, double tolerance)
 {
   enum { WRONG = 6 };
@@ -85,7 +85,7 @@ static inline void ribbon_must_agree(const char *work, const ribbon *r, const ch
   for (int64_t i = 0; i < r->n_energies; i++) {
     if (!(fabs(t[i] - r->transmission[i]) < tolerance)) {
       fprintf(stderr, "%s: at %g eV T is %.12g, by %s %.12g\n", work, r->energy[i],
-              r->transmission[i], peer, t[i]);
+              r->transmission[i], reference, t[i]);
       exit(WRONG);
     }
   }

@@ -113,7 +113,7 @@ static void compare(product *large, int64_t n, int64_t k, int64_t stack, double 
 {
   enum { ROUNDS = 3, RUNS = 12 };
   systems own = systems_of(n, k, stack, large->threads, "auto");
-  systems peer =
+  systems reference =
       systems_of(n, k, stack, large->threads, k > 0 ? "solve.lapacke" : "inverse.lapacke");
   double seconds[] = {INFINITY, INFINITY, INFINITY};
   char work[96], sides[48];
@@ -121,7 +121,7 @@ static void compare(product *large, int64_t n, int64_t k, int64_t stack, double 
   for (int round = 0; round < ROUNDS; round++) {
     seconds[0] = fmin(seconds[0], best(RUNS, multiply, large));
     seconds[1] = fmin(seconds[1], best(RUNS, run, &own));
-    seconds[2] = fmin(seconds[2], best(RUNS, run, &peer));
+    seconds[2] = fmin(seconds[2], best(RUNS, run, &reference));
   }
   const double rate = 8e-9 * (double)(large->n * large->n * large->n) / seconds[0];
 
@@ -133,7 +133,7 @@ static void compare(product *large, int64_t n, int64_t k, int64_t stack, double 
   bench_row(work, k > 0 ? "zgesv of LAPACKE" : "zgetri of LAPACKE", gigaflops(&own) / seconds[2],
             gigaflops(&own) / seconds[1], "Gflop/s", 1, 1);
   end(&own);
-  end(&peer);
+  end(&reference);
 }
 
 int main(void)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sse_npbench import inputs
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "peers"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "references"))
 import dace  # noqa: E402
 from dace.transformation.auto.auto_optimize import auto_optimize  # noqa: E402
 

@@ -10,13 +10,13 @@
 #include "base/weir_log.h"
 #include "exec/weir_plan.h"
 #include "pass/fission/self_energy_node.h"
-#include "peer.h"
+#include "reference.h"
 #include "weir_bench.h"
 
-enum { LOOP_RUNS = 2, PEER_RUNS = 20 };
+enum { LOOP_RUNS = 2, REFERENCE_RUNS = 20 };
 
-/* Outputs of the peer. */
-enum { PEER_SIGMA, PEER_DH, PEER_G, PEER_D, PEER_NEIGHBOURS };
+/* Outputs of the reference. */
+enum { REFERENCE_SIGMA, REFERENCE_DH, REFERENCE_G, REFERENCE_D, REFERENCE_NEIGHBOURS };
 
 typedef struct size {
   const char *name;
@@ -88,13 +88,13 @@ static void run(void *context)
       4));
 }
 
-static void plan_make(problem *p, const step *s, bool explain, const peer_result *peer)
+static void plan_make(problem *p, const step *s, bool explain, const reference_result *reference)
 {
   const size *z = p->of;
   const int64_t extent[SELF_ENERGY_DIMS] = {z->nk, z->ne, z->na, z->no, z->no, z->nq,
                                             z->nw, z->nb, z->nd, z->nd, z->no, z->no};
-  const weir_tensor t =
-      weir_tensor_wrap(peer->data[PEER_NEIGHBOURS], WEIR_I32, 2, (int64_t[]){z->na, z->nb});
+  const weir_tensor t = weir_tensor_wrap(reference->data[REFERENCE_NEIGHBOURS], WEIR_I32, 2,
+                                         (int64_t[]){z->na, z->nb});
   weir_exec_cfg cfg;
   weir_graph *g;
 
@@ -110,30 +110,30 @@ static void plan_make(problem *p, const step *s, bool explain, const peer_result
   weir_graph_destroy(&g);
 }
 
-/* The arrays of the peer; Sigma of the program is its own. */
-static problem problem_of(const size *z, peer_result *peer)
+/* The arrays of the reference; Sigma of the program is its own. */
+static problem problem_of(const size *z, reference_result *reference)
 {
   problem p = {.of = z};
 
-  p.dh = weir_tensor_wrap(peer->data[PEER_DH], WEIR_C128, 5,
+  p.dh = weir_tensor_wrap(reference->data[REFERENCE_DH], WEIR_C128, 5,
                           (int64_t[]){z->na, z->nb, z->nd, z->no, z->no});
-  p.g = weir_tensor_wrap(peer->data[PEER_G], WEIR_C128, 5,
+  p.g = weir_tensor_wrap(reference->data[REFERENCE_G], WEIR_C128, 5,
                          (int64_t[]){z->nk, z->ne, z->na, z->no, z->no});
-  p.d = weir_tensor_wrap(peer->data[PEER_D], WEIR_C128, 6,
+  p.d = weir_tensor_wrap(reference->data[REFERENCE_D], WEIR_C128, 6,
                          (int64_t[]){z->nq, z->nw, z->na, z->nb, z->nd, z->nd});
   bench_must(weir_tensor_init(&p.sigma, WEIR_C128, 5, p.g.shape));
   return p;
 }
 
-/* Ends the program unless Sigma is the peer's, and its sum the published one. */
-static void must_agree(const problem *p, const step *s, const peer_result *peer)
+/* Ends the program unless Sigma is the reference's, and its sum the published one. */
+static void must_agree(const problem *p, const step *s, const reference_result *reference)
 {
   const int64_t n = weir_tensor_numel(&p->sigma);
   const weir_c128 *own = p->sigma.data;
   double re = 0, im = 0, worst = 0, most = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    const weir_c128 x = ((const weir_c128 *)peer->data[PEER_SIGMA])[i];
+    const weir_c128 x = ((const weir_c128 *)reference->data[REFERENCE_SIGMA])[i];
 
     re += own[i].re;
     im += own[i].im;
@@ -151,7 +151,8 @@ static void must_agree(const problem *p, const step *s, const peer_result *peer)
   }
 }
 
-static peer_result peer_of(const size *z, const char *script, const char *function, int runs)
+static reference_result reference_of(const size *z, const char *script, const char *function,
+                                     int runs)
 {
   char arguments[160];
 
@@ -159,21 +160,21 @@ static peer_result peer_of(const size *z, const char *script, const char *functi
                  "nk=%lld ne=%lld nq=%lld nw=%lld nd=%lld na=%lld nb=%lld no=%lld",
                  (long long)z->nk, (long long)z->ne, (long long)z->nq, (long long)z->nw,
                  (long long)z->nd, (long long)z->na, (long long)z->nb, (long long)z->no);
-  return peer_run(script, function, arguments, runs, 1, NULL, 0);
+  return reference_run(script, function, arguments, runs, 1, NULL, 0);
 }
 
-static peer_result numpy(const size *z, const char *function, int runs)
+static reference_result numpy(const size *z, const char *function, int runs)
 {
-  return peer_of(z, "sse_npbench.py", function, runs);
+  return reference_of(z, "sse_npbench.py", function, runs);
 }
 
-static double seconds_of(problem *p, const step *s, const peer_result *peer)
+static double seconds_of(problem *p, const step *s, const reference_result *reference)
 {
-  plan_make(p, s, false, peer);
+  plan_make(p, s, false, reference);
   memset(p->sigma.data, 0, (size_t)weir_tensor_numel(&p->sigma) * sizeof(weir_c128));
   const double seconds = bench_best(s->runs, run, p);
 
-  must_agree(p, s, peer);
+  must_agree(p, s, reference);
   weir_plan_destroy(&p->plan);
   return seconds;
 }
@@ -183,11 +184,11 @@ typedef struct account {
   double flops, predicted, counted, arena;
 } account;
 
-static account account_of(problem *p, const step *s, const peer_result *peer)
+static account account_of(problem *p, const step *s, const reference_result *reference)
 {
   account sum = {.flops = 0};
 
-  plan_make(p, s, true, peer);
+  plan_make(p, s, true, reference);
   run(p);
   for (int32_t k = 0; k < weir_plan_groups(p->plan); k++) {
     const weir_group_report r = weir_plan_group(p->plan, k);
@@ -201,10 +202,10 @@ static account account_of(problem *p, const step *s, const peer_result *peer)
   return sum;
 }
 
-static void print_step(problem *p, const step *s, const peer_result *peer)
+static void print_step(problem *p, const step *s, const reference_result *reference)
 {
-  const double seconds = seconds_of(p, s, peer);
-  const account sum = account_of(p, s, peer);
+  const double seconds = seconds_of(p, s, reference);
+  const account sum = account_of(p, s, reference);
 
   printf("%-26s %10.3f ms %10.2f Mflop %8.2f Gflop/s %10.3f MB predicted %10.3f MB counted "
          "%8.3f MB arena\n",
@@ -214,30 +215,30 @@ static void print_step(problem *p, const step *s, const peer_result *peer)
 
 static void print_recipe(const size *z)
 {
-  peer_result peer = numpy(z, "loop", 1);
-  problem p = problem_of(z, &peer);
+  reference_result reference = numpy(z, "loop", 1);
+  problem p = problem_of(z, &reference);
 
   for (int k = 0; k < STEPS; k++) {
-    print_step(&p, &steps[k], &peer);
+    print_step(&p, &steps[k], &reference);
   }
   weir_tensor_fini(&p.sigma);
-  peer_free(&peer);
+  reference_free(&reference);
 }
 
 /* All steps agree with the loop at a size. */
 static void check(const size *z)
 {
-  peer_result peer = numpy(z, "loop", 1);
-  problem p = problem_of(z, &peer);
+  reference_result reference = numpy(z, "loop", 1);
+  problem p = problem_of(z, &reference);
 
   for (int k = 0; k < STEPS; k++) {
-    plan_make(&p, &steps[k], false, &peer);
+    plan_make(&p, &steps[k], false, &reference);
     run(&p);
-    must_agree(&p, &steps[k], &peer);
+    must_agree(&p, &steps[k], &reference);
     weir_plan_destroy(&p.plan);
   }
   weir_tensor_fini(&p.sigma);
-  peer_free(&peer);
+  reference_free(&reference);
 }
 
 /* Flops per second of NumPy's product of two complex matrices. */
@@ -246,17 +247,18 @@ static double zgemm_rate(void)
   char arguments[32];
 
   (void)snprintf(arguments, sizeof arguments, "n=%d", ZGEMM);
-  peer_result r = peer_run("sse_npbench.py", "product", arguments, PEER_RUNS, 1, NULL, 0);
+  reference_result r =
+      reference_run("sse_npbench.py", "product", arguments, REFERENCE_RUNS, 1, NULL, 0);
   const double rate = 8.0 * ZGEMM * ZGEMM * ZGEMM / r.seconds;
 
-  peer_free(&r);
+  reference_free(&r);
   return rate;
 }
 
 /* The convolution form against the products as written. */
 static void compare_forms(const size *z)
 {
-  peer_result large = numpy(z, "restructured", 1);
+  reference_result large = numpy(z, "restructured", 1);
   problem p = problem_of(z, &large);
   const double product = seconds_of(&p, &steps[PRODUCTS], &large);
   const double seconds = seconds_of(&p, &convolution, &large);
@@ -265,13 +267,13 @@ static void compare_forms(const size *z)
   (void)snprintf(work, sizeof work, "self-energy of %s: convolution", z->name);
   bench_row(work, "same products", product * 1e3, seconds * 1e3, "ms", 0, 2);
   weir_tensor_fini(&p.sigma);
-  peer_free(&large);
+  reference_free(&large);
 }
 
 /* The rate of the products as written, at as many orbitals as atoms have. */
 static void compare_rate(const size *z)
 {
-  peer_result large = numpy(z, "restructured", 3);
+  reference_result large = numpy(z, "restructured", 3);
   problem p = problem_of(z, &large);
   const double seconds = seconds_of(&p, &steps[PRODUCTS], &large);
   const account sum = account_of(&p, &steps[PRODUCTS], &large);
@@ -286,19 +288,19 @@ static void compare_rate(const size *z)
   }
   bench_row(work, "NumPy restructured", large.seconds * 1e3, seconds * 1e3, "ms", 0, 0);
   weir_tensor_fini(&p.sigma);
-  peer_free(&large);
+  reference_free(&large);
 }
 
 /* What every step gains on the one before; the bytes that its plan predicts, against those of the
  * boxes that it ran. seconds: [STEPS], of a run. */
-static void compare_steps(problem *p, const peer_result *peer, double *seconds)
+static void compare_steps(problem *p, const reference_result *reference, double *seconds)
 {
   for (int k = 0; k < STEPS; k++) {
-    const account sum = account_of(p, &steps[k], peer);
+    const account sum = account_of(p, &steps[k], reference);
     const double least = fmin(sum.predicted, sum.counted), most = fmax(sum.predicted, sum.counted);
     char work[64];
 
-    seconds[k] = seconds_of(p, &steps[k], peer);
+    seconds[k] = seconds_of(p, &steps[k], reference);
     (void)snprintf(work, sizeof work, "recipe: %s", steps[k].name);
     bench_row(work, "limit", 0.95, least / most, "predicted of counted bytes or the reverse", 1, 1);
     if (k > 0) {
@@ -310,23 +312,24 @@ static void compare_steps(problem *p, const peer_result *peer, double *seconds)
 /* npbench's formulation, optimised by DaCe; its result is held against the loop's. */
 static void compare_dace(const problem *p, const double *seconds)
 {
-  if (!peer_has("dace")) {
+  if (!reference_has("dace")) {
     fprintf(stderr, "sse_npbench: no rows against DaCe: workflows/setup.sh peers installs it\n");
     return;
   }
-  peer_result dace = peer_of(p->of, "sse_dace.py", "optimised", LOOP_RUNS);
+  reference_result dace = reference_of(p->of, "sse_dace.py", "optimised", LOOP_RUNS);
 
   must_agree(p, &steps[RESTRUCTURED], &dace);
   bench_row("npbench self-energy: same products", "DaCe", dace.seconds * 1e3,
             seconds[PRODUCTS] * 1e3, "ms", 0, 1.2);
   bench_row("npbench self-energy: restructured", "DaCe", dace.seconds * 1e3,
             seconds[RESTRUCTURED] * 1e3, "ms", 0, 1.2);
-  peer_free(&dace);
+  reference_free(&dace);
 }
 
 static void compare(const size *z)
 {
-  peer_result loop = numpy(z, "loop", LOOP_RUNS), large = numpy(z, "restructured", PEER_RUNS);
+  reference_result loop = numpy(z, "loop", LOOP_RUNS),
+                   large = numpy(z, "restructured", REFERENCE_RUNS);
   problem p = problem_of(z, &loop);
   double seconds[STEPS];
 
@@ -339,8 +342,8 @@ static void compare(const size *z)
             seconds[RESTRUCTURED] * 1e3, "ms", 0, 500);
   compare_dace(&p, seconds);
   weir_tensor_fini(&p.sigma);
-  peer_free(&loop);
-  peer_free(&large);
+  reference_free(&loop);
+  reference_free(&large);
 }
 
 int main(int argc, char **argv)
@@ -348,8 +351,8 @@ int main(int argc, char **argv)
   const int n = sizeof sizes / sizeof sizes[0];
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready("numpy", "python3-numpy")) {
-    return PEER_SKIP;
+  if (!reference_ready("numpy", "python3-numpy")) {
+    return REFERENCE_SKIP;
   }
   (void)bench_pin();
   if (argc > 1 && strcmp(argv[1], "recipe") == 0) {

@@ -17,7 +17,7 @@
 #include "model/nets.h"
 #include "nn/weir_unet.h"
 #include "pass/weir_pass.h"
-#include "peer.h"
+#include "reference.h"
 #include "layers.h"
 #include "layers_dnnl.h"
 #include "group_times.h"
@@ -47,7 +47,7 @@ enum {
 /* Of PyTorch's growth: what the step within a budget may take in all. */
 #define BUDGET 0.55
 
-/* A network, and the function of train_step.py that is its peer. */
+/* A network, and the function of train_step.py that is its reference. */
 typedef struct subject {
   const char *name, *function;
   char arguments[LONGEST];
@@ -155,7 +155,7 @@ static void measure(const subject *s, measured *m, float **bank)
   m->predicted = predict(&m->net);
 }
 
-static void compare(const subject *s, const measured *m, const peer_result *r)
+static void compare(const subject *s, const measured *m, const reference_result *r)
 {
   const double *theirs = r->data[0];
 
@@ -170,16 +170,16 @@ static void compare(const subject *s, const measured *m, const peer_result *r)
       exit(6);
     }
   }
-  peer_same_f32(s->name, r, 1, m->net.bank.data, weir_tensor_numel(&m->net.bank), TOLERANCE);
+  reference_same_f32(s->name, r, 1, m->net.bank.data, weir_tensor_numel(&m->net.bank), TOLERANCE);
 }
 
-static void row(const subject *s, const char *what, const char *peer, double theirs, double own,
-                const char *unit, double goal)
+static void row(const subject *s, const char *what, const char *reference, double theirs,
+                double own, const char *unit, double goal)
 {
   char work[LONGEST];
 
   (void)snprintf(work, sizeof work, "train %s: %s", s->name, what);
-  bench_row(work, peer, theirs, own, unit, 0, goal);
+  bench_row(work, reference, theirs, own, unit, 0, goal);
 }
 
 /* What the plan foresees and the peak that was measured. */
@@ -194,7 +194,7 @@ static void row_foreseen(const subject *s, const measured *m, const char *when)
 }
 
 /* The same step again with an arena that keeps it within BUDGET of PyTorch's growth. Closes m. */
-static void within_budget(subject *s, weir_exec_cfg *exec, measured *m, const peer_result *r)
+static void within_budget(subject *s, weir_exec_cfg *exec, measured *m, const reference_result *r)
 {
   const double theirs = *(const double *)r->data[2], seconds = m->seconds;
   const double beside = m->predicted - (double)weir_plan_arena_bytes(m->net.plan);
@@ -212,12 +212,13 @@ static void within_budget(subject *s, weir_exec_cfg *exec, measured *m, const pe
   free(bank);
 }
 
-static peer_result against_torch(const subject *s, const measured *m, const float *bank)
+static reference_result against_torch(const subject *s, const measured *m, const float *bank)
 {
-  const peer_input in[] = {{"bank", "f4", bank, weir_tensor_numel(&m->net.bank)},
-                           {"x", "f4", m->net.x.data, weir_tensor_numel(&m->net.x)},
-                           {"y", "f4", m->net.y.data, weir_tensor_numel(&m->net.y)}};
-  peer_result r = peer_run("train_step.py", s->function, s->arguments, RUNS, THREADS, in, 3);
+  const reference_input in[] = {{"bank", "f4", bank, weir_tensor_numel(&m->net.bank)},
+                                {"x", "f4", m->net.x.data, weir_tensor_numel(&m->net.x)},
+                                {"y", "f4", m->net.y.data, weir_tensor_numel(&m->net.y)}};
+  reference_result r =
+      reference_run("train_step.py", s->function, s->arguments, RUNS, THREADS, in, 3);
 
   compare(s, m, &r);
   row(s, "a step", "PyTorch", r.seconds, m->seconds, "s", s->goal);
@@ -302,17 +303,17 @@ static void run(subject *s, const request *r)
   } else if (r->half) {
     against_half(s, &m);
   } else {
-    peer_result peer = {0};
+    reference_result reference = {0};
 
     if (r->with_torch) {
-      peer = against_torch(s, &m, bank);
+      reference = against_torch(s, &m, bank);
     }
     against_primitives(s, &m);
     row_foreseen(s, &m, "");
     against_half(s, &m);
     if (r->with_torch) {
-      within_budget(s, &exec, &m, &peer);
-      peer_free(&peer);
+      within_budget(s, &exec, &m, &reference);
+      reference_free(&reference);
     }
   }
   learner_close(&m.net);
@@ -403,10 +404,10 @@ int main(int argc, char **argv)
   if (!read_arguments(argc, argv, &r)) {
     return 2;
   }
-  r.with_torch = !r.groups && !r.half && peer_ready("torch", "python3-torch");
+  r.with_torch = !r.groups && !r.half && reference_ready("torch", "python3-torch");
 #ifndef BENCH_WITH_DNNL
   if (!r.with_torch && !r.groups && !r.half) {
-    return PEER_SKIP;
+    return REFERENCE_SKIP;
   }
 #endif
   if (r.lite || !r.cosmoflow) {

@@ -1,4 +1,4 @@
-"""Peers of train_step.c and of tests/integration/networks/parity_slow.c: a U-Net and CosmoFlow's network in
+"""References of train_step.c and of tests/integration/networks/parity_slow.c: a U-Net and CosmoFlow's network in
 PyTorch, trained from Weir's bank of parameters on Weir's data. Arrays are channels last as Weir has
 them; here they become channels first, PyTorch's own order. What a call leaves behind is kept, so that
 the next call is the next step."""

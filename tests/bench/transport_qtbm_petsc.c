@@ -3,10 +3,10 @@
  * and against kwant. */
 #include "base/weir_log.h"
 #include "model/silicon/silicon.h"
-#include "peer.h"
+#include "reference.h"
 #include "ribbon.h"
 
-enum { ENERGIES = 8, RUNS = 3, PEER_RUNS = 3 };
+enum { ENERGIES = 8, RUNS = 3, REFERENCE_RUNS = 3 };
 
 /* waves and a ribbon or wire like it by Green's functions. */
 static void compare_rgf(const char *work, ribbon *waves, double goal)
@@ -26,20 +26,20 @@ static void compare_kwant(const char *work, ribbon *waves)
 {
   double *onsite = ribbon_onsite(waves);
   char arguments[64];
-  const peer_input in[] = {{"onsite", "f8", onsite, waves->system.n},
-                           {"energy", "f8", waves->energy, waves->n_energies}};
+  const reference_input in[] = {{"onsite", "f8", onsite, waves->system.n},
+                                {"energy", "f8", waves->energy, waves->n_energies}};
 
   (void)snprintf(arguments, sizeof arguments, "width=%lld length=%lld",
                  (long long)waves->opts.width, (long long)waves->opts.length);
-  peer_result peer =
-      peer_run("transport_ribbon.py", "transmission", arguments, PEER_RUNS, 1, in, 2);
+  reference_result reference =
+      reference_run("transport_ribbon.py", "transmission", arguments, REFERENCE_RUNS, 1, in, 2);
   const double seconds = bench_best(RUNS, ribbon_run, waves);
-  const bool mumps = *(const int64_t *)peer.data[1] != 0;
+  const bool mumps = *(const int64_t *)reference.data[1] != 0;
 
-  ribbon_must_agree(work, waves, "kwant", peer.data[0], 1e-8);
-  bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU", peer.seconds * 1e3 / ENERGIES,
-            seconds * 1e3 / ENERGIES, "ms an energy", 0, 1);
-  peer_free(&peer);
+  ribbon_must_agree(work, waves, "kwant", reference.data[0], 1e-8);
+  bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU",
+            reference.seconds * 1e3 / ENERGIES, seconds * 1e3 / ENERGIES, "ms an energy", 0, 1);
+  reference_free(&reference);
   weir_free(&onsite);
 }
 
@@ -87,7 +87,7 @@ static void compare_wire(int64_t cells)
 int main(void)
 {
   weir_log_set_level(WEIR_LOG_WARN);
-  const int kwant = peer_ready("kwant", "none; PyPI: kwant");
+  const int kwant = reference_ready("kwant", "none; PyPI: kwant");
 
   (void)bench_pin();
   compare(50, 100, kwant);

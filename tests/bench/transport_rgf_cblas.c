@@ -88,14 +88,14 @@ static void compare(int64_t n, double goal)
   } work[] = {{"blocks of G", solve, qt_rgf_flops(&d.layout, false, false)},
               {"blocks of G, G< and G>", solve_lesser, qt_rgf_flops(&d.layout, true, true)},
               {"corner of G", corner, qt_rgf_corner_flops(&d.layout)}};
-  char row[64], peer[64];
+  char row[64], reference[64];
   double seconds[2];
 
-  (void)snprintf(peer, sizeof peer, "zgemm of OpenBLAS at %lld^2", (long long)side);
+  (void)snprintf(reference, sizeof reference, "zgemm of OpenBLAS at %lld^2", (long long)side);
   for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
     bench_best_pair(runs, multiply, &p, work[i].body, &d, seconds);
     (void)snprintf(row, sizeof row, "rgf %s: %d of %lld^2", work[i].what, BLOCKS, (long long)n);
-    bench_row(row, peer, product_flops / seconds[0] * 1e-9, work[i].flops / seconds[1] * 1e-9,
+    bench_row(row, reference, product_flops / seconds[0] * 1e-9, work[i].flops / seconds[1] * 1e-9,
               "Gflop/s", 1, goal);
   }
   random_device_fini(&d);

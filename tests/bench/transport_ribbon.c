@@ -1,10 +1,10 @@
 /* transport_ribbon.c - the transmission of square ribbons with disorder on one core against kwant,
  * the same equations with the modes of the leads instead of decimation. */
 #include "base/weir_log.h"
-#include "peer.h"
+#include "reference.h"
 #include "ribbon.h"
 
-enum { ENERGIES = 8, RUNS = 3, PEER_RUNS = 3 };
+enum { ENERGIES = 8, RUNS = 3, REFERENCE_RUNS = 3 };
 
 static void compare(int64_t width, int64_t length, double goal)
 {
@@ -13,22 +13,22 @@ static void compare(int64_t width, int64_t length, double goal)
 
   ribbon_make(width, length, ENERGIES, &r);
   double *onsite = ribbon_onsite(&r);
-  const peer_input in[] = {{"onsite", "f8", onsite, r.system.n},
-                           {"energy", "f8", r.energy, r.n_energies}};
+  const reference_input in[] = {{"onsite", "f8", onsite, r.system.n},
+                                {"energy", "f8", r.energy, r.n_energies}};
 
   (void)snprintf(work, sizeof work, "square ribbon %lld x %lld: T(E)", (long long)width,
                  (long long)length);
   (void)snprintf(arguments, sizeof arguments, "width=%lld length=%lld", (long long)width,
                  (long long)length);
-  peer_result peer =
-      peer_run("transport_ribbon.py", "transmission", arguments, PEER_RUNS, 1, in, 2);
+  reference_result reference =
+      reference_run("transport_ribbon.py", "transmission", arguments, REFERENCE_RUNS, 1, in, 2);
   const double seconds = bench_best(RUNS, ribbon_run, &r);
-  const bool mumps = *(const int64_t *)peer.data[1] != 0;
+  const bool mumps = *(const int64_t *)reference.data[1] != 0;
 
-  ribbon_must_agree(work, &r, "kwant", peer.data[0], 1e-3);
-  bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU", peer.seconds * 1e3 / ENERGIES,
-            seconds * 1e3 / ENERGIES, "ms an energy", 0, goal);
-  peer_free(&peer);
+  ribbon_must_agree(work, &r, "kwant", reference.data[0], 1e-3);
+  bench_row(work, mumps ? "kwant with MUMPS" : "kwant with SuperLU",
+            reference.seconds * 1e3 / ENERGIES, seconds * 1e3 / ENERGIES, "ms an energy", 0, goal);
+  reference_free(&reference);
   weir_free(&onsite);
   ribbon_fini(&r);
 }
@@ -36,8 +36,8 @@ static void compare(int64_t width, int64_t length, double goal)
 int main(void)
 {
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready("kwant", "none; PyPI: kwant")) {
-    return PEER_SKIP;
+  if (!reference_ready("kwant", "none; PyPI: kwant")) {
+    return REFERENCE_SKIP;
   }
   (void)bench_pin();
   compare(50, 100, 3);

@@ -4,7 +4,7 @@
 #include "device/weir_parallel.h"
 #include "model/rgf/slabs.h"
 #include "ops/linear/weir_linear.h"
-#include "peer.h"
+#include "reference.h"
 #include "random_device.h"
 
 enum { ROWS = 128, BLOCKS = 48, RUNS = 4 };
@@ -103,7 +103,7 @@ int main(void)
 
   if (bench_unpin(&allowed) < 2) {
     fprintf(stderr, "SKIP: two processors are needed\n");
-    return PEER_SKIP;
+    return REFERENCE_SKIP;
   }
   random_device d = random_device_of(ROWS, BLOCKS);
 

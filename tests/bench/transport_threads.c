@@ -1,6 +1,6 @@
 /* transport_threads.c - energies of a square ribbon on two threads against one. */
 #include "base/weir_log.h"
-#include "peer.h"
+#include "reference.h"
 #include "ribbon.h"
 
 enum { ENERGIES = 32, RUNS = 3 };
@@ -15,7 +15,7 @@ int main(void)
 
   if (bench_unpin(&allowed) < 2) {
     fprintf(stderr, "SKIP: two processors are needed\n");
-    return PEER_SKIP;
+    return REFERENCE_SKIP;
   }
   ribbon_make(50, 100, ENERGIES, &one);
   ribbon_make(50, 100, ENERGIES, &two);

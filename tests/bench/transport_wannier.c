@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/weir_log.h"
-#include "peer.h"
+#include "reference.h"
 #include "ribbon.h"
 
 enum { WIDTH = 100, ENERGIES = 40, RUNS = 3 };
@@ -72,10 +72,10 @@ static double from_edge(double energy)
 }
 
 /* More than 10 eta off band edges, to 1e-3 a channel. */
-static void must_agree(const bulk *b, const peer_result *peer)
+static void must_agree(const bulk *b, const reference_result *reference)
 {
   enum { WRONG = 6 };
-  const double *t = peer->data[0], *dos = peer->data[1];
+  const double *t = reference->data[0], *dos = reference->data[1];
   int compared = 0;
 
   for (int i = 0; i < ENERGIES; i++) {
@@ -102,25 +102,26 @@ int main(void)
   char arguments[128];
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!peer_ready("os", "python3-numpy")) {
-    return PEER_SKIP;
+  if (!reference_ready("os", "python3-numpy")) {
+    return REFERENCE_SKIP;
   }
   if (system("command -v wannier90.x >/dev/null 2>&1") != 0) {
     fprintf(stderr, "SKIP: wannier90.x is needed (Debian: wannier90)\n");
-    return PEER_SKIP;
+    return REFERENCE_SKIP;
   }
   (void)bench_pin();
   make(&b);
   (void)snprintf(arguments, sizeof arguments, "width=%d start=%g step=%g n=%d", WIDTH, first, step,
                  ENERGIES);
-  peer_result peer = peer_run("transport_wannier.py", "conduct", arguments, RUNS, 1, NULL, 0);
+  reference_result reference =
+      reference_run("transport_wannier.py", "conduct", arguments, RUNS, 1, NULL, 0);
   const double seconds = bench_best(RUNS, compute, &b);
 
-  must_agree(&b, &peer);
+  must_agree(&b, &reference);
   bench_row("square ribbon 100 wide: T(E) and density of states", "wannier90 bulk transport",
-            *(const double *)peer.data[2] * 1e3 / ENERGIES, seconds * 1e3 / ENERGIES,
+            *(const double *)reference.data[2] * 1e3 / ENERGIES, seconds * 1e3 / ENERGIES,
             "ms an energy", 0, 1);
-  peer_free(&peer);
+  reference_free(&reference);
   qt_system_fini(&b.system);
   return 0;
 }

@@ -5,10 +5,10 @@
 #include "base/weir_random.h"
 #include "baseline/emos.h"
 #include "device/weir_parallel.h"
-#include "peer.h"
+#include "reference.h"
 #include "weir_bench.h"
 
-enum { DATES = 500, POINTS = 64, LAT = 64, LON = 128, RUNS = 5, PEER_RUNS = 1 };
+enum { DATES = 500, POINTS = 64, LAT = 64, LON = 128, RUNS = 5, REFERENCE_RUNS = 1 };
 
 typedef struct bench {
   wx_emos_opts opts;
@@ -78,12 +78,13 @@ static float *turned(const float *a)
   return out;
 }
 
-static void measure_peers(void)
+static void measure_references(void)
 {
   static const struct {
     const char *function, *name;
     double tolerance, goal;
-  } peer[] = {{"nelder_mead", "scipy Nelder-Mead", 1e-3, 50}, {"bfgs", "scipy BFGS", 1e-4, 10}};
+  } reference[] = {{"nelder_mead", "scipy Nelder-Mead", 1e-3, 50},
+                   {"bfgs", "scipy BFGS", 1e-4, 10}};
   float reached[POINTS];
   bench b;
 
@@ -101,23 +102,25 @@ static void measure_peers(void)
 
     reached[p] = (float)wx_emos_crps(&b.at[p], &one, NULL);
   }
-  const peer_input in[] = {{"mean", "f4", x, DATES * POINTS},
-                           {"variance", "f4", v, DATES * POINTS},
-                           {"truth", "f4", y, DATES * POINTS}};
+  const reference_input in[] = {{"mean", "f4", x, DATES * POINTS},
+                                {"variance", "f4", v, DATES * POINTS},
+                                {"truth", "f4", y, DATES * POINTS}};
 
   for (int k = 0; k < 2; k++) {
-    peer_result r = peer_run("weather_emos.py", peer[k].function, "points=64", PEER_RUNS, 1, in, 3);
+    reference_result r = reference_run("weather_emos.py", reference[k].function, "points=64",
+                                       REFERENCE_RUNS, 1, in, 3);
 
-    peer_same_f32("EMOS by point", &r, 0, reached, POINTS, peer[k].tolerance);
+    reference_same_f32("EMOS by point", &r, 0, reached, POINTS, reference[k].tolerance);
     for (int64_t p = 0; p < POINTS; p++) {
       if (reached[p] > ((const float *)r.data[0])[p] + 1e-6f) {
-        fprintf(stderr, "weather_emos: point %lld: %s found less\n", (long long)p, peer[k].name);
+        fprintf(stderr, "weather_emos: point %lld: %s found less\n", (long long)p,
+                reference[k].name);
         exit(6);
       }
     }
-    peer_row("EMOS by point: fits of 500 dates", peer[k].name, POINTS, r.seconds, seconds,
-             peer[k].goal);
-    peer_free(&r);
+    reference_row("EMOS by point: fits of 500 dates", reference[k].name, POINTS, r.seconds, seconds,
+                  reference[k].goal);
+    reference_free(&r);
   }
   free(x);
   free(v);
@@ -130,11 +133,11 @@ int main(void)
   cpu_set_t allowed = bench_pin();
   bench b;
 
-  if (!peer_ready("scipy", "python3-scipy")) {
-    return PEER_SKIP;
+  if (!reference_ready("scipy", "python3-scipy")) {
+    return REFERENCE_SKIP;
   }
   weir_threads_set(1);
-  measure_peers();
+  measure_references();
   weir_threads_set(bench_unpin(&allowed));
   make(&b, LAT, LON);
   bench_row("EMOS by point: 64x128 of 500 dates", "limit", 3, bench_best(RUNS, run, &b), "s", 0, 1);

@@ -1,4 +1,4 @@
-"""Peers of weather_emos.c: EMOS coefficients of one point after the other by scipy, from the same
+"""References of weather_emos.c: EMOS coefficients of one point after the other by scipy, from the same
 least-squares start. Arrays are [points, dates]; the mean CRPS that is reached is compared."""
 
 import numpy as np

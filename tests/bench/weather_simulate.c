@@ -7,11 +7,19 @@
 #include "base/weir_random.h"
 #include "data/qg_ensemble.h"
 #include "ops/fft/weir_fft_plan.h"
-#include "peer.h"
+#include "reference.h"
 #include "weir_bench.h"
 
 #define PI 3.14159265358979323846
-enum { MOST = 8, STEPS = 8, RUNS = 40, SHORT = 2, SHORT_RUNS = 300, PEER_RUNS = 5, WAVES = 12 };
+enum {
+  MOST = 8,
+  STEPS = 8,
+  RUNS = 40,
+  SHORT = 2,
+  SHORT_RUNS = 300,
+  REFERENCE_RUNS = 5,
+  WAVES = 12
+};
 
 /* Members of one model, and how many of them take how many steps. */
 typedef struct work {
@@ -96,12 +104,12 @@ static double seconds(work *w, int64_t members, int64_t steps)
   return bench_best(RUNS, run, w);
 }
 
-static void compare(work *w, const double *psi, const char *name, const char *peer_name,
+static void compare(work *w, const double *psi, const char *name, const char *reference_name,
                     double tolerance)
 {
   const wx_qg_params *const p = wx_qg_get(w->m);
   const int64_t cells = p->nx * p->ny;
-  const peer_input in = {"psi", "f8", psi, MOST * 2 * cells};
+  const reference_input in = {"psi", "f8", psi, MOST * 2 * cells};
   char arguments[512];
   double *grid = NULL;
   float *own = NULL;
@@ -113,7 +121,8 @@ static void compare(work *w, const double *psi, const char *name, const char *pe
                  MOST, STEPS, (long long)p->nx, (long long)p->ny, p->dtype == WEIR_F32, p->lx,
                  p->ly, p->coupling, p->beta, p->tau_d, p->tau_f, p->jet, p->width, p->mountain,
                  p->nu, p->dt);
-  peer_result r = peer_run("weather_simulate.py", "run", arguments, PEER_RUNS, 1, &in, 1);
+  reference_result r =
+      reference_run("weather_simulate.py", "run", arguments, REFERENCE_RUNS, 1, &in, 1);
   const double best = seconds(w, MOST, STEPS);
 
   bench_must(weir_alloc(2 * cells, sizeof *grid, (void **)&grid));
@@ -124,10 +133,10 @@ static void compare(work *w, const double *psi, const char *name, const char *pe
       own[k * 2 * cells + i] = (float)grid[i];
     }
   }
-  peer_same_f32(name, &r, 0, own, MOST * 2 * cells, tolerance);
-  bench_row(name, peer_name, r.seconds / (MOST * STEPS) * 1e3, best / (MOST * STEPS) * 1e3, "ms", 0,
-            3);
-  peer_free(&r);
+  reference_same_f32(name, &r, 0, own, MOST * 2 * cells, tolerance);
+  bench_row(name, reference_name, r.seconds / (MOST * STEPS) * 1e3, best / (MOST * STEPS) * 1e3,
+            "ms", 0, 3);
+  reference_free(&r);
   weir_free(&grid);
   weir_free(&own);
 }
@@ -152,8 +161,8 @@ int main(void)
   work w = {.m = NULL};
 
   weir_log_set_level(WEIR_LOG_WARN);
-  if (!weir_fft_plan_available() || !peer_ready("scipy", "python3-scipy")) {
-    return PEER_SKIP;
+  if (!weir_fft_plan_available() || !reference_ready("scipy", "python3-scipy")) {
+    return REFERENCE_SKIP;
   }
   (void)bench_pin();
   const wx_qg_params p = standard(WEIR_F64);

@@ -63,15 +63,15 @@ static inline double bench_best(int k, void (*body)(void *context), void *contex
 }
 
 /* The same of two bodies whose runs alternate, so that a drift of the machine meets both. */
-static inline void bench_best_pair(int k, void (*peer)(void *), void *peer_context,
+static inline void bench_best_pair(int k, void (*reference)(void *), void *reference_context,
                                    void (*weir)(void *), void *weir_context, double seconds[2])
 {
   seconds[0] = seconds[1] = INFINITY;
-  peer(peer_context);
+  reference(reference_context);
   weir(weir_context);
   for (int i = 0; i < k; i++) {
     const double start = weir_clock();
-    peer(peer_context);
+    reference(reference_context);
     const double middle = weir_clock();
     weir(weir_context);
     seconds[0] = fmin(seconds[0], middle - start);
@@ -79,15 +79,15 @@ static inline void bench_best_pair(int k, void (*peer)(void *), void *peer_conte
   }
 }
 
-/* One row `work,peer,peer_value,weir_value,unit,ratio,goal`; ratio > 1 means that Weir is better.
- * `more_is_better` tells rates from times and sizes. `goal` <= 0 prints an empty goal. For an
- * absolute goal, `peer` is "limit". */
-static inline void bench_row(const char *work, const char *peer, double peer_value,
+/* One row `work,reference,reference_value,weir_value,unit,ratio,goal`; ratio > 1 means that Weir is
+ * better. `more_is_better` tells rates from times and sizes. `goal` <= 0 prints an empty goal. For
+ * an absolute goal, `reference` is "limit". */
+static inline void bench_row(const char *work, const char *reference, double reference_value,
                              double own_value, const char *unit, int more_is_better, double goal)
 {
-  const double ratio = more_is_better ? own_value / peer_value : peer_value / own_value;
+  const double ratio = more_is_better ? own_value / reference_value : reference_value / own_value;
 
-  printf("%s,%s,%.6g,%.6g,%s,%.3f,", work, peer, peer_value, own_value, unit, ratio);
+  printf("%s,%s,%.6g,%.6g,%s,%.3f,", work, reference, reference_value, own_value, unit, ratio);
   if (goal > 0) {
     printf("%.3g", goal);
   }

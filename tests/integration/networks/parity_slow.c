@@ -9,7 +9,7 @@
 #include "nn/weir_loss.h"
 #include "nn/weir_unet.h"
 #include "ops/elementwise/weir_elementwise.h"
-#include "peer.h"
+#include "reference.h"
 #include "learner.h"
 
 enum { STEPS = 20, BATCH = 2, THREADS = 2, OUTPUTS = 3, PARAMETERS = 4 };
@@ -81,15 +81,15 @@ static void same_course(const learner_job *job, const char *function, const char
 {
   course c;
 
-  if (!peer_ready("torch", "python3-torch")) {
+  if (!reference_ready("torch", "python3-torch")) {
     skip();
   }
   run_weir(job, &c);
   assert_true(movement(&c) > 1e-2);
   assert_true(c.loss[STEPS - 1] < 0.95 * c.loss[0]);
-  const peer_input in[] = {
+  const reference_input in[] = {
       {"bank", "f4", c.before, c.elements}, {"x", "f4", c.x, c.in}, {"y", "f4", c.y, c.out}};
-  peer_result r = peer_run("train_step.py", function, arguments, 0, THREADS, in, 3);
+  reference_result r = reference_run("train_step.py", function, arguments, 0, THREADS, in, 3);
   const double *theirs = r.data[0];
 
   assert_int_equal(r.bytes[0], STEPS * sizeof *theirs);
@@ -98,8 +98,8 @@ static void same_course(const learner_job *job, const char *function, const char
       fail_msg("%s: loss %d is %.9g, PyTorch's %.9g", function, i, c.loss[i], theirs[i]);
     }
   }
-  peer_same_f32(function, &r, 1, c.after, c.elements, BANK_TOLERANCE);
-  peer_free(&r);
+  reference_same_f32(function, &r, 1, c.after, c.elements, BANK_TOLERANCE);
+  reference_free(&r);
   free(c.before);
   free(c.after);
   free(c.x);

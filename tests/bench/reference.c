@@ -1,5 +1,5 @@
-/* peer.c - runs tests/bench/peer.py on arrays and reads back what it made. */
-#include "peer.h"
+/* reference.c - runs tests/bench/reference.py on arrays and reads back what it made. */
+#include "reference.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { TEXT = 4096 };
 
 static void give_up(const char *what, const char *which)
 {
-  fprintf(stderr, "peer: %s %s\n", what, which);
+  fprintf(stderr, "reference: %s %s\n", what, which);
   exit(8);
 }
 
@@ -25,7 +25,7 @@ static size_t size_of(const char *dtype)
   return (size_t)(dtype[1] - '0');
 }
 
-int peer_ready(const char *module, const char *package)
+int reference_ready(const char *module, const char *package)
 {
   char command[TEXT];
 
@@ -37,7 +37,7 @@ int peer_ready(const char *module, const char *package)
   return 0;
 }
 
-int peer_has(const char *module)
+int reference_has(const char *module)
 {
   char command[TEXT];
 
@@ -48,7 +48,7 @@ int peer_has(const char *module)
   return system(command) == 0;
 }
 
-static void write_input(const char *folder, const peer_input *in)
+static void write_input(const char *folder, const reference_input *in)
 {
   char path[TEXT];
 
@@ -62,7 +62,7 @@ static void write_input(const char *folder, const peer_input *in)
   (void)chmod(path, 0600);
 }
 
-static void read_output(const char *folder, int k, peer_result *r)
+static void read_output(const char *folder, int k, reference_result *r)
 {
   char path[TEXT];
   struct stat info;
@@ -82,7 +82,7 @@ static void read_output(const char *folder, int k, peer_result *r)
   (void)fclose(f);
 }
 
-static void remove_folder(const char *folder, const peer_input *in, int n_in, int n_out)
+static void remove_folder(const char *folder, const reference_input *in, int n_in, int n_out)
 {
   char path[TEXT];
 
@@ -97,8 +97,8 @@ static void remove_folder(const char *folder, const peer_input *in, int n_in, in
   (void)rmdir(folder);
 }
 
-/* Starts peer.py and reads "seconds outputs" from it. */
-static void call(const char *command, const char *function, peer_result *r)
+/* Starts reference.py and reads "seconds outputs" from it. */
+static void call(const char *command, const char *function, reference_result *r)
 {
   char line[TEXT] = "";
   FILE *f = popen(command, "r");
@@ -113,27 +113,27 @@ static void call(const char *command, const char *function, peer_result *r)
 
   r->seconds = strtod(line, &rest);
   r->n = (int)strtol(rest, NULL, 10);
-  if (got == NULL || status != 0 || !(r->seconds > 0) || r->n < 1 || r->n > PEER_ARRAYS) {
+  if (got == NULL || status != 0 || !(r->seconds > 0) || r->n < 1 || r->n > REFERENCE_ARRAYS) {
     give_up("failed in", function);
   }
 }
 
-peer_result peer_run(const char *script, const char *function, const char *arguments, int runs,
-                     int threads, const peer_input *in, int n_in)
+reference_result reference_run(const char *script, const char *function, const char *arguments,
+                               int runs, int threads, const reference_input *in, int n_in)
 {
-  peer_result r = {.n = 0};
+  reference_result r = {.n = 0};
   const char *tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   char folder[64], command[TEXT];
   int used;
 
-  (void)snprintf(folder, sizeof folder, "%s/weir-peer-XXXXXX", tmp);
+  (void)snprintf(folder, sizeof folder, "%s/weir-reference-XXXXXX", tmp);
   if (mkdtemp(folder) == NULL) {
     give_up("cannot make a folder in", tmp);
   }
   used =
       snprintf(command, sizeof command,
                "OMP_NUM_THREADS=%d OPENBLAS_NUM_THREADS=%d " PYTHON
-               " '%s/tests/bench/peer.py' '%s' '%s/tests/bench/%s' %s %d",
+               " '%s/tests/bench/reference.py' '%s' '%s/tests/bench/%s' %s %d",
                threads, threads, WEIR_SOURCE_DIR, folder, WEIR_SOURCE_DIR, script, function, runs);
   for (int i = 0; i < n_in; i++) {
     write_input(folder, &in[i]);
@@ -150,7 +150,7 @@ peer_result peer_run(const char *script, const char *function, const char *argum
   return r;
 }
 
-void peer_free(peer_result *r)
+void reference_free(reference_result *r)
 {
   for (int k = 0; k < r->n; k++) {
     free(r->data[k]);
@@ -159,17 +159,18 @@ void peer_free(peer_result *r)
   r->n = 0;
 }
 
-static void need_count(const char *work, const peer_result *r, int k, int64_t count, size_t size)
+static void need_count(const char *work, const reference_result *r, int k, int64_t count,
+                       size_t size)
 {
   if (k >= r->n || r->bytes[k] != count * (int64_t)size) {
-    fprintf(stderr, "peer: %s: its output %d has %lld bytes, not %lld\n", work, k,
+    fprintf(stderr, "reference: %s: its output %d has %lld bytes, not %lld\n", work, k,
             k < r->n ? (long long)r->bytes[k] : -1LL, (long long)count * (long long)size);
     exit(6);
   }
 }
 
-void peer_same_f32(const char *work, const peer_result *r, int k, const float *own, int64_t count,
-                   double tolerance)
+void reference_same_f32(const char *work, const reference_result *r, int k, const float *own,
+                        int64_t count, double tolerance)
 {
   need_count(work, r, k, count, sizeof *own);
   if (weir_compare(work, WEIR_F32, own, r->data[k], count,
@@ -178,23 +179,24 @@ void peer_same_f32(const char *work, const peer_result *r, int k, const float *o
   }
 }
 
-void peer_same_u8(const char *work, const peer_result *r, int k, const uint8_t *own, int64_t count)
+void reference_same_u8(const char *work, const reference_result *r, int k, const uint8_t *own,
+                       int64_t count)
 {
   need_count(work, r, k, count, 1);
   const uint8_t *theirs = r->data[k];
 
   for (int64_t i = 0; i < count; i++) {
     if (own[i] != theirs[i]) {
-      fprintf(stderr, "peer: %s: presence %lld is %d, the peer's %d\n", work, (long long)i, own[i],
-              theirs[i]);
+      fprintf(stderr, "reference: %s: presence %lld is %d, the reference's %d\n", work,
+              (long long)i, own[i], theirs[i]);
       exit(6);
     }
   }
 }
 
-void peer_row(const char *work, const char *peer, double events, double peer_seconds,
-              double own_seconds, double goal)
+void reference_row(const char *work, const char *reference, double events, double reference_seconds,
+                   double own_seconds, double goal)
 {
-  bench_row(work, peer, events / peer_seconds * 1e-6, events / own_seconds * 1e-6, "M events/s", 1,
-            goal);
+  bench_row(work, reference, events / reference_seconds * 1e-6, events / own_seconds * 1e-6,
+            "M events/s", 1, goal);
 }
