@@ -447,10 +447,7 @@ static void print_help(const weir_app *app, FILE *out)
     (void)snprintf(name, sizeof name, "--%s %s", flags[i].option.name, flags[i].value);
     fprintf(out, "  %-18s %s\n", name, flags[i].help);
   }
-  fprintf(out, "\nexit status: 0 success, 2 invalid configuration, 3 invalid input, 4 mismatch of "
-               "shapes or\ntypes, 5 out of memory, 6 numerical error (NaN, no convergence, a "
-               "missed tolerance),\n7 not in this build, 8 a library failed, 9 stopped by a "
-               "signal, 10 no space left on\ndevice\n");
+  print_statuses(out);
 }
 
 static weir_status print_options(const weir_app *app, const parsed *p, FILE *out)

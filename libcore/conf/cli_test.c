@@ -362,7 +362,7 @@ static void every_allocation_may_fail(void **state)
 static void full_output_is_a_failure(void **state)
 {
   char name[] = "demo", chosen[] = "options", flag[] = "--help";
-  char *options[] = {name, command, NULL}, *help[] = {name, flag, NULL};
+  char *options[] = {name, chosen, NULL}, *help[] = {name, flag, NULL};
   char *err = NULL;
   size_t size = 0;
   FILE *e = open_memstream(&err, &size);
