@@ -216,8 +216,9 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   return WEIR_OK;
 }
 
-const weir_pass weir_pass_pick = {
-    .name = "pick",
+const weir_pass weir_pass_pool_sparsity = {
+    .name = "pool_sparsity",
+    .former = "pick",
     .cite = "sparsify max-pool gradients: one non-zero element per window, one eighth of the "
             "products for 2 x 2 x 2",
     .order = 4,
