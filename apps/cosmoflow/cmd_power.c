@@ -85,6 +85,8 @@ static weir_status add_summary(weir_report *r, const cf_spectrum *s)
 
   weir_table_add(&t, "sample");
   weir_table_add(&t, "%s", s->place);
+  weir_table_add(&t, "its number in the set, from 0");
+  weir_table_add_real(&t, (double)s->sample);
   weir_table_add(&t, "side of a voxel");
   if (s->physical) {
     weir_table_add(&t, "%g Mpc/h", s->cell);
@@ -106,36 +108,84 @@ static weir_status add_summary(weir_report *r, const cf_spectrum *s)
   return status;
 }
 
+enum { COLUMNS = 8 };
+
+/* The rows of the files, rounded for readers. */
+static void make_rows(const cf_spectrum *s, weir_table *out)
+{
+  for (int64_t c = 0; c < s->n_channels; c++) {
+    for (int64_t b = 0; b < s->n_bins; b++) {
+      const double power = s->power[c * s->n_bins + b];
+      char name[NAME];
+
+      name_channel(s, c, "", name);
+      weir_table_add(out, "%s", name);
+      weir_table_add_real(out, s->lo[b]);
+      weir_table_add_real(out, s->hi[b]);
+      weir_table_add_real(out, s->k[b]);
+      weir_table_add_real(out, s->modes[b]);
+      weir_table_add_real(out, power);
+      weir_table_add_real(out, power * sqrt(2 / s->modes[b]));
+      weir_table_add_real(out, s->linear[c * s->n_bins + b]);
+    }
+  }
+}
+
+static const char *const *head_of(const cf_spectrum *s)
+{
+  static const char *const physical[COLUMNS] = {
+      "channel", "k from (h/Mpc)", "k to (h/Mpc)",  "mean k (h/Mpc)",
+      "modes",   "P(k) (Mpc/h)^3", "sigma of P(k)", "linear P(k)"};
+  static const char *const voxels[COLUMNS] = {
+      "channel", "k from (rad/voxel)", "k to (rad/voxel)", "mean k (rad/voxel)",
+      "modes",   "P(k) (voxel^3)",     "sigma of P(k)",    "linear P(k)"};
+
+  return s->physical ? physical : voxels;
+}
+
 static weir_status write_page(weir_report *r, const cf_spectrum *s, const weir_table *rows)
 {
   WEIR_TRY(add_summary(r, s));
   WEIR_TRY(weir_report_text(
-      r, "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = voxel / mean - 1; nothing is "
-         "subtracted for shot noise. Bands and sigma_P: P sqrt(2 / modes), of a Gaussian field."));
+      r,
+      "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = voxel / mean - 1; shot noise is "
+      "not subtracted. Bands and sigma: P sqrt(2 / modes), of a Gaussian field."));
   if (s->part) {
     WEIR_TRY(weir_report_text(
         r, "The sample is a part of a larger box and not periodic: its edges mix neighbouring wave "
            "numbers, and no window is corrected for."));
   }
   WEIR_TRY(add_figure(r, s));
-  return weir_table_report(rows, r, "spectrum", CF_SPECTRUM_COLUMNS, cf_spectrum_head(s));
+  return weir_table_report(rows, r, "spectrum", COLUMNS, head_of(s));
 }
 
-static weir_status write_all(const weir_cli *cli, const cf_cfg *cfg, const cf_spectrum *s,
-                             const weir_table *rows)
+static weir_status write_files(const weir_cli *cli, const cf_spectrum *s)
 {
-  weir_report *r = NULL;
   char path[CF_PATH];
-  weir_status status = WEIR_OK;
+  weir_table rows = {0};
 
-  WEIR_TRY(weir_table_write_csv(rows, cli->out, "spectrum.csv", CF_SPECTRUM_COLUMNS,
-                                cf_spectrum_head(s)));
+  cf_spectrum_table(s, &rows);
+  const weir_status status = weir_table_write_csv(&rows, cli->out, "spectrum.csv",
+                                                  CF_SPECTRUM_COLUMNS, cf_spectrum_head(s));
+
+  weir_table_fini(&rows);
+  WEIR_TRY(status);
   if (weir_netcdf_available()) {
     WEIR_TRY(weir_path_join(cli->out, "spectrum.nc", path, sizeof path));
     WEIR_TRY(cf_spectrum_write(s, path));
   } else {
     weir_info("power", "this build has no NetCDF: spectrum.nc is not written");
   }
+  return WEIR_OK;
+}
+
+static weir_status write_all(const weir_cli *cli, const cf_cfg *cfg, const cf_spectrum *s,
+                             const weir_table *rows)
+{
+  weir_report *r = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(write_files(cli, s));
   WEIR_TRY(weir_report_open(cli->out, "cosmoflow: power spectrum", &r));
   WEIR_TRY_GOTO(write_page(r, s, rows), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
@@ -155,9 +205,9 @@ static weir_status measure(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
   WEIR_TRY_GOTO(cf_open_input(cfg, &source), done);
   WEIR_TRY_GOTO(cf_spectrum_make(&cfg->power, source, &s), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
-  cf_spectrum_table(&s, &rows);
+  make_rows(&s, &rows);
   WEIR_TRY_GOTO(write_all(cli, cfg, &s, &rows), done);
-  weir_table_print(&rows, CF_SPECTRUM_COLUMNS, cf_spectrum_head(&s), stdout);
+  weir_table_print(&rows, COLUMNS, head_of(&s), stdout);
 done:
   weir_table_fini(&rows);
   cf_spectrum_fini(&s);

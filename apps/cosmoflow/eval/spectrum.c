@@ -153,7 +153,8 @@ weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spec
   const double cell = opts->cell > 0 ? opts->cell : info->cell;
   work w = {.mesh = NULL};
 
-  *out = (cf_spectrum){.side = info->lengths[0],
+  *out = (cf_spectrum){.sample = opts->sample,
+                       .side = info->lengths[0],
                        .n_channels = info->lengths[3],
                        .physical = cell > 0,
                        .cell = cell > 0 ? cell : 1};

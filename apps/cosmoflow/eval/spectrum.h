@@ -18,6 +18,7 @@ extern const weir_opt cf_spectrum_options[];
 
 typedef struct cf_spectrum {
   int64_t n_bins, n_channels, side;
+  int64_t sample;                  /* its number in the set, from 0 */
   bool physical;                   /* lengths are in Mpc/h, else in voxels */
   bool part;                       /* the sample is a part of a larger box: it is not periodic */
   double cell;                     /* side of a voxel */
