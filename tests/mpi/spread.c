@@ -405,6 +405,7 @@ static void build_shards(spread_case *c)
     spread_cut(c, x, 2, 1, 0);
   }
   spread_cut(c, y, 0, 0, draw(seed, 5, 0, 1) == 0 ? 0 : seed + 1);
+  assert_int_equal(weir_value_desc(c->g, y)->rank, 2);
 }
 
 static void reductions_that_are_read_in_shards(void **state)
