@@ -98,24 +98,23 @@ static const struct {
     {"n=010", "--set n=010: n: 010 is not a decimal integer"},
     {"n=0x10", "--set n=0x10: n: 0x10 has characters after the number"},
     {"n=9223372036854775808",
-     "--set n=9223372036854775808: n: 9223372036854775808 is too large to be held"},
+     "--set n=9223372036854775808: n: 9223372036854775808 is too large to be represented"},
     {"mu=nan", "--set mu=nan: mu: nan is not a finite number"},
     {"mu=-.inf", "--set mu=-.inf: mu: -.inf is not a finite number"},
-    {"train.lr=1e999", "--set train.lr=1e999: train.lr: 1e999 is too large to be held"},
-    {"train.lr=1e-999", "--set train.lr=1e-999: train.lr: 1e-999 is too close to zero to be held"},
+    {"train.lr=1e999", "--set train.lr=1e999: train.lr: 1e999 is too large to be represented"},
+    {"train.lr=1e-999",
+     "--set train.lr=1e-999: train.lr: 1e-999 is too close to zero to be represented"},
     {"train.lr=11", "--set train.lr=11: train.lr: 11 is outside [0, 10] s"},
-    {"reals=[9007199254740993]",
-     "--set reals=[9007199254740993]: reals[0]: 9007199254740993 is an integer beyond 2^53 that "
-     "no double holds exactly"},
+    {"reals=[9007199254740993]", "--set reals=[9007199254740993]: reals[0]: 9007199254740993 is an "
+                                 "integer beyond 2^53 that a double cannot represent exactly"},
     {"train.rl=1", "--set train.rl=1: train.rl: unknown key (nearest known key: lr)"},
     {"lr=1", "--set lr=1: lr: unknown key (nearest known key: train.lr)"},
     {"count=1", "--set count=1: count: unknown key (nearest known key: part.count)"},
     {"tran.lr=1", "--set tran.lr=1: tran.lr: unknown key (nearest known key: train)"},
     {"part.cuont=1", "--set part.cuont=1: part.cuont: unknown key (nearest known key: count)"},
     {"part.zzzzzz=1", "--set part.zzzzzz=1: part.zzzzzz: unknown key (known keys: count, on)"},
-    {"train.warm.steps.x=1",
-     "--set train.warm.steps.x=1: train.warm.steps.x: unknown key: steps is one value "
-     "(integer), nothing lies below it"},
+    {"train.warm.steps.x=1", "--set train.warm.steps.x=1: train.warm.steps.x: unknown key: steps "
+                             "is a single value (integer) without keys of its own"},
     {"mode=exakt", "--set mode=exakt: mode: exakt is not one of fast|exact|mixed (nearest: exact)"},
     {"mode=1", "--set mode=1: mode: 1 is not one of fast|exact|mixed"},
     {"verbose=yes", "--set verbose=yes: verbose: yes is neither true nor false"},
@@ -138,7 +137,8 @@ static const struct {
     {"steps=[{}, {}, {}, {}]",
      "--set steps=[{}, {}, {}, {}]: steps: 4 entries, at most 3 are allowed"},
     {"steps=[{lr: 2x}]", "--set steps=[{lr: 2x}]: steps[0].lr: 2x has characters after the number"},
-    {"steps[0].lr=1", "--set steps[0].lr=1: steps: no such entry: there are 0, from [0]"},
+    {"steps[0].lr=1",
+     "--set steps[0].lr=1: steps: there is no such entry: the list has 0, numbered from [0]"},
 };
 
 static void refused_sets_say_why(void **state)
@@ -225,7 +225,8 @@ static void refused_yaml_says_where(void **state)
       {"train.lr: 1", "text:1:1: train.lr: unknown key (nearest known key: train)"},
       {"train: 3", "text:1:8: train: expected keys and values, found a single value"},
       {"train:\n  lr: [1]", "text:2:7: train.lr: expected one value (number), found a list"},
-      {"steps:\n  - lr: 1\n  - lr: 1e400", "text:3:9: steps[1].lr: 1e400 is too large to be held"},
+      {"steps:\n  - lr: 1\n  - lr: 1e400",
+       "text:3:9: steps[1].lr: 1e400 is too large to be represented"},
       {"steps: [3]", "text:1:9: steps[0]: expected keys and values, found a single value"},
       {"ints: [1, 2, 77]", "text:1:14: ints[2]: 77 is outside [-5, 5]"},
       {"title:", "text:1:7: title: has no value (an empty text is written \"\")"},

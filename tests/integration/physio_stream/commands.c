@@ -245,7 +245,8 @@ static void words_that_are_no_command_are_explained(void **state)
   assert_int_equal(program("site evla"), 2);
   assert_non_null(strstr(printed(), "prepare|check|stats|eval|merge (nearest: eval)"));
   assert_int_equal(program("site"), 2);
-  assert_non_null(strstr(printed(), "site: say what: prepare|check|stats|eval|merge"));
+  assert_non_null(strstr(
+      printed(), "site: an argument is missing: give one of prepare|check|stats|eval|merge"));
 }
 
 /* Nothing is computed of a recording that nobody named. */
