@@ -19,7 +19,7 @@ void weir_table_add(weir_table *c, const char *format, ...)
   const int n = vasprintf(&text, format, args);
   va_end(args);
   if (n < 0) {
-    c->status = weir_fail(WEIR_ERR_MEMORY, "report: no memory for a cell");
+    c->status = weir_fail(WEIR_ERR_MEMORY, "report: out of memory for a cell");
     return;
   }
   c->status = weir_reserve(&c->cell, &c->capacity, c->count + 1, sizeof *c->cell);

@@ -339,7 +339,7 @@ static weir_status check(const weir_figure *figure)
 static weir_status check_written(const weir_figure *figure, FILE *out)
 {
   if (ferror(out)) {
-    return weir_fail(WEIR_ERR_DATA, "figure %s: the file takes no more", figure->title);
+    return weir_fail(WEIR_ERR_DATA, "figure %s: the file cannot be written", figure->title);
   }
   return WEIR_OK;
 }

@@ -310,7 +310,7 @@ weir_status weir_map_svg(const weir_map *map, FILE *out)
   put_scale(out, map, &d);
   fputs("</svg>\n", out);
   fini(&d);
-  return ferror(out) ? weir_fail(WEIR_ERR_DATA, "map %s: the file takes no more", map->title)
+  return ferror(out) ? weir_fail(WEIR_ERR_DATA, "map %s: the file cannot be written", map->title)
                      : WEIR_OK;
 }
 
@@ -335,6 +335,6 @@ weir_status weir_map_csv(const weir_map *map, FILE *out)
     }
   }
   fini(&d);
-  return ferror(out) ? weir_fail(WEIR_ERR_DATA, "map %s: the file takes no more", map->title)
+  return ferror(out) ? weir_fail(WEIR_ERR_DATA, "map %s: the file cannot be written", map->title)
                      : WEIR_OK;
 }

@@ -36,11 +36,11 @@ static weir_status append(weir_writer *w, put_function put, const void *what)
   FILE *out = open_memstream(&text, &size);
 
   if (out == NULL) {
-    return weir_fail(WEIR_ERR_MEMORY, "report: no memory for a part of the page");
+    return weir_fail(WEIR_ERR_MEMORY, "report: out of memory for a part of the page");
   }
   weir_status status = put(what, out);
   if (fclose(out) != 0 && status == WEIR_OK) {
-    status = weir_fail(WEIR_ERR_MEMORY, "report: no memory for a part of the page");
+    status = weir_fail(WEIR_ERR_MEMORY, "report: out of memory for a part of the page");
   }
   if (status == WEIR_OK) {
     status = weir_writer_write(w, text, size);
@@ -140,7 +140,7 @@ weir_status weir_report_text(weir_report *r, const char *format, ...)
   const int n = vasprintf(&text, format, args);
   va_end(args);
   if (n < 0) {
-    return weir_fail(WEIR_ERR_MEMORY, "report: no memory for a paragraph");
+    return weir_fail(WEIR_ERR_MEMORY, "report: out of memory for a paragraph");
   }
   const weir_status status = append(r->page, put_paragraph, text);
   free(text);
@@ -245,11 +245,11 @@ static weir_status check_name(weir_report *r, const char *name)
   const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 
   if (n == 0 || n > MOST_NAME || name[n] != 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "report: '%s' is no name for a figure", name);
+    return weir_fail(WEIR_ERR_SHAPE, "report: '%s' is not a valid name of a figure", name);
   }
   for (int64_t i = 0; i < r->n_names; i++) {
     if (strcmp(r->names[i], name) == 0) {
-      return weir_fail(WEIR_ERR_SHAPE, "report: there is a figure '%s' already", name);
+      return weir_fail(WEIR_ERR_SHAPE, "report: there is already a figure '%s'", name);
     }
   }
   WEIR_TRY(weir_reserve(&r->names, &r->name_capacity, r->n_names + 1, sizeof *r->names));

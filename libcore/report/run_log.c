@@ -100,7 +100,7 @@ static weir_status unicode(reader *r, char **to)
     code = low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : -1;
   }
   if (code <= 0 || (code >= 0xD800 && code < 0xE000)) {
-    return refuse(r, "an escape that is no character");
+    return refuse(r, "an escape that is not a character");
   }
   *to = put_utf8(*to, code);
   return WEIR_OK;
@@ -111,7 +111,7 @@ static weir_status escape(reader *r, char **to)
   static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
 
   if (r->at == r->end) {
-    return refuse(r, "the line ends within a text");
+    return refuse(r, "the line ends inside a text");
   }
   const char c = *r->at++;
   const char *known = c == 0 ? NULL : strchr(names, c);
@@ -119,7 +119,7 @@ static weir_status escape(reader *r, char **to)
     return unicode(r, to);
   }
   if (known == NULL) {
-    return refuse(r, "an escape that JSON does not have");
+    return refuse(r, "an escape that JSON does not define");
   }
   *(*to)++ = values[known - names];
   return WEIR_OK;
@@ -128,7 +128,7 @@ static weir_status escape(reader *r, char **to)
 static weir_status read_text(reader *r, const char **out)
 {
   if (!take(r, '"')) {
-    return refuse(r, "a text in quotes is missing");
+    return refuse(r, "a quoted text is missing");
   }
   char *const start = r->at, *to = r->at;
   while (r->at < r->end && *r->at != '"') {
@@ -137,13 +137,13 @@ static weir_status read_text(reader *r, const char **out)
     if (c == '\\') {
       WEIR_TRY(escape(r, &to));
     } else if ((unsigned char)c < 0x20) {
-      return refuse(r, "a control character within a text");
+      return refuse(r, "a control character inside a text");
     } else {
       *to++ = c;
     }
   }
   if (r->at == r->end) {
-    return refuse(r, "the line ends within a text");
+    return refuse(r, "the line ends inside a text");
   }
   r->at++;
   *to = 0;
@@ -188,8 +188,9 @@ static weir_status read_word(reader *r, weir_field *f)
   if (is_json_number(word) && weir_number_real(word, &f->real) == WEIR_NUMBER_OK) {
     return WEIR_OK;
   }
-  return refuse(r, word[0] == '{' || word[0] == '[' ? "events are flat: no object or list within"
-                                                    : "a value that is neither text nor number");
+  return refuse(r, word[0] == '{' || word[0] == '['
+                       ? "events are flat: objects and lists are not allowed"
+                       : "a value that is neither text nor a number");
 }
 
 static weir_status read_field(reader *r, memory *m, int64_t first)
@@ -198,11 +199,11 @@ static weir_status read_field(reader *r, memory *m, int64_t first)
 
   WEIR_TRY(read_text(r, &f.key));
   if (!take(r, ':')) {
-    return refuse(r, "a ':' is missing behind a key");
+    return refuse(r, "a ':' is missing after a key");
   }
   for (int64_t i = first; i < m->n_fields; i++) {
     if (strcmp(m->fields[i].key, f.key) == 0) {
-      return refuse(r, "a key stands twice");
+      return refuse(r, "a key is given twice");
     }
   }
   skip_blanks(r);
@@ -213,7 +214,7 @@ static weir_status read_field(reader *r, memory *m, int64_t first)
     WEIR_TRY(read_word(r, &f));
   }
   if (m->n_fields - first >= MOST_FIELDS) {
-    return refuse(r, "over 256 fields");
+    return refuse(r, "more than 256 fields");
   }
   WEIR_TRY(weir_reserve(&m->fields, &m->capacity, m->n_fields + 1, sizeof *m->fields));
   m->fields[m->n_fields++] = f;
@@ -225,7 +226,7 @@ static weir_status read_line(reader *r, memory *m, weir_run_event *event)
   const int64_t first = m->n_fields;
 
   if (!take(r, '{')) {
-    return refuse(r, "no object");
+    return refuse(r, "not an object");
   }
   if (!take(r, '}')) {
     do {
@@ -237,7 +238,7 @@ static weir_status read_line(reader *r, memory *m, weir_run_event *event)
   }
   skip_blanks(r);
   if (r->at != r->end) {
-    return refuse(r, "characters behind the object");
+    return refuse(r, "characters after the object");
   }
   *event = (weir_run_event){.n = (int)(m->n_fields - first)};
   for (int64_t i = first; i < m->n_fields; i++) {
@@ -338,8 +339,8 @@ weir_status weir_run_log_read(const char *path, weir_run_log *out)
   WEIR_TRY(weir_file_read(path, (int64_t)64 << 20, &text, &size));
   WEIR_TRY(report_parse_log(text, size, path, out));
   if (out->skipped > 0) {
-    weir_warn("report", "%s: no event; %lld such lines are skipped, %lld events are read", out->why,
-              (long long)out->skipped, (long long)out->count);
+    weir_warn("report", "%s: not an event; %lld such lines are skipped, %lld events are read",
+              out->why, (long long)out->skipped, (long long)out->count);
   }
   return WEIR_OK;
 }

@@ -375,7 +375,7 @@ static void put_note(const drawn *d)
 static weir_status check_written(const weir_structure *s, FILE *out)
 {
   if (ferror(out)) {
-    return weir_fail(WEIR_ERR_DATA, "structure %s: the file takes no more", s->title);
+    return weir_fail(WEIR_ERR_DATA, "structure %s: the file cannot be written", s->title);
   }
   return WEIR_OK;
 }
