@@ -10,8 +10,8 @@ weir_status weir_batch_need_dtype(const char *op, weir_dtype dtype)
 
   return part == WEIR_F32 || part == WEIR_F64
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_SHAPE, "%s: arrays of %s; there are f32, f64, c64 and c128", op,
-                         weir_dtype_name(dtype));
+             : weir_fail(WEIR_ERR_SHAPE, "%s: arrays of %s: f32, f64, c64 and c128 are supported",
+                         op, weir_dtype_name(dtype));
 }
 
 weir_status weir_batch_shape(const char *op, const weir_array_desc *in, const int *dims, int n,
@@ -27,7 +27,7 @@ weir_status weir_batch_shape(const char *op, const weir_array_desc *in, const in
                        in[i].rank, dims[i]);
     }
     for (int d = outer[i].rank; d < in[i].rank; d++) {
-      WEIR_TRY(weir_need_bounded(op, &in[i], d, "let it be a dimension before these"));
+      WEIR_TRY(weir_need_bounded(op, &in[i], d, "place it before these"));
     }
   }
   return weir_common_shape(op, outer, n, batch);

@@ -48,10 +48,10 @@ weir_status weir_combine_accumulator(const char *op, weir_monoid m, weir_dtype d
   weir_dtype in = dtype;
 
   if (r->outputs == 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: monoid %d does not reduce", op, (int)m);
+    return weir_fail(WEIR_ERR_SHAPE, "%s: monoid %d is not a reduction", op, (int)m);
   }
   if (accumulator < 0 || accumulator > WEIR_DTYPE_COUNT) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: accumulator %d is no dtype", op, accumulator);
+    return weir_fail(WEIR_ERR_SHAPE, "%s: accumulator %d is not a dtype", op, accumulator);
   }
   if (accumulator != 0) {
     in = (weir_dtype)(accumulator - 1);
@@ -104,7 +104,7 @@ weir_status weir_combine_inputs(const char *op, const weir_op_args *args, weir_m
     return WEIR_OK;
   }
   if (args->in[1].dtype != WEIR_BOOL) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: the presence is %s, not bool", op,
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the presence is %s: it must be bool", op,
                      weir_dtype_name(args->in[1].dtype));
   }
   WEIR_TRY(weir_common_shape(op, args->in, 2, &whole));

@@ -19,7 +19,8 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   WEIR_TRY(weir_common_shape("broadcast", both, 2, out));
   for (int d = 0; d < s->rank; d++) {
     if (out->shape[d] != s->shape[d]) {
-      return weir_fail(WEIR_ERR_SHAPE, "broadcast: extent %lld of dimension %d cannot become %lld",
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "broadcast: extent %lld of dimension %d cannot be broadcast to %lld",
                        (long long)out->shape[d], d, (long long)s->shape[d]);
     }
   }

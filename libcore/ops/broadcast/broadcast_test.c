@@ -31,7 +31,7 @@ static void other_extents_are_refused(void **state)
   g = new_graph();
   x = GIVEN(g, "x", WEIR_I16, 2);
   const weir_broadcast_spec one = {.rank = 1, .shape = {1}};
-  assert_refused(g, weir_broadcast(g, x, &one), "extent 2 of dimension 0 cannot become 1");
+  assert_refused(g, weir_broadcast(g, x, &one), "extent 2 of dimension 0 cannot be broadcast to 1");
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
     return weir_fail(WEIR_ERR_SHAPE, "call: a name and a function are required");
   }
   if (s->n_out < 1 || s->n_out > WEIR_MAX_OUTPUTS) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: %d outputs; 1 to %d are possible", s->name, s->n_out,
+    return weir_fail(WEIR_ERR_SHAPE, "%s: %d outputs: 1 to %d are allowed", s->name, s->n_out,
                      WEIR_MAX_OUTPUTS);
   }
   for (int i = 0; i < args->n_in; i++) {
@@ -61,8 +61,8 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   }
   if (s->presence < 0 || s->presence > args->n_in || s->settle < 0 ||
       (s->presence > 0 && args->in[s->presence - 1].dtype != WEIR_BOOL)) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: presence %d is no bool input of %d", s->name, s->presence,
-                     args->n_in);
+    return weir_fail(WEIR_ERR_SHAPE, "%s: presence input %d is not a bool input of the %d", s->name,
+                     s->presence, args->n_in);
   }
   for (int k = 0; k < s->n_out; k++) {
     WEIR_TRY(check_output(args, s, k));

@@ -11,7 +11,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const weir_array_desc *x = &args->in[0];
 
   WEIR_TRY(weir_need_dim("concat", x, s->dim));
-  WEIR_TRY(weir_need_bounded("concat", x, s->dim, "it has no place where another part begins"));
+  WEIR_TRY(weir_need_bounded("concat", x, s->dim, "another part cannot follow it"));
   if (s->offset < 0 || s->extent > WEIR_UNBOUNDED || s->offset > s->extent - x->shape[s->dim]) {
     return weir_fail(WEIR_ERR_SHAPE, "concat: [%lld, %lld) of dimension %d is outside %lld",
                      (long long)s->offset, (long long)(s->offset + x->shape[s->dim]), s->dim,
@@ -49,13 +49,13 @@ static weir_status join(const weir_graph *g, const weir_value *part, int n, int 
                         weir_array_desc *out)
 {
   if (n < 1) {
-    return weir_fail(WEIR_ERR_SHAPE, "concat: no parts");
+    return weir_fail(WEIR_ERR_SHAPE, "concat: there are no parts: give at least one");
   }
   for (int i = 0; i < n; i++) {
     const weir_array_desc *d = weir_value_desc(g, part[i]);
 
     if (d == NULL) {
-      return weir_fail(WEIR_ERR_SHAPE, "concat: part %d is no value of the graph", i);
+      return weir_fail(WEIR_ERR_SHAPE, "concat: part %d is not a value of the graph", i);
     }
     WEIR_TRY(weir_need_dim("concat", d, dim));
     if (i == 0) {
@@ -74,7 +74,7 @@ static weir_status join(const weir_graph *g, const weir_value *part, int n, int 
                        i, dim);
     }
   }
-  WEIR_TRY(weir_need_bounded("concat", out, dim, "it has no place where another part begins"));
+  WEIR_TRY(weir_need_bounded("concat", out, dim, "another part cannot follow it"));
   return WEIR_OK;
 }
 

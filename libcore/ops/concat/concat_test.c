@@ -32,7 +32,7 @@ static void parts_that_do_not_fit_are_refused(void **state)
   assert_refused(g, weir_concat(g, part, 1, 0), "concat: dimension 0 is time");
 
   g = new_graph();
-  assert_refused(g, weir_concat(g, part, 0, 0), "concat: no parts");
+  assert_refused(g, weir_concat(g, part, 0, 0), "concat: there are no parts");
 
   g = new_graph();
   part[0] = GIVEN(g, "a", WEIR_F32, 4);

@@ -45,7 +45,7 @@ static weir_status split(const weir_contract_spec *s, plan *p)
     } else if (letter) {
       p->rank[p->n]++;
     } else {
-      return weir_fail(WEIR_ERR_SHAPE, "contract: \"%s\": '%c' is no label; at most %d operands",
+      return weir_fail(WEIR_ERR_SHAPE, "contract: \"%s\": '%c' is not a label; at most %d operands",
                        s->labels, *at, WEIR_CONTRACT_OPERANDS);
     }
   }
@@ -70,7 +70,7 @@ static weir_status number(const weir_contract_spec *s, plan *p)
 {
   for (int j = 0; j < p->rank[p->n]; j++) {
     if (find(p, p->operand[p->n][j]) >= 0) {
-      return weir_fail(WEIR_ERR_SHAPE, "contract: \"%s\": label '%c' stands twice in the output",
+      return weir_fail(WEIR_ERR_SHAPE, "contract: \"%s\": label '%c' is twice in the output",
                        s->labels, p->operand[p->n][j]);
     }
     WEIR_TRY(add_label(s, p, p->operand[p->n][j]));
@@ -155,11 +155,11 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
       y.dtype == WEIR_BOOL || weir_dtype_is_storage(y.dtype) ||
       weir_dtype_is_complex(dtype) != weir_dtype_is_complex(y.dtype)) {
     return weir_fail(
-        WEIR_ERR_SHAPE, "contract: products of %s are not summed in %s", weir_dtype_name(dtype),
-        (unsigned)y.dtype < WEIR_DTYPE_COUNT ? weir_dtype_name(y.dtype) : "a dtype that exists");
+        WEIR_ERR_SHAPE, "contract: products of %s cannot be summed in %s", weir_dtype_name(dtype),
+        (unsigned)y.dtype < WEIR_DTYPE_COUNT ? weir_dtype_name(y.dtype) : "an unknown dtype");
   }
   if (s->conjugate >> p.n != 0 || (s->conjugate != 0 && !weir_dtype_is_complex(dtype))) {
-    return weir_fail(WEIR_ERR_SHAPE, "contract: conjugates 0x%x of %d operands of %s",
+    return weir_fail(WEIR_ERR_SHAPE, "contract: conjugate mask 0x%x does not fit %d operands of %s",
                      (unsigned)s->conjugate, p.n, weir_dtype_name(dtype));
   }
   for (int k = 0; k < p.rank[p.n] && y.rank < WEIR_MAX_RANK; k++) {

@@ -34,10 +34,10 @@ static void wrong_labels_are_refused(void **state)
       {"ik,kt,t->i", "takes 3 inputs, not 2"},
       {"ik,it->kt", "label 'i' has extent 3 in operand 1, 2 before"},
       {"ik,kt->i", "label 't' is time, which cannot be summed over"},
-      {"ik,kt->iit", "label 'i' stands twice in the output"},
+      {"ik,kt->iit", "label 'i' is twice in the output"},
       {"ik,kt->itx", "no operand has the output's label 'x'"},
       {"i,kt->it", "operand 0 has rank 2, not 1"},
-      {"i k,kt->it", "' ' is no label"},
+      {"i k,kt->it", "' ' is not a label"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     weir_graph *g;
@@ -56,11 +56,13 @@ static void conjugates_are_of_complex_operands(void **state)
   const weir_value x[] = {GIVEN(g, "x", WEIR_F64, 2, 3), GIVEN(g, "y", WEIR_F64, 3, 4)};
 
   assert_shape(g, weir_contract_n(g, &both, z, 2), WEIR_C64, 2, 4);
-  assert_refused(g, weir_contract_n(g, &both, x, 2), "conjugates 0x3 of 2 operands of f64");
+  assert_refused(g, weir_contract_n(g, &both, x, 2),
+                 "conjugate mask 0x3 does not fit 2 operands of f64");
   g = new_graph();
   z[0] = GIVEN(g, "a", WEIR_C64, 2, 3);
   z[1] = GIVEN(g, "b", WEIR_C64, 3, 4);
-  assert_refused(g, weir_contract_n(g, &third, z, 2), "conjugates 0x4 of 2 operands of c64");
+  assert_refused(g, weir_contract_n(g, &third, z, 2),
+                 "conjugate mask 0x4 does not fit 2 operands of c64");
 }
 
 int main(void)

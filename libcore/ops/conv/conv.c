@@ -31,25 +31,24 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
       taps > most) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: stride %lld, dilation %lld, padding %lld and %lld of an "
-                     "extent of %lld, %lld taps",
-                     k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
-                     (long long)s->pad_after[k], (long long)n, (long long)taps);
+                     "extent of %lld, kernel size %lld",
+                     k, (long long)stride, (long long)dilation, (long long)s->lo[k],
+                     (long long)s->hi[k], (long long)n, (long long)taps);
   }
   if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP &&
       b != WEIR_BORDER_REPLICATE && b != WEIR_BORDER_REFLECT) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "conv: dimension %d: padding is zero, wrap, replicate or reflect, not border "
-                     "rule %d",
-                     k, (int)b);
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "conv: dimension %d: padding must be zero, wrap, replicate or reflect, not border rule %d",
+        k, (int)b);
   }
   const int64_t reach = n + s->pad_before[k] + s->pad_after[k] - dilation * (taps - 1) - 1;
 
   if (taps < 1 || reach < 0) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "conv: dimension %d: %lld taps, dilation %lld, do not fit into %lld padded "
-                     "elements; give more padding",
-                     k, (long long)taps, (long long)dilation,
-                     (long long)(n + s->pad_before[k] + s->pad_after[k]));
+                     "conv: dimension %d: kernel size %lld with dilation %lld exceeds the padded "
+                     "extent %lld: increase the padding",
+                     k, (long long)taps, (long long)dilation, (long long)(n + s->lo[k] + s->hi[k]));
   }
   *extent = reach / stride + 1;
   return WEIR_OK;
@@ -66,20 +65,20 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
   if (d < 1 || d > WEIR_CONV_DIMS || w->rank != x->rank || x->time > 0 || w->time > 0) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "conv: ranks %d and %d; x is [n, 1 to %d dimensions, channels], w [taps, "
-                     "channels in, channels out], without time",
+                     "conv: ranks %d and %d: x must be [n, 1 to %d dimensions, channels], w "
+                     "[kernel sizes, channels in, channels out], without time",
                      x->rank, w->rank, WEIR_CONV_DIMS);
   }
   if (!weir_dtype_is_real(x->dtype) || w->dtype != x->dtype) {
-    return weir_fail(WEIR_ERR_SHAPE, "conv: x is %s, w %s; both are floats of one dtype",
+    return weir_fail(WEIR_ERR_SHAPE, "conv: x is %s, w %s: both must be floats of one dtype",
                      weir_dtype_name(x->dtype), weir_dtype_name(w->dtype));
   }
   const int64_t ci = x->shape[d + 1], per_group = w->shape[d], co = w->shape[d + 1];
 
   if (groups < 1 || ci % groups != 0 || co % groups != 0 || per_group != ci / groups) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "conv: %lld channels in, %lld out, %lld groups; w has %lld channels in, and "
-                     "takes channels / groups",
+                     "conv: %lld channels in, %lld out, %lld groups: w has %lld channels in, but "
+                     "needs channels / groups",
                      (long long)ci, (long long)co, (long long)groups, (long long)per_group);
   }
   *out = *x;

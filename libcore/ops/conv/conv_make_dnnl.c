@@ -495,10 +495,10 @@ static weir_status make(const weir_graph *g, const weir_group *group, conv_dnnl 
   void *memory = NULL;
 
   if (!read_form(g, group, c)) {
-    return weir_fail(WEIR_ERR_SHAPE, "conv_dnnl: the group is no convolution of f32 or bf16");
+    return weir_fail(WEIR_ERR_SHAPE, "conv_dnnl: the group is not a convolution of f32 or bf16");
   }
   if (dnnl_engine_create(&c->engine, dnnl_cpu, 0) != dnnl_success || !alone(c, make_shapes)) {
-    return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN has no primitive");
+    return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN has no such primitive");
   }
   if (c->padded && c->scratch_bytes < conv_row_size(&c->form) * 4) { /* conv_dnnl_fold */
     c->scratch_bytes = conv_row_size(&c->form) * 4;
@@ -515,7 +515,7 @@ static weir_status make(const weir_graph *g, const weir_group *group, conv_dnnl 
   c->blocks = memory;
   return alone(c, make_calls)
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN cannot make its primitives");
+             : weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN cannot create its primitives");
 }
 
 weir_status conv_dnnl_prepare(const weir_graph *g, const weir_group *group, void **context)

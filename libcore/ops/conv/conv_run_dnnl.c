@@ -31,7 +31,7 @@ weir_status conv_dnnl_place(void *context, void *workspace)
   c->workspace = workspace;
   for (int64_t i = 0; i < c->cut.count; i++) {
     if (dnnl_memory_create(&c->calls[i].w, &c->weights, c->engine, packed(c, i)) != dnnl_success) {
-      return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN refuses the workspace");
+      return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN rejects the workspace");
     }
   }
   for (int64_t i = 0; i < c->n_blocks; i++) {
@@ -39,7 +39,7 @@ weir_status conv_dnnl_place(void *context, void *workspace)
     dnnl_memory_t memory = c->form.kind == CONV_WEIGHTS ? b->source : b->target;
 
     if (dnnl_memory_set_data_handle(memory, packed(c, 0) + b->packed) != dnnl_success) {
-      return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN refuses the workspace");
+      return weir_fail(WEIR_ERR_EXTERNAL, "conv_dnnl: oneDNN rejects the workspace");
     }
   }
   return WEIR_OK;

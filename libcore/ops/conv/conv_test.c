@@ -64,7 +64,7 @@ static void impossible_convolutions_are_refused(void **state)
   refuse(&(weir_conv_spec){.groups = 3}, WEIR_F32, 4, "conv: 4 channels in, 6 out, 3 groups");
   refuse(&(weir_conv_spec){.groups = 2}, WEIR_F32, 4, "conv: 4 channels in, 6 out, 2 groups");
   refuse(&(weir_conv_spec){.groups = 1}, WEIR_F64, 4, "conv: x is f32, w f64");
-  refuse(&(weir_conv_spec){.dilation = {3}}, WEIR_F32, 4, "do not fit into 5 padded elements");
+  refuse(&(weir_conv_spec){.dilation = {3}}, WEIR_F32, 4, "exceeds the padded extent 5");
   refuse(&(weir_conv_spec){.stride = {-1}}, WEIR_F32, 4, "stride -1");
   refuse(&(weir_conv_spec){.pad_before = {-1}}, WEIR_F32, 4, "padding -1 and 0");
   refuse(&(weir_conv_spec){.border = {WEIR_BORDER_VALUE}}, WEIR_F32, 4, "border rule");

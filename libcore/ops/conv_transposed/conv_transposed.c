@@ -17,30 +17,29 @@ static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int6
   const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
-      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most ||
-      s->output_padding[k] < 0 || s->output_padding[k] >= stride || n < 1 || n > most || taps < 1 ||
-      taps > most) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "conv_transposed: dimension %d: stride %lld, dilation %lld, %lld and %lld cut "
-                     "off, %lld extra (less than the stride), %lld elements, %lld taps",
-                     k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
-                     (long long)s->pad_after[k], (long long)s->output_padding[k], (long long)n,
-                     (long long)taps);
+  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->lo[k] < 0 ||
+      s->lo[k] > most || s->hi[k] < 0 || s->hi[k] > most || s->extra[k] < 0 ||
+      s->extra[k] >= stride || n < 1 || n > most || taps < 1 || taps > most) {
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "conv_transposed: dimension %d: stride %lld, dilation %lld, cropping %lld and %lld, output "
+        "padding %lld (must be less than the stride), extent %lld, kernel size %lld",
+        k, (long long)stride, (long long)dilation, (long long)s->lo[k], (long long)s->hi[k],
+        (long long)s->extra[k], (long long)n, (long long)taps);
   }
   *extent = stride * (n - 1) + dilation * (taps - 1) + 1 + s->output_padding[k] - s->pad_before[k] -
             s->pad_after[k];
   if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "conv_transposed: dimension %d: what falls beyond the ends is cut off or "
-                     "wraps, not border rule %d",
-                     k, (int)b);
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "conv_transposed: dimension %d: the border must be zero (crop) or wrap, not rule %d", k,
+        (int)b);
   }
   if (*extent < 1 || (b == WEIR_BORDER_WRAP && *extent != stride * n)) {
-    return weir_fail(WEIR_ERR_SHAPE, "conv_transposed: dimension %d: %lld elements become %lld%s",
-                     k, (long long)n, (long long)*extent,
-                     *extent < 1 ? "; nothing is left, cut off less"
-                                 : "; with wrap it is the stride times as many");
+    return weir_fail(WEIR_ERR_SHAPE, "conv_transposed: dimension %d: extent %lld becomes %lld%s", k,
+                     (long long)n, (long long)*extent,
+                     *extent < 1 ? "; the output is empty: crop less"
+                                 : "; with wrap it is the stride times the extent");
   }
   return WEIR_OK;
 }
@@ -56,19 +55,20 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
   if (d < 1 || d > WEIR_CONV_DIMS || w->rank != x->rank || x->time > 0 || w->time > 0) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "conv_transposed: ranks %d and %d; x is [n, 1 to %d dimensions, channels], w "
-                     "[taps, channels out, channels in], without time",
+                     "conv_transposed: ranks %d and %d: x must be [n, 1 to %d dimensions, "
+                     "channels], w [kernel sizes, channels out, channels in], without time",
                      x->rank, w->rank, WEIR_CONV_DIMS);
   }
   if (!weir_dtype_is_real(x->dtype) || w->dtype != x->dtype) {
-    return weir_fail(WEIR_ERR_SHAPE, "conv_transposed: x is %s, w %s; both are floats of one dtype",
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "conv_transposed: x is %s, w %s: both must be floats of one dtype",
                      weir_dtype_name(x->dtype), weir_dtype_name(w->dtype));
   }
   const int64_t ci = x->shape[d + 1];
 
   if (groups < 1 || ci % groups != 0 || w->shape[d + 1] != ci) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "conv_transposed: %lld channels in, %lld groups; w takes %lld channels",
+                     "conv_transposed: %lld channels in, %lld groups, but w has %lld channels",
                      (long long)ci, (long long)groups, (long long)w->shape[d + 1]);
   }
   *out = *x;

@@ -198,7 +198,8 @@ static weir_status iterate(subspace *s, int64_t k, int64_t *order, double *value
     const double worst = turn(s, k, order, value);
 
     if (!isfinite(worst)) {
-      return weir_fail(WEIR_ERR_NUMERIC, "eigenvalues: the matrix of %lld x %lld is not finite",
+      return weir_fail(WEIR_ERR_NUMERIC,
+                       "eigenvalues: the matrix of %lld x %lld has non-finite elements",
                        (long long)s->n, (long long)s->n);
     }
     memcpy(vector, s->v, (size_t)(k * s->n) * sizeof *vector);

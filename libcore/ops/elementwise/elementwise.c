@@ -91,7 +91,7 @@ static weir_status check_dtypes(const weir_op_args *args, const char *name, weir
   const int first = s->code == WEIR_CODE_SELECT;
 
   if (first && args->in[0].dtype != WEIR_BOOL) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: the condition is %s, not bool", name,
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the condition is %s: it must be bool", name,
                      weir_dtype_name(args->in[0].dtype));
   }
   *common = args->in[first].dtype;
@@ -103,17 +103,17 @@ static weir_status check_dtypes(const weir_op_args *args, const char *name, weir
     }
   }
   if (!class_has(elementwise_classes(s->code), *common)) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: not defined for %s", name, weir_dtype_name(*common));
+    return weir_fail(WEIR_ERR_SHAPE, "%s: it is undefined for %s", name, weir_dtype_name(*common));
   }
   if (s->code == WEIR_CODE_CAST && weir_dtype_is_complex(*common) &&
       !weir_dtype_is_complex(s->dtype)) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "cast: %s to %s would drop the imaginary part; take real, imag or abs",
+                     "cast: %s to %s would drop the imaginary part: use real, imag or abs",
                      weir_dtype_name(*common), weir_dtype_name(s->dtype));
   }
   if (s->scalar != 0 && !holds(*common, s->value)) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: the constant %g is no %s", name, s->value,
-                     weir_dtype_name(*common));
+    return weir_fail(WEIR_ERR_SHAPE, "%s: the constant %g is not representable as %s", name,
+                     s->value, weir_dtype_name(*common));
   }
   return WEIR_OK;
 }
@@ -124,7 +124,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   weir_dtype common = WEIR_F32;
 
   if (s->code < 0 || s->code >= WEIR_CODE_COUNT || elementwise_classes(s->code) == NULL) {
-    return weir_fail(WEIR_ERR_SHAPE, "elementwise: code %d is not a function of elements",
+    return weir_fail(WEIR_ERR_SHAPE, "elementwise: code %d is not an elementwise function",
                      (int)s->code);
   }
   const char *name = weir_code_name(s->code);
@@ -134,7 +134,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
     return weir_fail(WEIR_ERR_SHAPE, "%s: argument %d cannot be a constant", name, s->scalar - 1);
   }
   if (s->code == WEIR_CODE_SELECT && s->scalar != 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: takes no constant", name);
+    return weir_fail(WEIR_ERR_SHAPE, "%s: it takes no constant", name);
   }
   WEIR_TRY(weir_need_count(name, args, n, n));
   WEIR_TRY(check_dtypes(args, name, &common));

@@ -46,23 +46,24 @@ static void what_does_not_fit_is_refused(void **state)
 
   g = new_graph();
   a = GIVEN(g, "a", WEIR_I32, 4);
-  assert_refused(g, weir_sqrt(g, a), "sqrt: not defined for i32");
+  assert_refused(g, weir_sqrt(g, a), "sqrt: it is undefined for i32");
 
   g = new_graph();
   a = GIVEN(g, "a", WEIR_I32, 4);
-  assert_refused(g, weir_scale(g, a, 2.5), "mul: the constant 2.5 is no i32");
+  assert_refused(g, weir_scale(g, a, 2.5), "mul: the constant 2.5 is not representable as i32");
 
   g = new_graph();
   a = GIVEN(g, "a", WEIR_U8, 4);
-  assert_refused(g, weir_add_scalar(g, a, 300), "add: the constant 300 is no u8");
+  assert_refused(g, weir_add_scalar(g, a, 300), "add: the constant 300 is not representable as u8");
 
   g = new_graph();
   a = GIVEN(g, "a", WEIR_F32, 4);
-  assert_refused(g, weir_select(g, a, a, a), "select: the condition is f32, not bool");
+  assert_refused(g, weir_select(g, a, a, a), "select: the condition is f32: it must be bool");
 
   g = new_graph();
   a = GIVEN(g, "a", WEIR_F32, 4);
-  assert_refused(g, weir_unary_at(g, WEIR_CODE_LOAD, a, WEIR_WHERE), "code 0 is not a function");
+  assert_refused(g, weir_unary_at(g, WEIR_CODE_LOAD, a, WEIR_WHERE),
+                 "code 0 is not an elementwise function");
 
   g = new_graph();
   a = GIVEN(g, "a", WEIR_F32, -1, 3);
@@ -85,19 +86,19 @@ static void complex_numbers_have_parts_and_no_order(void **state)
 
   g = new_graph();
   z = GIVEN(g, "z", WEIR_C64, 4);
-  assert_refused(g, weir_lt(g, z, z), "lt: not defined for c64");
+  assert_refused(g, weir_lt(g, z, z), "lt: it is undefined for c64");
 
   g = new_graph();
   z = GIVEN(g, "z", WEIR_C64, 4);
-  assert_refused(g, weir_max(g, z, z), "max: not defined for c64");
+  assert_refused(g, weir_max(g, z, z), "max: it is undefined for c64");
 
   g = new_graph();
   z = GIVEN(g, "z", WEIR_C64, 4);
-  assert_refused(g, weir_sqrt(g, z), "sqrt: not defined for c64");
+  assert_refused(g, weir_sqrt(g, z), "sqrt: it is undefined for c64");
 
   g = new_graph();
   z = GIVEN(g, "b", WEIR_BF16, 4);
-  assert_refused(g, weir_make(g, z, z), "make: not defined for bf16");
+  assert_refused(g, weir_make(g, z, z), "make: it is undefined for bf16");
 }
 
 static void the_error_names_the_line_that_built_the_node(void **state)

@@ -18,15 +18,16 @@ static weir_status check(const weir_fft_spec *s, const weir_array_desc *x)
   WEIR_TRY(weir_batch_need_dtype("fft", x->dtype));
   if (s->kind < WEIR_FFT_FORWARD || s->kind > WEIR_FFT_TO_REAL ||
       complex != weir_dtype_is_complex(x->dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "fft: transform %d of %s", s->kind, weir_dtype_name(x->dtype));
+    return weir_fail(WEIR_ERR_SHAPE, "fft: transform %d is undefined for %s", s->kind,
+                     weir_dtype_name(x->dtype));
   }
   for (int k = 0; k < s->n_dims && good; k++) {
     good = s->dim[k] < x->rank && s->dim[k] > (k > 0 ? s->dim[k - 1] : -1);
   }
   if (!good) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "fft: %d dimensions of %d, 1 to %d that ascend can be transformed", s->n_dims,
-                     x->rank, WEIR_FFT_DIMS);
+                     "fft: %d dimensions of %d: 1 to %d ascending dimensions can be transformed",
+                     s->n_dims, x->rank, WEIR_FFT_DIMS);
   }
   for (int k = 0; k < s->n_dims; k++) {
     WEIR_TRY(weir_need_bounded("fft", x, s->dim[k], "cut it into windows first"));
@@ -51,7 +52,8 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
     out->dtype = part;
     *last = *last > 0 ? 2 * (*last - 1) + (s->odd != 0) : 0;
     if (*last == 0 && args->in[0].shape[s->dim[s->n_dims - 1]] > 0) {
-      return weir_fail(WEIR_ERR_SHAPE, "fft: one element and an even number of points: 0 of them");
+      return weir_fail(WEIR_ERR_SHAPE,
+                       "fft: one element with an even number of points gives 0 points: set odd");
     }
   }
   return WEIR_OK;

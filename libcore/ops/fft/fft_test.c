@@ -71,10 +71,10 @@ static void what_cannot_be_transformed_is_refused(void **state)
     weir_dtype dtype;
     const char *text;
   } rows[] = {
-      {{.kind = WEIR_FFT_REAL, .n_dims = 1}, WEIR_C64, "transform 2 of c64"},
-      {{.kind = WEIR_FFT_FORWARD, .n_dims = 1}, WEIR_F64, "transform 0 of f64"},
-      {{.kind = WEIR_FFT_FORWARD, .n_dims = 1}, WEIR_I32, "there are f32, f64, c64 and c128"},
-      {{.kind = WEIR_FFT_FORWARD, .n_dims = 2, .dim = {1, 1}}, WEIR_C64, "that ascend"},
+      {{.kind = WEIR_FFT_REAL, .n_dims = 1}, WEIR_C64, "transform 2 is undefined for c64"},
+      {{.kind = WEIR_FFT_FORWARD, .n_dims = 1}, WEIR_F64, "transform 0 is undefined for f64"},
+      {{.kind = WEIR_FFT_FORWARD, .n_dims = 1}, WEIR_I32, "f32, f64, c64 and c128 are supported"},
+      {{.kind = WEIR_FFT_FORWARD, .n_dims = 2, .dim = {1, 1}}, WEIR_C64, "ascending dimensions"},
       {{.kind = WEIR_FFT_FORWARD, .n_dims = 1, .dim = {3}}, WEIR_C64, "1 dimensions of 3"},
       {{.kind = WEIR_FFT_FORWARD, .n_dims = 0}, WEIR_C64, "0 dimensions of 3"},
       {{.kind = WEIR_FFT_TO_REAL, .n_dims = 1, .dim = {1}}, WEIR_C64, "even number of points"},

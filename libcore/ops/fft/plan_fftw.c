@@ -53,11 +53,13 @@ static weir_status extent(const weir_fft_plan_spec *s, bool out, int64_t *total)
 static weir_status check(const weir_fft_plan_spec *s)
 {
   if (s->rank < 1 || s->rank > WEIR_FFT_DIMS || s->loops < 0 || s->loops > WEIR_FFT_LOOPS) {
-    return weir_fail(WEIR_ERR_SHAPE, "fft: %d dimensions and %d loops; 1 to %d and 0 to %d are",
-                     s->rank, s->loops, WEIR_FFT_DIMS, WEIR_FFT_LOOPS);
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "fft: %d dimensions and %d loops: 1 to %d and 0 to %d are supported", s->rank,
+                     s->loops, WEIR_FFT_DIMS, WEIR_FFT_LOOPS);
   }
   if (s->dtype != WEIR_F32 && s->dtype != WEIR_F64) {
-    return weir_fail(WEIR_ERR_SHAPE, "fft: of %s; f32 and f64 are", weir_dtype_name(s->dtype));
+    return weir_fail(WEIR_ERR_SHAPE, "fft: plans of %s: f32 and f64 are supported",
+                     weir_dtype_name(s->dtype));
   }
   return WEIR_OK;
 }

@@ -37,9 +37,9 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const weir_array_desc *x = &args->in[0], *index = &args->in[1];
 
   WEIR_TRY(weir_need_dim("gather", x, s->dim));
-  WEIR_TRY(weir_need_bounded("gather", x, s->dim, "its indices cannot have a range"));
+  WEIR_TRY(weir_need_bounded("gather", x, s->dim, "its indices would be unbounded"));
   if (!weir_dtype_is_whole(index->dtype) || index->dtype == WEIR_BOOL) {
-    return weir_fail(WEIR_ERR_SHAPE, "gather: the index is %s, not an integer",
+    return weir_fail(WEIR_ERR_SHAPE, "gather: the index is %s: it must be an integer",
                      weir_dtype_name(index->dtype));
   }
   if (x->rank - 1 + index->rank > WEIR_MAX_RANK || (x->time != 0 && index->time != 0)) {

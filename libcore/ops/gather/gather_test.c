@@ -26,7 +26,8 @@ static void impossible_gathers_are_refused(void **state)
   g = new_graph();
   x = GIVEN(g, "x", WEIR_C128, 2, 7);
   i = GIVEN(g, "i", WEIR_C64, 3);
-  assert_refused(g, weir_gather(g, x, i, &along1), "gather: the index is c64, not an integer");
+  assert_refused(g, weir_gather(g, x, i, &along1),
+                 "gather: the index is c64: it must be an integer");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 2, 7);

@@ -20,7 +20,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   WEIR_TRY(weir_batch_need_dtype("inverse", a->dtype));
   WEIR_TRY(weir_batch_shape("inverse", a, (const int[]){2}, 1, &batch));
   if (a->shape[a->rank - 2] != a->shape[a->rank - 1]) {
-    return weir_fail(WEIR_ERR_SHAPE, "inverse: matrices of %lld x %lld",
+    return weir_fail(WEIR_ERR_SHAPE, "inverse: matrices of %lld x %lld are not square",
                      (long long)a->shape[a->rank - 2], (long long)a->shape[a->rank - 1]);
   }
   *out = *a;

@@ -22,8 +22,8 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
   if (dims < 1 || dims > WEIR_CONV_DIMS || w->rank != x->rank + dims) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "local: ranks %d and %d; x is [n, 1 to %d dimensions, channels], w [places, "
-                     "taps, channels in, channels out]",
+                     "local: ranks %d and %d: x must be [n, 1 to %d dimensions, channels], w "
+                     "[positions, kernel sizes, channels in, channels out]",
                      x->rank, w->rank, WEIR_CONV_DIMS);
   }
   const weir_array_desc in[] = {*x, of_one_place(w, dims)};
@@ -31,12 +31,12 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const weir_status status = weir_op_conv.infer(&shared, out);
 
   if (status != WEIR_OK) {
-    return weir_fail(status, "local, place by place: %s", weir_last_message());
+    return weir_fail(status, "local, at each position: %s", weir_last_message());
   }
   for (int k = 0; k < dims; k++) {
     if (w->shape[k] != out->shape[k + 1]) {
       return weir_fail(WEIR_ERR_SHAPE,
-                       "local: dimension %d: weights for %lld places, the output has %lld", k,
+                       "local: dimension %d: weights for %lld positions, the output has %lld", k,
                        (long long)w->shape[k], (long long)out->shape[k + 1]);
     }
   }

@@ -42,7 +42,8 @@ static void wrong_weights_are_refused(void **state)
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 2, 9, 4);
   w = GIVEN(g, "w", WEIR_F32, 9, 3, 4, 6);
-  assert_refused(g, weir_locally_connected(g, &s, x, w), "weights for 9 places, the output has 7");
+  assert_refused(g, weir_locally_connected(g, &s, x, w),
+                 "weights for 9 positions, the output has 7");
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 2, 9, 4);
   w = GIVEN(g, "w", WEIR_F32, 7, 3, 3, 6);

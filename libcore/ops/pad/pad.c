@@ -28,10 +28,9 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
       WEIR_TRY(weir_need_bounded("pad", x, d, "use shift"));
     }
     if (more > 0 && x->shape[d] == 0 && border >= WEIR_BORDER_WRAP) {
-      return weir_fail(WEIR_ERR_SHAPE,
-                       "pad: dimension %d is empty: wrap, replicate and reflect have nothing to "
-                       "repeat",
-                       d);
+      return weir_fail(
+          WEIR_ERR_SHAPE,
+          "pad: dimension %d is empty: wrap, replicate and reflect need at least one element", d);
     }
     out->shape[d] += more;
   }

@@ -31,14 +31,14 @@ static weir_status check_dim(const weir_pool_spec *s, int64_t n, int k)
 {
   const int64_t taps = s->kernel_size[k], stride = stride_of(s, k);
 
-  if (taps < 1 || taps > most || stride < 1 || stride > most || s->pad_before[k] < 0 ||
-      s->pad_before[k] >= taps || s->pad_after[k] < 0 || s->pad_after[k] >= taps ||
-      n + s->pad_before[k] + s->pad_after[k] < taps) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "pool: dimension %d: %lld taps, stride %lld, room %lld and %lld around %lld "
-                     "elements; room is less than the taps, which fit into it all",
-                     k, (long long)taps, (long long)stride, (long long)s->pad_before[k],
-                     (long long)s->pad_after[k], (long long)n);
+  if (taps < 1 || taps > most || stride < 1 || stride > most || s->lo[k] < 0 || s->lo[k] >= taps ||
+      s->hi[k] < 0 || s->hi[k] >= taps || n + s->lo[k] + s->hi[k] < taps) {
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "pool: dimension %d: window %lld, stride %lld, padding %lld and %lld, extent %lld: padding "
+        "must be less than the window, and the window at most the padded extent",
+        k, (long long)taps, (long long)stride, (long long)s->lo[k], (long long)s->hi[k],
+        (long long)n);
   }
   return WEIR_OK;
 }
@@ -54,11 +54,11 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
   if (d < 1 || d > WEIR_POOL_DIMS || x->time > 0) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "pool: rank %d; takes [n, 1 to %d dimensions, channels], without time",
+                     "pool: rank %d: x must be [n, 1 to %d dimensions, channels], without time",
                      x->rank, WEIR_POOL_DIMS);
   }
   if (weir_combine_outputs(s->combine) == 0 || weir_combine_has_presence(s->combine)) {
-    return weir_fail(WEIR_ERR_SHAPE, "pool: %s has no place here; use window",
+    return weir_fail(WEIR_ERR_SHAPE, "pool: %s is not supported here: use window",
                      weir_combine_name(s->combine));
   }
   WEIR_TRY(weir_combine_accumulator("pool", s->combine, x->dtype, s->accumulator, &accumulator));
@@ -184,7 +184,7 @@ weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_val
 
   if (!weir_dtype_is_real(weir_value_desc(g, v)->dtype)) {
     return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE,
-                                        "pool: %s: the mean of %s is no float; cast it before",
+                                        "pool: %s: the mean of %s is not a float: cast it first",
                                         where, weir_dtype_name(d.dtype)));
   }
   for (int k = 0; k < d.rank - 2 && v.node >= 0; k++) {

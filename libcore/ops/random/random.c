@@ -8,16 +8,16 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   WEIR_TRY(weir_need_count("random", args, 2, 2));
   for (int i = 0; i < 2; i++) {
     if (args->in[i].dtype != WEIR_I64 || args->in[i].rank != 0) {
-      return weir_fail(WEIR_ERR_SHAPE, "random: the %s is %s of rank %d, not i64 of rank 0",
-                       i == 0 ? "seed" : "step", weir_dtype_name(args->in[i].dtype),
-                       args->in[i].rank);
+      return weir_fail(
+          WEIR_ERR_SHAPE, "random: the %s is %s of rank %d: it must be a scalar of i64",
+          i == 0 ? "seed" : "step", weir_dtype_name(args->in[i].dtype), args->in[i].rank);
     }
   }
   if (s->kind != WEIR_RANDOM_UNIFORM && s->kind != WEIR_RANDOM_NORMAL) {
-    return weir_fail(WEIR_ERR_SHAPE, "random: kind %d does not exist", (int)s->kind);
+    return weir_fail(WEIR_ERR_SHAPE, "random: unknown kind %d", (int)s->kind);
   }
   if ((int)s->dtype < 0 || s->dtype >= WEIR_DTYPE_COUNT || !weir_dtype_is_real(s->dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "random: dtype %d is no float", (int)s->dtype);
+    return weir_fail(WEIR_ERR_SHAPE, "random: dtype %d is not a float", (int)s->dtype);
   }
   if (s->rank < 0 || s->rank > WEIR_MAX_RANK) {
     return weir_fail(WEIR_ERR_SHAPE, "random: rank %d", s->rank);

@@ -27,7 +27,7 @@ static void wrong_keys_and_dtypes_are_refused(void **state)
   g = new_graph();
   const weir_value one = weir_scalar(g, WEIR_I64, 1);
   const weir_random_spec integer = {.dtype = WEIR_I32};
-  assert_refused(g, weir_random(g, &integer, one, one), "random: dtype 5 is no float");
+  assert_refused(g, weir_random(g, &integer, one, one), "random: dtype 5 is not a float");
 }
 
 int main(void)

@@ -53,12 +53,13 @@ static void what_cannot_be_reduced_is_refused(void **state)
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 4);
-  assert_refused(g, weir_reduce_dim_at(g, WEIR_COMBINE_NONE, x, 0, WEIR_WHERE), "does not reduce");
+  assert_refused(g, weir_reduce_dim_at(g, WEIR_COMBINE_NONE, x, 0, WEIR_WHERE),
+                 "is not a reduction");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 4);
   const weir_reduce_spec first = {.combine = WEIR_COMBINE_FIRST};
-  assert_refused(g, weir_reduce_present(g, &first, x, x), "the presence is f32, not bool");
+  assert_refused(g, weir_reduce_present(g, &first, x, x), "the presence is f32: it must be bool");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 4);

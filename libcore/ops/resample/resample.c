@@ -34,7 +34,7 @@ static weir_status check_taps(const weir_resample_spec *s, const weir_array_desc
   const bool flat = taps->rank == 1 && up == 1;
 
   if (taps->dtype != x->dtype) {
-    return weir_fail(WEIR_ERR_SHAPE, "resample: taps are %s, the array is %s",
+    return weir_fail(WEIR_ERR_SHAPE, "resample: taps are %s, the array is %s: they must agree",
                      weir_dtype_name(taps->dtype), weir_dtype_name(x->dtype));
   }
   if (taps->time != 0 || (!flat && (taps->rank != 2 || taps->shape[1] != up))) {
@@ -66,7 +66,7 @@ static weir_status check_spec(const weir_op_args *args, const weir_resample_spec
   const weir_array_desc *x = &args->in[0];
 
   if (is_linear(s) && !same_desc(x, &args->in[1])) {
-    return weir_fail(WEIR_ERR_SHAPE, "resample: the two neighbours are not of one array");
+    return weir_fail(WEIR_ERR_SHAPE, "resample: the two neighbours belong to different arrays");
   }
 
   WEIR_TRY(weir_need_dim("resample", x, s->dim));
@@ -83,7 +83,7 @@ static weir_status check_spec(const weir_op_args *args, const weir_resample_spec
     WEIR_TRY(weir_need_bounded("resample", x, s->dim, "resize needs its end; use up and down"));
     if (s->length < 0 || s->length > most || x->shape[s->dim] > most ||
         (s->length > 0 && x->shape[s->dim] == 0)) {
-      return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements cannot become %lld",
+      return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements cannot be resized to %lld",
                        (long long)x->shape[s->dim], (long long)s->length);
     }
     if (s->method == WEIR_RESAMPLE_RESIZE_LINEAR && s->border != WEIR_BORDER_NEVER &&
@@ -102,7 +102,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const int n = is_linear(s) || s->method == WEIR_RESAMPLE_FIR ? 2 : 1;
 
   if ((int)s->method < 0 || s->method > WEIR_RESAMPLE_RESIZE_LINEAR) {
-    return weir_fail(WEIR_ERR_SHAPE, "resample: method %d does not exist", (int)s->method);
+    return weir_fail(WEIR_ERR_SHAPE, "resample: unknown method %d", (int)s->method);
   }
   WEIR_TRY(weir_need_count("resample", args, n, n));
   WEIR_TRY(check_spec(args, s));
@@ -122,7 +122,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
     WEIR_TRY(check_taps(s, x, &args->in[1]));
     y.dtype = s->accumulator == 0 ? x->dtype : (weir_dtype)(s->accumulator - 1);
     if (s->accumulator < 0 || s->accumulator > WEIR_DTYPE_COUNT || !weir_dtype_is_real(y.dtype)) {
-      return weir_fail(WEIR_ERR_SHAPE, "resample: accumulator %d is no float", s->accumulator);
+      return weir_fail(WEIR_ERR_SHAPE, "resample: accumulator %d is not a float", s->accumulator);
     }
   }
   *out = y;

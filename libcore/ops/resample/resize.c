@@ -27,9 +27,9 @@ weir_value weir_resize_at(weir_graph *g, const weir_resize_spec *spec, weir_valu
 
   if (from.rank < 3 || from.rank > WEIR_RESIZE_DIMS + 2) {
     return weir_graph_fail(
-        g,
-        weir_fail(WEIR_ERR_SHAPE, "resize (%s): rank %d; takes [n, 1 to %d dimensions, channels]",
-                  where, from.rank, WEIR_RESIZE_DIMS));
+        g, weir_fail(WEIR_ERR_SHAPE,
+                     "resize (%s): rank %d: x must be [n, 1 to %d dimensions, channels]", where,
+                     from.rank, WEIR_RESIZE_DIMS));
   }
   for (int pass = 0; pass < 2; pass++) {
     for (int k = 0; k < from.rank - 2; k++) {

@@ -97,7 +97,7 @@ static void impossible_sizes_are_refused(void **state)
   const weir_resize_spec both = {.size = {2}, .factor = {2}};
   weir_value x = GIVEN(g, "x", WEIR_F32, 4, 3);
 
-  assert_refused(g, weir_resize(g, &both, x), "rank 2; takes");
+  assert_refused(g, weir_resize(g, &both, x), "rank 2: x must be");
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 1, 4, 3);
   assert_refused(g, weir_resize(g, &both, x), "size 2 and factor 2");

@@ -28,8 +28,8 @@ static weir_status volume_of(int rank, const int64_t *shape, int64_t *volume)
 static weir_status take(const weir_array_desc *d, int *end, int64_t *volume)
 {
   if (*end >= d->rank || !weir_mul_ok(*volume, d->shape[*end], volume)) {
-    return weir_fail(WEIR_ERR_SHAPE, "reshape: time must stay a dimension of its own, with as many "
-                                     "elements before it and after it");
+    return weir_fail(WEIR_ERR_SHAPE, "reshape: time must stay a separate dimension, with the same "
+                                     "number of elements before and after it");
   }
   ++*end;
   return WEIR_OK;
@@ -58,7 +58,7 @@ static weir_status next_run(const weir_array_desc *x, const weir_array_desc *y, 
   } while (a != b);
   for (int d = r->in; d < r->in_end; d++) {
     if (x->time == d + 1 && (r->in_end - r->in > 1 || r->out_end - r->out > 1)) {
-      return weir_fail(WEIR_ERR_SHAPE, "reshape: time must stay a dimension of its own");
+      return weir_fail(WEIR_ERR_SHAPE, "reshape: time must stay a separate dimension");
     }
   }
   return WEIR_OK;
@@ -94,9 +94,9 @@ static weir_status resolve(const weir_reshape_spec *s, const weir_array_desc *x,
     want = have;
   }
   if (have != want || (x->time != 0) != (y.time != 0)) {
-    return weir_fail(WEIR_ERR_SHAPE, "reshape: %lld elements%s cannot become %lld%s",
-                     (long long)have, x->time ? " a slot" : "", (long long)want,
-                     y.time ? " a slot" : "");
+    return weir_fail(WEIR_ERR_SHAPE, "reshape: %lld elements%s cannot be reshaped to %lld%s",
+                     (long long)have, x->time ? " per slot" : "", (long long)want,
+                     y.time ? " per slot" : "");
   }
   *out = y;
   return WEIR_OK;

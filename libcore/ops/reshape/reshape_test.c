@@ -25,22 +25,22 @@ static void other_volumes_are_refused(void **state)
   weir_graph *g = new_graph();
   weir_value x = GIVEN(g, "x", WEIR_F32, 6);
   const weir_reshape_spec four = {.rank = 1, .shape = {4}};
-  assert_refused(g, weir_reshape(g, x, &four), "reshape: 6 elements cannot become 4");
+  assert_refused(g, weir_reshape(g, x, &four), "reshape: 6 elements cannot be reshaped to 4");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 6);
   const weir_reshape_spec open = {.rank = 2, .shape = {4, -1}};
-  assert_refused(g, weir_reshape(g, x, &open), "reshape: 6 elements cannot become 4");
+  assert_refused(g, weir_reshape(g, x, &open), "reshape: 6 elements cannot be reshaped to 4");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 3, -1);
   const weir_reshape_spec moved = {.rank = 2, .shape = {WEIR_UNBOUNDED, 3}};
-  assert_refused(g, weir_reshape(g, x, &moved), "time must stay a dimension of its own");
+  assert_refused(g, weir_reshape(g, x, &moved), "time must stay a separate dimension");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 3);
   const weir_reshape_spec grown = {.rank = 2, .shape = {3, WEIR_UNBOUNDED}};
-  assert_refused(g, weir_reshape(g, x, &grown), "3 elements cannot become 3 a slot");
+  assert_refused(g, weir_reshape(g, x, &grown), "3 elements cannot be reshaped to 3 per slot");
 }
 
 int main(void)

@@ -96,15 +96,15 @@ static weir_status check_sos(const weir_scan *s, int n)
   const weir_dtype in = s->args->in[0].dtype;
 
   if (weir_dtype_is_whole(in)) {
-    return weir_fail(WEIR_ERR_SHAPE, "sos: filters f32 and f64, not %s", weir_dtype_name(in));
+    return weir_fail(WEIR_ERR_SHAPE, "sos: filters must be f32 or f64, not %s",
+                     weir_dtype_name(in));
   }
   if (s->n_data == 2 && s->args->in[1].dtype != WEIR_BOOL) {
-    return weir_fail(WEIR_ERR_SHAPE, "sos: the presence is %s, not bool",
+    return weir_fail(WEIR_ERR_SHAPE, "sos: the presence is %s: it must be bool",
                      weir_dtype_name(s->args->in[1].dtype));
   }
   if (n < 1 || n > WEIR_SOS_SECTIONS) {
-    return weir_fail(WEIR_ERR_SHAPE, "sos: %d sections; 1 to %d are possible", n,
-                     WEIR_SOS_SECTIONS);
+    return weir_fail(WEIR_ERR_SHAPE, "sos: %d sections: 1 to %d are allowed", n, WEIR_SOS_SECTIONS);
   }
   for (int i = 0; i < n; i++) {
     const double *k = &s->parameter[SOS_COEFFICIENTS + 6 * i];

@@ -75,9 +75,9 @@ static weir_status define(const weir_op_args *args, weir_access *a)
 
   WEIR_TRY(spec->define(&s));
   if (a->body.failed != WEIR_OK) {
-    return weir_fail(a->body.failed, "%s: its body is wrong: %s", spec->name,
+    return weir_fail(a->body.failed, "%s: its body is invalid: %s", spec->name,
                      a->body.failed == WEIR_ERR_MEMORY ? "no memory"
-                                                       : "an argument, or too many states");
+                                                       : "an invalid argument, or too many states");
   }
   if (a->n_values < 1) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: nothing is emitted", spec->name);
@@ -92,7 +92,7 @@ static weir_status define(const weir_op_args *args, weir_access *a)
   }
   for (int i = 0; i < a->n_values; i++) {
     if (a->value[i] < 0 || a->value[i] >= a->body.n) {
-      return weir_fail(WEIR_ERR_SHAPE, "%s: output %d is no expression", spec->name, i);
+      return weir_fail(WEIR_ERR_SHAPE, "%s: output %d is not an expression", spec->name, i);
     }
   }
   return WEIR_OK;
@@ -171,13 +171,13 @@ static weir_status check_spec(const weir_op_args *args, weir_array_desc *whole)
     return weir_fail(WEIR_ERR_SHAPE, "scan: a name and a define function are required");
   }
   if (s->n_data < 1 || s->n_data > args->n_in) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: %d data inputs of %d inputs", s->name, s->n_data,
+    return weir_fail(WEIR_ERR_SHAPE, "%s: %d data inputs, but only %d inputs", s->name, s->n_data,
                      args->n_in);
   }
   WEIR_TRY(weir_common_shape(s->name, args->in, s->n_data, whole));
   WEIR_TRY(weir_need_dim(s->name, whole, s->dim));
   if (s->backward) {
-    WEIR_TRY(weir_need_bounded(s->name, whole, s->dim, "a backward scan needs the end first"));
+    WEIR_TRY(weir_need_bounded(s->name, whole, s->dim, "a backward scan starts at the end"));
   }
   return WEIR_OK;
 }

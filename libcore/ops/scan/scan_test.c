@@ -69,7 +69,8 @@ static void what_cannot_be_scanned_is_refused(void **state)
 {
   weir_graph *g = new_graph();
   weir_value x = GIVEN(g, "x", WEIR_I16, 8);
-  assert_refused(g, weir_sos(g, &one, x, WEIR_NO_VALUE), "sos: filters f32 and f64, not i16");
+  assert_refused(g, weir_sos(g, &one, x, WEIR_NO_VALUE),
+                 "sos: filters must be f32 or f64, not i16");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 8);

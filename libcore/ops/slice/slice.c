@@ -38,7 +38,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 
   WEIR_TRY(weir_need_dim("slice", x, s->dim));
   if (s->step < -WEIR_UNBOUNDED) {
-    return weir_fail(WEIR_ERR_SHAPE, "slice: step %lld is too far", (long long)s->step);
+    return weir_fail(WEIR_ERR_SHAPE, "slice: step %lld is too large", (long long)s->step);
   }
   if (x->time == s->dim + 1) {
     if (s->start < 0 || s->stop != WEIR_SLICE_END || s->step < 0 || s->start > WEIR_UNBOUNDED / 2) {

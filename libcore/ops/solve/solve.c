@@ -25,13 +25,15 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   const int64_t n = a->shape[a->rank - 1];
 
   if (a->dtype != b->dtype || a->shape[a->rank - 2] != n || b->shape[b->rank - 2] != n) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "solve: a matrix of %lld x %lld %s, right sides of %lld rows of %s",
-                     (long long)a->shape[a->rank - 2], (long long)n, weir_dtype_name(a->dtype),
-                     (long long)b->shape[b->rank - 2], weir_dtype_name(b->dtype));
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "solve: a matrix of %lld x %lld %s does not fit a right-hand side of %lld rows of %s",
+        (long long)a->shape[a->rank - 2], (long long)n, weir_dtype_name(a->dtype),
+        (long long)b->shape[b->rank - 2], weir_dtype_name(b->dtype));
   }
   if (s->conjugated != 0 && !weir_dtype_is_complex(a->dtype)) {
-    return weir_fail(WEIR_ERR_SHAPE, "solve: the conjugate of %s", weir_dtype_name(a->dtype));
+    return weir_fail(WEIR_ERR_SHAPE, "solve: the conjugate of %s is undefined",
+                     weir_dtype_name(a->dtype));
   }
   if (batch.rank + 2 > WEIR_MAX_RANK) {
     return weir_fail(WEIR_ERR_SHAPE, "solve: the result has rank %d", batch.rank + 2);

@@ -175,15 +175,15 @@ static void wrong_shapes_are_refused(void **state)
 
   assert_refused(g,
                  weir_solve(g, GIVEN(g, "a", WEIR_F64, 3, 2), GIVEN(g, "b", WEIR_F64, 3, 1), NULL),
-                 "a matrix of 3 x 2 f64, right sides of 3 rows of f64");
+                 "a matrix of 3 x 2 f64 does not fit a right-hand side of 3 rows of f64");
   g = new_graph();
   assert_refused(g,
                  weir_solve(g, GIVEN(g, "a", WEIR_F64, 3, 3), GIVEN(g, "b", WEIR_F32, 3, 1), NULL),
-                 "right sides of 3 rows of f32");
+                 "right-hand side of 3 rows of f32");
   g = new_graph();
   assert_refused(g,
                  weir_solve(g, GIVEN(g, "a", WEIR_I32, 3, 3), GIVEN(g, "b", WEIR_I32, 3, 1), NULL),
-                 "there are f32, f64, c64 and c128");
+                 "f32, f64, c64 and c128 are supported");
   g = new_graph();
   assert_refused(g, weir_solve(g, GIVEN(g, "a", WEIR_F64, 3), GIVEN(g, "b", WEIR_F64, 3, 1), NULL),
                  "input 0 has rank 1, at least 2 is needed");
@@ -208,7 +208,7 @@ static void streams_of_systems_have_time(void **state)
   g = new_graph();
   assert_refused(g,
                  weir_solve(g, GIVEN(g, "a", WEIR_F64, 3, 3), GIVEN(g, "b", WEIR_F64, 3, -1), NULL),
-                 "let it be a dimension before these");
+                 "place it before these");
 }
 
 int main(void)

@@ -14,7 +14,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   for (int k = 0; k < x->rank; k++) {
     WEIR_TRY(weir_need_dim("transpose", x, s->order[k]));
     if (seen >> s->order[k] & 1) {
-      return weir_fail(WEIR_ERR_SHAPE, "transpose: dimension %d stands twice in the order",
+      return weir_fail(WEIR_ERR_SHAPE, "transpose: dimension %d is twice in the order",
                        s->order[k]);
     }
     seen |= 1 << s->order[k];

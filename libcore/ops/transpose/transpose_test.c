@@ -17,7 +17,7 @@ static void what_is_no_order_is_refused(void **state)
   weir_graph *g = new_graph();
   weir_value x = GIVEN(g, "x", WEIR_U8, 2, 5);
   const weir_transpose_spec twice = {.order = {1, 1}}, beyond = {.order = {0, 2}};
-  assert_refused(g, weir_transpose(g, x, &twice), "dimension 1 stands twice");
+  assert_refused(g, weir_transpose(g, x, &twice), "dimension 1 is twice");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_U8, 2, 5);

@@ -19,7 +19,7 @@ static weir_status check_spec(const weir_window_spec *s, const weir_array_desc *
 
   WEIR_TRY(weir_need_dim("window", x, s->dim));
   if (s->taps < 1 || s->taps > most) {
-    return weir_fail(WEIR_ERR_SHAPE, "window: %lld taps", (long long)s->taps);
+    return weir_fail(WEIR_ERR_SHAPE, "window: size %lld is out of range", (long long)s->taps);
   }
   if (s->stride < 0 || s->stride > most || s->dilation < -most || s->dilation > most ||
       s->offset < -most || s->offset > most) {
@@ -27,7 +27,7 @@ static weir_status check_spec(const weir_window_spec *s, const weir_array_desc *
                      (long long)s->stride, (long long)s->dilation, (long long)s->offset);
   }
   if (border > WEIR_BORDER_REFLECT) {
-    return weir_fail(WEIR_ERR_SHAPE, "window: border rule %d does not exist", (int)border);
+    return weir_fail(WEIR_ERR_SHAPE, "window: unknown border rule %d", (int)border);
   }
   if (border == WEIR_BORDER_WRAP || border == WEIR_BORDER_REFLECT) {
     WEIR_TRY(weir_need_bounded("window", x, s->dim,

@@ -35,7 +35,7 @@ static void impossible_windows_are_refused(void **state)
   weir_graph *g = new_graph();
   weir_value x = GIVEN(g, "x", WEIR_F32, 8);
   const weir_window_spec none = {.combine = WEIR_COMBINE_SUM};
-  assert_refused(g, weir_window(g, &none, x), "window: 0 taps");
+  assert_refused(g, weir_window(g, &none, x), "window: size 0");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 8);

@@ -204,7 +204,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
   WEIR_TRY(weir_alloc(1, sizeof(shape), &memory));
   if (!find_shape(g, group, memory)) {
     weir_free(&memory);
-    return weir_fail(WEIR_ERR_SHAPE, "contract_cblas: the group is no matrix product");
+    return weir_fail(WEIR_ERR_SHAPE, "contract_cblas: the group is not a matrix product");
   }
   cut(memory);
   openblas_set_num_threads(1);

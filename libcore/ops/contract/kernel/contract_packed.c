@@ -44,7 +44,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
   WEIR_TRY(weir_alloc(1, sizeof(packed_form), &memory));
   if (!packed_form_of(access_of(g, group), memory)) {
     weir_free(&memory);
-    return weir_fail(WEIR_ERR_SHAPE, "contract_packed: the group is no product");
+    return weir_fail(WEIR_ERR_SHAPE, "contract_packed: the group is not a matrix product");
   }
   *context = memory;
   return WEIR_OK;

@@ -41,7 +41,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
   WEIR_TRY(weir_alloc(1, sizeof(sliding_form), &memory));
   if (!sliding_form_of(access_of(g, group), memory)) {
     weir_free(&memory);
-    return weir_fail(WEIR_ERR_SHAPE, "contract_sliding: the group is no sum at sliding positions");
+    return weir_fail(WEIR_ERR_SHAPE, "contract_sliding: the group is not a sliding-window sum");
   }
   *context = memory;
   return WEIR_OK;

@@ -165,7 +165,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
   WEIR_TRY(weir_alloc(1, sizeof(conv_few), &memory));
   if (!find_few(g, group, memory)) {
     weir_free(&memory);
-    return weir_fail(WEIR_ERR_SHAPE, "conv_few: the group is no convolution of few channels");
+    return weir_fail(WEIR_ERR_SHAPE, "conv_few: the group is not a convolution with few channels");
   }
   *context = memory;
   return WEIR_OK;

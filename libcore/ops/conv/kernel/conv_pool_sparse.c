@@ -95,8 +95,9 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
   WEIR_TRY(weir_alloc(1, sizeof(kept), &memory));
   if (!find(g, group, memory)) {
     weir_free(&memory);
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "conv_pool_sparse: the group is no gradient of what maxima saw");
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "conv_picked: the group is not a gradient of a convolution before max-pooling");
   }
   *context = memory;
   return WEIR_OK;

@@ -10,9 +10,9 @@ weir_status weir_fft_plan_create(const weir_fft_plan_spec *spec, weir_fft_plan *
 {
   (void)spec;
   *out = NULL;
-  return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "fft: this build has no Fourier transforms; install FFTW (libfftw3-dev) and "
-                   "build again");
+  return weir_fail(
+      WEIR_ERR_UNSUPPORTED,
+      "fft: this build has no Fourier transforms: install FFTW (libfftw3-dev) and build again");
 }
 
 void weir_fft_plan_run(const weir_fft_plan *plan, void *in, void *out)
