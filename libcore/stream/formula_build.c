@@ -48,8 +48,8 @@ static weir_status need_input(const builder *b, const formula_node *n, int *inpu
     (void)snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
                    b->use->in_name[i]);
   }
-  return formula_refuse(b->f->source, n->column, "%s is no input; there are: %s", text_of(b, n),
-                        known);
+  return formula_refuse(b->f->source, n->column, "%s is not an input: choose one of: %s",
+                        text_of(b, n), known);
 }
 
 static weir_status check_clock(const weir_series_use *use)
@@ -63,8 +63,8 @@ static weir_status check_clock(const weir_series_use *use)
     WEIR_TRY(weir_series_scale_rate(&b, 1, 1));
     if (a.rate_num != b.rate_num || a.rate_den != b.rate_den) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "%s has %lld/%lld slots a second and %s %lld/%lld: join or resample brings "
-                       "them to one clock",
+                       "%s has %lld/%lld slots per second and %s %lld/%lld: bring them to one rate "
+                       "with join or resample",
                        use->in_name[0], (long long)a.rate_num, (long long)a.rate_den,
                        use->in_name[i], (long long)b.rate_num, (long long)b.rate_den);
     }
@@ -235,20 +235,20 @@ static weir_status refuse_units(const builder *b, const formula_node *n, const f
   for (int k = 0; k < 2 && n->arg[2] < 0; k++) { /* a number's unit is what the user can change */
     if (n->arg[k] >= 0 && b->f->node[n->arg[k]].op == FORMULA_NUMBER) {
       return formula_refuse(b->f->source, n->column,
-                            "%s of %s and %s, units of two quantities: write the number in [%s] or "
-                            "another unit of that quantity",
+                            "%s of %s and %s: the units are of different quantities: write the "
+                            "number in [%s] or in another unit of that quantity",
                             formula_table[n->op].text, first, second, k == 0 ? second : first);
     }
   }
   if (weir_unit_factor(second, first, &factor)) {
     return formula_refuse(b->f->source, n->column,
-                          "%s of %s and %s: numbers are converted, streams are not: convert one "
-                          "before it by {select: {unit: %s}}",
+                          "%s of %s and %s: only numbers are converted, not streams: convert one "
+                          "of them first with {select: {unit: %s}}",
                           formula_table[n->op].text, first, second, first);
   }
   return formula_refuse(b->f->source, n->column,
-                        "%s of %s and %s: the units must be one (divide a number by 1 [unit] to "
-                        "take its unit away)",
+                        "%s of %s and %s: the units must be the same (divide a number by 1 [unit] "
+                        "to remove its unit)",
                         formula_table[n->op].text, first, second);
 }
 
@@ -272,8 +272,8 @@ static weir_status check_factor(const builder *b, const formula_node *n, double 
 
       if (fabs(ratio - 1) < 1e-9 || fabs(ratio * factor * factor - 1) < 1e-9) {
         return formula_refuse(b->f->source, n->column,
-                              "numbers in %s are converted to %s here, and the factor %.9g of the "
-                              "expression would do so again: leave it out, or write [%s]",
+                              "numbers in %s are converted to %s here, so that the factor %.9g of "
+                              "the expression would convert twice: remove it, or write [%s]",
                               from, to, a->number, to);
       }
     }
@@ -309,9 +309,8 @@ static weir_status need_none(const builder *b, const formula_node *n, const form
   }
   (void)formula_unit_text(u, text, sizeof text);
   return formula_refuse(b->f->source, n->column,
-                        "%s %s is in %s and must have no unit (divide it "
-                        "by 1 [%s])",
-                        what, formula_table[n->op].text, text, text);
+                        "%s %s is in %s but must have no unit (divide it by 1 [%s])", what,
+                        formula_table[n->op].text, text, text);
 }
 
 /* u^exponent, with a unit only for constant exponents that are whole or half. */
@@ -331,7 +330,7 @@ static weir_status raise_unit(const builder *b, const formula_node *n, const for
   }
   (void)formula_unit_text(u, text, sizeof text);
   return formula_refuse(b->f->source, n->column,
-                        "%s of %s gives no unit with whole powers (divide by 1 [%s] before it)",
+                        "%s of %s has no unit with integer powers (divide by 1 [%s] first)",
                         formula_table[n->op].text, text, text);
 }
 
@@ -386,7 +385,8 @@ static weir_status multiply_units(builder *b, const formula_node *n, formula_uni
   }
   if (!formula_unit_times(&b->unit[n->arg[0]], &b->unit[n->arg[1]], n->op == FORMULA_MUL ? 1 : -1,
                           out)) {
-    return formula_refuse(b->f->source, n->column, "a unit of too many symbols or too high powers");
+    return formula_refuse(b->f->source, n->column,
+                          "a unit with too many symbols or too high powers");
   }
   return WEIR_OK;
 }
@@ -480,7 +480,7 @@ static weir_status finish(const builder *b, weir_series *out)
   out->present = present;
   if (!formula_unit_text(&b->unit[b->f->n - 1], out->unit, sizeof out->unit)) {
     return formula_refuse(b->f->source, b->f->node[b->f->n - 1].column,
-                          "the unit of the result, %s..., is too long to be stated", out->unit);
+                          "the unit of the result, %s..., is too long", out->unit);
   }
   return weir_graph_status(g);
 }
@@ -505,7 +505,7 @@ weir_status weir_formula_build(const weir_formula *f, const weir_series_use *use
   weir_status status = WEIR_OK;
 
   if (use->n_in < 1) {
-    return weir_fail(WEIR_ERR_CONFIG, "an expression needs an input");
+    return weir_fail(WEIR_ERR_CONFIG, "an expression needs at least one input");
   }
   WEIR_TRY(check_clock(use));
   b.any = use->in[0].present;

@@ -42,7 +42,7 @@ static weir_status append(weir_formula *f, const formula_node *node, int *out)
 
 static const char *kind_name(bool truth)
 {
-  return truth ? "a truth" : "a number";
+  return truth ? "a boolean" : "a number";
 }
 
 /* Checks what the operation takes, and appends it. */
@@ -60,19 +60,18 @@ static weir_status add_op(parser *s, formula_op op, int column, const int *arg, 
   const int alike = row->kind == FORMULA_CHOOSE ? 1 : 0;
   if (row->kind == FORMULA_CHOOSE && !first) {
     return formula_refuse(f->source, column,
-                          "the condition of if is a number, not a truth such "
-                          "as a < b");
+                          "the condition of if is a number, not a boolean such as a < b");
   }
   if (row->kind == FORMULA_EQUAL || row->kind == FORMULA_CHOOSE) {
     if (f->node[arg[alike]].truth != f->node[arg[alike + 1]].truth) {
-      return formula_refuse(f->source, column, "%s takes two numbers or two truths, found one each",
-                            row->text);
+      return formula_refuse(f->source, column,
+                            "%s takes two numbers or two booleans, found one of each", row->text);
     }
   } else if (row->kind != FORMULA_PRESENCE) {
     for (int k = 0; k < row->least; k++) {
       if (f->node[arg[k]].truth != wants) {
         return formula_refuse(f->source, column, "%s takes %s, found %s", row->text,
-                              wants ? "truths such as a < b" : "numbers", kind_name(!wants));
+                              wants ? "booleans such as a < b" : "numbers", kind_name(!wants));
       }
     }
   }
@@ -208,7 +207,7 @@ static weir_status parse_call(parser *s, const formula_token *name, int *out)
     const size_t used = strlen(known);
     (void)snprintf(known + used, sizeof known - used, " %s", formula_table[op].text);
   }
-  return formula_refuse(s->f->source, name->column, "%.*s is no function; there are%s",
+  return formula_refuse(s->f->source, name->column, "%.*s is not a function: choose one of%s",
                         (int)(name->size < 40 ? name->size : 40), name->start, known);
 }
 
@@ -358,7 +357,7 @@ static weir_status parse_comparison(parser *s, int *out)
   WEIR_TRY(formula_next(&s->scan));
   WEIR_TRY(parse_sum(s, &arg[1]));
   if (comparison(s) != FORMULA_OPS) {
-    return formula_expected(&s->scan, "one comparison (write a < b and b < c)");
+    return formula_expected(&s->scan, "a single comparison (write a < b and b < c)");
   }
   return add_op(s, op, column, arg, out);
 }
@@ -396,7 +395,7 @@ weir_status weir_formula_parse(const char *text, weir_formula **out)
   int last = -1;
 
   if (strlen(text) > WEIR_FORMULA_LENGTH) {
-    return weir_fail(WEIR_ERR_CONFIG, "an expression of %zu characters; %d are the most",
+    return weir_fail(WEIR_ERR_CONFIG, "an expression of %zu characters: at most %d are allowed",
                      strlen(text), WEIR_FORMULA_LENGTH);
   }
   WEIR_TRY(weir_alloc(1, sizeof *f, (void **)&f));

@@ -328,23 +328,24 @@ static void what_is_no_expression_is_refused_with_its_column(void **state)
   expect_refused("a = b", "expression a = b, column 3: expected == to compare, found =");
   expect_refused("a < b < 3", "expression a < b < 3, column 7: expected one comparison (write a < "
                               "b and b < c), found <");
-  expect_refused("a $ b", "expression a $ b, column 3: $ belongs to no expression");
-  expect_refused("a && b", "expression a && b, column 3: && is no operator here: write and");
+  expect_refused("a $ b", "expression a $ b, column 3: $ is not allowed in an expression");
+  expect_refused("a && b", "expression a && b, column 3: && is not an operator here: write and");
   expect_refused("a > 1 || b > 1",
-                 "expression a > 1 || b > 1, column 7: || is no operator here: write or");
-  expect_refused("a & 3", "expression a & 3, column 3: & is no operator here: write and");
-  expect_refused("!(a > 1)", "expression !(a > 1), column 1: ! is no operator here: write not");
-  expect_refused("a ** 2", "expression a ** 2, column 3: ** is no operator here: write ^");
+                 "expression a > 1 || b > 1, column 7: || is not an operator here: write or");
+  expect_refused("a & 3", "expression a & 3, column 3: & is not an operator here: write and");
+  expect_refused("!(a > 1)", "expression !(a > 1), column 1: ! is not an operator here: write not");
+  expect_refused("a ** 2", "expression a ** 2, column 3: ** is not an operator here: write ^");
   expect_refused("1.2.3", "expression 1.2.3, column 1: 1.2.3 has characters after the number");
   expect_refused("\"a", "expression \"a, column 1: \" without the closing \"");
-  expect_refused("3 []", "expression 3 [], column 3: nothing between [ and ]");
+  expect_refused("3 []", "expression 3 [], column 3: empty text between [ and ]");
   expect_refused("2 t", "expression 2 t, column 3: expected a unit or an operator: write * for a "
                         "product, [t] for a unit");
   expect_refused("\xc2\xb5 + + * 2", "expression \xc2\xb5 + + * 2, column 7: expected a number, a "
                                      "name or (, found *");
-  expect_refused("sqr(a)", "expression sqr(a), column 1: sqr is no function; there are pow if "
-                           "present abs sqrt exp log log10 sin cos tanh floor ceil round sign "
-                           "isfinite hypot mod min max clamp");
+  expect_refused(
+      "sqr(a)",
+      "expression sqr(a), column 1: sqr is not a function: choose one of pow if present abs sqrt "
+      "exp log log10 sin cos tanh floor ceil round sign isfinite hypot mod min max clamp");
   expect_refused("min(a)", "expression min(a), column 1: min takes 2 arguments, found 1");
   expect_refused("abs(a, b)", "expression abs(a, b), column 1: abs takes 1 argument, found more");
   expect_refused("clamp(a, 1, 2, 3)",
@@ -354,40 +355,42 @@ static void what_is_no_expression_is_refused_with_its_column(void **state)
                  "expression present(3), column 9: expected the name of a stream, found 3");
   expect_refused(
       "a and b > 1",
-      "expression a and b > 1, column 3: and takes truths such as a < b, found a number");
-  expect_refused("a + (b > 1)", "expression a + (b > 1), column 3: + takes numbers, found a truth");
+      "expression a and b > 1, column 3: and takes booleans such as a < b, found a number");
+  expect_refused("a + (b > 1)",
+                 "expression a + (b > 1), column 3: + takes numbers, found a boolean");
   expect_refused("if(a, 1, 2)", "expression if(a, 1, 2), column 1: the condition of if is a "
-                                "number, not a truth such as a < b");
+                                "number, not a boolean such as a < b");
   expect_refused("if(a > 1, 1, b > 1)", "expression if(a > 1, 1, b > 1), column 1: if takes two "
-                                        "numbers or two truths, found one each");
+                                        "numbers or two booleans, found one of each");
 }
 
 static void what_does_not_fit_the_streams_is_refused(void **state)
 {
   (void)state;
-  expect_refused("a + c", "expression a + c, column 5: c is no input; there are: a, b");
-  expect_refused("x", "expression x, column 1: x is no input; there are: a, b");
+  expect_refused("a + c", "expression a + c, column 5: c is not an input: choose one of: a, b");
+  expect_refused("x", "expression x, column 1: x is not an input: choose one of: a, b");
   expect_refused("2a",
                  "expression 2a, column 1: a number before the name a: write * for a product, "
                  "[a] for a unit");
-  expect_refused("a + b", "expression a + b, column 3: + of mmHg and mV: the units must be one "
-                          "(divide a number by 1 [unit] to take its unit away)");
-  expect_refused("a > 20 mV",
-                 "expression a > 20 mV, column 3: > of mmHg and mV, units of two quantities: write "
-                 "the number in [mmHg] or another unit of that quantity");
-  expect_refused("exp(a)", "expression exp(a), column 1: the argument of exp is in mmHg and must "
+  expect_refused("a + b", "expression a + b, column 3: + of mmHg and mV: the units must be the "
+                          "same (divide a number by 1 [unit] to remove its unit)");
+  expect_refused("a > 20 mV", "expression a > 20 mV, column 3: > of mmHg and mV: the units are of "
+                              "different quantities: write "
+                              "the number in [mmHg] or in another unit of that quantity");
+  expect_refused("exp(a)", "expression exp(a), column 1: the argument of exp is in mmHg but must "
                            "have no unit (divide it by 1 [mmHg])");
-  expect_refused("2^a", "expression 2^a, column 2: the exponent of ^ is in mmHg and must have no "
+  expect_refused("2^a", "expression 2^a, column 2: the exponent of ^ is in mmHg but must have no "
                         "unit (divide it by 1 [mmHg])");
-  expect_refused("sqrt(a)", "expression sqrt(a), column 1: sqrt of mmHg gives no unit with whole "
-                            "powers (divide by 1 [mmHg] before it)");
-  expect_refused("a^(b / 1 mV)", "expression a^(b / 1 mV), column 2: ^ of mmHg gives no unit with "
-                                 "whole powers (divide by 1 [mmHg] before it)");
-  expect_refused("a^60 * a^60", "expression a^60 * a^60, column 6: a unit of too many symbols or "
-                                "too high powers");
+  expect_refused("sqrt(a)", "expression sqrt(a), column 1: sqrt of mmHg has no unit with integer "
+                            "powers (divide by 1 [mmHg] first)");
+  expect_refused("a^(b / 1 mV)", "expression a^(b / 1 mV), column 2: ^ of mmHg has no unit with "
+                                 "integer powers (divide by 1 [mmHg] first)");
+  expect_refused(
+      "a^60 * a^60",
+      "expression a^60 * a^60, column 6: a unit with too many symbols or too high powers");
   expect_refused("a * 1 longsymbol * 1 longersymbol",
                  "expression a * 1 longsymbol * 1 longersymbol, column 18: the unit of the result, "
-                 "mmHg*longsymbol*longers..., is too long to be stated");
+                 "mmHg*longsymbol*longers..., is too long");
 }
 
 static void inputs_have_one_clock(void **state)
@@ -402,8 +405,9 @@ static void inputs_have_one_clock(void **state)
   assert_ok(build_text("a + b", &s.use, &out));
   s.in[1].rate_den = 3;
   assert_int_equal(build_text("a", &s.use, &out), WEIR_ERR_CONFIG);
-  assert_string_equal(weir_last_message(), "a has 1000/3 slots a second and b 2000/3: join or "
-                                           "resample brings them to one clock");
+  assert_string_equal(
+      weir_last_message(),
+      "a has 1000/3 slots per second and b 2000/3: bring them to one rate with join or resample");
   s.use.n_in = 1;
   assert_ok(build_text("x + a", &s.use, &out));
   s.use.in_name = (const char *const[]){"beats.rr"};
@@ -485,7 +489,7 @@ static void deep_and_long_texts_are_refused(void **state)
       {"", "not ", 1000, "a > 1", "nested deeper than 64"},
       {"", "abs(", 1000, "a", "nested deeper than 64"},
       {"a", "+a", 300, "", "more than 512 numbers, names and operations"},
-      {"a", "+a", 3000, "", "an expression of 6001 characters; 4096 are the most"},
+      {"a", "+a", 3000, "", "an expression of 6001 characters: at most 4096 are allowed"},
       {"", "1", 100, "", "a number of 100 characters"},
       {"1e", "9", 20, "", "is too large to be represented"},
   };

@@ -95,7 +95,7 @@ static weir_status take_enclosed(formula_scan *s, formula_token_kind kind, char 
     return formula_refuse(s->source, s->now.column, "%c without the closing %c", *s->p, close);
   }
   if (end == s->p + 1) {
-    return formula_refuse(s->source, s->now.column, "nothing between %c and %c", *s->p, close);
+    return formula_refuse(s->source, s->now.column, "empty text between %c and %c", *s->p, close);
   }
   s->now = (formula_token){kind, s->p + 1, end - s->p - 1, s->now.column};
   s->p = end + 1;
@@ -110,11 +110,11 @@ static weir_status refuse_foreign(const formula_scan *s)
 
   for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
     if (strncmp(s->p, foreign[i][0], strlen(foreign[i][0])) == 0) {
-      return formula_refuse(s->source, s->now.column, "%s is no operator here: write %s",
+      return formula_refuse(s->source, s->now.column, "%s is not an operator here: write %s",
                             foreign[i][0], foreign[i][1]);
     }
   }
-  return formula_refuse(s->source, s->now.column, "%c belongs to no expression",
+  return formula_refuse(s->source, s->now.column, "%c is not allowed in an expression",
                         (unsigned char)*s->p < 0x20 || *s->p == 0x7f ? '?' : *s->p);
 }
 

@@ -10,7 +10,7 @@ weir_status weir_gap_slots(const weir_series *s, const char *option, double seco
   const double whole = floor(exact + 1e-9 * fmax(1, fabs(exact)));
 
   if (!(whole >= 0 && whole <= WEIR_GAP_MOST)) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s are %.12g slots; 0 to %d are possible", option,
+    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s are %.12g slots: 0 to %d are allowed", option,
                      seconds, exact, WEIR_GAP_MOST);
   }
   *slots = (int64_t)whole;

@@ -41,7 +41,7 @@ weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, i
   (void)last;
   if (hi > k->room) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "stream: a result has %lld slots or more; there is room for %lld",
+                     "stream: a result has %lld slots or more, but the buffer holds %lld",
                      (long long)hi, (long long)k->room);
   }
   if (hi > lo && k->room * size > CACHED) {

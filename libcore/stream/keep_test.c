@@ -64,7 +64,7 @@ static void more_than_there_is_room_for_is_refused(void **state)
   weir_stream_kept k = {y, 9, 0};
 
   assert_int_equal(weir_stream_keep(&k, &v, 0, 10, true), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "room for 9"));
+  assert_non_null(strstr(weir_last_message(), "the buffer holds 9"));
   assert_true(y[0] == 0);
   assert_ok(weir_stream_keep(&k, &v, 0, 9, true));
   assert_true(y[0] == 1 && k.n == 9);

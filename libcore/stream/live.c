@@ -55,10 +55,10 @@ void weir_live_destroy(weir_live **live)
 static weir_status check_limit(const weir_live *l)
 {
   if (l->cfg.max_bad_lines > 0 && l->useless >= l->cfg.max_bad_lines) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "live input: %lld lines in a row are of no use, the last (line %lld) because "
-                     "%s",
-                     (long long)l->useless, (long long)l->counts.lines, l->reason);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "live input: %lld lines in a row were rejected, the last (line %lld) because %s",
+        (long long)l->useless, (long long)l->counts.lines, l->reason);
   }
   return WEIR_OK;
 }
@@ -113,7 +113,7 @@ static bool has_timed_out(const weir_live *l, double quiet)
   if (l->cfg.timeout <= 0 || quiet <= l->cfg.timeout) {
     return false;
   }
-  weir_warn("live", "nothing has come for %.3g s (option `timeout`): the input has ended", quiet);
+  weir_warn("live", "no data for %.3g s (option `timeout`): the input has ended", quiet);
   return true;
 }
 
@@ -135,7 +135,7 @@ weir_status weir_live_begin(weir_live *l)
   if (l->n_streams == 0 || l->first_size < 0) {
     return weir_fail(WEIR_ERR_DATA, "live input ended after %lld lines without %s%s%s",
                      (long long)l->counts.lines, l->n_streams == 0 ? "a #stream line" : "a sample",
-                     l->reason[0] != 0 ? "; the last that was refused: " : "", l->reason);
+                     l->reason[0] != 0 ? "; the last rejected line: " : "", l->reason);
   }
   return WEIR_OK;
 }
@@ -168,9 +168,10 @@ weir_status weir_live_use(weir_live *l, int i)
       (l->cfg.lateness + 2) * (double)r->facts.fs_num / (double)r->facts.fs_den + 8;
 
   if (slots > 0x1p28) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "lateness: %.6g s of stream '%s' are %.3g samples, at most 2.7e8 wait",
-                     l->cfg.lateness, r->name, slots);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "lateness: %.6g s of stream '%s' are %.3g samples: at most 2.7e8 samples can be buffered",
+        l->cfg.lateness, r->name, slots);
   }
   if (r->uses > 0) {
     r->uses++;
@@ -269,7 +270,7 @@ weir_status weir_live_wait(void *context, int64_t from, int64_t to, int64_t *fin
     WEIR_TRY(next_line(l, false, &quiet));
     l->finished = l->finished || has_timed_out(l, quiet);
     if (quiet > said) {
-      weir_info("live", "nothing has come for %.0f s; %lld samples so far", quiet,
+      weir_info("live", "no data for %.0f s; %lld samples so far", quiet,
                 (long long)l->counts.kept);
       said *= 4;
     }

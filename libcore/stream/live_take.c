@@ -66,7 +66,7 @@ static const char *take_stream(weir_live *l, const weir_wire_line *line)
     return "#stream comes after samples";
   }
   if (find_stream(l, line->name, line->name_size) >= 0) {
-    return "#stream declares a name again";
+    return "#stream declares a name twice";
   }
   if (l->n_streams == WEIR_LIVE_STREAMS) {
     return "#stream declares more than 64 streams";
@@ -113,11 +113,11 @@ static const char *take_end(weir_live *l, const weir_wire_line *line)
     return NULL;
   }
   if (!l->begun || !relative(l, line, &ns) || ns < 0) {
-    return "#end has a time that is not of this recording";
+    return "#end has a time outside this recording";
   }
   if (is_ahead(l, ns)) {
-    return "#end is ahead of all samples by more than the jump allowed: the end is that of the "
-           "last";
+    return "#end is further ahead of the samples than the maximum: the recording ends at the last "
+           "sample";
   }
   l->end = ns;
   return NULL;
@@ -158,19 +158,19 @@ static const char *keep(weir_live *l, int stream, int64_t ns, const weir_wire_li
 
   if (slot < 0 || slot < live_slot_at(r, live_watermark(l))) {
     l->counts.late++;
-    return "the sample is older than the lateness allows";
+    return "the sample is later than the allowed lateness";
   }
   if (l->cfg.tolerance > 0 && (double)off > l->cfg.tolerance * NS) {
     l->counts.off_grid++;
-    return "the sample is off its slot by more than the tolerance";
+    return "the sample is further from its slot than the tolerance";
   }
   if (is_ahead(l, slot_ns)) {
     l->counts.ahead++;
-    return "the sample is ahead of all others by more than the jump allowed";
+    return "the sample is further ahead of the others than the maximum";
   }
   if (slot < r->base + r->capacity && r->state[slot % r->capacity] != LIVE_NOTHING) {
     l->counts.duplicate++;
-    return "the slot has a sample already";
+    return "the slot already has a sample";
   }
   l->counts.kept++;
   l->counts.absent += !line->present;
@@ -188,7 +188,7 @@ static const char *take_sample(weir_live *l, const weir_wire_line *line)
 
   if (stream < 0 || !relative(l, line, &ns)) {
     l->counts.malformed++;
-    return stream < 0 ? "the sample is of a stream that no #stream line has declared"
+    return stream < 0 ? "no #stream line declares the stream of the sample"
                       : "the sample has a date, but the start is a number";
   }
   live_ring *r = &l->ring[stream];

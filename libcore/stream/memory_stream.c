@@ -23,13 +23,12 @@ weir_status stream_check_memory(const weir_stream *s, const weir_store *store)
     kept += (double)weir_tensor_bytes(t);
   }
   if (most > 0 && plan + kept > most) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "stream.memory: the plan needs %.4g MiB: %.4g for chunks of %.4g s with all that is looked "
-        "back "
-        "on, %.4g that operators keep; %s %.4g: take shorter windows and tolerances, a "
-        "shorter stream.window, or raise stream.memory",
-        (plan + kept) / MIB, plan / MIB, (double)s->window_ns / 1e9, kept / MIB, who, most / MIB);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "stream.memory: the plan needs %.4g MiB: %.4g MiB for chunks of %.4g s and "
+                     "their look-back, %.4g MiB for buffers of operators; %s %.4g MiB: use shorter "
+                     "windows and tolerances, a shorter stream.window, or increase stream.memory",
+                     (plan + kept) / MIB, plan / MIB, (double)s->window_ns / 1e9, kept / MIB, who,
+                     most / MIB);
   }
   return WEIR_OK;
 }

@@ -15,24 +15,22 @@
 #define MOST_SLOTS 65536
 
 const weir_opt weir_stream_opts[] = {
-    WEIR_OPT_REAL(
-        weir_stream_cfg, window, 0, 0, 86400, "s",
-        "length of a chunk: results come this much later at most (plus look-ahead); 0: chosen so "
-        "that the arrays of a chunk fill half of the L2 cache"),
+    WEIR_OPT_REAL(weir_stream_cfg, window, 0, 0, 86400, "s",
+                  "chunk length; results are delayed by at most this much (plus look-ahead); 0: "
+                  "chosen so that the arrays of a chunk fill half of the L2 cache"),
     WEIR_OPT_REAL(weir_stream_cfg, live_window, 0.25, 0.001, 3600, "s",
-                  "length of a chunk of live input where stream.window is 0: short, since results "
-                  "wait for the end of the chunk"),
+                  "chunk length of live input if stream.window is 0; short, since results wait for "
+                  "the end of the chunk"),
     WEIR_OPT_REAL(
         weir_stream_cfg, memory, 0, 0, 1e9, "MiB",
-        "most that one recording may hold in memory: its chunks, and what steps look back "
-        "on and keep; what needs more is refused before the first sample. 0: what the "
-        "machine has"),
+        "maximum memory of a recording: its chunks and the look-back and buffers of steps; larger "
+        "plans are refused before the first sample; 0: memory of the machine"),
     WEIR_OPT_BOOL(
         weir_stream_cfg, skip, true,
-        "leave out chunks without samples once all state has settled; results are the same"),
-    WEIR_OPT_INT(
-        weir_stream_cfg, cut_seed, 0, 0, 4294967295.0, "1",
-        "not 0: chunks of random length up to the window, for checks that cuts change nothing"),
+        "skip chunks without samples once all states have settled; results are unchanged"),
+    WEIR_OPT_INT(weir_stream_cfg, cut_seed, 0, 0, 4294967295.0, "1",
+                 "seed of random chunk lengths up to the window, to verify that results do not "
+                 "depend on chunking; 0: equal chunks"),
     WEIR_OPT_END,
 };
 
@@ -48,7 +46,7 @@ static weir_status check_source(const weir_stream_source *x, bool live)
                      x->value, (long long)x->rate_num, (long long)x->rate_den, (long long)x->count);
   }
   if (live != (x->count == WEIR_STREAM_OPEN)) {
-    return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' %s, but the job %s a live one", x->value,
+    return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' %s, but the job %s live", x->value,
                      live ? "has a known end" : "has no known end", live ? "is" : "is not");
   }
   if (!live && (double)x->count / rate_of(x) * NS > LONGEST) {
@@ -168,8 +166,8 @@ static weir_status take_window(const weir_stream_job *job, double asked, int64_t
 
   if (own && asked * rate_of(x) < 1 - 1e-6) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "stream.window: %.9g s is shorter than a sample of source '%s' (%.9g Hz): at "
-                     "least %.9g s, or 0 to have it chosen",
+                     "stream.window: %.9g s is shorter than a sample of source '%s' (%.9g Hz): set "
+                     "at least %.9g s, or 0 to have it chosen",
                      asked, x->value, rate_of(x), 1 / rate_of(x));
   }
   *window_ns = (int64_t)(asked * NS + 0.5);
@@ -223,7 +221,8 @@ static weir_status slots_until(const weir_stream_source *x, const weir_stream_so
       __builtin_mul_overflow(up, (__int128)x->rate_num, &up) ||
       (up + down - 1) / down > INT64_MAX) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "stream: rates %lld/%lld of '%s' and %lld/%lld of '%s' are too fine",
+                     "stream: the rates %lld/%lld of '%s' and %lld/%lld of '%s' have too large a "
+                     "common multiple",
                      (long long)x->rate_num, (long long)x->rate_den, x->value,
                      (long long)other->rate_num, (long long)other->rate_den, other->value);
   }
@@ -456,7 +455,8 @@ weir_status weir_stream_place(weir_stream *s, int source, const float *values, c
   stream_input *in = &s->input[source];
 
   if (in->own < in->source.count || s->live.wait != NULL) {
-    return weir_fail(WEIR_ERR_CONFIG, "stream: source '%s' ends before others or is live: read it",
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "stream: source '%s' ends before others or is live: it must be read",
                      in->source.value);
   }
   WEIR_TRY(weir_plan_place(s->plan[0], in->source.value, values));

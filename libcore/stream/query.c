@@ -32,8 +32,8 @@ static weir_status add_stream(builder *b, const char *name, const char *part, we
   to->undefined = undefined;
   if (n < 0 || n >= (int)sizeof to->name) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "the name %s... of a result has over %d letters: choose "
-                     "shorter names for its steps",
+                     "the name %s... of a result has more than %d characters: choose shorter names "
+                     "for its steps",
                      to->name, (int)sizeof to->name - 1);
   }
   return WEIR_OK;
@@ -74,7 +74,7 @@ static weir_status refuse_part(const builder *b, const char *name, const char *u
 
   weir_name_suggest(name, parts, list_parts(b, name, parts), hint, sizeof hint);
   if (strchr(name, '.') == NULL) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s%s: '%s' gives several streams, of which one is needed%s",
+    return weir_fail(WEIR_ERR_CONFIG, "%s%s: '%s' has several streams, but one is needed%s",
                      query_at(place).text, user, name, hint);
   }
   return weir_fail(WEIR_ERR_CONFIG, "%s%s: there is no stream '%s'%s", query_at(place).text, user,
@@ -169,7 +169,7 @@ static weir_status add_column(builder *b, const query_stream *s, int *column)
     }
   }
   if (q->n_columns == WEIR_QUERY_COLUMNS) {
-    return weir_fail(WEIR_ERR_CONFIG, "query.outputs: more than %d streams are wanted",
+    return weir_fail(WEIR_ERR_CONFIG, "query.outputs: more than %d streams are requested",
                      WEIR_QUERY_COLUMNS);
   }
   weir_query_column *c = &q->columns[q->n_columns];
@@ -270,7 +270,7 @@ static bool leave_out(const weir_query_spec *spec, bool *used)
   query_mark_used(spec, used);
   for (int64_t i = 0; i < spec->n_sources + spec->n_steps; i++) {
     if (!used[i]) {
-      weir_warn("query", "%s%s '%s' is left out: no output needs it",
+      weir_warn("query", "%s%s '%s' is skipped: no output needs it",
                 query_at(query_place_of(spec, i)).text, i < spec->n_sources ? "stream" : "step",
                 query_name_of(spec, i));
       any = true;

@@ -78,7 +78,8 @@ static weir_status check_name(const weir_query_spec *spec, int64_t i)
                      query_at(query_place_of(spec, i)).text, what, name, WEIR_QUERY_NAME - 1);
   }
   if (is_constant(name)) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s%s '%s': expressions take this name for a constant",
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s%s '%s': the name is reserved for a constant of expressions",
                      query_at(query_place_of(spec, i)).text, what, name);
   }
   if (first != i) {
@@ -103,8 +104,7 @@ static weir_status check_use(const weir_query_spec *spec, const char *name, int6
   }
   if (at >= 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s%s: '%s' is defined only later: steps stand in the order in which they can "
-                     "run, and none may need itself",
+                     "%s%s: '%s' is defined later: list steps in execution order, without cycles",
                      query_at(place).text, user, name);
   }
   for (int64_t i = 0; i < n; i++) {
@@ -124,7 +124,9 @@ static weir_status check_counts(const weir_query_spec *spec)
                      WEIR_QUERY_STEPS);
   }
   if (spec->n_outputs < 1) {
-    return weir_fail(WEIR_ERR_CONFIG, "query.outputs names no stream, so nothing would be written");
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "query.outputs is empty, so that nothing would be written: name at least one stream");
   }
   return WEIR_OK;
 }
@@ -220,12 +222,11 @@ weir_status query_common_period(const query_stream *streams, int64_t n, int64_t 
     } else if (!query_lcm(*num, *den, s->rate_den, s->rate_num, num, den)) {
       const query_stream *o = &streams[partner(streams, i)];
 
-      return weir_fail(
-          WEIR_ERR_CONFIG,
-          "query: the clocks of '%s' (%lld/%lld Hz) and '%s' (%lld/%lld Hz) never meet "
-          "within 2^63 periods",
-          o->name, (long long)o->series.rate_num, (long long)o->series.rate_den, streams[i].name,
-          (long long)s->rate_num, (long long)s->rate_den);
+      return weir_fail(WEIR_ERR_CONFIG,
+                       "query: the clocks of '%s' (%lld/%lld Hz) and '%s' (%lld/%lld Hz) have no "
+                       "common tick within 2^63 periods",
+                       o->name, (long long)o->series.rate_num, (long long)o->series.rate_den,
+                       streams[i].name, (long long)s->rate_num, (long long)s->rate_den);
     }
   }
   return WEIR_OK;

@@ -105,10 +105,9 @@ static void names_are_checked(void **state)
   } while (0)
   REFUSE("q.yaml:3:5: step 'a': there is no stream 'egc' (nearest: ecg)", "a",
          {"a", FROM("egc"), &delay, &one, "q.yaml:3:5", NULL, NULL});
-  REFUSE("step 'a': 'b' is defined only later", "a",
-         {"a", FROM("b"), &delay, &one, NULL, NULL, NULL},
+  REFUSE("step 'a': 'b' is defined later", "a", {"a", FROM("b"), &delay, &one, NULL, NULL, NULL},
          {"b", FROM("ecg"), &delay, &one, NULL, NULL, NULL});
-  REFUSE("'a' is defined only later", "a", {"a", FROM("a"), &delay, &one, NULL, NULL, NULL});
+  REFUSE("'a' is defined later", "a", {"a", FROM("a"), &delay, &one, NULL, NULL, NULL});
   REFUSE("x:2:1: step 'a': the name is taken by step 1", "a",
          {"a", FROM("ecg"), &delay, &one, "", NULL, NULL},
          {"a", FROM("ecg"), &delay, &one, "x:2:1", NULL, NULL});
@@ -123,7 +122,7 @@ static void names_are_checked(void **state)
          {"a", FROM("ecg"), &delay, &one, NULL, NULL, NULL});
   REFUSE("x:1:1: step 'a' (delay): by: 100 slots are too many for 'ecg'", "a",
          {"a", FROM("ecg"), &delay, &hundred, "x:1:1", NULL, NULL});
-  REFUSE("step 'a' (pair): ecg is in mV and abp in mmHg", "a",
+  REFUSE("step 'a' (pair): ecg is in mV but abp is in mmHg", "a",
          {"a", FROM("ecg", "abp"), &pair, NULL, NULL, NULL, NULL});
 }
 
@@ -158,8 +157,8 @@ static void parts_are_named_behind_a_point(void **state)
   assert_int_equal(q.columns[0].rate_num, 250 * q.columns[0].rate_den);
   weir_query_fini(&q);
   refused(steps, 4, "p.lefd", "there is no stream 'p.lefd' (nearest: p.left)");
-  REFUSE("step 'a': 'p' gives several streams, of which one is needed (there are: p.left, p.right)",
-         "a", {"p", FROM("ecg", "ecg"), &pair, NULL, NULL, NULL, NULL},
+  REFUSE("step 'a': 'p' has several streams, but one is needed (there are: p.left, p.right)", "a",
+         {"p", FROM("ecg", "ecg"), &pair, NULL, NULL, NULL, NULL},
          {"a", FROM("p"), &delay, &one, NULL, NULL, NULL});
 }
 

@@ -51,11 +51,11 @@ weir_status weir_series_slots(const weir_series *s, const char *option, double s
   const double exact = seconds / period, whole = nearbyint(exact);
 
   if (!(fabs(exact) < 0x1p52) || fabs(exact - whole) > 1e-9 * fmax(1, fabs(exact))) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is no whole number of periods of %.12g s",
+    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is not an integer number of periods of %.12g s",
                      option, seconds, period);
   }
   if (whole < (double)least) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is less than %lld periods of %.12g s", option,
+    return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is shorter than %lld periods of %.12g s", option,
                      seconds, (long long)least, period);
   }
   *slots = (int64_t)whole;
@@ -68,8 +68,8 @@ weir_status weir_series_hop(const weir_series *s, const char *option, double sec
   WEIR_TRY(weir_series_slots(s, option, seconds, 1, slots));
   if (*slots > WEIR_LONGEST_STEP) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: %.12g s are %lld samples, and windows follow each other by at most %lld: "
-                     "take a shorter one, or aggregate the samples before",
+                     "%s: %.12g s are %lld samples, but windows that follow each other are limited "
+                     "to %lld: use a shorter one, or aggregate the samples first",
                      option, seconds, (long long)*slots, (long long)WEIR_LONGEST_STEP);
   }
   return WEIR_OK;
@@ -94,13 +94,14 @@ weir_status weir_series_same_unit(const weir_series *a, const char *a_name, cons
     }
     return weir_fail(
         WEIR_ERR_CONFIG,
-        "%s is in %s and %s in %s: convert it by a step {select: {value: %s, unit: %s}}", a_name,
+        "%s is in %s but %s is in %s: convert it by a step {select: {value: %s, unit: %s}}", a_name,
         a->unit, b_name, b->unit, a_name, b->unit);
   }
   if (!weir_unit_is_stated(a->unit)) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s has no known unit (%s) and %s is in %s: state it as the stream's `unit`",
+                     "%s has no known unit (%s) but %s is in %s: state it as the stream's `unit`",
                      a_name, a->unit, b_name, b->unit);
   }
-  return weir_fail(WEIR_ERR_CONFIG, "%s is in %s and %s in %s", a_name, a->unit, b_name, b->unit);
+  return weir_fail(WEIR_ERR_CONFIG, "%s is in %s but %s is in %s", a_name, a->unit, b_name,
+                   b->unit);
 }

@@ -138,11 +138,13 @@ static void expect_refused(const char *text, const char *message)
 static void another_quantity_is_refused(void **state)
 {
   (void)state;
-  expect_refused("a > 500 ms", "> of mV and ms, units of two quantities: write the number in [mV]");
-  expect_refused("500 ms < a", "< of ms and mV, units of two quantities: write the number in [mV]");
-  expect_refused("b < 120 bpm", "< of s and bpm, units of two quantities");
-  expect_refused("clamp(b, 1 mV, 2 s)", "clamp of s and mV: the units must be one");
-  expect_refused("if(b > 1, a, 3 min)", "if of mV and min: the units must be one");
+  expect_refused("a > 500 ms",
+                 "> of mV and ms: the units are of different quantities: write the number in [mV]");
+  expect_refused("500 ms < a",
+                 "< of ms and mV: the units are of different quantities: write the number in [mV]");
+  expect_refused("b < 120 bpm", "< of s and bpm: the units are of different quantities");
+  expect_refused("clamp(b, 1 mV, 2 s)", "clamp of s and mV: the units must be the same");
+  expect_refused("if(b > 1, a, 3 min)", "if of mV and min: the units must be the same");
   expect_refused("a > 1 [NU]", "> of mV and NU");
   expect_refused("a > 2 MV", "> of mV and MV"); /* no millivolts, and no million of volts */
 }
@@ -150,19 +152,21 @@ static void another_quantity_is_refused(void **state)
 static void streams_are_not_converted(void **state)
 {
   (void)state;
-  expect_refused("a + c", "+ of mV and uV: numbers are converted, streams are not: convert one "
-                          "before it by {select: {unit: mV}}");
+  expect_refused("a + c", "+ of mV and uV: only numbers are converted, not streams: convert one of "
+                          "them first with {select: {unit: mV}}");
 }
 
 static void a_factor_that_is_there_already_is_refused(void **state)
 {
   (void)state;
-  expect_refused("60 / b < 50 bpm", "numbers in bpm are converted to 1/s here, and the factor 60 "
-                                    "of the expression would do so again: leave it out, or write "
-                                    "[1/s]");
-  expect_refused("1000 * a > 20 uV", "numbers in uV are converted to mV here, and the factor 1000");
-  expect_refused("a * 0.001 > 20 uV", "and the factor 0.001");
-  expect_refused("b * 1000 / 1 ms > 3", "and the factor 1000");
+  expect_refused("60 / b < 50 bpm",
+                 "numbers in bpm are converted to 1/s here, so that the factor 60 "
+                 "of the expression would convert twice: remove it, or write "
+                 "[1/s]");
+  expect_refused("1000 * a > 20 uV",
+                 "numbers in uV are converted to mV here, so that the factor 1000");
+  expect_refused("a * 0.001 > 20 uV", "so that the factor 0.001");
+  expect_refused("b * 1000 / 1 ms > 3", "so that the factor 1000");
 }
 
 int main(void)

@@ -28,13 +28,13 @@ weir_status weir_design_check_band(const char *what, weir_design_band band, doub
 
   if (use_lo && use_hi && lo >= hi) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: the edges of the band stand in the wrong order: the low one, %g Hz, is "
-                     "not below the high one, %g Hz",
+                     "%s: the band edges are in the wrong order: the low one, %g Hz, is not below "
+                     "the high one, %g Hz",
                      what, lo, hi);
   }
   if ((use_lo && !(lo > 0 && lo < rate / 2)) || (use_hi && !(hi > 0 && hi < rate / 2))) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: band %g..%g Hz does not lie inside 0..%g Hz (half the rate)", what,
+                     "%s: the band %g..%g Hz is not inside 0..%g Hz (half the rate)", what,
                      use_lo ? lo : 0.0, use_hi ? hi : rate / 2, rate / 2);
   }
   return WEIR_OK;
@@ -45,7 +45,7 @@ static weir_status check_spec(const weir_design_spec *s)
   const int poles = is_double(s->band) ? 2 * s->order : s->order;
 
   if (s->order < 1 || poles > WEIR_DESIGN_MAX_SECTIONS) {
-    return weir_fail(WEIR_ERR_CONFIG, "butterworth: order %d gives %d poles; 1 to %d are possible",
+    return weir_fail(WEIR_ERR_CONFIG, "butterworth: order %d has %d poles: 1 to %d are allowed",
                      s->order, poles, WEIR_DESIGN_MAX_SECTIONS);
   }
   if (!(s->rate > 0.0) || !isfinite(s->rate)) {
@@ -211,8 +211,8 @@ weir_status weir_design_notch(double f0, double q, double rate, weir_sos *sos)
 {
   if (!(f0 > 0.0 && f0 < rate / 2) || !(q > 0.0) || !isfinite(q)) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "notch: %g Hz with quality %g is not possible at %g samples per second", f0, q,
-                     rate);
+                     "notch: %g Hz with quality factor %g is not possible at %g samples per second",
+                     f0, q, rate);
   }
   const double w0 = 2 * pi * f0 / rate, g = 1.0 / (1.0 + tan(w0 / (2 * q)));
 

@@ -68,7 +68,7 @@ static void make(const shape *s, int64_t taps, double *h)
 static weir_status check_fir(const weir_fir_spec *s)
 {
   if (s->taps < 3 || s->taps > WEIR_DESIGN_MAX_TAPS || s->taps % 2 == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "fir: %lld taps; an odd number from 3 to %d is needed",
+    return weir_fail(WEIR_ERR_CONFIG, "fir: %lld taps: an odd number from 3 to %d is needed",
                      (long long)s->taps, WEIR_DESIGN_MAX_TAPS);
   }
   if (!(s->rate > 0) || !isfinite(s->rate)) {
@@ -117,7 +117,7 @@ int64_t weir_design_polyphase_taps(int64_t up, int64_t down)
 weir_status weir_design_polyphase(int64_t up, int64_t down, double *h)
 {
   if (up < 1 || down < 1) {
-    return weir_fail(WEIR_ERR_CONFIG, "polyphase: rate times %lld/%lld is not possible",
+    return weir_fail(WEIR_ERR_CONFIG, "polyphase: a rate ratio of %lld/%lld is not possible",
                      (long long)up, (long long)down);
   }
   reduce(&up, &down);
@@ -125,8 +125,8 @@ weir_status weir_design_polyphase(int64_t up, int64_t down, double *h)
 
   if (taps > WEIR_DESIGN_MAX_POLYPHASE) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "polyphase: rate times %lld/%lld needs more than %d taps; choose rates with a "
-                     "simpler ratio",
+                     "polyphase: a rate ratio of %lld/%lld needs more than %d taps: choose rates "
+                     "with a simpler ratio",
                      (long long)up, (long long)down, WEIR_DESIGN_MAX_POLYPHASE);
   }
   if (taps == 1) {

@@ -179,26 +179,26 @@ static void wrong_queries_are_refused_with_their_place(void **state)
                  "    - {name: a, from: [a], do: shift}\n" OUTPUT,
           "q.yaml:8:14: step 'a': the name is taken by step 1");
   refused(MINUTE "  steps: [{name: a, from: [ecg], do: {shift: {by: 0.001}}}]\n" OUTPUT,
-          "step 'a' (shift): by: 0.001 s is no whole number of periods of 0.00390625 s");
+          "step 'a' (shift): by: 0.001 s is not an integer number of periods of 0.00390625 s");
   refused(MINUTE "  steps: [{name: a, from: [ecg], do: {shift: {by: 1e6}}}]\n" OUTPUT, "q.yaml:6:");
   refused(MINUTE "  steps: [{name: a, from: [ecg]}]\n" OUTPUT, "step 'a' does nothing");
   refused(MINUTE "  steps: [{name: b, from: [ecg], do: shift}]\n" OUTPUT,
           "q.yaml:7:22: outputs: there is no stream 'a'");
   refused(MINUTE "  steps: [{name: a, from: [ecg, ecg], do: shift}]\n" OUTPUT,
           "shift takes 1 to 1 streams, from: lists 2");
-  refused(MINUTE "  steps: [{name: a, from: [ecg], do: shift}]\n", "query.outputs names no stream");
+  refused(MINUTE "  steps: [{name: a, from: [ecg], do: shift}]\n", "query.outputs is empty");
   refused("ecgsyn: {duration: 60}\nquery:\n  streams: [{name: a, signal: ABP}]\n" OUTPUT,
           "q.yaml:3:20: stream 'a': ");
   refused(MINUTE "  steps:\n    - {name: b, from: [ecg], do: detect}\n"
                  "    - {name: a, from: [b], do: shift}\n" OUTPUT,
-          "q.yaml:8:23: step 'a': 'b' gives several streams, of which one is needed");
+          "q.yaml:8:23: step 'a': 'b' has several streams, but one is needed");
   refused(MINUTE "  steps:\n    - {name: b, from: [ecg], do: detect}\n"
                  "    - {name: a, from: [b.rr], do: detect}\n" OUTPUT,
           "q.yaml:8:"); /* s, not mV */
   assert_non_null(strstr(printed(), "step 'a' (detect): "));
   refused(MINUTE "  steps:\n    - {name: b, from: [ecg], do: {resample: {rate: 100}}}\n"
                  "    - {name: a, from: [ecg, b], do: join}\n" OUTPUT,
-          "step 'a' (join): the period of 'b' (100/1 Hz) is no multiple of that of 'ecg'");
+          "step 'a' (join): the period of 'b' (100/1 Hz) is not a multiple of that of 'ecg'");
 }
 
 /* A minute of 0s, of 1s divided by them, and of roots of what is below 0: told once a result. */

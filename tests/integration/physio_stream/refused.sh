@@ -9,7 +9,7 @@ for input in input.signal=ECG input.record=none input.csv=none.csv; do
   refused run,describe 'detect.front.lo is 20 Hz and detect.front.hi 10 Hz' detect.front.lo=20 detect.front.hi=10 "$input"
 done
 refused bench 'detect.front.lo is 20 Hz and detect.front.hi 10 Hz' detect.front.lo=20 detect.front.hi=10
-refused run,describe 'does not lie inside 0..25 Hz' ecgsyn.model.rate=50 detect.front.hi=40
+refused run,describe 'is not inside 0..25 Hz' ecgsyn.model.rate=50 detect.front.hi=40
 refused run,describe 'stream.memory: the plan needs' stream.memory=1e-6
 
 # The built-in recording.
@@ -40,18 +40,18 @@ refused replay 'replay: input.record or input.csv has to name a recording' repla
 # The query, whatever it reads.
 for input in input.signal=ECG input.record=none input.live=tcp:none:1 'input.records=[none]'; do
   refused run,describe 'query: 0 streams (1 to 16) and 0 steps' 'query.outputs=[{stream: x}]' "$plain" "$input"
-  refused run,describe 'query.outputs names no stream' "query.streams=[$x]" "$plain" "$input"
+  refused run,describe 'query.outputs is empty' "query.streams=[$x]" "$plain" "$input"
   refused run,describe "there is no stream 'z'" "query.streams=[$x]" 'query.outputs=[{stream: z}]' "$plain" "$input"
   refused run,describe "'1x': a name is a letter" 'query.streams=[{name: 1x}]' 'query.outputs=[{stream: 1x}]' "$plain" "$input"
   refused run,describe "step 'y' does nothing: it needs do" "query.streams=[$x]" 'query.steps=[{name: y, from: [x]}]' \
     'query.outputs=[{stream: y}]' "$plain" "$input"
   refused run,describe "'x' is written to the same file before" "query.streams=[$x]" 'query.outputs=[{stream: x}, {stream: x}]' "$plain" "$input"
-  refused run,describe "'y' is defined only later" "query.streams=[$x]" 'query.outputs=[{stream: y}]' "$plain" "$input" \
+  refused run,describe "'y' is defined later" "query.streams=[$x]" 'query.outputs=[{stream: y}]' "$plain" "$input" \
     'query.steps=[{name: y, from: [y], do: {select: {value: x}}}]'
 done
 refused run,describe 'expression' "query.streams=[$x]" 'query.steps=[{name: y, from: [x], do: {select: {value: "x +"}}}]' \
   'query.outputs=[{stream: y}]'
-refused run,describe 'stand in the wrong order' "query.streams=[$x]" 'query.outputs=[{stream: y}]' \
+refused run,describe 'are in the wrong order' "query.streams=[$x]" 'query.outputs=[{stream: y}]' \
   'query.steps=[{name: y, from: [x], do: {filter: {kind: bandpass, lo: 30, hi: 10}}}]'
 
 # What eval scores.

@@ -119,7 +119,8 @@ static weir_value value_of(const weir_series_use *use, weir_series s, weir_value
 static weir_status check(const weir_aggregate_spec *a)
 {
   if (a->hop < 1 || a->window < a->hop || a->window % a->hop != 0) {
-    return weir_fail(WEIR_ERR_SHAPE, "aggregate: a window of %lld slots is no multiple of hop %lld",
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "aggregate: a window of %lld slots is not a multiple of the hop of %lld slots",
                      (long long)a->window, (long long)a->hop);
   }
   return WEIR_OK;
@@ -136,8 +137,7 @@ static weir_status find_unit(weir_aggregate kind, weir_series *s)
   } else if (kind == WEIR_AGGREGATE_VAR) {
     if (!formula_unit_parse(s->unit, &unit) || !formula_unit_half_power(&unit, 4, &unit) ||
         !formula_unit_text(&unit, text, sizeof text)) {
-      return weir_fail(WEIR_ERR_CONFIG, "the square of the unit %s is too long to be stated",
-                       s->unit);
+      return weir_fail(WEIR_ERR_CONFIG, "the square of the unit %s is too long", s->unit);
     }
     weir_series_set_unit(s, text);
   }
@@ -183,15 +183,15 @@ typedef struct aggregate_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_ENUM(aggregate_opts, kind, WEIR_AGGREGATE_MEAN, WEIR_AGGREGATE_NAMES,
-                  "what a window becomes; std and var divide by the count"),
-    WEIR_OPT_REAL(aggregate_opts, window, 60, 0, 1e9, "s", "length of a window"),
+                  "statistic of a window; std and var divide by the number of samples"),
+    WEIR_OPT_REAL(aggregate_opts, window, 60, 0, 1e9, "s", "window length"),
     WEIR_OPT_REAL(aggregate_opts, hop, 0, 0, 1e9, "s",
-                  "from one window to the next, a divisor of `window`; 0: as long as the window"),
+                  "hop: time between windows, a divisor of `window`; 0: equal to the window"),
     WEIR_OPT_ENUM(aggregate_opts, label, 0, "start|end",
-                  "time of a result: start of its newest hop (LifeStream), or its end, so that it "
-                  "depends on earlier samples only (Trill)"),
+                  "time stamp of a result: start: start of its newest hop (LifeStream); end: end "
+                  "of that hop, so that the result depends on earlier samples only (Trill)"),
     WEIR_OPT_ENUM(aggregate_opts, empty, 0, "absent|zero",
-                  "windows whose newest hop holds no sample: no result, or the value 0"),
+                  "result of windows whose newest hop has no sample: absent or 0"),
     WEIR_OPT_END,
 };
 
@@ -217,7 +217,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_aggregate = {
     .name = "aggregate",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "one value for each window of a stream: mean, sum, min, max, count, spread, ...",
+    .help = "one statistic per window of a stream: mean, sum, min, max, count, std, ...",
     .opts = options,
     .opts_size = sizeof(aggregate_opts),
     .least_in = 1,

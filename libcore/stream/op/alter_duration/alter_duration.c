@@ -12,8 +12,8 @@ struct alter_duration_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct alter_duration_opts, duration, 1, 0, 86400, "s",
-                  "how long every event lasts, unless the next one comes before: a whole number of "
-                  "periods, at least one"),
+                  "maximum duration of an event, which ends earlier at the next event: an integer "
+                  "number of periods, at least one"),
     WEIR_OPT_END,
 };
 
@@ -32,7 +32,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_alter_duration = {
     .name = "alter_duration",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "holds every event for a duration or until the next event",
+    .help = "extends every event for a duration or until the next event",
     .opts = options,
     .opts_size = sizeof(struct alter_duration_opts),
     .least_in = 1,

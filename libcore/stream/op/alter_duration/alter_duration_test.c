@@ -29,9 +29,9 @@ static void durations_that_do_not_fit_are_refused(void **state)
   static const double parts = 0.3, none = 0;
 
   assert_step_refused(&weir_series_op_alter_duration, &parts, 2,
-                      "duration: 0.3 s is no whole number");
+                      "duration: 0.3 s is not an integer number");
   assert_step_refused(&weir_series_op_alter_duration, &none, 2,
-                      "duration: 0 s is less than 1 periods");
+                      "duration: 0 s is shorter than 1 periods");
 }
 
 int main(void)

@@ -9,7 +9,7 @@ struct alter_period_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct alter_period_opts, period, 1, 1e-6, 86400, "s",
-                  "of the result: a whole multiple of the stream's period"),
+                  "period of the result: an integer multiple of the stream's period"),
     WEIR_OPT_END,
 };
 

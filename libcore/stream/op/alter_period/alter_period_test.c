@@ -28,7 +28,8 @@ static void periods_that_are_no_multiple_are_refused(void **state)
 {
   static const double part = 2.5;
 
-  assert_step_refused(&weir_series_op_alter_period, &part, 1, "period: 2.5 s is no whole number");
+  assert_step_refused(&weir_series_op_alter_period, &part, 1,
+                      "period: 2.5 s is not an integer number");
 }
 
 int main(void)

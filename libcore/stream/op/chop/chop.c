@@ -7,7 +7,7 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(chop_opts, period, 0.002, 1e-6, 86400, "s",
-                  "of the result: the stream's period is a whole multiple of it"),
+                  "period of the result: the stream's period is an integer multiple of it"),
     WEIR_OPT_END,
 };
 
@@ -24,8 +24,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 
   if (!(whole >= 1 && whole <= WEIR_STREAM_RATIO_MOST) || fabs(exact - whole) > 1e-9 * whole) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "period: the stream's %.12g s are no whole multiple of %.12g s", period,
-                     o->period);
+                     "period: the stream's period, %.12g s, is not an integer multiple of %.12g s",
+                     period, o->period);
   }
   out->out[0] = chop(use->graph, use->in[0], (int64_t)whole);
   out->n = 1;
@@ -35,7 +35,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_chop = {
     .name = "chop",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "cuts every slot into shorter ones with the same value",
+    .help = "splits every slot into shorter ones with the same value",
     .opts = options,
     .opts_size = sizeof(chop_opts),
     .least_in = 1,

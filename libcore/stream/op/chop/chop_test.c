@@ -56,9 +56,9 @@ static void periods_that_do_not_divide_are_refused(void **state)
   static const double part = 0.3, longer = 2;
 
   assert_step_refused(&weir_series_op_chop, &part, 1,
-                      "period: the stream's 1 s are no whole multiple");
+                      "period: the stream's period, 1 s, is not an integer multiple");
   assert_step_refused(&weir_series_op_chop, &longer, 1,
-                      "period: the stream's 1 s are no whole multiple");
+                      "period: the stream's period, 1 s, is not an integer multiple");
 }
 
 int main(void)

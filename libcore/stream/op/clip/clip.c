@@ -11,9 +11,9 @@
 #include "stream/weir_gap.h"
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(clip_opts, longest, 10, 0, 86400, "s",
-                  "how long an event lasts that no other follows: a whole number of periods, at "
-                  "least one"),
+    WEIR_OPT_REAL(
+        clip_opts, longest, 10, 0, 86400, "s",
+        "duration of an event without a successor: an integer number of periods, at least one"),
     WEIR_OPT_END,
 };
 
@@ -73,7 +73,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_clip = {
     .name = "clip",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "events end where the next begins: `held` repeats the value till then, `duration` is "
+    .help = "ends events where the next begins: `held` repeats the value until then, `duration` is "
             "in seconds",
     .opts = options,
     .opts_size = sizeof(clip_opts),

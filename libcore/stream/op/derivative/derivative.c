@@ -5,10 +5,11 @@
 #include "stream/op/where/weir_stream_where.h"
 
 static const weir_opt options[] = {
-    WEIR_OPT_INT(weir_stream_derivative_opts, points, 5, 2, WEIR_DERIVATIVE_TAPS, "1",
-                 "values that the line goes through, the newest among them: 2 is the difference, "
-                 "3 half the difference over two slots. The slope is that of their middle, "
-                 "(points - 1) / 2 slots before; it is absent until a run of samples has as many"),
+    WEIR_OPT_INT(
+        weir_stream_derivative_opts, points, 5, 2, WEIR_DERIVATIVE_TAPS, "1",
+        "number of points of the regression line, the newest included: 2: difference; 3: half the "
+        "difference over two slots. The slope belongs to the middle of the points, (points - 1) / "
+        "2 slots earlier; it is absent until as many consecutive samples are present"),
     WEIR_OPT_END,
 };
 
@@ -17,8 +18,9 @@ weir_series weir_stream_derivative(weir_graph *g, weir_series s, const double *t
   weir_value sum = WEIR_NO_VALUE;
 
   if (n < 1 || n > WEIR_DERIVATIVE_TAPS) {
-    s.value = weir_graph_fail(
-        g, weir_fail(WEIR_ERR_SHAPE, "derivative: %d taps; 1 to %d", n, WEIR_DERIVATIVE_TAPS));
+    s.value =
+        weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "derivative: %d points: 1 to %d are allowed",
+                                     n, WEIR_DERIVATIVE_TAPS));
     return s;
   }
   s = weir_series_aged(g, s);
@@ -56,7 +58,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   (void)formula_unit_parse("s", &second);
   if (!formula_unit_parse(in->unit, &unit) || !formula_unit_times(&unit, &second, -1, &unit) ||
       !formula_unit_text(&unit, s.unit, sizeof s.unit)) {
-    return weir_fail(WEIR_ERR_CONFIG, "the unit %s per second is too long to be stated", in->unit);
+    return weir_fail(WEIR_ERR_CONFIG, "the unit %s per second is too long", in->unit);
   }
   out->out[0] = s;
   out->n = 1;

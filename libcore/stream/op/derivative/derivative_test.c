@@ -83,7 +83,7 @@ static void a_step_gives_the_slope_of_a_line(void **state)
                             .unit = "a unit of 23 characters"};
 
   assert_string_equal(series_refusal(&wide, 1),
-                      "the unit a unit of 23 characters per second is too long to be stated");
+                      "the unit a unit of 23 characters per second is too long");
 }
 
 int main(void)

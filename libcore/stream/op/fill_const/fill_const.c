@@ -7,10 +7,10 @@ struct fill_const_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct fill_const_opts, tolerance, 60, 0, 86400, "s",
-                  "longest gap that is filled, from the sample before it to the one behind; longer "
-                  "ones stay gaps"),
+                  "maximum length of filled gaps, from the sample before to the sample after; "
+                  "longer gaps are kept"),
     WEIR_OPT_REAL(struct fill_const_opts, value, 0, -1e30, 1e30, "unit of the stream",
-                  "what stands in the slots of a short gap"),
+                  "value in the slots of short gaps"),
     WEIR_OPT_END,
 };
 

@@ -8,10 +8,10 @@ struct fill_hold_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(struct fill_hold_opts, tolerance, 1, 0, 86400, "s",
-                  "longest gap that is filled, from the sample before it to the one behind"),
+                  "maximum length of filled gaps, from the sample before to the sample after"),
     WEIR_OPT_BOOL(struct fill_hold_opts, causal, false,
-                  "true: fills every gap, up to the tolerance, without waiting for its end; false: "
-                  "longer gaps stay as they are, and results come later by the tolerance"),
+                  "true: fill every gap, up to the tolerance, without waiting for its end; false: "
+                  "keep longer gaps, and delay results by the tolerance"),
     WEIR_OPT_END,
 };
 
@@ -30,7 +30,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_fill_hold = {
     .name = "fill_hold",
     .cite = "",
-    .help = "fills short gaps with the sample before them",
+    .help = "fills short gaps with the preceding sample",
     .opts = options,
     .opts_size = sizeof(struct fill_hold_opts),
     .least_in = 1,

@@ -12,13 +12,13 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(fill_mean_opts, window, 60, 0, 86400, "s",
-                  "length of the window whose mean is taken: a whole number of periods"),
+                  "length of the averaging window: an integer number of periods"),
     WEIR_OPT_REAL(fill_mean_opts, tolerance, 60, 0, 86400, "s",
-                  "longest gap that is filled, from the sample before it to the one behind"),
-    WEIR_OPT_BOOL(fill_mean_opts, causal, false,
-                  "true: the trailing window, and every gap is filled up to the tolerance without "
-                  "waiting for its end; false: the aligned window that holds the sample before the "
-                  "gap, and longer gaps stay as they are"),
+                  "maximum length of filled gaps, from the sample before to the sample after"),
+    WEIR_OPT_BOOL(
+        fill_mean_opts, causal, false,
+        "true: trailing window; every gap is filled up to the tolerance without waiting for its "
+        "end; false: aligned window of the preceding sample; longer gaps are kept"),
     WEIR_OPT_END,
 };
 
@@ -159,7 +159,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_fill_mean = {
     .name = "fill_mean",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "fills short gaps with the mean of the window that holds the sample before",
+    .help = "fills short gaps with the mean of the window of the preceding sample",
     .opts = options,
     .opts_size = sizeof(fill_mean_opts),
     .least_in = 1,

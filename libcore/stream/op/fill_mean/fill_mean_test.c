@@ -77,8 +77,9 @@ static void windows_that_do_not_fit_are_refused(void **state)
   static const fill_mean_opts part = {0.25, 1, false}, none = {0, 1, false},
                               long_one = {65536, 1, false};
 
-  assert_step_refused(&weir_series_op_fill_mean, &part, 2, "window: 0.25 s is no whole number");
-  assert_step_refused(&weir_series_op_fill_mean, &none, 2, "window: 0 s is less than 1 periods");
+  assert_step_refused(&weir_series_op_fill_mean, &part, 2,
+                      "window: 0.25 s is not an integer number");
+  assert_step_refused(&weir_series_op_fill_mean, &none, 2, "window: 0 s is shorter than 1 periods");
   assert_step_refused(&weir_series_op_fill_mean, &long_one, 64,
                       "window: 65536 s are 4194304 samples");
 }

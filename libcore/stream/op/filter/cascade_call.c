@@ -178,8 +178,9 @@ static weir_status prepare(const weir_series_use *use, const char *name, const w
 
   *out = NULL;
   if (n < 1 || n > WEIR_DESIGN_MAX_SECTIONS || hold < 0 || hold > INT32_MAX) {
-    return weir_fail(WEIR_ERR_SHAPE, "cascade: %d sections, hold of %lld slots; 1 to %d sections",
-                     n, (long long)hold, WEIR_DESIGN_MAX_SECTIONS);
+    return weir_fail(WEIR_ERR_SHAPE,
+                     "cascade: %d sections, hold of %lld slots: 1 to %d sections are allowed", n,
+                     (long long)hold, WEIR_DESIGN_MAX_SECTIONS);
   }
   WEIR_TRY(weir_series_keep(use, sizeof(context), NULL, &memory));
   *out = memory;

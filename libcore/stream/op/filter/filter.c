@@ -10,40 +10,41 @@
 enum { DIRECT_TAPS = 200 };
 
 static const weir_opt options[] = {
-    WEIR_OPT_ENUM(filter_opts, kind, FILTER_BANDPASS, FILTER_KINDS,
-                  "Butterworth filters, a notch, or (fir_*) a sinc with a Hamming window"),
+    WEIR_OPT_ENUM(
+        filter_opts, kind, FILTER_BANDPASS, FILTER_KINDS,
+        "filter type: Butterworth, notch, or (fir_*) windowed sinc with a Hamming window"),
     WEIR_OPT_REAL(filter_opts, lo, 0.5, 1e-6, 1e6, "Hz",
-                  "lower edge: of highpass, bandpass and bandstop (0.5: ECG monitors)"),
+                  "lower cutoff frequency of highpass, bandpass and bandstop (0.5: ECG monitors)"),
     WEIR_OPT_REAL(filter_opts, hi, 40, 1e-6, 1e6, "Hz",
-                  "upper edge: of lowpass, bandpass and bandstop (40: ECG monitors)"),
+                  "upper cutoff frequency of lowpass, bandpass and bandstop (40: ECG monitors)"),
     WEIR_OPT_INT(
         filter_opts, order, 4, 1, 16, "1",
-        "order of a Butterworth prototype; bandpass and bandstop have twice as many poles"),
+        "order of the Butterworth prototype; bandpass and bandstop have twice as many poles"),
     WEIR_OPT_INT(filter_opts, taps, 151, 3, WEIR_DESIGN_MAX_TAPS, "1",
-                 "length of a fir filter, odd; it delays by (taps - 1)/2 samples"),
+                 "length of a FIR filter, odd; its delay is (taps - 1)/2 samples"),
     WEIR_OPT_ENUM(
         filter_opts, method, FILTER_AUTO, FILTER_METHODS,
-        "fir filters: by sums, or by Fourier transforms, which look ahead by two blocks of "
-        "3000 to 16 000 samples; auto: direct up to 200 taps"),
-    WEIR_OPT_REAL(filter_opts, f0, 50, 1e-3, 1e6, "Hz", "what a notch takes out: 50 or 60, mains"),
+        "convolution of FIR filters: direct: by sums; fft: by Fourier transforms, which look ahead "
+        "by two blocks of 3000 to 16 000 samples; auto: direct up to 200 taps"),
+    WEIR_OPT_REAL(filter_opts, f0, 50, 1e-3, 1e6, "Hz", "notch frequency: 50 or 60 for mains"),
     WEIR_OPT_REAL(filter_opts, q, 30, 0.1, 1e4, "1",
-                  "quality of a notch: its frequency over its width at -3 dB"),
+                  "quality factor of the notch: frequency over width at -3 dB"),
     WEIR_OPT_INT(filter_opts, harmonics, 1, 1, WEIR_DESIGN_MAX_SECTIONS, "1",
-                 "notches at f0, 2 f0, ... below half the rate, at most this many"),
+                 "maximum number of notches at f0, 2 f0, ... below half the rate"),
     WEIR_OPT_BOOL(filter_opts, zero_phase, false,
-                  "run forward and backward, without delay: not for live input, since it looks "
-                  "ahead for as long as the filter rings"),
+                  "forward-backward filtering without delay; not for live input, since it looks "
+                  "ahead for the decay time of the filter"),
     WEIR_OPT_BOOL(filter_opts, compensate_delay, false,
-                  "fir filters: take the delay out by looking ahead (taps - 1)/2 samples",
+                  "FIR filters: compensate the delay by a look-ahead of (taps - 1)/2 samples",
                   .alias = "restamp"),
     WEIR_OPT_REAL(filter_opts, tolerance, 0.2, 0, 60, "s",
-                  "gaps up to this are filled by a line and flagged; after longer ones the filter "
-                  "begins anew, in steady state on the first sample"),
+                  "maximum length of gaps that are interpolated linearly and flagged; after longer "
+                  "gaps the filter restarts in steady state at the first sample"),
     WEIR_OPT_REAL(filter_opts, settling, 0, 0, 3600, "s",
-                  "how long results are flagged after a start; 0: 3 time constants of the slowest "
-                  "pole, or taps - 1 samples"),
+                  "time for which results are flagged after a start; 0: 3 time constants of the "
+                  "slowest pole, or taps - 1 samples"),
     WEIR_OPT_REAL(filter_opts, look_ahead, 600, 0.001, 86400, "s",
-                  "most that zero_phase may look ahead; a filter that rings longer is refused"),
+                  "maximum look-ahead of zero_phase; filters with a longer decay time are refused"),
     WEIR_OPT_END,
 };
 
@@ -131,7 +132,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_filter = {
     .name = "filter",
     .cite = "Oppenheim and Schafer, Discrete-Time Signal Processing; Gustafsson 1996 (zero phase)",
-    .help = "frequencies chosen: `step`, and `step.flags` (interpolated 4, settling 1024)",
+    .help = "frequency-selective filter: `step`, and `step.flags` (interpolated 4, settling 1024)",
     .opts = options,
     .opts_size = sizeof(filter_opts),
     .least_in = 1,

@@ -27,8 +27,8 @@ static weir_status make_fir(const filter_opts *o, double rate, filter_design *d)
   const weir_fir_spec spec = {band, o->taps, o->lo, o->hi, rate};
 
   if (o->zero_phase) {
-    return weir_fail(WEIR_ERR_CONFIG, "zero_phase: a fir filter has one delay at all frequencies; "
-                                      "compensate_delay takes it out");
+    return weir_fail(WEIR_ERR_CONFIG, "zero_phase: a FIR filter has the same delay at all "
+                                      "frequencies: use compensate_delay to remove it");
   }
   WEIR_TRY(weir_design_fir(&spec, d->h));
   d->taps = o->taps;
@@ -42,9 +42,8 @@ static weir_status make_recursive(const filter_opts *o, double rate, filter_desi
   const weir_design_spec spec = {(weir_design_band)o->kind, (int)o->order, o->lo, o->hi, rate};
 
   if (o->compensate_delay) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "compensate_delay: a recursive filter delays each frequency by a time "
-                     "of its own; use zero_phase, or a fir filter");
+    return weir_fail(WEIR_ERR_CONFIG, "compensate_delay: the delay of a recursive filter depends "
+                                      "on frequency: use zero_phase, or a FIR filter");
   }
   if (o->kind == FILTER_NOTCH) {
     WEIR_TRY(make_notch(o, rate, d));
@@ -56,7 +55,7 @@ static weir_status make_recursive(const filter_opts *o, double rate, filter_desi
   if (!(radius < 1)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "the filter does not settle at %.6g Hz (a pole at radius %.17g): raise its "
-                     "frequencies, or resample to a lower rate before it",
+                     "frequencies, or resample to a lower rate first",
                      rate, radius);
   }
   if (!o->zero_phase) {

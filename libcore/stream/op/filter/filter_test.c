@@ -271,7 +271,7 @@ static void impossible_uses_are_refused_with_the_reason(void **state)
 
   o.lo = 5;
   o.hi = 200;
-  refuse(o, 360, "does not lie inside");
+  refuse(o, 360, "is not inside");
   o.hi = 20;
   o.compensate_delay = true;
   refuse(o, 360, "compensate_delay");

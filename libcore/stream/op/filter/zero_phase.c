@@ -185,11 +185,11 @@ static weir_status choose(context *c, const weir_sos *sos, int n, int64_t most)
 
   c->edge = edge_of(sos, n);
   if (!(slots <= (double)most / 2)) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "zero_phase: the filter rings for %.0f slots and has to look ahead over twice "
-                     "as many, more than the %lld of look_ahead; raise lo or look_ahead, or lower "
-                     "the order",
-                     slots, (long long)most);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "zero_phase: the decay time of the filter is %.0f slots, so that it looks ahead over twice "
+        "as many, more than the %lld of look_ahead: raise lo or look_ahead, or lower the order",
+        slots, (long long)most);
   }
   c->look = ((int64_t)slots + c->edge) / CASCADE_BLOCK * CASCADE_BLOCK + CASCADE_BLOCK;
   c->block = LOOKS_IN_BLOCK * c->look > LEAST_BLOCK ? LOOKS_IN_BLOCK * c->look : LEAST_BLOCK;

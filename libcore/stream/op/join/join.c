@@ -11,16 +11,16 @@ enum { INNER, LEFT, OUTER };
 
 static const weir_opt options[] = {
     WEIR_OPT_ENUM(join_opts, kind, INNER, "inner|left|outer",
-                  "where the result is present: where all streams are, where the first is, where "
-                  "one of two is"),
+                  "presence of the result: inner: where all streams are present; left: where the "
+                  "first is; outer: where one of two is"),
     WEIR_OPT_REAL(join_opts, fill_left, 0, -1e30, 1e30, "unit of the stream",
                   "outer: value of the first stream where only the second is present"),
     WEIR_OPT_REAL(join_opts, fill_right, 0, -1e30, 1e30, "unit of the stream",
                   "left, outer: value of the second stream where only the first is present"),
-    WEIR_OPT_STRING(join_opts, value, "",
-                    "expression over the joined streams, by their names and, of left and outer, "
-                    "present_left and present_right: one stream in place of one for each; a truth "
-                    "gives 1 or 0"),
+    WEIR_OPT_STRING(
+        join_opts, value, "",
+        "expression over the joined streams, by their names and, for left and outer, present_left "
+        "and present_right; gives one stream instead of one per input; a boolean gives 1 or 0"),
     WEIR_OPT_END,
 };
 
@@ -54,7 +54,7 @@ static weir_status align(weir_graph *g, const weir_series *in, const char *const
 
     if (ratio == 0) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "the period of '%s' (%lld/%lld Hz) is no multiple of that of '%s' "
+                       "the period of '%s' (%lld/%lld Hz) is not a multiple of that of '%s' "
                        "(%lld/%lld Hz): resample one of them",
                        name[i], (long long)in[i].rate_num, (long long)in[i].rate_den, name[fast],
                        (long long)in[fast].rate_num, (long long)in[fast].rate_den);
@@ -162,7 +162,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 
   out->n = 0;
   if (o->kind != INNER && use->n_in != 2) {
-    return weir_fail(WEIR_ERR_CONFIG, "kind: %d streams; left and outer join two", use->n_in);
+    return weir_fail(WEIR_ERR_CONFIG, "kind: %d streams: left and outer join two", use->n_in);
   }
   WEIR_TRY(check_names(use));
   WEIR_TRY(pair(use, out));
@@ -172,7 +172,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_join = {
     .name = "join",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "streams of several rates on the fastest clock, slower ones held over their period",
+    .help = "joins streams of several rates at the highest rate; slower ones are held over their "
+            "period",
     .opts = options,
     .opts_size = sizeof(join_opts),
     .least_in = 2,

@@ -6,7 +6,7 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(mask_opts, tolerance, 60, 0, 86400, "s",
-                  "that of the fill operator: longest gap that is filled"),
+                  "maximum length of filled gaps: that of the fill operator"),
     WEIR_OPT_END,
 };
 
@@ -33,8 +33,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_mask = {
     .name = "mask",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "1 in the slots that a fill operator of this tolerance makes, 0 in all others that are "
-            "present after it",
+    .help = "1 in the slots that a fill operator of this tolerance fills, 0 in all others present "
+            "after it",
     .opts = options,
     .opts_size = sizeof(mask_opts),
     .least_in = 1,

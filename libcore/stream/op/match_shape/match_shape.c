@@ -9,14 +9,14 @@ struct match_shape_opts {
 };
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL_LIST(
-        struct match_shape_opts, shape, "1, 0, 0, 0, 0, 0, 0, 1", -1e30, 1e30, "1",
-        "the template, 4 to 4096 samples at the stream's rate; level and scale do "
-        "not matter; or {file: PATH}. Default: a pressure that drops and comes back"),
-    WEIR_OPT_REAL(struct match_shape_opts, band, 0.1, 0, 1, "1",
-                  "how far the two may be warped against each other, as a share of the template"),
+    WEIR_OPT_REAL_LIST(struct match_shape_opts, shape, "1, 0, 0, 0, 0, 0, 0, 1", -1e30, 1e30, "1",
+                       "template, 4 to 4096 samples at the stream's rate; offset and scale are "
+                       "ignored; or {file: PATH}. Default: a pressure that drops and recovers"),
+    WEIR_OPT_REAL(
+        struct match_shape_opts, band, 0.1, 0, 1, "1",
+        "maximum warping between stream and template, as a fraction of the template length"),
     WEIR_OPT_REAL(struct match_shape_opts, threshold, 0.05, 0, 1e3, "1",
-                  "largest distance of a match, sqrt(D) / samples"),
+                  "maximum distance of a match, sqrt(D) / samples"),
     WEIR_OPT_END,
 };
 
@@ -149,7 +149,7 @@ static weir_status make_rows(weir_graph *g, const double *shape, int64_t m, int6
   double square = 0;
 
   if (m < WEIR_SHAPE_LEAST || m > WEIR_SHAPE_MOST) {
-    return weir_fail(WEIR_ERR_CONFIG, "shape: %lld samples; %d to %d are possible", (long long)m,
+    return weir_fail(WEIR_ERR_CONFIG, "shape: %lld samples: %d to %d are allowed", (long long)m,
                      WEIR_SHAPE_LEAST, WEIR_SHAPE_MOST);
   }
   WEIR_TRY(weir_tensor_init(&t, WEIR_F64, 2, (const int64_t[]){ROWS, m}));
@@ -171,8 +171,8 @@ static weir_status make_rows(weir_graph *g, const double *shape, int64_t m, int6
   *out = weir_constant(g, &t);
   weir_tensor_fini(&t);
   if (!(square > 0)) {
-    return weir_fail(WEIR_ERR_CONFIG, "shape: the template's samples are all the same, or not "
-                                      "finite");
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "shape: all samples of the template are equal, or some are not finite");
   }
   return WEIR_OK;
 }
@@ -213,7 +213,8 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_match_shape = {
     .name = "match_shape",
     .cite = "Sakoe and Chiba 1978; Keogh and Ratanamahatana 2005",
-    .help = "present where the last samples look like a template; the value is the distance",
+    .help = "template matching by dynamic time warping: present where the last samples match; the "
+            "value is the distance",
     .opts = options,
     .opts_size = sizeof(struct match_shape_opts),
     .least_in = 1,

@@ -124,8 +124,8 @@ static void templates_that_are_none_are_refused(void **state)
   double flat[] = {3, 3, 3, 3, 3};
   const struct options few = {{flat, 3}, 0.1, 0.1}, none = {{flat, 5}, 0.1, 0.1};
 
-  assert_step_refused(&weir_series_op_match_shape, &few, 1, "shape: 3 samples; 4 to 4096");
-  assert_step_refused(&weir_series_op_match_shape, &none, 1, "samples are all the same");
+  assert_step_refused(&weir_series_op_match_shape, &few, 1, "shape: 3 samples: 4 to 4096");
+  assert_step_refused(&weir_series_op_match_shape, &none, 1, "samples of the template are equal");
 }
 
 int main(void)

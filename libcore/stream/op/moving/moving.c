@@ -7,8 +7,9 @@ typedef struct moving_opts {
 } moving_opts;
 
 static const weir_opt options[] = {
-    WEIR_OPT_ENUM(moving_opts, kind, WEIR_AGGREGATE_MEAN, WEIR_AGGREGATE_NAMES,
-                  "what a window becomes; the median costs as much as the window is long"),
+    WEIR_OPT_ENUM(
+        moving_opts, kind, WEIR_AGGREGATE_MEAN, WEIR_AGGREGATE_NAMES,
+        "statistic of a window; the cost of the median is proportional to the window length"),
     WEIR_OPT_REAL(moving_opts, window, 60, 0, 1e9, "s",
                   "length of the window that ends with each sample, that sample included"),
     WEIR_OPT_END,
@@ -29,7 +30,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_moving = {
     .name = "moving",
     .cite = "",
-    .help = "mean, spread, least, largest, ... of the window that ends with each sample",
+    .help = "moving statistic of the window that ends with each sample: mean, std, min, max, ...",
     .opts = options,
     .opts_size = sizeof(moving_opts),
     .least_in = 1,

@@ -10,8 +10,9 @@ weir_series weir_stream_moving_sum(weir_graph *g, weir_series s, int64_t n)
   int64_t offset = 0; /* slots already in `sum` */
 
   if (n < 1 || n > MOST) {
-    s.value = weir_graph_fail(
-        g, weir_fail(WEIR_ERR_SHAPE, "moving_sum: %lld slots; 1 to %d", (long long)n, MOST));
+    s.value =
+        weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "moving_sum: %lld slots: 1 to %d are allowed",
+                                     (long long)n, MOST));
     return s;
   }
   s = weir_series_aged(g, s);
@@ -34,5 +35,5 @@ weir_series weir_stream_moving_sum(weir_graph *g, weir_series s, int64_t n)
 const weir_series_op weir_series_op_moving_sum = {
     .name = "moving_sum",
     .cite = "",
-    .help = "sum of the last values since a gap, inside filters; as a step: moving",
+    .help = "sum of the last values since a gap, used inside filters; as a step: moving",
 };

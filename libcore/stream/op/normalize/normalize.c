@@ -64,10 +64,10 @@ typedef struct normalize_opts {
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(normalize_opts, window, 60, 0, 1e9, "s",
-                  "length of the windows whose mean becomes 0 and whose spread becomes 1"),
+                  "length of the windows that are normalised to mean 0 and standard deviation 1"),
     WEIR_OPT_BOOL(normalize_opts, causal, false,
-                  "the window that ends with the sample (a sliding z-score), in place of the "
-                  "aligned one that holds it: nothing waits for later samples"),
+                  "true: trailing window that ends with the sample (sliding z-score); false: "
+                  "aligned window that contains it, which waits for later samples"),
     WEIR_OPT_END,
 };
 
@@ -90,7 +90,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_normalize = {
     .name = "normalize",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "(x - mean) / std of the window: unit 1, 0 where the window is flat",
+    .help = "z-score per window, (x - mean) / std: unit 1, 0 where the window is constant",
     .opts = options,
     .opts_size = sizeof(normalize_opts),
     .least_in = 1,

@@ -14,14 +14,12 @@ struct resample_opts {
 };
 
 static const weir_opt options[] = {
-    WEIR_OPT_REAL(struct resample_opts, rate, 500, 1e-6, 1e6, "Hz",
-                  "samples per second of the result"),
-    WEIR_OPT_ENUM(
-        struct resample_opts, method, 0, "linear|hold|polyphase",
-        "a line between samples, the sample before, or a low-pass of 20 max(up, down) + 1 "
-        "taps that passes nothing above half of either rate"),
+    WEIR_OPT_REAL(struct resample_opts, rate, 500, 1e-6, 1e6, "Hz", "sampling rate of the result"),
+    WEIR_OPT_ENUM(struct resample_opts, method, 0, "linear|hold|polyphase",
+                  "interpolation: linear; hold: preceding sample; polyphase: low-pass of 20 "
+                  "max(up, down) + 1 taps that passes nothing above half of either rate"),
     WEIR_OPT_REAL(struct resample_opts, tolerance, 0, 0, 86400, "s",
-                  "longest gap that is bridged, from the sample before it to the one behind"),
+                  "maximum length of bridged gaps, from the sample before to the sample after"),
     WEIR_OPT_END,
 };
 
@@ -235,8 +233,8 @@ weir_series weir_stream_resample(weir_graph *g, weir_series s, weir_stream_metho
   down /= divisor;
   if (up < 1 || down < 1 || up > WEIR_STREAM_RATIO_MOST || down > WEIR_STREAM_RATIO_MOST) {
     status = weir_fail(WEIR_ERR_CONFIG,
-                       "resample: a rate times %lld/%lld; both terms may be 1 to %d: choose a rate "
-                       "that is nearer to a simple ratio",
+                       "resample: rate ratio %lld/%lld: both terms must be 1 to %d: choose a rate "
+                       "with a simpler ratio",
                        (long long)up, (long long)down, WEIR_STREAM_RATIO_MOST);
   }
   if (status == WEIR_OK && tolerance > 1) {
@@ -283,8 +281,8 @@ static weir_status fraction(double rate, int64_t *num, int64_t *den)
     }
     x = 1 / (x - (double)a);
   }
-  return weir_fail(WEIR_ERR_CONFIG, "rate: %.17g Hz is no fraction with a divisor up to a million",
-                   rate);
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "rate: %.17g Hz is not a fraction with a denominator up to a million", rate);
 }
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
@@ -309,7 +307,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_resample = {
     .name = "resample",
     .cite = "Jayarajan et al., ASPLOS 2021; scipy.signal.resample_poly",
-    .help = "another rate: lines between samples, held samples or a polyphase low-pass",
+    .help = "resampling: linear interpolation, held samples or polyphase low-pass",
     .opts = options,
     .opts_size = sizeof(struct resample_opts),
     .least_in = 1,

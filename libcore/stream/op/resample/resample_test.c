@@ -180,8 +180,8 @@ static void rates_become_simple_ratios(void **state)
   const struct options odd = {3.14159265358979, 0, 0}, endless = {999999.5, 0, 0};
 
   assert_step_refused(&weir_series_op_resample, &odd, 1,
-                      "no fraction with a divisor up to a million");
-  assert_step_refused(&weir_series_op_resample, &endless, 1000003, "choose a rate that is nearer");
+                      "not a fraction with a denominator up to a million");
+  assert_step_refused(&weir_series_op_resample, &endless, 1000003, "choose a rate with a simpler");
 }
 
 static const int64_t ratios[][2] = {{4, 1}, {2, 3}};

@@ -8,10 +8,10 @@
 static const weir_opt options[] = {
     WEIR_OPT_STRING(weir_stream_select_opts, value, "x",
                     "expression over the inputs, absent where one of them is or where the result "
-                    "is no number; a truth gives 1 or 0"),
+                    "is NaN or infinite; a boolean gives 1 or 0"),
     WEIR_OPT_STRING(weir_stream_select_opts, unit, "",
-                    "unit of the result: converted from that of the expression, where it has one "
-                    "of the same quantity (another is refused); empty: what the expression gives"),
+                    "unit of the result, converted from that of the expression, which must be of "
+                    "the same quantity; empty: unit of the expression"),
     WEIR_OPT_END,
 };
 
@@ -21,11 +21,10 @@ static weir_status convert(weir_graph *g, const weir_stream_select_opts *o, weir
   double factor = 1;
 
   if (weir_unit_is_stated(s->unit) && !weir_unit_factor(s->unit, o->unit, &factor)) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "unit: %s is in %s, which is no %s: units of one quantity are converted; if %s "
-        "is wrong, write (%s) / 1 [%s] * 1 [%s]",
-        o->value, s->unit, o->unit, s->unit, o->value, s->unit, o->unit);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "unit: %s is in %s and cannot be converted to %s, a unit of another quantity: "
+                     "if %s is wrong, write (%s) / 1 [%s] * 1 [%s]",
+                     o->value, s->unit, o->unit, s->unit, o->value, s->unit, o->unit);
   }
   if (factor != 1) {
     weir_info("query", "select: %s is multiplied by %.9g, from %s to %s", o->value, factor, s->unit,
@@ -67,7 +66,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_select = {
     .name = "select",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "an expression of the inputs, slot by slot",
+    .help = "expression of the inputs, slot by slot",
     .opts = options,
     .opts_size = sizeof(weir_stream_select_opts),
     .least_in = 1,

@@ -75,17 +75,17 @@ static void a_unit_of_another_quantity_is_refused(void **state)
 {
   (void)state;
   refuse(&(weir_stream_select_opts){.value = "x", .unit = "MV"},
-         "unit: x is in mV, which is no MV: units of one quantity are converted; if mV is wrong, "
-         "write (x) / 1 [mV] * 1 [MV]");
+         "unit: x is in mV and cannot be converted to MV, a unit of another quantity: if mV is "
+         "wrong, write (x) / 1 [mV] * 1 [MV]");
   refuse(&(weir_stream_select_opts){.value = "2 * x", .unit = "mmHg"},
-         "unit: 2 * x is in mV, which is no mmHg: units of one quantity are converted; if mV is "
-         "wrong, write (2 * x) / 1 [mV] * 1 [mmHg]");
+         "unit: 2 * x is in mV and cannot be converted to mmHg, a unit of another quantity: if mV "
+         "is wrong, write (2 * x) / 1 [mV] * 1 [mmHg]");
   refuse(&(weir_stream_select_opts){.value = "x / 1 mV", .unit = "mV"},
-         "unit: x / 1 mV is in 1, which is no mV: units of one quantity are converted; if 1 is "
-         "wrong, write (x / 1 mV) / 1 [1] * 1 [mV]");
+         "unit: x / 1 mV is in 1 and cannot be converted to mV, a unit of another quantity: if 1 "
+         "is wrong, write (x / 1 mV) / 1 [1] * 1 [mV]");
   refuse(&(weir_stream_select_opts){.value = "x", .unit = "odd"},
-         "unit: x is in mV, which is no odd: units of one quantity are converted; if mV is wrong, "
-         "write (x) / 1 [mV] * 1 [odd]");
+         "unit: x is in mV and cannot be converted to odd, a unit of another quantity: if mV is "
+         "wrong, write (x) / 1 [mV] * 1 [odd]");
 }
 
 /* Of a stream without a unit the option states it; "NU" is how WFDB writes that there is none. */
@@ -118,7 +118,7 @@ static void wrong_options_are_refused(void **state)
 {
   (void)state;
   refuse(&(weir_stream_select_opts){.value = "x + y", .unit = ""},
-         "expression x + y, column 5: y is no input; there are: x");
+         "expression x + y, column 5: y is not an input: choose one of: x");
   refuse(&(weir_stream_select_opts){.value = "x", .unit = "a unit that is far too long"},
          "unit: a unit that is far too long is longer than 23 characters");
 }

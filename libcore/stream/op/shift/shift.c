@@ -4,8 +4,8 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_REAL(weir_stream_shift_opts, by, 0, -3600, 3600, "s",
-                  "how much later each sample stands; less than 0: earlier, so that results come "
-                  "that much later"),
+                  "shift of the samples to later times; below 0: to earlier times, so that results "
+                  "are delayed by that much"),
     WEIR_OPT_END,
 };
 
@@ -32,7 +32,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_shift = {
     .name = "shift",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "the stream later or earlier in time",
+    .help = "shifts the stream in time",
     .opts = options,
     .opts_size = sizeof(weir_stream_shift_opts),
     .least_in = 1,

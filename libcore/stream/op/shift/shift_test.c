@@ -45,7 +45,8 @@ static void a_step_counts_in_seconds(void **state)
   const series_step half = {.op = &weir_series_op_shift,
                             .opts = &(weir_stream_shift_opts){.by = 0.5}};
 
-  assert_string_equal(series_refusal(&half, 1), "by: 0.5 s is no whole number of periods of 1 s");
+  assert_string_equal(series_refusal(&half, 1),
+                      "by: 0.5 s is not an integer number of periods of 1 s");
 }
 
 int main(void)

@@ -8,7 +8,7 @@ weir_series weir_stream_sos(weir_graph *g, weir_series s, const weir_sos *sectio
   weir_sos_spec spec = {.n = n, .steady = true, .hold = hold};
 
   if (n < 1 || n > WEIR_SOS_SECTIONS) {
-    s.value = weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "sos: %d sections; 1 to %d are possible",
+    s.value = weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "sos: %d sections: 1 to %d are allowed",
                                            n, WEIR_SOS_SECTIONS));
     return s;
   }

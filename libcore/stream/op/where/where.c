@@ -5,8 +5,8 @@
 
 static const weir_opt options[] = {
     WEIR_OPT_STRING(weir_stream_where_opts, keep, "present(x)",
-                    "condition over the inputs, such as \"x > 20 mmHg\": where it is false, or a "
-                    "stream that it needs absent, the result is absent"),
+                    "condition over the inputs, such as \"x > 20 mmHg\"; the result is absent "
+                    "where it is false or a required stream is absent"),
     WEIR_OPT_END,
 };
 
@@ -20,8 +20,8 @@ weir_series weir_stream_where(weir_graph *g, weir_series s, weir_value keep)
 static weir_status condition(const weir_formula *f, const weir_series_use *use, weir_series *keep)
 {
   if (!weir_formula_is_bool(f)) {
-    return weir_fail(WEIR_ERR_CONFIG, "keep: the expression is a number; a truth such as x > 0 "
-                                      "says what is kept");
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "keep: the expression is a number: write a boolean such as x > 0");
   }
   return weir_formula_build(f, use, keep);
 }
@@ -45,7 +45,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 const weir_series_op weir_series_op_where = {
     .name = "where",
     .cite = "Jayarajan et al., ASPLOS 2021",
-    .help = "the first input where a condition holds, absent elsewhere",
+    .help = "the first input where a condition is true, absent elsewhere",
     .opts = options,
     .opts_size = sizeof(weir_stream_where_opts),
     .least_in = 1,

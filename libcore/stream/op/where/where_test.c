@@ -58,7 +58,7 @@ static void a_step_keeps_what_its_condition_says(void **state)
 static void wrong_conditions_are_refused(void **state)
 {
   (void)state;
-  refuse("x + 1", "keep: the expression is a number; a truth such as x > 0 says what is kept");
+  refuse("x + 1", "keep: the expression is a number: write a boolean such as x > 0");
   refuse("x >", "expression x >, column 4: expected a number, a name or (, found the end");
 }
 
