@@ -217,7 +217,7 @@ static weir_status take_all(reader *r)
     } else if (kind >= WORD_NUM) {
       WEIR_TRY(take_qualifier(r, kind, value));
     } else {
-      return weir_fail(WEIR_ERR_DATA, "%s: byte %lld: annotation code %u does not exist", r->where,
+      return weir_fail(WEIR_ERR_DATA, "%s: byte %lld: unknown annotation code %u", r->where,
                        (long long)(r->at - 2), (unsigned)kind);
     }
   }

@@ -350,9 +350,10 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
                             const weir_convert_scale *scale)
 {
   if (c->n == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "record %s has no signals, so that a WFDB record of it would have no clock",
-                     weir_record_name(c->r));
+    return weir_fail(
+        WEIR_ERR_UNSUPPORTED,
+        "record %s has no signals, so that a WFDB record of it would have no sampling rate",
+        weir_record_name(c->r));
   }
   WEIR_TRY(weir_alloc(c->n, sizeof *c->lanes, (void **)&c->lanes));
   WEIR_TRY(weir_alloc(c->n, sizeof *c->channels, (void **)&c->channels));

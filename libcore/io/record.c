@@ -36,7 +36,7 @@ static const char *hint(const char *path, char *text, size_t size)
 
   text[0] = 0;
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-    snprintf(text, size, ": is a folder: name a record in it");
+    snprintf(text, size, ": the path is a folder: name a record in it");
   } else if (dot && dot > (slash ? slash : path) && n < HINT) {
     char without[HINT];
 
@@ -110,7 +110,7 @@ static weir_status clock_of(const weir_record *r, weir_record_clock *out)
   *out =
       (weir_record_clock){.fs_num = s->fs_num, .fs_den = s->fs_den, .frames = s->count / per_frame};
   if (!weir_mul_ok(s->fs_den, per_frame, &out->fs_den)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: its sampling rate is too small", r->body.name);
+    return weir_fail(WEIR_ERR_DATA, "%s: its sampling rate is too low", r->body.name);
   }
   weir_io_reduce(&out->fs_num, &out->fs_den);
   return WEIR_OK;
@@ -214,8 +214,8 @@ static weir_status refuse_signal(const weir_record *r, const char *wanted)
     return weir_fail(WEIR_ERR_CONFIG, "record %s: no signal is in mV: choose one of: %s",
                      r->body.name, known);
   }
-  return weir_fail(WEIR_ERR_CONFIG, "record %s: no signal '%s': it has: %s", r->body.name, wanted,
-                   known);
+  return weir_fail(WEIR_ERR_CONFIG, "record %s: there is no signal '%s': choose one of: %s",
+                   r->body.name, wanted, known);
 }
 
 /* As recorders write it; the same spellings are understood in conversions (weir_unit_factor). */
@@ -247,7 +247,7 @@ weir_status weir_record_find(const weir_record *r, const char *name_or_index, in
   *signal = (int)index;
   if (any && strcmp(r->body.signals[0].units, "NU") != 0 &&
       !strpbrk(r->body.signals[0].units, "Vv")) {
-    weir_warn("io", "record %s: its only signal, %s, is in %s, not in mV", r->body.name,
+    weir_warn("io", "record %s: the only signal, %s, is in %s, not in mV", r->body.name,
               r->body.signals[0].name, r->body.signals[0].units);
   }
   return WEIR_OK;
@@ -322,8 +322,8 @@ weir_status weir_record_read_raw(weir_record *r, int signal, int64_t start, int6
                                  int32_t *raw, uint8_t *present)
 {
   if (!r->format->stores_integers) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: format %s stores no integers", r->body.name,
-                     r->format->name);
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: format %s does not store integers",
+                     r->body.name, r->format->name);
   }
   return read_slots(r, signal, start, count, (weir_record_slots){.raw = raw, .present = present});
 }

@@ -259,7 +259,7 @@ weir_status weir_io_open(const char *path, int *fd, int64_t *size)
   }
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(file);
-    return weir_fail(WEIR_ERR_DATA, "%s: not a regular file", path);
+    return weir_fail(WEIR_ERR_DATA, "%s: the path is not a regular file", path);
   }
   *fd = file;
   *size = (int64_t)info.st_size;

@@ -300,7 +300,8 @@ static weir_status accept_sender(weir_wire *w)
 {
   w->fd = accept4(w->server, NULL, NULL, SOCK_CLOEXEC);
   if (w->fd < 0 && errno != EINTR && errno != EAGAIN && errno != ECONNABORTED) {
-    return weir_fail(WEIR_ERR_EXTERNAL, "live input: no sender can be let in: %s", strerror(errno));
+    return weir_fail(WEIR_ERR_EXTERNAL, "live input: cannot accept a connection: %s",
+                     strerror(errno));
   }
   return WEIR_OK;
 }

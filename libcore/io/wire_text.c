@@ -196,7 +196,7 @@ static const char *read_sample(weir_csv_field line, weir_wire_line *out)
 
   out->kind = WEIR_WIRE_SAMPLE;
   if (weir_csv_split(line, ',', field, 3) != 3) {
-    return "no three fields: stream,time,value";
+    return "not three fields: stream,time,value";
   }
   const char *const wrong = read_name(field[0], out);
 
@@ -209,7 +209,7 @@ static const char *read_sample(weir_csv_field line, weir_wire_line *out)
   if (!weir_csv_value(field[2], &out->value, &out->present)) {
     return "the value is no number";
   }
-  return fabs(out->value) > (double)FLT_MAX ? "the value is beyond single precision" : NULL;
+  return fabs(out->value) > (double)FLT_MAX ? "the value exceeds single precision" : NULL;
 }
 
 void weir_wire_parse(const char *text, int64_t size, weir_wire_line *out)

@@ -91,7 +91,7 @@ static weir_status next_row(csv *c, int64_t *blanks, bool *found)
 static weir_status time_of_row(const csv *c, weir_csv_day *day, weir_csv_ns *ns)
 {
   if (weir_csv_time(c->fields[0], c->head.unit_ns, ns) != c->head.clock) {
-    return refuse_field(c, 0, "no time like those above");
+    return refuse_field(c, 0, "a time in another format than those above");
   }
   if (c->head.clock == WEIR_CSV_CLOCK_COLON && !weir_csv_pass_midnight(day, ns)) {
     return refuse_field(c, 0,
@@ -110,7 +110,7 @@ static weir_status slot_of_row(csv *c, const place *at, weir_csv_day *day, int64
   if (c->head.index) {
     if (!weir_io_parse_int(c->fields[0].at, (size_t)c->fields[0].size, -MAX_SLOTS, MAX_SLOTS,
                            &index)) {
-      return refuse_field(c, 0, "no sample number");
+      return refuse_field(c, 0, "not a sample number");
     }
     ns = index;
     *slot = (int64_t)(ns - c->origin);
@@ -265,12 +265,12 @@ static weir_status compare_rates(const csv *c, bool given, double told, bool tim
 static weir_status refuse_times(const csv *c, double rough)
 {
   if (c->head.clock == WEIR_CSV_CLOCK_NUMBER && rough > 0 && rough < 1) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: its times%s give about %.3g samples a second, which is too slow to be "
-                     "told exactly: if their unit is another, write it in the name of their "
-                     "column, as in 'time (us)'; else state the sampling rate",
-                     c->path, c->head.unit_missing ? ", read in seconds as no unit is stated," : "",
-                     rough);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s: its times%s give about %.3g samples per second, too slow to be determined exactly: if "
+        "their unit is another, state it in the column name, as in 'time (us)'; else state the "
+        "sampling rate",
+        c->path, c->head.unit_missing ? ", read in seconds because no unit is stated," : "", rough);
   }
   return weir_fail(WEIR_ERR_CONFIG,
                    "%s: the sampling rate cannot be told from its times (too few, too coarse or "
@@ -300,11 +300,10 @@ static weir_status take_rate(csv *c, bool given, const int64_t *times, int64_t n
   c->fs_num = num;
   c->fs_den = den;
   if (c->head.unit_missing && c->fs_num < c->fs_den) {
-    weir_warn(
-        "io",
-        "%s: its time column states no unit and is read in seconds, which gives %.6g samples a "
-        "second; if these are no seconds, state the unit in the name, as in 'time (ms)'",
-        c->path, (double)c->fs_num / (double)c->fs_den);
+    weir_warn("io",
+              "%s: the time column states no unit and is read in seconds, which gives %.6g samples "
+              "per second; if the unit is another, state it in the name, as in 'time (ms)'",
+              c->path, (double)c->fs_num / (double)c->fs_den);
   }
   return WEIR_OK;
 }
@@ -348,7 +347,7 @@ static weir_status learn_index(csv *c)
   WEIR_TRY(next_row(c, &blanks, &found));
   if (!found || !weir_io_parse_int(c->fields[0].at, (size_t)c->fields[0].size, -MAX_SLOTS,
                                    MAX_SLOTS, &first)) {
-    return refuse_field(c, 0, "no sample number");
+    return refuse_field(c, 0, "not a sample number");
   }
   c->origin = first;
   return WEIR_OK;
@@ -376,7 +375,8 @@ static weir_status learn_rate(csv *c, const weir_record_opts *opts)
     return learn_times(c, opts->csv_fs > 0);
   }
   if (c->fs_num == 0) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: has neither a time column nor a sampling rate: state it",
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: there is neither a time column nor a sampling rate: state the rate",
                      c->path);
   }
   return c->head.index ? learn_index(c) : WEIR_OK;

@@ -271,7 +271,7 @@ static weir_status take_unit(const weir_csv_lines *l, weir_csv_head *h, const ch
   if (h->unit_missing && weir_io_parse_real(first.at, (size_t)first.size, &value) &&
       fabs(value) >= 1e11) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: the first time is %.*s, too large for seconds, and its column states no "
+                     "%s: the first time is %.*s, too large for seconds, and the column states no "
                      "unit: state it in the name, as in 'time (ms)'",
                      l->path, (int)(first.size < 40 ? first.size : 40), first.at);
   }

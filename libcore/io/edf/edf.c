@@ -168,7 +168,7 @@ static weir_status index_records(edf *e)
     WEIR_TRY(add_record(e, k, ns - e->origin, slack));
   }
   if (e->snapped > 0) {
-    weir_warn("io", "%s: %lld stretches start between two samples and were moved to the nearest",
+    weir_warn("io", "%s: %lld segments start between two samples and were moved to the nearest",
               e->path, (long long)e->snapped);
   }
   return WEIR_OK;
@@ -190,7 +190,7 @@ static weir_status count_records(edf *e, int64_t size, bool allow_short)
                      (long long)e->head.record_bytes);
   }
   if (bytes > e->declared * e->head.record_bytes) {
-    weir_warn("io", "%s: %lld bytes behind its %lld data records are not read", e->path,
+    weir_warn("io", "%s: %lld bytes after its %lld data records are ignored", e->path,
               (long long)(bytes - e->declared * e->head.record_bytes), (long long)e->declared);
   }
   return WEIR_OK;

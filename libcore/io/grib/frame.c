@@ -136,12 +136,12 @@ bool weir_grib_frame_open(const uint8_t *bytes, int64_t room, weir_grib_frame *f
   memset(f, 0, sizeof *f);
   f->bytes = bytes;
   if (room < 16 || memcmp(bytes, "GRIB", 4) != 0) {
-    snprintf(why, WEIR_GRIB_WHY, "identifier: %lld bytes are no message", (long long)room);
+    snprintf(why, WEIR_GRIB_WHY, "identifier: %lld bytes are not a message", (long long)room);
     return false;
   }
   f->edition = bytes[7];
   if (f->edition != 1 && f->edition != 2) {
-    snprintf(why, WEIR_GRIB_WHY, "edition=%d: only 1 and 2 are read", f->edition);
+    snprintf(why, WEIR_GRIB_WHY, "edition=%d: only editions 1 and 2 are supported", f->edition);
     return false;
   }
   f->length = f->edition == 1 ? length_one(bytes, room) : number(bytes + 8, 8);
@@ -232,7 +232,7 @@ static int next_two(weir_grib_frame *f, char *why)
   }
   for (int before = f->parts > 0 ? 7 : 0, which = 0; which != 7; before = which) {
     if (!has_room(f, 5)) {
-      snprintf(why, WEIR_GRIB_WHY, "totalLength=%lld: it ends behind section %d",
+      snprintf(why, WEIR_GRIB_WHY, "totalLength=%lld: it ends after section %d",
                (long long)f->length, before);
       return -1;
     }

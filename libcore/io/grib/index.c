@@ -257,7 +257,7 @@ static weir_status get_grids(weir_grib *g, source *s, int64_t n)
     memcpy(&h, said, sizeof h);
     if (h.n_lat < 1 || h.n_lon < 1 || h.n_lat > MOST_POINTS || h.n_lon > MOST_POINTS ||
         h.gaussian < 0) {
-      return refuse("a grid has no such size");
+      return refuse("invalid size of a grid");
     }
     const void *const points = get(s, h.n_lat + h.n_lon, sizeof(double));
 
@@ -298,11 +298,11 @@ static weir_status get_fields(weir_grib *g, source *s, int64_t n)
     }
     memcpy(&field, said, sizeof field);
     if (!is_field(g, &field)) {
-      return refuse("a field lies nowhere");
+      return refuse("invalid position of a field");
     }
     WEIR_TRY(weir_grib_add_field(g, &field));
   }
-  return s->left == 0 ? WEIR_OK : refuse("there is something behind its end");
+  return s->left == 0 ? WEIR_OK : refuse("bytes follow its end");
 }
 
 /* Whether the head is one of this version, and the sum that of what follows. */
@@ -316,12 +316,12 @@ static weir_status get_head(source *s)
   head h;
 
   if (!said) {
-    return refuse("it is too short for one");
+    return refuse("it is too short for an index");
   }
   memcpy(&h, said, sizeof h);
   if (memcmp(h.magic, magic, sizeof magic) != 0 || h.version != wanted.version ||
       h.order != wanted.order || memcmp(h.sizes, wanted.sizes, sizeof h.sizes) != 0) {
-    return refuse("it is none, or one of another version");
+    return refuse("it is not an index, or one of another version");
   }
   weir_sha256(s->at, (size_t)s->left, sha256);
   if (memcmp(sha256, h.sha256, sizeof sha256) != 0 ||
@@ -340,11 +340,11 @@ weir_status weir_grib_index_parse(weir_grib *g, const uint8_t *bytes, int64_t si
   const void *const said = get(&s, 1, sizeof n);
 
   if (!said) {
-    return refuse("it is too short for one");
+    return refuse("it is too short for an index");
   }
   memcpy(&n, said, sizeof n);
   if (n.n_files != g->n_files || n.damaged < 0) {
-    return refuse("it is of another set of files");
+    return refuse("it belongs to another set of files");
   }
   WEIR_TRY(get_files(g, &s));
   WEIR_TRY(get_kinds(g, &s, n.n_kinds));

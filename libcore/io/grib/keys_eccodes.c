@@ -125,7 +125,7 @@ static void refuse_months(const message *m, const weir_grib_field *f)
     if (steps[i] != 0 && has(m, keys[i], &unit) && unit >= 3 && unit <= 7) {
       snprintf(text, sizeof text, "%lld", (long long)unit);
       (void)refuse(m, keys[i], text,
-                   "months and years differ in length: give the step in hours or days");
+                   "months and years vary in length: give the step in hours or days");
     }
   }
 }
@@ -146,7 +146,7 @@ static void take_time(const message *m, weir_grib_field *f, bool *reforecast)
   }
   if (!weir_grib_time(date, hhmm, second, &f->start)) {
     snprintf(text, sizeof text, "%lld %04lld", (long long)date, (long long)hhmm);
-    (void)refuse(m, "dataDate", text, "there is no such day and hour");
+    (void)refuse(m, "dataDate", text, "is not an existing date and time");
     return;
   }
   const int code = codes_set_long(m->h, "stepUnits", SECONDS);
@@ -231,9 +231,9 @@ static const char *why_not(const char *type)
     return "its rows have different lengths: interpolate it to a regular grid first";
   }
   if (strstr(type, "sh")) {
-    return "spectral coefficients are no grid: transform them to a regular grid first";
+    return "spectral coefficients are not grid values: transform them to a regular grid first";
   }
-  return type[0] ? "only regular_ll and regular_gg are read: interpolate it first"
+  return type[0] ? "only regular_ll and regular_gg are supported: interpolate it first"
                  : "the library does not know this grid";
 }
 
@@ -253,7 +253,7 @@ static bool take_shape(const message *m, int32_t edition, struct weir_grib_shape
   if (s->n_lon < 1 || s->n_lat < 1 || s->n_lon > MOST_LINE || s->n_lat > MOST_LINE ||
       s->points > MOST_POINTS) {
     snprintf(text, sizeof text, "%lld, Nj=%lld", (long long)s->n_lon, (long long)s->n_lat);
-    return refuse(m, "Ni", text, "no grid that is read has so many points, or none");
+    return refuse(m, "Ni", text, "no supported grid has so many points, or there are none");
   }
   if (s->n_lon * s->n_lat != s->points) {
     snprintf(text, sizeof text, "%lld", (long long)s->points);
@@ -265,7 +265,8 @@ static bool take_shape(const message *m, int32_t edition, struct weir_grib_shape
   }
   if (edition == 2 && (s->scanning & SHIFTED_ROWS)) {
     snprintf(text, sizeof text, "%lld", (long long)s->scanning);
-    return refuse(m, "scanningMode", text, "rows that are shifted against each other are not read");
+    return refuse(m, "scanningMode", text,
+                  "rows that are shifted against each other are not supported");
   }
   s->scanning &= edition == 2 ? ALL_FLAGS : FLAGS_ONE;
   return true;
@@ -282,7 +283,7 @@ weir_status weir_grib_keys_take(void *keys)
   memset(&k->field, 0, sizeof k->field);
   memset(&k->shape, 0, sizeof k->shape);
   if (!h) {
-    (void)refuse(&m, "identifier", "GRIB", "the library cannot make anything of it");
+    (void)refuse(&m, "identifier", "GRIB", "the library cannot decode it");
     return WEIR_OK;
   }
   (void)has(&m, "edition", &edition);

@@ -234,7 +234,7 @@ static weir_status pass_over(scan *s, int64_t at, bool *told)
     status = damage(s);
     s->offset = next;
   } else if (!*told) {
-    weir_info("grib", "%s: bytes %lld to %lld are no GRIB message and passed over", f->path,
+    weir_info("grib", "%s: bytes %lld to %lld are not a GRIB message and are skipped", f->path,
               (long long)at, (long long)next);
     *told = true;
   }
@@ -280,7 +280,7 @@ static bool recall(weir_grib *g, const char *path)
     same = weir_grib_index_parse(g, (const uint8_t *)bytes, size) == WEIR_OK;
   }
   if (!same) {
-    weir_info("grib", "%s: is made anew: %s", path, weir_last_message());
+    weir_info("grib", "%s: the index is rebuilt: %s", path, weir_last_message());
     weir_clear_failure();
     weir_grib_forget(g);
   }
@@ -291,7 +291,7 @@ static bool recall(weir_grib *g, const char *path)
 static void keep(const weir_grib *g, const char *path)
 {
   if (weir_grib_index_write(g, path) != WEIR_OK) {
-    weir_warn("grib", "the index is not kept: %s", weir_last_message());
+    weir_warn("grib", "the index is not saved: %s", weir_last_message());
     weir_clear_failure();
   }
 }
@@ -333,7 +333,7 @@ weir_status weir_grib_open(const char *const *paths, int64_t n, const weir_grib_
 
   *out = NULL;
   if (n < 1) {
-    return weir_fail(WEIR_ERR_CONFIG, "no GRIB file is named");
+    return weir_fail(WEIR_ERR_CONFIG, "no GRIB file is given");
   }
   WEIR_TRY(weir_alloc(1, sizeof(weir_grib), &memory));
   weir_grib *g = memory;

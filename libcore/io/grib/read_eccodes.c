@@ -62,7 +62,7 @@ static weir_status decode_values(void *context)
       codes_handle_new_from_message(NULL, d->message.bytes, (size_t)d->message.size);
 
   if (!h) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the library cannot make anything of it", d->place);
+    return weir_fail(WEIR_ERR_DATA, "%s: the library cannot decode it", d->place);
   }
   const weir_status status = decode_handle(d, h);
 
@@ -96,7 +96,7 @@ weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *mes
   }
   if (!found) {
     weir_grib_place(g, i, place, sizeof place);
-    return weir_fail(WEIR_ERR_DATA, "%s: has no field %lld: %s", place, (long long)f->part + 1,
+    return weir_fail(WEIR_ERR_DATA, "%s: there is no field %lld: %s", place, (long long)f->part + 1,
                      why);
   }
   span->size = weir_grib_frame_size(&frame);
@@ -162,7 +162,7 @@ static weir_status read_field(weir_grib *g, int fd, int64_t i, float *out)
 
   if (!weir_grib_order(g->values, grid->n_lat, grid->n_lon, f->scanning,
                        d.may_miss ? &missing : NULL, out)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: values: one is infinite, or beyond single precision",
+    return weir_fail(WEIR_ERR_DATA, "%s: values: one is infinite, or exceeds single precision",
                      place);
   }
   return WEIR_OK;

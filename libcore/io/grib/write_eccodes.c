@@ -300,7 +300,7 @@ static weir_status make_message(void *context)
                                                                           : "regular_ll_pl_grib2");
   }
   if (!m->h) {
-    return failed(m, m->like.bytes ? "the message that it is like" : "the library's sample",
+    return failed(m, m->like.bytes ? "the template message" : "the library's sample",
                   CODES_INTERNAL_ERROR);
   }
   weir_status status = set_all(m);
@@ -369,7 +369,7 @@ static weir_status check(const making *m)
   const char *wrong = NULL;
 
   if (!m->grid || m->grid->n_lat < 1 || m->grid->n_lon < 1) {
-    wrong = "it has no grid";
+    wrong = "the grid is missing";
   } else if (m->new_grid &&
              (!equidistant(m->grid->lon, m->grid->n_lon) ||
               (m->grid->gaussian == 0 && !equidistant(m->grid->lat, m->grid->n_lat)))) {

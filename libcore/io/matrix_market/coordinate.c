@@ -84,10 +84,10 @@ static weir_status add(reading *m, int64_t row, int64_t column, weir_c128 x, wei
   static const double re[SYMMETRIES] = {0, 1, -1, 1}, im[SYMMETRIES] = {0, 1, -1, -1};
 
   if (m->symmetry != GENERAL && column > row) {
-    return weir_io_numbers_refuse(m->text,
-                                  "element (%lld, %lld) lies above the diagonal: such files hold "
-                                  "the lower triangle alone",
-                                  (long long)row + 1, (long long)column + 1);
+    return weir_io_numbers_refuse(
+        m->text,
+        "element (%lld, %lld) lies above the diagonal: such files store the lower triangle only",
+        (long long)row + 1, (long long)column + 1);
   }
   if (row == column && ((m->symmetry == SKEW && (x.re != 0 || x.im != 0)) ||
                         (m->symmetry == HERMITIAN && x.im != 0))) {

@@ -139,7 +139,8 @@ static outcome make_open(weir_netcdf *nc, weir_reader_reply *r, weir_status *sta
   bool good = false;
 
   if (stat(s->path, &is) != 0 || (s->is.st_ino != 0 && !same_file(&s->is, &is))) {
-    *status = weir_fail(WEIR_ERR_DATA, "%s: changed while it was read: start again", nc->path);
+    *status =
+        weir_fail(WEIR_ERR_DATA, "%s: the file changed while it was read: start again", nc->path);
     return FAILED;
   }
   s->is = is;

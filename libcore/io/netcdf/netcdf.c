@@ -356,8 +356,8 @@ static weir_status open_file(const char *path, const weir_record_opts *opts, wei
   }
   if (status == WEIR_OK && f->n_sources == 0 && !has_variable(f, "event_text")) {
     status = weir_fail(WEIR_ERR_DATA,
-                       "%s: no signals: a variable over one dimension with an attribute "
-                       "sampling_rate would be one",
+                       "%s: there are no signals: one is a variable over one dimension with an "
+                       "attribute sampling_rate",
                        path);
   }
   if (status != WEIR_OK) {
@@ -419,7 +419,7 @@ static weir_status read_slots(void *state, int signal, int64_t start, int64_t co
   const source *const s = &f->sources[signal];
 
   if (to->raw && f->infos[signal].bits == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: signal %s stores no integers", f->name,
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: signal %s does not store integers", f->name,
                      s->name);
   }
   for (int64_t at = 0; at < count; at += PIECE) {
@@ -457,7 +457,7 @@ static weir_status checksum(void *state, int signal, int *sum)
   uint32_t total = 0;
 
   if (f->infos[signal].bits == 0) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: signal %s stores no integers", f->name,
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: signal %s does not store integers", f->name,
                      f->sources[signal].name);
   }
   for (int64_t at = 0; at < count; at += PIECE) {
@@ -481,7 +481,7 @@ static weir_status read_number(file *f, const char *name, int64_t i, int64_t *ou
 
   WEIR_TRY(weir_netcdf_find(f->nc, name, &var, &shape));
   if (shape.text || shape.n_dims != 1 || shape.dtype != WEIR_I64 || i >= shape.lengths[0]) {
-    return weir_fail(WEIR_ERR_DATA, "record %s: %s is no list of 64-bit integers, one an event",
+    return weir_fail(WEIR_ERR_DATA, "record %s: %s is not a list of 64-bit integers, one per event",
                      f->name, name);
   }
   return weir_netcdf_read(f->nc, var, &i, &one, out);

@@ -36,11 +36,10 @@ static weir_status find_program(char *path, size_t size)
       return WEIR_OK;
     }
   }
-  return weir_fail(
-      WEIR_ERR_EXTERNAL,
-      "%.*sweir_netcdf_reader is missing, the program that reads NetCDF files: install "
-      "it beside libweir.so, or build again",
-      folder, self.dli_fname);
+  return weir_fail(WEIR_ERR_EXTERNAL,
+                   "%.*sweir_netcdf_reader, the program that reads NetCDF files, is missing: "
+                   "install it next to libweir.so, or build again",
+                   folder, self.dli_fname);
 }
 
 /* Of the environment, what the loader and HDF5 look at: a reader is no rank of an MPI program. */

@@ -121,7 +121,7 @@ weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_n
   WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
   WEIR_TRY(weir_netcdf_look(nc, r.number, shape, dims, &held));
   if (!held) {
-    return weir_fail(WEIR_ERR_DATA, "%s: variable %s has a type or rank that is not handled",
+    return weir_fail(WEIR_ERR_DATA, "%s: the type or rank of variable %s is not supported",
                      nc->path, name);
   }
   *var = r.number;
@@ -183,7 +183,7 @@ weir_status weir_netcdf_group_name(weir_netcdf *nc, int i, char *name, size_t si
   q.number = i;
   WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
   if (i < 0 || i >= r.count) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no group of the number %d", nc->path, i);
+    return weir_fail(WEIR_ERR_DATA, "%s: there is no group %d", nc->path, i);
   }
   return give_name(nc, r.name, "group", name, size);
 }
@@ -248,7 +248,7 @@ static weir_status dims_of(const weir_netcdf *nc, int var, int *n)
   const weir_netcdf_source *const s = nc->source;
 
   if (var < 0 || var >= s->n_vars) {
-    return weir_fail(WEIR_ERR_EXTERNAL, "%s: has no variable of the number %d", nc->path, var);
+    return weir_fail(WEIR_ERR_EXTERNAL, "%s: there is no variable %d", nc->path, var);
   }
   *n = s->vars[var].n_dims;
   if (*n < 0 || *n > WEIR_NETCDF_MAX_DIMS) {

@@ -215,10 +215,11 @@ weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype,
                             const int *dims, int *var)
 {
   if (weir_dtype_is_storage(dtype) || weir_dtype_is_complex(dtype)) {
-    return weir_fail(WEIR_ERR_UNSUPPORTED, "NetCDF variable '%s': NetCDF has no %s; %s", name,
-                     weir_dtype_name(dtype),
-                     weir_dtype_is_storage(dtype) ? "cast to f32"
-                                                  : "write its parts along a last dimension of 2");
+    return weir_fail(WEIR_ERR_UNSUPPORTED, "NetCDF variable '%s': NetCDF does not store %s: %s",
+                     name, weir_dtype_name(dtype),
+                     weir_dtype_is_storage(dtype)
+                         ? "cast to f32"
+                         : "write real and imaginary parts along a last dimension of 2");
   }
   return define(nc, name, type_of(dtype), n_dims, dims, var);
 }

@@ -125,12 +125,13 @@ static weir_status parse(weir_npy *n, const char *text, int64_t size)
                      n->path, text);
   }
   if (!parse_shape(n, value_of(text, "shape"))) {
-    return weir_fail(WEIR_ERR_DATA, "%s: its header has no shape of at most %d dimensions: %.80s",
+    return weir_fail(WEIR_ERR_DATA, "%s: the header has no shape of at most %d dimensions: %.80s",
                      n->path, WEIR_NPY_MAX_DIMS, text);
   }
   if (order[0] == 'T' && n->shape.n_dims > 1) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: is in Fortran order; write it with numpy.ascontiguousarray", n->path);
+                     "%s: the array is in Fortran order: write it with numpy.ascontiguousarray",
+                     n->path);
   }
   if (__builtin_mul_overflow(n->count, (int64_t)weir_dtype_size(n->shape.dtype), &bytes) ||
       bytes > left) {
@@ -154,7 +155,7 @@ static weir_status read_header(weir_npy *n, int64_t size)
   int64_t length = head[8] | head[9] << 8;
 
   if (memcmp(head, "\x93NUMPY", MAGIC) != 0 || version < 1 || version > 3) {
-    return weir_fail(WEIR_ERR_DATA, "%s: is no .npy file of version 1 to 3", n->path);
+    return weir_fail(WEIR_ERR_DATA, "%s: the file is not a .npy file of version 1 to 3", n->path);
   }
   if (wide == 4) {
     length |= (int64_t)head[10] << 16 | (int64_t)head[11] << 24;

@@ -34,8 +34,8 @@ static weir_status read_head(binary *b, weir_triplets *out)
   if (!is_whole(head[0], 1, INT32_MAX) || !is_whole(head[1], 0, 1e15) || !is_whole(head[2], 0, 1)) {
     return weir_fail(
         WEIR_ERR_DATA,
-        "%s: is no matrix that is read (Matrix Market, PETSc binary, H_4.bin or its "
-        "text version): as H_4.bin it would have %g rows, %g elements and first index %g",
+        "%s: the matrix format is not supported (Matrix Market, PETSc binary, H_4.bin or its text "
+        "version): as H_4.bin it would have %g rows, %g elements and first index %g",
         b->path, head[0], head[1], head[2]);
   }
   out->rows = out->columns = (int64_t)head[0];

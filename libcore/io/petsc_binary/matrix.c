@@ -49,8 +49,8 @@ static weir_status read_head(reading *p, weir_triplets *out)
   p->word = p->size >= 8 && integer(p, p->bytes) == 0 ? 8 : 4;
   if (p->size < HEAD * p->word || integer(p, p->bytes) != CLASS) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: does not begin with %d as a matrix of PETSc does: save it with MatView "
-                     "and PetscViewerBinaryOpen",
+                     "%s: does not begin with %d like a PETSc matrix: save it with MatView and "
+                     "PetscViewerBinaryOpen",
                      p->path, CLASS);
   }
   for (int i = 0; i < HEAD; i++) {

@@ -83,7 +83,7 @@ static weir_status flush(weir_deflate *z)
   weir_parallel(blocks, 0, pack, z);
   for (int64_t i = 0; i < blocks; i++) {
     if (z->packed[i] < 0) {
-      return weir_fail(WEIR_ERR_MEMORY, "zlib has no memory to pack with");
+      return weir_fail(WEIR_ERR_MEMORY, "zlib has no memory for compression");
     }
     WEIR_TRY(weir_writer_write(z->file, z->out + i * ROOM, (size_t)z->packed[i]));
   }

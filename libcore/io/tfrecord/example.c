@@ -115,7 +115,7 @@ static bool count_ints(weir_tf_example *e, const field *v, weir_tf_feature *f)
   weir_tf_span s = v->body;
 
   if (v->wire != VARINT && v->wire != LENGTH) {
-    return wrong(e, v->tag, "a list of integers holds something else");
+    return wrong(e, v->tag, "a list of integers has another content");
   }
   while (s.at < s.end) {
     uint64_t value = 0;
@@ -148,7 +148,7 @@ static bool take_list(weir_tf_example *e, const field *list, weir_tf_feature *f)
   weir_tf_span s = list->body;
 
   if (list->wire != LENGTH) {
-    return wrong(e, list->tag, "a list is no message");
+    return wrong(e, list->tag, "a list is not a message");
   }
   if (f->kind != WEIR_TF_EMPTY) {
     return wrong(e, list->tag, "a feature has two lists");
@@ -174,7 +174,7 @@ static bool take_entry(weir_tf_example *e, weir_tf_span entry, weir_tf_feature *
       continue;
     }
     if (v.wire != LENGTH) {
-      return wrong(e, v.tag, "key and feature have to be messages");
+      return wrong(e, v.tag, "key and feature must be messages");
     }
     if (v.number == 1) {
       f->key = (const char *)v.body.at;
@@ -232,7 +232,7 @@ bool weir_tf_example_next(weir_tf_example *e, weir_tf_feature *f)
     }
     *f = (weir_tf_feature){.key = ""};
     if (v.wire != LENGTH) {
-      return wrong(e, v.tag, "an entry of the features is no message");
+      return wrong(e, v.tag, "an entry of the features is not a message");
     }
     if (!take_entry(e, v.body, f)) {
       note_key(e, f);

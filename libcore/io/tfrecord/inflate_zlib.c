@@ -25,7 +25,7 @@ weir_status weir_inflate_create(weir_inflate **out)
   WEIR_TRY(weir_alloc(1, sizeof *z, (void **)&z));
   if (inflateInit2(&z->stream, MAX_WBITS + GZIP) != Z_OK) {
     weir_free(&z);
-    return weir_fail(WEIR_ERR_MEMORY, "zlib has no memory to unpack with");
+    return weir_fail(WEIR_ERR_MEMORY, "zlib has no memory for decompression");
   }
   *out = z;
   return WEIR_OK;

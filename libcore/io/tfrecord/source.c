@@ -19,8 +19,8 @@ weir_status weir_tf_source_open(weir_tf_source *s, const char *path)
   if (magic[0] == 0x1f && magic[1] == 0x8b) {
     if (!weir_tfrecord_gzip_available()) {
       status = weir_fail(WEIR_ERR_UNSUPPORTED,
-                         "%s: is compressed with gzip, and this build has no zlib: install it and "
-                         "build again, or unpack the file",
+                         "%s: compressed with gzip, but this build has no zlib: install it and "
+                         "build again, or decompress the file",
                          path);
       goto done;
     }

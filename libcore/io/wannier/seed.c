@@ -182,7 +182,7 @@ weir_status weir_wannier_read_win(const char *path, weir_wannier *w)
     found = found || here;
   }
   if (!found) {
-    status = weir_fail(WEIR_ERR_DATA, "%s: has no block 'begin unit_cell_cart'", path);
+    status = weir_fail(WEIR_ERR_DATA, "%s: there is no block 'begin unit_cell_cart'", path);
   }
 done:
   weir_io_numbers_close(&t);

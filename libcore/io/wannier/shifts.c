@@ -25,8 +25,8 @@ static weir_status add(shifting *s, const int64_t r[3], int64_t place, weir_c128
   if (!found) {
     if (s->vectors.count >= MOST_IMAGES * s->w->n_r) {
       return weir_io_numbers_refuse(s->text,
-                                    "the shifts lead to more than %d lattice vectors for "
-                                    "each of the Hamiltonian: they belong to another",
+                                    "the shifts lead to more than %d lattice vectors for each of "
+                                    "the Hamiltonian: they belong to another Hamiltonian",
                                     MOST_IMAGES);
     }
     WEIR_TRY(weir_wannier_vectors_add(&s->vectors, r, at));

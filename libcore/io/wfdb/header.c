@@ -297,8 +297,8 @@ static weir_status take_format(const parser *p, char *word, weir_wfdb_signal *s)
   }
   if (s->codec->compressed && !weir_wfdb_flac_available()) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s:%lld: sample format %lld (FLAC) is not available: this build reads %s; "
-                     "build it with libFLAC, or convert the record with xform",
+                     "%s:%lld: sample format %lld (FLAC) is not available: this build reads %s: "
+                     "build with libFLAC, or convert the record with xform",
                      p->path, (long long)p->line, (long long)number, known);
   }
   s->spf = 1;

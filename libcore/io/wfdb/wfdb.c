@@ -264,7 +264,7 @@ static void report_missing(wfdb *w, int64_t i)
 {
   w->missing++;
   if (w->missing <= WARNINGS) {
-    weir_warn("io", "record %s: segment %s is missing: %lld frames are a gap", w->top.name,
+    weir_warn("io", "record %s: segment %s is missing: %lld frames become a gap", w->top.name,
               w->top.parts[i].name, (long long)w->top.parts[i].frames);
   }
 }

@@ -80,10 +80,10 @@ static weir_status check_channel(const char *path, const weir_record_spec *spec,
   if (!is_text(c->name, true) || (c->units && !is_text(c->units, false)) || !(c->gain > 0) ||
       !isfinite(c->gain) || !isfinite(1 / c->gain) || c->samples_per_frame < 0 ||
       c->samples_per_frame > WEIR_WFDB_MAX_SPF) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: channel %d: name, units, gain or samples per frame cannot stand in a "
-                     "header",
-                     path, i);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s: channel %d: name, units, gain or samples per frame cannot be written to a header",
+        path, i);
   }
   return WEIR_OK;
 }

@@ -3,9 +3,8 @@
 
 static weir_status refuse(void)
 {
-  return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "this build has no ecCodes, so it reads and writes no GRIB: install the library "
-                   "and build again");
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "this build has no ecCodes and cannot read or write GRIB: "
+                                         "install the library and build again");
 }
 
 bool weir_grib_available(void)

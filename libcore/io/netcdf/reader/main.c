@@ -66,12 +66,11 @@ bool reader_share(reader_state *s, weir_reader_reply *r, int64_t bytes)
 
       m->at = NULL;
       /* It counts as a file where ulimit -f, or a control group, gives a limit. */
-      reader_refuse(r, reason == EFBIG || reason == ENOSPC ? WEIR_ERR_SPACE : WEIR_ERR_MEMORY,
-                    "%lld bytes of memory to pass values on: %s%s", (long long)bytes,
-                    strerror(reason),
-                    reason == EFBIG ? ": raise the limit on the size of files (ulimit -f), then "
-                                      "repeat the command"
-                                    : "");
+      reader_refuse(
+          r, reason == EFBIG || reason == ENOSPC ? WEIR_ERR_SPACE : WEIR_ERR_MEMORY,
+          "%lld bytes of memory for passing values on: %s%s", (long long)bytes, strerror(reason),
+          reason == EFBIG ? ": raise the file size limit (ulimit -f), then repeat the command"
+                          : "");
       return false;
     }
     m->bytes = bytes;
