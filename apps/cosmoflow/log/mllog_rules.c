@@ -6,7 +6,7 @@
 #include "model/nets.h"
 
 /* Ends every message: what else one may do. */
-#define OTHERWISE "; set mllog.division=open where another is wanted"
+#define OTHERWISE "; otherwise set mllog.division=open"
 
 enum { BLOCKS = 5 };
 
@@ -63,8 +63,8 @@ static weir_status check_defaults(const char *section, const weir_opt *table, co
 
     if (!is_of(row->key, free) && !isnan(value) && value != row->number) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "%s.%s: %g: the closed division of MLPerf HPC has that of the reference, "
-                       "%g" OTHERWISE,
+                       "%s.%s: %g: the closed division of MLPerf HPC requires that of the "
+                       "reference, %g" OTHERWISE,
                        section, row->key, value, row->number);
     }
   }
@@ -80,38 +80,37 @@ static weir_status check_network(const cf_model_opts *m)
 
   if (strcmp(net->name, "mlperf") != 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "model.net: %s: the closed division of MLPerf HPC has the network of the "
+                     "model.net: %s: the closed division of MLPerf HPC requires the network of the "
                      "reference, mlperf" OTHERWISE,
                      net->name);
   }
   WEIR_TRY(check_defaults("model.net.mlperf", cf_mlperf_options, o, free));
   if (o != NULL && cf_mlperf_blocks(o, CF_MLLOG_SIDE) != BLOCKS) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "model.net.mlperf.blocks: %lld: the closed division of MLPerf HPC has the %d "
-                     "of the reference" OTHERWISE,
+                     "model.net.mlperf.blocks: %lld: the closed division of MLPerf HPC requires "
+                     "the %d of the reference" OTHERWISE,
                      (long long)o->blocks, BLOCKS);
   }
   WEIR_TRY(cf_model_loss_kind(m, &loss));
   return loss == CF_LOSS_MSE
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "model.loss: the closed division of MLPerf HPC trains for the mean "
-                         "squared error" OTHERWISE);
+             : weir_fail(WEIR_ERR_CONFIG, "model.loss: the closed division of MLPerf HPC requires "
+                                          "the mean squared error, mse" OTHERWISE);
 }
 
 static weir_status check_data(const cf_data_opts *d)
 {
   if (d->scale != CF_SCALE_LOG) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "data.scale: %s: the closed division of MLPerf HPC has the preprocessing of "
-                     "the reference, log1p" OTHERWISE,
+                     "data.scale: %s: the closed division of MLPerf HPC requires the preprocessing "
+                     "of the reference, log1p" OTHERWISE,
                      cf_scale_name[d->scale]);
   }
   return d->augment.symmetry == CF_SYMMETRY_NONE && !d->augment.shift
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
-                         "data.augment.%s: the closed division of MLPerf HPC shows samples as they "
-                         "are" OTHERWISE,
+                         "data.augment.%s: the closed division of MLPerf HPC allows no "
+                         "augmentation" OTHERWISE,
                          d->augment.shift ? "shift" : "symmetry");
 }
 
@@ -122,20 +121,18 @@ static weir_status check_optimiser(const weir_optim_cfg *o)
 
   WEIR_TRY(weir_optim_rule(o, &rule));
   if (strcmp(rule->name, "momentum") != 0) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "train.optim.rule: %s: the closed division of MLPerf HPC has SGD with momentum "
-        "0.9, {momentum: {form: keras}}" OTHERWISE,
-        rule->name);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train.optim.rule: %s: the closed division of MLPerf HPC requires SGD with "
+                     "momentum 0.9, {momentum: {form: keras}}" OTHERWISE,
+                     rule->name);
   }
   WEIR_TRY(check_defaults("train.optim.rule.momentum", rule->opts, o->rule.opts, free));
   if (o->clip.max_norm > 0 || o->average.decay > 0) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "train.optim.%s: %g: the closed division of MLPerf HPC neither clips gradients "
-        "nor averages weights" OTHERWISE,
-        o->clip.max_norm > 0 ? "clip.max_norm" : "average.decay",
-        o->clip.max_norm > 0 ? o->clip.max_norm : o->average.decay);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "train.optim.%s: %g: the closed division of MLPerf HPC allows neither "
+                     "gradient clipping nor averages of weights" OTHERWISE,
+                     o->clip.max_norm > 0 ? "clip.max_norm" : "average.decay",
+                     o->clip.max_norm > 0 ? o->clip.max_norm : o->average.decay);
   }
   return WEIR_OK;
 }
@@ -144,22 +141,22 @@ static weir_status check_schedule(const weir_schedule_cfg *s)
 {
   if (s->shape != WEIR_SCHEDULE_MLPERF) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "train.optim.schedule.shape: the closed division of MLPerf HPC has a linear "
-                     "warm-up and steps down, mlperf" OTHERWISE);
+                     "train.optim.schedule.shape: the closed division of MLPerf HPC requires a "
+                     "linear warm-up and step decays, mlperf" OTHERWISE);
   }
   for (int64_t i = 0; i < s->factors.count; i++) {
     if (!(s->factors.items[i] > 0 && s->factors.items[i] < 1)) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "train.optim.schedule.factors: %g: those of the closed division of MLPerf "
-                       "HPC lie between 0 and 1" OTHERWISE,
+                       "train.optim.schedule.factors: %g: the closed division of MLPerf HPC "
+                       "requires decay factors between 0 and 1" OTHERWISE,
                        s->factors.items[i]);
     }
   }
   return s->factors.count > 0 || s->at.count == 0 || (s->factor > 0 && s->factor < 1)
              ? WEIR_OK
              : weir_fail(WEIR_ERR_CONFIG,
-                         "train.optim.schedule.factor: %g: that of the closed division of MLPerf "
-                         "HPC lies between 0 and 1" OTHERWISE,
+                         "train.optim.schedule.factor: %g: the closed division of MLPerf HPC "
+                         "requires decay factors between 0 and 1" OTHERWISE,
                          s->factor);
 }
 
@@ -169,8 +166,8 @@ static weir_status check_target(const weir_train_cfg *t)
 
   if (!mae || t->target.value != CF_MLLOG_TARGET) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "train.target.%s: the closed division of MLPerf HPC trains until the mean "
-                     "absolute error (mae) of the validation is %g" OTHERWISE,
+                     "train.target.%s: the closed division of MLPerf HPC requires {metric: mae, "
+                     "value: %g}" OTHERWISE,
                      mae ? "value" : "metric", CF_MLLOG_TARGET);
   }
   return WEIR_OK;
@@ -204,20 +201,18 @@ weir_status cf_mllog_check_samples(const cf_mllog_opts *opts, const cf_volume_in
     return WEIR_OK;
   }
   if (simulated) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "source.input: the closed division of MLPerf HPC trains on the set of the "
-                     "benchmark (cosmoUniverse_2019_05_4parE), and names no files here: universes "
-                     "are simulated" OTHERWISE);
+    return weir_fail(WEIR_ERR_CONFIG, "source.input: the closed division of MLPerf HPC requires "
+                                      "the benchmark's data set (cosmoUniverse_2019_05_4parE), and "
+                                      "these universes are simulated: name its files" OTHERWISE);
   }
   if (!shape || train != CF_MLLOG_TRAIN || valid != CF_MLLOG_VALID) {
-    return weir_fail(
-        WEIR_ERR_CONFIG,
-        "source.input: the closed division of MLPerf HPC trains on %d samples of %d^3 x %d with %d "
-        "labels and validates on %d; these are %lld and %lld of %lld x %lld x %lld x %lld with "
-        "%lld" OTHERWISE,
-        CF_MLLOG_TRAIN, CF_MLLOG_SIDE, CF_MLLOG_CHANNELS, CF_MLLOG_LABELS, CF_MLLOG_VALID,
-        (long long)train, (long long)valid, (long long)l[0], (long long)l[1], (long long)l[2],
-        (long long)l[3], (long long)info->n_labels);
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "source.input: the closed division of MLPerf HPC requires %d training samples "
+                     "of %d^3 x %d with %d labels and %d for validation; these are %lld and %lld "
+                     "of %lld x %lld x %lld x %lld with %lld" OTHERWISE,
+                     CF_MLLOG_TRAIN, CF_MLLOG_SIDE, CF_MLLOG_CHANNELS, CF_MLLOG_LABELS,
+                     CF_MLLOG_VALID, (long long)train, (long long)valid, (long long)l[0],
+                     (long long)l[1], (long long)l[2], (long long)l[3], (long long)info->n_labels);
   }
   return WEIR_OK;
 }
