@@ -14,8 +14,10 @@ typedef struct times {
   double recursion; /* flop/s at the blocks of the study */
   double dense;     /* flop/s of products of matrices of LARGE_BLOCK rows */
   double seconds[SAMPLES], flops[SAMPLES];
-  double iteration_s; /* of the study; NaN: it does not scatter */
-  double predicted_green_s, predicted_self_s;
+  double iteration_s;             /* of the study; NaN: it does not scatter */
+  double green_s, self_s;         /* of it                                  */
+  double retarded_s[2];           /* of the retarded self-energy: qt_retarded */
+  double green_flops, self_flops; /* of it                                  */
 } times;
 
 /* The published blocks have 1459 rows; products of so many rows are as fast. */
@@ -60,86 +62,167 @@ static weir_status measure_samples(times *t)
 /* The sums at the sizes of the study's device, of few atoms. */
 static weir_status measure_own(times *t, const qt_scatter *scatter)
 {
-  const qt_study *study = t->study;
   qt_neighbours list;
+  qt_recipe_sizes s;
 
-  WEIR_TRY(qt_neighbours_create(&study->system, &scatter->gradient,
-                                scatter->phonons.atom[0].n_orbitals, &list));
-  const qt_recipe_sizes s = {.n_k = study->n_k,
-                             .n_energies = study->n_energies,
-                             .n_frequencies = study->cfg->scattering.phonons.frequencies,
-                             .n_atoms = qt_bench_sample_atoms(list.n_neighbours),
-                             .n_neighbours = list.n_neighbours,
-                             .n_orbitals = list.n_orbitals,
-                             .n_directions = list.n_directions};
-
+  WEIR_TRY(qt_bench_sample_device(t->study, scatter, &list, &s));
   qt_neighbours_fini(&list);
-  return measure_sample(t, OWN, &s, study->cfg->scattering.fission);
+  s.n_atoms = qt_bench_sample_atoms(s.n_neighbours);
+  return measure_sample(t, OWN, &s, t->study->cfg->scattering.fission);
 }
 
-/* Seconds of the processor of a calculation that ends at such a change of Sigma, and its
- * iterations. */
-static weir_status solve_once(const qt_study *study, qt_scatter *scatter, double *seconds,
-                              int64_t *steps)
-{
-  const qt_bench_clock began = qt_bench_clock_now();
-  const weir_status status = qt_scatter_solve(study, 1, scatter);
+/* Sigma^R of the device, as half of a difference and with the Hilbert transform. */
+typedef struct retarded {
+  qt_self_energy plan;
+  weir_tensor t[QT_SELF_ENERGY_ARRAYS];
+} retarded;
 
-  *seconds = qt_bench_clock_now().processor - began.processor;
-  *steps = scatter->born.n_steps;
-  qt_born_fini(&scatter->born);
+static weir_status run_retarded(void *context)
+{
+  retarded *r = context;
+
+  return qt_self_energy_run_retarded(&r->plan, r->t);
+}
+
+static weir_status time_retarded(const times *t, const qt_self_energy_spec *s, double *seconds)
+{
+  static const qt_self_energy_array arrays[] = {QT_SIGMA, QT_SIGMA_RETARDED};
+  const double enough = 1; /* s: longer runs are not repeated */
+  retarded r = {.plan = {.plan = NULL}};
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(qt_self_energy_create_retarded(s, &r.plan));
+  for (int i = 0; i < 2; i++) {
+    const weir_array_desc d = qt_self_energy_desc(s, arrays[i]);
+    weir_tensor *x = &r.t[arrays[i]];
+
+    WEIR_TRY_GOTO(weir_tensor_init(x, d.dtype, d.rank, d.shape), done);
+    qt_bench_sample_fill(weir_tensor_numel(x), x->data);
+  }
+  status = qt_bench_seconds(run_retarded, &r, t->study->cfg->bench.repeats, enough, seconds);
+done:
+  qt_self_energy_fini(&r.plan);
+  for (int i = 0; i < 2; i++) {
+    weir_tensor_fini(&r.t[arrays[i]]);
+  }
   return status;
 }
 
-/* What two iterations or more take, less what one takes: the leads and all that follows cancel. */
+static weir_status measure_retarded(times *t, const qt_scatter *scatter)
+{
+  qt_neighbours list;
+  qt_recipe_sizes sizes;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(qt_bench_sample_device(t->study, scatter, &list, &sizes));
+  qt_self_energy_spec s = qt_bench_sample_spec(&sizes, &list);
+
+  for (int kind = 0; kind < 2 && status == WEIR_OK; kind++) {
+    s.retarded = (qt_retarded)kind;
+    status = time_retarded(t, &s, &t->retarded_s[kind]);
+  }
+  qt_neighbours_fini(&list);
+  return status;
+}
+
+/* Of two iterations or more. Step 0 has Green's functions alone. */
+static void take_phases(times *t, const qt_scatter *scatter)
+{
+  const qt_born *b = &scatter->born;
+  const double iterations = (double)b->n_steps - 1;
+  const bool coupled = t->study->cfg->scattering.phonons.state == QT_PHONONS_COUPLED;
+
+  t->iteration_s = b->seconds[QT_BORN_STEPS] / iterations;
+  t->green_s = (b->seconds[QT_BORN_ELECTRONS] + b->seconds[QT_BORN_PHONONS]) / (iterations + 1);
+  t->self_s = b->seconds[QT_BORN_SELF_ENERGIES] / iterations;
+  t->green_flops = scatter->size.electron_flops + (coupled ? scatter->size.phonon_flops : 0);
+  t->self_flops = scatter->size.self_energy.flops;
+}
+
 static weir_status measure_iteration(times *t)
 {
-  const double any = 1e30; /* ends after the first iteration */
   qt_cfg cfg = *t->study->cfg;
   qt_study study = *t->study;
   qt_scatter scatter = {.seconds = 0};
-  double one, more;
-  int64_t steps, more_steps;
   weir_status status = WEIR_OK;
 
   study.cfg = &cfg;
   cfg.scattering.method = QT_BORN_SIMPLE;
-  cfg.scattering.tolerance = cfg.scattering.current_tolerance = any;
+  cfg.scattering.tolerance = 1; /* the change of the first iteration, from none, is 1 */
+  cfg.scattering.current_tolerance = 1e30;
   cfg.scattering.energy_tolerance = 0;
   WEIR_TRY_GOTO(qt_scatter_open(&study, 1, &scatter), done);
   WEIR_TRY_GOTO(measure_own(t, &scatter), done);
-  WEIR_TRY_GOTO(solve_once(&study, &scatter, &one, &steps), done);
-  cfg.scattering.tolerance = 1; /* the change of the first iteration, from none, is 1 */
-  WEIR_TRY_GOTO(solve_once(&study, &scatter, &more, &more_steps), done);
-  t->iteration_s = (more - one) / (double)(more_steps - steps);
-  t->predicted_green_s = (scatter.size.electron_flops + scatter.size.phonon_flops) / t->recursion;
-  t->predicted_self_s = scatter.size.self_energy.flops / rate_of(t, OWN);
+  WEIR_TRY_GOTO(measure_retarded(t, &scatter), done);
+  scatter.clock = qt_bench_processor;
+  WEIR_TRY_GOTO(qt_scatter_solve(&study, 1, &scatter), done);
+  take_phases(t, &scatter);
 done:
   qt_scatter_fini(&scatter);
   return status;
+}
+
+/* A part of an iteration: its share and, where its flops are counted, its rate relative to products
+ * of matrices. */
+static void add_part(weir_table *c, const times *t, papers_row r, const char *name, double seconds,
+                     double flops)
+{
+  char quantity[96];
+
+  (void)snprintf(quantity, sizeof quantity, "%s: time", name);
+  r.quantity = quantity;
+  r.unit = "s";
+  r.formula = NAN;
+  r.here = seconds;
+  papers_add_row(c, &r);
+  (void)snprintf(quantity, sizeof quantity, "%s: share of an iteration", name);
+  r.unit = "1";
+  r.here = seconds / t->iteration_s;
+  papers_add_row(c, &r);
+  if (flops > 0) {
+    (void)snprintf(quantity, sizeof quantity, "%s: rate; formula: of products", name);
+    r.unit = "Gflop/s";
+    r.formula = 1e-9 * t->dense;
+    r.here = 1e-9 * flops / seconds;
+    papers_add_row(c, &r);
+  }
+}
+
+/* One rank: nothing is exchanged. */
+static void add_parts(weir_table *c, const times *t, const papers_row *r)
+{
+  const double green = t->green_s, self = t->self_s;
+
+  add_part(c, t, *r, "Green's functions", green, t->green_flops);
+  add_part(c, t, *r, "self-energies", self, t->self_flops);
+  add_part(c, t, *r, "Green's functions and self-energies", green + self,
+           t->green_flops + t->self_flops);
+  add_part(c, t, *r, "Sigma^R as half a difference", t->retarded_s[QT_RETARDED_HALF], 0);
+  add_part(c, t, *r, "Sigma^R with its Hilbert transform", t->retarded_s[QT_RETARDED_FULL], 0);
+  add_part(c, t, *r, "currents, powers, mixing", t->iteration_s - green - self, 0);
 }
 
 /* Predicted is the formula, measured is here. */
 static void add_iteration(weir_table *c, const times *t)
 {
   const qt_study *s = t->study;
-  papers_row r = {.part = "measured",
-                  .unit = "s",
-                  .published = NAN,
-                  .formula = t->predicted_green_s + t->predicted_self_s,
-                  .here = t->iteration_s};
+  papers_row r = {.part = "measured", .unit = "s", .published = NAN, .here = t->iteration_s};
 
   if (isnan(t->iteration_s)) {
     return;
   }
+  const double self_s = t->self_flops / rate_of(t, OWN);
+
+  r.formula = t->green_flops / t->recursion + self_s;
   (void)snprintf(r.setting, sizeof r.setting, "this device, %lld atoms, %lld energies, 1 thread",
                  (long long)s->system.n_atoms, (long long)s->n_energies);
   r.quantity = "an iteration; formula: predicted";
   papers_add_row(c, &r);
   r.quantity = "self-energies of it, predicted";
   r.formula = NAN;
-  r.here = t->predicted_self_s;
+  r.here = self_s;
   papers_add_row(c, &r);
+  add_parts(c, t, &r);
 }
 
 static int64_t largest_block(const qt_system *s)

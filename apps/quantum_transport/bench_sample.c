@@ -1,18 +1,22 @@
 /* bench_sample.c - see bench_sample.h. */
 #include "bench_sample.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_sort.h"
-#include "model/scattering/self_energy.h"
+
+double qt_bench_processor(void)
+{
+  return (double)clock() / (double)CLOCKS_PER_SEC;
+}
 
 qt_bench_clock qt_bench_clock_now(void)
 {
-  return (qt_bench_clock){.elapsed = weir_clock(),
-                          .processor = (double)clock() / (double)CLOCKS_PER_SEC};
+  return (qt_bench_clock){.elapsed = weir_clock(), .processor = qt_bench_processor()};
 }
 
 double qt_bench_clock_share(const qt_bench_clock *began)
@@ -28,7 +32,6 @@ typedef struct sample {
   qt_neighbours list;
   qt_self_energy plan;
   weir_tensor t[QT_SELF_ENERGY_ARRAYS];
-  double *seconds; /* [repeats] */
 } sample;
 
 static void sample_fini(sample *s)
@@ -38,7 +41,6 @@ static void sample_fini(sample *s)
     weir_tensor_fini(&s->t[i]);
   }
   qt_neighbours_fini(&s->list);
-  weir_free(&s->seconds);
 }
 
 int64_t qt_bench_sample_atoms(int64_t n_neighbours)
@@ -46,8 +48,7 @@ int64_t qt_bench_sample_atoms(int64_t n_neighbours)
   return 2 * n_neighbours;
 }
 
-/* Small numbers of either sign. */
-static void fill(int64_t n, weir_c128 *x)
+void qt_bench_sample_fill(int64_t n, weir_c128 *x)
 {
   for (int64_t i = 0; i < n; i++) {
     x[i] = (weir_c128){1e-2 * (double)(i % 17 - 8), 1e-2 * (double)(i % 13 - 6)};
@@ -76,7 +77,7 @@ static weir_status make_list(const qt_recipe_sizes *z, qt_neighbours *out)
     out->atom[p] = (int32_t)l;
     out->reverse[p] = (int32_t)(l * width + b);
   }
-  fill(pairs * block, out->gradient);
+  qt_bench_sample_fill(pairs * block, out->gradient);
   return WEIR_OK;
 }
 
@@ -103,6 +104,21 @@ qt_self_energy_spec qt_bench_sample_spec(const qt_recipe_sizes *z, const qt_neig
                                .threads = 1};
 }
 
+weir_status qt_bench_sample_device(const qt_study *study, const qt_scatter *scatter,
+                                   qt_neighbours *list, qt_recipe_sizes *sizes)
+{
+  WEIR_TRY(qt_neighbours_create(&study->system, &scatter->gradient,
+                                scatter->phonons.atom[0].n_orbitals, list));
+  *sizes = (qt_recipe_sizes){.n_k = study->n_k,
+                             .n_energies = study->n_energies,
+                             .n_frequencies = study->cfg->scattering.phonons.frequencies,
+                             .n_atoms = list->n_atoms,
+                             .n_neighbours = list->n_neighbours,
+                             .n_orbitals = list->n_orbitals,
+                             .n_directions = list->n_directions};
+  return WEIR_OK;
+}
+
 static weir_status prepare(const qt_bench_sample *b, sample *s)
 {
   WEIR_TRY(qt_bench_sample_list(&b->sizes, &s->list));
@@ -117,35 +133,59 @@ static weir_status prepare(const qt_bench_sample *b, sample *s)
     const weir_array_desc d = qt_self_energy_desc(&spec, (qt_self_energy_array)i);
 
     WEIR_TRY(weir_tensor_init(&s->t[i], d.dtype, d.rank, d.shape));
-    fill(weir_tensor_numel(&s->t[i]), s->t[i].data);
+    qt_bench_sample_fill(weir_tensor_numel(&s->t[i]), s->t[i].data);
   }
-  return weir_alloc(b->repeats, sizeof *s->seconds, (void **)&s->seconds);
+  return WEIR_OK;
 }
 
-static weir_status measure(const qt_bench_sample *b, sample *s, double *seconds)
+/* Of one run. */
+static weir_status time_once(weir_status (*run)(void *), void *context, double *seconds)
 {
-  for (int64_t i = -1; i < b->repeats; i++) {
-    const qt_bench_clock began = qt_bench_clock_now();
+  const qt_bench_clock began = qt_bench_clock_now();
 
-    WEIR_TRY(qt_self_energy_run(&s->plan, s->t));
-    const double elapsed = weir_clock() - began.elapsed;
+  WEIR_TRY(run(context));
+  const double elapsed = weir_clock() - began.elapsed;
 
-    s->seconds[i < 0 ? 0 : i] = elapsed * qt_bench_clock_share(&began);
-  }
-  qsort(s->seconds, (size_t)b->repeats, sizeof *s->seconds, weir_compare_f64);
-  *seconds = s->seconds[b->repeats / 2];
+  *seconds = elapsed * qt_bench_clock_share(&began);
   return WEIR_OK;
+}
+
+weir_status qt_bench_seconds(weir_status (*run)(void *), void *context, int64_t repeats,
+                             double enough, double *seconds)
+{
+  double *each = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(time_once(run, context, seconds));
+  if (*seconds > enough) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_alloc(repeats, sizeof *each, (void **)&each));
+  for (int64_t i = 0; i < repeats && status == WEIR_OK; i++) {
+    status = time_once(run, context, &each[i]);
+  }
+  qsort(each, (size_t)repeats, sizeof *each, weir_compare_f64);
+  *seconds = each[repeats / 2];
+  weir_free(&each);
+  return status;
+}
+
+static weir_status run_sample(void *context)
+{
+  sample *s = context;
+
+  return qt_self_energy_run(&s->plan, s->t);
 }
 
 weir_status qt_bench_sample_time(const qt_bench_sample *b, double *seconds, double *flops)
 {
-  sample s = {.seconds = NULL};
+  sample s = {.list = {.n_atoms = 0}};
   qt_self_energy_size size;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(prepare(b, &s), done);
   WEIR_TRY_GOTO(qt_self_energy_size_of(&s.plan.spec, &size), done);
-  WEIR_TRY_GOTO(measure(b, &s, seconds), done);
+  WEIR_TRY_GOTO(qt_bench_seconds(run_sample, &s, b->repeats, INFINITY, seconds), done);
   *flops = size.flops;
 done:
   sample_fini(&s);

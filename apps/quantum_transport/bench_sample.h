@@ -2,8 +2,8 @@
  * meaning: how long they take. */
 #ifndef QT_BENCH_SAMPLE_H
 #define QT_BENCH_SAMPLE_H
-#include "model/scattering/recipe.h"
 #include "model/scattering/self_energy.h"
+#include "scatter.h"
 
 /* Atoms along a wire that is closed to a ring: even ones have the next odd ones as neighbours,
  * which have them in turn; n_atoms is even and at least twice n_neighbours. Fails: WEIR_ERR_MEMORY;
@@ -17,9 +17,24 @@ typedef struct qt_bench_clock {
   double elapsed, processor;
 } qt_bench_clock;
 qt_bench_clock qt_bench_clock_now(void);
+/* Seconds of the processor that this process had. */
+double qt_bench_processor(void);
 /* Share of the time since then that this process, of one thread, had a processor: elapsed times it
  * are free of what other programs took. */
 double qt_bench_clock_share(const qt_bench_clock *began);
+
+/* Seconds of the processor that a run takes: the median of so many, after one that does not count.
+ * Where that one takes longer than `enough` it is the only one, and counts. Fails: as run,
+ * WEIR_ERR_MEMORY. */
+weir_status qt_bench_seconds(weir_status (*run)(void *), void *context, int64_t repeats,
+                             double enough, double *seconds) WEIR_CHECKED;
+
+/* Small numbers of either sign. */
+void qt_bench_sample_fill(int64_t n, weir_c128 *x);
+/* nabla H of the device of a study, and the sizes of its self-energies. Fails: as
+ * qt_neighbours_create; *list is then empty. */
+weir_status qt_bench_sample_device(const qt_study *study, const qt_scatter *scatter,
+                                   qt_neighbours *list, qt_recipe_sizes *sizes) WEIR_CHECKED;
 
 typedef struct qt_bench_sample {
   qt_recipe_sizes sizes; /* as above                                                      */

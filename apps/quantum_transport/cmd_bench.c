@@ -10,6 +10,7 @@
 #include "base/weir_log.h"
 #include "base/weir_sort.h"
 #include "bench_papers.h"
+#include "bench_recipe.h"
 #include "bench_sample.h"
 #include "model/rgf/rgf.h"
 #include "speed.h"
@@ -35,6 +36,7 @@ typedef struct bench {
   double lead_flops; /* of the last solve_lead */
   qt_speed_phase phase[PHASES];
   weir_table papers; /* bench.papers */
+  weir_table recipe; /* bench.recipe */
 } bench;
 
 static void bench_fini(bench *b)
@@ -48,6 +50,7 @@ static void bench_fini(bench *b)
   weir_free(&b->scratch);
   weir_free(&b->seconds);
   weir_table_fini(&b->papers);
+  weir_table_fini(&b->recipe);
   qt_cell_fini(&b->cell);
   qt_layout_fini(&b->layout);
   qt_study_fini(&b->study);
@@ -196,9 +199,22 @@ static weir_status perform(bench *b)
                        qt_rgf_flops(&b->layout, true, false)};
   const double seconds = b->phase[METHODS + 1].seconds * qt_bench_clock_share(&began);
 
-  return b->cfg->bench.papers
-             ? qt_bench_papers(&b->study, b->phase[METHODS + 1].flops / seconds, &b->papers)
-             : WEIR_OK;
+  if (b->cfg->bench.papers) {
+    WEIR_TRY(qt_bench_papers(&b->study, b->phase[METHODS + 1].flops / seconds, &b->papers));
+  }
+  return b->cfg->bench.recipe ? qt_bench_recipe(&b->study, &b->recipe) : WEIR_OK;
+}
+
+/* A table that was asked for. */
+static weir_status report_more(const weir_cli *cli, const weir_table *table, const char *file,
+                               int columns, const char *const *head)
+{
+  if (table->count == 0) {
+    return WEIR_OK;
+  }
+  WEIR_TRY(weir_table_write_csv(table, cli->out, file, columns, head));
+  weir_table_print(table, columns, head, stdout);
+  return WEIR_OK;
 }
 
 static weir_status report(const weir_cli *cli, const bench *b)
@@ -220,12 +236,12 @@ static weir_status report(const weir_cli *cli, const bench *b)
   WEIR_TRY_GOTO(qt_write_provenance(cli, b->cfg), done);
   WEIR_TRY_GOTO(weir_table_write_csv(&cells, cli->out, "bench.csv", QT_SPEED_COLUMNS, head), done);
   weir_table_print(&cells, QT_SPEED_COLUMNS, head, stdout);
-  if (b->papers.count > 0) {
-    WEIR_TRY_GOTO(weir_table_write_csv(&b->papers, cli->out, "papers.csv", QT_BENCH_PAPERS_COLUMNS,
-                                       qt_bench_papers_head),
-                  done);
-    weir_table_print(&b->papers, QT_BENCH_PAPERS_COLUMNS, qt_bench_papers_head, stdout);
-  }
+  WEIR_TRY_GOTO(
+      report_more(cli, &b->papers, "papers.csv", QT_BENCH_PAPERS_COLUMNS, qt_bench_papers_head),
+      done);
+  WEIR_TRY_GOTO(
+      report_more(cli, &b->recipe, "recipe.csv", QT_BENCH_RECIPE_COLUMNS, qt_bench_recipe_head),
+      done);
 done:
   weir_table_fini(&cells);
   return status;

@@ -127,6 +127,14 @@ const weir_opt qt_options[] = {
         "also count flops, memory and time of the published data-centric solver's devices "
         "as this program computes them, next to the published numbers (papers.csv), and "
         "measure self-energies and, with scattering.kind: born, one iteration"),
+    WEIR_OPT_BOOL(
+        qt_cfg, bench.recipe, false,
+        "also measure self-energies of scattering.kind: born after each step of the data-centric "
+        "recipe: time, flops, bytes and memory, predicted and counted (recipe.csv)"),
+    WEIR_OPT_INT(qt_cfg, bench.recipe_atoms, 2, 1, 1e6, "1",
+                 "bench.recipe: first atoms of the device whose self-energies are computed, at all "
+                 "wave vectors, energies and frequencies; the sums as written take (orbitals of an "
+                 "atom)^4 operations a pair"),
     WEIR_OPT_REAL(qt_cfg, bench.link, 1e10, 1, 1e15, "bytes/s",
                   "bench.papers: rate at which a rank sends in predicted exchanges"),
     WEIR_OPT_REAL(qt_cfg, bench.latency, 2e-6, 0, 1, "s",

@@ -71,7 +71,8 @@ typedef struct qt_cfg {
   struct {
     int64_t repeats;
     double zgemm; /* s */
-    bool papers;
+    bool papers, recipe;
+    int64_t recipe_atoms;
     double link, latency; /* bytes/s, s */
   } bench;
 } qt_cfg;

@@ -135,6 +135,8 @@ static void tell(const qt_study *study, const qt_scatter *s)
              WEIR_REAL("electrons_s", b->seconds[QT_BORN_ELECTRONS]),
              WEIR_REAL("phonons_s", b->seconds[QT_BORN_PHONONS]),
              WEIR_REAL("self_energies_s", b->seconds[QT_BORN_SELF_ENERGIES]),
+             WEIR_REAL("exchange_s", b->seconds[QT_BORN_EXCHANGE]),
+             WEIR_REAL("iterations_s", b->seconds[QT_BORN_STEPS]),
              WEIR_REAL("electrons_gflop", 1e-9 * s->size.electron_flops),
              WEIR_REAL("phonons_gflop", 1e-9 * s->size.phonon_flops),
              WEIR_REAL("self_energies_gflop", 1e-9 * s->size.self_energy.flops),
@@ -172,6 +174,7 @@ static qt_born_spec spec_of(const qt_study *study, const qt_scatter *s, int thre
                         .shift = study->cfg->energy.shift,
                         .petsc = &study->cfg->petsc,
                         .threads = threads,
+                        .clock = s->clock,
                         .comm = study->comm};
 }
 

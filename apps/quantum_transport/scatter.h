@@ -14,6 +14,7 @@ typedef struct qt_scatter {
   qt_born_size size; /* of an iteration */
   qt_born born;
   double seconds;
+  double (*clock)(void);      /* of phases of born, set before it; NULL: elapsed seconds */
   qt_born_moving *moving;     /* while bias points are found */
   qt_scf_scattering counting; /* of them                     */
 } qt_scatter;

@@ -209,6 +209,9 @@ static void add_phases(weir_table *c, const qt_scatter *s)
   add(c, "time of Green's functions of electrons", seconds[QT_BORN_ELECTRONS], "s");
   add(c, "time of Green's functions of phonons", seconds[QT_BORN_PHONONS], "s");
   add(c, "time of self-energies", seconds[QT_BORN_SELF_ENERGIES], "s");
+  if (s->born.tiles.ranks > 1) {
+    add(c, "of it waiting for other ranks", seconds[QT_BORN_EXCHANGE], "s");
+  }
   add(c, "Green's functions of electrons, an iteration", 1e-9 * s->size.electron_flops, "Gflop");
   add(c, "Green's functions of phonons, an iteration", 1e-9 * s->size.phonon_flops, "Gflop");
   add(c, "self-energies, an iteration", 1e-9 * s->size.self_energy.flops, "Gflop");

@@ -9,14 +9,15 @@
 
 #include "base/weir_log.h"
 #include "exec/weir_plan.h"
+#include "model/scattering/recipe.h"
 #include "pass/fission/self_energy_node.h"
 #include "reference.h"
 #include "weir_bench.h"
 
-enum { LOOP_RUNS = 2, REFERENCE_RUNS = 20 };
+enum { LOOP_RUNS = 2, PEER_RUNS = 20 };
 
 /* Outputs of the reference. */
-enum { REFERENCE_SIGMA, REFERENCE_DH, REFERENCE_G, REFERENCE_D, REFERENCE_NEIGHBOURS };
+enum { PEER_SIGMA, PEER_DH, PEER_G, PEER_D, PEER_NEIGHBOURS };
 
 typedef struct size {
   const char *name;
@@ -47,31 +48,37 @@ static const size frequencies[] = {
 /* From so many orbitals on the goal is a share of the rate of zgemm. */
 enum { LARGE = 24, ZGEMM = 256 };
 
-/* A step of the recipe: the one before, and what is switched on. */
+/* A plan of the program's recipe, with the runs that are timed. */
 typedef struct step {
   const char *name;
-  weir_fission fission;
-  bool window;
-  const char *kernel, *skip;
-  int runs; /* that are timed */
+  qt_recipe_stage stage;
+  int runs;
   self_energy_order order;
 } step;
 
-static const step steps[] = {
-    {"as written", WEIR_FISSION_OFF, false, "none", "group,format,tile", 1, SELF_ENERGY_PRODUCTS},
-    {"fission into products", WEIR_FISSION_PRODUCTS, false, "none", "group,format,tile", 3,
-     SELF_ENERGY_PRODUCTS},
-    {"redundancy removal", WEIR_FISSION_HOIST, false, "none", "group,format,tile", 3,
-     SELF_ENERGY_PRODUCTS},
-    {"layout and batched products", WEIR_FISSION_HOIST, false, "auto", "group,tile", 3,
-     SELF_ENERGY_PRODUCTS},
-    {"sliding windows", WEIR_FISSION_HOIST, true, "auto", "group,tile", 20, SELF_ENERGY_PRODUCTS},
-    {"fusion and tiling", WEIR_FISSION_HOIST, true, "auto", "", 20, SELF_ENERGY_PRODUCTS},
-    {"order of products", WEIR_FISSION_REASSOCIATE, true, "auto", "", 20, SELF_ENERGY_PRODUCTS},
-};
-static const step convolution = {"convolution form",     WEIR_FISSION_HOIST, true, "auto", "", 20,
-                                 SELF_ENERGY_CONVOLUTION};
-enum { STEPS = sizeof steps / sizeof steps[0], PRODUCTS = 5, RESTRUCTURED = 6 };
+enum { STEPS = QT_RECIPE_STAGES, PRODUCTS = QT_RECIPE_STAGE_FUSED };
+enum { RESTRUCTURED = QT_RECIPE_STAGE_REORDERED };
+
+static step step_of(int stage)
+{
+  const int slow = 3, fast = 20;
+
+  return (step){.name = qt_recipe_plans[stage].name,
+                .stage = (qt_recipe_stage)stage,
+                .runs = stage == QT_RECIPE_STAGE_WRITTEN   ? 1
+                        : stage < QT_RECIPE_STAGE_WINDOWED ? slow
+                                                           : fast,
+                .order = SELF_ENERGY_PRODUCTS};
+}
+
+static step convolution(void)
+{
+  step s = step_of(PRODUCTS);
+
+  s.name = "convolution form";
+  s.order = SELF_ENERGY_CONVOLUTION;
+  return s;
+}
 
 typedef struct problem {
   const size *of;
@@ -93,16 +100,13 @@ static void plan_make(problem *p, const step *s, bool explain, const reference_r
   const size *z = p->of;
   const int64_t extent[SELF_ENERGY_DIMS] = {z->nk, z->ne, z->na, z->no, z->no, z->nq,
                                             z->nw, z->nb, z->nd, z->nd, z->no, z->no};
-  const weir_tensor t = weir_tensor_wrap(reference->data[REFERENCE_NEIGHBOURS], WEIR_I32, 2,
-                                         (int64_t[]){z->na, z->nb});
+  const weir_tensor t =
+      weir_tensor_wrap(reference->data[PEER_NEIGHBOURS], WEIR_I32, 2, (int64_t[]){z->na, z->nb});
   weir_exec_cfg cfg;
   weir_graph *g;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
-  cfg.fission = (int)s->fission;
-  cfg.window = s->window;
-  cfg.kernel = s->kernel;
-  cfg.skip = s->skip;
+  qt_recipe_configure(&qt_recipe_plans[s->stage], &cfg);
   cfg.explain = explain;
   bench_must(weir_graph_create(&g));
   (void)self_energy_add(g, extent, s->order, weir_constant(g, &t), "Sigma");
@@ -115,11 +119,11 @@ static problem problem_of(const size *z, reference_result *reference)
 {
   problem p = {.of = z};
 
-  p.dh = weir_tensor_wrap(reference->data[REFERENCE_DH], WEIR_C128, 5,
+  p.dh = weir_tensor_wrap(reference->data[PEER_DH], WEIR_C128, 5,
                           (int64_t[]){z->na, z->nb, z->nd, z->no, z->no});
-  p.g = weir_tensor_wrap(reference->data[REFERENCE_G], WEIR_C128, 5,
+  p.g = weir_tensor_wrap(reference->data[PEER_G], WEIR_C128, 5,
                          (int64_t[]){z->nk, z->ne, z->na, z->no, z->no});
-  p.d = weir_tensor_wrap(reference->data[REFERENCE_D], WEIR_C128, 6,
+  p.d = weir_tensor_wrap(reference->data[PEER_D], WEIR_C128, 6,
                          (int64_t[]){z->nq, z->nw, z->na, z->nb, z->nd, z->nd});
   bench_must(weir_tensor_init(&p.sigma, WEIR_C128, 5, p.g.shape));
   return p;
@@ -133,7 +137,7 @@ static void must_agree(const problem *p, const step *s, const reference_result *
   double re = 0, im = 0, worst = 0, most = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    const weir_c128 x = ((const weir_c128 *)reference->data[REFERENCE_SIGMA])[i];
+    const weir_c128 x = ((const weir_c128 *)reference->data[PEER_SIGMA])[i];
 
     re += own[i].re;
     im += own[i].im;
@@ -219,7 +223,9 @@ static void print_recipe(const size *z)
   problem p = problem_of(z, &reference);
 
   for (int k = 0; k < STEPS; k++) {
-    print_step(&p, &steps[k], &reference);
+    const step s = step_of(k);
+
+    print_step(&p, &s, &reference);
   }
   weir_tensor_fini(&p.sigma);
   reference_free(&reference);
@@ -232,9 +238,11 @@ static void check(const size *z)
   problem p = problem_of(z, &reference);
 
   for (int k = 0; k < STEPS; k++) {
-    plan_make(&p, &steps[k], false, &reference);
+    const step s = step_of(k);
+
+    plan_make(&p, &s, false, &reference);
     run(&p);
-    must_agree(&p, &steps[k], &reference);
+    must_agree(&p, &s, &reference);
     weir_plan_destroy(&p.plan);
   }
   weir_tensor_fini(&p.sigma);
@@ -247,8 +255,7 @@ static double zgemm_rate(void)
   char arguments[32];
 
   (void)snprintf(arguments, sizeof arguments, "n=%d", ZGEMM);
-  reference_result r =
-      reference_run("sse_npbench.py", "product", arguments, REFERENCE_RUNS, 1, NULL, 0);
+  reference_result r = reference_run("sse_npbench.py", "product", arguments, PEER_RUNS, 1, NULL, 0);
   const double rate = 8.0 * ZGEMM * ZGEMM * ZGEMM / r.seconds;
 
   reference_free(&r);
@@ -260,8 +267,9 @@ static void compare_forms(const size *z)
 {
   reference_result large = numpy(z, "restructured", 1);
   problem p = problem_of(z, &large);
-  const double product = seconds_of(&p, &steps[PRODUCTS], &large);
-  const double seconds = seconds_of(&p, &convolution, &large);
+  const step products = step_of(PRODUCTS), convolved = convolution();
+  const double product = seconds_of(&p, &products, &large);
+  const double seconds = seconds_of(&p, &convolved, &large);
   char work[64];
 
   (void)snprintf(work, sizeof work, "self-energy of %s: convolution", z->name);
@@ -275,8 +283,9 @@ static void compare_rate(const size *z)
 {
   reference_result large = numpy(z, "restructured", 3);
   problem p = problem_of(z, &large);
-  const double seconds = seconds_of(&p, &steps[PRODUCTS], &large);
-  const account sum = account_of(&p, &steps[PRODUCTS], &large);
+  const step products = step_of(PRODUCTS);
+  const double seconds = seconds_of(&p, &products, &large);
+  const account sum = account_of(&p, &products, &large);
   char work[64];
 
   (void)snprintf(work, sizeof work, "self-energy of %s: same products", z->name);
@@ -296,12 +305,13 @@ static void compare_rate(const size *z)
 static void compare_steps(problem *p, const reference_result *reference, double *seconds)
 {
   for (int k = 0; k < STEPS; k++) {
-    const account sum = account_of(p, &steps[k], reference);
+    const step s = step_of(k);
+    const account sum = account_of(p, &s, reference);
     const double least = fmin(sum.predicted, sum.counted), most = fmax(sum.predicted, sum.counted);
     char work[64];
 
-    seconds[k] = seconds_of(p, &steps[k], reference);
-    (void)snprintf(work, sizeof work, "recipe: %s", steps[k].name);
+    seconds[k] = seconds_of(p, &s, reference);
+    (void)snprintf(work, sizeof work, "recipe: %s", s.name);
     bench_row(work, "limit", 0.95, least / most, "predicted of counted bytes or the reverse", 1, 1);
     if (k > 0) {
       bench_row(work, "step before", seconds[k - 1] * 1e3, seconds[k] * 1e3, "ms", 0, 0);
@@ -316,9 +326,10 @@ static void compare_dace(const problem *p, const double *seconds)
     fprintf(stderr, "sse_npbench: no rows against DaCe: workflows/setup.sh peers installs it\n");
     return;
   }
+  const step restructured = step_of(RESTRUCTURED);
   reference_result dace = reference_of(p->of, "sse_dace.py", "optimised", LOOP_RUNS);
 
-  must_agree(p, &steps[RESTRUCTURED], &dace);
+  must_agree(p, &restructured, &dace);
   bench_row("npbench self-energy: same products", "DaCe", dace.seconds * 1e3,
             seconds[PRODUCTS] * 1e3, "ms", 0, 1.2);
   bench_row("npbench self-energy: restructured", "DaCe", dace.seconds * 1e3,
@@ -328,8 +339,7 @@ static void compare_dace(const problem *p, const double *seconds)
 
 static void compare(const size *z)
 {
-  reference_result loop = numpy(z, "loop", LOOP_RUNS),
-                   large = numpy(z, "restructured", REFERENCE_RUNS);
+  reference_result loop = numpy(z, "loop", LOOP_RUNS), large = numpy(z, "restructured", PEER_RUNS);
   problem p = problem_of(z, &loop);
   double seconds[STEPS];
 
@@ -352,7 +362,7 @@ int main(int argc, char **argv)
 
   weir_log_set_level(WEIR_LOG_WARN);
   if (!reference_ready("numpy", "python3-numpy")) {
-    return REFERENCE_SKIP;
+    return PEER_SKIP;
   }
   (void)bench_pin();
   if (argc > 1 && strcmp(argv[1], "recipe") == 0) {

@@ -32,8 +32,8 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: stride %lld, dilation %lld, padding %lld and %lld of an "
                      "extent of %lld, kernel size %lld",
-                     k, (long long)stride, (long long)dilation, (long long)s->lo[k],
-                     (long long)s->hi[k], (long long)n, (long long)taps);
+                     k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
+                     (long long)s->pad_after[k], (long long)n, (long long)taps);
   }
   if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP &&
       b != WEIR_BORDER_REPLICATE && b != WEIR_BORDER_REFLECT) {
@@ -48,7 +48,8 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: kernel size %lld with dilation %lld exceeds the padded "
                      "extent %lld: increase the padding",
-                     k, (long long)taps, (long long)dilation, (long long)(n + s->lo[k] + s->hi[k]));
+                     k, (long long)taps, (long long)dilation,
+                     (long long)(n + s->pad_before[k] + s->pad_after[k]));
   }
   *extent = reach / stride + 1;
   return WEIR_OK;

@@ -17,15 +17,16 @@ static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int6
   const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->lo[k] < 0 ||
-      s->lo[k] > most || s->hi[k] < 0 || s->hi[k] > most || s->extra[k] < 0 ||
-      s->extra[k] >= stride || n < 1 || n > most || taps < 1 || taps > most) {
+  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
+      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most ||
+      s->output_padding[k] < 0 || s->output_padding[k] >= stride || n < 1 || n > most || taps < 1 ||
+      taps > most) {
     return weir_fail(
         WEIR_ERR_SHAPE,
         "conv_transposed: dimension %d: stride %lld, dilation %lld, cropping %lld and %lld, output "
         "padding %lld (must be less than the stride), extent %lld, kernel size %lld",
-        k, (long long)stride, (long long)dilation, (long long)s->lo[k], (long long)s->hi[k],
-        (long long)s->extra[k], (long long)n, (long long)taps);
+        k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
+        (long long)s->pad_after[k], (long long)s->output_padding[k], (long long)n, (long long)taps);
   }
   *extent = stride * (n - 1) + dilation * (taps - 1) + 1 + s->output_padding[k] - s->pad_before[k] -
             s->pad_after[k];

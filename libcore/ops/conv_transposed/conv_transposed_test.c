@@ -175,8 +175,8 @@ static void impossible_ones_are_refused(void **state)
 {
   refuse(&(weir_conv_transposed_spec){.groups = 3}, 4, "4 channels in, 3 groups");
   refuse(&(weir_conv_transposed_spec){.groups = 0}, 3, "w has 3 channels");
-  refuse(&(weir_conv_transposed_spec){.extra = {1}}, 4, "output padding 1");
-  refuse(&(weir_conv_transposed_spec){.lo = {7}}, 4, "extent 5 becomes 0");
+  refuse(&(weir_conv_transposed_spec){.output_padding = {1}}, 4, "output padding 1");
+  refuse(&(weir_conv_transposed_spec){.pad_before = {7}}, 4, "extent 5 becomes 0");
   refuse(&(weir_conv_transposed_spec){.border = {WEIR_BORDER_WRAP}}, 4,
          "the stride times the extent");
   refuse(&(weir_conv_transposed_spec){.border = {WEIR_BORDER_REFLECT}}, 4,

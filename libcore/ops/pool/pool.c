@@ -31,14 +31,15 @@ static weir_status check_dim(const weir_pool_spec *s, int64_t n, int k)
 {
   const int64_t taps = s->kernel_size[k], stride = stride_of(s, k);
 
-  if (taps < 1 || taps > most || stride < 1 || stride > most || s->lo[k] < 0 || s->lo[k] >= taps ||
-      s->hi[k] < 0 || s->hi[k] >= taps || n + s->lo[k] + s->hi[k] < taps) {
+  if (taps < 1 || taps > most || stride < 1 || stride > most || s->pad_before[k] < 0 ||
+      s->pad_before[k] >= taps || s->pad_after[k] < 0 || s->pad_after[k] >= taps ||
+      n + s->pad_before[k] + s->pad_after[k] < taps) {
     return weir_fail(
         WEIR_ERR_SHAPE,
         "pool: dimension %d: window %lld, stride %lld, padding %lld and %lld, extent %lld: padding "
         "must be less than the window, and the window at most the padded extent",
-        k, (long long)taps, (long long)stride, (long long)s->lo[k], (long long)s->hi[k],
-        (long long)n);
+        k, (long long)taps, (long long)stride, (long long)s->pad_before[k],
+        (long long)s->pad_after[k], (long long)n);
   }
   return WEIR_OK;
 }

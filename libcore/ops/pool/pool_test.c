@@ -91,9 +91,10 @@ static void refuse(const weir_pool_spec *s, const char *text)
 static void impossible_windows_are_refused(void **state)
 {
   refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX}, "pool: dimension 0: window 0");
-  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {2}, .lo = {2}}, "padding 2 and 0");
-  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .taps = {6}}, "window 6");
-  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_FIRST, .taps = {2}}, "use window");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .kernel_size = {2}, .pad_before = {2}},
+         "padding 2 and 0");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_MAX, .kernel_size = {6}}, "window 6");
+  refuse(&(weir_pool_spec){.combine = WEIR_COMBINE_FIRST, .kernel_size = {2}}, "use window");
 }
 
 int main(void)

@@ -389,10 +389,10 @@ static weir_status find_all(born_job *j)
 static weir_status open_own(born_job *j)
 {
   WEIR_TRY(find_points(j, born_self_energy(j).step));
-  const double began = weir_clock();
+  const double began = born_clock(j);
 
   WEIR_TRY(open_points(j));
-  j->out->seconds[QT_BORN_LEADS] = weir_clock() - began;
+  j->out->seconds[QT_BORN_LEADS] = born_clock(j) - began;
   return allocate_results(j, j->out);
 }
 

@@ -39,6 +39,7 @@ typedef struct qt_born_spec {
   const qt_born_save *save;      /* NULL: nothing is saved                                */
   int threads;                   /* 0: all                                               */
   bool quiet;                    /* no line an iteration                                 */
+  double (*clock)(void);         /* seconds, of phases; NULL: elapsed ones               */
   weir_comm *comm;               /* ranks that share all of it; NULL: this one           */
 } qt_born_spec;
 
@@ -64,6 +65,8 @@ typedef enum qt_born_phase {
   QT_BORN_ELECTRONS, /* Green's functions of them */
   QT_BORN_PHONONS,   /* the same of phonons       */
   QT_BORN_SELF_ENERGIES,
+  QT_BORN_EXCHANGE, /* of self-energies: waiting for other ranks, elapsed seconds */
+  QT_BORN_STEPS,    /* all of this, what else there is, of steps after step 0     */
   QT_BORN_PHASES
 } qt_born_phase;
 

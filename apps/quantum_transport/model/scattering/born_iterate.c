@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/weir_alloc.h"
-#include "base/weir_clock.h"
 #include "base/weir_log.h"
 #include "model/ranks.h"
 #include "model/scattering/born_priv.h"
@@ -68,10 +67,11 @@ static double sent_so_far(const weir_comm *c)
 /* New self-energies, the time of them, and what they send. */
 static weir_status compute(born_job *j)
 {
-  const double began = weir_clock(), sent = sent_so_far(j->spec->comm);
+  const double began = born_clock(j), sent = sent_so_far(j->spec->comm);
 
   WEIR_TRY(qt_self_energy_run(&j->self, j->t));
-  j->out->seconds[QT_BORN_SELF_ENERGIES] += weir_clock() - began;
+  j->out->seconds[QT_BORN_SELF_ENERGIES] += born_clock(j) - began;
+  j->out->seconds[QT_BORN_EXCHANGE] = qt_self_energy_waited(&j->self);
   j->out->sent_bytes = sent_so_far(j->spec->comm) - sent;
   return WEIR_OK;
 }
@@ -166,16 +166,16 @@ bool born_is_converged(const born_job *j)
 
 static weir_status solve_own(born_job *j)
 {
-  const double began = weir_clock();
+  const double began = born_clock(j);
 
   WEIR_TRY(born_solve_electrons(j));
-  const double between = weir_clock();
+  const double between = born_clock(j);
 
   j->out->seconds[QT_BORN_ELECTRONS] += between - began;
   if (!j->has_phonons || j->self.spec.phonons) {
     WEIR_TRY(born_solve_phonons(j));
     j->has_phonons = true;
-    j->out->seconds[QT_BORN_PHONONS] += weir_clock() - between;
+    j->out->seconds[QT_BORN_PHONONS] += born_clock(j) - between;
   }
   return WEIR_OK;
 }
@@ -233,5 +233,9 @@ weir_status born_iterate(born_job *j)
     born_tell_step(j);
     WEIR_TRY(born_pause(j));
   }
-  return simple ? iterate_simply(j) : born_accelerate(j);
+  const double began = born_clock(j);
+  const weir_status status = simple ? iterate_simply(j) : born_accelerate(j);
+
+  j->out->seconds[QT_BORN_STEPS] += born_clock(j) - began;
+  return status;
 }

@@ -1,6 +1,7 @@
 /* born_priv.h - an iteration of born.h under way. */
 #ifndef QT_BORN_PRIV_H
 #define QT_BORN_PRIV_H
+#include "base/weir_clock.h"
 #include "model/scattering/born.h"
 #include "model/scattering/open_points.h"
 #include "model/scattering/self_energy.h"
@@ -68,6 +69,12 @@ qt_self_energy_spec born_self_energy(const born_job *j);
 int64_t born_energies(const born_job *j, int particle);
 int64_t born_points(const born_job *j, int particle);
 int64_t born_point(const born_job *j, int particle, int64_t own);
+/* Seconds of the clock of phases. */
+static inline double born_clock(const born_job *j)
+{
+  return j->spec->clock != NULL ? j->spec->clock() : weir_clock();
+}
+
 /* Whether an iteration has that array; whether it is mixed. */
 bool born_has(const born_job *j, qt_self_energy_array which);
 bool born_mixes(qt_self_energy_array which);

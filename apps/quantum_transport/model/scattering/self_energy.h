@@ -20,6 +20,7 @@
 #define QT_SELF_ENERGY_H
 #include "exec/weir_plan.h"
 #include "model/scattering/neighbours.h"
+#include "model/scattering/recipe.h"
 #include "model/scattering/tiles.h"
 #include "ops/weir_builder.h"
 
@@ -85,7 +86,9 @@ typedef struct qt_self_energy_spec {
   bool unscaled;        /* these are not scaled                                               */
   double memory;        /* bytes of a plan, which so many atoms at once do not exceed, at least one;
                            0: all atoms at once                               */
-  const qt_tiles *tiles; /* NULL: one rank */
+  const qt_tiles *tiles;      /* NULL: one rank */
+  const qt_recipe_plan *plan; /* passes and kernels in place of fission and window; NULL: all */
+  bool explain;               /* bytes that its loops move are counted as they run           */
 } qt_self_energy_spec;
 
 /* Arrays that a run reads and writes. */
@@ -134,6 +137,12 @@ typedef struct qt_atom_range {
   int64_t n_ranges;   /* the last one ends with the last atom, and may overlap the one before */
 } qt_atom_range;
 
+/* The first atom of range r of all of n_atoms. */
+static inline int64_t qt_atom_range_first(const qt_atom_range *a, int64_t n_atoms, int64_t r)
+{
+  return r * a->n + a->n > n_atoms ? n_atoms - a->n : r * a->n;
+}
+
 /* Ranges of n atoms. Fails: WEIR_ERR_MEMORY; *out is then empty. */
 weir_status qt_atom_range_create(const qt_neighbours *n, int64_t n_at_once,
                                  qt_atom_range *out) WEIR_CHECKED;
@@ -172,7 +181,13 @@ typedef struct qt_self_energy {
 } qt_self_energy;
 /* Fails: as qt_self_energy_graph and weir_plan_create; *out is then empty. */
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out) WEIR_CHECKED;
+/* Of ranges of n atoms, whatever they take. Fails: likewise. */
+weir_status qt_self_energy_create_ranges(const qt_self_energy_spec *s, int64_t n_at_once,
+                                         qt_self_energy *out) WEIR_CHECKED;
 void qt_self_energy_fini(qt_self_energy *s);
+/* Sigma, C and t of one of its ranges. Fails: as weir_plan_run. */
+weir_status qt_self_energy_run_range(qt_self_energy *s, int64_t range,
+                                     weir_tensor *tensors) WEIR_CHECKED;
 /* The plan of the retarded self-energy alone, of a QT_SIGMA that is mixed: inputs and results as
  * above. Fails: likewise. */
 weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s,
@@ -181,6 +196,8 @@ weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *te
 /* Computes the results of the tensors [QT_SELF_ENERGY_ARRAYS]. Dhat and G are anti-Hermitian.
  * Fails: as weir_plan_run. */
 weir_status qt_self_energy_run(qt_self_energy *s, weir_tensor *tensors) WEIR_CHECKED;
+/* Seconds of all runs in which this rank waited for others. */
+double qt_self_energy_waited(const qt_self_energy *s);
 
 /* What a run takes, after the passes, on all ranks; memory is that of one. */
 typedef struct qt_self_energy_size {

@@ -6,85 +6,6 @@
 #include "model/ranks.h"
 #include "model/scattering/self_energy.h"
 
-/* ---- Ranges of atoms ---- */
-
-void qt_atom_range_fini(qt_atom_range *a)
-{
-  weir_free(&a->local);
-  weir_free(&a->atom);
-  *a = (qt_atom_range){.n = 0};
-}
-
-/* The first atom of range r of all of n_atoms. */
-static int64_t first_of(const qt_atom_range *a, int64_t n_atoms, int64_t r)
-{
-  return r * a->n + a->n > n_atoms ? n_atoms - a->n : r * a->n;
-}
-
-/* Place of an atom among those of a range, the next free one where it is new. */
-static int64_t place_of(const qt_atom_range *a, int64_t first, int32_t atom, const int32_t *local,
-                        int64_t n_local)
-{
-  int64_t i = a->n;
-
-  if (atom >= first && atom < first + a->n) {
-    return atom - first;
-  }
-  while (i < n_local && local[i] != atom) {
-    i++;
-  }
-  return i;
-}
-
-/* Fills the lists of range r, `most` long; returns how many atoms they are of. */
-static int64_t fill_range(const qt_neighbours *n, const qt_atom_range *a, int64_t r, int64_t most,
-                          int32_t *local, int32_t *atom)
-{
-  const int64_t first = first_of(a, n->n_atoms, r), width = n->n_neighbours;
-  int64_t n_local = a->n;
-
-  memset(local, 0, (size_t)most * sizeof *local);
-  for (int64_t i = 0; i < a->n; i++) {
-    local[i] = (int32_t)(first + i);
-  }
-  for (int64_t i = 0; i < a->n * width; i++) {
-    const int32_t of = n->atom[first * width + i];
-    const int64_t at = place_of(a, first, of, local, n_local);
-
-    local[at] = of;
-    atom[i] = (int32_t)at;
-    n_local = at == n_local ? n_local + 1 : n_local;
-  }
-  return n_local;
-}
-
-weir_status qt_atom_range_create(const qt_neighbours *n, int64_t n_at_once, qt_atom_range *out)
-{
-  qt_atom_range a = {.n = n_at_once, .n_ranges = (n->n_atoms + n_at_once - 1) / n_at_once};
-  const int64_t width = n->n_neighbours, most = a.n * (1 + width);
-  weir_status status = WEIR_OK;
-
-  *out = (qt_atom_range){.n = 0};
-  WEIR_TRY_GOTO(weir_alloc(a.n_ranges * most, sizeof *a.local, (void **)&a.local), done);
-  WEIR_TRY_GOTO(weir_alloc(a.n_ranges * a.n * width, sizeof *a.atom, (void **)&a.atom), done);
-  for (int64_t r = 0; r < a.n_ranges; r++) {
-    const int64_t n_local =
-        fill_range(n, &a, r, most, a.local + r * most, a.atom + r * a.n * width);
-
-    a.n_local = n_local > a.n_local ? n_local : a.n_local;
-  }
-  for (int64_t r = 1; r < a.n_ranges; r++) { /* without what no range needs */
-    memmove(a.local + r * a.n_local, a.local + r * most, (size_t)a.n_local * sizeof *a.local);
-  }
-done:
-  if (status != WEIR_OK) {
-    qt_atom_range_fini(&a);
-    return status;
-  }
-  *out = a;
-  return WEIR_OK;
-}
-
 /* ---- Plans ---- */
 
 /* What is planned: a graph, with its cuts where ranks share it. */
@@ -120,6 +41,10 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.fission = s->fission;
   cfg.window = s->window;
+  if (s->plan != NULL) {
+    qt_recipe_configure(s->plan, &cfg);
+  }
+  cfg.explain = s->explain;
   cfg.products = s->precision;
   cfg.scale_products = !s->unscaled;
   if (shared) {
@@ -397,6 +322,17 @@ static weir_status run_frequencies(qt_self_energy *e, weir_tensor *tensors)
   return run_pairs(e, tensors);
 }
 
+/* Takes what was made, unless that failed. */
+static weir_status hand_out(weir_status status, qt_self_energy *made, qt_self_energy *out)
+{
+  if (status != WEIR_OK) {
+    qt_self_energy_fini(made);
+    return status;
+  }
+  *out = *made;
+  return WEIR_OK;
+}
+
 weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *out)
 {
   qt_self_energy e = {.spec = *s};
@@ -405,16 +341,19 @@ weir_status qt_self_energy_create(const qt_self_energy_spec *s, qt_self_energy *
   *out = (qt_self_energy){.plan = NULL};
   WEIR_TRY(qt_ranks_agree(comm_of(s), qt_self_energy_atoms_at_once(s, &n)));
   WEIR_TRY(qt_ranks_least(comm_of(s), &n)); /* threads, and so memory, may differ by rank */
-  const weir_status status = s->tiles != NULL && s->tiles->by_frequency ? create_frequencies(&e)
-                             : n < s->neighbours->n_atoms               ? create_ranges(&e, n)
-                                                          : plan_whole(s, false, &e.plan);
+  return hand_out(s->tiles != NULL && s->tiles->by_frequency ? create_frequencies(&e)
+                  : n < s->neighbours->n_atoms               ? create_ranges(&e, n)
+                                                             : plan_whole(s, false, &e.plan),
+                  &e, out);
+}
 
-  if (status != WEIR_OK) {
-    qt_self_energy_fini(&e);
-    return status;
-  }
-  *out = e;
-  return WEIR_OK;
+weir_status qt_self_energy_create_ranges(const qt_self_energy_spec *s, int64_t n_at_once,
+                                         qt_self_energy *out)
+{
+  qt_self_energy e = {.spec = *s};
+
+  *out = (qt_self_energy){.plan = NULL};
+  return hand_out(create_ranges(&e, n_at_once), &e, out);
 }
 
 weir_status qt_self_energy_create_retarded(const qt_self_energy_spec *s, qt_self_energy *out)
@@ -462,16 +401,16 @@ static void copy_atoms(const weir_tensor *all, const weir_tensor *some, const in
   }
 }
 
-static weir_status run_range(qt_self_energy *s, int64_t r, weir_tensor *tensors)
+weir_status qt_self_energy_run_range(qt_self_energy *s, int64_t range, weir_tensor *tensors)
 {
   const qt_neighbours *n = s->spec.neighbours;
   const qt_atom_range *a = &s->range;
-  const int64_t first = first_of(a, n->n_atoms, r);
+  const int64_t first = qt_atom_range_first(a, n->n_atoms, range);
   const int64_t o = n->n_orbitals, width = n->n_neighbours;
   const int64_t of_atom = width * n->n_directions * o * o;
-  const int32_t *local = a->local + r * a->n_local;
+  const int32_t *local = a->local + range * a->n_local;
   weir_tensor atom =
-      weir_tensor_wrap(a->atom + r * a->n * width, WEIR_I32, 2, (const int64_t[]){a->n, width});
+      weir_tensor_wrap(a->atom + range * a->n * width, WEIR_I32, 2, (const int64_t[]){a->n, width});
   weir_tensor gradient = weir_tensor_wrap(n->gradient + first * of_atom, WEIR_C128, 5,
                                           (const int64_t[]){a->n, width, n->n_directions, o, o});
   weir_binding bindings[QT_SELF_ENERGY_ARRAYS + 2] = {{qt_self_energy_atom, &atom},
@@ -498,7 +437,7 @@ static weir_status run_range(qt_self_energy *s, int64_t r, weir_tensor *tensors)
 static weir_status run_ranges(qt_self_energy *s, weir_tensor *tensors)
 {
   for (int64_t r = 0; r < s->range.n_ranges; r++) {
-    WEIR_TRY(run_range(s, r, tensors));
+    WEIR_TRY(qt_self_energy_run_range(s, r, tensors));
   }
   return s->spec.phonons ? run_pairs(s, tensors) : WEIR_OK;
 }
@@ -529,6 +468,26 @@ weir_status qt_self_energy_run_retarded(const qt_self_energy *s, weir_tensor *te
       {qt_self_energy_names[QT_SIGMA_RETARDED], &tensors[QT_SIGMA_RETARDED]}};
 
   return weir_plan_run(s->plan, bindings, 2);
+}
+
+static double waited(const weir_plan *p)
+{
+  double seconds = 0;
+
+  for (int32_t i = 0; p != NULL && i < weir_plan_moves(p); i++) {
+    seconds += weir_plan_move(p, i).waited_s;
+  }
+  return seconds;
+}
+
+double qt_self_energy_waited(const qt_self_energy *s)
+{
+  double seconds = waited(s->plan) + waited(s->pairs) + waited(s->retarded);
+
+  for (int64_t w = 0; w < s->spec.n_frequencies && s->of_frequency != NULL; w++) {
+    seconds += waited(s->of_frequency[w]);
+  }
+  return seconds;
 }
 
 /* ---- Sizes ---- */
