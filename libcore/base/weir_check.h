@@ -57,7 +57,7 @@ void weir_check_mkdir(char *path, size_t size);
 void weir_check_rmdir(const char *path);
 /* A file of exactly these bytes; fails the test where it cannot be written. */
 void weir_check_write(const char *path, const void *data, size_t size);
-/* Folder of test data: WEIR_TEST_DATA, else ../shared/data beside the source tree, else NULL. */
+/* Folder of test data: WEIR_TEST_DATA, else ../shared/data next to the source tree, else NULL. */
 const char *weir_check_data(void);
 /* Path of a file in that folder, named as by printf. Without the folder the test is skipped, with
  * the reason. */

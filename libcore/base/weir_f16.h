@@ -1,7 +1,7 @@
 /* weir_f16.h - half precision of IEEE 754: 11 significant bits, numbers from 2^-24 to 65504.
  *
  * A storage format: arithmetic is done in f32, which holds the product of two of them. Needs no
- * other header but weir_bf16.h, and is pasted in front of emitted C behind that. */
+ * other header but weir_bf16.h, and is pasted in front of emitted C after that. */
 #ifndef WEIR_F16_H
 #define WEIR_F16_H
 #ifndef WEIR_SCALAR_FREESTANDING

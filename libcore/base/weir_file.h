@@ -1,4 +1,4 @@
-/* weir_file.h - checked files: bounded reads, and writes that appear whole or not at all. */
+/* weir_file.h - checked files: bounded reads, and writes that appear atomically. */
 #ifndef WEIR_FILE_H
 #define WEIR_FILE_H
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* A file being written beside its final place. Where there is no space for it (a full device, a
- * quota, a limit on the size of a file) all calls fail with WEIR_ERR_SPACE, naming file and folder;
- * otherwise with WEIR_ERR_DATA, naming path and reason. */
+/* A file being written to a temporary file in the folder of its final path. Where there is no space
+ * for it (a full device, a quota, a limit on the size of a file) all calls fail with
+ * WEIR_ERR_SPACE, naming file and folder; otherwise with WEIR_ERR_DATA, naming path and reason. */
 typedef struct weir_writer weir_writer;
 
 /* Records why `path` could not be written, from the errno of the failed call: WEIR_ERR_SPACE with

@@ -1,4 +1,4 @@
-/* weir_file_test.c - reads are bounded; writes appear whole or not at all. */
+/* weir_file_test.c - reads are bounded; writes appear atomically. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

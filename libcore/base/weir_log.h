@@ -46,8 +46,8 @@ typedef struct weir_field {
 /* Opens the event file (created, appended a line at a time and flushed). Fails: WEIR_ERR_DATA,
  * WEIR_ERR_SPACE. */
 weir_status weir_events_open(const char *path) WEIR_CHECKED;
-/* The same behind what an earlier run wrote; a last line without its end, of a run that was killed,
- * goes. Fails: WEIR_ERR_DATA (it is not there, or cannot be written). */
+/* The same, appended to what an earlier run wrote; a last line without its end, of a run that was
+ * killed, goes. Fails: WEIR_ERR_DATA (it is not there, or cannot be written). */
 weir_status weir_events_append(const char *path) WEIR_CHECKED;
 /* Fails where an event could not be written since the file was opened: WEIR_ERR_SPACE,
  * WEIR_ERR_DATA. The file holds whole lines all the same. */

@@ -198,7 +198,7 @@ static void kinds_are_written_as_json(void **state)
                                "\"inf\": null, \"b\": true, \"none\": null}"));
 }
 
-/* A killed run may leave half a line behind whole ones. */
+/* A killed run may leave half a line after whole ones. */
 static void a_log_is_gone_on_with_behind_its_last_whole_line(void **state)
 {
   static const char *const left[] = {"", "{\"event\": \"a\"}\n", "{\"event\": \"a\"}\n{\"eve",

@@ -1,4 +1,4 @@
-/* weir_writer.c - files that appear whole or not at all: written beside, synced, renamed. */
+/* weir_writer.c - files that appear atomically: written to a temporary file, synced, renamed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
