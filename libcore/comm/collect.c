@@ -6,7 +6,7 @@
 #include "base/weir_alloc.h"
 #include "comm/comm_priv.h"
 
-/* Blocks of all ranks, one behind the other: that of rank r is [at[r], at[r + 1]) elements. */
+/* Blocks of all ranks, one after the other: that of rank r is [at[r], at[r + 1]) elements. */
 typedef struct blocks {
   weir_request *r;
   char *data;

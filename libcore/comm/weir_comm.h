@@ -17,7 +17,7 @@ typedef struct weir_comm weir_comm;
 typedef struct weir_comm_cfg {
   int64_t max_message_bytes; /* bytes of the largest message                       */
   int64_t tree_max_bytes;    /* bytes up to which a reduction goes along its tree  */
-  double timeout;            /* seconds without any progress that a rank waits, 0: for ever */
+  double timeout;            /* seconds without any progress that a rank waits, 0: indefinitely */
 } weir_comm_cfg;
 extern const weir_opt weir_comm_opts[];
 
@@ -51,7 +51,7 @@ weir_status weir_comm_agree(weir_comm *c, weir_status status) WEIR_CHECKED;
 weir_status weir_comm_abort(weir_comm *c, weir_status status);
 /* Returns once all ranks have called it. Collective. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_comm_barrier(weir_comm *c) WEIR_CHECKED;
-/* On rank 0, *all is what the ranks gave, n bytes each, one behind the other in their order, and
+/* On rank 0, *all is what the ranks gave, n bytes each, one after the other in their order, and
  * *total its bytes; the caller frees it (weir_free). NULL and 0 on the others. Collective. Fails on
  * all ranks alike: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **all,
@@ -70,7 +70,7 @@ typedef enum weir_comm_use {
  */
 typedef struct weir_comm_count {
   int64_t sent, sent_bytes, received, received_bytes;
-  double waited_s; /* seconds in weir_request_wait: what nothing was computed behind */
+  double waited_s; /* seconds in weir_request_wait: exposed communication time */
 } weir_comm_count;
 weir_comm_count weir_comm_counted(const weir_comm *c, weir_comm_use use);
 

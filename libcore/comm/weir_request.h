@@ -8,7 +8,7 @@
  *
  * All ranks of a group create the same requests in the same order. Memory that a request is given
  * stays where it is until the request is destroyed, and is not touched between start and the end.
- * No call may run beside another one in a second thread. */
+ * Calls must not run concurrently in two threads. */
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
 #include <stdbool.h>
@@ -96,7 +96,7 @@ typedef struct weir_allreduce_way {
 } weir_allreduce_way;
 weir_allreduce_way weir_allreduce_way_of(int ranks, int64_t bytes, int64_t tree);
 /* The same, where rank r gets its counts[r] elements only, which lie at their place in `data` (all
- * blocks, one behind the other); the others stay as they were. counts: [ranks], the same on all,
+ * blocks, one after the other); the others stay as they were. counts: [ranks], the same on all,
  * not kept. Collective. Fails as an exchange. */
 weir_status weir_reduce_scatter_create(weir_comm *c, const char *name, const weir_reducer *reducer,
                                        void *data, const int64_t *counts,
