@@ -55,7 +55,7 @@ static const flag_row flags[] = {
 // clang-format on
 enum { FLAG_COUNT = sizeof flags / sizeof flags[0] };
 
-/* The command line with what it needs beside argv. */
+/* The command line with the memory that it needs in addition to argv. */
 typedef struct parsed {
   weir_cli cli;
   const char **texts; /* memory of configs, sets, args, and of the copy that getopt reorders */

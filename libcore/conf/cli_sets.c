@@ -90,7 +90,7 @@ static weir_status grid_set(const weir_cli *cli, char **out)
   return WEIR_OK;
 }
 
-/* The sets of the command line, and behind them those that flags stand for; made[]: to be freed. */
+/* The sets of the command line, and after them those that flags stand for; made[]: to be freed. */
 static weir_status all_sets(const weir_cli *cli, const char ***out, int *n, char *made[3])
 {
   void *memory = NULL;

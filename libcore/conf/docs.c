@@ -114,7 +114,7 @@ weir_status weir_opts_print_markdown(const weir_opt *opts, const char *title, FI
   return WEIR_OK;
 }
 
-/* Words of `text` in lines of at most 92 characters behind eight blanks. */
+/* Words of `text` in lines of at most 92 characters after eight blanks. */
 static void put_wrapped(weir_conf_buffer *buffer, const char *text)
 {
   const char *p = text;

@@ -51,7 +51,7 @@ weir_status conf_remove_below(int fd, const char *name)
   return status;
 }
 
-/* The text behind `key` in a line of a log; NULL where it is absent or escaped, which no name of a
+/* The text after `key` in a line of a log; NULL where it is absent or escaped, which no name of a
  * run needs. Cuts the line. */
 static char *text_of(char *line, const char *key)
 {
@@ -78,7 +78,7 @@ static weir_status removal(int fd, const char *name, const char *of, void *conte
 enum { OF_SIZE = 64 };
 
 /* Acts on the file that a line notes: of this log's run, or left of an earlier one, which is said
- * behind its name. */
+ * after its name. */
 static weir_status walk_line(int fd, char *line, const char *own, conf_earlier *e)
 {
   static const char left[] = "{\"event\": \"left\"";
@@ -243,7 +243,7 @@ static bool log_is_of(const char *path, const char *owner)
   return ours;
 }
 
-/* A folder of data has a log, too: what made them, and where that would go on. */
+/* A folder of data has a log, too: what made them, and where that would resume. */
 static weir_status refuse_own_folder(const weir_run_dir *dir)
 {
   doomed d = {.out = dir->cli->out, .name = "run.jsonl"};

@@ -603,7 +603,7 @@ static void a_damaged_log_goes_on(void **state)
   weir_check_rmdir(dir);
 }
 
-/* Killed before it had more than the beginning of a log: there is nothing to go on with. */
+/* Killed before it had more than the beginning of a log: there is nothing to resume. */
 static void a_beginning_is_begun_anew(void **state)
 {
   char dir[512];

@@ -31,7 +31,7 @@ typedef struct weir_app {
   const weir_command *commands;
   const weir_opt *opts; /* its option table */
   size_t opts_size;     /* bytes of the struct that the table fills */
-  /* Key of the option that `--input VALUE` sets, static text, "[]" behind it: a list of that one;
+  /* Key of the option that `--input VALUE` sets, static text, "[]" after it: a list of that one;
    * NULL: the program has no --input. */
   const char *(*input_key)(const char *value);
   const char *inputs_key; /* key of the option that names several inputs; NULL: there is none */

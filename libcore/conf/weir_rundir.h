@@ -48,13 +48,13 @@ void weir_run_dir_keep(void);
 /* The run failed: true where it was not accepted, and the earlier results stand as they were. */
 bool weir_run_dir_rollback(weir_run_dir *dir);
 /* Goes on in the folder of an earlier run of the same owner that was stopped or killed, and locks
- * it: its log grows behind its last whole line, lines that are no events do no harm, and accept
- * replaces resolved.yaml; every file stays. Fails: WEIR_ERR_CONFIG where another process has the
- * folder, or its log is of no such run; WEIR_ERR_DATA. */
+ * it: its log is appended to after its last complete line, lines that are no events do no harm, and
+ * accept replaces resolved.yaml; every file stays. Fails: WEIR_ERR_CONFIG where another process has
+ * the folder, or its log is of no such run; WEIR_ERR_DATA. */
 weir_status weir_run_dir_resume(const weir_cli *cli, const weir_config *config, const char *owner,
                                 weir_run_dir *dir) WEIR_CHECKED;
 /* Continues where `resume` is true, --overwrite is not given and a run has left files; begins
- * otherwise, as behind a run that was killed before it had more than the beginning of a log. */
+ * otherwise, as after a run that was killed before it had more than the beginning of a log. */
 weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, const char *owner,
                                bool resume, weir_run_dir *dir) WEIR_CHECKED;
 
