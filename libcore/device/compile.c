@@ -42,7 +42,7 @@ typedef struct job {
   bool wanted;          /* in this round */
 } job;
 
-/* The command with the flags of the job: libraries among them stand behind the source. */
+/* The command with the flags of the job: libraries among them follow the source. */
 static void put_arguments(const weir_compiler *compiler, const job *j, const char **args)
 {
   int n = 0;

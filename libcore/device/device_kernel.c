@@ -15,7 +15,7 @@ static void free_kernel(weir_device_kernel **kernel)
   }
 }
 
-/* Places the arguments one behind another, each aligned to its size or to 16 bytes. */
+/* Places the arguments one after another, each aligned to its size or to 16 bytes. */
 static weir_status place_args(const weir_device_source *source, weir_device_kernel *kernel)
 {
   void *memory = NULL;

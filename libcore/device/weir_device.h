@@ -76,7 +76,7 @@ typedef struct weir_device_row {
                          weir_device_usage *out);
 } weir_device_row;
 
-/* Row k, NULL behind the last; ordered by name. */
+/* Row k, NULL after the last; ordered by name. */
 const weir_device_row *weir_device_row_get(int k);
 /* Opens a device of the row `name`; NULL options: index 0, seed 0. Fails: WEIR_ERR_CONFIG (no such
  * row, naming those there are), WEIR_ERR_UNSUPPORTED (what the machine or the build lacks). Nothing
@@ -124,7 +124,7 @@ weir_status weir_device_queue_sync(weir_device_queue *queue) WEIR_CHECKED;
 
 /* An event that stands for nothing yet. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_device_event_create(weir_device *device, weir_device_event **out) WEIR_CHECKED;
-/* Work that waits for it goes on waiting for what it stood for. */
+/* Work that waits for it keeps waiting for what it stood for. */
 void weir_device_event_destroy(weir_device_event **event);
 /* The event stands for all work given to the queue so far; an earlier record is replaced. */
 weir_status weir_device_event_record(weir_device_event *event,

@@ -125,8 +125,8 @@ static void wait_for_offer(pool *p, int thread)
 }
 
 /* Moves a worker that was woken on the caller's processor to another one that it may use, where
- * there is one: beside the caller it is only in its way. Which processor is up to the system again
- * after that. */
+ * there is one: on the caller's processor it would only compete with the caller. Which processor is
+ * up to the system again after that. */
 static void leave_caller(pool *p)
 {
   const int caller = atomic_load(&p->thread[0].cpu);

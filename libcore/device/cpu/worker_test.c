@@ -1,4 +1,5 @@
-/* worker_test.c - jobs in order beside the caller, their failures, and the end of a lane. */
+/* lane_test.c - jobs in order, concurrently with the caller, their failures, and the end of a lane.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static void jobs_run_one_after_another(void **state)
   weir_threads_set(0);
 }
 
-/* Both lanes are under way at once, and the caller goes on: each waits for a byte that is written
+/* Both lanes are under way at once, and the caller continues: each waits for a byte that is written
  * later. */
 static void lanes_run_beside_the_caller(void **state)
 {

@@ -330,7 +330,7 @@ static void wrong_size_is_refused(void **state)
       close_machine(&m);
       continue;
     }
-    /* A short copy to the host leaves what is no number. */
+    /* A short copy to the host leaves NaN. */
     assert_ok(weir_device_copy(m.queues[0], m.out, m.b, BYTES - 4));
     assert_ok(weir_device_queue_sync(m.queues[0]));
     float last;
