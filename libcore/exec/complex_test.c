@@ -80,7 +80,7 @@ static weir_status running_sum(weir_scan *s)
   return WEIR_OK;
 }
 
-/* A sum that goes on: what one part leaves, the next begins with. */
+/* A sum that continues: what one part leaves, the next begins with. */
 static void complex_states_go_from_run_to_run(void **state)
 {
   enum { ROWS = 3, N = 40 };
@@ -208,7 +208,7 @@ static bool same_or_nan(double x, double y)
   return x == y || (isnan(x) && isnan(y));
 }
 
-/* By the formula of graph/weir_complex_scalar.h: 0 where one part is infinite, else no number. */
+/* By the formula of graph/weir_complex_scalar.h: 0 where one part is infinite, else NaN. */
 static void quotients_by_infinite_divisors(void **state)
 {
   static const double part[] = {INFINITY, -INFINITY, NAN, 0, 1.5, -2};

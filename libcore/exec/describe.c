@@ -30,7 +30,7 @@ int64_t weir_plan_period(const weir_plan *p)
   return weir_rates_period(p->rates, p->n_arrays);
 }
 
-/* The graph as the pass left it, behind what the passes before left. */
+/* The graph as the pass left it, after what the passes before left. */
 static weir_status keep_dump(weir_plan *p, const weir_pass *pass, const weir_graph *g)
 {
   char *text = NULL;

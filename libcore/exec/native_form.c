@@ -274,7 +274,8 @@ static void find_held(native_form *f)
   f->holds = n > 0;
 }
 
-/* Several rows go to one call of a kernel where that saves what they cost beside their iterations.
+/* Several rows go to one call of a kernel where that saves the cost in addition to their
+ * iterations.
  */
 static void find_second(native_form *f)
 {

@@ -144,7 +144,7 @@ typedef struct native_kernel {
   const native_kernels *code;
 } native_kernel;
 
-/* native_object.c: the compiler and all else that code depends on beside its own text; `text` is
+/* native_object.c: the compiler and all that code depends on in addition to its own text; `text` is
  * room for texts. Fails: WEIR_ERR_UNSUPPORTED (no compiler), WEIR_ERR_MEMORY. */
 typedef struct native_maker {
   char compiler[4096];

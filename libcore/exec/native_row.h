@@ -26,7 +26,7 @@ typedef struct native_view {
 
 typedef struct native_row {
   int64_t n;              /* iterations, > 0                                                  */
-  int64_t i[NATIVE_DIMS]; /* the first one; it goes on upwards, downwards for BACKWARD        */
+  int64_t i[NATIVE_DIMS]; /* the first one; it continues upwards, downwards for BACKWARD        */
   const char *p[NATIVE_OPERANDS]; /* element of the first iteration, plainly indexed inputs   */
   int64_t s[NATIVE_OPERANDS];     /* elements from one iteration to the next                  */
   char *q[NATIVE_OUTPUTS];

@@ -155,7 +155,7 @@ static void run_lanes(native_walk *w, char *scratch)
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 
-/* The reduced iterations of a strip at w->i and, where `second` is a dimension, those behind it;
+/* The reduced iterations of a strip at w->i and, where `second` is a dimension, those after it;
  * *at of them came before. */
 static void take_rows(native_walk *w, partials *p, int64_t from, int second, int64_t *at)
 {

@@ -67,7 +67,7 @@ void native_walk_set_steps(const weir_operand *o, const weir_view *v, int n_dims
     }
     at -= v->origin[d] * v->stride[d];
     if (o->index[d].div > 1 || (carries >> d & 1) != 0) {
-      continue; /* divided_at finds it, or the dimension behind has it all */
+      continue; /* divided_at finds it, or the next dimension has it all */
     }
     at += o->index[d].offset * v->stride[d];
     for (int k = 0; k < n_dims; k++) {

@@ -58,7 +58,7 @@ static bool has_plain_rows(const native_walk *w)
   return plain;
 }
 
-/* Rows go on along dimensions that make no difference. */
+/* Rows continue along dimensions that make no difference. */
 static void join_unasked(native_walk *w)
 {
   while (w->n_outer > 0 && (w->f->asked >> w->f->inner & 1) == 0) {

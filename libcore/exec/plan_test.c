@@ -397,7 +397,7 @@ static void peaks_and_times_are_told_apart(void **state)
   weir_graph_destroy(&g);
 }
 
-/* The number behind `"key": ` of a line of run.jsonl, where there is one. */
+/* The number after `"key": ` of a line of run.jsonl, where there is one. */
 static double number_of(const char *text, const char *key)
 {
   char quoted[64];

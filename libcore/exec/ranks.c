@@ -19,7 +19,7 @@ static window window_of(const weir_view *v, const weir_box *box)
   return w;
 }
 
-/* Elements of the box, one behind the other. */
+/* Elements of the box, one after the other. */
 static window dense(void *data, weir_dtype dtype, const weir_box *box)
 {
   window w = {.view = {.data = data, .dtype = dtype, .rank = box->rank}};

@@ -1,6 +1,6 @@
 /* vector_monoids.h - steps and merges of the monoids over rows of lanes or points; part of
  * vector_kernels.h. Fields of a partial result: acc[0] values, acc[1] and acc[2] as the monoid has
- * them (argmax, first, last: positions; moments: mean and M2 behind the count; softmax: the sum).
+ * them (argmax, first, last: positions; moments: mean and M2 after the count; softmax: the sum).
  */
 
 #define EACH for (int64_t i = 0; i < n; i++)

@@ -258,7 +258,7 @@ static int guess_phase(vm_frame *f, const vm_phase *phase, int64_t n)
   char *before = f->ptr[p->state_reg[k]];
 
   p->kernels->fill[vm_log2_size(dtype)](before, vm_cell(f, k), n);
-  for (int64_t j = 1; j < n && dtype == WEIR_I32; j++) { /* a count goes on */
+  for (int64_t j = 1; j < n && dtype == WEIR_I32; j++) { /* a count continues */
     ((int32_t *)(void *)before)[j] = weir_add_i32(((int32_t *)(void *)before)[j - 1], 1);
   }
   for (int tries = 0; tries < 2; tries++) {

@@ -41,7 +41,7 @@ int weir_table_before(const weir_access *a, int state);
 
 /* One run: the iterations of `box` (a sub-box; reduced dimensions always whole). Views are in
  * operand order; ROLE_STATE operands have none (the driver moves states between cells and arrays).
- * Sequential dimensions go on from `state` and leave it advanced. */
+ * Sequential dimensions continue from `state` and leave it advanced. */
 typedef struct weir_loop_run {
   weir_box box;
   const weir_view *in, *out;

@@ -152,7 +152,8 @@ int64_t weir_plan_period(const weir_plan *p);
  * plan holds. */
 int64_t weir_plan_bound(const weir_plan *p, const char *result);
 int64_t weir_plan_memory_bytes(const weir_plan *p);
-/* What the plan itself takes beside that: its graph and its loops, whatever the size of arrays. */
+/* What the plan itself takes in addition to that: its graph and its loops, whatever the size of
+ * arrays. */
 int64_t weir_plan_own_bytes(const weir_plan *p);
 /* Puts every stream back to its start (windows, frontiers); stored arrays are the caller's. */
 void weir_plan_rewind(weir_plan *p);
@@ -175,7 +176,7 @@ typedef struct weir_group_report {
 } weir_group_report;
 /* What goes to other ranks in a run, or is merged with what they have; none in a plan that is not
  * spread. bytes: that this rank sends, or gives to the merge. waited_s: in all runs so far, when
- * the result was needed and not there yet: what nothing was computed behind; behind_s: from the
+ * the result was needed and not there yet: exposed communication time; behind_s: from the
  * start to then, which was computed in; ready: runs in which all had come by then. */
 typedef struct weir_comm_op_report {
   const char *name; /* of what it is: borrowed */
