@@ -25,7 +25,7 @@ struct weir_marks {
 };
 
 void weir_use_init(const weir_access *a, int operand, const weir_box *box, struct weir_use *u);
-/* Iteration dimensions that decide array dimension d, those behind a gathered value included. */
+/* Iteration dimensions that decide array dimension d, those after a gathered value included. */
 uint32_t weir_use_dims(const struct weir_use *u, int d);
 /* Intervals per array dimension; true when the touched elements are exactly their product. */
 bool weir_use_region(const struct weir_use *u, weir_region *r);

@@ -24,7 +24,7 @@ extern "C" {
 /* Extent of the unbounded dimension, time; far from overflow in sums and doubled values. */
 #define WEIR_UNBOUNDED (INT64_MAX / 8)
 /* Iterations over time for which sums of indices must fit 64 bits: at 1 GHz 18 minutes, at 1 kHz
- * 35 years. So an index may go on by at most WEIR_LONGEST_STEP from one to the next. */
+ * 35 years. So an index may advance by at most WEIR_LONGEST_STEP from one to the next. */
 #define WEIR_LONGEST_STREAM (INT64_C(1) << 40)
 #define WEIR_LONGEST_STEP (INT64_MAX / 2 / WEIR_LONGEST_STREAM)
 
@@ -63,7 +63,7 @@ typedef struct weir_index {
   int64_t offset, div;
   weir_border border;
   int gather;
-  double fill; /* of complex arrays the real part, beside 0 i */
+  double fill; /* of complex arrays the real part, with 0 i */
   int64_t gather_lo, gather_hi;
 } weir_index;
 
@@ -115,7 +115,7 @@ typedef struct weir_state {
   int init;       /* 1 + input operand that holds it before the first iteration, 0: `initial` */
   int final;      /* 1 + output operand that receives it after the last, 0: none              */
   int slot;       /* index along dimension 0 of those operands                                */
-  double initial; /* of complex states the real part, beside 0 i */
+  double initial; /* of complex states the real part, with 0 i */
   int32_t next;   /* expression: value after this iteration                                   */
 } weir_state;
 

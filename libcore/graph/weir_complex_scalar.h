@@ -31,7 +31,7 @@ static inline double weir_abs_c128(weir_c128 z)
   const uint8_t first = (uint8_t)((a > b) | (b != b)); /* a nan is the smaller one */
   const double larger = first ? a : b, smaller = first ? b : a;
   const uint8_t finite = (uint8_t)((larger > 0) & (larger <= 0x1.fffffffffffffp1023));
-  const double alone = larger == 0 ? smaller : 0; /* 0, or a nan beside 0 */
+  const double alone = larger == 0 ? smaller : 0; /* 0, or a nan next to 0 */
   const double ratio = finite ? smaller / larger : alone;
 
   return larger == 0 ? alone : larger * weir_sqrt_f64(1 + ratio * ratio);

@@ -1,8 +1,9 @@
 /* weir_path.h - how an array of a stream graph follows one of its inputs: rate, look-back and
  * look-ahead, and how long the absence of samples takes to pass.
  *
- * Composed from accesses, member by member from the input on; what was composed over one graph goes
- * on in the next, where that reads what the first one makes. Slots are those of the input. */
+ * Composed from accesses, member by member from the input on; what was composed over one graph is
+ * continued in the next, where that reads what the first one makes. Slots are those of the input.
+ */
 #ifndef WEIR_PATH_H
 #define WEIR_PATH_H
 #include "graph/weir_members.h"

@@ -2,7 +2,7 @@
  * arithmetic, random bits and monoids.
  *
  * Included by libweir and, with WEIR_SCALAR_FREESTANDING defined, pasted in front of emitted C
- * behind its first half, weir_elementary.h: then they need no other header. Both give the same
+ * after its first half, weir_elementary.h: then they need no other header. Both give the same
  * bits, whatever the instruction set, because only correctly rounded operations (+ - * / sqrt)
  * stand here in a fixed order: compile with -ffp-contract=off -fno-math-errno -fno-trapping-math
  * and never with -ffast-math. Every function is free of branches, so that loops over it vectorise.

@@ -25,9 +25,9 @@ weir_status weir_store_add_view(weir_store *s, const char *name, const weir_tens
 weir_tensor *weir_store_get(const weir_store *s, const char *name);
 int64_t weir_store_count(const weir_store *s);
 const char *weir_store_name(const weir_store *s, int64_t i);
-/* A checked raw dump (magic, names, dtypes, shapes, elements, SHA-256), written beside and renamed;
- * and back: load fills the arrays that exist, every one of which the file must hold. Fail:
- * WEIR_ERR_DATA (missing, malformed, digest), WEIR_ERR_SHAPE (another dtype or shape). */
+/* A checked raw dump (magic, names, dtypes, shapes, elements, SHA-256), written to a temporary file
+ * and renamed; and back: load fills the arrays that exist, every one of which the file must hold.
+ * Fail: WEIR_ERR_DATA (missing, malformed, digest), WEIR_ERR_SHAPE (another dtype or shape). */
 weir_status weir_store_save(const weir_store *s, const char *path) WEIR_CHECKED;
 weir_status weir_store_load(weir_store *s, const char *path) WEIR_CHECKED;
 
