@@ -9,7 +9,7 @@
 typedef struct weir_io_numbers {
   weir_csv_lines lines;
   weir_csv_field rest; /* of the current line */
-  bool flows;          /* numbers go on in the next line, as Fortran reads them */
+  bool flows;          /* numbers continue in the next line, as Fortran reads them */
 } weir_io_numbers;
 
 /* Opens a file; lines.path borrows `path`. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY; *out is then

@@ -95,8 +95,8 @@ typedef struct weir_annotations {
 weir_status weir_annotations_read(const char *path, weir_annotations *out) WEIR_CHECKED;
 /* Frees everything and empties *a. */
 void weir_annotations_fini(weir_annotations *a);
-/* Writes a whole file (beside, then renamed): time resolution when fs_num > 0, own codes, items.
- * Fails: as the writer below. */
+/* Writes a whole file (to a temporary file, then renamed): time resolution when fs_num > 0, own
+ * codes, items. Fails: as the writer below. */
 weir_status weir_annotations_write(const char *path, const weir_annotations *a) WEIR_CHECKED;
 
 /* A file that is written as its annotations come. */

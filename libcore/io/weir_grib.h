@@ -58,7 +58,7 @@ typedef struct weir_grib_field {
 typedef struct weir_grib_opts {
   const char *index; /* file where the index is kept for the next time; NULL: nowhere. It is made
                       * anew when a file has another size or time than it notes */
-  bool skip_damaged; /* go on behind damage, with a warning; otherwise it is refused */
+  bool skip_damaged; /* continue after damage, with a warning; otherwise it is refused */
   const char *how_to_skip; /* what the user does for that, in the refusal; NULL: "skip it" */
 } weir_grib_opts;
 

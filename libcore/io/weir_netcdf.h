@@ -1,11 +1,11 @@
-/* weir_netcdf.h - arrays with attributes in NetCDF-4 files: written beside and renamed, read back.
- * Local calls; a file is used by one thread at a time, several files by as many threads as there
- * are (the library has global state: its calls wait for each other). Without the library every
- * function fails with WEIR_ERR_UNSUPPORTED. All fail with WEIR_ERR_EXTERNAL, naming file, object
- * and the library's reason, unless said.
- * Files are read by another process, weir_netcdf_reader (docs/decisions/0023-reader-process.md):
- * where the library crashes, does not end or reports a fault in a file, a function that reads fails
- * with WEIR_ERR_DATA. Functions that read take a file of weir_netcdf_open only. */
+/* weir_netcdf.h - arrays with attributes in NetCDF-4 files: written to a temporary file and
+ * renamed, read back. Local calls; a file is used by one thread at a time, several files by as many
+ * threads as there are (the library has global state: its calls wait for each other). Without the
+ * library every function fails with WEIR_ERR_UNSUPPORTED. All fail with WEIR_ERR_EXTERNAL, naming
+ * file, object and the library's reason, unless said. Files are read by another process,
+ * weir_netcdf_reader (docs/decisions/0023-reader-process.md): where the library crashes, does not
+ * end or reports a fault in a file, a function that reads fails with WEIR_ERR_DATA. Functions that
+ * read take a file of weir_netcdf_open only. */
 #ifndef WEIR_NETCDF_H
 #define WEIR_NETCDF_H
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* weir_npy.h - NumPy's .npy files of one array (numpy.org/doc/stable/reference/generated/
  * numpy.lib.format.html, versions 1 to 3): numbers in C order, either byte order, read in pieces
- * and written beside and renamed. Local calls. */
+ * and written to a temporary file and renamed. Local calls. */
 #ifndef WEIR_NPY_H
 #define WEIR_NPY_H
 #include <stddef.h>

@@ -68,7 +68,7 @@ void weir_record_close(weir_record **r);
 
 /* Name as the header gives it, else the file's name without folder and suffix. Borrowed. */
 const char *weir_record_name(const weir_record *r);
-/* Comments of a WFDB header (also of the NetCDF file made of it): the text behind each '#', ended
+/* Comments of a WFDB header (also of the NetCDF file made of it): the text after each '#', ended
  * by a newline; "" where there are none. Of a record of segments, those of its own header. They may
  * say who the patient is: whoever passes them on decides that. Borrowed. */
 const char *weir_record_comments(const weir_record *r);

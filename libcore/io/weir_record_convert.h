@@ -1,6 +1,6 @@
 /* weir_record_convert.h - a record in any format written in another: read in blocks, so that memory
  * does not grow with its length. Stored integers are kept as they are; what a format cannot hold is
- * said in the facts. Files appear whole or not at all. What identifies a person is not passed on,
+ * said in the facts. Files appear atomically. What identifies a person is not passed on,
  * but `comments` (those of weir_record_comments; NULL or "": none) are, as they are. */
 #ifndef WEIR_RECORD_CONVERT_H
 #define WEIR_RECORD_CONVERT_H

@@ -23,7 +23,7 @@ typedef struct weir_record_spec {
   int format;     /* 16 (-32767..32767), 212 (-2047..2047), 24, 32, 61, 80, 160, 310 or 311 */
   int start_kind; /* as weir_record_start gives it: 0 nothing, 1 time of day, 2 date too */
   int64_t start_us;
-  const char *comment; /* text behind '#' at the end of the header, lines by '\n'; may be NULL */
+  const char *comment; /* text after '#' at the end of the header, lines by '\n'; may be NULL */
 } weir_record_spec;
 
 /* Bits of a sample in a format that records are written in; 0 for any other number. */

@@ -1,5 +1,6 @@
 /* weir_tfrecord.h - TensorFlow's TFRecord files of tf.train.Example messages, plain or compressed
- * as a whole with gzip: read in order, every CRC checked, and written beside and renamed.
+ * as a whole with gzip: read in order, every CRC checked, and written to a temporary file and
+ * renamed.
  *
  *   record   u64 length, u32 masked CRC-32C of these 8 bytes, payload, u32 masked CRC-32C of it;
  *            little-endian (tensorflow/core/lib/io/record_writer.h)
@@ -42,7 +43,7 @@ weir_status weir_tfrecord_skip(weir_tfrecord *r, bool *found) WEIR_CHECKED;
 weir_status weir_tfrecord_rewind(weir_tfrecord *r) WEIR_CHECKED;
 /* Records read or passed over so far: the number of the current one. */
 int64_t weir_tfrecord_number(const weir_tfrecord *r);
-/* Payload of the record read last, also behind the end of the file; size -1 where it was passed
+/* Payload of the record read last, also past the end of the file; size -1 where it was passed
  * over or there is none. Borrowed until the next call. */
 const uint8_t *weir_tfrecord_payload(const weir_tfrecord *r, int64_t *size);
 /* "FILE: record 3 (byte 8640)", for messages about the current record. Always terminated. */

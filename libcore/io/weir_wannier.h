@@ -33,7 +33,7 @@ typedef struct weir_wannier {
 } weir_wannier;
 void weir_wannier_fini(weir_wannier *w);
 
-/* Reads what stands beside one another under the name `seed` ("silicon" for silicon_hr.dat):
+/* Reads the files with the name `seed` ("silicon" for silicon_hr.dat):
  * _hr.dat, or else _tb.dat; _wsvec.dat with `shifts`; _centres.xyz and .win. Files other than the
  * first are optional. Fails: WEIR_ERR_DATA naming file, line and reason, WEIR_ERR_MEMORY; *out is
  * then empty. */

@@ -14,7 +14,8 @@
 enum { MARKS = 4096 }; /* entries of the coarse index */
 #define MAX_SLOTS (INT64_C(1) << 50)
 
-/* Where reading can go on: the next line, the slot filled last and its time, blank lines since. */
+/* Where reading can continue: the next line, the slot filled last and its time, blank lines since.
+ */
 typedef struct place {
   int64_t offset, line, last, blanks;
   weir_csv_day day;
@@ -138,7 +139,7 @@ static weir_status slot_of_row(csv *c, const place *at, weir_csv_day *day, int64
   return WEIR_OK;
 }
 
-/* The next row that fills a slot of its own; moves `at` behind it. */
+/* The next row that fills a slot of its own; moves `at` past it. */
 static weir_status next_sample(csv *c, place *at, int64_t *slot, bool *found)
 {
   weir_csv_seek(&c->lines, at->offset, at->line);

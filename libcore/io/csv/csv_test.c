@@ -274,7 +274,7 @@ static void write_large(void)
   assert_int_equal(fclose(f), 0);
 }
 
-/* Slots [at, at + n) of signal s, of which those behind the end are absent. */
+/* Slots [at, at + n) of signal s, of which those after the end are absent. */
 static void assert_piece(weir_record *r, int s, int64_t at, int64_t n)
 {
   static float got[SLOTS];

@@ -39,7 +39,7 @@ static weir_status keep(char **out, weir_csv_field f)
   return WEIR_OK;
 }
 
-/* What stands behind the last of "=:" of a preamble line, blanks taken off. */
+/* The text after the last of "=:" of a preamble line, blanks taken off. */
 static weir_csv_field behind_sign(weir_csv_field line)
 {
   int64_t at = line.size;

@@ -47,10 +47,10 @@ typedef struct weir_edf_tal {
   int64_t texts_size;
 } weir_edf_tal;
 
-/* The list at data[*at], moving *at behind it; *found is false where only padding is left. Returns
+/* The list at data[*at], moving *at past it; *found is false where only padding is left. Returns
  * false for bytes that are no list; *at is then where they begin. */
 bool weir_edf_tal_next(const char *data, int64_t size, int64_t *at, weir_edf_tal *out, bool *found);
-/* Onset of the list that begins at data[0], which may be cut behind it; *found is false where there
+/* Onset of the list that begins at data[0], which may be cut after it; *found is false where there
  * is none. Returns false for bytes that are no list. */
 bool weir_edf_tal_onset(const char *data, int64_t size, int64_t *ns, bool *found);
 #endif

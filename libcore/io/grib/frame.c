@@ -8,7 +8,7 @@ enum {
   END = 4,         /* "7777" */
   UNIT = 120,      /* ECMWF counts edition 1 messages over 8 MiB in such units */
   LARGE = 1 << 23, /* and marks them with this bit */
-  PADDING = 8,     /* bytes behind a bitmap */
+  PADDING = 8,     /* bytes after a bitmap */
 };
 
 /* Big-endian number of n bytes; an eighth byte must not set the sign. */
@@ -208,7 +208,7 @@ static bool take_bitmap(weir_grib_frame *f, char *why)
   return true;
 }
 
-/* Whether section `which` may stand behind section `before` (0: the beginning). */
+/* Whether section `which` may follow section `before` (0: the beginning). */
 static bool follows(int before, int which)
 {
   switch (which) {

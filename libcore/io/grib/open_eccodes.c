@@ -24,7 +24,7 @@ typedef struct scan {
   int64_t file, message, offset;
   const weir_grib_opts *opts;
   int64_t damaged; /* of the file */
-  bool lost;       /* the last was damaged: what stands behind it is told of with it */
+  bool lost;       /* the last was damaged: what follows it is reported with it */
   weir_grib_keys keys;
   known_field *known;           /* [KNOWN] */
   struct weir_grib_shape shape; /* the last that was made a grid, `grid` */
@@ -160,7 +160,7 @@ static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t pa
   return weir_grib_add_field(s->g, &field);
 }
 
-/* The message at s->offset; *next: where to go on. */
+/* The message at s->offset; *next: where to continue. */
 static weir_status index_message(scan *s, int64_t *next)
 {
   const weir_grib_file *const f = &s->g->files[s->file];
@@ -213,7 +213,7 @@ static bool is_heading(const uint8_t *bytes, int64_t n)
   return n == 0 || memmem(bytes, (size_t)n, "7777", 4) == NULL;
 }
 
-/* The bytes from `at` to s->offset, which are before, between or behind messages; *told: that some
+/* The bytes from `at` to s->offset, which are before, between or after messages; *told: that some
  * are passed over was said. A message whose "GRIB" is damaged is among those that are refused. */
 static weir_status pass_over(scan *s, int64_t at, bool *told)
 {

@@ -70,7 +70,7 @@ static weir_status decode_values(void *context)
   return status;
 }
 
-/* Whether the message has another field behind its first. */
+/* Whether the message has another field after its first. */
 static bool has_several(const weir_grib *g, int64_t i)
 {
   const weir_grib_field *const f = &g->fields[i];

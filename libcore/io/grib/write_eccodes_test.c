@@ -248,7 +248,7 @@ static void products_like_real_messages_keep_what_they_are(void **state)
   }
 }
 
-/* Sections 4 to 7 of a second message put behind those of the first. */
+/* Sections 4 to 7 of a second message put after those of the first. */
 static void fields_of_one_message_are_told_apart(void **state)
 {
   static float values[2][POINTS];
@@ -452,7 +452,7 @@ static void an_index_is_kept_and_used(void **state)
   weir_grib_close(&g);
 }
 
-/* A file that is cut short behind its index: its mapping ends in a signal, reading in a refusal. */
+/* A file that is cut short after its index: its mapping ends in a signal, reading in a refusal. */
 static void a_message_that_is_gone_is_nothing_to_be_like(void **state)
 {
   static float values[POINTS];

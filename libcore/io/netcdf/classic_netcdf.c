@@ -1,6 +1,6 @@
 /* classic_netcdf.c - the header of a file of the classic formats, before the library sees it: what
- * is cut off it reads as zeros, and numbers that are damaged it believes (34 GB, for ever). Layout:
- * "File Format Specifications", NetCDF Users Guide (CDF-1, 2 and 5). */
+ * is cut off it reads as zeros, and numbers that are damaged it believes (34 GB, indefinitely).
+ * Layout: "File Format Specifications", NetCDF Users Guide (CDF-1, 2 and 5). */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"

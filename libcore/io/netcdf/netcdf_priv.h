@@ -15,7 +15,7 @@ struct weir_netcdf {
   char *path;
   weir_writer *writer;        /* NULL for a file that is read */
   weir_netcdf_source *source; /* NULL for a file that is written */
-  weir_netcdf *groups, *next; /* its first group, the next one beside it; a group's writer is that
+  weir_netcdf *groups, *next; /* its first group, its next sibling; a group's writer is that
                                  of its file, borrowed */
 };
 

@@ -33,18 +33,18 @@ static inline void weir_tf_put(uint8_t *b, int bytes, uint64_t value)
 
 enum {
   WEIR_TF_HEAD = 12,          /* bytes before a payload */
-  WEIR_TF_TAIL = 4,           /* and behind it */
+  WEIR_TF_TAIL = 4,           /* and after it */
   WEIR_TF_BLOCK = 256 * 1024, /* read from a file at once */
 };
 
-/* gzip members, one behind the other (RFC 1952). */
+/* gzip members, one after the other (RFC 1952). */
 typedef struct weir_inflate weir_inflate;
 weir_status weir_inflate_create(weir_inflate **out) WEIR_CHECKED;
 void weir_inflate_destroy(weir_inflate **z);
 /* Begins a new member. */
 void weir_inflate_reset(weir_inflate *z);
 /* Unpacks in[*n_in] into out[*n_out] as far as both reach; both then say how much that was. *ended
- * is set behind the last byte of a member, whose sum was right. Fails: WEIR_ERR_DATA,
+ * is set after the last byte of a member, whose sum was right. Fails: WEIR_ERR_DATA,
  * WEIR_ERR_MEMORY, with the reason in `why`, and no message. */
 weir_status weir_inflate_run(weir_inflate *z, const uint8_t *in, int64_t *n_in, uint8_t *out,
                              int64_t *n_out, bool *ended, const char **why) WEIR_CHECKED;

@@ -152,7 +152,7 @@ static void encode_80(const int32_t *s, int64_t n, uint8_t *b)
   }
 }
 
-/* Ten bits of sample `i`, 0 behind the last. */
+/* Ten bits of sample `i`, 0 after the last. */
 static uint32_t ten_bits(const int32_t *s, int64_t i, int64_t n)
 {
   return i < n ? (uint32_t)s[i] & 1023 : 0;

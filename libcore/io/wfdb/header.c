@@ -102,7 +102,7 @@ static char *next_word(parser *p)
   return word;
 }
 
-/* Cuts `word` at the first `c`; the part behind it, or NULL. */
+/* Cuts `word` at the first `c`; the part after it, or NULL. */
 static char *cut(char *word, char c)
 {
   char *const at = strchr(word, c);

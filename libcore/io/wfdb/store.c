@@ -242,7 +242,7 @@ static weir_status load_flac(weir_wfdb_store *s, weir_wfdb_block *b, int64_t ind
   return WEIR_OK;
 }
 
-/* Makes the block hold sample `first` of a group's multiplexed sequence, and those behind it up to
+/* Makes the block hold sample `first` of a group's multiplexed sequence, and those after it up to
  * `last` (exclusive) as far as there is room. */
 static weir_status load(weir_wfdb_store *s, weir_wfdb_block *b, int64_t index, int64_t first,
                         int64_t last)

@@ -25,14 +25,14 @@ typedef struct wfdb {
   weir_wfdb_block block;
   weir_wfdb_header top;    /* of a record of segments; else empty */
   weir_wfdb_header layout; /* signals of such a record */
-  int64_t first;           /* first segment with samples: 1 behind a layout header */
+  int64_t first;           /* first segment with samples: 1 after a layout header */
   bool variable;           /* signals are matched by name */
   int64_t *starts;         /* [n_parts + 1] first frame of each segment */
   uint8_t *holds;          /* [n_parts, n_signals] bits: which signals a segment may hold */
   int64_t holds_row;       /* bytes of a row */
   bool varies[WEIR_WFDB_MAX_SIGNALS]; /* segments scale the signal in different ways */
   int64_t missing, clock;
-  cached open[STORES]; /* a plain record uses the first one, for ever */
+  cached open[STORES]; /* a plain record always uses the first one */
   weir_signal_info *infos;
 } wfdb;
 

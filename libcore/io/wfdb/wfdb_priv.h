@@ -87,7 +87,7 @@ typedef struct weir_wfdb_part {
 
 typedef struct weir_wfdb_header {
   char *name;
-  char *comments;         /* behind each '#', ended by a newline; NULL: none */
+  char *comments;         /* after each '#', ended by a newline; NULL: none */
   int64_t fs_num, fs_den; /* frames per second */
   int64_t frames;         /* 0: not stated */
   int n_signals;          /* as declared; signals are listed only where n_parts is 0 */
