@@ -1,5 +1,5 @@
 /* folder.c - samples that stay in a local directory: one file each, with what it is and the sum of
- * its bytes, whole or not at all. */
+ * its bytes, atomically. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* folder_test.c - files of a directory: kept for a run that goes on, refused where they are
+/* folder_test.c - files of a directory: kept for a resumed run, refused where they are
  * damaged or another's, cleaned up; and directories that cannot be written. */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -168,7 +168,7 @@ static void damage_under_way_is_counted(void **state)
   assert_int_equal(list(path), 0);
 }
 
-/* A directory that goes away: samples are read again, and the run goes on. */
+/* A directory that goes away: samples are read again, and the run continues. */
 static void what_cannot_be_kept_is_read_again(void **state)
 {
   weir_load_cfg cfg = cfg_of(FILES, false);

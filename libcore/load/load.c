@@ -16,7 +16,7 @@ enum { ALIGN = 64, SMALL_HEX = 16 };
 
 /* ---- opening ---- */
 
-/* Parts one behind the other, each on a cache line. */
+/* Parts one after the other, each on a cache line. */
 static weir_status lay_out(weir_load *l)
 {
   for (int k = 0; k < l->source.n_parts; k++) {

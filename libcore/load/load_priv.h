@@ -24,7 +24,7 @@ load_batch load_batch_of(const weir_sampler *o, int64_t number);
 
 typedef struct load_owners {
   int32_t *by;    /* [samples] group, -1: none */
-  int64_t *since; /* [samples] batch in which it reads the sample: the others have it behind that */
+  int64_t *since; /* [samples] batch in which it reads the sample: the others have it after that */
 } load_owners;
 
 /* For batches [first, end) of `of` groups with room for as many samples each. A sample that comes

@@ -25,7 +25,7 @@ static void every_sample_comes_once(void **state)
   free(seen);
 }
 
-/* Position by position, in any order and of any n: no table is behind it. */
+/* Position by position, in any order and of any n: there is no table. */
 static void far_positions_are_in_range(void **state)
 {
   const int64_t n = (INT64_C(1) << 59) + 12345;

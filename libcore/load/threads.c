@@ -37,7 +37,7 @@ weir_status load_read(weir_load *l, int64_t sample, char *block)
   return status;
 }
 
-/* Keeps what was read; the sample goes on without a place where that fails. */
+/* Keeps what was read; the sample continues without a place where that fails. */
 static void keep(weir_load *l, int64_t sample, weir_load_tier where, const char *block)
 {
   const bool folder = where == WEIR_LOAD_DIRECTORY;

@@ -71,7 +71,7 @@ typedef struct weir_load_part {
  * is made for every batch: nothing else uses comm. */
 typedef struct weir_load_peers {
   weir_comm *comm;
-  int64_t epoch, position; /* where the training ends: of no batch behind it is anything sent */
+  int64_t epoch, position; /* where the training ends: of no batch after it is anything sent */
 } weir_load_peers;
 
 /* All borrowed until the loader is closed, but for `part` and `peers`. */
@@ -109,7 +109,7 @@ weir_status weir_load_start(weir_load *l, int64_t first) WEIR_CHECKED;
 
 /* To be called before the visits of the batch that begins at a position of an epoch, by all ranks
  * of peers, also by those that have none of them: what other ranks have of it is there then, and
- * what is sent for the batch behind it is on its way. The first call starts the loader; without
+ * what is sent for the batch after it is on its way. The first call starts the loader; without
  * peers it does nothing else, and a batch that is looked at again is let pass. A rank that fails
  * here or before the next call ends the training of all: its messages are sent, but may be of no
  * sample. Collective over peers. Fails: as weir_load_open and read; WEIR_ERR_CONFIG for a batch
@@ -134,7 +134,7 @@ void weir_load_release(weir_load *l);
  * source. Fails as weir_load_next; WEIR_ERR_CONFIG where the next visit has another sample. */
 weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t i, int64_t sample,
                           weir_load_view *out) WEIR_CHECKED;
-/* Parts of any sample that read knows, beside the order and kept nowhere. Fails as read. */
+/* Parts of any sample that read knows, outside the order, not cached. Fails as read. */
 weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
 
 /* What happened since the start. A loader begins with an event `load_begin` of its plan, every

@@ -37,13 +37,13 @@ typedef struct weir_access_stream {
   int64_t each;          /* visits of an epoch; 0: there are more groups than samples */
   int64_t batches;       /* whole ones of an epoch */
   int64_t lo, whole;     /* positions of this group in a whole batch: first, how many */
-  int64_t tail_lo, tail; /* and in the rest behind them */
-} weir_access_stream;
+  int64_t tail_lo, tail; /* and in the rest after them */
+} weir_visits;
 
 /* Of group `at` of `of`. */
-weir_access_stream weir_access_stream_of(const weir_sampler *o, int64_t at, int64_t of);
-/* The first visit at or behind a position of an epoch where a batch begins. */
-int64_t weir_access_stream_from(const weir_access_stream *v, int64_t epoch, int64_t position);
+weir_visits weir_visits_of(const weir_order *o, int64_t at, int64_t of);
+/* The first visit at or after a position of an epoch where a batch begins. */
+int64_t weir_visits_from(const weir_visits *v, int64_t epoch, int64_t position);
 /* Position of a visit in its epoch, visit / each; its sample. Only where there are any. */
 int64_t weir_access_stream_position(const weir_access_stream *v, int64_t visit);
 int64_t weir_access_stream_sample(const weir_access_stream *v, int64_t visit);

@@ -1,5 +1,5 @@
 /* weir_shuffle.h - the order in which an epoch visits samples, known at any position without the
- * others: a run that goes on needs only where it was. */
+ * others: a resumed run needs only where it was. */
 #ifndef WEIR_SHUFFLE_H
 #define WEIR_SHUFFLE_H
 #include <stdint.h>
