@@ -96,7 +96,7 @@ static weir_value parallel(const incep *n, int64_t number, int64_t filters, weir
   return v;
 }
 
-/* The control's channels become few, and stand behind the others. */
+/* The control's channels become few, and follow the others. */
 static weir_value inputs(const incep *n, int64_t count, weir_value x)
 {
   const int64_t control = n->opts->control;

@@ -1,5 +1,5 @@
-/* loss_test.c - values and gradients of losses: the formulas by hand, and nothing that is no
- * number.
+/* loss_test.c - values and gradients of losses: the formulas by hand, and no
+ * NaN.
  */
 #include "nn/weir_loss.h"
 

@@ -56,8 +56,8 @@ static weir_value times(const site *s, weir_value a, weir_value b)
 }
 
 /* (x - mean) / sqrt(variance + epsilon), times scale, plus offset: parameters of the last `dims`
- * dimensions of x. Where they and the moments are small beside x, the factors of x are made one
- * first: its gradient then needs no product of their size by itself. */
+ * dimensions of x. Where they and the moments are small relative to x, the factors of x are made
+ * one first: its gradient then needs no product of their size by itself. */
 static weir_value standardise(const site *s, weir_value x, const moments *m, int dims)
 {
   const weir_array_desc *d = weir_value_desc(s->g, x);

@@ -1,4 +1,4 @@
-/* residual.c - two convolutions beside a shortcut. */
+/* residual.c - two convolutions in parallel with a shortcut. */
 #include <string.h>
 
 #include "nn/nn_priv.h"

@@ -60,7 +60,7 @@ static int64_t elements_of(const trial *t)
   return n;
 }
 
-/* The bias net of arXiv:2005.08748, UNETl: 3 x 3 x 3 taps (1 x 3 x 3 behind an interpolation) on
+/* The bias net of arXiv:2005.08748, UNETl: 3 x 3 x 3 taps (1 x 3 x 3 after an interpolation) on
  * fields of depth 1. Counted from its code: 0.29, 0.99, 4.68 and 19.4 million. */
 static void bias_nets_have_their_counts(void **state)
 {

@@ -1,4 +1,4 @@
-/* weir_activation.h - scalar functions behind layers, by name. */
+/* weir_activation.h - scalar functions after layers, by name. */
 #ifndef WEIR_ACTIVATION_H
 #define WEIR_ACTIVATION_H
 #include "conf/weir_opt.h"

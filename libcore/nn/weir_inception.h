@@ -36,7 +36,7 @@ typedef struct weir_inception_opts {
 extern const weir_opt weir_inception_options[];
 
 /* x: [n, 1 to 3 dimensions, channels]; returns [n, .., outputs]. Fails in the graph's status:
- * WEIR_ERR_SHAPE (rank; no channel beside the control's; a carried channel that x does not have).
+ * WEIR_ERR_SHAPE (rank; no channel besides the control's; a carried channel that x does not have).
  */
 weir_value weir_inception(weir_net *net, const weir_inception_opts *opts, int64_t outputs,
                           weir_value x);

@@ -26,7 +26,7 @@ weir_value weir_nn_dense_at(weir_net *net, const char *name, const weir_nn_dense
 
 /* How much is added around x. */
 typedef enum weir_nn_padding {
-  WEIR_NN_SAME,  /* so that o = ceil(s / stride); the odd element behind */
+  WEIR_NN_SAME,  /* so that o = ceil(s / stride); the odd element after */
   WEIR_NN_VALID, /* nothing                                              */
   WEIR_NN_GIVEN, /* conv.lo, conv.hi                                     */
 } weir_nn_padding;

@@ -64,7 +64,7 @@ void weir_params_print(const weir_params *p, FILE *out);
 
 /* ---- A graph over them ---- */
 
-/* Rows that a graph reads from a stored array of their own, "params" with `name` behind it: these
+/* Rows that a graph reads from a stored array of their own, "params" with `name` after it: these
  * elements of the bank. Where ranks have less than all of it (train/README.md). */
 typedef struct weir_flat_slice {
   const char *name; /* ".2" */

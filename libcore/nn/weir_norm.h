@@ -31,7 +31,7 @@ typedef struct weir_nn_norm_spec {
   int64_t dims;        /* layer: how many of the last dimensions; 0: 1                       */
   int64_t groups;      /* group: 0: 32                                                       */
   bool no_scale, no_offset;
-  weir_activation activation; /* behind it */
+  weir_activation activation; /* after it */
 } weir_nn_norm_spec;
 
 /* x: [n, .., channels] (layer: any rank). Parameters: scale and offset, [channels] (layer: the

@@ -4,7 +4,7 @@
  *   enc0 .. enc<levels-1>, bottom   blocks of convolutions, pooling between them
  *   dec<levels-1> .. dec0           enlarged to the size of the level, joined with what the level
  *                                   of that number gave on the way down, convolutions
- *   head                            a convolution to the outputs, nothing behind it
+ *   head                            a convolution to the outputs, nothing after it
  *
  * A convolution of a block is convolution, normalisation, activation. The convolutions of level l
  * have base growth^l filters, at most `most`; with widen = second, twice as many, but for the first
