@@ -162,7 +162,7 @@ INLINE void NAME(take_columns)(const lu_system *s, const REAL *part, REAL *panel
   }
 }
 
-/* Elements [from, to) of columns [c, c + n) into the panel; 0 behind. */
+/* Elements [from, to) of columns [c, c + n) into the panel; 0 after. */
 INLINE void NAME(take)(const lu_system *s, int64_t from, int64_t to, int64_t c, int64_t n,
                        const bool complex)
 {

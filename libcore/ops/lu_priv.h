@@ -1,4 +1,4 @@
-/* lu_priv.h - elimination with partial pivoting of one small matrix beside its right sides: the
+/* lu_priv.h - elimination with partial pivoting of one small matrix with its right-hand sides: the
  * vector code. Re and im lie apart, so that vectors run along rows; LU_PANEL columns are eliminated
  * at a time (Golub and Van Loan 2013, section 3.4.7). Of many systems, vectors run across: one has
  * a number of as many systems as there are lanes (interleaved batches, Dongarra et al. 2017). Both
@@ -14,14 +14,14 @@
 enum { LU_PANEL = 4, LU_LANES = 16 }; /* LU_LANES: of any dtype, at most */
 
 /* a [n, n] in columns 0 to n of every row, b [n, k] in columns `side` to side + k; 0 between and
- * behind. step and side are multiples of the lanes. Of real numbers im and panel_im are not read.
+ * after. step and side are multiples of the lanes. Of real numbers im and panel_im are not read.
  */
 typedef struct lu_system {
   int64_t n, k, side, step;
   bool identity; /* b is the identity, loaded as 0: column c of b belongs to the row that becomes
                     pivot c, so that the inverse of L is a triangle, of which the rest is skipped */
   void *re, *im; /* [n, step]                                       */
-  void *panel_re, *panel_im; /* [LU_PANEL, panel_step], 0 behind the n-th        */
+  void *panel_re, *panel_im; /* [LU_PANEL, panel_step], 0 after the n-th        */
   int64_t panel_step;        /* `side` and the lanes more, at least               */
   int64_t *row;              /* [n]; afterwards row[i] is where row i of x lies  */
   const char *ahead[3];      /* memory of the system after this one that is brought nearer */

@@ -167,7 +167,7 @@ static item item_of(const tile *t, int64_t number)
 }
 
 /* Adds to where the k [from, from + n) lie in a side what it gathers there, of one matrix; true
- * when one lies behind the other. */
+ * when one follows the other. */
 static bool add_gathered(const tile *t, const packed_source *s, int64_t matrix, int64_t from,
                          int64_t n, int64_t *to)
 {

@@ -68,7 +68,7 @@ static inline int64_t packed_parts(int64_t a, int64_t b)
 
 packed_array packed_array_of(const packed_form *f, const packed_map *m, const weir_view *v);
 packed_source packed_source_of(const packed_form *f, int operand, const weir_view *views);
-/* Where the indices [from, from + n) of these labels lie in x; true when one behind the other. */
+/* Where the indices [from, from + n) of these labels lie in x; true when one after the other. */
 bool packed_locate(const packed_form *f, const packed_labels *l, const packed_array *x,
                    int64_t from, int64_t n, int64_t *to);
 

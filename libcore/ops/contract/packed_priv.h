@@ -16,7 +16,7 @@
 enum { PACKED_ROWS = 6, PACKED_VECTORS = 2 };
 
 /* Elements of a panel: element [i, j] lies at from + row[i] + column[j] elements. `joined`: columns
- * (of B and C, those along n) lie one behind the other. */
+ * (of B and C, those along n) lie one after the other. */
 typedef struct packed_from {
   const void *from;
   const int64_t *row, *column;

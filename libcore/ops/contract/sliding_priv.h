@@ -17,7 +17,7 @@ enum { SLIDING_OUTPUTS = 8 };
 
 /* Strips of an array: column j of position p lies at `at` + column[j] + p * step elements, and
  * [strip, position, re | im, lane] numbers lie in planar form, `pitch` of them from strip to strip.
- * joined: columns lie one behind the other. */
+ * joined: columns lie one after the other. */
 typedef struct sliding_strips {
   const int64_t *column;
   int64_t columns, step, positions, pitch;

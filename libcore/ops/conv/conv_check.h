@@ -1,4 +1,4 @@
-/* conv_check.h - fields that tests of vector code draw, and sums in double beside them. Tests only.
+/* conv_check.h - fields that tests of vector code draw, and their sums in double. Tests only.
  */
 #ifndef CONV_CHECK_H
 #define CONV_CHECK_H

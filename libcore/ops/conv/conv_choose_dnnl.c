@@ -11,7 +11,7 @@ static bool is_named(const_dnnl_primitive_desc_t desc, const char *part)
          strstr(name, part) != NULL;
 }
 
-/* The library falls back on matrices beside windows written out, and then on loops slower than
+/* The library falls back on matrices with windows written out, and then on loops slower than
  * ours. */
 static bool is_fast(const conv_dnnl *c, const_dnnl_primitive_desc_t desc)
 {

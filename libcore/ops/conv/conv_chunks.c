@@ -88,7 +88,7 @@ bool conv_chunking_chunk(const conv_form *f, const conv_chunking *cut, int64_t i
 
   *s = (conv_chunk){.first = i / cut->n_rows * cut->samples};
   s->n = least(cut->samples, f->n - s->first);
-  if (s->n > 1) { /* samples lie one behind the other: all rows of both */
+  if (s->n > 1) { /* samples lie one after the other: all rows of both */
     s->x_rows = f->x_extent[0];
     s->y_rows = f->y_extent[0];
     s->lo = f->lo[0];

@@ -97,10 +97,10 @@ int64_t conv_dnnl_rows(const conv_form *f);
 /* Sums of the slabs' weights, in pairs, then pairs of pairs: part `part` of the packed weights. */
 int64_t conv_dnnl_parts(const conv_dnnl *c);
 void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
-/* Weights of input channel `piece` of all groups' that came out as no number are summed once more,
+/* Weights of input channel `piece` of all groups' that came out as NaN are summed once more,
  * of the elements that meet alone. x: inner's. */
 void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights);
-/* Forward and by data: what a slab made that is no number (of f32: where taps meet padding) is
+/* Forward and by data: what a slab made that is NaN (of f32: where taps meet padding) is
  * summed once more, of the elements and weights that meet alone. x, y: where the slab begins. */
 void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
                          const void *weights);

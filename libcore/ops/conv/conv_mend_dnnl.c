@@ -1,9 +1,9 @@
 /* conv_mend_dnnl.c - sums in which the library multiplied padding, once more without it.
  *
- * Some of its primitives have zeros where an array has no element, and 0 times what is no number is
- * no number: the loops leave such products out. Primitives of bf16 take elements in pairs or in
- * tiles, and multiply what fills them, a neighbour or an element behind the last, by 0 as well: any
- * of their results may be no number. */
+ * Some of its primitives have zeros where an array has no element, and 0 times NaN
+ * is NaN: the loops leave such products out. Primitives of bf16 take elements in pairs or in
+ * tiles, and multiply what fills them, a neighbour or an element after the last, by 0 as well: any
+ * of their results may be NaN. */
 #include <float.h>
 #include <math.h>
 
@@ -59,7 +59,7 @@ void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void
   }
 }
 
-/* Whether one of n elements, f32 or bf16, is no number, or (or_infinite) no finite one. */
+/* Whether one of n elements, f32 or bf16, is NaN, or (or_infinite) infinite. */
 static bool some_none(weir_dtype dtype, const void *data, int64_t n, bool or_infinite)
 {
   const float *x = data, most = or_infinite ? FLT_MAX : INFINITY;

@@ -298,7 +298,7 @@ static int64_t widen_width(const few_kernels *k, const few_conv *s, int64_t m)
 }
 
 /* Weights for the channels from m on, of a width, stand at m x pairs x elements: [pairs of taps,
- * elements, width]. The bias is behind them all. */
+ * elements, width]. The bias follows them all. */
 static void widen_pack(const few_sum *sum)
 {
   const few_conv *s = sum->s;

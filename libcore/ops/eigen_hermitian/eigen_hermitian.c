@@ -73,7 +73,7 @@ static void load_whole(const weir_matrix *from, weir_c128 *a)
   }
 }
 
-/* Values beside the reference's, apart by ||a|| at most (Weyl), in units of n eps. */
+/* Values compared with the reference's, apart by ||a|| at most (Weyl), in units of n eps. */
 static double error_of_values(const weir_eigen_item *m, const weir_c128 *a, weir_c128 *memory)
 {
   const int64_t n = m->a.rows;

@@ -66,9 +66,9 @@ weir_value weir_cumsum_at(weir_graph *g, weir_value x, int dim, bool backward, c
  *   y = b0 x + s1;  s1 = b1 x - a1 y + s2;  s2 = b2 x - a2 y.
  * steady: the first sample u finds the filter as if u had always been there (s1, s2 = steady state
  * of each section for the level that reaches it); else states begin at 0. With a presence operand,
- * an absent slot gives 0 and the filter goes on with the last present value for `hold` slots; after
- * more absent slots than that, and before the first present one, the next present sample begins as
- * `steady` says. */
+ * an absent slot gives 0 and the filter continues with the last present value for `hold` slots;
+ * after more absent slots than that, and before the first present one, the next present sample
+ * begins as `steady` says. */
 typedef struct weir_sos_spec {
   int dim;
   int n;                                /* sections */

@@ -1,5 +1,5 @@
 /* conv_followed_test.c - loops that read what a kernel makes box by box give the bits that they
- * give behind it, and the plan without kernels agrees: bias, activation, residual, maximum over
+ * give after it, and the plan without kernels agrees: bias, activation, residual, maximum over
  * windows, whichever of them are results too. */
 #include <math.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static shape draw_picked(weir_draw *r)
 
 typedef enum way { FORWARD, BACKWARDS, FROM_MAXIMA } way;
 
-/* Bias, leaky ReLU, sometimes a residual, and mostly a maximum behind the convolution. */
+/* Bias, leaky ReLU, sometimes a residual, and mostly a maximum after the convolution. */
 static void follow(trial *t, const shape *s, weir_draw *r, weir_value y, uint64_t seed)
 {
   y = weir_add(t->g, y, source(t, B, &s->b, seed));

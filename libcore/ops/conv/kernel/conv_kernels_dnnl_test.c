@@ -446,7 +446,7 @@ static void slabs_fit_together(void **state)
   assert_true(forward >= 2); /* all where vectors are long */
 }
 
-/* What is no number spreads as far as its products do: a weight of a corner to the outputs that
+/* NaN spreads as far as its products do: a weight of a corner to the outputs that
  * meet it, a gradient of a corner to the taps that meet elements there, those in the padding left
  * out. */
 static void no_number_spreads_as_products_do(void **state)

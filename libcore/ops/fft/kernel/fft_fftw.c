@@ -1,7 +1,7 @@
 /* fft_fftw.c - Fourier transforms by FFTW, block by block through memory of the thread: blocks of
  * any strides, in which FFTW's vector code has the alignment that it asks for. Where neighbours in
  * memory belong to different blocks, several are copied together, so that a line of the cache is
- * read once; each is transformed by itself, with the same bits whoever stands beside it. */
+ * read once; each is transformed by itself, with the same bits whatever is transformed with it. */
 #include <string.h>
 
 #include "base/weir_alloc.h"
