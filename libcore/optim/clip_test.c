@@ -1,4 +1,4 @@
-/* clip_test.c - long, short, empty gradients and such that are no numbers. */
+/* clip_test.c - long, short, empty gradients and gradients that are NaN. */
 #include "optim/weir_clip.h"
 
 #include <math.h>

@@ -19,7 +19,8 @@ typedef struct subject {
   weir_plan *plan;
 } subject;
 
-/* The banks of the store as two arrays each, of one and two elements, named behind by ".0", ".1".
+/* The banks of the store as two arrays each, of one and two elements, whose names end in ".0",
+ * ".1".
  */
 static weir_store *halves(const weir_store *whole)
 {

@@ -127,7 +127,7 @@ static void all_shapes_are_scaled(void **state)
   }
 }
 
-/* From its start the rate rises in equal steps to the full one, and goes on from there. */
+/* From its start the rate rises in equal steps to the full one, and continues from there. */
 static void warm_up_is_linear_and_continuous(void **state)
 {
   for (int shape = 0; shape < SHAPES; shape++) {

@@ -15,7 +15,7 @@ typedef struct weir_clip_cfg {
 extern const weir_opt weir_clip_opts[];
 
 /* The n arrays of one gradient times norm / max(|grad|, norm), in their place: one that is short
- * enough keeps its bits; a norm that is no number makes all of them none. *length, if not NULL:
+ * enough keeps its bits; a NaN norm makes all of them NaN. *length, if not NULL:
  * |grad|, f64, rank 0, taken in f64 so that squares do not overflow. */
 void weir_clip(weir_graph *g, const weir_clip_cfg *cfg, weir_value *grad, int64_t n,
                weir_value *length);

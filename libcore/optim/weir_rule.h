@@ -1,8 +1,8 @@
 /* weir_rule.h - what an update rule is, and how one is appended to a training graph.
  *
  * A rule is a graph over flat banks: it reads the gradients, the parameters and banks of its own,
- * and ends in weir_update of what it keeps. A gradient that is no number makes its parameter no
- * number (lars, lamb: its whole segment); no rule hides one. */
+ * and ends in weir_update of what it keeps. A
+ * NaN gradient makes its parameter NaN (lars, lamb: its whole segment); no rule hides one. */
 #ifndef WEIR_RULE_H
 #define WEIR_RULE_H
 #include "base/weir_status.h"
@@ -32,18 +32,18 @@ typedef struct weir_rule_args {
                         1; WEIR_NO_VALUE: 1                                                */
   const weir_segment *segments; /* ascending, disjoint; none: the bank is one              */
   int64_t n_segments;
-  const char *part; /* weir_optim_build: behind the names of stored banks, where the parameters lie
+  const char *part; /* weir_optim_build: after the names of stored banks, where the parameters lie
                        in several: "optim.m.2" for ".2"; NULL: none */
 } weir_rule_args;
 
 /* One per folder under optim/rule/. Const; the build lists the folders. */
 typedef struct weir_rule_desc {
-  const char *name;                    /* value of the config key optim.rule                */
-  const char *cite;                    /* where the formula comes from                      */
-  const char *help;                    /* one line                                          */
-  const weir_opt *opts;                /* options: default, range, unit, help               */
-  size_t opts_size;                    /* bytes those options fill                          */
-  int n_state;                         /* banks kept beside the parameters                  */
+  const char *name;     /* value of the config key optim.rule                */
+  const char *cite;     /* where the formula comes from                      */
+  const char *help;     /* one line                                          */
+  const weir_opt *opts; /* options: default, range, unit, help               */
+  size_t opts_size;     /* bytes those options fill                          */
+  int n_state;          /* banks kept in addition to the parameters                  */
   const char *state[WEIR_RULE_STATES]; /* their names: "m", "v"                             */
   /* Appends the rule. Called by weir_rule_build, which has checked and completed the arguments: lr
    * and decay have the bank's dtype, step is f64, there is at least one segment. */
@@ -64,7 +64,7 @@ bool weir_rule_choice(int64_t i, weir_opt_choice *entry);
 weir_status weir_rule_add_state(const weir_rule_desc *rule, weir_store *store, weir_dtype dtype,
                                 int64_t count) WEIR_CHECKED;
 /* Those banks as stored values of the graph, which keeps the error of one that is not there. part:
- * behind their names, NULL: none. */
+ * after their names, NULL: none. */
 void weir_rule_get_state(const weir_rule_desc *rule, weir_graph *g, const weir_store *store,
                          const char *part, weir_value state[WEIR_RULE_STATES]);
 /* Checks the arguments and appends the rule to the graph. Fails: WEIR_ERR_SHAPE, naming what does

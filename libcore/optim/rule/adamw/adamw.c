@@ -1,4 +1,4 @@
-/* adamw.c - adam with weight decay beside it, Loshchilov and Hutter 2019, algorithm 2.
+/* adamw.c - adam with decoupled weight decay, Loshchilov and Hutter 2019, algorithm 2.
  *   m <- b1 m + (1 - b1) g;   v <- b2 v + (1 - b2) g^2
  *   p <- p - lr ((m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + wd p)  per element, step t */
 #include "optim/rule/adamw/adamw_priv.h"

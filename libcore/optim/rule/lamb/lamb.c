@@ -24,7 +24,7 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-/* phi. min and max give their second argument when one is no number, so the norm stands there. */
+/* phi. min and max give their second argument when one is NaN, so the norm stands there. */
 static weir_value cut(weir_graph *g, weir_value norm, double least, double most)
 {
   const weir_value low = least > 0 ? weir_left_at(g, WEIR_CODE_MAX, least, norm, WEIR_WHERE) : norm;
