@@ -35,7 +35,7 @@ typedef enum weir_fission {
 /* What passes may need to know. 0 means the default stated here. */
 typedef struct weir_pass_opts {
   int64_t cache_bytes; /* memory that the tile-local buffers of a group may fill; default: quarter
-                          of L2, half of it behind a kernel that makes boxes */
+                          of L2, half of it after a blocked kernel */
   int64_t slots; /* length that stands for an unbounded dimension in cost models; default 4096   */
   double bandwidth;         /* bytes/s, for cost models; default: built-in */
   double flop_rate;         /* flop/s */

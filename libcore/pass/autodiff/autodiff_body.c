@@ -137,7 +137,7 @@ static int32_t of_unary(const writer *w, weir_code code, int32_t x, int32_t y, i
     return mul(w, g, weir_body_unary(w->b, WEIR_CODE_COS, x));
   case WEIR_CODE_COS:
     return neg(w, mul(w, g, weir_body_unary(w->b, WEIR_CODE_SIN, x)));
-  default: /* floor, ceil, round: flat; not and isnan are no numbers */
+  default: /* floor, ceil, round: flat; not and isnan are no real numbers */
     return -1;
   }
 }

@@ -264,7 +264,7 @@ static weir_status add_behind(passing *p, int32_t number, const int32_t *now, in
   return status;
 }
 
-/* The maximum of array `root`, and the first n nodes behind it. */
+/* The maximum of array `root`, and the first n nodes after it. */
 static weir_status rewrite(passing *p, int32_t root, int n, int32_t *now)
 {
   const int32_t old = weir_graph_node(p->g, p->maximum)->out[0];

@@ -84,7 +84,8 @@ int32_t derive_put_index(derive_adjoint *d, int dim);
 weir_status derive_forward(derive_adjoint *d, int32_t *expr) WEIR_CHECKED;
 int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed);
 
-/* autodiff_seed.c: what lies beside the outputs of the node: operands of `to` and their arrays. */
+/* autodiff_seed.c: the operands in addition to the outputs of the node: operands of `to` and their
+ * arrays. */
 typedef struct derive_beside_arrays {
   const int32_t *made, *adjoint; /* [n_out]: arrays of the outputs and of their adjoints */
   int32_t best;                  /* array of the positions that the results come from, or -1 */

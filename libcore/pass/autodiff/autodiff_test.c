@@ -388,7 +388,7 @@ static void a_loss_is_one_float(void **state)
   assert_refused(g, grad, "must be a scalar of a float type");
 }
 
-/* Sums with windows, monoids that read beside their results, scans. */
+/* Sums with windows, monoids that read more than their results, scans. */
 static weir_status derive_once(void *context)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 6, 1}};

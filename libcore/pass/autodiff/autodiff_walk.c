@@ -20,8 +20,8 @@ void derive_contribute(derive_walk *w, int32_t array, weir_value v)
   w->adjoint[array] = w->adjoint[array].node < 0 ? v : weir_add(w->g, w->adjoint[array], v);
 }
 
-/* Inputs of the adjoint: those of the node, then what lies beside its outputs. is: in the node's
- * derivation. */
+/* Inputs of the adjoint: those of the node, then what is needed in addition to its outputs. is: in
+ * the node's derivation. */
 typedef struct inputs {
   int32_t array[WEIR_MAX_OPERANDS];
   int8_t is[WEIR_MAX_OPERANDS];
@@ -85,7 +85,7 @@ weir_status derive_add(derive_walk *w, const weir_access *a, const int32_t *arra
   return weir_graph_status(w->g);
 }
 
-/* What the rule of the node's monoid needs beside its outputs. */
+/* What the rule of the node's monoid needs in addition to its outputs. */
 static weir_status find_beside(derive_walk *w, const derive_site *site,
                                derive_beside_arrays *beside)
 {
@@ -148,7 +148,7 @@ static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
   return WEIR_OK;
 }
 
-/* What an operand beside the node's outputs is. */
+/* What an operand in addition to the node's outputs is. */
 static int8_t is_beside(const derive_site *site, const derive_beside_arrays *beside, int32_t array)
 {
   for (int o = 0; o < site->access->n_out; o++) {

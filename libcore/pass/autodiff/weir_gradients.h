@@ -16,7 +16,7 @@ extern "C" {
  * of the side which the value comes from.
  *
  * A maximum over windows of what a bias and an activation that rises make of z becomes the maximum
- * of z with those behind it, where `wrt`, results and other readers do not ask for what lies
+ * of z with those after it, where `wrt`, results and other readers do not ask for what lies
  * between: the same numbers (0 may be -0), and the derivative goes where z is greatest. Values
  * that were between, and the maximum as it was built, stay valid, at the cost of making them.
  *

@@ -65,7 +65,8 @@ static bool unite(const grouping *s, int32_t a, int32_t b, candidate *c)
 }
 
 /* True when a member of the group reads an element of `array` over so many iterations that the
- * array is small beside its reader: to make it again for every tile would cost more than it saves.
+ * array is small relative to its reader: to make it again for every tile would cost more than it
+ * saves.
  */
 static bool is_held(const grouping *s, int32_t array, int32_t group)
 {

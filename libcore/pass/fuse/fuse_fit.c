@@ -217,7 +217,8 @@ static bool repeats_edges(const grouping *s, const candidate *c, const weir_node
   return false;
 }
 
-/* Rules for what joins a kernel, beside those of the tile: it comes after it, and has no states. */
+/* Rules for what joins a kernel, in addition to those of the tile: it comes after it, and has no
+ * states. */
 static bool joins_kernel(const grouping *s, const candidate *c, int64_t at, bool *visible)
 {
   const weir_node *made = weir_graph_node(s->g, c->nodes[at]);

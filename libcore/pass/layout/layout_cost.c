@@ -11,8 +11,8 @@
 
 /* Single threads on Zen 4 (`tests/bench/layout.c` prints them): a copy of fields moves 20 GB/s; one
  * that steps over lines takes 1 ns for an element, twice that from 33 lines a row on, and 8 ns from
- * 512 on, where lines and pages fall out of the nearest caches; a row takes 2.5 ns beside its
- * elements. */
+ * 512 on, where lines and pages fall out of the nearest caches; a
+ * row takes 2.5 ns in addition to its elements. */
 static const double usual_bandwidth = 20e9, usual_flop_rate = 100e9;
 static const double per_element = 1e-9, per_row = 2.5e-9, per_node = 2e-6;
 /* Loads and stores of a row that are served by the nearest cache; arithmetic of generated loops. */

@@ -123,7 +123,7 @@ static void align(const formatting *f, const weir_node *node)
 }
 
 /* The order of operand `to` that goes with an order of operand `from`: dimensions that both have
- * come in that order, others behind the one before them. */
+ * come in that order, others after the one before them. */
 static void carry(const weir_node *node, int from, const int *order, int to, int *out)
 {
   const weir_access *a = &node->access;

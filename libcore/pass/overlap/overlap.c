@@ -2,9 +2,9 @@
  *
  * A node that reads what an exchange makes is run in parts: those iterations that read own elements
  * alone, from the rank's own array, before the wait; then those next to other ranks. What follows
- * it element by element, and pools between whose windows the cuts can be laid, goes on part by
- * part, so that the kernels that claim such chains claim their parts. What others read is written
- * by all parts, each its own box. */
+ * it element by element, and pools between whose windows the cuts can be laid, continues
+ * part by part, so that the kernels that claim such chains claim their parts. What others read is
+ * written by all parts, each its own box. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/overlap/overlap_priv.h"
@@ -56,11 +56,11 @@ static double received_bytes(const weir_comm_op *m)
   return bytes;
 }
 
-/* Whether it pays: the node was there before any derivative (gradients by data wait behind those by
- * weights as it is), a kernel claims it and every part, and what the parts take longer than the
- * whole is less than half of what they hide. */
-static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_comm_op *m,
-                 int32_t node, const int32_t first[OVERLAP_PARTS])
+/* Whether it pays: the node was there before any derivative (gradients
+ * by data wait for those by weights as it is), a kernel claims it and every part, and what the
+ * parts take longer than the whole is less than half of what they hide. */
+static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_move *m, int32_t node,
+                 const int32_t first[OVERLAP_PARTS])
 {
   const double whole = seconds_of(g, opts, node), inside = seconds_of(g, opts, first[0]);
   const double travel = LATENCY + received_bytes(m) / RATE;

@@ -1,5 +1,5 @@
-/* overlap_cut.c - which iterations read own elements alone, and which nodes can go on with their
- * results part by part. Everything is read off the accesses. */
+/* overlap_cut.c - which iterations read own elements alone, and which nodes can
+ * continue with their results part by part. Everything is read off the accesses. */
 #include <string.h>
 #include "pass/overlap/overlap_priv.h"
 
@@ -286,7 +286,7 @@ static bool bound_all(overlap_split *s)
 }
 
 /* What the interiors of later members leave unread of an earlier one's goes to its other parts: so
- * the cuts of a convolution lie where those of the pool behind it do. */
+ * the cuts of a convolution lie where those of the pool after it do. */
 static void align(overlap_split *s)
 {
   for (int i = s->n - 1; i > 0; i--) {

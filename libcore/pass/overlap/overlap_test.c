@@ -184,7 +184,8 @@ static void interiors_are_what_reads_own_elements(void **state)
   assert_true(split > CASES / 4);
 }
 
-/* Cuts lie between windows of the pool: nothing is convolved twice, and the pool goes on in parts.
+/* Cuts lie between windows of the pool: nothing is convolved twice, and the pool continues in
+ * parts.
  */
 static void pools_go_on_in_parts(void **state)
 {

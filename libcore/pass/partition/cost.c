@@ -28,7 +28,7 @@ double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes)
 
 /* ---- The queue of messages ---- */
 
-/* A rank on its way through its schedule. Messages are sent one behind the other in the order in
+/* A rank on its way through its schedule. Messages are sent one after the other in the order in
  * which they start; while the rank computes, they move on for a share of the time. */
 typedef struct walk {
   const weir_spmd_graph *local;
@@ -152,7 +152,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
   return WEIR_OK;
 }
 
-/* What the rank has itself is copied beside what came. */
+/* What the rank has itself is copied next to what came. */
 static weir_status finish(walk *w, int64_t number, const weir_group *group)
 {
   const weir_comm_op *m = w->local->moves[number];

@@ -1,4 +1,4 @@
-/* partition_slabs_test.c - weights that every rank reads a slab of: a dense layer behind what is
+/* partition_slabs_test.c - weights that every rank reads a slab of: a dense layer after what is
  * cut, and its gradient. */
 #include "base/weir_check.h"
 #include "ops/contract/weir_contract.h"

@@ -54,7 +54,7 @@ static line draw_line(uint64_t seed, int k, bool pool)
   line l = {.taps = taps[draw(seed, 1, k, 0, 3)], .stride = draw(seed, 2, k, 1, 2)};
 
   l.dilation = pool ? 1 : draw(seed, 3, k, 1, 2);
-  if (draw(seed, 4, k, 0, 1) == 1) { /* of the same size, an even window reaches further behind */
+  if (draw(seed, 4, k, 0, 1) == 1) { /* of the same size, an even window reaches further after */
     l.lo = (reach(&l) - 1) / 2;
     l.hi = reach(&l) - 1 - l.lo;
   }

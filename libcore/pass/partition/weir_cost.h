@@ -20,7 +20,7 @@ typedef struct weir_machine {
   double kernels;        /* speed of kernels over what they predict of themselves on one thread   */
   double flops;          /* flop/s of loops that no kernel claims                                 */
   double bandwidth;      /* bytes/s of memory, read plus written                                  */
-  double group_overhead; /* seconds of a group, or of an end of a move, beside what it does */
+  double group_overhead; /* seconds of a group, or of an end of a move, in addition to its work */
   double latency;        /* alpha: seconds of a message of no bytes                               */
   double link_bw;        /* 1 / beta: bytes/s that go from one rank to another                    */
   double reduce_bw;      /* 1 / gamma: bytes/s of another rank that are merged with one's own     */
@@ -49,7 +49,7 @@ typedef struct weir_cost {
 weir_status weir_cost_of_rank(const weir_partition *p, int rank, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
 /* Of a dimension of the grid with more than five ranks, the two at either end and the one in the
- * middle stand for the others. Fails also: WEIR_ERR_STOPPED behind a signal. */
+ * middle stand for the others. Fails also: WEIR_ERR_STOPPED after a signal. */
 weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out) WEIR_CHECKED;
 

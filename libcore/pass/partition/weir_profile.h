@@ -18,7 +18,7 @@ typedef struct weir_group_time {
 
 /* Zero it first; freed by fini. */
 typedef struct weir_profile {
-  char setting[128];    /* what keys are made with beside digests            */
+  char setting[128];    /* what keys are made with in addition to digests            */
   weir_group_time *row; /* [n] by ascending keys, those of other settings too */
   int64_t n, capacity;
 } weir_profile;

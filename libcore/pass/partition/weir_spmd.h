@@ -6,7 +6,7 @@
  * Indices are shifted so that local element 0 is the first one that the rank holds; what bodies
  * read of an index stays global. Halos lie in arrays of their own, as large as the readers need; a
  * border rule acts where such an array ends with the whole one, and nowhere else. Nodes and arrays
- * of the partitioned graph keep their numbers; moves come behind them and are the same ones, in the
+ * of the partitioned graph keep their numbers; moves follow them and are the same ones, in the
  * same order, on every rank, those included that have nothing to send. */
 #ifndef WEIR_SPMD_H
 #define WEIR_SPMD_H

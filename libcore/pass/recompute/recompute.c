@@ -3,7 +3,7 @@
  *
  * A reader is far when a path that leads to it passes through a node that is not element by
  * element: such as an adjoint, which comes after the loss. An element-wise result that far readers
- * ask for is made again beside them where what it is made of costs less memory than the result
+ * ask for is recomputed next to them where what it is made of costs less memory than the result
  * itself; and where all they ask is how it compares with a constant, one byte is kept, not the
  * number. */
 #include <string.h>

@@ -159,7 +159,7 @@ static bool only_compares(const weir_node *node, int32_t array, comparison *c, b
   return used;
 }
 
-/* A node beside the array that makes the comparison. */
+/* A node next to the array that makes the comparison. */
 static weir_status add_comparison(weir_graph *g, int32_t array, const comparison *c, int32_t *made)
 {
   const weir_value from = value_of(g, array);

@@ -38,6 +38,6 @@ weir_status recompute_clone(weir_graph *g, int32_t node, int32_t reader,
                             int32_t *made) WEIR_CHECKED;
 void recompute_replace(weir_graph *g, int32_t reader, int32_t from, int32_t to);
 /* Where every far reader of the array only compares it with constants, one and the same way, the
- * result of that is made beside the array and read instead: *done. */
+ * result of that is made in addition to the array and read instead: *done. */
 weir_status recompute_compare(recomputing *s, int32_t array, bool *done) WEIR_CHECKED;
 #endif

@@ -172,7 +172,7 @@ static void results_lie_where_operands_did(void **state)
   }
 }
 
-/* A long chain beside a short one: whichever is begun, it is to be ended before the other. */
+/* A long chain next to a short one: whichever is begun, it is to be ended before the other. */
 static void order_lowers_the_peak(void **state)
 {
   const weir_array_desc line = {.dtype = WEIR_F32, .rank = 1, .shape = {1600}};

@@ -31,7 +31,7 @@ static weir_reach elements_at(const boxing *b, int32_t k, int o, int d, int64_t 
 }
 
 /* True when tiles along d hold each element of the output once: those of a step of the anchor are
- * *step along the output's dimension *dim, one behind the other from *first on. */
+ * *step along the output's dimension *dim, one after the other from *first on. */
 static bool takes_turns(const boxing *b, int32_t k, int o, int d, int *dim, int64_t *step,
                         int64_t *first)
 {
