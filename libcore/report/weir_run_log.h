@@ -38,7 +38,7 @@ void weir_run_log_fini(weir_run_log *log);
 const weir_run_event *weir_run_log_last(const weir_run_log *log, const char *name);
 /* Field by key, or NULL. */
 const weir_field *weir_run_event_field(const weir_run_event *event, const char *key);
-/* Number of a field; `missing` when there is none or it is no number. */
+/* Number of a field; `missing` when there is none or it is not a number. */
 double weir_run_event_real(const weir_run_event *event, const char *key, double missing);
 /* Value as text: numbers shortest, null and an absent field as "". Returns text. */
 const char *weir_run_event_text(const weir_run_event *event, const char *key, char *text,
