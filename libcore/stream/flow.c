@@ -59,7 +59,7 @@ static int choose(const state *f, int64_t item)
   return -1;
 }
 
-/* Chunks before the end go on: they may fail too, and then earlier. */
+/* Chunks before the end continue: they may fail too, and then earlier. */
 static bool is_over(const state *f)
 {
   bool busy = false;

@@ -173,7 +173,7 @@ static weir_status fail_late(void *context, int stage, int64_t chunk, int thread
   return WEIR_OK;
 }
 
-/* A chunk that failed is not run again, whatever fails behind it. */
+/* A chunk that failed is not run again, whatever fails after it. */
 static void a_later_failure_changes_nothing(void **state)
 {
   late l = {.reading = 0};

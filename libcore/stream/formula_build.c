@@ -13,7 +13,7 @@ typedef struct builder {
   weir_graph *g;
   weir_dtype dtype;
   weir_value any, time; /* where some input is present; seconds        */
-  bool doubtful, meant; /* it may be no number; it says nan of its own */
+  bool doubtful, meant; /* it may be NaN or infinite; it says nan explicitly */
   formula_part *part;
   formula_unit *unit;
 } builder;
@@ -182,7 +182,8 @@ static weir_status make_presence(builder *b, const formula_node *n, formula_part
   return WEIR_OK;
 }
 
-/* Whether the operation may make no number of numbers, with a divisor or exponent that it has. */
+/* Whether the operation may make NaN or infinity of finite numbers, with a divisor or exponent that
+ * it has. */
 static bool may_be_undefined(formula_op op, const formula_part *const *arg)
 {
   switch (op) {
@@ -334,7 +335,8 @@ static weir_status raise_unit(const builder *b, const formula_node *n, const for
                         formula_table[n->op].text, text, text);
 }
 
-/* The unit that numbers are converted to: that of the first argument that is no number. */
+/* The unit that numbers are converted to: that of the first argument that is not a constant number.
+ */
 static const formula_unit *unit_met(const builder *b, const formula_node *n, int from)
 {
   for (int k = from; k < 3 && n->arg[k] >= 0; k++) {

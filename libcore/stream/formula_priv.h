@@ -128,8 +128,8 @@ typedef struct formula_unit {
   } part[FORMULA_UNIT_PARTS];
 } formula_unit;
 
-/* "mmHg/s", "mV2", "1/min", "1", "": symbols with a whole power behind, between * and /. False when
- * there are more than FORMULA_UNIT_PARTS symbols. */
+/* "mmHg/s", "mV2", "1/min", "1", "": symbols followed by an integer power, between * and /. False
+ * when there are more than FORMULA_UNIT_PARTS symbols. */
 bool formula_unit_parse(const char *text, formula_unit *out);
 /* As a stream states it; "1" for a plain number. False when it does not fit. */
 bool formula_unit_text(const formula_unit *u, char *out, size_t size);

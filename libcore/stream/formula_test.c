@@ -417,7 +417,7 @@ static void inputs_have_one_clock(void **state)
   end(&s);
 }
 
-/* Only what may be no number is looked at, and not what says nan itself. */
+/* Only what may become NaN or infinite is looked at, not an explicit nan. */
 static void what_may_be_undefined_is_known(void **state)
 {
   static const struct {

@@ -4,7 +4,7 @@
 #define WEIR_GAP_CHECK_H
 #include "stream/series_check.h"
 
-/* Builds a step that keeps nothing beside the graph; context: series_step. */
+/* Builds a step that keeps nothing in addition to the graph; context: series_step. */
 static inline weir_series gap_build_(weir_graph *g, weir_series s, const void *context)
 {
   const series_step *step = context;

@@ -186,7 +186,7 @@ static double uniform(uint64_t seed, uint32_t purpose, int64_t index)
 }
 
 /* Sends slots in the order of t + delay, some twice with another value, some never, some so late
- * that they are dropped; the model is the definition: late is what lies behind newest - 0.5 s. */
+ * that they are dropped; the model is the definition: late is what is older than newest - 0.5 s. */
 static void write_script(script *s, uint64_t seed)
 {
   static int order[2 * SLOTS];

@@ -41,7 +41,7 @@ static weir_status build_pair(const weir_series_use *use, weir_series_result *ou
   return WEIR_OK;
 }
 
-/* A result called as the step is, and one beside it. */
+/* A result called as the step is, and one next to it. */
 static weir_status build_marked(const weir_series_use *use, weir_series_result *out)
 {
   *out = (weir_series_result){.out = {use->in[0], use->in[0]}, .name = {NULL, "flags"}, .n = 2};

@@ -208,7 +208,7 @@ static weir_status fill_crossing(weir_stream *s, stream_chunk *c)
 }
 
 /* Leaves out the time for which some source rules everything out. What other sources hold there
- * is never read: windows go on as if the last slot had been repeated. */
+ * is never read: windows continue as if the last slot had been repeated. */
 static weir_status skip_idle(weir_stream *s)
 {
   int64_t to = s->at_ns;

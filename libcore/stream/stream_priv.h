@@ -91,7 +91,7 @@ typedef struct stream_flow {
 } stream_flow;
 #define STREAM_FLOW_STAGES 4
 /* Runs all chunks through all stages. Fails: what the earliest chunk failed with; those before it
- * have gone through, none behind it has ended. */
+ * have gone through, none after it has ended. */
 weir_status stream_flow_run(const stream_flow *flow) WEIR_CHECKED;
 
 /* follow_stream.c: results of a stage by name, [STREAM_MAX_RESULTS]: what crosses (sink[k] -1),

@@ -64,7 +64,7 @@ static weir_status next_run(const stream_input *in, int64_t ns, int64_t *start, 
   return WEIR_OK;
 }
 
-/* Whole periods of the windows, so that chunks go on holding whole windows. */
+/* Whole periods of the windows, so that chunks keep holding whole windows. */
 static int64_t down_to(const weir_stream *s, int64_t ns)
 {
   return s->granule_ns > 0 ? ns / s->granule_ns * s->granule_ns : ns;

@@ -43,7 +43,7 @@ typedef struct weir_formula weir_formula;
 weir_status weir_formula_parse(const char *text, weir_formula **out) WEIR_CHECKED;
 /* Frees; accepts NULL and nulls. */
 void weir_formula_destroy(weir_formula **f);
-/* Whether the result is a truth and no number. */
+/* Whether the result is a boolean, not a number. */
 bool weir_formula_is_bool(const weir_formula *f);
 /* Appends the expression over use->in to use->graph, which live as long as use->keeper. value: f32,
  * 0 where absent, or for a truth bool, false where absent, with unit "1".

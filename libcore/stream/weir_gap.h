@@ -25,7 +25,7 @@ weir_status weir_gap_slots(const weir_series *s, const char *option, double seco
 typedef enum weir_gap_fill {
   WEIR_GAP_CONST, /* the value that the caller gives                    */
   WEIR_GAP_HOLD,  /* the sample before the gap                          */
-  WEIR_GAP_LINE   /* on a line from the sample before to the one behind */
+  WEIR_GAP_LINE   /* on a line from the sample before to the one after */
 } weir_gap_fill;
 
 /* `s` with its short gaps filled; value: CONST only. */

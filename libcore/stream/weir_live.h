@@ -1,5 +1,5 @@
 /* weir_live.h - samples that come now, as sources of a stream run: lines of a wire (io/weir_wire.h)
- * put into slots, late and doubtful ones counted, final behind a watermark.
+ * put into slots, late and doubtful ones counted, final after a watermark.
  *
  * The watermark is the newest sample's slot time less the lateness bound: a slot before it is
  * final. Which samples count follows from the lines alone, in their order: neither from when they

@@ -48,12 +48,12 @@ typedef struct weir_query_spec {
 } weir_query_spec;
 
 /* A stream that the query gives, as a result of the graph: f32, [time], NaN where absent (and where
- * the value is no number). The result is called as the stream is. */
+ * the value is NaN or infinite). The result is called as the stream is. */
 typedef struct weir_query_column {
   char name[2 * WEIR_QUERY_NAME];
   const char *part; /* what follows the point of `name`, else `name` itself */
-  /* Result of the graph, bool, [time]: the expression that makes the stream gives no number here
-   * though its streams are present. "": there is none, or it cannot happen. */
+  /* Result of the graph, bool, [time]: the expression that makes the stream gives NaN or infinity
+   * here though its streams are present. "": there is none, or it cannot happen. */
   char undefined[2 * WEIR_QUERY_NAME + 1];
   char unit[WEIR_SERIES_UNIT];
   int64_t rate_num, rate_den;

@@ -51,8 +51,8 @@ typedef struct weir_series_use {
   const char *const *in_name; /* what expressions call the inputs                               */
   int n_in;
   struct weir_series_keeper *keeper; /* see weir_series_keep */
-  /* NULL, or set where an expression makes the first result and may be no number (a / b): bool,
-   * [time], true where it is none though its streams are present. */
+  /* NULL, or set where an expression makes the first result and may be NaN or infinite (a / b):
+   * bool, [time], true where it is none though its streams are present. */
   weir_value *undefined;
 } weir_series_use;
 

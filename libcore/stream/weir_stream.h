@@ -34,7 +34,7 @@ typedef struct weir_stream_source {
 
 /* What tells how far live sources are final. Times are ns from slot 0, the same for all sources. */
 typedef struct weir_stream_live {
-  /* Waits until every slot before `to` is final; or until some slots behind `from` are and no more
+  /* Waits until every slot before `to` is final; or until some slots after `from` are and no more
    * come for the moment; or until the sources end. *final > from says how far they are; once
    * *ended, *final >= from is the end: a source has the slots of earlier times. Slots before `from`
    * are not read again. A stop asked for by a signal ends the sources with what is final. */

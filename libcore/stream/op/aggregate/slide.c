@@ -33,7 +33,7 @@ typedef struct plan {
   int64_t hops;
 } plan;
 
-/* Of slot lo and those behind it. */
+/* Of slot lo and those after it. */
 typedef struct inputs {
   const uint8_t *present;
   const float *sample;              /* NULL: moments */

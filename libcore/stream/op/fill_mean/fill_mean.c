@@ -1,7 +1,7 @@
 /* fill_mean.c - LifeStream's FillMean (Jayarajan et al., ASPLOS 2021), and a causal form.
  *
  * A short gap after sample s is filled with the mean of the aligned window [j w, (j + 1) w) that
- * holds s: all its samples, also those behind the gap, so that results come later by a window. The
+ * holds s: all its samples, also those after the gap, so that results come later by a window. The
  * causal form takes the trailing window (s - w, s], does not wait for the gap's end, and fills at
  * most the tolerance of any gap. Sums are in f64 and begun anew for each window: nothing drifts. */
 #include "stream/op/fill_mean/fill_mean_priv.h"
@@ -127,7 +127,7 @@ static weir_series fill_aligned(weir_graph *g, weir_series s, int64_t window, in
   means.n_out = 1;
   means.up[0] = means.up[1] = window;
   means.ahead[0] = window - 1;
-  means.ahead[1] = window; /* the slot behind it tells whether a gap follows */
+  means.ahead[1] = window; /* the slot after it tells whether a gap follows */
   means.flops = (double)window;
   spec.behind[1] = spec.ahead[1] = reach;
   spec.down[2] = window;

@@ -6,7 +6,7 @@
  * where column j of T and C is what an impulse at sample j gives, and column i of O and A what a
  * unit in state i gives. The matrices come from running the recurrence, all in double. Sums are
  * taken in one order with fused multiply-add, so that every instruction set gives the same bits;
- * T is 0 above its diagonal, so that a block cut short is a block with zeros behind. */
+ * T is 0 above its diagonal, so that a block cut short is a block padded with zeros. */
 #ifndef WEIR_CASCADE_PRIV_H
 #define WEIR_CASCADE_PRIV_H
 #include <stdbool.h>
@@ -30,7 +30,7 @@ typedef struct weir_cascade {
 typedef struct weir_cascade_kernels {
   void (*f32)(const weir_cascade *m, double *z, const float *x, float *y, int64_t n);
   void (*f64)(const weir_cascade *m, double *z, const double *x, double *y, int64_t n);
-  /* In place from the end on: x points behind the last sample of the first block. */
+  /* In place from the end on: x points past the last sample of the first block. */
   void (*back)(const weir_cascade *m, double *z, double *x, int64_t n);
 } weir_cascade_kernels;
 

@@ -1,5 +1,5 @@
 /* fir_call.c - a filter with finite response over time with gaps: each run of samples is preceded
- * by its first sample, for ever. */
+ * by its first sample, indefinitely. */
 #include <string.h>
 #include "device/weir_parallel.h"
 #include "ops/call/weir_call.h"

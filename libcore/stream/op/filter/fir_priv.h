@@ -39,6 +39,6 @@ typedef struct fir_span {
 /* The slot at which the run begins that slot t is in; t - reach if it begins no later. */
 int64_t filter_fir_start(const fir_span *at, int64_t t, int64_t reach);
 /* Outputs of slots [t, end), all of one run, to y[0, end - t): before the run its first sample
- * stands for ever. */
+ * stands indefinitely. */
 void filter_fir_outputs(const weir_fir *m, const fir_span *at, int64_t t, int64_t end, float *y);
 #endif

@@ -2,7 +2,7 @@
  * Trans. Signal Processing 44 (1996) 988; ends extended oddly as scipy.signal.sosfiltfilt does).
  *
  * Time is cut into blocks of absolute slots. The forward pass hands its states from block to block;
- * then it goes on over `look` slots more, after which what the backward pass does not know has
+ * then it continues over `look` slots more, after which what the backward pass does not know has
  * decayed to 1e-12. So a block's result depends on the samples alone, not on how calls cut time. */
 #include <math.h>
 #include <string.h>
