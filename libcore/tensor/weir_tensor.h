@@ -29,7 +29,7 @@ weir_status weir_tensor_init(weir_tensor *t, weir_dtype dtype, int rank,
 weir_tensor weir_tensor_wrap(void *data, weir_dtype dtype, int rank, const int64_t *shape);
 void weir_tensor_fini(weir_tensor *t);
 int64_t weir_tensor_numel(const weir_tensor *t);
-/* Of all elements, one behind the other. */
+/* Of all elements, one after the other. */
 size_t weir_tensor_bytes(const weir_tensor *t);
 bool weir_tensor_is_contiguous(const weir_tensor *t);
 
