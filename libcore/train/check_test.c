@@ -58,7 +58,7 @@ static void a_gradient_is_checked(void **state)
  * planted to be 0. */
 typedef struct kinked {
   int64_t kinks;
-  double at; /* where the kink is, beside 0 */
+  double at; /* where the kink is, next to 0 */
   bool wrong;
 } kinked;
 
@@ -93,7 +93,7 @@ static weir_status check_kinks(kinked k, result *r)
 }
 
 /* Wherever within the differences a kink stands, and on either side, it is left out; one beyond
- * them is not, and a derivative that is wrong is found beside kinks. */
+ * them is not, and a derivative that is wrong is found next to kinks. */
 static void elements_with_a_kink_are_left_out(void **state)
 {
   static const double at[] = {0, 1e-6, 4e-6, 5.7e-6, 6.7e-6, 9e-6, 1.2e-5, 1.8e-5, -3e-6, -1.1e-5};

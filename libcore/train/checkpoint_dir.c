@@ -124,7 +124,7 @@ static void tell_damage(const char *path)
              WEIR_TEXT("reason", weir_last_message()));
 }
 
-/* The n newest out of the way of the one behind them, which is whole. */
+/* Moves the n newest out of the way of the next older one, which is intact. */
 static weir_status set_aside(const char *dir, const struct folder *f, int64_t n)
 {
   char path[PATH], aside[PATH + 16];

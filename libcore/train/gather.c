@@ -1,6 +1,6 @@
 /* gather.c - where cuts of space end: maps become coarser from layer to layer, and what is made of
  * thin ones alone is whole on every rank along that dimension of the grid. The thin map is gathered
- * then, and neither halos nor sums over those ranks follow behind it. Where maps become fine again,
+ * then, and neither halos nor sums over those ranks follow it. Where maps become fine again,
  * they are cut again. */
 #include <string.h>
 
@@ -114,7 +114,7 @@ static bool reads_own(const gathering *x, int32_t number, int in, int along)
   return true;
 }
 
-/* Whether the ranks' iterations differ along the dimension, as if cuts went on. */
+/* Whether the ranks' iterations differ along the dimension, as if cuts continued. */
 static bool is_shared(const gathering *x, int32_t number, int along)
 {
   const weir_node *node = weir_graph_node(x->g, number);
@@ -127,8 +127,8 @@ static bool is_shared(const gathering *x, int32_t number, int along)
   return yes || (x->fine[number] >> along & 1) != 0;
 }
 
-/* Whether nobody reads more of an array than its own slab: nodes that are shared, and sums beside
- * them. */
+/* Whether nobody reads more of an array than its own slab: nodes that are shared, and sums next
+ * to them. */
 static bool read_in_slabs(const gathering *x, int32_t array, int along)
 {
   bool own = true, sums = false, shared = false;

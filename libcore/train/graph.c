@@ -1,5 +1,5 @@
 /* graph.c - the graphs of a training: the task's network and loss, its gradients side by side in
- * one bank, or in parts of it that ranks hold in different ways, the update rule behind them. */
+ * one bank, or in parts of it that ranks hold in different ways, followed by the update rule. */
 #include <stdio.h>
 #include <string.h>
 
@@ -163,7 +163,7 @@ static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_valu
   return decay_of(t, g, k, &out->decay);
 }
 
-/* The rule behind the gradient; the gradient's norm is a result. */
+/* The rule after the gradient; the gradient's norm is a result. */
 static weir_status update(const train_graph *t, weir_graph *g, const weir_value *grad)
 {
   weir_rule_args common = {.lr = number(g, "lr", WEIR_F64)}, args[TRAIN_PARTS];

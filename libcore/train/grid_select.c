@@ -235,10 +235,10 @@ static weir_status try_next(const placing *s, const train_levels *levels, int ra
   return WEIR_OK;
 }
 
-/* From the coarsest maps on, as long as a step is not longer for it: behind the place where cuts
- * end, a level more costs more than the one before and saves less, as maps grow from level to
- * level. The rank that was slowest stands for all; what is best for it is predicted for all, and
- * stays where it is. */
+/* From the coarsest maps on, as long as a step is not longer for it: beyond
+ * the level where cuts end, a level more costs more than the one before and saves less, as maps
+ * grow from level to level. The rank that was slowest stands for all; what is best for it is
+ * predicted for all, and stays where it is. */
 static weir_status search(const placing *s, weir_place_row *all)
 {
   const int rank = all->cost.slowest;

@@ -99,7 +99,7 @@ static void the_fewest_messages_win_where_they_are_dear(void **state)
   weir_placement_fini(&p);
 }
 
-/* Of maps of 16, 8 and 4 planes, those behind the first block are gathered, then nothing moves but
+/* Of maps of 16, 8 and 4 planes, those after the first block are gathered, then nothing moves but
  * the planes of the first and the sums of its gradients. */
 static void cuts_end_early_where_messages_are_dear(void **state)
 {

@@ -159,7 +159,7 @@ done:
   return status;
 }
 
-/* Seconds that kernels take for one that they predict, with the loops beside them. Where none
+/* Seconds that kernels take for one that they predict, with the loops next to them. Where none
  * claims a convolution, loops make it, at their own pace: 1, and *of_a_flop is theirs. */
 static weir_status time_kernels(const weir_plan_opts *exec, double *of_a_flop, double *of_a_second)
 {

@@ -1,4 +1,4 @@
-/* nan_trace.c - after a loss or gradient that is no number: the step once more, every value of its
+/* nan_trace.c - after a NaN or infinite loss or gradient: the step once more, every value of its
  * graph a result, to say where the first one came from. */
 #include <inttypes.h>
 #include <math.h>
@@ -114,7 +114,7 @@ static int32_t first_bad(const look *l, bool nan)
     for (int o = 0; o < node->n_out; o++) {
       const finding *f = &l->found[node->out[o]];
 
-      /* An array of several writers is looked at behind the last of them. */
+      /* An array of several writers is looked at after the last of them. */
       made = made || (l->writer[node->out[o]] == l->order[i] && (nan ? f->nan : f->bad));
     }
     for (int k = 0; k < node->n_in; k++) {
@@ -330,7 +330,7 @@ weir_status train_locate_nan(train_run *r)
   }
   return train_agree(r, weir_fail(WEIR_ERR_NUMERIC,
                                   "step %" PRId64 ": loss or gradient is NaN or infinite: %s%s; "
-                                                  "the latest checkpoint is from an earlier step",
+                                  "the latest checkpoint is from an earlier step",
                                   step, text,
                                   mine && r->ranks.spread.comm != NULL ? " on this rank" : ""));
 }

@@ -1,5 +1,5 @@
 /* nan_trace_test.c - what a run must not take or leave behind: tasks that do not fit, checkpoints
- * that no training wrote, another run's state, weights that are no numbers. */
+ * that no training wrote, another run's state, NaN weights. */
 #include "train/train_check.h"
 
 #include "base/weir_log.h"

@@ -328,7 +328,7 @@ static void count_bytes(const weir_partition *p, int rank, unsigned over, int64_
   weir_spmd_graph_fini(&local);
 }
 
-/* The map of 8 planes behind the first block is gathered: of the layers behind it every rank has
+/* The map of 8 planes after the first block is gathered: of the layers after it every rank has
  * all, gradients included, and only those of the first block are summed over the depth. */
 static void behind_a_gathered_map_nothing_moves(void **state)
 {

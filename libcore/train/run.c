@@ -73,7 +73,7 @@ static weir_status stop_here(train_run *r, bool saved)
 /* ---- Validation and epochs ---- */
 
 /* Validates what is not validated yet; whether it was the best one. A signal that comes meanwhile
- * leaves it to the run that goes on. */
+ * leaves it to the resumed run. */
 static weir_status validate(train_run *r, double *metric, bool *best)
 {
   const train_state *s = &r->state;
@@ -157,7 +157,7 @@ static void tell_task(const train_run *r, int64_t epoch)
   }
 }
 
-/* The epoch that comes, or that goes on. */
+/* The next epoch, or the resumed one. */
 static void begin_epoch(train_run *r)
 {
   const train_state *s = &r->state;
@@ -221,7 +221,7 @@ static weir_status end_epoch(train_run *r)
   return turn_epoch(r);
 }
 
-/* A run that goes on: the epoch whose validation was stopped is brought to its end. */
+/* A resumed run: the epoch whose validation was stopped is brought to its end. */
 static weir_status resume_epoch(train_run *r, bool *saved)
 {
   const train_state *s = &r->state;
@@ -242,7 +242,7 @@ static weir_status resume_epoch(train_run *r, bool *saved)
 
 /* ---- The loop ---- */
 
-/* One update and what is due behind it; *saved: whether the last state has a checkpoint. */
+/* One update and what is due after it; *saved: whether the last state has a checkpoint. */
 static weir_status advance(train_run *r, int64_t first, bool *saved)
 {
   const train_state *s = &r->state;

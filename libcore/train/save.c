@@ -140,7 +140,7 @@ weir_status train_save(train_run *r)
   return train_agree(r, train_leads(r) ? save(r) : WEIR_OK);
 }
 
-/* That a run can go on from the numbers of the checkpoint, whoever wrote it. */
+/* That a run can resume from the numbers of the checkpoint, whoever wrote it. */
 static weir_status check_numbers(const train_run *r, int64_t file)
 {
   const train_state *s = &r->state;

@@ -1,5 +1,5 @@
 /* shards.c - weights of which every rank reads a piece of its own, such as those of the dense layer
- * behind a volume that is cut: the piece is all that it updates, and its gradient is summed over
+ * after a volume that is cut: the piece is all that it updates, and its gradient is summed over
  * the samples alone. The arrays of a run stay whole in its store; plans see the parts that are
  * theirs. */
 #include <stdio.h>
@@ -15,7 +15,7 @@ static int extent_of(const train_ranks *k, int along)
   return along < k->spread.grid.dims ? k->spread.grid.extent[along] : 1;
 }
 
-/* The part behind the last one, up to row `hi`; none where that is no row more. */
+/* The part after the last one, up to row `hi`; none where that is no row more. */
 static void add_part(train_shards *s, const weir_params *params, int64_t lo, int64_t hi)
 {
   if (lo < hi) {

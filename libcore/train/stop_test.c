@@ -1,9 +1,9 @@
-/* stop_test.c - a run that a signal stops goes on from any step to the same bits. */
+/* stop_test.c - a run that a signal stops resumes from any step to the same bits. */
 #include "train/train_check.h"
 
 #include "base/weir_log.h"
 
-/* Stops once behind step `at`, then goes on; else as the run that `whole` is of. */
+/* Stops once after step `at`, then resumes; else as the run that `whole` is of. */
 static session interrupted(int64_t at, int64_t per_step, toy *t, const char *const *sets)
 {
   toy stopping = *t;
@@ -74,8 +74,8 @@ static void or_within_a_sample_of_the_second_part(void **state)
   every_step_is_gone_on_from(&t, 2, SETS("steps=11", "batch=3", "accumulate=2", "drop_last=true"));
 }
 
-/* Validation fetches twice, behind the steps 5, 10 and 11: within a sample of each the run stops,
- * once more where it goes on, and then goes on to the end. */
+/* Validation fetches twice, after the steps 5, 10 and 11: within a sample of each the run stops,
+ * once more where it resumes, and then continues to the end. */
 static void or_within_a_sample_of_the_validation(void **state)
 {
   const char *const *sets = SETS("steps=11", "batch=5", "optim.average.decay=0.9", "patience=9");

@@ -1,4 +1,4 @@
-/* timing.c - what a step takes, beside what was predicted. */
+/* timing.c - the time per step, compared with the prediction. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ typedef struct train_graph {
 #define TRAIN_BANK "train.gradient" /* sum of gradients; not in checkpoints */
 #define TRAIN_BEST "best." /* before the name of an array: its copy of the best validation */
 
-/* Numbers that a run goes on from: stored arrays "train.<name>". */
+/* Numbers that a run resumes from: stored arrays "train.<name>". */
 // clang-format off
 #define TRAIN_STATE_LIST(X)                                             \
   X(step,         int64_t, WEIR_I64) /* updates done                 */ \
@@ -107,7 +107,7 @@ typedef struct train_cuts {
   weir_spread spread; /* its cuts are these */
   weir_shard *cut;
   int64_t room;
-  weir_partition *whole; /* as cuts go on to the last layer, NULL: they do; cuts borrow of it */
+  weir_partition *whole; /* as cuts continue to the last layer, NULL: they do; cuts borrow of it */
 } train_cuts;
 
 /* Elements of the maps that are cut with the inputs, ascending, along each dimension of the grid
@@ -155,7 +155,7 @@ typedef struct train_run {
   double step_s;                        /* their median, NaN: not known                      */
 } train_run;
 
-/* What a run of a plan reads beside samples; each kind reads some. */
+/* What a run of a plan reads in addition to samples; each kind reads some. */
 typedef struct train_numbers {
   int64_t draw, step; /* key of random numbers; number of the update */
   double lr, weight;  /* of the gradient of this batch; where the task weighs, of the sum */
@@ -262,8 +262,8 @@ weir_status train_validate(train_run *r, double *loss, double *metric) WEIR_CHEC
  * enough. What is kept is told if it was not. Collective. */
 weir_status train_time_step(train_run *r, int64_t n, int64_t done) WEIR_CHECKED;
 weir_status train_tell_times(train_run *r) WEIR_CHECKED;
-/* nan_trace.c: says which operator made the loss or the gradient of this step no number; always
- * fails. */
+/* nan_trace.c: says which operator made the loss or the gradient of this step NaN or infinite;
+ * always fails. */
 weir_status train_locate_nan(train_run *r) WEIR_CHECKED;
 /* state.c: arrays of the run in the store; copies of the network's before a step and at the best
  * validation. */
@@ -279,7 +279,7 @@ void train_swap_average(train_run *r);
 weir_status train_save(train_run *r) WEIR_CHECKED;
 weir_status train_resume(train_run *r) WEIR_CHECKED;
 weir_status train_finish(train_run *r) WEIR_CHECKED;
-/* state.c: rows of params as parts of `array`, their names behind `prefix`; freed by close. Whether
+/* state.c: rows of params as parts of `array`, their names after `prefix`; freed by close. Whether
  * an array of the store is the network's and not of its training; one of the training that this
  * run keeps, and not one that an earlier run on the store left there. */
 weir_status train_add_parts(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;

@@ -108,7 +108,7 @@ static void patience_ends_with_the_best_weights(void **state)
   close_session(&again);
 }
 
-/* The first validation at the target or below is the last; going on, nothing is left to do. */
+/* The first validation at the target or below is the last; a resumed run has nothing left to do. */
 static void a_target_ends_the_run(void **state)
 {
   toy t = {.hidden = 0};
@@ -162,7 +162,7 @@ static void a_target_from_below(void **state)
   close_session(&s);
 }
 
-/* Each epoch is told once, from 0, and once more where a run goes on within it. */
+/* Each epoch is told once, from 0, and once more where a run resumes within it. */
 static void epochs_are_told(void **state)
 {
   toy t = {.stop_at = 7};

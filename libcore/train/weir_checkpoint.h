@@ -1,5 +1,5 @@
-/* weir_checkpoint.h - a store as a file of named arrays, written beside and renamed, read back
- * whole or not at all.
+/* weir_checkpoint.h - a store as a file of named arrays, written to a temporary file and renamed,
+ * read back atomically.
  *
  * NetCDF-4 where the build has it: one variable per parameter, whose name ncdump shows ("/" of a
  * scope becomes "."), each with the SHA-256 of its elements; elsewhere the checked raw dump of

@@ -1,13 +1,13 @@
 /* weir_train.h - training: a network, its samples and a configuration in, trained weights out.
  *
  * A run is a function of configuration and samples alone: it may be stopped (SIGINT, SIGTERM) or
- * killed at any moment and goes on from its newest checkpoint to the same bits, for any number of
+ * killed at any moment and resumes from its latest checkpoint to the same bits, for any number of
  * threads.
  *
  * On a grid of ranks (weir_plan_opts.spread) the ranks share the samples of a batch and the space
  * of a sample; batch sizes, samples and graphs stay those of the whole, and so do first weights,
  * order of samples and dropout: a run is the same on every grid but for the rounding of sums over
- * ranks, and goes on from a checkpoint on any other grid. Calls are collective there: the same on
+ * ranks, and resumes from a checkpoint on any other grid. Calls are collective there: the same on
  * all ranks, failures too. Rank 0 alone reads and writes files; the caller opens the event file,
  * and lets through more than warnings, there alone. */
 #ifndef WEIR_TRAIN_H
@@ -113,7 +113,7 @@ typedef struct weir_train_task {
   /* On a grid of ranks, where cuts of space end: arrays with no more elements along a dimension of
    * the grid are gathered along it, and what is made of such arrays alone is whole on all of its
    * ranks, with gradients of weights that need no sum over these; where arrays have more again,
-   * they are cut again. 0: cuts go on to the last layer. */
+   * they are cut again. 0: cuts continue to the last layer. */
   int64_t gather[WEIR_ALONG_DIMS];
   /* Appends the network and its loss: in[k] is input k as [batch, shape...]; *loss is a float of
    * rank 0, the mean over the batch. Values that it marks with weir_output under the names of
@@ -123,7 +123,7 @@ typedef struct weir_train_task {
   int n_metrics;
   bool metrics_grow; /* as the network learns, such as hits; false: they are errors */
   /* Where loss and metrics are means by weights: the value that build marks with weir_output under
-   * this name, rank 0, is how much the batch counts beside others (weir_loss_weight), so that
+   * this name, rank 0, is how much the batch counts relative to others (weir_loss_weight), so that
    * accumulated batches and validation make the means of the whole. NULL: its samples count. */
   const char *weight;
   /* Fills tensor k with what is wanted of input k: [n, extents of box[k]...]. The same element of a
@@ -135,12 +135,12 @@ typedef struct weir_train_task {
    * ranks. NULL: nothing is to be done. */
   weir_status (*batch)(void *context, const weir_train_batch *want);
   void *context;
-  /* Told the number of each epoch, from 0, before its samples are fetched, and so when a run goes
-   * on: what of fetch depends on it, such as the side that samples are seen from. Samples are then
-   * the same bits at every call of one epoch. NULL: they are so in all of them. */
+  /* Told the number of each epoch, from 0, before its samples are fetched, and so when
+   * a run resumes: what of fetch depends on it, such as the side that samples are seen from.
+   * Samples are then the same bits at every call of one epoch. NULL: they are so in all of them. */
   void (*epoch)(void *context, int64_t epoch);
-  double predicted_s;    /* of a step without its samples, told beside what it takes; 0: none */
-  const weir_note *note; /* attributes of checkpoints, beside those that train writes */
+  double predicted_s; /* of a step without its samples, reported with the measured time; 0: none */
+  const weir_note *note; /* attributes of checkpoints, in addition to those that train writes */
   int n_notes;
 } weir_train_task;
 
@@ -179,7 +179,7 @@ weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_p
 weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *cfg) WEIR_CHECKED;
 
 /* Trains what weir_train_prepare made. dir: folder of the checkpoints, made where it is not there;
- * checkpoint.resume goes on from its newest one that is whole. At the end the store has the best
+ * checkpoint.resume resumes from its latest intact one. At the end the store has the best
  * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the
  * file "weights.nc" or "weights.weir" of the folder; after a failure what it has is not defined.
  * exec: as in weir_plan_opts; of exec->spread, communicator and grid (dimensions in the order of
@@ -193,10 +193,10 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  *
  * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
  * resume, or of another seed, other samples, another network or other updates; another schedule
- * alone is told), WEIR_ERR_NUMERIC (a loss or gradient
- * that is no number: the message names the first operator that made one; with check_nan, an update
- * that is none, which is not saved), WEIR_ERR_STOPPED (a signal, after a checkpoint), and as fetch,
- * plans and checkpoints. */
+ * alone is told), WEIR_ERR_NUMERIC (a
+ * NaN or infinite loss or gradient: the message names the first operator that made one; with
+ * check_nan, an update that is none, which is not saved), WEIR_ERR_STOPPED (a signal, after a
+ * checkpoint), and as fetch, plans and checkpoints. */
 weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
                            const weir_plan_opts *exec, weir_params *params, weir_store *store,
                            const char *dir, weir_train_result *result) WEIR_CHECKED;
