@@ -23,8 +23,8 @@ static inline float weir_f32_from_bf16(weir_bf16 x)
   return y;
 }
 
-/* The nearest one, of two as near the even one; too large a number becomes infinite, denormals are
- * kept, a NaN becomes a quiet one. */
+/* Rounds to the nearest value, ties to even; values that are too large become infinite, denormals
+ * are kept, a NaN becomes a quiet one. */
 static inline weir_bf16 weir_bf16_from_f32(float x)
 {
   uint32_t u;

@@ -26,10 +26,10 @@ typedef struct weir_tolerance {
 
 /* Usual tolerances per dtype (0 for integers). */
 weir_tolerance weir_tolerance_of(weir_dtype dtype);
-/* Element i as a message says it: an integer, a number, or "a + b i". Returns `text`. */
+/* Writes element i as messages show it: an integer, a number, or "a + b i". Returns `text`. */
 const char *weir_element_text(weir_dtype dtype, const void *data, int64_t i, char text[72]);
-/* Number of elements outside `tol.fail`; prints worst element, its index, both values and the
- * relative L2 error to stderr when it is not zero. */
+/* Returns the number of elements outside `tol.fail`; if it is not zero, prints the worst element,
+ * its index, both values and the relative L2 error to stderr. */
 int64_t weir_compare(const char *what, weir_dtype dtype, const void *actual, const void *expected,
                      int64_t count, weir_tolerance tol);
 /* One pair of doubles, relative to max(1, |expected|). */
@@ -52,20 +52,21 @@ int weir_near(double actual, double expected, double tolerance);
  */
 int64_t weir_check_faults(weir_status (*make)(void *context), void *context);
 
-/* A fresh directory for this test's files, removed with weir_check_rmdir. */
+/* Creates a new directory for this test's files, to be removed with weir_check_rmdir. */
 void weir_check_mkdir(char *path, size_t size);
 void weir_check_rmdir(const char *path);
-/* A file of exactly these bytes; fails the test where it cannot be written. */
+/* Writes a file of exactly these bytes; fails the test where it cannot be written. */
 void weir_check_write(const char *path, const void *data, size_t size);
-/* Folder of test data: WEIR_TEST_DATA, else ../shared/data next to the source tree, else NULL. */
+/* Returns the folder of test data: WEIR_TEST_DATA, else ../shared/data next to the source tree,
+ * else NULL. */
 const char *weir_check_data(void);
-/* Path of a file in that folder, named as by printf. Without the folder the test is skipped, with
- * the reason. */
+/* Returns the path of a file in that folder, named as by printf. Without the folder the test is
+ * skipped with a message. */
 void weir_check_shared(char *path, size_t size, const char *name, ...) WEIR_PRINTF(3, 4);
 
-/* Number of wrong rows anywhere in a table of options (0 is the only good answer): without default,
- * unit or help, with a default that the row itself would refuse, with a key that an earlier row
- * has. It stands in conf/check/. */
+/* Returns the number of invalid rows in a table of options (0 is the only correct result): rows
+ * without default, unit or help, with a default outside their own range, or with a key of an
+ * earlier row. Defined in conf/check/. */
 struct weir_opt;
 int weir_opts_incomplete(const struct weir_opt *opts);
 #ifdef __cplusplus

@@ -7,11 +7,11 @@
 extern "C" {
 #endif
 
-/* Monotonic seconds since an arbitrary start. */
+/* Returns monotonic seconds since an arbitrary start. */
 double weir_clock(void);
-/* Milliseconds since 1970 began, UTC: for logs that others read. */
+/* Returns milliseconds since the start of 1970, UTC: for logs of other formats. */
 int64_t weir_clock_wall_ms(void);
-/* UTC now as "2026-01-31T12:00:00Z". */
+/* Writes the present UTC time as "2026-01-31T12:00:00Z". */
 void weir_clock_utc(char *text, size_t size);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* weir_decimal.h - numbers as "%.9g" and "%.6f" of printf write them, with a point in every locale,
- * at a fraction of its price for usual values. Nine digits tell every float. */
+ * at a fraction of its cost for usual values. Nine digits identify every float. */
 #ifndef WEIR_DECIMAL_H
 #define WEIR_DECIMAL_H
 #include <stddef.h>
@@ -7,10 +7,10 @@
 extern "C" {
 #endif
 
-/* What any double takes, with the 0 that ends it. */
+/* Size of the longest text of a double, with the final 0. */
 #define WEIR_DECIMAL_SIZE 320
 
-/* Both write a text that ends with 0, and return its length. */
+/* Both write a text with a final 0 and return its length. */
 size_t weir_decimal_nine(double x, char text[WEIR_DECIMAL_SIZE]);
 size_t weir_decimal_micro(double x, char text[WEIR_DECIMAL_SIZE]);
 

@@ -1,4 +1,4 @@
-/* weir_dir_lock.h - one process at a time writes into a folder of results. */
+/* weir_dir_lock.h - exclusive access of one process to a folder of results. */
 #ifndef WEIR_DIR_LOCK_H
 #define WEIR_DIR_LOCK_H
 #include <stdbool.h>
@@ -7,20 +7,20 @@
 extern "C" {
 #endif
 
-/* The file in the folder that is locked. It names the process that holds it, and goes with it; what
- * a killed process leaves is not locked, and counts as no entry of the folder. */
+/* Name of the lock file in the folder. It names the process that holds the lock and is removed with
+ * it; the file of a killed process is unlocked and does not count as an entry of the folder. */
 #define WEIR_DIR_LOCK_NAME ".weir.lock"
 
-/* Locks the folder for this process until weir_dir_lock_release or its end, however it ends: the
- * lock is the kernel's (flock, which NFS has too). `who` is what others are told, such as
- * "cosmoflow run". A folder that this process holds already is fine. `create`: makes the file where
- * there is none; otherwise such a folder stays as it is, unlocked. A file system without locks is
- * warned of once, and not locked. Local. Fails: WEIR_ERR_CONFIG where another process holds it,
- * naming it; WEIR_ERR_DATA, WEIR_ERR_SPACE where the file cannot be made. */
+/* Locks the folder for this process until weir_dir_lock_release or the end of the process: the lock
+ * is the kernel's (flock, also on NFS). `who` is shown to other processes, such as "cosmoflow run".
+ * Locking a folder twice in one process is allowed. `create`: creates the file if it is missing;
+ * otherwise such a folder is left unchanged and unlocked. On a file system without locks, warns
+ * once and does not lock. Local. Fails: WEIR_ERR_CONFIG where another process holds the lock,
+ * naming it; WEIR_ERR_DATA, WEIR_ERR_SPACE where the file cannot be created. */
 weir_status weir_dir_lock_take(const char *dir, const char *who, bool create) WEIR_CHECKED;
-/* Whether this process holds the folder. */
+/* Whether this process holds the lock of the folder. */
 bool weir_dir_lock_held(const char *dir);
-/* Gives back all that this process holds. */
+/* Releases all locks of this process. */
 void weir_dir_lock_release(void);
 
 #ifdef __cplusplus

@@ -35,8 +35,8 @@ extern "C" {
   WEIR_DTYPE_COMPLEX(X)
 // clang-format on
 
-/* A bool element is one byte, 0 or 1. bf16 and f16 are formats of arrays: what is computed with
- * their elements is computed in f32 (weir_dtype_compute_type), and files have no such types. */
+/* A bool element is one byte, 0 or 1. bf16 and f16 are storage formats: arithmetic on their
+ * elements is done in f32 (weir_dtype_compute_type), and files do not store them. */
 typedef enum weir_dtype {
 #define X(id, name, ctype, kind, part) id,
   WEIR_DTYPE_LIST(X)
@@ -44,8 +44,8 @@ typedef enum weir_dtype {
       WEIR_DTYPE_COUNT
 } weir_dtype;
 
-/* What elements are. Code asks for the kind that it means: what is no real number may be an
- * integer, a bool or complex. */
+/* Kinds of elements. Code asks for the kind that it means: a dtype that is not real may be an
+ * integer, bool or complex. */
 typedef enum weir_kind {
   WEIR_KIND_BOOL,
   WEIR_KIND_INTEGER,
@@ -53,9 +53,9 @@ typedef enum weir_kind {
   WEIR_KIND_COMPLEX
 } weir_kind;
 
-/* Bytes of one element. */
+/* Returns the bytes of one element. */
 size_t weir_dtype_size(weir_dtype dtype);
-/* "f32", ... */
+/* Returns the name, such as "f32". */
 const char *weir_dtype_name(weir_dtype dtype);
 weir_kind weir_dtype_kind(weir_dtype dtype);
 /* Whether elements are real numbers; whether they are integers or bool, so that sums are exact;
@@ -63,28 +63,29 @@ weir_kind weir_dtype_kind(weir_dtype dtype);
 bool weir_dtype_is_real(weir_dtype dtype);
 bool weir_dtype_is_whole(weir_dtype dtype);
 bool weir_dtype_is_complex(weir_dtype dtype);
-/* Dtype of the real part, and of the imaginary one: of another kind than complex, the dtype itself.
- */
+/* Returns the dtype of the real and imaginary parts; for other kinds than complex, the dtype
+ * itself. */
 weir_dtype weir_dtype_part(weir_dtype dtype);
-/* How many real numbers an element is: 2 of complex dtypes, else 1. */
+/* Returns the number of real numbers per element: 2 for complex dtypes, else 1. */
 int weir_dtype_parts(weir_dtype dtype);
-/* The complex dtype with that real part; WEIR_DTYPE_COUNT: there is none. */
+/* Returns the complex dtype with that real part; WEIR_DTYPE_COUNT: there is none. */
 weir_dtype weir_dtype_complex(weir_dtype part);
-/* The dtype that arithmetic on elements is done in: f32 for bf16 and f16, else the dtype itself. */
+/* Returns the compute dtype: f32 for bf16 and f16, else the dtype itself. */
 weir_dtype weir_dtype_compute_type(weir_dtype dtype);
-/* Whether it is another one: elements are loaded, stored, chosen and cast alone. */
+/* Whether the compute dtype differs from the dtype: such elements are only loaded, stored, selected
+ * and cast. */
 bool weir_dtype_is_storage(weir_dtype dtype);
-/* The number that an element of a float dtype is after `value` was stored in it. */
+/* Returns `value` rounded to a float dtype. */
 double weir_dtype_rounded(weir_dtype dtype, double value);
-/* Element `index` of the array at `data`, as double / int64 (floats truncate; bool 0 or 1). Not of
- * complex dtypes, of which no part is the number. */
+/* Reads element `index` of the array at `data` as double / int64 (floats truncate; bool 0 or 1).
+ * Not for complex dtypes. */
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index);
 int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index);
-/* Stores with C conversion rules (bf16, f16: through f32); where these leave a float to integer
- * conversion undefined it saturates, NaN gives 0. bool stores value != 0. */
+/* Stores a value by the conversion rules of C (bf16, f16: through f32); where C leaves a conversion
+ * from float to integer undefined it saturates, and NaN gives 0. bool stores value != 0. */
 void weir_dtype_store_real(weir_dtype dtype, void *data, int64_t index, double value);
 void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t value);
-/* Of every dtype (the imaginary part of what is not complex is 0); into complex dtypes alone. */
+/* Read any dtype (the imaginary part of real numbers is 0); write complex dtypes only. */
 weir_c128 weir_dtype_load_complex(weir_dtype dtype, const void *data, int64_t index);
 void weir_dtype_store_complex(weir_dtype dtype, void *data, int64_t index, weir_c128 value);
 

@@ -28,7 +28,7 @@ static inline float weir_f32_from_f16(weir_f16 x)
   return y;
 }
 
-/* The nearest one, of two as near the even one; from 65520 on infinite, denormals are kept, a NaN
+/* Rounds to the nearest value, ties to even; from 65520 on infinite, denormals are kept, a NaN
  * becomes a quiet one. Below 2^-14 the sum with 0.5 rounds to multiples of 2^-24. */
 static inline weir_f16 weir_f16_from_f32(float x)
 {

@@ -1,4 +1,4 @@
-/* weir_integer.h - integer arithmetic that C leaves out. */
+/* weir_integer.h - integer arithmetic beyond that of C. */
 #ifndef WEIR_INTEGER_H
 #define WEIR_INTEGER_H
 #include <stdint.h>
@@ -30,7 +30,7 @@ static inline int64_t weir_gcd(int64_t a, int64_t b)
   return a;
 }
 
-/* Sum and product of counts, a and b >= 0: INT64_MAX where 64 bits do not hold them. */
+/* Sum and product of counts a and b >= 0; INT64_MAX on overflow. */
 static inline int64_t weir_saturating_add(int64_t a, int64_t b)
 {
   int64_t sum;

@@ -1,5 +1,5 @@
-/* weir_lock.h - what threads must not do at the same time: short updates of tables, calls of a
- * library with global state; and waiting for what another thread changes. */
+/* weir_lock.h - mutual exclusion of threads (short updates of tables, calls of a library with
+ * global state) and condition variables. */
 #ifndef WEIR_LOCK_H
 #define WEIR_LOCK_H
 #include <pthread.h>
@@ -15,18 +15,18 @@ typedef struct weir_lock {
     .mutex = PTHREAD_MUTEX_INITIALIZER, \
   }
 
-/* Waits until no other thread holds it. Not twice by one thread. */
+/* Waits until no other thread holds the lock. Not recursive. */
 static inline void weir_lock_take(weir_lock *lock)
 {
   (void)pthread_mutex_lock(&lock->mutex);
 }
-/* By the thread that took it. */
+/* Releases the lock; called by the thread that holds it. */
 static inline void weir_lock_give(weir_lock *lock)
 {
   (void)pthread_mutex_unlock(&lock->mutex);
 }
 
-/* What is rung when something under a lock has changed. */
+/* Condition variable: signals a change under a lock. */
 typedef struct weir_cond {
   pthread_cond_t changed;
 } weir_cond;
@@ -35,13 +35,13 @@ typedef struct weir_cond {
     .changed = PTHREAD_COND_INITIALIZER, \
   }
 
-/* Gives the lock, which this thread has, until the bell rings, and has it again; it may return
- * without a ring: call it in a loop that looks. */
+/* Releases the lock, which this thread holds, waits for a broadcast, and locks again; spurious
+ * wake-ups are possible: call it in a loop that checks the condition. */
 static inline void weir_cond_wait(weir_cond *bell, weir_lock *lock)
 {
   (void)pthread_cond_wait(&bell->changed, &lock->mutex);
 }
-/* Wakes all that wait. */
+/* Wakes all waiting threads. */
 static inline void weir_cond_broadcast(weir_cond *bell)
 {
   (void)pthread_cond_broadcast(&bell->changed);

@@ -19,18 +19,18 @@ typedef enum weir_log_level {
 void weir_log_set_level(weir_log_level level);
 /* Fails: WEIR_ERR_CONFIG, naming the levels. */
 weir_status weir_log_level_find(const char *name, weir_log_level *out) WEIR_CHECKED;
-/* One line to stderr: "room: text", "room: warning: text" or "room: error: text". */
+/* Writes one line to stderr: "module: text", "module: warning: text" or "module: error: text". */
 void weir_error(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_warn(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_info(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
 void weir_debug(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
 
-/* Messages go to `sink` instead of stderr; NULL restores stderr. For tests and embedding. */
+/* Sends messages to `sink` instead of stderr; NULL restores stderr. For tests and embedding. */
 typedef void (*weir_log_sink)(void *context, weir_log_level level, const char *room,
                               const char *text);
 void weir_log_set_sink(weir_log_sink sink, void *context);
 
-/* One key/value of an event; make them with the macros below. */
+/* A key/value pair of an event; made with the macros below. */
 typedef struct weir_field {
   const char *key;
   int kind; /* 's' text, 'i' integer, 'r' real, 'b' bool */
@@ -43,22 +43,22 @@ typedef struct weir_field {
 #define WEIR_REAL(k, v) ((weir_field){.key = (k), .kind = 'r', .real = (v)})
 #define WEIR_BOOLEAN(k, v) ((weir_field){.key = (k), .kind = 'b', .integer = (v)})
 
-/* Opens the event file (created, appended a line at a time and flushed). Fails: WEIR_ERR_DATA,
- * WEIR_ERR_SPACE. */
+/* Opens the event file (created; lines are appended and flushed one at a time). Fails:
+ * WEIR_ERR_DATA, WEIR_ERR_SPACE. */
 weir_status weir_events_open(const char *path) WEIR_CHECKED;
-/* The same, appended to what an earlier run wrote; a last line without its end, of a run that was
- * killed, goes. Fails: WEIR_ERR_DATA (it is not there, or cannot be written). */
+/* Opens the event file of an earlier run to append to it; removes an incomplete last line of a
+ * killed run. Fails: WEIR_ERR_DATA (it does not exist, or cannot be written). */
 weir_status weir_events_append(const char *path) WEIR_CHECKED;
 /* Fails where an event could not be written since the file was opened: WEIR_ERR_SPACE,
- * WEIR_ERR_DATA. The file holds whole lines all the same. */
+ * WEIR_ERR_DATA. The file contains complete lines in any case. */
 weir_status weir_events_status(void) WEIR_CHECKED;
 /* Closes the event file; a failure of the last write is logged as a warning. */
 void weir_events_close(void);
 /* Appends {"event": name, "time_s": seconds since weir_events_open, fields...} when a file is open;
  * a non-finite real is written as null. Thread-safe. */
 void weir_event_fields(const char *name, const weir_field *fields, int n);
-/* Every event is handed to `watcher` too, whether a file is open or not, until it is NULL again:
- * for a log of another format. It is called by whoever has an event, and writes none itself. */
+/* Passes every event to `watcher` too, with or without an open file, until it is set to NULL: for
+ * logs of another format. The thread of the event calls it; it must not write events. */
 typedef void (*weir_event_listener)(void *context, const char *name, const weir_field *fields,
                                     int n);
 void weir_events_subscribe(weir_event_listener watcher, void *context);
@@ -66,12 +66,12 @@ void weir_events_subscribe(weir_event_listener watcher, void *context);
   weir_event_fields(name, (const weir_field[]){__VA_ARGS__}, \
                     (int)(sizeof((weir_field[]){__VA_ARGS__}) / sizeof(weir_field)))
 
-/* A rewritten line when stderr is a terminal, else at most a line a minute. `done` of `total`
- * (total < 0: unknown); prints the remaining time. done == total ends the line. */
+/* Rewrites a line when stderr is a terminal, else prints at most one line per minute. `done` of
+ * `total` (total < 0: unknown); prints the remaining time. done == total ends the line. */
 void weir_progress(const char *what, int64_t done, int64_t total, const char *unit);
 
-/* Nested spans, kept per thread and summed by name over all threads (time including the spans
- * within, calls, flops, bytes). Names are copied, at most 71 bytes of them. */
+/* Begin and end nested spans, kept per thread and summed by name over all threads (time including
+ * nested spans, calls, flops, bytes). Names are copied, up to 71 bytes. */
 void weir_span_begin(const char *room, const char *name);
 void weir_span_end(int64_t flops, int64_t bytes);
 typedef struct weir_span_row {

@@ -1,4 +1,4 @@
-/* weir_provenance.h - what made a result: program, build, machine, command, input digests. */
+/* weir_provenance.h - provenance of a result: program, build, machine, command, input digests. */
 #ifndef WEIR_PROVENANCE_H
 #define WEIR_PROVENANCE_H
 #include <stdint.h>
@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* A line of the program's own: "key": "text". */
+/* A program-specific line: "key": "text". */
 typedef struct weir_provenance_line {
   const char *key, *text;
 } weir_provenance_line;
@@ -27,9 +27,10 @@ typedef struct weir_provenance {
 
 /* Writes provenance.json. Fails: WEIR_ERR_DATA. */
 weir_status weir_provenance_write(const char *path, const weir_provenance *p) WEIR_CHECKED;
-/* Version, compiler, build type and dependency table of this build, as text. Static storage. */
+/* Returns version, compiler, build type and dependency table of this build, as text. Static
+ * storage. */
 const char *weir_build_text(void);
-/* Version such as "0.1.0". */
+/* Returns the version, such as "0.1.0". */
 const char *weir_version(void);
 
 #ifdef __cplusplus

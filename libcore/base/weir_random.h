@@ -30,8 +30,8 @@ static inline void weir_philox(const uint32_t counter[4], const uint32_t key[2],
   out[3] = c3;
 }
 
-/* 64 random bits for (seed, purpose, step, index): the one keying rule of Weir.
- * key = seed; counter = (index low, index high, purpose, step). */
+/* Returns 64 random bits for (seed, purpose, step, index): the only keying rule of Weir. key =
+ * seed; counter = (index low, index high, purpose, step). */
 static inline uint64_t weir_random_bits(uint64_t seed, uint32_t purpose, uint32_t step,
                                         uint64_t index)
 {

@@ -1,4 +1,4 @@
-/* weir_signal.h - SIGINT and SIGTERM as a question that long work asks between its steps. */
+/* weir_signal.h - SIGINT and SIGTERM as a flag that long computations poll between their steps. */
 #ifndef WEIR_SIGNAL_H
 #define WEIR_SIGNAL_H
 #include <stdbool.h>
@@ -7,16 +7,16 @@
 extern "C" {
 #endif
 
-/* From now on the first SIGINT or SIGTERM asks for a stop; a second one of the same kind ends the
- * program at once, as if no handler were there. Fails: WEIR_ERR_EXTERNAL. */
+/* Installs handlers: the first SIGINT or SIGTERM requests a stop; a second one of the same kind
+ * terminates the program immediately by the default action. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_signal_install(void) WEIR_CHECKED;
-/* True once a stop was asked for. Work that sees it undoes what is half done and returns
+/* True once a stop was requested. The computation then discards unfinished work and returns
  * weir_fail(WEIR_ERR_STOPPED, ...). Any thread. */
 bool weir_stop_requested(void);
-/* Asks for a stop as a signal would (signal > 0), or takes the request back (0); for tests and
- * for a limit on run time. */
+/* Requests a stop as a signal would (signal > 0), or withdraws the request (0); for tests and run
+ * time limits. */
 void weir_stop_request(int signal);
-/* Number of the signal that asked, 0 when none did. */
+/* Returns the number of the signal that requested the stop, 0 if none did. */
 int weir_stop_signal(void);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
-/* weir_sort.h - orders for qsort. */
+/* weir_sort.h - comparison functions for qsort. */
 #ifndef WEIR_SORT_H
 #define WEIR_SORT_H
 
-/* Doubles, ascending; there is no NaN among them. */
+/* Compares doubles, ascending; they must not be NaN. */
 static inline int weir_compare_f64(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;

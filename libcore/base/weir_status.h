@@ -1,4 +1,4 @@
-/* weir_status.h - how functions report failure: one code, one message, one trace per thread. */
+/* weir_status.h - failure reports of functions: one code, one message, one trace per thread. */
 #ifndef WEIR_STATUS_H
 #define WEIR_STATUS_H
 #include <stdio.h>
@@ -30,7 +30,8 @@ typedef enum weir_status {
 #define WEIR_CHECKED __attribute__((warn_unused_result))
 #define WEIR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* Records code, place and text for this thread (replacing an earlier record) and returns `code`. */
+/* Records code, message and source position for this thread (replacing an earlier record) and
+ * returns `code`. */
 weir_status weir_fail_at(weir_status code, const char *file, int line, const char *function,
                          const char *format, ...) WEIR_PRINTF(5, 6);
 /* Adds one frame to this thread's record and returns `code`. */
@@ -56,22 +57,23 @@ weir_status weir_trace_at(weir_status code, const char *file, int line, const ch
     }                                                               \
   } while (0)
 
-/* For our own mistakes only, never for input: prints the condition and aborts. */
+/* For programming errors only, never for input: prints the condition and aborts. */
 #define WEIR_ASSERT(condition) \
   ((condition) ? (void)0 : weir_assert_failed(#condition, __FILE__, __LINE__))
 /* What WEIR_ASSERT calls. */
 void weir_assert_failed(const char *condition, const char *file, int line)
     __attribute__((noreturn));
 
-/* Text of this thread's last failure, "" when there was none. Borrowed until the next failure. */
+/* Returns the message of this thread's last failure, "" without one. Borrowed until the next
+ * failure. */
 const char *weir_last_message(void);
-/* One-line description of a code. */
+/* Returns a one-line description of a code. */
 const char *weir_status_text(weir_status code);
 /* Prints the message of this thread's last failure, if there is one. For `main`. */
 void weir_print_failure(FILE *out);
 /* Prints message and trace of this thread's last failure. For `main`. */
 void weir_print_trace(FILE *out);
-/* Forgets this thread's record. */
+/* Clears this thread's record. */
 void weir_clear_failure(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* weir_units.h - atomic units in those that Weir computes in. CODATA 2018. */
+/* weir_units.h - atomic units in the units of Weir. CODATA 2018. */
 #ifndef WEIR_UNITS_H
 #define WEIR_UNITS_H
 
