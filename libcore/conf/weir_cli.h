@@ -1,4 +1,4 @@
-/* weir_cli.h - the command line that all programs of the suite share: commands and common flags. */
+/* weir_cli.h - the command line of all programs of the suite: commands and common flags. */
 #ifndef WEIR_CLI_H
 #define WEIR_CLI_H
 #include <stdbool.h>
@@ -15,11 +15,11 @@ extern "C" {
 
 typedef struct weir_cli weir_cli;
 
-/* What a program does under one name. */
-typedef struct weir_command {
+/* A command of a program. */
+typedef struct weir_verb {
   const char *name; /* NULL ends the array */
   const char *help; /* one line            */
-  /* What may follow the command, such as "[peaks]"; "a|b|c": one of these words; NULL: nothing. */
+  /* Arguments of the command, such as "[peaks]"; "a|b|c": one of these words; NULL: none. */
   const char *args;
   weir_status (*run)(const weir_cli *cli);
   bool on_ranks; /* may be started by mpiexec or srun; others are refused on several ranks */
@@ -31,11 +31,11 @@ typedef struct weir_app {
   const weir_command *commands;
   const weir_opt *opts; /* its option table */
   size_t opts_size;     /* bytes of the struct that the table fills */
-  /* Key of the option that `--input VALUE` sets, static text, "[]" after it: a list of that one;
-   * NULL: the program has no --input. */
+  /* Returns the key of the option set by `--input VALUE`, static text; with "[]" appended: a list
+   * of this value. NULL: the program has no --input. */
   const char *(*input_key)(const char *value);
   const char *inputs_key; /* key of the option that names several inputs; NULL: there is none */
-  weir_status (*print_machine)(FILE *out); /* what --version adds; NULL: nothing */
+  weir_status (*print_machine)(FILE *out); /* output added to --version; NULL: none */
 } weir_app;
 
 /* A parsed command line. Everything is borrowed from argv and lives as long as weir_cli_main. */
@@ -46,7 +46,7 @@ struct weir_cli {
   int n_configs;
   const char *const *sets; /* --set key=value, in order */
   int n_sets;
-  const char *const *args; /* what followed the command */
+  const char *const *args; /* arguments of the command */
   int n_args;
   const char *out; /* --out DIR, NULL when not given */
   int64_t seed;    /* --seed N, at least 0 */
@@ -54,31 +54,31 @@ struct weir_cli {
   const char *grid;   /* --grid NxM.. or auto, NULL when not given */
   const char *input;  /* --input VALUE, NULL when not given */
   const char *device; /* "cpu" or "cuda" */
-  int threads;        /* --threads N; 0: all that the machine offers */
+  int threads;        /* --threads N; 0: all cores */
   weir_log_level log;
   bool overwrite;
   bool all; /* --all: describe prints everything */
-  int argc; /* the command line as it came, for provenance */
+  int argc; /* the original command line, for provenance */
   const char *const *argv;
 };
 
-/* Parses, installs the handlers of weir_signal.h, sets the log level, calls the command; on failure
- * writes the event "failed" (status, message), prints the trace to stderr and removes unfinished
- * files; closes the event file. `threads` and `device` are for the command to pass on. Returns the
- * exit status of the program: the weir_status of the command, 2 for a command line that is refused.
- */
+/* Parses the command line, installs the handlers of weir_signal.h, sets the log level and calls the
+ * command; on failure writes the event "failed" (status, message), prints the trace to stderr and
+ * removes temporary files; closes the event file. The command passes `threads` and `device` on.
+ * Returns the exit status of the program: the weir_status of the command, 2 for an invalid command
+ * line. */
 int weir_cli_main(int argc, char **argv, const weir_app *app);
 
-/* Whether the command is this command. */
-bool weir_cli_is(const weir_cli *cli, const char *command);
-/* weir_config_load with the table, files and sets of the command line; --seed counts as
- * `--set seed=N` after them when the table has a key `seed`, --input as one for the key that
- * app->input_key gives, and --grid as one for the first rows of the section `grid`. `options` is
- * the struct to fill, app->opts_size bytes. Fails: as weir_config_load. */
+/* Whether the command has this name. */
+bool weir_cli_is(const weir_cli *cli, const char *verb);
+/* Loads the configuration with the table, files and sets of the command line; --seed counts as
+ * `--set seed=N` after them when the table has a key `seed`, --input as one for the key of
+ * app->input_key, and --grid as one for the first rows of the section `grid`. `options` is the
+ * struct to fill, app->opts_size bytes. Fails: as weir_config_load. */
 weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config) WEIR_CHECKED;
 
-/* What `describe` prints of the configuration: with --all as weir_config_print, else only what
- * files and flags have set. Fails: WEIR_ERR_DATA when it cannot be written. */
+/* Prints the configuration for `describe`: with --all as weir_config_print, else only options set
+ * by files and flags. Fails: WEIR_ERR_DATA when it cannot be written. */
 weir_status weir_cli_print_config(const weir_cli *cli, const weir_config *config,
                                   FILE *out) WEIR_CHECKED;
 

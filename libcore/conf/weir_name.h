@@ -1,4 +1,4 @@
-/* weir_name.h - a name that is not known, and the one that may be meant. */
+/* weir_name.h - suggestions for unknown names. */
 #ifndef WEIR_NAME_H
 #define WEIR_NAME_H
 #include <stddef.h>
@@ -7,8 +7,8 @@
 extern "C" {
 #endif
 
-/* " (nearest: x)", x being the name of the n that differs least from `name`, or, where none is
- * near, " (there are: a, b)"; "" without any. For messages; cut to `size`. */
+/* Writes " (nearest: x)", x being the name of the n that is closest to `name`, or, if none is
+ * close, " (there are: a, b)"; "" without names. For messages; truncated to `size`. */
 void weir_name_suggest(const char *name, const char *const *names, int64_t n, char *out,
                        size_t size);
 

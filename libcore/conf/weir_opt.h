@@ -57,7 +57,7 @@ typedef struct weir_opt {
   const char *text;             /* default of string, path and lists ("1, 2, 3")     */
   const char *choices;          /* enum: "a|b|c"                                     */
   const char *unit;             /* "s", "Hz", "1", ...; "" for text                  */
-  const char *help;             /* what it does, and the source of its default       */
+  const char *help;             /* noun phrase, then special values */
   const struct weir_opt *table; /* TABLE and LIST                                    */
   size_t size;                  /* LIST: bytes of one struct                         */
   const char *alias;            /* former key, accepted with a warning; or NULL      */
@@ -65,15 +65,15 @@ typedef struct weir_opt {
   bool (*list)(int64_t i, struct weir_opt_choice *entry); /* ONE_OF: entry i; false past the end */
 } weir_opt;
 
-/* An entry of a registry: a name with options of its own. */
+/* An entry of a registry: a name with its own options. */
 typedef struct weir_opt_choice {
   const char *name; /* small letters, digits and _      */
   const char *help;
   const weir_opt *table; /* NULL: it takes no options */
   size_t size;           /* bytes of the struct they fill */
 } weir_opt_choice;
-/* What was chosen: in YAML `key: {name: {option: value}}`, or `key: name` for all defaults; `{}` is
- * no choice, the default. */
+/* The chosen entry: in YAML `key: {name: {option: value}}`, or `key: name` for all defaults; `{}`
+ * is the empty choice, the default. */
 typedef struct weir_one_of {
   const char *name; /* of the chosen entry, NULL: none                               */
   void *opts;       /* its filled struct, owned by the config; NULL: it has no options */
@@ -156,52 +156,52 @@ typedef struct weir_config weir_config;
 
 /* Fills `out` (opts_size bytes) with the table's defaults, then the YAML files left to right, then
  * the `--set` texts left to right: "key=value", the value as in YAML, lists as [a, b], an entry of
- * a list of sections as "steps[2].lr", an option of what was chosen as "steps[2].do.name.option". A
- * list or choice replaces the one before it. Destroy the config only after the last use of `out`,
- * which it refers to.
- * Fails: WEIR_ERR_CONFIG with "file:line:column: key: reason (nearest known key: ...)"; a file in a
- * build without libyaml is WEIR_ERR_UNSUPPORTED. *config is then NULL and `out` all zero. */
+ * a list of sections as "steps[2].lr", an option of the chosen entry as "steps[2].do.name.option".
+ * A list or choice replaces the previous one. Destroy the config only after the last use of `out`,
+ * which refers to it. Fails: WEIR_ERR_CONFIG with "file:line:column: key: reason (nearest known
+ * key: ...)"; a file in a build without libyaml is WEIR_ERR_UNSUPPORTED. *config is then NULL and
+ * `out` all zero. */
 weir_status weir_config_load(const weir_opt *opts, size_t opts_size, const char *const *files,
                              int n_files, const char *const *sets, int n_sets, void *out,
                              weir_config **config) WEIR_CHECKED;
-/* Frees the text and lists that the struct refers to; accepts NULL. */
+/* Frees the text and lists of the struct; accepts NULL. */
 void weir_config_destroy(weir_config **config);
-/* Writes the resolved configuration as YAML that loads again, each value with its origin as a
- * comment. */
+/* Writes the resolved configuration as YAML that can be loaded again, each value with its origin as
+ * a comment. */
 weir_status weir_config_write(const weir_config *config, const char *path) WEIR_CHECKED;
-/* The same text to `out`. Fails: WEIR_ERR_DATA when it cannot be written. */
+/* Writes the same text to `out`. Fails: WEIR_ERR_DATA when it cannot be written. */
 weir_status weir_config_print(const weir_config *config, FILE *out) WEIR_CHECKED;
 
-/* "file:line:column" or "--set key=value", what set the member at this address last: the member
- * itself, else the smallest entry of a list or choice that holds it; "" for a default. For messages
- * about a value that the table could not judge. */
+/* Writes the origin of the member at this address, "file:line:column" or "--set key=value": of the
+ * member itself, else of the smallest entry of a list or choice that contains it; "" for a default.
+ * For messages about a value that the table cannot check. */
 void weir_config_where(const weir_config *config, const void *member, char *text, size_t size);
 
-/* Whether a file or `--set` states any member of the `size` bytes at `section`, be it the default.
- */
+/* Whether a file or `--set` states any member of the `size` bytes at `section`, even with the
+ * default value. */
 bool weir_config_states(const weir_config *config, const void *section, size_t size);
 
-/* Fills `out` with defaults only; text points into the table. Lists are left empty, for nobody
- * would own their items: weir_config_load without files and sets gives them too. */
+/* Fills `out` with defaults only; text points into the table. Lists stay empty, since nothing would
+ * own their items: weir_config_load without files and sets fills them, too. */
 void weir_opts_default(const weir_opt *opts, size_t opts_size, void *out);
-/* Defaults, then one YAML text; for tests and nested tables. Lists and text leak unless `config` is
- * taken. */
+/* Fills `out` with defaults, then one YAML text; for tests and nested tables. Lists and text leak
+ * unless `config` is taken. */
 weir_status weir_opts_parse(const weir_opt *opts, size_t opts_size, const char *yaml, void *out,
                             weir_config **config) WEIR_CHECKED;
 
-/* A commented complete YAML file of the defaults, which loads as it is. The three printers fail
- * with WEIR_ERR_DATA when `out` takes no more, and WEIR_ERR_MEMORY. */
+/* Prints a commented, complete YAML file of the defaults that can be loaded. The three printers
+ * fail with WEIR_ERR_DATA when `out` cannot be written, and WEIR_ERR_MEMORY. */
 weir_status weir_opts_print_yaml(const weir_opt *opts, FILE *out) WEIR_CHECKED;
-/* The reference page: one Markdown table under the title, a line a row. */
+/* Prints the reference page: one Markdown table under the title, one line per row. */
 weir_status weir_opts_print_markdown(const weir_opt *opts, const char *title,
                                      FILE *out) WEIR_CHECKED;
-/* The same for a terminal: key=default, kind and range, and the help below. */
+/* Prints the options for a terminal: key=default, kind and range, with the help below. */
 weir_status weir_opts_print_help(const weir_opt *opts, FILE *out) WEIR_CHECKED;
 
-/* An environment variable, or NULL when unset or empty. The only getenv of the suite. */
+/* Returns an environment variable, or NULL when unset or empty. The only getenv of the suite. */
 const char *weir_env(const char *name);
-/* Removes a variable from the environment of this process: a library would read it, and the
- * configuration alone is to say what is computed. */
+/* Removes a variable from the environment of this process, where a library would read it: only the
+ * configuration determines what is computed. */
 void weir_env_remove(const char *name);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* weir_rundir.h - the folder a run writes into: empty or told to be replaced, with its event file
- * and its resolved configuration. */
+/* weir_rundir.h - the output folder of a run: empty or to be overwritten, with its event file and
+ * its resolved configuration. */
 #ifndef WEIR_RUNDIR_H
 #define WEIR_RUNDIR_H
 #include <stdbool.h>
@@ -10,51 +10,50 @@
 extern "C" {
 #endif
 
-/* A folder that a run has begun in, until weir_run_dir_commit or weir_run_dir_rollback. Borrows all
- * that it was given. */
+/* A folder in which a run has begun, until weir_run_dir_commit or weir_run_dir_rollback. Borrows
+ * its arguments. */
 typedef struct weir_run_dir {
   const weir_cli *cli;
   const weir_config *config;
   const char *owner;
-  char log[48];       /* name of the event file while the run is not accepted */
-  bool waits, cleans; /* not yet accepted; an earlier run's files are to go   */
-  bool replaces;      /* among them results, perhaps                          */
-  bool continues;     /* an earlier run's files and log stay                  */
+  char log[48];       /* name of the event file before the commit */
+  bool waits, cleans; /* before the commit; an earlier run's files are to be removed */
+  bool replaces;      /* they may include results */
+  bool continues;     /* an earlier run's files and log are kept */
 } weir_run_dir;
 
-/* Makes the folder cli->out and its parents, locks it for this process (weir_dir_lock.h; a second
- * one is refused, and changes nothing) and opens the event file. A folder with entries is refused
- * unless --overwrite is given or it holds only logs and configuration of a run that failed.
- * `owner` names what kind of results these are ("run", "site stats"; NULL: none are ever replaced):
- * --overwrite removes what the log of an earlier run of the same owner notes as its files, then
- * folders that are empty, and nothing else: files of other commands may be the input of this one. A
- * file that would go and that a text of the configuration names is refused: it is an input. From
- * then on writers refuse to replace inputs, and files that no log in the folder notes.
- * Nothing of results is touched before weir_run_dir_commit; where there are none it is called here.
- * Load the configuration first. Fails: WEIR_ERR_CONFIG, naming the folder or the input and what to
- * do, or where --out is missing; WEIR_ERR_DATA where a file cannot be made. */
+/* Creates the folder cli->out and its parents, locks it for this process (weir_dir_lock.h; a second
+ * run is refused and changes nothing) and opens the event file. Refuses a folder with entries
+ * unless --overwrite is given or it contains only logs and configuration of a failed run. `owner`
+ * names the kind of results ("run", "site stats"; NULL: never replaced): --overwrite removes only
+ * the files recorded in the log of an earlier run of the same owner, then empty folders: files of
+ * other commands may be inputs of this one. Refuses to remove a file named by the configuration: it
+ * is an input. From then on writers refuse to replace inputs, and files that no log in the folder
+ * records. Results are unchanged until weir_run_dir_commit; without earlier results it is called
+ * here. Load the configuration first. Fails: WEIR_ERR_CONFIG, naming the folder or the input and
+ * the remedy, or where --out is missing; WEIR_ERR_DATA where a file cannot be created. */
 weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, const char *owner,
                                weir_run_dir *dir) WEIR_CHECKED;
-/* The run has results to write: what it replaces goes, run.jsonl and resolved.yaml appear. Does
- * nothing the second time and for NULL. Fails: WEIR_ERR_CONFIG where a file cannot be removed;
- * WEIR_ERR_DATA. */
+/* Commits the run, which has results to write: removes the files to be replaced, and creates
+ * run.jsonl and resolved.yaml. Does nothing the second time and for NULL. Fails: WEIR_ERR_CONFIG
+ * where a file cannot be removed; WEIR_ERR_DATA. */
 weir_status weir_run_dir_commit(weir_run_dir *dir) WEIR_CHECKED;
-/* A run that fails for want of space (WEIR_ERR_SPACE) leaves nothing but its log and configuration,
- * and the earlier results stand as they were: they are removed when weir_cli_main ends. From this
- * call on they are gone, and what this run has committed, and will, stays whatever happens: for
- * runs that are resumed, and for parts that are results by themselves. Nothing where no run is
- * accepted. */
+/* Makes committed results permanent. Before this call, a run that fails for lack of space
+ * (WEIR_ERR_SPACE) leaves only its log and configuration, and the earlier results unchanged: they
+ * are removed when weir_cli_main ends. After it they are gone, and all files this run has committed
+ * and will commit stay in any case: for resumable runs, and for parts that are results by
+ * themselves. Does nothing without a committed run. */
 void weir_run_dir_keep(void);
-/* The run failed: true where it was not accepted, and the earlier results stand as they were. */
+/* Rolls back a failed run: true if it was not committed and the earlier results are unchanged. */
 bool weir_run_dir_rollback(weir_run_dir *dir);
-/* Goes on in the folder of an earlier run of the same owner that was stopped or killed, and locks
- * it: its log is appended to after its last complete line, lines that are no events do no harm, and
- * accept replaces resolved.yaml; every file stays. Fails: WEIR_ERR_CONFIG where another process has
- * the folder, or its log is of no such run; WEIR_ERR_DATA. */
+/* Resumes in the folder of an earlier run of the same owner that was stopped or killed, and locks
+ * it: its log is appended to after its last complete line, invalid lines are skipped, and commit
+ * replaces resolved.yaml; all files stay. Fails: WEIR_ERR_CONFIG where another process holds the
+ * folder, or its log is not of such a run; WEIR_ERR_DATA. */
 weir_status weir_run_dir_resume(const weir_cli *cli, const weir_config *config, const char *owner,
                                 weir_run_dir *dir) WEIR_CHECKED;
-/* Continues where `resume` is true, --overwrite is not given and a run has left files; begins
- * otherwise, as after a run that was killed before it had more than the beginning of a log. */
+/* Resumes if `resume` is true, --overwrite is not given and a run has left files; begins otherwise,
+ * also after a run that was killed before it had more than the start of a log. */
 weir_status weir_run_dir_start(const weir_cli *cli, const weir_config *config, const char *owner,
                                bool resume, weir_run_dir *dir) WEIR_CHECKED;
 
