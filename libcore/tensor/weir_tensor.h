@@ -1,4 +1,4 @@
-/* weir_tensor.h - memory with dtype, shape and strides; owned or a view. */
+/* weir_tensor.h - strided n-dimensional arrays with a dtype; owned or a view. */
 #ifndef WEIR_TENSOR_H
 #define WEIR_TENSOR_H
 #include <stdbool.h>
@@ -17,32 +17,32 @@ typedef struct weir_tensor {
   weir_dtype dtype;
   int rank;                      /* 0..WEIR_MAX_RANK; rank 0 holds one element       */
   int64_t shape[WEIR_MAX_RANK];  /* extents, 0 allowed                               */
-  int64_t stride[WEIR_MAX_RANK]; /* in elements; views: negative, or 0 if only read  */
-  void *owned;                   /* what weir_tensor_fini frees, NULL in a view      */
+  int64_t stride[WEIR_MAX_RANK]; /* in elements; views: negative, or 0 if only read */
+  void *owned;                   /* memory freed by weir_tensor_fini, NULL in a view */
 } weir_tensor;
 
-/* Zeroed contiguous (last dimension fastest) memory of its own. Fails: WEIR_ERR_SHAPE (rank,
+/* Allocates a zeroed contiguous array (last dimension fastest). Fails: WEIR_ERR_SHAPE (rank,
  * negative or overflowing extent), WEIR_ERR_MEMORY. */
 weir_status weir_tensor_init(weir_tensor *t, weir_dtype dtype, int rank,
                              const int64_t *shape) WEIR_CHECKED;
-/* A contiguous view of the caller's memory. */
+/* Makes a contiguous view of the caller's memory. */
 weir_tensor weir_tensor_wrap(void *data, weir_dtype dtype, int rank, const int64_t *shape);
 void weir_tensor_fini(weir_tensor *t);
 int64_t weir_tensor_numel(const weir_tensor *t);
-/* Of all elements, one after the other. */
+/* Returns the bytes of all elements, stored contiguously. */
 size_t weir_tensor_bytes(const weir_tensor *t);
 bool weir_tensor_is_contiguous(const weir_tensor *t);
 
-/* Views: no copy; the source must outlive them. Fail: WEIR_ERR_SHAPE; *view is then untouched. */
-/* Elements lo, lo + step, ... below hi of dimension `dim`; a negative step starts at hi - 1 and
- * goes down to lo. */
+/* Views: no copy; the source must outlive them. Fail: WEIR_ERR_SHAPE; *view is then unchanged. */
+/* Selects elements lo, lo + step, ... below hi of dimension `dim`; a negative step starts at hi - 1
+ * and descends to lo. */
 weir_status weir_tensor_slice(const weir_tensor *t, int dim, int64_t lo, int64_t hi, int64_t step,
                               weir_tensor *view) WEIR_CHECKED;
-/* Dimension d of the view is dimension order[d] of t. */
+/* Permutes dimensions: dimension d of the view is dimension order[d] of t. */
 weir_status weir_tensor_transpose(const weir_tensor *t, const int *order,
                                   weir_tensor *view) WEIR_CHECKED;
 
-/* Element-wise copy between any two views of one shape, converting dtype; the two must not overlap.
+/* Copies elements between two views of one shape, converting dtype; the two must not overlap.
  * Fails: WEIR_ERR_SHAPE (also complex numbers to a dtype without an imaginary part). */
 weir_status weir_tensor_copy(const weir_tensor *from, weir_tensor *to) WEIR_CHECKED;
 
