@@ -1,5 +1,5 @@
-/* weir_average.h - a running average of the parameters, with which a model predicts; Polyak and
- * Juditsky 1992, with exponential weights. */
+/* weir_average.h - exponential moving average of the parameters, used for prediction; Polyak and
+ * Juditsky 1992. */
 #ifndef WEIR_AVERAGE_H
 #define WEIR_AVERAGE_H
 #include "conf/weir_opt.h"
@@ -10,15 +10,15 @@ extern "C" {
 
 /* Rows in weir_average_opts. */
 typedef struct weir_average_cfg {
-  double decay; /* 0: no average is kept */
+  double decay; /* 0: no average */
 } weir_average_cfg;
 extern const weir_opt weir_average_opts[];
 
-/* After step t the stored bank `average` is the mean of the parameters after steps i = 1 .. t with
- * weights decay^(t - i): that of the parameters themselves after the first, without a bias towards
- * the zeros it began with. step: rank 0, from 1. To be appended after the update rule, whose new
- * parameters it reads; appends nothing when decay is 0. Fails: WEIR_ERR_SHAPE; the graph's first
- * error. */
+/* Appends the average: after step t the stored array `average` is the mean of the parameters after
+ * steps i = 1 .. t with weights decay^(t - i): the parameters themselves after the first step,
+ * without a bias towards the initial zeros. step: scalar, from 1. Append it after the update rule,
+ * whose new parameters it reads; appends nothing when decay is 0. Fails: WEIR_ERR_SHAPE; the
+ * graph's first error. */
 weir_status weir_average(weir_graph *g, const weir_average_cfg *cfg, weir_value param,
                          weir_value average, weir_value step) WEIR_CHECKED;
 

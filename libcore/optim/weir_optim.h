@@ -1,5 +1,5 @@
-/* weir_optim.h - the section `optim:` of every app's configuration, and all of it as one builder:
- * clip the gradient, apply the rule, average the parameters. */
+/* weir_optim.h - the section `optim:` of every app's configuration and its builder: clips the
+ * gradient, applies the rule, averages the parameters. */
 #ifndef WEIR_OPTIM_H
 #define WEIR_OPTIM_H
 #include "optim/weir_average.h"
@@ -10,23 +10,23 @@
 extern "C" {
 #endif
 
-#define WEIR_OPTIM_AVERAGE "optim.average" /* the stored bank of averages */
+#define WEIR_OPTIM_AVERAGE "optim.average" /* the stored array of averages */
 
 /* Rows in weir_optim_opts. */
 typedef struct weir_optim_cfg {
-  weir_one_of rule; /* of weir_rule_table; none: adam with its defaults */
+  weir_one_of rule; /* of weir_rule_table; empty: adam with its defaults */
   weir_schedule_cfg schedule;
   weir_clip_cfg clip;
   weir_average_cfg average;
 } weir_optim_cfg;
 extern const weir_opt weir_optim_opts[];
 
-/* The rule that is chosen. Fails: WEIR_ERR_CONFIG, naming the rules that exist. */
+/* Returns the chosen rule. Fails: WEIR_ERR_CONFIG, naming the existing rules. */
 weir_status weir_optim_rule(const weir_optim_cfg *cfg, const weir_rule_desc **out) WEIR_CHECKED;
-/* Appends all of it to a graph, whose step then updates the parameters and these banks. args: [n],
- * one for each array that parameters lie in, which only the norm of the gradient has in common;
- * opts and state are not read, they are those of cfg and store. *length, if not NULL: that norm
- * before the gradient is clipped, f64, rank 0. Fails as weir_rule_build. */
+/* Appends clipping, rule and average to a graph, whose step then updates the parameters and the
+ * state arrays. args: [n], one for each array of parameters, which share only the norm of the
+ * gradient; opts and state are ignored in favour of cfg and store. *length, if not NULL: that norm
+ * before clipping, a scalar of f64. Fails as weir_rule_build. */
 weir_status weir_optim_build(weir_graph *g, const weir_optim_cfg *cfg, const weir_store *store,
                              const weir_rule_args *args, int64_t n,
                              weir_value *length) WEIR_CHECKED;

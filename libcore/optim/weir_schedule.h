@@ -2,12 +2,12 @@
  *
  * Of n steps, s = 1 .. n, the first w are warm-up. With t = (s - w) / (n - w), step s has
  *   constant      lr
- *   step          lr factor^k, k the number of changes that lie before s: `at`, or one after each
+ *   step          lr factor^k, k the number of changes before s: `at`, or one after each
  *                 `every`, counted from the start of the run
  *   exponential   lr factor^((s - w) / every)
  *   cosine        lr_min + (lr - lr_min) (1 + cos(pi t)) / 2      (Loshchilov and Hutter 2017)
  *   polynomial    lr_min + (lr - lr_min) (1 - t)^power
- * and never less than lr_min. In warm-up s - w and t count as 0, and the rate is multiplied by a
+ * and at least lr_min. In warm-up s - w and t count as 0, and the rate is multiplied by a
  * ramp that rises linearly from warmup_start to 1 at s = w. `factors` takes the place of the powers
  * of factor, one for each of `at`.
  *
@@ -15,8 +15,9 @@
  *                 lr + e (peak - lr) / warmup  while e < warmup, then peak times the factor of the
  *                 last of `at` that is less than e: a change acts one epoch after the one it names
  *
- * `scale` says what more samples an update than `batch` are worth: the peak is lr times their ratio
- * or its square root. mlperf rises from lr to it, the other shapes have it in place of lr. */
+ * `scale`
+ * adapts lr to the samples per update: the peak is lr times their ratio to `batch` or its square
+ * root. mlperf rises from lr to the peak, the other shapes use it instead of lr. */
 #ifndef WEIR_SCHEDULE_H
 #define WEIR_SCHEDULE_H
 #include "conf/weir_opt.h"
@@ -46,20 +47,20 @@ typedef struct weir_schedule_cfg {
 } weir_schedule_cfg;
 extern const weir_opt weir_schedule_opts[];
 
-/* The run that rates are of. */
+/* The run of a schedule. */
 typedef struct weir_schedule_run {
-  int64_t steps, per_epoch; /* steps in all, and of an epoch */
-  int64_t samples;          /* of an update                  */
+  int64_t steps, per_epoch; /* total steps, and steps per epoch */
+  int64_t samples;          /* samples of an update */
 } weir_schedule_run;
 
-/* Whether the options fit each other and the run. Local. Fails: WEIR_ERR_CONFIG, naming the option.
- */
+/* Checks that the options are consistent with each other and the run. Local. Fails:
+ * WEIR_ERR_CONFIG, naming the option. */
 weir_status weir_schedule_check(const weir_schedule_cfg *cfg,
                                 const weir_schedule_run *run) WEIR_CHECKED;
-/* The learning rate of step 1 .. steps (a later one has that of the last) of a run for which
- * weir_schedule_check succeeded. Local. */
+/* Returns the learning rate of step 1 .. steps (a later step has the rate of the last) of a run for
+ * which weir_schedule_check succeeded. Local. */
 double weir_schedule_lr(const weir_schedule_cfg *cfg, const weir_schedule_run *run, int64_t step);
-/* What the rate rises to in warm-up. Local. */
+/* Returns the peak learning rate of the warm-up. Local. */
 double weir_schedule_peak(const weir_schedule_cfg *cfg, const weir_schedule_run *run);
 
 #ifdef __cplusplus
