@@ -3,7 +3,7 @@
  *
  * NetCDF-4 where the build has it: one variable per parameter, whose name ncdump shows ("/" of a
  * scope becomes "."), each with the SHA-256 of its elements; elsewhere the checked raw dump of
- * weir_store.h with the same names. Both are read by content, whatever the file is called. */
+ * weir_store.h with the same names. The format is detected from the content, not from the name. */
 #ifndef WEIR_CHECKPOINT_H
 #define WEIR_CHECKPOINT_H
 #include "graph/weir_store.h"
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A stretch of a stored array of one dimension that is a variable of its own in the file. */
+/* A slice of a one-dimensional stored array that is a separate variable in the file. */
 typedef struct weir_part {
   const char *array; /* of the store                     */
   const char *name;  /* scoped, such as "enc1/conv/bias" */
@@ -20,22 +20,23 @@ typedef struct weir_part {
   int64_t first; /* its first element in the array   */
 } weir_part;
 
-/* An attribute of the file, for who reads it elsewhere; nothing is read back from it. */
+/* An attribute of the file, for other readers; it is not read back. */
 typedef struct weir_note {
   const char *name, *text;
 } weir_note;
 
 typedef enum weir_checkpoint_format {
-  WEIR_CHECKPOINT_AUTO, /* NetCDF where the build has it, else raw */
+  WEIR_CHECKPOINT_AUTO, /* NetCDF if the build has it, else raw */
   WEIR_CHECKPOINT_NETCDF,
   WEIR_CHECKPOINT_RAW
 } weir_checkpoint_format;
 #define WEIR_CHECKPOINT_FORMATS "auto|netcdf|raw"
 
-/* What is saved of a store. All borrowed. */
+/* Arrays of a store to save. All borrowed. */
 typedef struct weir_checkpoint {
   weir_store *store;
-  const weir_part *part; /* cover the arrays that they name; arrays that none names are whole */
+  const weir_part
+      *part; /* cover the arrays that they name; other arrays are saved as one variable */
   int64_t n_parts;
   const char *const *exclude; /* arrays that are not saved */
   int n_exclude;
@@ -44,32 +45,34 @@ typedef struct weir_checkpoint {
 } weir_checkpoint;
 
 /* Writes the file. Fails: WEIR_ERR_DATA, WEIR_ERR_EXTERNAL (it cannot be written),
- * WEIR_ERR_UNSUPPORTED (no NetCDF in this build), WEIR_ERR_CONFIG (two names that the file cannot
- * tell apart; one that is too long), WEIR_ERR_SHAPE (parts that do not cover an array;
- * a rank over 8), WEIR_ERR_MEMORY. The file that was there stays on failure. */
+ * WEIR_ERR_UNSUPPORTED (no NetCDF in this build), WEIR_ERR_CONFIG (two names that become equal in
+ * the file; a name that is too long), WEIR_ERR_SHAPE (slices that do not cover an array; a rank
+ * over 8), WEIR_ERR_MEMORY. An existing file is kept on failure. */
 weir_status weir_checkpoint_save(const weir_checkpoint *c, weir_checkpoint_format format,
                                  const char *path) WEIR_CHECKED;
-/* Fills the store; on failure it is as before. more: the file may hold arrays that the store has
- * not, so that a network alone is read from the checkpoint of a training. Fails: WEIR_ERR_DATA (no
- * checkpoint, damaged), WEIR_ERR_SHAPE (whole, but of another network or training),
+/* Fills the store; on failure it is unchanged. more: the file may contain arrays that the store
+ * lacks, so that a network can be read from the checkpoint of a training. Fails: WEIR_ERR_DATA (not
+ * a checkpoint, or damaged), WEIR_ERR_SHAPE (intact, but of another network or training),
  * WEIR_ERR_UNSUPPORTED (no NetCDF in this build; of a newer version), WEIR_ERR_MEMORY. */
 weir_status weir_checkpoint_load(const weir_checkpoint *c, const char *path,
                                  bool more) WEIR_CHECKED;
 
-/* ---- A folder of them ---- */
+/* ---- A folder of checkpoints ---- */
 
-/* "<dir>/checkpoint-000000120.nc" (raw: ".weir"). Fails: WEIR_ERR_CONFIG when it does not fit. */
+/* Writes the path "<dir>/checkpoint-000000120.nc" (raw: ".weir"). Fails: WEIR_ERR_CONFIG when it
+ * does not fit. */
 weir_status weir_checkpoint_path(const char *dir, int64_t step, weir_checkpoint_format format,
                                  char *path, size_t size) WEIR_CHECKED;
-/* Step of the newest checkpoint in the folder, -1: there is none. Fails: WEIR_ERR_MEMORY. */
+/* Returns the step of the latest checkpoint in the folder, -1: there is none. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status weir_checkpoint_newest(const char *dir, int64_t *step) WEIR_CHECKED;
-/* Loads the newest one that is whole: *step, -1 where there is no file. Those that are damaged are
- * told of, passed over, and renamed to "<name>.damaged" once a whole one is found. Fails:
- * WEIR_ERR_DATA (all are damaged; one cannot be read), and as weir_checkpoint_load; every file then
- * keeps its name. */
+/* Loads the latest intact checkpoint: *step, -1 if there is no file. Warns of damaged ones, skips
+ * them, and renames them to "<name>.damaged" once an intact one is found. Fails: WEIR_ERR_DATA (all
+ * are damaged; one cannot be read), and as weir_checkpoint_load; all files then keep their names.
+ */
 weir_status weir_checkpoint_resume(const weir_checkpoint *c, const char *dir,
                                    int64_t *step) WEIR_CHECKED;
-/* Removes all but the `keep` newest, and what processes that are no more left unfinished. Fails:
+/* Removes all but the `keep` latest, and unfinished files of processes that no longer exist. Fails:
  * WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status weir_checkpoint_prune(const char *dir, int64_t keep) WEIR_CHECKED;
 

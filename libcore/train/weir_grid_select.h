@@ -1,56 +1,57 @@
-/* weir_grid_select.h - which grid of ranks a training is predicted to be fastest on.
+/* weir_place.h - selection of the process grid with the smallest predicted time per step.
  *
- * Candidates are all ways to make the number of ranks of samples, depth, height and width, as far
- * as the batch and the extents of the inputs go, each with the ends of its cuts
- * (weir_train_task.gather) at which a step is fastest; each is timed on the graphs of a step, cut
- * and planned as they would be (pass/partition/weir_cost.h), where there is a table by what their
- * groups were measured to take. */
-#ifndef WEIR_GRID_SELECT_H
-#define WEIR_GRID_SELECT_H
+ * Candidates
+ * are all factorisations of the number of ranks into samples, depth, height and width that the
+ * batch and the extents of the inputs allow, each with the replication thresholds
+ * (weir_train_task.gather) at which a step is fastest; the time of each is predicted from the
+ * graphs of a step, sharded and planned as in a run (pass/partition/weir_cost.h), with measured
+ * times of operator groups where there is a profile. */
+#ifndef WEIR_PLACE_H
+#define WEIR_PLACE_H
 #include "pass/partition/weir_cost.h"
 #include "train/weir_train.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Fills what is 0 (hidden: below 0) by measuring it, with all ranks of comm at it at once, and
- * tree from the section comm: a convolution with its gradients, additions, exchanges and sums of
- * pairs and of all. comm NULL, or of one rank: its messages are taken to be those of one machine's
- * memory, 5 us and 5 GB/s. The same numbers on all ranks. Collective; takes about a second. Fails:
- * as plans and requests. */
+/* Measures the constants that are 0 (overlap: below 0), with all ranks of comm at the same time,
+ * and takes tree from the section comm: a convolution with its gradients, additions, exchanges and
+ * reductions of pairs and of all ranks. comm NULL, or of one rank: messages are assumed to take 5
+ * us and 5 GB/s, as in the memory of one machine. The same numbers on all ranks. Collective; takes
+ * about a second. Fails: as plans and requests. */
 weir_status weir_machine_measure(weir_comm *comm, const weir_comm_cfg *messages,
                                  const weir_plan_opts *exec, weir_machine *m) WEIR_CHECKED;
 void weir_machine_print(const weir_machine *m, FILE *out);
 
-/* One candidate. */
+/* A candidate grid. */
 typedef struct weir_place_row {
   weir_grid grid;
   int64_t gather[WEIR_ALONG_DIMS]; /* as in weir_train_task, whose own are not read; 0 along what
                                       has one rank                          */
-  int64_t tried;                   /* ends of cuts that were timed for it   */
+  int64_t tried;                   /* replication thresholds that were tried for it */
   weir_cost cost;                  /* of a step: its batches and the update */
-  bool refused;                    /* it cannot be cut so                    */
-  bool fits;                       /* cost.arena is within exec.memory       */
+  bool refused;                    /* it cannot be sharded this way */
+  bool fits;                       /* cost.arena is within exec.memory */
 } weir_place_row;
 
 typedef struct weir_placement {
   weir_place_row *row;
-  int64_t n, best; /* number of the fastest that fits; of equals the one with more samples, then
-                      depth, then height */
+  int64_t n, best; /* index of the fastest candidate that fits; among equals the one with more
+                      samples, then depth, then height */
 } weir_placement;
 
-/* comm: its ranks share the work of predicting, NULL: this one does all of it; the grid's ranks are
- * not needed. exec: the section and threads. machine->table: where comm has so many ranks (NULL:
- * one), they make steps on every grid of which the file lacks times and that fits, and rank 0
- * writes the file anew; otherwise what it lacks is told by formula. The same on all ranks.
- * Collective over comm. Fails: WEIR_ERR_CONFIG (no grid of so many ranks is possible),
- * WEIR_ERR_MEMORY (none keeps within exec.memory, naming the one that needs least); WEIR_ERR_DATA
- * (the table); as weir_train_run does before its first step. */
-weir_status weir_train_select_grid(const weir_train_task *task, const weir_train_cfg *cfg,
-                                   const weir_plan_opts *exec, const weir_machine *machine,
-                                   weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;
+/* Predicts the time of all candidates. comm: its ranks share the prediction, NULL: this rank does
+ * all of it; the ranks of the grid are not needed. exec: the section and threads. machine->profile:
+ * if comm has this number of ranks (NULL: one), they run steps on every grid that fits and lacks
+ * times in the file, and rank 0 rewrites the file; otherwise missing times are predicted by
+ * formula. The same on all ranks. Collective over comm. Fails: WEIR_ERR_CONFIG (no grid of this
+ * number of ranks is possible), WEIR_ERR_MEMORY (none keeps within exec.memory, naming the one that
+ * needs least); WEIR_ERR_DATA (the profile); as weir_train_run before its first step. */
+weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *cfg,
+                             const weir_plan_opts *exec, const weir_machine *machine,
+                             weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;
 void weir_placement_fini(weir_placement *p);
-/* A line for each candidate, the fastest first. */
+/* Prints a line for each candidate, the fastest first. */
 void weir_placement_print(const weir_placement *p, FILE *out);
 
 #ifdef __cplusplus

@@ -1,15 +1,16 @@
 /* weir_train.h - training: a network, its samples and a configuration in, trained weights out.
  *
- * A run is a function of configuration and samples alone: it may be stopped (SIGINT, SIGTERM) or
- * killed at any moment and resumes from its latest checkpoint to the same bits, for any number of
- * threads.
+ * A run is a function of configuration and samples alone: it
+ * may be stopped (SIGINT, SIGTERM) or killed at any time and resumes from its latest checkpoint
+ * with bitwise identical results, for any number of threads.
  *
  * On a grid of ranks (weir_plan_opts.spread) the ranks share the samples of a batch and the space
- * of a sample; batch sizes, samples and graphs stay those of the whole, and so do first weights,
- * order of samples and dropout: a run is the same on every grid but for the rounding of sums over
- * ranks, and resumes from a checkpoint on any other grid. Calls are collective there: the same on
- * all ranks, failures too. Rank 0 alone reads and writes files; the caller opens the event file,
- * and lets through more than warnings, there alone. */
+ * of a sample; batch
+ * sizes, samples and graphs are global, and so are initial weights, sample order and dropout: a run
+ * is the same on every grid except for the rounding of reductions over ranks, and resumes from a
+ * checkpoint on any other grid. Calls are collective there: the same on all ranks, failures too.
+ * Rank 0 alone reads and writes files; the caller opens the event file, and enables messages below
+ * warnings, only there. */
 #ifndef WEIR_TRAIN_H
 #define WEIR_TRAIN_H
 #include "conf/weir_opt.h"
@@ -25,7 +26,7 @@ extern "C" {
 
 /* Rows in weir_train_opts. */
 typedef struct weir_train_cfg {
-  int64_t epochs, steps; /* steps 0: as many as the epochs have */
+  int64_t epochs, steps; /* steps 0: determined by epochs */
   int64_t batch, accumulate;
   int64_t seed;
   bool shuffle, drop_last;
@@ -46,7 +47,7 @@ typedef struct weir_train_cfg {
 } weir_train_cfg;
 extern const weir_opt weir_train_opts[];
 
-/* Dimensions of a grid of ranks, in its order: a spatial group is neighbours. */
+/* Dimensions of the process grid, in its order: ranks of a spatial group are neighbours. */
 typedef enum weir_along {
   WEIR_ALONG_SAMPLES,
   WEIR_ALONG_DEPTH,
@@ -55,12 +56,12 @@ typedef enum weir_along {
   WEIR_ALONG_DIMS
 } weir_along;
 
-/* Who says what the grid is: the numbers, or the caller by weir_train_select_grid. */
+/* Choice of the grid: by the numbers, or by the caller with weir_train_place. */
 typedef enum weir_grid_by { WEIR_GRID_BY_NUMBERS, WEIR_GRID_BY_AUTO } weir_grid_by;
 
 /* The section `grid:` of a configuration; rows in weir_train_grid_opts. */
 typedef struct weir_train_grid_cfg {
-  int64_t samples, depth, height, width; /* ranks along each; 0: those that the others leave */
+  int64_t samples, depth, height, width; /* ranks along each dimension; 0: remaining ranks */
   int by;                                /* weir_grid_by */
   struct {
     int64_t depth, height, width;
@@ -69,40 +70,40 @@ typedef struct weir_train_grid_cfg {
 } weir_train_grid_cfg;
 extern const weir_opt weir_train_grid_opts[];
 
-/* The ends of cuts by the numbers. */
+/* Returns the replication thresholds of the numbers. */
 void weir_train_gather(const weir_train_grid_cfg *cfg, int64_t gather[WEIR_ALONG_DIMS]);
-/* The grid of so many ranks by the numbers. Fails: WEIR_ERR_CONFIG (it has another number of ranks,
- * or two dimensions are left open). */
+/* Returns the grid of so many ranks by the numbers. Fails: WEIR_ERR_CONFIG (another number of
+ * ranks, or two dimensions are 0). */
 weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out) WEIR_CHECKED;
 
-/* One array that the network reads, of every sample. Names of training's own (seed, draw, step, lr,
- * weight, loss, norm, gradient) are refused here, as metrics and as weight. */
+/* An array that the network reads, of every sample. Names reserved for training (seed, draw, step,
+ * lr, weight, loss, norm, gradient) are refused here, as metrics and as weight. */
 typedef struct weir_train_input {
   const char *name;
   weir_dtype dtype;
   int rank;                         /* without the batch */
   int64_t shape[WEIR_MAX_RANK - 1]; /* without the batch */
-  /* Dimension of the grid that each one is cut along; 0: it is whole. Cuts fall where the coarsest
-   * map of the network has its own, so that pooling needs nothing of other ranks, as long as that
-   * leaves the largest share within a quarter of the mean. */
+  /* Dimension of the grid along which each dimension is sharded; 0: it is replicated. Shard
+   * boundaries follow those of the coarsest feature map of the network, so that pooling needs no
+   * data of other ranks, as long as the largest shard stays within a quarter of the mean. */
   weir_along along[WEIR_MAX_RANK - 1];
 } weir_train_input;
 
 typedef enum weir_train_split { WEIR_TRAIN_SAMPLES, WEIR_VALID_SAMPLES } weir_train_split;
 
-/* What is read at once: n samples of the split, and of input k the elements box[k] of each (without
- * the batch). One rank has the whole of every input; ranks of a grid ask for the samples of their
- * group (weir_sampler_share) and for boxes of their own, the same at every call. */
+/* Samples read at once: n samples of the split, and of input k the elements box[k] of each (without
+ * the batch). A single rank has every input completely; ranks of a grid request the samples of
+ * their group (weir_order_share) and their own boxes, the same at every call. */
 typedef struct weir_train_batch {
   weir_train_split split;
   const int64_t *sample;
   int64_t n;
   const weir_box *box;
-  int64_t epoch, position; /* where the batch of all ranks begins in the order (weir_sampler.h), of
-                              which a loader foresees the rest; -1: it is no part of it */
+  int64_t epoch, position; /* position of the global batch in the order (weir_order.h), from which a
+                              loader prefetches; -1: not part of it */
 } weir_train_batch;
 
-/* What is trained on what. All borrowed. */
+/* A training task: network, samples, loss. All borrowed. */
 typedef struct weir_train_task {
   const char *name; /* of the network, for reports */
   weir_dtype dtype; /* of its parameters: f32 or f64 */
@@ -110,121 +111,121 @@ typedef struct weir_train_task {
   int n_inputs;
   int64_t n_train, n_valid; /* samples; n_valid 0: no validation */
   const void *opts;         /* of build */
-  /* On a grid of ranks, where cuts of space end: arrays with no more elements along a dimension of
-   * the grid are gathered along it, and what is made of such arrays alone is whole on all of its
-   * ranks, with gradients of weights that need no sum over these; where arrays have more again,
-   * they are cut again. 0: cuts continue to the last layer. */
+  /* On a process grid, replication thresholds: arrays with at most this many elements along a
+   * dimension of the grid are all-gathered along it, and the layers after them run redundantly on
+   * all of its ranks, with weight gradients that need no reduction over these; larger arrays after
+   * them are sharded again. 0: arrays stay sharded to the last layer. */
   int64_t gather[WEIR_ALONG_DIMS];
-  /* Appends the network and its loss: in[k] is input k as [batch, shape...]; *loss is a float of
-   * rank 0, the mean over the batch. Values that it marks with weir_output under the names of
-   * `metric`, rank 0 and means likewise, are reported by validation. */
+  /* Appends the network and its loss: in[k] is input k as [batch, shape...]; *loss is a scalar
+   * float, the mean over the batch. Scalars that it marks with weir_output under the names of
+   * `metric`, also means, are reported by validation. */
   weir_status (*build)(weir_net *net, const void *opts, const weir_value *in, weir_value *loss);
   const char *const *metric;
   int n_metrics;
-  bool metrics_grow; /* as the network learns, such as hits; false: they are errors */
-  /* Where loss and metrics are means by weights: the value that build marks with weir_output under
-   * this name, rank 0, is how much the batch counts relative to others (weir_loss_weight), so that
-   * accumulated batches and validation make the means of the whole. NULL: its samples count. */
+  bool metrics_grow; /* true: the metric increases with skill, such as accuracy; false: it is an
+                        error */
+  /* Name of the scalar that build marks with weir_output where loss and metrics are weighted means:
+   * the weight of the batch relative to others (weir_loss_weight), so that accumulated batches and
+   * validation give the weighted mean over all samples. NULL: the number of samples. */
   const char *weight;
-  /* Fills tensor k with what is wanted of input k: [n, extents of box[k]...]. The same element of a
-   * sample is the same bits at every call. Local; a failure ends all ranks. */
+  /* Fills tensor k with the requested part of input k: [n, extents of box[k]...]. An element of a
+   * sample is bitwise identical at every call. Local; a failure ends all ranks. */
   weir_status (*fetch)(void *context, const weir_train_batch *want, weir_tensor *const *tensor);
-  /* Told of each batch of training samples before it is fetched, every rank in the same order, also
-   * one that has no sample of it (n is 0) and is asked for none: here ranks may exchange what they
-   * have read. Called again for a batch that is looked at again. Collective; a failure ends all
-   * ranks. NULL: nothing is to be done. */
+  /* Announces each batch of training samples before it is fetched, on every rank in the same order,
+   * also on ranks without a sample of it (n is 0): here ranks may exchange samples. Called again
+   * for a repeated batch. Collective; a failure ends all ranks. NULL: not called. */
   weir_status (*batch)(void *context, const weir_train_batch *want);
   void *context;
-  /* Told the number of each epoch, from 0, before its samples are fetched, and so when
-   * a run resumes: what of fetch depends on it, such as the side that samples are seen from.
-   * Samples are then the same bits at every call of one epoch. NULL: they are so in all of them. */
+  /* Announces the number of each epoch, from 0, before its samples are fetched, and when a run
+   * resumes, for fetch functions that depend on it, such as augmentation. Within an epoch, samples
+   * are bitwise identical at every call. NULL: in all epochs. */
   void (*epoch)(void *context, int64_t epoch);
-  double predicted_s; /* of a step without its samples, reported with the measured time; 0: none */
+  double predicted_s; /* predicted time per step without sample loading, reported with the measured
+                         one; 0: none */
   const weir_note *note; /* attributes of checkpoints, in addition to those that train writes */
   int n_notes;
 } weir_train_task;
 
 typedef enum weir_train_end {
-  WEIR_TRAIN_DONE,     /* all steps                        */
-  WEIR_TRAIN_PATIENCE, /* validation did not improve again */
-  WEIR_TRAIN_TARGET    /* it reached what was asked for    */
+  WEIR_TRAIN_DONE,     /* all steps */
+  WEIR_TRAIN_PATIENCE, /* early stopping: no improvement */
+  WEIR_TRAIN_TARGET    /* target metric reached */
 } weir_train_end;
 
-/* Losses are NaN where there was none. */
+/* Results; losses are NaN where they were not computed. */
 typedef struct weir_train_result {
   weir_train_end end;
   int64_t step, epoch;       /* done */
-  double loss;               /* mean over the last epoch that was finished */
+  double loss;               /* mean over the last complete epoch */
   double valid_loss;         /* of the last validation */
   double best_loss;          /* of the best one */
-  int64_t best_epoch, first; /* epoch after which it was; step that this call began after */
-  double step_s;             /* seconds of the plans of a step: median of the first whole ones but
-                                for the very first; of the slowest rank */
+  int64_t best_epoch, first; /* epoch of the best validation; step at which this call began */
+  double step_s; /* seconds of the plans of a step: median of the first complete steps except the
+                    very first; of the slowest rank */
 } weir_train_result;
 
-/* The order in which a run visits n_train samples. */
-weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
+/* Returns the order in which a run accesses n_train samples. */
+weir_order weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
 
-/* Declares the task's network, adds its arrays to the store and gives them their first values.
- * params: fresh. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions; names of training's own:
- * inputs, or scopes train, optim and best); the builders' first error;
- * as weir_params_seal. */
+/* Declares the task's network, adds its arrays to the store and initialises them. params: newly
+ * created. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions; reserved names: inputs, or scopes
+ * train, optim and best); the builders' first error; as weir_params_seal. */
 weir_status weir_train_prepare(const weir_train_task *task, int64_t seed, weir_params *params,
                                weir_store *store) WEIR_CHECKED;
 
-/* Whether options go together and with a task, of which name, metrics and numbers of samples are
- * read alone; a number below 0 is not known yet, and what depends on it is not judged: for programs
- * that refuse a configuration before they read anything. Fails: WEIR_ERR_CONFIG, with the text of
- * weir_train_run. */
+/* Checks that options are consistent with each other and with a task, of which only name, metrics
+ * and numbers of samples are read; a number below 0 is not known yet, and its conditions are not
+ * checked: for programs that refuse a configuration before they read data. Fails: WEIR_ERR_CONFIG,
+ * with the message of weir_train_run. */
 weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *cfg) WEIR_CHECKED;
 
-/* Trains what weir_train_prepare made. dir: folder of the checkpoints, made where it is not there;
+/* Trains the network of weir_train_prepare. dir: folder of the checkpoints, created if necessary;
  * checkpoint.resume resumes from its latest intact one. At the end the store has the best
  * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the
- * file "weights.nc" or "weights.weir" of the folder; after a failure what it has is not defined.
+ * file "weights.nc" or "weights.weir" of the folder; after a failure its contents are undefined.
  * exec: as in weir_plan_opts; of exec->spread, communicator and grid (dimensions in the order of
- * weir_along, missing ones 1), cuts are made here. There, the ranks agree after every step
- * on how reading went and on signals, and compare digests of their weights every
- * cfg->compare_every steps and before each checkpoint. A rank that is gone ends the others as
- * comm.timeout and the launcher have it.
+ * weir_along, missing ones 1), the
+ * sharding is computed here. The ranks agree after every step on read errors and signals, and
+ * compare digests of their weights every cfg->compare_every steps and before each checkpoint. A
+ * lost rank ends the others through comm.timeout or the launcher.
  *
  * Events: train_begin, epoch_begin, step (log_every), step_time (once, after the first steps),
  * validation_begin, epoch_end, checkpoint, stop.
  *
  * Fails: WEIR_ERR_CONFIG (options that do not fit the task; checkpoints in the folder without
- * resume, or of another seed, other samples, another network or other updates; another schedule
- * alone is told), WEIR_ERR_NUMERIC (a
+ * resume, or of another seed, other samples, another network or other updates; a
+ * changed schedule is only reported), WEIR_ERR_NUMERIC (a
  * NaN or infinite loss or gradient: the message names the first operator that made one; with
- * check_nan, an update that is none, which is not saved), WEIR_ERR_STOPPED (a signal, after a
+ * check_nan, a non-finite update, which is not saved), WEIR_ERR_STOPPED (a signal, after a
  * checkpoint), and as fetch, plans and checkpoints. */
 weir_status weir_train_run(const weir_train_task *task, const weir_train_cfg *cfg,
                            const weir_plan_opts *exec, weir_params *params, weir_store *store,
                            const char *dir, weir_train_result *result) WEIR_CHECKED;
 
-/* The network alone: reads its weights from a checkpoint or a file of weights. Fails: as
+/* Loads the weights of the network from a checkpoint or a file of weights. Fails: as
  * weir_checkpoint_load. */
 weir_status weir_train_weights(const weir_params *params, weir_store *store,
                                const char *path) WEIR_CHECKED;
 
-/* What an update of batch times accumulate samples takes. */
+/* Cost of an update of batch times accumulate samples. */
 typedef struct weir_train_cost {
   double flops;         /* forward, backward and update       */
-  int64_t plan_bytes;   /* of temporaries, of the larger plan */
+  int64_t plan_bytes;   /* temporaries of the larger plan */
   int64_t stored_bytes; /* weights, their copies, the state of the update rule */
 } weir_train_cost;
 
-/* Prints the plan of a step of cfg->batch samples, as weir_plan_print does (out NULL: nothing is
- * printed, and nothing kept of the passes); fetches none. cost: NULL, or what the step takes.
- * Fails: as weir_train_run. */
+/* Prints the plan of a step of cfg->batch samples, as weir_plan_print does (out NULL: prints
+ * nothing, and keeps no graphs of the passes); fetches no samples. cost: NULL, or the cost of the
+ * step. Fails: as weir_train_run. */
 weir_status weir_train_describe(const weir_train_task *task, const weir_train_cfg *cfg,
                                 const weir_plan_opts *exec, FILE *out,
                                 weir_train_cost *cost) WEIR_CHECKED;
 
-/* Prints what each rank of a grid of four dimensions, in the order of weir_along, has of a batch:
- * samples, boxes of the inputs, its share of the iterations, bytes that come from other ranks and
- * that go into sums over ranks, all of the graph that this processor's run would cut. Needs none of
- * the ranks. Fails: WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, as weir_train_run does; builders' first
- * error; WEIR_ERR_MEMORY. */
+/* Prints the part of each rank of a four-dimensional grid, in the order of weir_along: samples,
+ * boxes of the inputs, fraction of the iterations, bytes received from other ranks and bytes
+ * reduced, of the graph that a run on this processor would shard. Needs none of the ranks. Fails:
+ * WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, as weir_train_run does; builders' first error;
+ * WEIR_ERR_MEMORY. */
 weir_status weir_train_describe_grid(const weir_train_task *task, const weir_train_cfg *cfg,
                                      const weir_plan_opts *exec, const weir_grid *grid,
                                      FILE *out) WEIR_CHECKED;
@@ -236,13 +237,13 @@ typedef struct weir_train_check_cfg {
 } weir_train_check_cfg;
 extern const weir_opt weir_train_check_opts[];
 
-/* Compares the gradient with central differences at some elements of every parameter, all in f64,
- * and prints a line for each parameter. The inputs that are floats are read as f64. *worst: largest
- * difference, relative to the larger of the two, of 1e-3 of the parameter's largest one and of 1e-5
- * of the largest of all; what rounding of the loss explains is none. Elements at which the loss has
- * a kink within the step (rectifiers), which its values tell without the derivative, are left out,
- * counted, and others taken for them. Fails: WEIR_ERR_NUMERIC where *worst is above the tolerance,
- * where a parameter has no element without a kink, or more are left out than are compared;
+/* Compares the gradient with central differences at some elements of every parameter, in f64, and
+ * prints a line for each parameter. Float inputs are read as f64. *worst: largest difference,
+ * relative to the largest of: the two values, 1e-3 of the parameter's largest gradient, 1e-5 of the
+ * largest of all; differences explained by rounding of the loss count as 0. Elements at which the
+ * loss has a kink within the step (rectifiers), detected from loss values alone, are excluded,
+ * counted and replaced by others. Fails: WEIR_ERR_NUMERIC where *worst is above the tolerance,
+ * where all elements of a parameter have a kink, or more are excluded than compared;
  * WEIR_ERR_CONFIG as weir_train_run. */
 weir_status weir_train_check(const weir_train_task *task, const weir_train_check_cfg *cfg,
                              const weir_plan_opts *exec, FILE *out, double *worst) WEIR_CHECKED;
