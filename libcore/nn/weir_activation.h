@@ -1,4 +1,4 @@
-/* weir_activation.h - scalar functions after layers, by name. */
+/* weir_activation.h - activation functions, by name. */
 #ifndef WEIR_ACTIVATION_H
 #define WEIR_ACTIVATION_H
 #include "conf/weir_opt.h"
@@ -27,15 +27,16 @@ typedef struct weir_activation {
   double slope; /* leaky_relu (0: 0.01), elu */
 } weir_activation;
 
-/* activation(x), element by element; no overflow on the way, and finite derivatives, for every
+/* Appends activation(x), elementwise; it does not overflow, and has finite derivatives, for every
  * finite x. */
 weir_value weir_activation_at(weir_graph *g, const weir_activation *a, weir_value x,
                               const char *where);
 #define weir_activate(g, a, x) weir_activation_at(g, a, x, WEIR_WHERE)
 
-/* For WEIR_OPT_ONE_OF rows: `activation: relu`, `activation: {leaky_relu: {slope: 0.1}}`. */
+/* Lists the activations for WEIR_OPT_ONE_OF rows: `activation: relu`, `activation: {leaky_relu:
+ * {slope: 0.1}}`. */
 bool weir_activation_list(int64_t i, weir_opt_choice *entry);
-/* What such a row holds; nothing chosen: identity. */
+/* Returns the activation chosen in such a row; empty: identity. */
 weir_activation weir_activation_of(const weir_one_of *choice);
 
 #ifdef __cplusplus

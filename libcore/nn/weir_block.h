@@ -1,4 +1,4 @@
-/* weir_block.h - layers made of layers: residual block, attention. */
+/* weir_block.h - blocks of layers: residual block, attention. */
 #ifndef WEIR_BLOCK_H
 #define WEIR_BLOCK_H
 #include "nn/weir_layer.h"
@@ -27,15 +27,15 @@ typedef struct weir_nn_attention_spec {
   int64_t heads;    /* 0: 1                                                    */
   int64_t channels; /* of queries, keys and values, all heads; 0: those of x   */
   int64_t units;    /* channels of y; 0: those of x                            */
-  bool causal;      /* place q of x sees places 0 .. q of the context alone    */
-  double dropout;   /* share of the weights left out while training            */
+  bool causal;      /* causal: position q of x attends to positions 0 .. q of the context only */
+  double dropout;   /* dropout rate of the attention weights in training */
   bool no_bias;
   weir_init weight; /* default: glorot_uniform */
 } weir_nn_attention_spec;
 
-/* x: [n, places, channels]; context, what is looked at: [n, its places, its channels], or
- * WEIR_NO_VALUE for x itself; y: [n, places, units]. Scopes, dense layers: query, key, value, out.
- */
+/* x: [n, positions, channels]; context, the keys and values: [n, its positions, its channels], or
+ * WEIR_NO_VALUE for x itself; y: [n, positions, units]. Scopes, dense layers: query, key, value,
+ * out. */
 weir_value weir_nn_attention_at(weir_net *net, const char *name, const weir_nn_attention_spec *spec,
                                 weir_value x, weir_value context, const char *where);
 #define weir_nn_attention(net, name, spec, x, context) \

@@ -1,5 +1,6 @@
-/* weir_inception.h - parallel convolutions of several widths, block after block at full size: the
- * spread net of arXiv:2005.08748 (RESNET2D), for 1 to 3 dimensions, channels last.
+/* weir_inception.h - Inception
+ * blocks of parallel convolutions with several kernel sizes at full resolution: the uncertainty
+ * network of arXiv:2005.08748 (RESNET2D), for 1 to 3 dimensions, channels last.
  *
  *   p  = block(first `control` channels of x, 3 taps, `squeeze` filters)
  *   x0 = the other channels of x, and p
@@ -9,8 +10,8 @@
  *   z  = block(c, h, 3 taps, 8 filters), a convolution with 1 tap to 4
  *   y  = convolution of z and channel `carry` of x with 1 tap
  *
- * A block is convolution, normalisation, activation; what stands side by side is joined along the
- * channels. */
+ * A block is convolution, normalisation, activation; parallel
+ * results are concatenated along the channels. */
 #ifndef WEIR_INCEPTION_H
 #define WEIR_INCEPTION_H
 #include "conf/weir_opt.h"
@@ -21,8 +22,8 @@ extern "C" {
 
 typedef enum weir_inception_preset {
   WEIR_INCEPTION_TINY,  /* base 4, 2 blocks: tests          */
-  WEIR_INCEPTION_LITE,  /* base 16, 4 blocks: a processor   */
-  WEIR_INCEPTION_PAPER, /* base 64, 10 blocks: RESNET2D, a graphics processor */
+  WEIR_INCEPTION_LITE,  /* base 16, 4 blocks: CPU */
+  WEIR_INCEPTION_PAPER, /* base 64, 10 blocks: RESNET2D, GPU */
 } weir_inception_preset;
 
 typedef struct weir_inception_opts {

@@ -1,7 +1,7 @@
-/* weir_init.h - how a parameter begins.
+/* weir_init.h - weight initialisation.
  *
- * Number i of a parameter is a function of (seed, the parameter's name, i) alone: it stays the same
- * when other parameters come, go or change. */
+ * Number i of a parameter is a function of (seed, the parameter's name, i) alone: it
+ * does not depend on other parameters. */
 #ifndef WEIR_INIT_H
 #define WEIR_INIT_H
 #include <stdint.h>
@@ -11,9 +11,10 @@
 extern "C" {
 #endif
 
-/* fan in and out: how many numbers a weight sums over, and in how many sums each input stands. */
+/* fan in and fan out: the number of inputs a weight's output sums over, and the number of outputs
+ * each input contributes to. */
 typedef enum weir_init_kind {
-  WEIR_INIT_DEFAULT,        /* what the layer says                                               */
+  WEIR_INIT_DEFAULT,        /* default of the layer */
   WEIR_INIT_GLOROT_UNIFORM, /* U(-a, a), a^2 = 6 / (in + out): Glorot and Bengio, AISTATS 2010   */
   WEIR_INIT_GLOROT_NORMAL,  /* N(0, 2 / (in + out))                                              */
   WEIR_INIT_HE_UNIFORM,     /* U(-a, a), a^2 = 6 / in: He et al., ICCV 2015                      */
@@ -30,15 +31,15 @@ typedef enum weir_init_kind {
 typedef struct weir_init {
   weir_init_kind kind;
   double value;            /* of constant                                       */
-  double gain;             /* times what is drawn; 0: 1                         */
+  double gain;             /* factor of the drawn values; 0: 1 */
   int64_t fan_in, fan_out; /* 0: from a shape [taps.., channels in, channels out] */
 } weir_init;
 
-/* Fills a contiguous tensor of floats. Fails: WEIR_ERR_CONFIG (a kind that does not exist, or
- * default), WEIR_ERR_MEMORY. */
+/* Initialises a contiguous tensor of floats. Fails: WEIR_ERR_CONFIG (an unknown kind, or default),
+ * WEIR_ERR_MEMORY. */
 weir_status weir_init_fill(const weir_init *init, uint64_t seed, const char *name,
                            weir_tensor *t) WEIR_CHECKED;
-/* The 64 bits that stand for a name in keys of random numbers. */
+/* Returns the 64-bit hash of a name, for keys of random numbers. */
 uint64_t weir_init_hash(const char *name);
 
 #ifdef __cplusplus

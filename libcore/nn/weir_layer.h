@@ -1,7 +1,7 @@
-/* weir_layer.h - layers: compositions of operators with parameters of their own, channels last.
+/* weir_layer.h - layers: compositions of operators with parameters, channels last.
  *
- * Every layer opens the scope `name` for its parameters, and labels what it makes with the scoped
- * name. In a spec, 0 means default. */
+ * Every layer opens the scope `name` for its parameters, and
+ * labels its values with the scoped name. In a spec, 0 means default. */
 #ifndef WEIR_LAYER_H
 #define WEIR_LAYER_H
 #include "nn/weir_activation.h"
@@ -14,7 +14,7 @@ extern "C" {
 /* y[.., o] = activation(sum_i x[.., i] weight[i, o] + bias[o]). */
 typedef struct weir_nn_dense_spec {
   int64_t units;          /* channels out */
-  bool no_bias, no_decay; /* no_decay: weight decay leaves the weight alone */
+  bool no_bias, no_decay; /* no_decay: no weight decay of the weight */
   weir_activation activation;
   weir_init weight, bias; /* default: glorot_uniform, zeros */
 } weir_nn_dense_spec;
@@ -24,7 +24,7 @@ weir_value weir_nn_dense_at(weir_net *net, const char *name, const weir_nn_dense
                             weir_value x, const char *where);
 #define weir_nn_dense(net, name, spec, x) weir_nn_dense_at(net, name, spec, x, WEIR_WHERE)
 
-/* How much is added around x. */
+/* Padding around x. */
 typedef enum weir_nn_padding {
   WEIR_NN_SAME,  /* so that o = ceil(s / stride); the odd element after */
   WEIR_NN_VALID, /* nothing                                              */
@@ -38,7 +38,7 @@ typedef struct weir_nn_conv_spec {
   int64_t kernel_size[WEIR_CONV_DIMS]; /* one per dimension of x; 0: 1                          */
   weir_nn_padding padding;
   weir_conv_spec conv;    /* stride, dilation, groups, border of what padding adds */
-  bool no_bias, no_decay; /* no_decay: weight decay leaves the weight alone */
+  bool no_bias, no_decay; /* no_decay: no weight decay of the weight */
   weir_activation activation;
   weir_init weight, bias; /* default: glorot_uniform, zeros */
 } weir_nn_conv_spec;
@@ -49,15 +49,17 @@ weir_value weir_nn_conv_at(weir_net *net, const char *name, const weir_nn_conv_s
                            weir_value x, const char *where);
 #define weir_nn_conv(net, name, spec, x) weir_nn_conv_at(net, name, spec, x, WEIR_WHERE)
 
-/* The same with weights, and a bias, of its own for every place of y: parameters weight [places of
- * y.., taps.., channels / groups, filters], bias [places of y.., filters]. */
+/* Locally connected layer: a convolution with separate weights and bias at every position of y:
+ * parameters weight [positions of y.., taps.., channels / groups, filters], bias [positions of y..,
+ * filters]. */
 weir_value weir_nn_local_at(weir_net *net, const char *name, const weir_nn_conv_spec *spec,
                             weir_value x, const char *where);
 #define weir_nn_local(net, name, spec, x) weir_nn_local_at(net, name, spec, x, WEIR_WHERE)
 
-/* While training, a share `rate` of the elements of x becomes 0 and the others are divided by 1 -
- * rate (Srivastava et al., JMLR 2014); else x. Which ones is a function of the net's seed and step,
- * the scoped name, the element's number, and how many layers of the graph drew before. */
+/* Dropout: in training, a fraction `rate` of the elements of x becomes 0 and the others are divided
+ * by 1 - rate (Srivastava et al., JMLR 2014); else x. The choice is a function of the net's seed
+ * and step, the scoped name, the element's number, and the number of earlier layers of the graph
+ * that draw. */
 typedef struct weir_nn_dropout_spec {
   double rate;   /* [0, 1)                                                          */
   bool channels; /* whole channels of a sample: Tompson et al., CVPR 2015            */

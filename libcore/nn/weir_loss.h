@@ -1,9 +1,10 @@
-/* weir_loss.h - losses: numbers of rank 0, made of ops, that training makes small.
+/* weir_loss.h - losses: scalars built from operators, minimised by training.
  *
  * Every loss is a mean over all elements, or sum(w l) / sum(w) with weights that broadcast to them
- * (cell areas; 0 where truth is missing, which may then be NaN; never below 0; no weight at all:
- * 0). Prediction and truth have one float dtype and shape, the loss that dtype. Weights:
- * WEIR_NO_VALUE for none. On failure the value is invalid and the graph keeps the error. */
+ * (cell areas; 0
+ * where the target is missing, which may then be NaN; not negative; a zero sum of weights gives 0).
+ * Prediction and target have one float dtype and shape, the loss that dtype. Weights: WEIR_NO_VALUE
+ * for none. On failure the value is invalid and the graph keeps the error. */
 #ifndef WEIR_LOSS_H
 #define WEIR_LOSS_H
 #include "conf/weir_opt.h"
@@ -12,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Mean of squared, and of absolute differences. */
+/* Mean squared error, and mean absolute error. */
 weir_value weir_loss_mse_at(weir_graph *g, weir_value prediction, weir_value truth,
                             weir_value weights, const char *where);
 weir_value weir_loss_mae_at(weir_graph *g, weir_value prediction, weir_value truth,
@@ -24,14 +25,15 @@ typedef enum weir_spread_form {
   WEIR_SPREAD_GIVEN,    /* sigma = max(floor, raw): no gradient below the floor */
 } weir_spread_form;
 
-/* How what a network puts out becomes a standard deviation. Rows: weir_sigma_opts. */
+/* Transform from network output to standard deviation. Rows: weir_sigma_opts. */
 typedef struct weir_sigma_spec {
   int form;     /* weir_spread_form                             */
-  double floor; /* least standard deviation, in units of truth; 0: 1e-3 */
+  double floor; /* minimum standard deviation, in units of the target; 0: 1e-3 */
 } weir_sigma_spec;
 extern const weir_opt weir_sigma_opts[];
 
-/* The standard deviation, above 0 (of its dtype's smallest normal number) whatever raw is. */
+/* Appends the standard deviation, above 0 (at least the smallest normal number of its dtype) for
+ * every raw. */
 weir_value weir_sigma_at(weir_graph *g, const weir_sigma_spec *spec, weir_value raw,
                          const char *where);
 /* CRPS of a Gaussian, element by element, in units of truth (Gneiting et al. 2005, eq. 5):
@@ -40,36 +42,36 @@ weir_value weir_sigma_at(weir_graph *g, const weir_sigma_spec *spec, weir_value 
  * is then |truth - mean|. */
 weir_value weir_crps_at(weir_graph *g, weir_value mean, weir_value sigma, weir_value truth,
                         const char *where);
-/* Its mean, of a spread as the network puts it out. */
+/* Appends the mean CRPS, with the standard deviation from the network output. */
 weir_value weir_loss_crps_at(weir_graph *g, const weir_sigma_spec *spec, weir_value mean,
                              weir_value raw, weir_value truth, weir_value weights,
                              const char *where);
 
-/* Cross entropy of truth, a probability in [0, 1], under sigmoid(logits). */
+/* Appends the binary cross entropy of truth, a probability in [0, 1], under sigmoid(logits). */
 weir_value weir_loss_bce_logits_at(weir_graph *g, weir_value logits, weir_value truth,
                                    weir_value weights, const char *where);
 
 /* Rows: weir_categorical_opts. */
 typedef struct weir_categorical_spec {
-  double smoothing; /* share of every truth that is spread over all classes */
+  double smoothing; /* label smoothing: fraction of each target distributed over all classes */
 } weir_categorical_spec;
 extern const weir_opt weir_categorical_opts[];
 
-/* Cross entropy under softmax over the last dimension of logits [.., classes]. truth: integers
- * [..], numbers of classes (another number belongs to no class and has log-probability 0), or
+/* Appends the cross entropy under softmax over the last dimension of logits [.., classes]. truth:
+ * integers [..], class indices (an index outside the classes has log-probability 0), or
  * probabilities [.., classes]; weights broadcast to [..]. */
 weir_value weir_loss_categorical_at(weir_graph *g, const weir_categorical_spec *spec,
                                     weir_value logits, weir_value truth, weir_value weights,
                                     const char *where);
 
-/* Mean of what a loss of one's own gives element by element, weighted as above. What has weight 0
- * must be finite all the same: weir_loss_present puts 0 for it. */
+/* Appends the mean of a custom elementwise loss, weighted as above. Elements of weight 0 must still
+ * be finite: weir_loss_present replaces them by 0. */
 weir_value weir_loss_mean_at(weir_graph *g, weir_value loss, weir_value weights, const char *where);
 weir_value weir_loss_present_at(weir_graph *g, weir_value truth, weir_value weights,
                                 const char *where);
-/* The weights of all elements added up, what such a mean divides by: means of parts that are to
- * make up that of the whole count as much (weir_train_task.weight). `loss`: of the shape of what is
- * weighted, such as truth. */
+/* Appends the sum of the weights of all elements, the denominator of such a mean: the weight of a
+ * batch in the mean over several (weir_train_task.weight). `loss`: of the shape of the weighted
+ * values, such as truth. */
 weir_value weir_loss_weight_at(weir_graph *g, weir_value loss, weir_value weights,
                                const char *where);
 

@@ -1,8 +1,8 @@
-/* weir_net.h - a network in the making: parameters by scoped names, in one flat bank of the store.
+/* weir_net.h - network builder: parameters by scoped names, in one flat buffer of the store.
  *
- * A network is a function that appends its graph through a weir_net. It is called once to declare
- * what it has, with parameters that are not sealed and a graph that is thrown away; then once per
- * graph (train, valid, predict), where the same names give the values of the store:
+ * A network is a function that appends its graph through a weir_net. It
+ * is called once to declare its parameters, before they are sealed and with a temporary graph; then
+ * once per graph (train, valid, predict), where the same names give the values of the store:
  *
  *   weir_params_create(WEIR_F32, &params);
  *   weir_net_init(&net, graph, params, false);  build(&net, ..);  weir_net_fini(&net);
@@ -10,7 +10,8 @@
  *   weir_params_init(params, store, seed);
  *   weir_net_init(&net, graph, params, true);   build(&net, ..);  weir_gradients(..);  ..
  *
- * Builders follow the rule of graphs: a failure gives an invalid value and stays in the graph. */
+ * Builders follow the rule of graphs: a failure gives an invalid value, and the graph keeps the
+ * error. */
 #ifndef WEIR_NET_H
 #define WEIR_NET_H
 #include "graph/weir_graph.h"
@@ -20,52 +21,54 @@
 extern "C" {
 #endif
 
-/* The stored array that holds every parameter, [elements]. */
+/* The stored array of all parameters, [elements]. */
 #define WEIR_PARAMS_FLAT "params"
-#define WEIR_NET_NAME 200 /* bytes of a scoped name with its end */
+#define WEIR_NET_NAME 200 /* bytes of a scoped name including the final 0 */
 
-/* ---- What a network has ---- */
+/* ---- Parameters of a network ---- */
 
 typedef struct weir_params weir_params;
 
-/* One parameter: a part of the bank, row-major. */
+/* A parameter: a slice of the flat buffer, row-major. */
 typedef struct weir_param_row {
   const char *name; /* scoped: "enc1/conv2/weight" */
   int rank;
   int64_t shape[WEIR_MAX_RANK];
-  int64_t first, count; /* its elements of the bank              */
-  bool decay;           /* whether weight decay pulls it to zero */
+  int64_t first, count; /* its elements of the flat buffer */
+  bool decay;           /* whether weight decay applies */
   weir_init init;
 } weir_param_row;
 
-/* A layout without parameters, of f32 or f64; destroy accepts NULL and nulls. Fails:
- * WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+/* Creates a parameter layout of f32 or f64; destroy accepts NULL and nulls. Fails: WEIR_ERR_SHAPE,
+ * WEIR_ERR_MEMORY. */
 weir_status weir_params_create(weir_dtype dtype, weir_params **out) WEIR_CHECKED;
-/* Frees the layout; what the store holds stays there. */
+/* Destroys the layout; arrays of the store remain. */
 void weir_params_destroy(weir_params **p);
-/* Ends the declaration: adds the bank and the statistics, all zero, to the store, which must
- * outlive the layout. Fails: WEIR_ERR_CONFIG (sealed already; a name that the store has). */
+/* Ends the declaration: adds the flat buffer and the non-trainable buffers, all zero, to the store,
+ * which must outlive the layout. Fails: WEIR_ERR_CONFIG (already sealed; a name that exists in the
+ * store). */
 weir_status weir_params_seal(weir_params *p, weir_store *store) WEIR_CHECKED;
-/* Gives every parameter and statistic in the store its first value. Fails: WEIR_ERR_CONFIG (an
- * array that the store lacks), WEIR_ERR_SHAPE. */
+/* Initialises every parameter and buffer in the store. Fails: WEIR_ERR_CONFIG (an array missing in
+ * the store), WEIR_ERR_SHAPE. */
 weir_status weir_params_init(const weir_params *p, weir_store *store, uint64_t seed) WEIR_CHECKED;
-/* Rows in the order of declaration, which is that of the bank without gaps; borrowed until the next
- * declaration. */
+/* Returns the rows in the order of declaration, which is that of the flat buffer, without gaps;
+ * borrowed until the next declaration. */
 int64_t weir_params_count(const weir_params *p);
 const weir_param_row *weir_params_get(const weir_params *p, int64_t i);
-/* Row of that scoped name, -1: there is none. */
+/* Returns the row of that scoped name, -1: there is none. */
 int64_t weir_params_find(const weir_params *p, const char *name);
-/* Elements of the bank, its dtype, and the store that seal was given (NULL before). */
+/* Return the number of elements of the flat buffer, its dtype, and the store given to seal (NULL
+ * before). */
 int64_t weir_params_elements(const weir_params *p);
 weir_dtype weir_params_dtype(const weir_params *p);
 weir_store *weir_params_store(const weir_params *p);
-/* One line per parameter and statistic: name, shape, elements. For `describe`. */
+/* Prints one line per parameter and buffer: name, shape, elements. For `describe`. */
 void weir_params_print(const weir_params *p, FILE *out);
 
 /* ---- A graph over them ---- */
 
-/* Rows that a graph reads from a stored array of their own, "params" with `name` after it: these
- * elements of the bank. Where ranks have less than all of it (train/README.md). */
+/* Rows that a graph reads from a separate stored array, "params" with the suffix `name`: these
+ * elements of the flat buffer. Used where ranks have only part of it (train/README.md). */
 typedef struct weir_flat_slice {
   const char *name; /* ".2" */
   int64_t first, count;
@@ -74,37 +77,38 @@ typedef struct weir_flat_slice {
 typedef struct weir_net {
   weir_graph *graph;
   weir_params *params;
-  bool train; /* batch statistics and dropout; else what was learnt */
-  /* i64 of rank 0, keys of random numbers: set by who builds, or made as inputs "seed" and "step"
-   * by the first layer that draws; node < 0: not there. */
+  bool train; /* true: batch statistics and dropout; false: running statistics */
+  /* i64 scalars, keys of random numbers: set by the caller, or created as inputs "seed" and "step"
+   * by the first layer that draws; node < 0: not present. */
   weir_value seed, step;
   char scope[WEIR_NET_NAME];
   weir_value *value; /* [n_values] of the rows so far, node < 0: not used */
   int64_t n_values, capacity;
-  /* Set by who builds, where it is not the sealed store and its one bank that the graph reads;
-   * borrowed. part: [n_parts] whole rows each, all of the bank together, 0: it is one array. */
+  /* Set by the caller where the graph does not read the sealed store and its single flat buffer;
+   * borrowed. part: [n_parts] complete rows each, together the whole buffer, 0: it is one array. */
   const weir_store *store;
   const weir_flat_slice *part;
   int64_t n_parts;
 } weir_net;
 
-/* A net of `graph` over `params`, in no scope; fini frees what it keeps, graph and params stay.
- * While params are not sealed, parameters are declared. */
+/* Initialises a net of `graph` over `params`, in no scope; fini frees its memory, graph and params
+ * remain. While params are not sealed, parameters are declared. */
 void weir_net_init(weir_net *net, weir_graph *graph, weir_params *params, bool train);
 void weir_net_fini(weir_net *net);
-/* Names that follow are below `name`: letters, digits, '_', '-'; and back again. */
+/* Open the scope `name` for later names (letters, digits, '_', '-'); close it again. */
 void weir_net_push(weir_net *net, const char *name);
 void weir_net_pop(weir_net *net);
-/* The scoped name of `name`, into storage of WEIR_NET_NAME bytes; false: too long, or no name, and
- * the graph has the error. */
+/* Writes the scoped name of `name` into storage of WEIR_NET_NAME bytes; false: too long or invalid,
+ * and the graph has the error. */
 bool weir_net_name(weir_net *net, const char *name, char *out);
-/* The value that the graph uses for row i, node < 0: none. What training derives by. */
+/* Returns the value that the graph uses for row i, node < 0: none. The variable of differentiation
+ * in training. */
 weir_value weir_net_param_value(const weir_net *net, int64_t i);
-/* seed and step of the net, made as inputs where they are not there. */
+/* Return seed and step of the net, created as inputs if necessary. */
 weir_value weir_net_seed(weir_net *net);
 weir_value weir_net_step(weir_net *net);
 
-/* What a layer says of a parameter. */
+/* Specification of a parameter by a layer. */
 typedef struct weir_param_spec {
   int rank;
   int64_t shape[WEIR_MAX_RANK];
@@ -112,13 +116,13 @@ typedef struct weir_param_spec {
   bool decay;
 } weir_param_spec;
 
-/* A parameter of the current scope: declared, or its part of the bank. One name stands for one call
- * in a graph: who shares a parameter hands its value on. Fails: WEIR_ERR_CONFIG (twice; a name that
- * was not declared), WEIR_ERR_SHAPE (declared with another shape). */
+/* Declares a parameter of the current scope, or returns its slice of the flat buffer. A name is
+ * used by one call per graph: to share a parameter, pass its value on. Fails: WEIR_ERR_CONFIG
+ * (twice; a name that was not declared), WEIR_ERR_SHAPE (declared with another shape). */
 weir_value weir_param_at(weir_net *net, const char *name, const weir_param_spec *spec,
                          const char *where);
-/* A statistic: a stored array of its own, `initial` everywhere, that no optimiser sees. A layer
- * changes it with weir_update on weir_stored's value. Fails as weir_param_at. */
+/* Declares a non-trainable buffer: a separate stored array, filled with `initial`. A layer changes
+ * it with weir_update on weir_stored's value. Fails as weir_param_at. */
 weir_value weir_buffer_at(weir_net *net, const char *name, int rank, const int64_t *shape,
                           double initial, const char *where);
 #define weir_param(net, name, spec) weir_param_at(net, name, spec, WEIR_WHERE)

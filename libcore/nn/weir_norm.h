@@ -25,19 +25,18 @@ typedef enum weir_norm_kind {
 #define WEIR_NORM_CHOICES "none|batch|instance|layer|group"
 
 typedef struct weir_nn_norm_spec {
-  weir_norm_kind kind; /* none: only the activation                                          */
+  weir_norm_kind kind; /* none: only the activation */
   double epsilon;      /* 0: 1e-5                                                            */
-  double momentum;     /* batch: share of the running statistics that a batch brings; 0: 0.1 */
-  int64_t dims;        /* layer: how many of the last dimensions; 0: 1                       */
+  double momentum;     /* batch: weight of a batch in the running statistics; 0: 0.1 */
+  int64_t dims;        /* layer: number of trailing dimensions; 0: 1 */
   int64_t groups;      /* group: 0: 32                                                       */
   bool no_scale, no_offset;
   weir_activation activation; /* after it */
 } weir_nn_norm_spec;
 
-/* x: [n, .., channels] (layer: any rank). Parameters: scale and offset, [channels] (layer: the
- * last dimensions); batch: statistics mean and variance, [channels], which a run of a training
- * graph moves by momentum towards those of its batch, the variance without bias: M2 / (count - 1).
- */
+/* x: [n, .., channels] (layer: any rank). Parameters: scale and offset, [channels] (layer: the last
+ * dimensions); batch: buffers mean and variance, [channels], which a run of a training graph moves
+ * by momentum towards those of its batch, with the unbiased variance: M2 / (count - 1). */
 weir_value weir_nn_norm_at(weir_net *net, const char *name, const weir_nn_norm_spec *spec,
                            weir_value x, const char *where);
 #define weir_nn_norm(net, name, spec, x) weir_nn_norm_at(net, name, spec, x, WEIR_WHERE)

@@ -1,4 +1,4 @@
-/* weir_resize.h - more places, or fewer: interpolation, and transposed convolution. */
+/* weir_resize.h - upsampling and downsampling: interpolation, and transposed convolution. */
 #ifndef WEIR_RESIZE_H
 #define WEIR_RESIZE_H
 #include "nn/weir_layer.h"
@@ -12,9 +12,9 @@ typedef enum weir_nn_resize_method { WEIR_NN_NEAREST, WEIR_NN_LINEAR } weir_nn_r
 /* Cells are aligned by their centres (half-pixel): ops/resample/weir_resize_op.h, for layers. */
 typedef struct weir_nn_resize_spec {
   weir_nn_resize_method method;
-  int64_t factor[WEIR_CONV_DIMS];     /* times as many places; 0: 1      */
-  int64_t size[WEIR_CONV_DIMS];       /* places, before factor; 0: factor */
-  weir_border border[WEIR_CONV_DIMS]; /* linear: edges held, or wrap */
+  int64_t factor[WEIR_CONV_DIMS];     /* scale factor; 0: 1 */
+  int64_t size[WEIR_CONV_DIMS];       /* output size, overrides factor; 0: factor */
+  weir_border border[WEIR_CONV_DIMS]; /* linear: edges replicated, or wrap */
 } weir_nn_resize_spec;
 
 /* x: [n, 1 to 3 dimensions, channels]. No parameters. */

@@ -1,4 +1,4 @@
-/* weir_stage.h - convolution, normalisation, activation: what networks are made of. */
+/* weir_stage.h - convolution block: convolution, normalisation, activation. */
 #ifndef WEIR_STAGE_H
 #define WEIR_STAGE_H
 #include "conf/weir_opt.h"
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* What all blocks of a network share. Rows: weir_nn_stage_options. */
+/* Options shared by all blocks of a network. Rows: weir_nn_stage_options. */
 typedef struct weir_nn_stage_opts {
   int norm;                 /* weir_norm_kind */
-  int64_t groups;           /* of norm = group; fewer where they do not divide the channels */
+  int64_t groups;           /* of norm = group; reduced where they do not divide the channels */
   double epsilon, momentum; /* momentum: of norm = batch; 0: 0.1 */
   weir_one_of activation;
   int init; /* weir_init_kind */
@@ -19,21 +19,20 @@ typedef struct weir_nn_stage_opts {
 } weir_nn_stage_opts;
 extern const weir_opt weir_nn_stage_options[];
 
-/* What lies beyond the edges of the last three dimensions of space. Rows: weir_nn_border_options.
- */
+/* Padding rules of the last three spatial dimensions. Rows: weir_nn_border_options. */
 typedef struct weir_nn_borders {
   int z, y, x; /* numbers of WEIR_NN_BORDER_CHOICES */
 } weir_nn_borders;
 extern const weir_opt weir_nn_border_options[];
 #define WEIR_NN_BORDER_CHOICES "zero|wrap|replicate|reflect"
 
-/* The border of dimension d of `dims` dimensions of space. */
+/* Returns the border of dimension d of `dims` spatial dimensions. */
 weir_border weir_nn_border_of(const weir_nn_borders *b, int dims, int d);
-/* A convolution that keeps the size of x, all of whose `dims` dimensions of space have that many
- * taps. */
+/* Returns a convolution that keeps the size of x, with this kernel size in all `dims` spatial
+ * dimensions. */
 weir_nn_conv_spec weir_nn_same(const weir_nn_stage_opts *o, const weir_nn_borders *b, int dims,
                                int64_t filters, int64_t taps);
-/* Normalisation and activation. Parameters: those of weir_nn_norm. */
+/* Appends normalisation and activation. Parameters: those of weir_nn_norm. */
 weir_value weir_nn_finish(weir_net *net, const char *name, const weir_nn_stage_opts *o,
                           weir_value v);
 

@@ -2,13 +2,14 @@
  * dimensions Cicek et al., MICCAI 2016.
  *
  *   enc0 .. enc<levels-1>, bottom   blocks of convolutions, pooling between them
- *   dec<levels-1> .. dec0           enlarged to the size of the level, joined with what the level
- *                                   of that number gave on the way down, convolutions
- *   head                            a convolution to the outputs, nothing after it
+ *   dec<levels-1> .. dec0           upsampled
+ *                                   to the size of the level, joined with the encoder level of that
+ * number, convolutions head                            a convolution to the outputs, nothing after
+ * it
  *
  * A convolution of a block is convolution, normalisation, activation. The convolutions of level l
  * have base growth^l filters, at most `most`; with widen = second, twice as many, but for the first
- * of a block on the way down. */
+ * of a block in the encoder. */
 #ifndef WEIR_UNET_H
 #define WEIR_UNET_H
 #include "conf/weir_opt.h"
@@ -19,17 +20,17 @@ extern "C" {
 
 typedef enum weir_unet_preset {
   WEIR_UNET_TINY,  /* base 4, 1 level: tests                                             */
-  WEIR_UNET_LITE,  /* base 16, 2 levels: a processor                                     */
-  WEIR_UNET_PAPER, /* base 32, 3 levels: UNET3 of arXiv:2005.08748, a graphics processor */
+  WEIR_UNET_LITE,  /* base 16, 2 levels: CPU */
+  WEIR_UNET_PAPER, /* base 32, 3 levels: UNET3 of arXiv:2005.08748, GPU */
 } weir_unet_preset;
 typedef enum weir_unet_up {
-  WEIR_UNET_UP_LINEAR,    /* interpolated                                     */
-  WEIR_UNET_UP_NEAREST,   /* repeated                                         */
-  WEIR_UNET_UP_TRANSPOSED /* a transposed convolution of the pool's own shape */
+  WEIR_UNET_UP_LINEAR,    /* linear interpolation */
+  WEIR_UNET_UP_NEAREST,   /* nearest neighbour */
+  WEIR_UNET_UP_TRANSPOSED /* transposed convolution with kernel size and stride of the pool */
 } weir_unet_up;
 typedef enum weir_unet_join { WEIR_UNET_CONCAT, WEIR_UNET_SUM } weir_unet_join;
 typedef enum weir_unet_widen { WEIR_UNET_WIDEN_SECOND, WEIR_UNET_WIDEN_FIRST } weir_unet_widen;
-/* What may differ from dimension to dimension. */
+/* Options per dimension. */
 typedef struct weir_unet_axis {
   int64_t kernel, pool, up;
 } weir_unet_axis;
@@ -52,7 +53,7 @@ typedef struct weir_unet_opts {
 /* Rows of the section that holds such a struct. */
 extern const weir_opt weir_unet_options[];
 
-/* x: [n, 1 to 3 dimensions, channels], whose last three (two, one) dimensions of space follow the
+/* x: [n, 1 to 3 dimensions, channels], whose last three (two, one) spatial dimensions use the
  * sections z, y, x; returns [n, .., outputs]. residual: the last `outputs` channels of x are added.
  * Fails in the graph's status: WEIR_ERR_SHAPE (rank, an extent that pooling makes 0, a residual of
  * more channels than x has). */
