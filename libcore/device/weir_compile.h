@@ -1,4 +1,4 @@
-/* weir_compile.h - the system's C compiler: libraries made of texts at run time. */
+/* weir_compile.h - the system's C compiler: libraries built from source text at run time. */
 #ifndef WEIR_COMPILE_H
 #define WEIR_COMPILE_H
 #include "base/weir_status.h"
@@ -7,17 +7,17 @@ extern "C" {
 #endif
 
 typedef struct weir_compiler {
-  const char *command;      /* a path, or a name that PATH is searched for */
-  const char *const *flags; /* at most 32; what says that a library is made among them */
-  int n_flags, n_tuning;    /* the first n_tuning are left out where the compiler refuses them */
+  const char *command;      /* a path, or a name searched for in PATH */
+  const char *const *flags; /* at most 32, including those that select a library */
+  int n_flags, n_tuning;    /* the first n_tuning are omitted where the compiler refuses them */
 } weir_compiler;
 
 /* Compiles n texts at once into libraries in a new private folder (mode 0700) under TMPDIR, which
- * the caller removes with weir_compile_remove in any case where folder[0] != 0. Fails:
- * WEIR_ERR_UNSUPPORTED with the first kilobyte of what the compiler said, WEIR_ERR_MEMORY. */
+ * the caller removes with weir_compile_remove whenever folder[0] != 0. Fails: WEIR_ERR_UNSUPPORTED
+ * with the first kilobyte of the compiler output, WEIR_ERR_MEMORY. */
 weir_status weir_compile(const weir_compiler *compiler, const char *const *texts, int n,
                          char folder[4096]) WEIR_CHECKED;
-/* The library of text k there. */
+/* Writes the path of the library of text k. */
 void weir_compiled_path(const char *folder, int k, char path[4096]);
 void weir_compile_remove(const char *folder, int n);
 

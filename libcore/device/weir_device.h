@@ -1,11 +1,13 @@
 /* weir_device.h - devices: memory, queues, events, copies, launches and captured replays.
  *
- * A device is one row of a table, a folder under device/. Work is given to queues, which run it in
- * their own order and at their own time: two queues are ordered by events alone, and the host waits
- * for a queue or an event before it reads what was computed. One thread at a time uses a device.
+ * A
+ * device is one row of a table, a folder under device/. Work is submitted to queues, which run it
+ * in order and asynchronously: two queues are ordered by events only, and the host waits for a
+ * queue or an event before it reads results. One thread at a time uses a device.
  *
- * Every call that names memory names arrays of this device's arenas; what lies outside an array is
- * refused with WEIR_ERR_SHAPE before anything is started. */
+ * All
+ * memory arguments are in arrays of this device's arenas; accesses outside an array are refused
+ * with WEIR_ERR_SHAPE before anything is started. */
 #ifndef WEIR_DEVICE_H
 #define WEIR_DEVICE_H
 #include <stdbool.h>
@@ -24,21 +26,21 @@ typedef struct weir_device_event weir_device_event;
 typedef struct weir_device_kernel weir_device_kernel;
 typedef struct weir_device_capture weir_device_capture;
 
-/* What one device of a row is. */
+/* Properties of a device. */
 typedef struct weir_device_info {
   char model[128];
-  char architecture[16];  /* of the code that it runs, such as sm_90; "" where there is one only */
+  char architecture[16];  /* architecture of its code, such as sm_90; "" if there is only one */
   int64_t processors;     /* cores, or multiprocessors */
   int64_t memory_bytes;   /* 0: not known */
-  int64_t cache_bytes;    /* last level, as far as it is shared */
-  int64_t shared_bytes;   /* memory that the threads of one block share */
-  int64_t block_threads;  /* threads of one block, at most */
-  int64_t vector_threads; /* threads that run in step: a warp; 1 where there are none */
+  int64_t cache_bytes;    /* last-level cache, including shared parts */
+  int64_t shared_bytes;   /* shared memory per block */
+  int64_t block_threads;  /* maximum threads per block */
+  int64_t vector_threads; /* warp size; 1 without warps */
 } weir_device_info;
 
 typedef struct weir_device_options {
-  int index;     /* which device of the row, from 0 */
-  uint64_t seed; /* emulated: of the order in which unordered work runs */
+  int index;     /* index of the device in the row, from 0 */
+  uint64_t seed; /* emulated: seed of the order of unordered work */
 } weir_device_options;
 
 /* One parameter of a kernel: its C type, its name, and sizeof the type. */
@@ -47,9 +49,9 @@ typedef struct weir_device_param {
   int64_t bytes;
 } weir_device_param;
 
-/* A kernel as text, in what C11 and CUDA C++ have in common: threadIdx, blockIdx, blockDim, gridDim
- * (.x .y .z), __shared__ arrays, __syncthreads(), which all threads of a block reach or none does.
- * `helpers` stands before the kernel (functions marked __device__), NULL: nothing. */
+/* Source text of a kernel in the common subset of C11 and CUDA C++: threadIdx, blockIdx, blockDim,
+ * gridDim (.x .y .z), __shared__ arrays, __syncthreads(), which all threads of a block reach or
+ * none does. `helpers`: functions marked __device__ placed before the kernel, NULL: none. */
 typedef struct weir_device_source {
   const char *name;
   const weir_device_param *params;
@@ -57,30 +59,30 @@ typedef struct weir_device_source {
   const char *helpers, *body;
 } weir_device_source;
 
-/* What the machine code of a kernel takes of a multiprocessor. */
+/* Resources of the machine code of a kernel on a multiprocessor. */
 typedef struct weir_device_usage {
-  int registers;        /* of a thread */
-  int64_t stack_bytes;  /* of a thread, in memory */
-  int64_t spill_bytes;  /* stored and loaded by a thread where registers do not suffice */
-  int64_t shared_bytes; /* of a block */
+  int registers;        /* per thread */
+  int64_t stack_bytes;  /* per thread, in memory */
+  int64_t spill_bytes;  /* spills: stored and loaded by a thread */
+  int64_t shared_bytes; /* per block */
 } weir_device_usage;
 
-/* A row of the table. The build lists the folders; `libweir` holds no other list of devices. */
+/* A row of the table. The build lists the folders; `libweir` has no other list of devices. */
 typedef struct weir_device_row {
   const char *name; /* value of --device */
   const char *help; /* one line          */
-  /* Fills device->ops, ->info and ->state. Fails: WEIR_ERR_UNSUPPORTED, saying what is missing. */
+  /* Fills device->ops, ->info and ->state. Fails: WEIR_ERR_UNSUPPORTED, naming the missing part. */
   weir_status (*open)(weir_device *device, const weir_device_options *options);
-  /* weir_device_compile; NULL: kernels are compiled where they run, only. */
+  /* weir_device_compile; NULL: kernels are compiled only where they run. */
   weir_status (*compile)(const char *architecture, const weir_device_source *source,
                          weir_device_usage *out);
 } weir_device_row;
 
-/* Row k, NULL after the last; ordered by name. */
+/* Returns row k, NULL after the last; ordered by name. */
 const weir_device_row *weir_device_row_get(int k);
-/* Opens a device of the row `name`; NULL options: index 0, seed 0. Fails: WEIR_ERR_CONFIG (no such
- * row, naming those there are), WEIR_ERR_UNSUPPORTED (what the machine or the build lacks). Nothing
- * ever falls back to another device. */
+/* Opens a device of the row `name`; NULL options: index 0, seed 0. Fails: WEIR_ERR_CONFIG (unknown
+ * row, naming the existing ones), WEIR_ERR_UNSUPPORTED (missing in the machine or the build). There
+ * is no fallback to another device. */
 weir_status weir_device_open(const char *name, const weir_device_options *options,
                              weir_device **out) WEIR_CHECKED;
 /* Waits for all queues, then closes. Arenas, queues, events, kernels and captures must have been
@@ -88,51 +90,51 @@ weir_status weir_device_open(const char *name, const weir_device_options *option
 void weir_device_close(weir_device **device);
 const char *weir_device_name(const weir_device *device);
 const weir_device_info *weir_device_info_get(const weir_device *device);
-/* A line for each row: what there is, or what is missing for it. Fails: WEIR_ERR_DATA (`out` takes
- * no more). */
+/* Prints a line for each row: the devices found, or the reason why there is none. Fails:
+ * WEIR_ERR_DATA (`out` cannot be written). */
 weir_status weir_device_print(FILE *out) WEIR_CHECKED;
 
-/* Whether a program that computes on the cpu alone can do what --device says. Fails:
- * WEIR_ERR_UNSUPPORTED for other devices, saying what the machine lacks for it, or that the program
- * does not use it. */
+/* Checks --device for a program that computes on the cpu only. Fails: WEIR_ERR_UNSUPPORTED for
+ * other devices, stating that the machine lacks the device, or that the program does not use it. */
 weir_status weir_device_accept(const char *name, const char *program) WEIR_CHECKED;
 
 /* ---- Memory. ---- */
 
-/* DEVICE: for launches and copies; the host must not touch it. STAGING: the host reads and writes
- * it whenever no work that names it is under way, and copies take it as either side. */
+/* DEVICE: for launches and copies; the host must not access it. STAGING: the host may access it
+ * whenever no submitted work uses it, and copies accept it on either side. */
 typedef enum weir_device_space { WEIR_SPACE_DEVICE, WEIR_SPACE_STAGING } weir_device_space;
 enum { WEIR_DEVICE_ALIGN = 256 };
 
-/* One allocation that holds n arrays of bytes[i] bytes, each aligned to WEIR_DEVICE_ALIGN;
- * address[i] is NULL where bytes[i] is 0. Contents are undefined. Fails: WEIR_ERR_MEMORY. */
+/* Allocates n arrays of bytes[i] bytes at once, each aligned to WEIR_DEVICE_ALIGN; address[i] is
+ * NULL where bytes[i] is 0. Contents are undefined. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_device_arena_create(weir_device *device, weir_device_space space, int64_t n,
                                      const int64_t *bytes, void **address,
                                      weir_device_arena **out) WEIR_CHECKED;
-/* Waits for all work of the device first. */
+/* Destroys the arena; waits for all work of the device first. */
 void weir_device_arena_destroy(weir_device_arena **arena);
 
 /* ---- Queues and events. ---- */
 
-/* Fails: WEIR_ERR_CONFIG (more than WEIR_DEVICE_QUEUES at a time), WEIR_ERR_EXTERNAL. */
+/* Creates a queue. Fails: WEIR_ERR_CONFIG (more than WEIR_DEVICE_QUEUES at a time),
+ * WEIR_ERR_EXTERNAL. */
 enum { WEIR_DEVICE_QUEUES = 32 };
 weir_status weir_device_queue_create(weir_device *device, weir_device_queue **out) WEIR_CHECKED;
-/* Waits for the queue first. */
+/* Destroys the queue; waits for it first. */
 void weir_device_queue_destroy(weir_device_queue **queue);
-/* The host waits for all work given to the queue so far. Fails with what that work failed with. */
+/* Waits on the host for all work submitted to the queue so far. Fails as that work. */
 weir_status weir_device_queue_sync(weir_device_queue *queue) WEIR_CHECKED;
 
-/* An event that stands for nothing yet. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
+/* Creates an event that is not recorded yet. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL. */
 weir_status weir_device_event_create(weir_device *device, weir_device_event **out) WEIR_CHECKED;
-/* Work that waits for it keeps waiting for what it stood for. */
+/* Destroys the event; work that waits for it still waits for the recorded work. */
 void weir_device_event_destroy(weir_device_event **event);
-/* The event stands for all work given to the queue so far; an earlier record is replaced. */
+/* Records all work submitted to the queue so far in the event, replacing an earlier record. */
 weir_status weir_device_event_record(weir_device_event *event,
                                      weir_device_queue *queue) WEIR_CHECKED;
-/* Later work of the queue waits for the event as it is recorded now. Fails: WEIR_ERR_EXTERNAL (an
+/* Makes later work of the queue wait for the event as recorded now. Fails: WEIR_ERR_EXTERNAL (an
  * event that was never recorded, or in another capture). */
 weir_status weir_device_queue_wait(weir_device_queue *queue, weir_device_event *event) WEIR_CHECKED;
-/* The host waits for the event. */
+/* Waits on the host for the event. */
 weir_status weir_device_event_sync(weir_device_event *event) WEIR_CHECKED;
 
 /* ---- Copies and launches. ---- */
@@ -142,24 +144,24 @@ weir_status weir_device_event_sync(weir_device_event *event) WEIR_CHECKED;
 weir_status weir_device_copy(weir_device_queue *queue, void *to, const void *from,
                              int64_t bytes) WEIR_CHECKED;
 
-/* Compiles: NVRTC on cuda, the C compiler `cc` on cpu and emulated; products and sums are not
- * contracted. Fails: WEIR_ERR_UNSUPPORTED, with what the compiler said; on cuda and emulated also
- * where the __shared__ arrays take more than info->shared_bytes. */
+/* Compiles a kernel: NVRTC on cuda, the C compiler `cc` on cpu and emulated; products and sums are
+ * not contracted. Fails: WEIR_ERR_UNSUPPORTED, with the compiler output; on cuda and emulated also
+ * where the __shared__ arrays exceed info->shared_bytes. */
 weir_status weir_device_kernel_create(weir_device *device, const weir_device_source *source,
                                       weir_device_kernel **out) WEIR_CHECKED;
-/* Waits for all work of the device first. */
+/* Destroys the kernel; waits for all work of the device first. */
 void weir_device_kernel_destroy(weir_device_kernel **kernel);
 
-/* Compiles a kernel for an architecture ("sm_90" of cuda) that this machine need not have, and says
- * what it takes: how code for GPUs is checked where there is none. A warning counts as a failure.
- * Fails: WEIR_ERR_CONFIG (no such row), WEIR_ERR_UNSUPPORTED (no compiler for it, or what it said).
+/* Compiles a kernel for an architecture ("sm_90" of cuda) that this machine need not have, and
+ * reports its resources: to check GPU code without a GPU. A warning counts as a failure. Fails:
+ * WEIR_ERR_CONFIG (no such row), WEIR_ERR_UNSUPPORTED (no compiler for it, or the compiler output).
  */
 weir_status weir_device_compile(const char *name, const char *architecture,
                                 const weir_device_source *source,
                                 weir_device_usage *out) WEIR_CHECKED;
 
-/* What a launch does to a range of bytes. WRITE: every byte is written and none is read; UPDATE:
- * what is read may be written. */
+/* Access of a launch to a range of bytes. WRITE: every byte is written and none is read; UPDATE:
+ * bytes may be read and written. */
 typedef enum weir_device_access {
   WEIR_DEVICE_READ = 1,
   WEIR_DEVICE_WRITE = 2,
@@ -174,51 +176,52 @@ typedef struct weir_device_range {
 typedef struct weir_device_launch_spec {
   const weir_device_kernel *kernel;
   int grid[3], block[3];           /* blocks (y, z: at most 65535), threads of a block (z: 64) */
-  const void *const *args;         /* one pointer to a value a parameter; copied by the call */
-  const weir_device_range *ranges; /* all that the kernel reads or writes */
+  const void *const *args;         /* one pointer to a value per parameter; copied by the call */
+  const weir_device_range *ranges; /* all ranges that the kernel reads or writes */
   int n_ranges;
 } weir_device_launch_spec;
-/* Fails: WEIR_ERR_SHAPE (grid, block or ranges), WEIR_ERR_EXTERNAL. */
+/* Launches a kernel. Fails: WEIR_ERR_SHAPE (grid, block or ranges), WEIR_ERR_EXTERNAL. */
 weir_status weir_device_launch(weir_device_queue *queue,
                                const weir_device_launch_spec *spec) WEIR_CHECKED;
 
-/* The host calls body(context) in the order of the queue, on any thread. It reads and writes
- * staging arrays alone, as `ranges` say, and calls nothing of the device. The context lives until
- * the work is done, or as long as a capture that holds the call. Fails: WEIR_ERR_SHAPE (ranges of
+/* Calls body(context) on the host, in the order of the queue, on any thread. It accesses only
+ * staging arrays, as stated in `ranges`, and calls nothing of the device. The context must live
+ * until the work is done, or as long as a capture with the call. Fails: WEIR_ERR_SHAPE (ranges of
  * other memory), WEIR_ERR_EXTERNAL. */
 weir_status weir_device_call(weir_device_queue *queue, void (*body)(void *context), void *context,
                              const weir_device_range *ranges, int n_ranges) WEIR_CHECKED;
 
 /* ---- Captured replays. ---- */
 
-/* From here to weir_device_capture_end nothing runs: what the queue is given is recorded, and what
- * other queues are given from when they wait for an event that a captured queue has recorded. One
- * capture of a device at a time, and no waiting of the host within. */
+/* Begins a capture: until weir_device_capture_end nothing runs; work submitted to the queue is
+ * recorded, and that of other queues once they wait for an event recorded by a captured queue. One
+ * capture of a device at a time, and the host must not wait meanwhile. */
 weir_status weir_device_capture_begin(weir_device_queue *queue) WEIR_CHECKED;
-/* All captured queues must have been joined: `queue` waits for the last work of each. The capture
- * is over also where this fails: WEIR_ERR_EXTERNAL, naming a queue that has not been joined. */
+/* Ends the capture. All captured queues must have been joined: `queue` waits for the last work of
+ * each. The capture also ends on failure: WEIR_ERR_EXTERNAL, naming a queue that has not been
+ * joined. */
 weir_status weir_device_capture_end(weir_device_queue *queue,
                                     weir_device_capture **out) WEIR_CHECKED;
-/* Runs what was recorded, as one piece of work of the queue. Its arenas, kernels and contexts must
- * still be. */
+/* Replays the recorded work as one item of the queue. Its arenas, kernels and contexts must still
+ * exist. */
 weir_status weir_device_replay(weir_device_capture *capture, weir_device_queue *queue) WEIR_CHECKED;
-/* Waits for all work of the device first. */
+/* Destroys the capture; waits for all work of the device first. */
 void weir_device_capture_destroy(weir_device_capture **capture);
 
 /* ---- Costs. ---- */
 
-/* Measured on the device; bandwidths in bytes/s (of copies inside the device: bytes read plus bytes
- * written), times in seconds. */
+/* Measured costs of the device; bandwidths in bytes/s (of copies inside the device: bytes read plus
+ * bytes written), times in seconds. */
 typedef struct weir_device_costs {
   double copy, upload, download; /* device to device, staging to device, device to staging */
   double both;                   /* upload and download at once, on two queues: their sum */
-  double map;                    /* a launch that scales f32, 16 bytes a thread: as `copy` */
-  double launch;                 /* one of many empty launches in a queue */
-  double replay;                 /* the same inside a captured replay      */
-  double event;                  /* record on one queue, wait on another  */
-  double sync;                   /* an empty launch that the host waits for */
+  double map;    /* a launch that scales f32, 16 bytes per thread: counted as `copy` */
+  double launch; /* one of many empty launches in a queue */
+  double replay; /* the same inside a captured replay      */
+  double event;  /* record on one queue, wait on another  */
+  double sync;   /* an empty launch, including the wait of the host */
 } weir_device_costs;
-/* Takes about a second with copies of `bytes` each. */
+/* Measures the costs; takes about a second with copies of `bytes` each. */
 weir_status weir_device_measure(weir_device *device, int64_t bytes,
                                 weir_device_costs *out) WEIR_CHECKED;
 
