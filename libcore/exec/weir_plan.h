@@ -1,5 +1,5 @@
-/* weir_plan.h - a graph made executable on this machine: passes run, memory laid out, loops
- * prepared.
+/* weir_plan.h - execution
+ * plan of a graph on this machine: passes, memory layout, prepared loops.
  *
  * Making a plan may be slow; running it allocates nothing. A graph with time dimensions is fed
  * chunk by chunk (weir_plan_feed); one without is run whole (weir_plan_run). */
@@ -22,38 +22,38 @@ typedef struct weir_plan weir_plan;
 typedef struct weir_exec_cfg {
   int tier;     /* auto|reference|vector|native: weir_tier */
   bool explain; /* measure and report the time of each group */
-  int verify;   /* off|pass: re-run the oracle after every pass */
+  int verify;   /* off|pass: re-run the reference interpreter after every pass */
   bool fusion;
   int precision; /* f32|bf16 */
   int products;  /* f64|f32|bf16|f16: weir_products */
   bool scale_products;
   int overlap;      /* off|auto|on: weir_overlap */
   int fission;      /* off|products|hoist|reassociate: weir_fission */
-  bool window;      /* sums over offsets read margins, no borders */
-  const char *skip; /* passes left out, comma-separated */
+  bool window;      /* sums over offsets read margins instead of borders */
+  const char *skip; /* passes to skip, comma-separated */
   const char *kernel;
   const char *compiler;
   const char *cache_dir;
   int64_t cache_bytes;      /* 0: a quarter of L2 */
-  int64_t memory;           /* most bytes of the arena, 0: no limit */
-  int64_t min_layout_bytes; /* bytes of arrays whose order of dimensions may change */
+  int64_t memory;           /* maximum bytes of the arena, 0: no limit */
+  int64_t min_layout_bytes; /* minimum bytes of arrays whose memory layout may change */
   double spin;              /* seconds: weir_threads_spin_set */
   const char *device;       /* a row of the device table: weir_device_row */
   const char *machine;      /* file of machine constants, for weir_cpu_load, "": as detected */
 } weir_exec_cfg;
 extern const weir_opt weir_exec_opts[];
-/* What the passes of a plan with that section are told, where memory makes no micro-batches. */
+/* Returns the pass options of a plan with that section, without micro-batches. */
 weir_pass_opts weir_exec_passes(const weir_exec_cfg *cfg);
 
-/* Most new slots that one feed brings, per time input by name. */
+/* Maximum number of new slots per feed, by name of the time input. */
 typedef struct weir_chunk_bound {
   const char *input;
   int64_t slots;
 } weir_chunk_bound;
 
-/* A graph run by all ranks of comm together, each its own boxes. comm outlives the plan; grid: of
- * all its ranks; cuts: which arrays are cut and where, by their numbers in the graph, the same on
- * all ranks (weir_partition.h says what follows for the others). */
+/* A graph run jointly by all ranks of comm, each on its own boxes. comm outlives the plan; grid: of
+ * all its ranks; cuts: which arrays are sharded and where, by their numbers in the graph, the same
+ * on all ranks (weir_partition.h derives the sharding of the others). */
 typedef struct weir_spread {
   weir_comm *comm;
   weir_grid grid;
@@ -66,21 +66,21 @@ typedef struct weir_plan_opts {
   int threads;               /* 0: weir_threads_get() */
   const weir_chunk_bound *bounds;
   int n_bounds;
-  bool
-      terse; /* the graph after each pass is not kept for weir_plan_print: it takes time and room */
-  bool sizes_only; /* nothing is allocated for arrays: the plan can be asked and printed, not run */
+  bool terse;      /* keep no graph after each pass for weir_plan_print: it takes time and memory */
+  bool sizes_only; /* allocate no arrays: the plan can be inspected and printed, not run */
   const weir_spread *spread; /* NULL: this rank runs the graph alone */
 } weir_plan_opts;
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
- * builder error; WEIR_ERR_UNSUPPORTED when exec.tier forces an engine that cannot be had (no
- * compiler).
+ * builder error; WEIR_ERR_UNSUPPORTED
+ * when exec.tier selects an unavailable engine (no compiler).
  *
- * Spread over ranks, create, run and destroy are collective, and create fails on all ranks alike:
- * also WEIR_ERR_CONFIG (a grid or cuts that cannot be) and WEIR_ERR_UNSUPPORTED (what cannot be
- * cut; time). The graph is the whole one; what is bound, results and stored arrays are this rank's
- * own box of them (weir_plan_owned). What no cut divides is the same bits on all ranks, and all
- * results are in every run. A run that fails on one rank ends them all (weir_comm_abort). */
+ * With several ranks, create, run and destroy are collective, and create fails on all ranks alike:
+ * also WEIR_ERR_CONFIG (an
+ * invalid grid or sharding) and WEIR_ERR_UNSUPPORTED (arrays that cannot be sharded; time). The
+ * graph is the global one; bound tensors, results and stored arrays are this rank's own boxes
+ * (weir_plan_owned). Replicated arrays are bitwise identical on all ranks, and all results are in
+ * every run. A run that fails on one rank ends them all (weir_comm_abort). */
 weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_plan_opts *opts,
                              weir_plan **out) WEIR_CHECKED;
 void weir_plan_destroy(weir_plan **p);
@@ -90,114 +90,114 @@ typedef struct weir_binding {
   weir_tensor *tensor;
 } weir_binding;
 /* Runs a graph without time. Every input must be bound in every run, with its dtype and shape,
- * contiguous; a result that is not bound is read by weir_plan_result. The tensors are not used
- * after the run. Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
- * WEIR_ERR_NUMERIC; call nodes' own. */
+ * contiguous; read unbound results with weir_plan_result. The tensors are not used after the run.
+ * Fails: WEIR_ERR_SHAPE; WEIR_ERR_DATA (an index array out of its declared range);
+ * WEIR_ERR_NUMERIC; as call nodes. */
 weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n) WEIR_CHECKED;
 
 /* New slots [lo, hi) of a time input, [other dims..., hi - lo] contiguous. lo must be the end of
  * the previous feed, or later: then the slots between are skipped as absent (allowed where every
- * reader is exact under skipping; see weir_plan_skippable). A bounded input is fed whole, lo = hi =
- * 0, and its data is read until it is fed again or the stream ends. */
+ * reader is exact under skipping; see weir_plan_skippable). A bounded input is fed completely, lo =
+ * hi = 0, and its data is read until it is fed again or the stream ends. */
 typedef struct weir_feed {
   const char *input;
   const void *data;
   int64_t lo, hi;
 } weir_feed;
-/* Feeds all inputs and computes what has become computable. last: the streams end at hi. */
+/* Feeds all inputs and computes all results that have become computable. last: the streams end at
+ * hi. */
 weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last) WEIR_CHECKED;
-/* Tells, before the first feed, that the slots of a time input of one dimension lie at `data`, slot
- * 0 first: feeds of it have no data of their own, and nothing is copied. Slots before a feed's hi
- * stay as they are until the stream ends. Fails: WEIR_ERR_CONFIG for another name or after a feed.
- */
+/* Declares, before the first feed, that the slots of a one-dimensional time input are at `data`,
+ * slot 0 first: its feeds have no data, and nothing is copied. Slots before a feed's hi must remain
+ * until the stream ends. Fails: WEIR_ERR_CONFIG for another name or after a feed. */
 weir_status weir_plan_place(weir_plan *p, const char *input, const void *data) WEIR_CHECKED;
-/* Result of the last feed or run: a view of the new slots [*lo, *hi), valid until the next one. A
- * result without time has [0, 1) when that feed or run computed it, else [0, 0). Slots skipped
- * since the previous feed precede *lo. Fails: WEIR_ERR_CONFIG for a name that no result has. */
+/* Returns a result of the last feed or run: a view of the new slots [*lo, *hi), valid until the
+ * next one. A result without time has [0, 1) when that feed or run computed it, else [0, 0). Slots
+ * skipped since the previous feed precede *lo. Fails: WEIR_ERR_CONFIG for an unknown result. */
 weir_status weir_plan_result(const weir_plan *p, const char *name, weir_view *view, int64_t *lo,
                              int64_t *hi) WEIR_CHECKED;
-/* An input or a result with time, and how it follows a stream. */
+/* An input or a result with time, and its path from a stream. */
 typedef struct weir_plan_end {
   const char *name;
   weir_path path;
 } weir_plan_end;
-/* What a plan needs of an input stream, in slots of that stream.
- * settle: so many absent slots are fed after the last present one; all slots after them, up to the
- * next present one, may then be skipped (weir_plan_feed) without changing a result: every state has
- * settled, and what waits for later input has been computed. -1: no slot may be skipped.
- * margin: no result or state depends on slots of the stream that are further away than this, before
- * or after it, if scans and calls settle in gaps as they promise (weir_access.settle). */
+/* Requirements of a plan on an input stream, in slots of that stream. settle: so many absent slots
+ * are fed after the last present one; all slots after them, up to the next present one, may then be
+ * skipped (weir_plan_feed) without changing a result: every state has settled, and everything
+ * pending has been computed. -1: no slot may be skipped. margin: no result or state depends on
+ * slots of the stream further away than this, before or after it, if scans and calls settle in gaps
+ * as declared (weir_access.settle). */
 typedef struct weir_plan_need {
   int64_t settle, margin;
 } weir_plan_need;
-/* Follows a stream through the plan, from the n inputs that know their paths to results, which get
- * theirs. A stream that has no such input never settles. */
+/* Follows a stream through the plan, from the n inputs with known paths to the results. A stream
+ * without such an input never settles. */
 weir_plan_need weir_plan_follow(const weir_plan *p, const weir_plan_end *from, int n,
                                 weir_plan_end *to, int n_to);
-/* What a result is where some inputs are absent. */
+/* Value of a result where some inputs are absent. */
 typedef enum weir_absence {
   WEIR_IDLE_NOT,   /* not known                                                              */
-  WEIR_IDLE_FIXED, /* the same number in all slots, such as NaN; or without time: what it was */
+  WEIR_IDLE_FIXED, /* the same value in all slots, such as NaN; or without time: the previous one */
   WEIR_IDLE_ZERO,
 } weir_absence;
-/* idle[i]: what result i is wherever the n inputs `absent` are, whatever the other inputs hold;
- * and, returned, whether every scan and call that keeps a state sees absent slots then. Holds
- * beyond the margin (weir_plan_need) from where they are not absent. */
+/* Computes idle[i]: the value of result i wherever the n inputs `absent` are absent, whatever the
+ * other inputs; returns whether every scan and call with a state sees absent slots then. Valid
+ * beyond the margin (weir_plan_need) from present slots. */
 bool weir_plan_absence(const weir_plan *p, const char *const *absent, int n,
                        const char *const *results, int n_results, weir_absence *idle);
-/* Slots of the fastest input after which all streams that go with it stand to one another as
- * before: what every window divides; INT64_MAX: beyond 64 bits. */
+/* Returns the number of slots of the fastest input after which all streams related to it have the
+ * same phase again: a multiple of every window; INT64_MAX: beyond 64 bits. */
 int64_t weir_plan_period(const weir_plan *p);
-/* Most new slots of a result that one feed makes (1 where it has no time), and all memory that the
- * plan holds. */
+/* Return the maximum number of new slots of a result per feed (1 without time), and the total
+ * memory of the plan. */
 int64_t weir_plan_bound(const weir_plan *p, const char *result);
 int64_t weir_plan_memory_bytes(const weir_plan *p);
-/* What the plan itself takes in addition to that: its graph and its loops, whatever the size of
- * arrays. */
+/* Returns the memory of the plan itself, in addition to that: its graph and its loops, whatever the
+ * size of arrays. */
 int64_t weir_plan_own_bytes(const weir_plan *p);
-/* Puts every stream back to its start (windows, frontiers); stored arrays are the caller's. */
+/* Resets every stream to its start (windows, frontiers); stored arrays are the caller's. */
 void weir_plan_rewind(weir_plan *p);
 
-/* Elements that this rank has of the input, stored array or result of that name, in the indices of
- * the whole array: all of them in a plan that is not spread. rank -1: there is none. */
+/* Returns the box of this rank of the input, stored array or result of that name, in global
+ * indices: the whole array without sharding. rank -1: there is none. */
 weir_box weir_plan_owned(const weir_plan *p, const char *name);
 
-/* Facts for reports. */
+/* Report of a group. */
 typedef struct weir_group_report {
   const char *members;            /* "mul, add, clamp" */
   const char *digest;             /* weir_spmd_graph_digest; "": a call, or not explain */
   const char *kernel;             /* kernel or engine  */
   double flops, bytes;            /* per chunk of the bounds, or per run */
   double predicted_s, measured_s; /* measured: mean over chunks or runs; 0 without exec.explain */
-  double counted_bytes;           /* the same, of the boxes that were run     */
+  double counted_bytes;           /* measured, of the boxes that were run */
   double waited_s;                /* of it, for other ranks */
   int64_t calls;
   double saved_bytes;
 } weir_group_report;
-/* What goes to other ranks in a run, or is merged with what they have; none in a plan that is not
- * spread. bytes: that this rank sends, or gives to the merge. waited_s: in all runs so far, when
- * the result was needed and not there yet: exposed communication time; behind_s: from the
- * start to then, which was computed in; ready: runs in which all had come by then. */
-typedef struct weir_comm_op_report {
-  const char *name; /* of what it is: borrowed */
+/* A communication operation of a run: data sent to other ranks or reduced with theirs; none in a
+ * plan of one rank. bytes: sent or reduced by this rank. waited_s: exposed communication time of
+ * all runs so far, between the first use of the result and its arrival; behind_s: overlapped
+ * compute, from the start of the transfer to that use; ready: runs in which everything had arrived
+ * by then. */
+typedef struct weir_move_report {
+  const char *name; /* name of the array: borrowed */
   bool merge;
   int64_t bytes, runs, ready;
   double waited_s, behind_s;
 } weir_comm_op_report;
 int32_t weir_plan_moves(const weir_plan *p);
-weir_comm_op_report weir_plan_move(const weir_plan *p, int32_t move);
-/* Groups in the order in which they run; the report of one, whose text is borrowed; bytes of the
- * one arena and the lower bound that liveness allows; the engine. */
+weir_move_report weir_plan_move(const weir_plan *p, int32_t move);
+/* Return the number of groups, in execution order; the report of one, with borrowed text; the bytes
+ * of the arena and the lower bound by liveness; the engine. */
 int32_t weir_plan_groups(const weir_plan *p);
 weir_group_report weir_plan_group(const weir_plan *p, int32_t group);
 int64_t weir_plan_arena_bytes(const weir_plan *p);
 int64_t weir_plan_arena_bound(const weir_plan *p);
-/* Micro-batches that exec.memory made of a run; 1: none. */
+/* Returns the micro-batches into which exec.memory splits a run; 1: none. */
 int64_t weir_plan_parts(const weir_plan *p);
 weir_tier weir_plan_tier(const weir_plan *p);
-/* Groups, what moves between ranks, memory plan, predicted flops, bytes and time, the seconds that
- * every part of making the plan took (the event `plan_made` has them too), and the graph after each
- * pass. */
+/* Prints groups, communication, memory plan, predicted flops, bytes and time, the seconds of every
+ * phase of making the plan (also in the event `plan_made`), and the graph after each pass. */
 void weir_plan_print(const weir_plan *p, FILE *out);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* weir_tier.h - the engines that run generated loops, by number. */
+/* weir_tier.h - the engines for generated loops, by number. */
 #ifndef WEIR_TIER_H
 #define WEIR_TIER_H
 #ifdef __cplusplus
@@ -12,13 +12,13 @@ extern "C" {
  * vector 2, native 3. Events and reports hold the engine that ran: reference 0, vector 1, native 2
  * (weir_tier_number). */
 typedef enum weir_tier {
-  WEIR_TIER_AUTO, /* the last engine that this build and machine have */
+  WEIR_TIER_AUTO, /* the last engine available in this build and on this machine */
   WEIR_TIER_REFERENCE,
   WEIR_TIER_VECTOR,
   WEIR_TIER_NATIVE,
 } weir_tier;
 
-/* As the option spells it. */
+/* Returns the name of an engine, as in the option. */
 static inline const char *weir_tier_name(weir_tier tier)
 {
   static const char *const names[] = {"auto", "reference", "vector", "native"};
@@ -26,7 +26,7 @@ static inline const char *weir_tier_name(weir_tier tier)
   return names[tier];
 }
 
-/* The number of an engine in events and reports, 0 to 2; not for auto. */
+/* Returns the number of an engine in events and reports, 0 to 2; not for auto. */
 static inline int weir_tier_number(weir_tier tier)
 {
   return (int)tier - WEIR_TIER_REFERENCE;
