@@ -15,11 +15,11 @@ typedef enum weir_figure_kind {
   WEIR_FIGURE_POINTS,    /* x, y                                                                 */
   WEIR_FIGURE_BARS,      /* y at equal distances, label[n] below                                 */
   WEIR_FIGURE_HISTOGRAM, /* y[n] counts between the edges x[n + 1]                                */
-  WEIR_FIGURE_SPANS      /* shares y[n], 0 to 1, from lo[n] to hi[n] on a row of its own that the
-                            name labels: the fuller the darker. All series of a figure, or none   */
+  WEIR_FIGURE_SPANS /* fractions y[n], 0 to 1, from lo[n] to hi[n] in a separate row labelled by the
+                       name: the larger the darker. All series of a figure, or none */
 } weir_figure_kind;
 
-/* One set of values. All arrays are borrowed. */
+/* A data series. All arrays are borrowed. */
 typedef struct weir_figure_series {
   weir_figure_kind kind;
   const char *name; /* in the legend and in the CSV; NULL: not in the legend */
@@ -33,22 +33,24 @@ typedef struct weir_figure {
   const char *title, *x_label, *y_label; /* with units */
   const weir_figure_series *series;
   int n_series;
-  const char *empty; /* said where nothing is to be drawn; NULL: "no data" */
-  /* x in s and y in mV, drawn on the paper of electrocardiographs: 25 mm for 1 s, 10 mm for 1 mV,
-   * lines every 0.04 s and 0.1 mV, bold ones every 0.2 s and 0.5 mV. What would need more than
-   * 16 s or 12 mV of it is drawn on plain axes. */
+  const char *empty; /* text if there is nothing to draw; NULL: "no data" */
+  /* x in s and y in mV, drawn as on ECG paper: 25 mm for 1 s, 10 mm for 1 mV, lines every 0.04 s
+   * and 0.1 mV, bold ones every 0.2 s and 0.5 mV. Data over more than 16 s or 12 mV are drawn on
+   * plain axes. */
   bool ecg_paper;
-  bool equal_axes; /* x and y have one range, and the drawing is a square */
-  int width;       /* pixels of the drawing, at least 200; 0: 760. Not of the paper above */
-  int legend_rows; /* room for so many rows of the legend at least, which aligns figures in a row */
-  double y_lo, y_hi; /* ends of the y axis, which hold the values; y_lo >= y_hi: of the values */
+  bool equal_axes; /* x and y have the same range, and the drawing is square */
+  int width;       /* width in pixels, at least 200; 0: 760. Not for ECG paper */
+  int legend_rows; /* minimum number of legend rows for which space is reserved, to align figures in
+                      a row */
+  double y_lo,
+      y_hi; /* limits of the y axis, which include the values; y_lo >= y_hi: of the values */
 } weir_figure;
 
-/* The figure as one <svg> element. Fails: WEIR_ERR_SHAPE (a series lacks an array that its kind
- * needs), WEIR_ERR_DATA when `out` takes no more. */
+/* Writes the figure as one <svg> element. Fails: WEIR_ERR_SHAPE (a series lacks an array that its
+ * kind needs), WEIR_ERR_DATA when `out` cannot be written. */
 weir_status weir_figure_svg(const weir_figure *figure, FILE *out) WEIR_CHECKED;
-/* Its numbers: a line `series,x,y,lo,hi` each; label in place of x for bars, histograms give both
- * edges as lo and hi. Numbers read back to the same bits. Fails as above. */
+/* Writes its numbers: a line `series,x,y,lo,hi` each; bars have the label instead of x, histograms
+ * both edges as lo and hi. Numbers read back to the same bits. Fails as above. */
 weir_status weir_figure_csv(const weir_figure *figure, FILE *out) WEIR_CHECKED;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* weir_map.h - a field over a plane or a globe as SVG text: values as colours. No dependency, and
- * the same bytes for the same numbers. */
+/* weir_map.h - colour maps of a field over a plane or a globe as SVG text. No dependency, and the
+ * same bytes for the same numbers. */
 #ifndef WEIR_MAP_H
 #define WEIR_MAP_H
 #include <stdbool.h>
@@ -10,23 +10,23 @@
 extern "C" {
 #endif
 
-/* Values [rows, columns] over the middles of cells, ascending or descending: the largest y is drawn
- * above. All borrowed. Fields of more than 180 x 120 values are drawn, and listed, as means of
+/* Values [rows, columns] at cell centres, ascending or descending: the largest y is drawn at the
+ * top. All borrowed. Fields of more than 180 x 120 values are drawn, and listed, as means of
  * rectangles. */
 typedef struct weir_map {
   const char *title, *x_label, *y_label;
-  const char *unit; /* below the scale of colours */
+  const char *unit; /* below the colour scale */
   int64_t rows, columns;
   const double *x, *y; /* [columns], [rows]; NULL: 0, 1, 2, ... */
-  const double *value; /* what is not finite is left white */
-  double lo, hi;       /* ends of the scale, beyond which colours stay; lo >= hi: of the values */
-  bool diverging;      /* two hues around 0; ends taken from the values are as far from it */
+  const double *value; /* non-finite values are left white */
+  double lo, hi;  /* limits of the scale, beyond which colours saturate; lo >= hi: of the values */
+  bool diverging; /* diverging colours around 0; limits taken from the values are symmetric */
 } weir_map;
 
-/* The map as one <svg> element. Fails: WEIR_ERR_SHAPE (no rows, columns or values),
- * WEIR_ERR_MEMORY, WEIR_ERR_DATA when `out` takes no more. */
+/* Writes the map as one <svg> element. Fails: WEIR_ERR_SHAPE (no rows, columns or values),
+ * WEIR_ERR_MEMORY, WEIR_ERR_DATA when `out` cannot be written. */
 weir_status weir_map_svg(const weir_map *map, FILE *out) WEIR_CHECKED;
-/* Its numbers, a line `x,y,value` each, that read back to the same bits. Fails as above. */
+/* Writes its numbers, a line `x,y,value` each, that read back to the same bits. Fails as above. */
 weir_status weir_map_csv(const weir_map *map, FILE *out) WEIR_CHECKED;
 
 #ifdef __cplusplus

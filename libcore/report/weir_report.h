@@ -1,5 +1,5 @@
-/* weir_report.h - the HTML page of a run: text, tables and figures in one file that needs nothing
- * else, with each figure also as figures/NAME.svg and its numbers as figures/NAME.csv. */
+/* weir_report.h - the HTML page of a run: text, tables and figures in one self-contained file, with
+ * each figure also as figures/NAME.svg and its numbers as figures/NAME.csv. */
 #ifndef WEIR_REPORT_H
 #define WEIR_REPORT_H
 #include <stdint.h>
@@ -13,40 +13,40 @@ extern "C" {
 
 typedef struct weir_report weir_report;
 
-/* Starts DIR/report.html. Nothing appears before the commit.
- * Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY; *out is then NULL. */
+/* Starts DIR/report.html. No file appears before the commit. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY;
+ * *out is then NULL. */
 weir_status weir_report_open(const char *dir, const char *title, weir_report **out) WEIR_CHECKED;
-/* Page and figures appear; *r is destroyed either way (on failure nothing new stays but figures
- * renamed before it). */
+/* Commits page and figures; *r is destroyed in either case (on failure only figures renamed before
+ * it remain). */
 weir_status weir_report_commit(weir_report **r) WEIR_CHECKED;
-/* Removes what is unfinished; accepts NULL. */
+/* Removes unfinished files; accepts NULL. */
 void weir_report_destroy(weir_report **r);
 
 /* The functions below append to the page and escape all text. They fail with WEIR_ERR_DATA when the
- * file takes no more. */
+ * file cannot be written. */
 weir_status weir_report_heading(weir_report *r, const char *text) WEIR_CHECKED;
 weir_status weir_report_text(weir_report *r, const char *format, ...) WEIR_CHECKED
     WEIR_PRINTF(2, 3);
-/* A table with the HTML id `id`: head[columns], then cell(row, column) = cells[row * columns +
- * column]; NULL is an empty cell. Cells that are numbers are set flush right. */
+/* Appends a table with the HTML id `id`: head[columns], then cell(row, column) = cells[row *
+ * columns + column]; NULL is an empty cell. Numbers are right-aligned. */
 weir_status weir_report_table(weir_report *r, const char *id, int columns, const char *const *head,
                               int64_t rows, const char *const *cells) WEIR_CHECKED;
-/* A figure in the page and in figures/. `name`: letters, digits, '_' and '-', once a report.
- * Fails also: WEIR_ERR_SHAPE, as weir_figure_svg and for a name that is no file name. */
+/* Appends a figure to the page and to figures/. `name`: letters, digits, '_' and '-', unique in a
+ * report. Fails also: WEIR_ERR_SHAPE, as weir_figure_svg and for an invalid name. */
 weir_status weir_report_figure(weir_report *r, const char *name,
                                const weir_figure *figure) WEIR_CHECKED;
-/* n figures side by side, their axes at one height. */
+/* Appends n figures side by side, with axes at the same height. */
 weir_status weir_report_row(weir_report *r, int n, const char *const *names,
                             const weir_figure *figures) WEIR_CHECKED;
-/* The same for a map. Fails also as weir_map_svg. */
+/* Appends a map. Fails also as weir_map_svg. */
 weir_status weir_report_map(weir_report *r, const char *name, const weir_map *map) WEIR_CHECKED;
 
-/* The same for a structure. Fails also as weir_structure_svg. */
+/* Appends a structure. Fails also as weir_structure_svg. */
 weir_status weir_report_structure(weir_report *r, const char *name,
                                   const weir_structure *structure) WEIR_CHECKED;
 
-/* A growing table of texts, for callers that make cells one by one. Owns copies. All zero is empty;
- * the first failure is kept and returned by weir_table_report. */
+/* A table builder for callers that add cells one by one. Owns copies. All zero is empty; the first
+ * failure is kept and returned by weir_table_report. */
 typedef struct weir_table {
   const char **cell;
   int64_t count, capacity;
@@ -54,18 +54,18 @@ typedef struct weir_table {
 } weir_table;
 /* Appends a cell. */
 void weir_table_add(weir_table *c, const char *format, ...) WEIR_PRINTF(2, 3);
-/* Appends a number for readers: four significant digits, whole from 1000 on; NaN: "-". */
+/* Appends a number for readers: four significant digits, an integer from 1000 on; NaN: "-". */
 void weir_table_add_real(weir_table *c, double value);
-/* weir_report_table of the cells; their number must be a multiple of `columns`. Fails: the first
- * failure of weir_table_add, WEIR_ERR_SHAPE. */
+/* Appends the cells as weir_report_table; their number must be a multiple of `columns`. Fails: the
+ * first failure of weir_table_add, WEIR_ERR_SHAPE. */
 weir_status weir_table_report(const weir_table *c, weir_report *r, const char *id, int columns,
                               const char *const *head) WEIR_CHECKED;
-/* The table as the file dir/name, columns between commas; a text with a comma, a quote or an end of
- * line stands in quotes (RFC 4180). Fails: as weir_table_report; WEIR_ERR_DATA when the file cannot
- * be written. */
+/* Writes the table as the file dir/name, columns separated by commas; a text with a comma, a quote
+ * or a line end is quoted (RFC 4180). Fails: as weir_table_report; WEIR_ERR_DATA when the file
+ * cannot be written. */
 weir_status weir_table_write_csv(const weir_table *c, const char *dir, const char *name,
                                  int columns, const char *const *head) WEIR_CHECKED;
-/* The table as aligned columns of text. */
+/* Prints the table as aligned columns of text. */
 void weir_table_print(const weir_table *c, int columns, const char *const *head, FILE *out);
 void weir_table_fini(weir_table *c);
 
