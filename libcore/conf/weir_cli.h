@@ -16,7 +16,7 @@ extern "C" {
 typedef struct weir_cli weir_cli;
 
 /* A command of a program. */
-typedef struct weir_verb {
+typedef struct weir_command {
   const char *name; /* NULL ends the array */
   const char *help; /* one line            */
   /* Arguments of the command, such as "[peaks]"; "a|b|c": one of these words; NULL: none. */
@@ -70,7 +70,7 @@ struct weir_cli {
 int weir_cli_main(int argc, char **argv, const weir_app *app);
 
 /* Whether the command has this name. */
-bool weir_cli_is(const weir_cli *cli, const char *verb);
+bool weir_cli_is(const weir_cli *cli, const char *command);
 /* Loads the configuration with the table, files and sets of the command line; --seed counts as
  * `--set seed=N` after them when the table has a key `seed`, --input as one for the key of
  * app->input_key, and --grid as one for the first rows of the section `grid`. `options` is the

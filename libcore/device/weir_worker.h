@@ -11,16 +11,16 @@ extern "C" {
 typedef struct weir_worker weir_worker;
 
 /* Creates a worker with its own thread; or, for comparison and for single-threaded programs,
- * without one: then weir_lane_start runs the job before it returns. Signals are handled by other
+ * without one: then weir_worker_start runs the job before it returns. Signals are handled by other
  * threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL where the system creates no thread; *out is
  * then NULL. */
-weir_status weir_lane_create(bool own_thread, weir_lane **out) WEIR_CHECKED;
+weir_status weir_worker_create(bool own_thread, weir_worker **out) WEIR_CHECKED;
 /* Starts job(context). weir_parallel calls of the job run on its thread. The previous job must have
  * been waited for. The job sees all earlier writes of the caller. */
-void weir_lane_start(weir_lane *lane, weir_status (*job)(void *context), void *context);
+void weir_worker_start(weir_worker *lane, weir_status (*job)(void *context), void *context);
 /* Waits for the job and returns its status, once: a failure becomes one of this thread. The caller
  * then sees all writes of the job. WEIR_OK without a job. */
-weir_status weir_lane_wait(weir_lane *lane) WEIR_CHECKED;
+weir_status weir_worker_wait(weir_worker *lane) WEIR_CHECKED;
 /* Waits for the job, whatever its status, and ends the thread; accepts NULL. */
 void weir_worker_destroy(weir_worker **lane);
 

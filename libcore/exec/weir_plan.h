@@ -179,14 +179,14 @@ typedef struct weir_group_report {
  * all runs so far, between the first use of the result and its arrival; behind_s: overlapped
  * compute, from the start of the transfer to that use; ready: runs in which everything had arrived
  * by then. */
-typedef struct weir_move_report {
+typedef struct weir_comm_op_report {
   const char *name; /* name of the array: borrowed */
   bool merge;
   int64_t bytes, runs, ready;
   double waited_s, behind_s;
 } weir_comm_op_report;
 int32_t weir_plan_moves(const weir_plan *p);
-weir_move_report weir_plan_move(const weir_plan *p, int32_t move);
+weir_comm_op_report weir_plan_move(const weir_plan *p, int32_t move);
 /* Return the number of groups, in execution order; the report of one, with borrowed text; the bytes
  * of the arena and the lower bound by liveness; the engine. */
 int32_t weir_plan_groups(const weir_plan *p);

@@ -122,9 +122,9 @@ typedef struct weir_node {
   int32_t random_id;
   int32_t derived; /* number of the weir_gradients that added it, 0: as built */
   int32_t part;    /* micro-batch that it belongs to, from 1; 0: none       */
-  int8_t turn; /* of what could run: -1 first, as it starts what runs concurrently with the others;
-                  1 last, as it waits for that */
-  bool dead;   /* removed by a pass */
+  int8_t priority; /* of what could run: -1 first, as it starts what runs concurrently with the
+                  others; 1 last, as it waits for that */
+  bool dead;       /* removed by a pass */
   weir_derivation derivation; /* of NULL: as built, or nothing is known */
   weir_access access;
 } weir_node;

@@ -103,7 +103,7 @@ weir_status weir_load_suits(const weir_load_cfg *cfg, bool several, int64_t byte
  * speeds, a capacity without a directory, remote without peers or memory), WEIR_ERR_DATA (the
  * directory), WEIR_ERR_MEMORY, WEIR_ERR_EXTERNAL (threads). */
 weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *source,
-                           const weir_visits *v, int64_t end, weir_load **out) WEIR_CHECKED;
+                           const weir_access_stream *v, int64_t end, weir_load **out) WEIR_CHECKED;
 /* Stops the threads, waiting for active calls of read and messages, and removes files that are not
  * kept; accepts NULL. */
 void weir_load_close(weir_load **l);

@@ -25,22 +25,38 @@ enum {
 static const char *const colors[COLORS] = {"#0072b2", "#d55e00", "#009e73",
                                            "#cc79a7", "#e69f00", "#56b4e9"};
 
+void report_put_character(FILE *out, char c)
+{
+  const char *name = c == '&'    ? "&amp;"
+                     : c == '<'  ? "&lt;"
+                     : c == '>'  ? "&gt;"
+                     : c == '"'  ? "&quot;"
+                     : c == '\'' ? "&#39;"
+                                 : NULL;
+
+  if (name != NULL) {
+    fputs(name, out);
+  } else if ((unsigned char)c >= 0x20 || c == '\n' || c == '\t') {
+    fputc(c, out);
+  }
+}
+
 void report_put_escaped(FILE *out, const char *text)
 {
   for (const char *c = text == NULL ? "" : text; *c != 0; c++) {
-    const char *name = *c == '&'    ? "&amp;"
-                       : *c == '<'  ? "&lt;"
-                       : *c == '>'  ? "&gt;"
-                       : *c == '"'  ? "&quot;"
-                       : *c == '\'' ? "&#39;"
-                                    : NULL;
-
-    if (name != NULL) {
-      fputs(name, out);
-    } else if ((unsigned char)*c >= 0x20 || *c == '\n' || *c == '\t') {
-      fputc(*c, out);
-    }
+    report_put_character(out, *c);
   }
+}
+
+void report_put_svg(FILE *out, int width, int height, const char *title)
+{
+  fprintf(out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+          "%d\" font-family=\"sans-serif\" font-size=\"12\" fill=\"currentColor\" role=\"img\">\n"
+          "<title>",
+          width, height, width, height);
+  report_put_typeset(out, title, false);
+  fputs("</title>\n", out);
 }
 
 void report_put_csv(FILE *out, const char *text)
@@ -81,25 +97,46 @@ static double at_y(const frame *f, double v)
 static void put_label(FILE *out, double x, double y, const char *how, const char *text)
 {
   fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
-  report_put_escaped(out, text);
+  report_put_typeset(out, text, false);
   fputs("</text>\n", out);
+}
+
+/* What ticks are multiples of: 1, or a power of a thousand where they had too many digits. */
+static void put_tick_power(const frame *f, int power, bool is_x)
+{
+  char text[32];
+
+  if (power == 0) {
+    return;
+  }
+  (void)snprintf(text, sizeof text, "1e%d", power);
+  if (is_x) {
+    put_label(f->out, f->width - RIGHT, f->height - 8, "text-anchor=\"end\"", text);
+  } else {
+    put_label(f->out, LEFT - 6, f->top - 8, "text-anchor=\"end\"", text);
+  }
 }
 
 static void put_ticks(const frame *f, const report_axis *a, bool is_x)
 {
+  const int power = report_tick_power(a);
+
+  put_tick_power(f, power, is_x);
   for (double k = ceil(a->lo / a->step - 1e-9); k * a->step <= a->hi + 1e-9 * a->step; k++) {
     const double value = k * a->step;
     char text[32];
 
-    snprintf(text, sizeof text, "%.6g", value == 0 ? 0.0 : value);
+    report_tick_text(a, k, power, text, sizeof text);
     if (is_x) {
       const double x = at_x(f, value);
-      fprintf(f->out, "<path d=\"M%.1f %dv4\" stroke=\"#444\"/>\n", x, f->bottom);
+      fprintf(f->out, "<path d=\"M%.1f %dv4\" stroke=\"currentColor\"/>\n", x, f->bottom);
       put_label(f->out, x, f->bottom + 16, "text-anchor=\"middle\"", text);
     } else {
       const double y = at_y(f, value);
       if (!f->paper) {
-        fprintf(f->out, "<path d=\"M%d %.1fH%d\" stroke=\"#ddd\"/>\n", LEFT, y, f->width - RIGHT);
+        fprintf(f->out,
+                "<path d=\"M%d %.1fH%d\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n", LEFT,
+                y, f->width - RIGHT);
       }
       put_label(f->out, LEFT - 6, y + 4, "text-anchor=\"end\"", text);
     }
@@ -129,8 +166,8 @@ static void put_frame(const frame *f, const weir_figure *figure)
   if (!has_bars(figure)) {
     put_ticks(f, &f->x, true);
   }
-  fprintf(f->out, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#444\"/>\n", LEFT, f->top,
-          f->bottom, f->width - RIGHT);
+  fprintf(f->out, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"currentColor\"/>\n", LEFT,
+          f->top, f->bottom, f->width - RIGHT);
   put_label(f->out, middle, 18, "text-anchor=\"middle\" font-weight=\"bold\"", figure->title);
   put_label(f->out, middle, f->height - 8, "text-anchor=\"middle\"", figure->x_label);
   fprintf(f->out, "<g transform=\"translate(14 %d) rotate(-90)\">", (f->top + f->bottom) / 2);
@@ -173,7 +210,8 @@ static void put_band(const frame *f, const weir_figure_series *s, const char *co
   fprintf(f->out, "%s\" fill=\"%s\" fill-opacity=\"0.2\"/>\n", first ? "M0 0" : "Z", color);
 }
 
-static void put_line(const frame *f, const weir_figure_series *s, const char *color)
+/* References are told apart by their strokes. */
+static void put_line(const frame *f, const weir_figure_series *s, const char *color, bool dotted)
 {
   int64_t from = 0, end;
 
@@ -185,7 +223,10 @@ static void put_line(const frame *f, const weir_figure_series *s, const char *co
     for (int64_t i = from; i < end; i++) {
       fprintf(f->out, "%c%.1f %.1f", i == from ? 'M' : 'L', at_x(f, s->x[i]), at_y(f, s->y[i]));
     }
-    fprintf(f->out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.2\"/>\n", color);
+    fprintf(f->out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.2\"%s/>\n", color,
+            !s->reference ? ""
+            : dotted      ? " stroke-dasharray=\"1 3\""
+                          : " stroke-dasharray=\"6 4\"");
     from = end;
   }
 }
@@ -212,7 +253,7 @@ static void put_box(const frame *f, const double edge[2], double value, const ch
 
   fprintf(f->out,
           "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
-          "stroke=\"#fff\" stroke-width=\"0.5\"/>\n",
+          "fill-opacity=\"0.85\"/>\n",
           fmin(x0, x1), y0, fabs(x1 - x0), y1 - y0, color);
 }
 
@@ -231,8 +272,9 @@ static void put_spans(const frame *f, const weir_figure_series *s, int number, c
 {
   const int base = f->top + ROW * (number + 1) - 3;
 
-  put_label(f->out, LEFT + 4, base - 14, "fill=\"#444\"", s->name);
-  fprintf(f->out, "<path d=\"M%d %dH%d\" stroke=\"#ddd\"/>\n", LEFT, base, f->width - RIGHT);
+  put_label(f->out, LEFT + 4, base - 14, "fill=\"currentColor\"", s->name);
+  fprintf(f->out, "<path d=\"M%d %dH%d\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n", LEFT,
+          base, f->width - RIGHT);
   for (int64_t i = 0; i < s->n; i++) {
     if (isfinite(s->lo[i]) && isfinite(s->hi[i]) && s->y[i] > 0) {
       const double x0 = at_x(f, s->lo[i]), x1 = at_x(f, s->hi[i]);
@@ -245,13 +287,18 @@ static void put_spans(const frame *f, const weir_figure_series *s, int number, c
   }
 }
 
+static const char *color_of(const weir_figure_series *s, int number)
+{
+  return s->reference ? "#888888" : colors[(s->color > 0 ? s->color - 1 : number) % COLORS];
+}
+
 static void put_series(const frame *f, const weir_figure_series *s, int number)
 {
-  const char *color = colors[number % COLORS];
+  const char *color = color_of(s, number);
 
   switch (s->kind) {
   case WEIR_FIGURE_LINE:
-    put_line(f, s, color);
+    put_line(f, s, color, number % 2 == 1);
     break;
   case WEIR_FIGURE_POINTS:
     put_points(f, s, color);
@@ -291,7 +338,7 @@ static int put_legend(FILE *out, const weir_figure *figure, int width)
       const int y = TOP + LEGEND_ROW * rows - 14;
 
       fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y - 9,
-              colors[k % COLORS]);
+              color_of(&figure->series[k], k));
       put_label(out, x + 15, y, "", figure->series[k].name);
     }
     x += wide;
@@ -382,10 +429,7 @@ weir_status weir_figure_svg(const weir_figure *figure, FILE *out)
   WEIR_TRY(check(figure));
   const frame f = lay_out(figure, out);
 
-  fprintf(out,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-          "%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
-          f.width, f.height, f.width, f.height);
+  report_put_svg(out, f.width, f.height, figure->title);
   put_frame(&f, figure);
   for (int k = 0; k < figure->n_series; k++) {
     put_series(&f, &figure->series[k], k);
@@ -393,7 +437,7 @@ weir_status weir_figure_svg(const weir_figure *figure, FILE *out)
   (void)put_legend(out, figure, f.width);
   if (!has_marks(figure)) {
     put_label(out, (LEFT + f.width - RIGHT) / 2.0, (f.top + f.bottom) / 2.0,
-              "text-anchor=\"middle\" fill=\"#444\"",
+              "text-anchor=\"middle\" fill=\"currentColor\"",
               figure->empty == NULL ? "no data" : figure->empty);
   }
   fputs("</svg>\n", out);

@@ -8,7 +8,7 @@
 #define BOX_S 0.2
 #define BOX_MV 0.5
 /* Millimetres of a box, and boxes across and up of the smallest and the largest paper. */
-enum { BOX_MM = 5, LEAST_ACROSS = 20, MOST_ACROSS = 80, LEAST_UP = 4, MOST_UP = 24 };
+enum { BOX_MM = 5, LEAST_ACROSS = 20, MOST_ACROSS = 3000, LEAST_UP = 4, MOST_UP = 24 };
 
 /* Moves the ends to bold lines, `least` boxes apart or more; false where the boxes are too many. */
 static bool round_to_boxes(report_axis *a, double box, int least, int most)
@@ -69,6 +69,6 @@ void report_paper_put(FILE *out, double left, double top, double right, double b
 {
   const double edge[4] = {left, top, right, bottom};
 
-  put_lines(out, edge, 1, "#f6d5d5");
-  put_lines(out, edge, BOX_MM, "#e8a5a5");
+  put_lines(out, edge, 1, "#d07070\" stroke-opacity=\"0.35");
+  put_lines(out, edge, BOX_MM, "#d07070\" stroke-opacity=\"0.7");
 }

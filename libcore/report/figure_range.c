@@ -42,6 +42,22 @@ void report_round(report_axis *a, int wanted, bool whole)
   }
 }
 
+int report_tick_power(const report_axis *a)
+{
+  const double size = fmax(fabs(a->lo), fabs(a->hi));
+  const int power = size > 0 ? 3 * (int)floor(log10(size) / 3) : 0;
+
+  return size >= 1e5 || size < 2e-3 ? power : 0;
+}
+
+void report_tick_text(const report_axis *a, double k, int power, char *text, size_t size)
+{
+  const double scale = pow(10, power), value = k * a->step / scale;
+
+  /* What is left of a difference is no number to show. */
+  (void)snprintf(text, size, "%.6g", fabs(value) < 1e-9 * a->step / scale ? 0.0 : value);
+}
+
 static void widen_series(const weir_figure_series *s, report_axis *x, report_axis *y)
 {
   const bool counts = s->kind == WEIR_FIGURE_BARS || s->kind == WEIR_FIGURE_HISTOGRAM;

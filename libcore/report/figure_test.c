@@ -147,7 +147,7 @@ static void the_last_tick_is_labelled_and_the_legend_is_above_the_axes(void **st
 /* The scale of the paper, from where two points stand; and no paper for what is too large. */
 static void paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second(void **state)
 {
-  const double x[] = {0.3, 4.3}, y[] = {-0.4, 1.6}, mm = 96 / 25.4, wide[] = {0.3, 17};
+  const double x[] = {0.3, 4.3}, y[] = {-0.4, 1.6}, mm = 96 / 25.4, wide[] = {0.3, 601};
   weir_figure_series s = {.kind = WEIR_FIGURE_POINTS, .n = 2, .x = x, .y = y};
   const weir_figure f = {.series = &s, .n_series = 1, .ecg_paper = true};
   double at[4];
@@ -158,11 +158,11 @@ static void paper_has_ten_millimetres_to_a_millivolt_and_25_to_a_second(void **s
   assert_int_equal(sscanf(second, "<circle cx=\"%lf\" cy=\"%lf\"", &at[2], &at[3]), 2);
   assert_true(fabs(at[2] - at[0] - 4 * 25 * mm) < 0.6); /* whole pixels, and 0.1 of one */
   assert_true(fabs(at[1] - at[3] - 2 * 10 * mm) < 0.6);
-  assert_int_equal(count(svg, "stroke=\"#f6d5d5\""), 1);
+  assert_int_equal(count(svg, "stroke=\"#d07070\" stroke-opacity=\"0.35\""), 1);
   free(svg);
   s.x = wide;
   svg = text_of(weir_figure_svg, &f);
-  assert_null(strstr(svg, "#f6d5d5"));
+  assert_null(strstr(svg, "#d07070"));
   free(svg);
 }
 
@@ -255,9 +255,44 @@ static void a_series_without_its_arrays_is_refused(void **state)
   }
 }
 
+/* One colour for one meaning, whatever the order; references are grey and dashed. */
+static void colours_are_those_that_are_asked_for(void **state)
+{
+  const double x[] = {0, 1};
+  const weir_figure_series s[] = {
+      {.kind = WEIR_FIGURE_LINE, .name = "1:1", .n = 2, .x = x, .y = x, .reference = true},
+      {.kind = WEIR_FIGURE_LINE, .name = "b", .n = 2, .x = x, .y = x, .color = 1}};
+  const weir_figure f = {.title = "one & all", .series = s, .n_series = 2};
+  char *const svg = text_of(weir_figure_svg, &f);
+
+  assert_int_equal(count(svg, "stroke=\"#888888\""), 1);
+  assert_int_equal(count(svg, "stroke-dasharray"), 1);
+  assert_int_equal(count(svg, "stroke=\"#0072b2\""), 1);
+  assert_int_equal(count(svg, "fill=\"#0072b2\""), 1); /* in the legend */
+  assert_non_null(strstr(svg, "role=\"img\">\n<title>one &amp; all</title>"));
+  free(svg);
+}
+
+/* Very small and very large ranges are written in powers of a thousand. */
+static void ticks_have_no_exponents(void **state)
+{
+  const double x[] = {0, 1e7}, y[] = {0, 6.9e-6};
+  const weir_figure_series s = {.kind = WEIR_FIGURE_LINE, .n = 2, .x = x, .y = y};
+  char *const svg =
+      text_of(weir_figure_svg, &(weir_figure){.title = "t", .series = &s, .n_series = 1});
+
+  assert_null(strstr(svg, "e-0"));
+  assert_null(strstr(svg, "e+0"));
+  assert_non_null(strstr(svg, ">10\xe2\x81\xbb\xe2\x81\xb6</text>"));
+  assert_non_null(strstr(svg, ">10\xe2\x81\xb6</text>"));
+  free(svg);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(colours_are_those_that_are_asked_for),
+      cmocka_unit_test(ticks_have_no_exponents),
       cmocka_unit_test(axes_hold_all_finite_values),
       cmocka_unit_test(a_missing_value_breaks_the_line),
       cmocka_unit_test(every_kind_draws_its_marks),

@@ -204,16 +204,8 @@ static void put_class(FILE *out, const weir_map *m, const drawn *d, int k)
 static void put_text(FILE *out, double x, double y, const char *how, const char *text)
 {
   fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
-  report_put_escaped(out, text);
+  report_put_typeset(out, text, false);
   fputs("</text>\n", out);
-}
-
-static void put_number(FILE *out, double x, double y, const char *how, double value)
-{
-  char text[32];
-
-  (void)snprintf(text, sizeof text, "%.6g", value == 0 ? 0.0 : value);
-  put_text(out, x, y, how, text);
 }
 
 /* Where a coordinate lies among the middles of n cells, as a share of their extent. */
@@ -230,8 +222,22 @@ static double share_of(const double *at, int64_t n, double value)
   return ((double)i + part + 0.5) / (double)n;
 }
 
+/* Steps that charts have: parts of a circle. */
+static void round_degrees(report_axis *a)
+{
+  static const double steps[] = {1, 2, 5, 10, 15, 20, 30, 45, 60, 90};
+  const double wanted = (a->hi - a->lo) / 7;
+
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0] && wanted > 0.5; i++) {
+    a->step = steps[i];
+    if (steps[i] >= wanted) {
+      return;
+    }
+  }
+}
+
 /* Round numbers along the x axis or the y axis, from edge to edge; a single cell has its own. */
-static void put_ticks(FILE *out, const drawn *d, bool is_x)
+static void put_ticks(FILE *out, const weir_map *m, const drawn *d, bool is_x)
 {
   const int64_t n = is_x ? d->columns : d->rows;
   const double *at = is_x ? d->x : d->y;
@@ -244,25 +250,90 @@ static void put_ticks(FILE *out, const drawn *d, bool is_x)
   } else {
     a.step = at[0] != 0 ? fabs(at[0]) : 1;
   }
+  if (m->degrees && n > 1) {
+    round_degrees(&a);
+  }
+  const int power = report_tick_power(&a);
+
+  if (power != 0) {
+    char text[32];
+
+    (void)snprintf(text, sizeof text, "1e%d", power);
+    put_text(out, is_x ? LEFT + ACROSS : LEFT - 5, is_x ? TOP + d->up + 34 : TOP - 8,
+             "text-anchor=\"end\"", text);
+  }
   for (double k = ceil(a.lo / a.step - 1e-9); k * a.step <= a.hi + 1e-9 * a.step; k++) {
     const double share = share_of(at, n, k * a.step);
+    char text[32];
 
+    report_tick_text(&a, k, power, text, sizeof text);
     if (is_x) {
-      put_number(out, LEFT + share * ACROSS, TOP + d->up + 15, "text-anchor=\"middle\"",
-                 k * a.step);
+      put_text(out, LEFT + share * ACROSS, TOP + d->up + 17, "text-anchor=\"middle\"", text);
     } else {
-      put_number(out, LEFT - 5, TOP + share * d->up + 4, "text-anchor=\"end\"", k * a.step);
+      put_text(out, LEFT - 8, TOP + share * d->up + 4, "text-anchor=\"end\"", text);
+    }
+    fprintf(out,
+            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"currentColor\"/>\n",
+            is_x ? LEFT + share * ACROSS : LEFT - 4, is_x ? TOP + d->up : TOP + share * d->up,
+            is_x ? LEFT + share * ACROSS : LEFT, is_x ? TOP + d->up + 4 : TOP + share * d->up);
+  }
+}
+
+/* Where a coordinate is among cells that may begin at any meridian; false: outside. */
+static bool find_share(const double *at, int64_t n, double value, double *share)
+{
+  const double step = fabs(at[n - 1] - at[0]) / (double)(n - 1) / 2;
+  const double lo = fmin(at[0], at[n - 1]) - step, hi = fmax(at[0], at[n - 1]) + step;
+
+  while (value < lo && value + 360 <= hi) {
+    value += 360;
+  }
+  while (value > hi && value - 360 >= lo) {
+    value -= 360;
+  }
+  *share = share_of(at, n, value);
+  return value >= lo && value <= hi;
+}
+
+/* Coasts of the world, broken at the edges of the field. */
+static void put_coast(FILE *out, const drawn *d)
+{
+  int size = 0;
+  const int16_t *const p = report_coast(&size);
+  double last = 0;
+
+  if (d->rows < 2 || d->columns < 2) {
+    return;
+  }
+  fputs("<path d=\"", out);
+  for (int i = 0; i < size; i += 1 + 2 * p[i]) {
+    bool down = false;
+
+    for (int k = 0; k < p[i]; k++) {
+      const double lon = p[i + 1 + 2 * k] / 100.0, lat = p[i + 2 + 2 * k] / 100.0;
+      double x = 0, y = 0;
+      const bool in = find_share(d->x, d->columns, lon, &x) && find_share(d->y, d->rows, lat, &y);
+
+      /* Not across the map, where it goes on at the other edge. */
+      if (in) {
+        fprintf(out, "%c%.1f %.1f", down && fabs(x - last) < 0.5 ? 'L' : 'M', LEFT + x * ACROSS,
+                TOP + y * d->up);
+      }
+      down = in;
+      last = x;
     }
   }
+  fputs("\" fill=\"none\" stroke=\"#000\" stroke-opacity=\"0.6\" stroke-width=\"0.7\"/>\n", out);
 }
 
 static void put_axes(FILE *out, const weir_map *m, const drawn *d)
 {
   fprintf(out,
-          "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#444\"/>\n",
+          "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" "
+          "stroke=\"currentColor\"/>\n",
           LEFT, TOP, ACROSS, d->up);
-  put_ticks(out, d, true);
-  put_ticks(out, d, false);
+  put_ticks(out, m, d, true);
+  put_ticks(out, m, d, false);
   put_text(out, LEFT + ACROSS / 2.0, 18, "text-anchor=\"middle\" font-weight=\"bold\"", m->title);
   put_text(out, LEFT + ACROSS / 2.0, TOP + d->up + 34, "text-anchor=\"middle\"", m->x_label);
   fprintf(out, "<g transform=\"translate(14 %d) rotate(-90)\">", TOP + d->up / 2);
@@ -285,10 +356,18 @@ static void put_scale(FILE *out, const weir_map *m, const drawn *d)
     put_color(out, m, k);
   }
   report_round(&a, 5, false);
+  const int power = report_tick_power(&a);
+  char text[32];
+
   for (double k = ceil(a.lo / a.step - 1e-9); k * a.step <= a.hi + 1e-9 * a.step; k++) {
     const double share = (k * a.step - d->lo) / (d->hi - d->lo);
 
-    put_number(out, x + SCALE + 4, TOP + d->up * (1 - share) + 4, "", k * a.step);
+    report_tick_text(&a, k, power, text, sizeof text);
+    put_text(out, x + SCALE + 4, TOP + d->up * (1 - share) + 4, "", text);
+  }
+  if (power != 0) {
+    (void)snprintf(text, sizeof text, "1e%d", power);
+    put_text(out, x, TOP - 8, "", text);
   }
   put_text(out, x + SCALE, TOP + d->up + 34, "text-anchor=\"middle\"", m->unit);
 }
@@ -299,12 +378,12 @@ weir_status weir_map_svg(const weir_map *map, FILE *out)
   drawn d;
 
   WEIR_TRY(draw(map, &d));
-  fprintf(out,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-          "%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
-          width, TOP + d.up + BOTTOM, width, TOP + d.up + BOTTOM);
+  report_put_svg(out, width, TOP + d.up + BOTTOM, map->title);
   for (int k = 0; k < CLASSES; k++) {
     put_class(out, map, &d, k);
+  }
+  if (map->degrees) {
+    put_coast(out, &d);
   }
   put_axes(out, map, &d);
   put_scale(out, map, &d);

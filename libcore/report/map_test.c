@@ -141,9 +141,50 @@ static void constants_and_nothing_have_a_scale(void **state)
   assert_int_equal(weir_map_svg(&m, stderr), WEIR_ERR_SHAPE);
 }
 
+/* Coasts are drawn where longitudes and latitudes are, from any meridian on, with ticks of a chart.
+ */
+static void coasts_lie_on_maps_of_the_globe(void **state)
+{
+  enum { ROWS = 18, COLUMNS = 36 };
+  double value[ROWS * COLUMNS] = {0}, lat[ROWS], lon[2][COLUMNS];
+  size_t length[2];
+
+  for (int j = 0; j < ROWS; j++) {
+    lat[j] = 85 - 10.0 * j;
+  }
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < COLUMNS; i++) {
+      lon[k][i] = 10.0 * i + (k == 0 ? 5 : -175);
+    }
+    weir_map m = {.title = "t",
+                  .unit = "1",
+                  .rows = ROWS,
+                  .columns = COLUMNS,
+                  .x = lon[k],
+                  .y = lat,
+                  .value = value};
+    char *const plain = text_of(weir_map_svg, &m);
+
+    m.degrees = true;
+    char *const text = text_of(weir_map_svg, &m);
+    const char *const coast = strstr(text, "stroke-opacity=\"0.6\"");
+
+    assert_non_null(coast);
+    assert_null(strstr(plain, "stroke-opacity=\"0.6\""));
+    assert_non_null(strstr(text, k == 0 ? ">180</text>" : ">-120</text>"));
+    assert_non_null(strstr(text, ">-60</text>"));
+    length[k] = strlen(text) - strlen(plain);
+    free(text);
+    free(plain);
+  }
+  /* The same coasts, but for those that the edge cuts. */
+  assert_true(fabs((double)length[0] / (double)length[1] - 1) < 0.1);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(coasts_lie_on_maps_of_the_globe),
       cmocka_unit_test(rows_stand_as_their_coordinates_say),
       cmocka_unit_test(cells_of_one_colour_are_one_path),
       cmocka_unit_test(large_fields_are_averaged),

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
+#include "base/weir_provenance.h"
 #include "conf/weir_number.h"
 #include "report/report_priv.h"
 
@@ -13,21 +14,54 @@ enum { PATH_SIZE = 4096, MOST_NAME = 64 };
 struct weir_report {
   char *dir;
   weir_writer *page;
-  weir_writer **figures; /* unfinished SVG and CSV files */
-  char **names;          /* of the figures               */
+  FILE *body; /* the page below its contents, in text[size] */
+  char *text;
+  size_t size;
+  char *title;
+  weir_table heads, facts; /* of the contents; name and value of what stands in the head */
+  weir_writer **figures;   /* unfinished SVG and CSV files */
+  char **names;            /* of the figures               */
   int64_t n_figures, n_names, figure_capacity, name_capacity;
 };
 
+/* Wide tables and figures scroll in the page, which does not; figures stay large enough to read on
+ * a narrow screen, and paper with a scale keeps it. Printed, all is on white and as wide as the
+ * paper. */
 static const char page_head[] =
-    "<style>body{font-family:sans-serif;max-width:66em;margin:2em auto;color:#222}"
-    "table{border-collapse:collapse;margin:1em 0;display:block;overflow-x:auto}"
-    "th,td{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:left}"
-    "td.number{text-align:right;font-variant-numeric:tabular-nums}"
-    ".row{display:flex}.row figure{margin:0}"
-    "svg{max-width:100%;height:auto}</style>\n";
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n"
+    "<style>:root{color-scheme:light dark;--ink:#222;--paper:#fff;--line:#ddd;--faint:#666;"
+    "--good:#cfe8d8;--bad:#f6d5c3}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#ddd;--paper:#16181b;--line:#3a3d42;"
+    "--faint:#9a9a9a;--good:#1e4a34;--bad:#5c3418}}"
+    "body{font-family:sans-serif;line-height:1.4;max-width:66em;margin:2em auto;padding:0 1em;"
+    "color:var(--ink);background:var(--paper);overflow-wrap:break-word}"
+    "a{color:inherit}header p,nav{color:var(--faint)}nav li{line-height:1.5}"
+    "table{border-collapse:collapse;margin:1em 0;display:block;max-width:100%;overflow-x:auto}"
+    "th,td{padding:.2em .8em;border-bottom:1px solid var(--line);text-align:left;"
+    "vertical-align:top}td.number{text-align:right;font-variant-numeric:tabular-nums;"
+    "white-space:nowrap}td.none{text-align:center;color:var(--faint)}"
+    "td.good{background:var(--good)}td.bad{background:var(--bad)}"
+    "figure{margin:1em 0;overflow-x:auto}.row{display:flex;flex-wrap:wrap;gap:0 1em}"
+    ".row figure{margin:0}svg{max-width:100%;height:auto;min-width:min(100%,34em)}"
+    "figure.scale svg{max-width:none}"
+    "@media(max-width:40em){figure svg{min-width:34em}}"
+    "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--line:#bbb;--faint:#444;"
+    "--good:#cfe8d8;--bad:#f6d5c3}body{margin:0;max-width:none}"
+    "figure,figure.scale{break-inside:avoid;overflow:visible}"
+    "figure svg,figure.scale svg{max-width:100%;min-width:0}"
+    "table{overflow:visible;font-size:80%}th,td{padding:.1em .3em}}</style>\n";
 
 /* Text made by `put` through a memory stream, appended to a file. */
 typedef weir_status (*put_function)(const void *what, FILE *out);
+
+static weir_status add_part(weir_report *r, put_function put, const void *what)
+{
+  WEIR_TRY(r->facts.status); /* of weir_report_fact, which has none */
+  WEIR_TRY(put(what, r->body));
+  return ferror(r->body) ? weir_fail(WEIR_ERR_MEMORY, "report: no memory for a part of the page")
+                         : WEIR_OK;
+}
 
 static weir_status append(weir_writer *w, put_function put, const void *what)
 {
@@ -49,13 +83,33 @@ static weir_status append(weir_writer *w, put_function put, const void *what)
   return status;
 }
 
-static weir_status put_title(const void *what, FILE *out)
+/* What made the page, and what it holds where that is more than a heading or two. */
+static weir_status put_head(const void *what, FILE *out)
 {
+  const weir_report *const r = what;
+
   fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", out);
-  report_put_escaped(out, what);
-  fprintf(out, "</title>\n%s</head><body>\n<h1>", page_head);
-  report_put_escaped(out, what);
-  fputs("</h1>\n", out);
+  report_put_escaped(out, r->title);
+  fprintf(out, "</title>\n%s</head><body>\n<header><h1>", page_head);
+  report_put_escaped(out, r->title);
+  fprintf(out, "</h1>\n<p id=\"about\">Weir %s", weir_version());
+  for (int64_t i = 0; i + 1 < r->facts.count; i += 2) {
+    fputs(" \xc2\xb7 ", out);
+    report_put_escaped(out, r->facts.cell[i]);
+    fputs(" ", out);
+    report_put_typeset(out, r->facts.cell[i + 1], true);
+  }
+  fputs("</p></header>\n", out);
+  if (r->heads.count > 1) {
+    fputs("<nav aria-label=\"Contents\"><ul>\n", out);
+    for (int64_t i = 0; i < r->heads.count; i++) {
+      fprintf(out, "<li><a href=\"#part_%lld\">", (long long)i + 1);
+      report_put_escaped(out, r->heads.cell[i]);
+      fputs("</a></li>\n", out);
+    }
+    fputs("</ul></nav>\n", out);
+  }
+  fputs("<main>\n", out);
   return WEIR_OK;
 }
 
@@ -70,12 +124,27 @@ weir_status weir_report_open(const char *dir, const char *title, weir_report **o
   WEIR_TRY(weir_alloc(1, sizeof *r, (void **)&r));
   WEIR_TRY_GOTO(weir_strdup(dir, &r->dir), done);
   WEIR_TRY_GOTO(weir_writer_open(path, &r->page), done);
-  WEIR_TRY_GOTO(append(r->page, put_title, title), done);
+  WEIR_TRY_GOTO(weir_strdup(title, &r->title), done);
+  r->body = open_memstream(&r->text, &r->size);
+  if (r->body == NULL) {
+    status = weir_fail(WEIR_ERR_MEMORY, "report: no memory for the page");
+    goto done;
+  }
   *out = r;
   return WEIR_OK;
 done:
   weir_report_destroy(&r);
   return status;
+}
+
+static void close_body(weir_report *r)
+{
+  if (r->body != NULL) {
+    (void)fclose(r->body);
+  }
+  r->body = NULL;
+  free(r->text);
+  r->text = NULL;
 }
 
 void weir_report_destroy(weir_report **r)
@@ -90,6 +159,10 @@ void weir_report_destroy(weir_report **r)
     weir_free(&(*r)->names[i]);
   }
   weir_writer_destroy(&(*r)->page);
+  close_body(*r);
+  weir_table_fini(&(*r)->heads);
+  weir_table_fini(&(*r)->facts);
+  weir_free(&(*r)->title);
   weir_free(&(*r)->figures);
   weir_free(&(*r)->names);
   weir_free(&(*r)->dir);
@@ -100,7 +173,15 @@ weir_status weir_report_commit(weir_report **r)
 {
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_writer_printf((*r)->page, "</body></html>\n"), done);
+  WEIR_TRY_GOTO((*r)->heads.status, done);
+  WEIR_TRY_GOTO((*r)->facts.status, done);
+  if (fflush((*r)->body) != 0) {
+    status = weir_fail(WEIR_ERR_MEMORY, "report: no memory for the page");
+    goto done;
+  }
+  WEIR_TRY_GOTO(append((*r)->page, put_head, *r), done);
+  WEIR_TRY_GOTO(weir_writer_write((*r)->page, (*r)->text, (*r)->size), done);
+  WEIR_TRY_GOTO(weir_writer_printf((*r)->page, "</main></body></html>\n"), done);
   for (int64_t i = 0; i < (*r)->n_figures; i++) {
     WEIR_TRY_GOTO(weir_writer_commit(&(*r)->figures[i]), done);
   }
@@ -110,23 +191,31 @@ done:
   return status;
 }
 
-static weir_status put_heading(const void *what, FILE *out)
-{
-  fputs("<h2>", out);
-  report_put_escaped(out, what);
-  fputs("</h2>\n", out);
-  return WEIR_OK;
-}
-
 weir_status weir_report_heading(weir_report *r, const char *text)
 {
-  return append(r->page, put_heading, text);
+  weir_table_add(&r->heads, "%s", text);
+  fprintf(r->body, "<h2 id=\"part_%lld\">", (long long)r->heads.count);
+  report_put_escaped(r->body, text);
+  fputs("</h2>\n", r->body);
+  return r->heads.status;
+}
+
+void weir_report_fact(weir_report *r, const char *name, const char *format, ...)
+{
+  char text[256];
+  va_list args;
+
+  va_start(args, format);
+  (void)vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  weir_table_add(&r->facts, "%s", name);
+  weir_table_add(&r->facts, "%s", text);
 }
 
 static weir_status put_paragraph(const void *what, FILE *out)
 {
   fputs("<p>", out);
-  report_put_escaped(out, what);
+  report_put_typeset(out, what, true);
   fputs("</p>\n", out);
   return WEIR_OK;
 }
@@ -142,7 +231,7 @@ weir_status weir_report_text(weir_report *r, const char *format, ...)
   if (n < 0) {
     return weir_fail(WEIR_ERR_MEMORY, "report: out of memory for a paragraph");
   }
-  const weir_status status = append(r->page, put_paragraph, text);
+  const weir_status status = add_part(r, put_paragraph, text);
   free(text);
   return status;
 }
@@ -151,16 +240,31 @@ typedef struct table {
   const char *id;
   int columns;
   const char *const *head, *const *cells;
+  const signed char *mark; /* NULL: none */
   int64_t rows;
 } table;
 
-static void put_cell(FILE *out, const char *text)
+/* What is typeset stands as it was in data-value, for programs. */
+static void put_cell(FILE *out, const char *text, int mark)
 {
   double value;
   const bool number = text != NULL && weir_number_real(text, &value) == WEIR_NUMBER_OK;
+  const char *const kind = mark > 0 ? " good" : mark < 0 ? " bad" : "";
 
-  fputs(number ? "<td class=\"number\">" : "<td>", out);
-  report_put_escaped(out, text);
+  if (text != NULL &&
+      (strcmp(text, "-") == 0 || strcmp(text, "nan") == 0 || strcmp(text, "-nan") == 0)) {
+    fprintf(out, "<td class=\"none\" data-value=\"%s\" title=\"not computed\">\xe2\x80\x93</td>",
+            text);
+    return;
+  }
+  if (number && strchr(text, 'e') != NULL) {
+    fprintf(out, "<td class=\"number%s\" data-value=\"%s\">", kind, text);
+  } else if (number || mark != 0) {
+    fprintf(out, "<td class=\"number%s\">", kind);
+  } else {
+    fputs("<td>", out);
+  }
+  report_put_typeset(out, text, true);
   fputs("</td>", out);
 }
 
@@ -172,7 +276,7 @@ static weir_status put_table(const void *what, FILE *out)
   report_put_escaped(out, t->id);
   fputs("\">\n<tr>", out);
   for (int c = 0; c < t->columns; c++) {
-    fputs("<th>", out);
+    fputs("<th scope=\"col\">", out);
     report_put_escaped(out, t->head[c]);
     fputs("</th>", out);
   }
@@ -180,7 +284,9 @@ static weir_status put_table(const void *what, FILE *out)
   for (int64_t row = 0; row < t->rows; row++) {
     fputs("<tr>", out);
     for (int c = 0; c < t->columns; c++) {
-      put_cell(out, t->cells[row * t->columns + c]);
+      const int64_t at = row * t->columns + c;
+
+      put_cell(out, t->cells[at], t->mark != NULL ? t->mark[at] : 0);
     }
     fputs("</tr>\n", out);
   }
@@ -193,7 +299,16 @@ weir_status weir_report_table(weir_report *r, const char *id, int columns, const
 {
   const table t = {.id = id, .columns = columns, .head = head, .rows = rows, .cells = cells};
 
-  return append(r->page, put_table, &t);
+  return add_part(r, put_table, &t);
+}
+
+weir_status weir_report_marked(weir_report *r, const char *id, int columns, const char *const *head,
+                               int64_t rows, const char *const *cells, const signed char *mark)
+{
+  const table t = {
+      .id = id, .columns = columns, .head = head, .rows = rows, .cells = cells, .mark = mark};
+
+  return add_part(r, put_table, &t);
 }
 
 static weir_status put_svg(const void *what, FILE *out)
@@ -258,8 +373,8 @@ static weir_status check_name(weir_report *r, const char *name)
   return WEIR_OK;
 }
 
-static weir_status add_drawing(weir_report *r, const char *name, put_function svg, put_function csv,
-                               const void *what)
+static weir_status add_drawing(weir_report *r, const char *name, const char *kind, put_function svg,
+                               put_function csv, const void *what)
 {
   char path[PATH_SIZE];
 
@@ -268,19 +383,21 @@ static weir_status add_drawing(weir_report *r, const char *name, put_function sv
   WEIR_TRY(weir_dir_create(path));
   WEIR_TRY(add_file(r, name, "svg", svg, what));
   WEIR_TRY(add_file(r, name, "csv", csv, what));
-  WEIR_TRY(weir_writer_printf(r->page, "<figure id=\"%s\">\n", name));
-  WEIR_TRY(append(r->page, svg, what));
-  return weir_writer_printf(r->page, "</figure>\n");
+  fprintf(r->body, "<figure id=\"%s\"%s>\n", name, kind);
+  WEIR_TRY(add_part(r, svg, what));
+  fputs("</figure>\n", r->body);
+  return WEIR_OK;
 }
 
 weir_status weir_report_figure(weir_report *r, const char *name, const weir_figure *figure)
 {
-  return add_drawing(r, name, put_svg, put_csv, figure);
+  return add_drawing(r, name, figure->ecg_paper ? " class=\"scale\"" : "", put_svg, put_csv,
+                     figure);
 }
 
 weir_status weir_report_map(weir_report *r, const char *name, const weir_map *map)
 {
-  return add_drawing(r, name, put_map_svg, put_map_csv, map);
+  return add_drawing(r, name, "", put_map_svg, put_map_csv, map);
 }
 
 weir_status weir_report_row(weir_report *r, int n, const char *const *names,
@@ -293,17 +410,18 @@ weir_status weir_report_row(weir_report *r, int n, const char *const *names,
 
     rows = own > rows ? own : rows;
   }
-  WEIR_TRY(weir_writer_printf(r->page, "<div class=\"row\">\n"));
+  fputs("<div class=\"row\">\n", r->body);
   for (int i = 0; i < n; i++) {
     weir_figure figure = figures[i];
 
     figure.legend_rows = rows;
     WEIR_TRY(weir_report_figure(r, names[i], &figure));
   }
-  return weir_writer_printf(r->page, "</div>\n");
+  fputs("</div>\n", r->body);
+  return WEIR_OK;
 }
 
 weir_status weir_report_structure(weir_report *r, const char *name, const weir_structure *structure)
 {
-  return add_drawing(r, name, put_structure_svg, put_structure_csv, structure);
+  return add_drawing(r, name, "", put_structure_svg, put_structure_csv, structure);
 }

@@ -2,12 +2,20 @@
 #ifndef WEIR_REPORT_PRIV_H
 #define WEIR_REPORT_PRIV_H
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include "report/weir_figure.h"
 #include "report/weir_run_log.h"
 
 /* Text with the characters that HTML and XML reserve replaced, and control characters left out. */
 void report_put_escaped(FILE *out, const char *text);
+/* One character of that. */
+void report_put_character(FILE *out, char c);
+/* The same, numbers as a person reads them: "3.9e-07" as 3.9 times a power of ten, "nan" as words.
+ * A number is one that stands alone, not part of a path or a setting. `html`: with its elements. */
+void report_put_typeset(FILE *out, const char *text, bool html);
+/* Begins an <svg> element that a screen reader announces by its title. */
+void report_put_svg(FILE *out, int width, int height, const char *title);
 /* The same as one CSV field, quoted where it has to be. */
 void report_put_csv(FILE *out, const char *text);
 
@@ -19,6 +27,10 @@ typedef struct report_axis {
 /* Ticks at 1, 2 or 5 times a power of ten, about `wanted` of them; `whole` moves the ends to ticks.
  * A range without values becomes [0, 1]. */
 void report_round(report_axis *a, int wanted, bool whole);
+/* The power of ten, a multiple of 3, that ticks are written in; 0: as they are. */
+int report_tick_power(const report_axis *a);
+/* Tick k * step in that power. */
+void report_tick_text(const report_axis *a, double k, int power, char *text, size_t size);
 /* Axes that hold every finite value; [0, 1] where there is none. */
 void report_axes(const weir_figure *figure, report_axis *x, report_axis *y);
 /* The least and the greatest finite value of both axes; false where one has none. */
@@ -29,7 +41,7 @@ int report_legend_rows(const weir_figure *figure);
 /* Pixels of a millimetre, as browsers and printers take them. */
 #define REPORT_MM (96 / 25.4)
 /* The axes of the paper that the figure asks for; false, with nothing changed, where it asks for
- * none or would be drawn on more than 400 mm x 120 mm. */
+ * none or would be drawn on more than 15 m x 120 mm. */
 bool report_paper_axes(const weir_figure *figure, report_axis *x, report_axis *y);
 /* Pixels that the axes take on paper. */
 double report_paper_across(const report_axis *x);
@@ -38,6 +50,10 @@ double report_paper_up(const report_axis *y);
 void report_paper_put(FILE *out, double left, double top, double right, double bottom);
 /* Position of bar `i` of n on the x axis of bars: 0.5, 1.5, ... */
 #define REPORT_BAR_AT(i) ((double)(i) + 0.5)
+
+/* coast.c: coasts of the world as lines of points (longitude, latitude) in hundredths of a degree;
+ * each begins with the number of its points. [*size] */
+const int16_t *report_coast(int *size);
 
 /* run_log.c: weir_run_log_read of text[size], which weir_alloc made and which is taken in any case,
  * without the warning; `where` is for messages. */

@@ -22,7 +22,9 @@ static weir_status fill(weir_report *r)
 {
   weir_table cells = {0};
 
+  weir_report_fact(r, "seed", "%d", 7);
   WEIR_TRY(weir_report_heading(r, "a & b"));
+  WEIR_TRY(weir_report_heading(r, "c"));
   WEIR_TRY(weir_report_text(r, "<%s>", "script"));
   weir_table_add(&cells, "beats");
   weir_table_add(&cells, "%d", 1902);
@@ -49,8 +51,9 @@ static const weir_structure structure = {.title = "s",
 /* One legend of two series moves the axes of both figures of a row down. */
 static void figures_of_a_row_are_aligned(void **state)
 {
-  const weir_figure_series two[] = {{WEIR_FIGURE_POINTS, "a", 3, some, some, NULL, NULL, NULL},
-                                    {WEIR_FIGURE_POINTS, "b", 3, some, some, NULL, NULL, NULL}};
+  const weir_figure_series two[] = {
+      {.kind = WEIR_FIGURE_POINTS, .name = "a", .n = 3, .x = some, .y = some},
+      {.kind = WEIR_FIGURE_POINTS, .name = "b", .n = 3, .x = some, .y = some}};
   const weir_figure row[] = {{.title = "f", .series = &series, .n_series = 1, .width = 300},
                              {.title = "g", .series = two, .n_series = 2, .width = 300}};
   const char *const names[] = {"left", "right"};
@@ -93,12 +96,19 @@ static void a_page_appears_when_it_is_committed(void **state)
   assert_true(is_there(dir, "figures/points.csv"));
   assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
   assert_ok(weir_file_read(path, 1 << 20, &text, &size));
-  assert_non_null(strstr(text, "<h2>a &amp; b</h2>"));
+  assert_non_null(strstr(text, "<h2 id=\"part_1\">a &amp; b</h2>"));
+  assert_non_null(
+      strstr(text, "<li><a href=\"#part_1\">a &amp; b</a></li>\n<li><a href=\"#part_2"));
+  assert_non_null(strstr(text, "<p id=\"about\">Weir "));
+  assert_non_null(strstr(text, " \xc2\xb7 seed 7</p>"));
+  assert_non_null(strstr(text, "<meta name=\"viewport\""));
+  assert_non_null(strstr(text, "prefers-color-scheme:dark"));
+  assert_non_null(strstr(text, "role=\"img\">\n<title>f</title>"));
   assert_non_null(strstr(text, "<p>&lt;script&gt;</p>"));
   assert_non_null(strstr(text, "<table id=\"scores\">"));
   assert_non_null(strstr(text, "<tr><td>beats</td><td class=\"number\">1902</td></tr>"));
   assert_non_null(strstr(text, "<figure id=\"points\">"));
-  assert_non_null(strstr(text, "</body></html>"));
+  assert_non_null(strstr(text, "</main></body></html>"));
   weir_free(&text);
   weir_check_rmdir(dir);
 }
@@ -165,6 +175,31 @@ static void cells_become_a_file_of_columns(void **state)
   weir_check_rmdir(dir);
 }
 
+/* What a person reads is typeset, what a program reads stands beside it, and cells are shaded. */
+static void cells_are_typeset_and_marked(void **state)
+{
+  static const char *const cells[] = {"3.9e-07", "-", "+2.5", "nan"};
+  static const signed char mark[] = {0, 0, 1, 0};
+  char dir[256], path[512], *text = NULL;
+  int64_t size = 0;
+  weir_report *r = NULL;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_report_open(dir, "t", &r));
+  assert_ok(weir_report_marked(r, "m", 2, head, 2, cells, mark));
+  assert_ok(weir_report_text(r, "to %g eV", 1e-9));
+  assert_ok(weir_report_commit(&r));
+  assert_ok(weir_path_join(dir, "report.html", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_non_null(strstr(text, "<td class=\"number\" data-value=\"3.9e-07\">3.9"));
+  assert_non_null(strstr(text, "<td class=\"none\" data-value=\"-\" title=\"not computed\">"));
+  assert_non_null(strstr(text, "<td class=\"none\" data-value=\"nan\""));
+  assert_non_null(strstr(text, "<td class=\"number good\">+2.5</td>"));
+  assert_non_null(strstr(text, "to 10<sup>"));
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
 static weir_status make(void *context)
 {
   weir_report *r = NULL;
@@ -192,6 +227,7 @@ int main(void)
       cmocka_unit_test(a_page_that_is_given_up_leaves_nothing),
       cmocka_unit_test(wrong_names_and_tables_are_refused),
       cmocka_unit_test(cells_become_a_file_of_columns),
+      cmocka_unit_test(cells_are_typeset_and_marked),
       cmocka_unit_test(every_fault_of_memory_is_reported),
   };
 

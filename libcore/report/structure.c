@@ -183,8 +183,8 @@ static int put_legend(const weir_structure *s, FILE *out)
     if (out != NULL) {
       const int y = TOP + LEGEND_ROW * (rows - 1);
 
-      fprintf(out, "<circle cx=\"%d\" cy=\"%d\" r=\"5\" fill=\"%s\" stroke=\"#444\"/>\n", x + 5,
-              y - 4, s->kinds[k].color);
+      fprintf(out, "<circle cx=\"%d\" cy=\"%d\" r=\"5\" fill=\"%s\" stroke=\"currentColor\"/>\n",
+              x + 5, y - 4, s->kinds[k].color);
       fprintf(out, "<text x=\"%d\" y=\"%d\">", x + 15, y);
       report_put_escaped(out, s->kinds[k].name);
       fputs("</text>\n", out);
@@ -249,7 +249,9 @@ static void put_bonds(const drawn *d, int layer)
     any = true;
   }
   if (any) {
-    fputs("\" stroke=\"#888\" stroke-width=\"1.4\" fill=\"none\"/>\n", d->out);
+    fputs(
+        "\" stroke=\"currentColor\" stroke-opacity=\"0.5\" stroke-width=\"1.4\" fill=\"none\"/>\n",
+        d->out);
   }
 }
 
@@ -266,7 +268,7 @@ static void put_points(const drawn *d, int layer, int kind)
       continue;
     }
     if (!any) {
-      fprintf(d->out, "<g fill=\"%s\" stroke=\"#444\" stroke-width=\"0.6\">\n",
+      fprintf(d->out, "<g fill=\"%s\" stroke=\"currentColor\" stroke-width=\"0.6\">\n",
               s->kinds[kind].color);
       any = true;
     }
@@ -281,7 +283,7 @@ static void put_points(const drawn *d, int layer, int kind)
 static void put_text(FILE *out, double x, double y, const char *how, const char *text)
 {
   fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
-  report_put_escaped(out, text);
+  report_put_typeset(out, text, false);
   fputs("</text>\n", out);
 }
 
@@ -302,7 +304,7 @@ static void put_axis(const drawn *d, int a, double lo, double hi)
     fprintf(d->out, "%s%.1f %.1f", end ? "L" : "<path d=\"M", at_x(d, p[0], p[2]) + dx,
             at_y(d, p[1], p[2]) + dy);
   }
-  fputs("\" stroke=\"#444\" fill=\"none\"/>\n", d->out);
+  fputs("\" stroke=\"currentColor\" fill=\"none\"/>\n", d->out);
   for (double k = ceil(axis.lo / axis.step - 1e-9); k * axis.step <= hi + 1e-9 * axis.step; k++) {
     char text[32];
 
@@ -310,7 +312,7 @@ static void put_axis(const drawn *d, int a, double lo, double hi)
     snprintf(text, sizeof text, "%.6g", p[a] == 0 ? 0.0 : p[a]);
     const double x = at_x(d, p[0], p[2]) + dx, y = at_y(d, p[1], p[2]) + dy;
 
-    fprintf(d->out, "<path d=\"M%.1f %.1f%s\" stroke=\"#444\"/>\n", x, y,
+    fprintf(d->out, "<path d=\"M%.1f %.1f%s\" stroke=\"currentColor\"/>\n", x, y,
             a == 0   ? "v4"
             : a == 1 ? "h-4"
                      : "h4");
@@ -335,7 +337,7 @@ static void put_axes(const drawn *d)
     put_axis(d, 0, d->lo[0], d->cut[0]);
     put_axis(d, 0, nextafter(d->cut[1], d->lo[0]), d->hi[0]);
     put_text(d->out, (at_x(d, d->cut[0], d->hi[2]) + at_x(d, d->cut[1], d->hi[2])) / 2, base + 4,
-             "text-anchor=\"middle\" fill=\"#444\"", "...");
+             "text-anchor=\"middle\" fill=\"currentColor\"", "...");
   } else {
     put_axis(d, 0, d->lo[0], d->hi[0]);
   }
@@ -369,7 +371,7 @@ static void put_note(const drawn *d)
                  (long long)d->s->n_points,
                  is_cut(d) ? ", those of the ends"
                            : ", at equal distances in the order of the points");
-  put_text(d->out, LEFT, d->height - 6, "fill=\"#444\"", text);
+  put_text(d->out, LEFT, d->height - 6, "fill=\"currentColor\"", text);
 }
 
 static weir_status check_written(const weir_structure *s, FILE *out)
@@ -395,7 +397,8 @@ static void put_ends(const drawn *d)
   for (int end = 0; end < 2; end++) {
     if (d->s->end[end] != NULL) {
       put_text(d->out, end ? fmax(at_x(d, d->hi[0], d->lo[2]), LEFT + 160) : LEFT, y,
-               end ? "text-anchor=\"end\" fill=\"#444\"" : "text-anchor=\"start\" fill=\"#444\"",
+               end ? "text-anchor=\"end\" fill=\"currentColor\""
+                   : "text-anchor=\"start\" fill=\"currentColor\"",
                d->s->end[end]);
     }
   }
@@ -408,10 +411,7 @@ weir_status weir_structure_svg(const weir_structure *s, FILE *out)
 
   WEIR_TRY_GOTO(prepare(s, out, &d), done);
   lay_out(&d);
-  fprintf(out,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-          "%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
-          d.width, d.height, d.width, d.height);
+  report_put_svg(out, d.width, d.height, s->title);
   put_text(out, d.width / 2.0, 18, "text-anchor=\"middle\" font-weight=\"bold\"", s->title);
   (void)put_legend(s, out);
   put_ends(&d);

@@ -27,16 +27,18 @@ typedef struct weir_figure_series {
   const double *x, *y;
   const double *lo, *hi;    /* band of a line, or NULL; ends of spans */
   const char *const *label; /* of bars                 */
+  int color; /* 1, 2, ...: the same in all figures of a page; 0: that of its place in this one */
+  bool reference; /* what others are compared with, as the 1:1 line: grey, a line dashed */
 } weir_figure_series;
 
 typedef struct weir_figure {
   const char *title, *x_label, *y_label; /* with units */
   const weir_figure_series *series;
   int n_series;
-  const char *empty; /* text if there is nothing to draw; NULL: "no data" */
-  /* x in s and y in mV, drawn as on ECG paper: 25 mm for 1 s, 10 mm for 1 mV, lines every 0.04 s
-   * and 0.1 mV, bold ones every 0.2 s and 0.5 mV. Data over more than 16 s or 12 mV are drawn on
-   * plain axes. */
+  const char *empty; /* said where nothing is to be drawn; NULL: "no data" */
+  /* x in s and y in mV, drawn on the paper of electrocardiographs: 25 mm for 1 s, 10 mm for 1 mV,
+   * lines every 0.04 s and 0.1 mV, bold ones every 0.2 s and 0.5 mV. Pages scroll
+   * over it. What would need more than 600 s or 12 mV of it is drawn on plain axes. */
   bool ecg_paper;
   bool equal_axes; /* x and y have the same range, and the drawing is square */
   int width;       /* width in pixels, at least 200; 0: 760. Not for ECG paper */

@@ -22,8 +22,13 @@ weir_status weir_report_commit(weir_report **r) WEIR_CHECKED;
 /* Removes unfinished files; accepts NULL. */
 void weir_report_destroy(weir_report **r);
 
-/* The functions below append to the page and escape all text. They fail with WEIR_ERR_DATA when the
- * file cannot be written. */
+/* A name and its value for the head of the page, after the version: "seed", "part". A failure is
+ * returned by the next function that has a status. */
+void weir_report_fact(weir_report *r, const char *name, const char *format, ...) WEIR_PRINTF(3, 4);
+
+/* The functions below append to the page and escape all text; numbers such as 3.9e-07 and nan that
+ * stand alone appear as a person reads them. They fail with WEIR_ERR_MEMORY. Headings make the
+ * contents of the page. */
 weir_status weir_report_heading(weir_report *r, const char *text) WEIR_CHECKED;
 weir_status weir_report_text(weir_report *r, const char *format, ...) WEIR_CHECKED
     WEIR_PRINTF(2, 3);
@@ -31,8 +36,12 @@ weir_status weir_report_text(weir_report *r, const char *format, ...) WEIR_CHECK
  * columns + column]; NULL is an empty cell. Numbers are right-aligned. */
 weir_status weir_report_table(weir_report *r, const char *id, int columns, const char *const *head,
                               int64_t rows, const char *const *cells) WEIR_CHECKED;
-/* Appends a figure to the page and to figures/. `name`: letters, digits, '_' and '-', unique in a
- * report. Fails also: WEIR_ERR_SHAPE, as weir_figure_svg and for an invalid name. */
+/* The same with cells shaded: mark[rows * columns] 1 better, -1 worse, 0 neither. */
+weir_status weir_report_marked(weir_report *r, const char *id, int columns, const char *const *head,
+                               int64_t rows, const char *const *cells,
+                               const signed char *mark) WEIR_CHECKED;
+/* A figure in the page and in figures/. `name`: letters, digits, '_' and '-', once a report.
+ * Fails also: WEIR_ERR_SHAPE, as weir_figure_svg and for a name that is no file name. */
 weir_status weir_report_figure(weir_report *r, const char *name,
                                const weir_figure *figure) WEIR_CHECKED;
 /* Appends n figures side by side, with axes at the same height. */
@@ -45,8 +54,12 @@ weir_status weir_report_map(weir_report *r, const char *name, const weir_map *ma
 weir_status weir_report_structure(weir_report *r, const char *name,
                                   const weir_structure *structure) WEIR_CHECKED;
 
-/* A table builder for callers that add cells one by one. Owns copies. All zero is empty; the first
- * failure is kept and returned by weir_table_report. */
+/* A value in the unit of an SI prefix, which *prefix says ("u" as the Greek letter, "" for none):
+ * 6.9e-6 is 6.9 with micro. What no prefix from atto to tera fits stays as it is. */
+double weir_si_scale(double value, const char **prefix);
+
+/* A growing table of texts, for callers that make cells one by one. Owns copies. All zero is empty;
+ * the first failure is kept and returned by weir_table_report. */
 typedef struct weir_table {
   const char **cell;
   int64_t count, capacity;

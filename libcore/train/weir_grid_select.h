@@ -47,9 +47,9 @@ typedef struct weir_placement {
  * formula. The same on all ranks. Collective over comm. Fails: WEIR_ERR_CONFIG (no grid of this
  * number of ranks is possible), WEIR_ERR_MEMORY (none keeps within exec.memory, naming the one that
  * needs least); WEIR_ERR_DATA (the profile); as weir_train_run before its first step. */
-weir_status weir_train_place(const weir_train_task *task, const weir_train_cfg *cfg,
-                             const weir_plan_opts *exec, const weir_machine *machine,
-                             weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;
+weir_status weir_train_select_grid(const weir_train_task *task, const weir_train_cfg *cfg,
+                                   const weir_plan_opts *exec, const weir_machine *machine,
+                                   weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;
 void weir_placement_fini(weir_placement *p);
 /* Prints a line for each candidate, the fastest first. */
 void weir_placement_print(const weir_placement *p, FILE *out);

@@ -56,7 +56,7 @@ typedef enum weir_along {
   WEIR_ALONG_DIMS
 } weir_along;
 
-/* Choice of the grid: by the numbers, or by the caller with weir_train_place. */
+/* Choice of the grid: by the numbers, or by the caller with weir_train_select_grid. */
 typedef enum weir_grid_by { WEIR_GRID_BY_NUMBERS, WEIR_GRID_BY_AUTO } weir_grid_by;
 
 /* The section `grid:` of a configuration; rows in weir_train_grid_opts. */
@@ -93,7 +93,7 @@ typedef enum weir_train_split { WEIR_TRAIN_SAMPLES, WEIR_VALID_SAMPLES } weir_tr
 
 /* Samples read at once: n samples of the split, and of input k the elements box[k] of each (without
  * the batch). A single rank has every input completely; ranks of a grid request the samples of
- * their group (weir_order_share) and their own boxes, the same at every call. */
+ * their group (weir_sampler_share) and their own boxes, the same at every call. */
 typedef struct weir_train_batch {
   weir_train_split split;
   const int64_t *sample;
@@ -165,7 +165,7 @@ typedef struct weir_train_result {
 } weir_train_result;
 
 /* Returns the order in which a run accesses n_train samples. */
-weir_order weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
+weir_sampler weir_train_order(const weir_train_cfg *cfg, int64_t n_train);
 
 /* Declares the task's network, adds its arrays to the store and initialises them. params: newly
  * created. Fails: WEIR_ERR_CONFIG (too many inputs or dimensions; reserved names: inputs, or scopes

@@ -208,8 +208,15 @@ const char *cell_after(const char *dir, const char *id, const char *key)
   (void)snprintf(what, sizeof what, "<td>%s</td>", key);
   at = strstr(at, what);
   assert_true(at != NULL && at < end);
-  at = strchr(at + strlen(what) + 1, '>') + 1;
-  (void)snprintf(found, PATH, "%.*s", (int)strcspn(at, "<"), at);
+  const char *const cell = at + strlen(what);
+  const char *const exact = strstr(cell, "data-value=\"");
+
+  at = strchr(cell + 1, '>') + 1;
+  if (exact != NULL && exact < at) { /* a power of ten, which is typeset */
+    (void)snprintf(found, PATH, "%.*s", (int)strcspn(exact + 12, "\""), exact + 12);
+  } else {
+    (void)snprintf(found, PATH, "%.*s", (int)strcspn(at, "<"), at);
+  }
   free(page);
   return found;
 }

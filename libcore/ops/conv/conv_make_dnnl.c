@@ -291,7 +291,8 @@ static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c
 }
 
 /* What is left of the share below where x or y has fewer than 16 channels, by plans of 3, 4, 5 and
- * 14 to 16 and 32 channels and back, compared with the kernel conv.few on a loaded machine. */
+ * 14 to 16 and 32 channels and back, compared with the kernel conv.few_channels on a loaded
+ * machine. */
 static double few_share(const conv_form *f)
 {
   const bool in = f->in < 16, out = f->out < 16;

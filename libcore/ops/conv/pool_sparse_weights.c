@@ -68,8 +68,8 @@ static void copy_patch(const pool_sparse_sum *p, const pool_sparse_layout *l, co
 
 /* Where in the patch every channel of [first, first + n) has what it picked; returns whether some
  * gradient is infinite or NaN. */
-static bool list_weights(const picked_sum *p, const picked_layout *l, const block *b, int64_t first,
-                         int64_t n, weights_lists *lists)
+static bool list_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, const block *b,
+                         int64_t first, int64_t n, weights_lists *lists)
 {
   const pool_sparse_conv *s = p->s;
   const int64_t most = l->windows[0] * l->windows[1], count = b->rows * b->columns;

@@ -20,8 +20,8 @@ extern "C" {
 #define WEIR_CONV_DIMS 3
 
 typedef struct weir_conv_spec {
-  int64_t stride[WEIR_CONV_DIMS], dilation[WEIR_CONV_DIMS]; /* 0: 1 */
-  int64_t lo[WEIR_CONV_DIMS], hi[WEIR_CONV_DIMS];           /* padding before and after */
+  int64_t stride[WEIR_CONV_DIMS], dilation[WEIR_CONV_DIMS];      /* 0: 1 */
+  int64_t pad_before[WEIR_CONV_DIMS], pad_after[WEIR_CONV_DIMS]; /* padding before and after */
   weir_border border[WEIR_CONV_DIMS]; /* 0 or zero: padding is 0; wrap, replicate, reflect */
   int64_t groups;                     /* 0: 1 */
 } weir_conv_spec;

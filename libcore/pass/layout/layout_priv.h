@@ -88,10 +88,10 @@ static inline bool layout_is_product(const weir_node *n)
 /* ---- layout_graph.c ---- */
 
 /* Whether an operand keeps its meaning when its dimensions change places. */
-bool format_may_move(const weir_access *a, const weir_operand *x);
+bool layout_may_move(const weir_access *a, const weir_operand *x);
 /* Whether all who touch the array do; whether something other than the graph's nodes reads it. */
-bool format_is_movable(const weir_graph *g, int32_t array);
-bool format_is_seen(const weir_graph *g, int32_t array);
+bool layout_is_movable(const weir_graph *g, int32_t array);
+bool layout_is_seen(const weir_graph *g, int32_t array);
 /* Dimension order[k] of an operand (an output: -1 - its number) becomes dimension k. */
 void layout_permute_operand(weir_access *a, int operand, const int *order);
 void layout_permute_desc(weir_array_desc *d, const int *order);

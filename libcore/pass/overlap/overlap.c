@@ -59,8 +59,8 @@ static double received_bytes(const weir_comm_op *m)
 /* Whether it pays: the node was there before any derivative (gradients
  * by data wait for those by weights as it is), a kernel claims it and every part, and what the
  * parts take longer than the whole is less than half of what they hide. */
-static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_move *m, int32_t node,
-                 const int32_t first[OVERLAP_PARTS])
+static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_comm_op *m,
+                 int32_t node, const int32_t first[OVERLAP_PARTS])
 {
   const double whole = seconds_of(g, opts, node), inside = seconds_of(g, opts, first[0]);
   const double travel = LATENCY + received_bytes(m) / RATE;

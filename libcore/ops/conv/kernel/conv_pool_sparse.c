@@ -97,7 +97,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
     weir_free(&memory);
     return weir_fail(
         WEIR_ERR_SHAPE,
-        "conv_picked: the group is not a gradient of a convolution before max-pooling");
+        "conv_pool_sparse: the group is not a gradient of a convolution before max-pooling");
   }
   *context = memory;
   return WEIR_OK;

@@ -1,5 +1,5 @@
-/* conv_picked_test.c - gradients after maxima over windows: as the definition has them, number by
- * number, and as the loops make them. */
+/* conv_pool_sparse_test.c - gradients after maxima over windows: as the definition has them, number
+ * by number, and as the loops make them. */
 #include <math.h>
 #include <string.h>
 
