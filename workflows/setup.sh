@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# setup.sh [core|test|bench|peers] - makes sure that what Weir needs is installed. Quick when it is.
+# setup.sh [core|test|bench|peers|checker] - makes sure that what Weir needs is installed. Quick when it is.
 #
 #   core   to build and run (the default)
 #   test   also what the tests, the style checks and the fuzzers need
 #   bench  core, and the programs that measurements compare with
 #   peers  bench, and into build/peers those that Debian has not (DaCe); rows against them are
 #          left out without
+#   checker  core, and into build/checker the compliance-checker of the CF conventions (PyPI): the
+#          tests cf_checker_* are skipped without
 #
 # Installs with apt where it can (root, or sudo without a password); otherwise prints what to install
 # and stops with status 2. What counts is whether a thing works, not where it came from: a compiler of
@@ -72,11 +74,11 @@ test_packages=(
 
 packages=("${core_packages[@]}")
 case "${1:-core}" in
-core) ;;
+core | checker) ;;
 test) packages+=("${test_packages[@]}" "${bench_packages[@]}") ;;
 bench | peers) packages+=("${bench_packages[@]}") ;;
 *)
-  echo "setup: unknown profile '$1' (core, test, bench, peers)" >&2
+  echo "setup: unknown profile '$1' (core, test, bench, peers, checker)" >&2
   exit 2
   ;;
 esac
@@ -100,6 +102,16 @@ install_peers() {
   /usr/bin/python3 -m pip install --quiet --target "$folder" dace==1.0.2 'networkx<3' >&2
 }
 [ "${1:-core}" != peers ] || install_peers
+
+# With its own netCDF4 and numpy, which the tests of other things do not see.
+install_checker() {
+  local folder
+  folder=$(dirname "$0")/../build/checker
+  [ ! -d "$folder/compliance_checker" ] || return 0
+  echo "setup: installing compliance-checker 6.1.0 into build/checker" >&2
+  /usr/bin/python3 -m pip install --quiet --target "$folder" compliance-checker==6.1.0 >&2
+}
+[ "${1:-core}" != checker ] || install_checker
 
 find_missing
 [ ${#missing[@]} -gt 0 ] || exit 0

@@ -242,9 +242,7 @@ static weir_status describe_file(const ps_out_beats *b, weir_netcdf *nc)
   const double rate = (double)b->facts->fs_num / (double)b->facts->fs_den;
   int record = 0;
 
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "featureType", "timeSeries"));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "heart beats of one recording"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "signal", b->facts->signal));
   WEIR_TRY(weir_netcdf_put_numbers(nc, WEIR_NETCDF_FILE, "sampling_rate", WEIR_F64, &rate, 1));
   WEIR_TRY(weir_netcdf_text_var(nc, "record", 0, NULL, &record));
@@ -270,9 +268,9 @@ static weir_status open_netcdf(const ps_out_beats *b, const char *dir, files *f)
   int dim = 0;
 
   WEIR_TRY(weir_path_join(dir, "beats.nc", path, sizeof path));
-  WEIR_TRY(weir_netcdf_create(path, &f->nc));
+  WEIR_TRY(weir_netcdf_create_cf(path, "physio_stream: heart beats of one recording", &f->nc));
   WEIR_TRY(weir_netcdf_dim(f->nc, "beat", b->n > 0 ? b->n : WEIR_NETCDF_UNLIMITED, &dim));
-  WEIR_TRY(weir_netcdf_var(f->nc, "sample", WEIR_I64, 1, &dim, &f->sample));
+  WEIR_TRY(weir_netcdf_whole_var(f->nc, "sample", b->facts->count, 1, &dim, &f->sample));
   WEIR_TRY(weir_netcdf_var(f->nc, "time", WEIR_I64, 1, &dim, &f->time));
   WEIR_TRY(weir_netcdf_var(f->nc, "rr", WEIR_F64, 1, &dim, &f->rr));
   WEIR_TRY(weir_netcdf_var(f->nc, "flags", WEIR_U8, 1, &dim, &f->flags));

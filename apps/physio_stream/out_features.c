@@ -93,8 +93,7 @@ weir_status ps_out_features_open(const char *dir, const ps_input_info *facts, ps
 
   *out = (ps_out_features){.facts = facts};
   WEIR_TRY(weir_path_join(dir, "features.nc", path, sizeof path));
-  WEIR_TRY(weir_netcdf_create(path, &out->nc));
-  WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
+  WEIR_TRY(weir_netcdf_create_cf(path, "physio_stream: features of the detector", &out->nc));
   WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "record", facts->name));
   WEIR_TRY(weir_netcdf_put_text(out->nc, WEIR_NETCDF_FILE, "signal", facts->signal));
   WEIR_TRY(weir_netcdf_dim(out->nc, "time",

@@ -176,8 +176,7 @@ static weir_status write_netcdf(const qt_iv *iv, const char *path)
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_netcdf_create(path, &nc));
-  WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"), done);
+  WEIR_TRY(weir_netcdf_create_cf(path, "quantum_transport: electrostatics", &nc));
   WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", "Weir quantum_transport"),
                 done);
   WEIR_TRY_GOTO(put_results(nc, iv), done);

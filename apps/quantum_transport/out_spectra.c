@@ -116,7 +116,7 @@ static weir_status put_ends(weir_netcdf *nc, const qt_sparse *bonds, bool to, in
   weir_status status = WEIR_OK;
   int var;
 
-  WEIR_TRY(weir_netcdf_var(nc, to ? "bond_to" : "bond_from", WEIR_I64, 1, &dim, &var));
+  WEIR_TRY(weir_netcdf_whole_var(nc, to ? "bond_to" : "bond_from", bonds->rows, 1, &dim, &var));
   WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name",
                                 to ? "higher orbital of the bond, counted from 0"
                                    : "lower orbital of the bond, counted from 0"));
@@ -239,8 +239,7 @@ static weir_status write_netcdf(const qt_study *s, const char *path)
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_netcdf_create(path, &nc));
-  WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"), done);
+  WEIR_TRY(weir_netcdf_create_cf(path, "quantum_transport: spectra", &nc));
   WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", "Weir quantum_transport"),
                 done);
   WEIR_TRY_GOTO(put_spectra(nc, s), done);

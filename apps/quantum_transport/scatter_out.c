@@ -1,6 +1,7 @@
 /* scatter_out.c - files and report of scattering. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
@@ -166,8 +167,7 @@ static weir_status write_netcdf(const qt_study *study, const char *path)
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_netcdf_create(path, &nc));
-  WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"), done);
+  WEIR_TRY(weir_netcdf_create_cf(path, "quantum_transport: scattering", &nc));
   WEIR_TRY_GOTO(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", "Weir quantum_transport"),
                 done);
   WEIR_TRY_GOTO(put_steps(nc, &study->scatter->born), done);
@@ -195,9 +195,13 @@ weir_status qt_scatter_write(const qt_study *study, const char *dir)
 
 static void add(weir_table *c, const char *what, double value, const char *unit)
 {
+  const bool scaled = strlen(unit) == 1 && strchr("AWs", unit[0]) != NULL;
+  const char *prefix = "";
+  const double shown = scaled ? weir_si_scale(value, &prefix) : value;
+
   weir_table_add(c, "%s", what);
-  weir_table_add(c, "%.6g", value);
-  weir_table_add(c, "%s", unit);
+  weir_table_add(c, "%.4g", shown);
+  weir_table_add(c, "%s%s", prefix, unit);
 }
 
 /* Where the time went, and what an iteration takes. */

@@ -31,6 +31,14 @@ bool weir_netcdf_available(void);
 
 /* Starts a file. Fails: WEIR_ERR_DATA where it cannot be created; *out is then NULL. */
 weir_status weir_netcdf_create(const char *path, weir_netcdf **out) WEIR_CHECKED;
+/* The same for data that other programs read by the CF conventions: writes the attributes
+ * Conventions (CF-1.8), title (NULL: none) and history (the version), and stores the types that
+ * CF 1.8 has. Whole numbers of 64 bits become doubles, unsigned bytes and bool signed bytes;
+ * writing 2^53 and more, or 128 and more, fails with WEIR_ERR_UNSUPPORTED. Attributes of 64-bit
+ * integers become 32-bit ones or doubles, and stay what they are where neither holds them. Callers
+ * hand over what they declared. */
+weir_status weir_netcdf_create_cf(const char *path, const char *title,
+                                  weir_netcdf **out) WEIR_CHECKED;
 /* Completes a created file and renames it into place; *nc is destroyed either way. */
 weir_status weir_netcdf_commit(weir_netcdf **nc) WEIR_CHECKED;
 /* Completes a created file, which *file, the caller's, renames into place (weir_writer_commit_all);
@@ -61,6 +69,10 @@ weir_status weir_netcdf_dim(weir_netcdf *nc, const char *name, int64_t length,
 /* Defines a variable over dims[n_dims], slowest first; bool is stored as unsigned bytes. */
 weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
                             const int *dims, int *var) WEIR_CHECKED;
+/* Defines a variable of WEIR_I64 of which no value is beyond +-max: with weir_netcdf_create_cf it
+ * is stored as 32-bit integers where that holds them, so that other programs can index by it. */
+weir_status weir_netcdf_whole_var(weir_netcdf *nc, const char *name, int64_t max, int n_dims,
+                                  const int *dims, int *var) WEIR_CHECKED;
 /* Defines a variable of texts. */
 weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
                                  int *var) WEIR_CHECKED;
@@ -78,8 +90,13 @@ weir_status weir_netcdf_put_text(weir_netcdf *nc, int var, const char *name,
 /* Sets an attribute to n numbers of `dtype` (`_FillValue`: one, of the variable's dtype). */
 weir_status weir_netcdf_put_numbers(weir_netcdf *nc, int var, const char *name, weir_dtype dtype,
                                     const void *values, int64_t n) WEIR_CHECKED;
-/* Attributes of a variable of microseconds since 1970 (CF, section 4.4). */
-weir_status weir_netcdf_put_time(weir_netcdf *nc, int var) WEIR_CHECKED;
+/* From when on times of a recording that starts at `start_us`, microseconds since 1970, are counted
+ * so that a double holds them: 0, which is 1970; `start_us` itself for dates centuries from it, as
+ * those of recordings whose dates are shifted to hide them. */
+int64_t weir_netcdf_time_origin(int64_t start_us);
+#define WEIR_NETCDF_SINCE_1970 "microseconds since 1970-01-01 00:00:00"
+/* Attributes of a variable of microseconds since `origin_us` (CF, section 4.4). */
+weir_status weir_netcdf_put_time(weir_netcdf *nc, int var, int64_t origin_us) WEIR_CHECKED;
 /* Samples per second, as a number and exactly. A variable over one dimension that has them is a
  * signal of the file when it is read as a record (weir_record.h). */
 #define WEIR_NETCDF_RATE "sampling_rate"
@@ -129,6 +146,14 @@ bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name);
 /* Reads a box in the variable's dtype; the caller has room for it. */
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                              void *data) WEIR_CHECKED;
+/* Whether a variable of `stored` numbers can hold what was declared as `declared`: the same type,
+ * or the one that weir_netcdf_create_cf stores for it. */
+bool weir_netcdf_holds(weir_dtype stored, weir_dtype declared);
+/* Reads a box of whole numbers of any type as 64-bit integers: `shape` is that of the variable.
+ * Fails: WEIR_ERR_DATA where a number is not whole, or 2^53 and more in a floating-point type. */
+weir_status weir_netcdf_read_whole(weir_netcdf *nc, int var, const weir_netcdf_shape *shape,
+                                   const int64_t *start, const int64_t *count,
+                                   int64_t *out) WEIR_CHECKED;
 /* Reads one text of a variable of texts. The caller frees *text with weir_free. */
 weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index,
                                   char **text) WEIR_CHECKED;

@@ -25,9 +25,9 @@ typedef struct weir_convert_scale {
   double most_rounded; /* share of a signal's range that rounding may change a value by */
 } weir_convert_scale;
 
-/* A NetCDF-4 file with featureType timeSeries (CF-1.8): a time dimension for each rate and length,
- * a variable for each signal with scale_factor, add_offset, _FillValue, its flags, and the header's
- * numbers; `events` (may be NULL) on a dimension `event`; comments in the attribute
+/* A NetCDF-4 file (CF-1.8; featureType timeSeries with one clock): a time dimension a rate and
+ * length, a variable for each signal with scale_factor, add_offset, _FillValue, its flags, and the
+ * header's numbers; `events` (may be NULL) on a dimension `event`; comments in the attribute
  * `header_comments`. Fails: as weir_record_read_raw and
  * weir_netcdf.h; WEIR_ERR_UNSUPPORTED without the library. */
 weir_status weir_record_to_netcdf(weir_record *r, const weir_record_events *events,

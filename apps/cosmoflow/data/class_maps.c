@@ -23,7 +23,7 @@ static int64_t planes_of(const cf_class_maps *m, int64_t bytes_of_voxel)
 
 static weir_status define(cf_class_maps *m, const cf_class_maps_spec *spec)
 {
-  static const char *const names[] = {"depth", "height", "width"};
+  static const char *const names[] = {"x", "y", "z"};
   const int64_t *const l = m->is.lengths;
   const int64_t bytes = m->is.classes * (int64_t)sizeof(float);
   const int64_t chunks[4] = {1, planes_of(m, 1), l[1], l[2]};
@@ -35,14 +35,19 @@ static weir_status define(cf_class_maps *m, const cf_class_maps_spec *spec)
     WEIR_TRY(weir_netcdf_dim(m->nc, names[d], l[d], &dims[d + 1]));
   }
   WEIR_TRY(weir_netcdf_dim(m->nc, "class", m->is.classes, &dims[4]));
-  WEIR_TRY(weir_netcdf_var(m->nc, "sample_number", WEIR_I64, 1, dims, &m->number));
+  WEIR_TRY(weir_netcdf_whole_var(m->nc, "sample_number", INT32_MAX, 1, dims, &m->number));
   WEIR_TRY(weir_netcdf_var(m->nc, "universe", WEIR_I64, 1, dims, &m->universe));
   WEIR_TRY(weir_netcdf_var(m->nc, "part", WEIR_U8, 1, dims, &m->part));
   WEIR_TRY(weir_netcdf_put_text(m->nc, m->part, "long_name", "0 train, 1 valid, 2 test"));
   WEIR_TRY(weir_netcdf_var(m->nc, "classes", WEIR_U8, 4, dims, &m->classes));
+  WEIR_TRY(weir_netcdf_put_text(m->nc, m->number, "long_name", "number of the sample, from 0"));
+  WEIR_TRY(weir_netcdf_put_text(m->nc, m->universe, "long_name", "number of the universe"));
+  WEIR_TRY(weir_netcdf_put_text(m->nc, m->classes, "long_name", "predicted class of a voxel"));
   WEIR_TRY(weir_netcdf_chunk(m->nc, m->classes, chunks, LEVEL));
   if (m->is.probabilities) {
     WEIR_TRY(weir_netcdf_var(m->nc, "probability", WEIR_F32, 5, dims, &m->probability));
+    WEIR_TRY(weir_netcdf_put_text(m->nc, m->probability, "long_name", "probability of a class"));
+    WEIR_TRY(weir_netcdf_put_text(m->nc, m->probability, "units", "1"));
     WEIR_TRY(weir_netcdf_chunk(m->nc, m->probability, wide, LEVEL));
   }
   WEIR_TRY(weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "model", "network"));
@@ -61,7 +66,8 @@ weir_status cf_class_maps_create(const char *path, const cf_class_maps_spec *spe
   m->is = *spec;
   m->is.source = NULL;
   m->is.origin = NULL;
-  WEIR_TRY_GOTO(weir_netcdf_create(path, &m->nc), done);
+  WEIR_TRY_GOTO(weir_netcdf_create_cf(path, "cosmoflow: predicted classes of voxels", &m->nc),
+                done);
   WEIR_TRY_GOTO(define(m, spec), done);
   *out = m;
   m = NULL;

@@ -32,7 +32,8 @@ static weir_status take_rows(cf_read_maps *m, const char *name, weir_dtype dtype
   int var = 0;
 
   WEIR_TRY(cf_predicted_find(m->nc, m->path, name, dtype, false, 1, &m->n, &var, &s));
-  return weir_netcdf_read(m->nc, var, (int64_t[]){0}, &m->n, rows);
+  return dtype == WEIR_I64 ? weir_netcdf_read_whole(m->nc, var, &s, (int64_t[]){0}, &m->n, rows)
+                           : weir_netcdf_read(m->nc, var, (int64_t[]){0}, &m->n, rows);
 }
 
 static int ascending(const void *a, const void *b)

@@ -243,6 +243,16 @@ static weir_status put_physical(weir_netcdf *nc, int var, const cf_predictions *
   return status;
 }
 
+static int64_t largest(const int64_t *x, int64_t n)
+{
+  int64_t most = 0;
+
+  for (int64_t i = 0; i < n; i++) {
+    most = x[i] > most ? x[i] : most;
+  }
+  return most;
+}
+
 static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const int *dims)
 {
   static const uint8_t flags[CF_PARTS] = {CF_TRAIN, CF_VALID, CF_TEST};
@@ -250,8 +260,11 @@ static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const i
   int var[COLUMNS];
 
   for (int c = 0; c < COLUMNS; c++) {
-    WEIR_TRY(
-        weir_netcdf_var(nc, columns[c].name, columns[c].dtype, columns[c].n_dims, dims, &var[c]));
+    WEIR_TRY(columns[c].dtype == WEIR_I64
+                 ? weir_netcdf_whole_var(nc, columns[c].name, largest(rows_of(p, c), p->n), 1, dims,
+                                         &var[c])
+                 : weir_netcdf_var(nc, columns[c].name, columns[c].dtype, columns[c].n_dims, dims,
+                                   &var[c]));
     WEIR_TRY(weir_netcdf_put_text(nc, var[c], "long_name", columns[c].long_name));
     if (c == TRUTH || c == SAID) {
       WEIR_TRY(weir_netcdf_put_text(nc, var[c], "units", "1"));
@@ -294,6 +307,7 @@ static weir_status put_labels(weir_netcdf *nc, const cf_predictions *p, int para
   WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name", "parameters at -1 and 1 of unitPar"));
   WEIR_TRY(weir_netcdf_write(nc, var, zero, ends, range));
   WEIR_TRY(weir_netcdf_var(nc, "rangeKnown", WEIR_U8, 1, dims, &var));
+  WEIR_TRY(weir_netcdf_put_text(nc, var, "long_name", "whether rangePar is known"));
   WEIR_TRY(weir_netcdf_put_numbers(nc, var, "flag_values", WEIR_U8, flags, 2));
   WEIR_TRY(weir_netcdf_put_text(nc, var, "flag_meanings", "normalised_range_unknown physical"));
   return weir_netcdf_write(nc, var, zero, ends, known);
@@ -323,7 +337,6 @@ static weir_status put_all(weir_netcdf *nc, const cf_predictions *p)
 {
   int dims[2];
 
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "cosmoflow: predictions"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "model", p->model));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", p->source));
   WEIR_TRY(cf_origin_put(nc, &p->origin));
@@ -340,7 +353,7 @@ weir_status cf_predictions_write(const cf_predictions *p, const char *path)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(check(p, path));
-  WEIR_TRY(weir_netcdf_create(path, &nc));
+  WEIR_TRY(weir_netcdf_create_cf(path, "cosmoflow: predictions", &nc));
   WEIR_TRY_GOTO(put_all(nc, p), done);
   status = weir_netcdf_commit(&nc);
 done:
@@ -353,7 +366,8 @@ weir_status cf_predicted_find(weir_netcdf *nc, const char *path, const char *nam
                               weir_netcdf_shape *s)
 {
   WEIR_TRY(weir_netcdf_find(nc, name, var, s));
-  bool same = !s->text && s->chars == chars && (chars || s->dtype == dtype) && s->n_dims == n_dims;
+  bool same = !s->text && s->chars == chars && (chars || weir_netcdf_holds(s->dtype, dtype)) &&
+              s->n_dims == n_dims;
 
   for (int d = 0; same && d < n_dims; d++) {
     same = s->lengths[d] > 0 && (lengths[d] < 0 || s->lengths[d] == lengths[d]);
@@ -427,7 +441,9 @@ static weir_status take_all(weir_netcdf *nc, const char *path, cf_predictions **
     if (rows != NULL) {
       WEIR_TRY(cf_predicted_find(nc, path, columns[c].name, columns[c].dtype, false,
                                  columns[c].n_dims, (int64_t[]){p->n, p->n_labels}, &var, &s));
-      WEIR_TRY(weir_netcdf_read(nc, var, zero, s.lengths, rows));
+      WEIR_TRY(columns[c].dtype == WEIR_I64
+                   ? weir_netcdf_read_whole(nc, var, &s, zero, s.lengths, rows)
+                   : weir_netcdf_read(nc, var, zero, s.lengths, rows));
     }
   }
   return check(p, path);

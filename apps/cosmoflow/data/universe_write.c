@@ -73,7 +73,8 @@ int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_fact
 static weir_status put_line(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
                             const int *dims, const char *long_name, int *var)
 {
-  WEIR_TRY(weir_netcdf_var(nc, name, dtype, n_dims, dims, var));
+  WEIR_TRY(dtype == WEIR_I64 ? weir_netcdf_whole_var(nc, name, INT32_MAX, n_dims, dims, var)
+                             : weir_netcdf_var(nc, name, dtype, n_dims, dims, var));
   return weir_netcdf_put_text(nc, *var, "long_name", long_name);
 }
 
@@ -141,7 +142,7 @@ static weir_status open_file(output *o, const char *path, int64_t universes)
 {
   const double cell = o->opts->box / (double)o->opts->side;
 
-  WEIR_TRY(weir_netcdf_create(path, &o->nc));
+  WEIR_TRY(weir_netcdf_create_cf(path, "cosmoflow: simulated universes", &o->nc));
   WEIR_TRY(put_variables(o, universes * o->f->samples));
   WEIR_TRY(
       weir_netcdf_put_text(o->nc, WEIR_NETCDF_FILE, "source", "cosmoflow: simulated universes"));
@@ -171,13 +172,13 @@ static weir_status read_claim(const char *path, claim *c)
   WEIR_TRY(weir_netcdf_open(path, &nc));
   WEIR_TRY_GOTO(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, MADE_OF, &c->made_of), done);
   WEIR_TRY_GOTO(weir_netcdf_find(nc, "universe", &var, &shape), done);
-  if (shape.dtype != WEIR_I64 || shape.n_dims != 1) {
+  if (!weir_netcdf_holds(shape.dtype, WEIR_I64) || shape.n_dims != 1) {
     status = weir_fail(WEIR_ERR_DATA, "%s: universe: is no line of numbers", path);
     goto done;
   }
   c->samples = shape.lengths[0];
   if (c->samples > 0) {
-    WEIR_TRY_GOTO(weir_netcdf_read(nc, var, &zero, &one, &c->first), done);
+    WEIR_TRY_GOTO(weir_netcdf_read_whole(nc, var, &shape, &zero, &one, &c->first), done);
   }
 done:
   weir_netcdf_close(&nc);

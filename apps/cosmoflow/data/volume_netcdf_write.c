@@ -91,7 +91,7 @@ static weir_status define_facts(made *m, const cf_facts *facts)
   }
   if (facts != NULL && facts->has_corner) {
     WEIR_TRY(weir_netcdf_dim(m->nc, "axis", 3, &dims[1]));
-    WEIR_TRY(weir_netcdf_var(m->nc, "corner", WEIR_I64, 2, dims, &m->corner));
+    WEIR_TRY(weir_netcdf_whole_var(m->nc, "corner", INT32_MAX, 2, dims, &m->corner));
     WEIR_TRY(
         weir_netcdf_put_text(m->nc, m->corner, "long_name", "first cell of the sample in its box"));
   }
@@ -124,7 +124,7 @@ static weir_status write_facts(const made *m, const cf_volume_out *o, const cf_f
 
 static weir_status define(made *m, const cf_volume_out *o)
 {
-  static const char *const names[] = {"depth", "height", "width", "channel"};
+  static const char *const names[] = {"x", "y", "z", "channel"};
   const cf_volume_info *const info = &o->info;
   const int64_t plane = cf_volume_plane(info) * (int64_t)weir_dtype_size(info->dtype);
   const int64_t planes = CHUNK / plane < 1 ? 1 : CHUNK / plane;
@@ -138,23 +138,28 @@ static weir_status define(made *m, const cf_volume_out *o)
   }
   WEIR_TRY(weir_netcdf_var(m->nc, info->n_classes > 0 ? "volume" : "full", info->dtype, 5, dims,
                            &m->volume));
+  WEIR_TRY(weir_netcdf_put_text(m->nc, m->volume, "long_name", "values of voxels"));
   if (info->quantity == CF_QUANTITY_COUNTS || info->quantity == CF_QUANTITY_DENSITY) {
     WEIR_TRY(weir_netcdf_put_text(m->nc, m->volume, "quantity", cf_quantity_name[info->quantity]));
   }
   WEIR_TRY(weir_netcdf_chunk(m->nc, m->volume, chunks, o->level));
   if (info->n_classes > 0) {
     WEIR_TRY(weir_netcdf_var(m->nc, CF_NETCDF_CLASSES, WEIR_U8, 4, dims, &m->classes));
+    WEIR_TRY(weir_netcdf_put_text(m->nc, m->classes, "long_name", "class of a voxel"));
     WEIR_TRY(weir_netcdf_chunk(m->nc, m->classes, chunks, o->level));
   }
   WEIR_TRY(weir_netcdf_var(m->nc, "universe", WEIR_I64, 1, dims, &m->universe));
+  WEIR_TRY(weir_netcdf_put_text(m->nc, m->universe, "long_name", "number of the universe"));
   if (info->n_redshifts > 0) {
     WEIR_TRY(weir_netcdf_var(m->nc, "redshifts", WEIR_F64, 1, &dims[4], &var));
+    WEIR_TRY(weir_netcdf_put_text(m->nc, var, "long_name", "redshifts of the channels"));
     WEIR_TRY(weir_netcdf_write(m->nc, var, (int64_t[]){0}, &info->n_redshifts, info->redshift));
   }
   if (info->n_labels > 0) {
     pair[0] = dims[0];
     WEIR_TRY(weir_netcdf_dim(m->nc, "parameter", info->n_labels, &pair[1]));
     WEIR_TRY(weir_netcdf_var(m->nc, "unitPar", WEIR_F32, 2, pair, &m->labels));
+    WEIR_TRY(weir_netcdf_put_text(m->nc, m->labels, "long_name", "labels in [-1, 1]"));
     WEIR_TRY(put_names(m, info, pair[1]));
     m->parameter = pair[1];
     WEIR_TRY(put_ranges(m, info));
@@ -169,7 +174,7 @@ weir_status cf_netcdf_create(cf_volume_out *o)
 
   WEIR_TRY(weir_alloc(1, sizeof *m, (void **)&m));
   o->held = m;
-  weir_status status = weir_netcdf_create(o->path, &m->nc);
+  weir_status status = weir_netcdf_create_cf(o->path, "cosmoflow: samples", &m->nc);
 
   status = status == WEIR_OK ? define(m, o) : status;
   if (status != WEIR_OK) {

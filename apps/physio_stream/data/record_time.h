@@ -4,8 +4,8 @@
 #include "data/input.h"
 #include "io/weir_netcdf.h"
 
-/* Microseconds of a slot of a clock: of the date that the recording gives, else since its first
- * sample. */
+/* Microseconds of a slot of a clock since the origin that ps_time_describe states: of the date that
+ * the recording gives (weir_netcdf_time_origin), else of its first sample. */
 int64_t ps_time_us(const ps_input_info *facts, int64_t rate_num, int64_t rate_den, int64_t slot);
 /* Says so of the variable `time`. Fails: as weir_netcdf_put_text. */
 weir_status ps_time_describe(const ps_input_info *facts, weir_netcdf *nc, int time) WEIR_CHECKED;

@@ -64,14 +64,14 @@ static bool find_wanted(results *w)
   return any;
 }
 
-static weir_status describe_file(weir_netcdf *nc, const ps_query_run *run)
+static weir_status describe_file(weir_netcdf *nc, const ps_query_run *run, int n_clocks)
 {
   const char *names[] = {run->facts->name};
   int record = 0;
 
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "featureType", "timeSeries"));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "results of one query"));
+  if (n_clocks == 1) { /* CF has one clock for all features of a file */
+    WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "featureType", "timeSeries"));
+  }
   WEIR_TRY(weir_netcdf_text_var(nc, "record", 0, NULL, &record));
   WEIR_TRY(weir_netcdf_put_text(nc, record, "cf_role", "timeseries_id"));
   WEIR_TRY(weir_netcdf_put_text(nc, record, "long_name", "name of the recording"));
@@ -172,7 +172,7 @@ static weir_status write_all(results *w)
   char path[PS_FILES_PATH];
 
   WEIR_TRY(weir_path_join(w->files->dir, "results.nc", path, sizeof path));
-  WEIR_TRY(weir_netcdf_create(path, &w->files->nc));
+  WEIR_TRY(weir_netcdf_create_cf(path, "physio_stream: results of one query", &w->files->nc));
   for (int i = 0; i < w->n_clocks; i++) {
     WEIR_TRY(define_clock(w->files->nc, &w->clock[i], run->facts));
   }
@@ -181,7 +181,7 @@ static weir_status write_all(results *w)
       WEIR_TRY(define_column(w, i));
     }
   }
-  WEIR_TRY(describe_file(w->files->nc, run));
+  WEIR_TRY(describe_file(w->files->nc, run, w->n_clocks));
   for (int i = 0; i < w->n_clocks; i++) {
     WEIR_TRY(write_time(w, &w->clock[i]));
   }

@@ -137,9 +137,6 @@ static weir_status write_all(weir_netcdf *nc, const wx_emos_about *a, const wx_e
 {
   int dims[2] = {0}, n_dims = 0, var = 0;
 
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.7"));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title",
-                                "Ensemble Model Output Statistics coefficients"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", "weather_ensemble"));
   WEIR_TRY(put_times(nc, a));
   WEIR_TRY(put_predictor(nc, a->quantity));
@@ -167,7 +164,7 @@ weir_status wx_emos_write(const char *path, const wx_emos_about *about, const wx
   float *room = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_netcdf_create(path, &nc));
+  WEIR_TRY(weir_netcdf_create_cf(path, "Ensemble Model Output Statistics coefficients", &nc));
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *room, (void **)&room), done);
   WEIR_TRY_GOTO(write_all(nc, about, at, n, room), done);
   WEIR_TRY_GOTO(weir_netcdf_commit(&nc), done);

@@ -95,7 +95,7 @@ static void check_names(const char *path)
   assert_ok(weir_netcdf_read(nc, var, NULL, NULL, &period));
   assert_int_equal(period, 48 * 3600);
   assert_ok(weir_netcdf_find(nc, "forecast_reference_time", &var, &shape));
-  assert_ok(weir_netcdf_read(nc, var, NULL, NULL, &reference));
+  assert_ok(weir_netcdf_read_whole(nc, var, &shape, NULL, NULL, &reference));
   assert_int_equal(reference, 777);
   weir_netcdf_close(&nc);
 }

@@ -164,6 +164,7 @@ static weir_status put_periods(writer *w)
 static weir_status put_members(writer *w)
 {
   const wx_archive_info *f = w->facts;
+  int64_t most = 0;
   int var = 0;
 
   WEIR_TRY(weir_netcdf_dim(w->nc, w->quantile != NULL ? "quantile" : "realization", f->n_members,
@@ -173,8 +174,12 @@ static weir_status put_members(writer *w)
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "long_name", "probability of a value below it"));
     return write_line(w, var, f->n_members, w->quantile);
   }
-  WEIR_TRY(put_line(w, "realization", WEIR_I64, w->outer[2], "realization", "1", &var));
-  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "axis", "E"));
+  for (int64_t k = 0; k < f->n_members; k++) {
+    most = llabs(f->member[k]) > most ? llabs(f->member[k]) : most;
+  }
+  WEIR_TRY(weir_netcdf_whole_var(w->nc, "realization", most, 1, &w->outer[2], &var));
+  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "standard_name", "realization"));
+  WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", "1"));
   return write_line(w, var, f->n_members, f->member);
 }
 
@@ -474,7 +479,6 @@ static weir_status begin(writer *w)
   double *room = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_netcdf_put_text(w->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
   if (w->facts->notes != NULL) {
     WEIR_TRY(wx_attrs_write(w->facts->notes, w->nc, WEIR_NETCDF_FILE));
   }
@@ -517,7 +521,7 @@ static weir_status create(const char *path, const wx_archive_info *facts, const 
   w = *state;
   w->quantile = out->quantile;
   w->facts = facts;
-  WEIR_TRY_GOTO(weir_netcdf_create(path, &w->nc), done);
+  WEIR_TRY_GOTO(weir_netcdf_create_cf(path, NULL, &w->nc), done);
   WEIR_TRY_GOTO(begin(w), done);
 done:
   if (status != WEIR_OK) {

@@ -96,7 +96,6 @@ static weir_status write_all(const wx_model_climate *c, weir_netcdf *nc)
   int dim[DIMS], var[ARRAYS];
 
   lengths_of(c, length);
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "climate of weather_ensemble"));
   for (int d = 0; d < DIMS; d++) {
     WEIR_TRY(weir_netcdf_dim(nc, dim_names[d], length[d], &dim[d]));
   }
@@ -124,7 +123,7 @@ weir_status wx_model_climate_write(const wx_model_climate *c, const char *path)
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_netcdf_create(path, &nc));
+  WEIR_TRY(weir_netcdf_create_cf(path, "climate of weather_ensemble", &nc));
   WEIR_TRY_GOTO(write_all(c, nc), done);
   WEIR_TRY_GOTO(weir_netcdf_commit(&nc), done);
 done:
@@ -173,7 +172,7 @@ static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
     return a->optional ? WEIR_OK
                        : weir_fail(WEIR_ERR_DATA, "%s: no climate: it lacks %s", path, a->name);
   }
-  bool good = !shape.text && shape.dtype == a->dtype && shape.n_dims == a->n_dims;
+  bool good = !shape.text && weir_netcdf_holds(shape.dtype, a->dtype) && shape.n_dims == a->n_dims;
 
   for (int d = 0; good && d < a->n_dims; d++) {
     const bool one = only != NULL && a->dims[d] <= D_QUANTITY;
@@ -191,7 +190,8 @@ static weir_status read_array(weir_netcdf *nc, const char *path, const array *a,
   }
   WEIR_TRY(weir_alloc(n, weir_dtype_size(a->dtype), &memory));
   memcpy((char *)c + a->offset, &memory, sizeof memory);
-  return weir_netcdf_read(nc, var, from, count, memory);
+  return a->dtype == WEIR_I64 ? weir_netcdf_read_whole(nc, var, &shape, from, count, memory)
+                              : weir_netcdf_read(nc, var, from, count, memory);
 }
 
 /* Where a quantity at a lead is: its numbers. The lists become those of it alone. */

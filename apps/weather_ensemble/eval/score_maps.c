@@ -74,9 +74,24 @@ static weir_status define_axis(wx_score_maps *m, const char *name, const char *s
   return weir_netcdf_put_text(m->nc, *var, "units", units[0] != 0 ? units : "1");
 }
 
+/* The units of all quantities; NULL: they differ, or are not known. */
+static const char *common_units(const wx_verify *v)
+{
+  const wx_quantity *const q = v->scene->facts->quantity;
+  const char *const first = q[v->quantity[0]].units;
+
+  for (int64_t k = 0; k < v->n_quantities; k++) {
+    if (strcmp(q[v->quantity[k]].units, first) != 0) {
+      return NULL;
+    }
+  }
+  return first[0] != 0 ? first : NULL;
+}
+
 static weir_status define_fields(wx_score_maps *m, const int *dims, const int64_t *length)
 {
   const int64_t chunk[DIMS] = {1, 1, 1, length[3], length[4]};
+  const char *const units = common_units(m->v);
   const float missing = NAN;
 
   for (int k = 0; k < WX_SCORE_MAPS; k++) {
@@ -84,8 +99,11 @@ static weir_status define_fields(wx_score_maps *m, const int *dims, const int64_
     WEIR_TRY(weir_netcdf_chunk(m->nc, m->var[k], chunk, LEVEL));
     WEIR_TRY(weir_netcdf_put_text(m->nc, m->var[k], "long_name", maps[k].long_name));
     WEIR_TRY(weir_netcdf_put_text(m->nc, m->var[k], "cell_methods", maps[k].cell_methods));
-    WEIR_TRY(weir_netcdf_put_text(m->nc, m->var[k], "units",
-                                  maps[k].units ? "those that variable_units names" : "1"));
+    if (!maps[k].units || units != NULL) {
+      WEIR_TRY(weir_netcdf_put_text(m->nc, m->var[k], "units", maps[k].units ? units : "1"));
+    } else {
+      WEIR_TRY(weir_netcdf_put_text(m->nc, m->var[k], "comment", "in units of variable_units"));
+    }
     WEIR_TRY(weir_netcdf_put_numbers(m->nc, m->var[k], "_FillValue", WEIR_F32, &missing, 1));
   }
   WEIR_TRY(weir_netcdf_var(m->nc, "significant", WEIR_U8, DIMS, dims, &m->significant));
@@ -150,7 +168,6 @@ static weir_status begin(wx_score_maps *m)
     WEIR_TRY(weir_netcdf_dim(m->nc, name[k], length[k], &dim[k]));
   }
   WEIR_TRY(weir_netcdf_dim(m->nc, "letters", WX_SHORT, &letters));
-  WEIR_TRY(weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
   WEIR_TRY(
       weir_netcdf_put_text(m->nc, WEIR_NETCDF_FILE, "reference", v->model[v->reference[0]].name));
   WEIR_TRY(put_names(m->nc, "variable_name", dim[0], letters, &var[0]));
@@ -178,7 +195,8 @@ weir_status wx_score_maps_create(const char *path, const wx_verify *v, wx_score_
   WEIR_TRY_GOTO(weir_alloc(v->scene->cells, sizeof *m->map, (void **)&m->map), done);
   WEIR_TRY_GOTO(weir_alloc(v->scene->cells, sizeof *m->field, (void **)&m->field), done);
   WEIR_TRY_GOTO(weir_alloc(v->scene->cells, sizeof *m->mark, (void **)&m->mark), done);
-  WEIR_TRY_GOTO(weir_netcdf_create(path, &m->nc), done);
+  WEIR_TRY_GOTO(weir_netcdf_create_cf(path, "weather_ensemble: scores of grid points", &m->nc),
+                done);
   WEIR_TRY_GOTO(begin(m), done);
   *out = m;
 done:

@@ -164,7 +164,7 @@ static weir_status find_flags(file *f, source *s, int64_t count)
   s->flags = -1;
   WEIR_TRY_GOTO(find_text(f->nc, s->var, "ancillary_variables", &name), done);
   if (name != NULL && weir_netcdf_find(f->nc, name, &var, &shape) == WEIR_OK && !shape.text &&
-      shape.n_dims == 1 && shape.dtype == WEIR_U8 && shape.lengths[0] == count) {
+      shape.n_dims == 1 && weir_netcdf_holds(shape.dtype, WEIR_U8) && shape.lengths[0] == count) {
     WEIR_TRY_GOTO(find_text(f->nc, var, "flag_meanings", &meanings), done);
     s->flags = meanings != NULL && strcmp(meanings, WEIR_SERIES_MEANINGS) == 0 ? var : -1;
   }
@@ -480,15 +480,16 @@ static weir_status read_number(file *f, const char *name, int64_t i, int64_t *ou
   int var = 0;
 
   WEIR_TRY(weir_netcdf_find(f->nc, name, &var, &shape));
-  if (shape.text || shape.n_dims != 1 || shape.dtype != WEIR_I64 || i >= shape.lengths[0]) {
-    return weir_fail(WEIR_ERR_DATA, "record %s: %s is not a list of 64-bit integers, one per event",
+  if (shape.text || shape.n_dims != 1 || !weir_netcdf_holds(shape.dtype, WEIR_I64) ||
+      i >= shape.lengths[0]) {
+    return weir_fail(WEIR_ERR_DATA, "record %s: %s is no list of whole numbers, one an event",
                      f->name, name);
   }
-  return weir_netcdf_read(f->nc, var, &i, &one, out);
+  return weir_netcdf_read_whole(f->nc, var, &shape, &i, &one, out);
 }
 
-static weir_status read_event(file *f, int text, const weir_netcdf_shape *shape, bool zeros,
-                              int64_t i, weir_record_events *out)
+static weir_status read_event(file *f, int64_t start_us, int text, const weir_netcdf_shape *shape,
+                              bool zeros, int64_t i, weir_record_events *out)
 {
   static const char *const names[] = WEIR_SERIES_EVENT;
   const int64_t limit = INT64_MAX / 4000;
@@ -498,12 +499,11 @@ static weir_status read_event(file *f, int text, const weir_netcdf_shape *shape,
   for (int k = 0; k < WEIR_SERIES_EVENT_ZEROS + zeros; k++) {
     WEIR_TRY(read_number(f, names[k], i, &x[k]));
   }
-  if (x[0] > limit || x[0] < -limit || f->start_us > limit || f->start_us < -limit ||
-      x[1] > limit) {
+  if (x[0] > limit || x[0] < -limit || start_us > limit || start_us < -limit || x[1] > limit) {
     return weir_fail(WEIR_ERR_DATA, "record %s: event %lld: its time is out of range", f->name,
                      (long long)i);
   }
-  const weir_record_event event = {.time = (x[0] - f->start_us) * 1000,
+  const weir_record_event event = {.time = (x[0] - start_us) * 1000,
                                    .duration = x[1] < 0 ? -1 : x[1] * 1000,
                                    .code = (int)x[2],
                                    .subtype = (int)x[3],
@@ -520,10 +520,30 @@ static weir_status read_event(file *f, int text, const weir_netcdf_shape *shape,
   return status;
 }
 
+/* Start of the record as times of events count it: they are since 1970, or since that start. */
+static weir_status find_event_start(file *f, int64_t *start_us)
+{
+  weir_netcdf_shape shape;
+  char *units = NULL;
+  int var = 0;
+
+  *start_us = f->start_us;
+  if (weir_netcdf_find(f->nc, "event_time", &var, &shape) != WEIR_OK) {
+    return WEIR_OK; /* reading it says so */
+  }
+  WEIR_TRY(find_text(f->nc, var, "units", &units));
+  if (units != NULL && strcmp(units, WEIR_NETCDF_SINCE_1970) != 0) {
+    *start_us = 0;
+  }
+  weir_free(&units);
+  return WEIR_OK;
+}
+
 static weir_status read_events(void *state, weir_record_events *out)
 {
   file *const f = state;
   weir_netcdf_shape shape;
+  int64_t start_us = 0;
   int text = 0;
 
   if (weir_netcdf_find(f->nc, "event_text", &text, &shape) != WEIR_OK || shape.text ||
@@ -532,8 +552,10 @@ static weir_status read_events(void *state, weir_record_events *out)
   }
   const bool zeros = has_variable(f, "event_text_zeros");
 
+  WEIR_TRY(find_event_start(f, &start_us));
+
   for (int64_t i = 0; i < shape.lengths[0]; i++) {
-    WEIR_TRY(read_event(f, text, &shape, zeros, i, out));
+    WEIR_TRY(read_event(f, start_us, text, &shape, zeros, i, out));
   }
   return WEIR_OK;
 }

@@ -29,7 +29,7 @@ typedef struct sheet {
   weir_record *r;
   weir_netcdf *nc;
   const char *comments;
-  int64_t start_us;
+  int64_t start_us, origin_us; /* origin: from which times are counted */
   int64_t n_axes, axis_capacity;
   axis *axes;
   column *columns;
@@ -60,8 +60,7 @@ static weir_status define_file(sheet *s)
   int id = 0;
 
   s->start_us = kind ? s->start_us : 0;
-  WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
-  WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "featureType", "timeSeries"));
+  s->origin_us = weir_netcdf_time_origin(s->start_us);
   WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "source", "Weir"));
   WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "comment", kinds[kind]));
   if (s->comments && s->comments[0]) {
@@ -103,7 +102,7 @@ static weir_status find_axis(sheet *s, const weir_signal_info *info, int64_t *in
   const int64_t chunk = a->count < 1 ? 1 : a->count < BLOCK ? a->count : BLOCK;
 
   WEIR_TRY(weir_netcdf_chunk(s->nc, a->var, &chunk, 1));
-  WEIR_TRY(weir_netcdf_put_time(s->nc, a->var));
+  WEIR_TRY(weir_netcdf_put_time(s->nc, a->var, s->origin_us));
   return weir_netcdf_put_text(s->nc, a->var, "axis", "T");
 }
 
@@ -217,7 +216,7 @@ static weir_status write_axis(sheet *s, const axis *a)
     for (int64_t i = 0; i < n; i++) {
       const __int128 twice = (__int128)(at + i) * 2000000 * a->den + a->num;
 
-      s->times[i] = s->start_us + (int64_t)(twice / (2 * (__int128)a->num));
+      s->times[i] = s->start_us - s->origin_us + (int64_t)(twice / (2 * (__int128)a->num));
     }
     WEIR_TRY(weir_netcdf_write(s->nc, a->var, &at, &n, s->times));
   }
@@ -269,11 +268,19 @@ static weir_status write_column(sheet *s, int i)
 static weir_status write_numbers(sheet *s, int dim, const weir_record_events *e, int what)
 {
   static const char *const names[] = WEIR_SERIES_EVENT;
+  static const char *const meaning[] = {
+      "time of the event",          "duration of the event",        "annotation code of WFDB",
+      "annotation subtype of WFDB", "channel that the event is of", "annotation number of WFDB",
+      "zeros in the text"};
   int var = 0;
 
-  WEIR_TRY(weir_netcdf_var(s->nc, names[what], WEIR_I64, 1, &dim, &var));
+  const bool is_time = what == WEIR_SERIES_EVENT_TIME || what == WEIR_SERIES_EVENT_DURATION;
+
+  WEIR_TRY(
+      weir_netcdf_whole_var(s->nc, names[what], is_time ? INT64_MAX : INT32_MAX, 1, &dim, &var));
+  WEIR_TRY(weir_netcdf_put_text(s->nc, var, "long_name", meaning[what]));
   if (what == WEIR_SERIES_EVENT_TIME) {
-    WEIR_TRY(weir_netcdf_put_time(s->nc, var));
+    WEIR_TRY(weir_netcdf_put_time(s->nc, var, s->origin_us));
   } else if (what == WEIR_SERIES_EVENT_DURATION) {
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "units", "microseconds"));
     WEIR_TRY(weir_netcdf_put_text(s->nc, var, "comment", "-1 where none is stated"));
@@ -288,8 +295,13 @@ static weir_status write_numbers(sheet *s, int dim, const weir_record_events *e,
       const weir_record_event *const x = &e->items[at + i];
       const int64_t duration = x->duration < 0 ? -1 : (x->duration + 500) / 1000;
       const int64_t time = (x->time + (x->time < 0 ? -500 : 500)) / 1000;
-      const int64_t all[] = {s->start_us + time, duration,  x->code, x->subtype,
-                             x->channel,         x->number, x->zeros};
+      const int64_t all[] = {s->start_us - s->origin_us + time,
+                             duration,
+                             x->code,
+                             x->subtype,
+                             x->channel,
+                             x->number,
+                             x->zeros};
 
       s->times[i] = all[what];
     }
@@ -384,11 +396,14 @@ static weir_status write_all(sheet *s, const weir_record_events *events, const c
 
   WEIR_TRY(weir_alloc(n, sizeof *s->columns, &memory));
   s->columns = memory;
-  WEIR_TRY(weir_netcdf_create(path, &s->nc));
+  WEIR_TRY(weir_netcdf_create_cf(path, "signals of one recording", &s->nc));
   WEIR_TRY(define_file(s));
   for (int i = 0; i < n; i++) {
     WEIR_TRY(define_column(s, i));
     WEIR_TRY(write_runs(s, i));
+  }
+  if (s->n_axes == 1) { /* CF has one clock for all features of a file */
+    WEIR_TRY(weir_netcdf_put_text(s->nc, WEIR_NETCDF_FILE, "featureType", "timeSeries"));
   }
   for (int64_t i = 0; i < s->n_axes; i++) {
     WEIR_TRY(write_axis(s, &s->axes[i]));

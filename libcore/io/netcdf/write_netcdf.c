@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_lock.h"
+#include "base/weir_provenance.h"
 #include "io/netcdf/netcdf_priv.h"
 
 bool weir_netcdf_available(void)
@@ -58,6 +59,14 @@ static nc_type type_of(weir_dtype dtype)
   }
 }
 
+/* The type that CF 1.8 has for it. */
+static nc_type cf_type_of(weir_dtype dtype)
+{
+  return dtype == WEIR_I64                        ? NC_DOUBLE
+         : dtype == WEIR_U8 || dtype == WEIR_BOOL ? NC_BYTE
+                                                  : type_of(dtype);
+}
+
 weir_status weir_netcdf_box(const weir_netcdf *nc, int var, const int64_t *start,
                             const int64_t *count, size_t *corner, size_t *edges)
 {
@@ -108,6 +117,25 @@ fail:
   return status;
 }
 
+weir_status weir_netcdf_create_cf(const char *path, const char *title, weir_netcdf **out)
+{
+  WEIR_TRY(weir_netcdf_create(path, out));
+  (*out)->cf = true;
+  weir_status status = weir_netcdf_put_text(*out, WEIR_NETCDF_FILE, "Conventions", "CF-1.8");
+  char history[64];
+
+  (void)snprintf(history, sizeof history, "written by Weir %s", weir_version());
+  status = status == WEIR_OK && title != NULL
+               ? weir_netcdf_put_text(*out, WEIR_NETCDF_FILE, "title", title)
+               : status;
+  status =
+      status == WEIR_OK ? weir_netcdf_put_text(*out, WEIR_NETCDF_FILE, "history", history) : status;
+  if (status != WEIR_OK) {
+    weir_netcdf_close(out);
+  }
+  return status;
+}
+
 static void free_groups(weir_netcdf *nc)
 {
   while (nc->groups != NULL) {
@@ -115,6 +143,7 @@ static void free_groups(weir_netcdf *nc)
 
     nc->groups = group->next;
     free_groups(group);
+    weir_free(&group->declared);
     weir_free(&group->path);
     weir_free(&group);
   }
@@ -131,6 +160,7 @@ void weir_netcdf_close(weir_netcdf **nc)
   }
   weir_netcdf_source_close(&(*nc)->source);
   weir_writer_destroy(&(*nc)->writer);
+  weir_free(&(*nc)->declared);
   weir_free(&(*nc)->path);
   weir_free(nc);
 }
@@ -184,6 +214,7 @@ weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **g
   }
   made->id = id;
   made->writer = nc->writer;
+  made->cf = nc->cf;
   made->next = nc->groups;
   nc->groups = made;
   *group = made;
@@ -211,6 +242,18 @@ static weir_status define(weir_netcdf *nc, const char *what, nc_type type, int n
   return WEIR_OK;
 }
 
+/* Keeps the type that the caller hands over. */
+static weir_status declare(weir_netcdf *nc, int var, weir_dtype dtype)
+{
+  WEIR_TRY(weir_reserve(&nc->declared, &nc->declared_capacity, var + 1, sizeof *nc->declared));
+  while (nc->n_declared < var) {
+    nc->declared[nc->n_declared++] = WEIR_F32; /* texts: stored as they are */
+  }
+  nc->declared[var] = (uint8_t)dtype;
+  nc->n_declared = var + 1;
+  return WEIR_OK;
+}
+
 weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype, int n_dims,
                             const int *dims, int *var)
 {
@@ -221,7 +264,18 @@ weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype,
                          ? "cast to f32"
                          : "write real and imaginary parts along a last dimension of 2");
   }
-  return define(nc, name, type_of(dtype), n_dims, dims, var);
+  WEIR_TRY(define(nc, name, nc->cf ? cf_type_of(dtype) : type_of(dtype), n_dims, dims, var));
+  return nc->cf ? declare(nc, *var, dtype) : WEIR_OK;
+}
+
+weir_status weir_netcdf_whole_var(weir_netcdf *nc, const char *name, int64_t max, int n_dims,
+                                  const int *dims, int *var)
+{
+  if (!nc->cf || max > INT32_MAX) {
+    return weir_netcdf_var(nc, name, WEIR_I64, n_dims, dims, var);
+  }
+  WEIR_TRY(define(nc, name, NC_INT, n_dims, dims, var));
+  return declare(nc, *var, WEIR_I64);
 }
 
 weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
@@ -261,11 +315,59 @@ weir_status weir_netcdf_put_text(weir_netcdf *nc, int var, const char *name, con
   return WEIR_OK;
 }
 
+#define LARGEST ((INT64_C(1) << 53) - 1) /* integers up to it are exact as doubles */
+
+/* Refuses what the types of CF 1.8 do not hold exactly. */
+static weir_status check_range(const weir_netcdf *nc, const char *what, weir_dtype dtype,
+                               const void *values, int64_t n)
+{
+  const int64_t most = dtype == WEIR_I64 ? LARGEST : INT8_MAX;
+
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t x =
+        dtype == WEIR_I64 ? ((const int64_t *)values)[i] : ((const uint8_t *)values)[i];
+
+    if (x > most || x < -most) {
+      return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: %s: CF 1.8 has no type that holds %lld", nc->path,
+                       what, (long long)x);
+    }
+  }
+  return WEIR_OK;
+}
+
+/* Of 64-bit integers: int or double where that holds all. */
+static nc_type attribute_type(const int64_t *values, int64_t n)
+{
+  nc_type type = NC_INT;
+
+  for (int64_t i = 0; i < n; i++) {
+    if (type == NC_INT && (values[i] > INT32_MAX || values[i] < INT32_MIN)) {
+      type = NC_DOUBLE;
+    }
+    if (values[i] > LARGEST || values[i] < -LARGEST) {
+      type = NC_INT64;
+    }
+  }
+  return type;
+}
+
 weir_status weir_netcdf_put_numbers(weir_netcdf *nc, int var, const char *name, weir_dtype dtype,
                                     const void *values, int64_t n)
 {
   const char *const what = name;
 
+  const bool bytes = dtype == WEIR_U8 || dtype == WEIR_BOOL;
+
+  if (nc->cf && (dtype == WEIR_I64 || bytes)) {
+    if (bytes) {
+      WEIR_TRY(check_range(nc, name, dtype, values, n));
+      WEIR_NC(nc_put_att(nc->id, weir_netcdf_target(var), name, NC_BYTE, (size_t)n, values));
+      return WEIR_OK;
+    }
+    WEIR_NC(nc_put_att_longlong(nc->id, weir_netcdf_target(var), name, attribute_type(values, n),
+                                (size_t)n, values));
+    return WEIR_OK;
+  }
   WEIR_NC(nc_put_att(nc->id, weir_netcdf_target(var), name, type_of(dtype), (size_t)n, values));
   return WEIR_OK;
 }
@@ -278,6 +380,22 @@ weir_status weir_netcdf_write(weir_netcdf *nc, int var, const int64_t *start, co
   size_t edges[WEIR_NETCDF_MAX_DIMS];
 
   WEIR_TRY(weir_netcdf_box(nc, var, start, count, corner, edges));
+  if (nc->cf && var < nc->n_declared &&
+      (nc->declared[var] == WEIR_I64 || nc->declared[var] == WEIR_U8 ||
+       nc->declared[var] == WEIR_BOOL)) {
+    int n_dims = 0;
+    int64_t n = 1;
+
+    WEIR_NC(nc_inq_varndims(nc->id, var, &n_dims));
+    for (int d = 0; d < n_dims; d++) {
+      n *= count[d];
+    }
+    WEIR_TRY(check_range(nc, what, (weir_dtype)nc->declared[var], data, n));
+    if (nc->declared[var] == WEIR_I64) {
+      WEIR_NC(nc_put_vara_longlong(nc->id, var, corner, edges, data));
+      return WEIR_OK;
+    }
+  }
   WEIR_NC(nc_put_vara(nc->id, var, corner, edges, data));
   return WEIR_OK;
 }

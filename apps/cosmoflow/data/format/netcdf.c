@@ -15,7 +15,7 @@ typedef struct held {
   int volume, labels, universe, physical; /* variables; -1: none */
   int cosmology, corner;                  /* of [sample, 5] f64, [sample, 3] i64; -1: none */
   weir_dtype raw;                         /* of the variable of voxels */
-  weir_dtype label_dtype, universe_dtype, physical_dtype;
+  weir_dtype label_dtype, universe_dtype, physical_dtype, corner_dtype;
   cf_axes is;    /* its dimensions */
   int classes;   /* variable; -1: none */
   int class_one; /* its dimension of 1 where the voxels have channels; -1: none */
@@ -314,18 +314,19 @@ static weir_status take_ranges(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
-/* A variable of n numbers a sample, of that dtype; -1: there is none. */
+/* A variable of n numbers a sample that holds *dtype, and its own dtype; -1: there is none. */
 static weir_status seek_row(const cf_volume_file *f, const held *h, const char *name,
-                            weir_dtype dtype, int64_t n, int *var)
+                            weir_dtype *dtype, int64_t n, int *var)
 {
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
 
   WEIR_TRY(cf_netcdf_seek(h->nc, name, var, &s, dims));
-  if (*var < 0 || s.text || s.chars || s.dtype != dtype || s.n_dims != 2 ||
+  if (*var < 0 || s.text || s.chars || !weir_netcdf_holds(s.dtype, *dtype) || s.n_dims != 2 ||
       s.lengths[0] != f->count || s.lengths[1] != n) {
     *var = CF_NETCDF_NONE; /* another program's */
   }
+  *dtype = s.dtype;
   return WEIR_OK;
 }
 
@@ -343,8 +344,11 @@ static weir_status take_box(cf_volume_file *f, held *h)
       }
     }
   }
-  WEIR_TRY(seek_row(f, h, "cosmology", WEIR_F64, CF_COSMOLOGY, &h->cosmology));
-  return seek_row(f, h, "corner", WEIR_I64, 3, &h->corner);
+  weir_dtype real = WEIR_F64;
+
+  h->corner_dtype = WEIR_I64;
+  WEIR_TRY(seek_row(f, h, "cosmology", &real, CF_COSMOLOGY, &h->cosmology));
+  return seek_row(f, h, "corner", &h->corner_dtype, 3, &h->corner);
 }
 
 /* What a file says beside: which universe, names of the labels, redshifts of the channels. */
@@ -356,7 +360,8 @@ static weir_status take_rest(cf_volume_file *f, held *h)
   WEIR_TRY(cf_netcdf_seek(h->nc, "universe", &h->universe, &s, dims));
   if (h->universe != CF_NETCDF_NONE &&
       (h->universe == CF_NETCDF_OTHER || s.text || s.chars || s.n_dims > 1 ||
-       weir_dtype_is_real(s.dtype) || (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
+       (weir_dtype_is_real(s.dtype) && s.dtype != WEIR_F64) ||
+       (s.n_dims == 1 ? s.lengths[0] : 1) != f->count)) {
     return weir_fail(WEIR_ERR_DATA, "%s: universe is no integer for each of %lld samples", f->path,
                      (long long)f->count);
   }
@@ -537,8 +542,10 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
     out->has_cosmology = true;
   }
   if (h->corner >= 0) {
-    WEIR_TRY(
-        weir_netcdf_read(h->nc, h->corner, (int64_t[]){sample, 0}, (int64_t[]){1, 3}, out->corner));
+    const weir_netcdf_shape s = {.dtype = h->corner_dtype, .n_dims = 2};
+
+    WEIR_TRY(weir_netcdf_read_whole(h->nc, h->corner, &s, (int64_t[]){sample, 0}, (int64_t[]){1, 3},
+                                    out->corner));
     out->has_corner = true;
   }
   return WEIR_OK;
@@ -547,12 +554,12 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
   const held *const h = f->held;
-  int64_t raw = 0;
 
   *out = -1;
   if (h->universe >= 0) {
-    WEIR_TRY(weir_netcdf_read(h->nc, h->universe, (int64_t[]){sample}, (int64_t[]){1}, &raw));
-    *out = weir_dtype_load_int(h->universe_dtype, &raw, 0);
+    const weir_netcdf_shape s = {.dtype = h->universe_dtype, .n_dims = h->universe_dims};
+
+    return weir_netcdf_read_whole(h->nc, h->universe, &s, (int64_t[]){sample}, (int64_t[]){1}, out);
   }
   return WEIR_OK;
 }

@@ -22,6 +22,12 @@ weir_status weir_netcdf_create(const char *path, weir_netcdf **out)
   return refuse(path, out, out, 0);
 }
 
+weir_status weir_netcdf_create_cf(const char *path, const char *title, weir_netcdf **out)
+{
+  *out = NULL;
+  return refuse(path, title, out, 0);
+}
+
 weir_status weir_netcdf_commit(weir_netcdf **nc)
 {
   return refuse(nc, nc, nc, 0);
@@ -77,6 +83,12 @@ weir_status weir_netcdf_var(weir_netcdf *nc, const char *name, weir_dtype dtype,
   (void)dtype;
   (void)var;
   return refuse(nc, name, dims, n_dims);
+}
+
+weir_status weir_netcdf_whole_var(weir_netcdf *nc, const char *name, int64_t max, int n_dims,
+                                  const int *dims, int *var)
+{
+  return refuse(nc, name, dims, n_dims + max + (var != NULL));
 }
 
 weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
