@@ -16,8 +16,10 @@ typedef struct exec_summand {
 /* What one move has at run time. */
 typedef struct exec_carrier {
   weir_request *request;
-  char *room;    /* exchange: its parts, one after the other; merge: its elements */
-  int64_t count; /* merge: elements */
+  char *room;            /* exchange: its parts, one after the other; merge: its elements */
+  exec_summand *summand; /* [n_summands] reduce-scatter: ascending by rank, this one's own, too */
+  int n_summands, own;   /* own: number of this rank's, -1: it has none */
+  int64_t count;         /* merge: elements */
   int64_t runs;
   double waited_s; /* in all runs */
   double started;  /* when, of this run */

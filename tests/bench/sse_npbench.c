@@ -362,7 +362,7 @@ int main(int argc, char **argv)
 
   weir_log_set_level(WEIR_LOG_WARN);
   if (!reference_ready("numpy", "python3-numpy")) {
-    return PEER_SKIP;
+    return REFERENCE_SKIP;
   }
   (void)bench_pin();
   if (argc > 1 && strcmp(argv[1], "recipe") == 0) {

@@ -482,7 +482,7 @@ static weir_status read_number(file *f, const char *name, int64_t i, int64_t *ou
   WEIR_TRY(weir_netcdf_find(f->nc, name, &var, &shape));
   if (shape.text || shape.n_dims != 1 || !weir_netcdf_holds(shape.dtype, WEIR_I64) ||
       i >= shape.lengths[0]) {
-    return weir_fail(WEIR_ERR_DATA, "record %s: %s is no list of whole numbers, one an event",
+    return weir_fail(WEIR_ERR_DATA, "record %s: %s is not a list of integers, one per event",
                      f->name, name);
   }
   return weir_netcdf_read_whole(f->nc, var, &shape, &i, &one, out);

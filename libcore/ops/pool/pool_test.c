@@ -76,8 +76,8 @@ static void means_count_what_is_asked_for(void **state)
   s.ceil = false;
   check_mean(&s, 6, 3, (double[]){1.5, 3, 5});
   /* The window that rounding up would add begins after the end. */
-  check_mean(&(weir_pool_spec){.taps = {2}, .stride = {3}, .hi = {1}, .ceil = true}, 6, 2,
-             (double[]){1.5, 4.5});
+  check_mean(&(weir_pool_spec){.kernel_size = {2}, .stride = {3}, .pad_after = {1}, .ceil = true},
+             6, 2, (double[]){1.5, 4.5});
 }
 
 static void refuse(const weir_pool_spec *s, const char *text)
