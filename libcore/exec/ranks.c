@@ -457,8 +457,11 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
     waited += r.waited_s;
     bytes += (double)r.bytes * (double)r.runs;
     hidden += (double)r.bytes * (double)r.ready;
-    fprintf(out, "%-8s %-24s %12lld bytes", r.merge ? "reduce" : "exchange", r.name,
-            (long long)r.bytes);
+    fprintf(out, "%-8s %-24s %12lld bytes",
+            m->kind == WEIR_COMM_OP_ALLREDUCE  ? "merge"
+            : m->kind == WEIR_COMM_OP_EXCHANGE ? "exchange"
+                                               : "reduce-scatter",
+            r.name, (long long)r.bytes);
     if (r.runs > 0) {
       fprintf(out,
               ", exposed wait %.3g s per run, overlapped compute %.3g s, complete on arrival in "

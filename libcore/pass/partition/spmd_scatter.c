@@ -63,47 +63,61 @@ static bool share_sum(const localising *l, int32_t array, unsigned partial, int 
   return weir_grid_sub_id(&l->p->grid, one, dims) == weir_grid_sub_id(&l->p->grid, other, dims);
 }
 
-/* Elements that all ranks send: of boxes of parts; of a merge, times the ranks of a group, and of
- * the exchanges after it. */
-static double sent_as_parts(const localising *l, const localise_move *merge, const weir_box *get)
+/* Ranks that have parts of each element. */
+static double summands(const localising *l, const localise_move *merge)
 {
-  double sent = 0;
-
-  for (int r = 0; r < l->ranks; r++) {
-    for (int s = 0; s < l->ranks; s++) {
-      const weir_box owned = weir_partition_owned(l->p, merge->array, s);
-      const weir_box part = weir_box_intersect(&owned, &get[r]);
-
-      if (s != r && !weir_box_empty(&part) && share_sum(l, merge->array, merge->move->dims, r, s)) {
-        sent += (double)weir_box_volume(&part);
-      }
-    }
-  }
-  return sent;
-}
-
-static double sent_as_merge(const localising *l, const localise_move *merge)
-{
-  double sent = 0, n = 1;
+  double n = 1;
 
   for (int d = 0; d < l->p->grid.dims; d++) {
     n *= (merge->move->dims >> d & 1) != 0 ? l->p->grid.extent[d] : 1;
   }
+  return n;
+}
+
+/* Elements of boxes [ranks] that a rank does not own, all ranks together; all: of all boxes. */
+static double not_owned(const localising *l, int32_t array, const weir_box *get, double *all)
+{
+  double sum = 0;
+
+  *all = 0;
+  for (int r = 0; r < l->ranks; r++) {
+    const weir_box owned = weir_partition_owned(l->p, array, r);
+    const weir_box there = weir_box_intersect(&owned, &get[r]);
+
+    *all += (double)weir_box_volume(&get[r]);
+    sum += (double)(weir_box_volume(&get[r]) - weir_box_volume(&there));
+  }
+  return sum;
+}
+
+/* Elements that all ranks send: of boxes of parts, each from all who have a part of it. */
+static double sent_as_parts(const localising *l, const localise_move *merge, const weir_box *get)
+{
+  double all;
+  const double absent = not_owned(l, merge->array, get, &all), n = summands(l, merge);
+
+  return (n - 1) * all + absent;
+}
+
+/* By the merge, and the exchanges after it. */
+static double sent_as_merge(const localising *l, const localise_move *merge)
+{
+  const double n = summands(l, merge);
+  double sent = 0, all;
+
   for (int r = 0; r < l->ranks; r++) {
     const weir_box owned = weir_partition_owned(l->p, merge->array, r);
 
     sent += 2 * (n - 1) / n * (double)weir_box_volume(&owned);
-    for (int32_t m = 0; m < l->n_moves; m++) {
-      const localise_move *x = &l->moves[m];
-
-      if (x->array == merge->array && x->move->kind == WEIR_COMM_OP_EXCHANGE) {
-        const weir_box there = weir_box_intersect(&owned, &x->get[r]);
-
-        sent += (double)(weir_box_volume(&x->get[r]) - weir_box_volume(&there));
-      }
-    }
   }
-  return sent;
+  for (int32_t m = 0; m < l->n_moves; m++) {
+    const localise_move *x = &l->moves[m];
+
+    if (x->array == merge->array && x->move->kind == WEIR_COMM_OP_EXCHANGE) {
+      sent += not_owned(l, x->array, x->get, &all);
+  }
+}
+return sent;
 }
 
 /* Whether parts of one element become one by themselves, without those of other outputs. */

@@ -66,7 +66,7 @@ static void steps_of_the_recipe_agree(void **state)
               "--set 'device={silicon_wire: {length: 2, height: 1, width: 1}}' --set "
               "'scattering.phonons.device={silicon_wire: {particle: phonons, length: 2, height: 1, "
               "width: 1}}' --set scattering.method=simple "
-              "--set energy.points=8 --set scattering.phonons.frequencies=2 "
+              "--set energy.points=5 --set scattering.phonons.frequencies=1 "
               "--set bench.recipe=true --set bench.repeats=1 --set bench.zgemm=0.01 --out %s",
               in_scratch("recipe")),
       0);
