@@ -1,9 +1,9 @@
-/* weir_access.h - the access of an operator: which box of each operand a box of its iterations
- * touches.
+/* weir_access.h - access
+ * of an operator: maps a box of its iterations to the boxes of its operands.
  *
- * Stated once per operator (docs/design: iterations, index maps, border rules, monoids). Everything
- * else - regions, bytes, flops, halos, fusion, stream buffers - is derived from it by the functions
- * below. */
+ * Declared once per operator (docs/design: iterations, index maps, border rules, monoids).
+ * Everything else - regions, bytes, flops, halos, fusion, stream buffers - is derived from it by
+ * the functions below. */
 #ifndef WEIR_ACCESS_H
 #define WEIR_ACCESS_H
 #include <stdbool.h>
@@ -43,10 +43,10 @@ typedef struct weir_dim {
   bool time;
 } weir_dim;
 
-/* What happens when an index leaves the array's [0, extent). */
+/* Border rule of an index outside the array's [0, extent). */
 typedef enum weir_border {
   WEIR_BORDER_NEVER,     /* proved at build time that it does not                   */
-  WEIR_BORDER_ABSENT,    /* the whole iteration is dropped                          */
+  WEIR_BORDER_ABSENT,    /* the whole iteration is excluded */
   WEIR_BORDER_ZERO,      /* the load gives 0                                        */
   WEIR_BORDER_VALUE,     /* the load gives `fill`                                   */
   WEIR_BORDER_WRAP,      /* index modulo extent                                     */
@@ -82,8 +82,8 @@ typedef struct weir_operand {
   int64_t extent[WEIR_MAX_RANK];
 } weir_operand;
 
-/* How reduced iterations merge. Inputs are the body's values, outputs the node's outputs, in order.
- * Of complex numbers there is the sum alone. */
+/* Monoid that merges reduced iterations. Inputs are the body's values, outputs the node's outputs,
+ * in order. Complex numbers can only be summed. */
 typedef enum weir_monoid {
   WEIR_COMBINE_NONE,    /* no reduced dimension                                               */
   WEIR_COMBINE_SUM,     /* (x) -> (sum)                             neutral 0                 */
@@ -98,15 +98,15 @@ typedef enum weir_monoid {
   WEIR_COMBINE_LAST     /* likewise of the last                                               */
 } weir_monoid;
 
-/* Who makes the outputs. */
+/* How the outputs are computed. */
 typedef enum weir_maker {
-  WEIR_MADE_BY_BODY,    /* an engine or a kernel, of the expressions of the body               */
-  WEIR_MADE_BY_LIBRARY, /* weir_op_desc.run or a kernel: a function of what it reads, point by point
-                           of the parallel dimensions (those of a batch), which are tiled, run by
-                           threads, cut over ranks and chunked like any; its reduced dimensions are
-                           read and written whole */
-  WEIR_MADE_BY_CALL     /* weir_op_desc.run, with a state and in order: on one thread, never merged,
-                           cut or made again */
+  WEIR_MADE_BY_BODY,    /* by an engine or a kernel, from the expressions of the body */
+  WEIR_MADE_BY_LIBRARY, /* by weir_op_desc.run or a kernel: a function of its inputs, point by point
+                           of the parallel dimensions (a batch), which are tiled, threaded, sharded
+                           and chunked as usual; its reduced dimensions are read and written
+                           completely */
+  WEIR_MADE_BY_CALL /* by weir_op_desc.run, with a state and in order: on one thread, never merged,
+                       sharded or recomputed */
 } weir_maker;
 
 /* One state scalar of a scan, per point of the parallel dimensions. */
@@ -119,7 +119,7 @@ typedef struct weir_state {
   int32_t next;   /* expression: value after this iteration                                   */
 } weir_state;
 
-/* THE statement. Owns `body` and the tables of operands and states (weir_access_fini). */
+/* The declaration. Owns `body` and the tables of operands and states (weir_access_fini). */
 typedef struct weir_access {
   int n_dims, n_in, n_out, n_states;
   weir_dim dim[WEIR_MAX_DIMS];
@@ -130,9 +130,9 @@ typedef struct weir_access {
   int32_t value[WEIR_MAX_OUTPUTS];
   weir_monoid combine;
   weir_dtype accumulator; /* dtype the monoid computes in */
-  /* Scans that skip gaps: after `settle` iterations in a row in which input operand `presence - 1`
-   * (bool) is 0, the state is a fixed point and every DATA output is 0, so that further absent
-   * slots may be skipped exactly. presence 0: no such promise. */
+  /* Scans that skip gaps: after `settle` consecutive iterations in which input operand `presence -
+   * 1` (bool) is 0, the state is a fixed point and every DATA output is 0, so that further absent
+   * slots may be skipped exactly. presence 0: no such guarantee. */
   int presence;
   int64_t settle;
   weir_maker maker;
@@ -149,10 +149,9 @@ typedef struct weir_interval {
   int64_t lo, hi;
 } weir_interval;
 
-/* What a box needs of an array, per dimension: up to two disjoint ascending intervals (wrap); n[d]
- * == 0: nothing (a region of rank 0 always holds its one element). exact is false where a gather of
- * unknown indices made the region an upper bound.
- */
+/* Region of an array that a box needs, per dimension: up to two disjoint ascending intervals
+ * (wrap); n[d] == 0: empty (a region of rank 0 always has its one element). exact is false where a
+ * gather of unknown indices made the region an upper bound. */
 typedef struct weir_region {
   int rank;
   int n[WEIR_MAX_RANK];
@@ -160,165 +159,170 @@ typedef struct weir_region {
   bool exact;
 } weir_region;
 
-/* An access without dimensions, operands or expressions: init before use, fini when done. Zeroed
+/* Initialises an access without dimensions, operands or expressions; free it with fini. Zeroed
  * memory needs no init. */
 void weir_access_init(weir_access *a);
-/* Frees the tables and the body; `a` then has no dimensions, operands or expressions. */
+/* Frees the tables and the body; `a` is then empty. */
 void weir_access_fini(weir_access *a);
-/* Deep copy into storage that needs no init and is untouched on failure. Fails: WEIR_ERR_MEMORY. */
+/* Copies deeply into storage that needs no init and is unchanged on failure. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status weir_access_copy(const weir_access *from, weir_access *to) WEIR_CHECKED;
-/* Gives `a` that many inputs, outputs and states. The first of each stay as they are, new ones are
- * zero; all of them move, so pointers to them are stale. To drop trailing entries, lower n_in,
- * n_out or n_states directly. Fails: WEIR_ERR_MEMORY; `a` is then as it was. */
+/* Resizes `a` to that many inputs, outputs and states. Existing ones are kept, new ones are zero;
+ * all may move, so pointers to them are invalid. To drop trailing entries, lower n_in, n_out or
+ * n_states directly. Fails: WEIR_ERR_MEMORY; `a` is then unchanged. */
 weir_status weir_access_resize(weir_access *a, int n_in, int n_out, int n_states) WEIR_CHECKED;
-/* For an iteration dimension that is counted from another place: bodies read `by` more of it, and
- * so what they did. Fails: WEIR_ERR_MEMORY. */
+/* Shifts the origin of an iteration dimension: index expressions of the body are corrected by `by`,
+ * so that the results are unchanged. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_access_shift_index(weir_access *a, int k, int64_t by) WEIR_CHECKED;
-/* The iterations of the box alone, counted from where those of `a` begin; they read and write what
- * they did. Fails: WEIR_ERR_MEMORY; `a` is then good for weir_access_fini alone. */
+/* Restricts `a` to the iterations of the box, renumbered from the start of those of `a`; they read
+ * and write the same elements. Fails: WEIR_ERR_MEMORY; only weir_access_fini may then be called on
+ * `a`. */
 weir_status weir_access_narrow(weir_access *a, const weir_box *box) WEIR_CHECKED;
-/* The operand's array has elements [lo, lo + extent) alone along dimension d, counted from lo. */
+/* Restricts the operand's array to elements [lo, lo + extent) along dimension d, counted from lo.
+ */
 void weir_operand_narrow(weir_operand *x, int d, int64_t lo, int64_t extent);
-/* Refuses what cannot be right: ranks, divisors, expressions and states out of range, dtypes that
- * do not agree, a NEVER border that an iteration leaves, overflow. Fails: WEIR_ERR_SHAPE, naming
- * operand and dimension. */
+/* Checks the access: ranks, divisors, expressions and states in range, consistent dtypes, no
+ * iteration across a NEVER border, no overflow. Fails: WEIR_ERR_SHAPE, naming operand and
+ * dimension. */
 weir_status weir_access_check(const weir_access *a) WEIR_CHECKED;
 
-/* The whole iteration box. */
+/* Returns the box of all iterations. */
 weir_box weir_iterations(const weir_access *a);
 bool weir_box_empty(const weir_box *b);
 int64_t weir_box_volume(const weir_box *b); /* saturates at INT64_MAX */
-/* Of elements of that dtype, likewise. */
+/* Returns the bytes of elements of that dtype; saturates likewise. */
 int64_t weir_box_bytes(const weir_box *b, weir_dtype dtype);
 weir_box weir_box_intersect(const weir_box *a, const weir_box *b);
-/* Makes *box the smallest that holds it and `more`; where *any is false, `more` as it is. Sets
+/* Extends *box to the smallest one that contains it and `more`; to `more` if *any is false. Sets
  * *any. */
 void weir_box_grow(weir_box *box, const weir_box *more, bool *any);
-/* Dimension by dimension: along one where `inner` has nothing, it lies in any other. */
+/* Whether `outer` contains `inner`, per dimension; an empty interval is contained in any other. */
 bool weir_box_within(const weir_box *inner, const weir_box *outer);
-/* Smallest box that holds the region. */
+/* Returns the smallest box that contains the region. */
 weir_box weir_region_hull(const weir_region *r);
 int64_t weir_region_volume(const weir_region *r);
 bool weir_region_empty(const weir_region *r);
 
-/* Region of input `operand` that the iterations of `box` read, after the border rule: corner rule,
- * then clip (absent, zero, value), touched edge (replicate), mirrored intervals (reflect), one
- * interval per shift (wrap). Exact per dimension but for gathers and for coefficients that leave
- * holes (then the hull). */
+/* Computes the region of input `operand` that the iterations of `box` read, after the border rule:
+ * corner rule, then clip (absent, zero, value), touched edge (replicate), mirrored intervals
+ * (reflect), one interval per shift (wrap). Exact per dimension except for gathers and for
+ * coefficients that leave holes (then the hull). */
 weir_region weir_needed(const weir_access *a, int operand, const weir_box *box);
-/* The same in one box, as who owns a part of the array has to get it: all along dimensions in which
- * indices turn at an end (weir_index_turns), all slots of a state; along the others what is needed
- * there, even where nothing is along one of them. */
+/* Computes that region as one box, for the owner of a part of the array: the whole extent along
+ * dimensions in which indices wrap or reflect (weir_index_turns), all slots of a state; along the
+ * others the needed interval, even if another dimension is empty. */
 weir_box weir_needed_box(const weir_access *a, int operand, const weir_box *box);
-/* Region of output `output` that the iterations of `box` write. Empty reduced dimensions still
- * write: the neutral element. */
+/* Computes the region of output `output` that the iterations of `box` write. Empty reduced
+ * dimensions still write: the neutral element. */
 weir_region weir_written(const weir_access *a, int output, const weir_box *box);
-/* Smallest iteration box that holds every iteration which writes into `elements` of `output`
- * (reduced dimensions whole). */
+/* Computes the smallest iteration box with every iteration that writes into `elements` of `output`
+ * (complete reduced dimensions). */
 weir_box weir_iterations_of(const weir_access *a, int output, const weir_box *elements);
-/* Smallest iteration box that holds every iteration which reads `elements` of input `operand` (for
- * wrap and reflect the hull of the union). */
+/* Computes the smallest iteration box with every iteration that reads `elements` of input `operand`
+ * (for wrap and reflect the hull of the union). */
 weir_box weir_affected(const weir_access *a, int operand, const weir_box *elements);
-/* Number of distinct elements of an input that the iterations of `box` touch, after the border
- * rule, dropped iterations left out. An upper bound for gathers, and where no closed form serves
+/* Counts the distinct elements of an input that the iterations of `box` read, after the border
+ * rule, excluded iterations omitted. An upper bound for gathers, and where there is no closed form
  * and enumeration would visit over four million points. */
 int64_t weir_distinct(const weir_access *a, int operand, const weir_box *box);
-/* The same for the union of several uses of one array: use k is operand[k] of access[k] over
- * box[k]; operand[k] < 0 is output -1 - operand[k]. */
+/* Counts the elements of the union of several uses of one array: use k is operand[k] of access[k]
+ * over box[k]; operand[k] < 0 is output -1 - operand[k]. */
 int64_t weir_distinct_union(const weir_access *const *access, const int *operand,
                             const weir_box *box, int n);
 /* The elements that an operand reads along a dimension whose indices are gathered from a constant
  * (weir_node_named): ascending intervals with gaps between them. dim -1: there is no such
- * dimension, or the values do not say it alone (wrap, replicate, reflect, or the list is read with
- * a zero or value border). */
+ * dimension, or the values do not determine them alone (wrap, replicate, reflect, or the list is
+ * read with a zero or value border). */
 typedef struct weir_named {
   int dim;
   int64_t n;
   weir_interval *part; /* [n], owned */
 } weir_named;
-/* As weir_distinct_union, use k reading what named[k] says along its gathered dimension. */
+/* As weir_distinct_union, use k reading the elements named[k] along its gathered dimension. */
 int64_t weir_distinct_named(const weir_access *const *access, const int *operand,
                             const weir_box *box, const weir_named *named, int n);
-/* Iterations of `box` that survive ABSENT borders (those of gathered indices are not known and drop
- * nothing here). */
+/* Counts the iterations of `box` not excluded by ABSENT borders (those of gathered indices are
+ * unknown and exclude none here). */
 int64_t weir_surviving(const weir_access *a, const weir_box *box);
-/* Surviving iterations x flops of the body and the monoid; without a body: points x
+/* Counts flops: remaining iterations x flops of the body and the monoid; without a body: points x
  * point_flops. */
 double weir_flops(const weir_access *a, const weir_box *box);
-/* How far needed(iterations) reaches below and above the owned elements, per array dimension (0
- * when inside); for WRAP before the index is wrapped, so that a neighbour across the seam counts as
- * near. */
+/* Computes the halo: how far needed(iterations) reaches below and above the owned elements, per
+ * array dimension (0 when inside); for WRAP before the index is wrapped, so that a neighbour across
+ * the seam counts as near. */
 void weir_halo(const weir_access *a, int operand, const weir_box *iterations, const weir_box *owned,
                int64_t *below, int64_t *above);
 
-/* The definition that all engines and tests share: one array index of one iteration, before the
+/* Reference definition for all engines and tests: an array index of one iteration, before the
  * border rule (gathered: the element of the gather operand, or 0) and after it. *inside is false
- * when the load gives its fill or, for ABSENT, the iteration is dropped; the returned index is then
- * 0. */
+ * when the load gives its fill or, for ABSENT, the iteration is excluded; the returned index is
+ * then 0. */
 int64_t weir_index_raw(const weir_index *x, int n_dims, const int64_t *iteration, int64_t gathered);
 int64_t weir_index_border(const weir_index *x, int64_t raw, int64_t extent, bool *inside);
-/* div, or the 1 that 0 stands for. */
+/* Returns div, with 0 replaced by 1. */
 static inline int64_t weir_index_divisor(const weir_index *x)
 {
   return x->div > 1 ? x->div : 1;
 }
-/* True when both say the same of every iteration of n_dims dimensions. */
+/* Whether both indices are equal for every iteration of n_dims dimensions. */
 bool weir_index_same(const weir_index *a, const weir_index *b, int n_dims);
-/* The iteration dimension whose number the index is, nothing added, or -1. */
+/* Returns the iteration dimension that the index equals, without offset, or -1. */
 int weir_index_follows(const weir_index *x, int n_dims);
-/* Whether some index of the iterations, a box that is not empty, leaves the array at one end and
- * comes back from where the other end is, or is folded at it (wrap, reflect). */
+/* Whether some index of the iterations, a non-empty box, leaves the array at one end and wraps to
+ * the other, or is reflected. */
 bool weir_index_turns(const weir_index *x, int64_t extent, const weir_box *iterations);
-/* How far the index moves when the iteration moves by step[k] along every dimension k. */
+/* Returns the change of the index when the iteration moves by step[k] along every dimension k. */
 double weir_index_advance(const weir_index *x, int n_dims, const double *step);
-/* Least and greatest index over a box that is not empty, before the border rule; a gathered value
- * takes its whole declared range. Cut at 2^62. */
+/* Computes the minimum and maximum index over a non-empty box, before the border rule; a gathered
+ * value takes its whole declared range. Limited to 2^62. */
 void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, int64_t *most);
-/* Shrinks *iterations, of dimension k, to those whose index before the border rule may lie in
- * [lo, hi) while the other dimensions are anywhere in `box`, which is not empty along them; false
- * when there are none. coef[k] is not 0, the index gathers nothing. */
+/* Shrinks *iterations, of dimension k, to those whose index before the border rule may be in [lo,
+ * hi) while the other dimensions are anywhere in `box`, which is not empty along them; false when
+ * there are none. coef[k] is not 0, the index gathers nothing. */
 bool weir_index_solve(const weir_index *x, int k, const weir_box *box, int64_t lo, int64_t hi,
                       weir_interval *iterations);
 
-/* Dimension of the operand that moves with iteration dimension k, -1: none, -2: several do. */
+/* Returns the dimension of the operand that moves with iteration dimension k, -1: none, -2:
+ * several. */
 int weir_operand_moves(const weir_operand *o, int k);
-/* Dimension of the operand that is iteration dimension k (weir_index_follows), or -1. */
+/* Returns the dimension of the operand that is iteration dimension k (weir_index_follows), or -1.
+ */
 int weir_operand_follows(const weir_operand *o, const weir_access *a, int k);
-/* The iteration dimension that is dimension d of the operand, all of it, or -1. */
+/* Returns the iteration dimension that is dimension d of the operand, completely, or -1. */
 int weir_operand_dim(const weir_operand *o, const weir_access *a, int d);
-/* Dimension of the operand of which pieces of iteration dimension k are pieces; -1: it knows
- * nothing of k, -2: neither. */
+/* Returns the dimension of the operand whose slices correspond to slices of iteration dimension k;
+ * -1: independent of k, -2: no such dimension. */
 int weir_operand_pieces(const weir_operand *o, const weir_access *a, int k);
-/* True when the operand reads (writes), at each iteration, an element of its own: array dimension d
- * is iteration dimension order[d], all of it, and no others go beyond one iteration. */
+/* Whether each iteration reads (writes) a different element of the operand: array dimension d is
+ * iteration dimension order[d], completely, and the other dimensions have one iteration. */
 bool weir_operand_is_one_to_one(const weir_operand *o, const weir_access *a, int *order);
-/* The same for data that has all dimensions of the iterations. */
+/* The same for data with all dimensions of the iterations. */
 bool weir_operand_is_permutation(const weir_operand *o, const weir_access *a, int *order);
-/* And in their order: each iteration reads (writes) the element of the same number. */
+/* The same in their order: each iteration reads (writes) the element of the same number. */
 bool weir_operand_is_identity(const weir_operand *o, const weir_access *a);
-/* True when no element of the operand is read by two iterations: whole windows side by side, or one
- * element each. What is made element by element may then be made where it is read. */
+/* Whether no element of the operand is read by two iterations: adjacent windows, or one element
+ * each. Elementwise producers may then be computed where they are read. */
 bool weir_operand_reads_once(const weir_operand *o, const weir_access *a);
-/* The iteration dimension that is time, or -1. */
+/* Returns the iteration dimension that is time, or -1. */
 int weir_access_time(const weir_access *a);
-/* True when each iteration makes its own elements from those that it reads: no reduction, no state,
- * a body, all dimensions parallel. */
+/* Whether the operator is elementwise: no reduction, no state, a body, all dimensions parallel. */
 bool weir_access_is_pointwise(const weir_access *a);
 
-/* How an array moves with one iteration dimension: its dimension `dim` (the first that does, -1:
- * none) by up / down elements an iteration. */
+/* Rate of an array relative to an iteration dimension: its dimension `dim` (the first that moves,
+ * -1: none) moves by up / down elements per iteration. */
 typedef struct weir_pace {
   int dim;
   int64_t up, down;
 } weir_pace;
 weir_pace weir_operand_pace(const weir_operand *x, int k);
-/* Bounds, both of them reached, of down * index - up * i over all iterations i of dimension k, the
- * others in `box`, which is not empty along them; before the border rule. Cut at 2^62. */
+/* Computes the bounds, both attained, of down * index - up * i over all iterations i of dimension
+ * k, the others in `box`, which is not empty along them; before the border rule. Limited to 2^62.
+ */
 void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
                       int64_t *most);
-/* The first iteration from 0 on whose index may reach `index`, where `most` is the greatest lag: as
- * weir_index_solve finds it, from a lag computed earlier; with most 0, the iterations that `index`
- * elements allow. up > 0, index >= 0; WEIR_UNBOUNDED at most. */
+/* Returns the first iteration from 0 on whose index may reach `index`, where `most` is the greatest
+ * lag: as weir_index_solve, from a lag computed earlier; with most 0, the number of iterations that
+ * `index` elements allow. up > 0, index >= 0; at most WEIR_UNBOUNDED. */
 int64_t weir_pace_first(const weir_pace *pace, int64_t most, int64_t index);
 
 #ifdef __cplusplus

@@ -89,7 +89,8 @@ typedef struct weir_expr {
 
 typedef struct weir_body {
   int32_t n;
-  weir_status failed; /* WEIR_OK, or what weir_access_check reports: no memory, a wrong argument */
+  weir_status failed; /* WEIR_OK, or the error that weir_access_check reports: no memory, an invalid
+                         argument */
   int64_t capacity;
   weir_expr *exprs;
 } weir_body;
@@ -97,7 +98,7 @@ typedef struct weir_body {
 /* Frees the expressions; a zeroed body is empty. copy is deep. Fails: WEIR_ERR_MEMORY. */
 /* Frees the expressions; `b` is then empty. */
 void weir_body_fini(weir_body *b);
-/* Deep copy into uninitialised storage. Fails: WEIR_ERR_MEMORY. */
+/* Copies deeply into uninitialised storage. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_body_copy(const weir_body *from, weir_body *to) WEIR_CHECKED;
 
 /* Whether one of the expressions has that code. */
@@ -117,16 +118,16 @@ int32_t weir_body_binary(weir_body *b, weir_code code, int32_t x, int32_t y);
 int32_t weir_body_select(weir_body *b, int32_t condition, int32_t yes, int32_t no);
 int32_t weir_body_cast(weir_body *b, weir_dtype dtype, int32_t x);
 
-/* Name of a code as listed above. */
+/* Returns the name of a code as listed above. */
 const char *weir_code_name(weir_code code);
-/* Arguments that a code takes. */
+/* Returns the number of arguments of a code. */
 int weir_code_args(weir_code code);
-/* Flops of one evaluation of expression i. */
+/* Returns the flops of one evaluation of expression i. */
 double weir_body_flops(const weir_body *b, int32_t i);
-/* True when the result is bool whatever the arguments. */
+/* Whether the result is bool for all arguments. */
 bool weir_code_is_compare(weir_code code);
-/* Dtype of the result of a code, not of CAST, for arguments of dtype `argument` (of SELECT the
- * choices); WEIR_DTYPE_COUNT: there is none. */
+/* Returns the dtype of the result of a code, except CAST, for arguments of dtype `argument` (for
+ * SELECT the choices); WEIR_DTYPE_COUNT: undefined. */
 weir_dtype weir_code_result(weir_code code, weir_dtype argument);
 
 #ifdef __cplusplus

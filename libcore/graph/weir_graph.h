@@ -1,4 +1,4 @@
-/* weir_graph.h - operators over values, acyclic; built by calls, transformed by passes. */
+/* weir_graph.h - acyclic graphs of operators over values; built by calls, transformed by passes. */
 #ifndef WEIR_GRAPH_H
 #define WEIR_GRAPH_H
 #include "graph/weir_op.h"
@@ -9,19 +9,19 @@ extern "C" {
 
 typedef struct weir_graph weir_graph;
 
-/* A place in a graph. node < 0: invalid (a builder failed; the graph keeps the first error). */
+/* A value in a graph. node < 0: invalid (a builder failed; the graph keeps the first error). */
 typedef struct weir_value {
   int32_t node, output;
 } weir_value;
 #define WEIR_NO_VALUE ((weir_value){-1, 0})
 
-/* An empty graph; destroy accepts NULL and nulls. Fails: WEIR_ERR_MEMORY. */
+/* Creates an empty graph; destroy accepts NULL and nulls. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_create(weir_graph **out) WEIR_CHECKED;
 /* Frees the graph with its constants, names, specs and groups. */
 void weir_graph_destroy(weir_graph **g);
-/* Deep copy: node and array numbers are kept. */
+/* Copies deeply: node and array numbers are kept. */
 weir_status weir_graph_copy(const weir_graph *g, weir_graph **out) WEIR_CHECKED;
-/* First error of the builders, or WEIR_OK. */
+/* Returns the first error of the builders, or WEIR_OK. */
 weir_status weir_graph_status(const weir_graph *g) WEIR_CHECKED;
 /* Records a builder's failure (the first one is kept) and returns an invalid value. */
 weir_value weir_graph_fail(weir_graph *g, weir_status status);
@@ -29,46 +29,49 @@ weir_value weir_graph_fail(weir_graph *g, weir_status status);
 /* Sources are nodes without operator (op NULL). The name of an input, stored array or output is
  * unique in its kind. */
 weir_value weir_input(weir_graph *g, const char *name, const weir_array_desc *desc);
-/* dtype and shape of the store's array of that name. */
+/* Reads a stored array, with the dtype and shape of the store's array of that name. */
 weir_value weir_stored(weir_graph *g, const weir_store *store, const char *name);
-/* A copy of the tensor's elements, kept by the graph. */
+/* Adds a constant: a copy of the tensor's elements, owned by the graph. */
 weir_value weir_constant(weir_graph *g, const weir_tensor *t);
 weir_value weir_scalar(weir_graph *g, weir_dtype dtype, double value);
 
-/* Appends a node. `where` ("file:line", static storage) is the caller's place for messages. The one
- * way to add an operator: builders such as weir_add are wrappers in the op's folder. Invalid inputs
- * give an invalid value. */
+/* Appends a node. `where` ("file:line", static storage) is the caller's position for messages. The
+ * only way to add an operator: builders such as weir_add are wrappers in the op's folder. Invalid
+ * inputs give an invalid value. */
 weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spec,
                           const weir_value *in, int n_in, const char *where);
-/* A node whose access is given, not stated by an operator's spec: what a pass derives from another
- * node. Its outputs are arrays of the access's extents. The access is copied; op: its name. */
+/* Appends a node with a given access instead of one declared by an operator's spec: a node that a
+ * pass derives from another one. Its outputs have the extents of the access. Copies the access; op:
+ * its name. */
 weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
                                  const weir_value *in, int n_in, const char *where);
-/* The same; output k is written into arrays[k], one with several writers or none so far, where that
- * is not -1. */
+/* The same; output k is written into arrays[k], which has several writers or none so far, unless it
+ * is -1. */
 weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
                                       const weir_access *access, const weir_value *in, int n_in,
                                       const int32_t *arrays, const char *where);
-/* An array with several writers: made first, then written by weir_graph_add_into nodes whose
- * written boxes the validator proves disjoint and covering. The value of the whole array is the
- * last writer's. */
+/* Adds an array with several writers: created first, then written by weir_graph_add_into nodes
+ * whose written boxes the validator proves disjoint and covering. The value of the whole array is
+ * the last writer's. */
 int32_t weir_graph_array(weir_graph *g, const weir_array_desc *desc);
 weir_value weir_graph_add_into(weir_graph *g, const weir_op_desc *op, const void *spec,
                                const weir_value *in, int n_in, int32_t array, const char *where);
 /* Marks a value as a result of the graph. */
 void weir_output(weir_graph *g, const char *name, weir_value v);
-/* The stored array takes the value at the end of the run; all reads of the old value come first. */
+/* Updates the stored array with the value at the end of the run; all reads of the old value come
+ * first. */
 void weir_update(weir_graph *g, weir_value stored, weir_value v);
-/* The stored array is read and written in place by the call operator that takes it as input. */
+/* Declares that the call operator that takes the stored array as input reads and writes it in
+ * place. */
 void weir_in_place(weir_graph *g, weir_value stored);
 /* Names the node that made v, for dumps and reports; returns v. */
 weir_value weir_label(weir_graph *g, weir_value v, const char *label);
-/* Names every node from number `first` on that has no name yet: all that one step was made of. */
+/* Names every node from number `first` on that has no name yet: all nodes of one step. */
 void weir_label_from(weir_graph *g, int32_t first, const char *label);
-/* Description of a value; NULL when it is invalid. */
+/* Returns the description of a value; NULL when it is invalid. */
 const weir_array_desc *weir_value_desc(const weir_graph *g, weir_value v);
 
-/* ---- What passes and exec read and write: arrays and nodes by number. ---- */
+/* ---- For passes and exec: arrays and nodes by number. ---- */
 
 typedef enum weir_array_kind {
   WEIR_ARRAY_INPUT,
@@ -90,11 +93,11 @@ typedef struct weir_array {
   int8_t built_as[WEIR_MAX_RANK];
 } weir_array;
 
-/* What a derived operator was made of, as a hint: a kernel that asks for it checks it against the
- * access. Arrays of `of` are counted inputs first, then outputs. */
+/* Origin of a derived operator, as a hint: a kernel that uses it verifies it against the access.
+ * Arrays of `of` are counted inputs first, then outputs. */
 enum {
   WEIR_DERIVED_OTHER = -1, /* none of them                                 */
-  WEIR_DERIVED_PLACE = 100 /* where in its window each maximum of `of` was */
+  WEIR_DERIVED_PLACE = 100 /* argmax: position of each maximum of `of` in its window */
 };
 
 /* An iteration dimension. */
@@ -103,11 +106,11 @@ typedef struct weir_derived_dim {
                         dim OTHER: none of them */
 } weir_derived_dim;
 
-/* An adjoint of a sum of products is such a sum of the same three arrays: so are its own adjoints.
- * Of any other operator a second derivative has no use of this. */
+/* An adjoint of a sum of products is a sum of the same three arrays: so are its adjoints. For other
+ * operators the origin of a second derivative has no use. */
 typedef struct weir_derivation {
-  const weir_op_desc *of;       /* the operator as built; NULL: nothing is known     */
-  int8_t made;                  /* array that output 0 is, or is the gradient by      */
+  const weir_op_desc *of;       /* the operator as built; NULL: unknown */
+  int8_t made;                  /* array that output 0 is, or whose gradient it is */
   int8_t in[WEIR_MAX_OPERANDS]; /* likewise every operand                             */
   weir_derived_dim dim[WEIR_MAX_DIMS];
 } weir_derivation;
@@ -121,16 +124,16 @@ typedef struct weir_node {
   const char *label, *where;
   int32_t random_id;
   int32_t derived; /* number of the weir_gradients that added it, 0: as built */
-  int32_t part;    /* micro-batch that it belongs to, from 1; 0: none       */
-  int8_t priority; /* of what could run: -1 first, as it starts what runs concurrently with the
-                  others; 1 last, as it waits for that */
-  bool dead;       /* removed by a pass */
+  int32_t part;    /* micro-batch of the node, from 1; 0: none */
+  int8_t turn; /* priority among ready nodes: -1 first, as it starts concurrent work; 1 last, as it
+                  waits for that work */
+  bool dead;   /* removed by a pass */
   weir_derivation derivation; /* of NULL: as built, or nothing is known */
   weir_access access;
 } weir_node;
 
-/* The operator of `like` once more over another access, with its spec: what a pass makes of parts
- * of a node. arrays: as for weir_graph_add_access_into, NULL: all new. */
+/* Adds the operator of `like` again with another access, with its spec: a part of a node that a
+ * pass splits. arrays: as for weir_graph_add_access_into, NULL: all new. */
 weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
                                const weir_value *in, int n_in, const int32_t *arrays);
 
@@ -138,9 +141,9 @@ weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_
  */
 weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int operand,
                             const weir_box *elements);
-/* What gathered indices of an operand name (weir_access.h) over the node's iterations in `box`,
- * which is bounded; fini when done, also after a failure. The region of weir_needed is their hull
- * or more. Fails: WEIR_ERR_MEMORY. */
+/* Computes the elements named by gathered indices of an operand (weir_access.h) over the node's
+ * iterations in `box`, which is bounded; fini when done, also after a failure. The region of
+ * weir_needed is their hull or more. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_node_named(const weir_graph *g, const weir_node *node, int operand,
                             const weir_box *box, weir_named *out) WEIR_CHECKED;
 void weir_named_fini(weir_named *n);
@@ -148,108 +151,110 @@ bool weir_named_same(const weir_named *a, const weir_named *b);
 
 struct weir_kernel;
 
-/* Boxes that a kernel makes of its result in place of the pieces of `stage`: per dimension they
- * begin and end at multiples of the grain, or end with the array; 0: they are whole. */
+/* Boxes of its result that a blocked kernel computes instead of the pieces of `stage`: per
+ * dimension they begin and end at multiples of the block size, or end with the array; 0: not
+ * blocked. */
 typedef struct weir_boxes {
   int stage;
   int64_t grain[WEIR_MAX_RANK];
 } weir_boxes;
 
-/* An ordered list of members under one outer box of tiles. Members keep their own maps; arrays used
- * only inside the group are tile-local. */
+/* A fusion group: an ordered list of members under one outer box of tiles. Members keep their own
+ * maps; arrays used only inside the group are tile-local. */
 typedef struct weir_group {
   int32_t *nodes; /* topological order; the last is the anchor, whose parallel and sequential
                      dimensions are tiled */
   int64_t n_nodes;
   int64_t tile[WEIR_MAX_DIMS]; /* tile extent per iteration dimension of the anchor, 0: whole */
-  const struct weir_kernel *kernel; /* claims the group, or NULL: generated */
-  int32_t claimed;    /* the member that the kernel makes; others, generated, read it box by box */
+  const struct weir_kernel *kernel; /* kernel that claims the group, or NULL: generated */
+  int32_t
+      claimed; /* the member that the kernel computes; others, generated, read it block by block */
   weir_boxes boxes;   /* with other members: those of the kernel            */
-  double saved_bytes; /* traffic that grouping removed                               */
+  double saved_bytes; /* memory traffic saved by fusion */
 } weir_group;
 
-/* How many there are, and one of them, borrowed. Numbers run [0, n); sources and dead nodes are
- * included. */
+/* Return the number of arrays or nodes, and one of them, borrowed. Numbers are in [0, n); sources
+ * and dead nodes are included. */
 int32_t weir_graph_nodes(const weir_graph *g);
 int32_t weir_graph_arrays(const weir_graph *g);
 const weir_node *weir_graph_node(const weir_graph *g, int32_t node);
 weir_node *weir_graph_node_mut(weir_graph *g, int32_t node);
-/* Its derivation; a node as built is its own operator. */
+/* Returns the origin of a node; a node as built is its own operator. */
 weir_derivation weir_node_derivation(const weir_node *node);
 const weir_array *weir_graph_get_array(const weir_graph *g, int32_t array);
 weir_array *weir_graph_array_mut(weir_graph *g, int32_t array);
-/* The array becomes an input of that name, for a graph that is cut in two: who wrote it must be
+/* Turns the array into an input of that name, for a graph that is split in two: its writer must be
  * dead. Fails: WEIR_ERR_SHAPE (a live writer), WEIR_ERR_MEMORY. */
 weir_status weir_graph_make_input(weir_graph *g, int32_t array, const char *name) WEIR_CHECKED;
-/* Array of a value, -1 when it is invalid; and the value that is a whole array, of its last live
- * writer or its source (node < 0: there is none). */
+/* Return the array of a value, -1 when it is invalid; and the value of a whole array, of its last
+ * live writer or its source (node < 0: none). */
 int32_t weir_value_array(const weir_graph *g, weir_value v);
 weir_value weir_array_value(const weir_graph *g, int32_t array);
-/* Live nodes with an operator that read / write an array: how many; their numbers into `nodes` (up
+/* Return the number of live operators that read / write an array, and their numbers in `nodes` (up
  * to n). */
 int32_t weir_graph_readers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
 int32_t weir_graph_writers(const weir_graph *g, int32_t array, int32_t *nodes, int32_t n);
-/* Frees all nodes but libraries and calls, for whoever has lowered the graph and only runs it:
- * arrays, names and groups stay, other nodes must not be asked for any more, nor the graph be
- * copied. */
+/* Frees all nodes except libraries and calls, once the graph is lowered and only run: arrays, names
+ * and groups remain, other nodes must not be accessed, nor the graph copied. */
 void weir_graph_shed(weir_graph *g);
 int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `group` */
 weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);
 const weir_group *weir_graph_group(const weir_graph *g, int32_t group);
 weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n) WEIR_CHECKED;
 void weir_graph_clear_groups(weir_graph *g);
-/* True when the array is a temporary written by one node and read, both in this group alone, and
- * no result. */
+/* Whether the array is a temporary written by one node and read, both in this group only, and not a
+ * result. */
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array);
 
-/* Checks the whole graph: accesses, dtypes, disjoint covering writers, no cycle, groups cover every
- * live node once and close no cycle. Fails: WEIR_ERR_SHAPE, naming node and place. */
+/* Checks the whole graph: accesses, dtypes, disjoint covering writers, no cycle, groups contain
+ * every live node once and close no cycle. Fails: WEIR_ERR_SHAPE, naming node and position. */
 weir_status weir_graph_validate(const weir_graph *g) WEIR_CHECKED;
-/* Live nodes with an operator in topological order (lowest number among the ready first). order:
- * room for weir_graph_nodes(g). */
+/* Returns the live operators in topological order (lowest number among the ready first). order:
+ * space for weir_graph_nodes(g). */
 weir_status weir_graph_order(const weir_graph *g, int32_t *order, int32_t *n) WEIR_CHECKED;
 
-/* Slots of a stream per slot of the fastest input that it goes together with: up / down, in lowest
- * terms. base: that input's array, -1 where no access relates the two. */
+/* Rate of a stream: slots per slot of the fastest input related to it, up / down, in lowest terms.
+ * base: that input's array, -1 where no access relates the two. */
 typedef struct weir_rate {
   int32_t base;
   int64_t up, down;
 } weir_rate;
-/* Of every array; rates: [weir_graph_arrays(g)]. */
+/* Computes the rates of all arrays; rates: [weir_graph_arrays(g)]. */
 void weir_graph_rates(const weir_graph *g, weir_rate *rates);
-/* Slots of a stream when the fastest input has had n: whole ones alone, or (begun) one that has
- * begun as well. base -1: n. */
+/* Returns the slots of a stream when the fastest input has had n: complete ones, or (begun) also
+ * one that has begun. base -1: n. */
 int64_t weir_rate_slots(const weir_rate *r, int64_t n, bool begun);
-/* Slots of the fastest input that hold n whole ones of the stream. */
+/* Returns the slots of the fastest input that contain n complete ones of the stream. */
 int64_t weir_rate_fastest(const weir_rate *r, int64_t n);
-/* Slots of a fastest input after which streams of these n rates stand to one another as before;
- * INT64_MAX: beyond 64 bits. */
+/* Returns the slots of a fastest input after which streams of these n rates have the same phase
+ * again; INT64_MAX: beyond 64 bits. */
 int64_t weir_rates_period(const weir_rate *rates, int32_t n);
-/* Of a node's iterations along time; base -1: it has no time, or no array that it reads or writes
- * has a rate. */
+/* Returns the rate of a node's iterations along time; base -1: it has no time, or no array with a
+ * rate. */
 weir_rate weir_node_rate(const weir_graph *g, const weir_node *node, const weir_rate *rates);
 
-/* Distinct external elements x size, each array once per (node or group, read | write); volume:
- * bytes without a cache. Of a stream: the mean over chunks of `slots` slots of the fastest input;
- * rates: of all arrays, NULL: every unbounded dimension is `slots` long. */
+/* Memory traffic: distinct external elements x size, each array once per (node or group, read |
+ * write); volume: bytes without a cache. For a stream: the mean over chunks of `slots` slots of the
+ * fastest input; rates: of all arrays, NULL: every unbounded dimension has `slots` slots. */
 typedef struct weir_traffic {
   int64_t read_bytes, write_bytes, volume_bytes;
   double flops;
 } weir_traffic;
-/* Traffic of one live operator alone; zero for sources and dead nodes. */
+/* Returns the traffic of one live operator; zero for sources and dead nodes. */
 weir_traffic weir_node_traffic(const weir_graph *g, int32_t node, int64_t slots,
                                const weir_rate *rates);
-/* Traffic of a group as a whole: members run the boxes that later members need, and what they hand
- * each other moves nothing. */
+/* Returns the traffic of a group: members run the boxes that later members need, and arrays passed
+ * between them cause no traffic. */
 weir_traffic weir_group_traffic(const weir_graph *g, const weir_group *group, int64_t slots,
                                 const weir_rate *rates);
 /* Prints nodes, accesses, groups, bytes and flops, for `describe`; `slots` of the fastest input. */
 void weir_graph_print(const weir_graph *g, int64_t slots, FILE *out);
-/* SHA-256 of what the graph computes: nodes, accesses, constants, names of inputs, stored arrays
- * and results; not of places in source code. Fails: WEIR_ERR_MEMORY. */
+/* Computes the SHA-256 of the computation: nodes, accesses, constants, names of inputs, stored
+ * arrays and results; independent of positions in source code. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_graph_digest(const weir_graph *g, char hex[65]) WEIR_CHECKED;
-/* SHA-256 of what a group takes its time for: operators, accesses, dtypes, shapes, tile and kernel;
- * not of the numbers and names of its arrays. Fails: WEIR_ERR_MEMORY. */
+/* Computes the SHA-256 of the properties that determine the time of a group: operators, accesses,
+ * dtypes, shapes, tile and kernel; independent of the numbers and names of its arrays. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status weir_group_digest(const weir_graph *g, const weir_group *group,
                               char hex[65]) WEIR_CHECKED;
 

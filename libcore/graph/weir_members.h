@@ -1,5 +1,6 @@
-/* weir_members.h - members of a group that run one after the other, each over a box of its own:
- * which iterations they need of one another, and which elements they move.
+/* weir_members.h - members
+ * of a group that run in order, each over its own box: iterations they need of each other, and
+ * elements they transfer.
  *
  * Only needed boxes are composed, from the last member backwards, never index maps: what later
  * members need of an array is what the one that writes it must iterate over. */
@@ -16,20 +17,20 @@ typedef struct weir_member {
   const int32_t *in, *out;
 } weir_member;
 
-/* Iterations of member k that make what the later ones, whose boxes are known, read; an empty box
- * and false where they read nothing. boxes: [n]. */
+/* Computes the iterations of member k that produce the elements read by the later members, whose
+ * boxes are known; an empty box and false if they read none. boxes: [n]. */
 bool weir_members_asked(const weir_member *members, int32_t n, int32_t k, const weir_box *boxes,
                         weir_box *asked);
-/* The boxes of all members from boxes[n - 1], which the caller has set. */
+/* Computes the boxes of all members from boxes[n - 1], set by the caller. */
 void weir_members_compose(const weir_member *members, int32_t n, weir_box *boxes);
-/* Distinct elements of the array that all members read (write) over their boxes. g: whose constants
- * say what gathered indices name; NULL: they may name anything. */
+/* Counts the distinct elements of the array that all members read (write) over their boxes. g: its
+ * constants bound gathered indices; NULL: any index is possible. */
 int64_t weir_members_distinct(const weir_graph *g, const weir_member *members, int32_t n,
                               const weir_box *boxes, int32_t array, bool write);
-/* True when no input (output) of the members before `operand` of member k is on the same array: so
- * each array counts once. */
+/* Whether no input (output) of the members before `operand` of member k is on the same array, so
+ * that each array is counted once. */
 bool weir_members_first(const weir_member *members, int32_t k, int operand, bool write);
-/* How many of the members write the array. */
+/* Returns the number of members that write the array. */
 int32_t weir_members_writers(const weir_member *members, int32_t n, int32_t array);
 
 #ifdef __cplusplus

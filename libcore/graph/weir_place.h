@@ -1,4 +1,4 @@
-/* weir_place.h - where in its window a number stands, as bodies say it.
+/* weir_place.h - position of an element in its window, as computed by bodies.
  *
  * Whether an expression is a position is not read off its form: it is taken apart into terms of one
  * dimension each, and those are computed for all values that the dimension takes. */

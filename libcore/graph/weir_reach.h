@@ -1,4 +1,4 @@
-/* weir_reach.h - which iterations the members of a group run for one tile of the anchor.
+/* weir_reach.h - iterations of the members of a group for one tile of the anchor.
  *
  * Composes needed boxes backwards from the anchor, for a tile anywhere: ranges are relative to the
  * place that the tile's start maps to, and bound what graph/weir_access.h says of every real tile.
@@ -22,13 +22,13 @@ typedef struct weir_reach {
  * extent. reach: [n]. */
 void weir_reach_compose(const weir_member *members, int32_t n, const int64_t *tile, int64_t slots,
                         weir_reach *reach);
-/* Elements of an operand that those iterations touch. */
+/* Counts the elements of an operand accessed by those iterations. */
 void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir_reach *iterations,
                          weir_reach *elements);
-/* Length of a range, at most `extent`. */
+/* Returns the length of a range, at most `extent`. */
 int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent);
-/* True when every member follows the anchor's tiled dimensions at one pace, whatever path leads to
- * it: only then are ranges bounded. */
+/* Whether every member follows the anchor's tiled dimensions at one rate along all paths: only then
+ * are ranges bounded. */
 bool weir_reach_keeps_pace(const weir_member *members, int32_t n, const int64_t *tile);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* weir_view.h - a window on an array at run time: where a box of it lies in memory. */
+/* weir_view.h - a window of an array at run time: memory of a box of the array. */
 #ifndef WEIR_VIEW_H
 #define WEIR_VIEW_H
 #include <stdint.h>
@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* Element `index` of the array lies at data + size * sum_d (index[d] - origin[d]) * stride[d], for
- * indices inside the window; extent is the array's logical shape, which the border rules look at
- * (time: the stream's length once it is known, else WEIR_UNBOUNDED). Borrowed memory. */
+/* Element `index` of the array is at data + size * sum_d (index[d] - origin[d]) * stride[d], for
+ * indices inside the window; extent is the array's logical shape, used by the border rules (time:
+ * the stream's length once known, else WEIR_UNBOUNDED). Borrowed memory. */
 typedef struct weir_view {
   void *data;
   weir_dtype dtype;
@@ -18,9 +18,9 @@ typedef struct weir_view {
   int64_t origin[WEIR_MAX_RANK], stride[WEIR_MAX_RANK], extent[WEIR_MAX_RANK];
 } weir_view;
 
-/* View of a whole tensor. */
+/* Returns the view of a whole tensor. */
 weir_view weir_view_of(const weir_tensor *t);
-/* Address of an element. */
+/* Returns the address of an element. */
 static inline void *weir_view_at(const weir_view *v, const int64_t *index)
 {
   int64_t at = 0;
