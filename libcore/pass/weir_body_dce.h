@@ -1,4 +1,4 @@
-/* weir_body_dce.h - expressions that nothing needs. */
+/* weir_body_dce.h - dead-code elimination in bodies. */
 #ifndef WEIR_BODY_DCE_H
 #define WEIR_BODY_DCE_H
 #include "graph/weir_access.h"
@@ -6,8 +6,8 @@
 extern "C" {
 #endif
 
-/* Removes expressions that no value or state needs, so that engines compute nothing in vain; the
- * others close up. Fails: WEIR_ERR_MEMORY. */
+/* Removes expressions that no value or state needs, and renumbers the others. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status weir_body_dce(weir_access *a) WEIR_CHECKED;
 
 #ifdef __cplusplus

@@ -1,11 +1,12 @@
-/* weir_dim_split.h - what it means for a graph that one dimension of one array is cut into pieces.
+/* weir_split.h - propagation of a split of one array dimension through a graph.
  *
- * The rule of placement (docs: core, "Placement"), read off the accesses: a parallel dimension cuts
- * the operands that index it and needs the others whole; a reduced one leaves partial results that
- * its monoid merges; whoever reads the dimension otherwise needs all pieces together. Only
- * dimensions that operands follow one to one are cut, so that no piece needs its neighbour. */
-#ifndef WEIR_DIM_SPLIT_H
-#define WEIR_DIM_SPLIT_H
+ * The
+ * placement rule (docs: core, "Placement"), derived from the accesses: a parallel dimension splits
+ * the operands that index it and needs the others completely; a reduced one leaves partial results
+ * that its monoid merges; other readers of the dimension need all pieces. Only dimensions that
+ * operands follow one to one are cut, so that no piece needs its neighbour. */
+#ifndef WEIR_SPLIT_H
+#define WEIR_SPLIT_H
 #include "graph/weir_graph.h"
 #ifdef __cplusplus
 extern "C" {
@@ -13,20 +14,20 @@ extern "C" {
 
 typedef struct weir_dim_split {
   int32_t n_arrays, n_nodes; /* of the graph when this was found */
-  int8_t *array;   /* [arrays] dimension that is cut, -1: the array belongs to all pieces */
-  int8_t *node;    /* [nodes] iteration dimension that is cut, -1: the node runs once     */
+  int8_t *array;   /* [arrays] dimension that is split, -1: the array belongs to all pieces */
+  int8_t *node;    /* [nodes] iteration dimension that is split, -1: the node runs once */
   int64_t extent;  /* of the dimension                                                    */
-  int32_t blocker; /* node that needs all pieces and that a cut one waits for, -1: none; a piece
+  int32_t blocker; /* node that needs all pieces and that a split one waits for, -1: none; a piece
                       can be finished before the next begins only where there is none */
 } weir_dim_split;
 
-/* Cuts dimension `dim` of `array`, and with it all that follows it. fini frees. Fails:
+/* Splits dimension `dim` of `array` and everything that depends on it. fini frees. Fails:
  * WEIR_ERR_MEMORY. */
-weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim,
-                                weir_dim_split *out) WEIR_CHECKED;
-void weir_dim_split_fini(weir_dim_split *s);
-/* True when pieces of the cut node give partial results: its dimension is reduced. */
-bool weir_dim_split_is_partial(const weir_graph *g, const weir_dim_split *s, int32_t node);
+weir_status weir_split_find(const weir_graph *g, int32_t array, int dim,
+                            weir_split *out) WEIR_CHECKED;
+void weir_split_fini(weir_split *s);
+/* Whether pieces of the split node give partial results: its dimension is reduced. */
+bool weir_split_is_partial(const weir_graph *g, const weir_split *s, int32_t node);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
-/* weir_layout.h - in which order the dimensions of a temporary lie in memory.
+/* weir_format.h - memory layout (order of dimensions) of temporaries.
  *
- * Arrays are row-major, and nothing but accesses reads or writes a temporary: another order in
- * memory is the same array with its dimensions, and the indices of all who touch it, in another
- * order. So a format is a rewrite of the graph; engines, kernels, traffic and memory know of none.
+ * Arrays
+ * are row-major, and temporaries are accessed only through accesses: another layout is the same
+ * array with its dimensions, and the indices of all readers and writers, permuted. A layout is thus
+ * a rewrite of the graph; engines, kernels, traffic and memory planning do not depend on it.
  */
 #ifndef WEIR_LAYOUT_H
 #define WEIR_LAYOUT_H
@@ -11,16 +12,15 @@
 extern "C" {
 #endif
 
-/* True for a temporary of a bounded graph that structured operators alone touch, and whose order
- * is nobody's business outside: no result, no new value of a stored array. */
-bool weir_layout_is_free(const weir_graph *g, int32_t array);
-/* Dimension order[k] of a free array becomes dimension k, for all its readers and writers; as
- * weir_array.built_as tells. order: a permutation. */
+/* Whether the layout of an array is free: a temporary of a bounded graph that only structured
+ * operators access, and neither a result nor a new value of a stored array. */
+bool weir_format_is_free(const weir_graph *g, int32_t array);
+/* Permutes a free array for all its readers and writers: dimension order[k] becomes dimension k,
+ * recorded in weir_array.built_as. order: a permutation. */
 void weir_layout_set(weir_graph *g, int32_t array, const int *order);
-/* The parallel dimensions of a node's iterations take the order in which its first output has
- * them. False, and nothing changes, where the order is part of the meaning (scans, random bits) or
- * the dimensions are in that order already. */
-bool weir_layout_follow(weir_graph *g, int32_t node);
+/* Permutes the parallel dimensions of a node's iterations to the order of its first output. False,
+ * without a change, where the order has a meaning (scans, random bits) or is already the same. */
+bool weir_format_follow(weir_graph *g, int32_t node);
 
 #ifdef __cplusplus
 }

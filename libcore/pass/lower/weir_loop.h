@@ -1,8 +1,9 @@
-/* weir_loop.h - what engines execute: a group as an ordered list of loops over iteration boxes.
+/* weir_loop.h - loops for the engines: a group as an ordered list of loops over iteration boxes.
  *
- * Members that only hand one value to one place (same iteration, no border between) are inlined
- * into the body of their consumer; every other member is a loop of its own whose outputs lie in
- * tile-local buffers or arrays. Lowering instantiates what the passes decided. */
+ * Members
+ * whose value is used only once (same iteration, no border between) are inlined into the body of
+ * their consumer; every other member is a separate loop with outputs in tile-local buffers or
+ * arrays. Lowering implements the decisions of the passes. */
 #ifndef WEIR_LOOP_H
 #define WEIR_LOOP_H
 #include "graph/weir_graph.h"
@@ -17,13 +18,14 @@ extern "C" {
 typedef struct weir_loop {
   weir_access access;
   int32_t in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
-  int32_t node;      /* member that gave the outputs */
+  int32_t node;      /* member that computes the outputs */
   int32_t n_members; /* members merged into this loop */
-  bool aligned;      /* runs the anchor's tile itself, never a border around it */
-  bool claimed;      /* by the group's kernel: nothing is merged with it        */
+  bool aligned;      /* runs the anchor's tile itself, without a border around it */
+  bool claimed;      /* computed by the group's kernel: not merged */
 } weir_loop;
 
-/* Loops of a group, in order. Caller frees with weir_loops_free. Fails: WEIR_ERR_MEMORY. */
+/* Returns the loops of a group, in order. Free them with weir_loops_free. Fails: WEIR_ERR_MEMORY.
+ */
 weir_status weir_lower(const weir_graph *g, const weir_group *group, weir_loop **loops,
                        int32_t *n) WEIR_CHECKED;
 void weir_loops_free(weir_loop **loops, int32_t n);

@@ -1,4 +1,4 @@
-/* weir_microbatch.h - a step in parts: which dimension its samples lie along. */
+/* weir_microbatch.h - micro-batches: the dimension along which the samples of a step are split. */
 #ifndef WEIR_MICROBATCH_H
 #define WEIR_MICROBATCH_H
 #include "pass/weir_dim_split.h"
@@ -8,11 +8,11 @@ extern "C" {
 
 #define WEIR_MICROBATCH_TEXT 512 /* room for a reason */
 
-/* Finds the dimension of an input along which most bytes of temporaries can be cut, and how.
- * *input: the array; -1 where there is none, or where a node waits for all parts before
- * a part can continue: `text` then says which. Fails: WEIR_ERR_MEMORY. */
-weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_split *split,
-                                 char *text, size_t size) WEIR_CHECKED;
+/* Finds the dimension of an input along which most bytes of temporaries can be split, and the
+ * split. *input: the array; -1 where there is none, or where a node waits for all parts before a
+ * part can continue: `text` then names it. Fails: WEIR_ERR_MEMORY. */
+weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_split *split, char *text,
+                                 size_t size) WEIR_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,5 @@
-/* weir_profile.h - seconds that groups were measured to take, by what they compute
- * (weir_group_digest) and in which setting: how many ranks and threads were at work. Kept in a text
- * file between runs.
+/* weir_profile.h - timing profile: measured seconds of operator groups, by their computation
+ * (weir_group_digest) and setting (number of ranks and threads). Kept in a text file between runs.
  */
 #ifndef WEIR_PROFILE_H
 #define WEIR_PROFILE_H
@@ -18,21 +17,21 @@ typedef struct weir_group_time {
 
 /* Zero it first; freed by fini. */
 typedef struct weir_profile {
-  char setting[128];    /* what keys are made with in addition to digests            */
-  weir_group_time *row; /* [n] by ascending keys, those of other settings too */
+  char setting[128];    /* setting in the keys, in addition to digests */
+  weir_group_time *row; /* [n] by ascending keys, including those of other settings */
   int64_t n, capacity;
 } weir_profile;
 
-/* Of the digest and the table's setting. */
+/* Returns the key of a digest in the setting of the profile. */
 uint64_t weir_profile_key(const weir_profile *t, const char digest[65]);
-/* Seconds of that key; < 0: it has none. */
+/* Returns the seconds of that key; < 0: none. */
 double weir_profile_find(const weir_profile *t, uint64_t key);
-/* Keeps what is there of the key. Fails: WEIR_ERR_MEMORY. */
+/* Adds the seconds of a key unless it has some. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_profile_add(weir_profile *t, uint64_t key, double seconds) WEIR_CHECKED;
-/* Adds the rows of the file, none where there is no file. Fails: WEIR_ERR_DATA, naming file and
- * line (not such a file, damaged, cut short). */
+/* Adds the rows of the file, none if there is no file. Fails: WEIR_ERR_DATA, naming file and line
+ * (not a profile, damaged, truncated). */
 weir_status weir_profile_read(weir_profile *t, const char *path) WEIR_CHECKED;
-/* The whole table, in place of the file. Fails: WEIR_ERR_DATA. */
+/* Writes the whole profile, replacing the file. Fails: WEIR_ERR_DATA. */
 weir_status weir_profile_write(const weir_profile *t, const char *path) WEIR_CHECKED;
 void weir_profile_fini(weir_profile *t);
 

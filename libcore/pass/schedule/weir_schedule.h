@@ -1,5 +1,5 @@
-/* weir_schedule.h - order of the groups and one arena: offsets by liveness, reused memory, lower
- * bound. */
+/* weir_schedule.h - execution order of the groups and memory plan: offsets in one arena by
+ * liveness, with reuse, and its lower bound. */
 #ifndef WEIR_SCHEDULE_H
 #define WEIR_SCHEDULE_H
 #include "graph/weir_graph.h"
@@ -13,26 +13,25 @@ typedef struct weir_schedule {
   int32_t n_groups, n_arrays;
   int64_t *offset; /* [n_arrays] bytes from the start of the arena, multiples of 64    */
   int64_t arena_bytes;
-  int64_t lower_bound;  /* most bytes live at one time in this order                    */
-  int64_t shared_bytes; /* of arrays that lie where an operand did that nobody reads later */
+  int64_t lower_bound;  /* maximum live bytes in this order */
+  int64_t shared_bytes; /* of arrays computed in place of an operand that nobody reads later */
 } weir_schedule;
 
-/* bytes: [arrays of g] size of each array's memory, NULL: of the whole array; keep: [arrays of g]
- * true where it must live from one run to the next (time windows, results of streams), NULL:
- * nowhere; other results live to the end of the run. Fails: WEIR_ERR_MEMORY, WEIR_ERR_SHAPE
- * (overflow).
- */
+/* Schedules the groups. bytes: [arrays of g] size of each array's memory, NULL: of the whole array;
+ * keep: [arrays of g] true where it must persist between runs (time windows, results of streams),
+ * NULL: none; other results live to the end of the run. Fails: WEIR_ERR_MEMORY, WEIR_ERR_SHAPE
+ * (overflow). */
 weir_status weir_schedule_make(const weir_graph *g, const int64_t *bytes, const bool *keep,
                                weir_schedule *out) WEIR_CHECKED;
 void weir_schedule_fini(weir_schedule *s);
 
-/* Memory of an array from one step, a group or a loop, to another. */
+/* Lifetime of the memory of an array, from one step (a group or a loop) to another. */
 typedef struct weir_life {
   int32_t array, first, last;
   int64_t bytes, offset;
 } weir_life;
-/* Lowest offset from `least` on at which `l` overlaps none of the n lives placed before, but those
- * of other steps. */
+/* Returns the lowest offset from `least` on at which `l` overlaps none of the n lifetimes placed
+ * before, except those of other steps. */
 int64_t weir_life_place(const weir_life *placed, int32_t n, const weir_life *l, int64_t least);
 void weir_schedule_print(const weir_schedule *s, const weir_graph *g, FILE *out);
 

@@ -1,4 +1,4 @@
-/* weir_tile.h - the tile of a group, and what it costs. */
+/* weir_tile.h - the tile of a group and its cost. */
 #ifndef WEIR_TILE_H
 #define WEIR_TILE_H
 #include "pass/weir_pass.h"
@@ -9,32 +9,31 @@ extern "C" {
 
 typedef struct weir_tile_cost {
   int64_t local_bytes; /* tile-local buffers of one tile                                    */
-  double growth;       /* work done again at the borders of tiles, as a share of the work   */
-  bool serves;         /* false: no tile bounds what the members need                       */
+  double growth;       /* recomputation at the borders of tiles, as a fraction of the work */
+  bool serves;         /* false: no tile bounds the needs of the members */
 } weir_tile_cost;
 
-/* Tile extents [WEIR_MAX_DIMS] of the anchor (0: whole) whose local buffers stay in opts'
- * cache_bytes, with the least work done again. Fails: WEIR_ERR_MEMORY. */
+/* Chooses the tile extents [WEIR_MAX_DIMS] of the anchor (0: whole) whose local buffers fit opts'
+ * cache_bytes, with the least recomputation. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
                              const weir_pass_opts *opts, int64_t *tile,
                              weir_tile_cost *cost) WEIR_CHECKED;
 
-/* The same for members as they are (the anchor is the last); buffered: [n] true where the outputs
- * of a member need tile-local memory. */
+/* The same for given members (the anchor is the last); buffered: [n] true where the outputs of a
+ * member need tile-local memory. */
 weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *buffered,
                            const weir_pass_opts *opts, int64_t *tile,
                            weir_tile_cost *cost) WEIR_CHECKED;
 
-/* A kernel among the members: number of the one that it makes box by box; visible: [n] true where
- * what a member makes is read outside, and must be made whole. */
+/* A blocked kernel among the members: number of the member it computes; visible: [n] true where
+ * outputs of a member are read outside, and must be complete. */
 typedef struct weir_tile_claim {
   int32_t made;
   const weir_boxes *boxes;
   const bool *visible;
 } weir_tile_claim;
-/* The same where tiles must ask for boxes of a kernel, no two of them for one element of a member,
- * and all of them for all that is visible; cost->serves is false where none do. Fails:
- * WEIR_ERR_MEMORY. */
+/* The same for tiles that request disjoint blocks of a kernel, which together cover all visible
+ * elements; cost->serves is false where there are none. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_tile_boxes(const weir_member *members, int32_t n, const bool *buffered,
                             const weir_tile_claim *claim, const weir_pass_opts *opts, int64_t *tile,
                             weir_tile_cost *cost) WEIR_CHECKED;
