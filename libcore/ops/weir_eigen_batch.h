@@ -1,4 +1,4 @@
-/* weir_eigen_batch.h - what the two operators of eigenproblems share. */
+/* weir_eigen_batch.h - shared code of the two eigenvalue operators. */
 #ifndef WEIR_EIGEN_BATCH_H
 #define WEIR_EIGEN_BATCH_H
 #include "ops/weir_batch.h"
@@ -15,13 +15,13 @@ typedef struct weir_eigen_item {
 /* Checks a [batch..., n, n]; values [batch..., n] and vectors [batch..., n, n] of its dtype. */
 weir_status weir_eigen_infer(const char *op, const weir_op_args *args,
                              weir_array_desc *out) WEIR_CHECKED;
-/* The access; `cubes`: flops of a real matrix over n^3. */
+/* Declares the access; `cubes`: flops of a real matrix over n^3. */
 void weir_eigen_access(const weir_op_args *args, weir_access *a, double cubes);
 weir_eigen_item weir_eigen_item_of(const weir_access *a, const weir_box *box, int64_t number,
                                    const weir_view *in, const weir_view *out);
-/* All results become NaN. */
+/* Sets all results to NaN. */
 void weir_eigen_spoil(const weir_eigen_item *m);
-/* The largest ||a v - v value|| over ||a|| in units of n eps; a, v: [n, n]; memory: [n, n]. */
+/* Returns the largest ||a v - v value|| / ||a|| in units of n eps; a, v: [n, n]; memory: [n, n]. */
 double weir_eigen_residual(const weir_eigen_item *m, const weir_c128 *a, const weir_c128 *v,
                            weir_c128 *memory);
 /* weir_op_desc.error: the worst of error(item, memory of `bytes`). */

@@ -1,4 +1,4 @@
-/* weir_concat.h - parts one after the other along a dimension: one array with a writer per part. */
+/* weir_concat.h - concatenation along a dimension: one array with a writer per part. */
 #ifndef WEIR_CONCAT_H
 #define WEIR_CONCAT_H
 #include "ops/weir_builder.h"
@@ -14,7 +14,7 @@ typedef struct weir_concat_spec {
 
 extern const weir_op_desc weir_op_concat;
 
-/* Parts agree in dtype and in every other dimension. Not along time. */
+/* Concatenates parts that agree in dtype and in every other dimension. Not along time. */
 weir_value weir_concat_at(weir_graph *g, const weir_value *part, int n, int dim, const char *where);
 #define weir_concat(g, part, n, dim) weir_concat_at(g, part, n, dim, WEIR_WHERE)
 

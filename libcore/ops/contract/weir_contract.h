@@ -14,12 +14,12 @@ extern "C" {
 typedef struct weir_contract_spec {
   char labels[64];
   int accumulator;    /* 1 + dtype, 0: i64 for integers, else the operands' own */
-  uint32_t conjugate; /* bit i: of operand i, which is complex, the conjugate     */
+  uint32_t conjugate; /* bit i: conjugate operand i, which is complex */
 } weir_contract_spec;
 
 extern const weir_op_desc weir_op_contract;
 
-/* What the macros below call; `where` is the caller's place. */
+/* Called by the macros below; `where` is the caller's position. */
 weir_value weir_contract_at(weir_graph *g, const weir_contract_spec *spec, const weir_value *in,
                             int n_in, const char *where);
 /* Two operands, default accumulator. */

@@ -6,10 +6,11 @@
  *
  *   out[n, o, c] = sum over t, i of x[n, stride o + dilation t - lo, g ci / groups + i] w[t, i, c]
  *
- * with g = floor(c groups / co): a cross-correlation, as the field calls convolution. What padding
- * adds is 0, or follows the border rule of its dimension: wrap (a longitude), replicate, reflect. A
- * bias is an addition, a transposed convolution the derivative of this one by x. Floats; the sums
- * are in the dtype of x. */
+ * with g = floor(c groups / co): a
+ * cross-correlation, called convolution in the field. Padding is 0, or follows the border rule of
+ * its dimension: wrap (a longitude), replicate, reflect. A bias is an addition, a transposed
+ * convolution is the derivative of this one with respect to x. Floats; the sums are in the dtype of
+ * x. */
 #ifndef WEIR_CONV_H
 #define WEIR_CONV_H
 #include "ops/weir_builder.h"
@@ -28,7 +29,7 @@ typedef struct weir_conv_spec {
 
 extern const weir_op_desc weir_op_conv;
 
-/* What the macro below calls; `where` is the caller's place. */
+/* Called by the macro below; `where` is the caller's position. */
 weir_value weir_conv_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,
                         const char *where);
 #define weir_conv(g, spec, x, w) weir_conv_at(g, spec, x, w, WEIR_WHERE)

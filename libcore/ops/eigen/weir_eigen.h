@@ -1,5 +1,5 @@
-/* weir_eigen.h - the largest eigenvalues of a symmetric matrix that is not negative, and their
- * vectors. Codes that are opaque to the core: no operator. */
+/* weir_eigen.h - largest eigenvalues and eigenvectors of a positive semidefinite symmetric matrix.
+ * For code outside the graph: not an operator. */
 #ifndef WEIR_EIGEN_H
 #define WEIR_EIGEN_H
 #include <stdint.h>
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* The k largest of matrix[n, n], descending, and their vectors [k, n] of length 1: subspace
- * iteration with Rayleigh-Ritz steps (Stewart 1976) until every |G v - value v| is below 1e-10 of
- * the largest value. The same bits for any number of threads. Fails: WEIR_ERR_MEMORY,
- * WEIR_ERR_NUMERIC (not finite). */
+/* Computes the k largest eigenvalues of matrix[n, n], descending, and their eigenvectors [k, n] of
+ * length 1: subspace iteration with Rayleigh-Ritz steps (Stewart 1976) until every |G v - value v|
+ * is below 1e-10 of the largest value. Bitwise identical for any number of threads. Fails:
+ * WEIR_ERR_MEMORY, WEIR_ERR_NUMERIC (not finite). */
 weir_status weir_eigen_leading(const double *matrix, int64_t n, int64_t k, double *value,
                                double *vector) WEIR_CHECKED;
 

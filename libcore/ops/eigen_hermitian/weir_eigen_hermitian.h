@@ -1,6 +1,7 @@
 /* weir_eigen_hermitian.h - eigenvalues and eigenvectors of stacks of Hermitian (real: symmetric)
- * matrices [batch..., n, n], of which the lower triangle is looked at, and the real part of the
- * diagonal. Of a matrix that holds a number that is not finite: NaN. */
+ * matrices [batch..., n, n], of
+ * which only the lower triangle and the real part of the diagonal are read. A matrix with a
+ * non-finite element gives NaN. */
 #ifndef WEIR_EIGEN_HERMITIAN_H
 #define WEIR_EIGEN_HERMITIAN_H
 #include "ops/weir_builder.h"
@@ -9,7 +10,7 @@ extern "C" {
 #endif
 
 typedef struct weir_eigen_hermitian_spec {
-  int32_t values_only; /* 1: there is no second output */
+  int32_t values_only; /* 1: no second output */
 } weir_eigen_hermitian_spec;
 
 extern const weir_op_desc weir_op_eigen_hermitian;

@@ -4,7 +4,7 @@
  * floor, ceil, round, fma, and make, which pairs f32 to c64, f64 to c128. Floats and complex
  * numbers: exp, isnan. Complex numbers only: real, imag, conj, abs2. Real numbers: the ordering
  * ones. Numbers: the arithmetic ones. Any: eq, ne, select, cast (but not from complex to others).
- * Bool only: not, and, or, xor. What each code computes stands in graph/weir_body.h.
+ * Bool only: not, and, or, xor. Codes are defined in graph/weir_body.h.
  */
 #ifndef WEIR_ELEMENTWISE_H
 #define WEIR_ELEMENTWISE_H
@@ -29,7 +29,7 @@ weir_value weir_binary_at(weir_graph *g, weir_code code, weir_value a, weir_valu
 weir_value weir_ternary_at(weir_graph *g, weir_code code, weir_value a, weir_value b, weir_value c,
                            const char *where);
 weir_value weir_cast_at(weir_graph *g, weir_dtype dtype, weir_value x, const char *where);
-/* code(x, c) and code(c, x); integers refuse a constant that is not one of theirs. */
+/* code(x, c) and code(c, x); integers refuse a constant that they cannot represent. */
 weir_value weir_right_at(weir_graph *g, weir_code code, weir_value x, double c, const char *where);
 weir_value weir_left_at(weir_graph *g, weir_code code, double c, weir_value x, const char *where);
 
@@ -69,7 +69,7 @@ weir_value weir_left_at(weir_graph *g, weir_code code, double c, weir_value x, c
 #define weir_and(g, a, b) weir_binary_at(g, WEIR_CODE_AND, a, b, WEIR_WHERE)
 #define weir_or(g, a, b) weir_binary_at(g, WEIR_CODE_OR, a, b, WEIR_WHERE)
 #define weir_xor(g, a, b) weir_binary_at(g, WEIR_CODE_XOR, a, b, WEIR_WHERE)
-/* condition ? yes : no, element by element. */
+/* condition ? yes : no, elementwise. */
 #define weir_select(g, condition, yes, no) \
   weir_ternary_at(g, WEIR_CODE_SELECT, condition, yes, no, WEIR_WHERE)
 /* a * b + c in one rounding. */

@@ -2,9 +2,9 @@
  *
  * forward: y_k = scale * sum_j x_j exp(-2 pi i j k / n), backward with exp(+...), both of complex
  * arrays; real: forward of real arrays, whose last transformed dimension is kept up to n / 2;
- * to_real: the way back, of what is the half of a Hermitian array (imaginary parts that this leaves
- * no place for are not looked at). With scale 1 back after forward multiplies by the number of
- * points. */
+ * to_real:
+ * the inverse of real, of half a Hermitian array (imaginary parts that a Hermitian array cannot
+ * have are ignored). With scale 1, backward after forward multiplies by the number of points. */
 #ifndef WEIR_FFT_H
 #define WEIR_FFT_H
 #include "ops/fft/weir_fft_plan.h"
@@ -18,13 +18,13 @@ typedef struct weir_fft_spec {
   int32_t kind; /* weir_fft_kind */
   int32_t n_dims;
   int32_t dim[WEIR_FFT_DIMS]; /* ascending */
-  int32_t odd;                /* to_real: 1 where the last of them gets an odd number of points */
+  int32_t odd;                /* to_real: 1: the last of them gets an odd number of points */
   double scale;               /* 0: 1 */
 } weir_fft_spec;
 
 extern const weir_op_desc weir_op_fft;
 
-/* f32 and f64 (real), c64 and c128. A dimension that is time cannot be transformed. */
+/* Transforms f32 and f64 (real), c64 and c128. Time cannot be transformed. */
 weir_value weir_fft_at(weir_graph *g, weir_value x, const weir_fft_spec *spec, const char *where);
 #define weir_fft(g, x, spec) weir_fft_at(g, x, spec, WEIR_WHERE)
 
@@ -34,12 +34,12 @@ weir_value weir_fft_at(weir_graph *g, weir_value x, const weir_fft_spec *spec, c
 typedef struct weir_fft_block {
   int rank;
   int64_t n[WEIR_FFT_DIMS];  /* points, of the real side             */
-  int64_t in[WEIR_FFT_DIMS]; /* elements that are read, and written  */
+  int64_t in[WEIR_FFT_DIMS]; /* elements read, and written */
   int64_t out[WEIR_FFT_DIMS];
   int64_t n_points, n_in, n_out; /* products of these                    */
 } weir_fft_block;
 weir_fft_block weir_fft_block_of(const weir_fft_spec *spec, const weir_access *a);
-/* Rows `outer` of the block that operand o has at the iteration, along its last two transformed
+/* Returns rows `outer` of the block of operand o at the iteration, along its last two transformed
  * dimensions (one: one row); the first of three has as many of them. */
 weir_matrix weir_fft_rows(const weir_fft_spec *spec, const weir_operand *o, int n_dims,
                           const weir_view *v, const int64_t *iteration, int64_t outer);

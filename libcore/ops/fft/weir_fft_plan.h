@@ -1,7 +1,8 @@
 /* weir_fft_plan.h - fast Fourier transforms by FFTW: plans of batched transforms, made once.
  *
- * For the operator `fft` and for codes with loops of their own (spectral models). Transforms are
- * not scaled: back after forward multiplies by the number of points. */
+ * For
+ * the operator `fft` and for code with its own loops (spectral models). Transforms are not scaled:
+ * backward after forward multiplies by the number of points. */
 #ifndef WEIR_FFT_PLAN_H
 #define WEIR_FFT_PLAN_H
 #include <stdbool.h>
@@ -17,7 +18,7 @@ typedef enum weir_fft_kind {
   WEIR_FFT_FORWARD,  /* complex to complex, exp(-i k x)                                     */
   WEIR_FFT_BACKWARD, /* complex to complex, exp(+i k x)                                     */
   WEIR_FFT_REAL,     /* real to the n / 2 + 1 complex of the last dimension, exp(-i k x)    */
-  WEIR_FFT_TO_REAL,  /* the way back; what stands in its input is lost                      */
+  WEIR_FFT_TO_REAL,  /* the inverse; its input is overwritten */
 } weir_fft_kind;
 
 /* n points (of the real side), whose strides count elements of input and output: reals on a real
@@ -39,13 +40,12 @@ typedef struct weir_fft_plan weir_fft_plan;
 
 /* Whether this build has the library. */
 bool weir_fft_plan_available(void);
-/* Any thread, also at the same time as others. The plan is that of a model of the machine, never of
- * a measurement: the same bits in every run on the same processor with the same library.
+/* Creates a plan; thread-safe. The plan follows from a model of the machine, never from a
+ * measurement: bitwise identical results in every run on the same processor with the same library.
  * Fails: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no library); *out is then NULL. */
 weir_status weir_fft_plan_create(const weir_fft_plan_spec *spec, weir_fft_plan **out) WEIR_CHECKED;
-/* Transforms `in` to `out`, both 16-byte aligned (what FFTW's vector code asks for); any number of
- * threads with arrays of their own at the same time. Complex input of its own array is left as it
- * is. */
+/* Transforms `in` to `out`, both 16-byte aligned (for FFTW's vector code); thread-safe with
+ * separate arrays. Complex input in a separate array is unchanged. */
 void weir_fft_plan_run(const weir_fft_plan *plan, void *in, void *out);
 void weir_fft_plan_destroy(weir_fft_plan **plan);
 

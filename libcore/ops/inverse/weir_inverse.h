@@ -1,5 +1,5 @@
 /* weir_inverse.h - inverses of stacks of matrices [batch..., n, n], by elimination with partial
- * pivoting. Of a matrix that is exactly singular or holds a number that is not finite: NaN. */
+ * pivoting. A matrix that is exactly singular or has a non-finite element gives NaN. */
 #ifndef WEIR_INVERSE_H
 #define WEIR_INVERSE_H
 #include "ops/weir_builder.h"

@@ -1,7 +1,8 @@
-/* weir_linear.h - products, systems and eigenproblems of dense c128 matrices, row by row, for codes
- * with loops of their own: by OpenBLAS and LAPACK where the build has them, by own vector code
- * (weir_lu.h) where that is faster, plainly (weir_dense.h) elsewhere. One thread each, any number
- * of them at a time. Sizes fit 32 bits. */
+/* weir_linear.h - products,
+ * systems and eigenproblems of dense c128 matrices, row-major, for code with its own loops: by
+ * OpenBLAS and LAPACK if the build has them, by Weir's vector code (weir_lu.h) where that is
+ * faster, by plain loops (weir_dense.h) otherwise. Single-threaded calls, thread-safe. Sizes fit 32
+ * bits. */
 #ifndef WEIR_LINEAR_H
 #define WEIR_LINEAR_H
 #include <stdbool.h>
@@ -11,41 +12,41 @@
 extern "C" {
 #endif
 
-/* Once before: a library starts no threads of its own. */
+/* Call once before: the library starts no threads of its own. */
 void weir_linear_start(void);
 
-/* A factor of a product, borrowed; with `adjoint` its conjugate transpose is meant. */
+/* A factor of a product, borrowed; with `adjoint` its conjugate transpose. */
 typedef struct weir_linear_factor {
   const weir_c128 *data;
-  int64_t stride; /* elements from a row of `data` to the next */
+  int64_t stride; /* elements between rows of `data` */
   bool adjoint;
 } weir_linear_factor;
 
-/* c [m, n] = alpha a b + beta c, where a is [m, k] and b [k, n] as they are meant; c overlaps
- * neither. beta 0: c is not read. */
+/* Computes c [m, n] = alpha a b + beta c, where a is [m, k] and b [k, n] after transposition; c
+ * overlaps neither. beta 0: c is not read. */
 void weir_linear_multiply(int64_t m, int64_t n, int64_t k, double alpha, weir_linear_factor a,
                           weir_linear_factor b, double beta, weir_c128 *c, int64_t stride);
 
-/* Bytes of `work` to solve n equations with k right sides, or fewer of both. */
+/* Returns the bytes of `work` to solve n equations with k right-hand sides, or fewer of both. */
 int64_t weir_linear_solve_work(int64_t n, int64_t k);
-/* b [n, k] becomes x of a x = b, by elimination with partial pivoting; a [n, n] is lost. False
- * where a is exactly singular or not finite; b is then lost, too. */
+/* Solves a x = b: b [n, k] becomes x, by elimination with partial pivoting; a [n, n] is
+ * overwritten. False where a is exactly singular or not finite; b is then overwritten, too. */
 bool weir_linear_solve(int64_t n, int64_t k, weir_c128 *a, weir_c128 *b, void *work);
-/* x [n, n] becomes the inverse of a [n, n], which is lost, with the `work` of n right sides: less
- * work than to solve with the identity, the same bits. False as above. */
+/* Inverts a [n, n], which is overwritten, into x [n, n], with the `work` of n right-hand sides:
+ * faster than solving with the identity, the same bits. False as above. */
 bool weir_linear_invert(int64_t n, weir_c128 *a, weir_c128 *x, void *work);
 
-/* Bytes of `work` for n rows. */
+/* Returns the bytes of `work` for n rows. */
 int64_t weir_linear_hermitian_work(int64_t n);
-/* Eigenvalues value [n], ascending, of the Hermitian matrix a [n, n], both triangles of which are
- * given; a is lost. False where there is no result: not finite, no convergence. */
+/* Computes the eigenvalues value [n], ascending, of the Hermitian matrix a [n, n], given by both
+ * triangles; a is overwritten. False without a result: not finite, no convergence. */
 bool weir_linear_hermitian(int64_t n, weir_c128 *a, double *value, void *work);
 
-/* Bytes of `work` for n rows. */
+/* Returns the bytes of `work` for n rows. */
 int64_t weir_linear_pair_work(int64_t n);
-/* Eigenvalues alpha[k] / beta[k] of a x = lambda b x, infinite where beta is 0, and as row k of
- * vector [n, n] an eigenvector; a and b are lost. False where there is no result: not finite,
- * singular for every lambda, no convergence. */
+/* Computes the eigenvalues alpha[k] / beta[k] of a x = lambda b x, infinite where beta is 0, with
+ * an eigenvector as row k of vector [n, n]; a and b are overwritten. False without a result: not
+ * finite, singular for every lambda, no convergence. */
 bool weir_linear_pair(int64_t n, weir_c128 *a, weir_c128 *b, weir_c128 *alpha, weir_c128 *beta,
                       weir_c128 *vector, void *work);
 

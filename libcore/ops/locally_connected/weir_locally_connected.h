@@ -1,5 +1,5 @@
-/* weir_locally_connected.h - a convolution whose weights are not shared: every place of the output
- * has its own.
+/* weir_locally_connected.h - a
+ * convolution without weight sharing: every position of the output has its own weights.
  *
  *   x   [n, s1, .., sd, ci]             w   [o1, .., od, k1, .., kd, ci / groups, co]
  *   out [n, o1, .., od, co]
@@ -17,7 +17,7 @@ extern "C" {
 
 extern const weir_op_desc weir_op_locally_connected;
 
-/* What the macro below calls; `where` is the caller's place. */
+/* Called by the macro below; `where` is the caller's position. */
 weir_value weir_locally_connected_at(weir_graph *g, const weir_conv_spec *spec, weir_value x,
                                      weir_value w, const char *where);
 #define weir_locally_connected(g, spec, x, w) weir_locally_connected_at(g, spec, x, w, WEIR_WHERE)

@@ -1,5 +1,5 @@
-/* weir_pad.h - an array made longer before and after, the new elements by a border rule. Time is
- * not padded: use shift. */
+/* weir_pad.h - padding of an array before and after, by a border rule. Time is not padded: use
+ * shift. */
 #ifndef WEIR_PAD_H
 #define WEIR_PAD_H
 #include "ops/weir_builder.h"
@@ -15,7 +15,7 @@ typedef struct weir_pad_spec {
 
 extern const weir_op_desc weir_op_pad;
 
-/* What the macros below call; `where` is the caller's place. */
+/* Called by the macros below; `where` is the caller's position. */
 weir_value weir_pad_at(weir_graph *g, weir_value x, const weir_pad_spec *spec, const char *where);
 #define weir_pad(g, x, spec) weir_pad_at(g, x, spec, WEIR_WHERE)
 

@@ -2,10 +2,10 @@
  *
  *   out[n, o, c] combines in[n, stride o + t - lo, c] over the taps t of the window
  *
- * What lies outside the array is left out; o = floor((s + lo + hi - taps) / stride) + 1, with
+ * Elements outside the array are excluded; o = floor((s + lo + hi - taps) / stride) + 1, with
  * `ceil` rounded up where that window begins before the end of the array. Maximum:
- * outputs are the value and the position of the first maximum in its window, row-major (argmax), so
- * that a derivative need not look for it again. */
+ * outputs are the value and the position of the first maximum in its window, row-major (argmax),
+ * which the derivative uses. */
 #ifndef WEIR_POOL_H
 #define WEIR_POOL_H
 #include "ops/weir_combine.h"
@@ -17,13 +17,12 @@ extern "C" {
 
 typedef struct weir_pool_spec {
   weir_monoid combine;
-  int64_t kernel_size[WEIR_POOL_DIMS];
-  int64_t stride[WEIR_POOL_DIMS]; /* 0: taps, windows side by side */
-  int64_t pad_before[WEIR_POOL_DIMS],
-      pad_after[WEIR_POOL_DIMS]; /* padding before and after, less than the taps */
-  int accumulator;               /* 1 + dtype, 0: see weir_combine_accumulator */
-  bool ceil;                     /* a last window that is not whole counts */
-  bool exclude_pad;              /* mean: over the elements inside the array alone */
+  int64_t taps[WEIR_POOL_DIMS];
+  int64_t stride[WEIR_POOL_DIMS];                 /* 0: taps, adjacent windows */
+  int64_t lo[WEIR_POOL_DIMS], hi[WEIR_POOL_DIMS]; /* padding before and after, less than the taps */
+  int accumulator;                                /* 1 + dtype, 0: see weir_combine_accumulator */
+  bool ceil;                                      /* an incomplete last window counts */
+  bool inside; /* mean: over the elements inside the array only */
 } weir_pool_spec;
 
 extern const weir_op_desc weir_op_pool;
@@ -31,9 +30,8 @@ extern const weir_op_desc weir_op_pool;
 /* Returns output 0; output k is {v.node, k}. */
 weir_value weir_pool_at(weir_graph *g, const weir_pool_spec *spec, weir_value x, const char *where);
 #define weir_pool(g, spec, x) weir_pool_at(g, spec, x, WEIR_WHERE)
-/* The maximum, and the mean: the sum over the number of taps, of those inside the array and the
- * room around it (which counts as 0) or, with `inside`, inside the array; spec->combine is not
- * read. */
+/* The maximum, and the mean: the sum over the number of elements of the window, including padding
+ * (which counts as 0), or, with `inside`, those inside the array; spec->combine is not read. */
 weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
                             const char *where);
 weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,

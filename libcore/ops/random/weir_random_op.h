@@ -1,5 +1,6 @@
-/* weir_random_op.h - random numbers as an operator: the same for a (seed, node, step) whatever the
- * engine, the tiling or the number of threads. Never merged with an equal node. */
+/* weir_random_op.h - random
+ * numbers as an operator: identical for a (seed, node, step) with any engine, tiling and number of
+ * threads. Never merged with an equal node. */
 #ifndef WEIR_RANDOM_OP_H
 #define WEIR_RANDOM_OP_H
 #include "ops/weir_builder.h"
@@ -21,7 +22,7 @@ typedef struct weir_random_spec {
 
 extern const weir_op_desc weir_op_random;
 
-/* seed and step: i64 of rank 0. */
+/* seed and step: scalars of i64. */
 weir_value weir_random_at(weir_graph *g, const weir_random_spec *spec, weir_value seed,
                           weir_value step, const char *where);
 #define weir_random(g, spec, seed, step) weir_random_at(g, spec, seed, step, WEIR_WHERE)

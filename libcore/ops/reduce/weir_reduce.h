@@ -14,7 +14,7 @@ typedef struct weir_reduce_spec {
   weir_monoid combine;
   int n_dims; /* 0: all dimensions */
   int dim[WEIR_MAX_RANK];
-  bool keep;       /* reduced dimensions stay, with extent 1           */
+  bool keep;       /* reduced dimensions are kept, with extent 1 */
   int accumulator; /* 1 + dtype, 0: see weir_combine_accumulator       */
 } weir_reduce_spec;
 

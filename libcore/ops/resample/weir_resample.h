@@ -1,5 +1,5 @@
-/* weir_resample.h - another rate along one dimension, by the rational factor up / down, or another
- * length.
+/* weir_resample.h - resampling
+ * along one dimension, by the rational factor up / down, or to another length.
  *
  *   hold          out[t] = in[floor(down t / up)]
  *   linear        between that element and the next, by the remainder; the last one is held
@@ -30,7 +30,7 @@ typedef struct weir_resample_spec {
   weir_resample_method method;
   int dim;
   int64_t up, down;   /* 0: 1 */
-  int64_t delay;      /* fir: of the filter, in steps of 1 / up; may be negative */
+  int64_t delay;      /* fir: delay of the filter, in steps of 1 / up; may be negative */
   weir_border border; /* fir; 0: absent. resize_linear: replicate, 0 too, or wrap */
   double fill;
   int accumulator; /* fir: 1 + dtype, 0: that of in */

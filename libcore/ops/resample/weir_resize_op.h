@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct weir_resize_spec {
   bool linear;                          /* else nearest                   */
-  int64_t size[WEIR_RESIZE_DIMS];       /* of the result; 0: as it is     */
+  int64_t size[WEIR_RESIZE_DIMS];       /* of the result; 0: unchanged */
   int64_t factor[WEIR_RESIZE_DIMS];     /* size in units of x's; 0: see size */
   weir_border border[WEIR_RESIZE_DIMS]; /* linear: 0 or replicate, wrap   */
 } weir_resize_spec;

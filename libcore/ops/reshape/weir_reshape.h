@@ -1,5 +1,5 @@
-/* weir_reshape.h - the same elements in row-major order under another shape. Time stays a dimension
- * of its own: give WEIR_UNBOUNDED where it is. */
+/* weir_reshape.h - the same elements in row-major order under another shape. Time
+ * stays a separate dimension: give WEIR_UNBOUNDED at its position. */
 #ifndef WEIR_RESHAPE_H
 #define WEIR_RESHAPE_H
 #include "ops/weir_builder.h"
@@ -9,12 +9,12 @@ extern "C" {
 
 typedef struct weir_reshape_spec {
   int rank;
-  int64_t shape[WEIR_MAX_RANK]; /* one may be -1: what is left over */
+  int64_t shape[WEIR_MAX_RANK]; /* one may be -1: the remaining extent */
 } weir_reshape_spec;
 
 extern const weir_op_desc weir_op_reshape;
 
-/* What the macros below call; `where` is the caller's place. */
+/* Called by the macros below; `where` is the caller's position. */
 weir_value weir_reshape_at(weir_graph *g, weir_value x, const weir_reshape_spec *spec,
                            const char *where);
 #define weir_reshape(g, x, spec) weir_reshape_at(g, x, spec, WEIR_WHERE)

@@ -1,7 +1,8 @@
-/* weir_scan.h - recurrences along one dimension: running sums, IIR filters, user-built ones.
+/* weir_scan.h - recurrences along one dimension: running sums, IIR filters, custom ones.
  *
- * A scan is stated by a function that writes its body: typed states, what they become after each
- * element, what comes out. It runs forward or backward; its states may come from an array and go to
+ * A
+ * scan is defined by a function that builds its body: typed states, their values after each
+ * element, the outputs. It runs forward or backward; its states may come from an array and go to
  * one: after the data inputs (outputs) there is then one array per dtype of state, in order of
  * first declaration, [states of that dtype, other dimensions...]. Backward on time is refused. */
 #ifndef WEIR_SCAN_H
@@ -13,7 +14,7 @@ extern "C" {
 
 #define WEIR_SCAN_PARAMETERS 160
 
-/* What a define function works on. */
+/* Argument of a define function. */
 typedef struct weir_scan {
   const weir_op_args *args;
   weir_access *access;
@@ -21,8 +22,8 @@ typedef struct weir_scan {
   int n_data; /* data inputs, 0 .. n_data - 1; they broadcast to a common shape */
 } weir_scan;
 
-/* States the recurrence with the functions below. Called several times: it must depend on its
- * argument alone. Fails: WEIR_ERR_SHAPE for dtypes or parameters it does not take. */
+/* Defines the recurrence with the functions below. Called several times: the result must depend on
+ * its argument only. Fails: WEIR_ERR_SHAPE for unsupported dtypes or parameters. */
 typedef weir_status (*weir_scan_define)(weir_scan *s);
 
 typedef struct weir_scan_spec {
@@ -38,16 +39,16 @@ typedef struct weir_scan_spec {
 
 /* For define functions. Expressions are numbers of weir_body.h on s->access->body. */
 int32_t weir_scan_load(weir_scan *s, int input);
-/* Declares a state scalar and returns its number (-1 without room or memory: functions below take
- * it, and the graph reports it); weir_scan_read gives its value before the element. */
+/* Declares a state scalar and returns its number (-1 without space or memory: the functions below
+ * accept it, and the graph reports it); weir_scan_read gives its value before the element. */
 int weir_scan_state(weir_scan *s, weir_dtype dtype, double initial);
 int32_t weir_scan_read(weir_scan *s, int state);
-/* The state's value after the element. Every state needs one. */
+/* Sets the state's value after the element. Every state needs one. */
 void weir_scan_next(weir_scan *s, int state, int32_t expression);
-/* The next data output. At least one. */
+/* Adds the next data output. At least one. */
 void weir_scan_emit(weir_scan *s, int32_t expression);
-/* Promises that after `settle` elements in a row for which the bool `input` is 0, states stay as
- * they are and outputs are 0, so that a gap may be skipped exactly. */
+/* Guarantees that after `settle` consecutive elements for which the bool `input` is 0, states are
+ * constant and outputs are 0, so that a gap may be skipped exactly. */
 void weir_scan_skips(weir_scan *s, int input, int64_t settle);
 
 extern const weir_op_desc weir_op_scan;
@@ -56,8 +57,8 @@ extern const weir_op_desc weir_op_scan;
 weir_value weir_scan_at(weir_graph *g, const weir_scan_spec *spec, const weir_value *in, int n_in,
                         const char *where);
 
-/* Running sum along dim, inclusive; floats are summed in f64, complex numbers in c128, integers
- * and bool in i64 (which is then the output's dtype). */
+/* Computes the running sum along dim, inclusive; floats are summed in f64, complex numbers in c128,
+ * integers and bool in i64 (the output's dtype). */
 weir_value weir_cumsum_at(weir_graph *g, weir_value x, int dim, bool backward, const char *where);
 
 #define WEIR_SOS_SECTIONS 20

@@ -1,5 +1,6 @@
-/* weir_shift.h - out[.., t, ..] = in[.., t - by, ..]; what comes from outside follows a border
- * rule. Shape, dtype and time stay. by > 0 looks back, by < 0 ahead. */
+/* weir_shift.h - out[.., t, ..] = in[.., t - by, ..]; elements
+ * from outside follow a border rule. Shape, dtype and time are kept. by > 0 looks back, by < 0
+ * ahead. */
 #ifndef WEIR_SHIFT_H
 #define WEIR_SHIFT_H
 #include "ops/weir_builder.h"
@@ -16,7 +17,7 @@ typedef struct weir_shift_spec {
 
 extern const weir_op_desc weir_op_shift;
 
-/* What the macros below call; `where` is the caller's place. */
+/* Called by the macros below; `where` is the caller's position. */
 weir_value weir_shift_at(weir_graph *g, weir_value x, const weir_shift_spec *spec,
                          const char *where);
 /* With a spec; and the short form, which shifts in zeros. */

@@ -1,6 +1,6 @@
 /* weir_slice.h - out[i] = in[start + step * i] along one dimension, as in numpy: negative start and
  * stop count from the end, steps may be negative. On time: start >= 0, step > 0, no stop; a stream
- * of n slots gives ceil(n / step), of which those that would begin beyond its end are 0. */
+ * of n slots gives ceil(n / step), of which those beyond its end are 0. */
 #ifndef WEIR_SLICE_H
 #define WEIR_SLICE_H
 #include "ops/weir_builder.h"
@@ -18,7 +18,7 @@ typedef struct weir_slice_spec {
 
 extern const weir_op_desc weir_op_slice;
 
-/* What the macros below call; `where` is the caller's place. */
+/* Called by the macros below; `where` is the caller's position. */
 weir_value weir_slice_at(weir_graph *g, weir_value x, const weir_slice_spec *spec,
                          const char *where);
 #define weir_slice(g, x, d, from, to, by)                                                          \

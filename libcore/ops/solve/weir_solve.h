@@ -1,7 +1,9 @@
-/* weir_solve.h - x of a x = b, stacks of systems: a [batch..., n, n], b [batch..., n, k], x as b.
+/* weir_solve.h - solution x of a x = b for stacks of systems: a [batch..., n, n], b [batch..., n,
+ * k], x as b.
  *
- * Gaussian elimination with partial pivoting. Where a is exactly singular or holds a number that is
- * not finite, all of its x is NaN; where a column of b does, that column. */
+ * Gaussian elimination with partial pivoting. Where
+ * a is exactly singular or has a non-finite element, all of its x is NaN; where a column of b has
+ * one, that column. */
 #ifndef WEIR_SOLVE_H
 #define WEIR_SOLVE_H
 #include "ops/weir_batch.h"
@@ -10,13 +12,14 @@ extern "C" {
 #endif
 
 typedef struct weir_solve_spec {
-  int32_t transposed; /* 1: the transpose of a is meant */
-  int32_t conjugated; /* 1: the conjugate of a (with transposed: the adjoint), of complex arrays */
+  int32_t transposed; /* 1: use the transpose of a */
+  int32_t
+      conjugated; /* 1: use the conjugate of a (with transposed: the adjoint), of complex arrays */
 } weir_solve_spec;
 
 extern const weir_op_desc weir_op_solve;
 
-/* For kernels: columns of x become NaN that belong to columns of b which are not finite. */
+/* For kernels: sets columns of x to NaN where the columns of b are not finite. */
 void weir_solve_spoil(const weir_matrix *b, const weir_matrix *x);
 
 /* f32, f64, c64, c128; batch dimensions are repeated by numpy's rule. spec: NULL is all 0. */

@@ -2,7 +2,7 @@
  * k] over the taps k = 0 .. taps - 1.
  *
  * Trailing mean and sum: offset = 1 - taps. Tumbling: stride = taps. Next present slot: offset = 1
- * and first. Taps outside the array are dropped unless a border says otherwise. n elements give
+ * and first. Elements outside the array are excluded unless a border rule is given. n elements give
  * ceil(n / stride). Outputs as reduce's. */
 #ifndef WEIR_WINDOW_H
 #define WEIR_WINDOW_H
@@ -30,8 +30,8 @@ weir_value weir_window_at(weir_graph *g, const weir_window_spec *spec, weir_valu
                           weir_value presence, const char *where);
 #define weir_window(g, spec, x) weir_window_at(g, spec, x, WEIR_NO_VALUE, WEIR_WHERE)
 #define weir_window_present(g, spec, x, presence) weir_window_at(g, spec, x, presence, WEIR_WHERE)
-/* Sum of the last n elements of dimension d, this one included; before the first there is nothing.
- */
+/* Sum of the last n elements of dimension d, including this one; elements before the first count as
+ * absent. */
 #define weir_moving_sum(g, x, d, n)                                                            \
   weir_window_at(g,                                                                            \
                  &(weir_window_spec){                                                          \
