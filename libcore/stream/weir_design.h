@@ -21,10 +21,10 @@ typedef enum weir_design_band {
   WEIR_DESIGN_BANDSTOP  /* stops lo..hi    */
 } weir_design_band;
 
-/* Most sections one filter may have. */
+/* Maximum number of sections of a filter. */
 #define WEIR_DESIGN_MAX_SECTIONS 32
 
-/* What is designed. Frequencies in Hz; the edge that `band` does not use is ignored. */
+/* Specification of a filter. Frequencies in Hz; the edge that `band` does not use is ignored. */
 typedef struct weir_design_spec {
   weir_design_band band;
   int order; /* of the low-pass prototype; band-pass and band-stop have twice as many poles */
@@ -32,8 +32,8 @@ typedef struct weir_design_spec {
   double rate; /* samples per second */
 } weir_design_spec;
 
-/* Fails with WEIR_ERR_CONFIG edges that do not ascend inside 0 < f < rate/2; `what` begins the
- * message. An edge that the band does not use may be anything. */
+/* Checks that the edges ascend inside 0 < f < rate/2; `what` begins the message. An edge that the
+ * band does not use is ignored. Fails: WEIR_ERR_CONFIG. */
 weir_status weir_design_check_band(const char *what, weir_design_band band, double lo, double hi,
                                    double rate) WEIR_CHECKED;
 
@@ -49,12 +49,12 @@ weir_status weir_design_butterworth(const weir_design_spec *spec, weir_sos *sos,
  * Fails: WEIR_ERR_CONFIG (f0 outside 0 < f0 < rate/2, q not positive). */
 weir_status weir_design_notch(double f0, double q, double rate, weir_sos *sos) WEIR_CHECKED;
 
-/* States (s1, s2) of each section, zi[2 * count], after an endless input of 1: multiply by the
- * first sample to start a filter without a step. */
+/* Computes the states (s1, s2) of each section, zi[2 * count], after an infinite input of 1:
+ * multiply by the first sample to start a filter without a step response. */
 void weir_design_steady_state(const weir_sos *sos, int count, double *zi);
-/* Group delay at f in samples; NaN where |H| is 0. */
+/* Returns the group delay at f in samples; NaN where |H| is 0. */
 double weir_design_delay(const weir_sos *sos, int count, double f, double rate);
-/* Largest pole radius: below 1 for a stable filter. */
+/* Returns the largest pole radius: below 1 for a stable filter. */
 double weir_design_radius(const weir_sos *sos, int count);
 
 #ifdef __cplusplus

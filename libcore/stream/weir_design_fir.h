@@ -1,5 +1,5 @@
-/* weir_design_fir.h - coefficients of filters with finite response: windowed sinc, and the Kaiser
- * low-pass of a rational change of rate. Numbers only. */
+/* weir_design_fir.h - coefficients of FIR filters: windowed sinc, and the Kaiser low-pass of
+ * rational resampling. Numbers only. */
 #ifndef WEIR_DESIGN_FIR_H
 #define WEIR_DESIGN_FIR_H
 #include "stream/weir_design.h"
@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* Most taps that a filter is designed with: of a windowed sinc, of a polyphase filter. */
+/* Maximum number of taps: of a windowed sinc, of a polyphase filter. */
 #define WEIR_DESIGN_MAX_TAPS 8191
 #define WEIR_DESIGN_MAX_POLYPHASE 2000001
 
@@ -20,14 +20,14 @@ typedef struct weir_fir_spec {
   double rate; /* samples per second */
 } weir_fir_spec;
 
-/* h[taps], symmetric: ideal response times a Hamming window, scaled to gain 1 at 0 Hz (low-pass,
- * band-stop), half the rate (high-pass) or the band's middle; equals scipy.signal.firwin.
- * Fails: WEIR_ERR_CONFIG (taps even or outside 3..8191, edges not ascending inside
- * 0 < f < rate/2); h is then untouched. */
+/* Computes h[taps], symmetric: ideal response times a Hamming window, scaled to gain 1 at 0 Hz
+ * (low-pass, band-stop), half the rate (high-pass) or the band's middle; equals
+ * scipy.signal.firwin. Fails: WEIR_ERR_CONFIG (taps even or outside 3..8191, edges not ascending
+ * inside 0 < f < rate/2); h is then unchanged. */
 weir_status weir_design_fir(const weir_fir_spec *spec, double *h) WEIR_CHECKED;
 
-/* Taps of the filter for a rate times up/down (positive): 20 max(up, down) + 1 after both are
- * divided by their greatest common divisor; 1 when that leaves 1/1. */
+/* Returns the taps of the filter for a rate ratio up/down (positive): 20 max(up, down) + 1 after
+ * both are divided by their greatest common divisor; 1 when that leaves 1/1. */
 int64_t weir_design_polyphase_taps(int64_t up, int64_t down);
 /* Low-pass at the lower of both half rates, for samples `up` times as dense: h of as many taps,
  * symmetric, sum `up` (reduced): a Kaiser window of beta 5 on 10 max(up, down) samples to either

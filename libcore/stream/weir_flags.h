@@ -1,7 +1,7 @@
-/* weir_flags.h - bits of a stream of flags: what is known about the samples of another stream.
+/* weir_flags.h - bits of a stream of flags: quality of the samples of another stream.
  *
- * A stream of flags has the unit "flags"; its f32 value is the sum of the bits that hold, exact. It
- * is never a silent drop: samples that are flagged stay. */
+ * A stream of flags has the unit "flags"; its f32 value is the sum of the bits that hold, exact.
+ * Flagged samples are kept, never dropped. */
 #ifndef WEIR_FLAGS_H
 #define WEIR_FLAGS_H
 #ifdef __cplusplus

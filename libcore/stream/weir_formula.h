@@ -1,8 +1,8 @@
-/* weir_formula.h - expressions over streams, as a query's steps write them: "0.5 * (sbp + dbp)",
+/* weir_formula.h - expressions over streams in the steps of a query: "0.5 * (sbp + dbp)",
  * "abp > 20 mmHg and present(ecg)".
  *
- *   or, and, not            of truths
- *   < <= > >= == !=         of two numbers (not in chains); == and != of two truths too
+ *   or, and, not            of
+ *   booleans < <= > >= == != of two numbers (not in chains); == and != of two booleans too
  *   + - * / ^               of numbers; -x^2 is -(x^2), 2^3^2 is 2^(3^2)
  *   3, 0.5 s, 2 [mmHg/s]    numbers, with a unit where one follows; pi e inf nan
  *   abp, beats.rr, "ABP 1"  streams; with one input also x; quotes name any stream
@@ -32,23 +32,23 @@
 extern "C" {
 #endif
 
-#define WEIR_FORMULA_LENGTH 4096 /* bytes of a text                               */
+#define WEIR_FORMULA_LENGTH 4096 /* bytes of an expression */
 #define WEIR_FORMULA_NODES 512   /* numbers, names and operations of an expression */
 #define WEIR_FORMULA_DEPTH 64    /* parentheses and signs inside each other         */
 
 typedef struct weir_formula weir_formula;
 
-/* Reads a text. Fails: WEIR_ERR_CONFIG with the column (1 is the first character) and what was
- * expected there, also for numbers where truths belong; WEIR_ERR_MEMORY. */
+/* Parses an expression. Fails: WEIR_ERR_CONFIG with the column (1 is the first character) and the
+ * expected token, also for numbers where booleans belong; WEIR_ERR_MEMORY. */
 weir_status weir_formula_parse(const char *text, weir_formula **out) WEIR_CHECKED;
-/* Frees; accepts NULL and nulls. */
+/* Destroys the expression; accepts NULL and nulls. */
 void weir_formula_destroy(weir_formula **f);
 /* Whether the result is a boolean, not a number. */
 bool weir_formula_is_bool(const weir_formula *f);
 /* Appends the expression over use->in to use->graph, which live as long as use->keeper. value: f32,
- * 0 where absent, or for a truth bool, false where absent, with unit "1".
- * Fails: WEIR_ERR_CONFIG (a name that is no input, inputs of several rates, units that do not
- * agree), and what the graph's builders fail with. */
+ * 0 where absent, or for a boolean bool, false where absent, with unit "1".
+ * Fails: WEIR_ERR_CONFIG (an
+ * unknown input, inputs of several rates, inconsistent units), and as the graph's builders. */
 weir_status weir_formula_build(const weir_formula *f, const weir_series_use *use,
                                weir_series *out) WEIR_CHECKED;
 

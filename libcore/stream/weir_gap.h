@@ -1,10 +1,11 @@
-/* weir_gap.h - gaps of a stream: runs of present and of absent slots, and what fills short gaps.
+/* weir_gap.h - gaps of a stream: runs of present and of absent slots, and filling of short gaps.
  *
  * A gap is the absent slots between a present slot s and the next present slot e. It is short when
  * e - s is at most the tolerance, in slots (LifeStream's ConsecutivePairs and AlterEventDuration,
  * Jayarajan et al., ASPLOS 2021): tolerances 0 and 1 fill nothing. What is absent before the first
- * sample and after the last is no gap and is never filled, and no slot's fate depends on how time
- * is cut into chunks. Look-back and look-ahead are tolerance - 1 slots. */
+ * sample and after the last is
+ * not a gap and is never filled, and results do not depend on chunking. Look-back and look-ahead
+ * are tolerance - 1 slots. */
 #ifndef WEIR_GAP_H
 #define WEIR_GAP_H
 #include <string.h>
@@ -14,47 +15,47 @@
 extern "C" {
 #endif
 
-#define WEIR_GAP_MOST (1 << 24) /* slots of a tolerance, a window or a duration, at most */
+#define WEIR_GAP_MOST (1 << 24) /* maximum slots of a tolerance, a window or a duration */
 
-/* Slots of `s` that are not longer than `seconds`: a tolerance. Fails: WEIR_ERR_CONFIG, naming the
+/* Returns the slots of `s` within `seconds`: a tolerance. Fails: WEIR_ERR_CONFIG, naming the
  * option, beyond WEIR_GAP_MOST. */
 weir_status weir_gap_slots(const weir_series *s, const char *option, double seconds,
                            int64_t *slots) WEIR_CHECKED;
 
-/* What stands in the slots of a short gap. */
+/* Filling rule of a short gap. */
 typedef enum weir_gap_fill {
-  WEIR_GAP_CONST, /* the value that the caller gives                    */
-  WEIR_GAP_HOLD,  /* the sample before the gap                          */
-  WEIR_GAP_LINE   /* on a line from the sample before to the one after */
+  WEIR_GAP_CONST, /* a constant value */
+  WEIR_GAP_HOLD,  /* the sample before the gap */
+  WEIR_GAP_LINE   /* linear interpolation between the samples around the gap */
 } weir_gap_fill;
 
-/* `s` with its short gaps filled; value: CONST only. */
+/* Fills the short gaps of `s`; value: CONST only. */
 weir_series weir_gap_filled(weir_graph *g, weir_series s, weir_gap_fill how, int64_t tolerance,
                             double value);
 
-/* `s` with every sample held for `slots` slots, its own included, or until the next sample: causal.
+/* Holds every sample of `s` for `slots` slots, its own included, or until the next sample: causal.
  */
 weir_series weir_gap_held(weir_graph *g, weir_series s, int64_t slots);
 
-/* For functions of calls: goes over the slots of a call in runs of one presence. */
+/* For functions of calls: iterates over the slots of a call in runs of equal presence. */
 typedef struct weir_gap_walk {
   const uint8_t *slot;           /* of slot `origin` */
   int64_t origin, at, hi;        /* the next run begins at `at`; the call ends at hi */
-  int64_t least, most;           /* slots that may be looked at: [least, most) */
+  int64_t least, most;           /* accessible slots: [least, most) */
   int64_t lo, end, before, next; /* the run [lo, end), its neighbours of a gap or -1 */
   bool present;
 } weir_gap_walk;
 
 /* Starts on input `k` (bool, [time], at the rate of the call). */
 weir_gap_walk weir_gap_start(const weir_op_run *run, int k);
-/* Moves on to the next run; false at the end. Of an absent run, `before` and `next` are the present
- * slots around it, which may lie outside the call, as far as its behind and ahead reach. */
+/* Advances to the next run; false at the end. Of an absent run, `before` and `next` are the present
+ * slots around it, which may be outside the call, within its `behind` and `ahead` slots. */
 bool weir_gap_next(weir_gap_walk *w);
-/* First slot of [at, hi) whose presence is `present`, or hi. */
+/* Returns the first slot of [at, hi) whose presence is `present`, or hi. */
 int64_t weir_gap_find(const weir_gap_walk *w, int64_t at, int64_t hi, bool present);
-/* How many of n flags, each 0 or 1, are set. */
+/* Counts the set ones of n flags, each 0 or 1. */
 int64_t weir_gap_count(const uint8_t *present, int64_t n);
-/* Address of a slot of a [time] view. */
+/* Returns the address of a slot of a [time] view. */
 static inline float *weir_gap_value(const weir_view *v, int64_t slot)
 {
   return (float *)v->data + (slot - v->origin[0]);
@@ -63,7 +64,7 @@ static inline uint8_t *weir_gap_flag(const weir_view *v, int64_t slot)
 {
   return (uint8_t *)v->data + (slot - v->origin[0]);
 }
-/* Copies n values. In pieces: for long ones some machines take an instruction of memcpy that is
+/* Copies n values, in pieces: for long copies some machines choose a memcpy instruction that is
  * several times slower where source and destination are not aligned alike. */
 static inline void weir_gap_copy(float *y, const float *x, int64_t n)
 {
@@ -74,7 +75,8 @@ static inline void weir_gap_copy(float *y, const float *x, int64_t n)
   }
   memcpy(y, x, (size_t)n * sizeof *y);
 }
-/* The spec of a call that makes a f32 and a bool stream, both [time], with inputs x and present. */
+/* Returns the spec of a call with a f32 and a bool output stream, both [time], and inputs x and
+ * present. */
 weir_call_spec weir_gap_call(const char *name, weir_call_function function);
 /* The stream that such a call makes. s.rate and unit are kept. */
 weir_series weir_gap_made(weir_graph *g, const weir_call_spec *spec, weir_series s,

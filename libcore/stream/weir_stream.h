@@ -2,11 +2,11 @@
  * first sample.
  *
  * A chunk is a time interval; the slots of a source in it follow from its rate, so no chunk has to
- * be a multiple of anything. Results are the same bits for any chunks, any number of threads, and
- * with gaps skipped or not. With two threads chunks are read ahead by one while the other computes;
- * with three the graph is cut in two as well: the operators before its calls with a state run on
- * one chunk while those run on a chunk before. Live sources take one thread, and so does what lies
- * in memory where the graph is not cut. */
+ * be a multiple of anything. Results are bitwise identical for any chunks, any number of threads,
+ * and with gaps skipped or not. With two threads chunks are read ahead by one while the other
+ * computes; with three the graph is cut in two as well: the operators before its calls with a state
+ * run on one chunk while those run on a chunk before. Live sources take one thread, and so does
+ * what lies in memory where the graph is not cut. */
 #ifndef WEIR_STREAM_H
 #define WEIR_STREAM_H
 #include "exec/weir_plan.h"
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Slots of a source whose end is not known yet; all sources of a live job have it. */
+/* Number of slots of a source whose end is not known yet; all sources of a live job have it. */
 #define WEIR_STREAM_OPEN INT64_MAX
 
 /* A periodic stream of `count` slots: slot k is the time k * rate_den / rate_num seconds. It feeds
@@ -32,7 +32,7 @@ typedef struct weir_stream_source {
   void *context;
 } weir_stream_source;
 
-/* What tells how far live sources are final. Times are ns from slot 0, the same for all sources. */
+/* Reports how far live sources are final. Times are ns from slot 0, the same for all sources. */
 typedef struct weir_stream_live {
   /* Waits until every slot before `to` is final; or until some slots after `from` are and no more
    * come for the moment; or until the sources end. *final > from says how far they are; once
@@ -57,7 +57,7 @@ typedef struct weir_stream_sink {
  * are: absent, in the presence of a series that was 0. Fails: WEIR_ERR_CONFIG for want of room. */
 typedef struct weir_stream_kept {
   void *data;
-  int64_t room, n; /* slots: that fit; up to the last one that came */
+  int64_t room, n; /* slots: capacity; end of the received slots */
 } weir_stream_kept;
 weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, int64_t hi,
                              bool last) WEIR_CHECKED;
@@ -66,15 +66,15 @@ weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, i
 typedef struct weir_stream_cfg {
   double window;      /* s, 0: chosen so that the stream's arrays fill half of L2 */
   double live_window; /* s, the same for live sources where window is 0           */
-  double memory;      /* MiB that a plan may hold, 0: what the machine has */
+  double memory;      /* MiB that a plan may use, 0: memory of the machine */
   bool skip;
-  int64_t cut_seed; /* 0: even chunks */
+  int64_t cut_seed; /* 0: equal chunks */
 } weir_stream_cfg;
 extern const weir_opt weir_stream_opts[];
 
 #define WEIR_STREAM_THREADS 64
 
-/* What a run did. A stage: of the graph. */
+/* Statistics of a run. A stage: of the graph. */
 typedef struct weir_stream_report {
   double window_s, latency_s; /* chunk length; chunk length plus the longest look-ahead        */
   double seconds;             /* wall time                                                    */
@@ -92,10 +92,10 @@ typedef struct weir_stream_report {
 typedef struct weir_stream weir_stream;
 
 /* Plans the graph for the sources; both arrays are copied, contexts are borrowed. threads: 0 for
- * all. live: NULL where counts are known. Fails: what weir_plan_create does; WEIR_ERR_CONFIG for a
- * rate or count that is not positive, for a count over a hundred years without `live`, and for a
- * window shorter than a sample of the fastest source, and for a window or a plan with all that its
- * store keeps beyond `memory`. */
+ * all. live: NULL where counts are known. Fails: as weir_plan_create; WEIR_ERR_CONFIG for a rate or
+ * count that is not positive, for a count over a hundred years without `live`, for a window shorter
+ * than a sample of the fastest source, and for a window or a plan, including its store, that
+ * exceeds `memory`. */
 typedef struct weir_stream_job {
   const weir_graph *graph;
   weir_store *store;
@@ -120,15 +120,16 @@ weir_status weir_stream_run(weir_stream *s, weir_stream_report *report) WEIR_CHE
  * live or ends before others. */
 weir_status weir_stream_place(weir_stream *s, int source, const float *values,
                               const uint8_t *flags) WEIR_CHECKED;
-/* Back to the start: windows, frontiers; stored arrays are the caller's. */
+/* Rewinds to the start: windows, frontiers; stored arrays are the caller's. */
 void weir_stream_rewind(weir_stream *s);
-/* What the result of sink i (of the job) needs of the sources, as the graph's accesses say: seconds
- * before a slot and after it, the most of any source. Its latency is window and look-ahead. */
+/* Returns the needs of the result of sink i (of the job), from the graph's accesses: seconds before
+ * a slot and after it, the maximum over sources. Its latency is window and look-ahead. */
 void weir_stream_reach(const weir_stream *s, int sink, double *behind_s, double *ahead_s);
-/* Length of a chunk, s; and the bytes fixed before the first sample: windows, arena, queues. */
+/* Return the length of a chunk, s; and the bytes fixed before the first sample: windows, arena,
+ * queues. */
 double weir_stream_window(const weir_stream *s);
 int64_t weir_stream_buffer_bytes(const weir_stream *s);
-/* The plans, in order of the stages, for reports and `describe`. */
+/* Returns the plans, in order of the stages, for reports and `describe`. */
 int weir_stream_stages(const weir_stream *s);
 const weir_plan *weir_stream_plan(const weir_stream *s, int stage);
 

@@ -1,4 +1,4 @@
-/* weir_sums.h - sums over stretches of samples, in f64: the same bits on every machine. */
+/* weir_sums.h - sums over ranges of samples, in f64: the same bits on every machine. */
 #ifndef WEIR_SUMS_H
 #define WEIR_SUMS_H
 #include <stdint.h>
@@ -6,15 +6,16 @@
 extern "C" {
 #endif
 
-/* Relative error: at most 256 additions in a row and a tree over slabs of 4096. What is left of a
- * variance below this part of its squared mean is rounding. */
+/* Relative error: at most 256 additions in a row and a tree over slabs of 4096. A
+ * variance below this fraction of its squared mean is rounding error. */
 #define WEIR_SUMS_ROUNDING 1e-13
 
 typedef struct weir_sums {
   double x, square;
 } weir_sums;
 
-/* Of x[0] ... x[n - 1], and of their squares; the order of additions depends on n alone. */
+/* Computes the sums of x[0] ... x[n - 1] and of their squares; the order of additions depends on n
+ * alone. */
 weir_sums weir_sums_of(const float *x, int64_t n);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* weir_stream_aggregate.h - one value per stretch of a stream: tumbling, hopping and sliding
- * windows. */
+/* weir_stream_aggregate.h - windowed aggregates of a stream: tumbling, hopping and sliding windows.
+ */
 #ifndef WEIR_STREAM_AGGREGATE_H
 #define WEIR_STREAM_AGGREGATE_H
 #include "stream/weir_series.h"
@@ -26,7 +26,7 @@ typedef enum weir_aggregate {
 
 /* Slot j of the result combines the present samples of slots [(j + 1) hop - window, (j + 1) hop) of
  * the stream: window == hop is a tumbling window, labelled with its start; hop == 1 a sliding one.
- * It is present where the newest hop holds a sample (rows: everywhere, 0 where none). */
+ * It is present where the newest hop contains a sample (rows: everywhere, 0 without one). */
 typedef struct weir_aggregate_spec {
   weir_aggregate kind;
   int64_t window, hop; /* slots; window is a multiple of hop */
@@ -34,14 +34,15 @@ typedef struct weir_aggregate_spec {
   bool rows;
 } weir_aggregate_spec;
 
-/* On a f32 stream; the rate is that of s over hop. State of long windows is kept in use->store
- * under names that begin with use->step. */
+/* Aggregates a f32 stream; the rate is that of s over hop. State of long windows is kept in
+ * use->store under names that begin with use->step. */
 weir_series weir_stream_aggregate(const weir_series_use *use, weir_series s,
                                   const weir_aggregate_spec *spec);
 
-/* Mean and spread of the window that ends with each slot, or of the aligned one that holds it. */
+/* Mean and standard deviation of the window that ends with each slot, or of the aligned one that
+ * contains it. */
 typedef struct weir_moments_stream {
-  weir_value n, mean, var; /* f64, [time]; var: of the population, 0 for a flat window */
+  weir_value n, mean, var; /* f64, [time]; var: of the population, 0 for a constant window */
 } weir_moments_stream;
 /* Moments of slots [j hop, (j + 1) hop) of a f32 stream, at the rate of s over hop. */
 weir_moments_stream weir_stream_moments(weir_graph *g, weir_series s, int64_t hop);

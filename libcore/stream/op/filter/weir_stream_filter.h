@@ -1,5 +1,5 @@
-/* weir_stream_filter.h - filters on streams: recursive ones by blocks, with their state in the
- * store; gaps bridged before them. */
+/* weir_stream_filter.h - filters on streams: blocked recursive filters with state in the store;
+ * gaps are bridged before them. */
 #ifndef WEIR_STREAM_FILTER_H
 #define WEIR_STREAM_FILTER_H
 #include "stream/weir_design.h"
@@ -15,9 +15,9 @@ extern "C" {
 weir_series weir_stream_cascade(const weir_series_use *use, const char *name, weir_series s,
                                 const weir_sos *section, int n, int64_t hold);
 
-/* Gaps of up to `tolerance` slots are filled by the line between the samples around them, if they
- * are finite; the result is present there too. A present sample that is not finite is part of a
- * gap. Looks `tolerance` slots ahead. */
+/* Fills gaps of up to `tolerance` slots by linear interpolation between the samples around them, if
+ * they are finite; the result is present there too. A present sample that is not finite is part of
+ * a gap. Looks `tolerance` slots ahead. */
 weir_series weir_stream_bridge(weir_graph *g, weir_series s, int64_t tolerance);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* weir_stream_resample.h - a stream on another clock: slots of the result are times of the old
- * clock.
+/* weir_stream_resample.h - resampling
+ * of a stream to another clock: slots of the result are times of the old clock.
  *
  * Result slot t is the input's time down t / up; s is the slot that holds it. Gaps no longer than
  * the tolerance (weir_gap.h) are bridged first, by the method; a slot is present where s is present
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define WEIR_STREAM_RATIO_MOST (1 << 20) /* terms of up / down in lowest terms, at most */
+#define WEIR_STREAM_RATIO_MOST (1 << 20) /* maximum terms of up / down in lowest terms */
 
 typedef enum weir_stream_method {
   WEIR_STREAM_LINEAR,

@@ -1,4 +1,4 @@
-/* weir_stream_select.h - a function of each value: y[t] = f(x[t]) where x is present. */
+/* weir_stream_select.h - elementwise function of a stream: y[t] = f(x[t]) where x is present. */
 #ifndef WEIR_STREAM_SELECT_H
 #define WEIR_STREAM_SELECT_H
 #include "stream/weir_series.h"

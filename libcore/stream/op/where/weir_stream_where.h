@@ -1,4 +1,4 @@
-/* weir_stream_where.h - drops the samples that do not meet a condition: they become absent. */
+/* weir_stream_where.h - filter by a condition: samples that do not meet it become absent. */
 #ifndef WEIR_STREAM_WHERE_H
 #define WEIR_STREAM_WHERE_H
 #include "stream/weir_series.h"
