@@ -72,14 +72,13 @@ typedef struct weir_annotation {
   int zeros; /* bytes of 0 that the file counts as part of it (MIT-BIH has one); together 255 */
 } weir_annotation;
 
-/* A meaning that a file itself gives to a code. */
+/* Meaning of a code defined in a file. */
 typedef struct weir_annotation_type {
   int code;
   const char *mnemonic, *text;
 } weir_annotation_type;
 
-/* Contents of a file. The notes that state time resolution and own codes are taken out of `items`.
- */
+/* Contents of a file. The notes that state time resolution and own codes are not in `items`. */
 typedef struct weir_annotations {
   int64_t fs_num, fs_den; /* units of time per second; 0/0 if the file does not say: the record's */
   int64_t count;
@@ -90,8 +89,8 @@ typedef struct weir_annotations {
 } weir_annotations;
 
 /* Reads a whole file (at most 64 MiB). Fails: WEIR_ERR_DATA, naming path, byte and reason (also
- * where the terminating word is missing: the file is cut short), WEIR_ERR_MEMORY; *out needs no
- * fini then. */
+ * without the terminating word: the file is truncated), WEIR_ERR_MEMORY; *out needs no fini then.
+ */
 weir_status weir_annotations_read(const char *path, weir_annotations *out) WEIR_CHECKED;
 /* Frees everything and empties *a. */
 void weir_annotations_fini(weir_annotations *a);
@@ -99,23 +98,24 @@ void weir_annotations_fini(weir_annotations *a);
  * codes, items. Fails: as the writer below. */
 weir_status weir_annotations_write(const char *path, const weir_annotations *a) WEIR_CHECKED;
 
-/* A file that is written as its annotations come. */
+/* A file that is written annotation by annotation. */
 typedef struct weir_annotation_writer weir_annotation_writer;
-/* `head` (may be NULL) gives time resolution and own codes; its items are not written.
- * Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
+/* Starts a file. `head` (may be NULL) gives time resolution and own codes; its items are not
+ * written. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY. */
 weir_status weir_annotation_writer_open(const char *path, const weir_annotations *head,
                                         weir_annotation_writer **out) WEIR_CHECKED;
-/* Times may go backwards. Fails: WEIR_ERR_SHAPE for a field out of its range, WEIR_ERR_DATA. */
+/* Appends an annotation; times may go backwards. Fails: WEIR_ERR_SHAPE for a field out of its
+ * range, WEIR_ERR_DATA. */
 weir_status weir_annotation_writer_append(weir_annotation_writer *w,
                                           const weir_annotation *a) WEIR_CHECKED;
-/* Terminates the file and renames it into place; *w is destroyed either way. */
+/* Terminates the file and renames it into place; *w is destroyed in either case. */
 weir_status weir_annotation_writer_commit(weir_annotation_writer **w) WEIR_CHECKED;
-/* Removes the unfinished file; accepts NULL. */
+/* Removes the temporary file; accepts NULL. */
 void weir_annotation_writer_destroy(weir_annotation_writer **w);
 
-/* True for codes that mark a QRS complex. */
+/* Whether the code marks a QRS complex. */
 bool weir_annotation_is_beat(int code);
-/* "N", "V", ...; "" for a code without one. Static. */
+/* Returns "N", "V", ...; "" for a code without a mnemonic. Static. */
 const char *weir_annotation_mnemonic(int code);
 
 #ifdef __cplusplus

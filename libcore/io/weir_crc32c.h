@@ -1,4 +1,4 @@
-/* weir_crc32c.h - the sum that says whether bytes are those that were written. */
+/* weir_crc32c.h - checksum CRC-32C. */
 #ifndef WEIR_CRC32C_H
 #define WEIR_CRC32C_H
 #include <stdint.h>
@@ -6,7 +6,8 @@
 extern "C" {
 #endif
 
-/* Continues a CRC-32C (Castagnoli, RFC 3720 B.4) of 0 or of what came before over size bytes. */
+/* Continues a CRC-32C (Castagnoli, RFC 3720 B.4), from 0 or from an earlier result, over size
+ * bytes. */
 uint32_t weir_crc32c(uint32_t crc, const void *data, int64_t size);
 
 #ifdef __cplusplus

@@ -20,15 +20,15 @@ typedef struct weir_npy_shape {
   int64_t lengths[WEIR_NPY_MAX_DIMS]; /* slowest first */
 } weir_npy_shape;
 
-/* Opens a file and compares what its header says with its bytes. Fails: WEIR_ERR_DATA, naming file
- * and reason (Fortran order, types that are no numbers of ours, more dimensions). */
+/* Opens a file and compares its header with its size. Fails: WEIR_ERR_DATA, naming file and reason
+ * (Fortran order, unsupported types, more dimensions). */
 weir_status weir_npy_open(const char *path, weir_npy **out) WEIR_CHECKED;
-/* Accepts NULL. */
+/* Closes the file; accepts NULL. */
 void weir_npy_close(weir_npy **n);
-/* Borrowed. */
+/* Returns the description of the array, borrowed. */
 const weir_npy_shape *weir_npy_get(const weir_npy *n);
 /* Reads `count` elements from element `first` on, in the byte order of the machine. Fails:
- * WEIR_ERR_DATA; WEIR_ERR_SHAPE for elements that there are not. */
+ * WEIR_ERR_DATA; WEIR_ERR_SHAPE for elements beyond the end. */
 weir_status weir_npy_read(weir_npy *n, int64_t first, int64_t count, void *out) WEIR_CHECKED;
 /* Writes a whole array. Fails: WEIR_ERR_DATA where it cannot be written. */
 weir_status weir_npy_write(const char *path, const weir_npy_shape *shape,

@@ -12,10 +12,10 @@ extern "C" {
 
 typedef struct weir_record weir_record;
 
-enum { WEIR_RECORD_NAME = 200 }; /* bytes of a record name, at most */
+enum { WEIR_RECORD_NAME = 200 }; /* maximum bytes of a record name */
 
-/* True where text[0, size) can be a record's name wherever it comes from: files are named after
- * it, so it has 1 to WEIR_RECORD_NAME letters, digits, '_', '-' and '.', and no '.' first. */
+/* True where text[0, size) is a valid name of a record: files are named after it, so it has 1 to
+ * WEIR_RECORD_NAME letters, digits, '_', '-' and '.', and does not start with '.'. */
 bool weir_record_is_name(const char *text, size_t size);
 
 /* One signal. Physical value = (raw - baseline) / gain, in `units`. Strings live as long as the
@@ -25,33 +25,33 @@ typedef struct weir_signal_info {
   const char *name, *units, *file;
   int64_t fs_num, fs_den; /* samples per second of this signal, reduced */
   int64_t count;          /* samples in the record, absent ones included */
-  int64_t cut;            /* of them, those at the end that a truncated file lacks (allow_short) */
+  int64_t cut;            /* missing ones at the end of a truncated file (allow_short) */
   int samples_per_frame, skew;
   double gain, baseline;
   int has_checksum;
   int checksum; /* as the file states it: compare modulo 65536 */
   const char *format;
-  int bits;         /* that hold every stored integer; 0 where none are stored */
-  int has_invalid;  /* one code stands for an absent sample: */
+  int bits;         /* bits of every stored integer; 0 where none are stored */
+  int has_invalid;  /* one code marks an absent sample: */
   int32_t invalid;  /* this one */
   int scale_varies; /* segments differ in gain, baseline or invalid code */
 } weir_signal_info;
 
-/* NULL stands for all zero. */
+/* Options. NULL stands for all zero. */
 typedef struct weir_record_opts {
-  int allow_short; /* read what exists of a truncated file, the rest is a gap */
-  double csv_fs;   /* samples per second of a CSV without a time column; 0: the file must say */
-  int zero_gain;   /* accept a gain of 0 (uncalibrated) as 200 per unit instead of refusing it */
+  int allow_short; /* read the existing part of a truncated file, the rest is a gap */
+  double csv_fs; /* samples per second of a CSV without a time column; 0: the file must state it */
+  int zero_gain; /* accept a gain of 0 (uncalibrated) as 200 per unit instead of refusing it */
 } weir_record_opts;
 
-/* The clock that annotations of a record count by. */
+/* The clock of the annotations of a record. */
 typedef struct weir_record_clock {
   int64_t fs_num, fs_den; /* frames per second, reduced */
   int64_t frames;         /* of the record */
 } weir_record_clock;
-/* Clock and length of the record at `path`: from a WFDB header alone where it states them, so that
- * no signal file needs to be there; else from the first signal. Fails: as weir_record_open;
- * WEIR_ERR_DATA also where the record has no signals to count. */
+/* Reads the clock and length of the record at `path`: from a WFDB header alone where it states
+ * them, without the signal files; else from the first signal. Fails: as weir_record_open;
+ * WEIR_ERR_DATA also where the record has no signals. */
 weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEIR_CHECKED;
 
 /* Opens `path` with the format that claims it: a WFDB record name with or without .hea, or an
@@ -63,21 +63,21 @@ weir_status weir_record_read_clock(const char *path, weir_record_clock *out) WEI
  */
 weir_status weir_record_open(const char *path, const weir_record_opts *opts,
                              weir_record **out) WEIR_CHECKED;
-/* Accepts NULL; nulls *r. */
+/* Closes the record; accepts NULL; nulls *r. */
 void weir_record_close(weir_record **r);
 
-/* Name as the header gives it, else the file's name without folder and suffix. Borrowed. */
+/* Returns the name in the header, else the file's name without folder and suffix. Borrowed. */
 const char *weir_record_name(const weir_record *r);
 /* Comments of a WFDB header (also of the NetCDF file made of it): the text after each '#', ended
  * by a newline; "" where there are none. Of a record of segments, those of its own header. They may
  * say who the patient is: whoever passes them on decides that. Borrowed. */
 const char *weir_record_comments(const weir_record *r);
-/* Number of signals. */
+/* Returns the number of signals. */
 int weir_record_signals(const weir_record *r);
-/* Signal `i` in [0, signals). Borrowed. */
+/* Returns signal `i` in [0, signals). Borrowed. */
 const weir_signal_info *weir_record_signal(const weir_record *r, int i);
-/* Signal by name, else by index; NULL or "" means the first one in mV, or the only one there is.
- * Fails: WEIR_ERR_CONFIG, naming the signals that exist; *signal is then untouched. */
+/* Finds a signal by name, else by index; NULL or "" means the first one in mV, or the only one.
+ * Fails: WEIR_ERR_CONFIG, naming the existing signals; *signal is then unchanged. */
 weir_status weir_record_find(const weir_record *r, const char *name_or_index,
                              int *signal) WEIR_CHECKED;
 /* What the file says about its first sample: 2 = date and time, *us = microseconds since
@@ -85,24 +85,26 @@ weir_status weir_record_find(const weir_record *r, const char *name_or_index,
  * is unknown unless the file is a CSV with ISO-8601 times (then UTC). */
 int weir_record_start(const weir_record *r, int64_t *us);
 
-/* Physical values of slots [start, start + count) as f32 (computed in double), 0 where absent;
- * present[i] is 0 or 1 and may be NULL. Slots outside [0, signal count) are absent.
- * Fails: WEIR_ERR_DATA (the file changed or cannot be read), WEIR_ERR_SHAPE (no such signal). */
+/* Reads physical values of slots [start, start + count) as f32 (computed in double), 0 where
+ * absent; present[i] is 0 or 1 and may be NULL. Slots outside [0, signal count) are absent. Fails:
+ * WEIR_ERR_DATA (the file changed or cannot be read), WEIR_ERR_SHAPE (no such signal). */
 weir_status weir_record_read(weir_record *r, int signal, int64_t start, int64_t count,
                              float *values, uint8_t *present) WEIR_CHECKED;
-/* The stored integers, 0 where no file holds the slot; invalid codes are given as stored, with
- * present[i] = 0. Fails as weir_record_read; WEIR_ERR_UNSUPPORTED where the format stores text. */
+/* Reads the stored integers, 0 where no file contains the slot; invalid codes are given as stored,
+ * with present[i] = 0. Fails as weir_record_read; WEIR_ERR_UNSUPPORTED where the format stores
+ * text. */
 weir_status weir_record_read_raw(weir_record *r, int signal, int64_t start, int64_t count,
                                  int32_t *raw, uint8_t *present) WEIR_CHECKED;
-/* The next run of slots at or after `start` that may hold samples, from the coarse index
- * (segments): [*lo, *hi); *lo == *hi == count when there is none. Costs no reading. */
+/* Finds the next run of slots at or after `start` that may contain samples, from the coarse index
+ * (segments): [*lo, *hi); *lo == *hi == count when there is none. Reads no samples. */
 weir_status weir_record_next_run(const weir_record *r, int signal, int64_t start, int64_t *lo,
                                  int64_t *hi) WEIR_CHECKED;
-/* Sum modulo 65536 of the samples of a signal as they stand in its file, before skew is removed: to
- * compare with `checksum`. Reads the whole signal. Fails as weir_record_read; WEIR_ERR_UNSUPPORTED
- * where the record has segments (each has its own sum) or the format has no checksums. */
+/* Computes the checksum of a signal: the sum modulo 65536 of its samples as stored, before skew is
+ * removed, to compare with `checksum`. Reads the whole signal. Fails as weir_record_read;
+ * WEIR_ERR_UNSUPPORTED where the record has segments (each has its own checksum) or the format has
+ * no checksums. */
 weir_status weir_record_checksum(weir_record *r, int signal, int *sum) WEIR_CHECKED;
-/* A text with its time, as a file of signals may hold them itself (EDF+). */
+/* A text with its time, stored in a file of signals (EDF+). */
 enum { WEIR_RECORD_NOTE = 22 }; /* WEIR_ANN_NOTE */
 typedef struct weir_record_event {
   int64_t time;                 /* ns after the record's first sample; may be negative */
@@ -117,15 +119,15 @@ typedef struct weir_record_events {
   int64_t count, capacity;
   weir_record_event *items;
 } weir_record_events;
-/* Every event of the file; none where the format has no place for them (annotations of WFDB records
- * are files of their own: weir_annotation.h). Grows with what the file holds, up to 2^22 of them.
- * Fails: WEIR_ERR_DATA, naming file and byte, WEIR_ERR_MEMORY; *out needs no fini then. */
+/* Reads every event of the file; none where the format cannot store them (annotations of WFDB
+ * records are separate files: weir_annotation.h). Up to 2^22 events. Fails: WEIR_ERR_DATA, naming
+ * file and byte, WEIR_ERR_MEMORY; *out needs no fini then. */
 weir_status weir_record_events_read(weir_record *r, weir_record_events *out) WEIR_CHECKED;
 /* Appends a copy of `event` with the `size` bytes at `text` as its text. Fails: WEIR_ERR_MEMORY;
  * WEIR_ERR_DATA beyond 2^22. */
 weir_status weir_record_events_add(weir_record_events *events, const weir_record_event *event,
                                    const char *text, int64_t size) WEIR_CHECKED;
-/* Bytes of `text` (may be NULL) that fit `most`, no UTF-8 character cut. */
+/* Returns the bytes of `text` (may be NULL) that fit `most`, at a UTF-8 character boundary. */
 size_t weir_record_text_fit(const char *text, size_t most);
 /* Frees everything and empties *events. */
 void weir_record_events_fini(weir_record_events *events);

@@ -1,7 +1,8 @@
-/* weir_record_convert.h - a record in any format written in another: read in blocks, so that memory
- * does not grow with its length. Stored integers are kept as they are; what a format cannot hold is
- * said in the facts. Files appear atomically. What identifies a person is not passed on,
- * but `comments` (those of weir_record_comments; NULL or "": none) are, as they are. */
+/* weir_record_convert.h - conversion
+ * of records between formats, in blocks, so that memory does not grow with their length. Stored
+ * integers are unchanged; losses of a format are reported in the facts. Files appear atomically.
+ * What identifies a person is not passed on, but `comments` (those of weir_record_comments; NULL or
+ * "": none) are, as they are. */
 #ifndef WEIR_RECORD_CONVERT_H
 #define WEIR_RECORD_CONVERT_H
 #include "io/weir_annotation.h"
@@ -18,11 +19,11 @@ typedef struct weir_convert_facts {
   int n_files;             /* written */
 } weir_convert_facts;
 
-/* How values of signals that store no integers become integers. */
+/* Conversion of signals without stored integers to integers. */
 typedef struct weir_convert_scale {
   double gain;         /* steps per unit */
-  double most_clipped; /* share of the samples present that may lie beyond the range */
-  double most_rounded; /* share of a signal's range that rounding may change a value by */
+  double most_clipped; /* maximum fraction of the samples beyond the range */
+  double most_rounded; /* maximum rounding error as a fraction of a signal's range */
 } weir_convert_scale;
 
 /* A NetCDF-4 file (CF-1.8; featureType timeSeries with one clock): a time dimension a rate and

@@ -1,4 +1,4 @@
-/* weir_record_format.h - what a format of sampled records is. One folder under io/ each. */
+/* weir_record_format.h - interface of formats of sampled records. One folder under io/ each. */
 #ifndef WEIR_RECORD_FORMAT_H
 #define WEIR_RECORD_FORMAT_H
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* What opening gives. Strings and infos are owned by `state`. */
+/* Result of opening. Strings and infos are owned by `state`. */
 typedef struct weir_record_body {
   void *state;
   const char *name;
@@ -19,7 +19,7 @@ typedef struct weir_record_body {
   int64_t start_us;
 } weir_record_body;
 
-/* Where a read puts its slots: physical values, or the stored integers; the other one is NULL. */
+/* Destination of a read: physical values, or the stored integers; the other one is NULL. */
 typedef struct weir_record_slots {
   float *values;
   int32_t *raw;
@@ -30,13 +30,14 @@ typedef struct weir_record_slots {
  * `next_run`: 0 <= start, start + count <= the signal's count; every slot is 0 and absent then. */
 typedef struct weir_record_format {
   const char *name; /* equals the folder's name */
-  const char *help; /* what is looked for, for "no format claims this path" */
+  const char *help; /* files searched for, for "no format claims this path" */
   bool (*claims)(const char *path);
-  /* What the header says without its samples, frames 0 if it does not; NULL: opening is as good. */
+  /* Properties stated in the header without its samples, frames 0 if not stated; NULL: the file is
+   * opened instead. */
   weir_status (*clock)(const char *path, weir_record_clock *out);
   weir_status (*open)(const char *path, const weir_record_opts *opts, weir_record_body *body);
   void (*close)(void *state);
-  bool stores_integers; /* read may be asked for raw                       */
+  bool stores_integers; /* supports reading stored integers */
   bool takes_rate;      /* csv_fs may state the rate that a file does not */
   weir_status (*read)(void *state, int signal, int64_t start, int64_t count,
                       const weir_record_slots *to);
@@ -45,7 +46,7 @@ typedef struct weir_record_format {
   weir_status (*events)(void *state, weir_record_events *out); /* NULL: has none */
 } weir_record_format;
 
-/* Every format of this build, NULL at the end; generated from the folders. */
+/* Every format of this build, NULL-terminated; generated from the folders. */
 extern const weir_record_format *const weir_record_format_table[];
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* weir_record_writer.h - writes a WFDB record (header and signal files) as its samples come. */
+/* weir_record_writer.h - incremental writer of WFDB records (header and signal files). */
 #ifndef WEIR_RECORD_WRITER_H
 #define WEIR_RECORD_WRITER_H
 #include <stdint.h>
@@ -26,7 +26,7 @@ typedef struct weir_record_spec {
   const char *comment; /* text after '#' at the end of the header, lines by '\n'; may be NULL */
 } weir_record_spec;
 
-/* Bits of a sample in a format that records are written in; 0 for any other number. */
+/* Returns the bits of a sample in a supported format; 0 for any other number. */
 int weir_record_format_bits(int format);
 
 typedef struct weir_record_writer weir_record_writer;
@@ -43,15 +43,16 @@ weir_status weir_record_writer_open(const char *path, const weir_record_spec *sp
 weir_status weir_record_writer_append(weir_record_writer *w, int64_t frames,
                                       const float *const *values,
                                       const uint8_t *const *present) WEIR_CHECKED;
-/* The same from stored integers; what is outside the range is stored as the invalid code where it
- * equals it, else clipped. */
+/* Appends frames of stored integers; a value outside the range is stored as the invalid code where
+ * it equals it, else clipped. */
 weir_status weir_record_writer_append_raw(weir_record_writer *w, int64_t frames,
                                           const int32_t *const *raw) WEIR_CHECKED;
-/* Samples clipped so far. */
+/* Returns the number of samples clipped so far. */
 int64_t weir_record_writer_clipped(const weir_record_writer *w);
-/* Writes the header with lengths and checksums; all files appear. *w is destroyed either way. */
+/* Writes the header with lengths and checksums, and renames all files into place. *w is destroyed
+ * in either case. */
 weir_status weir_record_writer_commit(weir_record_writer **w) WEIR_CHECKED;
-/* Removes the unfinished files; accepts NULL. */
+/* Removes the temporary files; accepts NULL. */
 void weir_record_writer_destroy(weir_record_writer **w);
 
 #ifdef __cplusplus

@@ -7,9 +7,10 @@
  *   payload  Example { 1: Features { 1: map of key -> Feature } }, a Feature one of three lists:
  *            1 bytes, 2 floats, 3 int64 (tensorflow/core/example/{example,feature}.proto)
  *
- * Local calls; a file is used by one thread at a time. What a file holds is refused with
- * WEIR_ERR_DATA, naming file, record (1, 2, ...), byte, key and reason; bytes of a compressed file
- * count as unpacked. Without zlib compressed files are WEIR_ERR_UNSUPPORTED. */
+ * Local calls; a file is used by one thread at a time. Invalid
+ * contents are refused with WEIR_ERR_DATA, naming file, record (1, 2, ...), byte, key and reason;
+ * bytes of a compressed file count as unpacked. Without zlib compressed files are
+ * WEIR_ERR_UNSUPPORTED. */
 #ifndef WEIR_TFRECORD_H
 #define WEIR_TFRECORD_H
 #include <stdbool.h>
@@ -28,35 +29,35 @@ bool weir_tfrecord_gzip_available(void);
 
 typedef struct weir_tfrecord weir_tfrecord;
 
-/* Opens a file; gzip is known by its first bytes, whatever the name. A record over max_record bytes
- * is refused (0: WEIR_TFRECORD_MOST): the bound of what a small compressed file can blow up to. */
+/* Opens a file; gzip is detected from its first bytes. A record over max_record bytes is refused
+ * (0: WEIR_TFRECORD_MOST), which bounds the expansion of a compressed file. */
 weir_status weir_tfrecord_open(const char *path, int64_t max_record,
                                weir_tfrecord **out) WEIR_CHECKED;
-/* Accepts NULL. */
+/* Closes the file; accepts NULL. */
 void weir_tfrecord_close(weir_tfrecord **r);
 bool weir_tfrecord_compressed(const weir_tfrecord *r);
-/* Reads the next record and checks both sums; *found is false at the end of the file. */
+/* Reads the next record and checks both CRCs; *found is false at the end of the file. */
 weir_status weir_tfrecord_next(weir_tfrecord *r, bool *found) WEIR_CHECKED;
-/* Passes the next record over; the sum of its payload is not looked at. */
+/* Skips the next record without checking the CRC of its payload. */
 weir_status weir_tfrecord_skip(weir_tfrecord *r, bool *found) WEIR_CHECKED;
-/* Goes back to before the first record. */
+/* Rewinds to before the first record. */
 weir_status weir_tfrecord_rewind(weir_tfrecord *r) WEIR_CHECKED;
-/* Records read or passed over so far: the number of the current one. */
+/* Returns the number of records read or skipped so far: the number of the current one. */
 int64_t weir_tfrecord_number(const weir_tfrecord *r);
-/* Payload of the record read last, also past the end of the file; size -1 where it was passed
- * over or there is none. Borrowed until the next call. */
+/* Returns the payload of the last record read, also at the end of the file; size -1 where it was
+ * skipped or there is none. Borrowed until the next call. */
 const uint8_t *weir_tfrecord_payload(const weir_tfrecord *r, int64_t *size);
-/* "FILE: record 3 (byte 8640)", for messages about the current record. Always terminated. */
+/* Writes "FILE: record 3 (byte 8640)", for messages about the current record. Always terminated. */
 void weir_tfrecord_place(const weir_tfrecord *r, char *text, size_t size);
 
 typedef enum weir_tf_kind {
-  WEIR_TF_EMPTY, /* a feature without a list, or none of that key */
+  WEIR_TF_EMPTY, /* a feature without a list, or a missing key */
   WEIR_TF_BYTES,
   WEIR_TF_FLOATS,
   WEIR_TF_INTS,
 } weir_tf_kind;
 
-/* A feature of the record read last; all pointers are borrowed until another is read. */
+/* A feature of the last record read; all pointers are borrowed until another is read. */
 typedef struct weir_tf_feature {
   const char *key; /* [key_size], not terminated */
   int64_t key_size;
@@ -68,8 +69,8 @@ typedef struct weir_tf_feature {
   int64_t list_size;
 } weir_tf_feature;
 
-/* Finds a key; out->kind is WEIR_TF_EMPTY where there is none. The whole message is checked, and of
- * a key that stands there twice the last counts. */
+/* Finds a key; out->kind is WEIR_TF_EMPTY where there is none. The whole message is checked; of a
+ * duplicate key the last one counts. */
 weir_status weir_tfrecord_find(const weir_tfrecord *r, const char *key,
                                weir_tf_feature *out) WEIR_CHECKED;
 /* Copies f->count values of WEIR_TF_FLOATS, of WEIR_TF_INTS. */
@@ -78,7 +79,7 @@ void weir_tf_ints(const weir_tf_feature *f, int64_t *out);
 
 typedef struct weir_tfrecord_writer weir_tfrecord_writer;
 
-/* A feature to be written: `count` bytes as one value, or so many floats or int64. */
+/* A feature to write: `count` bytes as one value, or so many floats or int64. */
 typedef struct weir_tf_out {
   const char *key;
   weir_tf_kind kind;
@@ -95,9 +96,9 @@ weir_status weir_tfrecord_create(const char *path, int level,
  */
 weir_status weir_tfrecord_write(weir_tfrecord_writer *w, const weir_tf_out *features,
                                 int n) WEIR_CHECKED;
-/* Completes the file and renames it into place; *w is destroyed either way. */
+/* Completes the file and renames it into place; *w is destroyed in either case. */
 weir_status weir_tfrecord_commit(weir_tfrecord_writer **w) WEIR_CHECKED;
-/* Removes what is not committed; accepts NULL. */
+/* Removes the temporary file; accepts NULL. */
 void weir_tfrecord_destroy(weir_tfrecord_writer **w);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* weir_triplets.h - sparse matrices as files hold them: elements by row and column, from 0, in any
- * order. Readers of the formats of electronic structure programs. Local calls. */
+/* weir_triplets.h - sparse
+ * matrices as stored in files: elements by row and column, from 0, in any order. Readers of the
+ * formats of electronic structure programs. Local calls. */
 #ifndef WEIR_TRIPLETS_H
 #define WEIR_TRIPLETS_H
 #include <stdint.h>
@@ -13,7 +14,7 @@ typedef struct weir_triplet {
   int64_t row, column;
   weir_c128 value; /* finite */
 } weir_triplet;
-/* Elements of one place are to be summed. Owns them (weir_triplets_fini); all zero is empty. */
+/* Elements with equal indices are summed. Owns them (weir_triplets_fini); all zero is empty. */
 typedef struct weir_triplets {
   int64_t rows, columns; /* 1 at least */
   int64_t count, capacity;
@@ -25,18 +26,19 @@ weir_status weir_triplets_add(weir_triplets *t, int64_t row, int64_t column,
                               weir_c128 value) WEIR_CHECKED;
 
 /* The readers fail with WEIR_ERR_DATA, naming file, line (or byte) and reason, and WEIR_ERR_MEMORY;
- * *out is then empty. Counts are compared with the bytes of the file before memory is taken. */
+ * *out is then empty. Counts are checked against the size of the file before memory is allocated.
+ */
 
-/* A file of any of the formats below, told by its first bytes: one matrix (*count 1), or that of a
- * cell and that from a cell to the next (2); and one that must hold one. */
+/* Read a file of any of the formats below, detected from its first bytes: one matrix (*count 1), or
+ * that of a cell and its coupling to the next cell (2); or exactly one. */
 weir_status weir_triplets_read_cells(const char *path, weir_triplets out[2],
                                      int *count) WEIR_CHECKED;
 weir_status weir_triplets_read(const char *path, weir_triplets *out) WEIR_CHECKED;
-/* Matrix Market (math.nist.gov/MatrixMarket/formats.html): coordinate or array; real, integer or
- * complex; what symmetric, skew-symmetric and hermitian files leave out is there. */
+/* Reads Matrix Market (math.nist.gov/MatrixMarket/formats.html): coordinate or array; real, integer
+ * or complex; elements implied by symmetric, skew-symmetric and hermitian files are added. */
 weir_status weir_matrix_market_read(const char *path, weir_triplets *out) WEIR_CHECKED;
-/* A matrix that PETSc saved with MatView and a binary viewer, sparse or dense, of real or complex
- * builds, with indices of 32 or 64 bits. */
+/* Reads a matrix saved by PETSc with MatView and a binary viewer, sparse or dense, of real or
+ * complex builds, with indices of 32 or 64 bits. */
 weir_status weir_petsc_binary_read(const char *path, weir_triplets *out) WEIR_CHECKED;
 /* H_4.bin and S_4.bin of OMEN and CP2K, or their text versions: rows, elements, first index (0 or
  * 1), then row, column, real part and, where there is one, imaginary part; H in eV. Binary files

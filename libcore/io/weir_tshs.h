@@ -28,10 +28,10 @@ typedef struct weir_tshs {
 void weir_tshs_fini(weir_tshs *t);
 
 /* Reads the Hamiltonian of one spin (0 or 1), or of both together (0), and the overlap. Fails:
- * WEIR_ERR_DATA naming file, byte and reason (also: it holds the overlap alone), WEIR_ERR_CONFIG
+ * WEIR_ERR_DATA naming file, byte and reason (also: it contains only the overlap), WEIR_ERR_CONFIG
  * (no such spin), WEIR_ERR_MEMORY; *out is then empty. */
 weir_status weir_tshs_read(const char *path, int64_t spin, weir_tshs *out) WEIR_CHECKED;
-/* True where the file begins as a .TSHS of version 1. */
+/* Whether the file starts as a .TSHS of version 1. */
 bool weir_tshs_is(const char *path);
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ typedef enum weir_wire_clock {
   WEIR_WIRE_DATE     /* ns from 1970-01-01 00:00 UTC            */
 } weir_wire_clock;
 
-/* A line taken apart; what its kind has not is 0. Texts are borrowed from the line. */
+/* A parsed line; fields that its kind lacks are 0. Texts are borrowed from the line. */
 typedef struct weir_wire_line {
   weir_wire_kind kind;
   const char *name, *unit; /* of the record or the stream; not ended by 0 */
@@ -48,58 +48,58 @@ typedef struct weir_wire_line {
   bool present;
   int64_t fs_num, fs_den; /* samples per second, reduced, up to 10^6 Hz */
   const char *reason;     /* static text                                  */
-  /* Of a bad line: the word at fault, or the whole line; whether it is a #weir or #stream line. */
+  /* Of an invalid line: the word at fault, or the whole line; whether it is a #weir or #stream
+   * line. */
   const char *fault;
   int64_t fault_size;
   bool declares;
 } weir_wire_line;
 
-/* Takes a line (without its end) apart. Any bytes are allowed. */
+/* Parses a line (without its end). Any bytes are allowed. */
 void weir_wire_parse(const char *text, int64_t size, weir_wire_line *out);
-/* True for what may stand as a name or unit on the wire: 1 to 63 printable ASCII characters without
+/* Whether a text is a valid name or unit on the wire: 1 to 63 printable ASCII characters without
  * blank, comma and '='. */
 bool weir_wire_is_name(const char *text, int64_t size);
 
-/* Seconds as decimal text without zeros at the end, into 32 bytes or more. */
+/* Writes seconds as decimal text without trailing zeros, into 32 bytes or more. */
 void weir_wire_print_time(int64_t ns, char *text, size_t size);
-/* The first line, ended by LF, into 256 bytes or more: `record` with '_' for what a name of a
- * record has not, cut to what the protocol takes; start_kind and start_us as of weir_record_start,
- * 0 without a date. */
+/* Writes the first line, ended by LF, into 256 bytes or more: `record` with '_' for characters that
+ * a record name cannot have, truncated to the length that the protocol allows; start_kind and
+ * start_us as of weir_record_start, 0 without a date. */
 void weir_wire_print_hello(const char *record, int start_kind, int64_t start_us, char *line,
                            size_t size);
-/* The last line, ended by LF, into 64 bytes or more; `ns` from slot 0. */
+/* Writes the last line, ended by LF, into 64 bytes or more; `ns` from slot 0. */
 void weir_wire_print_end(int64_t ns, char *line, size_t size);
 
 typedef struct weir_wire weir_wire;
 
 /* Opens `address` for reading: "-" the standard input; "tcp:[HOST:]PORT" listens for one sender,
- * HOST a numeric IPv4 address or localhost (default 127.0.0.1), PORT 0: one that is free;
- * "unix:PATH" a socket file, which is made and removed again. Other hosts than 127.x need
- * `anywhere`.
- * Fails: WEIR_ERR_CONFIG (no such address), WEIR_ERR_DATA (in use, not there, not allowed). */
+ * HOST a numeric IPv4 address or localhost (default 127.0.0.1), PORT 0: a free one; "unix:PATH" a
+ * socket file, which is created and removed again. Other hosts than 127.x need `anywhere`. Fails:
+ * WEIR_ERR_CONFIG (no such address), WEIR_ERR_DATA (in use, missing, not permitted). */
 weir_status weir_wire_listen(const char *address, bool anywhere, weir_wire **out) WEIR_CHECKED;
-/* Opens `address` for writing: "-" the standard output, or what listens there; tries again for
- * `patience` s while nothing does. Fails: as weir_wire_listen. */
+/* Opens `address` for writing: "-" the standard output, or the listener there; retries for
+ * `patience` s while there is none. Fails: as weir_wire_listen. */
 weir_status weir_wire_connect(const char *address, bool anywhere, double patience,
                               weir_wire **out) WEIR_CHECKED;
-/* Ends the connection; accepts NULL. */
+/* Closes the connection; accepts NULL. */
 void weir_wire_close(weir_wire **w);
-/* Port that it listens on, 0 where there is none. */
+/* Returns the port it listens on, 0 where there is none. */
 int weir_wire_port(const weir_wire *w);
 
 typedef enum weir_wire_event {
   WEIR_WIRE_GOT,   /* a line                                              */
   WEIR_WIRE_LONG,  /* a line of over WEIR_WIRE_LINE bytes was skipped     */
-  WEIR_WIRE_QUIET, /* nothing came in time, or a signal did               */
-  WEIR_WIRE_ENDED  /* the sender has gone, all it sent has been given out */
+  WEIR_WIRE_QUIET, /* timeout, or a signal */
+  WEIR_WIRE_ENDED  /* the sender has closed, and all its data has been returned */
 } weir_wire_event;
 
-/* The next line, within `wait` s. *text is borrowed until the next call. A last line without an end
- * counts. Fails: WEIR_ERR_EXTERNAL. */
+/* Returns the next line, within `wait` s. *text is borrowed until the next call. A last line
+ * without an end counts. Fails: WEIR_ERR_EXTERNAL. */
 weir_status weir_wire_next(weir_wire *w, double wait, weir_wire_event *event, const char **text,
                            int64_t *size) WEIR_CHECKED;
-/* Writes all bytes, however long the reader takes. Fails: WEIR_ERR_EXTERNAL (the reader has gone),
- * WEIR_ERR_STOPPED (by a signal). */
+/* Writes all bytes, waiting for the reader as long as necessary. Fails: WEIR_ERR_EXTERNAL (the
+ * reader has closed), WEIR_ERR_STOPPED (by a signal). */
 weir_status weir_wire_send(weir_wire *w, const char *data, int64_t size) WEIR_CHECKED;
 
 #ifdef __cplusplus
