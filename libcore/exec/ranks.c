@@ -458,7 +458,7 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
     bytes += (double)r.bytes * (double)r.runs;
     hidden += (double)r.bytes * (double)r.ready;
     fprintf(out, "%-8s %-24s %12lld bytes",
-            m->kind == WEIR_COMM_OP_ALLREDUCE  ? "merge"
+            m->kind == WEIR_COMM_OP_ALLREDUCE  ? "reduce"
             : m->kind == WEIR_COMM_OP_EXCHANGE ? "exchange"
                                                : "reduce-scatter",
             r.name, (long long)r.bytes);

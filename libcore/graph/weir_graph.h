@@ -125,9 +125,9 @@ typedef struct weir_node {
   int32_t random_id;
   int32_t derived; /* number of the weir_gradients that added it, 0: as built */
   int32_t part;    /* micro-batch of the node, from 1; 0: none */
-  int8_t turn; /* priority among ready nodes: -1 first, as it starts concurrent work; 1 last, as it
-                  waits for that work */
-  bool dead;   /* removed by a pass */
+  int8_t priority; /* priority among ready nodes: -1 first, as it starts concurrent work; 1 last, as
+                  it waits for that work */
+  bool dead;       /* removed by a pass */
   weir_derivation derivation; /* of NULL: as built, or nothing is known */
   weir_access access;
 } weir_node;

@@ -1,11 +1,11 @@
 /* weir_netcdf.h - arrays with attributes in NetCDF-4 files: written to a temporary file and
- * renamed, read back. Local calls; a file is used by one thread at a time, different
- * files by different threads concurrently (the library has global state: its calls wait for each
- * other). Without the library every function fails with WEIR_ERR_UNSUPPORTED. All fail with
- * WEIR_ERR_EXTERNAL, naming file, object and the library's reason, unless said. Files are read by
- * another process, weir_netcdf_reader (docs/decisions/0023-reader-process.md): where the library
- * crashes, does not end or reports a fault in a file, a function that reads fails with
- * WEIR_ERR_DATA. Functions that read take a file of weir_netcdf_open only. */
+ * renamed, read back. Local calls; a file is used by one thread at a time, several files by as many
+ * threads as there are (the library has global state: its calls wait for each other). Without the
+ * library every function fails with WEIR_ERR_UNSUPPORTED. All fail with WEIR_ERR_EXTERNAL, naming
+ * file, object and the library's reason, unless said. Files are read by another process,
+ * weir_netcdf_reader (docs/decisions/0023-reader-process.md): where the library crashes, does not
+ * end or reports a fault in a file, a function that reads fails with WEIR_ERR_DATA. Functions that
+ * read take a file of weir_netcdf_open only. */
 #ifndef WEIR_NETCDF_H
 #define WEIR_NETCDF_H
 #include <stdbool.h>
@@ -21,8 +21,8 @@ extern "C" {
 typedef struct weir_netcdf weir_netcdf;
 
 enum {
-  WEIR_NETCDF_FILE = -1,      /* instead of a variable: attributes of the file */
-  WEIR_NETCDF_UNLIMITED = -1, /* extent of an unlimited dimension */
+  WEIR_NETCDF_FILE = -1,      /* in place of a variable: attributes of the file */
+  WEIR_NETCDF_UNLIMITED = -1, /* length of a dimension that grows */
   WEIR_NETCDF_MAX_DIMS = 8
 };
 
@@ -31,28 +31,36 @@ bool weir_netcdf_available(void);
 
 /* Starts a file. Fails: WEIR_ERR_DATA where it cannot be created; *out is then NULL. */
 weir_status weir_netcdf_create(const char *path, weir_netcdf **out) WEIR_CHECKED;
-/* Completes a created file and renames it into place; *nc is destroyed in either case. */
+/* The same for data that other programs read by the CF conventions: writes the attributes
+ * Conventions (CF-1.8), title (NULL: none) and history (the version), and stores the types that
+ * CF 1.8 has. Whole numbers of 64 bits become doubles, unsigned bytes and bool signed bytes;
+ * writing 2^53 and more, or 128 and more, fails with WEIR_ERR_UNSUPPORTED. Attributes of 64-bit
+ * integers become 32-bit ones or doubles, and stay what they are where neither holds them. Callers
+ * hand over what they declared. */
+weir_status weir_netcdf_create_cf(const char *path, const char *title,
+                                  weir_netcdf **out) WEIR_CHECKED;
+/* Completes a created file and renames it into place; *nc is destroyed either way. */
 weir_status weir_netcdf_commit(weir_netcdf **nc) WEIR_CHECKED;
-/* Completes a created file into *file, which the caller renames into place
- * (weir_writer_commit_all); *nc is destroyed in either case. *file is NULL on failure. */
+/* Completes a created file, which *file, the caller's, renames into place (weir_writer_commit_all);
+ * *nc is destroyed either way. *file is NULL on failure. */
 weir_status weir_netcdf_finish(weir_netcdf **nc, weir_writer **file) WEIR_CHECKED;
 /* Opens a file for reading. Fails: WEIR_ERR_DATA (missing, or not a NetCDF file). */
 weir_status weir_netcdf_open(const char *path, weir_netcdf **out) WEIR_CHECKED;
-/* Closes a file; removes a created file that is not committed. Accepts NULL. */
+/* Closes; a created file that is not committed is removed. Accepts NULL. */
 void weir_netcdf_close(weir_netcdf **nc);
 
-/* Defines a group of a created file, or of another group. The functions below write to it as to a
- * file; it sees the dimensions of its parent, which owns it: it lives until the file is committed,
- * finished or closed, and is not closed itself. *group is NULL on failure. */
+/* Defines a group of a created file, or of another group. It is written to by the functions below
+ * like a file, sees the dimensions of what it stands in, and is owned by that: it lives until the
+ * file is committed, finished or closed, and is not closed itself. *group is NULL on failure. */
 weir_status weir_netcdf_group(weir_netcdf *nc, const char *name, weir_netcdf **group) WEIR_CHECKED;
-/* Returns the number of groups of an open file or group: 0, 1, ... in order of creation; open them
- * with weir_netcdf_open_group to read their contents. */
+/* How many groups a file that is read, or a group of it, has in it: 0, 1, ... in the order in which
+ * they were made; what they hold is read by weir_netcdf_open_group alone. */
 weir_status weir_netcdf_count_groups(weir_netcdf *nc, int *n) WEIR_CHECKED;
-/* Reads the name of group `i`. Fails: WEIR_ERR_DATA where it does not fit `size`, or there is none.
- */
+/* Name of group `i`. Fails: WEIR_ERR_DATA where it does not fit `size`, or there is none. */
 weir_status weir_netcdf_group_name(weir_netcdf *nc, int i, char *name, size_t size) WEIR_CHECKED;
-/* Opens a group of an open file as a separate file that the caller closes; variables see the
- * dimensions of the file. Fails: WEIR_ERR_DATA where there is none; *group is NULL on failure. */
+/* Opens a group of a file that is read, as a file of its own that the caller closes; variables see
+ * the dimensions of the file. Fails: WEIR_ERR_DATA where there is none; *group is NULL on failure.
+ */
 weir_status weir_netcdf_open_group(weir_netcdf *nc, const char *name,
                                    weir_netcdf **group) WEIR_CHECKED;
 /* Defines a dimension. */
@@ -69,11 +77,10 @@ weir_status weir_netcdf_whole_var(weir_netcdf *nc, const char *name, int64_t max
 weir_status weir_netcdf_text_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
                                  int *var) WEIR_CHECKED;
 /* Defines a variable of characters, the last dimension along a text; written and read as WEIR_U8.
- * Unlike variable-length texts, such variables are safe to read from damaged files: the library
- * checks them. */
+ * Unlike texts of any length, such variables survive damage: the library checks what it reads. */
 weir_status weir_netcdf_char_var(weir_netcdf *nc, const char *name, int n_dims, const int *dims,
                                  int *var) WEIR_CHECKED;
-/* Stores a variable in chunks[n_dims], compressed at `level` (0..9, 0: not compressed), before its
+/* Stores a variable in chunks[n_dims], compressed at `level` (0..9, 0: not at all), before its
  * first write. */
 weir_status weir_netcdf_chunk(weir_netcdf *nc, int var, const int64_t *chunks,
                               int level) WEIR_CHECKED;
@@ -83,22 +90,26 @@ weir_status weir_netcdf_put_text(weir_netcdf *nc, int var, const char *name,
 /* Sets an attribute to n numbers of `dtype` (`_FillValue`: one, of the variable's dtype). */
 weir_status weir_netcdf_put_numbers(weir_netcdf *nc, int var, const char *name, weir_dtype dtype,
                                     const void *values, int64_t n) WEIR_CHECKED;
-/* Attributes of a variable of microseconds since 1970 (CF, section 4.4). */
-weir_status weir_netcdf_put_time(weir_netcdf *nc, int var) WEIR_CHECKED;
-/* Sets the sampling rate, as a number and exactly. A variable over one dimension with these
- * attributes is a signal when the file is read as a record (weir_record.h). */
+/* From when on times of a recording that starts at `start_us`, microseconds since 1970, are counted
+ * so that a double holds them: 0, which is 1970; `start_us` itself for dates centuries from it, as
+ * those of recordings whose dates are shifted to hide them. */
+int64_t weir_netcdf_time_origin(int64_t start_us);
+#define WEIR_NETCDF_SINCE_1970 "microseconds since 1970-01-01 00:00:00"
+/* Attributes of a variable of microseconds since `origin_us` (CF, section 4.4). */
+weir_status weir_netcdf_put_time(weir_netcdf *nc, int var, int64_t origin_us) WEIR_CHECKED;
+/* Samples per second, as a number and exactly. A variable over one dimension that has them is a
+ * signal of the file when it is read as a record (weir_record.h). */
 #define WEIR_NETCDF_RATE "sampling_rate"
 #define WEIR_NETCDF_RATIO "sampling_rate_ratio"
 weir_status weir_netcdf_put_rate(weir_netcdf *nc, int var, int64_t num, int64_t den) WEIR_CHECKED;
-/* Writes the box of count[] elements from start[] on, contiguous, in the variable's dtype. */
+/* Writes the box of count[] elements from start[] on, dense, in the variable's dtype. */
 weir_status weir_netcdf_write(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                               const void *data) WEIR_CHECKED;
 /* The same for a variable of texts. */
 weir_status weir_netcdf_write_texts(weir_netcdf *nc, int var, const int64_t *start,
                                     const int64_t *count, const char *const *texts) WEIR_CHECKED;
 
-/* Type and shape of a variable; with `text`, dtype is not set; `chars`: its bytes are characters.
- */
+/* What a variable is; `text` set means dtype does not count, `chars` that its bytes are letters. */
 typedef struct weir_netcdf_shape {
   weir_dtype dtype;
   bool text, chars;
@@ -106,32 +117,33 @@ typedef struct weir_netcdf_shape {
   int64_t lengths[WEIR_NETCDF_MAX_DIMS];
 } weir_netcdf_shape;
 
-/* Finds a variable. Fails: WEIR_ERR_DATA when there is none, or one of an unsupported type. */
+/* Finds a variable. Fails: WEIR_ERR_DATA when there is none, or one that this interface cannot
+ * hold. */
 weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var,
                              weir_netcdf_shape *shape) WEIR_CHECKED;
-/* Returns the number of variables of a file: 0, 1, ... */
+/* How many variables a file has: 0, 1, ... */
 weir_status weir_netcdf_count(weir_netcdf *nc, int *n) WEIR_CHECKED;
-/* Reads the name of variable `var`. Fails: WEIR_ERR_DATA where it does not fit `size`. */
+/* Name of variable `var`. Fails: WEIR_ERR_DATA where it does not fit `size`. */
 weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size) WEIR_CHECKED;
-/* Describes variable number `var`: dims[WEIR_NETCDF_MAX_DIMS] takes the numbers of its dimensions.
- * `held` is false for an unsupported type or rank; the rest is then not filled. */
+/* The same by number: dims[WEIR_NETCDF_MAX_DIMS] takes the numbers of its dimensions. `held` is
+ * false for a type or rank that this interface cannot hold; the rest is then not filled. */
 weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
                              bool *held) WEIR_CHECKED;
-/* Reads the name of a dimension. Fails: WEIR_ERR_DATA where it does not fit `size`. */
+/* Name of a dimension. Fails: WEIR_ERR_DATA where it does not fit `size`. */
 weir_status weir_netcdf_dim_name(weir_netcdf *nc, int dim, char *name, size_t size) WEIR_CHECKED;
-/* Returns the number of attributes of a variable (or the file): 0, 1, ... */
+/* How many attributes a variable (or the file) has: 0, 1, ... */
 weir_status weir_netcdf_count_attributes(weir_netcdf *nc, int var, int *n) WEIR_CHECKED;
-/* Describes attribute `i`: its name, the number of values or characters, and whether it is text.
- * Fails: WEIR_ERR_DATA where the name does not fit `size`. */
+/* Attribute `i`: its name, how many numbers or characters, and which of both. Fails: WEIR_ERR_DATA
+ * where the name does not fit `size`. */
 weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, size_t size,
                                   int64_t *count, bool *text) WEIR_CHECKED;
-/* Returns the number of values of attribute `name`; 0 if it is missing, or a text. */
+/* How many numbers attribute `name` has; 0 where there is none, or a text. */
 int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *name);
-/* Whether attribute `name` is of a floating-point type. */
+/* True when attribute `name` is of a floating-point type. */
 bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name);
-/* Whether a variable (or the file) has an attribute of that name. */
+/* True when a variable (or the file) has an attribute of that name. */
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name);
-/* Reads a box in the variable's dtype into memory of the caller. */
+/* Reads a box in the variable's dtype; the caller has room for it. */
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                              void *data) WEIR_CHECKED;
 /* Whether a variable of `stored` numbers can hold what was declared as `declared`: the same type,
@@ -145,15 +157,16 @@ weir_status weir_netcdf_read_whole(weir_netcdf *nc, int var, const weir_netcdf_s
 /* Reads one text of a variable of texts. The caller frees *text with weir_free. */
 weir_status weir_netcdf_read_text(weir_netcdf *nc, int var, const int64_t *index,
                                   char **text) WEIR_CHECKED;
-/* Reads an attribute as text, of characters or one string; the caller frees *text with weir_free.
- * Fails: WEIR_ERR_DATA when it is missing, not a text, or several strings. */
+/* An attribute as text, of characters or one string; the caller frees *text with weir_free. Fails:
+ * WEIR_ERR_DATA when it is not there, no text, or several strings. */
 weir_status weir_netcdf_get_text(weir_netcdf *nc, int var, const char *name,
                                  char **text) WEIR_CHECKED;
-/* Reads an attribute of exactly n numbers, as doubles. Fails: WEIR_ERR_DATA when it is not. */
+/* An attribute of exactly n numbers, as doubles. Fails: WEIR_ERR_DATA when it is not. */
 weir_status weir_netcdf_get_numbers(weir_netcdf *nc, int var, const char *name, double *values,
                                     int64_t n) WEIR_CHECKED;
-/* Refuses a variable of a signed type with attribute _Unsigned (NetCDF Users Guide), whose values
- * would be read with a sign. `path` is for the message. Fails: WEIR_ERR_DATA. */
+/* Refuses a variable of a signed type whose attribute _Unsigned (NetCDF Users Guide) says that its
+ * integers have no sign: they would be read with one. `path` is for the message. Fails:
+ * WEIR_ERR_DATA. */
 weir_status weir_netcdf_refuse_unsigned(weir_netcdf *nc, int var, weir_dtype dtype,
                                         const char *path) WEIR_CHECKED;
 

@@ -23,11 +23,11 @@ typedef struct weir_dim_split {
 
 /* Splits dimension `dim` of `array` and everything that depends on it. fini frees. Fails:
  * WEIR_ERR_MEMORY. */
-weir_status weir_split_find(const weir_graph *g, int32_t array, int dim,
-                            weir_split *out) WEIR_CHECKED;
-void weir_split_fini(weir_split *s);
+weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim,
+                                weir_dim_split *out) WEIR_CHECKED;
+void weir_dim_split_fini(weir_dim_split *s);
 /* Whether pieces of the split node give partial results: its dimension is reduced. */
-bool weir_split_is_partial(const weir_graph *g, const weir_split *s, int32_t node);
+bool weir_dim_split_is_partial(const weir_graph *g, const weir_dim_split *s, int32_t node);
 
 #ifdef __cplusplus
 }

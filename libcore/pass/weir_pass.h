@@ -56,7 +56,8 @@ typedef struct weir_pass_opts {
 
 typedef struct weir_pass {
   const char *name, *cite;
-  int order; /* ascending; then schedule and lower make the plan */
+  const char *former; /* name that opts->skip may still give it, NULL: none */
+  int order;          /* ascending; then schedule and lower make the plan */
   int again; /* order of a second run, where a pass in between removed the groups; 0: none */
   /* maximum change of a result x, relative to max(1, |x|); 0: bitwise identical, except for the
    * rounding of stored values */

@@ -18,12 +18,12 @@ extern "C" {
 #endif
 
 typedef struct weir_conv_transposed_spec {
-  int64_t stride[WEIR_CONV_DIMS], dilation[WEIR_CONV_DIMS]; /* 0: 1 */
-  int64_t lo[WEIR_CONV_DIMS], hi[WEIR_CONV_DIMS];           /* cropped before and after */
-  int64_t extra[WEIR_CONV_DIMS]; /* output padding: additional elements at the end, less than the
-                                    stride */
-  weir_border border[WEIR_CONV_DIMS]; /* 0 or zero: crop; wrap */
-  int64_t groups;                     /* 0: 1 */
+  int64_t stride[WEIR_CONV_DIMS], dilation[WEIR_CONV_DIMS];      /* 0: 1 */
+  int64_t pad_before[WEIR_CONV_DIMS], pad_after[WEIR_CONV_DIMS]; /* cropped before and after */
+  int64_t output_padding[WEIR_CONV_DIMS]; /* output padding: additional elements at the end, less
+                                    than the stride */
+  weir_border border[WEIR_CONV_DIMS];     /* 0 or zero: crop; wrap */
+  int64_t groups;                         /* 0: 1 */
 } weir_conv_transposed_spec;
 
 extern const weir_op_desc weir_op_conv_transposed;

@@ -17,12 +17,13 @@ extern "C" {
 
 typedef struct weir_pool_spec {
   weir_monoid combine;
-  int64_t taps[WEIR_POOL_DIMS];
-  int64_t stride[WEIR_POOL_DIMS];                 /* 0: taps, adjacent windows */
-  int64_t lo[WEIR_POOL_DIMS], hi[WEIR_POOL_DIMS]; /* padding before and after, less than the taps */
-  int accumulator;                                /* 1 + dtype, 0: see weir_combine_accumulator */
-  bool ceil;                                      /* an incomplete last window counts */
-  bool inside; /* mean: over the elements inside the array only */
+  int64_t kernel_size[WEIR_POOL_DIMS];
+  int64_t stride[WEIR_POOL_DIMS]; /* 0: taps, adjacent windows */
+  int64_t pad_before[WEIR_POOL_DIMS],
+      pad_after[WEIR_POOL_DIMS]; /* padding before and after, less than the taps */
+  int accumulator;               /* 1 + dtype, 0: see weir_combine_accumulator */
+  bool ceil;                     /* an incomplete last window counts */
+  bool exclude_pad;              /* mean: over the elements inside the array only */
 } weir_pool_spec;
 
 extern const weir_op_desc weir_op_pool;

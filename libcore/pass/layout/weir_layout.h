@@ -1,4 +1,4 @@
-/* weir_format.h - memory layout (order of dimensions) of temporaries.
+/* weir_layout.h - memory layout (order of dimensions) of temporaries.
  *
  * Arrays
  * are row-major, and temporaries are accessed only through accesses: another layout is the same
@@ -14,13 +14,13 @@ extern "C" {
 
 /* Whether the layout of an array is free: a temporary of a bounded graph that only structured
  * operators access, and neither a result nor a new value of a stored array. */
-bool weir_format_is_free(const weir_graph *g, int32_t array);
+bool weir_layout_is_free(const weir_graph *g, int32_t array);
 /* Permutes a free array for all its readers and writers: dimension order[k] becomes dimension k,
  * recorded in weir_array.built_as. order: a permutation. */
 void weir_layout_set(weir_graph *g, int32_t array, const int *order);
 /* Permutes the parallel dimensions of a node's iterations to the order of its first output. False,
  * without a change, where the order has a meaning (scans, random bits) or is already the same. */
-bool weir_format_follow(weir_graph *g, int32_t node);
+bool weir_layout_follow(weir_graph *g, int32_t node);
 
 #ifdef __cplusplus
 }

@@ -40,7 +40,7 @@ typedef struct weir_shard {
 } weir_shard;
 
 /* Whether the array is sharded along that dimension of the grid. */
-static inline bool weir_cut_goes(const weir_cut *c, int along)
+static inline bool weir_shard_goes(const weir_shard *c, int along)
 {
   return c->along == along || (c->also >> along & 1) != 0;
 }
@@ -55,8 +55,8 @@ typedef struct weir_partition weir_partition;
  * (an invalid array, dimension, bounds or pieces), WEIR_ERR_UNSUPPORTED (outputs of one node
  * sharded differently; pieces that split the grid differently, or into more than WEIR_GRID_DIMS
  * dimensions), WEIR_ERR_MEMORY. */
-weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid, const weir_cut *cuts,
-                                  int n, weir_partition **out) WEIR_CHECKED;
+weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
+                                  const weir_shard *cuts, int n, weir_partition **out) WEIR_CHECKED;
 /* Destroys the partition; accepts NULL and nulls. */
 void weir_partition_destroy(weir_partition **p);
 
@@ -67,7 +67,7 @@ const weir_grid *weir_partition_grid(const weir_partition *p);
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank);
 /* Returns the sharding of dimension `dim` of an array, with borrowed bounds; false: it is
  * replicated. */
-bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_cut *out);
+bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_shard *out);
 /* Return the iterations of a live operator that a rank runs; its interior, the box of iterations
  * that need no data of other ranks (empty: none, or a border that wraps). */
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);

@@ -1,13 +1,12 @@
-/* weir_spmd.h - SPMD
- * lowering: the local graph of one rank, with its boxes of all arrays, its iterations of all nodes,
- * and the communication between them.
+/* weir_spmd.h - what one rank runs of a partitioned graph: its own boxes of all arrays, its own
+ * iterations of all nodes, and between them what moves.
  *
  * What several readers of a list of indices need that overlaps moves once, where together it is a
  * box.
  * Indices are shifted so that local element 0 is the first one that the rank holds; what bodies
  * read of an index stays global. Halos lie in arrays of their own, as large as the readers need; a
  * border rule acts where such an array ends with the whole one, and nowhere else. Nodes and arrays
- * of the partitioned graph keep their numbers; moves follow them and are the same ones, in the
+ * of the partitioned graph keep their numbers; moves come behind them and are the same ones, in the
  * same order, on every rank, those included that have nothing to send. */
 #ifndef WEIR_SPMD_H
 #define WEIR_SPMD_H
@@ -16,25 +15,28 @@
 extern "C" {
 #endif
 
-typedef enum weir_move_kind {
-  WEIR_MOVE_EXCHANGE, /* exchange of boxes that a rank needs of an array with their owners */
-  WEIR_MOVE_MERGE /* reduction of partial outputs of a node, by its monoid, within a group of ranks
-                   */
-} weir_move_kind;
+typedef enum weir_comm_op_kind {
+  WEIR_COMM_OP_EXCHANGE,  /* boxes that a rank needs of an array, from those who own them */
+  WEIR_COMM_OP_ALLREDUCE, /* partial outputs of a node, by its monoid, within a group of ranks */
+  WEIR_COMM_OP_REDUCE_SCATTER /* boxes that a rank needs of a partial output, from all who have a
+                              part of them, by the monoid: where that moves fewer bytes than a merge
+                              of all of it and an exchange */
+} weir_comm_op_kind;
 
-/* A box of the array, in its global indices, sent to or received from a rank of the grid. */
-typedef struct weir_move_part {
+/* A box of the array, in its global indices, that goes to a rank of the grid or comes from it. */
+typedef struct weir_comm_op_part {
   int peer;
   bool receive;
   weir_box box;
 } weir_comm_op_part;
 
-/* A communication operation of the local graph: one node starts it, another finishes it. Both are
+/* What happens at one place of the local graph: a node starts it, another finishes it. Both are
  * calls (weir_call.h), chained so that all ranks start and finish in one order. */
-typedef struct weir_move weir_move;
-struct weir_move {
-  weir_move_kind kind;
-  const char *name;  /* of the node that produces the data, or of the source */
+typedef struct weir_comm_op weir_comm_op;
+struct weir_comm_op {
+  weir_comm_op_kind kind;
+  const char *name;  /* of the node that makes what moves, or of the source */
+  int rank;          /* this one */
   int32_t array;     /* of the partitioned graph: exchange; merge: output 0 */
   weir_dtype dtype;  /* of that array */
   weir_box from, to; /* exchange: elements that this rank has before, and after */
@@ -43,7 +45,7 @@ struct weir_move {
                  of a reduce-scatter ascends with ranks, boxes are the same or have nothing in
                  common, and what this rank has itself, of from and to, is one more of them */
   int64_t n_parts;
-  int64_t bytes;      /* sent or reduced by this rank */
+  int64_t bytes;      /* that this rank sends, or gives to the merge */
   int n;              /* merge: outputs that are merged together */
   weir_monoid monoid; /* merge, reduce-scatter */
   unsigned dims;      /* likewise: of the grid, as weir_partition_partial */
@@ -62,23 +64,22 @@ typedef struct weir_spmd_graph {
   int32_t n;
 } weir_spmd_graph;
 
-/* Lowers the partition to the local graph of a rank; fini frees it; p outlives it. Local. Fails:
- * WEIR_ERR_UNSUPPORTED, naming the node or array and the reason: an array with time; a sharded
- * constant, in-place array, output of a call, array of random numbers that are numbered over all of
- * it, states along the dimension of their recurrence, or dimension of a recurrence; iterations that
- * compute elements of several ranks. WEIR_ERR_MEMORY. */
+/* fini frees; p outlives it. Local. Fails: WEIR_ERR_UNSUPPORTED, naming the node or array and the
+ * reason: an array that has time; a cut of a constant, of what is written in place, of what a call
+ * makes, of random numbers that are counted over all of it, of states along what makes each from
+ * the one before, of the dimension of a recurrence; iterations that make elements of several ranks
+ * (WEIR_ERR_UNSUPPORTED in all of them). WEIR_ERR_MEMORY. */
 weir_status weir_spmd_lower(const weir_partition *p, int rank, weir_spmd_graph *out) WEIR_CHECKED;
 void weir_spmd_graph_fini(weir_spmd_graph *l);
-/* Returns the communication that the node of a local graph finishes, NULL: none. */
-const weir_move *weir_spmd_graph_finishes(const weir_graph *g, int32_t node);
-/* Returns the bytes received in an exchange from rank `from`, -1: from all. */
-int64_t weir_move_received(const weir_move *m, int from);
-/* Prints the boxes of the iterations of nodes that need other ranks, and the data received and
- * reduced, for `describe`. */
+/* The move that the node of a local graph finishes, NULL: none. */
+const weir_comm_op *weir_spmd_graph_finishes(const weir_graph *g, int32_t node);
+/* Bytes that come in an exchange from rank `from`, -1: from all. */
+int64_t weir_comm_op_received(const weir_comm_op *m, int from);
+/* Boxes of the iterations of nodes that need other ranks, and what comes and is merged, for
+ * `describe`. */
 void weir_spmd_graph_print(const weir_spmd_graph *l, FILE *out);
-/* Computes the SHA-256 of the properties that determine the time of a group of a local or ordinary
- * graph: weir_group_digest, and for an end of a communication its boxes in the array; "" for
- * another call. Fails: WEIR_ERR_MEMORY. */
+/* What a group of a local or an ordinary graph takes its time for: weir_group_digest, and of an end
+ * of a move its boxes as they lie in the array; "" of another call. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_spmd_graph_digest(const weir_graph *g, const weir_group *group,
                                    char hex[65]) WEIR_CHECKED;
 
