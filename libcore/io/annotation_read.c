@@ -29,7 +29,7 @@ typedef struct reader {
 
 static weir_status cut_short(const reader *r)
 {
-  return weir_fail(WEIR_ERR_DATA, "%s: byte %lld: the annotation file is cut short", r->where,
+  return weir_fail(WEIR_ERR_DATA, "%s: byte %lld: the annotation file is truncated", r->where,
                    (long long)r->at);
 }
 
@@ -154,7 +154,7 @@ static weir_status take_note(reader *r, const weir_annotation *a, int64_t aux, b
 
     if (!weir_io_parse_decimal(number, length, &r->out->fs_num, &r->out->fs_den) ||
         r->out->fs_num <= 0) {
-      return weir_fail(WEIR_ERR_DATA, "%s: the time resolution '%.32s' is no positive number",
+      return weir_fail(WEIR_ERR_DATA, "%s: the time resolution '%.32s' is not a positive number",
                        r->where, number);
     }
     *taken = true;

@@ -497,7 +497,7 @@ static void absent_values_of_netcdf_are_gaps(void **state)
     assert_ok(weir_netcdf_commit(&nc));
     if (i == 5) {
       assert_int_equal(weir_record_open(in_dir("q.nc"), NULL, &r), WEIR_ERR_DATA);
-      assert_non_null(strstr(weir_last_message(), "valid range 7 to 2 holds nothing"));
+      assert_non_null(strstr(weir_last_message(), "valid range 7 to 2 is empty"));
       break;
     }
     assert_ok(weir_record_open(in_dir("q.nc"), NULL, &r));
@@ -549,15 +549,15 @@ static void strange_netcdf_files(void **state)
     int n_dims;
     const int64_t *runs;
   } cases[] = {{"note", NULL, 1, 1, NULL},
-               {"sampling_rate", "its sampling rate is no positive number", 0, 1, NULL},
-               {"sampling_rate", "its sampling rate is no positive number", -5, 1, NULL},
-               {"sampling_rate", "its sampling rate is no positive number", INFINITY, 1, NULL},
+               {"sampling_rate", "its sampling rate is not a positive number", 0, 1, NULL},
+               {"sampling_rate", "its sampling rate is not a positive number", -5, 1, NULL},
+               {"sampling_rate", "its sampling rate is not a positive number", INFINITY, 1, NULL},
                {"rate", NULL, 1, 1, NULL},
-               {"scale_factor", "is no number", 0, 1, NULL},
-               {"gain", "is no number", INFINITY, 1, NULL},
+               {"scale_factor", "is not a number", 0, 1, NULL},
+               {"gain", "is not a number", INFINITY, 1, NULL},
                {"note", "a signal has one dimension", 1, 2, NULL},
-               {"note", "its runs are not in order", 1, 1, backward},
-               {"note", "its runs are not in order", 1, 1, beyond}};
+               {"note", "its segments are not in order", 1, 1, backward},
+               {"note", "its segments are not in order", 1, 1, beyond}};
 
   NEEDS_NETCDF();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

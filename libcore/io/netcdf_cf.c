@@ -108,7 +108,7 @@ weir_status weir_netcdf_refuse_unsigned(weir_netcdf *nc, int var, weir_dtype dty
   }
   WEIR_TRY(weir_netcdf_name(nc, var, name, sizeof name));
   return weir_fail(WEIR_ERR_DATA,
-                   "%s: variable %s: its attribute _Unsigned says that its integers have no sign, "
-                   "which is not read: store it as signed numbers of more bits",
+                   "%s: variable %s: unsigned integers (attribute _Unsigned) are not supported: "
+                   "store signed numbers with more bits",
                    path, name);
 }

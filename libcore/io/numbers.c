@@ -60,7 +60,7 @@ static void skip(weir_csv_field *rest)
 static weir_status ends(weir_io_numbers *n, const char *what)
 {
   return weir_io_numbers_refuse(
-      n, "the file ends here, before %s: it is cut short, or a count at its beginning is wrong",
+      n, "the file ends here, before %s: it is truncated, or a count at its beginning is wrong",
       what);
 }
 
@@ -197,8 +197,8 @@ weir_status weir_io_numbers_claim(const weir_io_numbers *n, const char *what, in
 
   if (count > left / bytes + 1) {
     return weir_io_numbers_refuse(n,
-                                  "%lld %s are declared, but only %lld bytes follow: the count "
-                                  "is wrong, or the file is cut short",
+                                  "%lld %s are declared, but only %lld bytes follow: the count is "
+                                  "wrong, or the file is truncated",
                                   (long long)count, what, (long long)left);
   }
   return WEIR_OK;

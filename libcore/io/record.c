@@ -42,7 +42,7 @@ static const char *hint(const char *path, char *text, size_t size)
 
     snprintf(without, sizeof without, "%.*s", (int)(dot - path), path);
     if (find_format(without)) {
-      snprintf(text, size, ": a record is named without suffix: %s", without);
+      snprintf(text, size, ": name the record without suffix: %s", without);
     }
   }
   return text;
@@ -83,7 +83,7 @@ weir_status weir_record_open(const char *path, const weir_record_opts *opts, wei
   }
   if (opts && opts->csv_fs > 0 && !format->takes_rate) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: the rate given is %.9g Hz, but a file of format %s says itself", path,
+                     "%s: the given rate is %.9g Hz, but files of format %s state their own", path,
                      opts->csv_fs, format->name);
   }
   WEIR_TRY(weir_alloc(1, sizeof *r, &memory));

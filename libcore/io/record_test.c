@@ -334,7 +334,7 @@ static void near_misses_are_explained(void **state)
   assert_non_null(strstr(weir_last_message(), "is a folder: name a record in it"));
   strcat(path, "/100.dat");
   assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "mitdb/100.dat: a record is named without suffix: "));
+  assert_non_null(strstr(weir_last_message(), "mitdb/100.dat: name the record without suffix: "));
 }
 
 /* What every folder must define, whatever its format. */

@@ -301,7 +301,7 @@ weir_status weir_io_read(const char *path, int64_t limit, char **data, int64_t *
   WEIR_TRY(weir_io_open(path, &fd, &bytes));
   if (bytes > limit) {
     close(fd);
-    return weir_fail(WEIR_ERR_DATA, "%s: has %lld bytes, more than the %lld that are read", path,
+    return weir_fail(WEIR_ERR_DATA, "%s: the file has %lld bytes: at most %lld are read", path,
                      (long long)bytes, (long long)limit);
   }
   WEIR_TRY_GOTO(weir_alloc(bytes + 1, 1, &memory), done);

@@ -72,9 +72,9 @@ weir_status weir_triplets_read(const char *path, weir_triplets *out)
   if (count == 2) {
     weir_triplets_fini(&t[0]);
     weir_triplets_fini(&t[1]);
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: holds a cell and its coupling, as leads do; one matrix is expected here",
-                     path);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: contains a cell and its coupling, as leads do, but one matrix is expected here", path);
   }
   *out = t[0];
   return WEIR_OK;

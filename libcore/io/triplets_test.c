@@ -31,7 +31,7 @@ static void a_matrix_of_wannier90_is_told_from_a_lead(void **state)
 {
   static const weir_c128 wide[] = {{0, 0}, {5, 0}, {6, 0}};
   static const triplets_case cases[] = {
-      {"written by hand\n1\n1\n1\n1\n", "holds a cell and its coupling"},
+      {"written by hand\n1\n1\n1\n1\n", "contains a cell and its coupling"},
   };
   const bytes b = text("written by hand\n 1 3\n 0 5\n 6\n"); /* seed_htLC.dat */
 

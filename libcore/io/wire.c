@@ -65,9 +65,8 @@ static weir_status tcp_address(const char *address, bool anywhere, struct sockad
   }
   if (ntohl(out->sin_addr.s_addr) >> 24 != 127 && !anywhere) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "live address '%s' is not of this machine: nobody checks who is at the other "
-                     "end and nothing is encrypted, so say remote=true in the same section to "
-                     "allow it",
+                     "live address '%s' is not on this machine: connections are neither "
+                     "authenticated nor encrypted: set remote=true in the same section to allow it",
                      address);
   }
   return WEIR_OK;

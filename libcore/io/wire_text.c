@@ -48,7 +48,7 @@ static const char *rate_fault(weir_csv_field f)
   double value = 0;
 
   if (memchr(f.at, '/', (size_t)f.size) != NULL) {
-    return "a rate as a fraction has two whole numbers above 0 and is at most 1e6 Hz";
+    return "a rate as a fraction consists of two integers above 0 and is at most 1e6 Hz";
   }
   if (!weir_csv_value(f, &value, &present) || !present) {
     return "a rate is a number of Hz, decimal or a fraction";
@@ -117,14 +117,14 @@ static const char *read_hello(const weir_csv_field *word, int n, weir_wire_line 
 
   out->kind = WEIR_WIRE_HELLO;
   if (n < 2 || !is_word(word[1], "1")) {
-    return blame(word[n > 1], "a version of the protocol that is not known (this is 1)", out);
+    return blame(word[n > 1], "an unsupported version of the protocol (this is 1)", out);
   }
   for (int i = 2; i < n; i++) {
     if (take_key(word[i], "record", &value)) {
       if (value.size >= WEIR_WIRE_TEXT || !weir_record_is_name(value.at, (size_t)value.size)) {
         return blame(word[i],
                      "files are named after the record: a name has 1 to 63 letters, digits, '_', "
-                     "'-' and '.', no '.' first",
+                     "'-' and '.', and does not start with '.'",
                      out);
       }
       out->name = value.at;
@@ -207,7 +207,7 @@ static const char *read_sample(weir_csv_field line, weir_wire_line *out)
     return "the time is neither seconds nor a date";
   }
   if (!weir_csv_value(field[2], &out->value, &out->present)) {
-    return "the value is no number";
+    return "the value is not a number";
   }
   return fabs(out->value) > (double)FLT_MAX ? "the value exceeds single precision" : NULL;
 }

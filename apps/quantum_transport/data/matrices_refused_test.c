@@ -47,7 +47,7 @@ static void wrong_wishes_are_refused(void **state)
   assert_refused(&o, WEIR_ERR_CONFIG, "has an overlap of its own");
   o.s = "";
   o.spin = 1;
-  assert_refused(&o, WEIR_ERR_CONFIG, "spin 1 is asked for");
+  assert_refused(&o, WEIR_ERR_CONFIG, "spin 1 is requested");
   for (int i = 0; i < 4; i++) {
     static const char *const keys[] = {"spin", "fermi", "sort", "direction"};
     char text[64];

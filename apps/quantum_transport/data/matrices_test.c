@@ -261,7 +261,7 @@ static void spinors_of_siesta_hold_one_electron_a_state(void **state)
                    "spin components, "); /* of the lead, unlike those of the device */
     o.spin = 1;
     o.h = put_spins("spinors.TSHS", 10, 3, order, spins);
-    assert_refused(&o, WEIR_ERR_CONFIG, "components are of both spins together");
+    assert_refused(&o, WEIR_ERR_CONFIG, "components include both spins");
   }
 }
 

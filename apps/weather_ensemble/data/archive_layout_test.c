@@ -294,7 +294,7 @@ static void claims_are_not_believed(void **state)
     assert_ok(weir_netcdf_chunk(nc, psi, (const int64_t[]){1, 1, 2, 2}, 1));
     const int64_t before = weir_alloc_peak();
 
-    assert_refused("than its bytes can hold");
+    assert_refused("than its bytes can store");
     assert_true(weir_alloc_peak() < before + (1 << 22));
   }
 }

@@ -96,8 +96,8 @@ static weir_status time_of_row(const csv *c, weir_csv_day *day, weir_csv_ns *ns)
   }
   if (c->head.clock == WEIR_CSV_CLOCK_COLON && !weir_csv_pass_midnight(day, ns)) {
     return refuse_field(c, 0,
-                        "after midnight a time of day that steps by more than 12 h goes back or "
-                        "on, which cannot be told: write dates, as in 2026-01-31T12:00:00");
+                        "a time of day after midnight that changes by more than 12 h, so that its "
+                        "direction is ambiguous: write dates, as in 2026-01-31T12:00:00");
   }
   return WEIR_OK;
 }
@@ -200,7 +200,7 @@ static weir_status check_values(csv *c)
     bool present = false;
 
     if (!weir_csv_value(c->fields[i], &value, &present) || fabs(value) > 3.4e38) {
-      return refuse_field(c, i, "no number that a sample can have");
+      return refuse_field(c, i, "not a number in the range of samples");
     }
   }
   return WEIR_OK;
@@ -248,18 +248,17 @@ static weir_status compare_rates(const csv *c, bool given, double told, bool tim
     return WEIR_OK;
   }
   if (!given) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: its preamble says %.9g Hz, but its times give %.9g Hz: mend the one that "
-                     "is wrong",
-                     c->path, used, told);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: the preamble says %.9g Hz, but the times give %.9g Hz: correct one of them", c->path,
+        used, told);
   }
-  return weir_fail(
-      WEIR_ERR_CONFIG,
-      "%s: the rate given is %.9g Hz, but the file says itself that it is %.9g Hz (%s)", c->path,
-      used, told,
-      times ? "its times; a column that counts samples is to be named 'sample', and "
-              "one of times not in seconds has its unit in the name, as 'time (ms)'"
-            : "its preamble");
+  return weir_fail(WEIR_ERR_CONFIG,
+                   "%s: the given rate is %.9g Hz, but the file states %.9g Hz (%s)", c->path, used,
+                   told,
+                   times ? "its times; name a column of sample numbers 'sample', and state the "
+                           "unit of times not in seconds in the name, as 'time (ms)'"
+                         : "its preamble");
 }
 
 /* Why times give no rate: most often one below 1 Hz is a unit that is not stated. */
@@ -274,8 +273,8 @@ static weir_status refuse_times(const csv *c, double rough)
         c->path, c->head.unit_missing ? ", read in seconds because no unit is stated," : "", rough);
   }
   return weir_fail(WEIR_ERR_CONFIG,
-                   "%s: the sampling rate cannot be told from its times (too few, too coarse or "
-                   "irregular): state it",
+                   "%s: the sampling rate cannot be determined from the times (too few, too coarse "
+                   "or irregular): state it",
                    c->path);
 }
 
@@ -484,7 +483,7 @@ static weir_status open_csv(const char *path, const weir_record_opts *opts, weir
   int64_t size = 0;
 
   if (opts->csv_fs < 0 || !isfinite(opts->csv_fs)) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: the sampling rate %g is no positive number", path,
+    return weir_fail(WEIR_ERR_CONFIG, "%s: the sampling rate %g is not a positive number", path,
                      opts->csv_fs);
   }
   WEIR_TRY(weir_io_open(path, &fd, &size));

@@ -79,7 +79,7 @@ static weir_status take_comment(weir_csv_lines *l, weir_csv_head *h, weir_csv_fi
 
     if (!weir_io_parse_decimal(number.at, (size_t)number.size, &h->fs_num, &h->fs_den) ||
         h->fs_num <= 0 || h->fs_num > INT64_MAX / WEIR_CSV_COLUMNS) {
-      return weir_fail(WEIR_ERR_DATA, "%s:%lld: the sampling rate '%.*s' is no positive number",
+      return weir_fail(WEIR_ERR_DATA, "%s:%lld: the sampling rate '%.*s' is not a positive number",
                        l->path, (long long)l->line, (int)(number.size < 40 ? number.size : 40),
                        number.at);
     }
@@ -124,8 +124,8 @@ static weir_status next_row(weir_csv_lines *l, weir_csv_head *h, weir_csv_field 
     line->size -= mark;
     if (memchr(line->at, 0, (size_t)line->size)) {
       return weir_fail(WEIR_ERR_DATA,
-                       "%s:%lld: holds bytes of 0, as UTF-16 has: it is no text in UTF-8; save it "
-                       "as such (in a spreadsheet, 'CSV UTF-8')",
+                       "%s:%lld: zero bytes, as in UTF-16: not UTF-8 text: save it as UTF-8 (in a "
+                       "spreadsheet, 'CSV UTF-8')",
                        l->path, (long long)l->line);
     }
     int64_t skip = 0;
@@ -138,8 +138,8 @@ static weir_status next_row(weir_csv_lines *l, weir_csv_head *h, weir_csv_field 
     }
     if (line->at[skip] != '#' && has_decimal_comma(*line)) {
       return weir_fail(WEIR_ERR_DATA,
-                       "%s:%lld: numbers with a decimal comma are not read: write 0.5, not 0,5",
-                       l->path, (long long)l->line);
+                       "%s:%lld: decimal commas are not supported: write 0.5, not 0,5", l->path,
+                       (long long)l->line);
     }
     if (line->at[skip] != '#') {
       return WEIR_OK;
@@ -263,10 +263,9 @@ static weir_status take_unit(const weir_csv_lines *l, weir_csv_head *h, const ch
   h->unit_missing =
       h->unit_ns == 1000000000 && !units && !strchr(name, '_') && strncasecmp(name, "sec", 3) != 0;
   if (h->unit_ns == 0) {
-    return weir_fail(
-        WEIR_ERR_DATA,
-        "%s: the unit '%s' of the time column is not known: write s, ms, us, ns, min or h", l->path,
-        units);
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: unknown unit '%s' of the time column: write s, ms, us, ns, min or h",
+                     l->path, units);
   }
   if (h->unit_missing && weir_io_parse_real(first.at, (size_t)first.size, &value) &&
       fabs(value) >= 1e11) {
@@ -326,7 +325,7 @@ weir_status weir_csv_head_read(weir_csv_lines *l, bool fs_known, weir_csv_head *
   *h = (weir_csv_head){.unit_ns = 1000000000};
   WEIR_TRY(next_row(l, h, &line, &found));
   if (!found) {
-    return weir_fail(WEIR_ERR_DATA, "%s: holds no samples", l->path);
+    return weir_fail(WEIR_ERR_DATA, "%s: there are no samples", l->path);
   }
   h->delimiter = weir_csv_delimiter(line);
   h->n_columns = weir_csv_split(line, h->delimiter, fields, WEIR_CSV_COLUMNS);
@@ -357,7 +356,7 @@ weir_status weir_csv_head_read(weir_csv_lines *l, bool fs_known, weir_csv_head *
     }
   }
   if (!found) {
-    return weir_fail(WEIR_ERR_DATA, "%s: holds no samples", l->path);
+    return weir_fail(WEIR_ERR_DATA, "%s: there are no samples", l->path);
   }
   return judge_first(l, h, fields, named, fs_known || h->fs_num > 0);
 }

@@ -106,18 +106,18 @@ static void a_rate_that_contradicts_the_file_is_refused(void **state)
       {times, 0, WEIR_OK, NULL},
       {times, 250, WEIR_OK, NULL},
       {times, 251, WEIR_OK, NULL},
-      {times, 500, WEIR_ERR_CONFIG, "given is 500 Hz, but the file says itself that it is 250 Hz"},
+      {times, 500, WEIR_ERR_CONFIG, "given rate is 500 Hz, but the file states 250 Hz"},
       {"time,a\n0,1\n1,2\n2,3\n3,4\n", 250, WEIR_ERR_CONFIG,
-       "it is 1 Hz (its times; a column that"},
+       "states 1 Hz (its times; name a column"},
       {"time,a\n0,1\n0.003,1\n0.006,2\n0.008,3\n", 360, WEIR_OK, NULL}, /* they do not tell */
       {"time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", 0, WEIR_ERR_CONFIG,
        "read in seconds as no unit is stated, give about 0.000256 samples a second"},
       {"time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", 256, WEIR_ERR_CONFIG,
-       "the file says itself that it is 0.000256"},
+       "the file states 0.000256"},
       {preamble, 1000, WEIR_OK, NULL},
       {preamble, 1001, WEIR_ERR_CONFIG, "it is 1000 Hz (its preamble)"},
       {"# Sampling Rate: 500\nt,a\n0,1\n0.004,2\n0.008,3\n", 0, WEIR_ERR_DATA,
-       "its preamble says 500 Hz, but its times give 250 Hz"},
+       "the preamble says 500 Hz, but the times give 250 Hz"},
   };
 
   (void)state;
@@ -144,10 +144,10 @@ static void text_of_two_bytes_a_letter_is_refused_by_its_name(void **state)
   (void)state;
   weir_check_write(path, little, sizeof little - 1);
   assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "x.csv:1: holds bytes of 0, as UTF-16 has"));
+  assert_non_null(strstr(weir_last_message(), "x.csv:1: zero bytes, as in UTF-16"));
   weir_check_write(path, big, sizeof big - 1);
   assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "no text in UTF-8"));
+  assert_non_null(strstr(weir_last_message(), "not UTF-8 text"));
 }
 
 int main(void)

@@ -129,8 +129,8 @@ static weir_status add_record(edf *e, int64_t record, int64_t ns, int64_t slack)
 
     if (late < -slack * den) {
       return weir_fail(WEIR_ERR_DATA,
-                       "%s: data record %lld starts at %.9g s, before the one before it ends: "
-                       "overlapping or backward records cannot be read",
+                       "%s: data record %lld starts at %.9g s, before the previous one ends: "
+                       "overlapping or backward records are not supported",
                        e->path, (long long)record, (double)(ns + e->origin) / 1e9);
     }
     if (late <= slack * den) {

@@ -29,7 +29,7 @@ static void files_that_are_none_are_refused(void **state)
   write_text(path, "");
   refused("is empty");
   write_text(path, "GRI");
-  refused("there is no GRIB message in it");
+  refused("has no GRIB message");
   write_text(path, "some GRIB of words");
   refused("message 1 (byte 5) is damaged: identifier");
   write_text(path, "some GRIB of so many words");

@@ -21,7 +21,7 @@ weir_status weir_grib_file_open(const char *path, weir_grib_file *f)
   WEIR_TRY(weir_strdup(path, &f->path));
   WEIR_TRY(weir_io_open(path, &fd, &f->size));
   if (f->size == 0) {
-    status = weir_fail(WEIR_ERR_DATA, "%s: is empty: there is no GRIB message in it", path);
+    status = weir_fail(WEIR_ERR_DATA, "%s: the file is empty: it has no GRIB message", path);
   } else if (fstat(fd, &info) != 0) {
     status = weir_fail(WEIR_ERR_DATA, "%s: cannot be read: %m", path);
   } else {
@@ -47,7 +47,8 @@ weir_status weir_grib_file_reopen(const weir_grib_file *f, int *fd)
   WEIR_TRY(weir_io_open(f->path, fd, &size));
   if (fstat(*fd, &info) != 0 || size != f->size || nanoseconds(&info) != f->mtime) {
     close(*fd);
-    return weir_fail(WEIR_ERR_DATA, "%s: was changed while it was open: open it again", f->path);
+    return weir_fail(WEIR_ERR_DATA, "%s: the file changed while it was open: open it again",
+                     f->path);
   }
   return WEIR_OK;
 }

@@ -183,7 +183,7 @@ static bool check_two(const weir_grib_frame *f, char *why)
   const int64_t spare = f->section[6].length - 6 - (points + 7) / 8;
 
   if (f->bytes[f->section[6].at + 5] == 0 && (spare < 0 || spare > PADDING)) {
-    snprintf(why, WEIR_GRIB_WHY, "section6Length=%lld: is not that of a bitmap of %lld points",
+    snprintf(why, WEIR_GRIB_WHY, "section6Length=%lld: does not match a bitmap of %lld points",
              (long long)f->section[6].length, (long long)points);
     return false;
   }
@@ -238,8 +238,7 @@ static int next_two(weir_grib_frame *f, char *why)
     }
     which = f->bytes[f->at + 4];
     if (!follows(before, which)) {
-      snprintf(why, WEIR_GRIB_WHY, "numberOfSection=%d: cannot stand behind section %d", which,
-               before);
+      snprintf(why, WEIR_GRIB_WHY, "numberOfSection=%d: cannot follow section %d", which, before);
       return -1;
     }
     if (!take(f, which, number(f->bytes + f->at, 4), least[which], why) ||

@@ -106,7 +106,7 @@ static void refusals_name_key_and_reason(void **state)
   refused(&b, "no '7777'");
   grib_make_two(&b);
   b.bytes[16 + 21 + 4] = 5;
-  refused(&b, "numberOfSection=5: cannot stand behind section 1");
+  refused(&b, "numberOfSection=5: cannot follow section 1");
   grib_begin(&b, 2);
   grib_two(&b, 1, 21);
   grib_number(grib_two(&b, 3, 72) + 6, 4, 16);

@@ -195,7 +195,7 @@ static weir_status get_files(const weir_grib *g, source *s)
     if (!path || numbers[2] != (int64_t)strlen(f->path) ||
         memcmp(path, f->path, (size_t)numbers[2]) != 0 || numbers[0] != f->size ||
         numbers[1] != f->mtime) {
-      return refuse("it is of other files, or they changed since");
+      return refuse("it belongs to other files, or they have changed since");
     }
   }
   return WEIR_OK;

@@ -101,7 +101,7 @@ static void an_index_of_changed_files_is_refused(void **state)
   weir_grib_forget(&g);
   g.files[1].mtime++;
   assert_int_equal(weir_grib_index_parse(&g, (const uint8_t *)bytes, size), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "they changed since"));
+  assert_non_null(strstr(weir_last_message(), "they have changed since"));
   g.files[1].mtime--;
   weir_free(&bytes);
   release(&g);

@@ -58,7 +58,7 @@ static bool need_real(const message *m, const char *key, double *out)
   if (code != CODES_SUCCESS) {
     return refuse(m, key, "", weir_grib_reason(code, reason));
   }
-  return isfinite(*out) ? true : refuse(m, key, "", "is no finite number");
+  return isfinite(*out) ? true : refuse(m, key, "", "is not a finite number");
 }
 
 /* "" where there is none that fits, or the library does not know. */

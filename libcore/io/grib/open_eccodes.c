@@ -258,7 +258,7 @@ static weir_status index_file(scan *s)
     }
   }
   if (s->message == 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: there is no GRIB message in it", f->path);
+    return weir_fail(WEIR_ERR_DATA, "%s: the file has no GRIB message", f->path);
   }
   if (s->damaged > MOST_WARNINGS) {
     weir_warn("grib", "%s: %lld messages are damaged and skipped", f->path, (long long)s->damaged);

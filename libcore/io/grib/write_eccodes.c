@@ -374,8 +374,7 @@ static weir_status check(const making *m)
              (!equidistant(m->grid->lon, m->grid->n_lon) ||
               (m->grid->gaussian == 0 && !equidistant(m->grid->lat, m->grid->n_lat)))) {
     wrong =
-        "its rows or columns have different distances: messages hold regular grids, or those of "
-        "a Gaussian grid";
+        "its rows or columns are not equidistant: GRIB messages need a regular or Gaussian grid";
   } else if (o->bits < 1 || o->bits > 32) {
     wrong = "bits of a value: 1 to 32";
   } else if (o->product == WEIR_GRIB_MEMBER && (o->number < 0 || o->number > MOST_NUMBER)) {
@@ -385,7 +384,7 @@ static weir_status check(const making *m)
   } else if (o->step_seconds[0] < 0 || o->step_seconds[1] < o->step_seconds[0]) {
     wrong = "its steps are not in order";
   } else if (!o->like && (o->param <= 0 || !o->level_type)) {
-    wrong = "neither a message that it is like nor parameter and type of level are named";
+    wrong = "neither a template message nor parameter and type of level are given";
   }
   return wrong ? weir_fail(WEIR_ERR_SHAPE, "%s: message %lld: %s", m->w->path,
                            (long long)m->w->message, wrong)

@@ -397,10 +397,10 @@ static void what_no_message_can_hold_is_refused(void **state)
   uneven.lat = rows;
   o = good;
   o.grid = &uneven;
-  refused(&o, values, WEIR_ERR_SHAPE, "its rows or columns have different distances");
+  refused(&o, values, WEIR_ERR_SHAPE, "its rows or columns are not equidistant");
   o = good;
   o.param = 0;
-  refused(&o, values, WEIR_ERR_SHAPE, "neither a message that it is like");
+  refused(&o, values, WEIR_ERR_SHAPE, "neither a template message");
   o = good;
   o.param = 99999999;
   refused(&o, values, WEIR_ERR_EXTERNAL, "paramId");
@@ -448,7 +448,7 @@ static void an_index_is_kept_and_used(void **state)
   float *out = values;
 
   assert_int_equal(weir_grib_read(g, 1, (int64_t[]){0}, &out), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "was changed while it was open"));
+  assert_non_null(strstr(weir_last_message(), "the file changed while it was open"));
   weir_grib_close(&g);
 }
 
@@ -479,7 +479,7 @@ static void a_message_that_is_gone_is_nothing_to_be_like(void **state)
   assert_ok(weir_grib_write(w, &o, values));
   assert_int_equal(truncate(path, 0), 0);
   assert_int_equal(weir_grib_write(w, &o, values), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "was changed while it was open"));
+  assert_non_null(strstr(weir_last_message(), "the file changed while it was open"));
   assert_int_equal(unlink(path), 0);
   assert_int_equal(weir_grib_write(w, &o, values), WEIR_ERR_DATA);
   weir_grib_abandon(&w);

@@ -185,14 +185,14 @@ weir_status weir_netcdf_check_length(const char *path, int64_t size)
   weir_free(&h.length);
   if (status == WEIR_OK && !h.sound) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: its header ends early, or says what cannot be: the file is cut or "
-                     "damaged, copy or make it again",
+                     "%s: the header ends early or is inconsistent: the file is truncated or "
+                     "damaged: copy or create it again",
                      path);
   }
   if (status == WEIR_OK && wanted > size) {
     status = weir_fail(WEIR_ERR_DATA,
-                       "%s: has %lld bytes, its variables need %lld: the file is cut or damaged, "
-                       "copy or make it again",
+                       "%s: the file has %lld bytes, its variables need %lld: it is truncated or "
+                       "damaged: copy or create it again",
                        path, (long long)size, (long long)wanted);
   }
   return status;

@@ -193,7 +193,7 @@ static weir_status lose(weir_netcdf *nc, int code)
   char why[160];
 
   if (number == SIGPROF) {
-    (void)snprintf(why, sizeof why, "took more than %g s of processor time",
+    (void)snprintf(why, sizeof why, "took more than %g s of CPU time",
                    (double)reader.limit_ms / 1000);
   } else if (number != 0) {
     (void)snprintf(why, sizeof why, "failed (%s)", strsignal(number));
@@ -201,8 +201,8 @@ static weir_status lose(weir_netcdf *nc, int code)
     (void)snprintf(why, sizeof why, "failed");
   }
   (void)weir_fail(WEIR_ERR_DATA,
-                  "%s: the HDF5 library %s while reading it: the file is damaged, copy or make it "
-                  "again",
+                  "%s: the HDF5 library %s while reading it: the file is damaged: copy or create "
+                  "it again",
                   nc->path, why);
   if (weir_strdup(weir_last_message(), &nc->source->lost) != WEIR_OK) {
     return WEIR_ERR_MEMORY;
@@ -281,8 +281,7 @@ weir_status weir_reader_ask_text(weir_netcdf *nc, weir_reader_request *q, char *
     status = weir_alloc(r.bytes + 1, 1, &memory);
   }
   if (status == WEIR_OK && !take_piece(&r, memory, r.bytes, &done)) {
-    status =
-        weir_fail(WEIR_ERR_EXTERNAL, "%s: the text of %s did not come whole", nc->path, q->name);
+    status = weir_fail(WEIR_ERR_EXTERNAL, "%s: the text of %s is incomplete", nc->path, q->name);
     weir_free(&memory);
   }
   settle(&r);

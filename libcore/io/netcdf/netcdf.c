@@ -97,7 +97,8 @@ static weir_status take_rate(weir_netcdf *nc, int var, const char *name, int64_t
     return WEIR_OK;
   }
   if (!good) {
-    return weir_fail(WEIR_ERR_DATA, "variable %s: its sampling rate is no positive number", name);
+    return weir_fail(WEIR_ERR_DATA, "variable %s: its sampling rate is not a positive number",
+                     name);
   }
   weir_io_reduce(num, den);
   return WEIR_OK;
@@ -119,7 +120,7 @@ static weir_status take_absent(file *f, source *s, const char *name)
   s->valid_least = number_or(f->nc, s->var, "valid_min", range[0]);
   s->valid_most = number_or(f->nc, s->var, "valid_max", range[1]);
   if (!(s->valid_least <= s->valid_most)) {
-    return weir_fail(WEIR_ERR_DATA, "variable %s: its valid range %g to %g holds nothing", name,
+    return weir_fail(WEIR_ERR_DATA, "variable %s: its valid range %g to %g is empty", name,
                      s->valid_least, s->valid_most);
   }
   return WEIR_OK;
@@ -137,7 +138,7 @@ static weir_status take_scale(file *f, source *s, const char *name)
       number_or(f->nc, s->var, "baseline", -number_or(f->nc, s->var, "add_offset", 0) * s->gain);
   WEIR_TRY(take_absent(f, s, name));
   if (!isfinite(s->gain) || s->gain == 0 || !isfinite(1 / s->gain) || !isfinite(s->baseline)) {
-    return weir_fail(WEIR_ERR_DATA, "variable %s: its scale_factor, gain or offset is no number",
+    return weir_fail(WEIR_ERR_DATA, "variable %s: its scale_factor, gain or offset is not a number",
                      name);
   }
   return WEIR_OK;
@@ -187,7 +188,7 @@ static weir_status take_runs(file *f, source *s, int64_t count)
   WEIR_TRY(weir_netcdf_get_numbers(f->nc, s->var, WEIR_SERIES_RUNS, s->runs, 2 * n));
   for (int64_t i = 0; i < 2 * n; i++) {
     if (!(s->runs[i] >= last) || s->runs[i] > (double)count) {
-      return weir_fail(WEIR_ERR_DATA, "signal %s: its runs are not in order", s->name);
+      return weir_fail(WEIR_ERR_DATA, "signal %s: its segments are not in order", s->name);
     }
     last = s->runs[i];
   }

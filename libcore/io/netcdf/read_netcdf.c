@@ -254,7 +254,7 @@ static weir_status dims_of(const weir_netcdf *nc, int var, int *n)
   if (*n < 0 || *n > WEIR_NETCDF_MAX_DIMS) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %d has more than %d dimensions, or the file is damaged: copy or "
-                     "make it again",
+                     "create it again",
                      nc->path, var, WEIR_NETCDF_MAX_DIMS);
   }
   return WEIR_OK;

@@ -140,7 +140,7 @@ static void a_reader_that_goes_round_in_circles_ends(void **state)
   assert_int_equal(kill(weir_reader_pid(), SIGPROF), 0);
   for (int i = 0; i < 2; i++) { /* and it is not asked again */
     assert_int_equal(weir_netcdf_read(nc, 0, zero, one, &x), WEIR_ERR_DATA);
-    assert_non_null(strstr(weir_last_message(), "took more than 30 s of processor time"));
+    assert_non_null(strstr(weir_last_message(), "took more than 30 s of CPU time"));
     assert_non_null(strstr(weir_last_message(), path));
   }
   weir_netcdf_close(&nc);
@@ -184,7 +184,7 @@ static void damaged_texts_end_no_program(void **state)
     if (status != WEIR_OK) {
       assert_int_equal(status, WEIR_ERR_DATA);
       assert_non_null(strstr(weir_last_message(), path));
-      assert_non_null(strstr(weir_last_message(), "copy or make it again"));
+      assert_non_null(strstr(weir_last_message(), "copy or create it again"));
       crashed += strstr(weir_last_message(), "the HDF5 library failed (") != NULL;
       late += strstr(weir_last_message(), "took more than 0.2 s") != NULL;
       refused++;

@@ -116,13 +116,14 @@ static weir_status parse(weir_npy *n, const char *text, int64_t size)
   int64_t bytes = 0;
 
   if (!order || (strncmp(order, "False", 5) != 0 && strncmp(order, "True", 4) != 0)) {
-    return weir_fail(WEIR_ERR_DATA, "%s: its header does not say the order: %.80s", n->path, text);
+    return weir_fail(WEIR_ERR_DATA, "%s: the header does not state the order: %.80s", n->path,
+                     text);
   }
   if (!parse_type(n, value_of(text, "descr"))) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: its header has no type that is read (i1, i2, i4, i8, u1, b1, f4, f8): "
-                     "%.80s",
-                     n->path, text);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: the type in the header is not supported (i1, i2, i4, i8, u1, b1, f4, f8): %.80s",
+        n->path, text);
   }
   if (!parse_shape(n, value_of(text, "shape"))) {
     return weir_fail(WEIR_ERR_DATA, "%s: the header has no shape of at most %d dimensions: %.80s",

@@ -101,10 +101,12 @@ static void what_is_not_read_is_named(void **state)
   assert_refused("{'descr': '<i2', 'fortran_order': False}", "no shape");
   assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
                  "at most 8 dimensions");
-  assert_refused("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", "no type that is read");
-  assert_refused("{'descr': [('a', '<i2')], 'fortran_order': False, 'shape': ()}", "no type");
+  assert_refused("{'descr': '<c8', 'fortran_order': False, 'shape': ()}",
+                 "type in the header is not supported");
+  assert_refused("{'descr': [('a', '<i2')], 'fortran_order': False, 'shape': ()}",
+                 "type in the header");
   assert_refused("{'descr': '<i2', 'fortran_order': True, 'shape': (1, 2)}", "Fortran order");
-  assert_refused("{'descr': '<i2', 'shape': (1, 2)}", "does not say the order");
+  assert_refused("{'descr': '<i2', 'shape': (1, 2)}", "does not state the order");
 }
 
 static void every_cut_is_refused(void **state)

@@ -44,8 +44,8 @@ static weir_status read_head(binary *b, weir_triplets *out)
   b->words = b->size == (HEAD + 3 * b->count) * WORD ? 3 : 4;
   if (b->size != (HEAD + b->words * b->count) * WORD) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: declares %lld elements, which take %lld bytes, and has %lld: it is cut "
-                     "short, or no H_4.bin",
+                     "%s: declares %lld elements, which take %lld bytes, but has %lld bytes: it is "
+                     "truncated, or not an H_4.bin",
                      b->path, (long long)b->count, (long long)(HEAD + 4 * b->count) * WORD,
                      (long long)b->size);
   }

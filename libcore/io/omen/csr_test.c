@@ -37,7 +37,7 @@ static void wrong_bytes_are_refused_by_place(void **state)
   assert_refused(&b, "element 1 at byte 24");
   b = omen(1);
   b.size -= 8;
-  assert_refused(&b, "declares 6 elements, which take 216 bytes, and has 208");
+  assert_refused(&b, "declares 6 elements, which take 216 bytes, but has 208");
   b.data[7] = 0xc0;
   assert_refused(&b, "it would have -3 rows, 6 elements and first index 1");
   b.size = 9;

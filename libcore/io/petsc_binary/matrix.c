@@ -77,7 +77,7 @@ static weir_status read_head(reading *p, weir_triplets *out)
   if (left < 0 || left / REAL != p->parts * p->count || left % REAL != 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: declares %lld rows and %lld elements, whose values would take %lld or "
-                     "%lld bytes; %lld are left: it is cut short, or holds more than one object",
+                     "%lld bytes, but %lld are left: it is truncated, or has more than one object",
                      p->path, (long long)out->rows, (long long)p->count, (long long)p->count * REAL,
                      (long long)p->count * REAL * 2, (long long)left);
   }

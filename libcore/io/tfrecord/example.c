@@ -104,7 +104,7 @@ static bool count_floats(weir_tf_example *e, const field *v, weir_tf_feature *f)
   const int64_t bytes = v->body.end - v->body.at;
 
   if (v->wire != LENGTH || bytes % 4 != 0) {
-    return wrong(e, v->tag, "a list of floats is no multiple of 4 bytes");
+    return wrong(e, v->tag, "the length of a list of floats is not a multiple of 4 bytes");
   }
   f->count += bytes / 4;
   return true;
@@ -131,7 +131,7 @@ static bool count_ints(weir_tf_example *e, const field *v, weir_tf_feature *f)
 static bool count_bytes(weir_tf_example *e, const field *v, weir_tf_feature *f)
 {
   if (v->wire != LENGTH) {
-    return wrong(e, v->tag, "a list of bytes holds something else");
+    return wrong(e, v->tag, "a list of bytes has another content");
   }
   if (f->count++ == 0) {
     f->bytes = v->body.at;
@@ -210,7 +210,7 @@ static bool take_features(weir_tf_example *e)
   for (field v; take(e, &e->message, &v);) {
     if (v.number == 1) {
       e->features = v.body;
-      return v.wire == LENGTH || wrong(e, v.tag, "the features are no message");
+      return v.wire == LENGTH || wrong(e, v.tag, "the features are not a message");
     }
   }
   return false;

@@ -157,15 +157,15 @@ static void what_is_wrong_is_named(void **state)
   PARSE("\x0b");
   wrong("groups of protobuf", 0);
   PARSE("\x08\x01");
-  wrong("the features are no message", 0);
+  wrong("the features are not a message", 0);
   FEATURE("\x12\x05\x0a\x03"
           "abc");
-  wrong("no multiple of 4 bytes", 11);
+  wrong("not a multiple of 4 bytes", 11);
   assert_string_equal(example.key, "y");
   FEATURE("\x1a\x03\x0a\x01\xff");
   wrong("a list of integers ends within a number", 11);
   FEATURE("\x0a\x02\x08\x01");
-  wrong("a list of bytes holds something else", 11);
+  wrong("a list of bytes has another content", 11);
   FEATURE("\x12\0\x12\0");
   wrong("a feature has two lists", 11);
 }
@@ -206,7 +206,9 @@ static void a_file_names_record_byte_and_key(void **state)
   memcpy(bytes + WEIR_TF_HEAD, message, (size_t)size);
   weir_tf_put(bytes + WEIR_TF_HEAD + size, 4, weir_crc32c_mask(weir_crc32c(0, message, size)));
   weir_check_write(path, bytes, (size_t)(WEIR_TF_HEAD + size + WEIR_TF_TAIL));
-  assert_refused(path, ": record 1 (byte 23): key 'y': a list of floats is no multiple of 4 bytes");
+  assert_refused(
+      path,
+      ": record 1 (byte 23): key 'y': the length of a list of floats is not a multiple of 4 bytes");
 }
 
 int main(void)

@@ -93,7 +93,7 @@ static weir_status check(const weir_tfrecord *r, const char *what, const uint8_t
   }
   (void)snprintf(
       why, sizeof why, "the CRC of its %s is %08x, the file says %08x: %s", what, made, said,
-      r->number == 1 && what[0] == 'l' ? "no TFRecord file, or damaged" : "the file is damaged");
+      r->number == 1 && what[0] == 'l' ? "not a TFRecord file, or damaged" : "the file is damaged");
   return refuse(r, why);
 }
 
@@ -123,7 +123,7 @@ static weir_status read_head(weir_tfrecord *r, int64_t *size, bool *found)
   const uint64_t length = weir_tf_u64(head);
 
   if (length > (uint64_t)r->most) {
-    (void)snprintf(why, sizeof why, "it claims %llu bytes, more than the %lld that are read",
+    (void)snprintf(why, sizeof why, "it declares %llu bytes, more than the maximum of %lld",
                    (unsigned long long)length, (long long)r->most);
     return refuse(r, why);
   }
@@ -136,7 +136,7 @@ static weir_status ends_early(const weir_tfrecord *r, int64_t got, int64_t want)
 {
   char why[160];
 
-  (void)snprintf(why, sizeof why, "the file ends after %lld of its %lld bytes; it was cut off",
+  (void)snprintf(why, sizeof why, "the file ends after %lld of its %lld bytes: it is truncated",
                  (long long)got, (long long)want);
   return refuse(r, why);
 }

@@ -88,7 +88,7 @@ static void damage_is_named(void **state)
   bytes[3]++;
   weir_check_write(path, bytes, (size_t)size);
   assert_refused(path, ": record 1 (byte 0): the CRC of its length is ");
-  assert_refused(path, "no TFRecord file, or damaged");
+  assert_refused(path, "not a TFRecord file, or damaged");
 }
 
 static void files_cut_off_are_refused(void **state)
@@ -104,7 +104,7 @@ static void files_cut_off_are_refused(void **state)
   assert_refused(path, ": the file ends after 7 of the 12 bytes before its payload");
   weir_check_write(path, bytes, (size_t)size - 1);
   assert_refused(path, ": record 3 (byte ");
-  assert_refused(path, "it was cut off");
+  assert_refused(path, "it is truncated");
 }
 
 static void lengths_are_claims(void **state)
@@ -119,7 +119,7 @@ static void lengths_are_claims(void **state)
   }
   tf_write(path, (const int64_t[]){100}, 1, 0);
   assert_int_equal(tf_status(path, 50), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "more than the 50 that are read"));
+  assert_non_null(strstr(weir_last_message(), "more than the maximum of 50"));
 }
 
 static void files_that_are_none_are_refused(void **state)
@@ -127,7 +127,7 @@ static void files_that_are_none_are_refused(void **state)
   (void)remove(path);
   assert_refused(path, "cannot be opened");
   write_text(path, "a text of some length, which is no TFRecord");
-  assert_refused(path, "no TFRecord file, or damaged");
+  assert_refused(path, "not a TFRecord file, or damaged");
   write_text(path, "");
   assert_int_equal(tf_status(path, 0), WEIR_OK); /* no records */
 }

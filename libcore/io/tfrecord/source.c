@@ -94,7 +94,7 @@ static weir_status unpack(weir_tf_source *s, uint8_t *out, int64_t *n)
   if (used == 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the compressed stream ends early: byte %lld is the last of the file, "
-                     "byte %lld the last that could be unpacked; it was cut off",
+                     "byte %lld the last that could be decompressed: it is truncated",
                      s->path, (long long)s->size, (long long)s->position);
   }
   const weir_status status =
@@ -122,8 +122,8 @@ static weir_status next_member(weir_tf_source *s)
   }
   if (s->block[s->used] != 0) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: what follows the compressed stream at byte %lld is no gzip; the file is "
-                     "damaged",
+                     "%s: the bytes after the compressed stream, from byte %lld on, are not gzip; "
+                     "the file is damaged",
                      s->path, (long long)(s->at - s->held + s->used));
   }
   s->used++;

@@ -21,8 +21,8 @@ weir_status weir_tfrecord_create(const char *path, int level, weir_tfrecord_writ
   *out = NULL;
   if (level > 0 && !weir_tfrecord_gzip_available()) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
-                     "%s: this build has no zlib to compress with: install the library and build "
-                     "again, or write it plain",
+                     "%s: this build has no zlib for compression: install the library and build "
+                     "again, or write it uncompressed",
                      path);
   }
   WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
@@ -161,8 +161,8 @@ weir_status weir_tfrecord_write(weir_tfrecord_writer *w, const weir_tf_out *feat
 
   if (size > WEIR_TFRECORD_MOST) {
     return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: record %lld: an Example is at most %lld bytes long: write smaller "
-                     "samples, or another format",
+                     "%s: record %lld: an Example is limited to %lld bytes: write smaller samples, "
+                     "or another format",
                      weir_writer_path(w->file), (long long)w->records,
                      (long long)WEIR_TFRECORD_MOST);
   }

@@ -67,16 +67,15 @@ static weir_status next(reading *r, const char *what, int64_t length)
   const int64_t head = left >= MARKER ? integer(r->bytes + r->at) : -1;
 
   if (head != length) {
-    return weir_fail(
-        WEIR_ERR_DATA,
-        "%s: byte %lld: the record of %s should have %lld bytes, its marker says %lld: "
-        "it is no .TSHS of version 1 in little-endian order, or is damaged",
-        r->path, (long long)r->at, what, (long long)length, (long long)head);
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s: byte %lld: the record of %s should have %lld bytes, but its marker says "
+                     "%lld: it is not a .TSHS of version 1 in little-endian order, or is damaged",
+                     r->path, (long long)r->at, what, (long long)length, (long long)head);
   }
   if (length > left - 2 * MARKER || integer(r->bytes + r->at + MARKER + length) != length) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: byte %lld: the record of %s does not end after its %lld bytes: the file "
-                     "is cut short or damaged",
+                     "is truncated or damaged",
                      r->path, (long long)r->at, what, (long long)length);
   }
   r->record = r->bytes + r->at + MARKER;
@@ -110,7 +109,7 @@ static weir_status read_sizes(reading *r, int64_t spin, weir_tshs *t)
   int64_t all = 0, product = 1, version = 0;
 
   WEIR_TRY(next(r, "the version", INT));
-  WEIR_TRY(take(r, 0, "a version that is not read", 1, 1, &version));
+  WEIR_TRY(take(r, 0, "an unsupported version", 1, 1, &version));
   WEIR_TRY(next(r, "the sizes", 5 * INT));
   WEIR_TRY(take(r, 0, "number of atoms", 1, r->size, &t->n_atoms));
   WEIR_TRY(take(r, 1, "number of orbitals", 1, r->size, &t->n_orbitals));
@@ -121,13 +120,14 @@ static weir_status read_sizes(reading *r, int64_t spin, weir_tshs *t)
     return refuse(r, "number of spin components, of 1, 2, 4 and 8", t->n_spins);
   }
   if (spin > 0 && t->n_spins > 2) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "%s: spin %lld is asked for; its %lld components are of both spins together: "
-                     "leave the spin out",
-                     r->path, (long long)spin, (long long)t->n_spins);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "%s: spin %lld is requested, but the %lld components include both spins: omit the spin",
+        r->path, (long long)spin, (long long)t->n_spins);
   }
   if (spin >= t->n_spins) {
-    return weir_fail(WEIR_ERR_CONFIG, "%s: spin %lld is asked for, from 0; it has %lld", r->path,
+    return weir_fail(WEIR_ERR_CONFIG,
+                     "%s: spin %lld is requested (counted from 0), but there are %lld", r->path,
                      (long long)spin, (long long)t->n_spins);
   }
   WEIR_TRY(next(r, "the supercell", 3 * INT));
@@ -151,18 +151,17 @@ static weir_status read_geometry(reading *r, weir_tshs *t)
   WEIR_TRY(next(r, "cell and atoms", (9 + 3 * t->n_atoms) * REAL));
   WEIR_TRY(weir_alloc(t->n_atoms, sizeof *t->position, (void **)&t->position));
   for (int64_t i = 0; i < 9; i++) {
-    WEIR_TRY(take_real(r, i, "component of the cell that is not finite", WEIR_BOHR,
-                       &t->cell[i / 3][i % 3]));
+    WEIR_TRY(
+        take_real(r, i, "a non-finite component of the cell", WEIR_BOHR, &t->cell[i / 3][i % 3]));
   }
   for (int64_t i = 0; i < 3 * t->n_atoms; i++) {
-    WEIR_TRY(take_real(r, 9 + i, "coordinate that is not finite", WEIR_BOHR,
-                       &t->position[i / 3][i % 3]));
+    WEIR_TRY(take_real(r, 9 + i, "a non-finite coordinate", WEIR_BOHR, &t->position[i / 3][i % 3]));
   }
   WEIR_TRY(next(r, "the flags", 3 * INT));
   r->gamma = integer(r->record) != 0;
   r->overlap_only = integer(r->record + 2 * INT) != 0;
   if (r->overlap_only) {
-    return weir_fail(WEIR_ERR_DATA, "%s: holds the overlap alone: write it with the Hamiltonian",
+    return weir_fail(WEIR_ERR_DATA, "%s: contains only the overlap: write it with the Hamiltonian",
                      r->path);
   }
   if (r->gamma && t->n_images != 1) {
@@ -170,7 +169,7 @@ static weir_status read_geometry(reading *r, weir_tshs *t)
   }
   WEIR_TRY(next(r, "the k points", 9 * INT + 3 * REAL));
   WEIR_TRY(next(r, "the Fermi energy", 3 * REAL));
-  WEIR_TRY(take_real(r, 0, "Fermi energy that is not finite", WEIR_RYDBERG, &t->fermi));
+  WEIR_TRY(take_real(r, 0, "a non-finite Fermi energy", WEIR_RYDBERG, &t->fermi));
   WEIR_TRY(next(r, "the step", 2 * INT));
   WEIR_TRY(next(r, "the last orbitals of atoms", (t->n_atoms + 1) * INT));
   WEIR_TRY(weir_alloc(t->n_atoms + 1, sizeof *t->first, (void **)&t->first));
@@ -222,7 +221,7 @@ static weir_status read_matrix(reading *r, const weir_tshs *t, const char *what,
     for (int64_t k = 0; k < r->row_length[row]; k++, e++) {
       double x = 0;
 
-      WEIR_TRY(take_real(r, k, "element that is not finite", unit, &x));
+      WEIR_TRY(take_real(r, k, "a non-finite element", unit, &x));
       if (out) {
         WEIR_TRY(weir_triplets_add(&out[r->column[e] / t->n_orbitals], r->column[e] % t->n_orbitals,
                                    row, (weir_c128){x, 0}));
@@ -260,7 +259,7 @@ static weir_status read_spinors(reading *r, const weir_tshs *t, const char *what
       const int64_t image = r->column[e] / t->n_orbitals, to = r->column[e] % t->n_orbitals;
       double x = 0;
 
-      WEIR_TRY(take_real(r, k, "element that is not finite", unit, &x));
+      WEIR_TRY(take_real(r, k, "a non-finite element", unit, &x));
       for (int b = 0; b < BOX && component == 0; b++) {
         const double same = diagonal && b % 3 == 0 ? x : 0;
 

@@ -171,7 +171,7 @@ static void spinors_double_the_basis(void **state)
     }
     weir_tshs_fini(&t);
     assert_int_equal(read_file(1, &t), WEIR_ERR_CONFIG);
-    assert_non_null(strstr(weir_last_message(), "components are of both spins together"));
+    assert_non_null(strstr(weir_last_message(), "components include both spins"));
   }
   spins = 2;
 }
@@ -210,28 +210,28 @@ static void wrong_records_are_refused_by_byte(void **state)
   weir_tshs t;
 
   make_file(false);
-  assert_refused(0, 0, 2, bad, "byte 4: a version that is not read: 2");
+  assert_refused(0, 0, 2, bad, "byte 4: an unsupported version: 2");
   assert_refused(1, 0, 0, bad, "byte 16: number of atoms: 0");
   assert_refused(1, 0, 3, bad,
-                 "the record of cell and atoms should have 144 bytes, its marker says "
+                 "the record of cell and atoms should have 144 bytes, but its marker says "
                  "120");
   assert_refused(1, 2, 10, bad, "orbitals of the supercell are not those of its cells: 10");
   assert_refused(1, 3, 3, bad, "number of spin components, of 1, 2, 4 and 8: 3");
   assert_refused(1, 3, 4, bad, "the record of a row of the Hamiltonian should have 24 bytes");
   assert_refused(1, 4, 5, bad, "rows do not have as many elements as are declared: 4");
   assert_refused(2, 0, 1000000, bad, "too many cells in the supercell");
-  assert_refused(4, 2, 1, bad, "holds the overlap alone");
+  assert_refused(4, 2, 1, bad, "contains only the overlap");
   assert_refused(4, 0, 1, bad, "more than one cell in a calculation of the Gamma point: 3");
   assert_refused(8, 2, 4, bad, "last orbital of an atom: 4");
   assert_refused(8, 2, 2, bad, "not the number of orbitals: 2");
   assert_refused(9, 0, 5, bad, "elements of a row: 5");
   assert_refused(10, 2, 10, bad, "column outside the supercell: 10");
   assert_refused(14, -1, 4, bad, "the record of a row of the overlap should have 0 bytes");
-  assert_refused(13, 5, 0x7ff00000, bad, "element that is not finite");
+  assert_refused(13, 5, 0x7ff00000, bad, "a non-finite element");
   assert_refused(22, 0, 2000000, bad, "place of a cell in the supercell: 2000000");
   make_file(false);
   assert_int_equal(read_file(2, &t), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "spin 2 is asked for"));
+  assert_non_null(strstr(weir_last_message(), "spin 2 is requested"));
   data[size++] = 0;
   assert_int_equal(read_file(0, &t), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "1 bytes after the last record"));

@@ -64,7 +64,7 @@ static weir_status begin_vector(reading *f, const int64_t r[3])
   const int64_t at = weir_wannier_vectors_find(&f->vectors, r, &found);
 
   if (found) {
-    return weir_io_numbers_refuse(f->text, "the lattice vector (%lld, %lld, %lld) is there twice",
+    return weir_io_numbers_refuse(f->text, "the lattice vector (%lld, %lld, %lld) is given twice",
                                   (long long)r[0], (long long)r[1], (long long)r[2]);
   }
   memset(f->seen, 0, (size_t)(f->w->n * f->w->n) * sizeof *f->seen);
@@ -81,7 +81,7 @@ static weir_status read_place(reading *f, int64_t *place)
   *place = m * f->w->n + n;
   if (f->seen[*place]) {
     return weir_io_numbers_refuse(f->text,
-                                  "element (%lld, %lld) of this lattice vector is there twice",
+                                  "element (%lld, %lld) of this lattice vector is given twice",
                                   (long long)m + 1, (long long)n + 1);
   }
   f->seen[*place] = true;

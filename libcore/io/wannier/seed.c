@@ -46,7 +46,7 @@ static weir_status read_site(weir_io_numbers *t, weir_wannier *w, int64_t *centr
     return WEIR_OK;
   }
   if (symbol.size >= (int64_t)sizeof atom.symbol || w->n_atoms == most) {
-    return weir_io_numbers_refuse(t, "'%.*s' is no chemical symbol, or an atom too many",
+    return weir_io_numbers_refuse(t, "unknown chemical symbol '%.*s', or an atom too many",
                                   (int)(symbol.size < 40 ? symbol.size : 40), symbol.at);
   }
   memcpy(atom.symbol, symbol.at, (size_t)symbol.size);

@@ -60,7 +60,7 @@ static weir_status read_element(shifting *s, int64_t r[3], int64_t *index, int64
   bool *const seen = &s->seen[*index * s->w->n * s->w->n + *place];
 
   if (*seen) {
-    return weir_io_numbers_refuse(s->text, "the shifts of this element are there twice");
+    return weir_io_numbers_refuse(s->text, "the shifts of this element are given twice");
   }
   *seen = true;
   return WEIR_OK;

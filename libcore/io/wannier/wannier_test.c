@@ -260,7 +260,7 @@ static void wrong_hoppings_are_refused_by_line(void **state)
       {4, "-2 0 0 1 1 1", "hr.dat:5: the line ends before the imaginary part"},
       {4, "-2 0 0 1 1 1 2 3", "hr.dat:5: unexpected text"},
       {4, "1e9 0 0 1 1 1 2", "hr.dat:5: a component of the lattice vector is '1e9'"},
-      {5, "-2 0 0 1 1 -1 0", "hr.dat:6: the lattice vector (-2, 0, 0) is there twice"},
+      {5, "-2 0 0 1 1 -1 0", "hr.dat:6: the lattice vector (-2, 0, 0) is given twice"},
       {5, "-3 0 0 1 1 -1 0", "not (3, 0, 0)"},
       {5, NULL, "hr.dat:8: the file ends here, before the last element"},
       {8, "2 0 0 1 1 1 0\n3 0 0 1 1 1 0", "hr.dat:10: more lines than"},
@@ -288,8 +288,8 @@ static void elements_are_there_once(void **state)
   snprintf(path, sizeof path, "%s/two_hr.dat", dir);
   write_text(path, "c\n2\n1\n1\n0 0 0 1 1 1 0\n0 0 0 2 1 2 0\n0 0 0 2 1 2 0\n0 0 0 2 2 4 0\n");
   assert_int_equal(weir_wannier_read_hr(path, &w), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "two_hr.dat:7: element (2, 1) of this lattice vector "
-                                              "is there twice"));
+  assert_non_null(strstr(weir_last_message(),
+                         "two_hr.dat:7: element (2, 1) of this lattice vector is given twice"));
   write_text(path, "c\n2\n2\n1 1\n0 0 0 1 1 1 0\n0 0 0 2 1 2 0\n1 0 0 1 1 2 0\n0 0 0 2 2 4 0\n"
                    "0 0 0 1 1 1 0\n0 0 0 2 1 2 0\n1 0 0 1 1 2 0\n0 0 0 2 2 4 0\n");
   assert_int_equal(weir_wannier_read_hr(path, &w), WEIR_ERR_DATA);
@@ -340,7 +340,7 @@ static void wrong_shifts_are_refused_by_line(void **state)
     const char *from, *to, *said;
   } cases[] = {
       {"-1 0 0 1 1", "-3 0 0 1 1", "wsvec.dat:6: the Hamiltonian has no lattice vector (-3, 0, 0)"},
-      {"-1 0 0 1 1", "-2 0 0 1 1", "wsvec.dat:6: the shifts of this element are there twice"},
+      {"-1 0 0 1 1", "-2 0 0 1 1", "wsvec.dat:6: the shifts of this element are given twice"},
       {"\n2\n", "\n0\n", "wsvec.dat:3: the number of shifts is '0'"},
       {"\n2\n", "\n3\n", "wsvec.dat:6: unexpected text"},
       {"\n4 0 0\n", "\n4 0 nan\n", "wsvec.dat:5: a component of the lattice vector is 'nan'"},
@@ -422,8 +422,8 @@ static void cells_and_centres_are_read_as_people_write_them(void **state)
       {"2\nc\nX 1 2 3\nBi 0 0 -1\n", NULL},
       {"0\nc\n", "xyz:1: the number of centres and atoms is '0'"},
       {"2\nc\nX 1 2 3\nX 0 0 -1\n", "xyz:4: more centres than the 1 functions"},
-      {"1\nc\nBi 0 0 -1\n", "xyz:3: 'Bi' is no chemical symbol, or an atom too many"},
-      {"2\nc\nX 1 2 3\nBismuth 0 0 -1\n", "xyz:4: 'Bismuth' is no chemical symbol"},
+      {"1\nc\nBi 0 0 -1\n", "xyz:3: unknown chemical symbol 'Bi', or an atom too many"},
+      {"2\nc\nX 1 2 3\nBismuth 0 0 -1\n", "xyz:4: unknown chemical symbol 'Bismuth'"},
       {"2\nc\nX 1 2 3\n", "xyz:3: the file ends here"},
       {"9999999\nc\nX 1 2 3\n", "xyz:1: 9999999 centres and atoms are declared"},
   };

@@ -200,7 +200,7 @@ static weir_status start(weir_wfdb_flac *f)
 {
   f->decoder = FLAC__stream_decoder_new();
   if (!f->decoder) {
-    return weir_fail(WEIR_ERR_MEMORY, "%s: no memory for a FLAC decoder", f->path);
+    return weir_fail(WEIR_ERR_MEMORY, "%s: out of memory for a FLAC decoder", f->path);
   }
   const FLAC__StreamDecoderInitStatus status = FLAC__stream_decoder_init_stream(
       f->decoder, on_read, on_seek, on_tell, on_length, on_end, on_block, on_info, on_error, f);
@@ -213,7 +213,8 @@ static weir_status start(weir_wfdb_flac *f)
 
   WEIR_TRY(f->trouble);
   if (!read || f->damaged || f->own_channels == 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: byte %lld: no FLAC stream", f->path, (long long)f->offset);
+    return weir_fail(WEIR_ERR_DATA, "%s: byte %lld: not a FLAC stream", f->path,
+                     (long long)f->offset);
   }
   if (f->own_channels != f->channels || f->own_bits > f->bits) {
     return weir_fail(

@@ -88,8 +88,8 @@ static void what_does_not_fit_the_header_is_refused(void **state)
       {"r 2 250 9001\nr.d 516x2\nr.d 516x2\n", "3 channels and 16 bits, the header says 2 signals"},
       {"r 3 250 9001\nr.d 508x2\nr.d 508x2\nr.d 508x2\n", "the header says 3 signals of 8 bits"},
       {"r 3 250 9002\nr.d 516x2\nr.d 516x2\nr.d 516x2\n", "9002 frames declared"},
-      {"r 3 250 9001\nr.d 516+7\nr.d 516+7\nr.d 516+7\n", "byte 7: no FLAC stream"},
-      {"r 1 250 9001\nr.hea 516\n", "no FLAC stream"},
+      {"r 3 250 9001\nr.d 516+7\nr.d 516+7\nr.d 516+7\n", "byte 7: not a FLAC stream"},
+      {"r 1 250 9001\nr.hea 516\n", "not a FLAC stream"},
   };
 
   make(4096);

@@ -75,7 +75,7 @@ static weir_status next_line(parser *p, bool *found)
     }
     for (int64_t i = skip; i < length; i++) {
       if ((unsigned char)start[i] < 32 && start[i] != '\t') {
-        return REFUSE(p, "the line holds a control character: not a header", NULL);
+        return REFUSE(p, "the line contains a control character: not a header", NULL);
       }
     }
     memcpy(p->buffer, start + skip, (size_t)(length - skip));
@@ -213,19 +213,19 @@ static weir_status take_rate(const parser *p, char *word, weir_wfdb_header *h)
   double rate = 0;
 
   if (!weir_io_parse_decimal(word, strlen(word), &h->fs_num, &h->fs_den) || h->fs_num <= 0) {
-    return REFUSE(p, "the sampling rate is no positive number", word);
+    return REFUSE(p, "the sampling rate is not a positive number", word);
   }
   if (h->fs_num > INT64_MAX / WEIR_WFDB_MAX_SPF) {
     return REFUSE(p, "the sampling rate is too large", word);
   }
   if (counter && (!weir_io_parse_real(counter, strlen(counter), &rate) || rate < 0)) {
-    return REFUSE(p, "the counter frequency is no number", counter);
+    return REFUSE(p, "the counter frequency is not a number", counter);
   }
   if (base) {
     const size_t length = strlen(base);
 
     if (length == 0 || base[length - 1] != ')' || !weir_io_parse_real(base, length - 1, &rate)) {
-      return REFUSE(p, "the base counter value is no number", base);
+      return REFUSE(p, "the base counter value is not a number", base);
     }
   }
   return WEIR_OK;
@@ -238,7 +238,7 @@ static weir_status take_record_line(parser *p, weir_wfdb_header *h)
 
   WEIR_TRY(next_line(p, &found));
   if (!found) {
-    return REFUSE(p, "the header holds no record line", NULL);
+    return REFUSE(p, "there is no record line", NULL);
   }
   char *word = next_word(p);
   char *const parts = cut(word, '/');
@@ -251,8 +251,8 @@ static weir_status take_record_line(parser *p, weir_wfdb_header *h)
   }
   if (!weir_record_is_name(word, strlen(word))) {
     return REFUSE(p,
-                  "a record name has up to 200 letters, digits, '_', '-' and '.', no '.' first, "
-                  "for files are named after it",
+                  "a record name has up to 200 letters, digits, '_', '-' and '.', and does not "
+                  "start with '.', since files are named after it",
                   word);
   }
   WEIR_TRY(weir_strdup(word, &h->name));
@@ -292,7 +292,8 @@ static weir_status take_format(const parser *p, char *word, weir_wfdb_signal *s)
   s->codec = weir_wfdb_codec_find(number);
   weir_wfdb_codec_list(known, sizeof known);
   if (!s->codec) {
-    return weir_fail(WEIR_ERR_DATA, "%s:%lld: no sample format %lld: Weir reads %s", p->path,
+    return weir_fail(WEIR_ERR_DATA,
+                     "%s:%lld: sample format %lld is not supported: choose one of %s", p->path,
                      (long long)p->line, (long long)number, known);
   }
   if (s->codec->compressed && !weir_wfdb_flac_available()) {
@@ -328,11 +329,11 @@ static weir_status take_gain(const parser *p, char *word, weir_wfdb_signal *s, b
 
     if (length == 0 || baseline[length - 1] != ')' ||
         !weir_io_parse_real(baseline, length - 1, &s->baseline) || fabs(s->baseline) > 1e12) {
-      return REFUSE(p, "the baseline is no number in parentheses", baseline);
+      return REFUSE(p, "the baseline is not a number in parentheses", baseline);
     }
   }
   if (!weir_io_parse_real(word, strlen(word), &s->gain) || s->gain < 0) {
-    return REFUSE(p, "the gain is no positive number", word);
+    return REFUSE(p, "the gain is not a positive number", word);
   }
   if (s->gain == 0) {
     if (!p->zero_gain) {
@@ -413,7 +414,7 @@ static weir_status check_files(const parser *p, const weir_wfdb_header *h)
       continue;
     }
     if (!s[-1].file || strcmp(s->file, s[-1].file) != 0) {
-      return REFUSE(p, "the signals of one file do not stand together", s->file);
+      return REFUSE(p, "the signals of one file are not listed together", s->file);
     }
     if (s->codec != t->codec || s->offset != t->offset) {
       return REFUSE(p, "signals of one file differ in format or byte offset", s->file);
@@ -473,7 +474,7 @@ static weir_status take_lines(parser *p, weir_wfdb_header *h)
     }
   }
   if (n < declared) {
-    return weir_fail(WEIR_ERR_DATA, "%s: %lld %s declared, %lld listed: the header is cut short",
+    return weir_fail(WEIR_ERR_DATA, "%s: %lld %s declared, %lld listed: the header is truncated",
                      p->path, (long long)declared, what, (long long)n);
   }
   return WEIR_OK;

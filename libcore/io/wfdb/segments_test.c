@@ -120,10 +120,10 @@ static void damage_is_refused(void **state)
       {"m.hea", "m/2 2 100 12\nlay 0\ns1 12\n", "declares 12 frames, it has 10"},
       {"m.hea", "m/2 1 100 17\ns2 7\ns1 10\n", "2 signals where record m has 1"},
       {"s2.hea", "s2/1 1 100 7\ns1 7\n", "a segment must not itself have segments"},
-      {"s2.hea", "s2 1 99 7\ns2.dat 80 1/NU 8 0 0 0 0 B\n", "its sampling rate is not"},
+      {"s2.hea", "s2 1 99 7\ns2.dat 80 1/NU 8 0 0 0 0 B\n", "its sampling rate differs"},
       {"s2.hea", "s2 1 100 7\ns2.dat 80x2 1/NU 8 0 0 0 0 B\n", "7 frames declared"},
       {"s3.hea", "s3 1 100 2\ns2.dat 80x2 1/NU 8 0 0 0 0 B\n", "has 2 samples a frame, not 1"},
-      {"s2.hea", "s2 1 100 7\nx.dat 99 1/NU 8 0 0 0 0 B\n", "no sample format 99"},
+      {"s2.hea", "s2 1 100 7\nx.dat 99 1/NU 8 0 0 0 0 B\n", "sample format 99 is not supported"},
       {"s2.dat", "short", "7 frames declared"},
   };
 

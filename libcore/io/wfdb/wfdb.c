@@ -170,7 +170,7 @@ static weir_status open_segment(wfdb *w, int64_t i, cached *slot, bool *missing)
 
   slot->segment = i;
   if (own->fs_num != w->top.fs_num || own->fs_den != w->top.fs_den) {
-    return weir_fail(WEIR_ERR_DATA, "segment %s: its sampling rate is not that of record %s",
+    return weir_fail(WEIR_ERR_DATA, "segment %s: its sampling rate differs from that of record %s",
                      w->top.parts[i].name, w->top.name);
   }
   if (own->frames < frames && !w->opts.allow_short) {

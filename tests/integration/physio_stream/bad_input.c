@@ -141,7 +141,7 @@ static void what_is_missing_or_meaningless_is_named(void **state)
   assert_int_equal(program("run --set input.record=%s --set input.fs=360 --out %s",
                            in_scratch("r/ecgsyn"), in_scratch("i")),
                    2);
-  assert_non_null(strstr(printed(), "is 360 Hz, but a file of format wfdb says itself"));
+  assert_non_null(strstr(printed(), "is 360 Hz, but files of format wfdb state their own"));
   assert_non_null(strstr(printed(), "leave input.fs out"));
   const char *const timed = "time,ECG\n0,1\n0.004,2\n0.008,3\n0.012,2\n";
 
@@ -149,7 +149,7 @@ static void what_is_missing_or_meaningless_is_named(void **state)
   assert_int_equal(program("run --set input.csv=%s --set input.fs=500 --out %s",
                            in_scratch("timed.csv"), in_scratch("i")),
                    2);
-  assert_non_null(strstr(printed(), "is 500 Hz, but the file says itself that it is 250 Hz"));
+  assert_non_null(strstr(printed(), "is 500 Hz, but the file states 250 Hz"));
   assert_non_null(strstr(printed(), "leave input.fs out"));
   weir_check_write(in_scratch("bare.csv"), "1\n2\n", 4);
   assert_int_equal(

@@ -86,8 +86,8 @@ static bool list(reader_state *s, weir_reader_reply *r, int n)
     if (bytes > reader_most(s)) {
       r->doubtful = true;
       reader_refuse(r, WEIR_ERR_DATA,
-                    "a variable has chunks of %lld bytes, the file %lld: it is damaged, copy or "
-                    "make it again",
+                    "a variable has chunks of %lld bytes, the file %lld: it is damaged: copy or "
+                    "create it again",
                     (long long)bytes, (long long)s->file_bytes);
       return false;
     }
@@ -148,7 +148,7 @@ static void open_file(reader_state *s, const weir_reader_request *q, weir_reader
 
   if (code != NC_NOERR) {
     r->doubtful = code <= NC4_FIRST_ERROR || code == NC_ENOMEM;
-    reader_refuse(r, WEIR_ERR_DATA, "no NetCDF file, or one that is cut: %s", nc_strerror(code));
+    reader_refuse(r, WEIR_ERR_DATA, "not a NetCDF file, or a truncated one: %s", nc_strerror(code));
     return;
   }
   if (!enter_group(q, r)) {
@@ -206,11 +206,10 @@ static bool take_lengths(const reader_state *s, const weir_reader_request *q, we
 
     (void)nc_inq_varname(q->file, q->var, name);
     r->doubtful = true;
-    reader_refuse(
-        r, WEIR_ERR_DATA,
-        "variable %s has %lld values or more by its dimensions, more than its bytes can hold: the "
-        "file (%lld bytes) is damaged, copy or make it again",
-        name, (long long)bytes, (long long)s->file_bytes);
+    reader_refuse(r, WEIR_ERR_DATA,
+                  "variable %s has %lld values or more by its dimensions, more than its bytes can "
+                  "store: the file (%lld bytes) is damaged: copy or create it again",
+                  name, (long long)bytes, (long long)s->file_bytes);
     return false;
   }
   return true;
@@ -299,8 +298,8 @@ static bool take_attribute(const reader_state *s, const weir_reader_request *q, 
   if (n > (size_t)s->file_bytes) {
     r->doubtful = true;
     reader_refuse(r, WEIR_ERR_DATA,
-                  "attribute %s says it has %zu values, the file has %lld bytes: it is damaged, "
-                  "copy or make it again",
+                  "attribute %s declares %zu values, but the file has %lld bytes: it is damaged: "
+                  "copy or create it again",
                   name, n, (long long)s->file_bytes);
     return false;
   }

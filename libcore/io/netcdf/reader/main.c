@@ -35,8 +35,9 @@ bool reader_good(weir_reader_reply *r, int code, const char *what)
   /* Errors of HDF5 (the range that netcdf.h gives to NetCDF-4), and a size that was believed. */
   if (code == NC_ENOMEM || (code <= NC4_FIRST_ERROR && code >= NC4_LAST_ERROR)) {
     r->doubtful = true;
-    reader_refuse(r, WEIR_ERR_DATA, "%s: %s: the file is damaged or cut, copy or make it again",
-                  what, nc_strerror(code));
+    reader_refuse(r, WEIR_ERR_DATA,
+                  "%s: %s: the file is damaged or truncated: copy or create it again", what,
+                  nc_strerror(code));
   } else {
     reader_refuse(r, WEIR_ERR_EXTERNAL, "%s: %s", what, nc_strerror(code));
   }

@@ -39,7 +39,8 @@ static bool cut(const weir_reader_request *q, weir_reader_reply *r, pieces *p, i
     return false;
   }
   if (p->n_dims > WEIR_NETCDF_MAX_DIMS || type == NC_STRING) {
-    reader_refuse(r, WEIR_ERR_SHAPE, "a variable of %d dimensions or of texts is not read so",
+    reader_refuse(r, WEIR_ERR_SHAPE,
+                  "variables of %d dimensions and text variables cannot be read this way",
                   p->n_dims);
     return false;
   }
