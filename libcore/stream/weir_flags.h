@@ -10,18 +10,18 @@ extern "C" {
 
 /* X(name, bit, text): the bit is 1 << bit. A table of docs/science/physio_stream.md too. */
 // clang-format off
-#define WEIR_FLAG_LIST(X)                                                          \
-  X(MISSING,       0, "no sample")                                                 \
-  X(FILLED,        1, "filled by a fill rule")                                       \
-  X(INTERPOLATED,  2, "interpolated linearly over a short gap")        \
-  X(SATURATED,     3, "at the limit of the converter's range")                       \
-  X(FLAT,          4, "flat line")                                             \
-  X(SPIKE,         5, "spike")                                                   \
-  X(WANDER,        6, "baseline wander")                                           \
-  X(MAINS,         7, "mains interference")                                        \
-  X(LEAD_OFF,      8, "lead off")                                                  \
-  X(FLUSH,         9, "flush or zeroing of a pressure line")                       \
-  X(SETTLING,     10, "a filter has not settled after a start")                    \
+#define WEIR_FLAG_LIST(X)                                                    \
+  X(MISSING,       0, "no sample")                                           \
+  X(FILLED,        1, "filled by a fill rule")                               \
+  X(INTERPOLATED,  2, "interpolated linearly over a short gap")              \
+  X(SATURATED,     3, "at the limit of the converter's range")               \
+  X(FLAT,          4, "flat line")                                           \
+  X(SPIKE,         5, "spike")                                               \
+  X(WANDER,        6, "baseline wander")                                     \
+  X(MAINS,         7, "mains interference")                                  \
+  X(LEAD_OFF,      8, "lead off")                                            \
+  X(FLUSH,         9, "flush or zeroing of a pressure line")                 \
+  X(SETTLING,     10, "a filter has not settled after a start")              \
   X(CLOCK_JUMP,   11, "clock jump")
 // clang-format on
 
