@@ -25,10 +25,10 @@ static struct {
   void *watched;
   FILE *events;
   double events_start;
-  off_t events_end;             /* of the last whole line */
-  off_t events_reserved;        /* room up to here, where the file system can promise it */
-  int events_reason;            /* errno of the first write that failed; 0: none */
-  char events_path[PATH_MAX];   /* cut where it is longer: for messages */
+  off_t events_end;           /* of the last whole line */
+  off_t events_reserved;      /* space reserved up to here, where the file system can promise it */
+  int events_reason;          /* errno of the first write that failed; 0: none */
+  char events_path[PATH_MAX]; /* cut where it is longer: for messages */
   char events_folder[PATH_MAX]; /* with its last slash; "": the working folder */
   atomic_bool progress_open;    /* a progress line without its line end stands on the terminal */
 } log_state = {.level = WEIR_LOG_INFO};
