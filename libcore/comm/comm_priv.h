@@ -1,4 +1,4 @@
-/* comm_priv.h - a way to reach other ranks, one a folder; the build lists them. Requests are made
+/* comm_priv.h - a way to reach other ranks, one a folder; the build lists them. Requests consist
  * of its messages. */
 #ifndef COMM_PRIV_H
 #define COMM_PRIV_H
@@ -94,7 +94,7 @@ weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use,
                              weir_request **out) WEIR_CHECKED;
 weir_status comm_request_message(weir_request *r, const comm_message *m) WEIR_CHECKED;
 weir_status comm_request_work(weir_request *r, const comm_work *w) WEIR_CHECKED;
-/* Makes its messages ready to start, under a tag of their own. Local, but the same on all ranks. */
+/* Makes its messages ready to start, under a separate tag. Local, but the same on all ranks. */
 weir_status comm_request_prepare(weir_request *r) WEIR_CHECKED;
 /* Ends the making, on all ranks alike: status is this rank's so far. *r becomes *out, or where a
  * rank failed is destroyed. Collective. */

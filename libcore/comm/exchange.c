@@ -189,7 +189,8 @@ static weir_status compare(const making *m, const int64_t *told)
   return WEIR_OK;
 }
 
-/* All ranks tell their peers what they send, so that none waits in vain. told: [ranks], room. */
+/* All ranks tell their peers what they send, so that none waits indefinitely. told: [ranks],
+ * scratch. */
 static weir_status check_peers(making *m, int64_t *told)
 {
   weir_request *made = NULL, *r = NULL;

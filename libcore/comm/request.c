@@ -1,4 +1,4 @@
-/* request.c - see weir_request.h: rounds of messages, moved on by whoever asks. */
+/* request.c - see weir_request.h: rounds of messages, progressed by any caller. */
 #include <sched.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -209,7 +209,7 @@ weir_status weir_request_test(weir_request *r, bool *done)
   return WEIR_OK;
 }
 
-/* "rank 3 (4096 bytes to come), ..." of the messages that are under way, as far as there is room.
+/* "rank 3 (4096 bytes to come), ..." of the messages that are under way, as far as there is space.
  */
 static void tell_missing(const weir_request *r, char *text, size_t size)
 {

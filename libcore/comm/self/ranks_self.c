@@ -63,7 +63,8 @@ static int tags(const weir_comm *c)
   return c->size;
 }
 
-/* There is nobody to end, and no message has a peer: end, prepare and what follows are not called.
+/* There is no other rank to end, and no message has a peer: end, prepare and what follows are not
+ * called.
  */
 const weir_comm_kind weir_comm_kind_ranks_self = {.several = false,
                                                   .open = open,
