@@ -282,7 +282,7 @@ static weir_status read_flags(int argc, char **argv, const weir_app *app, parsed
     table[i] = flags[i].option;
   }
   opterr = 0;
-  optind = 0; /* begin anew: a test parses many command lines */
+  optind = 0; /* begin again: a test parses many command lines */
   for (;;) {
     int index = -1;
     const int which = getopt_long(argc, argv, ":", table, &index);
@@ -565,7 +565,7 @@ int weir_cli_run(int argc, char **argv, const weir_app *app, FILE *out, FILE *er
   WEIR_TRY_GOTO(weir_events_status(), done);
 done:
   if (status != WEIR_OK) {
-    weir_writer_remove_all(); /* first: room for the event */
+    weir_writer_remove_all(); /* first: space for the event */
   }
   end_run(status, &p.cli);
   if (status != WEIR_OK) {

@@ -1,4 +1,5 @@
-/* conf_check.h - what the tests of this room share: YAML texts on the sample table. Tests only. */
+/* conf_check.h - what the tests of this module share: YAML texts on the sample table. Tests only.
+ */
 #ifndef WEIR_CONF_CHECK_H
 #define WEIR_CONF_CHECK_H
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* conf_priv.h - what the sources of this room share: a tree of parsed text, and its places. */
+/* conf_priv.h - what the sources of this module share: a tree of parsed text, and its places. */
 #ifndef WEIR_CONF_PRIV_H
 #define WEIR_CONF_PRIV_H
 #include "base/weir_alloc.h"
@@ -67,7 +67,7 @@ weir_status weir_conf_parse_flow(const char *text, weir_conf_tree *tree) WEIR_CH
 weir_status weir_conf_parse_items(const char *text, weir_conf_tree *tree) WEIR_CHECKED;
 /* A text file with a number a line, of several columns (comma, semicolon, tab) the last, as a list
  * with the file's lines. Lines that are empty or begin with #, and one of words above the numbers,
- * are passed over. Fails: as weir_file_read and weir_conf_add. */
+ * are skipped. Fails: as weir_file_read and weir_conf_add. */
 weir_status weir_conf_parse_list_file(const char *path, weir_conf_tree *tree) WEIR_CHECKED;
 
 /* "source:line:column: key: reason" as a failure; line 0 leaves line and column out, key "" itself.
@@ -118,7 +118,7 @@ int64_t weir_conf_entry(const weir_opt *row, const char *name, weir_opt_choice *
 void weir_conf_entry_hint(const weir_opt *row, const char *name, char *out, size_t size);
 
 /* Where one value came from. `at` is the address of the member; or of `size` bytes, an entry of a
- * list or the options of a choice, for what stands in them without an origin of its own. */
+ * list or the options of a choice, for what stands in them without a separate origin. */
 typedef struct weir_conf_origin {
   const void *at;
   size_t size;
@@ -153,7 +153,7 @@ weir_status weir_conf_apply_set(weir_config *config, int source, const char *key
 void weir_conf_origin_text(const weir_config *config, const weir_conf_origin *origin, char *out,
                            size_t size);
 /* Calls visit with every text that the configuration holds, wherever it stands, until one fails;
- * empty ones are passed over. Fails: as visit. */
+ * empty ones are skipped. Fails: as visit. */
 weir_status weir_conf_texts(const weir_config *config,
                             weir_status (*visit)(void *context, const char *text),
                             void *context) WEIR_CHECKED;

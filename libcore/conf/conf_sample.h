@@ -1,4 +1,4 @@
-/* conf_sample.h - a struct with a member of every kind and its table, shared by this room's tests
+/* conf_sample.h - a struct with a member of every kind and its table, shared by this module's tests
  * and the fuzz target. */
 #ifndef WEIR_CONF_SAMPLE_H
 #define WEIR_CONF_SAMPLE_H

@@ -220,7 +220,7 @@ static const char *command_of(char *line)
 }
 
 /* Whether the log is one of runs of `owner`: as its event "outputs" says; where that line is
- * damaged, as its first event "start" does. Lines that are no events are passed over. */
+ * damaged, as its first event "start" does. Lines that are no events are skipped. */
 static bool log_is_of(const char *path, const char *owner)
 {
   static const char outputs[] = "{\"event\": \"outputs\"", start[] = "{\"event\": \"start\"";

@@ -35,7 +35,7 @@ weir_status conf_keep_notes(const weir_run_dir *run) WEIR_CHECKED;
 weir_status conf_remove_below(int fd, const char *name) WEIR_CHECKED;
 
 /* Renames the file `name` of an earlier run below `out`, open as fd, until the run ends
- * (weir_writer_remember, weir_writer_undo); one that is absent is passed over. Fails:
+ * (weir_writer_remember, weir_writer_undo); one that is absent is skipped. Fails:
  * WEIR_ERR_CONFIG, WEIR_ERR_MEMORY. */
 weir_status conf_set_aside(int fd, const char *out, const char *name) WEIR_CHECKED;
 #endif

@@ -25,7 +25,7 @@ typedef enum weir_opt_kind {
   WEIR_OPT_KIND_INT_LIST,    /* struct weir_int_list                            */
   WEIR_OPT_KIND_REAL_LIST,   /* struct weir_real_list                           */
   WEIR_OPT_KIND_STRING_LIST, /* struct weir_string_list                       */
-  WEIR_OPT_KIND_TABLE,       /* nested struct with a table of its own           */
+  WEIR_OPT_KIND_TABLE,       /* nested struct with its own table           */
   WEIR_OPT_KIND_LIST,        /* struct weir_struct_list of structs with a table */
   WEIR_OPT_KIND_ONE_OF       /* struct weir_one_of: an entry of a registry      */
 } weir_opt_kind;
