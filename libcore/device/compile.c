@@ -188,7 +188,7 @@ weir_status weir_compile(const weir_compiler *compiler, const char *const *texts
   }
   run_jobs(compiler, jobs, n);
   for (int k = 0; k < n; k++) {
-    /* One that was killed is asked for the same once more: the cache would keep slower code. */
+    /* One that was killed is asked for the same again: the cache would keep slower code. */
     const bool killed = !WIFEXITED(jobs[k].code);
 
     jobs[k].first_flag = killed ? 0 : compiler->n_tuning;

@@ -140,7 +140,7 @@ weir_status weir_device_accept(const char *name, const char *program)
 
 /* ---- Arenas. ---- */
 
-/* Inserts the array by address. There is room. */
+/* Inserts the array by address. There is space. */
 static void list_array(weir_device *d, device_array *array)
 {
   int64_t i = d->n_arrays++;

@@ -1,5 +1,5 @@
 /* pool.c - see pool.h. The offer of a call is one word: how many threads may take part and how many
- * items nobody has taken. Taking one is a compare-and-swap on that word, so that a worker is part
+ * items are still free. Taking one is a compare-and-swap on that word, so that a worker is part
  * of a call from the moment it has an item, and one that wakes late finds nothing and touches
  * nothing of the call. */
 #include "pool.h"
@@ -22,7 +22,7 @@ enum { MOST_WORKERS = 1023, LINE = 64, PAUSES = 16 };
 #define ITEMS_BITS 48
 #define ITEMS_MASK ((UINT64_C(1) << ITEMS_BITS) - 1)
 
-/* A thread that may sleep, on cache lines of its own. */
+/* A thread that may sleep, on separate cache lines. */
 typedef struct sleeper {
   _Alignas(LINE) atomic_uint asleep; /* 1: to be woken by who has something for it */
   atomic_int cpu;                    /* where it ran last when it had something to do */
@@ -32,7 +32,7 @@ typedef struct sleeper {
 
 typedef struct pool {
   pthread_mutex_t owner; /* held by the caller whose call is under way */
-  /* team << ITEMS_BITS | items that nobody has taken */
+  /* team << ITEMS_BITS | free items */
   _Alignas(LINE) _Atomic uint64_t offer;
   _Alignas(LINE) _Atomic int64_t unfinished; /* items of the call that are not done */
   /* The call: written by its caller while there is no offer, read by who has taken an item. */
@@ -69,7 +69,7 @@ static void pause_briefly(void)
   }
 }
 
-/* Sleeps while nobody has woken the thread. */
+/* Sleeps until another thread wakes the thread. */
 static void sleep_on(sleeper *s)
 {
   while (atomic_load(&s->asleep) == 1) {
@@ -185,7 +185,8 @@ static void forget(void)
   p->workers = 0;
 }
 
-/* Workers take no signals but those of their own faults: handlers run in threads of the program. */
+/* Workers take no signals except those of their own faults: handlers run in threads of the program.
+ */
 static void block_signals(sigset_t *before)
 {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};

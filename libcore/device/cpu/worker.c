@@ -13,7 +13,7 @@ enum { MESSAGE_SIZE = 2048 };
 typedef enum phase {
   IDLE,
   GIVEN, /* to be done, or under way */
-  DONE,  /* nobody has asked for its status yet */
+  DONE,  /* its status is still to be read */
   LEAVE, /* the thread is to end */
 } phase;
 

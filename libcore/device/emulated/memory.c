@@ -1,4 +1,4 @@
-/* memory.c - arrays in pages of their own, at the end of them, before a guard page. */
+/* memory.c - arrays in separate pages, at the end of them, before a guard page. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
