@@ -5,7 +5,7 @@
 #include "exec/exec_priv.h"
 
 /* Runs through the iterations of `box`, one by one, and sets marks[e] = 1 for each element e
- * (row-major in the operand's extents, which must be bounded; room for all of them) that input
+ * (row-major in the operand's extents, which must be bounded; space for all of them) that input
  * `operand`, or output -1 - operand, touches. in: views of the inputs, read for gathered indices
  * alone (NULL: they count as 0). Returns the number of elements that were not marked before. */
 static inline int64_t count_touched(const weir_access *a, int operand, const weir_box *box,

@@ -460,7 +460,7 @@ static inline void draw_inputs(draw_graph *d)
   draw_push(d, weir_input(d->g, "z", &b), 1, 1);
 }
 
-/* Results: what nobody reads, and some that are read as well. */
+/* Results: values without readers, and some that are read as well. */
 static inline void draw_results(draw_graph *d)
 {
   char name[16];

@@ -94,7 +94,7 @@ static inline weir_status draw_feed(const weir_graph *g, weir_plan *p, int64_t l
   return weir_plan_feed(p, feeds, n, hi == DRAW_SLOTS);
 }
 
-/* Results of streams, each kept by its slots: room for a rate of up to 9 times that of x. */
+/* Results of streams, each kept by its slots: capacity for a rate of up to 9 times that of x. */
 static inline weir_status draw_run_stream(const weir_graph *g, weir_plan *p, int64_t most,
                                           uint64_t seed, draw_outcome *o)
 {
@@ -153,10 +153,10 @@ typedef struct draw_way {
   int threads;
   int64_t cache_bytes, chunk;
   int verify;
-  const char *kernel;   /* exec.kernel, NULL: auto   */
-  const char *skip;     /* exec.skip, NULL: nothing  */
+  const char *kernel;       /* exec.kernel, NULL: auto   */
+  const char *skip;         /* exec.skip, NULL: nothing  */
   int64_t min_layout_bytes; /* exec.min_layout_bytes, 0: default */
-  const char *device;   /* exec.device, NULL: cpu    */
+  const char *device;       /* exec.device, NULL: cpu    */
 } draw_way;
 
 /* Plans and runs; *groups, if not NULL, receives the number of groups. */

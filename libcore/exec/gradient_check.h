@@ -1,4 +1,4 @@
-/* gradient_check.h - for tests: a network declared once and built once more, in f64, run; its
+/* gradient_check.h - for tests: a network declared once and built again in f64 and run; its
  * gradients against central differences. */
 #ifndef GRADIENT_CHECK_H
 #define GRADIENT_CHECK_H
@@ -142,7 +142,7 @@ static inline void check_append(check_net *c)
   assert_ok(weir_tensor_init(&c->w, d.dtype, d.rank, d.shape));
 }
 
-/* Everything that `build` needs; the plan checks each of its passes. Parameters are drawn anew from
+/* Everything that `build` needs; the plan checks each of its passes. Parameters are redrawn from
  * [-1, 1], x from [-2, 2]. */
 static inline void check_open(check_net *c)
 {

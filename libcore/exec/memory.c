@@ -85,7 +85,7 @@ static void find_feeds(weir_plan *p)
 
 /* From one position to the next, so that PHASES of them span the period after which all streams
  * stand to one another as before; at most the sum of the different periods, since no stream waits
- * for longer than one of its own. */
+ * for longer than its own. */
 static int64_t step_of_phases(const weir_plan *p)
 {
   int64_t period[PERIODS], sum = 1;
@@ -355,7 +355,7 @@ static weir_status check_stored(const weir_array *array, const weir_tensor *t)
                     array->name);
 }
 
-/* Inputs with time keep windows of their own; stored and constant arrays are where they are. */
+/* Inputs with time have separate windows; stored and constant arrays are where they are. */
 static weir_status bind_sources(weir_plan *p)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {

@@ -4,7 +4,7 @@
  * mark and a digest over the file and its name. What is loaded is the descriptor whose bytes had
  * the right digest, never a name. For every kernel there is a note, a file of the kernel's key that
  * names the object; the object says itself which kernels it holds. A folder or an object that
- * another user could have written is refused, and what is refused or damaged is compiled anew: the
+ * another user could have written is refused, and what is refused or damaged is recompiled: the
  * cache can make a program slow, not wrong. */
 #include "exec/native_priv.h"
 

@@ -240,7 +240,7 @@ static void choose_row(native_form *f)
   }
 }
 
-/* A few reduced iterations, each in a lane of its own, merge in registers: no partial result goes
+/* A few reduced iterations, each in a separate lane, merge in registers: no partial result goes
  * through memory. */
 static int small_of(const native_form *f)
 {
@@ -260,7 +260,7 @@ static int small_of(const native_form *f)
   return f->shape == NATIVE_STRIP && serves && fits ? (int)n : 0;
 }
 
-/* Inputs of a map that are held along its rows, as many as there is room for. */
+/* Inputs of a map that are held along its rows, as many as fit. */
 static void find_held(native_form *f)
 {
   const weir_access *a = f->access;

@@ -32,7 +32,7 @@ static int64_t iterations_of(const weir_access *a)
   return n;
 }
 
-/* Fills would be rows of their own, and gathers are not known before the iteration. */
+/* Fills would be separate rows, and gathers are not known before the iteration. */
 static bool is_fit(const weir_index *x)
 {
   return x->gather == 0 && x->border != WEIR_BORDER_ZERO && x->border != WEIR_BORDER_VALUE;

@@ -16,7 +16,7 @@
 #include "base/weir_log.h"
 #include "device/weir_compile.h"
 
-/* What of a plan is found in more objects than MOST is compiled anew, together: each of them takes
+/* What of a plan is found in more objects than MOST is recompiled, together: each of them takes
  * a descriptor. A compiler is not started for less C than LEAST bytes where another one runs. */
 enum { MOST = 32, LEAST = 16384 };
 
@@ -190,7 +190,7 @@ static weir_status look_up(int folder, found *all, native_kernel *kernel)
 
       if (status != WEIR_ERR_UNSUPPORTED) {
         WEIR_TRY(status);
-      } else { /* a folder without the right to execute, say: compiled anew */
+      } else { /* a folder without the right to execute, say: recompiled */
         native_cache_refuse(name, weir_last_message());
         weir_clear_failure();
       }
@@ -292,7 +292,7 @@ static int count_pieces(native_kernel *const *list, int32_t n, int threads)
 }
 
 /* Shares n kernels out, the largest first, each to the piece that is smallest so far. Every piece
- * has room for all of them. */
+ * has capacity for all of them. */
 static void share(native_kernel **list, int32_t n, piece *pieces, int count)
 {
   qsort(list, (size_t)n, sizeof *list, by_size);

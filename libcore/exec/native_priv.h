@@ -145,7 +145,7 @@ typedef struct native_kernel {
 } native_kernel;
 
 /* native_object.c: the compiler and all that code depends on in addition to its own text; `text` is
- * room for texts. Fails: WEIR_ERR_UNSUPPORTED (no compiler), WEIR_ERR_MEMORY. */
+ * a buffer for texts. Fails: WEIR_ERR_UNSUPPORTED (no compiler), WEIR_ERR_MEMORY. */
 typedef struct native_maker {
   char compiler[4096];
   char base[65];

@@ -283,7 +283,7 @@ static void run_strips(native_walk *w, char *scratch)
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 
-/* Rows of the kernel `nest`, as many outputs at a time as the room for lanes allows. */
+/* Rows of the kernel `nest`, as many outputs at a time as the lane buffers allow. */
 static void run_nest(native_walk *w, char *scratch)
 {
   const native_form *f = w->f;

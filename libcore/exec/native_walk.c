@@ -414,7 +414,7 @@ static int64_t find_held(const native_walk *w, exec_upsampled *at)
 }
 
 /* The n iterations piece by piece: as long as all held inputs stay where they are, or so many that
- * the room suffices into which they are spread out. */
+ * the buffer suffices into which they are expanded. */
 static void call_holding(native_walk *w, int64_t n)
 {
   const weir_access *a = w->f->access;

@@ -19,7 +19,7 @@ typedef struct native_walk {
   int64_t n; /* iterations of a whole row */
   bool inside, unit;
   bool scattered; /* digits of a number whose dimensions are not dense: all is up to `border` */
-  char *scratch;  /* room to spread them out  */
+  char *scratch;  /* buffer to expand them  */
   int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
   native_row row;
   bool nest;       /* start and step are without the dimensions that have a table */

@@ -3,7 +3,7 @@
 #include "exec/native_walk.h"
 
 /* Where every number that index d of input k divides in this box leads; false where a fill is
- * loaded, or there is no room. */
+ * loaded, or the buffer is too small. */
 static bool make_table(native_walk *w, int k, int d, int number, int64_t *used)
 {
   weir_index x = w->f->access->in[k].index[d];

@@ -26,8 +26,8 @@ typedef struct exec_array {
   int64_t end;          /* length of the stream once known, else WEIR_UNBOUNDED        */
   bool bound;           /* run: the caller gave a tensor                               */
   bool shared;          /* has several writers                                         */
-  void *aside;          /* stored, updated, and the new value of another: room for it  */
-  void *window;         /* input with time: memory of its own                          */
+  void *aside;          /* stored, updated, and the new value of another: memory for it  */
+  void *window;         /* input with time: separate memory                          */
   bool outside;         /* its slots lie in the caller's memory, slot 0 first          */
 } exec_array;
 
@@ -112,7 +112,7 @@ struct weir_plan {
   char *arena, *scratch, *workspace;
   int64_t scratch_bytes;   /* per thread */
   int64_t workspace_bytes; /* most that a kernel wants: groups run one after the other */
-  int64_t *slots;          /* [5 * n_arrays] room for slides and feeds */
+  int64_t *slots;          /* [5 * n_arrays] scratch for slides and feeds */
   int64_t *bounds;         /* [n_arrays] most new slots of one feed */
   weir_rate *rates;        /* [n_arrays] */
   int64_t *feeds;          /* [n_arrays] of a fastest input: most of its slots in one feed */

@@ -143,7 +143,7 @@ static weir_status split_outputs(const weir_access *a, planar_part *p, bool imag
   return WEIR_OK;
 }
 
-/* numbers: room for 2 body.n. */
+/* numbers: scratch for 2 body.n. */
 static weir_status split(const weir_loop *from, planar_part *p, bool imag, int32_t *numbers)
 {
   const weir_access *a = &from->access;

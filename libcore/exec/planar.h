@@ -18,7 +18,7 @@ void planar_release(const weir_engine *inner, void *context);
 /* planar_body.c: appends the expressions of `from` to *body in real numbers. re[k], im[k]: inputs
  * that hold the parts of input k (im < 0: it is real); state[k]: the first state that does of state
  * k. For expression i, real[i] and imag[i] receive the numbers of its parts (imag < 0: it is real);
- * both have room for from->n. */
+ * both have space for from->n. */
 void planar_body(const weir_body *from, const int *re, const int *im, const int *state,
                  weir_body *body, int32_t *real, int32_t *imag);
 #endif

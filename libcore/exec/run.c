@@ -5,7 +5,7 @@
 #include "device/weir_parallel.h"
 #include "exec/backend.h"
 
-/* Seconds of computing after which messages under way are looked after once more: long ones travel
+/* Seconds of computing after which messages under way are polled again: long ones travel
  * in fragments that both ranks have to take from each other. */
 #define POLL_INTERVAL_S 100e-6
 

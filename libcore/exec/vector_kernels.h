@@ -6,7 +6,7 @@
 
 #include "graph/weir_scalar.h"
 
-#undef bool /* names below are made of dtypes */
+#undef bool /* names below are built from dtypes */
 
 #if defined(__clang__)
 #define VM_LOOP _Pragma("clang loop interleave_count(1)")

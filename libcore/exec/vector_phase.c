@@ -7,7 +7,7 @@
 
 #include "base/weir_alloc.h"
 
-/* Tarjan's search over registers; edges lead to what a register is made of. */
+/* Tarjan's search over registers; edges lead to the registers it is computed from. */
 typedef struct search {
   vm_program *p;
   int32_t *maker;        /* instruction that computes a register, -1 */
@@ -18,7 +18,7 @@ typedef struct search {
   int32_t n_stack, next, n_parts;
 } search;
 
-/* Register number k that r is made of, -1: no more. */
+/* Register number k that r is computed from, -1: no more. */
 static int32_t edge(const search *s, int32_t r, int32_t k)
 {
   const vm_program *p = s->p;
@@ -76,8 +76,8 @@ static void visit(search *s, int32_t root)
   }
 }
 
-/* Instructions and states of part `number`, appended in order; a recurrent part is a phase of its
- * own, the others join the strip phase before them. */
+/* Instructions and states of part `number`, appended in order; a recurrent part is a
+ * separate phase, the others join the strip phase before them. */
 static void append_part(search *s, int32_t number, const vm_instr *old, int32_t n_old, int32_t *n,
                         int32_t *n_states)
 {

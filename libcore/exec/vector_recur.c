@@ -1,11 +1,11 @@
 /* vector_recur.c - the part of a scan that needs the sample before: decoded instructions, one
- * sample after the other, or a loop of its own for the second-order section. */
+ * sample after the other, or a separate loop for the second-order section. */
 #include "exec/vector_priv.h"
 
 #include <string.h>
 
 #include "graph/weir_scalar.h"
-#undef bool /* names below are made of dtypes */
+#undef bool /* names below are built from dtypes */
 
 // clang-format off
 #define STEP_DTYPES(X) X(f32, float) X(f64, double) X(i32, int32_t) X(i64, int64_t)
@@ -220,7 +220,7 @@ kernel:
 #undef X
 }
 
-/* The section with or without a choice to start anew and to stand still. */
+/* The section with or without a choice to restart and to stand still. */
 static inline void section_loop(const vm_frame *f, const vm_section *x, int64_t n, int anew, int go)
 {
   const vm_program *prog = f->p;
