@@ -343,7 +343,7 @@ static int digit_of(const struct weir_use *u, const struct part *p, int k, int64
 }
 
 /* An array that is flattened, or made of a flat one: the indices are the digits of one iteration
- * number, each wrapped into its extent but for the first. Every number has digits of its own. */
+ * number, each wrapped into its extent but for the first. Every number has separate digits. */
 static bool digits(const struct weir_use *u, const struct part *p, int64_t *count)
 {
   uint32_t used = 0;

@@ -185,7 +185,7 @@ weir_value weir_constant(weir_graph *g, const weir_tensor *t)
 
 weir_value weir_scalar(weir_graph *g, weir_dtype dtype, double value)
 {
-  weir_c128 cell = {0, 0}; /* room for the widest dtype */
+  weir_c128 cell = {0, 0}; /* space for the widest dtype */
 
   if ((unsigned)dtype >= WEIR_DTYPE_COUNT) {
     return weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "scalar: unknown dtype %d", (int)dtype));

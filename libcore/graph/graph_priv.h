@@ -1,4 +1,4 @@
-/* graph_priv.h - what the sources of the room share. */
+/* graph_priv.h - what the sources of the module share. */
 #ifndef WEIR_GRAPH_PRIV_H
 #define WEIR_GRAPH_PRIV_H
 #include <string.h>
@@ -81,7 +81,7 @@ bool weir_form_tighten(const int64_t *coef, weir_wide lo, weir_wide hi, weir_box
 void weir_operand_invert(const weir_operand *x, const weir_box *elements, weir_box *box);
 /* A library operator makes its whole dimensions at once: the box then has all of them. */
 void weir_whole_dims(const weir_access *a, weir_box *box);
-/* First array dimension with an index of its own (dimension 0 of a state is the slot). */
+/* First array dimension with a separate index (dimension 0 of a state is the slot). */
 static inline int weir_operand_first(const weir_operand *x)
 {
   return x->role == WEIR_ROLE_STATE ? 1 : 0;

@@ -1,4 +1,5 @@
-/* graph_toys.h - two small operators that the tests of this room build graphs from. Tests only. */
+/* graph_toys.h - two small operators that the tests of this module build graphs from. Tests only.
+ */
 #ifndef WEIR_GRAPH_TOYS_H
 #define WEIR_GRAPH_TOYS_H
 #include <string.h>

@@ -19,7 +19,7 @@ static inline int64_t weir_shr_i64(int64_t a, int64_t b)
   return (int64_t)((uint64_t)a >> ((uint64_t)b & 63u));
 }
 
-/* Names are made of dtypes, and <stdbool.h> makes bool a macro. */
+/* Names are built from dtypes, and <stdbool.h> makes bool a macro. */
 #pragma push_macro("bool")
 #undef bool
 
