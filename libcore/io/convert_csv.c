@@ -127,7 +127,7 @@ static weir_status write_file(text_copy *c, int file)
   return WEIR_OK;
 }
 
-/* A text in quotes, each of its own doubled (RFC 4180). */
+/* A text in quotes, each quote inside doubled (RFC 4180). */
 static weir_status put_quoted(weir_writer *w, const char *text)
 {
   WEIR_TRY(weir_writer_write(w, ",\"", 2));
@@ -165,7 +165,7 @@ static weir_status write_events(text_copy *c, const weir_record_events *e)
   return WEIR_OK;
 }
 
-/* A file of its own: above a table, the words of a comment could be taken for its rate. */
+/* A separate file: above a table, the words of a comment could be taken for its rate. */
 static weir_status write_comments(text_copy *c, const char *comments)
 {
   char full[4096];

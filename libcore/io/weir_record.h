@@ -70,7 +70,7 @@ void weir_record_close(weir_record **r);
 const char *weir_record_name(const weir_record *r);
 /* Comments of a WFDB header (also of the NetCDF file made of it): the text after each '#', ended
  * by a newline; "" where there are none. Of a record of segments, those of its own header. They may
- * say who the patient is: whoever passes them on decides that. Borrowed. */
+ * say who the patient is: the caller decides whether to pass them on. Borrowed. */
 const char *weir_record_comments(const weir_record *r);
 /* Returns the number of signals. */
 int weir_record_signals(const weir_record *r);

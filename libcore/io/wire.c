@@ -108,7 +108,7 @@ static weir_status refused(const char *address, const char *what)
                    strerror(errno));
 }
 
-/* A socket file that nobody listens on is left from a run that was killed. */
+/* A socket file without a listener is left from a run that was killed. */
 static void remove_stale(const socket_address *a, socklen_t size)
 {
   struct stat info;

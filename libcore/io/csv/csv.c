@@ -55,7 +55,7 @@ static weir_status refuse_field(const csv *c, int column, const char *reason)
                    reason);
 }
 
-/* The next row of fields; blank lines and comments are passed over, the former counted. */
+/* The next row of fields; blank lines and comments are skipped, the former counted. */
 static weir_status next_row(csv *c, int64_t *blanks, bool *found)
 {
   for (;;) {
@@ -139,7 +139,7 @@ static weir_status slot_of_row(csv *c, const place *at, weir_csv_day *day, int64
   return WEIR_OK;
 }
 
-/* The next row that fills a slot of its own; moves `at` past it. */
+/* The next row that fills a new slot; moves `at` past it. */
 static weir_status next_sample(csv *c, place *at, int64_t *slot, bool *found)
 {
   weir_csv_seek(&c->lines, at->offset, at->line);

@@ -169,7 +169,7 @@ static weir_csv_field cut_units(weir_csv_field *name)
   return units;
 }
 
-/* A unit in a row of its own: mV, (mV) or [mV]. */
+/* A unit in a separate row: mV, (mV) or [mV]. */
 static weir_csv_field without_brackets(weir_csv_field f)
 {
   const bool bracketed = f.size > 2 && ((f.at[0] == '(' && f.at[f.size - 1] == ')') ||

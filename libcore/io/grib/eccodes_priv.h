@@ -33,7 +33,7 @@ typedef struct weir_grib_keys {
 /* Fills kind, field and shape; a key that is missing or out of range refuses the kind. */
 weir_status weir_grib_keys_take(void *keys) WEIR_CHECKED;
 /* Latitudes from north to south and longitudes from west to east of a shape, into lat [n_lat] and
- * lon [n_lon]; rows [2 * gaussian] is room. False: `why` [WEIR_GRIB_WHY] says key and reason.
+ * lon [n_lon]; rows [2 * gaussian] is scratch. False: `why` [WEIR_GRIB_WHY] says key and reason.
  * Inside weir_grib_alone. */
 bool weir_grib_points(const struct weir_grib_shape *s, double *lat, double *lon, double *rows,
                       bool *wraps, char *why);

@@ -28,7 +28,7 @@ bool weir_grib_frame_open(const uint8_t *bytes, int64_t room, weir_grib_frame *f
 int weir_grib_frame_next(weir_grib_frame *f, char *why);
 /* Bytes of a message that holds the field last found alone. */
 int64_t weir_grib_frame_size(const weir_grib_frame *f);
-/* Writes that message (edition 2); `out` has room for it. */
+/* Writes that message (edition 2); `out` has space for it. */
 void weir_grib_frame_copy(const weir_grib_frame *f, uint8_t *out);
 /* Offset of the next "GRIB" at or after `from`; size where there is none. */
 int64_t weir_grib_frame_find(const uint8_t *bytes, int64_t size, int64_t from);
@@ -56,7 +56,7 @@ typedef struct weir_grib_file {
 } weir_grib_file;
 
 weir_status weir_grib_file_open(const char *path, weir_grib_file *f) WEIR_CHECKED;
-/* Opens it once more, to read from; fails where it is no more as it was. */
+/* Opens it again, to read from; fails where it is no more as it was. */
 weir_status weir_grib_file_reopen(const weir_grib_file *f, int *fd) WEIR_CHECKED;
 void weir_grib_file_close(weir_grib_file *f);
 

@@ -214,7 +214,7 @@ static bool is_heading(const uint8_t *bytes, int64_t n)
 }
 
 /* The bytes from `at` to s->offset, which are before, between or after messages; *told: that some
- * are passed over was said. A message whose "GRIB" is damaged is among those that are refused. */
+ * are skipped was said. A message whose "GRIB" is damaged is among those that are refused. */
 static weir_status pass_over(scan *s, int64_t at, bool *told)
 {
   const weir_grib_file *const f = &s->g->files[s->file];

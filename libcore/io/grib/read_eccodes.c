@@ -106,7 +106,7 @@ weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *mes
   return WEIR_OK;
 }
 
-/* A bitmap, or the complex packings of edition 2, which have missing values of their own. */
+/* A bitmap, or the complex packings of edition 2, which have their own missing values. */
 static bool may_miss(const weir_grib_span *message)
 {
   char why[WEIR_GRIB_WHY];

@@ -36,7 +36,7 @@ int weir_reader_stop(weir_reader_process *p);
 bool weir_reader_map(weir_reader_process *p, int64_t bytes);
 
 /* Sends a request about a file and waits for its reply; `bytes` and what lies in memory go to
- * data[room]. A reader that ends is started again and asked once more, with this file alone; that
+ * data[room]. A reader that ends is started again and asked again, with this file alone; that
  * one ending too is the file's fault. Fails as the reply says, naming the file. */
 weir_status weir_reader_ask(weir_netcdf *nc, weir_reader_request *q, weir_reader_reply *r,
                             void *data, int64_t room) WEIR_CHECKED;

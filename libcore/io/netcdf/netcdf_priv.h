@@ -63,7 +63,7 @@ static inline int weir_netcdf_target(int var)
 }
 
 /* Widens the corner and the edges of a box. Fails: WEIR_ERR_SHAPE for a negative one; the caller
- * has room for WEIR_NETCDF_MAX_DIMS. */
+ * provides space for WEIR_NETCDF_MAX_DIMS. */
 weir_status weir_netcdf_box(const weir_netcdf *nc, int var, const int64_t *start,
                             const int64_t *count, size_t *corner, size_t *edges) WEIR_CHECKED;
 

@@ -1,5 +1,5 @@
 /* deflate_zlib.c - a gzip member packed by several threads: blocks of fixed length, each a deflate
- * stream of its own that ends on a byte (as pigz --independent does), so that the bytes are the
+ * stream that ends on a byte (as pigz --independent does), so that the bytes are the
  * same whatever the number of threads. */
 #include <string.h>
 #include <zlib.h>
@@ -69,7 +69,7 @@ static void pack(void *context, int64_t item, int thread)
   s.avail_in = (uInt)(left < BLOCK ? left : BLOCK);
   s.next_out = z->out + item * ROOM;
   s.avail_out = ROOM;
-  /* One call is enough, for there is room for all that can come. */
+  /* One call is enough, for the buffer holds the largest possible output. */
   if (deflate(&s, Z_SYNC_FLUSH) == Z_OK && s.avail_in == 0 && s.avail_out > 0) {
     z->packed[item] = ROOM - (int64_t)s.avail_out;
   }

@@ -1,6 +1,6 @@
 /* example.c - the wire format of protobuf (developers.google.com/protocol-buffers/docs/encoding) as
  * far as tf.train.Example needs it. Every length is compared with the bytes that are there before
- * it is followed; fields that are not known are passed over. */
+ * it is followed; fields that are not known are skipped. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define WEIR_TF_EXAMPLE_PRIV_H
 #include "io/tfrecord/tfrecord_priv.h"
 
-/* Bytes of a message not yet looked at. */
+/* Bytes of a message not yet parsed. */
 typedef struct weir_tf_span {
   const uint8_t *at, *end;
 } weir_tf_span;

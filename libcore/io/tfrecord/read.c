@@ -10,7 +10,7 @@ struct weir_tfrecord {
   int64_t start;    /* of its first byte */
   uint8_t *payload; /* [capacity] */
   int64_t capacity;
-  int64_t size; /* of the current payload; -1: it was passed over, or there is none */
+  int64_t size; /* of the current payload; -1: it was skipped, or there is none */
 };
 
 enum { PLACE = 4200, FIRST = 1 << 20 };
@@ -97,7 +97,7 @@ static weir_status check(const weir_tfrecord *r, const char *what, const uint8_t
   return refuse(r, why);
 }
 
-/* Reads what stands before a payload; its length is 8 bytes and a sum of their own. */
+/* Reads what stands before a payload; its length is 8 bytes and their own checksum. */
 static weir_status read_head(weir_tfrecord *r, int64_t *size, bool *found)
 {
   uint8_t head[WEIR_TF_HEAD];

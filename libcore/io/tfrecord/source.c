@@ -84,7 +84,7 @@ static weir_status fill(weir_tf_source *s)
   return WEIR_OK;
 }
 
-/* Unpacks some bytes; *n is how many there is room for, and then how many came. */
+/* Unpacks some bytes; *n is the capacity, and then the number written. */
 static weir_status unpack(weir_tf_source *s, uint8_t *out, int64_t *n)
 {
   const char *why = NULL;

@@ -210,7 +210,7 @@ static weir_status read_pattern(reading *r, const weir_tshs *t)
   return WEIR_OK;
 }
 
-/* One matrix, row by row; out NULL: it is passed over. */
+/* One matrix, row by row; out NULL: it is skipped. */
 static weir_status read_matrix(reading *r, const weir_tshs *t, const char *what, double unit,
                                weir_triplets *out)
 {

@@ -30,7 +30,7 @@ static bool is_blank(char c)
   return c == ' ' || c == '\t';
 }
 
-/* Keeps the text of a comment, for whoever reads the record; control characters become blanks. */
+/* Keeps the text of a comment, for readers of the record; control characters become blanks. */
 static weir_status keep_comment(parser *p, const char *text, int64_t length)
 {
   char *to = NULL;

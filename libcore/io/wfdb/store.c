@@ -222,7 +222,7 @@ const weir_wfdb_header *weir_wfdb_store_header(const weir_wfdb_store *s)
   return &s->header;
 }
 
-/* The same as `load` for a FLAC stream: whole frames, as many as there is room for. */
+/* The same as `load` for a FLAC stream: whole frames, as many as fit. */
 static weir_status load_flac(weir_wfdb_store *s, weir_wfdb_block *b, int64_t index, int64_t first,
                              int64_t last)
 {
@@ -243,7 +243,7 @@ static weir_status load_flac(weir_wfdb_store *s, weir_wfdb_block *b, int64_t ind
 }
 
 /* Makes the block hold sample `first` of a group's multiplexed sequence, and those after it up to
- * `last` (exclusive) as far as there is room. */
+ * `last` (exclusive) as far as there is space. */
 static weir_status load(weir_wfdb_store *s, weir_wfdb_block *b, int64_t index, int64_t first,
                         int64_t last)
 {

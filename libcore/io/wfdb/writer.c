@@ -350,7 +350,7 @@ weir_status weir_record_writer_commit(weir_record_writer **w)
   }
   WEIR_TRY_GOTO(open_with_suffix((*w)->path, ".hea", &header), done);
   WEIR_TRY_GOTO(put_header(*w, header), done);
-  /* The header last: whoever sees it finds the samples. */
+  /* The header last: a reader that sees it finds the samples. */
   for (int64_t k = 0; k < (*w)->n_files; k++) {
     WEIR_TRY_GOTO(weir_writer_commit(&(*w)->files[k].writer), done);
   }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "reader.h"
 
-/* What the library may take by itself, and bytes a second that the slowest file gives. */
+/* Time that the library may take, and bytes a second that the slowest file gives. */
 enum { OWN_MEMORY = 1 << 30, SLOWEST = 4 << 20, PLAUSIBLE = 1 << 30, MOST_DEFLATED = 1100 };
 
 void reader_refuse(weir_reader_reply *r, weir_status status, const char *format, ...)
@@ -83,7 +83,7 @@ bool reader_share(reader_state *s, weir_reader_reply *r, int64_t bytes)
 void reader_send(const weir_reader_reply *r)
 {
   if (send(WEIR_READER_SOCKET, r, sizeof *r, MSG_NOSIGNAL) != sizeof *r) {
-    _exit(0); /* nobody is there any more */
+    _exit(0); /* the reader has ended */
   }
 }
 
