@@ -1,6 +1,7 @@
-/* copies.c - what a group keeps of the samples of others. Where all of them together have more room
- * than there are samples, each has its most frequent ones near (SC'21, section 5): they are sent to
- * it once. Which those are, groups tell each other at the start; what was sent, both ends note. */
+/* copies.c - what a group keeps of the samples of others. Where all of them together have more
+ * space than there are samples, each has its most frequent ones near (SC'21, section 5): they are
+ * sent to it once. Which those are, groups tell each other at the start; what was sent, both ends
+ * note. */
 #include "base/weir_alloc.h"
 #include "load/load_priv.h"
 

@@ -113,7 +113,7 @@ typedef struct load_worker {
 
 /* ---- remote.c: messages of batches, by the thread that consumes ---- */
 
-/* What a group keeps of others where its memory has room left: it has that sent once. */
+/* What a group keeps of others where its memory has space left: it has that sent once. */
 typedef struct load_copies {
   int64_t n, bytes; /* copies of this group; of the bits of a group */
   int32_t *place;   /* [samples] number of this group's copy, -1: none */
@@ -136,14 +136,14 @@ typedef struct load_remote {
   int64_t end, next; /* batches: of the training; that is to be asked for next */
   int64_t share;     /* most visits of this group in a batch */
   load_copies copies;
-  int64_t *sample;       /* [batch] room */
-  weir_message *message; /* [batch] room */
+  int64_t *sample;       /* [batch] scratch */
+  weir_message *message; /* [batch] scratch */
   char *room;            /* [2, share, bytes]: of a batch, and of the one that is on its way */
   bool *there;           /* [2, share]: what of it has come */
   weir_request *request; /* for batch `next`; or NULL */
 } load_remote;
 
-/* Plan and room from a batch on, where this group's visit is `first`. */
+/* Plan and free space from a batch on, where this group's visit is `first`. */
 weir_status load_remote_open(weir_load *l, int64_t batch, int64_t first) WEIR_CHECKED;
 void load_remote_close(weir_load *l);
 /* Whether a visit has its sample from another rank. */

@@ -86,7 +86,7 @@ weir_status load_plan_make(const weir_access_stream *v, int64_t first, int64_t e
     own = put_kept_first(k, v->at, n, uses);
   }
   load_uses_sort(uses, n);
-  while (again < n && uses[again].times > 1) { /* what comes once more is not kept */
+  while (again < n && uses[again].times > 1) { /* a sample with one access left is not cached */
     again++;
   }
   for (int c = 0; c < LOAD_CLASSES; c++) {

@@ -189,7 +189,7 @@ void load_fill(weir_load *l, int64_t v)
   weir_lock_give(&l->lock);
 }
 
-/* Whether threads have room in the staging buffer for a visit that is to come. */
+/* Whether threads have space in the staging buffer for a visit that is to come. */
 static bool hungry(const weir_load *l)
 {
   return l->cfg.staging.threads > 0 && l->fill < l->end && l->fill < l->release + l->n_slots;
@@ -215,7 +215,7 @@ static weir_status serve_staging(void *worker)
   }
 }
 
-/* The next sample of a class that nobody has read, claimed; -1: there is none, or it is time to
+/* The next sample of a class not yet read, claimed; -1: there is none, or it is time to
  * leave. Where read runs on one thread at a time, the staging buffer goes first. */
 static int64_t claim_next(weir_load *l, int class)
 {
