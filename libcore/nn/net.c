@@ -31,7 +31,7 @@ weir_value nn_fail(weir_net *net, const char *where, const char *format, ...)
   va_list args;
 
   if (weir_graph_status(net->graph) != WEIR_OK) {
-    return WEIR_NO_VALUE; /* a message of its own would replace the first one */
+    return WEIR_NO_VALUE; /* a separate message would replace the first one */
   }
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);

@@ -1,9 +1,9 @@
-/* nn_priv.h - what the sources of the room share. */
+/* nn_priv.h - what the sources of the module share. */
 #ifndef NN_PRIV_H
 #define NN_PRIV_H
 #include "nn/weir_layer.h"
 
-/* A statistic: a stored array of its own. */
+/* A statistic: a separate stored array. */
 typedef struct nn_statistic {
   const char *name;
   int rank;

@@ -159,7 +159,8 @@ static weir_value spread(const site *s, weir_value v, const weir_array_desc *par
 
 /* The moments of groups are those of their channels, taken together: with as many elements in
  * each, the mean of the means, and the sum of all M2 plus, for every element, the square of how far
- * its channel's mean is off. Nothing of the size of x is looked at but channel by channel. */
+ * its channel's mean is off. Nothing of the size of x is processed other than channel by channel.
+ */
 static moments by_group(const site *s, weir_value x, const weir_array_desc *d)
 {
   const int last = d->rank;

@@ -24,7 +24,7 @@ typedef enum weir_init_kind {
   WEIR_INIT_CONSTANT, /* `value` everywhere */
   WEIR_INIT_KINDS
 } weir_init_kind;
-/* The kinds in order, for option rows without options of their own. */
+/* The kinds in order, for option rows without options. */
 #define WEIR_INIT_CHOICES \
   "default|glorot_uniform|glorot_normal|he_uniform|he_normal|orthogonal|zeros|constant"
 

@@ -21,7 +21,7 @@ typedef enum weir_norm_kind {
   WEIR_NORM_GROUP,
   WEIR_NORM_KINDS
 } weir_norm_kind;
-/* The kinds in order, for option rows without options of their own. */
+/* The kinds in order, for option rows without options. */
 #define WEIR_NORM_CHOICES "none|batch|instance|layer|group"
 
 typedef struct weir_nn_norm_spec {
