@@ -85,7 +85,7 @@ static void add_label(const packed_form *f, packed_labels *l, int label)
   l->count *= f->extent[label];
 }
 
-/* Every dimension of the output is a label of its own, and what it lacks is summed over. */
+/* Every dimension of the output is a separate label, and what it lacks is summed over. */
 static bool is_whole(const weir_access *a)
 {
   const weir_operand *c = &a->out[0];
@@ -175,7 +175,7 @@ static void cut(packed_form *f)
   f->chunks = packed_parts(f->stack.count, f->items);
 }
 
-/* Notes where indices of the operands are gathered from; false where that is no array of its own.
+/* Notes where indices of the operands are gathered from; false where that is not a separate array.
  */
 static bool find_gathers(const weir_access *a, packed_form *f)
 {

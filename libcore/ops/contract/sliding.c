@@ -78,7 +78,7 @@ static packed_labels without(const packed_form *f, const packed_labels *l, int l
   return rest;
 }
 
-/* Tiles of about one size; as many strips as a piece has room for. */
+/* Tiles of about one size; as many strips as fit a piece. */
 static void cut(sliding_form *s)
 {
   const int64_t unit = s->kernels->outputs, lanes = s->kernels->lanes;

@@ -57,7 +57,7 @@ static inline double *zeros(int64_t count)
   return memory;
 }
 
-/* Elements that are sums; what lies between pixels is not looked at. */
+/* Elements that are sums; what lies between pixels is ignored. */
 static inline void compare(const float *actual, const double *expected, int64_t count,
                            int64_t pixel, int64_t channels)
 {

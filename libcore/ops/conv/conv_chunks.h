@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 /* Some samples whole, or rows (places along the first spatial dimension) of one sample. Within it,
- * x = stride o + dilation t - lo once more, counted from its own first rows; hi likewise. */
+ * x = stride o + dilation t - lo again, counted from its own first rows; hi likewise. */
 typedef struct conv_chunk {
   int64_t first, n; /* samples */
   int64_t x_first, x_rows, y_first, y_rows;

@@ -80,7 +80,7 @@ int64_t conv_dnnl_workspace(const void *context);
 int64_t conv_dnnl_scratch(const void *context);
 weir_status conv_dnnl_place(void *context, void *workspace) WEIR_CHECKED;
 
-/* Steps that the kernels' stages are made of; views: x, y, w. */
+/* Steps that the kernels' stages consist of; views: x, y, w. */
 void conv_dnnl_pad(const conv_dnnl *c, const void *x, int64_t piece);
 /* Row `piece` of x by data, from inner's; scratch: for a row of sums. */
 void conv_dnnl_fold(const conv_dnnl *c, void *x, int64_t piece, void *scratch);
@@ -97,11 +97,11 @@ int64_t conv_dnnl_rows(const conv_form *f);
 /* Sums of the slabs' weights, in pairs, then pairs of pairs: part `part` of the packed weights. */
 int64_t conv_dnnl_parts(const conv_dnnl *c);
 void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
-/* Weights of input channel `piece` of all groups' that came out as NaN are summed once more,
+/* Weights of input channel `piece` of all groups' that came out as NaN are summed again,
  * of the elements that meet alone. x: inner's. */
 void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights);
 /* Forward and by data: what a slab made that is NaN (of f32: where taps meet padding) is
- * summed once more, of the elements and weights that meet alone. x, y: where the slab begins. */
+ * summed again, of the elements and weights that meet alone. x, y: where the slab begins. */
 void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
                          const void *weights);
 /* Inner's x: in the workspace, or what the view holds. */

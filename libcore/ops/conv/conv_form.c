@@ -204,7 +204,7 @@ static bool activations_agree(const matching *m)
     const form_line element = element_line(m, k);
     const form_line o = sum_of(m, OF_Y + k, 1, OF_Y + k, 1, 0);
 
-    /* The element of x may be a dimension of its own, however often it wraps. */
+    /* The element of x may be a separate dimension, however often it wraps. */
     right = (m->solved[k] || is_line(m, &m->xi[k + 1], &element)) && is_line(m, &m->yi[k + 1], &o);
   }
   for (int k = 0; k < d + 2 && right; k++) {

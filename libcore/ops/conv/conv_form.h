@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define CONV_FORM_DIMS 3
-#define CONV_FORM_OUTPUT (-1) /* in place of an input's number */
+#define CONV_FORM_OUTPUT (-1) /* instead of an input's number */
 
 typedef enum conv_kind {
   CONV_FORWARD, /* x, w -> y */

@@ -183,7 +183,7 @@ static bool make_shapes(conv_dnnl *c)
     return true;
   }
   /* Matrices of x have zeros where x has no element (conv_mend_dnnl.c). By data x is made, and has
-   * none; forward, most places would have to be summed once more. */
+   * none; forward, most places would have to be summed again. */
   c->by_matrices = f->kind != CONV_FORWARD || !conv_dnnl_meets_padding(f);
   c->mends = f->kind == CONV_WEIGHTS && conv_dnnl_meets_padding(f);
   return c->by_matrices && find_shapes(c);

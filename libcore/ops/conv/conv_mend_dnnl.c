@@ -1,4 +1,4 @@
-/* conv_mend_dnnl.c - sums in which the library multiplied padding, once more without it.
+/* conv_mend_dnnl.c - sums in which the library multiplied padding, recomputed without it.
  *
  * Some of its primitives have zeros where an array has no element, and 0 times NaN
  * is NaN: the loops leave such products out. Primitives of bf16 take elements in pairs or in

@@ -92,7 +92,7 @@ void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights)
   must(dnnl_primitive_execute(b->primitive, b->stream, 2, args));
 }
 
-/* x, y: where the slab begins; weights: as the array has them, not looked at by weights. */
+/* x, y: where the slab begins; weights: as the array has them, not read for the weights. */
 static void run_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, const void *weights,
                      void *scratch)
 {

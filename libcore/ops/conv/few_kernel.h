@@ -8,7 +8,7 @@
 #include "ops/conv/few_priv.h"
 
 #define INLINE static inline __attribute__((always_inline))
-/* Keeps the compiler from holding every sum of p and a constant in a register of its own. */
+/* Keeps the compiler from holding every sum of p and a constant in a separate register. */
 #define ONE_REGISTER(p) __asm__("" : "+r"(p))
 
 /* ---- weights ---- */

@@ -6,7 +6,7 @@
  * vectors), and TABLE. */
 #include "ops/conv/pool_sparse_priv.h"
 
-/* Pointers are summed where they stand: else every vector has one of its own, more than there are
+/* Pointers are summed where they stand: else every vector has a separate one, more than there are
  * registers. */
 #define P_KEEP(p) __asm__("" : "+r"(p))
 #define INLINE static inline __attribute__((always_inline))

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Call once before: the library starts no threads of its own. */
+/* Call once before: the library starts no threads. */
 void weir_linear_start(void);
 
 /* A factor of a product, borrowed; with `adjoint` its conjugate transpose. */

@@ -100,7 +100,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
     a->value[0] = normal(b, s->dtype, u, fraction(b, s->dtype, shift_right(b, rest, 40), 0, 24));
     return WEIR_OK;
   }
-  /* A second draw under a purpose of its own: node numbers stay below 2^31. */
+  /* A second draw with a separate purpose: node numbers stay below 2^31. */
   const int32_t second = bits_of(a, id + (INT64_C(1) << 31));
   const int32_t u = fraction(b, s->dtype, shift_right(b, first, 11), 1, 53);
 

@@ -35,7 +35,7 @@ weir_value weir_cumsum_at(weir_graph *g, weir_value x, int dim, bool backward, c
 typedef struct cascade {
   weir_scan *s;
   weir_body *b;
-  int32_t first;   /* bool: begin anew at this slot; -1 never   */
+  int32_t first;   /* bool: restart at this slot; -1 never   */
   int32_t advance; /* bool: the states move on; -1 always       */
   bool steady;
   int32_t u;    /* first sample of a new start, f64        */

@@ -160,7 +160,7 @@ static double match(const weir_graph *g, const weir_group *group)
 
 /* Multiplications of a piece, at least: about a tenth of a millisecond. */
 static const double piece_work = 1 << 20;
-/* Rows of a piece: of complex ones more, for the library packs the other matrix anew for each. */
+/* Rows of a piece: of complex ones more, for the library repacks the other matrix for each. */
 enum { MOST_SLABS = 32, SLAB_UNIT = 16, COMPLEX_UNIT = 64 };
 
 /* Cuts C along its longer dimension. */

@@ -19,7 +19,7 @@ static double match(const weir_graph *g, const weir_group *group)
   return weir_flops(a, &whole) / flops_per_second;
 }
 
-/* The matrix, its values, room for the library. */
+/* The matrix, its values, workspace of the library. */
 static int64_t scratch(const void *context)
 {
   const weir_access *a = &((const weir_node *)context)->access;

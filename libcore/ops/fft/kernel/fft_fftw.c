@@ -146,9 +146,10 @@ static void scale(weir_dtype dtype, double by, int64_t n, void *data)
   }
 }
 
-/* Elements of one size, of `lines` blocks side by side in the array at `at`, and each in a block of
- * its own in memory; out: to the array. A few places of all blocks at a time: what they touch of
- * the array is then still in the nearest cache, also where rows are a power of two apart. */
+/* Elements of one size, of `lines` blocks side by side in the array at `at`, and each in
+ * a separate block in memory; out: to the array. A few places of all blocks at a time: what they
+ * touch of the array is then still in the nearest cache, also where rows are a power of two apart.
+ */
 #define COPY_LINES(type)                                                                         \
   for (int64_t from = 0; from < n; from += PLACES) {                                             \
     const int64_t to = from + PLACES < n ? from + PLACES : n;                                    \
