@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "pass/weir_depend.h"
 
-/* What is being found. queue: arrays whose users are still to be looked at. */
+/* What is being found. queue: arrays whose users are still to be visited. */
 typedef struct finding {
   const weir_graph *g;
   weir_dim_split s;
@@ -132,7 +132,7 @@ static bool bar(finding *f)
   return any;
 }
 
-/* Finds the blocker. order, after: [nodes], room. */
+/* Finds the blocker. order, after: [nodes], scratch. */
 static weir_status find_blocker(finding *f, const weir_depend *depend, int32_t *order, bool *after)
 {
   int32_t n = 0;

@@ -1,7 +1,7 @@
 /* autodiff_maxima.c - maxima over windows go before functions that rise.
  *
  * Where f rises, max f(z_i) = f(max z_i), number by number: rounding keeps the order of what it
- * rounds. So a maximum of windows may be taken of what an activation and a bias are made of, and
+ * rounds. So a maximum of windows may be taken of the input of an activation and a bias, and
  * these of an eighth of the numbers (2 x 2 x 2), forward and backward; the derivative then asks for
  * the maxima and their places alone. Which of equal f(z_i) is the first no longer matters: the
  * place is that of the greatest z_i. What no order holds for is left out: a function of which NaN,
@@ -81,8 +81,8 @@ static slope slope_of(const weir_graph *g, const weir_node *node, int32_t number
   }
 }
 
-/* True when the node is a maximum over windows of one array, as it lies there, and nobody asks
- * where it was found. */
+/* True when the node is a maximum over windows of one array, as it lies there, whose
+ * position is not read. */
 static bool start(passing *p)
 {
   const weir_node *node = weir_graph_node(p->g, p->maximum);

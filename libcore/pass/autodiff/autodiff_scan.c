@@ -1,6 +1,6 @@
 /* autodiff_scan.c - scans derived from the last element to the first.
  *
- * The states before each element are saved by the scan itself, run once more. A scan the other way
+ * The states before each element are saved by the scan itself, run again. A scan the other way
  * round then carries the states' adjoints: each element adds what its outputs and the states after
  * it tell of the states before it and of its inputs. */
 #include <string.h>

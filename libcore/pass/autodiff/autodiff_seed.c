@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "pass/autodiff/autodiff_priv.h"
 
-/* The element of output `o`, out of `array`, as an expression; -1: no room. */
+/* The element of output `o`, out of `array`, as an expression; -1: no space. */
 static int32_t beside(derive_adjoint *d, const derive_beside_arrays *arrays, int o, int32_t array)
 {
   const int k = derive_beside(d, o, d->from->out[o].dtype);

@@ -457,7 +457,7 @@ static void demand_index(derive_adjoint *d, int k)
   }
   int32_t off = derive_put_form(d, &f);
 
-  if (x->gather > 0) { /* whoever reads the element by its number is asked: nothing is scattered */
+  if (x->gather > 0) { /* readers by element number: nothing is scattered */
     weir_body *b = &d->to->body;
     const int32_t g = weir_body_load(b, x->gather - 1, d->from->in[x->gather - 1].dtype);
     const int32_t wide = b->exprs[g].dtype == WEIR_I64 ? g : weir_body_cast(b, WEIR_I64, g);

@@ -2,7 +2,7 @@
  *
  * Terms of a sum come apart first. Then the body of a node is one product of factors, summed over
  * some iteration dimensions. Factors that together depend on few dimensions are multiplied once and
- * kept, in place of once for every iteration of the others; what is summed over is summed as soon
+ * kept, instead of once for every iteration of the others; what is summed over is summed as soon
  * as no other factor depends on it. Both follow from the index maps alone. A factor that is read at
  * a linear form of the iterations only, as G at E - w, is made for every value of the form, and
  * read at it, so that neither E nor w is a dimension of the array (redundancy removal). An
@@ -65,7 +65,7 @@ static weir_status split_product(weir_graph *g, int32_t number, weir_fission mod
   return WEIR_OK;
 }
 
-/* Splits the node, each term and then each product, where what is made of it takes fewer flops,
+/* Splits the node, each term and then each product, where the result takes fewer flops,
  * iterations that are dropped left out. */
 static weir_status split(weir_graph *g, int32_t number, weir_fission mode, void *parts)
 {

@@ -156,7 +156,7 @@ static weir_status add_mask(maker *m, weir_graph *g, int i)
   return add_operand(m, &o, weir_array_value(g, m->like->in[i]), &number);
 }
 
-/* Copies expression i of the old body with all that it is made of. */
+/* Copies expression i of the old body with all its operands. */
 static int32_t copy_expr(maker *m, int32_t i)
 {
   weir_expr e = m->p->a->body.exprs[i];

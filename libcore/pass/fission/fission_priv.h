@@ -30,14 +30,14 @@ typedef struct fission_axis {
 
 /* What the factors of a set make together. */
 typedef struct fission_part {
-  bool possible; /* as an array of its own */
+  bool possible; /* as a separate array */
   int n_axes;
   fission_axis axis[WEIR_MAX_DIMS];
   fission_set summed; /* reduced dimensions that the array lacks */
   fission_set masks;  /* operands with an ABSENT border that drops iterations of who reads it */
-  double cost;        /* of making it, with all that it is made of */
-  fission_set left;   /* is made of this set and the rest; 0: of all its factors in one loop */
-  bool inlined[2];    /* left, rest: a single factor that is read where it is used */
+  double cost;        /* of making it, with all its operands */
+  fission_set left; /* is the product of this set and the rest; 0: of all its factors in one loop */
+  bool inlined[2];  /* left, rest: a single factor that is read where it is used */
 } fission_part;
 
 typedef struct fission_plan {

@@ -5,7 +5,7 @@
 #include "pass/fission/fission_priv.h"
 #include "pass/weir_body_dce.h"
 
-/* Operands that expression i is made of, with what they are gathered from. */
+/* Operands of expression i, with what they are gathered from. */
 static fission_set operands_of(const weir_access *a, int32_t i)
 {
   const weir_expr *e = &a->body.exprs[i];

@@ -164,7 +164,7 @@ static void offer(const grouping *s, int32_t node)
   s->boxed[node] = k != NULL && k->boxes != NULL && k->boxes(s->g, &alone, &s->boxes[node]);
 }
 
-/* Bytes that the members move less than each by itself would. */
+/* Bytes that the members move less than separate groups would. */
 static double saved_bytes(const grouping *s, const weir_group *group)
 {
   const int64_t slots = s->opts->slots > 0 ? s->opts->slots : 4096;

@@ -18,7 +18,7 @@ static const double per_element = 1e-9, per_row = 2.5e-9, per_node = 2e-6;
 /* Loads and stores of a row that are served by the nearest cache; arithmetic of generated loops. */
 static const double per_load = 0.04e-9, share_of_peak = 0.25;
 /* An iteration of a reduction: its lanes in registers along a row of results, or merged for every
- * row of its own. */
+ * row. */
 static const double per_strip = 0.25e-9, per_lane = 1.4e-9;
 /* What one group keeps to itself stays in a near cache. */
 static const double local_share = 0.25;

@@ -194,7 +194,8 @@ static weir_status add_node(const formatting *f, layout_problem *p, int32_t node
   return WEIR_OK;
 }
 
-/* Numbers the variables, and says how many states each has. size: room for all arrays and nodes. */
+/* Numbers the variables, and says how many states each has. size: space for all arrays and nodes.
+ */
 static int32_t number_variables(formatting *f, int32_t *size)
 {
   int32_t n = 0;

@@ -165,7 +165,7 @@ static double cost_around(const elimination *e, int32_t var, int64_t end, const 
   return sum;
 }
 
-/* Puts one factor over its neighbours in place of all that hold the variable. choice: room. */
+/* Puts one factor over its neighbours instead of all that hold the variable. choice: scratch. */
 static weir_status eliminate(elimination *e, int32_t var, int32_t *choice)
 {
   eliminated *out = &e->gone[e->n_gone];

@@ -27,7 +27,7 @@ typedef struct layout_problem {
   int64_t n_factors, capacity;
 } layout_problem;
 
-/* Adds a factor over the variables, all different; *cost: room for its costs, all 0. Fails:
+/* Adds a factor over the variables, all different; *cost: space for its costs, all 0. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status layout_factor_add(layout_problem *p, const int32_t *var, int n,
                               double **cost) WEIR_CHECKED;

@@ -1,9 +1,9 @@
 /* lower_group.c - a group as an ordered list of loops: same-iteration neighbours share one loop.
  *
  * A producer joins its consumer's loop where every value it hands over is read at the iteration
- * that made it; the value then stays in a register and its array, if nobody else reads it, has no
+ * that made it; the value then stays in a register and its array, if it has no other reader, has no
  * memory at all. A reduction takes in the element-wise loop that feeds it alone. Scans,
- * libraries and calls keep loops of their own. */
+ * libraries and calls keep separate loops. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/lower/lower_priv.h"
@@ -112,7 +112,7 @@ static bool may_join(const weir_loop *early, const weir_loop *later)
   return related;
 }
 
-/* Appends `later` to `early`; *done is false (and nothing changed) when there was no room. */
+/* Appends `later` to `early`; *done is false (and nothing changed) when there was no space. */
 static weir_status join(weir_loop *early, const weir_loop *later, bool *done)
 {
   weir_access *e = &early->access;
@@ -235,7 +235,7 @@ static weir_status merge_loops(const weir_graph *g, const weir_group *group, wei
           }
           const int32_t at = last ? *n - 1 : j;
 
-          /* At once: a long chain would else run out of outputs that nobody reads. */
+          /* At once: a long chain would else run out of outputs without a reader. */
           drop_outputs(g, group, loops, *n, at);
           i = at - 1; /* what it is now may join an earlier one in its turn */
           break;

@@ -39,7 +39,7 @@ static bool same_operand(const weir_operand *x, const weir_operand *y)
   return true;
 }
 
-/* *found: number of operand (array, map) in the loop, appended when new; -1 when there is no room.
+/* *found: number of operand (array, map) in the loop, appended when new; -1 when there is no space.
  * A gather operand is appended as it is, its `gather` renumbered by the caller. */
 static weir_status find_operand(weir_loop *into, const weir_operand *o, int32_t array, int *found)
 {
@@ -66,7 +66,7 @@ static weir_status find_operand(weir_loop *into, const weir_operand *o, int32_t 
   return WEIR_OK;
 }
 
-/* *done is false when there was no room. */
+/* *done is false when there was no space. */
 static weir_status map_operands(lower_merge *m, bool *done)
 {
   const weir_access *f = &m->from->access;

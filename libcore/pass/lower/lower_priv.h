@@ -5,7 +5,7 @@
 
 /* Each iteration gives its own outputs, and no element is skipped. */
 bool lower_is_pointwise(const weir_access *a);
-/* Operands whose REMAINDER is used must keep an operand of their own even when the value is at
+/* Operands whose REMAINDER is used must keep a separate operand even when the value is at
  * hand. */
 bool lower_reads_remainder(const weir_access *a, int operand);
 
@@ -21,7 +21,7 @@ typedef struct lower_merge {
 } lower_merge;
 
 /* Appends operands and expressions of `from` to `into` and sets m->expr, which the caller frees;
- * *done is false, and no operand was added, when there was no room. Fails: WEIR_ERR_MEMORY. */
+ * *done is false, and no operand was added, when there was no space. Fails: WEIR_ERR_MEMORY. */
 weir_status lower_merge_run(lower_merge *m, bool *done) WEIR_CHECKED;
 
 /* True when the reduction is the only reader of everything that `early` makes. `order` receives,
@@ -30,7 +30,7 @@ weir_status lower_merge_run(lower_merge *m, bool *done) WEIR_CHECKED;
 bool lower_feeds_only(const weir_graph *g, const weir_group *group, const weir_loop *early,
                       const weir_loop *reduction, int *order, const weir_operand **via);
 /* Rebuilds the reduction with the producer's expressions in front; *done is false, and nothing
- * changed, when there was no room. Fails: WEIR_ERR_MEMORY. */
+ * changed, when there was no space. Fails: WEIR_ERR_MEMORY. */
 weir_status lower_absorb(const weir_loop *early, weir_loop *reduction, const int *order,
                          const weir_operand *via, bool *done) WEIR_CHECKED;
 #endif

@@ -203,7 +203,7 @@ static int32_t first_writer(const building *b, int32_t array, int32_t *n)
   return first;
 }
 
-/* The cut node once more, for this part. */
+/* The cut node again, for this part. */
 static weir_status repeat(const building *b, int32_t number)
 {
   const weir_node *node = weir_graph_node(b->g, number);

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-#define WEIR_MICROBATCH_TEXT 512 /* room for a reason */
+#define WEIR_MICROBATCH_TEXT 512 /* space for a reason */
 
 /* Finds the dimension of an input along which most bytes of temporaries can be split, and the
  * split. *input: the array; -1 where there is none, or where a node waits for all parts before a

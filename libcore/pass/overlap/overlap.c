@@ -100,7 +100,7 @@ static weir_status split(weir_graph *g, const weir_pass_opts *opts, overlap_spli
   return WEIR_OK;
 }
 
-/* place: [nodes] room. */
+/* place: [nodes] scratch. */
 static weir_status order_nodes(const weir_graph *g, int32_t *order, int32_t *place)
 {
   int32_t n = 0;

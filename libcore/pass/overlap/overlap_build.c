@@ -1,4 +1,4 @@
-/* overlap_build.c - members once more, for each part. */
+/* overlap_build.c - members duplicated, for each part. */
 #include "pass/overlap/overlap_priv.h"
 
 /* Arrays of one part. */
@@ -24,7 +24,7 @@ static int member_that_wrote(const building *b, int32_t array, int *o)
   return -1;
 }
 
-/* The operand now reads or writes what a part of member `from` makes, in an array of its own. */
+/* The operand now reads or writes what a part of member `from` makes, in a separate array. */
 static void narrow_kept(const building *b, int from, weir_operand *x)
 {
   const overlap_member *m = &b->s->member[from];
@@ -46,7 +46,7 @@ static void narrow_own(const building *b, weir_operand *x)
   }
 }
 
-/* What the part reads in place of the member's inputs. */
+/* What the part reads instead of the member's inputs. */
 static void read_parts(const building *b, const weir_node *node, weir_access *a, weir_value *in)
 {
   for (int i = 0; i < node->n_in; i++) {

@@ -48,7 +48,7 @@ static bool is_seen(const overlap_split *s, int32_t array)
   return seen;
 }
 
-/* Nodes that may be run in parts at all: of outputs that nobody else writes, and of the first
+/* Nodes that may be run in parts at all: of outputs without another writer, and of the first
  * member's kind: what a derivative reads of it later does not follow it. */
 static bool is_eligible(const overlap_split *s, int32_t number)
 {

@@ -15,7 +15,7 @@ enum {
  */
 typedef struct overlap_member {
   int32_t node;
-  bool kept[WEIR_MAX_OUTPUTS]; /* read by members alone: each part has an array of its own */
+  bool kept[WEIR_MAX_OUTPUTS]; /* read by members alone: each part has a separate array */
   int dim[OVERLAP_CUTS], at[OVERLAP_CUTS];
   int64_t lo[OVERLAP_CUTS], hi[OVERLAP_CUTS];
 } overlap_member;

@@ -249,7 +249,7 @@ done:
 
 /* ---- A grid ---- */
 
-/* Places along a dimension of n that are looked at, ascending: how many. */
+/* Places along a dimension of n that are examined, ascending: how many. */
 static int places_along(int n, int place[PLACES])
 {
   const int some[PLACES] = {0, 1, n / 2, n - 2, n - 1};

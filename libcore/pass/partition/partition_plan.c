@@ -123,8 +123,8 @@ int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int 
   return sum;
 }
 
-/* Takes from `box` the least that leaves nothing of `bad`, along dimensions whose parts are results
- * of their own: taps stay together. */
+/* Takes from `box` the least that leaves nothing of `bad`, along dimensions whose parts are
+ * separate results: taps stay together. */
 static void avoid(const weir_partition *p, int32_t node, weir_box *box, const weir_box *bad)
 {
   const weir_access *a = &node_of(p, node)->access;

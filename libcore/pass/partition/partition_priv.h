@@ -38,7 +38,7 @@ int partition_piece(const weir_partition *p, unsigned over, const int place[WEIR
 bool partition_share_copy(const weir_partition *p, int32_t array, int one, int other);
 /* partition_cut.c: cuts of iterations and outputs of one node. Fails: WEIR_ERR_MEMORY. */
 weir_status partition_cut_node(weir_partition *p, int32_t node) WEIR_CHECKED;
-/* Appends room for the bounds of a cut over these dimensions of the grid. */
+/* Appends space for the bounds of a cut over these dimensions of the grid. */
 weir_status partition_room(weir_partition *p, unsigned over, int32_t *first) WEIR_CHECKED;
 /* cost.c: SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the
  * other.

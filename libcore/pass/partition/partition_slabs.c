@@ -32,7 +32,7 @@ bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int a
   int64_t end = 0;
 
   for (int q = 0; q < n; q++) {
-    int64_t lo = -1, hi = -1; /* nobody there reads any */
+    int64_t lo = -1, hi = -1; /* no rank there reads any */
 
     for (int rank = 0; rank < ranks; rank++) {
       int place[WEIR_GRID_DIMS];

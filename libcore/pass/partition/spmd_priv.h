@@ -32,7 +32,7 @@ typedef struct localising {
   weir_value token;
 } localising;
 
-/* spmd_moves.c: fills moves, choice, merge and updated, and makes room for now. */
+/* spmd_moves.c: fills moves, choice, merge and updated, and makes space for now. */
 weir_status localise_find_moves(localising *l) WEIR_CHECKED;
 /* spmd_scatter.c: of partial outputs of which each rank reads a box, takes boxes in place of
  * merges, once all moves are found. */

@@ -81,7 +81,7 @@ const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype)
 /* Computes the sharding of dimension `dim` of a source under which ranks along a dimension of the
  * grid own exactly the elements they read: whether ranks at the same coordinate there read the same
  * piece, and pieces of neighbours are adjacent. bounds: [grid.extent[along] + 1], filled if so. An
- * array that nobody reads has none. */
+ * array without a reader has none. */
 bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int along,
                           int64_t *bounds);
 /* Returns the bytes of the outputs that a rank reduces; 0 without partial results. */

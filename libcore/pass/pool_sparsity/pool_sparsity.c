@@ -3,8 +3,8 @@
  * That gradient, z[e] = (place[o] is e's position in window o) ? dy[o] : 0 with o = floor(e /
  * window), is 0 but for an element of every window. A sum that reads z is written over dy and place
  * themselves, products elsewhere being left out (0 times an infinity too, as in a derivative's
- * conditions); where a kernel takes that sooner than the sum over z, it stays so, and where nobody
- * is left to read z, z is not made. */
+ * conditions); where a kernel takes that sooner than the sum over z, it stays so, and where
+ * z has no reader left, z is not made. */
 #include "graph/weir_place.h"
 #include "pass/weir_pass.h"
 #include "pass/weir_body_dce.h"
@@ -107,7 +107,7 @@ static weir_status write_over(weir_access *a, int k, const choice *c, bool *done
         (x->border != WEIR_BORDER_NEVER && x->border != WEIR_BORDER_ABSENT)) {
       return WEIR_OK;
     }
-    /* What no window holds is read by no iteration of its own. */
+    /* What no window holds is read by no separate iteration. */
     const int dim = weir_index_follows(x, a->n_dims);
 
     if (dim >= 0 && a->dim[dim].kind == WEIR_REDUCED && a->dim[dim].lo == 0 &&
@@ -140,7 +140,7 @@ static double offered(const weir_graph *g, int32_t node, const weir_pass_opts *o
   return seconds;
 }
 
-/* Tries the sum with operand k over what z is made of. */
+/* Tries the sum with operand k over the operands of z. */
 static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c,
                            const weir_pass_opts *opts)
 {

@@ -69,7 +69,7 @@ static bool fills_fit(const weir_operand *o)
   return fit;
 }
 
-/* Whether whoever reads and writes the array can do so in bf16. */
+/* Whether all readers and writers of the array support bf16. */
 static bool may_be_half(const precision_plan *p, int32_t array)
 {
   const weir_array *a = weir_graph_get_array(p->g, array);

@@ -25,7 +25,7 @@ weir_status precision_apply(precision_plan *p) WEIR_CHECKED;
 
 /* ---- Products of f64 and c128 (precision_products.c, precision_scale.c) ---- */
 
-/* An array rounded as an operand, by scales of its own along the dimensions `kept`. */
+/* An array rounded as an operand, by its own scales along the dimensions `kept`. */
 typedef struct precision_rounded {
   int32_t array;
   uint32_t kept;

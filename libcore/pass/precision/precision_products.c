@@ -4,11 +4,12 @@
  * largest element near the top of the format, rounded to it, and multiplied in f32 (c64), in which
  * a product of two numbers of bf16 or f16 is exact and sums are made; the sum is divided by both
  * powers and written in the dtype that it had. Every batch of the product (an iteration dimension
- * along which both operands lie, as atoms or the kind of a function) has powers of its own. Without
+ * along which both operands lie, as atoms or the kind of a function) has its own powers. Without
  * them a format of few exponents loses small operands and makes large ones infinite.
  *
  * Products that make an operand of a few others stay as they are: what a rounded factor has wrong
- * would be wrong alike in all that is made of it, where errors of operands of a long sum cancel. */
+ * would be wrong alike in all results computed from it, where errors of operands of a long sum
+ * cancel. */
 #include "pass/precision/precision_priv.h"
 
 #include "base/weir_alloc.h"
@@ -37,7 +38,7 @@ static int factor_of(const weir_body *b, int32_t i)
   return e->code == WEIR_CODE_LOAD ? (int)e->integer : -1;
 }
 
-/* Whether the result is an array of its own, every element of which an iteration gives. */
+/* Whether the result is a separate array, every element of which an iteration gives. */
 static bool is_whole(const weir_access *a)
 {
   bool whole = a->out[0].role == WEIR_ROLE_DATA;

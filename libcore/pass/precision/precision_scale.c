@@ -1,5 +1,5 @@
 /* precision_scale.c - a product whose operands are rounded: the nodes that precision_products.c
- * puts in place of it. */
+ * substitutes for it. */
 #include <math.h>
 
 #include "base/weir_alloc.h"

@@ -3,7 +3,7 @@
  *
  * A reader is far when a path that leads to it passes through a node that is not element by
  * element: such as an adjoint, which comes after the loss. An element-wise result that far readers
- * ask for is recomputed next to them where what it is made of costs less memory than the result
+ * ask for is recomputed next to them where its operands cost less memory than the result
  * itself; and where all they ask is how it compares with a constant, one byte is kept, not the
  * number. */
 #include <string.h>
@@ -201,7 +201,7 @@ static weir_status price_of(recomputing *s, int32_t node, int depth, int64_t *by
   return WEIR_OK;
 }
 
-/* The node once more for every far reader. */
+/* The node again for every far reader. */
 static weir_status make_again(recomputing *s, int32_t node)
 {
   recompute_readers r;
@@ -241,7 +241,8 @@ static weir_status consider(recomputing *s, int32_t node)
   if (price >= bytes) {
     WEIR_TRY(recompute_compare(s, array, &done));
   }
-  /* At the same price the result need not be stored at all, if nobody near wants it in memory. */
+  /* At the same price the result need not be stored at all, if no near reader needs it in memory.
+   */
   if (!done && (price < bytes || (price == bytes && !r.stored))) {
     WEIR_TRY(make_again(s, node));
   }

@@ -7,7 +7,7 @@
 #include "pass/recompute/recompute_priv.h"
 #include "pass/weir_body_dce.h"
 
-/* A node that does what another's spec says has none of its own. */
+/* A node that does what another's spec says needs none. */
 static const weir_op_desc op_again = {
     .name = "again",
     .cite = "Andoorveedu et al., Tempo, NeurIPS 2022 (arXiv:2210.10246)",

@@ -164,7 +164,7 @@ static weir_status place(making *m)
   return WEIR_OK;
 }
 
-/* Lives of all arrays with memory, each in a slot of its own. */
+/* Lives of all arrays with memory, each in a separate slot. */
 static void find_lives(making *m)
 {
   const schedule_problem *p = &m->p;
@@ -201,7 +201,7 @@ static int32_t occupant_of(const making *m, const weir_life *l, const int32_t *l
 }
 
 /* What a group writes takes the place of what it is the last to read, where it may. latest:
- * [arrays], room. */
+ * [arrays], scratch. */
 static weir_status share(making *m, int32_t *latest)
 {
   for (int32_t a = 0; a < m->s.n_arrays; a++) {

@@ -228,7 +228,7 @@ static void swap_neighbours(const ordering *s, int32_t *order)
   }
 }
 
-/* Groups before groups, out of nodes before nodes. group_of: [nodes], room. */
+/* Groups before groups, out of nodes before nodes. group_of: [nodes], scratch. */
 static weir_status find_before(ordering *s, int32_t *group_of)
 {
   weir_status status = WEIR_OK;

@@ -1,6 +1,6 @@
 /* tile_boxes.c - tiles of a group whose first member a kernel makes box by box.
  *
- * A tile must ask for a box of the kernel's result that is made of whole grains, and no two tiles
+ * A tile must ask for a box of the kernel's result that consists of whole blocks, and no two tiles
  * for the same element of it or of another member: so every tile may write what is seen outside.
  * What the members read decides, as composed in graph/weir_reach.h. */
 #include <string.h>

@@ -3,7 +3,7 @@
 #define WEIR_TILE_PRIV_H
 #include "pass/tile/weir_tile.h"
 
-/* Members whose tile is chosen, the anchor last; buffered: [n]; reach: [n], room. slots: what
+/* Members whose tile is chosen, the anchor last; buffered: [n]; reach: [n], scratch. slots: what
  * stands for an unbounded extent; cache: bytes that local buffers are to fit. */
 typedef struct tile_choice {
   const weir_member *members;

@@ -40,7 +40,7 @@ static bool is_loaded(const weir_body *b, int operand)
   return false;
 }
 
-/* Whether a load outside along some dimension gives a number of its own, before which the zeros of
+/* Whether a load outside along some dimension gives its own number, before which the zeros of
  * a margin would not count. */
 static bool has_value_border(const weir_operand *o)
 {

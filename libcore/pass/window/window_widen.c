@@ -58,7 +58,7 @@ out:
   return status;
 }
 
-/* Makes the elements `of` what the writer makes once more, at `to`: along dimension d of
+/* Makes the elements `of` what the writer makes again, at `to`: along dimension d of
  * its array, which iteration dimension k is. */
 static weir_status repeat(weir_graph *g, int32_t writer, int d, int k, weir_interval of, int64_t to)
 {
