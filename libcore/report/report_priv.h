@@ -1,4 +1,4 @@
-/* report_priv.h - shared between the sources of this room only. */
+/* report_priv.h - shared between the sources of this module only. */
 #ifndef WEIR_REPORT_PRIV_H
 #define WEIR_REPORT_PRIV_H
 #include <stdbool.h>

@@ -18,7 +18,7 @@ enum {
   LEGEND_ROW = 16,
   BOTTOM = 56,
   AWAY = 14,      /* of the axes from the structure                 */
-  GAP = 40,       /* in place of the middle that is left out         */
+  GAP = 40,       /* instead of the middle that is left out         */
   LEAST_BOND = 4, /* pixels */
   MOST_BOND = 56,
   LAYERS = 12 /* of depth; farther ones are paler */
