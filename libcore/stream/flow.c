@@ -91,7 +91,7 @@ static void conclude(state *f, int stage, weir_status status, bool ended)
   }
 }
 
-/* Wakes those that wait where one has something to do, or nobody will have. */
+/* Wakes those that wait where one has something to do, or no other ever will. */
 static void wake(state *f)
 {
   bool wanted = is_over(f);

@@ -253,14 +253,14 @@ static weir_status refuse_units(const builder *b, const formula_node *n, const f
                         formula_table[n->op].text, first, second);
 }
 
-/* A number with a unit, or what is made of such numbers alone. */
+/* A number with a unit, or a result of such numbers only. */
 static bool is_literal(const builder *b, int node)
 {
   return b->part[node].constant && b->unit[node].kind == FORMULA_UNIT_STATED;
 }
 
-/* Refuses a number that is converted where the expression has the same factor as a number of its
- * own: 60 / rr < 50 bpm would be converted twice. */
+/* Refuses a number that is converted where the expression has the same factor as
+ * an explicit number: 60 / rr < 50 bpm would be converted twice. */
 static weir_status check_factor(const builder *b, const formula_node *n, double factor,
                                 const char *from, const char *to)
 {

@@ -195,7 +195,7 @@ static void raise_to(const world *w, const formula_part *a, const formula_part *
   }
 }
 
-/* The code's own rule loses a NaN of the first argument, which a constant is put in place of. */
+/* The code's own rule loses a NaN of the first argument, for which a constant is substituted. */
 static weir_value extreme(const world *w, weir_code code, const formula_part *a,
                           const formula_part *b)
 {

@@ -115,7 +115,7 @@ weir_value formula_value(weir_graph *g, weir_dtype dtype, const formula_part *p,
 
 /* A unit as a product of symbols with whole powers. */
 typedef enum formula_unit_kind {
-  FORMULA_UNIT_ANY,   /* not stated: agrees with all, and so does what is made of it    */
+  FORMULA_UNIT_ANY,   /* not stated: agrees with all, and so do results computed from it    */
   FORMULA_UNIT_PLAIN, /* of a plain number: agrees with all, takes no part in a product */
   FORMULA_UNIT_STATED
 } formula_unit_kind;

@@ -19,7 +19,7 @@ typedef struct formula_token {
   int column;
 } formula_token;
 
-/* now: the token that is looked at; p: what follows it in `source`. */
+/* now: the current token; p: what follows it in `source`. */
 typedef struct formula_scan {
   const char *source, *p;
   formula_token now;

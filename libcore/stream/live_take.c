@@ -7,7 +7,7 @@
 #define NS 1000000000
 /* Over a microsecond off its slot a sample is counted as snapped: below, its time was rounded. */
 #define ROUNDED_NS 1000
-/* As the runtime: a hundred years leave room for the chunk after the last. */
+/* As the runtime: a hundred years allow for the chunk after the last. */
 #define LONGEST INT64_C(3200000000000000000)
 
 int64_t live_slot_at(const live_ring *r, int64_t ns)

@@ -8,7 +8,7 @@
 #include "device/weir_parallel.h"
 
 #define NS 1000000000.0
-/* Times are nanoseconds in 64 bits: a hundred years leave room for the chunk after the last. */
+/* Times are nanoseconds in 64 bits: a hundred years allow for the chunk after the last. */
 #define LONGEST 3.2e18
 /* Limits of the planner's choice: below, overhead per chunk shows; above, nothing is gained. */
 #define LEAST_SLOTS 1024

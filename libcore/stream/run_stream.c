@@ -323,7 +323,7 @@ static weir_status run_stage(void *context, int stage, int64_t chunk, int thread
   weir_stream *s = context;
   stream_chunk *c = &s->chunk[chunk % s->depth];
 
-  s->report->per_thread[thread]++; /* threads count in cells of their own */
+  s->report->per_thread[thread]++; /* threads count in separate cells */
   if (stage == 0) {
     WEIR_TRY(read_chunk(s, c));
     *ended = c->last;

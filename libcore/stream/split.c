@@ -114,7 +114,8 @@ static bool find_crossing(const weir_graph *g, const int32_t *order, int32_t n, 
   return true;
 }
 
-/* The first stage: late nodes are dead, their results are nobody's, what crosses is a result. */
+/* The first stage: late nodes are dead, their results are dropped, what crosses is a result.
+ */
 static weir_status make_front(const weir_graph *g, const bool *late, stream_cut *cut,
                               weir_graph **out)
 {

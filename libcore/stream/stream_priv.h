@@ -9,7 +9,7 @@
 #define STREAM_MAX_SINKS 64
 #define STREAM_MAX_RESULTS (STREAM_MAX_CROSSING + STREAM_MAX_SINKS)
 /* Chunks on their way at once where threads share the stages: a stage that waits for a processor
- * holds nobody up before the stages around it are that far apart. */
+ * delays no other before the stages around it are that far apart. */
 #define STREAM_LEAST_DEPTH 2
 #define STREAM_DEPTH 8
 /* Latencies are counted in bins a 20th of an octave wide, from a microsecond on. */
@@ -82,7 +82,7 @@ struct weir_stream {
 
 /* flow.c: stages that work on numbered chunks at once. A stage works on one chunk at a time, in
  * order, each after the stage before it, and the first is `depth` chunks ahead of the last at most.
- * The caller runs what is oldest, of any stage; each worker a stage of its own. */
+ * The caller runs what is oldest, of any stage; each worker a separate stage. */
 typedef struct stream_flow {
   int stages, depth, threads;
   /* *ended: by the first stage, this is the last chunk. */

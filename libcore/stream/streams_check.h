@@ -1,5 +1,5 @@
 /* streams_check.h - for tests of operators on several streams: random sources of different rates
- * with gaps of their own, run through a graph, and what came out. Tests only. */
+ * with separate gaps, run through a graph, and what came out. Tests only. */
 #ifndef WEIR_STREAMS_CHECK_H
 #define WEIR_STREAMS_CHECK_H
 #include <stdlib.h>

@@ -53,7 +53,7 @@ static const symbol *look_up(const symbol *table, size_t n, const char *text)
   return NULL;
 }
 
-/* A symbol that is not known is a quantity of its own. */
+/* A symbol that is not known is a separate quantity. */
 static symbol symbol_of(const char *text)
 {
   const bool micro = strncmp(text, "\xC2\xB5", 2) == 0 || strncmp(text, "\xCE\xBC", 2) == 0;

@@ -97,9 +97,9 @@ weir_status weir_series_hop(const weir_series *s, const char *option, double sec
 /* False for texts that state no known unit: "", "NU", "adu" and the like. */
 bool weir_unit_is_stated(const char *unit);
 /* Whether both units are of one quantity (mV and uV, mmHg and kPa, Hz and bpm, mmHg/s and Pa/s); a
- * value in `from` times *factor is one in `to`. Symbols that are not known are quantities of their
- * own; a unit that is not stated is of none, but the same text always agrees. MV, which no signal
- * is in, is such a symbol: whether it is meant for mV is not guessed. */
+ * value in `from` times *factor is one in `to`. Symbols that are not known are separate
+ * quantities; a unit that is not stated is of none, but the same text always agrees. MV, which no
+ * signal is in, is such a symbol: whether it is meant for mV is not guessed. */
 bool weir_unit_factor(const char *from, const char *to, double *factor);
 /* Sets the unit; truncated to the available size. */
 void weir_series_set_unit(weir_series *s, const char *unit);

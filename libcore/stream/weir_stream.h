@@ -54,7 +54,7 @@ typedef struct weir_stream_sink {
 
 /* The context of weir_stream_keep, the `take` of a sink whose result, of one dimension, is kept
  * whole: data[room], slot 0 first, of the result's dtype. Slots that are skipped are left as they
- * are: absent, in the presence of a series that was 0. Fails: WEIR_ERR_CONFIG for want of room. */
+ * are: absent, in the presence of a series that was 0. Fails: WEIR_ERR_CONFIG for lack of space. */
 typedef struct weir_stream_kept {
   void *data;
   int64_t room, n; /* slots: capacity; end of the received slots */

@@ -22,7 +22,7 @@ static weir_value count_of(weir_graph *g, weir_series s, int64_t hop)
   return tumble(g, WEIR_COMBINE_SUM, s.present, WEIR_I32, hop);
 }
 
-/* x with what leaves `how` unchanged in place of absent samples. */
+/* x with what leaves `how` unchanged instead of absent samples. */
 static weir_value filled(weir_graph *g, weir_series s, double neutral)
 {
   return weir_select(g, s.present, s.value, weir_scalar(g, WEIR_F32, neutral));

@@ -29,7 +29,7 @@ typedef struct head {
 
 typedef struct plan {
   weir_aggregate kind; /* with `picks`: min, max or first */
-  bool picks;          /* in place of moments             */
+  bool picks;          /* instead of moments             */
   int64_t hops;
 } plan;
 

@@ -3,7 +3,8 @@
  * A short gap after sample s is filled with the mean of the aligned window [j w, (j + 1) w) that
  * holds s: all its samples, also those after the gap, so that results come later by a window. The
  * causal form takes the trailing window (s - w, s], does not wait for the gap's end, and fills at
- * most the tolerance of any gap. Sums are in f64 and begun anew for each window: nothing drifts. */
+ * most the tolerance of any gap. Sums are in f64 and restarted for each window: rounding errors do
+ * not accumulate. */
 #include "stream/op/fill_mean/fill_mean_priv.h"
 #include <string.h>
 #include "ops/elementwise/weir_elementwise.h"
@@ -30,7 +31,7 @@ static float mean_of(const weir_op_run *run, int64_t lo, int64_t hi)
   return n > 0 ? (float)(weir_sums_of(weir_gap_value(&run->in[0], lo), hi - lo).x / (double)n) : 0;
 }
 
-/* No gap follows a sample of the window: nobody asks for its mean. */
+/* No gap follows a sample of the window: its mean is not needed. */
 static bool is_whole(const weir_view *present, int64_t lo, int64_t hi)
 {
   const int64_t last = hi < present->extent[0] ? hi + 1 : hi;

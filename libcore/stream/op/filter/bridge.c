@@ -56,7 +56,7 @@ static int64_t fill(const window *w, int64_t t, int64_t hi, float *y, uint8_t *p
   return t;
 }
 
-enum { PIECE = 512 /* slots looked at together */ };
+enum { PIECE = 512 /* slots processed together */ };
 
 /* Copies the slots that hold a sample; true when all do. */
 static bool copy(const float *x, const uint8_t *present, int64_t n, float *y, uint8_t *held)

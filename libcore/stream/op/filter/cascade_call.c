@@ -7,7 +7,7 @@
 #include "stream/op/filter/cascade_priv.h"
 #include "stream/op/filter/weir_stream_filter.h"
 
-enum { STRIP = 64 /* blocks after which states are looked at */ };
+enum { STRIP = 64 /* blocks after which states are checked */ };
 
 /* State between calls. Zero: nothing was present yet. */
 typedef struct progress {

@@ -1,5 +1,5 @@
 /* fft_priv.h - Fourier transforms of 4^k complex f32 for convolutions: forward from natural order
- * into an order of its own, back from there. Radix 4, sums and products in one order without fused
+ * into a special order, back from there. Radix 4, sums and products in one order without fused
  * operations, so that every instruction set gives the same bits. */
 #ifndef WEIR_FFT_PRIV_H
 #define WEIR_FFT_PRIV_H

@@ -8,7 +8,7 @@
 
 extern const weir_series_op weir_series_op_filter;
 
-/* A use, and which of its results is looked at. */
+/* A use, and which of its results is checked. */
 typedef struct filter_case {
   filter_opts o;
   int which;

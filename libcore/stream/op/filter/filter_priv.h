@@ -1,4 +1,4 @@
-/* filter_priv.h - the step `filter`: its options, what they design, and the parts it is made of. */
+/* filter_priv.h - the step `filter`: its options, what they design, and its parts. */
 #ifndef WEIR_FILTER_PRIV_H
 #define WEIR_FILTER_PRIV_H
 #include "stream/op/filter/weir_stream_filter.h"

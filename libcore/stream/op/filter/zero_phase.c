@@ -20,7 +20,7 @@ typedef struct context {
   int64_t edge;        /* samples by which the ends of a run are extended */
 } context;
 
-/* Between calls. Zero: no block yet. The block's results and room for work follow. */
+/* Between calls. Zero: no block yet. The block's results and workspace follow. */
 typedef struct progress {
   _Alignas(64) double z[CASCADE_STATES]; /* of the forward pass after the block              */
   int64_t blocks;                        /* 1 + the block that the results are of            */

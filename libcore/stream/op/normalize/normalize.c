@@ -1,5 +1,5 @@
 /* normalize.c - LifeStream's Normalize (Jayarajan et al., ASPLOS 2021): a stream joined with the
- * mean and spread of its own windows. */
+ * mean and spread of its windows. */
 #include "stream/op/normalize/weir_stream_normalize.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/aggregate/weir_stream_aggregate.h"
