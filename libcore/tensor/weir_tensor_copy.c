@@ -13,7 +13,7 @@ struct line {
 
 typedef void (*line_copy)(const struct line *from, const struct line *to, int64_t n);
 
-/* Loops of their own for the pairs that carry signals and for each size of unconverted element; the
+/* Separate loops for the pairs that carry signals and for each size of unconverted element; the
  * compiler makes vectors of them where both strides are 1. */
 #define TYPED_COPY(name, from_type, to_type)                                  \
   static void name(const struct line *from, const struct line *to, int64_t n) \
