@@ -1,7 +1,7 @@
-/* gather.c - where cuts of space end: maps become coarser from layer to layer, and what is made of
- * thin ones alone is whole on every rank along that dimension of the grid. The thin map is gathered
- * then, and neither halos nor sums over those ranks follow it. Where maps become fine again,
- * they are cut again. */
+/* gather.c - where cuts of space end: maps become coarser from layer to layer, and results
+ * computed from thin ones only are replicated on every rank along that dimension of the grid. The
+ * thin map is gathered then, and neither halos nor sums over those ranks follow it. Where maps
+ * become fine again, they are cut again. */
 #include <string.h>
 
 #include "base/weir_alloc.h"
@@ -127,7 +127,7 @@ static bool is_shared(const gathering *x, int32_t number, int along)
   return yes || (x->fine[number] >> along & 1) != 0;
 }
 
-/* Whether nobody reads more of an array than its own slab: nodes that are shared, and sums next
+/* Whether no rank reads more of an array than its own slab: nodes that are shared, and sums next
  * to them. */
 static bool read_in_slabs(const gathering *x, int32_t array, int along)
 {

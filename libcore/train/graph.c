@@ -141,7 +141,7 @@ static weir_status decay_of(const train_graph *t, weir_graph *g, int k, weir_val
   return WEIR_OK;
 }
 
-/* What the rule reads in part k; room for its segments: [rows of it]. */
+/* What the rule reads in part k; space for its segments: [rows of it]. */
 static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_value grad,
                            const weir_rule_args *common, weir_segment *room, weir_rule_args *out)
 {

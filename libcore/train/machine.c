@@ -21,7 +21,7 @@ enum { CHAIN = 8, LAUNCHES = 32, REPEATS = 7, PINGS = 50, MOST_SLICES = 1000 };
 /* Seconds that are spent on one graph beyond the first runs, and after which two runs do. */
 #define LONG_ENOUGH 0.2
 #define TOO_LONG 2.0
-/* Of one machine's memory, where there is nobody to send to. */
+/* Of one machine's memory, where there is no other rank. */
 static const double own_latency = 5e-6, own_message = 5e9;
 
 /* ---- Work ---- */

@@ -1,4 +1,4 @@
-/* nan_trace.c - after a NaN or infinite loss or gradient: the step once more, every value of its
+/* nan_trace.c - after a NaN or infinite loss or gradient: the step again, every value of its
  * graph a result, to say where the first one came from. */
 #include <inttypes.h>
 #include <math.h>
@@ -81,7 +81,7 @@ static bool result_of(const weir_plan *plan, const char *name, weir_tensor *t)
   return true;
 }
 
-/* Inputs and stored arrays are looked at where they are, made values in the plan. */
+/* Inputs and stored arrays are checked where they are, made values in the plan. */
 static void scan_all(look *l, const train_run *r, int64_t n)
 {
   for (int32_t a = 0; a < weir_graph_arrays(l->g); a++) {
@@ -114,7 +114,7 @@ static int32_t first_bad(const look *l, bool nan)
     for (int o = 0; o < node->n_out; o++) {
       const finding *f = &l->found[node->out[o]];
 
-      /* An array of several writers is looked at after the last of them. */
+      /* An array of several writers is checked after the last of them. */
       made = made || (l->writer[node->out[o]] == l->order[i] && (nan ? f->nan : f->bad));
     }
     for (int k = 0; k < node->n_in; k++) {

@@ -476,7 +476,7 @@ typedef struct shared {
   int along; /* of the grid, that a slab of it is cut along; 0: all of it is on every rank */
 } shared;
 
-/* Fills `out`, which has room for all arrays and parts; returns how many. */
+/* Fills `out`, which has space for all arrays and parts; returns how many. */
 static int64_t list_shared(const train_run *r, shared *out)
 {
   const train_shards *s = &r->ranks.slabs;

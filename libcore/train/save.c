@@ -1,4 +1,4 @@
-/* save.c - checkpoints of a run, and its weights as a file of their own. */
+/* save.c - checkpoints of a run, and its weights as a separate file. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

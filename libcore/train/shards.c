@@ -1,4 +1,4 @@
-/* shards.c - weights of which every rank reads a piece of its own, such as those of the dense layer
+/* shards.c - weights of which every rank reads a separate piece, such as those of the dense layer
  * after a volume that is cut: the piece is all that it updates, and its gradient is summed over
  * the samples alone. The arrays of a run stay whole in its store; plans see the parts that are
  * theirs. */

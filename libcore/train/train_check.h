@@ -21,7 +21,7 @@
 typedef struct toy {
   int64_t hidden;      /* units; 0: 12                                                  */
   bool noise;          /* numbers drawn per step, and a running mean kept               */
-  const char *scope;   /* of the first layer, in place of its name                      */
+  const char *scope;   /* of the first layer, instead of its name                      */
   bool grow;           /* the metric is said to grow                                    */
   bool weighted;       /* the loss is a mean by weights that differ between samples     */
   bool contradict;     /* validation wants -y                                           */
@@ -174,7 +174,7 @@ static inline void toy_dir(char *dir, size_t size)
   snprintf(dir, size, "%s/run", made);
 }
 
-/* Runs the tests in a working directory of their own. */
+/* Runs the tests in a separate working directory. */
 static inline int toy_tests(int (*tests)(void))
 {
   char base[256];

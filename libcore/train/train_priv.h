@@ -29,7 +29,7 @@ typedef struct train_slab_array {
   int part;
 } train_slab_array;
 
-/* The bank in parts: rows of which every rank reads a slab of its own, whose weights, gradients and
+/* The bank in parts: rows of which every rank reads a separate shard, whose weights, gradients and
  * state of the update it alone has then, and those between them, which are whole on every rank. */
 typedef struct train_shards {
   int n;       /* parts, 0: the bank is one array            */
@@ -229,10 +229,10 @@ weir_status train_shards_view(train_ranks *k, const weir_store *store,
                               const weir_params *params) WEIR_CHECKED;
 weir_status train_cut_slabs(const train_shards *s, const weir_graph *g, train_cuts *c) WEIR_CHECKED;
 weir_status train_gather(const train_run *r) WEIR_CHECKED;
-/* plan.c: room for the samples of a batch, those of this rank. n samples, chosen in r->sample, into
- * it. The plan of a graph over a store for n samples on these ranks; that of a kind, made at the
- * first call; and a run of it on those samples. Names and tensors of all that such a plan reads,
- * where this rank has n of the samples; returns how many. A result of rank 0. */
+/* plan.c: buffer for the samples of a batch, those of this rank. n samples, chosen in r->sample,
+ * into it. The plan of a graph over a store for n samples on these ranks; that of a kind, made at
+ * the first call; and a run of it on those samples. Names and tensors of all that such a plan
+ * reads, where this rank has n of the samples; returns how many. A result of rank 0. */
 weir_status train_room(train_run *r) WEIR_CHECKED;
 weir_status train_fetch(train_run *r, weir_train_split split, int64_t n) WEIR_CHECKED;
 weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
