@@ -130,7 +130,7 @@ static const struct {
     {"title=\"\\q\"", "--set title=\"\\q\": unknown escape at character 3"},
     {"title=\"\\0\"", "--set title=\"\\0\": unknown escape at character 3"},
     {"title=\"\\x00\"",
-     "--set title=\"\\x00\": an escape that is no character before at character 6"},
+     "--set title=\"\\x00\": an escape that is not a character before at character 6"},
     {"title=a\xff", "--set title=a?: byte 2 is not UTF-8"},
     {"part=3", "--set part=3: part: expected keys and values, found a single value"},
     {"part={on: true, on: true}", "--set part={on: true, on: true}: part.on: duplicate key"},

@@ -476,7 +476,7 @@ static void without_a_compiler_the_reason_is_said(void **state)
 {
   const char *const commands[] = {"no-such-compiler", "/no/such/compiler", "/bin/false"};
   const char *const reasons[] = {"'no-such-compiler' is not in a folder of PATH",
-                                 "'/no/such/compiler' is no program", "ended with status 1"};
+                                 "'/no/such/compiler' is not a program", "ended with status 1"};
 
   for (int i = 0; i < 3; i++) {
     void *context = *state;

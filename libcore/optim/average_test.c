@@ -121,7 +121,7 @@ static void what_cannot_be_is_refused(void **state)
   assert_int_equal(weir_average(g, &cfg, param, mean, x), WEIR_ERR_SHAPE);
   assert_non_null(strstr(weir_last_message(), "the step must be a scalar"));
   assert_int_equal(weir_average(g, &cfg, param, x, step), WEIR_ERR_SHAPE);
-  assert_non_null(strstr(weir_last_message(), "no stored array"));
+  assert_non_null(strstr(weir_last_message(), "not a stored array"));
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
 }

@@ -326,8 +326,9 @@ static void what_is_no_expression_is_refused_with_its_column(void **state)
   expect_refused("a b", "expression a b, column 3: expected an operator or the end, found b");
   expect_refused("a)", "expression a), column 2: expected an operator or the end, found )");
   expect_refused("a = b", "expression a = b, column 3: expected == to compare, found =");
-  expect_refused("a < b < 3", "expression a < b < 3, column 7: expected one comparison (write a < "
-                              "b and b < c), found <");
+  expect_refused("a < b < 3",
+                 "expression a < b < 3, column 7: expected a single comparison (write a < "
+                 "b and b < c), found <");
   expect_refused("a $ b", "expression a $ b, column 3: $ is not allowed in an expression");
   expect_refused("a && b", "expression a && b, column 3: && is not an operator here: write and");
   expect_refused("a > 1 || b > 1",

@@ -504,7 +504,8 @@ static void a_plan_beyond_its_memory_is_refused(void **state)
     assert_true((s == NULL) == (k == 2));
     weir_stream_destroy(&s);
   }
-  assert_non_null(strstr(weir_last_message(), "1 that operators keep; stream.memory allows 1.001"));
+  assert_non_null(
+      strstr(weir_last_message(), "1 MiB for buffers of operators; stream.memory allows 1.001"));
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
 }

@@ -223,15 +223,15 @@ static void what_does_not_fit_is_refused(void **state)
 
   assert_ok(s.status);
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "seed=3")), WEIR_ERR_CONFIG,
-          "are of seed 1, not 3");
+          "written with seed 1, not 3");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=5")), WEIR_ERR_CONFIG,
-          "are of batch times accumulate 2, not 5");
+          "written with batch times accumulate 2, not 5");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "accumulate=2")),
-          WEIR_ERR_CONFIG, "are of batch times accumulate 2, not 4");
+          WEIR_ERR_CONFIG, "written with batch times accumulate 2, not 4");
   refused(train_in(s.dir, &t, 12, 0, 1, SETS("epochs=2", "batch=2")), WEIR_ERR_CONFIG,
-          "are of samples: 10, not 12");
+          "written with samples: 10, not 12");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "shuffle=false")),
-          WEIR_ERR_CONFIG, "are of shuffle 1, not 0");
+          WEIR_ERR_CONFIG, "written with shuffle 1, not 0");
   refused(train_in(s.dir, &t, 10, 0, 1, SETS("epochs=2", "batch=2", "optim.clip.max_norm=1")),
           WEIR_ERR_CONFIG, "another update rule, clipping");
   refused(
@@ -366,7 +366,7 @@ static void where_a_nan_comes_from_is_told(void **state)
   assert_non_null(strstr(weir_last_message(), "train_test.c:"));
   t.tail = overflow;
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5", "accumulate=2")), WEIR_ERR_NUMERIC,
-          "an infinity in 'too big' (");
+          "an infinite value in 'too big' (");
   assert_non_null(strstr(weir_last_message(), ", which leads to NaN in "));
   t.tail = root_of_nothing;
   refused(train_in(NULL, &t, 10, 0, 1, SETS("batch=5")), WEIR_ERR_NUMERIC,

@@ -111,7 +111,7 @@ static void a_rate_that_contradicts_the_file_is_refused(void **state)
        "states 1 Hz (its times; name a column"},
       {"time,a\n0,1\n0.003,1\n0.006,2\n0.008,3\n", 360, WEIR_OK, NULL}, /* they do not tell */
       {"time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", 0, WEIR_ERR_CONFIG,
-       "read in seconds as no unit is stated, give about 0.000256 samples a second"},
+       "read in seconds because no unit is stated, give about 0.000256 samples per second"},
       {"time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", 256, WEIR_ERR_CONFIG,
        "the file states 0.000256"},
       {preamble, 1000, WEIR_OK, NULL},

@@ -55,7 +55,8 @@ static void arrays_come_back(void **state)
                    WEIR_ERR_UNSUPPORTED);
   assert_int_equal(weir_netcdf_var(nc, "wave", WEIR_C128, 2, dims, &vars[FILED]),
                    WEIR_ERR_UNSUPPORTED);
-  assert_non_null(strstr(weir_last_message(), "'wave': NetCDF has no c128; write its parts"));
+  assert_non_null(strstr(weir_last_message(),
+                         "'wave': NetCDF does not store c128: write real and imaginary parts"));
   assert_ok(weir_netcdf_commit(&nc));
   assert_null(nc);
   assert_ok(weir_netcdf_open(path, &nc));

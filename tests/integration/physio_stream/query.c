@@ -174,7 +174,7 @@ static void wrong_queries_are_refused_with_their_place(void **state)
           "q.yaml:6:27: step 'a': there is no stream 'egc' (nearest: ecg)");
   refused(MINUTE "  steps:\n    - {name: a, from: [b], do: shift}\n"
                  "    - {name: b, from: [a], do: shift}\n" OUTPUT,
-          "q.yaml:7:23: step 'a': 'b' is defined only later");
+          "q.yaml:7:23: step 'a': 'b' is defined later");
   refused(MINUTE "  steps:\n    - {name: a, from: [ecg], do: shift}\n"
                  "    - {name: a, from: [a], do: shift}\n" OUTPUT,
           "q.yaml:8:14: step 'a': the name is taken by step 1");
