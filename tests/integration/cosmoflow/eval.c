@@ -235,7 +235,7 @@ static void tests_are_never_fitted_on(void **state)
   assert_ok(weir_netcdf_find(from, "unitPar", &var, &s));
   assert_ok(weir_netcdf_read(from, var, zero, s.lengths, unit));
   assert_ok(weir_netcdf_find(from, "universe", &var, &s));
-  assert_ok(weir_netcdf_read(from, var, zero, s.lengths, universe));
+  assert_ok(weir_netcdf_read_whole(from, var, &s, zero, s.lengths, universe));
   weir_netcdf_close(&from);
   cf_volume_info info = {.lengths = {8, 8, 8, 2}, .dtype = WEIR_I16, .n_labels = LABELS};
   cf_volume_writer *w = NULL;

@@ -104,8 +104,8 @@ static void files_hold_what_was_asked_for(void **state)
       assert_int_equal(n, 16 * 16 * 16);
     }
   }
-  int64_t *universe = read_all(file_of("a", 4), "universe", &shape);
-  int64_t *corner = read_all(file_of("a", 4), "corner", &shape);
+  int32_t *universe = read_all(file_of("a", 4), "universe", &shape);
+  int32_t *corner = read_all(file_of("a", 4), "corner", &shape);
   double *redshift = read_all(file_of("a", 4), "redshifts", &shape);
   float *unit = read_all(file_of("a", 4), "unitPar", &shape);
   double *phys = read_all(file_of("a", 4), "physPar", &shape);

@@ -180,7 +180,7 @@ static void beats_stand_in_three_files_alike(void **state)
     assert_ok(weir_netcdf_open(in_scratch("b/beats.nc"), &nc));
     assert_ok(weir_netcdf_find(nc, "sample", &var, &shape));
     assert_int_equal(shape.lengths[0], n);
-    assert_ok(weir_netcdf_read(nc, var, &zero, &n, sample));
+    assert_ok(weir_netcdf_read_whole(nc, var, &shape, &zero, &n, sample));
     for (int64_t i = 0; i < n; i++) {
       assert_int_equal(sample[i], a.items[i].time);
     }
@@ -218,7 +218,7 @@ static void features_need_netcdf(void **state)
     assert_ok(weir_netcdf_open(in_scratch("b/features.nc"), &nc));
     assert_ok(weir_netcdf_find(nc, "time", &var, &shape));
     assert_int_equal(shape.lengths[0], 60 * 256);
-    assert_ok(weir_netcdf_read(nc, var, &from, &two, time));
+    assert_ok(weir_netcdf_read_whole(nc, var, &shape, &from, &two, time));
     assert_int_equal(time[0], 390625); /* 100 / 256 s */
     assert_int_equal(time[1], 394531);
     weir_netcdf_close(&nc);

@@ -129,7 +129,7 @@ static void netcdf_holds_what_the_table_holds(void **state)
   assert_int_equal(shape.lengths[0], count);
   assert_ok(weir_netcdf_read(nc, var, &zero, &count, x));
   assert_ok(weir_netcdf_find(nc, "time_256", &var, &shape));
-  assert_ok(weir_netcdf_read(nc, var, &zero, &count, us));
+  assert_ok(weir_netcdf_read_whole(nc, var, &shape, &zero, &count, us));
   for (int64_t t = 0; t < count; t++) {
     assert_near((double)us[t], (double)t * 1e6 / 256, 0.51);
     if (!isnan(x[t])) {
