@@ -155,7 +155,8 @@ static bool has_rows(const weir_figure *figure)
 
 static void put_frame(const frame *f, const weir_figure *figure)
 {
-  const double middle = (LEFT + f->width - RIGHT) / 2.0;
+  /* Of what is seen of a long strip before it is scrolled. */
+  const double middle = (LEFT + (f->paper && f->width > WIDTH ? WIDTH : f->width) - RIGHT) / 2.0;
 
   if (f->paper) {
     report_paper_put(f->out, LEFT, f->top, f->width - RIGHT, f->bottom);
@@ -211,7 +212,14 @@ static void put_band(const frame *f, const weir_figure_series *s, const char *co
 }
 
 /* References are told apart by their strokes. */
-static void put_line(const frame *f, const weir_figure_series *s, const char *color, bool dotted)
+static const char *dashes_of(const weir_figure_series *s, int number)
+{
+  return !s->reference     ? ""
+         : number % 2 == 1 ? " stroke-dasharray=\"1 3\""
+                           : " stroke-dasharray=\"6 4\"";
+}
+
+static void put_line(const frame *f, const weir_figure_series *s, const char *color, int number)
 {
   int64_t from = 0, end;
 
@@ -224,9 +232,7 @@ static void put_line(const frame *f, const weir_figure_series *s, const char *co
       fprintf(f->out, "%c%.1f %.1f", i == from ? 'M' : 'L', at_x(f, s->x[i]), at_y(f, s->y[i]));
     }
     fprintf(f->out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.2\"%s/>\n", color,
-            !s->reference ? ""
-            : dotted      ? " stroke-dasharray=\"1 3\""
-                          : " stroke-dasharray=\"6 4\"");
+            dashes_of(s, number));
     from = end;
   }
 }
@@ -298,7 +304,7 @@ static void put_series(const frame *f, const weir_figure_series *s, int number)
 
   switch (s->kind) {
   case WEIR_FIGURE_LINE:
-    put_line(f, s, color, number % 2 == 1);
+    put_line(f, s, color, number);
     break;
   case WEIR_FIGURE_POINTS:
     put_points(f, s, color);
@@ -337,8 +343,13 @@ static int put_legend(FILE *out, const weir_figure *figure, int width)
     if (out != NULL) {
       const int y = TOP + LEGEND_ROW * rows - 14;
 
-      fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y - 9,
-              color_of(&figure->series[k], k));
+      if (figure->series[k].reference) {
+        fprintf(out, "<path d=\"M%d %dh14\" stroke=\"%s\" stroke-width=\"1.5\"%s/>\n", x - 2, y - 4,
+                color_of(&figure->series[k], k), dashes_of(&figure->series[k], k));
+      } else {
+        fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x, y - 9,
+                color_of(&figure->series[k], k));
+      }
       put_label(out, x + 15, y, "", figure->series[k].name);
     }
     x += wide;

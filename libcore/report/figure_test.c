@@ -265,8 +265,8 @@ static void colours_are_those_that_are_asked_for(void **state)
   const weir_figure f = {.title = "one & all", .series = s, .n_series = 2};
   char *const svg = text_of(weir_figure_svg, &f);
 
-  assert_int_equal(count(svg, "stroke=\"#888888\""), 1);
-  assert_int_equal(count(svg, "stroke-dasharray"), 1);
+  assert_int_equal(count(svg, "stroke=\"#888888\""), 2); /* one of them in the legend */
+  assert_int_equal(count(svg, "stroke-dasharray"), 2);
   assert_int_equal(count(svg, "stroke=\"#0072b2\""), 1);
   assert_int_equal(count(svg, "fill=\"#0072b2\""), 1); /* in the legend */
   assert_non_null(strstr(svg, "role=\"img\">\n<title>one &amp; all</title>"));

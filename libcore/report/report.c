@@ -25,15 +25,16 @@ struct weir_report {
 };
 
 /* Wide tables and figures scroll in the page, which does not; figures stay large enough to read on
- * a narrow screen, and paper with a scale keeps it. Printed, all is on white and as wide as the
- * paper. */
+ * a narrow screen, and paper with a scale keeps it; they lie on light ground, where the darker is
+ * the more. Printed, all is on white and as wide as the paper. */
 static const char page_head[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n"
     "<style>:root{color-scheme:light dark;--ink:#222;--paper:#fff;--line:#ddd;--faint:#666;"
     "--good:#cfe8d8;--bad:#f6d5c3}"
     "@media(prefers-color-scheme:dark){:root{--ink:#ddd;--paper:#16181b;--line:#3a3d42;"
-    "--faint:#9a9a9a;--good:#1e4a34;--bad:#5c3418}}"
+    "--faint:#9a9a9a;--good:#1e4a34;--bad:#5c3418}"
+    "figure{background:#ececea;color:#222;border-radius:4px}}"
     "body{font-family:sans-serif;line-height:1.4;max-width:66em;margin:2em auto;padding:0 1em;"
     "color:var(--ink);background:var(--paper);overflow-wrap:break-word}"
     "a{color:inherit}header p,nav{color:var(--faint)}nav li{line-height:1.5}"
@@ -41,15 +42,16 @@ static const char page_head[] =
     "th,td{padding:.2em .8em;border-bottom:1px solid var(--line);text-align:left;"
     "vertical-align:top}td.number{text-align:right;font-variant-numeric:tabular-nums;"
     "white-space:nowrap}td.none{text-align:center;color:var(--faint)}"
-    "td.good{background:var(--good)}td.bad{background:var(--bad)}"
+    "td.range{white-space:nowrap}sup{line-height:0}td.good{background:var(--good)}td.bad{"
+    "background:var(--bad)}"
     "figure{margin:1em 0;overflow-x:auto}.row{display:flex;flex-wrap:wrap;gap:0 1em}"
-    ".row figure{margin:0}svg{max-width:100%;height:auto;min-width:min(100%,34em)}"
+    ".row figure{margin:0}svg{max-width:100%;height:auto}"
     "figure.scale svg{max-width:none}"
-    "@media(max-width:40em){figure svg{min-width:34em}}"
+    "@media(max-width:44rem){figure svg{max-width:none}}"
     "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--line:#bbb;--faint:#444;"
-    "--good:#cfe8d8;--bad:#f6d5c3}body{margin:0;max-width:none}"
+    "--good:#cfe8d8;--bad:#f6d5c3}body{margin:0;max-width:none}figure{background:none}"
     "figure,figure.scale{break-inside:avoid;overflow:visible}"
-    "figure svg,figure.scale svg{max-width:100%;min-width:0}"
+    "figure svg,figure.scale svg{max-width:100%}"
     "table{overflow:visible;font-size:80%}th,td{padding:.1em .3em}}</style>\n";
 
 /* Text made by `put` through a memory stream, appended to a file. */
@@ -262,7 +264,11 @@ static void put_cell(FILE *out, const char *text, int mark)
   } else if (number || mark != 0) {
     fprintf(out, "<td class=\"number%s\">", kind);
   } else {
-    fputs("<td>", out);
+    /* A number with its interval stays on one line. */
+    fputs(text != NULL && strstr(text, " to ") != NULL && strcspn(text, "0123456789") < 2
+              ? "<td class=\"range\">"
+              : "<td>",
+          out);
   }
   report_put_typeset(out, text, true);
   fputs("</td>", out);
