@@ -72,16 +72,14 @@ static weir_status put_summary(const cf_map_scores *m, cf_part part, weir_report
   for (int64_t i = 0; i < m->n_sets; i++) {
     const cf_map_set *const s = &m->set[i];
 
-    WEIR_TRY(weir_report_text(r, "%s: %lld samples of the part %s: %s%s%s", s->opts->name,
+    WEIR_TRY(weir_report_text(r, "%s: %lld samples of subset %s: %s%s%s", s->opts->name,
                               (long long)s->samples, cf_part_name[part], s->opts->predictions,
                               s->source[0] != 0 ? "; " : "", s->source));
   }
   return weir_report_text(
-      r,
-      "Accuracy is the share of the voxels whose class was said; overlap of a class: voxels that "
-      "are and were said to be of it, in parts of those that are or were; of all: its mean over "
-      "the classes that have one. Majority: the class that most of these voxels have, said of "
-      "all.");
+      r, "Accuracy: share of voxels whose class was predicted. Overlap of a class: IoU (Jaccard "
+         "index), the intersection of predicted and true voxels over their union; of all: its mean "
+         "over the classes that occur. Majority: the most frequent class, predicted everywhere.");
 }
 
 static void tell(const cf_map_scores *m)
@@ -106,11 +104,12 @@ weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, const char 
   weir_status status = WEIR_OK;
 
   tell(m);
-  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: classes of voxels scored", &r), done);
+  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of voxel classes", &r), done);
+  weir_report_fact(r, "subset", "%s", cf_part_name[part]);
   WEIR_TRY_GOTO(put_summary(m, part, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Scores"), done);
   WEIR_TRY_GOTO(put_scores(m, dir, r), done);
-  WEIR_TRY_GOTO(weir_report_heading(r, "What was said of the voxels of each class"), done);
+  WEIR_TRY_GOTO(weir_report_heading(r, "Confusion matrix"), done);
   WEIR_TRY_GOTO(put_confusion(m, dir, r), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
 done:

@@ -14,9 +14,18 @@ static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
 }
 
 enum { SCORE_COLUMNS = 12, SET_COLUMNS = 6 };
-static const char *const score_head[SCORE_COLUMNS] = {
-    "set",  "parameter",          "model",     "of", "MAE (range)", "MAE",
-    "RMSE", "relative error (%)", "mean bias", "R2", "slope",       "gain of MAE (%)"};
+static const char *const score_head[SCORE_COLUMNS] = {"set",
+                                                      "parameter",
+                                                      "model",
+                                                      "level",
+                                                      "MAE (half ranges)",
+                                                      "MAE",
+                                                      "RMSE",
+                                                      "relative error (%)",
+                                                      "mean bias",
+                                                      "R2",
+                                                      "slope",
+                                                      "MAE skill score (%)"};
 
 /* Rows of a label, models side by side, then the bound. */
 static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
@@ -32,7 +41,7 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     weir_table_add(c, "%s", e->trial[r->trial].opts->name);
     weir_table_add(c, "%s", one ? e->trial[0].p->label[label] : "all");
     weir_table_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
-    weir_table_add(c, r->level == CF_BY_SAMPLE ? "samples" : "their means");
+    weir_table_add(c, r->level == CF_BY_SAMPLE ? "samples" : "universe means");
     put_estimate(c, &r->score[CF_MAE], 1 / r->half);
     weir_table_add_real(c, one ? r->score[CF_MAE].value : NAN);
     weir_table_add_real(c, one ? r->score[CF_RMSE].value : NAN);
@@ -49,7 +58,7 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     cf_score_bound(e, label, &mae, &rmse);
     weir_table_add(c, "%s", e->trial[0].opts->name);
     weir_table_add(c, "%s", e->trial[0].p->label[label]);
-    weir_table_add(c, "limit of linear P(k)");
+    weir_table_add(c, "Fisher (Cramer-Rao) bound, linear P(k)");
     weir_table_add(c, "samples");
     weir_table_add_real(c, mae / half);
     weir_table_add_real(c, mae);
@@ -83,9 +92,9 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
   static const char *const columns[SET_COLUMNS] = {"set",
                                                    "model",
                                                    "parameter",
-                                                   "MAE (range)",
-                                                   "times that of the first set",
-                                                   "mean bias (range)"};
+                                                   "MAE (half ranges)",
+                                                   "relative to the first set",
+                                                   "mean bias (half ranges)"};
   weir_table c = {0};
 
   if (e->n_trials < 2) {
@@ -105,12 +114,12 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
     weir_table_add_real(&c, row->score[CF_MAE].value / first->score[CF_MAE].value);
     weir_table_add_real(&c, row->score[CF_BIAS].value / row->half);
   }
-  weir_status status = weir_report_heading(r, "Other sets");
+  weir_status status = weir_report_heading(r, "Other evaluation sets");
 
   status = status == WEIR_OK
                ? weir_report_text(r,
-                                  "Nothing was fitted on these: what was learnt of %s is asked "
-                                  "of them as it is.",
+                                  "Out-of-distribution test: nothing was fitted on these sets; all "
+                                  "models were trained on %s.",
                                   e->trial[0].opts->name)
                : status;
   status = status == WEIR_OK ? weir_table_report(&c, r, "sets", SET_COLUMNS, columns) : status;
@@ -127,7 +136,7 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
     const cf_eval_set *const t = &e->trial[i];
 
     WEIR_TRY(weir_report_text(r,
-                              "%s: %lld samples of %lld universes of the part %s, predicted by "
+                              "%s: %lld samples of %lld universes of subset %s, predicted by "
                               "%s: %s%s%s",
                               t->opts->name, (long long)t->level[CF_BY_SAMPLE].n,
                               (long long)t->groups, cf_part_name[e->opts->part], t->p->model,
@@ -136,30 +145,30 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
   }
   WEIR_TRY(weir_report_text(
       r,
-      "Errors are predicted minus true, in the parameters' own units or, where it says so, in "
-      "units of their ranges, [-1, 1]: guessing the middle then has a mean absolute error of 0.5 "
-      "and a mean square error of 1/3. Slope: of the line of predictions over the truth, 1 is "
-      "right, 0 knows nothing. Intervals hold %g %% of %lld resamples of universes; samples of one "
-      "universe are not independent. Gains are of the mean absolute error, beside the better "
-      "regression for a network, beside the mean for the regressions.",
+      "Errors are predicted minus true, in the units of the parameter or in half ranges, where the "
+      "prior range is [-1, 1]: predicting its centre then has a mean absolute error (MAE) of 0.5 "
+      "and a mean squared error of 1/3. Slope: regression of predictions on the truth (1: "
+      "unbiased; 0: no information). Intervals: %g %% of %lld bootstrap resamples of universes, "
+      "since samples of one universe are correlated. MAE skill score: relative to the better "
+      "regression for the network, and relative to the mean predictor for the regressions.",
       100 * o->confidence, (long long)o->resamples));
   cf_predictions_normalised(e->trial[0].p, normalised, sizeof normalised);
   if (normalised[0] != 0) {
     WEIR_TRY(weir_report_text(
         r,
-        "%s: normalised, ranges unknown. Nothing says which parameters -1 and 1 are: all their "
-        "errors are in units of the labels, [-1, 1], none in units of the parameters, and there is "
-        "no relative error.",
+        "%s: normalised, ranges unknown. The parameter values at labels -1 and 1 are not known: "
+        "errors are in units of the labels, [-1, 1], and relative errors are not computed.",
         normalised));
   }
   if (e->without != NULL) {
-    return weir_report_text(r, "There is no regression on P(k): %s.", e->without);
+    return weir_report_text(r, "Regression on P(k) not computed: %s.", e->without);
   }
   return weir_report_text(
       r,
-      "Ridge: linear in log P(k) of %lld training universes (%lld features; with moments of log(1 "
-      "+ n) %lld), the penalty of each label chosen by %lld folds of these universes. Mean: of the "
-      "labels of the training universes.",
+      "Ridge regression: linear in log P(k), fitted to %lld training universes (%lld features; "
+      "%lld "
+      "with moments of log(1 + n)); the penalty of each label is chosen by %lld-fold "
+      "cross-validation over universes. Mean: of the labels of the training universes.",
       (long long)e->ridge[CF_BY_RIDGE].groups, (long long)e->n_features[CF_BY_RIDGE],
       (long long)e->n_features[CF_BY_MOMENTS], (long long)e->ridge[CF_BY_RIDGE].folds);
 }
@@ -169,7 +178,8 @@ weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t,
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: predictions scored", &r), done);
+  WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of predictions", &r), done);
+  weir_report_fact(r, "subset", "%s", cf_part_name[e->opts->part]);
   WEIR_TRY_GOTO(add_summary(e, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "All parameters"), done);
   WEIR_TRY_GOTO(add_scores(e, t, CF_ALL_LABELS, r), done);

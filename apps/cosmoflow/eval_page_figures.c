@@ -32,8 +32,12 @@ static weir_figure_series points_of(const cf_cases *c, const double *axis, bool 
     room[i] = axis[i * step];
     room[n + i] = c->said[i * step] - (error ? c->truth[i * step] : 0);
   }
-  return (weir_figure_series){
-      .kind = WEIR_FIGURE_POINTS, .name = name, .n = n, .x = room, .y = room + n};
+  return (weir_figure_series){.kind = WEIR_FIGURE_POINTS,
+                              .name = name,
+                              .n = n,
+                              .x = room,
+                              .y = room + n,
+                              .color = CF_BY_NETWORK + 1};
 }
 
 /* Predictions over the truth, of the network and of the better regression. */
@@ -57,13 +61,18 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t la
         !(by == CF_BY_RIDGE && n_series > 0)) {
       s[n_series] = points_of(&c, c.truth, false, cf_evaluation_name(e, trial, (cf_predictor)by),
                               step, n, room + 2 * n * n_series);
+      s[n_series].color = by + 1;
       n_series++;
     }
   }
-  s[n_series++] =
-      (weir_figure_series){.kind = WEIR_FIGURE_LINE, .name = "right", .n = 2, .x = ends, .y = ends};
+  s[n_series++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                       .name = "1:1 line",
+                                       .n = 2,
+                                       .x = ends,
+                                       .y = ends,
+                                       .reference = true};
   name_figure(name, "scatter", p->label[label], set);
-  (void)snprintf(title, sizeof title, "%s: predicted over true %s", set, p->label[label]);
+  (void)snprintf(title, sizeof title, "%s: predicted against true %s", set, p->label[label]);
   (void)snprintf(x_label, sizeof x_label, "true %s", p->label[label]);
   (void)snprintf(y_label, sizeof y_label, "predicted %s", p->label[label]);
   const weir_status status = weir_report_figure(r, name,
@@ -98,14 +107,20 @@ static weir_status add_residual(const cf_evaluation *e, int64_t label, int64_t o
   WEIR_TRY(weir_alloc(2 * n, sizeof *room, (void **)&room));
   const weir_figure_series s[] = {
       points_of(&c, axis.truth, true, p->model, step, n, room),
-      {.kind = WEIR_FIGURE_LINE, .name = "right", .n = 2, .x = ends, .y = zero},
+      {.kind = WEIR_FIGURE_LINE,
+       .name = "zero bias",
+       .n = 2,
+       .x = ends,
+       .y = zero,
+       .reference = true},
   };
 
   (void)snprintf(what, sizeof what, "residual_%s", p->label[label]);
   name_figure(name, what, p->label[other], "");
-  (void)snprintf(title, sizeof title, "Error of %s over true %s", p->label[label], p->label[other]);
+  (void)snprintf(title, sizeof title, "Error of %s against true %s", p->label[label],
+                 p->label[other]);
   (void)snprintf(x_label, sizeof x_label, "true %s", p->label[other]);
-  (void)snprintf(y_label, sizeof y_label, "predicted - true %s", p->label[label]);
+  (void)snprintf(y_label, sizeof y_label, "predicted minus true %s", p->label[label]);
   const weir_status status = weir_report_figure(
       r, name,
       &(weir_figure){
@@ -144,7 +159,8 @@ static weir_status bias_line(const cf_evaluation *e, cf_predictor by, int64_t la
                               .x = room,
                               .y = room + bins,
                               .lo = room + 2 * bins,
-                              .hi = room + 3 * bins};
+                              .hi = room + 3 * bins,
+                              .color = (int)by + 1};
   return WEIR_OK;
 }
 
@@ -164,12 +180,16 @@ static weir_status add_bias(const cf_evaluation *e, int64_t label, weir_report *
     WEIR_TRY_GOTO(bias_line(e, (cf_predictor)by, label, room + 4 * bins * by, &s[n_series]), done);
     n_series += s[n_series].n > 0;
   }
-  s[n_series++] =
-      (weir_figure_series){.kind = WEIR_FIGURE_LINE, .name = "right", .n = 2, .x = ends, .y = zero};
+  s[n_series++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
+                                       .name = "zero bias",
+                                       .n = 2,
+                                       .x = ends,
+                                       .y = zero,
+                                       .reference = true};
   name_figure(name, "bias", p->label[label], "");
-  (void)snprintf(title, sizeof title, "Mean bias of %s by its truth", p->label[label]);
+  (void)snprintf(title, sizeof title, "Mean bias of %s against its true value", p->label[label]);
   (void)snprintf(x_label, sizeof x_label, "true %s", p->label[label]);
-  (void)snprintf(y_label, sizeof y_label, "mean of predicted - true");
+  (void)snprintf(y_label, sizeof y_label, "mean of predicted minus true");
   status = weir_report_figure(r, name,
                               &(weir_figure){.title = title,
                                              .x_label = x_label,
@@ -182,7 +202,7 @@ done:
   return status;
 }
 
-/* RMSE of means of 1, 2, 4 ... samples of a universe, beside what independent errors would have. */
+/* RMSE of means of 1, 2, 4 ... samples of a universe, compared with independent errors. */
 static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_report *r)
 {
   const cf_predictions *const p = e->trial[0].p;
@@ -207,24 +227,34 @@ static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_repo
     n++;
   }
   const weir_figure_series s[] = {
-      {.kind = WEIR_FIGURE_LINE, .name = p->model, .n = n, .x = x, .y = y},
-      {.kind = WEIR_FIGURE_LINE, .name = "if errors were independent", .n = n, .x = x, .y = alone},
+      {.kind = WEIR_FIGURE_LINE,
+       .name = p->model,
+       .n = n,
+       .x = x,
+       .y = y,
+       .color = CF_BY_NETWORK + 1},
+      {.kind = WEIR_FIGURE_LINE,
+       .name = "independent errors",
+       .n = n,
+       .x = x,
+       .y = alone,
+       .reference = true},
   };
   const cf_sharing shared = cf_metrics_sharing(&c);
 
   name_figure(name, "averages", p->label[label], "");
-  (void)snprintf(title, sizeof title, "Error of %s averaged over samples of a universe",
+  (void)snprintf(title, sizeof title, "Error of %s: mean of samples of a universe",
                  p->label[label]);
   (void)snprintf(y_label, sizeof y_label, "root mean square error of %s", p->label[label]);
   WEIR_TRY(weir_report_figure(r, name,
                               &(weir_figure){.title = title,
-                                             .x_label = "samples that are averaged",
+                                             .x_label = "number of samples averaged",
                                              .y_label = y_label,
                                              .series = s,
                                              .n_series = 2}));
   return weir_report_text(r,
-                          "Samples of one universe scatter by %.3g; what they have wrong in common "
-                          "is %.3g, and no average takes it away.",
+                          "Standard deviation of the errors within a universe: %.3g; of the error "
+                          "that its samples share, which averaging does not reduce: %.3g.",
                           shared.within, shared.shared);
 }
 

@@ -18,16 +18,18 @@ typedef enum column { EPOCH, LOSS, VALID, METRIC, RATE, COLUMNS } column;
 static const struct metric {
   const char *title, *y, *line, *about;
 } metrics[] = {
-    [CF_ESTIMATE] = {"Error of the parameters", "mean absolute error, units of [-1, 1]",
-                     "its mean absolute error",
-                     "Errors are of labels in [-1, 1]: guessing the middle of uniform ones has a "
-                     "mean absolute error of 0.5 and a mean squared one of 1/3. The validation "
-                     "chose the weights; scores of the tests are made by predict and eval."},
-    [CF_SEGMENT] = {"Classes of voxels", "share of voxels that are right", "its accuracy",
+    [CF_ESTIMATE] = {"Error of the parameters", "mean absolute error (half ranges)",
+                     "MAE of that validation (half ranges)",
+                     "Errors are of labels in [-1, 1] (half ranges of the prior): predicting the "
+                     "centre has a mean absolute error (MAE) of 0.5 and a mean squared error of "
+                     "1/3. The weights were chosen by these validation samples; predict and eval "
+                     "score the test samples."},
+    [CF_SEGMENT] = {"Classes of voxels", "accuracy (share of voxels)",
+                    "accuracy of that validation",
                     "Classes of voxels are those of the files (segmentation); where they have "
-                    "none, a voxel is void, filament or halo by the matter of "
+                    "none, a voxel is void, filament or halo by the density in "
                     "model.segment.channel, and the network sees the other channels. The "
-                    "validation chose the weights."},
+                    "weights were chosen by these validation samples."},
 };
 
 /* [n] each; an epoch that was run again after a kill counts once. */
@@ -98,13 +100,17 @@ static weir_status add_plot(weir_report *r, const curves *c, const plot *p)
 static weir_status add_curves(weir_report *r, cf_target target, const curves *c)
 {
   const plot plots[] = {
-      {"loss", "Loss", "mean over the samples", {LOSS, VALID}, {"training", "validation"}},
+      {"loss", "Loss", "loss, mean over samples", {LOSS, VALID}, {"training", "validation"}},
       {cf_metric[target][0],
        metrics[target].title,
        metrics[target].y,
        {METRIC, EPOCH},
        {"validation", NULL}},
-      {"rate", "Learning rate", "of the epoch's last step", {RATE, EPOCH}, {"rate", NULL}},
+      {"rate",
+       "Learning rate",
+       "learning rate at the end of the epoch",
+       {RATE, EPOCH},
+       {"rate", NULL}},
   };
 
   for (size_t k = 0; k < sizeof plots / sizeof plots[0]; k++) {
@@ -147,7 +153,7 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
                                const weir_train_result *result, double metric)
 {
   static const char *const head[] = {"quantity", "value"};
-  static const char *const end[] = {"all steps", "patience", "the target was reached"};
+  static const char *const end[] = {"all steps done", "early stopping", "target reached"};
   const cf_net *const net = cf_model_net(&e->cfg->model);
   char samples[CF_NOTE_LINE];
   weir_table c = {0};
@@ -155,23 +161,23 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   cf_source_describe(e->source, samples, sizeof samples);
   put_text(&c, "samples", samples);
   put_text(&c, "labels", e->line[CF_NOTE_labels]);
-  put_part(&c, "trained on", &e->split, CF_TRAIN);
-  put_part(&c, "validated on", &e->split, CF_VALID);
-  put_part(&c, "kept for tests", &e->split, CF_TEST);
+  put_part(&c, "training set", &e->split, CF_TRAIN);
+  put_part(&c, "validation set", &e->split, CF_VALID);
+  put_part(&c, "test set", &e->split, CF_TEST);
   put_text(&c, "network", net->name);
-  put_text(&c, "from", net->cite);
+  put_text(&c, "reference", net->cite);
   put_real(&c, "parameters", (double)weir_params_elements(e->estimator.params));
   put_text(&c, "ended by", end[result->end]);
   put_real(&c, "steps", (double)result->step);
-  put_real(&c, "seconds of a step, without its samples", result->step_s);
+  put_real(&c, "time per step, without loading (s)", result->step_s);
   if (e->estimator.task.predicted_s > 0) {
-    put_real(&c, "predicted for this grid", e->estimator.task.predicted_s);
+    put_real(&c, "predicted time per step (s)", e->estimator.task.predicted_s);
   }
   put_real(&c, "epochs", (double)result->epoch);
   put_real(&c, "loss of the last epoch", result->loss);
   put_real(&c, "best validation loss", result->best_loss);
   put_real(&c, metrics[net->target].line, metric);
-  put_real(&c, "after epoch", (double)result->best_epoch);
+  put_real(&c, "epoch of the best validation", (double)result->best_epoch);
   const weir_status status = weir_table_report(&c, r, "summary", 2, head);
 
   weir_table_fini(&c);
@@ -206,6 +212,7 @@ weir_status cf_run_page(const char *dir, const cf_experiment *e, const weir_trai
              WEIR_REAL("best_loss", result->best_loss), WEIR_REAL(best, metric),
              WEIR_INT("parameters", weir_params_elements(e->estimator.params)));
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: training", &r), done);
+  weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
   WEIR_TRY_GOTO(write_page(r, e, result, &c, metric), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
 done:

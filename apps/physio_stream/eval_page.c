@@ -77,7 +77,9 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
   char range[64];
 
   ps_eval_range_text(cfg, range, sizeof range);
-  WEIR_TRY(weir_report_open(dir, "physio_stream: beats scored", &r));
+  WEIR_TRY(weir_report_open(dir, "physio_stream: evaluation of beats", &r));
+  weir_report_fact(r, "records", "%lld", (long long)n);
+  weir_report_fact(r, "scored", "%s", range);
   WEIR_TRY_GOTO(weir_report_text(r,
                                  "Beats of %s%s scored against %s, %s, with a match "
                                  "window of %g s, as ANSI/AAMI EC57 asks and bxb of WFDB does.",
@@ -101,14 +103,14 @@ weir_status ps_eval_page(const char *dir, const ps_cfg *cfg, const ps_scored *s,
   WEIR_TRY_GOTO(
       weir_report_text(
           r,
-          "nn: intervals between two consecutive normal beats. beat_types says what tells beats "
-          "apart: annotated (the file has codes other than N), reference (each beat has the "
-          "type of the reference's beat that it matches, and an interval counts where no beat "
-          "of the reference lies between), unknown (all beats are of code N, as a detector "
-          "writes them: the measures are of RR, not NN intervals, without those more than %g "
-          "of the median away from it). No interval crosses a gap; gaps says what tells of "
-          "them, and where that is unknown, intervals across a gap are counted. rmssd and pnn50 "
-          "of intervals that meet in a beat, the latter compared in samples; vlf 0.003 to 0.04, "
+          "nn: intervals between two consecutive normal beats. beat_types: annotated (the file "
+          "has codes other than N), reference (each beat has the type of the reference beat that "
+          "it matches; an interval counts if no reference beat lies within it), unknown (all "
+          "beats have code N, as a detector writes them: the measures are of RR, not NN "
+          "intervals, without those that deviate by more than %g of the median). No interval "
+          "crosses a gap; gaps: the source of the gaps; where it is unknown, intervals across a "
+          "gap are counted. rmssd and pnn50: of successive intervals, the latter compared in "
+          "samples; vlf 0.003 to 0.04, "
           "lf to 0.15, hf to 0.4 Hz; segments: those of SDANN. " PS_HRV_LIMITS
           " Drawn for the first 8 records; more than 2000 intervals as means of neighbours with "
           "their range, and every k-th pair.",

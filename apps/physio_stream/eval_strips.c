@@ -274,7 +274,7 @@ weir_status ps_eval_strips(weir_report *r, const ps_cfg *cfg, const ps_scored *s
   WEIR_TRY_GOTO(weir_report_heading(r, "Errors"), done);
   WEIR_TRY_GOTO(weir_report_text(r,
                                  "%lld beats are missed or false; errors.csv lists all. Up to "
-                                 "%lld strips of %g s before and behind, the first ones of each "
+                                 "%lld strips of %g s before and after, the first ones of each "
                                  "record in turn; errors closer together share a strip. 25 mm "
                                  "are 1 s and 10 mm are 1 mV where the signal is in mV.",
                                  (long long)errors, (long long)cfg->eval.strips, AROUND),

@@ -236,11 +236,9 @@ static weir_status fill(weir_report *page, const ps_query_run *r)
   WEIR_TRY(weir_report_heading(page, "Data movement"));
   WEIR_TRY(weir_report_text(
       page,
-      "Steps of one row run together over a chunk of %.4g s. All but calls is the mean over "
-      "chunks; "
-      "moved: distinct elements read and written outside the row, predicted from the rates of the "
-      "streams; saved: traffic that running together removes; predicted time: from the peaks of "
-      "the "
+      "Each row is a group of fused steps, run on chunks of %.4g s. Values are means per chunk, "
+      "except calls. moved: distinct elements read and written, predicted from the rates of the "
+      "streams; saved: traffic that fusion avoids; predicted time: from the peak rates of the "
       "machine; counted and measured: in this run, with exec.explain=true.",
       r->report.window_s));
   WEIR_TRY(add_groups(page, r));

@@ -159,7 +159,7 @@ static weir_status add_summary(weir_report *r, const summary *s)
   put(&c, "RR standard deviation (s)", s->rr_std);
   put(&c, "RR median (s)", s->rr_median);
   put(&c, "RR interquartile range (s)", s->rr_iqr);
-  put(&c, "RR below 0.3 s or above 2 s, hardly plausible (%)", s->rr_odd_percent);
+  put(&c, "RR below 0.3 s or above 2 s, implausible (%)", s->rr_odd_percent);
   return add_pairs(r, "summary", &c);
 }
 
@@ -177,9 +177,9 @@ static weir_status add_throughput(weir_report *r, const summary *s)
   put_count(&c, "buffers (bytes)", s->report->buffer_bytes);
   put(&c, "time (s)", s->report->seconds);
   if (s->facts->live != NULL) {
-    put(&c, "from a chunk being final to its results, median (s)", s->report->chunk_p50_s);
-    put(&c, "99 % (s)", s->report->chunk_p99_s);
-    put(&c, "longest (s)", s->report->chunk_most_s);
+    put(&c, "time from complete chunk to results, median (s)", s->report->chunk_p50_s);
+    put(&c, "time from complete chunk to results, 99th percentile (s)", s->report->chunk_p99_s);
+    put(&c, "time from complete chunk to results, maximum (s)", s->report->chunk_most_s);
   }
   put(&c, "samples per second", s->per_second);
   return add_pairs(r, "throughput", &c);
@@ -258,7 +258,7 @@ static weir_status add_intervals(weir_report *r, const summary *s)
                                      .x = edge,
                                      .y = s->beats->rr_count};
   const weir_figure figure = {.title = "RR intervals",
-                              .x_label = "interval (s); the last bin holds longer ones too",
+                              .x_label = "interval (s); last bin: this length and longer",
                               .y_label = "beats",
                               .series = &series,
                               .n_series = 1,
@@ -294,11 +294,9 @@ static weir_status fill(weir_report *r, const summary *s, const ps_strip *strip,
   WEIR_TRY(weir_report_heading(r, "Data movement"));
   WEIR_TRY(weir_report_text(
       r,
-      "Steps of one row run together over a chunk of %.4g s. All but calls is the mean over "
-      "chunks; "
-      "moved: distinct elements read and written outside the row, predicted from the rates of the "
-      "streams; saved: traffic that running together removes; predicted time: from the peaks of "
-      "the "
+      "Each row is a group of fused steps, run on chunks of %.4g s. Values are means per chunk, "
+      "except calls. moved: distinct elements read and written, predicted from the rates of the "
+      "streams; saved: traffic that fusion avoids; predicted time: from the peak rates of the "
       "machine; counted and measured: in this run, with exec.explain=true.",
       s->report->window_s));
   WEIR_TRY(add_groups(r, pipeline));
@@ -333,6 +331,8 @@ weir_status ps_run_page_write(const char *dir, const ps_cfg *cfg, const ps_strip
 
   (void)snprintf(title, sizeof title, "physio_stream: beats of %s", facts->name);
   WEIR_TRY(weir_report_open(dir, title, &r));
+  weir_report_fact(r, "seed", "%lld", (long long)cfg->seed);
+  weir_report_fact(r, "signal", "%s", facts->signal);
   const weir_status status = fill(r, &s, strip, pipeline);
 
   if (status != WEIR_OK) {

@@ -75,9 +75,9 @@ static weir_status figures(weir_report *r, const evaluation *e)
                 done);
   status = weir_report_figure(
       r, "error",
-      &(weir_figure){.title = "Error of the transmission at the energies that are compared",
+      &(weir_figure){.title = "Difference of the transmission from the reference",
                      .x_label = "E (eV)",
-                     .y_label = "T - reference",
+                     .y_label = "T minus reference",
                      .series = &error,
                      .n_series = 1,
                      .empty = "no energy is compared"});
@@ -104,7 +104,7 @@ static weir_status write_page(const evaluation *e, const weir_table *table, cons
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_report_open(dir, "Transmission against a reference", &r));
+  WEIR_TRY(weir_report_open(dir, "quantum_transport: transmission compared with a reference", &r));
   WEIR_TRY_GOTO(fill(r, e, table), done);
   status = weir_report_commit(&r);
 done:

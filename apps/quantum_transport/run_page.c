@@ -37,11 +37,17 @@ static void write_heat_events(const qt_study *s)
   }
 }
 
+/* A value in the unit with the SI prefix that it is read by; counts and ratios, in "1", and what
+ * has a usual size, in eV and K, as they are. */
 static void put(weir_table *c, const char *quantity, double value, const char *unit)
 {
+  const bool scaled = strlen(unit) == 1 && strchr("ASWs", unit[0]) != NULL;
+  const char *prefix = "";
+  const double shown = scaled ? weir_si_scale(value, &prefix) : value;
+
   weir_table_add(c, "%s", quantity);
-  weir_table_add(c, isnan(value) ? "-" : "%.6g", value);
-  weir_table_add(c, "%s", unit);
+  weir_table_add(c, isnan(value) ? "-" : scaled || fabs(value) < 1e-3 ? "%.4g" : "%.6g", shown);
+  weir_table_add(c, "%s%s", prefix, strcmp(unit, "1") == 0 ? "" : unit);
 }
 
 /* A current or conductance of all spins, for a transverse cell. */
@@ -70,7 +76,8 @@ static weir_status summary(weir_report *r, const qt_study *s)
     put(&c, "chemical potential of the right lead", s->reservoir[QT_RIGHT].mu, "eV");
     put_total(&c, s, "current (e times the electron flow from left to right)", s->current, "A");
     put_total(&c, s, "conductance at zero bias", s->conductance, "S");
-    put(&c, "the same in conductance quanta", s->conductance / (2 * QT_CONDUCTANCE), "2e^2/h");
+    put(&c, "the same in conductance quanta", s->conductance / (2 * QT_CONDUCTANCE),
+        "2e\xc2\xb2/h");
   }
   put_total(&c, s, phonons ? "heat current" : "energy current, energies from the zero of H",
             s->energy_current, "W");
@@ -343,7 +350,9 @@ weir_status qt_run_page(const qt_study *s, const char *dir)
 
   write_heat_events(s);
   write_event(s);
-  WEIR_TRY(weir_report_open(dir, "Transport of a device between two leads", &r));
+  WEIR_TRY(weir_report_open(dir, "quantum_transport: device between two leads", &r));
+  weir_report_fact(r, "device", "%s", qt_study_device(s->cfg)->name);
+  weir_report_fact(r, "seed", "%lld", (long long)s->cfg->seed);
   WEIR_TRY_GOTO(fill(r, s), done);
   status = weir_report_commit(&r);
 done:

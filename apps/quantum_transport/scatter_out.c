@@ -201,7 +201,7 @@ static void add(weir_table *c, const char *what, double value, const char *unit)
 
   weir_table_add(c, "%s", what);
   weir_table_add(c, "%.4g", shown);
-  weir_table_add(c, "%s%s", prefix, unit);
+  weir_table_add(c, "%s%s", prefix, strcmp(unit, "1") == 0 ? "" : unit);
 }
 
 /* Where the time went, and what an iteration takes. */

@@ -152,12 +152,12 @@ static void put_estimate(weir_table *c, const wx_estimate *e, double scale)
   weir_table_add(c, "%.4g (%s to %s)", scale * e->value, lo, hi);
 }
 
-static const char *const score_head[] = {"lead (h)",       "model",  "CRPS", "fair",
-                                         "normal",         "bias",   "RMSE", "spread",
-                                         "spread / error", "starts", "worth"};
+static const char *const score_head[] = {"lead (h)",       "model",  "CRPS", "fair CRPS",
+                                         "Gaussian CRPS",  "bias",   "RMSE", "spread",
+                                         "spread / error", "starts", "n_eff"};
 enum { SCORE_COLUMNS = 11, SKILL_COLUMNS = 6 };
-static const char *const skill_head[] = {"lead (h)",           "model",     "beside",
-                                         "difference of CRPS", "skill (%)", "p"};
+static const char *const skill_head[] = {
+    "lead (h)", "model", "reference", "CRPS difference", "CRPS skill score (%)", "p"};
 
 /* Rows of a quantity; lead < 0: of all leads. */
 static void score_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
@@ -258,10 +258,19 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
                                          .x = x,
                                          .y = y,
                                          .lo = lo,
-                                         .hi = hi};
+                                         .hi = hi,
+                                         .color = (int)m + 1};
   }
   wx_eval_name(name, sizeof name, what, q->name, "");
-  (void)snprintf(label, sizeof label, "%s (%s)", what, score == WX_SSR ? "1" : q->units);
+  if (score == WX_SSR) {
+    (void)snprintf(label, sizeof label, "spread / error");
+  } else {
+    (void)snprintf(label, sizeof label, "%s (%s)",
+                   score == WX_CRPS_GAUSS ? "Gaussian CRPS"
+                   : score == WX_RMSE     ? "RMSE"
+                                          : "spread",
+                   q->units);
+  }
   const weir_status status = weir_report_figure(r, name,
                                                 &(weir_figure){.title = title,
                                                                .x_label = "lead (h)",
@@ -285,17 +294,19 @@ static weir_status add_quantity(const wx_eval_page *p, int64_t quantity, weir_re
   for (int64_t m = 0; m < p->v->n_models; m++) {
     if (wx_eval_is_far(p, quantity, m)) {
       WEIR_TRY(weir_report_text(r,
-                                "%s is too far from %s to be drawn beside it (%g times its CRPS "
-                                "is the limit).",
-                                p->v->model[m].name, p->v->model[p->v->reference[0]].name,
-                                p->v->opts->figure_limit));
+                                "%s is not drawn: its CRPS exceeds %g times that of %s "
+                                "(eval.figure_limit).",
+                                p->v->model[m].name, p->v->opts->figure_limit,
+                                p->v->model[p->v->reference[0]].name));
     }
   }
   if (p->v->n_leads > 1) {
-    WEIR_TRY(add_lines(p, quantity, WX_CRPS_GAUSS, "crps", "CRPS of normal distributions", r));
-    WEIR_TRY(add_lines(p, quantity, WX_RMSE, "rmse", "Root mean square error of the mean", r));
-    WEIR_TRY(add_lines(p, quantity, WX_SPREAD, "spread", "Spread", r));
-    WEIR_TRY(add_lines(p, quantity, WX_SSR, "ssr", "Spread over error, 1 is right", r));
+    WEIR_TRY(add_lines(p, quantity, WX_CRPS_GAUSS, "crps", "Gaussian CRPS", r));
+    WEIR_TRY(
+        add_lines(p, quantity, WX_RMSE, "rmse", "Root mean square error of the ensemble mean", r));
+    WEIR_TRY(add_lines(p, quantity, WX_SPREAD, "spread", "Ensemble spread", r));
+    WEIR_TRY(
+        add_lines(p, quantity, WX_SSR, "ssr", "Spread-error ratio (1: spread matches error)", r));
   }
   for (int64_t k = 0; k < p->n; k++) {
     if (p->item[k].quantity == quantity) {
@@ -319,25 +330,89 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
   WEIR_TRY(weir_report_text(
       r,
       "Forecasts of %s against %s: %lld starts from %s to %s, the same points for all models. "
-      "Intervals hold %g %% of %lld resamples of blocks of %lld starts; 'worth' is how many "
-      "independent starts there are by their lag-one correlation.",
+      "Intervals: %g %% of %lld moving-block bootstrap resamples with blocks of %lld starts. "
+      "n_eff: effective number of independent starts, from the lag-1 autocorrelation. Grey bands "
+      "of rank and PIT histograms: 95 %% of what n_eff independent cases scatter by, the points "
+      "of a start taken as one case.",
       v->scene->facts->name, v->scene->truth_facts->name, (long long)v->n_starts, first, last,
       100 * o->confidence, (long long)o->resamples, (long long)block));
   return weir_report_text(
       r,
-      "CRPS: of the members as they are, or of the distribution that the model gives; fair: what "
-      "infinitely many such members would have; normal: of a normal distribution with their mean "
-      "and standard deviation. Only the same kind can be compared. Differences and skill are of "
-      "the last kind; p is that of the test of Diebold and Mariano.");
+      "CRPS: of the ensemble members, or of the distribution that the model predicts; fair CRPS: "
+      "the value expected for infinitely many such members; Gaussian CRPS: of a normal "
+      "distribution with their mean and standard deviation. Compare models by one estimator only. "
+      "Differences and skill scores use the Gaussian CRPS; p: Diebold-Mariano test.");
+}
+
+/* CRPS skill of models (rows) at leads (columns) relative to the first reference, shaded where the
+ * test calls it significant. */
+static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
+{
+  const wx_verify *const v = p->v;
+  const int64_t columns = v->n_leads + 2, rows = v->n_quantities * v->n_models;
+  const double level = 1 - v->opts->bootstrap.confidence;
+  weir_table head = {0}, c = {0};
+  signed char *mark = NULL;
+  weir_status status = WEIR_OK;
+
+  WEIR_TRY(weir_alloc(columns * rows, sizeof *mark, (void **)&mark));
+  weir_table_add(&head, "variable");
+  weir_table_add(&head, "model");
+  for (int64_t l = 0; l < v->n_leads; l++) {
+    weir_table_add(&head, "%g h", v->scene->facts->lead[v->lead[l]]);
+  }
+  for (int64_t k = 0; k < rows; k++) {
+    const int64_t q = v->quantity[k / v->n_models], m = k % v->n_models;
+
+    if (m == v->reference[0]) {
+      continue;
+    }
+    weir_table_add(&c, "%s", v->scene->facts->quantity[q].name);
+    weir_table_add(&c, "%s", v->model[m].name);
+    for (int64_t l = 0; l < v->n_leads; l++) {
+      const wx_score_row *const row = wx_score_tables_find(p->tables, q, v->lead[l], m);
+      const wx_comparison *const a = row != NULL ? &row->against[0] : NULL;
+
+      if (a != NULL && a->test.p < level) {
+        mark[c.count] = a->skill.value > 0 ? 1 : -1;
+      }
+      weir_table_add(&c, a != NULL && isfinite(a->skill.value) ? "%+.1f" : "-",
+                     a != NULL ? 100 * a->skill.value : NAN);
+    }
+  }
+  WEIR_TRY_GOTO(head.status, done);
+  WEIR_TRY_GOTO(c.status, done);
+  if (c.count == 0) {
+    goto done;
+  }
+  WEIR_TRY_GOTO(weir_report_heading(r, "Scorecard"), done);
+  WEIR_TRY_GOTO(weir_report_text(r,
+                                 "CRPS skill score (%%) relative to %s by lead time, positive: "
+                                 "better. Shaded: significant at %g %% by the Diebold-Mariano "
+                                 "test (green better, orange worse).",
+                                 v->model[v->reference[0]].name, 100 * level),
+                done);
+  WEIR_TRY_GOTO(
+      weir_report_marked(r, "scorecard", (int)columns, head.cell, c.count / columns, c.cell, mark),
+      done);
+done:
+  weir_table_fini(&head);
+  weir_table_fini(&c);
+  weir_free(&mark);
+  return status;
 }
 
 weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
 {
+  static const char *const parts[] = {"train", "valid", "test", "all"};
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: forecasts scored", &r), done);
+  WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: forecast verification", &r), done);
+  weir_report_fact(r, "seed", "%llu", (unsigned long long)p->v->seed);
+  weir_report_fact(r, "subset", "%s", parts[p->v->opts->part]);
   WEIR_TRY_GOTO(add_summary(p, r), done);
+  WEIR_TRY_GOTO(add_scorecard(p, r), done);
   if (p->v->n_notes > 0) {
     WEIR_TRY_GOTO(weir_report_heading(r, "Coverage"), done);
   }

@@ -7,7 +7,7 @@
 /* What figures of a quantity are drawn of, at the lead of the figures. */
 typedef struct wx_page_quantity {
   int64_t quantity, lead;
-  double *skill[WX_MODELS]; /* [cells] beside the first reference; NULL: no map     */
+  double *skill[WX_MODELS]; /* [cells] relative to the first reference; NULL: no map     */
   double *block[WX_MODELS]; /* of the tally: the whole grid by area; NULL: absent   */
   double *band[WX_MODELS];  /* [events, bins, 2] of observed frequencies, as block */
   wx_case_study study;
@@ -26,9 +26,6 @@ weir_status wx_eval_figures(const wx_eval_page *p, const wx_page_quantity *q,
 /* The case. */
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
                          weir_report *r) WEIR_CHECKED;
-/* A map of a field over the grid. name: of the figure. */
-weir_status wx_eval_map(const wx_eval_page *p, weir_report *r, const char *name, const char *title,
-                        const char *unit, const double *value, bool diverging) WEIR_CHECKED;
 /* Whether a model is so far from the first reference that lines and maps with it would show
  * nothing of the others: by its CRPS at the lead of the figures. */
 bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);

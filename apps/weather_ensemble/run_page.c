@@ -94,18 +94,18 @@ static weir_status add_summary(weir_report *r, const wx_experiment *e, const wx_
   static const char *const head[] = {"quantity", "value"};
   weir_table c = {0};
 
-  weir_table_add(&c, "samples of");
+  weir_table_add(&c, "data");
   weir_table_add(&c, "%s", e->facts->name);
-  put_count(&c, "trained on", e->split.n[WX_TRAIN]);
-  put_count(&c, "validated on", e->split.n[WX_VALID]);
-  put_count(&c, "kept for tests", e->split.n[WX_TEST]);
-  put_count(&c, "left out", e->split.left_out);
+  put_count(&c, "training samples", e->split.n[WX_TRAIN]);
+  put_count(&c, "validation samples", e->split.n[WX_VALID]);
+  put_count(&c, "test samples", e->split.n[WX_TEST]);
+  put_count(&c, "samples left out", e->split.left_out);
   put_count(&c, "parameters", weir_params_elements(stage->params));
   put_count(&c, "steps", result->step);
   put_count(&c, "epochs", result->epoch);
   put_real(&c, "loss of the last epoch", result->loss);
-  put_real(&c, "best validation", result->best_loss);
-  put_count(&c, "after epoch", result->best_epoch);
+  put_real(&c, "best validation loss", result->best_loss);
+  put_count(&c, "epoch of the best validation", result->best_epoch);
   const weir_status status = weir_table_report(&c, r, "summary", 2, head);
 
   weir_table_fini(&c);
@@ -124,9 +124,9 @@ static weir_status write_page(weir_report *r, const char *dir, const wx_experime
     WEIR_TRY(weir_table_report(cells, r, "validation", WX_VALIDATION_COLUMNS, wx_validation_head));
     WEIR_TRY(weir_report_text(
         r,
-        "Raw: mean and standard deviation of the members as a Gaussian. Ratio: of spread to "
-        "error, for the raw ensemble with the factor of its size. %s These samples chose the "
-        "weights; scores of the tests are made by eval.",
+        "Raw: Gaussian with the mean and standard deviation of the members. Ratio: spread over "
+        "error, for the raw ensemble corrected for its size. %s The weights were chosen by these "
+        "validation samples; eval scores the test samples.",
         wx_grid_weighting(&wx_archive_get(e->forecast)->grid)));
   }
   WEIR_TRY(weir_report_heading(r, "Loss"));
@@ -153,6 +153,7 @@ weir_status wx_run_page(const char *dir, const wx_experiment *e, const wx_stage 
     weir_table_print(&cells, WX_VALIDATION_COLUMNS, wx_validation_head, stdout);
   }
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: training", &r), done);
+  weir_report_fact(r, "seed", "%lld", (long long)e->train.seed);
   WEIR_TRY_GOTO(write_page(r, dir, e, stage, result, &cells), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
 done:

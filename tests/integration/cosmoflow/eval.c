@@ -149,7 +149,7 @@ static void regressions_learn_from_boxes(void **state)
          score("s", "boxes,mean,sample,sigma_8,mae,range,"), limit);
   assert_true(ridge < 0.7 * score("s", "boxes,mean,sample,sigma_8,mae,range,"));
   assert_true(limit > 0 && limit < 0.5);
-  assert_non_null(strstr(printed(), "limit of linear P(k)"));
+  assert_non_null(strstr(printed(), "Fisher (Cramer-Rao) bound, linear P(k)"));
 }
 
 /* Means over the eight samples of a universe: noise of their own goes, what they share stays. */
