@@ -55,7 +55,7 @@ static void assert_maps(const char *dir, int64_t rows, int part)
   assert_ok(weir_netcdf_open(in_scratch("%s/classes.nc", dir), &nc));
   assert_ok(weir_netcdf_find(nc, "sample_number", &var, &shape));
   assert_int_equal(shape.lengths[0], rows);
-  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, number));
+  assert_ok(weir_netcdf_read_whole(nc, var, &shape, (int64_t[]){0}, &rows, number));
   assert_ok(weir_netcdf_find(nc, "part", &var, &shape));
   assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, parts));
   assert_ok(weir_netcdf_find(nc, "probability", &wide, &shape));
