@@ -213,7 +213,7 @@ static void refused_yaml_says_where(void **state)
       {"train: {lr: 1, rate: 2}",
        "text:1:22: train.rate: given twice, as train.lr and under its former name train.rate"},
       {"part: {count: 1}\npiece: {on: false, count: 2}",
-       "text:2:20: piece.count: given twice, as part and under its former name piece"},
+       "text:2:27: piece.count: given twice, as part and under its former name piece"},
       {"n: 12abc", "text:1:4: n: 12abc has characters after the number"},
       {"n: !!int 3", "text:1:4: tags (!name) are not supported: the key determines the type"},
       {"a: &a [1]\nb: *a", "text:1:4: anchors (&name) are not supported: write the value out"},

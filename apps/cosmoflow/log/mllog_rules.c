@@ -116,7 +116,7 @@ static weir_status check_data(const cf_data_opts *d)
 
 static weir_status check_optimiser(const weir_optim_cfg *o)
 {
-  static const char *const free[] = {"weight_decay", "keeps", NULL};
+  static const char *const free[] = {"weight_decay", "form", NULL};
   const weir_rule_desc *rule = NULL;
 
   WEIR_TRY(weir_optim_rule(o, &rule));

@@ -276,7 +276,7 @@ static void followers_keep_every_bit(void **state)
   for (int i = 0; weir_kernel_table[i] != NULL; i++) {
     const char *kernel = weir_kernel_table[i]->name;
     const bool large = strstr(kernel, "dnnl") != NULL, data = strstr(kernel, "data") != NULL;
-    const bool picked = strstr(kernel, "picked") != NULL;
+    const bool picked = strstr(kernel, "pool_sparse") != NULL;
     int joined = 0, cases = 0;
 
     if (weir_kernel_table[i]->boxes == NULL) {
