@@ -105,7 +105,7 @@ static weir_status read_rows(weir_profile *t, const char *path, char *text)
     if (!read_row(line, &row)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s:%" PRId64 ": '%.40s' is not a key of 16 hexadecimal digits followed by "
-                                     "seconds: remove the file to measure again",
+                       "seconds: remove the file to measure again",
                        path, number, line);
     }
     WEIR_TRY(weir_profile_add(t, row.key, row.seconds));
