@@ -36,7 +36,7 @@ void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg)
 void cf_abandon(weir_run_dir *dir)
 {
   if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->command, "the earlier results in %s stand as they were", dir->cli->out);
+    weir_info(dir->cli->command, "the earlier results in %s are unchanged", dir->cli->out);
   }
 }
 

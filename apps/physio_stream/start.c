@@ -35,7 +35,7 @@ weir_status ps_begin(const weir_cli *cli, const char *owner, const ps_cfg *cfg,
 void ps_abandon(weir_run_dir *dir)
 {
   if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->command, "the earlier results in %s stand as they were", dir->cli->out);
+    weir_info(dir->cli->command, "the earlier results in %s are unchanged", dir->cli->out);
   }
 }
 

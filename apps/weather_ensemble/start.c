@@ -53,7 +53,7 @@ void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg)
 void wx_abandon(weir_run_dir *dir)
 {
   if (weir_run_dir_rollback(dir)) {
-    weir_info(dir->cli->command, "the earlier results in %s stand as they were", dir->cli->out);
+    weir_info(dir->cli->command, "the earlier results in %s are unchanged", dir->cli->out);
   }
 }
 

@@ -174,7 +174,7 @@ static void what_a_device_cannot_do_is_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "time dimension runs on the cpu only"));
   cfg.device = "nothing";
   assert_int_equal(weir_plan_create(g, NULL, &opts, &p), WEIR_ERR_CONFIG);
-  assert_non_null(strstr(weir_last_message(), "there are cpu, cuda, emulated"));
+  assert_non_null(strstr(weir_last_message(), "choose one of cpu, cuda, emulated"));
   weir_graph_destroy(&g);
 }
 

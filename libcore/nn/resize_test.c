@@ -214,7 +214,7 @@ static void impossible_sizes_are_refused(void **state)
                               .kernel_size = {1, 1},
                               .padding = WEIR_NN_GIVEN,
                               .conv = {.pad_before = {3}}},
-         4, "nothing is left");
+         4, "the output is empty");
   refuse(build_transposed,
          &(weir_nn_conv_spec){
              .filters = 2, .kernel_size = {3, 3}, .conv = {.border = {WEIR_BORDER_REPLICATE}}},

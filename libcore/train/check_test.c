@@ -118,7 +118,7 @@ static void a_loss_of_kinks_is_refused(void **state)
   result r;
 
   assert_int_equal(check_kinks((kinked){.kinks = UNITS}, &r), WEIR_ERR_NUMERIC);
-  assert_non_null(strstr(weir_last_message(), "at each of the 16 elements of b"));
+  assert_non_null(strstr(weir_last_message(), "at each of the 16 tested elements of b"));
   assert_int_equal(check_kinks((kinked){.kinks = 13}, &r), WEIR_ERR_NUMERIC);
   assert_non_null(strstr(weir_last_message(), "at 13 of 16 elements"));
 }

@@ -421,7 +421,7 @@ static void wrong_arguments_are_refused(void **state)
   TESTED_RULE(rule)
   {
     expect_refusal(rule, 0, "the gradient is f32 of rank 1, extent 25");
-    expect_refusal(rule, 1, "the learning rate has rank 1, not 0");
+    expect_refusal(rule, 1, "the learning rate has rank 1: it must be a scalar");
     expect_refusal(rule, 2, "the step is not a value of the graph");
     expect_refusal(rule, 3, "segment 1 has 2 parameters from 7 on");
     expect_refusal(rule, 4, "segment 0 has 2 parameters from 23 on");

@@ -136,7 +136,7 @@ static void what_cannot_be_is_refused_and_leaves_nothing(void **state)
   assert_refused("npy", 2, 0, 0, WEIR_ERR_CONFIG, "give convert.per_file=1, not 2");
   assert_refused("tfrecord", 2, 0, 1, WEIR_ERR_DATA, "sample 1: voxel 0 is ");
   weir_stop_request(15);
-  assert_refused("tfrecord", 2, 0, 0, WEIR_ERR_STOPPED, "the same command goes on");
+  assert_refused("tfrecord", 2, 0, 0, WEIR_ERR_STOPPED, "repeat the command");
   weir_stop_request(0);
 }
 

@@ -116,10 +116,10 @@ static weir_status name_option(weir_status status)
   } known[] = {
       {"allow_short", "--set input.allow_short=true"},
       {"zero_gain", "--set input.zero_gain=true"},
-      {"a sampling rate: state it", "--set input.fs=HZ"},
+      {"a sampling rate: state the rate", "--set input.fs=HZ"},
       {"irregular): state it", "--set input.fs=HZ"},
       {"else state the sampling rate", "--set input.fs=HZ"},
-      {"says itself", "leave input.fs out"},
+      {"the given rate is", "leave input.fs out"},
       {"no signal is in mV: choose one", "--set input.signal=NAME"},
   };
   char text[1024];

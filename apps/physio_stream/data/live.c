@@ -18,7 +18,7 @@ static weir_status name_limit(weir_status status)
 {
   char text[1024];
 
-  if (status == WEIR_OK || strstr(weir_last_message(), "lines in a row are of no use") == NULL) {
+  if (status == WEIR_OK || strstr(weir_last_message(), "lines in a row were rejected") == NULL) {
     return status;
   }
   (void)snprintf(text, sizeof text, "%s", weir_last_message());

@@ -197,7 +197,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
       {"1\n0x10\n", 9, WEIR_ERR_DATA, "x.csv:2"},
       {"0,5;1,2\n0,6;1,3\n", 9, WEIR_ERR_DATA, "x.csv:1: decimal commas are not supported"},
       {"time;ECG\n0;-1,25\n1;2\n", 9, WEIR_ERR_DATA, "x.csv:2: decimal commas are not supported"},
-      {"time,a\n0,1\nx,2\n", 0, WEIR_ERR_DATA, "x.csv:3: column 1 is 'x': no time"},
+      {"time,a\n0,1\nx,2\n", 0, WEIR_ERR_DATA, "x.csv:3: column 1 is 'x': a time in another format"},
       {"time,a\n0,1\n,2\n", 0, WEIR_ERR_DATA, "x.csv:3"},
       {"time (ticks),a\n0,1\n4,2\n", 0, WEIR_ERR_DATA, "unknown unit 'ticks' of the time column"},
       {"time,a\nbeats,mV\n0,1\n4,2\n", 0, WEIR_ERR_DATA, "unknown unit 'beats' of the time column"},

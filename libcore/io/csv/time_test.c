@@ -115,7 +115,7 @@ static void a_rate_that_contradicts_the_file_is_refused(void **state)
       {"time,a\n0,1\n3906,2\n7812,3\n11719,4\n15625,5\n", 256, WEIR_ERR_CONFIG,
        "the file states 0.000256"},
       {preamble, 1000, WEIR_OK, NULL},
-      {preamble, 1001, WEIR_ERR_CONFIG, "it is 1000 Hz (its preamble)"},
+      {preamble, 1001, WEIR_ERR_CONFIG, "states 1000 Hz (its preamble)"},
       {"# Sampling Rate: 500\nt,a\n0,1\n0.004,2\n0.008,3\n", 0, WEIR_ERR_DATA,
        "the preamble says 500 Hz, but the times give 250 Hz"},
   };

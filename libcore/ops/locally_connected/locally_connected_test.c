@@ -47,7 +47,7 @@ static void wrong_weights_are_refused(void **state)
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 2, 9, 4);
   w = GIVEN(g, "w", WEIR_F32, 7, 3, 3, 6);
-  assert_refused(g, weir_locally_connected(g, &s, x, w), "place by place: conv: 4 channels in");
+  assert_refused(g, weir_locally_connected(g, &s, x, w), "at each position: conv: 4 channels in");
 }
 
 int main(void)

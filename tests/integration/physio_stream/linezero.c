@@ -166,7 +166,7 @@ static void a_template_file_that_is_none_is_named(void **state)
   assert_non_null(strstr(printed(), "low is not "));
   weir_check_write(path, few, strlen(few));
   assert_int_equal(program(run, CONFIG, in_scratch("r/ecgsyn"), path, in_scratch("o")), 2);
-  assert_non_null(strstr(printed(), "step 'drop' (match_shape): shape: 3 samples; 4 to 4096"));
+  assert_non_null(strstr(printed(), "step 'drop' (match_shape): shape: 3 samples: 4 to 4096"));
 }
 
 int main(void)
