@@ -127,12 +127,12 @@ static void files_that_are_cut_are_refused(void **state)
   (void)state;
   for (int k = 0; k < 4; k++) {
     cut(whole, (double[]){0, 0.2, 0.7, 0.98}[k], part);
-    refused("prepare", of(part, ""), 3, part, k == 0 ? "right file" : "cut");
+    refused("prepare", of(part, ""), 3, part, k == 0 ? "right file" : "truncated");
   }
-  refused("prepare", of(pair, ""), 3, part, "cut");
-  refused("eval", of(part, truth), 3, part, "cut");
-  refused("eval", of(whole, part), 3, part, "cut");
-  refused("run", of(part, truth), 3, part, "cut");
+  refused("prepare", of(pair, ""), 3, part, "truncated");
+  refused("eval", of(part, truth), 3, part, "truncated");
+  refused("eval", of(whole, part), 3, part, "truncated");
+  refused("run", of(part, truth), 3, part, "truncated");
   free(pair);
 }
 
