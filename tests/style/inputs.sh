@@ -12,7 +12,7 @@ complain() {
 }
 
 # NUMBER, a tab, the row without its outer bars; the heads of tables and their rules are left out.
-rows=$(awk '/^# How input is understood/ { on = 1 }
+rows=$(awk '/^# Metadata of input files/ { on = 1 }
   on && /^\| *quantity *\|/ { next }
   on && /^\|[-|: ]*\|$/ { next }
   on && /^\|/ { gsub(/^\| *| *\|$/, ""); print NR "\t" $0 }' "$page")

@@ -26,7 +26,7 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n)
         !wx_nc_can_hold(f, *n, weir_dtype_size(s->shape.dtype), FREE)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: variable %s: %lld values of a coordinate: more than %d, or than its "
-                       "bytes can hold",
+                       "bytes can store",
                        f->path, s->name, (long long)*n, WX_MOST_LINE);
     }
   }

@@ -394,7 +394,7 @@ static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_part *p)
       return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %s", f->path, f->seen[v].name,
                        p->length[d] < 1
                            ? "there is nothing in it"
-                           : "more fields than are handled, or than its bytes can hold");
+                           : "more fields than are handled, or than its bytes can store");
     }
   }
   p->fields = stride;

@@ -141,7 +141,7 @@ static weir_status take_grid(wx_nc *f, int v, const wx_nc_dims *at, wx_grid *g, 
       !wx_nc_can_hold(f, cells, weir_dtype_size(s->shape.dtype), FREE)) {
     return weir_fail(
         WEIR_ERR_DATA,
-        "%s: variable %s: %lld x %lld cells: more than are handled, or than its bytes can hold",
+        "%s: variable %s: %lld x %lld cells: more than are handled, or than its bytes can store",
         f->path, s->name, (long long)g->n_lat, (long long)g->n_lon);
   }
   WEIR_TRY(take_line(f, v, row, at->line[0], WX_ROLE_ROW, lat, g->units[0], &degrees[0]));

@@ -112,7 +112,7 @@ static void damaged_classic_headers_are_survived(void **state)
     if (weir_netcdf_open(path, &nc) == WEIR_OK) {
       weir_netcdf_close(&nc);
     } else {
-      assert_non_null(strstr(weir_last_message(), "cut"));
+      assert_non_null(strstr(weir_last_message(), "truncated"));
     }
     whole[i] = kept;
   }

@@ -115,9 +115,9 @@ static double sent_as_merge(const localising *l, const localise_move *merge)
 
     if (x->array == merge->array && x->move->kind == WEIR_COMM_OP_EXCHANGE) {
       sent += not_owned(l, x->array, x->get, &all);
+    }
   }
-}
-return sent;
+  return sent;
 }
 
 /* Whether parts of one element become one by themselves, without those of other outputs. */
