@@ -115,7 +115,8 @@ static void lengths_are_claims(void **state)
     weir_tf_put(head, 8, UINT64_C(1) << shift);
     weir_tf_put(head + 8, 4, weir_crc32c_mask(weir_crc32c(0, head, 8)));
     weir_check_write(path, head, sizeof head);
-    assert_refused(path, shift < 31 ? "the file ends after 1 of its " : "more than the maximum of 2147483647");
+    assert_refused(path, shift < 31 ? "the file ends after 1 of its "
+                                    : "more than the maximum of 2147483647");
   }
   tf_write(path, (const int64_t[]){100}, 1, 0);
   assert_int_equal(tf_status(path, 50), WEIR_ERR_DATA);
