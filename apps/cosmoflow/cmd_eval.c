@@ -1,5 +1,5 @@
-/* cmd_eval.c - what networks predict scored against the truth, beside the regressions on P(k) and
- * the mean; classes of voxels beside those of files. */
+/* cmd_eval.c - scores of predictions of networks against the truth, compared with regressions on
+ * P(k) and the mean; scores of predicted voxel classes against those of files. */
 #include <math.h>
 #include "base/weir_alloc.h"
 #include "base/weir_log.h"

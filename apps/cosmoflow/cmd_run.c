@@ -1,5 +1,5 @@
-/* cmd_run.c - trains the network of the configuration, or goes on with what an earlier run of the
- * folder left. */
+/* cmd_run.c - trains the network of the configuration, or resumes an earlier run of the same
+ * command in the folder. */
 #include <string.h>
 #include "base/weir_clock.h"
 #include "base/weir_file.h"

@@ -1,5 +1,6 @@
-/* cmd_run.c - trains the networks of the configuration, or goes on with what an earlier run of the
- * folder left: the bias network of every fold, that of all, then the network of the forecast. */
+/* cmd_run.c - trains the networks of the configuration, or resumes an earlier run of the same
+ * command in the folder: the bias network of each fold, the one of all training samples, then the
+ * network of the forecast. */
 #include <string.h>
 #include "base/weir_log.h"
 #include "run_page.h"

@@ -9,7 +9,7 @@
 typedef enum wx_source {
   WX_SOURCE_FILES,   /* forecast and truth are files                                   */
   WX_SOURCE_APPLY,   /* the truth may be missing: it is read for the analysis alone    */
-  WX_SOURCE_NUMBERS, /* where no file is named, random numbers as the section sketch says */
+  WX_SOURCE_NUMBERS, /* where no file is named, random numbers as the section `dummy` states */
   WX_SOURCE_FACTS    /* the same without the numbers: nothing may be read              */
 } wx_source;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of the pass that runs without fusing where it is left out. */
+/* Name of the pass that still runs when it is left out, without fusing. */
 static const char fusion[] = "fuse";
 
 /* True when the comma-separated list holds the name. */
@@ -67,7 +67,10 @@ weir_status weir_passes_run(weir_graph *g, const weir_pass_opts *opts, weir_pass
   int done = -1;
 
   WEIR_TRY(check_list(opts->skip));
-  own.no_fusion = own.no_fusion || lists(opts->skip, fusion) || lists(opts->skip, "group");
+  for (int i = 0; weir_pass_table[i] != NULL; i++) {
+    own.no_fusion = own.no_fusion || (strcmp(weir_pass_table[i]->name, fusion) == 0 &&
+                                      lists_pass(opts->skip, weir_pass_table[i]));
+  }
   for (const weir_pass *next = next_after(-1, &done); next != NULL;
        next = next_after(done, &done)) {
     const bool standing = done == next->again && weir_graph_groups(g) > 0;

@@ -10,7 +10,7 @@
 
 enum { BLOCKS = 5 };
 
-/* An option of a filled struct; NaN: no number. */
+/* Value of a numeric option of a filled struct; NaN for other kinds. */
 static double number_at(const weir_opt *row, const void *opts)
 {
   const char *const at = (const char *)opts + row->offset;

@@ -170,7 +170,7 @@ static weir_status create(wx_dummy_archive *s, const wx_dummy_opts *o, bool valu
   for (int side = 0; side < SIDES; side++) {
     const bool truth = side == TRUTH;
     const wx_archive_info f = {
-        .name = truth ? "dummy of a truth" : "dummy of a forecast",
+        .name = truth ? "placeholder truth" : "placeholder forecast",
         .n_starts = n[side],
         .n_leads = truth ? 1 : o->lead.count,
         .n_members = truth ? 1 : o->members,

@@ -1,6 +1,6 @@
-/* dummy.h - an archive that nobody has: its grid, starts, leads and quantities, and random numbers
- * for values. What a full-size experiment would cost is described, and gradients are checked, where
- * there are no files. */
+/* dummy.h - placeholder archive: a grid, initialisation times, lead times and quantities, with
+ * random values. With it `describe` computes the cost of an experiment, and `check` compares
+ * gradients, without files. */
 #ifndef WX_DUMMY_H
 #define WX_DUMMY_H
 #include "conf/weir_opt.h"
