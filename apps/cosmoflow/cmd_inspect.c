@@ -11,7 +11,7 @@ static void print_info(const cf_source *s)
   const cf_volume_info *const info = cf_source_info(s);
   char text[CF_PLACE_MOST];
 
-  cf_source_place(s, 0, text, sizeof text);
+  cf_source_locate(s, 0, text, sizeof text);
   printf("first:    %s\n", text);
   cf_source_describe(s, text, sizeof text);
   printf("all:      %s\n", text);

@@ -451,7 +451,7 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
 
 /* What this rank will visit, and who has the same box of other samples: which groups there are says
  * the grid. Collective. */
-static weir_status foresee(cf_experiment *e, const weir_spread *spread)
+static weir_status foresee(cf_experiment *e, const weir_dist *spread)
 {
   const weir_sampler o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
   const int64_t epoch = weir_sampler_epoch(&o), steps = e->train.steps;

@@ -38,9 +38,9 @@ weir_status cf_agree(const cf_ranks *r, weir_status status)
 
 /* ---- A grid by prediction ---- */
 
-static void tell_placement(const weir_placement *p, const weir_machine *m)
+static void tell_placement(const weir_grid_choice *p, const weir_machine *m)
 {
-  const weir_place_row *const row = &p->row[p->best];
+  const weir_grid_candidate *const row = &p->row[p->best];
   const int *const n = row->grid.extent;
   const int64_t *const end = row->gather;
 
@@ -66,14 +66,14 @@ weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_tra
   const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
   weir_comm *const comm = r->spread.comm;
   weir_machine m = cfg->grid.machine;
-  weir_placement p;
+  weir_grid_choice p;
 
   if (cfg->grid.by != WEIR_GRID_BY_AUTO) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_machine_measure(comm, &cfg->comm, &exec, &m));
   WEIR_TRY(weir_train_select_grid(task, train, &exec, &m, comm, weir_comm_size(comm), &p));
-  const weir_place_row *const row = &p.row[p.best];
+  const weir_grid_candidate *const row = &p.row[p.best];
 
   r->spread.grid = row->grid;
   cfg->grid.samples = row->grid.extent[WEIR_ALONG_SAMPLES];
@@ -87,10 +87,10 @@ weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_tra
   task->predicted_s = row->cost.seconds;
   if (r->leads) {
     weir_machine_print(&m, stderr);
-    weir_placement_print(&p, stderr);
+    weir_grid_choice_print(&p, stderr);
     tell_placement(&p, &m);
   }
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
   return WEIR_OK;
 }
 
@@ -99,15 +99,15 @@ weir_status cf_placement_print(const cf_cfg *cfg, int threads, const weir_train_
 {
   const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
   weir_machine m = cfg->grid.machine;
-  weir_placement p;
+  weir_grid_choice p;
 
   WEIR_TRY(weir_machine_measure(NULL, &cfg->comm, &exec, &m));
   WEIR_TRY(weir_train_select_grid(task, &cfg->train, &exec, &m, NULL, ranks, &p));
   (void)fprintf(out, "grids of %d ranks, a step of %lld samples\n", ranks,
                 (long long)(cfg->train.batch * cfg->train.accumulate));
   weir_machine_print(&m, out);
-  weir_placement_print(&p, out);
-  weir_placement_fini(&p);
+  weir_grid_choice_print(&p, out);
+  weir_grid_choice_fini(&p);
   return WEIR_OK;
 }
 

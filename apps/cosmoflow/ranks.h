@@ -6,8 +6,8 @@
 #include "options.h"
 
 typedef struct cf_ranks {
-  weir_spread spread; /* comm and grid */
-  bool leads;         /* writes files and tells of the run */
+  weir_dist spread; /* comm and grid */
+  bool leads;       /* writes files and tells of the run */
 } cf_ranks;
 
 /* Ranks as the section grid has them (by auto: all along samples, until cf_ranks_place); those that

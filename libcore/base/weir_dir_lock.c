@@ -187,7 +187,7 @@ weir_status weir_dir_lock_take(const char *dir, const char *who, bool create)
   return status;
 }
 
-bool weir_dir_lock_held(const char *dir)
+bool weir_dir_is_locked(const char *dir)
 {
   char path[PATH_MAX];
 

@@ -19,7 +19,7 @@ extern "C" {
  * naming it; WEIR_ERR_DATA, WEIR_ERR_SPACE where the file cannot be created. */
 weir_status weir_dir_lock_take(const char *dir, const char *who, bool create) WEIR_CHECKED;
 /* Whether this process holds the lock of the folder. */
-bool weir_dir_lock_held(const char *dir);
+bool weir_dir_is_locked(const char *dir);
 /* Releases all locks of this process. */
 void weir_dir_lock_release(void);
 

@@ -80,7 +80,7 @@ const char *weir_conf_show(const char *text, char *out, size_t size);
  * point in *code. */
 int weir_conf_utf8(const char *p, int64_t left, uint32_t *code);
 /* Line and column, both from 1, of byte `offset`. */
-void weir_conf_place(const char *bytes, int64_t offset, int *line, int *column);
+void weir_conf_position(const char *bytes, int64_t offset, int *line, int *column);
 
 /* What a path inside a table names. */
 typedef enum weir_conf_match {

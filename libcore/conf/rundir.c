@@ -455,7 +455,7 @@ static void sweep(int fd, int below)
 /* Whoever wrote unfinished files into a folder that this process has locked is gone. */
 static void remove_unfinished(const char *path)
 {
-  const int fd = weir_dir_lock_held(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  const int fd = weir_dir_is_locked(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
   if (fd >= 0) {
     sweep(fd, 1);

@@ -99,7 +99,7 @@ int weir_conf_utf8(const char *p, int64_t left, uint32_t *code)
   return n;
 }
 
-void weir_conf_place(const char *bytes, int64_t offset, int *line, int *column)
+void weir_conf_position(const char *bytes, int64_t offset, int *line, int *column)
 {
   *line = 1;
   *column = 1;

@@ -26,7 +26,7 @@ static weir_status syntax_error(const yaml_parser_t *parser, const char *bytes,
   if (parser->error == YAML_READER_ERROR) {
     int line, column;
 
-    weir_conf_place(bytes, (int64_t)parser->problem_offset, &line, &column);
+    weir_conf_position(bytes, (int64_t)parser->problem_offset, &line, &column);
     return weir_conf_refuse(tree, line, column, "", "not YAML: %s", problem);
   }
   const yaml_mark_t *mark = &parser->problem_mark;
@@ -108,7 +108,7 @@ weir_status weir_conf_parse_yaml(const char *bytes, int64_t size, weir_conf_tree
   if (nul != NULL) {
     int line, column;
 
-    weir_conf_place(bytes, nul - bytes, &line, &column);
+    weir_conf_position(bytes, nul - bytes, &line, &column);
     return weir_conf_refuse(
         tree, line, column, "",
         "the file contains a NUL byte, so it is not UTF-8 text: save it as UTF-8");

@@ -304,7 +304,7 @@ static weir_status place_locals(struct exec_backend *b, exec_group *group)
     const int64_t rounded = (l->bytes + WEIR_DEVICE_ALIGN - 1) & ~(int64_t)(WEIR_DEVICE_ALIGN - 1);
 
     lives[i] = (weir_life){l->array, l->writer, l->last_reader, rounded, 0};
-    lives[i].offset = l->offset = weir_life_place(lives, i, &lives[i], 0);
+    lives[i].offset = l->offset = weir_life_offset(lives, i, &lives[i], 0);
     b->scratch_bytes =
         l->offset + rounded > b->scratch_bytes ? l->offset + rounded : b->scratch_bytes;
   }

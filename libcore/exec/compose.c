@@ -29,11 +29,11 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
   int64_t end = WEIR_UNBOUNDED;
 
   for (int i = 0; i < a->n_in; i++) {
-    const weir_pace pace = weir_operand_pace(&a->in[i], loop->time);
+    const weir_step_rate pace = weir_operand_step_rate(&a->in[i], loop->time);
     const exec_array *array = &p->arrays[loop->loop->in[i]];
 
     if (pace.dim >= 0 && array->time == pace.dim && array->end < WEIR_UNBOUNDED) {
-      const int64_t n = weir_pace_first(&pace, 0, array->end);
+      const int64_t n = weir_step_rate_first(&pace, 0, array->end);
 
       end = n < end ? n : end;
     }
@@ -68,7 +68,7 @@ void exec_find_lags(exec_loop *loop)
     const weir_operand *o = &a->in[i];
     const bool direct = loop->time >= 0 && o->rank == 1 && o->index[0].gather == 0 &&
                         o->index[0].border <= WEIR_BORDER_VALUE &&
-                        weir_operand_pace(o, loop->time).dim == 0;
+                        weir_operand_step_rate(o, loop->time).dim == 0;
     bool empty = false;
     int64_t least;
 
@@ -88,7 +88,7 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   const weir_access *a = &loop->loop->access;
   const weir_operand *o = &a->in[i];
   const exec_array *array = &p->arrays[loop->loop->in[i]];
-  const weir_pace pace = weir_operand_pace(o, loop->time);
+  const weir_step_rate pace = weir_operand_step_rate(o, loop->time);
   const int d = pace.dim;
   weir_box beyond = {.rank = o->rank};
 
@@ -96,10 +96,11 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
     return WEIR_UNBOUNDED;
   }
   /* What looks back does not run ahead of the stream either: it may end here. */
-  const int64_t most = weir_pace_first(&pace, 0, front);
+  const int64_t most = weir_step_rate_first(&pace, 0, front);
 
   if (loop->lag[i] != INT64_MAX && array->end >= WEIR_UNBOUNDED) {
-    const int64_t first = weir_pace_first(&pace, loop->lag[i], front), lo = a->dim[loop->time].lo;
+    const int64_t first = weir_step_rate_first(&pace, loop->lag[i], front),
+                  lo = a->dim[loop->time].lo;
 
     return first > most || lo > most ? most : first < lo ? lo : first;
   }
@@ -153,7 +154,7 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep)
     const exec_loop *loop = &group->loops[k];
 
     for (int i = 0; i < loop->loop->access.n_in && !weir_box_empty(&boxes[k]); i++) {
-      const int d = weir_operand_pace(&loop->loop->access.in[i], loop->time).dim;
+      const int d = weir_operand_step_rate(&loop->loop->access.in[i], loop->time).dim;
 
       if (d >= 0 && loop->in_local[i] < 0) {
         const weir_region r = weir_needed(&loop->loop->access, i, &boxes[k]);

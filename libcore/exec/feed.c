@@ -398,7 +398,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
   return WEIR_OK;
 }
 
-weir_status weir_plan_place(weir_plan *p, const char *input, const void *data)
+weir_status weir_plan_bind(weir_plan *p, const char *input, const void *data)
 {
   const int32_t a = exec_find_input(p, input);
 

@@ -220,7 +220,7 @@ static void place_locals(exec_group *group)
     exec_local *l = &group->locals[i];
 
     lives[i] = (weir_life){l->array, l->writer, l->last_reader, l->bytes, 0};
-    lives[i].offset = weir_life_place(lives, i, &lives[i], group->kernel_scratch);
+    lives[i].offset = weir_life_offset(lives, i, &lives[i], group->kernel_scratch);
     l->offset = lives[i].offset;
     group->scratch = l->offset + l->bytes > group->scratch ? l->offset + l->bytes : group->scratch;
   }

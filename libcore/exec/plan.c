@@ -219,7 +219,7 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
   void *memory = NULL;
 
   group->number = number;
-  group->boxed = -1;
+  group->blocked = -1;
   name_members(p, group);
   memcpy(group->tile, from->tile, sizeof(group->tile));
   WEIR_TRY(weir_lower(p->g, from, &group->lowered, &group->n_loops));
@@ -236,7 +236,7 @@ static weir_status make_group(weir_plan *p, int32_t number, exec_group *group)
 
     group->loops[k].loop = &group->lowered[k];
     group->member[k] = (weir_member){a, group->lowered[k].in, group->lowered[k].out};
-    group->boxed = group->lowered[k].claimed && group->n_loops > 1 ? k : group->boxed;
+    group->blocked = group->lowered[k].claimed && group->n_loops > 1 ? k : group->blocked;
     group->loops[k].time = weir_access_time(a);
     for (int d = 0; d < a->n_dims; d++) {
       group->sequential =
@@ -414,8 +414,8 @@ static weir_status place_kernels(weir_plan *p)
   for (int32_t i = 0; i < p->n_groups && !p->sizes_only; i++) {
     const weir_kernel *kernel = weir_graph_group(p->g, p->groups[i].number)->kernel;
 
-    if (kernel != NULL && kernel->place != NULL) {
-      WEIR_TRY(kernel->place(p->groups[i].kernel_context, p->workspace));
+    if (kernel != NULL && kernel->set_workspace != NULL) {
+      WEIR_TRY(kernel->set_workspace(p->groups[i].kernel_context, p->workspace));
     }
   }
   return WEIR_OK;
@@ -527,7 +527,7 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
 }
 
 /* The rank's own graph takes the place of the whole one. */
-static weir_status spread_out(weir_plan *p, const weir_spread *spread)
+static weir_status spread_out(weir_plan *p, const weir_dist *spread)
 {
   const weir_pass_opts opts = exec_pass_opts(p);
 

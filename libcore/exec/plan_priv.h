@@ -63,7 +63,7 @@ typedef struct exec_group {
   int32_t n_locals;
   int64_t scratch;        /* bytes per thread: of the kernel, then local arrays */
   int64_t kernel_scratch; /* of the kernel                                      */
-  int32_t boxed;          /* loop that the kernel makes box by box, or -1       */
+  int32_t blocked;        /* loop that the kernel computes block by block, or -1*/
   bool on_device;         /* p->backend runs it, whole */
   bool sequential;        /* tiles run in row-major order on one thread */
   int64_t tile[WEIR_MAX_DIMS];

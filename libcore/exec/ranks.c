@@ -362,7 +362,7 @@ static weir_status agree_on_picked(exec_ranks *s, weir_graph **picked)
 }
 
 /* The rank's graph; what fails here fails on this rank alone. */
-static weir_status localise(exec_ranks *s, const weir_spread *spread)
+static weir_status localise(exec_ranks *s, const weir_dist *spread)
 {
   WEIR_TRY(weir_partition_create(s->whole, &s->grid, spread->cuts, spread->n_cuts, &s->partition));
   WEIR_TRY(weir_spmd_lower(s->partition, weir_comm_rank(s->comm), &s->local));
@@ -370,7 +370,7 @@ static weir_status localise(exec_ranks *s, const weir_spread *spread)
   return WEIR_OK;
 }
 
-weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
+weir_status exec_ranks_open(const weir_graph *g, const weir_dist *spread,
                             const weir_pass_opts *opts, exec_ranks **out)
 {
   exec_ranks *s = NULL;

@@ -38,7 +38,7 @@ typedef struct exec_ranks {
 } exec_ranks;
 
 /* Collective; fails on all ranks alike: what weir_spmd_lower and requests fail with. */
-weir_status exec_ranks_open(const weir_graph *g, const weir_spread *spread,
+weir_status exec_ranks_open(const weir_graph *g, const weir_dist *spread,
                             const weir_pass_opts *opts, exec_ranks **out) WEIR_CHECKED;
 /* Accepts NULL and nulls. Collective. */
 void exec_ranks_close(exec_ranks **s);

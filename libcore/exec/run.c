@@ -74,11 +74,11 @@ static weir_kernel_run kernel_run(const tiling *t, const weir_view *locals, weir
 static void run_boxed(const tiling *t, const weir_box *box, const weir_view *locals, char *scratch)
 {
   const weir_group *from = weir_graph_group(t->p->g, t->group->number);
-  const weir_region made = weir_written(&t->group->loops[t->group->boxed].loop->access, 0, box);
+  const weir_region made = weir_written(&t->group->loops[t->group->blocked].loop->access, 0, box);
   weir_view views[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
   weir_kernel_run run = kernel_run(t, locals, views);
 
-  run.stage = from->boxes.stage;
+  run.stage = from->blocks.stage;
   run.piece = -1;
   run.made = weir_region_hull(&made);
   run.scratch = scratch;
@@ -200,7 +200,7 @@ static void run_kernel(tiling *t, const weir_group *from)
              .scratch = p->scratch,
              .scratch_bytes = p->scratch_bytes};
 
-  for (; t->group->boxed < 0 || s.run.stage < from->boxes.stage; s.run.stage++) {
+  for (; t->group->blocked < 0 || s.run.stage < from->blocks.stage; s.run.stage++) {
     const int64_t one = s.run.stage == 0;
     const int64_t n = kernel->pieces != NULL ? kernel->pieces(s.run.context, s.run.stage) : one;
 
@@ -233,7 +233,7 @@ static weir_status run_tile(const tiling *t, const weir_box *tile, char *scratch
       if (loop->gathers) {
         WEIR_TRY(check_gathers(t->p, loop, &boxes[k], locals));
       }
-      if (k == group->boxed) {
+      if (k == group->blocked) {
         run_boxed(t, &boxes[k], locals, scratch);
         continue;
       }
@@ -352,7 +352,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
               .total = 1,
               .last = last};
   const weir_group *from = weir_graph_group(p->g, group->number);
-  const bool tiled = from->kernel == NULL || group->boxed >= 0;
+  const bool tiled = from->kernel == NULL || group->blocked >= 0;
   const double start = p->cfg.explain ? weir_clock() : 0;
   weir_status status = WEIR_OK;
 

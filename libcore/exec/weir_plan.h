@@ -54,12 +54,12 @@ typedef struct weir_chunk_bound {
 /* A graph run jointly by all ranks of comm, each on its own boxes. comm outlives the plan; grid: of
  * all its ranks; cuts: which arrays are sharded and where, by their numbers in the graph, the same
  * on all ranks (weir_partition.h derives the sharding of the others). */
-typedef struct weir_spread {
+typedef struct weir_dist {
   weir_comm *comm;
   weir_grid grid;
   const weir_shard *cuts;
   int n_cuts;
-} weir_spread;
+} weir_dist;
 
 typedef struct weir_plan_opts {
   const weir_exec_cfg *exec; /* NULL: defaults */
@@ -68,7 +68,7 @@ typedef struct weir_plan_opts {
   int n_bounds;
   bool terse;      /* keep no graph after each pass for weir_plan_print: it takes time and memory */
   bool sizes_only; /* allocate no arrays: the plan can be inspected and printed, not run */
-  const weir_spread *spread; /* NULL: this rank runs the graph alone */
+  const weir_dist *spread; /* NULL: this rank runs the graph alone */
 } weir_plan_opts;
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
@@ -110,7 +110,7 @@ weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool las
 /* Declares, before the first feed, that the slots of a one-dimensional time input are at `data`,
  * slot 0 first: its feeds have no data, and nothing is copied. Slots before a feed's hi must remain
  * until the stream ends. Fails: WEIR_ERR_CONFIG for another name or after a feed. */
-weir_status weir_plan_place(weir_plan *p, const char *input, const void *data) WEIR_CHECKED;
+weir_status weir_plan_bind(weir_plan *p, const char *input, const void *data) WEIR_CHECKED;
 /* Returns a result of the last feed or run: a view of the new slots [*lo, *hi), valid until the
  * next one. A result without time has [0, 1) when that feed or run computed it, else [0, 0). Slots
  * skipped since the previous feed precede *lo. Fails: WEIR_ERR_CONFIG for an unknown result. */

@@ -286,14 +286,14 @@ double weir_index_advance(const weir_index *x, int n_dims, const double *step)
   return sum / (double)weir_index_divisor(x);
 }
 
-weir_pace weir_operand_pace(const weir_operand *x, int k)
+weir_step_rate weir_operand_step_rate(const weir_operand *x, int k)
 {
   for (int d = x->role == WEIR_ROLE_STATE ? 1 : 0; d < x->rank && k >= 0; d++) {
     if (x->index[d].coef[k] != 0) {
-      return (weir_pace){d, x->index[d].coef[k], weir_index_divisor(&x->index[d])};
+      return (weir_step_rate){d, x->index[d].coef[k], weir_index_divisor(&x->index[d])};
     }
   }
-  return (weir_pace){.dim = -1, .down = 1};
+  return (weir_step_rate){.dim = -1, .down = 1};
 }
 
 int64_t weir_index_border(const weir_index *x, int64_t raw, int64_t extent, bool *inside)

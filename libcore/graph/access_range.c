@@ -42,7 +42,7 @@ void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, 
 void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
                       int64_t *most)
 {
-  const weir_pace pace = weir_operand_pace(x, k);
+  const weir_step_rate pace = weir_operand_step_rate(x, k);
   weir_index rest = x->index[pace.dim];
   weir_box others = *box;
   weir_wide lo, hi;
@@ -61,7 +61,7 @@ void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t
   *most = cut(hi - high);
 }
 
-int64_t weir_pace_first(const weir_pace *pace, int64_t most, int64_t index)
+int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t most, int64_t index)
 {
   const weir_wide distance = (weir_wide)pace->down * index - most;
   const weir_wide first = distance > 0 ? weir_wide_ceil_div(distance, pace->up) : 0;

@@ -203,7 +203,7 @@ weir_status weir_graph_copy(const weir_graph *g, weir_graph **out)
     memcpy(to->tile, from->tile, sizeof to->tile);
     to->kernel = from->kernel;
     to->claimed = from->claimed;
-    to->boxes = from->boxes;
+    to->blocks = from->blocks;
     to->saved_bytes = from->saved_bytes;
   }
   copy->next_random = g->next_random;

@@ -24,7 +24,7 @@ static double larger(double a, double b)
 /* Adds what a member needs of one operand to what its outputs will carry. */
 static void read(const weir_access *a, int i, int time, const weir_path *from, weir_path *to)
 {
-  const weir_pace pace = weir_operand_pace(&a->in[i], time);
+  const weir_step_rate pace = weir_operand_step_rate(&a->in[i], time);
   weir_box box = weir_iterations(a);
   int64_t least = 0, most = 0;
 

@@ -29,9 +29,9 @@ static int time_of(const weir_access *a)
 
 /* How an operand's array follows the node's time; false where it does not. */
 static bool follows_time(const weir_graph *g, const weir_operand *o, int time, int32_t array,
-                         weir_pace *pace)
+                         weir_step_rate *pace)
 {
-  *pace = weir_operand_pace(o, time);
+  *pace = weir_operand_step_rate(o, time);
   return pace->dim >= 0 && pace->dim == g->arrays[array]->desc.time - 1 && pace->up > 0 &&
          pace->up <= LARGEST && pace->down <= LARGEST;
 }
@@ -47,7 +47,7 @@ static weir_rate rate_of_node(const weir_graph *g, const weir_node *node, int ti
     const bool output = k < a->n_out;
     const int32_t array = output ? node->out[k] : node->in[k - a->n_out];
     weir_rate r = rates[array];
-    weir_pace pace;
+    weir_step_rate pace;
 
     if (r.base >= 0 && (base < 0 || r.base == base) &&
         follows_time(g, output ? &a->out[k] : &a->in[k - a->n_out], time, array, &pace) &&
@@ -71,7 +71,7 @@ static bool spread_node(const weir_graph *g, const weir_node *node, int32_t base
     const bool input = k < a->n_in;
     const int32_t array = input ? node->in[k] : node->out[k - a->n_in];
     weir_rate r = own;
-    weir_pace pace;
+    weir_step_rate pace;
 
     if (rates[array].base < 0 &&
         follows_time(g, input ? &a->in[k] : &a->out[k - a->n_in], time, array, &pace) &&

@@ -71,7 +71,7 @@ static weir_reach writers_of(const weir_access *a, const weir_operand *out,
     r.hi[k] = whole.hi[k] = a->dim[k].lo + extent_of(&a->dim[k], slots);
   }
   for (int k = 0; k < a->n_dims; k++) {
-    const weir_pace pace = weir_operand_pace(out, k);
+    const weir_step_rate pace = weir_operand_step_rate(out, k);
     weir_interval found = {-WEIR_UNBOUNDED, WEIR_UNBOUNDED};
 
     if (pace.dim < 0) {
@@ -136,7 +136,7 @@ static bool ask(pace *writer, const weir_access *w, const weir_operand *out, con
   pace asked = {.any = true};
 
   for (int k = 0; k < w->n_dims; k++) {
-    const weir_pace made = weir_operand_pace(out, k);
+    const weir_step_rate made = weir_operand_step_rate(out, k);
 
     if (made.dim >= 0) {
       asked.of[k] = weir_index_advance(&in->index[made.dim], r->n_dims, reader->of) *

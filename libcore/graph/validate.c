@@ -42,7 +42,7 @@ static weir_status written_box(const weir_node *node, int output, weir_box *box)
     return WEIR_OK;
   }
   for (int k = 0; k < a->n_dims; k++) {
-    const bool once = (a->dim[k].kind == WEIR_REDUCED && weir_operand_pace(x, k).dim < 0) ||
+    const bool once = (a->dim[k].kind == WEIR_REDUCED && weir_operand_step_rate(x, k).dim < 0) ||
                       (x->role == WEIR_ROLE_STATE && a->dim[k].kind != WEIR_PARALLEL);
     if (some.hi[k] == WEIR_UNBOUNDED) {
       some.hi[k] = some.lo[k] + SAMPLE;

@@ -310,11 +310,11 @@ bool weir_access_is_pointwise(const weir_access *a);
 
 /* Rate of an array relative to an iteration dimension: its dimension `dim` (the first that moves,
  * -1: none) moves by up / down elements per iteration. */
-typedef struct weir_pace {
+typedef struct weir_step_rate {
   int dim;
   int64_t up, down;
-} weir_pace;
-weir_pace weir_operand_pace(const weir_operand *x, int k);
+} weir_step_rate;
+weir_step_rate weir_operand_step_rate(const weir_operand *x, int k);
 /* Computes the bounds, both attained, of down * index - up * i over all iterations i of dimension
  * k, the others in `box`, which is not empty along them; before the border rule. Limited to 2^62.
  */
@@ -323,7 +323,7 @@ void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t
 /* Returns the first iteration from 0 on whose index may reach `index`, where `most` is the greatest
  * lag: as weir_index_solve, from a lag computed earlier; with most 0, the number of iterations that
  * `index` elements allow. up > 0, index >= 0; at most WEIR_UNBOUNDED. */
-int64_t weir_pace_first(const weir_pace *pace, int64_t most, int64_t index);
+int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t most, int64_t index);
 
 #ifdef __cplusplus
 }

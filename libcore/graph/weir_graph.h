@@ -154,10 +154,10 @@ struct weir_kernel;
 /* Boxes of its result that a blocked kernel computes instead of the pieces of `stage`: per
  * dimension they begin and end at multiples of the block size, or end with the array; 0: not
  * blocked. */
-typedef struct weir_boxes {
+typedef struct weir_kernel_blocks {
   int stage;
-  int64_t grain[WEIR_MAX_RANK];
-} weir_boxes;
+  int64_t block_size[WEIR_MAX_RANK];
+} weir_kernel_blocks;
 
 /* A fusion group: an ordered list of members under one outer box of tiles. Members keep their own
  * maps; arrays used only inside the group are tile-local. */
@@ -169,8 +169,8 @@ typedef struct weir_group {
   const struct weir_kernel *kernel; /* kernel that claims the group, or NULL: generated */
   int32_t
       claimed; /* the member that the kernel computes; others, generated, read it block by block */
-  weir_boxes boxes;   /* with other members: those of the kernel            */
-  double saved_bytes; /* memory traffic saved by fusion */
+  weir_kernel_blocks blocks; /* with other members: those of the kernel            */
+  double saved_bytes;        /* memory traffic saved by fusion */
 } weir_group;
 
 /* Return the number of arrays or nodes, and one of them, borrowed. Numbers are in [0, n); sources

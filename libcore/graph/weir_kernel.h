@@ -38,13 +38,13 @@ typedef struct weir_kernel {
   int64_t (*workspace)(const void *context); /* bytes; NULL: none */
   int64_t (*scratch)(const void *context);   /* bytes per thread; NULL: none */
   /* Announces the workspace once, before the first run; may be NULL. */
-  weir_status (*place)(void *context, void *workspace);
+  weir_status (*set_workspace)(void *context, void *workspace);
   /* Whether the kernel computes its single result in blocks, so that loops that read it may join
    * its group and run over a block while it is in cache. The stage named is then the last one; it
    * is run for blocks that together contain every element at most once, instead of its pieces, and
    * the views may contain only the block of the result. Elements are bitwise identical to those of
    * pieces. NULL: not blocked. */
-  bool (*boxes)(const weir_graph *g, const weir_group *group, weir_boxes *boxes);
+  bool (*blocks)(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks);
   void (*run)(const weir_kernel_run *run); /* cannot fail */
 } weir_kernel;
 

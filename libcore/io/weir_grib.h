@@ -81,7 +81,7 @@ const weir_grib_grid *weir_grib_grid_get(const weir_grib *g, int64_t i);
 /* Returns the number of damaged regions that were skipped (skip_damaged). */
 int64_t weir_grib_damaged(const weir_grib *g);
 /* Writes "FILE: message 3 (byte 8640)", for messages about a field. Always terminated. */
-void weir_grib_place(const weir_grib *g, int64_t i, char *text, size_t size);
+void weir_grib_locate(const weir_grib *g, int64_t i, char *text, size_t size);
 
 /* Decodes fields[n], in the order of the files, each into out[k]: [n_lat, n_lon] of its grid, NaN
  * for missing values. Fails also when a file has changed since it was opened. */

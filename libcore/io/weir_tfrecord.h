@@ -48,7 +48,7 @@ int64_t weir_tfrecord_number(const weir_tfrecord *r);
  * skipped or there is none. Borrowed until the next call. */
 const uint8_t *weir_tfrecord_payload(const weir_tfrecord *r, int64_t *size);
 /* Writes "FILE: record 3 (byte 8640)", for messages about the current record. Always terminated. */
-void weir_tfrecord_place(const weir_tfrecord *r, char *text, size_t size);
+void weir_tfrecord_locate(const weir_tfrecord *r, char *text, size_t size);
 
 typedef enum weir_tf_kind {
   WEIR_TF_EMPTY, /* a feature without a list, or a missing key */

@@ -26,7 +26,7 @@ const weir_opt weir_inception_options[] = {
     WEIR_OPT_INT(weir_inception_opts, carry, -1, -1, 4096, "1",
                  "input channel that is passed to the last convolution: raw ensemble spread of the "
                  "predictand; -1: the last"),
-    WEIR_OPT_TABLE(weir_inception_opts, block, weir_nn_stage_options,
+    WEIR_OPT_TABLE(weir_inception_opts, block, weir_nn_conv_block_options,
                    "normalisation and activation after the convolutions"),
     WEIR_OPT_TABLE(weir_inception_opts, border, weir_nn_border_options,
                    "padding by spatial dimension; z, y, x are the last three"),
@@ -59,7 +59,7 @@ static weir_value convolve(const incep *n, const char *name, int64_t filters, in
 static weir_value block(const incep *n, const char *name, int64_t filters, weir_value v)
 {
   weir_net_push(n->net, name);
-  v = weir_nn_finish(n->net, "norm", &n->opts->block, convolve(n, "conv", filters, 3, v));
+  v = weir_nn_norm_act(n->net, "norm", &n->opts->block, convolve(n, "conv", filters, 3, v));
   weir_net_pop(n->net);
   return v;
 }
@@ -90,7 +90,7 @@ static weir_value parallel(const incep *n, int64_t number, int64_t filters, weir
   }
   weir_value v = weir_concat(n->net->graph, path, (int)n->opts->paths, n->dims + 1);
 
-  v = weir_nn_finish(n->net, "norm", &n->opts->block, v);
+  v = weir_nn_norm_act(n->net, "norm", &n->opts->block, v);
   v = convolve(n, "mix", filters, 1, join(n, v, u));
   weir_net_pop(n->net);
   return v;

@@ -220,7 +220,7 @@ static void nothing_is_no_number(void **state)
       add(&t, (weir_dtype)dtype, 2 * N * N, zero);
       const weir_value r = form == -2 ? weir_neg(t.g, t.in[1]) : t.in[1];
       const weir_value s =
-          form == -1 ? r : weir_spread(t.g, &(weir_sigma_spec){.form = form < 0 ? 0 : form}, r);
+          form == -1 ? r : weir_sigma(t.g, &(weir_sigma_spec){.form = form < 0 ? 0 : form}, r);
 
       t.loss = weir_loss_mean(t.g, weir_crps(t.g, t.in[0], s, t.in[2]), WEIR_NO_VALUE);
       const double loss = run(&t);
@@ -370,7 +370,7 @@ static void what_does_not_fit_is_refused(void **state)
   }
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 4);
-  assert_refused(g, weir_spread(g, &(weir_sigma_spec){.form = 9}, x), "softplus, exp or given");
+  assert_refused(g, weir_sigma(g, &(weir_sigma_spec){.form = 9}, x), "softplus, exp or given");
 }
 
 static void options_are_complete(void **state)

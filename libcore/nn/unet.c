@@ -55,7 +55,7 @@ const weir_opt weir_unet_options[] = {
                  .alias = "local"),
     WEIR_OPT_INT(weir_unet_opts, head_kernel, 1, 1, 15, "1",
                  "kernel size, in every dimension, of the output convolution"),
-    WEIR_OPT_TABLE(weir_unet_opts, block, weir_nn_stage_options,
+    WEIR_OPT_TABLE(weir_unet_opts, block, weir_nn_conv_block_options,
                    "normalisation and activation after each convolution of a block"),
     WEIR_OPT_TABLE(weir_unet_opts, border, weir_nn_border_options,
                    "padding by spatial dimension; z, y, x are the last three"),
@@ -115,7 +115,7 @@ static weir_value convolve(const unet *u, int64_t number, int64_t filters, weir_
   (void)snprintf(norm, sizeof norm, "norm%lld", (long long)number);
   const weir_nn_conv_spec s = same_size(u, filters, taps);
 
-  return weir_nn_finish(u->net, norm, &u->opts->block, weir_nn_conv(u->net, conv, &s, v));
+  return weir_nn_norm_act(u->net, norm, &u->opts->block, weir_nn_conv(u->net, conv, &s, v));
 }
 
 /* A block on the way down, or the lowest one. */

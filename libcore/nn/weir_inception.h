@@ -15,7 +15,7 @@
 #ifndef WEIR_INCEPTION_H
 #define WEIR_INCEPTION_H
 #include "conf/weir_opt.h"
-#include "nn/weir_stage.h"
+#include "nn/weir_conv_block.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,7 +30,7 @@ typedef struct weir_inception_opts {
   int preset;
   int64_t base, blocks; /* 0: of the preset */
   int64_t growth, paths, control, squeeze, carry;
-  weir_nn_stage_opts block;
+  weir_nn_conv_block_opts block;
   weir_nn_borders border;
 } weir_inception_opts;
 /* Rows of the section that holds such a struct. */

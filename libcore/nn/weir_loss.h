@@ -19,15 +19,15 @@ weir_value weir_loss_mse_at(weir_graph *g, weir_value prediction, weir_value tru
 weir_value weir_loss_mae_at(weir_graph *g, weir_value prediction, weir_value truth,
                             weir_value weights, const char *where);
 
-typedef enum weir_spread_form {
+typedef enum weir_sigma_form {
   WEIR_SPREAD_SOFTPLUS, /* sigma = floor + log(1 + exp(raw)) */
   WEIR_SPREAD_EXP,      /* sigma = floor + exp(raw), raw cut at 40 */
   WEIR_SPREAD_GIVEN,    /* sigma = max(floor, raw): no gradient below the floor */
-} weir_spread_form;
+} weir_sigma_form;
 
 /* Transform from network output to standard deviation. Rows: weir_sigma_opts. */
 typedef struct weir_sigma_spec {
-  int form;     /* weir_spread_form                             */
+  int form;     /* weir_sigma_form                             */
   double floor; /* minimum standard deviation, in units of the target; 0: 1e-3 */
 } weir_sigma_spec;
 extern const weir_opt weir_sigma_opts[];
@@ -79,7 +79,7 @@ weir_value weir_loss_weight_at(weir_graph *g, weir_value loss, weir_value weight
   weir_loss_mse_at(g, prediction, truth, weights, WEIR_WHERE)
 #define weir_loss_mae(g, prediction, truth, weights) \
   weir_loss_mae_at(g, prediction, truth, weights, WEIR_WHERE)
-#define weir_spread(g, spec, raw) weir_sigma_at(g, spec, raw, WEIR_WHERE)
+#define weir_sigma(g, spec, raw) weir_sigma_at(g, spec, raw, WEIR_WHERE)
 #define weir_crps(g, mean, sigma, truth) weir_crps_at(g, mean, sigma, truth, WEIR_WHERE)
 #define weir_loss_crps(g, spec, mean, raw, truth, weights) \
   weir_loss_crps_at(g, spec, mean, raw, truth, weights, WEIR_WHERE)

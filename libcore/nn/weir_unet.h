@@ -13,7 +13,7 @@
 #ifndef WEIR_UNET_H
 #define WEIR_UNET_H
 #include "conf/weir_opt.h"
-#include "nn/weir_stage.h"
+#include "nn/weir_conv_block.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,7 +46,7 @@ typedef struct weir_unet_opts {
   int skip;
   bool residual;
   int64_t locally_connected, head_kernel;
-  weir_nn_stage_opts block;
+  weir_nn_conv_block_opts block;
   weir_nn_borders border;
   weir_unet_axis z, y, x;
 } weir_unet_opts;

@@ -235,7 +235,7 @@ static weir_status call_held(void *context, const weir_op_run *run)
   return WEIR_OK;
 }
 
-weir_series weir_gap_held(weir_graph *g, weir_series s, int64_t slots)
+weir_series weir_gap_hold(weir_graph *g, weir_series s, int64_t slots)
 {
   weir_call_spec spec = weir_gap_call("hold", call_held);
 

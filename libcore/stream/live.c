@@ -255,7 +255,7 @@ weir_status weir_live_wait(void *context, int64_t from, int64_t to, int64_t *fin
     live_take(l, l->first, size);
   }
   for (;;) {
-    const bool placed = live_place_held(l);
+    const bool placed = live_place_pending(l);
     const int64_t now = live_watermark(l) > from ? live_watermark(l) : from;
 
     *ended = placed && (l->finished || weir_stop_requested());

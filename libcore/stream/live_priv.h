@@ -51,7 +51,7 @@ int64_t live_time_of(const live_ring *r, int64_t slot);
 /* Slots before this time are final: ns from slot 0. */
 int64_t live_watermark(const weir_live *l);
 /* Puts the held sample into its slot if that is in the ring now. True when none is held. */
-bool live_place_held(weir_live *l);
+bool live_place_pending(weir_live *l);
 /* One line, its end left out. No other may follow while a sample is held. */
 void live_take(weir_live *l, const char *text, int64_t size);
 

@@ -131,7 +131,7 @@ static void store(live_ring *r, int64_t slot, float value, bool present)
   r->state[at] = present ? LIVE_VALUE : LIVE_ABSENT;
 }
 
-bool live_place_held(weir_live *l)
+bool live_place_pending(weir_live *l)
 {
   if (l->held.stream < 0) {
     return true;
@@ -177,7 +177,7 @@ static const char *keep(weir_live *l, int stream, int64_t ns, const weir_wire_li
   l->counts.snapped += off > ROUNDED_NS;
   l->newest = slot_ns > l->newest ? slot_ns : l->newest;
   l->held = (live_held){stream, slot, (float)line->value, line->present};
-  (void)live_place_held(l);
+  (void)live_place_pending(l);
   return NULL;
 }
 

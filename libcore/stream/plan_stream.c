@@ -447,7 +447,7 @@ fail:
   return status;
 }
 
-weir_status weir_stream_place(weir_stream *s, int source, const float *values, const uint8_t *flags)
+weir_status weir_stream_bind(weir_stream *s, int source, const float *values, const uint8_t *flags)
 {
   if (source < 0 || source >= s->n_inputs) {
     return weir_fail(WEIR_ERR_CONFIG, "stream: there is no source %d of %d", source, s->n_inputs);
@@ -459,8 +459,8 @@ weir_status weir_stream_place(weir_stream *s, int source, const float *values, c
                      "stream: source '%s' ends before others or is live: it must be read",
                      in->source.value);
   }
-  WEIR_TRY(weir_plan_place(s->plan[0], in->source.value, values));
-  WEIR_TRY(weir_plan_place(s->plan[0], in->source.present, flags));
+  WEIR_TRY(weir_plan_bind(s->plan[0], in->source.value, values));
+  WEIR_TRY(weir_plan_bind(s->plan[0], in->source.present, flags));
   in->in_place = flags;
   return WEIR_OK;
 }

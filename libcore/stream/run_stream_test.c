@@ -182,7 +182,7 @@ static weir_status run_graph(recording *s_in, weir_stream_cfg cfg, int threads, 
 
   assert_ok(weir_stream_create(&job, &s));
   if (s_in->in_place) {
-    assert_ok(weir_stream_place(s, 0, s_in->x, s_in->present));
+    assert_ok(weir_stream_bind(s, 0, s_in->x, s_in->present));
   }
   const weir_status status = weir_stream_run(s, report);
 
@@ -419,7 +419,7 @@ static void places_that_are_none_are_refused(void **state)
       .graph = g, .sources = &source, .n_sources = 1, .stream = &cfg, .threads = 1};
 
   assert_ok(weir_stream_create(&job, &stream));
-  assert_int_equal(weir_stream_place(stream, 1, s->x, s->present), WEIR_ERR_CONFIG);
+  assert_int_equal(weir_stream_bind(stream, 1, s->x, s->present), WEIR_ERR_CONFIG);
   assert_int_equal(weir_stream_run(stream, &report), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "'x' is neither read nor in memory"));
   weir_stream_destroy(&stream);

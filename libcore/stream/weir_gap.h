@@ -35,7 +35,7 @@ weir_series weir_gap_filled(weir_graph *g, weir_series s, weir_gap_fill how, int
 
 /* Holds every sample of `s` for `slots` slots, its own included, or until the next sample: causal.
  */
-weir_series weir_gap_held(weir_graph *g, weir_series s, int64_t slots);
+weir_series weir_gap_hold(weir_graph *g, weir_series s, int64_t slots);
 
 /* For functions of calls: iterates over the slots of a call in runs of equal presence. */
 typedef struct weir_gap_walk {

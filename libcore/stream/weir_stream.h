@@ -118,8 +118,8 @@ weir_status weir_stream_run(weir_stream *s, weir_stream_report *report) WEIR_CHE
  * place, `read` is not called and may be NULL. values[count] and flags[count] stay as they are
  * until the stream is destroyed. Before the first run. Fails: WEIR_ERR_CONFIG for a source that is
  * live or ends before others. */
-weir_status weir_stream_place(weir_stream *s, int source, const float *values,
-                              const uint8_t *flags) WEIR_CHECKED;
+weir_status weir_stream_bind(weir_stream *s, int source, const float *values,
+                             const uint8_t *flags) WEIR_CHECKED;
 /* Rewinds to the start: windows, frontiers; stored arrays are the caller's. */
 void weir_stream_rewind(weir_stream *s);
 /* Returns the needs of the result of sink i (of the job), from the graph's accesses: seconds before

@@ -42,12 +42,12 @@ static void find_limits(const weir_train_task *task, int64_t batch, int64_t most
 /* Appends all grids that `ranks` ranks make of the dimensions from d on, many along the first of
  * them first. */
 static weir_status list_grids(const int64_t most[WEIR_ALONG_DIMS], weir_grid *grid, int d,
-                              int ranks, int64_t *room, weir_placement *out)
+                              int ranks, int64_t *room, weir_grid_choice *out)
 {
   if (d == WEIR_ALONG_DIMS) {
     if (ranks == 1) {
       WEIR_TRY(weir_reserve(&out->row, room, out->n + 1, sizeof *out->row));
-      out->row[out->n++] = (weir_place_row){.grid = *grid};
+      out->row[out->n++] = (weir_grid_candidate){.grid = *grid};
     }
     return WEIR_OK;
   }
@@ -135,7 +135,7 @@ static weir_status cost_of_step(const placing *s, const train_ranks *k, int rank
 }
 
 /* rank: whose step it is, -1: that of the slowest of all. */
-static weir_status predict(const placing *s, int rank, weir_place_row *row)
+static weir_status predict(const placing *s, int rank, weir_grid_candidate *row)
 {
   train_ranks k = {.spread = {.grid = row->grid}};
 
@@ -168,7 +168,7 @@ static weir_status predict(const placing *s, int rank, weir_place_row *row)
 /* ---- Where its cuts end ---- */
 
 /* Whether row a is better than row b of the same grid. */
-static bool is_better(const weir_place_row *a, const weir_place_row *b)
+static bool is_better(const weir_grid_candidate *a, const weir_grid_candidate *b)
 {
   return a->refused != b->refused ? b->refused
          : a->fits != b->fits     ? a->fits
@@ -196,7 +196,7 @@ static bool go_up(const train_levels *levels, unsigned along, ends *e)
 }
 
 static weir_status try_ends(const placing *s, const train_levels *levels, const ends *e, int rank,
-                            weir_place_row *row)
+                            weir_grid_candidate *row)
 {
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
     row->gather[d] = e->n[d] > 0 ? levels->extent[d][e->n[d] - 1] : 0;
@@ -207,10 +207,10 @@ static weir_status try_ends(const placing *s, const train_levels *levels, const 
 
 /* The best of one level more along one dimension that has several ranks, and along all of them. */
 static weir_status try_next(const placing *s, const train_levels *levels, int rank, ends *e,
-                            weir_place_row *row)
+                            weir_grid_candidate *row)
 {
   const ends from = *e;
-  weir_place_row best = {.refused = true};
+  weir_grid_candidate best = {.refused = true};
   unsigned all = 0;
 
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
@@ -218,7 +218,7 @@ static weir_status try_next(const placing *s, const train_levels *levels, int ra
   }
   for (unsigned along = 1; along <= all; along++) {
     const bool one = (along & (along - 1)) == 0;
-    weir_place_row next = *row;
+    weir_grid_candidate next = *row;
     ends to = from;
 
     if ((along & ~all) == 0 && (one || along == all) && go_up(levels, along, &to)) {
@@ -239,11 +239,11 @@ static weir_status try_next(const placing *s, const train_levels *levels, int ra
  * the level where cuts end, a level more costs more than the one before and saves less, as maps
  * grow from level to level. The rank that was slowest stands for all; what is best for it is
  * predicted for all, and stays where it is. */
-static weir_status search(const placing *s, weir_place_row *all)
+static weir_status search(const placing *s, weir_grid_candidate *all)
 {
   const int rank = all->cost.slowest;
   train_ranks k = {.spread = {.grid = all->grid}};
-  weir_place_row row = *all, *const best = &(weir_place_row){.refused = true};
+  weir_grid_candidate row = *all, *const best = &(weir_grid_candidate){.refused = true};
   train_levels levels;
   ends e = {.n = {0}};
   weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
@@ -256,7 +256,7 @@ static weir_status search(const placing *s, weir_place_row *all)
   WEIR_TRY(predict(s, rank, &row));
   *best = row;
   for (bool goes_on = true; goes_on;) {
-    weir_place_row next = row;
+    weir_grid_candidate next = row;
 
     WEIR_TRY(try_next(s, &levels, rank, &e, &next));
     goes_on = !next.refused && !is_better(&row, &next);
@@ -288,7 +288,7 @@ static int middle(const weir_grid *g)
 
 /* A grid with the best ends of its cuts. Where one rank alone takes HOPELESS times as long as the
  * best step so far, it is left at that. */
-static weir_status place(const placing *s, double best_s, weir_place_row *row)
+static weir_status place(const placing *s, double best_s, weir_grid_candidate *row)
 {
   const train_levels none = {.n = {0}};
   int space = 1;
@@ -306,7 +306,7 @@ static weir_status place(const placing *s, double best_s, weir_place_row *row)
 
 /* ---- Among ranks ---- */
 
-static void to_numbers(const weir_place_row *row, double x[NUMBERS])
+static void to_numbers(const weir_grid_candidate *row, double x[NUMBERS])
 {
   const weir_cost *c = &row->cost;
   const double all[NUMBERS] = {c->seconds,
@@ -328,7 +328,7 @@ static void to_numbers(const weir_place_row *row, double x[NUMBERS])
   }
 }
 
-static void from_numbers(const double x[NUMBERS], weir_place_row *row)
+static void from_numbers(const double x[NUMBERS], weir_grid_candidate *row)
 {
   row->cost = (weir_cost){.seconds = x[0],
                           .compute_s = x[1],
@@ -348,7 +348,7 @@ static void from_numbers(const double x[NUMBERS], weir_place_row *row)
 }
 
 /* Every rank gets the rows of all: of each, one has more than zeros. */
-static weir_status share_rows(weir_comm *comm, weir_placement *p)
+static weir_status share_rows(weir_comm *comm, weir_grid_choice *p)
 {
   weir_request *request = NULL;
   double *x = NULL;
@@ -391,14 +391,14 @@ static void print_gather(const int64_t gather[WEIR_ALONG_DIMS], char *text, size
                  gather[3]);
 }
 
-static weir_status choose(weir_placement *p, int ranks, int64_t memory)
+static weir_status choose(weir_grid_choice *p, int ranks, int64_t memory)
 {
-  const weir_place_row *least = NULL;
+  const weir_grid_candidate *least = NULL;
   char text[64];
 
   p->best = -1;
   for (int64_t i = 0; i < p->n; i++) {
-    const weir_place_row *row = &p->row[i];
+    const weir_grid_candidate *row = &p->row[i];
 
     if (row->fits && (p->best < 0 || row->cost.seconds < p->row[p->best].cost.seconds)) {
       p->best = i;
@@ -425,18 +425,18 @@ static weir_status choose(weir_placement *p, int ranks, int64_t memory)
                    ranks, memory, text, least->cost.arena);
 }
 
-static weir_status predict_all(const placing *s, weir_comm *comm, weir_placement *out)
+static weir_status predict_all(const placing *s, weir_comm *comm, weir_grid_choice *out)
 {
   const int64_t size = comm != NULL ? weir_comm_size(comm) : 1;
   const int64_t own = comm != NULL ? weir_comm_rank(comm) : 0;
 
   for (int64_t i = 0; i < out->n; i++) {
-    out->row[i] = (weir_place_row){.grid = out->row[i].grid};
+    out->row[i] = (weir_grid_candidate){.grid = out->row[i].grid};
   }
   double best_s = INFINITY;
 
   for (int64_t i = own; i < out->n; i += size) {
-    const weir_place_row *row = &out->row[i];
+    const weir_grid_candidate *row = &out->row[i];
 
     WEIR_TRY(place(s, best_s, &out->row[i]));
     best_s = row->fits && row->cost.seconds < best_s ? row->cost.seconds : best_s;
@@ -450,7 +450,7 @@ static weir_status predict_all(const placing *s, weir_comm *comm, weir_placement
 /* What a rank does alone. */
 static weir_status prepare(const weir_train_task *task, const weir_train_cfg *cfg,
                            const weir_plan_opts *exec, const weir_machine *machine, weir_comm *comm,
-                           weir_placement *out)
+                           weir_grid_choice *out)
 {
   weir_params *params = NULL;
   weir_store *store = NULL;
@@ -476,7 +476,7 @@ done:
 /* Predictions of all rows on all ranks. Collective. */
 static weir_status predict_together(const weir_train_task *task, const weir_train_cfg *cfg,
                                     const weir_plan_opts *exec, const weir_machine *machine,
-                                    weir_comm *comm, weir_placement *out)
+                                    weir_comm *comm, weir_grid_choice *out)
 {
   const weir_status status = prepare(task, cfg, exec, machine, comm, out);
 
@@ -505,8 +505,8 @@ static weir_status go_on(weir_comm *comm)
 /* Steps on the grids that fit and have groups which the table lacks; what is known is kept before
  * each. Collective. */
 static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg *cfg,
-                               const weir_plan_opts *exec, weir_comm *comm, const weir_placement *p,
-                               const char *table, weir_profile *times)
+                               const weir_plan_opts *exec, weir_comm *comm,
+                               const weir_grid_choice *p, const char *table, weir_profile *times)
 {
   weir_train_task ended = *task;
   char text[64];
@@ -528,7 +528,7 @@ static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg
  * with it. Collective. */
 static weir_status predict_timed(const weir_train_task *task, const weir_train_cfg *cfg,
                                  const weir_plan_opts *exec, const weir_machine *machine,
-                                 weir_comm *comm, int ranks, weir_placement *out)
+                                 weir_comm *comm, int ranks, weir_grid_choice *out)
 {
   const bool here = ranks == (comm != NULL ? weir_comm_size(comm) : 1);
   weir_machine m = *machine;
@@ -557,13 +557,13 @@ done:
 
 weir_status weir_train_select_grid(const weir_train_task *task, const weir_train_cfg *cfg,
                                    const weir_plan_opts *exec, const weir_machine *machine,
-                                   weir_comm *comm, int ranks, weir_placement *out)
+                                   weir_comm *comm, int ranks, weir_grid_choice *out)
 {
   weir_grid grid = {.dims = WEIR_ALONG_DIMS};
   int64_t most[WEIR_ALONG_DIMS], room = 0;
   weir_status status;
 
-  *out = (weir_placement){.n = 0};
+  *out = (weir_grid_choice){.n = 0};
   find_limits(task, cfg->batch, most);
   WEIR_TRY_GOTO(list_grids(most, &grid, 0, ranks, &room, out), failed);
   if (machine->profile != NULL && machine->profile[0] != 0) {
@@ -574,11 +574,11 @@ weir_status weir_train_select_grid(const weir_train_task *task, const weir_train
   WEIR_TRY_GOTO(choose(out, ranks, exec->exec->memory), failed);
   return WEIR_OK;
 failed:
-  weir_placement_fini(out);
+  weir_grid_choice_fini(out);
   return status;
 }
 
-void weir_placement_fini(weir_placement *p)
+void weir_grid_choice_fini(weir_grid_choice *p)
 {
   weir_free(&p->row);
   p->n = 0;
@@ -587,9 +587,9 @@ void weir_placement_fini(weir_placement *p)
 /* ---- For people ---- */
 
 /* Whether row a stands before row b. */
-static bool is_before(const weir_placement *p, int64_t a, int64_t b)
+static bool is_before(const weir_grid_choice *p, int64_t a, int64_t b)
 {
-  const weir_place_row *x = &p->row[a], *y = &p->row[b];
+  const weir_grid_candidate *x = &p->row[a], *y = &p->row[b];
 
   if (x->refused != y->refused || x->fits != y->fits) {
     return x->refused == y->refused ? x->fits : y->refused;
@@ -597,9 +597,9 @@ static bool is_before(const weir_placement *p, int64_t a, int64_t b)
   return x->cost.seconds < y->cost.seconds || (!(y->cost.seconds < x->cost.seconds) && a < b);
 }
 
-static void print_row(const weir_placement *p, int64_t i, FILE *out)
+static void print_row(const weir_grid_choice *p, int64_t i, FILE *out)
 {
-  const weir_place_row *row = &p->row[i];
+  const weir_grid_candidate *row = &p->row[i];
   const weir_cost *c = &row->cost;
   char text[64], gathered[64];
 
@@ -617,7 +617,7 @@ static void print_row(const weir_placement *p, int64_t i, FILE *out)
                              : "  exceeds exec.memory");
 }
 
-void weir_placement_print(const weir_placement *p, FILE *out)
+void weir_grid_choice_print(const weir_grid_choice *p, FILE *out)
 {
   (void)fprintf(out, "%-16s %-12s %12s %12s %12s %12s %12s %9s %12s\n", "grid", "gathered",
                 "time s", "compute s", "wait s", "halo MB", "reduce MB", "messages", "memory MB");

@@ -20,7 +20,7 @@ static const weir_machine free_messages = {
 
 static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t batch, int64_t parts,
                                   int ranks, int64_t memory, const weir_machine *m,
-                                  weir_placement *out)
+                                  weir_grid_choice *out)
 {
   volume v = {.dtype = WEIR_F32, .blocks = blocks};
   weir_train_cfg cfg;
@@ -41,12 +41,13 @@ static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t bat
 }
 
 static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_t memory,
-                         const weir_machine *m, weir_placement *out)
+                         const weir_machine *m, weir_grid_choice *out)
 {
   return place_in_parts(1, size, batch, 1, ranks, memory, m, out);
 }
 
-static const weir_place_row *find(const weir_placement *p, int samples, int depth, int height)
+static const weir_grid_candidate *find(const weir_grid_choice *p, int samples, int depth,
+                                       int height)
 {
   for (int64_t i = 0; i < p->n; i++) {
     const int *n = p->row[i].grid.extent;
@@ -61,34 +62,34 @@ static const weir_place_row *find(const weir_placement *p, int samples, int dept
 /* 4 = 4, 2 x 2, 2 x 1 x 2, ..: ten ways, fewer where samples or elements end; sample first. */
 static void candidates_are_all_that_fit(void **state)
 {
-  weir_placement p;
+  weir_grid_choice p;
 
   assert_ok(place((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p));
   assert_int_equal(p.n, 10);
   assert_int_equal(p.row[0].grid.extent[WEIR_ALONG_SAMPLES], 4);
   assert_int_equal(p.row[1].grid.extent[WEIR_ALONG_DEPTH], 2);
   assert_int_equal(p.row[9].grid.extent[WEIR_ALONG_WIDTH], 4);
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
   assert_ok(place((int64_t[]){8, 8, 8}, 1, 2, 0, &free_messages, &p));
   assert_int_equal(p.n, 3); /* not two of one sample */
   assert_null(find(&p, 2, 1, 1));
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
 }
 
 static void the_most_even_share_wins_where_messages_are_free(void **state)
 {
-  weir_placement p;
+  weir_grid_choice p;
 
   assert_ok(place((int64_t[]){8, 8, 8}, 3, 2, 0, &free_messages, &p)); /* samples: 1 and 2 */
   assert_int_equal(p.row[p.best].grid.extent[WEIR_ALONG_SAMPLES], 1);
   assert_true(find(&p, 2, 1, 1)->cost.seconds > 1.2 * p.row[p.best].cost.seconds);
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
 }
 
 static void the_fewest_messages_win_where_they_are_dear(void **state)
 {
   weir_machine m = free_messages;
-  weir_placement p;
+  weir_grid_choice p;
 
   m.latency = 10;
   assert_ok(place((int64_t[]){8, 8, 8}, 4, 4, 0, &m, &p));
@@ -96,7 +97,7 @@ static void the_fewest_messages_win_where_they_are_dear(void **state)
     assert_true(p.row[p.best].cost.messages <= p.row[i].cost.messages);
   }
   assert_true(p.row[p.best].cost.messages < find(&p, 2, 2, 1)->cost.messages);
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
 }
 
 /* Of maps of 16, 8 and 4 planes, those after the first block are gathered, then nothing moves but
@@ -105,22 +106,22 @@ static void cuts_end_early_where_messages_are_dear(void **state)
 {
   const int64_t size[] = {16, 16, 8};
   weir_machine m = free_messages;
-  weir_placement p;
+  weir_grid_choice p;
 
   m.latency = 10;
   assert_ok(place_in_parts(2, size, 1, 1, 2, 0, &m, &p));
-  const weir_place_row *row = find(&p, 1, 2, 1);
+  const weir_grid_candidate *row = find(&p, 1, 2, 1);
 
   assert_int_equal(row->gather[WEIR_ALONG_DEPTH], 8);
   assert_int_equal(row->gather[WEIR_ALONG_HEIGHT], 0);
   assert_true(row->tried >= 3);
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
 }
 
 /* What all ranks compute, none has for itself. */
 static void cuts_go_on_where_messages_are_free(void **state)
 {
-  weir_placement p;
+  weir_grid_choice p;
 
   assert_ok(place_in_parts(2, (int64_t[]){16, 8, 8}, 1, 1, 2, 0, &free_messages, &p));
   for (int64_t i = 0; i < p.n; i++) {
@@ -128,12 +129,12 @@ static void cuts_go_on_where_messages_are_free(void **state)
       assert_int_equal(p.row[i].gather[d], 0);
     }
   }
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
 }
 
 static void memory_leaves_candidates_out(void **state)
 {
-  weir_placement p;
+  weir_grid_choice p;
   int64_t least = INT64_MAX, most = 0;
 
   assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
@@ -141,11 +142,11 @@ static void memory_leaves_candidates_out(void **state)
     least = p.row[i].cost.arena < least ? p.row[i].cost.arena : least;
     most = p.row[i].cost.arena > most ? p.row[i].cost.arena : most;
   }
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
   assert_true(least > 0 && least < most);
   assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, least, &free_messages, &p));
   assert_int_equal(p.row[p.best].cost.arena, least);
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
   assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 2, least - 1, &free_messages, &p),
                    WEIR_ERR_MEMORY);
   assert_non_null(strstr(weir_last_message(), "no grid of 2 ranks"));
@@ -154,7 +155,7 @@ static void memory_leaves_candidates_out(void **state)
 
 static void too_many_ranks_are_refused(void **state)
 {
-  weir_placement p;
+  weir_grid_choice p;
 
   assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 23, 0, &free_messages, &p), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "23 ranks cannot share"));
@@ -163,7 +164,7 @@ static void too_many_ranks_are_refused(void **state)
 /* The comparison of many grids ends at the first signal. */
 static void a_signal_ends_the_comparison(void **state)
 {
-  weir_placement p;
+  weir_grid_choice p;
 
   weir_stop_request(SIGINT);
   assert_int_equal(place((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p), WEIR_ERR_STOPPED);
@@ -175,15 +176,15 @@ static void a_signal_ends_the_comparison(void **state)
 
 static void the_table_begins_with_the_choice(void **state)
 {
-  weir_placement p;
+  weir_grid_choice p;
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
 
   assert_non_null(out);
   assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
-  weir_placement_print(&p, out);
-  weir_placement_fini(&p);
+  weir_grid_choice_print(&p, out);
+  weir_grid_choice_fini(&p);
   assert_int_equal(fclose(out), 0);
   const char *second = strchr(text, '\n') + 1;
 
@@ -217,7 +218,7 @@ static void a_table_is_filled_once(void **state)
   const int fd = mkstemp(path);
   weir_machine m = free_messages;
   int64_t n_first = 0, n_second = 0;
-  weir_placement p;
+  weir_grid_choice p;
 
   assert_true(fd >= 0);
   assert_int_equal(close(fd), 0);
@@ -230,11 +231,11 @@ static void a_table_is_filled_once(void **state)
     assert_true(p.row[0].cost.seconds > 0 && p.row[0].cost.seconds < 100);
     const double seconds = p.row[0].cost.seconds;
 
-    weir_placement_fini(&p);
+    weir_grid_choice_fini(&p);
     assert_ok(weir_file_read(path, 1000000, &first, &n_first));
     assert_ok(place_in_parts(1, (int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
     assert_near(p.row[0].cost.seconds, seconds, 0);
-    weir_placement_fini(&p);
+    weir_grid_choice_fini(&p);
     assert_ok(weir_file_read(path, 1000000, &second, &n_second));
     assert_int_equal(n_first, n_second);
     assert_memory_equal(first, second, (size_t)n_first);
@@ -244,7 +245,7 @@ static void a_table_is_filled_once(void **state)
   /* Ranks that are not here are not timed, and one of another number has none of these times. */
   assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &m, &p));
   assert_true(p.row[p.best].cost.untimed > 0 && p.row[p.best].cost.seconds > 1000);
-  weir_placement_fini(&p);
+  weir_grid_choice_fini(&p);
   assert_int_equal(truncate(path, n_first - 1), 0);
   assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 1, 0, &m, &p), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "the table is truncated"));

@@ -264,7 +264,7 @@ weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg
                                weir_profile *t)
 {
   const bool spread = comm != NULL && weir_comm_size(comm) > 1;
-  const weir_spread on = {.comm = comm, .grid = *grid};
+  const weir_dist on = {.comm = comm, .grid = *grid};
   weir_exec_cfg timed = *exec->exec;
   weir_plan_opts opts = {.exec = &timed, .threads = exec->threads, .terse = true};
   weir_params *params = NULL;

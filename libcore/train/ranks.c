@@ -166,25 +166,25 @@ static weir_status check_grid(const weir_train_task *task, const weir_grid *grid
   return WEIR_OK;
 }
 
-/* Bounds at multiples of the grain, as even as can be. */
-static void cut_evenly(int64_t extent, int64_t grain, int n, int64_t *bounds)
+/* Bounds at multiples of the block_size, as even as can be. */
+static void cut_evenly(int64_t extent, int64_t block_size, int n, int64_t *bounds)
 {
-  const int64_t blocks = extent / grain + (extent % grain > 0);
+  const int64_t blocks = extent / block_size + (extent % block_size > 0);
   int64_t lo, hi;
 
   for (int q = 0; q < n; q++) {
     weir_sampler_share(blocks, q, n, &lo, &hi);
-    bounds[q] = lo * grain;
-    bounds[q + 1] = hi * grain < extent ? hi * grain : extent;
+    bounds[q] = lo * block_size;
+    bounds[q + 1] = hi * block_size < extent ? hi * block_size : extent;
   }
 }
 
 /* Whether the largest share is more than a quarter above the mean. */
-static bool is_uneven(int64_t extent, int64_t grain, int n)
+static bool is_uneven(int64_t extent, int64_t block_size, int n)
 {
-  const int64_t blocks = extent / grain + (extent % grain > 0);
+  const int64_t blocks = extent / block_size + (extent % block_size > 0);
 
-  return 4 * n * (blocks / n + (blocks % n > 0)) * grain > 5 * extent;
+  return 4 * n * (blocks / n + (blocks % n > 0)) * block_size > 5 * extent;
 }
 
 /* How many elements of `extent` one of the coarsest array is that is cut along the same dimension
@@ -290,12 +290,12 @@ static void align(train_ranks *k, const weir_train_task *task, const weir_graph 
         continue;
       }
       if (first == NULL) {
-        int64_t grain = coarsest(g, p, along, extent);
+        int64_t block_size = coarsest(g, p, along, extent);
 
-        while (grain > 1 && is_uneven(extent, grain, n)) {
-          grain = grain % 2 == 0 ? grain / 2 : 1;
+        while (block_size > 1 && is_uneven(extent, block_size, n)) {
+          block_size = block_size % 2 == 0 ? block_size / 2 : 1;
         }
-        cut_evenly(extent, grain, n, bounds);
+        cut_evenly(extent, block_size, n, bounds);
         first = bounds;
       } else {
         for (int q = 1; q <= n; q++) {
@@ -383,12 +383,12 @@ static weir_status open_ranks(train_run *r)
 
 weir_status train_ranks_open(train_run *r)
 {
-  const weir_spread *asked = r->exec.spread;
+  const weir_dist *asked = r->exec.spread;
   train_ranks *k = &r->ranks;
 
   r->exec.spread = NULL;
   if (asked != NULL && weir_comm_size(asked->comm) > 1) {
-    k->spread = (weir_spread){.comm = asked->comm, .grid = asked->grid};
+    k->spread = (weir_dist){.comm = asked->comm, .grid = asked->grid};
     memcpy(k->gather, r->task->gather, sizeof k->gather);
     WEIR_TRY(train_agree(r, open_ranks(r)));
     WEIR_TRY(weir_allreduce_create(k->spread.comm, "minimum step",

@@ -243,7 +243,7 @@ done:
 weir_status train_gather(const train_run *r)
 {
   const train_shards *s = &r->ranks.slabs;
-  const weir_spread *spread = &r->ranks.spread;
+  const weir_dist *spread = &r->ranks.spread;
   weir_comm *group = NULL;
   int64_t *counts = NULL;
   weir_status status = WEIR_OK;

@@ -91,7 +91,7 @@ enum { TRAIN_NETWORK, TRAIN_UPDATE, TRAIN_GRAPHS, TRAIN_HEX = 64 };
 
 /* The ranks of a run: what each has of an input, and what graphs are cut by. */
 typedef struct train_ranks {
-  weir_spread spread; /* comm NULL: alone, and nothing is cut                  */
+  weir_dist spread; /* comm NULL: alone, and nothing is cut                  */
   int rank, place[WEIR_GRID_DIMS];
   int64_t *bounds[TRAIN_INPUTS][WEIR_MAX_RANK - 1]; /* of an input's dimension, NULL: whole */
   int64_t *share;                                   /* of the samples of a batch            */
@@ -104,7 +104,7 @@ typedef struct train_ranks {
 
 /* What a graph is cut by. */
 typedef struct train_cuts {
-  weir_spread spread; /* its cuts are these */
+  weir_dist spread; /* its cuts are these */
   weir_shard *cut;
   int64_t room;
   weir_partition *whole; /* as cuts continue to the last layer, NULL: they do; cuts borrow of it */

@@ -1,4 +1,4 @@
-/* weir_place.h - selection of the process grid with the smallest predicted time per step.
+/* weir_window_argmax.h - selection of the process grid with the smallest predicted time per step.
  *
  * Candidates
  * are all factorisations of the number of ranks into samples, depth, height and width that the
@@ -6,8 +6,8 @@
  * (weir_train_task.gather) at which a step is fastest; the time of each is predicted from the
  * graphs of a step, sharded and planned as in a run (pass/partition/weir_cost.h), with measured
  * times of operator groups where there is a profile. */
-#ifndef WEIR_PLACE_H
-#define WEIR_PLACE_H
+#ifndef WEIR_WINDOW_ARGMAX_H
+#define WEIR_WINDOW_ARGMAX_H
 #include "pass/partition/weir_cost.h"
 #include "train/weir_train.h"
 #ifdef __cplusplus
@@ -24,7 +24,7 @@ weir_status weir_machine_measure(weir_comm *comm, const weir_comm_cfg *messages,
 void weir_machine_print(const weir_machine *m, FILE *out);
 
 /* A candidate grid. */
-typedef struct weir_place_row {
+typedef struct weir_grid_candidate {
   weir_grid grid;
   int64_t gather[WEIR_ALONG_DIMS]; /* as in weir_train_task, whose own are not read; 0 along what
                                       has one rank                          */
@@ -32,13 +32,13 @@ typedef struct weir_place_row {
   weir_cost cost;                  /* of a step: its batches and the update */
   bool refused;                    /* it cannot be sharded this way */
   bool fits;                       /* cost.arena is within exec.memory */
-} weir_place_row;
+} weir_grid_candidate;
 
-typedef struct weir_placement {
-  weir_place_row *row;
+typedef struct weir_grid_choice {
+  weir_grid_candidate *row;
   int64_t n, best; /* index of the fastest candidate that fits; among equals the one with more
                       samples, then depth, then height */
-} weir_placement;
+} weir_grid_choice;
 
 /* Predicts the time of all candidates. comm: its ranks share the prediction, NULL: this rank does
  * all of it; the ranks of the grid are not needed. exec: the section and threads. machine->profile:
@@ -49,10 +49,10 @@ typedef struct weir_placement {
  * needs least); WEIR_ERR_DATA (the profile); as weir_train_run before its first step. */
 weir_status weir_train_select_grid(const weir_train_task *task, const weir_train_cfg *cfg,
                                    const weir_plan_opts *exec, const weir_machine *machine,
-                                   weir_comm *comm, int ranks, weir_placement *out) WEIR_CHECKED;
-void weir_placement_fini(weir_placement *p);
+                                   weir_comm *comm, int ranks, weir_grid_choice *out) WEIR_CHECKED;
+void weir_grid_choice_fini(weir_grid_choice *p);
 /* Prints a line for each candidate, the fastest first. */
-void weir_placement_print(const weir_placement *p, FILE *out);
+void weir_grid_choice_print(const weir_grid_choice *p, FILE *out);
 
 #ifdef __cplusplus
 }

@@ -117,7 +117,7 @@ static weir_status open_run(train_run *r)
 /* comm NULL: alone. */
 static void begin(subject *s, int64_t side, weir_comm *comm, int threads, bool explain)
 {
-  const weir_spread spread = {.comm = comm, .grid = {2, {1, RANKS}}};
+  const weir_dist spread = {.comm = comm, .grid = {2, {1, RANKS}}};
 
   *s = (subject){.seconds = INFINITY};
   choose(s, side, explain);

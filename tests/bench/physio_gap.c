@@ -95,7 +95,7 @@ static void plan(bench *b, const char *op, const char *set, int64_t rate)
                                .threads = 1};
 
   bench_must(weir_stream_create(&job, &b->stream));
-  bench_must(weir_stream_place(b->stream, 0, b->x, b->present));
+  bench_must(weir_stream_bind(b->stream, 0, b->x, b->present));
   weir_graph_destroy(&g);
   weir_store_destroy(&store);
 }

@@ -164,7 +164,7 @@ static void plan(query *q, builder build, int64_t slots, weir_tier tier, int thr
   bench_must(weir_stream_create(&job, &q->stream));
   for (int i = 0; i < q->n; i++) {
     if (q->source[i].held == q->source[i].count) {
-      bench_must(weir_stream_place(q->stream, i, q->source[i].x, q->source[i].present));
+      bench_must(weir_stream_bind(q->stream, i, q->source[i].x, q->source[i].present));
     }
   }
   weir_graph_destroy(&g);

@@ -239,7 +239,7 @@ static void bind(const problem *p, const weir_plan *plan, weir_tensor t[3],
 
 static weir_plan *plan_of(const problem *p, weir_fission fission)
 {
-  const weir_spread spread = {comm, p->grid, p->cuts, p->n_cuts};
+  const weir_dist spread = {comm, p->grid, p->cuts, p->n_cuts};
   weir_exec_cfg cfg;
   weir_plan *plan;
 

@@ -321,7 +321,7 @@ static void bytes_of_maxima(void **state)
 
   spread_cut(&c, x, 1, 0, 0);
   finish(&c, x, weir_pool_max(c.g, &pairs, weir_conv(c.g, &same, x, w)), &w, 1);
-  const weir_spread spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
   assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
   for (int32_t i = 0; i < weir_plan_groups(p); i++) {
@@ -362,7 +362,7 @@ static void bytes_of_slabs(void **state)
 
   spread_cut(&c, x, 1, 0, 0);
   finish(&c, x, weir_label(c.g, weir_conv(c.g, &same, x, w), "y"), &w, 1);
-  const weir_spread spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
   assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
@@ -428,7 +428,7 @@ static void bytes_of_shards(void **state)
   weir_output(c.g, "y", y);
   spread_cut(&c, x, 0, 0, 0);
   spread_cut(&c, y, 0, 0, 0);
-  const weir_spread spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
   assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.spread = &spread}, &p));
   assert_int_equal(weir_plan_moves(p), ranks > 1);
@@ -453,7 +453,7 @@ static void refusals(void **state)
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &in);
   const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
-  weir_spread spread = {spread_comm, {1, {ranks + 1}}, &cut, 1};
+  weir_dist spread = {spread_comm, {1, {ranks + 1}}, &cut, 1};
 
   weir_output(g, "y", weir_neg(g, x));
   assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.spread = &spread}, &p),

@@ -333,7 +333,7 @@ static inline void spread_check(spread_case *c)
   assert_ok(weir_graph_create(&c->g));
   assert_ok(weir_store_create(&c->store));
   c->build(c);
-  const weir_spread spread = {spread_comm, c->grid, c->cuts, c->n_cuts};
+  const weir_dist spread = {spread_comm, c->grid, c->cuts, c->n_cuts};
   weir_plan_opts opts = {.exec = c->exec, .threads = 1, .terse = true, .spread = &spread};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);

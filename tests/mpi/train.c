@@ -50,7 +50,7 @@ static session train(weir_comm *c, const weir_grid *grid, const char *dir, volum
                      const char *const *sets)
 {
   const weir_train_task task = volume_task(v, n, 5);
-  const weir_spread spread = {.comm = c, .grid = grid != NULL ? *grid : (weir_grid){.dims = 0}};
+  const weir_dist spread = {.comm = c, .grid = grid != NULL ? *grid : (weir_grid){.dims = 0}};
   session s = {.status = WEIR_OK};
   weir_exec_cfg exec;
   weir_config *config = NULL;

@@ -60,7 +60,7 @@ static const struct known {
     {"libcore/exec/weir_plan.h", "weir_plan_parts", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_owned", "what a plan has on a rank"},
     {"libcore/stream/weir_stream.h", "weir_stream_keep", "streams in memory"},
-    {"libcore/stream/weir_stream.h", "weir_stream_place", "streams in memory"},
+    {"libcore/stream/weir_stream.h", "weir_stream_bind", "streams in memory"},
     {"libcore/stream/op/match_shape/weir_stream_match_shape.h", "weir_stream_match_shape",
      "a program that builds streams without queries: it places a shape that it has in memory"},
     {"libcore/stream/op/normalize/weir_stream_normalize.h", "weir_stream_normalize",

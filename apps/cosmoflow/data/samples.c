@@ -154,7 +154,7 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
                                : truth == CF_TRUTH_CLASSES && info->n_classes == 0) {
     char where[CF_PLACE_MOST];
 
-    cf_source_place(source, 0, where, sizeof where);
+    cf_source_locate(source, 0, where, sizeof where);
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the samples have no %s: there is nothing to learn, and nothing to "
                      "compare with",
@@ -216,7 +216,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
   char where[CF_PLACE_MOST];
   double sum = 0;
 
-  cf_source_place(s->source, sample, where, sizeof where);
+  cf_source_locate(s->source, sample, where, sizeof where);
   WEIR_TRY(cf_voxels_check(&s->info, where, &all));
 
   for (int64_t i = 0; i < n; i++) {

@@ -192,7 +192,7 @@ weir_status cf_source_read(cf_source *s, int64_t sample, int64_t d0, int64_t d1,
   if (bad >= 0) {
     char place[CF_PLACE_MOST];
 
-    cf_source_place(s, sample, place, sizeof place);
+    cf_source_locate(s, sample, place, sizeof place);
     return cf_volume_refuse(place, bad + d0 * plane, weir_dtype_load_real(s->info.dtype, from, bad),
                             dtype);
   }
@@ -254,10 +254,10 @@ weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe)
   return WEIR_OK;
 }
 
-void cf_source_place(const cf_source *s, int64_t sample, char *text, size_t size)
+void cf_source_locate(const cf_source *s, int64_t sample, char *text, size_t size)
 {
   if (s->files) {
-    cf_volumes_place(s->files, sample, text, size);
+    cf_volumes_locate(s->files, sample, text, size);
     return;
   }
   const int64_t of = samples_of_one(s);

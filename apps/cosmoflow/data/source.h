@@ -52,7 +52,7 @@ weir_status cf_source_classes(cf_source *s, int64_t sample, int64_t d0, int64_t 
                               uint8_t *out) WEIR_CHECKED;
 weir_status cf_source_universe(cf_source *s, int64_t sample, int64_t *universe) WEIR_CHECKED;
 /* "FILE: sample 3", or "universe 5: sample 3 of 8". Always terminated. */
-void cf_source_place(const cf_source *s, int64_t sample, char *text, size_t size);
+void cf_source_locate(const cf_source *s, int64_t sample, char *text, size_t size);
 /* What there is, for people: samples, shape, layout, files. Always terminated. */
 void cf_source_describe(const cf_source *s, char *text, size_t size);
 /* What the samples are, as 64 hex digits: paths, sizes and times of files and how they are read, or

@@ -135,7 +135,7 @@ static void places_are_told(void **state)
   char text[256];
 
   assert_ok(try_source(synth, 1, &o, 0, &s));
-  cf_source_place(s, 10, text, sizeof text);
+  cf_source_locate(s, 10, text, sizeof text);
   assert_string_equal(text, "universe 4: sample 3 of 8");
   cf_source_describe(s, text, sizeof text);
   assert_string_equal(text,

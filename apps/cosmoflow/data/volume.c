@@ -290,7 +290,7 @@ static int64_t file_of(const cf_volumes *v, int64_t sample)
   return lo;
 }
 
-void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size)
+void cf_volumes_locate(const cf_volumes *v, int64_t sample, char *text, size_t size)
 {
   const cf_volume_entry *const e = &v->entries[file_of(v, sample)];
 
@@ -387,7 +387,7 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
   if (bad >= 0) {
     char place[CF_PLACE_MOST];
 
-    cf_volumes_place(v, sample, place, sizeof place);
+    cf_volumes_locate(v, sample, place, sizeof place);
     return cf_volume_refuse(place, bad + d0 * cf_volume_plane(&v->info),
                             weir_dtype_load_real(stored, v->raw, bad), dtype);
   }
@@ -419,7 +419,7 @@ static weir_status refuse_class(const cf_volumes *v, int64_t sample, int64_t vox
 {
   char place[CF_PLACE_MOST];
 
-  cf_volumes_place(v, sample, place, sizeof place);
+  cf_volumes_locate(v, sample, place, sizeof place);
   if (!(is == floor(is))) {
     return weir_fail(WEIR_ERR_DATA, "%s: the class of voxel %lld is %g, which is no integer", place,
                      (long long)voxel, is);

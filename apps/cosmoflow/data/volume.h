@@ -123,7 +123,7 @@ weir_status cf_volumes_origin(const cf_volumes *v, const char *what, weir_origin
 weir_status cf_volumes_belongs(const cf_volumes *v, const char *what, const weir_origin *o,
                                weir_belongs *out) WEIR_CHECKED;
 /* "FILE: sample 3", for messages. Always terminated. */
-void cf_volumes_place(const cf_volumes *v, int64_t sample, char *text, size_t size);
+void cf_volumes_locate(const cf_volumes *v, int64_t sample, char *text, size_t size);
 
 /* Files that are written: samples in order, all of one shape. */
 typedef struct cf_volume_writer cf_volume_writer;

@@ -226,7 +226,7 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
   }
   WEIR_TRY(cf_source_universe(t->source, sample, &universe));
   WEIR_TRY(cf_source_labels(t->source, sample, label));
-  cf_source_place(t->source, sample, where, sizeof where);
+  cf_source_locate(t->source, sample, where, sizeof where);
   if (universe >= 0 && universe != p->universe[row]) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: row %lld is of universe %lld, %s is of universe %lld: these are not the "

@@ -161,7 +161,7 @@ static weir_status check(const work *w, const cf_source *s, int64_t sample, cons
                          .raw = w->opts->moments == 0};
   char place[CF_PLACE_MOST];
 
-  cf_source_place(s, sample, place, sizeof place);
+  cf_source_locate(s, sample, place, sizeof place);
   return cf_voxels_check(w->info, place, &all);
 }
 
@@ -172,7 +172,7 @@ static weir_status judge(const work *w, const room *r, const cf_source *s, int64
   if (w->opts->moments == 0 || r->lowest > -1) {
     return WEIR_OK;
   }
-  cf_source_place(s, sample, place, sizeof place);
+  cf_source_locate(s, sample, place, sizeof place);
   return weir_fail(WEIR_ERR_DATA,
                    "%s: has a voxel of %g, and log(1 + n) is of counts: without moments "
                    "(moments: 0) its power spectrum alone is used",

@@ -167,7 +167,7 @@ weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spec
         (long long)opts->sample, (long long)cf_source_count(s), (long long)out->n_channels,
         CF_LABELS_MOST);
   }
-  cf_source_place(s, opts->sample, out->place, sizeof out->place);
+  cf_source_locate(s, opts->sample, out->place, sizeof out->place);
   out->part =
       info->box > 0 && info->cell > 0 && info->box > (double)out->side * info->cell * (1 + 1e-6);
   for (int64_t c = 0; c < out->n_channels; c++) {

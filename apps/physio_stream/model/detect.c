@@ -105,7 +105,7 @@ static layout place(int64_t held_capacity, int64_t ring)
   return l;
 }
 
-ps_candidate *ps_detect_held(const ps_detector *d)
+ps_candidate *ps_detect_pending(const ps_detector *d)
 {
   return (ps_candidate *)(void *)((char *)(uintptr_t)d + place(d->held_capacity, d->ring).held);
 }

@@ -75,7 +75,7 @@ static void accept(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
 static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int before_beat,
                       ps_beat_out *out)
 {
-  const ps_candidate *held = ps_detect_held(d);
+  const ps_candidate *held = ps_detect_pending(d);
   const int64_t start = d->anchor;
   const double away = fmax((double)d->t_wave, d->opts.away * d->interval);
   const double least = between(d, d->opts.searchback_threshold);
@@ -104,7 +104,7 @@ static int64_t search(ps_detector *d, int64_t from, int64_t to, int64_t end, int
 
 static void drop_held(ps_detector *d, int64_t count)
 {
-  ps_candidate *held = ps_detect_held(d);
+  ps_candidate *held = ps_detect_pending(d);
 
   d->n_held -= count;
   memmove(held, held + count, (size_t)d->n_held * sizeof *held);
@@ -112,7 +112,7 @@ static void drop_held(ps_detector *d, int64_t count)
 
 static void hold(ps_detector *d, const ps_candidate *c)
 {
-  ps_candidate *held = ps_detect_held(d);
+  ps_candidate *held = ps_detect_pending(d);
 
   if (d->n_held == d->held_capacity) {
     drop_held(d, 1);
@@ -124,7 +124,7 @@ static void hold(ps_detector *d, const ps_candidate *c)
 static void end_rhythm(ps_detector *d, int64_t resume, ps_beat_out *out)
 {
   if (d->n_held > 0) {
-    search(d, 0, d->n_held, ps_detect_held(d)[d->n_held - 1].at, 0, out);
+    search(d, 0, d->n_held, ps_detect_pending(d)[d->n_held - 1].at, 0, out);
   }
   d->n_held = 0;
   d->has_beat = 0;
@@ -135,7 +135,7 @@ static void end_rhythm(ps_detector *d, int64_t resume, ps_beat_out *out)
  * a second on either side, which at 30 beats a minute and more are beats. Returns the level. */
 static double learn_levels(ps_detector *d, double *noise)
 {
-  const ps_candidate *held = ps_detect_held(d);
+  const ps_candidate *held = ps_detect_pending(d);
   const int64_t around = (int64_t)d->rate;
   double tops[64], sum = 0.0;
   int64_t n_tops = 0, n_small = 0;
@@ -206,7 +206,7 @@ static void set_levels(ps_detector *d)
   d->level = learn_levels(d, &d->noise);
   d->level = fmax(d->level, d->opts.floor);
   d->noise = fmin(d->noise, d->opts.threshold * d->level);
-  d->interval = clamp(learn_interval(d, ps_detect_held(d)), 0.3 * d->rate, 2 * d->rate);
+  d->interval = clamp(learn_interval(d, ps_detect_pending(d)), 0.3 * d->rate, 2 * d->rate);
   for (int k = 0; k < PS_DETECT_MEMORY; k++) {
     d->amps[k] = d->level;
     d->intervals[k] = d->interval;
@@ -216,7 +216,7 @@ static void set_levels(ps_detector *d)
 /* Sets levels, then decides what is held. */
 static void end_learning(ps_detector *d, ps_beat_out *out)
 {
-  ps_candidate *held = ps_detect_held(d);
+  ps_candidate *held = ps_detect_pending(d);
   const int64_t n = d->n_held;
 
   if (heard(d) >= d->learn_least || d->level == 0.0) {
@@ -288,7 +288,7 @@ static void feed_learnt(ps_detector *d, const ps_candidate *c, ps_beat_out *out)
 
 void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
 {
-  ps_candidate *held = ps_detect_held(d);
+  ps_candidate *held = ps_detect_pending(d);
 
   /* Only short gaps bring two candidates this close; the larger stays. */
   if (d->has_beat && c.at - d->beat.at < d->refractory) {
@@ -317,7 +317,7 @@ void ps_decide_feed(ps_detector *d, ps_candidate c, ps_beat_out *out)
 int64_t ps_decide_deadline(const ps_detector *d)
 {
   /* At once, what is held is held for levels alone. */
-  return d->n_held > 0 && !d->opts.at_once ? ps_detect_held(d)[0].at + d->decide : INT64_MAX;
+  return d->n_held > 0 && !d->opts.at_once ? ps_detect_pending(d)[0].at + d->decide : INT64_MAX;
 }
 
 void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out)
@@ -327,7 +327,7 @@ void ps_decide_due(ps_detector *d, int64_t now, ps_beat_out *out)
       end_learning(d, out);
       continue;
     }
-    drop_held(d, search(d, 0, d->n_held, ps_detect_held(d)[d->n_held - 1].at, 0, out));
+    drop_held(d, search(d, 0, d->n_held, ps_detect_pending(d)[d->n_held - 1].at, 0, out));
     if (ps_decide_deadline(d) <= now) {
       drop_held(d, 1); /* no beat */
     }

@@ -60,5 +60,5 @@ int64_t ps_decide_deadline(const ps_detector *d);
 /* Decides all that is held, then forgets rhythm and levels. */
 void ps_decide_finish(ps_detector *d, ps_beat_out *out);
 /* Candidates held; held_capacity of them. */
-ps_candidate *ps_detect_held(const ps_detector *d);
+ps_candidate *ps_detect_pending(const ps_detector *d);
 #endif

@@ -205,7 +205,7 @@ weir_status ps_elgendi_add(const weir_series_use *use, const ps_elgendi_opts *op
   energy.value = pulse ? weir_max_scalar(g, filtered.value, 0) : filtered.value;
   energy.value = weir_square(g, energy.value);
   /* Into a gap by the slots that averages around the last samples before it take. */
-  energy.present = weir_gap_held(g, energy, p->centre + 1).present;
+  energy.present = weir_gap_hold(g, energy, p->centre + 1).present;
   energy.age = WEIR_NO_VALUE;
   energy = weir_series_aged(g, energy);
   weir_series here = energy, wave = energy;

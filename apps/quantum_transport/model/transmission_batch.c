@@ -74,7 +74,7 @@ weir_status transport_plan(transport_job *j, int64_t n)
       {weir_value_array(b->graph, in[0]), 0, 0, j->bounds, 0, 0},
       {weir_value_array(b->graph, in[1]), 0, 0, j->bounds, 0, 0},
   };
-  const weir_spread spread = {j->spec->comm, {1, {j->ranks}}, cuts, 2};
+  const weir_dist spread = {j->spec->comm, {1, {j->ranks}}, cuts, 2};
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = WEIR_TIER_VECTOR; /* there is no loop to compile */

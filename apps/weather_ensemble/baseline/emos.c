@@ -75,7 +75,7 @@ static int64_t chunks_of_row(const wx_cases *c)
   return (c->columns + CHUNK - 1) / CHUNK;
 }
 
-int64_t wx_emos_room(const wx_cases *cases)
+int64_t wx_emos_workspace(const wx_cases *cases)
 {
   return cases->rows * chunks_of_row(cases) * SUMS;
 }
@@ -346,7 +346,7 @@ weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases, w
 {
   double *room = NULL;
 
-  WEIR_TRY(weir_alloc(wx_emos_room(cases), sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(wx_emos_workspace(cases), sizeof *room, (void **)&room));
   (void)wx_emos_minimise(opts, cases, room, out);
   weir_free(&room);
   if (out->cases < 2) {

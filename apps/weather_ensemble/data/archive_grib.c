@@ -50,7 +50,7 @@ static weir_status refuse(const gb *f, int64_t i, const char *key, const char *v
 {
   char place[PLACE];
 
-  weir_grib_place(f->g, i, place, sizeof place);
+  weir_grib_locate(f->g, i, place, sizeof place);
   return weir_fail(WEIR_ERR_DATA, "%s: %s=%s: %s", place, key, value, reason);
 }
 
@@ -150,7 +150,7 @@ static weir_status take_grid(gb *f, wx_index *index, int64_t i)
   if (f->told[number]) {
     return WEIR_OK;
   }
-  weir_grib_place(f->g, i, place, sizeof place);
+  weir_grib_locate(f->g, i, place, sizeof place);
   WEIR_TRY(weir_alloc(from->n_lat + from->n_lon, sizeof(double), &memory));
   double *const lat = memory, *const lon = lat + from->n_lat;
 
@@ -217,7 +217,7 @@ static weir_status take_fields(gb *f, const char *path, wx_index *index)
     if (is_derived(kind) && (derived < n || product_of(kind) == WX_PRODUCT_MEMBER)) {
       left_out++;
     } else if (weir_grib_field_get(f->g, i)->grid < 0) {
-      weir_grib_place(f->g, i, place, sizeof place);
+      weir_grib_locate(f->g, i, place, sizeof place);
       return weir_fail(WEIR_ERR_DATA, "%s: %s; or leave such messages out", place, kind->refused);
     } else {
       WEIR_TRY(take_field(f, index, i));

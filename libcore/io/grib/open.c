@@ -33,7 +33,7 @@ int64_t weir_grib_damaged(const weir_grib *g)
   return g->damaged;
 }
 
-void weir_grib_place(const weir_grib *g, int64_t i, char *text, size_t size)
+void weir_grib_locate(const weir_grib *g, int64_t i, char *text, size_t size)
 {
   const weir_grib_field *const f = &g->fields[i];
 

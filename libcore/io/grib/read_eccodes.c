@@ -95,7 +95,7 @@ weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *mes
     found = weir_grib_frame_next(&frame, why) > 0;
   }
   if (!found) {
-    weir_grib_place(g, i, place, sizeof place);
+    weir_grib_locate(g, i, place, sizeof place);
     return weir_fail(WEIR_ERR_DATA, "%s: there is no field %lld: %s", place, (long long)f->part + 1,
                      why);
   }
@@ -144,7 +144,7 @@ static weir_status read_field(weir_grib *g, int fd, int64_t i, float *out)
   const weir_grib_field *const f = &g->fields[i];
   char place[PLACE];
 
-  weir_grib_place(g, i, place, sizeof place);
+  weir_grib_locate(g, i, place, sizeof place);
   if (f->grid < 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: %s", place, g->kinds[f->kind].refused);
   }

@@ -58,7 +58,7 @@ const uint8_t *weir_tfrecord_payload(const weir_tfrecord *r, int64_t *size)
   return r->payload;
 }
 
-void weir_tfrecord_place(const weir_tfrecord *r, char *text, size_t size)
+void weir_tfrecord_locate(const weir_tfrecord *r, char *text, size_t size)
 {
   (void)snprintf(text, size, "%s: record %lld (byte %lld)", r->source.path, (long long)r->number,
                  (long long)r->start);
@@ -77,7 +77,7 @@ static weir_status refuse(const weir_tfrecord *r, const char *why)
 {
   char place[PLACE];
 
-  weir_tfrecord_place(r, place, sizeof place);
+  weir_tfrecord_locate(r, place, sizeof place);
   return weir_fail(WEIR_ERR_DATA, "%s: %s", place, why);
 }
 

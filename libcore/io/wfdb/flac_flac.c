@@ -226,7 +226,7 @@ static weir_status start(weir_wfdb_flac *f)
   return WEIR_OK;
 }
 
-weir_status weir_wfdb_flac_open(const weir_wfdb_flac_place *place, weir_wfdb_flac **out,
+weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *place, weir_wfdb_flac **out,
                                 int64_t *samples)
 {
   void *memory = NULL;

@@ -100,7 +100,7 @@ static weir_status build_groups(weir_wfdb_store *s, const char *dir, bool *missi
 /* Whole frames in a group's file. */
 static weir_status count_frames(group *g)
 {
-  const weir_wfdb_flac_place place = {.fd = g->fd,
+  const weir_wfdb_flac_range place = {.fd = g->fd,
                                       .path = g->path,
                                       .offset = g->offset,
                                       .bytes = g->bytes,

@@ -50,17 +50,17 @@ int64_t weir_wfdb_codec_samples(const weir_wfdb_codec *codec, int64_t bytes);
 typedef struct weir_wfdb_flac weir_wfdb_flac;
 /* Where a stream stands and what it must hold; fd and path stay the caller's and must outlive it.
  */
-typedef struct weir_wfdb_flac_place {
+typedef struct weir_wfdb_flac_range {
   int fd;
   const char *path;
   int64_t offset, bytes;
   int channels, bits;
-} weir_wfdb_flac_place;
+} weir_wfdb_flac_range;
 /* True when this build has libFLAC; without it opening fails with WEIR_ERR_UNSUPPORTED. */
 bool weir_wfdb_flac_available(void);
 /* *samples: how many of each channel the stream holds, found by going to its end. Fails:
  * WEIR_ERR_DATA (no such stream, other channels), WEIR_ERR_MEMORY. */
-weir_status weir_wfdb_flac_open(const weir_wfdb_flac_place *place, weir_wfdb_flac **out,
+weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *place, weir_wfdb_flac **out,
                                 int64_t *samples) WEIR_CHECKED;
 void weir_wfdb_flac_close(weir_wfdb_flac **f);
 /* Samples [first, first + n) of every channel, `first` a multiple of spf, to out[frame, channel,

@@ -78,7 +78,7 @@ weir_status conv_dnnl_prepare(const weir_graph *g, const weir_group *group,
 void conv_dnnl_release(void *context);
 int64_t conv_dnnl_workspace(const void *context);
 int64_t conv_dnnl_scratch(const void *context);
-weir_status conv_dnnl_place(void *context, void *workspace) WEIR_CHECKED;
+weir_status conv_dnnl_set_workspace(void *context, void *workspace) WEIR_CHECKED;
 
 /* Steps that the kernels' stages consist of; views: x, y, w. */
 void conv_dnnl_pad(const conv_dnnl *c, const void *x, int64_t piece);
@@ -88,8 +88,8 @@ void conv_dnnl_fold(const conv_dnnl *c, void *x, int64_t piece, void *scratch);
 void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights);
 /* Slab `slab`, by weights; x: inner's. */
 void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch);
-/* weir_kernel.boxes: whole slabs. */
-bool conv_dnnl_boxes(const weir_graph *g, const weir_group *group, weir_boxes *boxes);
+/* weir_kernel.blocks: whole chunks. */
+bool conv_dnnl_blocks(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks);
 /* Piece r->piece of the stage of slabs, or the slabs of r->made. */
 void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r);
 /* Rows of inner's x (pad) or of x (fold), all samples. */

@@ -606,10 +606,10 @@ void conv_form_steps(const weir_view *v, int d, int64_t step[4])
   }
 }
 
-void conv_form_grain(int d, weir_boxes *boxes)
+void conv_form_block_size(int d, weir_kernel_blocks *blocks)
 {
   for (int k = 0; k < d; k++) {
-    boxes->grain[k] = 1;
+    blocks->block_size[k] = 1;
   }
 }
 

@@ -68,8 +68,8 @@ conv_weight_places conv_form_weights(const conv_form *f, const weir_view *w);
  * it has not. */
 void conv_form_steps(const weir_view *v, int d, int64_t step[4]);
 /* For kernels that make x or y by samples, planes and rows of three dimensions, whole to the last
- * one and the channels: the grain of their boxes; the box of a run, and where its view begins. */
-void conv_form_grain(int d, weir_boxes *boxes);
+ * one and the channels: the block size; the box of a run, and where its view begins. */
+void conv_form_block_size(int d, weir_kernel_blocks *blocks);
 void conv_form_box(const weir_kernel_run *r, const weir_view *made, int d, int64_t lo[3],
                    int64_t hi[3], int64_t first[3]);
 /* Arrays of x, w, y in this order, for weir_kernel.arrays: 3. */

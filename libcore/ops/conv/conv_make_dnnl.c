@@ -370,7 +370,7 @@ static void end_shapes(conv_dnnl *c)
   }
 }
 
-bool conv_dnnl_boxes(const weir_graph *g, const weir_group *group, weir_boxes *boxes)
+bool conv_dnnl_blocks(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks)
 {
   conv_dnnl c;
   bool any = false;
@@ -378,8 +378,8 @@ bool conv_dnnl_boxes(const weir_graph *g, const weir_group *group, weir_boxes *b
   for (conv_kind kind = CONV_FORWARD; kind <= CONV_DATA && !any; kind++) {
     /* What wraps is added up at the end: nothing is whole before. */
     any = try_shapes(g, group, kind, &c) && !(c.padded && kind == CONV_DATA);
-    *boxes = (weir_boxes){.stage = 1, .grain = {c.cut.samples, c.cut.rows}};
-    boxes->grain[1] = c.cut.n_rows > 1 ? c.cut.rows : 0;
+    *blocks = (weir_kernel_blocks){.stage = 1, .block_size = {c.cut.samples, c.cut.rows}};
+    blocks->block_size[1] = c.cut.n_rows > 1 ? c.cut.rows : 0;
     end_shapes(&c);
   }
   return any;

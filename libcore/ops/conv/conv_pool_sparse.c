@@ -2,7 +2,7 @@
 #include "ops/conv/conv_pool_sparse.h"
 
 #include "base/weir_alloc.h"
-#include "graph/weir_place.h"
+#include "graph/weir_window_argmax.h"
 
 /* True when both operands lie and are read alike. */
 static bool lie_alike(const weir_access *a, int j, int k)
@@ -28,7 +28,7 @@ static bool take_apart(weir_access *a, int y)
   for (int d = 0; d < a->in[place].rank; d++) {
     window[d] = weir_index_divisor(&a->in[place].index[d]);
   }
-  const int32_t chosen = weir_place_chosen(a, place, true, window, a->in[place].rank);
+  const int32_t chosen = weir_window_argmax(a, place, true, window, a->in[place].rank);
 
   if (chosen < 0) {
     return false;

@@ -24,7 +24,7 @@ static char *packed(const conv_dnnl *c, int64_t slab)
          (c->form.kind == CONV_WEIGHTS ? slab * c->weight_bytes : 0);
 }
 
-weir_status conv_dnnl_place(void *context, void *workspace)
+weir_status conv_dnnl_set_workspace(void *context, void *workspace)
 {
   conv_dnnl *c = context;
 

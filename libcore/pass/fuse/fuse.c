@@ -15,7 +15,7 @@ static bool fusable(const grouping *s, int32_t node)
       return false;
     }
   }
-  return a->maker == WEIR_MADE_BY_BODY && (s->kernel[node] == NULL || s->boxed[node]);
+  return a->maker == WEIR_MADE_BY_BODY && (s->kernel[node] == NULL || s->blocked[node]);
 }
 
 /* True when a path leaves the union of a and b and comes back. */
@@ -161,7 +161,7 @@ static void offer(const grouping *s, int32_t node)
   s->kernel[node] = weir_kernel_best(s->g, &alone, s->opts, &seconds);
   const weir_kernel *k = s->kernel[node];
 
-  s->boxed[node] = k != NULL && k->boxes != NULL && k->boxes(s->g, &alone, &s->boxes[node]);
+  s->blocked[node] = k != NULL && k->blocks != NULL && k->blocks(s->g, &alone, &s->blocks[node]);
 }
 
 /* Bytes that the members move less than separate groups would. */
@@ -203,7 +203,7 @@ static void claim(const grouping *s, const candidate *c, weir_group *group)
   if (at >= 0) {
     group->claimed = c->nodes[at];
     group->kernel = s->kernel[group->claimed];
-    group->boxes = s->boxes[group->claimed];
+    group->blocks = s->blocks[group->claimed];
   }
 }
 
@@ -278,7 +278,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &memory[2]), out);
   WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(uint64_t), &memory[3]), out);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(void *), &memory[4]), out);
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof(weir_boxes), &memory[5]), out);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof(weir_kernel_blocks), &memory[5]), out);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof(bool), &memory[6]), out);
   WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(bool), &memory[7]), out);
   WEIR_TRY_GOTO(weir_alloc(weir_graph_arrays(g), sizeof(weir_rate), &memory[8]), out);
@@ -287,8 +287,8 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   s.mark = memory[2];
   s.ends = memory[3];
   s.kernel = memory[4];
-  s.boxes = memory[5];
-  s.boxed = memory[6];
+  s.blocks = memory[5];
+  s.blocked = memory[6];
   s.updates = memory[7];
   s.rates = memory[8];
   weir_graph_rates(g, s.rates);

@@ -24,7 +24,7 @@ static uint64_t ends_of(const grouping *s, const weir_node *node, bool *plain)
     const int d = weir_graph_get_array(s->g, node->in[i])->desc.time - 1;
 
     for (int k = 0; k < a->n_dims && d >= 0; k++) {
-      const weir_pace pace = weir_operand_pace(&a->in[i], k);
+      const weir_step_rate pace = weir_operand_step_rate(&a->in[i], k);
 
       if (a->dim[k].time && pace.dim == d) {
         ends |= s->ends[node->in[i]];
@@ -273,7 +273,7 @@ weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
   if (at < 0) {
     WEIR_TRY(weir_tile_best(members, (int32_t)c->n, buffered, &opts, tile, &cost));
   } else {
-    claim.boxes = &s->boxes[c->nodes[at]];
+    claim.blocks = &s->blocks[c->nodes[at]];
     WEIR_TRY(weir_tile_boxes(members, (int32_t)c->n, buffered, &claim, &opts, tile, &cost));
   }
   *fits = cost.serves && cost.growth <= MOST_GROWTH && cost.local_bytes <= MOST_LOCAL_BYTES;

@@ -20,9 +20,9 @@ typedef struct grouping {
   bool *mark;                 /* by node, for searches                             */
   uint64_t *ends;             /* by array: what its length follows from, see group_ends */
   const weir_kernel **kernel; /* by node                                           */
-  weir_boxes *boxes;          /* by node: of its kernel                            */
+  weir_kernel_blocks *blocks; /* by node: of its kernel                            */
   weir_rate *rates;           /* by array                                          */
-  bool *boxed;                /* by node: its kernel has them                      */
+  bool *blocked;              /* by node: its kernel is blocked                    */
 } grouping;
 
 /* Two groups as one: members in topological order, the anchor last. */

@@ -5,7 +5,7 @@
  * themselves, products elsewhere being left out (0 times an infinity too, as in a derivative's
  * conditions); where a kernel takes that sooner than the sum over z, it stays so, and where
  * z has no reader left, z is not made. */
-#include "graph/weir_place.h"
+#include "graph/weir_window_argmax.h"
 #include "pass/weir_pass.h"
 #include "pass/weir_body_dce.h"
 
@@ -57,7 +57,7 @@ static bool read_choice(const weir_node *node, choice *c)
       a->in[c->dy].dtype != a->out[0].dtype || !reads_windows(c)) {
     return false;
   }
-  const int32_t chosen = weir_place_chosen(a, c->place, false, c->window, a->n_dims);
+  const int32_t chosen = weir_window_argmax(a, c->place, false, c->window, a->n_dims);
 
   return chosen >= 0 && a->body.exprs[chosen].code == WEIR_CODE_LOAD &&
          a->body.exprs[chosen].integer == c->dy;

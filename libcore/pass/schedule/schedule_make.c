@@ -104,7 +104,7 @@ static bool overlaps(const weir_life *a, const weir_life *b)
   return a->first <= b->last && b->first <= a->last;
 }
 
-int64_t weir_life_place(const weir_life *placed, int32_t n, const weir_life *l, int64_t least)
+int64_t weir_life_offset(const weir_life *placed, int32_t n, const weir_life *l, int64_t least)
 {
   int64_t at = least;
   bool moved = true;
@@ -144,7 +144,7 @@ static weir_status place(making *m)
     weir_life *l = &m->lives[i];
     int64_t end;
 
-    l->offset = weir_life_place(m->lives, i, l, 0);
+    l->offset = weir_life_offset(m->lives, i, l, 0);
     if (!weir_add_ok(l->offset, l->bytes, &end)) {
       return weir_fail(WEIR_ERR_SHAPE, "schedule: the size of the arena overflows 64 bits");
     }

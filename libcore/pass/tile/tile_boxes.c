@@ -71,9 +71,11 @@ static bool is_covered(const boxing *b)
 
       for (int e = 0; e < a->out[o].rank; e++) {
         const int64_t extent = a->out[o].extent[e];
-        const int64_t grain = b->claim->visible[k] ? 0 : b->claim->boxes->grain[e];
-        const bool low = all.lo[e] <= written.lo[e] || (grain > 0 && all.lo[e] % grain == 0);
-        const bool high = all.hi[e] >= written.hi[e] || (grain > 0 && all.hi[e] % grain == 0);
+        const int64_t block_size = b->claim->visible[k] ? 0 : b->claim->blocks->block_size[e];
+        const bool low =
+            all.lo[e] <= written.lo[e] || (block_size > 0 && all.lo[e] % block_size == 0);
+        const bool high =
+            all.hi[e] >= written.hi[e] || (block_size > 0 && all.hi[e] % block_size == 0);
 
         covered = covered && extent < WEIR_UNBOUNDED && (all.whole[e] || (low && high));
       }
@@ -102,12 +104,12 @@ static int64_t least_tile(const boxing *b, int d)
         return 0;
       }
       if (k == b->claim->made) {
-        const int64_t grain = b->claim->boxes->grain[e];
+        const int64_t block_size = b->claim->blocks->block_size[e];
 
-        if (grain == 0 || first % grain != 0) {
+        if (block_size == 0 || first % block_size != 0) {
           return 0;
         }
-        while (step * least % grain != 0) {
+        while (step * least % block_size != 0) {
           least++;
         }
       }

@@ -218,7 +218,7 @@ weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
   weir_status status = WEIR_OK;
   weir_member members[MOST];
   bool buffered[MOST], visible[MOST];
-  weir_tile_claim claim = {.boxes = &group->boxes, .visible = visible};
+  weir_tile_claim claim = {.blocks = &group->blocks, .visible = visible};
   weir_loop *loops = NULL;
   int32_t n = 0;
 

@@ -29,7 +29,7 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
  * outputs of a member are read outside, and must be complete. */
 typedef struct weir_tile_claim {
   int32_t made;
-  const weir_boxes *boxes;
+  const weir_kernel_blocks *blocks;
   const bool *visible;
 } weir_tile_claim;
 /* The same for tiles that request disjoint blocks of a kernel, which together cover all visible

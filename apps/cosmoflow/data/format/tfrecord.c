@@ -39,7 +39,7 @@ static weir_status refuse(const held *h, const weir_tf_feature *f, const char *k
 {
   char place[CF_PLACE_MOST];
 
-  weir_tfrecord_place(h->file, place, sizeof place);
+  weir_tfrecord_locate(h->file, place, sizeof place);
   return weir_fail(WEIR_ERR_DATA, "%s: key '%.*s': %s", place,
                    f->key_size ? (int)f->key_size : (int)strlen(key), f->key_size ? f->key : key,
                    why);

@@ -320,7 +320,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
     p.bit[k] = WEIR_NO_VALUE;
   }
   WEIR_TRY(compose(&p));
-  y.present = weir_or(g, weir_gap_held(g, raw, missing + 1).present, x.present);
+  y.present = weir_or(g, weir_gap_hold(g, raw, missing + 1).present, x.present);
   y.present = flags != NULL ? weir_or(g, y.present, flags->present) : y.present;
   put(&p, WEIR_FLAG_MISSING, weir_not(g, weir_or(g, raw.present, x.present)));
   if (use->n_in > 1) {

@@ -8,7 +8,7 @@
 /* A product by list costs as much as a dense one of so many times its elements, about. */
 enum { DENSE_SHARE = 16 };
 
-int64_t qt_coupling_room(int64_t max_rows)
+int64_t qt_coupling_workspace(int64_t max_rows)
 {
   return max_rows * max_rows / DENSE_SHARE + 1;
 }

@@ -11,7 +11,7 @@ int64_t qt_rgf_scratch(int64_t max_rows, bool lesser)
   const int64_t matrices = MATRICES + (lesser ? LESSER_MATRICES : 0);
 
   return matrices * max_rows * max_rows * (int64_t)sizeof(weir_c128) +
-         2 * qt_coupling_room(max_rows) * (int64_t)sizeof(qt_element) +
+         2 * qt_coupling_workspace(max_rows) * (int64_t)sizeof(qt_element) +
          weir_linear_solve_work(max_rows, 2 * max_rows);
 }
 
@@ -31,8 +31,8 @@ void qt_rgf_lay_out(int64_t max, bool lesser, void *scratch, qt_rgf_space *s)
     at += (i == 0 ? 2 : 1) * max * max;
   }
   s->up.list = (qt_element *)at;
-  s->down.list = s->up.list + qt_coupling_room(max);
-  s->work = s->down.list + qt_coupling_room(max);
+  s->down.list = s->up.list + qt_coupling_workspace(max);
+  s->work = s->down.list + qt_coupling_workspace(max);
 }
 
 double qt_rgf_largest(int64_t rows, int64_t columns, weir_linear_factor y)

@@ -51,8 +51,8 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
     status = qt_ranks_agree(comm_of(s), status);
   }
   if (status == WEIR_OK) {
-    const weir_spread spread = {comm_of(s), shared ? qt_cuts_grid(&graph->cuts) : (weir_grid){0},
-                                graph->cuts.cut, graph->cuts.n};
+    const weir_dist spread = {comm_of(s), shared ? qt_cuts_grid(&graph->cuts) : (weir_grid){0},
+                              graph->cuts.cut, graph->cuts.n};
     const weir_plan_opts opts = {.exec = &cfg,
                                  .threads = s->threads,
                                  .terse = true,

@@ -6,7 +6,7 @@ bool weir_wfdb_flac_available(void)
   return false;
 }
 
-weir_status weir_wfdb_flac_open(const weir_wfdb_flac_place *place, weir_wfdb_flac **out,
+weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *place, weir_wfdb_flac **out,
                                 int64_t *samples)
 {
   (void)samples;

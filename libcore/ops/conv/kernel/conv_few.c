@@ -216,7 +216,7 @@ static int64_t pieces(const void *context, int stage)
 
 /* Samples and rows along all dimensions but the last may be made by themselves; by classes, and
  * where what wraps is added up, nothing is whole before the end. */
-static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
+static bool blocks_of(const weir_graph *g, const weir_group *group, weir_kernel_blocks *b)
 {
   conv_few c;
 
@@ -224,8 +224,8 @@ static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
       (c.padded && c.f.kind == CONV_DATA)) {
     return false;
   }
-  *b = (weir_boxes){.stage = FEW_STAGES - 1 + c.padded};
-  conv_form_grain(c.f.d, b);
+  *b = (weir_kernel_blocks){.stage = FEW_STAGES - 1 + c.padded};
+  conv_form_block_size(c.f.d, b);
   return true;
 }
 
@@ -322,6 +322,6 @@ const weir_kernel weir_kernel_conv_few = {
     .release = release,
     .pieces = pieces,
     .workspace = workspace,
-    .boxes = boxes,
+    .blocks = blocks_of,
     .run = run,
 };

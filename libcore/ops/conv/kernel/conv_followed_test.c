@@ -279,7 +279,7 @@ static void followers_keep_every_bit(void **state)
     const bool picked = strstr(kernel, "pool_sparse") != NULL;
     int joined = 0, cases = 0;
 
-    if (weir_kernel_table[i]->boxes == NULL) {
+    if (weir_kernel_table[i]->blocks == NULL) {
       continue;
     }
     for (uint64_t seed = 1; seed <= 24 && joined < (picked ? 3 : 6); seed++) {

@@ -39,7 +39,7 @@ const weir_kernel weir_kernel_conv_forward_dnnl = {
     .pieces = pieces,
     .workspace = conv_dnnl_workspace,
     .scratch = conv_dnnl_scratch,
-    .place = conv_dnnl_place,
-    .boxes = conv_dnnl_boxes,
+    .set_workspace = conv_dnnl_set_workspace,
+    .blocks = conv_dnnl_blocks,
     .run = run,
 };

@@ -131,15 +131,15 @@ static int64_t scratch(const void *context)
 
 /* Samples and rows of x may be made by themselves; of a small one, boxes would be too few for the
  * threads. */
-static bool boxes(const weir_graph *g, const weir_group *group, weir_boxes *b)
+static bool blocks_of(const weir_graph *g, const weir_group *group, weir_kernel_blocks *b)
 {
   kept c;
 
   if (!find(g, group, &c) || !makes_data(&c) || !pool_sparse_large(&c.s)) {
     return false;
   }
-  *b = (weir_boxes){.stage = POOL_SPARSE_STAGES - 1};
-  conv_form_grain(c.p.form.d, b);
+  *b = (weir_kernel_blocks){.stage = POOL_SPARSE_STAGES - 1};
+  conv_form_block_size(c.p.form.d, b);
   return true;
 }
 
@@ -189,6 +189,6 @@ const weir_kernel weir_kernel_conv_pool_sparse = {
     .pieces = pieces,
     .workspace = workspace,
     .scratch = scratch,
-    .boxes = boxes,
+    .blocks = blocks_of,
     .run = run,
 };

@@ -73,6 +73,6 @@ const weir_kernel weir_kernel_conv_weights_dnnl = {
     .pieces = pieces,
     .workspace = conv_dnnl_workspace,
     .scratch = conv_dnnl_scratch,
-    .place = conv_dnnl_place,
+    .set_workspace = conv_dnnl_set_workspace,
     .run = run,
 };

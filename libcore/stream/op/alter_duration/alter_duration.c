@@ -24,7 +24,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 
   WEIR_TRY(weir_series_slots(&use->in[0], "duration", o->duration, 1, &slots));
   WEIR_TRY(weir_gap_slots(&use->in[0], "duration", o->duration, &slots));
-  out->out[0] = weir_gap_held(use->graph, use->in[0], slots);
+  out->out[0] = weir_gap_hold(use->graph, use->in[0], slots);
   out->n = 1;
   return weir_graph_status(use->graph);
 }

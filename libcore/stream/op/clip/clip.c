@@ -62,7 +62,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
 
   WEIR_TRY(weir_series_slots(&use->in[0], "longest", o->longest, 1, &longest));
   WEIR_TRY(weir_gap_slots(&use->in[0], "longest", o->longest, &longest));
-  out->out[0] = weir_gap_held(use->graph, use->in[0], longest);
+  out->out[0] = weir_gap_hold(use->graph, use->in[0], longest);
   out->name[0] = "held";
   out->out[1] = durations(use->graph, use->in[0], longest);
   out->name[1] = "duration";

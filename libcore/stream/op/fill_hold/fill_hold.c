@@ -21,7 +21,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   int64_t tolerance = 0;
 
   WEIR_TRY(weir_gap_slots(&use->in[0], "tolerance", o->tolerance, &tolerance));
-  out->out[0] = o->causal ? weir_gap_held(use->graph, use->in[0], tolerance)
+  out->out[0] = o->causal ? weir_gap_hold(use->graph, use->in[0], tolerance)
                           : weir_gap_filled(use->graph, use->in[0], WEIR_GAP_HOLD, tolerance, 0);
   out->n = 1;
   return weir_graph_status(use->graph);

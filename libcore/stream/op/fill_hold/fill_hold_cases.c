@@ -8,7 +8,7 @@ static weir_series draw(const weir_series_use *use, uint64_t seed)
 {
   const int64_t tolerance = (int64_t)(seed % 60);
 
-  return seed % 2 == 0 ? weir_gap_held(use->graph, use->in[0], tolerance)
+  return seed % 2 == 0 ? weir_gap_hold(use->graph, use->in[0], tolerance)
                        : weir_gap_filled(use->graph, use->in[0], WEIR_GAP_HOLD, tolerance, 0);
 }
 

@@ -1,5 +1,5 @@
-/* place_test.c - positions in windows, in one wording or another, and what is none. */
-#include "graph/weir_place.h"
+/* window_argmax_test.c - positions in windows, in one wording or another, and what is none. */
+#include "graph/weir_window_argmax.h"
 
 #include "base/weir_check.h"
 
@@ -91,7 +91,7 @@ static bool chooses(int32_t (*position)(weir_body *))
 
   make(&a, position);
   assert_ok(a.body.failed);
-  const int32_t chosen = weir_place_chosen(&a, 1, false, window, 2);
+  const int32_t chosen = weir_window_argmax(&a, 1, false, window, 2);
   const bool yes = chosen >= 0;
 
   assert_true(!yes ||

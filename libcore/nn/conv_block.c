@@ -1,21 +1,21 @@
-/* stage.c - the parts of a block, with the options that a network's blocks share. */
-#include "nn/weir_stage.h"
+/* conv_block.c - the parts of a block, with the options that a network's blocks share. */
+#include "nn/weir_conv_block.h"
 
-const weir_opt weir_nn_stage_options[] = {
-    WEIR_OPT_ENUM(weir_nn_stage_opts, norm, WEIR_NORM_GROUP, WEIR_NORM_CHOICES,
+const weir_opt weir_nn_conv_block_options[] = {
+    WEIR_OPT_ENUM(weir_nn_conv_block_opts, norm, WEIR_NORM_GROUP, WEIR_NORM_CHOICES,
                   "normalisation between convolution and activation; group is independent of the "
                   "rest of the batch"),
-    WEIR_OPT_INT(weir_nn_stage_opts, groups, 8, 1, 1024, "1",
+    WEIR_OPT_INT(weir_nn_conv_block_opts, groups, 8, 1, 1024, "1",
                  "channel groups of norm = group; reduced where they do not divide the channels"),
-    WEIR_OPT_REAL(weir_nn_stage_opts, epsilon, 1e-5, 1e-12, 1, "1",
+    WEIR_OPT_REAL(weir_nn_conv_block_opts, epsilon, 1e-5, 1e-12, 1, "1",
                   "term added to the variance in the denominator of norm"),
-    WEIR_OPT_REAL(weir_nn_stage_opts, momentum, 0.1, 1e-6, 1, "1",
+    WEIR_OPT_REAL(weir_nn_conv_block_opts, momentum, 0.1, 1e-6, 1, "1",
                   "weight of the current batch in the running statistics of norm = batch"),
-    WEIR_OPT_ONE_OF(weir_nn_stage_opts, activation, weir_activation_list,
+    WEIR_OPT_ONE_OF(weir_nn_conv_block_opts, activation, weir_activation_list,
                     "activation after the normalisation; empty: relu"),
-    WEIR_OPT_ENUM(weir_nn_stage_opts, init, WEIR_INIT_DEFAULT, WEIR_INIT_CHOICES,
+    WEIR_OPT_ENUM(weir_nn_conv_block_opts, init, WEIR_INIT_DEFAULT, WEIR_INIT_CHOICES,
                   "weight initialisation of convolutions; default: glorot_uniform"),
-    WEIR_OPT_BOOL(weir_nn_stage_opts, bias, true, "convolutions with bias"),
+    WEIR_OPT_BOOL(weir_nn_conv_block_opts, bias, true, "convolutions with bias"),
     WEIR_OPT_END,
 };
 
@@ -38,7 +38,7 @@ weir_border weir_nn_border_of(const weir_nn_borders *b, int dims, int d)
   return borders[all[WEIR_CONV_DIMS - dims + d]];
 }
 
-weir_nn_conv_spec weir_nn_same(const weir_nn_stage_opts *o, const weir_nn_borders *b, int dims,
+weir_nn_conv_spec weir_nn_same(const weir_nn_conv_block_opts *o, const weir_nn_borders *b, int dims,
                                int64_t filters, int64_t taps)
 {
   weir_nn_conv_spec s = {
@@ -51,8 +51,8 @@ weir_nn_conv_spec weir_nn_same(const weir_nn_stage_opts *o, const weir_nn_border
   return s;
 }
 
-weir_value weir_nn_finish(weir_net *net, const char *name, const weir_nn_stage_opts *o,
-                          weir_value v)
+weir_value weir_nn_norm_act(weir_net *net, const char *name, const weir_nn_conv_block_opts *o,
+                            weir_value v)
 {
   const weir_array_desc *d = weir_value_desc(net->graph, v);
   weir_nn_norm_spec s = {.kind = (weir_norm_kind)o->norm,

@@ -1,4 +1,4 @@
-/* weir_place.h - position of an element in its window, as computed by bodies.
+/* weir_window_argmax.h - position of an element in its window, as computed by bodies.
  *
  * Whether an expression is a position is not read off its form: it is taken apart into terms of one
  * dimension each, and those are computed for all values that the dimension takes. */
@@ -13,8 +13,8 @@ extern "C" {
  * iteration in its window, and it is 0 elsewhere; -1: it is none. window: [rank] of them; the
  * position along dimension d is the remainder of iteration dimension d or, if `rests`, that of
  * index d of operand `place` (WEIR_CODE_REMAINDER). */
-int32_t weir_place_chosen(const weir_access *a, int place, bool rests, const int64_t *window,
-                          int rank);
+int32_t weir_window_argmax(const weir_access *a, int place, bool rests, const int64_t *window,
+                           int rank);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* place.c - terms of positions, computed value by value. */
-#include "graph/weir_place.h"
+/* window_argmax.c - terms of positions, computed value by value. */
+#include "graph/weir_window_argmax.h"
 
 enum { MOST_TERMS = 64, NO_LEAF = -1, MIXED = -2 };
 
@@ -254,8 +254,8 @@ static bool is_load(const weir_body *b, int32_t e, int operand)
   return x->code == WEIR_CODE_LOAD && x->integer == operand;
 }
 
-int32_t weir_place_chosen(const weir_access *a, int place, bool rests, const int64_t *window,
-                          int rank)
+int32_t weir_window_argmax(const weir_access *a, int place, bool rests, const int64_t *window,
+                           int rank)
 {
   const weir_body *b = &a->body;
   const weir_expr *x = &b->exprs[without_one(b, a->value[0])];
