@@ -1,5 +1,5 @@
-/* number.c - numbers as a person reads them: powers of ten typeset, "not computed" in place of NaN,
- * SI prefixes. */
+/* number.c - numbers and units as a person reads them: powers typeset, "not computed" in place of
+ * NaN, SI prefixes. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,8 +35,7 @@ double weir_si_scale(double value, const char **prefix)
   return value;
 }
 
-/* Digits of a power, raised: in HTML by its element, else by characters of their own. */
-static void put_power(FILE *out, long power, bool html)
+void report_put_raised(FILE *out, long power, bool html)
 {
   static const char *const raised[] = {
       "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
@@ -44,10 +43,10 @@ static void put_power(FILE *out, long power, bool html)
   char text[32];
 
   if (html) {
-    fprintf(out, "10<sup>%s%ld</sup>", power < 0 ? MINUS : "", labs(power));
+    fprintf(out, "<sup>%s%ld</sup>", power < 0 ? MINUS : "", labs(power));
     return;
   }
-  fprintf(out, "10%s", power < 0 ? "\xe2\x81\xbb" : "");
+  fputs(power < 0 ? "\xe2\x81\xbb" : "", out);
   (void)snprintf(text, sizeof text, "%ld", labs(power));
   for (const char *c = text; *c != 0; c++) {
     fputs(raised[*c - '0'], out);
@@ -113,36 +112,45 @@ static size_t find_word(const char *text, const char **words)
   return 0;
 }
 
+/* Puts a number with an exponent, `digits` of which stand before it. */
+static void put_number(FILE *out, const char *text, size_t digits, long power, bool html)
+{
+  const bool negative = text[0] == '-';
+
+  fputs(negative ? MINUS : "", out);
+  if (digits != (size_t)negative + 1 || text[negative] != '1') {
+    fwrite(text + negative, 1, digits - negative, out);
+    fputs(TIMES, out);
+  }
+  fputs("10", out);
+  report_put_raised(out, power, html);
+}
+
 void report_put_typeset(FILE *out, const char *text, bool html)
 {
   char before = 0;
 
   for (const char *c = text == NULL ? "" : text; *c != 0;) {
     const char *words = NULL;
-    size_t digits = 0, n = 0;
+    size_t digits = 0, unit = 0, n = 0;
     long power = 0;
 
     if (may_begin(before)) {
       n = find_word(c, &words);
       n = n > 0 ? n : find_exponent(c, &digits, &power);
       n = may_end(c + n) ? n : 0;
+      unit = n > 0 ? 0 : report_find_unit(c);
     }
-    if (n == 0) {
-      report_put_character(out, *c);
-      before = *c++;
-      continue;
-    }
-    if (words != NULL) {
+    if (words != NULL && n > 0) {
       fputs(words, out);
+    } else if (n > 0) {
+      put_number(out, c, digits, power, html);
+    } else if (unit > 0) {
+      report_put_unit(out, c, unit, html);
+      n = unit;
     } else {
-      const bool negative = c[0] == '-';
-
-      fputs(negative ? MINUS : "", out);
-      if (digits != (size_t)negative + 1 || c[negative] != '1') {
-        fwrite(c + negative, 1, digits - negative, out);
-        fputs(TIMES, out);
-      }
-      put_power(out, power, html);
+      report_put_character(out, *c);
+      n = 1;
     }
     before = c[n - 1];
     c += n;

@@ -38,6 +38,15 @@ static void numbers_that_stand_alone_are_typeset(void **state)
       {"nano, info, run1e5", "nano, info, run1e5", "nano, info, run1e5"},
       {"1e5b 2e 3e+ 1.2.3e4", "1e5b 2e 3e+ 1.2.3e4", "1e5b 2e 3e+ 1.2.3e4"},
       {"", "", ""},
+      /* Units as CF writes them. */
+      {"RMSE (m s-1)", "RMSE (m\xc2\xa0s<sup>" MINUS "1</sup>)",
+       "RMSE (m\xc2\xa0s\xe2\x81\xbb\xc2\xb9)"},
+      {"kg m**-2 s^-1 of rain",
+       "kg\xc2\xa0m<sup>" MINUS "2</sup>\xc2\xa0s<sup>" MINUS "1</sup> of rain",
+       "kg\xc2\xa0m\xe2\x81\xbb\xc2\xb2\xc2\xa0s\xe2\x81\xbb\xc2\xb9 of rain"},
+      {"m2*s-2.", "m<sup>2</sup>\xc2\xa0s<sup>" MINUS "2</sup>.",
+       "m\xc2\xb2\xc2\xa0s\xe2\x81\xbb\xc2\xb2."},
+      {"m2, m s, m-1x, run-1 of s-", "m2, m s, m-1x, run-1 of s-", "m2, m s, m-1x, run-1 of s-"},
   };
 
   (void)state;

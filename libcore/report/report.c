@@ -283,7 +283,7 @@ static weir_status put_table(const void *what, FILE *out)
   fputs("\">\n<tr>", out);
   for (int c = 0; c < t->columns; c++) {
     fputs("<th scope=\"col\">", out);
-    report_put_escaped(out, t->head[c]);
+    report_put_typeset(out, t->head[c], true);
     fputs("</th>", out);
   }
   fputs("</tr>\n", out);

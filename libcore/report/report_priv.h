@@ -11,9 +11,16 @@
 void report_put_escaped(FILE *out, const char *text);
 /* One character of that. */
 void report_put_character(FILE *out, char c);
-/* The same, numbers as a person reads them: "3.9e-07" as 3.9 times a power of ten, "nan" as words.
+/* The same, numbers and units as a person reads them: "3.9e-07" as 3.9 times a power of ten, "nan"
+ * as words, "m s-1" with its power raised.
  * A number is one that stands alone, not part of a path or a setting. `html`: with its elements. */
 void report_put_typeset(FILE *out, const char *text, bool html);
+/* Puts the digits of a power, raised: in HTML by its element, else by characters of their own. */
+void report_put_raised(FILE *out, long power, bool html);
+/* Returns the length of a product of units at `text` in which a power is negative ("W m-2",
+ * "m2 s**-2"), 0: none; and puts it with its powers raised. */
+size_t report_find_unit(const char *text);
+void report_put_unit(FILE *out, const char *text, size_t length, bool html);
 /* Begins an <svg> element that a screen reader announces by its title. */
 void report_put_svg(FILE *out, int width, int height, const char *title);
 /* The same as one CSV field, quoted where it has to be. */
