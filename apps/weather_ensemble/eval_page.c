@@ -190,7 +190,7 @@ static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
     const wx_score_row *const row = &p->tables->row[k];
 
     for (int64_t r = 0; r < v->n_references && row->quantity == quantity; r++) {
-      const wx_comparison *const a = &row->against[r];
+      const wx_comparison *const a = &row->against[r][WX_COMPARED_CRPS_GAUSS];
 
       if (v->reference[r] == row->model || v->model[v->reference[r]].absent) {
         continue;
@@ -344,73 +344,34 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
       "Differences and skill scores use the Gaussian CRPS; p: Diebold-Mariano test.");
 }
 
-/* CRPS skill of models (rows) at leads (columns) relative to the first reference, shaded where the
- * test calls it significant. */
+void wx_eval_facts(const wx_eval_page *p, weir_report *r)
+{
+  static const char *const subsets[] = {"train", "valid", "test", "all"};
+
+  weir_report_fact(r, "seed", "%llu", (unsigned long long)p->v->seed);
+  weir_report_fact(r, "subset", "%s", subsets[p->v->opts->part]);
+}
+
+/* The scorecard of one score and the first reference; others are on its own page. */
 static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
 {
-  const wx_verify *const v = p->v;
-  const int64_t columns = v->n_leads + 2, rows = v->n_quantities * v->n_models;
-  const double level = 1 - v->opts->bootstrap.confidence;
-  weir_table head = {0}, c = {0};
-  signed char *mark = NULL;
-  weir_status status = WEIR_OK;
-
-  WEIR_TRY(weir_alloc(columns * rows, sizeof *mark, (void **)&mark));
-  weir_table_add(&head, "variable");
-  weir_table_add(&head, "model");
-  for (int64_t l = 0; l < v->n_leads; l++) {
-    weir_table_add(&head, "%g h", v->scene->facts->lead[v->lead[l]]);
+  if (p->v->n_models < 2 || p->v->model[p->v->reference[0]].absent) {
+    return WEIR_OK;
   }
-  for (int64_t k = 0; k < rows; k++) {
-    const int64_t q = v->quantity[k / v->n_models], m = k % v->n_models;
-
-    if (m == v->reference[0]) {
-      continue;
-    }
-    weir_table_add(&c, "%s", v->scene->facts->quantity[q].name);
-    weir_table_add(&c, "%s", v->model[m].name);
-    for (int64_t l = 0; l < v->n_leads; l++) {
-      const wx_score_row *const row = wx_score_tables_find(p->tables, q, v->lead[l], m);
-      const wx_comparison *const a = row != NULL ? &row->against[0] : NULL;
-
-      if (a != NULL && a->test.p < level) {
-        mark[c.count] = a->skill.value > 0 ? 1 : -1;
-      }
-      weir_table_add(&c, a != NULL && isfinite(a->skill.value) ? "%+.1f" : "-",
-                     a != NULL ? 100 * a->skill.value : NAN);
-    }
-  }
-  WEIR_TRY_GOTO(head.status, done);
-  WEIR_TRY_GOTO(c.status, done);
-  if (c.count == 0) {
-    goto done;
-  }
-  WEIR_TRY_GOTO(weir_report_heading(r, "Scorecard"), done);
-  WEIR_TRY_GOTO(weir_report_text(r,
-                                 "CRPS skill score (%%) relative to %s by lead time, positive: "
-                                 "better. Shaded: significant at %g %% by the Diebold-Mariano "
-                                 "test (green better, orange worse).",
-                                 v->model[v->reference[0]].name, 100 * level),
-                done);
-  WEIR_TRY_GOTO(
-      weir_report_marked(r, "scorecard", (int)columns, head.cell, c.count / columns, c.cell, mark),
-      done);
-done:
-  weir_table_fini(&head);
-  weir_table_fini(&c);
-  weir_free(&mark);
-  return status;
+  WEIR_TRY(weir_report_heading(r, "Scorecard"));
+  WEIR_TRY(wx_eval_scorecard_legend(p, r));
+  WEIR_TRY(wx_eval_scorecard_table(p, 0, WX_COMPARED_CRPS_GAUSS, r));
+  return weir_report_link(r, "scorecard.html", "Scorecard of all scores and references");
 }
 
 weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
 {
-  static const char *const parts[] = {"train", "valid", "test", "all"};
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
+  WEIR_TRY_GOTO(wx_eval_scorecard_write(p, dir), done);
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: forecast verification", &r), done);
-  weir_report_fact(r, "seed", "%llu", (unsigned long long)p->v->seed);
-  weir_report_fact(r, "subset", "%s", parts[p->v->opts->part]);
+  wx_eval_facts(p, r);
   WEIR_TRY_GOTO(add_summary(p, r), done);
   WEIR_TRY_GOTO(add_scorecard(p, r), done);
   if (p->v->n_notes > 0) {

@@ -23,6 +23,16 @@ struct wx_eval_page {
 /* Histograms, reliability, ROC and maps of one quantity. */
 weir_status wx_eval_figures(const wx_eval_page *p, const wx_page_quantity *q,
                             weir_report *r) WEIR_CHECKED;
+/* Seed and subset of starts, for the head of a page. */
+void wx_eval_facts(const wx_eval_page *p, weir_report *r);
+/* A table of skill by variable, model and lead relative to a reference, an index of
+ * wx_verify.reference, cells shaded where the test calls them significant; nothing where no skill
+ * is known. And the sentences that explain it. */
+weir_status wx_eval_scorecard_table(const wx_eval_page *p, int64_t reference, wx_compared score,
+                                    weir_report *r) WEIR_CHECKED;
+weir_status wx_eval_scorecard_legend(const wx_eval_page *p, weir_report *r) WEIR_CHECKED;
+/* Writes scorecard.html into the folder: all scores and references. */
+weir_status wx_eval_scorecard_write(const wx_eval_page *p, const char *dir) WEIR_CHECKED;
 /* The case. */
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
                          weir_report *r) WEIR_CHECKED;

@@ -115,14 +115,15 @@ static weir_status put_head(const void *what, FILE *out)
   return WEIR_OK;
 }
 
-weir_status weir_report_open(const char *dir, const char *title, weir_report **out)
+weir_status weir_report_open_page(const char *dir, const char *name, const char *title,
+                                  weir_report **out)
 {
   weir_report *r = NULL;
   char path[PATH_SIZE];
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  WEIR_TRY(weir_path_join(dir, "report.html", path, sizeof path));
+  WEIR_TRY(weir_path_join(dir, name, path, sizeof path));
   WEIR_TRY(weir_alloc(1, sizeof *r, (void **)&r));
   WEIR_TRY_GOTO(weir_strdup(dir, &r->dir), done);
   WEIR_TRY_GOTO(weir_writer_open(path, &r->page), done);
@@ -137,6 +138,11 @@ weir_status weir_report_open(const char *dir, const char *title, weir_report **o
 done:
   weir_report_destroy(&r);
   return status;
+}
+
+weir_status weir_report_open(const char *dir, const char *title, weir_report **out)
+{
+  return weir_report_open_page(dir, "report.html", title, out);
 }
 
 static void close_body(weir_report *r)
@@ -236,6 +242,16 @@ weir_status weir_report_text(weir_report *r, const char *format, ...)
   const weir_status status = add_part(r, put_paragraph, text);
   free(text);
   return status;
+}
+
+weir_status weir_report_link(weir_report *r, const char *address, const char *text)
+{
+  fputs("<p><a href=\"", r->body);
+  report_put_escaped(r->body, address);
+  fputs("\">", r->body);
+  report_put_escaped(r->body, text);
+  fputs("</a></p>\n", r->body);
+  return r->facts.status;
 }
 
 typedef struct table {

@@ -113,6 +113,25 @@ static void a_page_appears_when_it_is_committed(void **state)
   weir_check_rmdir(dir);
 }
 
+static void pages_of_a_folder_link_each_other(void **state)
+{
+  char dir[256], path[512], *text = NULL;
+  int64_t size = 0;
+  weir_report *r = NULL;
+
+  weir_check_mkdir(dir, sizeof dir);
+  assert_ok(weir_report_open_page(dir, "other.html", "t", &r));
+  assert_ok(weir_report_link(r, "report.html", "a < b"));
+  assert_false(is_there(dir, "other.html"));
+  assert_ok(weir_report_commit(&r));
+  assert_false(is_there(dir, "report.html"));
+  assert_ok(weir_path_join(dir, "other.html", path, sizeof path));
+  assert_ok(weir_file_read(path, 1 << 20, &text, &size));
+  assert_non_null(strstr(text, "<p><a href=\"report.html\">a &lt; b</a></p>"));
+  weir_free(&text);
+  weir_check_rmdir(dir);
+}
+
 static void a_page_that_is_given_up_leaves_nothing(void **state)
 {
   char dir[256], path[512];
@@ -224,6 +243,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(figures_of_a_row_are_aligned),
       cmocka_unit_test(a_page_appears_when_it_is_committed),
+      cmocka_unit_test(pages_of_a_folder_link_each_other),
       cmocka_unit_test(a_page_that_is_given_up_leaves_nothing),
       cmocka_unit_test(wrong_names_and_tables_are_refused),
       cmocka_unit_test(cells_become_a_file_of_columns),

@@ -16,6 +16,10 @@ typedef struct weir_report weir_report;
 /* Starts DIR/report.html. No file appears before the commit. Fails: WEIR_ERR_DATA, WEIR_ERR_MEMORY;
  * *out is then NULL. */
 weir_status weir_report_open(const char *dir, const char *title, weir_report **out) WEIR_CHECKED;
+/* Starts another page, DIR/name, such as "scorecard.html"; as weir_report_open. Pages of one folder
+ * share figures/, so that names of figures must differ. */
+weir_status weir_report_open_page(const char *dir, const char *name, const char *title,
+                                  weir_report **out) WEIR_CHECKED;
 /* Commits page and figures; *r is destroyed in either case (on failure only figures renamed before
  * it remain). */
 weir_status weir_report_commit(weir_report **r) WEIR_CHECKED;
@@ -32,6 +36,8 @@ void weir_report_fact(weir_report *r, const char *name, const char *format, ...)
 weir_status weir_report_heading(weir_report *r, const char *text) WEIR_CHECKED;
 weir_status weir_report_text(weir_report *r, const char *format, ...) WEIR_CHECKED
     WEIR_PRINTF(2, 3);
+/* Appends a link to another page of the folder. */
+weir_status weir_report_link(weir_report *r, const char *address, const char *text) WEIR_CHECKED;
 /* Appends a table with the HTML id `id`: head[columns], then cell(row, column) = cells[row *
  * columns + column]; NULL is an empty cell. Numbers are right-aligned. */
 weir_status weir_report_table(weir_report *r, const char *id, int columns, const char *const *head,

@@ -139,19 +139,22 @@ static weir_status add_scores(const place *p, wx_score_row *row)
 
 static weir_status add_skill(const place *p, wx_score_row *row)
 {
-  static const wx_score compared[] = {WX_CRPS, WX_CRPS_FAIR, WX_CRPS_GAUSS, WX_RMSE};
+  static const wx_score compared[WX_COMPARED] = {[WX_COMPARED_CRPS] = WX_CRPS,
+                                                 [WX_COMPARED_CRPS_FAIR] = WX_CRPS_FAIR,
+                                                 [WX_COMPARED_CRPS_GAUSS] = WX_CRPS_GAUSS,
+                                                 [WX_COMPARED_MSE] = WX_RMSE};
   const wx_verify *const v = p->v;
 
   for (int64_t k = 0; k < v->n_references; k++) {
     const int64_t r = v->reference[k];
 
-    for (size_t s = 0; s < sizeof compared / sizeof compared[0] && !v->model[r].absent; s++) {
+    for (int s = 0; s < WX_COMPARED && !v->model[r].absent; s++) {
       wx_comparison a;
 
       WEIR_TRY(wx_score_compare(&v->tally[p->model], &v->tally[r], p->region, WX_BY_AREA,
                                 compared[s], &v->opts->bootstrap, p->resamples, p->room, &a));
-      if (row != NULL && compared[s] == WX_CRPS_GAUSS) {
-        row->against[k] = a;
+      if (row != NULL) {
+        row->against[k][s] = a;
       }
       if (r == p->model) {
         continue;

@@ -20,12 +20,21 @@ typedef enum wx_table {
 // clang-format on
 extern const char *const wx_table_file[WX_TABLES];
 
+/* Scores of which models are compared with references. */
+typedef enum wx_compared {
+  WX_COMPARED_CRPS,
+  WX_COMPARED_CRPS_FAIR,
+  WX_COMPARED_CRPS_GAUSS,
+  WX_COMPARED_MSE,
+  WX_COMPARED
+} wx_compared;
+
 /* A model's scores for a quantity and lead: the whole grid, by area. */
 typedef struct wx_score_row {
   int64_t quantity, lead, model, n;
   double n_eff;
-  wx_estimate score[WX_SCORES];     /* intervals: where the tables have them */
-  wx_comparison against[WX_MODELS]; /* [n_references] of crps_gauss */
+  wx_estimate score[WX_SCORES];                  /* intervals: where the tables have them */
+  wx_comparison against[WX_MODELS][WX_COMPARED]; /* [n_references] */
 } wx_score_row;
 
 typedef struct wx_score_tables {

@@ -30,13 +30,41 @@ static const char *const chosen = "--set eval.part=all --set eval.starts=all --s
                                   "eval.bootstrap.block=1500 --set 'eval.models=[{use: raw}, {use: "
                                   "{raw: {members: 5}}}]'";
 
+/* The scorecard shows the skill that skill.csv has. */
+static void expect_scorecard(const char *folder)
+{
+  char *const table = contents(in_scratch("%s/skill.csv", folder));
+  char *const page = contents(in_scratch("%s/scorecard.html", folder));
+  const char *const row = strstr(table, ",crps_fair,");
+  double value[4]; /* difference, its interval, skill */
+  char cell[64];
+
+  assert_non_null(row);
+  const char *at = row + strlen(",crps_fair,");
+
+  for (int k = 0; k < 4; k++) {
+    char *end;
+
+    value[k] = strtod(at, &end);
+    at = end + 1;
+  }
+  assert_true(isfinite(value[3]));
+  (void)snprintf(cell, sizeof cell, ">%+.1f</td>", 100 * value[3]);
+  const char *const section = strstr(page, "Fair CRPS: skill score (%)");
+
+  assert_non_null(section);
+  assert_non_null(strstr(section, cell));
+  free(table);
+  free(page);
+}
+
 static void decades_have_their_known_scores(void **state)
 {
   const char *const out = in_scratch("scores");
   static const char *const written[] = {
-      "scores.csv",  "all_scores.csv", "skill.csv",        "rank.csv",       "pit.csv",
-      "events.csv",  "histograms.csv", "reliability.csv",  "starts.csv",     "crps_parts.csv",
-      "report.html", "maps.nc",        "spread_skill.csv", "provenance.json"};
+      "scores.csv",  "all_scores.csv", "skill.csv",        "rank.csv",        "pit.csv",
+      "events.csv",  "histograms.csv", "reliability.csv",  "starts.csv",      "crps_parts.csv",
+      "report.html", "maps.nc",        "spread_skill.csv", "provenance.json", "scorecard.html"};
   double value[8];
 
   (void)state;
@@ -63,6 +91,7 @@ static void decades_have_their_known_scores(void **state)
   assert_near(value[4], 0.0391, 5e-5);
   assert_true(value[6] < value[0] && value[7] > value[0]);
   free(text);
+  expect_scorecard("scores");
   assert_int_equal(event_count(out, "scores"), 20);
   assert_true(event_number(out, "eval_starts", "fitted") == 0);
 }
