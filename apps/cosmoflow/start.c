@@ -10,7 +10,7 @@
 
 weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
 {
-  WEIR_TRY(weir_device_accept(cli->device, "cosmoflow"));
+  WEIR_TRY(weir_device_check(cli->device));
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }

@@ -10,7 +10,7 @@
 
 weir_status ps_configure(const weir_cli *cli, ps_cfg *cfg, weir_config **config)
 {
-  WEIR_TRY(weir_device_accept(cli->device, "physio_stream"));
+  WEIR_TRY(weir_device_check(cli->device));
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }

@@ -28,7 +28,7 @@ static weir_status spare_inputs(const wx_cfg *cfg)
 
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config)
 {
-  WEIR_TRY(weir_device_accept(cli->device, "weather_ensemble"));
+  WEIR_TRY(weir_device_check(cli->device));
   if (cli->threads > 0) {
     weir_threads_set(cli->threads);
   }

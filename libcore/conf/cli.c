@@ -42,7 +42,7 @@ static const flag_row flags[] = {
   {{"out", required_argument, NULL, FLAG_OUT}, "DIR", "output folder"},
   {{"seed", required_argument, NULL, FLAG_SEED}, "N", "random seed"},
   {{"grid", required_argument, NULL, FLAG_GRID}, "NxM..|auto", "ranks along each dimension, in the order of the section grid; 0: remaining ranks"},
-  {{"device", required_argument, NULL, FLAG_DEVICE}, "cpu|cuda", "compute device (default cpu)"},
+  {{"device", required_argument, NULL, FLAG_DEVICE}, "NAME", "compute device, one that --version lists (default cpu)"},
   {{"threads", required_argument, NULL, FLAG_THREADS}, "N", "number of threads (default: all cores)"},
   {{"log", required_argument, NULL, FLAG_LOG}, "LEVEL", "log level: error, warn, info or debug (default info)"},
   {{"overwrite", no_argument, NULL, FLAG_OVERWRITE}, "", "replace the results of an earlier run in DIR"},
@@ -224,10 +224,9 @@ static weir_status take_value(const weir_app *app, parsed *p, int which, const c
     return check_grid(app, value);
   case FLAG_DEVICE:
     cli->device = value;
-    if (strcmp(value, "cpu") != 0 && strcmp(value, "cuda") != 0) {
-      return usage_error(app, "--device", value, "is neither cpu nor cuda");
-    }
-    return WEIR_OK;
+    return value[0] != 0 && strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(value)
+               ? WEIR_OK
+               : usage_error(app, "--device", value, "is not the name of a device");
   case FLAG_THREADS:
     WEIR_TRY(read_count(app, "--threads", value, 4096, &count));
     cli->threads = (int)count;
@@ -411,7 +410,6 @@ static weir_status parse(int argc, char **argv, const weir_app *app, parsed *p)
                       .configs = p->configs,
                       .sets = p->sets,
                       .args = p->args,
-                      .device = "cpu",
                       .log = WEIR_LOG_INFO,
                       .argc = argc,
                       .argv = (const char *const *)argv};

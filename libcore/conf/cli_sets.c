@@ -6,6 +6,8 @@
 #include "conf/conf_priv.h"
 #include "conf/weir_cli.h"
 
+enum { FLAG_SETS = 4 }; /* flags that stand for options: --seed, --input, --grid, --device */
+
 const weir_opt *weir_conf_grid(const weir_app *app)
 {
   const weir_opt *row = NULL;
@@ -51,6 +53,17 @@ static weir_status input_set(const weir_cli *cli, char **out)
   return WEIR_OK;
 }
 
+/* True when the table has a section `exec` with a row `device`. */
+static bool has_device_row(const weir_opt *opts)
+{
+  const weir_opt *row = NULL;
+  bool by_alias = false;
+
+  return weir_conf_find(opts, "exec", &row, &by_alias) == WEIR_CONF_ROW && !by_alias &&
+         row->kind == WEIR_OPT_KIND_TABLE &&
+         weir_conf_find(row->table, "device", &row, &by_alias) == WEIR_CONF_ROW;
+}
+
 bool weir_conf_grid_chooses(const weir_opt *section)
 {
   const weir_opt *row = NULL;
@@ -91,11 +104,11 @@ static weir_status grid_set(const weir_cli *cli, char **out)
 }
 
 /* The sets of the command line, and after them those that flags stand for; made[]: to be freed. */
-static weir_status all_sets(const weir_cli *cli, const char ***out, int *n, char *made[3])
+static weir_status all_sets(const weir_cli *cli, const char ***out, int *n, char *made[FLAG_SETS])
 {
   void *memory = NULL;
 
-  WEIR_TRY(weir_alloc((int64_t)cli->n_sets + 3, sizeof(const char *), &memory));
+  WEIR_TRY(weir_alloc((int64_t)cli->n_sets + FLAG_SETS, sizeof(const char *), &memory));
   const char **sets = memory;
 
   *out = sets;
@@ -112,7 +125,11 @@ static weir_status all_sets(const weir_cli *cli, const char ***out, int *n, char
   if (cli->grid != NULL) {
     WEIR_TRY(grid_set(cli, &made[2]));
   }
-  for (int i = 0; i < 3; i++) {
+  if (cli->device != NULL && has_device_row(cli->app->opts)) {
+    WEIR_TRY(weir_alloc((int64_t)strlen(cli->device) + 20, 1, (void **)&made[3]));
+    (void)sprintf(made[3], "exec.device='%s'", cli->device);
+  }
+  for (int i = 0; i < FLAG_SETS; i++) {
     if (made[i] != NULL) {
       sets[(*n)++] = made[i];
     }
@@ -124,7 +141,7 @@ weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **co
 {
   const weir_app *app = cli->app;
   const char **sets = NULL;
-  char *made[3] = {NULL};
+  char *made[FLAG_SETS] = {NULL};
   int n_sets = 0;
 
   *config = NULL;
@@ -134,7 +151,7 @@ weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **co
     status = weir_config_load(app->opts, app->opts_size, cli->configs, cli->n_configs, sets, n_sets,
                               options, config);
   }
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < FLAG_SETS; i++) {
     weir_free(&made[i]);
   }
   weir_free(&sets);

@@ -53,7 +53,7 @@ struct weir_cli {
   bool has_seed;
   const char *grid;   /* --grid NxM.. or auto, NULL when not given */
   const char *input;  /* --input VALUE, NULL when not given */
-  const char *device; /* "cpu" or "cuda" */
+  const char *device; /* --device NAME, NULL when not given */
   int threads;        /* --threads N; 0: all cores */
   weir_log_level log;
   bool overwrite;
@@ -64,7 +64,7 @@ struct weir_cli {
 
 /* Parses the command line, installs the handlers of weir_signal.h, sets the log level and calls the
  * command; on failure writes the event "failed" (status, message), prints the trace to stderr and
- * removes temporary files; closes the event file. The command passes `threads` and `device` on.
+ * removes temporary files; closes the event file. The command passes `threads` on.
  * Returns the exit status of the program: the weir_status of the command, 2 for an invalid command
  * line. */
 int weir_cli_main(int argc, char **argv, const weir_app *app);
@@ -73,8 +73,9 @@ int weir_cli_main(int argc, char **argv, const weir_app *app);
 bool weir_cli_is(const weir_cli *cli, const char *command);
 /* Loads the configuration with the table, files and sets of the command line; --seed counts as
  * `--set seed=N` after them when the table has a key `seed`, --input as one for the key of
- * app->input_key, and --grid as one for the first rows of the section `grid`. `options` is the
- * struct to fill, app->opts_size bytes. Fails: as weir_config_load. */
+ * app->input_key, --grid as one for the first rows of the section `grid`, and --device as one for
+ * `exec.device` where there is such a key. `options` is the struct to fill, app->opts_size bytes.
+ * Fails: as weir_config_load. */
 weir_status weir_cli_config(const weir_cli *cli, void *options, weir_config **config) WEIR_CHECKED;
 
 /* Prints the configuration for `describe`: with --all as weir_config_print, else only options set

@@ -118,24 +118,33 @@ weir_status weir_device_print(FILE *out)
                  : weir_fail(WEIR_ERR_DATA, "the list of devices: the output cannot be written");
 }
 
-weir_status weir_device_accept(const char *name, const char *program)
+weir_status weir_device_check(const char *name)
 {
   weir_device *device = NULL;
-  char state[512];
+  char reason[512];
 
-  if (strcmp(name, "cpu") == 0) {
+  if (name == NULL) {
     return WEIR_OK;
   }
-  const weir_status status = weir_device_open(name, NULL, &device);
-  if (status == WEIR_OK) {
-    (void)snprintf(state, sizeof state, "this machine has one, %s", device->info.model);
-    weir_device_close(&device);
-  } else {
-    (void)snprintf(state, sizeof state, "%s", failure_of(name));
+  if (weir_device_open(name, NULL, &device) != WEIR_OK) {
+    (void)snprintf(reason, sizeof reason, "%s", failure_of(name));
+    return weir_fail(WEIR_ERR_UNSUPPORTED,
+                     "--device %s: not available: %s: omit --device or give --device cpu", name,
+                     reason);
+  }
+  weir_device_close(&device);
+  return WEIR_OK;
+}
+
+weir_status weir_device_accept(const char *name, const char *program)
+{
+  WEIR_TRY(weir_device_check(name));
+  if (name == NULL || strcmp(name, "cpu") == 0) {
+    return WEIR_OK;
   }
   return weir_fail(WEIR_ERR_UNSUPPORTED,
-                   "--device %s: %s runs on the cpu only (%s): omit --device or give --device cpu",
-                   name, program, state);
+                   "--device %s: %s runs on the cpu only: omit --device or give --device cpu", name,
+                   program);
 }
 
 /* ---- Arenas. ---- */

@@ -39,6 +39,11 @@ static void list_has_a_line_for_each_row(void **state)
 
 static void other_devices_are_refused_by_programs_of_the_cpu(void **state)
 {
+  assert_ok(weir_device_check(NULL));
+  assert_ok(weir_device_check("emulated"));
+  assert_int_equal(weir_device_check("abacus"), WEIR_ERR_UNSUPPORTED);
+  assert_non_null(strstr(weir_last_message(), "--device abacus: not available"));
+  assert_ok(weir_device_accept(NULL, "demo"));
   assert_ok(weir_device_accept("cpu", "demo"));
   assert_int_equal(weir_device_accept("emulated", "demo"), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "demo runs on the cpu only"));
