@@ -224,7 +224,7 @@ static inline void draw_window(draw_graph *d, int i, int k)
   const bool time = k == a->time - 1;
   weir_window_spec s = {.combine = monoids[weir_draw_int(&d->w, 0, 3)],
                         .dim = k,
-                        .taps = weir_draw_int(&d->w, 1, 9),
+                        .size = weir_draw_int(&d->w, 1, 9),
                         .stride = weir_draw_one_in(&d->w, 3) ? weir_draw_int(&d->w, 2, 4) : 1,
                         .dilation = weir_draw_one_in(&d->w, 3) ? -2 : 1,
                         .offset = weir_draw_int(&d->w, -8, 8),

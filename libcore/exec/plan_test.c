@@ -526,7 +526,7 @@ static void reach_follows_the_accesses_across_rates(void **state)
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   const weir_chunk_bound bound = {"x", 100};
   const weir_window_spec window = {
-      .combine = WEIR_COMBINE_SUM, .taps = 8, .stride = 4, .offset = -4};
+      .combine = WEIR_COMBINE_SUM, .size = 8, .stride = 4, .offset = -4};
   weir_graph *g = NULL;
   weir_plan *p = NULL;
   weir_path path;
@@ -537,7 +537,7 @@ static void reach_follows_the_accesses_across_rates(void **state)
 
   weir_output(g, "y", y);
   weir_output(g, "z", weir_resample(g, &hold, y));
-  const weir_window_spec minute = {.combine = WEIR_COMBINE_SUM, .taps = 1000, .stride = 1000};
+  const weir_window_spec minute = {.combine = WEIR_COMBINE_SUM, .size = 1000, .stride = 1000};
   const weir_resample_spec back = {.method = WEIR_RESAMPLE_HOLD, .up = 4000};
 
   weir_output(g, "m", weir_resample(g, &back, weir_window(g, &minute, y)));

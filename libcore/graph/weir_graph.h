@@ -96,8 +96,8 @@ typedef struct weir_array {
 /* Origin of a derived operator, as a hint: a kernel that uses it verifies it against the access.
  * Arrays of `of` are counted inputs first, then outputs. */
 enum {
-  WEIR_DERIVED_OTHER = -1, /* none of them                                 */
-  WEIR_DERIVED_PLACE = 100 /* argmax: position of each maximum of `of` in its window */
+  WEIR_DERIVED_OTHER = -1,  /* none of them                                 */
+  WEIR_DERIVED_ARGMAX = 100 /* argmax: position of each maximum of `of` in its window */
 };
 
 /* An iteration dimension. */

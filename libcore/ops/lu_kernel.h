@@ -363,7 +363,7 @@ INLINE void NAME(load_row)(REAL *re, REAL *im, const NAME(number) * from, int64_
   }
 }
 
-static void NAME(load_complex)(const lu_system *s, const lu_part *p, bool conj)
+static void NAME(load_complex)(const lu_system *s, const lu_block *p, bool conj)
 {
   const REAL sign = conj ? -1 : 1;
 
@@ -382,7 +382,7 @@ static void NAME(load_complex)(const lu_system *s, const lu_part *p, bool conj)
   }
 }
 
-static void NAME(load_real)(const lu_system *s, const lu_part *p, bool conj)
+static void NAME(load_real)(const lu_system *s, const lu_block *p, bool conj)
 {
   (void)conj;
   for (int64_t i = 0; i < s->n; i++) {
@@ -398,7 +398,7 @@ static void NAME(load_real)(const lu_system *s, const lu_part *p, bool conj)
   }
 }
 
-static void NAME(store_complex)(const lu_system *s, const lu_part *p)
+static void NAME(store_complex)(const lu_system *s, const lu_block *p)
 {
   for (int64_t i = 0; i < s->n; i++) {
     const REAL *re = (const REAL *)s->re + s->row[i] * s->step + p->at;
@@ -417,7 +417,7 @@ static void NAME(store_complex)(const lu_system *s, const lu_part *p)
   }
 }
 
-static void NAME(store_real)(const lu_system *s, const lu_part *p)
+static void NAME(store_real)(const lu_system *s, const lu_block *p)
 {
   for (int64_t i = 0; i < s->n; i++) {
     const REAL *re = (const REAL *)s->re + s->row[i] * s->step + p->at;

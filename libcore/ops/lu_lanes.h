@@ -290,14 +290,14 @@ static unsigned NAME(solve_lanes_complex)(const lu_lanes *s)
 }
 
 /* Where element `at` of the memory of each lane lies. */
-INLINE void NAME(lanes_begin)(const lu_part *p, int64_t at, REAL *of[V_LANES])
+INLINE void NAME(lanes_begin)(const lu_block *p, int64_t at, REAL *of[V_LANES])
 {
   for (int l = 0; l < V_LANES; l++) {
     of[l] = (REAL *)p[l].data + at;
   }
 }
 
-/* How a matrix in memory and its place in the lanes are walked: the inner index is the one along
+/* How a matrix in memory and its lanes are walked: the inner index is the one along
  * which its numbers are next to one another, where one is. */
 typedef struct NAME(walk) {
   int64_t outer, inner;        /* numbers                                 */
@@ -305,7 +305,7 @@ typedef struct NAME(walk) {
   int64_t out_lanes, in_lanes; /* the same in the lanes                   */
 } NAME(walk);
 
-INLINE NAME(walk) NAME(walk_of)(const lu_lanes *s, const lu_part *p, const bool complex)
+INLINE NAME(walk) NAME(walk_of)(const lu_lanes *s, const lu_block *p, const bool complex)
 {
   const int64_t parts = complex ? 2 : 1, unit = UNIT(complex);
   const NAME(walk) rows = {s->n, p->n, parts * p->down, parts * p->across, s->step * unit, unit};
@@ -327,7 +327,8 @@ INLINE void NAME(load_pair)(REAL *first, REAL *second, REAL *const from[V_LANES]
 }
 
 /* Returns the lanes whose numbers are all finite: left is 0, or NaN. */
-INLINE unsigned NAME(load_lanes)(const lu_lanes *s, const lu_part *p, REAL sign, const bool complex)
+INLINE unsigned NAME(load_lanes)(const lu_lanes *s, const lu_block *p, REAL sign,
+                                 const bool complex)
 {
   const NAME(walk) w = NAME(walk_of)(s, p, complex);
   const int64_t pairs = complex ? w.inner : w.in == 1 ? w.inner / 2 * 2 : 0;
@@ -353,18 +354,18 @@ INLINE unsigned NAME(load_lanes)(const lu_lanes *s, const lu_part *p, REAL sign,
   return V_BITS(V_MORE_OR_EQUAL(left, V_SET(0)));
 }
 
-static unsigned NAME(load_lanes_real)(const lu_lanes *s, const lu_part *p, bool conj)
+static unsigned NAME(load_lanes_real)(const lu_lanes *s, const lu_block *p, bool conj)
 {
   (void)conj;
   return NAME(load_lanes)(s, p, 1, false);
 }
 
-static unsigned NAME(load_lanes_complex)(const lu_lanes *s, const lu_part *p, bool conj)
+static unsigned NAME(load_lanes_complex)(const lu_lanes *s, const lu_block *p, bool conj)
 {
   return NAME(load_lanes)(s, p, conj ? -1 : 1, true);
 }
 
-INLINE void NAME(store_lanes)(const lu_lanes *s, const lu_part *p, const bool complex)
+INLINE void NAME(store_lanes)(const lu_lanes *s, const lu_block *p, const bool complex)
 {
   const NAME(walk) w = NAME(walk_of)(s, p, complex);
   const int64_t pairs = complex ? w.inner : w.in == 1 ? w.inner / 2 * 2 : 0;
@@ -388,12 +389,12 @@ INLINE void NAME(store_lanes)(const lu_lanes *s, const lu_part *p, const bool co
   }
 }
 
-static void NAME(store_lanes_real)(const lu_lanes *s, const lu_part *to)
+static void NAME(store_lanes_real)(const lu_lanes *s, const lu_block *to)
 {
   NAME(store_lanes)(s, to, false);
 }
 
-static void NAME(store_lanes_complex)(const lu_lanes *s, const lu_part *to)
+static void NAME(store_lanes_complex)(const lu_lanes *s, const lu_block *to)
 {
   NAME(store_lanes)(s, to, true);
 }

@@ -199,11 +199,11 @@ static bool check(subject *s, uint64_t seed)
     compare(s);
     memcpy(first, s->memory[2], sizeof first);
 #if defined(__x86_64__)
-    const int64_t strips = packed_parts(f.columns.count, 4);
+    const int64_t strips = packed_ceil_div(f.columns.count, 4);
 
     f.kernels = s->dtype == WEIR_C64 ? &weir_sliding_c64_avx2 : &weir_sliding_c128_avx2;
     f.strips = 1; /* the narrowest pieces, too */
-    f.chunks = s->dtype == WEIR_C64 ? packed_parts(strips, 2) : strips;
+    f.chunks = s->dtype == WEIR_C64 ? packed_ceil_div(strips, 2) : strips;
     run(s, &f);
     assert_memory_equal(first, s->memory[2], (size_t)results(s) * weir_dtype_size(s->dtype));
 #endif

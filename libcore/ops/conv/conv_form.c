@@ -295,7 +295,7 @@ static bool is_demanded(const matching *m, conv_test test, conv_line line, int64
   return false;
 }
 
-/* channel - of[v] * by: what is left of a channel once the other part is known. */
+/* channel - of[v] * by: what is left of a channel once the other term is known. */
 static conv_line rest_of(const matching *m, int channel, int v, int64_t by, int64_t div)
 {
   conv_line l = {.div = div};
@@ -362,15 +362,16 @@ static bool set_extents(matching *m)
 
     f->x_extent[k] = used ? m->x->extent[k + 1] : 1;
     f->y_extent[k] = used ? m->y->extent[k + 1] : 1;
-    f->taps[k] = used ? f->taps[k] : 1;
+    f->kernel_size[k] = used ? f->kernel_size[k] : 1;
     m->extent[OF_Y + k] = f->y_extent[k];
-    m->extent[OF_TAP + k] = f->taps[k];
+    m->extent[OF_TAP + k] = f->kernel_size[k];
     if (!used) {
       f->stride[k] = f->dilation[k] = 1;
       f->border[k] = WEIR_BORDER_ABSENT;
       continue;
     }
-    const int64_t last = f->stride[k] * (f->y_extent[k] - 1) + f->dilation[k] * (f->taps[k] - 1);
+    const int64_t last =
+        f->stride[k] * (f->y_extent[k] - 1) + f->dilation[k] * (f->kernel_size[k] - 1);
 
     f->hi[k] = last - f->lo[k] + 1 - f->x_extent[k];
     if (f->border[k] == WEIR_BORDER_NEVER || (f->lo[k] <= 0 && f->hi[k] <= 0)) {
@@ -481,8 +482,9 @@ static bool is_candidate(const weir_access *a)
   return true;
 }
 
-/* A gradient by x as a convolution of y, whose x and y have changed places: that is what it is
- * where a tap is alone. What counted along y then counts taps, and channels in are channels out. */
+/* A gradient by x as a convolution of y, whose x and y are exchanged: that is what it is
+ * where a tap is alone. What counted along y then counts kernel elements, and channels in are
+ * channels out. */
 static weir_derivation exchanged(const weir_derivation *told, int d)
 {
   const int out = d + 2, tap = d + 3, in = 2 * d + 3;
@@ -563,14 +565,14 @@ double conv_form_flops(const conv_form *f)
   double flops = 2.0 * (double)f->n * (double)f->groups * (double)f->in * (double)f->out;
 
   for (int k = 0; k < f->d; k++) {
-    flops *= (double)f->y_extent[k] * (double)f->taps[k];
+    flops *= (double)f->y_extent[k] * (double)f->kernel_size[k];
   }
   return flops;
 }
 
-conv_weight_places conv_form_weights(const conv_form *f, const weir_view *w)
+conv_weight_strides conv_form_weights(const conv_form *f, const weir_view *w)
 {
-  conv_weight_places p = {.base = 0};
+  conv_weight_strides p = {.base = 0};
 
   for (int d = 0; d < f->w_rank; d++) {
     const conv_weight_index *i = &f->w_index[d];

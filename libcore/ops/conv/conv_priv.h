@@ -66,7 +66,7 @@ typedef struct matching {
 } matching;
 
 /* conv_names.c: says what the node's iteration dimensions are, from its derivation: `of`, element,
- * turn, channels; reads taps, stride, dilation, lo, border and groups of the form. */
+ * turn, channels; reads kernel_size, stride, dilation, lo, border and groups of the form. */
 bool conv_name_dims(matching *m);
 /* Iterations of a dimension, 1 for NONE. */
 int64_t conv_extent_of(const matching *m, int dim);

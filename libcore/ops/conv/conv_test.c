@@ -19,7 +19,7 @@ static void extents_follow_the_rule_of_the_field(void **state)
 }
 
 /* The halo of a box, and the channels of a group alone. */
-static void a_box_needs_its_taps_and_its_group(void **state)
+static void a_box_needs_its_kernel_and_its_group(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F64, 1, 50, 40, 8);
@@ -74,7 +74,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(extents_follow_the_rule_of_the_field),
-      cmocka_unit_test(a_box_needs_its_taps_and_its_group),
+      cmocka_unit_test(a_box_needs_its_kernel_and_its_group),
       cmocka_unit_test(impossible_convolutions_are_refused),
   };
 

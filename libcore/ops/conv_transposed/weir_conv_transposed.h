@@ -1,5 +1,5 @@
 /* weir_conv_transposed.h - transposed convolution over 1 to 3 dimensions, channels last: every
- * element of x contributes to the taps of w.
+ * element of x contributes to the kernel elements of w.
  *
  *   x   [n, s1, .., sd, ci]             w   [k1, .., kd, co / groups, ci]
  *   out [n, o1, .., od, co]             o = stride (s - 1) + dilation (k - 1) + 1 + extra - lo - hi

@@ -60,7 +60,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 }
 
 /* Which transformed dimension d is, or -1. */
-static int place_of(const weir_fft_spec *s, int d)
+static int transform_of(const weir_fft_spec *s, int d)
 {
   for (int k = 0; k < s->n_dims; k++) {
     if (s->dim[k] == d) {
@@ -80,7 +80,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_map_operand(&a->in[0], x);
   weir_map_operand(&a->out[0], y);
   for (int d = 0; d < x->rank; d++) {
-    const bool whole = place_of(s, d) >= 0;
+    const bool whole = transform_of(s, d) >= 0;
     const int dim = weir_map_dim(a, whole ? WEIR_REDUCED : WEIR_PARALLEL, x->shape[d]);
 
     a->dim[dim].time = x->time == d + 1;
@@ -115,7 +115,7 @@ weir_matrix weir_fft_rows(const weir_fft_spec *s, const weir_operand *o, int n_d
   const int last = s->dim[s->n_dims - 1], before = s->n_dims > 1 ? s->dim[s->n_dims - 2] : last;
 
   for (int d = 0; d < o->rank; d++) {
-    at[d] = place_of(s, d) < 0 ? weir_index_raw(&o->index[d], n_dims, iteration, 0) : 0;
+    at[d] = transform_of(s, d) < 0 ? weir_index_raw(&o->index[d], n_dims, iteration, 0) : 0;
   }
   if (s->n_dims > 2) {
     at[s->dim[0]] = outer;

@@ -1,11 +1,11 @@
-/* locally_connected.c - the access of a convolution, but that the weight follows the place of the
- * output too.
+/* locally_connected.c - the access of a convolution, but that the weight follows the position of
+ * the output too.
  */
 #include "ops/locally_connected/weir_locally_connected.h"
 
 #include <string.h>
 
-/* The weight of one place: what a convolution has. */
+/* The weight of one position: that of a convolution. */
 static weir_array_desc of_one_place(const weir_array_desc *w, int dims)
 {
   weir_array_desc one = {.dtype = w->dtype, .rank = w->rank - dims, .time = w->time};
@@ -43,7 +43,8 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   return WEIR_OK;
 }
 
-/* Iterations: n, o1 .. od, group, channel of the group; taps t1 .. td, channel in of the group. */
+/* Iterations: n, o1 .. od, group, channel of the group; kernel elements t1 .. td, channel in of the
+ * group. */
 static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_array_desc *w = &args->in[1];

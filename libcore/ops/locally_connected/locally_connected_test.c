@@ -1,4 +1,4 @@
-/* locally_connected_test.c - what a place needs of the weights, and refusals. */
+/* locally_connected_test.c - the weights that a position needs, and refusals. */
 #include "ops/locally_connected/weir_locally_connected.h"
 #include "ops/ops_check.h"
 

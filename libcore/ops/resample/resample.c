@@ -143,8 +143,8 @@ static void shorten(weir_index *i, int dim, bool rest)
   i->div /= common;
 }
 
-/* Index of the element at or before the place of output t; rests in [0, div). */
-static void place(const weir_resample_spec *s, const weir_array_desc *x, weir_index *i)
+/* Index of the element at or before the position of output t; rests in [0, div). */
+static void set_index(const weir_resample_spec *s, const weir_array_desc *x, weir_index *i)
 {
   const int64_t in = x->shape[s->dim];
 
@@ -229,7 +229,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
   weir_map_copy(args, a);
   weir_map_identity(&a->in[0], &args->in[0]);
-  place(s, &args->in[0], &a->in[0].index[s->dim]);
+  set_index(s, &args->in[0], &a->in[0].index[s->dim]);
   if (is_linear(s)) {
     access_linear(args, a);
   } else if (s->method == WEIR_RESAMPLE_FIR) {

@@ -1,7 +1,7 @@
 /* recurrences.c - the ready-made scans: running sum, and the cascade of second-order sections. */
 #include "ops/scan/scan_priv.h"
 
-enum { SOS_N, SOS_STEADY, SOS_HOLD, SOS_COEFFICIENTS }; /* places in the parameters */
+enum { SOS_N, SOS_STEADY, SOS_HOLD, SOS_COEFFICIENTS }; /* indices of the parameters */
 
 weir_status weir_scan_define_cumsum(weir_scan *s)
 {

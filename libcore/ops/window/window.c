@@ -18,8 +18,8 @@ static weir_status check_spec(const weir_window_spec *s, const weir_array_desc *
   const weir_border border = border_of(s);
 
   WEIR_TRY(weir_need_dim("window", x, s->dim));
-  if (s->taps < 1 || s->taps > most) {
-    return weir_fail(WEIR_ERR_SHAPE, "window: size %lld is out of range", (long long)s->taps);
+  if (s->size < 1 || s->size > most) {
+    return weir_fail(WEIR_ERR_SHAPE, "window: size %lld is out of range", (long long)s->size);
   }
   if (s->stride < 0 || s->stride > most || s->dilation < -most || s->dilation > most ||
       s->offset < -most || s->offset > most) {
@@ -89,7 +89,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   int32_t present = -1;
 
   weir_map_dims(a, &args->out[0]);
-  const int tap = weir_map_dim(a, WEIR_REDUCED, s->taps);
+  const int tap = weir_map_dim(a, WEIR_REDUCED, s->size);
 
   weir_map_identity(&a->in[0], x);
   slide(&a->in[0], s, s->dim, tap);

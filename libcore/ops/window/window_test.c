@@ -24,7 +24,7 @@ static void extents_are_rounded_up(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_I16, 10);
-  const weir_window_spec s = {.combine = WEIR_COMBINE_SUM, .taps = 4, .stride = 4};
+  const weir_window_spec s = {.combine = WEIR_COMBINE_SUM, .size = 4, .stride = 4};
 
   assert_shape(g, weir_window(g, &s, x), WEIR_I64, 3);
   weir_graph_destroy(&g);
@@ -39,18 +39,18 @@ static void impossible_windows_are_refused(void **state)
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 8);
-  const weir_window_spec back = {.combine = WEIR_COMBINE_SUM, .taps = 2, .stride = -1};
+  const weir_window_spec back = {.combine = WEIR_COMBINE_SUM, .size = 2, .stride = -1};
   assert_refused(g, weir_window(g, &back, x), "window: stride -1");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, -1);
   const weir_window_spec wrap = {
-      .combine = WEIR_COMBINE_SUM, .taps = 2, .border = WEIR_BORDER_WRAP};
+      .combine = WEIR_COMBINE_SUM, .size = 2, .border = WEIR_BORDER_WRAP};
   assert_refused(g, weir_window(g, &wrap, x), "window: dimension 0 is time");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_BOOL, 8);
-  const weir_window_spec most = {.combine = WEIR_COMBINE_MAX, .taps = 2};
+  const weir_window_spec most = {.combine = WEIR_COMBINE_MAX, .size = 2};
   assert_refused(g, weir_window(g, &most, x), "window: max of bool in bool is not defined");
 }
 

@@ -92,7 +92,7 @@ static void adjoints_say_what_they_are_of(void **state)
     const weir_derivation *t = &weir_graph_node(g, i)->derivation;
 
     maximum +=
-        t->of == &weir_op_pool && t->made == 0 && t->in[0] == 1 && t->in[1] == WEIR_DERIVED_PLACE;
+        t->of == &weir_op_pool && t->made == 0 && t->in[0] == 1 && t->in[1] == WEIR_DERIVED_ARGMAX;
   }
   assert_int_equal(maximum, 1);
   const int32_t before = weir_graph_nodes(g);

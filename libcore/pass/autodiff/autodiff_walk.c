@@ -156,7 +156,7 @@ static int8_t is_beside(const derive_site *site, const derive_beside_arrays *bes
       return (int8_t)(site->derivation.made + o);
     }
   }
-  return array == beside->best ? WEIR_DERIVED_PLACE : WEIR_DERIVED_OTHER;
+  return array == beside->best ? WEIR_DERIVED_ARGMAX : WEIR_DERIVED_OTHER;
 }
 
 /* The dimension of the adjoint that dimension j of the node is, and nothing else; or -1. */
@@ -183,7 +183,7 @@ static weir_derivation tell(const derive_site *site, const derive_adjoint *d,
   const int rank = d->from->in[d->operand].rank;
   weir_derivation t = {.made = site->derivation.in[d->operand]};
 
-  t.of = t.made >= 0 && t.made < WEIR_DERIVED_PLACE ? site->derivation.of : NULL;
+  t.of = t.made >= 0 && t.made < WEIR_DERIVED_ARGMAX ? site->derivation.of : NULL;
 
   for (int k = 0; k < d->to->n_in; k++) {
     in->is[k] = k < d->from->n_in ? site->derivation.in[k] : is_beside(site, beside, in->array[k]);

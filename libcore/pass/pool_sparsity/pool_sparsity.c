@@ -51,9 +51,9 @@ static bool read_choice(const weir_node *node, choice *c)
       !weir_operand_is_identity(&a->out[0], a)) {
     return false;
   }
-  c->place = node->derivation.in[0] == WEIR_DERIVED_PLACE ? 0 : 1;
+  c->place = node->derivation.in[0] == WEIR_DERIVED_ARGMAX ? 0 : 1;
   c->dy = 1 - c->place;
-  if (node->derivation.in[c->place] != WEIR_DERIVED_PLACE || a->in[c->place].dtype != WEIR_U8 ||
+  if (node->derivation.in[c->place] != WEIR_DERIVED_ARGMAX || a->in[c->place].dtype != WEIR_U8 ||
       a->in[c->dy].dtype != a->out[0].dtype || !reads_windows(c)) {
     return false;
   }
@@ -159,7 +159,7 @@ static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c
 
     node->access = now;
     node->derivation = weir_node_derivation(node);
-    node->derivation.in[node->n_in] = WEIR_DERIVED_PLACE;
+    node->derivation.in[node->n_in] = WEIR_DERIVED_ARGMAX;
     node->in[node->n_in] = c->node->in[c->place];
     node->in[k] = c->node->in[c->dy];
     node->n_in++;

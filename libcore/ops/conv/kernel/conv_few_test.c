@@ -195,7 +195,7 @@ static void a_wrong_derivation_is_not_claimed(void **state)
       for (int k = 0; k < 2; k++) {
         told->in[k] = told->in[k] == 1 - told->made ? told->made : told->in[k];
       }
-      told->made = 1 - told->made; /* x and w change places */
+      told->made = 1 - told->made; /* x and w are exchanged */
     }
   }
   assert_int_equal(agree_in(&t), 1); /* the convolution itself */

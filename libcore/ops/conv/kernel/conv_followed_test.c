@@ -61,7 +61,7 @@ typedef struct shape {
   weir_pool_spec pool;
 } shape;
 
-/* large: several slabs of a library, too long for loops. Odd extents, extents of 1, strides,
+/* large: several chunks of a library, too long for loops. Odd extents, extents of 1, strides,
  * dilation, borders, 1 to 70 channels. */
 static shape draw(weir_draw *r, bool large)
 {
@@ -223,7 +223,7 @@ static void compare(const trial *t, const weir_tensor *a, const weir_tensor *b, 
     }
     if (bits) {
       assert_memory_equal(a[k].data, b[k].data, (size_t)n * weir_dtype_size(a[k].dtype));
-    } else if (t->desc[k].dtype == WEIR_F32) { /* signs and places follow from rounding */
+    } else if (t->desc[k].dtype == WEIR_F32) { /* signs and argmax follow from rounding */
       assert_int_equal(
           weir_compare(names[k], WEIR_F32, a[k].data, b[k].data, n, (weir_tolerance){1e-4, 2e-4}),
           0);

@@ -79,7 +79,7 @@ static int run(trial *t, const char *kernel, int threads, weir_tensor made[ALL])
 
 /* Extents in three dimensions, those in front that there are not with one element. */
 typedef struct space {
-  int64_t x[3], taps[3], lo[3], window[3], y[3], in, out;
+  int64_t x[3], kernel_size[3], lo[3], window[3], y[3], in, out;
 } space;
 
 static space space_of(const trial *t)
@@ -89,7 +89,7 @@ static space space_of(const trial *t)
 
   for (int k = 0; k < d; k++) {
     s.x[3 - d + k] = t->desc[X].shape[k + 1];
-    s.taps[3 - d + k] = t->desc[W].shape[k];
+    s.kernel_size[3 - d + k] = t->desc[W].shape[k];
     s.lo[3 - d + k] = t->conv.pad_before[k];
     s.window[3 - d + k] = t->pool.kernel_size[k];
     s.y[3 - d + k] = t->desc[T].shape[k + 1];
@@ -100,11 +100,11 @@ static space space_of(const trial *t)
 }
 
 /* Places of x and w that tap `tap` of element e of the convolution multiplies; false: outside. */
-static bool places(const space *s, int64_t n, const int64_t e[3], int64_t tap, int64_t *x,
-                   int64_t *w)
+static bool offsets_of(const space *s, int64_t n, const int64_t e[3], int64_t tap, int64_t *x,
+                       int64_t *w)
 {
-  const int64_t t[] = {tap / s->taps[2] / s->taps[1], tap / s->taps[2] % s->taps[1],
-                       tap % s->taps[2]};
+  const int64_t t[] = {tap / s->kernel_size[2] / s->kernel_size[1],
+                       tap / s->kernel_size[2] % s->kernel_size[1], tap % s->kernel_size[2]};
   bool inside = true;
 
   *x = n;
@@ -125,8 +125,8 @@ static double convolve(const trial *t, const space *s, int64_t n, const int64_t 
   double sum = 0;
   int64_t from, by;
 
-  for (int64_t tap = 0; tap < s->taps[0] * s->taps[1] * s->taps[2]; tap++) {
-    for (int64_t i = 0; places(s, n, e, tap, &from, &by) && i < s->in; i++) {
+  for (int64_t tap = 0; tap < s->kernel_size[0] * s->kernel_size[1] * s->kernel_size[2]; tap++) {
+    for (int64_t i = 0; offsets_of(s, n, e, tap, &from, &by) && i < s->in; i++) {
       sum += (double)x[from + i] * (double)w[by + i * s->out + c];
     }
   }
@@ -173,8 +173,8 @@ static void define(trial *t)
     if (!pick(t, &s, n, window, c, e)) {
       continue;
     }
-    for (int64_t tap = 0; tap < s.taps[0] * s.taps[1] * s.taps[2]; tap++) {
-      for (int64_t i = 0; places(&s, n, e, tap, &from, &at) && i < s.in; i++) {
+    for (int64_t tap = 0; tap < s.kernel_size[0] * s.kernel_size[1] * s.kernel_size[2]; tap++) {
+      for (int64_t i = 0; offsets_of(&s, n, e, tap, &from, &at) && i < s.in; i++) {
         dx[from + i] += by[k] * w[at + i * s.out + c];
         dw[at + i * s.out + c] += by[k] * x[from + i];
       }
@@ -192,17 +192,17 @@ static void draw(uint64_t seed, trial *t)
   t->desc[W] = t->desc[X];
   t->desc[X].shape[0] = weir_draw_int(&r, 1, 2);
   for (int k = 0; k < d; k++) {
-    const int64_t taps = weir_draw_int(&r, 1, 4);
+    const int64_t kernel_size = weir_draw_int(&r, 1, 4);
 
-    t->desc[W].shape[k] = taps;
-    t->conv.pad_before[k] = weir_draw_int(&r, 0, taps - 1);
-    t->conv.pad_after[k] = weir_draw_int(&r, 0, taps - 1);
+    t->desc[W].shape[k] = kernel_size;
+    t->conv.pad_before[k] = weir_draw_int(&r, 0, kernel_size - 1);
+    t->conv.pad_after[k] = weir_draw_int(&r, 0, kernel_size - 1);
     const int64_t window = weir_draw_int(&r, 2, d < 3 ? 3 : 2);
 
     /* More windows than a window has elements: else the adjoint counts along windows, which the
      * kernel does not read. */
     t->pool.kernel_size[k] = window;
-    t->desc[X].shape[k + 1] = taps - 1 + window * (window + 1) +
+    t->desc[X].shape[k + 1] = kernel_size - 1 + window * (window + 1) +
                               weir_draw_int(&r, 0, k == d - 1 ? 20 : 3) - t->conv.pad_before[k];
   }
   t->desc[X].shape[d + 1] = t->desc[W].shape[d] = weir_draw_int(&r, 1, d < 3 ? 70 : 20);
@@ -345,14 +345,14 @@ static void others_are_left(void **state)
 }
 
 /* The gradient of the maximum, and the operand that says where it was. */
-static weir_node *maximum_of(const trial *t, int *place)
+static weir_node *maximum_of(const trial *t, int *argmax)
 {
   for (int32_t i = 0; i < weir_graph_nodes(t->g); i++) {
     weir_node *node = weir_graph_node_mut(t->g, i);
 
     for (int k = 0; k < node->n_in && node->derivation.of == &weir_op_pool; k++) {
-      if (node->derivation.in[k] == WEIR_DERIVED_PLACE) {
-        *place = k;
+      if (node->derivation.in[k] == WEIR_DERIVED_ARGMAX) {
+        *argmax = k;
         return node;
       }
     }
@@ -370,16 +370,16 @@ static void claims(trial *t, int expected)
   let_go(made);
 }
 
-/* Sides, terms and factors in another order, and a factor of 1: the same places. */
+/* Sides, terms and factors in another order, and a factor of 1: the same argmax. */
 static void equivalent_places_are_picked(void **state)
 {
   trial t;
-  int place = 0;
+  int argmax = 0;
 
   needs_vectors();
   draw(0, &t);
   make(&t, 0, true);
-  weir_access *const a = &maximum_of(&t, &place)->access;
+  weir_access *const a = &maximum_of(&t, &argmax)->access;
 
   for (int32_t e = 0; e < a->body.n; e++) {
     weir_expr *x = &a->body.exprs[e];
@@ -396,24 +396,24 @@ static void equivalent_places_are_picked(void **state)
   end(&t);
 }
 
-/* Gradients of maxima that say of themselves what is not so, or say it of other places, are made
+/* Gradients of maxima that say of themselves what is not so, or say it of other positions, are made
  * and summed as they stand. */
 static void wrong_derivations_are_not_picked(void **state)
 {
   needs_vectors();
   for (int i = 0; i < 3; i++) {
     trial t;
-    int place = 0;
+    int argmax = 0;
 
     draw(0, &t);
     make(&t, 0, true);
-    weir_node *const node = maximum_of(&t, &place);
+    weir_node *const node = maximum_of(&t, &argmax);
 
     if (i == 0) {
       node->derivation.of = NULL;
     } else {
-      node->derivation.in[place] = i == 1 ? WEIR_DERIVED_OTHER : node->derivation.in[1 - place];
-      node->derivation.in[1 - place] = WEIR_DERIVED_PLACE;
+      node->derivation.in[argmax] = i == 1 ? WEIR_DERIVED_OTHER : node->derivation.in[1 - argmax];
+      node->derivation.in[1 - argmax] = WEIR_DERIVED_ARGMAX;
     }
     claims(&t, 0);
     end(&t);
@@ -432,15 +432,15 @@ static int32_t array_of(const weir_graph *g, const char *name)
   return found;
 }
 
-/* Groups of the kernel in what one rank of two runs of t, x cut before that element and t before
- * that window. picked: before it was cut, as plans over ranks do. */
+/* Groups of the kernel in what one rank of two runs of t, x sharded before that element and t
+ * before that window. picked: before it was sharded, as plans over ranks do. */
 static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t of_t[3], bool picked)
 {
   const weir_grid grid = {.dims = 1, .extent = {2}};
   /* That one alone: which is the fastest depends on the processor. */
   const weir_pass_opts opts = {.kernel = "conv.pool_sparse", .kernels = weir_kernel_table};
-  const weir_shard cuts[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
-                             {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
+  const weir_shard shards[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
+                               {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
   weir_partition *p;
   weir_spmd_graph local;
   int claimed = 0;
@@ -449,7 +449,7 @@ static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t o
   if (picked) {
     assert_ok(weir_pass_run(t->g, "pool_sparsity", &opts));
   }
-  assert_ok(weir_partition_create(t->g, &grid, cuts, 2, &p));
+  assert_ok(weir_partition_create(t->g, &grid, shards, 2, &p));
   assert_ok(weir_spmd_lower(p, rank, &local));
   assert_ok(weir_passes_run(local.g, &opts, NULL, NULL));
   for (int32_t i = 0; i < weir_graph_groups(local.g); i++) {
@@ -463,7 +463,7 @@ static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t o
 }
 
 /* Cut in two where a window begins, each rank has the gradient by weights from what it has itself;
- * where maxima and places move, also that by data, and both where a window is cut. */
+ * where maxima and argmax move, also that by data, and both where a window is split. */
 static void ranks_pick_as_well(void **state)
 {
   const int64_t of_x[][3] = {{0, 8, 16}, {0, 8, 16}, {0, 7, 16}}, of_t[] = {0, 4, 8};

@@ -46,7 +46,7 @@ static int64_t bytes_of(int64_t n, weir_dtype dtype)
   return (n * (int64_t)weir_dtype_size(dtype) + 63) & ~(int64_t)63;
 }
 
-/* What lies at one place of several blocks lies together where the last dimension of the array is
+/* Elements at one index of several blocks lie together where the last dimension of the array is
  * one of the batch. Blocks of a power of two of bytes would all lie in the same lines of a cache:
  * 64 more. */
 static void lay_out(context *c)
@@ -147,7 +147,7 @@ static void scale(weir_dtype dtype, double by, int64_t n, void *data)
 }
 
 /* Elements of one size, of `lines` blocks side by side in the array at `at`, and each in
- * a separate block in memory; out: to the array. A few places of all blocks at a time: what they
+ * a separate block in memory; out: to the array. A few indices of all blocks at a time: what they
  * touch of the array is then still in the nearest cache, also where rows are a power of two apart.
  */
 #define COPY_LINES(type)                                                                         \
