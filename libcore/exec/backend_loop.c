@@ -173,7 +173,7 @@ static bool covers(const weir_access *a, int o, const weir_loop_run *run)
 
   for (int d = v->rank - 1; d >= 0; d--) {
     all = all && r.n[d] == 1 && v->stride[d] == dense &&
-          r.part[d][0].hi - r.part[d][0].lo == v->extent[d];
+          r.interval[d][0].hi - r.interval[d][0].lo == v->extent[d];
     dense *= v->extent[d];
   }
   return all && a->out[o].rank == v->rank;

@@ -160,8 +160,8 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep)
         const weir_region r = weir_needed(&loop->loop->access, i, &boxes[k]);
         const int32_t array = loop->loop->in[i];
 
-        if (!weir_region_empty(&r) && r.part[d][0].lo < keep[array]) {
-          keep[array] = r.part[d][0].lo;
+        if (!weir_region_empty(&r) && r.interval[d][0].lo < keep[array]) {
+          keep[array] = r.interval[d][0].lo;
         }
       }
     }

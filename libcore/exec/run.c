@@ -43,8 +43,8 @@ static weir_view local_view(const exec_local *local, const weir_loop *writer, in
   int64_t stride = 1;
 
   for (int d = o->rank - 1; d >= 0; d--) {
-    v.origin[d] = r.n[d] > 0 ? r.part[d][0].lo : 0;
-    WEIR_ASSERT(r.n[d] == 0 || r.part[d][0].hi - r.part[d][0].lo <= local->shape[d]);
+    v.origin[d] = r.n[d] > 0 ? r.interval[d][0].lo : 0;
+    WEIR_ASSERT(r.n[d] == 0 || r.interval[d][0].hi - r.interval[d][0].lo <= local->shape[d]);
     v.stride[d] = stride;
     v.extent[d] = o->extent[d];
     stride *= local->shape[d];

@@ -39,12 +39,12 @@ static weir_status check_counts(const weir_access *a)
 }
 
 /* Where a message is about. */
-struct place {
+struct location {
   const char *word; /* "input" or "output" */
   int operand, dim;
 };
 
-static weir_status check_gather(const weir_access *a, const weir_index *x, struct place p)
+static weir_status check_gather(const weir_access *a, const weir_index *x, struct location p)
 {
   if (x->gather == 0) {
     return WEIR_OK;
@@ -92,7 +92,7 @@ static bool overflows(const weir_access *a, const weir_index *x)
   return most > INT64_MAX / 2;
 }
 
-static weir_status check_index(const weir_access *a, const weir_operand *x, struct place p)
+static weir_status check_index(const weir_access *a, const weir_operand *x, struct location p)
 {
   const weir_index *i = &x->index[p.dim];
   const weir_box whole = weir_iterations(a);
@@ -148,7 +148,7 @@ static weir_status check_operands(const weir_access *a)
   for (int k = 0; k < a->n_in + a->n_out; k++) {
     const bool input = k < a->n_in;
     const weir_operand *x = input ? &a->in[k] : &a->out[k - a->n_in];
-    struct place p = {input ? "input" : "output", input ? k : k - a->n_in, 0};
+    struct location p = {input ? "input" : "output", input ? k : k - a->n_in, 0};
     if ((unsigned)x->dtype >= WEIR_DTYPE_COUNT || x->rank < 0 || x->rank > WEIR_MAX_RANK ||
         (unsigned)x->role > WEIR_ROLE_STATE || (x->role == WEIR_ROLE_STATE && x->rank < 1)) {
       return weir_fail(WEIR_ERR_SHAPE, "%s %d: dtype %d, rank %d, role %d", p.word, p.operand,
@@ -403,7 +403,7 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
   return WEIR_OK;
 }
 
-/* Engines compute with the parts of complex numbers, and have room for no more of them. */
+/* Engines compute with real and imaginary parts, and take no more operands than this. */
 static weir_status check_parts(const weir_access *a)
 {
   int in = 0, out = 0, states = 0;

@@ -147,15 +147,16 @@ static bool index_tighten(const weir_index *x, const struct teeth *t, int n, wei
   }
   weir_index_span(x, box, &lo, &hi);
   for (int i = 0; i < n; i++) {
-    struct teeth cut = t[i];
-    if (!meets(&cut, lo, hi)) {
+    struct teeth clipped = t[i];
+    if (!meets(&clipped, lo, hi)) {
       continue;
     }
-    if (cut.period == 0) { /* to what occurs: the product with div does not overflow */
-      cut.lo = cut.lo < lo ? lo : cut.lo;
-      cut.hi = cut.hi > hi + 1 ? hi + 1 : cut.hi;
+    if (clipped.period == 0) { /* to what occurs: the product with div does not overflow */
+      clipped.lo = clipped.lo < lo ? lo : clipped.lo;
+      clipped.hi = clipped.hi > hi + 1 ? hi + 1 : clipped.hi;
     }
-    sums[kept++] = (struct teeth){cut.lo * div - most, cut.hi * div - least, cut.period * div};
+    sums[kept++] =
+        (struct teeth){clipped.lo * div - most, clipped.hi * div - least, clipped.period * div};
   }
   return kept > 0 && tighten(x->coef, sums, kept, box, p);
 }

@@ -33,13 +33,14 @@ static weir_wide points_below(weir_wide a, weir_wide n, weir_wide b, weir_wide m
 {
   const weir_wide whole = clamp(weir_wide_ceil_div(end - a * (n - 1), b), 0, m); /* rows of n */
   const weir_wide some = clamp(weir_wide_ceil_div(end, b), 0, m);
-  const weir_wide cut = some - whole;
+  const weir_wide partial = some - whole;
 
-  if (cut <= 0) {
+  if (partial <= 0) {
     return whole * n;
   }
   const weir_wide last = end - 1 - b * (some - 1);
-  return whole * n + cut + (weir_wide)floor_sum((uwide)cut, (uwide)a, (uwide)b, (uwide)last);
+  return whole * n + partial +
+         (weir_wide)floor_sum((uwide)partial, (uwide)a, (uwide)b, (uwide)last);
 }
 
 weir_wide weir_strip_points(weir_wide a, weir_wide n, weir_wide b, weir_wide m, weir_wide lo,

@@ -72,7 +72,7 @@ void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, we
 /* Elements that the raw indices [first, last] reach after the border rule: ascending disjoint
  * intervals; returns how many (0 to 2). */
 int weir_border_image(weir_border border, weir_wide first, weir_wide last, int64_t extent,
-                      weir_interval part[2]);
+                      weir_interval interval[2]);
 /* Shrinks `box` to hold every iteration with lo <= sum of coef[k] * i_k < hi; false when none is.
  */
 bool weir_form_tighten(const int64_t *coef, weir_wide lo, weir_wide hi, weir_box *box);

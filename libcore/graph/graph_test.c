@@ -159,7 +159,7 @@ static void random_graphs_are_ordered_lowest_ready_first(void **state)
   weir_graph_destroy(&g);
 }
 
-/* x + c at a place in the source; its digest. */
+/* x + c at a source location; its digest. */
 static void digest_of(float c, const char *where, char hex[65])
 {
   const float numbers[12] = {c};

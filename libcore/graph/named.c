@@ -54,11 +54,11 @@ static weir_status collect(const uint8_t *marks, int64_t extent, weir_named *out
 
   for (int64_t i = 0; i < extent; i++) {
     if (marks[i] && (i == 0 || !marks[i - 1])) {
-      WEIR_TRY(weir_reserve(&out->part, &capacity, out->n + 1, sizeof *out->part));
-      out->part[out->n++] = (weir_interval){i, i};
+      WEIR_TRY(weir_reserve(&out->interval, &capacity, out->n + 1, sizeof *out->interval));
+      out->interval[out->n++] = (weir_interval){i, i};
     }
     if (marks[i]) {
-      out->part[out->n - 1].hi = i + 1;
+      out->interval[out->n - 1].hi = i + 1;
     }
   }
   return WEIR_OK;
@@ -164,12 +164,12 @@ weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int oper
 
 void weir_named_fini(weir_named *n)
 {
-  weir_free(&n->part);
+  weir_free(&n->interval);
   *n = (weir_named){.dim = -1};
 }
 
 bool weir_named_same(const weir_named *a, const weir_named *b)
 {
   return a->dim == b->dim && a->n == b->n &&
-         (a->n == 0 || memcmp(a->part, b->part, (size_t)a->n * sizeof *a->part) == 0);
+         (a->n == 0 || memcmp(a->interval, b->interval, (size_t)a->n * sizeof *a->interval) == 0);
 }

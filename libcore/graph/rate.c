@@ -59,7 +59,8 @@ static weir_rate rate_of_node(const weir_graph *g, const weir_node *node, int ti
 }
 
 /* Gives the arrays of one node the rates that follow from one of them; true when any got one. */
-static bool spread_node(const weir_graph *g, const weir_node *node, int32_t base, weir_rate *rates)
+static bool propagate_node(const weir_graph *g, const weir_node *node, int32_t base,
+                           weir_rate *rates)
 {
   const weir_access *a = &node->access;
   const int time = time_of(a);
@@ -83,7 +84,7 @@ static bool spread_node(const weir_graph *g, const weir_node *node, int32_t base
   return changed;
 }
 
-static void spread(const weir_graph *g, int32_t base, weir_rate *rates)
+static void propagate(const weir_graph *g, int32_t base, weir_rate *rates)
 {
   bool changed = true;
 
@@ -92,7 +93,7 @@ static void spread(const weir_graph *g, int32_t base, weir_rate *rates)
     changed = false;
     for (int32_t i = 0; i < g->n_nodes; i++) {
       if (g->nodes[i]->op != NULL && !g->nodes[i]->dead) {
-        changed = spread_node(g, g->nodes[i], base, rates) || changed;
+        changed = propagate_node(g, g->nodes[i], base, rates) || changed;
       }
     }
   }
@@ -114,7 +115,7 @@ void weir_graph_rates(const weir_graph *g, weir_rate *rates)
     if (!is_stream_input(g, a) || rates[a].base >= 0) {
       continue;
     }
-    spread(g, a, rates);
+    propagate(g, a, rates);
     for (int32_t b = 0; b < g->n_arrays; b++) {
       if (is_stream_input(g, b) && rates[b].base == a &&
           rates[b].up * rates[fastest].down > rates[fastest].up * rates[b].down) {
@@ -125,7 +126,7 @@ void weir_graph_rates(const weir_graph *g, weir_rate *rates)
       rates[b] = rates[b].base == a ? (weir_rate){.base = -1} : rates[b];
     }
     if (fastest != a) {
-      spread(g, fastest, rates);
+      propagate(g, fastest, rates);
     }
   }
 }

@@ -155,7 +155,7 @@ typedef struct weir_interval {
 typedef struct weir_region {
   int rank;
   int n[WEIR_MAX_RANK];
-  weir_interval part[WEIR_MAX_RANK][2];
+  weir_interval interval[WEIR_MAX_RANK][2];
   bool exact;
 } weir_region;
 
@@ -208,7 +208,7 @@ bool weir_region_empty(const weir_region *r);
  * (reflect), one interval per shift (wrap). Exact per dimension except for gathers and for
  * coefficients that leave holes (then the hull). */
 weir_region weir_needed(const weir_access *a, int operand, const weir_box *box);
-/* Computes that region as one box, for the owner of a part of the array: the whole extent along
+/* Computes that region as one box, for the owner of a subset of the array: the whole extent along
  * dimensions in which indices wrap or reflect (weir_index_turns), all slots of a state; along the
  * others the needed interval, even if another dimension is empty. */
 weir_box weir_needed_box(const weir_access *a, int operand, const weir_box *box);
@@ -236,7 +236,7 @@ int64_t weir_distinct_union(const weir_access *const *access, const int *operand
 typedef struct weir_named {
   int dim;
   int64_t n;
-  weir_interval *part; /* [n], owned */
+  weir_interval *interval; /* [n], owned */
 } weir_named;
 /* As weir_distinct_union, use k reading the elements named[k] along its gathered dimension. */
 int64_t weir_distinct_named(const weir_access *const *access, const int *operand,

@@ -123,8 +123,8 @@ typedef struct weir_node {
       out[WEIR_MAX_OUTPUTS]; /* arrays, operand by operand of the access */
   const char *label, *where;
   int32_t random_id;
-  int32_t derived; /* number of the weir_gradients that added it, 0: as built */
-  int32_t part;    /* micro-batch of the node, from 1; 0: none */
+  int32_t derived;    /* number of the weir_gradients that added it, 0: as built */
+  int32_t microbatch; /* micro-batch of the node, from 1; 0: none */
   int8_t priority; /* priority among ready nodes: -1 first, as it starts concurrent work; 1 last, as
                   it waits for that work */
   bool dead;       /* removed by a pass */
@@ -132,7 +132,7 @@ typedef struct weir_node {
   weir_access access;
 } weir_node;
 
-/* Adds the operator of `like` again with another access, with its spec: a part of a node that a
+/* Adds the operator of `like` again with another access, with its spec: a slice of a node that a
  * pass splits. arrays: as for weir_graph_add_access_into, NULL: all new. */
 weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
                                const weir_value *in, int n_in, const int32_t *arrays);

@@ -1,7 +1,7 @@
 /* weir_reach.h - iterations of the members of a group for one tile of the anchor.
  *
  * Composes needed boxes backwards from the anchor, for a tile anywhere: ranges are relative to the
- * place that the tile's start maps to, and bound what graph/weir_access.h says of every real tile.
+ * offset that the tile's start maps to, and bound what graph/weir_access.h says of every real tile.
  * Borders only take away, so they are left out. */
 #ifndef WEIR_REACH_H
 #define WEIR_REACH_H

@@ -3,7 +3,7 @@
 
 #include "base/weir_check.h"
 
-/* (place[i / 2, j / 3] is `position` of i, j) ? dy : 0 over 4 x 6, all of them loads. */
+/* (argmax[i / 2, j / 3] is `position` of i, j) ? dy : 0 over 4 x 6, all of them loads. */
 static void make(weir_access *a, int32_t (*position)(weir_body *))
 {
   weir_body *const b = &a->body;

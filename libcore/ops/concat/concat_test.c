@@ -14,8 +14,8 @@ static void parts_cover_the_whole(void **state)
   const weir_box box = weir_iterations(last);
   const weir_region r = weir_written(last, 0, &box);
 
-  assert_int_equal(r.part[0][0].lo, 2);
-  assert_int_equal(r.part[0][0].hi, 5);
+  assert_int_equal(r.interval[0][0].lo, 2);
+  assert_int_equal(r.interval[0][0].hi, 5);
   weir_output(g, "y", y);
   assert_ok(weir_graph_validate(g));
   weir_graph_destroy(&g);

@@ -22,13 +22,13 @@ static void a_place_needs_its_own_weights(void **state)
   box.hi[3] = 2;
   const weir_region in = weir_needed(a, 0, &box), r = weir_needed(a, 1, &box);
 
-  assert_true(in.part[1][0].lo == 4 && in.part[1][0].hi == 7);
-  assert_true(in.part[2][0].lo == 4 && in.part[2][0].hi == 8);
-  assert_true(in.part[3][0].lo == 2 && in.part[3][0].hi == 4);
-  assert_true(r.part[0][0].lo == 2 && r.part[0][0].hi == 3);
-  assert_true(r.part[1][0].lo == 5 && r.part[1][0].hi == 7);
-  assert_true(r.part[2][0].lo == 0 && r.part[2][0].hi == 3);
-  assert_true(r.part[5][0].lo == 3 && r.part[5][0].hi == 6);
+  assert_true(in.interval[1][0].lo == 4 && in.interval[1][0].hi == 7);
+  assert_true(in.interval[2][0].lo == 4 && in.interval[2][0].hi == 8);
+  assert_true(in.interval[3][0].lo == 2 && in.interval[3][0].hi == 4);
+  assert_true(r.interval[0][0].lo == 2 && r.interval[0][0].hi == 3);
+  assert_true(r.interval[1][0].lo == 5 && r.interval[1][0].hi == 7);
+  assert_true(r.interval[2][0].lo == 0 && r.interval[2][0].hi == 3);
+  assert_true(r.interval[5][0].lo == 3 && r.interval[5][0].hi == 6);
   weir_graph_destroy(&g);
 }
 

@@ -15,8 +15,8 @@ static void a_window_on_time_needs_its_taps(void **state)
   box.hi[1] = 200;
   const weir_region r = weir_needed(access_of(g, y), 0, &box);
 
-  assert_int_equal(r.part[1][0].lo, 91);
-  assert_int_equal(r.part[1][0].hi, 200);
+  assert_int_equal(r.interval[1][0].lo, 91);
+  assert_int_equal(r.interval[1][0].hi, 200);
   weir_graph_destroy(&g);
 }
 

@@ -385,7 +385,7 @@ static weir_status derive_node(derive_walk *w, int32_t number)
   return weir_fail(status, "derivative of node %d, %s%s%s%s (%s): %s", (int)number, node->op->name,
                    node->label != NULL ? " '" : "", node->label != NULL ? node->label : "",
                    node->label != NULL ? "'" : "",
-                   node->where != NULL ? node->where : "place unknown", text);
+                   node->where != NULL ? node->where : "location unknown", text);
 }
 
 /* Arrays that `wrt` reaches: the order is that of execution. */

@@ -327,7 +327,7 @@ static weir_status make_node(weir_graph *g, const maker *like, fission_set set, 
 
     node->label = m.like->label;
     node->derived = m.like->derived;
-    node->part = m.like->part;
+    node->microbatch = m.like->microbatch;
     node->priority = m.like->priority;
     node->derivation = (weir_derivation){.of = NULL};
   }

@@ -118,7 +118,7 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer,
   const int32_t a = s->group[s->users.writers[*writer]], b = s->group[consumer];
 
   /* Parts of a batch stay apart: one is finished before the next begins. */
-  if (a == b || weir_graph_node(s->g, a)->part != weir_graph_node(s->g, b)->part ||
+  if (a == b || weir_graph_node(s->g, a)->microbatch != weir_graph_node(s->g, b)->microbatch ||
       is_held(s, array, b) || is_saved(s, s->users.writers[*writer], consumer) || !fusable(s, a) ||
       !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
     return WEIR_OK;

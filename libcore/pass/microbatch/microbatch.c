@@ -48,7 +48,7 @@ static void tell(const weir_graph *g, const weir_dim_split *s, int32_t input, in
                  "the next nodes can run",
                  dim, weir_graph_get_array(g, input)->name, s->blocker,
                  node->label != NULL ? node->label : node->op->name,
-                 node->where != NULL ? node->where : "place unknown");
+                 node->where != NULL ? node->where : "location unknown");
 }
 
 weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_split *split,

@@ -76,7 +76,7 @@ static weir_status add(const building *b, const weir_op_desc *op, weir_access *a
   WEIR_TRY(weir_graph_status(b->g));
   weir_node *node = weir_graph_node_mut(b->g, v.node);
 
-  node->part = b->part->number;
+  node->microbatch = b->part->number;
   node->derived = like->derived;
   node->label = op == like->op ? like->label : NULL;
   node->derivation = op == like->op ? like->derivation : node->derivation;

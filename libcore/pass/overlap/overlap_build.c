@@ -88,7 +88,7 @@ static weir_status add(building *b, int number, weir_access *a)
   like = weir_graph_node(b->g, m->node);
   added->label = like->label;
   added->derived = like->derived;
-  added->part = like->part;
+  added->microbatch = like->microbatch;
   added->derivation = like->derivation;
   return WEIR_OK;
 }

@@ -55,7 +55,7 @@ static bool is_eligible(const overlap_split *s, int32_t number)
   const weir_node *node = weir_graph_node(s->g, number);
   const weir_access *a = &node->access;
   const weir_node *root = weir_graph_node(s->g, s->member[0].node);
-  bool yes = node->derived == root->derived && node->part == root->part &&
+  bool yes = node->derived == root->derived && node->microbatch == root->microbatch &&
              a->maker == WEIR_MADE_BY_BODY && a->n_states == 0 &&
              !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
 
@@ -231,7 +231,8 @@ static bool reads_its_part(const overlap_split *s, const overlap_member *x, int 
   for (int m = 0; m < s->n_cuts && !weir_box_empty(&run) && !weir_region_empty(&r); m++) {
     const int d = writer->at[m], k = writer->dim[m];
 
-    yes = yes && r.n[d] == 1 && r.part[d][0].lo >= from.lo[k] && r.part[d][0].hi <= from.hi[k];
+    yes = yes && r.n[d] == 1 && r.interval[d][0].lo >= from.lo[k] &&
+          r.interval[d][0].hi <= from.hi[k];
   }
   return yes;
 }
@@ -301,7 +302,8 @@ static void align(overlap_split *s)
 
       for (int m = 0; m < s->n_cuts && from >= 0 && !weir_region_empty(&r); m++) {
         overlap_member *w = &s->member[from];
-        const weir_interval need = {r.part[w->at[m]][0].lo, r.part[w->at[m]][r.n[w->at[m]] - 1].hi};
+        const weir_interval need = {r.interval[w->at[m]][0].lo,
+                                    r.interval[w->at[m]][r.n[w->at[m]] - 1].hi};
 
         w->lo[m] = x->lo[m] > 0 && need.lo > w->lo[m] ? need.lo : w->lo[m];
         w->hi[m] =

@@ -76,9 +76,9 @@ static weir_status add_parts(localise_move *x, int64_t *capacity, int peer, bool
     weir_box some = *box;
 
     some.lo[named->dim] =
-        named->part[i].lo > some.lo[named->dim] ? named->part[i].lo : some.lo[named->dim];
+        named->interval[i].lo > some.lo[named->dim] ? named->interval[i].lo : some.lo[named->dim];
     some.hi[named->dim] =
-        named->part[i].hi < some.hi[named->dim] ? named->part[i].hi : some.hi[named->dim];
+        named->interval[i].hi < some.hi[named->dim] ? named->interval[i].hi : some.hi[named->dim];
     if (!weir_box_empty(&some)) {
       WEIR_TRY(localise_add_part(x, capacity, peer, receive, &some));
     }

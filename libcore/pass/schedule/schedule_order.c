@@ -66,7 +66,7 @@ static void take(const ordering *s, int32_t group)
 /* Micro-batch of a group, 0: of none. */
 static int32_t part_of(const ordering *s, int32_t group)
 {
-  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->part;
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->microbatch;
 }
 
 /* As weir_node.turn. */
