@@ -33,7 +33,7 @@ weir_status exec_backend_open(weir_plan *p)
   if (p->cfg.device == NULL || strcmp(p->cfg.device, "cpu") == 0) {
     return WEIR_OK;
   }
-  if (p->spread != NULL) {
+  if (p->ranks != NULL) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "plan: exec.device %s: a plan over several ranks runs on the cpu only: omit "
                      "the option or use one rank",

@@ -30,23 +30,23 @@ static weir_status arena_of(const weir_graph *g, int64_t *arena)
 }
 
 /* The passes on a fresh copy of the graph, with so many micro-batches. */
-static weir_status attempt(weir_plan *p, int64_t parts)
+static weir_status attempt(weir_plan *p, int64_t n)
 {
   weir_graph_destroy(&p->g);
   weir_free(&p->dump);
-  p->memory.parts = parts;
+  p->memory.microbatches = n;
   WEIR_TRY(weir_graph_copy(p->built, &p->g));
   return exec_plan_passes(p);
 }
 
-/* The next number of parts to try, when n of them leave `peak`: what falls with their number is
- * taken to fall in proportion. */
-static int64_t next_parts(const weir_plan *p, int64_t n, int64_t peak, int64_t most)
+/* Returns the next number of micro-batches to try, when n of them leave `peak`: what falls with
+ * their number is taken to fall in proportion. */
+static int64_t next_count(const weir_plan *p, int64_t n, int64_t peak, int64_t most)
 {
   const double whole = (double)p->memory.whole_bytes;
   const double falls = (whole - (double)peak) * (double)n / (double)(n - 1);
-  const double room = (double)p->cfg.memory - (whole - falls);
-  const double guess = room > 0 ? falls / room : (double)most;
+  const double available = (double)p->cfg.memory - (whole - falls);
+  const double guess = available > 0 ? falls / available : (double)most;
   const int64_t next = guess < (double)most ? (int64_t)guess : most;
 
   return next > n + 1 ? next : n + 1;
@@ -64,7 +64,7 @@ static weir_status divide(weir_plan *p)
     most = split.extent;
     weir_dim_split_fini(&split);
   }
-  for (int64_t n = 2; n <= most; n = next_parts(p, n, peak, most)) {
+  for (int64_t n = 2; n <= most; n = next_count(p, n, peak, most)) {
     WEIR_TRY(attempt(p, n));
     WEIR_TRY(arena_of(p->g, &peak));
     if (peak <= p->cfg.memory) {
@@ -119,8 +119,8 @@ void exec_budget_print(const weir_plan *p, FILE *out)
   }
   fprintf(out, "memory budget of the arena: %lld bytes; without a budget: %lld bytes\n",
           (long long)p->cfg.memory, (long long)m->whole_bytes);
-  if (m->parts > 1) {
+  if (m->microbatches > 1) {
     fprintf(out, "micro-batches: %lld; additional flops relative to one batch: %.3g of %.3g\n",
-            (long long)m->parts, m->flops - m->whole_flops, m->whole_flops);
+            (long long)m->microbatches, m->flops - m->whole_flops, m->whole_flops);
   }
 }

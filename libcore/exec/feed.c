@@ -157,7 +157,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
     const weir_box box = exec_anchor_box(group, 0, 0);
 
     WEIR_TRY_GOTO(exec_group_run(p, group, &box, true), out);
-    WEIR_TRY_GOTO(p->spread != NULL ? weir_requests_progress(p->spread->comm) : WEIR_OK, out);
+    WEIR_TRY_GOTO(p->ranks != NULL ? weir_requests_progress(p->ranks->comm) : WEIR_OK, out);
     for (int32_t k = 0; k < group->n_loops; k++) {
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
         p->arrays[group->loops[k].loop->out[o]].front = 1;
@@ -180,8 +180,8 @@ out:
   if (status != WEIR_OK && p->backend != NULL) {
     exec_backend_drain(p);
   }
-  if (status != WEIR_OK && p->spread != NULL) { /* others wait for what this rank does not send */
-    status = weir_comm_abort(p->spread->comm, status);
+  if (status != WEIR_OK && p->ranks != NULL) { /* others wait for what this rank does not send */
+    status = weir_comm_abort(p->ranks->comm, status);
   }
   return status;
 }

@@ -260,10 +260,10 @@ static void check_same(const outcome *whole, outcome *other, const char *op)
   free(other);
 }
 
-static weir_graph *in_parts(const weir_graph *g, int64_t parts)
+static weir_graph *in_microbatches(const weir_graph *g, int64_t n)
 {
   const weir_pass_opts opts = {
-      .parts = parts, .skip = "simplify,recompute,tile", .no_fusion = true};
+      .microbatches = n, .skip = "simplify,recompute,tile", .no_fusion = true};
   weir_graph *out;
 
   assert_ok(weir_graph_copy(g, &out));
@@ -297,15 +297,15 @@ static void check_parts(int which, weir_dtype dtype, const char *kernel)
   weir_graph *g = make(which, dtype, false);
   outcome *whole = run_whole(which, g, dtype, kernel);
 
-  for (int64_t parts = 2; parts <= POINTS; parts += 3) {
-    weir_graph *cut = in_parts(g, parts);
+  for (int64_t n = 2; n <= POINTS; n += 3) {
+    weir_graph *batched = in_microbatches(g, n);
 
-    /* Columns are cut along the other dimension of their batch, which comes first. */
-    const bool few = subjects[which].build == build_columns && parts > K;
+    /* Columns are batched along the other dimension of their batch, which comes first. */
+    const bool few = subjects[which].build == build_columns && n > K;
 
-    assert_int_equal(count_of(cut, subjects[which].op), few ? K : parts);
-    check_same(whole, run_whole(which, cut, dtype, kernel), subjects[which].op);
-    weir_graph_destroy(&cut);
+    assert_int_equal(count_of(batched, subjects[which].op), few ? K : n);
+    check_same(whole, run_whole(which, batched, dtype, kernel), subjects[which].op);
+    weir_graph_destroy(&batched);
   }
   free(whole);
   weir_graph_destroy(&g);

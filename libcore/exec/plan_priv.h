@@ -80,9 +80,9 @@ typedef struct exec_group {
 
 /* What became of exec.memory. whole: without micro-batches. */
 typedef struct exec_memory {
-  int64_t parts, whole_bytes;
+  int64_t microbatches, whole_bytes;
   double whole_flops, flops;
-  char refused[WEIR_MICROBATCH_TEXT]; /* why there are no parts */
+  char refused[WEIR_MICROBATCH_TEXT]; /* why there are no micro-batches */
 } exec_memory;
 
 /* Seconds that one pass took, all its runs together, or one of the other steps of making a plan. */
@@ -98,7 +98,7 @@ struct weir_plan {
   const weir_graph *built; /* the caller's graph, while the plan is made */
   weir_graph *rounded;     /* likewise, after a pass that rounds results; NULL: none did */
   weir_store *store;
-  exec_ranks *spread;           /* NULL: not over ranks */
+  exec_ranks *ranks;            /* NULL: not over ranks */
   struct exec_backend *backend; /* NULL: the cpu */
   weir_exec_cfg cfg;
   int threads;

@@ -16,15 +16,15 @@ typedef struct exec_summand {
 /* What one move has at run time. */
 typedef struct exec_carrier {
   weir_request *request;
-  char *room;            /* exchange: its parts, one after the other; merge: its elements */
+  char *buffer;          /* exchange: its parts, one after the other; merge: its elements */
   exec_summand *summand; /* [n_summands] reduce-scatter: ascending by rank, this one's own, too */
   int n_summands, own;   /* own: number of this rank's, -1: it has none */
   int64_t count;         /* merge: elements */
   int64_t runs;
-  double waited_s; /* in all runs */
-  double started;  /* when, of this run */
-  double behind_s; /* between start and wait, in all runs */
-  int64_t ready;   /* runs in which nothing was left to wait for */
+  double waited_s;  /* in all runs */
+  double started;   /* when, of this run */
+  double overlap_s; /* between start and wait, in all runs */
+  int64_t ready;    /* runs in which nothing was left to wait for */
 } exec_carrier;
 
 typedef struct exec_ranks {
@@ -38,8 +38,8 @@ typedef struct exec_ranks {
 } exec_ranks;
 
 /* Collective; fails on all ranks alike: what weir_spmd_lower and requests fail with. */
-weir_status exec_ranks_open(const weir_graph *g, const weir_dist *spread,
-                            const weir_pass_opts *opts, exec_ranks **out) WEIR_CHECKED;
+weir_status exec_ranks_open(const weir_graph *g, const weir_dist *dist, const weir_pass_opts *opts,
+                            exec_ranks **out) WEIR_CHECKED;
 /* Accepts NULL and nulls. Collective. */
 void exec_ranks_close(exec_ranks **s);
 /* What moves, with the bytes that this rank sends or gives to a merge; and why. */

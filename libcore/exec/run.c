@@ -24,11 +24,11 @@ typedef struct tiling {
 /* Moves messages on between the pieces of thread 0, the one that has started them. */
 static void poll_messages(tiling *t, int thread)
 {
-  if (thread == 0 && t->p->spread != NULL && t->status[0] == WEIR_OK) {
+  if (thread == 0 && t->p->ranks != NULL && t->status[0] == WEIR_OK) {
     const double now = weir_clock();
 
     if (now - t->tended >= POLL_INTERVAL_S) {
-      t->status[0] = weir_requests_progress(t->p->spread->comm);
+      t->status[0] = weir_requests_progress(t->p->ranks->comm);
       t->tended = now;
     }
   }
@@ -347,7 +347,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
 {
   tiling t = {.p = p,
               .group = group,
-              .tended = p->spread != NULL ? weir_clock() : 0,
+              .tended = p->ranks != NULL ? weir_clock() : 0,
               .box = *box,
               .total = 1,
               .last = last};

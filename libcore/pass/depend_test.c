@@ -48,10 +48,12 @@ static void lists_are_those_of_the_graph(void **state)
     assert_ok(weir_users_make(net.g, &u));
     assert_ok(weir_depend_make(net.g, &d));
     for (int32_t a = 0; a < weir_graph_arrays(net.g); a++) {
-      const int32_t room = weir_graph_nodes(net.g);
+      const int32_t capacity = weir_graph_nodes(net.g);
 
-      expect_list(u.first_writer, u.writers, a, memory, weir_graph_writers(net.g, a, memory, room));
-      expect_list(u.first_reader, u.readers, a, memory, weir_graph_readers(net.g, a, memory, room));
+      expect_list(u.first_writer, u.writers, a, memory,
+                  weir_graph_writers(net.g, a, memory, capacity));
+      expect_list(u.first_reader, u.readers, a, memory,
+                  weir_graph_readers(net.g, a, memory, capacity));
     }
     expect_before(net.g, &d, memory);
     weir_users_fini(&u);

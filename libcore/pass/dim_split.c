@@ -9,7 +9,7 @@
 typedef struct finding {
   const weir_graph *g;
   weir_dim_split s;
-  bool *barred; /* [nodes] that cannot be cut */
+  bool *barred; /* [nodes] that cannot be split */
   int32_t *queue, n_queue;
 } finding;
 
@@ -63,7 +63,7 @@ static void cut_node(finding *f, int32_t number, int k)
   }
 }
 
-/* Cuts the users of a cut array that follow its dimension. */
+/* Splits the users of a split array that follow its dimension. */
 static void follow(finding *f, int32_t array)
 {
   const int d = f->s.array[array];
@@ -86,7 +86,7 @@ static void follow(finding *f, int32_t array)
   }
 }
 
-/* True when the cut node takes every array as it is cut, or whole where it is not. */
+/* True when the split node takes every array as it is split, or whole where it is not. */
 static bool agrees(const finding *f, int32_t number)
 {
   const weir_node *node = weir_graph_node(f->g, number);
@@ -103,8 +103,8 @@ static bool agrees(const finding *f, int32_t number)
   return yes;
 }
 
-/* Bars cut nodes that do not agree with the others, and those that share what they write with nodes
- * that are not cut; true when there were any. */
+/* Bars split nodes that do not agree with the others, and those that share what they write with
+ * nodes that are not split; true when there were any. */
 static bool bar(finding *f)
 {
   bool any = false;

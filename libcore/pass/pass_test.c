@@ -35,7 +35,7 @@ static const struct row {
 } rows[] = {
     {{.min_layout_bytes = 1, .skip = "tile", .no_fusion = true, .kernels = kernels},
      {"pool_sparsity", "recompute", "layout"}},
-    {{.parts = 2, .skip = "tile", .no_fusion = true, .kernels = kernels},
+    {{.microbatches = 2, .skip = "tile", .no_fusion = true, .kernels = kernels},
      {"pool_sparsity", "microbatch", "recompute"}},
 };
 

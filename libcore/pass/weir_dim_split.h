@@ -4,7 +4,7 @@
  * placement rule (docs: core, "Placement"), derived from the accesses: a parallel dimension splits
  * the operands that index it and needs the others completely; a reduced one leaves partial results
  * that its monoid merges; other readers of the dimension need all pieces. Only dimensions that
- * operands follow one to one are cut, so that no piece needs its neighbour. */
+ * operands follow one to one are split, so that no piece needs its neighbour. */
 #ifndef WEIR_SPLIT_H
 #define WEIR_SPLIT_H
 #include "graph/weir_graph.h"

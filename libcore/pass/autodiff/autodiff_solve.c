@@ -195,9 +195,9 @@ static bool is_tap(const derive_adjoint *d, int k, int j, int l)
   return true;
 }
 
-/* Windows o of stride c and taps t: element M = c o + t is read by t = M mod c, + c, .. alone. So t
- * is no iteration of the adjoint where the windows lie side by side, and ceil(taps / c) of them
- * else. */
+/* Windows o of stride c and elements t: element M = c o + t is read by t = M mod c, + c, .. alone.
+ * So t is no iteration of the adjoint where the windows lie side by side, and ceil(size / c) of
+ * them else. */
 static void find_taps(derive_adjoint *d, bool *taken)
 {
   const weir_access *a = d->from;
@@ -208,7 +208,7 @@ static void find_taps(derive_adjoint *d, bool *taken)
     const int64_t c = j >= 0 ? x->index[k].coef[j] : 0;
 
     for (int l = 0; l < a->n_dims && c > 1 && tap_of(d, j) < 0; l++) {
-      const int64_t taps = a->dim[l].hi - a->dim[l].lo;
+      const int64_t window = a->dim[l].hi - a->dim[l].lo;
 
       if (taken[l] || a->dim[l].kind != WEIR_REDUCED || x->index[k].coef[l] != 1 ||
           !is_tap(d, k, j, l)) {
@@ -217,8 +217,8 @@ static void find_taps(derive_adjoint *d, bool *taken)
       taken[l] = true;
       d->left_by[l] = j;
       d->dim[l] = (derive_form){.offset = a->dim[l].lo, .den = 1};
-      if (taps > c) {
-        d->dim[l].coef[add_dim(d, WEIR_REDUCED, 0, (taps + c - 1) / c)] = c;
+      if (window > c) {
+        d->dim[l].coef[add_dim(d, WEIR_REDUCED, 0, (window + c - 1) / c)] = c;
       }
     }
   }
@@ -337,7 +337,7 @@ static bool put_operand(derive_adjoint *d, const weir_operand *x, weir_dtype dty
   return true;
 }
 
-int derive_beside(derive_adjoint *d, int output, weir_dtype dtype)
+int derive_aux(derive_adjoint *d, int output, weir_dtype dtype)
 {
   return put_operand(d, &d->from->out[output], dtype) ? d->to->n_in - 1 : -1;
 }

@@ -68,7 +68,7 @@ static void elementwise_is_derived_twice(void **state)
 }
 
 /* An adjoint of a sum of products says of which operator it is, and so does the adjoint of that;
- * one of a maximum says where its places are. */
+ * one of a maximum says where its argmax are. */
 static void adjoints_say_what_they_are_of(void **state)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 9, 4}};
@@ -392,7 +392,7 @@ static void a_loss_is_one_float(void **state)
 static weir_status derive_once(void *context)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 6, 1}};
-  const weir_array_desc taps = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 1, 1}};
+  const weir_array_desc kernel = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 1, 1}};
   const weir_conv_spec conv = {
       .pad_before = {1}, .pad_after = {1}, .border = {WEIR_BORDER_REFLECT}};
   static const weir_monoid monoids[] = {WEIR_COMBINE_PROD, WEIR_COMBINE_MIN, WEIR_COMBINE_SOFTMAX};
@@ -401,7 +401,7 @@ static weir_status derive_once(void *context)
 
   WEIR_TRY(weir_graph_create(&g));
   wrt[0] = weir_input(g, "x", &d);
-  wrt[1] = weir_input(g, "w", &taps);
+  wrt[1] = weir_input(g, "w", &kernel);
   const weir_value y = weir_conv(g, &conv, wrt[0], wrt[1]), z = weir_cumsum(g, y, 1);
   weir_value loss = weir_sum(g, weir_cast(g, WEIR_F32, z), -1);
 

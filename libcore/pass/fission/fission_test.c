@@ -316,7 +316,7 @@ static void random_products_keep_their_sums(void **state)
   /* As many as it takes for enough of them to be split. */
   for (uint64_t seed = 0; seed < 300 || changed <= 100; seed++) {
     weir_draw w = {seed < 150 ? seed : fresh + seed, 0};
-    weir_graph *g, *parts;
+    weir_graph *g, *partials;
     weir_value y;
 
     assert_true(seed < 10000);
@@ -325,18 +325,18 @@ static void random_products_keep_their_sums(void **state)
       weir_output(g, "y", y);
       assert_ok(weir_graph_status(g));
       for (int mode = WEIR_FISSION_PRODUCTS; mode <= WEIR_FISSION_REASSOCIATE; mode++) {
-        assert_ok(weir_graph_copy(g, &parts));
-        const double before = flops_of(parts);
-        const bool split_up = split(parts, (weir_fission)mode) > 1;
+        assert_ok(weir_graph_copy(g, &partials));
+        const double before = flops_of(partials);
+        const bool split_up = split(partials, (weir_fission)mode) > 1;
 
-        assert_true(flops_of(parts) <= before);
+        assert_true(flops_of(partials) <= before);
 
         if (split_up && !same_numbers(g, y, (drawn_passes){(weir_fission)mode, false})) {
           print_message("seed %llu, mode %d\n", (unsigned long long)w.seed, mode);
           fail();
         }
         changed += split_up;
-        weir_graph_destroy(&parts);
+        weir_graph_destroy(&partials);
       }
     }
     weir_graph_destroy(&g);

@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "fuse_priv.h"
 
-#define HELD 16 /* iterations over which an element is held that make its array a small one */
+#define UPSAMPLED 16 /* iterations with one element that make an upsampled array a small one */
 
 static bool fusable(const grouping *s, int32_t node)
 {
@@ -82,7 +82,7 @@ static bool is_held(const grouping *s, int32_t array, int32_t group)
         for (int j = 0; j < node->access.n_dims; j++) {
           most = o->index[d].coef[j] > most ? o->index[d].coef[j] : most;
         }
-        if (most > 0 && o->index[d].div / most >= HELD) {
+        if (most > 0 && o->index[d].div / most >= UPSAMPLED) {
           return true;
         }
       }

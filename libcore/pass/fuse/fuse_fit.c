@@ -1,6 +1,6 @@
 /* fuse_fit.c - what a group may hold.
  *
- * The tiles of the anchor must write exactly their own part of every array that is seen outside;
+ * The tiles of the anchor must write exactly their own box of every array that is seen outside;
  * arrays inside may be computed again at the borders of tiles, up to a limit. */
 #include <string.h>
 #include "fuse_priv.h"

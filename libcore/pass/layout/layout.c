@@ -110,7 +110,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   formatting f = {.g = g, .opts = opts};
 
   /* Streams lie in windows along time; a copy would belong to no micro-batch. */
-  if (has_time(g) || opts->parts > 1) {
+  if (has_time(g) || opts->microbatches > 1) {
     return WEIR_OK;
   }
   WEIR_TRY_GOTO(layout_begin(&f), out);

@@ -150,7 +150,7 @@ static void carry(const weir_node *node, int from, const int *order, int to, int
 }
 
 /* Orders of one operand become orders of the others; true when one was new. */
-static bool spread(const formatting *f, const weir_node *node)
+static bool propagate(const formatting *f, const weir_node *node)
 {
   bool changed = false;
 
@@ -253,7 +253,7 @@ bool layout_find_orders(formatting *f)
       const weir_node *node = weir_graph_node(f->g, i);
 
       if (layout_is_live(node) && f->kernel[i] == NULL && node->access.maker == WEIR_MADE_BY_BODY) {
-        changed = spread(f, node) || changed;
+        changed = propagate(f, node) || changed;
       }
     }
   }

@@ -87,7 +87,7 @@ static inline bool layout_is_product(const weir_node *n)
 
 /* ---- layout_graph.c ---- */
 
-/* Whether an operand keeps its meaning when its dimensions change places. */
+/* Whether an operand keeps its meaning when its dimensions are permuted. */
 bool layout_may_move(const weir_access *a, const weir_operand *x);
 /* Whether all who touch the array do; whether something other than the graph's nodes reads it. */
 bool layout_is_movable(const weir_graph *g, int32_t array);
@@ -138,7 +138,7 @@ weir_status layout_apply(formatting *f, const int32_t *chosen) WEIR_CHECKED;
 int layout_inner(const weir_operand *x, const int *order);
 int layout_row(const weir_access *a, const weir_operand *x, const int *order);
 
-/* Index of the order among those of the array, added where it is new; -1: no room. */
+/* Index of the order among those of the array, added where it is new; -1: no space. */
 int layout_order_add(const formatting *f, int32_t array, const int *order);
 /* Orders that rows of nodes without kernel would want, carried on from node to node. False: no
  * array has more than one. */

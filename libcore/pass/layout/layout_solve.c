@@ -57,12 +57,12 @@ void layout_problem_fini(layout_problem *p)
 
 static double at(const layout_problem *p, const layout_factor *f, const int32_t *choice)
 {
-  int64_t place = 0;
+  int64_t index = 0;
 
   for (int i = 0; i < f->n; i++) {
-    place = place * p->size[f->var[i]] + choice[f->var[i]];
+    index = index * p->size[f->var[i]] + choice[f->var[i]];
   }
-  return f->cost[place];
+  return f->cost[index];
 }
 
 double layout_cost_of(const layout_problem *p, const int32_t *choice)
@@ -143,12 +143,12 @@ static int32_t narrowest(const elimination *e)
   return found;
 }
 
-static void unpack(const layout_problem *p, const int32_t *with, int n, int64_t place,
+static void unpack(const layout_problem *p, const int32_t *with, int n, int64_t index,
                    int32_t *choice)
 {
   for (int i = n - 1; i >= 0; i--) {
-    choice[with[i]] = (int32_t)(place % p->size[with[i]]);
-    place /= p->size[with[i]];
+    choice[with[i]] = (int32_t)(index % p->size[with[i]]);
+    index /= p->size[with[i]];
   }
 }
 
@@ -178,15 +178,15 @@ static weir_status eliminate(elimination *e, int32_t var, int32_t *choice)
   out->best = memory;
   e->n_gone++;
   WEIR_TRY(layout_factor_add(e->p, out->with, out->n, &cost));
-  for (int64_t place = 0; place < size; place++) {
-    unpack(e->p, out->with, out->n, place, choice);
+  for (int64_t index = 0; index < size; index++) {
+    unpack(e->p, out->with, out->n, index, choice);
     for (int32_t s = 0; s < e->p->size[var]; s++) {
       choice[var] = s;
       const double sum = cost_around(e, var, before, choice);
 
-      if (s == 0 || sum < cost[place]) {
-        cost[place] = sum;
-        out->best[place] = (uint8_t)s;
+      if (s == 0 || sum < cost[index]) {
+        cost[index] = sum;
+        out->best[index] = (uint8_t)s;
       }
     }
   }
@@ -252,12 +252,12 @@ static weir_status improve_rest(const elimination *e, int32_t *choice)
   return WEIR_OK;
 }
 
-static weir_status run(elimination *e, int32_t *choice, int32_t *room, bool *exact)
+static weir_status run(elimination *e, int32_t *choice, int32_t *scratch, bool *exact)
 {
   int32_t left = e->p->n;
 
   for (int32_t v = narrowest(e); v >= 0; v = narrowest(e)) {
-    WEIR_TRY(eliminate(e, v, room));
+    WEIR_TRY(eliminate(e, v, scratch));
     left--;
   }
   *exact = left == 0;
@@ -266,12 +266,12 @@ static weir_status run(elimination *e, int32_t *choice, int32_t *room, bool *exa
   }
   for (int32_t i = e->n_gone - 1; i >= 0; i--) {
     const eliminated *g = &e->gone[i];
-    int64_t place = 0;
+    int64_t index = 0;
 
     for (int k = 0; k < g->n; k++) {
-      place = place * e->p->size[g->with[k]] + choice[g->with[k]];
+      index = index * e->p->size[g->with[k]] + choice[g->with[k]];
     }
-    choice[g->var] = g->best[place];
+    choice[g->var] = g->best[index];
   }
   return WEIR_OK;
 }
@@ -298,12 +298,12 @@ weir_status layout_solve(layout_problem *p, int64_t most, int32_t *choice, bool 
 {
   weir_status status = WEIR_OK;
   elimination e = {.p = p, .most = most};
-  void *room = NULL;
+  void *scratch = NULL;
 
   *exact = true;
   WEIR_TRY_GOTO(make_lists(&e), out);
-  WEIR_TRY_GOTO(weir_alloc(p->n, sizeof(int32_t), &room), out);
-  WEIR_TRY_GOTO(run(&e, choice, room, exact), out);
+  WEIR_TRY_GOTO(weir_alloc(p->n, sizeof(int32_t), &scratch), out);
+  WEIR_TRY_GOTO(run(&e, choice, scratch, exact), out);
 out:
   for (int32_t i = 0; i < e.n_gone; i++) {
     weir_free(&e.gone[i].best);
@@ -314,6 +314,6 @@ out:
   weir_free(&e.around);
   weir_free(&e.gone);
   weir_free(&e.width);
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }

@@ -68,12 +68,12 @@ static bool is_aligned(const weir_loop *loops, int32_t n, int32_t at)
 /* Outputs, complex ones counted by their parts. */
 static int parts_written(const weir_access *a)
 {
-  int parts = 0;
+  int components = 0;
 
   for (int k = 0; k < a->n_out; k++) {
-    parts += weir_dtype_parts(a->out[k].dtype);
+    components += weir_dtype_parts(a->out[k].dtype);
   }
-  return parts;
+  return components;
 }
 
 /* True when the loop `later` may run as part of `early`, point by point. A loop that runs a border

@@ -64,7 +64,7 @@ static void take(const ordering *s, int32_t group)
 }
 
 /* Micro-batch of a group, 0: of none. */
-static int32_t part_of(const ordering *s, int32_t group)
+static int32_t microbatch_of(const ordering *s, int32_t group)
 {
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->microbatch;
 }
@@ -88,14 +88,14 @@ static weir_status place_groups(const ordering *s, int32_t *order)
     for (int32_t i = 0; i < s->n; i++) {
       if (!s->done[i] && is_ready(s, i)) {
         const int64_t here = change(s, i);
-        const int32_t part = part_of(s, i);
+        const int32_t microbatch = microbatch_of(s, i);
         const int turn = turn_of(s, i);
 
         if (best < 0 || turn < next ||
-            (turn == next && (part < first || (part == first && here < least)))) {
+            (turn == next && (microbatch < first || (microbatch == first && here < least)))) {
           best = i;
           next = turn;
-          first = part;
+          first = microbatch;
           least = here;
         }
       }
@@ -160,7 +160,7 @@ static bool waits_for(const ordering *s, int32_t group, int32_t other)
   return false;
 }
 
-/* What lives at t and t + 1 once the groups there have changed places. */
+/* What lives at t and t + 1 once the groups there are exchanged. */
 static void bytes_of_swap(const ordering *s, const int32_t *order, int32_t t, int64_t out[2])
 {
   const int32_t one = order[t], two = order[t + 1];
@@ -195,7 +195,7 @@ static int64_t highest(const ordering *s, int32_t without)
   return most;
 }
 
-/* Neighbours change places where the peak falls, or stays and less lives in all. */
+/* Neighbours are exchanged where the peak falls, or stays and less lives in all. */
 static void swap_neighbours(const ordering *s, int32_t *order)
 {
   bool better = true;

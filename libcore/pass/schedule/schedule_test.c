@@ -1,5 +1,5 @@
 /* schedule_test.c - random graphs: groups after what they wait for, and no two live arrays in
- * one place. */
+ * the same memory. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -54,7 +54,7 @@ static void check_order(const weir_graph *g, const weir_schedule *s)
   }
 }
 
-/* One begins where the other ends, in its place, and the group at t allows it. */
+/* One begins where the other ends, in its memory, and the group at t allows it. */
 static bool lies_in_place(const weir_graph *g, const weir_schedule *s, int32_t a, int32_t b,
                           int32_t t)
 {
@@ -165,7 +165,7 @@ static void results_lie_where_operands_did(void **state)
 
     weir_output(g, "y", weir_add(g, e, shifted ? weir_shift(g, e, 0, 1) : e));
     assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
-    /* A place for the sum and its operand, and one for what is shifted. */
+    /* Memory for the sum and its operand, and for what is shifted. */
     assert_int_equal(weir_plan_arena_bytes(p), (1 + shifted) * 4032);
     weir_plan_destroy(&p);
     weir_graph_destroy(&g);

@@ -140,7 +140,7 @@ static void best_shape(const tile_choice *c, int64_t points, int64_t *tile, weir
 }
 
 /* Few outputs of long reductions are one tile by their number, but work for several threads: they
- * are parted as long as every part has enough to do, and what lies side by side last. */
+ * are split as long as every piece has enough to do, and what lies side by side last. */
 static void share_out(const tile_choice *c, int64_t *tile, weir_tile_cost *cost)
 {
   const weir_access *anchor = c->members[c->n - 1].access;
