@@ -280,7 +280,7 @@ static weir_status make_steps(weir_plan *p)
 /* ---- Memory. ---- */
 
 /* Tile-local arrays are whole: a loop is one launch. */
-static weir_status place_locals(struct exec_backend *b, exec_group *group)
+static weir_status assign_locals(struct exec_backend *b, exec_group *group)
 {
   weir_life lives[EXEC_MAX_LOOPS];
 
@@ -437,7 +437,7 @@ weir_status exec_backend_memory(weir_plan *p)
   WEIR_TRY(make_steps(p));
   for (int32_t i = 0; i < p->n_groups; i++) {
     if (p->groups[i].on_device) {
-      WEIR_TRY(place_locals(b, &p->groups[i]));
+      WEIR_TRY(assign_locals(b, &p->groups[i]));
     }
   }
   WEIR_TRY_GOTO(weir_alloc(2 * (int64_t)p->n_arrays, sizeof(bool), &flags), done);

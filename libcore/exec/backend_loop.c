@@ -59,8 +59,8 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
 
 static weir_status compile(launched *c)
 {
-  const int words = exec_places_words(&c->access);
-  const weir_device_param param = {"places", "p", words * (int64_t)sizeof(int64_t)};
+  const int words = exec_addresses_words(&c->access);
+  const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
   weir_status status = WEIR_OK;
   void *memory = NULL;
@@ -198,7 +198,7 @@ static void run(void *opaque, const weir_loop_run *what)
                     range_of(&what->out[o],
                              covers(&c->access, o, what) ? WEIR_DEVICE_WRITE : WEIR_DEVICE_UPDATE));
   }
-  exec_places_fill(&c->access, what, c->words);
+  exec_addresses_fill(&c->access, what, c->words);
   b->failed =
       weir_device_launch(b->work, &(weir_device_launch_spec){.kernel = c->kernel,
                                                              .grid = {(int)c->layout.blocks, 1, 1},

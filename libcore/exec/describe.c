@@ -255,6 +255,6 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   weir_schedule_print(&p->schedule, p->g, out);
   fprintf(out, "scratch: %lld bytes per thread; workspace of kernels: %lld bytes\n",
           (long long)p->scratch_bytes, (long long)p->workspace_bytes);
-  exec_laps_print(p, out);
+  exec_phases_print(p, out);
   fprintf(out, "%s%s", p->saved, p->dump != NULL ? p->dump : "");
 }

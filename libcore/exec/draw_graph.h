@@ -353,10 +353,10 @@ static inline void draw_layout(draw_graph *d, int i, int k)
     }
     break;
   case 1: {
-    const weir_value parts[2] = {x.v, d->pool[draw_partner(d, i)].v};
+    const weir_value inputs[2] = {x.v, d->pool[draw_partner(d, i)].v};
 
     if (drawn_count(d, i) < DRAW_LARGEST) {
-      draw_push(d, weir_concat(d->g, parts, 2, k), x.up, x.down);
+      draw_push(d, weir_concat(d->g, inputs, 2, k), x.up, x.down);
     }
     break;
   }

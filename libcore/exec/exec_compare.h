@@ -113,9 +113,9 @@ static inline void run_cut(exec_case *c, const weir_engine *engine, void *contex
     engine->run(context, &run);
     return;
   }
-  const int64_t cut = draw(c, box.lo[d] + 1, box.hi[d] - 1);
+  const int64_t split = draw(c, box.lo[d] + 1, box.hi[d] - 1);
   weir_box low = box, high = box;
-  low.hi[d] = high.lo[d] = cut;
+  low.hi[d] = high.lo[d] = split;
   const int swap =
       a->dim[d].kind == WEIR_BACKWARD || (a->dim[d].kind == WEIR_PARALLEL && draw(c, 0, 1));
   run_cut(c, engine, context, swap ? high : low, k, depth - 1);

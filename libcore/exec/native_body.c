@@ -178,7 +178,7 @@ static void put_load_inside(const native_writer *w, int k)
   const char *type = native_type(x->dtype);
   native_text *t = w->t;
 
-  if (w->form->held[k]) {
+  if (w->form->upsampled[k]) {
     native_put(t, "    const %s l%d = even ? c%d : p%d[x];\n", type, k, k, k);
   } else if (w->form->plain[k]) {
     bool moves = false;
@@ -228,7 +228,7 @@ static bool stands_still(const native_form *f, int k)
 /* True when this part is not the one that is written. */
 static bool is_other_part(const native_writer *w, bool same)
 {
-  return w->part != NATIVE_ALL && same != (w->part == NATIVE_SAME);
+  return w->subset != NATIVE_ALL && same != (w->subset == NATIVE_SAME);
 }
 
 void native_put_loads(const native_writer *w)
@@ -397,7 +397,7 @@ void native_put_body(const native_writer *w)
   const weir_body *b = &w->form->access->body;
   bool same[NATIVE_MOST_SAME] = {false};
 
-  if (w->part != NATIVE_ALL) {
+  if (w->subset != NATIVE_ALL) {
     find_same(w->form, same);
   }
   for (int32_t i = 0; i < b->n; i++) {
@@ -478,7 +478,7 @@ void native_put_head(const native_writer *w)
   native_text *t = w->t;
 
   for (int k = 0; k < f->access->n_in && !w->border; k++) {
-    if (f->held[k]) {
+    if (f->upsampled[k]) {
       native_put(t,
                  "  const %s *const p%d = (const %s *)(const void *)w->p[%d];\n"
                  "  const %s c%d = p%d[0];\n",
@@ -504,7 +504,7 @@ void native_put_head(const native_writer *w)
   }
 }
 
-void native_put_place(const native_writer *w, int k)
+void native_put_address(const native_writer *w, int k)
 {
   const weir_operand *x = &w->form->access->out[k];
   native_text *t = w->t;

@@ -226,7 +226,7 @@ done:
 
 /* Kernels that are compiled together. */
 typedef struct piece {
-  native_kernel **held;
+  native_kernel **kernels;
   int n;
   int64_t size;
   char name[65]; /* of the object */
@@ -235,7 +235,7 @@ typedef struct piece {
 static bool has_monoid_before(const piece *p, int k)
 {
   for (int j = 0; j < k; j++) {
-    if (native_same_monoid(p->held[j]->form, p->held[k]->form)) {
+    if (native_same_monoid(p->kernels[j]->form, p->kernels[k]->form)) {
       return true;
     }
   }
@@ -247,9 +247,9 @@ static weir_status put_piece(piece *p, native_text *t)
   native_put_prelude(t);
   for (int k = 0; k < p->n; k++) {
     if (!has_monoid_before(p, k)) {
-      native_put_monoid(p->held[k]->form, t);
+      native_put_monoid(p->kernels[k]->form, t);
     }
-    native_put_kernel(p->held[k]->form, k, t);
+    native_put_kernel(p->kernels[k]->form, k, t);
   }
   native_put(t,
              "const int weir_native_abi = NATIVE_ABI;\n"
@@ -257,11 +257,11 @@ static weir_status put_piece(piece *p, native_text *t)
              "const char weir_native_keys[][65] = {\n",
              p->n);
   for (int k = 0; k < p->n; k++) {
-    native_put(t, "  \"%s\",\n", p->held[k]->key);
+    native_put(t, "  \"%s\",\n", p->kernels[k]->key);
   }
   native_put(t, "};\nconst native_kernels weir_native_kernels[] = {\n");
   for (int k = 0; k < p->n; k++) {
-    native_put_entry(p->held[k]->form, k, t);
+    native_put_entry(p->kernels[k]->form, k, t);
   }
   native_put(t, "};\n");
   WEIR_TRY(t->status);
@@ -302,7 +302,7 @@ static void share(native_kernel **list, int32_t n, piece *pieces, int count)
     for (int j = 1; j < count; j++) {
       least = pieces[j].size < least->size ? &pieces[j] : least;
     }
-    least->held[least->n++] = list[k];
+    least->kernels[least->n++] = list[k];
     least->size += list[k]->size;
   }
 }
@@ -326,7 +326,7 @@ static weir_status finish(const char *private, int number, const piece *p, int f
     return failed;
   }
   const weir_status status =
-      native_cache_keep(folder, fd, p->name, (const native_kernel *const *)p->held, p->n, &n);
+      native_cache_keep(folder, fd, p->name, (const native_kernel *const *)p->kernels, p->n, &n);
   if (status != WEIR_OK) {
     close(fd);
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
@@ -334,7 +334,7 @@ static weir_status finish(const char *private, int number, const piece *p, int f
   WEIR_TRY(load_object(fd, p->name, &object));
   bool whole = true;
   for (int k = 0; k < p->n; k++) {
-    whole = take(p->held[k], object) && whole;
+    whole = take(p->kernels[k], object) && whole;
   }
   native_object_release(object);
   *bytes += n;
@@ -350,17 +350,17 @@ static weir_status build(const native_maker *m, int threads, int folder, native_
   native_text texts[NATIVE_PIECES] = {{0}};
   const char *sources[NATIVE_PIECES];
   weir_compiler compiler = {.command = m->compiler};
-  native_kernel **held = NULL;
+  native_kernel **kernels = NULL;
   char private[4096] = "";
   const double start = weir_clock();
   int64_t bytes = 0;
   weir_status status;
   void *memory;
 
-  WEIR_TRY(weir_alloc((int64_t)n * count, sizeof *held, &memory));
-  held = memory;
+  WEIR_TRY(weir_alloc((int64_t)n * count, sizeof *kernels, &memory));
+  kernels = memory;
   for (int k = 0; k < count; k++) {
-    pieces[k] = (piece){.held = held + (int64_t)k * n};
+    pieces[k] = (piece){.kernels = kernels + (int64_t)k * n};
   }
   share(list, n, pieces, count);
   for (int k = 0; k < count; k++) {
@@ -379,7 +379,7 @@ done:
   for (int k = 0; k < count; k++) {
     weir_free(&texts[k].text);
   }
-  weir_free(&held);
+  weir_free(&kernels);
   return status;
 }
 

@@ -91,8 +91,8 @@ static void gathers_have_the_literal_bits(void **state)
 /* The order of weir_engine.h, word for word, for the moments of x[n] of which the present count. */
 static weir_moments_f32 moments_in_order(const float *x, int64_t step, int64_t n)
 {
-  static weir_moments_f32 slabs[16];
-  int64_t n_slabs = 0;
+  static weir_moments_f32 blocks[16];
+  int64_t n_blocks = 0;
 
   for (int64_t from = 0; from < n; from += WEIR_REDUCE_BLOCK) {
     weir_moments_f32 lane[WEIR_LANES] = {{0, 0, 0}};
@@ -106,14 +106,15 @@ static weir_moments_f32 moments_in_order(const float *x, int64_t step, int64_t n
         lane[l] = weir_moments_merge_f32(lane[l], lane[l + half]);
       }
     }
-    slabs[n_slabs++] = lane[0];
+    blocks[n_blocks++] = lane[0];
   }
-  for (; n_slabs > 1; n_slabs = (n_slabs + 1) / 2) {
-    for (int64_t k = 0; k < n_slabs; k += 2) {
-      slabs[k / 2] = k + 1 < n_slabs ? weir_moments_merge_f32(slabs[k], slabs[k + 1]) : slabs[k];
+  for (; n_blocks > 1; n_blocks = (n_blocks + 1) / 2) {
+    for (int64_t k = 0; k < n_blocks; k += 2) {
+      blocks[k / 2] =
+          k + 1 < n_blocks ? weir_moments_merge_f32(blocks[k], blocks[k + 1]) : blocks[k];
     }
   }
-  return slabs[0];
+  return blocks[0];
 }
 
 /* Moments over dimension `reduced` of x[extent[0]][extent[1]]. */

@@ -23,7 +23,7 @@ typedef struct native_walk {
   int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
   native_row row;
   bool nest;       /* start and step are without the dimensions that have a table */
-  int64_t *tables; /* [NATIVE_TABLE_ROOM]                                         */
+  int64_t *tables; /* [NATIVE_TABLE_CAPACITY]                                         */
 } native_walk;
 
 /* Starts at the first iteration of every dimension. The caller keeps the box from being empty in
@@ -34,7 +34,7 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
  * back at the first. */
 bool native_walk_next(native_walk *w, const int *list, int n);
 /* Puts the row at iteration w->i. */
-void native_walk_place(native_walk *w);
+void native_walk_locate(native_walk *w);
 /* Moves the row's start u iterations on. */
 void native_walk_advance(native_walk *w, int64_t u);
 /* The iterations [range[0], range[1]) of the row of n that leave no array. */

@@ -13,7 +13,7 @@ static bool make_table(native_walk *w, int k, int d, int number, int64_t *used)
 
   x.div = 1;
   weir_index_range(&x, &w->run->box, &least, &most);
-  if (most - least >= NATIVE_TABLE_ROOM - *used) {
+  if (most - least >= NATIVE_TABLE_CAPACITY - *used) {
     return false;
   }
   int64_t raw = weir_floor_div(least, div), rest = least - raw * div;

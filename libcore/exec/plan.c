@@ -405,7 +405,7 @@ static weir_status prepare_kernels(weir_plan *p)
   return WEIR_OK;
 }
 
-static weir_status place_kernels(weir_plan *p)
+static weir_status bind_kernels(weir_plan *p)
 {
   void *memory = NULL;
 
@@ -522,7 +522,7 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   }
   WEIR_TRY(choose_engine(p));
   exec_phase_end(p, "compile");
-  WEIR_TRY(place_kernels(p));
+  WEIR_TRY(bind_kernels(p));
   return WEIR_OK;
 }
 
@@ -566,7 +566,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
     p->built = g;
     p->terse = opts->terse;
     p->sizes_only = opts->sizes_only;
-    exec_laps_begin(p);
+    exec_phases_begin(p);
     status = read_options(p, opts);
   }
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
@@ -576,7 +576,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
   WEIR_TRY_GOTO(exec_backend_open(p), fail);
   status = make(p, opts);
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
-  exec_laps_tell(p);
+  exec_phases_report(p);
   p->built = NULL;
   *out = p;
   return WEIR_OK;

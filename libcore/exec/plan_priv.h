@@ -86,12 +86,12 @@ typedef struct exec_memory {
 } exec_memory;
 
 /* Seconds that one pass took, all its runs together, or one of the other steps of making a plan. */
-typedef struct exec_lap {
+typedef struct exec_phase {
   const char *name;
   double seconds;
   int64_t runs;
-} exec_lap;
-#define EXEC_MAX_LAPS 32
+} exec_phase;
+#define EXEC_MAX_PHASES 32
 
 struct weir_plan {
   weir_graph *g;
@@ -122,9 +122,9 @@ struct weir_plan {
   bool measured_peaks, terse, sizes_only;
   char *dump;  /* the graph after each pass */
   char *saved; /* what the derivative keeps */
-  exec_lap laps[EXEC_MAX_LAPS];
-  int n_laps;
-  double began, lap; /* clock: at the beginning, and at the end of the last lap */
+  exec_phase phases[EXEC_MAX_PHASES];
+  int n_phases;
+  double began, phase_end; /* clock: at the beginning, and at the end of the last phase */
 };
 
 /* feed.c: the input, the result of that name, or -1. */
@@ -175,13 +175,13 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
 /* Keeps what descriptions say of the graph, whose nodes are then let go. */
 weir_status exec_summarise(weir_plan *p);
-/* plan_timing.c: what was done since the last lap took that long; begin: the first one. What is not
- * named within EXEC_MAX_LAPS is left out. */
-void exec_laps_begin(weir_plan *p);
+/* plan_timing.c: what was done since the last phase took that long; begin: the first one. What is
+ * not named within EXEC_MAX_PHASES is left out. */
+void exec_phases_begin(weir_plan *p);
 void exec_phase_end(weir_plan *p, const char *name);
 /* The event `plan_made`, and the table of weir_plan_print. */
-void exec_laps_tell(const weir_plan *p);
-void exec_laps_print(const weir_plan *p, FILE *out);
+void exec_phases_report(const weir_plan *p);
+void exec_phases_print(const weir_plan *p, FILE *out);
 /* verify.c: oracle on the graph after `pass` against the graph as built, or as the last pass that
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */

@@ -248,7 +248,7 @@ static void run_whole(weir_tier tier, float (*whole)[3][SLOTS])
 static void any_cut_gives_the_same_bits(void **state)
 {
   static signal s;
-  static float whole[SIGNALS][3][SLOTS], cut[3][SLOTS], first[SIGNALS][3][SLOTS];
+  static float whole[SIGNALS][3][SLOTS], pieces[3][SLOTS], first[SIGNALS][3][SLOTS];
   bool have_first = false;
 
   for (int e = 0; weir_engine_table[e] != NULL; e++) {
@@ -268,10 +268,10 @@ static void any_cut_gives_the_same_bits(void **state)
 
       for (uint32_t seed = 0; seed < SIGNALS; seed++) {
         make_signal(&s, seed);
-        run_stream(p, &s, most, seed, false, cut);
-        assert_memory_equal(cut, whole[seed], sizeof(cut));
-        skipped[seed] += run_stream(p, &s, most, seed, true, cut);
-        assert_memory_equal(cut, whole[seed], sizeof(cut));
+        run_stream(p, &s, most, seed, false, pieces);
+        assert_memory_equal(pieces, whole[seed], sizeof(pieces));
+        skipped[seed] += run_stream(p, &s, most, seed, true, pieces);
+        assert_memory_equal(pieces, whole[seed], sizeof(pieces));
       }
       weir_plan_destroy(&p);
     }
@@ -311,7 +311,7 @@ static void failed_allocations_neither_crash_nor_leak(void **state)
   int64_t failures = 0;
 
   for (int64_t k = 1;; k++) {
-    const int64_t held = weir_alloc_bytes();
+    const int64_t before = weir_alloc_bytes();
     weir_plan *p = NULL;
 
     weir_alloc_fail_after(k);
@@ -322,7 +322,7 @@ static void failed_allocations_neither_crash_nor_leak(void **state)
     assert_true(status == WEIR_OK ? p != NULL : p == NULL);
     failures += status == WEIR_ERR_MEMORY;
     weir_plan_destroy(&p);
-    assert_int_equal(weir_alloc_bytes(), held);
+    assert_int_equal(weir_alloc_bytes(), before);
     if (!injected) {
       assert_int_equal(status, WEIR_OK);
       break;
@@ -413,8 +413,8 @@ static double number_of(const char *text, const char *key)
 
 static void the_parts_of_making_a_plan_are_told(void **state)
 {
-  const char *const parts[] = {"copy",     "simplify", "fuse", "layout",  "lower",
-                               "schedule", "compile",  "dump", "kernels", "summary"};
+  const char *const phases[] = {"copy",     "simplify", "fuse", "layout",  "lower",
+                                "schedule", "compile",  "dump", "kernels", "summary"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {64}};
   const weir_exec_cfg cfg = config(WEIR_TIER_VECTOR);
   char folder[256], path[300], *text = NULL;
@@ -436,9 +436,9 @@ static void the_parts_of_making_a_plan_are_told(void **state)
     assert_ok(weir_file_read(path, 1 << 16, &text, &size));
     const char *event = strstr(text, "\"plan_made\"");
     assert_non_null(event);
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-      if (terse == 0 || strcmp(parts[k], "dump") != 0) {
-        sum += number_of(event, parts[k]);
+    for (size_t k = 0; k < sizeof phases / sizeof phases[0]; k++) {
+      if (terse == 0 || strcmp(phases[k], "dump") != 0) {
+        sum += number_of(event, phases[k]);
       }
     }
     assert_true(sum > 0 && sum <= number_of(event, "seconds") * (1 + 1e-9));

@@ -335,9 +335,9 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
                  (int64_t)size * parts * (a->state[s].slot * points + point);
 
       for (int part = 0; part < parts; part++, at += size) {
-        uint64_t *held = cell + part * points;
+        uint64_t *state = cell + part * points;
 
-        memcpy(load ? (void *)held : (void *)at, load ? (void *)at : (void *)held, size);
+        memcpy(load ? (void *)state : (void *)at, load ? (void *)at : (void *)state, size);
       }
     }
   }

@@ -7,13 +7,13 @@
 
 int exec_upsampled_dim(const weir_operand *x, int inner)
 {
-  const int held = inner >= 0 ? weir_operand_moves(x, inner) : -1;
-  bool yes = held >= 0 && x->index[held].coef[inner] > 0 && x->index[held].div > 1;
+  const int dim = inner >= 0 ? weir_operand_moves(x, inner) : -1;
+  bool yes = dim >= 0 && x->index[dim].coef[inner] > 0 && x->index[dim].div > 1;
 
   for (int d = 0; d < x->rank; d++) {
     yes = yes && x->index[d].gather == 0;
   }
-  return yes ? held : -1;
+  return yes ? dim : -1;
 }
 
 int64_t exec_upsampled_left(const exec_upsampled *h)
@@ -77,7 +77,7 @@ REPEAT(uint64_t)
 exec_upsampled exec_upsampled_at(const weir_operand *x, const weir_view *v, int inner,
                                  const int64_t *iteration, int n_dims)
 {
-  const int held = exec_upsampled_dim(x, inner);
+  const int dim = exec_upsampled_dim(x, inner);
   const int64_t size = (int64_t)weir_dtype_size(x->dtype);
   exec_upsampled h = {.from = v->data};
 
@@ -92,7 +92,7 @@ exec_upsampled exec_upsampled_at(const weir_operand *x, const weir_view *v, int 
     const int64_t at = weir_floor_div(sum, div);
 
     h.from += (at - v->origin[d]) * v->stride[d] * size;
-    if (d == held) {
+    if (d == dim) {
       h.stride = v->stride[d] * size;
       h.rest = sum - at * div;
       h.coef = map->coef[inner];

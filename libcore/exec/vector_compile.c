@@ -246,7 +246,7 @@ static int slab_levels(const weir_access *a)
       break;
     }
   }
-  for (int64_t slabs = count / WEIR_REDUCE_BLOCK; slabs > 0; slabs /= 2) {
+  for (int64_t blocks = count / WEIR_REDUCE_BLOCK; blocks > 0; blocks /= 2) {
     levels++;
   }
   return levels;

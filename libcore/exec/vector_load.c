@@ -92,9 +92,9 @@ static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view 
 {
   int64_t iteration[WEIR_MAX_DIMS];
   const bool row = f->direction > 0 && f->vec < f->p->access.n_dims;
-  const int held = row ? exec_upsampled_dim(x, f->vec) : -1;
+  const int dim = row ? exec_upsampled_dim(x, f->vec) : -1;
 
-  if (held < 0) {
+  if (dim < 0) {
     return false;
   }
   memcpy(iteration, f->iteration, sizeof iteration);

@@ -110,12 +110,12 @@ static void store(reduction *r, int64_t i)
   f->alive = NULL;
   for (int k = 0; k < p->n_data; k++) {
     const weir_dtype to = a->out[p->output[k]].dtype;
-    const bool place =
+    const bool position =
         k == 1 && a->combine != WEIR_COMBINE_MOMENTS && a->combine != WEIR_COMBINE_SOFTMAX;
-    const weir_dtype from = place ? WEIR_I64 : a->accumulator;
+    const weir_dtype from = position ? WEIR_I64 : a->accumulator;
     const void *source = field[k];
 
-    if (place && a->combine != WEIR_COMBINE_ARGMAX) { /* whether there was one */
+    if (position && a->combine != WEIR_COMBINE_ARGMAX) { /* whether there was one */
       for (int64_t j = 0; j < r->points; j++) {
         temp[j] = ((const int64_t *)field[k])[j] >= 0;
       }
@@ -250,14 +250,14 @@ static void describe(reduction *r)
 {
   const weir_access *a = &r->f->p->access;
   const size_t size = weir_dtype_size(a->accumulator);
-  const bool places = a->combine == WEIR_COMBINE_ARGMAX || a->combine >= WEIR_COMBINE_FIRST;
+  const bool positions = a->combine == WEIR_COMBINE_ARGMAX || a->combine >= WEIR_COMBINE_FIRST;
 
   r->monoid = r->f->p->kernels->monoid[a->combine][a->accumulator];
-  r->n_fields = a->combine == WEIR_COMBINE_MOMENTS             ? 3
-                : places || a->combine == WEIR_COMBINE_SOFTMAX ? 2
-                                                               : 1;
+  r->n_fields = a->combine == WEIR_COMBINE_MOMENTS                ? 3
+                : positions || a->combine == WEIR_COMBINE_SOFTMAX ? 2
+                                                                  : 1;
   r->size[0] = r->size[2] = size;
-  r->size[1] = places ? sizeof(int64_t) : size;
+  r->size[1] = positions ? sizeof(int64_t) : size;
 }
 
 void vm_reduce(vm_frame *f)

@@ -90,8 +90,8 @@ static void add_gated_states(weir_access *a, weir_dtype count)
   const int32_t x = weir_body_load(b, 0, WEIR_F64), present = weir_body_load(b, 1, WEIR_BOOL);
   const int32_t age = weir_body_state(b, 0, count), last = weir_body_state(b, 1, WEIR_F64);
   const int32_t sum = weir_body_state(b, 2, WEIR_F64);
-  const int32_t held = weir_body_binary(b, WEIR_CODE_MIN, age, weir_body_int(b, count, 700));
-  const int32_t older = weir_body_binary(b, WEIR_CODE_ADD, held, weir_body_int(b, count, 1));
+  const int32_t capped = weir_body_binary(b, WEIR_CODE_MIN, age, weir_body_int(b, count, 700));
+  const int32_t older = weir_body_binary(b, WEIR_CODE_ADD, capped, weir_body_int(b, count, 1));
 
   case_resize(a, a->n_in, a->n_out, 3);
   a->state[0] = (weir_state){.dtype = count};

@@ -169,16 +169,16 @@ static weir_status find(finding *f, int32_t array, int dim)
 
 weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim, weir_dim_split *out)
 {
-  enum { ROOMS = 6 };
+  enum { BUFFERS = 6 };
   weir_status status = WEIR_OK;
   const int32_t arrays = weir_graph_arrays(g), nodes = weir_graph_nodes(g);
-  const int64_t count[ROOMS] = {arrays, nodes, nodes, arrays, nodes, nodes};
-  const size_t size[ROOMS] = {1, 1, sizeof(bool), sizeof(int32_t), sizeof(int32_t), sizeof(bool)};
+  const int64_t count[BUFFERS] = {arrays, nodes, nodes, arrays, nodes, nodes};
+  const size_t size[BUFFERS] = {1, 1, sizeof(bool), sizeof(int32_t), sizeof(int32_t), sizeof(bool)};
   finding f = {.g = g, .s = {.n_arrays = arrays, .n_nodes = nodes, .blocker = -1}};
   weir_depend depend = {.n = 0};
-  void *memory[ROOMS] = {NULL};
+  void *memory[BUFFERS] = {NULL};
 
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     WEIR_TRY_GOTO(weir_alloc(count[i], size[i], &memory[i]), out);
   }
   f.s.array = memory[0];
@@ -193,7 +193,7 @@ weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim, wei
   memory[0] = memory[1] = NULL;
 out:
   weir_depend_fini(&depend);
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     weir_free(&memory[i]);
   }
   return status;

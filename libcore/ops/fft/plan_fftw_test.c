@@ -10,7 +10,7 @@
 #include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
-enum { ROOM = 1 << 14, CASES = 60 };
+enum { CAPACITY = 1 << 14, CASES = 60 };
 
 static int64_t pick(uint32_t trial, uint64_t index, int64_t lo, int64_t hi)
 {
@@ -137,31 +137,31 @@ static void transforms_are_sums_of_exponentials(void **state)
   double *wide = NULL;
   void *in = NULL, *kept = NULL, *out = NULL;
 
-  assert_ok(weir_alloc(ROOM, sizeof(double), (void **)&wide));
-  assert_ok(weir_alloc(ROOM, sizeof(double), &in));
-  assert_ok(weir_alloc(ROOM, sizeof(double), &kept));
-  assert_ok(weir_alloc(ROOM, sizeof(double), &out));
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), (void **)&wide));
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), &in));
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), &kept));
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), &out));
   for (uint32_t trial = 0; trial < CASES; trial++) {
     const weir_fft_plan_spec s = draw(trial);
     weir_fft_plan *plan = NULL;
 
-    for (int64_t i = 0; i < ROOM; i++) {
+    for (int64_t i = 0; i < CAPACITY; i++) {
       wide[i] = weir_random_normal(3, 2, trial, (uint64_t)i);
     }
     if (s.kind == WEIR_FFT_TO_REAL) {
       make_hermitian(&s, wide);
     }
-    for (int64_t i = 0; i < ROOM; i++) {
+    for (int64_t i = 0; i < CAPACITY; i++) {
       if (s.dtype == WEIR_F32) {
         ((float *)kept)[i] = (float)wide[i];
       } else {
         ((double *)kept)[i] = wide[i];
       }
     }
-    memcpy(in, kept, ROOM * sizeof(double));
+    memcpy(in, kept, CAPACITY * sizeof(double));
     assert_ok(weir_fft_plan_create(&s, &plan));
     weir_fft_plan_run(plan, in, out);
-    assert_true(s.kind == WEIR_FFT_TO_REAL || memcmp(in, kept, ROOM * sizeof(float)) == 0);
+    assert_true(s.kind == WEIR_FFT_TO_REAL || memcmp(in, kept, CAPACITY * sizeof(float)) == 0);
     check_sums(&s, kept, out);
     weir_fft_plan_destroy(&plan);
   }

@@ -269,17 +269,17 @@ out:
 
 weir_status schedule_order(const schedule_problem *p, int32_t *order)
 {
-  enum { ROOMS = 8 };
+  enum { BUFFERS = 8 };
   weir_status status = WEIR_OK;
   ordering s = {.p = p, .n = weir_graph_groups(p->g)};
   const int64_t arrays = weir_graph_arrays(p->g);
-  void *memory[ROOMS] = {NULL};
-  const int64_t count[ROOMS] = {
+  void *memory[BUFFERS] = {NULL};
+  const int64_t count[BUFFERS] = {
       weir_graph_nodes(p->g), s.n + 1, s.n, arrays, arrays, arrays, arrays, s.n};
-  const int64_t size[ROOMS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
+  const int64_t size[BUFFERS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
                                sizeof(bool),    sizeof(int32_t), sizeof(int32_t), sizeof(int64_t)};
 
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     WEIR_TRY_GOTO(weir_alloc(count[i], (size_t)size[i], &memory[i]), out);
   }
   s.before_first = memory[1];
@@ -294,7 +294,7 @@ weir_status schedule_order(const schedule_problem *p, int32_t *order)
   swap_neighbours(&s, order);
 out:
   weir_free(&s.before);
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     weir_free(&memory[i]);
   }
   return status;
