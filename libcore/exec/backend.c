@@ -138,7 +138,7 @@ static bool takes_group(const weir_plan *p, const exec_group *group)
   return all;
 }
 
-/* Writes an array that a group on the host writes parts of. */
+/* Writes an array of which a group on the host writes boxes. */
 static bool shares_with_host(const weir_plan *p, const exec_group *group, const bool *host)
 {
   for (int32_t k = 0; k < group->n_loops; k++) {
@@ -412,11 +412,11 @@ static weir_status clear_parts(weir_plan *p)
       for (int o = 0; o < loop->access.n_out; o++) {
         const int64_t local = group->loops[k].out_local[o];
         const int32_t a = loop->out[o];
-        const bool parts = p->arrays[a].shared || weir_dtype_is_complex(loop->access.out[o].dtype);
+        const bool boxes = p->arrays[a].shared || weir_dtype_is_complex(loop->access.out[o].dtype);
         char *at = local >= 0 ? b->scratch + group->locals[local].offset : b->sides[a].device;
         const int64_t bytes = local >= 0 ? group->locals[local].bytes : b->sides[a].bytes;
 
-        if (parts && bytes > 0) {
+        if (boxes && bytes > 0) {
           WEIR_TRY(clear(b, at, bytes));
         }
       }

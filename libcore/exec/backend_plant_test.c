@@ -1,6 +1,6 @@
-/* backend_plant_test.c - mistakes planted under a plan on the emulated device, one in every place
- * in which it can be made: a missing wait for an event, a copy that is too short, an access of the
- * host to the device's memory. Each is caught. */
+/* backend_plant_test.c - mistakes planted under a plan on the emulated device, one at every
+ * position in which it can be made: a missing wait for an event, a copy that is too short, an
+ * access of the host to the device's memory. Each is caught. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

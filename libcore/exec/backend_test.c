@@ -68,7 +68,8 @@ static void put_reductions(weir_graph *g, int64_t n)
   }
 }
 
-/* A single lane, all lanes, one slab and a bit, more slabs than a block takes at a time. */
+/* A single lane, all lanes, one reduction block and a bit, more of them than a thread block takes
+ * at a time. */
 static void check_reductions(const char *device)
 {
   static const int64_t lengths[] = {1, 3, 16, 100, 4096, 4097, 20 * 4096 + 5};

@@ -1,5 +1,5 @@
 /* complex_test.c - plans of complex arrays: streams with gaps, the check of passes, states,
- * quotients, and what engines have no room for. */
+ * quotients, and what exceeds the operands of engines. */
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static weir_status running_sum(weir_scan *s)
   return WEIR_OK;
 }
 
-/* A sum that continues: what one part leaves, the next begins with. */
+/* A sum that continues: each piece begins with the partial sum of the one before. */
 static void complex_states_go_from_run_to_run(void **state)
 {
   enum { ROWS = 3, N = 40 };
@@ -165,7 +165,7 @@ static weir_status many_states(weir_scan *s)
   return WEIR_OK;
 }
 
-/* Engines compute with the parts: 8 complex inputs have 16, and one more has no room. */
+/* Engines compute with the parts: 8 complex inputs have 16, and one more exceeds the maximum. */
 static void too_many_parts_are_refused(void **state)
 {
   enum { MOST = WEIR_MAX_OPERANDS / 2 };

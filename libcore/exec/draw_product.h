@@ -221,7 +221,7 @@ static inline void draw_access(weir_draw *w, weir_access *a)
   a->accumulator = dtype;
 }
 
-/* Inputs for every operand; indices are constants. False: too many parts for a node. */
+/* Inputs for every operand; indices are constants. False: too many operands for a node. */
 static inline bool add_random(weir_draw *w, weir_graph *g, weir_value *y)
 {
   static const weir_op_desc op = {.name = "product"};

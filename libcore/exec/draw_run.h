@@ -121,7 +121,7 @@ static inline weir_status draw_run_stream(const weir_graph *g, weir_plan *p, int
       assert_ok(weir_plan_result(p, array->output, &v, &lo, &hi));
       assert_true(array->desc.time == 0 || lo == front[a]);
       front[a] = hi;
-      for (int64_t s = lo; s < hi; s++) { /* slot by slot, so that cuts do not show */
+      for (int64_t s = lo; s < hi; s++) { /* slot by slot, so that chunk limits do not show */
         const int64_t rows = draw_desc_count(&array->desc);
 
         for (int64_t r = 0; r < rows; r++) {

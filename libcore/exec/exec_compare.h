@@ -1,4 +1,4 @@
-/* exec_compare.h - what the tests of engines share: second outputs for a case, cut runs, and
+/* exec_compare.h - what the tests of engines share: second outputs for a case, split runs, and
  * comparison to the bit. Tests only. */
 #ifndef WEIR_EXEC_COMPARE_H
 #define WEIR_EXEC_COMPARE_H
@@ -100,7 +100,8 @@ static inline int same_results(FILE *out, const exec_case *c, const copy *k, con
   return 1;
 }
 
-/* Runs box by box: a random cut of a parallel or sequential dimension, both halves cut again. */
+/* Runs box by box: a random split of a parallel or sequential dimension, both halves split again.
+ */
 static inline void run_cut(exec_case *c, const weir_engine *engine, void *context, weir_box box,
                            const copy *k, int depth)
 {

@@ -180,7 +180,7 @@ static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
   return y;
 }
 
-/* The parts of literal_apply: whether the code is one of theirs, and *y then. */
+/* The cases of literal_apply: whether the code is one of theirs, and *y then. */
 #define EITHER(CODE, f, call) \
   case WEIR_CODE_##CODE:      \
     y->f = call;              \

@@ -4,7 +4,8 @@
 #define WEIR_EXEC_LITERAL_REDUCE_H
 #include "exec/exec_literal.h"
 
-/* A partial result: one, two or three numbers of the accumulator's dtype, or a number and a place.
+/* A partial result: one, two or three numbers of the accumulator's dtype, or a number and a
+ * position.
  */
 typedef struct literal_partial {
   literal x, y, z;
@@ -128,7 +129,8 @@ static inline literal_partial literal_take(weir_monoid m, weir_dtype t, literal_
   return literal_merge(m, t, a, element);
 }
 
-/* All reduced iterations of one output: lanes in slabs, lanes merged, slabs merged level by level.
+/* All reduced iterations of one output: lanes in blocks, lanes merged, blocks merged level by
+ * level.
  */
 static inline literal_partial literal_reduce(literal_run *r)
 {

@@ -41,11 +41,12 @@ void exec_first(const weir_access *a, const weir_box *box, int64_t *iteration);
 /* Dimensions of a kind, or of both sequential kinds (WEIR_FORWARD). */
 uint32_t exec_mask(const weir_access *a, weir_dim_kind kind);
 
-/* upsampled.c: the array dimension of `x` that is held over iterations of loop dimension `inner`,
- * index floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves in other ways too.
+/* upsampled.c: the array dimension of `x` that is constant over several iterations of loop
+ * dimension `inner`, index floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves
+ * in other ways too.
  */
 int exec_upsampled_dim(const weir_operand *x, int inner);
-/* Where a held operand stands: element `from`, `rest` of `div` into it. */
+/* The position of an upsampled operand: element `from`, `rest` of `div` into it. */
 typedef struct exec_upsampled {
   const char *from;
   int64_t stride; /* bytes */

@@ -25,7 +25,7 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const bool source = weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT;
 
-    /* Of several writers the one that lags behind counts. */
+    /* Of several writers the slowest one counts. */
     front[a] = p->arrays[a].time < 0 ? 0 : source ? input[a] : WEIR_UNBOUNDED;
     p->arrays[a].end = WEIR_UNBOUNDED;
     if (end && p->arrays[a].time >= 0 && source) {
@@ -351,7 +351,7 @@ static weir_status check_stored(const weir_array *array, const weir_tensor *t)
   return same ? WEIR_OK
               : weir_fail(
                     WEIR_ERR_SHAPE,
-                    "plan: '%s' of the store differs in dtype or shape from its part in the plan",
+                    "plan: '%s' of the store differs in dtype or shape from its box in the plan",
                     array->name);
 }
 

@@ -225,7 +225,7 @@ static bool stands_still(const native_form *f, int k)
   return f->plain[k] && x->role == WEIR_ROLE_DATA;
 }
 
-/* True when this part is not the one that is written. */
+/* True when this subset is not the one that is written. */
 static bool is_other_part(const native_writer *w, bool same)
 {
   return w->subset != NATIVE_ALL && same != (w->subset == NATIVE_SAME);

@@ -190,7 +190,7 @@ weir_status native_cache_object(int folder, const char *name, int *fd)
   return status == WEIR_OK ? WEIR_OK : weir_trace_at(status, __FILE__, __LINE__, __func__);
 }
 
-/* Writes two parts under the name, atomically; `safe`: what a crash must not tear. */
+/* Writes two sections under the name, atomically; `safe`: what a crash must not tear. */
 static bool put_file(int folder, const char *name, bool safe, const char *first, int64_t n_first,
                      const char *second, int64_t n_second)
 {

@@ -15,7 +15,7 @@
 
 enum { COUNT = 100, MANY = 40 };
 
-/* y = x * factor for n elements, the factor part of the source, their number not. */
+/* y = x * factor for n elements, the factor in the source, their number not. */
 static weir_loop scale_loop_of(double factor, int64_t n)
 {
   weir_loop l;
@@ -149,10 +149,10 @@ static char *events_of(const double *factors, const int64_t *counts, int n, cons
   return text;
 }
 
-static void expect_text(char *text, const char *part, bool there)
+static void expect_text(char *text, const char *substring, bool there)
 {
-  if ((strstr(text, part) != NULL) != there) {
-    fail_msg("%s '%s' in: %s", there ? "no" : "there is", part, text);
+  if ((strstr(text, substring) != NULL) != there) {
+    fail_msg("%s '%s' in: %s", there ? "no" : "there is", substring, text);
   }
 }
 

@@ -416,8 +416,8 @@ static void put_row(const native_writer *w, int32_t k)
   native_put(t, "}\n");
 }
 
-/* LANES inside: whole blocks of 16 in registers where the steps are 1; parts of a block, and blocks
- * of other steps, lane by lane. */
+/* LANES inside: whole blocks of 16 in registers where the steps are 1; incomplete blocks, and
+ * blocks of other steps, lane by lane. */
 static void put_lanes(const native_writer *w, int32_t k)
 {
   const native_form *f = w->form;

@@ -71,7 +71,7 @@ static bool is_divided(const weir_operand *x)
   return false;
 }
 
-/* True when a division changes the place of an input along a reduced dimension. */
+/* True when a division changes the position of an input along a reduced dimension. */
 static bool divides_reduced(const weir_access *a)
 {
   for (int i = 0; i < a->n_in; i++) {
@@ -260,7 +260,7 @@ static int small_of(const native_form *f)
   return f->shape == NATIVE_STRIP && serves && fits ? (int)n : 0;
 }
 
-/* Inputs of a map that are held along its rows, as many as fit. */
+/* Upsampled inputs of a map, as many as fit. */
 static void find_upsampled(native_form *f)
 {
   const weir_access *a = f->access;

@@ -1,6 +1,6 @@
-/* native_nest.c - the kernel `nest`: whole outputs row by row in one call, where places depend on
- * divisions, border rules or conditions that are the same along a row. Each is looked up or asked
- * once a row and reduced iteration, and the iteration left out where it fails. */
+/* native_nest.c - the kernel `nest`: whole outputs row by row in one call, where addresses depend
+ * on divisions, border rules or conditions that are the same along a row. Each is looked up or
+ * asked once a row and reduced iteration, and the iteration left out where it fails. */
 #include "exec/native_priv.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ bool native_is_tabled(const native_form *f, int k, int d)
          (x->div > 1 || x->border != WEIR_BORDER_NEVER);
 }
 
-/* Reduced iterations of an output, 0: more than a slab, or not known. */
+/* Reduced iterations of an output, 0: more than a block, or not known. */
 static int64_t iterations_of(const weir_access *a)
 {
   int64_t n = 1;

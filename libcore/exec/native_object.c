@@ -62,7 +62,7 @@ weir_status native_kernel_of(const native_maker *m, const native_form *f, native
 
 /* ---- Loading. ---- */
 
-/* Handle of the file behind fd, NULL: failed. The loader knows objects by name, and the name of a
+/* Handle of the file of fd, NULL: failed. The loader knows objects by name, and the name of a
  * descriptor is its number: an object still loaded under this number, whose own descriptor is
  * closed, would be returned instead. Its source then tells, and another number is tried. */
 static void *load_descriptor(int *fd, const char *source)

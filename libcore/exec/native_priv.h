@@ -1,4 +1,4 @@
-/* native_priv.h - the native engine inside: how a loop is cut into rows, emitted, compiled, kept
+/* native_priv.h - the native engine inside: how a loop is split into rows, emitted, compiled, kept
  * and run. */
 #ifndef WEIR_NATIVE_PRIV_H
 #define WEIR_NATIVE_PRIV_H
@@ -29,7 +29,7 @@ typedef struct native_form {
   int second; /* dimension along which a kernel runs several rows of MAP and STRIP, -1: none */
   int exact;  /* length of short rows that a compiler may count on, 0: none                    */
   int fold[WEIR_MAX_OPERANDS]; /* array dimension of a divided input that divides along it, -1 */
-  bool upsampled[WEIR_MAX_OPERANDS]; /* inputs that are held along the row: p serves       */
+  bool upsampled[WEIR_MAX_OPERANDS]; /* inputs constant over iterations of the row: p serves */
   bool has_upsampled;                /* there are such inputs                              */
   bool plain_out[WEIR_MAX_OUTPUTS];  /* likewise outputs, q and t                          */
   bool strides;                      /* a row may have steps other than 1 in dense arrays  */
@@ -37,18 +37,19 @@ typedef struct native_form {
   int components;                    /* of a partial result: 0..3                          */
   weir_dtype component[3];
   bool near;         /* positions are i32: where `small` is written */
-  int lanes, levels; /* lanes in use; depth of the tree over slabs         */
+  int lanes, levels; /* lanes in use; depth of the tree over blocks        */
   int64_t strip;     /* most outputs of one row of STRIP                   */
   int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */
   bool nest;         /* there is the kernel `nest`                                           */
-  unsigned asked;    /* dimensions, as bits, that its places and conditions depend on        */
+  unsigned asked;    /* dimensions, as bits, that its addresses and conditions depend on     */
   int line; /* parallel dimension around the row along which `nest` runs rows, -1: none        */
 } native_form;
 
-/* Bytes of partial results, or of inputs that are held, that one run keeps on its stack. */
+/* Bytes of partial results, or of upsampled inputs, that one run keeps on its stack. */
 #define NATIVE_SCRATCH 32768
-/* Most held inputs of a loop, and the iterations for which they are spread out at a time; from
- * NATIVE_EVEN iterations of one element on they are not, since the kernel `even` takes it. */
+/* Maximum number of upsampled inputs of a loop, and the iterations for which they are expanded at a
+ * time; from NATIVE_EVEN iterations of one element on they are not, since the kernel `even` takes
+ * it. */
 #define NATIVE_UPSAMPLED 8
 #define NATIVE_UPSAMPLED_ROW (NATIVE_SCRATCH / NATIVE_UPSAMPLED / 8)
 #define NATIVE_EVEN 256
@@ -101,7 +102,7 @@ typedef struct native_writer {
 } native_writer;
 void native_put_loads(const native_writer *w);
 void native_put_body(const native_writer *w);
-/* Pointers and what does not change along the row; unit steps where `unit` holds, held
+/* Pointers and what does not change along the row; unit steps where `unit` holds, upsampled
  * inputs at one element where `even` does. */
 void native_put_head(const native_writer *w);
 /* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
@@ -156,8 +157,8 @@ weir_status native_maker_init(native_maker *m, const char *compiler,
 weir_status native_kernel_of(const native_maker *m, const native_form *f, native_text *text,
                              native_kernel *kernel) WEIR_CHECKED;
 /* Finds the code of n different kernels in objects of the cache, compiles the rest, opts->threads
- * pieces at a time, and keeps it. Fails, with no object held: WEIR_ERR_UNSUPPORTED (the compiler
- * failed, an object cannot be loaded), WEIR_ERR_MEMORY. */
+ * pieces at a time, and keeps it. Fails, with no object referenced: WEIR_ERR_UNSUPPORTED (the
+ * compiler failed, an object cannot be loaded), WEIR_ERR_MEMORY. */
 weir_status native_kernels_get(const native_maker *m, const weir_engine_opts *opts,
                                native_kernel *kernels, int32_t n) WEIR_CHECKED;
 void native_object_release(native_object *object);

@@ -56,7 +56,7 @@ typedef struct native_row {
 typedef struct native_kernels {
   void (*unit)(const native_row *w);    /* inside, every step 1 (or 0 where it is known to be) */
   void (*strided)(const native_row *w); /* inside; `border` where that is rare                 */
-  void (*even)(const native_row *w);    /* unit, and every held input is at one element      */
+  void (*even)(const native_row *w);    /* unit, and every upsampled input is at one element      */
   void (*border)(const native_row *w);
   void (*neutral)(char *const *acc, int64_t n);                  /* n partial results           */
   void (*merge)(char *const *acc, char *const *with, int64_t n); /* acc on the left             */

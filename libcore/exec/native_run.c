@@ -29,7 +29,7 @@ static void run_scan(native_walk *w)
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 
-/* Partial results of n neighbouring outputs: all lanes, and the tree over finished slabs. */
+/* Partial results of n neighbouring outputs: all lanes, and the tree over finished blocks. */
 typedef struct partials {
   char *lane[3], *slot[3]; /* [lanes][n] and [levels][n] per component */
   int64_t width[3];        /* bytes of n elements                      */
@@ -93,7 +93,7 @@ static void end_block(const native_walk *w, partials *p)
   w->kernels->neutral(p->lane, p->lanes * p->n);
 }
 
-/* The result of `taken` iterations into the outputs at the row's place. */
+/* The result of `taken` iterations into the outputs at the row's position. */
 static void end_outputs(native_walk *w, partials *p, int64_t taken)
 {
   const bool one = p->blocks == 0;

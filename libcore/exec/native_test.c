@@ -1,4 +1,4 @@
-/* native_test.c - random loops: compiled code gives the literal definition's bits, whole or cut
+/* native_test.c - random loops: compiled code gives the literal definition's bits, whole or split
  * into boxes. */
 #include "exec/native_priv.h"
 

@@ -1,4 +1,5 @@
-/* native_walk.c - where the rows of a box lie, and which part of each stays inside the arrays. */
+/* native_walk.c - where the rows of a box lie, and which section of each stays inside the arrays.
+ */
 #include "exec/native_walk.h"
 #include "exec/exec_priv.h"
 
@@ -83,7 +84,7 @@ static bool is_data(const weir_operand *o, bool plain)
   return plain && o->role == WEIR_ROLE_DATA;
 }
 
-/* What the array dimensions with a division add to the place of input k, in elements. */
+/* What the array dimensions with a division add to the address of input k, in elements. */
 static int64_t divided_at(native_walk *w, int k)
 {
   const weir_operand *o = &w->f->access->in[k];
@@ -396,7 +397,7 @@ static void call_border(native_walk *w, int64_t n)
   }
 }
 
-/* How long every held input stays at the element at which it stands; at[]: where that is. */
+/* Returns how many iterations every upsampled input stays at its element; at[]: the elements. */
 static int64_t find_upsampled(const native_walk *w, exec_upsampled *at)
 {
   const weir_access *a = w->f->access;
@@ -413,8 +414,8 @@ static int64_t find_upsampled(const native_walk *w, exec_upsampled *at)
   return still;
 }
 
-/* The n iterations piece by piece: as long as all held inputs stay where they are, or so many that
- * the buffer suffices into which they are expanded. */
+/* The n iterations piece by piece: as long as all upsampled inputs stay at their elements, or so
+ * many that the buffer suffices into which they are expanded. */
 static void call_upsampled(native_walk *w, int64_t n)
 {
   const weir_access *a = w->f->access;

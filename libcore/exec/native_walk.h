@@ -1,4 +1,5 @@
-/* native_walk.h - a box as rows: where they lie, and which part of each stays inside the arrays. */
+/* native_walk.h - a box as rows: where they lie, and which section of each stays inside the arrays.
+ */
 #ifndef WEIR_NATIVE_WALK_H
 #define WEIR_NATIVE_WALK_H
 #include "exec/native_priv.h"
@@ -45,7 +46,7 @@ int native_walk_second(native_walk *w);
 /* Readies the walk for the kernel `nest`, whose rows lie along dimension line; false, and nothing
  * is changed, where it does not serve this box. */
 bool native_walk_nest(native_walk *w);
-/* Runs the next n iterations of the placed row; leaves the row somewhere in them. */
+/* Runs the next n iterations of the located row; leaves the row somewhere in them. */
 void native_walk_row(native_walk *w, int64_t n);
 
 /* For native_walk_nest.c. May index d of input k leave its array? Digits of one number do not. */

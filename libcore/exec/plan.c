@@ -526,7 +526,7 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   return WEIR_OK;
 }
 
-/* The rank's own graph takes the place of the whole one. */
+/* Replaces the whole graph by the rank's local one. */
 static weir_status lower_to_rank(weir_plan *p, const weir_dist *dist)
 {
   const weir_pass_opts opts = exec_pass_opts(p);

@@ -146,7 +146,7 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop);
  */
 void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
 
-/* First slot that the writers of an array have not made yet: of the one that lags behind, and of
+/* First slot that the writers of an array have not made yet: of the slowest one, and of
  * the one ahead. */
 void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most);
 /* memory.c: capacities of windows, shapes of locals, arena, scratch. */

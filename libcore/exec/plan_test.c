@@ -1,4 +1,4 @@
-/* plan_test.c - plans against hand-written loops, streams cut anywhere against one piece, gaps
+/* plan_test.c - plans against hand-written loops, streams split anywhere against one piece, gaps
  * skipped against gaps passed. */
 #include <stdlib.h>
 #include <string.h>

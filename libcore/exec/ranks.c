@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 
-/* A window on part of an array: the view's element 0 is element lo of the whole array. */
+/* A window on a box of an array: the view's element 0 is element lo of the whole array. */
 typedef struct window {
   weir_view view;
   int64_t lo[WEIR_MAX_RANK];
@@ -65,15 +65,15 @@ static void copy_box(const weir_box *box, const window *from, const window *to)
   }
 }
 
-/* Parts that go from the array into the room, or come from there. */
+/* Copies messages from the array into the buffer, or back. */
 static void copy_messages(const weir_comm_op *m, const window *w, char *buffer, bool receive)
 {
   for (int64_t i = 0; i < m->n_messages; i++) {
     const weir_box *box = &m->messages[i].box;
-    const window part = dense(buffer, m->dtype, box);
+    const window packed = dense(buffer, m->dtype, box);
 
     if (m->messages[i].receive == receive) {
-      copy_box(box, receive ? &part : w, receive ? w : &part);
+      copy_box(box, receive ? &packed : w, receive ? w : &packed);
     }
     buffer += weir_box_bytes(box, m->dtype);
   }
@@ -154,16 +154,16 @@ static weir_status finish_reduce_scatter(weir_comm_op *m, const weir_op_run *run
   }
   for (int k = 0; k < c->n_summands; k++) {
     const exec_summand *x = &c->summand[k];
-    const window part = dense(x->data, m->dtype, &x->box);
+    const window packed = dense(x->data, m->dtype, &x->box);
 
     if (x->first == k) {
-      copy_box(&x->box, &part, &to);
+      copy_box(&x->box, &packed, &to);
     }
   }
   return WEIR_OK;
 }
 
-/* Elements of all arrays that are merged, those of one place together: as they are where there is
+/* Elements of all arrays that are merged, those of one index together: as they are where there is
  * one array, else as doubles. */
 static void copy_elements(const weir_comm_op *m, const weir_view *arrays, bool in)
 {
@@ -212,7 +212,7 @@ static void add_summand(exec_carrier *c, const weir_box *box, char *data)
   c->summand[c->n_summands++] = (exec_summand){*box, data, first};
 }
 
-/* Boxes of a reduce-scatter, in the room; this rank's own comes after the parts there. */
+/* Lists boxes of a reduce-scatter, in the buffer; this rank's own comes after the messages. */
 static weir_status list_summands(const weir_comm_op *m, const weir_box *own, exec_carrier *c)
 {
   int64_t before = 0, all = 0;
@@ -223,21 +223,21 @@ static weir_status list_summands(const weir_comm_op *m, const weir_box *own, exe
     all += weir_box_bytes(&m->messages[i].box, m->dtype);
   }
   for (int64_t i = 0; i <= m->n_messages; i++) {
-    const weir_comm_op_message *part = i < m->n_messages ? &m->messages[i] : NULL;
+    const weir_comm_op_message *x = i < m->n_messages ? &m->messages[i] : NULL;
 
-    if (c->own < 0 && !weir_box_empty(own) && (part == NULL || part->peer > m->rank)) {
+    if (c->own < 0 && !weir_box_empty(own) && (x == NULL || x->peer > m->rank)) {
       c->own = c->n_summands;
       add_summand(c, own, c->buffer + all);
     }
-    if (part != NULL && part->receive) {
-      add_summand(c, &part->box, c->buffer + before);
+    if (x != NULL && x->receive) {
+      add_summand(c, &x->box, c->buffer + before);
     }
-    before += part != NULL ? weir_box_bytes(&part->box, m->dtype) : 0;
+    before += x != NULL ? weir_box_bytes(&x->box, m->dtype) : 0;
   }
   return WEIR_OK;
 }
 
-/* Of parts that are added up, too. */
+/* Creates an exchange or a reduce-scatter. */
 static weir_status make_exchange(exec_ranks *s, weir_comm_op *m, exec_carrier *c)
 {
   const size_t size = weir_dtype_size(m->dtype);
@@ -322,7 +322,7 @@ static int64_t digest(const weir_graph *g)
   return (int64_t)(d >> 2);
 }
 
-/* The simplified graph, and one in which maxima and their places are read where a kernel of this
+/* The simplified graph, and one in which maxima and their argmax are read where a kernel of this
  * processor takes them. What fails here fails on this rank alone. */
 static weir_status prepare(exec_ranks *s, const weir_graph *g, const weir_pass_opts *opts,
                            weir_graph **sparse)
@@ -336,8 +336,8 @@ static weir_status prepare(exec_ranks *s, const weir_graph *g, const weir_pass_o
   return WEIR_OK;
 }
 
-/* What is picked moves instead of all that maxima saw; processors of several kinds, which would
- * pick in several ways, leave it. Takes the graph. Collective. */
+/* Uses the graph with sparse gradients of max-pooling, which moves fewer bytes; processors of
+ * several kinds, which would choose differently, do not. Takes the graph. Collective. */
 static weir_status agree_on_sparsity(exec_ranks *s, weir_graph **sparse)
 {
   int64_t bounds[2] = {digest(*sparse)}; /* least, and greatest as what is below 0 */

@@ -62,7 +62,7 @@ static inline weir_value train_bias(train_net *t, weir_value x, int64_t channels
   return weir_add(t->g, x, train_param(t, 1, &channels, 0.1));
 }
 
-/* taps^3, "same" padding, bias. */
+/* kernel size^3, "same" padding, bias. */
 static inline weir_value train_conv(train_net *t, weir_value x, int64_t size, int64_t out)
 {
   const weir_array_desc *d = weir_value_desc(t->g, x);

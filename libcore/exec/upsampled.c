@@ -1,6 +1,6 @@
-/* upsampled.c - operands that are held over several iterations, as a slower stream is on a faster
- * clock: index floor((c i + ..) / div). They are spread out over the elements of a row before its
- * kernel runs, which then reads them like any other. */
+/* upsampled.c - operands that are constant over several iterations, as a slower stream is on a
+ * faster clock: index floor((c i + ..) / div). They are expanded over the elements of a row before
+ * its kernel runs, which then reads them like any other. */
 #include "exec/exec_priv.h"
 
 #include <string.h>

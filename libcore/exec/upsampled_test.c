@@ -1,4 +1,4 @@
-/* upsampled_test.c - elements held over short and long stretches, on every engine. */
+/* upsampled_test.c - elements repeated over short and long stretches, on every engine. */
 #include <math.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -11,7 +11,7 @@ enum { SLOW = 3, N = 9000 };
 
 static float x[N], y[N], low_rate[SLOW][N];
 
-/* y = (x - held 0) (held 1) - held 2, element k held over factor[k] iterations. */
+/* y = (x - slow 0) (slow 1) - slow 2, element k repeated over factor[k] iterations. */
 static weir_graph *make(const int64_t *factor)
 {
   static const char *const name[SLOW] = {"a", "b", "c"};
@@ -44,7 +44,7 @@ static void check(weir_tier tier, const int64_t *factor)
   cfg.tier = (int)tier;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
   assert_int_equal(p->n_groups, 1);
-  assert_int_equal(p->groups[0].n_loops, 1); /* what is held is read where it is used */
+  assert_int_equal(p->groups[0].n_loops, 1); /* upsampled inputs are read where they are used */
   for (int k = 0; k < SLOW; k++) {
     t[k] = weir_tensor_wrap(low_rate[k], WEIR_F32, 1, (const int64_t[]){N / factor[k]});
   }

@@ -233,7 +233,7 @@ static size_t assign_strips(builder *b)
   return unit;
 }
 
-/* Iterations that are reduced into one output; levels of the slab tree. */
+/* Iterations that are reduced into one output; levels of the block tree. */
 static int slab_levels(const weir_access *a)
 {
   int64_t count = 1;

@@ -86,7 +86,7 @@ void vm_offsets(vm_frame *f, const weir_operand *x, const weir_view *view, int64
   offsets(f, x, view, i, n, alive, 0);
 }
 
-/* Held inputs that stay inside the array are spread out; false: another one. */
+/* Expands upsampled inputs that stay inside the array; false: another input. */
 static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view *view, void *dst,
                       int64_t i, int64_t n)
 {

@@ -1,6 +1,6 @@
 /* vector_phase.c - which instructions of a scan really need the sample before: the strongly
- * connected parts of the dependences (Tarjan, SIAM J. Comput. 1 (1972) 146). All others run over
- * whole strips. */
+ * connected components of the dependences (Tarjan, SIAM J. Comput. 1 (1972) 146). All others run
+ * over whole strips. */
 #include "exec/vector_priv.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct search {
   vm_program *p;
   int32_t *maker;             /* instruction that computes a register, -1 */
   int32_t *index, *low;       /* order of discovery from 1, 0: not yet    */
-  int32_t *stack, *component; /* part: number of its component, 0: open   */
+  int32_t *stack, *component; /* number of its component, 0: open   */
   int32_t *at;                /* next edge to follow                      */
   int32_t *path;              /* registers being searched                 */
   int32_t n_stack, next, n_components;
@@ -76,7 +76,7 @@ static void visit(search *s, int32_t root)
   }
 }
 
-/* Instructions and states of part `number`, appended in order; a recurrent part is a
+/* Instructions and states of component `number`, appended in order; a recurrent component is a
  * separate phase, the others join the strip phase before them. */
 static void append_part(search *s, int32_t number, const vm_instr *old, int32_t n_old, int32_t *n,
                         int32_t *n_states)
@@ -158,7 +158,8 @@ static const vm_instr *made_by(const search *s, const vm_phase *phase, int32_t r
   return NULL;
 }
 
-/* Splits x = f(inner, outer), in either order, by which argument belongs to the phase's part. */
+/* Splits x = f(inner, outer), in either order, by which argument belongs to the phase's component.
+ */
 static bool split(const search *s, int32_t component, const vm_instr *x, int32_t *inner,
                   int32_t *outer)
 {

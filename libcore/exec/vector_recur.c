@@ -1,4 +1,4 @@
-/* vector_recur.c - the part of a scan that needs the sample before: decoded instructions, one
+/* vector_recur.c - the phases of a scan that need the sample before: decoded instructions, one
  * sample after the other, or a separate loop for the second-order section. */
 #include "exec/vector_priv.h"
 

@@ -1,4 +1,4 @@
-/* vector_reduce.c - reductions in the order of weir_engine.h: 16 lanes, slabs, a balanced tree.
+/* vector_reduce.c - reductions in the order of weir_engine.h: 16 lanes, blocks, a balanced tree.
  *
  * Two ways to the same bits. Along: rows run through the innermost reduced dimension and fill the
  * lanes of one output. Across: rows run through outputs, and each lane is an array over them. */
@@ -13,7 +13,7 @@ typedef struct reduction {
   size_t size[VM_FIELDS]; /* bytes of a field's element */
   int64_t points;         /* outputs reduced at a time */
   int64_t at;             /* row-major position of the next iteration */
-  int top, level[64];     /* slab results waiting for their partner */
+  int top, level[64];     /* block results waiting for their partner */
 } reduction;
 
 /* Addresses of lane `lane` of each field, from output `point` on. */
@@ -64,7 +64,7 @@ static void merge_top(reduction *r)
   r->top--;
 }
 
-/* Lanes to one result, which waits for the next slab's. */
+/* Lanes to one result, which waits for the next block's. */
 static void finish_slab(reduction *r)
 {
   void *a[VM_FIELDS], *b[VM_FIELDS];

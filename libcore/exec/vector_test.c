@@ -1,5 +1,5 @@
 /* vector_test.c - random loops: the vector interpreter gives the literal definition's bits, whole
- * or cut into boxes, and the oracle agrees within rounding. */
+ * or split into boxes, and the oracle agrees within rounding. */
 #include "exec/exec_compare.h"
 #include "exec/exec_gathers.h"
 

@@ -221,7 +221,7 @@ static weir_status append(emulated *e, sequence *s, int slot, const work *what)
 {
   clocks *c = &line_of(e)->queue[slot];
 
-  WEIR_TRY(weir_reserve(&s->works, &s->room, s->n + 1, sizeof(work)));
+  WEIR_TRY(weir_reserve(&s->works, &s->capacity, s->n + 1, sizeof(work)));
   work *w = &s->works[s->n++];
 
   *w = *what;
