@@ -399,7 +399,7 @@ done: /* copies that were begun read the zeros, also where a later one failed */
 }
 
 /* Arrays with several writers, and complex ones, whose parts are. */
-static weir_status clear_parts(weir_plan *p)
+static weir_status clear_boxes(weir_plan *p)
 {
   struct exec_backend *b = p->backend;
 
@@ -448,7 +448,7 @@ weir_status exec_backend_memory(weir_plan *p)
   find_sides(p, launched, crosses);
   if (!p->sizes_only) {
     WEIR_TRY_GOTO(allocate(p, launched, crosses, bytes, address), done);
-    WEIR_TRY_GOTO(clear_parts(p), done);
+    WEIR_TRY_GOTO(clear_boxes(p), done);
   }
 done:
   weir_free(&flags);

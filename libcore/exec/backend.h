@@ -48,7 +48,7 @@ struct exec_backend {
   exec_step *steps; /* [n_groups], in the order they run */
   int32_t *moving;  /* [n_arrays] what is copied next */
   exec_device_kernel *kernels;
-  int64_t n_kernels, room_kernels;
+  int64_t n_kernels, kernels_capacity;
   const struct weir_kernel **own; /* kernels of the table for this device, NULL at the end */
   exec_copied counted;            /* by every run */
   bool ahead;                     /* launches were given that no copy has waited for */

@@ -42,7 +42,7 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
     }
   }
   weir_status status =
-      weir_reserve(&b->kernels, &b->room_kernels, b->n_kernels + 1, sizeof *b->kernels);
+      weir_reserve(&b->kernels, &b->kernels_capacity, b->n_kernels + 1, sizeof *b->kernels);
   weir_device_kernel *kernel = NULL;
 
   if (status == WEIR_OK) {

@@ -166,7 +166,7 @@ static weir_status many_states(weir_scan *s)
 }
 
 /* Engines compute with the parts: 8 complex inputs have 16, and one more exceeds the maximum. */
-static void too_many_parts_are_refused(void **state)
+static void too_many_operands_are_refused(void **state)
 {
   enum { MOST = WEIR_MAX_OPERANDS / 2 };
   const weir_array_desc d = {.dtype = WEIR_C64, .rank = 1, .shape = {4}};
@@ -254,7 +254,7 @@ int main(void)
       cmocka_unit_test(a_gap_in_a_stream_is_skipped),
       cmocka_unit_test(passes_over_complex_arrays_are_verified),
       cmocka_unit_test(complex_states_go_from_run_to_run),
-      cmocka_unit_test(too_many_parts_are_refused),
+      cmocka_unit_test(too_many_operands_are_refused),
       cmocka_unit_test(quotients_by_infinite_divisors),
   };
 

@@ -102,8 +102,8 @@ static inline int same_results(FILE *out, const exec_case *c, const copy *k, con
 
 /* Runs box by box: a random split of a parallel or sequential dimension, both halves split again.
  */
-static inline void run_cut(exec_case *c, const weir_engine *engine, void *context, weir_box box,
-                           const copy *k, int depth)
+static inline void run_split(exec_case *c, const weir_engine *engine, void *context, weir_box box,
+                             const copy *k, int depth)
 {
   const weir_access *a = &c->loop.access;
   weir_table cells = {k->cells, c->points};
@@ -119,8 +119,8 @@ static inline void run_cut(exec_case *c, const weir_engine *engine, void *contex
   low.hi[d] = high.lo[d] = split;
   const int swap =
       a->dim[d].kind == WEIR_BACKWARD || (a->dim[d].kind == WEIR_PARALLEL && draw(c, 0, 1));
-  run_cut(c, engine, context, swap ? high : low, k, depth - 1);
-  run_cut(c, engine, context, swap ? low : high, k, depth - 1);
+  run_split(c, engine, context, swap ? high : low, k, depth - 1);
+  run_split(c, engine, context, swap ? low : high, k, depth - 1);
 }
 
 static inline int sequential_dims(const weir_access *a)

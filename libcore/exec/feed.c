@@ -291,7 +291,7 @@ static void set_end(weir_plan *p, int32_t array, int64_t end)
 
 /* Streams of one graph are fed side by side: one that runs far ahead of another would fill its
  * window. */
-static weir_status check_room(const weir_plan *p, const exec_group *group, int64_t to)
+static weir_status check_capacity(const weir_plan *p, const exec_group *group, int64_t to)
 {
   for (int32_t k = 0; k < group->n_loops; k++) {
     for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
@@ -339,7 +339,7 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
   if (to > group->front || anchor->time < 0 || (last && anchor->engine == NULL)) {
     const weir_box box = exec_anchor_box(group, group->front, to);
 
-    WEIR_TRY(check_room(p, group, to));
+    WEIR_TRY(check_capacity(p, group, to));
     WEIR_TRY(exec_group_run(p, group, &box, last));
     group->front = to;
     for (int32_t k = 0; k < group->n_loops; k++) {

@@ -226,7 +226,7 @@ static bool stands_still(const native_form *f, int k)
 }
 
 /* True when this subset is not the one that is written. */
-static bool is_other_part(const native_writer *w, bool same)
+static bool is_other_subset(const native_writer *w, bool same)
 {
   return w->subset != NATIVE_ALL && same != (w->subset == NATIVE_SAME);
 }
@@ -241,7 +241,7 @@ void native_put_loads(const native_writer *w)
   for (int gathered = 0; gathered < 2; gathered++) { /* what is gathered needs the indices first */
     for (int k = 0; k < a->n_in; k++) {
       if (a->in[k].role != WEIR_ROLE_DATA || is_gathered(&a->in[k]) != (gathered == 1) ||
-          is_other_part(w, stands_still(w->form, k))) {
+          is_other_subset(w, stands_still(w->form, k))) {
         continue;
       }
       if (w->border) {
@@ -403,7 +403,7 @@ void native_put_body(const native_writer *w)
   for (int32_t i = 0; i < b->n; i++) {
     const weir_expr *e = &b->exprs[i];
 
-    if (is_other_part(w, i < NATIVE_MOST_SAME && same[i])) {
+    if (is_other_subset(w, i < NATIVE_MOST_SAME && same[i])) {
       continue;
     }
     native_put(w->t, "    const %s v%d = ", native_type(e->dtype), i);

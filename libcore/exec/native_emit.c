@@ -436,7 +436,7 @@ static void put_lanes(const native_writer *w, int32_t k)
   native_put_step(w, "a", "j", "w->at + x");
   native_put(t, "  }\n}\n");
   native_put(t,
-             "static NATIVE_COLD void part_%d(const native_row *w, const int64_t first, "
+             "static NATIVE_COLD void short_%d(const native_row *w, const int64_t first, "
              "const int from, const int to)\n{\n  block_%d(w, 0, first, from, to, w->acc);\n}\n"
              "static NATIVE_INLINE void row_%d(const native_row *w, const int unit, "
              "const int even, const int64_t n)\n{\n"
@@ -444,7 +444,7 @@ static void put_lanes(const native_writer *w, int32_t k)
              "  int64_t x = 0;\n"
              "  if (lane != 0) {\n"
              "    const int to = n < 16 - lane ? lane + (int)n : 16;\n"
-             "    part_%d(w, -lane, lane, to);\n"
+             "    short_%d(w, -lane, lane, to);\n"
              "    x = to - lane;\n"
              "  }\n"
              "  if (unit) {\n",
@@ -469,7 +469,7 @@ static void put_lanes(const native_writer *w, int32_t k)
   native_put(t,
              "  }\n"
              "  for (; x < n; x += 16) {\n"
-             "    part_%d(w, x, 0, n - x < 16 ? (int)(n - x) : 16);\n"
+             "    short_%d(w, x, 0, n - x < 16 ? (int)(n - x) : 16);\n"
              "  }\n}\n",
              k);
 }

@@ -206,7 +206,7 @@ static void run_strip(native_walk *w, int64_t from, int64_t n, char *scratch)
   end_outputs(w, &p, at);
 }
 
-static void run_part(native_walk *w, int64_t from, int64_t to, char *scratch)
+static void run_section(native_walk *w, int64_t from, int64_t to, char *scratch)
 {
   for (; from < to; from += w->f->strip) {
     const int64_t left = to - from;
@@ -269,7 +269,7 @@ static void run_strips(native_walk *w, char *scratch)
     int64_t range[2] = {0, 0};
     if (small) {
       inside_of_all(w, range);
-      run_part(w, 0, range[0], scratch);
+      run_section(w, 0, range[0], scratch);
       if (range[1] > range[0]) {
         native_walk_locate(w);
         w->row.acc[0] = w->row.acc[1] = w->row.acc[2] = scratch;
@@ -278,7 +278,7 @@ static void run_strips(native_walk *w, char *scratch)
         w->kernels->small(&w->row);
       }
     }
-    run_part(w, range[1], w->n, scratch);
+    run_section(w, range[1], w->n, scratch);
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 

@@ -23,8 +23,8 @@ static int run_case(exec_case *c, void *context)
 
   weir_engine_native.run(context, &actual);
   /* Cutting the outer of two sequential dimensions would change their common order. */
-  run_cut(c, &weir_engine_native, context, weir_iterations(a), &pieces,
-          sequential_dims(a) > 1 ? 0 : 4);
+  run_split(c, &weir_engine_native, context, weir_iterations(a), &pieces,
+            sequential_dims(a) > 1 ? 0 : 4);
   literal_loop(a, &expected);
   const int wrong =
       !same_results(stderr, c, &whole, "whole") + !same_results(stderr, c, &pieces, "pieces");

@@ -245,7 +245,7 @@ static void run_whole(weir_tier tier, float (*whole)[3][SLOTS])
   weir_plan_destroy(&p);
 }
 
-static void any_cut_gives_the_same_bits(void **state)
+static void any_chunks_give_the_same_bits(void **state)
 {
   static signal s;
   static float whole[SIGNALS][3][SLOTS], pieces[3][SLOTS], first[SIGNALS][3][SLOTS];
@@ -411,7 +411,7 @@ static double number_of(const char *text, const char *key)
   return strtod(at + strlen(quoted), NULL);
 }
 
-static void the_parts_of_making_a_plan_are_told(void **state)
+static void the_phases_of_making_a_plan_are_reported(void **state)
 {
   const char *const phases[] = {"copy",     "simplify", "fuse", "layout",  "lower",
                                 "schedule", "compile",  "dump", "kernels", "summary"};
@@ -565,14 +565,14 @@ int main(void)
       cmocka_unit_test(chain_equals_its_formula),
       cmocka_unit_test(indices_out_of_range_are_refused_wherever_they_come_from),
       cmocka_unit_test(bindings_last_for_one_run),
-      cmocka_unit_test(any_cut_gives_the_same_bits),
+      cmocka_unit_test(any_chunks_give_the_same_bits),
       cmocka_unit_test(look_ahead_is_the_latency),
       cmocka_unit_test(reach_follows_the_accesses_across_rates),
       cmocka_unit_test(failed_allocations_neither_crash_nor_leak),
       cmocka_unit_test(passes_keep_the_results),
       cmocka_unit_test(a_plan_of_sizes_alone_holds_no_arrays),
       cmocka_unit_test(peaks_and_times_are_told_apart),
-      cmocka_unit_test(the_parts_of_making_a_plan_are_told),
+      cmocka_unit_test(the_phases_of_making_a_plan_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void operations_have_the_bits_of_their_definition(void **state)
 }
 
 /* Nine complex inputs are eighteen of real numbers. */
-static void too_many_parts_are_refused(void **state)
+static void too_many_operands_are_refused(void **state)
 {
   const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 1};
   trial *t = trial_of(WEIR_CODE_ADD, WEIR_C64, 1);
@@ -175,7 +175,7 @@ int main(void)
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(operations_have_the_bits_of_their_definition, (void *)engines),
-      cmocka_unit_test(too_many_parts_are_refused),
+      cmocka_unit_test(too_many_operands_are_refused),
       cmocka_unit_test(memory_that_is_missing_is_no_leak),
   };
 

@@ -44,7 +44,7 @@ int64_t exec_upsampled_left(const exec_upsampled *h)
     }                                                                                       \
     return n * div;                                                                         \
   }                                                                                         \
-  static void spread_##T(void *to, exec_upsampled p, int64_t n)                             \
+  static void expand_##T(void *to, exec_upsampled p, int64_t n)                             \
   {                                                                                         \
     T *dst = to;                                                                            \
     int64_t i = 0;                                                                          \
@@ -106,15 +106,15 @@ void exec_expand(void *dst, weir_dtype dtype, exec_upsampled h, int64_t n)
 {
   switch (weir_dtype_size(dtype)) {
   case 1:
-    spread_uint8_t(dst, h, n);
+    expand_uint8_t(dst, h, n);
     break;
   case 2:
-    spread_uint16_t(dst, h, n);
+    expand_uint16_t(dst, h, n);
     break;
   case 4:
-    spread_uint32_t(dst, h, n);
+    expand_uint32_t(dst, h, n);
     break;
   default:
-    spread_uint64_t(dst, h, n);
+    expand_uint64_t(dst, h, n);
   }
 }

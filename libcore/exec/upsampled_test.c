@@ -86,7 +86,7 @@ static void every_engine_has_the_values_of_the_formula(void **state)
   }
 }
 
-static void a_place_tells_how_long_it_stays(void **state)
+static void a_position_tells_how_long_it_stays(void **state)
 {
   const weir_operand o = {.dtype = WEIR_F32,
                           .rank = 1,
@@ -108,7 +108,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_engine_has_the_values_of_the_formula),
-      cmocka_unit_test(a_place_tells_how_long_it_stays),
+      cmocka_unit_test(a_position_tells_how_long_it_stays),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,7 +234,7 @@ static size_t assign_strips(builder *b)
 }
 
 /* Iterations that are reduced into one output; levels of the block tree. */
-static int slab_levels(const weir_access *a)
+static int block_levels(const weir_access *a)
 {
   int64_t count = 1;
   int levels = 2;
@@ -279,7 +279,7 @@ static size_t lay_out(vm_program *p, size_t unit)
   p->steps_at = at;
   at += (vm_recur_bytes(p) + 63) / 64 * 64;
   if (p->access.combine != WEIR_COMBINE_NONE) {
-    p->levels = slab_levels(&p->access);
+    p->levels = block_levels(&p->access);
     p->wide = p->strip < 128 ? p->strip : 128;
     p->acc_at = at;
     at += VM_FIELDS * VM_LANES * sizeof(int64_t) * (size_t)p->wide;

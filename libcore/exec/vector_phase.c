@@ -33,7 +33,7 @@ static int32_t edge(const search *s, int32_t r, int32_t k)
   return k == 0 ? x->a : k == 1 ? x->b : x->c;
 }
 
-static void close_part(search *s, int32_t r)
+static void close_component(search *s, int32_t r)
 {
   int32_t member;
 
@@ -67,7 +67,7 @@ static void visit(search *s, int32_t root)
       continue;
     }
     if (s->low[r] == s->index[r]) {
-      close_part(s, r);
+      close_component(s, r);
     }
     depth--;
     if (depth >= 0 && s->low[r] < s->low[s->path[depth]]) {
@@ -78,8 +78,8 @@ static void visit(search *s, int32_t root)
 
 /* Instructions and states of component `number`, appended in order; a recurrent component is a
  * separate phase, the others join the strip phase before them. */
-static void append_part(search *s, int32_t number, const vm_instr *old, int32_t n_old, int32_t *n,
-                        int32_t *n_states)
+static void append_component(search *s, int32_t number, const vm_instr *old, int32_t n_old,
+                             int32_t *n, int32_t *n_states)
 {
   vm_program *p = s->p;
   vm_phase phase = {.first = *n, .first_state = *n_states};
@@ -306,7 +306,7 @@ static weir_status order_phases(search *s)
   WEIR_TRY(weir_alloc((int64_t)p->n_instrs + 1, sizeof *p->instrs, &memory));
   memcpy(memory, p->instrs, sizeof *p->instrs * (size_t)p->n_instrs);
   for (int32_t number = 1; number <= s->n_components; number++) {
-    append_part(s, number, memory, p->n_instrs, &n, &n_states);
+    append_component(s, number, memory, p->n_instrs, &n, &n_states);
   }
   weir_free(&memory);
   find_internal(s);

@@ -65,7 +65,7 @@ static void merge_top(reduction *r)
 }
 
 /* Lanes to one result, which waits for the next block's. */
-static void finish_slab(reduction *r)
+static void finish_block(reduction *r)
 {
   void *a[VM_FIELDS], *b[VM_FIELDS];
 
@@ -90,7 +90,7 @@ static void finish_slab(reduction *r)
 static void finish(reduction *r)
 {
   if (r->at % WEIR_REDUCE_BLOCK != 0 || r->top == 0) {
-    finish_slab(r);
+    finish_block(r);
   }
   while (r->top > 1) {
     merge_top(r);
@@ -173,7 +173,7 @@ static void take_along(reduction *r, const char *x, const uint8_t *keep, int64_t
     n -= taken;
     r->at += taken;
     if (r->at % WEIR_REDUCE_BLOCK == 0) {
-      finish_slab(r);
+      finish_block(r);
     }
   }
 }
@@ -223,7 +223,7 @@ static void reduce_across_strip(reduction *r, int64_t i, int64_t n)
     }
     r->at += !f->nothing;
     if (!f->nothing && r->at % WEIR_REDUCE_BLOCK == 0) {
-      finish_slab(r);
+      finish_block(r);
     }
   } while (!f->nothing && exec_next(a, box, exec_mask(a, WEIR_REDUCED), f->iteration));
   finish(r);

@@ -22,8 +22,8 @@ static int check_made(exec_case *c)
   const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells};
   weir_engine_vector.run(context, &actual);
   /* Cutting the outer of two sequential dimensions would change their common order. */
-  run_cut(c, &weir_engine_vector, context, weir_iterations(a), &pieces,
-          sequential_dims(a) > 1 ? 0 : 4);
+  run_split(c, &weir_engine_vector, context, weir_iterations(a), &pieces,
+            sequential_dims(a) > 1 ? 0 : 4);
   weir_engine_vector.release(context);
   literal_loop(a, &expected);
   const int same =

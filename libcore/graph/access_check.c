@@ -404,7 +404,7 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
 }
 
 /* Engines compute with real and imaginary parts, and take no more operands than this. */
-static weir_status check_parts(const weir_access *a)
+static weir_status check_components(const weir_access *a)
 {
   int in = 0, out = 0, states = 0;
 
@@ -494,6 +494,6 @@ weir_status weir_access_check(const weir_access *a)
     return check_unstated(a);
   }
   WEIR_TRY(check_values(a));
-  WEIR_TRY(check_parts(a));
+  WEIR_TRY(check_components(a));
   return WEIR_OK;
 }

@@ -3,7 +3,7 @@
 
 enum { MOST_TERMS = 64, NO_LEAF = -1, MIXED = -2 };
 
-/* Values for which a term is computed: an extent beyond is none that windows are picked of. */
+/* Values for which a term is computed: windows are not recognised in larger extents. */
 static const int64_t most_values = INT64_C(1) << 24;
 
 typedef struct terms {

@@ -44,25 +44,25 @@ int weir_lapack_invert(weir_dtype dtype, int n, void *a, int *pivot, void *work)
 /* Elements of each part of the work of syevd and heevd (LAPACK Users' Guide: LWORK, LRWORK,
  * LIWORK).
  */
-static int64_t first_room(int64_t n)
+static int64_t first_work(int64_t n)
 {
   return 1 + (6 + BLOCK) * n + 2 * n * n;
 }
 
-static int64_t real_room(int64_t n)
+static int64_t real_work(int64_t n)
 {
   return 1 + 5 * n + 2 * n * n;
 }
 
-static int64_t integer_room(int64_t n)
+static int64_t integer_work(int64_t n)
 {
   return 3 + 5 * n;
 }
 
 int weir_lapack_hermitian(weir_dtype dtype, bool vectors, int n, void *a, void *value, void *work)
 {
-  const int c = LAPACK_COL_MAJOR, whole = (int)first_room(n), real = (int)real_room(n);
-  const int integer = (int)integer_room(n);
+  const int c = LAPACK_COL_MAJOR, whole = (int)first_work(n), real = (int)real_work(n);
+  const int integer = (int)integer_work(n);
   const char job = vectors ? 'V' : 'N';
   char *reals = (char *)work + (size_t)whole * weir_dtype_size(dtype);
   int *integers = (int *)(reals + (size_t)real * weir_dtype_size(weir_dtype_part(dtype)));
@@ -144,6 +144,6 @@ int weir_lapack_general_pair(int n, weir_c128 *a, weir_c128 *b, weir_c128 *alpha
 
 int64_t weir_lapack_work(weir_dtype dtype, int64_t n)
 {
-  return (first_room(n) + real_room(n)) * (int64_t)weir_dtype_size(dtype) +
-         integer_room(n) * (int64_t)sizeof(int);
+  return (first_work(n) + real_work(n)) * (int64_t)weir_dtype_size(dtype) +
+         integer_work(n) * (int64_t)sizeof(int);
 }

@@ -20,7 +20,7 @@ static bool merges(weir_monoid m)
 }
 
 /* True when the node may be repeated for pieces of its iteration dimension k. */
-static bool can_cut(const finding *f, int32_t number, int k)
+static bool can_split(const finding *f, int32_t number, int k)
 {
   const weir_node *node = weir_graph_node(f->g, number);
   const weir_access *a = &node->access;
@@ -42,7 +42,7 @@ static bool can_cut(const finding *f, int32_t number, int k)
   return yes;
 }
 
-static void cut_array(finding *f, int32_t array, int dim)
+static void split_array(finding *f, int32_t array, int dim)
 {
   if (dim >= 0 && f->s.array[array] < 0) {
     f->s.array[array] = (int8_t)dim;
@@ -50,16 +50,16 @@ static void cut_array(finding *f, int32_t array, int dim)
   }
 }
 
-static void cut_node(finding *f, int32_t number, int k)
+static void split_node(finding *f, int32_t number, int k)
 {
   const weir_node *node = weir_graph_node(f->g, number);
 
   f->s.node[number] = (int8_t)k;
   for (int i = 0; i < node->n_in; i++) {
-    cut_array(f, node->in[i], weir_operand_follows(&node->access.in[i], &node->access, k));
+    split_array(f, node->in[i], weir_operand_follows(&node->access.in[i], &node->access, k));
   }
   for (int o = 0; o < node->n_out; o++) {
-    cut_array(f, node->out[o], weir_operand_follows(&node->access.out[o], &node->access, k));
+    split_array(f, node->out[o], weir_operand_follows(&node->access.out[o], &node->access, k));
   }
 }
 
@@ -79,8 +79,8 @@ static void follow(finding *f, int32_t array)
                          ? -1
                          : weir_index_follows(&x->index[d], a->n_dims);
 
-      if (at >= 0 && f->s.node[i] < 0 && can_cut(f, i, at)) {
-        cut_node(f, i, at);
+      if (at >= 0 && f->s.node[i] < 0 && can_split(f, i, at)) {
+        split_node(f, i, at);
       }
     }
   }
@@ -159,7 +159,7 @@ static weir_status find(finding *f, int32_t array, int dim)
     memset(f->s.array, -1, (size_t)f->s.n_arrays);
     memset(f->s.node, -1, (size_t)f->s.n_nodes);
     f->n_queue = 0;
-    cut_array(f, array, dim);
+    split_array(f, array, dim);
     for (int32_t i = 0; i < f->n_queue; i++) {
       follow(f, f->queue[i]);
     }

@@ -2,7 +2,7 @@
 #include "ops/concat/weir_concat.h"
 #include "ops/ops_check.h"
 
-static void parts_cover_the_whole(void **state)
+static void inputs_cover_the_whole(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value input[] = {GIVEN(g, "a", WEIR_F32, 2, -1), GIVEN(g, "b", WEIR_F32, 0, -1),
@@ -21,7 +21,7 @@ static void parts_cover_the_whole(void **state)
   weir_graph_destroy(&g);
 }
 
-static void parts_that_do_not_fit_are_refused(void **state)
+static void inputs_that_do_not_fit_are_refused(void **state)
 {
   weir_graph *g = new_graph();
   weir_value input[] = {GIVEN(g, "a", WEIR_F32, 2, 4), GIVEN(g, "b", WEIR_F32, 2, 3)};
@@ -44,8 +44,8 @@ static void parts_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_cover_the_whole),
-      cmocka_unit_test(parts_that_do_not_fit_are_refused),
+      cmocka_unit_test(inputs_cover_the_whole),
+      cmocka_unit_test(inputs_that_do_not_fit_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,12 @@
 #include "ops/conv/conv_dnnl.h"
 
 /* A chunk of so many operations takes 0.2 ms: a call takes 2 to 5 us. */
-static const double slab_flops = 2e7;
+static const double chunk_flops = 2e7;
 /* Outputs of a chunk: it reads all weights, and by weights writes a sum that is merged, which takes
  * as long as some 20 outputs. */
-static const double slab_points[] = {
+static const double chunk_points[] = {
     [CONV_FORWARD] = 256, [CONV_DATA] = 256, [CONV_WEIGHTS] = 1000};
-static const int64_t most_slabs[] = {[CONV_FORWARD] = 64, [CONV_DATA] = 64, [CONV_WEIGHTS] = 16};
+static const int64_t max_chunks[] = {[CONV_FORWARD] = 64, [CONV_DATA] = 64, [CONV_WEIGHTS] = 16};
 /* From so many on there are two chunks at least, whatever the outputs. */
 static const double large_flops = 1e8;
 /* Packed weights that one thread reorders at a time. */
@@ -138,16 +138,16 @@ static void destroy_shapes(conv_dnnl *c)
   c->n_shapes = 0;
 }
 
-static int64_t wanted_slabs(const conv_form *f)
+static int64_t wanted_chunks(const conv_form *f)
 {
-  const double flops = conv_form_flops(f), most = (double)most_slabs[f->kind];
+  const double flops = conv_form_flops(f), most = (double)max_chunks[f->kind];
   double points = (double)f->n;
 
   for (int k = 0; k < f->d; k++) {
     points *= (double)f->y_extent[k];
   }
   const double least = flops > large_flops ? 2 : 1;
-  double n = fmin(fmin(flops / slab_flops, points / slab_points[f->kind] + 1), most);
+  double n = fmin(fmin(flops / chunk_flops, points / chunk_points[f->kind] + 1), most);
 
   n = fmax(n, least);
   return (int64_t)n;
@@ -156,7 +156,7 @@ static int64_t wanted_slabs(const conv_form *f)
 /* Shapes of all chunks; with fewer chunks where the library does not take some. */
 static bool find_shapes(conv_dnnl *c)
 {
-  for (int64_t wanted = wanted_slabs(&c->inner); wanted > 0; wanted /= 2) {
+  for (int64_t wanted = wanted_chunks(&c->inner); wanted > 0; wanted /= 2) {
     bool fits = true;
 
     c->chunking = conv_chunking_make(&c->inner, wanted);
@@ -234,7 +234,7 @@ static bool plain_desc(const conv_dnnl *c, const dims *d, dnnl_memory_desc_t *ou
 }
 
 /* Weights are apart where they differ: what the library reads and writes by strides. */
-static bool has_places(const conv_dnnl *c)
+static bool has_strides(const conv_dnnl *c)
 {
   const conv_form *f = &c->form;
   const conv_weight_strides *p = &c->w_strides;
@@ -287,7 +287,7 @@ static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c
   }
   c->w_strides = conv_form_weights(&c->form, &w);
   c->padded = conv_pad_form(&c->form, &c->inner);
-  return has_places(c);
+  return has_strides(c);
 }
 
 /* What is left of the share below where x or y has fewer than 16 channels, by plans of 3, 4, 5 and

@@ -142,7 +142,7 @@ static bool meets_padding(const conv_form *f, const int64_t at[CONV_FORM_DIMS])
 }
 
 /* all: not only where padding is met. */
-static void mend_places(const mending *m, weir_dtype dtype, void *made, bool all)
+static void mend_points(const mending *m, weir_dtype dtype, void *made, bool all)
 {
   const conv_form *f = &m->f;
   const bool forward = f->kind == CONV_FORWARD;
@@ -190,6 +190,6 @@ void conv_dnnl_mend_chunk(const conv_dnnl *c, const conv_chunk *s, void *x, void
 
   if (some_none(made, forward ? y : x, n, false) &&
       (half || some_none(f->w_dtype, weights, n_weights, true))) {
-    mend_places(&m, made, forward ? y : x, half);
+    mend_points(&m, made, forward ? y : x, half);
   }
 }

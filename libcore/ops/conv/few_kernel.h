@@ -268,10 +268,10 @@ INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64
   narrow_store(a->out + s->out_step[3] * at, s->out_step[3], sum, few, n);
 }
 
-typedef void narrow_part(const few_narrow_row *a, int64_t at, int64_t from, int64_t to);
+typedef void narrow_function(const few_narrow_row *a, int64_t at, int64_t from, int64_t to);
 
-INLINE void narrow_row(const few_narrow_row *a, narrow_part *one, narrow_part *const *tile, int few,
-                       int n)
+INLINE void narrow_row(const few_narrow_row *a, narrow_function *one, narrow_function *const *tile,
+                       int few, int n)
 {
   const few_conv *s = a->s;
   const span inner = inner_outputs(s, n);
@@ -294,16 +294,16 @@ INLINE void narrow_row(const few_narrow_row *a, narrow_part *one, narrow_part *c
   {                                                                               \
     narrow_tile(a, at, from, to, few, n, blocks);                                 \
   }
-#define NARROW(few, n)                                                   \
-  PART(one_##few, few, 1, 0)                                             \
-  PART(any_##few, few, n, 0)                                             \
-  PART(single_##few, few, n, 1)                                          \
-  PART(double_##few, few, n, 2)                                          \
-  static void narrow_##few(const few_narrow_row *a)                      \
-  {                                                                      \
-    narrow_part *const tile[] = {any_##few, single_##few, double_##few}; \
-                                                                         \
-    narrow_row(a, one_##few, tile, few, n);                              \
+#define NARROW(few, n)                                                       \
+  PART(one_##few, few, 1, 0)                                                 \
+  PART(any_##few, few, n, 0)                                                 \
+  PART(single_##few, few, n, 1)                                              \
+  PART(double_##few, few, n, 2)                                              \
+  static void narrow_##few(const few_narrow_row *a)                          \
+  {                                                                          \
+    narrow_function *const tile[] = {any_##few, single_##few, double_##few}; \
+                                                                             \
+    narrow_row(a, one_##few, tile, few, n);                                  \
   }
 ALL_NARROW
 #undef NARROW

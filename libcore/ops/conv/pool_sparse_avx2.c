@@ -1,4 +1,4 @@
-/* pool_sparse_avx2.c - gradients of what maxima picked, 8 numbers at a time. */
+/* pool_sparse_avx2.c - gradients of max-pooling, 8 numbers at a time. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define V_LANES 8

@@ -1,4 +1,4 @@
-/* pool_sparse_avx512.c - gradients of what maxima picked, 16 numbers at a time. */
+/* pool_sparse_avx512.c - gradients of max-pooling, 16 numbers at a time. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define V_LANES 16

@@ -1,6 +1,6 @@
 /* pool_sparse_data.c - gradients by data of pool_sparse_priv.h.
  *
- * Of every window the channels are sorted by the position that they picked; those of one position
+ * Of every window the channels are sorted by argmax; those of one position
  * add their weights up in registers, then to rows of x. Weights are packed for that, all of them
  * ahead; where x is small and has many channels, those of a chunk and a run as they are met, so
  * that they are read from memory once. */
@@ -52,7 +52,7 @@ static void pack_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, 
   }
 }
 
-/* Channels of the windows of a row by what they picked, each position in ascending order. */
+/* Channels of the windows of a row by argmax, each position in ascending order. */
 static void sort_row(const pool_sparse_sum *p, const pool_sparse_layout *l, const data_workspace *d,
                      int64_t piece)
 {

@@ -1,14 +1,14 @@
 /* pool_sparse_priv.h - gradients of a convolution whose result only maxima over windows saw: of a
- * window one element, the picked one, has a gradient, and so does an eighth of 2 x 2 x 2. f32.
+ * window one element, its argmax, has a gradient: one in eight for 2 x 2 x 2. f32.
  *
- * y[n, o, c] are the gradients of the maxima and argmax[n, o, c] the row-major positions of what
- * was picked, a byte each; from the number of positions of a window on, nothing was. With e =
+ * y[n, o, c] are the gradients of the maxima and argmax[n, o, c] their row-major positions
+ * in the window, a byte each; no element where it is the number of positions or more. With e =
  * window o + position + tap - lo, taken only where 0 <= e < extent:
  *
  *   weights   w[tap, i, c] = sum over n, o of x[n, e, i] y[n, o, c]
  *   data      x[n, e, i] = sum over o, tap, c that give e of w[tap, i, c] y[n, o, c]
  *
- * Products are those of picked elements alone. Channels lie side by side. The order of every sum
+ * Products are those of selected elements alone. Channels lie side by side. The order of every sum
  * follows from the shape alone, never from threads, boxes or vector width; partial sums
  * over positions are merged pairwise. */
 #ifndef POOL_SPARSE_PRIV_H

@@ -67,7 +67,7 @@ static void copy_patch(const pool_sparse_sum *p, const pool_sparse_layout *l, co
   }
 }
 
-/* Where in the patch every channel of [first, first + n) has what it picked; returns whether some
+/* Where in the patch every channel of [first, first + n) has its argmax; returns whether some
  * gradient is infinite or NaN. */
 static bool list_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, const block *b,
                          int64_t first, int64_t n, weights_lists *lists)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The weight of one position: that of a convolution. */
-static weir_array_desc of_one_place(const weir_array_desc *w, int dims)
+static weir_array_desc of_one_position(const weir_array_desc *w, int dims)
 {
   weir_array_desc one = {.dtype = w->dtype, .rank = w->rank - dims, .time = w->time};
 
@@ -26,7 +26,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      "[positions, kernel sizes, channels in, channels out]",
                      x->rank, w->rank, WEIR_CONV_DIMS);
   }
-  const weir_array_desc in[] = {*x, of_one_place(w, dims)};
+  const weir_array_desc in[] = {*x, of_one_position(w, dims)};
   const weir_op_args shared = {.spec = args->spec, .n_in = 2, .in = in};
   const weir_status status = weir_op_conv.infer(&shared, out);
 
@@ -49,7 +49,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_array_desc *w = &args->in[1];
   const int dims = args->in[0].rank - 2;
-  const weir_array_desc in[] = {args->in[0], of_one_place(w, dims)};
+  const weir_array_desc in[] = {args->in[0], of_one_position(w, dims)};
   const weir_op_args shared = {
       .spec = args->spec, .n_in = 2, .n_out = 1, .in = in, .out = args->out};
 

@@ -2,7 +2,7 @@
 #include "ops/locally_connected/weir_locally_connected.h"
 #include "ops/ops_check.h"
 
-static void a_place_needs_its_own_weights(void **state)
+static void a_position_needs_its_own_weights(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 8, 4);
@@ -53,7 +53,7 @@ static void wrong_weights_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_place_needs_its_own_weights),
+      cmocka_unit_test(a_position_needs_its_own_weights),
       cmocka_unit_test(wrong_weights_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

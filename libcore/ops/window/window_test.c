@@ -2,7 +2,7 @@
 #include "ops/window/weir_window.h"
 #include "ops/ops_check.h"
 
-static void a_window_on_time_needs_its_taps(void **state)
+static void a_window_on_time_needs_its_size(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, -1);
@@ -57,7 +57,7 @@ static void impossible_windows_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_window_on_time_needs_its_taps),
+      cmocka_unit_test(a_window_on_time_needs_its_size),
       cmocka_unit_test(extents_are_rounded_up),
       cmocka_unit_test(impossible_windows_are_refused),
   };

@@ -198,7 +198,7 @@ static bool is_tap(const derive_adjoint *d, int k, int j, int l)
 /* Windows o of stride c and elements t: element M = c o + t is read by t = M mod c, + c, .. alone.
  * So t is no iteration of the adjoint where the windows lie side by side, and ceil(size / c) of
  * them else. */
-static void find_taps(derive_adjoint *d, bool *taken)
+static void find_windows(derive_adjoint *d, bool *taken)
 {
   const weir_access *a = d->from;
   const weir_operand *x = &a->in[d->operand];
@@ -256,7 +256,7 @@ static void choose_solvers(derive_adjoint *d)
       }
     }
   }
-  find_taps(d, taken);
+  find_windows(d, taken);
   for (int j = 0; j < a->n_dims; j++) {
     if (!taken[j]) {
       d->dim[j] = one_dim(add_dim(d, WEIR_REDUCED, a->dim[j].lo, a->dim[j].hi));

@@ -188,7 +188,7 @@ static weir_status add_factor(maker *m, weir_graph *g, int factor, int32_t *valu
 }
 
 /* A partial product that was made; *value: its expression. */
-static weir_status add_part(maker *m, weir_graph *g, const made *x, int32_t *value)
+static weir_status add_partial(maker *m, weir_graph *g, const made *x, int32_t *value)
 {
   const fission_partial *partial = &m->p->partial[x->set];
   weir_operand o = {.dtype = m->p->a->accumulator, .rank = partial->n_axes};
@@ -221,7 +221,7 @@ static weir_status make_body(maker *m, weir_graph *g, fission_set set, const mad
     if (partial->inlined[s]) {
       WEIR_TRY(add_factor(m, g, __builtin_ctz(sides[s].set), &value));
     } else {
-      WEIR_TRY(add_part(m, g, &sides[s], &value));
+      WEIR_TRY(add_partial(m, g, &sides[s], &value));
     }
     product = s == 0 ? value : weir_body_binary(&m->access.body, WEIR_CODE_MUL, product, value);
   }

@@ -68,7 +68,7 @@ static bool unite(const grouping *s, int32_t a, int32_t b, candidate *c)
  * array is small relative to its reader: to make it again for every tile would cost more than it
  * saves.
  */
-static bool is_held(const grouping *s, int32_t array, int32_t group)
+static bool is_upsampled(const grouping *s, int32_t array, int32_t group)
 {
   for (int32_t i = s->users.first_reader[array]; i < s->users.first_reader[array + 1]; i++) {
     const weir_node *node = weir_graph_node(s->g, s->users.readers[i]);
@@ -119,8 +119,8 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer,
 
   /* Parts of a batch stay apart: one is finished before the next begins. */
   if (a == b || weir_graph_node(s->g, a)->microbatch != weir_graph_node(s->g, b)->microbatch ||
-      is_held(s, array, b) || is_saved(s, s->users.writers[*writer], consumer) || !fusable(s, a) ||
-      !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
+      is_upsampled(s, array, b) || is_saved(s, s->users.writers[*writer], consumer) ||
+      !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
     return WEIR_OK;
   }
   WEIR_TRY(group_fits(s, &c, &fits));

@@ -142,7 +142,7 @@ void layout_invert(const int *order, int rank, int *inverse)
 }
 
 /* Position of iteration dimension k among the dimensions of the operand, rank where it has none. */
-static int place_of(const weir_operand *x, int k)
+static int index_of(const weir_operand *x, int k)
 {
   int d = 0;
 
@@ -215,7 +215,7 @@ bool weir_layout_follow(weir_graph *g, int32_t node)
   }
   for (int i = 1; i < n; i++) { /* by insertion: equal ones stay as they are */
     for (int j = i;
-         j > 0 && place_of(&a->out[0], order[at[j]]) < place_of(&a->out[0], order[at[j - 1]]);
+         j > 0 && index_of(&a->out[0], order[at[j]]) < index_of(&a->out[0], order[at[j - 1]]);
          j--) {
       const int swap = order[at[j]];
 

@@ -250,7 +250,7 @@ static bool reads_own(const overlap_split *s, const overlap_member *x, int opera
          (weir_region_empty(&r) || weir_box_within(&hull, &s->owned));
 }
 
-static bool parts_agree(const overlap_split *s)
+static bool pieces_agree(const overlap_split *s)
 {
   bool yes = true;
 
@@ -322,11 +322,11 @@ static bool settle(overlap_split *s)
   if (!bound_all(s)) {
     return false;
   }
-  if (parts_agree(s)) {
+  if (pieces_agree(s)) {
     return true;
   }
   align(s);
-  return bound_all(s) && parts_agree(s);
+  return bound_all(s) && pieces_agree(s);
 }
 
 /* Adds all readers of an array that a member makes, or none of them. */

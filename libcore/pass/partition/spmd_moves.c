@@ -64,8 +64,8 @@ weir_status spmd_add_message(spmd_move *x, int64_t *capacity, int peer, bool rec
 
 /* A box that goes from one rank to another, or of it the boxes that are read; what goes to one
  * rank is one message. */
-static weir_status add_parts(spmd_move *x, int64_t *capacity, int peer, bool receive, int reader,
-                             const weir_box *box)
+static weir_status add_messages(spmd_move *x, int64_t *capacity, int peer, bool receive, int reader,
+                                const weir_box *box)
 {
   const weir_named *named = x->named != NULL ? &x->named[reader] : NULL;
 
@@ -102,8 +102,8 @@ static weir_status fill_exchange(const spmd_lowering *l, spmd_move *x)
     for (int turn = 0; turn < 2; turn++) {
       if (other != l->rank && !weir_box_empty(&boxes[turn]) &&
           partition_share_copy(l->p, x->array, l->rank, other)) {
-        WEIR_TRY(
-            add_parts(x, &capacity, other, turn == 1, turn == 0 ? other : l->rank, &boxes[turn]));
+        WEIR_TRY(add_messages(x, &capacity, other, turn == 1, turn == 0 ? other : l->rank,
+                              &boxes[turn]));
       }
     }
   }

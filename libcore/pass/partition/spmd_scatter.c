@@ -91,7 +91,7 @@ static double not_owned(const spmd_lowering *l, int32_t array, const weir_box *g
 }
 
 /* Elements that all ranks send: of boxes of partial sums, each from all who have one of it. */
-static double sent_as_parts(const spmd_lowering *l, const spmd_move *merge, const weir_box *get)
+static double sent_as_messages(const spmd_lowering *l, const spmd_move *merge, const weir_box *get)
 {
   double all;
   const double absent = not_owned(l, merge->array, get, &all), n = summands(l, merge);
@@ -197,7 +197,7 @@ weir_status spmd_find_scatters(spmd_lowering *l)
       WEIR_TRY_GOTO(weir_alloc(l->ranks, sizeof *get, (void **)&get), done);
     }
     if (find_read(l, x->array, get, scratch) &&
-        sent_as_parts(l, x, get) < sent_as_merge(l, x) * (1 - 1e-12)) {
+        sent_as_messages(l, x, get) < sent_as_merge(l, x) * (1 - 1e-12)) {
       WEIR_TRY_GOTO(replace(l, m, &get), done);
     }
   }

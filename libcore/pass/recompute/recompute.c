@@ -213,7 +213,7 @@ static weir_status make_again(recomputing *s, int32_t node)
 
     WEIR_TRY(recompute_clone(s->g, node, s->readers[i], &made));
     recompute_replace(s->g, s->readers[i], array, made);
-    WEIR_TRY(weir_reserve(&s->again, &s->again_room, s->n_again + 1, sizeof *s->again));
+    WEIR_TRY(weir_reserve(&s->again, &s->again_capacity, s->n_again + 1, sizeof *s->again));
     s->again[s->n_again++] = weir_graph_nodes(s->g) - 1;
   }
   return recompute_order(s);

@@ -75,7 +75,7 @@ static int turn_of(const ordering *s, int32_t group)
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->priority;
 }
 
-static weir_status place_groups(const ordering *s, int32_t *order)
+static weir_status order_groups(const ordering *s, int32_t *order)
 {
   for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
     s->left[s->p->uses.array[u]]++;
@@ -276,8 +276,9 @@ weir_status schedule_order(const schedule_problem *p, int32_t *order)
   void *memory[BUFFERS] = {NULL};
   const int64_t count[BUFFERS] = {
       weir_graph_nodes(p->g), s.n + 1, s.n, arrays, arrays, arrays, arrays, s.n};
-  const int64_t size[BUFFERS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
-                               sizeof(bool),    sizeof(int32_t), sizeof(int32_t), sizeof(int64_t)};
+  const int64_t size[BUFFERS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),
+                                 sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
+                                 sizeof(int32_t), sizeof(int64_t)};
 
   for (int i = 0; i < BUFFERS; i++) {
     WEIR_TRY_GOTO(weir_alloc(count[i], (size_t)size[i], &memory[i]), out);
@@ -290,7 +291,7 @@ weir_status schedule_order(const schedule_problem *p, int32_t *order)
   s.last = memory[6];
   s.bytes_at = memory[7];
   WEIR_TRY_GOTO(find_before(&s, memory[0]), out);
-  WEIR_TRY_GOTO(place_groups(&s, order), out);
+  WEIR_TRY_GOTO(order_groups(&s, order), out);
   swap_neighbours(&s, order);
 out:
   weir_free(&s.before);

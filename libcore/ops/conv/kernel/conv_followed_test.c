@@ -93,7 +93,7 @@ static shape draw(weir_draw *r, bool large)
 }
 
 /* What conv.pool_sparse makes box by box: maxima over disjoint windows, x too long for a cache. */
-static shape draw_picked(weir_draw *r)
+static shape draw_pool_sparse(weir_draw *r)
 {
   shape s = {.x = {.dtype = WEIR_F32, .rank = 4, .shape = {1}},
              .w = {.dtype = WEIR_F32, .rank = 4},
@@ -276,16 +276,16 @@ static void followers_keep_every_bit(void **state)
   for (int i = 0; weir_kernel_table[i] != NULL; i++) {
     const char *kernel = weir_kernel_table[i]->name;
     const bool large = strstr(kernel, "dnnl") != NULL, data = strstr(kernel, "data") != NULL;
-    const bool picked = strstr(kernel, "pool_sparse") != NULL;
+    const bool sparse = strstr(kernel, "pool_sparse") != NULL;
     int joined = 0, cases = 0;
 
     if (weir_kernel_table[i]->blocks == NULL) {
       continue;
     }
-    for (uint64_t seed = 1; seed <= 24 && joined < (picked ? 3 : 6); seed++) {
+    for (uint64_t seed = 1; seed <= 24 && joined < (sparse ? 3 : 6); seed++) {
       weir_draw r = {.seed = seed};
-      shape s = picked ? draw_picked(&r) : draw(&r, large);
-      const way go = picked ? FROM_MAXIMA : data || (!large && seed % 5 == 0) ? BACKWARDS : FORWARD;
+      shape s = sparse ? draw_pool_sparse(&r) : draw(&r, large);
+      const way go = sparse ? FROM_MAXIMA : data || (!large && seed % 5 == 0) ? BACKWARDS : FORWARD;
       trial t;
 
       if (data) { /* what is repeated at an edge has a gradient of several nodes, some of them loops
@@ -294,7 +294,7 @@ static void followers_keep_every_bit(void **state)
       }
 
       if (make(&t, &s, &r, go, seed)) {
-        joined += agree(&t, kernel, !large && !picked);
+        joined += agree(&t, kernel, !large && !sparse);
         cases++;
       }
       end(&t);

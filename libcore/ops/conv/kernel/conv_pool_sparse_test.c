@@ -136,7 +136,7 @@ static double convolve(const trial *t, const space *s, int64_t n, const int64_t 
 /* The element of window o that has the greatest number, the first of equal ones; false: all are
  * NaN. */
 static bool pick(const trial *t, const space *s, int64_t n, const int64_t o[3], int64_t c,
-                 int64_t picked[3])
+                 int64_t argmax[3])
 {
   double best = 0;
   bool any = false;
@@ -150,7 +150,7 @@ static bool pick(const trial *t, const space *s, int64_t n, const int64_t o[3], 
     if (any ? z > best : z == z) {
       any = true;
       best = z;
-      memcpy(picked, e, sizeof e);
+      memcpy(argmax, e, sizeof e);
     }
   }
   return any;
@@ -235,7 +235,7 @@ static void let_go(weir_tensor *made)
 }
 
 /* Whole numbers, so that sums are exact and every maximum the same: no difference at all. Then with
- * NaN in x: what meets it is picked by no window, and no product is made of it. */
+ * NaN in x: what meets it is the argmax of no window, and no product is made of it. */
 static void whole_numbers_as_defined(void **state)
 {
   int claimed = 0;
@@ -265,7 +265,7 @@ static void whole_numbers_as_defined(void **state)
   assert_true(claimed >= 40); /* of 48 */
 }
 
-/* All elements of a window equal: the first one is picked. */
+/* All elements of a window equal: the argmax is the first one. */
 static void of_equal_ones_the_first(void **state)
 {
   weir_tensor made[ALL];
@@ -371,7 +371,7 @@ static void claims(trial *t, int expected)
 }
 
 /* Sides, terms and factors in another order, and a factor of 1: the same argmax. */
-static void equivalent_places_are_picked(void **state)
+static void equivalent_argmax_are_recognised(void **state)
 {
   trial t;
   int argmax = 0;
@@ -398,7 +398,7 @@ static void equivalent_places_are_picked(void **state)
 
 /* Gradients of maxima that say of themselves what is not so, or say it of other positions, are made
  * and summed as they stand. */
-static void wrong_derivations_are_not_picked(void **state)
+static void wrong_derivations_are_not_recognised(void **state)
 {
   needs_vectors();
   for (int i = 0; i < 3; i++) {
@@ -433,8 +433,8 @@ static int32_t array_of(const weir_graph *g, const char *name)
 }
 
 /* Groups of the kernel in what one rank of two runs of t, x sharded before that element and t
- * before that window. picked: before it was sharded, as plans over ranks do. */
-static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t of_t[3], bool picked)
+ * before that window. sparse: by pool_sparsity before it was sharded, as plans over ranks do. */
+static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t of_t[3], bool sparse)
 {
   const weir_grid grid = {.dims = 1, .extent = {2}};
   /* That one alone: which is the fastest depends on the processor. */
@@ -446,7 +446,7 @@ static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t o
   int claimed = 0;
 
   assert_ok(weir_pass_run(t->g, "simplify", &opts));
-  if (picked) {
+  if (sparse) {
     assert_ok(weir_pass_run(t->g, "pool_sparsity", &opts));
   }
   assert_ok(weir_partition_create(t->g, &grid, shards, 2, &p));
@@ -491,8 +491,8 @@ int main(void)
       cmocka_unit_test(numbers_as_loops_make_them),
       cmocka_unit_test(others_are_left),
       cmocka_unit_test(ranks_pick_as_well),
-      cmocka_unit_test(equivalent_places_are_picked),
-      cmocka_unit_test(wrong_derivations_are_not_picked),
+      cmocka_unit_test(equivalent_argmax_are_recognised),
+      cmocka_unit_test(wrong_derivations_are_not_recognised),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* library_parts_test.c - library operators in micro-batches and as streams of chunks: each point of
+/* library_batch_test.c - library operators in micro-batches and as streams of chunks: each point of
  * the batch has the bits that it has in one run of all of them. Time is the last dimension of a
  * stream's arrays, which those on stacks of matrices need: they are refused there. */
 #include <stdlib.h>
@@ -292,7 +292,7 @@ static bool serves(int which, weir_dtype dtype)
   return weir_dtype_is_complex(dtype) || strcmp(subjects[which].op, "fft") != 0;
 }
 
-static void check_parts(int which, weir_dtype dtype, const char *kernel)
+static void check_microbatches(int which, weir_dtype dtype, const char *kernel)
 {
   weir_graph *g = make(which, dtype, false);
   outcome *whole = run_whole(which, g, dtype, kernel);
@@ -344,7 +344,7 @@ static void for_all(void (*check)(int, weir_dtype, const char *))
 
 static void micro_batches_have_the_bits_of_the_whole(void **state)
 {
-  for_all(check_parts);
+  for_all(check_microbatches);
 }
 
 static void chunks_have_the_bits_of_the_whole(void **state)
