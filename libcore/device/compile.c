@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-enum { PATH_CAPACITY = 4096, MOST_FLAGS = 32 };
+enum { PATH_CAPACITY = 4096, MAX_FLAGS = 32 };
 
 static bool write_file(const char *path, const char *text)
 {
@@ -59,7 +59,7 @@ static void put_arguments(const weir_compiler *compiler, const job *j, const cha
 
 static void start(const weir_compiler *compiler, job *j)
 {
-  const char *args[MOST_FLAGS + 5];
+  const char *args[MAX_FLAGS + 5];
   posix_spawn_file_actions_t actions;
 
   put_arguments(compiler, j, args);
@@ -170,7 +170,7 @@ weir_status weir_compile(const weir_compiler *compiler, const char *const *texts
   void *memory;
 
   folder[0] = 0;
-  WEIR_ASSERT(compiler->n_flags <= MOST_FLAGS);
+  WEIR_ASSERT(compiler->n_flags <= MAX_FLAGS);
   WEIR_TRY(weir_alloc(n, sizeof *jobs, &memory));
   jobs = memory;
   WEIR_TRY_GOTO(make_folder(folder), done);

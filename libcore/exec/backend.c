@@ -226,15 +226,15 @@ static bool makes(const exec_group *group, int32_t n, int32_t array)
 
 static weir_status make_step(const exec_group *group, exec_step *s)
 {
-  int64_t most = group->n_kernel_arrays;
+  int64_t max = group->n_kernel_arrays;
   void *memory = NULL;
 
   for (int32_t k = 0; k < group->n_loops; k++) {
     const weir_access *a = &group->loops[k].loop->access;
 
-    most += a->n_in + 2 * a->n_out;
+    max += a->n_in + 2 * a->n_out;
   }
-  WEIR_TRY(weir_alloc(most, sizeof *s->arrays, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *s->arrays, &memory));
   s->arrays = memory;
   for (int32_t k = 0; k < group->n_loops; k++) {
     const exec_loop *loop = &group->loops[k];

@@ -6,7 +6,7 @@
 #include "exec/backend.h"
 
 enum { MAP_THREADS = 128, REDUCE_THREADS = 256, STRIP_OUTPUTS = 8 };
-#define MOST_BLOCKS INT32_MAX
+#define MAX_BLOCKS INT32_MAX
 
 static int64_t extent_of(const weir_access *a, int k)
 {
@@ -46,7 +46,7 @@ weir_status exec_layout_of(const native_form *f, exec_layout *l)
   }
   l->threads = l->lanes * l->outputs * l->at_once;
   l->blocks = l->points / l->outputs + (l->points % l->outputs != 0);
-  return l->blocks <= MOST_BLOCKS
+  return l->blocks <= MAX_BLOCKS
              ? WEIR_OK
              : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", l->points);
 }
@@ -237,15 +237,14 @@ static void put_reduce_block(const native_writer *w, const exec_layout *l)
   native_text *t = w->t;
 
   native_put_neutral(w->form, t, "0");
-  native_put(
-      t,
-      "    const int64_t rblock = first + sub;\n"
-      "    const int64_t last = rblock + 1 < INT64_C_(%" PRId64
-      ") ? (rblock + 1) * %d : INT64_C_(%" PRId64 ");\n"
-      "    for (int64_t turn = live ? rblock * %d + lane : last; turn < last; turn += %d) {\n"
-      "    row.at = turn;\n",
-      l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, WEIR_REDUCE_BLOCK, WEIR_LANES);
-  put_digits(w->form->access, WEIR_REDUCED, "turn", l->reduced, t);
+  native_put(t,
+             "    const int64_t rblock = first + sub;\n"
+             "    const int64_t last = rblock + 1 < INT64_C_(%" PRId64
+             ") ? (rblock + 1) * %d : INT64_C_(%" PRId64 ");\n"
+             "    for (int64_t nth = live ? rblock * %d + lane : last; nth < last; nth += %d) {\n"
+             "    row.at = nth;\n",
+             l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, WEIR_REDUCE_BLOCK, WEIR_LANES);
+  put_digits(w->form->access, WEIR_REDUCED, "nth", l->reduced, t);
   native_put_loads(w);
   native_put_body(w);
   native_put_step(w, "a", "0", "w->at");

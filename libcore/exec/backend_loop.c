@@ -124,7 +124,7 @@ failed:
 
 /* ---- Ranges. ---- */
 
-enum { MOST_RANGES = WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS * (2 * WEIR_MAX_OPERANDS + 1) };
+enum { MAX_RANGES = WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS * (2 * WEIR_MAX_OPERANDS + 1) };
 
 /* Bytes of the elements that the view has, from the lowest to the highest. */
 static weir_device_range range_of(const weir_view *v, weir_device_access access)
@@ -183,7 +183,7 @@ static void run(void *opaque, const weir_loop_run *what)
 {
   launched *c = opaque;
   struct exec_backend *b = c->backend;
-  weir_device_range ranges[MOST_RANGES];
+  weir_device_range ranges[MAX_RANGES];
   int n_read = 0, n = 0;
 
   if (b->failed != WEIR_OK || c->kernel == NULL) {

@@ -41,44 +41,44 @@ static weir_status attempt(weir_plan *p, int64_t n)
 
 /* Returns the next number of micro-batches to try, when n of them leave `peak`: what falls with
  * their number is taken to fall in proportion. */
-static int64_t next_count(const weir_plan *p, int64_t n, int64_t peak, int64_t most)
+static int64_t next_count(const weir_plan *p, int64_t n, int64_t peak, int64_t max)
 {
   const double whole = (double)p->memory.whole_bytes;
   const double falls = (whole - (double)peak) * (double)n / (double)(n - 1);
   const double available = (double)p->cfg.memory - (whole - falls);
-  const double guess = available > 0 ? falls / available : (double)most;
-  const int64_t next = guess < (double)most ? (int64_t)guess : most;
+  const double guess = available > 0 ? falls / available : (double)max;
+  const int64_t next = guess < (double)max ? (int64_t)guess : max;
 
   return next > n + 1 ? next : n + 1;
 }
 
 static weir_status divide(weir_plan *p)
 {
-  int64_t peak = p->memory.whole_bytes, least = peak, best = 1, most = 1;
+  int64_t peak = p->memory.whole_bytes, min = peak, best = 1, max = 1;
   weir_dim_split split;
   int32_t input;
 
   WEIR_TRY(
       weir_microbatch_find(p->built, &input, &split, p->memory.refused, sizeof p->memory.refused));
   if (input >= 0) {
-    most = split.extent;
+    max = split.extent;
     weir_dim_split_fini(&split);
   }
-  for (int64_t n = 2; n <= most; n = next_count(p, n, peak, most)) {
+  for (int64_t n = 2; n <= max; n = next_count(p, n, peak, max)) {
     WEIR_TRY(attempt(p, n));
     WEIR_TRY(arena_of(p->g, &peak));
     if (peak <= p->cfg.memory) {
       p->memory.refused[0] = 0;
       return WEIR_OK;
     }
-    best = peak < least ? n : best;
-    least = peak < least ? peak : least;
+    best = peak < min ? n : best;
+    min = peak < min ? peak : min;
   }
   return weir_fail(WEIR_ERR_CONFIG,
                    "exec.memory: the budget of %lld bytes is too small: the smallest arena is %lld "
                    "bytes, with %lld of at most %lld micro-batches%s%s",
-                   (long long)p->cfg.memory, (long long)least, (long long)best, (long long)most,
-                   most == 1 ? ": " : "", most == 1 ? p->memory.refused : "");
+                   (long long)p->cfg.memory, (long long)min, (long long)best, (long long)max,
+                   max == 1 ? ": " : "", max == 1 ? p->memory.refused : "");
 }
 
 weir_status exec_budget_keep(weir_plan *p)

@@ -333,8 +333,8 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
       }
     }
   }
-  const int64_t most = last && anchor->time >= 0 ? exec_loop_end(p, anchor) : limit;
-  const int64_t to = most > group->front ? most : group->front;
+  const int64_t max = last && anchor->time >= 0 ? exec_loop_end(p, anchor) : limit;
+  const int64_t to = max > group->front ? max : group->front;
 
   if (to > group->front || anchor->time < 0 || (last && anchor->engine == NULL)) {
     const weir_box box = exec_anchor_box(group, group->front, to);
@@ -347,12 +347,12 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
         const int32_t a = group->loops[k].loop->out[o];
         exec_array *e = &p->arrays[a];
 
-        int64_t least = to, most_made = to;
+        int64_t min = to, max_made = to;
 
         if (e->shared) {
-          exec_written(p, a, &least, &most_made);
+          exec_written(p, a, &min, &max_made);
         }
-        e->front = e->time < 0 ? 1 : least;
+        e->front = e->time < 0 ? 1 : min;
       }
     }
   }
@@ -362,14 +362,14 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
 /* Share of a chunk as long as the bounds that the feeds bring. */
 static double chunks_of(const weir_plan *p, const weir_feed *feeds, int n)
 {
-  double most = 0;
+  double max = 0;
 
   for (int i = 0; i < n; i++) {
     const int64_t bound = p->bounds[exec_find_input(p, feeds[i].input)];
 
-    most = bound > 0 ? fmax(most, (double)(feeds[i].hi - feeds[i].lo) / (double)bound) : most;
+    max = bound > 0 ? fmax(max, (double)(feeds[i].hi - feeds[i].lo) / (double)bound) : max;
   }
-  return most;
+  return max;
 }
 
 weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last)

@@ -227,7 +227,7 @@ static void assign_locals(exec_group *group)
 }
 
 /* Most slots that one run of the group makes: what the windows of its results hold. */
-static int64_t most_slots(const weir_plan *p, const exec_group *group)
+static int64_t max_slots(const weir_plan *p, const exec_group *group)
 {
   const weir_loop *anchor = group->loops[group->n_loops - 1].loop;
   int64_t slots = 1;
@@ -243,7 +243,7 @@ static int64_t most_slots(const weir_plan *p, const exec_group *group)
 static weir_status size_locals(const weir_plan *p, exec_group *group)
 {
   weir_reach loops[EXEC_MAX_LOOPS];
-  const int64_t slots = most_slots(p, group);
+  const int64_t slots = max_slots(p, group);
 
   weir_reach_compose(group->member, group->n_loops, group->tile, slots, loops);
   for (int32_t i = 0; i < group->n_locals; i++) {

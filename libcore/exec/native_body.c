@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define NATIVE_MOST_SAME 1024 /* expressions of which it is asked whether they stay the same */
+#define NATIVE_MAX_SAME 1024 /* expressions of which it is asked whether they stay the same */
 
 const char *native_type(weir_dtype dtype)
 {
@@ -381,7 +381,7 @@ static void find_same(const native_form *f, bool *same)
 {
   const weir_body *b = &f->access->body;
 
-  for (int32_t i = 0; i < b->n && i < NATIVE_MOST_SAME; i++) {
+  for (int32_t i = 0; i < b->n && i < NATIVE_MAX_SAME; i++) {
     const weir_expr *e = &b->exprs[i];
     const int32_t args[3] = {e->a, e->b, e->c};
 
@@ -395,7 +395,7 @@ static void find_same(const native_form *f, bool *same)
 void native_put_body(const native_writer *w)
 {
   const weir_body *b = &w->form->access->body;
-  bool same[NATIVE_MOST_SAME] = {false};
+  bool same[NATIVE_MAX_SAME] = {false};
 
   if (w->subset != NATIVE_ALL) {
     find_same(w->form, same);
@@ -403,7 +403,7 @@ void native_put_body(const native_writer *w)
   for (int32_t i = 0; i < b->n; i++) {
     const weir_expr *e = &b->exprs[i];
 
-    if (is_other_subset(w, i < NATIVE_MOST_SAME && same[i])) {
+    if (is_other_subset(w, i < NATIVE_MAX_SAME && same[i])) {
       continue;
     }
     native_put(w->t, "    const %s v%d = ", native_type(e->dtype), i);
@@ -433,9 +433,9 @@ void native_put_skip(const native_writer *w)
 {
   const weir_access *a = w->form->access;
   const weir_expr *e = a->body.exprs, *value = &e[a->value[0]];
-  bool same[NATIVE_MOST_SAME] = {false};
+  bool same[NATIVE_MAX_SAME] = {false};
 
-  if (a->combine != WEIR_COMBINE_SUM || a->body.n > NATIVE_MOST_SAME ||
+  if (a->combine != WEIR_COMBINE_SUM || a->body.n > NATIVE_MAX_SAME ||
       value->code != WEIR_CODE_SELECT || e[value->c].code != WEIR_CODE_CONST) {
     return;
   }

@@ -122,11 +122,11 @@ static int score(const weir_access *a, int k)
 /* Best dimension of a kind for a row, -1: none. Short ones only where there is nothing longer. */
 static int best(const weir_access *a, weir_dim_kind kind, int64_t shortest)
 {
-  int found = -1, most = -1;
+  int found = -1, max = -1;
 
   for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].kind == kind && a->dim[k].hi - a->dim[k].lo >= shortest && score(a, k) >= most) {
-      most = score(a, k);
+    if (a->dim[k].kind == kind && a->dim[k].hi - a->dim[k].lo >= shortest && score(a, k) >= max) {
+      max = score(a, k);
       found = k;
     }
   }

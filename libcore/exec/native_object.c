@@ -16,9 +16,9 @@
 #include "base/weir_log.h"
 #include "device/weir_compile.h"
 
-/* What of a plan is found in more objects than MOST is recompiled, together: each of them takes
- * a descriptor. A compiler is not started for less C than LEAST bytes where another one runs. */
-enum { MOST = 32, LEAST = 16384 };
+/* What of a plan is found in more objects than MAX is recompiled, together: each of them takes
+ * a descriptor. A compiler is not started for less C than MIN bytes where another one runs. */
+enum { MAX = 32, MIN = 16384 };
 
 /* ---- What a kernel is. ---- */
 
@@ -161,8 +161,8 @@ static bool take(native_kernel *kernel, native_object *object)
 
 /* Objects that notes of kernels lead to; NULL: looked for, and not to be had. */
 typedef struct found {
-  native_object *object[MOST];
-  char name[MOST][65];
+  native_object *object[MAX];
+  char name[MAX][65];
   int n;
 } found;
 
@@ -177,7 +177,7 @@ static weir_status look_up(int folder, found *all, native_kernel *kernel)
   while (k < all->n && strcmp(all->name[k], name) != 0) {
     k++;
   }
-  if (k == MOST) {
+  if (k == MAX) {
     return WEIR_OK;
   }
   if (k == all->n) {
@@ -285,7 +285,7 @@ static int count_pieces(native_kernel *const *list, int32_t n, int threads)
   for (int32_t k = 0; k < n; k++) {
     size += list[k]->size;
   }
-  int64_t count = 1 + size / LEAST;
+  int64_t count = 1 + size / MIN;
   count = count < threads ? count : threads;
   count = count < NATIVE_PIECES ? count : NATIVE_PIECES;
   return count > 1 ? (int)count : 1;
@@ -297,13 +297,13 @@ static void share(native_kernel **list, int32_t n, piece *pieces, int count)
 {
   qsort(list, (size_t)n, sizeof *list, by_size);
   for (int32_t k = 0; k < n; k++) {
-    piece *least = &pieces[0];
+    piece *min = &pieces[0];
 
     for (int j = 1; j < count; j++) {
-      least = pieces[j].size < least->size ? &pieces[j] : least;
+      min = pieces[j].size < min->size ? &pieces[j] : min;
     }
-    least->kernels[least->n++] = list[k];
-    least->size += list[k]->size;
+    min->kernels[min->n++] = list[k];
+    min->size += list[k]->size;
   }
 }
 

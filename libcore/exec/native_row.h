@@ -49,7 +49,7 @@ typedef struct native_row {
    * border rule, or NATIVE_ABSENT. neutral: partial results of no iteration, like a lane. */
   const int64_t (*step)[NATIVE_DIMS];
   const int64_t *table[NATIVE_TABLES];
-  int64_t least[NATIVE_TABLES];
+  int64_t min[NATIVE_TABLES];
   const char *neutral[3];
 } native_row;
 

@@ -286,27 +286,27 @@ static void run_strips(native_walk *w, char *scratch)
 static void run_nest(native_walk *w, char *scratch)
 {
   const native_form *f = w->f;
-  const int64_t most = f->components > 0 && f->strip < w->n ? f->strip : w->n;
+  const int64_t max = f->components > 0 && f->strip < w->n ? f->strip : w->n;
   partials p;
 
-  layout(&p, f, most, scratch);
+  layout(&p, f, max, scratch);
   if (f->components > 0) {
-    w->kernels->neutral(p.slot, most);
+    w->kernels->neutral(p.slot, max);
   }
   for (int c = 0; c < f->components; c++) {
     w->row.neutral[c] = p.slot[c];
   }
-  w->row.wide = most;
+  w->row.wide = max;
   do {
     native_walk_locate(w);
-    for (int64_t done = 0; done < w->n; done += most) {
+    for (int64_t done = 0; done < w->n; done += max) {
       const int64_t left = w->n - done;
 
       memcpy(w->row.acc, p.lane, sizeof p.lane);
-      w->row.n = left < most ? left : most;
+      w->row.n = left < max ? left : max;
       w->kernels->nest(&w->row);
-      if (left > most) {
-        native_walk_advance(w, most);
+      if (left > max) {
+        native_walk_advance(w, max);
       }
     }
   } while (native_walk_next(w, w->outer, w->n_outer));

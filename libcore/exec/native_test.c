@@ -146,7 +146,7 @@ static weir_loop moments_loop(const int64_t extent[2], int reduced)
 static void reductions_keep_the_order(void **state)
 {
   const int64_t lengths[] = {7, 37, 3 * 4096, 5 * 4096 + 17};
-  enum { CASES = 8, OUTPUTS = 21, MOST = 5 * 4096 + 17 };
+  enum { CASES = 8, OUTPUTS = 21, MAX = 5 * 4096 + 17 };
   weir_loop l[CASES];
   const weir_loop *loops[CASES];
   void *contexts[CASES], *memory;
@@ -155,9 +155,9 @@ static void reductions_keep_the_order(void **state)
 
   weir_check_mkdir(folder, sizeof folder);
   const weir_engine_opts opts = {.compiler = "", .cache_dir = folder, .threads = 1};
-  assert_ok(weir_alloc(MOST * OUTPUTS, sizeof(float), &memory));
+  assert_ok(weir_alloc(MAX * OUTPUTS, sizeof(float), &memory));
   float *x = memory;
-  for (int64_t i = 0; i < MOST * OUTPUTS; i++) {
+  for (int64_t i = 0; i < MAX * OUTPUTS; i++) {
     x[i] = (float)weir_random_uniform(5, 1, 0, (uint64_t)i);
   }
   for (int k = 0; k < CASES; k++) {

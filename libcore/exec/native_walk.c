@@ -425,7 +425,7 @@ static void call_upsampled(native_walk *w, int64_t n)
   while (n > 0) {
     const int64_t still = find_upsampled(w, at);
     const bool even = w->unit && still >= NATIVE_EVEN;
-    const int64_t most = even ? still : NATIVE_UPSAMPLED_ROW, m = n < most ? n : most;
+    const int64_t max = even ? still : NATIVE_UPSAMPLED_ROW, m = n < max ? n : max;
     char *buffer = w->scratch;
 
     for (int k = 0; k < a->n_in; k++) {

@@ -148,7 +148,7 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
 
 /* First slot that the writers of an array have not made yet: of the slowest one, and of
  * the one ahead. */
-void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most);
+void exec_written(const weir_plan *p, int32_t array, int64_t *min, int64_t *max);
 /* memory.c: capacities of windows, shapes of locals, arena, scratch. */
 weir_status exec_memory_make(weir_plan *p);
 /* Zeroed memory of a plan that runs; NULL for one of sizes alone. */

@@ -181,11 +181,11 @@ static bool all_absent(const signal *s, int64_t lo, int64_t hi)
   return true;
 }
 
-/* A plan of the front end for pieces of up to `most` slots. */
-static weir_plan *front_plan(weir_tier tier, int64_t most)
+/* A plan of the front end for pieces of up to `max` slots. */
+static weir_plan *front_plan(weir_tier tier, int64_t max)
 {
   const weir_exec_cfg cfg = config(tier);
-  const weir_chunk_bound bounds[] = {{"x", most}, {"x.present", most}};
+  const weir_chunk_bound bounds[] = {{"x", max}, {"x.present", max}};
   weir_graph *g = front_graph();
   weir_plan *p = NULL;
 
@@ -195,9 +195,9 @@ static weir_plan *front_plan(weir_tier tier, int64_t most)
   return p;
 }
 
-/* Feeds the signal, from its start, in pieces of random lengths up to `most`; skip: leaves out
+/* Feeds the signal, from its start, in pieces of random lengths up to `max`; skip: leaves out
  * settled absent pieces. */
-static int64_t run_stream(weir_plan *p, const signal *s, int64_t most, uint32_t seed, bool skip,
+static int64_t run_stream(weir_plan *p, const signal *s, int64_t max, uint32_t seed, bool skip,
                           float (*out)[SLOTS])
 {
   const int64_t settle = follow_x(p, "feature", NULL).settle;
@@ -207,7 +207,7 @@ static int64_t run_stream(weir_plan *p, const signal *s, int64_t most, uint32_t 
   assert_in_range(settle, 10, 60);
   weir_plan_rewind(p);
   for (int64_t t = 0; t < SLOTS;) {
-    int64_t n = 1 + (int64_t)(weir_random_bits(seed, 3, 0, (uint64_t)t) % (uint64_t)most);
+    int64_t n = 1 + (int64_t)(weir_random_bits(seed, 3, 0, (uint64_t)t) % (uint64_t)max);
 
     n = t + n < SLOTS ? n : SLOTS - t;
     if (skip && quiet >= settle && t + n < SLOTS && all_absent(s, t, t + n)) {
@@ -263,14 +263,14 @@ static void any_chunks_give_the_same_bits(void **state)
       memcpy(first, whole, sizeof(whole));
       have_first = true;
     }
-    for (int64_t most = 1; most <= 1000; most = most * 3 + 1) {
-      weir_plan *p = front_plan(tier, most);
+    for (int64_t max = 1; max <= 1000; max = max * 3 + 1) {
+      weir_plan *p = front_plan(tier, max);
 
       for (uint32_t seed = 0; seed < SIGNALS; seed++) {
         make_signal(&s, seed);
-        run_stream(p, &s, most, seed, false, pieces);
+        run_stream(p, &s, max, seed, false, pieces);
         assert_memory_equal(pieces, whole[seed], sizeof(pieces));
-        skipped[seed] += run_stream(p, &s, most, seed, true, pieces);
+        skipped[seed] += run_stream(p, &s, max, seed, true, pieces);
         assert_memory_equal(pieces, whole[seed], sizeof(pieces));
       }
       weir_plan_destroy(&p);

@@ -34,11 +34,11 @@ static bool is_planar(const weir_access *a)
   return yes;
 }
 
-static weir_status refuse(const char *what, int most)
+static weir_status refuse(const char *what, int max)
 {
   return weir_fail(
       WEIR_ERR_UNSUPPORTED,
-      "a loop of complex numbers has more than %d %s, counting real and imaginary parts", most,
+      "a loop of complex numbers has more than %d %s, counting real and imaginary parts", max,
       what);
 }
 

@@ -330,16 +330,16 @@ static weir_status build(builder *b)
 {
   vm_program *p = b->p;
   const weir_access *a = &p->access;
-  const int64_t most = (int64_t)a->body.n + a->n_states + 2; /* + states, position, cast */
+  const int64_t max = (int64_t)a->body.n + a->n_states + 2; /* + states, position, cast */
   void *memory;
 
-  WEIR_TRY(weir_alloc(most, sizeof *p->regs, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *p->regs, &memory));
   p->regs = memory;
-  WEIR_TRY(weir_alloc(most, sizeof *p->instrs, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *p->instrs, &memory));
   p->instrs = memory;
-  WEIR_TRY(weir_alloc(most, sizeof *b->reg, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *b->reg, &memory));
   b->reg = memory;
-  WEIR_TRY(weir_alloc(most, sizeof *b->last, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *b->last, &memory));
   b->last = memory;
   mark_live(a, b->reg);
   for (int k = 0; k < WEIR_MAX_OPERANDS; k++) {

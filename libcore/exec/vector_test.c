@@ -109,7 +109,7 @@ static void gated_states_have_the_literal_bits(void **state)
 {
   enum { n = 3000 };
 
-  for (int trial = 0; trial < 8; trial++) {
+  for (int test_case = 0; test_case < 8; test_case++) {
     exec_case c = {.seed = fresh_seed(), .mode = CASE_SCAN, .points = 1};
     const weir_dtype dtypes[] = {WEIR_F64, WEIR_BOOL};
     weir_access *a = &c.loop.access;
@@ -117,7 +117,7 @@ static void gated_states_have_the_literal_bits(void **state)
     a->n_dims = 1;
     a->n_values = 2;
     case_resize(a, 2, 2, 0);
-    a->dim[0] = (weir_dim){trial % 2 ? WEIR_FORWARD : WEIR_BACKWARD, 0, n, 0};
+    a->dim[0] = (weir_dim){test_case % 2 ? WEIR_FORWARD : WEIR_BACKWARD, 0, n, 0};
     for (int k = 0; k < 2; k++) {
       a->in[k] = (weir_operand){.dtype = dtypes[k], .rank = 1, .extent = {n}};
       a->in[k].index[0].coef[0] = 1;
@@ -128,13 +128,13 @@ static void gated_states_have_the_literal_bits(void **state)
     }
     for (int64_t i = 0, run = 0, on = 1; i < n; i++, run--) {
       if (run == 0) {
-        run = draw(&c, 1, trial < 4 ? 2000 : 20);
+        run = draw(&c, 1, test_case < 4 ? 2000 : 20);
         on = !on;
       }
       memset(weir_view_at(&c.in[1], &i), (int)on, 1);
     }
     c.cells = calloc(4, sizeof *c.cells);
-    add_gated_states(a, trial % 3 ? WEIR_I32 : WEIR_I64);
+    add_gated_states(a, test_case % 3 ? WEIR_I32 : WEIR_I64);
     draw_outputs(&c, a);
     assert_ok(weir_access_check(a));
     assert_int_equal(check_made(&c), 1);

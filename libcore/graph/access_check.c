@@ -12,7 +12,7 @@ static weir_status check_counts(const weir_access *a)
 {
   const struct {
     const char *what;
-    int n, most;
+    int n, max;
   } counts[] = {
       {"iteration dimensions", a->n_dims, WEIR_MAX_DIMS},
       {"inputs", a->n_in, WEIR_MAX_OPERANDS},
@@ -21,9 +21,9 @@ static weir_status check_counts(const weir_access *a)
       {"values", a->n_values, WEIR_MAX_OUTPUTS},
   };
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-    if (counts[i].n < 0 || counts[i].n > counts[i].most) {
+    if (counts[i].n < 0 || counts[i].n > counts[i].max) {
       return weir_fail(WEIR_ERR_SHAPE, "%d %s are outside [0, %d]", counts[i].n, counts[i].what,
-                       counts[i].most);
+                       counts[i].max);
     }
   }
   for (int k = 0; k < a->n_dims; k++) {
@@ -77,19 +77,19 @@ static weir_status check_gather(const weir_access *a, const weir_index *x, struc
 /* Partial sums fit 64 bits, whatever order they are taken in. */
 static bool overflows(const weir_access *a, const weir_index *x)
 {
-  weir_wide most = x->offset < 0 ? -(weir_wide)x->offset : x->offset;
+  weir_wide max = x->offset < 0 ? -(weir_wide)x->offset : x->offset;
 
   if (x->gather > 0) {
     const weir_wide lo = x->gather_lo, hi = x->gather_hi;
-    most += -lo > hi ? -lo : hi;
+    max += -lo > hi ? -lo : hi;
   }
   for (int k = 0; k < a->n_dims; k++) {
     const int64_t high = a->dim[k].hi == WEIR_UNBOUNDED ? WEIR_LONGEST_STREAM : a->dim[k].hi;
     const weir_wide lo = a->dim[k].lo, hi = high;
     const weir_wide coef = x->coef[k] < 0 ? -(weir_wide)x->coef[k] : x->coef[k];
-    most += coef * (-lo > hi ? -lo : hi);
+    max += coef * (-lo > hi ? -lo : hi);
   }
-  return most > INT64_MAX / 2;
+  return max > INT64_MAX / 2;
 }
 
 static weir_status check_index(const weir_access *a, const weir_operand *x, struct location p)

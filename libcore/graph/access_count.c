@@ -75,18 +75,18 @@ static void component_of(const struct weir_use *u, int d, struct component *p)
 static bool gapless(const int64_t *coef, uint32_t left, const weir_box *box, weir_wide reach)
 {
   while (left != 0) {
-    int least = -1;
+    int min = -1;
     for (int k = 0; k < box->rank; k++) {
-      if ((left >> k & 1) != 0 && (least < 0 || llabs(coef[k]) < llabs(coef[least]))) {
-        least = k;
+      if ((left >> k & 1) != 0 && (min < 0 || llabs(coef[k]) < llabs(coef[min]))) {
+        min = k;
       }
     }
-    const weir_wide c = llabs(coef[least]);
+    const weir_wide c = llabs(coef[min]);
     if (c > reach) {
       return false;
     }
-    reach += c * ((weir_wide)box->hi[least] - box->lo[least] - 1);
-    left &= ~(1u << least);
+    reach += c * ((weir_wide)box->hi[min] - box->lo[min] - 1);
+    left &= ~(1u << min);
   }
   return true;
 }
@@ -173,10 +173,10 @@ static bool intervals(const struct weir_use *u, int d, const struct component *p
       continue;
     }
     exact = exact && first % div == 0 && end % div == 0;
-    const weir_wide least = weir_wide_floor_div(first, div);
-    const weir_wide most = weir_wide_floor_div(end - 1, div);
-    lo = lo < least ? least : lo;
-    hi = hi > most ? most : hi;
+    const weir_wide min = weir_wide_floor_div(first, div);
+    const weir_wide max = weir_wide_floor_div(end - 1, div);
+    lo = lo < min ? min : lo;
+    hi = hi > max ? max : hi;
   }
   r->n[d] = weir_border_image(x->border, lo, hi, u->x->extent[d], r->interval[d]);
   return exact;

@@ -25,22 +25,21 @@ void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, we
 
 static int64_t saturate(weir_wide x)
 {
-  static const int64_t most = INT64_C(1) << 62;
+  static const int64_t max = INT64_C(1) << 62;
 
-  return x > most ? most : x < -most ? -most : (int64_t)x;
+  return x > max ? max : x < -max ? -max : (int64_t)x;
 }
 
-void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, int64_t *most)
+void weir_index_range(const weir_index *x, const weir_box *box, int64_t *min, int64_t *max)
 {
   weir_wide lo, hi;
 
   weir_index_span(x, box, &lo, &hi);
-  *least = saturate(lo);
-  *most = saturate(hi);
+  *min = saturate(lo);
+  *max = saturate(hi);
 }
 
-void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
-                      int64_t *most)
+void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *min, int64_t *max)
 {
   const weir_step_rate pace = weir_operand_step_rate(x, k);
   weir_index rest = x->index[pace.dim];
@@ -57,13 +56,13 @@ void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t
   const int64_t step = weir_gcd(llabs(pace.up), pace.down);
   const weir_wide low = lo - weir_wide_floor_div(lo, step) * step;
   const weir_wide high = hi - weir_wide_floor_div(hi, step) * step;
-  *least = saturate(lo - (pace.down - step + low));
-  *most = saturate(hi - high);
+  *min = saturate(lo - (pace.down - step + low));
+  *max = saturate(hi - high);
 }
 
-int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t most, int64_t index)
+int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t max, int64_t index)
 {
-  const weir_wide distance = (weir_wide)pace->down * index - most;
+  const weir_wide distance = (weir_wide)pace->down * index - max;
   const weir_wide first = distance > 0 ? weir_wide_ceil_div(distance, pace->up) : 0;
 
   return first < WEIR_UNBOUNDED ? (int64_t)first : WEIR_UNBOUNDED;

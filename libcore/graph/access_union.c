@@ -194,8 +194,8 @@ static int64_t count_union(const struct weir_use *const *u, int n)
   for (int i = 0; i < n && unknown; i++) {
     apart += weir_use_count(u[i]);
   }
-  const weir_wide least = unknown && apart < all ? apart : all;
-  return least > INT64_MAX ? INT64_MAX : (int64_t)least;
+  const weir_wide min = unknown && apart < all ? apart : all;
+  return min > INT64_MAX ? INT64_MAX : (int64_t)min;
 }
 
 static int64_t saturating_sum(int64_t a, int64_t b)

@@ -199,9 +199,9 @@ static void bytes_are_those_of_named_elements(void **state)
     for (int i = 0; i < EXTENT; i++) {
       n += read[i];
     }
-    const int64_t least = n * (int64_t)sizeof(double) + LIST * (int64_t)sizeof(int32_t);
+    const int64_t min = n * (int64_t)sizeof(double) + LIST * (int64_t)sizeof(int32_t);
 
-    assert_true(dense ? t.read_bytes == least : t.read_bytes >= least);
+    assert_true(dense ? t.read_bytes == min : t.read_bytes >= min);
     assert_int_equal(t.write_bytes, LIST * 3 * sizeof(double));
     weir_graph_destroy(&s.g);
   }

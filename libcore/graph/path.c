@@ -26,7 +26,7 @@ static void read(const weir_access *a, int i, int time, const weir_path *from, w
 {
   const weir_step_rate pace = weir_operand_step_rate(&a->in[i], time);
   weir_box box = weir_iterations(a);
-  int64_t least = 0, most = 0;
+  int64_t min = 0, max = 0;
 
   if (!from->reached || pace.dim < 0) {
     return;
@@ -36,8 +36,8 @@ static void read(const weir_access *a, int i, int time, const weir_path *from, w
   if (weir_box_empty(&box)) {
     return;
   }
-  weir_operand_lag(&a->in[i], time, &box, &least, &most);
-  const double lo = (double)least / (double)pace.down, hi = (double)most / (double)pace.down;
+  weir_operand_lag(&a->in[i], time, &box, &min, &max);
+  const double lo = (double)min / (double)pace.down, hi = (double)max / (double)pace.down;
 
   to->ratio = from->ratio * (double)pace.down / (double)pace.up;
   to->behind = larger(to->behind, from->behind - lo / from->ratio);

@@ -173,11 +173,11 @@ static bool keeps_pace(const weir_member *members, int32_t n, int along, pace *p
 
 bool weir_reach_keeps_pace(const weir_member *members, int32_t n, const int64_t *tile)
 {
-  enum { MOST = 64 };
+  enum { MAX = 64 };
   const weir_access *anchor = members[n - 1].access;
-  pace paces[MOST];
+  pace paces[MAX];
 
-  if (n > MOST) {
+  if (n > MAX) {
     return false;
   }
   for (int d = 0; d < anchor->n_dims; d++) {

@@ -275,7 +275,7 @@ bool weir_index_turns(const weir_index *x, int64_t extent, const weir_box *itera
 double weir_index_advance(const weir_index *x, int n_dims, const double *step);
 /* Computes the minimum and maximum index over a non-empty box, before the border rule; a gathered
  * value takes its whole declared range. Limited to 2^62. */
-void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, int64_t *most);
+void weir_index_range(const weir_index *x, const weir_box *box, int64_t *min, int64_t *max);
 /* Shrinks *iterations, of dimension k, to those whose index before the border rule may be in [lo,
  * hi) while the other dimensions are anywhere in `box`, which is not empty along them; false when
  * there are none. coef[k] is not 0, the index gathers nothing. */
@@ -318,12 +318,12 @@ weir_step_rate weir_operand_step_rate(const weir_operand *x, int k);
 /* Computes the bounds, both attained, of down * index - up * i over all iterations i of dimension
  * k, the others in `box`, which is not empty along them; before the border rule. Limited to 2^62.
  */
-void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
-                      int64_t *most);
-/* Returns the first iteration from 0 on whose index may reach `index`, where `most` is the greatest
+void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *min,
+                      int64_t *max);
+/* Returns the first iteration from 0 on whose index may reach `index`, where `max` is the greatest
  * lag: as weir_index_solve, from a lag computed earlier; with most 0, the number of iterations that
  * `index` elements allow. up > 0, index >= 0; at most WEIR_UNBOUNDED. */
-int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t most, int64_t index);
+int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t max, int64_t index);
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,15 @@
 /* window_argmax.c - terms of positions, computed value by value. */
 #include "graph/weir_window_argmax.h"
 
-enum { MOST_TERMS = 64, NO_LEAF = -1, MIXED = -2 };
+enum { MAX_TERMS = 64, NO_LEAF = -1, MIXED = -2 };
 
 /* Values for which a term is computed: windows are not recognised in larger extents. */
-static const int64_t most_values = INT64_C(1) << 24;
+static const int64_t max_values = INT64_C(1) << 24;
 
 typedef struct terms {
   const weir_body *b;
-  int32_t expr[MOST_TERMS];
-  int64_t factor[MOST_TERMS];
+  int32_t expr[MAX_TERMS];
+  int64_t factor[MAX_TERMS];
   int n;
 } terms;
 
@@ -138,7 +138,7 @@ static bool add_terms(terms *t, int32_t number, int64_t factor)
 
     return fits(by) && add_terms(t, constant == e->a ? e->b : e->a, factor * by);
   }
-  if (t->n == MOST_TERMS) {
+  if (t->n == MAX_TERMS) {
     return false;
   }
   t->expr[t->n] = number;
@@ -184,7 +184,7 @@ static bool are_known(const terms *t, weir_code code, int64_t first, int rank)
 static bool counts(const terms *t, weir_code code, int64_t leaf, weir_interval values,
                    int64_t window, int64_t weight, int64_t *added)
 {
-  if (values.lo < 0 || values.hi - values.lo > most_values) {
+  if (values.lo < 0 || values.hi - values.lo > max_values) {
     return false;
   }
   for (int64_t v = values.lo; v < values.hi; v++) {

@@ -27,8 +27,8 @@ INLINE unsigned NAME(lanes_reciprocal)(const REAL *x, REAL *to, const bool compl
   } else {
     V_STORE(to, V_DIV(one, re));
   }
-  return V_BITS(V_MORE_OR_EQUAL(size, V_SET(4 * LEAST))) &
-         V_BITS(V_MORE_OR_EQUAL(V_SET((REAL)0.25 / LEAST), size));
+  return V_BITS(V_MORE_OR_EQUAL(size, V_SET(4 * MIN))) &
+         V_BITS(V_MORE_OR_EQUAL(V_SET((REAL)0.25 / MIN), size));
 }
 
 /* x over a pivot, where `exact` lanes have a reciprocal. */
@@ -131,16 +131,16 @@ INLINE void NAME(lanes_update)(const lu_lanes *s, REAL *target, const REAL *fact
 INLINE unsigned NAME(lanes_pivot)(const lu_lanes *s, int64_t k, int64_t row[V_LANES],
                                   const bool complex)
 {
-  V most = V_SET(0), index = V_SET(-1);
+  V max = V_SET(0), index = V_SET(-1);
   REAL each[V_LANES];
   unsigned found = V_ALL;
 
   for (int64_t i = k; i < s->n; i++) {
     const REAL *x = NAME(lanes_at)(s, i, k, complex);
     const V re = V_ABS(V_LOAD(x)), size = complex ? V_ADD(re, V_ABS(V_LOAD(x + V_LANES))) : re;
-    const V_MASK more = V_MORE(size, most);
+    const V_MASK more = V_MORE(size, max);
 
-    most = V_PICK(more, size, most);
+    max = V_PICK(more, size, max);
     index = V_PICK(more, V_SET((REAL)i), index);
   }
   V_STORE(each, index);
@@ -228,11 +228,11 @@ INLINE unsigned NAME(lanes_eliminate)(const lu_lanes *s, const bool complex)
   unsigned found = V_ALL;
 
   for (int64_t c = 0; c < s->n; c += LU_PANEL) {
-    const int64_t width = NAME(least)(LU_PANEL, s->n - c);
+    const int64_t width = NAME(min)(LU_PANEL, s->n - c);
 
     found &= NAME(lanes_factor)(s, c, width, row, complex);
     for (int64_t from = c + width; from < end; from += s->block) {
-      const int64_t columns = NAME(least)(s->block, end - from);
+      const int64_t columns = NAME(min)(s->block, end - from);
 
       for (int64_t j = 0; j < width; j++) {
         NAME(lanes_exchange)(s, c + j, row[j], from, columns, complex);
@@ -248,7 +248,7 @@ INLINE void NAME(lanes_substitute)(const lu_lanes *s, const bool complex)
   const int64_t unit = UNIT(complex);
 
   for (int64_t c = (s->n - 1) / LU_PANEL * LU_PANEL; c >= 0; c -= LU_PANEL) {
-    const int64_t width = NAME(least)(LU_PANEL, s->n - c);
+    const int64_t width = NAME(min)(LU_PANEL, s->n - c);
 
     for (int64_t j = width - 1; j >= 0; j--) {
       const int64_t k = c + j;

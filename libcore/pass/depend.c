@@ -28,7 +28,7 @@ static weir_status collect(const weir_graph *g, bool write, int32_t **first, int
   WEIR_TRY(weir_alloc(n_arrays + 2, sizeof **first, &memory));
   int32_t *at = *first = memory;
   /* Counted one index further up: filling then moves every start to where it belongs. */
-  for (int turn = 0; turn < 2; turn++) {
+  for (int round = 0; round < 2; round++) {
     for (int32_t i = 0; i < n; i++) {
       const weir_node *node = weir_graph_node(g, i);
       const int32_t *arrays = write ? node->out : node->in;
@@ -37,17 +37,17 @@ static weir_status collect(const weir_graph *g, bool write, int32_t **first, int
         if (repeats(arrays, k)) {
           continue;
         }
-        if (turn == 0) {
+        if (round == 0) {
           at[arrays[k] + 2]++;
         } else {
           (*list)[at[arrays[k] + 1]++] = i;
         }
       }
     }
-    for (int32_t a = 0; a < n_arrays && turn == 0; a++) {
+    for (int32_t a = 0; a < n_arrays && round == 0; a++) {
       at[a + 2] += at[a + 1];
     }
-    if (turn == 0) {
+    if (round == 0) {
       WEIR_TRY(weir_alloc(at[n_arrays + 1], sizeof **list, &memory));
       *list = memory;
     }

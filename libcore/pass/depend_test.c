@@ -34,14 +34,14 @@ static void expect_before(const weir_graph *g, const weir_depend *d, int32_t *no
 
 static void lists_are_those_of_the_graph(void **state)
 {
-  for (int turn = 0; turn < 4; turn++) {
+  for (int round = 0; round < 4; round++) {
     train_net net;
     weir_users u;
     weir_depend d;
     void *memory = NULL;
 
-    assert_ok(turn % 2 == 0 ? train_cosmo(&net, 2, 8, 2) : train_unet(&net, 2, 8, 2));
-    for (int32_t i = 5; i < weir_graph_nodes(net.g) && turn >= 2; i += 7) {
+    assert_ok(round % 2 == 0 ? train_cosmo(&net, 2, 8, 2) : train_unet(&net, 2, 8, 2));
+    for (int32_t i = 5; i < weir_graph_nodes(net.g) && round >= 2; i += 7) {
       weir_graph_node_mut(net.g, i)->dead = true;
     }
     assert_ok(weir_alloc(weir_graph_nodes(net.g), sizeof(int32_t), &memory));

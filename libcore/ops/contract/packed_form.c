@@ -160,10 +160,10 @@ static void set_tiles(packed_form *f)
   const int64_t unit = f->kernels->lanes * f->kernels->vectors;
 
   /* Of large matrices B is packed less often, while tiles are enough for many threads. */
-  const int64_t most =
+  const int64_t max =
       packed_min(4 * TILE_ROWS, m * packed_ceil_div(n, TILE_COLUMNS) * f->stack.count / 32);
 
-  f->down = packed_ceil_div(m, most > TILE_ROWS ? most : TILE_ROWS);
+  f->down = packed_ceil_div(m, max > TILE_ROWS ? max : TILE_ROWS);
   f->tile_rows =
       packed_min(m, packed_ceil_div(packed_ceil_div(m, f->down), PACKED_ROWS) * PACKED_ROWS);
   f->down = packed_ceil_div(m, f->tile_rows);

@@ -99,22 +99,22 @@ static void set_tiles(sliding_form *s)
 static bool find_labels(sliding_form *s)
 {
   const packed_form *f = &s->product;
-  double most = 0;
+  double max = 0;
 
   for (int i = 0; i < f->columns.n; i++) {
     for (int j = 0; j < f->depth.n; j++) {
       const int x = f->columns.label[i], y = f->depth.label[j];
       const int64_t slope = slope_of(f, x, y);
 
-      if (slope != 0 && reuse_of(f, x, y, slope) > most) {
-        most = reuse_of(f, x, y, slope);
+      if (slope != 0 && reuse_of(f, x, y, slope) > max) {
+        max = reuse_of(f, x, y, slope);
         s->kept = x;
         s->summed = y;
         s->slope = slope;
       }
     }
   }
-  return most >= 2;
+  return max >= 2;
 }
 
 bool sliding_form_of(const weir_access *a, sliding_form *s)

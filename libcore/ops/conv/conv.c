@@ -3,7 +3,7 @@
  * ..]. */
 #include "ops/conv/weir_conv.h"
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t or_one(int64_t x)
 {
@@ -27,9 +27,9 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
   const int64_t n = x->shape[k + 1], kernel_size = w->shape[k];
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
-      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most || n > most ||
-      kernel_size > most) {
+  if (stride < 1 || stride > max || dilation < 1 || dilation > max || s->pad_before[k] < 0 ||
+      s->pad_before[k] > max || s->pad_after[k] < 0 || s->pad_after[k] > max || n > max ||
+      kernel_size > max) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: stride %lld, dilation %lld, padding %lld and %lld of an "
                      "extent of %lld, kernel size %lld",

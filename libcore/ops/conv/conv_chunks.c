@@ -45,12 +45,12 @@ conv_chunking conv_chunking_make(const conv_form *f, int64_t wanted)
   return c;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min_of(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static int64_t greatest(int64_t a, int64_t b)
+static int64_t max_of(int64_t a, int64_t b)
 {
   return a > b ? a : b;
 }
@@ -61,9 +61,9 @@ static void rows_of_x(const conv_form *f, conv_chunk *s)
   const int64_t from = f->stride[0] * s->y_first - f->lo[0];
   const int64_t last =
       from + f->stride[0] * (s->y_rows - 1) + f->dilation[0] * (f->kernel_size[0] - 1);
-  const int64_t end = least(last + 1, f->x_extent[0]);
+  const int64_t end = min_of(last + 1, f->x_extent[0]);
 
-  s->x_first = greatest(from, 0);
+  s->x_first = max_of(from, 0);
   s->x_rows = end - s->x_first;
   s->lo = s->x_first - from;
   s->hi = last + 1 - end;
@@ -74,11 +74,11 @@ static void rows_of_y(const conv_form *f, conv_chunk *s)
 {
   const int64_t from = s->x_first + f->lo[0], reach = f->dilation[0] * (f->kernel_size[0] - 1);
   const int64_t first =
-      least(ceil_div(from - reach, f->stride[0]), weir_floor_div(from, f->stride[0]));
+      min_of(ceil_div(from - reach, f->stride[0]), weir_floor_div(from, f->stride[0]));
   const int64_t end = weir_floor_div(from + s->x_rows - 1, f->stride[0]) + 1;
 
-  s->y_first = greatest(first, 0);
-  s->y_rows = least(end, f->y_extent[0]) - s->y_first;
+  s->y_first = max_of(first, 0);
+  s->y_rows = min_of(end, f->y_extent[0]) - s->y_first;
   s->lo = from - f->stride[0] * s->y_first;
   s->hi = f->stride[0] * (s->y_rows - 1) + reach + 1 - s->lo - s->x_rows;
 }
@@ -87,10 +87,10 @@ bool conv_chunking_chunk(const conv_form *f, const conv_chunking *chunking, int6
                          conv_chunk *s)
 {
   const int64_t row = i % chunking->n_rows * chunking->rows,
-                rows = least(chunking->rows, rows_of(f) - row);
+                rows = min_of(chunking->rows, rows_of(f) - row);
 
   *s = (conv_chunk){.first = i / chunking->n_rows * chunking->samples};
-  s->n = least(chunking->samples, f->n - s->first);
+  s->n = min_of(chunking->samples, f->n - s->first);
   if (s->n > 1) { /* samples lie one after the other: all rows of both */
     s->x_rows = f->x_extent[0];
     s->y_rows = f->y_extent[0];
@@ -148,7 +148,7 @@ void conv_pad_row(const conv_form *f, const conv_form *inner, const void *x, int
       (const char *)x + (n * f->x_extent[0] + source(f, inner, 0, row)) * f->x_extent[1] * line;
   char *to = (char *)padded + (n * inner->x_extent[0] + row) * conv_row_size(inner) * size;
   const int64_t lo = f->lo[2] - inner->lo[2]; /* of the last dimension: what is there comes whole */
-  const int64_t whole = least(inner->x_extent[2] - lo, f->x_extent[2]);
+  const int64_t whole = min_of(inner->x_extent[2] - lo, f->x_extent[2]);
 
   for (int64_t p = 0; p < inner->x_extent[1]; p++) {
     const char *here = from + source(f, inner, 1, p) * line;

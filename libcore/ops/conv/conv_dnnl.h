@@ -9,7 +9,7 @@
 
 #include "ops/conv/conv_chunks.h"
 
-enum { CONV_MOST_SHAPES = 16 };
+enum { CONV_MAX_SHAPES = 16 };
 
 /* Dtypes that the library works on: of inner's x, where sums over its borders are f32; of the
  * packed weights, where sums over chunks are. */
@@ -58,7 +58,7 @@ typedef struct conv_dnnl {
   dnnl_memory_desc_t weights; /* the library's format */
   int64_t weight_bytes, padded_bytes, scratch_bytes;
   int n_shapes;
-  conv_shape shape[CONV_MOST_SHAPES];
+  conv_shape shape[CONV_MAX_SHAPES];
   conv_call *calls; /* [chunking.count] */
   conv_block *blocks;
   int64_t n_blocks;

@@ -63,10 +63,10 @@ static form_line element_line(const matching *m, int k)
   return sum_of(m, OF_Y + k, m->f->stride[k], OF_TAP + k, m->f->dilation[k], -m->f->lo[k]);
 }
 
-/* Elements of x that wrap: turns lead from the lowest raw index to the highest. */
-static bool replace_turns(matching *m, bool *known, int k)
+/* Elements of x that wrap: wraps lead from the lowest raw index to the highest. */
+static bool replace_wraps(matching *m, bool *known, int k)
 {
-  const int j = m->turn[k];
+  const int j = m->wrap[k];
   const int64_t n = m->f->x_extent[k];
 
   if (j < 0) {
@@ -100,7 +100,7 @@ static bool replace_dims(matching *m)
     const form_line element = element_line(m, k);
 
     right = !m->solved[k] || (replace(m, known, m->element[k], f->x_extent[k], &element) &&
-                              replace_turns(m, known, k));
+                              replace_wraps(m, known, k));
   }
   right = right &&
           (f->kind != CONV_DATA || replace(m, known, m->x_channel, f->groups * f->in, &x)) &&
@@ -129,7 +129,7 @@ static void add_element(const matching *m, const conv_line *l, int k, form_line 
   }
 }
 
-/* The numerator over the variables; false where turns do not go with their elements. */
+/* The numerator over the variables; false where wraps do not go with their elements. */
 static bool substitute(const matching *m, const conv_line *l, form_line *out)
 {
   *out = (form_line){.offset = l->offset};
@@ -146,7 +146,7 @@ static bool substitute(const matching *m, const conv_line *l, form_line *out)
     if (m->element[k] < 0) {
       add_element(m, l, k, out);
     }
-    if (m->turn[k] >= 0 && l->coef[m->turn[k]] != l->coef[m->element[k]] * m->f->x_extent[k]) {
+    if (m->wrap[k] >= 0 && l->coef[m->wrap[k]] != l->coef[m->element[k]] * m->f->x_extent[k]) {
       return false;
     }
   }
@@ -165,14 +165,14 @@ static bool divide(form_line *l, int64_t div)
   return whole;
 }
 
-static void range_of(const matching *m, const form_line *l, int64_t *least, int64_t *greatest)
+static void range_of(const matching *m, const form_line *l, int64_t *min, int64_t *max)
 {
-  *least = *greatest = l->offset;
+  *min = *max = l->offset;
   for (int v = 0; v < VARIABLES; v++) {
     const int64_t end = l->coef[v] * (m->extent[v] - 1);
 
-    *least += end < 0 ? end : 0;
-    *greatest += end > 0 ? end : 0;
+    *min += end < 0 ? end : 0;
+    *max += end > 0 ? end : 0;
   }
 }
 
@@ -222,15 +222,15 @@ static bool weights_agree(const matching *m)
   for (int k = 0; k < m->w->rank; k++) {
     conv_weight_index *w = &f->w_index[k];
     form_line l;
-    int64_t least, greatest;
+    int64_t min, max;
 
     if (!substitute(m, &m->wi[k], &l) || !divide(&l, m->wi[k].div) || l.coef[OF_N] != 0 ||
         l.coef[OF_Y] != 0 || l.coef[OF_Y + 1] != 0 || l.coef[OF_Y + 2] != 0 ||
         !drops_nothing(m->w->index[k].border)) {
       return false;
     }
-    range_of(m, &l, &least, &greatest);
-    if (least < 0 || greatest >= m->w->extent[k]) {
+    range_of(m, &l, &min, &max);
+    if (min < 0 || max >= m->w->extent[k]) {
       return false;
     }
     *w = (conv_weight_index){
@@ -246,15 +246,14 @@ static bool conditions_hold(const matching *m)
   for (int i = 0; i < m->n_conditions; i++) {
     const conv_condition *c = &m->condition[i];
     form_line l;
-    int64_t least, greatest;
+    int64_t min, max;
 
     if (!substitute(m, &c->line, &l)) {
       return false;
     }
-    range_of(m, &l, &least, &greatest);
+    range_of(m, &l, &min, &max);
     if ((c->test == CONV_WHOLE && !divide(&l, c->line.div)) ||
-        (c->test == CONV_FROM && least < c->bound) ||
-        (c->test == CONV_BELOW && greatest >= c->bound)) {
+        (c->test == CONV_FROM && min < c->bound) || (c->test == CONV_BELOW && max >= c->bound)) {
       return false;
     }
   }

@@ -117,7 +117,7 @@ static int shape_of(conv_dnnl *c, const conv_chunk *chunk)
   if (i < c->n_shapes) {
     return i;
   }
-  if (i == CONV_MOST_SHAPES) {
+  if (i == CONV_MAX_SHAPES) {
     return -1;
   }
   conv_shape *s = &c->shape[i];
@@ -140,16 +140,16 @@ static void destroy_shapes(conv_dnnl *c)
 
 static int64_t wanted_chunks(const conv_form *f)
 {
-  const double flops = conv_form_flops(f), most = (double)max_chunks[f->kind];
+  const double flops = conv_form_flops(f), max = (double)max_chunks[f->kind];
   double points = (double)f->n;
 
   for (int k = 0; k < f->d; k++) {
     points *= (double)f->y_extent[k];
   }
-  const double least = flops > large_flops ? 2 : 1;
-  double n = fmin(fmin(flops / chunk_flops, points / chunk_points[f->kind] + 1), most);
+  const double min = flops > large_flops ? 2 : 1;
+  double n = fmin(fmin(flops / chunk_flops, points / chunk_points[f->kind] + 1), max);
 
-  n = fmax(n, least);
+  n = fmax(n, min);
   return (int64_t)n;
 }
 
@@ -334,7 +334,7 @@ static double seconds_of(const conv_dnnl *c)
 }
 
 /* Below this many operations the calls cost more than a loop. */
-static const double least_flops = 1 << 15;
+static const double min_flops = 1 << 15;
 
 /* Whether an element of the largest array is used more than once. A factor a channel, and the sums
  * of products that its gradient is, have the form of a convolution, but are loops: to put their
@@ -358,7 +358,7 @@ static bool try_shapes(const weir_graph *g, const weir_group *group, conv_kind k
 {
   *c = (conv_dnnl){.n_shapes = 0};
   return read_form(g, group, c) && c->form.kind == kind && uses_again(&c->form) &&
-         conv_form_flops(&c->form) >= least_flops &&
+         conv_form_flops(&c->form) >= min_flops &&
          dnnl_engine_create(&c->engine, dnnl_cpu, 0) == dnnl_success && alone(c, make_shapes);
 }
 

@@ -63,16 +63,16 @@ void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void
 /* Whether one of n elements, f32 or bf16, is NaN, or (or_infinite) infinite. */
 static bool some_none(weir_dtype dtype, const void *data, int64_t n, bool or_infinite)
 {
-  const float *x = data, most = or_infinite ? FLT_MAX : INFINITY;
-  const weir_bf16 *half = data, half_most = or_infinite ? 0x7f7f : 0x7f80;
+  const float *x = data, max = or_infinite ? FLT_MAX : INFINITY;
+  const weir_bf16 *half = data, half_max = or_infinite ? 0x7f7f : 0x7f80;
   bool found = false;
 
   /* Without a way out of the loops: vector code. */
   for (int64_t i = 0; i < n && dtype == WEIR_F32; i++) {
-    found |= !(fabsf(x[i]) <= most);
+    found |= !(fabsf(x[i]) <= max);
   }
   for (int64_t i = 0; i < n && dtype == WEIR_BF16; i++) {
-    found |= (half[i] & 0x7fff) > half_most; /* without the sign, ordered as their bits */
+    found |= (half[i] & 0x7fff) > half_max; /* without the sign, ordered as their bits */
   }
   return found;
 }

@@ -22,12 +22,12 @@ const few_kernels *few_kernels_get(void)
   return NULL;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min_of(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t max_of(int64_t a, int64_t b)
 {
   return a > b ? a : b;
 }
@@ -46,8 +46,8 @@ static int64_t above(int64_t a, int64_t b)
 /* Outputs [*from, *to) of dimension d within those given whose tap t lies inside. */
 static void reached(const few_conv *s, int d, int64_t t, int64_t *from, int64_t *to)
 {
-  *from = most(*from, above(s->lo[d] - t, s->stride[d]));
-  *to = least(*to, below(s->in[d] - 1 - t + s->lo[d], s->stride[d]) + 1);
+  *from = max_of(*from, above(s->lo[d] - t, s->stride[d]));
+  *to = min_of(*to, below(s->in[d] - 1 - t + s->lo[d], s->stride[d]) + 1);
 }
 
 /* Where the weights of tap t, row-major over three dimensions, lie. */
@@ -75,14 +75,14 @@ static weights_form weights_shape(const few_conv *s)
 {
   weights_form f = {.elements = s->kernel_size[2] * s->few,
                     .channels = (s->many + FEW_LANES - 1) / FEW_LANES * FEW_LANES,
-                    .rows = most(1, least(s->out[1], CHAIN / most(1, s->out[2])))};
+                    .rows = max_of(1, min_of(s->out[1], CHAIN / max_of(1, s->out[2])))};
 
   f.count = s->kernel_size[0] * s->kernel_size[1] * f.elements * f.channels;
   f.per_plane = (s->out[1] + f.rows - 1) / f.rows;
   f.chunks = s->batch * s->out[0] * f.per_plane;
-  const int64_t fit = PARTIALS_BYTES / most(1, f.count * (int64_t)sizeof(float));
+  const int64_t fit = PARTIALS_BYTES / max_of(1, f.count * (int64_t)sizeof(float));
 
-  f.partials = most(1, least(f.chunks, most(MIN_PARTIALS, least(MAX_PARTIALS, fit))));
+  f.partials = max_of(1, min_of(f.chunks, max_of(MIN_PARTIALS, min_of(MAX_PARTIALS, fit))));
   return f;
 }
 
@@ -101,7 +101,7 @@ static void weights_pair(const few_sum *sum, const weights_form *f, few_weights_
     strip->first = at - s->lo[2] * s->few;
     for (int64_t m = 0; m < s->many; m += wide) {
       strip->many = many + m;
-      strip->channels = least(wide, s->many - m);
+      strip->channels = min_of(wide, s->many - m);
       strip->sums = sums + at * f->channels + m;
       sum->k->weights[n - 1](strip);
     }
@@ -127,7 +127,7 @@ static void weights_chunk(const few_sum *sum, const weights_form *f, int64_t chu
     const int64_t in = s->stride[0] * o + t0 - s->lo[0];
 
     for (int64_t t1 = 0; t1 < s->kernel_size[1]; t1++, sums += f->elements * f->channels) {
-      int64_t from = row, to = least(row + f->rows, s->out[1]);
+      int64_t from = row, to = min_of(row + f->rows, s->out[1]);
 
       reached(s, 1, t1, &from, &to);
       if (in < 0 || in >= s->in[0] || from >= to) {
@@ -160,7 +160,7 @@ static void weights_merge(const few_sum *sum, int64_t piece)
   const few_conv *s = sum->s;
   const weights_form f = weights_shape(s);
   float *sums = sum->workspace;
-  const int64_t from = MERGE * piece, to = least(from + MERGE, f.count);
+  const int64_t from = MERGE * piece, to = min_of(from + MERGE, f.count);
 
   for (int64_t width = 1; width < f.partials; width *= 2) {
     for (int64_t partial = 0; partial + width < f.partials; partial += 2 * width) {
@@ -194,8 +194,8 @@ typedef struct tiling {
 static tiling tiling_of(const few_conv *s, int64_t channels)
 {
   const int64_t row = s->kernel_size[0] * s->in[2] * channels * (int64_t)sizeof(float);
-  const int64_t fit = (FAR_BYTES / most(1, row) - s->kernel_size[1]) / s->stride[1];
-  tiling p = {.planes = PLANES, .rows = most(1, least(ROWS, fit))};
+  const int64_t fit = (FAR_BYTES / max_of(1, row) - s->kernel_size[1]) / s->stride[1];
+  tiling p = {.planes = PLANES, .rows = max_of(1, min_of(ROWS, fit))};
 
   p.plane_tiles = (s->out[0] + p.planes - 1) / p.planes;
   p.row_tiles = (s->out[1] + p.rows - 1) / p.rows;
@@ -211,9 +211,9 @@ static void run_tile(const few_sum *sum, int64_t channels, int64_t piece)
   const int64_t plane = piece / p.row_tiles % p.plane_tiles * p.planes;
   const int64_t row = piece % p.row_tiles * p.rows;
 
-  few_rows(
-      sum, (const int64_t[]){n, plane, row},
-      (const int64_t[]){n + 1, least(plane + p.planes, s->out[0]), least(row + p.rows, s->out[1])});
+  few_rows(sum, (const int64_t[]){n, plane, row},
+           (const int64_t[]){n + 1, min_of(plane + p.planes, s->out[0]),
+                             min_of(row + p.rows, s->out[1])});
 }
 
 /* Rows of the field that a row of outputs reads, and the numbers of the pairs of kernel offsets
@@ -342,7 +342,7 @@ static void widen_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
                                    .rows = rows,
                                    .weights = weights,
                                    .n_rows = n_rows,
-                                   .channels = least(width, s->many - m),
+                                   .channels = min_of(width, s->many - m),
                                    .start = start + m,
                                    .out = row_made(sum, n, o0, o1) + m});
   }
@@ -352,7 +352,7 @@ static void widen_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
 
 bool few_takes(few_kind kind, const few_conv *s)
 {
-  return s->few >= 1 && s->few <= FEW_MOST && s->many >= 1 &&
+  return s->few >= 1 && s->few <= FEW_MAX && s->many >= 1 &&
          (kind == FEW_WEIGHTS || s->kernel_size[0] * s->kernel_size[1] <= FEW_PAIRS);
 }
 

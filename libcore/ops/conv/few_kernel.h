@@ -2,7 +2,7 @@
  * V_LANES, the type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE of a vector, the type M of
  * which lanes are meant, V_FIRST (the first n), V_LOADM and V_STOREM of those, V_KEEP (loads it
  * once), V_SUM (a vector of the sums of V_LANES vectors), V_ROWS (accumulators of `weights` per
- * vector of channels), ALL_NARROW (calls NARROW(channels, outputs made at once) for 1 to FEW_MOST
+ * vector of channels), ALL_NARROW (calls NARROW(channels, outputs made at once) for 1 to FEW_MAX
  * channels), ALL_WEIGHTS (calls WEIGHTS(n) for 1 to V_ROWS), V_WIDEN (outputs that `widen` makes at
  * once), and TABLE. */
 #include "ops/conv/few_priv.h"
@@ -138,7 +138,7 @@ static inline int64_t outer_output(const span *inner, int64_t o)
 INLINE void narrow_step(V *sum, const float *x, int64_t next, const float *w, const bool whole,
                         M lanes, const int few, const int n)
 {
-  V many[V_MOST], weight[V_MOST];
+  V many[V_MAX], weight[V_MAX];
 
   if (few <= n) {
 #pragma GCC unroll 16

@@ -1,6 +1,6 @@
 /* few_priv.h - convolutions with few channels on one side, f32: what several kernels share.
  *
- * One of the two fields has few channels (1 to FEW_MOST), the other usually many; channels lie side
+ * One of the two fields has few channels (1 to FEW_MAX), the other usually many; channels lie side
  * by side. With in = stride out + tap - lo, taken only where 0 <= in < extent:
  *
  *   weights   w[tap, f, m] = sum over n, out of few[n, in, f] many[n, out, m]
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* FEW_PAIRS: most kernel elements of the first two dimensions together that `narrow` takes. */
-enum { FEW_MOST = 15, FEW_LANES = 16, FEW_PAIRS = 64 };
+enum { FEW_MAX = 15, FEW_LANES = 16, FEW_PAIRS = 64 };
 
 typedef struct few_conv {
   int64_t batch, few, many;
@@ -71,7 +71,7 @@ typedef struct few_kernels {
   int64_t lanes;
   int64_t rows; /* accumulators of `weights` per vector of channels: at most this many */
   few_weights_run *const *weights; /* [rows]: 1, 2, .. of them */
-  few_narrow_run *const *narrow;   /* [FEW_MOST]: 1, 2, .. channels */
+  few_narrow_run *const *narrow;   /* [FEW_MAX]: 1, 2, .. channels */
   few_widen_run *widen;
 } few_kernels;
 

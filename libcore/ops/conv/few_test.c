@@ -19,7 +19,7 @@ static problem draw_problem(weir_draw *r, bool few_in, bool dense)
   problem p = {.s = {.batch = weir_draw_int(r, 1, 2)}};
   few_conv *s = &p.s;
 
-  s->few = weir_draw_int(r, 1, FEW_MOST);
+  s->few = weir_draw_int(r, 1, FEW_MAX);
   s->many = weir_draw_int(r, 1, 4) == 1 ? weir_draw_int(r, 1, 70) : 8 * weir_draw_int(r, 1, 5);
   for (int d = 0; d < 3; d++) {
     s->in[d] = 0;

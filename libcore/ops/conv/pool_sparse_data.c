@@ -39,7 +39,7 @@ static void pack_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, 
                          int64_t run, float *to)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t channel = chunk * l->chunk, width = least(l->chunk, s->in - channel);
+  const int64_t channel = chunk * l->chunk, width = min_of(l->chunk, s->in - channel);
 
   if (s->kernel_size[2] * width < l->row) {
     clear(to, s->out * l->row);
@@ -125,7 +125,7 @@ static void add_row(const pool_sparse_sum *p, const pool_sparse_layout *l, const
                        .begin_step = l->positions + 1};
 
   for (int64_t v = 0; v < vectors; v += p->k->vectors) {
-    p->k->row[least(p->k->vectors, vectors - v) - 1](&r);
+    p->k->row[min_of(p->k->vectors, vectors - v) - 1](&r);
     r.to += p->k->vectors * p->k->lanes;
     r.from += p->k->vectors * p->k->lanes;
   }
@@ -135,7 +135,7 @@ static void write_row(const pool_sparse_sum *p, const pool_sparse_layout *l, con
                       int64_t channel, const float *from)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t width = least(l->chunk, s->in - channel);
+  const int64_t width = min_of(l->chunk, s->in - channel);
   float *to = p->made + channel;
 
   for (int d = 0; d < 3; d++) {
@@ -202,7 +202,7 @@ void pool_sparse_rows(const pool_sparse_sum *p, const int64_t lo[3], const int64
     for (int64_t i = lo[1]; i < hi[1]; i += PLANES) {
       for (int64_t j = lo[2]; j < hi[2]; j += ROWS) {
         const data_rows rows = {{n, i, j},
-                                {n + 1, least(i + PLANES, hi[1]), least(j + ROWS, hi[2])}};
+                                {n + 1, min_of(i + PLANES, hi[1]), min_of(j + ROWS, hi[2])}};
 
         for (int64_t chunk = 0; chunk < l.chunks; chunk++) {
           data_block(p, &l, &rows, chunk);
@@ -224,7 +224,7 @@ static void rows_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, in
   }
   pool_sparse_rows(
       p, (const int64_t[]){n, PLANES * i, ROWS * j},
-      (const int64_t[]){n + 1, least(PLANES * (i + 1), s->x[0]), least(ROWS * (j + 1), s->x[1])});
+      (const int64_t[]){n + 1, min_of(PLANES * (i + 1), s->x[0]), min_of(ROWS * (j + 1), s->x[1])});
 }
 
 /* Pieces of the first stage that pack weights, ahead of those that sort. */

@@ -138,11 +138,11 @@ static void tile(const float *from, int64_t from_step, float *to, int64_t to_ste
 
 #define ROW(vectors) row_##vectors,
 static pool_sparse_row_run *const row_table[] = {ALL_ROW};
-static const int64_t most_rows[] = V_MAX_ROWS;
+static const int64_t max_rows[] = V_MAX_ROWS;
 
 const pool_sparse_kernels TABLE = {.lanes = V_LANES,
                                    .vectors = V_VECTORS,
-                                   .rows = most_rows,
+                                   .rows = max_rows,
                                    .row = row_table,
                                    .add = add_table,
                                    .tile = tile};

@@ -59,12 +59,12 @@ int64_t pool_sparse_data_scratch(const pool_sparse_conv *s, const pool_sparse_la
 void pool_sparse_data_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int stage,
                             int64_t piece);
 
-static inline int64_t least(int64_t a, int64_t b)
+static inline int64_t min_of(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static inline int64_t greatest(int64_t a, int64_t b)
+static inline int64_t max_of(int64_t a, int64_t b)
 {
   return a > b ? a : b;
 }

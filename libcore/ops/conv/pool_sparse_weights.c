@@ -23,9 +23,9 @@ typedef struct block {
 static void copy_row(const pool_sparse_conv *s, const pool_sparse_layout *l, const float *x,
                      int64_t first, int64_t n, int64_t channel, float *to)
 {
-  const int64_t width = least(l->chunk, s->in - channel), step = s->x_step[3];
-  const int64_t from = least(greatest(-first, 0), n);
-  const int64_t end = greatest(least(n, s->x[2] - first), from);
+  const int64_t width = min_of(l->chunk, s->in - channel), step = s->x_step[3];
+  const int64_t from = min_of(max_of(-first, 0), n);
+  const int64_t end = max_of(min_of(n, s->x[2] - first), from);
 
   clear(to, from * l->chunk);
   if (step == l->chunk) {
@@ -73,7 +73,7 @@ static bool list_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, 
                          int64_t first, int64_t n, weights_lists *lists)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t most = l->windows[0] * l->windows[1], count = b->rows * b->columns;
+  const int64_t max = l->windows[0] * l->windows[1], count = b->rows * b->columns;
   int32_t offset[MAX_WINDOW], here[MAX_WINDOWS];
   int64_t y_at[MAX_WINDOWS], argmax_at[MAX_WINDOWS];
 
@@ -96,8 +96,8 @@ static bool list_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, 
   bool odd = false;
 
   for (int64_t c = 0; c < n; c++) {
-    int32_t *at = lists->at + c * most;
-    float *by = lists->by + c * most;
+    int32_t *at = lists->at + c * max;
+    float *by = lists->by + c * max;
     int64_t k = 0;
 
     for (int64_t i = 0; i < count; i++) {
@@ -178,11 +178,11 @@ static float *partial_sums(const pool_sparse_sum *p, const pool_sparse_layout *l
 static void add_weights(const pool_sparse_sum *p, const pool_sparse_layout *l,
                         const weights_lists *lists, int64_t n, float *sums)
 {
-  const int64_t most = l->windows[0] * l->windows[1], vectors = l->row / p->k->lanes;
+  const int64_t max = l->windows[0] * l->windows[1], vectors = l->row / p->k->lanes;
   int64_t run[MAX_KERNEL * MAX_KERNEL];
 
   for (int64_t v = 0; v < vectors; v += p->k->vectors) {
-    const int64_t wide = least(p->k->vectors, vectors - v), rows = p->k->rows[wide - 1];
+    const int64_t wide = min_of(p->k->vectors, vectors - v), rows = p->k->rows[wide - 1];
 
     for (int64_t r = 0; r < l->runs; r++) {
       run[r] = (r / p->s->kernel_size[1] * l->patch[1] + r % p->s->kernel_size[1]) * l->patch[2] *
@@ -191,14 +191,14 @@ static void add_weights(const pool_sparse_sum *p, const pool_sparse_layout *l,
     }
     for (int64_t r = 0; r < l->runs; r += rows) {
       pool_sparse_add_run *add =
-          p->k->add[(wide - 1) * POOL_SPARSE_ROWS + least(rows, l->runs - r) - 1];
+          p->k->add[(wide - 1) * POOL_SPARSE_ROWS + min_of(rows, l->runs - r) - 1];
 
       for (int64_t c = 0; c < n; c++) {
         const pool_sparse_add a = {.sums = sums + c * l->sums + r * l->row + v * p->k->lanes,
                                    .from = lists->patch,
                                    .run = run + r,
-                                   .at = lists->at + c * most,
-                                   .by = lists->by + c * most,
+                                   .at = lists->at + c * max,
+                                   .by = lists->by + c * max,
                                    .count = lists->count[c],
                                    .sum_step = l->row};
 
@@ -213,7 +213,7 @@ static void write_weights(const pool_sparse_sum *p, const pool_sparse_layout *l,
                           int64_t chunk, int64_t first, int64_t n)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t channel = chunk * l->chunk, width = least(l->chunk, s->in - channel);
+  const int64_t channel = chunk * l->chunk, width = min_of(l->chunk, s->in - channel);
 
   for (int64_t t = 0; t < l->runs * s->kernel_size[2]; t++) {
     pool_sparse_move(p->k, sums + t / s->kernel_size[2] * l->row + t % s->kernel_size[2] * l->chunk,
@@ -229,14 +229,14 @@ static void sum_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int
 {
   const pool_sparse_conv *s = p->s;
   const int64_t chunk = piece / l->blocks % l->chunks, partial = piece / l->blocks / l->chunks;
-  const int64_t first = piece % l->blocks * BLOCK, n = least(BLOCK, s->out - first);
-  const int64_t planes = s->n * s->y[0], most = l->windows[0] * l->windows[1];
+  const int64_t first = piece % l->blocks * BLOCK, n = min_of(BLOCK, s->out - first);
+  const int64_t planes = s->n * s->y[0], max = l->windows[0] * l->windows[1];
   weights_lists lists = {.patch = p->scratch};
 
   lists.by = lists.patch + l->patch_size;
-  lists.at = (int32_t *)(lists.by + lines_of(BLOCK * most));
+  lists.at = (int32_t *)(lists.by + lines_of(BLOCK * max));
   float *sums = l->partials > 1 ? partial_sums(p, l, partial, chunk, first)
-                                : (float *)(lists.at + lines_of(BLOCK * most));
+                                : (float *)(lists.at + lines_of(BLOCK * max));
 
   clear(sums, n * l->sums);
   clear(lists.patch, l->patch_size);
@@ -249,8 +249,8 @@ static void sum_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int
                          .plane = i % s->y[0],
                          .row = row,
                          .column = column,
-                         .rows = least(l->windows[0], s->y[1] - row),
-                         .columns = least(l->windows[1], s->y[2] - column)};
+                         .rows = min_of(l->windows[0], s->y[1] - row),
+                         .columns = min_of(l->windows[1], s->y[2] - column)};
 
         const bool odd = list_weights(p, l, &b, first, n, &lists);
 
@@ -271,7 +271,7 @@ static void sum_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int
 static void merge_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int64_t piece)
 {
   const int64_t chunk = piece % l->chunks, first = piece / l->chunks * WRITTEN;
-  const int64_t n = least(WRITTEN, p->s->out - first);
+  const int64_t n = min_of(WRITTEN, p->s->out - first);
 
   for (int64_t step = 1; step < l->partials; step *= 2) {
     for (int64_t i = 0; i + step < l->partials; i += 2 * step) {

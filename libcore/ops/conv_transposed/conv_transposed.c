@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t or_one(int64_t x)
 {
@@ -18,10 +18,10 @@ static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int6
   const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
-      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most ||
-      s->output_padding[k] < 0 || s->output_padding[k] >= stride || n < 1 || n > most ||
-      kernel_size < 1 || kernel_size > most) {
+  if (stride < 1 || stride > max || dilation < 1 || dilation > max || s->pad_before[k] < 0 ||
+      s->pad_before[k] > max || s->pad_after[k] < 0 || s->pad_after[k] > max ||
+      s->output_padding[k] < 0 || s->output_padding[k] >= stride || n < 1 || n > max ||
+      kernel_size < 1 || kernel_size > max) {
     return weir_fail(
         WEIR_ERR_SHAPE,
         "conv_transposed: dimension %d: stride %lld, dilation %lld, cropping %lld and %lld, output "
@@ -88,18 +88,18 @@ static void map_dim(const weir_conv_transposed_spec *s, const weir_array_desc *x
                     const weir_access *a, weir_index *i)
 {
   const weir_box whole = weir_iterations(a);
-  int64_t least = 0, last = 0;
+  int64_t min = 0, last = 0;
 
   i->coef[k + 1] = 1;
   i->coef[tap] = -or_one(s->dilation[k]);
   i->offset = s->pad_before[k];
   i->div = or_one(s->stride[k]);
   if (!weir_box_empty(&whole)) {
-    weir_index_range(i, &whole, &least, &last);
+    weir_index_range(i, &whole, &min, &last);
   }
-  i->border = s->border[k] == WEIR_BORDER_WRAP       ? WEIR_BORDER_WRAP
-              : least >= 0 && last < x->shape[k + 1] ? WEIR_BORDER_NEVER
-                                                     : WEIR_BORDER_ABSENT;
+  i->border = s->border[k] == WEIR_BORDER_WRAP     ? WEIR_BORDER_WRAP
+              : min >= 0 && last < x->shape[k + 1] ? WEIR_BORDER_NEVER
+                                                   : WEIR_BORDER_ABSENT;
 }
 
 /* Whether the numerator of an index divides by its divisor. */

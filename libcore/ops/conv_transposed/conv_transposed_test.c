@@ -13,11 +13,11 @@
 #include "pass/autodiff/weir_gradients.h"
 
 /* Two dimensions. */
-typedef struct trial {
+typedef struct test_case {
   int64_t n, in[2], kernel_size[2], ci, co; /* channels of all groups */
   weir_conv_transposed_spec s;
   int64_t out[2];
-} trial;
+} test_case;
 
 static int64_t or_one(int64_t x)
 {
@@ -25,7 +25,7 @@ static int64_t or_one(int64_t x)
 }
 
 /* out += x w over every element and tap that falls into it. */
-static void scatter(const trial *t, const double *x, const double *w, double *y)
+static void scatter(const test_case *t, const double *x, const double *w, double *y)
 {
   const int64_t groups = or_one(t->s.groups), ci = t->ci / groups, co = t->co / groups;
   const int64_t sizes[] = {t->n,   t->in[0], t->in[1], t->kernel_size[0], t->kernel_size[1],
@@ -69,7 +69,7 @@ static double *values(int64_t n, double step)
   return x;
 }
 
-static void check(const trial *t)
+static void check(const test_case *t)
 {
   const int64_t groups = or_one(t->s.groups);
   const int64_t xs[] = {t->n, t->in[0], t->in[1], t->ci};
@@ -108,8 +108,8 @@ static void check(const trial *t)
 /* Extents by PyTorch's rule: (s - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1. */
 static void every_element_contributes_to_the_whole_kernel(void **state)
 {
-  check(&(trial){.n = 2, .in = {3, 4}, .kernel_size = {3, 2}, .ci = 3, .co = 2, .out = {5, 5}});
-  check(&(trial){
+  check(&(test_case){.n = 2, .in = {3, 4}, .kernel_size = {3, 2}, .ci = 3, .co = 2, .out = {5, 5}});
+  check(&(test_case){
       .n = 1,
       .in = {4, 3},
       .kernel_size = {3, 4},
@@ -117,23 +117,23 @@ static void every_element_contributes_to_the_whole_kernel(void **state)
       .co = 3,
       .s = {.stride = {2, 3}, .pad_before = {1, 0}, .pad_after = {1, 2}, .output_padding = {1, 2}},
       .out = {8, 10}});
-  check(&(trial){.n = 1,
-                 .in = {3, 5},
-                 .kernel_size = {2, 3},
-                 .ci = 4,
-                 .co = 6,
-                 .s = {.stride = {3, 1}, .dilation = {2, 3}, .pad_before = {2, 1}, .groups = 2},
-                 .out = {7, 10}});
-  check(&(trial){.n = 1,
-                 .in = {3, 4},
-                 .kernel_size = {2, 4},
-                 .ci = 1,
-                 .co = 1,
-                 .s = {.stride = {2, 2},
-                       .pad_before = {0, 1},
-                       .pad_after = {0, 1},
-                       .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP}},
-                 .out = {6, 8}});
+  check(&(test_case){.n = 1,
+                     .in = {3, 5},
+                     .kernel_size = {2, 3},
+                     .ci = 4,
+                     .co = 6,
+                     .s = {.stride = {3, 1}, .dilation = {2, 3}, .pad_before = {2, 1}, .groups = 2},
+                     .out = {7, 10}});
+  check(&(test_case){.n = 1,
+                     .in = {3, 4},
+                     .kernel_size = {2, 4},
+                     .ci = 1,
+                     .co = 1,
+                     .s = {.stride = {2, 2},
+                           .pad_before = {0, 1},
+                           .pad_after = {0, 1},
+                           .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP}},
+                     .out = {6, 8}});
 }
 
 static void assert_kind(const weir_graph *g, weir_value v, conv_kind kind)

@@ -140,9 +140,9 @@ static void sort(const double *h, int64_t m, int64_t *order)
   }
 }
 
-/* Vectors of the subspace that the matrix stretches, each by its value; the worst residual of the
+/* Rayleigh-Ritz step: rotates the subspace to Ritz vectors; returns the largest residual of the
  * first k, NaN where the matrix is not finite. */
-static double turn(subspace *s, int64_t k, int64_t *order, double *value)
+static double rayleigh_ritz(subspace *s, int64_t k, int64_t *order, double *value)
 {
   const int64_t n = s->n, m = s->m;
   double worst = 0;
@@ -195,7 +195,7 @@ static weir_status iterate(subspace *s, int64_t k, int64_t *order, double *value
   }
   orthonormalise(s->v, s->m, s->n);
   for (int step = 0; step < STEPS; step++) {
-    const double worst = turn(s, k, order, value);
+    const double worst = rayleigh_ritz(s, k, order, value);
 
     if (!isfinite(worst)) {
       return weir_fail(WEIR_ERR_NUMERIC,

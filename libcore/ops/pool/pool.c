@@ -2,7 +2,7 @@
 #include "ops/pool/weir_pool.h"
 #include "ops/elementwise/weir_elementwise.h"
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t stride_of(const weir_pool_spec *s, int k)
 {
@@ -31,7 +31,7 @@ static weir_status check_dim(const weir_pool_spec *s, int64_t n, int k)
 {
   const int64_t size = s->kernel_size[k], stride = stride_of(s, k);
 
-  if (size < 1 || size > most || stride < 1 || stride > most || s->pad_before[k] < 0 ||
+  if (size < 1 || size > max || stride < 1 || stride > max || s->pad_before[k] < 0 ||
       s->pad_before[k] >= size || s->pad_after[k] < 0 || s->pad_after[k] >= size ||
       n + s->pad_before[k] + s->pad_after[k] < size) {
     return weir_fail(

@@ -50,8 +50,8 @@ static void impossible_windows_are_refused(void **state)
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_BOOL, 8);
-  const weir_window_spec most = {.combine = WEIR_COMBINE_MAX, .size = 2};
-  assert_refused(g, weir_window(g, &most, x), "window: max of bool in bool is not defined");
+  const weir_window_spec max = {.combine = WEIR_COMBINE_MAX, .size = 2};
+  assert_refused(g, weir_window(g, &max, x), "window: max of bool in bool is not defined");
 }
 
 int main(void)

@@ -13,7 +13,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "pass/autodiff/autodiff_priv.h"
 
-enum { MOST = 16 }; /* nodes that one maximum passes */
+enum { MAX = 16 }; /* nodes that one maximum passes */
 
 static const weir_op_desc op_maximum = {.name = "maximum"};
 static const weir_op_desc op_after = {.name = "behind"};
@@ -21,7 +21,7 @@ static const weir_op_desc op_after = {.name = "behind"};
 /* A maximum and the nodes, from it backwards, that it may pass; arrays[]: those not yet passed. */
 typedef struct passing {
   weir_graph *g;
-  int32_t maximum, node[MOST], array[MOST + 1];
+  int32_t maximum, node[MAX], array[MAX + 1];
   int n, n_arrays;
   const int32_t
       *position;    /* of nodes in the order of execution, and what is to stay: of those that */
@@ -139,10 +139,10 @@ static bool is_passed(const passing *p, int32_t node)
 /* The node that alone writes the array, which only nodes already passed read; -1. */
 static int32_t maker_of(const passing *p, int32_t array)
 {
-  int32_t maker = -1, readers[MOST + 1];
-  const int32_t n = weir_graph_readers(p->g, array, readers, MOST + 1);
+  int32_t maker = -1, readers[MAX + 1];
+  const int32_t n = weir_graph_readers(p->g, array, readers, MAX + 1);
 
-  if (is_kept(p, array) || n > MOST + 1 || weir_graph_writers(p->g, array, &maker, 1) != 1) {
+  if (is_kept(p, array) || n > MAX + 1 || weir_graph_writers(p->g, array, &maker, 1) != 1) {
     return -1;
   }
   for (int32_t i = 0; i < n; i++) {
@@ -204,7 +204,7 @@ static bool pass_one(passing *p)
       at = i;
     }
   }
-  if (last < 0 || p->n == MOST || !may_pass(p, weir_graph_node(p->g, last), &varying)) {
+  if (last < 0 || p->n == MAX || !may_pass(p, weir_graph_node(p->g, last), &varying)) {
     return false;
   }
   const weir_node *node = weir_graph_node(p->g, last);
@@ -218,7 +218,7 @@ static bool pass_one(passing *p)
       known = known || p->array[i] == node->in[k];
     }
     if (!known) {
-      if (p->n_arrays > MOST) {
+      if (p->n_arrays > MAX) {
         return false;
       }
       p->array[p->n_arrays++] = node->in[k];

@@ -67,32 +67,31 @@ static void find_raw(derive_adjoint *d, int k)
   const weir_box whole = weir_iterations(d->from);
   const int64_t n = x->extent[k], period = 2 * (n - 1);
   derive_form *raw = &d->raw[k];
-  int64_t least, most;
+  int64_t min, max;
 
   *raw = one_dim(k);
   d->shift[k] = -1;
-  weir_index_range(&x->index[k], &whole, &least, &most);
+  weir_index_range(&x->index[k], &whole, &min, &max);
   switch (x->index[k].border) {
   case WEIR_BORDER_WRAP:
-    add_periods(d, raw, n, weir_floor_div(least, n), weir_floor_div(most, n));
+    add_periods(d, raw, n, weir_floor_div(min, n), weir_floor_div(max, n));
     break;
   case WEIR_BORDER_REPLICATE:
-    least = least < 0 ? least : 0;
-    most = most >= n ? most - (n - 1) : 0;
-    if (least < most) {
-      d->shift[k] = add_dim(d, WEIR_REDUCED, least, most + 1);
+    min = min < 0 ? min : 0;
+    max = max >= n ? max - (n - 1) : 0;
+    if (min < max) {
+      d->shift[k] = add_dim(d, WEIR_REDUCED, min, max + 1);
       raw->coef[d->shift[k]] = 1;
     }
     break;
   case WEIR_BORDER_REFLECT:
     if (n == 1) {
-      *raw = one_dim(add_dim(d, WEIR_REDUCED, least, most + 1));
+      *raw = one_dim(add_dim(d, WEIR_REDUCED, min, max + 1));
     } else if ((d->mirror >> k & 1) != 0) {
       raw->coef[k] = -1;
-      add_periods(d, raw, period, weir_floor_div(least, period),
-                  weir_floor_div(most + n - 1, period));
+      add_periods(d, raw, period, weir_floor_div(min, period), weir_floor_div(max + n - 1, period));
     } else {
-      add_periods(d, raw, period, weir_floor_div(least, period), weir_floor_div(most, period));
+      add_periods(d, raw, period, weir_floor_div(min, period), weir_floor_div(max, period));
     }
     break;
   default:
@@ -327,11 +326,10 @@ static bool put_operand(derive_adjoint *d, const weir_operand *x, weir_dtype dty
     y->index[k].offset = f.offset;
     y->index[k].div = f.den * weir_index_divisor(&x->index[k]);
     if (x->index[k].border == WEIR_BORDER_NEVER && !weir_box_empty(&whole)) {
-      int64_t least, most;
+      int64_t min, max;
 
-      weir_index_range(&y->index[k], &whole, &least, &most);
-      y->index[k].border =
-          least >= 0 && most < x->extent[k] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
+      weir_index_range(&y->index[k], &whole, &min, &max);
+      y->index[k].border = min >= 0 && max < x->extent[k] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
     }
   }
   return true;
@@ -404,11 +402,11 @@ static void demand_dim(derive_adjoint *d, int j)
   const weir_box whole = weir_iterations(d->to);
   weir_body *b = &d->to->body;
   weir_index x = {.offset = f->offset, .div = f->den};
-  int64_t least, most;
+  int64_t min, max;
 
   memcpy(x.coef, f->coef, sizeof x.coef);
-  weir_index_range(&x, &whole, &least, &most);
-  const bool bounded = (least >= dim->lo && most < dim->hi) || is_bounded(d, j);
+  weir_index_range(&x, &whole, &min, &max);
+  const bool bounded = (min >= dim->lo && max < dim->hi) || is_bounded(d, j);
 
   const int tap = tap_of(d, j);
 
@@ -448,11 +446,11 @@ static void demand_index(derive_adjoint *d, int k)
   add_form(d, &f, -f.den, &d->rest[k]);
   const weir_box whole = weir_iterations(d->to);
   weir_index form = {.offset = f.offset};
-  int64_t least, most;
+  int64_t min, max;
 
   memcpy(form.coef, f.coef, sizeof form.coef);
-  weir_index_range(&form, &whole, &least, &most);
-  if (x->gather == 0 && least == 0 && most == 0) {
+  weir_index_range(&form, &whole, &min, &max);
+  if (x->gather == 0 && min == 0 && max == 0) {
     return; /* there is one element */
   }
   int32_t off = derive_put_form(d, &f);

@@ -222,7 +222,7 @@ static int64_t tried_by_resize(int64_t from, int64_t to, weir_border border)
   const weir_resize_spec s = {.linear = true, .size = {to}, .border = {border}};
   weir_graph *g;
   weir_value grad;
-  int64_t most = 0;
+  int64_t max = 0;
 
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &line), y = weir_resize(g, &s, x);
@@ -238,10 +238,10 @@ static int64_t tried_by_resize(int64_t from, int64_t to, weir_border border)
     for (int k = 0; k < a->n_dims; k++) {
       n *= a->dim[k].kind == WEIR_REDUCED ? a->dim[k].hi - a->dim[k].lo : 1;
     }
-    most = n > most ? n : most;
+    max = n > max ? n : max;
   }
   weir_graph_destroy(&g);
-  return most;
+  return max;
 }
 
 /* By a whole number m, m elements of the result lie between two neighbours, and at an edge or the
@@ -283,7 +283,7 @@ static void expect_maxima(const double *x, const double *b, const double *w, dou
   }
 }
 
-static int64_t most_saved(const weir_graph *g)
+static int64_t max_saved(const weir_graph *g)
 {
   derive_saved *saved;
   int64_t bytes = 0;
@@ -322,7 +322,7 @@ static void maxima_pass_what_rises(void **state)
   weir_output(g, "gb", grads[1]);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
-  assert_true(most_saved(g) <= WINDOWS * (int64_t)sizeof *x);
+  assert_true(max_saved(g) <= WINDOWS * (int64_t)sizeof *x);
   for (uint64_t seed = 0; seed < 20; seed++) {
     double sum[CHANNELS] = {0};
 

@@ -9,7 +9,7 @@
 static const double flops_per_byte = 1;
 /* An intermediate array is written and read. An operand is read, packed and read again, and then
  * serves as many iterations as do not depend on it, up to so many. */
-static const double moves_of_array = 2, moves_of_operand = 3, most_reuse = 64;
+static const double moves_of_array = 2, moves_of_operand = 3, max_reuse = 64;
 
 static fission_set all_of(const fission_plan *p)
 {
@@ -83,7 +83,7 @@ static void add_operand(const fission_plan *p, loop *l, fission_set dims)
   const double size = (double)weir_dtype_size(p->a->accumulator);
 
   l->flops +=
-      flops_per_byte * moves_of_operand * size / fmin(iterations_apart(p, l, dims), most_reuse);
+      flops_per_byte * moves_of_operand * size / fmin(iterations_apart(p, l, dims), max_reuse);
 }
 
 static double cost_of_loop(const fission_plan *p, const loop *l)

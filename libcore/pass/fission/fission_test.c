@@ -64,7 +64,7 @@ static weir_graph *self_energy(weir_value *sigma)
 /* Elements of the largest temporary. */
 static int64_t largest_temporary(const weir_graph *g)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int32_t i = 0; i < weir_graph_arrays(g); i++) {
     const weir_array *a = weir_graph_get_array(g, i);
@@ -72,17 +72,17 @@ static int64_t largest_temporary(const weir_graph *g)
 
     if (a->kind == WEIR_ARRAY_TEMPORARY && a->output == NULL &&
         weir_graph_writers(g, i, NULL, 0) > 0) {
-      most = n > most ? n : most;
+      max = n > max ? n : max;
     }
   }
-  return most;
+  return max;
 }
 
 /* As written, G dH depends on (k, E, w, a, b, i), E - w in place of both when hoisted. */
 static void a_self_energy_is_split_as_the_papers_do(void **state)
 {
-  static const int64_t most[] = {0, NK * NE * NW * NA * NB * ND * NO * NO,
-                                 NK * NE * NA * NB * ND * NO * NO};
+  static const int64_t max[] = {0, NK * NE * NW * NA * NB * ND * NO * NO,
+                                NK * NE * NA * NB * ND * NO * NO};
   double flops = INFINITY;
 
   for (int mode = WEIR_FISSION_PRODUCTS; mode <= WEIR_FISSION_REASSOCIATE; mode++) {
@@ -92,7 +92,7 @@ static void a_self_energy_is_split_as_the_papers_do(void **state)
 
     assert_true(split(g, (weir_fission)mode) >= 3);
     if (mode < WEIR_FISSION_REASSOCIATE) {
-      assert_int_equal(largest_temporary(g), most[mode]);
+      assert_int_equal(largest_temporary(g), max[mode]);
     }
     const double after = flops_of(g);
 

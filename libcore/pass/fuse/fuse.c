@@ -77,12 +77,12 @@ static bool is_upsampled(const grouping *s, int32_t array, int32_t group)
       const weir_operand *o = &node->access.in[k];
 
       for (int d = 0; d < o->rank && node->in[k] == array; d++) {
-        int64_t most = 0;
+        int64_t max = 0;
 
         for (int j = 0; j < node->access.n_dims; j++) {
-          most = o->index[d].coef[j] > most ? o->index[d].coef[j] : most;
+          max = o->index[d].coef[j] > max ? o->index[d].coef[j] : max;
         }
-        if (most > 0 && o->index[d].div / most >= UPSAMPLED) {
+        if (max > 0 && o->index[d].div / max >= UPSAMPLED) {
           return true;
         }
       }

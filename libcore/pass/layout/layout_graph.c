@@ -151,7 +151,7 @@ static int index_of(const weir_operand *x, int k)
   return d;
 }
 
-static bool may_turn(const weir_access *a)
+static bool may_permute(const weir_access *a)
 {
   for (int k = 0; k < a->n_dims; k++) {
     if (a->dim[k].time) {
@@ -175,7 +175,7 @@ static void turn_operand(weir_operand *x, int n_dims, const int *order)
 }
 
 /* Iteration dimension order[k] becomes dimension k. */
-static void turn(weir_access *a, const int *order)
+static void permute(weir_access *a, const int *order)
 {
   weir_dim dim[WEIR_MAX_DIMS];
   int to[WEIR_MAX_DIMS] = {0};
@@ -204,7 +204,7 @@ bool weir_layout_follow(weir_graph *g, int32_t node)
   int order[WEIR_MAX_DIMS], at[WEIR_MAX_DIMS], n = 0;
   bool changed = false;
 
-  if (!may_turn(a)) {
+  if (!may_permute(a)) {
     return false;
   }
   for (int k = 0; k < a->n_dims; k++) {
@@ -225,7 +225,7 @@ bool weir_layout_follow(weir_graph *g, int32_t node)
     }
   }
   if (changed) {
-    turn(a, order);
+    permute(a, order);
   }
   return changed;
 }

@@ -14,13 +14,13 @@
 typedef struct eliminated {
   int32_t var;
   int n;
-  int32_t with[LAYOUT_MOST_VARIABLES];
+  int32_t with[LAYOUT_MAX_VARIABLES];
   uint8_t *best;
 } eliminated;
 
 typedef struct elimination {
   layout_problem *p;
-  int64_t most;
+  int64_t max;
   eliminated *gone; /* [p->n] */
   int32_t n_gone;
   int64_t *width;   /* [p->n] combinations of the neighbours; -1: gone, 0: to be counted again */
@@ -90,7 +90,7 @@ static weir_status list_factor(elimination *e, int64_t k)
   return WEIR_OK;
 }
 
-/* Those that share a factor with the variable, by number; their combinations, or more than `most`.
+/* Those that share a factor with the variable, by number; their combinations, or more than `max`.
  */
 static int64_t neighbours(const elimination *e, int32_t var, int32_t *with, int *n)
 {
@@ -110,8 +110,8 @@ static int64_t neighbours(const elimination *e, int32_t var, int32_t *with, int 
         continue;
       }
       size *= e->p->size[f->var[i]];
-      if (size > e->most || *n == LAYOUT_MOST_VARIABLES) {
-        return e->most + 1;
+      if (size > e->max || *n == LAYOUT_MAX_VARIABLES) {
+        return e->max + 1;
       }
       int j = (*n)++;
 
@@ -130,13 +130,13 @@ static int32_t narrowest(const elimination *e)
   int32_t found = -1;
 
   for (int32_t v = 0; v < e->p->n; v++) {
-    int32_t with[LAYOUT_MOST_VARIABLES];
+    int32_t with[LAYOUT_MAX_VARIABLES];
     int n;
 
     if (e->width[v] == 0) {
       e->width[v] = neighbours(e, v, with, &n);
     }
-    if (e->width[v] > 0 && e->width[v] <= e->most && (found < 0 || e->width[v] < e->width[found])) {
+    if (e->width[v] > 0 && e->width[v] <= e->max && (found < 0 || e->width[v] < e->width[found])) {
       found = v;
     }
   }
@@ -207,19 +207,19 @@ static void improve(const elimination *e, int32_t *choice)
     for (int32_t v = 0; v < e->p->n; v++) {
       const int32_t from = choice[v];
       int32_t best = from;
-      double least = INFINITY, here = INFINITY;
+      double min = INFINITY, here = INFINITY;
 
       for (int32_t s = 0; s < e->p->size[v] && e->width[v] >= 0; s++) {
         choice[v] = s;
         const double sum = cost_around(e, v, e->p->n_factors, choice);
 
         here = s == from ? sum : here;
-        if (sum < least) {
-          least = sum;
+        if (sum < min) {
+          min = sum;
           best = s;
         }
       }
-      choice[v] = least < here ? best : from;
+      choice[v] = min < here ? best : from;
       changed = changed || choice[v] != from;
     }
   }
@@ -294,10 +294,10 @@ static weir_status make_lists(elimination *e)
   return WEIR_OK;
 }
 
-weir_status layout_solve(layout_problem *p, int64_t most, int32_t *choice, bool *exact)
+weir_status layout_solve(layout_problem *p, int64_t max, int32_t *choice, bool *exact)
 {
   weir_status status = WEIR_OK;
-  elimination e = {.p = p, .most = most};
+  elimination e = {.p = p, .max = max};
   void *scratch = NULL;
 
   *exact = true;

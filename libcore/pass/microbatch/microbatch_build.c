@@ -127,12 +127,12 @@ static int32_t merge_body(weir_body *b, weir_monoid m, weir_dtype dtype, int32_t
     return weir_body_binary(b, m == WEIR_COMBINE_SUM ? WEIR_CODE_ADD : WEIR_CODE_MUL, x, y);
   }
   /* max and min of scalars give y when one of them is NaN; the monoid gives NaN. */
-  const int32_t most =
+  const int32_t max =
       weir_body_binary(b, m == WEIR_COMBINE_MAX ? WEIR_CODE_MAX : WEIR_CODE_MIN, x, y);
 
   return weir_dtype_is_real(dtype)
-             ? weir_body_select(b, weir_body_unary(b, WEIR_CODE_ISNAN, x), x, most)
-             : most;
+             ? weir_body_select(b, weir_body_unary(b, WEIR_CODE_ISNAN, x), x, max)
+             : max;
 }
 
 /* Merges the partial result of this micro-batch with that of the previous ones; the last

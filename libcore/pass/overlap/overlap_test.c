@@ -18,9 +18,9 @@ typedef struct problem {
   weir_partition *p;
 } problem;
 
-static int64_t draw(uint64_t seed, uint32_t what, int64_t least, int64_t most)
+static int64_t draw(uint64_t seed, uint32_t what, int64_t min, int64_t max)
 {
-  return least + (int64_t)(weir_random_bits(seed, what, 5, 0) % (uint64_t)(most - least + 1));
+  return min + (int64_t)(weir_random_bits(seed, what, 5, 0) % (uint64_t)(max - min + 1));
 }
 
 static void make(problem *s, uint64_t seed, bool pool)

@@ -10,11 +10,11 @@
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 
-enum { NK = 5, NE = 7, MOST = 12, MOST_CUTS = 4 };
+enum { NK = 5, NE = 7, MAX = 12, MAX_CUTS = 4 };
 
-static int64_t draw(uint64_t seed, uint32_t what, int64_t least, int64_t most)
+static int64_t draw(uint64_t seed, uint32_t what, int64_t min, int64_t max)
 {
-  return least + (int64_t)(weir_random_bits(seed, what, 0, 0) % (uint64_t)(most - least + 1));
+  return min + (int64_t)(weir_random_bits(seed, what, 0, 0) % (uint64_t)(max - min + 1));
 }
 
 /* x[k, e] and y = x + x, z = the sum over e. */
@@ -22,8 +22,8 @@ typedef struct scene {
   weir_graph *g;
   weir_value x, y, z;
   weir_grid grid;
-  weir_shard shard[MOST_CUTS];
-  int64_t bounds[MOST_CUTS][MOST + 1];
+  weir_shard shard[MAX_CUTS];
+  int64_t bounds[MAX_CUTS][MAX + 1];
   int n;
 } scene;
 

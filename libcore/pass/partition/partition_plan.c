@@ -130,7 +130,7 @@ static void avoid(const weir_partition *p, int32_t node, weir_box *box, const we
   const weir_access *a = &node_of(p, node)->access;
   const weir_box common = weir_box_intersect(box, bad);
   weir_box best = {.rank = box->rank}; /* where no dimension may: nothing */
-  int64_t most = -1;
+  int64_t max = -1;
 
   if (weir_box_empty(&common)) {
     return;
@@ -142,8 +142,8 @@ static void avoid(const weir_partition *p, int32_t node, weir_box *box, const we
       weir_box rest = *box;
 
       *(side == 0 ? &rest.lo[k] : &rest.hi[k]) = side == 0 ? common.hi[k] : common.lo[k];
-      if (weir_box_volume(&rest) > most) {
-        most = weir_box_volume(&rest);
+      if (weir_box_volume(&rest) > max) {
+        max = weir_box_volume(&rest);
         best = rest;
       }
     }

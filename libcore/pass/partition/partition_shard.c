@@ -29,13 +29,13 @@ static int64_t middle(const weir_access *a, const weir_index *x, int k, int64_t 
 {
   weir_box box = weir_iterations(a);
   weir_index undivided = *x;
-  int64_t least, most;
+  int64_t min, max;
 
   box.lo[k] = i;
   box.hi[k] = i + 1;
   undivided.div = 1;
-  weir_index_range(&undivided, &box, &least, &most);
-  return weir_floor_div(weir_floor_div(least + most, 2), weir_index_divisor(x));
+  weir_index_range(&undivided, &box, &min, &max);
+  return weir_floor_div(weir_floor_div(min + max, 2), weir_index_divisor(x));
 }
 
 /* Dimensions of the grid over which one of the first n is sharded. */
@@ -53,13 +53,13 @@ static unsigned all_over(const partition_shards *c, int n)
 static bool is_monotone(const weir_access *a, const weir_index *x, int64_t extent)
 {
   const weir_box whole = weir_iterations(a);
-  int64_t least, most;
+  int64_t min, max;
 
   if (x->gather > 0 || weir_box_empty(&whole)) {
     return false;
   }
-  weir_index_range(x, &whole, &least, &most);
-  return (least >= 0 && most < extent) ||
+  weir_index_range(x, &whole, &min, &max);
+  return (min >= 0 && max < extent) ||
          (x->border != WEIR_BORDER_WRAP && x->border != WEIR_BORDER_REFLECT);
 }
 

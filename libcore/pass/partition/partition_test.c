@@ -18,11 +18,11 @@
 #include "ops/reshape/weir_reshape.h"
 #include "pass/autodiff/weir_gradients.h"
 
-enum { CASES = 150, MOST_CUTS = 5, CHANNELS = 2, SAMPLES = 4 };
+enum { CASES = 150, MAX_CUTS = 5, CHANNELS = 2, SAMPLES = 4 };
 
 /* One dimension: n elements in, m out, tap t of output o reads stride o + dilation t - lo. */
 typedef struct line {
-  int64_t n, m, kernel_size, stride, dilation, lo, hi, bounds[MOST_CUTS];
+  int64_t n, m, kernel_size, stride, dilation, lo, hi, bounds[MAX_CUTS];
   int ranks;
 } line;
 
@@ -37,10 +37,9 @@ typedef struct problem {
   weir_spmd_graph *local; /* [ranks] */
 } problem;
 
-static int64_t draw(uint64_t seed, uint32_t what, int k, int64_t least, int64_t most)
+static int64_t draw(uint64_t seed, uint32_t what, int k, int64_t min, int64_t max)
 {
-  return least +
-         (int64_t)(weir_random_bits(seed, what, (uint32_t)k, 0) % (uint64_t)(most - least + 1));
+  return min + (int64_t)(weir_random_bits(seed, what, (uint32_t)k, 0) % (uint64_t)(max - min + 1));
 }
 
 static int64_t reach(const line *l)
@@ -58,9 +57,9 @@ static line draw_line(uint64_t seed, int k, bool pool)
     l.lo = (reach(&l) - 1) / 2;
     l.hi = reach(&l) - 1 - l.lo;
   }
-  const int64_t least = reach(&l) - l.lo - l.hi;
+  const int64_t min = reach(&l) - l.lo - l.hi;
 
-  l.n = least + draw(seed, 5, k, 0, 9);
+  l.n = min + draw(seed, 5, k, 0, 9);
   l.m = (l.n + l.lo + l.hi - reach(&l)) / l.stride + 1;
   l.ranks = (int)draw(seed, 6, k, 1, 4);
   l.bounds[l.ranks] = l.n;
@@ -204,7 +203,7 @@ static weir_interval owned_outputs(const line *l, int q)
   int64_t first = 0;
 
   for (int64_t o = 0; o < l->m; o++) {
-    const int64_t least = l->stride * o - l->lo, sum = 2 * least + reach(l) - 1;
+    const int64_t min = l->stride * o - l->lo, sum = 2 * min + reach(l) - 1;
     const int64_t middle = sum >= 0 ? sum / 2 : (sum - 1) / 2;
     int owner = 0;
 

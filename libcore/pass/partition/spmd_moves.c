@@ -99,11 +99,11 @@ static weir_status fill_exchange(const spmd_lowering *l, spmd_move *x)
     const weir_box boxes[] = {weir_box_intersect(&x->move->from, &x->get[other]),
                               weir_box_intersect(&theirs, &x->move->to)};
 
-    for (int turn = 0; turn < 2; turn++) {
-      if (other != l->rank && !weir_box_empty(&boxes[turn]) &&
+    for (int direction = 0; direction < 2; direction++) {
+      if (other != l->rank && !weir_box_empty(&boxes[direction]) &&
           partition_share_copy(l->p, x->array, l->rank, other)) {
-        WEIR_TRY(add_messages(x, &capacity, other, turn == 1, turn == 0 ? other : l->rank,
-                              &boxes[turn]));
+        WEIR_TRY(add_messages(x, &capacity, other, direction == 1, direction == 0 ? other : l->rank,
+                              &boxes[direction]));
       }
     }
   }

@@ -5,18 +5,18 @@
 #include "ops/gather/weir_gather.h"
 #include "pass/partition/weir_spmd.h"
 
-enum { ROWS = 8, COLUMNS = 8, LISTED = 3, RANKS = 2, MOST = 3 };
+enum { ROWS = 8, COLUMNS = 8, LISTED = 3, RANKS = 2, MAX = 3 };
 
 /* Three rows of x are read once for each of `first`; two ranks halve the columns of x, and have the
  * results up to that column and from it on. Elements that rank 1 receives, and in how many
  * exchanges; other: the last reader reads other rows. */
 static int64_t received(const int64_t *first, int n, bool other, int32_t *exchanges)
 {
-  static const char *const names[MOST] = {"a", "b", "c"};
+  static const char *const names[MAX] = {"a", "b", "c"};
   const int64_t halves[] = {0, COLUMNS / 2, COLUMNS}, listed = LISTED;
   const weir_grid grid = {1, {RANKS}};
-  int64_t rows[2][LISTED] = {{0, 3, 5}, {1, 3, 6}}, bounds[MOST][RANKS + 1];
-  weir_shard shards[MOST + 1] = {{0}};
+  int64_t rows[2][LISTED] = {{0, 3, 5}, {1, 3, 6}}, bounds[MAX][RANKS + 1];
+  weir_shard shards[MAX + 1] = {{0}};
   weir_partition *p = NULL;
   weir_graph *g = NULL;
   weir_spmd_graph l;

@@ -140,10 +140,10 @@ static weir_status fill(const spmd_lowering *l, spmd_move *x)
     const weir_box boxes[] = {weir_box_intersect(&m->from, &x->get[other]),
                               weir_box_intersect(&theirs, &m->to)};
 
-    for (int turn = 0; turn < 2; turn++) {
-      if (other != l->rank && !weir_box_empty(&boxes[turn]) &&
+    for (int direction = 0; direction < 2; direction++) {
+      if (other != l->rank && !weir_box_empty(&boxes[direction]) &&
           share_sum(l, x->array, m->dims, l->rank, other)) {
-        WEIR_TRY(spmd_add_message(x, &capacity, other, turn == 1, &boxes[turn]));
+        WEIR_TRY(spmd_add_message(x, &capacity, other, direction == 1, &boxes[direction]));
       }
     }
   }

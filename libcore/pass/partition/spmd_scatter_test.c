@@ -5,7 +5,7 @@
 #include "ops/reduce/weir_reduce.h"
 #include "pass/partition/weir_spmd.h"
 
-enum { SUMMED = 12, KEPT = 12, ACROSS = 2, MOST = 6 };
+enum { SUMMED = 12, KEPT = 12, ACROSS = 2, MAX = 6 };
 
 /* y = 2 sum of x over its first dimension, which ranks along the first dimension of the grid have
  * partial sums of; y is sharded along its first dimension over all ranks. */
@@ -13,7 +13,7 @@ typedef struct problem {
   weir_graph *g;
   weir_grid grid;
   weir_partition *p;
-  int64_t bounds[2][MOST + 1];
+  int64_t bounds[2][MAX + 1];
   weir_shard shards[3];
   int n;
 } problem;
@@ -74,7 +74,7 @@ static void shards_are_summed_where_they_are_read(void **state)
   const int64_t row = ACROSS * (int64_t)sizeof(weir_c128);
 
   (void)state;
-  for (int ranks = 2; ranks <= MOST; ranks++) {
+  for (int ranks = 2; ranks <= MAX; ranks++) {
     problem b = make(ranks, 1, BY_SHARDS);
 
     for (int r = 0; r < ranks; r++) {
@@ -123,7 +123,7 @@ static void what_all_read_is_merged(void **state)
 
   (void)state;
   for (int i = 0; i < 2; i++) {
-    for (int ranks = 2; ranks <= MOST; ranks++) {
+    for (int ranks = 2; ranks <= MAX; ranks++) {
       problem b = make(ranks, 1, of[i]);
       weir_spmd_graph l;
 

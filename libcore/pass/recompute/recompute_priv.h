@@ -6,7 +6,7 @@
 
 #define RECOMPUTE_NEAR 1
 #define RECOMPUTE_BARRIER 2
-#define RECOMPUTE_LEAST_BYTES 4096 /* smaller arrays are not worth a thought */
+#define RECOMPUTE_MIN_BYTES 4096 /* smaller arrays are not worth a thought */
 
 typedef struct recomputing {
   weir_graph *g;

@@ -104,9 +104,9 @@ static bool overlaps(const weir_life *a, const weir_life *b)
   return a->first <= b->last && b->first <= a->last;
 }
 
-int64_t weir_life_offset(const weir_life *assigned, int32_t n, const weir_life *l, int64_t least)
+int64_t weir_life_offset(const weir_life *assigned, int32_t n, const weir_life *l, int64_t min)
 {
-  int64_t at = least;
+  int64_t at = min;
   bool moved = true;
 
   while (moved) {

@@ -5,7 +5,7 @@
 #include "pass/schedule/schedule_priv.h"
 #include "pass/weir_depend.h"
 
-#define MOST_ROUNDS 64 /* of swaps over the whole order */
+#define MAX_ROUNDS 64 /* of swaps over the whole order */
 
 typedef struct ordering {
   const schedule_problem *p;
@@ -69,8 +69,8 @@ static int32_t microbatch_of(const ordering *s, int32_t group)
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->microbatch;
 }
 
-/* As weir_node.turn. */
-static int turn_of(const ordering *s, int32_t group)
+/* As weir_node.priority. */
+static int priority_of(const ordering *s, int32_t group)
 {
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->priority;
 }
@@ -82,21 +82,21 @@ static weir_status order_groups(const ordering *s, int32_t *order)
   }
   for (int32_t t = 0; t < s->n; t++) {
     int32_t best = -1, first = 0;
-    int64_t least = 0;
+    int64_t min = 0;
     int next = 0;
 
     for (int32_t i = 0; i < s->n; i++) {
       if (!s->done[i] && is_ready(s, i)) {
         const int64_t here = change(s, i);
         const int32_t microbatch = microbatch_of(s, i);
-        const int turn = turn_of(s, i);
+        const int priority = priority_of(s, i);
 
-        if (best < 0 || turn < next ||
-            (turn == next && (microbatch < first || (microbatch == first && here < least)))) {
+        if (best < 0 || priority < next ||
+            (priority == next && (microbatch < first || (microbatch == first && here < min)))) {
           best = i;
-          next = turn;
+          next = priority;
           first = microbatch;
-          least = here;
+          min = here;
         }
       }
     }
@@ -187,12 +187,12 @@ static void bytes_of_swap(const ordering *s, const int32_t *order, int32_t t, in
 
 static int64_t highest(const ordering *s, int32_t without)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int32_t t = 0; t < s->n; t++) {
-    most = t != without && t != without + 1 && s->bytes_at[t] > most ? s->bytes_at[t] : most;
+    max = t != without && t != without + 1 && s->bytes_at[t] > max ? s->bytes_at[t] : max;
   }
-  return most;
+  return max;
 }
 
 /* Neighbours are exchanged where the peak falls, or stays and less lives in all. */
@@ -201,13 +201,13 @@ static void swap_neighbours(const ordering *s, int32_t *order)
   bool better = true;
 
   find_lives(s, order);
-  for (int round = 0; round < MOST_ROUNDS && better; round++) {
+  for (int round = 0; round < MAX_ROUNDS && better; round++) {
     better = false;
     for (int32_t t = 0; t + 1 < s->n; t++) {
       int64_t after[2];
 
-      if (waits_for(s, order[t + 1], order[t]) || turn_of(s, order[t]) != 0 ||
-          turn_of(s, order[t + 1]) != 0) {
+      if (waits_for(s, order[t + 1], order[t]) || priority_of(s, order[t]) != 0 ||
+          priority_of(s, order[t + 1]) != 0) {
         continue;
       }
       bytes_of_swap(s, order, t, after);

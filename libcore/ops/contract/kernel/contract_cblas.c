@@ -143,7 +143,7 @@ static double work_of(const shape *s)
 }
 
 /* Below this many multiplications the call costs more than the loop. */
-static const double least_work = 4096;
+static const double min_work = 4096;
 static const double flops_per_second = 2e10;
 
 static double match(const weir_graph *g, const weir_group *group)
@@ -155,7 +155,7 @@ static double match(const weir_graph *g, const weir_group *group)
   }
   const double work = work_of(&s);
 
-  return work < least_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
+  return work < min_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
 }
 
 /* Multiplications of a piece, at least: about a tenth of a millisecond. */

@@ -63,7 +63,7 @@ static void exchange(few_conv *s)
 }
 
 /* Of the gradient by x, two stages each: with longer strides most have no elements. */
-static const int64_t most_classes = 1 << 12;
+static const int64_t max_classes = 1 << 12;
 
 static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
 {
@@ -85,7 +85,7 @@ static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
       return false;
     }
     c->classes *= f->kind == CONV_DATA ? f->stride[k] : 1;
-    if (c->classes > most_classes) {
+    if (c->classes > max_classes) {
       return false;
     }
   }
@@ -127,7 +127,7 @@ static int64_t workspace(const void *context)
 }
 
 /* Below this many operations a loop is as good. */
-static const double least_flops = 1 << 14;
+static const double min_flops = 1 << 14;
 
 /* Shares of the multiply-adds that a core can do, measured on Zen 4 (AVX-512) with kernel size 3 in
  * each of 3 dimensions: by weights 4->32 0.89, 5->16 0.87; few channels of 16: 5 0.88; of 32: 4
@@ -138,7 +138,7 @@ static double match(const weir_graph *g, const weir_group *group)
   const double peak = 1.18e11, bandwidth = 1e10, call = 2e-6;
   conv_few c;
 
-  if (!find_few(g, group, &c) || conv_form_flops(&c.f) < least_flops) {
+  if (!find_few(g, group, &c) || conv_form_flops(&c.f) < min_flops) {
     return -1;
   }
   const few_conv *s = &c.s;

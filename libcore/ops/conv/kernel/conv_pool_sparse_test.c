@@ -19,13 +19,13 @@
 enum { X, W, T, READ, DX = READ, DW, ALL };
 
 /* The gradients of sum(t max over windows of conv(x, w)). */
-typedef struct trial {
+typedef struct test_case {
   weir_graph *g;
   weir_conv_spec conv;
   weir_pool_spec pool;
   weir_array_desc desc[ALL];
   weir_tensor of[ALL];
-} trial;
+} test_case;
 
 static const char *const names[ALL] = {"x", "w", "t", "dx", "dw"};
 
@@ -39,7 +39,7 @@ static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose, bool whole)
   }
 }
 
-static void make(trial *t, uint64_t seed, bool whole)
+static void make(test_case *t, uint64_t seed, bool whole)
 {
   t->g = new_graph();
   const weir_value from[] = {weir_input(t->g, names[X], &t->desc[X]),
@@ -63,7 +63,7 @@ static void make(trial *t, uint64_t seed, bool whole)
   }
 }
 
-static void end(trial *t)
+static void end(test_case *t)
 {
   for (int k = 0; k < ALL; k++) {
     weir_tensor_fini(&t->of[k]);
@@ -72,7 +72,7 @@ static void end(trial *t)
 }
 
 /* As run_kernel, into `made`. */
-static int run(trial *t, const char *kernel, int threads, weir_tensor made[ALL])
+static int run(test_case *t, const char *kernel, int threads, weir_tensor made[ALL])
 {
   return run_kernel(t->g, kernel, threads, names, t->of, READ, ALL, made);
 }
@@ -82,7 +82,7 @@ typedef struct space {
   int64_t x[3], kernel_size[3], lo[3], window[3], y[3], in, out;
 } space;
 
-static space space_of(const trial *t)
+static space space_of(const test_case *t)
 {
   const int d = t->desc[X].rank - 2;
   space s = {{1, 1, 1}, {1, 1, 1}, {0}, {1, 1, 1}, {1, 1, 1}, 0, 0};
@@ -119,7 +119,7 @@ static bool offsets_of(const space *s, int64_t n, const int64_t e[3], int64_t ta
   return inside;
 }
 
-static double convolve(const trial *t, const space *s, int64_t n, const int64_t e[3], int64_t c)
+static double convolve(const test_case *t, const space *s, int64_t n, const int64_t e[3], int64_t c)
 {
   const float *x = t->of[X].data, *w = t->of[W].data;
   double sum = 0;
@@ -135,7 +135,7 @@ static double convolve(const trial *t, const space *s, int64_t n, const int64_t 
 
 /* The element of window o that has the greatest number, the first of equal ones; false: all are
  * NaN. */
-static bool pick(const trial *t, const space *s, int64_t n, const int64_t o[3], int64_t c,
+static bool pick(const test_case *t, const space *s, int64_t n, const int64_t o[3], int64_t c,
                  int64_t argmax[3])
 {
   double best = 0;
@@ -157,7 +157,7 @@ static bool pick(const trial *t, const space *s, int64_t n, const int64_t o[3], 
 }
 
 /* By the definition, into of[DX] and of[DW]. */
-static void define(trial *t)
+static void define(test_case *t)
 {
   const space s = space_of(t);
   const float *x = t->of[X].data, *w = t->of[W].data, *by = t->of[T].data;
@@ -182,12 +182,12 @@ static void define(trial *t)
   }
 }
 
-static void draw(uint64_t seed, trial *t)
+static void draw(uint64_t seed, test_case *t)
 {
   weir_draw r = {.seed = seed};
   const int d = (int)weir_draw_int(&r, 1, 3);
 
-  *t = (trial){.g = NULL};
+  *t = (test_case){.g = NULL};
   t->desc[X] = (weir_array_desc){.dtype = WEIR_F32, .rank = d + 2};
   t->desc[W] = t->desc[X];
   t->desc[X].shape[0] = weir_draw_int(&r, 1, 2);
@@ -217,7 +217,7 @@ static void needs_vectors(void)
   }
 }
 
-static void same(const trial *t, const weir_tensor *made, double tolerance)
+static void same(const test_case *t, const weir_tensor *made, double tolerance)
 {
   for (int k = READ; k < ALL; k++) {
     assert_int_equal(weir_compare(names[k], WEIR_F32, made[k].data, t->of[k].data,
@@ -243,7 +243,7 @@ static void whole_numbers_as_defined(void **state)
   needs_vectors();
   for (uint64_t seed = 0; seed < 24; seed++) {
     weir_tensor made[ALL];
-    trial t;
+    test_case t;
 
     draw(seed, &t);
     make(&t, seed, true);
@@ -269,7 +269,7 @@ static void whole_numbers_as_defined(void **state)
 static void of_equal_ones_the_first(void **state)
 {
   weir_tensor made[ALL];
-  trial t;
+  test_case t;
 
   needs_vectors();
   draw(0, &t);
@@ -290,7 +290,7 @@ static void numbers_as_loops_make_them(void **state)
   needs_vectors();
   for (uint64_t seed = 100; seed < 112; seed++) {
     weir_tensor plain[ALL], one[ALL], two[ALL];
-    trial t;
+    test_case t;
 
     draw(seed, &t);
     make(&t, seed, false);
@@ -329,7 +329,7 @@ static void others_are_left(void **state)
   needs_vectors();
   for (int i = 0; i < 4; i++) {
     const int64_t in = refused[i].groups == 2 ? 2 : 4;
-    trial t = {
+    test_case t = {
         .conv = refused[i],
         .pool = {.kernel_size = {2}},
         .desc = {{.dtype = WEIR_F32, .rank = 3, .shape = {1, 40, 4}},
@@ -345,7 +345,7 @@ static void others_are_left(void **state)
 }
 
 /* The gradient of the maximum, and the operand that says where it was. */
-static weir_node *maximum_of(const trial *t, int *argmax)
+static weir_node *maximum_of(const test_case *t, int *argmax)
 {
   for (int32_t i = 0; i < weir_graph_nodes(t->g); i++) {
     weir_node *node = weir_graph_node_mut(t->g, i);
@@ -360,7 +360,7 @@ static weir_node *maximum_of(const trial *t, int *argmax)
   return NULL;
 }
 
-static void claims(trial *t, int expected)
+static void claims(test_case *t, int expected)
 {
   weir_tensor made[ALL];
 
@@ -373,7 +373,7 @@ static void claims(trial *t, int expected)
 /* Sides, terms and factors in another order, and a factor of 1: the same argmax. */
 static void equivalent_argmax_are_recognised(void **state)
 {
-  trial t;
+  test_case t;
   int argmax = 0;
 
   needs_vectors();
@@ -402,7 +402,7 @@ static void wrong_derivations_are_not_recognised(void **state)
 {
   needs_vectors();
   for (int i = 0; i < 3; i++) {
-    trial t;
+    test_case t;
     int argmax = 0;
 
     draw(0, &t);
@@ -434,7 +434,8 @@ static int32_t array_of(const weir_graph *g, const char *name)
 
 /* Groups of the kernel in what one rank of two runs of t, x sharded before that element and t
  * before that window. sparse: by pool_sparsity before it was sharded, as plans over ranks do. */
-static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t of_t[3], bool sparse)
+static int claimed_by(test_case *t, int rank, const int64_t of_x[3], const int64_t of_t[3],
+                      bool sparse)
 {
   const weir_grid grid = {.dims = 1, .extent = {2}};
   /* That one alone: which is the fastest depends on the processor. */
@@ -470,7 +471,7 @@ static void ranks_pick_as_well(void **state)
 
   needs_vectors();
   for (int i = 0; i < 6; i++) {
-    trial t = {
+    test_case t = {
         .conv = {.pad_before = {1, 1}, .pad_after = {1, 1}},
         .pool = {.kernel_size = {2, 2}},
         .desc = {{.dtype = WEIR_F32, .rank = 4, .shape = {1, 16, 12, 32}},

@@ -18,7 +18,7 @@ typedef struct context {
 } context;
 
 /* Blocks that are copied together, and their bytes: they stay in a core's own cache. */
-enum { MOST_LINES = 16, MOST_BYTES = 1 << 19, PLACES = 8, MOST_PIECES = 64, FEW_PIECES = 16 };
+enum { MAX_LINES = 16, MAX_BYTES = 1 << 19, PLACES = 8, MAX_PIECES = 64, FEW_PIECES = 16 };
 
 /* Of a library on one thread, about. */
 static const double flops_per_second = 4e9;
@@ -56,8 +56,8 @@ static void lay_out(context *c)
 
   c->in = bytes_of(c->block.n_in, a->in[0].dtype);
   c->apart = c->in + bytes_of(c->block.n_out, a->out[0].dtype) + 64;
-  c->lines = MOST_BYTES / c->apart;
-  c->lines = c->lines > MOST_LINES ? MOST_LINES : c->lines;
+  c->lines = MAX_BYTES / c->apart;
+  c->lines = c->lines > MAX_LINES ? MAX_LINES : c->lines;
   if (c->lines < 1 || s->dim[s->n_dims - 1] == a->in[0].rank - 1) {
     c->lines = 1;
   }
@@ -110,9 +110,9 @@ static int64_t pieces_of(const context *c)
 {
   const weir_box whole = weir_iterations(&c->node->access);
   const int64_t points = weir_batch_count(&c->node->access, &whole);
-  const int64_t least = points < FEW_PIECES ? points : FEW_PIECES, n = points / c->lines;
+  const int64_t min = points < FEW_PIECES ? points : FEW_PIECES, n = points / c->lines;
 
-  return n > MOST_PIECES ? MOST_PIECES : n > least ? n : least > 1 ? least : 1;
+  return n > MAX_PIECES ? MAX_PIECES : n > min ? n : min > 1 ? min : 1;
 }
 
 static int64_t pieces(const void *opaque, int stage)
