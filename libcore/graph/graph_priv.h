@@ -126,7 +126,7 @@ bool weir_limits_collect(const weir_access *a, weir_box *box, struct weir_limits
  * there is one. *budget bounds the work: when it is spent, the count is an upper bound. */
 int64_t weir_limits_count(const struct weir_limits *limits, const weir_box *box, uint32_t mask,
                           bool any, int64_t *budget);
-/* Whether an iteration lies within all limits. */
+/* Returns whether an iteration lies within all limits. */
 bool weir_limits_hold(const struct weir_limits *limits, const int64_t *at, int n_dims);
 /* Points of the box in the dimensions of `mask`; saturates at INT64_MAX. */
 int64_t weir_box_points(const weir_box *box, uint32_t mask);

@@ -196,7 +196,8 @@ weir_box weir_box_intersect(const weir_box *a, const weir_box *b);
 /* Extends *box to the smallest one that contains it and `more`; to `more` if *any is false. Sets
  * *any. */
 void weir_box_grow(weir_box *box, const weir_box *more, bool *any);
-/* Whether `outer` contains `inner`, per dimension; an empty interval is contained in any other. */
+/* Returns whether `outer` contains `inner`, per dimension; an empty interval is contained in any
+ * other. */
 bool weir_box_within(const weir_box *inner, const weir_box *outer);
 /* Returns the smallest box that contains the region. */
 weir_box weir_region_hull(const weir_region *r);
@@ -238,7 +239,8 @@ typedef struct weir_named {
   int64_t n;
   weir_interval *interval; /* [n], owned */
 } weir_named;
-/* As weir_distinct_union, use k reading the elements named[k] along its gathered dimension. */
+/* Counts as weir_distinct_union, use k reading the elements named[k] along its gathered dimension.
+ */
 int64_t weir_distinct_named(const weir_access *const *access, const int *operand,
                             const weir_box *box, const weir_named *named, int n);
 /* Counts the iterations of `box` not excluded by ABSENT borders (those of gathered indices are
@@ -264,12 +266,12 @@ static inline int64_t weir_index_divisor(const weir_index *x)
 {
   return x->div > 1 ? x->div : 1;
 }
-/* Whether both indices are equal for every iteration of n_dims dimensions. */
+/* Returns whether both indices are equal for every iteration of n_dims dimensions. */
 bool weir_index_same(const weir_index *a, const weir_index *b, int n_dims);
 /* Returns the iteration dimension that the index equals, without offset, or -1. */
 int weir_index_follows(const weir_index *x, int n_dims);
-/* Whether some index of the iterations, a non-empty box, leaves the array at one end and wraps to
- * the other, or is reflected. */
+/* Returns whether some index of the iterations, a non-empty box, leaves the array at one end and
+ * wraps to the other, or is reflected. */
 bool weir_index_turns(const weir_index *x, int64_t extent, const weir_box *iterations);
 /* Returns the change of the index when the iteration moves by step[k] along every dimension k. */
 double weir_index_advance(const weir_index *x, int n_dims, const double *step);
@@ -293,19 +295,20 @@ int weir_operand_dim(const weir_operand *o, const weir_access *a, int d);
 /* Returns the dimension of the operand whose slices correspond to slices of iteration dimension k;
  * -1: independent of k, -2: no such dimension. */
 int weir_operand_pieces(const weir_operand *o, const weir_access *a, int k);
-/* Whether each iteration reads (writes) a different element of the operand: array dimension d is
- * iteration dimension order[d], completely, and the other dimensions have one iteration. */
+/* Returns whether each iteration reads (writes) a different element of the operand: array dimension
+ * d is iteration dimension order[d], completely, and the other dimensions have one iteration. */
 bool weir_operand_is_one_to_one(const weir_operand *o, const weir_access *a, int *order);
 /* The same for data with all dimensions of the iterations. */
 bool weir_operand_is_permutation(const weir_operand *o, const weir_access *a, int *order);
 /* The same in their order: each iteration reads (writes) the element of the same number. */
 bool weir_operand_is_identity(const weir_operand *o, const weir_access *a);
-/* Whether no element of the operand is read by two iterations: adjacent windows, or one element
- * each. Elementwise producers may then be computed where they are read. */
+/* Returns whether no element of the operand is read by two iterations: adjacent windows, or one
+ * element each. Elementwise producers may then be computed where they are read. */
 bool weir_operand_reads_once(const weir_operand *o, const weir_access *a);
 /* Returns the iteration dimension that is time, or -1. */
 int weir_access_time(const weir_access *a);
-/* Whether the operator is elementwise: no reduction, no state, a body, all dimensions parallel. */
+/* Returns whether the operator is elementwise: no reduction, no state, a body, all dimensions
+ * parallel. */
 bool weir_access_is_pointwise(const weir_access *a);
 
 /* Rate of an array relative to an iteration dimension: its dimension `dim` (the first that moves,

@@ -45,8 +45,8 @@ weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spe
  * its name. */
 weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
                                  const weir_value *in, int n_in, const char *where);
-/* The same; output k is written into arrays[k], which has several writers or none so far, unless it
- * is -1. */
+/* Adds it likewise; output k is written into arrays[k], which has several writers or none so far,
+ * unless it is -1. */
 weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
                                       const weir_access *access, const weir_value *in, int n_in,
                                       const int32_t *arrays, const char *where);
@@ -137,7 +137,8 @@ typedef struct weir_node {
 weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
                                const weir_value *in, int n_in, const int32_t *arrays);
 
-/* Like weir_affected, but uses the stored values where an index array is a constant of the graph.
+/* Computes weir_affected, but uses the stored values where an index array is a constant of the
+ * graph.
  */
 weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int operand,
                             const weir_box *elements);
@@ -197,13 +198,13 @@ int32_t weir_graph_writers(const weir_graph *g, int32_t array, int32_t *nodes, i
 /* Frees all nodes except libraries and calls, once the graph is lowered and only run: arrays, names
  * and groups remain, other nodes must not be accessed, nor the graph copied. */
 void weir_graph_shed(weir_graph *g);
-int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `group` */
+int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `fuse` */
 weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);
 const weir_group *weir_graph_group(const weir_graph *g, int32_t group);
 weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n) WEIR_CHECKED;
 void weir_graph_clear_groups(weir_graph *g);
-/* Whether the array is a temporary written by one node and read, both in this group only, and not a
- * result. */
+/* Returns whether the array is a temporary written by one node and read, both in this group only,
+ * and not a result. */
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array);
 
 /* Checks the whole graph: accesses, dtypes, disjoint covering writers, no cycle, groups contain

@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/* What the access's one value is where input operand `argmax` holds the row-major position of the
- * iteration in its window, and it is 0 elsewhere; -1: it is none. window: [rank] of them; the
- * position along dimension d is the remainder of iteration dimension d or, if `rests`, that of
- * index d of operand `argmax` (WEIR_CODE_REMAINDER). */
+/* Returns the expression that is the access's one value where input operand `argmax` holds the
+ * row-major position of the iteration in its window, and it is 0 elsewhere; -1: it is none. window:
+ * [rank] of them; the position along dimension d is the remainder of iteration dimension d or, if
+ * `rests`, that of index d of operand `argmax` (WEIR_CODE_REMAINDER). */
 int32_t weir_window_argmax(const weir_access *a, int argmax, bool rests, const int64_t *window,
                            int rank);
 

@@ -26,7 +26,7 @@ typedef struct weir_dim_split {
 weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim,
                                 weir_dim_split *out) WEIR_CHECKED;
 void weir_dim_split_fini(weir_dim_split *s);
-/* Whether pieces of the split node give partial results: its dimension is reduced. */
+/* Returns whether pieces of the split node give partial results: its dimension is reduced. */
 bool weir_dim_split_is_partial(const weir_graph *g, const weir_dim_split *s, int32_t node);
 
 #ifdef __cplusplus

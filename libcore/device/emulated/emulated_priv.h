@@ -44,8 +44,8 @@ typedef struct timeline {
   record *records;
   int64_t n, capacity;
 } timeline;
-/* Whether work that uses memory so may be given to the queue. Fails: WEIR_ERR_EXTERNAL, where an
- * earlier use is not ordered before it. */
+/* Returns whether work that uses memory so may be given to the queue. Fails: WEIR_ERR_EXTERNAL,
+ * where an earlier use is not ordered before it. */
 weir_status emulated_timeline_check(timeline *t, int slot, const device_op *op) WEIR_CHECKED;
 /* Notes the uses for the queue's next time, without making it the present. */
 weir_status emulated_timeline_note(timeline *t, int slot, const device_op *op) WEIR_CHECKED;

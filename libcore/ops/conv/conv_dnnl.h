@@ -72,7 +72,7 @@ bool conv_dnnl_meets_padding(const conv_form *f);
 bool conv_dnnl_choose(conv_dnnl *c, const dnnl_convolution_desc_t *op, dnnl_primitive_desc_t *desc);
 /* Predicted seconds on one thread when the library takes a convolution of this kind, else -1. */
 double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind kind);
-/* weir_kernel.prepare, release, workspace, scratch, bind. */
+/* weir_kernel.prepare, release, workspace, scratch, set_workspace. */
 weir_status conv_dnnl_prepare(const weir_graph *g, const weir_group *group,
                               void **context) WEIR_CHECKED;
 void conv_dnnl_release(void *context);

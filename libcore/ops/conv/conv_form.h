@@ -58,7 +58,7 @@ typedef struct conv_weight_strides {
 bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f);
 /* Likewise of the one node of a group. */
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f);
-/* Whether the sums and all arrays are of one dtype, this one. */
+/* Returns whether the sums and all arrays are of one dtype, this one. */
 bool conv_form_is(const conv_form *f, weir_dtype dtype);
 /* 2 x multiplications, those with padding included. */
 double conv_form_flops(const conv_form *f);

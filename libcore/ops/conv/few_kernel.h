@@ -138,7 +138,7 @@ static inline int64_t outer_output(const span *inner, int64_t o)
 INLINE void narrow_step(V *sum, const float *x, int64_t next, const float *w, const bool whole,
                         M lanes, const int few, const int n)
 {
-  V many[V_MAX], weight[V_MAX];
+  V many[V_MAX_FEW], weight[V_MAX_FEW];
 
   if (few <= n) {
 #pragma GCC unroll 16

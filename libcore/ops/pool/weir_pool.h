@@ -30,8 +30,9 @@ extern const weir_op_desc weir_op_pool;
 /* Returns output 0; output k is {v.node, k}. */
 weir_value weir_pool_at(weir_graph *g, const weir_pool_spec *spec, weir_value x, const char *where);
 #define weir_pool(g, spec, x) weir_pool_at(g, spec, x, WEIR_WHERE)
-/* The maximum, and the mean: the sum over the number of elements of the window, including padding
- * (which counts as 0), or, with `inside`, those inside the array; spec->combine is not read. */
+/* Add the maximum; the mean: the sum over the number of elements of the window, including padding
+ * (which counts as 0), or, with `exclude_pad`, those inside the array; spec->combine is not read.
+ */
 weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,
                             const char *where);
 weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_value x,

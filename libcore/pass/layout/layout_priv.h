@@ -87,9 +87,10 @@ static inline bool layout_is_product(const weir_node *n)
 
 /* ---- layout_graph.c ---- */
 
-/* Whether an operand keeps its meaning when its dimensions are permuted. */
+/* Returns whether an operand keeps its meaning when its dimensions are permuted. */
 bool layout_may_move(const weir_access *a, const weir_operand *x);
-/* Whether all who touch the array do; whether something other than the graph's nodes reads it. */
+/* Returns whether all who touch the array do; whether something other than the graph's nodes reads
+ * it. */
 bool layout_is_movable(const weir_graph *g, int32_t array);
 bool layout_is_seen(const weir_graph *g, int32_t array);
 /* Dimension order[k] of an operand (an output: -1 - its number) becomes dimension k. */

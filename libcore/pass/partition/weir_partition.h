@@ -39,7 +39,7 @@ typedef struct weir_shard {
   int pieces;    /* 0: as many as positions                */
 } weir_shard;
 
-/* Whether the array is sharded along that dimension of the grid. */
+/* Returns whether the array is sharded along that dimension of the grid. */
 static inline bool weir_shard_goes(const weir_shard *c, int along)
 {
   return c->along == along || (c->also >> along & 1) != 0;
