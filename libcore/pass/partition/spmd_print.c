@@ -35,7 +35,8 @@ static void print_move(const weir_comm_op *m, FILE *out)
   }
   for (int64_t i = 0; i < m->n_messages; i++) {
     if (m->messages[i].receive) {
-      (void)fprintf(out, "  %s of %s: ", m->kind == WEIR_COMM_OP_EXCHANGE ? "exchange" : "part",
+      (void)fprintf(out,
+                    "  %s of %s: ", m->kind == WEIR_COMM_OP_EXCHANGE ? "exchange" : "partial sum",
                     m->name);
       print_box(&m->messages[i].box, out);
       (void)fprintf(out, " of rank %d, %lld bytes\n", m->messages[i].peer,

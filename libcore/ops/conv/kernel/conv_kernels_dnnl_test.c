@@ -392,7 +392,7 @@ static void make_large(subject *s, const large *l, uint64_t seed)
   make_large_in(false, s, l, seed);
 }
 
-/* Many slabs, so that rows at their edges, sums of slabs and blocks of weights count. */
+/* Many chunks, so that rows at their edges, sums of chunks and blocks of weights count. */
 static void slabs_fit_together(void **state)
 {
   static const large rows[] = {

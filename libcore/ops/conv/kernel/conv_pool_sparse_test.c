@@ -212,7 +212,8 @@ static void draw(uint64_t seed, test_case *t)
 static void needs_vectors(void)
 {
   if (pool_sparse_kernels_get() == NULL) {
-    print_message("skipped: this processor has no vector code for what maxima picked\n");
+    print_message(
+        "skipped: this processor has no vector code for sparse gradients of max-pooling\n");
     skip();
   }
 }
