@@ -29,11 +29,11 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
   int64_t end = WEIR_UNBOUNDED;
 
   for (int i = 0; i < a->n_in; i++) {
-    const weir_step_rate pace = weir_operand_step_rate(&a->in[i], loop->time);
+    const weir_step_rate rate = weir_operand_step_rate(&a->in[i], loop->time);
     const exec_array *array = &p->arrays[loop->loop->in[i]];
 
-    if (pace.dim >= 0 && array->time == pace.dim && array->end < WEIR_UNBOUNDED) {
-      const int64_t n = weir_step_rate_first(&pace, 0, array->end);
+    if (rate.dim >= 0 && array->time == rate.dim && array->end < WEIR_UNBOUNDED) {
+      const int64_t n = weir_step_rate_first(&rate, 0, array->end);
 
       end = n < end ? n : end;
     }
@@ -88,18 +88,18 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   const weir_access *a = &loop->loop->access;
   const weir_operand *o = &a->in[i];
   const exec_array *array = &p->arrays[loop->loop->in[i]];
-  const weir_step_rate pace = weir_operand_step_rate(o, loop->time);
-  const int d = pace.dim;
+  const weir_step_rate rate = weir_operand_step_rate(o, loop->time);
+  const int d = rate.dim;
   weir_box beyond = {.rank = o->rank};
 
   if (d < 0 || array->time != d || front >= array->end) {
     return WEIR_UNBOUNDED;
   }
   /* What looks back does not run ahead of the stream either: it may end here. */
-  const int64_t max = weir_step_rate_first(&pace, 0, front);
+  const int64_t max = weir_step_rate_first(&rate, 0, front);
 
   if (loop->lag[i] != INT64_MAX && array->end >= WEIR_UNBOUNDED) {
-    const int64_t first = weir_step_rate_first(&pace, loop->lag[i], front),
+    const int64_t first = weir_step_rate_first(&rate, loop->lag[i], front),
                   lo = a->dim[loop->time].lo;
 
     return first > max || lo > max ? max : first < lo ? lo : first;

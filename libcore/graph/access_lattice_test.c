@@ -124,11 +124,11 @@ static void one_index_equals_enumeration(void **state)
     weir_operand_lag(&o, 0, &box, &behind, &ahead);
     const bool any = weir_index_solve(x, 0, &box, lo, hi, &found);
     if (c > 0 && lo >= 0) {
-      const weir_step_rate pace = weir_operand_step_rate(&o, 0);
+      const weir_step_rate rate = weir_operand_step_rate(&o, 0);
       weir_interval from = {0, 1000};
       (void)weir_index_solve(x, 0, &box, lo, WEIR_UNBOUNDED, &from);
-      assert_int_equal(weir_step_rate_first(&pace, ahead, lo), from.lo);
-      assert_int_equal(weir_step_rate_first(&pace, 0, lo), weir_wide_ceil_div(lo * div, c));
+      assert_int_equal(weir_step_rate_first(&rate, ahead, lo), from.lo);
+      assert_int_equal(weir_step_rate_first(&rate, 0, lo), weir_wide_ceil_div(lo * div, c));
     }
     if (min != range[0] || max != range[1] || behind != lag[0] || ahead != lag[1] ||
         any != (users.lo < users.hi) || (any && (found.lo != users.lo || found.hi != users.hi))) {

@@ -41,29 +41,29 @@ void weir_index_range(const weir_index *x, const weir_box *box, int64_t *min, in
 
 void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *min, int64_t *max)
 {
-  const weir_step_rate pace = weir_operand_step_rate(x, k);
-  weir_index rest = x->index[pace.dim];
+  const weir_step_rate rate = weir_operand_step_rate(x, k);
+  weir_index rest = x->index[rate.dim];
   weir_box others = *box;
   weir_wide lo, hi;
 
-  WEIR_ASSERT(pace.dim >= 0);
+  WEIR_ASSERT(rate.dim >= 0);
   others.lo[k] = 0;
   others.hi[k] = 1;
   rest.div = 1;
   weir_index_span(&rest, &others, &lo, &hi);
   /* up i + rest = down * index + remainder, and the remainder takes, over all i, every value that
    * differs from the rest by a multiple of both. */
-  const int64_t step = weir_gcd(llabs(pace.up), pace.down);
+  const int64_t step = weir_gcd(llabs(rate.up), rate.down);
   const weir_wide low = lo - weir_wide_floor_div(lo, step) * step;
   const weir_wide high = hi - weir_wide_floor_div(hi, step) * step;
-  *min = saturate(lo - (pace.down - step + low));
+  *min = saturate(lo - (rate.down - step + low));
   *max = saturate(hi - high);
 }
 
-int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t max, int64_t index)
+int64_t weir_step_rate_first(const weir_step_rate *rate, int64_t max, int64_t index)
 {
-  const weir_wide distance = (weir_wide)pace->down * index - max;
-  const weir_wide first = distance > 0 ? weir_wide_ceil_div(distance, pace->up) : 0;
+  const weir_wide distance = (weir_wide)rate->down * index - max;
+  const weir_wide first = distance > 0 ? weir_wide_ceil_div(distance, rate->up) : 0;
 
   return first < WEIR_UNBOUNDED ? (int64_t)first : WEIR_UNBOUNDED;
 }

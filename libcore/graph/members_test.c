@@ -368,7 +368,7 @@ static void reaches_bound_the_boxes_of_every_tile(void **state)
     tile[0] = roll(&d, 1, whole.hi[0]);
     tile[1] = roll(&d, 1, whole.hi[1]);
     weir_reach_compose(c.member, MEMBERS, tile, 1, reach);
-    for (int64_t at = 0; at < MAX * MAX && weir_reach_keeps_pace(c.member, MEMBERS, tile); at++) {
+    for (int64_t at = 0; at < MAX * MAX && weir_reach_has_one_rate(c.member, MEMBERS, tile); at++) {
       for (int e = 0; e < 2; e++) {
         last->lo[e] = (e == 0 ? at / MAX : at % MAX) * tile[e];
         last->hi[e] = last->lo[e] + tile[e] < whole.hi[e] ? last->lo[e] + tile[e] : whole.hi[e];

@@ -29,11 +29,11 @@ static int time_of(const weir_access *a)
 
 /* How an operand's array follows the node's time; false where it does not. */
 static bool follows_time(const weir_graph *g, const weir_operand *o, int time, int32_t array,
-                         weir_step_rate *pace)
+                         weir_step_rate *rate)
 {
-  *pace = weir_operand_step_rate(o, time);
-  return pace->dim >= 0 && pace->dim == g->arrays[array]->desc.time - 1 && pace->up > 0 &&
-         pace->up <= LARGEST && pace->down <= LARGEST;
+  *rate = weir_operand_step_rate(o, time);
+  return rate->dim >= 0 && rate->dim == g->arrays[array]->desc.time - 1 && rate->up > 0 &&
+         rate->up <= LARGEST && rate->down <= LARGEST;
 }
 
 /* Rate of the node's iterations along time, from the first operand whose array has one; base -1:
@@ -47,11 +47,11 @@ static weir_rate rate_of_node(const weir_graph *g, const weir_node *node, int ti
     const bool output = k < a->n_out;
     const int32_t array = output ? node->out[k] : node->in[k - a->n_out];
     weir_rate r = rates[array];
-    weir_step_rate pace;
+    weir_step_rate rate;
 
     if (r.base >= 0 && (base < 0 || r.base == base) &&
-        follows_time(g, output ? &a->out[k] : &a->in[k - a->n_out], time, array, &pace) &&
-        scale(&r, pace.down, pace.up)) {
+        follows_time(g, output ? &a->out[k] : &a->in[k - a->n_out], time, array, &rate) &&
+        scale(&r, rate.down, rate.up)) {
       return r;
     }
   }
@@ -72,11 +72,11 @@ static bool propagate_node(const weir_graph *g, const weir_node *node, int32_t b
     const bool input = k < a->n_in;
     const int32_t array = input ? node->in[k] : node->out[k - a->n_in];
     weir_rate r = own;
-    weir_step_rate pace;
+    weir_step_rate rate;
 
     if (rates[array].base < 0 &&
-        follows_time(g, input ? &a->in[k] : &a->out[k - a->n_in], time, array, &pace) &&
-        scale(&r, pace.up, pace.down)) {
+        follows_time(g, input ? &a->in[k] : &a->out[k - a->n_in], time, array, &rate) &&
+        scale(&r, rate.up, rate.down)) {
       rates[array] = r;
       changed = true;
     }

@@ -326,7 +326,7 @@ void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t
 /* Returns the first iteration from 0 on whose index may reach `index`, where `max` is the greatest
  * lag: as weir_index_solve, from a lag computed earlier; with most 0, the number of iterations that
  * `index` elements allow. up > 0, index >= 0; at most WEIR_UNBOUNDED. */
-int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t max, int64_t index);
+int64_t weir_step_rate_first(const weir_step_rate *rate, int64_t max, int64_t index);
 
 #ifdef __cplusplus
 }

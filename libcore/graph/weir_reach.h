@@ -29,7 +29,7 @@ void weir_reach_elements(const weir_operand *o, const weir_access *a, const weir
 int64_t weir_reach_length(const weir_reach *r, int d, int64_t extent);
 /* Returns whether every member follows the anchor's tiled dimensions at one rate along all paths:
  * only then are ranges bounded. */
-bool weir_reach_keeps_pace(const weir_member *members, int32_t n, const int64_t *tile);
+bool weir_reach_has_one_rate(const weir_member *members, int32_t n, const int64_t *tile);
 
 #ifdef __cplusplus
 }

@@ -24,11 +24,11 @@ static uint64_t ends_of(const grouping *s, const weir_node *node, bool *plain)
     const int d = weir_graph_get_array(s->g, node->in[i])->desc.time - 1;
 
     for (int k = 0; k < a->n_dims && d >= 0; k++) {
-      const weir_step_rate pace = weir_operand_step_rate(&a->in[i], k);
+      const weir_step_rate rate = weir_operand_step_rate(&a->in[i], k);
 
-      if (a->dim[k].time && pace.dim == d) {
+      if (a->dim[k].time && rate.dim == d) {
         ends |= s->ends[node->in[i]];
-        *plain = *plain && pace.up == 1 && pace.down == 1;
+        *plain = *plain && rate.up == 1 && rate.down == 1;
       }
     }
   }

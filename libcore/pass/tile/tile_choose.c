@@ -44,7 +44,7 @@ void tile_measure(const tile_choice *c, const int64_t *tile, weir_tile_cost *cos
   const weir_access *anchor = c->members[c->n - 1].access;
   double tiles = 1, work = 0, all = 0;
 
-  *cost = (weir_tile_cost){.serves = weir_reach_keeps_pace(c->members, c->n, tile)};
+  *cost = (weir_tile_cost){.serves = weir_reach_has_one_rate(c->members, c->n, tile)};
   weir_reach_compose(c->members, c->n, tile, c->slots, c->reach);
   for (int d = 0; d < anchor->n_dims; d++) {
     if (is_tiled(c, tile, d)) {
