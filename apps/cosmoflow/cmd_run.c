@@ -80,7 +80,7 @@ static weir_status train(const job *j, weir_train_result *result, int64_t began)
 {
   cf_experiment *e = j->e;
   const weir_plan_opts exec = {
-      .exec = &e->cfg->exec, .threads = j->cli->threads, .spread = &j->ranks->spread};
+      .exec = &e->cfg->exec, .threads = j->cli->threads, .dist = &j->ranks->spread};
   cf_mllog *log = NULL;
   weir_status status = WEIR_OK;
 

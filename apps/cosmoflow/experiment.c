@@ -480,9 +480,9 @@ weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_pl
                                 weir_train_result *result)
 {
   cf_estimator *const n = &e->estimator;
-  weir_comm *const c = exec->spread->comm;
+  weir_comm *const c = exec->dist->comm;
 
-  WEIR_TRY(foresee(e, exec->spread));
+  WEIR_TRY(foresee(e, exec->dist));
   WEIR_TRY(weir_comm_agree(c, weir_comm_rank(c) == 0 ? check_same_samples(e, dir) : WEIR_OK));
   WEIR_TRY(weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result));
   return check_taken(e); /* where nothing was left to do, no sample was asked for */

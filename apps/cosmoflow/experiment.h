@@ -52,7 +52,7 @@ weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const wei
                       cf_surveyed *out) WEIR_CHECKED;
 /* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open. */
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;
-/* Trains it on the ranks of exec->spread in the folder, going on from what is there, with the
+/* Trains it on the ranks of exec->dist in the folder, going on from what is there, with the
  * events of weir_train_run. Collective. Fails: WEIR_ERR_CONFIG where a checkpoint there is of other
  * samples; as weir_train_run. */
 weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_plan_opts *exec,

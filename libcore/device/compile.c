@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-enum { PATH_ROOM = 4096, MOST_FLAGS = 32 };
+enum { PATH_CAPACITY = 4096, MAX_FLAGS = 32 };
 
 static bool write_file(const char *path, const char *text)
 {
@@ -35,7 +35,7 @@ static bool write_file(const char *path, const char *text)
 
 /* One start of the compiler. */
 typedef struct job {
-  char source[PATH_ROOM], object[PATH_ROOM], errors[PATH_ROOM];
+  char source[PATH_CAPACITY], object[PATH_CAPACITY], errors[PATH_CAPACITY];
   pid_t child;
   int first_flag, code; /* code: wait status  */
   int failed;           /* to start, an errno */
@@ -59,7 +59,7 @@ static void put_arguments(const weir_compiler *compiler, const job *j, const cha
 
 static void start(const weir_compiler *compiler, job *j)
 {
-  const char *args[MOST_FLAGS + 5];
+  const char *args[MAX_FLAGS + 5];
   posix_spawn_file_actions_t actions;
 
   put_arguments(compiler, j, args);
@@ -141,7 +141,7 @@ static weir_status make_folder(char folder[4096])
   const char *parent = weir_env("TMPDIR");
 
   parent = parent == NULL ? "/tmp" : parent;
-  if (snprintf(folder, PATH_ROOM - 32, "%s/weir-XXXXXX", parent) >= PATH_ROOM - 32 ||
+  if (snprintf(folder, PATH_CAPACITY - 32, "%s/weir-XXXXXX", parent) >= PATH_CAPACITY - 32 ||
       mkdtemp(folder) == NULL) {
     const weir_status status =
         weir_fail(WEIR_ERR_UNSUPPORTED, "%s: cannot create a folder to compile in: %m", parent);
@@ -154,7 +154,7 @@ static weir_status make_folder(char folder[4096])
 static void path_of(const char *folder, const char *name, int k, const char *suffix,
                     char path[4096])
 {
-  snprintf(path, PATH_ROOM, "%.*s/%s%d%s", PATH_ROOM - 32, folder, name, k, suffix);
+  snprintf(path, PATH_CAPACITY, "%.*s/%s%d%s", PATH_CAPACITY - 32, folder, name, k, suffix);
 }
 
 void weir_compiled_path(const char *folder, int k, char path[4096])
@@ -170,7 +170,7 @@ weir_status weir_compile(const weir_compiler *compiler, const char *const *texts
   void *memory;
 
   folder[0] = 0;
-  WEIR_ASSERT(compiler->n_flags <= MOST_FLAGS);
+  WEIR_ASSERT(compiler->n_flags <= MAX_FLAGS);
   WEIR_TRY(weir_alloc(n, sizeof *jobs, &memory));
   jobs = memory;
   WEIR_TRY_GOTO(make_folder(folder), done);
@@ -206,7 +206,7 @@ done:
 void weir_compile_remove(const char *folder, int n)
 {
   static const char *const names[][2] = {{"text", ".c"}, {"text", ".so"}, {"errors", ""}};
-  char path[PATH_ROOM];
+  char path[PATH_CAPACITY];
 
   if (folder[0] == 0) {
     return;

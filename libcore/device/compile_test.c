@@ -1,4 +1,4 @@
-/* compile_test.c - libraries of texts, what compilers refuse, and folders that are left behind. */
+/* compile_test.c - libraries of texts, what compilers refuse, and folders that are left over. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -205,7 +205,7 @@ weir_status weir_device_arena_create(weir_device *device, weir_device_space spac
 
   *out = NULL;
   WEIR_TRY(check_sizes(device, n, bytes));
-  WEIR_TRY(weir_reserve(&device->arrays, &device->room_arrays, device->n_arrays + n,
+  WEIR_TRY(weir_reserve(&device->arrays, &device->arrays_capacity, device->n_arrays + n,
                         sizeof(device_array *)));
   WEIR_TRY(weir_alloc(1, sizeof *arena, &memory));
   arena = memory;

@@ -16,7 +16,7 @@ static void free_kernel(weir_device_kernel **kernel)
 }
 
 /* Places the arguments one after another, each aligned to its size or to 16 bytes. */
-static weir_status place_args(const weir_device_source *source, weir_device_kernel *kernel)
+static weir_status layout_args(const weir_device_source *source, weir_device_kernel *kernel)
 {
   void *memory = NULL;
 
@@ -50,7 +50,7 @@ weir_status weir_device_kernel_create(weir_device *device, const weir_device_sou
   weir_device_kernel *kernel = memory;
 
   kernel->device = device;
-  WEIR_TRY_GOTO(place_args(source, kernel), failed);
+  WEIR_TRY_GOTO(layout_args(source, kernel), failed);
   WEIR_TRY_GOTO(device->ops->kernel_create(kernel, source), failed);
   *out = kernel;
   return WEIR_OK;

@@ -111,7 +111,7 @@ struct weir_device {
   void *state;
 
   device_array **arrays; /* ordered by address */
-  int64_t n_arrays, room_arrays, numbers;
+  int64_t n_arrays, arrays_capacity, numbers;
   weir_device_queue *queues[WEIR_DEVICE_QUEUES];
   int64_t capture, captures; /* the one under way, 0: none; how many there were */
   weir_device_queue *origin; /* of it */
@@ -119,7 +119,7 @@ struct weir_device {
   device_past past[WEIR_DEVICE_QUEUES]; /* in it: before what a queue is given next */
   device_use *uses;                     /* of the call under way */
   char *args;
-  int64_t room_uses, room_args;
+  int64_t uses_capacity, args_capacity;
 };
 
 /* What a library that holds a row exports under the name weir_device_plugin. `abi` stays first. */

@@ -257,7 +257,7 @@ static weir_status check_shape(const weir_device *d, const weir_device_launch_sp
 static weir_status find_uses(weir_device *d, const char *what, const weir_device_range *ranges,
                              int n_ranges, int *n)
 {
-  WEIR_TRY(weir_reserve(&d->uses, &d->room_uses, n_ranges, sizeof *d->uses));
+  WEIR_TRY(weir_reserve(&d->uses, &d->uses_capacity, n_ranges, sizeof *d->uses));
   *n = 0;
   for (int k = 0; k < n_ranges; k++) {
     if (ranges[k].bytes != 0) {
@@ -301,7 +301,7 @@ weir_status weir_device_launch(weir_device_queue *queue, const weir_device_launc
   WEIR_TRY(check_captured(queue));
   WEIR_ASSERT(kernel->device == d);
   WEIR_TRY(check_shape(d, spec));
-  WEIR_TRY(weir_reserve(&d->args, &d->room_args, kernel->args_bytes, 1));
+  WEIR_TRY(weir_reserve(&d->args, &d->args_capacity, kernel->args_bytes, 1));
   snprintf(what, sizeof what, "launch of %s", kernel->name);
   WEIR_TRY(find_uses(d, what, spec->ranges, spec->n_ranges, &n));
   for (int k = 0; k < kernel->n_params; k++) {

@@ -33,7 +33,7 @@ weir_status exec_backend_open(weir_plan *p)
   if (p->cfg.device == NULL || strcmp(p->cfg.device, "cpu") == 0) {
     return WEIR_OK;
   }
-  if (p->spread != NULL) {
+  if (p->ranks != NULL) {
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "plan: exec.device %s: a plan over several ranks runs on the cpu only: omit "
                      "the option or use one rank",
@@ -138,7 +138,7 @@ static bool takes_group(const weir_plan *p, const exec_group *group)
   return all;
 }
 
-/* Writes an array that a group on the host writes parts of. */
+/* Writes an array of which a group on the host writes boxes. */
 static bool shares_with_host(const weir_plan *p, const exec_group *group, const bool *host)
 {
   for (int32_t k = 0; k < group->n_loops; k++) {
@@ -226,15 +226,15 @@ static bool makes(const exec_group *group, int32_t n, int32_t array)
 
 static weir_status make_step(const exec_group *group, exec_step *s)
 {
-  int64_t most = group->n_kernel_arrays;
+  int64_t max = group->n_kernel_arrays;
   void *memory = NULL;
 
   for (int32_t k = 0; k < group->n_loops; k++) {
     const weir_access *a = &group->loops[k].loop->access;
 
-    most += a->n_in + 2 * a->n_out;
+    max += a->n_in + 2 * a->n_out;
   }
-  WEIR_TRY(weir_alloc(most, sizeof *s->arrays, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *s->arrays, &memory));
   s->arrays = memory;
   for (int32_t k = 0; k < group->n_loops; k++) {
     const exec_loop *loop = &group->loops[k];
@@ -280,7 +280,7 @@ static weir_status make_steps(weir_plan *p)
 /* ---- Memory. ---- */
 
 /* Tile-local arrays are whole: a loop is one launch. */
-static weir_status place_locals(struct exec_backend *b, exec_group *group)
+static weir_status assign_locals(struct exec_backend *b, exec_group *group)
 {
   weir_life lives[EXEC_MAX_LOOPS];
 
@@ -399,7 +399,7 @@ done: /* copies that were begun read the zeros, also where a later one failed */
 }
 
 /* Arrays with several writers, and complex ones, whose parts are. */
-static weir_status clear_parts(weir_plan *p)
+static weir_status clear_boxes(weir_plan *p)
 {
   struct exec_backend *b = p->backend;
 
@@ -412,11 +412,11 @@ static weir_status clear_parts(weir_plan *p)
       for (int o = 0; o < loop->access.n_out; o++) {
         const int64_t local = group->loops[k].out_local[o];
         const int32_t a = loop->out[o];
-        const bool parts = p->arrays[a].shared || weir_dtype_is_complex(loop->access.out[o].dtype);
+        const bool boxes = p->arrays[a].shared || weir_dtype_is_complex(loop->access.out[o].dtype);
         char *at = local >= 0 ? b->scratch + group->locals[local].offset : b->sides[a].device;
         const int64_t bytes = local >= 0 ? group->locals[local].bytes : b->sides[a].bytes;
 
-        if (parts && bytes > 0) {
+        if (boxes && bytes > 0) {
           WEIR_TRY(clear(b, at, bytes));
         }
       }
@@ -437,7 +437,7 @@ weir_status exec_backend_memory(weir_plan *p)
   WEIR_TRY(make_steps(p));
   for (int32_t i = 0; i < p->n_groups; i++) {
     if (p->groups[i].on_device) {
-      WEIR_TRY(place_locals(b, &p->groups[i]));
+      WEIR_TRY(assign_locals(b, &p->groups[i]));
     }
   }
   WEIR_TRY_GOTO(weir_alloc(2 * (int64_t)p->n_arrays, sizeof(bool), &flags), done);
@@ -448,7 +448,7 @@ weir_status exec_backend_memory(weir_plan *p)
   find_sides(p, launched, crosses);
   if (!p->sizes_only) {
     WEIR_TRY_GOTO(allocate(p, launched, crosses, bytes, address), done);
-    WEIR_TRY_GOTO(clear_parts(p), done);
+    WEIR_TRY_GOTO(clear_boxes(p), done);
   }
 done:
   weir_free(&flags);

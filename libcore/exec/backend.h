@@ -48,7 +48,7 @@ struct exec_backend {
   exec_step *steps; /* [n_groups], in the order they run */
   int32_t *moving;  /* [n_arrays] what is copied next */
   exec_device_kernel *kernels;
-  int64_t n_kernels, room_kernels;
+  int64_t n_kernels, kernels_capacity;
   const struct weir_kernel **own; /* kernels of the table for this device, NULL at the end */
   exec_copied counted;            /* by every run */
   bool ahead;                     /* launches were given that no copy has waited for */
@@ -82,18 +82,19 @@ void exec_backend_print(const weir_plan *p, FILE *out);
 
 /* backend_emit.c: how the iterations of a loop are laid out over threads. */
 typedef struct exec_layout {
-  int64_t points, reduced, slabs; /* reduced: iterations of one point */
-  int lanes, outputs, parts;      /* of a block: threads of a slab, points, slabs at a time */
+  int64_t points, reduced, reduce_blocks; /* reduced: iterations of one point */
+  int lanes, outputs, at_once; /* of a thread block: threads of a reduction block, points, reduction
+                                  blocks at a time */
   int threads;
   int64_t blocks;
 } exec_layout;
 /* A map or a reduction, of real numbers. Fails: WEIR_ERR_UNSUPPORTED. */
 weir_status exec_layout_of(const native_form *f, exec_layout *out);
-/* Helpers and body of the kernel, whose one parameter is `struct places p`: an array `word` of
- * exec_places_words, which exec_places_fill writes. */
+/* Helpers and body of the kernel, whose one parameter is `struct addresses p`: an array `word` of
+ * exec_addresses_words, which exec_addresses_fill writes. */
 void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers, native_text *body);
-int exec_places_words(const weir_access *a);
-void exec_places_fill(const weir_access *a, const weir_loop_run *run, int64_t *words);
+int exec_addresses_words(const weir_access *a);
+void exec_addresses_fill(const weir_access *a, const weir_loop_run *run, int64_t *words);
 
 /* backend_loop.c: loops of any numbers, launched; opts->backend: the exec_backend. */
 extern const weir_engine exec_backend_engine;

@@ -8,11 +8,11 @@
 #include "base/weir_random.h"
 #include "exec/backend.h"
 
-enum { BACKEND_MOST = 64 };
+enum { BACKEND_MAX = 64 };
 
 /* Results of a run, then stored arrays; groups on the host and bytes copied, of a device. */
 typedef struct backend_bits {
-  weir_tensor tensor[BACKEND_MOST];
+  weir_tensor tensor[BACKEND_MAX];
   int n;
   int host;
   int64_t up, down, host_up, host_down;
@@ -66,7 +66,7 @@ static inline int backend_bind(const weir_graph *g, weir_tensor *tensors, weir_b
 
     for (int k = 0; k < 2; k++) {
       if (k == 0 ? input : array->output != NULL) {
-        assert_true(n < BACKEND_MOST);
+        assert_true(n < BACKEND_MAX);
         assert_ok(weir_tensor_init(&tensors[n], d->dtype, d->rank, d->shape));
         if (k == 0) {
           backend_fill(&tensors[n], (uint32_t)a);
@@ -96,7 +96,7 @@ static inline backend_bits backend_run_times(const weir_graph *g, weir_store *st
                                              const char *device, int times)
 {
   const weir_exec_cfg cfg = backend_config(device);
-  weir_binding bindings[BACKEND_MOST];
+  weir_binding bindings[BACKEND_MAX];
   backend_bits bits = {.n = 0};
   weir_plan *p = NULL;
 
@@ -109,7 +109,7 @@ static inline backend_bits backend_run_times(const weir_graph *g, weir_store *st
   for (int64_t k = 0; store != NULL && k < weir_store_count(store); k++) {
     const weir_tensor *t = weir_store_get(store, weir_store_name(store, k));
 
-    assert_true(bits.n < BACKEND_MOST);
+    assert_true(bits.n < BACKEND_MAX);
     assert_ok(weir_tensor_init(&bits.tensor[bits.n], t->dtype, t->rank, t->shape));
     assert_ok(weir_tensor_copy(t, &bits.tensor[bits.n++]));
   }

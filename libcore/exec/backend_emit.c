@@ -1,12 +1,12 @@
 /* backend_emit.c - a loop as a kernel for a device: a map has an iteration a thread, a reduction a
- * lane of a slab a thread, in the order of weir_engine.h. */
+ * lane of a reduction block a thread, in the order of weir_engine.h. */
 #include <inttypes.h>
 
 #include "base/weir_alloc.h"
 #include "exec/backend.h"
 
 enum { MAP_THREADS = 128, REDUCE_THREADS = 256, STRIP_OUTPUTS = 8 };
-#define MOST_BLOCKS INT32_MAX
+#define MAX_BLOCKS INT32_MAX
 
 static int64_t extent_of(const weir_access *a, int k)
 {
@@ -28,7 +28,7 @@ weir_status exec_layout_of(const native_form *f, exec_layout *l)
 {
   const weir_access *a = f->access;
 
-  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .parts = 1};
+  *l = (exec_layout){.lanes = 1, .outputs = MAP_THREADS, .at_once = 1};
   if (f->shape == NATIVE_SCAN || !count(a, WEIR_PARALLEL, &l->points) ||
       !count(a, WEIR_REDUCED, &l->reduced)) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a scan, or a loop of more than 2^63 iterations");
@@ -37,22 +37,23 @@ weir_status exec_layout_of(const native_form *f, exec_layout *l)
     while (l->lanes < f->lanes) {
       l->lanes *= 2;
     }
-    l->slabs = l->reduced > WEIR_REDUCE_BLOCK ? (l->reduced - 1) / WEIR_REDUCE_BLOCK + 1 : 1;
-    l->outputs = l->slabs == 1              ? REDUCE_THREADS / l->lanes
+    l->reduce_blocks =
+        l->reduced > WEIR_REDUCE_BLOCK ? (l->reduced - 1) / WEIR_REDUCE_BLOCK + 1 : 1;
+    l->outputs = l->reduce_blocks == 1      ? REDUCE_THREADS / l->lanes
                  : f->shape == NATIVE_STRIP ? STRIP_OUTPUTS
                                             : 1;
-    l->parts = REDUCE_THREADS / (l->lanes * l->outputs);
+    l->at_once = REDUCE_THREADS / (l->lanes * l->outputs);
   }
-  l->threads = l->lanes * l->outputs * l->parts;
+  l->threads = l->lanes * l->outputs * l->at_once;
   l->blocks = l->points / l->outputs + (l->points % l->outputs != 0);
-  return l->blocks <= MOST_BLOCKS
+  return l->blocks <= MAX_BLOCKS
              ? WEIR_OK
              : weir_fail(WEIR_ERR_UNSUPPORTED, "plan: a loop of %" PRId64 " points", l->points);
 }
 
 /* ---- Places: address of element 0 and strides of every operand. ---- */
 
-int exec_places_words(const weir_access *a)
+int exec_addresses_words(const weir_access *a)
 {
   int n = 0;
 
@@ -79,7 +80,7 @@ static int64_t *fill_view(const weir_view *v, int64_t *word)
   return word;
 }
 
-void exec_places_fill(const weir_access *a, const weir_loop_run *run, int64_t *word)
+void exec_addresses_fill(const weir_access *a, const weir_loop_run *run, int64_t *word)
 {
   for (int k = 0; k < a->n_in; k++) {
     word = fill_view(&run->in[k], word);
@@ -156,7 +157,7 @@ static void put_map(const native_writer *w, const exec_layout *l)
   native_put_body(w);
   for (int v = 0; v < a->n_values; v++) {
     native_put(t, "    ");
-    native_put_place(w, native_output(a, v));
+    native_put_address(w, native_output(a, v));
     native_put(t, " = here ? v%d : 0;\n", a->value[v]);
   }
   native_put(t, "  }\n");
@@ -189,7 +190,7 @@ static void put_merge(const native_form *f, const char *from, const char *right,
   native_put(t, "    }\n");
 }
 
-/* a[0] of lane 0 from the lanes of its slab, which lie in s. */
+/* a[0] of lane 0 from the lanes of its reduction block, which lie in s. */
 static void put_lanes(const native_form *f, const exec_layout *l, native_text *t)
 {
   int active = f->lanes;
@@ -204,9 +205,9 @@ static void put_lanes(const native_form *f, const exec_layout *l, native_text *t
       active = half;
     }
   }
-  for (int step = 1; step < l->parts; step *= 2) { /* adjacent slabs, an odd last one stays */
+  for (int step = 1; step < l->at_once; step *= 2) { /* adjacent blocks, an odd last one stays */
     native_put(t,
-               "    if (lane == 0 && part %% %d == 0 && part + %d < taken) {\n"
+               "    if (lane == 0 && sub %% %d == 0 && sub + %d < taken) {\n"
                "    const int other = slot + %d;\n",
                2 * step, step, step * l->lanes * l->outputs);
     put_merge(f, "s", "other", t);
@@ -215,14 +216,14 @@ static void put_lanes(const native_form *f, const exec_layout *l, native_text *t
   }
 }
 
-/* The tree over finished parts: c[0..depth). */
+/* The tree over finished reduction blocks: c[0..depth). */
 static void put_push(const native_form *f, const exec_layout *l, native_text *t)
 {
-  native_put(t, "    if (lane == 0 && part == 0) {\n");
+  native_put(t, "    if (lane == 0 && sub == 0) {\n");
   put_copy(f, "c", "depth", "a", "0", t);
   native_put(
       t, "    depth++;\n    for (int64_t number = first / %d; (number & 1) != 0; number /= 2) {\n",
-      l->parts);
+      l->at_once);
   native_put(t, "    depth--;\n");
   put_copy(f, "a", "0", "c", "depth - 1", t);
   put_merge(f, "c", "depth", t);
@@ -230,20 +231,20 @@ static void put_push(const native_form *f, const exec_layout *l, native_text *t)
   native_put(t, "    }\n    }\n");
 }
 
-/* One slab's lane: a[0]. */
-static void put_slab(const native_writer *w, const exec_layout *l)
+/* One lane of a reduction block: a[0]. */
+static void put_reduce_block(const native_writer *w, const exec_layout *l)
 {
   native_text *t = w->t;
 
   native_put_neutral(w->form, t, "0");
   native_put(t,
-             "    const int64_t slab = first + part;\n"
-             "    const int64_t last = slab + 1 < INT64_C_(%" PRId64
-             ") ? (slab + 1) * %d : INT64_C_(%" PRId64 ");\n"
-             "    for (int64_t turn = live ? slab * %d + lane : last; turn < last; turn += %d) {\n"
-             "    row.at = turn;\n",
-             l->slabs, WEIR_REDUCE_BLOCK, l->reduced, WEIR_REDUCE_BLOCK, WEIR_LANES);
-  put_digits(w->form->access, WEIR_REDUCED, "turn", l->reduced, t);
+             "    const int64_t rblock = first + sub;\n"
+             "    const int64_t last = rblock + 1 < INT64_C_(%" PRId64
+             ") ? (rblock + 1) * %d : INT64_C_(%" PRId64 ");\n"
+             "    for (int64_t nth = live ? rblock * %d + lane : last; nth < last; nth += %d) {\n"
+             "    row.at = nth;\n",
+             l->reduce_blocks, WEIR_REDUCE_BLOCK, l->reduced, WEIR_REDUCE_BLOCK, WEIR_LANES);
+  put_digits(w->form->access, WEIR_REDUCED, "nth", l->reduced, t);
   native_put_loads(w);
   native_put_body(w);
   native_put_step(w, "a", "0", "w->at");
@@ -254,14 +255,14 @@ static void put_threads(const native_form *f, const exec_layout *l, native_text 
 {
   const bool strip = f->shape == NATIVE_STRIP; /* neighbouring threads read neighbouring elements */
 
-  native_put(t, "  const int thread = threadIdx.x, part = thread / %d;\n", l->lanes * l->outputs);
+  native_put(t, "  const int thread = threadIdx.x, sub = thread / %d;\n", l->lanes * l->outputs);
   native_put(t,
              strip ? "  const int output = thread %% %d, lane = thread / %d %% %d;\n"
                    : "  const int lane = thread %% %d, output = thread / %d %% %d;\n",
              strip ? l->outputs : l->lanes, strip ? l->outputs : l->lanes,
              strip ? l->lanes : l->outputs);
   native_put(t,
-             "  const int slot = (part * %d + output) * %d + lane;\n"
+             "  const int slot = (sub * %d + output) * %d + lane;\n"
              "  const int64_t point = (int64_t)blockIdx.x * %d + output;\n",
              l->outputs, l->lanes, l->outputs);
 }
@@ -270,7 +271,7 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
 {
   const native_form *f = w->form;
   native_text *t = w->t;
-  const bool tree = l->slabs > l->parts;
+  const bool tree = l->reduce_blocks > l->at_once;
 
   put_threads(f, l, t);
   put_arrays(f, "__shared__ ", "s", l->threads, t);
@@ -284,10 +285,10 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
   put_digits(f->access, WEIR_PARALLEL, "point", l->points, t);
   put_live(l, t);
   native_put(t, "  for (int64_t first = 0; first < INT64_C_(%" PRId64 "); first += %d) {\n",
-             l->slabs, l->parts);
+             l->reduce_blocks, l->at_once);
   native_put(t, "    const int64_t taken = INT64_C_(%" PRId64 ") - first;\n    (void)taken;\n",
-             l->slabs);
-  put_slab(w, l);
+             l->reduce_blocks);
+  put_reduce_block(w, l);
   put_copy(f, "s", "slot", "a", "0", t);
   native_put(t, "    __syncthreads();\n");
   put_lanes(f, l, t);
@@ -296,7 +297,7 @@ static void put_reduce(const native_writer *w, const exec_layout *l)
     native_put(t, "    __syncthreads();\n"); /* s is written again */
   }
   native_put(t, "  }\n");
-  native_put(t, "  if (live && lane == 0 && part == 0) {\n");
+  native_put(t, "  if (live && lane == 0 && sub == 0) {\n");
   if (tree) {
     native_put(t, "    for (; depth > 1; depth--) {\n");
     put_copy(f, "a", "0", "c", "depth - 2", t);
@@ -313,15 +314,15 @@ void exec_emit(const native_form *f, const exec_layout *l, native_text *helpers,
 {
   native_form all = *f;
 
-  for (int o = 0; o < f->access->n_out; o++) { /* all places go through views */
+  for (int o = 0; o < f->access->n_out; o++) { /* all addresses go through views */
     all.plain_out[o] = false;
   }
   const native_writer w = {.t = helpers, .form = &all, .border = true};
 
   native_put_prelude(helpers);
-  native_put(helpers, "typedef struct places {\n  int64_t word[%d];\n} places;\n",
-             exec_places_words(f->access));
-  native_put(helpers, "static void iterate(const places p)\n{\n");
+  native_put(helpers, "typedef struct addresses {\n  int64_t word[%d];\n} addresses;\n",
+             exec_addresses_words(f->access));
+  native_put(helpers, "static void iterate(const addresses p)\n{\n");
   if (f->shape == NATIVE_MAP) {
     put_map(&w, l);
   } else {

@@ -42,7 +42,7 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
     }
   }
   weir_status status =
-      weir_reserve(&b->kernels, &b->room_kernels, b->n_kernels + 1, sizeof *b->kernels);
+      weir_reserve(&b->kernels, &b->kernels_capacity, b->n_kernels + 1, sizeof *b->kernels);
   weir_device_kernel *kernel = NULL;
 
   if (status == WEIR_OK) {
@@ -59,8 +59,8 @@ static weir_status find_kernel(struct exec_backend *b, const weir_device_source 
 
 static weir_status compile(launched *c)
 {
-  const int words = exec_places_words(&c->access);
-  const weir_device_param param = {"places", "p", words * (int64_t)sizeof(int64_t)};
+  const int words = exec_addresses_words(&c->access);
+  const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
   native_text helpers = {0}, body = {0};
   weir_status status = WEIR_OK;
   void *memory = NULL;
@@ -124,7 +124,7 @@ failed:
 
 /* ---- Ranges. ---- */
 
-enum { MOST_RANGES = WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS * (2 * WEIR_MAX_OPERANDS + 1) };
+enum { MAX_RANGES = WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS * (2 * WEIR_MAX_OPERANDS + 1) };
 
 /* Bytes of the elements that the view has, from the lowest to the highest. */
 static weir_device_range range_of(const weir_view *v, weir_device_access access)
@@ -173,7 +173,7 @@ static bool covers(const weir_access *a, int o, const weir_loop_run *run)
 
   for (int d = v->rank - 1; d >= 0; d--) {
     all = all && r.n[d] == 1 && v->stride[d] == dense &&
-          r.part[d][0].hi - r.part[d][0].lo == v->extent[d];
+          r.interval[d][0].hi - r.interval[d][0].lo == v->extent[d];
     dense *= v->extent[d];
   }
   return all && a->out[o].rank == v->rank;
@@ -183,7 +183,7 @@ static void run(void *opaque, const weir_loop_run *what)
 {
   launched *c = opaque;
   struct exec_backend *b = c->backend;
-  weir_device_range ranges[MOST_RANGES];
+  weir_device_range ranges[MAX_RANGES];
   int n_read = 0, n = 0;
 
   if (b->failed != WEIR_OK || c->kernel == NULL) {
@@ -198,7 +198,7 @@ static void run(void *opaque, const weir_loop_run *what)
                     range_of(&what->out[o],
                              covers(&c->access, o, what) ? WEIR_DEVICE_WRITE : WEIR_DEVICE_UPDATE));
   }
-  exec_places_fill(&c->access, what, c->words);
+  exec_addresses_fill(&c->access, what, c->words);
   b->failed =
       weir_device_launch(b->work, &(weir_device_launch_spec){.kernel = c->kernel,
                                                              .grid = {(int)c->layout.blocks, 1, 1},

@@ -1,6 +1,6 @@
-/* backend_plant_test.c - mistakes planted under a plan on the emulated device, one in every place
- * in which it can be made: a missing wait for an event, a copy that is too short, an access of the
- * host to the device's memory. Each is caught. */
+/* backend_plant_test.c - mistakes planted under a plan on the emulated device, one at every
+ * position in which it can be made: a missing wait for an event, a copy that is too short, an
+ * access of the host to the device's memory. Each is caught. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ static weir_status run_planted(const weir_graph *g, mistake m, int n, backend_bi
                                int *calls)
 {
   const weir_exec_cfg cfg = backend_config("emulated");
-  weir_binding bindings[BACKEND_MOST];
+  weir_binding bindings[BACKEND_MAX];
   weir_device_ops ops;
   weir_plan *p = NULL;
 
@@ -182,8 +182,8 @@ static void the_host_cannot_touch_the_device(void **state)
 {
   const weir_exec_cfg cfg = backend_config("emulated");
   weir_graph *g = make_graph();
-  weir_binding bindings[BACKEND_MOST];
-  weir_tensor tensors[BACKEND_MOST];
+  weir_binding bindings[BACKEND_MAX];
+  weir_tensor tensors[BACKEND_MAX];
   weir_plan *p = NULL;
   int touched = 0;
 

@@ -68,7 +68,8 @@ static void put_reductions(weir_graph *g, int64_t n)
   }
 }
 
-/* A single lane, all lanes, one slab and a bit, more slabs than a block takes at a time. */
+/* A single lane, all lanes, one reduction block and a bit, more of them than a thread block takes
+ * at a time. */
 static void check_reductions(const char *device)
 {
   static const int64_t lengths[] = {1, 3, 16, 100, 4096, 4097, 20 * 4096 + 5};
@@ -192,8 +193,8 @@ static void reductions_compile_for_gpus_cuda(void **state)
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .sizes_only = true}, &p));
   for (int32_t i = 0; i < p->n_groups && status == WEIR_OK; i++) {
     const weir_access *a = &p->groups[i].loops[p->groups[i].n_loops - 1].loop->access;
-    const int words = exec_places_words(a);
-    const weir_device_param param = {"places", "p", words * (int64_t)sizeof(int64_t)};
+    const int words = exec_addresses_words(a);
+    const weir_device_param param = {"addresses", "p", words * (int64_t)sizeof(int64_t)};
     native_text helpers = {0}, body = {0};
     exec_layout layout;
     native_form form;

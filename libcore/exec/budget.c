@@ -30,55 +30,55 @@ static weir_status arena_of(const weir_graph *g, int64_t *arena)
 }
 
 /* The passes on a fresh copy of the graph, with so many micro-batches. */
-static weir_status attempt(weir_plan *p, int64_t parts)
+static weir_status attempt(weir_plan *p, int64_t n)
 {
   weir_graph_destroy(&p->g);
   weir_free(&p->dump);
-  p->memory.parts = parts;
+  p->memory.microbatches = n;
   WEIR_TRY(weir_graph_copy(p->built, &p->g));
   return exec_plan_passes(p);
 }
 
-/* The next number of parts to try, when n of them leave `peak`: what falls with their number is
- * taken to fall in proportion. */
-static int64_t next_parts(const weir_plan *p, int64_t n, int64_t peak, int64_t most)
+/* Returns the next number of micro-batches to try, when n of them leave `peak`: what falls with
+ * their number is taken to fall in proportion. */
+static int64_t next_count(const weir_plan *p, int64_t n, int64_t peak, int64_t max)
 {
   const double whole = (double)p->memory.whole_bytes;
   const double falls = (whole - (double)peak) * (double)n / (double)(n - 1);
-  const double room = (double)p->cfg.memory - (whole - falls);
-  const double guess = room > 0 ? falls / room : (double)most;
-  const int64_t next = guess < (double)most ? (int64_t)guess : most;
+  const double available = (double)p->cfg.memory - (whole - falls);
+  const double guess = available > 0 ? falls / available : (double)max;
+  const int64_t next = guess < (double)max ? (int64_t)guess : max;
 
   return next > n + 1 ? next : n + 1;
 }
 
 static weir_status divide(weir_plan *p)
 {
-  int64_t peak = p->memory.whole_bytes, least = peak, best = 1, most = 1;
+  int64_t peak = p->memory.whole_bytes, min = peak, best = 1, max = 1;
   weir_dim_split split;
   int32_t input;
 
   WEIR_TRY(
       weir_microbatch_find(p->built, &input, &split, p->memory.refused, sizeof p->memory.refused));
   if (input >= 0) {
-    most = split.extent;
+    max = split.extent;
     weir_dim_split_fini(&split);
   }
-  for (int64_t n = 2; n <= most; n = next_parts(p, n, peak, most)) {
+  for (int64_t n = 2; n <= max; n = next_count(p, n, peak, max)) {
     WEIR_TRY(attempt(p, n));
     WEIR_TRY(arena_of(p->g, &peak));
     if (peak <= p->cfg.memory) {
       p->memory.refused[0] = 0;
       return WEIR_OK;
     }
-    best = peak < least ? n : best;
-    least = peak < least ? peak : least;
+    best = peak < min ? n : best;
+    min = peak < min ? peak : min;
   }
   return weir_fail(WEIR_ERR_CONFIG,
                    "exec.memory: the budget of %lld bytes is too small: the smallest arena is %lld "
                    "bytes, with %lld of at most %lld micro-batches%s%s",
-                   (long long)p->cfg.memory, (long long)least, (long long)best, (long long)most,
-                   most == 1 ? ": " : "", most == 1 ? p->memory.refused : "");
+                   (long long)p->cfg.memory, (long long)min, (long long)best, (long long)max,
+                   max == 1 ? ": " : "", max == 1 ? p->memory.refused : "");
 }
 
 weir_status exec_budget_keep(weir_plan *p)
@@ -119,8 +119,8 @@ void exec_budget_print(const weir_plan *p, FILE *out)
   }
   fprintf(out, "memory budget of the arena: %lld bytes; without a budget: %lld bytes\n",
           (long long)p->cfg.memory, (long long)m->whole_bytes);
-  if (m->parts > 1) {
+  if (m->microbatches > 1) {
     fprintf(out, "micro-batches: %lld; additional flops relative to one batch: %.3g of %.3g\n",
-            (long long)m->parts, m->flops - m->whole_flops, m->whole_flops);
+            (long long)m->microbatches, m->flops - m->whole_flops, m->whole_flops);
   }
 }

@@ -1,5 +1,5 @@
 /* complex_test.c - plans of complex arrays: streams with gaps, the check of passes, states,
- * quotients, and what engines have no room for. */
+ * quotients, and what exceeds the operands of engines. */
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static weir_status running_sum(weir_scan *s)
   return WEIR_OK;
 }
 
-/* A sum that continues: what one part leaves, the next begins with. */
+/* A sum that continues: each piece begins with the partial sum of the one before. */
 static void complex_states_go_from_run_to_run(void **state)
 {
   enum { ROWS = 3, N = 40 };
@@ -165,17 +165,17 @@ static weir_status many_states(weir_scan *s)
   return WEIR_OK;
 }
 
-/* Engines compute with the parts: 8 complex inputs have 16, and one more has no room. */
-static void too_many_parts_are_refused(void **state)
+/* Engines compute with the parts: 8 complex inputs have 16, and one more exceeds the maximum. */
+static void too_many_operands_are_refused(void **state)
 {
-  enum { MOST = WEIR_MAX_OPERANDS / 2 };
+  enum { MAX = WEIR_MAX_OPERANDS / 2 };
   const weir_array_desc d = {.dtype = WEIR_C64, .rank = 1, .shape = {4}};
   const weir_scan_spec states = {.name = "states", .define = many_states, .n_data = 1};
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
 
-  for (int n = MOST; n <= MOST + 1; n++) {
+  for (int n = MAX; n <= MAX + 1; n++) {
     const weir_scan_spec sums = {.name = "sums", .define = sum_of_inputs, .n_data = n};
-    weir_value in[MOST + 1];
+    weir_value in[MAX + 1];
     weir_graph *g = NULL;
 
     assert_ok(weir_graph_create(&g));
@@ -184,10 +184,10 @@ static void too_many_parts_are_refused(void **state)
     }
     const weir_value y = weir_scan_at(g, &sums, in, n, WEIR_WHERE);
 
-    assert_int_equal(weir_graph_status(g), n == MOST ? WEIR_OK : WEIR_ERR_SHAPE);
-    assert_true(n == MOST || strstr(weir_last_message(), "18 inputs, 2 outputs and 2 states, "
-                                                         "complex ones counted twice") != NULL);
-    if (n == MOST) {
+    assert_int_equal(weir_graph_status(g), n == MAX ? WEIR_OK : WEIR_ERR_SHAPE);
+    assert_true(n == MAX || strstr(weir_last_message(), "18 inputs, 2 outputs and 2 states, "
+                                                        "complex ones counted twice") != NULL);
+    if (n == MAX) {
       weir_output(g, "y", y);
       for (weir_tier tier = WEIR_TIER_REFERENCE; tier <= WEIR_TIER_VECTOR; tier++) {
         weir_plan *p = plan_of(g, tier, 0);
@@ -254,7 +254,7 @@ int main(void)
       cmocka_unit_test(a_gap_in_a_stream_is_skipped),
       cmocka_unit_test(passes_over_complex_arrays_are_verified),
       cmocka_unit_test(complex_states_go_from_run_to_run),
-      cmocka_unit_test(too_many_parts_are_refused),
+      cmocka_unit_test(too_many_operands_are_refused),
       cmocka_unit_test(quotients_by_infinite_divisors),
   };
 

@@ -29,11 +29,11 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
   int64_t end = WEIR_UNBOUNDED;
 
   for (int i = 0; i < a->n_in; i++) {
-    const weir_step_rate pace = weir_operand_step_rate(&a->in[i], loop->time);
+    const weir_step_rate rate = weir_operand_step_rate(&a->in[i], loop->time);
     const exec_array *array = &p->arrays[loop->loop->in[i]];
 
-    if (pace.dim >= 0 && array->time == pace.dim && array->end < WEIR_UNBOUNDED) {
-      const int64_t n = weir_step_rate_first(&pace, 0, array->end);
+    if (rate.dim >= 0 && array->time == rate.dim && array->end < WEIR_UNBOUNDED) {
+      const int64_t n = weir_step_rate_first(&rate, 0, array->end);
 
       end = n < end ? n : end;
     }
@@ -41,18 +41,18 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop)
   return end;
 }
 
-void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most)
+void exec_written(const weir_plan *p, int32_t array, int64_t *min, int64_t *max)
 {
-  *least = WEIR_UNBOUNDED;
-  *most = 0;
+  *min = WEIR_UNBOUNDED;
+  *max = 0;
   for (int32_t i = 0; i < p->n_groups; i++) {
     const exec_group *group = &p->groups[i];
 
     for (int32_t k = 0; k < group->n_loops; k++) {
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
         if (group->loops[k].loop->out[o] == array) {
-          *least = group->front < *least ? group->front : *least;
-          *most = group->front > *most ? group->front : *most;
+          *min = group->front < *min ? group->front : *min;
+          *max = group->front > *max ? group->front : *max;
         }
       }
     }
@@ -70,14 +70,14 @@ void exec_find_lags(exec_loop *loop)
                         o->index[0].border <= WEIR_BORDER_VALUE &&
                         weir_operand_step_rate(o, loop->time).dim == 0;
     bool empty = false;
-    int64_t least;
+    int64_t min;
 
     for (int k = 0; k < a->n_dims; k++) {
       empty = empty || (k != loop->time && whole.lo[k] >= whole.hi[k]);
     }
     loop->lag[i] = INT64_MAX;
     if (direct && !empty) {
-      weir_operand_lag(o, loop->time, &whole, &least, &loop->lag[i]);
+      weir_operand_lag(o, loop->time, &whole, &min, &loop->lag[i]);
     }
   }
 }
@@ -88,21 +88,21 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   const weir_access *a = &loop->loop->access;
   const weir_operand *o = &a->in[i];
   const exec_array *array = &p->arrays[loop->loop->in[i]];
-  const weir_step_rate pace = weir_operand_step_rate(o, loop->time);
-  const int d = pace.dim;
+  const weir_step_rate rate = weir_operand_step_rate(o, loop->time);
+  const int d = rate.dim;
   weir_box beyond = {.rank = o->rank};
 
   if (d < 0 || array->time != d || front >= array->end) {
     return WEIR_UNBOUNDED;
   }
   /* What looks back does not run ahead of the stream either: it may end here. */
-  const int64_t most = weir_step_rate_first(&pace, 0, front);
+  const int64_t max = weir_step_rate_first(&rate, 0, front);
 
   if (loop->lag[i] != INT64_MAX && array->end >= WEIR_UNBOUNDED) {
-    const int64_t first = weir_step_rate_first(&pace, loop->lag[i], front),
+    const int64_t first = weir_step_rate_first(&rate, loop->lag[i], front),
                   lo = a->dim[loop->time].lo;
 
-    return first > most || lo > most ? most : first < lo ? lo : first;
+    return first > max || lo > max ? max : first < lo ? lo : first;
   }
   for (int k = 0; k < o->rank; k++) {
     beyond.hi[k] = o->extent[k];
@@ -111,7 +111,7 @@ static int64_t operand_limit(const weir_plan *p, const exec_loop *loop, int i, i
   beyond.hi[d] = array->end;
   const weir_box touched = weir_affected(a, i, &beyond);
 
-  return weir_box_empty(&touched) || touched.lo[loop->time] > most ? most : touched.lo[loop->time];
+  return weir_box_empty(&touched) || touched.lo[loop->time] > max ? max : touched.lo[loop->time];
 }
 
 int64_t exec_limit(const weir_plan *p, const exec_group *group, const int64_t *front)
@@ -132,9 +132,9 @@ int64_t exec_limit(const weir_plan *p, const exec_group *group, const int64_t *f
           here = group->loops[j].loop->out[o] == array ? made[j] : here;
         }
       }
-      const int64_t most = operand_limit(p, loop, i, here);
+      const int64_t max = operand_limit(p, loop, i, here);
 
-      limit = most < limit ? most : limit;
+      limit = max < limit ? max : limit;
     }
     made[k] = limit;
   }
@@ -160,8 +160,8 @@ void exec_retain(const exec_group *group, int64_t front, int64_t *keep)
         const weir_region r = weir_needed(&loop->loop->access, i, &boxes[k]);
         const int32_t array = loop->loop->in[i];
 
-        if (!weir_region_empty(&r) && r.part[d][0].lo < keep[array]) {
-          keep[array] = r.part[d][0].lo;
+        if (!weir_region_empty(&r) && r.interval[d][0].lo < keep[array]) {
+          keep[array] = r.interval[d][0].lo;
         }
       }
     }

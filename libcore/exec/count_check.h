@@ -21,7 +21,7 @@ static inline int64_t count_touched(const weir_access *a, int operand, const wei
   }
   exec_first(a, box, iteration);
   do {
-    if (exec_locate(a, x, x->extent, in, iteration, index, &fill) != EXEC_INSIDE) {
+    if (exec_locate(a, x, x->extent, in, iteration, index, &fill) != EXEC_IN_BOUNDS) {
       continue;
     }
     int64_t at = 0;

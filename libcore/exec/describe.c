@@ -100,7 +100,7 @@ static weir_status digest_group(const weir_plan *p, exec_group *group)
 {
   const weir_group *from = weir_graph_group(p->g, group->number);
   const weir_comm_op *move =
-      p->spread != NULL ? weir_spmd_graph_finishes(p->g, from->nodes[0]) : NULL;
+      p->ranks != NULL ? weir_spmd_graph_finishes(p->g, from->nodes[0]) : NULL;
 
   group->waited_s = move != NULL ? &((const exec_carrier *)move->context)->waited_s : NULL;
   if (p->cfg.explain) {
@@ -166,9 +166,9 @@ int64_t weir_plan_arena_bound(const weir_plan *p)
   return p->schedule.lower_bound;
 }
 
-int64_t weir_plan_parts(const weir_plan *p)
+int64_t weir_plan_microbatches(const weir_plan *p)
 {
-  return p->memory.parts;
+  return p->memory.microbatches;
 }
 
 int64_t weir_plan_bound(const weir_plan *p, const char *result)
@@ -244,7 +244,7 @@ void weir_plan_print(const weir_plan *p, FILE *out)
     fprintf(out, "%-4d %-18s %12.4g %12.4g %10.3g %12.3g %12.4g  %s\n", i, r.kernel, r.flops,
             r.bytes, r.bytes > 0 ? r.flops / r.bytes : 0, r.predicted_s, r.saved_bytes, r.members);
   }
-  if (p->spread != NULL) {
+  if (p->ranks != NULL) {
     exec_ranks_print(p, out);
   }
   if (p->backend != NULL) {
@@ -255,6 +255,6 @@ void weir_plan_print(const weir_plan *p, FILE *out)
   weir_schedule_print(&p->schedule, p->g, out);
   fprintf(out, "scratch: %lld bytes per thread; workspace of kernels: %lld bytes\n",
           (long long)p->scratch_bytes, (long long)p->workspace_bytes);
-  exec_laps_print(p, out);
+  exec_phases_print(p, out);
   fprintf(out, "%s%s", p->saved, p->dump != NULL ? p->dump : "");
 }

@@ -224,7 +224,7 @@ static inline void draw_window(draw_graph *d, int i, int k)
   const bool time = k == a->time - 1;
   weir_window_spec s = {.combine = monoids[weir_draw_int(&d->w, 0, 3)],
                         .dim = k,
-                        .taps = weir_draw_int(&d->w, 1, 9),
+                        .size = weir_draw_int(&d->w, 1, 9),
                         .stride = weir_draw_one_in(&d->w, 3) ? weir_draw_int(&d->w, 2, 4) : 1,
                         .dilation = weir_draw_one_in(&d->w, 3) ? -2 : 1,
                         .offset = weir_draw_int(&d->w, -8, 8),
@@ -353,10 +353,10 @@ static inline void draw_layout(draw_graph *d, int i, int k)
     }
     break;
   case 1: {
-    const weir_value parts[2] = {x.v, d->pool[draw_partner(d, i)].v};
+    const weir_value inputs[2] = {x.v, d->pool[draw_partner(d, i)].v};
 
     if (drawn_count(d, i) < DRAW_LARGEST) {
-      draw_push(d, weir_concat(d->g, parts, 2, k), x.up, x.down);
+      draw_push(d, weir_concat(d->g, inputs, 2, k), x.up, x.down);
     }
     break;
   }

@@ -92,7 +92,7 @@ static inline int64_t count_of(const weir_array_desc *d)
 static inline bool same_numbers(const weir_graph *g, weir_value y, drawn_passes passes)
 {
   const int64_t n = count_of(weir_value_desc(g, y));
-  const double most =
+  const double max =
       weir_dtype_size(weir_dtype_part(weir_value_desc(g, y)->dtype)) == 8 ? 1e-12 : 1e-5;
   void *one = NULL, *other = NULL;
   double worst = 0, size = 0;
@@ -109,10 +109,10 @@ static inline bool same_numbers(const weir_graph *g, weir_value y, drawn_passes 
   }
   weir_free(&one);
   weir_free(&other);
-  return worst <= most * size;
+  return worst <= max * size;
 }
 
-enum { MOST_DIMS = 5, MOST_FACTORS = 4 };
+enum { MAX_DIMS = 5, MAX_FACTORS = 4 };
 
 /* An index of one or two dimensions, with any border; sets the extent that it needs or one that it
  * leaves. */
@@ -192,7 +192,7 @@ static inline int32_t draw_product(weir_draw *w, weir_access *a, weir_dtype dtyp
 static inline void draw_access(weir_draw *w, weir_access *a)
 {
   const weir_dtype dtype = weir_draw_int(w, 0, 1) == 0 ? WEIR_F64 : WEIR_C128;
-  const int n = (int)weir_draw_int(w, 2, MOST_DIMS);
+  const int n = (int)weir_draw_int(w, 2, MAX_DIMS);
   weir_array_desc out = {.dtype = dtype};
 
   weir_access_init(a);
@@ -205,9 +205,9 @@ static inline void draw_access(weir_draw *w, weir_access *a)
   }
   assert_ok(weir_access_resize(a, 0, 1, 0));
   a->n_values = 1;
-  a->value[0] = draw_product(w, a, dtype, weir_draw_int(w, 2, MOST_FACTORS));
+  a->value[0] = draw_product(w, a, dtype, weir_draw_int(w, 2, MAX_FACTORS));
   if (weir_draw_one_in(w, 3)) {
-    const int32_t more = draw_product(w, a, dtype, weir_draw_int(w, 2, MOST_FACTORS - 1));
+    const int32_t more = draw_product(w, a, dtype, weir_draw_int(w, 2, MAX_FACTORS - 1));
 
     a->value[0] = weir_body_binary(&a->body, WEIR_CODE_ADD, a->value[0], more);
   }
@@ -221,7 +221,7 @@ static inline void draw_access(weir_draw *w, weir_access *a)
   a->accumulator = dtype;
 }
 
-/* Inputs for every operand; indices are constants. False: too many parts for a node. */
+/* Inputs for every operand; indices are constants. False: too many operands for a node. */
 static inline bool add_random(weir_draw *w, weir_graph *g, weir_value *y)
 {
   static const weir_op_desc op = {.name = "product"};

@@ -95,7 +95,7 @@ static inline weir_status draw_feed(const weir_graph *g, weir_plan *p, int64_t l
 }
 
 /* Results of streams, each kept by its slots: capacity for a rate of up to 9 times that of x. */
-static inline weir_status draw_run_stream(const weir_graph *g, weir_plan *p, int64_t most,
+static inline weir_status draw_run_stream(const weir_graph *g, weir_plan *p, int64_t max,
                                           uint64_t seed, draw_outcome *o)
 {
   weir_draw w = {.seed = seed};
@@ -105,7 +105,7 @@ static inline weir_status draw_run_stream(const weir_graph *g, weir_plan *p, int
 
   assert_true(weir_graph_arrays(g) <= DRAW_POOL * 4);
   for (int64_t t = 0; t < DRAW_SLOTS && status == WEIR_OK;) {
-    int64_t n = weir_draw_int(&w, most > 3 && most < DRAW_SLOTS ? 1 : most, most);
+    int64_t n = weir_draw_int(&w, max > 3 && max < DRAW_SLOTS ? 1 : max, max);
 
     n = t + n < DRAW_SLOTS ? n : DRAW_SLOTS - t;
     status = draw_feed(g, p, t, t + n);
@@ -121,7 +121,7 @@ static inline weir_status draw_run_stream(const weir_graph *g, weir_plan *p, int
       assert_ok(weir_plan_result(p, array->output, &v, &lo, &hi));
       assert_true(array->desc.time == 0 || lo == front[a]);
       front[a] = hi;
-      for (int64_t s = lo; s < hi; s++) { /* slot by slot, so that cuts do not show */
+      for (int64_t s = lo; s < hi; s++) { /* slot by slot, so that chunk limits do not show */
         const int64_t rows = draw_desc_count(&array->desc);
 
         for (int64_t r = 0; r < rows; r++) {

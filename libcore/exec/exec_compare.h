@@ -1,4 +1,4 @@
-/* exec_compare.h - what the tests of engines share: second outputs for a case, cut runs, and
+/* exec_compare.h - what the tests of engines share: second outputs for a case, split runs, and
  * comparison to the bit. Tests only. */
 #ifndef WEIR_EXEC_COMPARE_H
 #define WEIR_EXEC_COMPARE_H
@@ -100,9 +100,10 @@ static inline int same_results(FILE *out, const exec_case *c, const copy *k, con
   return 1;
 }
 
-/* Runs box by box: a random cut of a parallel or sequential dimension, both halves cut again. */
-static inline void run_cut(exec_case *c, const weir_engine *engine, void *context, weir_box box,
-                           const copy *k, int depth)
+/* Runs box by box: a random split of a parallel or sequential dimension, both halves split again.
+ */
+static inline void run_split(exec_case *c, const weir_engine *engine, void *context, weir_box box,
+                             const copy *k, int depth)
 {
   const weir_access *a = &c->loop.access;
   weir_table cells = {k->cells, c->points};
@@ -113,13 +114,13 @@ static inline void run_cut(exec_case *c, const weir_engine *engine, void *contex
     engine->run(context, &run);
     return;
   }
-  const int64_t cut = draw(c, box.lo[d] + 1, box.hi[d] - 1);
+  const int64_t split = draw(c, box.lo[d] + 1, box.hi[d] - 1);
   weir_box low = box, high = box;
-  low.hi[d] = high.lo[d] = cut;
+  low.hi[d] = high.lo[d] = split;
   const int swap =
       a->dim[d].kind == WEIR_BACKWARD || (a->dim[d].kind == WEIR_PARALLEL && draw(c, 0, 1));
-  run_cut(c, engine, context, swap ? high : low, k, depth - 1);
-  run_cut(c, engine, context, swap ? low : high, k, depth - 1);
+  run_split(c, engine, context, swap ? high : low, k, depth - 1);
+  run_split(c, engine, context, swap ? low : high, k, depth - 1);
 }
 
 static inline int sequential_dims(const weir_access *a)

@@ -1,5 +1,5 @@
 /* exec_gathers.h - random loops of the kind that derivatives of windows are: rows of channels, and
- * around them few iterations whose places go through divisions and border rules, summed where
+ * around them few iterations whose indices go through divisions and border rules, summed where
  * conditions on them hold. Tests only. */
 #ifndef WEIR_EXEC_GATHERS_H
 #define WEIR_EXEC_GATHERS_H

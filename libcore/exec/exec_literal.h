@@ -180,7 +180,7 @@ static inline literal literal_cast(weir_dtype to, weir_dtype from, literal x)
   return y;
 }
 
-/* The parts of literal_apply: whether the code is one of theirs, and *y then. */
+/* The cases of literal_apply: whether the code is one of theirs, and *y then. */
 #define EITHER(CODE, f, call) \
   case WEIR_CODE_##CODE:      \
     y->f = call;              \
@@ -351,7 +351,7 @@ static inline literal literal_leaf(const literal_run *r, const weir_expr *e)
     const weir_view *view = &r->run->in[e->integer];
     double fill = 0;
     if (exec_locate(a, &a->in[e->integer], view->extent, r->run->in, r->iteration, index, &fill) ==
-        EXEC_INSIDE) {
+        EXEC_IN_BOUNDS) {
       return literal_load(e->dtype, weir_view_at(view, index));
     }
     wide.f64 = fill;

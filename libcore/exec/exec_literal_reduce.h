@@ -4,7 +4,8 @@
 #define WEIR_EXEC_LITERAL_REDUCE_H
 #include "exec/exec_literal.h"
 
-/* A partial result: one, two or three numbers of the accumulator's dtype, or a number and a place.
+/* A partial result: one, two or three numbers of the accumulator's dtype, or a number and a
+ * position.
  */
 typedef struct literal_partial {
   literal x, y, z;
@@ -128,7 +129,8 @@ static inline literal_partial literal_take(weir_monoid m, weir_dtype t, literal_
   return literal_merge(m, t, a, element);
 }
 
-/* All reduced iterations of one output: lanes in slabs, lanes merged, slabs merged level by level.
+/* All reduced iterations of one output: lanes in blocks, lanes merged, blocks merged level by
+ * level.
  */
 static inline literal_partial literal_reduce(literal_run *r)
 {
@@ -140,12 +142,12 @@ static inline literal_partial literal_reduce(literal_run *r)
   for (int k = 0; k < a->n_dims; k++) {
     total *= a->dim[k].kind == WEIR_REDUCED ? a->dim[k].hi - a->dim[k].lo : 1;
   }
-  int64_t slabs = (total + WEIR_REDUCE_BLOCK - 1) / WEIR_REDUCE_BLOCK;
-  if (slabs == 0) {
+  int64_t blocks = (total + WEIR_REDUCE_BLOCK - 1) / WEIR_REDUCE_BLOCK;
+  if (blocks == 0) {
     return literal_neutral(m, t);
   }
-  literal_partial *partial = calloc((size_t)slabs, sizeof *partial);
-  for (int64_t slab = 0; slab < slabs; slab++) {
+  literal_partial *partial = calloc((size_t)blocks, sizeof *partial);
+  for (int64_t block = 0; block < blocks; block++) {
     literal_partial lane[WEIR_LANES];
     for (int l = 0; l < WEIR_LANES; l++) {
       lane[l] = literal_neutral(m, t);
@@ -163,16 +165,16 @@ static inline literal_partial literal_reduce(literal_run *r)
         lane[l] = literal_merge(m, t, lane[l], lane[l + half]);
       }
     }
-    partial[slab] = lane[0];
+    partial[block] = lane[0];
   }
-  while (slabs > 1) {
-    for (int64_t i = 0; i < slabs / 2; i++) {
+  while (blocks > 1) {
+    for (int64_t i = 0; i < blocks / 2; i++) {
       partial[i] = literal_merge(m, t, partial[2 * i], partial[2 * i + 1]);
     }
-    if (slabs % 2) {
-      partial[slabs / 2] = partial[slabs - 1];
+    if (blocks % 2) {
+      partial[blocks / 2] = partial[blocks - 1];
     }
-    slabs = (slabs + 1) / 2;
+    blocks = (blocks + 1) / 2;
   }
   const literal_partial result = partial[0];
   free(partial);
@@ -184,15 +186,15 @@ static inline void literal_reduction(literal_run *r)
   const weir_access *a = r->a;
   const literal_partial p = literal_reduce(r);
   const weir_monoid m = a->combine;
-  literal place = {.c128 = {0, 0}};
+  literal position = {.c128 = {0, 0}};
 
   literal_put(r, 0, a->accumulator, p.x);
   if (m == WEIR_COMBINE_ARGMAX) {
-    place.i64 = p.at;
-    literal_put(r, 1, WEIR_I64, place);
+    position.i64 = p.at;
+    literal_put(r, 1, WEIR_I64, position);
   } else if (m == WEIR_COMBINE_FIRST || m == WEIR_COMBINE_LAST) {
-    place.bool = p.at >= 0;
-    literal_put(r, 1, WEIR_BOOL, place);
+    position.bool = p.at >= 0;
+    literal_put(r, 1, WEIR_BOOL, position);
   } else if (m == WEIR_COMBINE_MOMENTS || m == WEIR_COMBINE_SOFTMAX) {
     literal_put(r, 1, a->accumulator, p.y);
     if (m == WEIR_COMBINE_MOMENTS) {

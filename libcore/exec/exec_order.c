@@ -17,7 +17,7 @@ bool exec_gathered(const weir_access *a, const weir_index *x, const weir_view *i
   }
   const weir_view *view = &in[x->gather - 1];
   switch (exec_locate(a, &a->in[x->gather - 1], view->extent, NULL, iteration, index, &fill)) {
-  case EXEC_INSIDE:
+  case EXEC_IN_BOUNDS:
     *value = weir_dtype_load_int(view->dtype, weir_view_at(view, index), 0);
     return true;
   case EXEC_FILL:
@@ -29,10 +29,10 @@ bool exec_gathered(const weir_access *a, const weir_index *x, const weir_view *i
   return false;
 }
 
-exec_place exec_locate(const weir_access *a, const weir_operand *x, const int64_t *extent,
-                       const weir_view *in, const int64_t *iteration, int64_t *index, double *fill)
+exec_bounds exec_locate(const weir_access *a, const weir_operand *x, const int64_t *extent,
+                        const weir_view *in, const int64_t *iteration, int64_t *index, double *fill)
 {
-  exec_place place = EXEC_INSIDE;
+  exec_bounds bounds = EXEC_IN_BOUNDS;
 
   for (int d = 0; d < x->rank; d++) {
     const weir_index *map = &x->index[d];
@@ -50,12 +50,12 @@ exec_place exec_locate(const weir_access *a, const weir_operand *x, const int64_
     if (map->border == WEIR_BORDER_ABSENT) {
       return EXEC_DROPPED;
     }
-    if (place == EXEC_INSIDE) {
+    if (bounds == EXEC_IN_BOUNDS) {
       *fill = map->border == WEIR_BORDER_VALUE ? map->fill : 0;
-      place = EXEC_FILL;
+      bounds = EXEC_FILL;
     }
   }
-  return place;
+  return bounds;
 }
 
 int64_t exec_position(const weir_access *a, weir_dim_kind kind, const int64_t *iteration)

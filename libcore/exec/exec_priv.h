@@ -13,16 +13,17 @@ typedef union exec_scalar {
   int64_t integer;
 } exec_scalar;
 
-typedef enum exec_place {
-  EXEC_INSIDE, /* index[] holds the element                                     */
-  EXEC_FILL,   /* the load gives *fill: of the first dimension that leaves       */
-  EXEC_DROPPED /* an ABSENT border was left: the whole iteration does not happen */
-} exec_place;
+typedef enum exec_bounds {
+  EXEC_IN_BOUNDS, /* index[] holds the element                                     */
+  EXEC_FILL,      /* the load gives *fill: of the first dimension that leaves       */
+  EXEC_DROPPED    /* an ABSENT border was left: the whole iteration does not happen */
+} exec_bounds;
 
 /* Element of operand `x` in one iteration, by the border rules. extent: the array's; in: views of
  * the inputs, where gathered indices are read (NULL: they count as 0). */
-exec_place exec_locate(const weir_access *a, const weir_operand *x, const int64_t *extent,
-                       const weir_view *in, const int64_t *iteration, int64_t *index, double *fill);
+exec_bounds exec_locate(const weir_access *a, const weir_operand *x, const int64_t *extent,
+                        const weir_view *in, const int64_t *iteration, int64_t *index,
+                        double *fill);
 /* Value gathered for dimension d of operand x, 0 where none is; false: the iteration is dropped. */
 bool exec_gathered(const weir_access *a, const weir_index *x, const weir_view *in,
                    const int64_t *iteration, int64_t *value);
@@ -40,11 +41,12 @@ void exec_first(const weir_access *a, const weir_box *box, int64_t *iteration);
 /* Dimensions of a kind, or of both sequential kinds (WEIR_FORWARD). */
 uint32_t exec_mask(const weir_access *a, weir_dim_kind kind);
 
-/* upsampled.c: the array dimension of `x` that is held over iterations of loop dimension `inner`,
- * index floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves in other ways too.
+/* upsampled.c: the array dimension of `x` that is constant over several iterations of loop
+ * dimension `inner`, index floor((c i + ..) / div) with c > 0 and div > 1; -1: none, or `x` moves
+ * in other ways too.
  */
 int exec_upsampled_dim(const weir_operand *x, int inner);
-/* Where a held operand stands: element `from`, `rest` of `div` into it. */
+/* The position of an upsampled operand: element `from`, `rest` of `div` into it. */
 typedef struct exec_upsampled {
   const char *from;
   int64_t stride; /* bytes */

@@ -157,7 +157,7 @@ weir_status weir_plan_run(weir_plan *p, const weir_binding *bindings, int n)
     const weir_box box = exec_anchor_box(group, 0, 0);
 
     WEIR_TRY_GOTO(exec_group_run(p, group, &box, true), out);
-    WEIR_TRY_GOTO(p->spread != NULL ? weir_requests_progress(p->spread->comm) : WEIR_OK, out);
+    WEIR_TRY_GOTO(p->ranks != NULL ? weir_requests_progress(p->ranks->comm) : WEIR_OK, out);
     for (int32_t k = 0; k < group->n_loops; k++) {
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
         p->arrays[group->loops[k].loop->out[o]].front = 1;
@@ -180,8 +180,8 @@ out:
   if (status != WEIR_OK && p->backend != NULL) {
     exec_backend_drain(p);
   }
-  if (status != WEIR_OK && p->spread != NULL) { /* others wait for what this rank does not send */
-    status = weir_comm_abort(p->spread->comm, status);
+  if (status != WEIR_OK && p->ranks != NULL) { /* others wait for what this rank does not send */
+    status = weir_comm_abort(p->ranks->comm, status);
   }
   return status;
 }
@@ -291,7 +291,7 @@ static void set_end(weir_plan *p, int32_t array, int64_t end)
 
 /* Streams of one graph are fed side by side: one that runs far ahead of another would fill its
  * window. */
-static weir_status check_room(const weir_plan *p, const exec_group *group, int64_t to)
+static weir_status check_capacity(const weir_plan *p, const exec_group *group, int64_t to)
 {
   for (int32_t k = 0; k < group->n_loops; k++) {
     for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
@@ -333,13 +333,13 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
       }
     }
   }
-  const int64_t most = last && anchor->time >= 0 ? exec_loop_end(p, anchor) : limit;
-  const int64_t to = most > group->front ? most : group->front;
+  const int64_t max = last && anchor->time >= 0 ? exec_loop_end(p, anchor) : limit;
+  const int64_t to = max > group->front ? max : group->front;
 
   if (to > group->front || anchor->time < 0 || (last && anchor->engine == NULL)) {
     const weir_box box = exec_anchor_box(group, group->front, to);
 
-    WEIR_TRY(check_room(p, group, to));
+    WEIR_TRY(check_capacity(p, group, to));
     WEIR_TRY(exec_group_run(p, group, &box, last));
     group->front = to;
     for (int32_t k = 0; k < group->n_loops; k++) {
@@ -347,12 +347,12 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
         const int32_t a = group->loops[k].loop->out[o];
         exec_array *e = &p->arrays[a];
 
-        int64_t least = to, most_made = to;
+        int64_t min = to, max_made = to;
 
         if (e->shared) {
-          exec_written(p, a, &least, &most_made);
+          exec_written(p, a, &min, &max_made);
         }
-        e->front = e->time < 0 ? 1 : least;
+        e->front = e->time < 0 ? 1 : min;
       }
     }
   }
@@ -362,14 +362,14 @@ static weir_status advance(weir_plan *p, exec_group *group, bool last)
 /* Share of a chunk as long as the bounds that the feeds bring. */
 static double chunks_of(const weir_plan *p, const weir_feed *feeds, int n)
 {
-  double most = 0;
+  double max = 0;
 
   for (int i = 0; i < n; i++) {
     const int64_t bound = p->bounds[exec_find_input(p, feeds[i].input)];
 
-    most = bound > 0 ? fmax(most, (double)(feeds[i].hi - feeds[i].lo) / (double)bound) : most;
+    max = bound > 0 ? fmax(max, (double)(feeds[i].hi - feeds[i].lo) / (double)bound) : max;
   }
-  return most;
+  return max;
 }
 
 weir_status weir_plan_feed(weir_plan *p, const weir_feed *feeds, int n, bool last)

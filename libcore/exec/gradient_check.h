@@ -37,10 +37,10 @@ typedef struct check_net {
 } check_net;
 
 /* That what is built over an input `d` is refused, with `text` and, unless NULL, the caller's
- * `place` in the message. Returns the status. */
+ * `location` in the message. Returns the status. */
 static inline weir_status check_refused(check_build build, const void *spec,
                                         const weir_array_desc *d, const char *text,
-                                        const char *place)
+                                        const char *location)
 {
   weir_params *p;
   weir_graph *g;
@@ -53,7 +53,7 @@ static inline weir_status check_refused(check_build build, const void *spec,
   const weir_status status = weir_graph_status(g);
 
   if (strstr(weir_last_message(), text) == NULL ||
-      (place != NULL && strstr(weir_last_message(), place) == NULL)) {
+      (location != NULL && strstr(weir_last_message(), location) == NULL)) {
     fail_msg("\"%s\" does not say \"%s\" and where", weir_last_message(), text);
   }
   weir_net_fini(&net);

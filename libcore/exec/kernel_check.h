@@ -6,7 +6,7 @@
 #include "base/weir_check.h"
 #include "exec/weir_plan.h"
 
-enum { MOST_ARRAYS = 8 };
+enum { MAX_ARRAYS = 8 };
 
 /* Runs g: reads of[k], k < read, and makes made[k], read <= k < n, allocated here; returns how many
  * groups the kernel has. */
@@ -16,10 +16,10 @@ static inline int run_kernel(weir_graph *g, const char *kernel, int threads,
 {
   weir_exec_cfg cfg;
   weir_plan *plan;
-  weir_binding bindings[MOST_ARRAYS];
+  weir_binding bindings[MAX_ARRAYS];
   int claimed = 0;
 
-  assert_true(n <= MOST_ARRAYS);
+  assert_true(n <= MAX_ARRAYS);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.kernel = kernel;
   cfg.tier = WEIR_TIER_VECTOR;

@@ -6,14 +6,14 @@
 #include "exec/weir_plan.h"
 #include "ops/ops_check.h"
 
-enum { LIBRARY_ROOM = 1 << 14 };
+enum { LIBRARY_CAPACITY = 1 << 14 };
 
 /* Inputs "a", "b"; results "y", "z". */
 typedef struct library_run {
   weir_graph *g;
   weir_array_desc in[2], out[2];
   int n_in, n_out;
-  double memory[4][LIBRARY_ROOM];
+  double memory[4][LIBRARY_CAPACITY];
 } library_run;
 
 static inline weir_value library_input(library_run *r, weir_dtype dtype, int rank,

@@ -25,7 +25,7 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const bool source = weir_graph_get_array(p->g, a)->kind == WEIR_ARRAY_INPUT;
 
-    /* Of several writers the one that lags behind counts. */
+    /* Of several writers the slowest one counts. */
     front[a] = p->arrays[a].time < 0 ? 0 : source ? input[a] : WEIR_UNBOUNDED;
     p->arrays[a].end = WEIR_UNBOUNDED;
     if (end && p->arrays[a].time >= 0 && source) {
@@ -58,7 +58,7 @@ static void fronts_at(weir_plan *p, const int64_t *input, bool end, int64_t *fro
 /* Slots of every input when the fastest of those it goes with has had n, and one feed and `more`
  * slots more when `fed`: what has ended, or begun, by then. A stream that no access relates to
  * others stands anywhere. */
-static void place_inputs(const weir_plan *p, int64_t n, bool fed, int64_t more, int64_t *input)
+static void set_inputs(const weir_plan *p, int64_t n, bool fed, int64_t more, int64_t *input)
 {
   for (int32_t a = 0; a < p->n_arrays; a++) {
     const int32_t base = p->rates[a].base;
@@ -118,14 +118,14 @@ static void measure_windows(weir_plan *p, int64_t *scratch)
   const int64_t step = step_of_phases(p);
 
   for (int64_t phase = 0; phase < PHASES; phase++) {
-    place_inputs(p, EXEC_FAR + phase * step, false, 0, input);
+    set_inputs(p, EXEC_FAR + phase * step, false, 0, input);
     fronts_at(p, input, false, before);
     memcpy(keep, before, (size_t)p->n_arrays * sizeof(*keep));
     for (int32_t i = 0; i < p->n_groups; i++) {
       exec_retain(&p->groups[i], p->groups[i].front, keep);
     }
     /* Between two positions nothing is kept for longer, nor reaches further, than this. */
-    place_inputs(p, EXEC_FAR + phase * step, true, step - 1, input);
+    set_inputs(p, EXEC_FAR + phase * step, true, step - 1, input);
     fronts_at(p, input, true, after);
     for (int32_t a = 0; a < p->n_arrays; a++) {
       const int64_t slots = after[a] - (keep[a] < before[a] ? keep[a] : before[a] - 1) + 2;
@@ -212,7 +212,7 @@ static void shape_local(const exec_group *group, exec_local *l, const weir_reach
 }
 
 /* Offsets of the locals, each alive from its writer to its last reader. */
-static void place_locals(exec_group *group)
+static void assign_locals(exec_group *group)
 {
   weir_life lives[EXEC_MAX_LOOPS];
 
@@ -227,7 +227,7 @@ static void place_locals(exec_group *group)
 }
 
 /* Most slots that one run of the group makes: what the windows of its results hold. */
-static int64_t most_slots(const weir_plan *p, const exec_group *group)
+static int64_t max_slots(const weir_plan *p, const exec_group *group)
 {
   const weir_loop *anchor = group->loops[group->n_loops - 1].loop;
   int64_t slots = 1;
@@ -243,7 +243,7 @@ static int64_t most_slots(const weir_plan *p, const exec_group *group)
 static weir_status size_locals(const weir_plan *p, exec_group *group)
 {
   weir_reach loops[EXEC_MAX_LOOPS];
-  const int64_t slots = most_slots(p, group);
+  const int64_t slots = max_slots(p, group);
 
   weir_reach_compose(group->member, group->n_loops, group->tile, slots, loops);
   for (int32_t i = 0; i < group->n_locals; i++) {
@@ -262,7 +262,7 @@ static weir_status size_locals(const weir_plan *p, exec_group *group)
     }
     WEIR_TRY(round_up(count * (int64_t)weir_dtype_size(d->dtype) + 64, &l->bytes));
   }
-  place_locals(group);
+  assign_locals(group);
   return WEIR_OK;
 }
 
@@ -307,7 +307,7 @@ static weir_status make_cells(const weir_plan *p, exec_group *group)
   return WEIR_OK;
 }
 
-static weir_status place_arrays(weir_plan *p)
+static weir_status assign_arrays(weir_plan *p)
 {
   weir_status status = WEIR_OK;
   int64_t *bytes = NULL;
@@ -351,7 +351,7 @@ static weir_status check_stored(const weir_array *array, const weir_tensor *t)
   return same ? WEIR_OK
               : weir_fail(
                     WEIR_ERR_SHAPE,
-                    "plan: '%s' of the store differs in dtype or shape from its part in the plan",
+                    "plan: '%s' of the store differs in dtype or shape from its box in the plan",
                     array->name);
 }
 
@@ -399,7 +399,7 @@ weir_status exec_memory_make(weir_plan *p)
   void *memory = NULL;
 
   WEIR_TRY(size_arrays(p));
-  WEIR_TRY(place_arrays(p));
+  WEIR_TRY(assign_arrays(p));
   WEIR_TRY(bind_sources(p));
   WEIR_TRY(keep_aside(p));
   for (int32_t i = 0; i < p->n_groups; i++) {

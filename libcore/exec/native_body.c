@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define NATIVE_MOST_SAME 1024 /* expressions of which it is asked whether they stay the same */
+#define NATIVE_MAX_SAME 1024 /* expressions of which it is asked whether they stay the same */
 
 const char *native_type(weir_dtype dtype)
 {
@@ -178,7 +178,7 @@ static void put_load_inside(const native_writer *w, int k)
   const char *type = native_type(x->dtype);
   native_text *t = w->t;
 
-  if (w->form->held[k]) {
+  if (w->form->upsampled[k]) {
     native_put(t, "    const %s l%d = even ? c%d : p%d[x];\n", type, k, k, k);
   } else if (w->form->plain[k]) {
     bool moves = false;
@@ -225,10 +225,10 @@ static bool stands_still(const native_form *f, int k)
   return f->plain[k] && x->role == WEIR_ROLE_DATA;
 }
 
-/* True when this part is not the one that is written. */
-static bool is_other_part(const native_writer *w, bool same)
+/* True when this subset is not the one that is written. */
+static bool is_other_subset(const native_writer *w, bool same)
 {
-  return w->part != NATIVE_ALL && same != (w->part == NATIVE_SAME);
+  return w->subset != NATIVE_ALL && same != (w->subset == NATIVE_SAME);
 }
 
 void native_put_loads(const native_writer *w)
@@ -241,7 +241,7 @@ void native_put_loads(const native_writer *w)
   for (int gathered = 0; gathered < 2; gathered++) { /* what is gathered needs the indices first */
     for (int k = 0; k < a->n_in; k++) {
       if (a->in[k].role != WEIR_ROLE_DATA || is_gathered(&a->in[k]) != (gathered == 1) ||
-          is_other_part(w, stands_still(w->form, k))) {
+          is_other_subset(w, stands_still(w->form, k))) {
         continue;
       }
       if (w->border) {
@@ -381,7 +381,7 @@ static void find_same(const native_form *f, bool *same)
 {
   const weir_body *b = &f->access->body;
 
-  for (int32_t i = 0; i < b->n && i < NATIVE_MOST_SAME; i++) {
+  for (int32_t i = 0; i < b->n && i < NATIVE_MAX_SAME; i++) {
     const weir_expr *e = &b->exprs[i];
     const int32_t args[3] = {e->a, e->b, e->c};
 
@@ -395,15 +395,15 @@ static void find_same(const native_form *f, bool *same)
 void native_put_body(const native_writer *w)
 {
   const weir_body *b = &w->form->access->body;
-  bool same[NATIVE_MOST_SAME] = {false};
+  bool same[NATIVE_MAX_SAME] = {false};
 
-  if (w->part != NATIVE_ALL) {
+  if (w->subset != NATIVE_ALL) {
     find_same(w->form, same);
   }
   for (int32_t i = 0; i < b->n; i++) {
     const weir_expr *e = &b->exprs[i];
 
-    if (is_other_part(w, i < NATIVE_MOST_SAME && same[i])) {
+    if (is_other_subset(w, i < NATIVE_MAX_SAME && same[i])) {
       continue;
     }
     native_put(w->t, "    const %s v%d = ", native_type(e->dtype), i);
@@ -433,9 +433,9 @@ void native_put_skip(const native_writer *w)
 {
   const weir_access *a = w->form->access;
   const weir_expr *e = a->body.exprs, *value = &e[a->value[0]];
-  bool same[NATIVE_MOST_SAME] = {false};
+  bool same[NATIVE_MAX_SAME] = {false};
 
-  if (a->combine != WEIR_COMBINE_SUM || a->body.n > NATIVE_MOST_SAME ||
+  if (a->combine != WEIR_COMBINE_SUM || a->body.n > NATIVE_MAX_SAME ||
       value->code != WEIR_CODE_SELECT || e[value->c].code != WEIR_CODE_CONST) {
     return;
   }
@@ -478,7 +478,7 @@ void native_put_head(const native_writer *w)
   native_text *t = w->t;
 
   for (int k = 0; k < f->access->n_in && !w->border; k++) {
-    if (f->held[k]) {
+    if (f->upsampled[k]) {
       native_put(t,
                  "  const %s *const p%d = (const %s *)(const void *)w->p[%d];\n"
                  "  const %s c%d = p%d[0];\n",
@@ -504,7 +504,7 @@ void native_put_head(const native_writer *w)
   }
 }
 
-void native_put_place(const native_writer *w, int k)
+void native_put_address(const native_writer *w, int k)
 {
   const weir_operand *x = &w->form->access->out[k];
   native_text *t = w->t;

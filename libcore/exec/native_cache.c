@@ -21,7 +21,7 @@
 #include "conf/weir_opt.h"
 
 #define MARK "weirobj1"
-enum { MARK_SIZE = 8, TRAILER = MARK_SIZE + 64, PATH_ROOM = 4096, NAME_SIZE = 64 };
+enum { MARK_SIZE = 8, TRAILER = MARK_SIZE + 64, PATH_CAPACITY = 4096, NAME_SIZE = 64 };
 static const int64_t largest = INT64_C(64) << 20;
 
 void native_cache_refuse(const char *what, const char *reason)
@@ -35,21 +35,21 @@ void native_cache_refuse(const char *what, const char *reason)
 /* Makes every missing folder of `path`, for this user alone. */
 static void make_folders(const char *path)
 {
-  char part[PATH_ROOM];
+  char prefix[PATH_CAPACITY];
   const size_t n = strlen(path);
 
-  memcpy(part, path, n + 1);
+  memcpy(prefix, path, n + 1);
   for (size_t i = 1; i <= n; i++) {
-    if (part[i] == '/' || part[i] == 0) {
-      const char kept = part[i];
-      part[i] = 0;
-      (void)mkdir(part, 0700); /* opening it will tell */
-      part[i] = kept;
+    if (prefix[i] == '/' || prefix[i] == 0) {
+      const char kept = prefix[i];
+      prefix[i] = 0;
+      (void)mkdir(prefix, 0700); /* opening it will tell */
+      prefix[i] = kept;
     }
   }
 }
 
-static bool folder_path(const weir_engine_opts *opts, char path[PATH_ROOM])
+static bool folder_path(const weir_engine_opts *opts, char path[PATH_CAPACITY])
 {
   const char *base = weir_env("XDG_CACHE_HOME"), *tail = "/weir";
 
@@ -60,12 +60,12 @@ static bool folder_path(const weir_engine_opts *opts, char path[PATH_ROOM])
     base = weir_env("HOME");
     tail = "/.cache/weir";
   }
-  return base != NULL && snprintf(path, PATH_ROOM, "%s%s", base, tail) < PATH_ROOM;
+  return base != NULL && snprintf(path, PATH_CAPACITY, "%s%s", base, tail) < PATH_CAPACITY;
 }
 
 int native_cache_open(const weir_engine_opts *opts)
 {
-  char path[PATH_ROOM];
+  char path[PATH_CAPACITY];
   struct stat info;
 
   if (!folder_path(opts, path)) {
@@ -190,7 +190,7 @@ weir_status native_cache_object(int folder, const char *name, int *fd)
   return status == WEIR_OK ? WEIR_OK : weir_trace_at(status, __FILE__, __LINE__, __func__);
 }
 
-/* Writes two parts under the name, atomically; `safe`: what a crash must not tear. */
+/* Writes two sections under the name, atomically; `safe`: what a crash must not tear. */
 static bool put_file(int folder, const char *name, bool safe, const char *first, int64_t n_first,
                      const char *second, int64_t n_second)
 {
@@ -262,7 +262,7 @@ bool native_cache_find(int folder, const char *key, char name[65])
 }
 
 weir_status native_cache_keep(int folder, int fd, const char *name,
-                              const native_kernel *const *held, int n, int64_t *bytes)
+                              const native_kernel *const *kernels, int n, int64_t *bytes)
 {
   const char *reason = NULL;
   char file[80], *text = NULL;
@@ -273,7 +273,7 @@ weir_status native_cache_keep(int folder, int fd, const char *name,
   }
   bool kept = folder >= 0 && put_object(folder, name, text, *bytes);
   for (int k = 0; k < n && kept; k++) {
-    snprintf(file, sizeof file, "%s.in", held[k]->key);
+    snprintf(file, sizeof file, "%s.in", kernels[k]->key);
     kept = put_file(folder, file, false, name, NAME_SIZE, "\n", 1);
   }
   weir_free(&text);

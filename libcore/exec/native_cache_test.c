@@ -15,7 +15,7 @@
 
 enum { COUNT = 100, MANY = 40 };
 
-/* y = x * factor for n elements, the factor part of the source, their number not. */
+/* y = x * factor for n elements, the factor in the source, their number not. */
 static weir_loop scale_loop_of(double factor, int64_t n)
 {
   weir_loop l;
@@ -149,10 +149,10 @@ static char *events_of(const double *factors, const int64_t *counts, int n, cons
   return text;
 }
 
-static void expect_text(char *text, const char *part, bool there)
+static void expect_text(char *text, const char *substring, bool there)
 {
-  if ((strstr(text, part) != NULL) != there) {
-    fail_msg("%s '%s' in: %s", there ? "no" : "there is", part, text);
+  if ((strstr(text, substring) != NULL) != there) {
+    fail_msg("%s '%s' in: %s", there ? "no" : "there is", substring, text);
   }
 }
 
@@ -179,7 +179,7 @@ static const char *const hit[] = {"cache_hit", NULL};
 static const char *const compiled[] = {"cache_compiled", NULL};
 static const char *const rebuilt[] = {"cache_refused", "cache_compiled", NULL};
 
-static void quiet(void *context, weir_log_level level, const char *room, const char *text)
+static void quiet(void *context, weir_log_level level, const char *module, const char *text)
 {
 }
 
@@ -232,13 +232,13 @@ static void flip(const char *path, int64_t at)
 
 static void a_flipped_byte_is_rebuilt(void **state)
 {
-  const int64_t places[] = {1, 24, 4096 + 100, -30, -70};
+  const int64_t offsets[] = {1, 24, 4096 + 100, -30, -70};
   char path[512];
 
   expect_right(3, *state);
   find_object(*state, path);
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-    flip(path, places[i]);
+  for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+    flip(path, offsets[i]);
     expect_events(3, *state, rebuilt);
     expect_events(3, *state, hit);
   }
@@ -246,15 +246,17 @@ static void a_flipped_byte_is_rebuilt(void **state)
 
 static void a_wrong_length_is_rebuilt(void **state)
 {
-  const int64_t cuts[] = {0, 72, -1, 8};
+  const int64_t lengths[] = {0, 72, -1, 8};
   char path[512];
   struct stat info;
 
   expect_right(3, *state);
   find_object(*state, path);
   assert_int_equal(stat(path, &info), 0);
-  for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-    const off_t size = cuts[i] < 0 ? info.st_size + cuts[i] : i == 3 ? info.st_size + 8 : cuts[i];
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    const off_t size = lengths[i] < 0 ? info.st_size + lengths[i]
+                       : i == 3       ? info.st_size + 8
+                                      : lengths[i];
     assert_int_equal(truncate(path, size), 0);
     expect_events(3, *state, rebuilt);
   }

@@ -23,7 +23,7 @@
         "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing",     \
         "-fwrapv", "-w", "-fPIC", "-shared", "-nostdlib"                                          \
   }
-enum { N_FLAGS = 15, N_TUNING = 3, PATH_ROOM = 4096 };
+enum { N_FLAGS = 15, N_TUNING = 3, PATH_CAPACITY = 4096 };
 #if defined(__x86_64__)
 #define BASE "-march=x86-64"
 #else
@@ -54,8 +54,8 @@ static bool search(const char *command, const char *folders, char path[4096])
 {
   while (*folders != 0) {
     const size_t n = strcspn(folders, ":");
-    const int need = snprintf(path, PATH_ROOM, "%.*s/%s", (int)n, folders, command);
-    if (n > 0 && need < PATH_ROOM && is_program(path)) {
+    const int need = snprintf(path, PATH_CAPACITY, "%.*s/%s", (int)n, folders, command);
+    if (n > 0 && need < PATH_CAPACITY && is_program(path)) {
       return true;
     }
     folders += n + (folders[n] == ':');
@@ -72,7 +72,7 @@ weir_status native_compiler_find(const char *command, char path[4096], char iden
   const char *folders = weir_env("PATH");
   folders = folders == NULL ? "/usr/local/bin:/usr/bin:/bin" : folders;
   if (strchr(command, '/') != NULL) {
-    if (snprintf(path, PATH_ROOM, "%s", command) >= PATH_ROOM || !is_program(path)) {
+    if (snprintf(path, PATH_CAPACITY, "%s", command) >= PATH_CAPACITY || !is_program(path)) {
       return weir_fail(WEIR_ERR_UNSUPPORTED, "no C compiler: '%s' is not a program", command);
     }
   } else if (!search(command, folders, path)) {

@@ -16,11 +16,11 @@ void native_put(native_text *t, const char *format, ...)
   if (t->status != WEIR_OK) {
     return;
   }
-  const int64_t room = t->capacity - t->n;
+  const int64_t left = t->capacity - t->n;
   va_start(args, format);
-  const int need = vsnprintf(room > 0 ? t->text + t->n : NULL, (size_t)room, format, args);
+  const int need = vsnprintf(left > 0 ? t->text + t->n : NULL, (size_t)left, format, args);
   va_end(args);
-  if (need >= room) {
+  if (need >= left) {
     t->status = weir_reserve(&t->text, &t->capacity, t->n + need + 1, 1);
     if (t->status != WEIR_OK) {
       return;
@@ -227,7 +227,7 @@ void native_put_results(const native_writer *w, const char *j)
     }
     const char *to = name(a->out[c].dtype);
     native_put(w->t, "    ");
-    native_put_place(w, c);
+    native_put_address(w, c);
     if (value == 1 && a->combine >= WEIR_COMBINE_FIRST) {
       native_put(w->t, " = weir_%s_from_bool(a1[%s] >= 0);\n", to, j);
     } else {
@@ -347,7 +347,7 @@ static void put_effect(const native_writer *w)
   }
   for (int v = 0; v < a->n_values; v++) {
     native_put(w->t, "    ");
-    native_put_place(w, native_output(a, v));
+    native_put_address(w, native_output(a, v));
     native_put(w->t, w->border ? " = here ? v%d : 0;\n" : " = v%d;\n", a->value[v]);
   }
   for (int s = 0; s < a->n_states; s++) {
@@ -395,10 +395,10 @@ static void put_row(const native_writer *w, int32_t k)
   }
   put_states(f, t, true);
   if (apart) {
-    rest.part = NATIVE_SAME;
+    rest.subset = NATIVE_SAME;
     native_put_loads(&rest);
     native_put_body(&rest);
-    rest.part = NATIVE_MOVING;
+    rest.subset = NATIVE_MOVING;
   }
   native_put(t, "%s  for (int64_t x = 0; x < n; x++) {\n",
              f->shape == NATIVE_SCAN || f->shape == NATIVE_LANES    ? ""
@@ -416,8 +416,8 @@ static void put_row(const native_writer *w, int32_t k)
   native_put(t, "}\n");
 }
 
-/* LANES inside: whole blocks of 16 in registers where the steps are 1; parts of a block, and blocks
- * of other steps, lane by lane. */
+/* LANES inside: whole blocks of 16 in registers where the steps are 1; incomplete blocks, and
+ * blocks of other steps, lane by lane. */
 static void put_lanes(const native_writer *w, int32_t k)
 {
   const native_form *f = w->form;
@@ -436,7 +436,7 @@ static void put_lanes(const native_writer *w, int32_t k)
   native_put_step(w, "a", "j", "w->at + x");
   native_put(t, "  }\n}\n");
   native_put(t,
-             "static NATIVE_COLD void part_%d(const native_row *w, const int64_t first, "
+             "static NATIVE_COLD void short_%d(const native_row *w, const int64_t first, "
              "const int from, const int to)\n{\n  block_%d(w, 0, first, from, to, w->acc);\n}\n"
              "static NATIVE_INLINE void row_%d(const native_row *w, const int unit, "
              "const int even, const int64_t n)\n{\n"
@@ -444,7 +444,7 @@ static void put_lanes(const native_writer *w, int32_t k)
              "  int64_t x = 0;\n"
              "  if (lane != 0) {\n"
              "    const int to = n < 16 - lane ? lane + (int)n : 16;\n"
-             "    part_%d(w, -lane, lane, to);\n"
+             "    short_%d(w, -lane, lane, to);\n"
              "    x = to - lane;\n"
              "  }\n"
              "  if (unit) {\n",
@@ -469,7 +469,7 @@ static void put_lanes(const native_writer *w, int32_t k)
   native_put(t,
              "  }\n"
              "  for (; x < n; x += 16) {\n"
-             "    part_%d(w, x, 0, n - x < 16 ? (int)(n - x) : 16);\n"
+             "    short_%d(w, x, 0, n - x < 16 ? (int)(n - x) : 16);\n"
              "  }\n}\n",
              k);
 }
@@ -502,7 +502,7 @@ void native_put_kernel(const native_form *f, int32_t k, native_text *t)
   if (f->strides) {
     put_variant(t, "strided", k, "0, 0");
   }
-  if (f->holds) {
+  if (f->has_upsampled) {
     put_variant(t, "even", k, "1, 1");
   }
   if (f->components > 0) {
@@ -519,7 +519,7 @@ void native_put_kernel(const native_form *f, int32_t k, native_text *t)
 void native_put_entry(const native_form *f, int32_t k, native_text *t)
 {
   native_put(t, "  {unit_%d, %s_%d, ", k, f->strides ? "strided" : "border", k);
-  native_put(t, f->holds ? "even_%d, " : "0, ", k);
+  native_put(t, f->has_upsampled ? "even_%d, " : "0, ", k);
   native_put(t, "border_%d, ", k);
   if (f->components > 0) {
     native_put(t, "neutral_");

@@ -71,7 +71,7 @@ static bool is_divided(const weir_operand *x)
   return false;
 }
 
-/* True when a division changes the place of an input along a reduced dimension. */
+/* True when a division changes the position of an input along a reduced dimension. */
 static bool divides_reduced(const weir_access *a)
 {
   for (int i = 0; i < a->n_in; i++) {
@@ -122,11 +122,11 @@ static int score(const weir_access *a, int k)
 /* Best dimension of a kind for a row, -1: none. Short ones only where there is nothing longer. */
 static int best(const weir_access *a, weir_dim_kind kind, int64_t shortest)
 {
-  int found = -1, most = -1;
+  int found = -1, max = -1;
 
   for (int k = 0; k < a->n_dims; k++) {
-    if (a->dim[k].kind == kind && a->dim[k].hi - a->dim[k].lo >= shortest && score(a, k) >= most) {
-      most = score(a, k);
+    if (a->dim[k].kind == kind && a->dim[k].hi - a->dim[k].lo >= shortest && score(a, k) >= max) {
+      max = score(a, k);
       found = k;
     }
   }
@@ -202,7 +202,7 @@ static void set_scratch(native_form *f)
   f->lanes = iterations < WEIR_LANES ? (int)iterations : WEIR_LANES;
   f->lanes = f->lanes < 1 ? 1 : f->lanes;
   f->levels = 1;
-  for (int64_t slabs = iterations / WEIR_REDUCE_BLOCK; slabs > 0; slabs /= 2) {
+  for (int64_t blocks = iterations / WEIR_REDUCE_BLOCK; blocks > 0; blocks /= 2) {
     f->levels++;
   }
   for (int c = 0; c < f->components; c++) {
@@ -260,18 +260,18 @@ static int small_of(const native_form *f)
   return f->shape == NATIVE_STRIP && serves && fits ? (int)n : 0;
 }
 
-/* Inputs of a map that are held along its rows, as many as fit. */
-static void find_held(native_form *f)
+/* Upsampled inputs of a map, as many as fit. */
+static void find_upsampled(native_form *f)
 {
   const weir_access *a = f->access;
   int n = 0;
 
   for (int i = 0; i < a->n_in && f->shape == NATIVE_MAP; i++) {
-    f->held[i] = n < NATIVE_HELD && a->in[i].role == WEIR_ROLE_DATA &&
-                 exec_upsampled_dim(&a->in[i], f->inner) >= 0;
-    n += f->held[i];
+    f->upsampled[i] = n < NATIVE_UPSAMPLED && a->in[i].role == WEIR_ROLE_DATA &&
+                      exec_upsampled_dim(&a->in[i], f->inner) >= 0;
+    n += f->upsampled[i];
   }
-  f->holds = n > 0;
+  f->has_upsampled = n > 0;
 }
 
 /* Several rows go to one call of a kernel where that saves the cost in addition to their
@@ -283,7 +283,7 @@ static void find_second(native_form *f)
   const bool map = f->shape == NATIVE_MAP, strip = f->shape == NATIVE_STRIP;
   const int around = map ? f->n_outer : strip ? f->n_around : 0;
 
-  f->second = around > 0 && !f->holds ? (map ? f->outer : f->around)[around - 1] : -1;
+  f->second = around > 0 && !f->has_upsampled ? (map ? f->outer : f->around)[around - 1] : -1;
   if (weir_body_uses(&a->body, WEIR_CODE_RANDOM)) { /* bits follow the position: rows do not step */
     f->second = -1;
   }
@@ -360,7 +360,7 @@ weir_status native_form_of(const weir_access *a, native_form *f)
   }
   f->strides = has_strides(f);
   f->small = small_of(f);
-  find_held(f);
+  find_upsampled(f);
   find_second(f);
   native_nest_of(f);
   return WEIR_OK;

@@ -1,6 +1,6 @@
-/* native_nest.c - the kernel `nest`: whole outputs row by row in one call, where places depend on
- * divisions, border rules or conditions that are the same along a row. Each is looked up or asked
- * once a row and reduced iteration, and the iteration left out where it fails. */
+/* native_nest.c - the kernel `nest`: whole outputs row by row in one call, where addresses depend
+ * on divisions, border rules or conditions that are the same along a row. Each is looked up or
+ * asked once a row and reduced iteration, and the iteration left out where it fails. */
 #include "exec/native_priv.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ bool native_is_tabled(const native_form *f, int k, int d)
          (x->div > 1 || x->border != WEIR_BORDER_NEVER);
 }
 
-/* Reduced iterations of an output, 0: more than a slab, or not known. */
+/* Reduced iterations of an output, 0: more than a block, or not known. */
 static int64_t iterations_of(const weir_access *a)
 {
   int64_t n = 1;
@@ -68,7 +68,7 @@ void native_nest_of(native_form *f)
 {
   const weir_access *a = f->access;
   const bool strip = f->shape == NATIVE_STRIP;
-  bool fits = f->inner >= 0 && !f->holds && (f->shape == NATIVE_MAP || strip);
+  bool fits = f->inner >= 0 && !f->has_upsampled && (f->shape == NATIVE_MAP || strip);
   int tables = 0;
 
   for (int k = 0; k < a->n_in && fits; k++) {
@@ -235,7 +235,7 @@ static void put_outputs(const native_writer *w)
 }
 
 /* <p><c>: partial results of a row in lane `at`. */
-static void put_place(const native_writer *w, const char *p, const char *at)
+static void put_address(const native_writer *w, const char *p, const char *at)
 {
   const native_form *f = w->form;
 
@@ -250,14 +250,14 @@ static void put_place(const native_writer *w, const char *p, const char *at)
 static void put_taken(const native_writer *w)
 {
   const native_form *f = w->form;
-  native_writer part = *w;
+  native_writer writer = *w;
 
   put_inputs(w);
-  part.part = NATIVE_SAME;
-  native_put_loads(&part);
-  native_put_body(&part);
+  writer.subset = NATIVE_SAME;
+  native_put_loads(&writer);
+  native_put_body(&writer);
   native_put_skip(w);
-  put_place(w, "a", "lane");
+  put_address(w, "a", "lane");
   for (int c = 0; c < f->components; c++) {
     const char *type = native_type(f->component[c]);
 
@@ -266,9 +266,9 @@ static void put_taken(const native_writer *w)
   }
   native_put(w->t, "    seen |= 1u << lane;\n    NATIVE_INDEPENDENT\n"
                    "    for (int64_t x = 0; x < n; x++) {\n");
-  part.part = NATIVE_MOVING;
-  native_put_loads(&part);
-  native_put_body(&part);
+  writer.subset = NATIVE_MOVING;
+  native_put_loads(&writer);
+  native_put_body(&writer);
   native_put_step(w, "m", "x", "at");
   native_put(w->t, "    }\n");
 }
@@ -284,22 +284,22 @@ static void put_tree(const native_writer *w)
     half *= 2;
   }
   native_put(w->t,
-             "    int place[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};\n"
+             "    int lane_of[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};\n"
              "    for (int half = %d; half > 0; half /= 2) {\n"
              "    for (int l = 0; l < half; l++) {\n"
              "    if ((seen >> (l + half) & 1) == 0) {\n      continue;\n    }\n"
-             "    if ((seen >> l & 1) == 0) {\n      place[l] = place[l + half];\n"
+             "    if ((seen >> l & 1) == 0) {\n      lane_of[l] = lane_of[l + half];\n"
              "      seen |= 1u << l;\n      continue;\n    }\n",
              f->lanes > 1 ? half : 0);
-  put_place(w, "a", "place[l]");
-  put_place(w, "b", "place[l + half]");
+  put_address(w, "a", "lane_of[l]");
+  put_address(w, "b", "lane_of[l + half]");
   native_put(w->t, "    NATIVE_INDEPENDENT\n    for (int64_t x = 0; x < n; x++) {\n");
   native_put_merge(f, w->t, "x", "b", "x");
   native_put(w->t, "    }\n    }\n    }\n");
   for (int c = 0; c < f->components; c++) {
     const char *type = native_type(f->component[c]);
 
-    native_put(w->t, "    const %s *const a%d = (seen & 1) != 0 ? c%d + place[0] * wide : o%d;\n",
+    native_put(w->t, "    const %s *const a%d = (seen & 1) != 0 ? c%d + lane_of[0] * wide : o%d;\n",
                type, c, c, c);
   }
   native_put(w->t, "    NATIVE_INDEPENDENT\n    for (int64_t x = 0; x < n; x++) {\n");
@@ -347,18 +347,18 @@ static void put_reduced(const native_writer *w)
 static void put_mapped(const native_writer *w)
 {
   const weir_access *a = w->form->access;
-  native_writer part = *w;
+  native_writer writer = *w;
 
   put_tables(w, -1);
   put_inputs(w);
-  part.part = NATIVE_SAME;
-  native_put_loads(&part);
-  native_put_body(&part);
+  writer.subset = NATIVE_SAME;
+  native_put_loads(&writer);
+  native_put_body(&writer);
   native_put(w->t, "%s    for (int64_t x = 0; x < n; x++) {\n",
              w->form->exact > 0 ? "  NATIVE_SHORT\n" : "  NATIVE_INDEPENDENT\n");
-  part.part = NATIVE_MOVING;
-  native_put_loads(&part);
-  native_put_body(&part);
+  writer.subset = NATIVE_MOVING;
+  native_put_loads(&writer);
+  native_put_body(&writer);
   for (int v = 0; v < a->n_values; v++) {
     native_put(w->t, "    q%d[x] = v%d;\n", native_output(a, v), a->value[v]);
   }

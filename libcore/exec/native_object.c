@@ -16,9 +16,9 @@
 #include "base/weir_log.h"
 #include "device/weir_compile.h"
 
-/* What of a plan is found in more objects than MOST is recompiled, together: each of them takes
- * a descriptor. A compiler is not started for less C than LEAST bytes where another one runs. */
-enum { MOST = 32, LEAST = 16384 };
+/* What of a plan is found in more objects than MAX is recompiled, together: each of them takes
+ * a descriptor. A compiler is not started for less C than MIN bytes where another one runs. */
+enum { MAX = 32, MIN = 16384 };
 
 /* ---- What a kernel is. ---- */
 
@@ -62,7 +62,7 @@ weir_status native_kernel_of(const native_maker *m, const native_form *f, native
 
 /* ---- Loading. ---- */
 
-/* Handle of the file behind fd, NULL: failed. The loader knows objects by name, and the name of a
+/* Handle of the file of fd, NULL: failed. The loader knows objects by name, and the name of a
  * descriptor is its number: an object still loaded under this number, whose own descriptor is
  * closed, would be returned instead. Its source then tells, and another number is tried. */
 static void *load_descriptor(int *fd, const char *source)
@@ -161,8 +161,8 @@ static bool take(native_kernel *kernel, native_object *object)
 
 /* Objects that notes of kernels lead to; NULL: looked for, and not to be had. */
 typedef struct found {
-  native_object *object[MOST];
-  char name[MOST][65];
+  native_object *object[MAX];
+  char name[MAX][65];
   int n;
 } found;
 
@@ -177,7 +177,7 @@ static weir_status look_up(int folder, found *all, native_kernel *kernel)
   while (k < all->n && strcmp(all->name[k], name) != 0) {
     k++;
   }
-  if (k == MOST) {
+  if (k == MAX) {
     return WEIR_OK;
   }
   if (k == all->n) {
@@ -226,7 +226,7 @@ done:
 
 /* Kernels that are compiled together. */
 typedef struct piece {
-  native_kernel **held;
+  native_kernel **kernels;
   int n;
   int64_t size;
   char name[65]; /* of the object */
@@ -235,7 +235,7 @@ typedef struct piece {
 static bool has_monoid_before(const piece *p, int k)
 {
   for (int j = 0; j < k; j++) {
-    if (native_same_monoid(p->held[j]->form, p->held[k]->form)) {
+    if (native_same_monoid(p->kernels[j]->form, p->kernels[k]->form)) {
       return true;
     }
   }
@@ -247,9 +247,9 @@ static weir_status put_piece(piece *p, native_text *t)
   native_put_prelude(t);
   for (int k = 0; k < p->n; k++) {
     if (!has_monoid_before(p, k)) {
-      native_put_monoid(p->held[k]->form, t);
+      native_put_monoid(p->kernels[k]->form, t);
     }
-    native_put_kernel(p->held[k]->form, k, t);
+    native_put_kernel(p->kernels[k]->form, k, t);
   }
   native_put(t,
              "const int weir_native_abi = NATIVE_ABI;\n"
@@ -257,11 +257,11 @@ static weir_status put_piece(piece *p, native_text *t)
              "const char weir_native_keys[][65] = {\n",
              p->n);
   for (int k = 0; k < p->n; k++) {
-    native_put(t, "  \"%s\",\n", p->held[k]->key);
+    native_put(t, "  \"%s\",\n", p->kernels[k]->key);
   }
   native_put(t, "};\nconst native_kernels weir_native_kernels[] = {\n");
   for (int k = 0; k < p->n; k++) {
-    native_put_entry(p->held[k]->form, k, t);
+    native_put_entry(p->kernels[k]->form, k, t);
   }
   native_put(t, "};\n");
   WEIR_TRY(t->status);
@@ -285,7 +285,7 @@ static int count_pieces(native_kernel *const *list, int32_t n, int threads)
   for (int32_t k = 0; k < n; k++) {
     size += list[k]->size;
   }
-  int64_t count = 1 + size / LEAST;
+  int64_t count = 1 + size / MIN;
   count = count < threads ? count : threads;
   count = count < NATIVE_PIECES ? count : NATIVE_PIECES;
   return count > 1 ? (int)count : 1;
@@ -297,13 +297,13 @@ static void share(native_kernel **list, int32_t n, piece *pieces, int count)
 {
   qsort(list, (size_t)n, sizeof *list, by_size);
   for (int32_t k = 0; k < n; k++) {
-    piece *least = &pieces[0];
+    piece *min = &pieces[0];
 
     for (int j = 1; j < count; j++) {
-      least = pieces[j].size < least->size ? &pieces[j] : least;
+      min = pieces[j].size < min->size ? &pieces[j] : min;
     }
-    least->held[least->n++] = list[k];
-    least->size += list[k]->size;
+    min->kernels[min->n++] = list[k];
+    min->size += list[k]->size;
   }
 }
 
@@ -326,7 +326,7 @@ static weir_status finish(const char *private, int number, const piece *p, int f
     return failed;
   }
   const weir_status status =
-      native_cache_keep(folder, fd, p->name, (const native_kernel *const *)p->held, p->n, &n);
+      native_cache_keep(folder, fd, p->name, (const native_kernel *const *)p->kernels, p->n, &n);
   if (status != WEIR_OK) {
     close(fd);
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
@@ -334,7 +334,7 @@ static weir_status finish(const char *private, int number, const piece *p, int f
   WEIR_TRY(load_object(fd, p->name, &object));
   bool whole = true;
   for (int k = 0; k < p->n; k++) {
-    whole = take(p->held[k], object) && whole;
+    whole = take(p->kernels[k], object) && whole;
   }
   native_object_release(object);
   *bytes += n;
@@ -350,17 +350,17 @@ static weir_status build(const native_maker *m, int threads, int folder, native_
   native_text texts[NATIVE_PIECES] = {{0}};
   const char *sources[NATIVE_PIECES];
   weir_compiler compiler = {.command = m->compiler};
-  native_kernel **held = NULL;
+  native_kernel **kernels = NULL;
   char private[4096] = "";
   const double start = weir_clock();
   int64_t bytes = 0;
   weir_status status;
   void *memory;
 
-  WEIR_TRY(weir_alloc((int64_t)n * count, sizeof *held, &memory));
-  held = memory;
+  WEIR_TRY(weir_alloc((int64_t)n * count, sizeof *kernels, &memory));
+  kernels = memory;
   for (int k = 0; k < count; k++) {
-    pieces[k] = (piece){.held = held + (int64_t)k * n};
+    pieces[k] = (piece){.kernels = kernels + (int64_t)k * n};
   }
   share(list, n, pieces, count);
   for (int k = 0; k < count; k++) {
@@ -379,7 +379,7 @@ done:
   for (int k = 0; k < count; k++) {
     weir_free(&texts[k].text);
   }
-  weir_free(&held);
+  weir_free(&kernels);
   return status;
 }
 

@@ -1,4 +1,4 @@
-/* native_priv.h - the native engine inside: how a loop is cut into rows, emitted, compiled, kept
+/* native_priv.h - the native engine inside: how a loop is split into rows, emitted, compiled, kept
  * and run. */
 #ifndef WEIR_NATIVE_PRIV_H
 #define WEIR_NATIVE_PRIV_H
@@ -28,32 +28,33 @@ typedef struct native_form {
   unsigned carries[WEIR_MAX_OPERANDS]; /* native_carries of inputs */
   int second; /* dimension along which a kernel runs several rows of MAP and STRIP, -1: none */
   int exact;  /* length of short rows that a compiler may count on, 0: none                    */
-  int fold[WEIR_MAX_OPERANDS];  /* array dimension of a divided input that divides along it, -1 */
-  bool held[WEIR_MAX_OPERANDS]; /* inputs that are held along the row: p serves       */
-  bool holds;                   /* there are such inputs                              */
-  bool plain_out[WEIR_MAX_OUTPUTS]; /* likewise outputs, q and t                          */
-  bool strides;                     /* a row may have steps other than 1 in dense arrays  */
-  bool positions;                   /* the kernels look at i, point or views              */
-  int components;                   /* of a partial result: 0..3                          */
+  int fold[WEIR_MAX_OPERANDS]; /* array dimension of a divided input that divides along it, -1 */
+  bool upsampled[WEIR_MAX_OPERANDS]; /* inputs constant over iterations of the row: p serves */
+  bool has_upsampled;                /* there are such inputs                              */
+  bool plain_out[WEIR_MAX_OUTPUTS];  /* likewise outputs, q and t                          */
+  bool strides;                      /* a row may have steps other than 1 in dense arrays  */
+  bool positions;                    /* the kernels look at i, point or views              */
+  int components;                    /* of a partial result: 0..3                          */
   weir_dtype component[3];
   bool near;         /* positions are i32: where `small` is written */
-  int lanes, levels; /* lanes in use; depth of the tree over slabs         */
+  int lanes, levels; /* lanes in use; depth of the tree over blocks        */
   int64_t strip;     /* most outputs of one row of STRIP                   */
   int small;         /* reduced iterations that the kernel `small` unrolls, 0: there is none */
   bool nest;         /* there is the kernel `nest`                                           */
-  unsigned asked;    /* dimensions, as bits, that its places and conditions depend on        */
+  unsigned asked;    /* dimensions, as bits, that its addresses and conditions depend on     */
   int line; /* parallel dimension around the row along which `nest` runs rows, -1: none        */
 } native_form;
 
-/* Bytes of partial results, or of inputs that are held, that one run keeps on its stack. */
+/* Bytes of partial results, or of upsampled inputs, that one run keeps on its stack. */
 #define NATIVE_SCRATCH 32768
-/* Most held inputs of a loop, and the iterations for which they are spread out at a time; from
- * NATIVE_EVEN iterations of one element on they are not, since the kernel `even` takes it. */
-#define NATIVE_HELD 8
-#define NATIVE_HELD_ROW (NATIVE_SCRATCH / NATIVE_HELD / 8)
+/* Maximum number of upsampled inputs of a loop, and the iterations for which they are expanded at a
+ * time; from NATIVE_EVEN iterations of one element on they are not, since the kernel `even` takes
+ * it. */
+#define NATIVE_UPSAMPLED 8
+#define NATIVE_UPSAMPLED_ROW (NATIVE_SCRATCH / NATIVE_UPSAMPLED / 8)
 #define NATIVE_EVEN 256
 /* Entries of all tables of one run of the kernel `nest`. */
-#define NATIVE_TABLE_ROOM 2048
+#define NATIVE_TABLE_CAPACITY 2048
 /* Rows up to this length, run several at a time, are compiled for their very length: what a vector
  * would leave over costs more than all the rest. */
 #define NATIVE_EXACT 64
@@ -88,7 +89,7 @@ bool native_same_monoid(const native_form *a, const native_form *b);
 void native_put_entry(const native_form *f, int32_t k, native_text *t);
 /* What of an iteration is written: all, what is the same along the row, or the rest. Compilers may
  * not tell, since outputs could lie where inputs do. */
-typedef enum native_part { NATIVE_ALL, NATIVE_SAME, NATIVE_MOVING } native_part;
+typedef enum native_subset { NATIVE_ALL, NATIVE_SAME, NATIVE_MOVING } native_subset;
 
 /* native_body.c: loads of one iteration (x: the row's counter), then its expressions v0, v1, ... */
 typedef struct native_writer {
@@ -97,15 +98,15 @@ typedef struct native_writer {
   bool border;
   bool rows; /* inside the loop over the m lines of native_row */
   bool nest; /* inside the loops of `nest`                     */
-  native_part part;
+  native_subset subset;
 } native_writer;
 void native_put_loads(const native_writer *w);
 void native_put_body(const native_writer *w);
-/* Pointers and what does not change along the row; unit steps where `unit` holds, held
+/* Pointers and what does not change along the row; unit steps where `unit` holds, upsampled
  * inputs at one element where `even` does. */
 void native_put_head(const native_writer *w);
 /* "q0[x * t0]" and the like: where output operand k of the iteration lies. */
-void native_put_place(const native_writer *w, int k);
+void native_put_address(const native_writer *w, int k);
 const char *native_type(weir_dtype dtype);
 /* What an index divides. */
 void native_put_numerator(const native_writer *w, const weir_index *x);
@@ -156,8 +157,8 @@ weir_status native_maker_init(native_maker *m, const char *compiler,
 weir_status native_kernel_of(const native_maker *m, const native_form *f, native_text *text,
                              native_kernel *kernel) WEIR_CHECKED;
 /* Finds the code of n different kernels in objects of the cache, compiles the rest, opts->threads
- * pieces at a time, and keeps it. Fails, with no object held: WEIR_ERR_UNSUPPORTED (the compiler
- * failed, an object cannot be loaded), WEIR_ERR_MEMORY. */
+ * pieces at a time, and keeps it. Fails, with no object referenced: WEIR_ERR_UNSUPPORTED (the
+ * compiler failed, an object cannot be loaded), WEIR_ERR_MEMORY. */
 weir_status native_kernels_get(const native_maker *m, const weir_engine_opts *opts,
                                native_kernel *kernels, int32_t n) WEIR_CHECKED;
 void native_object_release(native_object *object);
@@ -171,7 +172,8 @@ weir_status native_cache_object(int folder, const char *name, int *fd) WEIR_CHEC
 /* Bytes of what was compiled into `fd`, which are kept under this name, and that n kernels are
  * there. Fails: WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY; not where it cannot be kept. */
 weir_status native_cache_keep(int folder, int fd, const char *name,
-                              const native_kernel *const *held, int n, int64_t *bytes) WEIR_CHECKED;
+                              const native_kernel *const *upsampled, int n,
+                              int64_t *bytes) WEIR_CHECKED;
 void native_cache_refuse(const char *what, const char *reason);
 
 /* native_compile.c: absolute path of the command, and text that changes when the program does. */

@@ -49,14 +49,14 @@ typedef struct native_row {
    * border rule, or NATIVE_ABSENT. neutral: partial results of no iteration, like a lane. */
   const int64_t (*step)[NATIVE_DIMS];
   const int64_t *table[NATIVE_TABLES];
-  int64_t least[NATIVE_TABLES];
+  int64_t min[NATIVE_TABLES];
   const char *neutral[3];
 } native_row;
 
 typedef struct native_kernels {
   void (*unit)(const native_row *w);    /* inside, every step 1 (or 0 where it is known to be) */
   void (*strided)(const native_row *w); /* inside; `border` where that is rare                 */
-  void (*even)(const native_row *w);    /* unit, and every held input is at one element      */
+  void (*even)(const native_row *w);    /* unit, and every upsampled input is at one element      */
   void (*border)(const native_row *w);
   void (*neutral)(char *const *acc, int64_t n);                  /* n partial results           */
   void (*merge)(char *const *acc, char *const *with, int64_t n); /* acc on the left             */

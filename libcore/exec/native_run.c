@@ -10,7 +10,7 @@ static void run_map(native_walk *w)
 
   w->row.m = second >= 0 ? w->hi[second] - w->lo[second] : 1;
   do {
-    native_walk_place(w);
+    native_walk_locate(w);
     native_walk_row(w, w->n);
   } while (native_walk_next(w, w->outer, n_outer));
 }
@@ -21,7 +21,7 @@ static void run_scan(native_walk *w)
 
   do {
     do {
-      native_walk_place(w);
+      native_walk_locate(w);
       w->row.cells = cells != NULL ? (char *)(cells->cells + w->row.point) : NULL;
       w->row.points = cells != NULL ? cells->points : 0;
       native_walk_row(w, w->n);
@@ -29,18 +29,18 @@ static void run_scan(native_walk *w)
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 
-/* Partial results of n neighbouring outputs: all lanes, and the tree over finished slabs. */
+/* Partial results of n neighbouring outputs: all lanes, and the tree over finished blocks. */
 typedef struct partials {
   char *lane[3], *slot[3]; /* [lanes][n] and [levels][n] per component */
   int64_t width[3];        /* bytes of n elements                      */
-  int64_t n, slabs;
+  int64_t n, blocks;
   int lanes, components, depth;
 } partials;
 
 static void layout(partials *p, const native_form *f, int64_t n, char *scratch)
 {
   p->n = n;
-  p->slabs = 0;
+  p->blocks = 0;
   p->depth = 0;
   p->lanes = f->shape == NATIVE_LANES ? WEIR_LANES : f->lanes;
   p->components = f->components;
@@ -78,30 +78,30 @@ static void merge_lanes(const native_walk *w, const partials *p)
   }
 }
 
-static void end_slab(const native_walk *w, partials *p)
+static void end_block(const native_walk *w, partials *p)
 {
   merge_lanes(w, p);
   for (int c = 0; c < p->components; c++) {
     memcpy(p->slot[c] + p->depth * p->width[c], p->lane[c], (size_t)p->width[c]);
   }
   p->depth++;
-  for (int64_t number = p->slabs; (number & 1) != 0; number /= 2) {
+  for (int64_t number = p->blocks; (number & 1) != 0; number /= 2) {
     p->depth--;
     merge(w, p, p->slot, (const int[3]){p->depth - 1, p->depth, 1});
   }
-  p->slabs++;
+  p->blocks++;
   w->kernels->neutral(p->lane, p->lanes * p->n);
 }
 
-/* The result of `taken` iterations into the outputs at the row's place. */
+/* The result of `taken` iterations into the outputs at the row's position. */
 static void end_outputs(native_walk *w, partials *p, int64_t taken)
 {
-  const bool one = p->slabs == 0;
+  const bool one = p->blocks == 0;
 
   if (one) {
     merge_lanes(w, p);
   } else if (taken % WEIR_REDUCE_BLOCK != 0) {
-    end_slab(w, p);
+    end_block(w, p);
   }
   for (; p->depth > 1; p->depth--) {
     merge(w, p, p->slot, (const int[3]){p->depth - 2, p->depth - 1, 1});
@@ -133,21 +133,20 @@ static void run_lanes(native_walk *w, char *scratch)
     layout(&p, w->f, 1, scratch);
     w->kernels->neutral(p.lane, WEIR_LANES);
     do {
-      native_walk_place(w);
+      native_walk_locate(w);
       for (int64_t left = nothing ? 0 : w->n; left > 0;) {
-        const int64_t room = WEIR_REDUCE_BLOCK - at % WEIR_REDUCE_BLOCK,
-                      n = left < room ? left : room;
+        const int64_t fit = WEIR_REDUCE_BLOCK - at % WEIR_REDUCE_BLOCK, n = left < fit ? left : fit;
         memcpy(w->row.acc, p.lane, sizeof p.lane);
         w->row.at = at;
         native_walk_row(w, n);
         at += n;
         left -= n;
         if (left > 0) {
-          native_walk_place(w);
+          native_walk_locate(w);
           native_walk_advance(w, w->n - left);
         }
         if (at % WEIR_REDUCE_BLOCK == 0) {
-          end_slab(w, &p);
+          end_block(w, &p);
         }
       }
     } while (!nothing && native_walk_next(w, w->around, w->n_around));
@@ -162,23 +161,23 @@ static void take_rows(native_walk *w, partials *p, int64_t from, int second, int
   const int64_t all = second >= 0 ? w->hi[second] - w->lo[second] : 1;
 
   for (int64_t done = 0; done < all; done += w->row.m) {
-    const int64_t room = WEIR_REDUCE_BLOCK - *at % WEIR_REDUCE_BLOCK;
+    const int64_t fit = WEIR_REDUCE_BLOCK - *at % WEIR_REDUCE_BLOCK;
 
     if (second >= 0) {
       w->i[second] = w->lo[second] + done;
     }
-    native_walk_place(w);
+    native_walk_locate(w);
     native_walk_advance(w, from);
     for (int c = 0; c < p->components; c++) {
       w->row.acc[c] = p->lane[c];
     }
     w->row.at = *at;
     w->row.wide = p->n;
-    w->row.m = all - done < room ? all - done : room;
+    w->row.m = all - done < fit ? all - done : fit;
     native_walk_row(w, p->n);
     *at += w->row.m;
     if (*at % WEIR_REDUCE_BLOCK == 0) {
-      end_slab(w, p);
+      end_block(w, p);
     }
   }
   if (second >= 0) {
@@ -202,12 +201,12 @@ static void run_strip(native_walk *w, int64_t from, int64_t n, char *scratch)
       take_rows(w, &p, from, second, &at);
     } while (native_walk_next(w, w->around, n_around));
   }
-  native_walk_place(w);
+  native_walk_locate(w);
   native_walk_advance(w, from);
   end_outputs(w, &p, at);
 }
 
-static void run_part(native_walk *w, int64_t from, int64_t to, char *scratch)
+static void run_section(native_walk *w, int64_t from, int64_t to, char *scratch)
 {
   for (; from < to; from += w->f->strip) {
     const int64_t left = to - from;
@@ -252,7 +251,7 @@ static void inside_of_all(native_walk *w, int64_t range[2])
   }
   do {
     int64_t one[2];
-    native_walk_place(w);
+    native_walk_locate(w);
     native_walk_inside(w, w->n, one);
     range[0] = one[0] > range[0] ? one[0] : range[0];
     range[1] = one[1] < range[1] ? one[1] : range[1];
@@ -270,16 +269,16 @@ static void run_strips(native_walk *w, char *scratch)
     int64_t range[2] = {0, 0};
     if (small) {
       inside_of_all(w, range);
-      run_part(w, 0, range[0], scratch);
+      run_section(w, 0, range[0], scratch);
       if (range[1] > range[0]) {
-        native_walk_place(w);
+        native_walk_locate(w);
         w->row.acc[0] = w->row.acc[1] = w->row.acc[2] = scratch;
         native_walk_advance(w, range[0]);
         w->row.n = range[1] - range[0];
         w->kernels->small(&w->row);
       }
     }
-    run_part(w, range[1], w->n, scratch);
+    run_section(w, range[1], w->n, scratch);
   } while (native_walk_next(w, w->outer, w->n_outer));
 }
 
@@ -287,27 +286,27 @@ static void run_strips(native_walk *w, char *scratch)
 static void run_nest(native_walk *w, char *scratch)
 {
   const native_form *f = w->f;
-  const int64_t most = f->components > 0 && f->strip < w->n ? f->strip : w->n;
+  const int64_t max = f->components > 0 && f->strip < w->n ? f->strip : w->n;
   partials p;
 
-  layout(&p, f, most, scratch);
+  layout(&p, f, max, scratch);
   if (f->components > 0) {
-    w->kernels->neutral(p.slot, most);
+    w->kernels->neutral(p.slot, max);
   }
   for (int c = 0; c < f->components; c++) {
     w->row.neutral[c] = p.slot[c];
   }
-  w->row.wide = most;
+  w->row.wide = max;
   do {
-    native_walk_place(w);
-    for (int64_t done = 0; done < w->n; done += most) {
+    native_walk_locate(w);
+    for (int64_t done = 0; done < w->n; done += max) {
       const int64_t left = w->n - done;
 
       memcpy(w->row.acc, p.lane, sizeof p.lane);
-      w->row.n = left < most ? left : most;
+      w->row.n = left < max ? left : max;
       w->kernels->nest(&w->row);
-      if (left > most) {
-        native_walk_advance(w, most);
+      if (left > max) {
+        native_walk_advance(w, max);
       }
     }
   } while (native_walk_next(w, w->outer, w->n_outer));
@@ -317,7 +316,7 @@ void native_run(const native_form *f, const native_kernels *kernels, const weir_
 {
   _Alignas(64) char scratch[NATIVE_SCRATCH + 512];
   const weir_access *a = f->access;
-  int64_t tables[NATIVE_TABLE_ROOM];
+  int64_t tables[NATIVE_TABLE_CAPACITY];
   native_walk w = {.n_outer = 0, .scratch = scratch, .tables = tables};
 
   for (int k = 0; k < a->n_dims; k++) {

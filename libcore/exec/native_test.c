@@ -1,4 +1,4 @@
-/* native_test.c - random loops: compiled code gives the literal definition's bits, whole or cut
+/* native_test.c - random loops: compiled code gives the literal definition's bits, whole or split
  * into boxes. */
 #include "exec/native_priv.h"
 
@@ -23,8 +23,8 @@ static int run_case(exec_case *c, void *context)
 
   weir_engine_native.run(context, &actual);
   /* Cutting the outer of two sequential dimensions would change their common order. */
-  run_cut(c, &weir_engine_native, context, weir_iterations(a), &pieces,
-          sequential_dims(a) > 1 ? 0 : 4);
+  run_split(c, &weir_engine_native, context, weir_iterations(a), &pieces,
+            sequential_dims(a) > 1 ? 0 : 4);
   literal_loop(a, &expected);
   const int wrong =
       !same_results(stderr, c, &whole, "whole") + !same_results(stderr, c, &pieces, "pieces");
@@ -91,8 +91,8 @@ static void gathers_have_the_literal_bits(void **state)
 /* The order of weir_engine.h, word for word, for the moments of x[n] of which the present count. */
 static weir_moments_f32 moments_in_order(const float *x, int64_t step, int64_t n)
 {
-  static weir_moments_f32 slabs[16];
-  int64_t n_slabs = 0;
+  static weir_moments_f32 blocks[16];
+  int64_t n_blocks = 0;
 
   for (int64_t from = 0; from < n; from += WEIR_REDUCE_BLOCK) {
     weir_moments_f32 lane[WEIR_LANES] = {{0, 0, 0}};
@@ -106,14 +106,15 @@ static weir_moments_f32 moments_in_order(const float *x, int64_t step, int64_t n
         lane[l] = weir_moments_merge_f32(lane[l], lane[l + half]);
       }
     }
-    slabs[n_slabs++] = lane[0];
+    blocks[n_blocks++] = lane[0];
   }
-  for (; n_slabs > 1; n_slabs = (n_slabs + 1) / 2) {
-    for (int64_t k = 0; k < n_slabs; k += 2) {
-      slabs[k / 2] = k + 1 < n_slabs ? weir_moments_merge_f32(slabs[k], slabs[k + 1]) : slabs[k];
+  for (; n_blocks > 1; n_blocks = (n_blocks + 1) / 2) {
+    for (int64_t k = 0; k < n_blocks; k += 2) {
+      blocks[k / 2] =
+          k + 1 < n_blocks ? weir_moments_merge_f32(blocks[k], blocks[k + 1]) : blocks[k];
     }
   }
-  return slabs[0];
+  return blocks[0];
 }
 
 /* Moments over dimension `reduced` of x[extent[0]][extent[1]]. */
@@ -145,7 +146,7 @@ static weir_loop moments_loop(const int64_t extent[2], int reduced)
 static void reductions_keep_the_order(void **state)
 {
   const int64_t lengths[] = {7, 37, 3 * 4096, 5 * 4096 + 17};
-  enum { CASES = 8, OUTPUTS = 21, MOST = 5 * 4096 + 17 };
+  enum { CASES = 8, OUTPUTS = 21, MAX = 5 * 4096 + 17 };
   weir_loop l[CASES];
   const weir_loop *loops[CASES];
   void *contexts[CASES], *memory;
@@ -154,9 +155,9 @@ static void reductions_keep_the_order(void **state)
 
   weir_check_mkdir(folder, sizeof folder);
   const weir_engine_opts opts = {.compiler = "", .cache_dir = folder, .threads = 1};
-  assert_ok(weir_alloc(MOST * OUTPUTS, sizeof(float), &memory));
+  assert_ok(weir_alloc(MAX * OUTPUTS, sizeof(float), &memory));
   float *x = memory;
-  for (int64_t i = 0; i < MOST * OUTPUTS; i++) {
+  for (int64_t i = 0; i < MAX * OUTPUTS; i++) {
     x[i] = (float)weir_random_uniform(5, 1, 0, (uint64_t)i);
   }
   for (int k = 0; k < CASES; k++) {

@@ -1,4 +1,5 @@
-/* native_walk.c - where the rows of a box lie, and which part of each stays inside the arrays. */
+/* native_walk.c - where the rows of a box lie, and which section of each stays inside the arrays.
+ */
 #include "exec/native_walk.h"
 #include "exec/exec_priv.h"
 
@@ -83,7 +84,7 @@ static bool is_data(const weir_operand *o, bool plain)
   return plain && o->role == WEIR_ROLE_DATA;
 }
 
-/* What the array dimensions with a division add to the place of input k, in elements. */
+/* What the array dimensions with a division add to the address of input k, in elements. */
 static int64_t divided_at(native_walk *w, int k)
 {
   const weir_operand *o = &w->f->access->in[k];
@@ -275,7 +276,7 @@ static char *moved(const char *p, int64_t bytes)
   return (char *)((uintptr_t)p + (uintptr_t)bytes);
 }
 
-void native_walk_place(native_walk *w)
+void native_walk_locate(native_walk *w)
 {
   const weir_access *a = w->f->access;
   native_row *row = &w->row;
@@ -396,14 +397,14 @@ static void call_border(native_walk *w, int64_t n)
   }
 }
 
-/* How long every held input stays at the element at which it stands; at[]: where that is. */
-static int64_t find_held(const native_walk *w, exec_upsampled *at)
+/* Returns how many iterations every upsampled input stays at its element; at[]: the elements. */
+static int64_t find_upsampled(const native_walk *w, exec_upsampled *at)
 {
   const weir_access *a = w->f->access;
   int64_t still = INT64_MAX;
 
   for (int k = 0; k < a->n_in; k++) {
-    if (w->f->held[k]) {
+    if (w->f->upsampled[k]) {
       at[k] = exec_upsampled_at(&a->in[k], &w->run->in[k], w->f->inner, w->row.i, a->n_dims);
       const int64_t left = exec_upsampled_left(&at[k]);
 
@@ -413,27 +414,27 @@ static int64_t find_held(const native_walk *w, exec_upsampled *at)
   return still;
 }
 
-/* The n iterations piece by piece: as long as all held inputs stay where they are, or so many that
- * the buffer suffices into which they are expanded. */
-static void call_holding(native_walk *w, int64_t n)
+/* The n iterations piece by piece: as long as all upsampled inputs stay at their elements, or so
+ * many that the buffer suffices into which they are expanded. */
+static void call_upsampled(native_walk *w, int64_t n)
 {
   const weir_access *a = w->f->access;
   const native_row kept = w->row;
   exec_upsampled at[WEIR_MAX_OPERANDS];
 
   while (n > 0) {
-    const int64_t still = find_held(w, at);
+    const int64_t still = find_upsampled(w, at);
     const bool even = w->unit && still >= NATIVE_EVEN;
-    const int64_t most = even ? still : NATIVE_HELD_ROW, m = n < most ? n : most;
-    char *room = w->scratch;
+    const int64_t max = even ? still : NATIVE_UPSAMPLED_ROW, m = n < max ? n : max;
+    char *buffer = w->scratch;
 
     for (int k = 0; k < a->n_in; k++) {
-      if (w->f->held[k]) {
-        w->row.p[k] = even ? at[k].from : room;
+      if (w->f->upsampled[k]) {
+        w->row.p[k] = even ? at[k].from : buffer;
         if (!even) {
-          exec_expand(room, a->in[k].dtype, at[k], m);
+          exec_expand(buffer, a->in[k].dtype, at[k], m);
         }
-        room += NATIVE_HELD_ROW * 8;
+        buffer += NATIVE_UPSAMPLED_ROW * 8;
       }
     }
     w->row.n = m;
@@ -446,8 +447,8 @@ static void call_holding(native_walk *w, int64_t n)
 
 static void call_inside(native_walk *w, int64_t n)
 {
-  if (n > 0 && w->f->holds) {
-    call_holding(w, n);
+  if (n > 0 && w->f->has_upsampled) {
+    call_upsampled(w, n);
   } else if (n > 0) {
     w->row.n = n;
     (w->unit ? w->kernels->unit : w->kernels->strided)(&w->row);

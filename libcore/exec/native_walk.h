@@ -1,4 +1,5 @@
-/* native_walk.h - a box as rows: where they lie, and which part of each stays inside the arrays. */
+/* native_walk.h - a box as rows: where they lie, and which section of each stays inside the arrays.
+ */
 #ifndef WEIR_NATIVE_WALK_H
 #define WEIR_NATIVE_WALK_H
 #include "exec/native_priv.h"
@@ -23,7 +24,7 @@ typedef struct native_walk {
   int64_t offset[WEIR_LANES * NATIVE_OPERANDS]; /* of native_row, for `small` */
   native_row row;
   bool nest;       /* start and step are without the dimensions that have a table */
-  int64_t *tables; /* [NATIVE_TABLE_ROOM]                                         */
+  int64_t *tables; /* [NATIVE_TABLE_CAPACITY]                                         */
 } native_walk;
 
 /* Starts at the first iteration of every dimension. The caller keeps the box from being empty in
@@ -34,7 +35,7 @@ void native_walk_begin(native_walk *w, const native_form *f, const native_kernel
  * back at the first. */
 bool native_walk_next(native_walk *w, const int *list, int n);
 /* Puts the row at iteration w->i. */
-void native_walk_place(native_walk *w);
+void native_walk_locate(native_walk *w);
 /* Moves the row's start u iterations on. */
 void native_walk_advance(native_walk *w, int64_t u);
 /* The iterations [range[0], range[1]) of the row of n that leave no array. */
@@ -45,7 +46,7 @@ int native_walk_second(native_walk *w);
 /* Readies the walk for the kernel `nest`, whose rows lie along dimension line; false, and nothing
  * is changed, where it does not serve this box. */
 bool native_walk_nest(native_walk *w);
-/* Runs the next n iterations of the placed row; leaves the row somewhere in them. */
+/* Runs the next n iterations of the located row; leaves the row somewhere in them. */
 void native_walk_row(native_walk *w, int64_t n);
 
 /* For native_walk_nest.c. May index d of input k leave its array? Digits of one number do not. */

@@ -9,16 +9,16 @@ static bool make_table(native_walk *w, int k, int d, int number, int64_t *used)
   weir_index x = w->f->access->in[k].index[d];
   const weir_view *v = &w->run->in[k];
   const int64_t div = weir_index_divisor(&x);
-  int64_t least, most, *to = w->tables + *used;
+  int64_t min, max, *to = w->tables + *used;
 
   x.div = 1;
-  weir_index_range(&x, &w->run->box, &least, &most);
-  if (most - least >= NATIVE_TABLE_ROOM - *used) {
+  weir_index_range(&x, &w->run->box, &min, &max);
+  if (max - min >= NATIVE_TABLE_CAPACITY - *used) {
     return false;
   }
-  int64_t raw = weir_floor_div(least, div), rest = least - raw * div;
+  int64_t raw = weir_floor_div(min, div), rest = min - raw * div;
 
-  for (int64_t i = 0; i <= most - least; i++) {
+  for (int64_t i = 0; i <= max - min; i++) {
     bool inside = raw >= 0 && raw < v->extent[d];
     const int64_t at = inside ? raw : weir_index_border(&x, raw, v->extent[d], &inside);
 
@@ -30,9 +30,9 @@ static bool make_table(native_walk *w, int k, int d, int number, int64_t *used)
     raw += rest == div;
     rest = rest == div ? 0 : rest;
   }
-  *used += most - least + 1;
+  *used += max - min + 1;
   w->row.table[number] = to;
-  w->row.least[number] = least;
+  w->row.min[number] = min;
   return true;
 }
 
@@ -45,10 +45,10 @@ static bool has_plain_rows(const native_walk *w)
   for (int k = 0; k < a->n_in && plain; k++) {
     for (int d = 0; d < a->in[k].rank; d++) {
       if (native_walk_is_bordered(w, k, d) && a->in[k].index[d].coef[w->f->inner] != 0) {
-        int64_t least, most;
+        int64_t min, max;
 
-        weir_index_range(&a->in[k].index[d], &w->run->box, &least, &most);
-        plain = plain && least >= 0 && most < w->run->in[k].extent[d];
+        weir_index_range(&a->in[k].index[d], &w->run->box, &min, &max);
+        plain = plain && min >= 0 && max < w->run->in[k].extent[d];
       }
     }
   }

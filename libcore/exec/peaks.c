@@ -2,7 +2,7 @@
 #include "device/weir_parallel.h"
 #include "plan_priv.h"
 
-/* One core of a 2023 server part: sustained copy bandwidth, and f32 multiply-adds of a 512-bit
+/* One core of a 2023 server CPU: sustained copy bandwidth, and f32 multiply-adds of a 512-bit
  * unit. */
 #define BUILT_IN_BANDWIDTH 20e9
 #define BUILT_IN_FLOP_RATE 100e9

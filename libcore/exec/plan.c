@@ -405,7 +405,7 @@ static weir_status prepare_kernels(weir_plan *p)
   return WEIR_OK;
 }
 
-static weir_status place_kernels(weir_plan *p)
+static weir_status bind_kernels(weir_plan *p)
 {
   void *memory = NULL;
 
@@ -479,7 +479,7 @@ weir_pass_opts exec_pass_opts(const weir_plan *p)
 {
   weir_pass_opts opts = passes_of(&p->cfg, p->bandwidth, p->flop_rate);
 
-  opts.parts = p->memory.parts;
+  opts.microbatches = p->memory.microbatches;
   opts.kernels = p->backend != NULL ? p->backend->own : opts.kernels;
   return opts;
 }
@@ -522,17 +522,17 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts)
   }
   WEIR_TRY(choose_engine(p));
   exec_phase_end(p, "compile");
-  WEIR_TRY(place_kernels(p));
+  WEIR_TRY(bind_kernels(p));
   return WEIR_OK;
 }
 
-/* The rank's own graph takes the place of the whole one. */
-static weir_status spread_out(weir_plan *p, const weir_dist *spread)
+/* Replaces the whole graph by the rank's local one. */
+static weir_status lower_to_rank(weir_plan *p, const weir_dist *dist)
 {
   const weir_pass_opts opts = exec_pass_opts(p);
 
-  WEIR_TRY(exec_ranks_open(p->built, spread, &opts, &p->spread));
-  p->built = p->spread->local.g;
+  WEIR_TRY(exec_ranks_open(p->built, dist, &opts, &p->ranks));
+  p->built = p->ranks->local.g;
   exec_phase_end(p, "partition");
   return WEIR_OK;
 }
@@ -555,7 +555,7 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
 
   *out = NULL;
   opts = opts != NULL ? opts : &none;
-  weir_comm *const comm = opts->spread != NULL ? opts->spread->comm : NULL;
+  weir_comm *const comm = opts->dist != NULL ? opts->dist->comm : NULL;
 
   status = weir_graph_status(g);
   if (status == WEIR_OK) {
@@ -566,17 +566,17 @@ weir_status weir_plan_create(const weir_graph *g, weir_store *store, const weir_
     p->built = g;
     p->terse = opts->terse;
     p->sizes_only = opts->sizes_only;
-    exec_laps_begin(p);
+    exec_phases_begin(p);
     status = read_options(p, opts);
   }
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
   if (comm != NULL) {
-    WEIR_TRY_GOTO(spread_out(p, opts->spread), fail);
+    WEIR_TRY_GOTO(lower_to_rank(p, opts->dist), fail);
   }
   WEIR_TRY_GOTO(exec_backend_open(p), fail);
   status = make(p, opts);
   WEIR_TRY_GOTO(comm != NULL ? weir_comm_agree(comm, status) : status, fail);
-  exec_laps_tell(p);
+  exec_phases_report(p);
   p->built = NULL;
   *out = p;
   return WEIR_OK;
@@ -635,6 +635,6 @@ void weir_plan_destroy(weir_plan **out)
   weir_graph_destroy(&p->rounded);
   weir_graph_destroy(&p->g);
   exec_backend_close(p);
-  exec_ranks_close(&p->spread);
+  exec_ranks_close(&p->ranks);
   weir_free(out);
 }

@@ -80,25 +80,25 @@ typedef struct exec_group {
 
 /* What became of exec.memory. whole: without micro-batches. */
 typedef struct exec_memory {
-  int64_t parts, whole_bytes;
+  int64_t microbatches, whole_bytes;
   double whole_flops, flops;
-  char refused[WEIR_MICROBATCH_TEXT]; /* why there are no parts */
+  char refused[WEIR_MICROBATCH_TEXT]; /* why there are no micro-batches */
 } exec_memory;
 
 /* Seconds that one pass took, all its runs together, or one of the other steps of making a plan. */
-typedef struct exec_lap {
+typedef struct exec_phase {
   const char *name;
   double seconds;
   int64_t runs;
-} exec_lap;
-#define EXEC_MAX_LAPS 32
+} exec_phase;
+#define EXEC_MAX_PHASES 32
 
 struct weir_plan {
   weir_graph *g;
   const weir_graph *built; /* the caller's graph, while the plan is made */
   weir_graph *rounded;     /* likewise, after a pass that rounds results; NULL: none did */
   weir_store *store;
-  exec_ranks *spread;           /* NULL: not over ranks */
+  exec_ranks *ranks;            /* NULL: not over ranks */
   struct exec_backend *backend; /* NULL: the cpu */
   weir_exec_cfg cfg;
   int threads;
@@ -122,9 +122,9 @@ struct weir_plan {
   bool measured_peaks, terse, sizes_only;
   char *dump;  /* the graph after each pass */
   char *saved; /* what the derivative keeps */
-  exec_lap laps[EXEC_MAX_LAPS];
-  int n_laps;
-  double began, lap; /* clock: at the beginning, and at the end of the last lap */
+  exec_phase phases[EXEC_MAX_PHASES];
+  int n_phases;
+  double began, phase_end; /* clock: at the beginning, and at the end of the last phase */
 };
 
 /* feed.c: the input, the result of that name, or -1. */
@@ -146,9 +146,9 @@ int64_t exec_loop_end(const weir_plan *p, const exec_loop *loop);
  */
 void exec_retain(const exec_group *group, int64_t front, int64_t *keep);
 
-/* First slot that the writers of an array have not made yet: of the one that lags behind, and of
+/* First slot that the writers of an array have not made yet: of the slowest one, and of
  * the one ahead. */
-void exec_written(const weir_plan *p, int32_t array, int64_t *least, int64_t *most);
+void exec_written(const weir_plan *p, int32_t array, int64_t *min, int64_t *max);
 /* memory.c: capacities of windows, shapes of locals, arena, scratch. */
 weir_status exec_memory_make(weir_plan *p);
 /* Zeroed memory of a plan that runs; NULL for one of sizes alone. */
@@ -175,13 +175,13 @@ weir_status exec_plan_finish(weir_plan *p, const weir_plan_opts *opts);
 weir_status exec_watch(void *plan, const weir_pass *pass, const weir_graph *g);
 /* Keeps what descriptions say of the graph, whose nodes are then let go. */
 weir_status exec_summarise(weir_plan *p);
-/* plan_timing.c: what was done since the last lap took that long; begin: the first one. What is not
- * named within EXEC_MAX_LAPS is left out. */
-void exec_laps_begin(weir_plan *p);
+/* plan_timing.c: what was done since the last phase took that long; begin: the first one. What is
+ * not named within EXEC_MAX_PHASES is left out. */
+void exec_phases_begin(weir_plan *p);
 void exec_phase_end(weir_plan *p, const char *name);
 /* The event `plan_made`, and the table of weir_plan_print. */
-void exec_laps_tell(const weir_plan *p);
-void exec_laps_print(const weir_plan *p, FILE *out);
+void exec_phases_report(const weir_plan *p);
+void exec_phases_print(const weir_plan *p, FILE *out);
 /* verify.c: oracle on the graph after `pass` against the graph as built, or as the last pass that
  * rounds left it. Fails: WEIR_ERR_NUMERIC.
  */

@@ -30,7 +30,7 @@ static void print_graph(const draw_graph *d, uint64_t seed, const draw_way *way)
   weir_graph_print(d->g, 64, stderr);
 }
 
-/* Fusion, tiles, threads and cuts of the stream against every node by itself in one piece. */
+/* Fusion, tiles, threads and chunks of the stream against every node by itself in one piece. */
 static void compare_ways(uint64_t seed, bool stream, weir_tier tier, double tolerance)
 {
   static const int64_t caches[] = {0, 64, 640, 4096};

@@ -1,4 +1,4 @@
-/* plan_test.c - plans against hand-written loops, streams cut anywhere against one piece, gaps
+/* plan_test.c - plans against hand-written loops, streams split anywhere against one piece, gaps
  * skipped against gaps passed. */
 #include <stdlib.h>
 #include <string.h>
@@ -181,11 +181,11 @@ static bool all_absent(const signal *s, int64_t lo, int64_t hi)
   return true;
 }
 
-/* A plan of the front end for pieces of up to `most` slots. */
-static weir_plan *front_plan(weir_tier tier, int64_t most)
+/* A plan of the front end for pieces of up to `max` slots. */
+static weir_plan *front_plan(weir_tier tier, int64_t max)
 {
   const weir_exec_cfg cfg = config(tier);
-  const weir_chunk_bound bounds[] = {{"x", most}, {"x.present", most}};
+  const weir_chunk_bound bounds[] = {{"x", max}, {"x.present", max}};
   weir_graph *g = front_graph();
   weir_plan *p = NULL;
 
@@ -195,9 +195,9 @@ static weir_plan *front_plan(weir_tier tier, int64_t most)
   return p;
 }
 
-/* Feeds the signal, from its start, in pieces of random lengths up to `most`; skip: leaves out
+/* Feeds the signal, from its start, in pieces of random lengths up to `max`; skip: leaves out
  * settled absent pieces. */
-static int64_t run_stream(weir_plan *p, const signal *s, int64_t most, uint32_t seed, bool skip,
+static int64_t run_stream(weir_plan *p, const signal *s, int64_t max, uint32_t seed, bool skip,
                           float (*out)[SLOTS])
 {
   const int64_t settle = follow_x(p, "feature", NULL).settle;
@@ -207,7 +207,7 @@ static int64_t run_stream(weir_plan *p, const signal *s, int64_t most, uint32_t 
   assert_in_range(settle, 10, 60);
   weir_plan_rewind(p);
   for (int64_t t = 0; t < SLOTS;) {
-    int64_t n = 1 + (int64_t)(weir_random_bits(seed, 3, 0, (uint64_t)t) % (uint64_t)most);
+    int64_t n = 1 + (int64_t)(weir_random_bits(seed, 3, 0, (uint64_t)t) % (uint64_t)max);
 
     n = t + n < SLOTS ? n : SLOTS - t;
     if (skip && quiet >= settle && t + n < SLOTS && all_absent(s, t, t + n)) {
@@ -245,10 +245,10 @@ static void run_whole(weir_tier tier, float (*whole)[3][SLOTS])
   weir_plan_destroy(&p);
 }
 
-static void any_cut_gives_the_same_bits(void **state)
+static void any_chunks_give_the_same_bits(void **state)
 {
   static signal s;
-  static float whole[SIGNALS][3][SLOTS], cut[3][SLOTS], first[SIGNALS][3][SLOTS];
+  static float whole[SIGNALS][3][SLOTS], pieces[3][SLOTS], first[SIGNALS][3][SLOTS];
   bool have_first = false;
 
   for (int e = 0; weir_engine_table[e] != NULL; e++) {
@@ -263,15 +263,15 @@ static void any_cut_gives_the_same_bits(void **state)
       memcpy(first, whole, sizeof(whole));
       have_first = true;
     }
-    for (int64_t most = 1; most <= 1000; most = most * 3 + 1) {
-      weir_plan *p = front_plan(tier, most);
+    for (int64_t max = 1; max <= 1000; max = max * 3 + 1) {
+      weir_plan *p = front_plan(tier, max);
 
       for (uint32_t seed = 0; seed < SIGNALS; seed++) {
         make_signal(&s, seed);
-        run_stream(p, &s, most, seed, false, cut);
-        assert_memory_equal(cut, whole[seed], sizeof(cut));
-        skipped[seed] += run_stream(p, &s, most, seed, true, cut);
-        assert_memory_equal(cut, whole[seed], sizeof(cut));
+        run_stream(p, &s, max, seed, false, pieces);
+        assert_memory_equal(pieces, whole[seed], sizeof(pieces));
+        skipped[seed] += run_stream(p, &s, max, seed, true, pieces);
+        assert_memory_equal(pieces, whole[seed], sizeof(pieces));
       }
       weir_plan_destroy(&p);
     }
@@ -311,7 +311,7 @@ static void failed_allocations_neither_crash_nor_leak(void **state)
   int64_t failures = 0;
 
   for (int64_t k = 1;; k++) {
-    const int64_t held = weir_alloc_bytes();
+    const int64_t before = weir_alloc_bytes();
     weir_plan *p = NULL;
 
     weir_alloc_fail_after(k);
@@ -322,7 +322,7 @@ static void failed_allocations_neither_crash_nor_leak(void **state)
     assert_true(status == WEIR_OK ? p != NULL : p == NULL);
     failures += status == WEIR_ERR_MEMORY;
     weir_plan_destroy(&p);
-    assert_int_equal(weir_alloc_bytes(), held);
+    assert_int_equal(weir_alloc_bytes(), before);
     if (!injected) {
       assert_int_equal(status, WEIR_OK);
       break;
@@ -411,10 +411,10 @@ static double number_of(const char *text, const char *key)
   return strtod(at + strlen(quoted), NULL);
 }
 
-static void the_parts_of_making_a_plan_are_told(void **state)
+static void the_phases_of_making_a_plan_are_reported(void **state)
 {
-  const char *const parts[] = {"copy",     "simplify", "fuse", "layout",  "lower",
-                               "schedule", "compile",  "dump", "kernels", "summary"};
+  const char *const phases[] = {"copy",     "simplify", "fuse", "layout",  "lower",
+                                "schedule", "compile",  "dump", "kernels", "summary"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {64}};
   const weir_exec_cfg cfg = config(WEIR_TIER_VECTOR);
   char folder[256], path[300], *text = NULL;
@@ -436,9 +436,9 @@ static void the_parts_of_making_a_plan_are_told(void **state)
     assert_ok(weir_file_read(path, 1 << 16, &text, &size));
     const char *event = strstr(text, "\"plan_made\"");
     assert_non_null(event);
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-      if (terse == 0 || strcmp(parts[k], "dump") != 0) {
-        sum += number_of(event, parts[k]);
+    for (size_t k = 0; k < sizeof phases / sizeof phases[0]; k++) {
+      if (terse == 0 || strcmp(phases[k], "dump") != 0) {
+        sum += number_of(event, phases[k]);
       }
     }
     assert_true(sum > 0 && sum <= number_of(event, "seconds") * (1 + 1e-9));
@@ -526,7 +526,7 @@ static void reach_follows_the_accesses_across_rates(void **state)
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 1, .shape = {WEIR_UNBOUNDED}, .time = 1};
   const weir_chunk_bound bound = {"x", 100};
   const weir_window_spec window = {
-      .combine = WEIR_COMBINE_SUM, .taps = 8, .stride = 4, .offset = -4};
+      .combine = WEIR_COMBINE_SUM, .size = 8, .stride = 4, .offset = -4};
   weir_graph *g = NULL;
   weir_plan *p = NULL;
   weir_path path;
@@ -537,7 +537,7 @@ static void reach_follows_the_accesses_across_rates(void **state)
 
   weir_output(g, "y", y);
   weir_output(g, "z", weir_resample(g, &hold, y));
-  const weir_window_spec minute = {.combine = WEIR_COMBINE_SUM, .taps = 1000, .stride = 1000};
+  const weir_window_spec minute = {.combine = WEIR_COMBINE_SUM, .size = 1000, .stride = 1000};
   const weir_resample_spec back = {.method = WEIR_RESAMPLE_HOLD, .up = 4000};
 
   weir_output(g, "m", weir_resample(g, &back, weir_window(g, &minute, y)));
@@ -565,14 +565,14 @@ int main(void)
       cmocka_unit_test(chain_equals_its_formula),
       cmocka_unit_test(indices_out_of_range_are_refused_wherever_they_come_from),
       cmocka_unit_test(bindings_last_for_one_run),
-      cmocka_unit_test(any_cut_gives_the_same_bits),
+      cmocka_unit_test(any_chunks_give_the_same_bits),
       cmocka_unit_test(look_ahead_is_the_latency),
       cmocka_unit_test(reach_follows_the_accesses_across_rates),
       cmocka_unit_test(failed_allocations_neither_crash_nor_leak),
       cmocka_unit_test(passes_keep_the_results),
       cmocka_unit_test(a_plan_of_sizes_alone_holds_no_arrays),
       cmocka_unit_test(peaks_and_times_are_told_apart),
-      cmocka_unit_test(the_parts_of_making_a_plan_are_told),
+      cmocka_unit_test(the_phases_of_making_a_plan_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

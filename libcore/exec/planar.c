@@ -7,18 +7,18 @@
 
 /* One loop for the inner engine. in, out: operand of the whole loop that each of its own is a part
  * of, and whether it is the imaginary one. */
-typedef struct planar_part {
+typedef struct planar_loop {
   weir_loop loop;
   void *context;
   int in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
   bool in_imag[WEIR_MAX_OPERANDS], out_imag[WEIR_MAX_OUTPUTS];
-} planar_part;
+} planar_loop;
 
-/* part NULL: a loop of reals, as it stands. */
+/* loop NULL: a loop of reals, as it stands. */
 typedef struct planar {
   void *context;
-  int n_parts;
-  planar_part *part;
+  int n_loops;
+  planar_loop *loop;
 } planar;
 
 static bool is_planar(const weir_access *a)
@@ -34,11 +34,11 @@ static bool is_planar(const weir_access *a)
   return yes;
 }
 
-static weir_status refuse(const char *what, int most)
+static weir_status refuse(const char *what, int max)
 {
   return weir_fail(
       WEIR_ERR_UNSUPPORTED,
-      "a loop of complex numbers has more than %d %s, counting real and imaginary parts", most,
+      "a loop of complex numbers has more than %d %s, counting real and imaginary parts", max,
       what);
 }
 
@@ -55,7 +55,7 @@ static weir_operand part_of(const weir_operand *from, bool imag)
 }
 
 /* Inputs in their order, complex ones twice: re[k], im[k] are the numbers of input k. */
-static weir_status split_inputs(const weir_access *a, planar_part *p, int *re, int *im)
+static weir_status split_inputs(const weir_access *a, planar_loop *p, int *re, int *im)
 {
   weir_access *to = &p->loop.access;
 
@@ -87,7 +87,7 @@ static weir_status split_inputs(const weir_access *a, planar_part *p, int *re, i
 }
 
 /* Cells hold the parts of a complex state as two states. The plan moves them to and from arrays. */
-static weir_status split_states(const weir_access *a, planar_part *p, int *first)
+static weir_status split_states(const weir_access *a, planar_loop *p, int *first)
 {
   weir_access *to = &p->loop.access;
 
@@ -112,7 +112,7 @@ static bool is_complex_sum(const weir_access *a)
 }
 
 /* Outputs in their order, complex ones twice, and their values; of a sum the part `imag`. */
-static weir_status split_outputs(const weir_access *a, planar_part *p, bool imag,
+static weir_status split_outputs(const weir_access *a, planar_loop *p, bool imag,
                                  const int32_t *real_of, const int32_t *imag_of)
 {
   weir_access *to = &p->loop.access;
@@ -144,7 +144,7 @@ static weir_status split_outputs(const weir_access *a, planar_part *p, bool imag
 }
 
 /* numbers: scratch for 2 body.n. */
-static weir_status split(const weir_loop *from, planar_part *p, bool imag, int32_t *numbers)
+static weir_status split(const weir_loop *from, planar_loop *p, bool imag, int32_t *numbers)
 {
   const weir_access *a = &from->access;
   weir_access *to = &p->loop.access;
@@ -176,10 +176,10 @@ static weir_status split(const weir_loop *from, planar_part *p, bool imag, int32
 
 static void destroy(planar *c)
 {
-  for (int i = 0; i < c->n_parts; i++) {
-    weir_access_fini(&c->part[i].loop.access);
+  for (int i = 0; i < c->n_loops; i++) {
+    weir_access_fini(&c->loop[i].loop.access);
   }
-  weir_free(&c->part);
+  weir_free(&c->loop);
   weir_free(&c);
 }
 
@@ -193,13 +193,13 @@ static weir_status make(const weir_loop *loop, void **out)
   if (is_planar(&loop->access)) {
     const int parts = is_complex_sum(&loop->access) ? 2 : 1;
 
-    WEIR_TRY_GOTO(weir_alloc(parts, sizeof *c->part, &memory), failed);
-    c->part = memory;
+    WEIR_TRY_GOTO(weir_alloc(parts, sizeof *c->loop, &memory), failed);
+    c->loop = memory;
     WEIR_TRY_GOTO(weir_alloc(2 * (int64_t)loop->access.body.n, sizeof(int32_t), &numbers), failed);
-    while (c->n_parts < parts) {
-      planar_part *p = &c->part[c->n_parts++];
+    while (c->n_loops < parts) {
+      planar_loop *p = &c->loop[c->n_loops++];
 
-      WEIR_TRY_GOTO(split(loop, p, p > c->part, numbers), failed);
+      WEIR_TRY_GOTO(split(loop, p, p > c->loop, numbers), failed);
     }
   }
   weir_free(&numbers);
@@ -220,10 +220,10 @@ static int32_t collect(const weir_loop *const *loops, int32_t n, void **contexts
   for (int32_t k = 0; k < n; k++) {
     planar *c = contexts[k];
 
-    for (int i = 0; i < (c->part == NULL ? 1 : c->n_parts); i++, total++) {
+    for (int i = 0; i < (c->loop == NULL ? 1 : c->n_loops); i++, total++) {
       if (inner != NULL) {
-        inner[total] = c->part == NULL ? loops[k] : &c->part[i].loop;
-        where[total] = c->part == NULL ? &c->context : &c->part[i].context;
+        inner[total] = c->loop == NULL ? loops[k] : &c->loop[i].loop;
+        where[total] = c->loop == NULL ? &c->context : &c->loop[i].context;
       }
     }
   }
@@ -280,11 +280,11 @@ void planar_release(const weir_engine *inner, void *context)
   if (c == NULL) {
     return;
   }
-  if (c->part == NULL) {
+  if (c->loop == NULL) {
     inner->release(c->context);
   }
-  for (int i = 0; i < c->n_parts; i++) {
-    inner->release(c->part[i].context);
+  for (int i = 0; i < c->n_loops; i++) {
+    inner->release(c->loop[i].context);
   }
   destroy(c);
 }
@@ -309,14 +309,14 @@ void planar_run(const weir_engine *inner, void *context, const weir_loop_run *ru
 {
   const planar *c = context;
 
-  if (c->part == NULL) {
+  if (c->loop == NULL) {
     inner->run(c->context, run);
     return;
   }
-  for (int i = 0; i < c->n_parts; i++) {
-    const planar_part *p = &c->part[i];
+  for (int i = 0; i < c->n_loops; i++) {
+    const planar_loop *p = &c->loop[i];
     weir_view in[WEIR_MAX_OPERANDS], out[WEIR_MAX_OUTPUTS];
-    const weir_loop_run part = {.box = run->box, .in = in, .out = out, .state = run->state};
+    const weir_loop_run inner_run = {.box = run->box, .in = in, .out = out, .state = run->state};
 
     for (int k = 0; k < p->loop.access.n_in; k++) {
       in[k] = view_part(&run->in[p->in[k]], p->in_imag[k]);
@@ -324,6 +324,6 @@ void planar_run(const weir_engine *inner, void *context, const weir_loop_run *ru
     for (int k = 0; k < p->loop.access.n_out; k++) {
       out[k] = view_part(&run->out[p->out[k]], p->out_imag[k]);
     }
-    inner->run(p->context, &part);
+    inner->run(p->context, &inner_run);
   }
 }

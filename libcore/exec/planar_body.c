@@ -43,11 +43,11 @@ static int32_t abs_scaled(weir_body *b, pair z)
   const int32_t larger = weir_body_select(b, first, x, y);
   const int32_t smaller = weir_body_select(b, first, y, x);
   const int32_t zero = weir_body_real(b, WEIR_F64, 0), unit = weir_body_real(b, WEIR_F64, 1);
-  const int32_t most = weir_body_real(b, WEIR_F64, DBL_MAX);
+  const int32_t max = weir_body_real(b, WEIR_F64, DBL_MAX);
   const int32_t none = two(b, WEIR_CODE_EQ, larger, zero);
   const int32_t alone = weir_body_select(b, none, smaller, zero);
   const int32_t finite =
-      two(b, WEIR_CODE_AND, two(b, WEIR_CODE_GT, larger, zero), two(b, WEIR_CODE_LE, larger, most));
+      two(b, WEIR_CODE_AND, two(b, WEIR_CODE_GT, larger, zero), two(b, WEIR_CODE_LE, larger, max));
   const int32_t ratio = weir_body_select(b, finite, two(b, WEIR_CODE_DIV, smaller, larger), alone);
   const int32_t sum = two(b, WEIR_CODE_ADD, unit, two(b, WEIR_CODE_MUL, ratio, ratio));
 

@@ -9,12 +9,12 @@
 #define N 4000
 
 /* A map of one expression over arrays of N complex numbers, with NaN, infinities and -0. */
-typedef struct trial {
+typedef struct test_case {
   exec_case c;
   weir_dtype dtype;
-} trial;
+} test_case;
 
-static void array(trial *t, weir_operand *x, weir_view *v, char **memory, size_t *bytes,
+static void array(test_case *t, weir_operand *x, weir_view *v, char **memory, size_t *bytes,
                   weir_dtype dtype)
 {
   *x = (weir_operand){.dtype = dtype, .rank = 1, .extent = {N}};
@@ -43,9 +43,9 @@ static int32_t expression(weir_body *b, weir_code code, weir_dtype dtype)
   }
 }
 
-static trial *trial_of(weir_code code, weir_dtype dtype, uint64_t seed)
+static test_case *test_case_of(weir_code code, weir_dtype dtype, uint64_t seed)
 {
-  trial *t = calloc(1, sizeof *t);
+  test_case *t = calloc(1, sizeof *t);
   weir_access *a = &t->c.loop.access;
   size_t bytes;
 
@@ -70,7 +70,7 @@ static int agrees(const weir_engine *engine, const char *folder, weir_code code,
                   uint64_t seed)
 {
   const weir_engine_opts opts = {.compiler = "", .cache_dir = folder, .threads = 1};
-  trial *t = trial_of(code, dtype, seed);
+  test_case *t = test_case_of(code, dtype, seed);
   copy other = copy_make(&t->c);
   const weir_loop *loop = &t->c.loop;
   const weir_box box = weir_iterations(&loop->access);
@@ -108,10 +108,10 @@ static void operations_have_the_bits_of_their_definition(void **state)
 }
 
 /* Nine complex inputs are eighteen of real numbers. */
-static void too_many_parts_are_refused(void **state)
+static void too_many_operands_are_refused(void **state)
 {
   const weir_engine_opts opts = {.compiler = "", .cache_dir = "", .threads = 1};
-  trial *t = trial_of(WEIR_CODE_ADD, WEIR_C64, 1);
+  test_case *t = test_case_of(WEIR_CODE_ADD, WEIR_C64, 1);
   weir_access *a = &t->c.loop.access;
   const weir_loop *loop = &t->c.loop;
   void *context = NULL;
@@ -142,12 +142,12 @@ static weir_status prepare_one(void *opaque)
 
 static void memory_that_is_missing_is_no_leak(void **state)
 {
-  trial *t = trial_of(WEIR_CODE_ABS, WEIR_C64, 2);
+  test_case *t = test_case_of(WEIR_CODE_ABS, WEIR_C64, 2);
 
   assert_true(weir_check_faults(prepare_one, &t->c.loop) > 5);
   case_free(&t->c);
   free(t);
-  t = trial_of(WEIR_CODE_MUL, WEIR_C128, 2);
+  t = test_case_of(WEIR_CODE_MUL, WEIR_C128, 2);
   weir_access *a = &t->c.loop.access;
 
   a->dim[0].kind = WEIR_REDUCED;
@@ -175,7 +175,7 @@ int main(void)
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate(operations_have_the_bits_of_their_definition, (void *)engines),
-      cmocka_unit_test(too_many_parts_are_refused),
+      cmocka_unit_test(too_many_operands_are_refused),
       cmocka_unit_test(memory_that_is_missing_is_no_leak),
   };
 

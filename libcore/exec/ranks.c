@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 
-/* A window on part of an array: the view's element 0 is element lo of the whole array. */
+/* A window on a box of an array: the view's element 0 is element lo of the whole array. */
 typedef struct window {
   weir_view view;
   int64_t lo[WEIR_MAX_RANK];
@@ -65,17 +65,17 @@ static void copy_box(const weir_box *box, const window *from, const window *to)
   }
 }
 
-/* Parts that go from the array into the room, or come from there. */
-static void copy_parts(const weir_comm_op *m, const window *w, char *room, bool receive)
+/* Copies messages from the array into the buffer, or back. */
+static void copy_messages(const weir_comm_op *m, const window *w, char *buffer, bool receive)
 {
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    const weir_box *box = &m->parts[i].box;
-    const window part = dense(room, m->dtype, box);
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    const weir_box *box = &m->messages[i].box;
+    const window packed = dense(buffer, m->dtype, box);
 
-    if (m->parts[i].receive == receive) {
-      copy_box(box, receive ? &part : w, receive ? w : &part);
+    if (m->messages[i].receive == receive) {
+      copy_box(box, receive ? &packed : w, receive ? w : &packed);
     }
-    room += weir_box_bytes(box, m->dtype);
+    buffer += weir_box_bytes(box, m->dtype);
   }
 }
 
@@ -92,7 +92,7 @@ static weir_status wait_for(exec_carrier *c)
   const double start = weir_clock();
   bool done = false;
 
-  c->behind_s += start - c->started;
+  c->overlap_s += start - c->started;
   WEIR_TRY(weir_request_test(c->request, &done));
   c->ready += done;
   WEIR_TRY(weir_request_wait(c->request));
@@ -106,7 +106,7 @@ static weir_status start_exchange(weir_comm_op *m, const weir_op_run *run)
   exec_carrier *c = m->context;
   const window from = window_of(&run->in[0], &m->from);
 
-  copy_parts(m, &from, c->room, false);
+  copy_messages(m, &from, c->buffer, false);
   WEIR_TRY(start_request(c));
   return WEIR_OK;
 }
@@ -119,7 +119,7 @@ static weir_status finish_exchange(weir_comm_op *m, const weir_op_run *run)
 
   copy_box(&own, &from, &to);
   WEIR_TRY(wait_for(c));
-  copy_parts(m, &to, c->room, true);
+  copy_messages(m, &to, c->buffer, true);
   return WEIR_OK;
 }
 
@@ -154,26 +154,26 @@ static weir_status finish_reduce_scatter(weir_comm_op *m, const weir_op_run *run
   }
   for (int k = 0; k < c->n_summands; k++) {
     const exec_summand *x = &c->summand[k];
-    const window part = dense(x->data, m->dtype, &x->box);
+    const window packed = dense(x->data, m->dtype, &x->box);
 
     if (x->first == k) {
-      copy_box(&x->box, &part, &to);
+      copy_box(&x->box, &packed, &to);
     }
   }
   return WEIR_OK;
 }
 
-/* Elements of all arrays that are merged, those of one place together: as they are where there is
+/* Elements of all arrays that are merged, those of one index together: as they are where there is
  * one array, else as doubles. */
 static void copy_elements(const weir_comm_op *m, const weir_view *arrays, bool in)
 {
   const exec_carrier *c = m->context;
-  double *const tuple = (double *)(void *)c->room;
+  double *const tuple = (double *)(void *)c->buffer;
 
   if (m->n == 1 && c->count > 0) {
     const size_t bytes = (size_t)c->count * weir_dtype_size(arrays[0].dtype);
 
-    memcpy(in ? c->room : arrays[0].data, in ? arrays[0].data : c->room, bytes);
+    memcpy(in ? c->buffer : arrays[0].data, in ? arrays[0].data : c->buffer, bytes);
     return;
   }
   for (int o = 0; o < m->n && m->n > 1; o++) {
@@ -212,32 +212,32 @@ static void add_summand(exec_carrier *c, const weir_box *box, char *data)
   c->summand[c->n_summands++] = (exec_summand){*box, data, first};
 }
 
-/* Boxes of a reduce-scatter, in the room; this rank's own comes after the parts there. */
+/* Lists boxes of a reduce-scatter, in the buffer; this rank's own comes after the messages. */
 static weir_status list_summands(const weir_comm_op *m, const weir_box *own, exec_carrier *c)
 {
   int64_t before = 0, all = 0;
 
   c->own = -1;
-  WEIR_TRY(weir_alloc(m->n_parts + 1, sizeof *c->summand, (void **)&c->summand));
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    all += weir_box_bytes(&m->parts[i].box, m->dtype);
+  WEIR_TRY(weir_alloc(m->n_messages + 1, sizeof *c->summand, (void **)&c->summand));
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    all += weir_box_bytes(&m->messages[i].box, m->dtype);
   }
-  for (int64_t i = 0; i <= m->n_parts; i++) {
-    const weir_comm_op_part *part = i < m->n_parts ? &m->parts[i] : NULL;
+  for (int64_t i = 0; i <= m->n_messages; i++) {
+    const weir_comm_op_message *x = i < m->n_messages ? &m->messages[i] : NULL;
 
-    if (c->own < 0 && !weir_box_empty(own) && (part == NULL || part->peer > m->rank)) {
+    if (c->own < 0 && !weir_box_empty(own) && (x == NULL || x->peer > m->rank)) {
       c->own = c->n_summands;
-      add_summand(c, own, c->room + all);
+      add_summand(c, own, c->buffer + all);
     }
-    if (part != NULL && part->receive) {
-      add_summand(c, &part->box, c->room + before);
+    if (x != NULL && x->receive) {
+      add_summand(c, &x->box, c->buffer + before);
     }
-    before += part != NULL ? weir_box_bytes(&part->box, m->dtype) : 0;
+    before += x != NULL ? weir_box_bytes(&x->box, m->dtype) : 0;
   }
   return WEIR_OK;
 }
 
-/* Of parts that are added up, too. */
+/* Creates an exchange or a reduce-scatter. */
 static weir_status make_exchange(exec_ranks *s, weir_comm_op *m, exec_carrier *c)
 {
   const size_t size = weir_dtype_size(m->dtype);
@@ -247,25 +247,25 @@ static weir_status make_exchange(exec_ranks *s, weir_comm_op *m, exec_carrier *c
   weir_transfer *list = NULL;
   int64_t elements = sums ? weir_box_volume(&own) : 0;
 
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    elements += weir_box_volume(&m->parts[i].box);
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    elements += weir_box_volume(&m->messages[i].box);
   }
-  WEIR_TRY_GOTO(weir_alloc(elements, size, (void **)&c->room), out);
-  WEIR_TRY_GOTO(weir_alloc(m->n_parts, sizeof *list, (void **)&list), out);
+  WEIR_TRY_GOTO(weir_alloc(elements, size, (void **)&c->buffer), out);
+  WEIR_TRY_GOTO(weir_alloc(m->n_messages, sizeof *list, (void **)&list), out);
   elements = 0;
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    const int64_t n = weir_box_volume(&m->parts[i].box);
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    const int64_t n = weir_box_volume(&m->messages[i].box);
 
-    list[i] = (weir_transfer){m->parts[i].peer,
-                              m->parts[i].receive,
-                              {c->room + elements * (int64_t)size, size, 1, {n}, {1}}};
+    list[i] = (weir_transfer){m->messages[i].peer,
+                              m->messages[i].receive,
+                              {c->buffer + elements * (int64_t)size, size, 1, {n}, {1}}};
     elements += n;
   }
   status = sums ? list_summands(m, &own, c) : WEIR_OK;
 out:
   status = weir_comm_agree(s->comm, status);
   if (status == WEIR_OK) {
-    status = weir_exchange_create(s->comm, m->name, list, m->n_parts, &c->request);
+    status = weir_exchange_create(s->comm, m->name, list, m->n_messages, &c->request);
   }
   weir_free(&list);
   m->start = sums ? start_reduce_scatter : start_exchange;
@@ -295,12 +295,12 @@ static weir_status make_merge(exec_ranks *s, weir_comm_op *m, exec_carrier *c)
     status =
         weir_fail(WEIR_ERR_UNSUPPORTED, "plan: partial results of '%s' cannot be reduced", m->name);
   } else {
-    status = weir_alloc(c->count, reducer->size, (void **)&c->room);
+    status = weir_alloc(c->count, reducer->size, (void **)&c->buffer);
   }
   WEIR_TRY(weir_comm_agree(s->comm, status));
   WEIR_TRY(find_group(s, m->dims, &group));
   /* Ranks of one group agree in there; the other groups would wait for them at the next move. */
-  status = weir_allreduce_create(group, m->name, reducer, c->room, c->count, &c->request);
+  status = weir_allreduce_create(group, m->name, reducer, c->buffer, c->count, &c->request);
   WEIR_TRY(weir_comm_agree(s->comm, status));
   m->start = start_merge;
   m->finish = finish_merge;
@@ -322,25 +322,25 @@ static int64_t digest(const weir_graph *g)
   return (int64_t)(d >> 2);
 }
 
-/* The simplified graph, and one in which maxima and their places are read where a kernel of this
+/* The simplified graph, and one in which maxima and their argmax are read where a kernel of this
  * processor takes them. What fails here fails on this rank alone. */
 static weir_status prepare(exec_ranks *s, const weir_graph *g, const weir_pass_opts *opts,
-                           weir_graph **picked)
+                           weir_graph **sparse)
 {
   WEIR_TRY(weir_graph_status(g));
   WEIR_TRY(weir_grid_check(&s->grid, weir_comm_size(s->comm)));
   WEIR_TRY(weir_graph_copy(g, &s->whole));
   WEIR_TRY(weir_pass_run(s->whole, "simplify", opts));
-  WEIR_TRY(weir_graph_copy(s->whole, picked));
-  WEIR_TRY(weir_pass_run(*picked, "pool_sparsity", opts));
+  WEIR_TRY(weir_graph_copy(s->whole, sparse));
+  WEIR_TRY(weir_pass_run(*sparse, "pool_sparsity", opts));
   return WEIR_OK;
 }
 
-/* What is picked moves instead of all that maxima saw; processors of several kinds, which would
- * pick in several ways, leave it. Takes the graph. Collective. */
-static weir_status agree_on_picked(exec_ranks *s, weir_graph **picked)
+/* Uses the graph with sparse gradients of max-pooling, which moves fewer bytes; processors of
+ * several kinds, which would choose differently, do not. Takes the graph. Collective. */
+static weir_status agree_on_sparsity(exec_ranks *s, weir_graph **sparse)
 {
-  int64_t bounds[2] = {digest(*picked)}; /* least, and greatest as what is below 0 */
+  int64_t bounds[2] = {digest(*sparse)}; /* least, and greatest as what is below 0 */
   weir_request *r = NULL;
   weir_status status;
 
@@ -355,37 +355,37 @@ static weir_status agree_on_picked(exec_ranks *s, weir_graph **picked)
   WEIR_TRY(status);
   if (bounds[0] == -bounds[1]) {
     weir_graph_destroy(&s->whole);
-    s->whole = *picked;
-    *picked = NULL;
+    s->whole = *sparse;
+    *sparse = NULL;
   }
   return WEIR_OK;
 }
 
 /* The rank's graph; what fails here fails on this rank alone. */
-static weir_status localise(exec_ranks *s, const weir_dist *spread)
+static weir_status lower_to_rank(exec_ranks *s, const weir_dist *dist)
 {
-  WEIR_TRY(weir_partition_create(s->whole, &s->grid, spread->cuts, spread->n_cuts, &s->partition));
+  WEIR_TRY(weir_partition_create(s->whole, &s->grid, dist->shards, dist->n_shards, &s->partition));
   WEIR_TRY(weir_spmd_lower(s->partition, weir_comm_rank(s->comm), &s->local));
   WEIR_TRY(weir_alloc(s->local.n, sizeof *s->carriers, (void **)&s->carriers));
   return WEIR_OK;
 }
 
-weir_status exec_ranks_open(const weir_graph *g, const weir_dist *spread,
-                            const weir_pass_opts *opts, exec_ranks **out)
+weir_status exec_ranks_open(const weir_graph *g, const weir_dist *dist, const weir_pass_opts *opts,
+                            exec_ranks **out)
 {
   exec_ranks *s = NULL;
-  weir_graph *picked = NULL;
+  weir_graph *sparse = NULL;
   weir_status status = weir_alloc(1, sizeof *s, (void **)&s);
 
   *out = NULL;
   if (status == WEIR_OK) {
-    s->comm = spread->comm;
-    s->grid = spread->grid;
-    status = prepare(s, g, opts, &picked);
+    s->comm = dist->comm;
+    s->grid = dist->grid;
+    status = prepare(s, g, opts, &sparse);
   }
-  WEIR_TRY_GOTO(weir_comm_agree(spread->comm, status), failed);
-  WEIR_TRY_GOTO(agree_on_picked(s, &picked), failed);
-  WEIR_TRY_GOTO(weir_comm_agree(spread->comm, localise(s, spread)), failed);
+  WEIR_TRY_GOTO(weir_comm_agree(dist->comm, status), failed);
+  WEIR_TRY_GOTO(agree_on_sparsity(s, &sparse), failed);
+  WEIR_TRY_GOTO(weir_comm_agree(dist->comm, lower_to_rank(s, dist)), failed);
   for (int32_t i = 0; i < s->local.n; i++) {
     weir_comm_op *m = s->local.moves[i];
 
@@ -394,11 +394,11 @@ weir_status exec_ranks_open(const weir_graph *g, const weir_dist *spread,
                                                     : make_exchange(s, m, &s->carriers[i]),
                   failed);
   }
-  weir_graph_destroy(&picked);
+  weir_graph_destroy(&sparse);
   *out = s;
   return WEIR_OK;
 failed:
-  weir_graph_destroy(&picked);
+  weir_graph_destroy(&sparse);
   exec_ranks_close(&s);
   return status;
 }
@@ -412,7 +412,7 @@ void exec_ranks_close(exec_ranks **out)
   }
   for (int32_t i = 0; i < s->local.n && s->carriers != NULL; i++) {
     weir_request_destroy(&s->carriers[i].request);
-    weir_free(&s->carriers[i].room);
+    weir_free(&s->carriers[i].buffer);
     weir_free(&s->carriers[i].summand);
   }
   for (int i = 0; i < 1 << WEIR_GRID_DIMS; i++) {
@@ -427,26 +427,26 @@ void exec_ranks_close(exec_ranks **out)
 
 int32_t weir_plan_moves(const weir_plan *p)
 {
-  return p->spread != NULL ? p->spread->local.n : 0;
+  return p->ranks != NULL ? p->ranks->local.n : 0;
 }
 
 weir_comm_op_report weir_plan_move(const weir_plan *p, int32_t number)
 {
-  const weir_comm_op *m = p->spread->local.moves[number];
-  const exec_carrier *c = &p->spread->carriers[number];
+  const weir_comm_op *m = p->ranks->local.moves[number];
+  const exec_carrier *c = &p->ranks->carriers[number];
 
   return (weir_comm_op_report){.name = m->name,
                                .merge = m->kind == WEIR_COMM_OP_ALLREDUCE,
                                .bytes = m->bytes,
                                .waited_s = c->waited_s,
-                               .behind_s = c->behind_s,
+                               .overlap_s = c->overlap_s,
                                .ready = c->ready,
                                .runs = c->runs};
 }
 
 void exec_ranks_print(const weir_plan *p, FILE *out)
 {
-  const exec_ranks *s = p->spread;
+  const exec_ranks *s = p->ranks;
   double waited = 0, hidden = 0, bytes = 0;
 
   fprintf(out, "== ranks\n");
@@ -466,12 +466,12 @@ void exec_ranks_print(const weir_plan *p, FILE *out)
       fprintf(out,
               ", exposed wait %.3g s per run, overlapped compute %.3g s, complete on arrival in "
               "%lld of %lld",
-              r.waited_s / (double)r.runs, r.behind_s / (double)r.runs, (long long)r.ready,
+              r.waited_s / (double)r.runs, r.overlap_s / (double)r.runs, (long long)r.ready,
               (long long)r.runs);
     }
-    for (int64_t k = 0, n = 0; k < m->n_parts; k++) {
-      if (!m->parts[k].receive) {
-        fprintf(out, "%s%d", n++ == 0 ? ", to " : " ", m->parts[k].peer);
+    for (int64_t k = 0, n = 0; k < m->n_messages; k++) {
+      if (!m->messages[k].receive) {
+        fprintf(out, "%s%d", n++ == 0 ? ", to " : " ", m->messages[k].peer);
       }
     }
     fprintf(out, "\n");
@@ -502,15 +502,15 @@ static int32_t find_named(const weir_graph *g, const char *name)
 
 weir_box weir_plan_owned(const weir_plan *p, const char *name)
 {
-  const weir_graph *g = p->spread != NULL ? p->spread->whole : p->g;
+  const weir_graph *g = p->ranks != NULL ? p->ranks->whole : p->g;
   const int32_t array = find_named(g, name);
   weir_box box = {.rank = -1};
 
   if (array < 0) {
     return box;
   }
-  if (p->spread != NULL) {
-    return weir_partition_owned(p->spread->partition, array, weir_comm_rank(p->spread->comm));
+  if (p->ranks != NULL) {
+    return weir_partition_owned(p->ranks->partition, array, weir_comm_rank(p->ranks->comm));
   }
   const weir_array_desc *d = &weir_graph_get_array(g, array)->desc;
 

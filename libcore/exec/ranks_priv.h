@@ -1,4 +1,4 @@
-/* ranks_priv.h - a plan's part of a graph that is spread over ranks. */
+/* ranks_priv.h - the local graph of a plan that is distributed over ranks. */
 #ifndef RANKS_PRIV_H
 #define RANKS_PRIV_H
 #include "comm/weir_request.h"
@@ -6,7 +6,7 @@
 #include "pass/partition/weir_spmd.h"
 #include "pass/weir_pass.h"
 
-/* What a rank adds up: a box, and its elements in the room of a reduce-scatter. */
+/* A summand of a rank: a box, and its elements in the buffer of a reduce-scatter. */
 typedef struct exec_summand {
   weir_box box;
   char *data;
@@ -16,21 +16,21 @@ typedef struct exec_summand {
 /* What one move has at run time. */
 typedef struct exec_carrier {
   weir_request *request;
-  char *room;            /* exchange: its parts, one after the other; merge: its elements */
+  char *buffer;          /* exchange: its messages, one after the other; merge: its elements */
   exec_summand *summand; /* [n_summands] reduce-scatter: ascending by rank, this one's own, too */
   int n_summands, own;   /* own: number of this rank's, -1: it has none */
   int64_t count;         /* merge: elements */
   int64_t runs;
-  double waited_s; /* in all runs */
-  double started;  /* when, of this run */
-  double behind_s; /* between start and wait, in all runs */
-  int64_t ready;   /* runs in which nothing was left to wait for */
+  double waited_s;  /* in all runs */
+  double started;   /* when, of this run */
+  double overlap_s; /* between start and wait, in all runs */
+  int64_t ready;    /* runs in which nothing was left to wait for */
 } exec_carrier;
 
 typedef struct exec_ranks {
   weir_comm *comm;
   weir_grid grid;
-  weir_graph *whole; /* simplified, picked; numbers are the caller's */
+  weir_graph *whole; /* simplified, pool-sparse; numbers are the caller's */
   weir_partition *partition;
   weir_spmd_graph local;
   exec_carrier *carriers;                /* [local.n] */
@@ -38,8 +38,8 @@ typedef struct exec_ranks {
 } exec_ranks;
 
 /* Collective; fails on all ranks alike: what weir_spmd_lower and requests fail with. */
-weir_status exec_ranks_open(const weir_graph *g, const weir_dist *spread,
-                            const weir_pass_opts *opts, exec_ranks **out) WEIR_CHECKED;
+weir_status exec_ranks_open(const weir_graph *g, const weir_dist *dist, const weir_pass_opts *opts,
+                            exec_ranks **out) WEIR_CHECKED;
 /* Accepts NULL and nulls. Collective. */
 void exec_ranks_close(exec_ranks **s);
 /* What moves, with the bytes that this rank sends or gives to a merge; and why. */

@@ -109,7 +109,7 @@ static bool evaluate(running *r)
       continue;
     }
     switch (exec_locate(a, &a->in[k], view->extent, r->run->in, r->iteration, index, &fill)) {
-    case EXEC_INSIDE:
+    case EXEC_IN_BOUNDS:
       r->loaded[k] = load(view->dtype, weir_view_at(view, index));
       break;
     case EXEC_FILL: {

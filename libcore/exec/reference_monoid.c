@@ -9,11 +9,11 @@ static bool is_float(const weir_access *a)
   return weir_dtype_is_real(a->accumulator);
 }
 
-static int64_t least(weir_dtype dtype, bool greatest)
+static int64_t extreme(weir_dtype dtype, bool max)
 {
-  const exec_scalar end = {.real = greatest ? INFINITY : -INFINITY};
+  const exec_scalar end = {.real = max ? INFINITY : -INFINITY};
 
-  return weir_dtype_kind(dtype) == WEIR_KIND_BOOL ? greatest
+  return weir_dtype_kind(dtype) == WEIR_KIND_BOOL ? max
          : weir_dtype_is_whole(dtype)             ? reference_cast(dtype, WEIR_F64, end).integer
                                                   : 0;
 }
@@ -30,11 +30,11 @@ void reference_neutral(const weir_access *a, reference_partial *p)
   case WEIR_COMBINE_ARGMAX:
   case WEIR_COMBINE_SOFTMAX:
     p->x = -INFINITY;
-    p->integer = least(a->accumulator, false);
+    p->integer = extreme(a->accumulator, false);
     break;
   case WEIR_COMBINE_MIN:
     p->x = INFINITY;
-    p->integer = least(a->accumulator, true);
+    p->integer = extreme(a->accumulator, true);
     break;
   default:
     break;

@@ -24,11 +24,11 @@ typedef struct tiling {
 /* Moves messages on between the pieces of thread 0, the one that has started them. */
 static void poll_messages(tiling *t, int thread)
 {
-  if (thread == 0 && t->p->spread != NULL && t->status[0] == WEIR_OK) {
+  if (thread == 0 && t->p->ranks != NULL && t->status[0] == WEIR_OK) {
     const double now = weir_clock();
 
     if (now - t->tended >= POLL_INTERVAL_S) {
-      t->status[0] = weir_requests_progress(t->p->spread->comm);
+      t->status[0] = weir_requests_progress(t->p->ranks->comm);
       t->tended = now;
     }
   }
@@ -43,8 +43,8 @@ static weir_view local_view(const exec_local *local, const weir_loop *writer, in
   int64_t stride = 1;
 
   for (int d = o->rank - 1; d >= 0; d--) {
-    v.origin[d] = r.n[d] > 0 ? r.part[d][0].lo : 0;
-    WEIR_ASSERT(r.n[d] == 0 || r.part[d][0].hi - r.part[d][0].lo <= local->shape[d]);
+    v.origin[d] = r.n[d] > 0 ? r.interval[d][0].lo : 0;
+    WEIR_ASSERT(r.n[d] == 0 || r.interval[d][0].hi - r.interval[d][0].lo <= local->shape[d]);
     v.stride[d] = stride;
     v.extent[d] = o->extent[d];
     stride *= local->shape[d];
@@ -335,9 +335,9 @@ static void move_states(const weir_plan *p, exec_loop *loop, bool load)
                  (int64_t)size * parts * (a->state[s].slot * points + point);
 
       for (int part = 0; part < parts; part++, at += size) {
-        uint64_t *held = cell + part * points;
+        uint64_t *state = cell + part * points;
 
-        memcpy(load ? (void *)held : (void *)at, load ? (void *)at : (void *)held, size);
+        memcpy(load ? (void *)state : (void *)at, load ? (void *)at : (void *)state, size);
       }
     }
   }
@@ -347,7 +347,7 @@ weir_status exec_group_run(weir_plan *p, exec_group *group, const weir_box *box,
 {
   tiling t = {.p = p,
               .group = group,
-              .tended = p->spread != NULL ? weir_clock() : 0,
+              .tended = p->ranks != NULL ? weir_clock() : 0,
               .box = *box,
               .total = 1,
               .last = last};

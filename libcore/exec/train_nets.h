@@ -62,14 +62,14 @@ static inline weir_value train_bias(train_net *t, weir_value x, int64_t channels
   return weir_add(t->g, x, train_param(t, 1, &channels, 0.1));
 }
 
-/* taps^3, "same" padding, bias. */
-static inline weir_value train_conv(train_net *t, weir_value x, int64_t taps, int64_t out)
+/* kernel size^3, "same" padding, bias. */
+static inline weir_value train_conv(train_net *t, weir_value x, int64_t size, int64_t out)
 {
   const weir_array_desc *d = weir_value_desc(t->g, x);
-  const int64_t in = d != NULL ? d->shape[4] : 1, pad = taps / 2;
+  const int64_t in = d != NULL ? d->shape[4] : 1, pad = size / 2;
   const weir_conv_spec s = {.pad_before = {pad, pad, pad}, .pad_after = {pad, pad, pad}};
-  const double scale = 1.7 / (double)(taps * taps + in);
-  const weir_value w = train_param(t, 5, (int64_t[]){taps, taps, taps, in, out}, scale);
+  const double scale = 1.7 / (double)(size * size + in);
+  const weir_value w = train_param(t, 5, (int64_t[]){size, size, size, in, out}, scale);
 
   return train_bias(t, weir_conv(t->g, &s, x, w), out);
 }

@@ -1,19 +1,19 @@
-/* upsampled.c - operands that are held over several iterations, as a slower stream is on a faster
- * clock: index floor((c i + ..) / div). They are spread out over the elements of a row before its
- * kernel runs, which then reads them like any other. */
+/* upsampled.c - operands that are constant over several iterations, as a slower stream is on a
+ * faster clock: index floor((c i + ..) / div). They are expanded over the elements of a row before
+ * its kernel runs, which then reads them like any other. */
 #include "exec/exec_priv.h"
 
 #include <string.h>
 
 int exec_upsampled_dim(const weir_operand *x, int inner)
 {
-  const int held = inner >= 0 ? weir_operand_moves(x, inner) : -1;
-  bool yes = held >= 0 && x->index[held].coef[inner] > 0 && x->index[held].div > 1;
+  const int dim = inner >= 0 ? weir_operand_moves(x, inner) : -1;
+  bool yes = dim >= 0 && x->index[dim].coef[inner] > 0 && x->index[dim].div > 1;
 
   for (int d = 0; d < x->rank; d++) {
     yes = yes && x->index[d].gather == 0;
   }
-  return yes ? held : -1;
+  return yes ? dim : -1;
 }
 
 int64_t exec_upsampled_left(const exec_upsampled *h)
@@ -44,7 +44,7 @@ int64_t exec_upsampled_left(const exec_upsampled *h)
     }                                                                                       \
     return n * div;                                                                         \
   }                                                                                         \
-  static void spread_##T(void *to, exec_upsampled p, int64_t n)                             \
+  static void expand_##T(void *to, exec_upsampled p, int64_t n)                             \
   {                                                                                         \
     T *dst = to;                                                                            \
     int64_t i = 0;                                                                          \
@@ -77,7 +77,7 @@ REPEAT(uint64_t)
 exec_upsampled exec_upsampled_at(const weir_operand *x, const weir_view *v, int inner,
                                  const int64_t *iteration, int n_dims)
 {
-  const int held = exec_upsampled_dim(x, inner);
+  const int dim = exec_upsampled_dim(x, inner);
   const int64_t size = (int64_t)weir_dtype_size(x->dtype);
   exec_upsampled h = {.from = v->data};
 
@@ -92,7 +92,7 @@ exec_upsampled exec_upsampled_at(const weir_operand *x, const weir_view *v, int 
     const int64_t at = weir_floor_div(sum, div);
 
     h.from += (at - v->origin[d]) * v->stride[d] * size;
-    if (d == held) {
+    if (d == dim) {
       h.stride = v->stride[d] * size;
       h.rest = sum - at * div;
       h.coef = map->coef[inner];
@@ -106,15 +106,15 @@ void exec_expand(void *dst, weir_dtype dtype, exec_upsampled h, int64_t n)
 {
   switch (weir_dtype_size(dtype)) {
   case 1:
-    spread_uint8_t(dst, h, n);
+    expand_uint8_t(dst, h, n);
     break;
   case 2:
-    spread_uint16_t(dst, h, n);
+    expand_uint16_t(dst, h, n);
     break;
   case 4:
-    spread_uint32_t(dst, h, n);
+    expand_uint32_t(dst, h, n);
     break;
   default:
-    spread_uint64_t(dst, h, n);
+    expand_uint64_t(dst, h, n);
   }
 }

@@ -1,4 +1,4 @@
-/* upsampled_test.c - elements held over short and long stretches, on every engine. */
+/* upsampled_test.c - elements repeated over short and long stretches, on every engine. */
 #include <math.h>
 #include "base/weir_check.h"
 #include "base/weir_random.h"
@@ -7,22 +7,22 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/resample/weir_resample.h"
 
-enum { HELD = 3, N = 9000 };
+enum { SLOW = 3, N = 9000 };
 
-static float x[N], y[N], held[HELD][N];
+static float x[N], y[N], low_rate[SLOW][N];
 
-/* y = (x - held 0) (held 1) - held 2, element k held over factor[k] iterations. */
+/* y = (x - slow 0) (slow 1) - slow 2, element k repeated over factor[k] iterations. */
 static weir_graph *make(const int64_t *factor)
 {
-  static const char *const name[HELD] = {"a", "b", "c"};
+  static const char *const name[SLOW] = {"a", "b", "c"};
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 1, .shape = {N}};
-  weir_value v[HELD];
+  weir_value v[SLOW];
   weir_graph *g = NULL;
 
   assert_ok(weir_graph_create(&g));
   const weir_value in = weir_input(g, "x", &d);
 
-  for (int k = 0; k < HELD; k++) {
+  for (int k = 0; k < SLOW; k++) {
     const weir_array_desc slow = {.dtype = WEIR_F32, .rank = 1, .shape = {N / factor[k]}};
     const weir_resample_spec hold = {.up = factor[k]};
 
@@ -37,27 +37,27 @@ static void check(weir_tier tier, const int64_t *factor)
 {
   weir_graph *g = make(factor);
   weir_plan *p = NULL;
-  weir_tensor t[HELD + 2];
+  weir_tensor t[SLOW + 2];
   weir_exec_cfg cfg;
 
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   cfg.tier = (int)tier;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
   assert_int_equal(p->n_groups, 1);
-  assert_int_equal(p->groups[0].n_loops, 1); /* what is held is read where it is used */
-  for (int k = 0; k < HELD; k++) {
-    t[k] = weir_tensor_wrap(held[k], WEIR_F32, 1, (const int64_t[]){N / factor[k]});
+  assert_int_equal(p->groups[0].n_loops, 1); /* upsampled inputs are read where they are used */
+  for (int k = 0; k < SLOW; k++) {
+    t[k] = weir_tensor_wrap(low_rate[k], WEIR_F32, 1, (const int64_t[]){N / factor[k]});
   }
-  t[HELD] = weir_tensor_wrap(x, WEIR_F32, 1, (const int64_t[]){N});
-  t[HELD + 1] = weir_tensor_wrap(y, WEIR_F32, 1, (const int64_t[]){N});
+  t[SLOW] = weir_tensor_wrap(x, WEIR_F32, 1, (const int64_t[]){N});
+  t[SLOW + 1] = weir_tensor_wrap(y, WEIR_F32, 1, (const int64_t[]){N});
   const weir_binding bindings[] = {
-      {"a", &t[0]}, {"b", &t[1]}, {"c", &t[2]}, {"x", &t[HELD]}, {"y", &t[HELD + 1]}};
+      {"a", &t[0]}, {"b", &t[1]}, {"c", &t[2]}, {"x", &t[SLOW]}, {"y", &t[SLOW + 1]}};
 
-  assert_ok(weir_plan_run(p, bindings, HELD + 2));
+  assert_ok(weir_plan_run(p, bindings, SLOW + 2));
   for (int64_t i = 0; i < N; i++) {
-    const float difference = x[i] - held[0][i / factor[0]];
-    const float product = difference * held[1][i / factor[1]];
-    const float wanted = product - held[2][i / factor[2]];
+    const float difference = x[i] - low_rate[0][i / factor[0]];
+    const float product = difference * low_rate[1][i / factor[1]];
+    const float wanted = product - low_rate[2][i / factor[2]];
 
     /* The reference computes in f64. */
     assert_true(tier == WEIR_TIER_REFERENCE ? fabsf(y[i] - wanted) <= 1e-5F * (1 + fabsf(product))
@@ -69,14 +69,14 @@ static void check(weir_tier tier, const int64_t *factor)
 
 static void every_engine_has_the_values_of_the_formula(void **state)
 {
-  static const int64_t factor[][HELD] = {{2, 3, 4},         {1, 8, 25},      {300, 1000, 4},
+  static const int64_t factor[][SLOW] = {{2, 3, 4},         {1, 8, 25},      {300, 1000, 4},
                                          {1000, 1500, 900}, {250, 360, 375}, {9000, 4500, 2250},
                                          {600, 1, 9000}};
 
   for (int64_t i = 0; i < N; i++) {
     x[i] = (float)weir_random_normal(3, 1, 0, (uint64_t)i);
-    for (int k = 0; k < HELD; k++) {
-      held[k][i] = (float)weir_random_normal(3, 2 + (uint32_t)k, 0, (uint64_t)i);
+    for (int k = 0; k < SLOW; k++) {
+      low_rate[k][i] = (float)weir_random_normal(3, 2 + (uint32_t)k, 0, (uint64_t)i);
     }
   }
   for (int e = 0; weir_engine_table[e] != NULL; e++) {
@@ -86,7 +86,7 @@ static void every_engine_has_the_values_of_the_formula(void **state)
   }
 }
 
-static void a_place_tells_how_long_it_stays(void **state)
+static void a_position_tells_how_long_it_stays(void **state)
 {
   const weir_operand o = {.dtype = WEIR_F32,
                           .rank = 1,
@@ -108,7 +108,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_engine_has_the_values_of_the_formula),
-      cmocka_unit_test(a_place_tells_how_long_it_stays),
+      cmocka_unit_test(a_position_tells_how_long_it_stays),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

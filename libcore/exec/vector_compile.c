@@ -233,8 +233,8 @@ static size_t assign_strips(builder *b)
   return unit;
 }
 
-/* Iterations that are reduced into one output; levels of the slab tree. */
-static int slab_levels(const weir_access *a)
+/* Iterations that are reduced into one output; levels of the block tree. */
+static int block_levels(const weir_access *a)
 {
   int64_t count = 1;
   int levels = 2;
@@ -246,7 +246,7 @@ static int slab_levels(const weir_access *a)
       break;
     }
   }
-  for (int64_t slabs = count / WEIR_REDUCE_BLOCK; slabs > 0; slabs /= 2) {
+  for (int64_t blocks = count / WEIR_REDUCE_BLOCK; blocks > 0; blocks /= 2) {
     levels++;
   }
   return levels;
@@ -279,7 +279,7 @@ static size_t lay_out(vm_program *p, size_t unit)
   p->steps_at = at;
   at += (vm_recur_bytes(p) + 63) / 64 * 64;
   if (p->access.combine != WEIR_COMBINE_NONE) {
-    p->levels = slab_levels(&p->access);
+    p->levels = block_levels(&p->access);
     p->wide = p->strip < 128 ? p->strip : 128;
     p->acc_at = at;
     at += VM_FIELDS * VM_LANES * sizeof(int64_t) * (size_t)p->wide;
@@ -330,16 +330,16 @@ static weir_status build(builder *b)
 {
   vm_program *p = b->p;
   const weir_access *a = &p->access;
-  const int64_t most = (int64_t)a->body.n + a->n_states + 2; /* + states, position, cast */
+  const int64_t max = (int64_t)a->body.n + a->n_states + 2; /* + states, position, cast */
   void *memory;
 
-  WEIR_TRY(weir_alloc(most, sizeof *p->regs, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *p->regs, &memory));
   p->regs = memory;
-  WEIR_TRY(weir_alloc(most, sizeof *p->instrs, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *p->instrs, &memory));
   p->instrs = memory;
-  WEIR_TRY(weir_alloc(most, sizeof *b->reg, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *b->reg, &memory));
   b->reg = memory;
-  WEIR_TRY(weir_alloc(most, sizeof *b->last, &memory));
+  WEIR_TRY(weir_alloc(max, sizeof *b->last, &memory));
   b->last = memory;
   mark_live(a, b->reg);
   for (int k = 0; k < WEIR_MAX_OPERANDS; k++) {

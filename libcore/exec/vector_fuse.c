@@ -170,7 +170,7 @@ static int32_t extend(fuser *f, int32_t acc, int32_t *last)
   return -1;
 }
 
-/* Tries a chain that begins with instruction i; it takes the place of its last instruction. */
+/* Tries a chain that begins with instruction i; it replaces its last instruction. */
 static weir_status fuse_from(fuser *f, int32_t i)
 {
   vm_program *p = f->p;

@@ -86,15 +86,15 @@ void vm_offsets(vm_frame *f, const weir_operand *x, const weir_view *view, int64
   offsets(f, x, view, i, n, alive, 0);
 }
 
-/* Held inputs that stay inside the array are spread out; false: another one. */
-static bool load_held(const vm_frame *f, const weir_operand *x, const weir_view *view, void *dst,
-                      int64_t i, int64_t n)
+/* Expands upsampled inputs that stay inside the array; false: another input. */
+static bool load_upsampled(const vm_frame *f, const weir_operand *x, const weir_view *view,
+                           void *dst, int64_t i, int64_t n)
 {
   int64_t iteration[WEIR_MAX_DIMS];
   const bool row = f->direction > 0 && f->vec < f->p->access.n_dims;
-  const int held = row ? exec_upsampled_dim(x, f->vec) : -1;
+  const int dim = row ? exec_upsampled_dim(x, f->vec) : -1;
 
-  if (held < 0) {
+  if (dim < 0) {
     return false;
   }
   memcpy(iteration, f->iteration, sizeof iteration);
@@ -126,7 +126,7 @@ void vm_load_any(vm_frame *f, int k, int64_t i, int64_t n)
   uint64_t fill[WEIR_MAX_RANK + 1] = {0};
 
   f->ptr[p->load_reg[k]] = dst;
-  if (load_held(f, x, view, dst, i, n)) {
+  if (load_upsampled(f, x, view, dst, i, n)) {
     return;
   }
   vm_offsets(f, x, view, i, n, NULL);

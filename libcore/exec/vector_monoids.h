@@ -59,7 +59,7 @@
     }                                                                   \
   }
 
-/* A monoid whose partial result is a structure S, spread over arrays: LOAD(p, i) gathers it, STORE
+/* A monoid whose partial result is a structure S, stored as arrays: LOAD(p, i) gathers it, STORE
  * puts it back; element: the value of one iteration as a partial result or the stepped one. */
 #define MONOID_MANY(name, T, S, FIELDS, LOAD, STORE, neutral_value, stepped, merged) \
   static void neutral_##name(void *const *acc, int64_t n)                            \

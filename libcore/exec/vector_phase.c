@@ -1,6 +1,6 @@
 /* vector_phase.c - which instructions of a scan really need the sample before: the strongly
- * connected parts of the dependences (Tarjan, SIAM J. Comput. 1 (1972) 146). All others run over
- * whole strips. */
+ * connected components of the dependences (Tarjan, SIAM J. Comput. 1 (1972) 146). All others run
+ * over whole strips. */
 #include "exec/vector_priv.h"
 
 #include <string.h>
@@ -10,12 +10,12 @@
 /* Tarjan's search over registers; edges lead to the registers it is computed from. */
 typedef struct search {
   vm_program *p;
-  int32_t *maker;        /* instruction that computes a register, -1 */
-  int32_t *index, *low;  /* order of discovery from 1, 0: not yet    */
-  int32_t *stack, *part; /* part: number of its component, 0: open   */
-  int32_t *at;           /* next edge to follow                      */
-  int32_t *path;         /* registers being searched                 */
-  int32_t n_stack, next, n_parts;
+  int32_t *maker;             /* instruction that computes a register, -1 */
+  int32_t *index, *low;       /* order of discovery from 1, 0: not yet    */
+  int32_t *stack, *component; /* number of its component, 0: open   */
+  int32_t *at;                /* next edge to follow                      */
+  int32_t *path;              /* registers being searched                 */
+  int32_t n_stack, next, n_components;
 } search;
 
 /* Register number k that r is computed from, -1: no more. */
@@ -33,14 +33,14 @@ static int32_t edge(const search *s, int32_t r, int32_t k)
   return k == 0 ? x->a : k == 1 ? x->b : x->c;
 }
 
-static void close_part(search *s, int32_t r)
+static void close_component(search *s, int32_t r)
 {
   int32_t member;
 
-  s->n_parts++;
+  s->n_components++;
   do {
     member = s->stack[--s->n_stack];
-    s->part[member] = s->n_parts;
+    s->component[member] = s->n_components;
   } while (member != r);
 }
 
@@ -61,13 +61,13 @@ static void visit(search *s, int32_t root)
       s->at[r]++;
       if (s->index[to] == 0) {
         s->path[++depth] = to;
-      } else if (s->part[to] == 0 && s->index[to] < s->low[r]) {
+      } else if (s->component[to] == 0 && s->index[to] < s->low[r]) {
         s->low[r] = s->index[to];
       }
       continue;
     }
     if (s->low[r] == s->index[r]) {
-      close_part(s, r);
+      close_component(s, r);
     }
     depth--;
     if (depth >= 0 && s->low[r] < s->low[s->path[depth]]) {
@@ -76,21 +76,21 @@ static void visit(search *s, int32_t root)
   }
 }
 
-/* Instructions and states of part `number`, appended in order; a recurrent part is a
+/* Instructions and states of component `number`, appended in order; a recurrent component is a
  * separate phase, the others join the strip phase before them. */
-static void append_part(search *s, int32_t number, const vm_instr *old, int32_t n_old, int32_t *n,
-                        int32_t *n_states)
+static void append_component(search *s, int32_t number, const vm_instr *old, int32_t n_old,
+                             int32_t *n, int32_t *n_states)
 {
   vm_program *p = s->p;
   vm_phase phase = {.first = *n, .first_state = *n_states};
 
   for (int32_t i = 0; i < n_old; i++) {
-    if (s->part[old[i].dst] == number) {
+    if (s->component[old[i].dst] == number) {
       p->instrs[(*n)++] = old[i];
     }
   }
   for (int k = 0; k < p->access.n_states; k++) {
-    if (s->part[p->state_reg[k]] == number) {
+    if (s->component[p->state_reg[k]] == number) {
       p->state_order[(*n_states)++] = k;
     }
   }
@@ -131,7 +131,7 @@ static void find_internal(search *s)
     const vm_instr *x = &p->instrs[i];
     const int32_t arg[3] = {x->a, x->b, x->c};
     for (int k = 0; k < 3; k++) {
-      if (arg[k] >= 0 && s->part[arg[k]] != s->part[x->dst]) {
+      if (arg[k] >= 0 && s->component[arg[k]] != s->component[x->dst]) {
         p->internal[arg[k]] = false;
       }
     }
@@ -140,7 +140,7 @@ static void find_internal(search *s)
     p->internal[p->value[k]] = false;
   }
   for (int k = 0; k < p->access.n_states; k++) {
-    if (s->part[p->next[k]] != s->part[p->state_reg[k]]) {
+    if (s->component[p->next[k]] != s->component[p->state_reg[k]]) {
       p->internal[p->next[k]] = false;
     }
   }
@@ -158,16 +158,18 @@ static const vm_instr *made_by(const search *s, const vm_phase *phase, int32_t r
   return NULL;
 }
 
-/* Splits x = f(inner, outer), in either order, by which argument belongs to the phase's part. */
-static bool split(const search *s, int32_t part, const vm_instr *x, int32_t *inner, int32_t *outer)
+/* Splits x = f(inner, outer), in either order, by which argument belongs to the phase's component.
+ */
+static bool split(const search *s, int32_t component, const vm_instr *x, int32_t *inner,
+                  int32_t *outer)
 {
   if (x == NULL) {
     return false;
   }
-  const bool first = s->part[x->a] == part;
+  const bool first = s->component[x->a] == component;
   *inner = first ? x->a : x->b;
   *outer = first ? x->b : x->a;
-  return first != (s->part[x->b] == part);
+  return first != (s->component[x->b] == component);
 }
 
 /* state z = anew ? fresh : s, or s itself. */
@@ -180,7 +182,8 @@ static bool match_found(const search *s, const vm_phase *phase, int32_t z, int32
   *anew = x != NULL ? x->a : -1;
   *fresh = x != NULL ? x->b : -1;
   return s->p->regs[*state].kind == VM_STATE &&
-         (x == NULL || (s->part[x->a] != s->part[z] && s->part[x->b] != s->part[z]));
+         (x == NULL ||
+          (s->component[x->a] != s->component[z] && s->component[x->b] != s->component[z]));
 }
 
 /* next = go ? moved : s, or moved itself. */
@@ -190,7 +193,7 @@ static int32_t match_left(const search *s, const vm_phase *phase, int32_t state,
   const vm_instr *x = made_by(s, phase, next, s->p->kernels->op[WEIR_CODE_SELECT][WEIR_F64]);
 
   *go = x != NULL ? x->a : -1;
-  return x == NULL ? next : x->c == state && s->part[x->a] != s->part[state] ? x->b : -1;
+  return x == NULL ? next : x->c == state && s->component[x->a] != s->component[state] ? x->b : -1;
 }
 
 /* q - a y with q and a from outside. */
@@ -200,11 +203,12 @@ static bool match_feedback(const search *s, const vm_phase *phase, int32_t reg, 
   const vm_kernels *k = s->p->kernels;
   const vm_instr *sub = made_by(s, phase, reg, k->op[WEIR_CODE_SUB][WEIR_F64]);
 
-  if (sub == NULL || s->part[sub->a] == s->part[reg]) {
+  if (sub == NULL || s->component[sub->a] == s->component[reg]) {
     return false;
   }
   *q = sub->a;
-  return split(s, s->part[reg], made_by(s, phase, sub->b, k->op[WEIR_CODE_MUL][WEIR_F64]), y, a);
+  return split(s, s->component[reg], made_by(s, phase, sub->b, k->op[WEIR_CODE_MUL][WEIR_F64]), y,
+               a);
 }
 
 /* The phase as a second-order section. */
@@ -216,7 +220,7 @@ static bool match_section(const search *s, const vm_phase *phase, vm_section *x)
   for (int swap = 0; swap < 2; swap++) {
     const int32_t s1 = p->state_reg[p->state_order[phase->first_state + swap]];
     const int32_t s2 = p->state_reg[p->state_order[phase->first_state + 1 - swap]];
-    const int32_t part = s->part[s1];
+    const int32_t component = s->component[s1];
     int32_t go1, go2, anew1, anew2, found, y1, y2, z1, feedback, other;
     const int32_t moved1 = match_left(s, phase, s1, &go1), moved2 = match_left(s, phase, s2, &go2);
     const vm_instr *add = made_by(s, phase, moved1, k->op[WEIR_CODE_ADD][WEIR_F64]);
@@ -229,7 +233,7 @@ static bool match_section(const search *s, const vm_phase *phase, vm_section *x)
     other = first ? add->b : add->a;
     if (!match_feedback(s, phase, feedback, &y1, &x->q, &x->a1) ||
         !match_found(s, phase, other, &found, &anew2, &x->fresh2) || found != s2 ||
-        !split(s, part, made_by(s, phase, y1, k->op[WEIR_CODE_ADD][WEIR_F64]), &z1, &x->p) ||
+        !split(s, component, made_by(s, phase, y1, k->op[WEIR_CODE_ADD][WEIR_F64]), &z1, &x->p) ||
         !match_found(s, phase, z1, &found, &anew1, &x->fresh1) || found != s1) {
       continue;
     }
@@ -301,8 +305,8 @@ static weir_status order_phases(search *s)
   }
   WEIR_TRY(weir_alloc((int64_t)p->n_instrs + 1, sizeof *p->instrs, &memory));
   memcpy(memory, p->instrs, sizeof *p->instrs * (size_t)p->n_instrs);
-  for (int32_t number = 1; number <= s->n_parts; number++) {
-    append_part(s, number, memory, p->n_instrs, &n, &n_states);
+  for (int32_t number = 1; number <= s->n_components; number++) {
+    append_component(s, number, memory, p->n_instrs, &n, &n_states);
   }
   weir_free(&memory);
   find_internal(s);
@@ -328,8 +332,8 @@ weir_status vm_find_phases(vm_program *p)
   s.index = s.maker + n;
   s.low = s.index + n;
   s.stack = s.low + n;
-  s.part = s.stack + n;
-  s.at = s.part + n;
+  s.component = s.stack + n;
+  s.at = s.component + n;
   s.path = s.at + n;
   for (int32_t r = 0; r < p->n_regs; r++) {
     s.maker[r] = -1;

@@ -116,7 +116,8 @@ typedef struct vm_instr {
 } vm_instr;
 
 /* Instructions of a scan that run together: over whole strips, or sample by sample with states. The
- * phases are the strongly connected parts of the dependences, a state depending on its next value.
+ * phases are the strongly connected components of the dependences, a state depending on its next
+ * value.
  */
 typedef struct vm_phase {
   bool recurrent;
@@ -154,7 +155,7 @@ typedef struct vm_program {
   size_t offsets_at[2], mark_at[2], gathered_at, alive_at, temp_at; /* strips in the block; [1]: of
                                                                       an index operand */
   size_t shadow_at;        /* next values of states that are states themselves     */
-  size_t acc_at, stack_at; /* monoid: lanes, slab stack, `wide` points each       */
+  size_t acc_at, stack_at; /* monoid: lanes, block stack, `wide` points each       */
   int64_t wide;            /* points that a strip of a reduction has at most      */
   int levels;
   vm_phase *phases; /* scans */

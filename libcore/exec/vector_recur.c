@@ -1,4 +1,4 @@
-/* vector_recur.c - the part of a scan that needs the sample before: decoded instructions, one
+/* vector_recur.c - the phases of a scan that need the sample before: decoded instructions, one
  * sample after the other, or a separate loop for the second-order section. */
 #include "exec/vector_priv.h"
 
@@ -95,7 +95,7 @@ uint64_t *vm_cell(const vm_frame *f, int k)
 }
 
 /* Address and advance of a register as phase number `home` sees it. */
-static void *place(const vm_frame *f, int32_t home, int32_t reg, int32_t *advance)
+static void *address_of(const vm_frame *f, int32_t home, int32_t reg, int32_t *advance)
 {
   const vm_program *p = f->p;
   const vm_reg *r = &p->regs[reg];
@@ -136,10 +136,10 @@ static int64_t decode(const vm_frame *f, const vm_phase *phase, step *steps)
   for (int32_t i = 0; i < phase->n; i++) {
     const vm_instr *x = &p->instrs[phase->first + i];
     step s = {.op = x->step, .kernel = x->kernel, .purpose = (uint32_t)x->which};
-    s.a = x->a >= 0 ? place(f, home, x->a, &s.as) : NULL;
-    s.b = x->b >= 0 ? place(f, home, x->b, &s.bs) : NULL;
-    s.c = x->c >= 0 ? place(f, home, x->c, &s.cs) : NULL;
-    s.d = place(f, home, x->dst, &s.ds);
+    s.a = x->a >= 0 ? address_of(f, home, x->a, &s.as) : NULL;
+    s.b = x->b >= 0 ? address_of(f, home, x->b, &s.bs) : NULL;
+    s.c = x->c >= 0 ? address_of(f, home, x->c, &s.cs) : NULL;
+    s.d = address_of(f, home, x->dst, &s.ds);
     *at++ = s;
   }
   for (int pass = 0; pass < 2;
@@ -148,7 +148,7 @@ static int64_t decode(const vm_frame *f, const vm_phase *phase, step *steps)
       const int k = p->state_order[phase->first_state + i];
       const int32_t next = p->next[k];
       const int both = p->regs[next].kind == VM_STATE && p->home[next] == home;
-      const void *from = place(f, home, next, &advance);
+      const void *from = address_of(f, home, next, &advance);
       if (pass == 0 && both) {
         add_move(&at, vm_cell(f, n_states + k), 0, from, 0, p->regs[next].dtype);
       } else if (pass == 1) {

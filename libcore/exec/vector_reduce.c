@@ -1,4 +1,4 @@
-/* vector_reduce.c - reductions in the order of weir_engine.h: 16 lanes, slabs, a balanced tree.
+/* vector_reduce.c - reductions in the order of weir_engine.h: 16 lanes, blocks, a balanced tree.
  *
  * Two ways to the same bits. Along: rows run through the innermost reduced dimension and fill the
  * lanes of one output. Across: rows run through outputs, and each lane is an array over them. */
@@ -13,7 +13,7 @@ typedef struct reduction {
   size_t size[VM_FIELDS]; /* bytes of a field's element */
   int64_t points;         /* outputs reduced at a time */
   int64_t at;             /* row-major position of the next iteration */
-  int top, level[64];     /* slab results waiting for their partner */
+  int top, level[64];     /* block results waiting for their partner */
 } reduction;
 
 /* Addresses of lane `lane` of each field, from output `point` on. */
@@ -64,8 +64,8 @@ static void merge_top(reduction *r)
   r->top--;
 }
 
-/* Lanes to one result, which waits for the next slab's. */
-static void finish_slab(reduction *r)
+/* Lanes to one result, which waits for the next block's. */
+static void finish_block(reduction *r)
 {
   void *a[VM_FIELDS], *b[VM_FIELDS];
 
@@ -90,7 +90,7 @@ static void finish_slab(reduction *r)
 static void finish(reduction *r)
 {
   if (r->at % WEIR_REDUCE_BLOCK != 0 || r->top == 0) {
-    finish_slab(r);
+    finish_block(r);
   }
   while (r->top > 1) {
     merge_top(r);
@@ -110,12 +110,12 @@ static void store(reduction *r, int64_t i)
   f->alive = NULL;
   for (int k = 0; k < p->n_data; k++) {
     const weir_dtype to = a->out[p->output[k]].dtype;
-    const bool place =
+    const bool position =
         k == 1 && a->combine != WEIR_COMBINE_MOMENTS && a->combine != WEIR_COMBINE_SOFTMAX;
-    const weir_dtype from = place ? WEIR_I64 : a->accumulator;
+    const weir_dtype from = position ? WEIR_I64 : a->accumulator;
     const void *source = field[k];
 
-    if (place && a->combine != WEIR_COMBINE_ARGMAX) { /* whether there was one */
+    if (position && a->combine != WEIR_COMBINE_ARGMAX) { /* whether there was one */
       for (int64_t j = 0; j < r->points; j++) {
         temp[j] = ((const int64_t *)field[k])[j] >= 0;
       }
@@ -173,7 +173,7 @@ static void take_along(reduction *r, const char *x, const uint8_t *keep, int64_t
     n -= taken;
     r->at += taken;
     if (r->at % WEIR_REDUCE_BLOCK == 0) {
-      finish_slab(r);
+      finish_block(r);
     }
   }
 }
@@ -223,7 +223,7 @@ static void reduce_across_strip(reduction *r, int64_t i, int64_t n)
     }
     r->at += !f->nothing;
     if (!f->nothing && r->at % WEIR_REDUCE_BLOCK == 0) {
-      finish_slab(r);
+      finish_block(r);
     }
   } while (!f->nothing && exec_next(a, box, exec_mask(a, WEIR_REDUCED), f->iteration));
   finish(r);
@@ -250,14 +250,14 @@ static void describe(reduction *r)
 {
   const weir_access *a = &r->f->p->access;
   const size_t size = weir_dtype_size(a->accumulator);
-  const bool places = a->combine == WEIR_COMBINE_ARGMAX || a->combine >= WEIR_COMBINE_FIRST;
+  const bool positions = a->combine == WEIR_COMBINE_ARGMAX || a->combine >= WEIR_COMBINE_FIRST;
 
   r->monoid = r->f->p->kernels->monoid[a->combine][a->accumulator];
-  r->n_fields = a->combine == WEIR_COMBINE_MOMENTS             ? 3
-                : places || a->combine == WEIR_COMBINE_SOFTMAX ? 2
-                                                               : 1;
+  r->n_fields = a->combine == WEIR_COMBINE_MOMENTS                ? 3
+                : positions || a->combine == WEIR_COMBINE_SOFTMAX ? 2
+                                                                  : 1;
   r->size[0] = r->size[2] = size;
-  r->size[1] = places ? sizeof(int64_t) : size;
+  r->size[1] = positions ? sizeof(int64_t) : size;
 }
 
 void vm_reduce(vm_frame *f)

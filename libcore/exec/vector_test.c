@@ -1,5 +1,5 @@
 /* vector_test.c - random loops: the vector interpreter gives the literal definition's bits, whole
- * or cut into boxes, and the oracle agrees within rounding. */
+ * or split into boxes, and the oracle agrees within rounding. */
 #include "exec/exec_compare.h"
 #include "exec/exec_gathers.h"
 
@@ -22,8 +22,8 @@ static int check_made(exec_case *c)
   const weir_loop_run actual = {weir_iterations(a), c->in, whole.out, &whole_cells};
   weir_engine_vector.run(context, &actual);
   /* Cutting the outer of two sequential dimensions would change their common order. */
-  run_cut(c, &weir_engine_vector, context, weir_iterations(a), &pieces,
-          sequential_dims(a) > 1 ? 0 : 4);
+  run_split(c, &weir_engine_vector, context, weir_iterations(a), &pieces,
+            sequential_dims(a) > 1 ? 0 : 4);
   weir_engine_vector.release(context);
   literal_loop(a, &expected);
   const int same =
@@ -90,8 +90,8 @@ static void add_gated_states(weir_access *a, weir_dtype count)
   const int32_t x = weir_body_load(b, 0, WEIR_F64), present = weir_body_load(b, 1, WEIR_BOOL);
   const int32_t age = weir_body_state(b, 0, count), last = weir_body_state(b, 1, WEIR_F64);
   const int32_t sum = weir_body_state(b, 2, WEIR_F64);
-  const int32_t held = weir_body_binary(b, WEIR_CODE_MIN, age, weir_body_int(b, count, 700));
-  const int32_t older = weir_body_binary(b, WEIR_CODE_ADD, held, weir_body_int(b, count, 1));
+  const int32_t capped = weir_body_binary(b, WEIR_CODE_MIN, age, weir_body_int(b, count, 700));
+  const int32_t older = weir_body_binary(b, WEIR_CODE_ADD, capped, weir_body_int(b, count, 1));
 
   case_resize(a, a->n_in, a->n_out, 3);
   a->state[0] = (weir_state){.dtype = count};
@@ -109,7 +109,7 @@ static void gated_states_have_the_literal_bits(void **state)
 {
   enum { n = 3000 };
 
-  for (int trial = 0; trial < 8; trial++) {
+  for (int test_case = 0; test_case < 8; test_case++) {
     exec_case c = {.seed = fresh_seed(), .mode = CASE_SCAN, .points = 1};
     const weir_dtype dtypes[] = {WEIR_F64, WEIR_BOOL};
     weir_access *a = &c.loop.access;
@@ -117,7 +117,7 @@ static void gated_states_have_the_literal_bits(void **state)
     a->n_dims = 1;
     a->n_values = 2;
     case_resize(a, 2, 2, 0);
-    a->dim[0] = (weir_dim){trial % 2 ? WEIR_FORWARD : WEIR_BACKWARD, 0, n, 0};
+    a->dim[0] = (weir_dim){test_case % 2 ? WEIR_FORWARD : WEIR_BACKWARD, 0, n, 0};
     for (int k = 0; k < 2; k++) {
       a->in[k] = (weir_operand){.dtype = dtypes[k], .rank = 1, .extent = {n}};
       a->in[k].index[0].coef[0] = 1;
@@ -128,13 +128,13 @@ static void gated_states_have_the_literal_bits(void **state)
     }
     for (int64_t i = 0, run = 0, on = 1; i < n; i++, run--) {
       if (run == 0) {
-        run = draw(&c, 1, trial < 4 ? 2000 : 20);
+        run = draw(&c, 1, test_case < 4 ? 2000 : 20);
         on = !on;
       }
       memset(weir_view_at(&c.in[1], &i), (int)on, 1);
     }
     c.cells = calloc(4, sizeof *c.cells);
-    add_gated_states(a, trial % 3 ? WEIR_I32 : WEIR_I64);
+    add_gated_states(a, test_case % 3 ? WEIR_I32 : WEIR_I64);
     draw_outputs(&c, a);
     assert_ok(weir_access_check(a));
     assert_int_equal(check_made(&c), 1);

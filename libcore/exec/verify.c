@@ -248,18 +248,18 @@ static weir_status begin_anew(weir_plan *p, const weir_graph *g)
   return weir_graph_copy(g, &p->rounded);
 }
 
-/* Within `most` of max(1, |a|); a number is NaN where a part of it is. */
-static bool agrees(weir_c128 a, weir_c128 b, double most)
+/* Within `max` of max(1, |a|); a number is NaN where a part of it is. */
+static bool agrees(weir_c128 a, weir_c128 b, double max)
 {
   const bool a_nan = isnan(a.re) || isnan(a.im), b_nan = isnan(b.re) || isnan(b.im);
   const double size = hypot(a.re, a.im), gap = hypot(a.re - b.re, a.im - b.im);
 
-  return (a.re == b.re && a.im == b.im) || (a_nan && b_nan) || gap < most * (size > 1 ? size : 1);
+  return (a.re == b.re && a.im == b.im) || (a_nan && b_nan) || gap < max * (size > 1 ? size : 1);
 }
 
 weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g)
 {
-  const double most = allowed(p, pass, g);
+  const double max = allowed(p, pass, g);
   weir_status status = WEIR_OK;
   outcome before = {0}, after = {0};
 
@@ -273,7 +273,7 @@ weir_status exec_verify(weir_plan *p, const weir_pass *pass, const weir_graph *g
   for (int64_t i = 0; i < before.n; i++) {
     const weir_c128 a = before.values[i], b = after.values[i];
 
-    if (!agrees(a, b, most)) {
+    if (!agrees(a, b, max)) {
       status = weir_fail(WEIR_ERR_NUMERIC,
                          "verify: pass %s changed result element %lld from %g + %g i to %g + %g i",
                          pass->name, (long long)i, a.re, a.im, b.re, b.im);

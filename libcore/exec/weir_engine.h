@@ -2,10 +2,10 @@
  *
  * All engines give bitwise identical results. The order of a reduction is part of the definition:
  * the reduced iterations of an output, in row-major order r = 0, 1, ... over the reduced
- * dimensions' whole extents, form slabs of WEIR_REDUCE_BLOCK; in a slab, lane r % WEIR_LANES takes
- * its iterations in ascending order, starting from the neutral element; lanes merge as (l, l + 8),
- * (l, l + 4), (l, l
- * + 2), (l, l + 1), the lower one on the left; slabs merge as a balanced tree over slab numbers
+ * dimensions' whole extents, form blocks of WEIR_REDUCE_BLOCK; in a block, lane r % WEIR_LANES
+ * takes its iterations in ascending order, starting from the neutral element; lanes merge as (l, l
+ * + 8), (l, l + 4), (l, l
+ * + 2), (l, l + 1), the lower one on the left; blocks merge as a balanced tree over block numbers
  * (adjacent pairs, level by level; a last odd one moves up unchanged). Excluded
  * iterations contribute nothing. MOMENTS: an iteration with present false is dropped too. MOMENTS
  * takes an element by n += 1, d = x - mean, mean += d / n, M2 += d * (x - mean), and merges by n =

@@ -52,13 +52,13 @@ typedef struct weir_chunk_bound {
 } weir_chunk_bound;
 
 /* A graph run jointly by all ranks of comm, each on its own boxes. comm outlives the plan; grid: of
- * all its ranks; cuts: which arrays are sharded and where, by their numbers in the graph, the same
- * on all ranks (weir_partition.h derives the sharding of the others). */
+ * all its ranks; shards: which arrays are sharded and where, by their numbers in the graph, the
+ * same on all ranks (weir_partition.h derives the sharding of the others). */
 typedef struct weir_dist {
   weir_comm *comm;
   weir_grid grid;
-  const weir_shard *cuts;
-  int n_cuts;
+  const weir_shard *shards;
+  int n_shards;
 } weir_dist;
 
 typedef struct weir_plan_opts {
@@ -68,7 +68,7 @@ typedef struct weir_plan_opts {
   int n_bounds;
   bool terse;      /* keep no graph after each pass for weir_plan_print: it takes time and memory */
   bool sizes_only; /* allocate no arrays: the plan can be inspected and printed, not run */
-  const weir_dist *spread; /* NULL: this rank runs the graph alone */
+  const weir_dist *dist; /* NULL: this rank runs the graph alone */
 } weir_plan_opts;
 
 /* Copies the graph; binds to the store, which must outlive the plan. Fails: the graph's first
@@ -176,14 +176,14 @@ typedef struct weir_group_report {
 } weir_group_report;
 /* A communication operation of a run: data sent to other ranks or reduced with theirs; none in a
  * plan of one rank. bytes: sent or reduced by this rank. waited_s: exposed communication time of
- * all runs so far, between the first use of the result and its arrival; behind_s: overlapped
+ * all runs so far, between the first use of the result and its arrival; overlap_s: overlapped
  * compute, from the start of the transfer to that use; ready: runs in which everything had arrived
  * by then. */
 typedef struct weir_comm_op_report {
   const char *name; /* name of the array: borrowed */
   bool merge;
   int64_t bytes, runs, ready;
-  double waited_s, behind_s;
+  double waited_s, overlap_s;
 } weir_comm_op_report;
 int32_t weir_plan_moves(const weir_plan *p);
 weir_comm_op_report weir_plan_move(const weir_plan *p, int32_t move);
@@ -194,7 +194,7 @@ weir_group_report weir_plan_group(const weir_plan *p, int32_t group);
 int64_t weir_plan_arena_bytes(const weir_plan *p);
 int64_t weir_plan_arena_bound(const weir_plan *p);
 /* Returns the micro-batches into which exec.memory splits a run; 1: none. */
-int64_t weir_plan_parts(const weir_plan *p);
+int64_t weir_plan_microbatches(const weir_plan *p);
 weir_tier weir_plan_tier(const weir_plan *p);
 /* Prints groups, communication, memory plan, predicted flops, bytes and time, the seconds of every
  * phase of making the plan (also in the event `plan_made`), and the graph after each pass. */

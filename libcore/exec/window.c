@@ -38,12 +38,12 @@ void exec_windows_slide(weir_plan *p)
     }
     const int64_t from =
         p->slots[a] > e->view.origin[e->time] ? p->slots[a] : e->view.origin[e->time];
-    int64_t least = e->front, most = e->front;
+    int64_t min = e->front, max = e->front;
 
     if (e->shared) {
-      exec_written(p, a, &least, &most); /* what a writer ahead has made stays too */
+      exec_written(p, a, &min, &max); /* what a writer ahead has made stays too */
     }
-    const size_t bytes = (size_t)(most - from) * weir_dtype_size(e->view.dtype);
+    const size_t bytes = (size_t)(max - from) * weir_dtype_size(e->view.dtype);
 
     for (int64_t row = 0; row < e->rows && from > e->view.origin[e->time]; row++) {
       memmove(slot_at(e, row, e->view.origin[e->time]), slot_at(e, row, from), bytes);
@@ -93,12 +93,12 @@ weir_status exec_windows_skip(weir_plan *p, const int64_t *input_front)
       for (int o = 0; o < group->loops[k].loop->access.n_out; o++) {
         const int32_t a = group->loops[k].loop->out[o];
 
-        int64_t least = group->front, most = least;
+        int64_t min = group->front, max = min;
 
         if (p->arrays[a].shared) {
-          exec_written(p, a, &least, &most);
+          exec_written(p, a, &min, &max);
         }
-        front[a] = p->arrays[a].time < 0 ? 0 : least;
+        front[a] = p->arrays[a].time < 0 ? 0 : min;
       }
     }
   }

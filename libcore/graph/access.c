@@ -206,8 +206,8 @@ weir_box weir_region_hull(const weir_region *r)
 
   for (int d = 0; d < r->rank; d++) {
     if (r->n[d] > 0) {
-      b.lo[d] = r->part[d][0].lo;
-      b.hi[d] = r->part[d][r->n[d] - 1].hi;
+      b.lo[d] = r->interval[d][0].lo;
+      b.hi[d] = r->interval[d][r->n[d] - 1].hi;
     }
   }
   return b;
@@ -223,7 +223,7 @@ int64_t weir_region_volume(const weir_region *r)
   for (int d = 0; d < r->rank; d++) {
     int64_t length = 0;
     for (int k = 0; k < r->n[d]; k++) {
-      length += r->part[d][k].hi - r->part[d][k].lo;
+      length += r->interval[d][k].hi - r->interval[d][k].lo;
     }
     volume = weir_saturating_mul(volume, length);
   }

@@ -12,7 +12,7 @@ static weir_status check_counts(const weir_access *a)
 {
   const struct {
     const char *what;
-    int n, most;
+    int n, max;
   } counts[] = {
       {"iteration dimensions", a->n_dims, WEIR_MAX_DIMS},
       {"inputs", a->n_in, WEIR_MAX_OPERANDS},
@@ -21,9 +21,9 @@ static weir_status check_counts(const weir_access *a)
       {"values", a->n_values, WEIR_MAX_OUTPUTS},
   };
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-    if (counts[i].n < 0 || counts[i].n > counts[i].most) {
+    if (counts[i].n < 0 || counts[i].n > counts[i].max) {
       return weir_fail(WEIR_ERR_SHAPE, "%d %s are outside [0, %d]", counts[i].n, counts[i].what,
-                       counts[i].most);
+                       counts[i].max);
     }
   }
   for (int k = 0; k < a->n_dims; k++) {
@@ -39,12 +39,12 @@ static weir_status check_counts(const weir_access *a)
 }
 
 /* Where a message is about. */
-struct place {
+struct location {
   const char *word; /* "input" or "output" */
   int operand, dim;
 };
 
-static weir_status check_gather(const weir_access *a, const weir_index *x, struct place p)
+static weir_status check_gather(const weir_access *a, const weir_index *x, struct location p)
 {
   if (x->gather == 0) {
     return WEIR_OK;
@@ -77,22 +77,22 @@ static weir_status check_gather(const weir_access *a, const weir_index *x, struc
 /* Partial sums fit 64 bits, whatever order they are taken in. */
 static bool overflows(const weir_access *a, const weir_index *x)
 {
-  weir_wide most = x->offset < 0 ? -(weir_wide)x->offset : x->offset;
+  weir_wide max = x->offset < 0 ? -(weir_wide)x->offset : x->offset;
 
   if (x->gather > 0) {
     const weir_wide lo = x->gather_lo, hi = x->gather_hi;
-    most += -lo > hi ? -lo : hi;
+    max += -lo > hi ? -lo : hi;
   }
   for (int k = 0; k < a->n_dims; k++) {
     const int64_t high = a->dim[k].hi == WEIR_UNBOUNDED ? WEIR_LONGEST_STREAM : a->dim[k].hi;
     const weir_wide lo = a->dim[k].lo, hi = high;
     const weir_wide coef = x->coef[k] < 0 ? -(weir_wide)x->coef[k] : x->coef[k];
-    most += coef * (-lo > hi ? -lo : hi);
+    max += coef * (-lo > hi ? -lo : hi);
   }
-  return most > INT64_MAX / 2;
+  return max > INT64_MAX / 2;
 }
 
-static weir_status check_index(const weir_access *a, const weir_operand *x, struct place p)
+static weir_status check_index(const weir_access *a, const weir_operand *x, struct location p)
 {
   const weir_index *i = &x->index[p.dim];
   const weir_box whole = weir_iterations(a);
@@ -148,7 +148,7 @@ static weir_status check_operands(const weir_access *a)
   for (int k = 0; k < a->n_in + a->n_out; k++) {
     const bool input = k < a->n_in;
     const weir_operand *x = input ? &a->in[k] : &a->out[k - a->n_in];
-    struct place p = {input ? "input" : "output", input ? k : k - a->n_in, 0};
+    struct location p = {input ? "input" : "output", input ? k : k - a->n_in, 0};
     if ((unsigned)x->dtype >= WEIR_DTYPE_COUNT || x->rank < 0 || x->rank > WEIR_MAX_RANK ||
         (unsigned)x->role > WEIR_ROLE_STATE || (x->role == WEIR_ROLE_STATE && x->rank < 1)) {
       return weir_fail(WEIR_ERR_SHAPE, "%s %d: dtype %d, rank %d, role %d", p.word, p.operand,
@@ -403,8 +403,8 @@ static weir_status check_combine(const weir_access *a, const int *data, int n_da
   return WEIR_OK;
 }
 
-/* Engines compute with the parts of complex numbers, and have room for no more of them. */
-static weir_status check_parts(const weir_access *a)
+/* Engines compute with real and imaginary parts, and take no more operands than this. */
+static weir_status check_components(const weir_access *a)
 {
   int in = 0, out = 0, states = 0;
 
@@ -494,6 +494,6 @@ weir_status weir_access_check(const weir_access *a)
     return check_unstated(a);
   }
   WEIR_TRY(check_values(a));
-  WEIR_TRY(check_parts(a));
+  WEIR_TRY(check_components(a));
   return WEIR_OK;
 }

@@ -1,4 +1,5 @@
-/* access_count.c - distinct elements: products of independent parts, closed forms, enumeration. */
+/* access_count.c - distinct elements: products of independent components, closed forms,
+ * enumeration. */
 #include "graph/access_count.h"
 
 #include <stdlib.h>
@@ -33,16 +34,17 @@ uint32_t weir_use_dims(const struct weir_use *u, int d)
   return mask;
 }
 
-/* A part: array dimensions and limits that share iteration dimensions, directly or through others.
+/* A component: array dimensions and limits that share iteration dimensions, directly or through
+ * others.
  */
-struct part {
+struct component {
   uint32_t dims;     /* iteration dimensions       */
   uint32_t elements; /* array dimensions           */
   struct weir_limits limits;
 };
 
-/* The part that holds array dimension d (d < 0: any limit that no array dimension shares). */
-static void part_of(const struct weir_use *u, int d, struct part *p)
+/* Finds the component of array dimension d (d < 0: any limit that no array dimension shares). */
+static void component_of(const struct weir_use *u, int d, struct component *p)
 {
   bool grown = true;
 
@@ -73,18 +75,18 @@ static void part_of(const struct weir_use *u, int d, struct part *p)
 static bool gapless(const int64_t *coef, uint32_t left, const weir_box *box, weir_wide reach)
 {
   while (left != 0) {
-    int least = -1;
+    int min = -1;
     for (int k = 0; k < box->rank; k++) {
-      if ((left >> k & 1) != 0 && (least < 0 || llabs(coef[k]) < llabs(coef[least]))) {
-        least = k;
+      if ((left >> k & 1) != 0 && (min < 0 || llabs(coef[k]) < llabs(coef[min]))) {
+        min = k;
       }
     }
-    const weir_wide c = llabs(coef[least]);
+    const weir_wide c = llabs(coef[min]);
     if (c > reach) {
       return false;
     }
-    reach += c * ((weir_wide)box->hi[least] - box->lo[least] - 1);
-    left &= ~(1u << least);
+    reach += c * ((weir_wide)box->hi[min] - box->lo[min] - 1);
+    left &= ~(1u << min);
   }
   return true;
 }
@@ -154,7 +156,7 @@ void weir_use_init(const weir_access *a, int operand, const weir_box *box, struc
 
 /* Intervals of array dimension d that the use may touch; true when it touches them all, whatever
  * the other dimensions are. */
-static bool intervals(const struct weir_use *u, int d, const struct part *p, weir_region *r)
+static bool intervals(const struct weir_use *u, int d, const struct component *p, weir_region *r)
 {
   const weir_index *x = &u->x->index[d];
   const weir_wide div = weir_index_divisor(x);
@@ -171,18 +173,18 @@ static bool intervals(const struct weir_use *u, int d, const struct part *p, wei
       continue;
     }
     exact = exact && first % div == 0 && end % div == 0;
-    const weir_wide least = weir_wide_floor_div(first, div);
-    const weir_wide most = weir_wide_floor_div(end - 1, div);
-    lo = lo < least ? least : lo;
-    hi = hi > most ? most : hi;
+    const weir_wide min = weir_wide_floor_div(first, div);
+    const weir_wide max = weir_wide_floor_div(end - 1, div);
+    lo = lo < min ? min : lo;
+    hi = hi > max ? max : hi;
   }
-  r->n[d] = weir_border_image(x->border, lo, hi, u->x->extent[d], r->part[d]);
+  r->n[d] = weir_border_image(x->border, lo, hi, u->x->extent[d], r->interval[d]);
   return exact;
 }
 
 bool weir_use_region(const struct weir_use *u, weir_region *r)
 {
-  struct part p;
+  struct component p;
   bool exact = true;
 
   *r = (weir_region){.rank = u->x->rank};
@@ -192,15 +194,15 @@ bool weir_use_region(const struct weir_use *u, weir_region *r)
   for (int d = 0; d < u->x->rank; d++) {
     if (d < weir_operand_first(u->x)) {
       r->n[d] = 1;
-      r->part[d][0] = (weir_interval){0, u->x->extent[d]};
+      r->interval[d][0] = (weir_interval){0, u->x->extent[d]};
       continue;
     }
-    part_of(u, d, &p);
+    component_of(u, d, &p);
     exact = intervals(u, d, &p, r) && exact;
   }
   uint32_t seen = 0;
   for (int d = weir_operand_first(u->x); d < u->x->rank; d++) {
-    part_of(u, d, &p);
+    component_of(u, d, &p);
     seen |= p.dims;
   }
   for (int i = 0; i < u->limits.n; i++) {
@@ -212,7 +214,7 @@ bool weir_use_region(const struct weir_use *u, weir_region *r)
 
 /* One index of two terms without limits: with g = gcd(c1, c2), p = c2 / g, q = c1 / g the sums
  * c1 i + c2 j coincide where i moves by p and j back by q. */
-static bool two_terms(const struct weir_use *u, int d, const struct part *p, int64_t *count)
+static bool two_terms(const struct weir_use *u, int d, const struct component *p, int64_t *count)
 {
   const weir_index *x = &u->x->index[d];
   weir_wide lo, hi;
@@ -246,7 +248,7 @@ static bool two_terms(const struct weir_use *u, int d, const struct part *p, int
 
 /* After how many iterations of dimension k the same elements come again: 0: never, -1: not known.
  */
-static int64_t period_of(const struct weir_use *u, const struct part *p, int k)
+static int64_t period_of(const struct weir_use *u, const struct component *p, int k)
 {
   int64_t period = 1; /* nothing depends on k */
 
@@ -299,9 +301,9 @@ static bool keep_period(const struct weir_limits *limits, int k, int64_t period,
   return !later || !earlier;
 }
 
-/* Where no two iterations touch the same elements, or a part of the box is left in which that is
+/* Where no two iterations touch the same elements, or a box remains in which that is
  * so, the iterations that touch one are counted. */
-static bool one_each(const struct weir_use *u, const struct part *p, int64_t *count)
+static bool one_each(const struct weir_use *u, const struct component *p, int64_t *count)
 {
   struct weir_limits limits;
   weir_box box = u->box;
@@ -325,9 +327,9 @@ static bool one_each(const struct weir_use *u, const struct part *p, int64_t *co
   return tries >= 0;
 }
 
-/* The dimension of the part, not in `used`, whose index is i / divisor for iteration dimension k;
- * -1: none. */
-static int digit_of(const struct weir_use *u, const struct part *p, int k, int64_t divisor,
+/* The dimension of the component, not in `used`, whose index is i / divisor for iteration dimension
+ * k; -1: none. */
+static int digit_of(const struct weir_use *u, const struct component *p, int k, int64_t divisor,
                     uint32_t used)
 {
   for (int d = 0; d < u->x->rank; d++) {
@@ -344,7 +346,7 @@ static int digit_of(const struct weir_use *u, const struct part *p, int k, int64
 
 /* An array that is flattened, or made of a flat one: the indices are the digits of one iteration
  * number, each wrapped into its extent but for the first. Every number has separate digits. */
-static bool digits(const struct weir_use *u, const struct part *p, int64_t *count)
+static bool digits(const struct weir_use *u, const struct component *p, int64_t *count)
 {
   uint32_t used = 0;
   int64_t radix = 1;
@@ -382,14 +384,15 @@ static void keep_named(const struct weir_use *u, int d, weir_region *r, int at)
     return;
   }
   for (int64_t i = 0; i < u->named->n; i++) {
-    count += u->named->part[i].hi - u->named->part[i].lo;
+    count += u->named->interval[i].hi - u->named->interval[i].lo;
   }
   r->n[at] = count > 0;
-  r->part[at][0] = (weir_interval){0, count};
+  r->interval[at][0] = (weir_interval){0, count};
 }
 
-/* Distinct elements of one part, by the first way that is exact; else an upper bound. */
-static int64_t count_part(const struct weir_use *u, const struct part *p, const weir_region *r)
+/* Distinct elements of one component, by the first way that is exact; else an upper bound. */
+static int64_t count_component(const struct weir_use *u, const struct component *p,
+                               const weir_region *r)
 {
   weir_box window = {.rank = 0};
   struct weir_marks m;
@@ -405,10 +408,10 @@ static int64_t count_part(const struct weir_use *u, const struct part *p, const 
     if (p->elements == 1u << d && two_terms(u, d, p, &count)) {
       return count;
     }
-    window.lo[window.rank] = r->part[d][0].lo;
-    window.hi[window.rank++] = r->n[d] > 0 ? r->part[d][r->n[d] - 1].hi : r->part[d][0].lo;
+    window.lo[window.rank] = r->interval[d][0].lo;
+    window.hi[window.rank++] = r->n[d] > 0 ? r->interval[d][r->n[d] - 1].hi : r->interval[d][0].lo;
     hull.n[hull.rank] = r->n[d];
-    memcpy(hull.part[hull.rank], r->part[d], sizeof r->part[d]);
+    memcpy(hull.interval[hull.rank], r->interval[d], sizeof r->interval[d]);
     keep_named(u, d, &hull, hull.rank);
     hull.rank++;
   }
@@ -444,7 +447,7 @@ static bool none_survives(const struct weir_use *u, uint32_t seen)
 int64_t weir_use_count(const struct weir_use *u)
 {
   weir_region r;
-  struct part p;
+  struct component p;
   uint32_t done = 0, seen = 0;
   int64_t count = 1;
 
@@ -459,15 +462,15 @@ int64_t weir_use_count(const struct weir_use *u)
     if (d < weir_operand_first(u->x)) {
       more = u->x->extent[d];
     } else {
-      part_of(u, d, &p);
+      component_of(u, d, &p);
       done |= p.elements;
       seen |= p.dims;
       if (p.elements == 1u << d && intervals(u, d, &p, &r)) {
         for (int k = 0; k < r.n[d]; k++) {
-          more += r.part[d][k].hi - r.part[d][k].lo;
+          more += r.interval[d][k].hi - r.interval[d][k].lo;
         }
       } else {
-        more = count_part(u, &p, &r);
+        more = count_component(u, &p, &r);
       }
     }
     count = more == 0 ? 0 : weir_mul_ok(count, more, &count) ? count : INT64_MAX;

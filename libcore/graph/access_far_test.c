@@ -63,8 +63,8 @@ static void far_slots_behave_like_near_ones(void **state)
       weir_access_fini(&a);
       continue;
     }
-    assert_int_equal(p.part[0][0].lo + moved, q.part[0][0].lo);
-    assert_int_equal(p.part[0][0].hi + moved, q.part[0][0].hi);
+    assert_int_equal(p.interval[0][0].lo + moved, q.interval[0][0].lo);
+    assert_int_equal(p.interval[0][0].hi + moved, q.interval[0][0].hi);
     assert_int_equal(weir_distinct(&a, 0, &here), weir_distinct(&a, 0, &there));
     assert_int_equal(weir_surviving(&a, &there), length * a.dim[1].hi);
     const weir_box e = weir_region_hull(&p), f = weir_region_hull(&q);
@@ -104,18 +104,18 @@ static void unbounded_boxes_do_not_overflow(void **state)
   }
 }
 
-static weir_access convolution(int64_t n, int64_t taps, int64_t stride, weir_border border)
+static weir_access convolution(int64_t n, int64_t size, int64_t stride, weir_border border)
 {
   weir_access a;
 
   weir_access_init(&a);
   a.n_dims = 2;
   a.dim[0] = (weir_dim){WEIR_PARALLEL, 0, n / stride, false};
-  a.dim[1] = (weir_dim){WEIR_REDUCED, 0, taps, false};
+  a.dim[1] = (weir_dim){WEIR_REDUCED, 0, size, false};
   assert_ok(weir_access_resize(&a, 2, 0, 0));
   a.in[0] = (weir_operand){.rank = 1, .extent = {n}};
-  a.in[0].index[0] = (weir_index){.coef = {stride, 1}, .offset = -(taps / 2), .border = border};
-  a.in[1] = (weir_operand){.rank = 1, .extent = {taps}};
+  a.in[0].index[0] = (weir_index){.coef = {stride, 1}, .offset = -(size / 2), .border = border};
+  a.in[1] = (weir_operand){.rank = 1, .extent = {size}};
   a.in[1].index[0] = (weir_index){.coef = {0, 1}};
   return a;
 }

@@ -26,9 +26,9 @@ static bool solve(const struct teeth *t, weir_wide c, weir_wide rest_lo, weir_wi
                   weir_interval *out)
 {
   if (t->period == 0) {
-    const weir_wide least = t->lo - rest_hi, most = t->hi - 1 - rest_lo; /* of c * i */
-    const weir_wide first = c > 0 ? weir_wide_ceil_div(least, c) : weir_wide_ceil_div(-most, -c);
-    const weir_wide last = c > 0 ? weir_wide_floor_div(most, c) : weir_wide_floor_div(-least, -c);
+    const weir_wide min = t->lo - rest_hi, max = t->hi - 1 - rest_lo; /* of c * i */
+    const weir_wide first = c > 0 ? weir_wide_ceil_div(min, c) : weir_wide_ceil_div(-max, -c);
+    const weir_wide last = c > 0 ? weir_wide_floor_div(max, c) : weir_wide_floor_div(-min, -c);
     out->lo = first > out->lo ? (int64_t)(first < out->hi ? first : out->hi) : out->lo;
     out->hi = last < out->hi ? (int64_t)(last >= out->lo ? last + 1 : out->lo) : out->hi;
     return out->lo < out->hi;
@@ -136,8 +136,8 @@ static bool index_tighten(const weir_index *x, const struct teeth *t, int n, wei
                           struct progress *p)
 {
   const weir_wide div = weir_index_divisor(x);
-  const weir_wide least = x->offset + (weir_wide)(x->gather > 0 ? x->gather_lo : 0);
-  const weir_wide most = x->offset + (weir_wide)(x->gather > 0 ? x->gather_hi - 1 : 0);
+  const weir_wide min = x->offset + (weir_wide)(x->gather > 0 ? x->gather_lo : 0);
+  const weir_wide max = x->offset + (weir_wide)(x->gather > 0 ? x->gather_hi - 1 : 0);
   struct teeth sums[2];
   weir_wide lo, hi;
   int kept = 0;
@@ -147,15 +147,16 @@ static bool index_tighten(const weir_index *x, const struct teeth *t, int n, wei
   }
   weir_index_span(x, box, &lo, &hi);
   for (int i = 0; i < n; i++) {
-    struct teeth cut = t[i];
-    if (!meets(&cut, lo, hi)) {
+    struct teeth clipped = t[i];
+    if (!meets(&clipped, lo, hi)) {
       continue;
     }
-    if (cut.period == 0) { /* to what occurs: the product with div does not overflow */
-      cut.lo = cut.lo < lo ? lo : cut.lo;
-      cut.hi = cut.hi > hi + 1 ? hi + 1 : cut.hi;
+    if (clipped.period == 0) { /* to what occurs: the product with div does not overflow */
+      clipped.lo = clipped.lo < lo ? lo : clipped.lo;
+      clipped.hi = clipped.hi > hi + 1 ? hi + 1 : clipped.hi;
     }
-    sums[kept++] = (struct teeth){cut.lo * div - most, cut.hi * div - least, cut.period * div};
+    sums[kept++] =
+        (struct teeth){clipped.lo * div - max, clipped.hi * div - min, clipped.period * div};
   }
   return kept > 0 && tighten(x->coef, sums, kept, box, p);
 }

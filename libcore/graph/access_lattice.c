@@ -23,9 +23,9 @@ static uwide floor_sum(uwide n, uwide m, uwide a, uwide b)
   return sum;
 }
 
-static weir_wide clamp(weir_wide x, weir_wide least, weir_wide most)
+static weir_wide clamp(weir_wide x, weir_wide min, weir_wide max)
 {
-  return x < least ? least : x > most ? most : x;
+  return x < min ? min : x > max ? max : x;
 }
 
 /* Points with a i + b j < end, a and b > 0, 0 <= i < n, 0 <= j < m. */
@@ -33,13 +33,14 @@ static weir_wide points_below(weir_wide a, weir_wide n, weir_wide b, weir_wide m
 {
   const weir_wide whole = clamp(weir_wide_ceil_div(end - a * (n - 1), b), 0, m); /* rows of n */
   const weir_wide some = clamp(weir_wide_ceil_div(end, b), 0, m);
-  const weir_wide cut = some - whole;
+  const weir_wide partial = some - whole;
 
-  if (cut <= 0) {
+  if (partial <= 0) {
     return whole * n;
   }
   const weir_wide last = end - 1 - b * (some - 1);
-  return whole * n + cut + (weir_wide)floor_sum((uwide)cut, (uwide)a, (uwide)b, (uwide)last);
+  return whole * n + partial +
+         (weir_wide)floor_sum((uwide)partial, (uwide)a, (uwide)b, (uwide)last);
 }
 
 weir_wide weir_strip_points(weir_wide a, weir_wide n, weir_wide b, weir_wide m, weir_wide lo,
@@ -63,10 +64,10 @@ static weir_wide first_within(weir_wide a, weir_wide m, weir_wide lo, weir_wide 
   }
   weir_wide x = (lo + a - 1) / a;
   if (a * x > hi) {
-    const weir_wide most = a * (n - 1) / m + 1;
+    const weir_wide max = a * (n - 1) / m + 1;
     const weir_wide low = a - 1 - (hi + a - 1) % a, high = a - 1 - (lo + a - 1) % a;
-    const weir_wide passed = first_within(m % a, a, low, high, most);
-    if (passed >= most) {
+    const weir_wide passed = first_within(m % a, a, low, high, max);
+    if (passed >= max) {
       return n;
     }
     x = (lo + m * passed + a - 1) / a;

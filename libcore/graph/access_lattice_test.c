@@ -18,9 +18,9 @@ static int64_t roll(struct dice *d, int64_t lo, int64_t hi)
          (int64_t)(weir_random_bits(run_seed, d->number, 5, d->at++) % (uint64_t)(hi - lo + 1));
 }
 
-static int64_t roll_not_0(struct dice *d, int64_t most)
+static int64_t roll_not_0(struct dice *d, int64_t max)
 {
-  const int64_t x = roll(d, 1, most);
+  const int64_t x = roll(d, 1, max);
 
   return roll(d, 0, 1) == 0 ? x : -x;
 }
@@ -104,33 +104,33 @@ static void one_index_equals_enumeration(void **state)
     int64_t range[2] = {INT64_MAX, INT64_MIN}, lag[2] = {INT64_MAX, INT64_MIN};
     weir_interval users = {INT64_MAX, INT64_MIN}, found = {-90, 90};
     for (int64_t i = -90; i < 90; i++) {
-      int64_t least = INT64_MAX, most = INT64_MIN; /* with the other term anywhere */
+      int64_t min = INT64_MAX, max = INT64_MIN; /* with the other term anywhere */
       for (int64_t k = box.lo[1]; k < box.hi[1]; k++) {
         const int64_t raw = weir_index_raw(x, 2, (int64_t[]){i, k}, 0), off = div * raw - c * i;
-        least = raw < least ? raw : least;
-        most = raw > most ? raw : most;
+        min = raw < min ? raw : min;
+        max = raw > max ? raw : max;
         lag[0] = off < lag[0] ? off : lag[0];
         lag[1] = off > lag[1] ? off : lag[1];
       }
-      range[0] = least < range[0] ? least : range[0];
-      range[1] = most > range[1] ? most : range[1];
-      if (least < hi && most >= lo) {
+      range[0] = min < range[0] ? min : range[0];
+      range[1] = max > range[1] ? max : range[1];
+      if (min < hi && max >= lo) {
         users.lo = i < users.lo ? i : users.lo;
         users.hi = i + 1;
       }
     }
-    int64_t least, most, behind, ahead;
-    weir_index_range(x, &box, &least, &most);
+    int64_t min, max, behind, ahead;
+    weir_index_range(x, &box, &min, &max);
     weir_operand_lag(&o, 0, &box, &behind, &ahead);
     const bool any = weir_index_solve(x, 0, &box, lo, hi, &found);
     if (c > 0 && lo >= 0) {
-      const weir_step_rate pace = weir_operand_step_rate(&o, 0);
+      const weir_step_rate rate = weir_operand_step_rate(&o, 0);
       weir_interval from = {0, 1000};
       (void)weir_index_solve(x, 0, &box, lo, WEIR_UNBOUNDED, &from);
-      assert_int_equal(weir_step_rate_first(&pace, ahead, lo), from.lo);
-      assert_int_equal(weir_step_rate_first(&pace, 0, lo), weir_wide_ceil_div(lo * div, c));
+      assert_int_equal(weir_step_rate_first(&rate, ahead, lo), from.lo);
+      assert_int_equal(weir_step_rate_first(&rate, 0, lo), weir_wide_ceil_div(lo * div, c));
     }
-    if (least != range[0] || most != range[1] || behind != lag[0] || ahead != lag[1] ||
+    if (min != range[0] || max != range[1] || behind != lag[0] || ahead != lag[1] ||
         any != (users.lo < users.hi) || (any && (found.lo != users.lo || found.hi != users.hi))) {
       fail_case("one index", n);
     }

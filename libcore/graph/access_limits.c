@@ -118,15 +118,15 @@ static int mixed_dims(const struct weir_limits *limits, const weir_box *box, int
 
 int64_t weir_box_points(const weir_box *box, uint32_t mask)
 {
-  weir_box part = {.rank = 0};
+  weir_box projected = {.rank = 0};
 
   for (int k = 0; k < box->rank; k++) {
     if ((mask >> k & 1) != 0) {
-      part.lo[part.rank] = box->lo[k];
-      part.hi[part.rank++] = box->hi[k];
+      projected.lo[projected.rank] = box->lo[k];
+      projected.hi[projected.rank++] = box->hi[k];
     }
   }
-  return weir_box_volume(&part);
+  return weir_box_volume(&projected);
 }
 
 /* One limit on two dimensions: a strip. */
@@ -184,13 +184,15 @@ int64_t weir_limits_count(const struct weir_limits *limits, const weir_box *box,
 }
 
 /* Limits that share dimensions, directly or through others, are counted together; the counts of
- * parts multiply. Takes one part (its limits and the mask of its dimensions) off `limits`. */
-static uint32_t take_part(struct weir_limits *limits, const weir_box *box, struct weir_limits *part)
+ * components multiply. Removes one component (its limits and the mask of its dimensions) from
+ * `limits`. */
+static uint32_t take_component(struct weir_limits *limits, const weir_box *box,
+                               struct weir_limits *component)
 {
   uint32_t mask = 0;
   bool grown = true;
 
-  part->n = 0;
+  component->n = 0;
   while (grown) {
     int kept = 0;
     grown = false;
@@ -199,8 +201,8 @@ static uint32_t take_part(struct weir_limits *limits, const weir_box *box, struc
       for (int k = 0; k < box->rank; k++) {
         dims |= limits->at[i].coef[k] != 0 && box->hi[k] - box->lo[k] > 1 ? 1u << k : 0;
       }
-      if (part->n == 0 || (dims & mask) != 0) {
-        part->at[part->n++] = limits->at[i];
+      if (component->n == 0 || (dims & mask) != 0) {
+        component->at[component->n++] = limits->at[i];
         mask |= dims;
         grown = true;
       } else {
@@ -214,7 +216,7 @@ static uint32_t take_part(struct weir_limits *limits, const weir_box *box, struc
 
 int64_t weir_surviving(const weir_access *a, const weir_box *box)
 {
-  struct weir_limits limits, part;
+  struct weir_limits limits, component;
   weir_box inner = *box;
   int64_t budget = INT64_C(1) << 20, count = 1;
   uint32_t free_dims = (1u << box->rank) - 1;
@@ -223,8 +225,8 @@ int64_t weir_surviving(const weir_access *a, const weir_box *box)
     return 0;
   }
   while (limits.n > 0) {
-    const uint32_t mask = take_part(&limits, &inner, &part);
-    const int64_t more = weir_limits_count(&part, &inner, mask, false, &budget);
+    const uint32_t mask = take_component(&limits, &inner, &component);
+    const int64_t more = weir_limits_count(&component, &inner, mask, false, &budget);
     free_dims &= ~mask;
     if (!weir_mul_ok(count, more, &count)) {
       count = INT64_MAX;

@@ -86,7 +86,7 @@ bool weir_operand_is_identity(const weir_operand *o, const weir_access *a)
  * index is stride * i + k, k < stride. */
 static bool is_side_by_side(const weir_index *x, const weir_access *a, unsigned *used)
 {
-  int64_t stride = 0, taps = 1;
+  int64_t stride = 0, extent = 1;
 
   for (int k = 0; k < a->n_dims; k++) {
     if (x->coef[k] == 0) {
@@ -96,15 +96,15 @@ static bool is_side_by_side(const weir_index *x, const weir_access *a, unsigned 
       return false;
     }
     *used |= 1u << k;
-    if (a->dim[k].kind == WEIR_REDUCED && taps == 1 && x->coef[k] == 1) {
-      taps = a->dim[k].hi - a->dim[k].lo;
+    if (a->dim[k].kind == WEIR_REDUCED && extent == 1 && x->coef[k] == 1) {
+      extent = a->dim[k].hi - a->dim[k].lo;
     } else if (a->dim[k].kind != WEIR_REDUCED && stride == 0) {
       stride = x->coef[k];
     } else {
       return false;
     }
   }
-  return x->div <= 1 && x->gather == 0 && (stride == 0 || taps <= stride);
+  return x->div <= 1 && x->gather == 0 && (stride == 0 || extent <= stride);
 }
 
 bool weir_operand_reads_once(const weir_operand *o, const weir_access *a)

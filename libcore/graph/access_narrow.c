@@ -1,4 +1,4 @@
-/* access_narrow.c - an access over a part of its iterations, or of its arrays. */
+/* access_narrow.c - an access over a subset of its iterations, or of its arrays. */
 #include "graph/graph_priv.h"
 
 void weir_operand_narrow(weir_operand *x, int d, int64_t lo, int64_t extent)

@@ -23,48 +23,47 @@ void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, we
   *hi = weir_wide_floor_div(*hi, weir_index_divisor(x));
 }
 
-static int64_t cut(weir_wide x)
+static int64_t saturate(weir_wide x)
 {
-  static const int64_t most = INT64_C(1) << 62;
+  static const int64_t max = INT64_C(1) << 62;
 
-  return x > most ? most : x < -most ? -most : (int64_t)x;
+  return x > max ? max : x < -max ? -max : (int64_t)x;
 }
 
-void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, int64_t *most)
+void weir_index_range(const weir_index *x, const weir_box *box, int64_t *min, int64_t *max)
 {
   weir_wide lo, hi;
 
   weir_index_span(x, box, &lo, &hi);
-  *least = cut(lo);
-  *most = cut(hi);
+  *min = saturate(lo);
+  *max = saturate(hi);
 }
 
-void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
-                      int64_t *most)
+void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *min, int64_t *max)
 {
-  const weir_step_rate pace = weir_operand_step_rate(x, k);
-  weir_index rest = x->index[pace.dim];
+  const weir_step_rate rate = weir_operand_step_rate(x, k);
+  weir_index rest = x->index[rate.dim];
   weir_box others = *box;
   weir_wide lo, hi;
 
-  WEIR_ASSERT(pace.dim >= 0);
+  WEIR_ASSERT(rate.dim >= 0);
   others.lo[k] = 0;
   others.hi[k] = 1;
   rest.div = 1;
   weir_index_span(&rest, &others, &lo, &hi);
   /* up i + rest = down * index + remainder, and the remainder takes, over all i, every value that
    * differs from the rest by a multiple of both. */
-  const int64_t step = weir_gcd(llabs(pace.up), pace.down);
+  const int64_t step = weir_gcd(llabs(rate.up), rate.down);
   const weir_wide low = lo - weir_wide_floor_div(lo, step) * step;
   const weir_wide high = hi - weir_wide_floor_div(hi, step) * step;
-  *least = cut(lo - (pace.down - step + low));
-  *most = cut(hi - high);
+  *min = saturate(lo - (rate.down - step + low));
+  *max = saturate(hi - high);
 }
 
-int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t most, int64_t index)
+int64_t weir_step_rate_first(const weir_step_rate *rate, int64_t max, int64_t index)
 {
-  const weir_wide distance = (weir_wide)pace->down * index - most;
-  const weir_wide first = distance > 0 ? weir_wide_ceil_div(distance, pace->up) : 0;
+  const weir_wide distance = (weir_wide)rate->down * index - max;
+  const weir_wide first = distance > 0 ? weir_wide_ceil_div(distance, rate->up) : 0;
 
   return first < WEIR_UNBOUNDED ? (int64_t)first : WEIR_UNBOUNDED;
 }
@@ -95,7 +94,7 @@ static weir_interval reflected(weir_wide first, weir_wide last, int64_t extent)
 }
 
 int weir_border_image(weir_border border, weir_wide first, weir_wide last, int64_t extent,
-                      weir_interval part[2])
+                      weir_interval interval[2])
 {
   const weir_wide end = (weir_wide)extent - 1;
 
@@ -104,21 +103,21 @@ int weir_border_image(weir_border border, weir_wide first, weir_wide last, int64
   }
   if (border == WEIR_BORDER_WRAP) {
     if (last - first >= end) {
-      part[0] = (weir_interval){0, extent};
+      interval[0] = (weir_interval){0, extent};
       return 1;
     }
     const weir_wide lo = first - weir_wide_floor_div(first, extent) * extent;
     const weir_wide hi = lo + (last - first);
     if (hi <= end) {
-      part[0] = (weir_interval){(int64_t)lo, (int64_t)hi + 1};
+      interval[0] = (weir_interval){(int64_t)lo, (int64_t)hi + 1};
       return 1;
     }
-    part[0] = (weir_interval){0, (int64_t)(hi - end)};
-    part[1] = (weir_interval){(int64_t)lo, extent};
+    interval[0] = (weir_interval){0, (int64_t)(hi - end)};
+    interval[1] = (weir_interval){(int64_t)lo, extent};
     return 2;
   }
   if (border == WEIR_BORDER_REFLECT) {
-    part[0] = reflected(first, last, extent);
+    interval[0] = reflected(first, last, extent);
     return 1;
   }
   if (border != WEIR_BORDER_REPLICATE && (last < 0 || first > end)) {
@@ -126,7 +125,7 @@ int weir_border_image(weir_border border, weir_wide first, weir_wide last, int64
   }
   first = first < 0 ? 0 : first > end ? end : first;
   last = last < 0 ? 0 : last > end ? end : last;
-  part[0] = (weir_interval){(int64_t)first, (int64_t)last + 1};
+  interval[0] = (weir_interval){(int64_t)first, (int64_t)last + 1};
   return 1;
 }
 
@@ -141,12 +140,12 @@ static weir_region region_of(const weir_operand *x, const weir_box *box)
   for (int d = 0; d < x->rank; d++) {
     if (d < weir_operand_first(x)) {
       r.n[d] = x->extent[d] > 0;
-      r.part[d][0] = (weir_interval){0, x->extent[d]};
+      r.interval[d][0] = (weir_interval){0, x->extent[d]};
       continue;
     }
     const weir_index *i = &x->index[d];
     weir_index_span(i, box, &lo, &hi);
-    r.n[d] = weir_border_image(i->border, lo, hi, x->extent[d], r.part[d]);
+    r.n[d] = weir_border_image(i->border, lo, hi, x->extent[d], r.interval[d]);
     r.exact = r.exact && i->gather == 0;
   }
   return r;
@@ -188,8 +187,8 @@ weir_box weir_needed_box(const weir_access *a, int operand, const weir_box *box)
     if (slots || (runs && weir_index_turns(&x->index[d], x->extent[d], box))) {
       all.hi[d] = x->extent[d];
     } else if (runs && r.n[d] > 0) {
-      all.lo[d] = r.part[d][0].lo;
-      all.hi[d] = r.part[d][r.n[d] - 1].hi;
+      all.lo[d] = r.interval[d][0].lo;
+      all.hi[d] = r.interval[d][r.n[d] - 1].hi;
     }
   }
   return all;

@@ -204,7 +204,7 @@ static weir_box random_box(struct dice *d, const weir_box *whole)
 static bool holds(const weir_region *r, int d, int64_t i)
 {
   for (int k = 0; k < r->n[d]; k++) {
-    if (i >= r->part[d][k].lo && i < r->part[d][k].hi) {
+    if (i >= r->interval[d][k].lo && i < r->interval[d][k].hi) {
       return true;
     }
   }
@@ -236,7 +236,7 @@ static int64_t region_errors(const weir_access *a, const weir_operand *x, const 
     for (int64_t i = 0; i < 16; i++) {
       errors += holds(r, d, i) != expected[i];
     }
-    errors += r->n[d] == 2 && r->part[d][0].hi >= r->part[d][1].lo;
+    errors += r->n[d] == 2 && r->interval[d][0].hi >= r->interval[d][1].lo;
   }
   return errors;
 }
@@ -295,7 +295,7 @@ static void distinct_and_surviving_equal_enumeration(void **state)
   }
 }
 
-/* A flat array and its places in one of three dimensions, some of which do not fit: the count is
+/* A flat array and its positions in one of three dimensions, some of which do not fit: the count is
  * that of the enumeration. */
 static void flattened_arrays_are_counted(void **state)
 {
@@ -471,12 +471,12 @@ static void affected_and_iterations_of_hold_every_user(void **state)
 
 /* Whether iteration `at` of `a` is iteration `there` of what was narrowed, element by element, but
  * for dimension 0 of input 0, which begins at `lo`. */
-static bool is_the_same(const weir_access *a, const weir_access *part, const int64_t *at,
+static bool is_the_same(const weir_access *a, const weir_access *narrowed, const int64_t *at,
                         const int64_t *there, int64_t lo)
 {
   for (int k = 0; k < a->n_in + a->n_out; k++) {
     const weir_operand *x = k < a->n_in ? &a->in[k] : &a->out[k - a->n_in];
-    const weir_operand *y = k < a->n_in ? &part->in[k] : &part->out[k - a->n_in];
+    const weir_operand *y = k < a->n_in ? &narrowed->in[k] : &narrowed->out[k - a->n_in];
 
     for (int d = 0; d < x->rank; d++) {
       if (weir_index_raw(&x->index[d], a->n_dims, at, 1) - (k == 0 && d == 0 ? lo : 0) !=
@@ -492,29 +492,30 @@ static void narrowed_accesses_touch_what_they_did(void **state)
 {
   for (uint32_t n = 0; n < 2000; n++) {
     struct dice d = {n, 5000};
-    weir_access a, part = {.n_dims = 0};
+    weir_access a, narrowed = {.n_dims = 0};
     int64_t at[WEIR_MAX_DIMS], there[WEIR_MAX_DIMS];
 
     random_access(&d, &a, n % 4 == 0);
     const weir_box whole = weir_iterations(&a), box = random_box(&d, &whole);
     const int64_t lo = roll(&d, -3, 3);
 
-    assert_ok(weir_access_copy(&a, &part));
-    assert_ok(weir_access_narrow(&part, &box));
+    assert_ok(weir_access_copy(&a, &narrowed));
+    assert_ok(weir_access_narrow(&narrowed, &box));
     if (a.in[0].rank > 0) {
-      weir_operand_narrow(&part.in[0], 0, lo, 7);
-      assert_int_equal(part.in[0].extent[0], 7);
+      weir_operand_narrow(&narrowed.in[0], 0, lo, 7);
+      assert_int_equal(narrowed.in[0].extent[0], 7);
     }
     for (bool more = first(&box, at); more; more = next(&box, at)) {
       for (int k = 0; k < a.n_dims; k++) {
         there[k] = at[k] - box.lo[k] + a.dim[k].lo;
-        assert_in_range(there[k] - part.dim[k].lo, 0, part.dim[k].hi - part.dim[k].lo - 1);
+        assert_in_range(there[k] - narrowed.dim[k].lo, 0,
+                        narrowed.dim[k].hi - narrowed.dim[k].lo - 1);
       }
-      if (!is_the_same(&a, &part, at, there, lo)) {
+      if (!is_the_same(&a, &narrowed, at, there, lo)) {
         fail_case("narrow", n);
       }
     }
-    weir_access_fini(&part);
+    weir_access_fini(&narrowed);
     weir_access_fini(&a);
   }
 }

@@ -19,8 +19,8 @@ static int ascending(const void *a, const void *b)
  * intervals the same regions hold everywhere. */
 static weir_wide sweep(const weir_region *r, int n, uint64_t alive, int d)
 {
-  int64_t cut[4 * MAX_USES];
-  int n_cuts = 0;
+  int64_t edge[4 * MAX_USES];
+  int n_edges = 0;
   weir_wide total = 0;
 
   if (alive == 0 || d == r[0].rank) {
@@ -28,24 +28,24 @@ static weir_wide sweep(const weir_region *r, int n, uint64_t alive, int d)
   }
   for (int i = 0; i < n; i++) {
     for (int k = 0; (alive >> i & 1) != 0 && k < r[i].n[d]; k++) {
-      cut[n_cuts++] = r[i].part[d][k].lo;
-      cut[n_cuts++] = r[i].part[d][k].hi;
+      edge[n_edges++] = r[i].interval[d][k].lo;
+      edge[n_edges++] = r[i].interval[d][k].hi;
     }
   }
-  qsort(cut, (size_t)n_cuts, sizeof cut[0], ascending);
-  for (int c = 0; c + 1 < n_cuts; c++) {
+  qsort(edge, (size_t)n_edges, sizeof edge[0], ascending);
+  for (int c = 0; c + 1 < n_edges; c++) {
     uint64_t here = 0;
-    if (cut[c] == cut[c + 1]) {
+    if (edge[c] == edge[c + 1]) {
       continue;
     }
     for (int i = 0; i < n; i++) {
       for (int k = 0; (alive >> i & 1) != 0 && k < r[i].n[d]; k++) {
-        if (r[i].part[d][k].lo <= cut[c] && cut[c] < r[i].part[d][k].hi) {
+        if (r[i].interval[d][k].lo <= edge[c] && edge[c] < r[i].interval[d][k].hi) {
           here |= UINT64_C(1) << i;
         }
       }
     }
-    total += ((weir_wide)cut[c + 1] - cut[c]) * sweep(r, n, here, d + 1);
+    total += ((weir_wide)edge[c + 1] - edge[c]) * sweep(r, n, here, d + 1);
   }
   return total;
 }
@@ -81,13 +81,13 @@ static int64_t common_length(const weir_region *r, int n, int d)
   int64_t length = 0;
 
   for (int i = 1; i < n; i++) {
-    if (r[i].n[d] != r[0].n[d] ||
-        memcmp(r[i].part[d], r[0].part[d], (size_t)r[0].n[d] * sizeof r[0].part[d][0]) != 0) {
+    if (r[i].n[d] != r[0].n[d] || memcmp(r[i].interval[d], r[0].interval[d],
+                                         (size_t)r[0].n[d] * sizeof r[0].interval[d][0]) != 0) {
       return 0;
     }
   }
   for (int k = 0; k < r[0].n[d]; k++) {
-    length += r[0].part[d][k].hi - r[0].part[d][k].lo;
+    length += r[0].interval[d][k].hi - r[0].interval[d][k].lo;
   }
   return length;
 }
@@ -143,8 +143,8 @@ static bool mark_union(const struct weir_use *const *u, const weir_region *r, in
     int64_t lo = INT64_MAX, hi = INT64_MIN;
     for (int i = 0; i < n; i++) {
       for (int k = 0; k < r[i].n[d]; k++) {
-        lo = r[i].part[d][k].lo < lo ? r[i].part[d][k].lo : lo;
-        hi = r[i].part[d][k].hi > hi ? r[i].part[d][k].hi : hi;
+        lo = r[i].interval[d][k].lo < lo ? r[i].interval[d][k].lo : lo;
+        hi = r[i].interval[d][k].hi > hi ? r[i].interval[d][k].hi : hi;
       }
     }
     window.lo[window.rank] = lo;
@@ -194,8 +194,8 @@ static int64_t count_union(const struct weir_use *const *u, int n)
   for (int i = 0; i < n && unknown; i++) {
     apart += weir_use_count(u[i]);
   }
-  const weir_wide least = unknown && apart < all ? apart : all;
-  return least > INT64_MAX ? INT64_MAX : (int64_t)least;
+  const weir_wide min = unknown && apart < all ? apart : all;
+  return min > INT64_MAX ? INT64_MAX : (int64_t)min;
 }
 
 static int64_t saturating_sum(int64_t a, int64_t b)

@@ -138,7 +138,7 @@ static weir_status copy_node(const weir_node *from, weir_graph *to)
   node->where = from->where;
   node->random_id = from->random_id;
   node->derived = from->derived;
-  node->part = from->part;
+  node->microbatch = from->microbatch;
   node->priority = from->priority;
   node->dead = from->dead;
   node->derivation = from->derivation;
@@ -417,5 +417,5 @@ bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t a
     writers += writes;
     read = read || reads;
   }
-  return writers == 1 && read; /* parts of several writers meet in memory */
+  return writers == 1 && read; /* boxes of several writers meet in memory */
 }

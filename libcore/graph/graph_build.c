@@ -377,7 +377,7 @@ static weir_value add(weir_graph *g, const struct request *r, const char *where)
     return (weir_value){g->n_nodes - 1, 0};
   }
   status = weir_fail(status, "node %d, %s (%s): %s", g->n_nodes, r->op->name,
-                     where != NULL ? where : "place unknown", weir_last_message());
+                     where != NULL ? where : "location unknown", weir_last_message());
   while (g->n_arrays > arrays) {
     weir_free(&g->arrays[--g->n_arrays]);
   }
@@ -430,7 +430,7 @@ weir_value weir_graph_add_into(weir_graph *g, const weir_op_desc *op, const void
   if (array < 0 || array >= g->n_arrays || g->arrays[array]->kind != WEIR_ARRAY_TEMPORARY) {
     return weir_graph_fail(g,
                            weir_fail(WEIR_ERR_SHAPE, "%s (%s): array %d cannot be written by nodes",
-                                     op->name, where != NULL ? where : "place unknown", array));
+                                     op->name, where != NULL ? where : "location unknown", array));
   }
   return add(g, &(struct request){op, spec, in, n_in, &array, NULL}, where);
 }

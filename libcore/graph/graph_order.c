@@ -13,7 +13,7 @@ void weir_node_describe(const weir_graph *g, int32_t node, char *text, size_t si
 
   snprintf(text, size, "node %d%s%s%s, %s (%s)", node, n->label != NULL ? " '" : "",
            n->label != NULL ? n->label : "", n->label != NULL ? "'" : "", name,
-           n->where != NULL ? n->where : "place unknown");
+           n->where != NULL ? n->where : "location unknown");
 }
 
 /* Live operators that write and read each array, as lists linked through (node, output) and (node,
@@ -23,7 +23,7 @@ struct links {
   int32_t *next;   /* [nodes * WEIR_MAX_OUTPUTS]                                          */
   int32_t *reader; /* [arrays] slot of the last reader found, or -1                     */
   int32_t *more;   /* [nodes * WEIR_MAX_OPERANDS]                                         */
-  int32_t *wait;   /* [nodes] writer slots this node still waits for; -1: not to be placed */
+  int32_t *wait;   /* [nodes] writer slots this node still waits for; -1: not to be ordered */
 };
 
 static void fini(struct links *w)
@@ -35,7 +35,7 @@ static void fini(struct links *w)
   weir_free(&w->wait);
 }
 
-static bool placed(const weir_node *node)
+static bool is_alive(const weir_node *node)
 {
   return node->op != NULL && !node->dead;
 }
@@ -64,7 +64,7 @@ static weir_status init(const weir_graph *g, struct links *w)
   }
   for (int32_t i = 0; i < g->n_nodes; i++) {
     const weir_node *node = g->nodes[i];
-    for (int k = 0; placed(node) && k < node->n_out; k++) {
+    for (int k = 0; is_alive(node) && k < node->n_out; k++) {
       const int32_t slot = i * WEIR_MAX_OUTPUTS + k;
       w->next[slot] = w->first[node->out[k]];
       w->first[node->out[k]] = slot;
@@ -72,8 +72,8 @@ static weir_status init(const weir_graph *g, struct links *w)
   }
   for (int32_t i = 0; i < g->n_nodes; i++) {
     const weir_node *node = g->nodes[i];
-    w->wait[i] = placed(node) ? 0 : -1;
-    for (int k = 0; placed(node) && k < node->n_in; k++) {
+    w->wait[i] = is_alive(node) ? 0 : -1;
+    for (int k = 0; is_alive(node) && k < node->n_in; k++) {
       const int32_t slot = i * WEIR_MAX_OPERANDS + k;
       w->more[slot] = w->reader[node->in[k]];
       w->reader[node->in[k]] = slot;

@@ -72,7 +72,7 @@ void weir_index_span(const weir_index *x, const weir_box *box, weir_wide *lo, we
 /* Elements that the raw indices [first, last] reach after the border rule: ascending disjoint
  * intervals; returns how many (0 to 2). */
 int weir_border_image(weir_border border, weir_wide first, weir_wide last, int64_t extent,
-                      weir_interval part[2]);
+                      weir_interval interval[2]);
 /* Shrinks `box` to hold every iteration with lo <= sum of coef[k] * i_k < hi; false when none is.
  */
 bool weir_form_tighten(const int64_t *coef, weir_wide lo, weir_wide hi, weir_box *box);
@@ -126,7 +126,7 @@ bool weir_limits_collect(const weir_access *a, weir_box *box, struct weir_limits
  * there is one. *budget bounds the work: when it is spent, the count is an upper bound. */
 int64_t weir_limits_count(const struct weir_limits *limits, const weir_box *box, uint32_t mask,
                           bool any, int64_t *budget);
-/* Whether an iteration lies within all limits. */
+/* Returns whether an iteration lies within all limits. */
 bool weir_limits_hold(const struct weir_limits *limits, const int64_t *at, int n_dims);
 /* Points of the box in the dimensions of `mask`; saturates at INT64_MAX. */
 int64_t weir_box_points(const weir_box *box, uint32_t mask);

@@ -91,7 +91,7 @@ static void every_failed_allocation_is_reported(void **state)
   weir_store_destroy(&s);
 }
 
-static void builder_error_names_operator_and_place(void **state)
+static void builder_error_names_operator_and_location(void **state)
 {
   const weir_array_desc vector = {.dtype = WEIR_F32, .rank = 1, .shape = {3}};
   weir_graph *g;
@@ -159,7 +159,7 @@ static void random_graphs_are_ordered_lowest_ready_first(void **state)
   weir_graph_destroy(&g);
 }
 
-/* x + c at a place in the source; its digest. */
+/* x + c at a source location; its digest. */
 static void digest_of(float c, const char *where, char hex[65])
 {
   const float numbers[12] = {c};
@@ -252,7 +252,7 @@ int main(void)
       cmocka_unit_test(a_digest_is_of_every_bit_of_a_border),
       cmocka_unit_test(a_group_is_known_wherever_it_stands),
       cmocka_unit_test(every_failed_allocation_is_reported),
-      cmocka_unit_test(builder_error_names_operator_and_place),
+      cmocka_unit_test(builder_error_names_operator_and_location),
       cmocka_unit_test(names_are_unique_in_their_kind),
       cmocka_unit_test(random_graphs_are_ordered_lowest_ready_first),
       cmocka_unit_test(bytes_saturate_and_empty_arrays_have_none),

@@ -7,7 +7,7 @@
 #include "graph/weir_graph.h"
 
 /* A piece of a larger array: input i is written from `at` on along dimension 0. */
-struct toy_part {
+struct toy_slice {
   int64_t at, extent;
 };
 
@@ -54,29 +54,29 @@ static weir_status toy_sum_access(const weir_op_args *args, weir_access *a)
 static const weir_op_desc toy_sum = {
     .name = "toy_sum", .n_out = 1, .infer = toy_sum_infer, .access = toy_sum_access};
 
-static weir_status toy_part_infer(const weir_op_args *args, weir_array_desc *out)
+static weir_status toy_slice_infer(const weir_op_args *args, weir_array_desc *out)
 {
   out[0] = args->in[0];
-  out[0].shape[0] = ((const struct toy_part *)args->spec)->extent;
+  out[0].shape[0] = ((const struct toy_slice *)args->spec)->extent;
   return WEIR_OK;
 }
 
-static weir_status toy_part_access(const weir_op_args *args, weir_access *a)
+static weir_status toy_slice_access(const weir_op_args *args, weir_access *a)
 {
   WEIR_TRY(toy_sum_access(args, a));
-  a->out[0].index[0].offset = ((const struct toy_part *)args->spec)->at;
+  a->out[0].index[0].offset = ((const struct toy_slice *)args->spec)->at;
   return WEIR_OK;
 }
 
-static const weir_op_desc toy_part = {.name = "toy_part",
-                                      .spec_size = sizeof(struct toy_part),
-                                      .n_out = 1,
-                                      .infer = toy_part_infer,
-                                      .access = toy_part_access};
+static const weir_op_desc toy_slice = {.name = "toy_slice",
+                                       .spec_size = sizeof(struct toy_slice),
+                                       .n_out = 1,
+                                       .infer = toy_slice_infer,
+                                       .access = toy_slice_access};
 
-/* out[i] = sum over r < taps of in[step * i + r + shift]; `extent` slots come out. */
+/* out[i] = sum over r < window of in[step * i + r + shift]; `extent` slots come out. */
 struct toy_window {
-  int64_t taps, step, shift, extent;
+  int64_t window, step, shift, extent;
   weir_border border;
 };
 
@@ -93,7 +93,7 @@ static weir_status toy_window_access(const weir_op_args *args, weir_access *a)
 
   a->n_dims = 2;
   a->dim[0] = (weir_dim){WEIR_PARALLEL, 0, args->out[0].shape[0], args->out[0].time == 1};
-  a->dim[1] = (weir_dim){WEIR_REDUCED, 0, w->taps, false};
+  a->dim[1] = (weir_dim){WEIR_REDUCED, 0, w->window, false};
   toy_identity(&a->in[0], &args->in[0]);
   toy_identity(&a->out[0], &args->out[0]);
   a->in[0].index[0] = (weir_index){.coef = {w->step, 1}, .offset = w->shift, .border = w->border};
@@ -119,8 +119,8 @@ static inline weir_value toy_write(weir_graph *g, weir_value x, int32_t array, i
                                    const char *where)
 {
   const weir_array_desc *desc = &weir_graph_get_array(g, array)->desc;
-  const struct toy_part part = {at, desc->shape[0]};
+  const struct toy_slice slice = {at, desc->shape[0]};
 
-  return weir_graph_add_into(g, &toy_part, &part, &x, 1, array, where);
+  return weir_graph_add_into(g, &toy_slice, &slice, &x, 1, array, where);
 }
 #endif

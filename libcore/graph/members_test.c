@@ -6,7 +6,7 @@
 #include "base/weir_random.h"
 #include "graph/weir_reach.h"
 
-enum { MEMBERS = 4, ARRAYS = MEMBERS + 1, MOST = 8, CASES = 4000 };
+enum { MEMBERS = 4, ARRAYS = MEMBERS + 1, MAX = 8, CASES = 4000 };
 
 static const uint64_t run_seed = 16;
 
@@ -57,8 +57,8 @@ static void draw_chain(struct dice *d, struct chain *c)
   }
   memset(c, 0, sizeof *c);
   for (int k = 0; k < ARRAYS; k++) {
-    c->extent[k][0] = roll(d, 1, MOST);
-    c->extent[k][1] = roll(d, 1, MOST);
+    c->extent[k][0] = roll(d, 1, MAX);
+    c->extent[k][1] = roll(d, 1, MAX);
   }
   for (int k = 0; k < MEMBERS; k++) {
     weir_access *a = &c->access[k];
@@ -120,11 +120,11 @@ static bool survives(const weir_access *a, const int64_t *at)
 }
 
 /* Marks what the members from `from` on read of the array over their boxes; returns how much. */
-static int64_t mark(const struct chain *c, int from, int32_t array, bool marks[MOST][MOST])
+static int64_t mark(const struct chain *c, int from, int32_t array, bool marks[MAX][MAX])
 {
   int64_t n = 0, at[WEIR_MAX_DIMS], index[2];
 
-  memset(marks, 0, sizeof(bool[MOST][MOST]));
+  memset(marks, 0, sizeof(bool[MAX][MAX]));
   for (int k = from; k < MEMBERS; k++) {
     const weir_access *a = &c->access[k];
     const weir_box *b = &c->boxes[k];
@@ -146,12 +146,12 @@ static int64_t mark(const struct chain *c, int from, int32_t array, bool marks[M
 }
 
 /* The hull of the marks is the box, or lies in it where that is loose. */
-static void check_hull(const struct chain *c, bool marks[MOST][MOST], const weir_box *box)
+static void check_hull(const struct chain *c, bool marks[MAX][MAX], const weir_box *box)
 {
-  int64_t lo[2] = {MOST, MOST}, hi[2] = {0, 0};
+  int64_t lo[2] = {MAX, MAX}, hi[2] = {0, 0};
 
-  for (int64_t i = 0; i < MOST; i++) {
-    for (int64_t j = 0; j < MOST; j++) {
+  for (int64_t i = 0; i < MAX; i++) {
+    for (int64_t j = 0; j < MAX; j++) {
       const int64_t at[2] = {i, j};
 
       for (int e = 0; e < 2 && marks[i][j]; e++) {
@@ -174,7 +174,7 @@ static void composed_boxes_hold_what_later_members_read(void **state)
   for (uint32_t number = 0; number < CASES; number++) {
     struct dice d = {number, 0};
     static struct chain c;
-    bool marks[MOST][MOST];
+    bool marks[MAX][MAX];
 
     draw_chain(&d, &c);
     weir_members_compose(c.member, MEMBERS, c.boxes);
@@ -202,7 +202,7 @@ static void distinct_elements_of_members_equal_marks(void **state)
   for (uint32_t number = 0; number < CASES; number++) {
     struct dice d = {number, 1u << 20};
     static struct chain c;
-    bool marks[MOST][MOST];
+    bool marks[MAX][MAX];
 
     draw_chain(&d, &c);
     weir_members_compose(c.member, MEMBERS, c.boxes);
@@ -234,7 +234,7 @@ static void maps_say_of_operands_what_marking_finds(void **state)
     draw_chain(&d, &c);
     weir_access *a = &c.access[0];
     weir_operand *x = &a->in[0];
-    int reads[MOST][MOST] = {{0}};
+    int reads[MAX][MAX] = {{0}};
     int64_t at[3], index[2];
 
     for (int e = 0; e < 2; e++) { /* as maps are where the rules of borders do not act */
@@ -254,8 +254,8 @@ static void maps_say_of_operands_what_marking_finds(void **state)
     }
     if (weir_operand_reads_once(x, a)) {
       once++;
-      for (int i = 0; i < MOST * MOST; i++) {
-        assert_true(reads[i / MOST][i % MOST] <= 1);
+      for (int i = 0; i < MAX * MAX; i++) {
+        assert_true(reads[i / MAX][i % MAX] <= 1);
       }
     }
     a->n_dims = 2; /* without the reduced dimension */
@@ -368,9 +368,9 @@ static void reaches_bound_the_boxes_of_every_tile(void **state)
     tile[0] = roll(&d, 1, whole.hi[0]);
     tile[1] = roll(&d, 1, whole.hi[1]);
     weir_reach_compose(c.member, MEMBERS, tile, 1, reach);
-    for (int64_t at = 0; at < MOST * MOST && weir_reach_keeps_pace(c.member, MEMBERS, tile); at++) {
+    for (int64_t at = 0; at < MAX * MAX && weir_reach_has_one_rate(c.member, MEMBERS, tile); at++) {
       for (int e = 0; e < 2; e++) {
-        last->lo[e] = (e == 0 ? at / MOST : at % MOST) * tile[e];
+        last->lo[e] = (e == 0 ? at / MAX : at % MAX) * tile[e];
         last->hi[e] = last->lo[e] + tile[e] < whole.hi[e] ? last->lo[e] + tile[e] : whole.hi[e];
       }
       if (weir_box_empty(last)) {
@@ -380,11 +380,11 @@ static void reaches_bound_the_boxes_of_every_tile(void **state)
       for (int k = 0; k < MEMBERS - 1; k++) {
         for (int e = 0; e < 2 && !weir_box_empty(&c.boxes[k]); e++) {
           const int64_t n = c.boxes[k].hi[e] - c.boxes[k].lo[e], extent = c.extent[k + 1][e];
-          const int64_t most = weir_reach_length(&reach[k], e, extent);
+          const int64_t max = weir_reach_length(&reach[k], e, extent);
 
-          assert_true(reach[k].any && n <= most);
-          met += most < extent;
-          tight += most < extent && n == most;
+          assert_true(reach[k].any && n <= max);
+          met += max < extent;
+          tight += max < extent && n == max;
         }
       }
     }

@@ -34,11 +34,11 @@ static void mark(const weir_index *x, const weir_box *box, const weir_array *fro
   memcpy(at, hull.lo, (size_t)hull.rank * sizeof *at);
   one.gather = 0;
   for (int64_t left = weir_box_volume(&hull); left > 0; left--) {
-    int64_t least, most;
+    int64_t min, max;
 
     one.offset = x->offset + weir_dtype_load_int(v.dtype, weir_view_at(&v, at), 0);
-    weir_index_range(&one, box, &least, &most);
-    for (int64_t i = least < 0 ? 0 : least; i <= most && i < extent; i++) {
+    weir_index_range(&one, box, &min, &max);
+    for (int64_t i = min < 0 ? 0 : min; i <= max && i < extent; i++) {
       marks[i] = 1;
     }
     for (int d = hull.rank - 1; d >= 0 && ++at[d] == hull.hi[d]; d--) {
@@ -54,11 +54,11 @@ static weir_status collect(const uint8_t *marks, int64_t extent, weir_named *out
 
   for (int64_t i = 0; i < extent; i++) {
     if (marks[i] && (i == 0 || !marks[i - 1])) {
-      WEIR_TRY(weir_reserve(&out->part, &capacity, out->n + 1, sizeof *out->part));
-      out->part[out->n++] = (weir_interval){i, i};
+      WEIR_TRY(weir_reserve(&out->interval, &capacity, out->n + 1, sizeof *out->interval));
+      out->interval[out->n++] = (weir_interval){i, i};
     }
     if (marks[i]) {
-      out->part[out->n - 1].hi = i + 1;
+      out->interval[out->n - 1].hi = i + 1;
     }
   }
   return WEIR_OK;
@@ -137,12 +137,12 @@ weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int oper
   memcpy(box.hi, box.lo, sizeof box.hi);
   at->gather = 0;
   for (int64_t left = weir_box_volume(&all); left > 0; left--) {
-    int64_t least, most;
+    int64_t min, max;
 
     at->offset = a->in[operand].index[dim].offset +
                  weir_dtype_load_int(v.dtype, weir_view_at(&v, one.lo), 0);
-    weir_index_range(at, &whole, &least, &most);
-    if (least < elements->hi[dim] && most >= elements->lo[dim]) {
+    weir_index_range(at, &whole, &min, &max);
+    if (min < elements->hi[dim] && max >= elements->lo[dim]) {
       weir_box some = whole;
 
       weir_operand_invert(&x, elements, &some);
@@ -164,12 +164,12 @@ weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int oper
 
 void weir_named_fini(weir_named *n)
 {
-  weir_free(&n->part);
+  weir_free(&n->interval);
   *n = (weir_named){.dim = -1};
 }
 
 bool weir_named_same(const weir_named *a, const weir_named *b)
 {
   return a->dim == b->dim && a->n == b->n &&
-         (a->n == 0 || memcmp(a->part, b->part, (size_t)a->n * sizeof *a->part) == 0);
+         (a->n == 0 || memcmp(a->interval, b->interval, (size_t)a->n * sizeof *a->interval) == 0);
 }

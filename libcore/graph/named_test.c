@@ -98,9 +98,10 @@ static void check(const subject *s, const weir_box *box)
   }
   assert_int_equal(n.dim, 0);
   for (int64_t k = 0; k < n.n; k++) {
-    assert_true(n.part[k].lo < n.part[k].hi && n.part[k].lo >= 0 && n.part[k].hi <= EXTENT);
-    assert_true(k == 0 || n.part[k].lo > n.part[k - 1].hi);
-    for (int64_t i = n.part[k].lo; i < n.part[k].hi; i++) {
+    assert_true(n.interval[k].lo < n.interval[k].hi && n.interval[k].lo >= 0 &&
+                n.interval[k].hi <= EXTENT);
+    assert_true(k == 0 || n.interval[k].lo > n.interval[k - 1].hi);
+    for (int64_t i = n.interval[k].lo; i < n.interval[k].hi; i++) {
       named[i] = true;
     }
   }
@@ -198,9 +199,9 @@ static void bytes_are_those_of_named_elements(void **state)
     for (int i = 0; i < EXTENT; i++) {
       n += read[i];
     }
-    const int64_t least = n * (int64_t)sizeof(double) + LIST * (int64_t)sizeof(int32_t);
+    const int64_t min = n * (int64_t)sizeof(double) + LIST * (int64_t)sizeof(int32_t);
 
-    assert_true(dense ? t.read_bytes == least : t.read_bytes >= least);
+    assert_true(dense ? t.read_bytes == min : t.read_bytes >= min);
     assert_int_equal(t.write_bytes, LIST * 3 * sizeof(double));
     weir_graph_destroy(&s.g);
   }

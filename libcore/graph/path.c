@@ -24,11 +24,11 @@ static double larger(double a, double b)
 /* Adds what a member needs of one operand to what its outputs will carry. */
 static void read(const weir_access *a, int i, int time, const weir_path *from, weir_path *to)
 {
-  const weir_step_rate pace = weir_operand_step_rate(&a->in[i], time);
+  const weir_step_rate rate = weir_operand_step_rate(&a->in[i], time);
   weir_box box = weir_iterations(a);
-  int64_t least = 0, most = 0;
+  int64_t min = 0, max = 0;
 
-  if (!from->reached || pace.dim < 0) {
+  if (!from->reached || rate.dim < 0) {
     return;
   }
   box.lo[time] = 0;
@@ -36,10 +36,10 @@ static void read(const weir_access *a, int i, int time, const weir_path *from, w
   if (weir_box_empty(&box)) {
     return;
   }
-  weir_operand_lag(&a->in[i], time, &box, &least, &most);
-  const double lo = (double)least / (double)pace.down, hi = (double)most / (double)pace.down;
+  weir_operand_lag(&a->in[i], time, &box, &min, &max);
+  const double lo = (double)min / (double)rate.down, hi = (double)max / (double)rate.down;
 
-  to->ratio = from->ratio * (double)pace.down / (double)pace.up;
+  to->ratio = from->ratio * (double)rate.down / (double)rate.up;
   to->behind = larger(to->behind, from->behind - lo / from->ratio);
   to->ahead = larger(to->ahead, from->ahead + hi / from->ratio);
   to->hold = larger(to->hold, from->hold);

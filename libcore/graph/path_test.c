@@ -141,20 +141,20 @@ static void assert_same(const weir_path *a, const weir_path *b)
               a->ahead == b->ahead && a->settle == b->settle && a->hold == b->hold);
 }
 
-/* A graph cut in two: what is known of the array that crosses is where the second part begins. */
+/* A graph split in two: the path of the array that crosses starts the second half. */
 static void paths_go_on_in_another_graph(void **state)
 {
   for (uint32_t n = 0; n < CASES; n++) {
     struct dice d = {n, 0};
     static struct chain c;
     weir_path there[ARRAYS] = {{.reached = false}};
-    const int cut = 1 + (int)(n % (MEMBERS - 1));
+    const int split = 1 + (int)(n % (MEMBERS - 1));
 
     draw_chain(&d, &c);
-    there[cut] = c.path[cut];
-    for (int k = cut; k < MEMBERS; k++) {
+    there[split] = c.path[split];
+    for (int k = split; k < MEMBERS; k++) {
       weir_path_through(&c.member[k], there);
-      if (c.in[k][0] == cut && c.in[k][1] == cut) {
+      if (c.in[k][0] == split && c.in[k][1] == split) {
         assert_same(&there[k + 1], &c.path[k + 1]);
       }
       assert_true(there[k + 1].behind <= c.path[k + 1].behind);

@@ -233,7 +233,7 @@ static void print_node(const weir_graph *g, int32_t number, int64_t slots, const
   if (node->label != NULL) {
     fprintf(out, " '%s'", node->label);
   }
-  fprintf(out, " (%s)\n", node->where != NULL ? node->where : "place unknown");
+  fprintf(out, " (%s)\n", node->where != NULL ? node->where : "location unknown");
   print_accesses(g, node, NULL, out);
   print_traffic(weir_node_traffic(g, number, slots, rates), out);
 }

@@ -29,11 +29,11 @@ static int time_of(const weir_access *a)
 
 /* How an operand's array follows the node's time; false where it does not. */
 static bool follows_time(const weir_graph *g, const weir_operand *o, int time, int32_t array,
-                         weir_step_rate *pace)
+                         weir_step_rate *rate)
 {
-  *pace = weir_operand_step_rate(o, time);
-  return pace->dim >= 0 && pace->dim == g->arrays[array]->desc.time - 1 && pace->up > 0 &&
-         pace->up <= LARGEST && pace->down <= LARGEST;
+  *rate = weir_operand_step_rate(o, time);
+  return rate->dim >= 0 && rate->dim == g->arrays[array]->desc.time - 1 && rate->up > 0 &&
+         rate->up <= LARGEST && rate->down <= LARGEST;
 }
 
 /* Rate of the node's iterations along time, from the first operand whose array has one; base -1:
@@ -47,11 +47,11 @@ static weir_rate rate_of_node(const weir_graph *g, const weir_node *node, int ti
     const bool output = k < a->n_out;
     const int32_t array = output ? node->out[k] : node->in[k - a->n_out];
     weir_rate r = rates[array];
-    weir_step_rate pace;
+    weir_step_rate rate;
 
     if (r.base >= 0 && (base < 0 || r.base == base) &&
-        follows_time(g, output ? &a->out[k] : &a->in[k - a->n_out], time, array, &pace) &&
-        scale(&r, pace.down, pace.up)) {
+        follows_time(g, output ? &a->out[k] : &a->in[k - a->n_out], time, array, &rate) &&
+        scale(&r, rate.down, rate.up)) {
       return r;
     }
   }
@@ -59,7 +59,8 @@ static weir_rate rate_of_node(const weir_graph *g, const weir_node *node, int ti
 }
 
 /* Gives the arrays of one node the rates that follow from one of them; true when any got one. */
-static bool spread_node(const weir_graph *g, const weir_node *node, int32_t base, weir_rate *rates)
+static bool propagate_node(const weir_graph *g, const weir_node *node, int32_t base,
+                           weir_rate *rates)
 {
   const weir_access *a = &node->access;
   const int time = time_of(a);
@@ -71,11 +72,11 @@ static bool spread_node(const weir_graph *g, const weir_node *node, int32_t base
     const bool input = k < a->n_in;
     const int32_t array = input ? node->in[k] : node->out[k - a->n_in];
     weir_rate r = own;
-    weir_step_rate pace;
+    weir_step_rate rate;
 
     if (rates[array].base < 0 &&
-        follows_time(g, input ? &a->in[k] : &a->out[k - a->n_in], time, array, &pace) &&
-        scale(&r, pace.up, pace.down)) {
+        follows_time(g, input ? &a->in[k] : &a->out[k - a->n_in], time, array, &rate) &&
+        scale(&r, rate.up, rate.down)) {
       rates[array] = r;
       changed = true;
     }
@@ -83,7 +84,7 @@ static bool spread_node(const weir_graph *g, const weir_node *node, int32_t base
   return changed;
 }
 
-static void spread(const weir_graph *g, int32_t base, weir_rate *rates)
+static void propagate(const weir_graph *g, int32_t base, weir_rate *rates)
 {
   bool changed = true;
 
@@ -92,7 +93,7 @@ static void spread(const weir_graph *g, int32_t base, weir_rate *rates)
     changed = false;
     for (int32_t i = 0; i < g->n_nodes; i++) {
       if (g->nodes[i]->op != NULL && !g->nodes[i]->dead) {
-        changed = spread_node(g, g->nodes[i], base, rates) || changed;
+        changed = propagate_node(g, g->nodes[i], base, rates) || changed;
       }
     }
   }
@@ -114,7 +115,7 @@ void weir_graph_rates(const weir_graph *g, weir_rate *rates)
     if (!is_stream_input(g, a) || rates[a].base >= 0) {
       continue;
     }
-    spread(g, a, rates);
+    propagate(g, a, rates);
     for (int32_t b = 0; b < g->n_arrays; b++) {
       if (is_stream_input(g, b) && rates[b].base == a &&
           rates[b].up * rates[fastest].down > rates[fastest].up * rates[b].down) {
@@ -125,7 +126,7 @@ void weir_graph_rates(const weir_graph *g, weir_rate *rates)
       rates[b] = rates[b].base == a ? (weir_rate){.base = -1} : rates[b];
     }
     if (fastest != a) {
-      spread(g, fastest, rates);
+      propagate(g, fastest, rates);
     }
   }
 }

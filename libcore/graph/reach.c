@@ -71,16 +71,16 @@ static weir_reach writers_of(const weir_access *a, const weir_operand *out,
     r.hi[k] = whole.hi[k] = a->dim[k].lo + extent_of(&a->dim[k], slots);
   }
   for (int k = 0; k < a->n_dims; k++) {
-    const weir_step_rate pace = weir_operand_step_rate(out, k);
+    const weir_step_rate rate = weir_operand_step_rate(out, k);
     weir_interval found = {-WEIR_UNBOUNDED, WEIR_UNBOUNDED};
 
-    if (pace.dim < 0) {
+    if (rate.dim < 0) {
       continue;
     }
-    r.whole[k] = pace.up != 1 || pace.down != 1 || elements->whole[pace.dim];
+    r.whole[k] = rate.up != 1 || rate.down != 1 || elements->whole[rate.dim];
     if (!r.whole[k]) {
-      (void)weir_index_solve(&out->index[pace.dim], k, &whole, elements->lo[pace.dim],
-                             elements->hi[pace.dim], &found);
+      (void)weir_index_solve(&out->index[rate.dim], k, &whole, elements->lo[rate.dim],
+                             elements->hi[rate.dim], &found);
       r.lo[k] = found.lo;
       r.hi[k] = found.hi;
     }
@@ -124,16 +124,17 @@ void weir_reach_compose(const weir_member *members, int32_t n, const int64_t *ti
 }
 
 /* Iterations of each dimension per step of the anchor's dimension `along`. */
-typedef struct pace {
+typedef struct rate {
   double of[WEIR_MAX_DIMS];
   bool any;
-} pace;
+} rate;
 
-/* What a reader's pace asks of the writer; false when it differs from what another reader asked. */
-static bool ask(pace *writer, const weir_access *w, const weir_operand *out, const weir_access *r,
-                const weir_operand *in, const pace *reader)
+/* Derives the writer's rate from that of a reader; false when it differs from what another reader
+ * asked. */
+static bool ask(rate *writer, const weir_access *w, const weir_operand *out, const weir_access *r,
+                const weir_operand *in, const rate *reader)
 {
-  pace asked = {.any = true};
+  rate asked = {.any = true};
 
   for (int k = 0; k < w->n_dims; k++) {
     const weir_step_rate made = weir_operand_step_rate(out, k);
@@ -150,18 +151,18 @@ static bool ask(pace *writer, const weir_access *w, const weir_operand *out, con
   return true;
 }
 
-static bool keeps_pace(const weir_member *members, int32_t n, int along, pace *paces)
+static bool has_one_rate(const weir_member *members, int32_t n, int along, rate *rates)
 {
-  memset(paces, 0, (size_t)n * sizeof(*paces));
-  paces[n - 1].of[along] = 1;
-  paces[n - 1].any = true;
+  memset(rates, 0, (size_t)n * sizeof(*rates));
+  rates[n - 1].of[along] = 1;
+  rates[n - 1].any = true;
   for (int32_t k = n - 2; k >= 0; k--) {
     for (int o = 0; o < members[k].access->n_out; o++) {
       for (int32_t j = k + 1; j < n; j++) {
-        for (int i = 0; i < members[j].access->n_in && paces[j].any; i++) {
+        for (int i = 0; i < members[j].access->n_in && rates[j].any; i++) {
           if (members[j].in[i] == members[k].out[o] &&
-              !ask(&paces[k], members[k].access, &members[k].access->out[o], members[j].access,
-                   &members[j].access->in[i], &paces[j])) {
+              !ask(&rates[k], members[k].access, &members[k].access->out[o], members[j].access,
+                   &members[j].access->in[i], &rates[j])) {
             return false;
           }
         }
@@ -171,13 +172,13 @@ static bool keeps_pace(const weir_member *members, int32_t n, int along, pace *p
   return true;
 }
 
-bool weir_reach_keeps_pace(const weir_member *members, int32_t n, const int64_t *tile)
+bool weir_reach_has_one_rate(const weir_member *members, int32_t n, const int64_t *tile)
 {
-  enum { MOST = 64 };
+  enum { MAX = 64 };
   const weir_access *anchor = members[n - 1].access;
-  pace paces[MOST];
+  rate rates[MAX];
 
-  if (n > MOST) {
+  if (n > MAX) {
     return false;
   }
   for (int d = 0; d < anchor->n_dims; d++) {
@@ -186,7 +187,7 @@ bool weir_reach_keeps_pace(const weir_member *members, int32_t n, const int64_t 
     if (bounded && (tile[d] <= 0 || tile[d] >= anchor->dim[d].hi - anchor->dim[d].lo)) {
       continue;
     }
-    if (!keeps_pace(members, n, d, paces)) {
+    if (!has_one_rate(members, n, d, rates)) {
       return false;
     }
   }

@@ -12,7 +12,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 
-enum { DIGEST = 64, PREAMBLE = 24, DTYPE_TEXT = 8, MOST_HEADER = 1 << 26 };
+enum { DIGEST = 64, PREAMBLE = 24, DTYPE_TEXT = 8, MAX_HEADER = 1 << 26 };
 
 static const char magic[8] = {'W', 'E', 'I', 'R', 'S', 'T', 'O', '1'};
 static const uint64_t order_mark = UINT64_C(0x0102030405060708);
@@ -200,7 +200,7 @@ static weir_status read_header(struct source *s, char **header, struct cursor *c
   if (memcmp(preamble, magic, sizeof magic) != 0 || mark != order_mark) {
     return damaged(s, "it does not start as one, or has another byte order");
   }
-  if (length < (int64_t)sizeof *count || length > MOST_HEADER || length > s->left - DIGEST) {
+  if (length < (int64_t)sizeof *count || length > MAX_HEADER || length > s->left - DIGEST) {
     return damaged(s, "the length of its header is impossible");
   }
   WEIR_TRY(weir_alloc(PREAMBLE + length, 1, &bytes));

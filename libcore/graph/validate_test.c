@@ -25,7 +25,7 @@ static void refused_with(const weir_graph *g, const char *a, const char *b)
   }
 }
 
-/* Writes pieces of the lengths given into one array, in order; piece `moved` one place late. */
+/* Writes pieces of the lengths given into one array, in order; piece `moved` one element late. */
 static weir_graph *joined(const int64_t *lengths, int n, int moved)
 {
   weir_graph *g;

@@ -155,7 +155,7 @@ typedef struct weir_interval {
 typedef struct weir_region {
   int rank;
   int n[WEIR_MAX_RANK];
-  weir_interval part[WEIR_MAX_RANK][2];
+  weir_interval interval[WEIR_MAX_RANK][2];
   bool exact;
 } weir_region;
 
@@ -196,7 +196,8 @@ weir_box weir_box_intersect(const weir_box *a, const weir_box *b);
 /* Extends *box to the smallest one that contains it and `more`; to `more` if *any is false. Sets
  * *any. */
 void weir_box_grow(weir_box *box, const weir_box *more, bool *any);
-/* Whether `outer` contains `inner`, per dimension; an empty interval is contained in any other. */
+/* Returns whether `outer` contains `inner`, per dimension; an empty interval is contained in any
+ * other. */
 bool weir_box_within(const weir_box *inner, const weir_box *outer);
 /* Returns the smallest box that contains the region. */
 weir_box weir_region_hull(const weir_region *r);
@@ -208,7 +209,7 @@ bool weir_region_empty(const weir_region *r);
  * (reflect), one interval per shift (wrap). Exact per dimension except for gathers and for
  * coefficients that leave holes (then the hull). */
 weir_region weir_needed(const weir_access *a, int operand, const weir_box *box);
-/* Computes that region as one box, for the owner of a part of the array: the whole extent along
+/* Computes that region as one box, for the owner of a subset of the array: the whole extent along
  * dimensions in which indices wrap or reflect (weir_index_turns), all slots of a state; along the
  * others the needed interval, even if another dimension is empty. */
 weir_box weir_needed_box(const weir_access *a, int operand, const weir_box *box);
@@ -236,9 +237,10 @@ int64_t weir_distinct_union(const weir_access *const *access, const int *operand
 typedef struct weir_named {
   int dim;
   int64_t n;
-  weir_interval *part; /* [n], owned */
+  weir_interval *interval; /* [n], owned */
 } weir_named;
-/* As weir_distinct_union, use k reading the elements named[k] along its gathered dimension. */
+/* Counts as weir_distinct_union, use k reading the elements named[k] along its gathered dimension.
+ */
 int64_t weir_distinct_named(const weir_access *const *access, const int *operand,
                             const weir_box *box, const weir_named *named, int n);
 /* Counts the iterations of `box` not excluded by ABSENT borders (those of gathered indices are
@@ -264,18 +266,18 @@ static inline int64_t weir_index_divisor(const weir_index *x)
 {
   return x->div > 1 ? x->div : 1;
 }
-/* Whether both indices are equal for every iteration of n_dims dimensions. */
+/* Returns whether both indices are equal for every iteration of n_dims dimensions. */
 bool weir_index_same(const weir_index *a, const weir_index *b, int n_dims);
 /* Returns the iteration dimension that the index equals, without offset, or -1. */
 int weir_index_follows(const weir_index *x, int n_dims);
-/* Whether some index of the iterations, a non-empty box, leaves the array at one end and wraps to
- * the other, or is reflected. */
+/* Returns whether some index of the iterations, a non-empty box, leaves the array at one end and
+ * wraps to the other, or is reflected. */
 bool weir_index_turns(const weir_index *x, int64_t extent, const weir_box *iterations);
 /* Returns the change of the index when the iteration moves by step[k] along every dimension k. */
 double weir_index_advance(const weir_index *x, int n_dims, const double *step);
 /* Computes the minimum and maximum index over a non-empty box, before the border rule; a gathered
  * value takes its whole declared range. Limited to 2^62. */
-void weir_index_range(const weir_index *x, const weir_box *box, int64_t *least, int64_t *most);
+void weir_index_range(const weir_index *x, const weir_box *box, int64_t *min, int64_t *max);
 /* Shrinks *iterations, of dimension k, to those whose index before the border rule may be in [lo,
  * hi) while the other dimensions are anywhere in `box`, which is not empty along them; false when
  * there are none. coef[k] is not 0, the index gathers nothing. */
@@ -293,19 +295,20 @@ int weir_operand_dim(const weir_operand *o, const weir_access *a, int d);
 /* Returns the dimension of the operand whose slices correspond to slices of iteration dimension k;
  * -1: independent of k, -2: no such dimension. */
 int weir_operand_pieces(const weir_operand *o, const weir_access *a, int k);
-/* Whether each iteration reads (writes) a different element of the operand: array dimension d is
- * iteration dimension order[d], completely, and the other dimensions have one iteration. */
+/* Returns whether each iteration reads (writes) a different element of the operand: array dimension
+ * d is iteration dimension order[d], completely, and the other dimensions have one iteration. */
 bool weir_operand_is_one_to_one(const weir_operand *o, const weir_access *a, int *order);
 /* The same for data with all dimensions of the iterations. */
 bool weir_operand_is_permutation(const weir_operand *o, const weir_access *a, int *order);
 /* The same in their order: each iteration reads (writes) the element of the same number. */
 bool weir_operand_is_identity(const weir_operand *o, const weir_access *a);
-/* Whether no element of the operand is read by two iterations: adjacent windows, or one element
- * each. Elementwise producers may then be computed where they are read. */
+/* Returns whether no element of the operand is read by two iterations: adjacent windows, or one
+ * element each. Elementwise producers may then be computed where they are read. */
 bool weir_operand_reads_once(const weir_operand *o, const weir_access *a);
 /* Returns the iteration dimension that is time, or -1. */
 int weir_access_time(const weir_access *a);
-/* Whether the operator is elementwise: no reduction, no state, a body, all dimensions parallel. */
+/* Returns whether the operator is elementwise: no reduction, no state, a body, all dimensions
+ * parallel. */
 bool weir_access_is_pointwise(const weir_access *a);
 
 /* Rate of an array relative to an iteration dimension: its dimension `dim` (the first that moves,
@@ -318,12 +321,12 @@ weir_step_rate weir_operand_step_rate(const weir_operand *x, int k);
 /* Computes the bounds, both attained, of down * index - up * i over all iterations i of dimension
  * k, the others in `box`, which is not empty along them; before the border rule. Limited to 2^62.
  */
-void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *least,
-                      int64_t *most);
-/* Returns the first iteration from 0 on whose index may reach `index`, where `most` is the greatest
+void weir_operand_lag(const weir_operand *x, int k, const weir_box *box, int64_t *min,
+                      int64_t *max);
+/* Returns the first iteration from 0 on whose index may reach `index`, where `max` is the greatest
  * lag: as weir_index_solve, from a lag computed earlier; with most 0, the number of iterations that
  * `index` elements allow. up > 0, index >= 0; at most WEIR_UNBOUNDED. */
-int64_t weir_step_rate_first(const weir_step_rate *pace, int64_t most, int64_t index);
+int64_t weir_step_rate_first(const weir_step_rate *rate, int64_t max, int64_t index);
 
 #ifdef __cplusplus
 }

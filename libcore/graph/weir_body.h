@@ -101,7 +101,7 @@ void weir_body_fini(weir_body *b);
 /* Copies deeply into uninitialised storage. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_body_copy(const weir_body *from, weir_body *to) WEIR_CHECKED;
 
-/* Whether one of the expressions has that code. */
+/* Returns whether one of the expressions has that code. */
 bool weir_body_uses(const weir_body *b, weir_code code);
 
 /* Append an expression and return its number, or -1 (and set `failed`). Unary, binary: dtype of the
@@ -124,7 +124,7 @@ const char *weir_code_name(weir_code code);
 int weir_code_args(weir_code code);
 /* Returns the flops of one evaluation of expression i. */
 double weir_body_flops(const weir_body *b, int32_t i);
-/* Whether the result is bool for all arguments. */
+/* Returns whether the result is bool for all arguments. */
 bool weir_code_is_compare(weir_code code);
 /* Returns the dtype of the result of a code, except CAST, for arguments of dtype `argument` (for
  * SELECT the choices); WEIR_DTYPE_COUNT: undefined. */

@@ -45,8 +45,8 @@ weir_value weir_graph_add(weir_graph *g, const weir_op_desc *op, const void *spe
  * its name. */
 weir_value weir_graph_add_access(weir_graph *g, const weir_op_desc *op, const weir_access *access,
                                  const weir_value *in, int n_in, const char *where);
-/* The same; output k is written into arrays[k], which has several writers or none so far, unless it
- * is -1. */
+/* Adds it likewise; output k is written into arrays[k], which has several writers or none so far,
+ * unless it is -1. */
 weir_value weir_graph_add_access_into(weir_graph *g, const weir_op_desc *op,
                                       const weir_access *access, const weir_value *in, int n_in,
                                       const int32_t *arrays, const char *where);
@@ -96,8 +96,8 @@ typedef struct weir_array {
 /* Origin of a derived operator, as a hint: a kernel that uses it verifies it against the access.
  * Arrays of `of` are counted inputs first, then outputs. */
 enum {
-  WEIR_DERIVED_OTHER = -1, /* none of them                                 */
-  WEIR_DERIVED_PLACE = 100 /* argmax: position of each maximum of `of` in its window */
+  WEIR_DERIVED_OTHER = -1,  /* none of them                                 */
+  WEIR_DERIVED_ARGMAX = 100 /* argmax: position of each maximum of `of` in its window */
 };
 
 /* An iteration dimension. */
@@ -123,8 +123,8 @@ typedef struct weir_node {
       out[WEIR_MAX_OUTPUTS]; /* arrays, operand by operand of the access */
   const char *label, *where;
   int32_t random_id;
-  int32_t derived; /* number of the weir_gradients that added it, 0: as built */
-  int32_t part;    /* micro-batch of the node, from 1; 0: none */
+  int32_t derived;    /* number of the weir_gradients that added it, 0: as built */
+  int32_t microbatch; /* micro-batch of the node, from 1; 0: none */
   int8_t priority; /* priority among ready nodes: -1 first, as it starts concurrent work; 1 last, as
                   it waits for that work */
   bool dead;       /* removed by a pass */
@@ -132,12 +132,13 @@ typedef struct weir_node {
   weir_access access;
 } weir_node;
 
-/* Adds the operator of `like` again with another access, with its spec: a part of a node that a
+/* Adds the operator of `like` again with another access, with its spec: a slice of a node that a
  * pass splits. arrays: as for weir_graph_add_access_into, NULL: all new. */
 weir_value weir_graph_add_like(weir_graph *g, const weir_node *like, const weir_access *access,
                                const weir_value *in, int n_in, const int32_t *arrays);
 
-/* Like weir_affected, but uses the stored values where an index array is a constant of the graph.
+/* Computes weir_affected, but uses the stored values where an index array is a constant of the
+ * graph.
  */
 weir_box weir_node_affected(const weir_graph *g, const weir_node *node, int operand,
                             const weir_box *elements);
@@ -197,13 +198,13 @@ int32_t weir_graph_writers(const weir_graph *g, int32_t array, int32_t *nodes, i
 /* Frees all nodes except libraries and calls, once the graph is lowered and only run: arrays, names
  * and groups remain, other nodes must not be accessed, nor the graph copied. */
 void weir_graph_shed(weir_graph *g);
-int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `group` */
+int32_t weir_graph_groups(const weir_graph *g); /* 0 before the pass `fuse` */
 weir_group *weir_graph_group_mut(weir_graph *g, int32_t group);
 const weir_group *weir_graph_group(const weir_graph *g, int32_t group);
 weir_status weir_graph_add_group(weir_graph *g, const int32_t *nodes, int64_t n) WEIR_CHECKED;
 void weir_graph_clear_groups(weir_graph *g);
-/* Whether the array is a temporary written by one node and read, both in this group only, and not a
- * result. */
+/* Returns whether the array is a temporary written by one node and read, both in this group only,
+ * and not a result. */
 bool weir_group_is_local(const weir_graph *g, const weir_group *group, int32_t array);
 
 /* Checks the whole graph: accesses, dtypes, disjoint covering writers, no cycle, groups contain

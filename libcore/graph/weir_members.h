@@ -27,8 +27,8 @@ void weir_members_compose(const weir_member *members, int32_t n, weir_box *boxes
  * constants bound gathered indices; NULL: any index is possible. */
 int64_t weir_members_distinct(const weir_graph *g, const weir_member *members, int32_t n,
                               const weir_box *boxes, int32_t array, bool write);
-/* Whether no input (output) of the members before `operand` of member k is on the same array, so
- * that each array is counted once. */
+/* Returns whether no input (output) of the members before `operand` of member k is on the same
+ * array, so that each array is counted once. */
 bool weir_members_first(const weir_member *members, int32_t k, int operand, bool write);
 /* Returns the number of members that write the array. */
 int32_t weir_members_writers(const weir_member *members, int32_t n, int32_t array);

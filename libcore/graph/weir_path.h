@@ -27,11 +27,11 @@ weir_path weir_path_start(void);
  * of array a; arrays that the input does not reach are unchanged. Members come in execution order.
  */
 void weir_path_through(const weir_member *m, weir_path *paths);
-/* Complete slots, rounded up. */
+/* Return complete slots, rounded up. */
 int64_t weir_path_behind(const weir_path *p);
 int64_t weir_path_ahead(const weir_path *p);
-/* Of n arrays together: absent slots after which the rest of a gap may be skipped exactly, -1:
- * never; and slots from which on none of them depends on the input. */
+/* Returns, of n arrays together, absent slots after which the rest of a gap may be skipped exactly,
+ * -1: never; and slots from which on none of them depends on the input. */
 int64_t weir_path_settle(const weir_path *paths, int32_t n);
 int64_t weir_path_margin(const weir_path *paths, int32_t n);
 

@@ -1,15 +1,15 @@
 /* window_argmax.c - terms of positions, computed value by value. */
 #include "graph/weir_window_argmax.h"
 
-enum { MOST_TERMS = 64, NO_LEAF = -1, MIXED = -2 };
+enum { MAX_TERMS = 64, NO_LEAF = -1, MIXED = -2 };
 
-/* Values for which a term is computed: an extent beyond is none that windows are picked of. */
-static const int64_t most_values = INT64_C(1) << 24;
+/* Values for which a term is computed: windows are not recognised in larger extents. */
+static const int64_t max_values = INT64_C(1) << 24;
 
 typedef struct terms {
   const weir_body *b;
-  int32_t expr[MOST_TERMS];
-  int64_t factor[MOST_TERMS];
+  int32_t expr[MAX_TERMS];
+  int64_t factor[MAX_TERMS];
   int n;
 } terms;
 
@@ -138,7 +138,7 @@ static bool add_terms(terms *t, int32_t number, int64_t factor)
 
     return fits(by) && add_terms(t, constant == e->a ? e->b : e->a, factor * by);
   }
-  if (t->n == MOST_TERMS) {
+  if (t->n == MAX_TERMS) {
     return false;
   }
   t->expr[t->n] = number;
@@ -184,7 +184,7 @@ static bool are_known(const terms *t, weir_code code, int64_t first, int rank)
 static bool counts(const terms *t, weir_code code, int64_t leaf, weir_interval values,
                    int64_t window, int64_t weight, int64_t *added)
 {
-  if (values.lo < 0 || values.hi - values.lo > most_values) {
+  if (values.lo < 0 || values.hi - values.lo > max_values) {
     return false;
   }
   for (int64_t v = values.lo; v < values.hi; v++) {
@@ -203,11 +203,11 @@ static bool counts(const terms *t, weir_code code, int64_t leaf, weir_interval v
 }
 
 /* True when the expression is the position. */
-static bool is_position(const weir_access *a, int32_t number, int place, bool rests,
+static bool is_position(const weir_access *a, int32_t number, int argmax, bool rests,
                         const int64_t *window, int rank)
 {
   const weir_code code = rests ? WEIR_CODE_REMAINDER : WEIR_CODE_INDEX;
-  const int64_t first = rests ? (int64_t)place * 16 : 0;
+  const int64_t first = rests ? (int64_t)argmax * 16 : 0;
   terms t = {.b = &a->body};
   int64_t weight = 1, sum;
 
@@ -254,7 +254,7 @@ static bool is_load(const weir_body *b, int32_t e, int operand)
   return x->code == WEIR_CODE_LOAD && x->integer == operand;
 }
 
-int32_t weir_window_argmax(const weir_access *a, int place, bool rests, const int64_t *window,
+int32_t weir_window_argmax(const weir_access *a, int argmax, bool rests, const int64_t *window,
                            int rank)
 {
   const weir_body *b = &a->body;
@@ -269,10 +269,10 @@ int32_t weir_window_argmax(const weir_access *a, int place, bool rests, const in
   if ((!same && test->code != WEIR_CODE_NE) || !is_number(b, same ? x->c : x->b, 0)) {
     return -1;
   }
-  const bool first = is_load(b, test->a, place);
+  const bool first = is_load(b, test->a, argmax);
 
-  return (first || is_load(b, test->b, place)) &&
-                 is_position(a, first ? test->b : test->a, place, rests, window, rank)
+  return (first || is_load(b, test->b, argmax)) &&
+                 is_position(a, first ? test->b : test->a, argmax, rests, window, rank)
              ? without_one(b, same ? x->b : x->c)
              : -1;
 }

@@ -3,7 +3,7 @@
 
 #include "base/weir_check.h"
 
-/* (place[i / 2, j / 3] is `position` of i, j) ? dy : 0 over 4 x 6, all of them loads. */
+/* (argmax[i / 2, j / 3] is `position` of i, j) ? dy : 0 over 4 x 6, all of them loads. */
 static void make(weir_access *a, int32_t (*position)(weir_body *))
 {
   weir_body *const b = &a->body;
@@ -71,7 +71,7 @@ static int32_t one_more(weir_body *b)
   return weir_body_binary(b, WEIR_CODE_ADD, row_major(b), number(b, 1));
 }
 
-static int32_t right_but_in_one_place(weir_body *b)
+static int32_t right_but_at_one_position(weir_body *b)
 {
   const int32_t last = weir_body_binary(b, WEIR_CODE_GE, weir_body_index(b, 1), number(b, 5));
 
@@ -112,7 +112,7 @@ static void others_are_none(void **state)
   assert_false(chooses(shifted));
   assert_false(chooses(another_window));
   assert_false(chooses(one_more));
-  assert_false(chooses(right_but_in_one_place));
+  assert_false(chooses(right_but_at_one_position));
   assert_false(chooses(of_what_is_read));
 }
 

@@ -235,7 +235,7 @@ static weir_value refuse(weir_net *net, const char *where, weir_status status)
 
   snprintf(text, sizeof text, "%s", weir_last_message());
   return weir_graph_fail(net->graph, weir_fail(status, "parameter (%s): %s",
-                                               where != NULL ? where : "place unknown", text));
+                                               where != NULL ? where : "location unknown", text));
 }
 
 weir_value weir_param_at(weir_net *net, const char *name, const weir_param_spec *spec,

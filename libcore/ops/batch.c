@@ -230,7 +230,7 @@ bool weir_batch_is_finite(weir_dtype dtype, const void *data, int64_t n)
 }
 
 /* Rows of a matrix that a library takes: n n elements are then below 2^31. */
-enum { MOST_ROWS = 46340 };
+enum { MAX_ROWS = 46340 };
 
 bool weir_batch_claims(const weir_graph *g, const weir_group *group, const weir_op_desc *op)
 {
@@ -238,7 +238,7 @@ bool weir_batch_claims(const weir_graph *g, const weir_group *group, const weir_
   bool yes = group->n_nodes == 1 && node->op == op && node->access.maker == WEIR_MADE_BY_LIBRARY;
 
   for (int k = 0; k < node->access.n_dims && yes; k++) {
-    yes = node->access.dim[k].kind == WEIR_PARALLEL || node->access.dim[k].hi <= MOST_ROWS;
+    yes = node->access.dim[k].kind == WEIR_PARALLEL || node->access.dim[k].hi <= MAX_ROWS;
   }
   return yes;
 }
@@ -266,19 +266,19 @@ void weir_batch_release(void *context)
 }
 
 /* Pieces of a run, at most: enough that threads end at about the same time. */
-enum { MOST_PIECES = 64 };
+enum { MAX_PIECES = 64 };
 
 static int64_t pieces_of(const weir_access *a)
 {
   const weir_box whole = weir_iterations(a);
   int64_t n = 1;
 
-  for (int k = 0; k < a->n_dims && n < MOST_PIECES; k++) {
+  for (int k = 0; k < a->n_dims && n < MAX_PIECES; k++) {
     const int64_t extent = whole.hi[k] - whole.lo[k];
 
-    n *= a->dim[k].kind != WEIR_PARALLEL ? 1 : extent < MOST_PIECES ? extent : MOST_PIECES;
+    n *= a->dim[k].kind != WEIR_PARALLEL ? 1 : extent < MAX_PIECES ? extent : MAX_PIECES;
   }
-  return n < MOST_PIECES ? n : MOST_PIECES;
+  return n < MAX_PIECES ? n : MAX_PIECES;
 }
 
 int64_t weir_batch_stage(const void *context, int stage)

@@ -75,20 +75,20 @@ void weir_dense_substitute(const weir_c128 *factors, int64_t n, const int64_t *r
 
 double weir_dense_pivot_ratio(const weir_c128 *factors, int64_t n)
 {
-  double least = INFINITY, most = 0;
+  double min = INFINITY, max = 0;
 
   for (int64_t k = 0; k < n; k++) {
     const double size = size_of(factors[k * n + k]);
 
-    least = size < least ? size : least;
-    most = size > most ? size : most;
+    min = size < min ? size : min;
+    max = size > max ? size : max;
   }
-  return n == 0 ? 1 : most > 0 ? least / most : 0;
+  return n == 0 ? 1 : max > 0 ? min / max : 0;
 }
 
 double weir_dense_norm(const weir_c128 *a, int64_t n, int64_t k)
 {
-  double most = 0;
+  double max = 0;
 
   for (int64_t i = 0; i < n; i++) {
     double sum = 0;
@@ -96,9 +96,9 @@ double weir_dense_norm(const weir_c128 *a, int64_t n, int64_t k)
     for (int64_t j = 0; j < k; j++) {
       sum += weir_abs_c128(a[i * k + j]);
     }
-    most = sum > most || isnan(sum) ? sum : most;
+    max = sum > max || isnan(sum) ? sum : max;
   }
-  return most;
+  return max;
 }
 
 /* The upper triangle from the lower one; the diagonal is real; v is the identity. */
@@ -159,20 +159,20 @@ static void annihilate(weir_c128 *a, int64_t n, int64_t p, int64_t q, weir_c128 
 static void sort_values(double *value, int64_t n, weir_c128 *v)
 {
   for (int64_t i = 0; i < n; i++) {
-    int64_t least = i;
+    int64_t min = i;
 
     for (int64_t j = i + 1; j < n; j++) {
-      least = value[j] < value[least] ? j : least;
+      min = value[j] < value[min] ? j : min;
     }
     const double kept = value[i];
 
-    value[i] = value[least];
-    value[least] = kept;
-    for (int64_t r = 0; r < n && least != i; r++) {
+    value[i] = value[min];
+    value[min] = kept;
+    for (int64_t r = 0; r < n && min != i; r++) {
       const weir_c128 z = v[r * n + i];
 
-      v[r * n + i] = v[r * n + least];
-      v[r * n + least] = z;
+      v[r * n + i] = v[r * n + min];
+      v[r * n + min] = z;
     }
   }
 }

@@ -223,10 +223,10 @@ static void find_vector(const weir_c128 *t, const weir_c128 *v, int64_t n, int64
     largest = weir_abs_c128(sum) > weir_abs_c128(out[largest * n + k]) ? i : largest;
   }
   const weir_c128 z = out[largest * n + k];
-  const weir_c128 turn = scaled(weir_conj_c128(z), 1 / (weir_abs_c128(z) * length));
+  const weir_c128 phase = scaled(weir_conj_c128(z), 1 / (weir_abs_c128(z) * length));
 
   for (int64_t i = 0; i < n; i++) {
-    out[i * n + k] = weir_mul_c128(out[i * n + k], turn);
+    out[i * n + k] = weir_mul_c128(out[i * n + k], phase);
   }
   out[largest * n + k].im = 0;
 }

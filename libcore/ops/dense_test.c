@@ -9,7 +9,7 @@
 #include "graph/weir_complex_scalar.h"
 
 #define PI 3.14159265358979323846
-enum { MOST = 20 };
+enum { MAX = 20 };
 
 static weir_c128 random_number(uint32_t which, uint64_t i)
 {
@@ -29,31 +29,31 @@ static void assert_small(double size, double limit, const char *what)
 static void assert_same_set(const weir_c128 *got, const weir_c128 *expected, int64_t n,
                             double tolerance)
 {
-  bool taken[MOST] = {false};
+  bool taken[MAX] = {false};
 
   for (int64_t i = 0; i < n; i++) {
     int64_t best = -1;
-    double least = INFINITY;
+    double min = INFINITY;
 
     for (int64_t j = 0; j < n; j++) {
       const double apart = weir_abs_c128(weir_sub_c128(got[i], expected[j]));
 
-      if (!taken[j] && apart < least) {
-        least = apart;
+      if (!taken[j] && apart < min) {
+        min = apart;
         best = j;
       }
     }
     assert_true(best >= 0);
     taken[best] = true;
-    assert_small(least, tolerance, "an eigenvalue is off by");
+    assert_small(min, tolerance, "an eigenvalue is off by");
   }
 }
 
 static void factors_solve_random_systems(void **state)
 {
-  for (int64_t n = 1; n <= MOST; n += 3) {
-    weir_c128 a[MOST * MOST], lu[MOST * MOST], x[MOST], b[MOST];
-    int64_t row[MOST];
+  for (int64_t n = 1; n <= MAX; n += 3) {
+    weir_c128 a[MAX * MAX], lu[MAX * MAX], x[MAX], b[MAX];
+    int64_t row[MAX];
 
     for (int64_t i = 0; i < n * n; i++) {
       lu[i] = a[i] = random_number(1, (uint64_t)(100 * n + i));
@@ -94,9 +94,9 @@ static void make_chain(weir_c128 *a, int64_t n, double phase)
 
 static void chains_have_their_bands(void **state)
 {
-  for (int64_t n = 1; n <= MOST; n++) {
-    weir_c128 a[MOST * MOST], v[MOST * MOST], work[MOST * MOST], found[MOST], expected[MOST];
-    double value[MOST];
+  for (int64_t n = 1; n <= MAX; n++) {
+    weir_c128 a[MAX * MAX], v[MAX * MAX], work[MAX * MAX], found[MAX], expected[MAX];
+    double value[MAX];
 
     make_chain(a, n, 0.3 * (double)n);
     weir_dense_hermitian(a, n, value, v);
@@ -115,8 +115,8 @@ static void chains_have_their_bands(void **state)
 /* x^n = 1: steps without another shift only permute such a matrix. */
 static void cyclic_shifts_have_roots_of_one(void **state)
 {
-  for (int64_t n = 1; n <= MOST; n++) {
-    weir_c128 a[MOST * MOST], v[MOST * MOST], work[MOST * MOST], found[MOST], expected[MOST];
+  for (int64_t n = 1; n <= MAX; n++) {
+    weir_c128 a[MAX * MAX], v[MAX * MAX], work[MAX * MAX], found[MAX], expected[MAX];
 
     memset(a, 0, sizeof a);
     for (int64_t i = 0; i < n; i++) {
@@ -155,9 +155,9 @@ static void defective_and_zero_matrices_end(void **state)
 /* left d right with random matrices left, right: eigenvalues are d of a over d of b. */
 static void pairs_have_their_values(void **state)
 {
-  for (int64_t n = 1; n <= MOST; n++) {
-    weir_c128 a[MOST * MOST], b[MOST * MOST], v[MOST * MOST], alpha[MOST], beta[MOST];
-    weir_c128 found[MOST], expected[MOST], work[2 * MOST * MOST + MOST];
+  for (int64_t n = 1; n <= MAX; n++) {
+    weir_c128 a[MAX * MAX], b[MAX * MAX], v[MAX * MAX], alpha[MAX], beta[MAX];
+    weir_c128 found[MAX], expected[MAX], work[2 * MAX * MAX + MAX];
     int64_t finite = 0;
 
     memset(a, 0, sizeof a);

@@ -114,14 +114,14 @@ void weir_draw_combined(weir_draw *w, weir_op_case *c, weir_monoid m, const weir
   c->exact = is_exact(m, x->dtype);
 }
 
-void weir_draw_matrices(weir_draw *w, weir_op_case *c, int64_t most)
+void weir_draw_matrices(weir_draw *w, weir_op_case *c, int64_t max)
 {
   const weir_dtype dtypes[] = {WEIR_F32, WEIR_F64, WEIR_C64, WEIR_C128};
   weir_array_desc a = weir_draw_array(w, dtypes[weir_draw_int(w, 0, 3)], 0, 2);
   const int64_t n = weir_draw_int(w, 0, 9);
 
   for (int d = 0; d < a.rank; d++) {
-    a.shape[d] = a.shape[d] > most ? most : a.shape[d];
+    a.shape[d] = a.shape[d] > max ? max : a.shape[d];
   }
   a.shape[a.rank++] = n;
   a.shape[a.rank++] = n;

@@ -28,41 +28,41 @@ enum { BLOCK = 64 };
 
 int weir_lapack_invert(weir_dtype dtype, int n, void *a, int *pivot, void *work)
 {
-  const int c = LAPACK_COL_MAJOR, room = BLOCK * n;
+  const int c = LAPACK_COL_MAJOR, lwork = BLOCK * n;
   const int info = dtype == WEIR_F32   ? LAPACKE_sgetrf_work(c, n, n, a, n, pivot)
                    : dtype == WEIR_F64 ? LAPACKE_dgetrf_work(c, n, n, a, n, pivot)
                    : dtype == WEIR_C64 ? LAPACKE_cgetrf_work(c, n, n, a, n, pivot)
                                        : LAPACKE_zgetrf_work(c, n, n, a, n, pivot);
 
   return info != 0           ? info
-         : dtype == WEIR_F32 ? LAPACKE_sgetri_work(c, n, a, n, pivot, work, room)
-         : dtype == WEIR_F64 ? LAPACKE_dgetri_work(c, n, a, n, pivot, work, room)
-         : dtype == WEIR_C64 ? LAPACKE_cgetri_work(c, n, a, n, pivot, work, room)
-                             : LAPACKE_zgetri_work(c, n, a, n, pivot, work, room);
+         : dtype == WEIR_F32 ? LAPACKE_sgetri_work(c, n, a, n, pivot, work, lwork)
+         : dtype == WEIR_F64 ? LAPACKE_dgetri_work(c, n, a, n, pivot, work, lwork)
+         : dtype == WEIR_C64 ? LAPACKE_cgetri_work(c, n, a, n, pivot, work, lwork)
+                             : LAPACKE_zgetri_work(c, n, a, n, pivot, work, lwork);
 }
 
 /* Elements of each part of the work of syevd and heevd (LAPACK Users' Guide: LWORK, LRWORK,
  * LIWORK).
  */
-static int64_t first_room(int64_t n)
+static int64_t first_work(int64_t n)
 {
   return 1 + (6 + BLOCK) * n + 2 * n * n;
 }
 
-static int64_t real_room(int64_t n)
+static int64_t real_work(int64_t n)
 {
   return 1 + 5 * n + 2 * n * n;
 }
 
-static int64_t integer_room(int64_t n)
+static int64_t integer_work(int64_t n)
 {
   return 3 + 5 * n;
 }
 
 int weir_lapack_hermitian(weir_dtype dtype, bool vectors, int n, void *a, void *value, void *work)
 {
-  const int c = LAPACK_COL_MAJOR, whole = (int)first_room(n), real = (int)real_room(n);
-  const int integer = (int)integer_room(n);
+  const int c = LAPACK_COL_MAJOR, whole = (int)first_work(n), real = (int)real_work(n);
+  const int integer = (int)integer_work(n);
   const char job = vectors ? 'V' : 'N';
   char *reals = (char *)work + (size_t)whole * weir_dtype_size(dtype);
   int *integers = (int *)(reals + (size_t)real * weir_dtype_size(weir_dtype_part(dtype)));
@@ -100,11 +100,11 @@ UNPACK(double, weir_c128)
 #define GENERAL_REAL(t, real, complex)                                                    \
   static int general_##t(int n, real *a, complex *value, complex *vector, void *work)     \
   {                                                                                       \
-    const int room = (4 + BLOCK) * n;                                                     \
+    const int lwork = (4 + BLOCK) * n;                                                     \
     real *re = work, *im = re + n, *packed = im + n, *rest = packed + (int64_t)n * n;     \
     const int info = LAPACKE_##t##geev_work(LAPACK_COL_MAJOR, 'N',                        \
                                             vector != NULL ? 'V' : 'N', n, a, n, re, im,  \
-                                            NULL, 1, packed, n, rest, room);              \
+                                            NULL, 1, packed, n, rest, lwork);              \
     if (info == 0) {                                                                      \
       unpack_##real(n, re, im, packed, value, vector);                                    \
     }                                                                                     \
@@ -116,16 +116,16 @@ GENERAL_REAL(d, double, weir_c128)
 
 int weir_lapack_general(weir_dtype dtype, int n, void *a, void *value, void *vector, void *work)
 {
-  const int c = LAPACK_COL_MAJOR, room = (4 + BLOCK) * n;
+  const int c = LAPACK_COL_MAJOR, lwork = (4 + BLOCK) * n;
   const char job = vector != NULL ? 'V' : 'N';
-  char *reals = (char *)work + (size_t)room * weir_dtype_size(dtype);
+  char *reals = (char *)work + (size_t)lwork * weir_dtype_size(dtype);
 
   return dtype == WEIR_F32   ? general_s(n, a, value, vector, work)
          : dtype == WEIR_F64 ? general_d(n, a, value, vector, work)
          : dtype == WEIR_C64 ? LAPACKE_cgeev_work(c, 'N', job, n, a, n, value, NULL, 1, vector, n,
-                                                  work, room, (float *)reals)
+                                                  work, lwork, (float *)reals)
                              : LAPACKE_zgeev_work(c, 'N', job, n, a, n, value, NULL, 1, vector, n,
-                                                  work, room, (double *)reals);
+                                                  work, lwork, (double *)reals);
 }
 
 int weir_lapack_factor(int n, weir_c128 *a, int *pivot)
@@ -136,14 +136,14 @@ int weir_lapack_factor(int n, weir_c128 *a, int *pivot)
 int weir_lapack_general_pair(int n, weir_c128 *a, weir_c128 *b, weir_c128 *alpha, weir_c128 *beta,
                              weir_c128 *vector, void *work)
 {
-  const int room = (2 + BLOCK) * n;
+  const int lwork = (2 + BLOCK) * n;
 
   return LAPACKE_zggev_work(LAPACK_COL_MAJOR, 'N', 'V', n, a, n, b, n, alpha, beta, NULL, 1, vector,
-                            n, work, room, (double *)((weir_c128 *)work + room));
+                            n, work, lwork, (double *)((weir_c128 *)work + lwork));
 }
 
 int64_t weir_lapack_work(weir_dtype dtype, int64_t n)
 {
-  return (first_room(n) + real_room(n)) * (int64_t)weir_dtype_size(dtype) +
-         integer_room(n) * (int64_t)sizeof(int);
+  return (first_work(n) + real_work(n)) * (int64_t)weir_dtype_size(dtype) +
+         integer_work(n) * (int64_t)sizeof(int);
 }

@@ -124,9 +124,9 @@ int64_t weir_lu_bytes(weir_dtype dtype, int64_t n, int64_t k)
              : bytes;
 }
 
-static lu_part part_of(const weir_matrix *m, int64_t at)
+static lu_block block_of(const weir_matrix *m, int64_t at)
 {
-  return (lu_part){m->data, m->columns, m->down, m->across, at};
+  return (lu_block){m->data, m->columns, m->down, m->across, at};
 }
 
 /* As lu_system.identity says: all 0. */
@@ -177,14 +177,14 @@ void lu_solve(const lu_kernels *k, const weir_matrix *m, bool conj, const weir_m
               void *memory)
 {
   const weir_matrix *a = &m[0], *b = &m[1], *x = &m[2];
-  const lu_part in = part_of(a, 0);
+  const lu_block in = block_of(a, 0);
   lu_system s;
 
   if (x->rows == 0 || x->columns == 0) {
     return;
   }
   (void)lay_out(k, a->dtype, x->rows, x->columns, memory, &s);
-  const lu_part sides = part_of(b, s.side), out = part_of(x, s.side);
+  const lu_block sides = block_of(b, s.side), out = block_of(x, s.side);
 
   k->load(&s, &in, conj);
   if (b->data != NULL) {
@@ -218,11 +218,11 @@ void lu_solve(const lu_kernels *k, const weir_matrix *m, bool conj, const weir_m
 }
 
 /* One matrix of every system: those of the first where there are fewer than lanes. */
-static void parts_of(const lu_kernels *k, const weir_matrix (*m)[3], int64_t count, int which,
-                     int64_t at, lu_part *to)
+static void blocks_of(const lu_kernels *k, const weir_matrix (*m)[3], int64_t count, int which,
+                      int64_t at, lu_block *to)
 {
   for (int64_t l = 0; l < k->lanes; l++) {
-    to[l] = part_of(&m[l < count ? l : 0][which], at);
+    to[l] = block_of(&m[l < count ? l : 0][which], at);
   }
 }
 
@@ -230,26 +230,26 @@ void lu_solve_lanes(const lu_kernels *k, const lu_systems *all, bool conj, void 
 {
   const weir_matrix(*m)[3] = (const weir_matrix(*)[3])all->m;
   const weir_matrix *x = &m[0][2];
-  lu_part part[LU_LANES];
+  lu_block block[LU_LANES];
   lu_lanes s;
 
   if (x->rows == 0 || x->columns == 0) {
     return;
   }
   (void)lay_lanes_out(k, x->dtype, x->rows, x->columns, memory, &s);
-  parts_of(k, m, all->n, 0, 0, part);
-  unsigned finite = k->load_lanes(&s, part, conj);
+  blocks_of(k, m, all->n, 0, 0, block);
+  unsigned finite = k->load_lanes(&s, block, conj);
 
   if (m[0][1].data != NULL) {
-    parts_of(k, m, all->n, 1, s.n, part);
-    finite &= k->load_lanes(&s, part, false);
+    blocks_of(k, m, all->n, 1, s.n, block);
+    finite &= k->load_lanes(&s, block, false);
   } else {
     load_lanes_identity(&s, x->dtype, k->lanes);
   }
   const unsigned found = k->solve_lanes(&s);
 
-  parts_of(k, m, all->n, 2, s.n, part);
-  k->store_lanes(&s, part);
+  blocks_of(k, m, all->n, 2, s.n, block);
+  k->store_lanes(&s, block);
   for (int64_t l = 0; l < all->n; l++) {
     const bool whole = (finite >> l & 1) != 0;
 

@@ -5,7 +5,7 @@
 #include "ops/lu_priv.h"
 
 #define REAL double
-#define LEAST DBL_MIN
+#define MIN DBL_MIN
 #define NAME(x) x##_double
 #define REAL_TABLE weir_lu_f64_avx2
 #define COMPLEX_TABLE weir_lu_c128_avx2
@@ -32,7 +32,7 @@
 #include "ops/lu_kernel.h"
 
 #define REAL float
-#define LEAST FLT_MIN
+#define MIN FLT_MIN
 #define NAME(x) x##_float
 #define REAL_TABLE weir_lu_f32_avx2
 #define COMPLEX_TABLE weir_lu_c64_avx2

@@ -1,5 +1,5 @@
 /* lu_kernel.h - the vector code of lu_priv.h for one precision and instruction set. Before it, a
- * source defines REAL (float or double), LEAST (its smallest normal number), V_LANES, the type V,
+ * source defines REAL (float or double), MIN (its smallest normal number), V_LANES, the type V,
  * V_SET, V_ABS, V_MAX (b where a is NaN), V_FMA (a b + c), V_FNMA (c - a b), V_LOAD and V_STORE of
  * a vector, NAME(x), and the tables REAL_TABLE and COMPLEX_TABLE. It undefines all of these. */
 #define INLINE static inline __attribute__((always_inline))
@@ -18,7 +18,7 @@ INLINE NAME(number) NAME(reciprocal)(NAME(number) x, bool *exact, const bool com
 {
   const REAL size = NAME(size)(x.re) + (complex ? NAME(size)(x.im) : 0);
 
-  *exact = size >= 4 * LEAST && size <= (REAL)0.25 / LEAST;
+  *exact = size >= 4 * MIN && size <= (REAL)0.25 / MIN;
   if (!*exact) {
     return x;
   }
@@ -184,7 +184,7 @@ INLINE int64_t NAME(pivot)(const REAL *re, const REAL *im, int64_t from, int64_t
                            const bool complex)
 {
   V best = V_SET(0);
-  REAL each[V_LANES], most = 0;
+  REAL each[V_LANES], max = 0;
 
   for (int64_t i = from; i < n; i += V_LANES) {
     const V size = V_ABS(V_LOAD(re + i));
@@ -193,10 +193,10 @@ INLINE int64_t NAME(pivot)(const REAL *re, const REAL *im, int64_t from, int64_t
   }
   V_STORE(each, best);
   for (int64_t l = 0; l < V_LANES; l++) {
-    most = each[l] > most ? each[l] : most;
+    max = each[l] > max ? each[l] : max;
   }
-  for (int64_t i = from; i < n && most > 0; i++) {
-    if (NAME(size)(re[i]) + (complex ? NAME(size)(im[i]) : 0) == most) {
+  for (int64_t i = from; i < n && max > 0; i++) {
+    if (NAME(size)(re[i]) + (complex ? NAME(size)(im[i]) : 0) == max) {
       return i;
     }
   }
@@ -284,7 +284,7 @@ INLINE void NAME(put)(const lu_system *s, int64_t c, int64_t width, const bool c
   }
 }
 
-INLINE int64_t NAME(least)(int64_t a, int64_t b)
+INLINE int64_t NAME(min)(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
@@ -292,7 +292,7 @@ INLINE int64_t NAME(least)(int64_t a, int64_t b)
 INLINE bool NAME(eliminate)(const lu_system *s, const bool complex)
 {
   for (int64_t c = 0; c < s->n; c += LU_PANEL) {
-    const int64_t width = NAME(least)(LU_PANEL, s->n - c), end = c + width;
+    const int64_t width = NAME(min)(LU_PANEL, s->n - c), end = c + width;
     const int64_t lo = end / V_LANES * V_LANES;
     const int64_t hi = s->side + ((s->identity ? end : s->k) + V_LANES - 1) / V_LANES * V_LANES;
 
@@ -317,7 +317,7 @@ INLINE void NAME(substitute)(const lu_system *s, const bool complex)
   const int64_t wide = (s->k + V_LANES - 1) / V_LANES * V_LANES, hi = s->side + wide;
 
   for (int64_t c = (s->n - 1) / LU_PANEL * LU_PANEL; c >= 0; c -= LU_PANEL) {
-    const int64_t width = NAME(least)(LU_PANEL, s->n - c);
+    const int64_t width = NAME(min)(LU_PANEL, s->n - c);
 
     NAME(take)(s, 0, c + width, c, width, complex);
     for (int64_t j = width - 1; j >= 0; j--) {
@@ -363,7 +363,7 @@ INLINE void NAME(load_row)(REAL *re, REAL *im, const NAME(number) * from, int64_
   }
 }
 
-static void NAME(load_complex)(const lu_system *s, const lu_part *p, bool conj)
+static void NAME(load_complex)(const lu_system *s, const lu_block *p, bool conj)
 {
   const REAL sign = conj ? -1 : 1;
 
@@ -382,7 +382,7 @@ static void NAME(load_complex)(const lu_system *s, const lu_part *p, bool conj)
   }
 }
 
-static void NAME(load_real)(const lu_system *s, const lu_part *p, bool conj)
+static void NAME(load_real)(const lu_system *s, const lu_block *p, bool conj)
 {
   (void)conj;
   for (int64_t i = 0; i < s->n; i++) {
@@ -398,7 +398,7 @@ static void NAME(load_real)(const lu_system *s, const lu_part *p, bool conj)
   }
 }
 
-static void NAME(store_complex)(const lu_system *s, const lu_part *p)
+static void NAME(store_complex)(const lu_system *s, const lu_block *p)
 {
   for (int64_t i = 0; i < s->n; i++) {
     const REAL *re = (const REAL *)s->re + s->row[i] * s->step + p->at;
@@ -417,7 +417,7 @@ static void NAME(store_complex)(const lu_system *s, const lu_part *p)
   }
 }
 
-static void NAME(store_real)(const lu_system *s, const lu_part *p)
+static void NAME(store_real)(const lu_system *s, const lu_block *p)
 {
   for (int64_t i = 0; i < s->n; i++) {
     const REAL *re = (const REAL *)s->re + s->row[i] * s->step + p->at;
@@ -479,7 +479,7 @@ const lu_kernels COMPLEX_TABLE = {
 };
 #undef INLINE
 #undef REAL
-#undef LEAST
+#undef MIN
 #undef V_LANES
 #undef V
 #undef V_SET

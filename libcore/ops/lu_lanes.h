@@ -27,8 +27,8 @@ INLINE unsigned NAME(lanes_reciprocal)(const REAL *x, REAL *to, const bool compl
   } else {
     V_STORE(to, V_DIV(one, re));
   }
-  return V_BITS(V_MORE_OR_EQUAL(size, V_SET(4 * LEAST))) &
-         V_BITS(V_MORE_OR_EQUAL(V_SET((REAL)0.25 / LEAST), size));
+  return V_BITS(V_MORE_OR_EQUAL(size, V_SET(4 * MIN))) &
+         V_BITS(V_MORE_OR_EQUAL(V_SET((REAL)0.25 / MIN), size));
 }
 
 /* x over a pivot, where `exact` lanes have a reciprocal. */
@@ -131,16 +131,16 @@ INLINE void NAME(lanes_update)(const lu_lanes *s, REAL *target, const REAL *fact
 INLINE unsigned NAME(lanes_pivot)(const lu_lanes *s, int64_t k, int64_t row[V_LANES],
                                   const bool complex)
 {
-  V most = V_SET(0), index = V_SET(-1);
+  V max = V_SET(0), index = V_SET(-1);
   REAL each[V_LANES];
   unsigned found = V_ALL;
 
   for (int64_t i = k; i < s->n; i++) {
     const REAL *x = NAME(lanes_at)(s, i, k, complex);
     const V re = V_ABS(V_LOAD(x)), size = complex ? V_ADD(re, V_ABS(V_LOAD(x + V_LANES))) : re;
-    const V_MASK more = V_MORE(size, most);
+    const V_MASK more = V_MORE(size, max);
 
-    most = V_PICK(more, size, most);
+    max = V_PICK(more, size, max);
     index = V_PICK(more, V_SET((REAL)i), index);
   }
   V_STORE(each, index);
@@ -228,11 +228,11 @@ INLINE unsigned NAME(lanes_eliminate)(const lu_lanes *s, const bool complex)
   unsigned found = V_ALL;
 
   for (int64_t c = 0; c < s->n; c += LU_PANEL) {
-    const int64_t width = NAME(least)(LU_PANEL, s->n - c);
+    const int64_t width = NAME(min)(LU_PANEL, s->n - c);
 
     found &= NAME(lanes_factor)(s, c, width, row, complex);
     for (int64_t from = c + width; from < end; from += s->block) {
-      const int64_t columns = NAME(least)(s->block, end - from);
+      const int64_t columns = NAME(min)(s->block, end - from);
 
       for (int64_t j = 0; j < width; j++) {
         NAME(lanes_exchange)(s, c + j, row[j], from, columns, complex);
@@ -248,7 +248,7 @@ INLINE void NAME(lanes_substitute)(const lu_lanes *s, const bool complex)
   const int64_t unit = UNIT(complex);
 
   for (int64_t c = (s->n - 1) / LU_PANEL * LU_PANEL; c >= 0; c -= LU_PANEL) {
-    const int64_t width = NAME(least)(LU_PANEL, s->n - c);
+    const int64_t width = NAME(min)(LU_PANEL, s->n - c);
 
     for (int64_t j = width - 1; j >= 0; j--) {
       const int64_t k = c + j;
@@ -290,14 +290,14 @@ static unsigned NAME(solve_lanes_complex)(const lu_lanes *s)
 }
 
 /* Where element `at` of the memory of each lane lies. */
-INLINE void NAME(lanes_begin)(const lu_part *p, int64_t at, REAL *of[V_LANES])
+INLINE void NAME(lanes_begin)(const lu_block *p, int64_t at, REAL *of[V_LANES])
 {
   for (int l = 0; l < V_LANES; l++) {
     of[l] = (REAL *)p[l].data + at;
   }
 }
 
-/* How a matrix in memory and its place in the lanes are walked: the inner index is the one along
+/* How a matrix in memory and its lanes are walked: the inner index is the one along
  * which its numbers are next to one another, where one is. */
 typedef struct NAME(walk) {
   int64_t outer, inner;        /* numbers                                 */
@@ -305,7 +305,7 @@ typedef struct NAME(walk) {
   int64_t out_lanes, in_lanes; /* the same in the lanes                   */
 } NAME(walk);
 
-INLINE NAME(walk) NAME(walk_of)(const lu_lanes *s, const lu_part *p, const bool complex)
+INLINE NAME(walk) NAME(walk_of)(const lu_lanes *s, const lu_block *p, const bool complex)
 {
   const int64_t parts = complex ? 2 : 1, unit = UNIT(complex);
   const NAME(walk) rows = {s->n, p->n, parts * p->down, parts * p->across, s->step * unit, unit};
@@ -327,7 +327,8 @@ INLINE void NAME(load_pair)(REAL *first, REAL *second, REAL *const from[V_LANES]
 }
 
 /* Returns the lanes whose numbers are all finite: left is 0, or NaN. */
-INLINE unsigned NAME(load_lanes)(const lu_lanes *s, const lu_part *p, REAL sign, const bool complex)
+INLINE unsigned NAME(load_lanes)(const lu_lanes *s, const lu_block *p, REAL sign,
+                                 const bool complex)
 {
   const NAME(walk) w = NAME(walk_of)(s, p, complex);
   const int64_t pairs = complex ? w.inner : w.in == 1 ? w.inner / 2 * 2 : 0;
@@ -353,18 +354,18 @@ INLINE unsigned NAME(load_lanes)(const lu_lanes *s, const lu_part *p, REAL sign,
   return V_BITS(V_MORE_OR_EQUAL(left, V_SET(0)));
 }
 
-static unsigned NAME(load_lanes_real)(const lu_lanes *s, const lu_part *p, bool conj)
+static unsigned NAME(load_lanes_real)(const lu_lanes *s, const lu_block *p, bool conj)
 {
   (void)conj;
   return NAME(load_lanes)(s, p, 1, false);
 }
 
-static unsigned NAME(load_lanes_complex)(const lu_lanes *s, const lu_part *p, bool conj)
+static unsigned NAME(load_lanes_complex)(const lu_lanes *s, const lu_block *p, bool conj)
 {
   return NAME(load_lanes)(s, p, conj ? -1 : 1, true);
 }
 
-INLINE void NAME(store_lanes)(const lu_lanes *s, const lu_part *p, const bool complex)
+INLINE void NAME(store_lanes)(const lu_lanes *s, const lu_block *p, const bool complex)
 {
   const NAME(walk) w = NAME(walk_of)(s, p, complex);
   const int64_t pairs = complex ? w.inner : w.in == 1 ? w.inner / 2 * 2 : 0;
@@ -388,12 +389,12 @@ INLINE void NAME(store_lanes)(const lu_lanes *s, const lu_part *p, const bool co
   }
 }
 
-static void NAME(store_lanes_real)(const lu_lanes *s, const lu_part *to)
+static void NAME(store_lanes_real)(const lu_lanes *s, const lu_block *to)
 {
   NAME(store_lanes)(s, to, false);
 }
 
-static void NAME(store_lanes_complex)(const lu_lanes *s, const lu_part *to)
+static void NAME(store_lanes_complex)(const lu_lanes *s, const lu_block *to)
 {
   NAME(store_lanes)(s, to, true);
 }

@@ -29,10 +29,10 @@ typedef struct lu_system {
 } lu_system;
 
 /* A matrix of s->n rows and n columns in memory, and the column of the system where it begins. */
-typedef struct lu_part {
+typedef struct lu_block {
   void *data;
   int64_t n, down, across, at; /* down, across: elements from one to the next */
-} lu_part;
+} lu_block;
 
 /* As many systems as a vector has lanes, one in each: a number is [re | im, lanes]. a [n, n] in
  * columns 0 to n of every row, b [n, k] in columns n to n + k. */
@@ -50,15 +50,15 @@ typedef struct lu_kernels {
   /* b becomes x. False when a pivot is exactly 0. */
   bool (*solve)(const lu_system *s);
   /* Into the system, 0 up to a multiple of the lanes; x out of it. */
-  void (*load)(const lu_system *s, const lu_part *from, bool conj);
-  void (*store)(const lu_system *s, const lu_part *to);
+  void (*load)(const lu_system *s, const lu_block *from, bool conj);
+  void (*store)(const lu_system *s, const lu_block *to);
   /* Whether all n numbers are finite, a multiple of the lanes. */
   bool (*is_finite)(const void *x, int64_t n);
   /* The same of systems in lanes. from: [lanes]. Bit l of what is returned: lane l has no pivot
    * that is exactly 0; all its numbers are finite. */
   unsigned (*solve_lanes)(const lu_lanes *s);
-  unsigned (*load_lanes)(const lu_lanes *s, const lu_part *from, bool conj);
-  void (*store_lanes)(const lu_lanes *s, const lu_part *to);
+  unsigned (*load_lanes)(const lu_lanes *s, const lu_block *from, bool conj);
+  void (*store_lanes)(const lu_lanes *s, const lu_block *to);
 } lu_kernels;
 
 extern const lu_kernels weir_lu_f32_avx2, weir_lu_f64_avx2, weir_lu_c64_avx2, weir_lu_c128_avx2;

@@ -11,14 +11,14 @@
 #include "ops/lu_priv.h"
 #include "ops/ops_check.h"
 
-enum { MOST = 70 };
+enum { MAX = 70 };
 
 static const weir_dtype dtypes[] = {WEIR_F32, WEIR_F64, WEIR_C64, WEIR_C128};
 
 /* a, b and x, and their memory. */
 typedef struct subject {
   weir_matrix m[3];
-  weir_c128 a[MOST * MOST], b[MOST * MOST], x[MOST * MOST];
+  weir_c128 a[MAX * MAX], b[MAX * MAX], x[MAX * MAX];
 } subject;
 
 static subject s;
@@ -281,9 +281,9 @@ static void systems_in_lanes_give_the_bits_of_one(void **state)
     const lu_kernels *kernels;
 
     for (int i = 0; (kernels = kernels_of(i, d)) != NULL; i++) {
-      for (int64_t trial = 0; trial < 4 * SIDE; trial++) {
-        const int64_t n = trial / 4 + 1;
-        const int form = (int)(trial % 4);
+      for (int64_t test_case = 0; test_case < 4 * SIDE; test_case++) {
+        const int64_t n = test_case / 4 + 1;
+        const int form = (int)(test_case % 4);
 
         memset(t.x, 0, sizeof t.x);
         memset(t.memory, 0xff, sizeof t.memory);

@@ -56,6 +56,6 @@ void weir_case_spec(weir_op_case *c, const void *spec, size_t size);
  * a presence where the monoid reads one; and sets `exact`. */
 void weir_draw_combined(weir_draw *w, weir_op_case *c, weir_monoid m, const weir_array_desc *x);
 /* Appends square matrices, [batch..., n, n], of a float or complex dtype; extents of the batch up
- * to `most`. */
-void weir_draw_matrices(weir_draw *w, weir_op_case *c, int64_t most);
+ * to `max`. */
+void weir_draw_matrices(weir_draw *w, weir_op_case *c, int64_t max);
 #endif

@@ -49,7 +49,7 @@ weir_matrix weir_matrix_transposed(const weir_matrix *m);
  * c128, with zero imaginary parts for real matrices. */
 void weir_matrix_load(const weir_matrix *m, weir_dtype dtype, void *to);
 void weir_matrix_store(const weir_matrix *m, weir_dtype dtype, const void *from);
-/* Whether every element is finite; of n elements in memory. */
+/* Returns whether every element is finite; of n elements in memory. */
 bool weir_matrix_is_finite(const weir_matrix *m);
 bool weir_batch_is_finite(weir_dtype dtype, const void *data, int64_t n);
 /* Sets every element to NaN. */
@@ -60,16 +60,16 @@ double weir_batch_eps(weir_dtype dtype);
 
 /* ---- Kernels that are called point by point ---- */
 
-/* Whether the group is one node of that library operator, with last dimensions within the 32 bits
- * of a library. */
+/* Returns whether the group is one node of that library operator, with last dimensions within the
+ * 32 bits of a library. */
 bool weir_batch_claims(const weir_graph *g, const weir_group *group, const weir_op_desc *op);
-/* weir_kernel.arrays: inputs, then outputs. */
+/* Implements weir_kernel.arrays: inputs, then outputs. */
 int weir_batch_arrays(const weir_graph *g, const weir_group *group, int32_t *arrays, int n);
-/* weir_kernel.prepare and release: the context is the node, borrowed. */
+/* Implement weir_kernel.prepare and release: the context is the node, borrowed. */
 weir_status weir_batch_prepare(const weir_graph *g, const weir_group *group,
                                void **context) WEIR_CHECKED;
 void weir_batch_release(void *context);
-/* weir_kernel.pieces for that context. */
+/* Implements weir_kernel.pieces for that context. */
 int64_t weir_batch_stage(const void *context, int stage);
 /* Returns the points [*from, *to) of the run's box in piece `number` of the single stage, a
  * multiple of `unit` except at the end. */

@@ -9,7 +9,7 @@ extern "C" {
 /* Returns the number of outputs of a monoid: 1, 2 (argmax, softmax, first, last) or 3 (moments); 0
  * for no monoid. */
 int weir_combine_outputs(weir_monoid m);
-/* Whether the monoid reads a bool presence in addition to the value. */
+/* Returns whether the monoid reads a bool presence in addition to the value. */
 bool weir_combine_has_presence(weir_monoid m);
 const char *weir_combine_name(weir_monoid m);
 /* Returns the dtype in which values of `dtype` are combined. accumulator: 1 + requested dtype, 0:

@@ -24,7 +24,7 @@ void weir_eigen_spoil(const weir_eigen_item *m);
 /* Returns the largest ||a v - v value|| / ||a|| in units of n eps; a, v: [n, n]; memory: [n, n]. */
 double weir_eigen_residual(const weir_eigen_item *m, const weir_c128 *a, const weir_c128 *v,
                            weir_c128 *memory);
-/* weir_op_desc.error: the worst of error(item, memory of `bytes`). */
+/* Computes weir_op_desc.error: the worst of error(item, memory of `bytes`). */
 double weir_eigen_worst(const weir_op_run *r, int64_t bytes,
                         double (*error)(const weir_eigen_item *m, weir_c128 *memory));
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Call once before: the library starts no threads. */
+/* Stops the library from starting threads; call once before the others. */
 void weir_lapack_start(void);
 /* Solves a x = b: a [n, n] becomes its factors, b [n, k] the solution; pivot: [n]. 1 and more:
  * singular. */

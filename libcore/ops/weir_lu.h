@@ -10,7 +10,7 @@ extern "C" {
 /* Maximum number of rows; a library eliminates larger systems faster. */
 enum { WEIR_LU_ROWS = 192 };
 
-/* Whether this processor supports the code. */
+/* Returns whether this processor supports the code. */
 bool weir_lu_can(weir_dtype dtype);
 /* Returns the bytes of memory for n rows and k right-hand sides. */
 int64_t weir_lu_bytes(weir_dtype dtype, int64_t n, int64_t k);

@@ -8,7 +8,7 @@ static bool live(const weir_node *node)
   return node->op != NULL && !node->dead;
 }
 
-/* True when arrays[k] stands before place k already. */
+/* True when arrays[k] stands before index k already. */
 static bool repeats(const int32_t *arrays, int k)
 {
   for (int j = 0; j < k; j++) {
@@ -27,8 +27,8 @@ static weir_status collect(const weir_graph *g, bool write, int32_t **first, int
 
   WEIR_TRY(weir_alloc(n_arrays + 2, sizeof **first, &memory));
   int32_t *at = *first = memory;
-  /* Counted one place further up: filling then moves every start to where it belongs. */
-  for (int turn = 0; turn < 2; turn++) {
+  /* Counted one index further up: filling then moves every start to where it belongs. */
+  for (int round = 0; round < 2; round++) {
     for (int32_t i = 0; i < n; i++) {
       const weir_node *node = weir_graph_node(g, i);
       const int32_t *arrays = write ? node->out : node->in;
@@ -37,17 +37,17 @@ static weir_status collect(const weir_graph *g, bool write, int32_t **first, int
         if (repeats(arrays, k)) {
           continue;
         }
-        if (turn == 0) {
+        if (round == 0) {
           at[arrays[k] + 2]++;
         } else {
           (*list)[at[arrays[k] + 1]++] = i;
         }
       }
     }
-    for (int32_t a = 0; a < n_arrays && turn == 0; a++) {
+    for (int32_t a = 0; a < n_arrays && round == 0; a++) {
       at[a + 2] += at[a + 1];
     }
-    if (turn == 0) {
+    if (round == 0) {
       WEIR_TRY(weir_alloc(at[n_arrays + 1], sizeof **list, &memory));
       *list = memory;
     }
@@ -125,7 +125,7 @@ static weir_status sort(const edges *e, weir_depend *out)
   WEIR_TRY(weir_alloc(e->n, sizeof *out->before, &memory));
   out->before = memory;
   out->n = n;
-  /* Counted one place further up: filling then moves every start to where it belongs. */
+  /* Counted one index further up: filling then moves every start to where it belongs. */
   for (int64_t i = 0; i < e->n; i++) {
     out->first[e->pair[i][1] + 2]++;
   }

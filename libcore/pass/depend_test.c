@@ -34,24 +34,26 @@ static void expect_before(const weir_graph *g, const weir_depend *d, int32_t *no
 
 static void lists_are_those_of_the_graph(void **state)
 {
-  for (int turn = 0; turn < 4; turn++) {
+  for (int round = 0; round < 4; round++) {
     train_net net;
     weir_users u;
     weir_depend d;
     void *memory = NULL;
 
-    assert_ok(turn % 2 == 0 ? train_cosmo(&net, 2, 8, 2) : train_unet(&net, 2, 8, 2));
-    for (int32_t i = 5; i < weir_graph_nodes(net.g) && turn >= 2; i += 7) {
+    assert_ok(round % 2 == 0 ? train_cosmo(&net, 2, 8, 2) : train_unet(&net, 2, 8, 2));
+    for (int32_t i = 5; i < weir_graph_nodes(net.g) && round >= 2; i += 7) {
       weir_graph_node_mut(net.g, i)->dead = true;
     }
     assert_ok(weir_alloc(weir_graph_nodes(net.g), sizeof(int32_t), &memory));
     assert_ok(weir_users_make(net.g, &u));
     assert_ok(weir_depend_make(net.g, &d));
     for (int32_t a = 0; a < weir_graph_arrays(net.g); a++) {
-      const int32_t room = weir_graph_nodes(net.g);
+      const int32_t capacity = weir_graph_nodes(net.g);
 
-      expect_list(u.first_writer, u.writers, a, memory, weir_graph_writers(net.g, a, memory, room));
-      expect_list(u.first_reader, u.readers, a, memory, weir_graph_readers(net.g, a, memory, room));
+      expect_list(u.first_writer, u.writers, a, memory,
+                  weir_graph_writers(net.g, a, memory, capacity));
+      expect_list(u.first_reader, u.readers, a, memory,
+                  weir_graph_readers(net.g, a, memory, capacity));
     }
     expect_before(net.g, &d, memory);
     weir_users_fini(&u);

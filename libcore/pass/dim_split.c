@@ -9,7 +9,7 @@
 typedef struct finding {
   const weir_graph *g;
   weir_dim_split s;
-  bool *barred; /* [nodes] that cannot be cut */
+  bool *barred; /* [nodes] that cannot be split */
   int32_t *queue, n_queue;
 } finding;
 
@@ -20,7 +20,7 @@ static bool merges(weir_monoid m)
 }
 
 /* True when the node may be repeated for pieces of its iteration dimension k. */
-static bool can_cut(const finding *f, int32_t number, int k)
+static bool can_split(const finding *f, int32_t number, int k)
 {
   const weir_node *node = weir_graph_node(f->g, number);
   const weir_access *a = &node->access;
@@ -42,7 +42,7 @@ static bool can_cut(const finding *f, int32_t number, int k)
   return yes;
 }
 
-static void cut_array(finding *f, int32_t array, int dim)
+static void split_array(finding *f, int32_t array, int dim)
 {
   if (dim >= 0 && f->s.array[array] < 0) {
     f->s.array[array] = (int8_t)dim;
@@ -50,20 +50,20 @@ static void cut_array(finding *f, int32_t array, int dim)
   }
 }
 
-static void cut_node(finding *f, int32_t number, int k)
+static void split_node(finding *f, int32_t number, int k)
 {
   const weir_node *node = weir_graph_node(f->g, number);
 
   f->s.node[number] = (int8_t)k;
   for (int i = 0; i < node->n_in; i++) {
-    cut_array(f, node->in[i], weir_operand_follows(&node->access.in[i], &node->access, k));
+    split_array(f, node->in[i], weir_operand_follows(&node->access.in[i], &node->access, k));
   }
   for (int o = 0; o < node->n_out; o++) {
-    cut_array(f, node->out[o], weir_operand_follows(&node->access.out[o], &node->access, k));
+    split_array(f, node->out[o], weir_operand_follows(&node->access.out[o], &node->access, k));
   }
 }
 
-/* Cuts the users of a cut array that follow its dimension. */
+/* Splits the users of a split array that follow its dimension. */
 static void follow(finding *f, int32_t array)
 {
   const int d = f->s.array[array];
@@ -79,14 +79,14 @@ static void follow(finding *f, int32_t array)
                          ? -1
                          : weir_index_follows(&x->index[d], a->n_dims);
 
-      if (at >= 0 && f->s.node[i] < 0 && can_cut(f, i, at)) {
-        cut_node(f, i, at);
+      if (at >= 0 && f->s.node[i] < 0 && can_split(f, i, at)) {
+        split_node(f, i, at);
       }
     }
   }
 }
 
-/* True when the cut node takes every array as it is cut, or whole where it is not. */
+/* True when the split node takes every array as it is split, or whole where it is not. */
 static bool agrees(const finding *f, int32_t number)
 {
   const weir_node *node = weir_graph_node(f->g, number);
@@ -103,8 +103,8 @@ static bool agrees(const finding *f, int32_t number)
   return yes;
 }
 
-/* Bars cut nodes that do not agree with the others, and those that share what they write with nodes
- * that are not cut; true when there were any. */
+/* Bars split nodes that do not agree with the others, and those that share what they write with
+ * nodes that are not split; true when there were any. */
 static bool bar(finding *f)
 {
   bool any = false;
@@ -159,7 +159,7 @@ static weir_status find(finding *f, int32_t array, int dim)
     memset(f->s.array, -1, (size_t)f->s.n_arrays);
     memset(f->s.node, -1, (size_t)f->s.n_nodes);
     f->n_queue = 0;
-    cut_array(f, array, dim);
+    split_array(f, array, dim);
     for (int32_t i = 0; i < f->n_queue; i++) {
       follow(f, f->queue[i]);
     }
@@ -169,16 +169,16 @@ static weir_status find(finding *f, int32_t array, int dim)
 
 weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim, weir_dim_split *out)
 {
-  enum { ROOMS = 6 };
+  enum { BUFFERS = 6 };
   weir_status status = WEIR_OK;
   const int32_t arrays = weir_graph_arrays(g), nodes = weir_graph_nodes(g);
-  const int64_t count[ROOMS] = {arrays, nodes, nodes, arrays, nodes, nodes};
-  const size_t size[ROOMS] = {1, 1, sizeof(bool), sizeof(int32_t), sizeof(int32_t), sizeof(bool)};
+  const int64_t count[BUFFERS] = {arrays, nodes, nodes, arrays, nodes, nodes};
+  const size_t size[BUFFERS] = {1, 1, sizeof(bool), sizeof(int32_t), sizeof(int32_t), sizeof(bool)};
   finding f = {.g = g, .s = {.n_arrays = arrays, .n_nodes = nodes, .blocker = -1}};
   weir_depend depend = {.n = 0};
-  void *memory[ROOMS] = {NULL};
+  void *memory[BUFFERS] = {NULL};
 
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     WEIR_TRY_GOTO(weir_alloc(count[i], size[i], &memory[i]), out);
   }
   f.s.array = memory[0];
@@ -193,7 +193,7 @@ weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim, wei
   memory[0] = memory[1] = NULL;
 out:
   weir_depend_fini(&depend);
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     weir_free(&memory[i]);
   }
   return status;

@@ -14,7 +14,7 @@
 
 enum { SAMPLES = 2, SIDE = 12, CHANNELS = 8 };
 
-/* Sums over picked elements at once, products that have the channels innermost soon. */
+/* Pool-sparse sums at once, products that have the channels innermost soon. */
 static double match(const weir_graph *g, const weir_group *group)
 {
   const weir_access *a = &weir_graph_node(g, group->nodes[0])->access;
@@ -35,7 +35,7 @@ static const struct row {
 } rows[] = {
     {{.min_layout_bytes = 1, .skip = "tile", .no_fusion = true, .kernels = kernels},
      {"pool_sparsity", "recompute", "layout"}},
-    {{.parts = 2, .skip = "tile", .no_fusion = true, .kernels = kernels},
+    {{.microbatches = 2, .skip = "tile", .no_fusion = true, .kernels = kernels},
      {"pool_sparsity", "microbatch", "recompute"}},
 };
 

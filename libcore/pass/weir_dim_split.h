@@ -4,7 +4,7 @@
  * placement rule (docs: core, "Placement"), derived from the accesses: a parallel dimension splits
  * the operands that index it and needs the others completely; a reduced one leaves partial results
  * that its monoid merges; other readers of the dimension need all pieces. Only dimensions that
- * operands follow one to one are cut, so that no piece needs its neighbour. */
+ * operands follow one to one are split, so that no piece needs its neighbour. */
 #ifndef WEIR_SPLIT_H
 #define WEIR_SPLIT_H
 #include "graph/weir_graph.h"
@@ -26,7 +26,7 @@ typedef struct weir_dim_split {
 weir_status weir_dim_split_find(const weir_graph *g, int32_t array, int dim,
                                 weir_dim_split *out) WEIR_CHECKED;
 void weir_dim_split_fini(weir_dim_split *s);
-/* Whether pieces of the split node give partial results: its dimension is reduced. */
+/* Returns whether pieces of the split node give partial results: its dimension is reduced. */
 bool weir_dim_split_is_partial(const weir_graph *g, const weir_dim_split *s, int32_t node);
 
 #ifdef __cplusplus

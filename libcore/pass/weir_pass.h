@@ -39,7 +39,7 @@ typedef struct weir_pass_opts {
   int64_t slots;       /* assumed length of an unbounded dimension in cost models; default 4096 */
   double bandwidth;    /* bytes/s, for cost models; default: built-in */
   double flop_rate;    /* flop/s */
-  int64_t parts;       /* micro-batches of a step, each finished before the next; 0, 1: none */
+  int64_t microbatches;     /* micro-batches of a step, each finished before the next; 0, 1: none */
   int64_t min_layout_bytes; /* minimum bytes of an array whose memory layout may change; default
                                32768 */
   bool no_fusion; /* every node its own group                                                     */

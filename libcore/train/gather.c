@@ -27,7 +27,7 @@ static int64_t cut_extent(const weir_graph *g, const weir_partition *p, int32_t 
   weir_shard cut;
 
   for (int d = 0; d < desc->rank; d++) {
-    if (weir_partition_cut(p, array, d, &cut) && weir_shard_goes(&cut, along)) {
+    if (weir_partition_sharding(p, array, d, &cut) && weir_shard_goes(&cut, along)) {
       return desc->shape[d];
     }
   }
@@ -46,7 +46,7 @@ static bool is_map(const weir_train_task *task, const weir_graph *g, const weir_
     const weir_train_input *x = &task->input[i];
 
     for (int d = 0; d < x->rank && x->rank + 1 == desc->rank; d++) {
-      if ((int)x->along[d] == along && weir_partition_cut(p, array, d + 1, &cut) &&
+      if ((int)x->along[d] == along && weir_partition_sharding(p, array, d + 1, &cut) &&
           weir_shard_goes(&cut, along)) {
         return true;
       }
@@ -105,7 +105,7 @@ static bool reads_own(const gathering *x, int32_t number, int in, int along)
 
     weir_halo(&node->access, in, &run, &own, below, above);
     for (int d = 0; d < rank; d++) {
-      if (weir_partition_cut(x->p, node->in[in], d, &cut) && weir_shard_goes(&cut, along) &&
+      if (weir_partition_sharding(x->p, node->in[in], d, &cut) && weir_shard_goes(&cut, along) &&
           (below[d] > 0 || above[d] > 0)) {
         return false;
       }
@@ -172,16 +172,16 @@ static void leave_slabs(gathering *x, const weir_node *node, int along)
 /* An array in the cuts that are left to it. */
 static weir_status state(const gathering *x, int32_t array, train_cuts *c)
 {
-  const int before = c->spread.n_cuts;
+  const int before = c->spread.n_shards;
   weir_shard cut;
 
   for (int d = 0; d < weir_graph_get_array(x->g, array)->desc.rank; d++) {
-    if (weir_partition_cut(x->p, array, d, &cut) && (whole(x, array) >> cut.along & 1) == 0) {
+    if (weir_partition_sharding(x->p, array, d, &cut) && (whole(x, array) >> cut.along & 1) == 0) {
       WEIR_TRY(train_add_cut(c, cut));
     }
   }
-  return c->spread.n_cuts > before ? WEIR_OK
-                                   : train_add_cut(c, (weir_shard){.array = array, .dim = -1});
+  return c->spread.n_shards > before ? WEIR_OK
+                                     : train_add_cut(c, (weir_shard){.array = array, .dim = -1});
 }
 
 /* Forward through the nodes, and back. */
@@ -218,7 +218,7 @@ weir_status train_end_cuts(const train_ranks *k, const weir_train_task *task, co
   gathering x = {.task = task, .g = g, .least = k->gather};
   weir_status status;
 
-  WEIR_TRY(weir_partition_create(g, &c->spread.grid, c->cut, c->spread.n_cuts, &c->whole));
+  WEIR_TRY(weir_partition_create(g, &c->spread.grid, c->cut, c->spread.n_shards, &c->whole));
   x.p = c->whole;
   WEIR_TRY_GOTO(weir_alloc(nodes, sizeof *x.order, (void **)&x.order), done);
   WEIR_TRY_GOTO(weir_alloc(3 * arrays + nodes, sizeof *x.thin, (void **)&x.thin), done);
@@ -259,7 +259,7 @@ weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_
   *out = (train_levels){.n = {0}};
   WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
   WEIR_TRY_GOTO(train_cuts_of(k, t->task, g, batch, &c), done);
-  WEIR_TRY_GOTO(weir_partition_create(g, &c.spread.grid, c.cut, c.spread.n_cuts, &p), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &c.spread.grid, c.cut, c.spread.n_shards, &p), done);
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     for (int along = WEIR_ALONG_DEPTH; along < k->spread.grid.dims; along++) {
       if (k->spread.grid.extent[along] > 1 && is_map(t->task, g, p, a, along)) {

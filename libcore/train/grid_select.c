@@ -96,7 +96,7 @@ weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_ki
   WEIR_TRY(train_cuts_of(k, t->task, *g, batch, &cuts)); /* as plans are told, before passes */
   WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
   WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
-  status = weir_partition_create(*g, &cuts.spread.grid, cuts.cut, cuts.spread.n_cuts, p);
+  status = weir_partition_create(*g, &cuts.spread.grid, cuts.cut, cuts.spread.n_shards, p);
 done:
   train_cuts_close(&cuts);
   return status;

@@ -109,7 +109,7 @@ weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *sto
 
   if (r->ranks.spread.comm != NULL) {
     WEIR_TRY(train_agree(r, train_cuts_of(&r->ranks, r->task, g, n, &cuts)));
-    exec.spread = &cuts.spread;
+    exec.dist = &cuts.spread;
   }
   const weir_status status = weir_plan_create(g, store, &exec, out);
 

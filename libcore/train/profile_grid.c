@@ -274,7 +274,7 @@ weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg
   timed.explain = true;
   timed.memory = 0;
   timed.verify = 0;
-  opts.spread = spread ? &on : NULL;
+  opts.dist = spread ? &on : NULL;
   status = weir_params_create(task->dtype, &params);
   status = status == WEIR_OK ? weir_store_create(&store) : status;
   status = status == WEIR_OK ? weir_train_prepare(task, cfg->seed, params, store) : status;

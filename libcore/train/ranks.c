@@ -200,7 +200,7 @@ static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along,
     for (int d = 0; d < desc->rank; d++) {
       const int64_t e = desc->shape[d];
 
-      if (weir_partition_cut(p, a, d, &cut) && weir_shard_goes(&cut, along) && e > 0 &&
+      if (weir_partition_sharding(p, a, d, &cut) && weir_shard_goes(&cut, along) && e > 0 &&
           extent % e == 0 && extent / e > most) {
         most = extent / e;
       }
@@ -217,9 +217,9 @@ void train_cuts_close(train_cuts *c)
 
 weir_status train_add_cut(train_cuts *c, weir_shard cut)
 {
-  WEIR_TRY(weir_reserve(&c->cut, &c->room, c->spread.n_cuts + 1, sizeof *c->cut));
-  c->cut[c->spread.n_cuts++] = cut;
-  c->spread.cuts = c->cut;
+  WEIR_TRY(weir_reserve(&c->cut, &c->room, c->spread.n_shards + 1, sizeof *c->cut));
+  c->cut[c->spread.n_shards++] = cut;
+  c->spread.shards = c->cut;
   return WEIR_OK;
 }
 
@@ -316,7 +316,8 @@ static weir_status find_bounds(train_ranks *k, const train_graph *t, int64_t bat
 
   WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
   WEIR_TRY_GOTO(train_cuts_of(k, t->task, g, batch, &c), done);
-  WEIR_TRY_GOTO(weir_partition_create(g, &c.spread.grid, c.spread.cuts, c.spread.n_cuts, &p), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &c.spread.grid, c.spread.shards, c.spread.n_shards, &p),
+                done);
   for (int along = WEIR_ALONG_DEPTH; along < WEIR_ALONG_DIMS; along++) {
     align(k, t->task, g, p, along);
   }
@@ -383,10 +384,10 @@ static weir_status open_ranks(train_run *r)
 
 weir_status train_ranks_open(train_run *r)
 {
-  const weir_dist *asked = r->exec.spread;
+  const weir_dist *asked = r->exec.dist;
   train_ranks *k = &r->ranks;
 
-  r->exec.spread = NULL;
+  r->exec.dist = NULL;
   if (asked != NULL && weir_comm_size(asked->comm) > 1) {
     k->spread = (weir_dist){.comm = asked->comm, .grid = asked->grid};
     memcpy(k->gather, r->task->gather, sizeof k->gather);

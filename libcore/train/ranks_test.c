@@ -144,8 +144,8 @@ static void pooling_needs_no_halo(void **state)
 
   assert_ok(train_build(&t, TRAIN_LOOK, 5, &g));
   assert_ok(train_cuts_of(&c.ranks, &c.task, g, 5, &cuts));
-  assert_int_equal(cuts.spread.n_cuts, 4); /* samples, depth, height; samples of the labels */
-  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_cuts, &p));
+  assert_int_equal(cuts.spread.n_shards, 4); /* samples, depth, height; samples of the labels */
+  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_shards, &p));
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     assert_ok(weir_spmd_lower(p, rank, &local));
     for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
@@ -200,7 +200,7 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
 
   assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
   assert_ok(train_cuts_of(&c.ranks, &c.task, g, SAMPLES, &cuts));
-  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_cuts, &p));
+  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_shards, &p));
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     int64_t merged = 0, lo, hi;
 
@@ -303,7 +303,7 @@ static void arrays_of_others_are_not_cut(void **state)
 
   assert_ok(weir_graph_status(g));
   assert_ok(train_cut_slabs(&c.ranks.slabs, g, &cuts));
-  assert_int_equal(cuts.spread.n_cuts, 1);
+  assert_int_equal(cuts.spread.n_shards, 1);
   assert_int_equal(cuts.cut[0].array, weir_value_array(g, slab));
   train_cuts_close(&cuts);
   weir_graph_destroy(&g);
@@ -360,7 +360,7 @@ static void behind_a_gathered_map_nothing_moves(void **state)
 
     assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
     assert_ok(train_cuts_of(&c.ranks, &c.task, g, SAMPLES, &cuts));
-    assert_ok(weir_partition_create(g, &wanted[i].grid, cuts.cut, cuts.spread.n_cuts, &p));
+    assert_ok(weir_partition_create(g, &wanted[i].grid, cuts.cut, cuts.spread.n_shards, &p));
     count_bytes(p, 0, 1U << WEIR_ALONG_DEPTH | 1U << WEIR_ALONG_HEIGHT, &received, &summed);
     assert_int_equal(received, 4 * samples * (wanted[i].planes + wanted[i].rest));
     assert_int_equal(summed, 4 * FIRST);

@@ -35,7 +35,7 @@ static int slabs_of(const train_ranks *k, const weir_partition *p, const weir_pa
                     int32_t array, int64_t *at)
 {
   for (int along = WEIR_ALONG_DEPTH; along < WEIR_ALONG_DIMS && row->rank > 0; along++) {
-    if (extent_of(k, along) > 1 && weir_partition_slabs(p, array, 0, along, at)) {
+    if (extent_of(k, along) > 1 && weir_partition_read_sharding(p, array, 0, along, at)) {
       return along;
     }
   }
@@ -90,7 +90,8 @@ weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch
   WEIR_TRY_GOTO(train_build_rows(t, TRAIN_LOSS, batch, rows, &g), done);
   WEIR_TRY_GOTO(train_cuts_of(k, t->task, g, batch, &cuts), done);
   WEIR_TRY_GOTO(
-      weir_partition_create(g, &cuts.spread.grid, cuts.spread.cuts, cuts.spread.n_cuts, &p), done);
+      weir_partition_create(g, &cuts.spread.grid, cuts.spread.shards, cuts.spread.n_shards, &p),
+      done);
   WEIR_TRY_GOTO(find_parts(k, t->params, p, rows), done);
 done:
   weir_partition_destroy(&p);

@@ -203,7 +203,7 @@ weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_
 weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_kind kind,
                             int64_t batch, const weir_pass_opts *passes, weir_graph **g,
                             weir_partition **p) WEIR_CHECKED;
-/* The ranks of a run, alone where exec.spread is NULL or of one; freed by close. Collective, like
+/* The ranks of a run, alone where exec.dist is NULL or of one; freed by close. Collective, like
  * agree to compare. Whether this one writes files and tells of the run; its samples [*lo, *hi) of n
  * that are computed at once. */
 weir_status train_ranks_open(train_run *r) WEIR_CHECKED;

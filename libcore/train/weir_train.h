@@ -4,7 +4,7 @@
  * may be stopped (SIGINT, SIGTERM) or killed at any time and resumes from its latest checkpoint
  * with bitwise identical results, for any number of threads.
  *
- * On a grid of ranks (weir_plan_opts.spread) the ranks share the samples of a batch and the space
+ * On a grid of ranks (weir_plan_opts.dist) the ranks share the samples of a batch and the space
  * of a sample; batch
  * sizes, samples and graphs are global, and so are initial weights, sample order and dropout: a run
  * is the same on every grid except for the rounding of reductions over ranks, and resumes from a
@@ -183,7 +183,7 @@ weir_status weir_train_suits(const weir_train_task *task, const weir_train_cfg *
  * checkpoint.resume resumes from its latest intact one. At the end the store has the best
  * weights (keep_best) or the last ones, averages where optim.average keeps them, and so has the
  * file "weights.nc" or "weights.weir" of the folder; after a failure its contents are undefined.
- * exec: as in weir_plan_opts; of exec->spread, communicator and grid (dimensions in the order of
+ * exec: as in weir_plan_opts; of exec->dist, communicator and grid (dimensions in the order of
  * weir_along, missing ones 1), the
  * sharding is computed here. The ranks agree after every step on read errors and signals, and
  * compare digests of their weights every cfg->compare_every steps and before each checkpoint. A

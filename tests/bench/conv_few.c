@@ -24,7 +24,7 @@ static double work_of(const few_conv *s)
     int64_t inside = 0;
 
     for (int64_t o = 0; o < s->out[d]; o++) {
-      for (int64_t t = 0; t < s->taps[d]; t++) {
+      for (int64_t t = 0; t < s->kernel_size[d]; t++) {
         inside += o + t - s->lo[d] >= 0 && o + t - s->lo[d] < s->in[d];
       }
     }
@@ -42,7 +42,7 @@ static void row(const char *name, few_kind kind, int64_t few, int64_t many, cons
 
   for (int d = 0; d < 3; d++) {
     s.in[d] = s.out[d] = extent[d];
-    s.taps[d] = 3;
+    s.kernel_size[d] = 3;
     s.lo[d] = s.stride[d] = 1;
   }
   float *in = bench_field(bench_steps(s.in, kind == FEW_NARROW ? many : few, s.in_step));

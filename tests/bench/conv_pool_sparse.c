@@ -19,7 +19,7 @@ static double work_of(const pool_sparse_conv *s)
     int64_t inside = 0;
 
     for (int64_t o = 0; o < s->window[d] * s->y[d]; o++) {
-      for (int64_t t = 0; t < s->taps[d]; t++) {
+      for (int64_t t = 0; t < s->kernel_size[d]; t++) {
         inside += o + t - s->lo[d] >= 0 && o + t - s->lo[d] < s->x[d];
       }
     }
@@ -48,7 +48,7 @@ static void row(bool data, int64_t in, int64_t out, int64_t planes, int64_t wide
                         .out = out,
                         .x = {planes, wide, wide},
                         .y = {planes / 2, wide / 2, wide / 2},
-                        .taps = {3, 3, 3},
+                        .kernel_size = {3, 3, 3},
                         .lo = {1, 1, 1},
                         .window = {2, 2, 2},
                         .w_step = {9 * in * out, 3 * in * out, in * out, out, 1}};
@@ -56,18 +56,18 @@ static void row(bool data, int64_t in, int64_t out, int64_t planes, int64_t wide
   float *x = bench_field(bench_steps(s.x, in, s.x_step)), *w = bench_field(27 * in * out);
   const int64_t windows = bench_steps(s.y, out, s.y_step);
   float *y = bench_field(windows);
-  uint8_t *place = bench_bytes(windows);
+  uint8_t *argmax = bench_bytes(windows);
   char name[64];
   double best = INFINITY;
 
-  memcpy(s.place_step, s.y_step, sizeof s.y_step);
+  memcpy(s.argmax_step, s.y_step, sizeof s.y_step);
   for (int64_t i = 0; i < windows; i++) {
-    place[i] = (uint8_t)((uint64_t)i * 2654435761u >> 16 & 7);
+    argmax[i] = (uint8_t)((uint64_t)i * 2654435761u >> 16 & 7);
   }
   p.x = x;
   p.y = y;
   p.w = w;
-  p.place = place;
+  p.argmax = argmax;
   p.made = data ? x : w;
   p.workspace = bench_bytes(pool_sparse_workspace(p.k, &s, data));
   p.scratch = bench_bytes(pool_sparse_scratch(p.k, &s, data));
@@ -84,7 +84,7 @@ static void row(bool data, int64_t in, int64_t out, int64_t planes, int64_t wide
   free(x);
   free(w);
   free(y);
-  free(place);
+  free(argmax);
   free(p.workspace);
   free(p.scratch);
 }

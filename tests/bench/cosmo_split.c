@@ -125,7 +125,7 @@ static void begin(subject *s, int64_t side, weir_comm *comm, int threads, bool e
   bench_must(weir_store_create(&s->store));
   bench_must(weir_train_prepare(&s->task, s->cfg.seed, s->params, s->store));
   const weir_plan_opts exec = {
-      .exec = &s->exec, .threads = threads, .spread = comm != NULL ? &spread : NULL};
+      .exec = &s->exec, .threads = threads, .dist = comm != NULL ? &spread : NULL};
 
   s->run = train_run_of(&s->task, &s->cfg, &exec, s->params, s->store);
   bench_must(open_run(&s->run));

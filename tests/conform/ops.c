@@ -89,7 +89,7 @@ static marked measure(const weir_operand *o, const uint8_t *marks, const weir_re
       m.lo[d] = at < m.lo[d] ? at : m.lo[d];
       m.hi[d] = at + 1 > m.hi[d] ? at + 1 : m.hi[d];
       for (int p = 0; p < r->n[d]; p++) {
-        inside = inside || (at >= r->part[d][p].lo && at < r->part[d][p].hi);
+        inside = inside || (at >= r->interval[d][p].lo && at < r->interval[d][p].hi);
       }
       *outside += !inside;
     }

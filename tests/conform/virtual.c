@@ -133,16 +133,17 @@ static void exchange(const world *w, const weir_spmd_graph *l, int ranks, int me
     const weir_tensor *from = &w[peer].array[weir_graph_node(l[peer].g, number)->in[0]];
     int64_t j = 0;
 
-    for (int64_t i = 0; i < mine->n_parts; i++) {
-      if (mine->parts[i].peer != peer || !mine->parts[i].receive) {
+    for (int64_t i = 0; i < mine->n_messages; i++) {
+      if (mine->messages[i].peer != peer || !mine->messages[i].receive) {
         continue;
       }
-      while (j < theirs->n_parts && (theirs->parts[j].peer != me || theirs->parts[j].receive)) {
+      while (j < theirs->n_messages &&
+             (theirs->messages[j].peer != me || theirs->messages[j].receive)) {
         j++;
       }
-      assert_true(j < theirs->n_parts);
-      assert_memory_equal(&theirs->parts[j].box, &mine->parts[i].box, sizeof own);
-      copy_box(&mine->parts[i].box, from, theirs->from.lo, to, mine->to.lo);
+      assert_true(j < theirs->n_messages);
+      assert_memory_equal(&theirs->messages[j].box, &mine->messages[i].box, sizeof own);
+      copy_box(&mine->messages[i].box, from, theirs->from.lo, to, mine->to.lo);
       j++;
     }
   }
@@ -201,14 +202,15 @@ static void reduce_scatter(const world *w, const weir_spmd_graph *l, int ranks, 
     if (peer == me && !weir_box_empty(&own)) {
       add_box(r, &own, from, mine->from.lo, to, mine->to.lo, seen);
     }
-    for (int64_t i = 0; i < mine->n_parts; i++) {
-      if (mine->parts[i].peer == peer && mine->parts[i].receive) {
+    for (int64_t i = 0; i < mine->n_messages; i++) {
+      if (mine->messages[i].peer == peer && mine->messages[i].receive) {
         assert_true(peer > last);
         last = peer;
-        add_box(r, &mine->parts[i].box, from, theirs->from.lo, to, mine->to.lo, seen);
-        for (int64_t j = 0; j < theirs->n_parts; j++) {
-          given = given || (theirs->parts[j].peer == me && !theirs->parts[j].receive &&
-                            memcmp(&theirs->parts[j].box, &mine->parts[i].box, sizeof own) == 0);
+        add_box(r, &mine->messages[i].box, from, theirs->from.lo, to, mine->to.lo, seen);
+        for (int64_t j = 0; j < theirs->n_messages; j++) {
+          given =
+              given || (theirs->messages[j].peer == me && !theirs->messages[j].receive &&
+                        memcmp(&theirs->messages[j].box, &mine->messages[i].box, sizeof own) == 0);
         }
         assert_true(given);
       }

@@ -248,7 +248,7 @@ static weir_plan *plan_of(const problem *p, weir_fission fission)
   cfg.fission = (int)fission;
   cfg.window = fission != WEIR_FISSION_OFF;
   assert_ok(weir_plan_create(
-      p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .spread = &spread}, &plan));
+      p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .dist = &spread}, &plan));
   return plan;
 }
 

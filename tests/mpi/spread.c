@@ -323,7 +323,7 @@ static void bytes_of_maxima(void **state)
   finish(&c, x, weir_pool_max(c.g, &pairs, weir_conv(c.g, &same, x, w)), &w, 1);
   const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
-  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
+  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &spread}, &p));
   for (int32_t i = 0; i < weir_plan_groups(p); i++) {
     picked += strcmp(weir_plan_group(p, i).kernel, "conv.pool_sparse") == 0;
   }
@@ -364,7 +364,7 @@ static void bytes_of_slabs(void **state)
   finish(&c, x, weir_label(c.g, weir_conv(c.g, &same, x, w), "y"), &w, 1);
   const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
-  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.spread = &spread}, &p));
+  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &spread}, &p));
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
     const weir_comm_op_report r = weir_plan_move(p, m);
 
@@ -430,7 +430,7 @@ static void bytes_of_shards(void **state)
   spread_cut(&c, y, 0, 0, 0);
   const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
-  assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.spread = &spread}, &p));
+  assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.dist = &spread}, &p));
   assert_int_equal(weir_plan_moves(p), ranks > 1);
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
     const weir_comm_op_report r = weir_plan_move(p, m);
@@ -456,11 +456,11 @@ static void refusals(void **state)
   weir_dist spread = {spread_comm, {1, {ranks + 1}}, &cut, 1};
 
   weir_output(g, "y", weir_neg(g, x));
-  assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.spread = &spread}, &p),
+  assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.dist = &spread}, &p),
                    WEIR_ERR_CONFIG);
   assert_null(p);
   spread.grid.extent[0] = ranks;
-  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.spread = &spread}, &p));
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.dist = &spread}, &p));
   assert_int_equal(weir_plan_owned(p, "y").hi[1], 4);
   assert_int_equal(weir_plan_owned(p, "z").rank, -1);
   weir_plan_destroy(&p);

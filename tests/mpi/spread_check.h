@@ -334,7 +334,7 @@ static inline void spread_check(spread_case *c)
   assert_ok(weir_store_create(&c->store));
   c->build(c);
   const weir_dist spread = {spread_comm, c->grid, c->cuts, c->n_cuts};
-  weir_plan_opts opts = {.exec = c->exec, .threads = 1, .terse = true, .spread = &spread};
+  weir_plan_opts opts = {.exec = c->exec, .threads = 1, .terse = true, .dist = &spread};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec = c->exec != NULL ? *c->exec : exec;
@@ -352,7 +352,7 @@ static inline void spread_check(spread_case *c)
     weir_plan_destroy(&p);
     weir_store_destroy(&own);
   }
-  opts.spread = NULL;
+  opts.dist = NULL;
   opts.exec = NULL;
   assert_ok(weir_plan_create(c->g, c->store, &opts, &p));
   spread_run(c, p, c->store, &whole);

@@ -63,7 +63,7 @@ static session train(weir_comm *c, const weir_grid *grid, const char *dir, volum
   }
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.tier = WEIR_TIER_VECTOR; /* no compiler */
-  const weir_plan_opts opts = {.exec = &exec, .threads = 1, .spread = c != NULL ? &spread : NULL};
+  const weir_plan_opts opts = {.exec = &exec, .threads = 1, .dist = c != NULL ? &spread : NULL};
 
   assert_ok(weir_config_load(weir_train_opts, sizeof cfg, NULL, 0, sets, n_sets, &cfg, &config));
   (void)snprintf(s.dir, sizeof s.dir, "%s", dir);

@@ -57,7 +57,7 @@ static const struct known {
     {"libcore/exec/weir_plan.h", "weir_plan_arena_bound", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_arena_bytes", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_own_bytes", "what a plan takes"},
-    {"libcore/exec/weir_plan.h", "weir_plan_parts", "what a plan takes"},
+    {"libcore/exec/weir_plan.h", "weir_plan_microbatches", "what a plan takes"},
     {"libcore/exec/weir_plan.h", "weir_plan_owned", "what a plan has on a rank"},
     {"libcore/stream/weir_stream.h", "weir_stream_keep", "streams in memory"},
     {"libcore/stream/weir_stream.h", "weir_stream_bind", "streams in memory"},

@@ -82,7 +82,7 @@ weir_status transport_plan(transport_job *j, int64_t n)
                           &(weir_plan_opts){.exec = &cfg,
                                             .threads = j->threads,
                                             .terse = true,
-                                            .spread = j->ranks > 1 ? &spread : NULL},
+                                            .dist = j->ranks > 1 ? &spread : NULL},
                           &b->plan);
 }
 

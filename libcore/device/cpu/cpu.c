@@ -10,7 +10,7 @@
 /* What a capture recorded, in the order in which it was given. */
 typedef struct recorded {
   device_op **ops;
-  int64_t n, room;
+  int64_t n, capacity;
 } recorded;
 
 typedef struct cpu_state {
@@ -137,7 +137,7 @@ static weir_status enqueue(weir_device_queue *queue, const device_op *op)
     WEIR_TRY(run(op));
     return WEIR_OK;
   }
-  WEIR_TRY(weir_reserve(&r->ops, &r->room, r->n + 1, sizeof(device_op *)));
+  WEIR_TRY(weir_reserve(&r->ops, &r->capacity, r->n + 1, sizeof(device_op *)));
   WEIR_TRY(device_op_clone(op, &r->ops[r->n]));
   r->n++;
   return WEIR_OK;

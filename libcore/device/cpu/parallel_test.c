@@ -97,7 +97,7 @@ static void nested_calls_stay_on_their_thread(void **state)
 
 enum { SLABS = 100, SLAB = 1000 };
 
-static void sum_slab(void *context, int64_t item, int thread)
+static void sum_item(void *context, int64_t item, int thread)
 {
   float sum = 0;
 
@@ -111,10 +111,10 @@ static void results_do_not_depend_on_threads(void **state)
 {
   float one[SLABS], many[SLABS];
 
-  weir_parallel(SLABS, 1, sum_slab, one);
+  weir_parallel(SLABS, 1, sum_item, one);
   for (int threads = 2; threads <= 5; threads++) {
     weir_threads_set(threads);
-    weir_parallel(SLABS, 0, sum_slab, many);
+    weir_parallel(SLABS, 0, sum_item, many);
     assert_memory_equal(one, many, sizeof one);
   }
   weir_threads_set(0);
@@ -168,13 +168,13 @@ static void the_child_of_a_fork_shares_work_too(void **state)
   int ends[2], status = 1;
 
   weir_threads_set(3);
-  weir_parallel(SLABS, 0, sum_slab, here);
+  weir_parallel(SLABS, 0, sum_item, here);
   assert_int_equal(pipe(ends), 0);
   const pid_t child = fork();
 
   if (child == 0) {
     (void)alarm(60); /* a child that waits for threads which it has not got ends by this */
-    weir_parallel(SLABS, 0, sum_slab, there);
+    weir_parallel(SLABS, 0, sum_item, there);
     _exit(write(ends[1], there, sizeof there) == (ssize_t)sizeof there ? 0 : 1);
   }
   assert_true(child > 0);
@@ -184,7 +184,7 @@ static void the_child_of_a_fork_shares_work_too(void **state)
   assert_memory_equal(here, there, sizeof here);
   (void)close(ends[0]);
   (void)close(ends[1]);
-  weir_parallel(SLABS, 0, sum_slab, there);
+  weir_parallel(SLABS, 0, sum_item, there);
   assert_memory_equal(here, there, sizeof here);
   weir_threads_set(0);
 }

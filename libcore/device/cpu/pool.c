@@ -16,9 +16,9 @@
 #include "base/weir_clock.h"
 #include "device/weir_parallel.h"
 
-enum { MOST_WORKERS = 1023, LINE = 64, PAUSES = 16 };
-#define LEAST_REST 0.5e-3
-#define MOST_REST 64e-3
+enum { MAX_WORKERS = 1023, LINE = 64, PAUSES = 16 };
+#define MIN_REST 0.5e-3
+#define MAX_REST 64e-3
 #define ITEMS_BITS 48
 #define ITEMS_MASK ((UINT64_C(1) << ITEMS_BITS) - 1)
 
@@ -43,7 +43,7 @@ typedef struct pool {
   _Atomic double spin;
   int workers; /* by the owner, as the next */
   bool knows_forks;
-  sleeper thread[MOST_WORKERS + 1]; /* 0: the caller */
+  sleeper thread[MAX_WORKERS + 1]; /* 0: the caller */
 } pool;
 
 static pool *the_pool(void)
@@ -179,7 +179,7 @@ static void forget(void)
   (void)pthread_mutex_init(&p->owner, NULL);
   atomic_store(&p->offer, 0);
   atomic_store(&p->unfinished, 0);
-  for (int i = 0; i <= MOST_WORKERS; i++) {
+  for (int i = 0; i <= MAX_WORKERS; i++) {
     atomic_store(&p->thread[i].asleep, 0);
   }
   p->workers = 0;
@@ -190,13 +190,13 @@ static void forget(void)
 static void block_signals(sigset_t *before)
 {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-  sigset_t most;
+  sigset_t max;
 
-  (void)sigfillset(&most);
+  (void)sigfillset(&max);
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-    (void)sigdelset(&most, faults[i]);
+    (void)sigdelset(&max, faults[i]);
   }
-  (void)pthread_sigmask(SIG_SETMASK, &most, before);
+  (void)pthread_sigmask(SIG_SETMASK, &max, before);
 }
 
 /* Starts workers until there are `wanted`, or as many as the system gives. */
@@ -246,7 +246,7 @@ static void judge_workers(pool *p, int team)
     if (atomic_load(&w->took)) {
       atomic_store(&w->took, false);
       if (atomic_load(&w->cpu) == cpu) {
-        w->rest = w->rest < LEAST_REST ? LEAST_REST : w->rest < MOST_REST ? 2 * w->rest : w->rest;
+        w->rest = w->rest < MIN_REST ? MIN_REST : w->rest < MAX_REST ? 2 * w->rest : w->rest;
         w->until = weir_clock() + w->rest;
       } else {
         w->rest = 0;
@@ -282,7 +282,7 @@ bool pool_run(int64_t n, int team, void (*body)(void *context, int64_t item, int
   if (pthread_mutex_trylock(&p->owner) != 0) {
     return false;
   }
-  start_workers(p, team - 1 < MOST_WORKERS ? team - 1 : MOST_WORKERS);
+  start_workers(p, team - 1 < MAX_WORKERS ? team - 1 : MAX_WORKERS);
   team = team - 1 < p->workers ? team : p->workers + 1;
   p->n = n;
   p->body = body;

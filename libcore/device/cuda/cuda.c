@@ -7,22 +7,22 @@
 #include "device/cuda/cuda_open.h"
 #include "weir_device_abi.h"
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_CAPACITY = 4096 };
 
 /* "FOLDER OF LIBWEIR/libweir_cuda.so", or the bare name, which the loader looks for. */
-static void library_path(char path[PATH_ROOM])
+static void library_path(char path[PATH_CAPACITY])
 {
   Dl_info info;
 
   if (dladdr(&weir_device_row_cuda, &info) != 0 && info.dli_fname != NULL) {
     const char *slash = strrchr(info.dli_fname, '/');
     const int folder = slash == NULL ? 0 : (int)(slash - info.dli_fname) + 1;
-    const int n = snprintf(path, PATH_ROOM, "%.*slibweir_cuda.so", folder, info.dli_fname);
-    if (n > 0 && n < PATH_ROOM) {
+    const int n = snprintf(path, PATH_CAPACITY, "%.*slibweir_cuda.so", folder, info.dli_fname);
+    if (n > 0 && n < PATH_CAPACITY) {
       return;
     }
   }
-  (void)snprintf(path, PATH_ROOM, "libweir_cuda.so");
+  (void)snprintf(path, PATH_CAPACITY, "libweir_cuda.so");
 }
 
 weir_status cuda_open_library(const char *path, const device_plugin **out)
@@ -52,7 +52,7 @@ weir_status cuda_open_library(const char *path, const device_plugin **out)
 
 static weir_status open_device(weir_device *device, const weir_device_options *options)
 {
-  char path[PATH_ROOM];
+  char path[PATH_CAPACITY];
   const device_plugin *plugin = NULL;
 
   library_path(path);
@@ -64,7 +64,7 @@ static weir_status open_device(weir_device *device, const weir_device_options *o
 static weir_status compile(const char *architecture, const weir_device_source *source,
                            weir_device_usage *out)
 {
-  char path[PATH_ROOM];
+  char path[PATH_CAPACITY];
   const device_plugin *plugin = NULL;
 
   library_path(path);

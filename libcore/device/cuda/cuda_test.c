@@ -48,7 +48,7 @@ static void library_of_another_hash_is_refused(void **state)
 /* Either it opens, or it says what is missing; it is never another device. */
 static void device_opens_or_says_what_is_missing(void **state)
 {
-  const int64_t held = weir_alloc_bytes();
+  const int64_t before = weir_alloc_bytes();
   weir_device *device = NULL;
   const weir_status status = weir_device_open("cuda", NULL, &device);
 
@@ -60,7 +60,7 @@ static void device_opens_or_says_what_is_missing(void **state)
     assert_non_null(strstr(weir_last_message(), "device cuda: "));
   }
   weir_device_close(&device);
-  assert_int_equal(weir_alloc_bytes(), held);
+  assert_int_equal(weir_alloc_bytes(), before);
   assert_int_equal(weir_device_open("cuda", &(weir_device_options){.index = 4096}, &device),
                    WEIR_ERR_UNSUPPORTED);
 }

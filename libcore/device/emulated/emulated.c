@@ -154,18 +154,18 @@ static weir_status event_sync(weir_device_event *event)
 
 static weir_status kernel_create(weir_device_kernel *kernel, const weir_device_source *source)
 {
-  const int64_t most = kernel->device->info.shared_bytes;
+  const int64_t max = kernel->device->info.shared_bytes;
   host_kernel *made = NULL;
 
   WEIR_TRY(host_kernel_create(source, &made));
   const int64_t bytes = host_kernel_shared_bytes(made);
-  if (bytes > most) {
+  if (bytes > max) {
     host_kernel_destroy(&made);
     return weir_fail(WEIR_ERR_UNSUPPORTED,
                      "device emulated: kernel %s uses %" PRId64
                      " bytes of shared memory per block, of %" PRId64
                      ": make its __shared__ arrays smaller",
-                     source->name, bytes, most);
+                     source->name, bytes, max);
   }
   kernel->state = made;
   return WEIR_OK;
@@ -221,7 +221,7 @@ static weir_status append(emulated *e, sequence *s, int slot, const work *what)
 {
   clocks *c = &line_of(e)->queue[slot];
 
-  WEIR_TRY(weir_reserve(&s->works, &s->room, s->n + 1, sizeof(work)));
+  WEIR_TRY(weir_reserve(&s->works, &s->capacity, s->n + 1, sizeof(work)));
   work *w = &s->works[s->n++];
 
   *w = *what;

@@ -25,7 +25,7 @@ typedef struct pages {
 weir_status emulated_pages_create(device_array *array) WEIR_CHECKED;
 void emulated_pages_destroy(device_array *array);
 void emulated_pages_allow(const device_array *array, page_access access);
-/* NaNs of f32 and f64; `which` is 0 or 1, and no byte of one pattern is in the other's place. */
+/* NaNs of f32 and f64; `which` is 0 or 1, and no byte of one pattern equals that of the other. */
 void emulated_pages_fill(char *to, int64_t bytes, int which);
 
 /* ---- Order: which uses of memory are ordered by queues, events and the host (order.c). ---- */
@@ -42,10 +42,10 @@ typedef struct record {
 typedef struct timeline {
   clocks queue[SLOTS], host;
   record *records;
-  int64_t n, room;
+  int64_t n, capacity;
 } timeline;
-/* Whether work that uses memory so may be given to the queue. Fails: WEIR_ERR_EXTERNAL, where an
- * earlier use is not ordered before it. */
+/* Returns whether work that uses memory so may be given to the queue. Fails: WEIR_ERR_EXTERNAL,
+ * where an earlier use is not ordered before it. */
 weir_status emulated_timeline_check(timeline *t, int slot, const device_op *op) WEIR_CHECKED;
 /* Notes the uses for the queue's next time, without making it the present. */
 weir_status emulated_timeline_note(timeline *t, int slot, const device_op *op) WEIR_CHECKED;
@@ -68,7 +68,7 @@ typedef struct work {
 
 typedef struct sequence {
   work *works;
-  int64_t n, room;
+  int64_t n, capacity;
   int64_t done[SLOTS]; /* time that each queue has reached */
 } sequence;
 

@@ -1,5 +1,5 @@
-/* emulated_test.c - mistakes of code for GPUs, planted: each is caught in every place and for every
- * seed, and the same work without it runs. */
+/* emulated_test.c - mistakes of code for GPUs, planted: each is caught at every position and for
+ * every seed, and the same work without it runs. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -385,7 +385,7 @@ static const planted kernels[] = {
     {"writes to NULL in the last thread",
      PLACE "y[i] = x[i];\nif (i == n - 1) {\n*(uint32_t *)(uintptr_t)(x[i] - n) = 1;\n} }",
      WEIR_DEVICE_WRITE, BYTES, "NULL"},
-    {"reads NULL behind a barrier",
+    {"reads NULL after a barrier",
      PLACE "}\n__syncthreads();\nif (i < n) {\n"
            "  y[i] = ((const uint32_t *)(uintptr_t)(x[0] - 1))[0];\n}",
      WEIR_DEVICE_WRITE, BYTES, "NULL"},

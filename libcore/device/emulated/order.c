@@ -1,6 +1,6 @@
 /* order.c - vector clocks: an operation may use memory when every earlier use that it conflicts
  * with happens before it, by the order of one queue, by events, or because the host has waited. The
- * order in which work happens to run plays no part. */
+ * order in which work happens to run does not matter. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -87,7 +87,7 @@ weir_status emulated_timeline_note(timeline *t, int slot, const device_op *op)
 {
   const int64_t time = t->queue[slot].at[slot] + 1;
 
-  WEIR_TRY(weir_reserve(&t->records, &t->room, t->n + op->n_uses, sizeof(record)));
+  WEIR_TRY(weir_reserve(&t->records, &t->capacity, t->n + op->n_uses, sizeof(record)));
   for (int k = 0; k < op->n_uses; k++) {
     if ((op->uses[k].access & WEIR_DEVICE_WRITE) != 0) {
       drop_covered(t, &op->uses[k]);

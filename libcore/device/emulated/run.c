@@ -87,5 +87,5 @@ void emulated_sequence_free(sequence *s)
     device_op_free(&s->works[i].op);
   }
   weir_free(&s->works);
-  s->n = s->room = 0;
+  s->n = s->capacity = 0;
 }

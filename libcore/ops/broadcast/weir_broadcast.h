@@ -15,7 +15,7 @@ typedef struct weir_broadcast_spec {
 
 extern const weir_op_desc weir_op_broadcast;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_broadcast_at(weir_graph *g, weir_value x, const weir_broadcast_spec *spec,
                              const char *where);
 #define weir_broadcast(g, x, spec) weir_broadcast_at(g, x, spec, WEIR_WHERE)

@@ -109,10 +109,10 @@ static weir_status map_time(weir_access *a, weir_operand *o, int dim, const weir
                             int i)
 {
   weir_index *x = &o->index[dim];
-  const int64_t taps = s->behind[i] + s->ahead[i] + 1, down = s->down[i] > 0 ? s->down[i] : 1;
+  const int64_t window = s->behind[i] + s->ahead[i] + 1, down = s->down[i] > 0 ? s->down[i] : 1;
   const int64_t up = s->up[i] > 0 ? s->up[i] : 1;
 
-  if (taps == 1 && s->behind[i] == 0 && up == 1 && down == 1) {
+  if (window == 1 && s->behind[i] == 0 && up == 1 && down == 1) {
     return WEIR_OK;
   }
   x->coef[0] = up;
@@ -120,8 +120,8 @@ static weir_status map_time(weir_access *a, weir_operand *o, int dim, const weir
   x->offset = -s->behind[i] * down;
   x->border =
       WEIR_BORDER_ZERO; /* each input is cut at its own ends; no slot of the call is dropped */
-  if (taps > 1) {
-    const int tap = whole_dim(a, o, taps);
+  if (window > 1) {
+    const int tap = whole_dim(a, o, window);
 
     if (tap < 0) {
       return weir_fail(WEIR_ERR_SHAPE, "%s: its arrays have more than %d dimensions in all",

@@ -36,8 +36,8 @@ static void time_is_sequential_and_the_rest_is_whole(void **state)
   chunk.hi[0] = 200;
   const weir_region x = weir_needed(a, 0, &chunk);
 
-  assert_int_equal(x.part[1][0].lo, 90);
-  assert_int_equal(x.part[1][0].hi, 204);
+  assert_int_equal(x.interval[1][0].lo, 90);
+  assert_int_equal(x.interval[1][0].hi, 204);
   assert_int_equal(weir_distinct(a, 1, &chunk), 64 * 64);
   const weir_region out = weir_written(a, 0, &chunk);
 
@@ -68,8 +68,8 @@ static void inputs_have_rates_of_their_own(void **state)
   for (int i = 0; i < 3; i++) {
     const weir_region r = weir_needed(a, i, &box);
 
-    assert_int_equal(r.part[0][0].lo, needed[i][0]);
-    assert_int_equal(r.part[0][0].hi, needed[i][1]);
+    assert_int_equal(r.interval[0][0].lo, needed[i][0]);
+    assert_int_equal(r.interval[0][0].hi, needed[i][1]);
   }
   weir_graph_destroy(&g);
 }

@@ -4,7 +4,7 @@
  * read slot by slot, at the rate given in the spec (and `behind` and `ahead` further slots), all
  * others completely. State lives in a stored array that the call takes as input and changes in
  * place (weir_in_place). Outputs have a fixed shape, written completely at each call, or a time
- * dimension, written for the slots of the call. Results must not depend on how time is cut into
+ * dimension, written for the slots of the call. Results must not depend on how time is divided into
  * calls. */
 #ifndef WEIR_CALL_H
 #define WEIR_CALL_H

@@ -2,7 +2,7 @@
 #include "ops/concat/weir_concat.h"
 #include "ops/ops_cases.h"
 
-/* One part that is the whole, since a case is one node. */
+/* One input that is the whole, since a case is one node. */
 static void draw(uint64_t seed, weir_op_case *c)
 {
   weir_draw w = {.seed = seed};

@@ -11,7 +11,7 @@ enum { PACK_BEYOND = 2 };
 /* The k that are packed at a time: as many for each block, about. */
 static int64_t block_of(const packed_form *f)
 {
-  return packed_parts(f->depth.count, packed_parts(f->depth.count, DEPTH));
+  return packed_ceil_div(f->depth.count, packed_ceil_div(f->depth.count, DEPTH));
 }
 
 int64_t packed_pieces(const packed_form *f)
@@ -20,12 +20,12 @@ int64_t packed_pieces(const packed_form *f)
 }
 
 /* What a thread holds: where rows, columns and k of a tile lie in A, B and C; packed panels. */
-typedef struct room {
+typedef struct workspace {
   int64_t *a_row, *c_row, *b_column, *c_column, *a_depth, *b_depth, *b_next, *gathered;
   char *block, *a, *b; /* 64-byte aligned */
-} room;
+} workspace;
 
-static int64_t place(char *memory, int64_t *at, int64_t bytes, void *to)
+static int64_t bump_alloc(char *memory, int64_t *at, int64_t bytes, void *to)
 {
   char *here = memory == NULL ? NULL : memory + *at;
 
@@ -35,31 +35,31 @@ static int64_t place(char *memory, int64_t *at, int64_t bytes, void *to)
 }
 
 /* Returns bytes. */
-static int64_t room_of(const packed_form *f, char *memory, room *r)
+static int64_t workspace_of(const packed_form *f, char *memory, workspace *r)
 {
   const int64_t size = f->size, each = sizeof(int64_t);
   const int64_t unit = f->kernels->lanes * f->kernels->vectors;
-  const int64_t depth = block_of(f), wide = packed_parts(f->tile_columns, unit) * unit;
+  const int64_t depth = block_of(f), wide = packed_ceil_div(f->tile_columns, unit) * unit;
   int64_t at = 0;
 
-  (void)place(memory, &at, f->tile_rows * each, &r->a_row);
-  (void)place(memory, &at, f->tile_rows * each, &r->c_row);
-  (void)place(memory, &at, f->tile_columns * each, &r->b_column);
-  (void)place(memory, &at, f->tile_columns * each, &r->c_column);
-  (void)place(memory, &at, depth * each, &r->a_depth);
-  (void)place(memory, &at, depth * each, &r->b_depth);
-  (void)place(memory, &at, depth * each, &r->b_next);
-  (void)place(memory, &at, depth * each, &r->gathered);
-  (void)place(memory, &at, PACKED_ROWS * unit * size, &r->block);
-  (void)place(memory, &at, PACKED_ROWS * depth * size, &r->a);
-  return place(memory, &at, depth * wide * size, &r->b);
+  (void)bump_alloc(memory, &at, f->tile_rows * each, &r->a_row);
+  (void)bump_alloc(memory, &at, f->tile_rows * each, &r->c_row);
+  (void)bump_alloc(memory, &at, f->tile_columns * each, &r->b_column);
+  (void)bump_alloc(memory, &at, f->tile_columns * each, &r->c_column);
+  (void)bump_alloc(memory, &at, depth * each, &r->a_depth);
+  (void)bump_alloc(memory, &at, depth * each, &r->b_depth);
+  (void)bump_alloc(memory, &at, depth * each, &r->b_next);
+  (void)bump_alloc(memory, &at, depth * each, &r->gathered);
+  (void)bump_alloc(memory, &at, PACKED_ROWS * unit * size, &r->block);
+  (void)bump_alloc(memory, &at, PACKED_ROWS * depth * size, &r->a);
+  return bump_alloc(memory, &at, depth * wide * size, &r->b);
 }
 
 int64_t packed_scratch(const packed_form *f)
 {
-  room r;
+  workspace r;
 
-  return room_of(f, NULL, &r) + 64;
+  return workspace_of(f, NULL, &r) + 64;
 }
 
 /* One tile of C: its begin and extents. */
@@ -67,7 +67,7 @@ typedef struct tile {
   const packed_form *f;
   packed_array a, b, c;
   packed_source from_a, from_b;
-  room r;
+  workspace r;
   int64_t row, rows, column, columns;
   bool a_joined, b_joined, c_joined; /* a: along k; b, c: columns */
   bool dense[3];  /* A, B and C of the tile are next to those of the next matrix */
@@ -87,7 +87,7 @@ typedef struct item {
  * its share; NULL: none. */
 static const char *row_ahead(const tile *t, const item *now, int64_t p, int64_t z)
 {
-  const int64_t panels = packed_parts(t->rows, PACKED_ROWS), size = t->f->size;
+  const int64_t panels = packed_ceil_div(t->rows, PACKED_ROWS), size = t->f->size;
   const int64_t row = t->rows * (p + 1) / panels;
   const int64_t rows = p + 1 < panels && t->a_joined ? t->rows * (p + 2) / panels - row : 0;
   const int64_t k = t->next * p / panels, ks = t->b_joined ? t->next * (p + 1) / panels - k : 0;
@@ -97,7 +97,7 @@ static const char *row_ahead(const tile *t, const item *now, int64_t p, int64_t 
                          : NULL;
 }
 
-/* What register block j of panel p brings nearer: where the tile is a matrix without gaps, a part
+/* What register block j of panel p brings nearer: where the tile is a matrix without gaps, a slice
  * of the next one; else of what this one needs next. */
 static void look_ahead(const tile *t, const item *now, const item *next, int64_t p, int64_t j,
                        packed_panels *to)
@@ -108,16 +108,16 @@ static void look_ahead(const tile *t, const item *now, const item *next, int64_t
                            t->dense[2] ? t->rows * t->columns * size : 0};
   const char *const from[] = {next->a, next->b, next->c};
   const char *one = row_ahead(t, now, p, 2 * j), *two = row_ahead(t, now, p, 2 * j + 1);
-  int64_t q = p * packed_parts(t->columns, t->f->kernels->lanes * t->f->kernels->vectors) + j;
+  int64_t q = p * packed_ceil_div(t->columns, t->f->kernels->lanes * t->f->kernels->vectors) + j;
 
   to->step = size;
   for (int i = 0; i < 3 && q >= 0; i++) {
-    if (q < packed_parts(bytes[i], slot)) {
+    if (q < packed_ceil_div(bytes[i], slot)) {
       one = from[i] + q * slot;
       two = one + 64;
       to->step = 128;
     }
-    q -= packed_parts(bytes[i], slot);
+    q -= packed_ceil_div(bytes[i], slot);
   }
   to->ahead[0] = one != NULL ? one : to->a;
   to->ahead[1] = two != NULL ? two : to->a;
@@ -127,7 +127,7 @@ static void look_ahead(const tile *t, const item *now, const item *next, int64_t
 static void sum_rows(const tile *t, const item *now, const item *next, int64_t depth, bool add)
 {
   const packed_kernels *k = t->f->kernels;
-  const int64_t unit = k->lanes * k->vectors, panels = packed_parts(t->rows, PACKED_ROWS);
+  const int64_t unit = k->lanes * k->vectors, panels = packed_ceil_div(t->rows, PACKED_ROWS);
   const bool pack = t->columns > PACK_BEYOND * unit;
 
   for (int64_t p = 0; p < panels; p++) {
@@ -138,7 +138,7 @@ static void sum_rows(const tile *t, const item *now, const item *next, int64_t d
       k->pack_a(t->r.a, &a);
     }
     for (int64_t j = 0; j < t->columns; j += unit) {
-      const int64_t left = packed_least(t->columns - j, unit),
+      const int64_t left = packed_min(t->columns - j, unit),
                     width = left > k->lanes ? unit : k->lanes;
       const packed_to c = {now->c, t->r.c_row + i, t->r.c_column + j, n,
                            left,   t->c_joined,    t->f->conj_c,      add};
@@ -218,15 +218,15 @@ static void sum_item(tile *t, const item *now, const item *next)
   const int64_t block = block_of(f);
 
   for (int64_t d = 0; d < f->depth.count; d += block) {
-    const int64_t depth = packed_least(f->depth.count - d, block);
+    const int64_t depth = packed_min(f->depth.count - d, block);
 
     locate_depth(t, now->number, d, depth);
-    t->next = packed_least(f->depth.count - d - depth, block);
+    t->next = packed_min(f->depth.count - d - depth, block);
     if (t->next > 0) {
       (void)packed_locate(f, &f->depth, &t->b, d + depth, t->next, t->r.b_next);
     }
     for (int64_t j = 0; j < t->columns; j += unit) {
-      const int64_t left = packed_least(t->columns - j, unit),
+      const int64_t left = packed_min(t->columns - j, unit),
                     width = left > k->lanes ? unit : k->lanes;
       const packed_from b = {now->b, t->r.b_depth, t->r.b_column + j, depth, left, t->b_joined};
 
@@ -247,17 +247,17 @@ void packed_run(const packed_form *f, const weir_view *views, int64_t piece, voi
             .from_a = packed_source_of(f, f->a, views),
             .from_b = packed_source_of(f, 1 - f->a, views),
             .row = row,
-            .rows = packed_least(f->rows.count - row, f->tile_rows),
+            .rows = packed_min(f->rows.count - row, f->tile_rows),
             .column = column,
-            .columns = packed_least(f->columns.count - column, f->tile_columns),
+            .columns = packed_min(f->columns.count - column, f->tile_columns),
             .depth = -1};
 
-  (void)room_of(f, (char *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63), &t.r);
+  (void)workspace_of(f, (char *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63), &t.r);
   (void)packed_locate(f, &f->rows, &t.a, t.row, t.rows, t.r.a_row);
   (void)packed_locate(f, &f->rows, &t.c, t.row, t.rows, t.r.c_row);
   t.b_joined = packed_locate(f, &f->columns, &t.b, t.column, t.columns, t.r.b_column);
   t.c_joined = packed_locate(f, &f->columns, &t.c, t.column, t.columns, t.r.c_column);
-  const int64_t first = chunk * f->items, end = packed_least(first + f->items, f->stack.count);
+  const int64_t first = chunk * f->items, end = packed_min(first + f->items, f->stack.count);
   item now = item_of(&t, first);
 
   if (end - first > 1 && f->depth.count <= DEPTH) {

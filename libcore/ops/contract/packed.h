@@ -56,12 +56,12 @@ typedef struct packed_source {
   int64_t stride;
 } packed_source;
 
-static inline int64_t packed_least(int64_t a, int64_t b)
+static inline int64_t packed_min(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static inline int64_t packed_parts(int64_t a, int64_t b)
+static inline int64_t packed_ceil_div(int64_t a, int64_t b)
 {
   return (a + b - 1) / b;
 }
@@ -86,7 +86,7 @@ double packed_moves(const packed_form *form);
 int64_t packed_pieces(const packed_form *form);
 int64_t packed_scratch(const packed_form *form); /* bytes */
 /* Fills the arrays of views: what operand[i] of the form and, where it is gathered, index[i] are of
- * the node; list has room for n, at least 5. Returns how many they are. */
+ * the node; capacity of list: n, at least 5. Returns how many they are. */
 int packed_arrays(const packed_form *form, const weir_node *node, int32_t *list, int n);
 /* views: the operands, the result, then what operands are gathered from, if any. */
 void packed_run(const packed_form *form, const weir_view *views, int64_t piece, void *scratch);

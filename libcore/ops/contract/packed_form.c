@@ -154,25 +154,26 @@ static bool is_joined(const packed_form *f)
 }
 
 /* Tiles of about one size; where one holds a matrix, a piece has several matrices. */
-static void cut(packed_form *f)
+static void set_tiles(packed_form *f)
 {
   const int64_t m = f->rows.count, n = f->columns.count, k = f->depth.count;
   const int64_t unit = f->kernels->lanes * f->kernels->vectors;
 
   /* Of large matrices B is packed less often, while tiles are enough for many threads. */
-  const int64_t most =
-      packed_least(4 * TILE_ROWS, m * packed_parts(n, TILE_COLUMNS) * f->stack.count / 32);
+  const int64_t max =
+      packed_min(4 * TILE_ROWS, m * packed_ceil_div(n, TILE_COLUMNS) * f->stack.count / 32);
 
-  f->down = packed_parts(m, most > TILE_ROWS ? most : TILE_ROWS);
-  f->tile_rows = packed_least(m, packed_parts(packed_parts(m, f->down), PACKED_ROWS) * PACKED_ROWS);
-  f->down = packed_parts(m, f->tile_rows);
-  f->across = packed_parts(n, TILE_COLUMNS);
-  f->tile_columns = packed_least(n, packed_parts(packed_parts(n, f->across), unit) * unit);
-  f->across = packed_parts(n, f->tile_columns);
+  f->down = packed_ceil_div(m, max > TILE_ROWS ? max : TILE_ROWS);
+  f->tile_rows =
+      packed_min(m, packed_ceil_div(packed_ceil_div(m, f->down), PACKED_ROWS) * PACKED_ROWS);
+  f->down = packed_ceil_div(m, f->tile_rows);
+  f->across = packed_ceil_div(n, TILE_COLUMNS);
+  f->tile_columns = packed_min(n, packed_ceil_div(packed_ceil_div(n, f->across), unit) * unit);
+  f->across = packed_ceil_div(n, f->tile_columns);
   f->items =
-      f->down * f->across > 1 ? 1 : packed_parts(piece_work, m * n * packed_least(k, piece_work));
-  f->items = packed_least(f->items, f->stack.count);
-  f->chunks = packed_parts(f->stack.count, f->items);
+      f->down * f->across > 1 ? 1 : packed_ceil_div(piece_work, m * n * packed_min(k, piece_work));
+  f->items = packed_min(f->items, f->stack.count);
+  f->chunks = packed_ceil_div(f->stack.count, f->items);
 }
 
 /* Notes where indices of the operands are gathered from; false where that is not a separate array.
@@ -235,7 +236,7 @@ bool packed_form_turn(packed_form *f, int a)
 {
   sort_labels(f, a);
   f->conj_c = f->conj[a];
-  cut(f);
+  set_tiles(f);
   return gathers_apart(f);
 }
 

@@ -10,7 +10,7 @@
 #include "ops/contract/weir_contract.h"
 #include "ops/ops_check.h"
 
-enum { MOST = 14000 };
+enum { MAX = 14000 };
 
 /* Operands and result in memory, and the access that says what they are to each other. */
 typedef struct subject {
@@ -19,7 +19,7 @@ typedef struct subject {
   weir_view v[5]; /* operands, result, what indices are gathered from */
   int64_t k;      /* products of a sum */
   int32_t index[2][64];
-  weir_c128 memory[3][MOST], expected[MOST];
+  weir_c128 memory[3][MAX], expected[MAX];
 } subject;
 
 static double part(uint32_t which, uint64_t at)
@@ -29,10 +29,10 @@ static double part(uint32_t which, uint64_t at)
 
 static void fill(weir_view *v, uint32_t which)
 {
-  for (int64_t i = 0; i < MOST && weir_dtype_is_complex(v->dtype); i++) {
+  for (int64_t i = 0; i < MAX && weir_dtype_is_complex(v->dtype); i++) {
     const weir_c128 z = {part(which, 2 * (uint64_t)i), part(which, 2 * (uint64_t)i + 1)};
 
-    if (weir_dtype_size(v->dtype) * (size_t)(i + 1) <= sizeof(weir_c128) * MOST) {
+    if (weir_dtype_size(v->dtype) * (size_t)(i + 1) <= sizeof(weir_c128) * MAX) {
       weir_dtype_store_complex(v->dtype, v->data, i, z);
     }
   }
@@ -48,7 +48,7 @@ static void view_of(weir_view *v, const weir_operand *o, void *memory)
     v->stride[d] = stride;
     stride *= o->extent[d];
   }
-  assert_true(stride <= MOST);
+  assert_true(stride <= MAX);
 }
 
 /* Labels with two operands of such shapes. */
@@ -170,7 +170,7 @@ static void compare(subject *s)
 static void check(const char *labels, weir_array_desc a, weir_array_desc b)
 {
   static subject s;
-  static weir_c128 first[MOST];
+  static weir_c128 first[MAX];
   packed_form f;
 
   for (uint32_t conj = 0; conj < 4; conj++) {

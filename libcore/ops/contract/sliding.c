@@ -79,42 +79,42 @@ static packed_labels without(const packed_form *f, const packed_labels *l, int l
 }
 
 /* Tiles of about one size; as many strips as fit a piece. */
-static void cut(sliding_form *s)
+static void set_tiles(sliding_form *s)
 {
   const int64_t unit = s->kernels->outputs, lanes = s->kernels->lanes;
-  const int64_t n = s->n_outputs, strips = packed_parts(s->columns.count, lanes);
+  const int64_t n = s->n_outputs, strips = packed_ceil_div(s->columns.count, lanes);
 
-  s->tiles = packed_parts(n, TILE);
-  s->tile = packed_parts(packed_parts(n, s->tiles), unit) * unit;
-  s->tiles = packed_parts(n, s->tile);
+  s->tiles = packed_ceil_div(n, TILE);
+  s->tile = packed_ceil_div(packed_ceil_div(n, s->tiles), unit) * unit;
+  s->tiles = packed_ceil_div(n, s->tile);
   s->positions = s->tile + size_of(s->slope) * (s->n_taps - 1);
-  const int64_t room = PIECE_BYTES / ((s->tile + s->positions) * lanes * s->product.size);
+  const int64_t fit = PIECE_BYTES / ((s->tile + s->positions) * lanes * s->product.size);
 
-  s->chunks = packed_parts(strips, room > 1 ? room : 1);
-  s->strips = packed_parts(strips, s->chunks);
-  s->chunks = packed_parts(strips, s->strips);
+  s->chunks = packed_ceil_div(strips, fit > 1 ? fit : 1);
+  s->strips = packed_ceil_div(strips, s->chunks);
+  s->chunks = packed_ceil_div(strips, s->strips);
 }
 
 /* With the sides as they are: the two labels with the most reuse. */
 static bool find_labels(sliding_form *s)
 {
   const packed_form *f = &s->product;
-  double most = 0;
+  double max = 0;
 
   for (int i = 0; i < f->columns.n; i++) {
     for (int j = 0; j < f->depth.n; j++) {
       const int x = f->columns.label[i], y = f->depth.label[j];
       const int64_t slope = slope_of(f, x, y);
 
-      if (slope != 0 && reuse_of(f, x, y, slope) > most) {
-        most = reuse_of(f, x, y, slope);
+      if (slope != 0 && reuse_of(f, x, y, slope) > max) {
+        max = reuse_of(f, x, y, slope);
         s->kept = x;
         s->summed = y;
         s->slope = slope;
       }
     }
   }
-  return most >= 2;
+  return max >= 2;
 }
 
 bool sliding_form_of(const weir_access *a, sliding_form *s)
@@ -137,7 +137,7 @@ bool sliding_form_of(const weir_access *a, sliding_form *s)
   s->n_taps = f->extent[s->summed];
   s->columns = without(f, &f->columns, s->kept);
   s->depth = without(f, &f->depth, s->summed);
-  cut(s);
+  set_tiles(s);
   return true;
 }
 
@@ -145,7 +145,7 @@ bool sliding_form_of(const weir_access *a, sliding_form *s)
 static double made(const sliding_form *s)
 {
   return (double)s->product.stack.count * (double)s->depth.count * (double)s->tiles *
-         (double)(packed_parts(s->columns.count, s->kernels->lanes) * s->kernels->lanes);
+         (double)(packed_ceil_div(s->columns.count, s->kernels->lanes) * s->kernels->lanes);
 }
 
 double sliding_work(const sliding_form *s)
@@ -166,12 +166,12 @@ int64_t sliding_pieces(const sliding_form *s)
 }
 
 /* What a thread holds: where columns, k and taps lie; planar numbers. 64-byte aligned. */
-typedef struct room {
+typedef struct workspace {
   int64_t *b_column, *c_column, *a_depth, *b_depth, *a_tap;
   char *taps, *window, *sums;
-} room;
+} workspace;
 
-static void place(char *memory, int64_t *at, int64_t bytes, void *to)
+static void bump_alloc(char *memory, int64_t *at, int64_t bytes, void *to)
 {
   char *here = memory == NULL ? NULL : memory + *at;
 
@@ -180,28 +180,28 @@ static void place(char *memory, int64_t *at, int64_t bytes, void *to)
 }
 
 /* Returns bytes. */
-static int64_t room_of(const sliding_form *s, char *memory, room *r)
+static int64_t workspace_of(const sliding_form *s, char *memory, workspace *r)
 {
   const int64_t each = sizeof(int64_t), size = s->product.size;
   const int64_t columns = s->strips * s->kernels->lanes;
   int64_t at = 0;
 
-  place(memory, &at, columns * each, &r->b_column);
-  place(memory, &at, columns * each, &r->c_column);
-  place(memory, &at, DEPTH * each, &r->a_depth);
-  place(memory, &at, DEPTH * each, &r->b_depth);
-  place(memory, &at, s->n_taps * each, &r->a_tap);
-  place(memory, &at, s->n_taps * size, &r->taps);
-  place(memory, &at, columns * s->positions * size, &r->window);
-  place(memory, &at, columns * s->tile * size, &r->sums);
+  bump_alloc(memory, &at, columns * each, &r->b_column);
+  bump_alloc(memory, &at, columns * each, &r->c_column);
+  bump_alloc(memory, &at, DEPTH * each, &r->a_depth);
+  bump_alloc(memory, &at, DEPTH * each, &r->b_depth);
+  bump_alloc(memory, &at, s->n_taps * each, &r->a_tap);
+  bump_alloc(memory, &at, s->n_taps * size, &r->taps);
+  bump_alloc(memory, &at, columns * s->positions * size, &r->window);
+  bump_alloc(memory, &at, columns * s->tile * size, &r->sums);
   return at;
 }
 
 int64_t sliding_scratch(const sliding_form *s)
 {
-  room r;
+  workspace r;
 
-  return room_of(s, NULL, &r) + 64;
+  return workspace_of(s, NULL, &r) + 64;
 }
 
 /* Where the k [from, from + n) of the matrix lie in a side. */
@@ -226,22 +226,22 @@ static void locate_side(const sliding_form *s, int operand, const weir_view *vie
 }
 
 /* A piece: its begin and extents. */
-typedef struct part {
+typedef struct sliding_piece {
   const sliding_form *s;
   packed_array a, b, c;
-  room r;
+  workspace r;
   int64_t matrix, column, output, outputs;
   sliding_strips from, to;
-} part;
+} sliding_piece;
 
 /* Positions that the piece reads, from the first on. */
-static int64_t first_position(const part *p)
+static int64_t first_position(const sliding_piece *p)
 {
   return p->output + (p->s->slope < 0 ? p->s->slope * (p->s->n_taps - 1) : 0);
 }
 
 /* next: B of the k that comes after this one. */
-static void sum_strips(const part *p, const char *a, const char *b, const char *next)
+static void sum_strips(const sliding_piece *p, const char *a, const char *b, const char *next)
 {
   const sliding_form *s = p->s;
   const int64_t size = s->product.size, lanes = s->kernels->lanes;
@@ -251,12 +251,12 @@ static void sum_strips(const part *p, const char *a, const char *b, const char *
     memcpy(p->r.taps + y * size, a + p->r.a_tap[y] * size, (size_t)size);
   }
   s->kernels->pack(p->r.window, b + first_position(p) * p->from.step * size, &p->from);
-  for (int64_t i = 0; i < packed_parts(p->from.columns, lanes); i++) {
+  for (int64_t i = 0; i < packed_ceil_div(p->from.columns, lanes); i++) {
     const sliding_sums sums = {
         .window = p->r.window + (i * s->positions + first) * lanes * size,
         .taps = p->r.taps,
         .sums = p->r.sums + i * s->tile * lanes * size,
-        .blocks = packed_parts(p->outputs, s->kernels->outputs),
+        .blocks = packed_ceil_div(p->outputs, s->kernels->outputs),
         .n_taps = s->n_taps,
         .slope = s->slope,
         .ahead = next + (first_position(p) * p->from.step + p->from.column[i * lanes]) * size,
@@ -268,13 +268,13 @@ static void sum_strips(const part *p, const char *a, const char *b, const char *
   }
 }
 
-static void sum_part(const part *p, const weir_view *views)
+static void sum_piece(const sliding_piece *p, const weir_view *views)
 {
   const sliding_form *s = p->s;
   const packed_form *f = &s->product;
 
   for (int64_t d = 0; d < s->depth.count; d += DEPTH) {
-    const int64_t n = packed_least(s->depth.count - d, DEPTH);
+    const int64_t n = packed_min(s->depth.count - d, DEPTH);
 
     locate_side(s, f->a, views, p->matrix, d, n, p->r.a_depth);
     locate_side(s, 1 - f->a, views, p->matrix, d, n, p->r.b_depth);
@@ -287,22 +287,23 @@ static void sum_part(const part *p, const weir_view *views)
   }
 }
 
-static part part_of(const sliding_form *s, const weir_view *views, int64_t piece, void *scratch)
+static sliding_piece piece_of(const sliding_form *s, const weir_view *views, int64_t piece,
+                              void *scratch)
 {
   const packed_form *f = &s->product;
   const int64_t lanes = s->kernels->lanes;
-  part p = {.s = s,
-            .a = packed_array_of(f, &f->map[f->a], &views[f->a]),
-            .b = packed_array_of(f, &f->map[1 - f->a], &views[1 - f->a]),
-            .c = packed_array_of(f, &f->map[2], &views[2]),
-            .matrix = piece / s->tiles / s->chunks,
-            .column = piece / s->tiles % s->chunks * s->strips * lanes,
-            .output = piece % s->tiles * s->tile};
+  sliding_piece p = {.s = s,
+                     .a = packed_array_of(f, &f->map[f->a], &views[f->a]),
+                     .b = packed_array_of(f, &f->map[1 - f->a], &views[1 - f->a]),
+                     .c = packed_array_of(f, &f->map[2], &views[2]),
+                     .matrix = piece / s->tiles / s->chunks,
+                     .column = piece / s->tiles % s->chunks * s->strips * lanes,
+                     .output = piece % s->tiles * s->tile};
 
-  (void)room_of(s, (char *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63), &p.r);
-  const int64_t n = packed_least(s->columns.count - p.column, s->strips * lanes);
+  (void)workspace_of(s, (char *)(((uintptr_t)scratch + 63) & ~(uintptr_t)63), &p.r);
+  const int64_t n = packed_min(s->columns.count - p.column, s->strips * lanes);
 
-  p.outputs = packed_least(s->n_outputs - p.output, s->tile);
+  p.outputs = packed_min(s->n_outputs - p.output, s->tile);
   p.from = (sliding_strips){
       .column = p.r.b_column,
       .columns = n,
@@ -327,7 +328,7 @@ static part part_of(const sliding_form *s, const weir_view *views, int64_t piece
 void sliding_run(const sliding_form *s, const weir_view *views, int64_t piece, void *scratch)
 {
   const packed_form *f = &s->product;
-  const part p = part_of(s, views, piece, scratch);
+  const sliding_piece p = piece_of(s, views, piece, scratch);
   const int64_t numbers = s->strips * s->kernels->lanes * f->size;
   const packed_labels taps = {.n = 1, .label = {s->summed}, .count = s->n_taps};
   int64_t matrix;
@@ -336,6 +337,6 @@ void sliding_run(const sliding_form *s, const weir_view *views, int64_t piece, v
   memset(p.r.sums, 0, (size_t)(numbers * s->tile));
   (void)packed_locate(f, &taps, &p.a, 0, s->n_taps, p.r.a_tap);
   (void)packed_locate(f, &f->stack, &p.c, p.matrix, 1, &matrix);
-  sum_part(&p, views);
+  sum_piece(&p, views);
   s->kernels->store(p.c.data + (matrix + p.output * p.to.step) * f->size, p.r.sums, &p.to);
 }

@@ -13,7 +13,7 @@
 #include "ops/ops_check.h"
 #include "ops/weir_builder.h"
 
-enum { MOST = 12000 };
+enum { MAX = 12000 };
 
 /* C[s, k, x, n] = sum over q, y of A[s, q, y] B[list[s, q], k, x + slope y, n]; its extents. */
 enum { S, K, X, N, Q, Y, LABELS };
@@ -25,7 +25,7 @@ typedef struct subject {
   weir_access a;
   weir_view v[4];
   int32_t list[64];
-  weir_c128 memory[3][MOST], expected[MOST];
+  weir_c128 memory[3][MAX], expected[MAX];
 } subject;
 
 static void map(weir_operand *o, weir_dtype dtype, const int64_t *extent, int n, const int *dims)
@@ -51,7 +51,7 @@ static void view_of(weir_view *v, const weir_operand *o, void *memory)
     v->stride[d] = stride;
     stride *= o->extent[d];
   }
-  assert_true(stride <= MOST);
+  assert_true(stride <= MAX);
 }
 
 static int64_t span(const subject *s)
@@ -103,7 +103,7 @@ static void begin(subject *s, uint64_t seed)
   s->a.accumulator = s->dtype;
   for (int k = 0; k < 3; k++) {
     view_of(&s->v[k], k < 2 ? &s->a.in[k] : &s->a.out[0], s->memory[k]);
-    for (int64_t i = 0; i < MOST; i++) {
+    for (int64_t i = 0; i < MAX; i++) {
       const weir_c128 z = {weir_random_uniform(seed, (uint32_t)k, 0, 2 * (uint64_t)i) - 0.5,
                            weir_random_uniform(seed, (uint32_t)k, 0, 2 * (uint64_t)i + 1) - 0.5};
 
@@ -187,7 +187,7 @@ static void compare(const subject *s)
 /* With the same bits on every instruction set; false: no such sum to this processor. */
 static bool check(subject *s, uint64_t seed)
 {
-  static weir_c128 first[MOST];
+  static weir_c128 first[MAX];
   sliding_form f;
 
   begin(s, seed);
@@ -199,11 +199,11 @@ static bool check(subject *s, uint64_t seed)
     compare(s);
     memcpy(first, s->memory[2], sizeof first);
 #if defined(__x86_64__)
-    const int64_t strips = packed_parts(f.columns.count, 4);
+    const int64_t strips = packed_ceil_div(f.columns.count, 4);
 
     f.kernels = s->dtype == WEIR_C64 ? &weir_sliding_c64_avx2 : &weir_sliding_c128_avx2;
     f.strips = 1; /* the narrowest pieces, too */
-    f.chunks = s->dtype == WEIR_C64 ? packed_parts(strips, 2) : strips;
+    f.chunks = s->dtype == WEIR_C64 ? packed_ceil_div(strips, 2) : strips;
     run(s, &f);
     assert_memory_equal(first, s->memory[2], (size_t)results(s) * weir_dtype_size(s->dtype));
 #endif

@@ -19,7 +19,7 @@ typedef struct weir_contract_spec {
 
 extern const weir_op_desc weir_op_contract;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_contract_at(weir_graph *g, const weir_contract_spec *spec, const weir_value *in,
                             int n_in, const char *where);
 /* Two operands, default accumulator. */

@@ -1,8 +1,9 @@
-/* conv.c - out[n, o, c] = sum over taps and channels of x[n, stride o + dilation t - lo, ..] w[t,
+/* conv.c - out[n, o, c] = sum over kernel elements and channels of x[n, stride o + dilation t - lo,
+ * ..] w[t,
  * ..]. */
 #include "ops/conv/weir_conv.h"
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t or_one(int64_t x)
 {
@@ -23,17 +24,17 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
                              const weir_array_desc *w, int k, int64_t *extent)
 {
   const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
-  const int64_t n = x->shape[k + 1], taps = w->shape[k];
+  const int64_t n = x->shape[k + 1], kernel_size = w->shape[k];
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
-      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most || n > most ||
-      taps > most) {
+  if (stride < 1 || stride > max || dilation < 1 || dilation > max || s->pad_before[k] < 0 ||
+      s->pad_before[k] > max || s->pad_after[k] < 0 || s->pad_after[k] > max || n > max ||
+      kernel_size > max) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: stride %lld, dilation %lld, padding %lld and %lld of an "
                      "extent of %lld, kernel size %lld",
                      k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
-                     (long long)s->pad_after[k], (long long)n, (long long)taps);
+                     (long long)s->pad_after[k], (long long)n, (long long)kernel_size);
   }
   if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP &&
       b != WEIR_BORDER_REPLICATE && b != WEIR_BORDER_REFLECT) {
@@ -42,13 +43,13 @@ static weir_status check_dim(const weir_conv_spec *s, const weir_array_desc *x,
         "conv: dimension %d: padding must be zero, wrap, replicate or reflect, not border rule %d",
         k, (int)b);
   }
-  const int64_t reach = n + s->pad_before[k] + s->pad_after[k] - dilation * (taps - 1) - 1;
+  const int64_t reach = n + s->pad_before[k] + s->pad_after[k] - dilation * (kernel_size - 1) - 1;
 
-  if (taps < 1 || reach < 0) {
+  if (kernel_size < 1 || reach < 0) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "conv: dimension %d: kernel size %lld with dilation %lld exceeds the padded "
                      "extent %lld: increase the padding",
-                     k, (long long)taps, (long long)dilation,
+                     k, (long long)kernel_size, (long long)dilation,
                      (long long)(n + s->pad_before[k] + s->pad_after[k]));
   }
   *extent = reach / stride + 1;
@@ -91,7 +92,8 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   return WEIR_OK;
 }
 
-/* Iterations: n, o1 .. od, group, channel of the group; taps t1 .. td, channel in of the group. */
+/* Iterations: n, o1 .. od, group, channel of the group; kernel elements t1 .. td, channel in of the
+ * group. */
 static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_conv_spec *s = args->spec;

@@ -186,7 +186,7 @@ static bool add_conditions(const weir_access *a, int32_t e, bool holds, conv_con
   if (x->code == (holds ? WEIR_CODE_AND : WEIR_CODE_OR)) {
     return add_conditions(a, x->a, holds, list, n) && add_conditions(a, x->b, holds, list, n);
   }
-  if (*n == CONV_MOST_CONDITIONS || !add_comparison(a, x, holds, c)) {
+  if (*n == CONV_MAX_CONDITIONS || !add_comparison(a, x, holds, c)) {
     return false;
   }
   for (int j = 0; j < a->n_dims; j++) {

@@ -37,16 +37,16 @@ static inline int64_t lay_out(int64_t batch, const int64_t extent[3], int64_t pi
   return step[0] * batch;
 }
 
-/* Steps of weights [taps, in, out], or, turned, [taps, out, in]; returns how many there are. */
-static inline int64_t lay_out_weights(const int64_t taps[3], int64_t in, int64_t out, bool turned,
-                                      int64_t step[5])
+/* Steps of weights [kernel, in, out], or, turned, [kernel, out, in]; returns how many there are. */
+static inline int64_t lay_out_weights(const int64_t kernel_size[3], int64_t in, int64_t out,
+                                      bool turned, int64_t step[5])
 {
   step[4] = turned ? in : 1;
   step[3] = turned ? 1 : out;
   step[2] = in * out;
-  step[1] = step[2] * taps[2];
-  step[0] = step[1] * taps[1];
-  return step[0] * taps[0];
+  step[1] = step[2] * kernel_size[2];
+  step[0] = step[1] * kernel_size[1];
+  return step[0] * kernel_size[0];
 }
 
 static inline double *zeros(int64_t count)

@@ -3,12 +3,12 @@
 
 #include "ops/conv/conv_dnnl.h"
 
-static bool is_named(const_dnnl_primitive_desc_t desc, const char *part)
+static bool is_named(const_dnnl_primitive_desc_t desc, const char *substring)
 {
   const char *name = "";
 
   return dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) == dnnl_success &&
-         strstr(name, part) != NULL;
+         strstr(name, substring) != NULL;
 }
 
 /* The library falls back on matrices with windows written out, and then on loops slower than
@@ -28,7 +28,7 @@ static bool is_right(const conv_form *f, const_dnnl_primitive_desc_t desc)
 
   for (int k = 0; k < f->d; k++) {
     strided = strided || f->stride[k] > 1;
-    dilated = dilated || (f->dilation[k] > 1 && f->taps[k] > 1);
+    dilated = dilated || (f->dilation[k] > 1 && f->kernel_size[k] > 1);
   }
   return !(strided && is_named(desc, "brgconv") && is_named(desc, "amx")) &&
          !(dilated && f->kind == CONV_WEIGHTS && f->x_dtype == WEIR_BF16 &&
@@ -40,7 +40,7 @@ bool conv_dnnl_meets_padding(const conv_form *f)
   bool inside = true;
 
   for (int k = 0; k < f->d; k++) {
-    inside = inside && (f->kind == CONV_DATA ? f->taps[k] == 1 && f->stride[k] == 1
+    inside = inside && (f->kind == CONV_DATA ? f->kernel_size[k] == 1 && f->stride[k] == 1
                                              : f->lo[k] <= 0 && f->hi[k] <= 0);
   }
   return !inside;

@@ -1,4 +1,4 @@
-/* conv_chunks.c - cuts, and borders written out. */
+/* conv_chunks.c - division into chunks, and borders written out. */
 #include "ops/conv/conv_chunks.h"
 
 #include <string.h>
@@ -14,10 +14,10 @@ static int64_t rows_of(const conv_form *f)
 }
 
 /* Rows of what is read that no window reaches: part of an array, as where only the iterations next
- * to other ranks are computed. Slabs of one sample leave them out. */
+ * to other ranks are computed. Chunks of one sample leave them out. */
 static bool leaves_rows(const conv_form *f)
 {
-  const int64_t reach = f->dilation[0] * (f->taps[0] - 1);
+  const int64_t reach = f->dilation[0] * (f->kernel_size[0] - 1);
 
   return f->kind == CONV_DATA ? f->lo[0] > reach || f->hi[0] > reach
                               : f->lo[0] < 0 || f->hi[0] <= -f->stride[0];
@@ -31,10 +31,10 @@ conv_chunking conv_chunking_make(const conv_form *f, int64_t wanted)
   if (wanted <= f->n) {
     c.samples = leaves_rows(f) ? 1 : ceil_div(f->n, wanted > 1 ? wanted : 1);
   } else {
-    const int64_t parts = ceil_div(wanted, f->n);
+    const int64_t pieces = ceil_div(wanted, f->n);
 
-    c.rows = ceil_div(rows, parts < rows ? parts : rows);
-    /* Windows of what follows hold whole slabs, or slabs whole windows. */
+    c.rows = ceil_div(rows, pieces < rows ? pieces : rows);
+    /* Windows of what follows hold whole chunks, or chunks whole windows. */
     for (int64_t even = 1; f->kind != CONV_WEIGHTS && c.rows < rows && even <= c.rows; even *= 2) {
       c.rows = 2 * even > c.rows ? even : c.rows;
     }
@@ -45,49 +45,52 @@ conv_chunking conv_chunking_make(const conv_form *f, int64_t wanted)
   return c;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min_of(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static int64_t greatest(int64_t a, int64_t b)
+static int64_t max_of(int64_t a, int64_t b)
 {
   return a > b ? a : b;
 }
 
-/* Rows of x that the slab's rows of y need. */
+/* Rows of x that the chunk's rows of y need. */
 static void rows_of_x(const conv_form *f, conv_chunk *s)
 {
   const int64_t from = f->stride[0] * s->y_first - f->lo[0];
-  const int64_t last = from + f->stride[0] * (s->y_rows - 1) + f->dilation[0] * (f->taps[0] - 1);
-  const int64_t end = least(last + 1, f->x_extent[0]);
+  const int64_t last =
+      from + f->stride[0] * (s->y_rows - 1) + f->dilation[0] * (f->kernel_size[0] - 1);
+  const int64_t end = min_of(last + 1, f->x_extent[0]);
 
-  s->x_first = greatest(from, 0);
+  s->x_first = max_of(from, 0);
   s->x_rows = end - s->x_first;
   s->lo = s->x_first - from;
   s->hi = last + 1 - end;
 }
 
-/* Rows of y that reach the slab's rows of x, from one at or below its first element on. */
+/* Rows of y that reach the chunk's rows of x, from one at or below its first element on. */
 static void rows_of_y(const conv_form *f, conv_chunk *s)
 {
-  const int64_t from = s->x_first + f->lo[0], reach = f->dilation[0] * (f->taps[0] - 1);
+  const int64_t from = s->x_first + f->lo[0], reach = f->dilation[0] * (f->kernel_size[0] - 1);
   const int64_t first =
-      least(ceil_div(from - reach, f->stride[0]), weir_floor_div(from, f->stride[0]));
+      min_of(ceil_div(from - reach, f->stride[0]), weir_floor_div(from, f->stride[0]));
   const int64_t end = weir_floor_div(from + s->x_rows - 1, f->stride[0]) + 1;
 
-  s->y_first = greatest(first, 0);
-  s->y_rows = least(end, f->y_extent[0]) - s->y_first;
+  s->y_first = max_of(first, 0);
+  s->y_rows = min_of(end, f->y_extent[0]) - s->y_first;
   s->lo = from - f->stride[0] * s->y_first;
   s->hi = f->stride[0] * (s->y_rows - 1) + reach + 1 - s->lo - s->x_rows;
 }
 
-bool conv_chunking_chunk(const conv_form *f, const conv_chunking *cut, int64_t i, conv_chunk *s)
+bool conv_chunking_chunk(const conv_form *f, const conv_chunking *chunking, int64_t i,
+                         conv_chunk *s)
 {
-  const int64_t row = i % cut->n_rows * cut->rows, rows = least(cut->rows, rows_of(f) - row);
+  const int64_t row = i % chunking->n_rows * chunking->rows,
+                rows = min_of(chunking->rows, rows_of(f) - row);
 
-  *s = (conv_chunk){.first = i / cut->n_rows * cut->samples};
-  s->n = least(cut->samples, f->n - s->first);
+  *s = (conv_chunk){.first = i / chunking->n_rows * chunking->samples};
+  s->n = min_of(chunking->samples, f->n - s->first);
   if (s->n > 1) { /* samples lie one after the other: all rows of both */
     s->x_rows = f->x_extent[0];
     s->y_rows = f->y_extent[0];
@@ -145,7 +148,7 @@ void conv_pad_row(const conv_form *f, const conv_form *inner, const void *x, int
       (const char *)x + (n * f->x_extent[0] + source(f, inner, 0, row)) * f->x_extent[1] * line;
   char *to = (char *)padded + (n * inner->x_extent[0] + row) * conv_row_size(inner) * size;
   const int64_t lo = f->lo[2] - inner->lo[2]; /* of the last dimension: what is there comes whole */
-  const int64_t whole = least(inner->x_extent[2] - lo, f->x_extent[2]);
+  const int64_t whole = min_of(inner->x_extent[2] - lo, f->x_extent[2]);
 
   for (int64_t p = 0; p < inner->x_extent[1]; p++) {
     const char *here = from + source(f, inner, 1, p) * line;

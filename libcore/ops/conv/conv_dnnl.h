@@ -1,6 +1,6 @@
 /* conv_dnnl.h - a convolution as primitives of oneDNN: what its three kernels share.
  *
- * Slabs are fixed by the form, and each is one primitive on one thread, so that the bits of the
+ * Chunks are fixed by the form, and each is one primitive on one thread, so that the bits of the
  * result do not depend on threads. Weights are brought into the library's own format, once a run.
  */
 #ifndef CONV_DNNL_H
@@ -9,10 +9,10 @@
 
 #include "ops/conv/conv_chunks.h"
 
-enum { CONV_MOST_SHAPES = 16 };
+enum { CONV_MAX_SHAPES = 16 };
 
 /* Dtypes that the library works on: of inner's x, where sums over its borders are f32; of the
- * packed weights, where sums over slabs are. */
+ * packed weights, where sums over chunks are. */
 static inline weir_dtype conv_dnnl_x(const conv_form *f, bool padded)
 {
   return f->kind == CONV_DATA && padded ? WEIR_F32 : f->x_dtype;
@@ -22,18 +22,18 @@ static inline weir_dtype conv_dnnl_w(const conv_form *f)
   return f->kind == CONV_WEIGHTS ? WEIR_F32 : f->w_dtype;
 }
 
-/* A primitive, for all slabs of its extents. */
+/* A primitive, for all chunks of its extents. */
 typedef struct conv_shape {
-  conv_chunk slab; /* x_first, y_first, first: of the first slab that has it */
+  conv_chunk chunk; /* x_first, y_first, first: of the first chunk that has it */
   dnnl_primitive_desc_t desc;
   dnnl_primitive_t primitive;
   dnnl_memory_desc_t x, y, scratch;
 } conv_shape;
 
-/* A slab: where it begins, and what the library calls memory. */
+/* A chunk: where it begins, and what the library calls memory. */
 typedef struct conv_call {
   int shape;
-  conv_chunk slab;
+  conv_chunk chunk;
   dnnl_stream_t stream;
   dnnl_memory_t x, y, w, scratch;
 } conv_call;
@@ -52,27 +52,27 @@ typedef struct conv_dnnl {
   conv_form form, inner;
   bool padded, by_matrices; /* by_matrices: no direct primitive was found */
   bool mends;               /* the library makes up products (conv_mend_dnnl.c) */
-  conv_chunking cut;
-  conv_weight_places places;
+  conv_chunking chunking;
+  conv_weight_strides w_strides;
   dnnl_engine_t engine;
   dnnl_memory_desc_t weights; /* the library's format */
   int64_t weight_bytes, padded_bytes, scratch_bytes;
   int n_shapes;
-  conv_shape shape[CONV_MOST_SHAPES];
-  conv_call *calls; /* [cut.count] */
+  conv_shape shape[CONV_MAX_SHAPES];
+  conv_call *calls; /* [chunking.count] */
   conv_block *blocks;
   int64_t n_blocks;
-  char *workspace; /* padded x, then the packed weights (by weights: of every slab) */
+  char *workspace; /* padded x, then the packed weights (by weights: of every chunk) */
 } conv_dnnl;
 
-/* Some tap of some place meets no element: of x, or by data of y. */
+/* Some tap of some position meets no element: of x, or by data of y. */
 bool conv_dnnl_meets_padding(const conv_form *f);
-/* The primitive of a slab, NULL before; false: none that is right and fast (*desc may be set). Says
- * in c->mends what it is like. */
+/* The primitive of a chunk, NULL before; false: none that is right and fast (*desc may be set).
+ * Says in c->mends what it is like. */
 bool conv_dnnl_choose(conv_dnnl *c, const dnnl_convolution_desc_t *op, dnnl_primitive_desc_t *desc);
 /* Predicted seconds on one thread when the library takes a convolution of this kind, else -1. */
 double conv_dnnl_match(const weir_graph *g, const weir_group *group, conv_kind kind);
-/* weir_kernel.prepare, release, workspace, scratch, place. */
+/* weir_kernel.prepare, release, workspace, scratch, set_workspace. */
 weir_status conv_dnnl_prepare(const weir_graph *g, const weir_group *group,
                               void **context) WEIR_CHECKED;
 void conv_dnnl_release(void *context);
@@ -86,24 +86,25 @@ void conv_dnnl_pad(const conv_dnnl *c, const void *x, int64_t piece);
 void conv_dnnl_fold(const conv_dnnl *c, void *x, int64_t piece, void *scratch);
 /* Block `block` of the weights: into the library's format, or (by weights) out of it. */
 void conv_dnnl_reorder(const conv_dnnl *c, int64_t block, void *weights);
-/* Slab `slab`, by weights; x: inner's. */
-void conv_dnnl_slab(const conv_dnnl *c, int64_t slab, void *x, void *y, void *scratch);
+/* Chunk `chunk`, by weights; x: inner's. */
+void conv_dnnl_chunk(const conv_dnnl *c, int64_t chunk, void *x, void *y, void *scratch);
 /* weir_kernel.blocks: whole chunks. */
 bool conv_dnnl_blocks(const weir_graph *g, const weir_group *group, weir_kernel_blocks *blocks);
-/* Piece r->piece of the stage of slabs, or the slabs of r->made. */
-void conv_dnnl_slabs(const conv_dnnl *c, const weir_kernel_run *r);
+/* Piece r->piece of the stage of chunks, or the chunks of r->made. */
+void conv_dnnl_chunks(const conv_dnnl *c, const weir_kernel_run *r);
 /* Rows of inner's x (pad) or of x (fold), all samples. */
 int64_t conv_dnnl_rows(const conv_form *f);
-/* Sums of the slabs' weights, in pairs, then pairs of pairs: part `part` of the packed weights. */
-int64_t conv_dnnl_parts(const conv_dnnl *c);
-void conv_dnnl_merge(const conv_dnnl *c, int64_t part);
+/* Sums of the chunks' weights, in pairs, then pairs of pairs: block `block` of the packed weights.
+ */
+int64_t conv_dnnl_merge_blocks(const conv_dnnl *c);
+void conv_dnnl_merge(const conv_dnnl *c, int64_t block);
 /* Weights of input channel `piece` of all groups' that came out as NaN are summed again,
  * of the elements that meet alone. x: inner's. */
 void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights);
-/* Forward and by data: what a slab made that is NaN (of f32: where taps meet padding) is
- * summed again, of the elements and weights that meet alone. x, y: where the slab begins. */
-void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
-                         const void *weights);
+/* Forward and by data: what a chunk made that is NaN (of f32: where kernel elements meet padding)
+ * is summed again, of the elements and weights that meet alone. x, y: where the chunk begins. */
+void conv_dnnl_mend_chunk(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
+                          const void *weights);
 /* Inner's x: in the workspace, or what the view holds. */
 void *conv_dnnl_inner_x(const conv_dnnl *c, const weir_view *x);
 

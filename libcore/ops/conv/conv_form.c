@@ -63,10 +63,10 @@ static form_line element_line(const matching *m, int k)
   return sum_of(m, OF_Y + k, m->f->stride[k], OF_TAP + k, m->f->dilation[k], -m->f->lo[k]);
 }
 
-/* Elements of x that wrap: turns lead from the lowest raw index to the highest. */
-static bool replace_turns(matching *m, bool *known, int k)
+/* Elements of x that wrap: wraps lead from the lowest raw index to the highest. */
+static bool replace_wraps(matching *m, bool *known, int k)
 {
-  const int j = m->turn[k];
+  const int j = m->wrap[k];
   const int64_t n = m->f->x_extent[k];
 
   if (j < 0) {
@@ -100,7 +100,7 @@ static bool replace_dims(matching *m)
     const form_line element = element_line(m, k);
 
     right = !m->solved[k] || (replace(m, known, m->element[k], f->x_extent[k], &element) &&
-                              replace_turns(m, known, k));
+                              replace_wraps(m, known, k));
   }
   right = right &&
           (f->kind != CONV_DATA || replace(m, known, m->x_channel, f->groups * f->in, &x)) &&
@@ -129,7 +129,7 @@ static void add_element(const matching *m, const conv_line *l, int k, form_line 
   }
 }
 
-/* The numerator over the variables; false where turns do not go with their elements. */
+/* The numerator over the variables; false where wraps do not go with their elements. */
 static bool substitute(const matching *m, const conv_line *l, form_line *out)
 {
   *out = (form_line){.offset = l->offset};
@@ -146,7 +146,7 @@ static bool substitute(const matching *m, const conv_line *l, form_line *out)
     if (m->element[k] < 0) {
       add_element(m, l, k, out);
     }
-    if (m->turn[k] >= 0 && l->coef[m->turn[k]] != l->coef[m->element[k]] * m->f->x_extent[k]) {
+    if (m->wrap[k] >= 0 && l->coef[m->wrap[k]] != l->coef[m->element[k]] * m->f->x_extent[k]) {
       return false;
     }
   }
@@ -165,14 +165,14 @@ static bool divide(form_line *l, int64_t div)
   return whole;
 }
 
-static void range_of(const matching *m, const form_line *l, int64_t *least, int64_t *greatest)
+static void range_of(const matching *m, const form_line *l, int64_t *min, int64_t *max)
 {
-  *least = *greatest = l->offset;
+  *min = *max = l->offset;
   for (int v = 0; v < VARIABLES; v++) {
     const int64_t end = l->coef[v] * (m->extent[v] - 1);
 
-    *least += end < 0 ? end : 0;
-    *greatest += end > 0 ? end : 0;
+    *min += end < 0 ? end : 0;
+    *max += end > 0 ? end : 0;
   }
 }
 
@@ -222,15 +222,15 @@ static bool weights_agree(const matching *m)
   for (int k = 0; k < m->w->rank; k++) {
     conv_weight_index *w = &f->w_index[k];
     form_line l;
-    int64_t least, greatest;
+    int64_t min, max;
 
     if (!substitute(m, &m->wi[k], &l) || !divide(&l, m->wi[k].div) || l.coef[OF_N] != 0 ||
         l.coef[OF_Y] != 0 || l.coef[OF_Y + 1] != 0 || l.coef[OF_Y + 2] != 0 ||
         !drops_nothing(m->w->index[k].border)) {
       return false;
     }
-    range_of(m, &l, &least, &greatest);
-    if (least < 0 || greatest >= m->w->extent[k]) {
+    range_of(m, &l, &min, &max);
+    if (min < 0 || max >= m->w->extent[k]) {
       return false;
     }
     *w = (conv_weight_index){
@@ -246,15 +246,14 @@ static bool conditions_hold(const matching *m)
   for (int i = 0; i < m->n_conditions; i++) {
     const conv_condition *c = &m->condition[i];
     form_line l;
-    int64_t least, greatest;
+    int64_t min, max;
 
     if (!substitute(m, &c->line, &l)) {
       return false;
     }
-    range_of(m, &l, &least, &greatest);
+    range_of(m, &l, &min, &max);
     if ((c->test == CONV_WHOLE && !divide(&l, c->line.div)) ||
-        (c->test == CONV_FROM && least < c->bound) ||
-        (c->test == CONV_BELOW && greatest >= c->bound)) {
+        (c->test == CONV_FROM && min < c->bound) || (c->test == CONV_BELOW && max >= c->bound)) {
       return false;
     }
   }
@@ -295,7 +294,7 @@ static bool is_demanded(const matching *m, conv_test test, conv_line line, int64
   return false;
 }
 
-/* channel - of[v] * by: what is left of a channel once the other part is known. */
+/* channel - of[v] * by: what is left of a channel once the other term is known. */
 static conv_line rest_of(const matching *m, int channel, int v, int64_t by, int64_t div)
 {
   conv_line l = {.div = div};
@@ -362,15 +361,16 @@ static bool set_extents(matching *m)
 
     f->x_extent[k] = used ? m->x->extent[k + 1] : 1;
     f->y_extent[k] = used ? m->y->extent[k + 1] : 1;
-    f->taps[k] = used ? f->taps[k] : 1;
+    f->kernel_size[k] = used ? f->kernel_size[k] : 1;
     m->extent[OF_Y + k] = f->y_extent[k];
-    m->extent[OF_TAP + k] = f->taps[k];
+    m->extent[OF_TAP + k] = f->kernel_size[k];
     if (!used) {
       f->stride[k] = f->dilation[k] = 1;
       f->border[k] = WEIR_BORDER_ABSENT;
       continue;
     }
-    const int64_t last = f->stride[k] * (f->y_extent[k] - 1) + f->dilation[k] * (f->taps[k] - 1);
+    const int64_t last =
+        f->stride[k] * (f->y_extent[k] - 1) + f->dilation[k] * (f->kernel_size[k] - 1);
 
     f->hi[k] = last - f->lo[k] + 1 - f->x_extent[k];
     if (f->border[k] == WEIR_BORDER_NEVER || (f->lo[k] <= 0 && f->hi[k] <= 0)) {
@@ -481,8 +481,9 @@ static bool is_candidate(const weir_access *a)
   return true;
 }
 
-/* A gradient by x as a convolution of y, whose x and y have changed places: that is what it is
- * where a tap is alone. What counted along y then counts taps, and channels in are channels out. */
+/* A gradient by x as a convolution of y, whose x and y are exchanged: that is what it is
+ * where a tap is alone. What counted along y then counts kernel elements, and channels in are
+ * channels out. */
 static weir_derivation exchanged(const weir_derivation *told, int d)
 {
   const int out = d + 2, tap = d + 3, in = 2 * d + 3;
@@ -563,14 +564,14 @@ double conv_form_flops(const conv_form *f)
   double flops = 2.0 * (double)f->n * (double)f->groups * (double)f->in * (double)f->out;
 
   for (int k = 0; k < f->d; k++) {
-    flops *= (double)f->y_extent[k] * (double)f->taps[k];
+    flops *= (double)f->y_extent[k] * (double)f->kernel_size[k];
   }
   return flops;
 }
 
-conv_weight_places conv_form_weights(const conv_form *f, const weir_view *w)
+conv_weight_strides conv_form_weights(const conv_form *f, const weir_view *w)
 {
-  conv_weight_places p = {.base = 0};
+  conv_weight_strides p = {.base = 0};
 
   for (int d = 0; d < f->w_rank; d++) {
     const conv_weight_index *i = &f->w_index[d];

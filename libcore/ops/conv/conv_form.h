@@ -38,7 +38,7 @@ typedef struct conv_form {
   int64_t n, groups, in, out; /* in, out: channels of one group               */
   /* Per spatial dimension. x and y are [n, extents, channels of all groups]. hi: how far the last
    * tap reaches beyond the end, below 0 where it does not reach it. */
-  int64_t x_extent[CONV_FORM_DIMS], y_extent[CONV_FORM_DIMS], taps[CONV_FORM_DIMS];
+  int64_t x_extent[CONV_FORM_DIMS], y_extent[CONV_FORM_DIMS], kernel_size[CONV_FORM_DIMS];
   int64_t stride[CONV_FORM_DIMS], dilation[CONV_FORM_DIMS];
   int64_t lo[CONV_FORM_DIMS], hi[CONV_FORM_DIMS];
   /* Elements of x beyond its ends: ABSENT (they count as 0 and are left out) or a border rule. By
@@ -49,21 +49,22 @@ typedef struct conv_form {
 } conv_form;
 
 /* Places in memory of the weights, in elements. */
-typedef struct conv_weight_places {
+typedef struct conv_weight_strides {
   int64_t base, tap[CONV_FORM_DIMS], group, in, out;
-} conv_weight_places;
+} conv_weight_strides;
 
 /* True, and *f filled, when the access is the convolution that `told` says; a wrong `told` gives
  * false. */
 bool conv_form_of(const weir_access *a, const weir_derivation *told, conv_form *f);
 /* Likewise of the one node of a group. */
 bool conv_form_of_group(const weir_graph *g, const weir_group *group, conv_form *f);
-/* Whether the sums and all arrays are of one dtype, this one. */
+/* Returns whether the sums and all arrays are of one dtype, this one. */
 bool conv_form_is(const conv_form *f, weir_dtype dtype);
 /* 2 x multiplications, those with padding included. */
 double conv_form_flops(const conv_form *f);
-/* Where weight (t, g, i, c) lies in a view of the weights' array: data + base + sum of places. */
-conv_weight_places conv_form_weights(const conv_form *f, const weir_view *w);
+/* Where weight (t, g, i, c) lies in a view of the weights' array: data + base + sum of index times
+ * stride. */
+conv_weight_strides conv_form_weights(const conv_form *f, const weir_view *w);
 /* Steps of a view [n, extents, channels] along n and three dimensions: 0 along those in front that
  * it has not. */
 void conv_form_steps(const weir_view *v, int d, int64_t step[4]);

@@ -57,7 +57,7 @@ typedef struct loops {
   const conv_form *f;
   const float *in[3];
   double *out;
-  conv_weight_places w;
+  conv_weight_strides w;
 } loops;
 
 static int64_t border(const conv_form *f, int k, int64_t raw, bool *inside)
@@ -110,18 +110,18 @@ static void window(const loops *l, int64_t n, const int64_t *o, const int64_t *t
 static void follow(const loops *l)
 {
   const conv_form *f = l->f;
-  int64_t o[CONV_FORM_DIMS], t[CONV_FORM_DIMS], outputs = 1, taps = 1;
+  int64_t o[CONV_FORM_DIMS], t[CONV_FORM_DIMS], outputs = 1, volume = 1;
 
   for (int k = 0; k < CONV_FORM_DIMS; k++) {
     outputs *= f->y_extent[k];
-    taps *= f->taps[k];
+    volume *= f->kernel_size[k];
   }
-  for (int64_t p = 0; p < f->n * outputs * taps; p++) {
+  for (int64_t p = 0; p < f->n * outputs * volume; p++) {
     int64_t rest = p;
 
     for (int k = CONV_FORM_DIMS - 1; k >= 0; k--) {
-      t[k] = rest % f->taps[k];
-      rest /= f->taps[k];
+      t[k] = rest % f->kernel_size[k];
+      rest /= f->kernel_size[k];
     }
     for (int k = CONV_FORM_DIMS - 1; k >= 0; k--) {
       o[k] = rest % f->y_extent[k];
@@ -424,7 +424,7 @@ static void extents_and_steps_are_told(void **state)
     assert_true(f.n == 2 && f.groups == 2 && f.in == 3 && f.out == 5);
     assert_true(f.stride[0] == 2 && f.stride[1] == 1 && f.stride[2] == 3);
     assert_true(f.dilation[0] == 2 && f.dilation[1] == 1);
-    assert_true(f.taps[0] == 3 && f.taps[1] == 2 && f.taps[2] == 3);
+    assert_true(f.kernel_size[0] == 3 && f.kernel_size[1] == 2 && f.kernel_size[2] == 3);
     assert_true(f.lo[0] == 1 && f.lo[1] == 0 && f.lo[2] == 2);
     assert_true(f.hi[0] == 1 && f.hi[1] == 1 && f.hi[2] == -2); /* 4 outputs reach 11 of 12 + 2 */
     assert_true(f.border[0] == WEIR_BORDER_ABSENT && f.border[2] == WEIR_BORDER_WRAP);
@@ -476,7 +476,7 @@ static void weights_of_a_bank_are_read(void **state)
 
   assert_true(conv_form_of(&a, &told, &f));
   const weir_view view = {.rank = 1, .stride = {1}, .extent = {500}};
-  const conv_weight_places p = conv_form_weights(&f, &view);
+  const conv_weight_strides p = conv_form_weights(&f, &view);
 
   assert_true(p.base == 100 && p.tap[0] == 96 && p.tap[1] == 32 && p.in == 8 && p.out == 1);
   weir_access_fini(&a);
@@ -506,7 +506,7 @@ static void what_is_no_convolution_is_refused(void **state)
   a.combine = WEIR_COMBINE_MAX;
   assert_false(reads(g, y, &a));
   a.combine = WEIR_COMBINE_SUM;
-  a.in[1].index[0].coef[1] = 1; /* weights that differ from place to place */
+  a.in[1].index[0].coef[1] = 1; /* weights that differ from position to position */
   assert_false(reads(g, y, &a));
   a.in[1].index[0].coef[1] = 0;
   a.in[0].index[3].offset = 1; /* other channels */
@@ -520,7 +520,7 @@ static void what_is_no_convolution_is_refused(void **state)
   assert_false(reads(g, y, &a));
   a.out[0].index[1].coef[1] = 1;
   a.out[0].index[1].offset = 0;
-  a.dim[5].hi = 2; /* not all taps of the array: fewer taps, all the same */
+  a.dim[5].hi = 2; /* not all kernel elements of the array: fewer kernel elements, all the same */
   assert_true(reads(g, y, &a));
   a.body.exprs[a.value[0]].code = WEIR_CODE_ADD;
   assert_false(reads(g, y, &a));
@@ -554,7 +554,7 @@ static bool is_commutative(weir_code code)
          code == WEIR_CODE_EQ;
 }
 
-/* Terms, factors and sides change places; a >= b is not a < b; all of it is multiplied with 1. */
+/* Terms, factors and sides are exchanged; a >= b is not a < b; all of it is multiplied with 1. */
 static void reword(weir_access *a)
 {
   weir_body *b = &a->body;

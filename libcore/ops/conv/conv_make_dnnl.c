@@ -1,4 +1,4 @@
-/* conv_make_dnnl.c - slabs become primitives; what that costs. */
+/* conv_make_dnnl.c - chunks become primitives; what that costs. */
 #include <math.h>
 #include <string.h>
 
@@ -6,19 +6,19 @@
 #include "device/weir_parallel.h"
 #include "ops/conv/conv_dnnl.h"
 
-/* A slab of so many operations takes 0.2 ms: a call takes 2 to 5 us. */
-static const double slab_flops = 2e7;
-/* Outputs of a slab: it reads all weights, and by weights writes a sum that is merged, which takes
+/* A chunk of so many operations takes 0.2 ms: a call takes 2 to 5 us. */
+static const double chunk_flops = 2e7;
+/* Outputs of a chunk: it reads all weights, and by weights writes a sum that is merged, which takes
  * as long as some 20 outputs. */
-static const double slab_points[] = {
+static const double chunk_points[] = {
     [CONV_FORWARD] = 256, [CONV_DATA] = 256, [CONV_WEIGHTS] = 1000};
-static const int64_t most_slabs[] = {[CONV_FORWARD] = 64, [CONV_DATA] = 64, [CONV_WEIGHTS] = 16};
-/* From so many on there are two slabs at least, whatever the outputs. */
+static const int64_t max_chunks[] = {[CONV_FORWARD] = 64, [CONV_DATA] = 64, [CONV_WEIGHTS] = 16};
+/* From so many on there are two chunks at least, whatever the outputs. */
 static const double large_flops = 1e8;
 /* Packed weights that one thread reorders at a time. */
 static const int64_t block_bytes = 1 << 18;
 
-/* dims of x, y: n, channels, places; of w: [groups,] out, in, taps. */
+/* dims of x, y: n, channels, extents; of w: [groups,] out, in, kernel. */
 typedef struct dims {
   dnnl_dims_t x, y, w, stride, dilation, lo, hi;
   int rank, w_rank;
@@ -43,7 +43,7 @@ static dims dims_of(const conv_form *f, const conv_chunk *s)
   for (int k = 0; k < f->d; k++) {
     d.x[k + 2] = k == 0 ? s->x_rows : f->x_extent[k];
     d.y[k + 2] = k == 0 ? s->y_rows : f->y_extent[k];
-    d.w[grouped + 2 + k] = f->taps[k];
+    d.w[grouped + 2 + k] = f->kernel_size[k];
     d.stride[k] = f->stride[k];
     d.dilation[k] = f->dilation[k] - 1;
     d.lo[k] = k == 0 ? s->lo : f->lo[k];
@@ -71,12 +71,12 @@ static dnnl_status_t describe(conv_kind kind, const dims *d, const dnnl_memory_d
   }
 }
 
-/* The primitive of a slab: the first one chooses the format of the weights. */
+/* The primitive of a chunk: the first one chooses the format of the weights. */
 static bool make_desc(conv_dnnl *c, conv_shape *s)
 {
   static const dnnl_format_tag_t tags[] = {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
   const conv_form *f = &c->inner;
-  const dims d = dims_of(f, &s->slab);
+  const dims d = dims_of(f, &s->chunk);
   const dnnl_query_t which =
       f->kind == CONV_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
   dnnl_memory_desc_t any;
@@ -106,23 +106,23 @@ static bool is_alike(const conv_chunk *a, const conv_chunk *b)
          a->hi == b->hi;
 }
 
-/* Number of the slab's shape, made where it is new; -1: the library does not take it. */
-static int shape_of(conv_dnnl *c, const conv_chunk *slab)
+/* Number of the chunk's shape, made where it is new; -1: the library does not take it. */
+static int shape_of(conv_dnnl *c, const conv_chunk *chunk)
 {
   int i = 0;
 
-  while (i < c->n_shapes && !is_alike(&c->shape[i].slab, slab)) {
+  while (i < c->n_shapes && !is_alike(&c->shape[i].chunk, chunk)) {
     i++;
   }
   if (i < c->n_shapes) {
     return i;
   }
-  if (i == CONV_MOST_SHAPES) {
+  if (i == CONV_MAX_SHAPES) {
     return -1;
   }
   conv_shape *s = &c->shape[i];
 
-  *s = (conv_shape){.slab = *slab};
+  *s = (conv_shape){.chunk = *chunk};
   const bool made = make_desc(c, s);
 
   c->n_shapes += made || s->desc != NULL; /* so that it is destroyed */
@@ -138,33 +138,33 @@ static void destroy_shapes(conv_dnnl *c)
   c->n_shapes = 0;
 }
 
-static int64_t wanted_slabs(const conv_form *f)
+static int64_t wanted_chunks(const conv_form *f)
 {
-  const double flops = conv_form_flops(f), most = (double)most_slabs[f->kind];
+  const double flops = conv_form_flops(f), max = (double)max_chunks[f->kind];
   double points = (double)f->n;
 
   for (int k = 0; k < f->d; k++) {
     points *= (double)f->y_extent[k];
   }
-  const double least = flops > large_flops ? 2 : 1;
-  double n = fmin(fmin(flops / slab_flops, points / slab_points[f->kind] + 1), most);
+  const double min = flops > large_flops ? 2 : 1;
+  double n = fmin(fmin(flops / chunk_flops, points / chunk_points[f->kind] + 1), max);
 
-  n = fmax(n, least);
+  n = fmax(n, min);
   return (int64_t)n;
 }
 
-/* Shapes of all slabs; with fewer slabs where the library does not take some. */
+/* Shapes of all chunks; with fewer chunks where the library does not take some. */
 static bool find_shapes(conv_dnnl *c)
 {
-  for (int64_t wanted = wanted_slabs(&c->inner); wanted > 0; wanted /= 2) {
+  for (int64_t wanted = wanted_chunks(&c->inner); wanted > 0; wanted /= 2) {
     bool fits = true;
 
-    c->cut = conv_chunking_make(&c->inner, wanted);
+    c->chunking = conv_chunking_make(&c->inner, wanted);
     c->scratch_bytes = 0;
-    for (int64_t i = 0; i < c->cut.count && fits; i++) {
-      conv_chunk slab;
+    for (int64_t i = 0; i < c->chunking.count && fits; i++) {
+      conv_chunk chunk;
 
-      fits = conv_chunking_chunk(&c->inner, &c->cut, i, &slab) && shape_of(c, &slab) >= 0;
+      fits = conv_chunking_chunk(&c->inner, &c->chunking, i, &chunk) && shape_of(c, &chunk) >= 0;
     }
     if (fits) {
       return true;
@@ -183,7 +183,7 @@ static bool make_shapes(conv_dnnl *c)
     return true;
   }
   /* Matrices of x have zeros where x has no element (conv_mend_dnnl.c). By data x is made, and has
-   * none; forward, most places would have to be summed again. */
+   * none; forward, most positions would have to be summed again. */
   c->by_matrices = f->kind != CONV_FORWARD || !conv_dnnl_meets_padding(f);
   c->mends = f->kind == CONV_WEIGHTS && conv_dnnl_meets_padding(f);
   return c->by_matrices && find_shapes(c);
@@ -220,11 +220,11 @@ static bool plain_desc(const conv_dnnl *c, const dims *d, dnnl_memory_desc_t *ou
   const int grouped = f->groups > 1;
   dnnl_dims_t strides = {0};
 
-  strides[0] = c->places.group;
-  strides[grouped] = c->places.out;
-  strides[grouped + 1] = c->places.in;
+  strides[0] = c->w_strides.group;
+  strides[grouped] = c->w_strides.out;
+  strides[grouped + 1] = c->w_strides.in;
   for (int k = 0; k < f->d; k++) {
-    strides[grouped + 2 + k] = c->places.tap[k];
+    strides[grouped + 2 + k] = c->w_strides.tap[k];
   }
   for (int k = 0; k < d->w_rank; k++) {
     strides[k] = strides[k] > 0 ? strides[k] : 1;
@@ -234,10 +234,10 @@ static bool plain_desc(const conv_dnnl *c, const dims *d, dnnl_memory_desc_t *ou
 }
 
 /* Weights are apart where they differ: what the library reads and writes by strides. */
-static bool has_places(const conv_dnnl *c)
+static bool has_strides(const conv_dnnl *c)
 {
   const conv_form *f = &c->form;
-  const conv_weight_places *p = &c->places;
+  const conv_weight_strides *p = &c->w_strides;
   const conv_chunk none = {.n = 1};
   const dims d = dims_of(f, &none);
   dnnl_memory_desc_t plain;
@@ -245,7 +245,7 @@ static bool has_places(const conv_dnnl *c)
       (p->group > 0 || f->groups == 1) && (p->in > 0 || f->in == 1) && (p->out > 0 || f->out == 1);
 
   for (int k = 0; k < f->d; k++) {
-    right = right && (p->tap[k] > 0 || f->taps[k] == 1);
+    right = right && (p->tap[k] > 0 || f->kernel_size[k] == 1);
   }
   return right && plain_desc(c, &d, &plain); /* false: they lie one on another */
 }
@@ -269,7 +269,7 @@ static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c
   int32_t arrays[3];
   bool right = conv_form_of_group(g, group, &c->form) && has_types(&c->form);
 
-  /* Slabs leave out rows of x that are not read; along the other dimensions all are. */
+  /* Chunks leave out rows of x that are not read; along the other dimensions all are. */
   for (int k = c->form.kind == CONV_FORWARD; k < c->form.d && right; k++) {
     right = c->form.lo[k] >= 0;
   }
@@ -285,9 +285,9 @@ static bool read_form(const weir_graph *g, const weir_group *group, conv_dnnl *c
     w.stride[k] = stride;
     stride *= d->shape[k];
   }
-  c->places = conv_form_weights(&c->form, &w);
+  c->w_strides = conv_form_weights(&c->form, &w);
   c->padded = conv_pad_form(&c->form, &c->inner);
-  return has_places(c);
+  return has_strides(c);
 }
 
 /* What is left of the share below where x or y has fewer than 16 channels, by plans of 3, 4, 5 and
@@ -319,22 +319,22 @@ static double seconds_of(const conv_dnnl *c)
   const conv_form *f = &c->form;
   const double lanes = (double)(f->kind == CONV_DATA ? f->in : f->out);
   const double depth = (double)(f->kind == CONV_DATA ? f->out : f->in) *
-                       (double)(f->taps[0] * f->taps[1] * f->taps[2]);
+                       (double)(f->kernel_size[0] * f->kernel_size[1] * f->kernel_size[2]);
   const double share =
       lanes / (16 * (double)((int64_t)(lanes + 15) / 16)) * depth / (depth + 8) * few_share(f);
   const double peak = (c->by_matrices ? 0.4e11 : 1.4e11) * (conv_form_is(f, WEIR_F32) ? 1 : halved);
   const double bandwidth = 1e10, call = 3e-6;
   const double weights = depth * lanes * (double)f->groups * 4;
-  const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->cut.count : 1) +
+  const double moved = weights * 2 * (f->kind == CONV_WEIGHTS ? (double)c->chunking.count : 1) +
                        (c->padded ? 2.0 * 4 * (double)c->inner.n * (double)c->inner.x_extent[0] *
                                         (double)conv_row_size(&c->inner)
                                   : 0);
 
-  return conv_form_flops(f) / (peak * share) + moved / bandwidth + call * (double)c->cut.count;
+  return conv_form_flops(f) / (peak * share) + moved / bandwidth + call * (double)c->chunking.count;
 }
 
 /* Below this many operations the calls cost more than a loop. */
-static const double least_flops = 1 << 15;
+static const double min_flops = 1 << 15;
 
 /* Whether an element of the largest array is used more than once. A factor a channel, and the sums
  * of products that its gradient is, have the form of a convolution, but are loops: to put their
@@ -346,19 +346,19 @@ static bool uses_again(const conv_form *f)
   for (int d = 0; d < CONV_FORM_DIMS; d++) {
     x *= (double)f->x_extent[d];
     y *= (double)f->y_extent[d];
-    w *= (double)f->taps[d];
+    w *= (double)f->kernel_size[d];
   }
   x *= (double)f->groups * (double)f->in;
   y *= (double)f->groups * (double)f->out;
   return conv_form_flops(f) > 2 * fmax(x, fmax(y, w));
 }
 
-/* Reads the form and tries the shapes of its slabs; c->engine is NULL where it is none. */
+/* Reads the form and tries the shapes of its chunks; c->engine is NULL where it is none. */
 static bool try_shapes(const weir_graph *g, const weir_group *group, conv_kind kind, conv_dnnl *c)
 {
   *c = (conv_dnnl){.n_shapes = 0};
   return read_form(g, group, c) && c->form.kind == kind && uses_again(&c->form) &&
-         conv_form_flops(&c->form) >= least_flops &&
+         conv_form_flops(&c->form) >= min_flops &&
          dnnl_engine_create(&c->engine, dnnl_cpu, 0) == dnnl_success && alone(c, make_shapes);
 }
 
@@ -378,8 +378,8 @@ bool conv_dnnl_blocks(const weir_graph *g, const weir_group *group, weir_kernel_
   for (conv_kind kind = CONV_FORWARD; kind <= CONV_DATA && !any; kind++) {
     /* What wraps is added up at the end: nothing is whole before. */
     any = try_shapes(g, group, kind, &c) && !(c.padded && kind == CONV_DATA);
-    *blocks = (weir_kernel_blocks){.stage = 1, .block_size = {c.cut.samples, c.cut.rows}};
-    blocks->block_size[1] = c.cut.n_rows > 1 ? c.cut.rows : 0;
+    *blocks = (weir_kernel_blocks){.stage = 1, .block_size = {c.chunking.samples, c.chunking.rows}};
+    blocks->block_size[1] = c.chunking.n_rows > 1 ? c.chunking.rows : 0;
     end_shapes(&c);
   }
   return any;
@@ -471,13 +471,13 @@ static bool make_calls(conv_dnnl *c)
       return false;
     }
   }
-  for (int64_t i = 0; i < c->cut.count; i++) {
+  for (int64_t i = 0; i < c->chunking.count; i++) {
     conv_call *call = &c->calls[i];
 
-    if (!conv_chunking_chunk(&c->inner, &c->cut, i, &call->slab)) {
+    if (!conv_chunking_chunk(&c->inner, &c->chunking, i, &call->chunk)) {
       return false;
     }
-    call->shape = shape_of(c, &call->slab);
+    call->shape = shape_of(c, &call->chunk);
     const conv_shape *s = &c->shape[call->shape];
 
     if (dnnl_stream_create(&call->stream, c->engine, dnnl_stream_default_flags) != dnnl_success ||
@@ -509,7 +509,7 @@ static weir_status make(const weir_graph *g, const weir_group *group, conv_dnnl 
                                     (int64_t)weir_dtype_size(conv_dnnl_x(&c->form, true))
                               : 0;
   c->padded_bytes = (c->padded_bytes + 63) & ~(int64_t)63;
-  WEIR_TRY(weir_alloc(c->cut.count, sizeof(conv_call), &memory));
+  WEIR_TRY(weir_alloc(c->chunking.count, sizeof(conv_call), &memory));
   c->calls = memory;
   c->n_blocks = (c->form.out - 1) / block_channels(c) + 1;
   WEIR_TRY(weir_alloc(c->n_blocks, sizeof(conv_block), &memory));
@@ -539,7 +539,7 @@ void conv_dnnl_release(void *context)
 {
   conv_dnnl *c = context;
 
-  for (int64_t i = 0; i < c->cut.count && c->calls != NULL; i++) {
+  for (int64_t i = 0; i < c->chunking.count && c->calls != NULL; i++) {
     dnnl_memory_destroy(c->calls[i].x);
     dnnl_memory_destroy(c->calls[i].y);
     dnnl_memory_destroy(c->calls[i].w);

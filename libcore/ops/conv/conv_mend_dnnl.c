@@ -9,17 +9,17 @@
 
 #include "ops/conv/conv_dnnl.h"
 
-/* Sum over all places of channel `in` of x times channel `out` of y, for one tap. */
+/* Returns the sum over all positions of channel `in` of x times channel `out` of y, for one tap. */
 static double sum_of_tap(const conv_form *f, const void *x, int64_t in, const void *y, int64_t out,
                          const int64_t t[CONV_FORM_DIMS])
 {
-  const int64_t places = f->y_extent[0] * f->y_extent[1] * f->y_extent[2];
+  const int64_t points = f->y_extent[0] * f->y_extent[1] * f->y_extent[2];
   double sum = 0;
 
-  for (int64_t p = 0; p < f->n * places && !isnan(sum); p++) {
-    const int64_t o[] = {p % places / f->y_extent[2] / f->y_extent[1],
+  for (int64_t p = 0; p < f->n * points && !isnan(sum); p++) {
+    const int64_t o[] = {p % points / f->y_extent[2] / f->y_extent[1],
                          p / f->y_extent[2] % f->y_extent[1], p % f->y_extent[2]};
-    int64_t from = p / places;
+    int64_t from = p / points;
     bool inside = true;
 
     for (int k = 0; k < CONV_FORM_DIMS; k++) {
@@ -39,12 +39,13 @@ static double sum_of_tap(const conv_form *f, const void *x, int64_t in, const vo
 void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void *y, void *weights)
 {
   const conv_form *f = &c->inner;
-  const conv_weight_places *w = &c->places;
-  const int64_t g = piece / f->in, taps = f->taps[0] * f->taps[1] * f->taps[2];
+  const conv_weight_strides *w = &c->w_strides;
+  const int64_t g = piece / f->in,
+                volume = f->kernel_size[0] * f->kernel_size[1] * f->kernel_size[2];
 
-  for (int64_t tap = 0; tap < taps; tap++) {
-    const int64_t t[] = {tap / f->taps[2] / f->taps[1], tap / f->taps[2] % f->taps[1],
-                         tap % f->taps[2]};
+  for (int64_t tap = 0; tap < volume; tap++) {
+    const int64_t t[] = {tap / f->kernel_size[2] / f->kernel_size[1],
+                         tap / f->kernel_size[2] % f->kernel_size[1], tap % f->kernel_size[2]};
     const int64_t at = w->base + g * w->group + piece % f->in * w->in + t[0] * w->tap[0] +
                        t[1] * w->tap[1] + t[2] * w->tap[2];
 
@@ -62,16 +63,16 @@ void conv_dnnl_mend(const conv_dnnl *c, int64_t piece, const void *x, const void
 /* Whether one of n elements, f32 or bf16, is NaN, or (or_infinite) infinite. */
 static bool some_none(weir_dtype dtype, const void *data, int64_t n, bool or_infinite)
 {
-  const float *x = data, most = or_infinite ? FLT_MAX : INFINITY;
-  const weir_bf16 *half = data, half_most = or_infinite ? 0x7f7f : 0x7f80;
+  const float *x = data, max = or_infinite ? FLT_MAX : INFINITY;
+  const weir_bf16 *half = data, half_max = or_infinite ? 0x7f7f : 0x7f80;
   bool found = false;
 
   /* Without a way out of the loops: vector code. */
   for (int64_t i = 0; i < n && dtype == WEIR_F32; i++) {
-    found |= !(fabsf(x[i]) <= most);
+    found |= !(fabsf(x[i]) <= max);
   }
   for (int64_t i = 0; i < n && dtype == WEIR_BF16; i++) {
-    found |= (half[i] & 0x7fff) > half_most; /* without the sign, ordered as their bits */
+    found |= (half[i] & 0x7fff) > half_max; /* without the sign, ordered as their bits */
   }
   return found;
 }
@@ -91,26 +92,27 @@ static int64_t read_at(const conv_form *f, int k, int64_t at, int64_t t)
 }
 
 typedef struct mending {
-  conv_form f; /* of the slab */
-  const conv_weight_places *places;
+  conv_form f; /* of the chunk */
+  const conv_weight_strides *w_strides;
   weir_dtype read_dtype;
   const void *read, *weights;
 } mending;
 
-/* Element `channel` of group g at one place, of the products that are there. */
+/* Element `channel` of group g at one position, of the products that are there. */
 static double sum_at(const mending *m, int64_t n, const int64_t at[CONV_FORM_DIMS], int64_t g,
                      int64_t channel)
 {
   const conv_form *f = &m->f;
-  const conv_weight_places *w = m->places;
+  const conv_weight_strides *w = m->w_strides;
   const bool forward = f->kind == CONV_FORWARD;
   const int64_t *extent = forward ? f->x_extent : f->y_extent;
-  const int64_t others = forward ? f->in : f->out, taps = f->taps[0] * f->taps[1] * f->taps[2];
+  const int64_t others = forward ? f->in : f->out,
+                volume = f->kernel_size[0] * f->kernel_size[1] * f->kernel_size[2];
   double sum = 0;
 
-  for (int64_t tap = 0; tap < taps && !isnan(sum); tap++) {
-    const int64_t t[] = {tap / f->taps[2] / f->taps[1], tap / f->taps[2] % f->taps[1],
-                         tap % f->taps[2]};
+  for (int64_t tap = 0; tap < volume && !isnan(sum); tap++) {
+    const int64_t t[] = {tap / f->kernel_size[2] / f->kernel_size[1],
+                         tap / f->kernel_size[2] % f->kernel_size[1], tap % f->kernel_size[2]};
     const int64_t p = read_at(f, 0, at[0], t[0]), q = read_at(f, 1, at[1], t[1]),
                   r = read_at(f, 2, at[2], t[2]);
     const int64_t from = ((n * extent[0] + p) * extent[1] + q) * extent[2] + r;
@@ -126,11 +128,11 @@ static double sum_at(const mending *m, int64_t n, const int64_t at[CONV_FORM_DIM
   return sum;
 }
 
-/* Whether some tap of the place reads nothing. */
+/* Whether some tap of the position reads nothing. */
 static bool meets_padding(const conv_form *f, const int64_t at[CONV_FORM_DIMS])
 {
   for (int k = 0; k < CONV_FORM_DIMS; k++) {
-    for (int64_t t = 0; t < f->taps[k]; t++) {
+    for (int64_t t = 0; t < f->kernel_size[k]; t++) {
       if (read_at(f, k, at[k], t) < 0) {
         return true;
       }
@@ -140,34 +142,34 @@ static bool meets_padding(const conv_form *f, const int64_t at[CONV_FORM_DIMS])
 }
 
 /* all: not only where padding is met. */
-static void mend_places(const mending *m, weir_dtype dtype, void *made, bool all)
+static void mend_points(const mending *m, weir_dtype dtype, void *made, bool all)
 {
   const conv_form *f = &m->f;
   const bool forward = f->kind == CONV_FORWARD;
   const int64_t *extent = forward ? f->y_extent : f->x_extent, each = forward ? f->out : f->in;
-  const int64_t places = extent[0] * extent[1] * extent[2], channels = f->groups * each;
+  const int64_t points = extent[0] * extent[1] * extent[2], channels = f->groups * each;
 
-  for (int64_t p = 0; p < f->n * places; p++) {
-    const int64_t at[] = {p % places / extent[2] / extent[1], p / extent[2] % extent[1],
+  for (int64_t p = 0; p < f->n * points; p++) {
+    const int64_t at[] = {p % points / extent[2] / extent[1], p / extent[2] % extent[1],
                           p % extent[2]};
 
     for (int64_t c = 0; c < channels && (all || meets_padding(f, at)); c++) {
       if (isnan(weir_dtype_load_real(dtype, made, p * channels + c))) {
         weir_dtype_store_real(dtype, made, p * channels + c,
-                              sum_at(m, p / places, at, c / each, c % each));
+                              sum_at(m, p / points, at, c / each, c % each));
       }
     }
   }
 }
 
-void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
-                         const void *weights)
+void conv_dnnl_mend_chunk(const conv_dnnl *c, const conv_chunk *s, void *x, void *y,
+                          const void *weights)
 {
   const bool forward = c->inner.kind == CONV_FORWARD;
   const weir_dtype x_dtype = conv_dnnl_x(&c->inner, c->padded), y_dtype = c->inner.y_dtype;
   const weir_dtype made = forward ? y_dtype : x_dtype;
   mending m = {.f = c->inner,
-               .places = &c->places,
+               .w_strides = &c->w_strides,
                .read_dtype = forward ? x_dtype : y_dtype,
                .read = forward ? x : y,
                .weights = weights};
@@ -181,12 +183,13 @@ void conv_dnnl_mend_slab(const conv_dnnl *c, const conv_chunk *s, void *x, void 
   const int64_t *extent = forward ? f->y_extent : f->x_extent;
   const int64_t n =
       f->n * extent[0] * extent[1] * extent[2] * f->groups * (forward ? f->out : f->in);
-  const int64_t n_weights = f->groups * f->in * f->out * f->taps[0] * f->taps[1] * f->taps[2];
+  const int64_t n_weights =
+      f->groups * f->in * f->out * f->kernel_size[0] * f->kernel_size[1] * f->kernel_size[2];
 
   const bool half = m.read_dtype == WEIR_BF16;
 
   if (some_none(made, forward ? y : x, n, false) &&
       (half || some_none(f->w_dtype, weights, n_weights, true))) {
-    mend_places(&m, made, forward ? y : x, half);
+    mend_points(&m, made, forward ? y : x, half);
   }
 }

@@ -11,7 +11,7 @@ int64_t conv_extent_of(const matching *m, int dim)
 
 /* Where a dimension of an array as built (x, w, y) is kept. Along x and w channels count within a
  * group and through all of them. */
-static int *place_of_axis(matching *m, int array, int axis)
+static int *slot_of_axis(matching *m, int array, int axis)
 {
   const int d = m->f->d;
 
@@ -31,7 +31,7 @@ static int *place_of_axis(matching *m, int array, int axis)
 }
 
 /* Of iterations as built: n, o1 .. od, group, channel out, t1 .. td, channel in. */
-static int *place_of_dim(matching *m, int dim)
+static int *slot_of_dim(matching *m, int dim)
 {
   const int d = m->f->d;
 
@@ -44,27 +44,27 @@ static int *place_of_dim(matching *m, int dim)
                                     : &m->of[OF_IN];
 }
 
-/* Every name once; those of turns are found later. */
+/* Every name once; those of wraps are found later. */
 static bool take_names(matching *m)
 {
   for (int v = 0; v < VARIABLES; v++) {
     m->of[v] = NONE;
   }
   for (int k = 0; k < CONV_FORM_DIMS; k++) {
-    m->element[k] = m->turn[k] = NONE;
+    m->element[k] = m->wrap[k] = NONE;
   }
   m->x_channel = m->y_channel = NONE;
   for (int j = 0; j < m->a->n_dims; j++) {
     const weir_derived_dim t = m->told->dim[j];
-    int *const place = t.array < 0   ? place_of_dim(m, t.dim)
-                       : t.array < 3 ? place_of_axis(m, t.array, t.dim)
-                                     : NULL;
+    int *const slot = t.array < 0   ? slot_of_dim(m, t.dim)
+                      : t.array < 3 ? slot_of_axis(m, t.array, t.dim)
+                                    : NULL;
 
-    if (place != NULL && *place != NONE) {
+    if (slot != NULL && *slot != NONE) {
       return false;
     }
-    if (place != NULL) {
-      *place = j;
+    if (slot != NULL) {
+      *slot = j;
     }
   }
   return true;
@@ -87,7 +87,7 @@ static bool read_window(matching *m, int k)
   f->dilation[k] = tap >= 0 && l->coef[tap] != 0 ? l->coef[tap] : 1;
   f->lo[k] = -l->offset;
   f->border[k] = m->x->index[k + 1].border;
-  f->taps[k] = conv_extent_of(m, tap);
+  f->kernel_size[k] = conv_extent_of(m, tap);
   return l->div == 1;
 }
 
@@ -104,18 +104,18 @@ static bool read_solved(matching *m, int k, bool by_tap)
   }
   for (int j = 0; j < m->a->n_dims; j++) {
     if (l->coef[j] != 0 && j != m->element[k] && j != other) {
-      if (m->turn[k] != NONE || l->coef[j] != m->x->extent[k + 1]) {
+      if (m->wrap[k] != NONE || l->coef[j] != m->x->extent[k + 1]) {
         return false;
       }
-      m->turn[k] = j;
+      m->wrap[k] = j;
     }
   }
   *(by_tap ? &f->stride[k] : &f->dilation[k]) =
       other >= 0 && l->coef[other] != 0 ? -l->coef[other] : 1;
   *(by_tap ? &f->dilation[k] : &f->stride[k]) = l->div;
   f->lo[k] = l->offset;
-  f->border[k] = m->turn[k] != NONE ? WEIR_BORDER_WRAP : WEIR_BORDER_ABSENT;
-  f->taps[k] = by_tap ? m->w->extent[k] : conv_extent_of(m, other);
+  f->border[k] = m->wrap[k] != NONE ? WEIR_BORDER_WRAP : WEIR_BORDER_ABSENT;
+  f->kernel_size[k] = by_tap ? m->w->extent[k] : conv_extent_of(m, other);
   return m->element[k] < 0 || l->coef[m->element[k]] == 1;
 }
 

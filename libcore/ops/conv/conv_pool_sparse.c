@@ -1,4 +1,4 @@
-/* conv_pool_sparse.c - takes the places of maxima out of an access; conv_form.c reads the rest. */
+/* conv_pool_sparse.c - removes the argmax operand from an access; conv_form.c reads the rest. */
 #include "ops/conv/conv_pool_sparse.h"
 
 #include "base/weir_alloc.h"
@@ -16,19 +16,19 @@ static bool lie_alike(const weir_access *a, int j, int k)
   return same;
 }
 
-/* Makes the access, a copy, that of whole windows, y being read with the places. */
+/* Makes the access, a copy, that of whole windows, y being read with the argmax. */
 static bool take_apart(weir_access *a, int y)
 {
-  const int place = 2;
+  const int argmax = 2;
   int64_t window[WEIR_MAX_RANK];
 
-  if (!lie_alike(a, y, place)) {
+  if (!lie_alike(a, y, argmax)) {
     return false;
   }
-  for (int d = 0; d < a->in[place].rank; d++) {
-    window[d] = weir_index_divisor(&a->in[place].index[d]);
+  for (int d = 0; d < a->in[argmax].rank; d++) {
+    window[d] = weir_index_divisor(&a->in[argmax].index[d]);
   }
-  const int32_t chosen = weir_window_argmax(a, place, true, window, a->in[place].rank);
+  const int32_t chosen = weir_window_argmax(a, argmax, true, window, a->in[argmax].rank);
 
   if (chosen < 0) {
     return false;
@@ -56,7 +56,7 @@ bool conv_pool_sparse_of(const weir_access *a, const weir_derivation *told, conv
 
   if (a->maker != WEIR_MADE_BY_BODY || a->n_in != 3 || a->n_out != 1 || a->n_values != 1 ||
       a->n_states != 0 || a->combine != WEIR_COMBINE_SUM || a->in[2].dtype != WEIR_U8 ||
-      told->in[2] != WEIR_DERIVED_PLACE || weir_access_copy(a, &whole) != WEIR_OK) {
+      told->in[2] != WEIR_DERIVED_ARGMAX || weir_access_copy(a, &whole) != WEIR_OK) {
     return false;
   }
   bool is = take_apart(&whole, y) && conv_form_of(&whole, told, &p->form) && p->form.y == y;
@@ -66,7 +66,7 @@ bool conv_pool_sparse_of(const weir_access *a, const weir_derivation *told, conv
   }
   const weir_operand *o = &a->in[y];
 
-  p->place = 2;
+  p->argmax = 2;
   is = weir_index_divisor(&o->index[0]) == 1 && weir_index_divisor(&o->index[o->rank - 1]) == 1;
   for (int k = 0; k < CONV_FORM_DIMS; k++) {
     p->window[k] = k < p->form.d ? weir_index_divisor(&o->index[k + 1]) : 1;

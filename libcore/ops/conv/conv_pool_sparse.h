@@ -1,7 +1,7 @@
 /* conv_pool_sparse.h - gradients of a convolution that only maxima over windows saw, as their
  * derivation says and their access shows: y is read at floor(e / window) in each dimension, and
- * counts where a byte beside it is the position of e in its window, row-major. Taking that apart
- * leaves a convolution's gradient.
+ * counts where the byte at the same index is the position of e in its window, row-major. Without
+ * this condition it is a convolution's gradient.
  */
 #ifndef CONV_POOL_SPARSE_H
 #define CONV_POOL_SPARSE_H
@@ -10,7 +10,7 @@
 typedef struct conv_pool_sparse {
   conv_form form; /* of whole windows: y_extent is window times the number of maxima */
   int64_t window[CONV_FORM_DIMS];
-  int place; /* input operand: the bytes, [n, maxima, channels] as y */
+  int argmax; /* input operand: the bytes, [n, maxima, channels] as y */
 } conv_pool_sparse;
 
 /* True, and *p filled, when the access is one. */

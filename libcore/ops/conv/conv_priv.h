@@ -21,7 +21,7 @@ typedef struct conv_condition {
   int64_t bound;
 } conv_condition;
 
-#define CONV_MOST_CONDITIONS 32
+#define CONV_MAX_CONDITIONS 32
 
 /* Sums of so many products of numbers that are small stay within 64 bits. */
 static inline bool conv_is_small(int64_t v)
@@ -54,11 +54,11 @@ typedef struct matching {
   conv_form *f;
   const weir_operand *x, *y, *w;
   conv_line xi[WEIR_MAX_RANK], yi[WEIR_MAX_RANK], wi[WEIR_MAX_RANK];
-  conv_condition condition[CONV_MOST_CONDITIONS];
+  conv_condition condition[CONV_MAX_CONDITIONS];
   int n_conditions;
   /* Iteration dimensions, or NONE: of each variable; elements of x, and how often it wraps;
    * channels of x and y. */
-  int of[VARIABLES], element[CONV_FORM_DIMS], turn[CONV_FORM_DIMS], x_channel, y_channel;
+  int of[VARIABLES], element[CONV_FORM_DIMS], wrap[CONV_FORM_DIMS], x_channel, y_channel;
   bool solved[CONV_FORM_DIMS]; /* elements of x count, and o or t follows */
   bool still[WEIR_MAX_DIMS];   /* dimensions of which conditions leave the iteration 0 alone */
   int64_t extent[VARIABLES];
@@ -66,7 +66,7 @@ typedef struct matching {
 } matching;
 
 /* conv_names.c: says what the node's iteration dimensions are, from its derivation: `of`, element,
- * turn, channels; reads taps, stride, dilation, lo, border and groups of the form. */
+ * wrap, channels; reads kernel_size, stride, dilation, lo, border and groups of the form. */
 bool conv_name_dims(matching *m);
 /* Iterations of a dimension, 1 for NONE. */
 int64_t conv_extent_of(const matching *m, int dim);

@@ -19,7 +19,7 @@ static void extents_follow_the_rule_of_the_field(void **state)
 }
 
 /* The halo of a box, and the channels of a group alone. */
-static void a_box_needs_its_taps_and_its_group(void **state)
+static void a_box_needs_its_kernel_and_its_group(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F64, 1, 50, 40, 8);
@@ -39,11 +39,11 @@ static void a_box_needs_its_taps_and_its_group(void **state)
   box.hi[3] = 3;
   const weir_region r = weir_needed(a, 0, &box), v = weir_needed(a, 1, &box);
 
-  assert_true(r.part[1][0].lo == 9 && r.part[1][0].hi == 21);
-  assert_true(r.n[2] == 2 && r.part[2][0].lo == 0 && r.part[2][0].hi == 5);
-  assert_true(r.part[2][1].lo == 38 && r.part[2][1].hi == 40);
-  assert_true(r.part[3][0].lo == 4 && r.part[3][0].hi == 6);
-  assert_true(v.part[3][0].lo == 6 && v.part[3][0].hi == 9);
+  assert_true(r.interval[1][0].lo == 9 && r.interval[1][0].hi == 21);
+  assert_true(r.n[2] == 2 && r.interval[2][0].lo == 0 && r.interval[2][0].hi == 5);
+  assert_true(r.interval[2][1].lo == 38 && r.interval[2][1].hi == 40);
+  assert_true(r.interval[3][0].lo == 4 && r.interval[3][0].hi == 6);
+  assert_true(v.interval[3][0].lo == 6 && v.interval[3][0].hi == 9);
   weir_graph_destroy(&g);
 }
 
@@ -74,7 +74,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(extents_follow_the_rule_of_the_field),
-      cmocka_unit_test(a_box_needs_its_taps_and_its_group),
+      cmocka_unit_test(a_box_needs_its_kernel_and_its_group),
       cmocka_unit_test(impossible_convolutions_are_refused),
   };
 

@@ -6,7 +6,7 @@
 #define V_WIDEN 5
 #define V_REST 2
 #define V_SUMS 16
-#define V_MOST 15
+#define V_MAX_FEW 15
 #define V_TAPS 3
 #define V_SLIDE 2
 typedef __m256 V;

@@ -6,7 +6,7 @@
 #define V_WIDEN 12
 #define V_REST 4
 #define V_SUMS 32
-#define V_MOST 15
+#define V_MAX_FEW 15
 #define V_TAPS 3
 #define V_SLIDE 4
 typedef __m512 V;

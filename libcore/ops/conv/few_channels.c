@@ -1,5 +1,5 @@
-/* few_channels.c - convolutions with few channels on one side: slabs of positions, merged in one
- * order. */
+/* few_channels.c - convolutions with few channels on one side: partial sums over positions, merged
+ * in one order. */
 #include "ops/conv/few_priv.h"
 
 #include <string.h>
@@ -22,12 +22,12 @@ const few_kernels *few_kernels_get(void)
   return NULL;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min_of(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t max_of(int64_t a, int64_t b)
 {
   return a > b ? a : b;
 }
@@ -46,46 +46,47 @@ static int64_t above(int64_t a, int64_t b)
 /* Outputs [*from, *to) of dimension d within those given whose tap t lies inside. */
 static void reached(const few_conv *s, int d, int64_t t, int64_t *from, int64_t *to)
 {
-  *from = most(*from, above(s->lo[d] - t, s->stride[d]));
-  *to = least(*to, below(s->in[d] - 1 - t + s->lo[d], s->stride[d]) + 1);
+  *from = max_of(*from, above(s->lo[d] - t, s->stride[d]));
+  *to = min_of(*to, below(s->in[d] - 1 - t + s->lo[d], s->stride[d]) + 1);
 }
 
 /* Where the weights of tap t, row-major over three dimensions, lie. */
 static int64_t tap_at(const few_conv *s, int64_t t)
 {
-  return t / s->taps[2] / s->taps[1] * s->w_step[0] + t / s->taps[2] % s->taps[1] * s->w_step[1] +
-         t % s->taps[2] * s->w_step[2];
+  return t / s->kernel_size[2] / s->kernel_size[1] * s->w_step[0] +
+         t / s->kernel_size[2] % s->kernel_size[1] * s->w_step[1] +
+         t % s->kernel_size[2] * s->w_step[2];
 }
 
 /* ---- weights ---- */
 
-/* Outputs that one accumulator adds up before it is added to its slab's sum; slabs, which grow
- * fewer where their sums take more than so many bytes together; sums of a piece of the merge. */
-enum { CHAIN = 256, MOST_SLABS = 64, LEAST_SLABS = 8, SLAB_BYTES = 8 << 20, MERGE = 512 };
+/* Outputs that one accumulator adds up before it is added to its partial sum; partial sums, which
+ * grow fewer where they take more than so many bytes together; sums of a piece of the merge. */
+enum { CHAIN = 256, MAX_PARTIALS = 64, MIN_PARTIALS = 8, PARTIALS_BYTES = 8 << 20, MERGE = 512 };
 
 typedef struct weights_form {
-  int64_t elements, channels; /* taps of a row x few; many, padded     */
-  int64_t count;              /* sums of a slab                        */
+  int64_t elements, channels; /* kernel elements of a row x few; many, padded     */
+  int64_t count;              /* elements of a partial sum             */
   int64_t rows;               /* of outputs in a chunk                 */
-  int64_t per_plane, chunks, slabs;
+  int64_t per_plane, chunks, partials;
 } weights_form;
 
 static weights_form weights_shape(const few_conv *s)
 {
-  weights_form f = {.elements = s->taps[2] * s->few,
+  weights_form f = {.elements = s->kernel_size[2] * s->few,
                     .channels = (s->many + FEW_LANES - 1) / FEW_LANES * FEW_LANES,
-                    .rows = most(1, least(s->out[1], CHAIN / most(1, s->out[2])))};
+                    .rows = max_of(1, min_of(s->out[1], CHAIN / max_of(1, s->out[2])))};
 
-  f.count = s->taps[0] * s->taps[1] * f.elements * f.channels;
+  f.count = s->kernel_size[0] * s->kernel_size[1] * f.elements * f.channels;
   f.per_plane = (s->out[1] + f.rows - 1) / f.rows;
   f.chunks = s->batch * s->out[0] * f.per_plane;
-  const int64_t fit = SLAB_BYTES / most(1, f.count * (int64_t)sizeof(float));
+  const int64_t fit = PARTIALS_BYTES / max_of(1, f.count * (int64_t)sizeof(float));
 
-  f.slabs = most(1, least(f.chunks, most(LEAST_SLABS, least(MOST_SLABS, fit))));
+  f.partials = max_of(1, min_of(f.chunks, max_of(MIN_PARTIALS, min_of(MAX_PARTIALS, fit))));
   return f;
 }
 
-/* All accumulators of one pair of taps. Elements are shared out evenly among calls. */
+/* All accumulators of one pair of kernel offsets. Elements are shared out evenly among calls. */
 static void weights_pair(const few_sum *sum, const weights_form *f, few_weights_strip *strip,
                          float *sums)
 {
@@ -100,7 +101,7 @@ static void weights_pair(const few_sum *sum, const weights_form *f, few_weights_
     strip->first = at - s->lo[2] * s->few;
     for (int64_t m = 0; m < s->many; m += wide) {
       strip->many = many + m;
-      strip->channels = least(wide, s->many - m);
+      strip->channels = min_of(wide, s->many - m);
       strip->sums = sums + at * f->channels + m;
       sum->k->weights[n - 1](strip);
     }
@@ -122,11 +123,11 @@ static void weights_chunk(const few_sum *sum, const weights_form *f, int64_t chu
                              .outputs = s->out[2],
                              .sum_step = f->channels};
 
-  for (int64_t t0 = 0; t0 < s->taps[0]; t0++) {
+  for (int64_t t0 = 0; t0 < s->kernel_size[0]; t0++) {
     const int64_t in = s->stride[0] * o + t0 - s->lo[0];
 
-    for (int64_t t1 = 0; t1 < s->taps[1]; t1++, sums += f->elements * f->channels) {
-      int64_t from = row, to = least(row + f->rows, s->out[1]);
+    for (int64_t t1 = 0; t1 < s->kernel_size[1]; t1++, sums += f->elements * f->channels) {
+      int64_t from = row, to = min_of(row + f->rows, s->out[1]);
 
       reached(s, 1, t1, &from, &to);
       if (in < 0 || in >= s->in[0] || from >= to) {
@@ -141,28 +142,29 @@ static void weights_chunk(const few_sum *sum, const weights_form *f, int64_t chu
   }
 }
 
-static void weights_slab(const few_sum *sum, int64_t slab)
+static void weights_partial(const few_sum *sum, int64_t partial)
 {
   const weights_form f = weights_shape(sum->s);
-  float *sums = (float *)sum->workspace + slab * f.count;
+  float *sums = (float *)sum->workspace + partial * f.count;
 
   memset(sums, 0, (size_t)f.count * sizeof(float));
-  for (int64_t c = f.chunks * slab / f.slabs; c < f.chunks * (slab + 1) / f.slabs; c++) {
+  for (int64_t c = f.chunks * partial / f.partials; c < f.chunks * (partial + 1) / f.partials;
+       c++) {
     weights_chunk(sum, &f, c, sums);
   }
 }
 
-/* Adds the slabs' sums pairwise, and puts them where they belong. */
+/* Adds the partial sums pairwise, and puts them where they belong. */
 static void weights_merge(const few_sum *sum, int64_t piece)
 {
   const few_conv *s = sum->s;
   const weights_form f = weights_shape(s);
   float *sums = sum->workspace;
-  const int64_t from = MERGE * piece, to = least(from + MERGE, f.count);
+  const int64_t from = MERGE * piece, to = min_of(from + MERGE, f.count);
 
-  for (int64_t width = 1; width < f.slabs; width *= 2) {
-    for (int64_t slab = 0; slab + width < f.slabs; slab += 2 * width) {
-      float *a = sums + slab * f.count;
+  for (int64_t width = 1; width < f.partials; width *= 2) {
+    for (int64_t partial = 0; partial + width < f.partials; partial += 2 * width) {
+      float *a = sums + partial * f.count;
       const float *b = a + width * f.count;
 
       for (int64_t i = from; i < to; i++) {
@@ -179,52 +181,52 @@ static void weights_merge(const few_sum *sum, int64_t piece)
   }
 }
 
-/* ---- narrow and widen: parts of planes and rows of outputs ---- */
+/* ---- narrow and widen: tiles of planes and rows of outputs ---- */
 
-/* Most of them in a part; bytes that it reads of the field, which are to stay in the second level
+/* Most of them in a tile; bytes that it reads of the field, which are to stay in the second level
  * of the cache while its planes go by. */
 enum { PLANES = 16, ROWS = 16, FAR_BYTES = 512 << 10 };
 
-typedef struct parts {
-  int64_t planes, rows, plane_parts, row_parts;
-} parts;
+typedef struct tiling {
+  int64_t planes, rows, plane_tiles, row_tiles;
+} tiling;
 
-static parts parts_of(const few_conv *s, int64_t channels)
+static tiling tiling_of(const few_conv *s, int64_t channels)
 {
-  const int64_t row = s->taps[0] * s->in[2] * channels * (int64_t)sizeof(float);
-  const int64_t fit = (FAR_BYTES / most(1, row) - s->taps[1]) / s->stride[1];
-  parts p = {.planes = PLANES, .rows = most(1, least(ROWS, fit))};
+  const int64_t row = s->kernel_size[0] * s->in[2] * channels * (int64_t)sizeof(float);
+  const int64_t fit = (FAR_BYTES / max_of(1, row) - s->kernel_size[1]) / s->stride[1];
+  tiling p = {.planes = PLANES, .rows = max_of(1, min_of(ROWS, fit))};
 
-  p.plane_parts = (s->out[0] + p.planes - 1) / p.planes;
-  p.row_parts = (s->out[1] + p.rows - 1) / p.rows;
+  p.plane_tiles = (s->out[0] + p.planes - 1) / p.planes;
+  p.row_tiles = (s->out[1] + p.rows - 1) / p.rows;
   return p;
 }
 
-/* The outputs of a part. */
-static void run_part(const few_sum *sum, int64_t channels, int64_t piece)
+/* Computes the outputs of a tile. */
+static void run_tile(const few_sum *sum, int64_t channels, int64_t piece)
 {
   const few_conv *s = sum->s;
-  const parts p = parts_of(s, channels);
-  const int64_t n = piece / p.row_parts / p.plane_parts;
-  const int64_t plane = piece / p.row_parts % p.plane_parts * p.planes;
-  const int64_t row = piece % p.row_parts * p.rows;
+  const tiling p = tiling_of(s, channels);
+  const int64_t n = piece / p.row_tiles / p.plane_tiles;
+  const int64_t plane = piece / p.row_tiles % p.plane_tiles * p.planes;
+  const int64_t row = piece % p.row_tiles * p.rows;
 
-  few_rows(
-      sum, (const int64_t[]){n, plane, row},
-      (const int64_t[]){n + 1, least(plane + p.planes, s->out[0]), least(row + p.rows, s->out[1])});
+  few_rows(sum, (const int64_t[]){n, plane, row},
+           (const int64_t[]){n + 1, min_of(plane + p.planes, s->out[0]),
+                             min_of(row + p.rows, s->out[1])});
 }
 
-/* Rows of the field that a row of outputs reads, and the numbers of the pairs of taps that do;
- * returns how many. */
+/* Rows of the field that a row of outputs reads, and the numbers of the pairs of kernel offsets
+ * that do; returns how many. */
 static int64_t rows_read(const few_sum *sum, int64_t n, int64_t o0, int64_t o1, const float **rows,
                          int64_t *pairs)
 {
   const few_conv *s = sum->s;
   int64_t count = 0;
 
-  for (int64_t t = 0; t < s->taps[0] * s->taps[1]; t++) {
-    const int64_t i0 = s->stride[0] * o0 + t / s->taps[1] - s->lo[0];
-    const int64_t i1 = s->stride[1] * o1 + t % s->taps[1] - s->lo[1];
+  for (int64_t t = 0; t < s->kernel_size[0] * s->kernel_size[1]; t++) {
+    const int64_t i0 = s->stride[0] * o0 + t / s->kernel_size[1] - s->lo[0];
+    const int64_t i1 = s->stride[1] * o1 + t % s->kernel_size[1] - s->lo[1];
 
     if (i0 >= 0 && i0 < s->in[0] && i1 >= 0 && i1 < s->in[1]) {
       rows[count] = sum->a + n * s->in_step[0] + i0 * s->in_step[1] + i1 * s->in_step[2];
@@ -248,20 +250,20 @@ static int64_t padded(const few_kernels *k, const few_conv *s)
   return (s->many + k->lanes - 1) / k->lanes * k->lanes;
 }
 
-/* Weights of a pair of taps, as the vector code reads them. */
+/* Weights of a pair of kernel offsets, as the vector code reads them. */
 static int64_t pair_count(const few_kernels *k, const few_conv *s)
 {
-  return s->taps[2] * s->few * padded(k, s);
+  return s->kernel_size[2] * s->few * padded(k, s);
 }
 
-/* [taps, vectors of channels, few, lanes] */
+/* [kernel, vectors of channels, few, lanes] */
 static void narrow_pack(const few_sum *sum)
 {
   const few_conv *s = sum->s;
   const int64_t lanes = sum->k->lanes;
   float *to = sum->workspace;
 
-  for (int64_t t = 0; t < s->taps[0] * s->taps[1] * s->taps[2]; t++) {
+  for (int64_t t = 0; t < s->kernel_size[0] * s->kernel_size[1] * s->kernel_size[2]; t++) {
     const float *from = sum->b + tap_at(s, t);
 
     for (int64_t m = 0; m < s->many; m += lanes) {
@@ -297,8 +299,8 @@ static int64_t widen_width(const few_kernels *k, const few_conv *s, int64_t m)
   return s->many - m > k->lanes ? 2 * k->lanes : k->lanes;
 }
 
-/* Weights for the channels from m on, of a width, stand at m x pairs x elements: [pairs of taps,
- * elements, width]. The bias follows them all. */
+/* Weights for the channels from m on, of a width, stand at m x pairs x elements: [pairs of kernel
+ * offsets, elements, width]. The bias follows them all. */
 static void widen_pack(const few_sum *sum)
 {
   const few_conv *s = sum->s;
@@ -306,7 +308,7 @@ static void widen_pack(const few_sum *sum)
 
   for (int64_t m = 0, width; m < s->many; m += width) {
     width = widen_width(sum->k, s, m);
-    for (int64_t t = 0; t < s->taps[0] * s->taps[1] * s->taps[2]; t++) {
+    for (int64_t t = 0; t < s->kernel_size[0] * s->kernel_size[1] * s->kernel_size[2]; t++) {
       for (int64_t f = 0; f < s->few; f++) {
         const float *from = sum->b + tap_at(s, t) + f * s->w_step[3];
 
@@ -324,8 +326,9 @@ static void widen_pack(const few_sum *sum)
 static void widen_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
 {
   const few_conv *s = sum->s;
-  const int64_t elements = s->taps[2] * s->few, taps = s->taps[0] * s->taps[1];
-  const float *start = (const float *)sum->workspace + taps * pair_count(sum->k, s);
+  const int64_t elements = s->kernel_size[2] * s->few,
+                kernel_rows = s->kernel_size[0] * s->kernel_size[1];
+  const float *start = (const float *)sum->workspace + kernel_rows * pair_count(sum->k, s);
   const float *rows[FEW_PAIRS], *weights[FEW_PAIRS];
   int64_t pairs[FEW_PAIRS];
   const int64_t n_rows = rows_read(sum, n, o0, o1, rows, pairs);
@@ -333,13 +336,13 @@ static void widen_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
   for (int64_t m = 0, width; m < s->many; m += width) {
     width = widen_width(sum->k, s, m);
     for (int64_t i = 0; i < n_rows; i++) {
-      weights[i] = (const float *)sum->workspace + elements * (m * taps + width * pairs[i]);
+      weights[i] = (const float *)sum->workspace + elements * (m * kernel_rows + width * pairs[i]);
     }
     sum->k->widen(&(few_widen_row){.s = s,
                                    .rows = rows,
                                    .weights = weights,
                                    .n_rows = n_rows,
-                                   .channels = least(width, s->many - m),
+                                   .channels = min_of(width, s->many - m),
                                    .start = start + m,
                                    .out = row_made(sum, n, o0, o1) + m});
   }
@@ -349,16 +352,16 @@ static void widen_row(const few_sum *sum, int64_t n, int64_t o0, int64_t o1)
 
 bool few_takes(few_kind kind, const few_conv *s)
 {
-  return s->few >= 1 && s->few <= FEW_MOST && s->many >= 1 &&
-         (kind == FEW_WEIGHTS || s->taps[0] * s->taps[1] <= FEW_PAIRS);
+  return s->few >= 1 && s->few <= FEW_MAX && s->many >= 1 &&
+         (kind == FEW_WEIGHTS || s->kernel_size[0] * s->kernel_size[1] <= FEW_PAIRS);
 }
 
 int64_t few_workspace(few_kind kind, const few_kernels *k, const few_conv *s)
 {
   const weights_form f = weights_shape(s);
-  const int64_t packed = s->taps[0] * s->taps[1] * pair_count(k, s) + padded(k, s);
+  const int64_t packed = s->kernel_size[0] * s->kernel_size[1] * pair_count(k, s) + padded(k, s);
 
-  return (kind == FEW_WEIGHTS ? f.slabs * f.count : packed) * (int64_t)sizeof(float);
+  return (kind == FEW_WEIGHTS ? f.partials * f.count : packed) * (int64_t)sizeof(float);
 }
 
 int64_t few_pieces(few_kind kind, const few_kernels *k, const few_conv *s, int stage)
@@ -367,21 +370,21 @@ int64_t few_pieces(few_kind kind, const few_kernels *k, const few_conv *s, int s
   if (kind == FEW_WEIGHTS) {
     const weights_form f = weights_shape(s);
 
-    return stage == 0 ? f.slabs : (f.count + MERGE - 1) / MERGE;
+    return stage == 0 ? f.partials : (f.count + MERGE - 1) / MERGE;
   }
-  const parts p = parts_of(s, kind == FEW_NARROW ? s->many : s->few);
+  const tiling p = tiling_of(s, kind == FEW_NARROW ? s->many : s->few);
 
-  return stage == 0 ? 1 : s->batch * p.plane_parts * p.row_parts;
+  return stage == 0 ? 1 : s->batch * p.plane_tiles * p.row_tiles;
 }
 
 void few_piece(const few_sum *f, int stage, int64_t piece)
 {
   if (f->kind == FEW_WEIGHTS) {
-    (stage == 0 ? weights_slab : weights_merge)(f, piece);
+    (stage == 0 ? weights_partial : weights_merge)(f, piece);
   } else if (stage == 0) {
     (f->kind == FEW_NARROW ? narrow_pack : widen_pack)(f);
   } else {
-    run_part(f, f->kind == FEW_NARROW ? f->s->many : f->s->few, piece);
+    run_tile(f, f->kind == FEW_NARROW ? f->s->many : f->s->few, piece);
   }
 }
 
@@ -433,14 +436,15 @@ bool few_class(const few_conv *s, const int64_t number[3], few_conv *c, int64_t 
     }
     c->in[d] = s->out[d];
     c->out[d] = (s->in[d] - number[d] + stride - 1) / stride;
-    c->taps[d] = first < s->taps[d] ? (s->taps[d] - first + stride - 1) / stride : 0;
+    c->kernel_size[d] =
+        first < s->kernel_size[d] ? (s->kernel_size[d] - first + stride - 1) / stride : 0;
     c->stride[d] = 1;
-    c->lo[d] = c->taps[d] - 1 - below(number[d] + s->lo[d] - first, stride);
+    c->lo[d] = c->kernel_size[d] - 1 - below(number[d] + s->lo[d] - first, stride);
     c->in_step[d + 1] = s->out_step[d + 1];
     c->out_step[d + 1] = s->in_step[d + 1] * stride;
     c->w_step[d] = -s->w_step[d] * stride;
     *in_at += number[d] * s->in_step[d + 1];
-    *w_at += (first + stride * (c->taps[d] - 1)) * s->w_step[d];
+    *w_at += (first + stride * (c->kernel_size[d] - 1)) * s->w_step[d];
   }
   return true;
 }

@@ -2,7 +2,7 @@
  * V_LANES, the type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE of a vector, the type M of
  * which lanes are meant, V_FIRST (the first n), V_LOADM and V_STOREM of those, V_KEEP (loads it
  * once), V_SUM (a vector of the sums of V_LANES vectors), V_ROWS (accumulators of `weights` per
- * vector of channels), ALL_NARROW (calls NARROW(channels, outputs made at once) for 1 to FEW_MOST
+ * vector of channels), ALL_NARROW (calls NARROW(channels, outputs made at once) for 1 to FEW_MAX
  * channels), ALL_WEIGHTS (calls WEIGHTS(n) for 1 to V_ROWS), V_WIDEN (outputs that `widen` makes at
  * once), and TABLE. */
 #include "ops/conv/few_priv.h"
@@ -62,8 +62,8 @@ INLINE void weights_rows(const few_weights_strip *s, const int n, const int vect
 {
   const M last = V_FIRST(s->channels - V_LANES * (vectors - 1));
   const int64_t before = s->first < 0 ? (s->few_step - 1 - s->first) / s->few_step : 0;
-  const int64_t room = s->few_count - n - s->first;
-  const int64_t all = room < 0 ? 0 : room / s->few_step + 1;
+  const int64_t max_start = s->few_count - n - s->first;
+  const int64_t all = max_start < 0 ? 0 : max_start / s->few_step + 1;
   const int64_t from = before < s->outputs ? before : s->outputs;
   const int64_t to = all < from ? from : all < s->outputs ? all : s->outputs;
   V sum[V_ROWS][2], many[2];
@@ -109,8 +109,8 @@ static few_weights_run *const weights_table[] = {ALL_WEIGHTS};
 
 /* ---- rows of outputs ---- */
 
-/* Outputs that all taps reach, where they are n or more, to be made n at a time, the last n again
- * where they are no multiple; the others are made one by one. */
+/* Outputs that all kernel elements reach, where they are n or more, to be made n at a time, the
+ * last n again where they are no multiple; the others are made one by one. */
 typedef struct span {
   int64_t from, to;
 } span;
@@ -119,7 +119,8 @@ static inline span inner_outputs(const few_conv *s, int64_t n)
 {
   const int64_t stride = s->stride[2], lo = s->lo[2], outputs = s->out[2];
   const int64_t before = lo > 0 ? (lo + stride - 1) / stride : 0;
-  const int64_t room = s->in[2] - s->taps[2] + lo, all = room < 0 ? 0 : room / stride + 1;
+  const int64_t max_start = s->in[2] - s->kernel_size[2] + lo,
+                all = max_start < 0 ? 0 : max_start / stride + 1;
   const int64_t to = all < outputs ? all : outputs;
 
   return to - before < n ? (span){outputs, outputs} : (span){before, to};
@@ -137,7 +138,7 @@ static inline int64_t outer_output(const span *inner, int64_t o)
 INLINE void narrow_step(V *sum, const float *x, int64_t next, const float *w, const bool whole,
                         M lanes, const int few, const int n)
 {
-  V many[V_MOST], weight[V_MOST];
+  V many[V_MAX_FEW], weight[V_MAX_FEW];
 
   if (few <= n) {
 #pragma GCC unroll 16
@@ -194,8 +195,8 @@ INLINE void narrow_store(float *out, int64_t step, const V *sum, const int few, 
   }
 }
 
-/* One vector of channels of n outputs and V_TAPS taps: what is read serves as many outputs as it
- * has taps before the next is. */
+/* One vector of channels of n outputs and V_TAPS kernel elements: what is read serves as many
+ * outputs as it has kernel elements before the next is. */
 INLINE void narrow_slide(V *sum, const float *x, int64_t next, const float *w, const int few,
                          const int n)
 {
@@ -225,8 +226,9 @@ INLINE void narrow_slide(V *sum, const float *x, int64_t next, const float *w, c
   }
 }
 
-/* Outputs [at, at + n) of a row from taps [from, to). blocks: vectors of channels of stride 1
- * without gaps between pixels (at most V_SLIDE channels are made: V_TAPS taps), or 0: any. */
+/* Outputs [at, at + n) of a row from kernel columns [from, to). blocks: vectors of channels of
+ * stride 1 without gaps between pixels (at most V_SLIDE channels are made: V_TAPS kernel elements),
+ * or 0: any. */
 INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64_t to,
                         const int few, const int n, const int blocks)
 {
@@ -234,7 +236,7 @@ INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64
   const int64_t step = s->in_step[3];
   const int64_t vectors = blocks > 0 ? blocks : (s->many + V_LANES - 1) / V_LANES;
   const int64_t x_at = (s->stride[2] * at + from - s->lo[2]) * step;
-  const int64_t w_at = V_LANES * few * vectors * from, taps = from < to ? to - from : 0;
+  const int64_t w_at = V_LANES * few * vectors * from, count = from < to ? to - from : 0;
   const M all = V_FIRST(V_LANES), last = V_FIRST(s->many - V_LANES * (vectors - 1));
   V sum[V_SUMS];
 
@@ -252,11 +254,11 @@ INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64
         narrow_slide(sum, x + V_LANES * b, V_LANES * blocks, w + V_LANES * few * b, few, n);
       }
     } else if (blocks > 0) {
-      for (int64_t k = 0; k < taps * blocks; k++, x += V_LANES, w += V_LANES * few) {
+      for (int64_t k = 0; k < count * blocks; k++, x += V_LANES, w += V_LANES * few) {
         narrow_step(sum, x, V_LANES * blocks, w, true, all, few, n);
       }
     } else {
-      for (int64_t t = 0; t < taps; t++, x += step - V_LANES * vectors) {
+      for (int64_t t = 0; t < count; t++, x += step - V_LANES * vectors) {
         for (int64_t b = vectors; b > 0; b--, x += V_LANES, w += V_LANES * few) {
           narrow_step(sum, x, s->stride[2] * step, w, false, b > 1 ? all : last, few, n);
         }
@@ -266,24 +268,24 @@ INLINE void narrow_tile(const few_narrow_row *a, int64_t at, int64_t from, int64
   narrow_store(a->out + s->out_step[3] * at, s->out_step[3], sum, few, n);
 }
 
-typedef void narrow_part(const few_narrow_row *a, int64_t at, int64_t from, int64_t to);
+typedef void narrow_function(const few_narrow_row *a, int64_t at, int64_t from, int64_t to);
 
-INLINE void narrow_row(const few_narrow_row *a, narrow_part *one, narrow_part *const *tile, int few,
-                       int n)
+INLINE void narrow_row(const few_narrow_row *a, narrow_function *one, narrow_function *const *tile,
+                       int few, int n)
 {
   const few_conv *s = a->s;
   const span inner = inner_outputs(s, n);
   const bool whole = s->stride[2] == 1 && s->in_step[3] == s->many && s->many % V_LANES == 0 &&
-                     (few > V_SLIDE || s->taps[2] == V_TAPS);
+                     (few > V_SLIDE || s->kernel_size[2] == V_TAPS);
   const int64_t blocks = whole && s->many <= 2 * V_LANES ? s->many / V_LANES : 0;
 
   for (int64_t o = outer_output(&inner, -1); o < s->out[2]; o = outer_output(&inner, o)) {
     const int64_t first = s->lo[2] - s->stride[2] * o, end = s->in[2] + first;
 
-    one(a, o, first > 0 ? first : 0, end < s->taps[2] ? end : s->taps[2]);
+    one(a, o, first > 0 ? first : 0, end < s->kernel_size[2] ? end : s->kernel_size[2]);
   }
   for (int64_t o = inner.from; o < inner.to; o += n) {
-    tile[blocks](a, o + n <= inner.to ? o : inner.to - n, 0, s->taps[2]);
+    tile[blocks](a, o + n <= inner.to ? o : inner.to - n, 0, s->kernel_size[2]);
   }
 }
 
@@ -292,16 +294,16 @@ INLINE void narrow_row(const few_narrow_row *a, narrow_part *one, narrow_part *c
   {                                                                               \
     narrow_tile(a, at, from, to, few, n, blocks);                                 \
   }
-#define NARROW(few, n)                                                   \
-  PART(one_##few, few, 1, 0)                                             \
-  PART(any_##few, few, n, 0)                                             \
-  PART(single_##few, few, n, 1)                                          \
-  PART(double_##few, few, n, 2)                                          \
-  static void narrow_##few(const few_narrow_row *a)                      \
-  {                                                                      \
-    narrow_part *const tile[] = {any_##few, single_##few, double_##few}; \
-                                                                         \
-    narrow_row(a, one_##few, tile, few, n);                              \
+#define NARROW(few, n)                                                       \
+  PART(one_##few, few, 1, 0)                                                 \
+  PART(any_##few, few, n, 0)                                                 \
+  PART(single_##few, few, n, 1)                                              \
+  PART(double_##few, few, n, 2)                                              \
+  static void narrow_##few(const few_narrow_row *a)                          \
+  {                                                                          \
+    narrow_function *const tile[] = {any_##few, single_##few, double_##few}; \
+                                                                             \
+    narrow_row(a, one_##few, tile, few, n);                                  \
   }
 ALL_NARROW
 #undef NARROW
@@ -311,8 +313,8 @@ static few_narrow_run *const narrow_table[] = {ALL_NARROW};
 
 /* ---- widen ---- */
 
-/* Outputs [at, at + n) of a row from elements [from, to) of the taps x few that meet the first.
- * few: that many and stride 1, or 0: any. */
+/* Outputs [at, at + n) of a row from elements [from, to) of the kernel elements x few that meet the
+ * first. few: that many and stride 1, or 0: any. */
 INLINE void widen_tile(const few_widen_row *a, int64_t at, int64_t from, int64_t to, const int few,
                        const int n, const int vectors)
 {
@@ -362,17 +364,18 @@ INLINE void widen_tile(const few_widen_row *a, int64_t at, int64_t from, int64_t
   }
 }
 
-typedef void widen_part(const few_widen_row *a, int64_t at, int64_t from, int64_t to);
+typedef void widen_function(const few_widen_row *a, int64_t at, int64_t from, int64_t to);
 
-/* Tiles of V_WIDEN outputs, of V_REST for what is left, points where taps leave the row. */
-typedef struct widen_parts {
-  widen_part *tile, *rest, *point;
-} widen_parts;
+/* Tiles of V_WIDEN outputs, of V_REST for what is left, points where kernel elements leave the row.
+ */
+typedef struct widen_functions {
+  widen_function *tile, *rest, *point;
+} widen_functions;
 
-static void widen_row(const few_widen_row *a, const widen_parts *part)
+static void widen_row(const few_widen_row *a, const widen_functions *functions)
 {
   const few_conv *s = a->s;
-  const int64_t elements = s->taps[2] * s->few;
+  const int64_t elements = s->kernel_size[2] * s->few;
   const span inner = inner_outputs(s, V_REST);
   int64_t at = inner.from;
 
@@ -380,13 +383,13 @@ static void widen_row(const few_widen_row *a, const widen_parts *part)
     const int64_t first = (s->lo[2] - s->stride[2] * o) * s->few;
     const int64_t end = s->in[2] * s->few + first;
 
-    part->point(a, o, first > 0 ? first : 0, end < elements ? end : elements);
+    functions->point(a, o, first > 0 ? first : 0, end < elements ? end : elements);
   }
   for (; at + V_WIDEN <= inner.to; at += V_WIDEN) {
-    part->tile(a, at, 0, elements);
+    functions->tile(a, at, 0, elements);
   }
   for (; at < inner.to; at += V_REST) {
-    part->rest(a, at + V_REST <= inner.to ? at : inner.to - V_REST, 0, elements);
+    functions->rest(a, at + V_REST <= inner.to ? at : inner.to - V_REST, 0, elements);
   }
 }
 
@@ -407,7 +410,7 @@ ALL_WIDEN
 #undef WIDEN
 
 #define WIDEN(few) {{wide_##few##_1, rest_1, point_1}, {wide_##few##_2, rest_2, point_2}},
-static const widen_parts wide_table[][2] = {ALL_WIDEN};
+static const widen_functions wide_table[][2] = {ALL_WIDEN};
 
 static void widen(const few_widen_row *a)
 {

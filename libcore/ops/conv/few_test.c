@@ -19,24 +19,25 @@ static problem draw_problem(weir_draw *r, bool few_in, bool dense)
   problem p = {.s = {.batch = weir_draw_int(r, 1, 2)}};
   few_conv *s = &p.s;
 
-  s->few = weir_draw_int(r, 1, FEW_MOST);
+  s->few = weir_draw_int(r, 1, FEW_MAX);
   s->many = weir_draw_int(r, 1, 4) == 1 ? weir_draw_int(r, 1, 70) : 8 * weir_draw_int(r, 1, 5);
   for (int d = 0; d < 3; d++) {
     s->in[d] = 0;
     while (s->in[d] < 1) {
-      s->taps[d] = weir_draw_int(r, 1, weir_draw_int(r, 1, 3) == 1 ? 5 : 3);
+      s->kernel_size[d] = weir_draw_int(r, 1, weir_draw_int(r, 1, 3) == 1 ? 5 : 3);
       s->stride[d] = weir_draw_int(r, 1, 3) == 1 ? 2 : 1;
-      s->lo[d] = weir_draw_int(r, -2, s->taps[d]);
+      s->lo[d] = weir_draw_int(r, -2, s->kernel_size[d]);
       s->out[d] = weir_draw_int(r, 1, d == 2 ? 45 : 4);
-      s->in[d] = s->stride[d] * (s->out[d] - 1) + s->taps[d] - s->lo[d] -
-                 weir_draw_int(r, 0, s->taps[d]) + weir_draw_int(r, 0, s->stride[d] - 1);
+      s->in[d] = s->stride[d] * (s->out[d] - 1) + s->kernel_size[d] - s->lo[d] -
+                 weir_draw_int(r, 0, s->kernel_size[d]) + weir_draw_int(r, 0, s->stride[d] - 1);
     }
   }
   const int64_t spare = dense ? 0 : weir_draw_int(r, 0, 3);
 
   p.in_count = lay_out(s->batch, s->in, few_in ? s->few : s->many + spare, s->in_step);
   p.out_count = lay_out(s->batch, s->out, few_in ? s->many + spare : s->few + spare, s->out_step);
-  p.w_count = lay_out_weights(s->taps, s->few, s->many, weir_draw_int(r, 0, 1) == 0, s->w_step);
+  p.w_count =
+      lay_out_weights(s->kernel_size, s->few, s->many, weir_draw_int(r, 0, 1) == 0, s->w_step);
   return p;
 }
 
@@ -46,8 +47,8 @@ enum what { OF_W, OF_IN, OF_OUT };
 static void reference(const few_conv *s, bool few_in, const float *in, const float *out,
                       const float *w, enum what what, double *sum)
 {
-  const int64_t n[] = {s->batch,   s->out[0],  s->out[1], s->out[2],
-                       s->taps[0], s->taps[1], s->taps[2]};
+  const int64_t n[] = {s->batch,          s->out[0],         s->out[1],        s->out[2],
+                       s->kernel_size[0], s->kernel_size[1], s->kernel_size[2]};
 
   for (int64_t at = 0; at < n[0] * n[1] * n[2] * n[3] * n[4] * n[5] * n[6]; at++) {
     int64_t i[7], rest = at;
@@ -112,16 +113,16 @@ static void run_classes(const few_sum *f, int threads)
 
   for (int64_t n = 0; n < stride[0] * stride[1] * stride[2]; n++) {
     const int64_t number[] = {n / stride[2] / stride[1], n / stride[2] % stride[1], n % stride[2]};
-    few_sum part = *f;
+    few_sum sub = *f;
     few_conv s;
     int64_t in_at, w_at;
 
     if (few_class(f->s, number, &s, &in_at, &w_at)) {
       assert_true(few_workspace(f->kind, f->k, &s) <= few_workspace(f->kind, f->k, f->s));
-      part.s = &s;
-      part.b += w_at;
-      part.out += in_at;
-      few_run(&part, threads);
+      sub.s = &s;
+      sub.b += w_at;
+      sub.out += in_at;
+      few_run(&sub, threads);
     }
   }
 }
@@ -230,7 +231,7 @@ static void long_sums_stay_exact(void **state)
                 .many = 1,
                 .in = {side, side, side},
                 .out = {side, side, side},
-                .taps = {1, 1, 1},
+                .kernel_size = {1, 1, 1},
                 .stride = {1, 1, 1},
                 .w_step = {1, 1, 1, 1, 1}};
   const few_kernels *k = few_kernels_get();

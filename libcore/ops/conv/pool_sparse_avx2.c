@@ -1,4 +1,4 @@
-/* pool_sparse_avx2.c - gradients of what maxima picked, 8 numbers at a time. */
+/* pool_sparse_avx2.c - gradients of max-pooling, 8 numbers at a time. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define V_LANES 8
@@ -16,7 +16,7 @@ typedef __m256 V;
 #define V_HIGH(a, b) V_HALVES(a, b, 0x31)
 // clang-format off
 #define ALL_ROW ROW(1) ROW(2) ROW(3) ROW(4)
-#define V_MOST_ROWS {9, 3, 3, 3}
+#define V_MAX_ROWS {9, 3, 3, 3}
 #define ALL_ADD                                                                                  \
   ADD(1, 1) ADD(1, 2) ADD(1, 3) ADD(1, 4) ADD(1, 5) ADD(1, 6) ADD(1, 7) ADD(1, 8) ADD(1, 9)      \
   ADD(2, 1) ADD(2, 2) ADD(2, 3) NONE(2, 4) NONE(2, 5) NONE(2, 6) NONE(2, 7) NONE(2, 8) NONE(2, 9) \

@@ -1,4 +1,4 @@
-/* pool_sparse_avx512.c - gradients of what maxima picked, 16 numbers at a time. */
+/* pool_sparse_avx512.c - gradients of max-pooling, 16 numbers at a time. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define V_LANES 16
@@ -14,7 +14,7 @@ typedef __m512 V;
 #define V_HIGH(a, b) _mm512_permutex2var_ps(a, turns(8), b)
 // clang-format off
 #define ALL_ROW ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6)
-#define V_MOST_ROWS {9, 9, 9, 3, 3, 3}
+#define V_MAX_ROWS {9, 9, 9, 3, 3, 3}
 #define ALL_ADD                                                                                  \
   ADD(1, 1) ADD(1, 2) ADD(1, 3) ADD(1, 4) ADD(1, 5) ADD(1, 6) ADD(1, 7) ADD(1, 8) ADD(1, 9)      \
   ADD(2, 1) ADD(2, 2) ADD(2, 3) ADD(2, 4) ADD(2, 5) ADD(2, 6) ADD(2, 7) ADD(2, 8) ADD(2, 9)      \

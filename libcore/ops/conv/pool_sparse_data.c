@@ -1,17 +1,17 @@
 /* pool_sparse_data.c - gradients by data of pool_sparse_priv.h.
  *
- * Of every window the channels are sorted by the position that they picked; those of one position
+ * Of every window the channels are sorted by argmax; those of one position
  * add their weights up in registers, then to rows of x. Weights are packed for that, all of them
  * ahead; where x is small and has many channels, those of a chunk and a run as they are met, so
  * that they are read from memory once. */
 #include "ops/conv/pool_sparse_layout.h"
 
-/* Parts of the workspace: packed weights [chunks, runs, channels of y, row], unless they are packed
+/* The workspace: packed weights [chunks, runs, channels of y, row], unless they are packed
  * as they are met; of every window the channels by position, and where each position begins. */
-typedef struct data_parts {
+typedef struct data_workspace {
   float *weights, *by; /* by, at: [windows, channels of y] */
   int32_t *at, *begin; /* [windows, positions + 1] */
-} data_parts;
+} data_workspace;
 
 static int64_t windows_of(const pool_sparse_conv *s)
 {
@@ -23,9 +23,10 @@ static int64_t packed_size(const pool_sparse_conv *s, const pool_sparse_layout *
   return l->whole ? 0 : lines_of(l->chunks * l->sums * s->out);
 }
 
-static data_parts parts_of(const pool_sparse_conv *s, const pool_sparse_layout *l, void *workspace)
+static data_workspace workspace_of(const pool_sparse_conv *s, const pool_sparse_layout *l,
+                                   void *workspace)
 {
-  data_parts d = {.weights = workspace};
+  data_workspace d = {.weights = workspace};
 
   d.by = d.weights + packed_size(s, l);
   d.at = (int32_t *)(d.by + lines_of(windows_of(s) * s->out));
@@ -33,41 +34,42 @@ static data_parts parts_of(const pool_sparse_conv *s, const pool_sparse_layout *
   return d;
 }
 
-/* Taps of a run for the channels of a chunk, [channels of y, row]. */
+/* Packs the kernel row of a run for the channels of a chunk, [channels of y, row]. */
 static void pack_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, int64_t chunk,
                          int64_t run, float *to)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t channel = chunk * l->chunk, width = least(l->chunk, s->in - channel);
+  const int64_t channel = chunk * l->chunk, width = min_of(l->chunk, s->in - channel);
 
-  if (s->taps[2] * width < l->row) {
+  if (s->kernel_size[2] * width < l->row) {
     clear(to, s->out * l->row);
   }
-  for (int64_t tap = 0; tap < s->taps[2]; tap++) {
-    pool_sparse_move(p->k, p->w + weight_at(s, run * s->taps[2] + tap) + channel * s->w_step[3],
+  for (int64_t tap = 0; tap < s->kernel_size[2]; tap++) {
+    pool_sparse_move(p->k,
+                     p->w + weight_at(s, run * s->kernel_size[2] + tap) + channel * s->w_step[3],
                      (const int64_t[]){s->w_step[3], s->w_step[4]}, to + tap * l->chunk,
                      (const int64_t[]){1, l->row}, width, s->out);
   }
 }
 
-/* Channels of the windows of a row by what they picked, each position in ascending order. */
-static void sort_row(const pool_sparse_sum *p, const pool_sparse_layout *l, const data_parts *d,
+/* Channels of the windows of a row by argmax, each position in ascending order. */
+static void sort_row(const pool_sparse_sum *p, const pool_sparse_layout *l, const data_workspace *d,
                      int64_t piece)
 {
   const pool_sparse_conv *s = p->s;
   const int64_t n = piece / s->y[1] / s->y[0], plane = piece / s->y[1] % s->y[0];
   const int64_t row = piece % s->y[1];
   const float *y = p->y + n * s->y_step[0] + plane * s->y_step[1] + row * s->y_step[2];
-  const uint8_t *place =
-      p->place + n * s->place_step[0] + plane * s->place_step[1] + row * s->place_step[2];
+  const uint8_t *argmax =
+      p->argmax + n * s->argmax_step[0] + plane * s->argmax_step[1] + row * s->argmax_step[2];
 
-  for (int64_t w = 0; w < s->y[2]; w++, y += s->y_step[3], place += s->place_step[3]) {
+  for (int64_t w = 0; w < s->y[2]; w++, y += s->y_step[3], argmax += s->argmax_step[3]) {
     const int64_t window = piece * s->y[2] + w;
     int32_t *begin = d->begin + window * (l->positions + 1), next[256] = {0};
     int32_t sum = 0;
 
     for (int64_t c = 0; c < s->out; c++) {
-      next[place[c]]++;
+      next[argmax[c]]++;
     }
     for (int64_t g = 0; g <= l->positions; g++) {
       begin[g] = sum;
@@ -75,8 +77,8 @@ static void sort_row(const pool_sparse_sum *p, const pool_sparse_layout *l, cons
       next[g] = begin[g];
     }
     for (int64_t c = 0; c < s->out; c++) {
-      if (place[c] < l->positions) {
-        const int64_t at = window * s->out + next[place[c]]++;
+      if (argmax[c] < l->positions) {
+        const int64_t at = window * s->out + next[argmax[c]]++;
 
         d->at[at] = (int32_t)(c * l->row);
         d->by[at] = y[c];
@@ -96,15 +98,15 @@ static bool meets(const pool_sparse_conv *s, int d, int64_t e, int64_t tap, int6
   return at >= 0 && *window < s->y[d];
 }
 
-/* One row of x, taps `run`: every window of the row of windows that they lead to. */
-static void add_row(const pool_sparse_sum *p, const pool_sparse_layout *l, const data_parts *d,
+/* One row of x, kernel row `run`: every window of the row of windows that they lead to. */
+static void add_row(const pool_sparse_sum *p, const pool_sparse_layout *l, const data_workspace *d,
                     const int64_t at[3], int64_t run, const float *weights, float *to)
 {
   const pool_sparse_conv *s = p->s;
   int64_t window[2], position[2];
 
-  if (!meets(s, 0, at[1], run / s->taps[1], &window[0], &position[0]) ||
-      !meets(s, 1, at[2], run % s->taps[1], &window[1], &position[1])) {
+  if (!meets(s, 0, at[1], run / s->kernel_size[1], &window[0], &position[0]) ||
+      !meets(s, 1, at[2], run % s->kernel_size[1], &window[1], &position[1])) {
     return;
   }
   const int64_t first = ((at[0] * s->y[0] + window[0]) * s->y[1] + window[1]) * s->y[2];
@@ -123,7 +125,7 @@ static void add_row(const pool_sparse_sum *p, const pool_sparse_layout *l, const
                        .begin_step = l->positions + 1};
 
   for (int64_t v = 0; v < vectors; v += p->k->vectors) {
-    p->k->row[least(p->k->vectors, vectors - v) - 1](&r);
+    p->k->row[min_of(p->k->vectors, vectors - v) - 1](&r);
     r.to += p->k->vectors * p->k->lanes;
     r.from += p->k->vectors * p->k->lanes;
   }
@@ -133,7 +135,7 @@ static void write_row(const pool_sparse_sum *p, const pool_sparse_layout *l, con
                       int64_t channel, const float *from)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t width = least(l->chunk, s->in - channel);
+  const int64_t width = min_of(l->chunk, s->in - channel);
   float *to = p->made + channel;
 
   for (int d = 0; d < 3; d++) {
@@ -165,7 +167,7 @@ static void data_block(const pool_sparse_sum *p, const pool_sparse_layout *l, co
                        int64_t chunk)
 {
   const pool_sparse_conv *s = p->s;
-  const data_parts d = parts_of(s, l, p->workspace);
+  const data_workspace d = workspace_of(s, l, p->workspace);
   const int64_t row = l->columns * l->chunk;
   float *made = p->scratch;
   int64_t count = 1, at[3];
@@ -200,7 +202,7 @@ void pool_sparse_rows(const pool_sparse_sum *p, const int64_t lo[3], const int64
     for (int64_t i = lo[1]; i < hi[1]; i += PLANES) {
       for (int64_t j = lo[2]; j < hi[2]; j += ROWS) {
         const data_rows rows = {{n, i, j},
-                                {n + 1, least(i + PLANES, hi[1]), least(j + ROWS, hi[2])}};
+                                {n + 1, min_of(i + PLANES, hi[1]), min_of(j + ROWS, hi[2])}};
 
         for (int64_t chunk = 0; chunk < l.chunks; chunk++) {
           data_block(p, &l, &rows, chunk);
@@ -222,7 +224,7 @@ static void rows_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, in
   }
   pool_sparse_rows(
       p, (const int64_t[]){n, PLANES * i, ROWS * j},
-      (const int64_t[]){n + 1, least(PLANES * (i + 1), s->x[0]), least(ROWS * (j + 1), s->x[1])});
+      (const int64_t[]){n + 1, min_of(PLANES * (i + 1), s->x[0]), min_of(ROWS * (j + 1), s->x[1])});
 }
 
 /* Pieces of the first stage that pack weights, ahead of those that sort. */
@@ -254,7 +256,7 @@ int64_t pool_sparse_data_scratch(const pool_sparse_conv *s, const pool_sparse_la
 void pool_sparse_data_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int stage,
                             int64_t piece)
 {
-  const data_parts d = parts_of(p->s, l, p->workspace);
+  const data_workspace d = workspace_of(p->s, l, p->workspace);
   const int64_t packs = packs_of(l);
 
   if (stage == 1) {

@@ -2,7 +2,7 @@
  * a source defines V_LANES, V_VECTORS, the type V, V_ZERO, V_SET, V_ADD, V_FMA, V_LOAD and V_STORE
  * of a vector, V_LOW and V_HIGH (the first and the last lanes of two in turns), ALL_ADD (calls
  * ADD(vectors, rows) for every pair, all POOL_SPARSE_ROWS of 1 vector first, NONE where there is
- * none), ALL_ROW (calls ROW(vectors) for every number), V_MOST_ROWS (the most rows of 1, 2, ..
+ * none), ALL_ROW (calls ROW(vectors) for every number), V_MAX_ROWS (the most rows of 1, 2, ..
  * vectors), and TABLE. */
 #include "ops/conv/pool_sparse_priv.h"
 
@@ -138,11 +138,11 @@ static void tile(const float *from, int64_t from_step, float *to, int64_t to_ste
 
 #define ROW(vectors) row_##vectors,
 static pool_sparse_row_run *const row_table[] = {ALL_ROW};
-static const int64_t most_rows[] = V_MOST_ROWS;
+static const int64_t max_rows[] = V_MAX_ROWS;
 
 const pool_sparse_kernels TABLE = {.lanes = V_LANES,
                                    .vectors = V_VECTORS,
-                                   .rows = most_rows,
+                                   .rows = max_rows,
                                    .row = row_table,
                                    .add = add_table,
                                    .tile = tile};

@@ -13,11 +13,11 @@ enum {
   WRITTEN = 16,
   PLANES = 2,
   ROWS = 16,
-  MOST_WINDOW = 64,
-  MOST_ROWS = 16,
-  MOST_WIDE = 32,
-  MOST_WINDOWS = MOST_ROWS * MOST_WIDE,
-  MOST_TAPS = 16,
+  MAX_WINDOW = 64,
+  MAX_ROWS = 16,
+  MAX_WIDE = 32,
+  MAX_WINDOWS = MAX_ROWS * MAX_WIDE,
+  MAX_KERNEL = 16,
   LINE = 16 /* floats */
 };
 
@@ -25,11 +25,11 @@ enum {
 typedef struct pool_sparse_layout {
   int64_t chunk, chunks; /* channels of x at a time */
   int64_t runs, length,
-      row;           /* taps but for the last dimension's; floats of those, and as vectors */
-  int64_t sums;      /* rows of all runs */
+      row;      /* kernel elements but for the last dimension's; floats of those, and as vectors */
+  int64_t sums; /* rows of all runs */
   int64_t positions; /* of a window */
   /* Weights. */
-  int64_t blocks, slabs;        /* of channels of y; of planes of maxima */
+  int64_t blocks, partials;     /* blocks of channels of y; partial sums over planes */
   int64_t windows[2];           /* of a patch: rows, and in a row */
   int64_t patch[3], patch_size; /* extents */
   /* Data. */
@@ -59,12 +59,12 @@ int64_t pool_sparse_data_scratch(const pool_sparse_conv *s, const pool_sparse_la
 void pool_sparse_data_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int stage,
                             int64_t piece);
 
-static inline int64_t least(int64_t a, int64_t b)
+static inline int64_t min_of(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static inline int64_t greatest(int64_t a, int64_t b)
+static inline int64_t max_of(int64_t a, int64_t b)
 {
   return a > b ? a : b;
 }
@@ -88,8 +88,9 @@ static inline int64_t lines_of(int64_t floats)
 /* Where the weights of tap t, row-major over three dimensions, lie. */
 static inline int64_t weight_at(const pool_sparse_conv *s, int64_t t)
 {
-  return t / s->taps[2] / s->taps[1] * s->w_step[0] + t / s->taps[2] % s->taps[1] * s->w_step[1] +
-         t % s->taps[2] * s->w_step[2];
+  return t / s->kernel_size[2] / s->kernel_size[1] * s->w_step[0] +
+         t / s->kernel_size[2] % s->kernel_size[1] * s->w_step[1] +
+         t % s->kernel_size[2] * s->w_step[2];
 }
 
 static inline void copy(float *to, const float *from, int64_t n)

@@ -1,16 +1,16 @@
 /* pool_sparse_priv.h - gradients of a convolution whose result only maxima over windows saw: of a
- * window one element, the picked one, has a gradient, and so does an eighth of 2 x 2 x 2. f32.
+ * window one element, its argmax, has a gradient: one in eight for 2 x 2 x 2. f32.
  *
- * y[n, o, c] are the gradients of the maxima and place[n, o, c] the row-major positions of what was
- * picked, a byte each; from the number of positions of a window on, nothing was. With
- * e = window o + position + tap - lo, taken only where 0 <= e < extent:
+ * y[n, o, c] are the gradients of the maxima and argmax[n, o, c] their row-major positions
+ * in the window, a byte each; no element where it is the number of positions or more. With e =
+ * window o + position + tap - lo, taken only where 0 <= e < extent:
  *
  *   weights   w[tap, i, c] = sum over n, o of x[n, e, i] y[n, o, c]
  *   data      x[n, e, i] = sum over o, tap, c that give e of w[tap, i, c] y[n, o, c]
  *
- * Products are those of picked elements alone. Channels lie side by side. The order of every sum
- * follows from the shape alone, never from threads, boxes or vector width; sums over slabs of
- * places are merged pairwise. */
+ * Products are those of selected elements alone. Channels lie side by side. The order of every sum
+ * follows from the shape alone, never from threads, boxes or vector width; partial sums
+ * over positions are merged pairwise. */
 #ifndef POOL_SPARSE_PRIV_H
 #define POOL_SPARSE_PRIV_H
 #include <stdbool.h>
@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 typedef struct pool_sparse_conv {
-  int64_t n, in, out;                            /* samples; channels of x, of y            */
-  int64_t x[3], y[3], taps[3], lo[3], window[3]; /* extents; y: of the maxima             */
-  int64_t x_step[4], y_step[4], place_step[4];   /* between neighbours along n and the dimensions */
-  int64_t w_step[5];                             /* those of w: taps, in, out              */
+  int64_t n, in, out; /* samples; channels of x, of y            */
+  int64_t x[3], y[3], kernel_size[3], lo[3], window[3]; /* extents; y: of the maxima             */
+  int64_t x_step[4], y_step[4], argmax_step[4]; /* between neighbours along n and the dimensions */
+  int64_t w_step[5];                            /* those of w: kernel, in, out              */
 } pool_sparse_conv;
 
 /* ---- Vector code, one table an instruction set. ---- */
@@ -40,7 +40,7 @@ typedef void pool_sparse_add_run(const pool_sparse_add *a);
 
 /* A row of windows. Position g of window i adds to the vectors of `to` from step (wide i + g) on,
  * g < wide, what its channels have: those of [begin[g], begin[g + 1]) of by and at, which are
- * places in `from`. */
+ * offsets in `from`. */
 typedef struct pool_sparse_row {
   float *to;
   const float *from, *by;
@@ -76,7 +76,7 @@ typedef struct pool_sparse_sum {
   bool data; /* else weights */
   const float *x, *y, *w;
   float *made; /* x or w                             */
-  const uint8_t *place;
+  const uint8_t *argmax;
   int64_t first[3]; /* data: sample, plane and row that `made` points at */
   void *workspace, *scratch;
 } pool_sparse_sum;

@@ -1,4 +1,4 @@
-/* pool_sparse_test.c - both sums against loops in double: random shapes, layouts and places, NaN,
+/* pool_sparse_test.c - both sums against loops in double: random shapes, layouts and argmax, NaN,
  * pieces in any order. */
 #include <string.h>
 
@@ -13,8 +13,8 @@ typedef struct problem {
   int64_t positions, x_count, y_count, w_count;
 } problem;
 
-/* wide: channels enough that sums of one slab go straight to the weights, and weights are packed
- * as they are met. */
+/* wide: channels enough that sums of one range of planes go straight to the weights, and weights
+ * are packed as they are met. */
 static problem draw_problem(weir_draw *r, bool wide)
 {
   problem p = {.s = {.n = weir_draw_int(r, 1, 2)}, .positions = 1};
@@ -25,23 +25,25 @@ static problem draw_problem(weir_draw *r, bool wide)
   s->out = weir_draw_int(r, 1, 70) + (wide ? 129 : 0);
   for (int d = 0; d < 3; d++) {
     s->window[d] = d == 2 ? weir_draw_int(r, 2, 3) : weir_draw_int(r, 1, 3);
-    s->taps[d] = weir_draw_int(r, 1, 3);
-    s->lo[d] = weir_draw_int(r, 0, (d < 2 ? 2 : 1) * (s->taps[d] + s->window[d]) - 1);
+    s->kernel_size[d] = weir_draw_int(r, 1, 3);
+    s->lo[d] = weir_draw_int(r, 0, (d < 2 ? 2 : 1) * (s->kernel_size[d] + s->window[d]) - 1);
     s->y[d] = weir_draw_int(r, 1, d == 2 && !wide ? 12 : 3);
-    s->x[d] = s->window[d] * s->y[d] + weir_draw_int(r, s->window[d] > 1 ? -1 : 0, s->taps[d]);
+    s->x[d] =
+        s->window[d] * s->y[d] + weir_draw_int(r, s->window[d] > 1 ? -1 : 0, s->kernel_size[d]);
     p.positions *= s->window[d];
   }
   const int64_t spare = weir_draw_int(r, 0, 3);
 
   p.x_count = lay_out(s->n, s->x, s->in + spare, s->x_step);
   p.y_count = lay_out(s->n, s->y, s->out + spare, s->y_step);
-  memcpy(s->place_step, s->y_step, sizeof s->place_step);
-  p.w_count = lay_out_weights(s->taps, s->in, s->out, weir_draw_int(r, 1, 4) == 1, s->w_step);
+  memcpy(s->argmax_step, s->y_step, sizeof s->argmax_step);
+  p.w_count =
+      lay_out_weights(s->kernel_size, s->in, s->out, weir_draw_int(r, 1, 4) == 1, s->w_step);
   return p;
 }
 
-/* The places that channel c of the maximum at `number` picked, and others beyond them. */
-static uint8_t *draw_places(weir_draw *r, const problem *p)
+/* Random argmax of each window, some beyond the window. */
+static uint8_t *draw_argmax(weir_draw *r, const problem *p)
 {
   void *memory;
 
@@ -53,11 +55,12 @@ static uint8_t *draw_places(weir_draw *r, const problem *p)
 }
 
 /* Every product of the relation, added in double to what is asked for. */
-static void reference(const problem *p, const uint8_t *place, const float *x, const float *y,
+static void reference(const problem *p, const uint8_t *argmax, const float *x, const float *y,
                       const float *w, double *x_sum, double *w_sum)
 {
   const pool_sparse_conv *s = &p->s;
-  const int64_t n[] = {s->n, s->y[0], s->y[1], s->y[2], s->out, s->taps[0], s->taps[1], s->taps[2]};
+  const int64_t n[] = {s->n,   s->y[0],           s->y[1],           s->y[2],
+                       s->out, s->kernel_size[0], s->kernel_size[1], s->kernel_size[2]};
   int64_t all = 1;
 
   for (int k = 0; k < 8; k++) {
@@ -77,8 +80,8 @@ static void reference(const problem *p, const uint8_t *place, const float *x, co
       y_at += i[1 + d] * s->y_step[1 + d];
       w_at += i[5 + d] * s->w_step[d];
     }
-    bool inside = place[y_at] < p->positions;
-    int64_t g = place[y_at];
+    bool inside = argmax[y_at] < p->positions;
+    int64_t g = argmax[y_at];
 
     for (int d = 2; d >= 0; d--) {
       const int64_t e = s->window[d] * i[1 + d] + g % s->window[d] + i[5 + d] - s->lo[d];
@@ -160,11 +163,11 @@ static void check_case(bool data, bool wide, uint64_t seed)
   float *x = new_field(&r, p.x_count, !data && seed % 3 == 1);
   float *y = new_field(&r, p.y_count, seed % 3 == 2);
   float *w = new_field(&r, p.w_count, data && seed % 3 == 1);
-  uint8_t *place = draw_places(&r, &p);
+  uint8_t *argmax = draw_argmax(&r, &p);
   double *x_sum = zeros(p.x_count), *w_sum = zeros(p.w_count);
 
   assert_true(pool_sparse_takes(&p.s));
-  reference(&p, place, x, y, w, x_sum, w_sum);
+  reference(&p, argmax, x, y, w, x_sum, w_sum);
   for (int i = all_kernels(k) - 1; i >= 0; i--) {
     void *made;
 
@@ -176,7 +179,7 @@ static void check_case(bool data, bool wide, uint64_t seed)
                                         .y = y,
                                         .w = w,
                                         .made = made,
-                                        .place = place},
+                                        .argmax = argmax},
                       count);
     compare(made, data ? x_sum : w_sum, count, data ? p.s.x_step[3] : 1, data ? p.s.in : 1);
     weir_free(&made);
@@ -184,7 +187,7 @@ static void check_case(bool data, bool wide, uint64_t seed)
   weir_free(&x);
   weir_free(&y);
   weir_free(&w);
-  weir_free(&place);
+  weir_free(&argmax);
   weir_free(&x_sum);
   weir_free(&w_sum);
 }

@@ -1,8 +1,9 @@
 /* pool_sparse_weights.c - gradients by weights of pool_sparse_priv.h.
  *
  * A block of windows reads a patch of x, copied so that it lies in the first cache; of every
- * channel of y a list says where in the patch the picked elements are, and taps along the last
- * dimension are neighbours in memory: vectors of x are multiplied and summed in registers. */
+ * channel of y a list says where in the patch the selected elements are, and kernel elements along
+ * the last dimension are neighbours in memory: vectors of x are multiplied and summed in registers.
+ */
 #include <math.h>
 
 #include "ops/conv/pool_sparse_layout.h"
@@ -22,9 +23,9 @@ typedef struct block {
 static void copy_row(const pool_sparse_conv *s, const pool_sparse_layout *l, const float *x,
                      int64_t first, int64_t n, int64_t channel, float *to)
 {
-  const int64_t width = least(l->chunk, s->in - channel), step = s->x_step[3];
-  const int64_t from = least(greatest(-first, 0), n);
-  const int64_t end = greatest(least(n, s->x[2] - first), from);
+  const int64_t width = min_of(l->chunk, s->in - channel), step = s->x_step[3];
+  const int64_t from = min_of(max_of(-first, 0), n);
+  const int64_t end = max_of(min_of(n, s->x[2] - first), from);
 
   clear(to, from * l->chunk);
   if (step == l->chunk) {
@@ -43,10 +44,10 @@ static void copy_patch(const pool_sparse_sum *p, const pool_sparse_layout *l, co
                        int64_t channel, bool kept, float *patch)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t columns = s->window[2] * b->columns + s->taps[2] - 1;
-  const int64_t rows = s->window[1] * b->rows + s->taps[1] - 1;
+  const int64_t columns = s->window[2] * b->columns + s->kernel_size[2] - 1;
+  const int64_t rows = s->window[1] * b->rows + s->kernel_size[1] - 1;
   const int64_t size = l->patch[1] * l->patch[2] * l->chunk;
-  const int64_t known = kept ? s->taps[0] - 1 : 0;
+  const int64_t known = kept ? s->kernel_size[0] - 1 : 0;
 
   memmove(patch, patch + s->window[0] * size, (size_t)(known * size) * sizeof *patch);
   for (int64_t i = known; i < l->patch[0]; i++) {
@@ -66,15 +67,15 @@ static void copy_patch(const pool_sparse_sum *p, const pool_sparse_layout *l, co
   }
 }
 
-/* Where in the patch every channel of [first, first + n) has what it picked; returns whether some
+/* Where in the patch every channel of [first, first + n) has its argmax; returns whether some
  * gradient is infinite or NaN. */
 static bool list_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, const block *b,
                          int64_t first, int64_t n, weights_lists *lists)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t most = l->windows[0] * l->windows[1], count = b->rows * b->columns;
-  int32_t offset[MOST_WINDOW], here[MOST_WINDOWS];
-  int64_t y_at[MOST_WINDOWS], place_at[MOST_WINDOWS];
+  const int64_t max = l->windows[0] * l->windows[1], count = b->rows * b->columns;
+  int32_t offset[MAX_WINDOW], here[MAX_WINDOWS];
+  int64_t y_at[MAX_WINDOWS], argmax_at[MAX_WINDOWS];
 
   for (int64_t g = 0; g < l->positions; g++) {
     const int64_t at[] = {g / s->window[2] / s->window[1], g / s->window[2] % s->window[1],
@@ -86,20 +87,21 @@ static bool list_weights(const pool_sparse_sum *p, const pool_sparse_layout *l, 
     const int64_t row = i / b->columns, column = i % b->columns;
 
     y_at[i] = (b->row + row) * s->y_step[2] + (b->column + column) * s->y_step[3];
-    place_at[i] = (b->row + row) * s->place_step[2] + (b->column + column) * s->place_step[3];
+    argmax_at[i] = (b->row + row) * s->argmax_step[2] + (b->column + column) * s->argmax_step[3];
     here[i] = (int32_t)((s->window[1] * row * l->patch[2] + s->window[2] * column) * l->chunk);
   }
   const float *y = p->y + b->n * s->y_step[0] + b->plane * s->y_step[1] + first;
-  const uint8_t *place = p->place + b->n * s->place_step[0] + b->plane * s->place_step[1] + first;
+  const uint8_t *argmax =
+      p->argmax + b->n * s->argmax_step[0] + b->plane * s->argmax_step[1] + first;
   bool odd = false;
 
   for (int64_t c = 0; c < n; c++) {
-    int32_t *at = lists->at + c * most;
-    float *by = lists->by + c * most;
+    int32_t *at = lists->at + c * max;
+    float *by = lists->by + c * max;
     int64_t k = 0;
 
     for (int64_t i = 0; i < count; i++) {
-      const uint8_t g = place[place_at[i] + c];
+      const uint8_t g = argmax[argmax_at[i] + c];
 
       if (g < l->positions) {
         const float v = y[y_at[i] + c];
@@ -123,11 +125,11 @@ static bool is_inside(const pool_sparse_conv *s, const pool_sparse_layout *l, co
 
   at /= l->chunk;
   for (int d = 2; d >= 0; d--) {
-    const int64_t e = s->window[d] * first[d] - s->lo[d] + at % l->patch[d] + t % s->taps[d];
+    const int64_t e = s->window[d] * first[d] - s->lo[d] + at % l->patch[d] + t % s->kernel_size[d];
 
     inside = inside && e >= 0 && e < s->x[d];
     at /= l->patch[d];
-    t /= s->taps[d];
+    t /= s->kernel_size[d];
   }
   return inside;
 }
@@ -147,11 +149,12 @@ static void add_odd(const pool_sparse_conv *s, const pool_sparse_layout *l, cons
       by[left++] = by[k];
       continue;
     }
-    for (int64_t t = 0; t < l->runs * s->taps[2]; t++) {
-      const int64_t run = t / s->taps[2], tap = t % s->taps[2];
+    for (int64_t t = 0; t < l->runs * s->kernel_size[2]; t++) {
+      const int64_t run = t / s->kernel_size[2], tap = t % s->kernel_size[2];
       const float *from =
           lists->patch + at[k] +
-          ((run / s->taps[1] * l->patch[1] + run % s->taps[1]) * l->patch[2] + tap) * l->chunk;
+          ((run / s->kernel_size[1] * l->patch[1] + run % s->kernel_size[1]) * l->patch[2] + tap) *
+              l->chunk;
 
       if (!is_inside(s, l, b, at[k], t)) {
         continue;
@@ -164,37 +167,38 @@ static void add_odd(const pool_sparse_conv *s, const pool_sparse_layout *l, cons
   lists->count[channel] = left;
 }
 
-/* Sums of a slab and chunk from channel `first` of y on: [channels of y, runs, row]. */
-static float *slab_sums(const pool_sparse_sum *p, const pool_sparse_layout *l, int64_t slab,
-                        int64_t chunk, int64_t first)
+/* Sums of a range of planes and chunk from channel `first` of y on: [channels of y, runs, row]. */
+static float *partial_sums(const pool_sparse_sum *p, const pool_sparse_layout *l, int64_t partial,
+                           int64_t chunk, int64_t first)
 {
-  return (float *)p->workspace + ((slab * l->chunks + chunk) * p->s->out + first) * l->sums;
+  return (float *)p->workspace + ((partial * l->chunks + chunk) * p->s->out + first) * l->sums;
 }
 
-/* Runs of taps of one chunk, all channels of the lists; sums: of the first channel. */
+/* Kernel rows of one chunk, all channels of the lists; sums: of the first channel. */
 static void add_weights(const pool_sparse_sum *p, const pool_sparse_layout *l,
                         const weights_lists *lists, int64_t n, float *sums)
 {
-  const int64_t most = l->windows[0] * l->windows[1], vectors = l->row / p->k->lanes;
-  int64_t run[MOST_TAPS * MOST_TAPS];
+  const int64_t max = l->windows[0] * l->windows[1], vectors = l->row / p->k->lanes;
+  int64_t run[MAX_KERNEL * MAX_KERNEL];
 
   for (int64_t v = 0; v < vectors; v += p->k->vectors) {
-    const int64_t wide = least(p->k->vectors, vectors - v), rows = p->k->rows[wide - 1];
+    const int64_t wide = min_of(p->k->vectors, vectors - v), rows = p->k->rows[wide - 1];
 
     for (int64_t r = 0; r < l->runs; r++) {
-      run[r] = (r / p->s->taps[1] * l->patch[1] + r % p->s->taps[1]) * l->patch[2] * l->chunk +
+      run[r] = (r / p->s->kernel_size[1] * l->patch[1] + r % p->s->kernel_size[1]) * l->patch[2] *
+                   l->chunk +
                v * p->k->lanes;
     }
     for (int64_t r = 0; r < l->runs; r += rows) {
       pool_sparse_add_run *add =
-          p->k->add[(wide - 1) * POOL_SPARSE_ROWS + least(rows, l->runs - r) - 1];
+          p->k->add[(wide - 1) * POOL_SPARSE_ROWS + min_of(rows, l->runs - r) - 1];
 
       for (int64_t c = 0; c < n; c++) {
         const pool_sparse_add a = {.sums = sums + c * l->sums + r * l->row + v * p->k->lanes,
                                    .from = lists->patch,
                                    .run = run + r,
-                                   .at = lists->at + c * most,
-                                   .by = lists->by + c * most,
+                                   .at = lists->at + c * max,
+                                   .by = lists->by + c * max,
                                    .count = lists->count[c],
                                    .sum_step = l->row};
 
@@ -209,34 +213,34 @@ static void write_weights(const pool_sparse_sum *p, const pool_sparse_layout *l,
                           int64_t chunk, int64_t first, int64_t n)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t channel = chunk * l->chunk, width = least(l->chunk, s->in - channel);
+  const int64_t channel = chunk * l->chunk, width = min_of(l->chunk, s->in - channel);
 
-  for (int64_t t = 0; t < l->runs * s->taps[2]; t++) {
-    pool_sparse_move(p->k, sums + t / s->taps[2] * l->row + t % s->taps[2] * l->chunk,
+  for (int64_t t = 0; t < l->runs * s->kernel_size[2]; t++) {
+    pool_sparse_move(p->k, sums + t / s->kernel_size[2] * l->row + t % s->kernel_size[2] * l->chunk,
                      (const int64_t[]){l->sums, 1},
                      p->made + weight_at(s, t) + channel * s->w_step[3] + first * s->w_step[4],
                      (const int64_t[]){s->w_step[4], s->w_step[3]}, n, width);
   }
 }
 
-/* Some channels of y, a chunk of x, one slab of planes. The sums of a single slab go no further
+/* Some channels of y, a chunk of x, one range of planes. The sums of a single range go no further
  * than the cache. */
 static void sum_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int64_t piece)
 {
   const pool_sparse_conv *s = p->s;
-  const int64_t chunk = piece / l->blocks % l->chunks, slab = piece / l->blocks / l->chunks;
-  const int64_t first = piece % l->blocks * BLOCK, n = least(BLOCK, s->out - first);
-  const int64_t planes = s->n * s->y[0], most = l->windows[0] * l->windows[1];
+  const int64_t chunk = piece / l->blocks % l->chunks, partial = piece / l->blocks / l->chunks;
+  const int64_t first = piece % l->blocks * BLOCK, n = min_of(BLOCK, s->out - first);
+  const int64_t planes = s->n * s->y[0], max = l->windows[0] * l->windows[1];
   weights_lists lists = {.patch = p->scratch};
 
   lists.by = lists.patch + l->patch_size;
-  lists.at = (int32_t *)(lists.by + lines_of(BLOCK * most));
-  float *sums = l->slabs > 1 ? slab_sums(p, l, slab, chunk, first)
-                             : (float *)(lists.at + lines_of(BLOCK * most));
+  lists.at = (int32_t *)(lists.by + lines_of(BLOCK * max));
+  float *sums = l->partials > 1 ? partial_sums(p, l, partial, chunk, first)
+                                : (float *)(lists.at + lines_of(BLOCK * max));
 
   clear(sums, n * l->sums);
   clear(lists.patch, l->patch_size);
-  const int64_t from = slab * planes / l->slabs, to = (slab + 1) * planes / l->slabs;
+  const int64_t from = partial * planes / l->partials, to = (partial + 1) * planes / l->partials;
 
   for (int64_t row = 0; row < s->y[1]; row += l->windows[0]) {
     for (int64_t column = 0; column < s->y[2]; column += l->windows[1]) {
@@ -245,8 +249,8 @@ static void sum_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int
                          .plane = i % s->y[0],
                          .row = row,
                          .column = column,
-                         .rows = least(l->windows[0], s->y[1] - row),
-                         .columns = least(l->windows[1], s->y[2] - column)};
+                         .rows = min_of(l->windows[0], s->y[1] - row),
+                         .columns = min_of(l->windows[1], s->y[2] - column)};
 
         const bool odd = list_weights(p, l, &b, first, n, &lists);
 
@@ -258,7 +262,7 @@ static void sum_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int
       }
     }
   }
-  if (l->slabs == 1) {
+  if (l->partials == 1) {
     write_weights(p, l, sums, chunk, first, n);
   }
 }
@@ -267,37 +271,37 @@ static void sum_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int
 static void merge_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int64_t piece)
 {
   const int64_t chunk = piece % l->chunks, first = piece / l->chunks * WRITTEN;
-  const int64_t n = least(WRITTEN, p->s->out - first);
+  const int64_t n = min_of(WRITTEN, p->s->out - first);
 
-  for (int64_t step = 1; step < l->slabs; step *= 2) {
-    for (int64_t i = 0; i + step < l->slabs; i += 2 * step) {
-      float *to = slab_sums(p, l, i, chunk, first);
-      const float *from = slab_sums(p, l, i + step, chunk, first);
+  for (int64_t step = 1; step < l->partials; step *= 2) {
+    for (int64_t i = 0; i + step < l->partials; i += 2 * step) {
+      float *to = partial_sums(p, l, i, chunk, first);
+      const float *from = partial_sums(p, l, i + step, chunk, first);
 
       for (int64_t e = 0; e < n * l->sums; e++) {
         to[e] += from[e];
       }
     }
   }
-  write_weights(p, l, slab_sums(p, l, 0, chunk, first), chunk, first, n);
+  write_weights(p, l, partial_sums(p, l, 0, chunk, first), chunk, first, n);
 }
 
 int64_t pool_sparse_weights_pieces(const pool_sparse_conv *s, const pool_sparse_layout *l,
                                    int stage)
 {
-  return stage == 0 ? l->blocks * l->chunks * l->slabs
-                    : (l->slabs > 1 ? l->chunks * ceil_div(s->out, WRITTEN) : 0);
+  return stage == 0 ? l->blocks * l->chunks * l->partials
+                    : (l->partials > 1 ? l->chunks * ceil_div(s->out, WRITTEN) : 0);
 }
 
 int64_t pool_sparse_weights_workspace(const pool_sparse_conv *s, const pool_sparse_layout *l)
 {
-  return l->slabs > 1 ? l->slabs * l->chunks * s->out * l->sums : 0;
+  return l->partials > 1 ? l->partials * l->chunks * s->out * l->sums : 0;
 }
 
 int64_t pool_sparse_weights_scratch(const pool_sparse_layout *l)
 {
   return l->patch_size + 2 * lines_of(BLOCK * l->windows[0] * l->windows[1]) +
-         (l->slabs > 1 ? 0 : BLOCK * l->sums);
+         (l->partials > 1 ? 0 : BLOCK * l->sums);
 }
 
 void pool_sparse_weights_piece(const pool_sparse_sum *p, const pool_sparse_layout *l, int stage,

@@ -29,7 +29,7 @@ typedef struct weir_conv_spec {
 
 extern const weir_op_desc weir_op_conv;
 
-/* Called by the macro below; `where` is the caller's position. */
+/* Adds the operator, for the macro below; `where` is the caller's position. */
 weir_value weir_conv_at(weir_graph *g, const weir_conv_spec *spec, weir_value x, weir_value w,
                         const char *where);
 #define weir_conv(g, spec, x, w) weir_conv_at(g, spec, x, w, WEIR_WHERE)

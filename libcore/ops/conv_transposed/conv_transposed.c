@@ -1,35 +1,37 @@
-/* conv_transposed.c - out[n, i, c] = sum over taps and channels of x[n, (i + lo - dilation t) /
- * stride, ..] w[t, ..], where that is a whole number: each element asks who reaches it. */
+/* conv_transposed.c - out[n, i, c] = sum over kernel elements and channels of x[n, (i + lo -
+ * dilation t) / stride, ..] w[t, ..], where that is a whole number: each element asks who reaches
+ * it. */
 #include "ops/conv_transposed/weir_conv_transposed.h"
 
 #include <string.h>
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t or_one(int64_t x)
 {
   return x == 0 ? 1 : x;
 }
 
-static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int64_t taps, int k,
-                             int64_t *extent)
+static weir_status check_dim(const weir_conv_transposed_spec *s, int64_t n, int64_t kernel_size,
+                             int k, int64_t *extent)
 {
   const int64_t stride = or_one(s->stride[k]), dilation = or_one(s->dilation[k]);
   const weir_border b = s->border[k];
 
-  if (stride < 1 || stride > most || dilation < 1 || dilation > most || s->pad_before[k] < 0 ||
-      s->pad_before[k] > most || s->pad_after[k] < 0 || s->pad_after[k] > most ||
-      s->output_padding[k] < 0 || s->output_padding[k] >= stride || n < 1 || n > most || taps < 1 ||
-      taps > most) {
+  if (stride < 1 || stride > max || dilation < 1 || dilation > max || s->pad_before[k] < 0 ||
+      s->pad_before[k] > max || s->pad_after[k] < 0 || s->pad_after[k] > max ||
+      s->output_padding[k] < 0 || s->output_padding[k] >= stride || n < 1 || n > max ||
+      kernel_size < 1 || kernel_size > max) {
     return weir_fail(
         WEIR_ERR_SHAPE,
         "conv_transposed: dimension %d: stride %lld, dilation %lld, cropping %lld and %lld, output "
         "padding %lld (must be less than the stride), extent %lld, kernel size %lld",
         k, (long long)stride, (long long)dilation, (long long)s->pad_before[k],
-        (long long)s->pad_after[k], (long long)s->output_padding[k], (long long)n, (long long)taps);
+        (long long)s->pad_after[k], (long long)s->output_padding[k], (long long)n,
+        (long long)kernel_size);
   }
-  *extent = stride * (n - 1) + dilation * (taps - 1) + 1 + s->output_padding[k] - s->pad_before[k] -
-            s->pad_after[k];
+  *extent = stride * (n - 1) + dilation * (kernel_size - 1) + 1 + s->output_padding[k] -
+            s->pad_before[k] - s->pad_after[k];
   if (b != WEIR_BORDER_NEVER && b != WEIR_BORDER_ZERO && b != WEIR_BORDER_WRAP) {
     return weir_fail(
         WEIR_ERR_SHAPE,
@@ -86,18 +88,18 @@ static void map_dim(const weir_conv_transposed_spec *s, const weir_array_desc *x
                     const weir_access *a, weir_index *i)
 {
   const weir_box whole = weir_iterations(a);
-  int64_t least = 0, last = 0;
+  int64_t min = 0, last = 0;
 
   i->coef[k + 1] = 1;
   i->coef[tap] = -or_one(s->dilation[k]);
   i->offset = s->pad_before[k];
   i->div = or_one(s->stride[k]);
   if (!weir_box_empty(&whole)) {
-    weir_index_range(i, &whole, &least, &last);
+    weir_index_range(i, &whole, &min, &last);
   }
-  i->border = s->border[k] == WEIR_BORDER_WRAP       ? WEIR_BORDER_WRAP
-              : least >= 0 && last < x->shape[k + 1] ? WEIR_BORDER_NEVER
-                                                     : WEIR_BORDER_ABSENT;
+  i->border = s->border[k] == WEIR_BORDER_WRAP     ? WEIR_BORDER_WRAP
+              : min >= 0 && last < x->shape[k + 1] ? WEIR_BORDER_NEVER
+                                                   : WEIR_BORDER_ABSENT;
 }
 
 /* Whether the numerator of an index divides by its divisor. */
@@ -137,7 +139,8 @@ static void put_value(weir_access *a, int d, int tap, weir_dtype dtype)
   a->accumulator = weir_dtype_compute_type(dtype);
 }
 
-/* Iterations: n, i1 .. id, group, channel of the group; taps t1 .. td, channel in of the group. */
+/* Iterations: n, i1 .. id, group, channel of the group; kernel elements t1 .. td, channel in of the
+ * group. */
 static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_conv_transposed_spec *s = args->spec;

@@ -1,5 +1,5 @@
-/* conv_transposed_test.c - the definition, every element of x spread over the taps; extents and
- * refusals. */
+/* conv_transposed_test.c - the definition, every element of x added to the outputs it reaches;
+ * extents and refusals. */
 #include "ops/conv_transposed/weir_conv_transposed.h"
 
 #include <math.h>
@@ -13,11 +13,11 @@
 #include "pass/autodiff/weir_gradients.h"
 
 /* Two dimensions. */
-typedef struct trial {
-  int64_t n, in[2], taps[2], ci, co; /* channels of all groups */
+typedef struct test_case {
+  int64_t n, in[2], kernel_size[2], ci, co; /* channels of all groups */
   weir_conv_transposed_spec s;
   int64_t out[2];
-} trial;
+} test_case;
 
 static int64_t or_one(int64_t x)
 {
@@ -25,13 +25,15 @@ static int64_t or_one(int64_t x)
 }
 
 /* out += x w over every element and tap that falls into it. */
-static void spread(const trial *t, const double *x, const double *w, double *y)
+static void scatter(const test_case *t, const double *x, const double *w, double *y)
 {
   const int64_t groups = or_one(t->s.groups), ci = t->ci / groups, co = t->co / groups;
-  const int64_t sizes[] = {t->n, t->in[0], t->in[1], t->taps[0], t->taps[1], groups, ci, co};
+  const int64_t sizes[] = {t->n,   t->in[0], t->in[1], t->kernel_size[0], t->kernel_size[1],
+                           groups, ci,       co};
   int64_t i[8] = {0};
 
-  for (int64_t k = 0, all = t->n * t->in[0] * t->in[1] * t->taps[0] * t->taps[1] * groups * ci * co;
+  for (int64_t k = 0, all = t->n * t->in[0] * t->in[1] * t->kernel_size[0] * t->kernel_size[1] *
+                            groups * ci * co;
        k < all; k++) {
     int64_t rest = k, o[2];
     bool inside = true;
@@ -51,7 +53,7 @@ static void spread(const trial *t, const double *x, const double *w, double *y)
     if (inside) {
       y[((i[0] * t->out[0] + o[0]) * t->out[1] + o[1]) * t->co + i[5] * co + i[7]] +=
           x[((i[0] * t->in[0] + i[1]) * t->in[1] + i[2]) * t->ci + i[5] * ci + i[6]] *
-          w[((i[3] * t->taps[1] + i[4]) * co + i[7]) * t->ci + i[5] * ci + i[6]];
+          w[((i[3] * t->kernel_size[1] + i[4]) * co + i[7]) * t->ci + i[5] * ci + i[6]];
     }
   }
 }
@@ -67,11 +69,11 @@ static double *values(int64_t n, double step)
   return x;
 }
 
-static void check(const trial *t)
+static void check(const test_case *t)
 {
   const int64_t groups = or_one(t->s.groups);
   const int64_t xs[] = {t->n, t->in[0], t->in[1], t->ci};
-  const int64_t ws[] = {t->taps[0], t->taps[1], t->co / groups, t->ci};
+  const int64_t ws[] = {t->kernel_size[0], t->kernel_size[1], t->co / groups, t->ci};
   const int64_t ys[] = {t->n, t->out[0], t->out[1], t->co};
   double *x = values(xs[0] * xs[1] * xs[2] * xs[3], 1.3);
   double *w = values(ws[0] * ws[1] * ws[2] * ws[3], 0.7);
@@ -91,7 +93,7 @@ static void check(const trial *t)
   cfg.tier = WEIR_TIER_VECTOR;
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1}, &p));
   assert_ok(weir_plan_run(p, (weir_binding[]){{"x", &tx}, {"w", &tw}, {"y", &ty}}, 3));
-  spread(t, x, w, y);
+  scatter(t, x, w, y);
   assert_int_equal(weir_compare("conv_transposed", WEIR_F64, made, y, ys[0] * ys[1] * ys[2] * ys[3],
                                 weir_tolerance_of(WEIR_F64)),
                    0);
@@ -104,34 +106,34 @@ static void check(const trial *t)
 }
 
 /* Extents by PyTorch's rule: (s - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1. */
-static void every_element_is_spread_over_the_taps(void **state)
+static void every_element_contributes_to_the_whole_kernel(void **state)
 {
-  check(&(trial){.n = 2, .in = {3, 4}, .taps = {3, 2}, .ci = 3, .co = 2, .out = {5, 5}});
-  check(&(trial){
+  check(&(test_case){.n = 2, .in = {3, 4}, .kernel_size = {3, 2}, .ci = 3, .co = 2, .out = {5, 5}});
+  check(&(test_case){
       .n = 1,
       .in = {4, 3},
-      .taps = {3, 4},
+      .kernel_size = {3, 4},
       .ci = 2,
       .co = 3,
       .s = {.stride = {2, 3}, .pad_before = {1, 0}, .pad_after = {1, 2}, .output_padding = {1, 2}},
       .out = {8, 10}});
-  check(&(trial){.n = 1,
-                 .in = {3, 5},
-                 .taps = {2, 3},
-                 .ci = 4,
-                 .co = 6,
-                 .s = {.stride = {3, 1}, .dilation = {2, 3}, .pad_before = {2, 1}, .groups = 2},
-                 .out = {7, 10}});
-  check(&(trial){.n = 1,
-                 .in = {3, 4},
-                 .taps = {2, 4},
-                 .ci = 1,
-                 .co = 1,
-                 .s = {.stride = {2, 2},
-                       .pad_before = {0, 1},
-                       .pad_after = {0, 1},
-                       .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP}},
-                 .out = {6, 8}});
+  check(&(test_case){.n = 1,
+                     .in = {3, 5},
+                     .kernel_size = {2, 3},
+                     .ci = 4,
+                     .co = 6,
+                     .s = {.stride = {3, 1}, .dilation = {2, 3}, .pad_before = {2, 1}, .groups = 2},
+                     .out = {7, 10}});
+  check(&(test_case){.n = 1,
+                     .in = {3, 4},
+                     .kernel_size = {2, 4},
+                     .ci = 1,
+                     .co = 1,
+                     .s = {.stride = {2, 2},
+                           .pad_before = {0, 1},
+                           .pad_after = {0, 1},
+                           .border = {WEIR_BORDER_ZERO, WEIR_BORDER_WRAP}},
+                     .out = {6, 8}});
 }
 
 static void assert_kind(const weir_graph *g, weir_value v, conv_kind kind)
@@ -142,7 +144,8 @@ static void assert_kind(const weir_graph *g, weir_value v, conv_kind kind)
 
   assert_true(conv_form_of(&node->access, &told, &f));
   assert_int_equal(f.kind, kind);
-  assert_true(f.stride[0] == 2 && f.taps[1] == 2 && f.groups == 1 && f.in == 3 && f.out == 8);
+  assert_true(f.stride[0] == 2 && f.kernel_size[1] == 2 && f.groups == 1 && f.in == 3 &&
+              f.out == 8);
 }
 
 /* So that library code of convolutions takes it, and both its gradients. */
@@ -186,7 +189,7 @@ static void impossible_ones_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_element_is_spread_over_the_taps),
+      cmocka_unit_test(every_element_contributes_to_the_whole_kernel),
       cmocka_unit_test(kernels_read_it_as_a_convolution),
       cmocka_unit_test(impossible_ones_are_refused),
   };

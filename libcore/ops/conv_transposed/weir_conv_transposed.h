@@ -1,5 +1,5 @@
 /* weir_conv_transposed.h - transposed convolution over 1 to 3 dimensions, channels last: every
- * element of x contributes to the taps of w.
+ * element of x contributes to the kernel elements of w.
  *
  *   x   [n, s1, .., sd, ci]             w   [k1, .., kd, co / groups, ci]
  *   out [n, o1, .., od, co]             o = stride (s - 1) + dilation (k - 1) + 1 + extra - lo - hi
@@ -28,7 +28,7 @@ typedef struct weir_conv_transposed_spec {
 
 extern const weir_op_desc weir_op_conv_transposed;
 
-/* Called by the macro below; `where` is the caller's position. */
+/* Adds the operator, for the macro below; `where` is the caller's position. */
 weir_value weir_conv_transposed_at(weir_graph *g, const weir_conv_transposed_spec *spec,
                                    weir_value x, weir_value w, const char *where);
 #define weir_conv_transposed(g, spec, x, w) weir_conv_transposed_at(g, spec, x, w, WEIR_WHERE)

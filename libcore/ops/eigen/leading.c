@@ -140,9 +140,9 @@ static void sort(const double *h, int64_t m, int64_t *order)
   }
 }
 
-/* Vectors of the subspace that the matrix stretches, each by its value; the worst residual of the
+/* Rayleigh-Ritz step: rotates the subspace to Ritz vectors; returns the largest residual of the
  * first k, NaN where the matrix is not finite. */
-static double turn(subspace *s, int64_t k, int64_t *order, double *value)
+static double rayleigh_ritz(subspace *s, int64_t k, int64_t *order, double *value)
 {
   const int64_t n = s->n, m = s->m;
   double worst = 0;
@@ -195,7 +195,7 @@ static weir_status iterate(subspace *s, int64_t k, int64_t *order, double *value
   }
   orthonormalise(s->v, s->m, s->n);
   for (int step = 0; step < STEPS; step++) {
-    const double worst = turn(s, k, order, value);
+    const double worst = rayleigh_ritz(s, k, order, value);
 
     if (!isfinite(worst)) {
       return weir_fail(WEIR_ERR_NUMERIC,
@@ -217,12 +217,13 @@ weir_status weir_eigen_leading(const double *matrix, int64_t n, int64_t k, doubl
 {
   subspace s = {.matrix = matrix, .n = n, .m = k + SPARE < n ? k + SPARE : n};
   int64_t *order = NULL;
-  double *room = NULL;
+  double *workspace = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_alloc(s.m, sizeof *order, (void **)&order), done);
-  WEIR_TRY_GOTO(weir_alloc(3 * s.m * n + 2 * s.m * s.m, sizeof *room, (void **)&room), done);
-  s.v = room;
+  WEIR_TRY_GOTO(weir_alloc(3 * s.m * n + 2 * s.m * s.m, sizeof *workspace, (void **)&workspace),
+                done);
+  s.v = workspace;
   s.gv = s.v + s.m * n;
   s.spare = s.gv + s.m * n;
   s.h = s.spare + s.m * n;
@@ -230,6 +231,6 @@ weir_status weir_eigen_leading(const double *matrix, int64_t n, int64_t k, doubl
   WEIR_TRY_GOTO(iterate(&s, k, order, value, vector), done);
 done:
   weir_free(&order);
-  weir_free(&room);
+  weir_free(&workspace);
   return status;
 }

@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "ops/eigen/weir_eigen.h"
 
-enum { MOST = 64 };
+enum { MAX = 64 };
 
 static void check(const double *g, int64_t n, int64_t k, const double *value, const double *v)
 {
@@ -37,8 +37,8 @@ static void check(const double *g, int64_t n, int64_t k, const double *value, co
 /* Second differences between walls: 2 - 2 cos(pi j / (n + 1)). */
 static void differences_have_their_values(void **state)
 {
-  static double g[MOST * MOST], v[MOST * MOST];
-  double value[MOST];
+  static double g[MAX * MAX], v[MAX * MAX];
+  double value[MAX];
   const int64_t n = 40, k = 6;
 
   for (int64_t i = 0; i < n; i++) {
@@ -56,8 +56,8 @@ static void differences_have_their_values(void **state)
 /* Sums of r outer products: what is beyond the rank is 0. */
 static void lack_of_rank_is_no_harm(void **state)
 {
-  static double g[MOST * MOST], v[MOST * MOST];
-  double value[MOST];
+  static double g[MAX * MAX], v[MAX * MAX];
+  double value[MAX];
 
   for (int64_t n = 1; n <= 30; n += 7) {
     for (int64_t r = 0; r < 4; r++) {
@@ -82,8 +82,8 @@ static void lack_of_rank_is_no_harm(void **state)
 /* Every value the same. */
 static void equal_values_have_some_vectors(void **state)
 {
-  static double g[MOST * MOST], v[MOST * MOST];
-  double value[MOST];
+  static double g[MAX * MAX], v[MAX * MAX];
+  double value[MAX];
   const int64_t n = 24;
 
   memset(g, 0, sizeof g);

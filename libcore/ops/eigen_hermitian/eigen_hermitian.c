@@ -77,7 +77,7 @@ static void load_whole(const weir_matrix *from, weir_c128 *a)
 static double error_of_values(const weir_eigen_item *m, const weir_c128 *a, weir_c128 *memory)
 {
   const int64_t n = m->a.rows;
-  double *value = (double *)(memory + 2 * n * n), most = 0;
+  double *value = (double *)(memory + 2 * n * n), max = 0;
   const double size = weir_dense_norm(a, n, n);
 
   memcpy(memory, a, (size_t)(n * n) * sizeof *a);
@@ -85,9 +85,9 @@ static double error_of_values(const weir_eigen_item *m, const weir_c128 *a, weir
   for (int64_t i = 0; i < n; i++) {
     const double got = weir_dtype_load_real(m->value.dtype, m->value.data, i * m->value.down);
 
-    most = fmax(most, isfinite(got) ? fabs(got - value[i]) : INFINITY);
+    max = fmax(max, isfinite(got) ? fabs(got - value[i]) : INFINITY);
   }
-  return most == 0 ? 0 : most / (size * weir_batch_eps(m->a.dtype) * (double)n);
+  return max == 0 ? 0 : max / (size * weir_batch_eps(m->a.dtype) * (double)n);
 }
 
 /* ||v^H v - 1|| in units of n eps. */

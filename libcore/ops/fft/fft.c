@@ -60,7 +60,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
 }
 
 /* Which transformed dimension d is, or -1. */
-static int place_of(const weir_fft_spec *s, int d)
+static int transform_of(const weir_fft_spec *s, int d)
 {
   for (int k = 0; k < s->n_dims; k++) {
     if (s->dim[k] == d) {
@@ -80,7 +80,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   weir_map_operand(&a->in[0], x);
   weir_map_operand(&a->out[0], y);
   for (int d = 0; d < x->rank; d++) {
-    const bool whole = place_of(s, d) >= 0;
+    const bool whole = transform_of(s, d) >= 0;
     const int dim = weir_map_dim(a, whole ? WEIR_REDUCED : WEIR_PARALLEL, x->shape[d]);
 
     a->dim[dim].time = x->time == d + 1;
@@ -115,7 +115,7 @@ weir_matrix weir_fft_rows(const weir_fft_spec *s, const weir_operand *o, int n_d
   const int last = s->dim[s->n_dims - 1], before = s->n_dims > 1 ? s->dim[s->n_dims - 2] : last;
 
   for (int d = 0; d < o->rank; d++) {
-    at[d] = place_of(s, d) < 0 ? weir_index_raw(&o->index[d], n_dims, iteration, 0) : 0;
+    at[d] = transform_of(s, d) < 0 ? weir_index_raw(&o->index[d], n_dims, iteration, 0) : 0;
   }
   if (s->n_dims > 2) {
     at[s->dim[0]] = outer;
@@ -163,7 +163,7 @@ static void store_block(const weir_fft_spec *s, const weir_operand *o, int n_dim
 static int64_t scratch(const void *spec, const weir_access *a)
 {
   (void)spec;
-  int64_t points = 1, most = 1;
+  int64_t points = 1, max = 1;
 
   for (int d = 0; d < a->in[0].rank; d++) {
     const int64_t in = a->in[0].extent[d], out = a->out[0].extent[d], n = in > out ? in : out;
@@ -171,10 +171,10 @@ static int64_t scratch(const void *spec, const weir_access *a)
 
     if (k >= 0 && a->dim[k].kind == WEIR_REDUCED) {
       points *= n;
-      most = n > most ? n : most;
+      max = n > max ? n : max;
     }
   }
-  return (2 * points + most) * (int64_t)sizeof(weir_c128);
+  return (2 * points + max) * (int64_t)sizeof(weir_c128);
 }
 
 /* One dimension of a block [outer, in, inner] -> [outer, out, inner], of n points. */
@@ -183,8 +183,8 @@ typedef struct axis {
   bool back;
 } axis;
 
-/* y_k = sum_j x_j exp(-+2 pi i j k / n); turn: exp(-2 pi i j / n). */
-static void transform(const axis *t, const weir_c128 *turn, const weir_c128 *x, weir_c128 *y)
+/* y_k = sum_j x_j exp(-+2 pi i j k / n); twiddle: exp(-2 pi i j / n). */
+static void transform(const axis *t, const weir_c128 *twiddle, const weir_c128 *x, weir_c128 *y)
 {
   for (int64_t k = 0; k < t->outer * t->out * t->inner; k++) {
     const weir_c128 *from = x + k / t->inner / t->out * t->in * t->inner + k % t->inner;
@@ -192,7 +192,7 @@ static void transform(const axis *t, const weir_c128 *turn, const weir_c128 *x, 
     weir_c128 sum = {0, 0};
 
     for (int64_t j = 0; j < t->in; j++) {
-      const weir_c128 w = turn[j * at % t->n];
+      const weir_c128 w = twiddle[j * at % t->n];
       const weir_c128 z = {w.re, t->back ? -w.im : w.im};
 
       sum = weir_add_c128(sum, weir_mul_c128(from[j * t->inner], z));
@@ -202,14 +202,15 @@ static void transform(const axis *t, const weir_c128 *turn, const weir_c128 *x, 
 }
 
 /* The same of the half of a Hermitian row, backwards: the other half adds the conjugates. */
-static void transform_half(const axis *t, const weir_c128 *turn, const weir_c128 *x, weir_c128 *y)
+static void transform_half(const axis *t, const weir_c128 *twiddle, const weir_c128 *x,
+                           weir_c128 *y)
 {
   for (int64_t k = 0; k < t->outer * t->out; k++) {
     const weir_c128 *from = x + k / t->out * t->in;
 
     y[k] = (weir_c128){from[0].re, 0};
     for (int64_t j = 1; j < t->in; j++) {
-      const weir_c128 w = turn[j * (k % t->out) % t->n];
+      const weir_c128 w = twiddle[j * (k % t->out) % t->n];
       const double part = from[j].re * w.re + from[j].im * w.im;
 
       y[k].re += 2 * j == t->n ? from[j].re * w.re : 2 * part;
@@ -217,19 +218,19 @@ static void transform_half(const axis *t, const weir_c128 *turn, const weir_c128
   }
 }
 
-static void make_turns(int64_t n, weir_c128 *turn)
+static void make_twiddles(int64_t n, weir_c128 *twiddle)
 {
   for (int64_t k = 0; k < n; k++) {
     const double angle = 2 * PI * (double)k / (double)n;
 
-    turn[k] = (weir_c128){cos(angle), -sin(angle)};
+    twiddle[k] = (weir_c128){cos(angle), -sin(angle)};
   }
 }
 
 /* The block in `x` by sums over exponentials; returns where the result is, x or y. A real side's
  * dimension is the last of a way to it, and the first from it. */
 static weir_c128 *transform_block(const weir_fft_spec *s, const weir_fft_block *b, weir_c128 *x,
-                                  weir_c128 *y, weir_c128 *turn)
+                                  weir_c128 *y, weir_c128 *twiddle)
 {
   int64_t now[WEIR_FFT_DIMS];
 
@@ -243,11 +244,11 @@ static weir_c128 *transform_block(const weir_fft_spec *s, const weir_fft_block *
       t.inner *= d > k ? now[d] : 1;
     }
     t.back = s->kind == WEIR_FFT_BACKWARD || s->kind == WEIR_FFT_TO_REAL;
-    make_turns(t.n, turn);
+    make_twiddles(t.n, twiddle);
     if (s->kind == WEIR_FFT_TO_REAL && k == b->rank - 1) {
-      transform_half(&t, turn, x, y);
+      transform_half(&t, twiddle, x, y);
     } else {
-      transform(&t, turn, x, y);
+      transform(&t, twiddle, x, y);
     }
     now[k] = t.out;
     weir_c128 *const made = y;

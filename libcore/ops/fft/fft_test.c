@@ -14,7 +14,7 @@ static library_run *new_run(void)
   return &r;
 }
 
-/* exp(2 pi i 3 j / 10) along the first dimension is 10 in place 3, of each of two columns. */
+/* exp(2 pi i 3 j / 10) along the first dimension is 10 at index 3, of each of two columns. */
 static void a_wave_is_one_line(void **state)
 {
   const weir_fft_spec s = {.kind = WEIR_FFT_FORWARD, .n_dims = 1, .dim = {0}};

@@ -127,7 +127,7 @@ static weir_status make_plan(const weir_fft_plan_spec *s, void *in, void *out, w
 
 weir_status weir_fft_plan_create(const weir_fft_plan_spec *spec, weir_fft_plan **out)
 {
-  void *in_room = NULL, *out_room = NULL, *memory = NULL;
+  void *in_buffer = NULL, *out_buffer = NULL, *memory = NULL;
   weir_status status = WEIR_OK;
   int64_t n_in = 0, n_out = 0;
 
@@ -137,20 +137,20 @@ weir_status weir_fft_plan_create(const weir_fft_plan_spec *spec, weir_fft_plan *
   WEIR_TRY(extent(spec, true, &n_out));
   const size_t pair = 2 * weir_dtype_size(spec->dtype);
 
-  WEIR_TRY_GOTO(weir_alloc(spec->in_place && n_out > n_in ? n_out : n_in, pair, &in_room), done);
-  WEIR_TRY_GOTO(weir_alloc(spec->in_place ? 0 : n_out, pair, &out_room), done);
+  WEIR_TRY_GOTO(weir_alloc(spec->in_place && n_out > n_in ? n_out : n_in, pair, &in_buffer), done);
+  WEIR_TRY_GOTO(weir_alloc(spec->in_place ? 0 : n_out, pair, &out_buffer), done);
   WEIR_TRY_GOTO(weir_alloc(1, sizeof(weir_fft_plan), &memory), done);
   weir_fft_plan *p = memory;
 
   p->dtype = spec->dtype;
   p->kind = spec->kind;
-  WEIR_TRY_GOTO(make_plan(spec, in_room, spec->in_place ? in_room : out_room, p), done);
+  WEIR_TRY_GOTO(make_plan(spec, in_buffer, spec->in_place ? in_buffer : out_buffer, p), done);
   *out = p;
   memory = NULL;
 done:
   weir_free(&memory);
-  weir_free(&in_room);
-  weir_free(&out_room);
+  weir_free(&in_buffer);
+  weir_free(&out_buffer);
   return status;
 }
 

@@ -10,11 +10,11 @@
 #include "ops/fft/weir_fft_plan.h"
 
 #define PI 3.14159265358979323846
-enum { ROOM = 1 << 14, CASES = 60 };
+enum { CAPACITY = 1 << 14, CASES = 60 };
 
-static int64_t pick(uint32_t trial, uint64_t index, int64_t lo, int64_t hi)
+static int64_t pick(uint32_t test_case, uint64_t index, int64_t lo, int64_t hi)
 {
-  return lo + (int64_t)(weir_random_uniform(11, 1, trial, index) * (double)(hi - lo + 1));
+  return lo + (int64_t)(weir_random_uniform(11, 1, test_case, index) * (double)(hi - lo + 1));
 }
 
 /* The complex elements per row of one side. */
@@ -26,19 +26,20 @@ static int64_t row(const weir_fft_plan_spec *s, bool out)
 }
 
 /* One or two dimensions and a loop, with gaps between rows and fields. */
-static weir_fft_plan_spec draw(uint32_t trial)
+static weir_fft_plan_spec draw(uint32_t test_case)
 {
-  const int64_t n0 = pick(trial, 0, 1, 9), n1 = pick(trial, 1, 1, 13), n2 = pick(trial, 2, 1, 4);
-  weir_fft_plan_spec s = {.dtype = trial % 2 ? WEIR_F32 : WEIR_F64,
-                          .kind = (weir_fft_kind)(trial / 2 % 4),
-                          .rank = trial % 3 == 0 ? 1 : 2,
+  const int64_t n0 = pick(test_case, 0, 1, 9), n1 = pick(test_case, 1, 1, 13),
+                n2 = pick(test_case, 2, 1, 4);
+  weir_fft_plan_spec s = {.dtype = test_case % 2 ? WEIR_F32 : WEIR_F64,
+                          .kind = (weir_fft_kind)(test_case / 2 % 4),
+                          .rank = test_case % 3 == 0 ? 1 : 2,
                           .loops = 1};
   const int last = s.rank - 1;
 
   s.dim[0] = (weir_fft_dim){n0, 0, 0};
   s.dim[last] = (weir_fft_dim){n1, 1, 1};
-  const int64_t in = row(&s, false) + pick(trial, 3, 0, 2),
-                out = row(&s, true) + pick(trial, 4, 0, 2);
+  const int64_t in = row(&s, false) + pick(test_case, 3, 0, 2),
+                out = row(&s, true) + pick(test_case, 4, 0, 2);
 
   if (s.rank == 2) {
     s.dim[0] = (weir_fft_dim){n0, in, out};
@@ -137,31 +138,31 @@ static void transforms_are_sums_of_exponentials(void **state)
   double *wide = NULL;
   void *in = NULL, *kept = NULL, *out = NULL;
 
-  assert_ok(weir_alloc(ROOM, sizeof(double), (void **)&wide));
-  assert_ok(weir_alloc(ROOM, sizeof(double), &in));
-  assert_ok(weir_alloc(ROOM, sizeof(double), &kept));
-  assert_ok(weir_alloc(ROOM, sizeof(double), &out));
-  for (uint32_t trial = 0; trial < CASES; trial++) {
-    const weir_fft_plan_spec s = draw(trial);
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), (void **)&wide));
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), &in));
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), &kept));
+  assert_ok(weir_alloc(CAPACITY, sizeof(double), &out));
+  for (uint32_t test_case = 0; test_case < CASES; test_case++) {
+    const weir_fft_plan_spec s = draw(test_case);
     weir_fft_plan *plan = NULL;
 
-    for (int64_t i = 0; i < ROOM; i++) {
-      wide[i] = weir_random_normal(3, 2, trial, (uint64_t)i);
+    for (int64_t i = 0; i < CAPACITY; i++) {
+      wide[i] = weir_random_normal(3, 2, test_case, (uint64_t)i);
     }
     if (s.kind == WEIR_FFT_TO_REAL) {
       make_hermitian(&s, wide);
     }
-    for (int64_t i = 0; i < ROOM; i++) {
+    for (int64_t i = 0; i < CAPACITY; i++) {
       if (s.dtype == WEIR_F32) {
         ((float *)kept)[i] = (float)wide[i];
       } else {
         ((double *)kept)[i] = wide[i];
       }
     }
-    memcpy(in, kept, ROOM * sizeof(double));
+    memcpy(in, kept, CAPACITY * sizeof(double));
     assert_ok(weir_fft_plan_create(&s, &plan));
     weir_fft_plan_run(plan, in, out);
-    assert_true(s.kind == WEIR_FFT_TO_REAL || memcmp(in, kept, ROOM * sizeof(float)) == 0);
+    assert_true(s.kind == WEIR_FFT_TO_REAL || memcmp(in, kept, CAPACITY * sizeof(float)) == 0);
     check_sums(&s, kept, out);
     weir_fft_plan_destroy(&plan);
   }

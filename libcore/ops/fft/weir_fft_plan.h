@@ -38,7 +38,7 @@ typedef struct weir_fft_plan_spec {
 
 typedef struct weir_fft_plan weir_fft_plan;
 
-/* Whether this build has the library. */
+/* Returns whether this build has the library. */
 bool weir_fft_plan_available(void);
 /* Creates a plan; thread-safe. The plan follows from a model of the machine, never from a
  * measurement: bitwise identical results in every run on the same processor with the same library.

@@ -17,7 +17,7 @@ typedef struct weir_gather_spec {
 
 extern const weir_op_desc weir_op_gather;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_gather_at(weir_graph *g, weir_value x, weir_value index,
                           const weir_gather_spec *spec, const char *where);
 #define weir_gather(g, x, index, spec) weir_gather_at(g, x, index, spec, WEIR_WHERE)

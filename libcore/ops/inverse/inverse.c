@@ -103,7 +103,7 @@ static double error_of(const weir_matrix *from, const weir_matrix *to, weir_c128
   const int64_t n = to->rows;
   const double eps = weir_batch_eps(from->dtype);
   weir_c128 *a = memory, *factors = a + n * n, *x = factors + n * n, *left = x + n * n;
-  double least = INFINITY;
+  double min = INFINITY;
 
   weir_matrix_load(from, WEIR_C128, a);
   weir_matrix_load(to, WEIR_C128, x);
@@ -128,9 +128,9 @@ static double error_of(const weir_matrix *from, const weir_matrix *to, weir_c128
     const double size = weir_dense_norm(a, n, n) * weir_dense_norm(x, n, n);
     const double e = weir_dense_norm(left, n, n) / (size * eps * (double)n);
 
-    least = e < least ? e : least;
+    min = e < min ? e : min;
   }
-  return n > 0 ? least : 0;
+  return n > 0 ? min : 0;
 }
 
 static double error(const weir_op_run *r)

@@ -43,7 +43,7 @@ static void multiply(int64_t m, int64_t n, int64_t k, double alpha, const weir_l
 void weir_linear_multiply(int64_t m, int64_t n, int64_t k, double alpha, weir_linear_factor a,
                           weir_linear_factor b, double beta, weir_c128 *c, int64_t stride)
 {
-  if (m * n * k < linear_least_work) {
+  if (m * n * k < linear_min_work) {
     multiply(m, n, k, alpha, &a, &b, beta, c, stride);
   } else {
     linear_multiply(m, n, k, alpha, &a, &b, beta, c, stride);

@@ -5,7 +5,7 @@
 #include "ops/linear/linear_priv.h"
 #include "ops/weir_lapack.h"
 
-const int64_t linear_least_work = 64;
+const int64_t linear_min_work = 64;
 
 void linear_start(void)
 {

@@ -5,7 +5,7 @@
 #include "ops/linear/weir_linear.h"
 
 /* Products of fewer multiplications are made here rather than there. */
-extern const int64_t linear_least_work;
+extern const int64_t linear_min_work;
 
 void linear_start(void);
 void linear_multiply(int64_t m, int64_t n, int64_t k, double alpha, const weir_linear_factor *a,

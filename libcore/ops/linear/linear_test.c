@@ -9,8 +9,8 @@
 #include "base/weir_random.h"
 #include "graph/weir_complex_scalar.h"
 
-enum { MOST = 200, PADDED = MOST + 3 };
-static weir_c128 a[MOST * PADDED], b[MOST * PADDED], c[MOST * PADDED], kept[MOST * PADDED];
+enum { MAX = 200, PADDED = MAX + 3 };
+static weir_c128 a[MAX * PADDED], b[MAX * PADDED], c[MAX * PADDED], kept[MAX * PADDED];
 static char work[1 << 22];
 
 static weir_c128 draw(uint32_t which, int64_t i)
@@ -21,7 +21,7 @@ static weir_c128 draw(uint32_t which, int64_t i)
 
 static void fill(weir_c128 *x, uint32_t which)
 {
-  for (int64_t i = 0; i < MOST * PADDED; i++) {
+  for (int64_t i = 0; i < MAX * PADDED; i++) {
     x[i] = draw(which, i);
   }
 }
@@ -102,7 +102,7 @@ static void systems_of_every_size(void **state)
     assert_true(weir_linear_solve(n, k, a, b, work));
     assert_true(residual(n, k, c, b, kept) < 1e-12 * (double)n);
   }
-  for (int64_t n = 3; n < MOST; n += 190) {
+  for (int64_t n = 3; n < MAX; n += 190) {
     fill(a, 1);
     memset(a + n, 0, (size_t)n * sizeof *a); /* row 1 */
     assert_false(weir_linear_solve(n, 2, a, b, work));
@@ -135,7 +135,7 @@ static void inverses_of_every_size(void **state)
     assert_memory_equal(b, kept, (size_t)(n * n) * sizeof *b);
   }
   assert_true(weir_linear_invert(0, a, b, work));
-  for (int64_t n = 3; n < MOST; n += 190) {
+  for (int64_t n = 3; n < MAX; n += 190) {
     fill(a, 1);
     memset(a + n, 0, (size_t)n * sizeof *a); /* row 1 */
     assert_false(weir_linear_invert(n, a, b, work));

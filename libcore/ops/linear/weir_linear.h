@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Call once before: the library starts no threads. */
+/* Stops the library from starting threads; call once before the others. */
 void weir_linear_start(void);
 
 /* A factor of a product, borrowed; with `adjoint` its conjugate transpose. */

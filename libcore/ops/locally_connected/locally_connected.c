@@ -1,12 +1,12 @@
-/* locally_connected.c - the access of a convolution, but that the weight follows the place of the
- * output too.
+/* locally_connected.c - the access of a convolution, but that the weight follows the position of
+ * the output too.
  */
 #include "ops/locally_connected/weir_locally_connected.h"
 
 #include <string.h>
 
-/* The weight of one place: what a convolution has. */
-static weir_array_desc of_one_place(const weir_array_desc *w, int dims)
+/* The weight of one position: that of a convolution. */
+static weir_array_desc of_one_position(const weir_array_desc *w, int dims)
 {
   weir_array_desc one = {.dtype = w->dtype, .rank = w->rank - dims, .time = w->time};
 
@@ -26,7 +26,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
                      "[positions, kernel sizes, channels in, channels out]",
                      x->rank, w->rank, WEIR_CONV_DIMS);
   }
-  const weir_array_desc in[] = {*x, of_one_place(w, dims)};
+  const weir_array_desc in[] = {*x, of_one_position(w, dims)};
   const weir_op_args shared = {.spec = args->spec, .n_in = 2, .in = in};
   const weir_status status = weir_op_conv.infer(&shared, out);
 
@@ -43,12 +43,13 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   return WEIR_OK;
 }
 
-/* Iterations: n, o1 .. od, group, channel of the group; taps t1 .. td, channel in of the group. */
+/* Iterations: n, o1 .. od, group, channel of the group; kernel elements t1 .. td, channel in of the
+ * group. */
 static weir_status access(const weir_op_args *args, weir_access *a)
 {
   const weir_array_desc *w = &args->in[1];
   const int dims = args->in[0].rank - 2;
-  const weir_array_desc in[] = {args->in[0], of_one_place(w, dims)};
+  const weir_array_desc in[] = {args->in[0], of_one_position(w, dims)};
   const weir_op_args shared = {
       .spec = args->spec, .n_in = 2, .n_out = 1, .in = in, .out = args->out};
 

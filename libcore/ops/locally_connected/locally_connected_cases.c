@@ -4,7 +4,7 @@
 #include "ops/locally_connected/weir_locally_connected.h"
 #include "ops/ops_cases.h"
 
-/* A random convolution, its weight repeated for every place. */
+/* A random convolution, its weight repeated for every position. */
 static void draw(uint64_t seed, weir_op_case *c)
 {
   weir_array_desc w = {.rank = 0}, out;

@@ -1,8 +1,8 @@
-/* locally_connected_test.c - what a place needs of the weights, and refusals. */
+/* locally_connected_test.c - the weights that a position needs, and refusals. */
 #include "ops/locally_connected/weir_locally_connected.h"
 #include "ops/ops_check.h"
 
-static void a_place_needs_its_own_weights(void **state)
+static void a_position_needs_its_own_weights(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, 9, 8, 4);
@@ -22,13 +22,13 @@ static void a_place_needs_its_own_weights(void **state)
   box.hi[3] = 2;
   const weir_region in = weir_needed(a, 0, &box), r = weir_needed(a, 1, &box);
 
-  assert_true(in.part[1][0].lo == 4 && in.part[1][0].hi == 7);
-  assert_true(in.part[2][0].lo == 4 && in.part[2][0].hi == 8);
-  assert_true(in.part[3][0].lo == 2 && in.part[3][0].hi == 4);
-  assert_true(r.part[0][0].lo == 2 && r.part[0][0].hi == 3);
-  assert_true(r.part[1][0].lo == 5 && r.part[1][0].hi == 7);
-  assert_true(r.part[2][0].lo == 0 && r.part[2][0].hi == 3);
-  assert_true(r.part[5][0].lo == 3 && r.part[5][0].hi == 6);
+  assert_true(in.interval[1][0].lo == 4 && in.interval[1][0].hi == 7);
+  assert_true(in.interval[2][0].lo == 4 && in.interval[2][0].hi == 8);
+  assert_true(in.interval[3][0].lo == 2 && in.interval[3][0].hi == 4);
+  assert_true(r.interval[0][0].lo == 2 && r.interval[0][0].hi == 3);
+  assert_true(r.interval[1][0].lo == 5 && r.interval[1][0].hi == 7);
+  assert_true(r.interval[2][0].lo == 0 && r.interval[2][0].hi == 3);
+  assert_true(r.interval[5][0].lo == 3 && r.interval[5][0].hi == 6);
   weir_graph_destroy(&g);
 }
 
@@ -53,7 +53,7 @@ static void wrong_weights_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_place_needs_its_own_weights),
+      cmocka_unit_test(a_position_needs_its_own_weights),
       cmocka_unit_test(wrong_weights_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ extern "C" {
 
 extern const weir_op_desc weir_op_locally_connected;
 
-/* Called by the macro below; `where` is the caller's position. */
+/* Adds the operator, for the macro below; `where` is the caller's position. */
 weir_value weir_locally_connected_at(weir_graph *g, const weir_conv_spec *spec, weir_value x,
                                      weir_value w, const char *where);
 #define weir_locally_connected(g, spec, x, w) weir_locally_connected_at(g, spec, x, w, WEIR_WHERE)

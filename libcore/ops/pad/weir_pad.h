@@ -15,7 +15,7 @@ typedef struct weir_pad_spec {
 
 extern const weir_op_desc weir_op_pad;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_pad_at(weir_graph *g, weir_value x, const weir_pad_spec *spec, const char *where);
 #define weir_pad(g, x, spec) weir_pad_at(g, x, spec, WEIR_WHERE)
 

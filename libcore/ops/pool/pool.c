@@ -2,7 +2,7 @@
 #include "ops/pool/weir_pool.h"
 #include "ops/elementwise/weir_elementwise.h"
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t stride_of(const weir_pool_spec *s, int k)
 {
@@ -29,16 +29,16 @@ static int64_t windows_of(const weir_pool_spec *s, int64_t n, int k)
 
 static weir_status check_dim(const weir_pool_spec *s, int64_t n, int k)
 {
-  const int64_t taps = s->kernel_size[k], stride = stride_of(s, k);
+  const int64_t size = s->kernel_size[k], stride = stride_of(s, k);
 
-  if (taps < 1 || taps > most || stride < 1 || stride > most || s->pad_before[k] < 0 ||
-      s->pad_before[k] >= taps || s->pad_after[k] < 0 || s->pad_after[k] >= taps ||
-      n + s->pad_before[k] + s->pad_after[k] < taps) {
+  if (size < 1 || size > max || stride < 1 || stride > max || s->pad_before[k] < 0 ||
+      s->pad_before[k] >= size || s->pad_after[k] < 0 || s->pad_after[k] >= size ||
+      n + s->pad_before[k] + s->pad_after[k] < size) {
     return weir_fail(
         WEIR_ERR_SHAPE,
         "pool: dimension %d: window %lld, stride %lld, padding %lld and %lld, extent %lld: padding "
         "must be less than the window, and the window at most the padded extent",
-        k, (long long)taps, (long long)stride, (long long)s->pad_before[k],
+        k, (long long)size, (long long)stride, (long long)s->pad_before[k],
         (long long)s->pad_after[k], (long long)n);
   }
   return WEIR_OK;
@@ -128,7 +128,7 @@ weir_value weir_pool_max_at(weir_graph *g, const weir_pool_spec *spec, weir_valu
 }
 
 /* Elements that window o of dimension k divides by. */
-static double taps_of(const weir_pool_spec *s, int64_t n, int64_t o, int k)
+static double elements_of(const weir_pool_spec *s, int64_t n, int64_t o, int k)
 {
   const int64_t from = stride_of(s, k) * o - s->pad_before[k], to = from + s->kernel_size[k];
   const int64_t lo = s->exclude_pad ? 0 : -s->pad_before[k],
@@ -137,13 +137,13 @@ static double taps_of(const weir_pool_spec *s, int64_t n, int64_t o, int k)
   return (double)((to < hi ? to : hi) - (from > lo ? from : lo));
 }
 
-/* Whether every window of dimension k divides by the taps. */
+/* Whether every window of dimension k divides by the kernel size. */
 static bool is_whole(const weir_pool_spec *s, int64_t n, int64_t windows, int k)
 {
   bool whole = true;
 
   for (int64_t o = 0; o < windows; o++) {
-    whole = whole && taps_of(s, n, o, k) == (double)s->kernel_size[k];
+    whole = whole && elements_of(s, n, o, k) == (double)s->kernel_size[k];
   }
   return whole;
 }
@@ -161,7 +161,7 @@ static weir_value divide(weir_graph *g, const weir_pool_spec *s, weir_value x, i
     return weir_graph_fail(g, status);
   }
   for (int64_t o = 0; o < shape[0]; o++) {
-    weir_dtype_store_real(d.dtype, t.data, o, 1 / taps_of(s, n, o, k));
+    weir_dtype_store_real(d.dtype, t.data, o, 1 / elements_of(s, n, o, k));
   }
   const weir_value v = weir_binary_at(g, WEIR_CODE_MUL, x, weir_constant(g, &t), where);
 
@@ -173,7 +173,7 @@ weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_val
                              const char *where)
 {
   weir_pool_spec s = *spec;
-  double taps = 1;
+  double volume = 1;
 
   s.combine = WEIR_COMBINE_SUM;
   weir_value v = weir_pool_at(g, &s, x, where);
@@ -190,10 +190,10 @@ weir_value weir_pool_mean_at(weir_graph *g, const weir_pool_spec *spec, weir_val
   }
   for (int k = 0; k < d.rank - 2 && v.node >= 0; k++) {
     if (is_whole(&s, d.shape[k + 1], weir_value_desc(g, v)->shape[k + 1], k)) {
-      taps *= (double)s.kernel_size[k];
+      volume *= (double)s.kernel_size[k];
     } else {
       v = divide(g, &s, v, d.shape[k + 1], k, where);
     }
   }
-  return weir_right_at(g, WEIR_CODE_MUL, v, 1 / taps, where);
+  return weir_right_at(g, WEIR_CODE_MUL, v, 1 / volume, where);
 }

@@ -32,7 +32,7 @@ static void a_box_needs_its_windows(void **state)
   box.hi[1] = 10;
   const weir_region r = weir_needed(a, 0, &box);
 
-  assert_true(r.part[1][0].lo == 0 && r.part[1][0].hi == 20);
+  assert_true(r.interval[1][0].lo == 0 && r.interval[1][0].hi == 20);
   weir_graph_destroy(&g);
 }
 

@@ -12,7 +12,7 @@ static void draw(uint64_t seed, weir_op_case *c)
   weir_array_desc x = weir_draw_array(&w, dtype, 0, 4);
 
   if (x.rank == 1 && weir_draw_one_in(&w, 4)) {
-    x.shape[0] = weir_draw_int(&w, 4000, 9000); /* more than one slab */
+    x.shape[0] = weir_draw_int(&w, 4000, 9000); /* more than one reduction block */
   }
   s.keep = weir_draw_one_in(&w, 2);
   for (int d = 0; d < x.rank; d++) {

@@ -4,7 +4,7 @@
  * function of elements and may be fused with what follows. */
 #include "ops/resample/weir_resample.h"
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t or_one(int64_t x)
 {
@@ -41,7 +41,7 @@ static weir_status check_taps(const weir_resample_spec *s, const weir_array_desc
     return weir_fail(WEIR_ERR_SHAPE, "resample: taps are [n, %lld], not of rank %d", (long long)up,
                      taps->rank);
   }
-  if (taps->shape[0] > most || border > WEIR_BORDER_REFLECT) {
+  if (taps->shape[0] > max || border > WEIR_BORDER_REFLECT) {
     return weir_fail(WEIR_ERR_SHAPE, "resample: %lld taps, border rule %d",
                      (long long)taps->shape[0], (int)border);
   }
@@ -70,8 +70,8 @@ static weir_status check_spec(const weir_op_args *args, const weir_resample_spec
   }
 
   WEIR_TRY(weir_need_dim("resample", x, s->dim));
-  if (s->up < 0 || s->down < 0 || s->up > most || s->down > most || s->delay < -most ||
-      s->delay > most) {
+  if (s->up < 0 || s->down < 0 || s->up > max || s->down > max || s->delay < -max ||
+      s->delay > max) {
     return weir_fail(WEIR_ERR_SHAPE, "resample: up %lld, down %lld, delay %lld", (long long)s->up,
                      (long long)s->down, (long long)s->delay);
   }
@@ -81,7 +81,7 @@ static weir_status check_spec(const weir_op_args *args, const weir_resample_spec
   }
   if (is_resize(s)) {
     WEIR_TRY(weir_need_bounded("resample", x, s->dim, "resize needs its end; use up and down"));
-    if (s->length < 0 || s->length > most || x->shape[s->dim] > most ||
+    if (s->length < 0 || s->length > max || x->shape[s->dim] > max ||
         (s->length > 0 && x->shape[s->dim] == 0)) {
       return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements cannot be resized to %lld",
                        (long long)x->shape[s->dim], (long long)s->length);
@@ -112,7 +112,7 @@ static weir_status infer(const weir_op_args *args, weir_array_desc *out)
   if (is_resize(s)) {
     y.shape[s->dim] = s->length;
   } else if (x->time != s->dim + 1) {
-    if (x->shape[s->dim] > INT64_MAX / most / 2) {
+    if (x->shape[s->dim] > INT64_MAX / max / 2) {
       return weir_fail(WEIR_ERR_SHAPE, "resample: %lld elements are too many",
                        (long long)x->shape[s->dim]);
     }
@@ -143,8 +143,8 @@ static void shorten(weir_index *i, int dim, bool rest)
   i->div /= common;
 }
 
-/* Index of the element at or before the place of output t; rests in [0, div). */
-static void place(const weir_resample_spec *s, const weir_array_desc *x, weir_index *i)
+/* Index of the element at or before the position of output t; rests in [0, div). */
+static void set_index(const weir_resample_spec *s, const weir_array_desc *x, weir_index *i)
 {
   const int64_t in = x->shape[s->dim];
 
@@ -229,7 +229,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
 
   weir_map_copy(args, a);
   weir_map_identity(&a->in[0], &args->in[0]);
-  place(s, &args->in[0], &a->in[0].index[s->dim]);
+  set_index(s, &args->in[0], &a->in[0].index[s->dim]);
   if (is_linear(s)) {
     access_linear(args, a);
   } else if (s->method == WEIR_RESAMPLE_FIR) {

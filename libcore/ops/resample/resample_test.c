@@ -22,8 +22,8 @@ static void extents_follow_the_factor(void **state)
   box.hi[0] = 17;
   const weir_region r = weir_needed(access_of(g, y), 1, &box);
 
-  assert_int_equal(r.part[0][0].lo, 3);
-  assert_int_equal(r.part[0][0].hi, 6);
+  assert_int_equal(r.interval[0][0].lo, 3);
+  assert_int_equal(r.interval[0][0].hi, 6);
   s = (weir_resample_spec){.method = WEIR_RESAMPLE_RESIZE_LINEAR, .dim = 1, .length = 7};
   assert_shape(g, weir_resample(g, &s, x), WEIR_F32, 2, 7);
   weir_graph_destroy(&g);

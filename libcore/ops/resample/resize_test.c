@@ -8,7 +8,7 @@
 
 enum { A = 5, B = 4, C = 2 };
 
-/* Element of x [A, B, C] at a place between centres. */
+/* Element of x [A, B, C] at a position between centres. */
 static double at(const double *x, double a, double b, int c, bool wrap)
 {
   const double fa = floor(a), fb = floor(b);
@@ -17,10 +17,10 @@ static double at(const double *x, double a, double b, int c, bool wrap)
   for (int i = 0; i < 2; i++) {
     for (int j = 0; j < 2; j++) {
       const int ia = (int)fmin(fmax(fa + i, 0), A - 1);
-      const int held = (int)fmin(fmax(fb + j, 0), B - 1), round = ((int)fb + j + B) % B;
+      const int clamped = (int)fmin(fmax(fb + j, 0), B - 1), round = ((int)fb + j + B) % B;
       const double wa = i == 0 ? 1 - (a - fa) : a - fa, wb = j == 0 ? 1 - (b - fb) : b - fb;
 
-      sum += wa * wb * x[(ia * B + (wrap ? round : held)) * C + c];
+      sum += wa * wb * x[(ia * B + (wrap ? round : clamped)) * C + c];
     }
   }
   return sum;

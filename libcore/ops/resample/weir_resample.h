@@ -2,13 +2,13 @@
  * along one dimension, by the rational factor up / down, or to another length.
  *
  *   hold          out[t] = in[floor(down t / up)]
- *   linear        between that element and the next, by the remainder; the last one is held
+ *   linear        between that element and the next, by the remainder; the last one is repeated
  *   fir           out[t] = sum_k h[up k + p] in[q - k], q and p quotient and remainder of
  *                 (down t + delay) / up: zero stuffing, filter h, decimation. in is 0 outside
  *                 unless a border says otherwise. up = down = 1: an FIR filter
  *   resize, resize_linear
  *                 to `length` elements, centres of cells aligned (half-pixel): nearest, or linear
- *                 between the two nearest centres, edges held or, border wrap, joined
+ *                 between the two nearest centres, edges replicated or, border wrap, joined
  *
  * n elements give ceil(n up / down). Time: hold, linear, fir. */
 #ifndef WEIR_RESAMPLE_H

@@ -3,7 +3,8 @@
  * first.
  *
  * Centres of cells are aligned (half-pixel): element o of the result lies at (o + 1/2) s / size -
- * 1/2. Beyond the first and last centre edges are held or, with wrap, joined (a longitude). */
+ * 1/2. Beyond the first and last centre edges are replicated or, with wrap, joined (a longitude).
+ */
 #ifndef WEIR_RESIZE_OP_H
 #define WEIR_RESIZE_OP_H
 #include "ops/resample/weir_resample.h"

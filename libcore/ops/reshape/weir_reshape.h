@@ -14,7 +14,7 @@ typedef struct weir_reshape_spec {
 
 extern const weir_op_desc weir_op_reshape;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_reshape_at(weir_graph *g, weir_value x, const weir_reshape_spec *spec,
                            const char *where);
 #define weir_reshape(g, x, spec) weir_reshape_at(g, x, spec, WEIR_WHERE)

@@ -1,7 +1,7 @@
 /* recurrences.c - the ready-made scans: running sum, and the cascade of second-order sections. */
 #include "ops/scan/scan_priv.h"
 
-enum { SOS_N, SOS_STEADY, SOS_HOLD, SOS_COEFFICIENTS }; /* places in the parameters */
+enum { SOS_N, SOS_STEADY, SOS_HOLD, SOS_COEFFICIENTS }; /* indices of the parameters */
 
 weir_status weir_scan_define_cumsum(weir_scan *s)
 {
@@ -126,10 +126,10 @@ static int32_t define_presence(cascade *c, int32_t x, double hold, int32_t *pres
   weir_body *b = c->b;
   const int age = weir_scan_state(c->s, WEIR_I64, hold + 1);
   const int last = weir_scan_state(c->s, WEIR_F64, 0);
-  const int32_t most = weir_body_int(b, WEIR_I64, (int64_t)hold);
+  const int32_t max = weir_body_int(b, WEIR_I64, (int64_t)hold);
   const int32_t one = weir_body_int(b, WEIR_I64, 1);
   const int32_t before = weir_scan_read(c->s, age);
-  const int32_t gone = weir_body_binary(b, WEIR_CODE_GT, before, most);
+  const int32_t gone = weir_body_binary(b, WEIR_CODE_GT, before, max);
 
   *present = weir_scan_load(c->s, 1);
   const int32_t absent = weir_body_unary(b, WEIR_CODE_NOT, *present);
@@ -139,7 +139,7 @@ static int32_t define_presence(cascade *c, int32_t x, double hold, int32_t *pres
   const int32_t value = weir_body_select(b, *present, x, weir_scan_read(c->s, last));
 
   c->first = weir_body_binary(b, WEIR_CODE_AND, *present, gone);
-  c->advance = weir_body_binary(b, WEIR_CODE_LE, now, most);
+  c->advance = weir_body_binary(b, WEIR_CODE_LE, now, max);
   weir_scan_next(c->s, age, now);
   weir_scan_next(c->s, last, value);
   weir_scan_skips(c->s, 1, (int64_t)hold + 1);

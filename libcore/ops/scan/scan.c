@@ -99,7 +99,7 @@ static weir_status define(const weir_op_args *args, weir_access *a)
 }
 
 /* Dtypes of the states in order of first declaration, how many states each has, and each state's
- * place. Returns the number of dtypes. */
+ * index. Returns the number of dtypes. */
 static int state_arrays(weir_access *a, weir_dtype *dtype, int64_t *count, int *array)
 {
   int n = 0;

@@ -17,7 +17,7 @@ typedef struct weir_shift_spec {
 
 extern const weir_op_desc weir_op_shift;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_shift_at(weir_graph *g, weir_value x, const weir_shift_spec *spec,
                          const char *where);
 /* With a spec; and the short form, which shifts in zeros. */

@@ -18,7 +18,7 @@ typedef struct weir_slice_spec {
 
 extern const weir_op_desc weir_op_slice;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_slice_at(weir_graph *g, weir_value x, const weir_slice_spec *spec,
                          const char *where);
 #define weir_slice(g, x, d, from, to, by)                                                          \

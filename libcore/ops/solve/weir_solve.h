@@ -19,7 +19,7 @@ typedef struct weir_solve_spec {
 
 extern const weir_op_desc weir_op_solve;
 
-/* For kernels: sets columns of x to NaN where the columns of b are not finite. */
+/* Sets, for kernels, columns of x to NaN where the columns of b are not finite. */
 void weir_solve_spoil(const weir_matrix *b, const weir_matrix *x);
 
 /* f32, f64, c64, c128; batch dimensions are repeated by numpy's rule. spec: NULL is all 0. */

@@ -13,7 +13,7 @@ typedef struct weir_transpose_spec {
 
 extern const weir_op_desc weir_op_transpose;
 
-/* Called by the macros below; `where` is the caller's position. */
+/* Adds the operator, for the macros below; `where` is the caller's position. */
 weir_value weir_transpose_at(weir_graph *g, weir_value x, const weir_transpose_spec *spec,
                              const char *where);
 #define weir_transpose(g, x, spec) weir_transpose_at(g, x, spec, WEIR_WHERE)

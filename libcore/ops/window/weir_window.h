@@ -1,7 +1,7 @@
 /* weir_window.h - moving and tumbling aggregates: out[t] combines in[stride t + offset + dilation
- * k] over the taps k = 0 .. taps - 1.
+ * k] over the window, k = 0 .. size - 1.
  *
- * Trailing mean and sum: offset = 1 - taps. Tumbling: stride = taps. Next present slot: offset = 1
+ * Trailing mean and sum: offset = 1 - size. Tumbling: stride = size. Next present slot: offset = 1
  * and first. Elements outside the array are excluded unless a border rule is given. n elements give
  * ceil(n / stride). Outputs as reduce's. */
 #ifndef WEIR_WINDOW_H
@@ -14,7 +14,7 @@ extern "C" {
 typedef struct weir_window_spec {
   weir_monoid combine;
   int dim;
-  int64_t taps;
+  int64_t size;     /* number of elements of a window                     */
   int64_t stride;   /* 0: 1                                             */
   int64_t dilation; /* 0: 1; may be negative                            */
   int64_t offset;
@@ -35,7 +35,7 @@ weir_value weir_window_at(weir_graph *g, const weir_window_spec *spec, weir_valu
 #define weir_moving_sum(g, x, d, n)                                                            \
   weir_window_at(g,                                                                            \
                  &(weir_window_spec){                                                          \
-                     .combine = WEIR_COMBINE_SUM, .dim = (d), .taps = (n), .offset = 1 - (n)}, \
+                     .combine = WEIR_COMBINE_SUM, .dim = (d), .size = (n), .offset = 1 - (n)}, \
                  x, WEIR_NO_VALUE, WEIR_WHERE)
 
 #ifdef __cplusplus

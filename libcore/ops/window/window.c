@@ -1,7 +1,7 @@
 /* window.c - out[t] = combine over k of in[stride t + offset + dilation k]. */
 #include "ops/window/weir_window.h"
 
-static const int64_t most = INT64_C(1) << 31;
+static const int64_t max = INT64_C(1) << 31;
 
 static int64_t or_one(int64_t x)
 {
@@ -18,11 +18,11 @@ static weir_status check_spec(const weir_window_spec *s, const weir_array_desc *
   const weir_border border = border_of(s);
 
   WEIR_TRY(weir_need_dim("window", x, s->dim));
-  if (s->taps < 1 || s->taps > most) {
-    return weir_fail(WEIR_ERR_SHAPE, "window: size %lld is out of range", (long long)s->taps);
+  if (s->size < 1 || s->size > max) {
+    return weir_fail(WEIR_ERR_SHAPE, "window: size %lld is out of range", (long long)s->size);
   }
-  if (s->stride < 0 || s->stride > most || s->dilation < -most || s->dilation > most ||
-      s->offset < -most || s->offset > most) {
+  if (s->stride < 0 || s->stride > max || s->dilation < -max || s->dilation > max ||
+      s->offset < -max || s->offset > max) {
     return weir_fail(WEIR_ERR_SHAPE, "window: stride %lld, dilation %lld, offset %lld",
                      (long long)s->stride, (long long)s->dilation, (long long)s->offset);
   }
@@ -89,7 +89,7 @@ static weir_status access(const weir_op_args *args, weir_access *a)
   int32_t present = -1;
 
   weir_map_dims(a, &args->out[0]);
-  const int tap = weir_map_dim(a, WEIR_REDUCED, s->taps);
+  const int tap = weir_map_dim(a, WEIR_REDUCED, s->size);
 
   weir_map_identity(&a->in[0], x);
   slide(&a->in[0], s, s->dim, tap);

@@ -12,10 +12,10 @@ static void draw(uint64_t seed, weir_op_case *c)
   const weir_array_desc x = weir_draw_array(&w, dtype, 1, 3);
 
   s.dim = (int)weir_draw_int(&w, 0, x.rank - 1);
-  s.taps = weir_draw_int(&w, 1, 40);
+  s.size = weir_draw_int(&w, 1, 40);
   s.stride = weir_draw_int(&w, 0, 4);
   s.dilation = weir_draw_int(&w, -2, 2);
-  s.offset = weir_draw_int(&w, -s.taps - 3, 3);
+  s.offset = weir_draw_int(&w, -s.size - 3, 3);
   s.border = (weir_border)weir_draw_int(&w, WEIR_BORDER_NEVER, WEIR_BORDER_REFLECT);
   if (x.shape[s.dim] == 0) {
     s.border = WEIR_BORDER_ABSENT;

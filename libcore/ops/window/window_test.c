@@ -2,7 +2,7 @@
 #include "ops/window/weir_window.h"
 #include "ops/ops_check.h"
 
-static void a_window_on_time_needs_its_taps(void **state)
+static void a_window_on_time_needs_its_size(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_F32, 2, -1);
@@ -15,8 +15,8 @@ static void a_window_on_time_needs_its_taps(void **state)
   box.hi[1] = 200;
   const weir_region r = weir_needed(access_of(g, y), 0, &box);
 
-  assert_int_equal(r.part[1][0].lo, 91);
-  assert_int_equal(r.part[1][0].hi, 200);
+  assert_int_equal(r.interval[1][0].lo, 91);
+  assert_int_equal(r.interval[1][0].hi, 200);
   weir_graph_destroy(&g);
 }
 
@@ -24,7 +24,7 @@ static void extents_are_rounded_up(void **state)
 {
   weir_graph *g = new_graph();
   const weir_value x = GIVEN(g, "x", WEIR_I16, 10);
-  const weir_window_spec s = {.combine = WEIR_COMBINE_SUM, .taps = 4, .stride = 4};
+  const weir_window_spec s = {.combine = WEIR_COMBINE_SUM, .size = 4, .stride = 4};
 
   assert_shape(g, weir_window(g, &s, x), WEIR_I64, 3);
   weir_graph_destroy(&g);
@@ -39,25 +39,25 @@ static void impossible_windows_are_refused(void **state)
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, 8);
-  const weir_window_spec back = {.combine = WEIR_COMBINE_SUM, .taps = 2, .stride = -1};
+  const weir_window_spec back = {.combine = WEIR_COMBINE_SUM, .size = 2, .stride = -1};
   assert_refused(g, weir_window(g, &back, x), "window: stride -1");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_F32, -1);
   const weir_window_spec wrap = {
-      .combine = WEIR_COMBINE_SUM, .taps = 2, .border = WEIR_BORDER_WRAP};
+      .combine = WEIR_COMBINE_SUM, .size = 2, .border = WEIR_BORDER_WRAP};
   assert_refused(g, weir_window(g, &wrap, x), "window: dimension 0 is time");
 
   g = new_graph();
   x = GIVEN(g, "x", WEIR_BOOL, 8);
-  const weir_window_spec most = {.combine = WEIR_COMBINE_MAX, .taps = 2};
-  assert_refused(g, weir_window(g, &most, x), "window: max of bool in bool is not defined");
+  const weir_window_spec max = {.combine = WEIR_COMBINE_MAX, .size = 2};
+  assert_refused(g, weir_window(g, &max, x), "window: max of bool in bool is not defined");
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_window_on_time_needs_its_taps),
+      cmocka_unit_test(a_window_on_time_needs_its_size),
       cmocka_unit_test(extents_are_rounded_up),
       cmocka_unit_test(impossible_windows_are_refused),
   };

@@ -3,8 +3,8 @@
  * Where f rises, max f(z_i) = f(max z_i), number by number: rounding keeps the order of what it
  * rounds. So a maximum of windows may be taken of the input of an activation and a bias, and
  * these of an eighth of the numbers (2 x 2 x 2), forward and backward; the derivative then asks for
- * the maxima and their places alone. Which of equal f(z_i) is the first no longer matters: the
- * place is that of the greatest z_i. What no order holds for is left out: a function of which NaN,
+ * the maxima and their argmax alone. Which of equal f(z_i) is the first no longer matters: the
+ * argmax is that of the greatest z_i. What no order holds for is left out: a function of which NaN,
  * or an infinity less itself, is a constant. */
 #include <math.h>
 #include <string.h>
@@ -13,18 +13,19 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "pass/autodiff/autodiff_priv.h"
 
-enum { MOST = 16 }; /* nodes that one maximum passes */
+enum { MAX = 16 }; /* nodes that one maximum passes */
 
 static const weir_op_desc op_maximum = {.name = "maximum"};
-static const weir_op_desc op_behind = {.name = "behind"};
+static const weir_op_desc op_after = {.name = "behind"};
 
 /* A maximum and the nodes, from it backwards, that it may pass; arrays[]: those not yet passed. */
 typedef struct passing {
   weir_graph *g;
-  int32_t maximum, node[MOST], array[MOST + 1];
+  int32_t maximum, node[MAX], array[MAX + 1];
   int n, n_arrays;
-  const int32_t *place; /* of nodes in the order of execution, and what is to stay: of those that */
-  const bool *kept;     /* were there before; n_before arrays                                     */
+  const int32_t
+      *position;    /* of nodes in the order of execution, and what is to stay: of those that */
+  const bool *kept; /* were there before; n_before arrays                                     */
   int32_t n_before;
   bool window[WEIR_MAX_DIMS]; /* dimensions of the input that windows are of */
 } passing;
@@ -138,10 +139,10 @@ static bool is_passed(const passing *p, int32_t node)
 /* The node that alone writes the array, which only nodes already passed read; -1. */
 static int32_t maker_of(const passing *p, int32_t array)
 {
-  int32_t maker = -1, readers[MOST + 1];
-  const int32_t n = weir_graph_readers(p->g, array, readers, MOST + 1);
+  int32_t maker = -1, readers[MAX + 1];
+  const int32_t n = weir_graph_readers(p->g, array, readers, MAX + 1);
 
-  if (is_kept(p, array) || n > MOST + 1 || weir_graph_writers(p->g, array, &maker, 1) != 1) {
+  if (is_kept(p, array) || n > MAX + 1 || weir_graph_writers(p->g, array, &maker, 1) != 1) {
     return -1;
   }
   for (int32_t i = 0; i < n; i++) {
@@ -198,12 +199,12 @@ static bool pass_one(passing *p)
   for (int i = 0; i < p->n_arrays; i++) {
     const int32_t maker = maker_of(p, p->array[i]);
 
-    if (maker >= 0 && (last < 0 || p->place[maker] > p->place[last])) {
+    if (maker >= 0 && (last < 0 || p->position[maker] > p->position[last])) {
       last = maker;
       at = i;
     }
   }
-  if (last < 0 || p->n == MOST || !may_pass(p, weir_graph_node(p->g, last), &varying)) {
+  if (last < 0 || p->n == MAX || !may_pass(p, weir_graph_node(p->g, last), &varying)) {
     return false;
   }
   const weir_node *node = weir_graph_node(p->g, last);
@@ -217,7 +218,7 @@ static bool pass_one(passing *p)
       known = known || p->array[i] == node->in[k];
     }
     if (!known) {
-      if (p->n_arrays > MOST) {
+      if (p->n_arrays > MAX) {
         return false;
       }
       p->array[p->n_arrays++] = node->in[k];
@@ -258,7 +259,7 @@ static weir_status add_behind(passing *p, int32_t number, const int32_t *now, in
   for (int d = 0; d < a.n_dims; d++) {
     a.dim[d].hi = a.out[0].extent[d] = maxima->extent[d];
   }
-  const weir_status status = add(p, &op_behind, number, &a, in, made);
+  const weir_status status = add(p, &op_after, number, &a, in, made);
 
   weir_access_fini(&a);
   return status;
@@ -320,17 +321,17 @@ weir_status derive_maxima(weir_graph *g, const weir_value *wrt, int n)
 {
   const int32_t nodes = weir_graph_nodes(g), arrays = weir_graph_arrays(g);
   weir_status status = WEIR_OK;
-  void *order = NULL, *place = NULL, *kept = NULL, *now = NULL;
+  void *order = NULL, *position = NULL, *kept = NULL, *now = NULL;
   passing p = {.g = g, .n_before = arrays};
   int32_t count = 0;
 
   WEIR_TRY_GOTO(weir_alloc(nodes, sizeof(int32_t), &order), out);
-  WEIR_TRY_GOTO(weir_alloc(nodes, sizeof(int32_t), &place), out);
+  WEIR_TRY_GOTO(weir_alloc(nodes, sizeof(int32_t), &position), out);
   WEIR_TRY_GOTO(weir_alloc(arrays, sizeof(bool), &kept), out);
   WEIR_TRY_GOTO(weir_alloc(arrays, sizeof(int32_t), &now), out);
   WEIR_TRY_GOTO(weir_graph_order(g, order, &count), out);
   for (int32_t i = 0; i < count; i++) {
-    ((int32_t *)place)[((const int32_t *)order)[i]] = i;
+    ((int32_t *)position)[((const int32_t *)order)[i]] = i;
   }
   for (int32_t a = 0; a < arrays; a++) {
     const int32_t update = weir_graph_get_array(g, a)->update;
@@ -342,26 +343,26 @@ weir_status derive_maxima(weir_graph *g, const weir_value *wrt, int n)
   for (int i = 0; i < n; i++) {
     ((bool *)kept)[weir_value_array(g, wrt[i])] = true;
   }
-  p.place = place;
+  p.position = position;
   p.kept = kept;
   for (int32_t i = 0; i < count; i++) {
     WEIR_TRY_GOTO(try_maximum(&p, ((const int32_t *)order)[i], now), out);
   }
 out:
   weir_free(&order);
-  weir_free(&place);
+  weir_free(&position);
   weir_free(&kept);
   weir_free(&now);
   return status;
 }
 
-int32_t derive_byte_of(const weir_graph *g, int32_t places)
+int32_t derive_byte_of(const weir_graph *g, int32_t argmax)
 {
   for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
     const weir_node *node = weir_graph_node(g, i);
 
     if (node->op == &weir_op_elementwise && !node->dead && node->n_in == 1 &&
-        node->in[0] == places && node->access.out[0].dtype == WEIR_U8) {
+        node->in[0] == argmax && node->access.out[0].dtype == WEIR_U8) {
       return node->out[0];
     }
   }
@@ -376,7 +377,7 @@ weir_status derive_bytes(weir_graph *g)
     const weir_node *node = weir_graph_node(g, i);
 
     if (node->op != NULL && !node->dead && node->access.combine == WEIR_COMBINE_ARGMAX &&
-        derive_places(&node->access) <= UINT8_MAX && derive_byte_of(g, node->out[1]) < 0) {
+        derive_positions(&node->access) <= UINT8_MAX && derive_byte_of(g, node->out[1]) < 0) {
       (void)weir_cast_at(g, WEIR_U8, (weir_value){i, 1}, node->where);
     }
   }

@@ -24,11 +24,11 @@ typedef struct derive_site {
 /* autodiff_maxima.c: maxima over windows are taken before functions that rise, where nothing but
  * them reads what is between; what `wrt` names stays. */
 weir_status derive_maxima(weir_graph *g, const weir_value *wrt, int n) WEIR_CHECKED;
-/* Places of maxima that a byte holds once more as bytes, part of the graph that is derived: one is
- * kept until the derivative reads it, not eight. -1, no place, becomes 255. byte_of: the array of
+/* Argmax that fit a byte once more as bytes, part of the graph that is derived: one is
+ * kept until the derivative reads it, not eight. -1, no argmax, becomes 255. byte_of: the array of
  * bytes, or -1. */
 weir_status derive_bytes(weir_graph *g) WEIR_CHECKED;
-int32_t derive_byte_of(const weir_graph *g, int32_t places);
+int32_t derive_byte_of(const weir_graph *g, int32_t argmax);
 
 /* autodiff_walk.c: adds to an array's adjoint; a node of an access, whose inputs are those arrays;
  * what input `operand` gets from a node without states. */
@@ -69,7 +69,7 @@ typedef struct derive_adjoint {
  * WEIR_ERR_UNSUPPORTED. */
 weir_status derive_solve(derive_adjoint *d, bool *nothing) WEIR_CHECKED;
 /* Appends an operand of `to` where output `output` of the node lies; its number, or -1. */
-int derive_beside(derive_adjoint *d, int output, weir_dtype dtype);
+int derive_aux(derive_adjoint *d, int output, weir_dtype dtype);
 /* The iteration counts only where the expression, a bool of `to`, holds. */
 void derive_demand(derive_adjoint *d, int32_t condition);
 /* Numerator of a form, as an expression of `to`. */
@@ -86,24 +86,24 @@ int32_t derive_backward(derive_adjoint *d, const int32_t *expr, int32_t *seed);
 
 /* autodiff_seed.c: the operands in addition to the outputs of the node: operands of `to` and their
  * arrays. */
-typedef struct derive_beside_arrays {
+typedef struct derive_aux_arrays {
   const int32_t *made, *adjoint; /* [n_out]: arrays of the outputs and of their adjoints */
   int32_t best;                  /* array of the positions that the results come from, or -1 */
-  weir_dtype place;              /* of that array: u8 where the positions fit              */
+  weir_dtype argmax_dtype;       /* of that array: u8 where the positions fit              */
   int32_t zeros, others;         /* PROD: arrays of the numbers of zeros, products of the rest */
   int32_t *array;                /* [WEIR_MAX_OPERANDS] of the operands of `to`          */
-} derive_beside_arrays;
+} derive_aux_arrays;
 /* Turns a copy of the node's access into that of the positions that its results come from (output
  * *output); *asks is false where the rule of its monoid does not ask for them. Fails:
  * WEIR_ERR_MEMORY. */
 weir_status derive_find_best(weir_access *a, bool *asks, int *output) WEIR_CHECKED;
-/* Places that a result of the access may come from, INT64_MAX: more than fit. */
-int64_t derive_places(const weir_access *a);
+/* Number of positions that a result of the access may come from, INT64_MAX: more than fit. */
+int64_t derive_positions(const weir_access *a);
 /* Likewise for PROD: the number of zeros among the values, or the product of the others. */
 bool derive_find_product(weir_access *a, bool zeros);
 /* Adjoints of the outputs become those of the values that the monoid merges: seed[], as above.
  * expr: of derive_forward. Fails: WEIR_ERR_UNSUPPORTED. */
-weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *beside, const int32_t *expr,
+weir_status derive_seed(derive_adjoint *d, const derive_aux_arrays *aux, const int32_t *expr,
                         int32_t *seed) WEIR_CHECKED;
 
 /* ---- autodiff_saved.c ---- */

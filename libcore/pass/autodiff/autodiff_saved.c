@@ -110,7 +110,7 @@ weir_status weir_saved_print(const weir_graph *g, FILE *out)
 
     fprintf(out, "  array %lld, %lld bytes: %s (%s)\n", (long long)list[i].array,
             (long long)list[i].bytes, node->label != NULL ? node->label : node->op->name,
-            node->where != NULL ? node->where : "place unknown");
+            node->where != NULL ? node->where : "location unknown");
   }
   weir_free(&list);
   return WEIR_OK;

@@ -5,9 +5,9 @@
 #include "pass/autodiff/autodiff_priv.h"
 
 /* The element of output `o`, out of `array`, as an expression; -1: no space. */
-static int32_t beside(derive_adjoint *d, const derive_beside_arrays *arrays, int o, int32_t array)
+static int32_t aux(derive_adjoint *d, const derive_aux_arrays *arrays, int o, int32_t array)
 {
-  const int k = derive_beside(d, o, d->from->out[o].dtype);
+  const int k = derive_aux(d, o, d->from->out[o].dtype);
 
   if (k < 0) {
     return -1;
@@ -30,7 +30,7 @@ static void add_seed(derive_adjoint *d, int32_t *seed, int32_t e, int32_t g)
 }
 
 /* Of `c ? x : constant` only x has a derivative, and only where c holds. That the whole adjoint is
- * 0 elsewhere, and not x's part of it alone, keeps what x is there (an infinity) out of it. */
+ * 0 elsewhere, and not x's term of it alone, keeps what x is there (an infinity) out of it. */
 static int32_t unwrap(derive_adjoint *d, const int32_t *expr, int32_t e)
 {
   const weir_expr *all = d->from->body.exprs;
@@ -121,7 +121,7 @@ bool derive_find_product(weir_access *a, bool zeros)
   return true;
 }
 
-int64_t derive_places(const weir_access *a)
+int64_t derive_positions(const weir_access *a)
 {
   int64_t n = 1;
 
@@ -134,20 +134,20 @@ int64_t derive_places(const weir_access *a)
 }
 
 /* True at the iteration that the result comes from. */
-static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays, const int32_t *expr)
+static int32_t is_best(derive_adjoint *d, const derive_aux_arrays *arrays, const int32_t *expr)
 {
   const weir_access *a = d->from;
   weir_body *b = &d->to->body;
   const bool present = a->combine == WEIR_COMBINE_FIRST || a->combine == WEIR_COMBINE_LAST;
-  const int k = derive_beside(d, 0, arrays->place);
+  const int k = derive_aux(d, 0, arrays->argmax_dtype);
 
   if (k < 0) {
     return -1;
   }
   arrays->array[k] = arrays->best;
-  int32_t at = weir_body_load(b, k, arrays->place), here = position(a, b, index_there, d);
+  int32_t at = weir_body_load(b, k, arrays->argmax_dtype), here = position(a, b, index_there, d);
 
-  if (derive_places(a) <= INT32_MAX) { /* vectors hold twice as many, as many as of f32 */
+  if (derive_positions(a) <= INT32_MAX) { /* vectors hold twice as many, as many as of f32 */
     at = weir_body_cast(b, WEIR_I32, at);
     here = weir_body_cast(b, WEIR_I32, here);
   }
@@ -157,13 +157,13 @@ static int32_t is_best(derive_adjoint *d, const derive_beside_arrays *arrays, co
 }
 
 /* The product of the other values: P / x without zeros, P of the rest at the only zero, else 0. */
-static int32_t of_product(derive_adjoint *d, const derive_beside_arrays *arrays,
-                          const int32_t *expr, int32_t g)
+static int32_t of_product(derive_adjoint *d, const derive_aux_arrays *arrays, const int32_t *expr,
+                          int32_t g)
 {
   weir_body *b = &d->to->body;
   const weir_dtype t = d->from->out[0].dtype;
-  const int32_t zeros = beside(d, arrays, 0, arrays->zeros);
-  const int32_t rest = beside(d, arrays, 0, arrays->others);
+  const int32_t zeros = aux(d, arrays, 0, arrays->zeros);
+  const int32_t rest = aux(d, arrays, 0, arrays->others);
   const int32_t x = cast(d, expr[d->from->value[0]], t), none = weir_body_real(b, t, 0);
 
   if (zeros < 0 || rest < 0) {
@@ -179,14 +179,14 @@ static int32_t of_product(derive_adjoint *d, const derive_beside_arrays *arrays,
 }
 
 /* (n, mean, M2): d mean = 1 / n, d M2 = 2 (x - mean), of samples that are present. */
-static int32_t of_moments(derive_adjoint *d, const derive_beside_arrays *arrays,
-                          const int32_t *expr, const int32_t *g)
+static int32_t of_moments(derive_adjoint *d, const derive_aux_arrays *arrays, const int32_t *expr,
+                          const int32_t *g)
 {
   const weir_access *a = d->from;
   weir_body *b = &d->to->body;
   const weir_dtype t = a->out[1].dtype;
-  const int32_t n = beside(d, arrays, 0, arrays->made[0]);
-  const int32_t mean = beside(d, arrays, 1, arrays->made[1]);
+  const int32_t n = aux(d, arrays, 0, arrays->made[0]);
+  const int32_t mean = aux(d, arrays, 1, arrays->made[1]);
   const int32_t x = cast(d, expr[a->value[0]], t);
   int32_t sum = weir_body_real(b, t, 0);
 
@@ -206,13 +206,13 @@ static int32_t of_moments(derive_adjoint *d, const derive_beside_arrays *arrays,
 }
 
 /* (m, s) with s = sum exp(x - m): d s = exp(x - m), and through m, where x is the maximum, -s. */
-static int32_t of_softmax(derive_adjoint *d, const derive_beside_arrays *arrays,
-                          const int32_t *expr, const int32_t *g)
+static int32_t of_softmax(derive_adjoint *d, const derive_aux_arrays *arrays, const int32_t *expr,
+                          const int32_t *g)
 {
   weir_body *b = &d->to->body;
   const weir_dtype t = d->from->out[1].dtype;
-  const int32_t m = beside(d, arrays, 0, arrays->made[0]);
-  const int32_t s = beside(d, arrays, 1, arrays->made[1]);
+  const int32_t m = aux(d, arrays, 0, arrays->made[0]);
+  const int32_t s = aux(d, arrays, 1, arrays->made[1]);
   const int32_t best = is_best(d, arrays, expr);
   const int32_t x = cast(d, expr[d->from->value[0]], t), zero = weir_body_real(b, t, 0);
   int32_t sum = zero, at_best = g[0] < 0 ? zero : g[0];
@@ -231,7 +231,7 @@ static int32_t of_softmax(derive_adjoint *d, const derive_beside_arrays *arrays,
 }
 
 /* What the monoid's first value gets. */
-static int32_t merged(derive_adjoint *d, const derive_beside_arrays *arrays, const int32_t *expr,
+static int32_t merged(derive_adjoint *d, const derive_aux_arrays *arrays, const int32_t *expr,
                       const int32_t *g)
 {
   int32_t best;
@@ -261,7 +261,7 @@ static int32_t merged(derive_adjoint *d, const derive_beside_arrays *arrays, con
   }
 }
 
-weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *arrays, const int32_t *expr,
+weir_status derive_seed(derive_adjoint *d, const derive_aux_arrays *arrays, const int32_t *expr,
                         int32_t *seed)
 {
   const weir_access *a = d->from;
@@ -270,7 +270,7 @@ weir_status derive_seed(derive_adjoint *d, const derive_beside_arrays *arrays, c
   for (int o = 0; o < a->n_out; o++) {
     const bool given = (d->seeded >> o & 1) != 0 && weir_dtype_is_real(a->out[o].dtype);
 
-    g[o] = given ? beside(d, arrays, o, arrays->adjoint[o]) : -1;
+    g[o] = given ? aux(d, arrays, o, arrays->adjoint[o]) : -1;
     if (given && g[o] >= 0 && a->combine == WEIR_COMBINE_NONE) {
       add_seed(d, seed, a->n_values == 1 ? unwrap(d, expr, a->value[o]) : a->value[o], g[o]);
     }

@@ -67,32 +67,31 @@ static void find_raw(derive_adjoint *d, int k)
   const weir_box whole = weir_iterations(d->from);
   const int64_t n = x->extent[k], period = 2 * (n - 1);
   derive_form *raw = &d->raw[k];
-  int64_t least, most;
+  int64_t min, max;
 
   *raw = one_dim(k);
   d->shift[k] = -1;
-  weir_index_range(&x->index[k], &whole, &least, &most);
+  weir_index_range(&x->index[k], &whole, &min, &max);
   switch (x->index[k].border) {
   case WEIR_BORDER_WRAP:
-    add_periods(d, raw, n, weir_floor_div(least, n), weir_floor_div(most, n));
+    add_periods(d, raw, n, weir_floor_div(min, n), weir_floor_div(max, n));
     break;
   case WEIR_BORDER_REPLICATE:
-    least = least < 0 ? least : 0;
-    most = most >= n ? most - (n - 1) : 0;
-    if (least < most) {
-      d->shift[k] = add_dim(d, WEIR_REDUCED, least, most + 1);
+    min = min < 0 ? min : 0;
+    max = max >= n ? max - (n - 1) : 0;
+    if (min < max) {
+      d->shift[k] = add_dim(d, WEIR_REDUCED, min, max + 1);
       raw->coef[d->shift[k]] = 1;
     }
     break;
   case WEIR_BORDER_REFLECT:
     if (n == 1) {
-      *raw = one_dim(add_dim(d, WEIR_REDUCED, least, most + 1));
+      *raw = one_dim(add_dim(d, WEIR_REDUCED, min, max + 1));
     } else if ((d->mirror >> k & 1) != 0) {
       raw->coef[k] = -1;
-      add_periods(d, raw, period, weir_floor_div(least, period),
-                  weir_floor_div(most + n - 1, period));
+      add_periods(d, raw, period, weir_floor_div(min, period), weir_floor_div(max + n - 1, period));
     } else {
-      add_periods(d, raw, period, weir_floor_div(least, period), weir_floor_div(most, period));
+      add_periods(d, raw, period, weir_floor_div(min, period), weir_floor_div(max, period));
     }
     break;
   default:
@@ -195,10 +194,10 @@ static bool is_tap(const derive_adjoint *d, int k, int j, int l)
   return true;
 }
 
-/* Windows o of stride c and taps t: element M = c o + t is read by t = M mod c, + c, .. alone. So t
- * is no iteration of the adjoint where the windows lie side by side, and ceil(taps / c) of them
- * else. */
-static void find_taps(derive_adjoint *d, bool *taken)
+/* Windows o of stride c and elements t: element M = c o + t is read by t = M mod c, + c, .. alone.
+ * So t is no iteration of the adjoint where the windows lie side by side, and ceil(size / c) of
+ * them else. */
+static void find_windows(derive_adjoint *d, bool *taken)
 {
   const weir_access *a = d->from;
   const weir_operand *x = &a->in[d->operand];
@@ -208,7 +207,7 @@ static void find_taps(derive_adjoint *d, bool *taken)
     const int64_t c = j >= 0 ? x->index[k].coef[j] : 0;
 
     for (int l = 0; l < a->n_dims && c > 1 && tap_of(d, j) < 0; l++) {
-      const int64_t taps = a->dim[l].hi - a->dim[l].lo;
+      const int64_t window = a->dim[l].hi - a->dim[l].lo;
 
       if (taken[l] || a->dim[l].kind != WEIR_REDUCED || x->index[k].coef[l] != 1 ||
           !is_tap(d, k, j, l)) {
@@ -217,8 +216,8 @@ static void find_taps(derive_adjoint *d, bool *taken)
       taken[l] = true;
       d->left_by[l] = j;
       d->dim[l] = (derive_form){.offset = a->dim[l].lo, .den = 1};
-      if (taps > c) {
-        d->dim[l].coef[add_dim(d, WEIR_REDUCED, 0, (taps + c - 1) / c)] = c;
+      if (window > c) {
+        d->dim[l].coef[add_dim(d, WEIR_REDUCED, 0, (window + c - 1) / c)] = c;
       }
     }
   }
@@ -256,7 +255,7 @@ static void choose_solvers(derive_adjoint *d)
       }
     }
   }
-  find_taps(d, taken);
+  find_windows(d, taken);
   for (int j = 0; j < a->n_dims; j++) {
     if (!taken[j]) {
       d->dim[j] = one_dim(add_dim(d, WEIR_REDUCED, a->dim[j].lo, a->dim[j].hi));
@@ -327,17 +326,16 @@ static bool put_operand(derive_adjoint *d, const weir_operand *x, weir_dtype dty
     y->index[k].offset = f.offset;
     y->index[k].div = f.den * weir_index_divisor(&x->index[k]);
     if (x->index[k].border == WEIR_BORDER_NEVER && !weir_box_empty(&whole)) {
-      int64_t least, most;
+      int64_t min, max;
 
-      weir_index_range(&y->index[k], &whole, &least, &most);
-      y->index[k].border =
-          least >= 0 && most < x->extent[k] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
+      weir_index_range(&y->index[k], &whole, &min, &max);
+      y->index[k].border = min >= 0 && max < x->extent[k] ? WEIR_BORDER_NEVER : WEIR_BORDER_ABSENT;
     }
   }
   return true;
 }
 
-int derive_beside(derive_adjoint *d, int output, weir_dtype dtype)
+int derive_aux(derive_adjoint *d, int output, weir_dtype dtype)
 {
   return put_operand(d, &d->from->out[output], dtype) ? d->to->n_in - 1 : -1;
 }
@@ -404,11 +402,11 @@ static void demand_dim(derive_adjoint *d, int j)
   const weir_box whole = weir_iterations(d->to);
   weir_body *b = &d->to->body;
   weir_index x = {.offset = f->offset, .div = f->den};
-  int64_t least, most;
+  int64_t min, max;
 
   memcpy(x.coef, f->coef, sizeof x.coef);
-  weir_index_range(&x, &whole, &least, &most);
-  const bool bounded = (least >= dim->lo && most < dim->hi) || is_bounded(d, j);
+  weir_index_range(&x, &whole, &min, &max);
+  const bool bounded = (min >= dim->lo && max < dim->hi) || is_bounded(d, j);
 
   const int tap = tap_of(d, j);
 
@@ -448,11 +446,11 @@ static void demand_index(derive_adjoint *d, int k)
   add_form(d, &f, -f.den, &d->rest[k]);
   const weir_box whole = weir_iterations(d->to);
   weir_index form = {.offset = f.offset};
-  int64_t least, most;
+  int64_t min, max;
 
   memcpy(form.coef, f.coef, sizeof form.coef);
-  weir_index_range(&form, &whole, &least, &most);
-  if (x->gather == 0 && least == 0 && most == 0) {
+  weir_index_range(&form, &whole, &min, &max);
+  if (x->gather == 0 && min == 0 && max == 0) {
     return; /* there is one element */
   }
   int32_t off = derive_put_form(d, &f);

@@ -68,7 +68,7 @@ static void elementwise_is_derived_twice(void **state)
 }
 
 /* An adjoint of a sum of products says of which operator it is, and so does the adjoint of that;
- * one of a maximum says where its places are. */
+ * one of a maximum says where its argmax are. */
 static void adjoints_say_what_they_are_of(void **state)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 9, 4}};
@@ -92,7 +92,7 @@ static void adjoints_say_what_they_are_of(void **state)
     const weir_derivation *t = &weir_graph_node(g, i)->derivation;
 
     maximum +=
-        t->of == &weir_op_pool && t->made == 0 && t->in[0] == 1 && t->in[1] == WEIR_DERIVED_PLACE;
+        t->of == &weir_op_pool && t->made == 0 && t->in[0] == 1 && t->in[1] == WEIR_DERIVED_ARGMAX;
   }
   assert_int_equal(maximum, 1);
   const int32_t before = weir_graph_nodes(g);
@@ -222,7 +222,7 @@ static int64_t tried_by_resize(int64_t from, int64_t to, weir_border border)
   const weir_resize_spec s = {.linear = true, .size = {to}, .border = {border}};
   weir_graph *g;
   weir_value grad;
-  int64_t most = 0;
+  int64_t max = 0;
 
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &line), y = weir_resize(g, &s, x);
@@ -238,10 +238,10 @@ static int64_t tried_by_resize(int64_t from, int64_t to, weir_border border)
     for (int k = 0; k < a->n_dims; k++) {
       n *= a->dim[k].kind == WEIR_REDUCED ? a->dim[k].hi - a->dim[k].lo : 1;
     }
-    most = n > most ? n : most;
+    max = n > max ? n : max;
   }
   weir_graph_destroy(&g);
-  return most;
+  return max;
 }
 
 /* By a whole number m, m elements of the result lie between two neighbours, and at an edge or the
@@ -283,7 +283,7 @@ static void expect_maxima(const double *x, const double *b, const double *w, dou
   }
 }
 
-static int64_t most_saved(const weir_graph *g)
+static int64_t max_saved(const weir_graph *g)
 {
   derive_saved *saved;
   int64_t bytes = 0;
@@ -322,7 +322,7 @@ static void maxima_pass_what_rises(void **state)
   weir_output(g, "gb", grads[1]);
   weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
   assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
-  assert_true(most_saved(g) <= WINDOWS * (int64_t)sizeof *x);
+  assert_true(max_saved(g) <= WINDOWS * (int64_t)sizeof *x);
   for (uint64_t seed = 0; seed < 20; seed++) {
     double sum[CHANNELS] = {0};
 
@@ -392,7 +392,7 @@ static void a_loss_is_one_float(void **state)
 static weir_status derive_once(void *context)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {2, 6, 1}};
-  const weir_array_desc taps = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 1, 1}};
+  const weir_array_desc kernel = {.dtype = WEIR_F32, .rank = 3, .shape = {3, 1, 1}};
   const weir_conv_spec conv = {
       .pad_before = {1}, .pad_after = {1}, .border = {WEIR_BORDER_REFLECT}};
   static const weir_monoid monoids[] = {WEIR_COMBINE_PROD, WEIR_COMBINE_MIN, WEIR_COMBINE_SOFTMAX};
@@ -401,7 +401,7 @@ static weir_status derive_once(void *context)
 
   WEIR_TRY(weir_graph_create(&g));
   wrt[0] = weir_input(g, "x", &d);
-  wrt[1] = weir_input(g, "w", &taps);
+  wrt[1] = weir_input(g, "w", &kernel);
   const weir_value y = weir_conv(g, &conv, wrt[0], wrt[1]), z = weir_cumsum(g, y, 1);
   weir_value loss = weir_sum(g, weir_cast(g, WEIR_F32, z), -1);
 

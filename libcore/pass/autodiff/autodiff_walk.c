@@ -86,10 +86,9 @@ weir_status derive_add(derive_walk *w, const weir_access *a, const int32_t *arra
 }
 
 /* What the rule of the node's monoid needs in addition to its outputs. */
-static weir_status find_beside(derive_walk *w, const derive_site *site,
-                               derive_beside_arrays *beside)
+static weir_status find_aux(derive_walk *w, const derive_site *site, derive_aux_arrays *aux)
 {
-  int32_t *const array[] = {&beside->best, &beside->zeros, &beside->others};
+  int32_t *const array[] = {&aux->best, &aux->zeros, &aux->others};
   weir_status status = WEIR_OK;
 
   for (int k = 0; k < 3 && status == WEIR_OK; k++) {
@@ -112,12 +111,12 @@ static weir_status find_beside(derive_walk *w, const derive_site *site,
     }
     weir_access_fini(&a);
   }
-  beside->place = WEIR_I64;
+  aux->argmax_dtype = WEIR_I64;
   if (site->access->combine == WEIR_COMBINE_ARGMAX) {
     const int32_t byte = derive_byte_of(w->g, site->made[1]);
 
-    beside->place = byte >= 0 ? WEIR_U8 : WEIR_I64;
-    beside->best = byte >= 0 ? byte : site->made[1];
+    aux->argmax_dtype = byte >= 0 ? WEIR_U8 : WEIR_I64;
+    aux->best = byte >= 0 ? byte : site->made[1];
   }
   return status;
 }
@@ -149,14 +148,14 @@ static weir_status finish(derive_adjoint *d, int32_t value, inputs *in)
 }
 
 /* What an operand in addition to the node's outputs is. */
-static int8_t is_beside(const derive_site *site, const derive_beside_arrays *beside, int32_t array)
+static int8_t is_aux(const derive_site *site, const derive_aux_arrays *aux, int32_t array)
 {
   for (int o = 0; o < site->access->n_out; o++) {
     if ((site->seeded >> o & 1) != 0 && array == site->adjoint[o]) {
       return (int8_t)(site->derivation.made + o);
     }
   }
-  return array == beside->best ? WEIR_DERIVED_PLACE : WEIR_DERIVED_OTHER;
+  return array == aux->best ? WEIR_DERIVED_ARGMAX : WEIR_DERIVED_OTHER;
 }
 
 /* The dimension of the adjoint that dimension j of the node is, and nothing else; or -1. */
@@ -178,15 +177,15 @@ static int same_dim(const derive_adjoint *d, int j)
 
 /* Of the adjoint; its operands are not pruned yet. */
 static weir_derivation tell(const derive_site *site, const derive_adjoint *d,
-                            const derive_beside_arrays *beside, inputs *in)
+                            const derive_aux_arrays *aux, inputs *in)
 {
   const int rank = d->from->in[d->operand].rank;
   weir_derivation t = {.made = site->derivation.in[d->operand]};
 
-  t.of = t.made >= 0 && t.made < WEIR_DERIVED_PLACE ? site->derivation.of : NULL;
+  t.of = t.made >= 0 && t.made < WEIR_DERIVED_ARGMAX ? site->derivation.of : NULL;
 
   for (int k = 0; k < d->to->n_in; k++) {
-    in->is[k] = k < d->from->n_in ? site->derivation.in[k] : is_beside(site, beside, in->array[k]);
+    in->is[k] = k < d->from->n_in ? site->derivation.in[k] : is_aux(site, aux, in->array[k]);
   }
   for (int k = 0; k < WEIR_MAX_DIMS; k++) {
     t.dim[k] = k < rank ? (weir_derived_dim){t.made, (int8_t)k}
@@ -212,17 +211,17 @@ static void name_adjoint(weir_graph *g, int32_t node, const char *of)
 }
 
 static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint *d,
-                         const derive_beside_arrays *known, int32_t *expr, int32_t *seed)
+                         const derive_aux_arrays *known, int32_t *expr, int32_t *seed)
 {
   const int32_t n = d->from->body.n;
   bool nothing = false;
   inputs in = {.array = {0}, .is = {0}};
-  derive_beside_arrays beside = *known;
+  derive_aux_arrays aux = *known;
   int32_t node = -1;
 
-  beside.made = site->made;
-  beside.adjoint = site->adjoint;
-  beside.array = in.array;
+  aux.made = site->made;
+  aux.adjoint = site->adjoint;
+  aux.array = in.array;
   memcpy(in.array, site->in, sizeof in.array);
   memset(seed, -1, (size_t)n * sizeof *seed);
   WEIR_TRY(derive_solve(d, &nothing));
@@ -230,13 +229,13 @@ static weir_status build(derive_walk *w, const derive_site *site, derive_adjoint
     return WEIR_OK;
   }
   WEIR_TRY(derive_forward(d, expr));
-  WEIR_TRY(derive_seed(d, &beside, expr, seed));
+  WEIR_TRY(derive_seed(d, &aux, expr, seed));
   const int32_t value = derive_backward(d, expr, seed);
 
   if (value < 0 && d->to->body.failed == WEIR_OK) {
     return WEIR_OK;
   }
-  weir_derivation told = tell(site, d, &beside, &in);
+  weir_derivation told = tell(site, d, &aux, &in);
 
   WEIR_TRY(finish(d, value, &in));
   WEIR_TRY(derive_add(w, d->to, in.array, site->where, &node));
@@ -265,12 +264,12 @@ weir_status derive_input(derive_walk *w, const derive_site *site, int operand)
   weir_status status = WEIR_OK;
   weir_access to;
   void *expr = NULL, *seed = NULL;
-  derive_beside_arrays beside = {.best = -1};
+  derive_aux_arrays aux = {.best = -1};
 
   weir_access_init(&to);
   WEIR_TRY_GOTO(weir_alloc(n + 1, sizeof(int32_t), &expr), out);
   WEIR_TRY_GOTO(weir_alloc(n + 1, sizeof(int32_t), &seed), out);
-  WEIR_TRY_GOTO(find_beside(w, site, &beside), out);
+  WEIR_TRY_GOTO(find_aux(w, site, &aux), out);
   /* A node for every set of mirrored dimensions. */
   for (unsigned mask = 0; mask <= mirrors; mask++) {
     derive_adjoint d = {.from = site->access,
@@ -282,7 +281,7 @@ weir_status derive_input(derive_walk *w, const derive_site *site, int operand)
     if ((mask & mirrors) == mask) {
       weir_access_fini(&to);
       weir_access_init(&to);
-      WEIR_TRY_GOTO(build(w, site, &d, &beside, expr, seed), out);
+      WEIR_TRY_GOTO(build(w, site, &d, &aux, expr, seed), out);
     }
   }
 out:
@@ -385,7 +384,7 @@ static weir_status derive_node(derive_walk *w, int32_t number)
   return weir_fail(status, "derivative of node %d, %s%s%s%s (%s): %s", (int)number, node->op->name,
                    node->label != NULL ? " '" : "", node->label != NULL ? node->label : "",
                    node->label != NULL ? "'" : "",
-                   node->where != NULL ? node->where : "place unknown", text);
+                   node->where != NULL ? node->where : "location unknown", text);
 }
 
 /* Arrays that `wrt` reaches: the order is that of execution. */

@@ -9,7 +9,7 @@
  * iteration that a border drops is dropped as before: by who reads at the form, or by a second look
  * at the operand that has the border.
  *
- * It runs after a graph over ranks has been cut into their parts: what they exchange was fixed
+ * It runs after a graph over ranks has been sharded: what they exchange was fixed
  * before, and is what the node as written needs. */
 #include "pass/fission/fission_priv.h"
 
@@ -55,9 +55,9 @@ static double flops_from(const weir_graph *g, int32_t first)
 }
 
 /* One product: replaced by the order found, if any. */
-static weir_status split_product(weir_graph *g, int32_t number, weir_fission mode, void *parts)
+static weir_status split_product(weir_graph *g, int32_t number, weir_fission mode, void *partials)
 {
-  fission_plan p = {.a = &weir_graph_node(g, number)->access, .mode = mode, .part = parts};
+  fission_plan p = {.a = &weir_graph_node(g, number)->access, .mode = mode, .partial = partials};
 
   if (fission_read_factors(&p) && fission_choose(&p)) {
     WEIR_TRY(fission_build(g, number, &p));
@@ -67,7 +67,7 @@ static weir_status split_product(weir_graph *g, int32_t number, weir_fission mod
 
 /* Splits the node, each term and then each product, where the result takes fewer flops,
  * iterations that are dropped left out. */
-static weir_status split(weir_graph *g, int32_t number, weir_fission mode, void *parts)
+static weir_status split(weir_graph *g, int32_t number, weir_fission mode, void *partials)
 {
   weir_node *node = weir_graph_node_mut(g, number);
   const weir_box whole = weir_iterations(&node->access);
@@ -76,7 +76,7 @@ static weir_status split(weir_graph *g, int32_t number, weir_fission mode, void 
 
   WEIR_TRY(fission_take_terms(g, number, &taken));
   if (!taken) {
-    WEIR_TRY(split_product(g, number, mode, parts));
+    WEIR_TRY(split_product(g, number, mode, partials));
   }
   for (int32_t i = first; i < weir_graph_nodes(g) && taken; i++) {
     bool further = may_split(weir_graph_node(g, i));
@@ -85,7 +85,7 @@ static weir_status split(weir_graph *g, int32_t number, weir_fission mode, void 
       WEIR_TRY(fission_take_terms(g, i, &further));
     }
     if (!further && may_split(weir_graph_node(g, i))) {
-      WEIR_TRY(split_product(g, i, mode, parts));
+      WEIR_TRY(split_product(g, i, mode, partials));
     }
   }
   if (node->dead && flops_from(g, first) >= weir_flops(&node->access, &whole)) {
@@ -101,18 +101,18 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
 {
   const int32_t n = weir_graph_nodes(g);
   weir_status status = WEIR_OK;
-  void *parts = NULL;
+  void *partials = NULL;
 
   if (opts->fission == WEIR_FISSION_OFF) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_alloc(FISSION_SETS, sizeof(fission_part), &parts));
+  WEIR_TRY(weir_alloc(FISSION_SETS, sizeof(fission_partial), &partials));
   for (int32_t i = 0; i < n && status == WEIR_OK; i++) {
     if (may_split(weir_graph_node(g, i))) {
-      status = split(g, i, opts->fission, parts);
+      status = split(g, i, opts->fission, partials);
     }
   }
-  weir_free(&parts);
+  weir_free(&partials);
   return status;
 }
 

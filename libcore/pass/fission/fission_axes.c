@@ -133,9 +133,9 @@ static fission_set summed_in(const fission_plan *p, fission_set set)
   return summed;
 }
 
-static void add_dim(const fission_plan *p, int k, fission_part *part)
+static void add_dim(const fission_plan *p, int k, fission_partial *partial)
 {
-  fission_axis *x = &part->axis[part->n_axes++];
+  fission_axis *x = &partial->axis[partial->n_axes++];
 
   *x = (fission_axis){.dims = (fission_set)1 << k, .lo = p->a->dim[k].lo, .hi = p->a->dim[k].hi};
   x->coef[k] = 1;
@@ -186,9 +186,10 @@ static bool drops(const fission_plan *p, const weir_operand *o, int d)
 }
 
 /* Operands of the set that drop iterations by an index that is no axis: of the dimensions `apart`.
- * Who reads the part has to ask for them again, and so must know all these dimensions. */
+ * Who reads the partial product has to ask for them again, and so must know all these dimensions.
+ */
 static fission_set masks_of(const fission_plan *p, fission_set operands, fission_set apart,
-                            fission_part *part)
+                            fission_partial *partial)
 {
   fission_set masks = 0;
 
@@ -199,8 +200,8 @@ static fission_set masks_of(const fission_plan *p, fission_set operands, fission
       const fission_set dims = dims_of(&o->index[d], p->a->n_dims);
       const bool absent = drops(p, o, d);
 
-      if (absent && (o->index[d].gather > 0 || dims == 0 || (dims & part->summed) != 0)) {
-        part->possible = false;
+      if (absent && (o->index[d].gather > 0 || dims == 0 || (dims & partial->summed) != 0)) {
+        partial->possible = false;
       } else if (absent && (dims & apart) != 0) {
         masks |= (fission_set)1 << i;
       }
@@ -214,35 +215,35 @@ static int first_dim(fission_set dims)
   return __builtin_ctz(dims);
 }
 
-void fission_find_axes(const fission_plan *p, fission_set set, fission_part *part)
+void fission_find_axes(const fission_plan *p, fission_set set, fission_partial *partial)
 {
   forms f = {.n = 0};
   fission_set dims, apart;
   const fission_set operands = operands_of(p, set, &dims), fixed = numbered(p);
 
-  *part = (fission_part){.possible = true, .summed = summed_in(p, set)};
+  *partial = (fission_partial){.possible = true, .summed = summed_in(p, set)};
   for (int i = 0; i < p->a->n_in; i++) {
     for (int d = 0; d < p->a->in[i].rank && (operands >> i & 1) != 0; d++) {
       add_index(p, &p->a->in[i], d, &f);
     }
   }
-  apart = dims & ~part->summed;
+  apart = dims & ~partial->summed;
   for (int k = 0; k < p->a->n_dims; k++) {
     form *of = NULL;
 
     for (int i = 0; i < f.n; i++) {
       of = first_dim(f.of[i].dims) == k ? &f.of[i] : of;
     }
-    fission_axis *next = &part->axis[part->n_axes];
+    fission_axis *next = &partial->axis[partial->n_axes];
 
     if (of != NULL && p->mode != WEIR_FISSION_PRODUCTS &&
-        (of->dims & (part->summed | fixed)) == 0 && make_form(p, of, next)) {
-      part->n_axes++;
+        (of->dims & (partial->summed | fixed)) == 0 && make_form(p, of, next)) {
+      partial->n_axes++;
       apart &= ~of->dims;
     } else if ((apart >> k & 1) != 0) {
-      add_dim(p, k, part);
+      add_dim(p, k, partial);
     }
   }
-  part->masks = masks_of(p, operands, apart, part);
-  part->possible = part->possible && part->n_axes <= WEIR_MAX_RANK;
+  partial->masks = masks_of(p, operands, apart, partial);
+  partial->possible = partial->possible && partial->n_axes <= WEIR_MAX_RANK;
 }

@@ -10,13 +10,13 @@ typedef struct maker {
   const weir_node *like;
   weir_access access;
   weir_value in[WEIR_MAX_OPERANDS];
-  int dim_of[WEIR_MAX_DIMS];     /* new dimension of an old one, -1: none, or part of a form */
-  const fission_part *form_part; /* whose axes are the first new dimensions; NULL: none      */
-  int slot[WEIR_MAX_OPERANDS];   /* new operand of an old one, -1: none */
-  int32_t *expr;                 /* [body] new expression of an old one, -1: none            */
+  int dim_of[WEIR_MAX_DIMS]; /* new dimension of an old one, -1: none, or part of a form */
+  const fission_partial *form_partial; /* whose axes are the first new dimensions; NULL: none */
+  int slot[WEIR_MAX_OPERANDS];         /* new operand of an old one, -1: none */
+  int32_t *expr; /* [body] new expression of an old one, -1: none            */
 } maker;
 
-/* A part that has been made: its value. */
+/* A partial product that has been made: its value. */
 typedef struct made {
   fission_set set;
   weir_value value;
@@ -27,12 +27,12 @@ static void add_dim(maker *m, const weir_dim *dim)
   m->access.dim[m->access.n_dims++] = *dim;
 }
 
-/* The dimensions of a part: its axes, then what is left to sum over. */
-static void make_dims(maker *m, const fission_part *part, fission_set summed)
+/* The dimensions of a partial product: its axes, then the remaining ones to sum over. */
+static void make_dims(maker *m, const fission_partial *partial, fission_set summed)
 {
-  m->form_part = part;
-  for (int t = 0; t < part->n_axes; t++) {
-    const fission_axis *x = &part->axis[t];
+  m->form_partial = partial;
+  for (int t = 0; t < partial->n_axes; t++) {
+    const fission_axis *x = &partial->axis[t];
 
     if (!x->is_form) {
       m->dim_of[__builtin_ctz(x->dims)] = m->access.n_dims;
@@ -71,8 +71,8 @@ static weir_index moved_index(const maker *m, const weir_index *x)
       y.coef[m->dim_of[k]] = x->coef[k];
     }
   }
-  for (int t = 0; m->form_part != NULL && t < m->form_part->n_axes; t++) {
-    const fission_axis *axis = &m->form_part->axis[t];
+  for (int t = 0; m->form_partial != NULL && t < m->form_partial->n_axes; t++) {
+    const fission_axis *axis = &m->form_partial->axis[t];
 
     if (axis->is_form && x->coef[__builtin_ctz(axis->dims)] != 0) {
       y.coef[t] = 1;
@@ -187,15 +187,15 @@ static weir_status add_factor(maker *m, weir_graph *g, int factor, int32_t *valu
   return WEIR_OK;
 }
 
-/* A part that was made; *value: its expression. */
-static weir_status add_part(maker *m, weir_graph *g, const made *x, int32_t *value)
+/* A partial product that was made; *value: its expression. */
+static weir_status add_partial(maker *m, weir_graph *g, const made *x, int32_t *value)
 {
-  const fission_part *part = &m->p->part[x->set];
-  weir_operand o = {.dtype = m->p->a->accumulator, .rank = part->n_axes};
+  const fission_partial *partial = &m->p->partial[x->set];
+  weir_operand o = {.dtype = m->p->a->accumulator, .rank = partial->n_axes};
   int number;
 
-  for (int t = 0; t < part->n_axes; t++) {
-    const fission_axis *axis = &part->axis[t];
+  for (int t = 0; t < partial->n_axes; t++) {
+    const fission_axis *axis = &partial->axis[t];
 
     o.extent[t] = axis->hi - axis->lo;
     o.index[t] = (weir_index){.offset = -axis->lo, .border = axis->border};
@@ -204,7 +204,7 @@ static weir_status add_part(maker *m, weir_graph *g, const made *x, int32_t *val
   WEIR_TRY(add_operand(m, &o, x->value, &number));
   *value = weir_body_load(&m->access.body, number, o.dtype);
   for (int i = 0; i < m->p->a->n_in; i++) {
-    if ((part->masks >> i & 1) != 0 && m->slot[i] < 0) {
+    if ((partial->masks >> i & 1) != 0 && m->slot[i] < 0) {
       WEIR_TRY(add_mask(m, g, i));
     }
   }
@@ -214,18 +214,18 @@ static weir_status add_part(maker *m, weir_graph *g, const made *x, int32_t *val
 /* The body: a product of the sides, or of all factors of the set. */
 static weir_status make_body(maker *m, weir_graph *g, fission_set set, const made *sides)
 {
-  const fission_part *part = &m->p->part[set];
+  const fission_partial *partial = &m->p->partial[set];
   int32_t product = -1, value = -1;
 
-  for (int s = 0; s < 2 && part->left != 0; s++) {
-    if (part->inlined[s]) {
+  for (int s = 0; s < 2 && partial->left != 0; s++) {
+    if (partial->inlined[s]) {
       WEIR_TRY(add_factor(m, g, __builtin_ctz(sides[s].set), &value));
     } else {
-      WEIR_TRY(add_part(m, g, &sides[s], &value));
+      WEIR_TRY(add_partial(m, g, &sides[s], &value));
     }
     product = s == 0 ? value : weir_body_binary(&m->access.body, WEIR_CODE_MUL, product, value);
   }
-  for (int i = 0; i < m->p->n_factors && part->left == 0; i++) {
+  for (int i = 0; i < m->p->n_factors && partial->left == 0; i++) {
     if ((set >> i & 1) != 0) {
       WEIR_TRY(add_factor(m, g, i, &value));
       product =
@@ -249,10 +249,10 @@ static void set_combine(weir_access *a, const weir_access *old)
 }
 
 /* Operand 0 of the results: all axes, in order. */
-static void map_part(weir_access *a, const fission_part *part, weir_dtype dtype)
+static void map_partial(weir_access *a, const fission_partial *partial, weir_dtype dtype)
 {
-  a->out[0] = (weir_operand){.dtype = dtype, .rank = part->n_axes};
-  for (int t = 0; t < part->n_axes; t++) {
+  a->out[0] = (weir_operand){.dtype = dtype, .rank = partial->n_axes};
+  for (int t = 0; t < partial->n_axes; t++) {
     a->out[0].extent[t] = a->dim[t].hi - a->dim[t].lo;
     a->out[0].index[t].coef[t] = 1;
     a->out[0].index[t].offset = -a->dim[t].lo;
@@ -262,13 +262,13 @@ static void map_part(weir_access *a, const fission_part *part, weir_dtype dtype)
 /* Dimensions that are left to sum over when the sides have been made. */
 static fission_set left_to_sum(const fission_plan *p, fission_set set)
 {
-  const fission_part *part = &p->part[set];
-  fission_set left = part->summed;
+  const fission_partial *partial = &p->partial[set];
+  fission_set left = partial->summed;
 
-  for (int s = 0; s < 2 && part->left != 0; s++) {
-    const fission_set side = s == 0 ? part->left : set & ~part->left;
+  for (int s = 0; s < 2 && partial->left != 0; s++) {
+    const fission_set side = s == 0 ? partial->left : set & ~partial->left;
 
-    left &= part->inlined[s] ? ~(fission_set)0 : ~p->part[side].summed;
+    left &= partial->inlined[s] ? ~(fission_set)0 : ~p->partial[side].summed;
   }
   return left;
 }
@@ -276,14 +276,14 @@ static fission_set left_to_sum(const fission_plan *p, fission_set set)
 static weir_status fill_access(maker *m, weir_graph *g, fission_set set, bool whole,
                                const made *sides)
 {
-  const fission_part *part = &m->p->part[set];
+  const fission_partial *partial = &m->p->partial[set];
   const fission_set summed = left_to_sum(m->p, set);
 
   WEIR_TRY(weir_access_resize(&m->access, 0, 1, 0));
   if (whole) {
-    keep_dims(m, part->summed & ~summed);
+    keep_dims(m, partial->summed & ~summed);
   } else {
-    make_dims(m, part, summed);
+    make_dims(m, partial, summed);
   }
   WEIR_TRY(make_body(m, g, set, sides));
   if (m->access.body.failed != WEIR_OK) {
@@ -300,7 +300,7 @@ static weir_status fill_access(maker *m, weir_graph *g, fission_set set, bool wh
       o->index[d] = moved_index(m, &m->p->a->out[0].index[d]);
     }
   } else {
-    map_part(&m->access, part, m->p->a->accumulator);
+    map_partial(&m->access, partial, m->p->a->accumulator);
   }
   return WEIR_OK;
 }
@@ -327,7 +327,7 @@ static weir_status make_node(weir_graph *g, const maker *like, fission_set set, 
 
     node->label = m.like->label;
     node->derived = m.like->derived;
-    node->part = m.like->part;
+    node->microbatch = m.like->microbatch;
     node->priority = m.like->priority;
     node->derivation = (weir_derivation){.of = NULL};
   }
@@ -339,11 +339,11 @@ out:
 static weir_status make_set(weir_graph *g, const maker *like, fission_set set, bool whole,
                             weir_value *value)
 {
-  const fission_part *part = &like->p->part[set];
-  made sides[3] = {{.set = part->left}, {.set = set & ~part->left}};
+  const fission_partial *partial = &like->p->partial[set];
+  made sides[3] = {{.set = partial->left}, {.set = set & ~partial->left}};
 
-  for (int s = 0; s < 2 && part->left != 0; s++) {
-    if (!part->inlined[s]) {
+  for (int s = 0; s < 2 && partial->left != 0; s++) {
+    if (!partial->inlined[s]) {
       WEIR_TRY(make_set(g, like, sides[s].set, false, &sides[s].value));
     }
   }

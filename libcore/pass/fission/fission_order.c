@@ -9,7 +9,7 @@
 static const double flops_per_byte = 1;
 /* An intermediate array is written and read. An operand is read, packed and read again, and then
  * serves as many iterations as do not depend on it, up to so many. */
-static const double moves_of_array = 2, moves_of_operand = 3, most_reuse = 64;
+static const double moves_of_array = 2, moves_of_operand = 3, max_reuse = 64;
 
 static fission_set all_of(const fission_plan *p)
 {
@@ -21,12 +21,12 @@ static bool is_single(fission_set set)
   return (set & (set - 1)) == 0;
 }
 
-static double volume(const fission_part *part)
+static double volume(const fission_partial *partial)
 {
   double n = 1;
 
-  for (int i = 0; i < part->n_axes; i++) {
-    n *= (double)(part->axis[i].hi - part->axis[i].lo);
+  for (int i = 0; i < partial->n_axes; i++) {
+    n *= (double)(partial->axis[i].hi - partial->axis[i].lo);
   }
   return n;
 }
@@ -43,15 +43,15 @@ static double times_extents(const fission_plan *p, fission_set dims)
 
 /* A loop: the dimensions that it keeps, those that it sums over, and what one iteration costs. */
 typedef struct loop {
-  const fission_part *part;
+  const fission_partial *partial;
   bool whole; /* all factors: the node itself, not an intermediate array */
   fission_set summed;
   double flops;
 } loop;
 
-static loop loop_of(const fission_plan *p, fission_set set, const fission_part *part)
+static loop loop_of(const fission_plan *p, fission_set set, const fission_partial *partial)
 {
-  return (loop){.part = part, .whole = set == all_of(p), .summed = part->summed};
+  return (loop){.partial = partial, .whole = set == all_of(p), .summed = partial->summed};
 }
 
 static fission_set kept_dims(const fission_plan *p)
@@ -64,13 +64,13 @@ static fission_set kept_dims(const fission_plan *p)
   return kept;
 }
 
-/* Iterations of the loop over what a set of dimensions has no part in. */
+/* Iterations of the loop over dimensions that are not in a set. */
 static double iterations_apart(const fission_plan *p, const loop *l, fission_set dims)
 {
   double n = times_extents(p, l->summed & ~dims);
 
-  for (int i = 0; i < l->part->n_axes && !l->whole; i++) {
-    const fission_axis *x = &l->part->axis[i];
+  for (int i = 0; i < l->partial->n_axes && !l->whole; i++) {
+    const fission_axis *x = &l->partial->axis[i];
 
     n *= (x->dims & dims) == 0 ? (double)(x->hi - x->lo) : 1;
   }
@@ -83,22 +83,22 @@ static void add_operand(const fission_plan *p, loop *l, fission_set dims)
   const double size = (double)weir_dtype_size(p->a->accumulator);
 
   l->flops +=
-      flops_per_byte * moves_of_operand * size / fmin(iterations_apart(p, l, dims), most_reuse);
+      flops_per_byte * moves_of_operand * size / fmin(iterations_apart(p, l, dims), max_reuse);
 }
 
 static double cost_of_loop(const fission_plan *p, const loop *l)
 {
   const double size = (double)weir_dtype_size(p->a->accumulator);
-  const double bytes = l->whole ? 0 : moves_of_array * size * volume(l->part);
+  const double bytes = l->whole ? 0 : moves_of_array * size * volume(l->partial);
 
   return iterations_apart(p, l, 0) * (l->flops + (l->summed != 0 ? fission_sum_flops(p) : 0)) +
          bytes * flops_per_byte;
 }
 
-/* Of making the part of all its factors in one loop. */
-static double cost_alone(const fission_plan *p, fission_set set, const fission_part *part)
+/* Cost of the partial product of all its factors in one loop. */
+static double cost_alone(const fission_plan *p, fission_set set, const fission_partial *partial)
 {
-  loop l = loop_of(p, set, part);
+  loop l = loop_of(p, set, partial);
 
   l.flops = -fission_product_flops(p);
   for (int i = 0; i < p->n_factors; i++) {
@@ -110,23 +110,24 @@ static double cost_alone(const fission_plan *p, fission_set set, const fission_p
   return cost_of_loop(p, &l);
 }
 
-static fission_set dims_of(const fission_part *part)
+static fission_set dims_of(const fission_partial *partial)
 {
   fission_set dims = 0;
 
-  for (int i = 0; i < part->n_axes; i++) {
-    dims |= part->axis[i].dims;
+  for (int i = 0; i < partial->n_axes; i++) {
+    dims |= partial->axis[i].dims;
   }
   return dims;
 }
 
-/* Whether what reads `side` in the loop of `part` can tell its axes: a form is one on both. */
-static bool tells(const fission_plan *p, const fission_part *part, const fission_part *side)
+/* Whether what reads `side` in the loop of `partial` can tell its axes: a form is one on both. */
+static bool tells(const fission_plan *p, const fission_partial *partial,
+                  const fission_partial *side)
 {
   bool may = true;
 
-  for (int i = 0; i < part->n_axes; i++) {
-    const fission_axis *x = &part->axis[i];
+  for (int i = 0; i < partial->n_axes; i++) {
+    const fission_axis *x = &partial->axis[i];
 
     for (int j = 0; j < side->n_axes && x->is_form; j++) {
       const fission_axis *y = &side->axis[j];
@@ -140,16 +141,16 @@ static bool tells(const fission_plan *p, const fission_part *part, const fission
 
 /* Of the set as `left` and the rest, the sides that are single read in place where asked. */
 static void try_split(const fission_plan *p, fission_set set, fission_set left, const bool *inlined,
-                      fission_part *part)
+                      fission_partial *partial)
 {
   const fission_set sides[] = {left, set & ~left};
-  loop l = loop_of(p, set, part);
+  loop l = loop_of(p, set, partial);
   double cost = 0;
 
   for (int s = 0; s < 2; s++) {
-    const fission_part *side = &p->part[sides[s]];
+    const fission_partial *side = &p->partial[sides[s]];
 
-    if (!inlined[s] && (!side->possible || (!l.whole && !tells(p, part, side)))) {
+    if (!inlined[s] && (!side->possible || (!l.whole && !tells(p, partial, side)))) {
       return;
     }
     l.summed &= inlined[s] ? ~(fission_set)0 : ~side->summed;
@@ -160,18 +161,19 @@ static void try_split(const fission_plan *p, fission_set set, fission_set left, 
     const fission_factor *f = &p->factor[__builtin_ctz(sides[s])];
 
     l.flops += inlined[s] ? f->flops : 0;
-    add_operand(p, &l, inlined[s] ? f->dims : dims_of(&p->part[sides[s]]));
+    add_operand(p, &l, inlined[s] ? f->dims : dims_of(&p->partial[sides[s]]));
   }
   cost += cost_of_loop(p, &l);
-  if (cost < part->cost) {
-    part->cost = cost;
-    part->left = left;
-    part->inlined[0] = inlined[0];
-    part->inlined[1] = inlined[1];
+  if (cost < partial->cost) {
+    partial->cost = cost;
+    partial->left = left;
+    partial->inlined[0] = inlined[0];
+    partial->inlined[1] = inlined[1];
   }
 }
 
-static void try_splits(const fission_plan *p, fission_set set, fission_set left, fission_part *part)
+static void try_splits(const fission_plan *p, fission_set set, fission_set left,
+                       fission_partial *partial)
 {
   const bool one = is_single(left), other = is_single(set & ~left);
   const bool arrays = p->mode != WEIR_FISSION_PRODUCTS;
@@ -181,7 +183,7 @@ static void try_splits(const fission_plan *p, fission_set set, fission_set left,
 
     if ((!inlined[0] || one) && (!inlined[1] || other) && (inlined[0] || !one || arrays) &&
         (inlined[1] || !other || arrays)) {
-      try_split(p, set, left, inlined, part);
+      try_split(p, set, left, inlined, partial);
     }
   }
 }
@@ -199,33 +201,33 @@ static fission_set written_left(const fission_plan *p, fission_set set)
 
 static void choose(const fission_plan *p, fission_set set)
 {
-  fission_part *part = &p->part[set];
+  fission_partial *partial = &p->partial[set];
   const bool free_order = p->mode == WEIR_FISSION_REASSOCIATE;
   const fission_set written = is_single(set) ? 0 : written_left(p, set);
   const bool product = written != 0 || is_single(set) || free_order;
 
-  fission_find_axes(p, set, part);
-  part->possible = part->possible && product;
-  part->cost = cost_alone(p, set, part);
+  fission_find_axes(p, set, partial);
+  partial->possible = partial->possible && product;
+  partial->cost = cost_alone(p, set, partial);
   if (!product || is_single(set)) {
     return;
   }
   if (!free_order) {
-    part->cost = p->mode == WEIR_FISSION_PRODUCTS ? INFINITY : part->cost;
-    try_splits(p, set, written, part);
+    partial->cost = p->mode == WEIR_FISSION_PRODUCTS ? INFINITY : partial->cost;
+    try_splits(p, set, written, partial);
     return;
   }
   const fission_set lowest = set & (~set + 1); /* each pair of sides once */
 
   for (fission_set left = (set - 1) & set; left != 0; left = (left - 1) & set) {
     if ((left & lowest) != 0) {
-      try_splits(p, set, left, part);
+      try_splits(p, set, left, partial);
     }
   }
 }
 
 /* Whether a side of the whole is made before it. */
-static bool makes_some(const fission_part *whole)
+static bool makes_some(const fission_partial *whole)
 {
   return whole->left != 0 && !(whole->inlined[0] && whole->inlined[1]);
 }
@@ -237,7 +239,7 @@ bool fission_choose(fission_plan *p)
   for (fission_set set = 1; set <= all; set++) {
     choose(p, set);
   }
-  const fission_part *whole = &p->part[all];
+  const fission_partial *whole = &p->partial[all];
 
   return makes_some(whole) && whole->cost < cost_alone(p, all, whole);
 }

@@ -28,8 +28,8 @@ typedef struct fission_axis {
   weir_border border;          /* of who reads it: NEVER, ABSENT or WRAP      */
 } fission_axis;
 
-/* What the factors of a set make together. */
-typedef struct fission_part {
+/* The partial product of a set of factors. */
+typedef struct fission_partial {
   bool possible; /* as a separate array */
   int n_axes;
   fission_axis axis[WEIR_MAX_DIMS];
@@ -38,7 +38,7 @@ typedef struct fission_part {
   double cost;        /* of making it, with all its operands */
   fission_set left; /* is the product of this set and the rest; 0: of all its factors in one loop */
   bool inlined[2];  /* left, rest: a single factor that is read where it is used */
-} fission_part;
+} fission_partial;
 
 typedef struct fission_plan {
   const weir_access *a;
@@ -47,7 +47,7 @@ typedef struct fission_plan {
   fission_factor factor[FISSION_FACTORS];
   int n_products; /* of the body, as written; the last one is the whole */
   fission_set product[FISSION_FACTORS], product_left[FISSION_FACTORS];
-  fission_part *part; /* [FISSION_SETS] */
+  fission_partial *partial; /* [FISSION_SETS] */
 } fission_plan;
 
 /* Factors and products of the body. False: the access is no sum of products that can be split. */
@@ -55,9 +55,9 @@ bool fission_read_factors(fission_plan *p);
 /* A node that sums over the sum or difference of two terms becomes one node for each and one that
  * adds them up; *taken: it did. */
 weir_status fission_take_terms(weir_graph *g, int32_t node, bool *taken) WEIR_CHECKED;
-/* Fills axes, summed dimensions and masks of the part of a set. */
-void fission_find_axes(const fission_plan *p, fission_set set, fission_part *part);
-/* Fills every part that may be made; true when splitting the whole pays. */
+/* Fills axes, summed dimensions and masks of the partial product of a set. */
+void fission_find_axes(const fission_plan *p, fission_set set, fission_partial *partial);
+/* Fills every partial product that may be made; true when splitting the whole pays. */
 bool fission_choose(fission_plan *p);
 /* Replaces the node by the chosen tree. */
 weir_status fission_build(weir_graph *g, int32_t node, const fission_plan *p) WEIR_CHECKED;

@@ -88,7 +88,7 @@ static void mark_like(weir_graph *g, const weir_node *like, weir_value v)
 
   node->label = like->label;
   node->derived = like->derived;
-  node->part = like->part;
+  node->microbatch = like->microbatch;
   node->priority = like->priority;
 }
 

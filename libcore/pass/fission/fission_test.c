@@ -64,7 +64,7 @@ static weir_graph *self_energy(weir_value *sigma)
 /* Elements of the largest temporary. */
 static int64_t largest_temporary(const weir_graph *g)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int32_t i = 0; i < weir_graph_arrays(g); i++) {
     const weir_array *a = weir_graph_get_array(g, i);
@@ -72,17 +72,17 @@ static int64_t largest_temporary(const weir_graph *g)
 
     if (a->kind == WEIR_ARRAY_TEMPORARY && a->output == NULL &&
         weir_graph_writers(g, i, NULL, 0) > 0) {
-      most = n > most ? n : most;
+      max = n > max ? n : max;
     }
   }
-  return most;
+  return max;
 }
 
 /* As written, G dH depends on (k, E, w, a, b, i), E - w in place of both when hoisted. */
 static void a_self_energy_is_split_as_the_papers_do(void **state)
 {
-  static const int64_t most[] = {0, NK * NE * NW * NA * NB * ND * NO * NO,
-                                 NK * NE * NA * NB * ND * NO * NO};
+  static const int64_t max[] = {0, NK * NE * NW * NA * NB * ND * NO * NO,
+                                NK * NE * NA * NB * ND * NO * NO};
   double flops = INFINITY;
 
   for (int mode = WEIR_FISSION_PRODUCTS; mode <= WEIR_FISSION_REASSOCIATE; mode++) {
@@ -92,7 +92,7 @@ static void a_self_energy_is_split_as_the_papers_do(void **state)
 
     assert_true(split(g, (weir_fission)mode) >= 3);
     if (mode < WEIR_FISSION_REASSOCIATE) {
-      assert_int_equal(largest_temporary(g), most[mode]);
+      assert_int_equal(largest_temporary(g), max[mode]);
     }
     const double after = flops_of(g);
 
@@ -316,7 +316,7 @@ static void random_products_keep_their_sums(void **state)
   /* As many as it takes for enough of them to be split. */
   for (uint64_t seed = 0; seed < 300 || changed <= 100; seed++) {
     weir_draw w = {seed < 150 ? seed : fresh + seed, 0};
-    weir_graph *g, *parts;
+    weir_graph *g, *partials;
     weir_value y;
 
     assert_true(seed < 10000);
@@ -325,18 +325,18 @@ static void random_products_keep_their_sums(void **state)
       weir_output(g, "y", y);
       assert_ok(weir_graph_status(g));
       for (int mode = WEIR_FISSION_PRODUCTS; mode <= WEIR_FISSION_REASSOCIATE; mode++) {
-        assert_ok(weir_graph_copy(g, &parts));
-        const double before = flops_of(parts);
-        const bool split_up = split(parts, (weir_fission)mode) > 1;
+        assert_ok(weir_graph_copy(g, &partials));
+        const double before = flops_of(partials);
+        const bool split_up = split(partials, (weir_fission)mode) > 1;
 
-        assert_true(flops_of(parts) <= before);
+        assert_true(flops_of(partials) <= before);
 
         if (split_up && !same_numbers(g, y, (drawn_passes){(weir_fission)mode, false})) {
           print_message("seed %llu, mode %d\n", (unsigned long long)w.seed, mode);
           fail();
         }
         changed += split_up;
-        weir_graph_destroy(&parts);
+        weir_graph_destroy(&partials);
       }
     }
     weir_graph_destroy(&g);

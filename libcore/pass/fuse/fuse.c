@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "fuse_priv.h"
 
-#define HELD 16 /* iterations over which an element is held that make its array a small one */
+#define UPSAMPLED 16 /* iterations with one element that make an upsampled array a small one */
 
 static bool fusable(const grouping *s, int32_t node)
 {
@@ -68,7 +68,7 @@ static bool unite(const grouping *s, int32_t a, int32_t b, candidate *c)
  * array is small relative to its reader: to make it again for every tile would cost more than it
  * saves.
  */
-static bool is_held(const grouping *s, int32_t array, int32_t group)
+static bool is_upsampled(const grouping *s, int32_t array, int32_t group)
 {
   for (int32_t i = s->users.first_reader[array]; i < s->users.first_reader[array + 1]; i++) {
     const weir_node *node = weir_graph_node(s->g, s->users.readers[i]);
@@ -77,12 +77,12 @@ static bool is_held(const grouping *s, int32_t array, int32_t group)
       const weir_operand *o = &node->access.in[k];
 
       for (int d = 0; d < o->rank && node->in[k] == array; d++) {
-        int64_t most = 0;
+        int64_t max = 0;
 
         for (int j = 0; j < node->access.n_dims; j++) {
-          most = o->index[d].coef[j] > most ? o->index[d].coef[j] : most;
+          max = o->index[d].coef[j] > max ? o->index[d].coef[j] : max;
         }
-        if (most > 0 && o->index[d].div / most >= HELD) {
+        if (max > 0 && o->index[d].div / max >= UPSAMPLED) {
           return true;
         }
       }
@@ -118,9 +118,9 @@ static weir_status try_merge(const grouping *s, int32_t array, int32_t consumer,
   const int32_t a = s->group[s->users.writers[*writer]], b = s->group[consumer];
 
   /* Parts of a batch stay apart: one is finished before the next begins. */
-  if (a == b || weir_graph_node(s->g, a)->part != weir_graph_node(s->g, b)->part ||
-      is_held(s, array, b) || is_saved(s, s->users.writers[*writer], consumer) || !fusable(s, a) ||
-      !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
+  if (a == b || weir_graph_node(s->g, a)->microbatch != weir_graph_node(s->g, b)->microbatch ||
+      is_upsampled(s, array, b) || is_saved(s, s->users.writers[*writer], consumer) ||
+      !fusable(s, a) || !fusable(s, b) || !unite(s, a, b, &c) || closes_cycle(s, a, b)) {
     return WEIR_OK;
   }
   WEIR_TRY(group_fits(s, &c, &fits));

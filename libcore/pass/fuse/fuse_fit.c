@@ -1,6 +1,6 @@
 /* fuse_fit.c - what a group may hold.
  *
- * The tiles of the anchor must write exactly their own part of every array that is seen outside;
+ * The tiles of the anchor must write exactly their own box of every array that is seen outside;
  * arrays inside may be computed again at the borders of tiles, up to a limit. */
 #include <string.h>
 #include "fuse_priv.h"
@@ -8,9 +8,9 @@
 #include "graph/weir_reach.h"
 
 /* Work done again at the borders of tiles, as a share of all work, that a group may cost. */
-#define MOST_GROWTH 0.25
+#define MAX_GROWTH 0.25
 /* Tile-local buffers that a group may need: beyond, they are no better than arrays. */
-#define MOST_LOCAL_BYTES ((int64_t)4 << 20)
+#define MAX_LOCAL_BYTES ((int64_t)4 << 20)
 #define UNKNOWN_END ((uint64_t)1 << 63)
 
 /* Bits of the ends that a node's streams follow from; *plain: at its inputs' own rate. */
@@ -24,11 +24,11 @@ static uint64_t ends_of(const grouping *s, const weir_node *node, bool *plain)
     const int d = weir_graph_get_array(s->g, node->in[i])->desc.time - 1;
 
     for (int k = 0; k < a->n_dims && d >= 0; k++) {
-      const weir_step_rate pace = weir_operand_step_rate(&a->in[i], k);
+      const weir_step_rate rate = weir_operand_step_rate(&a->in[i], k);
 
-      if (a->dim[k].time && pace.dim == d) {
+      if (a->dim[k].time && rate.dim == d) {
         ends |= s->ends[node->in[i]];
-        *plain = *plain && pace.up == 1 && pace.down == 1;
+        *plain = *plain && rate.up == 1 && rate.down == 1;
       }
     }
   }
@@ -276,6 +276,6 @@ weir_status group_fits(const grouping *s, const candidate *c, bool *fits)
     claim.blocks = &s->blocks[c->nodes[at]];
     WEIR_TRY(weir_tile_boxes(members, (int32_t)c->n, buffered, &claim, &opts, tile, &cost));
   }
-  *fits = cost.serves && cost.growth <= MOST_GROWTH && cost.local_bytes <= MOST_LOCAL_BYTES;
+  *fits = cost.serves && cost.growth <= MAX_GROWTH && cost.local_bytes <= MAX_LOCAL_BYTES;
   return WEIR_OK;
 }

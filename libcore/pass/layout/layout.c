@@ -8,7 +8,7 @@
 #include "pass/layout/layout_priv.h"
 
 /* What a change must save of what it changes: models are not so exact. */
-#define LEAST_GAIN 0.02
+#define MIN_GAIN 0.02
 
 static bool has_time(const weir_graph *g)
 {
@@ -94,7 +94,7 @@ static weir_status solve(formatting *f, bool absorbed)
   int32_t *chosen = memory;
 
   layout_find_choices(f);
-  WEIR_TRY_GOTO(layout_choose(f, LEAST_GAIN, chosen), out);
+  WEIR_TRY_GOTO(layout_choose(f, MIN_GAIN, chosen), out);
   WEIR_TRY_GOTO(layout_apply(f, chosen), out);
   if (follow(f) || absorbed) {
     weir_graph_clear_groups(f->g); /* formed again by the second run of that pass */
@@ -110,7 +110,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   formatting f = {.g = g, .opts = opts};
 
   /* Streams lie in windows along time; a copy would belong to no micro-batch. */
-  if (has_time(g) || opts->parts > 1) {
+  if (has_time(g) || opts->microbatches > 1) {
     return WEIR_OK;
   }
   WEIR_TRY_GOTO(layout_begin(&f), out);

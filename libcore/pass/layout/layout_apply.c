@@ -33,7 +33,7 @@ static void redirect(formatting *f, int32_t array, int o, bool writers, int32_t 
   }
 }
 
-/* The copy's operand and result change places: what it made is now made by others. */
+/* The copy's operand and result are exchanged: its output is now made by others. */
 static void reverse(weir_node *copy)
 {
   const weir_operand x = copy->access.in[0];

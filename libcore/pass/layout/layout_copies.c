@@ -64,23 +64,23 @@ static bool absorb(formatting *f, int32_t number, const int *order)
   layout_invert(order, rank, back);
   if (weir_layout_is_free(f->g, y) && has_one_writer(f->g, y) &&
       !weir_graph_get_array(f->g, x)->in_place) {
-    const int place = layout_order_add(f, x, order);
+    const int index = layout_order_add(f, x, order);
 
-    if (place < 0) {
+    if (index < 0) {
       return false;
     }
     replace(f, y, x, back, number);
-    f->arrays[x].copies |= place != f->arrays[x].first ? 1u << place : 0;
+    f->arrays[x].copies |= index != f->arrays[x].first ? 1u << index : 0;
   } else if (weir_layout_is_free(f->g, x) && has_one_writer(f->g, y) &&
              f->arrays[x].n_orders == 1 && f->arrays[y].copies == 0) {
-    const int place = layout_order_add(f, y, back);
+    const int index = layout_order_add(f, y, back);
 
-    if (place < 0) {
+    if (index < 0) {
       return false;
     }
     replace(f, x, y, order, number);
-    f->arrays[y].copies = place != 0 ? 1u : 0;
-    f->arrays[y].first = place;
+    f->arrays[y].copies = index != 0 ? 1u : 0;
+    f->arrays[y].first = index;
   } else {
     return false;
   }

@@ -107,13 +107,13 @@ int layout_best_order(const formatting *f, int32_t node, const layout_way *way, 
                       unsigned have)
 {
   int best = -1;
-  double least = INFINITY;
+  double min = INFINITY;
 
-  for (int o = 0; o < LAYOUT_MOST_ORDERS; o++) {
+  for (int o = 0; o < LAYOUT_MAX_ORDERS; o++) {
     const double here = (have >> o & 1u) != 0 ? layout_seconds(f, node, way, k, o) : INFINITY;
 
-    if (here < least) {
-      least = here;
+    if (here < min) {
+      min = here;
       best = o;
     }
   }
@@ -137,7 +137,7 @@ static void add_row(layout_node *ways, const weir_access *a, int row, double flo
                         : row < a->n_dims && a->dim[row].kind == WEIR_REDUCED ? per_lane
                                                                               : per_strip;
 
-  if (ways->n_ways < LAYOUT_MOST_WAYS) {
+  if (ways->n_ways < LAYOUT_MAX_WAYS) {
     ways->way[ways->n_ways++] = (layout_way){
         .row = row,
         .seconds = points / (double)(extent > 0 ? extent : 1) * per_row + points * merged +
@@ -206,8 +206,8 @@ static void add_claims(formatting *f, int32_t node)
 {
   const weir_node *n = weir_graph_node(f->g, node);
   layout_node *ways = &f->nodes[node];
-  int32_t arrays[LAYOUT_MOST_OPERANDS];
-  int order[LAYOUT_MOST_OPERANDS] = {0}, count = 0, step = 0;
+  int32_t arrays[LAYOUT_MAX_OPERANDS];
+  int order[LAYOUT_MAX_OPERANDS] = {0}, count = 0, step = 0;
 
   for (int k = 0; k < n->n_in + n->n_out; k++) {
     bool known = f->arrays[layout_array_of(n, k)].n_orders == 1 ||
@@ -223,7 +223,7 @@ static void add_claims(formatting *f, int32_t node)
   while (step < count || count == 0) {
     const double seconds = layout_claim_seconds(f, node, arrays, order, count);
 
-    if (seconds >= 0 && ways->n_ways < LAYOUT_MOST_WAYS) {
+    if (seconds >= 0 && ways->n_ways < LAYOUT_MAX_WAYS) {
       layout_way *way = &ways->way[ways->n_ways++];
 
       *way = (layout_way){.row = -1, .seconds = seconds};

@@ -142,7 +142,7 @@ void layout_invert(const int *order, int rank, int *inverse)
 }
 
 /* Position of iteration dimension k among the dimensions of the operand, rank where it has none. */
-static int place_of(const weir_operand *x, int k)
+static int index_of(const weir_operand *x, int k)
 {
   int d = 0;
 
@@ -151,7 +151,7 @@ static int place_of(const weir_operand *x, int k)
   return d;
 }
 
-static bool may_turn(const weir_access *a)
+static bool may_permute(const weir_access *a)
 {
   for (int k = 0; k < a->n_dims; k++) {
     if (a->dim[k].time) {
@@ -175,7 +175,7 @@ static void turn_operand(weir_operand *x, int n_dims, const int *order)
 }
 
 /* Iteration dimension order[k] becomes dimension k. */
-static void turn(weir_access *a, const int *order)
+static void permute(weir_access *a, const int *order)
 {
   weir_dim dim[WEIR_MAX_DIMS];
   int to[WEIR_MAX_DIMS] = {0};
@@ -204,7 +204,7 @@ bool weir_layout_follow(weir_graph *g, int32_t node)
   int order[WEIR_MAX_DIMS], at[WEIR_MAX_DIMS], n = 0;
   bool changed = false;
 
-  if (!may_turn(a)) {
+  if (!may_permute(a)) {
     return false;
   }
   for (int k = 0; k < a->n_dims; k++) {
@@ -215,7 +215,7 @@ bool weir_layout_follow(weir_graph *g, int32_t node)
   }
   for (int i = 1; i < n; i++) { /* by insertion: equal ones stay as they are */
     for (int j = i;
-         j > 0 && place_of(&a->out[0], order[at[j]]) < place_of(&a->out[0], order[at[j - 1]]);
+         j > 0 && index_of(&a->out[0], order[at[j]]) < index_of(&a->out[0], order[at[j - 1]]);
          j--) {
       const int swap = order[at[j]];
 
@@ -225,7 +225,7 @@ bool weir_layout_follow(weir_graph *g, int32_t node)
     }
   }
   if (changed) {
-    turn(a, order);
+    permute(a, order);
   }
   return changed;
 }

@@ -6,10 +6,10 @@
 #include "pass/layout/layout_priv.h"
 
 /* Dimensions of an array whose orders are all shown to the kernels: 120 orders. */
-#define MOST_PERMUTED 5
+#define MAX_PERMUTED 5
 
 /* Smaller arrays stay in a near cache, whatever their order. */
-static int64_t least_bytes(const formatting *f)
+static int64_t min_bytes(const formatting *f)
 {
   return f->opts->min_layout_bytes > 0 ? f->opts->min_layout_bytes : 32768;
 }
@@ -24,7 +24,7 @@ int layout_order_add(const formatting *f, int32_t array, const int *order)
       return i;
     }
   }
-  if (x->n_orders == LAYOUT_MOST_ORDERS) {
+  if (x->n_orders == LAYOUT_MAX_ORDERS) {
     return -1;
   }
   memcpy(x->order[x->n_orders].at, order, size);
@@ -77,7 +77,7 @@ static bool is_worth(const formatting *f, const weir_node *node, int k)
 
   return layout_may_move(&node->access, x) &&
          layout_inner(x, f->arrays[array].order[0].at) >= 0 && /* a single element has no order */
-         weir_desc_bytes(&weir_graph_get_array(f->g, array)->desc) >= least_bytes(f);
+         weir_desc_bytes(&weir_graph_get_array(f->g, array)->desc) >= min_bytes(f);
 }
 
 /* The order in which the array dimension that follows row k comes last. */
@@ -150,7 +150,7 @@ static void carry(const weir_node *node, int from, const int *order, int to, int
 }
 
 /* Orders of one operand become orders of the others; true when one was new. */
-static bool spread(const formatting *f, const weir_node *node)
+static bool propagate(const formatting *f, const weir_node *node)
 {
   bool changed = false;
 
@@ -164,7 +164,7 @@ static bool spread(const formatting *f, const weir_node *node)
         const int before = f->arrays[array].n_orders;
         int order[WEIR_MAX_RANK];
 
-        if (is_worth(f, node, k) && before < LAYOUT_MOST_ORDERS - 1) {
+        if (is_worth(f, node, k) && before < LAYOUT_MAX_ORDERS - 1) {
           carry(node, i, from->order[o].at, k, order);
           (void)layout_order_add(f, array, order);
           changed = changed || f->arrays[array].n_orders > before;
@@ -206,25 +206,25 @@ static void ask_kernels(formatting *f, int32_t node)
   const weir_node *n = weir_graph_node(f->g, node);
   layout_order best = {{0}};
   int32_t found = -1;
-  double least = -1;
+  double min = -1;
 
   for (int k = 0; k < n->n_in + n->n_out; k++) {
     const int32_t array = layout_array_of(n, k);
     layout_array *x = &f->arrays[array];
-    layout_order *trial = &x->order[LAYOUT_MOST_ORDERS - 1];
-    const int at = LAYOUT_MOST_ORDERS - 1, rank = layout_operand(n, k)->rank;
+    layout_order *test_case = &x->order[LAYOUT_MAX_ORDERS - 1];
+    const int at = LAYOUT_MAX_ORDERS - 1, rank = layout_operand(n, k)->rank;
 
-    if (!is_worth(f, n, k) || x->n_orders == LAYOUT_MOST_ORDERS || rank > MOST_PERMUTED) {
+    if (!is_worth(f, n, k) || x->n_orders == LAYOUT_MAX_ORDERS || rank > MAX_PERMUTED) {
       continue;
     }
-    *trial = x->order[0];
-    while (permute(trial->at, rank)) {
+    *test_case = x->order[0];
+    while (permute(test_case->at, rank)) {
       const double seconds = layout_claim_seconds(f, node, &array, &at, 1);
 
-      if (seconds >= 0 && (found < 0 || seconds < least)) {
-        least = seconds;
+      if (seconds >= 0 && (found < 0 || seconds < min)) {
+        min = seconds;
         found = array;
-        best = *trial;
+        best = *test_case;
       }
     }
   }
@@ -253,7 +253,7 @@ bool layout_find_orders(formatting *f)
       const weir_node *node = weir_graph_node(f->g, i);
 
       if (layout_is_live(node) && f->kernel[i] == NULL && node->access.maker == WEIR_MADE_BY_BODY) {
-        changed = spread(f, node) || changed;
+        changed = propagate(f, node) || changed;
       }
     }
   }

@@ -5,9 +5,9 @@
 #include "pass/layout/weir_layout.h"
 #include "pass/weir_pass.h"
 
-#define LAYOUT_MOST_ORDERS 4 /* of one array */
-#define LAYOUT_MOST_WAYS 16  /* of one node   */
-#define LAYOUT_MOST_OPERANDS (WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS)
+#define LAYOUT_MAX_ORDERS 4 /* of one array */
+#define LAYOUT_MAX_WAYS 16  /* of one node   */
+#define LAYOUT_MAX_OPERANDS (WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS)
 
 /* Dimensions in memory, outermost first. */
 typedef struct layout_order {
@@ -24,8 +24,8 @@ typedef struct layout_state {
  * was built: `first` in it, copies where transposes were. */
 typedef struct layout_array {
   int n_orders, n_states;
-  layout_order order[LAYOUT_MOST_ORDERS];
-  layout_state state[LAYOUT_MOST_STATES];
+  layout_order order[LAYOUT_MAX_ORDERS];
+  layout_state state[LAYOUT_MAX_STATES];
   int first;
   unsigned copies;
   bool local;   /* one group alone touches it                                  */
@@ -40,13 +40,13 @@ typedef struct layout_array {
 typedef struct layout_way {
   int row; /* -1: a kernel */
   double seconds;
-  int8_t order[LAYOUT_MOST_OPERANDS];
+  int8_t order[LAYOUT_MAX_OPERANDS];
 } layout_way;
 
 typedef struct layout_node {
   int n_ways;
-  layout_way way[LAYOUT_MOST_WAYS];
-  int8_t take[LAYOUT_MOST_OPERANDS]; /* the order in which it reads each operand */
+  layout_way way[LAYOUT_MAX_WAYS];
+  int8_t take[LAYOUT_MAX_OPERANDS]; /* the order in which it reads each operand */
   int32_t variable;
 } layout_node;
 
@@ -87,9 +87,10 @@ static inline bool layout_is_product(const weir_node *n)
 
 /* ---- layout_graph.c ---- */
 
-/* Whether an operand keeps its meaning when its dimensions change places. */
+/* Returns whether an operand keeps its meaning when its dimensions are permuted. */
 bool layout_may_move(const weir_access *a, const weir_operand *x);
-/* Whether all who touch the array do; whether something other than the graph's nodes reads it. */
+/* Returns whether all who touch the array do; whether something other than the graph's nodes reads
+ * it. */
 bool layout_is_movable(const weir_graph *g, int32_t array);
 bool layout_is_seen(const weir_graph *g, int32_t array);
 /* Dimension order[k] of an operand (an output: -1 - its number) becomes dimension k. */
@@ -118,7 +119,7 @@ void layout_finish(formatting *f);
 void layout_find_choices(formatting *f);
 /* The cheapest states, [n_arrays]; all 0, the graph as built, where they save less than that share
  * of what depends on them. Fails: WEIR_ERR_MEMORY. */
-weir_status layout_choose(formatting *f, double least_gain, int32_t *chosen) WEIR_CHECKED;
+weir_status layout_choose(formatting *f, double min_gain, int32_t *chosen) WEIR_CHECKED;
 /* Seconds of everything that depends on the choice. */
 double layout_total_seconds(const formatting *f, const int32_t *chosen);
 
@@ -138,7 +139,7 @@ weir_status layout_apply(formatting *f, const int32_t *chosen) WEIR_CHECKED;
 int layout_inner(const weir_operand *x, const int *order);
 int layout_row(const weir_access *a, const weir_operand *x, const int *order);
 
-/* Index of the order among those of the array, added where it is new; -1: no room. */
+/* Index of the order among those of the array, added where it is new; -1: no space. */
 int layout_order_add(const formatting *f, int32_t array, const int *order);
 /* Orders that rows of nodes without kernel would want, carried on from node to node. False: no
  * array has more than one. */

@@ -6,7 +6,7 @@
 #include "pass/layout/layout_priv.h"
 
 /* Combinations that one table may hold; wider graphs are improved step by step. */
-#define MOST_COMBINATIONS ((int64_t)1 << 14)
+#define MAX_COMBINATIONS ((int64_t)1 << 14)
 
 /* Who may write the array, and where it is seen. */
 static void describe_array(formatting *f, int32_t array)
@@ -41,7 +41,7 @@ static void add_state(layout_array *x, int primary, unsigned have)
       return;
     }
   }
-  if (x->n_states < LAYOUT_MOST_STATES) {
+  if (x->n_states < LAYOUT_MAX_STATES) {
     x->state[x->n_states++] = (layout_state){primary, have};
   }
 }
@@ -95,7 +95,7 @@ static double operand_seconds(const formatting *f, int32_t node, const layout_wa
 int layout_best_way(const formatting *f, int32_t node, const int32_t *chosen, double *seconds)
 {
   const weir_node *n = weir_graph_node(f->g, node);
-  double least = INFINITY;
+  double min = INFINITY;
   int best = -1;
 
   for (int w = 0; w < f->nodes[node].n_ways; w++) {
@@ -107,13 +107,13 @@ int layout_best_way(const formatting *f, int32_t node, const int32_t *chosen, do
 
       sum += operand_seconds(f, node, way, k, &f->arrays[array].state[chosen[array]]);
     }
-    if (sum < least) {
-      least = sum;
+    if (sum < min) {
+      min = sum;
       best = w;
     }
   }
   if (seconds != NULL) {
-    *seconds = best >= 0 ? least : 0;
+    *seconds = best >= 0 ? min : 0;
   }
   return best;
 }
@@ -215,7 +215,7 @@ static int32_t number_variables(formatting *f, int32_t *size)
   return n;
 }
 
-weir_status layout_choose(formatting *f, double least_gain, int32_t *chosen)
+weir_status layout_choose(formatting *f, double min_gain, int32_t *chosen)
 {
   weir_status status = WEIR_OK;
   layout_problem p = {.n = 0};
@@ -238,11 +238,11 @@ weir_status layout_choose(formatting *f, double least_gain, int32_t *chosen)
   }
   const double before = layout_total_seconds(f, chosen);
 
-  WEIR_TRY_GOTO(layout_solve(&p, MOST_COMBINATIONS, choice, &exact), out);
+  WEIR_TRY_GOTO(layout_solve(&p, MAX_COMBINATIONS, choice, &exact), out);
   for (int32_t a = 0; a < f->n_arrays; a++) {
     chosen[a] = f->arrays[a].n_states > 1 ? ((const int32_t *)choice)[f->arrays[a].variable] : 0;
   }
-  if (layout_total_seconds(f, chosen) > (1 - least_gain) * before) {
+  if (layout_total_seconds(f, chosen) > (1 - min_gain) * before) {
     memset(chosen, 0, sizeof(*chosen) * (size_t)f->n_arrays);
   }
 out:

@@ -14,13 +14,13 @@
 typedef struct eliminated {
   int32_t var;
   int n;
-  int32_t with[LAYOUT_MOST_VARIABLES];
+  int32_t with[LAYOUT_MAX_VARIABLES];
   uint8_t *best;
 } eliminated;
 
 typedef struct elimination {
   layout_problem *p;
-  int64_t most;
+  int64_t max;
   eliminated *gone; /* [p->n] */
   int32_t n_gone;
   int64_t *width;   /* [p->n] combinations of the neighbours; -1: gone, 0: to be counted again */
@@ -57,12 +57,12 @@ void layout_problem_fini(layout_problem *p)
 
 static double at(const layout_problem *p, const layout_factor *f, const int32_t *choice)
 {
-  int64_t place = 0;
+  int64_t index = 0;
 
   for (int i = 0; i < f->n; i++) {
-    place = place * p->size[f->var[i]] + choice[f->var[i]];
+    index = index * p->size[f->var[i]] + choice[f->var[i]];
   }
-  return f->cost[place];
+  return f->cost[index];
 }
 
 double layout_cost_of(const layout_problem *p, const int32_t *choice)
@@ -90,7 +90,7 @@ static weir_status list_factor(elimination *e, int64_t k)
   return WEIR_OK;
 }
 
-/* Those that share a factor with the variable, by number; their combinations, or more than `most`.
+/* Those that share a factor with the variable, by number; their combinations, or more than `max`.
  */
 static int64_t neighbours(const elimination *e, int32_t var, int32_t *with, int *n)
 {
@@ -110,8 +110,8 @@ static int64_t neighbours(const elimination *e, int32_t var, int32_t *with, int 
         continue;
       }
       size *= e->p->size[f->var[i]];
-      if (size > e->most || *n == LAYOUT_MOST_VARIABLES) {
-        return e->most + 1;
+      if (size > e->max || *n == LAYOUT_MAX_VARIABLES) {
+        return e->max + 1;
       }
       int j = (*n)++;
 
@@ -130,25 +130,25 @@ static int32_t narrowest(const elimination *e)
   int32_t found = -1;
 
   for (int32_t v = 0; v < e->p->n; v++) {
-    int32_t with[LAYOUT_MOST_VARIABLES];
+    int32_t with[LAYOUT_MAX_VARIABLES];
     int n;
 
     if (e->width[v] == 0) {
       e->width[v] = neighbours(e, v, with, &n);
     }
-    if (e->width[v] > 0 && e->width[v] <= e->most && (found < 0 || e->width[v] < e->width[found])) {
+    if (e->width[v] > 0 && e->width[v] <= e->max && (found < 0 || e->width[v] < e->width[found])) {
       found = v;
     }
   }
   return found;
 }
 
-static void unpack(const layout_problem *p, const int32_t *with, int n, int64_t place,
+static void unpack(const layout_problem *p, const int32_t *with, int n, int64_t index,
                    int32_t *choice)
 {
   for (int i = n - 1; i >= 0; i--) {
-    choice[with[i]] = (int32_t)(place % p->size[with[i]]);
-    place /= p->size[with[i]];
+    choice[with[i]] = (int32_t)(index % p->size[with[i]]);
+    index /= p->size[with[i]];
   }
 }
 
@@ -178,15 +178,15 @@ static weir_status eliminate(elimination *e, int32_t var, int32_t *choice)
   out->best = memory;
   e->n_gone++;
   WEIR_TRY(layout_factor_add(e->p, out->with, out->n, &cost));
-  for (int64_t place = 0; place < size; place++) {
-    unpack(e->p, out->with, out->n, place, choice);
+  for (int64_t index = 0; index < size; index++) {
+    unpack(e->p, out->with, out->n, index, choice);
     for (int32_t s = 0; s < e->p->size[var]; s++) {
       choice[var] = s;
       const double sum = cost_around(e, var, before, choice);
 
-      if (s == 0 || sum < cost[place]) {
-        cost[place] = sum;
-        out->best[place] = (uint8_t)s;
+      if (s == 0 || sum < cost[index]) {
+        cost[index] = sum;
+        out->best[index] = (uint8_t)s;
       }
     }
   }
@@ -207,19 +207,19 @@ static void improve(const elimination *e, int32_t *choice)
     for (int32_t v = 0; v < e->p->n; v++) {
       const int32_t from = choice[v];
       int32_t best = from;
-      double least = INFINITY, here = INFINITY;
+      double min = INFINITY, here = INFINITY;
 
       for (int32_t s = 0; s < e->p->size[v] && e->width[v] >= 0; s++) {
         choice[v] = s;
         const double sum = cost_around(e, v, e->p->n_factors, choice);
 
         here = s == from ? sum : here;
-        if (sum < least) {
-          least = sum;
+        if (sum < min) {
+          min = sum;
           best = s;
         }
       }
-      choice[v] = least < here ? best : from;
+      choice[v] = min < here ? best : from;
       changed = changed || choice[v] != from;
     }
   }
@@ -252,12 +252,12 @@ static weir_status improve_rest(const elimination *e, int32_t *choice)
   return WEIR_OK;
 }
 
-static weir_status run(elimination *e, int32_t *choice, int32_t *room, bool *exact)
+static weir_status run(elimination *e, int32_t *choice, int32_t *scratch, bool *exact)
 {
   int32_t left = e->p->n;
 
   for (int32_t v = narrowest(e); v >= 0; v = narrowest(e)) {
-    WEIR_TRY(eliminate(e, v, room));
+    WEIR_TRY(eliminate(e, v, scratch));
     left--;
   }
   *exact = left == 0;
@@ -266,12 +266,12 @@ static weir_status run(elimination *e, int32_t *choice, int32_t *room, bool *exa
   }
   for (int32_t i = e->n_gone - 1; i >= 0; i--) {
     const eliminated *g = &e->gone[i];
-    int64_t place = 0;
+    int64_t index = 0;
 
     for (int k = 0; k < g->n; k++) {
-      place = place * e->p->size[g->with[k]] + choice[g->with[k]];
+      index = index * e->p->size[g->with[k]] + choice[g->with[k]];
     }
-    choice[g->var] = g->best[place];
+    choice[g->var] = g->best[index];
   }
   return WEIR_OK;
 }
@@ -294,16 +294,16 @@ static weir_status make_lists(elimination *e)
   return WEIR_OK;
 }
 
-weir_status layout_solve(layout_problem *p, int64_t most, int32_t *choice, bool *exact)
+weir_status layout_solve(layout_problem *p, int64_t max, int32_t *choice, bool *exact)
 {
   weir_status status = WEIR_OK;
-  elimination e = {.p = p, .most = most};
-  void *room = NULL;
+  elimination e = {.p = p, .max = max};
+  void *scratch = NULL;
 
   *exact = true;
   WEIR_TRY_GOTO(make_lists(&e), out);
-  WEIR_TRY_GOTO(weir_alloc(p->n, sizeof(int32_t), &room), out);
-  WEIR_TRY_GOTO(run(&e, choice, room, exact), out);
+  WEIR_TRY_GOTO(weir_alloc(p->n, sizeof(int32_t), &scratch), out);
+  WEIR_TRY_GOTO(run(&e, choice, scratch, exact), out);
 out:
   for (int32_t i = 0; i < e.n_gone; i++) {
     weir_free(&e.gone[i].best);
@@ -314,6 +314,6 @@ out:
   weir_free(&e.around);
   weir_free(&e.gone);
   weir_free(&e.width);
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }

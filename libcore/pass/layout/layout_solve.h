@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include "base/weir_status.h"
 
-#define LAYOUT_MOST_VARIABLES 24 /* of one factor, those that elimination makes included */
-#define LAYOUT_MOST_STATES 64    /* of one variable */
+#define LAYOUT_MAX_VARIABLES 24 /* of one factor, those that elimination makes included */
+#define LAYOUT_MAX_STATES 64    /* of one variable */
 
 typedef struct layout_factor {
   int n;
-  int32_t var[LAYOUT_MOST_VARIABLES];
+  int32_t var[LAYOUT_MAX_VARIABLES];
   double *cost; /* row-major over the states of var */
   bool done;    /* part of another one by now */
 } layout_factor;
@@ -34,10 +34,9 @@ weir_status layout_factor_add(layout_problem *p, const int32_t *var, int n,
 void layout_problem_fini(layout_problem *p);
 /* Sum of all factors. */
 double layout_cost_of(const layout_problem *p, const int32_t *choice);
-/* The cheapest choice, [n]. No table is larger than `most`: where elimination would need one, what
+/* The cheapest choice, [n]. No table is larger than `max`: where elimination would need one, what
  * is left is improved variable by variable from the choice given, from all 0 and from drawn ones,
  * and *exact is false. Of equal choices always the same. The problem is used up. Fails:
  * WEIR_ERR_MEMORY. */
-weir_status layout_solve(layout_problem *p, int64_t most, int32_t *choice,
-                         bool *exact) WEIR_CHECKED;
+weir_status layout_solve(layout_problem *p, int64_t max, int32_t *choice, bool *exact) WEIR_CHECKED;
 #endif

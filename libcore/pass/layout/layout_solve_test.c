@@ -8,7 +8,7 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 
-enum { MOST = 9, CASES = 300 };
+enum { MAX = 9, CASES = 300 };
 
 static int32_t draw(uint64_t *at, int32_t lo, int32_t hi)
 {
@@ -33,7 +33,7 @@ static void add(layout_problem *p, const int32_t *var, int n, uint64_t *at)
 /* A chain with some arcs over it. */
 static void make(layout_problem *p, int32_t *size, int arcs, uint64_t *at)
 {
-  *p = (layout_problem){.n = draw(at, 1, MOST), .size = size};
+  *p = (layout_problem){.n = draw(at, 1, MAX), .size = size};
   for (int32_t v = 0; v < p->n; v++) {
     size[v] = draw(at, 1, 4);
   }
@@ -52,24 +52,24 @@ static void make(layout_problem *p, int32_t *size, int arcs, uint64_t *at)
 
 static double least_of_all(const layout_problem *p)
 {
-  int32_t choice[MOST] = {0};
-  double least = INFINITY;
+  int32_t choice[MAX] = {0};
+  double min = INFINITY;
 
   for (;;) {
     int32_t v = 0;
 
-    least = fmin(least, layout_cost_of(p, choice));
+    min = fmin(min, layout_cost_of(p, choice));
     for (; v < p->n && ++choice[v] == p->size[v]; v++) {
       choice[v] = 0;
     }
     if (v == p->n) {
-      return least;
+      return min;
     }
   }
 }
 
 /* Solves a copy of the factors, so that the cost can be asked afterwards. */
-static double solve(const layout_problem *p, int64_t most, bool *exact, int32_t *choice)
+static double solve(const layout_problem *p, int64_t max, bool *exact, int32_t *choice)
 {
   layout_problem copy = {.n = p->n, .size = p->size};
 
@@ -84,7 +84,7 @@ static double solve(const layout_problem *p, int64_t most, bool *exact, int32_t 
     assert_ok(layout_factor_add(&copy, f->var, f->n, &cost));
     memcpy(cost, f->cost, sizeof(*cost) * (size_t)size);
   }
-  assert_ok(layout_solve(&copy, most, choice, exact));
+  assert_ok(layout_solve(&copy, max, choice, exact));
   layout_problem_fini(&copy);
   return layout_cost_of(p, choice);
 }
@@ -94,16 +94,16 @@ static void elimination_finds_the_least_of_all(void **state)
   uint64_t at = 0;
 
   for (int i = 0; i < CASES; i++) {
-    int32_t size[MOST], choice[MOST] = {0}, again[MOST] = {0};
+    int32_t size[MAX], choice[MAX] = {0}, again[MAX] = {0};
     layout_problem p;
     bool exact;
 
     make(&p, size, i % 4, &at);
-    const double least = least_of_all(&p);
+    const double min = least_of_all(&p);
 
-    assert_true(solve(&p, 1 << 16, &exact, choice) == least);
+    assert_true(solve(&p, 1 << 16, &exact, choice) == min);
     assert_true(exact);
-    assert_true(solve(&p, 1 << 16, &exact, again) == least);
+    assert_true(solve(&p, 1 << 16, &exact, again) == min);
     assert_memory_equal(choice, again, sizeof(choice));
     layout_problem_fini(&p);
   }
@@ -116,15 +116,15 @@ static void what_is_too_wide_is_improved(void **state)
   int wide = 0;
 
   for (int i = 0; i < CASES; i++) {
-    int32_t size[MOST], choice[MOST] = {0};
+    int32_t size[MAX], choice[MAX] = {0};
     layout_problem p;
     bool exact;
 
     make(&p, size, 3, &at);
-    const double first = layout_cost_of(&p, choice), least = least_of_all(&p);
+    const double first = layout_cost_of(&p, choice), min = least_of_all(&p);
     const double found = solve(&p, 4, &exact, choice);
 
-    assert_true(found <= first && found >= least && (!exact || found == least));
+    assert_true(found <= first && found >= min && (!exact || found == min));
     wide += !exact;
     layout_problem_fini(&p);
   }

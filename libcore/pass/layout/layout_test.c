@@ -201,18 +201,18 @@ static void fills_that_differ_keep_the_order(void **state)
   weir_graph_destroy(&g);
 }
 
-/* Least total over all states, or -1 where there are more than `most` combinations. */
-static double least_of_all(const formatting *f, int64_t most)
+/* Least total over all states, or -1 where there are more than `max` combinations. */
+static double least_of_all(const formatting *f, int64_t max)
 {
   int32_t *state = NULL;
   void *memory = NULL;
   int64_t count = 1;
-  double least = INFINITY;
+  double min = INFINITY;
 
   for (int32_t a = 0; a < f->n_arrays; a++) {
-    count = count > most ? count : count * f->arrays[a].n_states;
+    count = count > max ? count : count * f->arrays[a].n_states;
   }
-  if (count > most) {
+  if (count > max) {
     return -1;
   }
   assert_ok(weir_alloc(f->n_arrays, sizeof(int32_t), &memory));
@@ -224,10 +224,10 @@ static double least_of_all(const formatting *f, int64_t most)
       state[a] = (int32_t)(left % f->arrays[a].n_states);
       left /= f->arrays[a].n_states;
     }
-    least = fmin(least, layout_total_seconds(f, state));
+    min = fmin(min, layout_total_seconds(f, state));
   }
   weir_free(&memory);
-  return least;
+  return min;
 }
 
 /* Random graphs, as they are when the pass meets them; 1 when there was something to choose. */
@@ -244,15 +244,15 @@ static int compare_with_all(uint64_t seed)
   (void)layout_absorb(&f);
   (void)layout_find_orders(&f);
   layout_find_choices(&f);
-  const double least = least_of_all(&f, 20000);
+  const double min = least_of_all(&f, 20000);
 
   assert_ok(weir_alloc(f.n_arrays, sizeof(int32_t), &memory));
-  if (least >= 0) {
+  if (min >= 0) {
     const double first = layout_total_seconds(&f, memory);
 
     assert_ok(layout_choose(&f, 0, memory));
-    assert_true(fabs(layout_total_seconds(&f, memory) - least) <= 1e-12 * least);
-    found = least < first;
+    assert_true(fabs(layout_total_seconds(&f, memory) - min) <= 1e-12 * min);
+    found = min < first;
   }
   weir_free(&memory);
   layout_finish(&f);

@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Whether the layout of an array is free: a temporary of a bounded graph that only structured
- * operators access, and neither a result nor a new value of a stored array. */
+/* Returns whether the layout of an array is free: a temporary of a bounded graph that only
+ * structured operators access, and neither a result nor a new value of a stored array. */
 bool weir_layout_is_free(const weir_graph *g, int32_t array);
 /* Permutes a free array for all its readers and writers: dimension order[k] becomes dimension k,
  * recorded in weir_array.built_as. order: a permutation. */

@@ -9,7 +9,7 @@ static bool is_reduction(const weir_access *a)
 }
 
 /* True when every operand follows the iterations one to one, or not at all: it may then be read at
- * whatever place the value is asked for, as `o` does, whose border is then its own. */
+ * whatever index the value is asked for, as `o` does, whose border is then its own. */
 static bool is_movable(const weir_access *a, const weir_operand *o)
 {
   for (int k = 0; k < a->n_in; k++) {

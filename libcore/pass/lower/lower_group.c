@@ -66,14 +66,14 @@ static bool is_aligned(const weir_loop *loops, int32_t n, int32_t at)
 }
 
 /* Outputs, complex ones counted by their parts. */
-static int parts_written(const weir_access *a)
+static int components_written(const weir_access *a)
 {
-  int parts = 0;
+  int components = 0;
 
   for (int k = 0; k < a->n_out; k++) {
-    parts += weir_dtype_parts(a->out[k].dtype);
+    components += weir_dtype_parts(a->out[k].dtype);
   }
-  return parts;
+  return components;
 }
 
 /* True when the loop `later` may run as part of `early`, point by point. A loop that runs a border
@@ -85,7 +85,8 @@ static bool may_join(const weir_loop *early, const weir_loop *later)
   bool related = false;
 
   if (!lower_is_pointwise(e) || !lower_is_pointwise(l) || !same_iterations(e, l) ||
-      parts_written(e) + parts_written(l) > WEIR_MAX_OUTPUTS || early->aligned != later->aligned) {
+      components_written(e) + components_written(l) > WEIR_MAX_OUTPUTS ||
+      early->aligned != later->aligned) {
     return false;
   }
   for (int k = 0; k < l->n_in; k++) {

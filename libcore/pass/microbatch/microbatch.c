@@ -1,8 +1,9 @@
-/* microbatch.c - a step in parts of the batch, each finished before the next begins, so that only
- * one part's activations live at a time.
+/* microbatch.c - a step in micro-batches, each finished before the next begins, so that only
+ * one micro-batch's activations live at a time.
  *
- * Nodes for which the samples' dimension is parallel are repeated per part; those that reduce over
- * it leave partial results, merged in the order of the parts by their monoid; the others run once.
+ * Nodes for which the samples' dimension is parallel are repeated per micro-batch; those that
+ * reduce over it leave partial results, merged in the order of the micro-batches by their monoid;
+ * the others run once.
  */
 #include "pass/microbatch/microbatch_priv.h"
 
@@ -10,8 +11,8 @@
 #include "base/weir_alloc.h"
 #include "pass/weir_pass.h"
 
-/* Bytes of what cut nodes write: what parts save. */
-static double bytes_cut(const weir_graph *g, const weir_dim_split *s)
+/* Bytes of the outputs of split nodes, which micro-batches save. */
+static double bytes_split(const weir_graph *g, const weir_dim_split *s)
 {
   double bytes = 0;
 
@@ -48,7 +49,7 @@ static void tell(const weir_graph *g, const weir_dim_split *s, int32_t input, in
                  "the next nodes can run",
                  dim, weir_graph_get_array(g, input)->name, s->blocker,
                  node->label != NULL ? node->label : node->op->name,
-                 node->where != NULL ? node->where : "place unknown");
+                 node->where != NULL ? node->where : "location unknown");
 }
 
 weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_split *split,
@@ -76,7 +77,7 @@ weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_s
         *input = -1;
         return status;
       }
-      const double bytes = bytes_cut(g, &s);
+      const double bytes = bytes_split(g, &s);
 
       if (bytes <= best) {
         weir_dim_split_fini(&s);
@@ -97,7 +98,7 @@ weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_s
   return WEIR_OK;
 }
 
-static weir_status repeat(weir_graph *g, const weir_dim_split *s, int64_t parts)
+static weir_status repeat(weir_graph *g, const weir_dim_split *s, int64_t n_batches)
 {
   weir_status status = WEIR_OK;
   void *now = NULL, *merged = NULL, *order = NULL;
@@ -107,14 +108,14 @@ static weir_status repeat(weir_graph *g, const weir_dim_split *s, int64_t parts)
   WEIR_TRY_GOTO(weir_graph_order(g, order, &n), out);
   WEIR_TRY_GOTO(weir_alloc(s->n_arrays, sizeof(int32_t), &now), out);
   WEIR_TRY_GOTO(weir_alloc(s->n_arrays, sizeof(int32_t), &merged), out);
-  for (int64_t p = 0; p < parts; p++) {
-    const microbatch_part part = {.lo = s->extent * p / parts,
-                                  .hi = s->extent * (p + 1) / parts,
-                                  .number = (int32_t)p + 1,
-                                  .last = (int32_t)parts};
+  for (int64_t p = 0; p < n_batches; p++) {
+    const microbatch_range batch = {.lo = s->extent * p / n_batches,
+                                    .hi = s->extent * (p + 1) / n_batches,
+                                    .number = (int32_t)p + 1,
+                                    .last = (int32_t)n_batches};
 
     memset(now, -1, (size_t)s->n_arrays * sizeof(int32_t));
-    WEIR_TRY_GOTO(microbatch_build(g, s, &part, order, n, now, merged), out);
+    WEIR_TRY_GOTO(microbatch_build(g, s, &batch, order, n, now, merged), out);
   }
   for (int32_t i = 0; i < s->n_nodes; i++) {
     weir_graph_node_mut(g, i)->dead = weir_graph_node(g, i)->dead || s->node[i] >= 0;
@@ -132,14 +133,15 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   weir_dim_split s;
   int32_t input;
 
-  if (opts->parts < 2) {
+  if (opts->microbatches < 2) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_microbatch_find(g, &input, &s, text, sizeof text));
   if (input < 0) {
     return WEIR_OK;
   }
-  const weir_status status = repeat(g, &s, opts->parts < s.extent ? opts->parts : s.extent);
+  const weir_status status =
+      repeat(g, &s, opts->microbatches < s.extent ? opts->microbatches : s.extent);
 
   weir_dim_split_fini(&s);
   return status;

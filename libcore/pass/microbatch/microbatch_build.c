@@ -1,4 +1,5 @@
-/* microbatch_build.c - the nodes of one part, and what joins it to the rest of the graph. */
+/* microbatch_build.c - the nodes of one micro-batch, and the nodes that join it to the rest of the
+ * graph. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/microbatch/microbatch_priv.h"
@@ -6,7 +7,7 @@
 typedef struct building {
   weir_graph *g;
   const weir_dim_split *s;
-  const microbatch_part *part;
+  const microbatch_range *batch;
   int32_t *now, *merged;
 } building;
 
@@ -14,18 +15,18 @@ static const weir_op_desc op_slice = {.name = "part of"};
 static const weir_op_desc op_join = {.name = "join"};
 static const weir_op_desc op_merge = {.name = "merge"};
 
-static int64_t part_extent(const building *b)
+static int64_t batch_extent(const building *b)
 {
-  return b->part->hi - b->part->lo;
+  return b->batch->hi - b->batch->lo;
 }
 
-/* The array as it is in this part. */
+/* The array as it is in this micro-batch. */
 static weir_array_desc desc_of(const building *b, int32_t array)
 {
   weir_array_desc d = weir_graph_get_array(b->g, array)->desc;
 
   if (b->s->array[array] >= 0) {
-    d.shape[b->s->array[array]] = part_extent(b);
+    d.shape[b->s->array[array]] = batch_extent(b);
   }
   return d;
 }
@@ -58,7 +59,8 @@ static weir_status pointwise(weir_access *a, const weir_array_desc *d, int n_in)
   return WEIR_OK;
 }
 
-/* Adds the node, into `array` or (-1) into new ones, as one of this part; frees the access. */
+/* Adds the node, into `array` or (-1) into new ones, as one of this micro-batch; frees the access.
+ */
 static weir_status add(const building *b, const weir_op_desc *op, weir_access *a, const int32_t *in,
                        int32_t array, const weir_node *like)
 {
@@ -76,7 +78,7 @@ static weir_status add(const building *b, const weir_op_desc *op, weir_access *a
   WEIR_TRY(weir_graph_status(b->g));
   weir_node *node = weir_graph_node_mut(b->g, v.node);
 
-  node->part = b->part->number;
+  node->microbatch = b->batch->number;
   node->derived = like->derived;
   node->label = op == like->op ? like->label : NULL;
   node->derivation = op == like->op ? like->derivation : node->derivation;
@@ -88,32 +90,32 @@ static int32_t made(const building *b, int output)
   return weir_graph_node(b->g, weir_graph_nodes(b->g) - 1)->out[output];
 }
 
-/* The samples of this part of an array that is whole. */
+/* The samples of this micro-batch from a whole array. */
 static weir_status slice(const building *b, int32_t array, const weir_node *like)
 {
   const weir_array_desc d = desc_of(b, array);
-  const int cut = b->s->array[array];
+  const int dim = b->s->array[array];
   weir_access a;
 
   WEIR_TRY(pointwise(&a, &d, 1));
-  a.in[0].extent[cut] = b->s->extent;
-  a.in[0].index[cut].offset = b->part->lo;
+  a.in[0].extent[dim] = b->s->extent;
+  a.in[0].index[dim].offset = b->batch->lo;
   a.value[0] = weir_body_load(&a.body, 0, d.dtype);
   WEIR_TRY(add(b, &op_slice, &a, &array, -1, like));
   b->now[array] = made(b, 0);
   return WEIR_OK;
 }
 
-/* The whole array receives the samples of this part. */
+/* The whole array receives the samples of this micro-batch. */
 static weir_status join(const building *b, int32_t array, const weir_node *like)
 {
   const weir_array_desc d = desc_of(b, array);
-  const int cut = b->s->array[array];
+  const int dim = b->s->array[array];
   weir_access a;
 
   WEIR_TRY(pointwise(&a, &d, 1));
-  a.out[0].extent[cut] = b->s->extent;
-  a.out[0].index[cut].offset = b->part->lo;
+  a.out[0].extent[dim] = b->s->extent;
+  a.out[0].index[dim].offset = b->batch->lo;
   a.value[0] = weir_body_load(&a.body, 0, d.dtype);
   return add(b, &op_join, &a, &b->now[array], array, like);
 }
@@ -125,23 +127,23 @@ static int32_t merge_body(weir_body *b, weir_monoid m, weir_dtype dtype, int32_t
     return weir_body_binary(b, m == WEIR_COMBINE_SUM ? WEIR_CODE_ADD : WEIR_CODE_MUL, x, y);
   }
   /* max and min of scalars give y when one of them is NaN; the monoid gives NaN. */
-  const int32_t most =
+  const int32_t max =
       weir_body_binary(b, m == WEIR_COMBINE_MAX ? WEIR_CODE_MAX : WEIR_CODE_MIN, x, y);
 
   return weir_dtype_is_real(dtype)
-             ? weir_body_select(b, weir_body_unary(b, WEIR_CODE_ISNAN, x), x, most)
-             : most;
+             ? weir_body_select(b, weir_body_unary(b, WEIR_CODE_ISNAN, x), x, max)
+             : max;
 }
 
-/* What this part leaves of a result of all parts, together with what those before left: the last
- * one makes the result itself. */
+/* Merges the partial result of this micro-batch with that of the previous ones; the last
+ * micro-batch computes the result itself. */
 static weir_status merge(const building *b, int32_t array, const weir_node *like)
 {
   const weir_array_desc d = desc_of(b, array);
   const int32_t in[] = {b->merged[array], b->now[array]};
   weir_access a;
 
-  if (b->part->number == 1) {
+  if (b->batch->number == 1) {
     b->merged[array] = b->now[array];
     return WEIR_OK;
   }
@@ -153,30 +155,30 @@ static weir_status merge(const building *b, int32_t array, const weir_node *like
   y = half ? weir_body_cast(&a.body, WEIR_F32, y) : y;
   a.value[0] = merge_body(&a.body, like->access.combine, half ? WEIR_F32 : d.dtype, x, y);
   a.value[0] = half ? weir_body_cast(&a.body, d.dtype, a.value[0]) : a.value[0];
-  WEIR_TRY(add(b, &op_merge, &a, in, b->part->number == b->part->last ? array : -1, like));
+  WEIR_TRY(add(b, &op_merge, &a, in, b->batch->number == b->batch->last ? array : -1, like));
   b->merged[array] = made(b, 0);
   return WEIR_OK;
 }
 
-/* The node's access for this part alone. */
+/* The node's access for this micro-batch alone. */
 static weir_status narrow(const building *b, int32_t number, weir_access *a)
 {
   const int k = b->s->node[number];
 
   WEIR_TRY(weir_access_copy(&weir_graph_node(b->g, number)->access, a));
-  weir_box part = weir_iterations(a);
+  weir_box batch = weir_iterations(a);
 
-  part.lo[k] = b->part->lo;
-  part.hi[k] = b->part->lo + part_extent(b);
+  batch.lo[k] = b->batch->lo;
+  batch.hi[k] = b->batch->lo + batch_extent(b);
   for (int i = 0; i < a->n_in + a->n_out; i++) {
     weir_operand *x = i < a->n_in ? &a->in[i] : &a->out[i - a->n_in];
     const int d = weir_operand_follows(x, a, k);
 
     if (d >= 0) {
-      weir_operand_narrow(x, d, b->part->lo, part_extent(b));
+      weir_operand_narrow(x, d, b->batch->lo, batch_extent(b));
     }
   }
-  const weir_status status = weir_access_narrow(a, &part);
+  const weir_status status = weir_access_narrow(a, &batch);
 
   if (status != WEIR_OK) {
     weir_access_fini(a);
@@ -184,7 +186,8 @@ static weir_status narrow(const building *b, int32_t number, weir_access *a)
   return status;
 }
 
-/* First node that writes the array and, in *n, how many there were before there were parts. */
+/* First node that writes the array and, in *n, how many there were before there were micro-batches.
+ */
 static int32_t first_writer(const building *b, int32_t array, int32_t *n)
 {
   int32_t first = -1;
@@ -203,7 +206,7 @@ static int32_t first_writer(const building *b, int32_t array, int32_t *n)
   return first;
 }
 
-/* The cut node again, for this part. */
+/* Adds the split node for this micro-batch. */
 static weir_status repeat(const building *b, int32_t number)
 {
   const weir_node *node = weir_graph_node(b->g, number);
@@ -276,10 +279,10 @@ static weir_status close_outputs(const building *b, int32_t number)
   return WEIR_OK;
 }
 
-weir_status microbatch_build(weir_graph *g, const weir_dim_split *s, const microbatch_part *part,
+weir_status microbatch_build(weir_graph *g, const weir_dim_split *s, const microbatch_range *batch,
                              const int32_t *order, int32_t n, int32_t *now, int32_t *merged)
 {
-  const building b = {.g = g, .s = s, .part = part, .now = now, .merged = merged};
+  const building b = {.g = g, .s = s, .batch = batch, .now = now, .merged = merged};
 
   for (int32_t i = 0; i < n; i++) {
     if (s->node[order[i]] >= 0) {

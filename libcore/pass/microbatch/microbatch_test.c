@@ -1,4 +1,5 @@
-/* microbatch_test.c - steps in parts: what is repeated, merged, joined and left whole; budgets. */
+/* microbatch_test.c - steps in micro-batches: what is repeated, merged, joined and left whole;
+ * budgets. */
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
 #include "exec/draw_run.h"
@@ -39,10 +40,10 @@ static weir_value counted(weir_graph *g, weir_value x)
   return v;
 }
 
-static weir_graph *parted(const weir_graph *g, int64_t parts)
+static weir_graph *batched(const weir_graph *g, int64_t n)
 {
   const weir_pass_opts opts = {
-      .parts = parts, .skip = "simplify,recompute,tile", .no_fusion = true};
+      .microbatches = n, .skip = "simplify,recompute,tile", .no_fusion = true};
   weir_graph *out;
 
   assert_ok(weir_graph_copy(g, &out));
@@ -77,7 +78,7 @@ static draw_outcome outcome_of(const weir_graph *g)
   return o;
 }
 
-/* Results of the graph and of it in parts. */
+/* Results of the graph and of it in micro-batches. */
 static void compare(const weir_graph *g, const weir_graph *other, double tolerance)
 {
   draw_outcome expected = outcome_of(g), actual = outcome_of(other);
@@ -112,19 +113,20 @@ static void every_kind_of_user_is_served(void **state)
   weir_output(g, "product", weir_prod(g, x, 0));
   weir_output(g, "best", whole);
   assert_ok(weir_graph_status(g));
-  for (int64_t parts = 2; parts <= BATCH; parts++) {
-    weir_graph *other = parted(g, parts);
+  for (int64_t microbatches = 2; microbatches <= BATCH; microbatches++) {
+    weir_graph *other = batched(g, microbatches);
 
-    assert_int_equal(count_of(other, "counted"), parts);
-    assert_int_equal(count_of(other, "merge"), 4 * (parts - 1));
-    assert_true(count_of(other, "join") >= parts);
+    assert_int_equal(count_of(other, "counted"), microbatches);
+    assert_int_equal(count_of(other, "merge"), 4 * (microbatches - 1));
+    assert_true(count_of(other, "join") >= microbatches);
     compare(g, other, 1e-4); /* sums of a few hundred */
     weir_graph_destroy(&other);
   }
   weir_graph_destroy(&g);
 }
 
-/* Random bits are numbered over all samples: they are drawn once, and parts take their own. */
+/* Random bits are numbered over all samples: they are drawn once, and micro-batches take their own.
+ */
 static void random_numbers_stay_what_they_are(void **state)
 {
   const weir_array_desc d = {.dtype = WEIR_F32, .rank = 2, .shape = {BATCH, WIDTH}};
@@ -136,7 +138,7 @@ static void random_numbers_stay_what_they_are(void **state)
 
   weir_output(g, "y", weir_mul(g, weir_square(g, x), weir_random(g, &s, seed, seed)));
   assert_ok(weir_graph_status(g));
-  weir_graph *other = parted(g, 2);
+  weir_graph *other = batched(g, 2);
 
   assert_int_equal(count_of(other, "random"), 1);
   assert_true(count_of(other, "join") == 2);
@@ -163,7 +165,7 @@ static void what_needs_all_samples_is_refused_by_name(void **state)
   assert_ok(weir_microbatch_find(g, &input, &s, text, sizeof text));
   assert_int_equal(input, -1);
   assert_non_null(strstr(text, "'mean of all'"));
-  weir_graph *other = parted(g, 2);
+  weir_graph *other = batched(g, 2);
 
   assert_int_equal(weir_graph_nodes(other), weir_graph_nodes(g));
   weir_graph_destroy(&other);
@@ -172,23 +174,23 @@ static void what_needs_all_samples_is_refused_by_name(void **state)
 
 static void random_graphs_keep_their_results(void **state)
 {
-  int64_t cut = 0;
+  int64_t split = 0;
 
   for (uint64_t seed = 0; seed < GRAPHS; seed++) {
     draw_graph d = draw_make(seed, false, true);
-    weir_graph *other = parted(d.g, 2 + (int64_t)(seed % 3));
+    weir_graph *other = batched(d.g, 2 + (int64_t)(seed % 3));
 
-    cut += weir_graph_nodes(other) > weir_graph_nodes(d.g);
+    split += weir_graph_nodes(other) > weir_graph_nodes(d.g);
     compare(d.g, other, 2e-5);
     weir_graph_destroy(&other);
     weir_graph_destroy(&d.g);
   }
-  assert_true(cut > GRAPHS / 4);
+  assert_true(split > GRAPHS / 4);
 }
 
 typedef struct trained {
   float *values;
-  int64_t n, arena, parts;
+  int64_t n, arena, microbatches;
   weir_status status;
 } trained;
 
@@ -213,7 +215,7 @@ static trained train(bool cosmo, int64_t side, int64_t memory, int threads)
     draw_outcome o = {NULL, 0, 0};
 
     t.arena = weir_plan_arena_bytes(p);
-    t.parts = weir_plan_parts(p);
+    t.microbatches = weir_plan_microbatches(p);
     assert_ok(draw_run_whole(net.g, p, &o));
     weir_free(&o.values);
     for (int64_t i = 0; i < weir_store_count(net.store); i++) {
@@ -233,13 +235,13 @@ static void a_budget_is_kept_and_changes_rounding_only(void **state)
 {
   trained whole = train(true, SIDE, 0, 1);
 
-  assert_int_equal(whole.parts, 1);
+  assert_int_equal(whole.microbatches, 1);
   for (int64_t share = 9; share >= 6; share -= 3) {
     const int64_t budget = whole.arena * share / 10;
     trained one = train(true, SIDE, budget, 1), two = train(true, SIDE, budget, 2);
 
     assert_ok(one.status);
-    assert_true(one.parts > 1 && one.arena <= budget);
+    assert_true(one.microbatches > 1 && one.arena <= budget);
     assert_int_equal(weir_compare("one thread, two", WEIR_F32, one.values, two.values, one.n,
                                   (weir_tolerance){0, 0}),
                      0);
@@ -255,12 +257,12 @@ static void a_budget_is_kept_and_changes_rounding_only(void **state)
 static void the_oracle_agrees_after_every_pass(void **state)
 {
   trained whole = train(true, SIDE / 2, 0, 1);
-  trained parts = train(true, SIDE / 2, whole.arena * 9 / 10, 1);
+  trained some = train(true, SIDE / 2, whole.arena * 9 / 10, 1);
 
-  assert_ok(parts.status);
-  assert_true(parts.parts > 1);
+  assert_ok(some.status);
+  assert_true(some.microbatches > 1);
   weir_free(&whole.values);
-  weir_free(&parts.values);
+  weir_free(&some.values);
 }
 
 static void a_budget_that_cannot_be_kept_is_refused_with_the_least(void **state)

@@ -9,8 +9,8 @@ extern "C" {
 #define WEIR_MICROBATCH_TEXT 512 /* space for a reason */
 
 /* Finds the dimension of an input along which most bytes of temporaries can be split, and the
- * split. *input: the array; -1 where there is none, or where a node waits for all parts before a
- * part can continue: `text` then names it. Fails: WEIR_ERR_MEMORY. */
+ * split. *input: the array; -1 where there is none, or where a node waits for all micro-batches
+ * before one can continue: `text` then names it. Fails: WEIR_ERR_MEMORY. */
 weir_status weir_microbatch_find(const weir_graph *g, int32_t *input, weir_dim_split *split,
                                  char *text, size_t size) WEIR_CHECKED;
 

@@ -1,10 +1,10 @@
 /* overlap.c - interiors that are computed while halos travel.
  *
- * A node that reads what an exchange makes is run in parts: those iterations that read own elements
- * alone, from the rank's own array, before the wait; then those next to other ranks. What follows
- * it element by element, and pools between whose windows the cuts can be laid, continues
- * part by part, so that the kernels that claim such chains claim their parts. What others read is
- * written by all parts, each its own box. */
+ * A node that reads what an exchange makes is run in pieces: those iterations that read own
+ * elements alone, from the rank's own array, before the wait; then those next to other ranks. Nodes
+ * that follow it element by element, and pools between whose windows it can be split, continue
+ * piece by piece, so that the kernels that claim such chains claim their pieces. What others read
+ * is written by all pieces, each its own box. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/overlap/overlap_priv.h"
@@ -21,19 +21,19 @@ static bool find_halo(overlap_split *s, const weir_comm_op *m, const weir_node *
   s->made = finish->out[0];
   s->own = finish->in[0];
   s->owned = weir_box_intersect(&m->from, &m->to);
-  s->n_cuts = 0;
+  s->n_axes = 0;
   for (int d = 0; d < m->to.rank; d++) {
     s->owned.lo[d] -= m->to.lo[d];
     s->owned.hi[d] -= m->to.lo[d];
     s->shift[d] = m->to.lo[d] - m->from.lo[d];
     if (s->owned.lo[d] > 0 || s->owned.hi[d] < m->to.hi[d] - m->to.lo[d]) {
-      if (s->n_cuts == OVERLAP_CUTS) {
+      if (s->n_axes == OVERLAP_AXES) {
         return false;
       }
-      s->axis[s->n_cuts++] = d;
+      s->axis[s->n_axes++] = d;
     }
   }
-  return s->n_cuts > 0 && m->n_parts > 0 && !weir_box_empty(&s->owned);
+  return s->n_axes > 0 && m->n_messages > 0 && !weir_box_empty(&s->owned);
 }
 
 /* Seconds that a kernel says the node takes by itself, -1: none claims it. */
@@ -50,25 +50,25 @@ static double received_bytes(const weir_comm_op *m)
 {
   double bytes = 0;
 
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    bytes += m->parts[i].receive ? (double)weir_box_bytes(&m->parts[i].box, m->dtype) : 0;
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    bytes += m->messages[i].receive ? (double)weir_box_bytes(&m->messages[i].box, m->dtype) : 0;
   }
   return bytes;
 }
 
 /* Whether it pays: the node was there before any derivative (gradients
- * by data wait for those by weights as it is), a kernel claims it and every part, and what the
- * parts take longer than the whole is less than half of what they hide. */
+ * by data wait for those by weights as it is), a kernel claims it and every piece, and the
+ * additional time of the pieces is less than half of the time that they hide. */
 static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_comm_op *m,
-                 int32_t node, const int32_t first[OVERLAP_PARTS])
+                 int32_t node, const int32_t first[OVERLAP_PIECES])
 {
   const double whole = seconds_of(g, opts, node), inside = seconds_of(g, opts, first[0]);
   const double travel = LATENCY + received_bytes(m) / RATE;
   bool claimed = whole >= 0;
   double all = 0;
 
-  for (int part = 0; part < OVERLAP_PARTS && claimed; part++) {
-    const double here = first[part] >= 0 ? seconds_of(g, opts, first[part]) : 0;
+  for (int piece = 0; piece < OVERLAP_PIECES && claimed; piece++) {
+    const double here = first[piece] >= 0 ? seconds_of(g, opts, first[piece]) : 0;
 
     claimed = here >= 0;
     all += here;
@@ -77,12 +77,12 @@ static bool pays(const weir_graph *g, const weir_pass_opts *opts, const weir_com
          all - whole < 0.5 * (travel < inside ? travel : inside);
 }
 
-/* Runs the node and what follows it in parts, where that is possible and pays. */
+/* Runs the node and its followers in pieces, where that is possible and pays. */
 static weir_status split(weir_graph *g, const weir_pass_opts *opts, overlap_split *s,
                          const weir_comm_op *m, int32_t node)
 {
   const int32_t before = weir_graph_nodes(g);
-  int32_t first[OVERLAP_PARTS];
+  int32_t first[OVERLAP_PIECES];
 
   if (!overlap_find(s, node)) {
     return WEIR_OK;
@@ -100,14 +100,14 @@ static weir_status split(weir_graph *g, const weir_pass_opts *opts, overlap_spli
   return WEIR_OK;
 }
 
-/* place: [nodes] scratch. */
-static weir_status order_nodes(const weir_graph *g, int32_t *order, int32_t *place)
+/* position: [nodes] scratch. */
+static weir_status order_nodes(const weir_graph *g, int32_t *order, int32_t *position)
 {
   int32_t n = 0;
 
   WEIR_TRY(weir_graph_order(g, order, &n));
   for (int32_t i = 0; i < n; i++) {
-    place[order[i]] = i;
+    position[order[i]] = i;
   }
   return WEIR_OK;
 }
@@ -139,7 +139,7 @@ static weir_status split_readers(weir_graph *g, const weir_pass_opts *opts, int3
     WEIR_TRY_GOTO(weir_alloc(weir_graph_nodes(g), sizeof(int32_t), &memory[1]), out);
     WEIR_TRY_GOTO(order_nodes(g, memory[0], memory[1]), out);
     WEIR_TRY_GOTO(weir_users_make(g, &users), out);
-    s.place = memory[1];
+    s.position = memory[1];
     s.users = &users;
     WEIR_TRY_GOTO(split(g, opts, &s, m, i), out);
     weir_users_fini(&users);

@@ -1,11 +1,11 @@
-/* overlap_build.c - members duplicated, for each part. */
+/* overlap_build.c - members duplicated, for each piece. */
 #include "pass/overlap/overlap_priv.h"
 
-/* Arrays of one part. */
+/* Arrays of one piece. */
 typedef struct building {
   weir_graph *g;
   const overlap_split *s;
-  int part;
+  int piece;
   int32_t made[OVERLAP_MEMBERS]; /* nodes */
 } building;
 
@@ -24,13 +24,13 @@ static int member_that_wrote(const building *b, int32_t array, int *o)
   return -1;
 }
 
-/* The operand now reads or writes what a part of member `from` makes, in a separate array. */
+/* The operand now reads or writes the output of a piece of member `from`, in a separate array. */
 static void narrow_kept(const building *b, int from, weir_operand *x)
 {
   const overlap_member *m = &b->s->member[from];
-  const weir_box made = overlap_box(b->s, m, b->part);
+  const weir_box made = overlap_box(b->s, m, b->piece);
 
-  for (int k = 0; k < b->s->n_cuts; k++) {
+  for (int k = 0; k < b->s->n_axes; k++) {
     const int64_t lo = made.lo[m->dim[k]];
 
     weir_operand_narrow(x, m->at[k], lo, made.hi[m->dim[k]] - lo);
@@ -46,15 +46,15 @@ static void narrow_own(const building *b, weir_operand *x)
   }
 }
 
-/* What the part reads instead of the member's inputs. */
-static void read_parts(const building *b, const weir_node *node, weir_access *a, weir_value *in)
+/* Inputs of the piece instead of the member's inputs. */
+static void read_pieces(const building *b, const weir_node *node, weir_access *a, weir_value *in)
 {
   for (int i = 0; i < node->n_in; i++) {
     int o;
     const int from = member_that_wrote(b, node->in[i], &o);
     int32_t array = node->in[i];
 
-    if (array == b->s->made && b->part == 0) {
+    if (array == b->s->made && b->piece == 0) {
       narrow_own(b, &a->in[i]);
       array = b->s->own;
     } else if (from >= 0) {
@@ -69,12 +69,12 @@ static weir_status add(building *b, int number, weir_access *a)
 {
   const overlap_member *m = &b->s->member[number];
   const weir_node *like = weir_graph_node(b->g, m->node);
-  const weir_box box = overlap_box(b->s, m, b->part);
+  const weir_box box = overlap_box(b->s, m, b->piece);
   int32_t into[WEIR_MAX_OUTPUTS];
   weir_value in[WEIR_MAX_OPERANDS];
 
   WEIR_TRY(weir_access_narrow(a, &box));
-  read_parts(b, like, a, in);
+  read_pieces(b, like, a, in);
   for (int o = 0; o < like->n_out; o++) {
     into[o] = m->kept[o] ? -1 : like->out[o];
     if (m->kept[o]) {
@@ -88,19 +88,19 @@ static weir_status add(building *b, int number, weir_access *a)
   like = weir_graph_node(b->g, m->node);
   added->label = like->label;
   added->derived = like->derived;
-  added->part = like->part;
+  added->microbatch = like->microbatch;
   added->derivation = like->derivation;
   return WEIR_OK;
 }
 
-weir_status overlap_build(weir_graph *g, const overlap_split *s, int32_t first[OVERLAP_PARTS])
+weir_status overlap_build(weir_graph *g, const overlap_split *s, int32_t first[OVERLAP_PIECES])
 {
   building b = {.g = g, .s = s};
 
-  for (b.part = 0; b.part < OVERLAP_PARTS; b.part++) {
-    first[b.part] = -1;
-    for (int i = 0; i < s->n && b.part <= 2 * s->n_cuts; i++) {
-      const weir_box box = overlap_box(s, &s->member[i], b.part);
+  for (b.piece = 0; b.piece < OVERLAP_PIECES; b.piece++) {
+    first[b.piece] = -1;
+    for (int i = 0; i < s->n && b.piece <= 2 * s->n_axes; i++) {
+      const weir_box box = overlap_box(s, &s->member[i], b.piece);
       weir_access a;
 
       if (weir_box_empty(&box)) {
@@ -111,7 +111,7 @@ weir_status overlap_build(weir_graph *g, const overlap_split *s, int32_t first[O
 
       weir_access_fini(&a);
       WEIR_TRY(status);
-      first[b.part] = i == 0 ? b.made[0] : first[b.part];
+      first[b.piece] = i == 0 ? b.made[0] : first[b.piece];
     }
   }
   return WEIR_OK;

@@ -10,29 +10,29 @@
 
 enum { CASES = 300, RANKS = 4, LONGEST = 32 };
 
-/* A convolution of one dimension over slabs, and what was cut. */
-typedef struct slabs {
-  int64_t taps, stride, lo, hi, extent, ranks, bounds[RANKS + 1];
+/* A convolution of one dimension sharded over ranks, and the arrays that were split. */
+typedef struct problem {
+  int64_t size, stride, lo, hi, extent, ranks, bounds[RANKS + 1];
   weir_graph *g;
   weir_value x, y, z; /* z: pooled, where there is a pool */
   weir_partition *p;
-} slabs;
+} problem;
 
-static int64_t draw(uint64_t seed, uint32_t what, int64_t least, int64_t most)
+static int64_t draw(uint64_t seed, uint32_t what, int64_t min, int64_t max)
 {
-  return least + (int64_t)(weir_random_bits(seed, what, 5, 0) % (uint64_t)(most - least + 1));
+  return min + (int64_t)(weir_random_bits(seed, what, 5, 0) % (uint64_t)(max - min + 1));
 }
 
-static void make(slabs *s, uint64_t seed, bool pool)
+static void make(problem *s, uint64_t seed, bool pool)
 {
-  static const int64_t taps[] = {1, 2, 3, 5};
+  static const int64_t size[] = {1, 2, 3, 5};
 
-  *s = (slabs){.taps = taps[draw(seed, 0, 0, 3)],
-               .stride = draw(seed, 1, 1, 2),
-               .ranks = draw(seed, 2, 2, RANKS)};
-  s->lo = draw(seed, 3, 0, 1) * (s->taps - 1) / 2;
-  s->hi = s->lo > 0 ? s->taps - 1 - s->lo : 0;
-  s->extent = draw(seed, 4, s->taps * s->stride + 1, LONGEST);
+  *s = (problem){.size = size[draw(seed, 0, 0, 3)],
+                 .stride = draw(seed, 1, 1, 2),
+                 .ranks = draw(seed, 2, 2, RANKS)};
+  s->lo = draw(seed, 3, 0, 1) * (s->size - 1) / 2;
+  s->hi = s->lo > 0 ? s->size - 1 - s->lo : 0;
+  s->extent = draw(seed, 4, s->size * s->stride + 1, LONGEST);
   s->bounds[s->ranks] = s->extent;
   for (int q = 1; q < s->ranks; q++) { /* some ranks have less than a window, or nothing */
     const bool even = draw(seed, 5, 0, 1) == 0;
@@ -41,7 +41,7 @@ static void make(slabs *s, uint64_t seed, bool pool)
         even ? s->extent * q / s->ranks : draw(seed, 10 + (uint32_t)q, s->bounds[q - 1], s->extent);
   }
   const weir_array_desc in = {WEIR_F64, 3, {1, s->extent, 1}, 0};
-  const weir_array_desc w = {WEIR_F64, 3, {s->taps, 1, 1}, 0};
+  const weir_array_desc w = {WEIR_F64, 3, {s->size, 1, 1}, 0};
   const weir_conv_spec spec = {.stride = {s->stride}, .pad_before = {s->lo}, .pad_after = {s->hi}};
 
   assert_ok(weir_graph_create(&s->g));
@@ -57,18 +57,18 @@ static void make(slabs *s, uint64_t seed, bool pool)
       &(weir_shard){weir_value_array(s->g, s->x), 1, 0, s->bounds, 0, 0}, 1, &s->p));
 }
 
-static void drop(slabs *s)
+static void drop(problem *s)
 {
   weir_partition_destroy(&s->p);
   weir_graph_destroy(&s->g);
 }
 
 /* Whether output o of the whole convolution reads elements of the rank alone. */
-static bool reads_own(const slabs *s, int rank, int64_t o)
+static bool reads_own(const problem *s, int rank, int64_t o)
 {
   bool own = true;
 
-  for (int64_t t = 0; t < s->taps; t++) {
+  for (int64_t t = 0; t < s->size; t++) {
     const int64_t i = s->stride * o + t - s->lo;
 
     own = own && (i < 0 || i >= s->extent || (i >= s->bounds[rank] && i < s->bounds[rank + 1]));
@@ -134,7 +134,7 @@ static int64_t count_sums(const weir_graph *g)
   return n;
 }
 
-static weir_spmd_graph ahead_of(const slabs *s, int rank, int64_t *sums)
+static weir_spmd_graph ahead_of(const problem *s, int rank, int64_t *sums)
 {
   weir_spmd_graph l;
 
@@ -150,7 +150,7 @@ static void interiors_are_what_reads_own_elements(void **state)
   int split = 0;
 
   for (uint64_t seed = 1; seed <= CASES; seed++) {
-    slabs s;
+    problem s;
 
     make(&s, seed, false);
     for (int rank = 0; rank < s.ranks; rank++) {
@@ -168,7 +168,7 @@ static void interiors_are_what_reads_own_elements(void **state)
           assert_int_equal(ahead[o - owned.lo[1]], reads_own(&s, rank, o));
         }
       }
-      /* Not run in parts: no iteration reads own elements alone, or nothing comes to this rank. */
+      /* Not run in pieces: no iteration reads own elements alone, or nothing comes to this rank. */
       for (int64_t o = owned.lo[1]; o < owned.hi[1] && l.n > 0 && writers == 1; o++) {
         const weir_comm_op *m = l.moves[0];
 
@@ -184,15 +184,15 @@ static void interiors_are_what_reads_own_elements(void **state)
   assert_true(split > CASES / 4);
 }
 
-/* Cuts lie between windows of the pool: nothing is convolved twice, and the pool continues in
- * parts.
+/* The split lies between windows of the pool: nothing is convolved twice, and the pool continues in
+ * pieces.
  */
-static void pools_go_on_in_parts(void **state)
+static void pools_continue_in_pieces(void **state)
 {
   int split = 0;
 
   for (uint64_t seed = 1; seed <= CASES; seed++) {
-    slabs s;
+    problem s;
 
     make(&s, seed, true);
     for (int rank = 0; rank < s.ranks; rank++) {
@@ -216,7 +216,7 @@ static void pools_go_on_in_parts(void **state)
 
 static void off_changes_nothing(void **state)
 {
-  slabs s;
+  problem s;
   weir_spmd_graph l;
 
   make(&s, 3, true);
@@ -233,7 +233,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(interiors_are_what_reads_own_elements),
-      cmocka_unit_test(pools_go_on_in_parts),
+      cmocka_unit_test(pools_continue_in_pieces),
       cmocka_unit_test(off_changes_nothing),
   };
 

@@ -8,7 +8,7 @@
 #include "pass/partition/weir_spmd.h"
 #include "pass/schedule/weir_schedule.h"
 
-enum { PLACES = 5 };
+enum { COORDS = 5 };
 
 /* ---- Formulas ---- */
 
@@ -90,20 +90,20 @@ static weir_status measured_or(walk *w, const weir_group *group, double otherwis
   return WEIR_OK;
 }
 
-/* Bytes in both directions between this rank and the peer of part i, 0 where an earlier part has
+/* Bytes in both directions between this rank and the peer of message i, 0 where an earlier one has
  * counted them; *received grows by what comes from there. */
 static double between(const weir_comm_op *m, int64_t i, int64_t *sent, int64_t *received)
 {
   int64_t in = 0, out = 0;
 
   for (int64_t k = 0; k < i; k++) {
-    if (m->parts[k].peer == m->parts[i].peer) {
+    if (m->messages[k].peer == m->messages[i].peer) {
       return 0;
     }
   }
-  for (int64_t k = i; k < m->n_parts; k++) {
-    if (m->parts[k].peer == m->parts[i].peer) {
-      *(m->parts[k].receive ? &in : &out) += weir_box_bytes(&m->parts[k].box, m->dtype);
+  for (int64_t k = i; k < m->n_messages; k++) {
+    if (m->messages[k].peer == m->messages[i].peer) {
+      *(m->messages[k].receive ? &in : &out) += weir_box_bytes(&m->messages[k].box, m->dtype);
     }
   }
   *sent += out;
@@ -135,7 +135,7 @@ static weir_status start(walk *w, int64_t number, const weir_group *group)
     w->cost.messages += weir_allreduce_way_of(ranks, m->bytes, w->machine->tree).steps;
   } else {
     sent = 0;
-    for (int64_t i = 0; i < m->n_parts; i++) {
+    for (int64_t i = 0; i < m->n_messages; i++) {
       const double bytes = between(m, i, &sent, &received);
 
       seconds += bytes > 0 ? partition_message_s(w->machine, bytes) : 0;
@@ -250,14 +250,14 @@ done:
 /* ---- A grid ---- */
 
 /* Places along a dimension of n that are examined, ascending: how many. */
-static int places_along(int n, int place[PLACES])
+static int coords_along(int n, int coords[COORDS])
 {
-  const int some[PLACES] = {0, 1, n / 2, n - 2, n - 1};
+  const int some[COORDS] = {0, 1, n / 2, n - 2, n - 1};
 
-  for (int k = 0; k < PLACES; k++) {
-    place[k] = n > PLACES ? some[k] : k;
+  for (int k = 0; k < COORDS; k++) {
+    coords[k] = n > COORDS ? some[k] : k;
   }
-  return n < PLACES ? n : PLACES;
+  return n < COORDS ? n : COORDS;
 }
 
 static void take_larger(weir_cost *all, const weir_cost *one)
@@ -280,25 +280,25 @@ weir_status weir_cost_of_grid(const weir_partition *p, const weir_machine *m,
                               const weir_pass_opts *passes, weir_cost *out)
 {
   const weir_grid *grid = weir_partition_grid(p);
-  int along[WEIR_GRID_DIMS][PLACES], n[WEIR_GRID_DIMS] = {0}, all = 1;
+  int along[WEIR_GRID_DIMS][COORDS], n[WEIR_GRID_DIMS] = {0}, all = 1;
 
   memset(out, 0, sizeof *out);
   for (int d = 0; d < grid->dims; d++) {
-    n[d] = places_along(grid->extent[d], along[d]);
+    n[d] = coords_along(grid->extent[d], along[d]);
     all *= n[d];
   }
   for (int i = 0; i < all; i++) {
-    int place[WEIR_GRID_DIMS] = {0};
+    int coords[WEIR_GRID_DIMS] = {0};
     weir_cost one;
 
     for (int d = grid->dims - 1, rest = i; d >= 0; rest /= n[d], d--) {
-      place[d] = along[d][rest % n[d]];
+      coords[d] = along[d][rest % n[d]];
     }
     if (weir_stop_requested()) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d during the prediction of grid costs",
                        weir_stop_signal());
     }
-    WEIR_TRY(weir_cost_of_rank(p, weir_grid_rank(grid, place), m, passes, &one));
+    WEIR_TRY(weir_cost_of_rank(p, weir_grid_rank(grid, coords), m, passes, &one));
     take_larger(out, &one);
   }
   return WEIR_OK;

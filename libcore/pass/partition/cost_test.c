@@ -24,14 +24,14 @@ static const weir_machine usual = {.kernels = 1,
                                    .overlap = 0,
                                    .tree = 64};
 
-/* y = a convolution of x [samples, length, channels] of f64, cut on a grid of samples and length;
- * with its gradient by w: a sum over all ranks. */
+/* y = a convolution of x [samples, length, channels] of f64, sharded on a grid of samples and
+ * length; with its gradient by w: a sum over all ranks. */
 typedef struct problem {
   weir_graph *g;
   weir_partition *p;
 } problem;
 
-static problem make_cut(int samples, int length, bool gradient, const int64_t *at)
+static problem make_sharded(int samples, int length, bool gradient, const int64_t *at)
 {
   const weir_grid grid = {2, {samples, length}};
   const weir_array_desc x = {WEIR_F64, 3, {SAMPLES, LENGTH, CHANNELS}, 0};
@@ -56,15 +56,15 @@ static problem make_cut(int samples, int length, bool gradient, const int64_t *a
     bounds[1][q] = at != NULL ? at[q] : q * LENGTH / length;
   }
   const int32_t array = weir_value_array(c.g, in);
-  const weir_shard cuts[] = {{array, 0, 0, bounds[0], 0, 0}, {array, 1, 1, bounds[1], 0, 0}};
+  const weir_shard shards[] = {{array, 0, 0, bounds[0], 0, 0}, {array, 1, 1, bounds[1], 0, 0}};
 
-  assert_ok(weir_partition_create(c.g, &grid, cuts, 2, &c.p));
+  assert_ok(weir_partition_create(c.g, &grid, shards, 2, &c.p));
   return c;
 }
 
 static problem make(int samples, int length, bool gradient)
 {
-  return make_cut(samples, length, gradient, NULL);
+  return make_sharded(samples, length, gradient, NULL);
 }
 
 static void drop(problem *c)
@@ -96,7 +96,8 @@ static void sums_cost_what_their_messages_do(void **state)
   assert_near(partition_allreduce_s(&usual, 8, 8000), 14 * a + 14000 * b + 7000 * g, 1e-15);
 }
 
-/* An inner rank of a cut convolution has one element of each neighbour, the outer ones of one. */
+/* An inner rank of a sharded convolution has one element of each neighbour, the outer ones of one.
+ */
 static void a_halo_is_timed_by_its_messages(void **state)
 {
   const int64_t face = SAMPLES * CHANNELS * 8;
@@ -204,14 +205,14 @@ static void memory_is_that_of_the_share(void **state)
   assert_int_equal(cost_of(4, 1, false, &usual).arena, bytes / 4);
 }
 
-/* Whoever is first or last: of mirrored cuts the costs are the same. */
+/* Whoever is first or last: of mirrored shardings the costs are the same. */
 static void numbers_of_ranks_do_not_matter(void **state)
 {
   static const int64_t at[2][4] = {{0, 2, 7, LENGTH}, {0, LENGTH - 7, LENGTH - 2, LENGTH}};
   weir_cost cost[2];
 
   for (int k = 0; k < 2; k++) {
-    problem c = make_cut(2, 3, false, at[k]);
+    problem c = make_sharded(2, 3, false, at[k]);
 
     assert_ok(weir_cost_of_grid(c.p, &usual, &(weir_pass_opts){.kernel = "none"}, &cost[k]));
     drop(&c);
@@ -221,19 +222,19 @@ static void numbers_of_ranks_do_not_matter(void **state)
   assert_int_equal(cost[0].arena, cost[1].arena);
 }
 
-/* A dimension of many ranks has its largest costs at the places that are looked at. */
+/* A dimension of many ranks has its largest costs at the coordinates that are looked at. */
 static void few_places_stand_for_many(void **state)
 {
   problem c = make(1, 8, false);
-  weir_cost grid, one, most = {.seconds = 0};
+  weir_cost grid, one, max = {.seconds = 0};
 
   assert_ok(weir_cost_of_grid(c.p, &usual, &(weir_pass_opts){.kernel = "none"}, &grid));
   for (int rank = 0; rank < 8; rank++) {
     assert_ok(weir_cost_of_rank(c.p, rank, &usual, &(weir_pass_opts){.kernel = "none"}, &one));
-    most = one.seconds > most.seconds ? one : most;
+    max = one.seconds > max.seconds ? one : max;
   }
-  assert_near(grid.seconds, most.seconds, 1e-15);
-  assert_int_equal(grid.halo_bytes, most.halo_bytes);
+  assert_near(grid.seconds, max.seconds, 1e-15);
+  assert_int_equal(grid.halo_bytes, max.halo_bytes);
   drop(&c);
 }
 
@@ -270,7 +271,7 @@ static void know_groups(const problem *c, int ranks, double seconds, weir_profil
   }
 }
 
-/* What is measured takes the place of what is computed, group by group; the rest is counted. */
+/* Measured times replace computed ones, group by group; the rest is counted. */
 static void measured_groups_take_what_was_measured(void **state)
 {
   weir_profile times = {.setting = "here"};

@@ -10,11 +10,11 @@
 #include "ops/ops_check.h"
 #include "ops/reduce/weir_reduce.h"
 
-enum { NK = 5, NE = 7, MOST = 12, MOST_CUTS = 4 };
+enum { NK = 5, NE = 7, MAX = 12, MAX_CUTS = 4 };
 
-static int64_t draw(uint64_t seed, uint32_t what, int64_t least, int64_t most)
+static int64_t draw(uint64_t seed, uint32_t what, int64_t min, int64_t max)
 {
-  return least + (int64_t)(weir_random_bits(seed, what, 0, 0) % (uint64_t)(most - least + 1));
+  return min + (int64_t)(weir_random_bits(seed, what, 0, 0) % (uint64_t)(max - min + 1));
 }
 
 /* x[k, e] and y = x + x, z = the sum over e. */
@@ -22,8 +22,8 @@ typedef struct scene {
   weir_graph *g;
   weir_value x, y, z;
   weir_grid grid;
-  weir_shard cut[MOST_CUTS];
-  int64_t bounds[MOST_CUTS][MOST + 1];
+  weir_shard shard[MAX_CUTS];
+  int64_t bounds[MAX_CUTS][MAX + 1];
   int n;
 } scene;
 
@@ -40,30 +40,31 @@ static scene make(void)
 }
 
 /* Dimension dim of x in n pieces, as even as can be. */
-static void cut(scene *s, int dim, int along, unsigned also, int pieces, int n)
+static void shard(scene *s, int dim, int along, unsigned also, int pieces, int n)
 {
   int64_t *at = s->bounds[s->n];
 
   for (int q = 0; q <= n; q++) {
     at[q] = (dim == 0 ? NK : NE) * (int64_t)q / n;
   }
-  s->cut[s->n++] = (weir_shard){weir_value_array(s->g, s->x), dim, along, at, also, pieces};
+  s->shard[s->n++] = (weir_shard){weir_value_array(s->g, s->x), dim, along, at, also, pieces};
 }
 
 static weir_status create(const scene *s, weir_partition **p)
 {
-  return weir_partition_create(s->g, &s->grid, s->cut, s->n, p);
+  return weir_partition_create(s->g, &s->grid, s->shard, s->n, p);
 }
 
-/* Number of the place of a rank along the dimensions of the grid in `dims`: as ranks are counted.
+/* Number of the position of a rank along the dimensions of the grid in `dims`: as ranks are
+ * counted.
  */
-static int place_along(const weir_grid *grid, int rank, unsigned dims)
+static int position_along(const weir_grid *grid, int rank, unsigned dims)
 {
-  int place[WEIR_GRID_DIMS], q = 0;
+  int coords[WEIR_GRID_DIMS], q = 0;
 
-  weir_grid_coords(grid, rank, place);
+  weir_grid_coords(grid, rank, coords);
   for (int d = 0; d < grid->dims; d++) {
-    q = (dims >> d & 1) != 0 ? q * grid->extent[d] + place[d] : q;
+    q = (dims >> d & 1) != 0 ? q * grid->extent[d] + coords[d] : q;
   }
   return q;
 }
@@ -84,7 +85,7 @@ static void energies_over_several_dimensions_of_the_grid(void **state)
     scene s = make();
     weir_partition *p;
     unsigned also = 0;
-    int places;
+    int positions;
 
     s.grid = (weir_grid){(int)draw(seed, 0, 1, 3), {0}};
     const int along = (int)draw(seed, 1, 0, s.grid.dims - 1);
@@ -95,11 +96,11 @@ static void energies_over_several_dimensions_of_the_grid(void **state)
     }
     const unsigned dims = also | 1u << along;
 
-    places = place_along(&s.grid, weir_grid_size(&s.grid) - 1, dims) + 1;
-    cut(&s, 1, along, also, 0, places);
+    positions = position_along(&s.grid, weir_grid_size(&s.grid) - 1, dims) + 1;
+    shard(&s, 1, along, also, 0, positions);
     assert_ok(create(&s, &p));
     for (int rank = 0; rank < weir_grid_size(&s.grid); rank++) {
-      const int64_t *mine = &s.bounds[0][place_along(&s.grid, rank, dims)];
+      const int64_t *mine = &s.bounds[0][position_along(&s.grid, rank, dims)];
       const weir_box run = weir_partition_iterations(p, s.z.node, rank);
 
       check_box(p, s.x, s.g, rank, whole, mine);
@@ -133,8 +134,8 @@ static void pairs_of_momentum_and_energy_in_order(void **state)
 
       s.grid = grids[i];
       for (int dim = 0; dim < 2 && n % momenta == 0; dim++) {
-        cut(&s, dim, 0, (1u << grids[i].dims) - 1, dim == 0 ? momenta : n / momenta,
-            dim == 0 ? momenta : n / momenta);
+        shard(&s, dim, 0, (1u << grids[i].dims) - 1, dim == 0 ? momenta : n / momenta,
+              dim == 0 ? momenta : n / momenta);
       }
       const weir_status status = s.n > 0 ? create(&s, &p) : WEIR_ERR_UNSUPPORTED;
 
@@ -170,9 +171,9 @@ static void arrays_share_ranks_in_ways_of_their_own(void **state)
   weir_partition *p;
 
   s.grid = (weir_grid){1, {4}};
-  cut(&s, 0, 0, 0, 2, 2);
-  cut(&s, 1, 0, 0, 2, 2);
-  s.cut[s.n++] = (weir_shard){weir_value_array(s.g, s.y), 1, 0, of_y, 0, 0};
+  shard(&s, 0, 0, 0, 2, 2);
+  shard(&s, 1, 0, 0, 2, 2);
+  s.shard[s.n++] = (weir_shard){weir_value_array(s.g, s.y), 1, 0, of_y, 0, 0};
   assert_ok(create(&s, &p));
   for (int rank = 0; rank < 4; rank++) {
     check_box(p, s.x, s.g, rank, &s.bounds[0][rank / 2], &s.bounds[1][rank % 2]);
@@ -182,7 +183,8 @@ static void arrays_share_ranks_in_ways_of_their_own(void **state)
   weir_graph_destroy(&s.g);
 }
 
-/* A row: grid, up to two cuts of x (dim, along, also, pieces), status and part of the reason. */
+/* A row: grid, up to two shardings of x (dim, along, also, pieces), status and part of the reason.
+ */
 typedef struct refusal {
   weir_grid grid;
   int n, of[2][4];
@@ -212,7 +214,7 @@ static void what_cannot_be_is_refused_by_name(void **state)
     for (int k = 0; k < r->n; k++) {
       const int *of = r->of[k];
 
-      cut(&s, of[0], of[1], (unsigned)of[2], of[3], of[3] > 0 ? of[3] : 4);
+      shard(&s, of[0], of[1], (unsigned)of[2], of[3], of[3] > 0 ? of[3] : 4);
     }
     assert_int_equal(create(&s, &p), r->status);
     assert_non_null(strstr(weir_last_message(), r->why));
@@ -228,17 +230,17 @@ static void pieces_that_do_not_go_together_are_refused(void **state)
   const int64_t third[] = {0, 2, 4, NK}, half[] = {0, 2, NE};
   scene s = make();
   const int32_t x = weir_value_array(s.g, s.x), y = weir_value_array(s.g, s.y);
-  const weir_shard cuts[] = {{x, 0, 0, halves, 0, 2},
-                             {x, 1, 0, thirds, 0, 3},
-                             {y, 0, 0, third, 0, 3},
-                             {y, 1, 0, half, 0, 2}};
+  const weir_shard shards[] = {{x, 0, 0, halves, 0, 2},
+                               {x, 1, 0, thirds, 0, 3},
+                               {y, 0, 0, third, 0, 3},
+                               {y, 1, 0, half, 0, 2}};
   weir_partition *p;
 
-  assert_int_equal(weir_partition_create(s.g, &(weir_grid){1, {6}}, cuts, 4, &p),
+  assert_int_equal(weir_partition_create(s.g, &(weir_grid){1, {6}}, shards, 4, &p),
                    WEIR_ERR_UNSUPPORTED);
   assert_non_null(
       strstr(weir_last_message(), "array 1 and those of other shardings do not split the 6"));
-  assert_ok(weir_partition_create(s.g, &(weir_grid){1, {6}}, cuts, 2, &p));
+  assert_ok(weir_partition_create(s.g, &(weir_grid){1, {6}}, shards, 2, &p));
   weir_partition_destroy(&p);
   weir_graph_destroy(&s.g);
 }

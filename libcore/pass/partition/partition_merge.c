@@ -26,10 +26,10 @@ static void merge_softmax(void *into, const void *from, int64_t count)
   const double *b = from;
 
   for (int64_t i = 0; i < count; i++, a += 2, b += 2) {
-    const double most = b[0] > a[0] || isnan(b[0]) ? b[0] : a[0];
+    const double max = b[0] > a[0] || isnan(b[0]) ? b[0] : a[0];
 
-    a[1] = a[1] * exp(a[0] == most ? 0 : a[0] - most) + b[1] * exp(b[0] == most ? 0 : b[0] - most);
-    a[0] = most;
+    a[1] = a[1] * exp(a[0] == max ? 0 : a[0] - max) + b[1] * exp(b[0] == max ? 0 : b[0] - max);
+    a[0] = max;
   }
 }
 

@@ -1,4 +1,4 @@
-/* partition_plan.c - see weir_partition.h: boxes from the table of cuts and the accesses. */
+/* partition_plan.c - see weir_partition.h: boxes from the table of shardings and the accesses. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "pass/partition/partition_priv.h"
@@ -13,9 +13,9 @@ const weir_grid *weir_partition_grid(const weir_partition *p)
   return &p->grid;
 }
 
-bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_shard *out)
+bool weir_partition_sharding(const weir_partition *p, int32_t array, int dim, weir_shard *out)
 {
-  const partition_cuts *c = &p->array[array];
+  const partition_shards *c = &p->array[array];
 
   *out = (weir_shard){.array = array, .dim = dim, .along = -1};
   for (int d = p->grid.dims - 1; d >= 0; d--) {
@@ -29,22 +29,22 @@ bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_sh
 }
 
 /* What the rank has of dimension d: [0], [1]; NULL: all of it. */
-static const int64_t *piece_of(const weir_partition *p, const partition_cuts *c, int d,
-                               const int place[WEIR_GRID_DIMS])
+static const int64_t *piece_of(const weir_partition *p, const partition_shards *c, int d,
+                               const int coords[WEIR_GRID_DIMS])
 {
-  return c->over[d] != 0 ? &p->bounds[c->first[d] + partition_piece(p, c->over[d], place)] : NULL;
+  return c->over[d] != 0 ? &p->bounds[c->first[d] + partition_piece(p, c->over[d], coords)] : NULL;
 }
 
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank)
 {
   const weir_array_desc *desc = &weir_graph_get_array(p->g, array)->desc;
-  const partition_cuts *c = &p->array[array];
+  const partition_shards *c = &p->array[array];
   weir_box box = {.rank = desc->rank};
-  int place[WEIR_GRID_DIMS];
+  int coords[WEIR_GRID_DIMS];
 
-  weir_grid_coords(&p->grid, rank, place);
+  weir_grid_coords(&p->grid, rank, coords);
   for (int d = 0; d < desc->rank; d++) {
-    const int64_t *at = piece_of(p, c, d, place);
+    const int64_t *at = piece_of(p, c, d, coords);
 
     box.lo[d] = at != NULL ? at[0] : 0;
     box.hi[d] = at != NULL ? at[1] : desc->shape[d];
@@ -57,9 +57,9 @@ weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int ra
   const weir_access *a = &node_of(p, node)->access;
   const weir_operand *x = &a->out[0];
   weir_box owned = weir_partition_owned(p, node_of(p, node)->out[0], rank);
-  const partition_cuts *c = &p->node[node];
+  const partition_shards *c = &p->node[node];
   bool none[WEIR_MAX_DIMS] = {false};
-  int place[WEIR_GRID_DIMS];
+  int coords[WEIR_GRID_DIMS];
 
   for (int d = 0; d < owned.rank; d++) { /* none along d: as one element, then without it */
     const bool empty = owned.lo[d] >= owned.hi[d];
@@ -70,11 +70,11 @@ weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int ra
       none[k] = none[k] || x->index[d].coef[k] != 0;
     }
   }
-  weir_grid_coords(&p->grid, rank, place);
+  weir_grid_coords(&p->grid, rank, coords);
   weir_box box = weir_iterations_of(a, 0, &owned);
 
   for (int k = 0; k < a->n_dims; k++) {
-    const int64_t *at = a->dim[k].kind == WEIR_REDUCED ? piece_of(p, c, k, place) : NULL;
+    const int64_t *at = a->dim[k].kind == WEIR_REDUCED ? piece_of(p, c, k, coords) : NULL;
 
     if (at != NULL) {
       box.lo[k] = at[0];
@@ -101,12 +101,12 @@ unsigned weir_partition_partial(const weir_partition *p, int32_t node)
 
 bool partition_share_copy(const weir_partition *p, int32_t array, int one, int other)
 {
-  unsigned cut = 0;
+  unsigned shard = 0;
 
   for (int d = 0; d < weir_graph_get_array(p->g, array)->desc.rank; d++) {
-    cut |= p->array[array].over[d];
+    shard |= p->array[array].over[d];
   }
-  return weir_grid_sub_id(&p->grid, one, cut) == weir_grid_sub_id(&p->grid, other, cut);
+  return weir_grid_sub_id(&p->grid, one, shard) == weir_grid_sub_id(&p->grid, other, shard);
 }
 
 int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int rank)
@@ -123,14 +123,14 @@ int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int 
   return sum;
 }
 
-/* Takes from `box` the least that leaves nothing of `bad`, along dimensions whose parts are
- * separate results: taps stay together. */
+/* Takes from `box` the least that leaves nothing of `bad`, along dimensions whose pieces are
+ * separate results: windows stay together. */
 static void avoid(const weir_partition *p, int32_t node, weir_box *box, const weir_box *bad)
 {
   const weir_access *a = &node_of(p, node)->access;
   const weir_box common = weir_box_intersect(box, bad);
   weir_box best = {.rank = box->rank}; /* where no dimension may: nothing */
-  int64_t most = -1;
+  int64_t max = -1;
 
   if (weir_box_empty(&common)) {
     return;
@@ -142,8 +142,8 @@ static void avoid(const weir_partition *p, int32_t node, weir_box *box, const we
       weir_box rest = *box;
 
       *(side == 0 ? &rest.lo[k] : &rest.hi[k]) = side == 0 ? common.hi[k] : common.lo[k];
-      if (weir_box_volume(&rest) > most) {
-        most = weir_box_volume(&rest);
+      if (weir_box_volume(&rest) > max) {
+        max = weir_box_volume(&rest);
         best = rest;
       }
     }
@@ -176,14 +176,14 @@ weir_box weir_partition_interior(const weir_partition *p, int32_t node, int rank
   return box;
 }
 
-/* Takes cut i of n; check_cut has seen it. */
-static weir_status take_cut(weir_partition *p, const weir_grid *grid, const weir_shard *cuts, int n,
-                            int i)
+/* Adds sharding i of n, which check_shard has checked. */
+static weir_status take_shard(weir_partition *p, const weir_grid *grid, const weir_shard *shards,
+                              int n, int i)
 {
-  const weir_shard *c = &cuts[i];
+  const weir_shard *c = &shards[i];
   const weir_array_desc *desc = &weir_graph_get_array(p->g, c->array)->desc;
-  partition_cuts *to = &p->array[c->array];
-  const unsigned over = c->dim < 0 ? 0 : partition_dims(p, grid, cuts, n, i);
+  partition_shards *to = &p->array[c->array];
+  const unsigned over = c->dim < 0 ? 0 : partition_dims(p, grid, shards, n, i);
   const int last = partition_pieces(p, over);
 
   p->known[c->array] = true;
@@ -206,18 +206,18 @@ static weir_status take_cut(weir_partition *p, const weir_grid *grid, const weir
                      last, c->dim, (int)c->array, (long long)desc->shape[c->dim]);
   }
   if (over != 0) {
-    WEIR_TRY(partition_room(p, over, &to->first[c->dim]));
+    WEIR_TRY(partition_reserve(p, over, &to->first[c->dim]));
     memcpy(&p->bounds[to->first[c->dim]], c->bounds, ((size_t)last + 1) * sizeof *c->bounds);
   }
   to->over[c->dim] = (uint8_t)over;
   return WEIR_OK;
 }
 
-/* That there is what cut i names, once. */
-static weir_status check_cut(const weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
-                             int i)
+/* Checks that the array and dimension of sharding i exist, and are named once. */
+static weir_status check_shard(const weir_partition *p, const weir_grid *grid,
+                               const weir_shard *shards, int i)
 {
-  const weir_shard *c = &cuts[i];
+  const weir_shard *c = &shards[i];
 
   if (c->array < 0 || c->array >= p->n_arrays) {
     return weir_fail(WEIR_ERR_CONFIG, "partition: there is no array %d", (int)c->array);
@@ -226,7 +226,7 @@ static weir_status check_cut(const weir_partition *p, const weir_grid *grid, con
   bool again = false;
 
   for (int k = 0; k < i && c->dim >= 0; k++) {
-    again = again || (cuts[k].array == c->array && cuts[k].dim == c->dim);
+    again = again || (shards[k].array == c->array && shards[k].dim == c->dim);
   }
   if (c->dim >= 0 &&
       (c->dim >= desc->rank || c->along < 0 || c->along >= grid->dims ||
@@ -266,7 +266,7 @@ static weir_status check_outputs(const weir_partition *p, int32_t number)
   return WEIR_OK;
 }
 
-static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_shard *cuts, int n)
+static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_shard *shards, int n)
 {
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->array, (void **)&p->array));
   WEIR_TRY(weir_alloc(p->n_arrays, sizeof *p->known, (void **)&p->known));
@@ -274,22 +274,22 @@ static weir_status fill(weir_partition *p, const weir_grid *grid, const weir_sha
   WEIR_TRY(weir_alloc(p->n_nodes, sizeof *p->order, (void **)&p->order));
   WEIR_TRY(weir_grid_check(grid, -1));
   for (int i = 0; i < n; i++) {
-    WEIR_TRY(check_cut(p, grid, cuts, i));
+    WEIR_TRY(check_shard(p, grid, shards, i));
   }
-  WEIR_TRY(partition_split_grid(p, grid, cuts, n));
+  WEIR_TRY(partition_split_grid(p, grid, shards, n));
   for (int i = 0; i < n; i++) {
-    WEIR_TRY(take_cut(p, grid, cuts, n, i));
+    WEIR_TRY(take_shard(p, grid, shards, n, i));
   }
   WEIR_TRY(weir_graph_order(p->g, p->order, &p->n_order));
   for (int32_t i = 0; i < p->n_order; i++) {
-    WEIR_TRY(partition_cut_node(p, p->order[i]));
+    WEIR_TRY(partition_shard_node(p, p->order[i]));
     WEIR_TRY(check_outputs(p, p->order[i]));
   }
   return WEIR_OK;
 }
 
 weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
-                                  const weir_shard *cuts, int n, weir_partition **out)
+                                  const weir_shard *shards, int n, weir_partition **out)
 {
   weir_partition *p = NULL;
   weir_status status = WEIR_OK;
@@ -299,7 +299,7 @@ weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
   p->g = g;
   p->n_arrays = weir_graph_arrays(g);
   p->n_nodes = weir_graph_nodes(g);
-  WEIR_TRY_GOTO(fill(p, grid, cuts, n), fail);
+  WEIR_TRY_GOTO(fill(p, grid, shards, n), fail);
   *out = p;
   return WEIR_OK;
 fail:

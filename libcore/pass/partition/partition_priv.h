@@ -1,45 +1,48 @@
-/* partition_priv.h - the table of cuts. */
+/* partition_priv.h - the table of shardings. */
 #ifndef PARTITION_PRIV_H
 #define PARTITION_PRIV_H
 #include "pass/partition/weir_cost.h"
 #include "pass/partition/weir_partition.h"
 
-/* Dimension d is cut over those dimensions of the grid whose bits over[d] has, 0: whole; bounds of
- * every cut dimension at bounds[first[d]]. Two dimensions have no bit in common. */
-typedef struct partition_cuts {
+/* Dimension d is sharded over those dimensions of the grid whose bits over[d] has, 0: whole; bounds
+ * of every sharded dimension at bounds[first[d]]. Two dimensions have no bit in common. */
+typedef struct partition_shards {
   uint8_t over[WEIR_MAX_DIMS];
   int32_t first[WEIR_MAX_DIMS];
-} partition_cuts;
+} partition_shards;
 
 struct weir_partition {
   const weir_graph *g;
   weir_grid grid;                /* what the caller's is split into */
   int first[WEIR_GRID_DIMS + 1]; /* dimension d of the caller's is [first[d], first[d + 1]) of it */
   int32_t n_arrays, n_nodes, n_order;
-  partition_cuts *array; /* [n_arrays]                                       */
-  partition_cuts *node;  /* [n_nodes] of the iterations; parallel ones only help to cut outputs */
-  bool *known;           /* [n_arrays] named by the caller                   */
-  int32_t *order;        /* live operators as they run                       */
+  partition_shards *array; /* [n_arrays]                                       */
+  partition_shards
+      *node;      /* [n_nodes] of the iterations; parallel ones only help to shard outputs */
+  bool *known;    /* [n_arrays] named by the caller                   */
+  int32_t *order; /* live operators as they run                       */
   int64_t *bounds;
   int64_t n_bounds, capacity;
 };
 
-/* partition_grid.c: splits the grid as the pieces of the cuts ask. Fails as
+/* partition_grid.c: splits the grid as the pieces of the shardings require. Fails as
  * weir_partition_create. */
-weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
+weir_status partition_split_grid(weir_partition *p, const weir_grid *grid, const weir_shard *shards,
                                  int n) WEIR_CHECKED;
-/* Dimensions of p->grid that cut i goes along. */
-unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const weir_shard *cuts,
+/* Returns the dimensions of p->grid that sharding i goes along. */
+unsigned partition_dims(const weir_partition *p, const weir_grid *grid, const weir_shard *shards,
                         int n, int i);
-/* Number of pieces of what is cut over these dimensions, and the piece of a place. */
+/* Return the number of pieces of an array sharded over these dimensions, and the piece at
+ * coordinates. */
 int partition_pieces(const weir_partition *p, unsigned over);
-int partition_piece(const weir_partition *p, unsigned over, const int place[WEIR_GRID_DIMS]);
-/* partition_plan.c: ranks that hold parts of one copy of the array: they differ where it is cut. */
+int partition_piece(const weir_partition *p, unsigned over, const int coords[WEIR_GRID_DIMS]);
+/* partition_plan.c: whether two ranks own pieces of one copy of the array: they differ where it is
+ * sharded. */
 bool partition_share_copy(const weir_partition *p, int32_t array, int one, int other);
-/* partition_cut.c: cuts of iterations and outputs of one node. Fails: WEIR_ERR_MEMORY. */
-weir_status partition_cut_node(weir_partition *p, int32_t node) WEIR_CHECKED;
-/* Appends space for the bounds of a cut over these dimensions of the grid. */
-weir_status partition_room(weir_partition *p, unsigned over, int32_t *first) WEIR_CHECKED;
+/* partition_shard.c: shards iterations and outputs of one node. Fails: WEIR_ERR_MEMORY. */
+weir_status partition_shard_node(weir_partition *p, int32_t node) WEIR_CHECKED;
+/* Appends space for the bounds of a sharding over these dimensions of the grid. */
+weir_status partition_reserve(weir_partition *p, unsigned over, int32_t *first) WEIR_CHECKED;
 /* cost.c: SR(m) = alpha + beta m: seconds of a message of m bytes that each of two ranks sends the
  * other.
  */
@@ -49,6 +52,6 @@ double partition_message_s(const weir_machine *m, double bytes);
  * ceil(log2 p) m gamma; else each rank merges its share: 2 (p - 1) alpha + 2 (p - 1)/p m beta +
  * (p - 1)/p m gamma. */
 double partition_allreduce_s(const weir_machine *m, int ranks, int64_t bytes);
-/* partition_slabs.c: hull of what the nodes of a rank read of an array. */
+/* partition_read.c: hull of what the nodes of a rank read of an array. */
 weir_box partition_read(const weir_partition *p, int32_t array, int rank);
 #endif

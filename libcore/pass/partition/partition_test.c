@@ -18,11 +18,11 @@
 #include "ops/reshape/weir_reshape.h"
 #include "pass/autodiff/weir_gradients.h"
 
-enum { CASES = 150, MOST_CUTS = 5, CHANNELS = 2, SAMPLES = 4 };
+enum { CASES = 150, MAX_CUTS = 5, CHANNELS = 2, SAMPLES = 4 };
 
 /* One dimension: n elements in, m out, tap t of output o reads stride o + dilation t - lo. */
 typedef struct line {
-  int64_t n, m, taps, stride, dilation, lo, hi, bounds[MOST_CUTS];
+  int64_t n, m, kernel_size, stride, dilation, lo, hi, bounds[MAX_CUTS];
   int ranks;
 } line;
 
@@ -37,30 +37,29 @@ typedef struct problem {
   weir_spmd_graph *local; /* [ranks] */
 } problem;
 
-static int64_t draw(uint64_t seed, uint32_t what, int k, int64_t least, int64_t most)
+static int64_t draw(uint64_t seed, uint32_t what, int k, int64_t min, int64_t max)
 {
-  return least +
-         (int64_t)(weir_random_bits(seed, what, (uint32_t)k, 0) % (uint64_t)(most - least + 1));
+  return min + (int64_t)(weir_random_bits(seed, what, (uint32_t)k, 0) % (uint64_t)(max - min + 1));
 }
 
 static int64_t reach(const line *l)
 {
-  return l->dilation * (l->taps - 1) + 1;
+  return l->dilation * (l->kernel_size - 1) + 1;
 }
 
 static line draw_line(uint64_t seed, int k, bool pool)
 {
-  static const int64_t taps[] = {1, 2, 3, 5};
-  line l = {.taps = taps[draw(seed, 1, k, 0, 3)], .stride = draw(seed, 2, k, 1, 2)};
+  static const int64_t kernel_size[] = {1, 2, 3, 5};
+  line l = {.kernel_size = kernel_size[draw(seed, 1, k, 0, 3)], .stride = draw(seed, 2, k, 1, 2)};
 
   l.dilation = pool ? 1 : draw(seed, 3, k, 1, 2);
   if (draw(seed, 4, k, 0, 1) == 1) { /* of the same size, an even window reaches further after */
     l.lo = (reach(&l) - 1) / 2;
     l.hi = reach(&l) - 1 - l.lo;
   }
-  const int64_t least = reach(&l) - l.lo - l.hi;
+  const int64_t min = reach(&l) - l.lo - l.hi;
 
-  l.n = least + draw(seed, 5, k, 0, 9);
+  l.n = min + draw(seed, 5, k, 0, 9);
   l.m = (l.n + l.lo + l.hi - reach(&l)) / l.stride + 1;
   l.ranks = (int)draw(seed, 6, k, 1, 4);
   l.bounds[l.ranks] = l.n;
@@ -82,24 +81,24 @@ static weir_value apply(problem *c, weir_value w)
     conv.dilation[k] = l->dilation;
     conv.pad_before[k] = pool.pad_before[k] = l->lo;
     conv.pad_after[k] = pool.pad_after[k] = l->hi;
-    pool.kernel_size[k] = l->taps;
+    pool.kernel_size[k] = l->kernel_size;
   }
   return c->pool ? weir_pool_max(c->g, &pool, c->x) : weir_conv(c->g, &conv, c->x, w);
 }
 
 /* y of x [samples, .., channels], the gradient of its sum of squares by x and w, and their
- * partition with x cut along every dimension. */
+ * partition with x sharded along every dimension. */
 static void build(problem *c)
 {
   weir_array_desc x = {WEIR_F64, c->dims + 2, {SAMPLES}, 0}, w = {WEIR_F64, c->dims + 2, {0}, 0};
-  weir_shard cuts[3];
+  weir_shard shards[3];
 
   c->g = new_graph();
   c->grid.dims = c->dims;
   for (int k = 0; k < c->dims; k++) {
     c->grid.extent[k] = c->at[k].ranks;
     x.shape[k + 1] = c->at[k].n;
-    w.shape[k] = c->at[k].taps;
+    w.shape[k] = c->at[k].kernel_size;
   }
   x.shape[c->dims + 1] = w.shape[c->dims] = w.shape[c->dims + 1] = CHANNELS;
   c->x = weir_input(c->g, "x", &x);
@@ -110,9 +109,9 @@ static void build(problem *c)
   assert_ok(weir_gradients(c->g, weir_sum(c->g, weir_square(c->g, c->y), -1), wrt, c->pool ? 1 : 2,
                            c->grad));
   for (int k = 0; k < c->dims; k++) {
-    cuts[k] = (weir_shard){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0};
+    shards[k] = (weir_shard){weir_value_array(c->g, c->x), k + 1, k, c->at[k].bounds, 0, 0};
   }
-  assert_ok(weir_partition_create(c->g, &c->grid, cuts, c->dims, &c->p));
+  assert_ok(weir_partition_create(c->g, &c->grid, shards, c->dims, &c->p));
   c->local = calloc((size_t)weir_grid_size(&c->grid), sizeof *c->local);
   assert_non_null(c->local);
   for (int rank = 0; rank < weir_grid_size(&c->grid); rank++) {
@@ -141,7 +140,7 @@ static void drop(problem *c)
   weir_graph_destroy(&c->g);
 }
 
-/* Interval of [0, extent) that a rank needs, per cut dimension. */
+/* Interval of [0, extent) that a rank needs, per sharded dimension. */
 typedef struct wanted {
   weir_interval at[3];
 } wanted;
@@ -151,10 +150,10 @@ static const weir_box *box_from(const weir_comm_op *m, int from)
 {
   const weir_box *found = NULL;
 
-  for (int64_t i = 0; m != NULL && i < m->n_parts; i++) {
-    if (m->parts[i].receive && m->parts[i].peer == from) {
+  for (int64_t i = 0; m != NULL && i < m->n_messages; i++) {
+    if (m->messages[i].receive && m->messages[i].peer == from) {
       assert_null(found);
-      found = &m->parts[i].box;
+      found = &m->messages[i].box;
     }
   }
   return found;
@@ -204,7 +203,7 @@ static weir_interval owned_outputs(const line *l, int q)
   int64_t first = 0;
 
   for (int64_t o = 0; o < l->m; o++) {
-    const int64_t least = l->stride * o - l->lo, sum = 2 * least + reach(l) - 1;
+    const int64_t min = l->stride * o - l->lo, sum = 2 * min + reach(l) - 1;
     const int64_t middle = sum >= 0 ? sum / 2 : (sum - 1) / 2;
     int owner = 0;
 
@@ -231,7 +230,7 @@ static weir_interval read_by(const line *l, weir_interval out)
   const weir_interval closed = {low > 0 ? low : 0, high < l->n ? high : l->n};
 
   for (int64_t o = out.lo; o < out.hi; o++) {
-    for (int64_t t = 0; t < l->taps; t++) {
+    for (int64_t t = 0; t < l->kernel_size; t++) {
       const int64_t i = l->stride * o + l->dilation * t - l->lo;
 
       if (i >= 0 && i < l->n) {
@@ -241,7 +240,7 @@ static weir_interval read_by(const line *l, weir_interval out)
     }
   }
   assert_true(counted.lo >= closed.lo && counted.hi <= closed.hi);
-  if (l->dilation == 1 && l->stride <= l->taps) {
+  if (l->dilation == 1 && l->stride <= l->kernel_size) {
     assert_true(counted.lo == closed.lo && counted.hi == closed.hi);
   }
   return closed;
@@ -253,7 +252,7 @@ static weir_interval readers_of(const line *l, weir_interval in)
   weir_interval found = {l->m, 0};
 
   for (int64_t o = 0; o < l->m; o++) {
-    for (int64_t t = 0; t < l->taps; t++) {
+    for (int64_t t = 0; t < l->kernel_size; t++) {
       const int64_t i = l->stride * o + l->dilation * t - l->lo;
 
       if (i >= in.lo && i < in.hi) {
@@ -268,7 +267,7 @@ static weir_interval readers_of(const line *l, weir_interval in)
 /* True when output o reads nothing but inputs [in.lo, in.hi). */
 static bool stays_within(const line *l, int64_t o, weir_interval in)
 {
-  for (int64_t t = 0; t < l->taps; t++) {
+  for (int64_t t = 0; t < l->kernel_size; t++) {
     const int64_t i = l->stride * o + l->dilation * t - l->lo;
 
     if (i >= 0 && i < l->n && (i < in.lo || i >= in.hi)) {
@@ -285,18 +284,18 @@ static void check_forward(const problem *c, int rank)
   const weir_box inside = weir_partition_interior(c->p, c->y.node, rank);
   wanted need = {{{0, 0}}};
   bool none = false;
-  int place[WEIR_GRID_DIMS];
+  int coords[WEIR_GRID_DIMS];
 
-  weir_grid_coords(&c->grid, rank, place);
+  weir_grid_coords(&c->grid, rank, coords);
   for (int k = 0; k < c->dims; k++) {
-    const weir_interval out = owned_outputs(&c->at[k], place[k]);
+    const weir_interval out = owned_outputs(&c->at[k], coords[k]);
 
     assert_int_equal(own.lo[k + 1], out.lo);
     assert_int_equal(own.hi[k + 1], out.hi);
     none = none || out.lo == out.hi;
   }
   for (int k = 0; k < c->dims && !none; k++) {
-    need.at[k] = read_by(&c->at[k], owned_outputs(&c->at[k], place[k]));
+    need.at[k] = read_by(&c->at[k], owned_outputs(&c->at[k], coords[k]));
   }
   assert_int_equal(weir_box_empty(&all), none);
   check_halo(c, c->y.node, 0, rank, &need);
@@ -304,17 +303,17 @@ static void check_forward(const problem *c, int rank)
     const line *l = &c->at[k];
     int64_t count = 0;
 
-    const weir_interval home = {l->bounds[place[k]], l->bounds[place[k] + 1]};
+    const weir_interval home = {l->bounds[coords[k]], l->bounds[coords[k] + 1]};
 
     for (int64_t o = all.lo[k + 1]; o < all.hi[k + 1]; o++) {
       count += stays_within(l, o, home);
     }
     if (!weir_box_empty(&inside)) {
       assert_true(inside.hi[k + 1] - inside.lo[k + 1] <= count);
-      if (l->dilation == 1 && l->stride <= l->taps) {
+      if (l->dilation == 1 && l->stride <= l->kernel_size) {
         assert_int_equal(inside.hi[k + 1] - inside.lo[k + 1], count);
       }
-    } else if (!none && c->dims == 1 && l->dilation == 1 && l->stride <= l->taps) {
+    } else if (!none && c->dims == 1 && l->dilation == 1 && l->stride <= l->kernel_size) {
       assert_int_equal(count, 0);
     }
   }
@@ -365,7 +364,7 @@ static void check_data(const problem *c, int rank)
     if (weir_box_empty(&own)) {
       assert_true(weir_box_empty(&box));
     } else if ((partial >> k & 1) != 0) {
-      assert_true((l->stride > 1 || l->m <= l->taps) && own.lo[k + 1] == 0 &&
+      assert_true((l->stride > 1 || l->m <= l->kernel_size) && own.lo[k + 1] == 0 &&
                   own.hi[k + 1] == l->n);
       assert_true(weir_region_empty(&region) ||
                   (need.lo[k + 1] == mine.lo[k + 1] && need.hi[k + 1] == mine.hi[k + 1]));
@@ -383,12 +382,12 @@ static void check_weights(const problem *c)
 {
   const int32_t node = c->grad[1].node;
   const weir_node *n = weir_graph_node(c->g, node);
-  unsigned cut = 0;
+  unsigned shard = 0;
 
   for (int k = 0; k < c->dims; k++) {
-    cut |= c->at[k].ranks > 1 ? 1u << k : 0;
+    shard |= c->at[k].ranks > 1 ? 1u << k : 0;
   }
-  assert_int_equal(weir_partition_partial(c->p, node), cut);
+  assert_int_equal(weir_partition_partial(c->p, node), shard);
   for (int in = 0; in < n->n_in; in++) {
     const bool is_x = n->in[in] == weir_value_array(c->g, c->x);
 
@@ -431,10 +430,10 @@ static void pools_as_counted_out(void **state)
 static weir_status allocate(void *context)
 {
   const problem *c = context;
-  const weir_shard cut = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(c->g, c->x), 1, 0, c->at[0].bounds, 0, 0};
   weir_partition *p = NULL;
   weir_spmd_graph local = {.g = NULL};
-  weir_status status = weir_partition_create(c->g, &c->grid, &cut, 1, &p);
+  weir_status status = weir_partition_create(c->g, &c->grid, &shard, 1, &p);
 
   if (status == WEIR_OK) {
     status = weir_spmd_lower(p, 0, &local);
@@ -444,27 +443,27 @@ static weir_status allocate(void *context)
   return status;
 }
 
-/* A maximum and its place come from the same iterations. */
-static void outputs_of_a_node_are_cut_alike(void **state)
+/* A maximum and its argmax come from the same iterations. */
+static void outputs_of_a_node_are_sharded_alike(void **state)
 {
-  static const int64_t cut[][4] = {{0, 0, 3, 3}, {0, 1, 2, 3}, {0, 1, 3, 3}};
+  static const int64_t shard[][4] = {{0, 0, 3, 3}, {0, 1, 2, 3}, {0, 1, 3, 3}};
   const weir_array_desc desc = {WEIR_F64, 3, {1, 3, 1}, 0};
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &desc);
   const weir_value top =
       weir_pool(g, (&(weir_pool_spec){.combine = WEIR_COMBINE_ARGMAX, .kernel_size = {1}}), x);
-  const weir_value place = {top.node, 1};
+  const weir_value argmax = {top.node, 1};
   const weir_grid grid = {1, {3}};
   weir_partition *p;
 
   weir_output(g, "top", top);
-  weir_output(g, "place", place);
+  weir_output(g, "place", argmax);
   for (int a = 0; a < 3; a++) {
     for (int b = 0; b < 3; b++) {
-      const weir_shard cuts[] = {{weir_value_array(g, top), 1, 0, cut[a], 0, 0},
-                                 {weir_value_array(g, place), 1, 0, cut[b], 0, 0}};
+      const weir_shard shards[] = {{weir_value_array(g, top), 1, 0, shard[a], 0, 0},
+                                   {weir_value_array(g, argmax), 1, 0, shard[b], 0, 0}};
 
-      assert_int_equal(weir_partition_create(g, &grid, cuts, 2, &p),
+      assert_int_equal(weir_partition_create(g, &grid, shards, 2, &p),
                        a == b ? WEIR_OK : WEIR_ERR_UNSUPPORTED);
       weir_partition_destroy(&p);
     }
@@ -472,7 +471,7 @@ static void outputs_of_a_node_are_cut_alike(void **state)
   weir_graph_destroy(&g);
 }
 
-static void wrong_cuts_and_no_memory(void **state)
+static void wrong_shardings_and_no_memory(void **state)
 {
   problem c = make(3, false);
   const int32_t x = weir_value_array(c.g, c.x), y = weir_value_array(c.g, c.y);
@@ -480,7 +479,7 @@ static void wrong_cuts_and_no_memory(void **state)
   const weir_grid one = {1, {1}}, two = {1, {2}};
   const struct {
     const weir_grid *grid;
-    weir_shard cut[2];
+    weir_shard shard[2];
     int n;
   } rows[] = {
       {&one, {{x, 1, 0, short_of, 0, 0}}, 1},
@@ -496,7 +495,7 @@ static void wrong_cuts_and_no_memory(void **state)
   weir_partition *p;
 
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    assert_int_equal(weir_partition_create(c.g, rows[i].grid, rows[i].cut, rows[i].n, &p),
+    assert_int_equal(weir_partition_create(c.g, rows[i].grid, rows[i].shard, rows[i].n, &p),
                      WEIR_ERR_CONFIG);
     assert_null(p);
   }
@@ -515,7 +514,7 @@ static void wrong_cuts_and_no_memory(void **state)
   drop(&c);
 }
 
-/* The local graph has the rank's own boxes; what cannot be cut is refused by name. */
+/* The local graph has the rank's own boxes; what cannot be sharded is refused by name. */
 static void the_local_graph_and_refusals(void **state)
 {
   problem c = make(8, false);
@@ -538,10 +537,10 @@ static void the_local_graph_and_refusals(void **state)
   const weir_tensor two = weir_tensor_wrap((double[]){1, 2}, WEIR_F64, 1, (int64_t[]){2});
   const weir_value fixed = weir_constant(g, &two);
   const int64_t bounds[] = {0, 1, 2};
-  const weir_shard cut = {weir_value_array(g, fixed), 0, 0, bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(g, fixed), 0, 0, bounds, 0, 0};
 
   weir_output(g, "y", weir_neg(g, fixed));
-  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
+  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &shard, 1, &p));
   assert_int_equal(weir_spmd_lower(p, 0, &local), WEIR_ERR_UNSUPPORTED);
   assert_non_null(strstr(weir_last_message(), "'constant' is a constant"));
   assert_null(local.g);
@@ -557,12 +556,12 @@ static void indices_that_wrap_begin_within_the_array(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {6, 8}, 0});
   const weir_value y = weir_reshape(g, x, &((weir_reshape_spec){.rank = 1, .shape = {-1}}));
-  const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
   weir_partition *p;
   weir_spmd_graph local;
 
   weir_output(g, "y", y);
-  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &cut, 1, &p));
+  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, &shard, 1, &p));
   for (int rank = 0; rank < 2; rank++) {
     assert_ok(weir_spmd_lower(p, rank, &local));
     const weir_index *at = weir_graph_node(local.g, y.node)->access.in[0].index;
@@ -585,12 +584,12 @@ static void a_constant_list_says_what_stays_inside(void **state)
   weir_graph *g = new_graph();
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 1, {12}, 0});
   const weir_value y = weir_gather(g, x, weir_constant(g, &t), &((weir_gather_spec){.dim = 0}));
-  const weir_shard cuts[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0},
-                             {weir_value_array(g, y), 0, 0, of_y, 0, 0}};
+  const weir_shard shards[] = {{weir_value_array(g, x), 0, 0, of_x, 0, 0},
+                               {weir_value_array(g, y), 0, 0, of_y, 0, 0}};
   weir_partition *p;
 
   weir_output(g, "y", y);
-  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, cuts, 2, &p));
+  assert_ok(weir_partition_create(g, &(weir_grid){1, {2}}, shards, 2, &p));
   for (int rank = 0; rank < 2; rank++) {
     const weir_box box = weir_partition_interior(p, y.node, rank);
 
@@ -601,7 +600,7 @@ static void a_constant_list_says_what_stays_inside(void **state)
   weir_graph_destroy(&g);
 }
 
-/* Three taps over 8 elements, rank 1 owns the last 3: one plane of 4 samples, 2 channels and 8
+/* A kernel of 3 over 8 elements, rank 1 owns the last 3: one plane of 4 samples, 2 channels and 8
  * bytes comes from below, forward and backward; 3 x 2 x 2 sums by weights are partial. */
 static void the_report_tells_boxes_and_bytes(void **state)
 {
@@ -636,8 +635,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convolutions_as_counted_out),
       cmocka_unit_test(pools_as_counted_out),
-      cmocka_unit_test(outputs_of_a_node_are_cut_alike),
-      cmocka_unit_test(wrong_cuts_and_no_memory),
+      cmocka_unit_test(outputs_of_a_node_are_sharded_alike),
+      cmocka_unit_test(wrong_shardings_and_no_memory),
       cmocka_unit_test(the_local_graph_and_refusals),
       cmocka_unit_test(indices_that_wrap_begin_within_the_array),
       cmocka_unit_test(a_constant_list_says_what_stays_inside),

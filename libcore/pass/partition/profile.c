@@ -1,5 +1,5 @@
 /* profile.c - see weir_profile.h. The file: a line of title, lines "key seconds", and how many
- * there are, so that one that was cut short is known. */
+ * there are, so that one that was truncated is known. */
 #include "pass/partition/weir_profile.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ uint64_t weir_profile_key(const weir_profile *t, const char digest[65])
 }
 
 /* Where the key is, or would stand. */
-static int64_t place_of(const weir_profile *t, uint64_t key)
+static int64_t index_of(const weir_profile *t, uint64_t key)
 {
   int64_t lo = 0, hi = t->n;
 
@@ -51,14 +51,14 @@ static int64_t place_of(const weir_profile *t, uint64_t key)
 
 double weir_profile_find(const weir_profile *t, uint64_t key)
 {
-  const int64_t at = place_of(t, key);
+  const int64_t at = index_of(t, key);
 
   return at < t->n && t->row[at].key == key ? t->row[at].seconds : -1;
 }
 
 weir_status weir_profile_add(weir_profile *t, uint64_t key, double seconds)
 {
-  const int64_t at = place_of(t, key);
+  const int64_t at = index_of(t, key);
 
   if (at < t->n && t->row[at].key == key) {
     return WEIR_OK;

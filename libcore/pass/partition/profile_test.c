@@ -143,11 +143,11 @@ static void no_part_of_a_file_is_one(void **state)
   assert_ok(weir_profile_write(&t, path));
   assert_ok(weir_file_read(path, 10000, &text, &size));
   for (int64_t n = 0; n < size; n++) {
-    weir_profile part = {.n = 0};
+    weir_profile truncated = {.n = 0};
 
     put(text, (size_t)n);
-    assert_int_equal(weir_profile_read(&part, path), WEIR_ERR_DATA);
-    weir_profile_fini(&part);
+    assert_int_equal(weir_profile_read(&truncated, path), WEIR_ERR_DATA);
+    weir_profile_fini(&truncated);
   }
   weir_free(&text);
   weir_profile_fini(&t);

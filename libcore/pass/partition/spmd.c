@@ -34,7 +34,7 @@ static weir_array_desc shaped(weir_dtype dtype, const weir_box *box)
 
 /* The call that starts the move (made: 0 outputs) or finishes it; both hand the token on. What is
  * merged has been taken when the merge has started, an exchange reads its array to the end. */
-static weir_status add_call(localising *l, localise_move *x, bool finish, weir_value *made)
+static weir_status add_call(spmd_lowering *l, spmd_move *x, bool finish, weir_value *made)
 {
   const bool merges = x->move->kind == WEIR_COMM_OP_ALLREDUCE;
   weir_call_spec spec = {.name = x->move->name, .context = x->move};
@@ -67,7 +67,7 @@ static weir_status add_call(localising *l, localise_move *x, bool finish, weir_v
   return WEIR_OK;
 }
 
-weir_status localise_start(localising *l, localise_move *x)
+weir_status spmd_start(spmd_lowering *l, spmd_move *x)
 {
   weir_value made;
 
@@ -75,7 +75,7 @@ weir_status localise_start(localising *l, localise_move *x)
     return WEIR_OK;
   }
   if (x->move->kind == WEIR_COMM_OP_EXCHANGE && l->merge[x->array] >= 0) {
-    WEIR_TRY(localise_finish(l, &l->moves[l->merge[x->array]]));
+    WEIR_TRY(spmd_finish(l, &l->moves[l->merge[x->array]]));
   }
   WEIR_TRY(add_call(l, x, false, &made));
   x->started = true;
@@ -84,14 +84,14 @@ weir_status localise_start(localising *l, localise_move *x)
   return WEIR_OK;
 }
 
-weir_status localise_finish(localising *l, localise_move *x)
+weir_status spmd_finish(spmd_lowering *l, spmd_move *x)
 {
   weir_value made;
 
   if (x->finished) {
     return WEIR_OK;
   }
-  WEIR_TRY(localise_start(l, x));
+  WEIR_TRY(spmd_start(l, x));
   WEIR_TRY(add_call(l, x, true, &made));
   x->finished = true;
   for (int o = 0; o < x->move->n; o++) {
@@ -116,7 +116,7 @@ static void unwind(weir_index *at, int64_t extent)
 }
 
 /* Iterations and indices of the node as this rank counts them. */
-static weir_status narrow(const localising *l, int32_t number, const weir_box *const *held)
+static weir_status narrow(const spmd_lowering *l, int32_t number, const weir_box *const *boxes)
 {
   weir_node *node = weir_graph_node_mut(l->g, number);
   const weir_box run = weir_partition_iterations(l->p, number, l->rank);
@@ -129,7 +129,7 @@ static weir_status narrow(const localising *l, int32_t number, const weir_box *c
     for (int d = 0; d < x->rank; d++) {
       const int64_t all = x->extent[d];
 
-      weir_operand_narrow(x, d, held[i]->lo[d], held[i]->hi[d] - held[i]->lo[d]);
+      weir_operand_narrow(x, d, boxes[i]->lo[d], boxes[i]->hi[d] - boxes[i]->lo[d]);
       if (x->extent[d] == all) {
         unwind(&x->index[d], all);
       }
@@ -138,12 +138,12 @@ static weir_status narrow(const localising *l, int32_t number, const weir_box *c
   return WEIR_OK;
 }
 
-/* The node with what it reads in place. place: in the order of nodes. */
-static weir_status localise_node(localising *l, int32_t place)
+/* Adds the node of the local graph. position: in the order of nodes. */
+static weir_status spmd_node(spmd_lowering *l, int32_t position)
 {
-  const int32_t number = l->p->order[place];
+  const int32_t number = l->p->order[position];
   const weir_node *global = weir_graph_node(l->p->g, number);
-  const weir_box *held[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
+  const weir_box *boxes[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
   weir_box owned[WEIR_MAX_OPERANDS + WEIR_MAX_OUTPUTS];
 
   for (int k = 0; k < global->n_in; k++) {
@@ -151,33 +151,33 @@ static weir_status localise_node(localising *l, int32_t place)
     const int32_t array = global->in[k];
 
     if (choice >= 0) {
-      WEIR_TRY(localise_finish(l, &l->moves[choice]));
+      WEIR_TRY(spmd_finish(l, &l->moves[choice]));
     } else if (l->merge[array] >= 0) {
-      WEIR_TRY(localise_finish(l, &l->moves[l->merge[array]]));
+      WEIR_TRY(spmd_finish(l, &l->moves[l->merge[array]]));
     }
     owned[k] =
         choice >= 0 ? l->moves[choice].get[l->rank] : weir_partition_owned(l->p, array, l->rank);
-    held[k] = &owned[k];
+    boxes[k] = &owned[k];
     weir_graph_node_mut(l->g, number)->in[k] = choice >= 0 ? l->moves[choice].local : l->now[array];
   }
   for (int o = 0; o < global->n_out; o++) {
     owned[global->n_in + o] = weir_partition_owned(l->p, global->out[o], l->rank);
-    held[global->n_in + o] = &owned[global->n_in + o];
+    boxes[global->n_in + o] = &owned[global->n_in + o];
   }
-  WEIR_TRY(narrow(l, number, held));
+  WEIR_TRY(narrow(l, number, boxes));
   for (int32_t m = 0; m < l->n_moves; m++) { /* merges stand before exchanges of what they make */
-    if (l->moves[m].after == place) {
-      WEIR_TRY(localise_start(l, &l->moves[m]));
+    if (l->moves[m].after == position) {
+      WEIR_TRY(spmd_start(l, &l->moves[m]));
     }
   }
   return WEIR_OK;
 }
 
 /* Results and new values of stored arrays are the merged ones, in the boxes that these have. */
-static weir_status close_arrays(localising *l)
+static weir_status close_arrays(spmd_lowering *l)
 {
   for (int32_t m = 0; m < l->n_moves; m++) {
-    WEIR_TRY(localise_finish(l, &l->moves[m]));
+    WEIR_TRY(spmd_finish(l, &l->moves[m]));
   }
   for (int32_t a = 0; a < l->p->n_arrays; a++) {
     weir_array *array = weir_graph_array_mut(l->g, a);
@@ -193,7 +193,7 @@ static weir_status close_arrays(localising *l)
   return WEIR_OK;
 }
 
-static weir_status build(localising *l)
+static weir_status build(spmd_lowering *l)
 {
   for (int32_t a = 0; a < l->p->n_arrays; a++) {
     const weir_box owned = weir_partition_owned(l->p, a, l->rank);
@@ -205,22 +205,22 @@ static weir_status build(localising *l)
   l->token = weir_scalar(l->g, WEIR_I64, 0);
   for (int32_t m = 0; m < l->n_moves; m++) {
     if (l->moves[m].after < 0) {
-      WEIR_TRY(localise_start(l, &l->moves[m]));
+      WEIR_TRY(spmd_start(l, &l->moves[m]));
     }
   }
   for (int32_t i = 0; i < l->p->n_order; i++) {
-    WEIR_TRY(localise_node(l, i));
+    WEIR_TRY(spmd_node(l, i));
   }
   return close_arrays(l);
 }
 
-static void drop_moves(localising *l)
+static void drop_moves(spmd_lowering *l)
 {
   for (int32_t m = 0; m < l->n_moves; m++) {
     weir_free(&l->moves[m].get);
-    localise_drop_named(&l->moves[m].named, l->ranks);
+    spmd_drop_named(&l->moves[m].named, l->ranks);
     if (l->moves[m].owned && l->moves[m].move != NULL) {
-      weir_free(&l->moves[m].move->parts);
+      weir_free(&l->moves[m].move->messages);
       weir_free(&l->moves[m].move);
     }
   }
@@ -233,11 +233,11 @@ static void drop_moves(localising *l)
 
 weir_status weir_spmd_lower(const weir_partition *p, int rank, weir_spmd_graph *out)
 {
-  localising l = {.p = p, .rank = rank, .ranks = weir_grid_size(&p->grid), .out = out};
+  spmd_lowering l = {.p = p, .rank = rank, .ranks = weir_grid_size(&p->grid), .out = out};
   weir_status status = WEIR_OK;
 
   *out = (weir_spmd_graph){.p = p, .rank = rank};
-  WEIR_TRY_GOTO(localise_find_moves(&l), out);
+  WEIR_TRY_GOTO(spmd_find_moves(&l), out);
   WEIR_TRY_GOTO(weir_alloc(l.n_moves, sizeof *out->moves, (void **)&out->moves), out);
   WEIR_TRY_GOTO(weir_graph_copy(p->g, &out->g), out);
   l.g = out->g;
@@ -254,7 +254,7 @@ out:
 void weir_spmd_graph_fini(weir_spmd_graph *l)
 {
   for (int32_t m = 0; m < l->n && l->moves != NULL; m++) {
-    weir_free(&l->moves[m]->parts);
+    weir_free(&l->moves[m]->messages);
     weir_free(&l->moves[m]);
   }
   weir_free(&l->moves);
@@ -286,9 +286,9 @@ static void print_move(const weir_comm_op *m, bool finish, FILE *out)
           (int)m->kind, weir_dtype_name(m->dtype), m->bytes, m->n, (int)m->monoid);
   print_box(&m->from, &m->from, out);
   print_box(&m->to, &m->from, out);
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    fputs(m->parts[i].receive ? " get" : " give", out);
-    print_box(&m->parts[i].box, &m->from, out);
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    fputs(m->messages[i].receive ? " get" : " give", out);
+    print_box(&m->messages[i].box, &m->from, out);
   }
 }
 
@@ -313,7 +313,7 @@ weir_status weir_spmd_graph_digest(const weir_graph *g, const weir_group *group,
   }
   if (out == NULL || fclose(out) != 0) {
     free(text); /* libc's own memory */
-    return weir_fail(WEIR_ERR_MEMORY, "localise: no memory for the text of a move");
+    return weir_fail(WEIR_ERR_MEMORY, "spmd_lower: no memory for the text of a move");
   }
   weir_sha256(text, size, hex);
   free(text);

@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "pass/partition/spmd_priv.h"
 
-static const char *name_of(const localising *l, int32_t array)
+static const char *name_of(const spmd_lowering *l, int32_t array)
 {
   const weir_array *a = weir_graph_get_array(l->p->g, array);
   const weir_value v = weir_array_value(l->p->g, array);
@@ -18,7 +18,7 @@ static const char *name_of(const localising *l, int32_t array)
 }
 
 /* Place of the last node that writes the array, -1: a source. */
-static int32_t last_writer(const localising *l, int32_t array)
+static int32_t last_writer(const spmd_lowering *l, int32_t array)
 {
   for (int32_t i = l->p->n_order - 1; i >= 0; i--) {
     const weir_node *node = weir_graph_node(l->p->g, l->p->order[i]);
@@ -32,12 +32,12 @@ static int32_t last_writer(const localising *l, int32_t array)
   return -1;
 }
 
-weir_status localise_push(localising *l, int32_t array, weir_comm_op_kind kind, localise_move **out)
+weir_status spmd_push(spmd_lowering *l, int32_t array, weir_comm_op_kind kind, spmd_move **out)
 {
   WEIR_TRY(weir_reserve(&l->moves, &l->capacity, l->n_moves + 1, sizeof *l->moves));
-  localise_move *x = &l->moves[l->n_moves];
+  spmd_move *x = &l->moves[l->n_moves];
 
-  *x = (localise_move){.array = array, .node = -1, .after = last_writer(l, array), .local = -1};
+  *x = (spmd_move){.array = array, .node = -1, .after = last_writer(l, array), .local = -1};
   l->n_moves++;
   WEIR_TRY(weir_alloc(1, sizeof *x->move, (void **)&x->move));
   x->owned = true;
@@ -51,36 +51,36 @@ weir_status localise_push(localising *l, int32_t array, weir_comm_op_kind kind, 
   return WEIR_OK;
 }
 
-weir_status localise_add_part(localise_move *x, int64_t *capacity, int peer, bool receive,
-                              const weir_box *box)
+weir_status spmd_add_message(spmd_move *x, int64_t *capacity, int peer, bool receive,
+                             const weir_box *box)
 {
   weir_comm_op *m = x->move;
 
-  WEIR_TRY(weir_reserve(&m->parts, capacity, m->n_parts + 1, sizeof *m->parts));
-  m->parts[m->n_parts++] = (weir_comm_op_part){peer, receive, *box};
+  WEIR_TRY(weir_reserve(&m->messages, capacity, m->n_messages + 1, sizeof *m->messages));
+  m->messages[m->n_messages++] = (weir_comm_op_message){peer, receive, *box};
   m->bytes += receive ? 0 : weir_box_bytes(box, m->dtype);
   return WEIR_OK;
 }
 
 /* A box that goes from one rank to another, or of it the boxes that are read; what goes to one
  * rank is one message. */
-static weir_status add_parts(localise_move *x, int64_t *capacity, int peer, bool receive,
-                             int reader, const weir_box *box)
+static weir_status add_messages(spmd_move *x, int64_t *capacity, int peer, bool receive, int reader,
+                                const weir_box *box)
 {
   const weir_named *named = x->named != NULL ? &x->named[reader] : NULL;
 
   if (named == NULL || named->dim < 0) {
-    return localise_add_part(x, capacity, peer, receive, box);
+    return spmd_add_message(x, capacity, peer, receive, box);
   }
   for (int64_t i = 0; i < named->n; i++) {
     weir_box some = *box;
 
     some.lo[named->dim] =
-        named->part[i].lo > some.lo[named->dim] ? named->part[i].lo : some.lo[named->dim];
+        named->interval[i].lo > some.lo[named->dim] ? named->interval[i].lo : some.lo[named->dim];
     some.hi[named->dim] =
-        named->part[i].hi < some.hi[named->dim] ? named->part[i].hi : some.hi[named->dim];
+        named->interval[i].hi < some.hi[named->dim] ? named->interval[i].hi : some.hi[named->dim];
     if (!weir_box_empty(&some)) {
-      WEIR_TRY(localise_add_part(x, capacity, peer, receive, &some));
+      WEIR_TRY(spmd_add_message(x, capacity, peer, receive, &some));
     }
   }
   return WEIR_OK;
@@ -88,7 +88,7 @@ static weir_status add_parts(localise_move *x, int64_t *capacity, int peer, bool
 
 /* What this rank sends and receives, pair by pair: of what another gets, what it owns of the same
  * copy. */
-static weir_status fill_exchange(const localising *l, localise_move *x)
+static weir_status fill_exchange(const spmd_lowering *l, spmd_move *x)
 {
   int64_t capacity = 0;
 
@@ -99,11 +99,11 @@ static weir_status fill_exchange(const localising *l, localise_move *x)
     const weir_box boxes[] = {weir_box_intersect(&x->move->from, &x->get[other]),
                               weir_box_intersect(&theirs, &x->move->to)};
 
-    for (int turn = 0; turn < 2; turn++) {
-      if (other != l->rank && !weir_box_empty(&boxes[turn]) &&
+    for (int direction = 0; direction < 2; direction++) {
+      if (other != l->rank && !weir_box_empty(&boxes[direction]) &&
           partition_share_copy(l->p, x->array, l->rank, other)) {
-        WEIR_TRY(
-            add_parts(x, &capacity, other, turn == 1, turn == 0 ? other : l->rank, &boxes[turn]));
+        WEIR_TRY(add_messages(x, &capacity, other, direction == 1, direction == 0 ? other : l->rank,
+                              &boxes[direction]));
       }
     }
   }
@@ -111,12 +111,12 @@ static weir_status fill_exchange(const localising *l, localise_move *x)
 }
 
 /* An exchange that gives rank r what get[r] says, or what is named of it: it takes both. */
-static weir_status add_exchange(localising *l, int32_t array, weir_box **get, weir_named **named,
+static weir_status add_exchange(spmd_lowering *l, int32_t array, weir_box **get, weir_named **named,
                                 int32_t *number)
 {
-  localise_move *x;
+  spmd_move *x;
 
-  WEIR_TRY(localise_push(l, array, WEIR_COMM_OP_EXCHANGE, &x));
+  WEIR_TRY(spmd_push(l, array, WEIR_COMM_OP_EXCHANGE, &x));
   x->get = *get;
   x->named = *named;
   *get = NULL;
@@ -133,7 +133,7 @@ static bool serves(const weir_operand *x, const weir_box *get, const weir_box *h
 }
 
 /* Whether what is named of the boxes of an exchange is all of them, or just what is wanted. */
-static bool names_all(const localising *l, const localise_move *m, const weir_named *wanted)
+static bool names_all(const spmd_lowering *l, const spmd_move *m, const weir_named *wanted)
 {
   bool yes = true;
 
@@ -144,11 +144,11 @@ static bool names_all(const localising *l, const localise_move *m, const weir_na
 }
 
 /* An earlier exchange of the array that leaves all that is needed on every rank, -1: none. */
-static int32_t find_exchange(const localising *l, const weir_operand *x, int32_t array,
+static int32_t find_exchange(const spmd_lowering *l, const weir_operand *x, int32_t array,
                              const weir_box *get, const weir_named *named)
 {
   for (int32_t m = 0; m < l->n_moves; m++) {
-    const localise_move *move = &l->moves[m];
+    const spmd_move *move = &l->moves[m];
     bool covers = move->move->kind == WEIR_COMM_OP_EXCHANGE && move->array == array &&
                   names_all(l, move, named);
 
@@ -163,7 +163,8 @@ static int32_t find_exchange(const localising *l, const weir_operand *x, int32_t
 }
 
 /* Whether every rank owns all of what an operand needs. */
-static bool is_local(const localising *l, const weir_operand *x, int32_t array, const weir_box *get)
+static bool is_local(const spmd_lowering *l, const weir_operand *x, int32_t array,
+                     const weir_box *get)
 {
   bool yes = true;
 
@@ -175,7 +176,7 @@ static bool is_local(const localising *l, const weir_operand *x, int32_t array, 
   return yes;
 }
 
-void localise_drop_named(weir_named **named, int ranks)
+void spmd_drop_named(weir_named **named, int ranks)
 {
   for (int r = 0; r < ranks && *named != NULL; r++) {
     weir_named_fini(&(*named)[r]);
@@ -184,7 +185,7 @@ void localise_drop_named(weir_named **named, int ranks)
 }
 
 /* What each rank reads of an operand whose indices are gathered; NULL where nothing says it. */
-static weir_status find_named(const localising *l, int32_t number, int operand, weir_named **out)
+static weir_status find_named(const spmd_lowering *l, int32_t number, int operand, weir_named **out)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
   weir_status status = WEIR_OK;
@@ -206,12 +207,12 @@ static weir_status find_named(const localising *l, int32_t number, int operand, 
     status = weir_node_named(l->p->g, node, operand, &run, &(*out)[r]);
   }
   if (status != WEIR_OK) {
-    localise_drop_named(out, l->ranks);
+    spmd_drop_named(out, l->ranks);
   }
   return status;
 }
 
-void localise_needed(const localising *l, int32_t node, int operand, weir_box *get)
+void spmd_needed(const spmd_lowering *l, int32_t node, int operand, weir_box *get)
 {
   for (int r = 0; r < l->ranks; r++) {
     const weir_box run = weir_partition_iterations(l->p, node, r);
@@ -238,8 +239,8 @@ static bool join(const weir_box *a, const weir_box *b, weir_box *out)
 
 /* Whether some rank would get elements of others twice, and one exchange of the boxes in `both`
  * brings each once and no more. */
-static bool repeats(const localising *l, int32_t array, const weir_box *get, const weir_box *more,
-                    weir_box *both)
+static bool repeats(const spmd_lowering *l, int32_t array, const weir_box *get,
+                    const weir_box *more, weir_box *both)
 {
   bool twice = false;
 
@@ -257,12 +258,12 @@ static bool repeats(const localising *l, int32_t array, const weir_box *get, con
 
 /* Widens what an exchange for operand k of a node brings by what later readers of the same list
  * need, where they would get some of it again. Halos without a list stay as large as their reader
- * needs: kernels of convolutions claim no array that is larger. room: [ranks] twice. */
-static weir_status widen(const localising *l, int32_t node, const weir_named *named, weir_box *get,
-                         int32_t array, weir_box *room)
+ * needs: kernels of convolutions claim no array that is larger. scratch: [ranks] twice. */
+static weir_status widen(const spmd_lowering *l, int32_t node, const weir_named *named,
+                         weir_box *get, int32_t array, weir_box *scratch)
 {
-  const localise_move as = {.named = (weir_named *)named};
-  weir_box *more = room, *both = room + l->ranks;
+  const spmd_move as = {.named = (weir_named *)named};
+  weir_box *more = scratch, *both = scratch + l->ranks;
   bool after = false;
 
   for (int32_t i = 0; i < l->p->n_order; i++) {
@@ -274,13 +275,13 @@ static weir_status widen(const localising *l, int32_t node, const weir_named *na
       if (later->in[k] != array || later->access.in[k].role != WEIR_ROLE_DATA) {
         continue;
       }
-      localise_needed(l, l->p->order[i], k, more);
+      spmd_needed(l, l->p->order[i], k, more);
       if (repeats(l, array, get, more, both)) {
         WEIR_TRY(find_named(l, l->p->order[i], k, &names));
         if (names != NULL && names_all(l, &as, names)) {
           memcpy(get, both, (size_t)l->ranks * sizeof *get);
         }
-        localise_drop_named(&names, l->ranks);
+        spmd_drop_named(&names, l->ranks);
       }
     }
     after = after || l->p->order[i] == node;
@@ -288,13 +289,13 @@ static weir_status widen(const localising *l, int32_t node, const weir_named *na
   return WEIR_OK;
 }
 
-static weir_status find_exchanges_of(localising *l, int32_t node)
+static weir_status find_exchanges_of(spmd_lowering *l, int32_t node)
 {
   weir_status status = WEIR_OK;
   weir_named *named = NULL;
-  weir_box *get = NULL, *room = NULL;
+  weir_box *get = NULL, *scratch = NULL;
 
-  WEIR_TRY(weir_alloc(2 * (int64_t)l->ranks, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(2 * (int64_t)l->ranks, sizeof *scratch, (void **)&scratch));
   for (int k = 0; k < weir_graph_node(l->p->g, node)->n_in; k++) {
     const int32_t array = weir_graph_node(l->p->g, node)->in[k];
     const weir_operand *x = &weir_graph_node(l->p->g, node)->access.in[k];
@@ -304,36 +305,36 @@ static weir_status find_exchanges_of(localising *l, int32_t node)
     if (get == NULL) {
       WEIR_TRY_GOTO(weir_alloc(l->ranks, sizeof *get, (void **)&get), out);
     }
-    localise_needed(l, node, k, get);
+    spmd_needed(l, node, k, get);
     if (!is_local(l, x, array, get)) {
       WEIR_TRY_GOTO(find_named(l, node, k, &named), out);
       *choice = find_exchange(l, x, array, get, named);
       if (*choice < 0) {
         WEIR_TRY_GOTO(x->role == WEIR_ROLE_DATA && named != NULL
-                          ? widen(l, node, named, get, array, room)
+                          ? widen(l, node, named, get, array, scratch)
                           : WEIR_OK,
                       out);
         WEIR_TRY_GOTO(add_exchange(l, array, &get, &named, choice), out);
       }
-      localise_drop_named(&named, l->ranks);
+      spmd_drop_named(&named, l->ranks);
     }
   }
 out:
-  localise_drop_named(&named, l->ranks);
+  spmd_drop_named(&named, l->ranks);
   weir_free(&get);
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
-static weir_status find_merge_of(localising *l, int32_t number)
+static weir_status find_merge_of(spmd_lowering *l, int32_t number)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
-  localise_move *x;
+  spmd_move *x;
 
   if (weir_partition_partial(l->p, number) == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(localise_push(l, node->out[0], WEIR_COMM_OP_ALLREDUCE, &x));
+  WEIR_TRY(spmd_push(l, node->out[0], WEIR_COMM_OP_ALLREDUCE, &x));
   x->node = number;
   x->move->n = node->n_out;
   x->move->monoid = node->access.combine;
@@ -346,7 +347,7 @@ static weir_status find_merge_of(localising *l, int32_t number)
 }
 
 /* A stored array takes its new value in its own box. */
-static weir_status find_update_of(localising *l, int32_t stored)
+static weir_status find_update_of(spmd_lowering *l, int32_t stored)
 {
   const int32_t from = weir_graph_get_array(l->p->g, stored)->update;
   weir_status status = WEIR_OK;
@@ -374,7 +375,7 @@ out:
 }
 
 /* Whether some rank has less than all of it. */
-static bool is_cut(const localising *l, int32_t array)
+static bool is_sharded(const spmd_lowering *l, int32_t array)
 {
   for (int d = 0; d < weir_graph_get_array(l->p->g, array)->desc.rank; d++) {
     if (partition_pieces(l->p, l->p->array[array].over[d]) > 1) {
@@ -385,7 +386,7 @@ static bool is_cut(const localising *l, int32_t array)
 }
 
 /* Whether the iterations of each rank write into its own box alone. */
-static bool writes_own(const localising *l, int32_t number)
+static bool writes_own(const spmd_lowering *l, int32_t number)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
   bool yes = true;
@@ -404,9 +405,9 @@ static bool writes_own(const localising *l, int32_t number)
   return yes;
 }
 
-/* Why the iterations of a node stay together, NULL: they need not. The partition cuts such nodes
- * only where the caller has cut what they make. */
-static const char *whole_reason(const localising *l, int32_t number)
+/* Why the iterations of a node stay together, NULL: they need not. The partition shards such nodes
+ * only where the caller has sharded their outputs. */
+static const char *whole_reason(const spmd_lowering *l, int32_t number)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
   const weir_access *a = &node->access;
@@ -414,10 +415,10 @@ static const char *whole_reason(const localising *l, int32_t number)
   const char *why = a->maker == WEIR_MADE_BY_CALL ? "is a call"
                     : draws                       ? "has random numbers numbered over all of it"
                                                   : NULL;
-  bool cut = false;
+  bool sharded = false;
 
   for (int o = 0; o < a->n_out; o++) {
-    cut = cut || is_cut(l, node->out[o]);
+    sharded = sharded || is_sharded(l, node->out[o]);
     if (a->out[o].role == WEIR_ROLE_STATE && l->p->array[node->out[o]].over[0] != 0) {
       return "has several states there, which cannot be sharded separately";
     }
@@ -432,13 +433,13 @@ static const char *whole_reason(const localising *l, int32_t number)
       }
     }
   }
-  return !cut                    ? NULL
+  return !sharded                ? NULL
          : why != NULL           ? why
          : writes_own(l, number) ? NULL
                                  : "computes elements of several ranks in one iteration";
 }
 
-static weir_status check_node(const localising *l, int32_t number)
+static weir_status check_node(const spmd_lowering *l, int32_t number)
 {
   const weir_node *node = weir_graph_node(l->p->g, number);
   const char *why = whole_reason(l, number);
@@ -451,11 +452,11 @@ static weir_status check_node(const localising *l, int32_t number)
                          (int)number, node->label != NULL ? node->label : node->op->name, why);
 }
 
-static weir_status check_array(const localising *l, int32_t array)
+static weir_status check_array(const spmd_lowering *l, int32_t array)
 {
   const weir_array *a = weir_graph_get_array(l->p->g, array);
   const char *why = a->desc.time > 0                 ? "has a time dimension"
-                    : !is_cut(l, array)              ? NULL
+                    : !is_sharded(l, array)          ? NULL
                     : a->kind == WEIR_ARRAY_CONSTANT ? "is a constant"
                     : a->in_place                    ? "is changed in place by a call"
                                                      : NULL;
@@ -466,7 +467,7 @@ static weir_status check_array(const localising *l, int32_t array)
                                  (int)array, name_of(l, array), why);
 }
 
-weir_status localise_find_moves(localising *l)
+weir_status spmd_find_moves(spmd_lowering *l)
 {
   const int64_t nodes = l->p->n_nodes, arrays = l->p->n_arrays;
 
@@ -486,5 +487,5 @@ weir_status localise_find_moves(localising *l)
   for (int32_t a = 0; a < arrays; a++) {
     WEIR_TRY(find_update_of(l, a));
   }
-  return localise_find_scatters(l);
+  return spmd_find_scatters(l);
 }

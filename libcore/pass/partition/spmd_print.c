@@ -1,18 +1,18 @@
 /* spmd_print.c - what moves, for people. */
 #include "pass/partition/spmd_priv.h"
 
-static int64_t part_bytes(const weir_comm_op *m, const weir_comm_op_part *part)
+static int64_t message_bytes(const weir_comm_op *m, const weir_comm_op_message *x)
 {
-  return weir_box_bytes(&part->box, m->dtype);
+  return weir_box_bytes(&x->box, m->dtype);
 }
 
 int64_t weir_comm_op_received(const weir_comm_op *m, int from)
 {
   int64_t sum = 0;
 
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    if (m->parts[i].receive && (from < 0 || m->parts[i].peer == from)) {
-      sum += part_bytes(m, &m->parts[i]);
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    if (m->messages[i].receive && (from < 0 || m->messages[i].peer == from)) {
+      sum += message_bytes(m, &m->messages[i]);
     }
   }
   return sum;
@@ -33,13 +33,14 @@ static void print_move(const weir_comm_op *m, FILE *out)
                   m->kind == WEIR_COMM_OP_ALLREDUCE ? "reduction" : "reduce-scatter", m->name,
                   m->dims, (long long)m->bytes);
   }
-  for (int64_t i = 0; i < m->n_parts; i++) {
-    if (m->parts[i].receive) {
-      (void)fprintf(out, "  %s of %s: ", m->kind == WEIR_COMM_OP_EXCHANGE ? "exchange" : "part",
+  for (int64_t i = 0; i < m->n_messages; i++) {
+    if (m->messages[i].receive) {
+      (void)fprintf(out,
+                    "  %s of %s: ", m->kind == WEIR_COMM_OP_EXCHANGE ? "exchange" : "partial sum",
                     m->name);
-      print_box(&m->parts[i].box, out);
-      (void)fprintf(out, " of rank %d, %lld bytes\n", m->parts[i].peer,
-                    (long long)part_bytes(m, &m->parts[i]));
+      print_box(&m->messages[i].box, out);
+      (void)fprintf(out, " of rank %d, %lld bytes\n", m->messages[i].peer,
+                    (long long)message_bytes(m, &m->messages[i]));
     }
   }
 }

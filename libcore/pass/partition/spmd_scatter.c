@@ -1,11 +1,11 @@
-/* spmd_scatter.c - partial outputs of which each rank reads a box alone: parts of the boxes go to
- * their readers, who add them up (reduce-scatter), in place of a merge that leaves all of it on
- * every rank. */
+/* spmd_scatter.c - partial outputs of which each rank reads a box alone: partial sums of the boxes
+ * go to their readers, who add them up (reduce-scatter), in place of a merge that leaves all of it
+ * on every rank. */
 #include "base/weir_alloc.h"
 #include "pass/partition/spmd_priv.h"
 
 /* Whether more than the operands of nodes want all of it. */
-static bool is_kept(const localising *l, int32_t array)
+static bool is_kept(const spmd_lowering *l, int32_t array)
 {
   bool kept = weir_graph_get_array(l->p->g, array)->output != NULL;
 
@@ -26,9 +26,9 @@ static weir_box hull(const weir_box *a, const weir_box *b)
   return out;
 }
 
-/* What each rank reads of the array, by all readers: get [ranks], room likewise. False: nobody
+/* What each rank reads of the array, by all readers: get [ranks], scratch likewise. False: nobody
  * reads it, or not as a box. */
-static bool find_read(const localising *l, int32_t array, weir_box *get, weir_box *room)
+static bool find_read(const spmd_lowering *l, int32_t array, weir_box *get, weir_box *scratch)
 {
   bool any = false;
 
@@ -42,9 +42,9 @@ static bool find_read(const localising *l, int32_t array, weir_box *get, weir_bo
       if (node->access.in[k].role != WEIR_ROLE_DATA) {
         return false;
       }
-      localise_needed(l, l->p->order[i], k, room);
+      spmd_needed(l, l->p->order[i], k, scratch);
       for (int r = 0; r < l->ranks; r++) {
-        get[r] = any ? hull(&get[r], &room[r]) : room[r];
+        get[r] = any ? hull(&get[r], &scratch[r]) : scratch[r];
       }
       any = true;
     }
@@ -52,8 +52,8 @@ static bool find_read(const localising *l, int32_t array, weir_box *get, weir_bo
   return any;
 }
 
-/* Whether two ranks have parts of the same copy of the output. */
-static bool share_sum(const localising *l, int32_t array, unsigned partial, int one, int other)
+/* Whether two ranks have partial sums of the same copy of the output. */
+static bool share_sum(const spmd_lowering *l, int32_t array, unsigned partial, int one, int other)
 {
   unsigned dims = partial;
 
@@ -63,8 +63,8 @@ static bool share_sum(const localising *l, int32_t array, unsigned partial, int 
   return weir_grid_sub_id(&l->p->grid, one, dims) == weir_grid_sub_id(&l->p->grid, other, dims);
 }
 
-/* Ranks that have parts of each element. */
-static double summands(const localising *l, const localise_move *merge)
+/* Ranks that have partial sums of each element. */
+static double summands(const spmd_lowering *l, const spmd_move *merge)
 {
   double n = 1;
 
@@ -75,7 +75,7 @@ static double summands(const localising *l, const localise_move *merge)
 }
 
 /* Elements of boxes [ranks] that a rank does not own, all ranks together; all: of all boxes. */
-static double not_owned(const localising *l, int32_t array, const weir_box *get, double *all)
+static double not_owned(const spmd_lowering *l, int32_t array, const weir_box *get, double *all)
 {
   double sum = 0;
 
@@ -90,8 +90,8 @@ static double not_owned(const localising *l, int32_t array, const weir_box *get,
   return sum;
 }
 
-/* Elements that all ranks send: of boxes of parts, each from all who have a part of it. */
-static double sent_as_parts(const localising *l, const localise_move *merge, const weir_box *get)
+/* Elements that all ranks send: of boxes of partial sums, each from all who have one of it. */
+static double sent_as_messages(const spmd_lowering *l, const spmd_move *merge, const weir_box *get)
 {
   double all;
   const double absent = not_owned(l, merge->array, get, &all), n = summands(l, merge);
@@ -100,7 +100,7 @@ static double sent_as_parts(const localising *l, const localise_move *merge, con
 }
 
 /* By the merge, and the exchanges after it. */
-static double sent_as_merge(const localising *l, const localise_move *merge)
+static double sent_as_merge(const spmd_lowering *l, const spmd_move *merge)
 {
   const double n = summands(l, merge);
   double sent = 0, all;
@@ -111,7 +111,7 @@ static double sent_as_merge(const localising *l, const localise_move *merge)
     sent += 2 * (n - 1) / n * (double)weir_box_volume(&owned);
   }
   for (int32_t m = 0; m < l->n_moves; m++) {
-    const localise_move *x = &l->moves[m];
+    const spmd_move *x = &l->moves[m];
 
     if (x->array == merge->array && x->move->kind == WEIR_COMM_OP_EXCHANGE) {
       sent += not_owned(l, x->array, x->get, &all);
@@ -120,7 +120,7 @@ static double sent_as_merge(const localising *l, const localise_move *merge)
   return sent;
 }
 
-/* Whether parts of one element become one by themselves, without those of other outputs. */
+/* Whether partial sums of one element are reduced by themselves, without those of other outputs. */
 static bool can_split(const weir_comm_op *m)
 {
   const weir_reducer *r = weir_partition_reducer(m->monoid, m->dtype);
@@ -128,7 +128,7 @@ static bool can_split(const weir_comm_op *m)
   return m->n == 1 && r != NULL && r->size == weir_dtype_size(m->dtype);
 }
 
-static weir_status fill(const localising *l, localise_move *x)
+static weir_status fill(const spmd_lowering *l, spmd_move *x)
 {
   weir_comm_op *m = x->move;
   int64_t capacity = 0;
@@ -140,10 +140,10 @@ static weir_status fill(const localising *l, localise_move *x)
     const weir_box boxes[] = {weir_box_intersect(&m->from, &x->get[other]),
                               weir_box_intersect(&theirs, &m->to)};
 
-    for (int turn = 0; turn < 2; turn++) {
-      if (other != l->rank && !weir_box_empty(&boxes[turn]) &&
+    for (int direction = 0; direction < 2; direction++) {
+      if (other != l->rank && !weir_box_empty(&boxes[direction]) &&
           share_sum(l, x->array, m->dims, l->rank, other)) {
-        WEIR_TRY(localise_add_part(x, &capacity, other, turn == 1, &boxes[turn]));
+        WEIR_TRY(spmd_add_message(x, &capacity, other, direction == 1, &boxes[direction]));
       }
     }
   }
@@ -151,12 +151,12 @@ static weir_status fill(const localising *l, localise_move *x)
 }
 
 /* Puts the boxes in place of the merge and of exchanges of the array; takes get. */
-static weir_status replace(localising *l, int32_t merge, weir_box **get)
+static weir_status replace(spmd_lowering *l, int32_t merge, weir_box **get)
 {
   const int32_t array = l->moves[merge].array, number = l->n_moves;
-  localise_move *x;
+  spmd_move *x;
 
-  WEIR_TRY(localise_push(l, array, WEIR_COMM_OP_REDUCE_SCATTER, &x));
+  WEIR_TRY(spmd_push(l, array, WEIR_COMM_OP_REDUCE_SCATTER, &x));
   x->node = l->moves[merge].node;
   x->get = *get;
   *get = NULL;
@@ -180,15 +180,15 @@ static weir_status replace(localising *l, int32_t merge, weir_box **get)
   return fill(l, x);
 }
 
-weir_status localise_find_scatters(localising *l)
+weir_status spmd_find_scatters(spmd_lowering *l)
 {
   const int32_t found = l->n_moves;
-  weir_box *get = NULL, *room = NULL;
+  weir_box *get = NULL, *scratch = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(l->ranks, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(l->ranks, sizeof *scratch, (void **)&scratch));
   for (int32_t m = 0; m < found; m++) {
-    const localise_move *x = &l->moves[m];
+    const spmd_move *x = &l->moves[m];
 
     if (x->move->kind != WEIR_COMM_OP_ALLREDUCE || !can_split(x->move) || is_kept(l, x->array)) {
       continue;
@@ -196,13 +196,13 @@ weir_status localise_find_scatters(localising *l)
     if (get == NULL) {
       WEIR_TRY_GOTO(weir_alloc(l->ranks, sizeof *get, (void **)&get), done);
     }
-    if (find_read(l, x->array, get, room) &&
-        sent_as_parts(l, x, get) < sent_as_merge(l, x) * (1 - 1e-12)) {
+    if (find_read(l, x->array, get, scratch) &&
+        sent_as_messages(l, x, get) < sent_as_merge(l, x) * (1 - 1e-12)) {
       WEIR_TRY_GOTO(replace(l, m, &get), done);
     }
   }
 done:
   weir_free(&get);
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }

@@ -1,20 +1,20 @@
-/* spmd_scatter_test.c - sums over what ranks have parts of: which are made by the readers of their
- * boxes, and the bytes that then move. */
+/* spmd_scatter_test.c - sums of which ranks have partial sums: which are made by the readers of
+ * their boxes, and the bytes that then move. */
 #include "base/weir_check.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 #include "pass/partition/weir_spmd.h"
 
-enum { SUMMED = 12, KEPT = 12, ACROSS = 2, MOST = 6 };
+enum { SUMMED = 12, KEPT = 12, ACROSS = 2, MAX = 6 };
 
 /* y = 2 sum of x over its first dimension, which ranks along the first dimension of the grid have
- * parts of; y is cut along its first dimension over all ranks. */
+ * partial sums of; y is sharded along its first dimension over all ranks. */
 typedef struct problem {
   weir_graph *g;
   weir_grid grid;
   weir_partition *p;
-  int64_t bounds[2][MOST + 1];
-  weir_shard cuts[3];
+  int64_t bounds[2][MAX + 1];
+  weir_shard shards[3];
   int n;
 } problem;
 
@@ -42,15 +42,15 @@ static problem make(int ranks, int copies, variant v)
   }
   even(SUMMED, ranks, b.bounds[0]);
   even(KEPT, ranks, b.bounds[1]);
-  b.cuts[b.n++] = (weir_shard){weir_value_array(b.g, x), 0, 0, b.bounds[0], 0, 0};
-  b.cuts[b.n++] = (weir_shard){.array = weir_value_array(b.g, sum), .dim = -1};
+  b.shards[b.n++] = (weir_shard){weir_value_array(b.g, x), 0, 0, b.bounds[0], 0, 0};
+  b.shards[b.n++] = (weir_shard){.array = weir_value_array(b.g, sum), .dim = -1};
   if (v == BY_ALL) {
-    b.cuts[b.n++] = (weir_shard){.array = weir_value_array(b.g, y), .dim = -1};
+    b.shards[b.n++] = (weir_shard){.array = weir_value_array(b.g, y), .dim = -1};
   } else {
-    b.cuts[b.n++] = (weir_shard){weir_value_array(b.g, y), 0, 0, b.bounds[1], 0, 0};
+    b.shards[b.n++] = (weir_shard){weir_value_array(b.g, y), 0, 0, b.bounds[1], 0, 0};
   }
   assert_ok(weir_graph_status(b.g));
-  assert_ok(weir_partition_create(b.g, &b.grid, b.cuts, b.n, &b.p));
+  assert_ok(weir_partition_create(b.g, &b.grid, b.shards, b.n, &b.p));
   return b;
 }
 
@@ -68,13 +68,13 @@ static weir_comm_op move_of(const problem *b, int rank, weir_spmd_graph *l)
   return *l->moves[0];
 }
 
-/* Each rank gives all others their shard of its part, and gets as many of its own. */
+/* Each rank gives all others their shard of its partial sum, and gets as many of its own. */
 static void shards_are_summed_where_they_are_read(void **state)
 {
   const int64_t row = ACROSS * (int64_t)sizeof(weir_c128);
 
   (void)state;
-  for (int ranks = 2; ranks <= MOST; ranks++) {
+  for (int ranks = 2; ranks <= MAX; ranks++) {
     problem b = make(ranks, 1, BY_SHARDS);
 
     for (int r = 0; r < ranks; r++) {
@@ -86,7 +86,7 @@ static void shards_are_summed_where_they_are_read(void **state)
       assert_int_equal(m.rank, r);
       assert_int_equal(m.bytes, (KEPT - own) * row);
       assert_int_equal(weir_comm_op_received(&m, -1), (ranks - 1) * own * row);
-      assert_int_equal(m.n_parts, 2 * (ranks - 1));
+      assert_int_equal(m.n_messages, 2 * (ranks - 1));
       assert_int_equal(m.to.lo[0], b.bounds[1][r]);
       assert_int_equal(weir_box_volume(&m.to), own * ACROSS);
       weir_spmd_graph_fini(&l);
@@ -95,7 +95,7 @@ static void shards_are_summed_where_they_are_read(void **state)
   }
 }
 
-/* Ranks that have the same parts each serve one group. */
+/* Ranks that have the same partial sums each serve one group. */
 static void copies_stay_among_themselves(void **state)
 {
   const int ranks = 3, copies = 2;
@@ -107,9 +107,9 @@ static void copies_stay_among_themselves(void **state)
     const weir_comm_op m = move_of(&b, r, &l);
 
     assert_int_equal(m.kind, WEIR_COMM_OP_REDUCE_SCATTER);
-    assert_int_equal(m.n_parts, 2 * (ranks - 1));
-    for (int64_t i = 0; i < m.n_parts; i++) {
-      assert_int_equal(m.parts[i].peer % copies, r % copies);
+    assert_int_equal(m.n_messages, 2 * (ranks - 1));
+    for (int64_t i = 0; i < m.n_messages; i++) {
+      assert_int_equal(m.messages[i].peer % copies, r % copies);
     }
     weir_spmd_graph_fini(&l);
   }
@@ -123,7 +123,7 @@ static void what_all_read_is_merged(void **state)
 
   (void)state;
   for (int i = 0; i < 2; i++) {
-    for (int ranks = 2; ranks <= MOST; ranks++) {
+    for (int ranks = 2; ranks <= MAX; ranks++) {
       problem b = make(ranks, 1, of[i]);
       weir_spmd_graph l;
 

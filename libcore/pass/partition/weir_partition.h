@@ -18,28 +18,28 @@
 extern "C" {
 #endif
 
-/* Array dimension `dim` is cut along dimension `along` of the grid, and along those whose bits
- * `also` has: place q of them owns [bounds[q], bounds[q + 1]), places being counted as ranks are,
- * the last dimension of the grid fastest. bounds: [places + 1], from 0 to the extent, equal ones
+/* Array dimension `dim` is sharded along dimension `along` of the grid, and along those whose bits
+ * `also` has: position q in them owns [bounds[q], bounds[q + 1]), positions counted as ranks are,
+ * the last dimension of the grid fastest. bounds: [positions + 1], from 0 to the extent, equal ones
  * leave a rank without any; read while the partition is made. dim -1: the array is whole on every
  * rank.
  *
- * Several dimensions of an array may share the places of the same dimensions of the grid: each then
- * has so many `pieces` (bounds: [pieces + 1]), their product is the number of places, and the cut
- * that is listed last goes fastest. With 2 pieces of momenta and then 3 of energies over 6 places,
- * places 0 to 2 own the first momenta, a third of the energies each: pairs (momentum, energy) in
- * their order. Pieces of all arrays must go with one another and with the extents of the grid:
- * every place is in one piece of each dimension of the grid, split into factors in the same way for
- * all. 2 x 3 pieces and 3 x 2 over one dimension of 6 are refused. */
+ * Several dimensions of an array may share the positions of the same dimensions of the grid: each
+ * then has so many `pieces` (bounds: [pieces + 1]), their product is the number of positions, and
+ * the shard that is listed last goes fastest. With 2 pieces of momenta and then 3 of energies over
+ * 6 positions, positions 0 to 2 own the first momenta, a third of the energies each: pairs
+ * (momentum, energy) in their order. Pieces of all arrays must go with one another and with the
+ * extents of the grid: every position is in one piece of each dimension of the grid, split into
+ * factors in the same way for all. 2 x 3 pieces and 3 x 2 over one dimension of 6 are refused. */
 typedef struct weir_shard {
   int32_t array;
   int dim, along;
   const int64_t *bounds;
   unsigned also; /* bits of further dimensions of the grid */
-  int pieces;    /* 0: as many as places                   */
+  int pieces;    /* 0: as many as positions                */
 } weir_shard;
 
-/* Whether the array is sharded along that dimension of the grid. */
+/* Returns whether the array is sharded along that dimension of the grid. */
 static inline bool weir_shard_goes(const weir_shard *c, int along)
 {
   return c->along == along || (c->also >> along & 1) != 0;
@@ -56,7 +56,8 @@ typedef struct weir_partition weir_partition;
  * sharded differently; pieces that split the grid differently, or into more than WEIR_GRID_DIMS
  * dimensions), WEIR_ERR_MEMORY. */
 weir_status weir_partition_create(const weir_graph *g, const weir_grid *grid,
-                                  const weir_shard *cuts, int n, weir_partition **out) WEIR_CHECKED;
+                                  const weir_shard *shards, int n,
+                                  weir_partition **out) WEIR_CHECKED;
 /* Destroys the partition; accepts NULL and nulls. */
 void weir_partition_destroy(weir_partition **p);
 
@@ -67,7 +68,7 @@ const weir_grid *weir_partition_grid(const weir_partition *p);
 weir_box weir_partition_owned(const weir_partition *p, int32_t array, int rank);
 /* Returns the sharding of dimension `dim` of an array, with borrowed bounds; false: it is
  * replicated. */
-bool weir_partition_cut(const weir_partition *p, int32_t array, int dim, weir_shard *out);
+bool weir_partition_sharding(const weir_partition *p, int32_t array, int dim, weir_shard *out);
 /* Return the iterations of a live operator that a rank runs; its interior, the box of iterations
  * that need no data of other ranks (empty: none, or a border that wraps). */
 weir_box weir_partition_iterations(const weir_partition *p, int32_t node, int rank);
@@ -82,8 +83,8 @@ const weir_reducer *weir_partition_reducer(weir_monoid monoid, weir_dtype dtype)
  * grid own exactly the elements they read: whether ranks at the same coordinate there read the same
  * piece, and pieces of neighbours are adjacent. bounds: [grid.extent[along] + 1], filled if so. An
  * array without a reader has none. */
-bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int along,
-                          int64_t *bounds);
+bool weir_partition_read_sharding(const weir_partition *p, int32_t array, int dim, int along,
+                                  int64_t *bounds);
 /* Returns the bytes of the outputs that a rank reduces; 0 without partial results. */
 int64_t weir_partition_partial_bytes(const weir_partition *p, int32_t node, int rank);
 

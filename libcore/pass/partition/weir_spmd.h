@@ -6,7 +6,7 @@
  * Indices are shifted so that local element 0 is the first one that the rank holds; what bodies
  * read of an index stays global. Halos lie in arrays of their own, as large as the readers need; a
  * border rule acts where such an array ends with the whole one, and nowhere else. Nodes and arrays
- * of the partitioned graph keep their numbers; moves come behind them and are the same ones, in the
+ * of the partitioned graph keep their numbers; moves come after them and are the same ones, in the
  * same order, on every rank, those included that have nothing to send. */
 #ifndef WEIR_SPMD_H
 #define WEIR_SPMD_H
@@ -18,19 +18,19 @@ extern "C" {
 typedef enum weir_comm_op_kind {
   WEIR_COMM_OP_EXCHANGE,  /* boxes that a rank needs of an array, from those who own them */
   WEIR_COMM_OP_ALLREDUCE, /* partial outputs of a node, by its monoid, within a group of ranks */
-  WEIR_COMM_OP_REDUCE_SCATTER /* boxes that a rank needs of a partial output, from all who have a
-                              part of them, by the monoid: where that moves fewer bytes than a merge
-                              of all of it and an exchange */
+  WEIR_COMM_OP_REDUCE_SCATTER /* boxes that a rank needs of a partial output, from all ranks with a
+                              partial sum of them, by the monoid: where that moves fewer bytes than
+                              a merge of all of it and an exchange */
 } weir_comm_op_kind;
 
 /* A box of the array, in its global indices, that goes to a rank of the grid or comes from it. */
-typedef struct weir_comm_op_part {
+typedef struct weir_comm_op_message {
   int peer;
   bool receive;
   weir_box box;
-} weir_comm_op_part;
+} weir_comm_op_message;
 
-/* What happens at one place of the local graph: a node starts it, another finishes it. Both are
+/* Communication at one point of the local graph: a node starts it, another finishes it. Both are
  * calls (weir_call.h), chained so that all ranks start and finish in one order. */
 typedef struct weir_comm_op weir_comm_op;
 struct weir_comm_op {
@@ -40,11 +40,11 @@ struct weir_comm_op {
   int32_t array;     /* of the partitioned graph: exchange; merge: output 0 */
   weir_dtype dtype;  /* of that array */
   weir_box from, to; /* exchange: elements that this rank has before, and after */
-  weir_comm_op_part
-      *parts; /* exchange: of this rank, pairs of ranks in the same order on both sides; what comes
-                 of a reduce-scatter ascends with ranks, boxes are the same or have nothing in
-                 common, and what this rank has itself, of from and to, is one more of them */
-  int64_t n_parts;
+  weir_comm_op_message
+      *messages; /* exchange: of this rank, pairs of ranks in the same order on both sides; those
+                 received in a reduce-scatter ascend with ranks, their boxes are equal or disjoint,
+                 and the rank's own box, in both from and to, is one more of them */
+  int64_t n_messages;
   int64_t bytes;      /* that this rank sends, or gives to the merge */
   int n;              /* merge: outputs that are merged together */
   weir_monoid monoid; /* merge, reduce-scatter */
@@ -64,22 +64,23 @@ typedef struct weir_spmd_graph {
   int32_t n;
 } weir_spmd_graph;
 
-/* fini frees; p outlives it. Local. Fails: WEIR_ERR_UNSUPPORTED, naming the node or array and the
- * reason: an array that has time; a cut of a constant, of what is written in place, of what a call
- * makes, of random numbers that are counted over all of it, of states along what makes each from
- * the one before, of the dimension of a recurrence; iterations that make elements of several ranks
- * (WEIR_ERR_UNSUPPORTED in all of them). WEIR_ERR_MEMORY. */
+/* Lowers the graph to that of a rank; fini frees it, p outlives it. Local. Fails:
+ * WEIR_ERR_UNSUPPORTED, naming the node or array and the reason: an array that has time; sharding
+ * of a constant, of what is written in place, of what a call makes, of random numbers that are
+ * counted over all of it, of states along a sequential dimension, of the dimension of a recurrence;
+ * iterations that make elements of several ranks (WEIR_ERR_UNSUPPORTED in all of them).
+ * WEIR_ERR_MEMORY. */
 weir_status weir_spmd_lower(const weir_partition *p, int rank, weir_spmd_graph *out) WEIR_CHECKED;
 void weir_spmd_graph_fini(weir_spmd_graph *l);
-/* The move that the node of a local graph finishes, NULL: none. */
+/* Returns the communication that the node of a local graph finishes, NULL: none. */
 const weir_comm_op *weir_spmd_graph_finishes(const weir_graph *g, int32_t node);
-/* Bytes that come in an exchange from rank `from`, -1: from all. */
+/* Returns the bytes received in an exchange from rank `from`, -1: from all. */
 int64_t weir_comm_op_received(const weir_comm_op *m, int from);
-/* Boxes of the iterations of nodes that need other ranks, and what comes and is merged, for
- * `describe`. */
+/* Prints the boxes of iterations that need other ranks, messages and reductions, for `describe`. */
 void weir_spmd_graph_print(const weir_spmd_graph *l, FILE *out);
-/* What a group of a local or an ordinary graph takes its time for: weir_group_digest, and of an end
- * of a move its boxes as they lie in the array; "" of another call. Fails: WEIR_ERR_MEMORY. */
+/* Computes the key of a timing profile for a group of a local or an ordinary graph: the digest of
+ * weir_group_digest, and of a communication its boxes in the array; "" of another call. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status weir_spmd_graph_digest(const weir_graph *g, const weir_group *group,
                                    char hex[65]) WEIR_CHECKED;
 

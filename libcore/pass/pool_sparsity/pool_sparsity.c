@@ -1,10 +1,10 @@
 /* pool_sparsity.c - sums of products with the gradient of a maximum over windows.
  *
- * That gradient, z[e] = (place[o] is e's position in window o) ? dy[o] : 0 with o = floor(e /
- * window), is 0 but for an element of every window. A sum that reads z is written over dy and place
- * themselves, products elsewhere being left out (0 times an infinity too, as in a derivative's
- * conditions); where a kernel takes that sooner than the sum over z, it stays so, and where
- * z has no reader left, z is not made. */
+ * That gradient, z[e] = (argmax[o] is e's position in window o) ? dy[o] : 0 with o = floor(e /
+ * window), is 0 but for an element of every window. A sum that reads z is written over dy and
+ * argmax themselves, products elsewhere being left out (0 times an infinity too, as in a
+ * derivative's conditions); where a kernel takes that sooner than the sum over z, it stays so, and
+ * where z has no reader left, z is not made. */
 #include "graph/weir_window_argmax.h"
 #include "pass/weir_pass.h"
 #include "pass/weir_body_dce.h"
@@ -12,7 +12,7 @@
 /* z: node, and its operands. */
 typedef struct choice {
   const weir_node *node;
-  int dy, place;
+  int dy, argmax;
   int64_t window[WEIR_MAX_RANK];
 } choice;
 
@@ -20,9 +20,9 @@ typedef struct choice {
 static bool reads_windows(choice *c)
 {
   const weir_access *a = &c->node->access;
-  const weir_operand *dy = &a->in[c->dy], *place = &a->in[c->place];
+  const weir_operand *dy = &a->in[c->dy], *argmax = &a->in[c->argmax];
 
-  if (dy->rank != a->n_dims || place->rank != a->n_dims) {
+  if (dy->rank != a->n_dims || argmax->rank != a->n_dims) {
     return false;
   }
   for (int d = 0; d < dy->rank; d++) {
@@ -31,8 +31,8 @@ static bool reads_windows(choice *c)
 
     undivided.div = 1;
     c->window[d] = weir_index_divisor(x);
-    if (weir_index_follows(&undivided, a->n_dims) != d || dy->extent[d] != place->extent[d] ||
-        !weir_index_same(x, &place->index[d], a->n_dims) ||
+    if (weir_index_follows(&undivided, a->n_dims) != d || dy->extent[d] != argmax->extent[d] ||
+        !weir_index_same(x, &argmax->index[d], a->n_dims) ||
         (x->border != WEIR_BORDER_NEVER && x->border != WEIR_BORDER_ABSENT)) {
       return false;
     }
@@ -51,33 +51,33 @@ static bool read_choice(const weir_node *node, choice *c)
       !weir_operand_is_identity(&a->out[0], a)) {
     return false;
   }
-  c->place = node->derivation.in[0] == WEIR_DERIVED_PLACE ? 0 : 1;
-  c->dy = 1 - c->place;
-  if (node->derivation.in[c->place] != WEIR_DERIVED_PLACE || a->in[c->place].dtype != WEIR_U8 ||
+  c->argmax = node->derivation.in[0] == WEIR_DERIVED_ARGMAX ? 0 : 1;
+  c->dy = 1 - c->argmax;
+  if (node->derivation.in[c->argmax] != WEIR_DERIVED_ARGMAX || a->in[c->argmax].dtype != WEIR_U8 ||
       a->in[c->dy].dtype != a->out[0].dtype || !reads_windows(c)) {
     return false;
   }
-  const int32_t chosen = weir_window_argmax(a, c->place, false, c->window, a->n_dims);
+  const int32_t chosen = weir_window_argmax(a, c->argmax, false, c->window, a->n_dims);
 
   return chosen >= 0 && a->body.exprs[chosen].code == WEIR_CODE_LOAD &&
          a->body.exprs[chosen].integer == c->dy;
 }
 
-/* Where place says so, the sum's value; 0 elsewhere. */
-static void choose_value(weir_access *a, int place, const choice *c)
+/* Where argmax says so, the sum's value; 0 elsewhere. */
+static void choose_value(weir_access *a, int argmax, const choice *c)
 {
   weir_body *b = &a->body;
   int32_t position = weir_body_int(b, WEIR_I64, 0);
   int64_t weight = 1;
 
-  for (int d = a->in[place].rank - 1; d >= 0; d--) {
+  for (int d = a->in[argmax].rank - 1; d >= 0; d--) {
     if (c->window[d] > 1) {
       const int32_t rest = weir_body_push(b, (weir_expr){.code = WEIR_CODE_REMAINDER,
                                                          .dtype = WEIR_I64,
                                                          .a = -1,
                                                          .b = -1,
                                                          .c = -1,
-                                                         .integer = place * 16 + d});
+                                                         .integer = argmax * 16 + d});
       const int32_t term =
           weir_body_binary(b, WEIR_CODE_MUL, rest, weir_body_int(b, WEIR_I64, weight));
 
@@ -85,7 +85,7 @@ static void choose_value(weir_access *a, int place, const choice *c)
       weight *= c->window[d];
     }
   }
-  const int32_t load = weir_body_cast(b, WEIR_I64, weir_body_load(b, place, WEIR_U8));
+  const int32_t load = weir_body_cast(b, WEIR_I64, weir_body_load(b, argmax, WEIR_U8));
   const weir_dtype dtype = b->exprs[a->value[0]].dtype;
 
   a->value[0] = weir_body_select(b, weir_body_binary(b, WEIR_CODE_EQ, load, position), a->value[0],
@@ -96,7 +96,7 @@ static void choose_value(weir_access *a, int place, const choice *c)
  * way. */
 static weir_status write_over(weir_access *a, int k, const choice *c, bool *done)
 {
-  const weir_operand *dy = &c->node->access.in[c->dy], *place = &c->node->access.in[c->place];
+  const weir_operand *dy = &c->node->access.in[c->dy], *argmax = &c->node->access.in[c->argmax];
   const int at = a->n_in;
 
   *done = false;
@@ -120,7 +120,7 @@ static weir_status write_over(weir_access *a, int k, const choice *c, bool *done
   }
   WEIR_TRY(weir_access_resize(a, at + 1, a->n_out, 0));
   a->in[at] = a->in[k];
-  a->in[at].dtype = place->dtype;
+  a->in[at].dtype = argmax->dtype;
   choose_value(a, at, c);
   if (a->body.failed != WEIR_OK) {
     return weir_fail(a->body.failed, "pick: out of memory for the expressions of a sum");
@@ -159,8 +159,8 @@ static weir_status try_sum(weir_graph *g, int32_t number, int k, const choice *c
 
     node->access = now;
     node->derivation = weir_node_derivation(node);
-    node->derivation.in[node->n_in] = WEIR_DERIVED_PLACE;
-    node->in[node->n_in] = c->node->in[c->place];
+    node->derivation.in[node->n_in] = WEIR_DERIVED_ARGMAX;
+    node->in[node->n_in] = c->node->in[c->argmax];
     node->in[k] = c->node->in[c->dy];
     node->n_in++;
     const double after = offered(g, number, opts);

@@ -116,7 +116,7 @@ static int moved_operand(const weir_node *node)
 }
 
 /* From arrays that are bf16 back to those that are moved into them, until there are no more. */
-static void spread(precision_plan *p)
+static void propagate(precision_plan *p)
 {
   bool more = true;
 
@@ -225,7 +225,7 @@ static weir_status run(weir_graph *g, const weir_pass_opts *opts)
   }
   choose_arrays(&p);
   WEIR_TRY_GOTO(choose_results(&p), out);
-  spread(&p);
+  propagate(&p);
   status = precision_apply(&p);
 out:
   weir_free(&memory);

@@ -15,7 +15,7 @@
 #include "base/weir_alloc.h"
 
 /* Share of the flops of all such products from which on one is changed. */
-static const double least_share = 0.1;
+static const double min_share = 0.1;
 
 static weir_dtype format_of(weir_products products)
 {
@@ -124,7 +124,7 @@ weir_status precision_round_products(weir_graph *g, const weir_pass_opts *opts)
     flops += marked[i] ? flops_of(weir_graph_node(g, i)) : 0;
   }
   for (int32_t i = 0; i < p.n_nodes; i++) {
-    marked[i] = marked[i] && flops_of(weir_graph_node(g, i)) >= least_share * flops;
+    marked[i] = marked[i] && flops_of(weir_graph_node(g, i)) >= min_share * flops;
   }
   status = change(&p, marked);
   weir_free(&p.made);

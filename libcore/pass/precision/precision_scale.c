@@ -78,10 +78,10 @@ static weir_status add_maximum(precision_products *p, weir_value from, uint32_t 
   return add(p, &op_maximum, &a, &from, -1, where, out);
 }
 
-/* x, at least `least` and at most `most`; NaN stays. */
-static int32_t within(weir_body *b, int32_t x, double least, double most)
+/* x, at least `min` and at most `max`; NaN stays. */
+static int32_t within(weir_body *b, int32_t x, double min, double max)
 {
-  const int32_t low = weir_body_real(b, WEIR_F64, least), high = weir_body_real(b, WEIR_F64, most);
+  const int32_t low = weir_body_real(b, WEIR_F64, min), high = weir_body_real(b, WEIR_F64, max);
   const int32_t y = weir_body_select(b, weir_body_binary(b, WEIR_CODE_LT, x, low), low, x);
 
   return weir_body_select(b, weir_body_binary(b, WEIR_CODE_GT, y, high), high, y);

@@ -11,7 +11,7 @@
 #include "base/weir_alloc.h"
 #include "pass/recompute/recompute_priv.h"
 
-#define MOST_DEPTH 16 /* nodes in a row that are made again */
+#define MAX_DEPTH 16 /* nodes in a row that are made again */
 
 /* Floats whose functions cost more than what it takes to load a number. */
 static bool is_cheap(const weir_access *a)
@@ -166,7 +166,7 @@ static weir_status price_of(recomputing *s, int32_t node, int depth, int64_t *by
  * `depth`. An array that many nodes read is asked for by each of them: it is found once. */
 static weir_status price_of_array(recomputing *s, int32_t array, int depth, int64_t *bytes)
 {
-  int64_t *known = &s->prices[(int64_t)array * (MOST_DEPTH + 1) + depth];
+  int64_t *known = &s->prices[(int64_t)array * (MAX_DEPTH + 1) + depth];
 
   if (*known < 0) {
     const int32_t maker = maker_of(s, array);
@@ -177,7 +177,7 @@ static weir_status price_of_array(recomputing *s, int32_t array, int depth, int6
     WEIR_TRY(is_alive(s, array, &alive));
     if (alive) {
       *known = 0;
-    } else if (maker >= 0 && depth < MOST_DEPTH) {
+    } else if (maker >= 0 && depth < MAX_DEPTH) {
       WEIR_TRY(price_of(s, maker, depth + 1, &again));
       *known = again < *known ? again : *known;
     }
@@ -213,7 +213,7 @@ static weir_status make_again(recomputing *s, int32_t node)
 
     WEIR_TRY(recompute_clone(s->g, node, s->readers[i], &made));
     recompute_replace(s->g, s->readers[i], array, made);
-    WEIR_TRY(weir_reserve(&s->again, &s->again_room, s->n_again + 1, sizeof *s->again));
+    WEIR_TRY(weir_reserve(&s->again, &s->again_capacity, s->n_again + 1, sizeof *s->again));
     s->again[s->n_again++] = weir_graph_nodes(s->g) - 1;
   }
   return recompute_order(s);
@@ -229,7 +229,7 @@ static weir_status consider(recomputing *s, int32_t node)
   int64_t price = 0;
   bool done = false;
 
-  if (maker_of(s, array) != node || bytes < RECOMPUTE_LEAST_BYTES || is_update(s, array) ||
+  if (maker_of(s, array) != node || bytes < RECOMPUTE_MIN_BYTES || is_update(s, array) ||
       weir_graph_get_array(s->g, array)->output != NULL) {
     return WEIR_OK;
   }
@@ -265,7 +265,7 @@ weir_status recompute_order(recomputing *s)
   s->mark = memory;
   WEIR_TRY(weir_alloc(s->n_nodes, sizeof(int32_t), &memory));
   s->readers = memory;
-  const int64_t n_prices = (int64_t)weir_graph_arrays(s->g) * (MOST_DEPTH + 1);
+  const int64_t n_prices = (int64_t)weir_graph_arrays(s->g) * (MAX_DEPTH + 1);
 
   WEIR_TRY(weir_alloc(n_prices, sizeof(int64_t), &memory));
   s->prices = memory;

@@ -29,9 +29,9 @@ static weir_value value_of(const weir_graph *g, int32_t array)
 }
 
 static weir_status add(weir_graph *g, const weir_node *like, const weir_access *a,
-                       const int32_t *in, int n_in, const weir_node *beside, int32_t *made)
+                       const int32_t *in, int n_in, const weir_node *reader, int32_t *made)
 {
-  const int32_t derived = beside->derived, part = beside->part;
+  const int32_t derived = reader->derived, microbatch = reader->microbatch;
   const weir_derivation derivation = weir_node_derivation(like);
   weir_value values[WEIR_MAX_OPERANDS];
 
@@ -42,7 +42,7 @@ static weir_status add(weir_graph *g, const weir_node *like, const weir_access *
 
   WEIR_TRY(weir_graph_status(g));
   weir_graph_node_mut(g, v.node)->derived = derived;
-  weir_graph_node_mut(g, v.node)->part = part;
+  weir_graph_node_mut(g, v.node)->microbatch = microbatch;
   weir_graph_node_mut(g, v.node)->derivation = derivation;
   *made = weir_value_array(g, v);
   return WEIR_OK;

@@ -6,7 +6,7 @@
 
 #define RECOMPUTE_NEAR 1
 #define RECOMPUTE_BARRIER 2
-#define RECOMPUTE_LEAST_BYTES 4096 /* smaller arrays are not worth a thought */
+#define RECOMPUTE_MIN_BYTES 4096 /* smaller arrays are not worth a thought */
 
 typedef struct recomputing {
   weir_graph *g;
@@ -16,7 +16,7 @@ typedef struct recomputing {
   int32_t *readers; /* [nodes] */
   int64_t *prices;  /* [arrays, depths]: bytes kept so that it can be had far away; -1 unknown */
   int32_t *again;   /* nodes that were added to do again what others did */
-  int64_t n_again, again_room;
+  int64_t n_again, again_capacity;
   bool *updates; /* [arrays that there were at first]: new values of stored ones */
 } recomputing;
 

@@ -3,11 +3,11 @@
 #include "base/weir_alloc.h"
 #include "pass/schedule/schedule_priv.h"
 
-/* What weir_schedule_make works with. slot: [arrays] number of the array whose place it shares. */
+/* What weir_schedule_make works with. slot: [arrays] number of the array whose memory it shares. */
 typedef struct making {
   schedule_problem p;
   weir_schedule s;
-  weir_life *lives; /* [arrays], n of them in use: the last of those that share a place, and when */
+  weir_life *lives; /* [arrays], n of them in use: the last of those that share memory, and when */
   int32_t *slot, n;
 } making;
 
@@ -104,17 +104,17 @@ static bool overlaps(const weir_life *a, const weir_life *b)
   return a->first <= b->last && b->first <= a->last;
 }
 
-int64_t weir_life_offset(const weir_life *placed, int32_t n, const weir_life *l, int64_t least)
+int64_t weir_life_offset(const weir_life *assigned, int32_t n, const weir_life *l, int64_t min)
 {
-  int64_t at = least;
+  int64_t at = min;
   bool moved = true;
 
   while (moved) {
     moved = false;
     for (int32_t i = 0; i < n; i++) {
-      if (overlaps(&placed[i], l) && at < placed[i].offset + placed[i].bytes &&
-          placed[i].offset < at + l->bytes) {
-        at = placed[i].offset + placed[i].bytes;
+      if (overlaps(&assigned[i], l) && at < assigned[i].offset + assigned[i].bytes &&
+          assigned[i].offset < at + l->bytes) {
+        at = assigned[i].offset + assigned[i].bytes;
         moved = true;
       }
     }
@@ -135,7 +135,7 @@ static void sort_by_size(weir_life *lives, int32_t n)
   }
 }
 
-static weir_status place(making *m)
+static weir_status assign_offsets(making *m)
 {
   weir_schedule *s = &m->s;
 
@@ -200,8 +200,8 @@ static int32_t occupant_of(const making *m, const weir_life *l, const int32_t *l
   return m->slot[l->array] == l->array ? latest[l->array] : -1;
 }
 
-/* What a group writes takes the place of what it is the last to read, where it may. latest:
- * [arrays], scratch. */
+/* What a group writes takes the memory of an operand that it is the last to read, where it may.
+ * latest: [arrays], scratch. */
 static weir_status share(making *m, int32_t *latest)
 {
   for (int32_t a = 0; a < m->s.n_arrays; a++) {
@@ -260,7 +260,7 @@ static weir_status make(making *m, int32_t *latest)
   WEIR_TRY(schedule_order(&m->p, m->s.order));
   find_lives(m);
   WEIR_TRY(share(m, latest));
-  WEIR_TRY(place(m));
+  WEIR_TRY(assign_offsets(m));
   return WEIR_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "pass/schedule/schedule_priv.h"
 #include "pass/weir_depend.h"
 
-#define MOST_ROUNDS 64 /* of swaps over the whole order */
+#define MAX_ROUNDS 64 /* of swaps over the whole order */
 
 typedef struct ordering {
   const schedule_problem *p;
@@ -64,39 +64,39 @@ static void take(const ordering *s, int32_t group)
 }
 
 /* Micro-batch of a group, 0: of none. */
-static int32_t part_of(const ordering *s, int32_t group)
+static int32_t microbatch_of(const ordering *s, int32_t group)
 {
-  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->part;
+  return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->microbatch;
 }
 
-/* As weir_node.turn. */
-static int turn_of(const ordering *s, int32_t group)
+/* As weir_node.priority. */
+static int priority_of(const ordering *s, int32_t group)
 {
   return weir_graph_node(s->p->g, weir_graph_group(s->p->g, group)->nodes[0])->priority;
 }
 
-static weir_status place_groups(const ordering *s, int32_t *order)
+static weir_status order_groups(const ordering *s, int32_t *order)
 {
   for (int64_t u = 0; u < s->p->uses.first[s->n]; u++) {
     s->left[s->p->uses.array[u]]++;
   }
   for (int32_t t = 0; t < s->n; t++) {
     int32_t best = -1, first = 0;
-    int64_t least = 0;
+    int64_t min = 0;
     int next = 0;
 
     for (int32_t i = 0; i < s->n; i++) {
       if (!s->done[i] && is_ready(s, i)) {
         const int64_t here = change(s, i);
-        const int32_t part = part_of(s, i);
-        const int turn = turn_of(s, i);
+        const int32_t microbatch = microbatch_of(s, i);
+        const int priority = priority_of(s, i);
 
-        if (best < 0 || turn < next ||
-            (turn == next && (part < first || (part == first && here < least)))) {
+        if (best < 0 || priority < next ||
+            (priority == next && (microbatch < first || (microbatch == first && here < min)))) {
           best = i;
-          next = turn;
-          first = part;
-          least = here;
+          next = priority;
+          first = microbatch;
+          min = here;
         }
       }
     }
@@ -160,7 +160,7 @@ static bool waits_for(const ordering *s, int32_t group, int32_t other)
   return false;
 }
 
-/* What lives at t and t + 1 once the groups there have changed places. */
+/* What lives at t and t + 1 once the groups there are exchanged. */
 static void bytes_of_swap(const ordering *s, const int32_t *order, int32_t t, int64_t out[2])
 {
   const int32_t one = order[t], two = order[t + 1];
@@ -187,27 +187,27 @@ static void bytes_of_swap(const ordering *s, const int32_t *order, int32_t t, in
 
 static int64_t highest(const ordering *s, int32_t without)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int32_t t = 0; t < s->n; t++) {
-    most = t != without && t != without + 1 && s->bytes_at[t] > most ? s->bytes_at[t] : most;
+    max = t != without && t != without + 1 && s->bytes_at[t] > max ? s->bytes_at[t] : max;
   }
-  return most;
+  return max;
 }
 
-/* Neighbours change places where the peak falls, or stays and less lives in all. */
+/* Neighbours are exchanged where the peak falls, or stays and less lives in all. */
 static void swap_neighbours(const ordering *s, int32_t *order)
 {
   bool better = true;
 
   find_lives(s, order);
-  for (int round = 0; round < MOST_ROUNDS && better; round++) {
+  for (int round = 0; round < MAX_ROUNDS && better; round++) {
     better = false;
     for (int32_t t = 0; t + 1 < s->n; t++) {
       int64_t after[2];
 
-      if (waits_for(s, order[t + 1], order[t]) || turn_of(s, order[t]) != 0 ||
-          turn_of(s, order[t + 1]) != 0) {
+      if (waits_for(s, order[t + 1], order[t]) || priority_of(s, order[t]) != 0 ||
+          priority_of(s, order[t + 1]) != 0) {
         continue;
       }
       bytes_of_swap(s, order, t, after);
@@ -269,17 +269,18 @@ out:
 
 weir_status schedule_order(const schedule_problem *p, int32_t *order)
 {
-  enum { ROOMS = 8 };
+  enum { BUFFERS = 8 };
   weir_status status = WEIR_OK;
   ordering s = {.p = p, .n = weir_graph_groups(p->g)};
   const int64_t arrays = weir_graph_arrays(p->g);
-  void *memory[ROOMS] = {NULL};
-  const int64_t count[ROOMS] = {
+  void *memory[BUFFERS] = {NULL};
+  const int64_t count[BUFFERS] = {
       weir_graph_nodes(p->g), s.n + 1, s.n, arrays, arrays, arrays, arrays, s.n};
-  const int64_t size[ROOMS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
-                               sizeof(bool),    sizeof(int32_t), sizeof(int32_t), sizeof(int64_t)};
+  const int64_t size[BUFFERS] = {sizeof(int32_t), sizeof(int32_t), sizeof(bool),
+                                 sizeof(int32_t), sizeof(bool),    sizeof(int32_t),
+                                 sizeof(int32_t), sizeof(int64_t)};
 
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     WEIR_TRY_GOTO(weir_alloc(count[i], (size_t)size[i], &memory[i]), out);
   }
   s.before_first = memory[1];
@@ -290,11 +291,11 @@ weir_status schedule_order(const schedule_problem *p, int32_t *order)
   s.last = memory[6];
   s.bytes_at = memory[7];
   WEIR_TRY_GOTO(find_before(&s, memory[0]), out);
-  WEIR_TRY_GOTO(place_groups(&s, order), out);
+  WEIR_TRY_GOTO(order_groups(&s, order), out);
   swap_neighbours(&s, order);
 out:
   weir_free(&s.before);
-  for (int i = 0; i < ROOMS; i++) {
+  for (int i = 0; i < BUFFERS; i++) {
     weir_free(&memory[i]);
   }
   return status;

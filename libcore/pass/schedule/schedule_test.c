@@ -1,5 +1,5 @@
 /* schedule_test.c - random graphs: groups after what they wait for, and no two live arrays in
- * one place. */
+ * the same memory. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "base/weir_check.h"
@@ -24,7 +24,7 @@ static void life_of(const weir_graph *g, const weir_schedule *s, int32_t array, 
   *last = keep ? s->n_groups - 1 : *last;
 }
 
-static int place_of(const weir_graph *g, const weir_schedule *s, int32_t node)
+static int index_of(const weir_graph *g, const weir_schedule *s, int32_t node)
 {
   for (int32_t t = 0; t < s->n_groups; t++) {
     const weir_group *group = weir_graph_group(g, s->order[t]);
@@ -48,13 +48,13 @@ static void check_order(const weir_graph *g, const weir_schedule *s)
       const int32_t n = weir_graph_writers(g, node->in[k], writers, 8);
 
       for (int32_t w = 0; w < n && w < 8; w++) {
-        assert_true(place_of(g, s, writers[w]) <= place_of(g, s, i));
+        assert_true(index_of(g, s, writers[w]) <= index_of(g, s, i));
       }
     }
   }
 }
 
-/* One begins where the other ends, in its place, and the group at t allows it. */
+/* One begins where the other ends, in its memory, and the group at t allows it. */
 static bool lies_in_place(const weir_graph *g, const weir_schedule *s, int32_t a, int32_t b,
                           int32_t t)
 {
@@ -70,8 +70,8 @@ static bool lies_in_place(const weir_graph *g, const weir_schedule *s, int32_t a
   return one || two;
 }
 
-static void check_places(const weir_graph *g, const weir_schedule *s, const int64_t *bytes,
-                         const bool *keep)
+static void check_offsets(const weir_graph *g, const weir_schedule *s, const int64_t *bytes,
+                          const bool *keep)
 {
   for (int32_t a = 0; a < s->n_arrays; a++) {
     int32_t first, last, other, end;
@@ -114,7 +114,7 @@ static void live_arrays_never_share_memory(void **state)
     }
     assert_ok(weir_schedule_make(d.g, bytes, keep, &s));
     check_order(d.g, &s);
-    check_places(d.g, &s, bytes, keep);
+    check_offsets(d.g, &s, bytes, keep);
     weir_schedule_fini(&s);
     weir_graph_destroy(&d.g);
   }
@@ -134,7 +134,7 @@ static void whole_arrays_are_what_is_placed_by_default(void **state)
   assert_ok(weir_schedule_make(d.g, bytes, keep, &stated));
   assert_ok(weir_schedule_make(d.g, NULL, NULL, &found));
   assert_true(found.arena_bytes > 0 && found.arena_bytes == stated.arena_bytes);
-  check_places(d.g, &found, bytes, keep);
+  check_offsets(d.g, &found, bytes, keep);
   weir_schedule_fini(&stated);
   weir_schedule_fini(&found);
   weir_graph_destroy(&d.g);
@@ -165,7 +165,7 @@ static void results_lie_where_operands_did(void **state)
 
     weir_output(g, "y", weir_add(g, e, shifted ? weir_shift(g, e, 0, 1) : e));
     assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.exec = &cfg}, &p));
-    /* A place for the sum and its operand, and one for what is shifted. */
+    /* Memory for the sum and its operand, and for what is shifted. */
     assert_int_equal(weir_plan_arena_bytes(p), (1 + shifted) * 4032);
     weir_plan_destroy(&p);
     weir_graph_destroy(&g);
@@ -195,7 +195,7 @@ static void order_lowers_the_peak(void **state)
   weir_graph_destroy(&g);
 }
 
-static void stored_arrays_change_places(void **state)
+static void stored_arrays_are_exchanged(void **state)
 {
   weir_store *store;
   weir_graph *g;
@@ -228,7 +228,7 @@ int main(void)
       cmocka_unit_test(whole_arrays_are_what_is_placed_by_default),
       cmocka_unit_test(results_lie_where_operands_did),
       cmocka_unit_test(order_lowers_the_peak),
-      cmocka_unit_test(stored_arrays_change_places),
+      cmocka_unit_test(stored_arrays_are_exchanged),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

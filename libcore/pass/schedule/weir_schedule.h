@@ -30,9 +30,9 @@ typedef struct weir_life {
   int32_t array, first, last;
   int64_t bytes, offset;
 } weir_life;
-/* Returns the lowest offset from `least` on at which `l` overlaps none of the n lifetimes placed
+/* Returns the lowest offset from `min` on at which `l` overlaps none of the n lifetimes assigned
  * before, except those of other steps. */
-int64_t weir_life_offset(const weir_life *placed, int32_t n, const weir_life *l, int64_t least);
+int64_t weir_life_offset(const weir_life *assigned, int32_t n, const weir_life *l, int64_t min);
 void weir_schedule_print(const weir_schedule *s, const weir_graph *g, FILE *out);
 
 #ifdef __cplusplus

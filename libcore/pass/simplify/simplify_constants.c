@@ -7,7 +7,7 @@
 #include "simplify_priv.h"
 
 /* Elements of a constant that is made: more is left to the run. */
-#define MOST_ELEMENTS 65536
+#define MAX_ELEMENTS 65536
 
 static bool is_float_code(const weir_body *b, const weir_expr *e)
 {
@@ -48,7 +48,7 @@ static bool may_fold(const weir_graph *g, const weir_node *node)
 
   if (!simplify_is_plain(node) || a->n_out != 1 || a->n_values != 1 || a->n_states > 0 ||
       a->combine != WEIR_COMBINE_NONE || !simplify_is_inner(g, node, 0) ||
-      weir_box_volume(&box) > MOST_ELEMENTS || !weir_operand_is_permutation(&a->out[0], a, order)) {
+      weir_box_volume(&box) > MAX_ELEMENTS || !weir_operand_is_permutation(&a->out[0], a, order)) {
     return false;
   }
   for (int d = 0; d < a->out[0].rank; d++) {

@@ -1,5 +1,5 @@
 /* tile.c - the outer box of every group: tiles whose local buffers stay in cache; of library
- * operators as many points at a time as are worth a thread's turn. */
+ * operators as many points at a time as are worth a call of a thread. */
 #include <string.h>
 #include "pass/tile/weir_tile.h"
 
@@ -17,9 +17,9 @@ static void tile_library(const weir_access *a, int64_t *tile)
     if (a->dim[d].kind != WEIR_PARALLEL) {
       continue;
     }
-    const double most = work > 0 ? library_work / work : (double)extent;
+    const double max = work > 0 ? library_work / work : (double)extent;
 
-    tile[d] = most < 1 ? 1 : most < (double)extent ? (int64_t)most : extent;
+    tile[d] = max < 1 ? 1 : max < (double)extent ? (int64_t)max : extent;
     work *= (double)tile[d];
   }
 }

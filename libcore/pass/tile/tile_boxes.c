@@ -9,7 +9,7 @@
 #include "pass/tile/tile_priv.h"
 
 /* So many tiles are to be shared among threads before they grow. */
-#define LEAST_TILES 32
+#define MIN_TILES 32
 
 typedef struct boxing {
   tile_choice c;
@@ -85,10 +85,10 @@ static bool is_covered(const boxing *b)
 }
 
 /* Least tile along d; 0: it must be whole. */
-static int64_t least_tile(const boxing *b, int d)
+static int64_t min_tile(const boxing *b, int d)
 {
   const weir_dim *dim = &b->c.members[b->c.n - 1].access->dim[d];
-  int64_t least = 1;
+  int64_t min = 1;
 
   if (dim->kind != WEIR_PARALLEL) {
     return 0;
@@ -109,13 +109,13 @@ static int64_t least_tile(const boxing *b, int d)
         if (block_size == 0 || first % block_size != 0) {
           return 0;
         }
-        while (step * least % block_size != 0) {
-          least++;
+        while (step * min % block_size != 0) {
+          min++;
         }
       }
     }
   }
-  return least < dim->hi - dim->lo ? least : 0;
+  return min < dim->hi - dim->lo ? min : 0;
 }
 
 static int64_t count_tiles(const weir_access *anchor, const int64_t *tile)
@@ -140,7 +140,7 @@ static void grow(const boxing *b, int d, int64_t *tile, weir_tile_cost *cost)
     memcpy(larger, tile, sizeof larger);
     larger[d] = 2 * tile[d] < anchor->dim[d].hi - anchor->dim[d].lo ? 2 * tile[d] : 0;
     tile_measure(&b->c, larger, &here);
-    if (here.local_bytes > b->c.cache || count_tiles(anchor, larger) < LEAST_TILES) {
+    if (here.local_bytes > b->c.cache || count_tiles(anchor, larger) < MIN_TILES) {
       return;
     }
     memcpy(tile, larger, sizeof larger);
@@ -170,7 +170,7 @@ weir_status weir_tile_boxes(const weir_member *members, int32_t n, const bool *b
   b.c.reach = memory;
   memset(tile, 0, WEIR_MAX_DIMS * sizeof(*tile));
   for (int d = 0; d < anchor->n_dims; d++) {
-    tile[d] = least_tile(&b, d);
+    tile[d] = min_tile(&b, d);
     any = any || tile[d] > 0;
   }
   tile_measure(&b.c, tile, cost);

@@ -6,11 +6,11 @@
 #include "base/weir_alloc.h"
 
 /* A tile is worth its overhead (boxes composed, views set) from about this many points. */
-#define LEAST_POINTS 1024
+#define MIN_POINTS 1024
 /* Points of a tile without local buffers: few enough to share among threads, enough to stream. */
 #define STREAM_POINTS 65536
 /* Neighbouring outputs of a reduction that are not parted: a line of the cache holds as many. */
-#define LEAST_ROW 16
+#define MIN_ROW 16
 /* Slots of an unbounded dimension: a long stream, so that borders count per tile. */
 #define SLOTS ((int64_t)1 << 20)
 /* Bytes beyond which a buffer is only "too large". */
@@ -44,7 +44,7 @@ void tile_measure(const tile_choice *c, const int64_t *tile, weir_tile_cost *cos
   const weir_access *anchor = c->members[c->n - 1].access;
   double tiles = 1, work = 0, all = 0;
 
-  *cost = (weir_tile_cost){.serves = weir_reach_keeps_pace(c->members, c->n, tile)};
+  *cost = (weir_tile_cost){.serves = weir_reach_has_one_rate(c->members, c->n, tile)};
   weir_reach_compose(c->members, c->n, tile, c->slots, c->reach);
   for (int d = 0; d < anchor->n_dims; d++) {
     if (is_tiled(c, tile, d)) {
@@ -94,12 +94,12 @@ static void fill_tile(const tile_choice *c, int64_t points, int64_t width, int64
   for (int d = anchor->n_dims - 1; d >= 0; d--) {
     const weir_dim *dim = &anchor->dim[d];
     const int64_t extent = dim->hi - dim->lo;
-    const int64_t most = inner && width < points ? width : points;
+    const int64_t max = inner && width < points ? width : points;
 
     if (dim->kind == WEIR_REDUCED || dim->kind == WEIR_BACKWARD) {
       continue;
     }
-    tile[d] = extent > most ? (most > 0 ? most : 1) : 0;
+    tile[d] = extent > max ? (max > 0 ? max : 1) : 0;
     points /= tile[d] > 0 ? tile[d] : extent > 0 ? extent : 1;
     inner = false;
   }
@@ -140,7 +140,7 @@ static void best_shape(const tile_choice *c, int64_t points, int64_t *tile, weir
 }
 
 /* Few outputs of long reductions are one tile by their number, but work for several threads: they
- * are parted as long as every part has enough to do, and what lies side by side last. */
+ * are split as long as every piece has enough to do, and what lies side by side last. */
 static void share_out(const tile_choice *c, int64_t *tile, weir_tile_cost *cost)
 {
   const weir_access *anchor = c->members[c->n - 1].access;
@@ -171,8 +171,8 @@ static void share_out(const tile_choice *c, int64_t *tile, weir_tile_cost *cost)
   if (!parted && inner >= 0 && work / 2 >= STREAM_POINTS) {
     const int64_t half = extent_of(&anchor->dim[inner], c->slots) / 2;
 
-    shape[inner] = (half + LEAST_ROW - 1) / LEAST_ROW * LEAST_ROW;
-    parted = half >= LEAST_ROW;
+    shape[inner] = (half + MIN_ROW - 1) / MIN_ROW * MIN_ROW;
+    parted = half >= MIN_ROW;
   }
   if (parted) {
     tile_measure(c, shape, &here);
@@ -188,7 +188,7 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
 {
   /* A quarter of L2: what a tile reads and writes and the engine's strips share it. */
   const int64_t quarter = weir_cpu_get()->l2_bytes / 4;
-  const int64_t least = opts->cache_bytes > 0 ? 16 : LEAST_POINTS;
+  const int64_t min = opts->cache_bytes > 0 ? 16 : MIN_POINTS;
   tile_choice c = {.members = members,
                    .buffered = buffered,
                    .n = n,
@@ -202,7 +202,7 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
   c.reach = memory;
   for (int64_t points = STREAM_POINTS;; points /= 2) {
     best_shape(&c, points, tile, cost);
-    if (cost->local_bytes <= c.cache || points / 2 < least) {
+    if (cost->local_bytes <= c.cache || points / 2 < min) {
       break;
     }
   }
@@ -214,18 +214,18 @@ weir_status weir_tile_best(const weir_member *members, int32_t n, const bool *bu
 weir_status weir_tile_choose(const weir_graph *g, const weir_group *group,
                              const weir_pass_opts *opts, int64_t *tile, weir_tile_cost *cost)
 {
-  enum { MOST = 256 };
+  enum { MAX = 256 };
   weir_status status = WEIR_OK;
-  weir_member members[MOST];
-  bool buffered[MOST], visible[MOST];
+  weir_member members[MAX];
+  bool buffered[MAX], visible[MAX];
   weir_tile_claim claim = {.blocks = &group->blocks, .visible = visible};
   weir_loop *loops = NULL;
   int32_t n = 0;
 
   WEIR_TRY(weir_lower(g, group, &loops, &n));
-  if (n > MOST) {
+  if (n > MAX) {
     WEIR_TRY_GOTO(
-        weir_fail(WEIR_ERR_UNSUPPORTED, "tile: a group has %d loops, more than %d", n, MOST), out);
+        weir_fail(WEIR_ERR_UNSUPPORTED, "tile: a group has %d loops, more than %d", n, MAX), out);
   }
   for (int32_t k = 0; k < n; k++) {
     members[k] = (weir_member){.access = &loops[k].access, .in = loops[k].in, .out = loops[k].out};

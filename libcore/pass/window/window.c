@@ -11,7 +11,7 @@
 #include "pass/window/window_priv.h"
 
 /* Elements of the widened array for each that it had, at most; likewise of the iterations. */
-static const double most_growth = 2;
+static const double max_growth = 2;
 
 /* Whether expression i is a product of loads, or of their conjugates. */
 static bool is_product(const weir_body *b, int32_t i)
@@ -102,7 +102,7 @@ static bool find_slide(const weir_access *a, int k, int d, window_slide *s)
   const double size = (double)o->extent[d];
 
   return s->below + s->above > 0 && s->below <= o->extent[d] && s->above <= o->extent[d] &&
-         size + (double)s->below + (double)s->above <= most_growth * size;
+         size + (double)s->below + (double)s->above <= max_growth * size;
 }
 
 /* Iterations that were dropped are made: at most as many as there were. */
@@ -110,7 +110,7 @@ static bool pays(const weir_access *a)
 {
   const weir_box whole = weir_iterations(a);
 
-  return (double)weir_box_volume(&whole) <= most_growth * (double)weir_surviving(a, &whole);
+  return (double)weir_box_volume(&whole) <= max_growth * (double)weir_surviving(a, &whole);
 }
 
 static weir_status change(weir_graph *g, int32_t number)

@@ -36,19 +36,19 @@ static int32_t own_writer(const weir_graph *g, int32_t array, int32_t reader, in
 /* Writes 0 to the elements [lo, hi) along dimension d of the array. */
 static weir_status add_zeros(weir_graph *g, int32_t array, int d, int64_t lo, int64_t hi)
 {
-  weir_array_desc part = weir_graph_get_array(g, array)->desc;
-  const weir_array_desc whole = part;
+  weir_array_desc margin = weir_graph_get_array(g, array)->desc;
+  const weir_array_desc whole = margin;
   weir_status status = WEIR_OK;
   weir_access a;
 
-  part.shape[d] = hi - lo;
+  margin.shape[d] = hi - lo;
   weir_access_init(&a);
-  weir_map_dims(&a, &part);
+  weir_map_dims(&a, &margin);
   WEIR_TRY_GOTO(weir_access_resize(&a, 0, 1, 0), out);
   weir_map_identity(&a.out[0], &whole);
   a.out[0].index[d].offset = lo;
   a.n_values = 1;
-  a.value[0] = weir_body_real(&a.body, part.dtype, 0);
+  a.value[0] = weir_body_real(&a.body, margin.dtype, 0);
   const weir_value v =
       weir_graph_add_access_into(g, &op_margin, &a, NULL, 0, &array, "pass/window");
 

@@ -93,7 +93,7 @@ static double threshold(const parts *p, double given, double voltage, double pre
 /* Slots of [t, t + n) in which `here` holds: any. */
 static weir_value soon(parts *p, weir_value here, int64_t n)
 {
-  const weir_window_spec spec = {.combine = WEIR_COMBINE_MAX, .taps = n};
+  const weir_window_spec spec = {.combine = WEIR_COMBINE_MAX, .size = n};
   const weir_value wide = weir_window(p->g, &spec, weir_cast(p->g, WEIR_F32, here));
 
   return weir_gt_scalar(p->g, wide, 0.5);

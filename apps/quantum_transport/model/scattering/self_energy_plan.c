@@ -57,7 +57,7 @@ static weir_status plan(const qt_self_energy_spec *s, shared_graph *graph, weir_
                                  .threads = s->threads,
                                  .terse = true,
                                  .sizes_only = sizes_only,
-                                 .spread = shared ? &spread : NULL};
+                                 .dist = shared ? &spread : NULL};
 
     status = weir_plan_create(graph->g, NULL, &opts, out);
   }

@@ -14,8 +14,8 @@ static void three_elements_are_needed(void **state)
   box.hi[0] = 20;
   const weir_region r = weir_needed(access_of(g, y), 0, &box);
 
-  assert_int_equal(r.part[0][0].lo, 9);
-  assert_int_equal(r.part[0][0].hi, 21);
+  assert_int_equal(r.interval[0][0].lo, 9);
+  assert_int_equal(r.interval[0][0].hi, 21);
   weir_graph_destroy(&g);
 }
 

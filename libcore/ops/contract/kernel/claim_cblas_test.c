@@ -10,18 +10,18 @@
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 
-enum { MOST = 40000 };
+enum { MAX = 40000 };
 
 /* A contraction, its weighted sum, and the derivatives of that. */
 typedef struct subject {
   const char *labels;
   weir_array_desc d[3]; /* a, b, result */
-  double memory[6][MOST];
+  double memory[6][MAX];
 } subject;
 
 static void fill(double *x, uint32_t purpose)
 {
-  for (uint64_t i = 0; i < MOST; i++) {
+  for (uint64_t i = 0; i < MAX; i++) {
     x[i] = weir_random_uniform(3, purpose, 0, i) - 0.5;
   }
 }
@@ -59,7 +59,7 @@ static int run(subject *s, const char *kernel, int threads)
     const weir_array_desc *d = &s->d[k < 3 ? k : k == 3 ? 2 : k - 4];
 
     t[k] = weir_tensor_wrap(s->memory[k], WEIR_F64, d->rank, d->shape);
-    assert_true(weir_tensor_numel(&t[k]) <= MOST);
+    assert_true(weir_tensor_numel(&t[k]) <= MAX);
     b[k] = (weir_binding){names[k], &t[k]};
   }
   for (uint32_t k = 0; k < 3; k++) {
@@ -84,7 +84,7 @@ static void check(const char *labels, weir_array_desc a, weir_array_desc b, int 
   assert_int_equal(run(&two, "auto", 2), claims);
   assert_int_equal(run(&loops, "none", 1), 0);
   for (int k = 3; k < 6; k++) {
-    assert_int_equal(weir_compare(labels, WEIR_F64, library.memory[k], loops.memory[k], MOST,
+    assert_int_equal(weir_compare(labels, WEIR_F64, library.memory[k], loops.memory[k], MAX,
                                   (weir_tolerance){1e-12, 1e-12}),
                      0);
     assert_memory_equal(library.memory[k], two.memory[k], sizeof two.memory[k]);

@@ -4,7 +4,7 @@
  * The access alone is asked, so that the derivatives of a contraction are products too. A sum of
  * products of two operands is one when one label each is shared by A and C (m), B and C
  * (n), A and B (k), at most one stands in all three (the stack), and the last dimension of every
- * array is not the stack's. Pieces are slabs of rows or columns
+ * array is not the stack's. Pieces are panels of rows or columns
  * of C, fixed by the shape, each on one thread: its sums depend on shape alone. */
 #include <cblas.h>
 
@@ -21,7 +21,7 @@ typedef struct shape {
   int am, ak, as, bk, bn, bs, cm, cs, cn;
   bool a_conj, b_conj;
   bool by_rows;
-  int64_t slab, slabs; /* rows or columns of a piece; pieces of one matrix */
+  int64_t panel, panels; /* rows or columns of a piece; pieces of one matrix */
 } shape;
 
 /* Every index is one label that stays in the array: no diagonal, no shift, no border. */
@@ -47,23 +47,23 @@ static bool sort_label(const weir_access *a, int label, shape *s)
   const int in_c = weir_operand_follows(&a->out[0], a, label);
   const int64_t extent = a->dim[label].hi;
   const bool first = in_a >= 0, second = in_b >= 0, third = in_c >= 0;
-  int64_t *place = first && third    ? (second ? &s->stack : &s->m)
+  int64_t *field = first && third    ? (second ? &s->stack : &s->m)
                    : second && third ? &s->n
                    : first && second ? &s->k
                                      : NULL;
 
-  if (place == NULL || *place >= 0 || extent < 1 || extent > INT32_MAX || a->dim[label].time) {
+  if (field == NULL || *field >= 0 || extent < 1 || extent > INT32_MAX || a->dim[label].time) {
     return false;
   }
-  *place = extent;
-  if (place == &s->stack) {
+  *field = extent;
+  if (field == &s->stack) {
     s->as = in_a;
     s->bs = in_b;
     s->cs = in_c;
-  } else if (place == &s->m) {
+  } else if (field == &s->m) {
     s->am = in_a;
     s->cm = in_c;
-  } else if (place == &s->n) {
+  } else if (field == &s->n) {
     s->bn = in_b;
     s->cn = in_c;
   } else {
@@ -143,7 +143,7 @@ static double work_of(const shape *s)
 }
 
 /* Below this many multiplications the call costs more than the loop. */
-static const double least_work = 4096;
+static const double min_work = 4096;
 static const double flops_per_second = 2e10;
 
 static double match(const weir_graph *g, const weir_group *group)
@@ -155,34 +155,34 @@ static double match(const weir_graph *g, const weir_group *group)
   }
   const double work = work_of(&s);
 
-  return work < least_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
+  return work < min_work ? -1 : 2 * work * (double)(s.stack > 0 ? s.stack : 1) / flops_per_second;
 }
 
 /* Multiplications of a piece, at least: about a tenth of a millisecond. */
 static const double piece_work = 1 << 20;
 /* Rows of a piece: of complex ones more, for the library repacks the other matrix for each. */
-enum { MOST_SLABS = 32, SLAB_UNIT = 16, COMPLEX_UNIT = 64 };
+enum { MAX_PANELS = 32, PANEL_UNIT = 16, COMPLEX_UNIT = 64 };
 
-/* Cuts C along its longer dimension. */
-static void cut(shape *s)
+/* Divides C into panels along its longer dimension. */
+static void set_panels(shape *s)
 {
   const double work = work_of(s);
   const int64_t extent = s->m >= s->n ? s->m : s->n;
   const int64_t wanted =
-      work >= MOST_SLABS * piece_work ? MOST_SLABS : 1 + (int64_t)(work / piece_work);
+      work >= MAX_PANELS * piece_work ? MAX_PANELS : 1 + (int64_t)(work / piece_work);
   const int64_t even = (extent + wanted - 1) / wanted;
 
   s->by_rows = s->m >= s->n;
-  const int64_t unit = weir_dtype_is_complex(s->dtype) ? COMPLEX_UNIT : SLAB_UNIT;
-  s->slab = (even + unit - 1) / unit * unit;
-  s->slabs = (extent + s->slab - 1) / s->slab;
+  const int64_t unit = weir_dtype_is_complex(s->dtype) ? COMPLEX_UNIT : PANEL_UNIT;
+  s->panel = (even + unit - 1) / unit * unit;
+  s->panels = (extent + s->panel - 1) / s->panel;
 }
 
 static int64_t pieces(const void *context, int stage)
 {
   const shape *s = context;
 
-  return stage == 0 ? s->slabs * (s->stack > 0 ? s->stack : 1) : 0;
+  return stage == 0 ? s->panels * (s->stack > 0 ? s->stack : 1) : 0;
 }
 
 static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, int n)
@@ -206,7 +206,7 @@ static weir_status prepare(const weir_graph *g, const weir_group *group, void **
     weir_free(&memory);
     return weir_fail(WEIR_ERR_SHAPE, "contract_cblas: the group is not a matrix product");
   }
-  cut(memory);
+  set_panels(memory);
   openblas_set_num_threads(1);
   *context = memory;
   return WEIR_OK;
@@ -245,8 +245,8 @@ static void run(const weir_kernel_run *r)
   const int lda = a_plain ? leading(a->stride[s->am], s->k) : leading(a->stride[s->ak], s->m);
   const int ldb = b_plain ? leading(b->stride[s->bk], s->n) : leading(b->stride[s->bn], s->k);
   const int ldc = leading(c->stride[s->cm], s->n);
-  const int64_t item = r->piece / s->slabs, from = r->piece % s->slabs * s->slab;
-  const int64_t left = (s->by_rows ? s->m : s->n) - from, here = left < s->slab ? left : s->slab;
+  const int64_t item = r->piece / s->panels, from = r->piece % s->panels * s->panel;
+  const int64_t left = (s->by_rows ? s->m : s->n) - from, here = left < s->panel ? left : s->panel;
   const int m = (int)(s->by_rows ? here : s->m), n = (int)(s->by_rows ? s->n : here);
   const int k = (int)s->k;
   const void *pa = at(a, s, s->as, item, s->am, s->by_rows ? from : 0);

@@ -10,7 +10,7 @@ static const weir_access *access_of(const weir_graph *g, const weir_group *group
 }
 
 /* Below this many complex multiplications in a matrix the loop is as fast. */
-static const double least_work = 8;
+static const double min_work = 8;
 /* Complex multiplications, and elements packed, in a second. */
 static const double rate = 6e9, move_rate = 1.2e9;
 
@@ -19,7 +19,7 @@ static double match(const weir_graph *g, const weir_group *group)
   packed_form f;
 
   if (group->n_nodes != 1 || !packed_form_of(access_of(g, group), &f) ||
-      (double)f.rows.count * (double)f.columns.count * (double)f.depth.count < least_work) {
+      (double)f.rows.count * (double)f.columns.count * (double)f.depth.count < min_work) {
     return -1;
   }
   return packed_work(&f) / rate + packed_moves(&f) / move_rate;

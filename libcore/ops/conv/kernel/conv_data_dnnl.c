@@ -6,13 +6,13 @@ static double match(const weir_graph *g, const weir_group *group)
   return conv_dnnl_match(g, group, CONV_DATA);
 }
 
-/* Weights packed, slabs, then what wraps added up. */
+/* Weights packed, chunks, then what wraps added up. */
 static int64_t pieces(const void *context, int stage)
 {
   const conv_dnnl *c = context;
 
   return stage == 0                ? c->n_blocks
-         : stage == 1              ? c->cut.count
+         : stage == 1              ? c->chunking.count
          : stage == 2 && c->padded ? conv_dnnl_rows(&c->form)
                                    : 0;
 }
@@ -24,7 +24,7 @@ static void run(const weir_kernel_run *r)
   if (r->stage == 0) {
     conv_dnnl_reorder(c, r->piece, r->views[2].data);
   } else if (r->stage == 1) {
-    conv_dnnl_slabs(c, r);
+    conv_dnnl_chunks(c, r);
   } else {
     conv_dnnl_fold(c, r->views[0].data, r->piece, r->scratch);
   }

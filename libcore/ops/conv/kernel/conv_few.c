@@ -28,7 +28,7 @@ static few_conv shape_of(const conv_few *c)
                 .many = c->few_x ? f->out : f->in,
                 .in = {1, 1, 1},
                 .out = {1, 1, 1},
-                .taps = {1, 1, 1},
+                .kernel_size = {1, 1, 1},
                 .stride = {1, 1, 1}};
 
   for (int k = 0; k < f->d; k++) {
@@ -36,7 +36,7 @@ static few_conv shape_of(const conv_few *c)
 
     s.in[d] = f->x_extent[k];
     s.out[d] = f->y_extent[k];
-    s.taps[d] = f->taps[k];
+    s.kernel_size[d] = f->kernel_size[k];
     s.stride[d] = f->stride[k];
     s.lo[d] = f->lo[k];
   }
@@ -50,7 +50,7 @@ static bool is_exchanged(const conv_few *c)
   return c->kind == FEW_WEIGHTS && !c->few_x;
 }
 
-/* x and y change places, stride 1: out = in + tap - lo, counted from the last tap. */
+/* x and y exchanged, stride 1: out = in + tap - lo, counted from the last tap. */
 static void exchange(few_conv *s)
 {
   for (int d = 0; d < 3; d++) {
@@ -58,12 +58,12 @@ static void exchange(few_conv *s)
 
     s->in[d] = s->out[d];
     s->out[d] = in;
-    s->lo[d] = s->taps[d] - 1 - s->lo[d];
+    s->lo[d] = s->kernel_size[d] - 1 - s->lo[d];
   }
 }
 
 /* Of the gradient by x, two stages each: with longer strides most have no elements. */
-static const int64_t most_classes = 1 << 12;
+static const int64_t max_classes = 1 << 12;
 
 static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
 {
@@ -81,11 +81,11 @@ static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
                                                     : FEW_NARROW;
   c->classes = 1;
   for (int k = 0; k < f->d; k++) {
-    if ((f->dilation[k] != 1 && f->taps[k] > 1) || (is_exchanged(c) && f->stride[k] != 1)) {
+    if ((f->dilation[k] != 1 && f->kernel_size[k] > 1) || (is_exchanged(c) && f->stride[k] != 1)) {
       return false;
     }
     c->classes *= f->kind == CONV_DATA ? f->stride[k] : 1;
-    if (c->classes > most_classes) {
+    if (c->classes > max_classes) {
       return false;
     }
   }
@@ -98,16 +98,16 @@ static bool find_few(const weir_graph *g, const weir_group *group, conv_few *c)
 
 /* The sum that class `number` is, and where it begins in the gradient and in w; false: there is
  * none. */
-static bool class_of(const conv_few *c, const few_conv *s, int64_t number, few_conv *part,
+static bool class_of(const conv_few *c, const few_conv *s, int64_t number, few_conv *sub,
                      int64_t *out_at, int64_t *w_at)
 {
   const int64_t *stride = s->stride;
   const int64_t at[] = {number / stride[2] / stride[1], number / stride[2] % stride[1],
                         number % stride[2]};
 
-  *part = *s;
+  *sub = *s;
   *out_at = *w_at = 0;
-  return c->f.kind != CONV_DATA || few_class(s, at, part, out_at, w_at);
+  return c->f.kind != CONV_DATA || few_class(s, at, sub, out_at, w_at);
 }
 
 /* Elements of x without border rules, in whole lines of the cache. */
@@ -127,23 +127,24 @@ static int64_t workspace(const void *context)
 }
 
 /* Below this many operations a loop is as good. */
-static const double least_flops = 1 << 14;
+static const double min_flops = 1 << 14;
 
-/* Shares of the multiply-adds that a core can do, measured on Zen 4 (AVX-512) with 3 taps in each
- * of 3 dimensions: by weights 4->32 0.89, 5->16 0.87; few channels of 16: 5 0.88; of 32: 4 0.78, 14
- * 0.76; to many: 4->32 0.75, 5->16 0.91. Then what sums of lanes, slabs, calls take. */
+/* Shares of the multiply-adds that a core can do, measured on Zen 4 (AVX-512) with kernel size 3 in
+ * each of 3 dimensions: by weights 4->32 0.89, 5->16 0.87; few channels of 16: 5 0.88; of 32: 4
+ * 0.78, 14 0.76; to many: 4->32 0.75, 5->16 0.91. Then what sums of lanes, partial sums, calls
+ * take. */
 static double match(const weir_graph *g, const weir_group *group)
 {
   const double peak = 1.18e11, bandwidth = 1e10, call = 2e-6;
   conv_few c;
 
-  if (!find_few(g, group, &c) || conv_form_flops(&c.f) < least_flops) {
+  if (!find_few(g, group, &c) || conv_form_flops(&c.f) < min_flops) {
     return -1;
   }
   const few_conv *s = &c.s;
   const double vectors = ceil((double)s->many / (double)c.k->lanes);
-  const double elements = (double)(s->taps[2] * s->few);
-  const double taps = (double)(s->taps[0] * s->taps[1] * s->taps[2]);
+  const double elements = (double)(s->kernel_size[2] * s->few);
+  const double volume = (double)(s->kernel_size[0] * s->kernel_size[1] * s->kernel_size[2]);
   const double chains = elements * fmin(vectors, 2);
   const double moved = 2 * (double)workspace(&c);
   double share = 0.85 * (double)s->many / (vectors * (double)c.k->lanes);
@@ -151,9 +152,9 @@ static double match(const weir_graph *g, const weir_group *group)
   if (c.kind == FEW_WEIGHTS) {
     share *= fmin(1, chains / 5);
   } else if (c.kind == FEW_NARROW) {
-    share *= taps * vectors / (taps * vectors + 3);
+    share *= volume * vectors / (volume * vectors + 3);
   }
-  share *= (double)s->out[2] / (double)(s->out[2] + 2 * s->taps[2]);
+  share *= (double)s->out[2] / (double)(s->out[2] + 2 * s->kernel_size[2]);
   return conv_form_flops(&c.f) / (peak * share) + moved / bandwidth + call * (double)c.classes;
 }
 
@@ -196,7 +197,7 @@ static int64_t pieces(const void *context, int stage)
 {
   const conv_few *c = context;
   int at;
-  few_conv part;
+  few_conv sub;
   int64_t out_at, w_at, n = 0;
 
   switch (step_of(c, stage, &at)) {
@@ -205,8 +206,8 @@ static int64_t pieces(const void *context, int stage)
   case FOLD:
     return c->form.n * c->form.x_extent[0];
   case SUM:
-    if (class_of(c, &c->s, at / FEW_STAGES, &part, &out_at, &w_at)) {
-      n = few_pieces(c->kind, c->k, &part, at % FEW_STAGES);
+    if (class_of(c, &c->s, at / FEW_STAGES, &sub, &out_at, &w_at)) {
+      n = few_pieces(c->kind, c->k, &sub, at % FEW_STAGES);
     }
     return n > 0 ? n : 1;
   default:
@@ -233,9 +234,9 @@ static bool blocks_of(const weir_graph *g, const weir_group *group, weir_kernel_
 static int64_t bind_steps(const conv_few *c, const weir_view *views, few_conv *s)
 {
   const conv_form *f = &c->f;
-  const conv_weight_places places = conv_form_weights(f, &views[2]);
+  const conv_weight_strides w_strides = conv_form_weights(f, &views[2]);
   const bool exchanged = is_exchanged(c);
-  int64_t w_at = places.base;
+  int64_t w_at = w_strides.base;
   weir_view x = views[0];
 
   for (int k = f->d; c->padded && k >= 0; k--) { /* as conv_pad_row lays it out */
@@ -243,29 +244,29 @@ static int64_t bind_steps(const conv_few *c, const weir_view *views, few_conv *s
   }
   conv_form_steps(exchanged ? &views[1] : &x, f->d, s->in_step);
   conv_form_steps(exchanged ? &x : &views[1], f->d, s->out_step);
-  s->w_step[3] = c->few_x ? places.in : places.out;
-  s->w_step[4] = c->few_x ? places.out : places.in;
+  s->w_step[3] = c->few_x ? w_strides.in : w_strides.out;
+  s->w_step[4] = c->few_x ? w_strides.out : w_strides.in;
   for (int k = 0; k < f->d; k++) {
-    s->w_step[3 - f->d + k] = exchanged ? -places.tap[k] : places.tap[k];
-    w_at += exchanged ? (f->taps[k] - 1) * places.tap[k] : 0;
+    s->w_step[3 - f->d + k] = exchanged ? -w_strides.tap[k] : w_strides.tap[k];
+    w_at += exchanged ? (f->kernel_size[k] - 1) * w_strides.tap[k] : 0;
   }
   return w_at;
 }
 
 static void run_sum(const conv_few *c, const weir_kernel_run *r, int stage)
 {
-  few_conv s = c->s, part;
+  few_conv s = c->s, sub;
   const int64_t w_begin = bind_steps(c, r->views, &s);
   int64_t out_at, w_at;
 
-  if (!class_of(c, &s, stage / FEW_STAGES, &part, &out_at, &w_at) ||
-      r->piece >= few_pieces(c->kind, c->k, &part, stage % FEW_STAGES)) {
+  if (!class_of(c, &s, stage / FEW_STAGES, &sub, &out_at, &w_at) ||
+      r->piece >= few_pieces(c->kind, c->k, &sub, stage % FEW_STAGES)) {
     return;
   }
   float *x = c->padded ? r->workspace : r->views[0].data, *y = r->views[1].data;
   float *w = (float *)r->views[2].data + w_begin + w_at;
   few_sum sum = {
-      .kind = c->kind, .k = c->k, .s = &part, .workspace = (float *)r->workspace + padded_count(c)};
+      .kind = c->kind, .k = c->k, .s = &sub, .workspace = (float *)r->workspace + padded_count(c)};
 
   switch (c->f.kind) {
   case CONV_FORWARD:

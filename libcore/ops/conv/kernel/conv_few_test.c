@@ -12,17 +12,17 @@
 enum { X, W, T, READ, Y = READ, DX, DW, ALL };
 
 /* A convolution, and its gradients with weights t on the outputs. */
-typedef struct trial {
+typedef struct test_case {
   weir_graph *g;
   weir_tensor of[ALL];
-} trial;
+} test_case;
 
 static const char *const names[ALL] = {"x", "w", "t", "y", "dx", "dw"};
 
-static trial make(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
-                  uint64_t seed)
+static test_case make(const weir_conv_spec *spec, const weir_array_desc *x,
+                      const weir_array_desc *w, uint64_t seed)
 {
-  trial t = {.g = new_graph()};
+  test_case t = {.g = new_graph()};
   const weir_value from[] = {weir_input(t.g, names[X], x), weir_input(t.g, names[W], w)};
   const weir_value y = weir_conv(t.g, spec, from[0], from[1]);
   const weir_array_desc out = *weir_value_desc(t.g, y), *all[] = {x, w, &out, &out, x, w};
@@ -45,7 +45,7 @@ static trial make(const weir_conv_spec *spec, const weir_array_desc *x, const we
   return t;
 }
 
-static void end(trial *t)
+static void end(test_case *t)
 {
   for (int k = 0; k < ALL; k++) {
     weir_tensor_fini(&t->of[k]);
@@ -54,13 +54,13 @@ static void end(trial *t)
 }
 
 /* As run_kernel, into `made`. */
-static int run(trial *t, const char *kernel, int threads, weir_tensor made[ALL])
+static int run(test_case *t, const char *kernel, int threads, weir_tensor made[ALL])
 {
   return run_kernel(t->g, kernel, threads, names, t->of, READ, ALL, made);
 }
 
 /* With the kernel as without it, and the same bits on two threads; returns the groups it has. */
-static int agree_in(trial *t)
+static int agree_in(test_case *t)
 {
   weir_tensor plain[ALL], one[ALL], two[ALL];
 
@@ -85,7 +85,7 @@ static int agree_in(trial *t)
 static int agree(const weir_conv_spec *spec, const weir_array_desc *x, const weir_array_desc *w,
                  uint64_t seed)
 {
-  trial t = make(spec, x, w, seed);
+  test_case t = make(spec, x, w, seed);
   const int claimed = agree_in(&t);
 
   end(&t);
@@ -173,7 +173,7 @@ static void others_are_left(void **state)
   assert_int_equal(agree(&(weir_conv_spec){.groups = 0}, &wide, &deep, 1), 0);
 }
 
-static trial with_gradients(void)
+static test_case with_gradients(void)
 {
   const weir_conv_spec s = {.stride = {2}, .pad_before = {1}, .pad_after = {1}};
   const weir_array_desc x = {.dtype = WEIR_F32, .rank = 3, .shape = {1, 90, 4}};
@@ -185,7 +185,7 @@ static trial with_gradients(void)
 /* A node that says that it is another gradient than it is runs as loops, with the right numbers. */
 static void a_wrong_derivation_is_not_claimed(void **state)
 {
-  trial t = with_gradients();
+  test_case t = with_gradients();
 
   needs_vectors();
   for (int32_t i = 0; i < weir_graph_nodes(t.g); i++) {
@@ -195,7 +195,7 @@ static void a_wrong_derivation_is_not_claimed(void **state)
       for (int k = 0; k < 2; k++) {
         told->in[k] = told->in[k] == 1 - told->made ? told->made : told->in[k];
       }
-      told->made = 1 - told->made; /* x and w change places */
+      told->made = 1 - told->made; /* x and w are exchanged */
     }
   }
   assert_int_equal(agree_in(&t), 1); /* the convolution itself */
@@ -205,7 +205,7 @@ static void a_wrong_derivation_is_not_claimed(void **state)
 /* Factors and sides in another order, and a factor of 1. */
 static void an_equivalent_body_keeps_the_kernel(void **state)
 {
-  trial t = with_gradients();
+  test_case t = with_gradients();
 
   needs_vectors();
   for (int32_t i = 0; i < weir_graph_nodes(t.g); i++) {

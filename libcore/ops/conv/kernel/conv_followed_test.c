@@ -15,16 +15,16 @@
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 
-enum { X, W, B, R, IN, SUM = IN, ACTED, SIGN, MOST, AT, ALL };
+enum { X, W, B, R, IN, SUM = IN, ACTED, SIGN, MAX, AT, ALL };
 
 static const char *const names[ALL] = {"x", "w", "b", "r", "sum", "acted", "sign", "most", "at"};
 
-typedef struct trial {
+typedef struct test_case {
   weir_graph *g;
   weir_array_desc desc[ALL];
   bool has[ALL];
   weir_tensor in[IN];
-} trial;
+} test_case;
 
 static weir_tensor tensor_of(const weir_array_desc *d)
 {
@@ -34,7 +34,7 @@ static weir_tensor tensor_of(const weir_array_desc *d)
   return t;
 }
 
-static void result(trial *t, int k, weir_value v, bool wanted)
+static void result(test_case *t, int k, weir_value v, bool wanted)
 {
   t->has[k] = wanted && v.node >= 0;
   if (t->has[k]) {
@@ -43,7 +43,7 @@ static void result(trial *t, int k, weir_value v, bool wanted)
   }
 }
 
-static weir_value source(trial *t, int k, const weir_array_desc *d, uint64_t seed)
+static weir_value source(test_case *t, int k, const weir_array_desc *d, uint64_t seed)
 {
   t->desc[k] = *d;
   t->has[k] = true;
@@ -61,7 +61,7 @@ typedef struct shape {
   weir_pool_spec pool;
 } shape;
 
-/* large: several slabs of a library, too long for loops. Odd extents, extents of 1, strides,
+/* large: several chunks of a library, too long for loops. Odd extents, extents of 1, strides,
  * dilation, borders, 1 to 70 channels. */
 static shape draw(weir_draw *r, bool large)
 {
@@ -93,7 +93,7 @@ static shape draw(weir_draw *r, bool large)
 }
 
 /* What conv.pool_sparse makes box by box: maxima over disjoint windows, x too long for a cache. */
-static shape draw_picked(weir_draw *r)
+static shape draw_pool_sparse(weir_draw *r)
 {
   shape s = {.x = {.dtype = WEIR_F32, .rank = 4, .shape = {1}},
              .w = {.dtype = WEIR_F32, .rank = 4},
@@ -113,7 +113,7 @@ static shape draw_picked(weir_draw *r)
 typedef enum way { FORWARD, BACKWARDS, FROM_MAXIMA } way;
 
 /* Bias, leaky ReLU, sometimes a residual, and mostly a maximum after the convolution. */
-static void follow(trial *t, const shape *s, weir_draw *r, weir_value y, uint64_t seed)
+static void follow(test_case *t, const shape *s, weir_draw *r, weir_value y, uint64_t seed)
 {
   y = weir_add(t->g, y, source(t, B, &s->b, seed));
   result(t, SUM, y, weir_draw_one_in(r, 4));
@@ -126,18 +126,18 @@ static void follow(trial *t, const shape *s, weir_draw *r, weir_value y, uint64_
 
     y = weir_add(t->g, y, source(t, R, &like, seed));
   }
-  const weir_value most = weir_draw_one_in(r, 3) ? WEIR_NO_VALUE : weir_pool_max(t->g, &s->pool, y);
+  const weir_value max = weir_draw_one_in(r, 3) ? WEIR_NO_VALUE : weir_pool_max(t->g, &s->pool, y);
 
-  result(t, ACTED, y, most.node < 0 || weir_draw_one_in(r, 4));
-  result(t, MOST, most, true);
-  result(t, AT, (weir_value){most.node, 1}, weir_draw_one_in(r, 2));
+  result(t, ACTED, y, max.node < 0 || weir_draw_one_in(r, 4));
+  result(t, MAX, max, true);
+  result(t, AT, (weir_value){max.node, 1}, weir_draw_one_in(r, 2));
 }
 
 /* Forward; or the derivative by what an activation makes the convolution's x of, from its result or
  * from maxima of it. False where there is no output. */
-static bool make(trial *t, const shape *s, weir_draw *r, way go, uint64_t seed)
+static bool make(test_case *t, const shape *s, weir_draw *r, way go, uint64_t seed)
 {
-  *t = (trial){.g = new_graph()};
+  *t = (test_case){.g = new_graph()};
   const weir_value x = source(t, X, &s->x, seed), w = source(t, W, &s->w, seed);
   const weir_value below = weir_lt_scalar(t->g, x, 0);
   const weir_value acted = weir_select(t->g, below, weir_scale(t->g, x, 0.3), x);
@@ -165,7 +165,7 @@ static bool make(trial *t, const shape *s, weir_draw *r, way go, uint64_t seed)
   return weir_graph_status(t->g) == WEIR_OK;
 }
 
-static void end(trial *t)
+static void end(test_case *t)
 {
   weir_clear_failure();
   for (int k = 0; k < IN; k++) {
@@ -189,7 +189,7 @@ static bool is_followed(const weir_plan *plan, const char *kernel)
 
 /* Runs the graph, its results allocated here; false, and nothing has run, where `followed` is
  * wanted and nobody joined the kernel. */
-static bool run(const trial *t, const weir_exec_cfg *cfg, int threads, bool followed,
+static bool run(const test_case *t, const weir_exec_cfg *cfg, int threads, bool followed,
                 weir_tensor made[ALL])
 {
   weir_plan *plan;
@@ -213,7 +213,7 @@ static bool run(const trial *t, const weir_exec_cfg *cfg, int threads, bool foll
   return wanted;
 }
 
-static void compare(const trial *t, const weir_tensor *a, const weir_tensor *b, bool bits)
+static void compare(const test_case *t, const weir_tensor *a, const weir_tensor *b, bool bits)
 {
   for (int k = IN; k < ALL; k++) {
     const int64_t n = t->has[k] ? weir_tensor_numel(&a[k]) : 0;
@@ -223,7 +223,7 @@ static void compare(const trial *t, const weir_tensor *a, const weir_tensor *b, 
     }
     if (bits) {
       assert_memory_equal(a[k].data, b[k].data, (size_t)n * weir_dtype_size(a[k].dtype));
-    } else if (t->desc[k].dtype == WEIR_F32) { /* signs and places follow from rounding */
+    } else if (t->desc[k].dtype == WEIR_F32) { /* signs and argmax follow from rounding */
       assert_int_equal(
           weir_compare(names[k], WEIR_F32, a[k].data, b[k].data, n, (weir_tolerance){1e-4, 2e-4}),
           0);
@@ -231,7 +231,7 @@ static void compare(const trial *t, const weir_tensor *a, const weir_tensor *b, 
   }
 }
 
-static void release(const trial *t, weir_tensor *made)
+static void release(const test_case *t, weir_tensor *made)
 {
   for (int k = IN; k < ALL; k++) {
     if (t->has[k]) {
@@ -241,7 +241,7 @@ static void release(const trial *t, weir_tensor *made)
 }
 
 /* False where nobody joined the kernel. plainly: compared with plans without kernels too. */
-static bool agree(const trial *t, const char *kernel, bool plainly)
+static bool agree(const test_case *t, const char *kernel, bool plainly)
 {
   weir_tensor plain[ALL], apart[ALL], one[ALL], two[ALL];
   weir_exec_cfg cfg;
@@ -276,17 +276,17 @@ static void followers_keep_every_bit(void **state)
   for (int i = 0; weir_kernel_table[i] != NULL; i++) {
     const char *kernel = weir_kernel_table[i]->name;
     const bool large = strstr(kernel, "dnnl") != NULL, data = strstr(kernel, "data") != NULL;
-    const bool picked = strstr(kernel, "pool_sparse") != NULL;
+    const bool sparse = strstr(kernel, "pool_sparse") != NULL;
     int joined = 0, cases = 0;
 
     if (weir_kernel_table[i]->blocks == NULL) {
       continue;
     }
-    for (uint64_t seed = 1; seed <= 24 && joined < (picked ? 3 : 6); seed++) {
+    for (uint64_t seed = 1; seed <= 24 && joined < (sparse ? 3 : 6); seed++) {
       weir_draw r = {.seed = seed};
-      shape s = picked ? draw_picked(&r) : draw(&r, large);
-      const way go = picked ? FROM_MAXIMA : data || (!large && seed % 5 == 0) ? BACKWARDS : FORWARD;
-      trial t;
+      shape s = sparse ? draw_pool_sparse(&r) : draw(&r, large);
+      const way go = sparse ? FROM_MAXIMA : data || (!large && seed % 5 == 0) ? BACKWARDS : FORWARD;
+      test_case t;
 
       if (data) { /* what is repeated at an edge has a gradient of several nodes, some of them loops
                    */
@@ -294,7 +294,7 @@ static void followers_keep_every_bit(void **state)
       }
 
       if (make(&t, &s, &r, go, seed)) {
-        joined += agree(&t, kernel, !large && !picked);
+        joined += agree(&t, kernel, !large && !sparse);
         cases++;
       }
       end(&t);
@@ -312,7 +312,7 @@ static void passes_are_verified(void **state)
     const shape s = draw(&r, false);
     weir_exec_cfg cfg;
     weir_tensor made[ALL];
-    trial t;
+    test_case t;
 
     weir_opts_default(weir_exec_opts, sizeof cfg, &cfg);
     cfg.verify = 1;

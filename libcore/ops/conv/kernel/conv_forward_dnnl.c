@@ -6,13 +6,13 @@ static double match(const weir_graph *g, const weir_group *group)
   return conv_dnnl_match(g, group, CONV_FORWARD);
 }
 
-/* Weights packed and borders written out, then slabs. */
+/* Weights packed and borders written out, then chunks. */
 static int64_t pieces(const void *context, int stage)
 {
   const conv_dnnl *c = context;
 
   return stage == 0   ? c->n_blocks + (c->padded ? conv_dnnl_rows(&c->inner) : 0)
-         : stage == 1 ? c->cut.count
+         : stage == 1 ? c->chunking.count
                       : 0;
 }
 
@@ -21,7 +21,7 @@ static void run(const weir_kernel_run *r)
   const conv_dnnl *c = r->context;
 
   if (r->stage == 1) {
-    conv_dnnl_slabs(c, r);
+    conv_dnnl_chunks(c, r);
   } else if (r->piece < c->n_blocks) {
     conv_dnnl_reorder(c, r->piece, r->views[2].data);
   } else {

@@ -106,7 +106,7 @@ static bool make_subject(subject *s, const weir_array_desc *x, const weir_array_
   return make_subject_in(false, s, x, w, spec, seed);
 }
 
-/* Channels of one group at one place of x (element), y and w. */
+/* Channels of one group at one position of x (element), y and w. */
 static void multiply(subject *s, int64_t x, int64_t y, int64_t w, int64_t in, int64_t out,
                      int64_t width)
 {
@@ -370,7 +370,7 @@ static void products_of_bf16_agree_with_loops(void **state)
 }
 
 typedef struct large {
-  int64_t n, x[3], taps[3], in, out;
+  int64_t n, x[3], kernel_size[3], in, out;
   weir_conv_spec spec;
 } large;
 
@@ -379,7 +379,10 @@ static void make_large_in(bool half, subject *s, const large *l, uint64_t seed)
   const int64_t groups = l->spec.groups > 1 ? l->spec.groups : 1;
   const weir_array_desc x = {WEIR_F32, 5, {l->n, l->x[0], l->x[1], l->x[2], l->in}, .time = 0};
   const weir_array_desc w = {
-      WEIR_F32, 5, {l->taps[0], l->taps[1], l->taps[2], l->in / groups, l->out}, .time = 0};
+      WEIR_F32,
+      5,
+      {l->kernel_size[0], l->kernel_size[1], l->kernel_size[2], l->in / groups, l->out},
+      .time = 0};
 
   assert_true(make_subject_in(half, s, &x, &w, &l->spec, seed));
 }
@@ -389,7 +392,7 @@ static void make_large(subject *s, const large *l, uint64_t seed)
   make_large_in(false, s, l, seed);
 }
 
-/* Many slabs, so that rows at their edges, sums of slabs and blocks of weights count. */
+/* Many chunks, so that rows at their edges, sums of chunks and blocks of weights count. */
 static void slabs_fit_together(void **state)
 {
   static const large rows[] = {
@@ -447,8 +450,8 @@ static void slabs_fit_together(void **state)
 }
 
 /* NaN spreads as far as its products do: a weight of a corner to the outputs that
- * meet it, a gradient of a corner to the taps that meet elements there, those in the padding left
- * out. */
+ * meet it, a gradient of a corner to the kernel elements that meet elements there, those in the
+ * padding left out. */
 static void no_number_spreads_as_products_do(void **state)
 {
   static const large rows[] = {

@@ -32,18 +32,18 @@ static bool find(const weir_graph *g, const weir_group *group, kept *c)
                             .out = f->out,
                             .x = {1, 1, 1},
                             .y = {1, 1, 1},
-                            .taps = {1, 1, 1},
+                            .kernel_size = {1, 1, 1},
                             .window = {1, 1, 1}};
   for (int k = 0; k < f->d; k++) {
     const int d = 3 - f->d + k;
 
-    if (f->stride[k] != 1 || (f->dilation[k] != 1 && f->taps[k] > 1) ||
+    if (f->stride[k] != 1 || (f->dilation[k] != 1 && f->kernel_size[k] > 1) ||
         f->border[k] != WEIR_BORDER_ABSENT) {
       return false;
     }
     c->s.x[d] = f->x_extent[k];
     c->s.y[d] = f->y_extent[k] / c->p.window[k];
-    c->s.taps[d] = f->taps[k];
+    c->s.kernel_size[d] = f->kernel_size[k];
     c->s.lo[d] = f->lo[k];
     c->s.window[d] = c->p.window[k];
   }
@@ -60,20 +60,21 @@ static double match(const weir_graph *g, const weir_group *group)
   if (!find(g, group, &c)) {
     return -1;
   }
-  const double weights = 4.0 * (double)(c.s.taps[0] * c.s.taps[1] * c.s.taps[2] * c.s.in * c.s.out);
+  const double weights = 4.0 * (double)(c.s.kernel_size[0] * c.s.kernel_size[1] *
+                                        c.s.kernel_size[2] * c.s.in * c.s.out);
   const double moved = weights + 2 * (double)pool_sparse_workspace(c.k, &c.s, makes_data(&c));
   double share = 0.5, flops = conv_form_flops(&c.p.form);
 
   for (int d = 0; d < 3; d++) {
     flops /= (double)c.s.window[d];
   }
-  if (c.s.taps[2] * (c.s.in < c.k->lanes ? c.s.in : c.k->lanes) < c.k->lanes) {
-    share *= (double)(c.s.taps[2] * c.s.in) / (double)c.k->lanes;
+  if (c.s.kernel_size[2] * (c.s.in < c.k->lanes ? c.s.in : c.k->lanes) < c.k->lanes) {
+    share *= (double)(c.s.kernel_size[2] * c.s.in) / (double)c.k->lanes;
   }
   return flops / (peak * (double)c.k->lanes * share) + moved / bandwidth + call;
 }
 
-/* x, y, w, places. */
+/* x, y, w, argmax. */
 static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, int n)
 {
   const weir_node *node = weir_graph_node(g, group->nodes[0]);
@@ -83,7 +84,7 @@ static int arrays(const weir_graph *g, const weir_group *group, int32_t *list, i
   list[0] = p.form.x < 0 ? node->out[0] : node->in[p.form.x];
   list[1] = node->in[p.form.y];
   list[2] = p.form.w < 0 ? node->out[0] : node->in[p.form.w];
-  list[3] = node->in[p.place];
+  list[3] = node->in[p.argmax];
   return 4;
 }
 
@@ -147,9 +148,9 @@ static void run(const weir_kernel_run *r)
 {
   const kept *c = r->context;
   const conv_form *f = &c->p.form;
-  const conv_weight_places places = conv_form_weights(f, &r->views[2]);
+  const conv_weight_strides w_strides = conv_form_weights(f, &r->views[2]);
   pool_sparse_conv s = c->s;
-  float *x = r->views[0].data, *w = (float *)r->views[2].data + places.base;
+  float *x = r->views[0].data, *w = (float *)r->views[2].data + w_strides.base;
   pool_sparse_sum sum = {.k = c->k,
                          .s = &s,
                          .data = makes_data(c),
@@ -157,18 +158,18 @@ static void run(const weir_kernel_run *r)
                          .y = r->views[1].data,
                          .w = w,
                          .made = makes_data(c) ? x : w,
-                         .place = r->views[3].data,
+                         .argmax = r->views[3].data,
                          .workspace = r->workspace,
                          .scratch = r->scratch};
 
   conv_form_steps(&r->views[0], f->d, s.x_step);
   conv_form_steps(&r->views[1], f->d, s.y_step);
-  conv_form_steps(&r->views[3], f->d, s.place_step);
+  conv_form_steps(&r->views[3], f->d, s.argmax_step);
   for (int k = 0; k < f->d; k++) {
-    s.w_step[3 - f->d + k] = places.tap[k];
+    s.w_step[3 - f->d + k] = w_strides.tap[k];
   }
-  s.w_step[3] = places.in;
-  s.w_step[4] = places.out;
+  s.w_step[3] = w_strides.in;
+  s.w_step[4] = w_strides.out;
   if (r->piece < 0) {
     int64_t lo[3], hi[3];
 

@@ -19,13 +19,13 @@
 enum { X, W, T, READ, DX = READ, DW, ALL };
 
 /* The gradients of sum(t max over windows of conv(x, w)). */
-typedef struct trial {
+typedef struct test_case {
   weir_graph *g;
   weir_conv_spec conv;
   weir_pool_spec pool;
   weir_array_desc desc[ALL];
   weir_tensor of[ALL];
-} trial;
+} test_case;
 
 static const char *const names[ALL] = {"x", "w", "t", "dx", "dw"};
 
@@ -39,7 +39,7 @@ static void fill(weir_tensor *t, uint64_t seed, uint32_t purpose, bool whole)
   }
 }
 
-static void make(trial *t, uint64_t seed, bool whole)
+static void make(test_case *t, uint64_t seed, bool whole)
 {
   t->g = new_graph();
   const weir_value from[] = {weir_input(t->g, names[X], &t->desc[X]),
@@ -63,7 +63,7 @@ static void make(trial *t, uint64_t seed, bool whole)
   }
 }
 
-static void end(trial *t)
+static void end(test_case *t)
 {
   for (int k = 0; k < ALL; k++) {
     weir_tensor_fini(&t->of[k]);
@@ -72,24 +72,24 @@ static void end(trial *t)
 }
 
 /* As run_kernel, into `made`. */
-static int run(trial *t, const char *kernel, int threads, weir_tensor made[ALL])
+static int run(test_case *t, const char *kernel, int threads, weir_tensor made[ALL])
 {
   return run_kernel(t->g, kernel, threads, names, t->of, READ, ALL, made);
 }
 
 /* Extents in three dimensions, those in front that there are not with one element. */
 typedef struct space {
-  int64_t x[3], taps[3], lo[3], window[3], y[3], in, out;
+  int64_t x[3], kernel_size[3], lo[3], window[3], y[3], in, out;
 } space;
 
-static space space_of(const trial *t)
+static space space_of(const test_case *t)
 {
   const int d = t->desc[X].rank - 2;
   space s = {{1, 1, 1}, {1, 1, 1}, {0}, {1, 1, 1}, {1, 1, 1}, 0, 0};
 
   for (int k = 0; k < d; k++) {
     s.x[3 - d + k] = t->desc[X].shape[k + 1];
-    s.taps[3 - d + k] = t->desc[W].shape[k];
+    s.kernel_size[3 - d + k] = t->desc[W].shape[k];
     s.lo[3 - d + k] = t->conv.pad_before[k];
     s.window[3 - d + k] = t->pool.kernel_size[k];
     s.y[3 - d + k] = t->desc[T].shape[k + 1];
@@ -100,11 +100,11 @@ static space space_of(const trial *t)
 }
 
 /* Places of x and w that tap `tap` of element e of the convolution multiplies; false: outside. */
-static bool places(const space *s, int64_t n, const int64_t e[3], int64_t tap, int64_t *x,
-                   int64_t *w)
+static bool offsets_of(const space *s, int64_t n, const int64_t e[3], int64_t tap, int64_t *x,
+                       int64_t *w)
 {
-  const int64_t t[] = {tap / s->taps[2] / s->taps[1], tap / s->taps[2] % s->taps[1],
-                       tap % s->taps[2]};
+  const int64_t t[] = {tap / s->kernel_size[2] / s->kernel_size[1],
+                       tap / s->kernel_size[2] % s->kernel_size[1], tap % s->kernel_size[2]};
   bool inside = true;
 
   *x = n;
@@ -119,14 +119,14 @@ static bool places(const space *s, int64_t n, const int64_t e[3], int64_t tap, i
   return inside;
 }
 
-static double convolve(const trial *t, const space *s, int64_t n, const int64_t e[3], int64_t c)
+static double convolve(const test_case *t, const space *s, int64_t n, const int64_t e[3], int64_t c)
 {
   const float *x = t->of[X].data, *w = t->of[W].data;
   double sum = 0;
   int64_t from, by;
 
-  for (int64_t tap = 0; tap < s->taps[0] * s->taps[1] * s->taps[2]; tap++) {
-    for (int64_t i = 0; places(s, n, e, tap, &from, &by) && i < s->in; i++) {
+  for (int64_t tap = 0; tap < s->kernel_size[0] * s->kernel_size[1] * s->kernel_size[2]; tap++) {
+    for (int64_t i = 0; offsets_of(s, n, e, tap, &from, &by) && i < s->in; i++) {
       sum += (double)x[from + i] * (double)w[by + i * s->out + c];
     }
   }
@@ -135,8 +135,8 @@ static double convolve(const trial *t, const space *s, int64_t n, const int64_t 
 
 /* The element of window o that has the greatest number, the first of equal ones; false: all are
  * NaN. */
-static bool pick(const trial *t, const space *s, int64_t n, const int64_t o[3], int64_t c,
-                 int64_t picked[3])
+static bool pick(const test_case *t, const space *s, int64_t n, const int64_t o[3], int64_t c,
+                 int64_t argmax[3])
 {
   double best = 0;
   bool any = false;
@@ -150,14 +150,14 @@ static bool pick(const trial *t, const space *s, int64_t n, const int64_t o[3], 
     if (any ? z > best : z == z) {
       any = true;
       best = z;
-      memcpy(picked, e, sizeof e);
+      memcpy(argmax, e, sizeof e);
     }
   }
   return any;
 }
 
 /* By the definition, into of[DX] and of[DW]. */
-static void define(trial *t)
+static void define(test_case *t)
 {
   const space s = space_of(t);
   const float *x = t->of[X].data, *w = t->of[W].data, *by = t->of[T].data;
@@ -173,8 +173,8 @@ static void define(trial *t)
     if (!pick(t, &s, n, window, c, e)) {
       continue;
     }
-    for (int64_t tap = 0; tap < s.taps[0] * s.taps[1] * s.taps[2]; tap++) {
-      for (int64_t i = 0; places(&s, n, e, tap, &from, &at) && i < s.in; i++) {
+    for (int64_t tap = 0; tap < s.kernel_size[0] * s.kernel_size[1] * s.kernel_size[2]; tap++) {
+      for (int64_t i = 0; offsets_of(&s, n, e, tap, &from, &at) && i < s.in; i++) {
         dx[from + i] += by[k] * w[at + i * s.out + c];
         dw[at + i * s.out + c] += by[k] * x[from + i];
       }
@@ -182,27 +182,27 @@ static void define(trial *t)
   }
 }
 
-static void draw(uint64_t seed, trial *t)
+static void draw(uint64_t seed, test_case *t)
 {
   weir_draw r = {.seed = seed};
   const int d = (int)weir_draw_int(&r, 1, 3);
 
-  *t = (trial){.g = NULL};
+  *t = (test_case){.g = NULL};
   t->desc[X] = (weir_array_desc){.dtype = WEIR_F32, .rank = d + 2};
   t->desc[W] = t->desc[X];
   t->desc[X].shape[0] = weir_draw_int(&r, 1, 2);
   for (int k = 0; k < d; k++) {
-    const int64_t taps = weir_draw_int(&r, 1, 4);
+    const int64_t kernel_size = weir_draw_int(&r, 1, 4);
 
-    t->desc[W].shape[k] = taps;
-    t->conv.pad_before[k] = weir_draw_int(&r, 0, taps - 1);
-    t->conv.pad_after[k] = weir_draw_int(&r, 0, taps - 1);
+    t->desc[W].shape[k] = kernel_size;
+    t->conv.pad_before[k] = weir_draw_int(&r, 0, kernel_size - 1);
+    t->conv.pad_after[k] = weir_draw_int(&r, 0, kernel_size - 1);
     const int64_t window = weir_draw_int(&r, 2, d < 3 ? 3 : 2);
 
     /* More windows than a window has elements: else the adjoint counts along windows, which the
      * kernel does not read. */
     t->pool.kernel_size[k] = window;
-    t->desc[X].shape[k + 1] = taps - 1 + window * (window + 1) +
+    t->desc[X].shape[k + 1] = kernel_size - 1 + window * (window + 1) +
                               weir_draw_int(&r, 0, k == d - 1 ? 20 : 3) - t->conv.pad_before[k];
   }
   t->desc[X].shape[d + 1] = t->desc[W].shape[d] = weir_draw_int(&r, 1, d < 3 ? 70 : 20);
@@ -212,12 +212,13 @@ static void draw(uint64_t seed, trial *t)
 static void needs_vectors(void)
 {
   if (pool_sparse_kernels_get() == NULL) {
-    print_message("skipped: this processor has no vector code for what maxima picked\n");
+    print_message(
+        "skipped: this processor has no vector code for sparse gradients of max-pooling\n");
     skip();
   }
 }
 
-static void same(const trial *t, const weir_tensor *made, double tolerance)
+static void same(const test_case *t, const weir_tensor *made, double tolerance)
 {
   for (int k = READ; k < ALL; k++) {
     assert_int_equal(weir_compare(names[k], WEIR_F32, made[k].data, t->of[k].data,
@@ -235,7 +236,7 @@ static void let_go(weir_tensor *made)
 }
 
 /* Whole numbers, so that sums are exact and every maximum the same: no difference at all. Then with
- * NaN in x: what meets it is picked by no window, and no product is made of it. */
+ * NaN in x: what meets it is the argmax of no window, and no product is made of it. */
 static void whole_numbers_as_defined(void **state)
 {
   int claimed = 0;
@@ -243,7 +244,7 @@ static void whole_numbers_as_defined(void **state)
   needs_vectors();
   for (uint64_t seed = 0; seed < 24; seed++) {
     weir_tensor made[ALL];
-    trial t;
+    test_case t;
 
     draw(seed, &t);
     make(&t, seed, true);
@@ -265,11 +266,11 @@ static void whole_numbers_as_defined(void **state)
   assert_true(claimed >= 40); /* of 48 */
 }
 
-/* All elements of a window equal: the first one is picked. */
+/* All elements of a window equal: the argmax is the first one. */
 static void of_equal_ones_the_first(void **state)
 {
   weir_tensor made[ALL];
-  trial t;
+  test_case t;
 
   needs_vectors();
   draw(0, &t);
@@ -290,7 +291,7 @@ static void numbers_as_loops_make_them(void **state)
   needs_vectors();
   for (uint64_t seed = 100; seed < 112; seed++) {
     weir_tensor plain[ALL], one[ALL], two[ALL];
-    trial t;
+    test_case t;
 
     draw(seed, &t);
     make(&t, seed, false);
@@ -329,7 +330,7 @@ static void others_are_left(void **state)
   needs_vectors();
   for (int i = 0; i < 4; i++) {
     const int64_t in = refused[i].groups == 2 ? 2 : 4;
-    trial t = {
+    test_case t = {
         .conv = refused[i],
         .pool = {.kernel_size = {2}},
         .desc = {{.dtype = WEIR_F32, .rank = 3, .shape = {1, 40, 4}},
@@ -345,14 +346,14 @@ static void others_are_left(void **state)
 }
 
 /* The gradient of the maximum, and the operand that says where it was. */
-static weir_node *maximum_of(const trial *t, int *place)
+static weir_node *maximum_of(const test_case *t, int *argmax)
 {
   for (int32_t i = 0; i < weir_graph_nodes(t->g); i++) {
     weir_node *node = weir_graph_node_mut(t->g, i);
 
     for (int k = 0; k < node->n_in && node->derivation.of == &weir_op_pool; k++) {
-      if (node->derivation.in[k] == WEIR_DERIVED_PLACE) {
-        *place = k;
+      if (node->derivation.in[k] == WEIR_DERIVED_ARGMAX) {
+        *argmax = k;
         return node;
       }
     }
@@ -360,7 +361,7 @@ static weir_node *maximum_of(const trial *t, int *place)
   return NULL;
 }
 
-static void claims(trial *t, int expected)
+static void claims(test_case *t, int expected)
 {
   weir_tensor made[ALL];
 
@@ -370,16 +371,16 @@ static void claims(trial *t, int expected)
   let_go(made);
 }
 
-/* Sides, terms and factors in another order, and a factor of 1: the same places. */
-static void equivalent_places_are_picked(void **state)
+/* Sides, terms and factors in another order, and a factor of 1: the same argmax. */
+static void equivalent_argmax_are_recognised(void **state)
 {
-  trial t;
-  int place = 0;
+  test_case t;
+  int argmax = 0;
 
   needs_vectors();
   draw(0, &t);
   make(&t, 0, true);
-  weir_access *const a = &maximum_of(&t, &place)->access;
+  weir_access *const a = &maximum_of(&t, &argmax)->access;
 
   for (int32_t e = 0; e < a->body.n; e++) {
     weir_expr *x = &a->body.exprs[e];
@@ -396,24 +397,24 @@ static void equivalent_places_are_picked(void **state)
   end(&t);
 }
 
-/* Gradients of maxima that say of themselves what is not so, or say it of other places, are made
+/* Gradients of maxima that say of themselves what is not so, or say it of other positions, are made
  * and summed as they stand. */
-static void wrong_derivations_are_not_picked(void **state)
+static void wrong_derivations_are_not_recognised(void **state)
 {
   needs_vectors();
   for (int i = 0; i < 3; i++) {
-    trial t;
-    int place = 0;
+    test_case t;
+    int argmax = 0;
 
     draw(0, &t);
     make(&t, 0, true);
-    weir_node *const node = maximum_of(&t, &place);
+    weir_node *const node = maximum_of(&t, &argmax);
 
     if (i == 0) {
       node->derivation.of = NULL;
     } else {
-      node->derivation.in[place] = i == 1 ? WEIR_DERIVED_OTHER : node->derivation.in[1 - place];
-      node->derivation.in[1 - place] = WEIR_DERIVED_PLACE;
+      node->derivation.in[argmax] = i == 1 ? WEIR_DERIVED_OTHER : node->derivation.in[1 - argmax];
+      node->derivation.in[1 - argmax] = WEIR_DERIVED_ARGMAX;
     }
     claims(&t, 0);
     end(&t);
@@ -432,24 +433,25 @@ static int32_t array_of(const weir_graph *g, const char *name)
   return found;
 }
 
-/* Groups of the kernel in what one rank of two runs of t, x cut before that element and t before
- * that window. picked: before it was cut, as plans over ranks do. */
-static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t of_t[3], bool picked)
+/* Groups of the kernel in what one rank of two runs of t, x sharded before that element and t
+ * before that window. sparse: by pool_sparsity before it was sharded, as plans over ranks do. */
+static int claimed_by(test_case *t, int rank, const int64_t of_x[3], const int64_t of_t[3],
+                      bool sparse)
 {
   const weir_grid grid = {.dims = 1, .extent = {2}};
   /* That one alone: which is the fastest depends on the processor. */
   const weir_pass_opts opts = {.kernel = "conv.pool_sparse", .kernels = weir_kernel_table};
-  const weir_shard cuts[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
-                             {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
+  const weir_shard shards[] = {{array_of(t->g, names[X]), 1, 0, of_x, 0, 0},
+                               {array_of(t->g, names[T]), 1, 0, of_t, 0, 0}};
   weir_partition *p;
   weir_spmd_graph local;
   int claimed = 0;
 
   assert_ok(weir_pass_run(t->g, "simplify", &opts));
-  if (picked) {
+  if (sparse) {
     assert_ok(weir_pass_run(t->g, "pool_sparsity", &opts));
   }
-  assert_ok(weir_partition_create(t->g, &grid, cuts, 2, &p));
+  assert_ok(weir_partition_create(t->g, &grid, shards, 2, &p));
   assert_ok(weir_spmd_lower(p, rank, &local));
   assert_ok(weir_passes_run(local.g, &opts, NULL, NULL));
   for (int32_t i = 0; i < weir_graph_groups(local.g); i++) {
@@ -463,14 +465,14 @@ static int claimed_by(trial *t, int rank, const int64_t of_x[3], const int64_t o
 }
 
 /* Cut in two where a window begins, each rank has the gradient by weights from what it has itself;
- * where maxima and places move, also that by data, and both where a window is cut. */
+ * where maxima and argmax move, also that by data, and both where a window is split. */
 static void ranks_pick_as_well(void **state)
 {
   const int64_t of_x[][3] = {{0, 8, 16}, {0, 8, 16}, {0, 7, 16}}, of_t[] = {0, 4, 8};
 
   needs_vectors();
   for (int i = 0; i < 6; i++) {
-    trial t = {
+    test_case t = {
         .conv = {.pad_before = {1, 1}, .pad_after = {1, 1}},
         .pool = {.kernel_size = {2, 2}},
         .desc = {{.dtype = WEIR_F32, .rank = 4, .shape = {1, 16, 12, 32}},
@@ -491,8 +493,8 @@ int main(void)
       cmocka_unit_test(numbers_as_loops_make_them),
       cmocka_unit_test(others_are_left),
       cmocka_unit_test(ranks_pick_as_well),
-      cmocka_unit_test(equivalent_places_are_picked),
-      cmocka_unit_test(wrong_derivations_are_not_picked),
+      cmocka_unit_test(equivalent_argmax_are_recognised),
+      cmocka_unit_test(wrong_derivations_are_not_recognised),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

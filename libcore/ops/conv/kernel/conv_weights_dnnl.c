@@ -1,8 +1,8 @@
 /* conv_weights_dnnl.c - gradients of convolutions by their weights, in f32 or from bf16, by oneDNN:
- * a sum for every slab, merged in a fixed tree. */
+ * a sum for every chunk, merged in a fixed tree. */
 #include "ops/conv/conv_dnnl.h"
 
-enum { PAD, SLABS, MERGE, UNPACK, MEND, STEPS };
+enum { PAD, CHUNKS, MERGE, UNPACK, MEND, STEPS };
 
 static double match(const weir_graph *g, const weir_group *group)
 {
@@ -13,8 +13,8 @@ static int64_t pieces_of(const conv_dnnl *c, int step)
 {
   const int64_t n[STEPS] = {
       [PAD] = c->padded ? conv_dnnl_rows(&c->inner) : 0,
-      [SLABS] = c->cut.count,
-      [MERGE] = conv_dnnl_parts(c),
+      [CHUNKS] = c->chunking.count,
+      [MERGE] = conv_dnnl_merge_blocks(c),
       [UNPACK] = c->n_blocks,
       [MEND] = c->mends ? c->form.groups * c->form.in : 0,
   };
@@ -48,8 +48,8 @@ static void run(const weir_kernel_run *r)
   case PAD:
     conv_dnnl_pad(c, r->views[0].data, r->piece);
     break;
-  case SLABS:
-    conv_dnnl_slab(c, r->piece, conv_dnnl_inner_x(c, &r->views[0]), r->views[1].data, r->scratch);
+  case CHUNKS:
+    conv_dnnl_chunk(c, r->piece, conv_dnnl_inner_x(c, &r->views[0]), r->views[1].data, r->scratch);
     break;
   case MERGE:
     conv_dnnl_merge(c, r->piece);

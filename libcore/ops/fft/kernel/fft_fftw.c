@@ -18,7 +18,7 @@ typedef struct context {
 } context;
 
 /* Blocks that are copied together, and their bytes: they stay in a core's own cache. */
-enum { MOST_LINES = 16, MOST_BYTES = 1 << 19, PLACES = 8, MOST_PIECES = 64, FEW_PIECES = 16 };
+enum { MAX_LINES = 16, MAX_BYTES = 1 << 19, PLACES = 8, MAX_PIECES = 64, FEW_PIECES = 16 };
 
 /* Of a library on one thread, about. */
 static const double flops_per_second = 4e9;
@@ -46,7 +46,7 @@ static int64_t bytes_of(int64_t n, weir_dtype dtype)
   return (n * (int64_t)weir_dtype_size(dtype) + 63) & ~(int64_t)63;
 }
 
-/* What lies at one place of several blocks lies together where the last dimension of the array is
+/* Elements at one index of several blocks lie together where the last dimension of the array is
  * one of the batch. Blocks of a power of two of bytes would all lie in the same lines of a cache:
  * 64 more. */
 static void lay_out(context *c)
@@ -56,8 +56,8 @@ static void lay_out(context *c)
 
   c->in = bytes_of(c->block.n_in, a->in[0].dtype);
   c->apart = c->in + bytes_of(c->block.n_out, a->out[0].dtype) + 64;
-  c->lines = MOST_BYTES / c->apart;
-  c->lines = c->lines > MOST_LINES ? MOST_LINES : c->lines;
+  c->lines = MAX_BYTES / c->apart;
+  c->lines = c->lines > MAX_LINES ? MAX_LINES : c->lines;
   if (c->lines < 1 || s->dim[s->n_dims - 1] == a->in[0].rank - 1) {
     c->lines = 1;
   }
@@ -110,9 +110,9 @@ static int64_t pieces_of(const context *c)
 {
   const weir_box whole = weir_iterations(&c->node->access);
   const int64_t points = weir_batch_count(&c->node->access, &whole);
-  const int64_t least = points < FEW_PIECES ? points : FEW_PIECES, n = points / c->lines;
+  const int64_t min = points < FEW_PIECES ? points : FEW_PIECES, n = points / c->lines;
 
-  return n > MOST_PIECES ? MOST_PIECES : n > least ? n : least > 1 ? least : 1;
+  return n > MAX_PIECES ? MAX_PIECES : n > min ? n : min > 1 ? min : 1;
 }
 
 static int64_t pieces(const void *opaque, int stage)
@@ -147,7 +147,7 @@ static void scale(weir_dtype dtype, double by, int64_t n, void *data)
 }
 
 /* Elements of one size, of `lines` blocks side by side in the array at `at`, and each in
- * a separate block in memory; out: to the array. A few places of all blocks at a time: what they
+ * a separate block in memory; out: to the array. A few indices of all blocks at a time: what they
  * touch of the array is then still in the nearest cache, also where rows are a power of two apart.
  */
 #define COPY_LINES(type)                                                                         \

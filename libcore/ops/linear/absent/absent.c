@@ -3,7 +3,7 @@
 
 #include "ops/weir_dense.h"
 
-const int64_t linear_least_work = INT64_MAX;
+const int64_t linear_min_work = INT64_MAX;
 
 void linear_start(void)
 {

@@ -12,7 +12,7 @@ static weir_value tumble(weir_graph *g, weir_monoid how, weir_value x, weir_dtyp
                          int64_t hop)
 {
   const weir_window_spec spec = {
-      .combine = how, .taps = hop, .stride = hop, .accumulator = 1 + (int)accumulator};
+      .combine = how, .size = hop, .stride = hop, .accumulator = 1 + (int)accumulator};
 
   return weir_window(g, &spec, x);
 }
@@ -30,7 +30,7 @@ static weir_value filled(weir_graph *g, weir_series s, double neutral)
 
 static weir_value taken(weir_graph *g, weir_series s, weir_monoid how, int64_t hop)
 {
-  const weir_window_spec spec = {.combine = how, .taps = hop, .stride = hop};
+  const weir_window_spec spec = {.combine = how, .size = hop, .stride = hop};
 
   return weir_window_present(g, &spec, s.value, s.present);
 }

@@ -1,4 +1,4 @@
-/* packed_place.c - see packed.h: where elements of the arrays of a product lie. */
+/* packed_locate.c - see packed.h: where elements of the arrays of a product lie. */
 #include "ops/contract/packed.h"
 
 #include "base/weir_status.h"

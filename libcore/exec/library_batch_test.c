@@ -1,4 +1,4 @@
-/* library_parts_test.c - library operators in micro-batches and as streams of chunks: each point of
+/* library_batch_test.c - library operators in micro-batches and as streams of chunks: each point of
  * the batch has the bits that it has in one run of all of them. Time is the last dimension of a
  * stream's arrays, which those on stacks of matrices need: they are refused there. */
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "ops/solve/weir_solve.h"
 #include "pass/weir_pass.h"
 
-enum { POINTS = 11, N = 5, K = 3, MOST_RESULTS = 2 };
+enum { POINTS = 11, N = 5, K = 3, MAX_RESULTS = 2 };
 
 static const char *const results[] = {"y", "z"};
 
@@ -123,8 +123,8 @@ static void store(weir_dtype dtype, void *data, int64_t at, uint32_t input, int6
 
 /* What a result has of each point, element by element. */
 typedef struct outcome {
-  int64_t n[MOST_RESULTS], slots[MOST_RESULTS]; /* elements of a point, points so far */
-  weir_c128 value[MOST_RESULTS][POINTS * N * N];
+  int64_t n[MAX_RESULTS], slots[MAX_RESULTS]; /* elements of a point, points so far */
+  weir_c128 value[MAX_RESULTS][POINTS * N * N];
 } outcome;
 
 static int64_t elements(int input)
@@ -163,7 +163,7 @@ static bool has_result(const weir_graph *g, const char *result)
 /* New points of the results. */
 static void keep(int which, const weir_graph *g, const weir_plan *p, bool stream, outcome *o)
 {
-  for (int k = 0; k < MOST_RESULTS && has_result(g, results[k]); k++) {
+  for (int k = 0; k < MAX_RESULTS && has_result(g, results[k]); k++) {
     int64_t lo, hi;
     weir_view v;
 
@@ -215,9 +215,9 @@ static outcome *run_whole(int which, const weir_graph *g, weir_dtype dtype, cons
   return o;
 }
 
-/* Chunks of `most` slots; of a feed, the slots of an element lie together. */
+/* Chunks of `max` slots; of a feed, the slots of an element lie together. */
 static outcome *run_stream(int which, const weir_graph *g, weir_dtype dtype, const char *kernel,
-                           int64_t most)
+                           int64_t max)
 {
   static weir_c128 data[2][POINTS * N * N];
   weir_plan *p = plan_of(g, kernel, true);
@@ -225,7 +225,7 @@ static outcome *run_stream(int which, const weir_graph *g, weir_dtype dtype, con
 
   assert_non_null(o);
   for (int64_t from = 0, to; from < POINTS; from = to) {
-    to = from + most < POINTS ? from + most : POINTS;
+    to = from + max < POINTS ? from + max : POINTS;
     for (int k = 0; k < 2; k++) {
       for (int64_t i = 0; i < elements(k) * (to - from); i++) {
         store(dtype, data[k], i, (uint32_t)k, from + i % (to - from), i / (to - from));
@@ -242,7 +242,7 @@ static outcome *run_stream(int which, const weir_graph *g, weir_dtype dtype, con
 
 static void check_same(const outcome *whole, outcome *other, const char *op)
 {
-  for (int k = 0; k < MOST_RESULTS; k++) {
+  for (int k = 0; k < MAX_RESULTS; k++) {
     const int64_t n = whole->n[k] * POINTS;
 
     assert_int_equal(other->n[k], whole->n[k]);
@@ -260,10 +260,10 @@ static void check_same(const outcome *whole, outcome *other, const char *op)
   free(other);
 }
 
-static weir_graph *in_parts(const weir_graph *g, int64_t parts)
+static weir_graph *in_microbatches(const weir_graph *g, int64_t n)
 {
   const weir_pass_opts opts = {
-      .parts = parts, .skip = "simplify,recompute,tile", .no_fusion = true};
+      .microbatches = n, .skip = "simplify,recompute,tile", .no_fusion = true};
   weir_graph *out;
 
   assert_ok(weir_graph_copy(g, &out));
@@ -292,20 +292,20 @@ static bool serves(int which, weir_dtype dtype)
   return weir_dtype_is_complex(dtype) || strcmp(subjects[which].op, "fft") != 0;
 }
 
-static void check_parts(int which, weir_dtype dtype, const char *kernel)
+static void check_microbatches(int which, weir_dtype dtype, const char *kernel)
 {
   weir_graph *g = make(which, dtype, false);
   outcome *whole = run_whole(which, g, dtype, kernel);
 
-  for (int64_t parts = 2; parts <= POINTS; parts += 3) {
-    weir_graph *cut = in_parts(g, parts);
+  for (int64_t n = 2; n <= POINTS; n += 3) {
+    weir_graph *batched = in_microbatches(g, n);
 
-    /* Columns are cut along the other dimension of their batch, which comes first. */
-    const bool few = subjects[which].build == build_columns && parts > K;
+    /* Columns are batched along the other dimension of their batch, which comes first. */
+    const bool few = subjects[which].build == build_columns && n > K;
 
-    assert_int_equal(count_of(cut, subjects[which].op), few ? K : parts);
-    check_same(whole, run_whole(which, cut, dtype, kernel), subjects[which].op);
-    weir_graph_destroy(&cut);
+    assert_int_equal(count_of(batched, subjects[which].op), few ? K : n);
+    check_same(whole, run_whole(which, batched, dtype, kernel), subjects[which].op);
+    weir_graph_destroy(&batched);
   }
   free(whole);
   weir_graph_destroy(&g);
@@ -324,8 +324,8 @@ static void check_stream(int which, weir_dtype dtype, const char *kernel)
   } else {
     outcome *whole = run_whole(which, bounded, dtype, kernel);
 
-    for (int64_t most = 1; most <= POINTS; most += most < 4 ? 1 : 7) {
-      check_same(whole, run_stream(which, g, dtype, kernel, most), subjects[which].op);
+    for (int64_t max = 1; max <= POINTS; max += max < 4 ? 1 : 7) {
+      check_same(whole, run_stream(which, g, dtype, kernel, max), subjects[which].op);
     }
     free(whole);
   }
@@ -344,7 +344,7 @@ static void for_all(void (*check)(int, weir_dtype, const char *))
 
 static void micro_batches_have_the_bits_of_the_whole(void **state)
 {
-  for_all(check_parts);
+  for_all(check_microbatches);
 }
 
 static void chunks_have_the_bits_of_the_whole(void **state)

@@ -1,22 +1,22 @@
-/* localise_moves_test.c - which exchanges serve several readers of one array. */
+/* spmd_moves_test.c - which exchanges serve several readers of one array. */
 #include <string.h>
 
 #include "base/weir_check.h"
 #include "ops/gather/weir_gather.h"
 #include "pass/partition/weir_spmd.h"
 
-enum { ROWS = 8, COLUMNS = 8, LISTED = 3, RANKS = 2, MOST = 3 };
+enum { ROWS = 8, COLUMNS = 8, LISTED = 3, RANKS = 2, MAX = 3 };
 
 /* Three rows of x are read once for each of `first`; two ranks halve the columns of x, and have the
  * results up to that column and from it on. Elements that rank 1 receives, and in how many
  * exchanges; other: the last reader reads other rows. */
 static int64_t received(const int64_t *first, int n, bool other, int32_t *exchanges)
 {
-  static const char *const names[MOST] = {"a", "b", "c"};
+  static const char *const names[MAX] = {"a", "b", "c"};
   const int64_t halves[] = {0, COLUMNS / 2, COLUMNS}, listed = LISTED;
   const weir_grid grid = {1, {RANKS}};
-  int64_t rows[2][LISTED] = {{0, 3, 5}, {1, 3, 6}}, bounds[MOST][RANKS + 1];
-  weir_shard cuts[MOST + 1] = {{0}};
+  int64_t rows[2][LISTED] = {{0, 3, 5}, {1, 3, 6}}, bounds[MAX][RANKS + 1];
+  weir_shard shards[MAX + 1] = {{0}};
   weir_partition *p = NULL;
   weir_graph *g = NULL;
   weir_spmd_graph l;
@@ -25,7 +25,7 @@ static int64_t received(const int64_t *first, int n, bool other, int32_t *exchan
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &(weir_array_desc){WEIR_F64, 2, {ROWS, COLUMNS}, 0});
 
-  cuts[0] = (weir_shard){weir_value_array(g, x), 1, 0, halves, 0, 0};
+  shards[0] = (weir_shard){weir_value_array(g, x), 1, 0, halves, 0, 0};
   for (int i = 0; i < n; i++) {
     const weir_tensor list = weir_tensor_wrap(rows[other && i == n - 1], WEIR_I64, 1, &listed);
     const weir_value y =
@@ -33,10 +33,10 @@ static int64_t received(const int64_t *first, int n, bool other, int32_t *exchan
 
     weir_output(g, names[i], y);
     memcpy(bounds[i], (const int64_t[]){0, first[i], COLUMNS}, sizeof bounds[i]);
-    cuts[i + 1] = (weir_shard){weir_value_array(g, y), 1, 0, bounds[i], 0, 0};
+    shards[i + 1] = (weir_shard){weir_value_array(g, y), 1, 0, bounds[i], 0, 0};
   }
   assert_ok(weir_graph_status(g));
-  assert_ok(weir_partition_create(g, &grid, cuts, n + 1, &p));
+  assert_ok(weir_partition_create(g, &grid, shards, n + 1, &p));
   assert_ok(weir_spmd_lower(p, 1, &l));
   for (int32_t i = 0; i < l.n; i++) {
     bytes += weir_comm_op_received(l.moves[i], -1);

@@ -1,8 +1,8 @@
-/* partition_cut.c - which iterations of a node belong to the owners of what it reads. */
+/* partition_shard.c - which iterations of a node belong to the owners of what it reads. */
 #include "base/weir_alloc.h"
 #include "pass/partition/partition_priv.h"
 
-weir_status partition_room(weir_partition *p, unsigned over, int32_t *first)
+weir_status partition_reserve(weir_partition *p, unsigned over, int32_t *first)
 {
   const int64_t more = partition_pieces(p, over) + 1;
 
@@ -15,8 +15,8 @@ weir_status partition_room(weir_partition *p, unsigned over, int32_t *first)
   return WEIR_OK;
 }
 
-/* One iteration dimension that could be cut with array dimension d of operand `in`, into so many
- * pieces. */
+/* One iteration dimension that could be sharded with array dimension d of operand `in`, into so
+ * many pieces. */
 typedef struct choice {
   int in, d, k, rank; /* rank: 3 the index is the iteration, 2 of that dimension alone, 1 of others
                          too, 0 none */
@@ -29,17 +29,17 @@ static int64_t middle(const weir_access *a, const weir_index *x, int k, int64_t 
 {
   weir_box box = weir_iterations(a);
   weir_index undivided = *x;
-  int64_t least, most;
+  int64_t min, max;
 
   box.lo[k] = i;
   box.hi[k] = i + 1;
   undivided.div = 1;
-  weir_index_range(&undivided, &box, &least, &most);
-  return weir_floor_div(weir_floor_div(least + most, 2), weir_index_divisor(x));
+  weir_index_range(&undivided, &box, &min, &max);
+  return weir_floor_div(weir_floor_div(min + max, 2), weir_index_divisor(x));
 }
 
-/* Dimensions of the grid over which one of the first n is cut. */
-static unsigned all_over(const partition_cuts *c, int n)
+/* Dimensions of the grid over which one of the first n is sharded. */
+static unsigned all_over(const partition_shards *c, int n)
 {
   unsigned over = 0;
 
@@ -53,17 +53,17 @@ static unsigned all_over(const partition_cuts *c, int n)
 static bool is_monotone(const weir_access *a, const weir_index *x, int64_t extent)
 {
   const weir_box whole = weir_iterations(a);
-  int64_t least, most;
+  int64_t min, max;
 
   if (x->gather > 0 || weir_box_empty(&whole)) {
     return false;
   }
-  weir_index_range(x, &whole, &least, &most);
-  return (least >= 0 && most < extent) ||
+  weir_index_range(x, &whole, &min, &max);
+  return (min >= 0 && max < extent) ||
          (x->border != WEIR_BORDER_WRAP && x->border != WEIR_BORDER_REFLECT);
 }
 
-static bool may_cut(const weir_access *a, int k)
+static bool may_shard(const weir_access *a, int k)
 {
   const weir_dim *dim = &a->dim[k];
 
@@ -84,7 +84,7 @@ static int rank_of(const weir_access *a, const weir_index *x, int k)
   for (int j = 0; j < a->n_dims; j++) {
     terms += x->coef[j] != 0;
   }
-  if (x->coef[k] <= 0 || !may_cut(a, k)) {
+  if (x->coef[k] <= 0 || !may_shard(a, k)) {
     return 0;
   }
   return weir_index_follows(x, a->n_dims) == k ? 3 : terms == 1 ? 2 : 1;
@@ -112,9 +112,9 @@ static bool is_better(const weir_access *a, const choice *c, const choice *than)
   return reach(a, c) > reach(a, than);
 }
 
-/* Dimensions of the grid over which the caller cuts an output; all, where others write it too: its
- * owners then need every reduced iteration. */
-static unsigned cut_by_outputs(const weir_partition *p, const weir_node *node)
+/* Dimensions of the grid over which the caller shards an output; all, where others write it too:
+ * its owners then need every reduced iteration. */
+static unsigned sharded_by_outputs(const weir_partition *p, const weir_node *node)
 {
   unsigned over = 0;
 
@@ -128,13 +128,13 @@ static unsigned cut_by_outputs(const weir_partition *p, const weir_node *node)
   return over;
 }
 
-/* The best way in which the node goes with what is cut along a dimension of the grid, and perhaps
- * along others that it is not cut over yet. */
+/* The best way in which the node goes with inputs sharded along a dimension of the grid, and
+ * perhaps along others that it is not sharded over yet. */
 static choice choose(const weir_partition *p, int32_t number, int along)
 {
   const weir_node *node = weir_graph_node(p->g, number);
   const weir_access *a = &node->access;
-  const unsigned whole = cut_by_outputs(p, node), taken = all_over(&p->node[number], a->n_dims);
+  const unsigned whole = sharded_by_outputs(p, node), taken = all_over(&p->node[number], a->n_dims);
   choice best = {.rank = 0};
 
   for (int in = 0; in < node->n_in; in++) {
@@ -178,7 +178,7 @@ static int64_t first_from(const weir_access *a, const weir_index *x, int k, int6
 }
 
 /* Cuts iterations along one dimension of the grid, unless they are. */
-static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
+static weir_status shard_iterations(weir_partition *p, int32_t number, int along)
 {
   const weir_node *node = weir_graph_node(p->g, number);
   const choice c = choose(p, number, along);
@@ -190,7 +190,7 @@ static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
   }
   const unsigned over = p->array[node->in[c.in]].over[c.d];
 
-  WEIR_TRY(partition_room(p, over, &first));
+  WEIR_TRY(partition_reserve(p, over, &first));
   const int64_t *from = &p->bounds[p->array[node->in[c.in]].first[c.d]];
   int64_t *to = &p->bounds[first];
   const int last = c.pieces;
@@ -205,7 +205,8 @@ static weir_status cut_iterations(weir_partition *p, int32_t number, int along)
   return WEIR_OK;
 }
 
-/* Whether every writer of the array follows its dimension d: then any cut of it serves them all. */
+/* Whether every writer of the array follows its dimension d: then any sharding of it serves them
+ * all. */
 static bool all_follow(const weir_partition *p, int32_t array, int d)
 {
   bool yes = true;
@@ -221,13 +222,13 @@ static bool all_follow(const weir_partition *p, int32_t array, int d)
   return yes;
 }
 
-/* An output takes the cuts of the iterations that its indices are; of several writers, those of the
- * first that is cut. */
-static void cut_output(weir_partition *p, int32_t number, int output)
+/* An output takes the sharding of the iterations that its indices are; of several writers, those of
+ * the first that is sharded. */
+static void shard_output(weir_partition *p, int32_t number, int output)
 {
   const weir_node *node = weir_graph_node(p->g, number);
   const weir_operand *x = &node->access.out[output];
-  partition_cuts *to = &p->array[node->out[output]];
+  partition_shards *to = &p->array[node->out[output]];
   const bool shared = weir_graph_writers(p->g, node->out[output], NULL, 0) != 1;
 
   if (p->known[node->out[output]] || x->role != WEIR_ROLE_DATA) {
@@ -244,13 +245,13 @@ static void cut_output(weir_partition *p, int32_t number, int output)
   }
 }
 
-weir_status partition_cut_node(weir_partition *p, int32_t node)
+weir_status partition_shard_node(weir_partition *p, int32_t node)
 {
   for (int along = 0; along < p->grid.dims; along++) {
-    WEIR_TRY(cut_iterations(p, node, along));
+    WEIR_TRY(shard_iterations(p, node, along));
   }
   for (int o = 0; o < weir_graph_node(p->g, node)->n_out; o++) {
-    cut_output(p, node, o);
+    shard_output(p, node, o);
   }
   return WEIR_OK;
 }

@@ -1,4 +1,4 @@
-/* partition_slabs.c - how an array without cuts is read: in slabs that ranks could own. */
+/* partition_read.c - how a replicated array is read: in shards that ranks could own. */
 #include "pass/partition/partition_priv.h"
 
 weir_box partition_read(const weir_partition *p, int32_t array, int rank)
@@ -24,8 +24,8 @@ weir_box partition_read(const weir_partition *p, int32_t array, int rank)
   return hull;
 }
 
-bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int along,
-                          int64_t *bounds)
+bool weir_partition_read_sharding(const weir_partition *p, int32_t array, int dim, int along,
+                                  int64_t *bounds)
 {
   const int64_t extent = weir_graph_get_array(p->g, array)->desc.shape[dim];
   const int n = p->grid.extent[along], ranks = weir_grid_size(&p->grid);
@@ -35,11 +35,11 @@ bool weir_partition_slabs(const weir_partition *p, int32_t array, int dim, int a
     int64_t lo = -1, hi = -1; /* no rank there reads any */
 
     for (int rank = 0; rank < ranks; rank++) {
-      int place[WEIR_GRID_DIMS];
+      int coords[WEIR_GRID_DIMS];
 
-      weir_grid_coords(&p->grid, rank, place);
+      weir_grid_coords(&p->grid, rank, coords);
       const weir_box read =
-          place[along] == q ? partition_read(p, array, rank) : (weir_box){.rank = 1};
+          coords[along] == q ? partition_read(p, array, rank) : (weir_box){.rank = 1};
 
       if (weir_box_empty(&read)) {
         continue;

@@ -1,5 +1,5 @@
-/* partition_slabs_test.c - weights that every rank reads a slab of: a dense layer after what is
- * cut, and its gradient. */
+/* partition_read_test.c - weights of which every rank reads a shard: a dense layer after
+ * a sharded array, and its gradient. */
 #include "base/weir_check.h"
 #include "ops/contract/weir_contract.h"
 #include "ops/elementwise/weir_elementwise.h"
@@ -12,12 +12,12 @@
 
 enum { SAMPLES = 4, IN = 8, UNITS = 12, SLABS = 3 };
 
-/* y = x w of samples and inputs that are cut; w out of a flat bank, its gradient made flat. */
+/* y = x w of samples and inputs that are sharded; w out of a flat bank, its gradient made flat. */
 typedef struct dense {
   weir_grid grid;
   weir_graph *g;
   weir_value x, bank, w, grad;
-  weir_shard cuts[3];
+  weir_shard shards[3];
   int64_t share[3], bounds[SLABS + 1], flat[SLABS + 1];
 } dense;
 
@@ -45,22 +45,22 @@ static dense make(void)
   return c;
 }
 
-/* x is cut, and (slabs) so is the bank. */
-static weir_partition *cut(dense *c, bool slabs)
+/* x is sharded, and (flat) so is the flat buffer. */
+static weir_partition *shard(dense *c, bool flat)
 {
   weir_partition *p;
 
-  c->cuts[0] = (weir_shard){weir_value_array(c->g, c->x), 0, 0, c->share, 0, 0};
-  c->cuts[1] = (weir_shard){weir_value_array(c->g, c->x), 1, 1, even, 0, 0};
-  c->cuts[2] = (weir_shard){weir_value_array(c->g, c->bank), 0, 1, c->flat, 0, 0};
-  assert_ok(weir_partition_create(c->g, &c->grid, c->cuts, slabs ? 3 : 2, &p));
+  c->shards[0] = (weir_shard){weir_value_array(c->g, c->x), 0, 0, c->share, 0, 0};
+  c->shards[1] = (weir_shard){weir_value_array(c->g, c->x), 1, 1, even, 0, 0};
+  c->shards[2] = (weir_shard){weir_value_array(c->g, c->bank), 0, 1, c->flat, 0, 0};
+  assert_ok(weir_partition_create(c->g, &c->grid, c->shards, flat ? 3 : 2, &p));
   return p;
 }
 
 static void slabs_are_what_ranks_read(void **state)
 {
   dense c = make();
-  weir_partition *p = cut(&c, false);
+  weir_partition *p = shard(&c, false);
   const int32_t w = weir_value_array(c.g, c.w);
 
   for (int rank = 0; rank < weir_grid_size(&c.grid); rank++) {
@@ -69,26 +69,27 @@ static void slabs_are_what_ranks_read(void **state)
 
     assert_int_equal(weir_box_volume(&read), (even[q + 1] - even[q]) * UNITS);
   }
-  assert_true(weir_partition_slabs(p, w, 0, 1, c.bounds));
+  assert_true(weir_partition_read_sharding(p, w, 0, 1, c.bounds));
   assert_memory_equal(c.bounds, even, sizeof even);
-  assert_false(weir_partition_slabs(p, w, 1, 1, c.bounds)); /* all units everywhere */
-  assert_false(weir_partition_slabs(p, w, 0, 0, c.bounds)); /* ranks of other samples, too */
-  assert_false(weir_partition_slabs(p, weir_value_array(c.g, c.bank), 0, 1, c.bounds));
+  assert_false(weir_partition_read_sharding(p, w, 1, 1, c.bounds)); /* all units everywhere */
+  assert_false(
+      weir_partition_read_sharding(p, w, 0, 0, c.bounds)); /* ranks of other samples, too */
+  assert_false(weir_partition_read_sharding(p, weir_value_array(c.g, c.bank), 0, 1, c.bounds));
   weir_partition_destroy(&p);
   /* Somebody reads all of it. */
   weir_output(c.g, "pull", weir_sum(c.g, weir_square(c.g, c.w), -1));
-  p = cut(&c, false);
-  assert_false(weir_partition_slabs(p, w, 0, 1, c.bounds));
+  p = shard(&c, false);
+  assert_false(weir_partition_read_sharding(p, w, 0, 1, c.bounds));
   weir_partition_destroy(&p);
   weir_graph_destroy(&c.g);
 }
 
-/* More units than inputs: rows of the matrix are slabs of the bank nevertheless. The product is
- * partial over slabs, the gradient of a slab over samples alone. */
-static void cut_by_slabs_nothing_moves(void **state)
+/* More units than inputs: rows of the matrix are shards of the flat buffer nevertheless. The
+ * product is partial over shards, the gradient of a shard over samples alone. */
+static void sharded_by_reads_nothing_moves(void **state)
 {
   dense c = make();
-  weir_partition *p = cut(&c, true);
+  weir_partition *p = shard(&c, true);
   const int32_t grad = weir_value_array(c.g, c.grad);
 
   for (int rank = 0; rank < weir_grid_size(&c.grid); rank++) {
@@ -105,7 +106,7 @@ static void cut_by_slabs_nothing_moves(void **state)
       merged += local.moves[i]->bytes;
     }
     weir_spmd_graph_fini(&local);
-    assert_int_equal(merged, 8 * (2 * UNITS + rows * UNITS + 1)); /* y, slab, sum of squares */
+    assert_int_equal(merged, 8 * (2 * UNITS + rows * UNITS + 1)); /* y, shard, sum of squares */
   }
   weir_partition_destroy(&p);
   weir_graph_destroy(&c.g);
@@ -115,7 +116,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slabs_are_what_ranks_read),
-      cmocka_unit_test(cut_by_slabs_nothing_moves),
+      cmocka_unit_test(sharded_by_reads_nothing_moves),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* overlap_cut.c - which iterations read own elements alone, and which nodes can
- * continue with their results part by part. Everything is read off the accesses. */
+/* overlap_members.c - which iterations read own elements alone, and which nodes can
+ * continue with their results piece by piece. Everything is read off the accesses. */
 #include <string.h>
 #include "pass/overlap/overlap_priv.h"
 
@@ -48,14 +48,14 @@ static bool is_seen(const overlap_split *s, int32_t array)
   return seen;
 }
 
-/* Nodes that may be run in parts at all: of outputs without another writer, and of the first
+/* Nodes that may be run in pieces at all: of outputs without another writer, and of the first
  * member's kind: what a derivative reads of it later does not follow it. */
 static bool is_eligible(const overlap_split *s, int32_t number)
 {
   const weir_node *node = weir_graph_node(s->g, number);
   const weir_access *a = &node->access;
   const weir_node *root = weir_graph_node(s->g, s->member[0].node);
-  bool yes = node->derived == root->derived && node->part == root->part &&
+  bool yes = node->derived == root->derived && node->microbatch == root->microbatch &&
              a->maker == WEIR_MADE_BY_BODY && a->n_states == 0 &&
              !weir_body_uses(&a->body, WEIR_CODE_RANDOM);
 
@@ -93,7 +93,7 @@ static int dimension_of(const weir_access *a, const weir_operand *x, int d)
   return found >= 0 && weir_operand_moves(x, found) == d ? found : -1;
 }
 
-/* Leaves of the member's iterations along cut m those that read elements [lo, hi) alone of
+/* Leaves of the member's iterations along axis m those that read elements [lo, hi) alone of
  * dimension d of the operand. */
 static bool stay_inside(const overlap_split *s, overlap_member *x, int operand, int m, int d,
                         int64_t lo, int64_t hi)
@@ -124,8 +124,8 @@ static bool stay_inside(const overlap_split *s, overlap_member *x, int operand, 
   return x->lo[m] < x->hi[m];
 }
 
-/* Its outputs are cut where its iterations are, all along one dimension. */
-static bool cuts_outputs(const overlap_split *s, overlap_member *x, int m)
+/* Its outputs are split where its iterations are, all along one dimension. */
+static bool splits_outputs(const overlap_split *s, overlap_member *x, int m)
 {
   const weir_access *a = access_of(s, x);
   const int k = x->dim[m];
@@ -143,7 +143,7 @@ static bool bound_member(const overlap_split *s, int number, overlap_member *x)
 {
   const weir_node *node = weir_graph_node(s->g, x->node);
 
-  for (int m = 0; m < s->n_cuts; m++) {
+  for (int m = 0; m < s->n_axes; m++) {
     x->dim[m] = -1;
     x->lo[m] = 0;
     x->hi[m] = INT64_MAX;
@@ -179,25 +179,25 @@ static bool bound_member(const overlap_split *s, int number, overlap_member *x)
         return false;
       }
     }
-    if (x->lo[m] >= x->hi[m] || !cuts_outputs(s, x, m)) {
+    if (x->lo[m] >= x->hi[m] || !splits_outputs(s, x, m)) {
       return false;
     }
   }
   return true;
 }
 
-weir_box overlap_box(const overlap_split *s, const overlap_member *x, int part)
+weir_box overlap_box(const overlap_split *s, const overlap_member *x, int piece)
 {
   weir_box box = weir_iterations(access_of(s, x));
 
-  for (int m = 0; m < s->n_cuts; m++) {
+  for (int m = 0; m < s->n_axes; m++) {
     const int k = x->dim[m];
 
-    if (part == 1 + 2 * m) {
+    if (piece == 1 + 2 * m) {
       box.hi[k] = x->lo[m];
       break;
     }
-    if (part == 2 + 2 * m) {
+    if (piece == 2 + 2 * m) {
       box.lo[k] = x->hi[m];
       break;
     }
@@ -219,19 +219,21 @@ static bool turns(const weir_operand *x, const weir_box *run)
   return yes;
 }
 
-/* Whether a part of the member reads of the operand what the same part of its writer makes. */
-static bool reads_its_part(const overlap_split *s, const overlap_member *x, int operand, int part,
-                           const overlap_member *writer)
+/* Whether a piece of the member reads of the operand only outputs of the same piece of its writer.
+ */
+static bool reads_its_piece(const overlap_split *s, const overlap_member *x, int operand, int piece,
+                            const overlap_member *writer)
 {
-  const weir_box run = overlap_box(s, x, part), from = overlap_box(s, writer, part);
+  const weir_box run = overlap_box(s, x, piece), from = overlap_box(s, writer, piece);
   const weir_region r = weir_needed(access_of(s, x), operand, &run);
   bool yes = weir_box_empty(&run) ||
              (!weir_box_empty(&from) && !turns(&access_of(s, x)->in[operand], &run));
 
-  for (int m = 0; m < s->n_cuts && !weir_box_empty(&run) && !weir_region_empty(&r); m++) {
+  for (int m = 0; m < s->n_axes && !weir_box_empty(&run) && !weir_region_empty(&r); m++) {
     const int d = writer->at[m], k = writer->dim[m];
 
-    yes = yes && r.n[d] == 1 && r.part[d][0].lo >= from.lo[k] && r.part[d][0].hi <= from.hi[k];
+    yes = yes && r.n[d] == 1 && r.interval[d][0].lo >= from.lo[k] &&
+          r.interval[d][0].hi <= from.hi[k];
   }
   return yes;
 }
@@ -248,7 +250,7 @@ static bool reads_own(const overlap_split *s, const overlap_member *x, int opera
          (weir_region_empty(&r) || weir_box_within(&hull, &s->owned));
 }
 
-static bool parts_agree(const overlap_split *s)
+static bool pieces_agree(const overlap_split *s)
 {
   bool yes = true;
 
@@ -260,8 +262,8 @@ static bool parts_agree(const overlap_split *s)
       const int from = writer_of(s, node->in[k], &o);
 
       yes = node->in[k] != s->made || reads_own(s, &s->member[i], k);
-      for (int part = 0; part < OVERLAP_PARTS && yes && from >= 0; part++) {
-        yes = reads_its_part(s, &s->member[i], k, part, &s->member[from]);
+      for (int piece = 0; piece < OVERLAP_PIECES && yes && from >= 0; piece++) {
+        yes = reads_its_piece(s, &s->member[i], k, piece, &s->member[from]);
       }
     }
   }
@@ -285,8 +287,8 @@ static bool bound_all(overlap_split *s)
   return good;
 }
 
-/* What the interiors of later members leave unread of an earlier one's goes to its other parts: so
- * the cuts of a convolution lie where those of the pool after it do. */
+/* What the interiors of later members leave unread of an earlier one's goes to its other pieces: so
+ * a convolution is split where the pool after it is. */
 static void align(overlap_split *s)
 {
   for (int i = s->n - 1; i > 0; i--) {
@@ -299,9 +301,10 @@ static void align(overlap_split *s)
       const int from = writer_of(s, node->in[k], &o);
       const weir_region r = weir_needed(&node->access, k, &run);
 
-      for (int m = 0; m < s->n_cuts && from >= 0 && !weir_region_empty(&r); m++) {
+      for (int m = 0; m < s->n_axes && from >= 0 && !weir_region_empty(&r); m++) {
         overlap_member *w = &s->member[from];
-        const weir_interval need = {r.part[w->at[m]][0].lo, r.part[w->at[m]][r.n[w->at[m]] - 1].hi};
+        const weir_interval need = {r.interval[w->at[m]][0].lo,
+                                    r.interval[w->at[m]][r.n[w->at[m]] - 1].hi};
 
         w->lo[m] = x->lo[m] > 0 && need.lo > w->lo[m] ? need.lo : w->lo[m];
         w->hi[m] =
@@ -319,11 +322,11 @@ static bool settle(overlap_split *s)
   if (!bound_all(s)) {
     return false;
   }
-  if (parts_agree(s)) {
+  if (pieces_agree(s)) {
     return true;
   }
   align(s);
-  return bound_all(s) && parts_agree(s);
+  return bound_all(s) && pieces_agree(s);
 }
 
 /* Adds all readers of an array that a member makes, or none of them. */
@@ -345,7 +348,7 @@ static bool follow(overlap_split *s, int32_t array)
     if (more.n == OVERLAP_MEMBERS || !is_eligible(&more, node)) {
       return false;
     }
-    for (; at > 0 && more.place[more.member[at - 1].node] > more.place[node]; at--) {
+    for (; at > 0 && more.position[more.member[at - 1].node] > more.position[node]; at--) {
       more.member[at] = more.member[at - 1];
     }
     more.member[at] = (overlap_member){.node = node};
@@ -362,7 +365,7 @@ bool overlap_find(overlap_split *s, int32_t node)
 {
   s->n = 1;
   s->member[0] = (overlap_member){.node = node};
-  for (int m = 0; m < s->n_cuts; m++) {
+  for (int m = 0; m < s->n_axes; m++) {
     s->lo[m] = 0;
     s->hi[m] = INT64_MAX;
   }
