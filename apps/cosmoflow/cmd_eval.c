@@ -46,7 +46,7 @@ static void tell_scores(const cf_evaluation *e, const cf_score_tables *t)
                WEIR_REAL("mae", r->score[CF_MAE].value / r->half),
                WEIR_REAL("rmse", r->score[CF_RMSE].value / r->half),
                WEIR_REAL("r2", r->label < 0 ? NAN : r->score[CF_R2].value),
-               WEIR_REAL("gain", r->gain.value), WEIR_INT("samples", r->samples),
+               WEIR_REAL("skill", r->skill.value), WEIR_INT("samples", r->samples),
                WEIR_INT("universes", r->universes));
   }
 }
@@ -90,35 +90,25 @@ static weir_status evaluate_maps(const weir_cli *cli, const cf_cfg *cfg, const c
 
   WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, &m));
   WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
-  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_part)cfg->eval.part, cli->out), done);
+  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_part)cfg->eval.part, spec->seed, cli->out), done);
   WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", m.set[0].source), done);
 done:
   cf_map_scores_fini(&m);
   return status;
 }
 
+static weir_status score(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
+{
+  const cf_source_spec spec = {.source = &cfg->source,
+                               .files = &cfg->files,
+                               .simulate = &cfg->simulate,
+                               .seed = (uint64_t)cfg->seed};
+
+  return cf_eval_is_of_maps(&cfg->eval) ? evaluate_maps(cli, cfg, &spec, dir)
+                                        : evaluate_all(cli, cfg, &spec, dir);
+}
+
 weir_status cf_cmd_eval(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
-  cf_cfg cfg;
-
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "eval", &dir), done);
-  cf_tell_start(cli, &cfg);
-  const cf_source_spec spec = {.source = &cfg.source,
-                               .files = &cfg.files,
-                               .simulate = &cfg.simulate,
-                               .seed = (uint64_t)cfg.seed};
-
-  WEIR_TRY_GOTO(cf_eval_is_of_maps(&cfg.eval) ? evaluate_maps(cli, &cfg, &spec, &dir)
-                                              : evaluate_all(cli, &cfg, &spec, &dir),
-                done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return cf_with_run_dir(cli, score);
 }

@@ -217,19 +217,5 @@ done:
 
 weir_status cf_cmd_power(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
-  cf_cfg cfg;
-
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "power", &dir), done);
-  cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(measure(cli, &cfg, &dir), done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return cf_with_run_dir(cli, measure);
 }

@@ -24,9 +24,10 @@ static weir_status check_numbering(const work *w, const char *truth)
   const char *const trained = t->text[CF_NOTE_truth_digest];
   char there[96], here[96];
 
-  if (s->siblings == t->siblings && (s->siblings == 0 || s->count == t->count)) {
-    const bool other =
-        s->siblings > 0 && truth[0] != 0 && trained[0] != 0 && strcmp(truth, trained) != 0;
+  if (s->samples_per_universe == t->samples_per_universe &&
+      (s->samples_per_universe == 0 || s->count == t->count)) {
+    const bool other = s->samples_per_universe > 0 && truth[0] != 0 && trained[0] != 0 &&
+                       strcmp(truth, trained) != 0;
 
     return !other ? WEIR_OK
                   : weir_fail(
@@ -37,11 +38,11 @@ static weir_status check_numbering(const work *w, const char *truth)
                         w->cfg->predict.weights, (long long)s->count);
   }
   (void)snprintf(there, sizeof there, "%s (samples_per_universe %lld, of %lld samples)",
-                 t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,
-                 (long long)t->count);
+                 t->samples_per_universe > 0 ? "their place" : "what files say",
+                 (long long)t->samples_per_universe, (long long)t->count);
   (void)snprintf(here, sizeof here, "%s (samples_per_universe %lld, of %lld samples)",
-                 s->siblings > 0 ? "their place" : "what files say", (long long)s->siblings,
-                 (long long)s->count);
+                 s->samples_per_universe > 0 ? "their place" : "what files say",
+                 (long long)s->samples_per_universe, (long long)s->count);
   return weir_fail(
       WEIR_ERR_CONFIG,
       "data.split.samples_per_universe: %s was trained on universes that are numbered by %s, and "
@@ -53,20 +54,19 @@ static weir_status check_numbering(const work *w, const char *truth)
 static weir_status take_parts(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
-  int64_t *const siblings = &w->cfg->data.split.samples_per_universe;
-  const bool strangers = w->cfg->predict.external_universes;
+  int64_t *const per_universe = &w->cfg->data.split.samples_per_universe;
+  const bool external = w->cfg->predict.external_universes;
   cf_surveyed has;
 
-  *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
+  *per_universe = *per_universe > 0 ? *per_universe : w->weights.samples_per_universe;
   WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, NULL, &has));
-  const weir_status status =
-      cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],
-                        strangers ? "" : text[CF_NOTE_universes_valid], *siblings, has.universe,
-                        cf_source_count(w->source), &w->split);
+  const weir_status status = cf_split_of_lists(
+      external ? "" : text[CF_NOTE_universes_train], external ? "" : text[CF_NOTE_universes_valid],
+      *per_universe, has.universe, cf_source_count(w->source), &w->split);
 
   weir_free(&has.universe);
   WEIR_TRY(status);
-  return strangers ? WEIR_OK : check_numbering(w, has.truth);
+  return external ? WEIR_OK : check_numbering(w, has.truth);
 }
 
 static bool segments(const work *w)
@@ -359,40 +359,26 @@ static weir_status accept(void *dir)
   return weir_run_dir_commit(dir);
 }
 
-/* Input and weights are read before anything of an earlier prediction goes. */
-static weir_status predict(work *w, weir_run_dir *dir)
+/* Input and weights are read before anything of an earlier prediction is removed. */
+static weir_status predict(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
 {
+  work w = {.cli = cli, .cfg = cfg};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(open_all(w), done);
-  if (segments(w)) {
-    WEIR_TRY_GOTO(cf_predict_maps(w, accept, dir), done);
+  WEIR_TRY_GOTO(open_all(&w), done);
+  if (segments(&w)) {
+    WEIR_TRY_GOTO(cf_predict_maps(&w, accept, dir), done);
     goto done;
   }
-  WEIR_TRY_GOTO(make_rows(w), done);
+  WEIR_TRY_GOTO(make_rows(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
-  WEIR_TRY_GOTO(write_all(w), done);
+  WEIR_TRY_GOTO(write_all(&w), done);
 done:
-  finish(w);
+  finish(&w);
   return status;
 }
 
 weir_status cf_cmd_predict(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
-  cf_cfg cfg;
-  work w = {.cli = cli, .cfg = &cfg};
-
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "predict", &dir), done);
-  cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(predict(&w, &dir), done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return cf_with_run_dir(cli, predict);
 }

@@ -27,6 +27,11 @@ weir_status cf_open_input(cf_cfg *cfg, cf_source **out) WEIR_CHECKED;
 void cf_tell_start(const weir_cli *cli, const cf_cfg *cfg);
 /* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
 void cf_abandon(weir_run_dir *dir);
+/* Configures a command, opens its run folder, calls `work` (which commits the folder) and closes
+ * both; a failure rolls the folder back. Fails: as cf_configure, weir_run_dir_begin and `work`. */
+weir_status cf_with_run_dir(const weir_cli *cli,
+                            weir_status (*work)(const weir_cli *cli, cf_cfg *cfg,
+                                                weir_run_dir *dir)) WEIR_CHECKED;
 /* Writes provenance.json into --out, with a line of the program's own. */
 weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,
                                 const char *text) WEIR_CHECKED;

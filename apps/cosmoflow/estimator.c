@@ -9,10 +9,27 @@
 
 const char *const cf_metric[][CF_METRICS_MOST] = {
     [CF_ESTIMATE] = {"mae", "mse"},
-    [CF_SEGMENT] = {"accuracy", "overlap", "overlap_0", "overlap_1", "overlap_2", "overlap_3",
-                    "overlap_4", "overlap_5", "overlap_6", "overlap_7", "overlap_8", "overlap_9",
-                    "overlap_10", "overlap_11", "overlap_12", "overlap_13"},
+    [CF_SEGMENT] = {"accuracy", "mean_iou", "iou_0", "iou_1", "iou_2", "iou_3", "iou_4", "iou_5",
+                    "iou_6", "iou_7", "iou_8", "iou_9", "iou_10", "iou_11", "iou_12", "iou_13"},
 };
+
+const char *cf_metric_present_name(const char *name)
+{
+  static const char former[] = "overlap"; /* followed by _k for a class */
+  const char *const suffix = name + sizeof former - 1;
+
+  if (strncmp(name, former, sizeof former - 1) != 0) {
+    return name;
+  }
+  for (int k = 1; k < CF_METRICS_MOST; k++) {
+    const char *const is = cf_metric[CF_SEGMENT][k];
+
+    if (k == 1 ? *suffix == 0 : strcmp(suffix, is + strlen("iou")) == 0) {
+      return is;
+    }
+  }
+  return name;
+}
 
 /* Counts as the network is given them, [n, depth, height, width, channels], f32 (f64 where the
  * gradient is checked). */
@@ -69,7 +86,7 @@ static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
   return cf_model_apply(net, is->model, outputs, scaled(net->graph, is->scale, x));
 }
 
-/* Metrics of classes: [0] accuracy, [1] the mean overlap, then those of the classes. */
+/* Metrics of classes: [0] accuracy, [1] the mean IoU, then those of the classes. */
 static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made, weir_value truth)
 {
   const char *const *const metric = cf_metric[CF_SEGMENT];
@@ -79,12 +96,12 @@ static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made,
 
   weir_output(g, metric[0], cf_segment_accuracy(g, said, truth));
   for (int k = 0; k < classes; k++) {
-    const weir_value overlap = cf_segment_overlap(g, said, truth, k);
+    const weir_value iou = cf_segment_iou(g, said, truth, k);
 
     if (CF_METRICS + k < CF_METRICS_MOST) {
-      weir_output(g, metric[CF_METRICS + k], overlap);
+      weir_output(g, metric[CF_METRICS + k], iou);
     }
-    sum = weir_add(g, sum, overlap);
+    sum = weir_add(g, sum, iou);
   }
   weir_output(g, metric[1], weir_scale(g, sum, 1.0 / classes));
 }

@@ -9,9 +9,12 @@
 
 enum { CF_METRICS = 2, CF_METRICS_MOST = 16, CF_NOTE_LINE = 512 };
 /* By the network's target: "mae", "mse" in units of the labels, [-1, 1], and NULL; or "accuracy",
- * "overlap" of model/segment.h, means over the batches, the overlap over the classes, too: those of
- * the first CF_METRICS_MOST - CF_METRICS classes, "overlap_0" and so on, follow. */
+ * "mean_iou" (mean over the classes) and "iou_0", "iou_1" .. of the first CF_METRICS_MOST -
+ * CF_METRICS classes (model/segment.h), all means over the batches. */
 extern const char *const cf_metric[][CF_METRICS_MOST];
+/* Returns the present name of a metric that was called "overlap" (mean_iou) or "overlap_0" (iou_0)
+ * and so on before, otherwise `name`. Borrowed. */
+const char *cf_metric_present_name(const char *name);
 
 /* The attributes of a file of weights. */
 // clang-format off
@@ -25,8 +28,8 @@ extern const char *const cf_metric[][CF_METRICS_MOST];
   X(redshifts)       /* of the channels: "0 0.5"; "" not known              */ \
   X(universes_train) /* lists as of cf_split_text                           */ \
   X(universes_valid)                                                           \
-  X(siblings)        /* samples in a row of one universe, 0: files say      */ \
-  X(sample_count)    /* of the whole set, by whose places siblings count    */ \
+  X(samples_per_universe) /* that follow each other; 0: files say        */ \
+  X(sample_count)    /* of the whole set, whose positions number universes */ \
   X(samples)         /* what they were, for people                          */ \
   X(classes)         /* that files have of voxels; 0: none, or made         */ \
   X(truth_digest)    /* of labels or classes, as cf_survey makes it         */ \
@@ -90,8 +93,9 @@ typedef struct cf_weights {
   weir_config *config; /* owns what model refers to */
   int scale;
   cf_volume_info info; /* lengths, labels with their ranges, redshifts, classes, voxels, sizes */
-  int64_t siblings;    /* by which the universes of the lists are numbered in .. */
-  int64_t count;       /* .. a set of so many samples; 0: files say their numbers */
+  int64_t samples_per_universe; /* by which positions number the universes of the lists; 0: files
+                                   say their numbers */
+  int64_t count;                /* samples of that set */
 } cf_weights;
 
 /* Fails: WEIR_ERR_DATA (no file of weights, or of another program's; naming what does not fit),

@@ -77,9 +77,9 @@ static weir_status put_summary(const cf_map_scores *m, cf_part part, weir_report
                               s->source[0] != 0 ? "; " : "", s->source));
   }
   return weir_report_text(
-      r, "Accuracy: share of voxels whose class was predicted. Overlap of a class: IoU (Jaccard "
-         "index), the intersection of predicted and true voxels over their union; of all: its mean "
-         "over the classes that occur. Majority: the most frequent class, predicted everywhere.");
+      r, "Accuracy: share of voxels whose class was predicted. IoU (Jaccard index) of a class: the "
+         "intersection of predicted and true voxels over their union; mean_iou: its mean over the "
+         "classes that occur. Majority: the most frequent class, predicted everywhere.");
 }
 
 static void tell(const cf_map_scores *m)
@@ -91,20 +91,21 @@ static void tell(const cf_map_scores *m)
       weir_event("scores", WEIR_TEXT("set", m->set[i].opts->name),
                  WEIR_TEXT("model", cf_map_sayer_name[by]),
                  WEIR_REAL("accuracy", cf_confusion_accuracy(m->classes, count)),
-                 WEIR_REAL("overlap", cf_confusion_overlap(m->classes, count, -1)),
+                 WEIR_REAL("mean_iou", cf_confusion_iou(m->classes, count, -1)),
                  WEIR_INT("samples", m->set[i].samples),
                  WEIR_INT("voxels", cf_confusion_voxels(m->classes, count)));
     }
   }
 }
 
-weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, const char *dir)
+weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, uint64_t seed, const char *dir)
 {
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
   tell(m);
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of voxel classes", &r), done);
+  weir_report_fact(r, "seed", "%llu", (unsigned long long)seed);
   weir_report_fact(r, "subset", "%s", cf_part_name[part]);
   WEIR_TRY_GOTO(put_summary(m, part, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Scores"), done);

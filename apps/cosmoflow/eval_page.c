@@ -49,7 +49,7 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     weir_table_add_real(c, one ? r->score[CF_BIAS].value : NAN);
     weir_table_add_real(c, one ? r->score[CF_R2].value : NAN);
     weir_table_add_real(c, one ? r->score[CF_SLOPE].value : NAN);
-    put_estimate(c, &r->gain, 100);
+    put_estimate(c, &r->skill, 100);
   }
   if (label != CF_ALL_LABELS && e->sigma != NULL) {
     const double half = 0.5 * (e->trial[0].p->hi[label] - e->trial[0].p->lo[label]);
@@ -179,6 +179,7 @@ weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t,
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of predictions", &r), done);
+  weir_report_fact(r, "seed", "%llu", (unsigned long long)e->seed);
   weir_report_fact(r, "subset", "%s", cf_part_name[e->opts->part]);
   WEIR_TRY_GOTO(add_summary(e, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "All parameters"), done);

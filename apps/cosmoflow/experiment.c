@@ -357,7 +357,7 @@ static weir_status digest(cf_experiment *e)
   }
   (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
                 o->augment.symmetry, o->augment.shift, e->line[CF_NOTE_samples],
-                e->line[CF_NOTE_siblings], hex, e->truth);
+                e->line[CF_NOTE_samples_per_universe], hex, e->truth);
   status = fclose(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_MEMORY, "no memory for a digest");
   if (status == WEIR_OK) {
     weir_sha256(text, size, hex);
@@ -379,7 +379,8 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   cf_note_info(info, e->line);
   cf_source_describe(e->source, described, sizeof described);
   (void)snprintf(e->line[CF_NOTE_scale], CF_NOTE_LINE, "%s", cf_scale_name[e->cfg->data.scale]);
-  (void)snprintf(e->line[CF_NOTE_siblings], CF_NOTE_LINE, "%lld", (long long)e->split.siblings);
+  (void)snprintf(e->line[CF_NOTE_samples_per_universe], CF_NOTE_LINE, "%lld",
+                 (long long)e->split.samples_per_universe);
   (void)snprintf(e->line[CF_NOTE_sample_count], CF_NOTE_LINE, "%lld", (long long)e->split.count);
   (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
   (void)snprintf(e->line[CF_NOTE_truth_digest], CF_NOTE_LINE, "%s", e->truth);

@@ -191,16 +191,16 @@ static void tell_scores(const maps *m, int part)
   weir_event("predicted", WEIR_TEXT("part", cf_part_name[part]),
              WEIR_INT("samples", cf_confusion_voxels(n, count) / m->cells),
              WEIR_REAL("accuracy", cf_confusion_accuracy(n, count)),
-             WEIR_REAL("overlap", cf_confusion_overlap(n, count, -1)),
+             WEIR_REAL("mean_iou", cf_confusion_iou(n, count, -1)),
              WEIR_REAL("accuracy_majority", cf_confusion_accuracy(n, constant)),
-             WEIR_REAL("overlap_majority", cf_confusion_overlap(n, constant, -1)));
+             WEIR_REAL("mean_iou_majority", cf_confusion_iou(n, constant, -1)));
   weir_info("predict",
-            "%s: %lld samples, accuracy %.4f, mean overlap %.4f of the classes; of class %lld "
+            "%s: %lld samples, accuracy %.4f, mean IoU %.4f; of class %lld "
             "everywhere: %.4f, %.4f",
             cf_part_name[part], (long long)(cf_confusion_voxels(n, count) / m->cells),
-            cf_confusion_accuracy(n, count), cf_confusion_overlap(n, count, -1),
+            cf_confusion_accuracy(n, count), cf_confusion_iou(n, count, -1),
             (long long)cf_confusion_majority(n, count), cf_confusion_accuracy(n, constant),
-            cf_confusion_overlap(n, constant, -1));
+            cf_confusion_iou(n, constant, -1));
 }
 
 /* A row a score, of the parts that were predicted. */

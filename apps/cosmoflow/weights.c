@@ -88,6 +88,16 @@ static const char *const note_name[] = {
 #undef X
 };
 
+/* The attribute of a note; files of earlier versions have a former name of it. */
+static const char *attribute_of(const weir_netcdf *nc, int k)
+{
+  const bool former = k == CF_NOTE_samples_per_universe &&
+                      !weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) &&
+                      weir_netcdf_has(nc, WEIR_NETCDF_FILE, "siblings");
+
+  return former ? "siblings" : note_name[k];
+}
+
 static weir_status read_notes(const char *path, char *text[CF_NOTES])
 {
   weir_netcdf *nc = NULL;
@@ -95,15 +105,15 @@ static weir_status read_notes(const char *path, char *text[CF_NOTES])
 
   WEIR_TRY(weir_netcdf_open(path, &nc));
   for (int k = 0; k < CF_NOTES && status == WEIR_OK; k++) {
-    const bool later = k >= CF_NOTE_classes; /* weights of before have none */
+    const bool later = k >= CF_NOTE_classes; /* weights of earlier versions have none */
+    const char *const name = attribute_of(nc, k);
 
-    if (later && !weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k])) {
+    if (later && !weir_netcdf_has(nc, WEIR_NETCDF_FILE, name)) {
       status = weir_strdup(k == CF_NOTE_classes ? "0" : "", &text[k]);
-    } else if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
-               weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
-      status =
-          weir_fail(WEIR_ERR_DATA, "%s: no weights of cosmoflow: there is no text attribute %s",
-                    path, note_name[k]);
+    } else if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, name) ||
+               weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name, &text[k]) != WEIR_OK) {
+      status = weir_fail(WEIR_ERR_DATA,
+                         "%s: no weights of cosmoflow: there is no text attribute %s", path, name);
     }
   }
   weir_netcdf_close(&nc);
@@ -184,14 +194,14 @@ static bool read_shape(cf_weights *w)
 
 static bool read_numbering(cf_weights *w)
 {
-  const char *siblings = w->text[CF_NOTE_siblings], *count = w->text[CF_NOTE_sample_count];
+  const char *each = w->text[CF_NOTE_samples_per_universe], *count = w->text[CF_NOTE_sample_count];
   double x = 0, y = 0;
 
-  if (!next_number(&siblings, &x) || !next_number(&count, &y) || !(x >= 0 && x <= 0x1p52) ||
+  if (!next_number(&each, &x) || !next_number(&count, &y) || !(x >= 0 && x <= 0x1p52) ||
       !(y >= 1 && y <= 0x1p52)) {
     return false;
   }
-  w->siblings = (int64_t)x;
+  w->samples_per_universe = (int64_t)x;
   w->count = (int64_t)y;
   return true;
 }
@@ -262,13 +272,14 @@ static weir_status read_all(const char *path, cf_weights *w)
   WEIR_TRY(read_notes(path, w->text));
   if (!read_labels(w) || !read_shape(w) || !read_scale(w) || !read_numbering(w) ||
       !read_classes(w) || !read_voxels(w)) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
-                     "label_hi, scale (%.20s), siblings (%.20s), sample_count (%.20s) and "
-                     "classes (%.20s) are not those of weights",
-                     path, w->text[CF_NOTE_sample_shape], w->text[CF_NOTE_labels],
-                     w->text[CF_NOTE_scale], w->text[CF_NOTE_siblings],
-                     w->text[CF_NOTE_sample_count], w->text[CF_NOTE_classes]);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
+        "label_hi, scale (%.20s), samples_per_universe (%.20s), sample_count (%.20s) and "
+        "classes (%.20s) are not those of weights",
+        path, w->text[CF_NOTE_sample_shape], w->text[CF_NOTE_labels], w->text[CF_NOTE_scale],
+        w->text[CF_NOTE_samples_per_universe], w->text[CF_NOTE_sample_count],
+        w->text[CF_NOTE_classes]);
   }
   return read_model(w, path);
 }

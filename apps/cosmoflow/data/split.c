@@ -56,7 +56,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /* The number of every sample's universe. */
-static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
+static weir_status number(int64_t samples_per_universe, const int64_t *given, cf_split *s)
 {
   int64_t known = 0;
 
@@ -71,7 +71,7 @@ static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
         "would meet those: read the two kinds of files apart",
         known, s->count);
   }
-  if (known < s->count && siblings == 0) {
+  if (known < s->count && samples_per_universe == 0) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "data.split.samples_per_universe: the files do not say which universes their samples are "
@@ -79,9 +79,9 @@ static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
         "of one (MLPerf HPC: 64)");
   }
   for (int64_t i = 0; i < s->count; i++) {
-    s->universe[i] = known > 0 ? given[i] : i / siblings;
+    s->universe[i] = known > 0 ? given[i] : i / samples_per_universe;
   }
-  s->siblings = known > 0 ? 0 : siblings;
+  s->samples_per_universe = known > 0 ? 0 : samples_per_universe;
   return WEIR_OK;
 }
 
@@ -262,7 +262,7 @@ done:
 typedef struct rule {
   const cf_split_opts *opts;
   const char *train, *valid;
-  int64_t siblings;
+  int64_t samples_per_universe;
 } rule;
 
 static weir_status make(const rule *r, const int64_t *given, cf_split *s)
@@ -273,7 +273,7 @@ static weir_status make(const rule *r, const int64_t *given, cf_split *s)
 
   WEIR_TRY(weir_alloc(s->count, sizeof *s->universe, (void **)&s->universe));
   WEIR_TRY(weir_alloc(s->count, sizeof *s->part, (void **)&s->part));
-  WEIR_TRY(number(r->siblings, given, s));
+  WEIR_TRY(number(r->samples_per_universe, given, s));
   WEIR_TRY(list(s, &all, &n));
   WEIR_TRY_GOTO(r->opts != NULL ? choose(r->opts, all, n) : look_up(r->train, r->valid, all, n),
                 done);
@@ -297,13 +297,16 @@ static weir_status create(const rule *r, const int64_t *given, int64_t count, cf
 weir_status cf_split_create(const cf_split_opts *opts, const int64_t *given, int64_t count,
                             cf_split *out)
 {
-  return create(&(rule){.opts = opts, .siblings = opts->samples_per_universe}, given, count, out);
+  return create(&(rule){.opts = opts, .samples_per_universe = opts->samples_per_universe}, given,
+                count, out);
 }
 
-weir_status cf_split_of_lists(const char *train, const char *valid, int64_t siblings,
+weir_status cf_split_of_lists(const char *train, const char *valid, int64_t samples_per_universe,
                               const int64_t *given, int64_t count, cf_split *out)
 {
-  return create(&(rule){.train = train, .valid = valid, .siblings = siblings}, given, count, out);
+  return create(
+      &(rule){.train = train, .valid = valid, .samples_per_universe = samples_per_universe}, given,
+      count, out);
 }
 
 void cf_split_fini(cf_split *s)

@@ -19,13 +19,13 @@ typedef struct cf_split_opts {
 extern const weir_opt cf_split_options[];
 
 typedef struct cf_split {
-  int64_t count;               /* samples of the set */
-  int64_t *universe;           /* [count] of every sample, not negative */
-  int64_t siblings;            /* by which places number universes; 0: files say their own */
-  uint8_t *part;               /* [count] cf_part */
-  int64_t universes[CF_PARTS]; /* of each part */
-  int64_t n[CF_PARTS];         /* samples of each part */
-  int64_t *sample[CF_PARTS];   /* [n] their numbers, ascending */
+  int64_t count;                /* samples of the set */
+  int64_t *universe;            /* [count] of every sample, not negative */
+  int64_t samples_per_universe; /* by which positions number universes; 0: files say their own */
+  uint8_t *part;                /* [count] cf_part */
+  int64_t universes[CF_PARTS];  /* of each part */
+  int64_t n[CF_PARTS];          /* samples of each part */
+  int64_t *sample[CF_PARTS];    /* [n] their numbers, ascending */
 } cf_split;
 
 /* How many of n universes are of each part. Fails: WEIR_ERR_CONFIG (nothing is left to train on).
@@ -33,13 +33,13 @@ typedef struct cf_split {
 weir_status cf_split_count(const cf_split_opts *opts, int64_t n,
                            int64_t universes[CF_PARTS]) WEIR_CHECKED;
 /* universe: [count], -1 where it is not known. Fails: WEIR_ERR_CONFIG (nothing is left to train on;
- * universes that are not known, without opts->siblings; some that are beside some that are not),
- * WEIR_ERR_MEMORY. */
+ * universes that are not known, without opts->samples_per_universe; some that are beside some that
+ * are not), WEIR_ERR_MEMORY. */
 weir_status cf_split_create(const cf_split_opts *opts, const int64_t *universe, int64_t count,
                             cf_split *out) WEIR_CHECKED;
 /* The parts by lists of universes, as cf_split_text makes them: those of `train` and `valid` are of
  * these parts, all others of the tests. Fails: WEIR_ERR_DATA (no such list), as cf_split_create. */
-weir_status cf_split_of_lists(const char *train, const char *valid, int64_t siblings,
+weir_status cf_split_of_lists(const char *train, const char *valid, int64_t samples_per_universe,
                               const int64_t *universe, int64_t count, cf_split *out) WEIR_CHECKED;
 void cf_split_fini(cf_split *s);
 /* The universes of a part, ascending: "0-3,7"; "" for none. The caller frees *text with weir_free.

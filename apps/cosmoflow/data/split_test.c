@@ -100,7 +100,7 @@ static void the_last_universes_of_a_set(void **state)
   assert_ok(cf_split_create(&o, universe, 24, &s));
   assert_sound(&s);
   for (int64_t i = 0; i < 24; i++) {
-    assert_int_equal(s.siblings, 4);
+    assert_int_equal(s.samples_per_universe, 4);
     assert_int_equal(s.universe[i], i / 4);
     assert_int_equal(s.part[i], i < 12 ? CF_TRAIN : i < 20 ? CF_VALID : CF_TEST);
   }
@@ -108,9 +108,9 @@ static void the_last_universes_of_a_set(void **state)
   for (int64_t i = 0; i < 24; i++) {
     universe[i] = 23 - i;
   }
-  assert_ok(
-      cf_split_create(&o, universe, 24, &s)); /* files say their own: siblings do not matter */
-  assert_int_equal(s.siblings, 0);
+  assert_ok(cf_split_create(&o, universe, 24,
+                            &s)); /* files say their own: samples_per_universe is ignored */
+  assert_int_equal(s.samples_per_universe, 0);
   assert_int_equal(s.universe[5], 18);
   assert_int_equal(s.part[23], CF_TEST);
   assert_int_equal(s.part[0], CF_TRAIN);

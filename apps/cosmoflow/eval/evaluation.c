@@ -114,7 +114,7 @@ static weir_status warn_of_known(const cf_evaluation *e)
   return WEIR_OK;
 }
 
-static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint64_t seed)
+static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec)
 {
   const weir_struct_list *const sets = &e->opts->sets;
   const cf_eval_set_opts *const set = sets->items;
@@ -130,7 +130,8 @@ static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint6
   WEIR_TRY(judge_sets(e));
   WEIR_TRY(warn_of_known(e));
   for (int64_t i = 0; i < e->n_trials; i++) {
-    WEIR_TRY(cf_resamples_create(&e->opts->bootstrap, seed, e->trial[i].groups, &e->resamples[i]));
+    WEIR_TRY(
+        cf_resamples_create(&e->opts->bootstrap, e->seed, e->trial[i].groups, &e->resamples[i]));
   }
   return WEIR_OK;
 }
@@ -199,7 +200,7 @@ static weir_status features_of(const cf_evaluation *e, const cf_eval_set *t, con
 }
 
 /* Both regressions, on features of the training rows in their order. */
-static weir_status fit(cf_evaluation *e, const cf_features *f, uint64_t seed)
+static weir_status fit(cf_evaluation *e, const cf_features *f)
 {
   const cf_eval_set *const t = &e->trial[0];
   const int64_t n = t->n_train, labels = e->n_labels;
@@ -223,7 +224,7 @@ static weir_status fit(cf_evaluation *e, const cf_features *f, uint64_t seed)
 
     if (by == CF_BY_RIDGE || f->n_features > f->n_power) {
       e->n_features[by] = features;
-      WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, seed, &rows, &e->ridge[by]), done);
+      WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, e->seed, &rows, &e->ridge[by]), done);
     }
   }
 done:
@@ -290,7 +291,7 @@ static weir_status check_alone(const cf_evaluation *e)
   return WEIR_OK;
 }
 
-static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
+static weir_status add_regressions(cf_evaluation *e)
 {
   const cf_eval_set *const first = &e->trial[0];
   cf_features f;
@@ -301,7 +302,7 @@ static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
     return check_alone(e);
   }
   WEIR_TRY(features_of(e, first, first->train, first->n_train, &f));
-  const weir_status status = fit(e, &f, seed);
+  const weir_status status = fit(e, &f);
 
   cf_features_fini(&f);
   WEIR_TRY(status);
@@ -357,10 +358,10 @@ weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *s
 {
   weir_status status = WEIR_OK;
 
-  *out = (cf_evaluation){.opts = opts};
-  WEIR_TRY_GOTO(open_sets(out, spec, seed), done);
+  *out = (cf_evaluation){.opts = opts, .seed = seed};
+  WEIR_TRY_GOTO(open_sets(out, spec), done);
   WEIR_TRY_GOTO(say_mean(out), done);
-  WEIR_TRY_GOTO(add_regressions(out, seed), done);
+  WEIR_TRY_GOTO(add_regressions(out), done);
   WEIR_TRY_GOTO(add_bound(out), done);
 done:
   if (status != WEIR_OK) {

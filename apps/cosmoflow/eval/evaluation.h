@@ -22,6 +22,7 @@ extern const weir_opt cf_eval_options[];
 
 typedef struct cf_evaluation {
   const cf_eval_opts *opts;
+  uint64_t seed; /* of the program */
   int64_t n_trials, n_labels;
   cf_eval_set *trial;      /* [n_trials] the first is the one that is trained on */
   cf_resamples *resamples; /* [n_trials] */

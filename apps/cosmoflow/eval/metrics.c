@@ -181,15 +181,15 @@ done:
   return status;
 }
 
-static double gain_of(const double *a, const double *b, int score)
+static double skill_of(const double *a, const double *b, int score)
 {
   const double of_b = score_of(b, score);
 
   return of_b > 0 ? 1 - score_of(a, score) / of_b : NAN;
 }
 
-weir_status cf_metrics_gain(const cf_cases *a, const cf_cases *b, cf_score score,
-                            const cf_resamples *r, cf_estimate *out)
+weir_status cf_metrics_skill(const cf_cases *a, const cf_cases *b, cf_score score,
+                             const cf_resamples *r, cf_estimate *out)
 {
   double *sum[2] = {NULL, NULL}, *value = NULL, total[2][SUMS];
   weir_status status = WEIR_OK;
@@ -206,7 +206,7 @@ weir_status cf_metrics_gain(const cf_cases *a, const cf_cases *b, cf_score score
     for (int i = 0; i < 2; i++) {
       total_of(sum[i], r->groups, k < 0 ? NULL : r->count + k * r->groups, total[i]);
     }
-    *(k < 0 ? &out->value : &value[k]) = gain_of(total[0], total[1], (int)score);
+    *(k < 0 ? &out->value : &value[k]) = skill_of(total[0], total[1], (int)score);
   }
   take_interval(value, r, with_cases(sum[0], r->groups), out);
 done:

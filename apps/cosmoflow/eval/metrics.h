@@ -56,10 +56,10 @@ typedef struct cf_estimate {
  * Fails: WEIR_ERR_MEMORY. */
 weir_status cf_metrics(const cf_cases *c, const cf_resamples *r,
                        cf_estimate out[CF_SCORES]) WEIR_CHECKED;
-/* 1 - score of a / score of b, of the same cases: above 0 where a is better. CF_MAE or CF_RMSE.
- * Fails: WEIR_ERR_MEMORY. */
-weir_status cf_metrics_gain(const cf_cases *a, const cf_cases *b, cf_score score,
-                            const cf_resamples *r, cf_estimate *out) WEIR_CHECKED;
+/* Computes the skill score of a relative to b, 1 - score of a / score of b, on the same cases:
+ * positive where a is better. CF_MAE or CF_RMSE. Fails: WEIR_ERR_MEMORY. */
+weir_status cf_metrics_skill(const cf_cases *a, const cf_cases *b, cf_score score,
+                             const cf_resamples *r, cf_estimate *out) WEIR_CHECKED;
 
 /* What is left of errors when predictions of one universe are averaged. within: root of the
  * variance among samples of one universe; shared: root of the mean square of what they have in

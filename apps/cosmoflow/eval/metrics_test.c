@@ -183,7 +183,7 @@ static void what_is_not_defined_is_nan(void **state)
   cf_resamples_fini(&r);
 }
 
-static void gains_are_of_the_same_universes(void **state)
+static void skill_is_of_the_same_universes(void **state)
 {
   enum { UNIVERSES = 80 };
   static double half[UNIVERSES];
@@ -202,14 +202,14 @@ static void gains_are_of_the_same_universes(void **state)
   cf_cases a = b;
 
   a.said = half; /* half the error of every case: half in every resample, too */
-  assert_ok(cf_metrics_gain(&a, &b, CF_MAE, &r, &e));
+  assert_ok(cf_metrics_skill(&a, &b, CF_MAE, &r, &e));
   assert_near(e.value, 0.5, 1e-12);
   assert_near(e.lo, 0.5, 1e-12);
   assert_near(e.hi, 0.5, 1e-12);
-  assert_ok(cf_metrics_gain(&b, &a, CF_RMSE, &r, &e));
+  assert_ok(cf_metrics_skill(&b, &a, CF_RMSE, &r, &e));
   assert_near(e.value, -1, 1e-12);
   a.said = truth;
-  assert_ok(cf_metrics_gain(&b, &a, CF_RMSE, &r, &e));
+  assert_ok(cf_metrics_skill(&b, &a, CF_RMSE, &r, &e));
   assert_true(isnan(e.value) && isnan(e.lo)); /* nothing is better than no error */
   cf_resamples_fini(&r);
 }
@@ -259,7 +259,7 @@ static weir_status make(void *context)
   WEIR_TRY(cf_resamples_create(&o, 0, 10, &r));
   weir_status status = cf_metrics(&c, &r, e);
 
-  status = status == WEIR_OK ? cf_metrics_gain(&c, &c, CF_MAE, &r, e) : status;
+  status = status == WEIR_OK ? cf_metrics_skill(&c, &c, CF_MAE, &r, e) : status;
   cf_resamples_fini(&r);
   return status;
 }
@@ -281,7 +281,7 @@ int main(void)
       cmocka_unit_test(intervals_hold_what_they_promise),
       cmocka_unit_test(siblings_do_not_narrow_the_interval),
       cmocka_unit_test(what_is_not_defined_is_nan),
-      cmocka_unit_test(gains_are_of_the_same_universes),
+      cmocka_unit_test(skill_is_of_the_same_universes),
       cmocka_unit_test(averaging_leaves_what_is_shared),
       cmocka_unit_test(memory_that_is_missing_is_no_leak),
   };

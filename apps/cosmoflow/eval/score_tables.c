@@ -101,13 +101,13 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
       end(c, r);
     }
   }
-  if (!isnan(r->gain.value)) {
+  if (!isnan(r->skill.value)) {
     char name[64];
 
-    (void)snprintf(name, sizeof name, "gain_over_%s", cf_evaluation_name(e, r->trial, r->over));
+    (void)snprintf(name, sizeof name, "skill_vs_%s", cf_evaluation_name(e, r->trial, r->over));
     weir_table *const c = begin(t, e, r, name, "1");
 
-    put_estimate(c, &r->gain, 1);
+    put_estimate(c, &r->skill, 1);
     end(c, r);
   }
 }
@@ -130,9 +130,9 @@ static weir_status score_cases(const cf_evaluation *e, const cf_cases *c, const 
 
   r->samples = c->n;
   r->universes = c->groups;
-  r->gain = (cf_estimate){NAN, NAN, NAN};
+  r->skill = (cf_estimate){NAN, NAN, NAN};
   WEIR_TRY(cf_metrics(c, draws, r->score));
-  return rival != NULL ? cf_metrics_gain(c, rival, CF_MAE, draws, &r->gain) : WEIR_OK;
+  return rival != NULL ? cf_metrics_skill(c, rival, CF_MAE, draws, &r->skill) : WEIR_OK;
 }
 
 /* All labels in a row, in units of their ranges; the caller frees memory. */

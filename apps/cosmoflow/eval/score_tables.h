@@ -27,7 +27,7 @@ typedef struct cf_score_row {
   cf_level level;
   double half; /* of the range: what 1 is worth in the label's own unit */
   cf_estimate score[CF_SCORES];
-  cf_estimate gain;  /* 1 - mae / that of `over`; NaN: there is none */
+  cf_estimate skill; /* 1 - mae / that of `over`; NaN: not defined */
   cf_predictor over; /* the best that needs no network; of those themselves the mean */
 } cf_score_row;
 

@@ -138,7 +138,7 @@ weir_value cf_segment_accuracy(weir_graph *g, weir_value said, weir_value truth)
   return weir_scale(g, count(g, weir_eq(g, said, truth)), 1 / n);
 }
 
-weir_value cf_segment_overlap(weir_graph *g, weir_value said, weir_value truth, int k)
+weir_value cf_segment_iou(weir_graph *g, weir_value said, weir_value truth, int k)
 {
   if (weir_value_desc(g, truth) == NULL || weir_value_desc(g, said) == NULL) {
     return WEIR_NO_VALUE;

@@ -33,6 +33,6 @@ weir_value cf_segment_said(weir_graph *g, weir_value logits);
  * voxels that are said and true to be of class k, in parts of those that are either (1 where there
  * are none). */
 weir_value cf_segment_accuracy(weir_graph *g, weir_value said, weir_value truth);
-weir_value cf_segment_overlap(weir_graph *g, weir_value said, weir_value truth, int k);
+weir_value cf_segment_iou(weir_graph *g, weir_value said, weir_value truth, int k);
 
 #endif

@@ -118,7 +118,7 @@ static void scores_are_those_of_a_table(void **state)
   static const int32_t truths[2][6] = {{0, 0, 1, 1, 0, 0}, {0, 0, 1, 1, 0, 2}};
   static const float accuracy[] = {4.0f / 6, 3.0f / 6};
   /* 0: 3 of 5, then 2 of 5; 1: 1 of 3; 2: none at all, then none of 1. */
-  static const float overlap[][3] = {{3.0f / 5, 1.0f / 3, 1}, {2.0f / 5, 1.0f / 3, 0}};
+  static const float iou[][3] = {{3.0f / 5, 1.0f / 3, 1}, {2.0f / 5, 1.0f / 3, 0}};
   const int64_t shape[] = {6, 3};
   const weir_array_desc d = {WEIR_F32, 2, {6, 3}, 0};
 
@@ -141,9 +141,9 @@ static void scores_are_those_of_a_table(void **state)
 
       run(g, &x,
           what == 0 ? cf_segment_accuracy(g, said, truth)
-                    : cf_segment_overlap(g, said, truth, what - 1),
+                    : cf_segment_iou(g, said, truth, what - 1),
           &y);
-      assert_near(made, what == 0 ? accuracy[k] : overlap[k][what - 1], 1e-6);
+      assert_near(made, what == 0 ? accuracy[k] : iou[k][what - 1], 1e-6);
       weir_graph_destroy(&g);
     }
   }

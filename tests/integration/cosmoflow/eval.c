@@ -106,9 +106,9 @@ static void scores_of_what_is_known(void **state)
   const double mean = score("s", "boxes,mean,sample,sigma_8,mae,range,");
 
   assert_true(mean > 0.3 && mean < 0.7); /* 0.5 of many universes */
-  assert_near(score("s", "boxes,ridge,sample,sigma_8,gain_over_mean,1,"),
+  assert_near(score("s", "boxes,ridge,sample,sigma_8,skill_vs_mean,1,"),
               1 - score("s", "boxes,ridge,sample,sigma_8,mae,range,") / mean, 1e-6);
-  assert_near(score("s", "boxes,made-up,sample,sigma_8,gain_over_ridge+moments,1,"),
+  assert_near(score("s", "boxes,made-up,sample,sigma_8,skill_vs_ridge+moments,1,"),
               1 - 0.1 / score("s", "boxes,ridge+moments,sample,sigma_8,mae,range,"), 1e-6);
   /* Of all labels: the mean of both. */
   assert_near(score("s", "boxes,ridge,sample,all,mae,range,"),

@@ -9,8 +9,9 @@ refused run,describe 'data.augment.shift: only whole periodic boxes can be moved
 # The training.
 refused run,describe "train: target.metric: 'mlperf' has no such metric: choose one of: mae, mse" train.target.metric=nothing
 refused run,describe "train: target.metric: 'mlperf' has no such metric" train.target.metric=nothing 'source.input=[none]'
-refused run,describe "train: target.metric: 'unet' has no such metric: choose one of: accuracy, overlap, overlap_0" 'model.net={unet: {}}' \
+refused run,describe "train: target.metric: 'unet' has no such metric: choose one of: accuracy, mean_iou, iou_0" 'model.net={unet: {}}' \
   mllog.write=false train.target.metric=mae 'source.input=[none]'
+accepted describe 'model.net={unet: {}}' mllog.write=false train.target.metric=iou_1 'source.input=[none]'
 accepted describe 'model.net={unet: {}}' mllog.write=false train.target.metric=overlap_1 'source.input=[none]'
 refused run,describe 'train: target.metric needs validation samples' train.target.metric=mae data.split.valid=0
 refused run,describe 'train: patience 3 needs validation samples' train.patience=3 data.split.valid=0

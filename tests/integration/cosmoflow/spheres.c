@@ -134,7 +134,7 @@ static void assert_predicted(const char *file)
   assert_true(accuracy > majority + 0.5 * (1 - majority));
   char *const table = contents(in_scratch("said/classes.csv"));
 
-  assert_non_null(strstr(table, "test,network,overlap,2,"));
+  assert_non_null(strstr(table, "test,network,iou,2,"));
   assert_non_null(strstr(table, "test,majority,accuracy,all,"));
   free(table);
   assert_scored(file);
@@ -156,13 +156,13 @@ static void the_unet_learns_the_classes_of_files(void **state)
   const double accuracy = event_number(in_scratch("run"), "epoch_end", "accuracy");
   const double least = background(VOLUMES);
 
-  print_message("accuracy %.3f, background %.3f of the voxels; overlaps %.3f %.3f %.3f\n", accuracy,
-                least, event_number(in_scratch("run"), "epoch_end", "overlap_0"),
-                event_number(in_scratch("run"), "epoch_end", "overlap_1"),
-                event_number(in_scratch("run"), "epoch_end", "overlap_2"));
+  print_message("accuracy %.3f, background %.3f of the voxels; IoU %.3f %.3f %.3f\n", accuracy,
+                least, event_number(in_scratch("run"), "epoch_end", "iou_0"),
+                event_number(in_scratch("run"), "epoch_end", "iou_1"),
+                event_number(in_scratch("run"), "epoch_end", "iou_2"));
   assert_true(accuracy > least + 0.5 * (1 - least)); /* half of what a constant gets wrong */
-  assert_true(event_number(in_scratch("run"), "epoch_end", "overlap_1") > 0.5);
-  assert_true(event_number(in_scratch("run"), "epoch_end", "overlap_2") > 0.4);
+  assert_true(event_number(in_scratch("run"), "epoch_end", "iou_1") > 0.5);
+  assert_true(event_number(in_scratch("run"), "epoch_end", "iou_2") > 0.4);
   assert_predicted(file);
 }
 
