@@ -78,7 +78,7 @@ static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
       .model = &cfg->model, .scale = cfg->data.scale, .info = &info, .dtype = f->dtype};
   const bool segments = cf_model_net(&cfg->model)->target == CF_SEGMENT;
   cf_estimator e = {.params = NULL};
-  int64_t n[CF_PARTS];
+  int64_t n[CF_SUBSETS];
   weir_status status = WEIR_OK;
 
   if (cfg->source.input.count == 0) {

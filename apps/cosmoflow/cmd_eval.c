@@ -15,7 +15,7 @@ static void tell_sets(const cf_evaluation *e)
     const cf_eval_set *const t = &e->trial[i];
 
     weir_event("eval_set", WEIR_TEXT("set", t->opts->name), WEIR_TEXT("model", t->p->model),
-               WEIR_TEXT("part", cf_part_name[e->opts->part]),
+               WEIR_TEXT("part", cf_subset_name[e->opts->part]),
                WEIR_INT("samples", t->level[CF_BY_SAMPLE].n), WEIR_INT("universes", t->groups),
                WEIR_INT("fitted", i == 0 ? t->n_train : 0));
   }
@@ -23,7 +23,7 @@ static void tell_sets(const cf_evaluation *e)
 
 static void tell_normalised(const cf_evaluation *e)
 {
-  char names[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  char names[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
 
   cf_predictions_normalised(e->trial[0].p, names, sizeof names);
   if (names[0] != 0) {
@@ -90,7 +90,7 @@ static weir_status evaluate_maps(const weir_cli *cli, const cf_cfg *cfg, const c
 
   WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, &m));
   WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
-  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_part)cfg->eval.part, spec->seed, cli->out), done);
+  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_subset)cfg->eval.part, spec->seed, cli->out), done);
   WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", m.set[0].source), done);
 done:
   cf_map_scores_fini(&m);

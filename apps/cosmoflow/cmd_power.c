@@ -8,7 +8,7 @@
 #include "io/weir_netcdf.h"
 #include "commands.h"
 
-enum { NAME = 48, CURVES = 2 * CF_LABELS_MOST };
+enum { NAME = 48, CURVES = 2 * CF_MAX_LABELS };
 
 /* log10 of values above 0, NaN of others. */
 static void put_log(const double *x, int64_t n, double *out)

@@ -51,7 +51,7 @@ static weir_status check_numbering(const work *w, const char *truth)
       w->cfg->predict.weights, there, here);
 }
 
-static weir_status take_parts(work *w)
+static weir_status assign_subsets(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
   int64_t *const per_universe = &w->cfg->data.split.samples_per_universe;
@@ -95,7 +95,7 @@ static weir_status open_all(work *w)
   cfg->data.scale = w->weights.scale;
   cfg->data.cache_bytes = 0; /* each sample is read once */
   WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));
-  WEIR_TRY(take_parts(w));
+  WEIR_TRY(assign_subsets(w));
   const cf_estimator_spec spec = {.model = &w->weights.model,
                                   .scale = w->weights.scale,
                                   .info = &w->info,
@@ -128,7 +128,7 @@ static void name_labels(const work *w, cf_predictions *p)
   const cf_volume_info *const i = &w->weights.info;
 
   for (int64_t k = 0; k < p->n_labels; k++) {
-    (void)snprintf(p->label[k], CF_NAME_MOST, "%s", i->label[k]);
+    (void)snprintf(p->label[k], CF_MAX_NAME, "%s", i->label[k]);
     p->lo[k] = i->lo[k] < i->hi[k] ? i->lo[k] : -1;
     p->hi[k] = i->lo[k] < i->hi[k] ? i->hi[k] : 1;
   }
@@ -153,19 +153,19 @@ static weir_status take_truth(const work *w, int64_t i)
 static weir_status make_rows(work *w)
 {
   const int64_t n = cf_source_count(w->source);
-  const int part = w->cfg->predict.part;
+  const int subset = w->cfg->predict.part;
 
-  if (part != CF_PREDICT_ALL && w->split.n[part] == 0) {
+  if (subset != CF_PREDICT_ALL && w->split.n[subset] == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "predict.part: none of these universes is of the part %s, by the lists of %s",
-                     cf_part_name[part], w->cfg->predict.weights);
+                     cf_subset_name[subset], w->cfg->predict.weights);
   }
   WEIR_TRY(cf_predictions_create(n, w->weights.info.n_labels, &w->out));
   name_labels(w, w->out);
   for (int64_t i = 0; i < n; i++) {
     w->out->universe[i] = w->split.universe[i];
-    w->out->part[i] = w->split.part[i];
-    w->out->known[i] = part == CF_PREDICT_ALL || w->split.part[i] == part;
+    w->out->subset[i] = w->split.subset[i];
+    w->out->known[i] = subset == CF_PREDICT_ALL || w->split.subset[i] == subset;
     WEIR_TRY(take_truth(w, i));
   }
   return WEIR_OK;
@@ -205,7 +205,7 @@ static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
   }
   const size_t bytes =
       (size_t)(weir_tensor_numel(&w->x) / n) * weir_dtype_size(w->estimator.is.dtype);
-  float own[CF_LABELS_MOST];
+  float own[CF_MAX_LABELS];
 
   for (int64_t i = 0; i < n; i++) {
     const cf_wanted all = {.sample = row[i], .hi = {l[0], l[1], l[2]}};
@@ -253,8 +253,8 @@ static weir_status predict_all(work *w, int64_t *done)
 static weir_status write_csv(const work *w)
 {
   const cf_predictions *const p = w->out;
-  char name[2 * CF_LABELS_MOST][CF_NAME_MOST + 32];
-  const char *head[3 + 2 * CF_LABELS_MOST] = {"sample", "universe", "part"};
+  char name[2 * CF_MAX_LABELS][CF_MAX_NAME + 32];
+  const char *head[3 + 2 * CF_MAX_LABELS] = {"sample", "universe", "part"};
   const int columns = 3 + 2 * (int)p->n_labels;
   weir_table c = {0};
 
@@ -272,7 +272,7 @@ static weir_status write_csv(const work *w)
     }
     weir_table_add(&c, "%lld", (long long)p->sample[i]);
     weir_table_add(&c, "%lld", (long long)p->universe[i]);
-    weir_table_add(&c, "%s", cf_part_name[p->part[i]]);
+    weir_table_add(&c, "%s", cf_subset_name[p->subset[i]]);
     for (int64_t k = 0; k < p->n_labels; k++) {
       const int64_t at = i * p->n_labels + k;
 
@@ -288,28 +288,28 @@ static weir_status write_csv(const work *w)
 }
 
 /* Mean absolute error of the parts, in units of [-1, 1]. */
-static void tell_error(const cf_predictions *p, int part)
+static void tell_error(const cf_predictions *p, int subset)
 {
   double sum = 0;
   int64_t n = 0;
 
   for (int64_t i = 0; i < p->n; i++) {
-    for (int64_t k = 0; k < p->n_labels && p->known[i] && p->part[i] == part; k++, n++) {
+    for (int64_t k = 0; k < p->n_labels && p->known[i] && p->subset[i] == subset; k++, n++) {
       sum +=
           fabs((double)p->predicted[i * p->n_labels + k] - (double)p->truth[i * p->n_labels + k]);
     }
   }
   if (n > 0) {
-    weir_event("predicted", WEIR_TEXT("part", cf_part_name[part]),
+    weir_event("predicted", WEIR_TEXT("part", cf_subset_name[subset]),
                WEIR_INT("samples", n / p->n_labels), WEIR_REAL("mae", sum / (double)n));
     weir_info("predict", "%s: %lld samples, mean absolute error %.4f of labels in [-1, 1]",
-              cf_part_name[part], (long long)(n / p->n_labels), sum / (double)n);
+              cf_subset_name[subset], (long long)(n / p->n_labels), sum / (double)n);
   }
 }
 
 static void tell_normalised(const cf_predictions *p)
 {
-  char names[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  char names[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
 
   cf_predictions_normalised(p, names, sizeof names);
   if (names[0] != 0) {
@@ -334,7 +334,7 @@ static weir_status write_all(work *w)
   WEIR_TRY(cf_predictions_write(w->out, path));
   WEIR_TRY(write_csv(w));
   WEIR_TRY(cf_write_provenance(w->cli, w->cfg, "weights", w->out->source));
-  for (int p = 0; p < CF_PARTS; p++) {
+  for (int p = 0; p < CF_SUBSETS; p++) {
     tell_error(w->out, p);
   }
   weir_event("predict_end", WEIR_INT("samples", done), WEIR_REAL("seconds", weir_clock() - began));

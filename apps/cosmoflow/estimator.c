@@ -7,7 +7,7 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 
-const char *const cf_metric[][CF_METRICS_MOST] = {
+const char *const cf_metric[][CF_MAX_METRICS] = {
     [CF_ESTIMATE] = {"mae", "mse"},
     [CF_SEGMENT] = {"accuracy", "mean_iou", "iou_0", "iou_1", "iou_2", "iou_3", "iou_4", "iou_5",
                     "iou_6", "iou_7", "iou_8", "iou_9", "iou_10", "iou_11", "iou_12", "iou_13"},
@@ -21,7 +21,7 @@ const char *cf_metric_present_name(const char *name)
   if (strncmp(name, former, sizeof former - 1) != 0) {
     return name;
   }
-  for (int k = 1; k < CF_METRICS_MOST; k++) {
+  for (int k = 1; k < CF_MAX_METRICS; k++) {
     const char *const is = cf_metric[CF_SEGMENT][k];
 
     if (k == 1 ? *suffix == 0 : strcmp(suffix, is + strlen("iou")) == 0) {
@@ -98,7 +98,7 @@ static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made,
   for (int k = 0; k < classes; k++) {
     const weir_value iou = cf_segment_iou(g, said, truth, k);
 
-    if (CF_METRICS + k < CF_METRICS_MOST) {
+    if (CF_METRICS + k < CF_MAX_METRICS) {
       weir_output(g, metric[CF_METRICS + k], iou);
     }
     sum = weir_add(g, sum, iou);
@@ -137,7 +137,7 @@ weir_train_task cf_estimator_task(const cf_model_opts *model)
 
   return (weir_train_task){.name = net->name,
                            .metric = cf_metric[net->target],
-                           .n_metrics = net->target == CF_SEGMENT ? CF_METRICS_MOST : CF_METRICS,
+                           .n_metrics = net->target == CF_SEGMENT ? CF_MAX_METRICS : CF_METRICS,
                            .n_train = -1,
                            .n_valid = -1};
 }
@@ -165,7 +165,7 @@ static int count_metrics(const cf_estimator *e)
 {
   const int64_t classes = truth_of(&e->is) == CF_TRUTH_LABELS ? 0 : cf_estimator_classes(&e->is);
 
-  return (int)(CF_METRICS + classes < CF_METRICS_MOST ? CF_METRICS + classes : CF_METRICS_MOST);
+  return (int)(CF_METRICS + classes < CF_MAX_METRICS ? CF_METRICS + classes : CF_MAX_METRICS);
 }
 
 static weir_status set_up(cf_estimator *e, int64_t seed)

@@ -7,11 +7,11 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { CF_METRICS = 2, CF_METRICS_MOST = 16, CF_NOTE_LINE = 512 };
+enum { CF_METRICS = 2, CF_MAX_METRICS = 16, CF_NOTE_LINE = 512 };
 /* By the network's target: "mae", "mse" in units of the labels, [-1, 1], and NULL; or "accuracy",
- * "mean_iou" (mean over the classes) and "iou_0", "iou_1" .. of the first CF_METRICS_MOST -
+ * "mean_iou" (mean over the classes) and "iou_0", "iou_1" .. of the first CF_MAX_METRICS -
  * CF_METRICS classes (model/segment.h), all means over the batches. */
-extern const char *const cf_metric[][CF_METRICS_MOST];
+extern const char *const cf_metric[][CF_MAX_METRICS];
 /* Returns the present name of a metric that was called "overlap" (mean_iou) or "overlap_0" (iou_0)
  * and so on before, otherwise `name`. Borrowed. */
 const char *cf_metric_present_name(const char *name);

@@ -67,13 +67,13 @@ static weir_status put_confusion(const cf_map_scores *m, const char *dir, weir_r
   return status;
 }
 
-static weir_status put_summary(const cf_map_scores *m, cf_part part, weir_report *r)
+static weir_status put_summary(const cf_map_scores *m, cf_subset subset, weir_report *r)
 {
   for (int64_t i = 0; i < m->n_sets; i++) {
     const cf_map_set *const s = &m->set[i];
 
     WEIR_TRY(weir_report_text(r, "%s: %lld samples of subset %s: %s%s%s", s->opts->name,
-                              (long long)s->samples, cf_part_name[part], s->opts->predictions,
+                              (long long)s->samples, cf_subset_name[subset], s->opts->predictions,
                               s->source[0] != 0 ? "; " : "", s->source));
   }
   return weir_report_text(
@@ -98,7 +98,8 @@ static void tell(const cf_map_scores *m)
   }
 }
 
-weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, uint64_t seed, const char *dir)
+weir_status cf_eval_maps_write(const cf_map_scores *m, cf_subset subset, uint64_t seed,
+                               const char *dir)
 {
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
@@ -106,8 +107,8 @@ weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, uint64_t se
   tell(m);
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of voxel classes", &r), done);
   weir_report_fact(r, "seed", "%llu", (unsigned long long)seed);
-  weir_report_fact(r, "subset", "%s", cf_part_name[part]);
-  WEIR_TRY_GOTO(put_summary(m, part, r), done);
+  weir_report_fact(r, "subset", "%s", cf_subset_name[subset]);
+  WEIR_TRY_GOTO(put_summary(m, subset, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Scores"), done);
   WEIR_TRY_GOTO(put_scores(m, dir, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Confusion matrix"), done);

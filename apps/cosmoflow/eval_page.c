@@ -130,7 +130,7 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
 static weir_status add_summary(const cf_evaluation *e, weir_report *r)
 {
   const cf_bootstrap_opts *const o = &e->opts->bootstrap;
-  char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  char normalised[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
 
   for (int64_t i = 0; i < e->n_trials; i++) {
     const cf_eval_set *const t = &e->trial[i];
@@ -139,7 +139,7 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
                               "%s: %lld samples of %lld universes of subset %s, predicted by "
                               "%s: %s%s%s",
                               t->opts->name, (long long)t->level[CF_BY_SAMPLE].n,
-                              (long long)t->groups, cf_part_name[e->opts->part], t->p->model,
+                              (long long)t->groups, cf_subset_name[e->opts->part], t->p->model,
                               t->opts->predictions, t->p->source[0] != 0 ? "; " : "",
                               t->p->source));
   }
@@ -180,12 +180,12 @@ weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t,
 
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of predictions", &r), done);
   weir_report_fact(r, "seed", "%llu", (unsigned long long)e->seed);
-  weir_report_fact(r, "subset", "%s", cf_part_name[e->opts->part]);
+  weir_report_fact(r, "subset", "%s", cf_subset_name[e->opts->part]);
   WEIR_TRY_GOTO(add_summary(e, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "All parameters"), done);
   WEIR_TRY_GOTO(add_scores(e, t, CF_ALL_LABELS, r), done);
   for (int64_t k = 0; k < e->n_labels; k++) {
-    char name[CF_NAME_MOST + 40];
+    char name[CF_MAX_NAME + 40];
 
     (void)snprintf(name, sizeof name, "%s%s", e->trial[0].p->label[k],
                    cf_predictions_ranged(e->trial[0].p, k) ? "" : " (normalised, range unknown)");

@@ -5,7 +5,7 @@
 #include "base/weir_alloc.h"
 #include "eval_page_priv.h"
 
-enum { NAME = 160, TITLE = 256, MOST_MEANS = 32 };
+enum { NAME = 160, TITLE = 256, MAX_MEANS = 32 };
 
 /* what_label_set, of the letters that a file name may have. */
 static void name_figure(char *text, const char *what, const char *label, const char *set)
@@ -206,7 +206,7 @@ done:
 static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_report *r)
 {
   const cf_predictions *const p = e->trial[0].p;
-  double x[MOST_MEANS], y[MOST_MEANS], alone[MOST_MEANS];
+  double x[MAX_MEANS], y[MAX_MEANS], alone[MAX_MEANS];
   char name[NAME], title[TITLE], y_label[64];
   cf_cases c, mean;
   int64_t n = 0, means = 1;
@@ -215,7 +215,7 @@ static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_repo
       !cf_evaluation_cases(e, 0, CF_BY_NETWORK, CF_BY_UNIVERSE, label, &mean)) {
     return WEIR_OK;
   }
-  while (n < MOST_MEANS) {
+  while (n < MAX_MEANS) {
     const double rmse = cf_metrics_blocks(&c, (int64_t)1 << n, &means);
 
     if (means == 0) {

@@ -62,7 +62,7 @@ static weir_status add_truth(look *k, int64_t sample)
   const cf_volume_info *const info = cf_source_info(k->s);
   const int64_t d = info->lengths[0] / 2;
   char text[2 * CF_DIGEST + 1];
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   const bool classes = k->truth == CF_TRUTH_CLASSES;
 
   WEIR_TRY(classes ? cf_source_classes(k->s, sample, d, d + 1, k->plane)

@@ -23,8 +23,8 @@ typedef struct maps {
   int64_t classes, cells; /* voxels of a sample */
   int64_t n, done;        /* samples that are predicted */
   weir_tensor said, probability, truth, before;
-  bool known, seen;                 /* there is a truth; a class of the channel beside */
-  int64_t *count[SAYERS][CF_PARTS]; /* [classes, classes] each */
+  bool known, seen;                   /* there is a truth; a class of the channel beside */
+  int64_t *count[SAYERS][CF_SUBSETS]; /* [classes, classes] each */
   cf_class_maps *file;
 } maps;
 
@@ -32,9 +32,9 @@ typedef struct maps {
 
 static bool is_wanted(const cf_predict *p, int64_t sample)
 {
-  const int part = p->cfg->predict.part;
+  const int subset = p->cfg->predict.part;
 
-  return part == CF_PREDICT_ALL || p->split.part[sample] == part;
+  return subset == CF_PREDICT_ALL || p->split.subset[sample] == subset;
 }
 
 static void drop_plan(maps *m)
@@ -100,12 +100,12 @@ static weir_status choose_batch(maps *m)
 static weir_status keep(maps *m, int64_t sample, int64_t i)
 {
   const cf_predict *const p = m->p;
-  const int part = p->split.part[sample];
+  const int subset = p->split.subset[sample];
   const uint8_t *const said = (const uint8_t *)m->said.data + i * m->cells;
   const float *const probability = m->probability.data;
   const cf_class_map row = {.sample = sample,
                             .universe = p->split.universe[sample],
-                            .part = (cf_part)part,
+                            .subset = (cf_subset)subset,
                             .classes = said,
                             .probability =
                                 probability ? probability + i * m->cells * m->classes : NULL};
@@ -113,10 +113,10 @@ static weir_status keep(maps *m, int64_t sample, int64_t i)
   if (m->known) {
     const uint8_t *const truth = (const uint8_t *)m->truth.data + i * m->cells;
 
-    cf_confusion_add(m->classes, truth, said, m->cells, m->count[NETWORK][part]);
+    cf_confusion_add(m->classes, truth, said, m->cells, m->count[NETWORK][subset]);
     if (m->seen) {
       cf_confusion_add(m->classes, truth, (const uint8_t *)m->before.data + i * m->cells, m->cells,
-                       m->count[PERSISTENCE][part]);
+                       m->count[PERSISTENCE][subset]);
     }
   }
   return cf_class_maps_add(m->file, &row);
@@ -183,12 +183,12 @@ static weir_status predict_all(maps *m)
 
 /* ---- Scores ---- */
 
-static void tell_scores(const maps *m, int part)
+static void tell_scores(const maps *m, int subset)
 {
-  const int64_t n = m->classes, *const count = m->count[NETWORK][part];
-  const int64_t *const constant = m->count[MAJORITY][part];
+  const int64_t n = m->classes, *const count = m->count[NETWORK][subset];
+  const int64_t *const constant = m->count[MAJORITY][subset];
 
-  weir_event("predicted", WEIR_TEXT("part", cf_part_name[part]),
+  weir_event("predicted", WEIR_TEXT("part", cf_subset_name[subset]),
              WEIR_INT("samples", cf_confusion_voxels(n, count) / m->cells),
              WEIR_REAL("accuracy", cf_confusion_accuracy(n, count)),
              WEIR_REAL("mean_iou", cf_confusion_iou(n, count, -1)),
@@ -197,7 +197,7 @@ static void tell_scores(const maps *m, int part)
   weir_info("predict",
             "%s: %lld samples, accuracy %.4f, mean IoU %.4f; of class %lld "
             "everywhere: %.4f, %.4f",
-            cf_part_name[part], (long long)(cf_confusion_voxels(n, count) / m->cells),
+            cf_subset_name[subset], (long long)(cf_confusion_voxels(n, count) / m->cells),
             cf_confusion_accuracy(n, count), cf_confusion_iou(n, count, -1),
             (long long)cf_confusion_majority(n, count), cf_confusion_accuracy(n, constant),
             cf_confusion_iou(n, constant, -1));
@@ -210,18 +210,19 @@ static weir_status write_scores(maps *m)
                                                          "class", "value", "voxels"};
   weir_table c = {0};
 
-  for (int part = 0; part < CF_PARTS; part++) {
-    const int64_t *const count = m->count[NETWORK][part];
+  for (int subset = 0; subset < CF_SUBSETS; subset++) {
+    const int64_t *const count = m->count[NETWORK][subset];
 
     if (cf_confusion_voxels(m->classes, count) == 0) {
       continue;
     }
     cf_confusion_constant(m->classes, count, cf_confusion_majority(m->classes, count),
-                          m->count[MAJORITY][part]);
+                          m->count[MAJORITY][subset]);
     for (int by = 0; by < (m->seen ? SAYERS : PERSISTENCE); by++) {
-      cf_confusion_cells(m->classes, m->count[by][part], cf_part_name[part], sayer_name[by], &c);
+      cf_confusion_cells(m->classes, m->count[by][subset], cf_subset_name[subset], sayer_name[by],
+                         &c);
     }
-    tell_scores(m, part);
+    tell_scores(m, subset);
   }
   const weir_status status =
       weir_table_write_csv(&c, m->p->cli->out, "classes.csv", CF_CONFUSION_COLUMNS, head);
@@ -246,11 +247,11 @@ static weir_status set_up(maps *m)
   if (m->n == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "predict.part: none of these universes is of the part %s, by the lists of %s",
-                     cf_part_name[p->cfg->predict.part], p->cfg->predict.weights);
+                     cf_subset_name[p->cfg->predict.part], p->cfg->predict.weights);
   }
-  for (int i = 0; i < SAYERS * CF_PARTS; i++) {
+  for (int i = 0; i < SAYERS * CF_SUBSETS; i++) {
     WEIR_TRY(weir_alloc(m->classes * m->classes, sizeof(int64_t),
-                        (void **)&m->count[i / CF_PARTS][i % CF_PARTS]));
+                        (void **)&m->count[i / CF_SUBSETS][i % CF_SUBSETS]));
   }
   return choose_batch(m);
 }
@@ -259,7 +260,7 @@ static weir_status write_all(maps *m)
 {
   const cf_predict *const p = m->p;
   const double began = weir_clock();
-  char path[CF_PATH], source[CF_SOURCE_MOST];
+  char path[CF_PATH], source[CF_MAX_SOURCE];
   weir_origin origin = {.n = 0};
 
   cf_predict_source(p, source, sizeof source);
@@ -302,8 +303,8 @@ weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
 done:
   cf_class_maps_destroy(&m.file);
   drop_plan(&m);
-  for (int i = 0; i < SAYERS * CF_PARTS; i++) {
-    weir_free(&m.count[i / CF_PARTS][i % CF_PARTS]);
+  for (int i = 0; i < SAYERS * CF_SUBSETS; i++) {
+    weir_free(&m.count[i / CF_SUBSETS][i % CF_SUBSETS]);
   }
   return status;
 }

@@ -153,7 +153,7 @@ static bool read_labels(cf_weights *w)
              *hi = w->text[CF_NOTE_label_hi];
   cf_volume_info *const i = &w->info;
 
-  while (i->n_labels < CF_LABELS_MOST && next_word(&name, i->label[i->n_labels], CF_NAME_MOST)) {
+  while (i->n_labels < CF_MAX_LABELS && next_word(&name, i->label[i->n_labels], CF_MAX_NAME)) {
     double *const a = &i->lo[i->n_labels], *const b = &i->hi[i->n_labels];
     char word[2];
     const char *const before = lo;
@@ -186,7 +186,7 @@ static bool read_shape(cf_weights *w)
     }
     i->lengths[d] = (int64_t)x;
   }
-  while (i->n_redshifts < CF_LABELS_MOST && next_number(&z, &i->redshift[i->n_redshifts])) {
+  while (i->n_redshifts < CF_MAX_LABELS && next_number(&z, &i->redshift[i->n_redshifts])) {
     i->n_redshifts++;
   }
   return true;
@@ -211,7 +211,7 @@ static bool read_classes(cf_weights *w)
   const char *classes = w->text[CF_NOTE_classes];
   double x = 0;
 
-  if (!next_number(&classes, &x) || !(x >= 0 && x <= CF_CLASSES_MOST) || x == 1) {
+  if (!next_number(&classes, &x) || !(x >= 0 && x <= CF_MAX_CLASSES) || x == 1) {
     return false;
   }
   w->info.n_classes = (int64_t)x;

@@ -8,10 +8,10 @@
 #define CF_ABOUT_H
 #include "data/volume.h"
 
-enum { CF_ABOUT_MOST = 4096 };
+enum { CF_MAX_ABOUT = 4096 };
 
 /* Lines of what is known, "" for nothing. Always terminated. */
-void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text[CF_ABOUT_MOST]);
+void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text[CF_MAX_ABOUT]);
 /* Fills in what the lines say of info->n_labels labels and info->lengths[3] channels; others are
  * passed over. Returns the key of the first line that is none; NULL: all are well. */
 const char *cf_about_parse(const char *text, cf_volume_info *info, cf_facts *facts);

@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include "base/weir_status.h"
 
-enum { CF_AXES_MOST = 5 };
+enum { CF_MAX_AXES = 5 };
 
 /* Lengths of an array, slowest first. */
 typedef struct cf_extents {
   int n;
-  int64_t length[CF_AXES_MOST];
+  int64_t length[CF_MAX_AXES];
 } cf_extents;
 
 /* Numbers of dimensions; -1: there is none. The cube is three in a row. */
@@ -23,7 +23,7 @@ typedef struct cf_axes_known {
   const char *path;          /* for messages */
   const char *letters;       /* files.axes: a letter of "nzyxc" each dimension, or "" */
   const char *first;         /* name of the first dimension; "sample" says what it is */
-  cf_extents volume;         /* 3 to CF_AXES_MOST */
+  cf_extents volume;         /* 3 to CF_MAX_AXES */
   const cf_extents *classes; /* of the array of classes; NULL: there is none */
 } cf_axes_known;
 

@@ -7,7 +7,7 @@
 typedef struct cf_class_maps cf_class_maps;
 
 typedef struct cf_class_maps_spec {
-  int64_t n, lengths[3], classes; /* samples; their voxels; at most CF_CLASSES_MOST */
+  int64_t n, lengths[3], classes; /* samples; their voxels; at most CF_MAX_CLASSES */
   bool probabilities;
   const char *source; /* for people: weights, network, data */
   const weir_origin *origin;
@@ -16,7 +16,7 @@ typedef struct cf_class_maps_spec {
 /* A row: what was predicted of a sample. */
 typedef struct cf_class_map {
   int64_t sample, universe; /* its number in the set of files; not negative */
-  cf_part part;
+  cf_subset subset;
   const uint8_t *classes;   /* [depth, height, width] */
   const float *probability; /* [depth, height, width, classes], where they are asked for */
 } cf_class_map;
@@ -34,8 +34,8 @@ void cf_class_maps_destroy(cf_class_maps **m);
 typedef struct cf_read_maps {
   int64_t n, lengths[3];      /* rows; voxels of each */
   int64_t *sample, *universe; /* [n] not negative; no sample twice */
-  uint8_t *part;              /* [n] cf_part */
-  char source[CF_SOURCE_MOST];
+  uint8_t *subset;            /* [n] cf_subset */
+  char source[CF_MAX_SOURCE];
   weir_origin origin;
   const char *path; /* borrowed */
   weir_netcdf *nc;

@@ -91,7 +91,7 @@ static weir_status look_at(conversion *c, const char *name, bool first)
 
 static weir_status list(conversion *c, const char *name, bool first)
 {
-  char path[CF_PLACE_MOST];
+  char path[CF_MAX_LOCATION];
 
   WEIR_TRY(weir_path_join(c->folder, name, path, sizeof path));
   return first || weir_file_exists(path) ? cf_digests_add(c->digests, name) : WEIR_OK;
@@ -187,7 +187,7 @@ static void cut(const conversion *c, int64_t j, int64_t k, size_t voxel, const c
 static weir_status write_cube(conversion *c, const cf_volume_about *about)
 {
   const int64_t file = c->next / c->opts->per_file, in_file = c->next % c->opts->per_file;
-  char name[64], path[CF_PLACE_MOST];
+  char name[64], path[CF_MAX_LOCATION];
 
   if (c->whole[file]) {
     c->next++;
@@ -234,7 +234,7 @@ static weir_status convert_sample(conversion *c, int64_t sample)
 {
   const size_t voxel = (size_t)c->in.lengths[3] * weir_dtype_size(c->in.dtype);
   const int64_t planes = c->out.lengths[0];
-  float labels[CF_LABELS_MOST] = {0};
+  float labels[CF_MAX_LABELS] = {0};
   cf_facts facts = {.has_physical = false};
   int64_t corner[3] = {0};
   cf_volume_about about = {labels, -1, (const uint8_t *)c->class_cube, &facts};

@@ -40,9 +40,9 @@ static void noise_is_normal_and_white(void **state)
 /* Parts of any size on any number of threads, as ranks would draw them. */
 static void noise_of_a_part_is_that_of_the_whole(void **state)
 {
-  enum { MOST = 15 };
-  static const int64_t sides[] = {1, 2, 5, 8, MOST};
-  float whole[MOST * MOST * MOST], part[MOST * MOST * MOST];
+  enum { MAX_SIDE = 15 };
+  static const int64_t sides[] = {1, 2, 5, 8, MAX_SIDE};
+  float whole[MAX_SIDE * MAX_SIDE * MAX_SIDE], part[MAX_SIDE * MAX_SIDE * MAX_SIDE];
 
   for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++) {
     const int64_t n = sides[s];

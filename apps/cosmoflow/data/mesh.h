@@ -15,9 +15,9 @@
 /* Plans: const once made, for any number of threads. */
 typedef struct cf_mesh cf_mesh;
 
-enum { CF_MESH_LEAST = 2, CF_MESH_MOST = 4096 };
+enum { CF_MIN_MESH = 2, CF_MAX_MESH = 4096 };
 
-/* Fails: WEIR_ERR_CONFIG (n outside [CF_MESH_LEAST, CF_MESH_MOST]), WEIR_ERR_MEMORY,
+/* Fails: WEIR_ERR_CONFIG (n outside [CF_MIN_MESH, CF_MAX_MESH]), WEIR_ERR_MEMORY,
  * WEIR_ERR_UNSUPPORTED (no FFTW). */
 weir_status cf_mesh_create(int64_t n, cf_mesh **out) WEIR_CHECKED;
 void cf_mesh_destroy(cf_mesh **m);

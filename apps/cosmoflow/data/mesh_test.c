@@ -95,7 +95,7 @@ static void threads_make_no_difference(void **state)
 
 static void sides_that_cannot_be_are_refused(void **state)
 {
-  static const int64_t bad[] = {-1, 0, 1, CF_MESH_MOST + 1, INT64_MAX};
+  static const int64_t bad[] = {-1, 0, 1, CF_MAX_MESH + 1, INT64_MAX};
   cf_mesh *m = NULL;
 
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -59,14 +59,14 @@ static weir_status take_room(cf_power *s, int64_t n)
   return weir_alloc(n, sizeof *s->seen, (void **)&s->seen);
 }
 
-int64_t cf_power_most(const cf_mesh *m)
+int64_t cf_power_max_bins(const cf_mesh *m)
 {
   return llround(sqrt((double)(cf_mesh_squares(cf_mesh_side(m)) - 1)));
 }
 
 int64_t cf_power_reach(const cf_mesh *m, double reach)
 {
-  const int64_t bins = llround(reach * (double)cf_mesh_side(m) / 2), most = cf_power_most(m);
+  const int64_t bins = llround(reach * (double)cf_mesh_side(m) / 2), most = cf_power_max_bins(m);
 
   return bins < 1 ? 1 : bins > most ? most : bins;
 }
@@ -191,12 +191,12 @@ weir_status cf_power_check(const cf_volume_info *info)
   if (!weir_fft_plan_available()) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "power spectra: this build has no FFTW");
   }
-  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MESH_LEAST || l[0] > CF_MESH_MOST) {
+  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MIN_MESH || l[0] > CF_MAX_MESH) {
     return weir_fail(
         WEIR_ERR_DATA,
         "power spectra: samples are %lld x %lld x %lld; they have to be cubes of %d to "
         "%d cells",
-        (long long)l[0], (long long)l[1], (long long)l[2], CF_MESH_LEAST, CF_MESH_MOST);
+        (long long)l[0], (long long)l[1], (long long)l[2], CF_MIN_MESH, CF_MAX_MESH);
   }
   return WEIR_OK;
 }

@@ -21,11 +21,12 @@ typedef struct cf_power {
 
 /* Fails: WEIR_ERR_MEMORY. */
 weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box) WEIR_CHECKED;
-/* The same with n_bins bins, 1 to cf_power_most: of the last the corners of the mesh are a part. */
+/* The same with n_bins bins, 1 to cf_power_max_bins: of the last the corners of the mesh are a
+ * part. */
 weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box,
                              int64_t n_bins) WEIR_CHECKED;
-int64_t cf_power_most(const cf_mesh *m);
-/* Bins up to `reach` times Nyquist's wave along an axis: 1 to cf_power_most. */
+int64_t cf_power_max_bins(const cf_mesh *m);
+/* Bins up to `reach` times Nyquist's wave along an axis: 1 to cf_power_max_bins. */
 int64_t cf_power_reach(const cf_mesh *m, double reach);
 void cf_power_fini(cf_power *s);
 /* Sets p to the mean of |c|^2 V / mean^2 over the waves of each bin, from coefficients c of a field

@@ -8,33 +8,33 @@
 #define CF_PREDICTIONS_H
 #include "data/origin.h"
 
-typedef enum cf_part { CF_TRAIN, CF_VALID, CF_TEST, CF_PARTS } cf_part;
-#define CF_PART_CHOICES "train|valid|test"
-extern const char *const cf_part_name[CF_PARTS];
+typedef enum cf_subset { CF_TRAIN, CF_VALID, CF_TEST, CF_SUBSETS } cf_subset;
+#define CF_SUBSET_CHOICES "train|valid|test"
+extern const char *const cf_subset_name[CF_SUBSETS];
 
-enum { CF_SOURCE_MOST = 1024 };
+enum { CF_MAX_SOURCE = 1024 };
 
 typedef struct cf_predictions {
   int64_t n, n_labels;
-  char model[CF_NAME_MOST];    /* its name in tables: "network" where nothing else is set */
-  char source[CF_SOURCE_MOST]; /* for people: weights, network, data; "" for none */
-  char label[CF_LABELS_MOST][CF_NAME_MOST];
-  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* of every label in its own unit; -1, 1: not
+  char model[CF_MAX_NAME];    /* its name in tables: "network" where nothing else is set */
+  char source[CF_MAX_SOURCE]; /* for people: weights, network, data; "" for none */
+  char label[CF_MAX_LABELS][CF_MAX_NAME];
+  double lo[CF_MAX_LABELS], hi[CF_MAX_LABELS]; /* of every label in its own unit; -1, 1: not
                                                     known, it is normalised to them */
-  weir_origin origin;                            /* weights, configuration and samples */
-  double box, cell;                              /* sides in Mpc/h; 0: not known */
-  double *cosmology;                             /* [n, CF_COSMOLOGY], NaN where not known */
-  int64_t *sample;                               /* [n] its number in the set of files */
-  int64_t *universe;                             /* [n] not negative */
-  uint8_t *part;                                 /* [n] cf_part */
-  uint8_t *known;                                /* [n] 1: there is a prediction, 0: none */
-  float *truth;                                  /* [n, n_labels] */
-  float *predicted;                              /* [n, n_labels], NaN where not known */
+  weir_origin origin;                          /* weights, configuration and samples */
+  double box, cell;                            /* sides in Mpc/h; 0: not known */
+  double *cosmology;                           /* [n, CF_COSMOLOGY], NaN where not known */
+  int64_t *sample;                             /* [n] its number in the set of files */
+  int64_t *universe;                           /* [n] not negative */
+  uint8_t *subset;                             /* [n] cf_subset */
+  uint8_t *known;                              /* [n] 1: there is a prediction, 0: none */
+  float *truth;                                /* [n, n_labels] */
+  float *predicted;                            /* [n, n_labels], NaN where not known */
 } cf_predictions;
 
 /* Room for n rows: samples 0 .. n - 1, known, predicted NaN, the rest zero; labels named
  * "parameter_1" and so on, with ranges -1 to 1, for sets of files that do not name theirs. Fails:
- * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (no rows, no labels or more than CF_LABELS_MOST). */
+ * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (no rows, no labels or more than CF_MAX_LABELS). */
 weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_predictions_destroy(cf_predictions **p);

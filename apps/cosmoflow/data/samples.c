@@ -101,7 +101,7 @@ void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3
 
 /* A sample as it is, its classes behind the voxels. */
 typedef struct kept {
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   char voxels[];
 } kept;
 
@@ -152,7 +152,7 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
   *out = NULL;
   if (truth == CF_TRUTH_LABELS ? info->n_labels == 0
                                : truth == CF_TRUTH_CLASSES && info->n_classes == 0) {
-    char where[CF_PLACE_MOST];
+    char where[CF_MAX_LOCATION];
 
     cf_source_locate(source, 0, where, sizeof where);
     return weir_fail(WEIR_ERR_DATA,
@@ -213,7 +213,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
                          .first = s->d0 * plane,
                          .whole = s->d0 == 0 && s->d1 == s->info.lengths[0],
                          .raw = s->opts->scale == CF_SCALE_RAW};
-  char where[CF_PLACE_MOST];
+  char where[CF_MAX_LOCATION];
   double sum = 0;
 
   cf_source_locate(s->source, sample, where, sizeof where);

@@ -180,7 +180,7 @@ static void write_file(char *folder, size_t size, char *path, int labels)
 static void what_is_kept_is_what_was_read(void **state)
 {
   char folder[256], path[4096];
-  float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST], truth[CF_LABELS_MOST];
+  float voxels[2][VOXELS * CHANNELS], labels[2][CF_MAX_LABELS], truth[CF_MAX_LABELS];
   const cf_volume_info info = {.n_labels = 3};
 
   write_file(folder, sizeof folder, path, 3);
@@ -211,7 +211,7 @@ static void what_is_kept_is_what_was_read(void **state)
 static void planes_are_those_of_the_sample(void **state)
 {
   char folder[256], path[4096];
-  float whole[VOXELS * CHANNELS], part[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  float whole[VOXELS * CHANNELS], part[VOXELS * CHANNELS], labels[CF_MAX_LABELS];
   const int64_t row = SIDE * CHANNELS;
 
   write_file(folder, sizeof folder, path, 2);
@@ -247,7 +247,7 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   const weir_sampler o = {.samples = 3, .batch = 2, .step = 2, .shuffle = true, .seed = 3};
   const cf_data_opts opts = {.scale = CF_SCALE_RAW, .cache_bytes = 1 << 20};
   char folder[256], stem[300];
-  float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST];
+  float voxels[2][VOXELS * CHANNELS], labels[2][CF_MAX_LABELS];
   weir_load_cfg load;
   cf_samples *s = NULL, *plain = NULL;
 
@@ -300,7 +300,7 @@ static void kept_files_are_of_one_scale(void **state)
   const weir_sampler o = {.samples = 2, .batch = 1, .step = 1};
   const weir_access_stream v = weir_access_stream_of(&o, 0, 1);
   char folder[256], near[300], path[300];
-  float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  float voxels[VOXELS * CHANNELS], labels[CF_MAX_LABELS];
   weir_load_cfg load;
 
   weir_check_mkdir(folder, sizeof folder);
@@ -343,7 +343,7 @@ static void kept_files_are_of_one_scale(void **state)
 static void what_is_no_count_is_refused(void **state)
 {
   char folder[256], path[4096];
-  float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  float voxels[VOXELS * CHANNELS], labels[CF_MAX_LABELS];
   cf_data_opts o = {.scale = CF_SCALE_LOG, .cache_bytes = 1 << 20};
   cf_samples *s = NULL;
 

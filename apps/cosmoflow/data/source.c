@@ -47,11 +47,11 @@ cf_volume_info cf_source_foresee(const cf_universe_opts *o, const cf_universe_fa
                              o->counts == CF_COUNTS_NGP ? CF_QUANTITY_COUNTS : CF_QUANTITY_DENSITY};
 
   for (int64_t k = 0; k < f->n_labels; k++) {
-    (void)snprintf(info.label[k], CF_NAME_MOST, "%s", cf_parameter_name[f->label[k]]);
+    (void)snprintf(info.label[k], CF_MAX_NAME, "%s", cf_parameter_name[f->label[k]]);
     info.lo[k] = f->lo[f->label[k]];
     info.hi[k] = f->hi[f->label[k]];
   }
-  if (f->channels <= CF_LABELS_MOST) {
+  if (f->channels <= CF_MAX_LABELS) {
     info.n_redshifts = f->channels;
     memcpy(info.redshift, o->redshifts.items, (size_t)f->channels * sizeof(double));
   }
@@ -190,7 +190,7 @@ weir_status cf_source_read(cf_source *s, int64_t sample, int64_t d0, int64_t d1,
   const int64_t bad = cf_volume_convert(s->info.dtype, from, (d1 - d0) * plane, dtype, out);
 
   if (bad >= 0) {
-    char place[CF_PLACE_MOST];
+    char place[CF_MAX_LOCATION];
 
     cf_source_locate(s, sample, place, sizeof place);
     return cf_volume_refuse(place, bad + d0 * plane, weir_dtype_load_real(s->info.dtype, from, bad),

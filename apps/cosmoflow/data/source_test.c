@@ -83,7 +83,7 @@ static void the_same_as_files(void **state)
   NEEDS(weir_netcdf_available(), "NetCDF");
   const char *paths[] = {dir};
   static float here[SIDE * SIDE * SIDE * CHANNELS], there[SIDE * SIDE * SIDE * CHANNELS];
-  float y[2][CF_LABELS_MOST];
+  float y[2][CF_MAX_LABELS];
 
   for (int values = CF_VALUES_I16; values <= CF_VALUES_F32; values++) {
     cf_universe_opts o = small(values == CF_VALUES_I16 ? 4 : 0);

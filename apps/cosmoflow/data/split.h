@@ -19,19 +19,19 @@ typedef struct cf_split_opts {
 extern const weir_opt cf_split_options[];
 
 typedef struct cf_split {
-  int64_t count;                /* samples of the set */
-  int64_t *universe;            /* [count] of every sample, not negative */
-  int64_t samples_per_universe; /* by which positions number universes; 0: files say their own */
-  uint8_t *part;                /* [count] cf_part */
-  int64_t universes[CF_PARTS];  /* of each part */
-  int64_t n[CF_PARTS];          /* samples of each part */
-  int64_t *sample[CF_PARTS];    /* [n] their numbers, ascending */
+  int64_t count;                 /* samples of the set */
+  int64_t *universe;             /* [count] of every sample, not negative */
+  int64_t samples_per_universe;  /* by which positions number universes; 0: files say their own */
+  uint8_t *subset;               /* [count] cf_subset */
+  int64_t universes[CF_SUBSETS]; /* of each part */
+  int64_t n[CF_SUBSETS];         /* samples of each part */
+  int64_t *sample[CF_SUBSETS];   /* [n] their numbers, ascending */
 } cf_split;
 
 /* How many of n universes are of each part. Fails: WEIR_ERR_CONFIG (nothing is left to train on).
  */
 weir_status cf_split_count(const cf_split_opts *opts, int64_t n,
-                           int64_t universes[CF_PARTS]) WEIR_CHECKED;
+                           int64_t universes[CF_SUBSETS]) WEIR_CHECKED;
 /* universe: [count], -1 where it is not known. Fails: WEIR_ERR_CONFIG (nothing is left to train on;
  * universes that are not known, without opts->samples_per_universe; some that are beside some that
  * are not), WEIR_ERR_MEMORY. */
@@ -44,5 +44,5 @@ weir_status cf_split_of_lists(const char *train, const char *valid, int64_t samp
 void cf_split_fini(cf_split *s);
 /* The universes of a part, ascending: "0-3,7"; "" for none. The caller frees *text with weir_free.
  */
-weir_status cf_split_text(const cf_split *s, cf_part part, char **text) WEIR_CHECKED;
+weir_status cf_split_text(const cf_split *s, cf_subset subset, char **text) WEIR_CHECKED;
 #endif

@@ -60,7 +60,7 @@ weir_status cf_generator_create(const cf_universe_opts *opts, uint64_t seed,
 void cf_generator_destroy(cf_generator **g);
 /* The facts alone, which need no FFTW. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_universe_check(const cf_universe_opts *opts, cf_universe_facts *out) WEIR_CHECKED;
-enum { CF_TEXT = 4096, CF_MOST_CHANNELS = 64 };
+enum { CF_TEXT = 4096, CF_MAX_CHANNELS = 64 };
 /* What the samples depend on, as a line of text: options and seed, not how many nor how stored;
  * less than CF_TEXT bytes. */
 void cf_universe_text(const cf_universe_opts *opts, const cf_universe_facts *f, uint64_t seed,

@@ -6,7 +6,7 @@
 #include "data/universe_priv.h"
 
 #define PI 3.14159265358979323846
-enum { LABELS = 1 /* purpose of draws */, BITS = 32, LEAST_SIDE = 4 };
+enum { LABELS = 1 /* purpose of draws */, BITS = 32, MIN_SIDE = 4 };
 
 const char *const cf_parameter_name[CF_PARAMETERS] = {"omega_m", "sigma_8", "n_s", "h"};
 
@@ -58,9 +58,9 @@ static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
 
 static weir_status check_redshifts(const cf_universe_opts *o)
 {
-  if (o->redshifts.count < 1 || o->redshifts.count > CF_MOST_CHANNELS) {
+  if (o->redshifts.count < 1 || o->redshifts.count > CF_MAX_CHANNELS) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: %lld numbers; 1 to %d can be",
-                     (long long)o->redshifts.count, CF_MOST_CHANNELS);
+                     (long long)o->redshifts.count, CF_MAX_CHANNELS);
   }
   for (int64_t c = 0; c < o->redshifts.count; c++) {
     const double z = o->redshifts.items[c];
@@ -96,9 +96,9 @@ weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
                          .channels = o->redshifts.count,
                          .dtype = o->values == CF_VALUES_I16 ? WEIR_I16 : WEIR_F32};
 
-  if (cf_universe_particles(o) < LEAST_SIDE) {
+  if (cf_universe_particles(o) < MIN_SIDE) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.particles: %lld along a side; at least %d",
-                     (long long)o->particles, LEAST_SIDE);
+                     (long long)o->particles, MIN_SIDE);
   }
   if (o->side % f.side != 0) {
     return weir_fail(WEIR_ERR_CONFIG,

@@ -15,7 +15,7 @@ const weir_opt cf_volume_options[] = {
         "of cubes"),
     WEIR_OPT_STRING(cf_volume_opts, labels, "",
                     "key or variable of the labels; empty: y, label_raw or unitPar"),
-    WEIR_OPT_INT(cf_volume_opts, channels, 0, 0, CF_LABELS_MOST, "1",
+    WEIR_OPT_INT(cf_volume_opts, channels, 0, 0, CF_MAX_LABELS, "1",
                  "channels of files that do not say; 0: what makes a cube of their length"),
     WEIR_OPT_ENUM(cf_volume_opts, dtype, CF_RAW_AUTO, "auto|i16|f32|f64",
                   "type of voxels given as mere bytes; auto: i16, and f64 for data_raw"),
@@ -33,7 +33,7 @@ const weir_opt cf_volume_options[] = {
                     "what the dimensions of the variable of voxels are, a letter each: zyx in a "
                     "row, n of samples, c of channels, such as nczyx; empty: by names, lengths and "
                     "the classes beside, of NumPy channels last"),
-    WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_CLASSES_MOST, "1",
+    WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_MAX_CLASSES, "1",
                  "classes that files have of their voxels, numbered from 0 (LiTS: background, "
                  "liver, tumour)"),
     WEIR_OPT_ENUM(cf_volume_opts, label_scale, CF_LABELS_UNIT, "unit|physical",
@@ -46,10 +46,10 @@ const weir_opt cf_volume_options[] = {
                          "names of the labels, in their order, of files that do not say them "
                          "(TFRecord of MLPerf HPC, NumPy)"),
     WEIR_OPT_REAL_LIST(
-        cf_volume_opts, range, "", 0, 2 * CF_LABELS_MOST, "1",
+        cf_volume_opts, range, "", 0, 2 * CF_MAX_LABELS, "1",
         "the parameters at labels of -1 and 1, lo and hi of one after the other, of "
         "files that do not say them: predictions are in the units of the parameters"),
-    WEIR_OPT_REAL_LIST(cf_volume_opts, redshifts, "", 0, CF_LABELS_MOST, "1",
+    WEIR_OPT_REAL_LIST(cf_volume_opts, redshifts, "", 0, CF_MAX_LABELS, "1",
                        "of the channels, in their order, of files that do not say them"),
     WEIR_OPT_ENUM(cf_volume_opts, voxels, CF_QUANTITY_AUTO, CF_QUANTITY_CHOICES,
                   "what voxels are that are trained on: whole counts; a density, not below 0; "
@@ -142,8 +142,8 @@ static weir_status read_facts(cf_volumes *v, const cf_volume_format *format, int
 static weir_status read_labels(cf_volumes *v, const cf_volume_format *format, int64_t in,
                                float *unit)
 {
-  double own[CF_LABELS_MOST], stored[CF_LABELS_MOST];
-  char place[CF_PLACE_MOST];
+  double own[CF_MAX_LABELS], stored[CF_MAX_LABELS];
+  char place[CF_MAX_LOCATION];
   cf_facts facts;
 
   WEIR_TRY(format->labels(&v->file, in, own));
@@ -165,7 +165,7 @@ static weir_status add_pairs(cf_volumes *v, cf_range_fit *fit)
 {
   const cf_volume_format *const format = v->entries[v->open].format;
   const int64_t n = !v->file.info.physical ? 0 : fit->n < PAIRS ? v->file.count : 1;
-  float unit[CF_LABELS_MOST];
+  float unit[CF_MAX_LABELS];
   cf_facts facts;
 
   for (int64_t k = 0; k < n; k++) {
@@ -385,7 +385,7 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
   const int64_t bad = cf_volume_convert(stored, v->raw, n, dtype, out);
 
   if (bad >= 0) {
-    char place[CF_PLACE_MOST];
+    char place[CF_MAX_LOCATION];
 
     cf_volumes_locate(v, sample, place, sizeof place);
     return cf_volume_refuse(place, bad + d0 * cf_volume_plane(&v->info),
@@ -417,7 +417,7 @@ weir_status cf_volumes_facts(cf_volumes *v, int64_t sample, cf_facts *out)
 
 static weir_status refuse_class(const cf_volumes *v, int64_t sample, int64_t voxel, double is)
 {
-  char place[CF_PLACE_MOST];
+  char place[CF_MAX_LOCATION];
 
   cf_volumes_locate(v, sample, place, sizeof place);
   if (!(is == floor(is))) {

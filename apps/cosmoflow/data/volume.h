@@ -16,10 +16,10 @@
 #include "conf/weir_opt.h"
 
 enum {
-  CF_LABELS_MOST = 16,
-  CF_NAME_MOST = 32,
-  CF_PLACE_MOST = 4300,
-  CF_CLASSES_MOST = 255,
+  CF_MAX_LABELS = 16,
+  CF_MAX_NAME = 32,
+  CF_MAX_LOCATION = 4300,
+  CF_MAX_CLASSES = 255,
   CF_COSMOLOGY = 5
 };
 
@@ -61,13 +61,13 @@ extern const char *const cf_quantity_name[];
 
 /* What the samples of a set have in common. */
 typedef struct cf_volume_info {
-  int64_t lengths[4];                            /* depth, height, width, channels */
-  weir_dtype dtype;                              /* as stored */
-  int64_t n_labels;                              /* 0: there are none */
-  char label[CF_LABELS_MOST][CF_NAME_MOST];      /* names, "" where the file has none */
-  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* the parameters at -1 and 1; equal: not known */
-  int64_t n_redshifts;                           /* 0, or one a channel */
-  double redshift[CF_LABELS_MOST];
+  int64_t lengths[4];                          /* depth, height, width, channels */
+  weir_dtype dtype;                            /* as stored */
+  int64_t n_labels;                            /* 0: there are none */
+  char label[CF_MAX_LABELS][CF_MAX_NAME];      /* names, "" where the file has none */
+  double lo[CF_MAX_LABELS], hi[CF_MAX_LABELS]; /* the parameters at -1 and 1; equal: not known */
+  int64_t n_redshifts;                         /* 0, or one a channel */
+  double redshift[CF_MAX_LABELS];
   char layout[128];       /* how the file holds them, for people */
   int64_t n_classes;      /* of the voxels; 0: the files have none */
   weir_dtype class_dtype; /* as stored */
@@ -79,7 +79,7 @@ typedef struct cf_volume_info {
 /* What a file says of a sample besides its labels; of what it does not say the flag is false. */
 typedef struct cf_facts {
   bool has_physical;
-  double physical[CF_LABELS_MOST]; /* [n_labels] the parameters in their own units */
+  double physical[CF_MAX_LABELS]; /* [n_labels] the parameters in their own units */
   bool has_cosmology;
   double cosmology[CF_COSMOLOGY]; /* CF_COSMOLOGY_NAMES */
   bool has_corner;

@@ -42,7 +42,7 @@ static bool match(const cf_volume_info *first, const cf_volume_info *has, bool l
                   bool *moved)
 {
   const int64_t n = labels ? first->n_labels : first->n_redshifts;
-  bool used[CF_LABELS_MOST] = {false};
+  bool used[CF_MAX_LABELS] = {false};
 
   *moved = false;
   for (int64_t k = 0; k < n; k++) {
@@ -138,7 +138,7 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                             const cf_volume_info *has, const char *path, cf_order *out)
 {
   *out = (cf_order){.labels_moved = false};
-  for (int k = 0; k < CF_LABELS_MOST; k++) {
+  for (int k = 0; k < CF_MAX_LABELS; k++) {
     out->label[k] = out->channel[k] = k;
   }
   if (first->cell > 0 && has->cell > 0 && !(fabs(has->cell - first->cell) <= 1e-6 * first->cell)) {
@@ -153,7 +153,7 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
 }
 
 /* Names are words: what pads them goes, and a space between is '_'. */
-static void make_word(char name[CF_NAME_MOST])
+static void make_word(char name[CF_MAX_NAME])
 {
   for (size_t n = strlen(name); n > 0 && (unsigned char)name[n - 1] <= ' '; n--) {
     name[n - 1] = 0;
@@ -171,7 +171,7 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
   } list[] = {{"names", "a name for each label", opts->names.count, info->n_labels},
               {"range", "lo and hi of each label", opts->range.count, 2 * info->n_labels},
               {"redshifts", "a redshift for each channel", opts->redshifts.count,
-               info->lengths[3] <= CF_LABELS_MOST ? info->lengths[3] : -1}};
+               info->lengths[3] <= CF_MAX_LABELS ? info->lengths[3] : -1}};
 
   for (int i = 0; i < 3; i++) {
     if (list[i].stated > 0 && list[i].stated != list[i].has) {
@@ -185,7 +185,7 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
 
   for (int64_t k = 0; k < info->n_labels; k++) {
     if (unnamed) {
-      (void)snprintf(info->label[k], CF_NAME_MOST, "%s", opts->names.items[k]);
+      (void)snprintf(info->label[k], CF_MAX_NAME, "%s", opts->names.items[k]);
     }
     make_word(info->label[k]);
     if (opts->range.count > 0 && !(info->lo[k] < info->hi[k])) {
@@ -206,9 +206,9 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
 
 void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t size, void *voxels)
 {
-  char voxel[CF_LABELS_MOST * sizeof(double)], *at = voxels;
+  char voxel[CF_MAX_LABELS * sizeof(double)], *at = voxels;
 
-  WEIR_ASSERT(channels <= CF_LABELS_MOST && size <= sizeof(double));
+  WEIR_ASSERT(channels <= CF_MAX_LABELS && size <= sizeof(double));
   for (int64_t i = 0; i < n; i++, at += (size_t)channels * size) {
     memcpy(voxel, at, (size_t)channels * size);
     for (int64_t c = 0; c < channels; c++) {

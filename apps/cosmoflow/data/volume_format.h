@@ -55,7 +55,7 @@ extern const cf_volume_format *const cf_volume_format_table[];
 
 /* Where labels and channels of a file stand: those of the first file in its order. */
 typedef struct cf_order {
-  int label[CF_LABELS_MOST], channel[CF_LABELS_MOST];
+  int label[CF_MAX_LABELS], channel[CF_MAX_LABELS];
   bool labels_moved, channels_moved;
 } cf_order;
 /* Compares what a file says with the first file of the set, names and redshifts in any order.
@@ -78,7 +78,7 @@ weir_status cf_volume_check_physical(const cf_volume_info *info, const char *pla
                                      const float *unit, const cf_facts *facts) WEIR_CHECKED;
 /* Pairs of a label in [-1, 1] and the parameter in its own unit, from which ranges follow. */
 typedef struct cf_range_fit {
-  double u[CF_LABELS_MOST][2], p[CF_LABELS_MOST][2]; /* of the least and the largest label */
+  double u[CF_MAX_LABELS][2], p[CF_MAX_LABELS][2]; /* of the least and the largest label */
   int64_t n;
 } cf_range_fit;
 void cf_range_fit_add(cf_range_fit *f, int64_t n_labels, const float *unit, const cf_facts *facts);

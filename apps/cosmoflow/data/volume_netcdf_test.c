@@ -35,7 +35,7 @@ static weir_netcdf *define(const layout *l, int *volume, int *labels)
 static void fill(weir_netcdf *nc, const layout *l, int volume, int labels, double label)
 {
   int64_t n = 1, start[5] = {0};
-  double y[CF_LABELS_MOST + 1];
+  double y[CF_MAX_LABELS + 1];
   char *const data = malloc(1 << 16);
 
   for (int d = 0; d < l->n_dims; d++) {
@@ -74,7 +74,7 @@ static void universes_of_exalearn_are_read(void **state)
 {
   const layout l = {"full", "unitPar", "d", WEIR_I16, 4, {3, 3, 3, 4}, 4};
   int16_t voxels[72];
-  float y[CF_LABELS_MOST];
+  float y[CF_MAX_LABELS];
 
   make(&l, 0.25);
   cf_volumes *v = open_set();
@@ -181,7 +181,7 @@ static void assert_refused(const layout *l, double label, const char *said)
 {
   const cf_volume_opts opts = cf_test_opts();
   cf_volumes *v = NULL;
-  float y[CF_LABELS_MOST];
+  float y[CF_MAX_LABELS];
 
   make(l, label);
   weir_status status = cf_volumes_open(paths, 1, &opts, &v);
@@ -244,7 +244,7 @@ static void names_may_be_texts(void **state)
   cf_volumes *v = open_set();
 
   assert_string_equal(cf_volumes_info(v)->label[0], "sigma_8");
-  assert_int_equal(strlen(cf_volumes_info(v)->label[1]), CF_NAME_MOST - 1);
+  assert_int_equal(strlen(cf_volumes_info(v)->label[1]), CF_MAX_NAME - 1);
   cf_volumes_close(&v);
 }
 

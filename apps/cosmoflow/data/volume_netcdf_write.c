@@ -27,8 +27,8 @@ void cf_netcdf_destroy(cf_volume_out *o)
 static weir_status put_names(const made *m, const cf_volume_info *info, int label_dim)
 {
   int dims[2] = {label_dim, 0}, var = 0;
-  char text[CF_LABELS_MOST * CF_NAME_MOST];
-  const int64_t width = CF_NAME_MOST - 1;
+  char text[CF_MAX_LABELS * CF_MAX_NAME];
+  const int64_t width = CF_MAX_NAME - 1;
 
   if (!info->label[0][0]) {
     return WEIR_OK;
@@ -44,7 +44,7 @@ static weir_status put_names(const made *m, const cf_volume_info *info, int labe
 /* lo and hi of the labels; NaN where they are not known. */
 static weir_status put_ranges(const made *m, const cf_volume_info *info)
 {
-  double range[CF_LABELS_MOST][2];
+  double range[CF_MAX_LABELS][2];
   int dims[2] = {m->parameter, 0}, var = 0;
   bool any = false;
 

@@ -20,7 +20,7 @@ static void assert_samples(cf_volumes *v, const cf_volume_info *info, int64_t n,
 {
   const size_t size = weir_dtype_size(info->dtype), bytes = (size_t)cf_volume_elements(info) * size;
   const int64_t side = info->lengths[0], plane = cf_volume_plane(info);
-  float labels[CF_LABELS_MOST], has[CF_LABELS_MOST], *const floats = malloc(bytes * 2);
+  float labels[CF_MAX_LABELS], has[CF_MAX_LABELS], *const floats = malloc(bytes * 2);
   char *const expected = malloc(bytes), *const voxels = malloc(bytes);
 
   assert_int_equal(cf_volumes_count(v), n);
@@ -154,7 +154,7 @@ static void what_options_state_holds_for_every_record(void **state)
   cf_volume_opts opts = cf_test_opts();
   char one[400], file[440];
   const char *const paths[] = {file};
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   cf_volumes *v = NULL;
 
   opts.names = (weir_string_list){names, 2};
@@ -210,7 +210,7 @@ static void assert_refused(const char *const *said, int n)
   const cf_volume_opts opts = cf_test_opts();
   const char *const paths[] = {path};
   cf_volumes *v = NULL;
-  float labels[CF_LABELS_MOST], voxels[4096];
+  float labels[CF_MAX_LABELS], voxels[4096];
   weir_status status = cf_volumes_open(paths, 1, &opts, &v);
 
   for (int64_t k = 0; status == WEIR_OK && k < cf_volumes_count(v); k++) {
@@ -276,7 +276,7 @@ static void records_of_the_older_sets_are_read(void **state)
   cf_volume_opts opts = cf_test_opts();
   const char *const paths[] = {path};
   int16_t counts[64];
-  float y[CF_LABELS_MOST];
+  float y[CF_MAX_LABELS];
   cf_volumes *v = NULL;
 
   for (int i = 0; i < 64; i++) {

@@ -12,7 +12,7 @@ static int bin_of(double value)
   }
   const int exponent = ilogb(size) + 1;
 
-  return exponent < CF_CENSUS_BINS ? exponent : CF_CENSUS_BINS - 1;
+  return exponent < CF_VOXEL_BINS ? exponent : CF_VOXEL_BINS - 1;
 }
 
 void cf_voxel_stats_add(cf_voxel_stats *c, weir_dtype dtype, const void *voxels, int64_t n)
@@ -62,7 +62,7 @@ void cf_voxel_stats_bin(int bin, char *text, size_t size)
 {
   if (bin < 2) {
     (void)snprintf(text, size, "%d", bin);
-  } else if (bin == CF_CENSUS_BINS - 1) {
+  } else if (bin == CF_VOXEL_BINS - 1) {
     (void)snprintf(text, size, "%d-", 1 << (bin - 1));
   } else {
     (void)snprintf(text, size, "%d-%d", 1 << (bin - 1), (1 << bin) - 1);

@@ -4,13 +4,13 @@
 #define CF_VOXEL_STATS_H
 #include "data/volume.h"
 
-enum { CF_CENSUS_BINS = 18 }; /* 0, 1, 2-3, 4-7 ... 2^16 and more, of |value| rounded down */
+enum { CF_VOXEL_BINS = 18 }; /* 0, 1, 2-3, 4-7 ... 2^16 and more, of |value| rounded down */
 
 typedef struct cf_voxel_stats {
   int64_t n, negative, whole; /* voxels; below 0; integers */
   double sum, least, most;
   double swapped; /* sum of |values| with their two bytes exchanged, of WEIR_I16 */
-  int64_t bin[CF_CENSUS_BINS];
+  int64_t bin[CF_VOXEL_BINS];
 } cf_voxel_stats;
 
 /* Adds n voxels of WEIR_I16 or WEIR_F32 to a census that begins as zeros. */

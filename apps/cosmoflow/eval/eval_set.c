@@ -33,12 +33,12 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Rows of a part, ordered by universe and sample, into order[]. */
-static int64_t take_part(const cf_predictions *p, cf_part part, place *order)
+static int64_t take_subset(const cf_predictions *p, cf_subset subset, place *order)
 {
   int64_t n = 0;
 
   for (int64_t i = 0; i < p->n; i++) {
-    if (p->part[i] == part) {
+    if (p->subset[i] == subset) {
       order[n++] = (place){p->universe[i], p->sample[i], i};
     }
   }
@@ -48,7 +48,7 @@ static int64_t take_part(const cf_predictions *p, cf_part part, place *order)
 
 static weir_status take_train(cf_eval_set *t, place *order)
 {
-  t->n_train = take_part(t->p, CF_TRAIN, order);
+  t->n_train = take_subset(t->p, CF_TRAIN, order);
   WEIR_TRY(weir_alloc(t->n_train, sizeof *t->train, (void **)&t->train));
   for (int64_t i = 0; i < t->n_train; i++) {
     t->train[i] = order[i].row;
@@ -56,9 +56,10 @@ static weir_status take_train(cf_eval_set *t, place *order)
   return WEIR_OK;
 }
 
-static weir_status judge_part(const cf_eval_set *t, cf_part part, const place *order, int64_t n)
+static weir_status judge_subset(const cf_eval_set *t, cf_subset subset, const place *order,
+                                int64_t n)
 {
-  const char *const file = t->opts->predictions, *const name = cf_part_name[part];
+  const char *const file = t->opts->predictions, *const name = cf_subset_name[subset];
 
   if (n == 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)", file, name);
@@ -87,13 +88,13 @@ static weir_status take_room(cf_predicted *s, int64_t n, int64_t n_labels)
   return weir_alloc(n * n_labels, sizeof *s->truth, (void **)&s->truth);
 }
 
-static weir_status take_scored(cf_eval_set *t, cf_part part, place *order)
+static weir_status take_scored(cf_eval_set *t, cf_subset subset, place *order)
 {
   const cf_predictions *const p = t->p;
-  const int64_t n = take_part(p, part, order);
+  const int64_t n = take_subset(p, subset, order);
   cf_predicted *const all = &t->level[CF_BY_SAMPLE];
 
-  WEIR_TRY(judge_part(t, part, order, n));
+  WEIR_TRY(judge_subset(t, subset, order, n));
   WEIR_TRY(weir_alloc(n, sizeof *t->row, (void **)&t->row));
   WEIR_TRY(weir_alloc(n, sizeof *t->sample, (void **)&t->sample));
   WEIR_TRY(take_room(all, n, p->n_labels));
@@ -215,8 +216,8 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
   const cf_predictions *const p = t->p;
   const int64_t sample = p->sample[row], count = cf_source_count(t->source);
   const char *const file = t->opts->predictions;
-  char where[CF_PLACE_MOST];
-  float label[CF_LABELS_MOST];
+  char where[CF_MAX_LOCATION];
+  float label[CF_MAX_LABELS];
   int64_t universe = -1;
 
   if (sample >= count) {
@@ -250,8 +251,8 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
 
 /* ---- all of it ---- */
 
-weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec, cf_part part,
-                             cf_eval_set *out)
+weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec,
+                             cf_subset subset, cf_eval_set *out)
 {
   place *order = NULL;
   weir_status status = WEIR_OK;
@@ -260,7 +261,7 @@ weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec 
   WEIR_TRY_GOTO(cf_predictions_read(opts->predictions, &out->p), done);
   WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(take_train(out, order), done);
-  WEIR_TRY_GOTO(take_scored(out, part, order), done);
+  WEIR_TRY_GOTO(take_scored(out, subset, order), done);
   WEIR_TRY_GOTO(take_room(&out->level[CF_BY_UNIVERSE], out->groups, out->p->n_labels), done);
   for (int64_t g = 0; g < out->groups; g++) {
     out->level[CF_BY_UNIVERSE].group[g] = g;
@@ -318,7 +319,7 @@ weir_status cf_eval_set_known(const cf_eval_set *a, const cf_eval_set *b, int64_
 
   *n = 0;
   WEIR_TRY(weir_alloc(a->p->n, sizeof *order, (void **)&order));
-  const int64_t count = take_part(a->p, CF_TRAIN, order);
+  const int64_t count = take_subset(a->p, CF_TRAIN, order);
 
   for (int64_t i = 0; i < b->level[CF_BY_SAMPLE].n; i++) {
     const int64_t row = b->row[i], universe = b->p->universe[row];

@@ -47,8 +47,8 @@ typedef struct cf_eval_set {
  * the trial's own but for `keep`. Opts and spec are borrowed. Fails: WEIR_ERR_DATA (no row or one
  * universe in the part, rows of it without prediction, truth without labels, of other names or
  * ranges), as cf_predictions_read and cf_source_open. */
-weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec, cf_part part,
-                             cf_eval_set *out) WEIR_CHECKED;
+weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec,
+                             cf_subset subset, cf_eval_set *out) WEIR_CHECKED;
 void cf_eval_set_close(cf_eval_set *t);
 /* That the truth has the sample of a row as the predictions have it. Fails: WEIR_ERR_DATA, naming
  * row and sample. */

@@ -11,7 +11,7 @@ const weir_opt cf_eval_options[] = {
                   "predictions that are scored; baselines are fitted on the training universes of "
                   "the first, and say what they say of the others, such as those of another "
                   "simulation"),
-    WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_PART_CHOICES, "of the samples, that is scored"),
+    WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_SUBSET_CHOICES, "of the samples, that is scored"),
     WEIR_OPT_INT(cf_eval_opts, bins, 10, 1, 1000, "1",
                  "parts of the range of each label, for bias and slope by the truth"),
     WEIR_OPT_INT(cf_eval_opts, points, 2000, 10, 1e6, "1",
@@ -123,8 +123,8 @@ static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec)
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->trial, (void **)&e->trial));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->resamples, (void **)&e->resamples));
   for (; e->n_trials < sets->count; e->n_trials++) {
-    WEIR_TRY(
-        cf_eval_set_open(&set[e->n_trials], spec, (cf_part)e->opts->part, &e->trial[e->n_trials]));
+    WEIR_TRY(cf_eval_set_open(&set[e->n_trials], spec, (cf_subset)e->opts->part,
+                              &e->trial[e->n_trials]));
   }
   e->n_labels = e->trial[0].p->n_labels;
   WEIR_TRY(judge_sets(e));
@@ -142,7 +142,7 @@ static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec)
 static weir_status say_mean(cf_evaluation *e)
 {
   const cf_eval_set *const first = &e->trial[0];
-  double mean[CF_LABELS_MOST] = {0};
+  double mean[CF_MAX_LABELS] = {0};
 
   for (int64_t i = 0; i < first->n_train; i++) {
     for (int64_t k = 0; k < e->n_labels; k++) {
@@ -321,8 +321,8 @@ static weir_status add_bound(cf_evaluation *e)
 {
   const cf_eval_set *const t = &e->trial[0];
   const double *const truth = t->level[CF_BY_UNIVERSE].truth;
-  double value[CF_LABELS_MOST], sigma[CF_LABELS_MOST];
-  char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  double value[CF_MAX_LABELS], sigma[CF_MAX_LABELS];
+  char normalised[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
   cf_fisher *f = NULL;
   weir_status status = WEIR_OK;
 

@@ -10,7 +10,7 @@
 
 typedef struct cf_eval_opts {
   weir_struct_list sets; /* of cf_eval_set_opts */
-  int part;              /* cf_part */
+  int part;              /* cf_subset */
   int64_t bins;          /* of the truth */
   int64_t points;        /* of a figure */
   cf_feature_opts features;

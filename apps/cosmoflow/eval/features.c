@@ -17,7 +17,7 @@ const weir_opt cf_feature_options[] = {
                   "all that the mesh has"),
     WEIR_OPT_INT(cf_feature_opts, bins, 64, 0, 2048, "1",
                  "bins of log P(k) of each redshift, at most: neighbours are averaged; 0: all"),
-    WEIR_OPT_INT(cf_feature_opts, moments, 4, 0, CF_MOMENTS_MOST, "1",
+    WEIR_OPT_INT(cf_feature_opts, moments, 4, 0, CF_MAX_MOMENTS, "1",
                  "moments of log(1 + counts) up to this order, for a second regression; 0: none"),
     WEIR_OPT_END,
 };
@@ -52,7 +52,7 @@ static void take_moments(const work *w, const room *r, double *out)
 {
   const int64_t n = w->info->lengths[0], pitch = cf_mesh_pitch(w->mesh);
   const double cells = (double)(n * n * n);
-  double mean = 0, sum[CF_MOMENTS_MOST + 1] = {0};
+  double mean = 0, sum[CF_MAX_MOMENTS + 1] = {0};
 
   for (int64_t line = 0; line < n * n; line++) {
     for (int64_t z = 0; z < n; z++) {
@@ -159,7 +159,7 @@ static weir_status check(const work *w, const cf_source *s, int64_t sample, cons
                          .n = cf_volume_elements(w->info),
                          .whole = true,
                          .raw = w->opts->moments == 0};
-  char place[CF_PLACE_MOST];
+  char place[CF_MAX_LOCATION];
 
   cf_source_locate(s, sample, place, sizeof place);
   return cf_voxels_check(w->info, place, &all);
@@ -167,7 +167,7 @@ static weir_status check(const work *w, const cf_source *s, int64_t sample, cons
 
 static weir_status judge(const work *w, const room *r, const cf_source *s, int64_t sample)
 {
-  char place[CF_PLACE_MOST];
+  char place[CF_MAX_LOCATION];
 
   if (w->opts->moments == 0 || r->lowest > -1) {
     return WEIR_OK;

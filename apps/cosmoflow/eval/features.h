@@ -15,7 +15,7 @@ typedef struct cf_feature_opts {
 } cf_feature_opts;
 extern const weir_opt cf_feature_options[];
 
-enum { CF_MOMENTS_MOST = 8 };
+enum { CF_MAX_MOMENTS = 8 };
 
 /* Features of samples: [n, n_features], those of the power spectrum before all moments. */
 typedef struct cf_features {

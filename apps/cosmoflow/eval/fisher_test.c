@@ -24,7 +24,7 @@ static cf_predictions *labels(const char *const *name, const double *lo, const d
 
   assert_ok(cf_predictions_create(1, n, &p));
   for (int k = 0; k < n; k++) {
-    snprintf(p->label[k], CF_NAME_MOST, "%s", name[k]);
+    snprintf(p->label[k], CF_MAX_NAME, "%s", name[k]);
     p->lo[k] = lo[k];
     p->hi[k] = hi[k];
   }

@@ -114,10 +114,10 @@ static weir_status take_room(pair *p, cf_map_set *set)
   return weir_alloc(p->planes * plane, 1, (void **)&p->was_said);
 }
 
-static weir_status add_rows(pair *p, cf_map_set *set, int part)
+static weir_status add_rows(pair *p, cf_map_set *set, int subset)
 {
   for (int64_t row = 0; row < p->said.n; row++) {
-    if (p->said.part[row] == part) {
+    if (p->said.subset[row] == subset) {
       WEIR_TRY(add_row(p, row));
       set->samples++;
     }
@@ -125,7 +125,7 @@ static weir_status add_rows(pair *p, cf_map_set *set, int part)
   }
   if (set->samples == 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)",
-                     set->opts->predictions, cf_part_name[part]);
+                     set->opts->predictions, cf_subset_name[subset]);
   }
   cf_confusion_constant(p->classes, set->count[CF_MAP_NETWORK],
                         cf_confusion_majority(p->classes, set->count[CF_MAP_NETWORK]),
@@ -133,7 +133,8 @@ static weir_status add_rows(pair *p, cf_map_set *set, int part)
   return WEIR_OK;
 }
 
-static weir_status score(const cf_source_spec *spec, int part, cf_map_scores *out, cf_map_set *set)
+static weir_status score(const cf_source_spec *spec, int subset, cf_map_scores *out,
+                         cf_map_set *set)
 {
   pair p = {.set = set};
   weir_status status = WEIR_OK;
@@ -142,7 +143,7 @@ static weir_status score(const cf_source_spec *spec, int part, cf_map_scores *ou
   memcpy(set->source, p.said.source, sizeof set->source);
   WEIR_TRY_GOTO(open_truth(spec, &p), done);
   WEIR_TRY_GOTO(take_room(&p, set), done);
-  WEIR_TRY_GOTO(add_rows(&p, set, part), done);
+  WEIR_TRY_GOTO(add_rows(&p, set, subset), done);
   out->classes = p.classes;
 done:
   cf_class_maps_close(&p.said);

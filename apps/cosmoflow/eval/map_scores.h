@@ -12,7 +12,7 @@ typedef struct cf_map_set {
   const cf_eval_set_opts *opts;
   int64_t samples;               /* that are scored */
   int64_t *count[CF_MAP_SAYERS]; /* as confusion.h has it */
-  char source[CF_SOURCE_MOST];   /* of the predictions, for people */
+  char source[CF_MAX_SOURCE];    /* of the predictions, for people */
 } cf_map_set;
 
 typedef struct cf_map_scores {

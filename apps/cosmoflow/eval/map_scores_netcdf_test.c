@@ -46,14 +46,14 @@ static void make_truth(int64_t depth, bool classes)
 /* Rows of samples 3, 2, 1, 0 of the parts test, test, valid, train; what is wrong with them. */
 typedef struct wrong {
   int64_t sample, universe; /* of the first row; -1: as it is */
-  int part, class;
+  int subset, class;
 } wrong;
 static const wrong nothing = {-1, -1, -1, -1};
 static int64_t rows = SAMPLES;
 
 static void make_said(wrong w)
 {
-  static const int part[SAMPLES] = {CF_TEST, CF_TEST, CF_VALID, CF_TRAIN};
+  static const int subset[SAMPLES] = {CF_TEST, CF_TEST, CF_VALID, CF_TRAIN};
   const cf_class_maps_spec spec = {
       .n = rows, .lengths = {D, H, W}, .classes = CLASSES, .source = "made here"};
   cf_class_maps *m = NULL;
@@ -67,12 +67,12 @@ static void make_said(wrong w)
     for (int64_t i = 0; i < CELLS; i++) {
       class[i] = class_of(2, sample, i);
     }
-    cf_class_map map = {sample, 10 + sample, (cf_part)part[row], class, NULL};
+    cf_class_map map = {sample, 10 + sample, (cf_subset)subset[row], class, NULL};
 
     if (row == 0) {
       map.sample = w.sample >= 0 ? w.sample : map.sample;
       map.universe = w.universe >= 0 ? w.universe : map.universe;
-      map.part = w.part >= 0 ? (cf_part)w.part : map.part;
+      map.subset = w.subset >= 0 ? (cf_subset)w.subset : map.subset;
       class[CELLS - 1] = w.class >= 0 ? (uint8_t)w.class : class[CELLS - 1];
     }
     assert_ok(cf_class_maps_add(m, &map));
@@ -81,11 +81,11 @@ static void make_said(wrong w)
 }
 
 /* Two sets of the same files, or as many of them as are asked for. */
-static weir_status make_scores(int64_t sets, int64_t truths, int part, cf_map_scores *out)
+static weir_status make_scores(int64_t sets, int64_t truths, int subset, cf_map_scores *out)
 {
   const cf_eval_set_opts set[] = {{"a", said_path, {truth_paths, truths}},
                                   {"b", said_path, {truth_paths, truths}}};
-  const cf_eval_opts opts = {.sets = {(void *)(uintptr_t)set, sets}, .part = part};
+  const cf_eval_opts opts = {.sets = {(void *)(uintptr_t)set, sets}, .part = subset};
   cf_source_opts source = {.cache_bytes = 0};
   cf_volume_opts files;
 
@@ -100,9 +100,9 @@ static weir_status make_scores(int64_t sets, int64_t truths, int part, cf_map_sc
   return status;
 }
 
-static void counts_are_those_of_a_part(void **state)
+static void counts_are_those_of_a_subset(void **state)
 {
-  static const int part[SAMPLES] = {CF_TRAIN, CF_VALID, CF_TEST, CF_TEST}; /* of samples */
+  static const int subset[SAMPLES] = {CF_TRAIN, CF_VALID, CF_TEST, CF_TEST}; /* of samples */
   cf_map_scores m;
 
   make_truth(D, true);
@@ -110,11 +110,11 @@ static void counts_are_those_of_a_part(void **state)
   assert_true(cf_class_maps_are(said_path));
   assert_false(cf_class_maps_are(truth_path));
   assert_false(cf_class_maps_are(dir));
-  for (int p = 0; p < CF_PARTS; p++) {
+  for (int p = 0; p < CF_SUBSETS; p++) {
     int64_t count[CLASSES * CLASSES] = {0};
 
     for (int64_t k = 0; k < SAMPLES; k++) {
-      for (int64_t i = 0; i < CELLS && part[k] == p; i++) {
+      for (int64_t i = 0; i < CELLS && subset[k] == p; i++) {
         count[class_of(1, k, i) * CLASSES + class_of(2, k, i)]++;
       }
     }
@@ -155,7 +155,7 @@ static void what_does_not_belong_together_is_refused(void **state)
   assert_refused(1, WEIR_ERR_DATA, "sample 1 comes twice");
   make_said((wrong){-1, 11, -1, -1});
   assert_refused(1, WEIR_ERR_DATA, "row 1 is of universe 11, the truth of universe 13");
-  make_said((wrong){-1, -1, CF_PARTS, -1});
+  make_said((wrong){-1, -1, CF_SUBSETS, -1});
   assert_refused(1, WEIR_ERR_DATA, "row 1 is of sample 3, universe 13, part 3");
   make_said((wrong){-1, -1, -1, CLASSES});
   assert_refused(1, WEIR_ERR_DATA, "row 1: the class of voxel 59 is 3, and there are 3");
@@ -187,7 +187,7 @@ static void a_part_without_rows_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_are_those_of_a_part),
+      cmocka_unit_test(counts_are_those_of_a_subset),
       cmocka_unit_test(what_does_not_belong_together_is_refused),
       cmocka_unit_test(a_part_without_rows_is_refused),
   };

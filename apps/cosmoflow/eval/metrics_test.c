@@ -7,9 +7,9 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 
-enum { MOST = 4096 };
-static double truth[MOST], said[MOST];
-static int64_t group[MOST];
+enum { MAX_CASES = 4096 };
+static double truth[MAX_CASES], said[MAX_CASES];
+static int64_t group[MAX_CASES];
 
 static cf_resamples resamples_of(int64_t groups, int64_t n, double confidence)
 {
@@ -86,15 +86,15 @@ static void a_line_gives_its_slope(void **state)
 /* The middle of uniform labels: MAE 1/2, MSE 1/3, R2 0, slope 0. */
 static void guessing_the_middle_scores_what_it_must(void **state)
 {
-  cf_resamples r = resamples_of(MOST, 100, 0.95);
+  cf_resamples r = resamples_of(MAX_CASES, 100, 0.95);
   cf_estimate e[CF_SCORES];
 
-  for (int64_t i = 0; i < MOST; i++) {
-    truth[i] = ((double)i + 0.5) / (MOST / 2) - 1;
+  for (int64_t i = 0; i < MAX_CASES; i++) {
+    truth[i] = ((double)i + 0.5) / (MAX_CASES / 2) - 1;
     said[i] = 0;
     group[i] = i;
   }
-  const cf_cases c = cases_of(MOST, MOST);
+  const cf_cases c = cases_of(MAX_CASES, MAX_CASES);
 
   assert_ok(cf_metrics(&c, &r, e));
   assert_near(e[CF_MAE].value, 0.5, 1e-6);

@@ -379,7 +379,7 @@ weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridg
   weir_status status = WEIR_OK;
 
   *out = (cf_ridge){.n_features = f.p, .n_targets = f.t};
-  WEIR_ASSERT(f.t <= CF_LABELS_MOST);
+  WEIR_ASSERT(f.t <= CF_MAX_LABELS);
   WEIR_TRY(cf_ridge_check(opts));
   WEIR_TRY_GOTO(take_room(&f), done);
   WEIR_TRY_GOTO(work(&f, seed), done);

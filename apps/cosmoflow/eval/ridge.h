@@ -31,9 +31,9 @@ typedef struct cf_ridge {
   int64_t n_features, n_targets, folds, groups; /* folds that were used, universes fitted on */
   double *mean, *scale;                         /* [n_features]; scale 0: does not vary */
   double *weight;                               /* [n_targets, n_features] of standardised ones */
-  double offset[CF_LABELS_MOST];
-  double penalty[CF_LABELS_MOST]; /* chosen for each target */
-  double error[CF_LABELS_MOST];   /* mean square error of the folds with it */
+  double offset[CF_MAX_LABELS];
+  double penalty[CF_MAX_LABELS]; /* chosen for each target */
+  double error[CF_MAX_LABELS];   /* mean square error of the folds with it */
 } cf_ridge;
 
 /* That there is a penalty to choose. Fails: WEIR_ERR_CONFIG. */

@@ -159,13 +159,13 @@ weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spec
                        .physical = cell > 0,
                        .cell = cell > 0 ? cell : 1};
   WEIR_TRY(cf_power_check(info));
-  if (opts->sample >= cf_source_count(s) || out->n_channels > CF_LABELS_MOST) {
+  if (opts->sample >= cf_source_count(s) || out->n_channels > CF_MAX_LABELS) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "power.sample: %lld: there are %lld samples, numbered from 0, of %lld channels "
         "(%d at most)",
         (long long)opts->sample, (long long)cf_source_count(s), (long long)out->n_channels,
-        CF_LABELS_MOST);
+        CF_MAX_LABELS);
   }
   cf_source_locate(s, opts->sample, out->place, sizeof out->place);
   out->part =

@@ -8,7 +8,7 @@
 #include "base/weir_file.h"
 #include "log/mllog.h"
 
-enum { FILE_MOST = 1 << 28, DEPTH = 16, INIT_MS = 30 * 60 * 1000, LINES = 100 };
+enum { MAX_FILE_BYTES = 1 << 28, DEPTH = 16, INIT_MS = 30 * 60 * 1000, LINES = 100 };
 
 /* Others may stand between them. */
 static bool is_of_log(const char *line)
@@ -444,7 +444,7 @@ weir_status cf_mllog_check(const char *path, double target, cf_mllog_judged *out
   int64_t size = 0;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_file_read(path, FILE_MOST, &text, &size));
+  WEIR_TRY(weir_file_read(path, MAX_FILE_BYTES, &text, &size));
   for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
     j.line++;
     if (is_of_log(line)) {

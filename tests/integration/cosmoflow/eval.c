@@ -43,8 +43,8 @@ static cf_predictions *predict(const char *dir, double noise)
 
     assert_ok(cf_source_labels(s, i, y));
     assert_ok(cf_source_universe(s, i, &p->universe[i]));
-    p->part[i] = (uint8_t)(p->universe[i] % 3 == 0 ? CF_TEST : CF_TRAIN);
-    p->known[i] = p->part[i] == CF_TEST;
+    p->subset[i] = (uint8_t)(p->universe[i] % 3 == 0 ? CF_TEST : CF_TRAIN);
+    p->known[i] = p->subset[i] == CF_TEST;
     for (int k = 0; k < LABELS; k++) {
       said[k] = (k == SLOPE ? 0.5f * y[k] : y[k] + 0.1f) +
                 (float)(noise * weir_random_normal(1, 2, (uint32_t)k, (uint64_t)i));
@@ -54,7 +54,7 @@ static cf_predictions *predict(const char *dir, double noise)
   static const double lo[] = {0.1, 0.5}, hi[] = {0.5, 1.1};
 
   for (int k = 0; k < LABELS; k++) {
-    (void)snprintf(p->label[k], CF_NAME_MOST, "%s", name[k]);
+    (void)snprintf(p->label[k], CF_MAX_NAME, "%s", name[k]);
     p->lo[k] = lo[k];
     p->hi[k] = hi[k];
   }
@@ -199,7 +199,7 @@ static void a_second_set_is_scored_by_what_the_first_learnt(void **state)
   cf_predictions *p = predict("a", 0);
 
   for (int64_t i = 0; i < p->n; i++) {
-    p->part[i] = p->universe[i] % 3 == 1 ? CF_TEST : CF_TRAIN;
+    p->subset[i] = p->universe[i] % 3 == 1 ? CF_TEST : CF_TRAIN;
     p->known[i] = 1;
   }
   write_predictions("other.nc", p);
@@ -355,7 +355,7 @@ static void what_does_not_fit_together_is_refused(void **state)
   refused(3, "a.nc", "d", "has the label omega_m");
   refused(3, "c.nc", "a", "of universe");
   p = predict("a", 0);
-  (void)snprintf(p->label[0], CF_NAME_MOST, "omega_b");
+  (void)snprintf(p->label[0], CF_MAX_NAME, "omega_b");
   write_predictions("names.nc", p);
   refused(3, "names.nc", "a", "it is 'omega_b'");
   p = predict("a", 0);
@@ -370,13 +370,13 @@ static void what_does_not_fit_together_is_refused(void **state)
   refused(3, "listed.nc", "a", "has no prediction: predict that part");
   p = predict("a", 0);
   for (int64_t i = 0; i < p->n; i++) {
-    p->part[i] = i == 7 ? CF_TEST : CF_TRAIN;
+    p->subset[i] = i == 7 ? CF_TEST : CF_TRAIN;
     p->known[i] = 1;
   }
   write_predictions("one.nc", p);
   refused(3, "one.nc", "a", "are of universe 7");
   p = predict("a", 0);
-  memset(p->part, CF_VALID, (size_t)p->n);
+  memset(p->subset, CF_VALID, (size_t)p->n);
   write_predictions("valid.nc", p);
   refused(3, "valid.nc", "a", "has no row of the part test");
   assert_int_equal(program("eval --out %s", in_scratch("r")), 2);

@@ -24,7 +24,7 @@ static void other_orders_are_reordered(void **state)
   const float unit[3][3] = {{0.5f, -0.25f, 0.125f}, {-0.5f, 0.75f, -0.625f}, {0.25f, 0.5f, -0.75f}};
   const cf_volume_opts opts = cf_test_opts();
   int16_t voxels[128];
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   cf_volumes *v = NULL;
   cf_facts facts;
 
@@ -123,7 +123,7 @@ static void physical_labels_are_taken_where_stated(void **state)
   const char *const paths[] = {FILE_OF("raw")};
   cf_volume_opts opts = cf_test_opts();
   double range[6] = {0.1, 0.5, 50, 90, 0.6, 1};
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   cf_volumes *v = NULL;
 
   if (!weir_netcdf_available()) {
@@ -161,7 +161,7 @@ static void records_of_another_writer_are_read(void **state)
   (void)state;
   for (int f = 0; f < 2; f++) {
     cf_volumes *v = NULL;
-    float voxels[128], labels[CF_LABELS_MOST];
+    float voxels[128], labels[CF_MAX_LABELS];
 
     assert_ok(cf_volumes_open(&files[f], 1, &opts, &v));
     assert_int_equal(cf_volumes_count(v), f == 0 ? 3 : 1);

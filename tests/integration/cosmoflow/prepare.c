@@ -143,7 +143,7 @@ static void files_are_samples(void **state)
   cf_volumes *v = NULL;
   weir_netcdf_shape shape;
   int16_t planes[2 * 8 * 8 * 3];
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   int64_t universe = -1;
 
   NEEDS_LIBRARIES();
@@ -364,7 +364,7 @@ static void conversions_keep_what_universes_are(void **state)
     assert_true(info->box == 128 && info->cell == 16);
     assert_int_equal(info->quantity, CF_QUANTITY_COUNTS);
     for (int64_t k = 0; k < 48; k++) {
-      float labels[CF_LABELS_MOST];
+      float labels[CF_MAX_LABELS];
 
       assert_ok(cf_volumes_labels(v[f], k, labels)); /* compared with physPar */
       assert_ok(cf_volumes_facts(v[0], k / 8, &own));

@@ -265,10 +265,10 @@ static void train_some(void)
   assert_int_equal(program("prepare " UNIVERSES "--out %s", in_scratch("u")), 0);
 }
 #define PREDICT "predict %s --set exec.tier=vector --set predict.weights=%s --out %s "
-static void predictions_are_of_their_parts(void **state)
+static void predictions_are_of_their_subsets(void **state)
 {
   cf_predictions *p = NULL;
-  int part[CF_PARTS] = {0};
+  int subset[CF_SUBSETS] = {0};
 
   NEEDS_LIBRARIES();
   train_some();
@@ -286,15 +286,15 @@ static void predictions_are_of_their_parts(void **state)
   for (int64_t i = 0; i < p->n; i++) {
     assert_int_equal(p->universe[i], i);
     assert_true(p->known[i]);
-    part[p->part[i]]++;
-    sum += p->part[i] != CF_VALID
+    subset[p->subset[i]]++;
+    sum += p->subset[i] != CF_VALID
                ? 0
                : fabs((double)p->predicted[2 * i] - (double)p->truth[2 * i]) +
                      fabs((double)p->predicted[2 * i + 1] - (double)p->truth[2 * i + 1]);
   }
-  assert_int_equal(part[CF_TRAIN], 6);
-  assert_int_equal(part[CF_VALID], 2);
-  assert_int_equal(part[CF_TEST], 2);
+  assert_int_equal(subset[CF_TRAIN], 6);
+  assert_int_equal(subset[CF_VALID], 2);
+  assert_int_equal(subset[CF_TEST], 2);
   /* What the training said of the weights that it chose. */
   assert_near(sum / 4, event_number(in_scratch("a"), "run_end", "best_mae"), 1e-6);
   cf_predictions_destroy(&p);
@@ -322,7 +322,7 @@ static void parts_and_batches_are_chosen(void **state)
   assert_ok(cf_predictions_read(in_scratch("p/predictions.nc"), &all));
   assert_ok(cf_predictions_read(in_scratch("q/predictions.nc"), &some));
   for (int64_t i = 0; i < 10; i++) {
-    assert_int_equal(some->known[i], some->part[i] == CF_TEST);
+    assert_int_equal(some->known[i], some->subset[i] == CF_TEST);
     for (int64_t k = 2 * i; k < 2 * i + 2 && some->known[i]; k++) {
       assert_near((double)some->predicted[k], (double)all->predicted[k], 1e-6);
     }
@@ -333,7 +333,7 @@ static void parts_and_batches_are_chosen(void **state)
                    0);
   assert_ok(cf_predictions_read(in_scratch("s/predictions.nc"), &some));
   for (int64_t i = 0; i < 10; i++) {
-    assert_int_equal(some->part[i], CF_TEST);
+    assert_int_equal(some->subset[i], CF_TEST);
   }
   cf_predictions_destroy(&some);
   cf_predictions_destroy(&all);
@@ -576,7 +576,7 @@ int main(void)
       TEST(a_stopped_run_goes_on),
       TEST(another_run_is_refused),
       TEST(the_log_passes_the_checker),
-      TEST(predictions_are_of_their_parts),
+      TEST(predictions_are_of_their_subsets),
       TEST(parts_and_batches_are_chosen),
       TEST(weights_that_do_not_fit_are_refused),
       TEST(another_simulation_is_refused),

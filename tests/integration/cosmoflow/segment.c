@@ -59,7 +59,7 @@ static void read_valid(int16_t *to)
   cf_source *source;
   int64_t universe[UNIVERSES];
   cf_split_opts o;
-  cf_split parts;
+  cf_split split;
 
   weir_opts_default(cf_universe_options, sizeof simulate, &simulate);
   simulate.universes = UNIVERSES;
@@ -80,13 +80,13 @@ static void read_valid(int16_t *to)
   weir_opts_default(cf_split_options, sizeof o, &o);
   o.valid = VALID;
   o.test = 0;
-  assert_ok(cf_split_create(&o, universe, UNIVERSES, &parts));
-  assert_int_equal(parts.n[CF_VALID], VALID);
+  assert_ok(cf_split_create(&o, universe, UNIVERSES, &split));
+  assert_int_equal(split.n[CF_VALID], VALID);
   for (int64_t i = 0; i < VALID; i++) {
     assert_ok(
-        cf_source_read(source, parts.sample[CF_VALID][i], 0, SIDE, WEIR_I16, to + i * VOXELS));
+        cf_source_read(source, split.sample[CF_VALID][i], 0, SIDE, WEIR_I16, to + i * VOXELS));
   }
-  cf_split_fini(&parts);
+  cf_split_fini(&split);
   cf_source_close(&source);
 }
 

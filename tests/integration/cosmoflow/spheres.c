@@ -43,9 +43,9 @@ static double background(int64_t n)
   } while (0)
 
 /* Rows of classes.nc against the truth, and what the program says of them. */
-static void assert_maps(const char *dir, int64_t rows, int part)
+static void assert_maps(const char *dir, int64_t rows, int subset)
 {
-  uint8_t said[CELLS], parts[VOLUMES];
+  uint8_t said[CELLS], subsets[VOLUMES];
   float probability[CELLS * SPHERES_CLASSES];
   int64_t number[VOLUMES], right = 0;
   weir_netcdf_shape shape;
@@ -57,13 +57,13 @@ static void assert_maps(const char *dir, int64_t rows, int part)
   assert_int_equal(shape.lengths[0], rows);
   assert_ok(weir_netcdf_read_whole(nc, var, &shape, (int64_t[]){0}, &rows, number));
   assert_ok(weir_netcdf_find(nc, "part", &var, &shape));
-  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, parts));
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, subsets));
   assert_ok(weir_netcdf_find(nc, "probability", &wide, &shape));
   assert_ok(weir_netcdf_find(nc, "classes", &var, &shape));
   for (int64_t r = 0; r < rows; r++) {
     const int64_t start[5] = {r}, count[5] = {1, SIDE, SIDE, SIDE, SPHERES_CLASSES};
 
-    assert_int_equal(parts[r], part);
+    assert_int_equal(subsets[r], subset);
     assert_ok(weir_netcdf_read(nc, var, start, count, said));
     assert_ok(weir_netcdf_read(nc, wide, start, count, probability));
     for (int64_t i = 0; i < CELLS; i++) {

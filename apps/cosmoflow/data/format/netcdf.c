@@ -105,7 +105,7 @@ static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_sh
   if (h->classes < 0 && named) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.segmentation)", f->path, name);
   }
-  if (h->classes >= 0 && (s->text || s->chars || s->n_dims < 3 || s->n_dims > CF_AXES_MOST)) {
+  if (h->classes >= 0 && (s->text || s->chars || s->n_dims < 3 || s->n_dims > CF_MAX_AXES)) {
     return weir_fail(WEIR_ERR_DATA, "%s: its variable %s is not a number for each voxel", f->path,
                      name);
   }
@@ -220,10 +220,10 @@ static weir_status take_labels(cf_volume_file *f, held *h)
   f->info.n_labels = s.n_dims > 0 ? s.lengths[s.n_dims - 1] : 0;
   if (s.text || s.chars || !weir_dtype_is_real(s.dtype) || s.n_dims < 1 || s.n_dims > 2 ||
       (s.n_dims == 2 && s.lengths[0] != f->count) || (s.n_dims == 1 && f->count != 1) ||
-      f->info.n_labels > CF_LABELS_MOST) {
+      f->info.n_labels > CF_MAX_LABELS) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: its labels are not at most %d floats for each of %lld samples", f->path,
-                     CF_LABELS_MOST, (long long)f->count);
+                     CF_MAX_LABELS, (long long)f->count);
   }
   return WEIR_OK;
 }
@@ -260,17 +260,17 @@ static weir_status take_names(cf_volume_file *f, held *h)
     return WEIR_OK;
   }
   if (var == CF_NETCDF_OTHER || s.n_dims != (s.chars ? 2 : 1) || (!s.text && !s.chars) ||
-      s.lengths[0] != f->info.n_labels || (s.chars && s.lengths[1] >= CF_NAME_MOST)) {
+      s.lengths[0] != f->info.n_labels || (s.chars && s.lengths[1] >= CF_MAX_NAME)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: namePar is no text for each of %lld labels, of at most %d letters",
-                     f->path, (long long)f->info.n_labels, CF_NAME_MOST - 1);
+                     f->path, (long long)f->info.n_labels, CF_MAX_NAME - 1);
   }
   for (int64_t i = 0; i < s.lengths[0]; i++) {
     if (s.text) {
       char *text = NULL;
 
       WEIR_TRY(weir_netcdf_read_text(h->nc, var, &i, &text));
-      (void)snprintf(f->info.label[i], CF_NAME_MOST, "%s", text);
+      (void)snprintf(f->info.label[i], CF_MAX_NAME, "%s", text);
       weir_free(&text);
     } else {
       WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){i, 0}, (int64_t[]){1, s.lengths[1]},
@@ -283,7 +283,7 @@ static weir_status take_names(cf_volume_file *f, held *h)
 /* The parameters themselves at labels of -1 and 1. */
 static weir_status take_ranges(cf_volume_file *f, held *h)
 {
-  double range[2 * CF_LABELS_MOST];
+  double range[2 * CF_MAX_LABELS];
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
@@ -374,8 +374,8 @@ static weir_status take_rest(cf_volume_file *f, held *h)
     return weir_fail(WEIR_ERR_DATA, "%s: redshifts is not a float for each of %lld channels",
                      f->path, (long long)f->info.lengths[3]);
   }
-  if (var >= 0 && s.lengths[0] <= CF_LABELS_MOST) {
-    double raw[CF_LABELS_MOST];
+  if (var >= 0 && s.lengths[0] <= CF_MAX_LABELS) {
+    double raw[CF_MAX_LABELS];
 
     WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){0}, s.lengths, raw));
     f->info.n_redshifts = s.lengths[0];
@@ -507,12 +507,12 @@ static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, i
   return weir_netcdf_read(h->nc, h->classes, p.start, p.count, out);
 }
 
-/* The numbers of a sample in a variable of [n] or [sample, n] of them, n at most CF_LABELS_MOST. */
+/* The numbers of a sample in a variable of [n] or [sample, n] of them, n at most CF_MAX_LABELS. */
 static weir_status read_row(const held *h, int var, int dims, weir_dtype dtype, int64_t sample,
                             int64_t n, double *out)
 {
   const int64_t start[2] = {dims == 2 ? sample : 0, 0}, count[2] = {dims == 2 ? 1 : n, n};
-  double raw[CF_LABELS_MOST];
+  double raw[CF_MAX_LABELS];
 
   WEIR_TRY(weir_netcdf_read(h->nc, var, start, count, raw));
   for (int64_t i = 0; i < n; i++) {

@@ -118,12 +118,12 @@ static weir_status take_labels(cf_volume_file *f, const char *path, const weir_n
   const int64_t samples = s->n_dims == 2 ? s->lengths[0] : 1;
 
   f->info.n_labels = s->n_dims > 0 ? s->lengths[s->n_dims - 1] : 0;
-  if (s->n_dims < 1 || s->n_dims > 2 || samples != f->count || f->info.n_labels > CF_LABELS_MOST ||
+  if (s->n_dims < 1 || s->n_dims > 2 || samples != f->count || f->info.n_labels > CF_MAX_LABELS ||
       weir_dtype_is_whole(s->dtype)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: is no array of at most %d labels, floats, for each of the %lld samples "
                      "in %s",
-                     path, CF_LABELS_MOST, (long long)f->count, f->path);
+                     path, CF_MAX_LABELS, (long long)f->count, f->path);
   }
   return WEIR_OK;
 }
@@ -147,7 +147,7 @@ static weir_status take_about(cf_volume_file *f, const char *path)
   char *text = NULL;
   int64_t size = 0;
 
-  WEIR_TRY(weir_file_read(path, CF_ABOUT_MOST, &text, &size));
+  WEIR_TRY(weir_file_read(path, CF_MAX_ABOUT, &text, &size));
   const char *const key = cf_about_parse(text, &f->info, &h->facts);
 
   weir_free(&text);
@@ -158,7 +158,7 @@ static weir_status take_about(cf_volume_file *f, const char *path)
 
 static weir_status open_file(cf_volume_file *f)
 {
-  char path[CF_PLACE_MOST];
+  char path[CF_MAX_LOCATION];
   held *h = NULL;
   weir_status status = WEIR_OK;
 
@@ -224,7 +224,7 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
   const held *const h = f->held;
   const weir_dtype dtype = weir_npy_get(h->label)->dtype;
-  double values[CF_LABELS_MOST]; /* room for either */
+  double values[CF_MAX_LABELS]; /* room for either */
 
   WEIR_TRY(weir_npy_read(h->label, sample * f->info.n_labels, f->info.n_labels, values));
   for (int64_t i = 0; i < f->info.n_labels; i++) {
@@ -269,7 +269,7 @@ static weir_status create(cf_volume_out *o)
 
 static weir_status write_about(const cf_volume_out *o, const cf_volume_about *about)
 {
-  char path[CF_PLACE_MOST], text[CF_ABOUT_MOST] = "";
+  char path[CF_MAX_LOCATION], text[CF_MAX_ABOUT] = "";
   weir_writer *w = NULL;
 
   if (about->facts) {
@@ -292,7 +292,7 @@ static weir_status write_about(const cf_volume_out *o, const cf_volume_about *ab
 
 static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
-  char path[CF_PLACE_MOST];
+  char path[CF_MAX_LOCATION];
   const weir_npy_shape labels = {WEIR_F32, 1, {o->info.n_labels}};
 
   memcpy(o->held, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));

@@ -9,7 +9,7 @@
 #include "data/volume_format.h"
 #include "io/weir_tfrecord.h"
 
-enum { CHANNELS_MOST = 7 }; /* 8 channels of side s are as long as one of side 2 s */
+enum { MAX_CHANNELS = 7 }; /* 8 channels of side s are as long as one of side 2 s */
 
 typedef struct held {
   weir_tfrecord *file;
@@ -37,7 +37,7 @@ static weir_status find(const held *h, const char *asked, const char *const *nam
 
 static weir_status refuse(const held *h, const weir_tf_feature *f, const char *key, const char *why)
 {
-  char place[CF_PLACE_MOST];
+  char place[CF_MAX_LOCATION];
 
   weir_tfrecord_locate(h->file, place, sizeof place);
   return weir_fail(WEIR_ERR_DATA, "%s: key '%.*s': %s", place,
@@ -69,7 +69,7 @@ static weir_status measure(const cf_volume_file *f, const held *h, cf_volume_inf
 {
   const int64_t size = (int64_t)weir_dtype_size(info->dtype);
   const int64_t bytes = h->volume.kind == WEIR_TF_FLOATS ? size * h->volume.count : h->volume.size;
-  const int64_t asked = f->opts->channels, most = asked > 0 ? asked : CHANNELS_MOST;
+  const int64_t asked = f->opts->channels, most = asked > 0 ? asked : MAX_CHANNELS;
   char why[160];
 
   for (int64_t c = asked > 0 ? asked : 1; c <= most; c++) {
@@ -93,11 +93,11 @@ static weir_status measure(const cf_volume_file *f, const held *h, cf_volume_inf
 static weir_status take_about(held *h, cf_volume_info *info)
 {
   weir_tf_feature about;
-  char text[CF_ABOUT_MOST], why[80];
+  char text[CF_MAX_ABOUT], why[80];
 
   h->facts = (cf_facts){.has_physical = false};
   WEIR_TRY(weir_tfrecord_find(h->file, "about", &about));
-  if (about.kind != WEIR_TF_BYTES || about.count != 1 || about.size >= CF_ABOUT_MOST) {
+  if (about.kind != WEIR_TF_BYTES || about.count != 1 || about.size >= CF_MAX_ABOUT) {
     return WEIR_OK; /* another program's */
   }
   memcpy(text, about.bytes, (size_t)about.size);
@@ -129,7 +129,7 @@ static weir_status look(const cf_volume_file *f, held *h, cf_volume_info *info)
   info->dtype = dtype_of(f->opts, &h->volume);
   WEIR_TRY(measure(f, h, info));
   info->n_labels = y->kind == WEIR_TF_BYTES ? y->size / 8 : y->count;
-  if (y->kind == WEIR_TF_INTS || info->n_labels > CF_LABELS_MOST ||
+  if (y->kind == WEIR_TF_INTS || info->n_labels > CF_MAX_LABELS ||
       (y->kind == WEIR_TF_BYTES && (y->count != 1 || y->size % 8 != 0))) {
     return refuse(h, y, "y", "holds no labels: floats, or bytes of f64, at most 16");
   }
@@ -284,7 +284,7 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
 static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
   const held *const h = f->held;
-  float floats[CF_LABELS_MOST];
+  float floats[CF_MAX_LABELS];
 
   WEIR_TRY(go_to(f, sample));
   if (h->labels.kind == WEIR_TF_FLOATS) {
@@ -342,7 +342,7 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
   weir_tf_out out[4] = {{"x", floats ? WEIR_TF_FLOATS : WEIR_TF_BYTES, voxels,
                          floats ? n : n * (int64_t)weir_dtype_size(o->info.dtype)},
                         {"y", WEIR_TF_FLOATS, about->labels, o->info.n_labels}};
-  char text[CF_ABOUT_MOST] = "";
+  char text[CF_MAX_ABOUT] = "";
   int n_out = 2;
 
   if (about->universe >= 0) {

@@ -4,7 +4,7 @@
 #include "model/nets.h"
 #include "model/cnn.h"
 
-enum { LAYOUTS = 2, MOST = 7 };
+enum { LAYOUTS = 2, MAX_CONVS = 7 };
 #define LAYOUT_CHOICES "auto|side64|side128"
 #define NORM_CHOICES "layout|none|batch"
 
@@ -16,7 +16,7 @@ static const struct layout {
   int64_t hidden[CF_DENSE];
   struct {
     int64_t filters, taps, stride;
-  } conv[MOST];
+  } conv[MAX_CONVS];
 } layouts[LAYOUTS] = {
     {64,
      6,
