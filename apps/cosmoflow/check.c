@@ -73,7 +73,7 @@ static weir_status check_unseen(const cf_cfg *cfg)
  * are read again as the section files says. */
 static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
 {
-  cf_volume_info info = cf_source_foresee(&cfg->simulate, f);
+  cf_volume_info info = cf_source_synth_info(&cfg->simulate, f);
   const cf_estimator_spec spec = {
       .model = &cfg->model, .scale = cfg->data.scale, .info = &info, .dtype = f->dtype};
   const bool segments = cf_model_net(&cfg->model)->target == CF_SEGMENT;

@@ -75,7 +75,7 @@ static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const cf_u
   WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
   weir_train_gather(&cfg->grid, e.task.gather);
   if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
-    WEIR_TRY_GOTO(cf_placement_print(cfg, cli->threads, &e.task, ranks, stdout), done);
+    WEIR_TRY_GOTO(cf_grid_choice_print(cfg, cli->threads, &e.task, ranks, stdout), done);
   } else {
     WEIR_TRY_GOTO(cf_check_grid(cfg, ranks, &grid), done);
     WEIR_TRY_GOTO(cf_grid_print(cfg, &grid, &e.task, stdout), done);

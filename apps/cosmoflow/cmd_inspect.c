@@ -46,8 +46,8 @@ static void print_census(const cf_voxel_stats *c, weir_dtype dtype)
   const char *const remark = cf_voxel_stats_remark(c, dtype);
   char bin[32];
 
-  printf("values:   sum %.12g, mean %.6g, %g to %g\n", c->sum, c->sum / (double)c->n, c->least,
-         c->most);
+  printf("values:   sum %.12g, mean %.6g, %g to %g\n", c->sum, c->sum / (double)c->n, c->min,
+         c->max);
   printf("          %lld of %lld voxels below 0, %lld whole numbers\n", (long long)c->negative,
          (long long)c->n, (long long)c->whole);
   for (int i = 0; i < CF_VOXEL_BINS; i++) {

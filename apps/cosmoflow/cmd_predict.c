@@ -156,9 +156,10 @@ static weir_status make_rows(work *w)
   const int subset = w->cfg->predict.part;
 
   if (subset != CF_PREDICT_ALL && w->split.n[subset] == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.part: none of these universes is of the part %s, by the lists of %s",
-                     cf_subset_name[subset], w->cfg->predict.weights);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "predict.part: none of these universes is of the subset %s, by the lists of %s",
+        cf_subset_name[subset], w->cfg->predict.weights);
   }
   WEIR_TRY(cf_predictions_create(n, w->weights.info.n_labels, &w->out));
   name_labels(w, w->out);
@@ -222,17 +223,17 @@ static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
 
 static weir_status predict_all(work *w, int64_t *done)
 {
-  const int64_t most = w->cfg->predict.batch;
+  const int64_t batch = w->cfg->predict.batch;
   int64_t *row = NULL, n = 0;
   weir_status status = WEIR_OK;
 
   *done = 0;
-  WEIR_TRY(weir_alloc(most, sizeof *row, (void **)&row));
+  WEIR_TRY(weir_alloc(batch, sizeof *row, (void **)&row));
   for (int64_t i = 0; i < w->out->n && status == WEIR_OK; i++) {
     if (w->out->known[i]) {
       row[n++] = i;
     }
-    if (n == most || (i + 1 == w->out->n && n > 0)) {
+    if (n == batch || (i + 1 == w->out->n && n > 0)) {
       status = predict_batch(w, row, n);
       *done += n;
       n = 0;

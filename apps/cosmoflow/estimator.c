@@ -253,11 +253,11 @@ static void put_classes(weir_graph *g, const char *name, weir_value classes)
 static void put_probability(weir_graph *g, weir_value logits)
 {
   weir_reduce_spec over = {.combine = WEIR_COMBINE_MAX, .n_dims = 1, .dim = {4}, .keep = true};
-  const weir_value most = weir_reduce(g, &over, logits);
-  const weir_value part = weir_exp(g, weir_sub(g, logits, most));
+  const weir_value max = weir_reduce(g, &over, logits);
+  const weir_value shifted = weir_exp(g, weir_sub(g, logits, max));
 
   over.combine = WEIR_COMBINE_SUM;
-  weir_output(g, "probability", weir_div(g, part, weir_reduce(g, &over, part)));
+  weir_output(g, "probability", weir_div(g, shifted, weir_reduce(g, &over, shifted)));
 }
 
 weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool probabilities,

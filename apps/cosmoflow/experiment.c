@@ -234,7 +234,7 @@ static void begin_epoch(void *context, int64_t epoch)
   e->epoch = epoch;
 }
 
-static bool is_turned(const cf_data_opts *o)
+static bool is_augmented(const cf_data_opts *o)
 {
   return o->augment.symmetry != CF_SYMMETRY_NONE || o->augment.shift;
 }
@@ -264,7 +264,7 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
     return WEIR_OK;
   }
   WEIR_TRY(check_taken(e));
-  if (!is_turned(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
+  if (!is_augmented(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
     cf_samples_planes(e->samples, box->lo[0], box->hi[0]);
   }
   e->begun = true;
@@ -297,7 +297,8 @@ static weir_status meet(void *context, const weir_train_batch *want)
 static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
 {
   cf_experiment *e = context;
-  const bool train = want->split == WEIR_TRAIN_SAMPLES, turned = train && is_turned(&e->cfg->data);
+  const bool train = want->split == WEIR_TRAIN_SAMPLES,
+             augmented = train && is_augmented(&e->cfg->data);
   const int64_t *const lengths = e->estimator.is.info->lengths;
   const int64_t *const of = e->split.sample[train ? CF_TRAIN : CF_VALID];
   const weir_box *const box = &want->box[0], *const truth = &want->box[1];
@@ -320,14 +321,14 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
   }
   WEIR_TRY(begin(e, box));
   for (int64_t i = 0; i < want->n; i++) {
-    const cf_place place = {want->epoch, want->position, i, want->sample[i]};
+    const cf_visit visit = {want->epoch, want->position, i, want->sample[i]};
 
     w.sample = of[want->sample[i]];
-    w.place = train && want->position >= 0 ? &place : NULL;
+    w.visit = train && want->position >= 0 ? &visit : NULL;
     const cf_view view = cf_view_of(&e->cfg->data, lengths, e->train.seed, e->epoch, w.sample);
     char *const to = tensor[0]->data;
 
-    w.view = turned ? &view : NULL;
+    w.view = augmented ? &view : NULL;
     WEIR_TRY(cf_samples_read(e->samples, &w,
                              to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
                              alone ? NULL : (char *)tensor[1]->data + i * bytes));
@@ -428,7 +429,7 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
 static weir_status check_same_samples(cf_experiment *e, const char *dir)
 {
   cf_estimator *const n = &e->estimator;
-  char *const kept = weir_store_get(n->store, SAMPLES_ARRAY)->data;
+  char *const stored = weir_store_get(n->store, SAMPLES_ARRAY)->data;
   char path[PATH];
   int64_t step = -1;
 
@@ -441,9 +442,9 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
     WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, sizeof path));
   }
   const weir_status read = weir_train_weights(n->params, n->store, path);
-  const bool same = memcmp(kept, e->digest, CF_DIGEST) == 0;
+  const bool same = memcmp(stored, e->digest, CF_DIGEST) == 0;
 
-  memcpy(kept, e->digest, CF_DIGEST);
+  memcpy(stored, e->digest, CF_DIGEST);
   if (read == WEIR_ERR_SHAPE || read == WEIR_ERR_MEMORY) {
     return weir_trace_at(read, __FILE__, __LINE__, __func__);
   }
@@ -452,27 +453,27 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
 
 /* What this rank will visit, and who has the same box of other samples: which groups there are says
  * the grid. Collective. */
-static weir_status foresee(cf_experiment *e, const weir_dist *spread)
+static weir_status plan_visits(cf_experiment *e, const weir_dist *dist)
 {
   const weir_sampler o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
   const int64_t epoch = weir_sampler_epoch(&o), steps = e->train.steps;
   const int64_t each = epoch / o.step + (epoch % o.step > 0);
-  int place[WEIR_GRID_DIMS] = {0}, groups = 1;
+  int coords[WEIR_GRID_DIMS] = {0}, groups = 1;
 
   if (each == 0) { /* the trainer refuses it */
     return WEIR_OK;
   }
   e->peers.epoch = steps > 0 ? steps / each : e->train.epochs;
   e->peers.position = steps > 0 ? steps % each * o.step : 0;
-  if (spread != NULL && spread->comm != NULL && spread->grid.dims > 0) {
-    weir_grid_coords(&spread->grid, weir_comm_rank(spread->comm), place);
-    groups = spread->grid.extent[WEIR_ALONG_SAMPLES];
-    e->readers = weir_comm_size(spread->comm);
+  if (dist != NULL && dist->comm != NULL && dist->grid.dims > 0) {
+    weir_grid_coords(&dist->grid, weir_comm_rank(dist->comm), coords);
+    groups = dist->grid.extent[WEIR_ALONG_SAMPLES];
+    e->readers = weir_comm_size(dist->comm);
   }
   if (groups > 1 && e->cfg->load.remote != WEIR_LOAD_OFF) {
-    WEIR_TRY(weir_grid_sub(&spread->grid, spread->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
+    WEIR_TRY(weir_grid_sub(&dist->grid, dist->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
   }
-  e->visits = weir_access_stream_of(&o, place[WEIR_ALONG_SAMPLES], groups);
+  e->visits = weir_access_stream_of(&o, coords[WEIR_ALONG_SAMPLES], groups);
   e->end = weir_access_stream_from(&e->visits, e->peers.epoch, e->peers.position);
   return WEIR_OK;
 }
@@ -483,7 +484,7 @@ weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_pl
   cf_estimator *const n = &e->estimator;
   weir_comm *const c = exec->spread->comm;
 
-  WEIR_TRY(foresee(e, exec->spread));
+  WEIR_TRY(plan_visits(e, exec->spread));
   WEIR_TRY(weir_comm_agree(c, weir_comm_rank(c) == 0 ? check_same_samples(e, dir) : WEIR_OK));
   WEIR_TRY(weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result));
   return check_taken(e); /* where nothing was left to do, no sample was asked for */

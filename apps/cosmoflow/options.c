@@ -32,7 +32,7 @@ const weir_opt cf_options[] = {
                   "weights.nc of a run, or one of its checkpoints; they carry their network"),
     WEIR_OPT_INT(cf_cfg, predict.batch, 8, 1, 1000000, "1", "samples that are computed at once"),
     WEIR_OPT_ENUM(cf_cfg, predict.part, CF_PREDICT_ALL, CF_SUBSET_CHOICES "|all",
-                  "samples to predict: those of a part, as the weights know their universes, or "
+                  "samples to predict: those of a subset, as the weights know their universes, or "
                   "all; the others are listed without a prediction"),
     WEIR_OPT_BOOL(cf_cfg, predict.external_universes, false,
                   "the universes are others than those of the training, whatever their numbers: "

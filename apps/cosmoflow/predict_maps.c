@@ -97,7 +97,7 @@ static weir_status choose_batch(maps *m)
 /* ---- Samples ---- */
 
 /* What was said of sample i of the batch. */
-static weir_status keep(maps *m, int64_t sample, int64_t i)
+static weir_status add_map(maps *m, int64_t sample, int64_t i)
 {
   const cf_predict *const p = m->p;
   const int subset = p->split.subset[sample];
@@ -152,7 +152,7 @@ static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
   }
   WEIR_TRY(weir_plan_run(p->plan, binding, bound));
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(keep(m, row[i], i));
+    WEIR_TRY(add_map(m, row[i], i));
   }
   m->done += n;
   weir_progress("predict", m->done, m->n, "samples");
@@ -163,16 +163,16 @@ static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
 
 static weir_status predict_all(maps *m)
 {
-  const int64_t most = m->p->batch;
+  const int64_t batch = m->p->batch;
   int64_t *row = NULL, n = 0;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(most, sizeof *row, (void **)&row));
+  WEIR_TRY(weir_alloc(batch, sizeof *row, (void **)&row));
   for (int64_t i = 0; i < m->p->split.count && status == WEIR_OK; i++) {
     if (is_wanted(m->p, i)) {
       row[n++] = i;
     }
-    if (n == most || (i + 1 == m->p->split.count && n > 0)) {
+    if (n == batch || (i + 1 == m->p->split.count && n > 0)) {
       status = predict_batch(m, row, n);
       n = 0;
     }
@@ -245,9 +245,10 @@ static weir_status set_up(maps *m)
     m->n += is_wanted(p, i);
   }
   if (m->n == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.part: none of these universes is of the part %s, by the lists of %s",
-                     cf_subset_name[p->cfg->predict.part], p->cfg->predict.weights);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "predict.part: none of these universes is of the subset %s, by the lists of %s",
+        cf_subset_name[p->cfg->predict.part], p->cfg->predict.weights);
   }
   for (int i = 0; i < SAYERS * CF_SUBSETS; i++) {
     WEIR_TRY(weir_alloc(m->classes * m->classes, sizeof(int64_t),

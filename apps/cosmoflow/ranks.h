@@ -6,23 +6,23 @@
 #include "options.h"
 
 typedef struct cf_ranks {
-  weir_dist spread; /* comm and grid */
-  bool leads;       /* writes files and tells of the run */
+  weir_dist dist; /* comm and grid */
+  bool leads;     /* writes files and tells of the run */
 } cf_ranks;
 
-/* Ranks as the section grid has them (by auto: all along samples, until cf_ranks_place); those that
- * do not lead let through warnings only. Collective.
- * Fails on all ranks alike: WEIR_ERR_CONFIG as weir_train_grid, as weir_comm_open. */
+/* Ranks as the section grid has them (by auto: all along samples, until cf_ranks_select_grid);
+ * those that do not lead let through warnings only. Collective. Fails on all ranks alike:
+ * WEIR_ERR_CONFIG as weir_train_grid, as weir_comm_open. */
 weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out) WEIR_CHECKED;
 /* With grid.by auto: the grid that is predicted to be fastest, into r, the section and, with the
  * ends of its cuts and its time, the task; told in the log, in the event `placement` and, all
  * candidates, on stderr. Collective. Fails: as weir_machine_measure, weir_train_select_grid. */
-weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
-                           weir_train_task *task) WEIR_CHECKED;
+weir_status cf_ranks_select_grid(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
+                                 weir_train_task *task) WEIR_CHECKED;
 /* Prints what each grid of so many ranks is predicted to take, as this process alone is measured.
  * Fails: likewise. */
-weir_status cf_placement_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
-                               int ranks, FILE *out) WEIR_CHECKED;
+weir_status cf_grid_choice_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
+                                 int ranks, FILE *out) WEIR_CHECKED;
 /* Accepts what was not opened. Collective. */
 void cf_ranks_close(cf_ranks *r);
 /* As weir_comm_agree: before it stands what may fail on one rank alone. */

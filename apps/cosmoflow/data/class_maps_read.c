@@ -50,7 +50,7 @@ static weir_status judge_rows(const cf_read_maps *m)
 
   for (int64_t i = 0; i < m->n; i++) {
     if (m->sample[i] < 0 || m->universe[i] < 0 || m->subset[i] >= CF_SUBSETS) {
-      return weir_fail(WEIR_ERR_DATA, "%s: row %lld is of sample %lld, universe %lld, part %d",
+      return weir_fail(WEIR_ERR_DATA, "%s: row %lld is of sample %lld, universe %lld, subset %d",
                        m->path, (long long)i + 1, (long long)m->sample[i],
                        (long long)m->universe[i], m->subset[i]);
     }

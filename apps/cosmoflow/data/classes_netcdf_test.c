@@ -166,7 +166,7 @@ static void cubes_are_cut_with_their_classes(void **state)
   const cf_convert_opts what = {.format = "netcdf", .per_file = 2, .side = 2};
   const cf_volume_opts o = usual();
   int16_t voxels[16], cube[8];
-  uint8_t classes[16], part[8];
+  uint8_t classes[16], planes[8];
   cf_volume_writer *w = NULL;
   cf_converted done;
   char stem[300], out[300];
@@ -190,12 +190,12 @@ static void cubes_are_cut_with_their_classes(void **state)
   assert_int_equal(cf_source_count(s), 2);
   for (int64_t k = 0; k < 2; k++) {
     assert_ok(cf_source_read(s, k, 0, 2, WEIR_I16, cube));
-    assert_ok(cf_source_classes(s, k, 0, 2, part));
+    assert_ok(cf_source_classes(s, k, 0, 2, planes));
     for (int64_t i = 0; i < 8; i++) {
       const int64_t at = i / 2 * 4 + k * 2 + i % 2;
 
       assert_int_equal(cube[i], at);
-      assert_int_equal(part[i], classes[at]);
+      assert_int_equal(planes[i], classes[at]);
     }
   }
   cf_source_close(&s);

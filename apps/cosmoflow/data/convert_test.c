@@ -151,7 +151,7 @@ static void a_census_counts(void **state)
   }
   assert_int_equal(c.n, 8);
   assert_int_equal(c.negative, 1);
-  assert_true(c.sum == 313 && c.least == -2 && c.most == 300 && c.whole == 8);
+  assert_true(c.sum == 313 && c.min == -2 && c.max == 300 && c.whole == 8);
   assert_true(c.bin[0] == 2 && c.bin[1] == 1 && c.bin[2] == 2 && c.bin[3] == 2 && c.bin[9] == 1);
   cf_voxel_stats_bin(3, text, sizeof text);
   assert_string_equal(text, "4-7");

@@ -42,7 +42,7 @@ static void noise_of_a_part_is_that_of_the_whole(void **state)
 {
   enum { MAX_SIDE = 15 };
   static const int64_t sides[] = {1, 2, 5, 8, MAX_SIDE};
-  float whole[MAX_SIDE * MAX_SIDE * MAX_SIDE], part[MAX_SIDE * MAX_SIDE * MAX_SIDE];
+  float whole[MAX_SIDE * MAX_SIDE * MAX_SIDE], slice[MAX_SIDE * MAX_SIDE * MAX_SIDE];
 
   for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++) {
     const int64_t n = sides[s];
@@ -52,12 +52,12 @@ static void noise_of_a_part_is_that_of_the_whole(void **state)
     for (int threads = 1; threads <= 4; threads *= 2) {
       weir_threads_set(threads);
       for (int64_t first = 0, now = 1; first < n; first += now, now = first + 2 < n ? 2 : 1) {
-        cf_noise(7, n, n, first, now, part);
-        assert_memory_equal(part, whole + first * n * n, (size_t)(now * n * n) * sizeof *part);
+        cf_noise(7, n, n, first, now, slice);
+        assert_memory_equal(slice, whole + first * n * n, (size_t)(now * n * n) * sizeof *slice);
       }
     }
-    cf_noise(8, n, n, 0, n, part);
-    assert_true(memcmp(part, whole, (size_t)(n * n * n) * sizeof *part) != 0);
+    cf_noise(8, n, n, 0, n, slice);
+    assert_true(memcmp(slice, whole, (size_t)(n * n * n) * sizeof *slice) != 0);
   }
   weir_threads_set(0);
 }

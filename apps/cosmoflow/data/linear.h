@@ -41,7 +41,7 @@ double cf_linear_power(const cf_linear *l, double k);
 double cf_linear_sigma(const cf_linear *l, double radius);
 /* How far matter has moved along one axis until today, Mpc/h: the root of int P dk / (6 pi^2), of
  * waves up to that k. */
-double cf_linear_displacement(const cf_linear *l, double most);
+double cf_linear_displacement(const cf_linear *l, double max_k);
 
 /* E(a) = H(a) / H0. */
 double cf_linear_expansion(const cf_linear *l, double a);

@@ -8,8 +8,8 @@
 #define CF_LPT_H
 #include "data/mesh.h"
 
-/* Coefficients of S from those of delta; room: three fields that are lost. */
-void cf_lpt_source(const cf_mesh *m, const float *delta, float *source, float *const room[3]);
+/* Coefficients of S from those of delta; scratch: three fields that are overwritten. */
+void cf_lpt_source(const cf_mesh *m, const float *delta, float *source, float *const scratch[3]);
 /* Fields out[i] = first psi1_i + second psi2_i in sides of a cell; source NULL: no second order.
  * out[2] may be delta. */
 void cf_lpt_displace(const cf_mesh *m, const float *delta, const float *source, double first,

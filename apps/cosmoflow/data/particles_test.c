@@ -55,9 +55,9 @@ static void schemes_are_their_definitions(void **state)
 
         for (int a = 0; a < 3; a++) {
           const float d = b.p.d[a][(q[0] * b.n + q[1]) * b.pitch + q[2]];
-          const float place = ((float)q[a] + d) * (float)((double)n / (double)b.n);
+          const float lattice_pos = ((float)q[a] + d) * (float)((double)n / (double)b.n);
 
-          w *= weight((double)place - at[a], (double)n, scheme);
+          w *= weight((double)lattice_pos - at[a], (double)n, scheme);
         }
         sum += w;
       }

@@ -49,12 +49,12 @@ static void count_wave(void *context, int64_t bin, int64_t square, double waves)
   s->k[bin] += waves * 2 * PI / s->box * sqrt((double)square);
 }
 
-static weir_status take_room(cf_power *s, int64_t n)
+static weir_status alloc_arrays(cf_power *s, int64_t n)
 {
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->k, (void **)&s->k));
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->modes, (void **)&s->modes));
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->p, (void **)&s->p));
-  WEIR_TRY(weir_alloc(n * s->n_bins, sizeof *s->part, (void **)&s->part));
+  WEIR_TRY(weir_alloc(n * s->n_bins, sizeof *s->partial, (void **)&s->partial));
   WEIR_TRY(weir_alloc(cf_mesh_squares(n), sizeof *s->bin, (void **)&s->bin));
   return weir_alloc(n, sizeof *s->seen, (void **)&s->seen);
 }
@@ -66,9 +66,10 @@ int64_t cf_power_max_bins(const cf_mesh *m)
 
 int64_t cf_power_reach(const cf_mesh *m, double reach)
 {
-  const int64_t bins = llround(reach * (double)cf_mesh_side(m) / 2), most = cf_power_max_bins(m);
+  const int64_t bins = llround(reach * (double)cf_mesh_side(m) / 2),
+                max_bins = cf_power_max_bins(m);
 
-  return bins < 1 ? 1 : bins > most ? most : bins;
+  return bins < 1 ? 1 : bins > max_bins ? max_bins : bins;
 }
 
 weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box)
@@ -81,7 +82,7 @@ weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box, int64_t 
   const int64_t n = cf_mesh_side(m);
 
   *s = (cf_power){.box = box, .n_bins = n_bins};
-  const weir_status status = take_room(s, n);
+  const weir_status status = alloc_arrays(s, n);
 
   if (status != WEIR_OK) {
     cf_power_fini(s);
@@ -105,7 +106,7 @@ void cf_power_fini(cf_power *s)
   weir_free(&s->k);
   weir_free(&s->modes);
   weir_free(&s->p);
-  weir_free(&s->part);
+  weir_free(&s->partial);
   weir_free(&s->bin);
   weir_free(&s->seen);
 }
@@ -122,10 +123,10 @@ static void measure_plane(void *context, int64_t x, int thread)
   const work *const w = context;
   const cf_power *const s = w->s;
   const int64_t n = w->n, wx = cf_wave(x, n);
-  double *const part = s->part + x * s->n_bins;
+  double *const partial = s->partial + x * s->n_bins;
 
   (void)thread;
-  memset(part, 0, (size_t)s->n_bins * sizeof *part);
+  memset(partial, 0, (size_t)s->n_bins * sizeof *partial);
   for (int64_t y = 0; y < n; y++) {
     const int64_t wy = cf_wave(y, n);
     const float *const row = w->c + (x * n + y) * w->pitch;
@@ -140,7 +141,7 @@ static void measure_plane(void *context, int64_t x, int thread)
         p *= seen;
       }
       if (bin >= 0) {
-        part[bin] += p;
+        partial[bin] += p;
       }
     }
   }
@@ -156,7 +157,7 @@ void cf_power_measure(cf_power *s, const cf_mesh *m, const float *c, double mean
     double sum = 0;
 
     for (int64_t x = 0; x < n; x++) { /* in this order on any number of threads */
-      sum += s->part[x * s->n_bins + b];
+      sum += s->partial[x * s->n_bins + b];
     }
     s->p[b] = sum / s->modes[b] * s->box * s->box * s->box / (mean * mean);
   }

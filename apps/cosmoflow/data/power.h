@@ -11,12 +11,12 @@
 typedef struct cf_power {
   double box; /* Mpc/h */
   int64_t n_bins;
-  double *k;     /* mean wave number, h/Mpc                                     */
-  double *modes; /* waves, +w and -w both counted: sigma(P) = P sqrt(2 / modes) */
-  double *p;     /* (Mpc/h)^3, of the last measurement                          */
-  double *part;  /* [n, n_bins] sums of planes */
-  int32_t *bin;  /* [cf_mesh_squares] of |w|^2, -1: none */
-  double *seen;  /* [n]: 1 / sinc^2 of a wave along one axis */
+  double *k;       /* mean wave number, h/Mpc                                     */
+  double *modes;   /* waves, +w and -w both counted: sigma(P) = P sqrt(2 / modes) */
+  double *p;       /* (Mpc/h)^3, of the last measurement                          */
+  double *partial; /* [n, n_bins] sums of planes */
+  int32_t *bin;    /* [cf_mesh_squares] of |w|^2, -1: none */
+  double *seen;    /* [n]: 1 / sinc^2 of a wave along one axis */
 } cf_power;
 
 /* Fails: WEIR_ERR_MEMORY. */

@@ -116,11 +116,11 @@ static weir_status check_row(const cf_predictions *p, int64_t i, const char *pat
   const long long row = (long long)i + 1;
 
   if (p->subset[i] >= CF_SUBSETS || p->known[i] > 1 || p->universe[i] < 0 || p->sample[i] < 0) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: row %lld: sample %lld of universe %lld, part %d, predicted %d: parts are "
-                     "0 to 2, predicted 0 or 1, the others not negative",
-                     path, row, (long long)p->sample[i], (long long)p->universe[i], p->subset[i],
-                     p->known[i]);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: row %lld: sample %lld of universe %lld, subset %d, predicted %d: subsets are "
+        "0 to 2, predicted 0 or 1, the others not negative",
+        path, row, (long long)p->sample[i], (long long)p->universe[i], p->subset[i], p->known[i]);
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
     const double y = (double)p->truth[i * p->n_labels + k];
@@ -245,12 +245,12 @@ static weir_status put_physical(weir_netcdf *nc, int var, const cf_predictions *
 
 static int64_t largest(const int64_t *x, int64_t n)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    most = x[i] > most ? x[i] : most;
+    max = x[i] > max ? x[i] : max;
   }
-  return most;
+  return max;
 }
 
 static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const int *dims)

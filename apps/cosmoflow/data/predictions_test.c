@@ -215,16 +215,16 @@ static void files_are_judged_when_they_are_read(void **state)
   assert_ok(cf_predictions_write(p, path));
   cf_predictions_destroy(&p);
   for (int64_t size = 100; size < 20000; size += 1711) {
-    char cut[600];
+    char truncated[600];
     static char bytes[20000];
     FILE *f = fopen(path, "rb");
     const size_t n = fread(bytes, 1, (size_t)size, f);
 
     (void)fclose(f);
-    snprintf(cut, sizeof cut, "%s/cut.nc", dir);
-    weir_check_write(cut, bytes, n);
+    snprintf(truncated, sizeof truncated, "%s/cut.nc", dir);
+    weir_check_write(truncated, bytes, n);
     if (n == (size_t)size) { /* else the file is whole */
-      assert_int_not_equal(cf_predictions_read(cut, &q), WEIR_OK);
+      assert_int_not_equal(cf_predictions_read(truncated, &q), WEIR_OK);
       assert_null(q);
     }
   }

@@ -66,14 +66,14 @@ void cf_samples_destroy(cf_samples **s);
 /* What a sample is read as: WEIR_I16 for integers, else WEIR_F32. */
 weir_dtype cf_samples_dtype(const cf_samples *s);
 /* Where a sample stands in the order of a training. */
-typedef struct cf_place {
+typedef struct cf_visit {
   int64_t epoch, position; /* at which its batch begins */
   int64_t i, number;       /* which one of the batch's; of the training's samples */
-} cf_place;
+} cf_visit;
 /* What is read of a sample: a box of it, as it is or seen otherwise. */
 typedef struct cf_wanted {
   int64_t sample;
-  const cf_place *place; /* NULL: nowhere, or nothing is foreseen */
+  const cf_visit *visit; /* NULL: nowhere, or nothing is foreseen */
   const cf_view *view;   /* NULL: as it is */
   int64_t lo[3], hi[3];  /* along depth, height, width of what is seen */
 } cf_wanted;

@@ -33,7 +33,7 @@ typedef struct cf_source cf_source;
 /* Whether an input is synth://. Fails: WEIR_ERR_CONFIG (synth:// beside files). */
 weir_status cf_source_is_synth(const weir_string_list *input, bool *synth) WEIR_CHECKED;
 /* What is known of samples of synth:// before any is made. */
-cf_volume_info cf_source_foresee(const cf_universe_opts *opts, const cf_universe_facts *f);
+cf_volume_info cf_source_synth_info(const cf_universe_opts *opts, const cf_universe_facts *f);
 
 /* Fails: WEIR_ERR_CONFIG (nothing is named; synth:// beside files; universes that cannot be),
  * WEIR_ERR_UNSUPPORTED (synth:// without FFTW), as cf_volumes_open. */

@@ -33,7 +33,7 @@ typedef struct cf_universe_opts {
   int preset, draw, method, transfer, counts, values; /* of the enumerations above */
   bool fixed;
   struct {
-    weir_real_list omega_m, sigma_8, n_s, h; /* least and most */
+    weir_real_list omega_m, sigma_8, n_s, h; /* minimum and maximum */
   } range;
 } cf_universe_opts;
 extern const weir_opt cf_universe_options[];
@@ -46,7 +46,7 @@ typedef struct cf_universe_facts {
   int label[CF_PARAMETERS];                    /* [n_labels] cf_parameter */
   double lo[CF_PARAMETERS], hi[CF_PARAMETERS]; /* of every parameter      */
   int64_t bytes;                               /* of all samples of a universe */
-  int64_t room_bytes;
+  int64_t workspace_bytes;
 } cf_universe_facts;
 
 typedef struct cf_generator cf_generator;

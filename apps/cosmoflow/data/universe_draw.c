@@ -10,7 +10,7 @@ enum { LABELS = 1 /* purpose of draws */, BITS = 32, MIN_SIDE = 4 };
 
 const char *const cf_parameter_name[CF_PARAMETERS] = {"omega_m", "sigma_8", "n_s", "h"};
 
-/* Least and most of sc18 and wide2. */
+/* Minimum and maximum of sc18 and wide2. */
 static const double known_range[2][CF_PARAMETERS][2] = {
     {{0.25, 0.35}, {0.78, 0.95}, {0.90, 1.00}, {0.60, 0.80}},
     {{0.1, 0.5}, {0.5, 1.1}, {0.9667, 0.9667}, {0.6774, 0.6774}},
@@ -75,14 +75,14 @@ static weir_status check_redshifts(const cf_universe_opts *o)
   return WEIR_OK;
 }
 
-/* Bytes of samples and of a room. */
+/* Bytes of samples and of a workspace. */
 static weir_status count_bytes(const cf_universe_opts *o, cf_universe_facts *f)
 {
   const int64_t n = cf_universe_particles(o), m = o->side;
   const int64_t fields = o->method == CF_METHOD_PM ? 9 : 6;
   const int64_t size = (int64_t)weir_dtype_size(f->dtype);
 
-  f->room_bytes = fields * n * n * (n + 4) * 4 + (n != m ? m * m * (m + 4) * 4 : 0);
+  f->workspace_bytes = fields * n * n * (n + 4) * 4 + (n != m ? m * m * (m + 4) * 4 : 0);
   if (!weir_mul_ok(m * m * m, f->channels * size, &f->bytes)) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: %lld of %lld^3 cells are too many",
                      (long long)f->channels, (long long)m);

@@ -51,7 +51,7 @@ static void every_particle_is_counted(void **state)
 
       o.counts = CF_COUNTS_CIC;
       o.values = CF_VALUES_F32;
-      float *parts = make(&o, 1, 5);
+      float *blocks = make(&o, 1, 5);
 
       for (int64_t c = 0; c < REDSHIFTS; c++) {
         int64_t n = 0;
@@ -59,13 +59,13 @@ static void every_particle_is_counted(void **state)
 
         for (int64_t i = 0; i < CELLS; i++) {
           n += whole[i * REDSHIFTS + c];
-          mass += (double)parts[i * REDSHIFTS + c];
+          mass += (double)blocks[i * REDSHIFTS + c];
         }
         assert_int_equal(n, particles * particles * particles);
         assert_near(mass / (double)n, 1, 1e-6);
       }
       weir_free(&whole);
-      weir_free(&parts);
+      weir_free(&blocks);
     }
   }
 }

@@ -143,20 +143,20 @@ static weir_status read_labels(cf_volumes *v, const cf_volume_format *format, in
                                float *unit)
 {
   double own[CF_MAX_LABELS], stored[CF_MAX_LABELS];
-  char place[CF_MAX_LOCATION];
+  char where[CF_MAX_LOCATION];
   cf_facts facts;
 
   WEIR_TRY(format->labels(&v->file, in, own));
   for (int64_t k = 0; k < v->info.n_labels; k++) {
     stored[k] = own[v->order.label[k]];
   }
-  (void)snprintf(place, sizeof place, "%s: sample %lld", v->file.path, (long long)in + 1);
-  WEIR_TRY(cf_volume_unit(&v->opts, &v->info, place, stored, unit));
+  (void)snprintf(where, sizeof where, "%s: sample %lld", v->file.path, (long long)in + 1);
+  WEIR_TRY(cf_volume_unit(&v->opts, &v->info, where, stored, unit));
   if (!v->file.info.physical) {
     return WEIR_OK;
   }
   WEIR_TRY(read_facts(v, format, in, &facts));
-  return cf_volume_check_physical(&v->info, place, unit, &facts);
+  return cf_volume_check_physical(&v->info, where, unit, &facts);
 }
 
 /* Pairs of labels and parameters in their own units of samples of the file that is open: of all, or
@@ -331,9 +331,9 @@ int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtyp
   return -1;
 }
 
-weir_status cf_volume_refuse(const char *place, int64_t voxel, double value, weir_dtype dtype)
+weir_status cf_volume_refuse(const char *where, int64_t voxel, double value, weir_dtype dtype)
 {
-  return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", place, (long long)voxel, value,
+  return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", where, (long long)voxel, value,
                    dtype == WEIR_I16 ? "is no count of 16 bits"
                    : isfinite(value) ? "f32 does not hold: another byte order or type?"
                                      : "is no finite number");
@@ -385,10 +385,10 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
   const int64_t bad = cf_volume_convert(stored, v->raw, n, dtype, out);
 
   if (bad >= 0) {
-    char place[CF_MAX_LOCATION];
+    char where[CF_MAX_LOCATION];
 
-    cf_volumes_locate(v, sample, place, sizeof place);
-    return cf_volume_refuse(place, bad + d0 * cf_volume_plane(&v->info),
+    cf_volumes_locate(v, sample, where, sizeof where);
+    return cf_volume_refuse(where, bad + d0 * cf_volume_plane(&v->info),
                             weir_dtype_load_real(stored, v->raw, bad), dtype);
   }
   return WEIR_OK;
@@ -417,17 +417,17 @@ weir_status cf_volumes_facts(cf_volumes *v, int64_t sample, cf_facts *out)
 
 static weir_status refuse_class(const cf_volumes *v, int64_t sample, int64_t voxel, double is)
 {
-  char place[CF_MAX_LOCATION];
+  char where[CF_MAX_LOCATION];
 
-  cf_volumes_locate(v, sample, place, sizeof place);
+  cf_volumes_locate(v, sample, where, sizeof where);
   if (!(is == floor(is))) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the class of voxel %lld is %g, which is no integer", place,
+    return weir_fail(WEIR_ERR_DATA, "%s: the class of voxel %lld is %g, which is no integer", where,
                      (long long)voxel, is);
   }
   return weir_fail(WEIR_ERR_DATA,
                    "%s: the class of voxel %lld is %g, and there are %lld, numbered from 0 "
                    "(files.classes)",
-                   place, (long long)voxel, is, (long long)v->info.n_classes);
+                   where, (long long)voxel, is, (long long)v->info.n_classes);
 }
 
 weir_status cf_volumes_classes(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, uint8_t *out)

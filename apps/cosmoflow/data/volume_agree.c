@@ -220,7 +220,7 @@ void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t s
 /* ---- Labels and the units of the parameters ---- */
 
 weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *info,
-                           const char *place, const double *stored, float *unit)
+                           const char *where, const double *stored, float *unit)
 {
   const double limit = opts->label_limit > 0 ? opts->label_limit : 1;
 
@@ -229,14 +229,14 @@ weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *inf
     double value = stored[k];
 
     if (!isfinite(value)) {
-      return weir_fail(WEIR_ERR_DATA, "%s: label %lld is %g, which is no finite number", place,
+      return weir_fail(WEIR_ERR_DATA, "%s: label %lld is %g, which is no finite number", where,
                        (long long)k + 1, value);
     }
     if (opts->label_scale == CF_LABELS_PHYSICAL && !(info->lo[k] < info->hi[k])) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "%s: label %lld%s%s has no range, which files.label_scale=physical is "
                        "mapped to [-1, 1] by: files.range states lo and hi of each label",
-                       place, (long long)k + 1, name[0] ? " " : "", name);
+                       where, (long long)k + 1, name[0] ? " " : "", name);
     }
     if (opts->label_scale == CF_LABELS_PHYSICAL) {
       value = 2 * (value - info->lo[k]) / (info->hi[k] - info->lo[k]) - 1;
@@ -246,7 +246,7 @@ weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *inf
       return weir_fail(WEIR_ERR_DATA,
                        "%s: label %lld%s%s is %g%s, and labels are from %g to %g: %s, "
                        "files.label_limit takes larger ones as they are",
-                       place, (long long)k + 1, name[0] ? " " : "", name, stored[k],
+                       where, (long long)k + 1, name[0] ? " " : "", name, stored[k],
                        opts->label_scale == CF_LABELS_PHYSICAL ? ", beyond its range" : "", -limit,
                        limit,
                        opts->label_scale == CF_LABELS_PHYSICAL
@@ -258,7 +258,7 @@ weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *inf
   return WEIR_OK;
 }
 
-weir_status cf_volume_check_physical(const cf_volume_info *info, const char *place,
+weir_status cf_volume_check_physical(const cf_volume_info *info, const char *where,
                                      const float *unit, const cf_facts *facts)
 {
   for (int64_t k = 0; facts->has_physical && k < info->n_labels; k++) {
@@ -269,7 +269,7 @@ weir_status cf_volume_check_physical(const cf_volume_info *info, const char *pla
       return weir_fail(WEIR_ERR_DATA,
                        "%s: label %lld%s%s is %g, which is %g in its range of %g to %g, and "
                        "physPar is %g: they are not of one parameter",
-                       place, (long long)k + 1, info->label[k][0] ? " " : "", info->label[k],
+                       where, (long long)k + 1, info->label[k][0] ? " " : "", info->label[k],
                        (double)unit[k], by, lo, hi, is);
     }
   }

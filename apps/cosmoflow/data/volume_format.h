@@ -11,17 +11,17 @@ typedef struct cf_volume_file {
   cf_volume_info info;        /* filled by open */
   int64_t count;              /* samples, filled by open */
   bool counted;               /* open counts them, whatever opts->per_file states */
-  void *held;                 /* the format's own */
+  void *state;                /* the format's own */
 } cf_volume_file;
 
-/* A file that is written; `held` is the format's own. */
+/* A file that is written; `state` is the format's own. */
 typedef struct cf_volume_out {
   cf_volume_info info;
   const char *path; /* with the suffix */
   int64_t count;    /* samples that will come */
   int64_t done;     /* that came */
   int level;        /* of compression, 0 to 9 */
-  void *held;
+  void *state;
 } cf_volume_out;
 
 typedef struct cf_volume_format {
@@ -71,10 +71,10 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path,
 void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t size, void *voxels);
 /* Labels as stored to [-1, 1]. Fails: WEIR_ERR_DATA, WEIR_ERR_CONFIG (no range to do so). */
 weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *info,
-                           const char *place, const double *stored, float *unit) WEIR_CHECKED;
+                           const char *where, const double *stored, float *unit) WEIR_CHECKED;
 /* That labels and parameters in their own units belong together, where ranges are known. Fails:
  * WEIR_ERR_DATA. */
-weir_status cf_volume_check_physical(const cf_volume_info *info, const char *place,
+weir_status cf_volume_check_physical(const cf_volume_info *info, const char *where,
                                      const float *unit, const cf_facts *facts) WEIR_CHECKED;
 /* Pairs of a label in [-1, 1] and the parameter in its own unit, from which ranges follow. */
 typedef struct cf_range_fit {
@@ -88,8 +88,8 @@ void cf_range_fit_set(const cf_range_fit *f, cf_volume_info *info);
 /* n voxels to WEIR_I16 or WEIR_F32. Returns the first that is no finite number, or that i16 does
  * not hold exactly; -1: none. */
 int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out);
-/* WEIR_ERR_DATA for a voxel that is not of that type, of the sample at `place`. */
-weir_status cf_volume_refuse(const char *place, int64_t voxel, double value,
+/* WEIR_ERR_DATA for a voxel that is not of that type, of the sample at `where`. */
+weir_status cf_volume_refuse(const char *where, int64_t voxel, double value,
                              weir_dtype dtype) WEIR_CHECKED;
 
 /* Elements of a plane; voxels, elements of a sample. */

@@ -65,10 +65,10 @@ weir_status cf_volume_create(const char *format, const char *path, const cf_volu
   WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
   w->format = f;
   w->out = (cf_volume_out){.info = *info, .count = count, .level = level};
-  const size_t room = strlen(path) + strlen(f->suffix) + 1;
+  const size_t size = strlen(path) + strlen(f->suffix) + 1;
 
-  WEIR_TRY_GOTO(weir_alloc((int64_t)room, 1, (void **)&w->path), done);
-  (void)snprintf(w->path, room, "%s%s", path, f->suffix);
+  WEIR_TRY_GOTO(weir_alloc((int64_t)size, 1, (void **)&w->path), done);
+  (void)snprintf(w->path, size, "%s%s", path, f->suffix);
   w->out.path = w->path;
   WEIR_TRY_GOTO(f->create(&w->out), done);
   *out = w;

@@ -8,7 +8,7 @@ enum { CF_VOXEL_BINS = 18 }; /* 0, 1, 2-3, 4-7 ... 2^16 and more, of |value| rou
 
 typedef struct cf_voxel_stats {
   int64_t n, negative, whole; /* voxels; below 0; integers */
-  double sum, least, most;
+  double sum, min, max;
   double swapped; /* sum of |values| with their two bytes exchanged, of WEIR_I16 */
   int64_t bin[CF_VOXEL_BINS];
 } cf_voxel_stats;

@@ -96,7 +96,7 @@ static void look(const cf_volume_info *info, const cf_voxels *v, finding *f)
   }
 }
 
-weir_status cf_voxels_check(const cf_volume_info *info, const char *place, const cf_voxels *v)
+weir_status cf_voxels_check(const cf_volume_info *info, const char *where, const cf_voxels *v)
 {
   finding f = {.at = -1};
 
@@ -111,11 +111,11 @@ weir_status cf_voxels_check(const cf_volume_info *info, const char *place, const
                      "%s: the two bytes of its voxels look exchanged (mean magnitude %.4g, "
                      "exchanged %.4g): written in the other byte order? files.voxels=any takes "
                      "them as they are",
-                     place, f.sum / (double)v->n, f.swapped / (double)v->n);
+                     where, f.sum / (double)v->n, f.swapped / (double)v->n);
   }
   if (f.at >= 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, %s; files.voxels=any takes it as it is",
-                     place, (long long)(f.at + v->first),
+                     where, (long long)(f.at + v->first),
                      v->dtype == WEIR_I16 ? (double)((const int16_t *)v->data)[f.at]
                                           : (double)((const float *)v->data)[f.at],
                      f.why);
@@ -125,5 +125,5 @@ weir_status cf_voxels_check(const cf_volume_info *info, const char *place, const
              : weir_fail(WEIR_ERR_DATA,
                          "%s: all its voxels are 0, a universe without matter; files.voxels=any "
                          "takes them as they are",
-                         place);
+                         where);
 }

@@ -17,7 +17,7 @@ typedef struct cf_voxels {
 } cf_voxels;
 
 /* By info->quantity; CF_QUANTITY_AUTO: counts, or with v->raw numbers of either sign. Fails:
- * WEIR_ERR_DATA, naming the sample at `place`, voxel, value, reason and what states otherwise. */
-weir_status cf_voxels_check(const cf_volume_info *info, const char *place,
+ * WEIR_ERR_DATA, naming the sample at `where`, voxel, value, reason and what states otherwise. */
+weir_status cf_voxels_check(const cf_volume_info *info, const char *where,
                             const cf_voxels *v) WEIR_CHECKED;
 #endif

@@ -20,33 +20,33 @@ const weir_opt cf_eval_set_options[] = {
 
 /* ---- rows ---- */
 
-typedef struct place {
+typedef struct key {
   int64_t universe, sample, row;
-} place;
+} key;
 
-static int by_place(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-  const place *const x = a, *const y = b;
+  const key *const x = a, *const y = b;
 
   return x->universe != y->universe ? (x->universe > y->universe) - (x->universe < y->universe)
                                     : (x->sample > y->sample) - (x->sample < y->sample);
 }
 
 /* Rows of a part, ordered by universe and sample, into order[]. */
-static int64_t take_subset(const cf_predictions *p, cf_subset subset, place *order)
+static int64_t take_subset(const cf_predictions *p, cf_subset subset, key *order)
 {
   int64_t n = 0;
 
   for (int64_t i = 0; i < p->n; i++) {
     if (p->subset[i] == subset) {
-      order[n++] = (place){p->universe[i], p->sample[i], i};
+      order[n++] = (key){p->universe[i], p->sample[i], i};
     }
   }
-  qsort(order, (size_t)n, sizeof *order, by_place);
+  qsort(order, (size_t)n, sizeof *order, by_key);
   return n;
 }
 
-static weir_status take_train(cf_eval_set *t, place *order)
+static weir_status take_train(cf_eval_set *t, key *order)
 {
   t->n_train = take_subset(t->p, CF_TRAIN, order);
   WEIR_TRY(weir_alloc(t->n_train, sizeof *t->train, (void **)&t->train));
@@ -56,39 +56,39 @@ static weir_status take_train(cf_eval_set *t, place *order)
   return WEIR_OK;
 }
 
-static weir_status judge_subset(const cf_eval_set *t, cf_subset subset, const place *order,
-                                int64_t n)
+static weir_status judge_subset(const cf_eval_set *t, cf_subset subset, const key *order, int64_t n)
 {
   const char *const file = t->opts->predictions, *const name = cf_subset_name[subset];
 
   if (n == 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)", file, name);
+    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the subset %s (eval.part)", file, name);
   }
   for (int64_t i = 0; i < n; i++) {
     if (!t->p->known[order[i].row]) {
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s: row %lld (sample %lld) of the part %s has no prediction: predict that "
-                       "part, or set eval.part",
-                       file, (long long)order[i].row + 1, (long long)order[i].sample, name);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s: row %lld (sample %lld) of the subset %s has no prediction: predict that "
+          "subset, or set eval.part",
+          file, (long long)order[i].row + 1, (long long)order[i].sample, name);
     }
   }
   if (order[0].universe == order[n - 1].universe) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: all %lld rows of the part %s are of universe %lld: one universe says "
+                     "%s: all %lld rows of the subset %s are of universe %lld: one universe says "
                      "nothing of how scores vary, two are the least",
                      file, (long long)n, name, (long long)order[0].universe);
   }
   return WEIR_OK;
 }
 
-static weir_status take_room(cf_predicted *s, int64_t n, int64_t n_labels)
+static weir_status alloc_predicted(cf_predicted *s, int64_t n, int64_t n_labels)
 {
   s->n = n;
   WEIR_TRY(weir_alloc(n, sizeof *s->group, (void **)&s->group));
   return weir_alloc(n * n_labels, sizeof *s->truth, (void **)&s->truth);
 }
 
-static weir_status take_scored(cf_eval_set *t, cf_subset subset, place *order)
+static weir_status take_scored(cf_eval_set *t, cf_subset subset, key *order)
 {
   const cf_predictions *const p = t->p;
   const int64_t n = take_subset(p, subset, order);
@@ -97,7 +97,7 @@ static weir_status take_scored(cf_eval_set *t, cf_subset subset, place *order)
   WEIR_TRY(judge_subset(t, subset, order, n));
   WEIR_TRY(weir_alloc(n, sizeof *t->row, (void **)&t->row));
   WEIR_TRY(weir_alloc(n, sizeof *t->sample, (void **)&t->sample));
-  WEIR_TRY(take_room(all, n, p->n_labels));
+  WEIR_TRY(alloc_predicted(all, n, p->n_labels));
   for (int64_t i = 0; i < n; i++) {
     t->row[i] = order[i].row;
     t->sample[i] = order[i].sample;
@@ -135,9 +135,10 @@ static weir_status judge_labels(const cf_eval_set *t)
 
   for (int64_t k = 0; k < t->p->n_labels; k++) {
     for (int64_t i = 0; i < all->n; i++) {
-      const double apart = all->truth[k * all->n + i] - mean->truth[k * t->groups + all->group[i]];
+      const double deviation =
+          all->truth[k * all->n + i] - mean->truth[k * t->groups + all->group[i]];
 
-      if (fabs(apart) > 1e-5 * (t->p->hi[k] - t->p->lo[k])) {
+      if (fabs(deviation) > 1e-5 * (t->p->hi[k] - t->p->lo[k])) {
         return weir_fail(WEIR_ERR_DATA,
                          "%s: row %lld: %s is %g, other samples of universe %lld have %g on "
                          "average: it is not one universe",
@@ -236,9 +237,9 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
                      (long long)universe);
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
-    const double apart = (double)label[k] - (double)p->truth[row * p->n_labels + k];
+    const double deviation = (double)label[k] - (double)p->truth[row * p->n_labels + k];
 
-    if (!(fabs(apart) <= 1e-5)) {
+    if (!(fabs(deviation) <= 1e-5)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: row %lld has the label %s = %g, %s has %g (in [-1, 1]): these are not "
                        "the samples that were predicted, or they are in another order",
@@ -254,7 +255,7 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
 weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec,
                              cf_subset subset, cf_eval_set *out)
 {
-  place *order = NULL;
+  key *order = NULL;
   weir_status status = WEIR_OK;
 
   *out = (cf_eval_set){.opts = opts};
@@ -262,7 +263,7 @@ weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec 
   WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(take_train(out, order), done);
   WEIR_TRY_GOTO(take_scored(out, subset, order), done);
-  WEIR_TRY_GOTO(take_room(&out->level[CF_BY_UNIVERSE], out->groups, out->p->n_labels), done);
+  WEIR_TRY_GOTO(alloc_predicted(&out->level[CF_BY_UNIVERSE], out->groups, out->p->n_labels), done);
   for (int64_t g = 0; g < out->groups; g++) {
     out->level[CF_BY_UNIVERSE].group[g] = g;
   }
@@ -314,7 +315,7 @@ weir_status cf_eval_set_predict(cf_eval_set *t, cf_predictor by, const double *u
 weir_status cf_eval_set_known(const cf_eval_set *a, const cf_eval_set *b, int64_t *n)
 {
   const int64_t labels = a->p->n_labels;
-  place *order = NULL;
+  key *order = NULL;
   int64_t seen = -1;
 
   *n = 0;

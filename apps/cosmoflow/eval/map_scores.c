@@ -8,7 +8,7 @@
 #include "data/class_maps.h"
 #include "eval/confusion.h"
 
-enum { ROOM = 1 << 24 /* voxels */ };
+enum { BUFFER_BYTES = 1 << 24 /* voxels */ };
 
 const char *const cf_map_sayer_name[CF_MAP_SAYERS] = {"network", "majority"};
 
@@ -102,9 +102,9 @@ static weir_status add_row(pair *p, int64_t row)
                                : WEIR_OK;
 }
 
-static weir_status take_room(pair *p, cf_map_set *set)
+static weir_status alloc_pair(pair *p, cf_map_set *set)
 {
-  const int64_t plane = p->said.lengths[1] * p->said.lengths[2], fit = ROOM / plane;
+  const int64_t plane = p->said.lengths[1] * p->said.lengths[2], fit = BUFFER_BYTES / plane;
 
   p->planes = fit < 1 ? 1 : fit < p->said.lengths[0] ? fit : p->said.lengths[0];
   for (int k = 0; k < CF_MAP_SAYERS; k++) {
@@ -124,7 +124,7 @@ static weir_status add_rows(pair *p, cf_map_set *set, int subset)
     weir_progress(set->opts->name, row + 1, p->said.n, "samples");
   }
   if (set->samples == 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)",
+    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the subset %s (eval.part)",
                      set->opts->predictions, cf_subset_name[subset]);
   }
   cf_confusion_constant(p->classes, set->count[CF_MAP_NETWORK],
@@ -142,7 +142,7 @@ static weir_status score(const cf_source_spec *spec, int subset, cf_map_scores *
   WEIR_TRY(cf_class_maps_open(set->opts->predictions, &p.said));
   memcpy(set->source, p.said.source, sizeof set->source);
   WEIR_TRY_GOTO(open_truth(spec, &p), done);
-  WEIR_TRY_GOTO(take_room(&p, set), done);
+  WEIR_TRY_GOTO(alloc_pair(&p, set), done);
   WEIR_TRY_GOTO(add_rows(&p, set, subset), done);
   out->classes = p.classes;
 done:

@@ -156,7 +156,7 @@ static void what_does_not_belong_together_is_refused(void **state)
   make_said((wrong){-1, 11, -1, -1});
   assert_refused(1, WEIR_ERR_DATA, "row 1 is of universe 11, the truth of universe 13");
   make_said((wrong){-1, -1, CF_SUBSETS, -1});
-  assert_refused(1, WEIR_ERR_DATA, "row 1 is of sample 3, universe 13, part 3");
+  assert_refused(1, WEIR_ERR_DATA, "row 1 is of sample 3, universe 13, subset 3");
   make_said((wrong){-1, -1, -1, CLASSES});
   assert_refused(1, WEIR_ERR_DATA, "row 1: the class of voxel 59 is 3, and there are 3");
   make_said(nothing);
@@ -181,7 +181,7 @@ static void a_part_without_rows_is_refused(void **state)
   make_said(nothing);
   rows = SAMPLES;
   assert_int_equal(make_scores(1, 1, CF_VALID, &m), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "has no row of the part valid (eval.part)"));
+  assert_non_null(strstr(weir_last_message(), "has no row of the subset valid (eval.part)"));
 }
 
 int main(void)

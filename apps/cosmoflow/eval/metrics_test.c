@@ -110,7 +110,7 @@ static void intervals_hold_what_they_promise(void **state)
 {
   enum { UNIVERSES = 120, EXPERIMENTS = 400 };
   cf_resamples r = resamples_of(UNIVERSES, 1000, 0.9);
-  int64_t held = 0;
+  int64_t covered = 0;
   double width = 0;
 
   for (uint32_t x = 0; x < EXPERIMENTS; x++) {
@@ -124,12 +124,12 @@ static void intervals_hold_what_they_promise(void **state)
     const cf_cases c = cases_of(UNIVERSES, UNIVERSES);
 
     assert_ok(cf_metrics(&c, &r, e));
-    held += e[CF_BIAS].lo <= 0.3 && 0.3 <= e[CF_BIAS].hi;
+    covered += e[CF_BIAS].lo <= 0.3 && 0.3 <= e[CF_BIAS].hi;
     width += (e[CF_BIAS].hi - e[CF_BIAS].lo) / EXPERIMENTS;
   }
   /* 2 * 1.645 * 0.2 / sqrt(120), and 90 % of 400 with a standard deviation of 6. */
   assert_near(width, 2 * 1.645 * 0.2 / sqrt(UNIVERSES), 0.02 * 0.06);
-  assert_true(held >= 360 - 24 && held <= 360 + 24);
+  assert_true(covered >= 360 - 24 && covered <= 360 + 24);
   cf_resamples_fini(&r);
 }
 

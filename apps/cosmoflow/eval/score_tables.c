@@ -208,7 +208,7 @@ static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_
         r.score[CF_RELATIVE] = (cf_estimate){NAN, NAN, NAN};
       }
     }
-    WEIR_TRY(weir_reserve(&t->row, &t->room, t->n_rows + 1, sizeof *t->row));
+    WEIR_TRY(weir_reserve(&t->row, &t->capacity, t->n_rows + 1, sizeof *t->row));
     t->row[t->n_rows++] = r;
     put_row(t, e, &r);
   }

@@ -34,7 +34,7 @@ typedef struct cf_score_row {
 typedef struct cf_score_tables {
   weir_table cells[CF_TABLES];
   cf_score_row *row;
-  int64_t n_rows, room;
+  int64_t n_rows, capacity;
 } cf_score_tables;
 
 /* Scores everything. Fails: WEIR_ERR_MEMORY. */

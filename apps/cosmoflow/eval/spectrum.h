@@ -20,13 +20,13 @@ typedef struct cf_spectrum {
   int64_t n_bins, n_channels, side;
   int64_t sample;                 /* its number in the set, from 0 */
   bool physical;                  /* lengths are in Mpc/h, else in voxels */
-  bool part;                      /* the sample is a part of a larger box: it is not periodic */
+  bool sub_box;                   /* the sample is a part of a larger box: it is not periodic */
   double cell;                    /* side of a voxel */
   double *lo, *hi, *k, *modes;    /* [n_bins]: edges, mean over the modes, modes with +k and -k */
   double *power, *linear;         /* [n_channels, n_bins]; linear: of theory, NaN: not known */
   double mean[CF_MAX_LABELS];     /* of the voxels */
   double redshift[CF_MAX_LABELS]; /* NaN: not known */
-  char place[CF_MAX_LOCATION];    /* file and sample */
+  char where[CF_MAX_LOCATION];    /* file and sample */
 } cf_spectrum;
 
 /* Measures sample opts->sample of a source. The same bits on any number of threads. Fails:

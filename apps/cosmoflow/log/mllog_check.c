@@ -279,8 +279,8 @@ static weir_status check_entry(judge *j, int k, const entry *e)
 
 static weir_status take_line(judge *j, const char *text)
 {
-  static const char *const parts[] = {"namespace", "time_ms", "event_type",
-                                      "key",       "value",   "metadata"};
+  static const char *const keys[] = {"namespace", "time_ms", "event_type",
+                                     "key",       "value",   "metadata"};
   static const char tag[] = ":::MLLOG ";
   const char *const object = skip_space(text + sizeof tag - 1);
   const char *const end = *object == '{' ? skip_value(object, 0) : NULL;
@@ -289,8 +289,8 @@ static weir_status take_line(judge *j, const char *text)
     return fault(j, "no object", "the line is no JSON");
   }
   for (int k = 0; k < 6; k++) {
-    if (member(object, parts[k]).at == NULL) {
-      return fault(j, parts[k], "is not there");
+    if (member(object, keys[k]).at == NULL) {
+      return fault(j, keys[k], "is not there");
     }
   }
   const span meta = member(object, "metadata"), kind = member(object, "event_type");

@@ -8,7 +8,7 @@
 enum { NAME = 32, DIMS = 3 };
 
 static const struct {
-  int64_t taps, stride, room;
+  int64_t kernel_size, stride, pad;
 } pools[] = {{1, 1, 0}, {2, 2, 0}, {2, 2, 0}, {3, 2, 1}};
 
 int64_t cf_cnn_halvings(int64_t side, int64_t last)
@@ -21,14 +21,14 @@ int64_t cf_cnn_halvings(int64_t side, int64_t last)
   return n;
 }
 
-int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t most)
+int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t max)
 {
   int64_t n = base;
 
-  while (i-- > 0 && n < most) {
+  while (i-- > 0 && n < max) {
     n *= 2;
   }
-  return n < most ? n : most;
+  return n < max ? n : max;
 }
 
 int64_t cf_cnn_side_of(const weir_graph *g, weir_value x)
@@ -44,9 +44,9 @@ static int64_t stride_of(const cf_stage *s)
 }
 
 /* Windows of so many taps along `side` voxels with room on both sides. */
-static int64_t windows(int64_t side, int64_t taps, int64_t stride, int64_t room)
+static int64_t windows(int64_t side, int64_t kernel_size, int64_t stride, int64_t pad)
 {
-  const int64_t reach = side + 2 * room - taps;
+  const int64_t reach = side + 2 * pad - kernel_size;
 
   return reach < 0 ? 0 : reach / stride + 1;
 }
@@ -57,10 +57,11 @@ static int64_t side_behind(const cf_stage *s, int64_t side)
   const int64_t mid =
       s->padding == WEIR_NN_SAME
           ? (side + stride - 1) / stride
-          : windows(side, s->taps, stride, s->padding == WEIR_NN_GIVEN ? s->room : 0);
+          : windows(side, s->kernel_size, stride, s->padding == WEIR_NN_GIVEN ? s->pad : 0);
 
-  return mid == 0 ? 0
-                  : windows(mid, pools[s->pool].taps, pools[s->pool].stride, pools[s->pool].room);
+  return mid == 0
+             ? 0
+             : windows(mid, pools[s->pool].kernel_size, pools[s->pool].stride, pools[s->pool].pad);
 }
 
 /* Voxels a side behind the first n stages. 0: they do not fit. */
@@ -86,9 +87,9 @@ static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value
     return v;
   }
   for (int d = 0; d < DIMS; d++) {
-    s.kernel_size[d] = pools[kind].taps;
+    s.kernel_size[d] = pools[kind].kernel_size;
     s.stride[d] = pools[kind].stride;
-    s.pad_before[d] = s.pad_after[d] = pools[kind].room;
+    s.pad_before[d] = s.pad_after[d] = pools[kind].pad;
   }
   return weir_label(net->graph,
                     kind == CF_POOL_MAX2 ? weir_pool_max(net->graph, &s, v)
@@ -115,9 +116,9 @@ static weir_value stage(weir_net *net, const cf_cnn *t, int i, weir_value v)
     spec.activation = norm.activation;
   }
   for (int d = 0; d < DIMS; d++) {
-    spec.kernel_size[d] = s->taps;
+    spec.kernel_size[d] = s->kernel_size;
     spec.conv.stride[d] = s->stride;
-    spec.conv.pad_before[d] = spec.conv.pad_after[d] = s->padding == WEIR_NN_GIVEN ? s->room : 0;
+    spec.conv.pad_before[d] = spec.conv.pad_after[d] = s->padding == WEIR_NN_GIVEN ? s->pad : 0;
   }
   (void)snprintf(name, sizeof name, "conv%d", i + 1);
   v = weir_nn_conv(net, name, &spec, v);

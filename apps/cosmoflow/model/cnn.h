@@ -20,10 +20,10 @@ typedef enum cf_pool {
 } cf_pool;
 
 typedef struct cf_stage {
-  int64_t filters, taps;
+  int64_t filters, kernel_size;
   int64_t stride; /* 0: 1 */
   weir_nn_padding padding;
-  int64_t room; /* padding given: voxels on every side */
+  int64_t pad; /* padding given: voxels on every side */
   cf_pool pool;
 } cf_stage;
 
@@ -45,7 +45,7 @@ typedef struct cf_cnn {
  * most CF_STAGES. */
 int64_t cf_cnn_halvings(int64_t side, int64_t last);
 /* base 2^i, at most `most`. */
-int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t most);
+int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t max);
 /* Voxels a side of samples x; 0: they have none, which cf_cnn_build refuses. */
 int64_t cf_cnn_side_of(const weir_graph *g, weir_value x);
 /* x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the graph's status:

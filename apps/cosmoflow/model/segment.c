@@ -89,7 +89,7 @@ weir_value cf_segment_truth(weir_graph *g, const cf_segment_opts *o, weir_value 
 
 weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value counts)
 {
-  weir_value part[2];
+  weir_value slice[2];
   int n = 0;
 
   if (!is_possible(g, o, counts)) {
@@ -98,12 +98,12 @@ weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value c
   const int64_t channels = weir_value_desc(g, counts)->shape[LAST];
 
   if (o->channel > 0) {
-    part[n++] = weir_slice(g, counts, LAST, 0, o->channel, 1);
+    slice[n++] = weir_slice(g, counts, LAST, 0, o->channel, 1);
   }
   if (o->channel + 1 < channels) {
-    part[n++] = weir_slice(g, counts, LAST, o->channel + 1, channels, 1);
+    slice[n++] = weir_slice(g, counts, LAST, o->channel + 1, channels, 1);
   }
-  return real(g, n == 2 ? weir_concat(g, part, n, LAST) : part[0]);
+  return real(g, n == 2 ? weir_concat(g, slice, n, LAST) : slice[0]);
 }
 
 /* ---- Scores ---- */

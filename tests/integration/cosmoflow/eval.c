@@ -367,7 +367,7 @@ static void what_does_not_fit_together_is_refused(void **state)
     p->known[i] = 0;
   }
   write_predictions("listed.nc", p);
-  refused(3, "listed.nc", "a", "has no prediction: predict that part");
+  refused(3, "listed.nc", "a", "has no prediction: predict that subset");
   p = predict("a", 0);
   for (int64_t i = 0; i < p->n; i++) {
     p->subset[i] = i == 7 ? CF_TEST : CF_TRAIN;
@@ -378,7 +378,7 @@ static void what_does_not_fit_together_is_refused(void **state)
   p = predict("a", 0);
   memset(p->subset, CF_VALID, (size_t)p->n);
   write_predictions("valid.nc", p);
-  refused(3, "valid.nc", "a", "has no row of the part test");
+  refused(3, "valid.nc", "a", "has no row of the subset test");
   assert_int_equal(program("eval --out %s", in_scratch("r")), 2);
   assert_non_null(strstr(printed(), "eval.sets: there is none"));
   assert_int_equal(program("eval --set 'eval.sets=[{name: a, predictions: %s}, {name: a, "

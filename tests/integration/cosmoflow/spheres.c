@@ -154,13 +154,13 @@ static void the_unet_learns_the_classes_of_files(void **state)
   assert_int_equal(
       program("run " DATA NETWORK "--set source.input=[%s] --out %s", file, in_scratch("run")), 0);
   const double accuracy = event_number(in_scratch("run"), "epoch_end", "accuracy");
-  const double least = background(VOLUMES);
+  const double majority = background(VOLUMES);
 
   print_message("accuracy %.3f, background %.3f of the voxels; IoU %.3f %.3f %.3f\n", accuracy,
-                least, event_number(in_scratch("run"), "epoch_end", "iou_0"),
+                majority, event_number(in_scratch("run"), "epoch_end", "iou_0"),
                 event_number(in_scratch("run"), "epoch_end", "iou_1"),
                 event_number(in_scratch("run"), "epoch_end", "iou_2"));
-  assert_true(accuracy > least + 0.5 * (1 - least)); /* half of what a constant gets wrong */
+  assert_true(accuracy > majority + 0.5 * (1 - majority)); /* half of what a constant gets wrong */
   assert_true(event_number(in_scratch("run"), "epoch_end", "iou_1") > 0.5);
   assert_true(event_number(in_scratch("run"), "epoch_end", "iou_2") > 0.4);
   assert_predicted(file);

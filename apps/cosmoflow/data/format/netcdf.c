@@ -10,7 +10,7 @@
 #include "data/axes.h"
 #include "data/volume_netcdf.h"
 
-typedef struct held {
+typedef struct state {
   weir_netcdf *nc;
   int volume, labels, universe, physical; /* variables; -1: none */
   int cosmology, corner;                  /* of [sample, 5] f64, [sample, 3] i64; -1: none */
@@ -22,7 +22,7 @@ typedef struct held {
   int label_dims, universe_dims, physical_dims;
   bool packed; /* scale_factor, add_offset or _FillValue count */
   double scale, offset, fill;
-} held;
+} state;
 
 static bool knows(const uint8_t *head, int64_t n)
 {
@@ -32,16 +32,16 @@ static bool knows(const uint8_t *head, int64_t n)
 
 static void close_file(cf_volume_file *f)
 {
-  held *const h = f->held;
+  state *const h = f->state;
 
   if (h) {
     weir_netcdf_close(&h->nc);
   }
-  weir_free(&f->held);
+  weir_free(&f->state);
 }
 
 /* The variable of voxels: as asked for, by the names in use, or the only one of cubes. */
-static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_shape *s, int *dims)
+static weir_status find_volume(const cf_volume_file *f, state *h, weir_netcdf_shape *s, int *dims)
 {
   static const char *const names[] = {"full", "volume", "x", NULL};
   weir_netcdf_shape shape;
@@ -78,7 +78,7 @@ static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_sha
 }
 
 /* The variable of classes, a number for each voxel. */
-static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_shape *s)
+static weir_status find_classes(const cf_volume_file *f, state *h, weir_netcdf_shape *s)
 {
   const bool named = f->opts->segmentation[0] != 0;
   const char *const name = named ? f->opts->segmentation : CF_NETCDF_CLASSES;
@@ -121,7 +121,7 @@ static cf_extents extents_of(const weir_netcdf_shape *s)
 }
 
 /* Which dimension is what. classes: NULL where there are none. */
-static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape *s,
+static weir_status take_dims(cf_volume_file *f, state *h, const weir_netcdf_shape *s,
                              const int *dims, const weir_netcdf_shape *classes)
 {
   const cf_extents beside = classes ? extents_of(classes) : (cf_extents){0};
@@ -161,7 +161,7 @@ static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape
 }
 
 /* Attributes of packed numbers (CF conventions, section 8.1). */
-static weir_status take_packing(cf_volume_file *f, held *h)
+static weir_status take_packing(cf_volume_file *f, state *h)
 {
   const struct {
     const char *name;
@@ -182,7 +182,7 @@ static weir_status take_packing(cf_volume_file *f, held *h)
 }
 
 /* What the voxels are, where the variable declares it. */
-static weir_status take_quantity(cf_volume_file *f, const held *h)
+static weir_status take_quantity(cf_volume_file *f, const state *h)
 {
   char *text = NULL;
 
@@ -197,7 +197,7 @@ static weir_status take_quantity(cf_volume_file *f, const held *h)
   return WEIR_OK;
 }
 
-static weir_status take_labels(cf_volume_file *f, held *h)
+static weir_status take_labels(cf_volume_file *f, state *h)
 {
   static const char *const names[] = {"unitPar", "y", "label_raw", NULL};
   weir_netcdf_shape s = {0};
@@ -229,7 +229,7 @@ static weir_status take_labels(cf_volume_file *f, held *h)
 }
 
 /* The parameters in their own units beside the labels. */
-static weir_status take_physical(cf_volume_file *f, held *h)
+static weir_status take_physical(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
@@ -250,7 +250,7 @@ static weir_status take_physical(cf_volume_file *f, held *h)
 }
 
 /* Names of the labels: letters, or texts as HDF5 has them. */
-static weir_status take_names(cf_volume_file *f, held *h)
+static weir_status take_names(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
@@ -281,7 +281,7 @@ static weir_status take_names(cf_volume_file *f, held *h)
 }
 
 /* The parameters themselves at labels of -1 and 1. */
-static weir_status take_ranges(cf_volume_file *f, held *h)
+static weir_status take_ranges(cf_volume_file *f, state *h)
 {
   double range[2 * CF_MAX_LABELS];
   weir_netcdf_shape s = {0};
@@ -315,7 +315,7 @@ static weir_status take_ranges(cf_volume_file *f, held *h)
 }
 
 /* A variable of n numbers a sample that holds *dtype, and its own dtype; -1: there is none. */
-static weir_status seek_row(const cf_volume_file *f, const held *h, const char *name,
+static weir_status seek_row(const cf_volume_file *f, const state *h, const char *name,
                             weir_dtype *dtype, int64_t n, int *var)
 {
   weir_netcdf_shape s = {0};
@@ -331,7 +331,7 @@ static weir_status seek_row(const cf_volume_file *f, const held *h, const char *
 }
 
 /* Sides of box and voxel, and what the samples' universes are. */
-static weir_status take_box(cf_volume_file *f, held *h)
+static weir_status take_box(cf_volume_file *f, state *h)
 {
   static const char *const names[] = {"box_size_mpc_h", "cell_size_mpc_h"};
   double *const at[] = {&f->info.box, &f->info.cell};
@@ -352,7 +352,7 @@ static weir_status take_box(cf_volume_file *f, held *h)
 }
 
 /* What a file says beside: which universe, names of the labels, redshifts of the channels. */
-static weir_status take_rest(cf_volume_file *f, held *h)
+static weir_status take_rest(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
@@ -395,11 +395,11 @@ static weir_status open_file(cf_volume_file *f)
   weir_netcdf_shape classes = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
   char name[260] = "";
-  held *h = NULL;
+  state *h = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
-  h = f->held;
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->state));
+  h = f->state;
   WEIR_TRY_GOTO(weir_netcdf_open(f->path, &h->nc), done);
   WEIR_TRY_GOTO(find_classes(f, h, &classes), done);
   WEIR_TRY_GOTO(find_volume(f, h, &s, dims), done);
@@ -422,7 +422,7 @@ done:
 /* From the order and the type of the file to channels last and numbers. */
 static void unpack(const cf_volume_file *f, const void *raw, int64_t n, bool first, void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const size_t size = weir_dtype_size(h->raw);
   const int64_t channels = f->info.lengths[3], voxels = n / channels;
 
@@ -440,14 +440,14 @@ static void unpack(const cf_volume_file *f, const void *raw, int64_t n, bool fir
 }
 
 /* A box of planes [d0, d1) of a sample, in the order of a variable's dimensions. */
-typedef struct slab {
+typedef struct selection {
   int64_t start[WEIR_NETCDF_MAX_DIMS], count[WEIR_NETCDF_MAX_DIMS];
-} slab;
+} selection;
 
-static slab slab_of(const cf_volume_file *f, const cf_axes *a, int64_t sample, int64_t d0,
-                    int64_t d1)
+static selection selection_of(const cf_volume_file *f, const cf_axes *a, int64_t sample, int64_t d0,
+                              int64_t d1)
 {
-  slab p = {.start = {0}};
+  selection p = {.start = {0}};
 
   if (a->sample >= 0) {
     p.start[a->sample] = sample;
@@ -463,10 +463,10 @@ static slab slab_of(const cf_volume_file *f, const cf_axes *a, int64_t sample, i
 
 static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const bool first = h->is.channel >= 0 && h->is.channel < h->is.cube;
   const int64_t n = (d1 - d0) * cf_volume_plane(&f->info);
-  slab p = slab_of(f, &h->is, sample, d0, d1);
+  selection p = selection_of(f, &h->is, sample, d0, d1);
   void *raw = NULL;
 
   if (h->is.channel >= 0) {
@@ -486,7 +486,7 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
 }
 
 /* Where a dimension of the voxels is among those of the classes. */
-static int class_dim(const held *h, int d)
+static int class_dim(const state *h, int d)
 {
   const int bare = d - (h->is.channel >= 0 && h->is.channel < d);
 
@@ -496,10 +496,10 @@ static int class_dim(const held *h, int d)
 static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1,
                                 void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const cf_axes is = {h->is.sample < 0 ? -1 : class_dim(h, h->is.sample), h->class_one,
                       class_dim(h, h->is.cube)};
-  slab p = slab_of(f, &is, sample, d0, d1);
+  selection p = selection_of(f, &is, sample, d0, d1);
 
   if (is.channel >= 0) {
     p.count[is.channel] = 1;
@@ -508,7 +508,7 @@ static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, i
 }
 
 /* The numbers of a sample in a variable of [n] or [sample, n] of them, n at most CF_MAX_LABELS. */
-static weir_status read_row(const held *h, int var, int dims, weir_dtype dtype, int64_t sample,
+static weir_status read_row(const state *h, int var, int dims, weir_dtype dtype, int64_t sample,
                             int64_t n, double *out)
 {
   const int64_t start[2] = {dims == 2 ? sample : 0, 0}, count[2] = {dims == 2 ? 1 : n, n};
@@ -523,14 +523,14 @@ static weir_status read_row(const held *h, int var, int dims, weir_dtype dtype, 
 
 static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   return read_row(h, h->labels, h->label_dims, h->label_dtype, sample, f->info.n_labels, out);
 }
 
 static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   if (h->physical >= 0) {
     WEIR_TRY(read_row(h, h->physical, h->physical_dims, h->physical_dtype, sample, f->info.n_labels,
@@ -553,7 +553,7 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   *out = -1;
   if (h->universe >= 0) {

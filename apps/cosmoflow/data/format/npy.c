@@ -17,11 +17,11 @@
 #define UNIVERSE "_universe.npy"
 #define ABOUT "_about.txt"
 
-typedef struct held {
+typedef struct state {
   weir_npy *data, *label, *universe; /* label, universe NULL: there is none */
   bool first;                        /* channels come before the cube */
   cf_facts facts;                    /* of a pair of one sample */
-} held;
+} state;
 
 static bool knows(const uint8_t *head, int64_t n)
 {
@@ -30,14 +30,14 @@ static bool knows(const uint8_t *head, int64_t n)
 
 static void close_file(cf_volume_file *f)
 {
-  held *const h = f->held;
+  state *const h = f->state;
 
   if (h) {
     weir_npy_close(&h->data);
     weir_npy_close(&h->label);
     weir_npy_close(&h->universe);
   }
-  weir_free(&f->held);
+  weir_free(&f->state);
 }
 
 /* NAME_data.npy to NAME_label.npy, NAME_universe.npy; false for another name. */
@@ -53,7 +53,7 @@ static bool path_beside(const char *path, const char *ending, char *text, size_t
 static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
 {
   cf_axes_known known = {.path = f->path, .letters = f->opts->axes, .first = ""};
-  held *const h = f->held;
+  state *const h = f->state;
   cf_axes is;
 
   known.volume.n = s->n_dims;
@@ -143,7 +143,7 @@ static weir_status check_universe(const cf_volume_file *f, const char *path,
 /* What stands beside a pair, in the words of about.h. */
 static weir_status take_about(cf_volume_file *f, const char *path)
 {
-  held *const h = f->held;
+  state *const h = f->state;
   char *text = NULL;
   int64_t size = 0;
 
@@ -159,11 +159,11 @@ static weir_status take_about(cf_volume_file *f, const char *path)
 static weir_status open_file(cf_volume_file *f)
 {
   char path[CF_MAX_LOCATION];
-  held *h = NULL;
+  state *h = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
-  h = f->held;
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->state));
+  h = f->state;
   WEIR_TRY_GOTO(weir_npy_open(f->path, &h->data), done);
   WEIR_TRY_GOTO(take_volume(f, weir_npy_get(h->data)), done);
   if (path_beside(f->path, LABEL, path, sizeof path) && weir_file_exists(path)) {
@@ -190,7 +190,7 @@ done:
 static weir_status read_channels(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1,
                                  void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const int64_t channels = f->info.lengths[3], cells = cf_volume_cells(&f->info);
   const int64_t plane = f->info.lengths[1] * f->info.lengths[2], n = (d1 - d0) * plane;
   const size_t size = weir_dtype_size(f->info.dtype);
@@ -210,7 +210,7 @@ static weir_status read_channels(cf_volume_file *f, int64_t sample, int64_t d0, 
 
 static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const int64_t plane = cf_volume_plane(&f->info);
 
   if (h->first) {
@@ -222,7 +222,7 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
 
 static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const weir_dtype dtype = weir_npy_get(h->label)->dtype;
   double values[CF_MAX_LABELS]; /* room for either */
 
@@ -235,7 +235,7 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 
 static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   (void)sample;
   *out = h->facts;
@@ -244,7 +244,7 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   int64_t raw = 0; /* room for any integer */
 
   if (h->universe == NULL) {
@@ -264,7 +264,7 @@ static weir_status create(cf_volume_out *o)
                      o->path, (long long)o->count);
   }
   return weir_alloc(1, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype),
-                    &o->held);
+                    &o->state);
 }
 
 static weir_status write_about(const cf_volume_out *o, const cf_volume_about *about)
@@ -295,7 +295,7 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
   char path[CF_MAX_LOCATION];
   const weir_npy_shape labels = {WEIR_F32, 1, {o->info.n_labels}};
 
-  memcpy(o->held, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));
+  memcpy(o->state, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));
   if (!path_beside(o->path, UNIVERSE, path, sizeof path)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: its name is too long", o->path);
   }
@@ -314,12 +314,12 @@ static weir_status commit(cf_volume_out *o)
   const int64_t *const l = o->info.lengths;
   const weir_npy_shape shape = {o->info.dtype, 4, {l[0], l[1], l[2], l[3]}};
 
-  return weir_npy_write(o->path, &shape, o->held);
+  return weir_npy_write(o->path, &shape, o->state);
 }
 
 static void destroy(cf_volume_out *o)
 {
-  weir_free(&o->held);
+  weir_free(&o->state);
 }
 
 const cf_volume_format cf_volume_format_npy = {

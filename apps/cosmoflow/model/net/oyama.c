@@ -50,10 +50,10 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
 
   for (int i = 0; i < CONVS; i++) {
     t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, 16 * o->base),
-                            .taps = 3,
+                            .kernel_size = 3,
                             .stride = i == STRIDED ? 2 : 1,
                             .padding = WEIR_NN_GIVEN,
-                            .room = 1,
+                            .pad = 1,
                             .pool = i < pools ? CF_POOL_MEAN3 : CF_POOL_NONE};
   }
   return cf_cnn_build(net, &t, outputs, x);

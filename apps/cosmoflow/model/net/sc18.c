@@ -15,7 +15,7 @@ static const struct layout {
   bool norm;
   int64_t hidden[CF_DENSE];
   struct {
-    int64_t filters, taps, stride;
+    int64_t filters, kernel_size, stride;
   } conv[MAX_CONVS];
 } layouts[LAYOUTS] = {
     {64,
@@ -96,7 +96,7 @@ weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value 
   fill_hidden(o, l, &t);
   for (int i = 0; i < l->convs; i++) {
     t.stage[i] = (cf_stage){.filters = o->base * l->conv[i].filters,
-                            .taps = l->conv[i].taps,
+                            .kernel_size = l->conv[i].kernel_size,
                             .stride = l->conv[i].stride,
                             .padding = WEIR_NN_VALID,
                             .pool = i < l->pools ? CF_POOL_MEAN2 : CF_POOL_NONE};
