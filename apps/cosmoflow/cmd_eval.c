@@ -11,8 +11,8 @@
 /* What was fitted on and what is scored, for whoever looks for a leak. */
 static void tell_sets(const cf_evaluation *e)
 {
-  for (int64_t i = 0; i < e->n_trials; i++) {
-    const cf_eval_set *const t = &e->trial[i];
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    const cf_eval_set *const t = &e->set[i];
 
     weir_event("eval_set", WEIR_TEXT("set", t->opts->name), WEIR_TEXT("model", t->p->model),
                WEIR_TEXT("part", cf_subset_name[e->opts->part]),
@@ -25,12 +25,12 @@ static void tell_normalised(const cf_evaluation *e)
 {
   char names[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
 
-  cf_predictions_normalised(e->trial[0].p, names, sizeof names);
+  cf_predictions_normalised(e->set[0].p, names, sizeof names);
   if (names[0] != 0) {
     weir_warn("eval",
               "%s: %s: normalised, ranges unknown: errors are in units of [-1, 1], not of the "
               "parameters",
-              e->trial[0].opts->predictions, names);
+              e->set[0].opts->predictions, names);
   }
 }
 
@@ -39,10 +39,10 @@ static void tell_scores(const cf_evaluation *e, const cf_score_tables *t)
   for (int64_t k = 0; k < t->n_rows; k++) {
     const cf_score_row *const r = &t->row[k];
 
-    weir_event("scores", WEIR_TEXT("set", e->trial[r->trial].opts->name),
-               WEIR_TEXT("model", cf_evaluation_name(e, r->trial, r->by)),
+    weir_event("scores", WEIR_TEXT("set", e->set[r->set].opts->name),
+               WEIR_TEXT("model", cf_evaluation_name(e, r->set, r->by)),
                WEIR_TEXT("of", cf_level_name[r->level]),
-               WEIR_TEXT("parameter", r->label < 0 ? "all" : e->trial[0].p->label[r->label]),
+               WEIR_TEXT("parameter", r->label < 0 ? "all" : e->set[0].p->label[r->label]),
                WEIR_REAL("mae", r->score[CF_MAE].value / r->half),
                WEIR_REAL("rmse", r->score[CF_RMSE].value / r->half),
                WEIR_REAL("r2", r->label < 0 ? NAN : r->score[CF_R2].value),
@@ -60,7 +60,7 @@ static weir_status evaluate(const weir_cli *cli, const cf_cfg *cfg, const cf_eva
   tell_scores(e, &t);
   WEIR_TRY_GOTO(cf_score_tables_write(&t, cli->out), done);
   WEIR_TRY_GOTO(cf_eval_page_write(e, &t, cli->out), done);
-  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", e->trial[0].p->source), done);
+  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", e->set[0].p->source), done);
 done:
   cf_score_tables_fini(&t);
   return status;

@@ -91,12 +91,12 @@ static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made,
 {
   const char *const *const metric = cf_metric[CF_SEGMENT];
   const int classes = (int)cf_estimator_classes(&e->is);
-  const weir_value said = cf_segment_said(g, made);
+  const weir_value predicted = cf_segment_classes(g, made);
   weir_value sum = weir_scalar(g, WEIR_F32, 0);
 
-  weir_output(g, metric[0], cf_segment_accuracy(g, said, truth));
+  weir_output(g, metric[0], cf_segment_accuracy(g, predicted, truth));
   for (int k = 0; k < classes; k++) {
-    const weir_value iou = cf_segment_iou(g, said, truth, k);
+    const weir_value iou = cf_segment_iou(g, predicted, truth, k);
 
     if (CF_METRICS + k < CF_MAX_METRICS) {
       weir_output(g, metric[CF_METRICS + k], iou);
@@ -270,7 +270,7 @@ weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool 
   if (y.node < 0) {
     return weir_graph_status(g);
   }
-  put_classes(g, "classes", cf_segment_said(g, y));
+  put_classes(g, "classes", cf_segment_classes(g, y));
   if (truth_of(&e->is) == CF_TRUTH_NONE) {
     cf_segment_opts beside = *o;
 

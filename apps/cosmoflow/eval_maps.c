@@ -21,9 +21,9 @@ static weir_status put_scores(const cf_map_scores *m, const char *dir, weir_repo
   weir_table c = {0};
 
   for (int64_t i = 0; i < m->n_sets; i++) {
-    for (int by = 0; by < CF_MAP_SAYERS; by++) {
+    for (int by = 0; by < CF_MAP_PREDICTORS; by++) {
       cf_confusion_cells(m->classes, m->set[i].count[by], m->set[i].opts->name,
-                         cf_map_sayer_name[by], &c);
+                         cf_map_predictor_name[by], &c);
     }
   }
   weir_status status =
@@ -85,11 +85,11 @@ static weir_status put_summary(const cf_map_scores *m, cf_subset subset, weir_re
 static void tell(const cf_map_scores *m)
 {
   for (int64_t i = 0; i < m->n_sets; i++) {
-    for (int by = 0; by < CF_MAP_SAYERS; by++) {
+    for (int by = 0; by < CF_MAP_PREDICTORS; by++) {
       const int64_t *const count = m->set[i].count[by];
 
       weir_event("scores", WEIR_TEXT("set", m->set[i].opts->name),
-                 WEIR_TEXT("model", cf_map_sayer_name[by]),
+                 WEIR_TEXT("model", cf_map_predictor_name[by]),
                  WEIR_REAL("accuracy", cf_confusion_accuracy(m->classes, count)),
                  WEIR_REAL("mean_iou", cf_confusion_iou(m->classes, count, -1)),
                  WEIR_INT("samples", m->set[i].samples),

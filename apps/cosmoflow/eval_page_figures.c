@@ -30,7 +30,7 @@ static weir_figure_series points_of(const cf_cases *c, const double *axis, bool 
 {
   for (int64_t i = 0; i < n; i++) {
     buffer[i] = axis[i * step];
-    buffer[n + i] = c->said[i * step] - (error ? c->truth[i * step] : 0);
+    buffer[n + i] = c->predicted[i * step] - (error ? c->truth[i * step] : 0);
   }
   return (weir_figure_series){.kind = WEIR_FIGURE_POINTS,
                               .name = name,
@@ -41,10 +41,10 @@ static weir_figure_series points_of(const cf_cases *c, const double *axis, bool 
 }
 
 /* Predictions over the truth, of the network and of the better regression. */
-static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t label, weir_report *r)
+static weir_status add_scatter(const cf_evaluation *e, int64_t set, int64_t label, weir_report *r)
 {
-  const cf_predictions *const p = e->trial[0].p;
-  const char *const set = e->trial[trial].opts->name;
+  const cf_predictions *const p = e->set[0].p;
+  const char *const set_name = e->set[set].opts->name;
   const double ends[] = {p->lo[label], p->hi[label]};
   weir_figure_series s[CF_PREDICTORS + 1];
   char name[NAME], title[TITLE], x_label[64], y_label[64];
@@ -53,13 +53,13 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t la
   int64_t step = 1;
   int n_series = 0;
 
-  const int64_t n = thin(e->trial[trial].level[CF_BY_SAMPLE].n, e->opts->points, &step);
+  const int64_t n = thin(e->set[set].level[CF_BY_SAMPLE].n, e->opts->points, &step);
 
   WEIR_TRY(weir_alloc(2 * n * CF_PREDICTORS, sizeof *buffer, (void **)&buffer));
   for (int by = CF_BY_MOMENTS; by >= CF_BY_NETWORK; by--) { /* the network is drawn above */
-    if (cf_evaluation_cases(e, trial, (cf_predictor)by, CF_BY_SAMPLE, label, &c) &&
+    if (cf_evaluation_cases(e, set, (cf_predictor)by, CF_BY_SAMPLE, label, &c) &&
         !(by == CF_BY_RIDGE && n_series > 0)) {
-      s[n_series] = points_of(&c, c.truth, false, cf_evaluation_name(e, trial, (cf_predictor)by),
+      s[n_series] = points_of(&c, c.truth, false, cf_evaluation_name(e, set, (cf_predictor)by),
                               step, n, buffer + 2 * n * n_series);
       s[n_series].color = by + 1;
       n_series++;
@@ -71,8 +71,8 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t la
                                        .x = ends,
                                        .y = ends,
                                        .reference = true};
-  name_figure(name, "scatter", p->label[label], set);
-  (void)snprintf(title, sizeof title, "%s: predicted against true %s", set, p->label[label]);
+  name_figure(name, "scatter", p->label[label], set_name);
+  (void)snprintf(title, sizeof title, "%s: predicted against true %s", set_name, p->label[label]);
   (void)snprintf(x_label, sizeof x_label, "true %s", p->label[label]);
   (void)snprintf(y_label, sizeof y_label, "predicted %s", p->label[label]);
   const weir_status status = weir_report_figure(r, name,
@@ -91,7 +91,7 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t trial, int64_t la
 static weir_status add_residual(const cf_evaluation *e, int64_t label, int64_t other,
                                 weir_report *r)
 {
-  const cf_predictions *const p = e->trial[0].p;
+  const cf_predictions *const p = e->set[0].p;
   const double ends[] = {p->lo[other], p->hi[other]}, zero[] = {0, 0};
   char what[64], name[NAME], title[TITLE], x_label[64], y_label[64];
   double *buffer = NULL;
@@ -166,7 +166,7 @@ static weir_status bias_line(const cf_evaluation *e, cf_predictor by, int64_t la
 
 static weir_status add_bias(const cf_evaluation *e, int64_t label, weir_report *r)
 {
-  const cf_predictions *const p = e->trial[0].p;
+  const cf_predictions *const p = e->set[0].p;
   const double ends[] = {p->lo[label], p->hi[label]}, zero[] = {0, 0};
   const int64_t bins = e->opts->bins;
   weir_figure_series s[CF_PREDICTORS + 1];
@@ -206,7 +206,7 @@ done:
 /* RMSE of means of 1, 2, 4 ... samples of a universe, compared with independent errors. */
 static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_report *r)
 {
-  const cf_predictions *const p = e->trial[0].p;
+  const cf_predictions *const p = e->set[0].p;
   double x[MAX_MEANS], y[MAX_MEANS], alone[MAX_MEANS];
   char name[NAME], title[TITLE], y_label[64];
   cf_cases c, mean;
@@ -261,7 +261,7 @@ static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_repo
 
 weir_status cf_eval_figures(const cf_evaluation *e, int64_t label, weir_report *r)
 {
-  for (int64_t i = 0; i < e->n_trials; i++) {
+  for (int64_t i = 0; i < e->n_sets; i++) {
     WEIR_TRY(add_scatter(e, i, label, r));
   }
   WEIR_TRY(add_bias(e, label, r));

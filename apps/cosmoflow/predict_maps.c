@@ -15,16 +15,16 @@
 #include "report/weir_report.h"
 #include "commands.h"
 
-typedef enum sayer { NETWORK, MAJORITY, PERSISTENCE, SAYERS } sayer;
-static const char *const sayer_name[SAYERS] = {"network", "majority", "persistence"};
+typedef enum predictor { NETWORK, MAJORITY, PERSISTENCE, PREDICTORS } predictor;
+static const char *const predictor_name[PREDICTORS] = {"network", "majority", "persistence"};
 
 typedef struct maps {
   cf_predict *p;
   int64_t classes, cells; /* voxels of a sample */
   int64_t n, done;        /* samples that are predicted */
-  weir_tensor said, probability, truth, before;
-  bool known, seen;                   /* there is a truth; a class of the channel beside */
-  int64_t *count[SAYERS][CF_SUBSETS]; /* [classes, classes] each */
+  weir_tensor predicted, probability, truth, before;
+  bool known, seen;                       /* there is a truth; a class of the channel beside */
+  int64_t *count[PREDICTORS][CF_SUBSETS]; /* [classes, classes] each */
   cf_class_maps *file;
 } maps;
 
@@ -41,7 +41,7 @@ static void drop_plan(maps *m)
 {
   weir_plan_destroy(&m->p->plan);
   weir_tensor_fini(&m->p->x);
-  weir_tensor_fini(&m->said);
+  weir_tensor_fini(&m->predicted);
   weir_tensor_fini(&m->probability);
   weir_tensor_fini(&m->truth);
   weir_tensor_fini(&m->before);
@@ -61,7 +61,7 @@ static weir_status make_plan(maps *m, int64_t batch)
   drop_plan(m);
   p->batch = batch;
   WEIR_TRY(weir_tensor_init(&p->x, p->estimator.is.dtype, 5, shape));
-  WEIR_TRY(weir_tensor_init(&m->said, WEIR_U8, 4, shape));
+  WEIR_TRY(weir_tensor_init(&m->predicted, WEIR_U8, 4, shape));
   if (probabilities) {
     WEIR_TRY(weir_tensor_init(&m->probability, WEIR_F32, 5, wide));
   }
@@ -101,19 +101,19 @@ static weir_status add_map(maps *m, int64_t sample, int64_t i)
 {
   const cf_predict *const p = m->p;
   const int subset = p->split.subset[sample];
-  const uint8_t *const said = (const uint8_t *)m->said.data + i * m->cells;
+  const uint8_t *const predicted = (const uint8_t *)m->predicted.data + i * m->cells;
   const float *const probability = m->probability.data;
   const cf_class_map row = {.sample = sample,
                             .universe = p->split.universe[sample],
                             .subset = (cf_subset)subset,
-                            .classes = said,
+                            .classes = predicted,
                             .probability =
                                 probability ? probability + i * m->cells * m->classes : NULL};
 
   if (m->known) {
     const uint8_t *const truth = (const uint8_t *)m->truth.data + i * m->cells;
 
-    cf_confusion_add(m->classes, truth, said, m->cells, m->count[NETWORK][subset]);
+    cf_confusion_add(m->classes, truth, predicted, m->cells, m->count[NETWORK][subset]);
     if (m->seen) {
       cf_confusion_add(m->classes, truth, (const uint8_t *)m->before.data + i * m->cells, m->cells,
                        m->count[PERSISTENCE][subset]);
@@ -142,7 +142,7 @@ static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
     WEIR_TRY(cf_samples_read(p->samples, &all, (char *)p->x.data + (size_t)i * bytes, truth));
   }
   binding[bound++] = (weir_binding){"x", &p->x};
-  binding[bound++] = (weir_binding){"classes", &m->said};
+  binding[bound++] = (weir_binding){"classes", &m->predicted};
   if (p->cfg->predict.probabilities) {
     binding[bound++] = (weir_binding){"probability", &m->probability};
   }
@@ -218,9 +218,9 @@ static weir_status write_scores(maps *m)
     }
     cf_confusion_constant(m->classes, count, cf_confusion_majority(m->classes, count),
                           m->count[MAJORITY][subset]);
-    for (int by = 0; by < (m->seen ? SAYERS : PERSISTENCE); by++) {
-      cf_confusion_cells(m->classes, m->count[by][subset], cf_subset_name[subset], sayer_name[by],
-                         &c);
+    for (int by = 0; by < (m->seen ? PREDICTORS : PERSISTENCE); by++) {
+      cf_confusion_cells(m->classes, m->count[by][subset], cf_subset_name[subset],
+                         predictor_name[by], &c);
     }
     tell_scores(m, subset);
   }
@@ -250,7 +250,7 @@ static weir_status set_up(maps *m)
         "predict.part: none of these universes is of the subset %s, by the lists of %s",
         cf_subset_name[p->cfg->predict.part], p->cfg->predict.weights);
   }
-  for (int i = 0; i < SAYERS * CF_SUBSETS; i++) {
+  for (int i = 0; i < PREDICTORS * CF_SUBSETS; i++) {
     WEIR_TRY(weir_alloc(m->classes * m->classes, sizeof(int64_t),
                         (void **)&m->count[i / CF_SUBSETS][i % CF_SUBSETS]));
   }
@@ -304,7 +304,7 @@ weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
 done:
   cf_class_maps_destroy(&m.file);
   drop_plan(&m);
-  for (int i = 0; i < SAYERS * CF_SUBSETS; i++) {
+  for (int i = 0; i < PREDICTORS * CF_SUBSETS; i++) {
     weir_free(&m.count[i / CF_SUBSETS][i % CF_SUBSETS]);
   }
   return status;

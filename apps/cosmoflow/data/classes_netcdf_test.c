@@ -237,7 +237,7 @@ static void views_take_classes_along(void **state)
   cf_source_close(&s);
 }
 
-static void assert_refused(const layout *l, const char *segmentation, const char *said)
+static void assert_refused(const layout *l, const char *segmentation, const char *message)
 {
   const char *const paths[] = {path};
   cf_volume_opts o = usual();
@@ -250,7 +250,7 @@ static void assert_refused(const layout *l, const char *segmentation, const char
 
   status = status == WEIR_OK ? cf_volumes_classes(v, 1, 1, D, classes) : status;
   assert_int_equal(status, WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_non_null(strstr(weir_last_message(), "b.h5"));
   cf_volumes_close(&v);
 }

@@ -110,7 +110,7 @@ static void universes_are_cut_in_order(void **state)
 }
 
 static void assert_refused(const char *format, int64_t per_file, int64_t side, int dtype,
-                           weir_status expected, const char *said)
+                           weir_status expected, const char *message)
 {
   const cf_convert_opts what = {
       .format = format, .per_file = per_file, .side = side, .dtype = dtype};
@@ -120,7 +120,7 @@ static void assert_refused(const char *format, int64_t per_file, int64_t side, i
   weir_check_rmdir(out);
   assert_ok(weir_dir_create(out));
   assert_int_equal(cf_convert(v, &what, out, &done), expected);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_int_equal(weir_dir_has_entries(out), done.files > 0);
   cf_source_close(&v);
 }

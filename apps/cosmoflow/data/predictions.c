@@ -124,11 +124,11 @@ static weir_status check_row(const cf_predictions *p, int64_t i, const char *pat
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
     const double y = (double)p->truth[i * p->n_labels + k];
-    const double said = (double)p->predicted[i * p->n_labels + k];
+    const double prediction = (double)p->predicted[i * p->n_labels + k];
 
-    if (!isfinite(y) || (p->known[i] && !isfinite(said))) {
+    if (!isfinite(y) || (p->known[i] && !isfinite(prediction))) {
       return weir_fail(WEIR_ERR_NUMERIC, "%s: row %lld (sample %lld): %s is %g%s", path, row,
-                       (long long)p->sample[i], p->label[k], isfinite(y) ? said : y,
+                       (long long)p->sample[i], p->label[k], isfinite(y) ? prediction : y,
                        isfinite(y) ? " by the prediction: it did not come from a sound network"
                                    : " by its label");
     }

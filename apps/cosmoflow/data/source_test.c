@@ -182,13 +182,13 @@ static void keys_tell_sources_apart(void **state)
 }
 
 static void assert_refused(const char **paths, int64_t n, const cf_universe_opts *o,
-                           weir_status expected, const char *said)
+                           weir_status expected, const char *message)
 {
   cf_source *s = NULL;
 
   assert_int_equal(try_source(paths, n, o, 0, &s), expected);
   assert_null(s);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
 }
 
 static void what_cannot_be_is_refused(void **state)

@@ -195,10 +195,10 @@ void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uin
   static const char *const method[] = {"1lpt", "2lpt", "pm"};
   size_t at = 0;
 
-#define SAY(...)                                                              \
-  do {                                                                        \
-    const int said = snprintf(text + at, size - at, __VA_ARGS__);             \
-    at = said > 0 && (size_t)said < size - at ? at + (size_t)said : size - 1; \
+#define SAY(...)                                                                       \
+  do {                                                                                 \
+    const int written = snprintf(text + at, size - at, __VA_ARGS__);                   \
+    at = written > 0 && (size_t)written < size - at ? at + (size_t)written : size - 1; \
   } while (0)
   SAY("seed %llu; %s of %lld^3 particles", (unsigned long long)seed, method[o->method],
       (long long)cf_universe_particles(o));

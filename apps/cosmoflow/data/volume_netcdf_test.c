@@ -177,7 +177,7 @@ static void voxels_without_a_sign_by_attribute_are_refused(void **state)
   assert_null(v);
 }
 
-static void assert_refused(const layout *l, double label, const char *said)
+static void assert_refused(const layout *l, double label, const char *message)
 {
   const cf_volume_opts opts = cf_test_opts();
   cf_volumes *v = NULL;
@@ -188,7 +188,7 @@ static void assert_refused(const layout *l, double label, const char *said)
 
   status = status == WEIR_OK ? cf_volumes_labels(v, 0, y) : status;
   assert_int_equal(status, WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_non_null(strstr(weir_last_message(), "a.h5"));
   cf_volumes_close(&v);
 }

@@ -129,12 +129,12 @@ static void folders_and_lists_are_sets(void **state)
     cf_volumes_close(&v);
   }
   for (opts.per_file = 1; opts.per_file <= 3; opts.per_file += 2) { /* neither less nor more */
-    char said[64];
+    char message[64];
 
-    snprintf(said, sizeof said, "has 2 records, and files.per_file says %lld",
+    snprintf(message, sizeof message, "has 2 records, and files.per_file says %lld",
              (long long)opts.per_file);
     assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
-    assert_non_null(strstr(weir_last_message(), said));
+    assert_non_null(strstr(weir_last_message(), message));
   }
   opts.per_file = 0;
   snprintf(list, sizeof list, "%s/files.lst", dir);
@@ -205,7 +205,7 @@ static void another_number_of_records_is_refused(void **state)
 }
 
 /* Opens `path`, reads all of it; the message has to say all texts. */
-static void assert_refused(const char *const *said, int n)
+static void assert_refused(const char *const *message, int n)
 {
   const cf_volume_opts opts = cf_test_opts();
   const char *const paths[] = {path};
@@ -223,10 +223,10 @@ static void assert_refused(const char *const *said, int n)
   cf_volumes_close(&v);
   assert_int_equal(status, WEIR_ERR_DATA);
   for (int i = 0; i < n; i++) {
-    if (!strstr(weir_last_message(), said[i])) {
-      printf("'%s' does not say: %s\n", weir_last_message(), said[i]);
+    if (!strstr(weir_last_message(), message[i])) {
+      printf("'%s' does not say: %s\n", weir_last_message(), message[i]);
     }
-    assert_non_null(strstr(weir_last_message(), said[i]));
+    assert_non_null(strstr(weir_last_message(), message[i]));
   }
 }
 #define REFUSED(...)                                       \

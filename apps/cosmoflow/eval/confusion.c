@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stddef.h>
 
-void cf_confusion_add(int64_t n, const uint8_t *truth, const uint8_t *said, int64_t voxels,
+void cf_confusion_add(int64_t n, const uint8_t *truth, const uint8_t *predicted, int64_t voxels,
                       int64_t *count)
 {
   for (int64_t i = 0; i < voxels; i++) {
-    count[truth[i] * n + said[i]]++;
+    count[truth[i] * n + predicted[i]]++;
   }
 }
 

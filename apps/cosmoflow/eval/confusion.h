@@ -7,7 +7,7 @@
 #include "report/weir_report.h"
 
 /* Adds voxels. truth, said: [voxels], below n. */
-void cf_confusion_add(int64_t n, const uint8_t *truth, const uint8_t *said, int64_t voxels,
+void cf_confusion_add(int64_t n, const uint8_t *truth, const uint8_t *predicted, int64_t voxels,
                       int64_t *count);
 int64_t cf_confusion_voxels(int64_t n, const int64_t *count);
 /* Share of the voxels whose class was said; NaN of none. */

@@ -5,11 +5,11 @@
 
 static void scores_are_those_of_a_table(void **state)
 {
-  const uint8_t truth[] = {0, 0, 1, 1, 0, 0}, said[] = {0, 1, 1, 0, 0, 0};
+  const uint8_t truth[] = {0, 0, 1, 1, 0, 0}, predicted[] = {0, 1, 1, 0, 0, 0};
   int64_t count[9] = {0}, constant[9];
 
-  cf_confusion_add(3, truth, said, 2, count);
-  cf_confusion_add(3, truth + 2, said + 2, 4, count);
+  cf_confusion_add(3, truth, predicted, 2, count);
+  cf_confusion_add(3, truth + 2, predicted + 2, 4, count);
   assert_int_equal(cf_confusion_voxels(3, count), 6);
   assert_near(cf_confusion_accuracy(3, count), 4.0 / 6, 1e-15);
   assert_near(cf_confusion_iou(3, count, 0), 3.0 / 5, 1e-15);

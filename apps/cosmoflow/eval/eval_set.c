@@ -285,7 +285,7 @@ void cf_eval_set_close(cf_eval_set *t)
     weir_free(&t->level[l].group);
     weir_free(&t->level[l].truth);
     for (int by = 0; by < CF_PREDICTORS; by++) {
-      weir_free(&t->level[l].said[by]);
+      weir_free(&t->level[l].predicted[by]);
     }
   }
   weir_free(&t->row);
@@ -300,15 +300,15 @@ weir_status cf_eval_set_predict(cf_eval_set *t, cf_predictor by, const double *u
   cf_predicted *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
   const int64_t labels = t->p->n_labels;
 
-  WEIR_ASSERT(all->said[by] == NULL && mean->said[by] == NULL);
-  WEIR_TRY(weir_alloc(all->n * labels, sizeof(double), (void **)&all->said[by]));
-  WEIR_TRY(weir_alloc(mean->n * labels, sizeof(double), (void **)&mean->said[by]));
+  WEIR_ASSERT(all->predicted[by] == NULL && mean->predicted[by] == NULL);
+  WEIR_TRY(weir_alloc(all->n * labels, sizeof(double), (void **)&all->predicted[by]));
+  WEIR_TRY(weir_alloc(mean->n * labels, sizeof(double), (void **)&mean->predicted[by]));
   for (int64_t i = 0; i < all->n; i++) {
     for (int64_t k = 0; k < labels; k++) {
-      all->said[by][k * all->n + i] = cf_predictions_physical(t->p, k, unit[i * labels + k]);
+      all->predicted[by][k * all->n + i] = cf_predictions_physical(t->p, k, unit[i * labels + k]);
     }
   }
-  average(t, all->said[by], mean->said[by]);
+  average(t, all->predicted[by], mean->predicted[by]);
   return WEIR_OK;
 }
 

@@ -26,9 +26,9 @@ extern const char *const cf_level_name[CF_LEVELS];
 /* Cases in the labels' own units. */
 typedef struct cf_predicted {
   int64_t n;
-  int64_t *group;              /* [n] */
-  double *truth;               /* [n_labels, n] */
-  double *said[CF_PREDICTORS]; /* [n_labels, n]; NULL: nothing */
+  int64_t *group;                   /* [n] */
+  double *truth;                    /* [n_labels, n] */
+  double *predicted[CF_PREDICTORS]; /* [n_labels, n]; NULL: nothing */
 } cf_predicted;
 
 typedef struct cf_eval_set {

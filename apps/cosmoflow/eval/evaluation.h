@@ -23,8 +23,8 @@ extern const weir_opt cf_eval_options[];
 typedef struct cf_evaluation {
   const cf_eval_opts *opts;
   uint64_t seed; /* of the program */
-  int64_t n_trials, n_labels;
-  cf_eval_set *trial;      /* [n_trials] the first is the one that is trained on */
+  int64_t n_sets, n_labels;
+  cf_eval_set *set;        /* [n_trials] the first is the one that is trained on */
   cf_resamples *resamples; /* [n_trials] */
   int64_t n_features[CF_PREDICTORS];
   cf_ridge ridge[CF_PREDICTORS]; /* CF_BY_RIDGE and CF_BY_MOMENTS */
@@ -46,8 +46,8 @@ weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *s
 void cf_evaluation_close(cf_evaluation *e);
 /* Cases of a label; false where `by` says nothing of this trial, or where universes have one sample
  * each and CF_BY_UNIVERSE is asked for. Borrowed. */
-bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_predictor by, cf_level level,
+bool cf_evaluation_cases(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
                          int64_t label, cf_cases *out);
 /* Name of who says something, for tables. Borrowed. */
-const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_predictor by);
+const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by);
 #endif

@@ -5,14 +5,18 @@
 #include "eval/evaluation.h"
 
 /* Who says something: the network; the class that most of the voxels that are scored have. */
-typedef enum cf_map_sayer { CF_MAP_NETWORK, CF_MAP_MAJORITY, CF_MAP_SAYERS } cf_map_sayer;
-extern const char *const cf_map_sayer_name[CF_MAP_SAYERS];
+typedef enum cf_map_predictor {
+  CF_MAP_NETWORK,
+  CF_MAP_MAJORITY,
+  CF_MAP_PREDICTORS
+} cf_map_predictor;
+extern const char *const cf_map_predictor_name[CF_MAP_PREDICTORS];
 
 typedef struct cf_map_set {
   const cf_eval_set_opts *opts;
-  int64_t samples;               /* that are scored */
-  int64_t *count[CF_MAP_SAYERS]; /* as confusion.h has it */
-  char source[CF_MAX_SOURCE];    /* of the predictions, for people */
+  int64_t samples;                   /* that are scored */
+  int64_t *count[CF_MAP_PREDICTORS]; /* as confusion.h has it */
+  char source[CF_MAX_SOURCE];        /* of the predictions, for people */
 } cf_map_set;
 
 typedef struct cf_map_scores {

@@ -131,13 +131,13 @@ static void counts_are_those_of_a_subset(void **state)
   }
 }
 
-static void assert_refused(int64_t truths, weir_status status, const char *said)
+static void assert_refused(int64_t truths, weir_status status, const char *message)
 {
   const int64_t before = weir_alloc_bytes();
   cf_map_scores m;
 
   assert_int_equal(make_scores(1, truths, CF_TEST, &m), status);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_int_equal(weir_alloc_bytes(), before);
 }
 

@@ -49,7 +49,7 @@ static void sum_cases(const cf_cases *c, double middle, double *sum)
 {
   for (int64_t i = 0; i < c->n; i++) {
     double *const s = sum + c->group[i] * SUMS;
-    const double t = c->truth[i] - middle, e = c->said[i] - c->truth[i];
+    const double t = c->truth[i] - middle, e = c->predicted[i] - c->truth[i];
 
     s[N] += 1;
     s[ABS] += fabs(e);
@@ -234,7 +234,7 @@ static double mean_error(const cf_cases *c, int64_t first, int64_t end)
   double sum = 0;
 
   for (int64_t i = first; i < end; i++) {
-    sum += c->said[i] - c->truth[i];
+    sum += c->predicted[i] - c->truth[i];
   }
   return sum / (double)(end - first);
 }
@@ -249,7 +249,7 @@ cf_sharing cf_metrics_sharing(const cf_cases *c)
     const double mean = mean_error(c, first, end);
 
     for (int64_t i = first; i < end; i++) {
-      squares += pow(c->said[i] - c->truth[i] - mean, 2);
+      squares += pow(c->predicted[i] - c->truth[i] - mean, 2);
     }
     freedom += (double)(end - first - 1);
     means += mean * mean;

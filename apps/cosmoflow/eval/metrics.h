@@ -41,9 +41,9 @@ void cf_resamples_fini(cf_resamples *r);
 
 /* Cases of one parameter, borrowed. */
 typedef struct cf_cases {
-  int64_t n, groups;          /* groups: universes, numbered from 0 */
-  const int64_t *group;       /* [n] */
-  const double *truth, *said; /* [n] */
+  int64_t n, groups;               /* groups: universes, numbered from 0 */
+  const int64_t *group;            /* [n] */
+  const double *truth, *predicted; /* [n] */
 } cf_cases;
 
 /* A value with the interval between two percentiles of the resamples; lo and hi are NaN where

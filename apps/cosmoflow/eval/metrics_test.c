@@ -8,7 +8,7 @@
 #include "base/weir_random.h"
 
 enum { MAX_CASES = 4096 };
-static double truth[MAX_CASES], said[MAX_CASES];
+static double truth[MAX_CASES], predicted[MAX_CASES];
 static int64_t group[MAX_CASES];
 
 static cf_resamples resamples_of(int64_t groups, int64_t n, double confidence)
@@ -22,7 +22,7 @@ static cf_resamples resamples_of(int64_t groups, int64_t n, double confidence)
 
 static cf_cases cases_of(int64_t n, int64_t groups)
 {
-  return (cf_cases){n, groups, group, truth, said};
+  return (cf_cases){n, groups, group, truth, predicted};
 }
 
 static void scores_of_four_cases_by_hand(void **state)
@@ -33,7 +33,7 @@ static void scores_of_four_cases_by_hand(void **state)
 
   for (int i = 0; i < 4; i++) {
     truth[i] = t[i];
-    said[i] = y[i];
+    predicted[i] = y[i];
     group[i] = i / 2;
   }
   const cf_cases c = cases_of(4, 2);
@@ -66,7 +66,7 @@ static void a_line_gives_its_slope(void **state)
         const double d = ((double)i + 0.5) / (double)n - 0.5;
 
         truth[i] = middle + d;
-        said[i] = middle + a * d + 0.25;
+        predicted[i] = middle + a * d + 0.25;
         group[i] = i;
         square += d * d / (double)n;
       }
@@ -91,7 +91,7 @@ static void guessing_the_middle_scores_what_it_must(void **state)
 
   for (int64_t i = 0; i < MAX_CASES; i++) {
     truth[i] = ((double)i + 0.5) / (MAX_CASES / 2) - 1;
-    said[i] = 0;
+    predicted[i] = 0;
     group[i] = i;
   }
   const cf_cases c = cases_of(MAX_CASES, MAX_CASES);
@@ -118,7 +118,7 @@ static void intervals_hold_what_they_promise(void **state)
 
     for (int64_t i = 0; i < UNIVERSES; i++) {
       truth[i] = weir_random_uniform(3, 1, x, (uint64_t)i);
-      said[i] = truth[i] + 0.3 + 0.2 * weir_random_normal(3, 2, x, (uint64_t)i);
+      predicted[i] = truth[i] + 0.3 + 0.2 * weir_random_normal(3, 2, x, (uint64_t)i);
       group[i] = i;
     }
     const cf_cases c = cases_of(UNIVERSES, UNIVERSES);
@@ -143,7 +143,7 @@ static void siblings_do_not_narrow_the_interval(void **state)
   for (int times = 1; times <= 8; times += 7) {
     for (int64_t i = 0; i < UNIVERSES * times; i++) {
       truth[i] = 1 + weir_random_uniform(5, 1, 0, (uint64_t)(i / times));
-      said[i] = truth[i] + weir_random_normal(5, 2, 0, (uint64_t)(i / times));
+      predicted[i] = truth[i] + weir_random_normal(5, 2, 0, (uint64_t)(i / times));
       group[i] = i / times;
     }
     const cf_cases c = cases_of(UNIVERSES * times, UNIVERSES);
@@ -172,7 +172,7 @@ static void what_is_not_defined_is_nan(void **state)
   /* One universe: values without intervals; truths that are one number: no slope. */
   for (int i = 0; i < 2; i++) {
     truth[i] = 0;
-    said[i] = i;
+    predicted[i] = i;
     group[i] = 1;
   }
   c.n = 2;
@@ -194,21 +194,21 @@ static void skill_is_of_the_same_universes(void **state)
     const double error = weir_random_normal(9, 1, 0, (uint64_t)i);
 
     truth[i] = 5;
-    said[i] = 5 + error;
+    predicted[i] = 5 + error;
     half[i] = 5 - 0.5 * error;
     group[i] = i;
   }
   const cf_cases b = cases_of(UNIVERSES, UNIVERSES);
   cf_cases a = b;
 
-  a.said = half; /* half the error of every case: half in every resample, too */
+  a.predicted = half; /* half the error of every case: half in every resample, too */
   assert_ok(cf_metrics_skill(&a, &b, CF_MAE, &r, &e));
   assert_near(e.value, 0.5, 1e-12);
   assert_near(e.lo, 0.5, 1e-12);
   assert_near(e.hi, 0.5, 1e-12);
   assert_ok(cf_metrics_skill(&b, &a, CF_RMSE, &r, &e));
   assert_near(e.value, -1, 1e-12);
-  a.said = truth;
+  a.predicted = truth;
   assert_ok(cf_metrics_skill(&b, &a, CF_RMSE, &r, &e));
   assert_true(isnan(e.value) && isnan(e.lo)); /* nothing is better than no error */
   cf_resamples_fini(&r);
@@ -223,8 +223,8 @@ static void averaging_leaves_what_is_shared(void **state)
   for (int64_t i = 0; i < UNIVERSES * EACH; i++) {
     group[i] = i / EACH;
     truth[i] = 0;
-    said[i] = 0.3 * weir_random_normal(11, 1, 0, (uint64_t)group[i]) +
-              0.6 * weir_random_normal(11, 2, 0, (uint64_t)i);
+    predicted[i] = 0.3 * weir_random_normal(11, 1, 0, (uint64_t)group[i]) +
+                   0.6 * weir_random_normal(11, 2, 0, (uint64_t)i);
   }
   const cf_cases c = cases_of(UNIVERSES * EACH, UNIVERSES);
   const cf_sharing s = cf_metrics_sharing(&c);

@@ -22,13 +22,13 @@ enum { CF_ALL_LABELS = -1 };
 /* A model's scores for a label: in its own unit, the slopes without one. Of CF_ALL_LABELS mae and
  * rmse alone, in units of the ranges, [-1, 1]. */
 typedef struct cf_score_row {
-  int64_t trial, label, samples, universes;
+  int64_t set, label, samples, universes;
   cf_predictor by;
   cf_level level;
   double half; /* of the range: what 1 is worth in the label's own unit */
   cf_estimate score[CF_SCORES];
-  cf_estimate skill; /* 1 - mae / that of `over`; NaN: not defined */
-  cf_predictor over; /* the best that needs no network; of those themselves the mean */
+  cf_estimate skill;      /* 1 - mae / that of `over`; NaN: not defined */
+  cf_predictor reference; /* the best that needs no network; of those themselves the mean */
 } cf_score_row;
 
 typedef struct cf_score_tables {
@@ -43,7 +43,7 @@ weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out) W
 weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir) WEIR_CHECKED;
 void cf_score_tables_fini(cf_score_tables *t);
 /* The row of these, or NULL. Borrowed. */
-const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_predictor by,
+const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t set, cf_predictor by,
                                          cf_level level, int64_t label);
 /* Mean absolute and root mean square error of the bound for a label of the first set, in its own
  * unit. */
@@ -51,6 +51,6 @@ void cf_score_bound(const cf_evaluation *e, int64_t label, double *mae, double *
 /* Ends of bin b of a label. */
 void cf_score_bin(const cf_evaluation *e, int64_t label, int64_t b, double *lo, double *hi);
 /* Scores of the cases of a bin; *n: how many. Fails: WEIR_ERR_MEMORY. */
-weir_status cf_score_in_bin(const cf_evaluation *e, int64_t trial, const cf_cases *c, int64_t label,
+weir_status cf_score_in_bin(const cf_evaluation *e, int64_t set, const cf_cases *c, int64_t label,
                             int64_t b, cf_estimate score[CF_SCORES], int64_t *n) WEIR_CHECKED;
 #endif

@@ -343,10 +343,10 @@ static void a_closed_log_is_of_the_reference(void **state)
   }
   for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
     assert_int_equal(check_rules(refused[k][0]), WEIR_ERR_CONFIG);
-    const char *const said = weir_last_message();
+    const char *const message = weir_last_message();
 
-    assert_int_equal(strncmp(said, refused[k][1], strlen(refused[k][1])), 0);
-    assert_non_null(strstr(said, "mllog.division=open"));
+    assert_int_equal(strncmp(message, refused[k][1], strlen(refused[k][1])), 0);
+    assert_non_null(strstr(message, "mllog.division=open"));
   }
   assert_ok(check_rules("mllog={write: true, division: open}"));
 }

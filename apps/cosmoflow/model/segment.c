@@ -108,7 +108,7 @@ weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value c
 
 /* ---- Scores ---- */
 
-weir_value cf_segment_said(weir_graph *g, weir_value logits)
+weir_value cf_segment_classes(weir_graph *g, weir_value logits)
 {
   if (weir_value_desc(g, logits) == NULL) {
     return WEIR_NO_VALUE;
@@ -124,26 +124,26 @@ static weir_value count(weir_graph *g, weir_value is)
   return weir_sum(g, weir_cast(g, WEIR_F32, is), -1);
 }
 
-weir_value cf_segment_accuracy(weir_graph *g, weir_value said, weir_value truth)
+weir_value cf_segment_accuracy(weir_graph *g, weir_value predicted, weir_value truth)
 {
   const weir_array_desc *const d = weir_value_desc(g, truth);
   double n = 1;
 
-  if (d == NULL || weir_value_desc(g, said) == NULL) {
+  if (d == NULL || weir_value_desc(g, predicted) == NULL) {
     return WEIR_NO_VALUE;
   }
   for (int k = 0; k < d->rank; k++) {
     n *= (double)d->shape[k];
   }
-  return weir_scale(g, count(g, weir_eq(g, said, truth)), 1 / n);
+  return weir_scale(g, count(g, weir_eq(g, predicted, truth)), 1 / n);
 }
 
-weir_value cf_segment_iou(weir_graph *g, weir_value said, weir_value truth, int k)
+weir_value cf_segment_iou(weir_graph *g, weir_value predicted, weir_value truth, int k)
 {
-  if (weir_value_desc(g, truth) == NULL || weir_value_desc(g, said) == NULL) {
+  if (weir_value_desc(g, truth) == NULL || weir_value_desc(g, predicted) == NULL) {
     return WEIR_NO_VALUE;
   }
-  const weir_value a = weir_eq_scalar(g, said, k), b = weir_eq_scalar(g, truth, k);
+  const weir_value a = weir_eq_scalar(g, predicted, k), b = weir_eq_scalar(g, truth, k);
   const weir_value both = count(g, weir_and(g, a, b)), either = count(g, weir_or(g, a, b));
   const weir_value none = weir_eq_scalar(g, either, 0), one = weir_scalar(g, WEIR_F32, 1);
   const weir_value share = weir_div(g, both, weir_select(g, none, one, either));

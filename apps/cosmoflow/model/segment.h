@@ -28,11 +28,11 @@ weir_value cf_segment_truth(weir_graph *g, const cf_segment_opts *o, weir_value 
 weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value counts);
 
 /* Number of the largest of the last dimension, i32 [..]. */
-weir_value cf_segment_said(weir_graph *g, weir_value logits);
+weir_value cf_segment_classes(weir_graph *g, weir_value logits);
 /* Of what was said and truth, i32 [..], f32 of rank 0: share of the voxels whose class is true; and
  * voxels that are said and true to be of class k, in parts of those that are either (1 where there
  * are none). */
-weir_value cf_segment_accuracy(weir_graph *g, weir_value said, weir_value truth);
-weir_value cf_segment_iou(weir_graph *g, weir_value said, weir_value truth, int k);
+weir_value cf_segment_accuracy(weir_graph *g, weir_value predicted, weir_value truth);
+weir_value cf_segment_iou(weir_graph *g, weir_value predicted, weir_value truth, int k);
 
 #endif

@@ -136,12 +136,12 @@ static void scores_are_those_of_a_table(void **state)
       weir_tensor y = weir_tensor_wrap(&made, WEIR_F32, 0, NULL);
 
       assert_ok(weir_graph_create(&g));
-      const weir_value said = cf_segment_said(g, weir_input(g, "x", &d));
+      const weir_value predicted = cf_segment_classes(g, weir_input(g, "x", &d));
       const weir_value truth = weir_constant(g, &t);
 
       run(g, &x,
-          what == 0 ? cf_segment_accuracy(g, said, truth)
-                    : cf_segment_iou(g, said, truth, what - 1),
+          what == 0 ? cf_segment_accuracy(g, predicted, truth)
+                    : cf_segment_iou(g, predicted, truth, what - 1),
           &y);
       assert_near(made, what == 0 ? accuracy[k] : iou[k][what - 1], 1e-6);
       weir_graph_destroy(&g);

@@ -106,7 +106,7 @@ static quality score_persistence(void)
   assert_ok(weir_graph_create(&g));
   assert_ok(weir_store_create(&store));
   const weir_value in = weir_input(g, "x", &d), truth = cf_segment_truth(g, &o, in);
-  const weir_value same = cf_segment_said(g, persistence(g, &o, in));
+  const weir_value same = cf_segment_classes(g, persistence(g, &o, in));
   weir_value iou = weir_scalar(g, WEIR_F32, 0);
 
   for (int k = 0; k < CF_CLASSES; k++) {

@@ -38,9 +38,9 @@ weir_value cf_lbann(weir_net *net, const void *opts, int64_t outputs, weir_value
               .last = {.kind = WEIR_INIT_ZEROS},
               .scale = o->scale};
 
-  t.n_stages = (int)(o->blocks > 0 ? o->blocks : cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 4));
-  for (int i = 0; i < t.n_stages; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
+  t.n_blocks = (int)(o->blocks > 0 ? o->blocks : cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 4));
+  for (int i = 0; i < t.n_blocks; i++) {
+    t.block[i] = (cf_block){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
                             .kernel_size = 3,
                             .padding = WEIR_NN_GIVEN,
                             .pad = 1,

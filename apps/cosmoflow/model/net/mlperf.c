@@ -39,9 +39,9 @@ weir_value cf_mlperf(weir_net *net, const void *opts, int64_t outputs, weir_valu
               .dropout = o->dropout,
               .scale = o->scale};
 
-  t.n_stages = (int)cf_mlperf_blocks(o, cf_cnn_side_of(net->graph, x));
-  for (int i = 0; i < t.n_stages; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
+  t.n_blocks = (int)cf_mlperf_blocks(o, cf_cnn_side_of(net->graph, x));
+  for (int i = 0; i < t.n_blocks; i++) {
+    t.block[i] = (cf_block){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
                             .kernel_size = o->kernel,
                             .pool = CF_POOL_MAX2};
   }

@@ -78,7 +78,7 @@ weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value 
   const weir_init tenth = {.kind = WEIR_INIT_CONSTANT, .value = 0.1};
   const bool normal = o->norm == 0 ? l->norm : o->norm == 2;
   cf_cnn t = {.name = "sc18",
-              .n_stages = l->convs,
+              .n_blocks = l->convs,
               .norm = {.kind = normal ? WEIR_NORM_BATCH : WEIR_NORM_NONE,
                        .epsilon = o->epsilon,
                        .momentum = o->momentum},
@@ -95,7 +95,7 @@ weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value 
   }
   fill_hidden(o, l, &t);
   for (int i = 0; i < l->convs; i++) {
-    t.stage[i] = (cf_stage){.filters = o->base * l->conv[i].filters,
+    t.block[i] = (cf_block){.filters = o->base * l->conv[i].filters,
                             .kernel_size = l->conv[i].kernel_size,
                             .stride = l->conv[i].stride,
                             .padding = WEIR_NN_VALID,
