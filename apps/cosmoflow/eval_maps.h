@@ -1,9 +1,9 @@
-/* eval_maps.h - classes of voxels that were predicted, scored: tables and a page. */
+/* eval_maps.h - scores of predicted voxel classes: tables and a page. */
 #ifndef CF_EVAL_MAPS_H
 #define CF_EVAL_MAPS_H
 #include "eval/map_scores.h"
 
-/* Whether the first set is of classes. */
+/* Returns whether the first evaluation set is of voxel classes. */
 bool cf_eval_is_of_maps(const cf_eval_opts *opts);
 /* Writes scores.csv (accuracy and IoU of every set), confusion.csv and report.html, which names the
  * seed of the program, to a folder; prints the scores and emits them as events. Fails: as

@@ -1,5 +1,5 @@
-/* class_maps.h - the class that a network says of every voxel, as a file: classes.nc, which predict
- * writes sample by sample (docs/science/cosmoflow.md lists what is in it). */
+/* class_maps.h - predicted classes of voxels as a file: classes.nc, which predict writes sample by
+ * sample (docs/science/cosmoflow.md lists its variables). */
 #ifndef CF_CLASS_MAPS_H
 #define CF_CLASS_MAPS_H
 #include "data/predictions.h"
@@ -13,7 +13,7 @@ typedef struct cf_class_maps_spec {
   const weir_origin *origin;
 } cf_class_maps_spec;
 
-/* A row: what was predicted of a sample. */
+/* A row: the prediction of a sample. */
 typedef struct cf_class_map {
   int64_t sample, universe; /* its number in the set of files; not negative */
   cf_subset subset;
@@ -21,13 +21,13 @@ typedef struct cf_class_map {
   const float *probability; /* [depth, height, width, classes], where they are asked for */
 } cf_class_map;
 
-/* Starts a file of spec->n rows. Fails: as weir_netcdf_create. */
+/* Creates a file of spec->n rows. Fails: as weir_netcdf_create. */
 weir_status cf_class_maps_create(const char *path, const cf_class_maps_spec *spec,
                                  cf_class_maps **out) WEIR_CHECKED;
 weir_status cf_class_maps_add(cf_class_maps *m, const cf_class_map *row) WEIR_CHECKED;
-/* Completes the file, all rows of which were added; *m is destroyed either way. */
+/* Commits the file, all rows of which were added; *m is destroyed either way. */
 weir_status cf_class_maps_commit(cf_class_maps **m) WEIR_CHECKED;
-/* Removes what is not committed; accepts NULL. */
+/* Removes an uncommitted file; accepts NULL. */
 void cf_class_maps_destroy(cf_class_maps **m);
 
 /* A file that is read. */
@@ -42,11 +42,11 @@ typedef struct cf_read_maps {
   int classes; /* variable */
 } cf_read_maps;
 
-/* Whether a file is of classes of voxels. */
+/* Returns whether a file holds classes of voxels. */
 bool cf_class_maps_are(const char *path);
-/* Fails: WEIR_ERR_DATA, naming file and variable or row; as weir_netcdf_open. */
+/* Opens a file. Fails: WEIR_ERR_DATA, naming file and variable or row; as weir_netcdf_open. */
 weir_status cf_class_maps_open(const char *path, cf_read_maps *out) WEIR_CHECKED;
-/* Planes [d0, d1) of a row, [d1 - d0, height, width]: any bytes. */
+/* Reads planes [d0, d1) of a row, [d1 - d0, height, width]: any bytes. */
 weir_status cf_class_maps_read(cf_read_maps *m, int64_t row, int64_t d0, int64_t d1,
                                uint8_t *out) WEIR_CHECKED;
 void cf_class_maps_close(cf_read_maps *m);
