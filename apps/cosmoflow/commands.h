@@ -1,4 +1,4 @@
-/* commands.h - the commands of the program, a function each, and the functions that they share. */
+/* commands.h - the commands of the program, a function each, and the functions they share. */
 #ifndef CF_COMMANDS_H
 #define CF_COMMANDS_H
 #include "conf/weir_cli.h"
@@ -16,10 +16,9 @@ weir_status cf_cmd_predict(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_eval(const weir_cli *cli) WEIR_CHECKED;
 weir_status cf_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
 
-/* Loads the configuration, with the arguments of the command as source.input where the command
- * reads samples; sets the threads and checks the configuration (check.h). The caller destroys
- * *config. Fails: WEIR_ERR_CONFIG; WEIR_ERR_UNSUPPORTED for a device that this build does not have.
- * */
+/* Loads the configuration, with the arguments of the command as source.input where it reads
+ * samples; sets the threads and checks the configuration (check.h). The caller destroys *config.
+ * Fails: WEIR_ERR_CONFIG; WEIR_ERR_UNSUPPORTED for a device that this build lacks. */
 weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config) WEIR_CHECKED;
 /* Opens source.input, which is borrowed. Fails: as cf_source_open. */
 weir_status cf_open_input(cf_cfg *cfg, cf_source **out) WEIR_CHECKED;

@@ -51,7 +51,7 @@ typedef struct cf_surveyed {
 weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const weir_comm *comm,
                       cf_surveyed *out) WEIR_CHECKED;
 /* Opens the network of the configuration for training on the samples. Fails: as cf_estimator_open.
- * */
+ */
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;
 /* Trains it on the ranks of exec->spread in the folder, resuming from its latest checkpoint, with
  * the events of weir_train_run. Collective. Fails: WEIR_ERR_CONFIG where a checkpoint there is of

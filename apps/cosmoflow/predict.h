@@ -1,5 +1,4 @@
-/* predict.h - state of the command predict: weights, samples and their split. Private to its files.
- * */
+/* predict.h - state of the command predict: weights, samples and split. Private to its files. */
 #ifndef CF_PREDICT_H
 #define CF_PREDICT_H
 #include "conf/weir_cli.h"

@@ -8,11 +8,10 @@
 #define CF_LPT_H
 #include "data/mesh.h"
 
-/* Computes the coefficients of S from those of delta; scratch: three fields that are overwritten.
- * */
+/* Computes coefficients of S from those of delta; scratch: three fields that are overwritten. */
 void cf_lpt_source(const cf_mesh *m, const float *delta, float *source, float *const scratch[3]);
-/* Computes the fields out[i] = first psi1_i + second psi2_i in sides of a cell; source NULL: no
- * second order. out[2] may be delta. */
+/* Computes fields out[i] = first psi1_i + second psi2_i in sides of a cell; source NULL: first
+ * order. out[2] may be delta. */
 void cf_lpt_displace(const cf_mesh *m, const float *delta, const float *source, double first,
                      double second, float *const out[3]);
 #endif

@@ -1,5 +1,4 @@
-/* cnn.h - a network that estimates parameters, as rows: convolutions with what follows each, then
- * dense layers.
+/* cnn.h - a network that estimates parameters, as rows: conv blocks, then dense layers.
  *
  *   conv<i>, norm<i>   convolution; normalisation where there is any; leaky ReLU
  *   pool<i>            where the row has one
@@ -35,21 +34,22 @@ typedef struct cf_cnn {
   bool no_conv_bias, conv_no_decay, last_no_decay;
   weir_nn_norm_spec norm; /* its activation is not read */
   double slope;           /* of the leaky ReLU; 0: a ReLU */
-  double dropout;         /* share that is left out */
-  bool drop_first;        /* dropout0: of what comes into dense1, too */
+  double dropout;         /* dropout rate */
+  bool drop_first;        /* dropout0: also of the input of dense1 */
   weir_init weight, conv_bias, dense_bias, last;
-  double scale; /* of tanh; 0: the outputs are what the last layer makes */
+  double scale; /* of tanh; 0: linear outputs of the last layer */
 } cf_cnn;
 
-/* How often `side` voxels are halved until no more than `last` are left, odd ones rounded down; at
+/* Returns how often `side` voxels can be halved, rounding down, until at most `last` are left; at
  * most CF_BLOCKS. */
 int64_t cf_cnn_halvings(int64_t side, int64_t last);
 /* Returns base 2^i, at most `max`. */
 int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t max);
-/* Voxels a side of samples x; 0: they have none, which cf_cnn_build refuses. */
+/* Returns the voxels a side of samples x; 0: undefined, which cf_cnn_build refuses. */
 int64_t cf_cnn_side_of(const weir_graph *g, weir_value x);
-/* x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the graph's status:
- * WEIR_ERR_SHAPE (another rank, samples that are no cubes; a block larger than its input). */
+/* Appends the network to x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the
+ * graph's status: WEIR_ERR_SHAPE (another rank, samples that are no cubes; a block larger than its
+ * input). */
 weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_value x);
 
 #endif
