@@ -8,7 +8,7 @@
 #include "eval_page.h"
 #include "commands.h"
 
-/* What was fitted on and what is scored, for whoever looks for a leak. */
+/* Emits the training and scored rows of each set, to check for leaks. */
 static void tell_sets(const cf_evaluation *e)
 {
   for (int64_t i = 0; i < e->n_sets; i++) {

@@ -1,5 +1,5 @@
-/* cmd_predict.c - what trained weights say of samples: predictions.nc and predictions.csv; the
- * classes of voxels are predict_maps.c's. */
+/* cmd_predict.c - predictions of trained weights: predictions.nc and predictions.csv; classes of
+ * voxels are predicted by predict_maps.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef cf_predict work;
 
 /* ---- What is read ---- */
 
-/* Numbers by places are those of the training in its own set alone, as a whole. */
+/* Universes numbered by position are those of the training only in its own set, as a whole. */
 static weir_status check_numbering(const work *w, const char *truth)
 {
   const cf_weights *const t = &w->weights;
@@ -288,7 +288,7 @@ static weir_status write_csv(const work *w)
   return status;
 }
 
-/* Mean absolute error of the parts, in units of [-1, 1]. */
+/* Emits the mean absolute error of a subset, in units of [-1, 1]. */
 static void tell_error(const cf_predictions *p, int subset)
 {
   double sum = 0;

@@ -1,4 +1,4 @@
-/* cmd_prepare.c - writes the built-in universes, or goes on where an earlier run was stopped. */
+/* cmd_prepare.c - writes the built-in universes, or resumes an interrupted run. */
 #include "base/weir_log.h"
 #include "data/universe_write.h"
 #include "io/weir_netcdf.h"

@@ -29,8 +29,8 @@ static weir_status prepare(const cf_cfg *cfg, const char *folder)
   return WEIR_OK;
 }
 
-/* Provenance; a run that goes on is the trainer's to refuse: until then its folder stays as it is.
- */
+/* Commits the folder and writes provenance. A resumed run may be refused by the trainer: its folder
+ * is unchanged until then. */
 static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_dir *dir)
 {
   char text[CF_NOTE_LINE];
@@ -51,7 +51,7 @@ typedef struct job {
 
 /* ---- What the rank that leads does alone ---- */
 
-/* Universes of its own are results: what an earlier run left goes before they are written. */
+/* Simulates universes as part of the results: those of an earlier run are removed before. */
 static weir_status make_samples(const job *j, const cf_cfg *cfg, const char *folder)
 {
   if (!j->dir->continues && cfg->source.input.count == 0) {

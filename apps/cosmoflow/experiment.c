@@ -56,7 +56,7 @@ static void warn_of_physical(const look *k, const cf_cfg *cfg)
   }
 }
 
-/* The digest goes on over what is true of a sample. */
+/* Extends the digest by the truth of a sample. */
 static weir_status add_truth(look *k, int64_t sample)
 {
   const cf_volume_info *const info = cf_source_info(k->s);
@@ -199,7 +199,7 @@ void cf_experiment_close(cf_experiment *e)
   for (int k = 0; k < 3; k++) {
     weir_free(&e->text[k]);
   }
-  cf_samples_destroy(&e->samples); /* may be reading ahead, by the parts */
+  cf_samples_destroy(&e->samples); /* may still prefetch, which uses the split */
   weir_comm_close(&e->peers.comm);
   cf_split_fini(&e->split);
   cf_source_close(&e->source);
@@ -247,8 +247,8 @@ static weir_status refuse_samples(const char *of)
                    of);
 }
 
-/* That what the trainer goes on from, which may be an older checkpoint than the newest, is of these
- * samples. */
+/* Checks that the checkpoint from which the trainer resumes, which may be older than the latest, is
+ * of these samples. */
 static weir_status check_taken(cf_experiment *e)
 {
   const char *const taken = weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data;
@@ -279,13 +279,13 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
                                                   .of = e->split.sample[CF_TRAIN]});
 }
 
-/* All ranks in the same order: what they read of a batch, they may have from each other. */
+/* Announces a batch on all ranks in the same order, for exchanging samples. */
 static weir_status meet(void *context, const weir_train_batch *want)
 {
   cf_experiment *const e = context;
   weir_status status = begin(e, &want->box[0]);
 
-  if (!e->met && e->peers.comm != NULL) { /* from here on messages are waited for */
+  if (!e->met && e->peers.comm != NULL) { /* from here on ranks wait for messages */
     status = weir_comm_agree(e->peers.comm, status);
   }
   e->met = true;
@@ -314,7 +314,7 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
   }
   if (!alone) {
     bytes = (int64_t)weir_dtype_size(tensor[1]->dtype);
-    for (int d = 0; d < truth->rank; d++) { /* classes are cut as the voxels are */
+    for (int d = 0; d < truth->rank; d++) { /* classes are sharded like voxels */
       WEIR_ASSERT(truth->rank == 1 || (truth->lo[d] == box->lo[d] && truth->hi[d] == box->hi[d]));
       bytes *= truth->hi[d] - truth->lo[d];
     }
@@ -338,7 +338,8 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
 
 /* ---- The network ---- */
 
-/* What the training depends on besides network and updates, for the checkpoint. */
+/* Computes the digest of all that a training depends on besides network and updates, for the
+ * checkpoint. */
 static weir_status digest(cf_experiment *e)
 {
   const cf_data_opts *const o = &e->cfg->data;
@@ -424,8 +425,8 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   return WEIR_OK;
 }
 
-/* A checkpoint is of the samples whose digest it has. Before anything of the folder is changed; a
- * damaged one is the trainer's to judge, and what it takes instead is compared in check_taken. */
+/* Checks that a checkpoint has the digest of these samples, before the folder is changed; a damaged
+ * one is left to the trainer, and its replacement is checked in check_taken. */
 static weir_status check_same_samples(cf_experiment *e, const char *dir)
 {
   cf_estimator *const n = &e->estimator;
@@ -451,8 +452,8 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
   return same ? WEIR_OK : refuse_samples(path);
 }
 
-/* What this rank will visit, and who has the same box of other samples: which groups there are says
- * the grid. Collective. */
+/* Computes the access stream of this rank, and the ranks with the same box of other samples, which
+ * depend on the groups of the grid. Collective. */
 static weir_status plan_visits(cf_experiment *e, const weir_dist *dist)
 {
   const weir_sampler o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);

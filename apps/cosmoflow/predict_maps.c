@@ -1,5 +1,5 @@
-/* predict_maps.c - what trained weights say of every voxel: classes.nc and classes.csv, a batch of
- * samples in memory at a time. */
+/* predict_maps.c - predicted classes of voxels: classes.nc and classes.csv, a batch of samples in
+ * memory at a time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct maps {
   int64_t classes, cells; /* voxels of a sample */
   int64_t n, done;        /* samples that are predicted */
   weir_tensor predicted, probability, truth, before;
-  bool known, seen;                       /* there is a truth; a class of the channel beside */
+  bool known, seen;                       /* there is a truth; a class of the adjacent channel */
   int64_t *count[PREDICTORS][CF_SUBSETS]; /* [classes, classes] each */
   cf_class_maps *file;
 } maps;
@@ -79,7 +79,7 @@ done:
   return status;
 }
 
-/* As many samples at once as are asked for, or as predict.memory has room for. */
+/* Chooses the batch: as configured, or as many samples as predict.memory allows. */
 static weir_status choose_batch(maps *m)
 {
   int64_t batch = m->p->cfg->predict.batch < m->n ? m->p->cfg->predict.batch : m->n;
@@ -96,7 +96,7 @@ static weir_status choose_batch(maps *m)
 
 /* ---- Samples ---- */
 
-/* What was said of sample i of the batch. */
+/* Adds the prediction of sample i of the batch. */
 static weir_status add_map(maps *m, int64_t sample, int64_t i)
 {
   const cf_predict *const p = m->p;
@@ -203,7 +203,7 @@ static void tell_scores(const maps *m, int subset)
             cf_confusion_iou(n, constant, -1));
 }
 
-/* A row a score, of the parts that were predicted. */
+/* Writes a row a score, of the predicted subsets. */
 static weir_status write_scores(maps *m)
 {
   static const char *const head[CF_CONFUSION_COLUMNS] = {"part",  "model", "score",

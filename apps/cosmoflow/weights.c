@@ -1,4 +1,4 @@
-/* weights.c - what files of weights say of themselves, written and read. */
+/* weights.c - attributes of files of weights, written and read. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static weir_status read_notes(const char *path, char *text[CF_NOTES])
   return status;
 }
 
-/* The next word, behind spaces; false: there is none that fits. */
+/* Reads the next word, after spaces; false: none that fits. */
 static bool next_word(const char **at, char *word, size_t size)
 {
   const char *const begin = *at + strspn(*at, " ");
@@ -146,7 +146,7 @@ static bool next_number(const char **at, double *x)
   return *end == 0 && isfinite(*x);
 }
 
-/* Names and ranges of the labels; false: they are none. */
+/* Reads names and ranges of the labels; false: invalid. */
 static bool read_labels(cf_weights *w)
 {
   const char *name = w->text[CF_NOTE_labels], *lo = w->text[CF_NOTE_label_lo],
@@ -218,7 +218,7 @@ static bool read_classes(cf_weights *w)
   return true;
 }
 
-/* What voxels are, and the sizes of box and voxel; older weights say nothing. */
+/* Reads quantity of voxels and sizes of box and voxel; absent in weights of earlier versions. */
 static bool read_voxels(cf_weights *w)
 {
   const char *const is = w->text[CF_NOTE_voxels], *box = w->text[CF_NOTE_box_size_mpc_h],
@@ -348,7 +348,7 @@ static bool is_matter(cf_quantity q)
   return q == CF_QUANTITY_COUNTS || q == CF_QUANTITY_DENSITY;
 }
 
-/* What weights know of their samples and these do not say is compared by nobody. */
+/* Warns of properties of the weights that the samples do not state, and so are not compared. */
 static void tell_unknown(const cf_weights *w, const char *path, const cf_volume_info *info)
 {
   const struct {

@@ -1,4 +1,4 @@
-/* axes_test.c - dimensions by letters, by the classes beside, and by the usual rule. */
+/* axes_test.c - dimensions by letters, by the array of classes, and by the usual rule. */
 #include "data/axes.h"
 #include <string.h>
 #include "base/weir_check.h"

@@ -1,5 +1,5 @@
 /* classes_netcdf_test.c - classes of voxels from files as others write them, through the converter
- * without losing a bit, beside their voxels in every view; what is wrong is named. */
+ * without losing a bit, together with their voxels in every view; errors name the cause. */
 #include "data/samples.h"
 #include "data/volume_test.h"
 

@@ -19,7 +19,7 @@ struct cf_digests {
   const char *folder;
   char path[PATH], made_of[128];
   char *text;     /* the list as it was */
-  entry *entries; /* [n] by name and line, and room */
+  entry *entries; /* [n] of capacity, by name and line */
   int64_t n, capacity;
   bool torn; /* the list does not end with a whole line */
 };
@@ -37,7 +37,7 @@ static const entry *find(const cf_digests *d, const char *name)
 {
   int64_t lo = 0, hi = d->n;
 
-  while (lo < hi) { /* the first behind that name */
+  while (lo < hi) { /* the first after that name */
     const int64_t middle = lo + (hi - lo) / 2;
 
     if (strcmp(d->entries[middle].name, name) <= 0) {

@@ -16,8 +16,8 @@ static inline float radius_of(uint32_t bits)
   return weir_sqrt_f32(-2 * weir_log_f32(u));
 }
 
-/* Cosine and sine of 2 pi bits / 2^32: whole quarter turns off, what is left within pi / 4, where
- * the series end below half a unit of the last place. */
+/* Computes cosine and sine of 2 pi bits / 2^32: reduced to within pi / 4, where the series are
+ * truncated below half an ulp. */
 static inline void sincos_of(uint32_t bits, float *cosine, float *sine)
 {
   const uint32_t moved = bits + 0x20000000u, quarter = moved >> 30;
@@ -67,7 +67,7 @@ static void draw(uint64_t seed, uint64_t first, int64_t n, float *restrict out)
   }
 }
 
-/* Numbers of sites [site, site + n). */
+/* Draws numbers of sites [site, site + n). */
 static void draw_row(uint64_t seed, uint64_t site, int64_t n, float *out)
 {
   float buffer[LANES * BLOCKS];

@@ -37,7 +37,7 @@ static void noise_is_normal_and_white(void **state)
   weir_free(&f);
 }
 
-/* Parts of any size on any number of threads, as ranks would draw them. */
+/* Slices of any size on any number of threads, as ranks would draw them. */
 static void noise_of_a_part_is_that_of_the_whole(void **state)
 {
   enum { MAX_SIDE = 15 };

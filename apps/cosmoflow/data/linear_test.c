@@ -109,7 +109,7 @@ static void growth_obeys_its_equation(void **state)
     assert_near(log(cf_linear_growth(&l, a + step) / cf_linear_growth(&l, a - step)) /
                     log((a + step) / (a - step)),
                 cf_linear_growth_rate(&l, a), 1e-6);
-    /* The fits of second order are good to some parts in a thousand of each other. */
+    /* The fits of second order agree to a few parts in a thousand. */
     assert_near(log(cf_linear_growth2(&l, a + step) / cf_linear_growth2(&l, a - step)) /
                     log((a + step) / (a - step)) / cf_linear_growth2_rate(&l, a),
                 1, 0.03);

@@ -16,7 +16,7 @@ bool cf_particles_sound(const cf_particles *p)
       const float *const d = p->d[i] + row * p->pitch;
       float worst = 0;
 
-      for (int64_t z = 0; z < p->n; z++) { /* no number, nor infinity, minus itself is 0 */
+      for (int64_t z = 0; z < p->n; z++) { /* NaN or infinity minus itself is not 0 */
         worst += d[z] - d[z];
       }
       sound = sound && worst == 0;
@@ -25,14 +25,14 @@ bool cf_particles_sound(const cf_particles *p)
   return sound;
 }
 
-/* Where some particles of a row are, along one axis: the point below (or nearest) and how far
- * behind. */
+/* Positions of particles of a row along one axis: the point below (or nearest) and the distance
+ * from it. */
 typedef struct cell_pos {
   int32_t at[STRIP];
   float frac[STRIP];
 } cell_pos;
 
-/* Points (first + i * step + d) * scale + shift of a periodic axis of n. */
+/* Locates points (first + i * step + d) * scale + shift of a periodic axis of n. */
 static void locate(const float *restrict d, float first, float step, float scale, float shift,
                    int64_t n, int64_t count, cell_pos *restrict out)
 {
@@ -49,7 +49,7 @@ static void locate(const float *restrict d, float first, float step, float scale
   }
 }
 
-/* Particles [z, z + count) of row (x, y) on a mesh of that side. */
+/* Locates particles [z, z + count) of row (x, y) on a mesh of that side. */
 static void locate_strip(const cf_particles *p, int64_t side, float shift, int64_t x, int64_t y,
                          int64_t z, int64_t count, cell_pos out[3])
 {

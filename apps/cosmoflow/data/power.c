@@ -8,7 +8,7 @@
 
 #define PI 3.14159265358979323846
 
-/* Waves +z and -z stand in one place, but for those that are their own mirror. */
+/* Waves +z and -z share a coefficient, except for those that are their own mirror image. */
 static double waves_of(int64_t z, int64_t n)
 {
   return z == 0 || 2 * z == n ? 1 : 2;
@@ -23,7 +23,7 @@ static void number_bins(cf_power *s, int64_t n)
   }
 }
 
-/* Calls add(context, bin, |w|^2, waves) for all places of the coefficients. */
+/* Calls add(context, bin, |w|^2, waves) for all coefficients. */
 static void each_wave(const cf_power *s, int64_t n,
                       void (*add)(void *context, int64_t bin, int64_t square, double waves),
                       void *context)

@@ -147,7 +147,7 @@ static int by_key(const void *a, const void *b)
   return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Samples come once, and a universe is of one part. */
+/* Checks that samples are unique, and that each universe is of one subset. */
 static weir_status check_together(const cf_predictions *p, const char *path)
 {
   pair *order = NULL;

@@ -93,7 +93,7 @@ static void the_same_comes_back(void **state)
   }
 }
 
-/* Parameters as they are stand beside those in [-1, 1]. */
+/* Parameters in their own units are written next to those in [-1, 1]. */
 static void physical_values_are_in_the_file(void **state)
 {
   const int64_t zero[2] = {0, 0};

@@ -71,7 +71,7 @@ cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed
   return v;
 }
 
-/* Where element i of dimension d lies in the sample, in voxels. */
+/* Returns the offset of element i of dimension d of a view in the sample, in voxels. */
 static int64_t offset_of(const cf_view *v, const int64_t lengths[4], int d, int64_t i)
 {
   const int64_t n = lengths[v->axis[d]], j = (i + v->shift[d]) % n;
@@ -99,7 +99,7 @@ void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3
 
 /* ---- Samples ---- */
 
-/* A sample as it is, its classes behind the voxels. */
+/* A sample without view; its classes follow the voxels. */
 typedef struct entry {
   float labels[CF_MAX_LABELS];
   char voxels[];
@@ -114,10 +114,10 @@ struct cf_samples {
   int64_t d0, d1; /* planes of the depth that are read */
   int64_t bytes;  /* of them   */
   int64_t cells;  /* bytes of their classes */
-  int64_t n_free; /* samples that may yet be kept */
+  int64_t n_free; /* samples that may still be cached */
   entry **entry;  /* [count] or NULL each */
   entry *scratch;
-  weir_load *load; /* NULL: nothing is foreseen */
+  weir_load *load; /* NULL: no prefetch */
   cf_prefetch prefetch;
   char key[65]; /* of the source and of the samples of the training */
 };
@@ -202,8 +202,7 @@ weir_dtype cf_samples_dtype(const cf_samples *s)
   return s->dtype;
 }
 
-/* That voxels can be what they are taken for, and the network's preprocessing makes numbers of
- * them. */
+/* Checks that voxels match their quantity, and that preprocessing gives finite values. */
 static weir_status check(const cf_samples *s, int64_t sample, const void *voxels)
 {
   const int64_t plane = cf_volume_plane(&s->info), n = (s->d1 - s->d0) * plane;
@@ -306,7 +305,7 @@ weir_status cf_samples_batch(cf_samples *s, int64_t epoch, int64_t position)
 
 /* ---- A sample ---- */
 
-/* Beside the order: from memory, or read. */
+/* Gets a sample outside the order: from the cache, or read. */
 static weir_status get_entry(cf_samples *s, int64_t sample, entry **out)
 {
   const bool cache = s->n_free > 0;
@@ -334,7 +333,7 @@ static weir_status get_entry(cf_samples *s, int64_t sample, entry **out)
   return status;
 }
 
-/* The sample as it is; borrowed until the next call. */
+/* Gets the sample without view; borrowed until the next call. */
 static weir_status get(cf_samples *s, const cf_wanted *want, const void **voxels,
                        const void **truth)
 {

@@ -47,8 +47,8 @@ static void views_are_what_the_header_says(void **state)
   }
 }
 
-/* A box of a view is that part of the whole one. */
-static void boxes_are_parts_of_views(void **state)
+/* A box of a view is that subset of the whole view. */
+static void boxes_are_subsets_of_views(void **state)
 {
   static int32_t in[VOXELS], whole[VOXELS], box[VOXELS];
 
@@ -237,8 +237,8 @@ static void planes_are_those_of_the_sample(void **state)
   weir_check_rmdir(folder);
 }
 
-/* Samples of a training that says in which order they come, whole and turned, beside others. */
-static void foreseen_samples_are_those_that_are_read(void **state)
+/* Prefetched samples of a training, whole and augmented, among others. */
+static void prefetched_samples_are_those_that_are_read(void **state)
 {
   enum { MANY = 5 };
   const cf_volume_info info = {
@@ -275,7 +275,7 @@ static void foreseen_samples_are_those_that_are_read(void **state)
                       .view = visit % 2 == 0 ? &view : NULL,
                       .hi = {SIDE, SIDE, SIDE}};
 
-    for (int beside = 0; beside < 2; beside++) { /* as validation comes in between */
+    for (int outside = 0; outside < 2; outside++) { /* as validation comes in between */
       assert_ok(cf_samples_read(s, &want, voxels[0], labels[0]));
       want.visit = NULL;
       assert_ok(cf_samples_read(plain, &want, voxels[1], labels[1]));
@@ -382,13 +382,13 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(views_are_what_the_header_says),
-      cmocka_unit_test(boxes_are_parts_of_views),
+      cmocka_unit_test(boxes_are_subsets_of_views),
       cmocka_unit_test(there_are_48),
       cmocka_unit_test(boxes_are_mirrored),
       cmocka_unit_test(views_are_functions_of_their_keys),
       cmocka_unit_test(what_is_kept_is_what_was_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
-      cmocka_unit_test(foreseen_samples_are_those_that_are_read),
+      cmocka_unit_test(prefetched_samples_are_those_that_are_read),
       cmocka_unit_test(kept_files_are_of_one_scale),
       cmocka_unit_test(what_is_no_count_is_refused),
       cmocka_unit_test(turns_of_what_is_no_cube_are_refused),

@@ -147,7 +147,7 @@ static int64_t universe_of(const cf_source *s, int64_t sample)
   return s->simulate->first + sample / samples_of_one(s);
 }
 
-/* Makes a universe, in the place of the one that was not used for longest. */
+/* Gets a universe from the cache, or simulates it in place of the least recently used one. */
 static weir_status make(cf_source *s, int64_t universe, const cached **out)
 {
   cached *k = &s->cached[0];

@@ -4,7 +4,7 @@
  * Samples of synth:// are those that `prepare` writes with the same options and seed, in the same
  * order, bit for bit: simulate.universes of them from simulate.first on, each divided into its
  * samples. The most recently used universes are cached. A source is used by one thread at a time; a
- * universe is simulated by all threads, or, prefetched by a worker of load/, by that worker.
+ * universe is simulated by all threads, or, prefetched by a worker of load/, by it.
  */
 #ifndef CF_SOURCE_H
 #define CF_SOURCE_H

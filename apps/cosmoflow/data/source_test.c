@@ -76,7 +76,7 @@ static void order_and_memory_make_no_difference(void **state)
   }
 }
 
-/* Everything that `prepare` writes, and all that is told of it. */
+/* All variables and attributes that `prepare` writes. */
 static void the_same_as_files(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
@@ -206,7 +206,7 @@ static void what_cannot_be_is_refused(void **state)
   }
 }
 
-/* A failure leaves no half universe behind. */
+/* A failure leaves no incomplete universe. */
 static void a_request_to_stop_is_heard(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");

@@ -144,7 +144,7 @@ static weir_status choose(const cf_split_opts *o, universe *all, int64_t n)
   return WEIR_OK;
 }
 
-/* Parts of samples from those of universes. */
+/* Assigns samples the subsets of their universes. */
 static weir_status fill(const universe *all, int64_t n, cf_split *s)
 {
   for (int64_t u = 0; u < n; u++) {

@@ -11,7 +11,7 @@ static cf_split_opts shares(double valid, double test)
   return (cf_split_opts){.valid = valid, .test = test, .seed = 3};
 }
 
-/* Every sample is in the list of its part, once and in order; universes are of one part. */
+/* Every sample is in the list of its subset, once and in order; universes are of one subset. */
 static void assert_sound(const cf_split *s)
 {
   int64_t found = 0;
@@ -117,7 +117,7 @@ static void the_last_universes_of_a_set(void **state)
   cf_split_fini(&s);
 }
 
-/* What the lists of a split say makes the same split, of a part of the set too. */
+/* The lists of a split make the same split, also of some samples of the set. */
 static void lists_carry_a_split(void **state)
 {
   int64_t universe[60];

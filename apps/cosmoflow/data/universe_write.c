@@ -106,7 +106,7 @@ static weir_status put_variables(output *o, int64_t samples)
 {
   static const char *const side[3] = {"x", "y", "z"};
   const int64_t n = o->f->side, size = (int64_t)weir_dtype_size(o->f->dtype);
-  const int64_t planes = CHUNK / (n * n * o->f->channels * size); /* readers may want slabs */
+  const int64_t planes = CHUNK / (n * n * o->f->channels * size); /* readers may read slices */
   const int64_t thick = planes < 1 ? 1 : planes < n ? planes : n;
   const int64_t chunk[5] = {1, thick, n, n, o->f->channels};
   int dims[5], line[2], parameter = 0, numbers = 0, axes = 0;
@@ -154,7 +154,7 @@ static weir_status open_file(output *o, const char *path, int64_t universes)
 
 /* ---- files that are there ---- */
 
-/* What a file of universes says of itself. */
+/* Properties of a file of universes. */
 typedef struct claim {
   int64_t first, samples; /* number of its first universe, -1: it has none */
   char *made_of;          /* the caller's to free */
@@ -303,7 +303,7 @@ static weir_status write_labels(output *o, int64_t universe, int64_t sample)
   return weir_netcdf_write(o->nc, o->universe, start, &one, &universe);
 }
 
-/* What is made and not written. */
+/* Writes the universes that are ready. */
 static weir_status write_ready(output *o)
 {
   const int64_t n = o->f->side, count[5] = {o->f->samples, n, n, n, o->f->channels};
@@ -348,8 +348,8 @@ static void do_item(void *context, int64_t item, int thread)
   }
 }
 
-/* Makes n universes from `next` on, and writes those before them meanwhile. One alone is made by
- * all threads. */
+/* Simulates n universes from `next` on, and writes the preceding ones meanwhile. A single one is
+ * simulated by all threads. */
 static weir_status make_some(output *o, int64_t next, int64_t n)
 {
   o->next = next;
@@ -397,7 +397,7 @@ static weir_status make_file(output *o, const char *path, int64_t n)
   return cf_digests_add(o->digests, name);
 }
 
-/* Whether the file is there with the bytes that were written; else it is told of. */
+/* Whether the file is complete by its digest; warns of one that is not. */
 static bool is_whole(output *o, const char *path)
 {
   char name[2 * NAME];

@@ -60,7 +60,7 @@ const weir_opt cf_volume_options[] = {
 
 enum { PAIRS = 4096 /* of labels */ };
 
-/* Options that the format of a file has no use for would be passed over. */
+/* Refuses options that the format of a file would ignore. */
 static weir_status check_options(const cf_volumes *v, int64_t i)
 {
   const cf_volume_format *const format = v->entries[i].format;
@@ -75,7 +75,7 @@ static weir_status check_options(const cf_volumes *v, int64_t i)
                          axes ? ", and for NumPy" : "");
 }
 
-/* Has a file of the set open. */
+/* Opens a file of the set. */
 static weir_status go_to(cf_volumes *v, int64_t i)
 {
   if (v->open == i) {
@@ -123,7 +123,7 @@ static weir_status go_to(cf_volumes *v, int64_t i)
                          &v->order);
 }
 
-/* What the file that is open says of its sample `in`, in the order of the first file. */
+/* Reads the properties of sample `in` of the open file, in the order of the first file. */
 static weir_status read_facts(cf_volumes *v, const cf_volume_format *format, int64_t in,
                               cf_facts *out)
 {
@@ -159,8 +159,8 @@ static weir_status read_labels(cf_volumes *v, const cf_volume_format *format, in
   return cf_volume_check_physical(&v->info, where, unit, &facts);
 }
 
-/* Pairs of labels and parameters in their own units of samples of the file that is open: of all, or
- * of the first in a set of many. */
+/* Adds pairs of labels and parameters in their own units of samples of the open file: of all, or of
+ * the first in a set of many. */
 static weir_status add_pairs(cf_volumes *v, cf_range_fit *fit)
 {
   const cf_volume_format *const format = v->entries[v->open].format;
@@ -176,7 +176,7 @@ static weir_status add_pairs(cf_volumes *v, cf_range_fit *fit)
   return WEIR_OK;
 }
 
-/* Ranges that the first file does not say and the one that is open does. */
+/* Takes ranges that the first file lacks from the open one. */
 static void take_ranges(cf_volumes *v)
 {
   const cf_volume_info *const has = &v->file.info;
@@ -339,7 +339,7 @@ weir_status cf_volume_refuse(const char *where, int64_t voxel, double value, wei
                                      : "is no finite number");
 }
 
-/* Room for what is read before it is converted. */
+/* Reserves the buffer of stored voxels. */
 static weir_status take_raw(cf_volumes *v, int64_t bytes)
 {
   if (bytes > v->raw_bytes) {

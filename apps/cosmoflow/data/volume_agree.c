@@ -37,7 +37,7 @@ static bool same_redshift(double a, double b)
   return fabs(a - b) <= 1e-6 * (1 + fabs(a));
 }
 
-/* at[k]: where the other file has what the first has in place k. */
+/* at[k]: position in the other file of element k of the first. */
 static bool match(const cf_volume_info *first, const cf_volume_info *has, bool labels, int *at,
                   bool *moved)
 {

@@ -248,7 +248,7 @@ static void names_may_be_texts(void **state)
   cf_volumes_close(&v);
 }
 
-/* What the file says beside goes through. */
+/* Other properties of a file are preserved. */
 static void names_and_redshifts_are_kept(void **state)
 {
   cf_volume_info info = {.lengths = {2, 2, 2, 2},

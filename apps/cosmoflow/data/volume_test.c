@@ -15,7 +15,7 @@ static cf_volume_info sample_info(int64_t side, int64_t channels, weir_dtype dty
       .lengths = {side, side, side, channels}, .dtype = dtype, .n_labels = labels};
 }
 
-/* All samples of a set, in one piece and in slabs, as stored and as floats. */
+/* All samples of a set, whole and in slabs, as stored and as floats. */
 static void assert_samples(cf_volumes *v, const cf_volume_info *info, int64_t n, bool universe)
 {
   const size_t size = weir_dtype_size(info->dtype), bytes = (size_t)cf_volume_elements(info) * size;

@@ -32,7 +32,7 @@ static int by_key(const void *a, const void *b)
                                     : (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-/* Rows of a part, ordered by universe and sample, into order[]. */
+/* Selects rows of a subset, ordered by universe and sample, into order[]. */
 static int64_t take_subset(const cf_predictions *p, cf_subset subset, key *order)
 {
   int64_t n = 0;
@@ -128,7 +128,7 @@ static void average(const cf_eval_set *t, const double *from, double *to)
   }
 }
 
-/* Siblings share their labels: their mean is the label of each. */
+/* Samples of a universe share their labels: their mean is the label of each. */
 static weir_status judge_labels(const cf_eval_set *t)
 {
   const cf_predicted *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];

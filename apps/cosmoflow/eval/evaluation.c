@@ -95,7 +95,7 @@ weir_status cf_eval_check(const cf_eval_opts *opts)
                                           "eval.sets[0].truth, which names none");
 }
 
-/* The same universes again are no test, whatever else is new about them. */
+/* Warns of scored universes that were trained on. */
 static weir_status warn_of_known(const cf_evaluation *e)
 {
   for (int64_t i = 0; i < e->n_sets && e->opts->part != CF_TRAIN; i++) {
@@ -136,7 +136,7 @@ static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec)
 
 /* ---- the mean ---- */
 
-/* Of the labels of the training samples, said of everything. */
+/* Sets the mean label of the training samples as prediction of all samples. */
 static weir_status say_mean(cf_evaluation *e)
 {
   const cf_eval_set *const first = &e->set[0];
@@ -276,7 +276,7 @@ static weir_status judge_shape(const cf_evaluation *e, const cf_eval_set *t)
                          e->set[0].opts->name, (long long)a[0], (long long)a[3]);
 }
 
-/* What is not read for its spectrum is looked at all the same. */
+/* Checks samples that are not read for their spectrum as well. */
 static weir_status check_alone(const cf_evaluation *e)
 {
   for (int64_t i = 0; i < e->n_sets; i++) {

@@ -1,5 +1,5 @@
-/* features.c - see features.h. Samples are read one after the other, and looked at by as many
- * threads as there are. */
+/* features.c - see features.h. Samples are read one after the other, and processed by all threads.
+ * */
 #include "eval/features.h"
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ const weir_opt cf_feature_options[] = {
     WEIR_OPT_END,
 };
 
-/* What one sample at a time is looked at in. */
+/* Workspace of one sample. */
 typedef struct slot {
   float *voxels; /* a sample as it is read */
   float *field;
@@ -77,7 +77,7 @@ static void take_moments(const work *w, const slot *r, double *out)
   }
 }
 
-/* Waves without any power stand at a floor that no particle is below. */
+/* Waves without power have a floor below that of any particle. */
 static void take_power(const work *w, slot *r, double *out)
 {
   const double floor = 1e-20;
@@ -151,7 +151,7 @@ static weir_status open_work(work *w, int64_t samples)
   return WEIR_OK;
 }
 
-/* That the voxels can be what they are taken for. */
+/* Checks that the voxels match their quantity. */
 static weir_status check(const work *w, const cf_source *s, int64_t sample, const float *voxels)
 {
   const cf_voxels all = {.dtype = WEIR_F32,

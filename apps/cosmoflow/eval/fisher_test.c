@@ -47,7 +47,7 @@ static double waves_of(int64_t side, double box)
   return sum;
 }
 
-/* P goes as sigma_8^2: sigma = sigma_8 / sqrt(2 waves), and the prior's 1 / variance beside it. */
+/* P goes as sigma_8^2: sigma = sigma_8 / sqrt(2 waves), plus 1 / variance of the prior. */
 static void an_amplitude_alone_by_hand(void **state)
 {
   static const char *const name[] = {"sigma_8"};

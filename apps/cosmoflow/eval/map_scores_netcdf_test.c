@@ -1,5 +1,5 @@
-/* map_scores_netcdf_test.c - class maps beside the classes of volumes: counts by hand, of one part
- * alone; what does not belong together is refused. */
+/* map_scores_netcdf_test.c - class maps against the classes of volumes: counts by hand, of one
+ * subset; inconsistent files are refused. */
 #include "eval/map_scores.h"
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void make_truth(int64_t depth, bool classes)
   assert_ok(cf_volume_commit(&w));
 }
 
-/* Rows of samples 3, 2, 1, 0 of the parts test, test, valid, train; what is wrong with them. */
+/* Rows of samples 3, 2, 1, 0 of the subsets test, test, valid, train; and their errors. */
 typedef struct wrong {
   int64_t sample, universe; /* of the first row; -1: as it is */
   int subset, class;

@@ -1,5 +1,5 @@
-/* ridge.c - see ridge.h. Sums of each fold are taken once: what a fold trains on are those of all
- * others. */
+/* ridge.c - see ridge.h. Sums of each fold are computed once: the training sums of a fold are those
+ * of all others. */
 #include "eval/ridge.h"
 #include <math.h>
 #include <stdlib.h>
@@ -221,8 +221,7 @@ static void project(const fit *f, const sums *s, int64_t target)
   }
 }
 
-/* Directions that the features do not have, but for rounding, get no weight whatever the penalty.
- */
+/* Directions that the features lack, but for rounding, get no weight whatever the penalty. */
 static void weigh(const fit *f, double penalty, double *weight)
 {
   const double min_value = 1e-12 * f->value[0];

@@ -112,7 +112,7 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
   }
 }
 
-/* What a model is compared with: a network with the better regression, all else with the mean. */
+/* Returns the reference of a model: of a network the better regression, otherwise the mean. */
 static cf_predictor reference_of(const cf_evaluation *e, int64_t set, cf_predictor by)
 {
   const cf_predicted *const s = &e->set[set].level[CF_BY_SAMPLE];
@@ -135,7 +135,7 @@ static weir_status score_cases(const cf_evaluation *e, const cf_cases *c, const 
   return reference != NULL ? cf_metrics_skill(c, reference, CF_MAE, draws, &r->skill) : WEIR_OK;
 }
 
-/* All labels in a row, in units of their ranges; the caller frees memory. */
+/* Joins all labels, in units of their ranges; the caller frees memory. */
 static weir_status join_labels(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
                                double **memory, int64_t **group, cf_cases *out)
 {

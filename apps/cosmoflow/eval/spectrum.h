@@ -20,7 +20,7 @@ typedef struct cf_spectrum {
   int64_t n_bins, n_channels, side;
   int64_t sample;                 /* its number in the set, from 0 */
   bool physical;                  /* lengths are in Mpc/h, else in voxels */
-  bool sub_box;                   /* the sample is a part of a larger box: it is not periodic */
+  bool sub_box;                   /* the sample is from a larger box, not periodic */
   double cell;                    /* side of a voxel */
   double *lo, *hi, *k, *modes;    /* [n_bins]: edges, mean over the modes, modes with +k and -k */
   double *power, *linear;         /* [n_channels, n_bins]; linear: of theory, NaN: not known */

@@ -38,7 +38,8 @@ struct cf_mllog {
 
 typedef enum kind { POINT, START, END } kind;
 
-/* value and more: JSON; more: members of metadata behind its own, each with a comma before it. */
+/* value and more: JSON; more: members of metadata after the standard ones, each preceded by a
+ * comma. */
 static void put_line(cf_mllog *log, int line, kind what, const char *key, const char *value,
                      const char *more)
 {

@@ -28,7 +28,7 @@ static const char *skip_space(const char *at)
   return at + strspn(at, " \t");
 }
 
-/* Behind a string; NULL: it is none. */
+/* Returns the end of a string; NULL: invalid. */
 static const char *skip_string(const char *at)
 {
   if (*at != '"') {
@@ -75,7 +75,7 @@ static const char *skip_inside(const char *at, char close, int depth)
   }
 }
 
-/* Behind a value; NULL: it is none. */
+/* Returns the end of a value; NULL: invalid. */
 static const char *skip_value(const char *at, int depth)
 {
   static const char *const words[] = {"true", "false", "null"};
@@ -127,7 +127,7 @@ static bool is_text(span s, const char *text)
          memcmp(s.at + 1, text, n) == 0;
 }
 
-/* NaN: no number. */
+/* NaN: not a number. */
 static double number_of(span s)
 {
   return s.at != NULL && (*s.at == '-' || (*s.at >= '0' && *s.at <= '9')) ? strtod(s.at, NULL)
@@ -319,7 +319,7 @@ static weir_status take_line(judge *j, const char *text)
   return WEIR_OK;
 }
 
-/* What is told by the whole log. */
+/* Checks of the whole log. */
 static weir_status check_all(judge *j)
 {
   static const char *const order[] = {"init_start", "init_stop", "run_start", "run_stop"};

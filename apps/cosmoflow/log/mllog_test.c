@@ -9,7 +9,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 
-/* A log by its lines: key, value, metadata beside file and line, event type. */
+/* A log by its lines: key, value, metadata in addition to file and line, event type. */
 typedef struct row {
   const char *key, *value, *more;
 } row;

@@ -1,6 +1,6 @@
-/* halo_test.c - what the benchmark's network moves when its samples are cut into slabs of depth:
- * the halo volumes of arXiv:1903.06681's scheme for it, in KiB a side, found by the accesses of the
- * network and of its gradient. */
+/* halo_test.c - communication of the benchmark's network on samples sharded along depth: the halo
+ * volumes of arXiv:1903.06681's scheme for it, in KiB a side, found by the accesses of the network
+ * and of its gradient. */
 #include <string.h>
 #include "base/weir_check.h"
 #include "model/nets.h"

@@ -48,7 +48,7 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
  * 0. */
 typedef struct cf_lbann_opts {
   int64_t blocks, base, max_filters, hidden1, hidden2;
-  int norm; /* none or batch; a convolution has a bias where there is none */
+  int norm; /* none or batch; without it, convolutions have a bias */
   double momentum;
   double slope, dropout, scale;
 } cf_lbann_opts;

@@ -111,7 +111,7 @@ static void a_network_sees_the_other_channels(void **state)
   }
 }
 
-/* Six voxels: 0 is said of 0, 0 and 1; 1 of 1 and 0; 2 of none; truth has no 2, or one. */
+/* Six voxels: 0 is predicted for 0, 0 and 1; 1 for 1 and 0; 2 never; truth has no 2, or one. */
 static void scores_are_those_of_a_table(void **state)
 {
   static const float logits[] = {3, 1, 2, 0.1f, 0, -1, 9, 8, 7, -3, -2, -4, 1, 2, 0, 5, 4, 4};

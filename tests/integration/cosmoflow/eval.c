@@ -195,7 +195,7 @@ static void a_second_set_is_scored_by_what_the_first_learnt(void **state)
   assert_true(isfinite(score("two", "pm,ridge+moments,sample,sigma_8,mae,range,")));
   assert_true(same_contents(in_scratch("one/ridge.csv"), in_scratch("two/ridge.csv")));
   assert_true(weir_file_exists(in_scratch("two/figures/scatter_omega_m_pm.svg")));
-  /* The same seed, split otherwise: universes that were trained on are told. */
+  /* The same seed with another split: warns of universes that were trained on. */
   cf_predictions *p = predict("a", 0);
 
   for (int64_t i = 0; i < p->n; i++) {

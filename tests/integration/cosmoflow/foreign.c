@@ -44,7 +44,7 @@ static void other_orders_are_reordered(void **state)
       assert_int_equal(voxels[i], (7 * k + 3 * (i / 2) + 5 * (i % 2)) % 11);
     }
   }
-  /* physPar beside unitPar says what -1 and 1 are. */
+  /* physPar with unitPar determines the values at -1 and 1. */
   const cf_volume_info *const info = cf_volumes_info(v);
   const double lo[3] = {0.1, 50, 0.6}, hi[3] = {0.5, 90, 1};
 
@@ -78,7 +78,7 @@ static void what_means_something_else_is_refused(void **state)
   REFUSED("redshifts", "", "redshifts.h5", "\"0 3\"", "a.h5", "\"0 1.5\"");
   REFUSED("raw", "", "raw.h5: sample 1: label 2 H0 is 65", "files.label_scale=physical",
           "files.label_limit");
-  /* Two files determine a range, and the third is beside it. */
+  /* Two files determine a range, and the third is outside it. */
   REFUSED("phys", "--set source.input=[" FOREIGN "/a.h5," FOREIGN "/b.h5," FOREIGN "/phys.h5]",
           "phys.h5: sample 1: label 2 H0", "physPar is 66");
   assert_int_equal(program("run " NETWORK "--set source.input=[" FOREIGN "/a.h5," FOREIGN
@@ -117,7 +117,7 @@ static void voxels_that_cannot_be_are_refused(void **state)
   VOXELS("bytes", "--set files.voxels=any", 0, "");
 }
 
-/* Labels in the units of the parameters are taken where that is said. */
+/* Labels in the units of the parameters are accepted where that is stated. */
 static void physical_labels_are_taken_where_stated(void **state)
 {
   const char *const paths[] = {FILE_OF("raw")};
@@ -151,7 +151,7 @@ static void physical_labels_are_taken_where_stated(void **state)
 }
 
 /* Records that the package tfrecord wrote (foreign/make_tfrecord.py): bytes as MLPerf HPC has them,
- * and lists of floats behind a key that is none of ours. */
+ * and lists of floats under an unknown key. */
 static void records_of_another_writer_are_read(void **state)
 {
   static const float label[3][2] = {{0.5f, -0.25f}, {-0.5f, 0.75f}, {0.25f, -1}};

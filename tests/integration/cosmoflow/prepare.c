@@ -258,7 +258,7 @@ static void a_stopped_run_goes_on(void **state)
   assert_non_null(strstr(printed(), "repeat the command to resume"));
   assert_true(weir_file_exists(file_of("a", 20)) && !weir_file_exists(file_of("a", 3980)));
   assert_true(only_whole_files("a"));
-  /* A part of the rest, or this test would take its time. */
+  /* A subset of the others, to keep the test short. */
   int64_t whole = 0;
 
   while (weir_file_exists(file_of("a", whole))) {
@@ -293,7 +293,7 @@ static void a_folder_of_others_stays_as_it_is(void **state)
   free(after);
   assert_int_equal(program("prepare " SMALL "--seed 3 --overwrite --out %s", in_scratch("a")), 0);
   assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 0);
-  /* One that lost its end, and is none of those that would be written. */
+  /* One that is truncated, and is not one of those that would be written. */
   assert_int_equal(truncate(file_of("a", 4), 3000), 0);
   assert_int_equal(
       program("prepare " SMALL "--seed 3 --set simulate.first=6 --out %s", in_scratch("a")), 3);
@@ -381,7 +381,7 @@ static void conversions_keep_what_universes_are(void **state)
   }
 }
 
-/* A conversion that a signal ended goes on where it was, to the same bytes. */
+/* A conversion that a signal ended is resumed, to the same bytes. */
 static void a_stopped_conversion_goes_on(void **state)
 {
 #define CONVERT "convert synth:// " SMALL "--set simulate.universes=60 "
@@ -489,7 +489,7 @@ static void describe_says_what_there_would_be(void **state)
   assert_non_null(strstr(printed(), "moved by 0.0"));
 }
 
-/* Particles that stay where they began are told of. */
+/* Warns of particles that hardly move. */
 static void too_coarse_a_lattice_is_told(void **state)
 {
   NEEDS_LIBRARIES();
@@ -502,8 +502,8 @@ static void too_coarse_a_lattice_is_told(void **state)
 }
 
 /* The universes of configs/cosmoflow/tiny.yaml: the power of their counts in the two largest bins
- * is that of linear theory of the cosmology that stands beside them, within what so few waves allow
- * and the percent or two that larger boxes lack. */
+ * is that of linear theory of their cosmology, within the variance of so few waves and the percent
+ * or two that larger boxes lack. */
 static void shipped_data_agrees_with_linear_theory(void **state)
 {
   enum { N = 32, UNIVERSES = 16 };

@@ -111,8 +111,8 @@ static void views_make_another_training(void **state)
   assert_non_null(strstr(printed(), "data.augment.shift"));
 }
 
-/* Where samples wait does not matter; each that has a place is read once, and files of a directory
- * serve the run that comes after. */
+/* Storage tiers do not change results; each sample is read once, and files of a directory serve the
+ * next run. */
 static void reading_ahead_makes_no_difference(void **state)
 {
   NEEDS_LIBRARIES();
@@ -139,7 +139,7 @@ static void reading_ahead_makes_no_difference(void **state)
   }
 }
 
-/* A signal ends a run with status 9; the command goes on to the bits of a run of one piece. */
+/* A signal ends a run with status 9; the resumed run has the bits of an uninterrupted one. */
 static void a_stopped_run_goes_on(void **state)
 {
   int status = 0;
@@ -168,7 +168,7 @@ static void a_stopped_run_goes_on(void **state)
   assert_true(same_weights("a", "b"));
   assert_true(event_number(in_scratch("a"), "run_end", "best_mae") ==
               event_number(in_scratch("b"), "run_end", "best_mae"));
-  /* The log goes on, too: what it begins with is there once. */
+  /* The log is resumed, too: its first lines occur once. */
   char *log = contents(in_scratch("a/mllog.txt"));
   char *const first = strstr(log, "\"key\": \"run_start\"");
 
@@ -177,7 +177,7 @@ static void a_stopped_run_goes_on(void **state)
   free(log);
 }
 
-/* A folder goes on only with what it was begun with, and stays as it is where that is refused. */
+/* A folder is resumed only with the options of its run, and is unchanged where that is refused. */
 static void another_run_is_refused(void **state)
 {
   NEEDS_LIBRARIES();
@@ -197,7 +197,7 @@ static void another_run_is_refused(void **state)
   free(after);
 }
 
-/* Universes that no file tells apart, and a checkpoint behind a damaged one. */
+/* Universes that no file distinguishes, and a checkpoint after a damaged one. */
 static void another_simulation_is_refused(void **state)
 {
   NEEDS_LIBRARIES();
@@ -295,7 +295,7 @@ static void predictions_are_of_their_subsets(void **state)
   assert_int_equal(subset[CF_TRAIN], 6);
   assert_int_equal(subset[CF_VALID], 2);
   assert_int_equal(subset[CF_TEST], 2);
-  /* What the training said of the weights that it chose. */
+  /* The validation error of the chosen weights in the training. */
   assert_near(sum / 4, event_number(in_scratch("a"), "run_end", "best_mae"), 1e-6);
   cf_predictions_destroy(&p);
   char *csv = contents(in_scratch("p/predictions.csv"));
@@ -305,8 +305,8 @@ static void predictions_are_of_their_subsets(void **state)
   free(csv);
 }
 
-/* One part alone, others listed; a batch of any size gives the same numbers; strangers are tests.
- */
+/* One subset alone, others listed; a batch of any size gives the same numbers; external universes
+ * are tests. */
 static void parts_and_batches_are_chosen(void **state)
 {
   cf_predictions *all = NULL, *some = NULL;
@@ -368,8 +368,7 @@ static void weights_that_do_not_fit_are_refused(void **state)
   assert_non_null(strstr(printed(), "whose labels is"));
 }
 
-/* Six samples of universes 0 to 5 in a file that says the ranges of its labels; no number: not
- * known. */
+/* Six samples of universes 0 to 5 in a file with ranges of its labels; NaN: unknown. */
 static void put_ranges(const char *dir, double lo0, double lo1)
 {
   enum { N = 6, SIDE = 8 };
@@ -467,9 +466,7 @@ static void forget_universes(const char *dir, int from, int to)
   }
 }
 
-/* What files say of their universes stands; numbers by places hold in the set of the training
- * alone.
- */
+/* Universes stated by files are used; numbers by position are valid only in the training set. */
 static void universes_are_numbered_by_one_alone(void **state)
 {
 #define ROW1 "--set data.split.samples_per_universe=1 "
@@ -525,7 +522,7 @@ static void wrong_samples_are_refused(void **state)
                            in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "no log(1 + x)"));
-  /* A label that is none, of whatever part. */
+  /* An invalid label, of any subset. */
   change_label("m/s3_label.npy", NAN);
   assert_int_equal(program(TRAIN "--set data.split.samples_per_universe=1 --set data.split.test=5",
                            in_scratch("m"), in_scratch("o")),

@@ -146,7 +146,7 @@ static void the_unet_sees_what_will_be(void **state)
   assert_true(iou > (double)same.iou + 0.1);
   assert_true(event_number(in_scratch("a"), "run_end", "best_accuracy") > 0.5);
   assert_string_equal(cell_after(in_scratch("a"), "summary", "network"), "unet");
-  /* Of the same universes predict says what the validation said. */
+  /* predict reports for the same universes what the validation reported. */
   assert_int_equal(program("predict " SAMPLES "--set predict.part=valid --set predict.weights=%s "
                            "--out %s",
                            in_scratch("a/weights.nc"), in_scratch("b")),

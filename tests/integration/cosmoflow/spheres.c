@@ -80,7 +80,7 @@ static void assert_maps(const char *dir, int64_t rows, int subset)
               event_number(in_scratch("%s", dir), "predicted", "accuracy"), 1e-6);
 }
 
-/* What eval says of the maps is what predict said of them. */
+/* eval reports the scores that predict reported. */
 static void assert_scored(const char *file)
 {
   assert_int_equal(program("eval --set 'eval.sets=[{name: balls, predictions: %s, truth: [%s]}]' "

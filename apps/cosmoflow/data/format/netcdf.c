@@ -40,7 +40,7 @@ static void close_file(cf_volume_file *f)
   weir_free(&f->state);
 }
 
-/* The variable of voxels: as asked for, by the names in use, or the only one of cubes. */
+/* Finds the variable of voxels: as named, by the names in use, or the only one of cubes. */
 static weir_status find_volume(const cf_volume_file *f, state *h, weir_netcdf_shape *s, int *dims)
 {
   static const char *const names[] = {"full", "volume", "x", NULL};
@@ -228,7 +228,7 @@ static weir_status take_labels(cf_volume_file *f, state *h)
   return WEIR_OK;
 }
 
-/* The parameters in their own units beside the labels. */
+/* Finds the parameters in their own units. */
 static weir_status take_physical(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
@@ -314,7 +314,7 @@ static weir_status take_ranges(cf_volume_file *f, state *h)
   return WEIR_OK;
 }
 
-/* A variable of n numbers a sample that holds *dtype, and its own dtype; -1: there is none. */
+/* Finds a variable of n numbers a sample of *dtype, and its own dtype; -1: none. */
 static weir_status seek_row(const cf_volume_file *f, const state *h, const char *name,
                             weir_dtype *dtype, int64_t n, int *var)
 {
@@ -351,7 +351,7 @@ static weir_status take_box(cf_volume_file *f, state *h)
   return seek_row(f, h, "corner", &h->corner_dtype, 3, &h->corner);
 }
 
-/* What a file says beside: which universe, names of the labels, redshifts of the channels. */
+/* Finds the other properties: universe, names of labels, redshifts of channels. */
 static weir_status take_rest(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
@@ -439,7 +439,7 @@ static void unpack(const cf_volume_file *f, const void *raw, int64_t n, bool fir
   }
 }
 
-/* A box of planes [d0, d1) of a sample, in the order of a variable's dimensions. */
+/* Start and count of planes [d0, d1) of a sample, in the order of the dimensions of a variable. */
 typedef struct selection {
   int64_t start[WEIR_NETCDF_MAX_DIMS], count[WEIR_NETCDF_MAX_DIMS];
 } selection;
@@ -485,7 +485,7 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
   return status;
 }
 
-/* Where a dimension of the voxels is among those of the classes. */
+/* Returns the index of a dimension of the voxels among those of the classes. */
 static int class_dim(const state *h, int d)
 {
   const int bare = d - (h->is.channel >= 0 && h->is.channel < d);
@@ -507,7 +507,7 @@ static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, i
   return weir_netcdf_read(h->nc, h->classes, p.start, p.count, out);
 }
 
-/* The numbers of a sample in a variable of [n] or [sample, n] of them, n at most CF_MAX_LABELS. */
+/* Reads the numbers of a sample from a variable [n] or [sample, n], n at most CF_MAX_LABELS. */
 static weir_status read_row(const state *h, int var, int dims, weir_dtype dtype, int64_t sample,
                             int64_t n, double *out)
 {

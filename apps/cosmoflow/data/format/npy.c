@@ -1,8 +1,7 @@
 /* npy.c - samples as pairs of NumPy arrays, NAME_data.npy and NAME_label.npy, one sample a pair:
- * [depth, height, width(, channel)] and [labels], or several with a dimension in front; files.axes
- * states other orders. Beside them
- * NAME_universe.npy may say which universe each was cut from: integers, [samples]; and of a pair of
- * one sample NAME_about.txt the rest (about.h). */
+ * [depth, height, width(, channel)] and [labels], or several with a leading dimension; files.axes
+ * states other orders. NAME_universe.npy may hold the universe of each sample: integers, [samples];
+ * and for a pair of one sample NAME_about.txt other properties (about.h). */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -71,7 +70,7 @@ static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
   return WEIR_OK;
 }
 
-/* Equal lengths behind another one are a cube with the channels, or samples, before it as well. */
+/* Equal lengths after another one are a cube with the channels, or samples, before it as well. */
 static weir_status refuse_unclear(const cf_volume_file *f, const weir_npy_shape *s)
 {
   const int64_t *const l = s->lengths + (s->n_dims == 5);
@@ -140,7 +139,7 @@ static weir_status check_universe(const cf_volume_file *f, const char *path,
                          (long long)f->count, f->path);
 }
 
-/* What stands beside a pair, in the words of about.h. */
+/* Reads the properties of a pair from NAME_about.txt. */
 static weir_status take_about(cf_volume_file *f, const char *path)
 {
   state *const h = f->state;
@@ -224,7 +223,7 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
   const state *const h = f->state;
   const weir_dtype dtype = weir_npy_get(h->label)->dtype;
-  double values[CF_MAX_LABELS]; /* room for either */
+  double values[CF_MAX_LABELS]; /* large enough for either */
 
   WEIR_TRY(weir_npy_read(h->label, sample * f->info.n_labels, f->info.n_labels, values));
   for (int64_t i = 0; i < f->info.n_labels; i++) {
@@ -245,7 +244,7 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
   const state *const h = f->state;
-  int64_t raw = 0; /* room for any integer */
+  int64_t raw = 0; /* large enough for any integer */
 
   if (h->universe == NULL) {
     *out = -1;

@@ -19,7 +19,7 @@ typedef struct state {
   cf_volume_info first;           /* of the first record, without what options state */
 } state;
 
-/* The first of the names in use that the record has, or the one that was asked for. */
+/* Finds the first of the names in use that the record has, or the one asked for. */
 static weir_status find(const state *h, const char *asked, const char *const *names,
                         weir_tf_feature *out)
 {
@@ -46,7 +46,7 @@ static weir_status refuse(const state *h, const weir_tf_feature *f, const char *
                    why);
 }
 
-/* Side of a cube of n / channels voxels; 0 where it is none. */
+/* Returns the side of a cube of n / channels voxels; 0: none. */
 static int64_t side_of(int64_t n, int64_t channels)
 {
   const int64_t side = (int64_t)llround(cbrt((double)n / (double)channels));
@@ -154,7 +154,7 @@ static weir_status refuse_number(const cf_volume_file *f, int64_t has)
                    (long long)has, (long long)f->opts->per_file);
 }
 
-/* Behind the last record that files.per_file promises there is none. The record read last stays. */
+/* Checks that no record follows the last one of files.per_file. The record read last stays. */
 static weir_status check_end(const cf_volume_file *f, state *h)
 {
   const bool last = f->opts->per_file > 0 && weir_tfrecord_number(h->file) == f->count;
@@ -169,7 +169,7 @@ static weir_status check_end(const cf_volume_file *f, state *h)
   return WEIR_OK;
 }
 
-/* Samples of a file: each header is read, and nothing is held. */
+/* Counts the samples of a file: each header is read, and no record is stored. */
 static weir_status count(cf_volume_file *f, state *h)
 {
   bool found = true;
@@ -333,9 +333,8 @@ static weir_status create(cf_volume_out *o)
   return WEIR_OK;
 }
 
-/* As MLPerf has it; other readers pass `universe` and `about` over. Floats are told from counts by
- * their kind.
- */
+/* Writes a record as MLPerf does; other readers ignore `universe` and `about`. Floats differ from
+ * counts in their kind. */
 static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
   const int64_t n = cf_volume_elements(&o->info);
