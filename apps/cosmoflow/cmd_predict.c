@@ -38,10 +38,10 @@ static weir_status check_numbering(const work *w, const char *truth)
                         w->cfg->predict.weights, (long long)s->count);
   }
   (void)snprintf(there, sizeof there, "%s (samples_per_universe %lld, of %lld samples)",
-                 t->samples_per_universe > 0 ? "their place" : "what files say",
+                 t->samples_per_universe > 0 ? "position" : "the files",
                  (long long)t->samples_per_universe, (long long)t->count);
   (void)snprintf(here, sizeof here, "%s (samples_per_universe %lld, of %lld samples)",
-                 s->samples_per_universe > 0 ? "their place" : "what files say",
+                 s->samples_per_universe > 0 ? "position" : "the files",
                  (long long)s->samples_per_universe, (long long)s->count);
   return weir_fail(
       WEIR_ERR_CONFIG,

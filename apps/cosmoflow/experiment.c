@@ -241,10 +241,11 @@ static bool is_augmented(const cf_data_opts *o)
 
 static weir_status refuse_samples(const char *of)
 {
-  return weir_fail(WEIR_ERR_CONFIG,
-                   "%s: was trained on other samples, other parts of them or seen from other "
-                   "sides: take the source, data, simulate and seed of that run, or another --out",
-                   of);
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "%s: was trained on other samples, with another split or other "
+      "augmentation: take the source, data, simulate and seed of that run, or another --out",
+      of);
 }
 
 /* Checks that the checkpoint from which the trainer resumes, which may be older than the latest, is

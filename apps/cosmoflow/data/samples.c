@@ -27,7 +27,8 @@ const weir_opt cf_data_options[] = {
                  "samples that stay in memory once they are read, besides those of a training, "
                  "which load.memory keeps; the others are read each time",
                  .alias = "keep"),
-    WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options, "the parts of the universes"),
+    WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options,
+                   "training, validation and test universes"),
     WEIR_OPT_END,
 };
 

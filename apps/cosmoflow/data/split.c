@@ -16,8 +16,8 @@ const weir_opt cf_split_options[] = {
     WEIR_OPT_REAL(cf_split_opts, test, 0.1, 0, 1e12, "universes",
                   "universes that are kept for tests, likewise"),
     WEIR_OPT_ENUM(cf_split_opts, order, CF_SPLIT_HASH, "hash|last",
-                  "which ones: drawn by a hash of their numbers, or the last of the set, those for "
-                  "tests behind those to validate on (sets that come in parts)"),
+                  "which ones: drawn by a hash of their numbers, or the last of the set, test "
+                  "universes after those for validation (sets that grow)"),
     WEIR_OPT_INT(cf_split_opts, seed, 0, 0, 0x1p52, "1", "of the hash"),
     WEIR_OPT_INT(cf_split_opts, samples_per_universe, 0, 0, 1e9, "1",
                  "samples in a row that are of one universe, in files that do not say so (MLPerf "
@@ -67,7 +67,7 @@ static weir_status number(int64_t samples_per_universe, const int64_t *given, cf
     return weir_fail(
         WEIR_ERR_CONFIG,
         "data.split: %" PRId64 " of %" PRId64 " samples say which universe they are "
-        "of, the others do not, and numbers by their place (data.split.samples_per_universe) "
+        "of, the others do not, and numbers by position (data.split.samples_per_universe) "
         "would meet those: read the two kinds of files apart",
         known, s->count);
   }

@@ -32,7 +32,7 @@ static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
       f->hi[i] = known_range[o->preset][i][1];
     } else if (own[i]->count != 2 || !(own[i]->items[0] <= own[i]->items[1])) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "simulate.range.%s: has to be two numbers, the least and the most",
+                       "simulate.range.%s: has to be two numbers, the minimum and the maximum",
                        cf_parameter_name[i]);
     } else {
       f->lo[i] = own[i]->items[0];

@@ -32,7 +32,7 @@ const weir_opt cf_volume_options[] = {
     WEIR_OPT_STRING(cf_volume_opts, axes, "",
                     "what the dimensions of the variable of voxels are, a letter each: zyx in a "
                     "row, n of samples, c of channels, such as nczyx; empty: by names, lengths and "
-                    "the classes beside, of NumPy channels last"),
+                    "the array of classes, of NumPy channels last"),
     WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_MAX_CLASSES, "1",
                  "classes that files have of their voxels, numbered from 0 (LiTS: background, "
                  "liver, tumour)"),

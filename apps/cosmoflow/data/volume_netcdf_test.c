@@ -233,7 +233,7 @@ static void what_is_wrong_is_named(void **state)
 static void names_may_be_texts(void **state)
 {
   const layout l = {"full", "unitPar", "d", WEIR_I16, 3, {2, 2, 2}, 2};
-  const char *const names[] = {"sigma_8", "a name that is much longer than there is room for"};
+  const char *const names[] = {"sigma_8", "a name that is much longer than the maximum"};
   int volume = 0, labels = 0, dim = 0, var = 0;
   weir_netcdf *const nc = define(&l, &volume, &labels);
 

@@ -58,8 +58,8 @@ weir_status cf_volume_create(const char *format, const char *path, const cf_volu
   WEIR_TRY(cf_volume_format_check(format));
   if (info->n_classes > 0 && !f->holds_classes) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "the samples have classes of voxels, which files of format %s have no place "
-                     "for: convert.format=netcdf",
+                     "the samples have classes of voxels, which format %s does not support: "
+                     "convert.format=netcdf",
                      format);
   }
   WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));

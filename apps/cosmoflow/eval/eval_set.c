@@ -75,7 +75,7 @@ static weir_status judge_subset(const cf_eval_set *t, cf_subset subset, const ke
   if (order[0].universe == order[n - 1].universe) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: all %lld rows of the subset %s are of universe %lld: one universe says "
-                     "nothing of how scores vary, two are the least",
+                     "nothing of how scores vary, at least two are needed",
                      file, (long long)n, name, (long long)order[0].universe);
   }
   return WEIR_OK;

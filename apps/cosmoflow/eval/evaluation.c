@@ -13,7 +13,7 @@ const weir_opt cf_eval_options[] = {
                   "simulation"),
     WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_SUBSET_CHOICES, "of the samples, that is scored"),
     WEIR_OPT_INT(cf_eval_opts, bins, 10, 1, 1000, "1",
-                 "parts of the range of each label, for bias and slope by the truth"),
+                 "bins of the range of each label, for bias and slope by the truth"),
     WEIR_OPT_INT(cf_eval_opts, points, 2000, 10, 1e6, "1",
                  "of a figure at most: of more samples every second or third is drawn"),
     WEIR_OPT_TABLE(cf_eval_opts, features, cf_feature_options,
@@ -64,7 +64,7 @@ weir_status cf_eval_judge_names(const weir_struct_list *sets)
 
   if (sets->count == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.sets: there is none: name predictions and their truth, such as "
+                     "eval.sets is empty: list predictions and their truth, e.g. "
                      "eval.sets=[{name: test, predictions: predictions.nc, truth: [universes]}]");
   }
   for (int64_t i = 0; i < sets->count; i++) {

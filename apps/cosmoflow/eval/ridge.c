@@ -12,7 +12,7 @@ enum { FOLDS = 0x43465246 }; /* purpose of the random bits */
 
 const weir_opt cf_ridge_options[] = {
     WEIR_OPT_INT(cf_ridge_opts, folds, 10, 2, 1000, "1",
-                 "parts of the training universes by which the penalty is chosen"),
+                 "folds of the training universes by which the penalty is chosen"),
     WEIR_OPT_REAL_LIST(
         cf_ridge_opts, penalties,
         "1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1", 0, 1e6, "1",
@@ -368,7 +368,7 @@ weir_status cf_ridge_check(const cf_ridge_opts *opts)
 {
   return opts->penalties.count > 0
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG, "ridge: penalties: there is none to choose from");
+             : weir_fail(WEIR_ERR_CONFIG, "ridge: penalties is empty: list at least one");
 }
 
 weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridge_rows *rows,

@@ -12,7 +12,7 @@
 enum { PATH = 4096, TEXT = 1024 };
 
 const weir_opt cf_mllog_options[] = {
-    WEIR_OPT_BOOL(cf_mllog_opts, write, false, "write " CF_MLLOG_NAME " beside run.jsonl"),
+    WEIR_OPT_BOOL(cf_mllog_opts, write, false, "write " CF_MLLOG_NAME " in addition to run.jsonl"),
     WEIR_OPT_STRING(cf_mllog_opts, org, "none", "submission_org: who submits"),
     WEIR_OPT_STRING(cf_mllog_opts, platform, "none", "submission_platform: on what"),
     WEIR_OPT_ENUM(cf_mllog_opts, division, CF_MLLOG_OPEN, "closed|open",

@@ -334,7 +334,7 @@ static weir_status check_all(judge *j)
                                                                  &j->first[rule_of(order[k])];
 
     if (a->line > b->line) {
-      return weir_fail(WEIR_ERR_DATA, "%s: %s is in line %lld, behind %s in line %lld", j->path,
+      return weir_fail(WEIR_ERR_DATA, "%s: %s is in line %lld, after %s in line %lld", j->path,
                        order[k - 1], (long long)a->line, order[k], (long long)b->line);
     }
   }

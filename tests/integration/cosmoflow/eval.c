@@ -380,7 +380,7 @@ static void what_does_not_fit_together_is_refused(void **state)
   write_predictions("valid.nc", p);
   refused(3, "valid.nc", "a", "has no row of the subset test");
   assert_int_equal(program("eval --out %s", in_scratch("r")), 2);
-  assert_non_null(strstr(printed(), "eval.sets: there is none"));
+  assert_non_null(strstr(printed(), "eval.sets is empty"));
   assert_int_equal(program("eval --set 'eval.sets=[{name: a, predictions: %s}, {name: a, "
                            "predictions: %s}]' --out %s",
                            in_scratch("a.nc"), in_scratch("c.nc"), in_scratch("r")),

@@ -77,8 +77,8 @@ refused convert 'convert: name files, folders or lists of samples'
 refused inspect 'inspect: name files, folders or lists of samples'
 refused power 'power: name files, folders or lists of samples'
 refused convert "there is no format 'grib' of samples" convert.format=grib 'source.input=[synth://]'
-refused eval 'eval.sets: there is none' eval.part=test
+refused eval 'eval.sets is empty' eval.part=test
 refused eval 'eval.sets: a set needs name and predictions' 'eval.sets=[{name: a}]'
 refused eval "eval.sets: two sets have the name 'a'" 'eval.sets=[{name: a, predictions: p.nc}, {name: a, predictions: q.nc}]'
-refused eval 'ridge: penalties: there is none to choose from' 'eval.sets=[{name: a, predictions: p.nc}]' 'eval.ridge.penalties=[]'
+refused eval 'ridge: penalties is empty' 'eval.sets=[{name: a, predictions: p.nc}]' 'eval.ridge.penalties=[]'
 refused eval 'eval.fisher.box: how many cells a sample has' 'eval.sets=[{name: a, predictions: p.nc}]' eval.fisher.box=100

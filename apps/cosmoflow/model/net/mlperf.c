@@ -5,7 +5,7 @@
 
 const weir_opt cf_mlperf_options[] = {
     WEIR_OPT_INT(cf_mlperf_opts, kernel, 3, 1, 7, "1",
-                 "taps of the convolutions (MLPerf HPC v1.0 and later: 3; v0.7: 2)"),
+                 "kernel size of the convolutions (MLPerf HPC v1.0 and later: 3; v0.7: 2)"),
     WEIR_OPT_INT(cf_mlperf_opts, blocks, 0, 0, 8, "1",
                  "convolutions, each with pooling; 0: as many as leave 4 voxels a side"),
     WEIR_OPT_INT(cf_mlperf_opts, base, 32, 1, 1024, "1", "filters of the first convolution"),
