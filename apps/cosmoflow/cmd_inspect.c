@@ -62,7 +62,7 @@ static void print_census(const cf_voxel_stats *c, weir_dtype dtype)
   }
 }
 
-/* How many voxels of each class there are, and whether that is what files.classes says. */
+/* Prints the voxels of each class, and compares them with files.classes. */
 static void print_classes(const int64_t count[CF_MAX_CLASSES], int64_t classes)
 {
   int64_t all = 0, last = 0;
@@ -180,7 +180,7 @@ weir_status cf_cmd_inspect(const weir_cli *cli)
   }
   const int64_t classes = cfg.files.classes;
 
-  cfg.files.classes = CF_MAX_CLASSES; /* what there is, to be looked at */
+  cfg.files.classes = CF_MAX_CLASSES; /* all classes of the file are counted */
   WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
   WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples, classes), done);
 done:

@@ -91,7 +91,7 @@ static weir_status open_all(work *w)
   w->truth = !segments(w)                                             ? CF_TRUTH_LABELS
              : w->info.n_classes > 0 && w->weights.info.n_classes > 0 ? CF_TRUTH_CLASSES
                                                                       : CF_TRUTH_NONE;
-  w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* what it has learnt */
+  w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* those of the training */
   cfg->data.scale = w->weights.scale;
   cfg->data.cache_bytes = 0; /* each sample is read once */
   WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));

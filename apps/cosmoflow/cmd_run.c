@@ -40,7 +40,7 @@ static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_
   return cf_write_provenance(cli, e->cfg, "samples", text);
 }
 
-/* What a run has. All borrowed. */
+/* State of a run. All borrowed. */
 typedef struct job {
   const weir_cli *cli;
   const weir_config *config;

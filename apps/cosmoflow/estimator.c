@@ -72,7 +72,7 @@ int64_t cf_estimator_classes(const cf_estimator_spec *is)
   return truth_of(is) == CF_TRUTH_CLASSES ? is->info->n_classes : CF_CLASSES;
 }
 
-/* What the network makes of samples. */
+/* Appends the output of the network for samples. */
 static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
 {
   int64_t outputs = is->info->n_labels;

@@ -27,7 +27,7 @@ static const char *const score_head[SCORE_COLUMNS] = {"set",
                                                       "slope",
                                                       "MAE skill score (%)"};
 
-/* Rows of a label, models side by side, then the bound. */
+/* Adds the rows of a label, all models, then the bound. */
 static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
                         weir_table *c)
 {
@@ -86,7 +86,7 @@ static weir_status add_scores(const cf_evaluation *e, const cf_score_tables *t, 
   return status;
 }
 
-/* What each model loses on the other sets. */
+/* Adds the errors of each model on the other sets. */
 static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
 {
   static const char *const columns[SET_COLUMNS] = {"set",

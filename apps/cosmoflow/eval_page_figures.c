@@ -16,14 +16,14 @@ static void name_figure(char *text, const char *what, const char *label, const c
   }
 }
 
-/* Every step-th of n values: at most so many. */
+/* Returns the number of every step-th of n values: at most `max`. */
 static int64_t thin(int64_t n, int64_t max, int64_t *step)
 {
   *step = (n + max - 1) / max;
   return (n + *step - 1) / *step;
 }
 
-/* Points of one model over the truth of `axis`, its predictions or (error) what is wrong with them;
+/* Returns points of one model over the truth of `axis`, its predictions or (error) its errors;
  * buffer: [2 n]. */
 static weir_figure_series points_of(const cf_cases *c, const double *axis, bool error,
                                     const char *name, int64_t step, int64_t n, double *buffer)
@@ -40,7 +40,7 @@ static weir_figure_series points_of(const cf_cases *c, const double *axis, bool 
                               .color = CF_BY_NETWORK + 1};
 }
 
-/* Predictions over the truth, of the network and of the better regression. */
+/* Adds predictions against the truth, of the network and of the better regression. */
 static weir_status add_scatter(const cf_evaluation *e, int64_t set, int64_t label, weir_report *r)
 {
   const cf_predictions *const p = e->set[0].p;
@@ -87,7 +87,7 @@ static weir_status add_scatter(const cf_evaluation *e, int64_t set, int64_t labe
   return status;
 }
 
-/* Errors over another parameter, of the network. */
+/* Adds errors of the network against another parameter. */
 static weir_status add_residual(const cf_evaluation *e, int64_t label, int64_t other,
                                 weir_report *r)
 {
@@ -130,7 +130,7 @@ static weir_status add_residual(const cf_evaluation *e, int64_t label, int64_t o
   return status;
 }
 
-/* Bias by bins of the truth with its interval; buffer: [4 bins]. */
+/* Computes the bias by bins of the truth with its interval; buffer: [4 bins]. */
 static weir_status bias_line(const cf_evaluation *e, cf_predictor by, int64_t label, double *buffer,
                              weir_figure_series *out)
 {
@@ -203,7 +203,7 @@ done:
   return status;
 }
 
-/* RMSE of means of 1, 2, 4 ... samples of a universe, compared with independent errors. */
+/* Adds the RMSE of means of 1, 2, 4 ... samples of a universe, compared with independent errors. */
 static weir_status add_averages(const cf_evaluation *e, int64_t label, weir_report *r)
 {
   const cf_predictions *const p = e->set[0].p;

@@ -9,11 +9,11 @@
 #include "base/weir_signal.h"
 
 enum { NETWORK, TRAINED, VALIDATED, PATH = 4096, ROOM = 1 << 24 /* voxels */ };
-#define SAMPLES_ARRAY "samples" /* stored: the digest of what was trained on */
+#define SAMPLES_ARRAY "samples" /* stored: the digest of the training data */
 
 /* ---- Samples ---- */
 
-/* What samples are asked of. */
+/* Survey of samples. */
 typedef struct look {
   cf_source *s;
   cf_truth truth;

@@ -11,7 +11,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* What the curves show, by epoch. */
+/* Columns of the curves, by epoch. */
 typedef enum column { EPOCH, LOSS, VALID, METRIC, RATE, COLUMNS } column;
 
 /* The first metric of the network: a plot of it, and a line of the summary. */

@@ -113,7 +113,8 @@ static bool next(const char **at, char word[WORD])
   return true;
 }
 
-/* Exactly n finite numbers to the end of the line; unknown: "-" leaves what is there. */
+/* Parses exactly n finite numbers to the end of the line; unknown: "-" leaves the value unchanged.
+ * */
 static bool numbers(const char *at, double *x, int64_t n, bool unknown)
 {
   char word[WORD], *end = NULL;

@@ -22,7 +22,7 @@ typedef struct cf_axes {
 typedef struct cf_axes_known {
   const char *path;          /* for messages */
   const char *letters;       /* files.axes: a letter of "nzyxc" each dimension, or "" */
-  const char *first;         /* name of the first dimension; "sample" says what it is */
+  const char *first;         /* name of the first dimension; "sample" identifies it */
   cf_extents volume;         /* 3 to CF_MAX_AXES */
   const cf_extents *classes; /* of the array of classes; NULL: there is none */
 } cf_axes_known;

@@ -20,7 +20,7 @@ bool cf_class_maps_are(const char *path)
   }
   weir_netcdf_close(&nc);
   if (status != WEIR_OK) {
-    weir_clear_failure(); /* who reads it says what is wrong with it */
+    weir_clear_failure(); /* the reader reports the error */
   }
   return are;
 }

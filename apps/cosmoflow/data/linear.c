@@ -107,7 +107,7 @@ double cf_linear_power(const cf_linear *l, double k)
 
 double cf_linear_sigma(const cf_linear *l, double radius)
 {
-  /* The trapezoidal rule in ln k: what is beyond both ends is below 1e-9 of the sum. */
+  /* Integrates by the trapezoidal rule in ln k; the tails are below 1e-9 of the sum. */
   const double lo = log(1e-6 / radius), hi = log(400 / radius);
   const int n = 2000;
   double sum = 0;

@@ -5,7 +5,7 @@
 
 #define PI 3.14159265358979323846
 
-/* What planes are made of: coefficients in, fields out. */
+/* Input and output of planes: coefficients, fields. */
 typedef struct work {
   const cf_mesh *m;
   const float *delta, *source;

@@ -1,5 +1,5 @@
 /* lpt_test.c - displacements of plane waves and crossed waves in closed form; skewness, growth and
- * large waves of what they make; the same bits on any number of threads. */
+ * large waves of their density; the same bits on any number of threads. */
 #include <string.h>
 #include "data/mesh_check.h"
 #include "device/weir_parallel.h"
@@ -160,7 +160,7 @@ static void displacements_are_as_long_as_they_should_be(void **state)
   const double all = cf_linear_displacement(&b.l, max_k);
 
   printf("displacement %.3f of %.3f Mpc/h\n", sqrt(square), all);
-  /* Corners of the mesh go beyond Nyquist's wave, the box lacks what is below half its first. */
+  /* Corners of the mesh are beyond the Nyquist wave; the box lacks waves below half its first. */
   assert_true(square < pow(cf_linear_displacement(&b.l, sqrt(3) * max_k), 2));
   assert_true(square > all * all - pow(cf_linear_displacement(&b.l, min_k), 2));
   check_close(&b);

@@ -111,8 +111,8 @@ static void the_box_is_periodic(void **state)
   check_close(&b);
 }
 
-/* What a mesh of n sees of waves up to half its Nyquist's agrees, once corrected, with a mesh of
- * twice as many points, where weights hardly matter; uncorrected it does not. */
+/* Waves of a mesh of n up to half its Nyquist wave agree, once corrected, with a mesh of twice as
+ * many points, where weights hardly matter; uncorrected they do not. */
 static void corrected_power_is_that_of_a_finer_mesh(void **state)
 {
   NEEDS_FFTW();

@@ -212,7 +212,7 @@ static const column columns[COLUMNS] = {
                        2},
 };
 
-/* Where a column that is stored as it is stands; NULL: it is computed. */
+/* Returns the address of a column that is stored unchanged; NULL: it is computed. */
 static void *rows_of(const cf_predictions *p, int c)
 {
   return c == SAMPLE     ? (void *)p->sample
@@ -313,7 +313,7 @@ static weir_status put_labels(weir_netcdf *nc, const cf_predictions *p, int para
   return weir_netcdf_write(nc, var, zero, ends, known);
 }
 
-/* Where the samples are from, as far as it is known. */
+/* Writes the origin of the samples, as far as it is known. */
 static weir_status put_box(weir_netcdf *nc, const cf_predictions *p, int sample)
 {
   const int64_t zero[2] = {0, 0}, count[2] = {p->n, CF_COSMOLOGY};

@@ -1,4 +1,5 @@
-/* predictions_test.c - files of predictions: the same bits back, and what cannot be is refused. */
+/* predictions_test.c - files of predictions: the same bits back, and inconsistent rows are refused.
+ */
 #include "data/predictions.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* samples_test.c - 48 different views that lose nothing, against the formula; what is kept is what
- * was read; refusals. */
+/* samples_test.c - 48 different views that lose nothing, against the formula; cached samples are
+ * those that were read; refusals. */
 #include "data/samples.h"
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -177,7 +177,7 @@ static void write_file(char *folder, size_t size, char *path, int labels)
 }
 
 /* Whether samples stay in memory makes no difference. */
-static void what_is_kept_is_what_was_read(void **state)
+static void cached_samples_are_those_that_were_read(void **state)
 {
   char folder[256], path[4096];
   float voxels[2][VOXELS * CHANNELS], labels[2][CF_MAX_LABELS], truth[CF_MAX_LABELS];
@@ -386,7 +386,7 @@ int main(void)
       cmocka_unit_test(there_are_48),
       cmocka_unit_test(boxes_are_mirrored),
       cmocka_unit_test(views_are_functions_of_their_keys),
-      cmocka_unit_test(what_is_kept_is_what_was_read),
+      cmocka_unit_test(cached_samples_are_those_that_were_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
       cmocka_unit_test(prefetched_samples_are_those_that_are_read),
       cmocka_unit_test(kept_files_are_of_one_scale),

@@ -1,5 +1,5 @@
-/* source_test.c - samples made on the fly are those of files, whatever is kept and in whatever
- * order; files as a source; what is refused. */
+/* source_test.c - samples of synth:// are those of files, for any cache and order; files as a
+ * source; refusals. */
 #include "data/source.h"
 #include "base/weir_signal.h"
 #include "data/universe_write.h"
@@ -144,8 +144,7 @@ static void places_are_told(void **state)
   cf_source_close(&s);
 }
 
-/* What is made of other options, seeds or numbers, or of files that were written again, is other.
- */
+/* Keys differ for other options, seeds or numbers, and for files that were written again. */
 static void keys_tell_sources_apart(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");

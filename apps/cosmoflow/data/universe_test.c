@@ -1,5 +1,5 @@
-/* universe_test.c - parameters, counts, samples and channels of universes; what does not matter to
- * their bits, and what is refused. */
+/* universe_test.c - parameters, counts, samples and channels of universes; properties without
+ * effect on their bits, and refusals. */
 #include "data/universe.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* volume.c - sets of files of samples; what is the same for all formats. */
+/* volume.c - sets of files of samples; operations common to all formats. */
 #include "data/volume.h"
 #include <math.h>
 #include <stdio.h>

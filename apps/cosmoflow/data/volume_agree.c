@@ -125,7 +125,7 @@ static weir_status agree_quantity(const cf_volume_info *first, const char *first
   const bool one = first->quantity == CF_QUANTITY_DENSITY,
              two = has->quantity == CF_QUANTITY_DENSITY;
 
-  return one == two /* what is not declared is taken for counts */
+  return one == two /* undeclared voxels are counts */
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
                          "%s: its voxels are %s, those of %s, the first file, %s; files.voxels "

@@ -1,4 +1,4 @@
-/* volume_test.c - samples to every format and back, bit by bit; what is refused, by name. */
+/* volume_test.c - samples to every format and back, bit by bit; refusals. */
 #include "data/volume_test.h"
 
 static char dir[256], stem[300], path[512];

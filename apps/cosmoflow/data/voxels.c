@@ -6,7 +6,7 @@
 
 const char *const cf_quantity_name[] = {"auto", "counts", "density", "any"};
 
-/* What is found in the voxels of a sample. */
+/* Statistics of the voxels of a sample. */
 typedef struct finding {
   int64_t at; /* of the first that cannot be; -1: none */
   const char *why;

@@ -12,8 +12,7 @@ typedef struct cf_voxels {
   int64_t n;
   int64_t first; /* number of the first in the sample */
   bool whole;    /* all voxels of the sample */
-  bool raw;      /* they are used as they are: where nothing says what they are, any plausible
-                    magnitude will do */
+  bool raw; /* used without preprocessing: undeclared voxels may have any plausible magnitude */
 } cf_voxels;
 
 /* Checks voxels by info->quantity; CF_QUANTITY_AUTO: counts, or with v->raw numbers of either sign.

@@ -253,7 +253,7 @@ done:
   return status;
 }
 
-/* Why there can be no regressions, or NULL. */
+/* Returns the reason for which there are no regressions, or NULL. */
 static const char *why_without(const cf_evaluation *e)
 {
   return e->set[0].source == NULL     ? "eval.sets[0].truth names no samples"

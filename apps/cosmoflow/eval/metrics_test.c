@@ -1,4 +1,4 @@
-/* metrics_test.c - scores with closed forms, and intervals that know what a case is. */
+/* metrics_test.c - scores with closed forms, and intervals over universes. */
 #include "eval/metrics.h"
 #include <math.h>
 #include <stdio.h>

@@ -83,7 +83,7 @@ static void a_line_is_found(void **state)
   cf_ridge_fini(&r);
 }
 
-/* What minimises the penalised error has no slope there. */
+/* The gradient of the penalised error vanishes at its minimum. */
 static void weights_are_where_the_penalised_error_is_least(void **state)
 {
   static const double penalties[] = {1e-6, 0.01, 0.3, 10};

@@ -25,7 +25,7 @@ const weir_opt cf_spectrum_options[] = {
     WEIR_OPT_END,
 };
 
-/* What a sample is measured in. */
+/* Workspace of a measurement. */
 typedef struct work {
   cf_mesh *mesh;
   cf_power power;

@@ -1,4 +1,4 @@
-/* spectrum_test.c - spectra of fields that are known, units, and what is refused. */
+/* spectrum_test.c - spectra of known fields, units, and refusals. */
 #include "eval/spectrum.h"
 #include <math.h>
 #include <string.h>

@@ -45,7 +45,7 @@ void cf_spectrum_table(const cf_spectrum *s, weir_table *out)
   }
 }
 
-/* A variable over dims, with what it is and its units. */
+/* Defines a variable over dims, with description and units. */
 static weir_status put_var(weir_netcdf *nc, const char *name, const char *long_name,
                            const char *units, int n_dims, const int *dims, const int64_t *count,
                            const double *values)

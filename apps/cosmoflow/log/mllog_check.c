@@ -216,7 +216,8 @@ static weir_status fault(const judge *j, const char *key, const char *what)
   return weir_fail(WEIR_ERR_DATA, "%s: line %lld: %s: %s", j->path, (long long)j->line, key, what);
 }
 
-/* What begins ends before the next of its kind begins, and before the run does. */
+/* Checks that epochs and evaluations end before the next of their kind begins, and before the run
+ * does. */
 static weir_status check_pair(judge *j, const char *key, double epoch)
 {
   for (int p = 0; p < 2; p++) {
@@ -367,7 +368,7 @@ static bool is_factor(span s)
   return true;
 }
 
-/* What the closed division asks for beyond the keys. */
+/* Checks the rules of the closed division beyond the keys. */
 static weir_status check_closed(const judge *j)
 {
   static const struct {

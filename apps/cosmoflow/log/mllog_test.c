@@ -1,5 +1,5 @@
-/* mllog_test.c - what the checker refuses: a log without a key, with one twice, in another order,
- * with another value; what it takes; and what a log of the closed division may be of. */
+/* mllog_test.c - logs that the checker refuses: a key missing, twice, in another order or with
+ * another value; logs that it accepts; configurations of the closed division. */
 #include "log/mllog.h"
 #include <stdio.h>
 #include <string.h>
@@ -286,7 +286,7 @@ static const weir_opt section_options[] = {
     WEIR_OPT_END,
 };
 
-/* The reference's configuration, and a text of what is set otherwise. */
+/* Changes of the configuration of the reference, and the text of their refusal. */
 static weir_status check_rules(const char *set)
 {
   const char *const sets[] = {

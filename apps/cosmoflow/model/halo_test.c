@@ -112,8 +112,8 @@ static void halos_of_the_benchmark(void **state)
   drop(&s);
 }
 
-/* Weights of convolutions are whole on every rank, so that their gradients are partial over all;
- * those of dense layers are not: what they are made of is whole. */
+/* Weights of convolutions are replicated on every rank, so that their gradients are partial over
+ * all; those of dense layers are not: their inputs are replicated. */
 static void gradients_that_have_to_be_merged(void **state)
 {
   cf_mlperf_opts cfg;

@@ -42,7 +42,7 @@ typedef struct cf_oyama_opts {
 extern const weir_opt cf_oyama_options[];
 weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value x);
 
-/* What LBANN has had since 2023-08 without its option mlperf: blocks as in mlperf with base 16,
+/* The network of LBANN since 2023-08 without its option mlperf: blocks as in mlperf with base 16,
  * at most 256, means over 3 x 3 x 3 with stride 2; dense layers of 2048 and 256 units, dropout
  * after each; tanh, times `scale`. Weights are initialised by he_normal, those of the last layer to
  * 0. */

@@ -118,7 +118,7 @@ weir_value cf_segment_classes(weir_graph *g, weir_value logits)
   return weir_cast(g, WEIR_I32, ((weir_value){largest.node, 1}));
 }
 
-/* How many are true. */
+/* Counts true elements. */
 static weir_value count(weir_graph *g, weir_value is)
 {
   return weir_sum(g, weir_cast(g, WEIR_F32, is), -1);

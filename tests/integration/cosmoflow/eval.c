@@ -211,7 +211,7 @@ static void a_second_set_is_scored_by_what_the_first_learnt(void **state)
   assert_non_null(strstr(printed(), "set other: 20 of its 20 universes"));
 }
 
-/* What the tests hold does not reach the regressions: other voxels, another model of none of it. */
+/* Test samples do not influence the regressions: other voxels change no model. */
 static void tests_are_never_fitted_on(void **state)
 {
   const int64_t zero[5] = {0};

@@ -1,5 +1,5 @@
-/* prepare.c - universes through the program: what is in the files, the power of what is shipped,
- * runs that are stopped and go on, and what is refused. */
+/* prepare.c - universes through the program: contents of the files, the power of the
+ * configurations, interrupted and resumed runs, and refusals. */
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include "needs.h"
 #include "program.h"
 
-/* What configs/cosmoflow/tiny.yaml says, smaller, without the need of a YAML reader. */
+/* configs/cosmoflow/tiny.yaml, smaller, as settings without a YAML reader. */
 #define SMALL                                                                              \
   "--set simulate.universes=6 --set simulate.file=4 --set simulate.side=8 "                \
   "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,0.5,3] " \
@@ -135,7 +135,7 @@ static void files_hold_what_was_asked_for(void **state)
   }
 }
 
-/* What prepare writes is what data/volume.h reads: a folder is a set. */
+/* The files of prepare are a set that data/volume.h reads. */
 static void files_are_samples(void **state)
 {
   const char *dir = in_scratch("a");

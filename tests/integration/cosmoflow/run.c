@@ -14,7 +14,7 @@
 #include "needs.h"
 #include "program.h"
 
-/* What configs/cosmoflow/tiny.yaml says, smaller, without the need of a YAML reader. */
+/* configs/cosmoflow/tiny.yaml, smaller, as settings without a YAML reader. */
 #define UNIVERSES                                                                        \
   "--set simulate.universes=10 --set simulate.file=4 --set simulate.side=8 "             \
   "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,0.5] " \
@@ -76,7 +76,7 @@ static void a_run_leaves_what_it_made(void **state)
               event_number(in_scratch("c"), "run_end", "loss"));
 }
 
-/* What an earlier run made goes, and what this one makes stays. */
+/* Results of an earlier run are removed, and those of this one stay. */
 static void a_run_replaces_another(void **state)
 {
   NEEDS_LIBRARIES();

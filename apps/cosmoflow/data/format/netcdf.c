@@ -181,7 +181,7 @@ static weir_status take_packing(cf_volume_file *f, state *h)
   return WEIR_OK;
 }
 
-/* What the voxels are, where the variable declares it. */
+/* Reads the quantity of the voxels, where the variable declares it. */
 static weir_status take_quantity(cf_volume_file *f, const state *h)
 {
   char *text = NULL;

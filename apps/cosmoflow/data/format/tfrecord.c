@@ -90,7 +90,7 @@ static weir_status measure(const cf_volume_file *f, const state *h, cf_volume_in
   return refuse(h, &h->volume, "x", why);
 }
 
-/* What the record says besides, in the words of about.h. */
+/* Reads the other properties of the record, in the format of about.h. */
 static weir_status take_about(state *h, cf_volume_info *info)
 {
   weir_tf_feature about;
