@@ -272,11 +272,11 @@ weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool 
   }
   put_classes(g, "classes", cf_segment_classes(g, y));
   if (truth_of(&e->is) == CF_TRUTH_NONE) {
-    cf_segment_opts beside = *o;
+    cf_segment_opts adjacent = *o;
 
-    beside.channel += o->channel + 1 < e->is.info->lengths[3] ? 1 : -1;
+    adjacent.channel += o->channel + 1 < e->is.info->lengths[3] ? 1 : -1;
     put_classes(g, "truth", cf_segment_truth(g, o, x));
-    put_classes(g, "before", cf_segment_truth(g, &beside, x));
+    put_classes(g, "before", cf_segment_truth(g, &adjacent, x));
   }
   if (probabilities) {
     put_probability(g, y);

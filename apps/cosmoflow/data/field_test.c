@@ -6,7 +6,7 @@
 static void noise_is_normal_and_white(void **state)
 {
   enum { N = 64, PITCH = 68, SITES = N * N * N };
-  double moment[5] = {0}, beside = 0, far = 0, past = 0;
+  double moment[5] = {0}, neighbour = 0, far = 0, past = 0;
   float *f = NULL;
 
   assert_ok(weir_alloc(N * N * PITCH, sizeof *f, (void **)&f));
@@ -20,7 +20,7 @@ static void noise_is_normal_and_white(void **state)
       for (int k = 1; k < 5; k++) {
         moment[k] += pow(v, k) / SITES;
       }
-      beside += v * (double)a[(z + 1) % N] / SITES;
+      neighbour += v * (double)a[(z + 1) % N] / SITES;
       far += v * (double)next[z] / SITES;
       past += fabs(v) > 2;
     }
@@ -31,7 +31,7 @@ static void noise_is_normal_and_white(void **state)
   assert_near(moment[2] - 1, 0, 5 * sqrt(2) * sigma);
   assert_near(moment[3], 0, 5 * sqrt(15) * sigma);
   assert_near(moment[4] - 3, 0, 5 * sqrt(96) * sigma);
-  assert_near(beside, 0, 5 * sigma);
+  assert_near(neighbour, 0, 5 * sigma);
   assert_near(far, 0, 5 * sigma);
   assert_near(past / SITES - 0.0455003, 0, 5 * 0.2084 * sigma);
   weir_free(&f);

@@ -359,7 +359,7 @@ static void what_is_no_count_is_refused(void **state)
   weir_check_rmdir(folder);
 }
 
-static void turns_of_what_is_no_cube_are_refused(void **state)
+static void octahedral_symmetries_need_cubes(void **state)
 {
   const cf_volume_info flat = {.lengths = {4, 4, 2, 1}, .dtype = WEIR_F32, .n_labels = 1};
   const cf_data_opts o = {.augment = {CF_SYMMETRY_OCTAHEDRAL, false}};
@@ -391,7 +391,7 @@ int main(void)
       cmocka_unit_test(prefetched_samples_are_those_that_are_read),
       cmocka_unit_test(kept_files_are_of_one_scale),
       cmocka_unit_test(what_is_no_count_is_refused),
-      cmocka_unit_test(turns_of_what_is_no_cube_are_refused),
+      cmocka_unit_test(octahedral_symmetries_need_cubes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

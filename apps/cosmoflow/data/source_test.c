@@ -36,10 +36,10 @@ static cf_universe_opts small(int64_t block)
 }
 
 static weir_status try_source(const char **paths, int64_t n, const cf_universe_opts *o,
-                              int64_t keep, cf_source **out)
+                              int64_t cache, cf_source **out)
 {
   static const cf_volume_opts files = {.volume = "", .labels = "", .max_bytes = 1 << 28};
-  const cf_source_opts source = {.input = {paths, n}, .cache_bytes = keep};
+  const cf_source_opts source = {.input = {paths, n}, .cache_bytes = cache};
 
   return cf_source_open(
       &(cf_source_spec){.source = &source, .files = &files, .simulate = o, .seed = 7}, out);
@@ -50,12 +50,12 @@ static void order_and_memory_make_no_difference(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
   const cf_universe_opts o = small(4);
-  const int64_t bytes = SIDE * SIDE * SIDE * CHANNELS * 2, keeps[] = {0, 2 * bytes, 100 * bytes};
+  const int64_t bytes = SIDE * SIDE * SIDE * CHANNELS * 2, caches[] = {0, 2 * bytes, 100 * bytes};
   static int16_t all[40][4 * 4 * 4 * CHANNELS], one[4 * 4 * 4 * CHANNELS];
   cf_source *s = NULL;
 
   for (int i = 0; i < 3; i++) {
-    assert_ok(try_source(synth, 1, &o, keeps[i], &s));
+    assert_ok(try_source(synth, 1, &o, caches[i], &s));
     assert_int_equal(cf_source_count(s), 40);
     for (int64_t k = 0; i == 0 && k < 40; k++) {
       assert_ok(cf_source_read(s, k, 0, 4, WEIR_I16, all[k]));
@@ -127,7 +127,7 @@ static void the_same_as_files(void **state)
   }
 }
 
-static void places_are_told(void **state)
+static void locations_are_told(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
   const cf_universe_opts o = small(4);
@@ -249,7 +249,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(order_and_memory_make_no_difference),
       cmocka_unit_test(the_same_as_files),
-      cmocka_unit_test(places_are_told),
+      cmocka_unit_test(locations_are_told),
       cmocka_unit_test(keys_tell_sources_apart),
       cmocka_unit_test(what_cannot_be_is_refused),
       cmocka_unit_test(a_request_to_stop_is_heard),

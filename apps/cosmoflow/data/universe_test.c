@@ -124,16 +124,16 @@ static void samples_are_cubes_of_the_box(void **state)
   int16_t *box = make(&o, 3, 1);
 
   o.block = 4;
-  int16_t *cut = make(&o, 3, 1);
+  int16_t *divided = make(&o, 3, 1);
 
   for (int64_t i = 0; i < CELLS * 2; i++) {
     const int64_t cell = i / 2, x = cell / SIDE / SIDE, y = cell / SIDE % SIDE, z = cell % SIDE;
     const int64_t sample = (x / 4 * 3 + y / 4) * 3 + z / 4;
 
-    assert_int_equal(box[i], cut[(sample * 64 + (x % 4 * 4 + y % 4) * 4 + z % 4) * 2 + i % 2]);
+    assert_int_equal(box[i], divided[(sample * 64 + (x % 4 * 4 + y % 4) * 4 + z % 4) * 2 + i % 2]);
   }
   weir_free(&box);
-  weir_free(&cut);
+  weir_free(&divided);
 }
 
 typedef struct several {
@@ -312,7 +312,7 @@ static void refuse(const cf_universe_opts *o, const char *text)
 
 static void what_cannot_be_is_refused(void **state)
 {
-  double turned[2] = {0.4, 0.3}, once[1] = {0.3},
+  double permuted[2] = {0.4, 0.3}, once[1] = {0.3},
          fixed[4][2] = {{0.3, 0.3}, {1, 1}, {1, 1}, {1, 1}};
   cf_universe_opts o = small(REDSHIFTS);
 
@@ -335,7 +335,7 @@ static void what_cannot_be_is_refused(void **state)
   refuse(&o, "simulate.baryons");
   o = small(REDSHIFTS);
   o.preset = CF_PRESET_CUSTOM;
-  o.range.omega_m = o.range.sigma_8 = o.range.n_s = o.range.h = (weir_real_list){turned, 2};
+  o.range.omega_m = o.range.sigma_8 = o.range.n_s = o.range.h = (weir_real_list){permuted, 2};
   refuse(&o, "simulate.range.omega_m");
   o.range.omega_m = (weir_real_list){once, 1};
   refuse(&o, "simulate.range.omega_m");

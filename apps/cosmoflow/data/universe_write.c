@@ -56,10 +56,10 @@ int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_fact
                             int64_t *bytes)
 {
   const int64_t each = f->workspace_bytes + 2 * f->bytes, memory = weir_cpu_get()->memory_bytes;
-  const int64_t least = opts->universes < opts->file ? opts->universes : opts->file;
+  const int64_t max_workers = opts->universes < opts->file ? opts->universes : opts->file;
   int64_t n = weir_threads_get();
 
-  n = n < least ? n : least;
+  n = n < max_workers ? n : max_workers;
   if (memory > 0 && n > memory / 2 / each) { /* half of it at most: the machine has other work */
     n = memory / 2 / each;
   }

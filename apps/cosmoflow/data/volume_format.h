@@ -26,8 +26,8 @@ typedef struct cf_volume_out {
 
 typedef struct cf_volume_format {
   const char *name, *help;
-  const char *suffix; /* of files that are written */
-  const char *beside; /* "a|b" of others that may be written with them; or NULL */
+  const char *suffix;     /* of files that are written */
+  const char *companions; /* "a|b" of files that may accompany it; or NULL */
   const char
       *endings; /* of names that are read: ".a|.b"; those of folders are looked for by them */
   bool (*knows)(const uint8_t *head, int64_t n); /* by the first bytes, at most 16; or NULL */

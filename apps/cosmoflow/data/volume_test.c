@@ -28,13 +28,14 @@ static void assert_samples(cf_volumes *v, const cf_volume_info *info, int64_t n,
   assert_int_equal(cf_volumes_info(v)->dtype, info->dtype);
   assert_int_equal(cf_volumes_info(v)->n_labels, info->n_labels);
   for (int64_t i = 0; i < 2 * n; i++) {
-    const int64_t k = i < n ? n - 1 - i : (i * 7) % n, cut = (k + 1) % (side + 1);
+    const int64_t k = i < n ? n - 1 - i : (i * 7) % n, middle = (k + 1) % (side + 1);
     int64_t from = 0;
 
     cf_test_voxels(info, (uint64_t)k, expected);
     cf_test_labels(info, (uint64_t)k, labels);
-    assert_ok(cf_volumes_read(v, k, 0, cut, info->dtype, voxels));
-    assert_ok(cf_volumes_read(v, k, cut, side, info->dtype, voxels + (size_t)(cut * plane) * size));
+    assert_ok(cf_volumes_read(v, k, 0, middle, info->dtype, voxels));
+    assert_ok(
+        cf_volumes_read(v, k, middle, side, info->dtype, voxels + (size_t)(middle * plane) * size));
     assert_memory_equal(voxels, expected, bytes);
     assert_ok(cf_volumes_read(v, k, 0, side, WEIR_F32, floats));
     for (int64_t e = 0; e < cf_volume_elements(info); e++) {

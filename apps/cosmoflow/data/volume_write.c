@@ -42,8 +42,8 @@ void cf_volume_endings(const char *format, char *text, size_t size)
 {
   const cf_volume_format *const f = find(format);
 
-  (void)snprintf(text, size, "%s%s%s", f ? f->suffix : "", f && f->beside ? "|" : "",
-                 f && f->beside ? f->beside : "");
+  (void)snprintf(text, size, "%s%s%s", f ? f->suffix : "", f && f->companions ? "|" : "",
+                 f && f->companions ? f->companions : "");
 }
 
 weir_status cf_volume_create(const char *format, const char *path, const cf_volume_info *info,

@@ -134,7 +134,7 @@ static void intervals_hold_what_they_promise(void **state)
 }
 
 /* Copies of a sample are no new case: neither scores nor intervals change. */
-static void siblings_do_not_narrow_the_interval(void **state)
+static void samples_of_a_universe_do_not_narrow_the_interval(void **state)
 {
   enum { UNIVERSES = 50 };
   cf_resamples r = resamples_of(UNIVERSES, 500, 0.95);
@@ -279,7 +279,7 @@ int main(void)
       cmocka_unit_test(a_line_gives_its_slope),
       cmocka_unit_test(guessing_the_middle_scores_what_it_must),
       cmocka_unit_test(intervals_hold_what_they_promise),
-      cmocka_unit_test(siblings_do_not_narrow_the_interval),
+      cmocka_unit_test(samples_of_a_universe_do_not_narrow_the_interval),
       cmocka_unit_test(what_is_not_defined_is_nan),
       cmocka_unit_test(skill_is_of_the_same_universes),
       cmocka_unit_test(averaging_leaves_what_is_shared),

@@ -106,11 +106,11 @@ static span member(const char *object, const char *key)
   const char *at = skip_space(object + 1);
 
   while (*at == '"') {
-    const char *const name = at + 1, *const behind = skip_string(at);
-    const char *const value = skip_space(skip_space(behind) + 1);
+    const char *const name = at + 1, *const after = skip_string(at);
+    const char *const value = skip_space(skip_space(after) + 1);
     const char *const end = skip_value(value, 0);
 
-    if ((size_t)(behind - 1 - name) == n && memcmp(name, key, n) == 0) {
+    if ((size_t)(after - 1 - name) == n && memcmp(name, key, n) == 0) {
       return (span){value, end};
     }
     at = skip_space(end);

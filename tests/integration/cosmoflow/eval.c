@@ -39,15 +39,15 @@ static cf_predictions *predict(const char *dir, double noise)
   assert_ok(cf_source_open(&spec, &s));
   assert_ok(cf_predictions_create(cf_source_count(s), LABELS, &p));
   for (int64_t i = 0; i < p->n; i++) {
-    float *const y = p->truth + i * LABELS, *const said = p->predicted + i * LABELS;
+    float *const y = p->truth + i * LABELS, *const predicted = p->predicted + i * LABELS;
 
     assert_ok(cf_source_labels(s, i, y));
     assert_ok(cf_source_universe(s, i, &p->universe[i]));
     p->subset[i] = (uint8_t)(p->universe[i] % 3 == 0 ? CF_TEST : CF_TRAIN);
     p->known[i] = p->subset[i] == CF_TEST;
     for (int k = 0; k < LABELS; k++) {
-      said[k] = (k == SLOPE ? 0.5f * y[k] : y[k] + 0.1f) +
-                (float)(noise * weir_random_normal(1, 2, (uint32_t)k, (uint64_t)i));
+      predicted[k] = (k == SLOPE ? 0.5f * y[k] : y[k] + 0.1f) +
+                     (float)(noise * weir_random_normal(1, 2, (uint32_t)k, (uint64_t)i));
     }
   }
   static const char *const name[] = {"omega_m", "sigma_8"};

@@ -55,15 +55,15 @@ static void other_orders_are_reordered(void **state)
 }
 
 /* Exit status and texts of a training on a.h5, then another file. */
-static void refused(const char *name, int status, const char *options, const char *const *said)
+static void refused(const char *name, int status, const char *options, const char *const *message)
 {
   assert_int_equal(program("run " NETWORK "--set source.input=[" FOREIGN "/a.h5," FOREIGN
                            "/%s.h5] %s --overwrite --out %s",
                            name, options, in_scratch("run")),
                    status);
-  for (; *said; said++) {
-    if (!strstr(printed(), *said)) {
-      fail_msg("'%s' is not in %s", *said, printed());
+  for (; *message; message++) {
+    if (!strstr(printed(), *message)) {
+      fail_msg("'%s' is not in %s", *message, printed());
     }
   }
   assert_false(weir_file_exists(in_scratch("run/weights.nc")));
@@ -98,12 +98,12 @@ static int train_on(const char *name, const char *options)
 static void voxels_that_cannot_be_are_refused(void **state)
 {
   NEEDS_LIBRARIES();
-#define VOXELS(name, options, status, said)            \
-  do {                                                 \
-    assert_int_equal(train_on(name, options), status); \
-    if (!strstr(printed(), said)) {                    \
-      fail_msg("'%s' is not in %s", said, printed());  \
-    }                                                  \
+#define VOXELS(name, options, status, message)           \
+  do {                                                   \
+    assert_int_equal(train_on(name, options), status);   \
+    if (!strstr(printed(), message)) {                   \
+      fail_msg("'%s' is not in %s", message, printed()); \
+    }                                                    \
   } while (0)
   VOXELS("bytes", "", 3, "bytes.h5: sample 1: the two bytes of its voxels look exchanged");
   VOXELS("bytes", "--set data.scale=raw", 3, "look exchanged");

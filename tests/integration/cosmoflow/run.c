@@ -94,9 +94,10 @@ static void a_run_replaces_another(void **state)
 static void views_make_another_training(void **state)
 {
   NEEDS_LIBRARIES();
-#define TURNED(turn, shift, dir)                                                                 \
-  assert_int_equal(program(RUN "--set source.input=[synth://] --set data.augment.symmetry=" turn \
-                               " --set data.augment.shift=" shift " --out %s",                   \
+#define TURNED(symmetry, shift, dir)                                                             \
+  assert_int_equal(program(RUN                                                                   \
+                           "--set source.input=[synth://] --set data.augment.symmetry=" symmetry \
+                           " --set data.augment.shift=" shift " --out %s",                       \
                            in_scratch(dir)),                                                     \
                    0)
   TURNED("none", "false", "a");

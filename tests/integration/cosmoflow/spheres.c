@@ -45,7 +45,7 @@ static double background(int64_t n)
 /* Rows of classes.nc against the truth, and what the program says of them. */
 static void assert_maps(const char *dir, int64_t rows, int subset)
 {
-  uint8_t said[CELLS], subsets[VOLUMES];
+  uint8_t predicted[CELLS], subsets[VOLUMES];
   float probability[CELLS * SPHERES_CLASSES];
   int64_t number[VOLUMES], right = 0;
   weir_netcdf_shape shape;
@@ -64,15 +64,15 @@ static void assert_maps(const char *dir, int64_t rows, int subset)
     const int64_t start[5] = {r}, count[5] = {1, SIDE, SIDE, SIDE, SPHERES_CLASSES};
 
     assert_int_equal(subsets[r], subset);
-    assert_ok(weir_netcdf_read(nc, var, start, count, said));
+    assert_ok(weir_netcdf_read(nc, var, start, count, predicted));
     assert_ok(weir_netcdf_read(nc, wide, start, count, probability));
     for (int64_t i = 0; i < CELLS; i++) {
       const int64_t at[3] = {i / SIDE / SIDE, i / SIDE % SIDE, i % SIDE};
       const float *const p = probability + i * SPHERES_CLASSES;
 
       assert_near(p[0] + p[1] + p[2], 1, 1e-5);
-      assert_true(p[said[i]] >= p[0] && p[said[i]] >= p[1] && p[said[i]] >= p[2]);
-      right += said[i] == spheres_class((uint64_t)number[r], SIDE, at);
+      assert_true(p[predicted[i]] >= p[0] && p[predicted[i]] >= p[1] && p[predicted[i]] >= p[2]);
+      right += predicted[i] == spheres_class((uint64_t)number[r], SIDE, at);
     }
   }
   weir_netcdf_close(&nc);
@@ -88,12 +88,12 @@ static void assert_scored(const char *file)
                            in_scratch("said/classes.nc"), file, in_scratch("scores")),
                    0);
   assert_int_equal(event_count(in_scratch("scores"), "scores"), 2); /* the last: majority */
-  char *const said = contents(in_scratch("said/classes.csv"));
+  char *const predicted = contents(in_scratch("said/classes.csv"));
   char *const table = contents(in_scratch("scores/scores.csv"));
   char *const confusion = contents(in_scratch("scores/confusion.csv"));
   char *rest = NULL, row[256];
 
-  assert_non_null(strtok_r(said, "\n", &rest));
+  assert_non_null(strtok_r(predicted, "\n", &rest));
   for (const char *line = strtok_r(NULL, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
     assert_true(strncmp(line, "test,", 5) == 0);
     (void)snprintf(row, sizeof row, "\nballs,%s\n", line + 5);
@@ -101,7 +101,7 @@ static void assert_scored(const char *file)
   }
   assert_non_null(strstr(confusion, "balls,2,0,"));
   assert_true(weir_file_exists(in_scratch("scores/report.html")));
-  free(said);
+  free(predicted);
   free(table);
   free(confusion);
   assert_int_equal(program("eval --set 'eval.sets=[{name: balls, predictions: %s}]' --out %s",

@@ -124,7 +124,7 @@ static cf_extents extents_of(const weir_netcdf_shape *s)
 static weir_status take_dims(cf_volume_file *f, state *h, const weir_netcdf_shape *s,
                              const int *dims, const weir_netcdf_shape *classes)
 {
-  const cf_extents beside = classes ? extents_of(classes) : (cf_extents){0};
+  const cf_extents class_extents = classes ? extents_of(classes) : (cf_extents){0};
   char name[260] = "";
 
   WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[0], name, sizeof name));
@@ -132,7 +132,7 @@ static weir_status take_dims(cf_volume_file *f, state *h, const weir_netcdf_shap
                                          .letters = f->opts->axes,
                                          .first = name,
                                          .volume = extents_of(s),
-                                         .classes = classes ? &beside : NULL},
+                                         .classes = classes ? &class_extents : NULL},
                         &h->is));
   h->raw = s->dtype;
   for (int d = 0; d < 3; d++) {

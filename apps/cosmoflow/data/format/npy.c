@@ -40,7 +40,7 @@ static void close_file(cf_volume_file *f)
 }
 
 /* NAME_data.npy to NAME_label.npy, NAME_universe.npy; false for another name. */
-static bool path_beside(const char *path, const char *ending, char *text, size_t size)
+static bool path_with(const char *path, const char *ending, char *text, size_t size)
 {
   const size_t n = strlen(path), end = strlen(DATA);
 
@@ -165,15 +165,15 @@ static weir_status open_file(cf_volume_file *f)
   h = f->state;
   WEIR_TRY_GOTO(weir_npy_open(f->path, &h->data), done);
   WEIR_TRY_GOTO(take_volume(f, weir_npy_get(h->data)), done);
-  if (path_beside(f->path, LABEL, path, sizeof path) && weir_file_exists(path)) {
+  if (path_with(f->path, LABEL, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(weir_npy_open(path, &h->label), done);
     WEIR_TRY_GOTO(take_labels(f, path, weir_npy_get(h->label)), done);
   }
-  if (path_beside(f->path, UNIVERSE, path, sizeof path) && weir_file_exists(path)) {
+  if (path_with(f->path, UNIVERSE, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(weir_npy_open(path, &h->universe), done);
     WEIR_TRY_GOTO(check_universe(f, path, weir_npy_get(h->universe)), done);
   }
-  if (f->count == 1 && path_beside(f->path, ABOUT, path, sizeof path) && weir_file_exists(path)) {
+  if (f->count == 1 && path_with(f->path, ABOUT, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(take_about(f, path), done);
   }
   (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s%s",
@@ -274,7 +274,7 @@ static weir_status write_about(const cf_volume_out *o, const cf_volume_about *ab
   if (about->facts) {
     cf_about_print(&o->info, about->facts, text);
   }
-  (void)path_beside(o->path, ABOUT, path, sizeof path); /* shorter */
+  (void)path_with(o->path, ABOUT, path, sizeof path); /* shorter */
   if (text[0] == 0) {
     (void)remove(path); /* of an earlier pair of the name */
     return WEIR_OK;
@@ -295,7 +295,7 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
   const weir_npy_shape labels = {WEIR_F32, 1, {o->info.n_labels}};
 
   memcpy(o->state, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));
-  if (!path_beside(o->path, UNIVERSE, path, sizeof path)) {
+  if (!path_with(o->path, UNIVERSE, path, sizeof path)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: its name is too long", o->path);
   }
   if (about->universe >= 0) { /* both before the data, by which pairs are found */
@@ -304,7 +304,7 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
     (void)remove(path); /* of an earlier pair of the name */
   }
   WEIR_TRY(write_about(o, about));
-  (void)path_beside(o->path, LABEL, path, sizeof path); /* shorter */
+  (void)path_with(o->path, LABEL, path, sizeof path); /* shorter */
   return weir_npy_write(path, &labels, about->labels);
 }
 
@@ -326,7 +326,7 @@ const cf_volume_format cf_volume_format_npy = {
     .help = "pairs of NumPy arrays, NAME" DATA " and NAME" LABEL
             ", one sample a pair; NAME" UNIVERSE " and NAME" ABOUT " say the rest",
     .suffix = DATA,
-    .beside = LABEL "|" UNIVERSE "|" ABOUT,
+    .companions = LABEL "|" UNIVERSE "|" ABOUT,
     .endings = DATA,
     .knows = knows,
     .open = open_file,
