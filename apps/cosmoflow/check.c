@@ -16,7 +16,8 @@ weir_status cf_check_channels(const cf_model_opts *model, int64_t channels)
                    cf_model_net(model)->name);
 }
 
-/* What the log tells of is an error; one of the closed division keeps to its rules. */
+/* Checks the log, which reports an error of estimates; one of the closed division follows its
+ * rules. */
 static weir_status check_log(const cf_cfg *cfg)
 {
   const cf_net *const net = cf_model_net(&cfg->model);
@@ -50,7 +51,7 @@ weir_status cf_check_grid(const cf_cfg *cfg, int ranks, weir_grid *out)
   return weir_load_suits(&cfg->load, out->extent[WEIR_ALONG_SAMPLES] > 1, 0);
 }
 
-/* Voxels of a sample that a rank reads; 0: each reads a part that depends on the grid. */
+/* Bytes of a sample that a rank reads; 0: each reads a slice that depends on the grid. */
 static int64_t bytes_of(const cf_cfg *cfg, const cf_universe_facts *f)
 {
   const weir_train_grid_cfg *const g = &cfg->grid;
@@ -60,7 +61,7 @@ static int64_t bytes_of(const cf_cfg *cfg, const cf_universe_facts *f)
   return whole ? f->bytes / f->samples : 0;
 }
 
-/* Of samples that are read nothing but the model is known. */
+/* Checks what the model alone determines, for samples that are read. */
 static weir_status check_unseen(const cf_cfg *cfg)
 {
   const weir_train_task task = cf_estimator_task(&cfg->model);
@@ -69,16 +70,16 @@ static weir_status check_unseen(const cf_cfg *cfg)
   return weir_train_suits(&task, &cfg->train);
 }
 
-/* Universes that are made here: how many samples of which shape is known. Those that are written
- * are read again as the section files says. */
+/* Checks simulated universes, whose number and shape are known. Those that are written are read
+ * again with the section files. */
 static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
 {
-  cf_volume_info info = cf_source_foresee(&cfg->simulate, f);
+  cf_volume_info info = cf_source_synth_info(&cfg->simulate, f);
   const cf_estimator_spec spec = {
       .model = &cfg->model, .scale = cfg->data.scale, .info = &info, .dtype = f->dtype};
   const bool segments = cf_model_net(&cfg->model)->target == CF_SEGMENT;
   cf_estimator e = {.params = NULL};
-  int64_t n[CF_PARTS];
+  int64_t n[CF_SUBSETS];
   weir_status status = WEIR_OK;
 
   if (cfg->source.input.count == 0) {
@@ -98,8 +99,7 @@ static weir_status check_made(const cf_cfg *cfg, const cf_universe_facts *f)
   return status;
 }
 
-/* Samples that describe.side and its siblings are about are others than those that run would make.
- */
+/* Whether describe.side, channels or outputs describe other samples than those of run. */
 static bool describes_others(const weir_cli *cli, const cf_cfg *cfg)
 {
   return weir_cli_is(cli, "describe") &&

@@ -44,7 +44,7 @@ static weir_status refuse_own_input(const weir_cli *cli, const cf_source *s)
                                  cli->out, own);
 }
 
-/* A conversion that was stopped or killed goes on in its own folder. */
+/* Opens the run folder; an interrupted conversion is resumed in its own folder. */
 static weir_status begin(const weir_cli *cli, const weir_config *config, weir_run_dir *dir)
 {
   const bool goes_on = cli->out != NULL && !cli->overwrite && weir_dir_has_entries(cli->out);

@@ -57,8 +57,8 @@ static weir_status print_network(const cf_cfg *cfg, const cf_universe_facts *f)
   return WEIR_OK;
 }
 
-/* What each rank of the grid would have of a step, or what each grid would take, for the same
- * samples as the network. */
+/* Prints the share of each rank of the grid in a step, or the predicted step of each grid, for the
+ * samples of the network. */
 static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const cf_universe_facts *f)
 {
   const int64_t side = or_else(cfg->describe.side, f->side);
@@ -75,7 +75,7 @@ static weir_status print_grid(const weir_cli *cli, const cf_cfg *cfg, const cf_u
   WEIR_TRY_GOTO(cf_estimator_open(&spec, 0, &e), done);
   weir_train_gather(&cfg->grid, e.task.gather);
   if (cfg->grid.by == WEIR_GRID_BY_AUTO) {
-    WEIR_TRY_GOTO(cf_placement_print(cfg, cli->threads, &e.task, ranks, stdout), done);
+    WEIR_TRY_GOTO(cf_grid_choice_print(cfg, cli->threads, &e.task, ranks, stdout), done);
   } else {
     WEIR_TRY_GOTO(cf_check_grid(cfg, ranks, &grid), done);
     WEIR_TRY_GOTO(cf_grid_print(cfg, &grid, &e.task, stdout), done);

@@ -8,14 +8,14 @@
 #include "eval_page.h"
 #include "commands.h"
 
-/* What was fitted on and what is scored, for whoever looks for a leak. */
+/* Emits the training and scored rows of each set, to check for leaks. */
 static void tell_sets(const cf_evaluation *e)
 {
-  for (int64_t i = 0; i < e->n_trials; i++) {
-    const cf_eval_set *const t = &e->trial[i];
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    const cf_eval_set *const t = &e->set[i];
 
     weir_event("eval_set", WEIR_TEXT("set", t->opts->name), WEIR_TEXT("model", t->p->model),
-               WEIR_TEXT("part", cf_part_name[e->opts->part]),
+               WEIR_TEXT("part", cf_subset_name[e->opts->part]),
                WEIR_INT("samples", t->level[CF_BY_SAMPLE].n), WEIR_INT("universes", t->groups),
                WEIR_INT("fitted", i == 0 ? t->n_train : 0));
   }
@@ -23,14 +23,14 @@ static void tell_sets(const cf_evaluation *e)
 
 static void tell_normalised(const cf_evaluation *e)
 {
-  char names[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  char names[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
 
-  cf_predictions_normalised(e->trial[0].p, names, sizeof names);
+  cf_predictions_normalised(e->set[0].p, names, sizeof names);
   if (names[0] != 0) {
     weir_warn("eval",
               "%s: %s: normalised, ranges unknown: errors are in units of [-1, 1], not of the "
               "parameters",
-              e->trial[0].opts->predictions, names);
+              e->set[0].opts->predictions, names);
   }
 }
 
@@ -39,14 +39,14 @@ static void tell_scores(const cf_evaluation *e, const cf_score_tables *t)
   for (int64_t k = 0; k < t->n_rows; k++) {
     const cf_score_row *const r = &t->row[k];
 
-    weir_event("scores", WEIR_TEXT("set", e->trial[r->trial].opts->name),
-               WEIR_TEXT("model", cf_evaluation_name(e, r->trial, r->by)),
+    weir_event("scores", WEIR_TEXT("set", e->set[r->set].opts->name),
+               WEIR_TEXT("model", cf_evaluation_name(e, r->set, r->by)),
                WEIR_TEXT("of", cf_level_name[r->level]),
-               WEIR_TEXT("parameter", r->label < 0 ? "all" : e->trial[0].p->label[r->label]),
+               WEIR_TEXT("parameter", r->label < 0 ? "all" : e->set[0].p->label[r->label]),
                WEIR_REAL("mae", r->score[CF_MAE].value / r->half),
                WEIR_REAL("rmse", r->score[CF_RMSE].value / r->half),
                WEIR_REAL("r2", r->label < 0 ? NAN : r->score[CF_R2].value),
-               WEIR_REAL("gain", r->gain.value), WEIR_INT("samples", r->samples),
+               WEIR_REAL("skill", r->skill.value), WEIR_INT("samples", r->samples),
                WEIR_INT("universes", r->universes));
   }
 }
@@ -60,7 +60,7 @@ static weir_status evaluate(const weir_cli *cli, const cf_cfg *cfg, const cf_eva
   tell_scores(e, &t);
   WEIR_TRY_GOTO(cf_score_tables_write(&t, cli->out), done);
   WEIR_TRY_GOTO(cf_eval_page_write(e, &t, cli->out), done);
-  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", e->trial[0].p->source), done);
+  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", e->set[0].p->source), done);
 done:
   cf_score_tables_fini(&t);
   return status;
@@ -90,35 +90,25 @@ static weir_status evaluate_maps(const weir_cli *cli, const cf_cfg *cfg, const c
 
   WEIR_TRY(cf_map_scores_make(&cfg->eval, spec, &m));
   WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
-  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_part)cfg->eval.part, cli->out), done);
+  WEIR_TRY_GOTO(cf_eval_maps_write(&m, (cf_subset)cfg->eval.part, spec->seed, cli->out), done);
   WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "predictions", m.set[0].source), done);
 done:
   cf_map_scores_fini(&m);
   return status;
 }
 
+static weir_status score(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
+{
+  const cf_source_spec spec = {.source = &cfg->source,
+                               .files = &cfg->files,
+                               .simulate = &cfg->simulate,
+                               .seed = (uint64_t)cfg->seed};
+
+  return cf_eval_is_of_maps(&cfg->eval) ? evaluate_maps(cli, cfg, &spec, dir)
+                                        : evaluate_all(cli, cfg, &spec, dir);
+}
+
 weir_status cf_cmd_eval(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
-  cf_cfg cfg;
-
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "eval", &dir), done);
-  cf_tell_start(cli, &cfg);
-  const cf_source_spec spec = {.source = &cfg.source,
-                               .files = &cfg.files,
-                               .simulate = &cfg.simulate,
-                               .seed = (uint64_t)cfg.seed};
-
-  WEIR_TRY_GOTO(cf_eval_is_of_maps(&cfg.eval) ? evaluate_maps(cli, &cfg, &spec, &dir)
-                                              : evaluate_all(cli, &cfg, &spec, &dir),
-                done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return cf_with_run_dir(cli, score);
 }

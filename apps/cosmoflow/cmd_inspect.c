@@ -9,7 +9,7 @@
 static void print_info(const cf_source *s)
 {
   const cf_volume_info *const info = cf_source_info(s);
-  char text[CF_PLACE_MOST];
+  char text[CF_MAX_LOCATION];
 
   cf_source_locate(s, 0, text, sizeof text);
   printf("first:    %s\n", text);
@@ -24,7 +24,7 @@ static void print_info(const cf_source *s)
 static weir_status print_labels(cf_source *s, int64_t sample)
 {
   const cf_volume_info *const info = cf_source_info(s);
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   int64_t universe = -1;
 
   WEIR_TRY(cf_source_labels(s, sample, labels));
@@ -46,11 +46,11 @@ static void print_census(const cf_voxel_stats *c, weir_dtype dtype)
   const char *const remark = cf_voxel_stats_remark(c, dtype);
   char bin[32];
 
-  printf("values:   sum %.12g, mean %.6g, %g to %g\n", c->sum, c->sum / (double)c->n, c->least,
-         c->most);
+  printf("values:   sum %.12g, mean %.6g, %g to %g\n", c->sum, c->sum / (double)c->n, c->min,
+         c->max);
   printf("          %lld of %lld voxels below 0, %lld whole numbers\n", (long long)c->negative,
          (long long)c->n, (long long)c->whole);
-  for (int i = 0; i < CF_CENSUS_BINS; i++) {
+  for (int i = 0; i < CF_VOXEL_BINS; i++) {
     if (c->bin[i] > 0) {
       cf_voxel_stats_bin(i, bin, sizeof bin);
       printf("%12s  %10lld  %8.4f %%\n", bin, (long long)c->bin[i],
@@ -62,12 +62,12 @@ static void print_census(const cf_voxel_stats *c, weir_dtype dtype)
   }
 }
 
-/* How many voxels of each class there are, and whether that is what files.classes says. */
-static void print_classes(const int64_t count[CF_CLASSES_MOST], int64_t classes)
+/* Prints the voxels of each class, and compares them with files.classes. */
+static void print_classes(const int64_t count[CF_MAX_CLASSES], int64_t classes)
 {
   int64_t all = 0, last = 0;
 
-  for (int k = 0; k < CF_CLASSES_MOST; k++) {
+  for (int k = 0; k < CF_MAX_CLASSES; k++) {
     all += count[k];
     last = count[k] > 0 ? k : last;
   }
@@ -86,7 +86,7 @@ static void print_classes(const int64_t count[CF_CLASSES_MOST], int64_t classes)
 
 /* Adds the classes of a plane. */
 static weir_status count_classes(cf_source *s, int64_t sample, int64_t d, uint8_t *plane,
-                                 int64_t count[CF_CLASSES_MOST])
+                                 int64_t count[CF_MAX_CLASSES])
 {
   const cf_volume_info *const info = cf_source_info(s);
 
@@ -103,7 +103,7 @@ static weir_status inspect(cf_source *s, int64_t n, int64_t classes)
   const cf_volume_info *const info = cf_source_info(s);
   const weir_dtype dtype = weir_dtype_is_real(info->dtype) ? WEIR_F32 : WEIR_I16;
   cf_voxel_stats c = {0};
-  int64_t count[CF_CLASSES_MOST] = {0};
+  int64_t count[CF_MAX_CLASSES] = {0};
   void *plane = NULL;
   weir_status status = WEIR_OK;
 
@@ -180,7 +180,7 @@ weir_status cf_cmd_inspect(const weir_cli *cli)
   }
   const int64_t classes = cfg.files.classes;
 
-  cfg.files.classes = CF_CLASSES_MOST; /* what there is, to be looked at */
+  cfg.files.classes = CF_MAX_CLASSES; /* all classes of the file are counted */
   WEIR_TRY_GOTO(cf_open_input(&cfg, &s), done);
   WEIR_TRY_GOTO(inspect(s, cfg.inspect.samples, classes), done);
 done:

@@ -8,7 +8,7 @@
 #include "io/weir_netcdf.h"
 #include "commands.h"
 
-enum { NAME = 48, CURVES = 2 * CF_LABELS_MOST };
+enum { NAME = 48, CURVES = 2 * CF_MAX_LABELS };
 
 /* log10 of values above 0, NaN of others. */
 static void put_log(const double *x, int64_t n, double *out)
@@ -44,10 +44,10 @@ static weir_status add_figure(weir_report *r, const cf_spectrum *s)
 
     put_log(s->power + c * n, n, of + K * n);
     for (int64_t b = 0; b < n; b++) {
-      const double part = sqrt(2 / s->modes[b]);
+      const double sigma = sqrt(2 / s->modes[b]);
 
-      of[LO * n + b] = of[b] + log10(fmax(1 - part, 0.1));
-      of[HI * n + b] = of[b] + log10(1 + part);
+      of[LO * n + b] = of[b] + log10(fmax(1 - sigma, 0.1));
+      of[HI * n + b] = of[b] + log10(1 + sigma);
     }
     put_log(s->linear + c * n, n, theory);
     name_channel(s, c, "", names[n_series]);
@@ -84,7 +84,7 @@ static weir_status add_summary(weir_report *r, const cf_spectrum *s)
   weir_table t = {0};
 
   weir_table_add(&t, "sample");
-  weir_table_add(&t, "%s", s->place);
+  weir_table_add(&t, "%s", s->where);
   weir_table_add(&t, "its number in the set, from 0");
   weir_table_add_real(&t, (double)s->sample);
   weir_table_add(&t, "side of a voxel");
@@ -150,7 +150,7 @@ static weir_status write_page(weir_report *r, const cf_spectrum *s, const weir_t
       r,
       "P(k) = V mean |delta(k)|^2 over the modes of a bin, delta = voxel / mean - 1; shot noise is "
       "not subtracted. Bands and sigma: P sqrt(2 / modes), of a Gaussian field."));
-  if (s->part) {
+  if (s->sub_box) {
     WEIR_TRY(weir_report_text(
         r, "The sample is a part of a larger box and not periodic: its edges mix neighbouring wave "
            "numbers, and no window is corrected for."));
@@ -189,7 +189,7 @@ static weir_status write_all(const weir_cli *cli, const cf_cfg *cfg, const cf_sp
   WEIR_TRY(weir_report_open(cli->out, "cosmoflow: power spectrum", &r));
   WEIR_TRY_GOTO(write_page(r, s, rows), done);
   WEIR_TRY_GOTO(weir_report_commit(&r), done);
-  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "sample", s->place), done);
+  WEIR_TRY_GOTO(cf_write_provenance(cli, cfg, "sample", s->where), done);
 done:
   weir_report_destroy(&r);
   return status;
@@ -217,19 +217,5 @@ done:
 
 weir_status cf_cmd_power(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
-  cf_cfg cfg;
-
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "power", &dir), done);
-  cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(measure(cli, &cfg, &dir), done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return cf_with_run_dir(cli, measure);
 }

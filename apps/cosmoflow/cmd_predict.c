@@ -1,5 +1,5 @@
-/* cmd_predict.c - what trained weights say of samples: predictions.nc and predictions.csv; the
- * classes of voxels are predict_maps.c's. */
+/* cmd_predict.c - predictions of trained weights: predictions.nc and predictions.csv; classes of
+ * voxels are predicted by predict_maps.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef cf_predict work;
 
 /* ---- What is read ---- */
 
-/* Numbers by places are those of the training in its own set alone, as a whole. */
+/* Universes numbered by position are those of the training only in its own set, as a whole. */
 static weir_status check_numbering(const work *w, const char *truth)
 {
   const cf_weights *const t = &w->weights;
@@ -24,9 +24,10 @@ static weir_status check_numbering(const work *w, const char *truth)
   const char *const trained = t->text[CF_NOTE_truth_digest];
   char there[96], here[96];
 
-  if (s->siblings == t->siblings && (s->siblings == 0 || s->count == t->count)) {
-    const bool other =
-        s->siblings > 0 && truth[0] != 0 && trained[0] != 0 && strcmp(truth, trained) != 0;
+  if (s->samples_per_universe == t->samples_per_universe &&
+      (s->samples_per_universe == 0 || s->count == t->count)) {
+    const bool other = s->samples_per_universe > 0 && truth[0] != 0 && trained[0] != 0 &&
+                       strcmp(truth, trained) != 0;
 
     return !other ? WEIR_OK
                   : weir_fail(
@@ -37,11 +38,11 @@ static weir_status check_numbering(const work *w, const char *truth)
                         w->cfg->predict.weights, (long long)s->count);
   }
   (void)snprintf(there, sizeof there, "%s (samples_per_universe %lld, of %lld samples)",
-                 t->siblings > 0 ? "their place" : "what files say", (long long)t->siblings,
-                 (long long)t->count);
+                 t->samples_per_universe > 0 ? "position" : "the files",
+                 (long long)t->samples_per_universe, (long long)t->count);
   (void)snprintf(here, sizeof here, "%s (samples_per_universe %lld, of %lld samples)",
-                 s->siblings > 0 ? "their place" : "what files say", (long long)s->siblings,
-                 (long long)s->count);
+                 s->samples_per_universe > 0 ? "position" : "the files",
+                 (long long)s->samples_per_universe, (long long)s->count);
   return weir_fail(
       WEIR_ERR_CONFIG,
       "data.split.samples_per_universe: %s was trained on universes that are numbered by %s, and "
@@ -50,23 +51,22 @@ static weir_status check_numbering(const work *w, const char *truth)
       w->cfg->predict.weights, there, here);
 }
 
-static weir_status take_parts(work *w)
+static weir_status assign_subsets(work *w)
 {
   const char *const *text = (const char *const *)w->weights.text;
-  int64_t *const siblings = &w->cfg->data.split.samples_per_universe;
-  const bool strangers = w->cfg->predict.external_universes;
+  int64_t *const per_universe = &w->cfg->data.split.samples_per_universe;
+  const bool external = w->cfg->predict.external_universes;
   cf_surveyed has;
 
-  *siblings = *siblings > 0 ? *siblings : w->weights.siblings;
+  *per_universe = *per_universe > 0 ? *per_universe : w->weights.samples_per_universe;
   WEIR_TRY(cf_survey(w->source, w->cfg, w->truth, NULL, &has));
-  const weir_status status =
-      cf_split_of_lists(strangers ? "" : text[CF_NOTE_universes_train],
-                        strangers ? "" : text[CF_NOTE_universes_valid], *siblings, has.universe,
-                        cf_source_count(w->source), &w->split);
+  const weir_status status = cf_split_of_lists(
+      external ? "" : text[CF_NOTE_universes_train], external ? "" : text[CF_NOTE_universes_valid],
+      *per_universe, has.universe, cf_source_count(w->source), &w->split);
 
   weir_free(&has.universe);
   WEIR_TRY(status);
-  return strangers ? WEIR_OK : check_numbering(w, has.truth);
+  return external ? WEIR_OK : check_numbering(w, has.truth);
 }
 
 static bool segments(const work *w)
@@ -91,11 +91,11 @@ static weir_status open_all(work *w)
   w->truth = !segments(w)                                             ? CF_TRUTH_LABELS
              : w->info.n_classes > 0 && w->weights.info.n_classes > 0 ? CF_TRUTH_CLASSES
                                                                       : CF_TRUTH_NONE;
-  w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* what it has learnt */
+  w->info.n_classes = segments(w) ? w->weights.info.n_classes : 0; /* those of the training */
   cfg->data.scale = w->weights.scale;
   cfg->data.cache_bytes = 0; /* each sample is read once */
   WEIR_TRY(cf_samples_create(&cfg->data, w->source, w->truth, &w->samples));
-  WEIR_TRY(take_parts(w));
+  WEIR_TRY(assign_subsets(w));
   const cf_estimator_spec spec = {.model = &w->weights.model,
                                   .scale = w->weights.scale,
                                   .info = &w->info,
@@ -128,7 +128,7 @@ static void name_labels(const work *w, cf_predictions *p)
   const cf_volume_info *const i = &w->weights.info;
 
   for (int64_t k = 0; k < p->n_labels; k++) {
-    (void)snprintf(p->label[k], CF_NAME_MOST, "%s", i->label[k]);
+    (void)snprintf(p->label[k], CF_MAX_NAME, "%s", i->label[k]);
     p->lo[k] = i->lo[k] < i->hi[k] ? i->lo[k] : -1;
     p->hi[k] = i->lo[k] < i->hi[k] ? i->hi[k] : 1;
   }
@@ -153,19 +153,20 @@ static weir_status take_truth(const work *w, int64_t i)
 static weir_status make_rows(work *w)
 {
   const int64_t n = cf_source_count(w->source);
-  const int part = w->cfg->predict.part;
+  const int subset = w->cfg->predict.part;
 
-  if (part != CF_PREDICT_ALL && w->split.n[part] == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.part: none of these universes is of the part %s, by the lists of %s",
-                     cf_part_name[part], w->cfg->predict.weights);
+  if (subset != CF_PREDICT_ALL && w->split.n[subset] == 0) {
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "predict.part: none of these universes is of the subset %s, by the lists of %s",
+        cf_subset_name[subset], w->cfg->predict.weights);
   }
   WEIR_TRY(cf_predictions_create(n, w->weights.info.n_labels, &w->out));
   name_labels(w, w->out);
   for (int64_t i = 0; i < n; i++) {
     w->out->universe[i] = w->split.universe[i];
-    w->out->part[i] = w->split.part[i];
-    w->out->known[i] = part == CF_PREDICT_ALL || w->split.part[i] == part;
+    w->out->subset[i] = w->split.subset[i];
+    w->out->known[i] = subset == CF_PREDICT_ALL || w->split.subset[i] == subset;
     WEIR_TRY(take_truth(w, i));
   }
   return WEIR_OK;
@@ -205,7 +206,7 @@ static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
   }
   const size_t bytes =
       (size_t)(weir_tensor_numel(&w->x) / n) * weir_dtype_size(w->estimator.is.dtype);
-  float own[CF_LABELS_MOST];
+  float own[CF_MAX_LABELS];
 
   for (int64_t i = 0; i < n; i++) {
     const cf_wanted all = {.sample = row[i], .hi = {l[0], l[1], l[2]}};
@@ -222,17 +223,17 @@ static weir_status predict_batch(work *w, const int64_t *row, int64_t n)
 
 static weir_status predict_all(work *w, int64_t *done)
 {
-  const int64_t most = w->cfg->predict.batch;
+  const int64_t batch = w->cfg->predict.batch;
   int64_t *row = NULL, n = 0;
   weir_status status = WEIR_OK;
 
   *done = 0;
-  WEIR_TRY(weir_alloc(most, sizeof *row, (void **)&row));
+  WEIR_TRY(weir_alloc(batch, sizeof *row, (void **)&row));
   for (int64_t i = 0; i < w->out->n && status == WEIR_OK; i++) {
     if (w->out->known[i]) {
       row[n++] = i;
     }
-    if (n == most || (i + 1 == w->out->n && n > 0)) {
+    if (n == batch || (i + 1 == w->out->n && n > 0)) {
       status = predict_batch(w, row, n);
       *done += n;
       n = 0;
@@ -253,8 +254,8 @@ static weir_status predict_all(work *w, int64_t *done)
 static weir_status write_csv(const work *w)
 {
   const cf_predictions *const p = w->out;
-  char name[2 * CF_LABELS_MOST][CF_NAME_MOST + 32];
-  const char *head[3 + 2 * CF_LABELS_MOST] = {"sample", "universe", "part"};
+  char name[2 * CF_MAX_LABELS][CF_MAX_NAME + 32];
+  const char *head[3 + 2 * CF_MAX_LABELS] = {"sample", "universe", "part"};
   const int columns = 3 + 2 * (int)p->n_labels;
   weir_table c = {0};
 
@@ -272,7 +273,7 @@ static weir_status write_csv(const work *w)
     }
     weir_table_add(&c, "%lld", (long long)p->sample[i]);
     weir_table_add(&c, "%lld", (long long)p->universe[i]);
-    weir_table_add(&c, "%s", cf_part_name[p->part[i]]);
+    weir_table_add(&c, "%s", cf_subset_name[p->subset[i]]);
     for (int64_t k = 0; k < p->n_labels; k++) {
       const int64_t at = i * p->n_labels + k;
 
@@ -287,29 +288,29 @@ static weir_status write_csv(const work *w)
   return status;
 }
 
-/* Mean absolute error of the parts, in units of [-1, 1]. */
-static void tell_error(const cf_predictions *p, int part)
+/* Emits the mean absolute error of a subset, in units of [-1, 1]. */
+static void tell_error(const cf_predictions *p, int subset)
 {
   double sum = 0;
   int64_t n = 0;
 
   for (int64_t i = 0; i < p->n; i++) {
-    for (int64_t k = 0; k < p->n_labels && p->known[i] && p->part[i] == part; k++, n++) {
+    for (int64_t k = 0; k < p->n_labels && p->known[i] && p->subset[i] == subset; k++, n++) {
       sum +=
           fabs((double)p->predicted[i * p->n_labels + k] - (double)p->truth[i * p->n_labels + k]);
     }
   }
   if (n > 0) {
-    weir_event("predicted", WEIR_TEXT("part", cf_part_name[part]),
+    weir_event("predicted", WEIR_TEXT("part", cf_subset_name[subset]),
                WEIR_INT("samples", n / p->n_labels), WEIR_REAL("mae", sum / (double)n));
     weir_info("predict", "%s: %lld samples, mean absolute error %.4f of labels in [-1, 1]",
-              cf_part_name[part], (long long)(n / p->n_labels), sum / (double)n);
+              cf_subset_name[subset], (long long)(n / p->n_labels), sum / (double)n);
   }
 }
 
 static void tell_normalised(const cf_predictions *p)
 {
-  char names[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  char names[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
 
   cf_predictions_normalised(p, names, sizeof names);
   if (names[0] != 0) {
@@ -334,7 +335,7 @@ static weir_status write_all(work *w)
   WEIR_TRY(cf_predictions_write(w->out, path));
   WEIR_TRY(write_csv(w));
   WEIR_TRY(cf_write_provenance(w->cli, w->cfg, "weights", w->out->source));
-  for (int p = 0; p < CF_PARTS; p++) {
+  for (int p = 0; p < CF_SUBSETS; p++) {
     tell_error(w->out, p);
   }
   weir_event("predict_end", WEIR_INT("samples", done), WEIR_REAL("seconds", weir_clock() - began));
@@ -359,40 +360,26 @@ static weir_status accept(void *dir)
   return weir_run_dir_commit(dir);
 }
 
-/* Input and weights are read before anything of an earlier prediction goes. */
-static weir_status predict(work *w, weir_run_dir *dir)
+/* Input and weights are read before anything of an earlier prediction is removed. */
+static weir_status predict(const weir_cli *cli, cf_cfg *cfg, weir_run_dir *dir)
 {
+  work w = {.cli = cli, .cfg = cfg};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(open_all(w), done);
-  if (segments(w)) {
-    WEIR_TRY_GOTO(cf_predict_maps(w, accept, dir), done);
+  WEIR_TRY_GOTO(open_all(&w), done);
+  if (segments(&w)) {
+    WEIR_TRY_GOTO(cf_predict_maps(&w, accept, dir), done);
     goto done;
   }
-  WEIR_TRY_GOTO(make_rows(w), done);
+  WEIR_TRY_GOTO(make_rows(&w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(dir), done);
-  WEIR_TRY_GOTO(write_all(w), done);
+  WEIR_TRY_GOTO(write_all(&w), done);
 done:
-  finish(w);
+  finish(&w);
   return status;
 }
 
 weir_status cf_cmd_predict(const weir_cli *cli)
 {
-  weir_config *config = NULL;
-  weir_run_dir dir = {.cli = cli};
-  weir_status status = WEIR_OK;
-  cf_cfg cfg;
-  work w = {.cli = cli, .cfg = &cfg};
-
-  WEIR_TRY(cf_configure(cli, &cfg, &config));
-  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, "predict", &dir), done);
-  cf_tell_start(cli, &cfg);
-  WEIR_TRY_GOTO(predict(&w, &dir), done);
-done:
-  if (status != WEIR_OK) {
-    cf_abandon(&dir);
-  }
-  weir_config_destroy(&config);
-  return status;
+  return cf_with_run_dir(cli, predict);
 }

@@ -1,4 +1,4 @@
-/* cmd_prepare.c - writes the built-in universes, or goes on where an earlier run was stopped. */
+/* cmd_prepare.c - writes the built-in universes, or resumes an interrupted run. */
 #include "base/weir_log.h"
 #include "data/universe_write.h"
 #include "io/weir_netcdf.h"
@@ -7,13 +7,13 @@
 /* Particles that hardly leave their cells are counted where they began, whatever the field. */
 static weir_status warn_of_rest(const cf_universe_opts *o, const cf_universe_facts *f)
 {
-  const double least = 0.5; /* of a cell: to the border */
+  const double min_moved = 0.5; /* of a cell: to the border */
 
   for (int64_t c = 0; c < o->redshifts.count && o->counts == CF_COUNTS_NGP; c++) {
     double moved = 0;
 
     WEIR_TRY(cf_universe_motion(o, f, o->redshifts.items[c], &moved));
-    if (moved < least) {
+    if (moved < min_moved) {
       weir_warn(
           "prepare",
           "at z = %g particles have moved by %.2g of their distance: ngp counts tell little of "

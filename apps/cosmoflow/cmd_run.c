@@ -29,8 +29,8 @@ static weir_status prepare(const cf_cfg *cfg, const char *folder)
   return WEIR_OK;
 }
 
-/* Provenance; a run that goes on is the trainer's to refuse: until then its folder stays as it is.
- */
+/* Commits the folder and writes provenance. A resumed run may be refused by the trainer: its folder
+ * is unchanged until then. */
 static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_dir *dir)
 {
   char text[CF_NOTE_LINE];
@@ -40,7 +40,7 @@ static weir_status accept(const weir_cli *cli, const cf_experiment *e, weir_run_
   return cf_write_provenance(cli, e->cfg, "samples", text);
 }
 
-/* What a run has. All borrowed. */
+/* State of a run. All borrowed. */
 typedef struct job {
   const weir_cli *cli;
   const weir_config *config;
@@ -51,7 +51,7 @@ typedef struct job {
 
 /* ---- What the rank that leads does alone ---- */
 
-/* Universes of its own are results: what an earlier run left goes before they are written. */
+/* Simulates universes as part of the results: those of an earlier run are removed before. */
 static weir_status make_samples(const job *j, const cf_cfg *cfg, const char *folder)
 {
   if (!j->dir->continues && cfg->source.input.count == 0) {
@@ -62,7 +62,7 @@ static weir_status make_samples(const job *j, const cf_cfg *cfg, const char *fol
 
 static weir_status announce(const job *j)
 {
-  WEIR_TRY(cf_grid_print(j->e->cfg, &j->ranks->spread.grid, &j->e->estimator.task, stderr));
+  WEIR_TRY(cf_grid_print(j->e->cfg, &j->ranks->dist.grid, &j->e->estimator.task, stderr));
   return j->dir->continues ? WEIR_OK : accept(j->cli, j->e, j->dir);
 }
 
@@ -80,7 +80,7 @@ static weir_status train(const job *j, weir_train_result *result, int64_t began)
 {
   cf_experiment *e = j->e;
   const weir_plan_opts exec = {
-      .exec = &e->cfg->exec, .threads = j->cli->threads, .dist = &j->ranks->spread};
+      .exec = &e->cfg->exec, .threads = j->cli->threads, .dist = &j->ranks->dist};
   cf_mllog *log = NULL;
   weir_status status = WEIR_OK;
 
@@ -115,11 +115,11 @@ static weir_status run(const job *j, cf_cfg *cfg)
 
   WEIR_TRY(weir_path_join(j->cli->out, "universes", folder, sizeof folder));
   WEIR_TRY(cf_agree(r, r->leads ? make_samples(j, cfg, folder) : WEIR_OK));
-  WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, r->spread.comm, j->e)));
+  WEIR_TRY(cf_agree(r, cf_experiment_open(cfg, folder, r->dist.comm, j->e)));
   WEIR_TRY(cf_agree(r, check_log(cfg, j->e)));
   cf_experiment_tell(j->e);
   WEIR_TRY(cf_agree(r, cf_experiment_network(j->e, j->config)));
-  WEIR_TRY(cf_ranks_place(r, cfg, j->cli->threads, &j->e->train, &j->e->estimator.task));
+  WEIR_TRY(cf_ranks_select_grid(r, cfg, j->cli->threads, &j->e->train, &j->e->estimator.task));
   WEIR_TRY(cf_agree(r, r->leads ? announce(j) : WEIR_OK));
   WEIR_TRY(train(j, &result, began));
   return cf_agree(r, r->leads ? finish(j, &result) : WEIR_OK);

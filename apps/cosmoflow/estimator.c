@@ -7,12 +7,29 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "ops/reduce/weir_reduce.h"
 
-const char *const cf_metric[][CF_METRICS_MOST] = {
+const char *const cf_metric[][CF_MAX_METRICS] = {
     [CF_ESTIMATE] = {"mae", "mse"},
-    [CF_SEGMENT] = {"accuracy", "overlap", "overlap_0", "overlap_1", "overlap_2", "overlap_3",
-                    "overlap_4", "overlap_5", "overlap_6", "overlap_7", "overlap_8", "overlap_9",
-                    "overlap_10", "overlap_11", "overlap_12", "overlap_13"},
+    [CF_SEGMENT] = {"accuracy", "mean_iou", "iou_0", "iou_1", "iou_2", "iou_3", "iou_4", "iou_5",
+                    "iou_6", "iou_7", "iou_8", "iou_9", "iou_10", "iou_11", "iou_12", "iou_13"},
 };
+
+const char *cf_metric_present_name(const char *name)
+{
+  static const char former[] = "overlap"; /* followed by _k for a class */
+  const char *const suffix = name + sizeof former - 1;
+
+  if (strncmp(name, former, sizeof former - 1) != 0) {
+    return name;
+  }
+  for (int k = 1; k < CF_MAX_METRICS; k++) {
+    const char *const is = cf_metric[CF_SEGMENT][k];
+
+    if (k == 1 ? *suffix == 0 : strcmp(suffix, is + strlen("iou")) == 0) {
+      return is;
+    }
+  }
+  return name;
+}
 
 /* Counts as the network is given them, [n, depth, height, width, channels], f32 (f64 where the
  * gradient is checked). */
@@ -55,7 +72,7 @@ int64_t cf_estimator_classes(const cf_estimator_spec *is)
   return truth_of(is) == CF_TRUTH_CLASSES ? is->info->n_classes : CF_CLASSES;
 }
 
-/* What the network makes of samples. */
+/* Appends the output of the network for samples. */
 static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
 {
   int64_t outputs = is->info->n_labels;
@@ -69,22 +86,22 @@ static weir_value make(weir_net *net, const cf_estimator_spec *is, weir_value x)
   return cf_model_apply(net, is->model, outputs, scaled(net->graph, is->scale, x));
 }
 
-/* Metrics of classes: [0] accuracy, [1] the mean overlap, then those of the classes. */
+/* Metrics of classes: [0] accuracy, [1] the mean IoU, then those of the classes. */
 static void score_classes(weir_graph *g, const cf_estimator *e, weir_value made, weir_value truth)
 {
   const char *const *const metric = cf_metric[CF_SEGMENT];
   const int classes = (int)cf_estimator_classes(&e->is);
-  const weir_value said = cf_segment_said(g, made);
+  const weir_value predicted = cf_segment_classes(g, made);
   weir_value sum = weir_scalar(g, WEIR_F32, 0);
 
-  weir_output(g, metric[0], cf_segment_accuracy(g, said, truth));
+  weir_output(g, metric[0], cf_segment_accuracy(g, predicted, truth));
   for (int k = 0; k < classes; k++) {
-    const weir_value overlap = cf_segment_overlap(g, said, truth, k);
+    const weir_value iou = cf_segment_iou(g, predicted, truth, k);
 
-    if (CF_METRICS + k < CF_METRICS_MOST) {
-      weir_output(g, metric[CF_METRICS + k], overlap);
+    if (CF_METRICS + k < CF_MAX_METRICS) {
+      weir_output(g, metric[CF_METRICS + k], iou);
     }
-    sum = weir_add(g, sum, overlap);
+    sum = weir_add(g, sum, iou);
   }
   weir_output(g, metric[1], weir_scale(g, sum, 1.0 / classes));
 }
@@ -120,7 +137,7 @@ weir_train_task cf_estimator_task(const cf_model_opts *model)
 
   return (weir_train_task){.name = net->name,
                            .metric = cf_metric[net->target],
-                           .n_metrics = net->target == CF_SEGMENT ? CF_METRICS_MOST : CF_METRICS,
+                           .n_metrics = net->target == CF_SEGMENT ? CF_MAX_METRICS : CF_METRICS,
                            .n_train = -1,
                            .n_valid = -1};
 }
@@ -148,7 +165,7 @@ static int count_metrics(const cf_estimator *e)
 {
   const int64_t classes = truth_of(&e->is) == CF_TRUTH_LABELS ? 0 : cf_estimator_classes(&e->is);
 
-  return (int)(CF_METRICS + classes < CF_METRICS_MOST ? CF_METRICS + classes : CF_METRICS_MOST);
+  return (int)(CF_METRICS + classes < CF_MAX_METRICS ? CF_METRICS + classes : CF_MAX_METRICS);
 }
 
 static weir_status set_up(cf_estimator *e, int64_t seed)
@@ -236,11 +253,11 @@ static void put_classes(weir_graph *g, const char *name, weir_value classes)
 static void put_probability(weir_graph *g, weir_value logits)
 {
   weir_reduce_spec over = {.combine = WEIR_COMBINE_MAX, .n_dims = 1, .dim = {4}, .keep = true};
-  const weir_value most = weir_reduce(g, &over, logits);
-  const weir_value part = weir_exp(g, weir_sub(g, logits, most));
+  const weir_value max = weir_reduce(g, &over, logits);
+  const weir_value shifted = weir_exp(g, weir_sub(g, logits, max));
 
   over.combine = WEIR_COMBINE_SUM;
-  weir_output(g, "probability", weir_div(g, part, weir_reduce(g, &over, part)));
+  weir_output(g, "probability", weir_div(g, shifted, weir_reduce(g, &over, shifted)));
 }
 
 weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool probabilities,
@@ -253,13 +270,13 @@ weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool 
   if (y.node < 0) {
     return weir_graph_status(g);
   }
-  put_classes(g, "classes", cf_segment_said(g, y));
+  put_classes(g, "classes", cf_segment_classes(g, y));
   if (truth_of(&e->is) == CF_TRUTH_NONE) {
-    cf_segment_opts beside = *o;
+    cf_segment_opts adjacent = *o;
 
-    beside.channel += o->channel + 1 < e->is.info->lengths[3] ? 1 : -1;
+    adjacent.channel += o->channel + 1 < e->is.info->lengths[3] ? 1 : -1;
     put_classes(g, "truth", cf_segment_truth(g, o, x));
-    put_classes(g, "before", cf_segment_truth(g, &beside, x));
+    put_classes(g, "before", cf_segment_truth(g, &adjacent, x));
   }
   if (probabilities) {
     put_probability(g, y);

@@ -1,5 +1,5 @@
-/* estimator.h - a network as a task of the trainer: what it reads and makes, its parameters, and
- * what its weights say of themselves, so that they need no configuration where they are used. */
+/* estimator.h - a network as a training task: inputs, outputs, parameters, and the attributes of
+ * its weights, with which they are used without a configuration. */
 #ifndef CF_ESTIMATOR_H
 #define CF_ESTIMATOR_H
 #include "data/samples.h"
@@ -7,11 +7,14 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { CF_METRICS = 2, CF_METRICS_MOST = 16, CF_NOTE_LINE = 512 };
+enum { CF_METRICS = 2, CF_MAX_METRICS = 16, CF_NOTE_LINE = 512 };
 /* By the network's target: "mae", "mse" in units of the labels, [-1, 1], and NULL; or "accuracy",
- * "overlap" of model/segment.h, means over the batches, the overlap over the classes, too: those of
- * the first CF_METRICS_MOST - CF_METRICS classes, "overlap_0" and so on, follow. */
-extern const char *const cf_metric[][CF_METRICS_MOST];
+ * "mean_iou" (mean over the classes) and "iou_0", "iou_1" .. of the first CF_MAX_METRICS -
+ * CF_METRICS classes (model/segment.h), all means over the batches. */
+extern const char *const cf_metric[][CF_MAX_METRICS];
+/* Returns the present name of a metric that was called "overlap" (mean_iou) or "overlap_0" (iou_0)
+ * and so on before, otherwise `name`. Borrowed. */
+const char *cf_metric_present_name(const char *name);
 
 /* The attributes of a file of weights. */
 // clang-format off
@@ -25,12 +28,12 @@ extern const char *const cf_metric[][CF_METRICS_MOST];
   X(redshifts)       /* of the channels: "0 0.5"; "" not known              */ \
   X(universes_train) /* lists as of cf_split_text                           */ \
   X(universes_valid)                                                           \
-  X(siblings)        /* samples in a row of one universe, 0: files say      */ \
-  X(sample_count)    /* of the whole set, by whose places siblings count    */ \
-  X(samples)         /* what they were, for people                          */ \
-  X(classes)         /* that files have of voxels; 0: none, or made         */ \
+  X(samples_per_universe) /* consecutive ones; 0: files state universes     */ \
+  X(sample_count)    /* of the whole set, whose positions number universes  */ \
+  X(samples)         /* description of the training data                    */ \
+  X(classes)         /* of voxels in the files; 0: none, or computed        */ \
   X(truth_digest)    /* of labels or classes, as cf_survey makes it         */ \
-  X(voxels)          /* what they are: auto, counts, density, any           */ \
+  X(voxels)          /* quantity: auto, counts, density, any                */ \
   X(box_size_mpc_h)  /* of the simulated universes; "" not known            */ \
   X(cell_size_mpc_h) /* of a voxel                                          */
 // clang-format on
@@ -41,16 +44,16 @@ typedef enum cf_note {
       CF_NOTES
 } cf_note;
 
-/* What a network is made for. All borrowed, while the estimator is used. */
+/* Specification of a network. All borrowed, while the estimator is used. */
 typedef struct cf_estimator_spec {
   const cf_model_opts *model;
   int scale;                  /* cf_scale */
   const cf_volume_info *info; /* of the samples */
-  weir_dtype dtype;           /* of what is read: WEIR_I16, WEIR_F32 */
+  weir_dtype dtype;           /* of the input: WEIR_I16, WEIR_F32 */
   const char *note[CF_NOTES]; /* NULL: not to be trained */
 } cf_estimator_spec;
 
-/* Stays where it is: the task points into it. */
+/* Not to be moved: the task points into it. */
 typedef struct cf_estimator {
   cf_estimator_spec is;
   weir_params *params;
@@ -61,49 +64,50 @@ typedef struct cf_estimator {
   weir_train_task task; /* samples and fetch are the caller's */
 } cf_estimator;
 
-/* What a network learns from samples: their labels, the classes of voxels that their files have, or
- * nothing else than the samples, of whose matter classes are made (model/segment.h). */
+/* Returns the truth that a network learns: labels, the voxel classes of the files, or none, where
+ * classes are computed from the matter of a channel (model/segment.h). */
 cf_truth cf_truth_of(const cf_model_opts *model, const cf_volume_info *info);
-/* The task as the model alone says it, for weir_train_suits: name and metrics, of as many classes
- * as there may be; its samples are not counted. */
+/* Returns the task for weir_train_suits, as far as the model determines it: name and metrics, of
+ * the maximum number of classes; samples are not counted. */
 weir_train_task cf_estimator_task(const cf_model_opts *model);
-/* Declares the network and gives it first weights. Fails: WEIR_ERR_CONFIG (a loss that does not
+/* Declares the network and initialises its weights. Fails: WEIR_ERR_CONFIG (a loss that does not
  * suit the network), as weir_train_prepare. */
 weir_status cf_estimator_open(const cf_estimator_spec *spec, int64_t seed,
                               cf_estimator *out) WEIR_CHECKED;
 void cf_estimator_close(cf_estimator *e);
-/* The network on `batch` samples, input x, result y [batch, labels]. Fails: as builders. */
+/* Appends the network on `batch` samples, input x, output y [batch, labels]. Fails: as builders. */
 weir_status cf_estimator_append(const cf_estimator *e, int64_t batch, weir_graph *g) WEIR_CHECKED;
-/* A network that segments on `batch` samples, input x, results u8 [batch, depth, height, width]:
- * `classes`, and where they are made of the matter of a channel also `truth` and `before`, the
- * classes of the channel beside it. probabilities: also `probability`, f32 [.., classes]. Fails: as
- * builders. */
+/* Appends a network that segments, on `batch` samples, input x, outputs u8 [batch, depth, height,
+ * width]: `classes`, and where classes are computed from the matter of a channel also `truth` and
+ * `before`, the classes of the adjacent channel. probabilities: also `probability`, f32 [..,
+ * classes]. Fails: as builders. */
 weir_status cf_estimator_append_maps(const cf_estimator *e, int64_t batch, bool probabilities,
                                      weir_graph *g) WEIR_CHECKED;
-/* How many classes it has. */
+/* Returns the number of classes. */
 int64_t cf_estimator_classes(const cf_estimator_spec *is);
 
-/* What a file of weights says. */
+/* Attributes of a file of weights. */
 typedef struct cf_weights {
   char *text[CF_NOTES];
   cf_model_opts model;
-  weir_config *config; /* owns what model refers to */
+  weir_config *config; /* owns the memory of model */
   int scale;
   cf_volume_info info; /* lengths, labels with their ranges, redshifts, classes, voxels, sizes */
-  int64_t siblings;    /* by which the universes of the lists are numbered in .. */
-  int64_t count;       /* .. a set of so many samples; 0: files say their numbers */
+  int64_t samples_per_universe; /* by which positions number the universes of the lists; 0: files
+                                   state them */
+  int64_t count;                /* samples of that set */
 } cf_weights;
 
-/* Fails: WEIR_ERR_DATA (no file of weights, or of another program's; naming what does not fit),
- * WEIR_ERR_UNSUPPORTED (no NetCDF, no libyaml). */
+/* Reads the attributes of a file of weights. Fails: WEIR_ERR_DATA (no file of weights, or of
+ * another program; naming the attribute), WEIR_ERR_UNSUPPORTED (no NetCDF, no libyaml). */
 weir_status cf_weights_read(const char *path, cf_weights *out) WEIR_CHECKED;
 void cf_weights_fini(cf_weights *w);
-/* That samples are like those that the weights were trained on. Fails: WEIR_ERR_DATA. */
+/* Checks that samples match those of the training. Fails: WEIR_ERR_DATA. */
 weir_status cf_weights_fit(const cf_weights *w, const char *path,
                            const cf_volume_info *info) WEIR_CHECKED;
 
-/* Texts of notes, which the caller frees with weir_free. */
+/* Returns the section `model` as YAML; the caller frees *text with weir_free. */
 weir_status cf_note_model(const weir_config *config, char **text) WEIR_CHECKED;
-/* The lines of `info` into text[CF_NOTE_LINE] each, those of CF_NOTE_sample_shape to _redshifts. */
+/* Writes the lines of `info`, CF_NOTE_sample_shape to _redshifts, to text[CF_NOTE_LINE] each. */
 void cf_note_info(const cf_volume_info *info, char text[CF_NOTES][CF_NOTE_LINE]);
 #endif

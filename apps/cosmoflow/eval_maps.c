@@ -21,9 +21,9 @@ static weir_status put_scores(const cf_map_scores *m, const char *dir, weir_repo
   weir_table c = {0};
 
   for (int64_t i = 0; i < m->n_sets; i++) {
-    for (int by = 0; by < CF_MAP_SAYERS; by++) {
+    for (int by = 0; by < CF_MAP_PREDICTORS; by++) {
       cf_confusion_cells(m->classes, m->set[i].count[by], m->set[i].opts->name,
-                         cf_map_sayer_name[by], &c);
+                         cf_map_predictor_name[by], &c);
     }
   }
   weir_status status =
@@ -67,46 +67,48 @@ static weir_status put_confusion(const cf_map_scores *m, const char *dir, weir_r
   return status;
 }
 
-static weir_status put_summary(const cf_map_scores *m, cf_part part, weir_report *r)
+static weir_status put_summary(const cf_map_scores *m, cf_subset subset, weir_report *r)
 {
   for (int64_t i = 0; i < m->n_sets; i++) {
     const cf_map_set *const s = &m->set[i];
 
     WEIR_TRY(weir_report_text(r, "%s: %lld samples of subset %s: %s%s%s", s->opts->name,
-                              (long long)s->samples, cf_part_name[part], s->opts->predictions,
+                              (long long)s->samples, cf_subset_name[subset], s->opts->predictions,
                               s->source[0] != 0 ? "; " : "", s->source));
   }
   return weir_report_text(
-      r, "Accuracy: share of voxels whose class was predicted. Overlap of a class: IoU (Jaccard "
-         "index), the intersection of predicted and true voxels over their union; of all: its mean "
-         "over the classes that occur. Majority: the most frequent class, predicted everywhere.");
+      r, "Accuracy: share of voxels whose class was predicted. IoU (Jaccard index) of a class: the "
+         "intersection of predicted and true voxels over their union; mean_iou: its mean over the "
+         "classes that occur. Majority: the most frequent class, predicted everywhere.");
 }
 
 static void tell(const cf_map_scores *m)
 {
   for (int64_t i = 0; i < m->n_sets; i++) {
-    for (int by = 0; by < CF_MAP_SAYERS; by++) {
+    for (int by = 0; by < CF_MAP_PREDICTORS; by++) {
       const int64_t *const count = m->set[i].count[by];
 
       weir_event("scores", WEIR_TEXT("set", m->set[i].opts->name),
-                 WEIR_TEXT("model", cf_map_sayer_name[by]),
+                 WEIR_TEXT("model", cf_map_predictor_name[by]),
                  WEIR_REAL("accuracy", cf_confusion_accuracy(m->classes, count)),
-                 WEIR_REAL("overlap", cf_confusion_overlap(m->classes, count, -1)),
+                 WEIR_REAL("mean_iou", cf_confusion_iou(m->classes, count, -1)),
                  WEIR_INT("samples", m->set[i].samples),
                  WEIR_INT("voxels", cf_confusion_voxels(m->classes, count)));
     }
   }
 }
 
-weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, const char *dir)
+weir_status cf_eval_maps_write(const cf_map_scores *m, cf_subset subset, uint64_t seed,
+                               const char *dir)
 {
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
   tell(m);
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of voxel classes", &r), done);
-  weir_report_fact(r, "subset", "%s", cf_part_name[part]);
-  WEIR_TRY_GOTO(put_summary(m, part, r), done);
+  weir_report_fact(r, "seed", "%llu", (unsigned long long)seed);
+  weir_report_fact(r, "subset", "%s", cf_subset_name[subset]);
+  WEIR_TRY_GOTO(put_summary(m, subset, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Scores"), done);
   WEIR_TRY_GOTO(put_scores(m, dir, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "Confusion matrix"), done);

@@ -1,11 +1,13 @@
-/* eval_maps.h - classes of voxels that were predicted, scored: tables and a page. */
+/* eval_maps.h - scores of predicted voxel classes: tables and a page. */
 #ifndef CF_EVAL_MAPS_H
 #define CF_EVAL_MAPS_H
 #include "eval/map_scores.h"
 
-/* Whether the first set is of classes. */
+/* Returns whether the first evaluation set is of voxel classes. */
 bool cf_eval_is_of_maps(const cf_eval_opts *opts);
-/* scores.csv (accuracy and overlaps of every set), confusion.csv and report.html into a folder, the
- * scores printed and told as events. Fails: as weir_report_open and weir_table_write_csv. */
-weir_status cf_eval_maps_write(const cf_map_scores *m, cf_part part, const char *dir) WEIR_CHECKED;
+/* Writes scores.csv (accuracy and IoU of every set), confusion.csv and report.html, which names the
+ * seed of the program, to a folder; prints the scores and emits them as events. Fails: as
+ * weir_report_open and weir_table_write_csv. */
+weir_status cf_eval_maps_write(const cf_map_scores *m, cf_subset subset, uint64_t seed,
+                               const char *dir) WEIR_CHECKED;
 #endif

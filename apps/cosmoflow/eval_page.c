@@ -27,7 +27,7 @@ static const char *const score_head[SCORE_COLUMNS] = {"set",
                                                       "slope",
                                                       "MAE skill score (%)"};
 
-/* Rows of a label, models side by side, then the bound. */
+/* Adds the rows of a label, all models, then the bound. */
 static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_t label,
                         weir_table *c)
 {
@@ -38,9 +38,9 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     if (r->label != label) {
       continue;
     }
-    weir_table_add(c, "%s", e->trial[r->trial].opts->name);
-    weir_table_add(c, "%s", one ? e->trial[0].p->label[label] : "all");
-    weir_table_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
+    weir_table_add(c, "%s", e->set[r->set].opts->name);
+    weir_table_add(c, "%s", one ? e->set[0].p->label[label] : "all");
+    weir_table_add(c, "%s", cf_evaluation_name(e, r->set, r->by));
     weir_table_add(c, r->level == CF_BY_SAMPLE ? "samples" : "universe means");
     put_estimate(c, &r->score[CF_MAE], 1 / r->half);
     weir_table_add_real(c, one ? r->score[CF_MAE].value : NAN);
@@ -49,15 +49,15 @@ static void score_cells(const cf_evaluation *e, const cf_score_tables *t, int64_
     weir_table_add_real(c, one ? r->score[CF_BIAS].value : NAN);
     weir_table_add_real(c, one ? r->score[CF_R2].value : NAN);
     weir_table_add_real(c, one ? r->score[CF_SLOPE].value : NAN);
-    put_estimate(c, &r->gain, 100);
+    put_estimate(c, &r->skill, 100);
   }
   if (label != CF_ALL_LABELS && e->sigma != NULL) {
-    const double half = 0.5 * (e->trial[0].p->hi[label] - e->trial[0].p->lo[label]);
+    const double half = 0.5 * (e->set[0].p->hi[label] - e->set[0].p->lo[label]);
     double mae, rmse;
 
     cf_score_bound(e, label, &mae, &rmse);
-    weir_table_add(c, "%s", e->trial[0].opts->name);
-    weir_table_add(c, "%s", e->trial[0].p->label[label]);
+    weir_table_add(c, "%s", e->set[0].opts->name);
+    weir_table_add(c, "%s", e->set[0].p->label[label]);
     weir_table_add(c, "Fisher (Cramer-Rao) bound, linear P(k)");
     weir_table_add(c, "samples");
     weir_table_add_real(c, mae / half);
@@ -80,13 +80,13 @@ static weir_status add_scores(const cf_evaluation *e, const cf_score_tables *t, 
                  (long long)label + 1);
   const weir_status status = weir_table_report(&c, r, name, SCORE_COLUMNS, score_head);
 
-  printf("\n%s\n", label == CF_ALL_LABELS ? "all parameters" : e->trial[0].p->label[label]);
+  printf("\n%s\n", label == CF_ALL_LABELS ? "all parameters" : e->set[0].p->label[label]);
   weir_table_print(&c, SCORE_COLUMNS, score_head, stdout);
   weir_table_fini(&c);
   return status;
 }
 
-/* What each model loses on the other sets. */
+/* Adds the errors of each model on the other sets. */
 static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, weir_report *r)
 {
   static const char *const columns[SET_COLUMNS] = {"set",
@@ -97,7 +97,7 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
                                                    "mean bias (half ranges)"};
   weir_table c = {0};
 
-  if (e->n_trials < 2) {
+  if (e->n_sets < 2) {
     return WEIR_OK;
   }
   for (int64_t k = 0; k < t->n_rows; k++) {
@@ -107,9 +107,9 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
     if (row->level != CF_BY_SAMPLE || row->by == CF_BY_MEAN || first == NULL) {
       continue;
     }
-    weir_table_add(&c, "%s", e->trial[row->trial].opts->name);
-    weir_table_add(&c, "%s", cf_evaluation_name(e, row->trial, row->by));
-    weir_table_add(&c, "%s", row->label < 0 ? "all" : e->trial[0].p->label[row->label]);
+    weir_table_add(&c, "%s", e->set[row->set].opts->name);
+    weir_table_add(&c, "%s", cf_evaluation_name(e, row->set, row->by));
+    weir_table_add(&c, "%s", row->label < 0 ? "all" : e->set[0].p->label[row->label]);
     put_estimate(&c, &row->score[CF_MAE], 1 / row->half);
     weir_table_add_real(&c, row->score[CF_MAE].value / first->score[CF_MAE].value);
     weir_table_add_real(&c, row->score[CF_BIAS].value / row->half);
@@ -120,7 +120,7 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
                ? weir_report_text(r,
                                   "Out-of-distribution test: nothing was fitted on these sets; all "
                                   "models were trained on %s.",
-                                  e->trial[0].opts->name)
+                                  e->set[0].opts->name)
                : status;
   status = status == WEIR_OK ? weir_table_report(&c, r, "sets", SET_COLUMNS, columns) : status;
   weir_table_fini(&c);
@@ -130,16 +130,16 @@ static weir_status add_sets(const cf_evaluation *e, const cf_score_tables *t, we
 static weir_status add_summary(const cf_evaluation *e, weir_report *r)
 {
   const cf_bootstrap_opts *const o = &e->opts->bootstrap;
-  char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  char normalised[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
 
-  for (int64_t i = 0; i < e->n_trials; i++) {
-    const cf_eval_set *const t = &e->trial[i];
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    const cf_eval_set *const t = &e->set[i];
 
     WEIR_TRY(weir_report_text(r,
                               "%s: %lld samples of %lld universes of subset %s, predicted by "
                               "%s: %s%s%s",
                               t->opts->name, (long long)t->level[CF_BY_SAMPLE].n,
-                              (long long)t->groups, cf_part_name[e->opts->part], t->p->model,
+                              (long long)t->groups, cf_subset_name[e->opts->part], t->p->model,
                               t->opts->predictions, t->p->source[0] != 0 ? "; " : "",
                               t->p->source));
   }
@@ -152,7 +152,7 @@ static weir_status add_summary(const cf_evaluation *e, weir_report *r)
       "since samples of one universe are correlated. MAE skill score: relative to the better "
       "regression for the network, and relative to the mean predictor for the regressions.",
       100 * o->confidence, (long long)o->resamples));
-  cf_predictions_normalised(e->trial[0].p, normalised, sizeof normalised);
+  cf_predictions_normalised(e->set[0].p, normalised, sizeof normalised);
   if (normalised[0] != 0) {
     WEIR_TRY(weir_report_text(
         r,
@@ -179,15 +179,16 @@ weir_status cf_eval_page_write(const cf_evaluation *e, const cf_score_tables *t,
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_report_open(dir, "cosmoflow: evaluation of predictions", &r), done);
-  weir_report_fact(r, "subset", "%s", cf_part_name[e->opts->part]);
+  weir_report_fact(r, "seed", "%llu", (unsigned long long)e->seed);
+  weir_report_fact(r, "subset", "%s", cf_subset_name[e->opts->part]);
   WEIR_TRY_GOTO(add_summary(e, r), done);
   WEIR_TRY_GOTO(weir_report_heading(r, "All parameters"), done);
   WEIR_TRY_GOTO(add_scores(e, t, CF_ALL_LABELS, r), done);
   for (int64_t k = 0; k < e->n_labels; k++) {
-    char name[CF_NAME_MOST + 40];
+    char name[CF_MAX_NAME + 40];
 
-    (void)snprintf(name, sizeof name, "%s%s", e->trial[0].p->label[k],
-                   cf_predictions_ranged(e->trial[0].p, k) ? "" : " (normalised, range unknown)");
+    (void)snprintf(name, sizeof name, "%s%s", e->set[0].p->label[k],
+                   cf_predictions_ranged(e->set[0].p, k) ? "" : " (normalised, range unknown)");
     WEIR_TRY_GOTO(weir_report_heading(r, name), done);
     WEIR_TRY_GOTO(add_scores(e, t, k, r), done);
     WEIR_TRY_GOTO(cf_eval_figures(e, k, r), done);

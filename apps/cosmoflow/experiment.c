@@ -9,11 +9,11 @@
 #include "base/weir_signal.h"
 
 enum { NETWORK, TRAINED, VALIDATED, PATH = 4096, ROOM = 1 << 24 /* voxels */ };
-#define SAMPLES_ARRAY "samples" /* stored: the digest of what was trained on */
+#define SAMPLES_ARRAY "samples" /* stored: the digest of the training data */
 
 /* ---- Samples ---- */
 
-/* What samples are asked of. */
+/* Survey of samples. */
 typedef struct look {
   cf_source *s;
   cf_truth truth;
@@ -56,13 +56,13 @@ static void warn_of_physical(const look *k, const cf_cfg *cfg)
   }
 }
 
-/* The digest goes on over what is true of a sample. */
+/* Extends the digest by the truth of a sample. */
 static weir_status add_truth(look *k, int64_t sample)
 {
   const cf_volume_info *const info = cf_source_info(k->s);
   const int64_t d = info->lengths[0] / 2;
   char text[2 * CF_DIGEST + 1];
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   const bool classes = k->truth == CF_TRUTH_CLASSES;
 
   WEIR_TRY(classes ? cf_source_classes(k->s, sample, d, d + 1, k->plane)
@@ -199,7 +199,7 @@ void cf_experiment_close(cf_experiment *e)
   for (int k = 0; k < 3; k++) {
     weir_free(&e->text[k]);
   }
-  cf_samples_destroy(&e->samples); /* may be reading ahead, by the parts */
+  cf_samples_destroy(&e->samples); /* may still prefetch, which uses the split */
   weir_comm_close(&e->peers.comm);
   cf_split_fini(&e->split);
   cf_source_close(&e->source);
@@ -234,21 +234,22 @@ static void begin_epoch(void *context, int64_t epoch)
   e->epoch = epoch;
 }
 
-static bool is_turned(const cf_data_opts *o)
+static bool is_augmented(const cf_data_opts *o)
 {
   return o->augment.symmetry != CF_SYMMETRY_NONE || o->augment.shift;
 }
 
 static weir_status refuse_samples(const char *of)
 {
-  return weir_fail(WEIR_ERR_CONFIG,
-                   "%s: was trained on other samples, other parts of them or seen from other "
-                   "sides: take the source, data, simulate and seed of that run, or another --out",
-                   of);
+  return weir_fail(
+      WEIR_ERR_CONFIG,
+      "%s: was trained on other samples, with another split or other "
+      "augmentation: take the source, data, simulate and seed of that run, or another --out",
+      of);
 }
 
-/* That what the trainer goes on from, which may be an older checkpoint than the newest, is of these
- * samples. */
+/* Checks that the checkpoint from which the trainer resumes, which may be older than the latest, is
+ * of these samples. */
 static weir_status check_taken(cf_experiment *e)
 {
   const char *const taken = weir_store_get(e->estimator.store, SAMPLES_ARRAY)->data;
@@ -264,7 +265,7 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
     return WEIR_OK;
   }
   WEIR_TRY(check_taken(e));
-  if (!is_turned(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
+  if (!is_augmented(&e->cfg->data) && e->cfg->data.scale != CF_SCALE_MEAN) {
     cf_samples_planes(e->samples, box->lo[0], box->hi[0]);
   }
   e->begun = true;
@@ -279,13 +280,13 @@ static weir_status begin(cf_experiment *e, const weir_box *box)
                                                   .of = e->split.sample[CF_TRAIN]});
 }
 
-/* All ranks in the same order: what they read of a batch, they may have from each other. */
+/* Announces a batch on all ranks in the same order, for exchanging samples. */
 static weir_status meet(void *context, const weir_train_batch *want)
 {
   cf_experiment *const e = context;
   weir_status status = begin(e, &want->box[0]);
 
-  if (!e->met && e->peers.comm != NULL) { /* from here on messages are waited for */
+  if (!e->met && e->peers.comm != NULL) { /* from here on ranks wait for messages */
     status = weir_comm_agree(e->peers.comm, status);
   }
   e->met = true;
@@ -297,7 +298,8 @@ static weir_status meet(void *context, const weir_train_batch *want)
 static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
 {
   cf_experiment *e = context;
-  const bool train = want->split == WEIR_TRAIN_SAMPLES, turned = train && is_turned(&e->cfg->data);
+  const bool train = want->split == WEIR_TRAIN_SAMPLES,
+             augmented = train && is_augmented(&e->cfg->data);
   const int64_t *const lengths = e->estimator.is.info->lengths;
   const int64_t *const of = e->split.sample[train ? CF_TRAIN : CF_VALID];
   const weir_box *const box = &want->box[0], *const truth = &want->box[1];
@@ -313,21 +315,21 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
   }
   if (!alone) {
     bytes = (int64_t)weir_dtype_size(tensor[1]->dtype);
-    for (int d = 0; d < truth->rank; d++) { /* classes are cut as the voxels are */
+    for (int d = 0; d < truth->rank; d++) { /* classes are sharded like voxels */
       WEIR_ASSERT(truth->rank == 1 || (truth->lo[d] == box->lo[d] && truth->hi[d] == box->hi[d]));
       bytes *= truth->hi[d] - truth->lo[d];
     }
   }
   WEIR_TRY(begin(e, box));
   for (int64_t i = 0; i < want->n; i++) {
-    const cf_place place = {want->epoch, want->position, i, want->sample[i]};
+    const cf_visit visit = {want->epoch, want->position, i, want->sample[i]};
 
     w.sample = of[want->sample[i]];
-    w.place = train && want->position >= 0 ? &place : NULL;
+    w.visit = train && want->position >= 0 ? &visit : NULL;
     const cf_view view = cf_view_of(&e->cfg->data, lengths, e->train.seed, e->epoch, w.sample);
     char *const to = tensor[0]->data;
 
-    w.view = turned ? &view : NULL;
+    w.view = augmented ? &view : NULL;
     WEIR_TRY(cf_samples_read(e->samples, &w,
                              to + (size_t)(i * voxels) * weir_dtype_size(tensor[0]->dtype),
                              alone ? NULL : (char *)tensor[1]->data + i * bytes));
@@ -337,7 +339,8 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
 
 /* ---- The network ---- */
 
-/* What the training depends on besides network and updates, for the checkpoint. */
+/* Computes the digest of all that a training depends on besides network and updates, for the
+ * checkpoint. */
 static weir_status digest(cf_experiment *e)
 {
   const cf_data_opts *const o = &e->cfg->data;
@@ -357,7 +360,7 @@ static weir_status digest(cf_experiment *e)
   }
   (void)fprintf(out, "%s\n%s\n%d %d\n%s\n%s\n%s\n%s\n", e->text[TRAINED], e->text[VALIDATED],
                 o->augment.symmetry, o->augment.shift, e->line[CF_NOTE_samples],
-                e->line[CF_NOTE_siblings], hex, e->truth);
+                e->line[CF_NOTE_samples_per_universe], hex, e->truth);
   status = fclose(out) == 0 ? WEIR_OK : weir_fail(WEIR_ERR_MEMORY, "no memory for a digest");
   if (status == WEIR_OK) {
     weir_sha256(text, size, hex);
@@ -379,7 +382,8 @@ static weir_status take_notes(cf_experiment *e, const weir_config *config,
   cf_note_info(info, e->line);
   cf_source_describe(e->source, described, sizeof described);
   (void)snprintf(e->line[CF_NOTE_scale], CF_NOTE_LINE, "%s", cf_scale_name[e->cfg->data.scale]);
-  (void)snprintf(e->line[CF_NOTE_siblings], CF_NOTE_LINE, "%lld", (long long)e->split.siblings);
+  (void)snprintf(e->line[CF_NOTE_samples_per_universe], CF_NOTE_LINE, "%lld",
+                 (long long)e->split.samples_per_universe);
   (void)snprintf(e->line[CF_NOTE_sample_count], CF_NOTE_LINE, "%lld", (long long)e->split.count);
   (void)snprintf(e->line[CF_NOTE_samples], CF_NOTE_LINE, "%s", described);
   (void)snprintf(e->line[CF_NOTE_truth_digest], CF_NOTE_LINE, "%s", e->truth);
@@ -422,12 +426,12 @@ weir_status cf_experiment_network(cf_experiment *e, const weir_config *config)
   return WEIR_OK;
 }
 
-/* A checkpoint is of the samples whose digest it has. Before anything of the folder is changed; a
- * damaged one is the trainer's to judge, and what it takes instead is compared in check_taken. */
+/* Checks that a checkpoint has the digest of these samples, before the folder is changed; a damaged
+ * one is left to the trainer, and its replacement is checked in check_taken. */
 static weir_status check_same_samples(cf_experiment *e, const char *dir)
 {
   cf_estimator *const n = &e->estimator;
-  char *const kept = weir_store_get(n->store, SAMPLES_ARRAY)->data;
+  char *const stored = weir_store_get(n->store, SAMPLES_ARRAY)->data;
   char path[PATH];
   int64_t step = -1;
 
@@ -440,38 +444,38 @@ static weir_status check_same_samples(cf_experiment *e, const char *dir)
     WEIR_TRY(weir_checkpoint_path(dir, step, WEIR_CHECKPOINT_RAW, path, sizeof path));
   }
   const weir_status read = weir_train_weights(n->params, n->store, path);
-  const bool same = memcmp(kept, e->digest, CF_DIGEST) == 0;
+  const bool same = memcmp(stored, e->digest, CF_DIGEST) == 0;
 
-  memcpy(kept, e->digest, CF_DIGEST);
+  memcpy(stored, e->digest, CF_DIGEST);
   if (read == WEIR_ERR_SHAPE || read == WEIR_ERR_MEMORY) {
     return weir_trace_at(read, __FILE__, __LINE__, __func__);
   }
   return same ? WEIR_OK : refuse_samples(path);
 }
 
-/* What this rank will visit, and who has the same box of other samples: which groups there are says
- * the grid. Collective. */
-static weir_status foresee(cf_experiment *e, const weir_dist *spread)
+/* Computes the access stream of this rank, and the ranks with the same box of other samples, which
+ * depend on the groups of the grid. Collective. */
+static weir_status plan_visits(cf_experiment *e, const weir_dist *dist)
 {
   const weir_sampler o = weir_train_order(&e->train, e->split.n[CF_TRAIN]);
   const int64_t epoch = weir_sampler_epoch(&o), steps = e->train.steps;
   const int64_t each = epoch / o.step + (epoch % o.step > 0);
-  int place[WEIR_GRID_DIMS] = {0}, groups = 1;
+  int coords[WEIR_GRID_DIMS] = {0}, groups = 1;
 
   if (each == 0) { /* the trainer refuses it */
     return WEIR_OK;
   }
   e->peers.epoch = steps > 0 ? steps / each : e->train.epochs;
   e->peers.position = steps > 0 ? steps % each * o.step : 0;
-  if (spread != NULL && spread->comm != NULL && spread->grid.dims > 0) {
-    weir_grid_coords(&spread->grid, weir_comm_rank(spread->comm), place);
-    groups = spread->grid.extent[WEIR_ALONG_SAMPLES];
-    e->readers = weir_comm_size(spread->comm);
+  if (dist != NULL && dist->comm != NULL && dist->grid.dims > 0) {
+    weir_grid_coords(&dist->grid, weir_comm_rank(dist->comm), coords);
+    groups = dist->grid.extent[WEIR_ALONG_SAMPLES];
+    e->readers = weir_comm_size(dist->comm);
   }
   if (groups > 1 && e->cfg->load.remote != WEIR_LOAD_OFF) {
-    WEIR_TRY(weir_grid_sub(&spread->grid, spread->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
+    WEIR_TRY(weir_grid_sub(&dist->grid, dist->comm, 1U << WEIR_ALONG_SAMPLES, &e->peers.comm));
   }
-  e->visits = weir_access_stream_of(&o, place[WEIR_ALONG_SAMPLES], groups);
+  e->visits = weir_access_stream_of(&o, coords[WEIR_ALONG_SAMPLES], groups);
   e->end = weir_access_stream_from(&e->visits, e->peers.epoch, e->peers.position);
   return WEIR_OK;
 }
@@ -482,7 +486,7 @@ weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_pl
   cf_estimator *const n = &e->estimator;
   weir_comm *const c = exec->dist->comm;
 
-  WEIR_TRY(foresee(e, exec->dist));
+  WEIR_TRY(plan_visits(e, exec->dist));
   WEIR_TRY(weir_comm_agree(c, weir_comm_rank(c) == 0 ? check_same_samples(e, dir) : WEIR_OK));
   WEIR_TRY(weir_train_run(&n->task, &e->train, exec, n->params, n->store, dir, result));
   return check_taken(e); /* where nothing was left to do, no sample was asked for */

@@ -1,4 +1,4 @@
-/* experiment.h - the samples of a configuration with their parts, and the network on them. */
+/* experiment.h - the samples of a configuration with their split, and the network on them. */
 #ifndef CF_EXPERIMENT_H
 #define CF_EXPERIMENT_H
 #include "conf/weir_cli.h"
@@ -7,10 +7,10 @@
 
 enum { CF_DIGEST = 64 };
 
-/* Stays where it is: the estimator points into it. */
+/* Not to be moved: the estimator points into it. */
 typedef struct cf_experiment {
   cf_cfg *cfg;
-  cf_source_opts input; /* that of the configuration, or what was written for it */
+  cf_source_opts input; /* of the configuration, or of the universes that were written */
   const char *folder[1];
   cf_source *source;
   cf_samples *samples;
@@ -20,43 +20,44 @@ typedef struct cf_experiment {
   weir_access_stream visits; /* of this rank's group, in the training .. */
   int64_t end;               /* .. and how many of them there are */
   int64_t readers;           /* ranks that read samples */
-  weir_load_peers peers;     /* without a comm: samples are not had from other ranks */
+  weir_load_peers peers;     /* without a comm: no exchange of samples */
   bool met;                  /* its ranks agreed that all have begun */
   weir_train_cfg train;      /* with the program's seed */
   cf_estimator estimator;
   char line[CF_NOTES][CF_NOTE_LINE]; /* notes of the weights .. */
   char *text[3];                     /* .. and the long ones */
   char truth[CF_DIGEST + 1];         /* as cf_survey makes it */
-  char digest[CF_DIGEST];            /* of what is trained on */
+  char digest[CF_DIGEST];            /* of the training data */
 } cf_experiment;
 
-/* Samples and parts of source.input; folder: what is read where that names nothing, or NULL; comm:
- * as for cf_survey. Fails: WEIR_ERR_CONFIG (there is neither), as cf_source_open, cf_split_create,
- * cf_samples_create, cf_survey. */
+/* Opens the samples of source.input and splits them; folder: read where source.input is empty, or
+ * NULL; comm: as for cf_survey. Fails: WEIR_ERR_CONFIG (neither is given), as cf_source_open,
+ * cf_split_create, cf_samples_create, cf_survey. */
 weir_status cf_experiment_open(cf_cfg *cfg, const char *folder, const weir_comm *comm,
                                cf_experiment *out) WEIR_CHECKED;
 void cf_experiment_close(cf_experiment *e);
-/* What is asked of all samples before any is used. The universes: -1 where the source does not say
- * them; the caller frees them. The digest of the truth: 64 hex digits of the labels of all samples,
- * or of the classes of the middle plane of each; "" where there are none. All planes of classes are
- * looked at, those of a sample by one rank of comm (NULL: by this one). Files that are not opened
- * to be counted (files.per_file) are asked for nothing of this where the first one is silent of its
- * universe and data.split.samples_per_universe is given. Local: one rank alone may fail. Fails: as
- * cf_source_universe, and as cf_source_labels or _classes, so that what is wrong with a sample of
- * the tests is known before a training; WEIR_ERR_STOPPED. */
+/* Survey of all samples before any is used. universe: -1 where the source does not state it; the
+ * caller frees the array. truth: digest of 64 hex digits of the labels of all samples, or of the
+ * classes of the middle plane of each; "" without truth. All planes of classes are checked, those
+ * of a sample by one rank of comm (NULL: by this one). Files that are not opened to be counted
+ * (files.per_file) are not surveyed where the first one does not state its universe and
+ * data.split.samples_per_universe is given. Local: one rank alone may fail. Fails: as
+ * cf_source_universe, and as cf_source_labels or _classes, so that errors of test samples are
+ * reported before a training; WEIR_ERR_STOPPED. */
 typedef struct cf_surveyed {
   int64_t *universe; /* [count] */
   char truth[CF_DIGEST + 1];
 } cf_surveyed;
 weir_status cf_survey(cf_source *s, const cf_cfg *cfg, cf_truth truth, const weir_comm *comm,
                       cf_surveyed *out) WEIR_CHECKED;
-/* The network of the configuration, to be trained on the samples. Fails: as cf_estimator_open. */
+/* Opens the network of the configuration for training on the samples. Fails: as cf_estimator_open.
+ */
 weir_status cf_experiment_network(cf_experiment *e, const weir_config *config) WEIR_CHECKED;
-/* Trains it on the ranks of exec->dist in the folder, going on from what is there, with the
- * events of weir_train_run. Collective. Fails: WEIR_ERR_CONFIG where a checkpoint there is of other
- * samples; as weir_train_run. */
+/* Trains it on the ranks of exec->dist in the folder, resuming from its latest checkpoint, with
+ * the events of weir_train_run. Collective. Fails: WEIR_ERR_CONFIG where a checkpoint there is of
+ * other samples; as weir_train_run. */
 weir_status cf_experiment_train(cf_experiment *e, const char *dir, const weir_plan_opts *exec,
                                 weir_train_result *result) WEIR_CHECKED;
-/* Event `samples`, and a line for people. */
+/* Emits the event `samples` and logs a line. */
 void cf_experiment_tell(const cf_experiment *e);
 #endif

@@ -20,7 +20,8 @@ static const weir_command commands[] = {
      "PATH ...", cf_cmd_inspect, false},
     {"power", "write the power spectrum P(k) of a sample (spectrum.csv, spectrum.nc, report.html)",
      "PATH ...", cf_cmd_power, false},
-    {"eval", "score predictions beside regressions on P(k) and the mean", NULL, cf_cmd_eval, false},
+    {"eval", "score predictions against regressions on P(k) and the mean", NULL, cf_cmd_eval,
+     false},
     {"describe",
      "print the resolved configuration, what prepare would write and take, and what the network "
      "costs layer by layer",

@@ -14,7 +14,7 @@ const weir_opt cf_options[] = {
     WEIR_OPT_TABLE(cf_cfg, train, weir_train_opts,
                    "the training (MLPerf HPC: optim.rule {momentum: {form: keras}}, "
                    "optim.schedule.shape mlperf; the metric is mae)"),
-    WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and beside what"),
+    WEIR_OPT_TABLE(cf_cfg, eval, cf_eval_options, "what eval scores, and baselines"),
     WEIR_OPT_INT(cf_cfg, inspect.samples, 1, 0, 1e9, "1",
                  "samples whose labels and voxels inspect looks at"),
     WEIR_OPT_INT(cf_cfg, describe.side, 0, 0, 4096, "1",
@@ -31,8 +31,8 @@ const weir_opt cf_options[] = {
     WEIR_OPT_PATH(cf_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; they carry their network"),
     WEIR_OPT_INT(cf_cfg, predict.batch, 8, 1, 1000000, "1", "samples that are computed at once"),
-    WEIR_OPT_ENUM(cf_cfg, predict.part, CF_PREDICT_ALL, CF_PART_CHOICES "|all",
-                  "samples to predict: those of a part, as the weights know their universes, or "
+    WEIR_OPT_ENUM(cf_cfg, predict.part, CF_PREDICT_ALL, CF_SUBSET_CHOICES "|all",
+                  "samples to predict: those of a subset, as the weights know their universes, or "
                   "all; the others are listed without a prediction"),
     WEIR_OPT_BOOL(cf_cfg, predict.external_universes, false,
                   "the universes are others than those of the training, whatever their numbers: "
@@ -44,7 +44,8 @@ const weir_opt cf_options[] = {
                  "of networks that segment: fewer samples than predict.batch are computed at once "
                  "where they need more; one always is"),
     WEIR_OPT_TABLE(cf_cfg, power, cf_spectrum_options, "power spectrum of a sample (power)"),
-    WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options, "the log of MLPerf HPC, beside run.jsonl"),
+    WEIR_OPT_TABLE(cf_cfg, mllog, cf_mllog_options,
+                   "the log of MLPerf HPC, in addition to run.jsonl"),
     WEIR_OPT_TABLE(cf_cfg, grid, weir_train_grid_opts,
                    "how the ranks of mpiexec or srun share a batch (run; --grid NxDxHxW or auto)"),
     WEIR_OPT_TABLE(cf_cfg, comm, weir_comm_opts, "messages between them"),

@@ -11,7 +11,7 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-enum { CF_PREDICT_ALL = CF_PARTS };
+enum { CF_PREDICT_ALL = CF_SUBSETS };
 
 typedef struct cf_cfg {
   int64_t seed; /* of the universes; added to that of train */
@@ -33,7 +33,7 @@ typedef struct cf_cfg {
   struct {
     const char *weights;
     int64_t batch;
-    int part;                /* cf_part, or CF_PREDICT_ALL */
+    int part;                /* cf_subset, or CF_PREDICT_ALL */
     bool external_universes; /* the universes are others than those of the training */
     bool probabilities;
     int64_t memory; /* bytes */

@@ -1,5 +1,4 @@
-/* predict.h - what the command predict has: weights, samples and their parts. Private to its files.
- */
+/* predict.h - state of the command predict: weights, samples and split. Private to its files. */
 #ifndef CF_PREDICT_H
 #define CF_PREDICT_H
 #include "conf/weir_cli.h"
@@ -21,14 +20,15 @@ typedef struct cf_predict {
   weir_tensor x, y;
 } cf_predict;
 
-/* Classes of the voxels of all samples of predict.part: classes.nc, and their scores in classes.csv
- * where the truth is known. What is in --out before goes with accept. Fails: WEIR_ERR_CONFIG (no
- * sample is of the part), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as builders and plans. */
+/* Writes the classes of the voxels of all samples of predict.part to classes.nc, and their scores
+ * to classes.csv where the truth is known. Earlier contents of --out are removed by `accept`.
+ * Fails: WEIR_ERR_CONFIG (no sample in the subset), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as builders
+ * and plans. */
 weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
                             void *context) WEIR_CHECKED;
-/* Digests of weights, of the resolved configuration in --out and of the samples; the caller ends
- * *out. Fails: as weir_origin_file. */
+/* Computes digests of the weights, of the resolved configuration in --out and of the samples; the
+ * caller ends *out. Fails: as weir_origin_file. */
 weir_status cf_predict_origin(const cf_predict *p, weir_origin *out) WEIR_CHECKED;
-/* One line for people: what predicted, of what. */
+/* Writes a line that describes weights and training data. */
 void cf_predict_source(const cf_predict *p, char *text, size_t size);
 #endif

@@ -1,5 +1,5 @@
-/* predict_maps.c - what trained weights say of every voxel: classes.nc and classes.csv, a batch of
- * samples in memory at a time. */
+/* predict_maps.c - predicted classes of voxels: classes.nc and classes.csv, a batch of samples in
+ * memory at a time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,16 +15,16 @@
 #include "report/weir_report.h"
 #include "commands.h"
 
-typedef enum sayer { NETWORK, MAJORITY, PERSISTENCE, SAYERS } sayer;
-static const char *const sayer_name[SAYERS] = {"network", "majority", "persistence"};
+typedef enum predictor { NETWORK, MAJORITY, PERSISTENCE, PREDICTORS } predictor;
+static const char *const predictor_name[PREDICTORS] = {"network", "majority", "persistence"};
 
 typedef struct maps {
   cf_predict *p;
   int64_t classes, cells; /* voxels of a sample */
   int64_t n, done;        /* samples that are predicted */
-  weir_tensor said, probability, truth, before;
-  bool known, seen;                 /* there is a truth; a class of the channel beside */
-  int64_t *count[SAYERS][CF_PARTS]; /* [classes, classes] each */
+  weir_tensor predicted, probability, truth, before;
+  bool known, seen;                       /* there is a truth; a class of the adjacent channel */
+  int64_t *count[PREDICTORS][CF_SUBSETS]; /* [classes, classes] each */
   cf_class_maps *file;
 } maps;
 
@@ -32,16 +32,16 @@ typedef struct maps {
 
 static bool is_wanted(const cf_predict *p, int64_t sample)
 {
-  const int part = p->cfg->predict.part;
+  const int subset = p->cfg->predict.part;
 
-  return part == CF_PREDICT_ALL || p->split.part[sample] == part;
+  return subset == CF_PREDICT_ALL || p->split.subset[sample] == subset;
 }
 
 static void drop_plan(maps *m)
 {
   weir_plan_destroy(&m->p->plan);
   weir_tensor_fini(&m->p->x);
-  weir_tensor_fini(&m->said);
+  weir_tensor_fini(&m->predicted);
   weir_tensor_fini(&m->probability);
   weir_tensor_fini(&m->truth);
   weir_tensor_fini(&m->before);
@@ -61,7 +61,7 @@ static weir_status make_plan(maps *m, int64_t batch)
   drop_plan(m);
   p->batch = batch;
   WEIR_TRY(weir_tensor_init(&p->x, p->estimator.is.dtype, 5, shape));
-  WEIR_TRY(weir_tensor_init(&m->said, WEIR_U8, 4, shape));
+  WEIR_TRY(weir_tensor_init(&m->predicted, WEIR_U8, 4, shape));
   if (probabilities) {
     WEIR_TRY(weir_tensor_init(&m->probability, WEIR_F32, 5, wide));
   }
@@ -79,7 +79,7 @@ done:
   return status;
 }
 
-/* As many samples at once as are asked for, or as predict.memory has room for. */
+/* Chooses the batch: as configured, or as many samples as predict.memory allows. */
 static weir_status choose_batch(maps *m)
 {
   int64_t batch = m->p->cfg->predict.batch < m->n ? m->p->cfg->predict.batch : m->n;
@@ -96,27 +96,27 @@ static weir_status choose_batch(maps *m)
 
 /* ---- Samples ---- */
 
-/* What was said of sample i of the batch. */
-static weir_status keep(maps *m, int64_t sample, int64_t i)
+/* Adds the prediction of sample i of the batch. */
+static weir_status add_map(maps *m, int64_t sample, int64_t i)
 {
   const cf_predict *const p = m->p;
-  const int part = p->split.part[sample];
-  const uint8_t *const said = (const uint8_t *)m->said.data + i * m->cells;
+  const int subset = p->split.subset[sample];
+  const uint8_t *const predicted = (const uint8_t *)m->predicted.data + i * m->cells;
   const float *const probability = m->probability.data;
   const cf_class_map row = {.sample = sample,
                             .universe = p->split.universe[sample],
-                            .part = (cf_part)part,
-                            .classes = said,
+                            .subset = (cf_subset)subset,
+                            .classes = predicted,
                             .probability =
                                 probability ? probability + i * m->cells * m->classes : NULL};
 
   if (m->known) {
     const uint8_t *const truth = (const uint8_t *)m->truth.data + i * m->cells;
 
-    cf_confusion_add(m->classes, truth, said, m->cells, m->count[NETWORK][part]);
+    cf_confusion_add(m->classes, truth, predicted, m->cells, m->count[NETWORK][subset]);
     if (m->seen) {
       cf_confusion_add(m->classes, truth, (const uint8_t *)m->before.data + i * m->cells, m->cells,
-                       m->count[PERSISTENCE][part]);
+                       m->count[PERSISTENCE][subset]);
     }
   }
   return cf_class_maps_add(m->file, &row);
@@ -142,7 +142,7 @@ static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
     WEIR_TRY(cf_samples_read(p->samples, &all, (char *)p->x.data + (size_t)i * bytes, truth));
   }
   binding[bound++] = (weir_binding){"x", &p->x};
-  binding[bound++] = (weir_binding){"classes", &m->said};
+  binding[bound++] = (weir_binding){"classes", &m->predicted};
   if (p->cfg->predict.probabilities) {
     binding[bound++] = (weir_binding){"probability", &m->probability};
   }
@@ -152,7 +152,7 @@ static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
   }
   WEIR_TRY(weir_plan_run(p->plan, binding, bound));
   for (int64_t i = 0; i < n; i++) {
-    WEIR_TRY(keep(m, row[i], i));
+    WEIR_TRY(add_map(m, row[i], i));
   }
   m->done += n;
   weir_progress("predict", m->done, m->n, "samples");
@@ -163,16 +163,16 @@ static weir_status predict_batch(maps *m, const int64_t *row, int64_t n)
 
 static weir_status predict_all(maps *m)
 {
-  const int64_t most = m->p->batch;
+  const int64_t batch = m->p->batch;
   int64_t *row = NULL, n = 0;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(most, sizeof *row, (void **)&row));
+  WEIR_TRY(weir_alloc(batch, sizeof *row, (void **)&row));
   for (int64_t i = 0; i < m->p->split.count && status == WEIR_OK; i++) {
     if (is_wanted(m->p, i)) {
       row[n++] = i;
     }
-    if (n == most || (i + 1 == m->p->split.count && n > 0)) {
+    if (n == batch || (i + 1 == m->p->split.count && n > 0)) {
       status = predict_batch(m, row, n);
       n = 0;
     }
@@ -183,45 +183,46 @@ static weir_status predict_all(maps *m)
 
 /* ---- Scores ---- */
 
-static void tell_scores(const maps *m, int part)
+static void tell_scores(const maps *m, int subset)
 {
-  const int64_t n = m->classes, *const count = m->count[NETWORK][part];
-  const int64_t *const constant = m->count[MAJORITY][part];
+  const int64_t n = m->classes, *const count = m->count[NETWORK][subset];
+  const int64_t *const constant = m->count[MAJORITY][subset];
 
-  weir_event("predicted", WEIR_TEXT("part", cf_part_name[part]),
+  weir_event("predicted", WEIR_TEXT("part", cf_subset_name[subset]),
              WEIR_INT("samples", cf_confusion_voxels(n, count) / m->cells),
              WEIR_REAL("accuracy", cf_confusion_accuracy(n, count)),
-             WEIR_REAL("overlap", cf_confusion_overlap(n, count, -1)),
+             WEIR_REAL("mean_iou", cf_confusion_iou(n, count, -1)),
              WEIR_REAL("accuracy_majority", cf_confusion_accuracy(n, constant)),
-             WEIR_REAL("overlap_majority", cf_confusion_overlap(n, constant, -1)));
+             WEIR_REAL("mean_iou_majority", cf_confusion_iou(n, constant, -1)));
   weir_info("predict",
-            "%s: %lld samples, accuracy %.4f, mean overlap %.4f of the classes; of class %lld "
+            "%s: %lld samples, accuracy %.4f, mean IoU %.4f; of class %lld "
             "everywhere: %.4f, %.4f",
-            cf_part_name[part], (long long)(cf_confusion_voxels(n, count) / m->cells),
-            cf_confusion_accuracy(n, count), cf_confusion_overlap(n, count, -1),
+            cf_subset_name[subset], (long long)(cf_confusion_voxels(n, count) / m->cells),
+            cf_confusion_accuracy(n, count), cf_confusion_iou(n, count, -1),
             (long long)cf_confusion_majority(n, count), cf_confusion_accuracy(n, constant),
-            cf_confusion_overlap(n, constant, -1));
+            cf_confusion_iou(n, constant, -1));
 }
 
-/* A row a score, of the parts that were predicted. */
+/* Writes a row a score, of the predicted subsets. */
 static weir_status write_scores(maps *m)
 {
   static const char *const head[CF_CONFUSION_COLUMNS] = {"part",  "model", "score",
                                                          "class", "value", "voxels"};
   weir_table c = {0};
 
-  for (int part = 0; part < CF_PARTS; part++) {
-    const int64_t *const count = m->count[NETWORK][part];
+  for (int subset = 0; subset < CF_SUBSETS; subset++) {
+    const int64_t *const count = m->count[NETWORK][subset];
 
     if (cf_confusion_voxels(m->classes, count) == 0) {
       continue;
     }
     cf_confusion_constant(m->classes, count, cf_confusion_majority(m->classes, count),
-                          m->count[MAJORITY][part]);
-    for (int by = 0; by < (m->seen ? SAYERS : PERSISTENCE); by++) {
-      cf_confusion_cells(m->classes, m->count[by][part], cf_part_name[part], sayer_name[by], &c);
+                          m->count[MAJORITY][subset]);
+    for (int by = 0; by < (m->seen ? PREDICTORS : PERSISTENCE); by++) {
+      cf_confusion_cells(m->classes, m->count[by][subset], cf_subset_name[subset],
+                         predictor_name[by], &c);
     }
-    tell_scores(m, part);
+    tell_scores(m, subset);
   }
   const weir_status status =
       weir_table_write_csv(&c, m->p->cli->out, "classes.csv", CF_CONFUSION_COLUMNS, head);
@@ -244,13 +245,14 @@ static weir_status set_up(maps *m)
     m->n += is_wanted(p, i);
   }
   if (m->n == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "predict.part: none of these universes is of the part %s, by the lists of %s",
-                     cf_part_name[p->cfg->predict.part], p->cfg->predict.weights);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "predict.part: none of these universes is of the subset %s, by the lists of %s",
+        cf_subset_name[p->cfg->predict.part], p->cfg->predict.weights);
   }
-  for (int i = 0; i < SAYERS * CF_PARTS; i++) {
+  for (int i = 0; i < PREDICTORS * CF_SUBSETS; i++) {
     WEIR_TRY(weir_alloc(m->classes * m->classes, sizeof(int64_t),
-                        (void **)&m->count[i / CF_PARTS][i % CF_PARTS]));
+                        (void **)&m->count[i / CF_SUBSETS][i % CF_SUBSETS]));
   }
   return choose_batch(m);
 }
@@ -259,7 +261,7 @@ static weir_status write_all(maps *m)
 {
   const cf_predict *const p = m->p;
   const double began = weir_clock();
-  char path[CF_PATH], source[CF_SOURCE_MOST];
+  char path[CF_PATH], source[CF_MAX_SOURCE];
   weir_origin origin = {.n = 0};
 
   cf_predict_source(p, source, sizeof source);
@@ -302,8 +304,8 @@ weir_status cf_predict_maps(cf_predict *p, weir_status (*accept)(void *context),
 done:
   cf_class_maps_destroy(&m.file);
   drop_plan(&m);
-  for (int i = 0; i < SAYERS * CF_PARTS; i++) {
-    weir_free(&m.count[i / CF_PARTS][i % CF_PARTS]);
+  for (int i = 0; i < PREDICTORS * CF_SUBSETS; i++) {
+    weir_free(&m.count[i / CF_SUBSETS][i % CF_SUBSETS]);
   }
   return status;
 }

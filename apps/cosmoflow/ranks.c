@@ -12,12 +12,12 @@ weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
   *out = (cf_ranks){.leads = false};
   WEIR_TRY(weir_comm_open(&comm));
   weir_comm_configure(comm, &cfg->comm);
-  out->spread.comm = comm;
+  out->dist.comm = comm;
   out->leads = weir_comm_rank(comm) == 0;
   if (!out->leads && cli->log > WEIR_LOG_WARN) {
     weir_log_set_level(WEIR_LOG_WARN);
   }
-  const weir_status status = cf_check_grid(cfg, weir_comm_size(comm), &out->spread.grid);
+  const weir_status status = cf_check_grid(cfg, weir_comm_size(comm), &out->dist.grid);
 
   if (status != WEIR_OK) {
     cf_ranks_close(out);
@@ -28,17 +28,17 @@ weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out)
 
 void cf_ranks_close(cf_ranks *r)
 {
-  weir_comm_close(&r->spread.comm);
+  weir_comm_close(&r->dist.comm);
 }
 
 weir_status cf_agree(const cf_ranks *r, weir_status status)
 {
-  return weir_comm_agree(r->spread.comm, status);
+  return weir_comm_agree(r->dist.comm, status);
 }
 
 /* ---- A grid by prediction ---- */
 
-static void tell_placement(const weir_grid_choice *p, const weir_machine *m)
+static void tell_grid_choice(const weir_grid_choice *p, const weir_machine *m)
 {
   const weir_grid_candidate *const row = &p->row[p->best];
   const int *const n = row->grid.extent;
@@ -60,11 +60,11 @@ static void tell_placement(const weir_grid_choice *p, const weir_machine *m)
             (long long)p->n, row->cost.seconds);
 }
 
-weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
-                           weir_train_task *task)
+weir_status cf_ranks_select_grid(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
+                                 weir_train_task *task)
 {
   const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
-  weir_comm *const comm = r->spread.comm;
+  weir_comm *const comm = r->dist.comm;
   weir_machine m = cfg->grid.machine;
   weir_grid_choice p;
 
@@ -75,7 +75,7 @@ weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_tra
   WEIR_TRY(weir_train_select_grid(task, train, &exec, &m, comm, weir_comm_size(comm), &p));
   const weir_grid_candidate *const row = &p.row[p.best];
 
-  r->spread.grid = row->grid;
+  r->dist.grid = row->grid;
   cfg->grid.samples = row->grid.extent[WEIR_ALONG_SAMPLES];
   cfg->grid.depth = row->grid.extent[WEIR_ALONG_DEPTH];
   cfg->grid.height = row->grid.extent[WEIR_ALONG_HEIGHT];
@@ -88,14 +88,14 @@ weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_tra
   if (r->leads) {
     weir_machine_print(&m, stderr);
     weir_grid_choice_print(&p, stderr);
-    tell_placement(&p, &m);
+    tell_grid_choice(&p, &m);
   }
   weir_grid_choice_fini(&p);
   return WEIR_OK;
 }
 
-weir_status cf_placement_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
-                               int ranks, FILE *out)
+weir_status cf_grid_choice_print(const cf_cfg *cfg, int threads, const weir_train_task *task,
+                                 int ranks, FILE *out)
 {
   const weir_plan_opts exec = {.exec = &cfg->exec, .threads = threads};
   weir_machine m = cfg->grid.machine;

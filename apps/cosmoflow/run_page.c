@@ -11,7 +11,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* What the curves show, by epoch. */
+/* Columns of the curves, by epoch. */
 typedef enum column { EPOCH, LOSS, VALID, METRIC, RATE, COLUMNS } column;
 
 /* The first metric of the network: a plot of it, and a line of the summary. */
@@ -125,7 +125,7 @@ static void put_text(weir_table *c, const char *what, const char *text)
   weir_table_add(c, "%s", text);
 }
 
-static void put_part(weir_table *c, const char *what, const cf_split *s, cf_part p)
+static void put_subset(weir_table *c, const char *what, const cf_split *s, cf_subset p)
 {
   weir_table_add(c, "%s", what);
   weir_table_add(c, "%lld samples of %lld universes", (long long)s->n[p],
@@ -161,9 +161,9 @@ static weir_status add_summary(weir_report *r, const cf_experiment *e,
   cf_source_describe(e->source, samples, sizeof samples);
   put_text(&c, "samples", samples);
   put_text(&c, "labels", e->line[CF_NOTE_labels]);
-  put_part(&c, "training set", &e->split, CF_TRAIN);
-  put_part(&c, "validation set", &e->split, CF_VALID);
-  put_part(&c, "test set", &e->split, CF_TEST);
+  put_subset(&c, "training set", &e->split, CF_TRAIN);
+  put_subset(&c, "validation set", &e->split, CF_VALID);
+  put_subset(&c, "test set", &e->split, CF_TEST);
   put_text(&c, "network", net->name);
   put_text(&c, "reference", net->cite);
   put_real(&c, "parameters", (double)weir_params_elements(e->estimator.params));

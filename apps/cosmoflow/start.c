@@ -1,4 +1,4 @@
-/* start.c - what every command begins and ends with. */
+/* start.c - steps that the commands share: configuration, run folder, provenance. */
 #include <stdio.h>
 #include "base/weir_file.h"
 #include "base/weir_log.h"
@@ -6,7 +6,20 @@
 #include "check.h"
 #include "device/weir_device.h"
 #include "device/weir_parallel.h"
+#include "estimator.h"
 #include "commands.h"
+
+/* Metrics are names of the task, not choices of the table: a former one is replaced here. */
+static void rename_target(cf_cfg *cfg)
+{
+  const char **const metric = &cfg->train.target.metric;
+  const char *const present = cf_metric_present_name(*metric);
+
+  if (present != *metric) {
+    weir_warn("conf", "the value %s of train.target.metric was renamed to %s", *metric, present);
+    *metric = present;
+  }
+}
 
 weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
 {
@@ -15,6 +28,7 @@ weir_status cf_configure(const weir_cli *cli, cf_cfg *cfg, weir_config **config)
     weir_threads_set(cli->threads);
   }
   WEIR_TRY(weir_cli_config(cli, cfg, config));
+  rename_target(cfg);
   if (cli->n_args > 0) {
     cfg->source.input = (weir_string_list){(const char **)cli->args, cli->n_args};
   }
@@ -38,6 +52,27 @@ void cf_abandon(weir_run_dir *dir)
   if (weir_run_dir_rollback(dir)) {
     weir_info(dir->cli->command, "the earlier results in %s are unchanged", dir->cli->out);
   }
+}
+
+weir_status cf_with_run_dir(const weir_cli *cli,
+                            weir_status (*work)(const weir_cli *cli, cf_cfg *cfg,
+                                                weir_run_dir *dir))
+{
+  weir_config *config = NULL;
+  weir_run_dir dir = {.cli = cli};
+  weir_status status = WEIR_OK;
+  cf_cfg cfg;
+
+  WEIR_TRY(cf_configure(cli, &cfg, &config));
+  WEIR_TRY_GOTO(weir_run_dir_begin(cli, config, cli->command, &dir), done);
+  cf_tell_start(cli, &cfg);
+  WEIR_TRY_GOTO(work(cli, &cfg, &dir), done);
+done:
+  if (status != WEIR_OK) {
+    cf_abandon(&dir);
+  }
+  weir_config_destroy(&config);
+  return status;
 }
 
 weir_status cf_write_provenance(const weir_cli *cli, const cf_cfg *cfg, const char *key,

@@ -1,4 +1,4 @@
-/* weights.c - what files of weights say of themselves, written and read. */
+/* weights.c - attributes of files of weights, written and read. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +88,16 @@ static const char *const note_name[] = {
 #undef X
 };
 
+/* The attribute of a note; files of earlier versions have a former name of it. */
+static const char *attribute_of(const weir_netcdf *nc, int k)
+{
+  const bool former = k == CF_NOTE_samples_per_universe &&
+                      !weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) &&
+                      weir_netcdf_has(nc, WEIR_NETCDF_FILE, "siblings");
+
+  return former ? "siblings" : note_name[k];
+}
+
 static weir_status read_notes(const char *path, char *text[CF_NOTES])
 {
   weir_netcdf *nc = NULL;
@@ -95,22 +105,22 @@ static weir_status read_notes(const char *path, char *text[CF_NOTES])
 
   WEIR_TRY(weir_netcdf_open(path, &nc));
   for (int k = 0; k < CF_NOTES && status == WEIR_OK; k++) {
-    const bool later = k >= CF_NOTE_classes; /* weights of before have none */
+    const bool later = k >= CF_NOTE_classes; /* weights of earlier versions have none */
+    const char *const name = attribute_of(nc, k);
 
-    if (later && !weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k])) {
+    if (later && !weir_netcdf_has(nc, WEIR_NETCDF_FILE, name)) {
       status = weir_strdup(k == CF_NOTE_classes ? "0" : "", &text[k]);
-    } else if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, note_name[k]) ||
-               weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, note_name[k], &text[k]) != WEIR_OK) {
-      status =
-          weir_fail(WEIR_ERR_DATA, "%s: no weights of cosmoflow: there is no text attribute %s",
-                    path, note_name[k]);
+    } else if (!weir_netcdf_has(nc, WEIR_NETCDF_FILE, name) ||
+               weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, name, &text[k]) != WEIR_OK) {
+      status = weir_fail(WEIR_ERR_DATA,
+                         "%s: no weights of cosmoflow: there is no text attribute %s", path, name);
     }
   }
   weir_netcdf_close(&nc);
   return status;
 }
 
-/* The next word, behind spaces; false: there is none that fits. */
+/* Reads the next word, after spaces; false: none that fits. */
 static bool next_word(const char **at, char *word, size_t size)
 {
   const char *const begin = *at + strspn(*at, " ");
@@ -136,14 +146,14 @@ static bool next_number(const char **at, double *x)
   return *end == 0 && isfinite(*x);
 }
 
-/* Names and ranges of the labels; false: they are none. */
+/* Reads names and ranges of the labels; false: invalid. */
 static bool read_labels(cf_weights *w)
 {
   const char *name = w->text[CF_NOTE_labels], *lo = w->text[CF_NOTE_label_lo],
              *hi = w->text[CF_NOTE_label_hi];
   cf_volume_info *const i = &w->info;
 
-  while (i->n_labels < CF_LABELS_MOST && next_word(&name, i->label[i->n_labels], CF_NAME_MOST)) {
+  while (i->n_labels < CF_MAX_LABELS && next_word(&name, i->label[i->n_labels], CF_MAX_NAME)) {
     double *const a = &i->lo[i->n_labels], *const b = &i->hi[i->n_labels];
     char word[2];
     const char *const before = lo;
@@ -176,7 +186,7 @@ static bool read_shape(cf_weights *w)
     }
     i->lengths[d] = (int64_t)x;
   }
-  while (i->n_redshifts < CF_LABELS_MOST && next_number(&z, &i->redshift[i->n_redshifts])) {
+  while (i->n_redshifts < CF_MAX_LABELS && next_number(&z, &i->redshift[i->n_redshifts])) {
     i->n_redshifts++;
   }
   return true;
@@ -184,14 +194,14 @@ static bool read_shape(cf_weights *w)
 
 static bool read_numbering(cf_weights *w)
 {
-  const char *siblings = w->text[CF_NOTE_siblings], *count = w->text[CF_NOTE_sample_count];
+  const char *each = w->text[CF_NOTE_samples_per_universe], *count = w->text[CF_NOTE_sample_count];
   double x = 0, y = 0;
 
-  if (!next_number(&siblings, &x) || !next_number(&count, &y) || !(x >= 0 && x <= 0x1p52) ||
+  if (!next_number(&each, &x) || !next_number(&count, &y) || !(x >= 0 && x <= 0x1p52) ||
       !(y >= 1 && y <= 0x1p52)) {
     return false;
   }
-  w->siblings = (int64_t)x;
+  w->samples_per_universe = (int64_t)x;
   w->count = (int64_t)y;
   return true;
 }
@@ -201,14 +211,14 @@ static bool read_classes(cf_weights *w)
   const char *classes = w->text[CF_NOTE_classes];
   double x = 0;
 
-  if (!next_number(&classes, &x) || !(x >= 0 && x <= CF_CLASSES_MOST) || x == 1) {
+  if (!next_number(&classes, &x) || !(x >= 0 && x <= CF_MAX_CLASSES) || x == 1) {
     return false;
   }
   w->info.n_classes = (int64_t)x;
   return true;
 }
 
-/* What voxels are, and the sizes of box and voxel; older weights say nothing. */
+/* Reads quantity of voxels and sizes of box and voxel; absent in weights of earlier versions. */
 static bool read_voxels(cf_weights *w)
 {
   const char *const is = w->text[CF_NOTE_voxels], *box = w->text[CF_NOTE_box_size_mpc_h],
@@ -262,13 +272,14 @@ static weir_status read_all(const char *path, cf_weights *w)
   WEIR_TRY(read_notes(path, w->text));
   if (!read_labels(w) || !read_shape(w) || !read_scale(w) || !read_numbering(w) ||
       !read_classes(w) || !read_voxels(w)) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
-                     "label_hi, scale (%.20s), siblings (%.20s), sample_count (%.20s) and "
-                     "classes (%.20s) are not those of weights",
-                     path, w->text[CF_NOTE_sample_shape], w->text[CF_NOTE_labels],
-                     w->text[CF_NOTE_scale], w->text[CF_NOTE_siblings],
-                     w->text[CF_NOTE_sample_count], w->text[CF_NOTE_classes]);
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: its attributes sample_shape (%.60s), labels (%.60s) with label_lo and "
+        "label_hi, scale (%.20s), samples_per_universe (%.20s), sample_count (%.20s) and "
+        "classes (%.20s) are not those of weights",
+        path, w->text[CF_NOTE_sample_shape], w->text[CF_NOTE_labels], w->text[CF_NOTE_scale],
+        w->text[CF_NOTE_samples_per_universe], w->text[CF_NOTE_sample_count],
+        w->text[CF_NOTE_classes]);
   }
   return read_model(w, path);
 }
@@ -337,7 +348,7 @@ static bool is_matter(cf_quantity q)
   return q == CF_QUANTITY_COUNTS || q == CF_QUANTITY_DENSITY;
 }
 
-/* What weights know of their samples and these do not say is compared by nobody. */
+/* Warns of properties of the weights that the samples do not state, and so are not compared. */
 static void tell_unknown(const cf_weights *w, const char *path, const cf_volume_info *info)
 {
   const struct {

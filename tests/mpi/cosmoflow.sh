@@ -96,7 +96,7 @@ segment() {
     --set train.batch=2 --set train.optim.schedule.lr=0.01 --set train.compare_every=1 --set exec.tier=vector --threads 1 \
     --out "$work/$out" "$@" >"$work/log" 2>&1
 }
-scores() { grep '"epoch_end"' "$work/$1/run.jsonl" | sed 's/.*"valid_loss": \([^,]*\),.*"overlap_1": \([^,}]*\).*/\1 \2/'; }
+scores() { grep '"epoch_end"' "$work/$1/run.jsonl" | sed 's/.*"valid_loss": \([^,]*\),.*"iou_1": \([^,}]*\).*/\1 \2/'; }
 "$spheres" "$work/volumes" || fail "volumes are not written"
 segment 1 classes || fail "classes on one rank"
 segment 2 cut --grid 1x2 || fail "classes on grid 1x2"

@@ -9,15 +9,14 @@ enum { WORD = 64 };
 
 /* ---- Written ---- */
 
-static void put(char text[CF_ABOUT_MOST], const char *word)
+static void put(char text[CF_MAX_ABOUT], const char *word)
 {
   const size_t n = strlen(text);
 
-  (void)snprintf(text + n, CF_ABOUT_MOST - n, "%s%s", n > 0 && text[n - 1] != '\n' ? " " : "",
-                 word);
+  (void)snprintf(text + n, CF_MAX_ABOUT - n, "%s%s", n > 0 && text[n - 1] != '\n' ? " " : "", word);
 }
 
-static void put_number(char text[CF_ABOUT_MOST], double x)
+static void put_number(char text[CF_MAX_ABOUT], double x)
 {
   char word[WORD];
 
@@ -25,7 +24,7 @@ static void put_number(char text[CF_ABOUT_MOST], double x)
   put(text, word);
 }
 
-static void put_line(char text[CF_ABOUT_MOST], const char *key, const double *x, int64_t n)
+static void put_line(char text[CF_MAX_ABOUT], const char *key, const double *x, int64_t n)
 {
   put(text, key);
   for (int64_t k = 0; k < n; k++) {
@@ -34,7 +33,7 @@ static void put_line(char text[CF_ABOUT_MOST], const char *key, const double *x,
   put(text, "\n");
 }
 
-static void put_labels(char text[CF_ABOUT_MOST], const cf_volume_info *info)
+static void put_labels(char text[CF_MAX_ABOUT], const cf_volume_info *info)
 {
   put(text, "labels");
   for (int64_t k = 0; k < info->n_labels; k++) {
@@ -43,7 +42,7 @@ static void put_labels(char text[CF_ABOUT_MOST], const cf_volume_info *info)
   put(text, "\n");
 }
 
-static void put_ranges(char text[CF_ABOUT_MOST], const cf_volume_info *info, bool hi)
+static void put_ranges(char text[CF_MAX_ABOUT], const cf_volume_info *info, bool hi)
 {
   put(text, hi ? "label_hi" : "label_lo");
   for (int64_t k = 0; k < info->n_labels; k++) {
@@ -56,7 +55,7 @@ static void put_ranges(char text[CF_ABOUT_MOST], const cf_volume_info *info, boo
   put(text, "\n");
 }
 
-void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text[CF_ABOUT_MOST])
+void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text[CF_MAX_ABOUT])
 {
   const double corner[3] = {(double)facts->corner[0], (double)facts->corner[1],
                             (double)facts->corner[2]};
@@ -114,7 +113,8 @@ static bool next(const char **at, char word[WORD])
   return true;
 }
 
-/* Exactly n finite numbers to the end of the line; unknown: "-" leaves what is there. */
+/* Parses exactly n finite numbers to the end of the line; unknown: "-" leaves the value unchanged.
+ * */
 static bool numbers(const char *at, double *x, int64_t n, bool unknown)
 {
   char word[WORD], *end = NULL;
@@ -139,10 +139,10 @@ static bool labels(const char *at, cf_volume_info *info)
   char word[WORD];
 
   for (int64_t k = 0; k < info->n_labels; k++) {
-    if (!next(&at, word) || strlen(word) >= CF_NAME_MOST) {
+    if (!next(&at, word) || strlen(word) >= CF_MAX_NAME) {
       return false;
     }
-    (void)snprintf(info->label[k], CF_NAME_MOST, "%.*s", CF_NAME_MOST - 1, word);
+    (void)snprintf(info->label[k], CF_MAX_NAME, "%.*s", CF_MAX_NAME - 1, word);
   }
   return !next(&at, word);
 }
@@ -185,7 +185,7 @@ static bool line(const char *key, const char *at, cf_volume_info *info, cf_facts
   }
   if (strcmp(key, "redshifts") == 0) {
     info->n_redshifts = channels;
-    return channels <= CF_LABELS_MOST && numbers(at, info->redshift, channels, false);
+    return channels <= CF_MAX_LABELS && numbers(at, info->redshift, channels, false);
   }
   if (strcmp(key, "quantity") == 0) {
     return quantity(at, info);

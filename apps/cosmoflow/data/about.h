@@ -1,5 +1,5 @@
-/* about.h - what a file says of a sample besides voxels and labels, as lines of text: for formats
- * that have no place of their own for it (TFRecord: key "about"; NumPy: NAME_about.txt).
+/* about.h - properties of a sample besides voxels and labels, as lines of text: for formats without
+ * attributes (TFRecord: key "about"; NumPy: NAME_about.txt).
  *
  *   labels omega_m sigma_8        label_lo 0.1 0.5       label_hi 0.5 1.1     (- not known)
  *   redshifts 0 0.5               quantity counts        box_size_mpc_h 256   cell_size_mpc_h 8
@@ -8,11 +8,11 @@
 #define CF_ABOUT_H
 #include "data/volume.h"
 
-enum { CF_ABOUT_MOST = 4096 };
+enum { CF_MAX_ABOUT = 4096 };
 
-/* Lines of what is known, "" for nothing. Always terminated. */
-void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text[CF_ABOUT_MOST]);
-/* Fills in what the lines say of info->n_labels labels and info->lengths[3] channels; others are
- * passed over. Returns the key of the first line that is none; NULL: all are well. */
+/* Prints the known properties as lines, "" for none. Always terminated. */
+void cf_about_print(const cf_volume_info *info, const cf_facts *facts, char text[CF_MAX_ABOUT]);
+/* Parses the lines for info->n_labels labels and info->lengths[3] channels; other lines are
+ * ignored. Returns the key of the first invalid line; NULL: all are valid. */
 const char *cf_about_parse(const char *text, cf_volume_info *info, cf_facts *facts);
 #endif

@@ -28,7 +28,7 @@ static cf_axes usual(const cf_axes_known *k)
 static bool suits(const cf_axes_known *k, const cf_axes *a)
 {
   const cf_extents *const v = &k->volume, *const c = k->classes;
-  int64_t wanted[CF_AXES_MOST] = {0};
+  int64_t wanted[CF_MAX_AXES] = {0};
   int n = 0;
 
   for (int d = 0; d < v->n; d++) {

@@ -1,35 +1,35 @@
-/* axes.h - which dimension of an array of voxels is what: samples, depth, height, width, channels;
- * and of the array of their classes beside it. */
+/* axes.h - the meaning of the dimensions of an array of voxels: samples, depth, height, width,
+ * channels; and of the array of their classes. */
 #ifndef CF_AXES_H
 #define CF_AXES_H
 #include <stdint.h>
 #include "base/weir_status.h"
 
-enum { CF_AXES_MOST = 5 };
+enum { CF_MAX_AXES = 5 };
 
 /* Lengths of an array, slowest first. */
 typedef struct cf_extents {
   int n;
-  int64_t length[CF_AXES_MOST];
+  int64_t length[CF_MAX_AXES];
 } cf_extents;
 
-/* Numbers of dimensions; -1: there is none. The cube is three in a row. */
+/* Indices of dimensions; -1: none. The cube is three consecutive ones. */
 typedef struct cf_axes {
   int sample, channel, cube;
 } cf_axes;
 
-/* What is known of an array of voxels. */
+/* Known properties of an array of voxels. */
 typedef struct cf_axes_known {
   const char *path;          /* for messages */
   const char *letters;       /* files.axes: a letter of "nzyxc" each dimension, or "" */
-  const char *first;         /* name of the first dimension; "sample" says what it is */
-  cf_extents volume;         /* 3 to CF_AXES_MOST */
+  const char *first;         /* name of the first dimension; "sample" identifies it */
+  cf_extents volume;         /* 3 to CF_MAX_AXES */
   const cf_extents *classes; /* of the array of classes; NULL: there is none */
 } cf_axes_known;
 
-/* As the letters have it; else what the classes, which have no channels, leave as possible; else a
- * fifth dimension or one that is called so counts samples, and channels come last unless the other
- * three lengths alone are equal. Fails: WEIR_ERR_CONFIG (letters), WEIR_ERR_DATA (no array of
- * classes of these voxels), naming the file. */
+/* Determines the dimensions: by the letters; otherwise by the classes, which have no channels;
+ * otherwise a fifth dimension or one that is named so counts samples, and channels come last unless
+ * only the other three lengths are equal. Fails: WEIR_ERR_CONFIG (letters), WEIR_ERR_DATA (no array
+ * of classes of these voxels), naming the file. */
 weir_status cf_axes_find(const cf_axes_known *known, cf_axes *out) WEIR_CHECKED;
 #endif

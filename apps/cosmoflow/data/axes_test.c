@@ -1,4 +1,4 @@
-/* axes_test.c - dimensions by letters, by the classes beside, and by the usual rule. */
+/* axes_test.c - dimensions by letters, by the array of classes, and by the usual rule. */
 #include "data/axes.h"
 #include <string.h>
 #include "base/weir_check.h"
@@ -73,12 +73,12 @@ static void letters_tell_all(void **state)
   assert_axes(&k, -1, 0, 1);
 }
 
-static void assert_refused(const cf_axes_known *k, weir_status status, const char *said)
+static void assert_refused(const cf_axes_known *k, weir_status status, const char *message)
 {
   cf_axes a;
 
   assert_int_equal(cf_axes_find(k, &a), status);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_non_null(strstr(weir_last_message(), "a.h5"));
 }
 

@@ -9,7 +9,7 @@ enum { CHUNK = 1 << 20 /* bytes that are compressed together, about */, LEVEL = 
 struct cf_class_maps {
   cf_class_maps_spec is; /* source and origin are not kept */
   weir_netcdf *nc;
-  int number, universe, part, classes, probability; /* variables */
+  int number, universe, subset, classes, probability; /* variables */
   int64_t done;
 };
 
@@ -37,8 +37,8 @@ static weir_status define(cf_class_maps *m, const cf_class_maps_spec *spec)
   WEIR_TRY(weir_netcdf_dim(m->nc, "class", m->is.classes, &dims[4]));
   WEIR_TRY(weir_netcdf_whole_var(m->nc, "sample_number", INT32_MAX, 1, dims, &m->number));
   WEIR_TRY(weir_netcdf_var(m->nc, "universe", WEIR_I64, 1, dims, &m->universe));
-  WEIR_TRY(weir_netcdf_var(m->nc, "part", WEIR_U8, 1, dims, &m->part));
-  WEIR_TRY(weir_netcdf_put_text(m->nc, m->part, "long_name", "0 train, 1 valid, 2 test"));
+  WEIR_TRY(weir_netcdf_var(m->nc, "part", WEIR_U8, 1, dims, &m->subset));
+  WEIR_TRY(weir_netcdf_put_text(m->nc, m->subset, "long_name", "0 train, 1 valid, 2 test"));
   WEIR_TRY(weir_netcdf_var(m->nc, "classes", WEIR_U8, 4, dims, &m->classes));
   WEIR_TRY(weir_netcdf_put_text(m->nc, m->number, "long_name", "number of the sample, from 0"));
   WEIR_TRY(weir_netcdf_put_text(m->nc, m->universe, "long_name", "number of the universe"));
@@ -80,12 +80,12 @@ weir_status cf_class_maps_add(cf_class_maps *m, const cf_class_map *row)
 {
   const int64_t *const l = m->is.lengths;
   const int64_t start[5] = {m->done}, count[5] = {1, l[0], l[1], l[2], m->is.classes};
-  const uint8_t part = (uint8_t)row->part;
+  const uint8_t subset = (uint8_t)row->subset;
 
   WEIR_ASSERT(m->done < m->is.n);
   WEIR_TRY(weir_netcdf_write(m->nc, m->number, start, count, &row->sample));
   WEIR_TRY(weir_netcdf_write(m->nc, m->universe, start, count, &row->universe));
-  WEIR_TRY(weir_netcdf_write(m->nc, m->part, start, count, &part));
+  WEIR_TRY(weir_netcdf_write(m->nc, m->subset, start, count, &subset));
   WEIR_TRY(weir_netcdf_write(m->nc, m->classes, start, count, row->classes));
   if (m->is.probabilities) {
     WEIR_TRY(weir_netcdf_write(m->nc, m->probability, start, count, row->probability));

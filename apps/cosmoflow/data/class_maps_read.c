@@ -20,7 +20,7 @@ bool cf_class_maps_are(const char *path)
   }
   weir_netcdf_close(&nc);
   if (status != WEIR_OK) {
-    weir_clear_failure(); /* who reads it says what is wrong with it */
+    weir_clear_failure(); /* the reader reports the error */
   }
   return are;
 }
@@ -49,10 +49,10 @@ static weir_status judge_rows(const cf_read_maps *m)
   weir_status status = WEIR_OK;
 
   for (int64_t i = 0; i < m->n; i++) {
-    if (m->sample[i] < 0 || m->universe[i] < 0 || m->part[i] >= CF_PARTS) {
-      return weir_fail(WEIR_ERR_DATA, "%s: row %lld is of sample %lld, universe %lld, part %d",
+    if (m->sample[i] < 0 || m->universe[i] < 0 || m->subset[i] >= CF_SUBSETS) {
+      return weir_fail(WEIR_ERR_DATA, "%s: row %lld is of sample %lld, universe %lld, subset %d",
                        m->path, (long long)i + 1, (long long)m->sample[i],
-                       (long long)m->universe[i], m->part[i]);
+                       (long long)m->universe[i], m->subset[i]);
     }
   }
   WEIR_TRY(weir_alloc(m->n, sizeof *sorted, (void **)&sorted));
@@ -79,10 +79,10 @@ static weir_status take_all(cf_read_maps *m)
   memcpy(m->lengths, s.lengths + 1, sizeof m->lengths);
   WEIR_TRY(weir_alloc(m->n, sizeof *m->sample, (void **)&m->sample));
   WEIR_TRY(weir_alloc(m->n, sizeof *m->universe, (void **)&m->universe));
-  WEIR_TRY(weir_alloc(m->n, sizeof *m->part, (void **)&m->part));
+  WEIR_TRY(weir_alloc(m->n, sizeof *m->subset, (void **)&m->subset));
   WEIR_TRY(take_rows(m, "sample_number", WEIR_I64, m->sample));
   WEIR_TRY(take_rows(m, "universe", WEIR_I64, m->universe));
-  WEIR_TRY(take_rows(m, "part", WEIR_U8, m->part));
+  WEIR_TRY(take_rows(m, "part", WEIR_U8, m->subset));
   WEIR_TRY(cf_predicted_text(m->nc, "source", m->source, sizeof m->source));
   WEIR_TRY(cf_origin_take(m->nc, &m->origin));
   return judge_rows(m);
@@ -111,6 +111,6 @@ void cf_class_maps_close(cf_read_maps *m)
   weir_netcdf_close(&m->nc);
   weir_free(&m->sample);
   weir_free(&m->universe);
-  weir_free(&m->part);
+  weir_free(&m->subset);
   weir_origin_fini(&m->origin);
 }

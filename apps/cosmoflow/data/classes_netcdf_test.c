@@ -1,5 +1,5 @@
 /* classes_netcdf_test.c - classes of voxels from files as others write them, through the converter
- * without losing a bit, beside their voxels in every view; what is wrong is named. */
+ * without losing a bit, together with their voxels in every view; errors name the cause. */
 #include "data/samples.h"
 #include "data/volume_test.h"
 
@@ -166,7 +166,7 @@ static void cubes_are_cut_with_their_classes(void **state)
   const cf_convert_opts what = {.format = "netcdf", .per_file = 2, .side = 2};
   const cf_volume_opts o = usual();
   int16_t voxels[16], cube[8];
-  uint8_t classes[16], part[8];
+  uint8_t classes[16], planes[8];
   cf_volume_writer *w = NULL;
   cf_converted done;
   char stem[300], out[300];
@@ -190,12 +190,12 @@ static void cubes_are_cut_with_their_classes(void **state)
   assert_int_equal(cf_source_count(s), 2);
   for (int64_t k = 0; k < 2; k++) {
     assert_ok(cf_source_read(s, k, 0, 2, WEIR_I16, cube));
-    assert_ok(cf_source_classes(s, k, 0, 2, part));
+    assert_ok(cf_source_classes(s, k, 0, 2, planes));
     for (int64_t i = 0; i < 8; i++) {
       const int64_t at = i / 2 * 4 + k * 2 + i % 2;
 
       assert_int_equal(cube[i], at);
-      assert_int_equal(part[i], classes[at]);
+      assert_int_equal(planes[i], classes[at]);
     }
   }
   cf_source_close(&s);
@@ -237,7 +237,7 @@ static void views_take_classes_along(void **state)
   cf_source_close(&s);
 }
 
-static void assert_refused(const layout *l, const char *segmentation, const char *said)
+static void assert_refused(const layout *l, const char *segmentation, const char *message)
 {
   const char *const paths[] = {path};
   cf_volume_opts o = usual();
@@ -250,7 +250,7 @@ static void assert_refused(const layout *l, const char *segmentation, const char
 
   status = status == WEIR_OK ? cf_volumes_classes(v, 1, 1, D, classes) : status;
   assert_int_equal(status, WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_non_null(strstr(weir_last_message(), "b.h5"));
   cf_volumes_close(&v);
 }

@@ -30,7 +30,7 @@ typedef struct conversion {
   const cf_convert_opts *opts;
   const char *folder;
   cf_volume_info in, out;         /* of a sample that is read, that is written */
-  int64_t cuts[3], total;         /* cubes along each axis; of all samples */
+  int64_t n_cubes[3], total;      /* cubes along each axis; of all samples */
   char *layer;                    /* [out.lengths[0], in.lengths[1], in.lengths[2], channels] */
   char *cube;                     /* one sample that is written */
   char *class_layer, *class_cube; /* their classes, where there are; a byte each */
@@ -91,7 +91,7 @@ static weir_status look_at(conversion *c, const char *name, bool first)
 
 static weir_status list(conversion *c, const char *name, bool first)
 {
-  char path[CF_PLACE_MOST];
+  char path[CF_MAX_LOCATION];
 
   WEIR_TRY(weir_path_join(c->folder, name, path, sizeof path));
   return first || weir_file_exists(path) ? cf_digests_add(c->digests, name) : WEIR_OK;
@@ -152,8 +152,8 @@ static weir_status prepare(conversion *c)
                        (long long)c->in.lengths[2]);
     }
     c->out.lengths[d] = side > 0 ? side : c->in.lengths[d];
-    c->cuts[d] = c->in.lengths[d] / c->out.lengths[d];
-    c->total *= c->cuts[d];
+    c->n_cubes[d] = c->in.lengths[d] / c->out.lengths[d];
+    c->total *= c->n_cubes[d];
   }
   const size_t size = weir_dtype_size(c->in.dtype);
 
@@ -168,8 +168,8 @@ static weir_status prepare(conversion *c)
 }
 
 /* The cube at (j, k) of a layer of voxels of so many bytes. */
-static void cut(const conversion *c, int64_t j, int64_t k, size_t voxel, const char *layer,
-                char *to)
+static void copy_cube(const conversion *c, int64_t j, int64_t k, size_t voxel, const char *layer,
+                      char *to)
 {
   const size_t row = (size_t)c->out.lengths[2] * voxel;
 
@@ -187,7 +187,7 @@ static void cut(const conversion *c, int64_t j, int64_t k, size_t voxel, const c
 static weir_status write_cube(conversion *c, const cf_volume_about *about)
 {
   const int64_t file = c->next / c->opts->per_file, in_file = c->next % c->opts->per_file;
-  char name[64], path[CF_PLACE_MOST];
+  char name[64], path[CF_MAX_LOCATION];
 
   if (c->whole[file]) {
     c->next++;
@@ -234,13 +234,13 @@ static weir_status convert_sample(conversion *c, int64_t sample)
 {
   const size_t voxel = (size_t)c->in.lengths[3] * weir_dtype_size(c->in.dtype);
   const int64_t planes = c->out.lengths[0];
-  float labels[CF_LABELS_MOST] = {0};
+  float labels[CF_MAX_LABELS] = {0};
   cf_facts facts = {.has_physical = false};
   int64_t corner[3] = {0};
   cf_volume_about about = {labels, -1, (const uint8_t *)c->class_cube, &facts};
 
-  if (all_there(c, c->cuts[0] * c->cuts[1] * c->cuts[2])) {
-    c->next += c->cuts[0] * c->cuts[1] * c->cuts[2];
+  if (all_there(c, c->n_cubes[0] * c->n_cubes[1] * c->n_cubes[2])) {
+    c->next += c->n_cubes[0] * c->n_cubes[1] * c->n_cubes[2];
     return WEIR_OK;
   }
   WEIR_TRY(cf_source_labels(c->s, sample, labels));
@@ -251,9 +251,9 @@ static weir_status convert_sample(conversion *c, int64_t sample)
   if (c->opts->side > 0 && about.universe < 0) {
     about.universe = sample;
   }
-  for (int64_t i = 0; i < c->cuts[0]; i++) {
-    if (all_there(c, c->cuts[1] * c->cuts[2])) {
-      c->next += c->cuts[1] * c->cuts[2];
+  for (int64_t i = 0; i < c->n_cubes[0]; i++) {
+    if (all_there(c, c->n_cubes[1] * c->n_cubes[2])) {
+      c->next += c->n_cubes[1] * c->n_cubes[2];
       continue;
     }
     WEIR_TRY(cf_source_read(c->s, sample, i * planes, (i + 1) * planes, c->in.dtype, c->layer));
@@ -261,11 +261,11 @@ static weir_status convert_sample(conversion *c, int64_t sample)
       WEIR_TRY(
           cf_source_classes(c->s, sample, i * planes, (i + 1) * planes, (uint8_t *)c->class_layer));
     }
-    for (int64_t j = 0; j < c->cuts[1]; j++) {
-      for (int64_t k = 0; k < c->cuts[2]; k++) {
-        cut(c, j, k, voxel, c->layer, c->cube);
+    for (int64_t j = 0; j < c->n_cubes[1]; j++) {
+      for (int64_t k = 0; k < c->n_cubes[2]; k++) {
+        copy_cube(c, j, k, voxel, c->layer, c->cube);
         if (c->in.n_classes > 0) {
-          cut(c, j, k, 1, c->class_layer, c->class_cube);
+          copy_cube(c, j, k, 1, c->class_layer, c->class_cube);
         }
         facts.corner[0] = corner[0] + i * c->out.lengths[0];
         facts.corner[1] = corner[1] + j * c->out.lengths[1];

@@ -1,4 +1,4 @@
-/* convert.h - samples of one format to files of another, whole or cut into smaller cubes. */
+/* convert.h - conversion of samples between formats, whole or divided into smaller cubes. */
 #ifndef CF_CONVERT_H
 #define CF_CONVERT_H
 #include "data/source.h"
@@ -19,14 +19,14 @@ typedef struct cf_converted {
   int64_t damaged;        /* that were there and were written again */
 } cf_converted;
 
-/* Writes all samples of s into files of a folder that is there, "samples-00000000" and so on after
- * the number of their first sample. Of samples that are cut, cubes come in the order of their
- * corners (depth, height, width), and share a universe: the one of the file, else the number of the
- * sample. Every file appears atomically, and is listed with its digest (digests.h): the
- * same conversion into the same folder keeps files whose bytes are those that were written, writes
- * the others, and ends with the same bytes. Fails: WEIR_ERR_CONFIG (a side that does not divide the
- * samples', a folder with a conversion of another input or with other options), WEIR_ERR_DATA,
- * WEIR_ERR_STOPPED, as cf_volume_create and cf_source_read. */
+/* Writes all samples of s to files of an existing folder, "samples-00000000" and so on after the
+ * number of their first sample. Cubes of a divided sample are written in the order of their corners
+ * (depth, height, width), and share a universe: that of the file, otherwise the number of the
+ * sample. Every file appears atomically, and is listed with its digest (digests.h): the same
+ * conversion to the same folder keeps files with matching digests, writes the others, and ends with
+ * the same bytes. Fails: WEIR_ERR_CONFIG (a side that does not divide that of the samples, a folder
+ * with a conversion of another input or with other options), WEIR_ERR_DATA, WEIR_ERR_STOPPED, as
+ * cf_volume_create and cf_source_read. */
 weir_status cf_convert(cf_source *s, const cf_convert_opts *opts, const char *folder,
                        cf_converted *done) WEIR_CHECKED;
 #endif

@@ -110,7 +110,7 @@ static void universes_are_cut_in_order(void **state)
 }
 
 static void assert_refused(const char *format, int64_t per_file, int64_t side, int dtype,
-                           weir_status expected, const char *said)
+                           weir_status expected, const char *message)
 {
   const cf_convert_opts what = {
       .format = format, .per_file = per_file, .side = side, .dtype = dtype};
@@ -120,7 +120,7 @@ static void assert_refused(const char *format, int64_t per_file, int64_t side, i
   weir_check_rmdir(out);
   assert_ok(weir_dir_create(out));
   assert_int_equal(cf_convert(v, &what, out, &done), expected);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_int_equal(weir_dir_has_entries(out), done.files > 0);
   cf_source_close(&v);
 }
@@ -151,7 +151,7 @@ static void a_census_counts(void **state)
   }
   assert_int_equal(c.n, 8);
   assert_int_equal(c.negative, 1);
-  assert_true(c.sum == 313 && c.least == -2 && c.most == 300 && c.whole == 8);
+  assert_true(c.sum == 313 && c.min == -2 && c.max == 300 && c.whole == 8);
   assert_true(c.bin[0] == 2 && c.bin[1] == 1 && c.bin[2] == 2 && c.bin[3] == 2 && c.bin[9] == 1);
   cf_voxel_stats_bin(3, text, sizeof text);
   assert_string_equal(text, "4-7");

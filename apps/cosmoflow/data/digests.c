@@ -7,7 +7,7 @@
 #include "base/weir_alloc.h"
 #include "base/weir_file.h"
 
-enum { DIGITS = 64, PATH = 4352, MOST = 1 << 30 /* bytes of a list */ };
+enum { DIGITS = 64, PATH = 4352, MAX_LIST_BYTES = 1 << 30 /* bytes of a list */ };
 
 typedef struct entry {
   const char *name;
@@ -19,7 +19,7 @@ struct cf_digests {
   const char *folder;
   char path[PATH], made_of[128];
   char *text;     /* the list as it was */
-  entry *entries; /* [n] by name and line, and room */
+  entry *entries; /* [n] of capacity, by name and line */
   int64_t n, capacity;
   bool torn; /* the list does not end with a whole line */
 };
@@ -37,7 +37,7 @@ static const entry *find(const cf_digests *d, const char *name)
 {
   int64_t lo = 0, hi = d->n;
 
-  while (lo < hi) { /* the first behind that name */
+  while (lo < hi) { /* the first after that name */
     const int64_t middle = lo + (hi - lo) / 2;
 
     if (strcmp(d->entries[middle].name, name) <= 0) {
@@ -121,7 +121,7 @@ weir_status cf_digests_open(const char *folder, const char *made_of, const char 
   WEIR_TRY_GOTO(weir_path_join(folder, CF_DIGESTS_FILE, d->path, sizeof d->path), done);
   (void)snprintf(d->made_of, sizeof d->made_of, "%s", made_of != NULL ? made_of : "");
   if (weir_file_exists(d->path)) {
-    WEIR_TRY_GOTO(weir_file_read(d->path, MOST, &d->text, &size), done);
+    WEIR_TRY_GOTO(weir_file_read(d->path, MAX_LIST_BYTES, &d->text, &size), done);
     WEIR_TRY_GOTO(take_lines(d, made_of, what), done);
   }
   *out = d;

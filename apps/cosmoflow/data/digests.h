@@ -16,20 +16,18 @@ typedef enum cf_digested {
   CF_DIGEST_WHOLE
 } cf_digested;
 
-/* Reads the list of the folder; the first file that is listed begins one. made_of: a short line
- * that says what the files are made of, "" for nothing, NULL for whatever it says. Fails:
- * WEIR_ERR_CONFIG for a list that is made of something else, naming folder and `what`;
- * WEIR_ERR_DATA, WEIR_ERR_SPACE, WEIR_ERR_MEMORY.
- */
+/* Reads the list of the folder; the first file that is listed creates it. made_of: a short line
+ * that identifies the contents, "" for none, NULL for any. Fails: WEIR_ERR_CONFIG for a list with
+ * another line, naming folder and `what`; WEIR_ERR_DATA, WEIR_ERR_SPACE, WEIR_ERR_MEMORY. */
 weir_status cf_digests_open(const char *folder, const char *made_of, const char *what,
                             cf_digests **out) WEIR_CHECKED;
-/* Whether all files of the list are there; a folder without one has all. Fails: WEIR_ERR_DATA
- * naming the first that is not. */
+/* Checks that all files of the list exist; a folder without a list passes. Fails: WEIR_ERR_DATA
+ * naming the first missing file. */
 weir_status cf_digests_complete(const char *folder) WEIR_CHECKED;
-/* Accepts NULL. */
+/* Closes the list; accepts NULL. */
 void cf_digests_close(cf_digests **d);
-/* Reads the file, whose name is relative to the folder. */
+/* Checks a file, whose name is relative to the folder, against its digest. */
 cf_digested cf_digests_check(cf_digests *d, const char *name);
-/* Lists a file that was completed. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE. */
+/* Lists a completed file. Fails: WEIR_ERR_DATA, WEIR_ERR_SPACE. */
 weir_status cf_digests_add(cf_digests *d, const char *name) WEIR_CHECKED;
 #endif

@@ -16,9 +16,9 @@ static inline float radius_of(uint32_t bits)
   return weir_sqrt_f32(-2 * weir_log_f32(u));
 }
 
-/* Cosine and sine of 2 pi bits / 2^32: whole quarter turns off, what is left within pi / 4, where
- * the series end below half a unit of the last place. */
-static inline void turn(uint32_t bits, float *cosine, float *sine)
+/* Computes cosine and sine of 2 pi bits / 2^32: reduced to within pi / 4, where the series are
+ * truncated below half an ulp. */
+static inline void sincos_of(uint32_t bits, float *cosine, float *sine)
 {
   const uint32_t moved = bits + 0x20000000u, quarter = moved >> 30;
   const float x =
@@ -55,7 +55,7 @@ static void draw(uint64_t seed, uint64_t first, int64_t n, float *restrict out)
       const float radius = radius_of(bits[lane][b]);
       float cosine, sine;
 
-      turn(bits[lane + 1][b], &cosine, &sine);
+      sincos_of(bits[lane + 1][b], &cosine, &sine);
       value[lane][b] = radius * cosine;
       value[lane + 1][b] = radius * sine;
     }
@@ -67,10 +67,10 @@ static void draw(uint64_t seed, uint64_t first, int64_t n, float *restrict out)
   }
 }
 
-/* Numbers of sites [site, site + n). */
+/* Draws numbers of sites [site, site + n). */
 static void draw_row(uint64_t seed, uint64_t site, int64_t n, float *out)
 {
-  float room[LANES * BLOCKS];
+  float buffer[LANES * BLOCKS];
 
   for (int64_t done = 0; done < n;) {
     const uint64_t at = site + (uint64_t)done;
@@ -78,9 +78,9 @@ static void draw_row(uint64_t seed, uint64_t site, int64_t n, float *out)
     const int64_t now = blocks < BLOCKS ? blocks : BLOCKS;
     const int64_t have = now * LANES - skip, take = have < n - done ? have : n - done;
 
-    draw(seed, at / LANES, now, room);
+    draw(seed, at / LANES, now, buffer);
     for (int64_t i = 0; i < take; i++) {
-      out[done + i] = room[skip + i];
+      out[done + i] = buffer[skip + i];
     }
     done += take;
   }

@@ -6,7 +6,7 @@
 static void noise_is_normal_and_white(void **state)
 {
   enum { N = 64, PITCH = 68, SITES = N * N * N };
-  double moment[5] = {0}, beside = 0, far = 0, past = 0;
+  double moment[5] = {0}, neighbour = 0, far = 0, past = 0;
   float *f = NULL;
 
   assert_ok(weir_alloc(N * N * PITCH, sizeof *f, (void **)&f));
@@ -20,7 +20,7 @@ static void noise_is_normal_and_white(void **state)
       for (int k = 1; k < 5; k++) {
         moment[k] += pow(v, k) / SITES;
       }
-      beside += v * (double)a[(z + 1) % N] / SITES;
+      neighbour += v * (double)a[(z + 1) % N] / SITES;
       far += v * (double)next[z] / SITES;
       past += fabs(v) > 2;
     }
@@ -31,18 +31,18 @@ static void noise_is_normal_and_white(void **state)
   assert_near(moment[2] - 1, 0, 5 * sqrt(2) * sigma);
   assert_near(moment[3], 0, 5 * sqrt(15) * sigma);
   assert_near(moment[4] - 3, 0, 5 * sqrt(96) * sigma);
-  assert_near(beside, 0, 5 * sigma);
+  assert_near(neighbour, 0, 5 * sigma);
   assert_near(far, 0, 5 * sigma);
   assert_near(past / SITES - 0.0455003, 0, 5 * 0.2084 * sigma);
   weir_free(&f);
 }
 
-/* Parts of any size on any number of threads, as ranks would draw them. */
+/* Slices of any size on any number of threads, as ranks would draw them. */
 static void noise_of_a_part_is_that_of_the_whole(void **state)
 {
-  enum { MOST = 15 };
-  static const int64_t sides[] = {1, 2, 5, 8, MOST};
-  float whole[MOST * MOST * MOST], part[MOST * MOST * MOST];
+  enum { MAX_SIDE = 15 };
+  static const int64_t sides[] = {1, 2, 5, 8, MAX_SIDE};
+  float whole[MAX_SIDE * MAX_SIDE * MAX_SIDE], slice[MAX_SIDE * MAX_SIDE * MAX_SIDE];
 
   for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++) {
     const int64_t n = sides[s];
@@ -52,12 +52,12 @@ static void noise_of_a_part_is_that_of_the_whole(void **state)
     for (int threads = 1; threads <= 4; threads *= 2) {
       weir_threads_set(threads);
       for (int64_t first = 0, now = 1; first < n; first += now, now = first + 2 < n ? 2 : 1) {
-        cf_noise(7, n, n, first, now, part);
-        assert_memory_equal(part, whole + first * n * n, (size_t)(now * n * n) * sizeof *part);
+        cf_noise(7, n, n, first, now, slice);
+        assert_memory_equal(slice, whole + first * n * n, (size_t)(now * n * n) * sizeof *slice);
       }
     }
-    cf_noise(8, n, n, 0, n, part);
-    assert_true(memcmp(part, whole, (size_t)(n * n * n) * sizeof *part) != 0);
+    cf_noise(8, n, n, 0, n, slice);
+    assert_true(memcmp(slice, whole, (size_t)(n * n * n) * sizeof *slice) != 0);
   }
   weir_threads_set(0);
 }

@@ -69,8 +69,9 @@ static double shape(double q, double alpha, double beta)
 static double transfer_full(const cf_linear *l, double k)
 {
   const double kk = k * l->c.h, q = kk / (13.41 * l->k_eq), ks = kk * l->sound;
-  const double part = 1 / (1 + pow(ks / 5.4, 4));
-  const double dark = part * shape(q, 1, l->beta_c) + (1 - part) * shape(q, l->alpha_c, l->beta_c);
+  const double share = 1 / (1 + pow(ks / 5.4, 4));
+  const double dark =
+      share * shape(q, 1, l->beta_c) + (1 - share) * shape(q, l->alpha_c, l->beta_c);
   const double moved = ks / cbrt(1 + pow(l->beta_node / ks, 3));
   const double wave = moved > 1e-8 ? sin(moved) / moved : 1;
   const double rest = shape(q, 1, 1) / (1 + ks / 5.2 * (ks / 5.2));
@@ -106,7 +107,7 @@ double cf_linear_power(const cf_linear *l, double k)
 
 double cf_linear_sigma(const cf_linear *l, double radius)
 {
-  /* The trapezoidal rule in ln k: what is beyond both ends is below 1e-9 of the sum. */
+  /* Integrates by the trapezoidal rule in ln k; the tails are below 1e-9 of the sum. */
   const double lo = log(1e-6 / radius), hi = log(400 / radius);
   const int n = 2000;
   double sum = 0;
@@ -120,9 +121,9 @@ double cf_linear_sigma(const cf_linear *l, double radius)
   return sqrt(sum * (hi - lo) / n / (2 * PI * PI));
 }
 
-double cf_linear_displacement(const cf_linear *l, double most)
+double cf_linear_displacement(const cf_linear *l, double max_k)
 {
-  const double lo = log(1e-7 * most), hi = log(most);
+  const double lo = log(1e-7 * max_k), hi = log(max_k);
   const int n = 2000;
   double sum = 0;
 

@@ -17,7 +17,7 @@ typedef struct cf_cosmology {
  * that runs through it. */
 typedef enum cf_transfer { CF_TRANSFER_FULL, CF_TRANSFER_SMOOTH } cf_transfer;
 
-/* Constants of one cosmology; a copy is as good. Only linear.c reads what is in it. */
+/* Constants of one cosmology; may be copied. Private to linear.c. */
 typedef struct cf_linear {
   cf_cosmology c;
   cf_transfer transfer;
@@ -29,27 +29,28 @@ typedef struct cf_linear {
   double beta_node, smooth_sound, alpha_gamma;
 } cf_linear;
 
-/* Fails: WEIR_ERR_CONFIG for a density, h or sigma_8 that is not above 0, omega_b not below
- * omega_m, omega_m above 1, or an n_s outside [-2, 3], where sigma_8 has no finite amplitude. */
+/* Computes the constants of a cosmology. Fails: WEIR_ERR_CONFIG for a density, h or sigma_8 that is
+ * not above 0, omega_b not below omega_m, omega_m above 1, or an n_s outside [-2, 3], where sigma_8
+ * has no finite amplitude. */
 weir_status cf_linear_init(const cf_cosmology *c, cf_transfer transfer,
                            cf_linear *out) WEIR_CHECKED;
-/* T(k), 1 at k = 0. */
+/* Returns T(k), 1 at k = 0. */
 double cf_linear_transfer(const cf_linear *l, double k);
-/* P(k) today; 0 at k = 0. */
+/* Returns P(k) today; 0 at k = 0. */
 double cf_linear_power(const cf_linear *l, double k);
-/* Standard deviation of the linear density within spheres of that radius, today. */
+/* Returns the standard deviation of the linear density within spheres of that radius, today. */
 double cf_linear_sigma(const cf_linear *l, double radius);
-/* How far matter has moved along one axis until today, Mpc/h: the root of int P dk / (6 pi^2), of
- * waves up to that k. */
-double cf_linear_displacement(const cf_linear *l, double most);
+/* Returns the rms displacement of matter along one axis until today, Mpc/h: the root of int P dk /
+ * (6 pi^2) over waves up to max_k. */
+double cf_linear_displacement(const cf_linear *l, double max_k);
 
-/* E(a) = H(a) / H0. */
+/* Returns E(a) = H(a) / H0. */
 double cf_linear_expansion(const cf_linear *l, double a);
-/* D(a), D(1) = 1, and dlnD/dlna, both exact; 0 < a. */
+/* Return D(a), D(1) = 1, and dlnD/dlna, both exact; 0 < a. */
 double cf_linear_growth(const cf_linear *l, double a);
 double cf_linear_growth_rate(const cf_linear *l, double a);
-/* Of second order: D2(a) = -3/7 D^2 Om(a)^(-1/143), below 0, and dlnD2/dlna = 2 Om(a)^(6/11)
- * (Bouchet et al., A&A 296 (1995) 575). */
+/* Return the second order: D2(a) = -3/7 D^2 Om(a)^(-1/143), below 0, and dlnD2/dlna = 2
+ * Om(a)^(6/11) (Bouchet et al., A&A 296 (1995) 575). */
 double cf_linear_growth2(const cf_linear *l, double a);
 double cf_linear_growth2_rate(const cf_linear *l, double a);
 #endif

@@ -64,11 +64,11 @@ static double sigma_by_simpson(const cf_linear *l, double radius)
 }
 
 /* A cosmology of the ranges that universes are drawn from, and wider. */
-static cf_cosmology draw(uint32_t trial)
+static cf_cosmology draw(uint32_t draw_no)
 {
-  const double u = weir_random_uniform(1, 1, trial, 0), v = weir_random_uniform(1, 1, trial, 1),
-               w = weir_random_uniform(1, 1, trial, 2), x = weir_random_uniform(1, 1, trial, 3),
-               y = weir_random_uniform(1, 1, trial, 4);
+  const double u = weir_random_uniform(1, 1, draw_no, 0), v = weir_random_uniform(1, 1, draw_no, 1),
+               w = weir_random_uniform(1, 1, draw_no, 2), x = weir_random_uniform(1, 1, draw_no, 3),
+               y = weir_random_uniform(1, 1, draw_no, 4);
   const double omega_m = 0.1 + 0.85 * u;
 
   return (cf_cosmology){omega_m, omega_m * (0.02 + 0.3 * v), 0.5 + 0.4 * w, 0.8 + 0.3 * x,
@@ -77,9 +77,9 @@ static cf_cosmology draw(uint32_t trial)
 
 static void the_amplitude_is_that_of_sigma_8(void **state)
 {
-  for (uint32_t trial = 0; trial < 6; trial++) {
-    const cf_cosmology c = draw(trial);
-    const cf_linear l = of(&c, trial % 2 ? CF_TRANSFER_SMOOTH : CF_TRANSFER_FULL);
+  for (uint32_t draw_no = 0; draw_no < 6; draw_no++) {
+    const cf_cosmology c = draw(draw_no);
+    const cf_linear l = of(&c, draw_no % 2 ? CF_TRANSFER_SMOOTH : CF_TRANSFER_FULL);
 
     assert_near(cf_linear_sigma(&l, 8), c.sigma_8, 1e-12);
     assert_near(sigma_by_simpson(&l, 8) / c.sigma_8, 1, 1e-6);
@@ -90,10 +90,10 @@ static void the_amplitude_is_that_of_sigma_8(void **state)
 /* D obeys its equation: (a^3 E D')' = 3/2 Om D / (a^2 E); and its rate is its slope. */
 static void growth_obeys_its_equation(void **state)
 {
-  for (uint32_t trial = 0; trial < 20; trial++) {
-    const cf_cosmology c = draw(trial);
+  for (uint32_t draw_no = 0; draw_no < 20; draw_no++) {
+    const cf_cosmology c = draw(draw_no);
     const cf_linear l = of(&c, CF_TRANSFER_SMOOTH);
-    const double a = 0.05 + 0.95 * weir_random_uniform(2, 1, trial, 0), step = 1e-3 * a;
+    const double a = 0.05 + 0.95 * weir_random_uniform(2, 1, draw_no, 0), step = 1e-3 * a;
     double flux[2];
 
     for (int i = 0; i < 2; i++) {
@@ -109,7 +109,7 @@ static void growth_obeys_its_equation(void **state)
     assert_near(log(cf_linear_growth(&l, a + step) / cf_linear_growth(&l, a - step)) /
                     log((a + step) / (a - step)),
                 cf_linear_growth_rate(&l, a), 1e-6);
-    /* The fits of second order are good to some parts in a thousand of each other. */
+    /* The fits of second order agree to a few parts in a thousand. */
     assert_near(log(cf_linear_growth2(&l, a + step) / cf_linear_growth2(&l, a - step)) /
                     log((a + step) / (a - step)) / cf_linear_growth2_rate(&l, a),
                 1, 0.03);

@@ -5,7 +5,7 @@
 
 #define PI 3.14159265358979323846
 
-/* What planes are made of: coefficients in, fields out. */
+/* Input and output of planes: coefficients, fields. */
 typedef struct work {
   const cf_mesh *m;
   const float *delta, *source;
@@ -95,21 +95,21 @@ static void subtract_square(void *context, int64_t x, int thread)
   }
 }
 
-void cf_lpt_source(const cf_mesh *m, const float *delta, float *source, float *const room[3])
+void cf_lpt_source(const cf_mesh *m, const float *delta, float *source, float *const scratch[3])
 {
   const int64_t n = cf_mesh_side(m);
-  work w = {.m = m, .delta = delta, .out = room, .sum = source};
+  work w = {.m = m, .delta = delta, .out = scratch, .sum = source};
 
   weir_parallel(n, 0, fill_diagonal, &w);
   for (int i = 0; i < 3; i++) {
-    cf_mesh_backward(m, room[i]);
+    cf_mesh_backward(m, scratch[i]);
   }
   weir_parallel(n, 0, sum_diagonal, &w);
   for (int pair = 0; pair < 3; pair++) {
     w.i = pair == 2;
     w.j = pair == 0 ? 1 : 2;
     weir_parallel(n, 0, fill_mixed, &w);
-    cf_mesh_backward(m, room[0]);
+    cf_mesh_backward(m, scratch[0]);
     weir_parallel(n, 0, subtract_square, &w);
   }
   cf_mesh_forward(m, source);

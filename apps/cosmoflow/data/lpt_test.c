@@ -1,5 +1,5 @@
 /* lpt_test.c - displacements of plane waves and crossed waves in closed form; skewness, growth and
- * large waves of what they make; the same bits on any number of threads. */
+ * large waves of their density; the same bits on any number of threads. */
 #include <string.h>
 #include "data/mesh_check.h"
 #include "device/weir_parallel.h"
@@ -9,10 +9,10 @@ static void put_wave(check_box *b, int64_t x, int64_t y, int64_t z, double ampli
 {
   for (int64_t row = 0; row < b->n * b->n; row++) {
     for (int64_t i = 0; i < b->n; i++) {
-      const int64_t turns = x * (row / b->n) + y * (row % b->n) + z * i;
+      const int64_t cycles = x * (row / b->n) + y * (row % b->n) + z * i;
 
       b->delta[row * b->pitch + i] +=
-          (float)(amplitude * cos(2 * PI * (double)turns / (double)b->n));
+          (float)(amplitude * cos(2 * PI * (double)cycles / (double)b->n));
     }
   }
 }
@@ -39,8 +39,8 @@ static void a_plane_wave_has_no_second_order(void **state)
     cf_lpt_displace(b.m, b.delta, b.source, 0.5, -3, b.p.d);
     for (int64_t i = 0; i < b.n * b.n * b.n; i++) {
       const int64_t q[3] = {i / b.n / b.n, i / b.n % b.n, i % b.n};
-      const int64_t turns = wave[w][0] * q[0] + wave[w][1] * q[1] + wave[w][2] * q[2];
-      const double along = -0.5 * 0.8 * sin(2 * PI * (double)turns / 16) * 16 / (2 * PI) / square;
+      const int64_t cycles = wave[w][0] * q[0] + wave[w][1] * q[1] + wave[w][2] * q[2];
+      const double along = -0.5 * 0.8 * sin(2 * PI * (double)cycles / 16) * 16 / (2 * PI) / square;
 
       for (int a = 0; a < 3; a++) {
         assert_near((double)b.p.d[a][(q[0] * b.n + q[1]) * b.pitch + q[2]],
@@ -156,13 +156,13 @@ static void displacements_are_as_long_as_they_should_be(void **state)
       }
     }
   }
-  const double most = PI * 64 / b.box, least = 2 * PI / b.box; /* Nyquist's wave; the first */
-  const double all = cf_linear_displacement(&b.l, most);
+  const double max_k = PI * 64 / b.box, min_k = 2 * PI / b.box; /* Nyquist's wave; the first */
+  const double all = cf_linear_displacement(&b.l, max_k);
 
   printf("displacement %.3f of %.3f Mpc/h\n", sqrt(square), all);
-  /* Corners of the mesh go beyond Nyquist's wave, the box lacks what is below half its first. */
-  assert_true(square < pow(cf_linear_displacement(&b.l, sqrt(3) * most), 2));
-  assert_true(square > all * all - pow(cf_linear_displacement(&b.l, least), 2));
+  /* Corners of the mesh are beyond the Nyquist wave; the box lacks waves below half its first. */
+  assert_true(square < pow(cf_linear_displacement(&b.l, sqrt(3) * max_k), 2));
+  assert_true(square > all * all - pow(cf_linear_displacement(&b.l, min_k), 2));
   check_close(&b);
 }
 

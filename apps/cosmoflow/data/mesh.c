@@ -40,9 +40,9 @@ weir_status cf_mesh_create(int64_t n, cf_mesh **out)
   void *memory = NULL;
 
   *out = NULL;
-  if (n < CF_MESH_LEAST || n > CF_MESH_MOST) {
+  if (n < CF_MIN_MESH || n > CF_MAX_MESH) {
     return weir_fail(WEIR_ERR_CONFIG, "mesh: %lld points a side; %d to %d can be", (long long)n,
-                     CF_MESH_LEAST, CF_MESH_MOST);
+                     CF_MIN_MESH, CF_MAX_MESH);
   }
   WEIR_TRY(weir_alloc(1, sizeof(cf_mesh), &memory));
   cf_mesh *m = memory;

@@ -15,23 +15,23 @@
 /* Plans: const once made, for any number of threads. */
 typedef struct cf_mesh cf_mesh;
 
-enum { CF_MESH_LEAST = 2, CF_MESH_MOST = 4096 };
+enum { CF_MIN_MESH = 2, CF_MAX_MESH = 4096 };
 
-/* Fails: WEIR_ERR_CONFIG (n outside [CF_MESH_LEAST, CF_MESH_MOST]), WEIR_ERR_MEMORY,
- * WEIR_ERR_UNSUPPORTED (no FFTW). */
+/* Creates the plans. Fails: WEIR_ERR_CONFIG (n outside [CF_MIN_MESH, CF_MAX_MESH]),
+ * WEIR_ERR_MEMORY, WEIR_ERR_UNSUPPORTED (no FFTW). */
 weir_status cf_mesh_create(int64_t n, cf_mesh **out) WEIR_CHECKED;
 void cf_mesh_destroy(cf_mesh **m);
 int64_t cf_mesh_side(const cf_mesh *m);
-/* Floats from a row to the next: even, and a multiple of 4. */
+/* Returns the floats from a row to the next: even, and a multiple of 4. */
 int64_t cf_mesh_pitch(const cf_mesh *m);
-/* A field of zeros, for weir_free. */
+/* Allocates a field of zeros, for weir_free. */
 weir_status cf_mesh_field(const cf_mesh *m, float **out) WEIR_CHECKED;
-/* Values to coefficients, and back; what stands between rows does not count. */
+/* Transform values to coefficients, and back; padding between rows is ignored. */
 void cf_mesh_forward(const cf_mesh *m, float *f);
 void cf_mesh_backward(const cf_mesh *m, float *f);
 
-/* The wave of an index, and the same as a factor of a first derivative, which a real field's wave
- * of n / 2 does not have. */
+/* Return the wave number of an index, and the same as a factor of a first derivative, where the
+ * wave n / 2 of a real field is 0. */
 static inline int64_t cf_wave(int64_t i, int64_t n)
 {
   return i <= n / 2 ? i : i - n;
@@ -40,7 +40,7 @@ static inline int64_t cf_slope(int64_t i, int64_t n)
 {
   return 2 * i == n ? 0 : cf_wave(i, n);
 }
-/* How many values |w|^2 of a mesh may have, 0 counted. */
+/* Returns the number of values that |w|^2 of a mesh may have, including 0. */
 static inline int64_t cf_mesh_squares(int64_t n)
 {
   return 3 * (n / 2) * (n / 2) + 1;

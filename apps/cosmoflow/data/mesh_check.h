@@ -1,4 +1,4 @@
-/* mesh_check.h - what the tests of fields and particles share. */
+/* mesh_check.h - functions shared by the tests of fields and particles. */
 #ifndef CF_MESH_CHECK_H
 #define CF_MESH_CHECK_H
 #include <math.h>

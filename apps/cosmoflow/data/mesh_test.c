@@ -5,7 +5,7 @@
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 
-static float *random_field(const cf_mesh *m, uint32_t trial)
+static float *random_field(const cf_mesh *m, uint32_t draw_no)
 {
   const int64_t n = cf_mesh_side(m);
   float *f = NULL;
@@ -14,7 +14,7 @@ static float *random_field(const cf_mesh *m, uint32_t trial)
   for (int64_t row = 0; row < n * n; row++) {
     for (int64_t z = 0; z < n; z++) {
       f[row * cf_mesh_pitch(m) + z] =
-          (float)weir_random_normal(5, 1, trial, (uint64_t)(row * n + z));
+          (float)weir_random_normal(5, 1, draw_no, (uint64_t)(row * n + z));
     }
   }
   return f;
@@ -95,7 +95,7 @@ static void threads_make_no_difference(void **state)
 
 static void sides_that_cannot_be_are_refused(void **state)
 {
-  static const int64_t bad[] = {-1, 0, 1, CF_MESH_MOST + 1, INT64_MAX};
+  static const int64_t bad[] = {-1, 0, 1, CF_MAX_MESH + 1, INT64_MAX};
   cf_mesh *m = NULL;
 
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -16,7 +16,7 @@ bool cf_particles_sound(const cf_particles *p)
       const float *const d = p->d[i] + row * p->pitch;
       float worst = 0;
 
-      for (int64_t z = 0; z < p->n; z++) { /* no number, nor infinity, minus itself is 0 */
+      for (int64_t z = 0; z < p->n; z++) { /* NaN or infinity minus itself is not 0 */
         worst += d[z] - d[z];
       }
       sound = sound && worst == 0;
@@ -25,16 +25,16 @@ bool cf_particles_sound(const cf_particles *p)
   return sound;
 }
 
-/* Where some particles of a row are, along one axis: the point below (or nearest) and how far
- * behind. */
-typedef struct place {
+/* Positions of particles of a row along one axis: the point below (or nearest) and the distance
+ * from it. */
+typedef struct cell_pos {
   int32_t at[STRIP];
-  float behind[STRIP];
-} place;
+  float frac[STRIP];
+} cell_pos;
 
-/* Points (first + i * step + d) * scale + shift of a periodic axis of n. */
+/* Locates points (first + i * step + d) * scale + shift of a periodic axis of n. */
 static void locate(const float *restrict d, float first, float step, float scale, float shift,
-                   int64_t n, int64_t count, place *restrict out)
+                   int64_t n, int64_t count, cell_pos *restrict out)
 {
   const float side = (float)n, inverse = 1 / side;
 
@@ -45,13 +45,13 @@ static void locate(const float *restrict d, float first, float step, float scale
     const int32_t at = (int32_t)whole;
 
     out->at[i] = at >= (int32_t)n ? at - (int32_t)n : at < 0 ? at + (int32_t)n : at;
-    out->behind[i] = inside - whole;
+    out->frac[i] = inside - whole;
   }
 }
 
-/* Particles [z, z + count) of row (x, y) on a mesh of that side. */
+/* Locates particles [z, z + count) of row (x, y) on a mesh of that side. */
 static void locate_strip(const cf_particles *p, int64_t side, float shift, int64_t x, int64_t y,
-                         int64_t z, int64_t count, place out[3])
+                         int64_t z, int64_t count, cell_pos out[3])
 {
   const int64_t at = (x * p->n + y) * p->pitch + z;
   const float scale = (float)((double)side / (double)p->n);
@@ -61,7 +61,7 @@ static void locate_strip(const cf_particles *p, int64_t side, float shift, int64
   locate(p->d[2] + at, (float)z, 1, scale, shift, side, count, &out[2]);
 }
 
-static void add_nearest(const place at[3], int64_t count, int64_t n, int64_t pitch, float *out)
+static void add_nearest(const cell_pos at[3], int64_t count, int64_t n, int64_t pitch, float *out)
 {
   for (int64_t i = 0; i < count; i++) {
     out[((int64_t)at[0].at[i] * n + at[1].at[i]) * pitch + at[2].at[i]] += 1;
@@ -74,7 +74,7 @@ typedef struct cloud {
   float weight[8];
 } cloud;
 
-static inline cloud cloud_of(const place at[3], int64_t i, int64_t n, int64_t pitch)
+static inline cloud cloud_of(const cell_pos at[3], int64_t i, int64_t n, int64_t pitch)
 {
   int64_t lo[3], hi[3];
   cloud c;
@@ -83,7 +83,7 @@ static inline cloud cloud_of(const place at[3], int64_t i, int64_t n, int64_t pi
     lo[a] = at[a].at[i];
     hi[a] = lo[a] + 1 < n ? lo[a] + 1 : 0;
   }
-  const float fx = at[0].behind[i], fy = at[1].behind[i], fz = at[2].behind[i];
+  const float fx = at[0].frac[i], fy = at[1].frac[i], fz = at[2].frac[i];
   const float gx = 1 - fx, gy = 1 - fy, gz = 1 - fz;
   const int64_t row[4] = {(lo[0] * n + lo[1]) * pitch, (lo[0] * n + hi[1]) * pitch,
                           (hi[0] * n + lo[1]) * pitch, (hi[0] * n + hi[1]) * pitch};
@@ -98,7 +98,7 @@ static inline cloud cloud_of(const place at[3], int64_t i, int64_t n, int64_t pi
   return c;
 }
 
-static void add_cloud(const place at[3], int64_t count, int64_t n, int64_t pitch, float *out)
+static void add_cloud(const cell_pos at[3], int64_t count, int64_t n, int64_t pitch, float *out)
 {
   for (int64_t i = 0; i < count; i++) {
     const cloud c = cloud_of(at, i, n, pitch);
@@ -112,7 +112,7 @@ static void add_cloud(const place at[3], int64_t count, int64_t n, int64_t pitch
 void cf_particles_deposit(const cf_particles *p, cf_scheme scheme, const cf_mesh *m, float *count)
 {
   const int64_t n = cf_mesh_side(m), pitch = cf_mesh_pitch(m);
-  place at[3];
+  cell_pos at[3];
 
   memset(count, 0, (size_t)(n * n * pitch) * sizeof *count);
   for (int64_t row = 0; row < p->n * p->n; row++) {
@@ -139,7 +139,7 @@ static void kick_plane(void *context, int64_t x, int thread)
 {
   const work *const w = context;
   const int64_t n = w->p->n, pitch = w->p->pitch;
-  place at[3];
+  cell_pos at[3];
 
   (void)thread;
   for (int64_t y = 0; y < n; y++) {

@@ -5,13 +5,13 @@
 #include "device/weir_parallel.h"
 
 /* Displacements of any length: up to some boxes, some exactly to points and half-way between. */
-static void scatter(check_box *b, uint32_t trial, double length)
+static void scatter(check_box *b, uint32_t draw_no, double length)
 {
   for (int a = 0; a < 3; a++) {
     for (int64_t row = 0; row < b->n * b->n; row++) {
       for (int64_t z = 0; z < b->n; z++) {
         const uint64_t at = (uint64_t)(row * b->n + z);
-        const double d = length * weir_random_normal(3, (uint32_t)a, trial, at);
+        const double d = length * weir_random_normal(3, (uint32_t)a, draw_no, at);
 
         b->p.d[a][row * b->pitch + z] = (float)(at % 5 == 0 ? floor(2 * d) / 2 : d);
       }
@@ -34,16 +34,16 @@ static void schemes_are_their_definitions(void **state)
   static const double lengths[] = {0, 0.3, 4, 40};
 
   NEEDS_FFTW();
-  for (uint32_t trial = 0; trial < 8; trial++) {
-    check_box b = check_open(trial % 2 ? 5 : 6, 1);
+  for (uint32_t draw_no = 0; draw_no < 8; draw_no++) {
+    check_box b = check_open(draw_no % 2 ? 5 : 6, 1);
     cf_mesh *m = NULL;
     float *count = NULL;
-    const int64_t n = trial % 3 == 0 ? b.n : 7;
-    const cf_scheme scheme = trial < 4 ? CF_NGP : CF_CIC;
+    const int64_t n = draw_no % 3 == 0 ? b.n : 7;
+    const cf_scheme scheme = draw_no < 4 ? CF_NGP : CF_CIC;
 
     assert_ok(cf_mesh_create(n, &m));
     assert_ok(cf_mesh_field(m, &count));
-    scatter(&b, trial, lengths[trial % 4]);
+    scatter(&b, draw_no, lengths[draw_no % 4]);
     cf_particles_deposit(&b.p, scheme, m, count);
     for (int64_t cell = 0; cell < n * n * n; cell++) {
       const double at[3] = {(double)(cell / n / n), (double)(cell / n % n), (double)(cell % n)};
@@ -55,9 +55,9 @@ static void schemes_are_their_definitions(void **state)
 
         for (int a = 0; a < 3; a++) {
           const float d = b.p.d[a][(q[0] * b.n + q[1]) * b.pitch + q[2]];
-          const float place = ((float)q[a] + d) * (float)((double)n / (double)b.n);
+          const float lattice_pos = ((float)q[a] + d) * (float)((double)n / (double)b.n);
 
-          w *= weight((double)place - at[a], (double)n, scheme);
+          w *= weight((double)lattice_pos - at[a], (double)n, scheme);
         }
         sum += w;
       }
@@ -75,8 +75,8 @@ static void mass_is_kept(void **state)
   NEEDS_FFTW();
   check_box b = check_open(40, 1);
 
-  for (uint32_t trial = 0; trial < 4; trial++) {
-    scatter(&b, trial, trial == 3 ? 100 : 2);
+  for (uint32_t draw_no = 0; draw_no < 4; draw_no++) {
+    scatter(&b, draw_no, draw_no == 3 ? 100 : 2);
     assert_true(check_density(&b, CF_NGP) == 1);
     for (int64_t row = 0; row < b.n * b.n; row++) {
       for (int64_t z = 0; z < b.n; z++) {
@@ -111,8 +111,8 @@ static void the_box_is_periodic(void **state)
   check_close(&b);
 }
 
-/* What a mesh of n sees of waves up to half its Nyquist's agrees, once corrected, with a mesh of
- * twice as many points, where weights hardly matter; uncorrected it does not. */
+/* Waves of a mesh of n up to half its Nyquist wave agree, once corrected, with a mesh of twice as
+ * many points, where weights hardly matter; uncorrected they do not. */
 static void corrected_power_is_that_of_a_finer_mesh(void **state)
 {
   NEEDS_FFTW();

@@ -31,11 +31,11 @@ static void make_force(const cf_mesh *m, const cf_particles *p, float *const for
 }
 
 void cf_pm_go(const cf_mesh *m, const cf_linear *l, double a, double to, int64_t steps,
-              const cf_particles *p, float *const momentum[3], float *const room[3])
+              const cf_particles *p, float *const momentum[3], float *const scratch[3])
 {
   const double length = (to - a) / (double)steps;
 
-  make_force(m, p, room);
+  make_force(m, p, scratch);
   for (int64_t s = 0; s < steps; s++) {
     const double from = a + length * (double)s, end = s + 1 == steps ? to : from + length;
     const double middle = (from + end) / 2;
@@ -43,9 +43,9 @@ void cf_pm_go(const cf_mesh *m, const cf_linear *l, double a, double to, int64_t
     const double drift = (cf_linear_growth(l, end) - cf_linear_growth(l, from)) / flow(l, middle);
     const double second = (flow(l, end) - flow(l, middle)) / cf_linear_growth(l, end);
 
-    cf_particles_kick(p, room, first, momentum);
+    cf_particles_kick(p, scratch, first, momentum);
     cf_particles_drift(p, momentum, drift);
-    make_force(m, p, room);
-    cf_particles_kick(p, room, second, momentum);
+    make_force(m, p, scratch);
+    cf_particles_kick(p, scratch, second, momentum);
   }
 }

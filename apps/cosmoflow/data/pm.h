@@ -12,10 +12,12 @@
 #include "data/linear.h"
 #include "data/particles.h"
 
-/* Particles and momenta at a, from the linear field and its source (lpt.h), second order. */
+/* Computes particles and momenta at a from the linear field and its source (lpt.h), to second
+ * order. */
 void cf_pm_begin(const cf_mesh *m, const cf_linear *l, const float *delta, const float *source,
                  double a, const cf_particles *p, float *const momentum[3]);
-/* Steps of equal length in a from `a` to `to`; room: three fields that are lost. */
+/* Advances in steps of equal length in a from `a` to `to`; scratch: three fields that are
+ * overwritten. */
 void cf_pm_go(const cf_mesh *m, const cf_linear *l, double a, double to, int64_t steps,
-              const cf_particles *p, float *const momentum[3], float *const room[3]);
+              const cf_particles *p, float *const momentum[3], float *const scratch[3]);
 #endif

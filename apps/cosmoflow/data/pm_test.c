@@ -10,10 +10,10 @@ enum { START = 10 /* a = 1 / START */ };
 static void go(check_box *b, double to, int64_t steps)
 {
   float *const momentum[3] = {b->field[5], b->field[6], b->field[7]};
-  float *const room[3] = {b->field[8], b->field[9], b->field[10]};
+  float *const scratch[3] = {b->field[8], b->field[9], b->field[10]};
 
   cf_pm_begin(b->m, &b->l, b->delta, b->source, 1.0 / START, &b->p, momentum);
-  cf_pm_go(b->m, &b->l, 1.0 / START, to, steps, &b->p, momentum, room);
+  cf_pm_go(b->m, &b->l, 1.0 / START, to, steps, &b->p, momentum, scratch);
 }
 
 /* Until shells cross a plane wave's displacement is D psi1. The mesh softens the wave by less than

@@ -8,7 +8,7 @@
 
 #define PI 3.14159265358979323846
 
-/* Waves +z and -z stand in one place, but for those that are their own mirror. */
+/* Waves +z and -z share a coefficient, except for those that are their own mirror image. */
 static double waves_of(int64_t z, int64_t n)
 {
   return z == 0 || 2 * z == n ? 1 : 2;
@@ -23,7 +23,7 @@ static void number_bins(cf_power *s, int64_t n)
   }
 }
 
-/* Calls add(context, bin, |w|^2, waves) for all places of the coefficients. */
+/* Calls add(context, bin, |w|^2, waves) for all coefficients. */
 static void each_wave(const cf_power *s, int64_t n,
                       void (*add)(void *context, int64_t bin, int64_t square, double waves),
                       void *context)
@@ -49,26 +49,27 @@ static void count_wave(void *context, int64_t bin, int64_t square, double waves)
   s->k[bin] += waves * 2 * PI / s->box * sqrt((double)square);
 }
 
-static weir_status take_room(cf_power *s, int64_t n)
+static weir_status alloc_arrays(cf_power *s, int64_t n)
 {
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->k, (void **)&s->k));
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->modes, (void **)&s->modes));
   WEIR_TRY(weir_alloc(s->n_bins, sizeof *s->p, (void **)&s->p));
-  WEIR_TRY(weir_alloc(n * s->n_bins, sizeof *s->part, (void **)&s->part));
+  WEIR_TRY(weir_alloc(n * s->n_bins, sizeof *s->partial, (void **)&s->partial));
   WEIR_TRY(weir_alloc(cf_mesh_squares(n), sizeof *s->bin, (void **)&s->bin));
   return weir_alloc(n, sizeof *s->seen, (void **)&s->seen);
 }
 
-int64_t cf_power_most(const cf_mesh *m)
+int64_t cf_power_max_bins(const cf_mesh *m)
 {
   return llround(sqrt((double)(cf_mesh_squares(cf_mesh_side(m)) - 1)));
 }
 
 int64_t cf_power_reach(const cf_mesh *m, double reach)
 {
-  const int64_t bins = llround(reach * (double)cf_mesh_side(m) / 2), most = cf_power_most(m);
+  const int64_t bins = llround(reach * (double)cf_mesh_side(m) / 2),
+                max_bins = cf_power_max_bins(m);
 
-  return bins < 1 ? 1 : bins > most ? most : bins;
+  return bins < 1 ? 1 : bins > max_bins ? max_bins : bins;
 }
 
 weir_status cf_power_init(cf_power *s, const cf_mesh *m, double box)
@@ -81,7 +82,7 @@ weir_status cf_power_init_to(cf_power *s, const cf_mesh *m, double box, int64_t 
   const int64_t n = cf_mesh_side(m);
 
   *s = (cf_power){.box = box, .n_bins = n_bins};
-  const weir_status status = take_room(s, n);
+  const weir_status status = alloc_arrays(s, n);
 
   if (status != WEIR_OK) {
     cf_power_fini(s);
@@ -105,7 +106,7 @@ void cf_power_fini(cf_power *s)
   weir_free(&s->k);
   weir_free(&s->modes);
   weir_free(&s->p);
-  weir_free(&s->part);
+  weir_free(&s->partial);
   weir_free(&s->bin);
   weir_free(&s->seen);
 }
@@ -122,10 +123,10 @@ static void measure_plane(void *context, int64_t x, int thread)
   const work *const w = context;
   const cf_power *const s = w->s;
   const int64_t n = w->n, wx = cf_wave(x, n);
-  double *const part = s->part + x * s->n_bins;
+  double *const partial = s->partial + x * s->n_bins;
 
   (void)thread;
-  memset(part, 0, (size_t)s->n_bins * sizeof *part);
+  memset(partial, 0, (size_t)s->n_bins * sizeof *partial);
   for (int64_t y = 0; y < n; y++) {
     const int64_t wy = cf_wave(y, n);
     const float *const row = w->c + (x * n + y) * w->pitch;
@@ -140,7 +141,7 @@ static void measure_plane(void *context, int64_t x, int thread)
         p *= seen;
       }
       if (bin >= 0) {
-        part[bin] += p;
+        partial[bin] += p;
       }
     }
   }
@@ -156,7 +157,7 @@ void cf_power_measure(cf_power *s, const cf_mesh *m, const float *c, double mean
     double sum = 0;
 
     for (int64_t x = 0; x < n; x++) { /* in this order on any number of threads */
-      sum += s->part[x * s->n_bins + b];
+      sum += s->partial[x * s->n_bins + b];
     }
     s->p[b] = sum / s->modes[b] * s->box * s->box * s->box / (mean * mean);
   }
@@ -191,12 +192,12 @@ weir_status cf_power_check(const cf_volume_info *info)
   if (!weir_fft_plan_available()) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "power spectra: this build has no FFTW");
   }
-  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MESH_LEAST || l[0] > CF_MESH_MOST) {
+  if (l[0] != l[1] || l[0] != l[2] || l[0] < CF_MIN_MESH || l[0] > CF_MAX_MESH) {
     return weir_fail(
         WEIR_ERR_DATA,
         "power spectra: samples are %lld x %lld x %lld; they have to be cubes of %d to "
         "%d cells",
-        (long long)l[0], (long long)l[1], (long long)l[2], CF_MESH_LEAST, CF_MESH_MOST);
+        (long long)l[0], (long long)l[1], (long long)l[2], CF_MIN_MESH, CF_MAX_MESH);
   }
   return WEIR_OK;
 }

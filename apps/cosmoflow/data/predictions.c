@@ -7,9 +7,9 @@
 #include "base/weir_alloc.h"
 #include "data/volume_netcdf.h"
 
-const char *const cf_part_name[CF_PARTS] = {"train", "valid", "test"};
+const char *const cf_subset_name[CF_SUBSETS] = {"train", "valid", "test"};
 
-enum { WIDTH = CF_NAME_MOST - 1 /* letters of a name in the file */ };
+enum { WIDTH = CF_MAX_NAME - 1 /* letters of a name in the file */ };
 
 weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **out)
 {
@@ -17,23 +17,23 @@ weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **
   weir_status status = WEIR_OK;
 
   *out = NULL;
-  if (n < 1 || n_labels < 1 || n_labels > CF_LABELS_MOST || n > INT64_MAX / CF_LABELS_MOST) {
+  if (n < 1 || n_labels < 1 || n_labels > CF_MAX_LABELS || n > INT64_MAX / CF_MAX_LABELS) {
     return weir_fail(WEIR_ERR_SHAPE, "predictions: %lld rows of %lld labels; 1 to %d labels can be",
-                     (long long)n, (long long)n_labels, CF_LABELS_MOST);
+                     (long long)n, (long long)n_labels, CF_MAX_LABELS);
   }
   WEIR_TRY(weir_alloc(1, sizeof *p, (void **)&p));
   p->n = n;
   p->n_labels = n_labels;
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->sample, (void **)&p->sample), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->universe, (void **)&p->universe), done);
-  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->part, (void **)&p->part), done);
+  WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->subset, (void **)&p->subset), done);
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *p->known, (void **)&p->known), done);
   WEIR_TRY_GOTO(weir_alloc(n * n_labels, sizeof *p->truth, (void **)&p->truth), done);
   WEIR_TRY_GOTO(weir_alloc(n * n_labels, sizeof *p->predicted, (void **)&p->predicted), done);
   WEIR_TRY_GOTO(weir_alloc(n * CF_COSMOLOGY, sizeof *p->cosmology, (void **)&p->cosmology), done);
   (void)snprintf(p->model, sizeof p->model, "network");
   for (int64_t k = 0; k < n_labels; k++) {
-    (void)snprintf(p->label[k], CF_NAME_MOST, "parameter_%lld", (long long)k + 1);
+    (void)snprintf(p->label[k], CF_MAX_NAME, "parameter_%lld", (long long)k + 1);
     p->lo[k] = -1;
     p->hi[k] = 1;
   }
@@ -62,7 +62,7 @@ void cf_predictions_destroy(cf_predictions **p)
   }
   weir_free(&(*p)->sample);
   weir_free(&(*p)->universe);
-  weir_free(&(*p)->part);
+  weir_free(&(*p)->subset);
   weir_free(&(*p)->known);
   weir_free(&(*p)->truth);
   weir_free(&(*p)->predicted);
@@ -115,20 +115,20 @@ static weir_status check_row(const cf_predictions *p, int64_t i, const char *pat
 {
   const long long row = (long long)i + 1;
 
-  if (p->part[i] >= CF_PARTS || p->known[i] > 1 || p->universe[i] < 0 || p->sample[i] < 0) {
-    return weir_fail(WEIR_ERR_DATA,
-                     "%s: row %lld: sample %lld of universe %lld, part %d, predicted %d: parts are "
-                     "0 to 2, predicted 0 or 1, the others not negative",
-                     path, row, (long long)p->sample[i], (long long)p->universe[i], p->part[i],
-                     p->known[i]);
+  if (p->subset[i] >= CF_SUBSETS || p->known[i] > 1 || p->universe[i] < 0 || p->sample[i] < 0) {
+    return weir_fail(
+        WEIR_ERR_DATA,
+        "%s: row %lld: sample %lld of universe %lld, subset %d, predicted %d: subsets are "
+        "0 to 2, predicted 0 or 1, the others not negative",
+        path, row, (long long)p->sample[i], (long long)p->universe[i], p->subset[i], p->known[i]);
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
     const double y = (double)p->truth[i * p->n_labels + k];
-    const double said = (double)p->predicted[i * p->n_labels + k];
+    const double prediction = (double)p->predicted[i * p->n_labels + k];
 
-    if (!isfinite(y) || (p->known[i] && !isfinite(said))) {
+    if (!isfinite(y) || (p->known[i] && !isfinite(prediction))) {
       return weir_fail(WEIR_ERR_NUMERIC, "%s: row %lld (sample %lld): %s is %g%s", path, row,
-                       (long long)p->sample[i], p->label[k], isfinite(y) ? said : y,
+                       (long long)p->sample[i], p->label[k], isfinite(y) ? prediction : y,
                        isfinite(y) ? " by the prediction: it did not come from a sound network"
                                    : " by its label");
     }
@@ -147,7 +147,7 @@ static int by_key(const void *a, const void *b)
   return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Samples come once, and a universe is of one part. */
+/* Checks that samples are unique, and that each universe is of one subset. */
 static weir_status check_together(const cf_predictions *p, const char *path)
 {
   pair *order = NULL;
@@ -165,13 +165,13 @@ static weir_status check_together(const cf_predictions *p, const char *path)
       if (order[i - 1].key == order[i].key && which == 0) {
         status = weir_fail(WEIR_ERR_DATA, "%s: sample %lld stands in rows %lld and %lld", path,
                            (long long)p->sample[a], (long long)a + 1, (long long)b + 1);
-      } else if (order[i - 1].key == order[i].key && p->part[a] != p->part[b]) {
+      } else if (order[i - 1].key == order[i].key && p->subset[a] != p->subset[b]) {
         status =
             weir_fail(WEIR_ERR_DATA,
                       "%s: universe %lld is of %s in row %lld and of %s in row %lld: its samples "
                       "share their labels, and scores would be of what was learnt by heart",
-                      path, (long long)p->universe[a], cf_part_name[p->part[a]], (long long)a + 1,
-                      cf_part_name[p->part[b]], (long long)b + 1);
+                      path, (long long)p->universe[a], cf_subset_name[p->subset[a]],
+                      (long long)a + 1, cf_subset_name[p->subset[b]], (long long)b + 1);
       }
     }
   }
@@ -196,11 +196,11 @@ typedef struct column {
   int n_dims; /* 1: sample, 2: sample and parameter */
 } column;
 
-enum { SAMPLE, UNIVERSE, PART, KNOWN, TRUTH, SAID, TRUTH_PHYSICAL, SAID_PHYSICAL, COLUMNS };
+enum { SAMPLE, UNIVERSE, SUBSET, KNOWN, TRUTH, SAID, TRUTH_PHYSICAL, SAID_PHYSICAL, COLUMNS };
 static const column columns[COLUMNS] = {
     [SAMPLE] = {"sample_number", "number of the sample in the set of files, from 0", WEIR_I64, 1},
     [UNIVERSE] = {"universe", "number of the universe the sample was cut from", WEIR_I64, 1},
-    [PART] = {"part", "part of the split that the universe is of", WEIR_U8, 1},
+    [SUBSET] = {"part", "part of the split that the universe is of", WEIR_U8, 1},
     [KNOWN] = {"predicted", "1 where there is a prediction, 0 where the row is only listed",
                WEIR_U8, 1},
     [TRUTH] = {"unitPar", "labels, normalised to [-1, 1] of their ranges", WEIR_F32, 2},
@@ -212,12 +212,12 @@ static const column columns[COLUMNS] = {
                        2},
 };
 
-/* Where a column that is stored as it is stands; NULL: it is computed. */
+/* Returns the address of a column that is stored unchanged; NULL: it is computed. */
 static void *rows_of(const cf_predictions *p, int c)
 {
   return c == SAMPLE     ? (void *)p->sample
          : c == UNIVERSE ? (void *)p->universe
-         : c == PART     ? (void *)p->part
+         : c == SUBSET   ? (void *)p->subset
          : c == KNOWN    ? (void *)p->known
          : c == TRUTH    ? (void *)p->truth
          : c == SAID     ? (void *)p->predicted
@@ -245,17 +245,17 @@ static weir_status put_physical(weir_netcdf *nc, int var, const cf_predictions *
 
 static int64_t largest(const int64_t *x, int64_t n)
 {
-  int64_t most = 0;
+  int64_t max = 0;
 
   for (int64_t i = 0; i < n; i++) {
-    most = x[i] > most ? x[i] : most;
+    max = x[i] > max ? x[i] : max;
   }
-  return most;
+  return max;
 }
 
 static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const int *dims)
 {
-  static const uint8_t flags[CF_PARTS] = {CF_TRAIN, CF_VALID, CF_TEST};
+  static const uint8_t flags[CF_SUBSETS] = {CF_TRAIN, CF_VALID, CF_TEST};
   const int64_t zero[2] = {0, 0}, count[2] = {p->n, p->n_labels};
   int var[COLUMNS];
 
@@ -270,8 +270,8 @@ static weir_status put_columns(weir_netcdf *nc, const cf_predictions *p, const i
       WEIR_TRY(weir_netcdf_put_text(nc, var[c], "units", "1"));
     }
   }
-  WEIR_TRY(weir_netcdf_put_numbers(nc, var[PART], "flag_values", WEIR_U8, flags, CF_PARTS));
-  WEIR_TRY(weir_netcdf_put_text(nc, var[PART], "flag_meanings", "train valid test"));
+  WEIR_TRY(weir_netcdf_put_numbers(nc, var[SUBSET], "flag_values", WEIR_U8, flags, CF_SUBSETS));
+  WEIR_TRY(weir_netcdf_put_text(nc, var[SUBSET], "flag_meanings", "train valid test"));
   for (int c = 0; c < COLUMNS; c++) {
     const void *const rows = rows_of(p, c);
 
@@ -288,9 +288,9 @@ static weir_status put_labels(weir_netcdf *nc, const cf_predictions *p, int para
 {
   static const uint8_t flags[] = {0, 1};
   const int64_t zero[2] = {0, 0}, letters[2] = {p->n_labels, WIDTH}, ends[2] = {p->n_labels, 2};
-  char name[CF_LABELS_MOST * WIDTH] = {0};
-  double range[CF_LABELS_MOST][2];
-  uint8_t known[CF_LABELS_MOST];
+  char name[CF_MAX_LABELS * WIDTH] = {0};
+  double range[CF_MAX_LABELS][2];
+  uint8_t known[CF_MAX_LABELS];
   int dims[2] = {parameter, 0}, var = 0;
 
   for (int64_t k = 0; k < p->n_labels; k++) {
@@ -313,7 +313,7 @@ static weir_status put_labels(weir_netcdf *nc, const cf_predictions *p, int para
   return weir_netcdf_write(nc, var, zero, ends, known);
 }
 
-/* Where the samples are from, as far as it is known. */
+/* Writes the origin of the samples, as far as it is known. */
 static weir_status put_box(weir_netcdf *nc, const cf_predictions *p, int sample)
 {
   const int64_t zero[2] = {0, 0}, count[2] = {p->n, CF_COSMOLOGY};
@@ -394,7 +394,7 @@ weir_status cf_predicted_text(weir_netcdf *nc, const char *name, char *text, siz
 static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions *p)
 {
   weir_netcdf_shape s;
-  double range[CF_LABELS_MOST][2];
+  double range[CF_MAX_LABELS][2];
   int var = 0;
 
   WEIR_TRY(cf_predicted_find(nc, path, "namePar", WEIR_U8, true, 2, (int64_t[]){p->n_labels, -1},
@@ -404,7 +404,7 @@ static weir_status take_labels(weir_netcdf *nc, const char *path, cf_predictions
                      (long long)s.lengths[1], WIDTH);
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
-    memset(p->label[k], 0, CF_NAME_MOST);
+    memset(p->label[k], 0, CF_MAX_NAME);
     WEIR_TRY(
         weir_netcdf_read(nc, var, (int64_t[]){k, 0}, (int64_t[]){1, s.lengths[1]}, p->label[k]));
   }

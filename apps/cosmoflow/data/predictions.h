@@ -1,62 +1,62 @@
-/* predictions.h - what a network says of samples, beside the truth: predictions.nc, which predict
- * writes and eval reads (docs/science/cosmoflow.md lists what is in it).
+/* predictions.h - predictions with their truth: predictions.nc, which predict writes and eval reads
+ * (docs/science/cosmoflow.md lists its variables).
  *
  * Labels are in units of their range, [-1, 1] from lo to hi. A row is a sample; all rows of a
- * universe are of one part. Rows may be listed without a prediction, so that a file says which
- * universes were trained on without the cost of predicting them. */
+ * universe are of one subset. Rows may be listed without a prediction, so that a file names the
+ * training universes without the cost of predicting them. */
 #ifndef CF_PREDICTIONS_H
 #define CF_PREDICTIONS_H
 #include "data/origin.h"
 
-typedef enum cf_part { CF_TRAIN, CF_VALID, CF_TEST, CF_PARTS } cf_part;
-#define CF_PART_CHOICES "train|valid|test"
-extern const char *const cf_part_name[CF_PARTS];
+typedef enum cf_subset { CF_TRAIN, CF_VALID, CF_TEST, CF_SUBSETS } cf_subset;
+#define CF_SUBSET_CHOICES "train|valid|test"
+extern const char *const cf_subset_name[CF_SUBSETS];
 
-enum { CF_SOURCE_MOST = 1024 };
+enum { CF_MAX_SOURCE = 1024 };
 
 typedef struct cf_predictions {
   int64_t n, n_labels;
-  char model[CF_NAME_MOST];    /* its name in tables: "network" where nothing else is set */
-  char source[CF_SOURCE_MOST]; /* for people: weights, network, data; "" for none */
-  char label[CF_LABELS_MOST][CF_NAME_MOST];
-  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* of every label in its own unit; -1, 1: not
+  char model[CF_MAX_NAME];    /* its name in tables: "network" where nothing else is set */
+  char source[CF_MAX_SOURCE]; /* for people: weights, network, data; "" for none */
+  char label[CF_MAX_LABELS][CF_MAX_NAME];
+  double lo[CF_MAX_LABELS], hi[CF_MAX_LABELS]; /* of every label in its own unit; -1, 1: not
                                                     known, it is normalised to them */
-  weir_origin origin;                            /* weights, configuration and samples */
-  double box, cell;                              /* sides in Mpc/h; 0: not known */
-  double *cosmology;                             /* [n, CF_COSMOLOGY], NaN where not known */
-  int64_t *sample;                               /* [n] its number in the set of files */
-  int64_t *universe;                             /* [n] not negative */
-  uint8_t *part;                                 /* [n] cf_part */
-  uint8_t *known;                                /* [n] 1: there is a prediction, 0: none */
-  float *truth;                                  /* [n, n_labels] */
-  float *predicted;                              /* [n, n_labels], NaN where not known */
+  weir_origin origin;                          /* weights, configuration and samples */
+  double box, cell;                            /* sides in Mpc/h; 0: not known */
+  double *cosmology;                           /* [n, CF_COSMOLOGY], NaN where not known */
+  int64_t *sample;                             /* [n] its number in the set of files */
+  int64_t *universe;                           /* [n] not negative */
+  uint8_t *subset;                             /* [n] cf_subset */
+  uint8_t *known;                              /* [n] 1: predicted, 0: not */
+  float *truth;                                /* [n, n_labels] */
+  float *predicted;                            /* [n, n_labels], NaN where not known */
 } cf_predictions;
 
-/* Room for n rows: samples 0 .. n - 1, known, predicted NaN, the rest zero; labels named
- * "parameter_1" and so on, with ranges -1 to 1, for sets of files that do not name theirs. Fails:
- * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (no rows, no labels or more than CF_LABELS_MOST). */
+/* Allocates n rows: samples 0 .. n - 1, known, predicted NaN, the rest zero; labels named
+ * "parameter_1" and so on, with ranges -1 to 1, for sets of files without names. Fails:
+ * WEIR_ERR_MEMORY, WEIR_ERR_SHAPE (no rows, no labels or more than CF_MAX_LABELS). */
 weir_status cf_predictions_create(int64_t n, int64_t n_labels, cf_predictions **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_predictions_destroy(cf_predictions **p);
-/* Whether the range of a label is known; else it stays in [-1, 1], normalised. */
+/* Returns whether the range of a label is known; otherwise it stays in [-1, 1], normalised. */
 bool cf_predictions_ranged(const cf_predictions *p, int64_t label);
-/* "omega_m, h" of the labels whose ranges are not known; "" for none. Always terminated. */
+/* Writes the labels with unknown ranges, "omega_m, h"; "" for none. Always terminated. */
 void cf_predictions_normalised(const cf_predictions *p, char *text, size_t size);
-/* A label in its own unit, or normalised, from [-1, 1]. */
+/* Returns a label in its own unit, or normalised, from [-1, 1]. */
 double cf_predictions_physical(const cf_predictions *p, int64_t label, double unit);
-/* Writes the file atomically. Fails: WEIR_ERR_DATA for rows that cannot be (a universe in
- * two parts, a sample twice, ranges without width, labels of one name), WEIR_ERR_NUMERIC for labels
+/* Writes the file atomically. Fails: WEIR_ERR_DATA for inconsistent rows (a universe in two
+ * subsets, a sample twice, ranges without width, labels of one name), WEIR_ERR_NUMERIC for labels
  * or known predictions that are not finite, naming the row; WEIR_ERR_UNSUPPORTED, WEIR_ERR_EXTERNAL
  * as weir_netcdf_create. */
 weir_status cf_predictions_write(const cf_predictions *p, const char *path) WEIR_CHECKED;
-/* A variable of a file that predict wrote, dtype and lengths[n_dims] as given, below 0: any above
+/* Finds a variable of a file of predictions, dtype and lengths[n_dims] as given, below 0: any above
  * 0; chars: of letters. Fails: WEIR_ERR_DATA, naming file and variable. */
 weir_status cf_predicted_find(weir_netcdf *nc, const char *path, const char *name, weir_dtype dtype,
                               bool chars, int n_dims, const int64_t *lengths, int *var,
                               weir_netcdf_shape *s) WEIR_CHECKED;
-/* Its text attribute; as it is where there is none. */
+/* Reads a text attribute of the file; `text` is unchanged without one. */
 weir_status cf_predicted_text(weir_netcdf *nc, const char *name, char *text,
                               size_t size) WEIR_CHECKED;
-/* Reads and judges a file in the same way. Fails also: WEIR_ERR_DATA, naming file and variable. */
+/* Reads and checks a file in the same way. Fails also: WEIR_ERR_DATA, naming file and variable. */
 weir_status cf_predictions_read(const char *path, cf_predictions **out) WEIR_CHECKED;
 #endif

@@ -1,4 +1,5 @@
-/* predictions_test.c - files of predictions: the same bits back, and what cannot be is refused. */
+/* predictions_test.c - files of predictions: the same bits back, and inconsistent rows are refused.
+ */
 #include "data/predictions.h"
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static cf_predictions *random_rows(int64_t n, int64_t labels)
   for (int64_t i = 0; i < n; i++) {
     p->sample[i] = 2 * n - 1 - i;
     p->universe[i] = i / 3 * 7;
-    p->part[i] = (uint8_t)(i / 3 % CF_PARTS);
+    p->subset[i] = (uint8_t)(i / 3 % CF_SUBSETS);
     p->known[i] = i / 3 % 5 != 1;
     for (int64_t k = 0; k < labels; k++) {
       const uint64_t at = (uint64_t)(i * labels + k);
@@ -54,14 +55,14 @@ static cf_predictions *random_rows(int64_t n, int64_t labels)
     p->lo[k] = -0.1 * (double)k;
     p->hi[k] = 0.3;
   }
-  (void)snprintf(p->label[0], CF_NAME_MOST, "omega_m");
+  (void)snprintf(p->label[0], CF_MAX_NAME, "omega_m");
   (void)snprintf(p->source, sizeof p->source, "weights a.nc, \"quoted\"");
   return p;
 }
 
 static void the_same_comes_back(void **state)
 {
-  static const int64_t cases[][2] = {{1, 1}, {1, CF_LABELS_MOST}, {47, 4}, {300, 3}};
+  static const int64_t cases[][2] = {{1, 1}, {1, CF_MAX_LABELS}, {47, 4}, {300, 3}};
 
   NEEDS_NETCDF();
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -81,7 +82,7 @@ static void the_same_comes_back(void **state)
     assert_memory_equal(q->hi, p->hi, sizeof *p->hi * (size_t)labels);
     assert_memory_equal(q->sample, p->sample, sizeof *p->sample * (size_t)n);
     assert_memory_equal(q->universe, p->universe, sizeof *p->universe * (size_t)n);
-    assert_memory_equal(q->part, p->part, (size_t)n);
+    assert_memory_equal(q->subset, p->subset, (size_t)n);
     assert_memory_equal(q->known, p->known, (size_t)n);
     assert_memory_equal(q->truth, p->truth, sizeof *p->truth * (size_t)(n * labels));
     for (int64_t i = 0; i < n * labels; i++) {
@@ -93,7 +94,7 @@ static void the_same_comes_back(void **state)
   }
 }
 
-/* Parameters as they are stand beside those in [-1, 1]. */
+/* Parameters in their own units are written next to those in [-1, 1]. */
 static void physical_values_are_in_the_file(void **state)
 {
   const int64_t zero[2] = {0, 0};
@@ -171,7 +172,7 @@ static void what_cannot_be_is_refused(void **state)
 
   NEEDS_NETCDF();
   assert_int_equal(cf_predictions_create(0, 1, &none), WEIR_ERR_SHAPE);
-  assert_int_equal(cf_predictions_create(1, CF_LABELS_MOST + 1, &none), WEIR_ERR_SHAPE);
+  assert_int_equal(cf_predictions_create(1, CF_MAX_LABELS + 1, &none), WEIR_ERR_SHAPE);
 #define REFUSED(change, code, text)                        \
   do {                                                     \
     p = random_rows(12, 2);                                \
@@ -181,9 +182,9 @@ static void what_cannot_be_is_refused(void **state)
     assert_false(weir_file_exists(path));                  \
     cf_predictions_destroy(&p);                            \
   } while (0)
-  REFUSED(p->part[1] = CF_TEST, WEIR_ERR_DATA,
+  REFUSED(p->subset[1] = CF_TEST, WEIR_ERR_DATA,
           "universe 0 is of train in row 1 and of test in row 2");
-  REFUSED(p->part[1] = CF_PARTS, WEIR_ERR_DATA, "row 2");
+  REFUSED(p->subset[1] = CF_SUBSETS, WEIR_ERR_DATA, "row 2");
   REFUSED(p->universe[4] = -1, WEIR_ERR_DATA, "universe -1");
   REFUSED(p->sample[7] = p->sample[2], WEIR_ERR_DATA, "stands in rows 3 and 8");
   REFUSED(p->predicted[3] = NAN, WEIR_ERR_NUMERIC, "row 2 (sample 22): parameter_2 is nan by the");
@@ -191,7 +192,7 @@ static void what_cannot_be_is_refused(void **state)
   REFUSED(p->truth[2] = NAN, WEIR_ERR_NUMERIC, "omega_m is nan by its label");
   REFUSED(p->hi[1] = p->lo[1], WEIR_ERR_DATA, "label 2, 'parameter_2', has the range");
   REFUSED(p->lo[0] = NAN, WEIR_ERR_DATA, "'omega_m', has the range");
-  REFUSED(memcpy(p->label[1], p->label[0], CF_NAME_MOST), WEIR_ERR_DATA, "two labels");
+  REFUSED(memcpy(p->label[1], p->label[0], CF_MAX_NAME), WEIR_ERR_DATA, "two labels");
   REFUSED(p->label[1][0] = 0, WEIR_ERR_DATA, "label 2");
   assert_null(none);
 }
@@ -215,16 +216,16 @@ static void files_are_judged_when_they_are_read(void **state)
   assert_ok(cf_predictions_write(p, path));
   cf_predictions_destroy(&p);
   for (int64_t size = 100; size < 20000; size += 1711) {
-    char cut[600];
+    char truncated[600];
     static char bytes[20000];
     FILE *f = fopen(path, "rb");
     const size_t n = fread(bytes, 1, (size_t)size, f);
 
     (void)fclose(f);
-    snprintf(cut, sizeof cut, "%s/cut.nc", dir);
-    weir_check_write(cut, bytes, n);
+    snprintf(truncated, sizeof truncated, "%s/cut.nc", dir);
+    weir_check_write(truncated, bytes, n);
     if (n == (size_t)size) { /* else the file is whole */
-      assert_int_not_equal(cf_predictions_read(cut, &q), WEIR_OK);
+      assert_int_not_equal(cf_predictions_read(truncated, &q), WEIR_OK);
       assert_null(q);
     }
   }

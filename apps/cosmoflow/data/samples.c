@@ -27,7 +27,8 @@ const weir_opt cf_data_options[] = {
                  "samples that stay in memory once they are read, besides those of a training, "
                  "which load.memory keeps; the others are read each time",
                  .alias = "keep"),
-    WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options, "the parts of the universes"),
+    WEIR_OPT_TABLE(cf_data_opts, split, cf_split_options,
+                   "training, validation and test universes"),
     WEIR_OPT_END,
 };
 
@@ -71,8 +72,8 @@ cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed
   return v;
 }
 
-/* Where element i of dimension d lies in the sample, in voxels. */
-static int64_t place(const cf_view *v, const int64_t lengths[4], int d, int64_t i)
+/* Returns the offset of element i of dimension d of a view in the sample, in voxels. */
+static int64_t offset_of(const cf_view *v, const int64_t lengths[4], int d, int64_t i)
 {
   const int64_t n = lengths[v->axis[d]], j = (i + v->shift[d]) % n;
   const int64_t step[3] = {lengths[1] * lengths[2], lengths[2], 1};
@@ -88,10 +89,10 @@ void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3
 
   for (int64_t i = lo[0]; i < hi[0]; i++) {
     for (int64_t j = lo[1]; j < hi[1]; j++) {
-      const int64_t at = place(v, lengths, 0, i) + place(v, lengths, 1, j);
+      const int64_t at = offset_of(v, lengths, 0, i) + offset_of(v, lengths, 1, j);
 
       for (int64_t k = lo[2]; k < hi[2]; k++, to += bytes) {
-        memcpy(to, from + (size_t)(at + place(v, lengths, 2, k)) * bytes, bytes);
+        memcpy(to, from + (size_t)(at + offset_of(v, lengths, 2, k)) * bytes, bytes);
       }
     }
   }
@@ -99,11 +100,11 @@ void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3
 
 /* ---- Samples ---- */
 
-/* A sample as it is, its classes behind the voxels. */
-typedef struct kept {
-  float labels[CF_LABELS_MOST];
+/* A sample without view; its classes follow the voxels. */
+typedef struct entry {
+  float labels[CF_MAX_LABELS];
   char voxels[];
-} kept;
+} entry;
 
 struct cf_samples {
   const cf_data_opts *opts;
@@ -114,20 +115,20 @@ struct cf_samples {
   int64_t d0, d1; /* planes of the depth that are read */
   int64_t bytes;  /* of them   */
   int64_t cells;  /* bytes of their classes */
-  int64_t room;   /* samples that may yet be kept */
-  kept **kept;    /* [count] or NULL each */
-  kept *scratch;
-  weir_load *load; /* NULL: nothing is foreseen */
-  cf_prefetch foresight;
+  int64_t n_free; /* samples that may still be cached */
+  entry **entry;  /* [count] or NULL each */
+  entry *scratch;
+  weir_load *load; /* NULL: no prefetch */
+  cf_prefetch prefetch;
   char key[65]; /* of the source and of the samples of the training */
 };
 
-static weir_status take_room(const cf_samples *s, kept **out)
+static weir_status alloc_entry(const cf_samples *s, entry **out)
 {
   return weir_alloc((int64_t)sizeof **out + s->bytes + s->cells, 1, (void **)out);
 }
 
-static void *truth_of(const cf_samples *s, kept *k)
+static void *truth_of(const cf_samples *s, entry *k)
 {
   return s->truth == CF_TRUTH_CLASSES ? (void *)(k->voxels + s->bytes) : k->labels;
 }
@@ -138,7 +139,7 @@ void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1)
   s->d1 = d1;
   s->bytes = (d1 - d0) * cf_volume_plane(&s->info) * (int64_t)weir_dtype_size(s->dtype);
   s->cells = s->truth == CF_TRUTH_CLASSES ? (d1 - d0) * s->info.lengths[1] * s->info.lengths[2] : 0;
-  s->room = s->opts->cache_bytes / (s->bytes + s->cells + (int64_t)sizeof(kept));
+  s->n_free = s->opts->cache_bytes / (s->bytes + s->cells + (int64_t)sizeof(entry));
 }
 
 weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_truth truth,
@@ -152,7 +153,7 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
   *out = NULL;
   if (truth == CF_TRUTH_LABELS ? info->n_labels == 0
                                : truth == CF_TRUTH_CLASSES && info->n_classes == 0) {
-    char where[CF_PLACE_MOST];
+    char where[CF_MAX_LOCATION];
 
     cf_source_locate(source, 0, where, sizeof where);
     return weir_fail(WEIR_ERR_DATA,
@@ -174,8 +175,8 @@ weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_tr
                     .truth = truth,
                     .dtype = weir_dtype_is_real(info->dtype) ? WEIR_F32 : WEIR_I16};
   cf_samples_planes(s, 0, n[0]);
-  WEIR_TRY_GOTO(weir_alloc(cf_source_count(source), sizeof *s->kept, (void **)&s->kept), done);
-  WEIR_TRY_GOTO(take_room(s, &s->scratch), done);
+  WEIR_TRY_GOTO(weir_alloc(cf_source_count(source), sizeof *s->entry, (void **)&s->entry), done);
+  WEIR_TRY_GOTO(alloc_entry(s, &s->scratch), done);
   *out = s;
   s = NULL;
 done:
@@ -188,11 +189,11 @@ void cf_samples_destroy(cf_samples **s)
   if (*s == NULL) {
     return;
   }
-  for (int64_t i = 0; (*s)->kept != NULL && i < cf_source_count((*s)->source); i++) {
-    weir_free(&(*s)->kept[i]);
+  for (int64_t i = 0; (*s)->entry != NULL && i < cf_source_count((*s)->source); i++) {
+    weir_free(&(*s)->entry[i]);
   }
   weir_load_close(&(*s)->load);
-  weir_free(&(*s)->kept);
+  weir_free(&(*s)->entry);
   weir_free(&(*s)->scratch);
   weir_free(s);
 }
@@ -202,8 +203,7 @@ weir_dtype cf_samples_dtype(const cf_samples *s)
   return s->dtype;
 }
 
-/* That voxels can be what they are taken for, and the network's preprocessing makes numbers of
- * them. */
+/* Checks that voxels match their quantity, and that preprocessing gives finite values. */
 static weir_status check(const cf_samples *s, int64_t sample, const void *voxels)
 {
   const int64_t plane = cf_volume_plane(&s->info), n = (s->d1 - s->d0) * plane;
@@ -213,7 +213,7 @@ static weir_status check(const cf_samples *s, int64_t sample, const void *voxels
                          .first = s->d0 * plane,
                          .whole = s->d0 == 0 && s->d1 == s->info.lengths[0],
                          .raw = s->opts->scale == CF_SCALE_RAW};
-  char where[CF_PLACE_MOST];
+  char where[CF_MAX_LOCATION];
   double sum = 0;
 
   cf_source_locate(s->source, sample, where, sizeof where);
@@ -262,10 +262,10 @@ static weir_status read_ahead(void *context, int64_t number, const weir_load_par
                               void *const *out)
 {
   cf_samples *const s = context;
-  const int64_t n = s->foresight.visits.order.samples;
+  const int64_t n = s->prefetch.visits.order.samples;
 
   (void)part;
-  return read_one(s, number < n ? s->foresight.of[number] : number - n, out[0],
+  return read_one(s, number < n ? s->prefetch.of[number] : number - n, out[0],
                   s->truth == CF_TRUTH_NONE ? NULL : out[1]);
 }
 
@@ -282,7 +282,7 @@ weir_status cf_samples_prefetch(cf_samples *s, const cf_prefetch *f)
     parts[1].box.rank = 3;
   }
   WEIR_ASSERT(s->load == NULL);
-  s->foresight = *f;
+  s->prefetch = *f;
   cf_source_key(s->source, text);
   weir_sha256(f->of, (size_t)f->visits.order.samples * sizeof *f->of, text + strlen(text));
   (void)strcat(text, cf_scale_name[s->opts->scale]); /* what check looks for, which others do not */
@@ -306,40 +306,40 @@ weir_status cf_samples_batch(cf_samples *s, int64_t epoch, int64_t position)
 
 /* ---- A sample ---- */
 
-/* Beside the order: from memory, or read. */
-static weir_status get_kept(cf_samples *s, int64_t sample, kept **out)
+/* Gets a sample outside the order: from the cache, or read. */
+static weir_status get_entry(cf_samples *s, int64_t sample, entry **out)
 {
-  const bool keep = s->room > 0;
-  kept *to = s->scratch;
+  const bool cache = s->n_free > 0;
+  entry *to = s->scratch;
 
-  if (s->kept[sample] != NULL) {
-    *out = s->kept[sample];
+  if (s->entry[sample] != NULL) {
+    *out = s->entry[sample];
     return WEIR_OK;
   }
-  if (keep) {
-    WEIR_TRY(take_room(s, &to));
-    s->kept[sample] = to;
+  if (cache) {
+    WEIR_TRY(alloc_entry(s, &to));
+    s->entry[sample] = to;
   }
   const weir_status status =
-      s->load != NULL ? weir_load_beside(s->load, s->foresight.visits.order.samples + sample,
+      s->load != NULL ? weir_load_beside(s->load, s->prefetch.visits.order.samples + sample,
                                          (void *const[]){to->voxels, truth_of(s, to)})
                       : read_one(s, sample, to->voxels, truth_of(s, to));
 
-  if (keep && status == WEIR_OK) {
-    s->room--;
-  } else if (keep) {
-    weir_free(&s->kept[sample]);
+  if (cache && status == WEIR_OK) {
+    s->n_free--;
+  } else if (cache) {
+    weir_free(&s->entry[sample]);
   }
   *out = to;
   return status;
 }
 
-/* The sample as it is; borrowed until the next call. */
+/* Gets the sample without view; borrowed until the next call. */
 static weir_status get(cf_samples *s, const cf_wanted *want, const void **voxels,
                        const void **truth)
 {
-  const cf_place *const p = want->place;
-  kept *own = NULL;
+  const cf_visit *const p = want->visit;
+  entry *own = NULL;
   weir_load_view view;
 
   if (s->load != NULL && p != NULL) {
@@ -348,7 +348,7 @@ static weir_status get(cf_samples *s, const cf_wanted *want, const void **voxels
     *truth = s->truth == CF_TRUTH_NONE ? NULL : view.part[1];
     return WEIR_OK;
   }
-  WEIR_TRY(get_kept(s, want->sample, &own));
+  WEIR_TRY(get_entry(s, want->sample, &own));
   *voxels = own->voxels;
   *truth = truth_of(s, own);
   return WEIR_OK;
@@ -358,17 +358,17 @@ weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels, 
 {
   const cf_view whole = cf_view_symmetry(0), *const view = want->view != NULL ? want->view : &whole;
   const size_t voxel = (size_t)s->info.lengths[3] * weir_dtype_size(s->dtype);
-  const int64_t held[4] = {s->d1 - s->d0, s->info.lengths[1], s->info.lengths[2],
-                           s->info.lengths[3]};
+  const int64_t lengths[4] = {s->d1 - s->d0, s->info.lengths[1], s->info.lengths[2],
+                              s->info.lengths[3]};
   const int64_t lo[3] = {want->lo[0] - s->d0, want->lo[1], want->lo[2]};
   const int64_t hi[3] = {want->hi[0] - s->d0, want->hi[1], want->hi[2]};
   const void *own = NULL, *own_truth = NULL;
 
-  WEIR_ASSERT(lo[0] >= 0 && hi[0] <= held[0] && (want->view == NULL || s->d0 == 0));
+  WEIR_ASSERT(lo[0] >= 0 && hi[0] <= lengths[0] && (want->view == NULL || s->d0 == 0));
   WEIR_TRY(get(s, want, &own, &own_truth));
-  cf_view_take(view, held, lo, hi, voxel, own, voxels);
+  cf_view_take(view, lengths, lo, hi, voxel, own, voxels);
   if (s->truth == CF_TRUTH_CLASSES) {
-    cf_view_take(view, held, lo, hi, 1, own_truth, truth);
+    cf_view_take(view, lengths, lo, hi, 1, own_truth, truth);
   } else if (s->truth == CF_TRUTH_LABELS) {
     memcpy(truth, own_truth, (size_t)s->info.n_labels * sizeof(float));
   }

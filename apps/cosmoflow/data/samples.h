@@ -1,10 +1,9 @@
-/* samples.h - samples as a network is given them: read ahead of a training that says in which order
- * they come (weir_load.h), else kept in memory as far as there is room; and, for training, seen
- * from other sides.
+/* samples.h - samples as input of a network: prefetched in the order of a training (weir_load.h),
+ * otherwise cached up to a number of bytes; augmented for training.
  *
- * A box of the universe has no direction: its 48 turns and mirror images are as good as itself, and
- * so is a periodic box that is moved, what leaves it coming in on the other side. Which of them a
- * training sample is in an epoch is a function of seed, epoch and its number. */
+ * A box of the universe has no direction: its 48 rotations and reflections are as probable as
+ * itself, and so are periodic shifts. The symmetry and shift of a training sample in an epoch are
+ * functions of seed, epoch and its number. */
 #ifndef CF_SAMPLES_H
 #define CF_SAMPLES_H
 #include "data/source.h"
@@ -31,8 +30,7 @@ typedef struct cf_data_opts {
   cf_split_opts split;
 } cf_data_opts;
 extern const weir_opt cf_data_options[];
-/* That so many samples of so many universes can be seen as `augment` says. Fails: WEIR_ERR_CONFIG.
- */
+/* Checks that `augment` suits that many samples of that many universes. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_data_check(const cf_data_opts *o, int64_t samples, int64_t universes) WEIR_CHECKED;
 
 /* Another view of a cube: element [i] of it is element [j] of the sample, j[axis[d]] being i[d] +
@@ -43,51 +41,50 @@ typedef struct cf_view {
   int64_t shift[3];
 } cf_view;
 
-/* That of a training sample. */
+/* Returns the view of a training sample. */
 cf_view cf_view_of(const cf_data_opts *o, const int64_t lengths[4], int64_t seed, int64_t epoch,
                    int64_t sample);
-/* Number g of the 48 symmetries; 0: none. */
+/* Returns symmetry g of the 48; 0: the identity. */
 cf_view cf_view_symmetry(int g);
-/* out: elements [lo, hi) along each axis of the sample [lengths], seen so, of voxels of `bytes`
- * bytes each; a voxel is all its channels. */
+/* Copies elements [lo, hi) along each axis of the view of a sample [lengths] to out; `bytes` of a
+ * voxel, with all its channels. */
 void cf_view_take(const cf_view *v, const int64_t lengths[4], const int64_t lo[3],
                   const int64_t hi[3], size_t bytes, const void *in, void *out);
 
 typedef struct cf_samples cf_samples;
 
-/* What a sample is read with: f32 [labels]; u8 [depth, height, width]; nothing. */
+/* Truth of a sample: f32 [labels]; u8 [depth, height, width]; none. */
 typedef enum cf_truth { CF_TRUTH_LABELS, CF_TRUTH_CLASSES, CF_TRUTH_NONE } cf_truth;
-/* Both are borrowed. Fails: WEIR_ERR_CONFIG (turns of what is no cube), WEIR_ERR_DATA (no labels,
- * or no classes), WEIR_ERR_MEMORY. */
+/* Creates samples of a source; both arguments are borrowed. Fails: WEIR_ERR_CONFIG (octahedral
+ * symmetries of samples that are no cubes), WEIR_ERR_DATA (no labels, or no classes),
+ * WEIR_ERR_MEMORY. */
 weir_status cf_samples_create(const cf_data_opts *opts, cf_source *source, cf_truth truth,
                               cf_samples **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_samples_destroy(cf_samples **s);
-/* What a sample is read as: WEIR_I16 for integers, else WEIR_F32. */
+/* Returns the dtype of voxels: WEIR_I16 for integers, otherwise WEIR_F32. */
 weir_dtype cf_samples_dtype(const cf_samples *s);
-/* Where a sample stands in the order of a training. */
-typedef struct cf_place {
+/* Position of a sample in the order of a training. */
+typedef struct cf_visit {
   int64_t epoch, position; /* at which its batch begins */
-  int64_t i, number;       /* which one of the batch's; of the training's samples */
-} cf_place;
-/* What is read of a sample: a box of it, as it is or seen otherwise. */
+  int64_t i, number;       /* index in the batch; number of the training sample */
+} cf_visit;
+/* Part of a sample to read: a box of it, or of a view of it. */
 typedef struct cf_wanted {
   int64_t sample;
-  const cf_place *place; /* NULL: nowhere, or nothing is foreseen */
+  const cf_visit *visit; /* NULL: not in the order, or no prefetch */
   const cf_view *view;   /* NULL: as it is */
-  int64_t lo[3], hi[3];  /* along depth, height, width of what is seen */
+  int64_t lo[3], hi[3];  /* along depth, height, width of the view */
 } cf_wanted;
-/* Voxels [hi - lo, channels] and the truth: float [labels], or uint8_t [hi - lo]. Samples that stay
- * in memory are whole, unless all that is ever asked for are the same planes of samples as they
- * are: call cf_samples_planes before. Fails: as cf_source_read; WEIR_ERR_DATA for voxels that
- * `scale` has no number for. */
+/* Reads voxels [hi - lo, channels] and the truth: float [labels], or uint8_t [hi - lo]. Cached
+ * samples are whole, unless all reads are of the same planes without views: call cf_samples_planes
+ * before. Fails: as cf_source_read; WEIR_ERR_DATA for voxels outside the domain of `scale`. */
 weir_status cf_samples_read(cf_samples *s, const cf_wanted *want, void *voxels,
                             void *truth) WEIR_CHECKED;
-/* Only planes [d0, d1) of the depth are read from now on, and no views are taken. Nothing may have
+/* Restricts all reads from now on to planes [d0, d1) of the depth, without views. Nothing may have
  * been read. data.scale mean needs whole samples. */
 void cf_samples_planes(cf_samples *s, int64_t d0, int64_t d1);
-/* The training whose samples are read ahead from now on: number k of its order is sample of[k]. All
- * borrowed. Once. */
+/* Prefetch of a training: number k of its order is sample of[k]. All borrowed. */
 typedef struct cf_prefetch {
   const weir_load_cfg *load;
   weir_access_stream visits;
@@ -96,8 +93,8 @@ typedef struct cf_prefetch {
   const weir_load_peers *peers; /* NULL: none */
   const int64_t *of;
 } cf_prefetch;
-/* Fails: as weir_load_open. */
+/* Starts to prefetch, once. Fails: as weir_load_open. */
 weir_status cf_samples_prefetch(cf_samples *s, const cf_prefetch *f) WEIR_CHECKED;
-/* As weir_load_batch, before the samples of a batch are read; nothing where nothing is foreseen. */
+/* Announces a batch as weir_load_batch, before its samples are read; no effect without prefetch. */
 weir_status cf_samples_batch(cf_samples *s, int64_t epoch, int64_t position) WEIR_CHECKED;
 #endif

@@ -1,5 +1,5 @@
-/* samples_test.c - 48 different views that lose nothing, against the formula; what is kept is what
- * was read; refusals. */
+/* samples_test.c - 48 different views that lose nothing, against the formula; cached samples are
+ * those that were read; refusals. */
 #include "data/samples.h"
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -47,10 +47,10 @@ static void views_are_what_the_header_says(void **state)
   }
 }
 
-/* A box of a view is that part of the whole one. */
-static void boxes_are_parts_of_views(void **state)
+/* A box of a view is that subset of the whole view. */
+static void boxes_are_subsets_of_views(void **state)
 {
-  static int32_t in[VOXELS], whole[VOXELS], part[VOXELS];
+  static int32_t in[VOXELS], whole[VOXELS], box[VOXELS];
 
   for (int32_t i = 0; i < VOXELS; i++) {
     in[i] = i;
@@ -61,11 +61,11 @@ static void boxes_are_parts_of_views(void **state)
     int64_t at = 0;
 
     cf_view_take(&v, cube, origin, cube, sizeof *in, in, whole);
-    cf_view_take(&v, cube, lo, hi, sizeof *in, in, part);
+    cf_view_take(&v, cube, lo, hi, sizeof *in, in, box);
     for (int64_t i = lo[0]; i < hi[0]; i++) {
       for (int64_t j = lo[1]; j < hi[1]; j++) {
         for (int64_t k = lo[2]; k < hi[2]; k++, at++) {
-          assert_int_equal(part[at], whole[(i * SIDE + j) * SIDE + k]);
+          assert_int_equal(box[at], whole[(i * SIDE + j) * SIDE + k]);
         }
       }
     }
@@ -177,16 +177,16 @@ static void write_file(char *folder, size_t size, char *path, int labels)
 }
 
 /* Whether samples stay in memory makes no difference. */
-static void what_is_kept_is_what_was_read(void **state)
+static void cached_samples_are_those_that_were_read(void **state)
 {
   char folder[256], path[4096];
-  float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST], truth[CF_LABELS_MOST];
+  float voxels[2][VOXELS * CHANNELS], labels[2][CF_MAX_LABELS], truth[CF_MAX_LABELS];
   const cf_volume_info info = {.n_labels = 3};
 
   write_file(folder, sizeof folder, path, 3);
   cf_test_labels(&info, 0, truth);
-  for (int keep = 0; keep < 2; keep++) {
-    const cf_data_opts o = {.scale = CF_SCALE_RAW, .cache_bytes = keep == 1 ? 1 << 20 : 0};
+  for (int cached = 0; cached < 2; cached++) {
+    const cf_data_opts o = {.scale = CF_SCALE_RAW, .cache_bytes = cached == 1 ? 1 << 20 : 0};
     cf_source *source = open_file(path);
     cf_samples *s = NULL;
 
@@ -197,9 +197,9 @@ static void what_is_kept_is_what_was_read(void **state)
 
       const cf_wanted all = {.view = &v, .hi = {SIDE, SIDE, SIDE}};
 
-      assert_ok(cf_samples_read(s, &all, voxels[keep], labels[keep]));
+      assert_ok(cf_samples_read(s, &all, voxels[cached], labels[cached]));
     }
-    assert_memory_equal(labels[keep], truth, 3 * sizeof(float));
+    assert_memory_equal(labels[cached], truth, 3 * sizeof(float));
     cf_samples_destroy(&s);
     cf_source_close(&source);
   }
@@ -211,13 +211,13 @@ static void what_is_kept_is_what_was_read(void **state)
 static void planes_are_those_of_the_sample(void **state)
 {
   char folder[256], path[4096];
-  float whole[VOXELS * CHANNELS], part[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  float whole[VOXELS * CHANNELS], box[VOXELS * CHANNELS], labels[CF_MAX_LABELS];
   const int64_t row = SIDE * CHANNELS;
 
   write_file(folder, sizeof folder, path, 2);
-  for (int keep = 0; keep < 2; keep++) {
-    const cf_data_opts o = {.scale = CF_SCALE_RAW, .cache_bytes = keep == 1 ? 1 << 20 : 0};
-    const cf_wanted slab = {.lo = {2, 0, 1}, .hi = {4, SIDE, SIDE}};
+  for (int cached = 0; cached < 2; cached++) {
+    const cf_data_opts o = {.scale = CF_SCALE_RAW, .cache_bytes = cached == 1 ? 1 << 20 : 0};
+    const cf_wanted planes = {.lo = {2, 0, 1}, .hi = {4, SIDE, SIDE}};
     cf_source *source = open_file(path);
     cf_samples *s = NULL;
 
@@ -225,10 +225,10 @@ static void planes_are_those_of_the_sample(void **state)
     assert_ok(cf_samples_create(&o, source, CF_TRUTH_LABELS, &s));
     cf_samples_planes(s, 2, 4);
     for (int again = 0; again < 2; again++) {
-      assert_ok(cf_samples_read(s, &slab, part, labels));
+      assert_ok(cf_samples_read(s, &planes, box, labels));
       for (int64_t i = 0; i < 2 * SIDE; i++) {
-        assert_memory_equal(part + i * (row - CHANNELS), whole + (2 * SIDE + i) * row + CHANNELS,
-                            (size_t)(row - CHANNELS) * sizeof *part);
+        assert_memory_equal(box + i * (row - CHANNELS), whole + (2 * SIDE + i) * row + CHANNELS,
+                            (size_t)(row - CHANNELS) * sizeof *box);
       }
     }
     cf_samples_destroy(&s);
@@ -237,8 +237,8 @@ static void planes_are_those_of_the_sample(void **state)
   weir_check_rmdir(folder);
 }
 
-/* Samples of a training that says in which order they come, whole and turned, beside others. */
-static void foreseen_samples_are_those_that_are_read(void **state)
+/* Prefetched samples of a training, whole and augmented, among others. */
+static void prefetched_samples_are_those_that_are_read(void **state)
 {
   enum { MANY = 5 };
   const cf_volume_info info = {
@@ -247,7 +247,7 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   const weir_sampler o = {.samples = 3, .batch = 2, .step = 2, .shuffle = true, .seed = 3};
   const cf_data_opts opts = {.scale = CF_SCALE_RAW, .cache_bytes = 1 << 20};
   char folder[256], stem[300];
-  float voxels[2][VOXELS * CHANNELS], labels[2][CF_LABELS_MOST];
+  float voxels[2][VOXELS * CHANNELS], labels[2][CF_MAX_LABELS];
   weir_load_cfg load;
   cf_samples *s = NULL, *plain = NULL;
 
@@ -268,16 +268,16 @@ static void foreseen_samples_are_those_that_are_read(void **state)
   for (int64_t visit = 0; visit < 4 * v.each; visit++) {
     const int64_t position = weir_access_stream_position(&v, visit),
                   number = weir_access_stream_sample(&v, visit);
-    const cf_place place = {visit / v.each, position / 2 * 2, position % 2, number};
+    const cf_visit at = {visit / v.each, position / 2 * 2, position % 2, number};
     const cf_view view = cf_view_symmetry((int)visit);
     cf_wanted want = {.sample = of[number],
-                      .place = &place,
+                      .visit = &at,
                       .view = visit % 2 == 0 ? &view : NULL,
                       .hi = {SIDE, SIDE, SIDE}};
 
-    for (int beside = 0; beside < 2; beside++) { /* as validation comes in between */
+    for (int outside = 0; outside < 2; outside++) { /* as validation comes in between */
       assert_ok(cf_samples_read(s, &want, voxels[0], labels[0]));
-      want.place = NULL;
+      want.visit = NULL;
       assert_ok(cf_samples_read(plain, &want, voxels[1], labels[1]));
       assert_memory_equal(voxels[0], voxels[1], sizeof voxels[0]);
       assert_memory_equal(labels[0], labels[1], 3 * sizeof(float));
@@ -300,7 +300,7 @@ static void kept_files_are_of_one_scale(void **state)
   const weir_sampler o = {.samples = 2, .batch = 1, .step = 1};
   const weir_access_stream v = weir_access_stream_of(&o, 0, 1);
   char folder[256], near[300], path[300];
-  float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  float voxels[VOXELS * CHANNELS], labels[CF_MAX_LABELS];
   weir_load_cfg load;
 
   weir_check_mkdir(folder, sizeof folder);
@@ -328,8 +328,8 @@ static void kept_files_are_of_one_scale(void **state)
         s, &(cf_prefetch){.load = &load, .visits = v, .end = 3 * v.each, .of = of}));
     for (int64_t visit = 0; visit < 3 * v.each && (visit == 0 || expected == WEIR_OK); visit++) {
       const int64_t number = weir_access_stream_sample(&v, visit);
-      const cf_place place = {visit / v.each, visit % v.each, 0, number};
-      const cf_wanted want = {.sample = number, .place = &place, .hi = {SIDE, SIDE, SIDE}};
+      const cf_visit at = {visit / v.each, visit % v.each, 0, number};
+      const cf_wanted want = {.sample = number, .visit = &at, .hi = {SIDE, SIDE, SIDE}};
 
       assert_int_equal(cf_samples_read(s, &want, voxels, labels), expected);
     }
@@ -343,7 +343,7 @@ static void kept_files_are_of_one_scale(void **state)
 static void what_is_no_count_is_refused(void **state)
 {
   char folder[256], path[4096];
-  float voxels[VOXELS * CHANNELS], labels[CF_LABELS_MOST];
+  float voxels[VOXELS * CHANNELS], labels[CF_MAX_LABELS];
   cf_data_opts o = {.scale = CF_SCALE_LOG, .cache_bytes = 1 << 20};
   cf_samples *s = NULL;
 
@@ -359,7 +359,7 @@ static void what_is_no_count_is_refused(void **state)
   weir_check_rmdir(folder);
 }
 
-static void turns_of_what_is_no_cube_are_refused(void **state)
+static void octahedral_symmetries_need_cubes(void **state)
 {
   const cf_volume_info flat = {.lengths = {4, 4, 2, 1}, .dtype = WEIR_F32, .n_labels = 1};
   const cf_data_opts o = {.augment = {CF_SYMMETRY_OCTAHEDRAL, false}};
@@ -382,16 +382,16 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(views_are_what_the_header_says),
-      cmocka_unit_test(boxes_are_parts_of_views),
+      cmocka_unit_test(boxes_are_subsets_of_views),
       cmocka_unit_test(there_are_48),
       cmocka_unit_test(boxes_are_mirrored),
       cmocka_unit_test(views_are_functions_of_their_keys),
-      cmocka_unit_test(what_is_kept_is_what_was_read),
+      cmocka_unit_test(cached_samples_are_those_that_were_read),
       cmocka_unit_test(planes_are_those_of_the_sample),
-      cmocka_unit_test(foreseen_samples_are_those_that_are_read),
+      cmocka_unit_test(prefetched_samples_are_those_that_are_read),
       cmocka_unit_test(kept_files_are_of_one_scale),
       cmocka_unit_test(what_is_no_count_is_refused),
-      cmocka_unit_test(turns_of_what_is_no_cube_are_refused),
+      cmocka_unit_test(octahedral_symmetries_need_cubes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,24 +17,24 @@ const weir_opt cf_source_options[] = {
 };
 
 /* A universe in memory. */
-typedef struct kept {
+typedef struct cached {
   int64_t universe; /* -1: none */
   int64_t used;     /* when, in reads */
   void *voxels;     /* [samples, side, side, side, channels] */
-} kept;
+} cached;
 
 struct cf_source {
   cf_volumes *files; /* NULL: synth */
   const cf_universe_opts *simulate;
   uint64_t seed;
   cf_generator *g;
-  cf_generator_workspace *room;
+  cf_generator_workspace *workspace;
   cf_volume_info info; /* of synth */
-  kept *kept;          /* [n_kept] */
-  int64_t n_kept, reads, made;
+  cached *cached;      /* [n_cached] */
+  int64_t n_cached, reads, made;
 };
 
-cf_volume_info cf_source_foresee(const cf_universe_opts *o, const cf_universe_facts *f)
+cf_volume_info cf_source_synth_info(const cf_universe_opts *o, const cf_universe_facts *f)
 {
   static const char *const method[] = {"1LPT", "2LPT", "particle-mesh"};
   cf_volume_info info = {.lengths = {f->side, f->side, f->side, f->channels},
@@ -47,11 +47,11 @@ cf_volume_info cf_source_foresee(const cf_universe_opts *o, const cf_universe_fa
                              o->counts == CF_COUNTS_NGP ? CF_QUANTITY_COUNTS : CF_QUANTITY_DENSITY};
 
   for (int64_t k = 0; k < f->n_labels; k++) {
-    (void)snprintf(info.label[k], CF_NAME_MOST, "%s", cf_parameter_name[f->label[k]]);
+    (void)snprintf(info.label[k], CF_MAX_NAME, "%s", cf_parameter_name[f->label[k]]);
     info.lo[k] = f->lo[f->label[k]];
     info.hi[k] = f->hi[f->label[k]];
   }
-  if (f->channels <= CF_LABELS_MOST) {
+  if (f->channels <= CF_MAX_LABELS) {
     info.n_redshifts = f->channels;
     memcpy(info.redshift, o->redshifts.items, (size_t)f->channels * sizeof(double));
   }
@@ -65,15 +65,15 @@ static weir_status open_synth(cf_source *s, const cf_source_spec *spec)
   s->simulate = spec->simulate;
   s->seed = spec->seed;
   WEIR_TRY(cf_generator_create(spec->simulate, spec->seed, &s->g));
-  WEIR_TRY(cf_generator_workspace_create(s->g, &s->room));
+  WEIR_TRY(cf_generator_workspace_create(s->g, &s->workspace));
   const cf_universe_facts *const f = cf_generator_facts(s->g);
   const int64_t fit = spec->source->cache_bytes / f->bytes;
 
-  s->info = cf_source_foresee(spec->simulate, f);
-  s->n_kept = fit < 1 ? 1 : fit < spec->simulate->universes ? fit : spec->simulate->universes;
-  WEIR_TRY(weir_alloc(s->n_kept, sizeof *s->kept, (void **)&s->kept));
-  for (int64_t i = 0; i < s->n_kept; i++) {
-    s->kept[i].universe = -1;
+  s->info = cf_source_synth_info(spec->simulate, f);
+  s->n_cached = fit < 1 ? 1 : fit < spec->simulate->universes ? fit : spec->simulate->universes;
+  WEIR_TRY(weir_alloc(s->n_cached, sizeof *s->cached, (void **)&s->cached));
+  for (int64_t i = 0; i < s->n_cached; i++) {
+    s->cached[i].universe = -1;
   }
   return WEIR_OK;
 }
@@ -116,11 +116,11 @@ void cf_source_close(cf_source **s)
     return;
   }
   cf_volumes_close(&(*s)->files);
-  for (int64_t i = 0; (*s)->kept != NULL && i < (*s)->n_kept; i++) {
-    weir_free(&(*s)->kept[i].voxels);
+  for (int64_t i = 0; (*s)->cached != NULL && i < (*s)->n_cached; i++) {
+    weir_free(&(*s)->cached[i].voxels);
   }
-  weir_free(&(*s)->kept);
-  cf_generator_workspace_destroy(&(*s)->room);
+  weir_free(&(*s)->cached);
+  cf_generator_workspace_destroy(&(*s)->workspace);
   cf_generator_destroy(&(*s)->g);
   weir_free(s);
 }
@@ -147,25 +147,25 @@ static int64_t universe_of(const cf_source *s, int64_t sample)
   return s->simulate->first + sample / samples_of_one(s);
 }
 
-/* Makes a universe, in the place of the one that was not used for longest. */
-static weir_status make(cf_source *s, int64_t universe, const kept **out)
+/* Gets a universe from the cache, or simulates it in place of the least recently used one. */
+static weir_status make(cf_source *s, int64_t universe, const cached **out)
 {
-  kept *k = &s->kept[0];
+  cached *k = &s->cached[0];
 
-  for (int64_t i = 0; i < s->n_kept; i++) {
-    if (s->kept[i].universe == universe) {
-      s->kept[i].used = s->reads;
-      *out = &s->kept[i];
+  for (int64_t i = 0; i < s->n_cached; i++) {
+    if (s->cached[i].universe == universe) {
+      s->cached[i].used = s->reads;
+      *out = &s->cached[i];
       return WEIR_OK;
     }
-    k = s->kept[i].used < k->used ? &s->kept[i] : k;
+    k = s->cached[i].used < k->used ? &s->cached[i] : k;
   }
   k->universe = -1;
   if (k->voxels == NULL) {
     WEIR_TRY(weir_alloc(cf_generator_facts(s->g)->bytes, 1, &k->voxels));
   }
-  WEIR_TRY(cf_generator_make(s->g, s->room, universe, k->voxels));
-  *k = (kept){universe, s->reads, k->voxels};
+  WEIR_TRY(cf_generator_make(s->g, s->workspace, universe, k->voxels));
+  *k = (cached){universe, s->reads, k->voxels};
   s->made++;
   *out = k;
   return WEIR_OK;
@@ -174,7 +174,7 @@ static weir_status make(cf_source *s, int64_t universe, const kept **out)
 weir_status cf_source_read(cf_source *s, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                            void *out)
 {
-  const kept *k = NULL;
+  const cached *k = NULL;
 
   if (s->files) {
     return cf_volumes_read(s->files, sample, d0, d1, dtype, out);
@@ -190,10 +190,10 @@ weir_status cf_source_read(cf_source *s, int64_t sample, int64_t d0, int64_t d1,
   const int64_t bad = cf_volume_convert(s->info.dtype, from, (d1 - d0) * plane, dtype, out);
 
   if (bad >= 0) {
-    char place[CF_PLACE_MOST];
+    char where[CF_MAX_LOCATION];
 
-    cf_source_locate(s, sample, place, sizeof place);
-    return cf_volume_refuse(place, bad + d0 * plane, weir_dtype_load_real(s->info.dtype, from, bad),
+    cf_source_locate(s, sample, where, sizeof where);
+    return cf_volume_refuse(where, bad + d0 * plane, weir_dtype_load_real(s->info.dtype, from, bad),
                             dtype);
   }
   return WEIR_OK;
@@ -225,14 +225,14 @@ weir_status cf_source_facts(cf_source *s, int64_t sample, cf_facts *out)
   cf_generator_draw(s->g, universe_of(s, sample), &c, unit);
   const cf_universe_facts *const f = cf_generator_facts(s->g);
   const double all[CF_PARAMETERS] = {c.omega_m, c.sigma_8, c.n_s, c.h};
-  const int64_t along = s->simulate->side / f->side, cut = sample % f->samples;
+  const int64_t along = s->simulate->side / f->side, block = sample % f->samples;
 
   *out = (cf_facts){.has_physical = true,
                     .has_cosmology = true,
                     .cosmology = {c.omega_m, c.omega_b, c.h, c.n_s, c.sigma_8},
                     .has_corner = true,
-                    .corner = {cut / along / along * f->side, cut / along % along * f->side,
-                               cut % along * f->side}};
+                    .corner = {block / along / along * f->side, block / along % along * f->side,
+                               block % along * f->side}};
   for (int64_t k = 0; k < f->n_labels; k++) {
     out->physical[k] = all[f->label[k]];
   }

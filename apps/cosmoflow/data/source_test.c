@@ -1,5 +1,5 @@
-/* source_test.c - samples made on the fly are those of files, whatever is kept and in whatever
- * order; files as a source; what is refused. */
+/* source_test.c - samples of synth:// are those of files, for any cache and order; files as a
+ * source; refusals. */
 #include "data/source.h"
 #include "base/weir_signal.h"
 #include "data/universe_write.h"
@@ -36,10 +36,10 @@ static cf_universe_opts small(int64_t block)
 }
 
 static weir_status try_source(const char **paths, int64_t n, const cf_universe_opts *o,
-                              int64_t keep, cf_source **out)
+                              int64_t cache, cf_source **out)
 {
   static const cf_volume_opts files = {.volume = "", .labels = "", .max_bytes = 1 << 28};
-  const cf_source_opts source = {.input = {paths, n}, .cache_bytes = keep};
+  const cf_source_opts source = {.input = {paths, n}, .cache_bytes = cache};
 
   return cf_source_open(
       &(cf_source_spec){.source = &source, .files = &files, .simulate = o, .seed = 7}, out);
@@ -50,12 +50,12 @@ static void order_and_memory_make_no_difference(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
   const cf_universe_opts o = small(4);
-  const int64_t bytes = SIDE * SIDE * SIDE * CHANNELS * 2, keeps[] = {0, 2 * bytes, 100 * bytes};
+  const int64_t bytes = SIDE * SIDE * SIDE * CHANNELS * 2, caches[] = {0, 2 * bytes, 100 * bytes};
   static int16_t all[40][4 * 4 * 4 * CHANNELS], one[4 * 4 * 4 * CHANNELS];
   cf_source *s = NULL;
 
   for (int i = 0; i < 3; i++) {
-    assert_ok(try_source(synth, 1, &o, keeps[i], &s));
+    assert_ok(try_source(synth, 1, &o, caches[i], &s));
     assert_int_equal(cf_source_count(s), 40);
     for (int64_t k = 0; i == 0 && k < 40; k++) {
       assert_ok(cf_source_read(s, k, 0, 4, WEIR_I16, all[k]));
@@ -76,14 +76,14 @@ static void order_and_memory_make_no_difference(void **state)
   }
 }
 
-/* Everything that `prepare` writes, and all that is told of it. */
+/* All variables and attributes that `prepare` writes. */
 static void the_same_as_files(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
   NEEDS(weir_netcdf_available(), "NetCDF");
   const char *paths[] = {dir};
   static float here[SIDE * SIDE * SIDE * CHANNELS], there[SIDE * SIDE * SIDE * CHANNELS];
-  float y[2][CF_LABELS_MOST];
+  float y[2][CF_MAX_LABELS];
 
   for (int values = CF_VALUES_I16; values <= CF_VALUES_F32; values++) {
     cf_universe_opts o = small(values == CF_VALUES_I16 ? 4 : 0);
@@ -127,7 +127,7 @@ static void the_same_as_files(void **state)
   }
 }
 
-static void places_are_told(void **state)
+static void locations_are_told(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
   const cf_universe_opts o = small(4);
@@ -144,8 +144,7 @@ static void places_are_told(void **state)
   cf_source_close(&s);
 }
 
-/* What is made of other options, seeds or numbers, or of files that were written again, is other.
- */
+/* Keys differ for other options, seeds or numbers, and for files that were written again. */
 static void keys_tell_sources_apart(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
@@ -182,13 +181,13 @@ static void keys_tell_sources_apart(void **state)
 }
 
 static void assert_refused(const char **paths, int64_t n, const cf_universe_opts *o,
-                           weir_status expected, const char *said)
+                           weir_status expected, const char *message)
 {
   cf_source *s = NULL;
 
   assert_int_equal(try_source(paths, n, o, 0, &s), expected);
   assert_null(s);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -206,7 +205,7 @@ static void what_cannot_be_is_refused(void **state)
   }
 }
 
-/* A failure leaves no half universe behind. */
+/* A failure leaves no incomplete universe. */
 static void a_request_to_stop_is_heard(void **state)
 {
   NEEDS(weir_fft_plan_available(), "FFTW");
@@ -250,7 +249,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(order_and_memory_make_no_difference),
       cmocka_unit_test(the_same_as_files),
-      cmocka_unit_test(places_are_told),
+      cmocka_unit_test(locations_are_told),
       cmocka_unit_test(keys_tell_sources_apart),
       cmocka_unit_test(what_cannot_be_is_refused),
       cmocka_unit_test(a_request_to_stop_is_heard),

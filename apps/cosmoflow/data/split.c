@@ -16,8 +16,8 @@ const weir_opt cf_split_options[] = {
     WEIR_OPT_REAL(cf_split_opts, test, 0.1, 0, 1e12, "universes",
                   "universes that are kept for tests, likewise"),
     WEIR_OPT_ENUM(cf_split_opts, order, CF_SPLIT_HASH, "hash|last",
-                  "which ones: drawn by a hash of their numbers, or the last of the set, those for "
-                  "tests behind those to validate on (sets that come in parts)"),
+                  "which ones: drawn by a hash of their numbers, or the last of the set, test "
+                  "universes after those for validation (sets that grow)"),
     WEIR_OPT_INT(cf_split_opts, seed, 0, 0, 0x1p52, "1", "of the hash"),
     WEIR_OPT_INT(cf_split_opts, samples_per_universe, 0, 0, 1e9, "1",
                  "samples in a row that are of one universe, in files that do not say so (MLPerf "
@@ -30,7 +30,7 @@ const weir_opt cf_split_options[] = {
 typedef struct universe {
   int64_t number, first; /* first: its first sample */
   uint64_t hash;
-  uint8_t part;
+  uint8_t subset;
 } universe;
 
 static int by_number(const void *a, const void *b)
@@ -56,7 +56,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /* The number of every sample's universe. */
-static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
+static weir_status number(int64_t samples_per_universe, const int64_t *given, cf_split *s)
 {
   int64_t known = 0;
 
@@ -67,11 +67,11 @@ static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
     return weir_fail(
         WEIR_ERR_CONFIG,
         "data.split: %" PRId64 " of %" PRId64 " samples say which universe they are "
-        "of, the others do not, and numbers by their place (data.split.samples_per_universe) "
+        "of, the others do not, and numbers by position (data.split.samples_per_universe) "
         "would meet those: read the two kinds of files apart",
         known, s->count);
   }
-  if (known < s->count && siblings == 0) {
+  if (known < s->count && samples_per_universe == 0) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "data.split.samples_per_universe: the files do not say which universes their samples are "
@@ -79,9 +79,9 @@ static weir_status number(int64_t siblings, const int64_t *given, cf_split *s)
         "of one (MLPerf HPC: 64)");
   }
   for (int64_t i = 0; i < s->count; i++) {
-    s->universe[i] = known > 0 ? given[i] : i / siblings;
+    s->universe[i] = known > 0 ? given[i] : i / samples_per_universe;
   }
-  s->siblings = known > 0 ? 0 : siblings;
+  s->samples_per_universe = known > 0 ? 0 : samples_per_universe;
   return WEIR_OK;
 }
 
@@ -112,7 +112,7 @@ static int64_t wanted(double given, int64_t n)
   return given > 0 && count < 1 ? 1 : (int64_t)llround(fmin(count, 1e15));
 }
 
-weir_status cf_split_count(const cf_split_opts *o, int64_t n, int64_t universes[CF_PARTS])
+weir_status cf_split_count(const cf_split_opts *o, int64_t n, int64_t universes[CF_SUBSETS])
 {
   const int64_t valid = wanted(o->valid, n), test = wanted(o->test, n);
 
@@ -130,7 +130,7 @@ weir_status cf_split_count(const cf_split_opts *o, int64_t n, int64_t universes[
 
 static weir_status choose(const cf_split_opts *o, universe *all, int64_t n)
 {
-  int64_t of[CF_PARTS];
+  int64_t of[CF_SUBSETS];
 
   WEIR_TRY(cf_split_count(o, n, of));
   for (int64_t i = 0; i < n; i++) {
@@ -138,17 +138,17 @@ static weir_status choose(const cf_split_opts *o, universe *all, int64_t n)
   }
   qsort(all, (size_t)n, sizeof *all, o->order == CF_SPLIT_LAST ? by_first : by_hash);
   for (int64_t i = 0; i < n; i++) {
-    all[i].part = i >= n - of[CF_TEST] ? CF_TEST : i >= of[CF_TRAIN] ? CF_VALID : CF_TRAIN;
+    all[i].subset = i >= n - of[CF_TEST] ? CF_TEST : i >= of[CF_TRAIN] ? CF_VALID : CF_TRAIN;
   }
   qsort(all, (size_t)n, sizeof *all, by_number);
   return WEIR_OK;
 }
 
-/* Parts of samples from those of universes. */
+/* Assigns samples the subsets of their universes. */
 static weir_status fill(const universe *all, int64_t n, cf_split *s)
 {
   for (int64_t u = 0; u < n; u++) {
-    s->universes[all[u].part]++;
+    s->universes[all[u].subset]++;
   }
   for (int64_t i = 0; i < s->count; i++) {
     const universe key = {.number = s->universe[i]};
@@ -163,15 +163,15 @@ static weir_status fill(const universe *all, int64_t n, cf_split *s)
         hi = mid;
       }
     }
-    s->part[i] = all[lo].part;
-    s->n[s->part[i]]++;
+    s->subset[i] = all[lo].subset;
+    s->n[s->subset[i]]++;
   }
-  for (int p = 0; p < CF_PARTS; p++) {
+  for (int p = 0; p < CF_SUBSETS; p++) {
     int64_t at = 0;
 
     WEIR_TRY(weir_alloc(s->n[p], sizeof *s->sample[p], (void **)&s->sample[p]));
     for (int64_t i = 0; i < s->count; i++) {
-      if (s->part[i] == p) {
+      if (s->subset[i] == p) {
         s->sample[p][at++] = i;
       }
     }
@@ -246,9 +246,9 @@ static weir_status look_up(const char *train, const char *valid, universe *all, 
     WEIR_TRY_GOTO(read_list(text[p], &r[p], &count[p]), done);
   }
   for (int64_t u = 0; u < n; u++) {
-    all[u].part = is_in(r[0], count[0], all[u].number)   ? CF_TRAIN
-                  : is_in(r[1], count[1], all[u].number) ? CF_VALID
-                                                         : CF_TEST;
+    all[u].subset = is_in(r[0], count[0], all[u].number)   ? CF_TRAIN
+                    : is_in(r[1], count[1], all[u].number) ? CF_VALID
+                                                           : CF_TEST;
   }
 done:
   weir_free(&r[0]);
@@ -262,7 +262,7 @@ done:
 typedef struct rule {
   const cf_split_opts *opts;
   const char *train, *valid;
-  int64_t siblings;
+  int64_t samples_per_universe;
 } rule;
 
 static weir_status make(const rule *r, const int64_t *given, cf_split *s)
@@ -272,8 +272,8 @@ static weir_status make(const rule *r, const int64_t *given, cf_split *s)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(weir_alloc(s->count, sizeof *s->universe, (void **)&s->universe));
-  WEIR_TRY(weir_alloc(s->count, sizeof *s->part, (void **)&s->part));
-  WEIR_TRY(number(r->siblings, given, s));
+  WEIR_TRY(weir_alloc(s->count, sizeof *s->subset, (void **)&s->subset));
+  WEIR_TRY(number(r->samples_per_universe, given, s));
   WEIR_TRY(list(s, &all, &n));
   WEIR_TRY_GOTO(r->opts != NULL ? choose(r->opts, all, n) : look_up(r->train, r->valid, all, n),
                 done);
@@ -297,25 +297,28 @@ static weir_status create(const rule *r, const int64_t *given, int64_t count, cf
 weir_status cf_split_create(const cf_split_opts *opts, const int64_t *given, int64_t count,
                             cf_split *out)
 {
-  return create(&(rule){.opts = opts, .siblings = opts->samples_per_universe}, given, count, out);
+  return create(&(rule){.opts = opts, .samples_per_universe = opts->samples_per_universe}, given,
+                count, out);
 }
 
-weir_status cf_split_of_lists(const char *train, const char *valid, int64_t siblings,
+weir_status cf_split_of_lists(const char *train, const char *valid, int64_t samples_per_universe,
                               const int64_t *given, int64_t count, cf_split *out)
 {
-  return create(&(rule){.train = train, .valid = valid, .siblings = siblings}, given, count, out);
+  return create(
+      &(rule){.train = train, .valid = valid, .samples_per_universe = samples_per_universe}, given,
+      count, out);
 }
 
 void cf_split_fini(cf_split *s)
 {
   weir_free(&s->universe);
-  weir_free(&s->part);
-  for (int p = 0; p < CF_PARTS; p++) {
+  weir_free(&s->subset);
+  for (int p = 0; p < CF_SUBSETS; p++) {
     weir_free(&s->sample[p]);
   }
 }
 
-weir_status cf_split_text(const cf_split *s, cf_part part, char **text)
+weir_status cf_split_text(const cf_split *s, cf_subset subset, char **text)
 {
   universe *all = NULL;
   int64_t n = 0, capacity = 0, at = 0;
@@ -328,10 +331,10 @@ weir_status cf_split_text(const cf_split *s, cf_part part, char **text)
   for (int64_t u = 0; u < n; u++) {
     const int64_t first = u;
 
-    if (s->part[all[u].first] != part) {
+    if (s->subset[all[u].first] != subset) {
       continue;
     }
-    while (u + 1 < n && s->part[all[u + 1].first] == part &&
+    while (u + 1 < n && s->subset[all[u + 1].first] == subset &&
            all[u + 1].number == all[u].number + 1) {
       u++;
     }

@@ -11,14 +11,14 @@ static cf_split_opts shares(double valid, double test)
   return (cf_split_opts){.valid = valid, .test = test, .seed = 3};
 }
 
-/* Every sample is in the list of its part, once and in order; universes are of one part. */
+/* Every sample is in the list of its subset, once and in order; universes are of one subset. */
 static void assert_sound(const cf_split *s)
 {
   int64_t found = 0;
 
-  for (int p = 0; p < CF_PARTS; p++) {
+  for (int p = 0; p < CF_SUBSETS; p++) {
     for (int64_t i = 0; i < s->n[p]; i++) {
-      assert_int_equal(s->part[s->sample[p][i]], p);
+      assert_int_equal(s->subset[s->sample[p][i]], p);
       assert_true(i == 0 || s->sample[p][i - 1] < s->sample[p][i]);
     }
     found += s->n[p];
@@ -26,7 +26,7 @@ static void assert_sound(const cf_split *s)
   assert_int_equal(found, s->count);
   for (int64_t i = 0; i < s->count; i++) {
     for (int64_t j = 0; j < i; j++) {
-      assert_true(s->universe[i] != s->universe[j] || s->part[i] == s->part[j]);
+      assert_true(s->universe[i] != s->universe[j] || s->subset[i] == s->subset[j]);
     }
   }
 }
@@ -73,7 +73,7 @@ static void parts_have_the_size_that_is_asked_for(void **state)
   o.seed = 4;
   assert_ok(cf_split_create(&o, universe, 200, &b));
   for (int64_t i = 0; i < 200; i += 2) {
-    same += a.part[i] == b.part[i];
+    same += a.subset[i] == b.subset[i];
   }
   assert_true(same < 80);
   cf_split_fini(&b);
@@ -100,24 +100,24 @@ static void the_last_universes_of_a_set(void **state)
   assert_ok(cf_split_create(&o, universe, 24, &s));
   assert_sound(&s);
   for (int64_t i = 0; i < 24; i++) {
-    assert_int_equal(s.siblings, 4);
+    assert_int_equal(s.samples_per_universe, 4);
     assert_int_equal(s.universe[i], i / 4);
-    assert_int_equal(s.part[i], i < 12 ? CF_TRAIN : i < 20 ? CF_VALID : CF_TEST);
+    assert_int_equal(s.subset[i], i < 12 ? CF_TRAIN : i < 20 ? CF_VALID : CF_TEST);
   }
   cf_split_fini(&s);
   for (int64_t i = 0; i < 24; i++) {
     universe[i] = 23 - i;
   }
-  assert_ok(
-      cf_split_create(&o, universe, 24, &s)); /* files say their own: siblings do not matter */
-  assert_int_equal(s.siblings, 0);
+  assert_ok(cf_split_create(&o, universe, 24,
+                            &s)); /* files say their own: samples_per_universe is ignored */
+  assert_int_equal(s.samples_per_universe, 0);
   assert_int_equal(s.universe[5], 18);
-  assert_int_equal(s.part[23], CF_TEST);
-  assert_int_equal(s.part[0], CF_TRAIN);
+  assert_int_equal(s.subset[23], CF_TEST);
+  assert_int_equal(s.subset[0], CF_TRAIN);
   cf_split_fini(&s);
 }
 
-/* What the lists of a split say makes the same split, of a part of the set too. */
+/* The lists of a split make the same split, also of some samples of the set. */
 static void lists_carry_a_split(void **state)
 {
   int64_t universe[60];
@@ -133,7 +133,7 @@ static void lists_carry_a_split(void **state)
   assert_ok(cf_split_text(&a, CF_VALID, &valid));
   assert_ok(cf_split_text(&a, CF_TEST, &test));
   assert_ok(cf_split_of_lists(train, valid, 0, universe + 7, 53, &b));
-  assert_memory_equal(a.part + 7, b.part, 53);
+  assert_memory_equal(a.subset + 7, b.subset, 53);
   cf_split_fini(&b);
   assert_ok(cf_split_of_lists(train, test, 0, universe, 60, &b));
   assert_int_equal(b.n[CF_TEST], a.n[CF_VALID]);

@@ -6,11 +6,11 @@
 #include "data/universe_priv.h"
 
 #define PI 3.14159265358979323846
-enum { LABELS = 1 /* purpose of draws */, BITS = 32, LEAST_SIDE = 4 };
+enum { LABELS = 1 /* purpose of draws */, BITS = 32, MIN_SIDE = 4 };
 
 const char *const cf_parameter_name[CF_PARAMETERS] = {"omega_m", "sigma_8", "n_s", "h"};
 
-/* Least and most of sc18 and wide2. */
+/* Minimum and maximum of sc18 and wide2. */
 static const double known_range[2][CF_PARAMETERS][2] = {
     {{0.25, 0.35}, {0.78, 0.95}, {0.90, 1.00}, {0.60, 0.80}},
     {{0.1, 0.5}, {0.5, 1.1}, {0.9667, 0.9667}, {0.6774, 0.6774}},
@@ -32,7 +32,7 @@ static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
       f->hi[i] = known_range[o->preset][i][1];
     } else if (own[i]->count != 2 || !(own[i]->items[0] <= own[i]->items[1])) {
       return weir_fail(WEIR_ERR_CONFIG,
-                       "simulate.range.%s: has to be two numbers, the least and the most",
+                       "simulate.range.%s: has to be two numbers, the minimum and the maximum",
                        cf_parameter_name[i]);
     } else {
       f->lo[i] = own[i]->items[0];
@@ -58,9 +58,9 @@ static weir_status set_ranges(const cf_universe_opts *o, cf_universe_facts *f)
 
 static weir_status check_redshifts(const cf_universe_opts *o)
 {
-  if (o->redshifts.count < 1 || o->redshifts.count > CF_MOST_CHANNELS) {
+  if (o->redshifts.count < 1 || o->redshifts.count > CF_MAX_CHANNELS) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: %lld numbers; 1 to %d can be",
-                     (long long)o->redshifts.count, CF_MOST_CHANNELS);
+                     (long long)o->redshifts.count, CF_MAX_CHANNELS);
   }
   for (int64_t c = 0; c < o->redshifts.count; c++) {
     const double z = o->redshifts.items[c];
@@ -75,14 +75,14 @@ static weir_status check_redshifts(const cf_universe_opts *o)
   return WEIR_OK;
 }
 
-/* Bytes of samples and of a room. */
+/* Bytes of samples and of a workspace. */
 static weir_status count_bytes(const cf_universe_opts *o, cf_universe_facts *f)
 {
   const int64_t n = cf_universe_particles(o), m = o->side;
   const int64_t fields = o->method == CF_METHOD_PM ? 9 : 6;
   const int64_t size = (int64_t)weir_dtype_size(f->dtype);
 
-  f->room_bytes = fields * n * n * (n + 4) * 4 + (n != m ? m * m * (m + 4) * 4 : 0);
+  f->workspace_bytes = fields * n * n * (n + 4) * 4 + (n != m ? m * m * (m + 4) * 4 : 0);
   if (!weir_mul_ok(m * m * m, f->channels * size, &f->bytes)) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.redshifts: %lld of %lld^3 cells are too many",
                      (long long)f->channels, (long long)m);
@@ -96,9 +96,9 @@ weir_status cf_universe_check(const cf_universe_opts *o, cf_universe_facts *out)
                          .channels = o->redshifts.count,
                          .dtype = o->values == CF_VALUES_I16 ? WEIR_I16 : WEIR_F32};
 
-  if (cf_universe_particles(o) < LEAST_SIDE) {
+  if (cf_universe_particles(o) < MIN_SIDE) {
     return weir_fail(WEIR_ERR_CONFIG, "simulate.particles: %lld along a side; at least %d",
-                     (long long)o->particles, LEAST_SIDE);
+                     (long long)o->particles, MIN_SIDE);
   }
   if (o->side % f.side != 0) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -195,10 +195,10 @@ void cf_universe_text(const cf_universe_opts *o, const cf_universe_facts *f, uin
   static const char *const method[] = {"1lpt", "2lpt", "pm"};
   size_t at = 0;
 
-#define SAY(...)                                                              \
-  do {                                                                        \
-    const int said = snprintf(text + at, size - at, __VA_ARGS__);             \
-    at = said > 0 && (size_t)said < size - at ? at + (size_t)said : size - 1; \
+#define SAY(...)                                                                       \
+  do {                                                                                 \
+    const int written = snprintf(text + at, size - at, __VA_ARGS__);                   \
+    at = written > 0 && (size_t)written < size - at ? at + (size_t)written : size - 1; \
   } while (0)
   SAY("seed %llu; %s of %lld^3 particles", (unsigned long long)seed, method[o->method],
       (long long)cf_universe_particles(o));

@@ -1,4 +1,4 @@
-/* universe_priv.h - the parts of a generator. */
+/* universe_priv.h - members of a generator. */
 #ifndef CF_UNIVERSE_PRIV_H
 #define CF_UNIVERSE_PRIV_H
 #include "data/field.h"
@@ -16,6 +16,6 @@ struct cf_generator {
   cf_universe_facts facts;
 };
 
-/* Particles along a side, by the options. */
+/* Returns the particles along a side, by the options. */
 int64_t cf_universe_particles(const cf_universe_opts *o);
 #endif

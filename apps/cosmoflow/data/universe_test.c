@@ -1,5 +1,5 @@
-/* universe_test.c - parameters, counts, samples and channels of universes; what does not matter to
- * their bits, and what is refused. */
+/* universe_test.c - parameters, counts, samples and channels of universes; properties without
+ * effect on their bits, and refusals. */
 #include "data/universe.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "data/mesh_check.h"
 #include "device/weir_parallel.h"
 
-enum { SIDE = 12, CELLS = SIDE * SIDE * SIDE, MOST = 3 };
+enum { SIDE = 12, CELLS = SIDE * SIDE * SIDE, REDSHIFTS = 3 };
 
-static double some_redshifts[MOST] = {0, 3, 0.5};
+static double some_redshifts[REDSHIFTS] = {0, 3, 0.5};
 
 static cf_universe_opts small(int64_t channels)
 {
@@ -43,7 +43,7 @@ static void every_particle_is_counted(void **state)
   NEEDS_FFTW();
   for (int method = CF_METHOD_1LPT; method <= CF_METHOD_PM; method++) {
     for (int64_t particles = 8; particles <= 16; particles += 4) {
-      cf_universe_opts o = small(MOST);
+      cf_universe_opts o = small(REDSHIFTS);
 
       o.method = method;
       o.particles = particles;
@@ -51,21 +51,21 @@ static void every_particle_is_counted(void **state)
 
       o.counts = CF_COUNTS_CIC;
       o.values = CF_VALUES_F32;
-      float *parts = make(&o, 1, 5);
+      float *blocks = make(&o, 1, 5);
 
-      for (int64_t c = 0; c < MOST; c++) {
+      for (int64_t c = 0; c < REDSHIFTS; c++) {
         int64_t n = 0;
         double mass = 0;
 
         for (int64_t i = 0; i < CELLS; i++) {
-          n += whole[i * MOST + c];
-          mass += (double)parts[i * MOST + c];
+          n += whole[i * REDSHIFTS + c];
+          mass += (double)blocks[i * REDSHIFTS + c];
         }
         assert_int_equal(n, particles * particles * particles);
         assert_near(mass / (double)n, 1, 1e-6);
       }
       weir_free(&whole);
-      weir_free(&parts);
+      weir_free(&blocks);
     }
   }
 }
@@ -74,21 +74,21 @@ static void every_particle_is_counted(void **state)
 static void channels_are_redshifts(void **state)
 {
   NEEDS_FFTW();
-  cf_universe_opts o = small(MOST);
-  double variance[MOST] = {0};
+  cf_universe_opts o = small(REDSHIFTS);
+  double variance[REDSHIFTS] = {0};
 
   o.counts = CF_COUNTS_CIC;
   o.values = CF_VALUES_F32;
   float *all = make(&o, 2, 0);
 
-  for (int64_t c = 0; c < MOST; c++) {
+  for (int64_t c = 0; c < REDSHIFTS; c++) {
     cf_universe_opts one = o;
 
     one.redshifts = (weir_real_list){&some_redshifts[c], 1};
     float *alone = make(&one, 2, 0);
 
     for (int64_t i = 0; i < CELLS; i++) {
-      assert_true(all[i * MOST + c] == alone[i]);
+      assert_true(all[i * REDSHIFTS + c] == alone[i]);
       variance[c] += pow((double)alone[i] - 1, 2);
     }
     weir_free(&alone);
@@ -101,7 +101,7 @@ static void channels_are_redshifts(void **state)
 static void earlier_channels_do_not_know_later_ones(void **state)
 {
   NEEDS_FFTW();
-  cf_universe_opts o = small(MOST);
+  cf_universe_opts o = small(REDSHIFTS);
 
   o.method = CF_METHOD_PM;
   int16_t *all = make(&o, 2, 0);
@@ -110,8 +110,8 @@ static void earlier_channels_do_not_know_later_ones(void **state)
   int16_t *some = make(&o, 2, 0);
 
   for (int64_t i = 0; i < CELLS; i++) {
-    assert_int_equal(all[i * MOST + 1], some[i * 2]);
-    assert_int_equal(all[i * MOST + 2], some[i * 2 + 1]);
+    assert_int_equal(all[i * REDSHIFTS + 1], some[i * 2]);
+    assert_int_equal(all[i * REDSHIFTS + 2], some[i * 2 + 1]);
   }
   weir_free(&all);
   weir_free(&some);
@@ -124,16 +124,16 @@ static void samples_are_cubes_of_the_box(void **state)
   int16_t *box = make(&o, 3, 1);
 
   o.block = 4;
-  int16_t *cut = make(&o, 3, 1);
+  int16_t *divided = make(&o, 3, 1);
 
   for (int64_t i = 0; i < CELLS * 2; i++) {
     const int64_t cell = i / 2, x = cell / SIDE / SIDE, y = cell / SIDE % SIDE, z = cell % SIDE;
     const int64_t sample = (x / 4 * 3 + y / 4) * 3 + z / 4;
 
-    assert_int_equal(box[i], cut[(sample * 64 + (x % 4 * 4 + y % 4) * 4 + z % 4) * 2 + i % 2]);
+    assert_int_equal(box[i], divided[(sample * 64 + (x % 4 * 4 + y % 4) * 4 + z % 4) * 2 + i % 2]);
   }
   weir_free(&box);
-  weir_free(&cut);
+  weir_free(&divided);
 }
 
 typedef struct several {
@@ -312,30 +312,30 @@ static void refuse(const cf_universe_opts *o, const char *text)
 
 static void what_cannot_be_is_refused(void **state)
 {
-  double turned[2] = {0.4, 0.3}, once[1] = {0.3},
+  double permuted[2] = {0.4, 0.3}, once[1] = {0.3},
          fixed[4][2] = {{0.3, 0.3}, {1, 1}, {1, 1}, {1, 1}};
-  cf_universe_opts o = small(MOST);
+  cf_universe_opts o = small(REDSHIFTS);
 
   o.block = 5;
   refuse(&o, "simulate.block: 5 does not divide simulate.side=12");
-  o = small(MOST);
+  o = small(REDSHIFTS);
   o.particles = 2;
   refuse(&o, "simulate.particles: 2");
-  o = small(MOST);
+  o = small(REDSHIFTS);
   o.counts = CF_COUNTS_CIC;
   refuse(&o, "simulate.values=f32");
   o = small(0);
   refuse(&o, "simulate.redshifts");
-  o = small(MOST);
+  o = small(REDSHIFTS);
   o.method = CF_METHOD_PM;
   o.start = 0.3;
   refuse(&o, "simulate.redshifts: 3 is before simulate.start=0.3");
-  o = small(MOST);
+  o = small(REDSHIFTS);
   o.baryons = 0.2;
   refuse(&o, "simulate.baryons");
-  o = small(MOST);
+  o = small(REDSHIFTS);
   o.preset = CF_PRESET_CUSTOM;
-  o.range.omega_m = o.range.sigma_8 = o.range.n_s = o.range.h = (weir_real_list){turned, 2};
+  o.range.omega_m = o.range.sigma_8 = o.range.n_s = o.range.h = (weir_real_list){permuted, 2};
   refuse(&o, "simulate.range.omega_m");
   o.range.omega_m = (weir_real_list){once, 1};
   refuse(&o, "simulate.range.omega_m");

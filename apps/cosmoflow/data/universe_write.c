@@ -33,12 +33,12 @@ typedef struct output {
   const char *folder;
   char text[CF_TEXT];
   int64_t workers;
-  cf_generator_workspace **rooms; /* [workers] */
-  char *made, *ready;             /* [workers, f->bytes]: being made, being written */
-  making *making;                 /* [workers] */
-  int64_t next, n;                /* universes that are being made  */
-  int64_t first, n_ready;         /* universes that are being written */
-  weir_status status;             /* of writing */
+  cf_generator_workspace **workspaces; /* [workers] */
+  char *made, *ready;                  /* [workers, f->bytes]: being made, being written */
+  making *making;                      /* [workers] */
+  int64_t next, n;                     /* universes that are being made  */
+  int64_t first, n_ready;              /* universes that are being written */
+  weir_status status;                  /* of writing */
   char message[MESSAGE];
   weir_netcdf *nc;
   cf_digests *digests;
@@ -55,11 +55,11 @@ void cf_universe_file(int64_t first, char *name, size_t size)
 int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_facts *f,
                             int64_t *bytes)
 {
-  const int64_t each = f->room_bytes + 2 * f->bytes, memory = weir_cpu_get()->memory_bytes;
-  const int64_t least = opts->universes < opts->file ? opts->universes : opts->file;
+  const int64_t each = f->workspace_bytes + 2 * f->bytes, memory = weir_cpu_get()->memory_bytes;
+  const int64_t max_workers = opts->universes < opts->file ? opts->universes : opts->file;
   int64_t n = weir_threads_get();
 
-  n = n < least ? n : least;
+  n = n < max_workers ? n : max_workers;
   if (memory > 0 && n > memory / 2 / each) { /* half of it at most: the machine has other work */
     n = memory / 2 / each;
   }
@@ -106,7 +106,7 @@ static weir_status put_variables(output *o, int64_t samples)
 {
   static const char *const side[3] = {"x", "y", "z"};
   const int64_t n = o->f->side, size = (int64_t)weir_dtype_size(o->f->dtype);
-  const int64_t planes = CHUNK / (n * n * o->f->channels * size); /* readers may want slabs */
+  const int64_t planes = CHUNK / (n * n * o->f->channels * size); /* readers may read slices */
   const int64_t thick = planes < 1 ? 1 : planes < n ? planes : n;
   const int64_t chunk[5] = {1, thick, n, n, o->f->channels};
   int dims[5], line[2], parameter = 0, numbers = 0, axes = 0;
@@ -154,7 +154,7 @@ static weir_status open_file(output *o, const char *path, int64_t universes)
 
 /* ---- files that are there ---- */
 
-/* What a file of universes says of itself. */
+/* Properties of a file of universes. */
 typedef struct claim {
   int64_t first, samples; /* number of its first universe, -1: it has none */
   char *made_of;          /* the caller's to free */
@@ -279,9 +279,9 @@ weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_univ
 
 static weir_status write_labels(output *o, int64_t universe, int64_t sample)
 {
-  const int64_t along = o->opts->side / o->f->side, cut = sample % o->f->samples;
-  const int64_t corner[3] = {cut / along / along * o->f->side, cut / along % along * o->f->side,
-                             cut % along * o->f->side};
+  const int64_t along = o->opts->side / o->f->side, block = sample % o->f->samples;
+  const int64_t corner[3] = {block / along / along * o->f->side, block / along % along * o->f->side,
+                             block % along * o->f->side};
   const int64_t start[2] = {sample, 0}, labels[2] = {1, o->f->n_labels}, five[2] = {1, 5};
   const int64_t three[2] = {1, 3}, one = 1;
   double unit[CF_PARAMETERS], phys[CF_PARAMETERS];
@@ -303,7 +303,7 @@ static weir_status write_labels(output *o, int64_t universe, int64_t sample)
   return weir_netcdf_write(o->nc, o->universe, start, &one, &universe);
 }
 
-/* What is made and not written. */
+/* Writes the universes that are ready. */
 static weir_status write_ready(output *o)
 {
   const int64_t n = o->f->side, count[5] = {o->f->samples, n, n, n, o->f->channels};
@@ -326,7 +326,7 @@ static void make_universe(output *o, int64_t i)
   making *const m = &o->making[i];
   const double begin = weir_clock();
 
-  m->status = cf_generator_make(o->g, o->rooms[i], o->next + i, o->made + i * o->f->bytes);
+  m->status = cf_generator_make(o->g, o->workspaces[i], o->next + i, o->made + i * o->f->bytes);
   m->seconds = weir_clock() - begin;
   if (m->status != WEIR_OK) { /* the record of a failure is its thread's own */
     (void)snprintf(m->message, sizeof m->message, "%s", weir_last_message());
@@ -348,8 +348,8 @@ static void do_item(void *context, int64_t item, int thread)
   }
 }
 
-/* Makes n universes from `next` on, and writes those before them meanwhile. One alone is made by
- * all threads. */
+/* Simulates n universes from `next` on, and writes the preceding ones meanwhile. A single one is
+ * simulated by all threads. */
 static weir_status make_some(output *o, int64_t next, int64_t n)
 {
   o->next = next;
@@ -397,7 +397,7 @@ static weir_status make_file(output *o, const char *path, int64_t n)
   return cf_digests_add(o->digests, name);
 }
 
-/* Whether the file is there with the bytes that were written; else it is told of. */
+/* Whether the file is complete by its digest; warns of one that is not. */
 static bool is_whole(output *o, const char *path)
 {
   char name[2 * NAME];
@@ -440,7 +440,7 @@ static weir_status write_all(output *o)
   return WEIR_OK;
 }
 
-static weir_status take_room(output *o)
+static weir_status alloc_workers(output *o)
 {
   int64_t bytes = 0, all = 0;
 
@@ -452,9 +452,9 @@ static weir_status take_room(output *o)
   WEIR_TRY(weir_alloc(all, 1, (void **)&o->made));
   WEIR_TRY(weir_alloc(all, 1, (void **)&o->ready));
   WEIR_TRY(weir_alloc(o->workers, sizeof *o->making, (void **)&o->making));
-  WEIR_TRY(weir_alloc(o->workers, sizeof(void *), (void **)&o->rooms));
+  WEIR_TRY(weir_alloc(o->workers, sizeof(void *), (void **)&o->workspaces));
   for (int64_t i = 0; i < o->workers; i++) {
-    WEIR_TRY(cf_generator_workspace_create(o->g, &o->rooms[i]));
+    WEIR_TRY(cf_generator_workspace_create(o->g, &o->workspaces[i]));
   }
   return WEIR_OK;
 }
@@ -469,16 +469,16 @@ weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const
   WEIR_TRY(cf_generator_create(opts, seed, &o.g));
   o.f = cf_generator_facts(o.g);
   cf_universe_text(opts, o.f, seed, o.text, sizeof o.text);
-  WEIR_TRY_GOTO(take_room(&o), done);
+  WEIR_TRY_GOTO(alloc_workers(&o), done);
   WEIR_TRY_GOTO(cf_digests_open(folder, "", LISTED, &o.digests), done);
   WEIR_TRY_GOTO(write_all(&o), done);
 done:
   weir_netcdf_close(&o.nc);
   cf_digests_close(&o.digests);
-  for (int64_t i = 0; o.rooms != NULL && i < o.workers; i++) {
-    cf_generator_workspace_destroy(&o.rooms[i]);
+  for (int64_t i = 0; o.workspaces != NULL && i < o.workers; i++) {
+    cf_generator_workspace_destroy(&o.workspaces[i]);
   }
-  weir_free(&o.rooms);
+  weir_free(&o.workspaces);
   weir_free(&o.making);
   weir_free(&o.made);
   weir_free(&o.ready);

@@ -1,10 +1,10 @@
-/* universe_write.h - universes as NetCDF-4 files, some in each (docs/science/cosmoflow.md lists
- * what is in them). */
+/* universe_write.h - universes as NetCDF-4 files, several in each (docs/science/cosmoflow.md lists
+ * their variables). */
 #ifndef CF_UNIVERSE_WRITE_H
 #define CF_UNIVERSE_WRITE_H
 #include "data/universe.h"
 
-/* What was done. */
+/* Summary of a write. */
 typedef struct cf_written {
   int64_t files, universes; /* written now          */
   int64_t kept;             /* files that were there, whole */
@@ -12,21 +12,22 @@ typedef struct cf_written {
   double seconds;           /* of making universes, of all threads together */
 } cf_written;
 
-/* Name of the file that universe `first` is the first of. */
+/* Writes the name of the file whose first universe is `first`. */
 void cf_universe_file(int64_t first, char *name, size_t size);
-/* Whether the folder is one set: every file of universes in it is of the same options and seed, and
- * is one that would be written or holds universes that would not. One that would be written and is
- * damaged is passed over: cf_universe_write makes it again. Fails: WEIR_ERR_CONFIG, naming a file
- * that mixes; WEIR_ERR_DATA for one that cannot be read. */
+/* Checks that the folder holds one set: every file of universes is of the same options and seed,
+ * and is one that would be written, or holds other universes. A damaged file that would be written
+ * is ignored: cf_universe_write replaces it. Fails: WEIR_ERR_CONFIG, naming a file of another set;
+ * WEIR_ERR_DATA for one that cannot be read. */
 weir_status cf_universe_check_folder(const cf_universe_opts *opts, const cf_universe_facts *f,
                                      uint64_t seed, const char *folder) WEIR_CHECKED;
-/* Writes opts->universes universes from opts->first on into the folder. A file that is there is
- * kept (cf_universe_check_folder judges it) where its bytes are those that were written
- * (digests.h), else made again with a warning; each appears atomically. Fails:
- * WEIR_ERR_DATA, WEIR_ERR_STOPPED (files that are whole stay), as cf_generator_create and _make. */
+/* Writes opts->universes universes from opts->first on to the folder. An existing file is kept
+ * (cf_universe_check_folder checks it) where its digest matches (digests.h), otherwise written
+ * again with a warning; each appears atomically. Fails: WEIR_ERR_DATA, WEIR_ERR_STOPPED (complete
+ * files stay), as cf_generator_create and _make. */
 weir_status cf_universe_write(const cf_universe_opts *opts, uint64_t seed, const char *folder,
                               cf_written *out) WEIR_CHECKED;
-/* Universes that threads make at the same time, and bytes that this takes. */
+/* Returns the number of universes that threads simulate concurrently, and the bytes that this
+ * takes. */
 int64_t cf_universe_workers(const cf_universe_opts *opts, const cf_universe_facts *f,
                             int64_t *bytes);
 #endif

@@ -1,4 +1,4 @@
-/* volume.c - sets of files of samples; what is the same for all formats. */
+/* volume.c - sets of files of samples; operations common to all formats. */
 #include "data/volume.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ const weir_opt cf_volume_options[] = {
         "of cubes"),
     WEIR_OPT_STRING(cf_volume_opts, labels, "",
                     "key or variable of the labels; empty: y, label_raw or unitPar"),
-    WEIR_OPT_INT(cf_volume_opts, channels, 0, 0, CF_LABELS_MOST, "1",
+    WEIR_OPT_INT(cf_volume_opts, channels, 0, 0, CF_MAX_LABELS, "1",
                  "channels of files that do not say; 0: what makes a cube of their length"),
     WEIR_OPT_ENUM(cf_volume_opts, dtype, CF_RAW_AUTO, "auto|i16|f32|f64",
                   "type of voxels given as mere bytes; auto: i16, and f64 for data_raw"),
@@ -32,8 +32,8 @@ const weir_opt cf_volume_options[] = {
     WEIR_OPT_STRING(cf_volume_opts, axes, "",
                     "what the dimensions of the variable of voxels are, a letter each: zyx in a "
                     "row, n of samples, c of channels, such as nczyx; empty: by names, lengths and "
-                    "the classes beside, of NumPy channels last"),
-    WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_CLASSES_MOST, "1",
+                    "the array of classes, of NumPy channels last"),
+    WEIR_OPT_INT(cf_volume_opts, classes, 3, 2, CF_MAX_CLASSES, "1",
                  "classes that files have of their voxels, numbered from 0 (LiTS: background, "
                  "liver, tumour)"),
     WEIR_OPT_ENUM(cf_volume_opts, label_scale, CF_LABELS_UNIT, "unit|physical",
@@ -46,10 +46,10 @@ const weir_opt cf_volume_options[] = {
                          "names of the labels, in their order, of files that do not say them "
                          "(TFRecord of MLPerf HPC, NumPy)"),
     WEIR_OPT_REAL_LIST(
-        cf_volume_opts, range, "", 0, 2 * CF_LABELS_MOST, "1",
+        cf_volume_opts, range, "", 0, 2 * CF_MAX_LABELS, "1",
         "the parameters at labels of -1 and 1, lo and hi of one after the other, of "
         "files that do not say them: predictions are in the units of the parameters"),
-    WEIR_OPT_REAL_LIST(cf_volume_opts, redshifts, "", 0, CF_LABELS_MOST, "1",
+    WEIR_OPT_REAL_LIST(cf_volume_opts, redshifts, "", 0, CF_MAX_LABELS, "1",
                        "of the channels, in their order, of files that do not say them"),
     WEIR_OPT_ENUM(cf_volume_opts, voxels, CF_QUANTITY_AUTO, CF_QUANTITY_CHOICES,
                   "what voxels are that are trained on: whole counts; a density, not below 0; "
@@ -60,7 +60,7 @@ const weir_opt cf_volume_options[] = {
 
 enum { PAIRS = 4096 /* of labels */ };
 
-/* Options that the format of a file has no use for would be passed over. */
+/* Refuses options that the format of a file would ignore. */
 static weir_status check_options(const cf_volumes *v, int64_t i)
 {
   const cf_volume_format *const format = v->entries[i].format;
@@ -75,7 +75,7 @@ static weir_status check_options(const cf_volumes *v, int64_t i)
                          axes ? ", and for NumPy" : "");
 }
 
-/* Has a file of the set open. */
+/* Opens a file of the set. */
 static weir_status go_to(cf_volumes *v, int64_t i)
 {
   if (v->open == i) {
@@ -123,7 +123,7 @@ static weir_status go_to(cf_volumes *v, int64_t i)
                          &v->order);
 }
 
-/* What the file that is open says of its sample `in`, in the order of the first file. */
+/* Reads the properties of sample `in` of the open file, in the order of the first file. */
 static weir_status read_facts(cf_volumes *v, const cf_volume_format *format, int64_t in,
                               cf_facts *out)
 {
@@ -142,30 +142,30 @@ static weir_status read_facts(cf_volumes *v, const cf_volume_format *format, int
 static weir_status read_labels(cf_volumes *v, const cf_volume_format *format, int64_t in,
                                float *unit)
 {
-  double own[CF_LABELS_MOST], stored[CF_LABELS_MOST];
-  char place[CF_PLACE_MOST];
+  double own[CF_MAX_LABELS], stored[CF_MAX_LABELS];
+  char where[CF_MAX_LOCATION];
   cf_facts facts;
 
   WEIR_TRY(format->labels(&v->file, in, own));
   for (int64_t k = 0; k < v->info.n_labels; k++) {
     stored[k] = own[v->order.label[k]];
   }
-  (void)snprintf(place, sizeof place, "%s: sample %lld", v->file.path, (long long)in + 1);
-  WEIR_TRY(cf_volume_unit(&v->opts, &v->info, place, stored, unit));
+  (void)snprintf(where, sizeof where, "%s: sample %lld", v->file.path, (long long)in + 1);
+  WEIR_TRY(cf_volume_unit(&v->opts, &v->info, where, stored, unit));
   if (!v->file.info.physical) {
     return WEIR_OK;
   }
   WEIR_TRY(read_facts(v, format, in, &facts));
-  return cf_volume_check_physical(&v->info, place, unit, &facts);
+  return cf_volume_check_physical(&v->info, where, unit, &facts);
 }
 
-/* Pairs of labels and parameters in their own units of samples of the file that is open: of all, or
- * of the first in a set of many. */
+/* Adds pairs of labels and parameters in their own units of samples of the open file: of all, or of
+ * the first in a set of many. */
 static weir_status add_pairs(cf_volumes *v, cf_range_fit *fit)
 {
   const cf_volume_format *const format = v->entries[v->open].format;
   const int64_t n = !v->file.info.physical ? 0 : fit->n < PAIRS ? v->file.count : 1;
-  float unit[CF_LABELS_MOST];
+  float unit[CF_MAX_LABELS];
   cf_facts facts;
 
   for (int64_t k = 0; k < n; k++) {
@@ -176,7 +176,7 @@ static weir_status add_pairs(cf_volumes *v, cf_range_fit *fit)
   return WEIR_OK;
 }
 
-/* Ranges that the first file does not say and the one that is open does. */
+/* Takes ranges that the first file lacks from the open one. */
 static void take_ranges(cf_volumes *v)
 {
   const cf_volume_info *const has = &v->file.info;
@@ -331,15 +331,15 @@ int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtyp
   return -1;
 }
 
-weir_status cf_volume_refuse(const char *place, int64_t voxel, double value, weir_dtype dtype)
+weir_status cf_volume_refuse(const char *where, int64_t voxel, double value, weir_dtype dtype)
 {
-  return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", place, (long long)voxel, value,
+  return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, which %s", where, (long long)voxel, value,
                    dtype == WEIR_I16 ? "is no count of 16 bits"
                    : isfinite(value) ? "f32 does not hold: another byte order or type?"
                                      : "is no finite number");
 }
 
-/* Room for what is read before it is converted. */
+/* Reserves the buffer of stored voxels. */
 static weir_status take_raw(cf_volumes *v, int64_t bytes)
 {
   if (bytes > v->raw_bytes) {
@@ -385,10 +385,10 @@ weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d
   const int64_t bad = cf_volume_convert(stored, v->raw, n, dtype, out);
 
   if (bad >= 0) {
-    char place[CF_PLACE_MOST];
+    char where[CF_MAX_LOCATION];
 
-    cf_volumes_locate(v, sample, place, sizeof place);
-    return cf_volume_refuse(place, bad + d0 * cf_volume_plane(&v->info),
+    cf_volumes_locate(v, sample, where, sizeof where);
+    return cf_volume_refuse(where, bad + d0 * cf_volume_plane(&v->info),
                             weir_dtype_load_real(stored, v->raw, bad), dtype);
   }
   return WEIR_OK;
@@ -417,17 +417,17 @@ weir_status cf_volumes_facts(cf_volumes *v, int64_t sample, cf_facts *out)
 
 static weir_status refuse_class(const cf_volumes *v, int64_t sample, int64_t voxel, double is)
 {
-  char place[CF_PLACE_MOST];
+  char where[CF_MAX_LOCATION];
 
-  cf_volumes_locate(v, sample, place, sizeof place);
+  cf_volumes_locate(v, sample, where, sizeof where);
   if (!(is == floor(is))) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the class of voxel %lld is %g, which is no integer", place,
+    return weir_fail(WEIR_ERR_DATA, "%s: the class of voxel %lld is %g, which is no integer", where,
                      (long long)voxel, is);
   }
   return weir_fail(WEIR_ERR_DATA,
                    "%s: the class of voxel %lld is %g, and there are %lld, numbered from 0 "
                    "(files.classes)",
-                   place, (long long)voxel, is, (long long)v->info.n_classes);
+                   where, (long long)voxel, is, (long long)v->info.n_classes);
 }
 
 weir_status cf_volumes_classes(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, uint8_t *out)

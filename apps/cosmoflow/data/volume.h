@@ -5,9 +5,8 @@
  * [-1, 1], or a class of every voxel, [depth, height, width], or both. All samples of a set have
  * one shape, and the labels and redshifts of the first file: where another file has the same names
  * or redshifts in another order, its labels and channels are reordered. A set is used by one thread
- * at a time. What a file holds is refused with WEIR_ERR_DATA, naming file, sample and reason: other
- * shapes, labels that are no numbers, voxels that are none, classes that are not there or none of
- * those that there are. */
+ * at a time. Invalid contents are refused with WEIR_ERR_DATA, naming file, sample and reason: other
+ * shapes, non-finite labels or voxels, missing or invalid classes. */
 #ifndef CF_VOLUME_H
 #define CF_VOLUME_H
 #include <stdbool.h>
@@ -16,16 +15,16 @@
 #include "conf/weir_opt.h"
 
 enum {
-  CF_LABELS_MOST = 16,
-  CF_NAME_MOST = 32,
-  CF_PLACE_MOST = 4300,
-  CF_CLASSES_MOST = 255,
+  CF_MAX_LABELS = 16,
+  CF_MAX_NAME = 32,
+  CF_MAX_LOCATION = 4300,
+  CF_MAX_CLASSES = 255,
   CF_COSMOLOGY = 5
 };
 
 #define CF_COSMOLOGY_NAMES "omega_m omega_b h n_s sigma_8"
 
-/* How files are read; the defaults suit files that say all. */
+/* Options of reading; the defaults suit self-describing files. */
 typedef struct cf_volume_opts {
   const char *volume, *labels; /* key or variable; "": the names in use */
   int64_t channels;            /* of files without a shape; 0: from the length */
@@ -44,12 +43,12 @@ typedef struct cf_volume_opts {
 } cf_volume_opts;
 extern const weir_opt cf_volume_options[];
 
-/* How labels stand in files: in [-1, 1], or in the units of the parameters. */
+/* Scale of labels in files: [-1, 1], or the units of the parameters. */
 typedef enum cf_label_scale { CF_LABELS_UNIT, CF_LABELS_PHYSICAL } cf_label_scale;
 typedef enum cf_raw { CF_RAW_AUTO, CF_RAW_I16, CF_RAW_F32, CF_RAW_F64 } cf_raw;
 
-/* What voxels are: whole particles in a cell, their mass over the mean's or any number not below 0,
- * anything. */
+/* Quantity of voxels: whole particles in a cell, density in units of the mean or any number not
+ * below 0, any number. */
 typedef enum cf_quantity {
   CF_QUANTITY_AUTO, /* not known */
   CF_QUANTITY_COUNTS,
@@ -59,16 +58,16 @@ typedef enum cf_quantity {
 #define CF_QUANTITY_CHOICES "auto|counts|density|any"
 extern const char *const cf_quantity_name[];
 
-/* What the samples of a set have in common. */
+/* Properties that all samples of a set share. */
 typedef struct cf_volume_info {
-  int64_t lengths[4];                            /* depth, height, width, channels */
-  weir_dtype dtype;                              /* as stored */
-  int64_t n_labels;                              /* 0: there are none */
-  char label[CF_LABELS_MOST][CF_NAME_MOST];      /* names, "" where the file has none */
-  double lo[CF_LABELS_MOST], hi[CF_LABELS_MOST]; /* the parameters at -1 and 1; equal: not known */
-  int64_t n_redshifts;                           /* 0, or one a channel */
-  double redshift[CF_LABELS_MOST];
-  char layout[128];       /* how the file holds them, for people */
+  int64_t lengths[4];                          /* depth, height, width, channels */
+  weir_dtype dtype;                            /* as stored */
+  int64_t n_labels;                            /* 0: there are none */
+  char label[CF_MAX_LABELS][CF_MAX_NAME];      /* names, "" where the file has none */
+  double lo[CF_MAX_LABELS], hi[CF_MAX_LABELS]; /* the parameters at -1 and 1; equal: not known */
+  int64_t n_redshifts;                         /* 0, or one a channel */
+  double redshift[CF_MAX_LABELS];
+  char layout[128];       /* layout in the file, as text */
   int64_t n_classes;      /* of the voxels; 0: the files have none */
   weir_dtype class_dtype; /* as stored */
   double box, cell;       /* sides of the simulated box and of a voxel in Mpc/h; 0: not known */
@@ -76,10 +75,10 @@ typedef struct cf_volume_info {
   bool physical;          /* samples have their parameters in their own units (cf_facts) */
 } cf_volume_info;
 
-/* What a file says of a sample besides its labels; of what it does not say the flag is false. */
+/* Properties of a sample besides its labels; the flag of an unknown one is false. */
 typedef struct cf_facts {
   bool has_physical;
-  double physical[CF_LABELS_MOST]; /* [n_labels] the parameters in their own units */
+  double physical[CF_MAX_LABELS]; /* [n_labels] the parameters in their own units */
   bool has_cosmology;
   double cosmology[CF_COSMOLOGY]; /* CF_COSMOLOGY_NAMES */
   bool has_corner;
@@ -98,37 +97,38 @@ int64_t cf_volumes_count(const cf_volumes *v);
 int64_t cf_volumes_files(const cf_volumes *v);
 /* Borrowed. */
 const cf_volume_info *cf_volumes_info(const cf_volumes *v);
-/* Voxels of planes [d0, d1) of a sample, [d1 - d0, height, width, channel], as WEIR_I16 or
- * WEIR_F32. Fails also for what WEIR_I16 does not hold exactly. */
+/* Reads voxels of planes [d0, d1) of a sample, [d1 - d0, height, width, channel], as WEIR_I16 or
+ * WEIR_F32. Fails also for values that WEIR_I16 does not represent exactly. */
 weir_status cf_volumes_read(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1, weir_dtype dtype,
                             void *out) WEIR_CHECKED;
-/* labels[n_labels] in [-1, 1] in the order of the first file. Fails also for labels beyond
- * files.label_limit, and for parameters in their own units that are not these labels. */
+/* Reads labels[n_labels] in [-1, 1] in the order of the first file. Fails also for labels beyond
+ * files.label_limit, and for parameters in their own units that contradict these labels. */
 weir_status cf_volumes_labels(cf_volumes *v, int64_t sample, float *labels) WEIR_CHECKED;
-/* Classes of planes [d0, d1), [d1 - d0, height, width], each below n_classes, which is not 0. */
+/* Reads classes of planes [d0, d1), [d1 - d0, height, width], each below n_classes, which is not 0.
+ */
 weir_status cf_volumes_classes(cf_volumes *v, int64_t sample, int64_t d0, int64_t d1,
                                uint8_t *out) WEIR_CHECKED;
-/* What else the file says of a sample, labels in the order of the first file. */
+/* Reads the other properties of a sample, labels in the order of the first file. */
 weir_status cf_volumes_facts(cf_volumes *v, int64_t sample, cf_facts *out) WEIR_CHECKED;
-/* Which universe a sample was cut from: what sets are split by. -1: the file does not say. */
+/* Reads the universe of a sample, by which sets are split. -1: the file does not state it. */
 weir_status cf_volumes_universe(cf_volumes *v, int64_t sample, int64_t *universe) WEIR_CHECKED;
-/* The first file that lies in a folder, or below it, by whatever name; NULL: none. Borrowed. */
+/* Returns the first file within a folder or below it, under any name; NULL: none. Borrowed. */
 const char *cf_volumes_within(const cf_volumes *v, const char *folder);
-/* Paths, sizes and times of the files and how they are read, as 64 hex digits: another set, or one
- * that was written again, has others. */
+/* Computes a digest of 64 hex digits of paths, sizes and times of the files and how they are read.
+ */
 void cf_volumes_key(const cf_volumes *v, char hex[65]);
-/* Adds WHAT_sha256, of the bytes of the files in their order (of a pair of NumPy, the voxels), to
- * what a result came from; compares it with them. Fails: as weir_origin_files. */
+/* Adds WHAT_sha256, of the bytes of the files in their order (of a NumPy pair, the voxels), to the
+ * origin of a result; compares the files with an origin. Fails: as weir_origin_files. */
 weir_status cf_volumes_origin(const cf_volumes *v, const char *what, weir_origin *to) WEIR_CHECKED;
 weir_status cf_volumes_belongs(const cf_volumes *v, const char *what, const weir_origin *o,
                                weir_belongs *out) WEIR_CHECKED;
-/* "FILE: sample 3", for messages. Always terminated. */
+/* Writes "FILE: sample 3", for messages. Always terminated. */
 void cf_volumes_locate(const cf_volumes *v, int64_t sample, char *text, size_t size);
 
-/* Files that are written: samples in order, all of one shape. */
+/* Writer of a file: samples in order, all of one shape. */
 typedef struct cf_volume_writer cf_volume_writer;
 
-/* What a sample has besides its voxels. */
+/* Labels, classes and properties of a sample that is written. */
 typedef struct cf_volume_about {
   const float *labels;    /* [n_labels] */
   int64_t universe;       /* -1: not known */
@@ -136,22 +136,22 @@ typedef struct cf_volume_about {
   const cf_facts *facts;  /* NULL: nothing is known; all samples of a file have the same flags */
 } cf_volume_about;
 
-/* Starts a file for `count` samples of info->dtype (WEIR_I16 or WEIR_F32); the path goes without
- * the suffix, which the format has. Fails: WEIR_ERR_CONFIG, naming the formats that exist;
- * and for one that has no place for classes of voxels; WEIR_ERR_UNSUPPORTED for one that this build
- * cannot write; WEIR_ERR_DATA. */
+/* Creates a file for `count` samples of info->dtype (WEIR_I16 or WEIR_F32); the suffix of the
+ * format is appended to the path. Fails: WEIR_ERR_CONFIG, naming the available formats; and for a
+ * format without classes of voxels; WEIR_ERR_UNSUPPORTED for one that this build cannot write;
+ * WEIR_ERR_DATA. */
 weir_status cf_volume_create(const char *format, const char *path, const cf_volume_info *info,
                              int64_t count, int level, cf_volume_writer **out) WEIR_CHECKED;
 /* Appends a sample: voxels [depth, height, width, channel] of info->dtype. */
 weir_status cf_volume_append(cf_volume_writer *w, const void *voxels,
                              const cf_volume_about *about) WEIR_CHECKED;
-/* Completes the file and renames it into place; *w is destroyed either way. */
+/* Commits the file atomically; *w is destroyed either way. */
 weir_status cf_volume_commit(cf_volume_writer **w) WEIR_CHECKED;
-/* That there is a format of this name. Fails: WEIR_ERR_CONFIG, naming those that there are. */
+/* Checks that a format exists. Fails: WEIR_ERR_CONFIG, naming the available formats. */
 weir_status cf_volume_format_check(const char *format) WEIR_CHECKED;
-/* Endings of the names of the files that one of a format is, "a|b", the first of which is always
- * there; "" for a format that there is not. */
+/* Writes the endings of the file names of a format, "a|b", of which the first always exists; "" for
+ * an unknown format. */
 void cf_volume_endings(const char *format, char *text, size_t size);
-/* Removes what is not committed; accepts NULL. */
+/* Removes an uncommitted file; accepts NULL. */
 void cf_volume_destroy(cf_volume_writer **w);
 #endif

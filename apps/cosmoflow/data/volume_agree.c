@@ -37,12 +37,12 @@ static bool same_redshift(double a, double b)
   return fabs(a - b) <= 1e-6 * (1 + fabs(a));
 }
 
-/* at[k]: where the other file has what the first has in place k. */
+/* at[k]: position in the other file of element k of the first. */
 static bool match(const cf_volume_info *first, const cf_volume_info *has, bool labels, int *at,
                   bool *moved)
 {
   const int64_t n = labels ? first->n_labels : first->n_redshifts;
-  bool used[CF_LABELS_MOST] = {false};
+  bool used[CF_MAX_LABELS] = {false};
 
   *moved = false;
   for (int64_t k = 0; k < n; k++) {
@@ -125,7 +125,7 @@ static weir_status agree_quantity(const cf_volume_info *first, const char *first
   const bool one = first->quantity == CF_QUANTITY_DENSITY,
              two = has->quantity == CF_QUANTITY_DENSITY;
 
-  return one == two /* what is not declared is taken for counts */
+  return one == two /* undeclared voxels are counts */
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
                          "%s: its voxels are %s, those of %s, the first file, %s; files.voxels "
@@ -138,7 +138,7 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                             const cf_volume_info *has, const char *path, cf_order *out)
 {
   *out = (cf_order){.labels_moved = false};
-  for (int k = 0; k < CF_LABELS_MOST; k++) {
+  for (int k = 0; k < CF_MAX_LABELS; k++) {
     out->label[k] = out->channel[k] = k;
   }
   if (first->cell > 0 && has->cell > 0 && !(fabs(has->cell - first->cell) <= 1e-6 * first->cell)) {
@@ -153,7 +153,7 @@ weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
 }
 
 /* Names are words: what pads them goes, and a space between is '_'. */
-static void make_word(char name[CF_NAME_MOST])
+static void make_word(char name[CF_MAX_NAME])
 {
   for (size_t n = strlen(name); n > 0 && (unsigned char)name[n - 1] <= ' '; n--) {
     name[n - 1] = 0;
@@ -171,7 +171,7 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
   } list[] = {{"names", "a name for each label", opts->names.count, info->n_labels},
               {"range", "lo and hi of each label", opts->range.count, 2 * info->n_labels},
               {"redshifts", "a redshift for each channel", opts->redshifts.count,
-               info->lengths[3] <= CF_LABELS_MOST ? info->lengths[3] : -1}};
+               info->lengths[3] <= CF_MAX_LABELS ? info->lengths[3] : -1}};
 
   for (int i = 0; i < 3; i++) {
     if (list[i].stated > 0 && list[i].stated != list[i].has) {
@@ -185,7 +185,7 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
 
   for (int64_t k = 0; k < info->n_labels; k++) {
     if (unnamed) {
-      (void)snprintf(info->label[k], CF_NAME_MOST, "%s", opts->names.items[k]);
+      (void)snprintf(info->label[k], CF_MAX_NAME, "%s", opts->names.items[k]);
     }
     make_word(info->label[k]);
     if (opts->range.count > 0 && !(info->lo[k] < info->hi[k])) {
@@ -206,9 +206,9 @@ weir_status cf_volume_state(const cf_volume_opts *opts, const char *path, cf_vol
 
 void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t size, void *voxels)
 {
-  char voxel[CF_LABELS_MOST * sizeof(double)], *at = voxels;
+  char voxel[CF_MAX_LABELS * sizeof(double)], *at = voxels;
 
-  WEIR_ASSERT(channels <= CF_LABELS_MOST && size <= sizeof(double));
+  WEIR_ASSERT(channels <= CF_MAX_LABELS && size <= sizeof(double));
   for (int64_t i = 0; i < n; i++, at += (size_t)channels * size) {
     memcpy(voxel, at, (size_t)channels * size);
     for (int64_t c = 0; c < channels; c++) {
@@ -220,7 +220,7 @@ void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t s
 /* ---- Labels and the units of the parameters ---- */
 
 weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *info,
-                           const char *place, const double *stored, float *unit)
+                           const char *where, const double *stored, float *unit)
 {
   const double limit = opts->label_limit > 0 ? opts->label_limit : 1;
 
@@ -229,14 +229,14 @@ weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *inf
     double value = stored[k];
 
     if (!isfinite(value)) {
-      return weir_fail(WEIR_ERR_DATA, "%s: label %lld is %g, which is no finite number", place,
+      return weir_fail(WEIR_ERR_DATA, "%s: label %lld is %g, which is no finite number", where,
                        (long long)k + 1, value);
     }
     if (opts->label_scale == CF_LABELS_PHYSICAL && !(info->lo[k] < info->hi[k])) {
       return weir_fail(WEIR_ERR_CONFIG,
                        "%s: label %lld%s%s has no range, which files.label_scale=physical is "
                        "mapped to [-1, 1] by: files.range states lo and hi of each label",
-                       place, (long long)k + 1, name[0] ? " " : "", name);
+                       where, (long long)k + 1, name[0] ? " " : "", name);
     }
     if (opts->label_scale == CF_LABELS_PHYSICAL) {
       value = 2 * (value - info->lo[k]) / (info->hi[k] - info->lo[k]) - 1;
@@ -246,7 +246,7 @@ weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *inf
       return weir_fail(WEIR_ERR_DATA,
                        "%s: label %lld%s%s is %g%s, and labels are from %g to %g: %s, "
                        "files.label_limit takes larger ones as they are",
-                       place, (long long)k + 1, name[0] ? " " : "", name, stored[k],
+                       where, (long long)k + 1, name[0] ? " " : "", name, stored[k],
                        opts->label_scale == CF_LABELS_PHYSICAL ? ", beyond its range" : "", -limit,
                        limit,
                        opts->label_scale == CF_LABELS_PHYSICAL
@@ -258,7 +258,7 @@ weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *inf
   return WEIR_OK;
 }
 
-weir_status cf_volume_check_physical(const cf_volume_info *info, const char *place,
+weir_status cf_volume_check_physical(const cf_volume_info *info, const char *where,
                                      const float *unit, const cf_facts *facts)
 {
   for (int64_t k = 0; facts->has_physical && k < info->n_labels; k++) {
@@ -269,7 +269,7 @@ weir_status cf_volume_check_physical(const cf_volume_info *info, const char *pla
       return weir_fail(WEIR_ERR_DATA,
                        "%s: label %lld%s%s is %g, which is %g in its range of %g to %g, and "
                        "physPar is %g: they are not of one parameter",
-                       place, (long long)k + 1, info->label[k][0] ? " " : "", info->label[k],
+                       where, (long long)k + 1, info->label[k][0] ? " " : "", info->label[k],
                        (double)unit[k], by, lo, hi, is);
     }
   }

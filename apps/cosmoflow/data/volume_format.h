@@ -1,4 +1,4 @@
-/* volume_format.h - what a format of samples is: one file of data/format/ defines one descriptor
+/* volume_format.h - formats of samples: a file of data/format/ defines one descriptor
  * cf_volume_format_NAME, and the build lists them. */
 #ifndef CF_VOLUME_FORMAT_H
 #define CF_VOLUME_FORMAT_H
@@ -11,23 +11,23 @@ typedef struct cf_volume_file {
   cf_volume_info info;        /* filled by open */
   int64_t count;              /* samples, filled by open */
   bool counted;               /* open counts them, whatever opts->per_file states */
-  void *held;                 /* the format's own */
+  void *state;                /* the format's own */
 } cf_volume_file;
 
-/* A file that is written; `held` is the format's own. */
+/* A file that is written; `state` is the format's own. */
 typedef struct cf_volume_out {
   cf_volume_info info;
   const char *path; /* with the suffix */
-  int64_t count;    /* samples that will come */
-  int64_t done;     /* that came */
+  int64_t count;    /* samples to append */
+  int64_t done;     /* appended so far */
   int level;        /* of compression, 0 to 9 */
-  void *held;
+  void *state;
 } cf_volume_out;
 
 typedef struct cf_volume_format {
   const char *name, *help;
-  const char *suffix; /* of files that are written */
-  const char *beside; /* "a|b" of others that may be written with them; or NULL */
+  const char *suffix;     /* of files that are written */
+  const char *companions; /* "a|b" of files that may accompany it; or NULL */
   const char
       *endings; /* of names that are read: ".a|.b"; those of folders are looked for by them */
   bool (*knows)(const uint8_t *head, int64_t n); /* by the first bytes, at most 16; or NULL */
@@ -53,46 +53,46 @@ typedef struct cf_volume_format {
 /* Ended by NULL. */
 extern const cf_volume_format *const cf_volume_format_table[];
 
-/* Where labels and channels of a file stand: those of the first file in its order. */
+/* Order of labels and channels of a file: those of the first file. */
 typedef struct cf_order {
-  int label[CF_LABELS_MOST], channel[CF_LABELS_MOST];
+  int label[CF_MAX_LABELS], channel[CF_MAX_LABELS];
   bool labels_moved, channels_moved;
 } cf_order;
-/* Compares what a file says with the first file of the set, names and redshifts in any order.
- * Fails: WEIR_ERR_DATA, naming file and both. */
+/* Compares the properties of a file with the first file of the set, names and redshifts in any
+ * order. Fails: WEIR_ERR_DATA, naming file and both. */
 weir_status cf_volume_agree(const cf_volume_info *first, const char *first_path,
                             const cf_volume_info *has, const char *path,
                             cf_order *out) WEIR_CHECKED;
-/* Fills in what the options state of files that do not say it: names, ranges, redshifts. Fails:
+/* Sets names, ranges and redshifts from the options, where files do not state them. Fails:
  * WEIR_ERR_CONFIG for lists of other lengths. */
 weir_status cf_volume_state(const cf_volume_opts *opts, const char *path,
                             cf_volume_info *info) WEIR_CHECKED;
-/* Moves the channels of n voxels in place. */
+/* Reorders the channels of n voxels in place. */
 void cf_volume_move(const cf_order *order, int64_t channels, int64_t n, size_t size, void *voxels);
-/* Labels as stored to [-1, 1]. Fails: WEIR_ERR_DATA, WEIR_ERR_CONFIG (no range to do so). */
+/* Converts stored labels to [-1, 1]. Fails: WEIR_ERR_DATA, WEIR_ERR_CONFIG (no range to do so). */
 weir_status cf_volume_unit(const cf_volume_opts *opts, const cf_volume_info *info,
-                           const char *place, const double *stored, float *unit) WEIR_CHECKED;
-/* That labels and parameters in their own units belong together, where ranges are known. Fails:
+                           const char *where, const double *stored, float *unit) WEIR_CHECKED;
+/* Checks that labels match parameters in their own units, where ranges are known. Fails:
  * WEIR_ERR_DATA. */
-weir_status cf_volume_check_physical(const cf_volume_info *info, const char *place,
+weir_status cf_volume_check_physical(const cf_volume_info *info, const char *where,
                                      const float *unit, const cf_facts *facts) WEIR_CHECKED;
 /* Pairs of a label in [-1, 1] and the parameter in its own unit, from which ranges follow. */
 typedef struct cf_range_fit {
-  double u[CF_LABELS_MOST][2], p[CF_LABELS_MOST][2]; /* of the least and the largest label */
+  double u[CF_MAX_LABELS][2], p[CF_MAX_LABELS][2]; /* of the smallest and the largest label */
   int64_t n;
 } cf_range_fit;
 void cf_range_fit_add(cf_range_fit *f, int64_t n_labels, const float *unit, const cf_facts *facts);
-/* Sets lo and hi of the labels that two different values determine; others stay. */
+/* Sets lo and hi of the labels that two different values determine; others are unchanged. */
 void cf_range_fit_set(const cf_range_fit *f, cf_volume_info *info);
 
-/* n voxels to WEIR_I16 or WEIR_F32. Returns the first that is no finite number, or that i16 does
- * not hold exactly; -1: none. */
+/* Converts n voxels to WEIR_I16 or WEIR_F32. Returns the first that is not finite, or that i16 does
+ * not represent exactly; -1: none. */
 int64_t cf_volume_convert(weir_dtype from, const void *raw, int64_t n, weir_dtype to, void *out);
-/* WEIR_ERR_DATA for a voxel that is not of that type, of the sample at `place`. */
-weir_status cf_volume_refuse(const char *place, int64_t voxel, double value,
+/* Fails with WEIR_ERR_DATA for a voxel outside that dtype, of the sample at `where`. */
+weir_status cf_volume_refuse(const char *where, int64_t voxel, double value,
                              weir_dtype dtype) WEIR_CHECKED;
 
-/* Elements of a plane; voxels, elements of a sample. */
+/* Return the elements of a plane; the voxels, the elements of a sample. */
 static inline int64_t cf_volume_plane(const cf_volume_info *info)
 {
   return info->lengths[1] * info->lengths[2] * info->lengths[3];

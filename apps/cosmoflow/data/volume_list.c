@@ -10,7 +10,7 @@
 #include "data/digests.h"
 #include "data/volume_priv.h"
 
-enum { HEAD = 16, LIST_MOST = 1 << 28 };
+enum { HEAD = 16, MAX_LIST_BYTES = 1 << 28 };
 
 static bool ends(const char *path, const char *ending, size_t n)
 {
@@ -91,7 +91,7 @@ static weir_status add_folder(cf_volumes *v, const char *path)
   const int64_t first = v->n;
   DIR *const folder = opendir(path);
   weir_status status = WEIR_OK;
-  char file[CF_PLACE_MOST];
+  char file[CF_MAX_LOCATION];
 
   if (!folder) {
     return weir_fail(WEIR_ERR_DATA, "%s: the folder cannot be read", path);
@@ -118,12 +118,12 @@ static weir_status add_folder(cf_volumes *v, const char *path)
 /* A path a line, relative to the folder of the list. */
 static weir_status add_list(cf_volumes *v, const char *path)
 {
-  char *text = NULL, *rest = NULL, file[CF_PLACE_MOST];
+  char *text = NULL, *rest = NULL, file[CF_MAX_LOCATION];
   int64_t size = 0;
   const char *const slash = strrchr(path, '/');
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_file_read(path, LIST_MOST, &text, &size));
+  WEIR_TRY(weir_file_read(path, MAX_LIST_BYTES, &text, &size));
   for (char *line = strtok_r(text, "\r\n", &rest); line && status == WEIR_OK;
        line = strtok_r(NULL, "\r\n", &rest)) {
     const int folder = slash && line[0] != '/' ? (int)(slash - path) + 1 : 0;

@@ -1,4 +1,4 @@
-/* volume_netcdf.c - variables of NetCDF files by what they are. */
+/* volume_netcdf.c - identification of variables of NetCDF files. */
 #include "data/volume_netcdf.h"
 #include <string.h>
 

@@ -35,7 +35,7 @@ static weir_netcdf *define(const layout *l, int *volume, int *labels)
 static void fill(weir_netcdf *nc, const layout *l, int volume, int labels, double label)
 {
   int64_t n = 1, start[5] = {0};
-  double y[CF_LABELS_MOST + 1];
+  double y[CF_MAX_LABELS + 1];
   char *const data = malloc(1 << 16);
 
   for (int d = 0; d < l->n_dims; d++) {
@@ -74,7 +74,7 @@ static void universes_of_exalearn_are_read(void **state)
 {
   const layout l = {"full", "unitPar", "d", WEIR_I16, 4, {3, 3, 3, 4}, 4};
   int16_t voxels[72];
-  float y[CF_LABELS_MOST];
+  float y[CF_MAX_LABELS];
 
   make(&l, 0.25);
   cf_volumes *v = open_set();
@@ -177,18 +177,18 @@ static void voxels_without_a_sign_by_attribute_are_refused(void **state)
   assert_null(v);
 }
 
-static void assert_refused(const layout *l, double label, const char *said)
+static void assert_refused(const layout *l, double label, const char *message)
 {
   const cf_volume_opts opts = cf_test_opts();
   cf_volumes *v = NULL;
-  float y[CF_LABELS_MOST];
+  float y[CF_MAX_LABELS];
 
   make(l, label);
   weir_status status = cf_volumes_open(paths, 1, &opts, &v);
 
   status = status == WEIR_OK ? cf_volumes_labels(v, 0, y) : status;
   assert_int_equal(status, WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_non_null(strstr(weir_last_message(), "a.h5"));
   cf_volumes_close(&v);
 }
@@ -233,7 +233,7 @@ static void what_is_wrong_is_named(void **state)
 static void names_may_be_texts(void **state)
 {
   const layout l = {"full", "unitPar", "d", WEIR_I16, 3, {2, 2, 2}, 2};
-  const char *const names[] = {"sigma_8", "a name that is much longer than there is room for"};
+  const char *const names[] = {"sigma_8", "a name that is much longer than the maximum"};
   int volume = 0, labels = 0, dim = 0, var = 0;
   weir_netcdf *const nc = define(&l, &volume, &labels);
 
@@ -244,11 +244,11 @@ static void names_may_be_texts(void **state)
   cf_volumes *v = open_set();
 
   assert_string_equal(cf_volumes_info(v)->label[0], "sigma_8");
-  assert_int_equal(strlen(cf_volumes_info(v)->label[1]), CF_NAME_MOST - 1);
+  assert_int_equal(strlen(cf_volumes_info(v)->label[1]), CF_MAX_NAME - 1);
   cf_volumes_close(&v);
 }
 
-/* What the file says beside goes through. */
+/* Other properties of a file are preserved. */
 static void names_and_redshifts_are_kept(void **state)
 {
   cf_volume_info info = {.lengths = {2, 2, 2, 2},

@@ -15,20 +15,20 @@ typedef struct made {
 
 void cf_netcdf_destroy(cf_volume_out *o)
 {
-  made *const m = o->held;
+  made *const m = o->state;
 
   if (m) {
     weir_netcdf_close(&m->nc);
   }
-  weir_free(&o->held);
+  weir_free(&o->state);
 }
 
 /* Names of the labels, as letters. */
 static weir_status put_names(const made *m, const cf_volume_info *info, int label_dim)
 {
   int dims[2] = {label_dim, 0}, var = 0;
-  char text[CF_LABELS_MOST * CF_NAME_MOST];
-  const int64_t width = CF_NAME_MOST - 1;
+  char text[CF_MAX_LABELS * CF_MAX_NAME];
+  const int64_t width = CF_MAX_NAME - 1;
 
   if (!info->label[0][0]) {
     return WEIR_OK;
@@ -44,7 +44,7 @@ static weir_status put_names(const made *m, const cf_volume_info *info, int labe
 /* lo and hi of the labels; NaN where they are not known. */
 static weir_status put_ranges(const made *m, const cf_volume_info *info)
 {
-  double range[CF_LABELS_MOST][2];
+  double range[CF_MAX_LABELS][2];
   int dims[2] = {m->parameter, 0}, var = 0;
   bool any = false;
 
@@ -173,7 +173,7 @@ weir_status cf_netcdf_create(cf_volume_out *o)
   made *m = NULL;
 
   WEIR_TRY(weir_alloc(1, sizeof *m, (void **)&m));
-  o->held = m;
+  o->state = m;
   weir_status status = weir_netcdf_create_cf(o->path, "cosmoflow: samples", &m->nc);
 
   status = status == WEIR_OK ? define(m, o) : status;
@@ -185,7 +185,7 @@ weir_status cf_netcdf_create(cf_volume_out *o)
 
 weir_status cf_netcdf_append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
-  made *const m = o->held;
+  made *const m = o->state;
   const int64_t *const l = o->info.lengths;
   const int64_t start[5] = {o->done}, count[5] = {1, l[0], l[1], l[2], l[3]};
 
@@ -209,7 +209,7 @@ weir_status cf_netcdf_append(cf_volume_out *o, const void *voxels, const cf_volu
 
 weir_status cf_netcdf_commit(cf_volume_out *o)
 {
-  made *const m = o->held;
+  made *const m = o->state;
 
   return weir_netcdf_commit(&m->nc);
 }

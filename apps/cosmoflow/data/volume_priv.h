@@ -1,4 +1,4 @@
-/* volume_priv.h - a set of files of samples, and how it is put together. */
+/* volume_priv.h - a set of files of samples. */
 #ifndef CF_VOLUME_PRIV_H
 #define CF_VOLUME_PRIV_H
 #include "data/volume_format.h"
@@ -12,7 +12,7 @@ typedef struct cf_volume_entry {
 struct cf_volumes {
   cf_volume_opts opts;
   cf_volume_info info;
-  cf_volume_entry *entries; /* [n], and room */
+  cf_volume_entry *entries; /* [n] of capacity */
   int64_t n, capacity, count;
   cf_volume_file file; /* the one that is open */
   int64_t open;        /* its number; -1: none */

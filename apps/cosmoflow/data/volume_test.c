@@ -1,4 +1,4 @@
-/* volume_test.c - samples to every format and back, bit by bit; what is refused, by name. */
+/* volume_test.c - samples to every format and back, bit by bit; refusals. */
 #include "data/volume_test.h"
 
 static char dir[256], stem[300], path[512];
@@ -15,12 +15,12 @@ static cf_volume_info sample_info(int64_t side, int64_t channels, weir_dtype dty
       .lengths = {side, side, side, channels}, .dtype = dtype, .n_labels = labels};
 }
 
-/* All samples of a set, in one piece and in slabs, as stored and as floats. */
+/* All samples of a set, whole and in slabs, as stored and as floats. */
 static void assert_samples(cf_volumes *v, const cf_volume_info *info, int64_t n, bool universe)
 {
   const size_t size = weir_dtype_size(info->dtype), bytes = (size_t)cf_volume_elements(info) * size;
   const int64_t side = info->lengths[0], plane = cf_volume_plane(info);
-  float labels[CF_LABELS_MOST], has[CF_LABELS_MOST], *const floats = malloc(bytes * 2);
+  float labels[CF_MAX_LABELS], has[CF_MAX_LABELS], *const floats = malloc(bytes * 2);
   char *const expected = malloc(bytes), *const voxels = malloc(bytes);
 
   assert_int_equal(cf_volumes_count(v), n);
@@ -28,13 +28,14 @@ static void assert_samples(cf_volumes *v, const cf_volume_info *info, int64_t n,
   assert_int_equal(cf_volumes_info(v)->dtype, info->dtype);
   assert_int_equal(cf_volumes_info(v)->n_labels, info->n_labels);
   for (int64_t i = 0; i < 2 * n; i++) {
-    const int64_t k = i < n ? n - 1 - i : (i * 7) % n, cut = (k + 1) % (side + 1);
+    const int64_t k = i < n ? n - 1 - i : (i * 7) % n, middle = (k + 1) % (side + 1);
     int64_t from = 0;
 
     cf_test_voxels(info, (uint64_t)k, expected);
     cf_test_labels(info, (uint64_t)k, labels);
-    assert_ok(cf_volumes_read(v, k, 0, cut, info->dtype, voxels));
-    assert_ok(cf_volumes_read(v, k, cut, side, info->dtype, voxels + (size_t)(cut * plane) * size));
+    assert_ok(cf_volumes_read(v, k, 0, middle, info->dtype, voxels));
+    assert_ok(
+        cf_volumes_read(v, k, middle, side, info->dtype, voxels + (size_t)(middle * plane) * size));
     assert_memory_equal(voxels, expected, bytes);
     assert_ok(cf_volumes_read(v, k, 0, side, WEIR_F32, floats));
     for (int64_t e = 0; e < cf_volume_elements(info); e++) {
@@ -129,12 +130,12 @@ static void folders_and_lists_are_sets(void **state)
     cf_volumes_close(&v);
   }
   for (opts.per_file = 1; opts.per_file <= 3; opts.per_file += 2) { /* neither less nor more */
-    char said[64];
+    char message[64];
 
-    snprintf(said, sizeof said, "has 2 records, and files.per_file says %lld",
+    snprintf(message, sizeof message, "has 2 records, and files.per_file says %lld",
              (long long)opts.per_file);
     assert_int_equal(cf_volumes_open(paths, 1, &opts, &v), WEIR_ERR_DATA);
-    assert_non_null(strstr(weir_last_message(), said));
+    assert_non_null(strstr(weir_last_message(), message));
   }
   opts.per_file = 0;
   snprintf(list, sizeof list, "%s/files.lst", dir);
@@ -154,7 +155,7 @@ static void what_options_state_holds_for_every_record(void **state)
   cf_volume_opts opts = cf_test_opts();
   char one[400], file[440];
   const char *const paths[] = {file};
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   cf_volumes *v = NULL;
 
   opts.names = (weir_string_list){names, 2};
@@ -205,12 +206,12 @@ static void another_number_of_records_is_refused(void **state)
 }
 
 /* Opens `path`, reads all of it; the message has to say all texts. */
-static void assert_refused(const char *const *said, int n)
+static void assert_refused(const char *const *message, int n)
 {
   const cf_volume_opts opts = cf_test_opts();
   const char *const paths[] = {path};
   cf_volumes *v = NULL;
-  float labels[CF_LABELS_MOST], voxels[4096];
+  float labels[CF_MAX_LABELS], voxels[4096];
   weir_status status = cf_volumes_open(paths, 1, &opts, &v);
 
   for (int64_t k = 0; status == WEIR_OK && k < cf_volumes_count(v); k++) {
@@ -223,10 +224,10 @@ static void assert_refused(const char *const *said, int n)
   cf_volumes_close(&v);
   assert_int_equal(status, WEIR_ERR_DATA);
   for (int i = 0; i < n; i++) {
-    if (!strstr(weir_last_message(), said[i])) {
-      printf("'%s' does not say: %s\n", weir_last_message(), said[i]);
+    if (!strstr(weir_last_message(), message[i])) {
+      printf("'%s' does not say: %s\n", weir_last_message(), message[i]);
     }
-    assert_non_null(strstr(weir_last_message(), said[i]));
+    assert_non_null(strstr(weir_last_message(), message[i]));
   }
 }
 #define REFUSED(...)                                       \
@@ -276,7 +277,7 @@ static void records_of_the_older_sets_are_read(void **state)
   cf_volume_opts opts = cf_test_opts();
   const char *const paths[] = {path};
   int16_t counts[64];
-  float y[CF_LABELS_MOST];
+  float y[CF_MAX_LABELS];
   cf_volumes *v = NULL;
 
   for (int i = 0; i < 64; i++) {

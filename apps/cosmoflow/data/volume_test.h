@@ -48,7 +48,7 @@ static inline void cf_test_write(const char *format, const char *stem, const cf_
                                  int64_t first, int64_t n, int level)
 {
   cf_volume_writer *w = NULL;
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   void *voxels = malloc((size_t)cf_volume_elements(info) * 4);
 
   assert_ok(cf_volume_create(format, stem, info, n, level, &w));

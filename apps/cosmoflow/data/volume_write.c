@@ -42,8 +42,8 @@ void cf_volume_endings(const char *format, char *text, size_t size)
 {
   const cf_volume_format *const f = find(format);
 
-  (void)snprintf(text, size, "%s%s%s", f ? f->suffix : "", f && f->beside ? "|" : "",
-                 f && f->beside ? f->beside : "");
+  (void)snprintf(text, size, "%s%s%s", f ? f->suffix : "", f && f->companions ? "|" : "",
+                 f && f->companions ? f->companions : "");
 }
 
 weir_status cf_volume_create(const char *format, const char *path, const cf_volume_info *info,
@@ -58,17 +58,17 @@ weir_status cf_volume_create(const char *format, const char *path, const cf_volu
   WEIR_TRY(cf_volume_format_check(format));
   if (info->n_classes > 0 && !f->holds_classes) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "the samples have classes of voxels, which files of format %s have no place "
-                     "for: convert.format=netcdf",
+                     "the samples have classes of voxels, which format %s does not support: "
+                     "convert.format=netcdf",
                      format);
   }
   WEIR_TRY(weir_alloc(1, sizeof *w, (void **)&w));
   w->format = f;
   w->out = (cf_volume_out){.info = *info, .count = count, .level = level};
-  const size_t room = strlen(path) + strlen(f->suffix) + 1;
+  const size_t size = strlen(path) + strlen(f->suffix) + 1;
 
-  WEIR_TRY_GOTO(weir_alloc((int64_t)room, 1, (void **)&w->path), done);
-  (void)snprintf(w->path, room, "%s%s", path, f->suffix);
+  WEIR_TRY_GOTO(weir_alloc((int64_t)size, 1, (void **)&w->path), done);
+  (void)snprintf(w->path, size, "%s%s", path, f->suffix);
   w->out.path = w->path;
   WEIR_TRY_GOTO(f->create(&w->out), done);
   *out = w;

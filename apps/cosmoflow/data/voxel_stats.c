@@ -12,7 +12,7 @@ static int bin_of(double value)
   }
   const int exponent = ilogb(size) + 1;
 
-  return exponent < CF_CENSUS_BINS ? exponent : CF_CENSUS_BINS - 1;
+  return exponent < CF_VOXEL_BINS ? exponent : CF_VOXEL_BINS - 1;
 }
 
 void cf_voxel_stats_add(cf_voxel_stats *c, weir_dtype dtype, const void *voxels, int64_t n)
@@ -22,8 +22,8 @@ void cf_voxel_stats_add(cf_voxel_stats *c, weir_dtype dtype, const void *voxels,
   for (int64_t i = 0; i < n; i++) {
     const double value = weir_dtype_load_real(dtype, voxels, i);
 
-    c->least = c->n == 0 || value < c->least ? value : c->least;
-    c->most = c->n == 0 || value > c->most ? value : c->most;
+    c->min = c->n == 0 || value < c->min ? value : c->min;
+    c->max = c->n == 0 || value > c->max ? value : c->max;
     c->n++;
     c->negative += value < 0;
     c->whole += value == floor(value);
@@ -39,7 +39,7 @@ void cf_voxel_stats_add(cf_voxel_stats *c, weir_dtype dtype, const void *voxels,
 
 const char *cf_voxel_stats_remark(const cf_voxel_stats *c, weir_dtype dtype)
 {
-  if (dtype == WEIR_I16 && c->most > 255 && c->swapped * 16 < fabs(c->sum) + c->most) {
+  if (dtype == WEIR_I16 && c->max > 255 && c->swapped * 16 < fabs(c->sum) + c->max) {
     return "the bytes look exchanged: written on a machine of the other byte order?";
   }
   if (c->negative > 0) {
@@ -48,11 +48,11 @@ const char *cf_voxel_stats_remark(const cf_voxel_stats *c, weir_dtype dtype)
   if (dtype == WEIR_F32 && c->whole == c->n) {
     return "whole numbers stored as floats: counts, which convert.dtype=i16 halves";
   }
-  if (dtype == WEIR_F32 && c->most < 20 && c->whole < c->n / 2) {
+  if (dtype == WEIR_F32 && c->max < 20 && c->whole < c->n / 2) {
     return "fractions: a density or a logarithm, no counts; the network takes log(1 + count) "
            "itself";
   }
-  if (c->most == c->least) {
+  if (c->max == c->min) {
     return "all voxels are the same";
   }
   return "";
@@ -62,7 +62,7 @@ void cf_voxel_stats_bin(int bin, char *text, size_t size)
 {
   if (bin < 2) {
     (void)snprintf(text, size, "%d", bin);
-  } else if (bin == CF_CENSUS_BINS - 1) {
+  } else if (bin == CF_VOXEL_BINS - 1) {
     (void)snprintf(text, size, "%d-", 1 << (bin - 1));
   } else {
     (void)snprintf(text, size, "%d-%d", 1 << (bin - 1), (1 << bin) - 1);

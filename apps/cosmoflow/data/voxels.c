@@ -6,11 +6,11 @@
 
 const char *const cf_quantity_name[] = {"auto", "counts", "density", "any"};
 
-/* What is found in the voxels of a sample. */
+/* Statistics of the voxels of a sample. */
 typedef struct finding {
   int64_t at; /* of the first that cannot be; -1: none */
   const char *why;
-  double sum, most, swapped; /* swapped: of the magnitudes with their two bytes exchanged */
+  double sum, max, swapped; /* swapped: of the magnitudes with their two bytes exchanged */
 } finding;
 
 /* Particles in a cell, or mean densities; beyond it bytes were read in the wrong order. */
@@ -45,23 +45,23 @@ static void look_i16(const cf_voxels *v, bool either_sign, finding *f)
 
   for (int64_t first = 0; first < v->n; first += BLOCK) {
     const int n = (int)(v->n - first < BLOCK ? v->n - first : BLOCK);
-    int sum = 0, swapped = 0, most = 0, least = 0;
+    int sum = 0, swapped = 0, max = 0, min = 0;
 
     for (int i = 0; i < n; i++) {
       const int value = x[first + i], size = abs(value);
 
       sum += size;
       swapped += exchanged(x[first + i]);
-      most = size > most ? size : most;
-      least = value < least ? value : least;
+      max = size > max ? size : max;
+      min = value < min ? value : min;
     }
-    for (int i = 0; i < n && f->at < 0 && least < 0 && !either_sign; i++) {
+    for (int i = 0; i < n && f->at < 0 && min < 0 && !either_sign; i++) {
       f->at = x[first + i] < 0 ? first + i : -1;
       f->why = doubt(-1, true, false);
     }
     f->sum += sum;
     f->swapped += swapped;
-    f->most = most > f->most ? most : f->most;
+    f->max = max > f->max ? max : f->max;
   }
 }
 
@@ -78,7 +78,7 @@ static void look_f32(const cf_voxels *v, bool counts, bool density, bool whole, 
       f->why = why;
     }
     f->sum += size;
-    f->most = size > f->most ? size : f->most;
+    f->max = size > f->max ? size : f->max;
     f->swapped += whole && size <= INT16_MAX ? exchanged((int16_t)x[i]) : 0;
   }
 }
@@ -96,7 +96,7 @@ static void look(const cf_volume_info *info, const cf_voxels *v, finding *f)
   }
 }
 
-weir_status cf_voxels_check(const cf_volume_info *info, const char *place, const cf_voxels *v)
+weir_status cf_voxels_check(const cf_volume_info *info, const char *where, const cf_voxels *v)
 {
   finding f = {.at = -1};
 
@@ -105,25 +105,25 @@ weir_status cf_voxels_check(const cf_volume_info *info, const char *place, const
   }
   look(info, v, &f);
   /* Small numbers, 256 times too large. */
-  if (weir_dtype_is_whole(info->dtype) && f.most > 255 && f.most <= INT16_MAX + 1 &&
-      f.swapped * 16 < f.sum + f.most) {
+  if (weir_dtype_is_whole(info->dtype) && f.max > 255 && f.max <= INT16_MAX + 1 &&
+      f.swapped * 16 < f.sum + f.max) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the two bytes of its voxels look exchanged (mean magnitude %.4g, "
                      "exchanged %.4g): written in the other byte order? files.voxels=any takes "
                      "them as they are",
-                     place, f.sum / (double)v->n, f.swapped / (double)v->n);
+                     where, f.sum / (double)v->n, f.swapped / (double)v->n);
   }
   if (f.at >= 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: voxel %lld is %g, %s; files.voxels=any takes it as it is",
-                     place, (long long)(f.at + v->first),
+                     where, (long long)(f.at + v->first),
                      v->dtype == WEIR_I16 ? (double)((const int16_t *)v->data)[f.at]
                                           : (double)((const float *)v->data)[f.at],
                      f.why);
   }
-  return !v->whole || v->raw || f.most > 0
+  return !v->whole || v->raw || f.max > 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
                          "%s: all its voxels are 0, a universe without matter; files.voxels=any "
                          "takes them as they are",
-                         place);
+                         where);
 }

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stddef.h>
 
-void cf_confusion_add(int64_t n, const uint8_t *truth, const uint8_t *said, int64_t voxels,
+void cf_confusion_add(int64_t n, const uint8_t *truth, const uint8_t *predicted, int64_t voxels,
                       int64_t *count)
 {
   for (int64_t i = 0; i < voxels; i++) {
-    count[truth[i] * n + said[i]]++;
+    count[truth[i] * n + predicted[i]]++;
   }
 }
 
@@ -43,7 +43,7 @@ static int64_t of_class(int64_t n, const int64_t *count, int64_t k)
   return sum;
 }
 
-static double overlap(int64_t n, const int64_t *count, int64_t k)
+static double iou(int64_t n, const int64_t *count, int64_t k)
 {
   int64_t either = of_class(n, count, k) - count[k * n + k];
 
@@ -53,15 +53,15 @@ static double overlap(int64_t n, const int64_t *count, int64_t k)
   return either > 0 ? (double)count[k * n + k] / (double)either : NAN;
 }
 
-double cf_confusion_overlap(int64_t n, const int64_t *count, int64_t k)
+double cf_confusion_iou(int64_t n, const int64_t *count, int64_t k)
 {
   double sum = 0, known = 0;
 
   if (k >= 0) {
-    return overlap(n, count, k);
+    return iou(n, count, k);
   }
   for (int64_t i = 0; i < n; i++) {
-    const double one = overlap(n, count, i);
+    const double one = iou(n, count, i);
 
     sum += isnan(one) ? 0 : one;
     known += !isnan(one);
@@ -110,7 +110,7 @@ void cf_confusion_cells(int64_t n, const int64_t *count, const char *a, const ch
 
   put(c, a, b, "accuracy", -1, cf_confusion_accuracy(n, count), all);
   for (int64_t k = -1; k < n; k++) {
-    put(c, a, b, "overlap", k, cf_confusion_overlap(n, count, k),
+    put(c, a, b, k < 0 ? "mean_iou" : "iou", k, cf_confusion_iou(n, count, k),
         k < 0 ? all : of_class(n, count, k));
   }
 }

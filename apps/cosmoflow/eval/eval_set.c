@@ -20,35 +20,35 @@ const weir_opt cf_eval_set_options[] = {
 
 /* ---- rows ---- */
 
-typedef struct place {
+typedef struct key {
   int64_t universe, sample, row;
-} place;
+} key;
 
-static int by_place(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-  const place *const x = a, *const y = b;
+  const key *const x = a, *const y = b;
 
   return x->universe != y->universe ? (x->universe > y->universe) - (x->universe < y->universe)
                                     : (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-/* Rows of a part, ordered by universe and sample, into order[]. */
-static int64_t take_part(const cf_predictions *p, cf_part part, place *order)
+/* Selects rows of a subset, ordered by universe and sample, into order[]. */
+static int64_t take_subset(const cf_predictions *p, cf_subset subset, key *order)
 {
   int64_t n = 0;
 
   for (int64_t i = 0; i < p->n; i++) {
-    if (p->part[i] == part) {
-      order[n++] = (place){p->universe[i], p->sample[i], i};
+    if (p->subset[i] == subset) {
+      order[n++] = (key){p->universe[i], p->sample[i], i};
     }
   }
-  qsort(order, (size_t)n, sizeof *order, by_place);
+  qsort(order, (size_t)n, sizeof *order, by_key);
   return n;
 }
 
-static weir_status take_train(cf_eval_set *t, place *order)
+static weir_status take_train(cf_eval_set *t, key *order)
 {
-  t->n_train = take_part(t->p, CF_TRAIN, order);
+  t->n_train = take_subset(t->p, CF_TRAIN, order);
   WEIR_TRY(weir_alloc(t->n_train, sizeof *t->train, (void **)&t->train));
   for (int64_t i = 0; i < t->n_train; i++) {
     t->train[i] = order[i].row;
@@ -56,47 +56,48 @@ static weir_status take_train(cf_eval_set *t, place *order)
   return WEIR_OK;
 }
 
-static weir_status judge_part(const cf_eval_set *t, cf_part part, const place *order, int64_t n)
+static weir_status judge_subset(const cf_eval_set *t, cf_subset subset, const key *order, int64_t n)
 {
-  const char *const file = t->opts->predictions, *const name = cf_part_name[part];
+  const char *const file = t->opts->predictions, *const name = cf_subset_name[subset];
 
   if (n == 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)", file, name);
+    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the subset %s (eval.part)", file, name);
   }
   for (int64_t i = 0; i < n; i++) {
     if (!t->p->known[order[i].row]) {
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s: row %lld (sample %lld) of the part %s has no prediction: predict that "
-                       "part, or set eval.part",
-                       file, (long long)order[i].row + 1, (long long)order[i].sample, name);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s: row %lld (sample %lld) of the subset %s has no prediction: predict that "
+          "subset, or set eval.part",
+          file, (long long)order[i].row + 1, (long long)order[i].sample, name);
     }
   }
   if (order[0].universe == order[n - 1].universe) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: all %lld rows of the part %s are of universe %lld: one universe says "
-                     "nothing of how scores vary, two are the least",
+                     "%s: all %lld rows of the subset %s are of universe %lld: one universe says "
+                     "nothing of how scores vary, at least two are needed",
                      file, (long long)n, name, (long long)order[0].universe);
   }
   return WEIR_OK;
 }
 
-static weir_status take_room(cf_predicted *s, int64_t n, int64_t n_labels)
+static weir_status alloc_predicted(cf_predicted *s, int64_t n, int64_t n_labels)
 {
   s->n = n;
   WEIR_TRY(weir_alloc(n, sizeof *s->group, (void **)&s->group));
   return weir_alloc(n * n_labels, sizeof *s->truth, (void **)&s->truth);
 }
 
-static weir_status take_scored(cf_eval_set *t, cf_part part, place *order)
+static weir_status take_scored(cf_eval_set *t, cf_subset subset, key *order)
 {
   const cf_predictions *const p = t->p;
-  const int64_t n = take_part(p, part, order);
+  const int64_t n = take_subset(p, subset, order);
   cf_predicted *const all = &t->level[CF_BY_SAMPLE];
 
-  WEIR_TRY(judge_part(t, part, order, n));
+  WEIR_TRY(judge_subset(t, subset, order, n));
   WEIR_TRY(weir_alloc(n, sizeof *t->row, (void **)&t->row));
   WEIR_TRY(weir_alloc(n, sizeof *t->sample, (void **)&t->sample));
-  WEIR_TRY(take_room(all, n, p->n_labels));
+  WEIR_TRY(alloc_predicted(all, n, p->n_labels));
   for (int64_t i = 0; i < n; i++) {
     t->row[i] = order[i].row;
     t->sample[i] = order[i].sample;
@@ -127,16 +128,17 @@ static void average(const cf_eval_set *t, const double *from, double *to)
   }
 }
 
-/* Siblings share their labels: their mean is the label of each. */
+/* Samples of a universe share their labels: their mean is the label of each. */
 static weir_status judge_labels(const cf_eval_set *t)
 {
   const cf_predicted *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
 
   for (int64_t k = 0; k < t->p->n_labels; k++) {
     for (int64_t i = 0; i < all->n; i++) {
-      const double apart = all->truth[k * all->n + i] - mean->truth[k * t->groups + all->group[i]];
+      const double deviation =
+          all->truth[k * all->n + i] - mean->truth[k * t->groups + all->group[i]];
 
-      if (fabs(apart) > 1e-5 * (t->p->hi[k] - t->p->lo[k])) {
+      if (fabs(deviation) > 1e-5 * (t->p->hi[k] - t->p->lo[k])) {
         return weir_fail(WEIR_ERR_DATA,
                          "%s: row %lld: %s is %g, other samples of universe %lld have %g on "
                          "average: it is not one universe",
@@ -215,8 +217,8 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
   const cf_predictions *const p = t->p;
   const int64_t sample = p->sample[row], count = cf_source_count(t->source);
   const char *const file = t->opts->predictions;
-  char where[CF_PLACE_MOST];
-  float label[CF_LABELS_MOST];
+  char where[CF_MAX_LOCATION];
+  float label[CF_MAX_LABELS];
   int64_t universe = -1;
 
   if (sample >= count) {
@@ -235,9 +237,9 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
                      (long long)universe);
   }
   for (int64_t k = 0; k < p->n_labels; k++) {
-    const double apart = (double)label[k] - (double)p->truth[row * p->n_labels + k];
+    const double deviation = (double)label[k] - (double)p->truth[row * p->n_labels + k];
 
-    if (!(fabs(apart) <= 1e-5)) {
+    if (!(fabs(deviation) <= 1e-5)) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: row %lld has the label %s = %g, %s has %g (in [-1, 1]): these are not "
                        "the samples that were predicted, or they are in another order",
@@ -250,18 +252,18 @@ weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row)
 
 /* ---- all of it ---- */
 
-weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec, cf_part part,
-                             cf_eval_set *out)
+weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec,
+                             cf_subset subset, cf_eval_set *out)
 {
-  place *order = NULL;
+  key *order = NULL;
   weir_status status = WEIR_OK;
 
   *out = (cf_eval_set){.opts = opts};
   WEIR_TRY_GOTO(cf_predictions_read(opts->predictions, &out->p), done);
   WEIR_TRY_GOTO(weir_alloc(out->p->n, sizeof *order, (void **)&order), done);
   WEIR_TRY_GOTO(take_train(out, order), done);
-  WEIR_TRY_GOTO(take_scored(out, part, order), done);
-  WEIR_TRY_GOTO(take_room(&out->level[CF_BY_UNIVERSE], out->groups, out->p->n_labels), done);
+  WEIR_TRY_GOTO(take_scored(out, subset, order), done);
+  WEIR_TRY_GOTO(alloc_predicted(&out->level[CF_BY_UNIVERSE], out->groups, out->p->n_labels), done);
   for (int64_t g = 0; g < out->groups; g++) {
     out->level[CF_BY_UNIVERSE].group[g] = g;
   }
@@ -283,7 +285,7 @@ void cf_eval_set_close(cf_eval_set *t)
     weir_free(&t->level[l].group);
     weir_free(&t->level[l].truth);
     for (int by = 0; by < CF_PREDICTORS; by++) {
-      weir_free(&t->level[l].said[by]);
+      weir_free(&t->level[l].predicted[by]);
     }
   }
   weir_free(&t->row);
@@ -298,27 +300,27 @@ weir_status cf_eval_set_predict(cf_eval_set *t, cf_predictor by, const double *u
   cf_predicted *const all = &t->level[CF_BY_SAMPLE], *const mean = &t->level[CF_BY_UNIVERSE];
   const int64_t labels = t->p->n_labels;
 
-  WEIR_ASSERT(all->said[by] == NULL && mean->said[by] == NULL);
-  WEIR_TRY(weir_alloc(all->n * labels, sizeof(double), (void **)&all->said[by]));
-  WEIR_TRY(weir_alloc(mean->n * labels, sizeof(double), (void **)&mean->said[by]));
+  WEIR_ASSERT(all->predicted[by] == NULL && mean->predicted[by] == NULL);
+  WEIR_TRY(weir_alloc(all->n * labels, sizeof(double), (void **)&all->predicted[by]));
+  WEIR_TRY(weir_alloc(mean->n * labels, sizeof(double), (void **)&mean->predicted[by]));
   for (int64_t i = 0; i < all->n; i++) {
     for (int64_t k = 0; k < labels; k++) {
-      all->said[by][k * all->n + i] = cf_predictions_physical(t->p, k, unit[i * labels + k]);
+      all->predicted[by][k * all->n + i] = cf_predictions_physical(t->p, k, unit[i * labels + k]);
     }
   }
-  average(t, all->said[by], mean->said[by]);
+  average(t, all->predicted[by], mean->predicted[by]);
   return WEIR_OK;
 }
 
 weir_status cf_eval_set_known(const cf_eval_set *a, const cf_eval_set *b, int64_t *n)
 {
   const int64_t labels = a->p->n_labels;
-  place *order = NULL;
+  key *order = NULL;
   int64_t seen = -1;
 
   *n = 0;
   WEIR_TRY(weir_alloc(a->p->n, sizeof *order, (void **)&order));
-  const int64_t count = take_part(a->p, CF_TRAIN, order);
+  const int64_t count = take_subset(a->p, CF_TRAIN, order);
 
   for (int64_t i = 0; i < b->level[CF_BY_SAMPLE].n; i++) {
     const int64_t row = b->row[i], universe = b->p->universe[row];

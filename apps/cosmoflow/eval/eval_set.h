@@ -1,4 +1,4 @@
-/* eval_set.h - predictions of a part beside their truth: what is scored, by sample and averaged
+/* eval_set.h - an evaluation set: predictions of a subset with their truth, by sample and averaged
  * over the samples of a universe. */
 #ifndef CF_EVAL_SET_H
 #define CF_EVAL_SET_H
@@ -12,7 +12,7 @@ typedef struct cf_eval_set_opts {
 } cf_eval_set_opts;
 extern const weir_opt cf_eval_set_options[];
 
-/* Who says something. */
+/* Models that predict. */
 typedef enum cf_predictor {
   CF_BY_NETWORK,
   CF_BY_RIDGE,   /* on log P(k) */
@@ -23,12 +23,12 @@ typedef enum cf_predictor {
 typedef enum cf_level { CF_BY_SAMPLE, CF_BY_UNIVERSE, CF_LEVELS } cf_level;
 extern const char *const cf_level_name[CF_LEVELS];
 
-/* Cases in the labels' own units. */
+/* Predictions in the units of the labels. */
 typedef struct cf_predicted {
   int64_t n;
-  int64_t *group;              /* [n] */
-  double *truth;               /* [n_labels, n] */
-  double *said[CF_PREDICTORS]; /* [n_labels, n]; NULL: nothing */
+  int64_t *group;                   /* [n] */
+  double *truth;                    /* [n_labels, n] */
+  double *predicted[CF_PREDICTORS]; /* [n_labels, n]; NULL: none */
 } cf_predicted;
 
 typedef struct cf_eval_set {
@@ -43,19 +43,20 @@ typedef struct cf_eval_set {
   cf_predicted level[CF_LEVELS];
 } cf_eval_set;
 
-/* Reads predictions, chooses the rows of a part and opens the truth, by a spec of which `source` is
- * the trial's own but for `keep`. Opts and spec are borrowed. Fails: WEIR_ERR_DATA (no row or one
- * universe in the part, rows of it without prediction, truth without labels, of other names or
- * ranges), as cf_predictions_read and cf_source_open. */
-weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec, cf_part part,
-                             cf_eval_set *out) WEIR_CHECKED;
+/* Reads predictions, selects the rows of a subset and opens the truth, by a spec of which `source`
+ * is that of the set but for `cache_bytes`. Opts and spec are borrowed. Fails: WEIR_ERR_DATA (no
+ * row or one universe in the subset, rows of it without prediction, truth without labels, with
+ * other names or ranges), as cf_predictions_read and cf_source_open. */
+weir_status cf_eval_set_open(const cf_eval_set_opts *opts, const cf_source_spec *spec,
+                             cf_subset subset, cf_eval_set *out) WEIR_CHECKED;
 void cf_eval_set_close(cf_eval_set *t);
-/* That the truth has the sample of a row as the predictions have it. Fails: WEIR_ERR_DATA, naming
+/* Checks that the truth has the sample of a row as in the predictions. Fails: WEIR_ERR_DATA, naming
  * row and sample. */
 weir_status cf_eval_set_check(const cf_eval_set *t, int64_t row) WEIR_CHECKED;
-/* unit [n, n_labels] of the scored rows as what `by` says, in [-1, 1]. Fails: WEIR_ERR_MEMORY. */
-weir_status cf_eval_set_predict(cf_eval_set *t, cf_predictor by, const double *unit) WEIR_CHECKED;
-/* Universes of b's scored rows that a trains on: the same number and labels. Fails:
+/* Sets the predictions of model `by` for the scored rows, unit [n, n_labels] in [-1, 1]. Fails:
  * WEIR_ERR_MEMORY. */
+weir_status cf_eval_set_predict(cf_eval_set *t, cf_predictor by, const double *unit) WEIR_CHECKED;
+/* Counts the universes of the scored rows of b that are training universes of a: the same number
+ * and labels. Fails: WEIR_ERR_MEMORY. */
 weir_status cf_eval_set_known(const cf_eval_set *a, const cf_eval_set *b, int64_t *n) WEIR_CHECKED;
 #endif

@@ -11,9 +11,9 @@ const weir_opt cf_eval_options[] = {
                   "predictions that are scored; baselines are fitted on the training universes of "
                   "the first, and say what they say of the others, such as those of another "
                   "simulation"),
-    WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_PART_CHOICES, "of the samples, that is scored"),
+    WEIR_OPT_ENUM(cf_eval_opts, part, CF_TEST, CF_SUBSET_CHOICES, "of the samples, that is scored"),
     WEIR_OPT_INT(cf_eval_opts, bins, 10, 1, 1000, "1",
-                 "parts of the range of each label, for bias and slope by the truth"),
+                 "bins of the range of each label, for bias and slope by the truth"),
     WEIR_OPT_INT(cf_eval_opts, points, 2000, 10, 1e6, "1",
                  "of a figure at most: of more samples every second or third is drawn"),
     WEIR_OPT_TABLE(cf_eval_opts, features, cf_feature_options,
@@ -30,15 +30,15 @@ const weir_opt cf_eval_options[] = {
 /* Sets that are compared have the same labels in the same units. */
 static weir_status judge_sets(const cf_evaluation *e)
 {
-  const cf_predictions *const first = e->trial[0].p;
+  const cf_predictions *const first = e->set[0].p;
 
-  for (int64_t i = 1; i < e->n_trials; i++) {
-    const cf_predictions *const p = e->trial[i].p;
-    const char *const file = e->trial[i].opts->predictions;
+  for (int64_t i = 1; i < e->n_sets; i++) {
+    const cf_predictions *const p = e->set[i].p;
+    const char *const file = e->set[i].opts->predictions;
 
     if (p->n_labels != first->n_labels) {
       return weir_fail(WEIR_ERR_DATA, "%s: has %lld labels, %s has %lld", file,
-                       (long long)p->n_labels, e->trial[0].opts->predictions,
+                       (long long)p->n_labels, e->set[0].opts->predictions,
                        (long long)first->n_labels);
     }
     for (int64_t k = 0; k < p->n_labels; k++) {
@@ -51,8 +51,7 @@ static weir_status judge_sets(const cf_evaluation *e)
                          "%s: label %lld is %s from %g to %g, in %s it is %s from %g to %g: "
                          "predictions of one network have one range",
                          file, (long long)k + 1, p->label[k], p->lo[k], p->hi[k],
-                         e->trial[0].opts->predictions, first->label[k], first->lo[k],
-                         first->hi[k]);
+                         e->set[0].opts->predictions, first->label[k], first->lo[k], first->hi[k]);
       }
     }
   }
@@ -65,7 +64,7 @@ weir_status cf_eval_judge_names(const weir_struct_list *sets)
 
   if (sets->count == 0) {
     return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.sets: there is none: name predictions and their truth, such as "
+                     "eval.sets is empty: list predictions and their truth, e.g. "
                      "eval.sets=[{name: test, predictions: predictions.nc, truth: [universes]}]");
   }
   for (int64_t i = 0; i < sets->count; i++) {
@@ -96,52 +95,52 @@ weir_status cf_eval_check(const cf_eval_opts *opts)
                                           "eval.sets[0].truth, which names none");
 }
 
-/* The same universes again are no test, whatever else is new about them. */
+/* Warns of scored universes that were trained on. */
 static weir_status warn_of_known(const cf_evaluation *e)
 {
-  for (int64_t i = 0; i < e->n_trials && e->opts->part != CF_TRAIN; i++) {
-    const cf_eval_set *const t = &e->trial[i];
+  for (int64_t i = 0; i < e->n_sets && e->opts->part != CF_TRAIN; i++) {
+    const cf_eval_set *const t = &e->set[i];
     int64_t n = 0;
 
-    WEIR_TRY(cf_eval_set_known(&e->trial[0], t, &n));
+    WEIR_TRY(cf_eval_set_known(&e->set[0], t, &n));
     if (n > 0) {
       weir_warn("eval",
                 "set %s: %lld of its %lld universes have number and labels of universes that %s "
                 "trains on: make them with another seed, or split both sets alike",
-                t->opts->name, (long long)n, (long long)t->groups, e->trial[0].opts->name);
+                t->opts->name, (long long)n, (long long)t->groups, e->set[0].opts->name);
     }
   }
   return WEIR_OK;
 }
 
-static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec, uint64_t seed)
+static weir_status open_sets(cf_evaluation *e, const cf_source_spec *spec)
 {
   const weir_struct_list *const sets = &e->opts->sets;
-  const cf_eval_set_opts *const set = sets->items;
+  const cf_eval_set_opts *const opts = sets->items;
 
   WEIR_TRY(cf_eval_check(e->opts));
-  WEIR_TRY(weir_alloc(sets->count, sizeof *e->trial, (void **)&e->trial));
+  WEIR_TRY(weir_alloc(sets->count, sizeof *e->set, (void **)&e->set));
   WEIR_TRY(weir_alloc(sets->count, sizeof *e->resamples, (void **)&e->resamples));
-  for (; e->n_trials < sets->count; e->n_trials++) {
+  for (; e->n_sets < sets->count; e->n_sets++) {
     WEIR_TRY(
-        cf_eval_set_open(&set[e->n_trials], spec, (cf_part)e->opts->part, &e->trial[e->n_trials]));
+        cf_eval_set_open(&opts[e->n_sets], spec, (cf_subset)e->opts->part, &e->set[e->n_sets]));
   }
-  e->n_labels = e->trial[0].p->n_labels;
+  e->n_labels = e->set[0].p->n_labels;
   WEIR_TRY(judge_sets(e));
   WEIR_TRY(warn_of_known(e));
-  for (int64_t i = 0; i < e->n_trials; i++) {
-    WEIR_TRY(cf_resamples_create(&e->opts->bootstrap, seed, e->trial[i].groups, &e->resamples[i]));
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    WEIR_TRY(cf_resamples_create(&e->opts->bootstrap, e->seed, e->set[i].groups, &e->resamples[i]));
   }
   return WEIR_OK;
 }
 
 /* ---- the mean ---- */
 
-/* Of the labels of the training samples, said of everything. */
+/* Sets the mean label of the training samples as prediction of all samples. */
 static weir_status say_mean(cf_evaluation *e)
 {
-  const cf_eval_set *const first = &e->trial[0];
-  double mean[CF_LABELS_MOST] = {0};
+  const cf_eval_set *const first = &e->set[0];
+  double mean[CF_MAX_LABELS] = {0};
 
   for (int64_t i = 0; i < first->n_train; i++) {
     for (int64_t k = 0; k < e->n_labels; k++) {
@@ -149,15 +148,15 @@ static weir_status say_mean(cf_evaluation *e)
           (double)first->p->truth[first->train[i] * e->n_labels + k] / (double)first->n_train;
     }
   }
-  for (int64_t i = 0; i < e->n_trials && first->n_train > 0; i++) {
-    const int64_t n = e->trial[i].level[CF_BY_SAMPLE].n;
+  for (int64_t i = 0; i < e->n_sets && first->n_train > 0; i++) {
+    const int64_t n = e->set[i].level[CF_BY_SAMPLE].n;
     double *unit = NULL;
 
     WEIR_TRY(weir_alloc(n * e->n_labels, sizeof *unit, (void **)&unit));
     for (int64_t k = 0; k < n * e->n_labels; k++) {
       unit[k] = mean[k % e->n_labels];
     }
-    const weir_status status = cf_eval_set_predict(&e->trial[i], CF_BY_MEAN, unit);
+    const weir_status status = cf_eval_set_predict(&e->set[i], CF_BY_MEAN, unit);
 
     weir_free(&unit);
     WEIR_TRY(status);
@@ -168,7 +167,7 @@ static weir_status say_mean(cf_evaluation *e)
 /* ---- the regressions ---- */
 
 typedef struct visit {
-  const cf_eval_set *trial;
+  const cf_eval_set *set;
   const int64_t *row;
 } visit;
 
@@ -176,10 +175,10 @@ static weir_status check_row(void *context, int64_t i)
 {
   const visit *const v = context;
 
-  return cf_eval_set_check(v->trial, v->row[i]);
+  return cf_eval_set_check(v->set, v->row[i]);
 }
 
-/* Features of rows of a trial. */
+/* Computes the features of rows of a set. */
 static weir_status features_of(const cf_evaluation *e, const cf_eval_set *t, const int64_t *row,
                                int64_t n, cf_features *out)
 {
@@ -199,9 +198,9 @@ static weir_status features_of(const cf_evaluation *e, const cf_eval_set *t, con
 }
 
 /* Both regressions, on features of the training rows in their order. */
-static weir_status fit(cf_evaluation *e, const cf_features *f, uint64_t seed)
+static weir_status fit(cf_evaluation *e, const cf_features *f)
 {
-  const cf_eval_set *const t = &e->trial[0];
+  const cf_eval_set *const t = &e->set[0];
   const int64_t n = t->n_train, labels = e->n_labels;
   int64_t *row = NULL, *group = NULL;
   double *y = NULL;
@@ -223,7 +222,7 @@ static weir_status fit(cf_evaluation *e, const cf_features *f, uint64_t seed)
 
     if (by == CF_BY_RIDGE || f->n_features > f->n_power) {
       e->n_features[by] = features;
-      WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, seed, &rows, &e->ridge[by]), done);
+      WEIR_TRY_GOTO(cf_ridge_fit(&e->opts->ridge, e->seed, &rows, &e->ridge[by]), done);
     }
   }
 done:
@@ -254,18 +253,18 @@ done:
   return status;
 }
 
-/* Why there can be no regressions, or NULL. */
+/* Returns the reason for which there are no regressions, or NULL. */
 static const char *why_without(const cf_evaluation *e)
 {
-  return e->trial[0].source == NULL   ? "eval.sets[0].truth names no samples"
-         : e->trial[0].n_train == 0   ? "the predictions of the first set list no training sample"
+  return e->set[0].source == NULL     ? "eval.sets[0].truth names no samples"
+         : e->set[0].n_train == 0     ? "the predictions of the first set list no training sample"
          : !weir_fft_plan_available() ? "this build has no FFTW"
                                       : NULL;
 }
 
 static weir_status judge_shape(const cf_evaluation *e, const cf_eval_set *t)
 {
-  const int64_t *const a = cf_source_info(e->trial[0].source)->lengths;
+  const int64_t *const a = cf_source_info(e->set[0].source)->lengths;
   const int64_t *const b = cf_source_info(t->source)->lengths;
 
   return memcmp(a, b, 4 * sizeof *a) == 0
@@ -274,14 +273,14 @@ static weir_status judge_shape(const cf_evaluation *e, const cf_eval_set *t)
                          "%s: samples are %lld^3 with %lld channels, those of set %s %lld^3 with "
                          "%lld: what was fitted there says nothing of these",
                          t->opts->truth.items[0], (long long)b[0], (long long)b[3],
-                         e->trial[0].opts->name, (long long)a[0], (long long)a[3]);
+                         e->set[0].opts->name, (long long)a[0], (long long)a[3]);
 }
 
-/* What is not read for its spectrum is looked at all the same. */
+/* Checks samples that are not read for their spectrum as well. */
 static weir_status check_alone(const cf_evaluation *e)
 {
-  for (int64_t i = 0; i < e->n_trials; i++) {
-    const cf_eval_set *const t = &e->trial[i];
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    const cf_eval_set *const t = &e->set[i];
 
     for (int64_t k = 0; k < t->level[CF_BY_SAMPLE].n && t->source != NULL; k++) {
       WEIR_TRY(cf_eval_set_check(t, t->row[k]));
@@ -290,9 +289,9 @@ static weir_status check_alone(const cf_evaluation *e)
   return WEIR_OK;
 }
 
-static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
+static weir_status add_regressions(cf_evaluation *e)
 {
-  const cf_eval_set *const first = &e->trial[0];
+  const cf_eval_set *const first = &e->set[0];
   cf_features f;
 
   e->without = why_without(e);
@@ -301,14 +300,14 @@ static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
     return check_alone(e);
   }
   WEIR_TRY(features_of(e, first, first->train, first->n_train, &f));
-  const weir_status status = fit(e, &f, seed);
+  const weir_status status = fit(e, &f);
 
   cf_features_fini(&f);
   WEIR_TRY(status);
-  for (int64_t i = 0; i < e->n_trials; i++) {
-    if (e->trial[i].source != NULL) {
-      WEIR_TRY(judge_shape(e, &e->trial[i]));
-      WEIR_TRY(say_regressions(e, &e->trial[i]));
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    if (e->set[i].source != NULL) {
+      WEIR_TRY(judge_shape(e, &e->set[i]));
+      WEIR_TRY(say_regressions(e, &e->set[i]));
     }
   }
   return WEIR_OK;
@@ -318,10 +317,10 @@ static weir_status add_regressions(cf_evaluation *e, uint64_t seed)
 
 static weir_status add_bound(cf_evaluation *e)
 {
-  const cf_eval_set *const t = &e->trial[0];
+  const cf_eval_set *const t = &e->set[0];
   const double *const truth = t->level[CF_BY_UNIVERSE].truth;
-  double value[CF_LABELS_MOST], sigma[CF_LABELS_MOST];
-  char normalised[CF_LABELS_MOST * (CF_NAME_MOST + 2)];
+  double value[CF_MAX_LABELS], sigma[CF_MAX_LABELS];
+  char normalised[CF_MAX_LABELS * (CF_MAX_NAME + 2)];
   cf_fisher *f = NULL;
   weir_status status = WEIR_OK;
 
@@ -357,10 +356,10 @@ weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *s
 {
   weir_status status = WEIR_OK;
 
-  *out = (cf_evaluation){.opts = opts};
-  WEIR_TRY_GOTO(open_sets(out, spec, seed), done);
+  *out = (cf_evaluation){.opts = opts, .seed = seed};
+  WEIR_TRY_GOTO(open_sets(out, spec), done);
   WEIR_TRY_GOTO(say_mean(out), done);
-  WEIR_TRY_GOTO(add_regressions(out, seed), done);
+  WEIR_TRY_GOTO(add_regressions(out), done);
   WEIR_TRY_GOTO(add_bound(out), done);
 done:
   if (status != WEIR_OK) {
@@ -371,35 +370,37 @@ done:
 
 void cf_evaluation_close(cf_evaluation *e)
 {
-  for (int64_t i = 0; i < e->n_trials; i++) {
-    cf_eval_set_close(&e->trial[i]);
+  for (int64_t i = 0; i < e->n_sets; i++) {
+    cf_eval_set_close(&e->set[i]);
     cf_resamples_fini(&e->resamples[i]);
   }
   for (int by = 0; by < CF_PREDICTORS; by++) {
     cf_ridge_fini(&e->ridge[by]);
   }
-  weir_free(&e->trial);
+  weir_free(&e->set);
   weir_free(&e->resamples);
   weir_free(&e->sigma);
-  e->n_trials = 0;
+  e->n_sets = 0;
 }
 
-bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_predictor by, cf_level level,
+bool cf_evaluation_cases(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
                          int64_t label, cf_cases *out)
 {
-  const cf_eval_set *const t = &e->trial[trial];
+  const cf_eval_set *const t = &e->set[set];
   const cf_predicted *const s = &t->level[level];
 
-  if (s->said[by] == NULL || (level == CF_BY_UNIVERSE && t->level[CF_BY_SAMPLE].n == t->groups)) {
+  if (s->predicted[by] == NULL ||
+      (level == CF_BY_UNIVERSE && t->level[CF_BY_SAMPLE].n == t->groups)) {
     return false;
   }
-  *out = (cf_cases){s->n, t->groups, s->group, s->truth + label * s->n, s->said[by] + label * s->n};
+  *out = (cf_cases){s->n, t->groups, s->group, s->truth + label * s->n,
+                    s->predicted[by] + label * s->n};
   return true;
 }
 
-const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_predictor by)
+const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by)
 {
-  return by == CF_BY_NETWORK   ? e->trial[trial].p->model
+  return by == CF_BY_NETWORK   ? e->set[set].p->model
          : by == CF_BY_RIDGE   ? "ridge"
          : by == CF_BY_MOMENTS ? "ridge+moments"
                                : "mean";

@@ -1,5 +1,5 @@
-/* evaluation.h - networks beside what needs none: trials, the regressions and the mean that are
- * fitted on the training universes of the first, and what these say of all. */
+/* evaluation.h - networks compared with baselines: evaluation sets, the regressions and the mean
+ * fitted on the training universes of the first set, and their predictions for all sets. */
 #ifndef CF_EVALUATION_H
 #define CF_EVALUATION_H
 #include "eval/features.h"
@@ -10,7 +10,7 @@
 
 typedef struct cf_eval_opts {
   weir_struct_list sets; /* of cf_eval_set_opts */
-  int part;              /* cf_part */
+  int part;              /* cf_subset */
   int64_t bins;          /* of the truth */
   int64_t points;        /* of a figure */
   cf_feature_opts features;
@@ -22,31 +22,33 @@ extern const weir_opt cf_eval_options[];
 
 typedef struct cf_evaluation {
   const cf_eval_opts *opts;
-  int64_t n_trials, n_labels;
-  cf_eval_set *trial;      /* [n_trials] the first is the one that is trained on */
-  cf_resamples *resamples; /* [n_trials] */
+  uint64_t seed; /* of the program */
+  int64_t n_sets, n_labels;
+  cf_eval_set *set;        /* [n_sets]; baselines are fitted on the first */
+  cf_resamples *resamples; /* [n_sets] */
   int64_t n_features[CF_PREDICTORS];
   cf_ridge ridge[CF_PREDICTORS]; /* CF_BY_RIDGE and CF_BY_MOMENTS */
   const char *without;           /* why there are no regressions; NULL: there are */
   double *sigma;                 /* [n_labels, universes of the first] bound; NULL: none */
 } cf_evaluation;
 
-/* That there is a set, and each has predictions and a name of its own. Fails: WEIR_ERR_CONFIG. */
+/* Checks that there is a set, and that each has predictions and a name of its own. Fails:
+ * WEIR_ERR_CONFIG. */
 weir_status cf_eval_judge_names(const weir_struct_list *sets) WEIR_CHECKED;
-/* That, and that what is asked for can be told from what they name. Fails: likewise. */
+/* Checks the same and that the other options suit the sets. Fails: likewise. */
 weir_status cf_eval_check(const cf_eval_opts *opts) WEIR_CHECKED;
-/* Opens all trials, fits and predicts. Only rows of the training part of the first trial are fitted
- * on: voxels of other parts are read after that, to be predicted. Opts and spec are borrowed.
- * Fails: WEIR_ERR_CONFIG (no set, names that come twice), WEIR_ERR_DATA (sets of other labels,
- * ranges or shapes than the first), as what it calls. */
+/* Opens all sets, fits and predicts. Only training rows of the first set are fitted on: voxels of
+ * other subsets are read after that, for prediction. Opts and spec are borrowed. Fails:
+ * WEIR_ERR_CONFIG (no set, duplicate names), WEIR_ERR_DATA (sets with other labels, ranges or
+ * shapes than the first), as its callees. */
 weir_status cf_evaluation_open(const cf_eval_opts *opts, const cf_source_spec *spec, uint64_t seed,
                                cf_evaluation *out) WEIR_CHECKED;
-/* Leaves nothing to close: it may be called again. */
+/* Closes an evaluation; may be called again. */
 void cf_evaluation_close(cf_evaluation *e);
-/* Cases of a label; false where `by` says nothing of this trial, or where universes have one sample
- * each and CF_BY_UNIVERSE is asked for. Borrowed. */
-bool cf_evaluation_cases(const cf_evaluation *e, int64_t trial, cf_predictor by, cf_level level,
+/* Returns the cases of a label in *out; false where `by` has no prediction for this set, or where
+ * universes have one sample each and CF_BY_UNIVERSE is given. Borrowed. */
+bool cf_evaluation_cases(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
                          int64_t label, cf_cases *out);
-/* Name of who says something, for tables. Borrowed. */
-const char *cf_evaluation_name(const cf_evaluation *e, int64_t trial, cf_predictor by);
+/* Returns the name of a model, for tables. Borrowed. */
+const char *cf_evaluation_name(const cf_evaluation *e, int64_t set, cf_predictor by);
 #endif

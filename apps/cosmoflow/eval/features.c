@@ -1,5 +1,5 @@
-/* features.c - see features.h. Samples are read one after the other, and looked at by as many
- * threads as there are. */
+/* features.c - see features.h. Samples are read one after the other, and processed by all threads.
+ * */
 #include "eval/features.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,27 +17,27 @@ const weir_opt cf_feature_options[] = {
                   "all that the mesh has"),
     WEIR_OPT_INT(cf_feature_opts, bins, 64, 0, 2048, "1",
                  "bins of log P(k) of each redshift, at most: neighbours are averaged; 0: all"),
-    WEIR_OPT_INT(cf_feature_opts, moments, 4, 0, CF_MOMENTS_MOST, "1",
+    WEIR_OPT_INT(cf_feature_opts, moments, 4, 0, CF_MAX_MOMENTS, "1",
                  "moments of log(1 + counts) up to this order, for a second regression; 0: none"),
     WEIR_OPT_END,
 };
 
-/* What one sample at a time is looked at in. */
-typedef struct room {
+/* Workspace of one sample. */
+typedef struct slot {
   float *voxels; /* a sample as it is read */
   float *field;
   cf_power power;
   double *features;
   double lowest; /* voxel */
-} room;
+} slot;
 
 typedef struct work {
   const cf_feature_opts *opts;
   const cf_volume_info *info;
   cf_mesh *mesh;
   int64_t waves, bins, each; /* fundamental bins; bins of a channel, and what one is made of */
-  int64_t n_rooms;
-  room *rooms;
+  int64_t n_slots;
+  slot *slots;
 } work;
 
 void cf_features_fini(cf_features *f)
@@ -48,11 +48,11 @@ void cf_features_fini(cf_features *f)
 /* ---- a sample ---- */
 
 /* Mean, standard deviation and standardised moments of log(1 + n), in two passes. */
-static void take_moments(const work *w, const room *r, double *out)
+static void take_moments(const work *w, const slot *r, double *out)
 {
   const int64_t n = w->info->lengths[0], pitch = cf_mesh_pitch(w->mesh);
   const double cells = (double)(n * n * n);
-  double mean = 0, sum[CF_MOMENTS_MOST + 1] = {0};
+  double mean = 0, sum[CF_MAX_MOMENTS + 1] = {0};
 
   for (int64_t line = 0; line < n * n; line++) {
     for (int64_t z = 0; z < n; z++) {
@@ -77,8 +77,8 @@ static void take_moments(const work *w, const room *r, double *out)
   }
 }
 
-/* Waves without any power stand at a floor that no particle is below. */
-static void take_power(const work *w, room *r, double *out)
+/* Waves without power have a floor below that of any particle. */
+static void take_power(const work *w, slot *r, double *out)
 {
   const double floor = 1e-20;
 
@@ -98,7 +98,7 @@ static void take_power(const work *w, room *r, double *out)
 static void look(void *context, int64_t item, int thread)
 {
   const work *const w = context;
-  room *const r = &w->rooms[item];
+  slot *const r = &w->slots[item];
   const int64_t channels = w->info->lengths[3];
 
   (void)thread;
@@ -116,12 +116,12 @@ static void look(void *context, int64_t item, int thread)
 
 static void close_work(work *w)
 {
-  for (int64_t k = 0; w->rooms != NULL && k < w->n_rooms; k++) {
-    weir_free(&w->rooms[k].voxels);
-    weir_free(&w->rooms[k].field);
-    cf_power_fini(&w->rooms[k].power);
+  for (int64_t k = 0; w->slots != NULL && k < w->n_slots; k++) {
+    weir_free(&w->slots[k].voxels);
+    weir_free(&w->slots[k].field);
+    cf_power_fini(&w->slots[k].power);
   }
-  weir_free(&w->rooms);
+  weir_free(&w->slots);
   cf_mesh_destroy(&w->mesh);
 }
 
@@ -134,15 +134,15 @@ static weir_status open_work(work *w, int64_t samples)
   const int64_t threads = weir_threads_get();
 
   WEIR_TRY(cf_mesh_create(n, &w->mesh));
-  w->n_rooms = threads < samples ? threads : samples;
-  w->n_rooms = w->n_rooms > fit ? fit : w->n_rooms;
-  w->n_rooms = w->n_rooms < 1 ? 1 : w->n_rooms;
+  w->n_slots = threads < samples ? threads : samples;
+  w->n_slots = w->n_slots > fit ? fit : w->n_slots;
+  w->n_slots = w->n_slots < 1 ? 1 : w->n_slots;
   w->waves = cf_power_reach(w->mesh, w->opts->reach);
   w->each = w->opts->bins == 0 ? 1 : (w->waves + w->opts->bins - 1) / w->opts->bins;
   w->bins = (w->waves + w->each - 1) / w->each;
-  WEIR_TRY(weir_alloc(w->n_rooms, sizeof *w->rooms, (void **)&w->rooms));
-  for (int64_t k = 0; k < w->n_rooms; k++) {
-    room *const r = &w->rooms[k];
+  WEIR_TRY(weir_alloc(w->n_slots, sizeof *w->slots, (void **)&w->slots));
+  for (int64_t k = 0; k < w->n_slots; k++) {
+    slot *const r = &w->slots[k];
 
     WEIR_TRY(weir_alloc(elements, sizeof *r->voxels, (void **)&r->voxels));
     WEIR_TRY(cf_mesh_field(w->mesh, &r->field));
@@ -151,7 +151,7 @@ static weir_status open_work(work *w, int64_t samples)
   return WEIR_OK;
 }
 
-/* That the voxels can be what they are taken for. */
+/* Checks that the voxels match their quantity. */
 static weir_status check(const work *w, const cf_source *s, int64_t sample, const float *voxels)
 {
   const cf_voxels all = {.dtype = WEIR_F32,
@@ -159,30 +159,30 @@ static weir_status check(const work *w, const cf_source *s, int64_t sample, cons
                          .n = cf_volume_elements(w->info),
                          .whole = true,
                          .raw = w->opts->moments == 0};
-  char place[CF_PLACE_MOST];
+  char where[CF_MAX_LOCATION];
 
-  cf_source_locate(s, sample, place, sizeof place);
-  return cf_voxels_check(w->info, place, &all);
+  cf_source_locate(s, sample, where, sizeof where);
+  return cf_voxels_check(w->info, where, &all);
 }
 
-static weir_status judge(const work *w, const room *r, const cf_source *s, int64_t sample)
+static weir_status judge(const work *w, const slot *r, const cf_source *s, int64_t sample)
 {
-  char place[CF_PLACE_MOST];
+  char where[CF_MAX_LOCATION];
 
   if (w->opts->moments == 0 || r->lowest > -1) {
     return WEIR_OK;
   }
-  cf_source_locate(s, sample, place, sizeof place);
+  cf_source_locate(s, sample, where, sizeof where);
   return weir_fail(WEIR_ERR_DATA,
                    "%s: has a voxel of %g, and log(1 + n) is of counts: without moments "
                    "(moments: 0) its power spectrum alone is used",
-                   place, r->lowest);
+                   where, r->lowest);
 }
 
 /* One sample alone is shared by all threads. */
 static void look_at(work *w, int64_t n)
 {
-  if (w->n_rooms == 1) {
+  if (w->n_slots == 1) {
     look(w, 0, 0);
   } else {
     weir_parallel(n, 0, look, w);
@@ -192,8 +192,8 @@ static void look_at(work *w, int64_t n)
 static weir_status make_all(work *w, cf_source *s, const int64_t *sample, int64_t n,
                             cf_feature_visit visit, void *context, cf_features *out)
 {
-  for (int64_t first = 0; first < n; first += w->n_rooms) {
-    const int64_t count = n - first < w->n_rooms ? n - first : w->n_rooms;
+  for (int64_t first = 0; first < n; first += w->n_slots) {
+    const int64_t count = n - first < w->n_slots ? n - first : w->n_slots;
 
     for (int64_t k = 0; k < count; k++) {
       const int64_t at = sample[first + k];
@@ -201,13 +201,13 @@ static weir_status make_all(work *w, cf_source *s, const int64_t *sample, int64_
       if (visit != NULL) {
         WEIR_TRY(visit(context, first + k));
       }
-      WEIR_TRY(cf_source_read(s, at, 0, w->info->lengths[0], WEIR_F32, w->rooms[k].voxels));
-      WEIR_TRY(check(w, s, at, w->rooms[k].voxels));
-      w->rooms[k].features = out->x + (first + k) * out->n_features;
+      WEIR_TRY(cf_source_read(s, at, 0, w->info->lengths[0], WEIR_F32, w->slots[k].voxels));
+      WEIR_TRY(check(w, s, at, w->slots[k].voxels));
+      w->slots[k].features = out->x + (first + k) * out->n_features;
     }
     look_at(w, count);
     for (int64_t k = 0; k < count; k++) {
-      WEIR_TRY(judge(w, &w->rooms[k], s, sample[first + k]));
+      WEIR_TRY(judge(w, &w->slots[k], s, sample[first + k]));
     }
     if (weir_stop_requested()) {
       return weir_fail(WEIR_ERR_STOPPED, "stopped after %lld of %lld samples",

@@ -185,8 +185,8 @@ static void all_waves_are_the_variance(void **state)
 
   assert_ok(cf_features_make(&o, s, &first, 1, NULL, NULL, &f));
   assert_ok(cf_mesh_create(N, &m));
-  assert_ok(cf_power_init_to(&power, m, 1, cf_power_most(m)));
-  assert_int_equal(f.n_power, cf_power_most(m) * CHANNELS);
+  assert_ok(cf_power_init_to(&power, m, 1, cf_power_max_bins(m)));
+  assert_int_equal(f.n_power, cf_power_max_bins(m) * CHANNELS);
   for (int64_t b = 0; b < power.n_bins; b++) {
     sum += power.modes[b] * pow(10, f.x[b]);
   }
@@ -201,13 +201,13 @@ static void all_waves_are_the_variance(void **state)
 static void bins_hold_every_wave_of_a_mesh(void **state)
 {
   NEEDS_FFTW();
-  for (int64_t n = CF_MESH_LEAST; n <= 17; n++) {
+  for (int64_t n = CF_MIN_MESH; n <= 17; n++) {
     cf_mesh *m = NULL;
     cf_power power;
     double waves = 0;
 
     assert_ok(cf_mesh_create(n, &m));
-    assert_ok(cf_power_init_to(&power, m, 1, cf_power_most(m)));
+    assert_ok(cf_power_init_to(&power, m, 1, cf_power_max_bins(m)));
     for (int64_t b = 0; b < power.n_bins; b++) {
       assert_true(power.modes[b] > 0);
       waves += power.modes[b];

@@ -20,9 +20,9 @@ const weir_opt cf_fisher_options[] = {
 struct cf_fisher {
   const cf_fisher_opts *opts;
   const cf_predictions *p;
-  int which[CF_LABELS_MOST]; /* cf_parameter */
-  cf_power power;            /* for the bins and their waves */
-  double *slope;             /* [n_labels, n_bins] dlnP / d(unit) */
+  int which[CF_MAX_LABELS]; /* cf_parameter */
+  cf_power power;           /* for the bins and their waves */
+  double *slope;            /* [n_labels, n_bins] dlnP / d(unit) */
 };
 
 static weir_status find_labels(cf_fisher *f)
@@ -107,7 +107,7 @@ static weir_status add_spectrum(const cf_fisher *f, const double *value, double 
 static weir_status take_slopes(cf_fisher *f, const double *value)
 {
   const double step = 1e-3;
-  double moved[CF_LABELS_MOST];
+  double moved[CF_MAX_LABELS];
 
   memset(f->slope, 0, (size_t)(f->p->n_labels * f->power.n_bins) * sizeof *f->slope);
   for (int64_t k = 0; k < f->p->n_labels; k++) {
@@ -125,8 +125,8 @@ static weir_status take_slopes(cf_fisher *f, const double *value)
 weir_status cf_fisher_bound(cf_fisher *f, const double *value, double *sigma)
 {
   const int64_t n = f->p->n_labels, bins = f->power.n_bins;
-  double matrix[CF_LABELS_MOST * CF_LABELS_MOST] = {0};
-  double eigenvalue[CF_LABELS_MOST], vector[CF_LABELS_MOST * CF_LABELS_MOST];
+  double matrix[CF_MAX_LABELS * CF_MAX_LABELS] = {0};
+  double eigenvalue[CF_MAX_LABELS], vector[CF_MAX_LABELS * CF_MAX_LABELS];
 
   WEIR_TRY(take_slopes(f, value));
   for (int64_t i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
-/* fisher.h - how well any unbiased use of the linear power spectrum could know the parameters: the
- * bound of Fisher information for Gaussian waves (Tegmark, Taylor and Heavens, ApJ 480 (1997) 22).
+/* fisher.h - the smallest error of unbiased estimates of the parameters from the linear power
+ * spectrum: the Fisher (Cramer-Rao) bound for Gaussian waves (Tegmark, Taylor and Heavens, ApJ 480
+ * (1997) 22).
  *
  *   F_ij = sum over bins of modes / 2 dlnP/dp_i dlnP/dp_j + 1 / prior variance of p_i (i = j)
  *
@@ -20,14 +21,14 @@ extern const weir_opt cf_fisher_options[];
 
 typedef struct cf_fisher cf_fisher;
 
-/* For samples of side^3 cells with the labels and ranges of p, borrowed. Fails: WEIR_ERR_CONFIG (a
- * label that is none of omega_m, sigma_8, n_s and h), WEIR_ERR_UNSUPPORTED (no FFTW),
+/* Creates the bound for samples of side^3 cells with the labels and ranges of p, borrowed. Fails:
+ * WEIR_ERR_CONFIG (a label other than omega_m, sigma_8, n_s and h), WEIR_ERR_UNSUPPORTED (no FFTW),
  * WEIR_ERR_MEMORY. */
 weir_status cf_fisher_create(const cf_fisher_opts *opts, const cf_predictions *p, int64_t side,
                              cf_fisher **out) WEIR_CHECKED;
 /* Accepts NULL. */
 void cf_fisher_destroy(cf_fisher **f);
-/* Standard deviations sigma[n_labels] where the truth is value[n_labels], both in the labels' own
- * units. Fails: WEIR_ERR_CONFIG (a cosmology that cannot be), WEIR_ERR_MEMORY. */
+/* Computes standard deviations sigma[n_labels] at the true value[n_labels], both in the units of
+ * the labels. Fails: WEIR_ERR_CONFIG (an impossible cosmology), WEIR_ERR_MEMORY. */
 weir_status cf_fisher_bound(cf_fisher *f, const double *value, double *sigma) WEIR_CHECKED;
 #endif

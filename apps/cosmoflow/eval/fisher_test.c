@@ -24,7 +24,7 @@ static cf_predictions *labels(const char *const *name, const double *lo, const d
 
   assert_ok(cf_predictions_create(1, n, &p));
   for (int k = 0; k < n; k++) {
-    snprintf(p->label[k], CF_NAME_MOST, "%s", name[k]);
+    snprintf(p->label[k], CF_MAX_NAME, "%s", name[k]);
     p->lo[k] = lo[k];
     p->hi[k] = hi[k];
   }
@@ -47,7 +47,7 @@ static double waves_of(int64_t side, double box)
   return sum;
 }
 
-/* P goes as sigma_8^2: sigma = sigma_8 / sqrt(2 waves), and the prior's 1 / variance beside it. */
+/* P goes as sigma_8^2: sigma = sigma_8 / sqrt(2 waves), plus 1 / variance of the prior. */
 static void an_amplitude_alone_by_hand(void **state)
 {
   static const char *const name[] = {"sigma_8"};

@@ -8,17 +8,17 @@
 #include "data/class_maps.h"
 #include "eval/confusion.h"
 
-enum { ROOM = 1 << 24 /* voxels */ };
+enum { BUFFER_BYTES = 1 << 24 /* voxels */ };
 
-const char *const cf_map_sayer_name[CF_MAP_SAYERS] = {"network", "majority"};
+const char *const cf_map_predictor_name[CF_MAP_PREDICTORS] = {"network", "majority"};
 
 /* A set while it is read. */
 typedef struct pair {
   const cf_map_set *set;
-  cf_read_maps said;
+  cf_read_maps maps;
   cf_source *truth;
   int64_t classes, planes;
-  uint8_t *is, *was_said; /* [planes, height, width] */
+  uint8_t *is, *predicted; /* [planes, height, width] */
 } pair;
 
 static weir_status open_truth(const cf_source_spec *spec, pair *p)
@@ -44,21 +44,21 @@ static weir_status open_truth(const cf_source_spec *spec, pair *p)
                      "channel predict has scored (classes.csv)",
                      o->truth.items[0]);
   }
-  if (memcmp(info->lengths, p->said.lengths, sizeof p->said.lengths) != 0) {
+  if (memcmp(info->lengths, p->maps.lengths, sizeof p->maps.lengths) != 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: is of %lld x %lld x %lld voxels, %s of %lld x %lld x %lld",
-                     o->predictions, (long long)p->said.lengths[0], (long long)p->said.lengths[1],
-                     (long long)p->said.lengths[2], o->truth.items[0], (long long)info->lengths[0],
+                     o->predictions, (long long)p->maps.lengths[0], (long long)p->maps.lengths[1],
+                     (long long)p->maps.lengths[2], o->truth.items[0], (long long)info->lengths[0],
                      (long long)info->lengths[1], (long long)info->lengths[2]);
   }
   p->classes = info->n_classes;
   /* Volumes may be predicted from files without classes. */
-  return cf_origin_judge(&p->said.origin, o->predictions, p->truth, o->truth.items[0], false);
+  return cf_origin_judge(&p->maps.origin, o->predictions, p->truth, o->truth.items[0], false);
 }
 
 /* The truth has the sample of a row. */
 static weir_status check_row(const pair *p, int64_t row)
 {
-  const int64_t sample = p->said.sample[row];
+  const int64_t sample = p->maps.sample[row];
   int64_t universe = -1;
 
   if (sample >= cf_source_count(p->truth)) {
@@ -67,65 +67,65 @@ static weir_status check_row(const pair *p, int64_t row)
                      p->set->opts->truth.items[0], (long long)cf_source_count(p->truth));
   }
   WEIR_TRY(cf_source_universe(p->truth, sample, &universe));
-  return universe < 0 || universe == p->said.universe[row]
+  return universe < 0 || universe == p->maps.universe[row]
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
                          "%s: row %lld is of universe %lld, the truth of universe %lld: these are "
                          "not the samples that were predicted, or they are in another order",
                          p->set->opts->predictions, (long long)row + 1,
-                         (long long)p->said.universe[row], (long long)universe);
+                         (long long)p->maps.universe[row], (long long)universe);
 }
 
 static weir_status add_row(pair *p, int64_t row)
 {
-  const int64_t *const l = p->said.lengths;
+  const int64_t *const l = p->maps.lengths;
 
   WEIR_TRY(check_row(p, row));
   for (int64_t d = 0; d < l[0]; d += p->planes) {
     const int64_t end = d + p->planes < l[0] ? d + p->planes : l[0], n = (end - d) * l[1] * l[2];
 
-    WEIR_TRY(cf_source_classes(p->truth, p->said.sample[row], d, end, p->is));
-    WEIR_TRY(cf_class_maps_read(&p->said, row, d, end, p->was_said));
+    WEIR_TRY(cf_source_classes(p->truth, p->maps.sample[row], d, end, p->is));
+    WEIR_TRY(cf_class_maps_read(&p->maps, row, d, end, p->predicted));
     for (int64_t i = 0; i < n; i++) {
-      if (p->was_said[i] >= p->classes) {
+      if (p->predicted[i] >= p->classes) {
         return weir_fail(WEIR_ERR_DATA,
                          "%s: row %lld: the class of voxel %lld is %d, and there are %lld "
                          "(files.classes)",
                          p->set->opts->predictions, (long long)row + 1,
-                         (long long)(d * l[1] * l[2] + i), p->was_said[i], (long long)p->classes);
+                         (long long)(d * l[1] * l[2] + i), p->predicted[i], (long long)p->classes);
       }
     }
-    cf_confusion_add(p->classes, p->is, p->was_said, n, p->set->count[CF_MAP_NETWORK]);
+    cf_confusion_add(p->classes, p->is, p->predicted, n, p->set->count[CF_MAP_NETWORK]);
   }
   return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED, "stopped at row %lld of %s",
                                            (long long)row + 1, p->set->opts->predictions)
                                : WEIR_OK;
 }
 
-static weir_status take_room(pair *p, cf_map_set *set)
+static weir_status alloc_pair(pair *p, cf_map_set *set)
 {
-  const int64_t plane = p->said.lengths[1] * p->said.lengths[2], fit = ROOM / plane;
+  const int64_t plane = p->maps.lengths[1] * p->maps.lengths[2], fit = BUFFER_BYTES / plane;
 
-  p->planes = fit < 1 ? 1 : fit < p->said.lengths[0] ? fit : p->said.lengths[0];
-  for (int k = 0; k < CF_MAP_SAYERS; k++) {
+  p->planes = fit < 1 ? 1 : fit < p->maps.lengths[0] ? fit : p->maps.lengths[0];
+  for (int k = 0; k < CF_MAP_PREDICTORS; k++) {
     WEIR_TRY(weir_alloc(p->classes * p->classes, sizeof(int64_t), (void **)&set->count[k]));
   }
   WEIR_TRY(weir_alloc(p->planes * plane, 1, (void **)&p->is));
-  return weir_alloc(p->planes * plane, 1, (void **)&p->was_said);
+  return weir_alloc(p->planes * plane, 1, (void **)&p->predicted);
 }
 
-static weir_status add_rows(pair *p, cf_map_set *set, int part)
+static weir_status add_rows(pair *p, cf_map_set *set, int subset)
 {
-  for (int64_t row = 0; row < p->said.n; row++) {
-    if (p->said.part[row] == part) {
+  for (int64_t row = 0; row < p->maps.n; row++) {
+    if (p->maps.subset[row] == subset) {
       WEIR_TRY(add_row(p, row));
       set->samples++;
     }
-    weir_progress(set->opts->name, row + 1, p->said.n, "samples");
+    weir_progress(set->opts->name, row + 1, p->maps.n, "samples");
   }
   if (set->samples == 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the part %s (eval.part)",
-                     set->opts->predictions, cf_part_name[part]);
+    return weir_fail(WEIR_ERR_DATA, "%s: has no row of the subset %s (eval.part)",
+                     set->opts->predictions, cf_subset_name[subset]);
   }
   cf_confusion_constant(p->classes, set->count[CF_MAP_NETWORK],
                         cf_confusion_majority(p->classes, set->count[CF_MAP_NETWORK]),
@@ -133,22 +133,23 @@ static weir_status add_rows(pair *p, cf_map_set *set, int part)
   return WEIR_OK;
 }
 
-static weir_status score(const cf_source_spec *spec, int part, cf_map_scores *out, cf_map_set *set)
+static weir_status score(const cf_source_spec *spec, int subset, cf_map_scores *out,
+                         cf_map_set *set)
 {
   pair p = {.set = set};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(cf_class_maps_open(set->opts->predictions, &p.said));
-  memcpy(set->source, p.said.source, sizeof set->source);
+  WEIR_TRY(cf_class_maps_open(set->opts->predictions, &p.maps));
+  memcpy(set->source, p.maps.source, sizeof set->source);
   WEIR_TRY_GOTO(open_truth(spec, &p), done);
-  WEIR_TRY_GOTO(take_room(&p, set), done);
-  WEIR_TRY_GOTO(add_rows(&p, set, part), done);
+  WEIR_TRY_GOTO(alloc_pair(&p, set), done);
+  WEIR_TRY_GOTO(add_rows(&p, set, subset), done);
   out->classes = p.classes;
 done:
-  cf_class_maps_close(&p.said);
+  cf_class_maps_close(&p.maps);
   cf_source_close(&p.truth);
   weir_free(&p.is);
-  weir_free(&p.was_said);
+  weir_free(&p.predicted);
   return status;
 }
 
@@ -175,7 +176,7 @@ weir_status cf_map_scores_make(const cf_eval_opts *opts, const cf_source_spec *s
 void cf_map_scores_fini(cf_map_scores *m)
 {
   for (int64_t i = 0; m->set != NULL && i < m->n_sets; i++) {
-    for (int k = 0; k < CF_MAP_SAYERS; k++) {
+    for (int k = 0; k < CF_MAP_PREDICTORS; k++) {
       weir_free(&m->set[i].count[k]);
     }
   }

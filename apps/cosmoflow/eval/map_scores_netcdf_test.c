@@ -1,5 +1,5 @@
-/* map_scores_netcdf_test.c - class maps beside the classes of volumes: counts by hand, of one part
- * alone; what does not belong together is refused. */
+/* map_scores_netcdf_test.c - class maps against the classes of volumes: counts by hand, of one
+ * subset; inconsistent files are refused. */
 #include "eval/map_scores.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { D = 3, H = 4, W = 5, CELLS = D * H * W, SAMPLES = 4, CLASSES = 3 };
 
-static char dir[256], truth_path[300], said_path[300];
+static char dir[256], truth_path[300], maps_path[300];
 static const char *truth_paths[1] = {truth_path};
 
 static uint8_t class_of(uint32_t what, int64_t sample, int64_t voxel)
@@ -43,36 +43,36 @@ static void make_truth(int64_t depth, bool classes)
   assert_ok(cf_volume_commit(&w));
 }
 
-/* Rows of samples 3, 2, 1, 0 of the parts test, test, valid, train; what is wrong with them. */
+/* Rows of samples 3, 2, 1, 0 of the subsets test, test, valid, train; and their errors. */
 typedef struct wrong {
   int64_t sample, universe; /* of the first row; -1: as it is */
-  int part, class;
+  int subset, class;
 } wrong;
 static const wrong nothing = {-1, -1, -1, -1};
 static int64_t rows = SAMPLES;
 
-static void make_said(wrong w)
+static void make_maps(wrong w)
 {
-  static const int part[SAMPLES] = {CF_TEST, CF_TEST, CF_VALID, CF_TRAIN};
+  static const int subset[SAMPLES] = {CF_TEST, CF_TEST, CF_VALID, CF_TRAIN};
   const cf_class_maps_spec spec = {
       .n = rows, .lengths = {D, H, W}, .classes = CLASSES, .source = "made here"};
   cf_class_maps *m = NULL;
   uint8_t class[CELLS];
 
-  snprintf(said_path, sizeof said_path, "%s/classes.nc", dir);
-  assert_ok(cf_class_maps_create(said_path, &spec, &m));
+  snprintf(maps_path, sizeof maps_path, "%s/classes.nc", dir);
+  assert_ok(cf_class_maps_create(maps_path, &spec, &m));
   for (int64_t row = 0; row < rows; row++) {
     const int64_t sample = SAMPLES - 1 - row;
 
     for (int64_t i = 0; i < CELLS; i++) {
       class[i] = class_of(2, sample, i);
     }
-    cf_class_map map = {sample, 10 + sample, (cf_part)part[row], class, NULL};
+    cf_class_map map = {sample, 10 + sample, (cf_subset)subset[row], class, NULL};
 
     if (row == 0) {
       map.sample = w.sample >= 0 ? w.sample : map.sample;
       map.universe = w.universe >= 0 ? w.universe : map.universe;
-      map.part = w.part >= 0 ? (cf_part)w.part : map.part;
+      map.subset = w.subset >= 0 ? (cf_subset)w.subset : map.subset;
       class[CELLS - 1] = w.class >= 0 ? (uint8_t)w.class : class[CELLS - 1];
     }
     assert_ok(cf_class_maps_add(m, &map));
@@ -81,11 +81,11 @@ static void make_said(wrong w)
 }
 
 /* Two sets of the same files, or as many of them as are asked for. */
-static weir_status make_scores(int64_t sets, int64_t truths, int part, cf_map_scores *out)
+static weir_status make_scores(int64_t sets, int64_t truths, int subset, cf_map_scores *out)
 {
-  const cf_eval_set_opts set[] = {{"a", said_path, {truth_paths, truths}},
-                                  {"b", said_path, {truth_paths, truths}}};
-  const cf_eval_opts opts = {.sets = {(void *)(uintptr_t)set, sets}, .part = part};
+  const cf_eval_set_opts set[] = {{"a", maps_path, {truth_paths, truths}},
+                                  {"b", maps_path, {truth_paths, truths}}};
+  const cf_eval_opts opts = {.sets = {(void *)(uintptr_t)set, sets}, .part = subset};
   cf_source_opts source = {.cache_bytes = 0};
   cf_volume_opts files;
 
@@ -100,21 +100,21 @@ static weir_status make_scores(int64_t sets, int64_t truths, int part, cf_map_sc
   return status;
 }
 
-static void counts_are_those_of_a_part(void **state)
+static void counts_are_those_of_a_subset(void **state)
 {
-  static const int part[SAMPLES] = {CF_TRAIN, CF_VALID, CF_TEST, CF_TEST}; /* of samples */
+  static const int subset[SAMPLES] = {CF_TRAIN, CF_VALID, CF_TEST, CF_TEST}; /* of samples */
   cf_map_scores m;
 
   make_truth(D, true);
-  make_said(nothing);
-  assert_true(cf_class_maps_are(said_path));
+  make_maps(nothing);
+  assert_true(cf_class_maps_are(maps_path));
   assert_false(cf_class_maps_are(truth_path));
   assert_false(cf_class_maps_are(dir));
-  for (int p = 0; p < CF_PARTS; p++) {
+  for (int p = 0; p < CF_SUBSETS; p++) {
     int64_t count[CLASSES * CLASSES] = {0};
 
     for (int64_t k = 0; k < SAMPLES; k++) {
-      for (int64_t i = 0; i < CELLS && part[k] == p; i++) {
+      for (int64_t i = 0; i < CELLS && subset[k] == p; i++) {
         count[class_of(1, k, i) * CLASSES + class_of(2, k, i)]++;
       }
     }
@@ -131,13 +131,13 @@ static void counts_are_those_of_a_part(void **state)
   }
 }
 
-static void assert_refused(int64_t truths, weir_status status, const char *said)
+static void assert_refused(int64_t truths, weir_status status, const char *message)
 {
   const int64_t before = weir_alloc_bytes();
   cf_map_scores m;
 
   assert_int_equal(make_scores(1, truths, CF_TEST, &m), status);
-  assert_non_null(strstr(weir_last_message(), said));
+  assert_non_null(strstr(weir_last_message(), message));
   assert_int_equal(weir_alloc_bytes(), before);
 }
 
@@ -146,25 +146,25 @@ static void what_does_not_belong_together_is_refused(void **state)
   cf_map_scores m;
 
   make_truth(D, true);
-  make_said(nothing);
+  make_maps(nothing);
   assert_refused(0, WEIR_ERR_CONFIG, "a: has no truth");
   assert_int_equal(make_scores(0, 1, CF_TEST, &m), WEIR_ERR_CONFIG);
-  make_said((wrong){SAMPLES, -1, -1, -1});
+  make_maps((wrong){SAMPLES, -1, -1, -1});
   assert_refused(1, WEIR_ERR_DATA, "row 1 is of sample 4, ");
-  make_said((wrong){1, -1, -1, -1});
+  make_maps((wrong){1, -1, -1, -1});
   assert_refused(1, WEIR_ERR_DATA, "sample 1 comes twice");
-  make_said((wrong){-1, 11, -1, -1});
+  make_maps((wrong){-1, 11, -1, -1});
   assert_refused(1, WEIR_ERR_DATA, "row 1 is of universe 11, the truth of universe 13");
-  make_said((wrong){-1, -1, CF_PARTS, -1});
-  assert_refused(1, WEIR_ERR_DATA, "row 1 is of sample 3, universe 13, part 3");
-  make_said((wrong){-1, -1, -1, CLASSES});
+  make_maps((wrong){-1, -1, CF_SUBSETS, -1});
+  assert_refused(1, WEIR_ERR_DATA, "row 1 is of sample 3, universe 13, subset 3");
+  make_maps((wrong){-1, -1, -1, CLASSES});
   assert_refused(1, WEIR_ERR_DATA, "row 1: the class of voxel 59 is 3, and there are 3");
-  make_said(nothing);
+  make_maps(nothing);
   make_truth(D + 1, true);
   assert_refused(1, WEIR_ERR_DATA, "classes.nc: is of 3 x 4 x 5 voxels, ");
   make_truth(D, false);
   assert_refused(1, WEIR_ERR_DATA, "truth.nc: has no classes of its voxels");
-  snprintf(said_path, sizeof said_path, "%s", truth_path);
+  snprintf(maps_path, sizeof maps_path, "%s", truth_path);
   assert_refused(1, WEIR_ERR_DATA, "truth.nc");
 }
 
@@ -173,21 +173,21 @@ static void a_part_without_rows_is_refused(void **state)
   cf_map_scores m;
 
   make_truth(D, true);
-  make_said((wrong){-1, -1, CF_TRAIN, -1});
+  make_maps((wrong){-1, -1, CF_TRAIN, -1});
   assert_ok(make_scores(1, 1, CF_TEST, &m)); /* the second row is left */
   assert_int_equal(m.set[0].samples, 1);
   cf_map_scores_fini(&m);
   rows = 1;
-  make_said(nothing);
+  make_maps(nothing);
   rows = SAMPLES;
   assert_int_equal(make_scores(1, 1, CF_VALID, &m), WEIR_ERR_DATA);
-  assert_non_null(strstr(weir_last_message(), "has no row of the part valid (eval.part)"));
+  assert_non_null(strstr(weir_last_message(), "has no row of the subset valid (eval.part)"));
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_are_those_of_a_part),
+      cmocka_unit_test(counts_are_those_of_a_subset),
       cmocka_unit_test(what_does_not_belong_together_is_refused),
       cmocka_unit_test(a_part_without_rows_is_refused),
   };

@@ -49,7 +49,7 @@ static void sum_cases(const cf_cases *c, double middle, double *sum)
 {
   for (int64_t i = 0; i < c->n; i++) {
     double *const s = sum + c->group[i] * SUMS;
-    const double t = c->truth[i] - middle, e = c->said[i] - c->truth[i];
+    const double t = c->truth[i] - middle, e = c->predicted[i] - c->truth[i];
 
     s[N] += 1;
     s[ABS] += fabs(e);
@@ -181,15 +181,15 @@ done:
   return status;
 }
 
-static double gain_of(const double *a, const double *b, int score)
+static double skill_of(const double *a, const double *b, int score)
 {
   const double of_b = score_of(b, score);
 
   return of_b > 0 ? 1 - score_of(a, score) / of_b : NAN;
 }
 
-weir_status cf_metrics_gain(const cf_cases *a, const cf_cases *b, cf_score score,
-                            const cf_resamples *r, cf_estimate *out)
+weir_status cf_metrics_skill(const cf_cases *a, const cf_cases *b, cf_score score,
+                             const cf_resamples *r, cf_estimate *out)
 {
   double *sum[2] = {NULL, NULL}, *value = NULL, total[2][SUMS];
   weir_status status = WEIR_OK;
@@ -206,7 +206,7 @@ weir_status cf_metrics_gain(const cf_cases *a, const cf_cases *b, cf_score score
     for (int i = 0; i < 2; i++) {
       total_of(sum[i], r->groups, k < 0 ? NULL : r->count + k * r->groups, total[i]);
     }
-    *(k < 0 ? &out->value : &value[k]) = gain_of(total[0], total[1], (int)score);
+    *(k < 0 ? &out->value : &value[k]) = skill_of(total[0], total[1], (int)score);
   }
   take_interval(value, r, with_cases(sum[0], r->groups), out);
 done:
@@ -234,7 +234,7 @@ static double mean_error(const cf_cases *c, int64_t first, int64_t end)
   double sum = 0;
 
   for (int64_t i = first; i < end; i++) {
-    sum += c->said[i] - c->truth[i];
+    sum += c->predicted[i] - c->truth[i];
   }
   return sum / (double)(end - first);
 }
@@ -249,7 +249,7 @@ cf_sharing cf_metrics_sharing(const cf_cases *c)
     const double mean = mean_error(c, first, end);
 
     for (int64_t i = first; i < end; i++) {
-      squares += pow(c->said[i] - c->truth[i] - mean, 2);
+      squares += pow(c->predicted[i] - c->truth[i] - mean, 2);
     }
     freedom += (double)(end - first - 1);
     means += mean * mean;

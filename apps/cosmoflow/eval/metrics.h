@@ -1,10 +1,10 @@
-/* metrics.h - how far predictions of a parameter are from the truth, with intervals by universes
- * that are drawn again: samples of one universe share label and large waves, and are one case.
+/* metrics.h - errors of predictions of a parameter, with bootstrap intervals over universes:
+ * samples of one universe share label and large waves, and are one case.
  *
  * With e = predicted - truth over all cases: mae, mean |e|; rmse, root of mean e^2; bias, mean e;
  * relative, mean |e| / |truth|; r2, 1 - sum e^2 / sum (truth - mean truth)^2; slope, that of the
- * least-squares line of the predictions over the truth: 1 is right, 0 a prediction that knows
- * nothing. */
+ * least-squares line of the predictions over the truth: 1 is unbiased, 0 a prediction without
+ * information. */
 #ifndef CF_METRICS_H
 #define CF_METRICS_H
 #include "conf/weir_opt.h"
@@ -27,8 +27,8 @@ typedef struct cf_bootstrap_opts {
 } cf_bootstrap_opts;
 extern const weir_opt cf_bootstrap_options[];
 
-/* How often each universe counts in each resample. Resample r is of (seed, r) alone: all models and
- * parameters are given the same universes. */
+/* Count of each universe in each resample. Resample r depends on (seed, r) alone: all models and
+ * parameters have the same resamples. */
 typedef struct cf_resamples {
   int64_t groups, resamples;
   double confidence;
@@ -41,9 +41,9 @@ void cf_resamples_fini(cf_resamples *r);
 
 /* Cases of one parameter, borrowed. */
 typedef struct cf_cases {
-  int64_t n, groups;          /* groups: universes, numbered from 0 */
-  const int64_t *group;       /* [n] */
-  const double *truth, *said; /* [n] */
+  int64_t n, groups;               /* groups: universes, numbered from 0 */
+  const int64_t *group;            /* [n] */
+  const double *truth, *predicted; /* [n] */
 } cf_cases;
 
 /* A value with the interval between two percentiles of the resamples; lo and hi are NaN where
@@ -52,25 +52,24 @@ typedef struct cf_estimate {
   double value, lo, hi;
 } cf_estimate;
 
-/* All scores; NaN where they are not defined (no case; a truth of 0; truths without variance).
- * Fails: WEIR_ERR_MEMORY. */
+/* Computes all scores; NaN where they are undefined (no case; a truth of 0; truths without
+ * variance). Fails: WEIR_ERR_MEMORY. */
 weir_status cf_metrics(const cf_cases *c, const cf_resamples *r,
                        cf_estimate out[CF_SCORES]) WEIR_CHECKED;
-/* 1 - score of a / score of b, of the same cases: above 0 where a is better. CF_MAE or CF_RMSE.
- * Fails: WEIR_ERR_MEMORY. */
-weir_status cf_metrics_gain(const cf_cases *a, const cf_cases *b, cf_score score,
-                            const cf_resamples *r, cf_estimate *out) WEIR_CHECKED;
+/* Computes the skill score of a relative to b, 1 - score of a / score of b, on the same cases:
+ * positive where a is better. CF_MAE or CF_RMSE. Fails: WEIR_ERR_MEMORY. */
+weir_status cf_metrics_skill(const cf_cases *a, const cf_cases *b, cf_score score,
+                             const cf_resamples *r, cf_estimate *out) WEIR_CHECKED;
 
-/* What is left of errors when predictions of one universe are averaged. within: root of the
- * variance among samples of one universe; shared: root of the mean square of what they have in
- * common, without what `within` adds to it by chance, at least 0. NaN where no universe has two
- * samples. */
+/* Errors of averages over a universe. within: root of the variance among samples of one universe;
+ * shared: root of the mean square of their common error, without the contribution of `within`, at
+ * least 0. NaN where no universe has two samples. */
 typedef struct cf_sharing {
   double within, shared;
 } cf_sharing;
-/* Cases of one universe follow one another, here and below. */
+/* Computes both. Cases of one universe are consecutive, here and below. */
 cf_sharing cf_metrics_sharing(const cf_cases *c);
-/* RMSE of means of m samples, of disjoint blocks of m of a universe that follow one another; NaN
- * where no universe has so many. *blocks: how many there were. */
+/* Returns the RMSE of means of m samples, of disjoint blocks of m consecutive ones of a universe;
+ * NaN where no universe has so many. *blocks: their number. */
 double cf_metrics_blocks(const cf_cases *c, int64_t m, int64_t *blocks);
 #endif

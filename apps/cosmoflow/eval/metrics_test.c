@@ -1,4 +1,4 @@
-/* metrics_test.c - scores with closed forms, and intervals that know what a case is. */
+/* metrics_test.c - scores with closed forms, and intervals over universes. */
 #include "eval/metrics.h"
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include "base/weir_check.h"
 #include "base/weir_random.h"
 
-enum { MOST = 4096 };
-static double truth[MOST], said[MOST];
-static int64_t group[MOST];
+enum { MAX_CASES = 4096 };
+static double truth[MAX_CASES], predicted[MAX_CASES];
+static int64_t group[MAX_CASES];
 
 static cf_resamples resamples_of(int64_t groups, int64_t n, double confidence)
 {
@@ -22,7 +22,7 @@ static cf_resamples resamples_of(int64_t groups, int64_t n, double confidence)
 
 static cf_cases cases_of(int64_t n, int64_t groups)
 {
-  return (cf_cases){n, groups, group, truth, said};
+  return (cf_cases){n, groups, group, truth, predicted};
 }
 
 static void scores_of_four_cases_by_hand(void **state)
@@ -33,7 +33,7 @@ static void scores_of_four_cases_by_hand(void **state)
 
   for (int i = 0; i < 4; i++) {
     truth[i] = t[i];
-    said[i] = y[i];
+    predicted[i] = y[i];
     group[i] = i / 2;
   }
   const cf_cases c = cases_of(4, 2);
@@ -66,7 +66,7 @@ static void a_line_gives_its_slope(void **state)
         const double d = ((double)i + 0.5) / (double)n - 0.5;
 
         truth[i] = middle + d;
-        said[i] = middle + a * d + 0.25;
+        predicted[i] = middle + a * d + 0.25;
         group[i] = i;
         square += d * d / (double)n;
       }
@@ -86,15 +86,15 @@ static void a_line_gives_its_slope(void **state)
 /* The middle of uniform labels: MAE 1/2, MSE 1/3, R2 0, slope 0. */
 static void guessing_the_middle_scores_what_it_must(void **state)
 {
-  cf_resamples r = resamples_of(MOST, 100, 0.95);
+  cf_resamples r = resamples_of(MAX_CASES, 100, 0.95);
   cf_estimate e[CF_SCORES];
 
-  for (int64_t i = 0; i < MOST; i++) {
-    truth[i] = ((double)i + 0.5) / (MOST / 2) - 1;
-    said[i] = 0;
+  for (int64_t i = 0; i < MAX_CASES; i++) {
+    truth[i] = ((double)i + 0.5) / (MAX_CASES / 2) - 1;
+    predicted[i] = 0;
     group[i] = i;
   }
-  const cf_cases c = cases_of(MOST, MOST);
+  const cf_cases c = cases_of(MAX_CASES, MAX_CASES);
 
   assert_ok(cf_metrics(&c, &r, e));
   assert_near(e[CF_MAE].value, 0.5, 1e-6);
@@ -110,7 +110,7 @@ static void intervals_hold_what_they_promise(void **state)
 {
   enum { UNIVERSES = 120, EXPERIMENTS = 400 };
   cf_resamples r = resamples_of(UNIVERSES, 1000, 0.9);
-  int64_t held = 0;
+  int64_t covered = 0;
   double width = 0;
 
   for (uint32_t x = 0; x < EXPERIMENTS; x++) {
@@ -118,23 +118,23 @@ static void intervals_hold_what_they_promise(void **state)
 
     for (int64_t i = 0; i < UNIVERSES; i++) {
       truth[i] = weir_random_uniform(3, 1, x, (uint64_t)i);
-      said[i] = truth[i] + 0.3 + 0.2 * weir_random_normal(3, 2, x, (uint64_t)i);
+      predicted[i] = truth[i] + 0.3 + 0.2 * weir_random_normal(3, 2, x, (uint64_t)i);
       group[i] = i;
     }
     const cf_cases c = cases_of(UNIVERSES, UNIVERSES);
 
     assert_ok(cf_metrics(&c, &r, e));
-    held += e[CF_BIAS].lo <= 0.3 && 0.3 <= e[CF_BIAS].hi;
+    covered += e[CF_BIAS].lo <= 0.3 && 0.3 <= e[CF_BIAS].hi;
     width += (e[CF_BIAS].hi - e[CF_BIAS].lo) / EXPERIMENTS;
   }
   /* 2 * 1.645 * 0.2 / sqrt(120), and 90 % of 400 with a standard deviation of 6. */
   assert_near(width, 2 * 1.645 * 0.2 / sqrt(UNIVERSES), 0.02 * 0.06);
-  assert_true(held >= 360 - 24 && held <= 360 + 24);
+  assert_true(covered >= 360 - 24 && covered <= 360 + 24);
   cf_resamples_fini(&r);
 }
 
 /* Copies of a sample are no new case: neither scores nor intervals change. */
-static void siblings_do_not_narrow_the_interval(void **state)
+static void samples_of_a_universe_do_not_narrow_the_interval(void **state)
 {
   enum { UNIVERSES = 50 };
   cf_resamples r = resamples_of(UNIVERSES, 500, 0.95);
@@ -143,7 +143,7 @@ static void siblings_do_not_narrow_the_interval(void **state)
   for (int times = 1; times <= 8; times += 7) {
     for (int64_t i = 0; i < UNIVERSES * times; i++) {
       truth[i] = 1 + weir_random_uniform(5, 1, 0, (uint64_t)(i / times));
-      said[i] = truth[i] + weir_random_normal(5, 2, 0, (uint64_t)(i / times));
+      predicted[i] = truth[i] + weir_random_normal(5, 2, 0, (uint64_t)(i / times));
       group[i] = i / times;
     }
     const cf_cases c = cases_of(UNIVERSES * times, UNIVERSES);
@@ -172,7 +172,7 @@ static void what_is_not_defined_is_nan(void **state)
   /* One universe: values without intervals; truths that are one number: no slope. */
   for (int i = 0; i < 2; i++) {
     truth[i] = 0;
-    said[i] = i;
+    predicted[i] = i;
     group[i] = 1;
   }
   c.n = 2;
@@ -183,7 +183,7 @@ static void what_is_not_defined_is_nan(void **state)
   cf_resamples_fini(&r);
 }
 
-static void gains_are_of_the_same_universes(void **state)
+static void skill_is_of_the_same_universes(void **state)
 {
   enum { UNIVERSES = 80 };
   static double half[UNIVERSES];
@@ -194,22 +194,22 @@ static void gains_are_of_the_same_universes(void **state)
     const double error = weir_random_normal(9, 1, 0, (uint64_t)i);
 
     truth[i] = 5;
-    said[i] = 5 + error;
+    predicted[i] = 5 + error;
     half[i] = 5 - 0.5 * error;
     group[i] = i;
   }
   const cf_cases b = cases_of(UNIVERSES, UNIVERSES);
   cf_cases a = b;
 
-  a.said = half; /* half the error of every case: half in every resample, too */
-  assert_ok(cf_metrics_gain(&a, &b, CF_MAE, &r, &e));
+  a.predicted = half; /* half the error of every case: half in every resample, too */
+  assert_ok(cf_metrics_skill(&a, &b, CF_MAE, &r, &e));
   assert_near(e.value, 0.5, 1e-12);
   assert_near(e.lo, 0.5, 1e-12);
   assert_near(e.hi, 0.5, 1e-12);
-  assert_ok(cf_metrics_gain(&b, &a, CF_RMSE, &r, &e));
+  assert_ok(cf_metrics_skill(&b, &a, CF_RMSE, &r, &e));
   assert_near(e.value, -1, 1e-12);
-  a.said = truth;
-  assert_ok(cf_metrics_gain(&b, &a, CF_RMSE, &r, &e));
+  a.predicted = truth;
+  assert_ok(cf_metrics_skill(&b, &a, CF_RMSE, &r, &e));
   assert_true(isnan(e.value) && isnan(e.lo)); /* nothing is better than no error */
   cf_resamples_fini(&r);
 }
@@ -223,8 +223,8 @@ static void averaging_leaves_what_is_shared(void **state)
   for (int64_t i = 0; i < UNIVERSES * EACH; i++) {
     group[i] = i / EACH;
     truth[i] = 0;
-    said[i] = 0.3 * weir_random_normal(11, 1, 0, (uint64_t)group[i]) +
-              0.6 * weir_random_normal(11, 2, 0, (uint64_t)i);
+    predicted[i] = 0.3 * weir_random_normal(11, 1, 0, (uint64_t)group[i]) +
+                   0.6 * weir_random_normal(11, 2, 0, (uint64_t)i);
   }
   const cf_cases c = cases_of(UNIVERSES * EACH, UNIVERSES);
   const cf_sharing s = cf_metrics_sharing(&c);
@@ -259,7 +259,7 @@ static weir_status make(void *context)
   WEIR_TRY(cf_resamples_create(&o, 0, 10, &r));
   weir_status status = cf_metrics(&c, &r, e);
 
-  status = status == WEIR_OK ? cf_metrics_gain(&c, &c, CF_MAE, &r, e) : status;
+  status = status == WEIR_OK ? cf_metrics_skill(&c, &c, CF_MAE, &r, e) : status;
   cf_resamples_fini(&r);
   return status;
 }
@@ -279,9 +279,9 @@ int main(void)
       cmocka_unit_test(a_line_gives_its_slope),
       cmocka_unit_test(guessing_the_middle_scores_what_it_must),
       cmocka_unit_test(intervals_hold_what_they_promise),
-      cmocka_unit_test(siblings_do_not_narrow_the_interval),
+      cmocka_unit_test(samples_of_a_universe_do_not_narrow_the_interval),
       cmocka_unit_test(what_is_not_defined_is_nan),
-      cmocka_unit_test(gains_are_of_the_same_universes),
+      cmocka_unit_test(skill_is_of_the_same_universes),
       cmocka_unit_test(averaging_leaves_what_is_shared),
       cmocka_unit_test(memory_that_is_missing_is_no_leak),
   };

@@ -1,5 +1,5 @@
-/* ridge.c - see ridge.h. Sums of each fold are taken once: what a fold trains on are those of all
- * others. */
+/* ridge.c - see ridge.h. Sums of each fold are computed once: the training sums of a fold are those
+ * of all others. */
 #include "eval/ridge.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { FOLDS = 0x43465246 }; /* purpose of the random bits */
 
 const weir_opt cf_ridge_options[] = {
     WEIR_OPT_INT(cf_ridge_opts, folds, 10, 2, 1000, "1",
-                 "parts of the training universes by which the penalty is chosen"),
+                 "folds of the training universes by which the penalty is chosen"),
     WEIR_OPT_REAL_LIST(
         cf_ridge_opts, penalties,
         "1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1", 0, 1e6, "1",
@@ -32,12 +32,12 @@ typedef struct fit {
   const cf_ridge_opts *opts;
   const cf_ridge_rows *rows;
   cf_ridge *out;
-  int64_t p, t;           /* features, targets */
-  int64_t *fold;          /* [rows->n] */
-  double *middle;         /* [features + targets] mean of all */
-  sums *part, all, train; /* part: [folds] */
-  double *room;           /* of all sums */
-  double *matrix;         /* [features, features] correlations; as vectors: value, vector */
+  int64_t p, t;              /* features, targets */
+  int64_t *fold;             /* [rows->n] */
+  double *middle;            /* [features + targets] mean of all */
+  sums *by_fold, all, train; /* by_fold: [folds] */
+  double *buffer;            /* of all sums */
+  double *matrix;            /* [features, features] correlations; as vectors: value, vector */
   double *value, *vector, *along;
   double *mean, *scale, *weight; /* of a model */
   double *error;                 /* [targets, penalties] */
@@ -166,7 +166,7 @@ static int64_t sums_size(const fit *f)
 
 static sums sums_at(const fit *f, int64_t at)
 {
-  double *const x = f->room + at * sums_size(f);
+  double *const x = f->buffer + at * sums_size(f);
 
   return (sums){0, x, x + f->p, x + f->p + f->t, x + f->p + f->t + f->p * f->p};
 }
@@ -221,14 +221,13 @@ static void project(const fit *f, const sums *s, int64_t target)
   }
 }
 
-/* Directions that the features do not have, but for rounding, get no weight whatever the penalty.
- */
+/* Directions that the features lack, but for rounding, get no weight whatever the penalty. */
 static void weigh(const fit *f, double penalty, double *weight)
 {
-  const double least = 1e-12 * f->value[0];
+  const double min_value = 1e-12 * f->value[0];
 
   memset(weight, 0, (size_t)f->p * sizeof *weight);
-  for (int64_t k = 0; k < f->p && f->value[k] > least; k++) {
+  for (int64_t k = 0; k < f->p && f->value[k] > min_value; k++) {
     const double by = f->along[k] / (f->value[k] + penalty);
 
     for (int64_t a = 0; a < f->p; a++) {
@@ -262,7 +261,7 @@ static weir_status validate(fit *f, int64_t fold)
   f->train.n = 0;
   for (int64_t k = 0; k < f->out->folds; k++) {
     if (k != fold) {
-      add_sums(f, &f->part[k], 1, &f->train);
+      add_sums(f, &f->by_fold[k], 1, &f->train);
     }
   }
   WEIR_TRY(decompose(f, &f->train));
@@ -308,19 +307,19 @@ static weir_status work(fit *f, uint64_t seed)
 
   WEIR_TRY(make_folds(f, seed));
   WEIR_TRY(take_middle(f));
-  WEIR_TRY(weir_alloc(r->folds, sizeof *f->part, (void **)&f->part));
-  WEIR_TRY(weir_alloc((r->folds + 2) * sums_size(f), sizeof *f->room, (void **)&f->room));
+  WEIR_TRY(weir_alloc(r->folds, sizeof *f->by_fold, (void **)&f->by_fold));
+  WEIR_TRY(weir_alloc((r->folds + 2) * sums_size(f), sizeof *f->buffer, (void **)&f->buffer));
   for (int64_t k = 0; k < r->folds; k++) {
-    f->part[k] = sums_at(f, k);
+    f->by_fold[k] = sums_at(f, k);
   }
   f->all = sums_at(f, r->folds);
   f->train = sums_at(f, r->folds + 1);
   for (int64_t i = 0; i < f->rows->n; i++) {
-    add_row(f, i, &f->part[f->fold[i]]);
+    add_row(f, i, &f->by_fold[f->fold[i]]);
   }
   for (int64_t k = 0; k < r->folds; k++) {
     WEIR_TRY(validate(f, k));
-    add_sums(f, &f->part[k], 1, &f->all);
+    add_sums(f, &f->by_fold[k], 1, &f->all);
   }
   WEIR_TRY(decompose(f, &f->all));
   memcpy(r->mean, f->mean, (size_t)f->p * sizeof *r->mean);
@@ -334,42 +333,42 @@ static weir_status work(fit *f, uint64_t seed)
   return WEIR_OK;
 }
 
-static weir_status take_room(fit *f)
+static weir_status alloc_buffers(fit *f)
 {
   const int64_t p = f->p, t = f->t;
   const struct {
     double **to;
     int64_t n;
-  } rooms[] = {
+  } buffers[] = {
       {&f->middle, p + t}, {&f->matrix, p * p}, {&f->value, p},
       {&f->vector, p * p}, {&f->along, p},      {&f->mean, p},
       {&f->scale, p},      {&f->weight, p},     {&f->error, t * f->opts->penalties.count},
       {&f->out->mean, p},  {&f->out->scale, p}, {&f->out->weight, p * t},
   };
 
-  for (size_t k = 0; k < sizeof rooms / sizeof rooms[0]; k++) {
-    WEIR_TRY(weir_alloc(rooms[k].n, sizeof(double), (void **)rooms[k].to));
+  for (size_t k = 0; k < sizeof buffers / sizeof buffers[0]; k++) {
+    WEIR_TRY(weir_alloc(buffers[k].n, sizeof(double), (void **)buffers[k].to));
   }
   return weir_alloc(f->rows->n, sizeof *f->fold, (void **)&f->fold);
 }
 
-static void drop_room(fit *f)
+static void free_buffers(fit *f)
 {
-  double **const rooms[] = {&f->middle, &f->matrix, &f->value,  &f->vector, &f->along,
-                            &f->mean,   &f->scale,  &f->weight, &f->error,  &f->room};
+  double **const buffers[] = {&f->middle, &f->matrix, &f->value,  &f->vector, &f->along,
+                              &f->mean,   &f->scale,  &f->weight, &f->error,  &f->buffer};
 
-  for (size_t k = 0; k < sizeof rooms / sizeof rooms[0]; k++) {
-    weir_free(rooms[k]);
+  for (size_t k = 0; k < sizeof buffers / sizeof buffers[0]; k++) {
+    weir_free(buffers[k]);
   }
   weir_free(&f->fold);
-  weir_free(&f->part);
+  weir_free(&f->by_fold);
 }
 
 weir_status cf_ridge_check(const cf_ridge_opts *opts)
 {
   return opts->penalties.count > 0
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG, "ridge: penalties: there is none to choose from");
+             : weir_fail(WEIR_ERR_CONFIG, "ridge: penalties is empty: list at least one");
 }
 
 weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridge_rows *rows,
@@ -379,12 +378,12 @@ weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridg
   weir_status status = WEIR_OK;
 
   *out = (cf_ridge){.n_features = f.p, .n_targets = f.t};
-  WEIR_ASSERT(f.t <= CF_LABELS_MOST);
+  WEIR_ASSERT(f.t <= CF_MAX_LABELS);
   WEIR_TRY(cf_ridge_check(opts));
-  WEIR_TRY_GOTO(take_room(&f), done);
+  WEIR_TRY_GOTO(alloc_buffers(&f), done);
   WEIR_TRY_GOTO(work(&f, seed), done);
 done:
-  drop_room(&f);
+  free_buffers(&f);
   if (status != WEIR_OK) {
     cf_ridge_fini(out);
   }

@@ -16,7 +16,7 @@ typedef struct cf_ridge_opts {
 } cf_ridge_opts;
 extern const weir_opt cf_ridge_options[];
 
-/* What is fitted on, borrowed; only the rows that are listed are looked at. */
+/* Training rows, borrowed; only the rows listed are used. */
 typedef struct cf_ridge_rows {
   int64_t n;
   const int64_t *row;   /* [n] */
@@ -31,20 +31,20 @@ typedef struct cf_ridge {
   int64_t n_features, n_targets, folds, groups; /* folds that were used, universes fitted on */
   double *mean, *scale;                         /* [n_features]; scale 0: does not vary */
   double *weight;                               /* [n_targets, n_features] of standardised ones */
-  double offset[CF_LABELS_MOST];
-  double penalty[CF_LABELS_MOST]; /* chosen for each target */
-  double error[CF_LABELS_MOST];   /* mean square error of the folds with it */
+  double offset[CF_MAX_LABELS];
+  double penalty[CF_MAX_LABELS]; /* chosen for each target */
+  double error[CF_MAX_LABELS];   /* mean square error of the folds with it */
 } cf_ridge;
 
-/* That there is a penalty to choose. Fails: WEIR_ERR_CONFIG. */
+/* Checks that there is a penalty to choose. Fails: WEIR_ERR_CONFIG. */
 weir_status cf_ridge_check(const cf_ridge_opts *opts) WEIR_CHECKED;
-/* Fold k holds every folds-th universe of an order that the seed shuffles; with fewer universes
- * than opts->folds each is a fold. Standardisation, too, is of what a fold trains on. Fails:
- * WEIR_ERR_CONFIG (no penalty, a negative one), WEIR_ERR_DATA (fewer than two universes),
- * WEIR_ERR_NUMERIC (features or targets that are not finite), WEIR_ERR_MEMORY. */
+/* Fits a model. Fold k holds every folds-th universe of an order that the seed shuffles; with fewer
+ * universes than opts->folds each is a fold. Standardisation also uses the training rows of a fold
+ * alone. Fails: WEIR_ERR_CONFIG (no penalty, a negative one), WEIR_ERR_DATA (fewer than two
+ * universes), WEIR_ERR_NUMERIC (non-finite features or targets), WEIR_ERR_MEMORY. */
 weir_status cf_ridge_fit(const cf_ridge_opts *opts, uint64_t seed, const cf_ridge_rows *rows,
                          cf_ridge *out) WEIR_CHECKED;
 void cf_ridge_fini(cf_ridge *r);
-/* out[n_targets] of x[n_features]. */
+/* Predicts out[n_targets] from x[n_features]. */
 void cf_ridge_predict(const cf_ridge *r, const double *x, double *out);
 #endif

@@ -83,8 +83,8 @@ static void a_line_is_found(void **state)
   cf_ridge_fini(&r);
 }
 
-/* What minimises the penalised error has no slope there. */
-static void weights_are_where_the_penalised_error_is_least(void **state)
+/* The gradient of the penalised error vanishes at its minimum. */
+static void weights_minimise_the_penalised_error(void **state)
 {
   static const double penalties[] = {1e-6, 0.01, 0.3, 10};
 
@@ -143,7 +143,7 @@ static void the_penalty_is_chosen_by_folds(void **state)
 
 /* Samples of a universe are never on both sides: where targets are a universe's own number, which
  * the features tell siblings alone, no fold can know it. */
-static void siblings_are_in_one_fold(void **state)
+static void samples_of_a_universe_are_in_one_fold(void **state)
 {
   double penalty[] = {1e-3};
   const cf_ridge_opts o = with(penalty, 1, 10);
@@ -276,9 +276,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_feature_by_hand),
       cmocka_unit_test(a_line_is_found),
-      cmocka_unit_test(weights_are_where_the_penalised_error_is_least),
+      cmocka_unit_test(weights_minimise_the_penalised_error),
       cmocka_unit_test(the_penalty_is_chosen_by_folds),
-      cmocka_unit_test(siblings_are_in_one_fold),
+      cmocka_unit_test(samples_of_a_universe_are_in_one_fold),
       cmocka_unit_test(rows_that_are_not_listed_are_not_looked_at),
       cmocka_unit_test(features_that_say_nothing_do_no_harm),
       cmocka_unit_test(what_cannot_be_fitted_is_refused),

@@ -51,14 +51,14 @@ static void put_estimate(weir_table *c, const cf_estimate *e, double scale)
 
 static double half_of(const cf_evaluation *e, int64_t label)
 {
-  return 0.5 * (e->trial[0].p->hi[label] - e->trial[0].p->lo[label]);
+  return 0.5 * (e->set[0].p->hi[label] - e->set[0].p->lo[label]);
 }
 
 /* ---- scores ---- */
 
 static const char *label_of(const cf_evaluation *e, int64_t label)
 {
-  return label == CF_ALL_LABELS ? "all" : e->trial[0].p->label[label];
+  return label == CF_ALL_LABELS ? "all" : e->set[0].p->label[label];
 }
 
 static weir_table *begin(cf_score_tables *t, const cf_evaluation *e, const cf_score_row *r,
@@ -66,8 +66,8 @@ static weir_table *begin(cf_score_tables *t, const cf_evaluation *e, const cf_sc
 {
   weir_table *const c = &t->cells[CF_TABLE_SCORES];
 
-  weir_table_add(c, "%s", e->trial[r->trial].opts->name);
-  weir_table_add(c, "%s", cf_evaluation_name(e, r->trial, r->by));
+  weir_table_add(c, "%s", e->set[r->set].opts->name);
+  weir_table_add(c, "%s", cf_evaluation_name(e, r->set, r->by));
   weir_table_add(c, "%s", cf_level_name[r->level]);
   weir_table_add(c, "%s", label_of(e, r->label));
   weir_table_add(c, "%s", score);
@@ -96,56 +96,56 @@ static void put_row(cf_score_tables *t, const cf_evaluation *e, const cf_score_r
     end(c, r);
     if (error && r->label != CF_ALL_LABELS) {
       c = begin(t, e, r, cf_score_name[s],
-                cf_predictions_ranged(e->trial[0].p, r->label) ? "own" : "normalised");
+                cf_predictions_ranged(e->set[0].p, r->label) ? "own" : "normalised");
       put_estimate(c, &r->score[s], 1);
       end(c, r);
     }
   }
-  if (!isnan(r->gain.value)) {
+  if (!isnan(r->skill.value)) {
     char name[64];
 
-    (void)snprintf(name, sizeof name, "gain_over_%s", cf_evaluation_name(e, r->trial, r->over));
+    (void)snprintf(name, sizeof name, "skill_vs_%s", cf_evaluation_name(e, r->set, r->reference));
     weir_table *const c = begin(t, e, r, name, "1");
 
-    put_estimate(c, &r->gain, 1);
+    put_estimate(c, &r->skill, 1);
     end(c, r);
   }
 }
 
-/* What a model is compared with: a network with the better regression, all else with the mean. */
-static cf_predictor rival_of(const cf_evaluation *e, int64_t trial, cf_predictor by)
+/* Returns the reference of a model: of a network the better regression, otherwise the mean. */
+static cf_predictor reference_of(const cf_evaluation *e, int64_t set, cf_predictor by)
 {
-  const cf_predicted *const s = &e->trial[trial].level[CF_BY_SAMPLE];
+  const cf_predicted *const s = &e->set[set].level[CF_BY_SAMPLE];
 
-  return by != CF_BY_NETWORK              ? CF_BY_MEAN
-         : s->said[CF_BY_MOMENTS] != NULL ? CF_BY_MOMENTS
-         : s->said[CF_BY_RIDGE] != NULL   ? CF_BY_RIDGE
-                                          : CF_BY_MEAN;
+  return by != CF_BY_NETWORK                   ? CF_BY_MEAN
+         : s->predicted[CF_BY_MOMENTS] != NULL ? CF_BY_MOMENTS
+         : s->predicted[CF_BY_RIDGE] != NULL   ? CF_BY_RIDGE
+                                               : CF_BY_MEAN;
 }
 
-static weir_status score_cases(const cf_evaluation *e, const cf_cases *c, const cf_cases *rival,
+static weir_status score_cases(const cf_evaluation *e, const cf_cases *c, const cf_cases *reference,
                                cf_score_row *r)
 {
-  const cf_resamples *const draws = &e->resamples[r->trial];
+  const cf_resamples *const draws = &e->resamples[r->set];
 
   r->samples = c->n;
   r->universes = c->groups;
-  r->gain = (cf_estimate){NAN, NAN, NAN};
+  r->skill = (cf_estimate){NAN, NAN, NAN};
   WEIR_TRY(cf_metrics(c, draws, r->score));
-  return rival != NULL ? cf_metrics_gain(c, rival, CF_MAE, draws, &r->gain) : WEIR_OK;
+  return reference != NULL ? cf_metrics_skill(c, reference, CF_MAE, draws, &r->skill) : WEIR_OK;
 }
 
-/* All labels in a row, in units of their ranges; the caller frees memory. */
-static weir_status join_labels(const cf_evaluation *e, int64_t trial, cf_predictor by,
-                               cf_level level, double **memory, int64_t **group, cf_cases *out)
+/* Joins all labels, in units of their ranges; the caller frees memory. */
+static weir_status join_labels(const cf_evaluation *e, int64_t set, cf_predictor by, cf_level level,
+                               double **memory, int64_t **group, cf_cases *out)
 {
   cf_cases one;
 
   *memory = NULL;
   *group = NULL;
   *out = (cf_cases){0};
-  for (int64_t k = 0; k < e->n_labels && cf_evaluation_cases(e, trial, by, level, k, &one); k++) {
-    const double lo = e->trial[0].p->lo[k], half = half_of(e, k);
+  for (int64_t k = 0; k < e->n_labels && cf_evaluation_cases(e, set, by, level, k, &one); k++) {
+    const double lo = e->set[0].p->lo[k], half = half_of(e, k);
 
     if (k == 0) {
       const int64_t all = one.n * e->n_labels;
@@ -159,7 +159,7 @@ static weir_status join_labels(const cf_evaluation *e, int64_t trial, cf_predict
 
       (*group)[at] = one.group[i];
       (*memory)[at] = (one.truth[i] - lo) / half - 1;
-      (*memory)[out->n + at] = (one.said[i] - lo) / half - 1;
+      (*memory)[out->n + at] = (one.predicted[i] - lo) / half - 1;
     }
   }
   return WEIR_OK;
@@ -169,13 +169,15 @@ static weir_status score_all_labels(const cf_evaluation *e, cf_score_row *r)
 {
   double *memory[2] = {NULL, NULL};
   int64_t *group[2] = {NULL, NULL};
-  cf_cases own, rival;
+  cf_cases own, reference;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY_GOTO(join_labels(e, r->trial, r->by, r->level, &memory[0], &group[0], &own), done);
-  WEIR_TRY_GOTO(join_labels(e, r->trial, r->over, r->level, &memory[1], &group[1], &rival), done);
+  WEIR_TRY_GOTO(join_labels(e, r->set, r->by, r->level, &memory[0], &group[0], &own), done);
+  WEIR_TRY_GOTO(join_labels(e, r->set, r->reference, r->level, &memory[1], &group[1], &reference),
+                done);
   r->half = 1;
-  WEIR_TRY_GOTO(score_cases(e, &own, rival.n > 0 && r->over != r->by ? &rival : NULL, r), done);
+  WEIR_TRY_GOTO(
+      score_cases(e, &own, reference.n > 0 && r->reference != r->by ? &reference : NULL, r), done);
   r->samples /= e->n_labels;
 done:
   for (int i = 0; i < 2; i++) {
@@ -185,30 +187,31 @@ done:
   return status;
 }
 
-static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_t trial,
+static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_t set,
                               cf_level level, cf_predictor by)
 {
-  cf_cases own, rival;
+  cf_cases own, reference;
 
   for (int64_t k = CF_ALL_LABELS; k < e->n_labels; k++) {
-    cf_score_row r = {.trial = trial, .label = k, .by = by, .level = level};
+    cf_score_row r = {.set = set, .label = k, .by = by, .level = level};
 
-    if (!cf_evaluation_cases(e, trial, by, level, k < 0 ? 0 : k, &own)) {
+    if (!cf_evaluation_cases(e, set, by, level, k < 0 ? 0 : k, &own)) {
       return WEIR_OK;
     }
-    r.over = rival_of(e, trial, by);
+    r.reference = reference_of(e, set, by);
     if (k == CF_ALL_LABELS) {
       WEIR_TRY(score_all_labels(e, &r));
     } else {
-      const bool beside = r.over != by && cf_evaluation_cases(e, trial, r.over, level, k, &rival);
+      const bool compared =
+          r.reference != by && cf_evaluation_cases(e, set, r.reference, level, k, &reference);
 
       r.half = half_of(e, k);
-      WEIR_TRY(score_cases(e, &own, beside ? &rival : NULL, &r));
-      if (!cf_predictions_ranged(e->trial[0].p, k)) { /* 0 is the middle of a range, no nothing */
+      WEIR_TRY(score_cases(e, &own, compared ? &reference : NULL, &r));
+      if (!cf_predictions_ranged(e->set[0].p, k)) { /* 0 is the middle of a range, no nothing */
         r.score[CF_RELATIVE] = (cf_estimate){NAN, NAN, NAN};
       }
     }
-    WEIR_TRY(weir_reserve(&t->row, &t->room, t->n_rows + 1, sizeof *t->row));
+    WEIR_TRY(weir_reserve(&t->row, &t->capacity, t->n_rows + 1, sizeof *t->row));
     t->row[t->n_rows++] = r;
     put_row(t, e, &r);
   }
@@ -217,7 +220,7 @@ static weir_status add_scores(cf_score_tables *t, const cf_evaluation *e, int64_
 
 void cf_score_bound(const cf_evaluation *e, int64_t label, double *mae, double *rmse)
 {
-  const int64_t n = e->trial[0].groups;
+  const int64_t n = e->set[0].groups;
   const double of_normal = 0.79788456080286536; /* mean |x|, sqrt(2 / pi) */
   double sum = 0, square = 0;
 
@@ -242,7 +245,7 @@ static void add_bound(cf_score_tables *t, const cf_evaluation *e)
       weir_table *const c = &t->cells[CF_TABLE_SCORES];
       const double scale = i / 2 == 0 ? 1 / half_of(e, k) : 1;
 
-      weir_table_add(c, "%s", e->trial[0].opts->name);
+      weir_table_add(c, "%s", e->set[0].opts->name);
       weir_table_add(c, "fisher");
       weir_table_add(c, "%s", cf_level_name[CF_BY_SAMPLE]);
       weir_table_add(c, "%s", label_of(e, k));
@@ -250,7 +253,7 @@ static void add_bound(cf_score_tables *t, const cf_evaluation *e)
       weir_table_add(c, i / 2 == 0 ? "range" : "own");
       put_estimate(c, &(cf_estimate){value[i % 2], NAN, NAN}, scale);
       weir_table_add(c, "0");
-      weir_table_add(c, "%lld", (long long)e->trial[0].groups);
+      weir_table_add(c, "%lld", (long long)e->set[0].groups);
     }
   }
 }
@@ -259,14 +262,14 @@ static void add_bound(cf_score_tables *t, const cf_evaluation *e)
 
 void cf_score_bin(const cf_evaluation *e, int64_t label, int64_t b, double *lo, double *hi)
 {
-  const cf_predictions *const p = e->trial[0].p;
+  const cf_predictions *const p = e->set[0].p;
   const double width = (p->hi[label] - p->lo[label]) / (double)e->opts->bins;
 
   *lo = p->lo[label] + width * (double)b;
   *hi = b + 1 == e->opts->bins ? p->hi[label] : p->lo[label] + width * (double)(b + 1);
 }
 
-weir_status cf_score_in_bin(const cf_evaluation *e, int64_t trial, const cf_cases *c, int64_t label,
+weir_status cf_score_in_bin(const cf_evaluation *e, int64_t set, const cf_cases *c, int64_t label,
                             int64_t b, cf_estimate score[CF_SCORES], int64_t *n)
 {
   const bool last = b + 1 == e->opts->bins;
@@ -281,20 +284,20 @@ weir_status cf_score_in_bin(const cf_evaluation *e, int64_t trial, const cf_case
   for (int64_t i = 0; i < c->n; i++) { /* labels at the very ends may be rounded beyond them */
     if ((c->truth[i] >= lo || b == 0) && (c->truth[i] < hi || last)) {
       memory[*n] = c->truth[i];
-      memory[c->n + *n] = c->said[i];
+      memory[c->n + *n] = c->predicted[i];
       group[(*n)++] = c->group[i];
     }
   }
   const cf_cases of = {*n, c->groups, group, memory, memory + c->n};
 
-  WEIR_TRY_GOTO(cf_metrics(&of, &e->resamples[trial], score), done);
+  WEIR_TRY_GOTO(cf_metrics(&of, &e->resamples[set], score), done);
 done:
   weir_free(&memory);
   weir_free(&group);
   return status;
 }
 
-static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t trial,
+static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t set,
                             cf_predictor by)
 {
   weir_table *const cells = &t->cells[CF_TABLE_BINS];
@@ -306,13 +309,13 @@ static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t 
       double lo, hi;
       int64_t n = 0;
 
-      if (!cf_evaluation_cases(e, trial, by, CF_BY_SAMPLE, k, &c)) {
+      if (!cf_evaluation_cases(e, set, by, CF_BY_SAMPLE, k, &c)) {
         return WEIR_OK;
       }
-      WEIR_TRY(cf_score_in_bin(e, trial, &c, k, b, score, &n));
+      WEIR_TRY(cf_score_in_bin(e, set, &c, k, b, score, &n));
       cf_score_bin(e, k, b, &lo, &hi);
-      weir_table_add(cells, "%s", e->trial[trial].opts->name);
-      weir_table_add(cells, "%s", cf_evaluation_name(e, trial, by));
+      weir_table_add(cells, "%s", e->set[set].opts->name);
+      weir_table_add(cells, "%s", cf_evaluation_name(e, set, by));
       weir_table_add(cells, "%s", label_of(e, k));
       put(cells, lo);
       put(cells, hi);
@@ -327,7 +330,7 @@ static weir_status add_bins(cf_score_tables *t, const cf_evaluation *e, int64_t 
 
 /* ---- averages ---- */
 
-static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t trial, cf_predictor by)
+static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t set, cf_predictor by)
 {
   weir_table *const cells = &t->cells[CF_TABLE_AVERAGES];
   cf_cases c, mean;
@@ -335,8 +338,8 @@ static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t tri
   for (int64_t k = 0; k < e->n_labels; k++) {
     int64_t means = 1;
 
-    if (!cf_evaluation_cases(e, trial, by, CF_BY_SAMPLE, k, &c) ||
-        !cf_evaluation_cases(e, trial, by, CF_BY_UNIVERSE, k, &mean)) {
+    if (!cf_evaluation_cases(e, set, by, CF_BY_SAMPLE, k, &c) ||
+        !cf_evaluation_cases(e, set, by, CF_BY_UNIVERSE, k, &mean)) {
       return;
     }
     const cf_sharing s = cf_metrics_sharing(&c);
@@ -346,8 +349,8 @@ static void add_averages(cf_score_tables *t, const cf_evaluation *e, int64_t tri
       const double rmse = cf_metrics_blocks(&c, m, &means);
 
       if (means > 0) {
-        weir_table_add(cells, "%s", e->trial[trial].opts->name);
-        weir_table_add(cells, "%s", cf_evaluation_name(e, trial, by));
+        weir_table_add(cells, "%s", e->set[set].opts->name);
+        weir_table_add(cells, "%s", cf_evaluation_name(e, set, by));
         weir_table_add(cells, "%s", label_of(e, k));
         weir_table_add(cells, "%lld", (long long)m);
         weir_table_add(cells, "%lld", (long long)means);
@@ -386,7 +389,7 @@ weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out)
   weir_status status = WEIR_OK;
 
   *out = (cf_score_tables){0};
-  for (int64_t i = 0; i < e->n_trials; i++) {
+  for (int64_t i = 0; i < e->n_sets; i++) {
     for (int level = 0; level < CF_LEVELS; level++) {
       for (int by = 0; by < CF_PREDICTORS; by++) {
         WEIR_TRY_GOTO(add_scores(out, e, i, (cf_level)level, (cf_predictor)by), done);
@@ -424,13 +427,13 @@ void cf_score_tables_fini(cf_score_tables *t)
   weir_free(&t->row);
 }
 
-const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_predictor by,
+const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t set, cf_predictor by,
                                          cf_level level, int64_t label)
 {
   for (int64_t k = 0; k < t->n_rows; k++) {
     const cf_score_row *const r = &t->row[k];
 
-    if (r->trial == trial && r->by == by && r->level == level && r->label == label) {
+    if (r->set == set && r->by == by && r->level == level && r->label == label) {
       return r;
     }
   }

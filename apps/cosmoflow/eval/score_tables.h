@@ -1,5 +1,4 @@
-/* score_tables.h - scores as CSV files, a row a score, and the numbers that tables and figures are
- * made of. */
+/* score_tables.h - scores as CSV files, a row a score, and as rows for tables and figures. */
 #ifndef CF_SCORE_TABLES_H
 #define CF_SCORE_TABLES_H
 #include "eval/evaluation.h"
@@ -19,38 +18,38 @@ extern const char *const cf_table_file[CF_TABLES];
 
 enum { CF_ALL_LABELS = -1 };
 
-/* A model's scores for a label: in its own unit, the slopes without one. Of CF_ALL_LABELS mae and
- * rmse alone, in units of the ranges, [-1, 1]. */
+/* Scores of a model for a label: in its own unit, slopes without one. Of CF_ALL_LABELS mae and rmse
+ * alone, in units of the ranges, [-1, 1]. */
 typedef struct cf_score_row {
-  int64_t trial, label, samples, universes;
+  int64_t set, label, samples, universes;
   cf_predictor by;
   cf_level level;
-  double half; /* of the range: what 1 is worth in the label's own unit */
+  double half; /* half range, in the unit of the label */
   cf_estimate score[CF_SCORES];
-  cf_estimate gain;  /* 1 - mae / that of `over`; NaN: there is none */
-  cf_predictor over; /* the best that needs no network; of those themselves the mean */
+  cf_estimate skill;      /* 1 - mae / mae of `reference`; NaN: not defined */
+  cf_predictor reference; /* of the network the better regression; of regressions the mean */
 } cf_score_row;
 
 typedef struct cf_score_tables {
   weir_table cells[CF_TABLES];
   cf_score_row *row;
-  int64_t n_rows, room;
+  int64_t n_rows, capacity;
 } cf_score_tables;
 
-/* Scores everything. Fails: WEIR_ERR_MEMORY. */
+/* Scores all sets, models and labels. Fails: WEIR_ERR_MEMORY. */
 weir_status cf_score_tables_make(const cf_evaluation *e, cf_score_tables *out) WEIR_CHECKED;
-/* The files into a folder. Fails: as weir_table_write_csv. */
+/* Writes the files to a folder. Fails: as weir_table_write_csv. */
 weir_status cf_score_tables_write(const cf_score_tables *t, const char *dir) WEIR_CHECKED;
 void cf_score_tables_fini(cf_score_tables *t);
-/* The row of these, or NULL. Borrowed. */
-const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t trial, cf_predictor by,
+/* Returns the row of these, or NULL. Borrowed. */
+const cf_score_row *cf_score_tables_find(const cf_score_tables *t, int64_t set, cf_predictor by,
                                          cf_level level, int64_t label);
-/* Mean absolute and root mean square error of the bound for a label of the first set, in its own
- * unit. */
+/* Computes mean absolute and root mean square error of the Fisher bound for a label of the first
+ * set, in its own unit. */
 void cf_score_bound(const cf_evaluation *e, int64_t label, double *mae, double *rmse);
-/* Ends of bin b of a label. */
+/* Computes the edges of bin b of a label. */
 void cf_score_bin(const cf_evaluation *e, int64_t label, int64_t b, double *lo, double *hi);
-/* Scores of the cases of a bin; *n: how many. Fails: WEIR_ERR_MEMORY. */
-weir_status cf_score_in_bin(const cf_evaluation *e, int64_t trial, const cf_cases *c, int64_t label,
+/* Scores the cases of a bin; *n: their number. Fails: WEIR_ERR_MEMORY. */
+weir_status cf_score_in_bin(const cf_evaluation *e, int64_t set, const cf_cases *c, int64_t label,
                             int64_t b, cf_estimate score[CF_SCORES], int64_t *n) WEIR_CHECKED;
 #endif

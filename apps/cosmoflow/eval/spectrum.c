@@ -25,7 +25,7 @@ const weir_opt cf_spectrum_options[] = {
     WEIR_OPT_END,
 };
 
-/* What a sample is measured in. */
+/* Workspace of a measurement. */
 typedef struct work {
   cf_mesh *mesh;
   cf_power power;
@@ -81,7 +81,7 @@ static weir_status measure(const cf_spectrum_opts *opts, work *w, cf_spectrum *o
       return weir_fail(WEIR_ERR_DATA,
                        "%s: channel %lld has a mean of %g: an overdensity is taken of voxels whose "
                        "mean is above 0",
-                       out->place, (long long)c, mean);
+                       out->where, (long long)c, mean);
     }
     out->mean[c] = mean;
     (void)cf_power_field(w->mesh, w->voxels, out->n_channels, c, w->field);
@@ -159,16 +159,16 @@ weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s, cf_spec
                        .physical = cell > 0,
                        .cell = cell > 0 ? cell : 1};
   WEIR_TRY(cf_power_check(info));
-  if (opts->sample >= cf_source_count(s) || out->n_channels > CF_LABELS_MOST) {
+  if (opts->sample >= cf_source_count(s) || out->n_channels > CF_MAX_LABELS) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "power.sample: %lld: there are %lld samples, numbered from 0, of %lld channels "
         "(%d at most)",
         (long long)opts->sample, (long long)cf_source_count(s), (long long)out->n_channels,
-        CF_LABELS_MOST);
+        CF_MAX_LABELS);
   }
-  cf_source_locate(s, opts->sample, out->place, sizeof out->place);
-  out->part =
+  cf_source_locate(s, opts->sample, out->where, sizeof out->where);
+  out->sub_box =
       info->box > 0 && info->cell > 0 && info->box > (double)out->side * info->cell * (1 + 1e-6);
   for (int64_t c = 0; c < out->n_channels; c++) {
     out->redshift[c] = c < info->n_redshifts ? info->redshift[c] : (double)NAN;

@@ -18,28 +18,28 @@ extern const weir_opt cf_spectrum_options[];
 
 typedef struct cf_spectrum {
   int64_t n_bins, n_channels, side;
-  int64_t sample;                  /* its number in the set, from 0 */
-  bool physical;                   /* lengths are in Mpc/h, else in voxels */
-  bool part;                       /* the sample is a part of a larger box: it is not periodic */
-  double cell;                     /* side of a voxel */
-  double *lo, *hi, *k, *modes;     /* [n_bins]: edges, mean over the modes, modes with +k and -k */
-  double *power, *linear;          /* [n_channels, n_bins]; linear: of theory, NaN: not known */
-  double mean[CF_LABELS_MOST];     /* of the voxels */
-  double redshift[CF_LABELS_MOST]; /* NaN: not known */
-  char place[CF_PLACE_MOST];       /* file and sample */
+  int64_t sample;                 /* its number in the set, from 0 */
+  bool physical;                  /* lengths are in Mpc/h, else in voxels */
+  bool sub_box;                   /* the sample is from a larger box, not periodic */
+  double cell;                    /* side of a voxel */
+  double *lo, *hi, *k, *modes;    /* [n_bins]: edges, mean over the modes, modes with +k and -k */
+  double *power, *linear;         /* [n_channels, n_bins]; linear: of theory, NaN: not known */
+  double mean[CF_MAX_LABELS];     /* of the voxels */
+  double redshift[CF_MAX_LABELS]; /* NaN: not known */
+  char where[CF_MAX_LOCATION];    /* file and sample */
 } cf_spectrum;
 
-/* Measures sample opts->sample of a source. The same bits on any number of threads. Fails:
- * WEIR_ERR_CONFIG (there is no such sample), WEIR_ERR_DATA (no cube; a channel whose mean is not
- * above 0), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, as cf_source_read. */
+/* Measures sample opts->sample of a source. Bitwise identical on any number of threads. Fails:
+ * WEIR_ERR_CONFIG (no such sample), WEIR_ERR_DATA (no cube; a channel whose mean is not above 0),
+ * WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, as cf_source_read. */
 weir_status cf_spectrum_make(const cf_spectrum_opts *opts, cf_source *s,
                              cf_spectrum *out) WEIR_CHECKED;
 void cf_spectrum_fini(cf_spectrum *s);
 /* Columns of spectrum.csv, which name their units: head[CF_SPECTRUM_COLUMNS]. */
 enum { CF_SPECTRUM_COLUMNS = 9 };
 const char *const *cf_spectrum_head(const cf_spectrum *s);
-/* A row for each channel and bin; the caller ends *out. */
+/* Makes a row for each channel and bin; the caller ends *out. */
 void cf_spectrum_table(const cf_spectrum *s, weir_table *out);
-/* The file as NetCDF, CF conventions 1.8. Fails: as weir_netcdf_create. */
+/* Writes the spectrum as NetCDF, CF conventions 1.8. Fails: as weir_netcdf_create. */
 weir_status cf_spectrum_write(const cf_spectrum *s, const char *path) WEIR_CHECKED;
 #endif

@@ -1,4 +1,4 @@
-/* spectrum_test.c - spectra of fields that are known, units, and what is refused. */
+/* spectrum_test.c - spectra of known fields, units, and refusals. */
 #include "eval/spectrum.h"
 #include <math.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static void a_wave_has_its_power_in_physical_units(void **state)
   make_wave();
   write_sample(N);
   assert_ok(spectrum_of(&o, &s));
-  assert_true(s.physical && !s.part);
+  assert_true(s.physical && !s.sub_box);
   assert_int_equal(s.n_bins, N / 2);
   for (int64_t b = 0; b < s.n_bins; b++) {
     assert_near(s.lo[b], ((double)b + 0.5) * fundamental, 1e-12);

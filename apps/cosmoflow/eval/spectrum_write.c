@@ -45,7 +45,7 @@ void cf_spectrum_table(const cf_spectrum *s, weir_table *out)
   }
 }
 
-/* A variable over dims, with what it is and its units. */
+/* Defines a variable over dims, with description and units. */
 static weir_status put_var(weir_netcdf *nc, const char *name, const char *long_name,
                            const char *units, int n_dims, const int *dims, const int64_t *count,
                            const double *values)
@@ -102,7 +102,7 @@ static weir_status put_all(weir_netcdf *nc, const cf_spectrum *s)
 
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "Conventions", "CF-1.8"));
   WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "title", "cosmoflow: power spectrum"));
-  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", s->place));
+  WEIR_TRY(weir_netcdf_put_text(nc, WEIR_NETCDF_FILE, "source", s->where));
   WEIR_TRY(weir_netcdf_dim(nc, "channel", s->n_channels, &dims[0]));
   WEIR_TRY(weir_netcdf_dim(nc, "k", s->n_bins, &dims[1]));
   WEIR_TRY(weir_netcdf_dim(nc, "end", 2, &ends));

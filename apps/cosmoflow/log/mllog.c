@@ -12,7 +12,7 @@
 enum { PATH = 4096, TEXT = 1024 };
 
 const weir_opt cf_mllog_options[] = {
-    WEIR_OPT_BOOL(cf_mllog_opts, write, false, "write " CF_MLLOG_NAME " beside run.jsonl"),
+    WEIR_OPT_BOOL(cf_mllog_opts, write, false, "write " CF_MLLOG_NAME " in addition to run.jsonl"),
     WEIR_OPT_STRING(cf_mllog_opts, org, "none", "submission_org: who submits"),
     WEIR_OPT_STRING(cf_mllog_opts, platform, "none", "submission_platform: on what"),
     WEIR_OPT_ENUM(cf_mllog_opts, division, CF_MLLOG_OPEN, "closed|open",
@@ -33,12 +33,13 @@ struct cf_mllog {
   cf_mllog_run run;
   int64_t time;        /* of the lines; 0: now */
   int64_t epoch, eval; /* that began and have not ended; 0: none */
-  bool described, goes_on, reached;
+  bool described, resumed, reached;
 };
 
 typedef enum kind { POINT, START, END } kind;
 
-/* value and more: JSON; more: members of metadata behind its own, each with a comma before it. */
+/* value and more: JSON; more: members of metadata after the standard ones, each preceded by a
+ * comma. */
 static void put_line(cf_mllog *log, int line, kind what, const char *key, const char *value,
                      const char *more)
 {
@@ -248,7 +249,7 @@ static void watch(void *context, const char *name, const weir_field *fields, int
   if (!log->described) {
     return;
   }
-  if (strcmp(name, "train_begin") == 0 && !log->goes_on) {
+  if (strcmp(name, "train_begin") == 0 && !log->resumed) {
     put_run(log);
   } else if (strcmp(name, "epoch_begin") == 0) {
     log->epoch = epoch;
@@ -269,7 +270,7 @@ static void watch(void *context, const char *name, const weir_field *fields, int
 
 /* ---- The file ---- */
 
-weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t began, bool goes_on,
+weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t began, bool resumed,
                           cf_mllog **out)
 {
   cf_mllog *log = NULL;
@@ -283,15 +284,15 @@ weir_status cf_mllog_open(const cf_mllog_opts *opts, const char *dir, int64_t be
   WEIR_TRY(weir_path_join(dir, CF_MLLOG_NAME, path, sizeof path));
   WEIR_TRY(weir_alloc(1, sizeof *log, (void **)&log));
   log->opts = opts;
-  log->goes_on = goes_on && weir_file_exists(path);
-  log->out = fopen(path, log->goes_on ? "ae" : "we");
+  log->resumed = resumed && weir_file_exists(path);
+  log->out = fopen(path, log->resumed ? "ae" : "we");
   if (log->out == NULL) {
     status = weir_fail(WEIR_ERR_DATA, "%s: cannot be written: %m", path);
     weir_free(&log);
     return status;
   }
   weir_event("file", WEIR_TEXT("name", CF_MLLOG_NAME));
-  if (!log->goes_on) {
+  if (!log->resumed) {
     log->time = began;
     put_submission(log);
     log->time = 0;

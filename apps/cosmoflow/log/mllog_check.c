@@ -8,7 +8,7 @@
 #include "base/weir_file.h"
 #include "log/mllog.h"
 
-enum { FILE_MOST = 1 << 28, DEPTH = 16, INIT_MS = 30 * 60 * 1000, LINES = 100 };
+enum { MAX_FILE_BYTES = 1 << 28, DEPTH = 16, INIT_MS = 30 * 60 * 1000, LINES = 100 };
 
 /* Others may stand between them. */
 static bool is_of_log(const char *line)
@@ -28,7 +28,7 @@ static const char *skip_space(const char *at)
   return at + strspn(at, " \t");
 }
 
-/* Behind a string; NULL: it is none. */
+/* Returns the end of a string; NULL: invalid. */
 static const char *skip_string(const char *at)
 {
   if (*at != '"') {
@@ -75,7 +75,7 @@ static const char *skip_inside(const char *at, char close, int depth)
   }
 }
 
-/* Behind a value; NULL: it is none. */
+/* Returns the end of a value; NULL: invalid. */
 static const char *skip_value(const char *at, int depth)
 {
   static const char *const words[] = {"true", "false", "null"};
@@ -106,11 +106,11 @@ static span member(const char *object, const char *key)
   const char *at = skip_space(object + 1);
 
   while (*at == '"') {
-    const char *const name = at + 1, *const behind = skip_string(at);
-    const char *const value = skip_space(skip_space(behind) + 1);
+    const char *const name = at + 1, *const after = skip_string(at);
+    const char *const value = skip_space(skip_space(after) + 1);
     const char *const end = skip_value(value, 0);
 
-    if ((size_t)(behind - 1 - name) == n && memcmp(name, key, n) == 0) {
+    if ((size_t)(after - 1 - name) == n && memcmp(name, key, n) == 0) {
       return (span){value, end};
     }
     at = skip_space(end);
@@ -127,7 +127,7 @@ static bool is_text(span s, const char *text)
          memcmp(s.at + 1, text, n) == 0;
 }
 
-/* NaN: no number. */
+/* NaN: not a number. */
 static double number_of(span s)
 {
   return s.at != NULL && (*s.at == '-' || (*s.at >= '0' && *s.at <= '9')) ? strtod(s.at, NULL)
@@ -216,7 +216,8 @@ static weir_status fault(const judge *j, const char *key, const char *what)
   return weir_fail(WEIR_ERR_DATA, "%s: line %lld: %s: %s", j->path, (long long)j->line, key, what);
 }
 
-/* What begins ends before the next of its kind begins, and before the run does. */
+/* Checks that epochs and evaluations end before the next of their kind begins, and before the run
+ * does. */
 static weir_status check_pair(judge *j, const char *key, double epoch)
 {
   for (int p = 0; p < 2; p++) {
@@ -279,8 +280,8 @@ static weir_status check_entry(judge *j, int k, const entry *e)
 
 static weir_status take_line(judge *j, const char *text)
 {
-  static const char *const parts[] = {"namespace", "time_ms", "event_type",
-                                      "key",       "value",   "metadata"};
+  static const char *const keys[] = {"namespace", "time_ms", "event_type",
+                                     "key",       "value",   "metadata"};
   static const char tag[] = ":::MLLOG ";
   const char *const object = skip_space(text + sizeof tag - 1);
   const char *const end = *object == '{' ? skip_value(object, 0) : NULL;
@@ -289,8 +290,8 @@ static weir_status take_line(judge *j, const char *text)
     return fault(j, "no object", "the line is no JSON");
   }
   for (int k = 0; k < 6; k++) {
-    if (member(object, parts[k]).at == NULL) {
-      return fault(j, parts[k], "is not there");
+    if (member(object, keys[k]).at == NULL) {
+      return fault(j, keys[k], "is not there");
     }
   }
   const span meta = member(object, "metadata"), kind = member(object, "event_type");
@@ -319,7 +320,7 @@ static weir_status take_line(judge *j, const char *text)
   return WEIR_OK;
 }
 
-/* What is told by the whole log. */
+/* Checks of the whole log. */
 static weir_status check_all(judge *j)
 {
   static const char *const order[] = {"init_start", "init_stop", "run_start", "run_stop"};
@@ -334,7 +335,7 @@ static weir_status check_all(judge *j)
                                                                  &j->first[rule_of(order[k])];
 
     if (a->line > b->line) {
-      return weir_fail(WEIR_ERR_DATA, "%s: %s is in line %lld, behind %s in line %lld", j->path,
+      return weir_fail(WEIR_ERR_DATA, "%s: %s is in line %lld, after %s in line %lld", j->path,
                        order[k - 1], (long long)a->line, order[k], (long long)b->line);
     }
   }
@@ -367,7 +368,7 @@ static bool is_factor(span s)
   return true;
 }
 
-/* What the closed division asks for beyond the keys. */
+/* Checks the rules of the closed division beyond the keys. */
 static weir_status check_closed(const judge *j)
 {
   static const struct {
@@ -444,7 +445,7 @@ weir_status cf_mllog_check(const char *path, double target, cf_mllog_judged *out
   int64_t size = 0;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_file_read(path, FILE_MOST, &text, &size));
+  WEIR_TRY(weir_file_read(path, MAX_FILE_BYTES, &text, &size));
   for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
     j.line++;
     if (is_of_log(line)) {

@@ -53,8 +53,8 @@ static bool is_of(const char *key, const char *const *list)
   return *list != NULL;
 }
 
-/* That all options but the free ones have their defaults, which are the reference's; opts NULL:
- * they have. */
+/* Checks that all options but the free ones have their defaults, which are those of the reference;
+ * opts NULL: they have. */
 static weir_status check_defaults(const char *section, const weir_opt *table, const void *opts,
                                   const char *const *free)
 {

@@ -1,5 +1,5 @@
-/* mllog_test.c - what the checker refuses: a log without a key, with one twice, in another order,
- * with another value; what it takes; and what a log of the closed division may be of. */
+/* mllog_test.c - logs that the checker refuses: a key missing, twice, in another order or with
+ * another value; logs that it accepts; configurations of the closed division. */
 #include "log/mllog.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/weir_file.h"
 #include "base/weir_log.h"
 
-/* A log by its lines: key, value, metadata beside file and line, event type. */
+/* A log by its lines: key, value, metadata in addition to file and line, event type. */
 typedef struct row {
   const char *key, *value, *more;
 } row;
@@ -286,7 +286,7 @@ static const weir_opt section_options[] = {
     WEIR_OPT_END,
 };
 
-/* The reference's configuration, and a text of what is set otherwise. */
+/* Changes of the configuration of the reference, and the text of their refusal. */
 static weir_status check_rules(const char *set)
 {
   const char *const sets[] = {
@@ -343,10 +343,10 @@ static void a_closed_log_is_of_the_reference(void **state)
   }
   for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++) {
     assert_int_equal(check_rules(refused[k][0]), WEIR_ERR_CONFIG);
-    const char *const said = weir_last_message();
+    const char *const message = weir_last_message();
 
-    assert_int_equal(strncmp(said, refused[k][1], strlen(refused[k][1])), 0);
-    assert_non_null(strstr(said, "mllog.division=open"));
+    assert_int_equal(strncmp(message, refused[k][1], strlen(refused[k][1])), 0);
+    assert_non_null(strstr(message, "mllog.division=open"));
   }
   assert_ok(check_rules("mllog={write: true, division: open}"));
 }

@@ -8,27 +8,27 @@
 enum { NAME = 32, DIMS = 3 };
 
 static const struct {
-  int64_t taps, stride, room;
+  int64_t kernel_size, stride, pad;
 } pools[] = {{1, 1, 0}, {2, 2, 0}, {2, 2, 0}, {3, 2, 1}};
 
 int64_t cf_cnn_halvings(int64_t side, int64_t last)
 {
   int64_t n = 0;
 
-  for (; side > last && n < CF_STAGES; side /= 2) {
+  for (; side > last && n < CF_BLOCKS; side /= 2) {
     n++;
   }
   return n;
 }
 
-int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t most)
+int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t max)
 {
   int64_t n = base;
 
-  while (i-- > 0 && n < most) {
+  while (i-- > 0 && n < max) {
     n *= 2;
   }
-  return n < most ? n : most;
+  return n < max ? n : max;
 }
 
 int64_t cf_cnn_side_of(const weir_graph *g, weir_value x)
@@ -38,36 +38,37 @@ int64_t cf_cnn_side_of(const weir_graph *g, weir_value x)
   return d != NULL && d->rank > 1 ? d->shape[1] : 0;
 }
 
-static int64_t stride_of(const cf_stage *s)
+static int64_t stride_of(const cf_block *s)
 {
   return s->stride > 0 ? s->stride : 1;
 }
 
-/* Windows of so many taps along `side` voxels with room on both sides. */
-static int64_t windows(int64_t side, int64_t taps, int64_t stride, int64_t room)
+/* Windows of kernel_size voxels along `side` voxels, padded on both sides. */
+static int64_t windows(int64_t side, int64_t kernel_size, int64_t stride, int64_t pad)
 {
-  const int64_t reach = side + 2 * room - taps;
+  const int64_t reach = side + 2 * pad - kernel_size;
 
   return reach < 0 ? 0 : reach / stride + 1;
 }
 
-static int64_t side_behind(const cf_stage *s, int64_t side)
+static int64_t side_of_block(const cf_block *s, int64_t side)
 {
   const int64_t stride = stride_of(s);
   const int64_t mid =
       s->padding == WEIR_NN_SAME
           ? (side + stride - 1) / stride
-          : windows(side, s->taps, stride, s->padding == WEIR_NN_GIVEN ? s->room : 0);
+          : windows(side, s->kernel_size, stride, s->padding == WEIR_NN_GIVEN ? s->pad : 0);
 
-  return mid == 0 ? 0
-                  : windows(mid, pools[s->pool].taps, pools[s->pool].stride, pools[s->pool].room);
+  return mid == 0
+             ? 0
+             : windows(mid, pools[s->pool].kernel_size, pools[s->pool].stride, pools[s->pool].pad);
 }
 
-/* Voxels a side behind the first n stages. 0: they do not fit. */
+/* Voxels a side after the first n blocks; 0: a block does not fit. */
 static int64_t side_after(const cf_cnn *t, int n, int64_t side)
 {
   for (int i = 0; i < n && side > 0; i++) {
-    side = side_behind(&t->stage[i], side);
+    side = side_of_block(&t->block[i], side);
   }
   return side;
 }
@@ -86,9 +87,9 @@ static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value
     return v;
   }
   for (int d = 0; d < DIMS; d++) {
-    s.kernel_size[d] = pools[kind].taps;
+    s.kernel_size[d] = pools[kind].kernel_size;
     s.stride[d] = pools[kind].stride;
-    s.pad_before[d] = s.pad_after[d] = pools[kind].room;
+    s.pad_before[d] = s.pad_after[d] = pools[kind].pad;
   }
   return weir_label(net->graph,
                     kind == CF_POOL_MAX2 ? weir_pool_max(net->graph, &s, v)
@@ -97,9 +98,9 @@ static weir_value pool(weir_net *net, cf_pool kind, const char *name, weir_value
 }
 
 /* Convolution, normalisation, leaky ReLU, pooling. */
-static weir_value stage(weir_net *net, const cf_cnn *t, int i, weir_value v)
+static weir_value block(weir_net *net, const cf_cnn *t, int i, weir_value v)
 {
-  const cf_stage *const s = &t->stage[i];
+  const cf_block *const s = &t->block[i];
   const bool normal = t->norm.kind != WEIR_NORM_NONE;
   weir_nn_conv_spec spec = {.filters = s->filters,
                             .padding = s->padding,
@@ -115,9 +116,9 @@ static weir_value stage(weir_net *net, const cf_cnn *t, int i, weir_value v)
     spec.activation = norm.activation;
   }
   for (int d = 0; d < DIMS; d++) {
-    spec.kernel_size[d] = s->taps;
+    spec.kernel_size[d] = s->kernel_size;
     spec.conv.stride[d] = s->stride;
-    spec.conv.pad_before[d] = spec.conv.pad_after[d] = s->padding == WEIR_NN_GIVEN ? s->room : 0;
+    spec.conv.pad_before[d] = spec.conv.pad_after[d] = s->padding == WEIR_NN_GIVEN ? s->pad : 0;
   }
   (void)snprintf(name, sizeof name, "conv%d", i + 1);
   v = weir_nn_conv(net, name, &spec, v);
@@ -155,7 +156,7 @@ static weir_value dense(weir_net *net, const cf_cnn *t, int number, int64_t outp
   return weir_nn_dense(net, name, &spec, v);
 }
 
-/* What of x or of the stages is impossible. */
+/* Checks x and the blocks. */
 static weir_status check(const cf_cnn *t, const weir_array_desc *in)
 {
   if (in->rank != DIMS + 2 || in->shape[1] != in->shape[2] || in->shape[1] != in->shape[3]) {
@@ -166,7 +167,7 @@ static weir_status check(const cf_cnn *t, const weir_array_desc *in)
                      (long long)(in->rank > 2 ? in->shape[2] : 0),
                      (long long)(in->rank > 3 ? in->shape[3] : 0));
   }
-  for (int i = 0; i < t->n_stages; i++) {
+  for (int i = 0; i < t->n_blocks; i++) {
     if (side_after(t, i + 1, in->shape[1]) == 0) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "%s: conv%d and what pools it do not fit the %lld voxels a side that "
@@ -191,8 +192,8 @@ weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_va
   if (status != WEIR_OK) {
     return weir_graph_fail(net->graph, status);
   }
-  for (int i = 0; i < t->n_stages; i++) {
-    x = stage(net, t, i, x);
+  for (int i = 0; i < t->n_blocks; i++) {
+    x = block(net, t, i, x);
   }
   x = weir_reshape(net->graph, x, &((weir_reshape_spec){.rank = 2, .shape = {n, -1}}));
   if (t->drop_first) {

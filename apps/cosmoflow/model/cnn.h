@@ -1,5 +1,4 @@
-/* cnn.h - a network that estimates parameters, as rows: convolutions with what follows each, then
- * dense layers.
+/* cnn.h - a network that estimates parameters, as rows: conv blocks, then dense layers.
  *
  *   conv<i>, norm<i>   convolution; normalisation where there is any; leaky ReLU
  *   pool<i>            where the row has one
@@ -10,47 +9,47 @@
 #include "nn/weir_layer.h"
 #include "nn/weir_norm.h"
 
-enum { CF_STAGES = 16, CF_DENSE = 4 };
+enum { CF_BLOCKS = 16, CF_DENSE = 4 };
 
 typedef enum cf_pool {
   CF_POOL_NONE,
   CF_POOL_MAX2,  /* of each 2 x 2 x 2                                                     */
   CF_POOL_MEAN2, /* the same, mean                                                        */
-  CF_POOL_MEAN3, /* 3 x 3 x 3, stride 2, room 1 before and behind that counts as 0: over 27 */
+  CF_POOL_MEAN3, /* 3 x 3 x 3, stride 2, zero padding of 1, counted in the mean: over 27 */
 } cf_pool;
 
-typedef struct cf_stage {
-  int64_t filters, taps;
+typedef struct cf_block {
+  int64_t filters, kernel_size;
   int64_t stride; /* 0: 1 */
   weir_nn_padding padding;
-  int64_t room; /* padding given: voxels on every side */
+  int64_t pad; /* WEIR_NN_GIVEN: voxels on each side */
   cf_pool pool;
-} cf_stage;
+} cf_block;
 
 typedef struct cf_cnn {
   const char *name; /* for messages */
-  int n_stages, n_hidden;
-  cf_stage stage[CF_STAGES];
+  int n_blocks, n_hidden;
+  cf_block block[CF_BLOCKS];
   int64_t hidden[CF_DENSE]; /* units */
   bool no_conv_bias, conv_no_decay, last_no_decay;
   weir_nn_norm_spec norm; /* its activation is not read */
   double slope;           /* of the leaky ReLU; 0: a ReLU */
-  double dropout;         /* share that is left out */
-  bool drop_first;        /* dropout0: of what comes into dense1, too */
+  double dropout;         /* dropout rate */
+  bool drop_first;        /* dropout0: also of the input of dense1 */
   weir_init weight, conv_bias, dense_bias, last;
-  double scale; /* of tanh; 0: the outputs are what the last layer makes */
+  double scale; /* of tanh; 0: linear outputs of the last layer */
 } cf_cnn;
 
-/* How often `side` voxels are halved until no more than `last` are left, odd ones rounded down; at
- * most CF_STAGES. */
+/* Returns how often `side` voxels can be halved, rounding down, until at most `last` are left; at
+ * most CF_BLOCKS. */
 int64_t cf_cnn_halvings(int64_t side, int64_t last);
-/* base 2^i, at most `most`. */
-int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t most);
-/* Voxels a side of samples x; 0: they have none, which cf_cnn_build refuses. */
+/* Returns base 2^i, at most `max`. */
+int64_t cf_cnn_doubled(int64_t base, int64_t i, int64_t max);
+/* Returns the voxels a side of samples x; 0: undefined, which cf_cnn_build refuses. */
 int64_t cf_cnn_side_of(const weir_graph *g, weir_value x);
-/* x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the graph's status:
- * WEIR_ERR_SHAPE (another rank, samples that are no cubes; a stage that does not fit what comes
- * into it). */
+/* Appends the network to x: [n, side, side, side, channels]; returns [n, outputs]. Fails in the
+ * graph's status: WEIR_ERR_SHAPE (another rank, samples that are no cubes; a block larger than its
+ * input). */
 weir_value cf_cnn_build(weir_net *net, const cf_cnn *t, int64_t outputs, weir_value x);
 
 #endif

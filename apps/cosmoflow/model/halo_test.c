@@ -1,6 +1,6 @@
-/* halo_test.c - what the benchmark's network moves when its samples are cut into slabs of depth:
- * the halo volumes of arXiv:1903.06681's scheme for it, in KiB a side, found by the accesses of the
- * network and of its gradient. */
+/* halo_test.c - communication of the benchmark's network on samples sharded along depth: the halo
+ * volumes of arXiv:1903.06681's scheme for it, in KiB a side, found by the accesses of the network
+ * and of its gradient. */
 #include <string.h>
 #include "base/weir_check.h"
 #include "model/nets.h"
@@ -61,10 +61,10 @@ static weir_partition *cut_in_slabs(const step *s)
 {
   const int64_t bounds[RANKS + 1] = {0, 32, 64, 96, 128};
   const weir_grid grid = {2, {1, RANKS}};
-  const weir_shard cut = {weir_value_array(s->g, s->x), 1, 1, bounds, 0, 0};
+  const weir_shard shard = {weir_value_array(s->g, s->x), 1, 1, bounds, 0, 0};
   weir_partition *p;
 
-  assert_ok(weir_partition_create(s->g, &grid, &cut, 1, &p));
+  assert_ok(weir_partition_create(s->g, &grid, &shard, 1, &p));
   return p;
 }
 
@@ -112,8 +112,8 @@ static void halos_of_the_benchmark(void **state)
   drop(&s);
 }
 
-/* Weights of convolutions are whole on every rank, so that their gradients are partial over all;
- * those of dense layers are not: what they are made of is whole. */
+/* Weights of convolutions are replicated on every rank, so that their gradients are partial over
+ * all; those of dense layers are not: their inputs are replicated. */
 static void gradients_that_have_to_be_merged(void **state)
 {
   cf_mlperf_opts cfg;

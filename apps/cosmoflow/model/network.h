@@ -1,8 +1,8 @@
-/* network.h - the networks by name: what one is given, makes, and is trained to make small.
+/* network.h - the networks by name: inputs, outputs and losses.
  *
- * All take samples [n, side, side, side, channels], values as the sources give them behind their
- * preprocessing, and are compositions of layers of nn/. To add one: a file in model/net/ with one
- * cf_net of the file's name, and its options in model/nets.h. */
+ * All take samples [n, side, side, side, channels], preprocessed values of the sources, and are
+ * compositions of layers of nn/. To add one: a file in model/net/ with one cf_net of the name of
+ * the file, and its options in model/nets.h. */
 #ifndef CF_NETWORK_H
 #define CF_NETWORK_H
 #include "conf/weir_opt.h"
@@ -22,7 +22,7 @@ typedef enum cf_loss {
 } cf_loss;
 #define CF_LOSS_CHOICES "default|mse|mae|cross_entropy"
 
-/* One a file of model/net/; the build lists them. */
+/* A network, one a file of model/net/; the build lists them. */
 typedef struct cf_net {
   const char *name, *cite, *help;
   const weir_opt *opts;
@@ -43,16 +43,16 @@ typedef struct cf_model_opts {
 } cf_model_opts;
 extern const weir_opt cf_model_options[];
 
-/* The network that was chosen; none: mlperf. */
+/* Returns the chosen network; default: mlperf. */
 const cf_net *cf_model_net(const cf_model_opts *o);
-/* Its loss, never CF_LOSS_DEFAULT. Fails: WEIR_ERR_CONFIG where loss and target do not go together.
- */
+/* Determines its loss, never CF_LOSS_DEFAULT. Fails: WEIR_ERR_CONFIG where loss and target do not
+ * match. */
 weir_status cf_model_loss_kind(const cf_model_opts *o, cf_loss *out) WEIR_CHECKED;
-/* The network on x, [n, side, side, side, channels]; returns what its target says, invalid where
- * the graph's status is an error: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
+/* Appends the network to x, [n, side, side, side, channels]; returns the output of its target,
+ * invalid where the graph's status is an error: WEIR_ERR_SHAPE, WEIR_ERR_MEMORY. */
 weir_value cf_model_apply(weir_net *net, const cf_model_opts *o, int64_t outputs, weir_value x);
-/* The loss of what the network made, rank 0. truth: of its shape, or for cross entropy the classes
- * [n, side, side, side], integers. weights: as in nn/weir_loss.h, or WEIR_NO_VALUE. */
+/* Appends the loss of the output `made`, a scalar. truth: of its shape, or for cross entropy the
+ * classes [n, side, side, side], integers. weights: as in nn/weir_loss.h, or WEIR_NO_VALUE. */
 weir_value cf_model_loss(weir_graph *g, const cf_model_opts *o, weir_value made, weir_value truth,
                          weir_value weights);
 

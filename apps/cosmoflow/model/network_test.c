@@ -91,7 +91,7 @@ static void layers_are_those_of_mlperf(void **state)
 static void same_with_norm(int bias, bool there)
 {
   static const int64_t filters[] = {4, 16, 32, 64, 128, 256, 256, 256};
-  static const char *const parts[][2] = {
+  static const char *const arrays[][2] = {
       {"conv", "weight"}, {"conv", "bias"}, {"norm", "scale"}, {"norm", "offset"}};
   static const wanted dense[] = {
       {"dense1/weight", 2, {2048, 2048}, true}, {"dense1/bias", 1, {2048}, false},
@@ -110,7 +110,7 @@ static void same_with_norm(int bias, bool there)
       if (k == 1 && !there) {
         continue;
       }
-      (void)snprintf(names[n], NAME, "%s%d/%s", parts[k][0], i + 1, parts[k][1]);
+      (void)snprintf(names[n], NAME, "%s%d/%s", arrays[k][0], i + 1, arrays[k][1]);
       rows[n] = k == 0 ? (wanted){names[n], 5, {3, 3, 3, filters[i], filters[i + 1]}, true}
                        : (wanted){names[n], 1, {filters[i + 1]}, false};
       n++;
@@ -195,13 +195,13 @@ static void layers_are_those_of_lbann(void **state)
 /* Parameters of the benchmark's rule, counted by hand. */
 static int64_t by_hand(const cf_mlperf_opts *o, int64_t side, int64_t channels, int64_t outputs)
 {
-  const int64_t taps = o->kernel * o->kernel * o->kernel;
+  const int64_t kernel_volume = o->kernel * o->kernel * o->kernel;
   int64_t filters = o->base, sum = 0;
 
   for (int64_t i = 0; i < cf_mlperf_blocks(o, side); i++) {
     const int64_t now = filters < o->max_filters ? filters : o->max_filters;
 
-    sum += (taps * channels + 1) * now;
+    sum += (kernel_volume * channels + 1) * now;
     channels = now;
     filters = 2 * now;
   }

@@ -89,7 +89,7 @@ weir_value cf_segment_truth(weir_graph *g, const cf_segment_opts *o, weir_value 
 
 weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value counts)
 {
-  weir_value part[2];
+  weir_value slice[2];
   int n = 0;
 
   if (!is_possible(g, o, counts)) {
@@ -98,17 +98,17 @@ weir_value cf_segment_seen(weir_graph *g, const cf_segment_opts *o, weir_value c
   const int64_t channels = weir_value_desc(g, counts)->shape[LAST];
 
   if (o->channel > 0) {
-    part[n++] = weir_slice(g, counts, LAST, 0, o->channel, 1);
+    slice[n++] = weir_slice(g, counts, LAST, 0, o->channel, 1);
   }
   if (o->channel + 1 < channels) {
-    part[n++] = weir_slice(g, counts, LAST, o->channel + 1, channels, 1);
+    slice[n++] = weir_slice(g, counts, LAST, o->channel + 1, channels, 1);
   }
-  return real(g, n == 2 ? weir_concat(g, part, n, LAST) : part[0]);
+  return real(g, n == 2 ? weir_concat(g, slice, n, LAST) : slice[0]);
 }
 
 /* ---- Scores ---- */
 
-weir_value cf_segment_said(weir_graph *g, weir_value logits)
+weir_value cf_segment_classes(weir_graph *g, weir_value logits)
 {
   if (weir_value_desc(g, logits) == NULL) {
     return WEIR_NO_VALUE;
@@ -118,32 +118,32 @@ weir_value cf_segment_said(weir_graph *g, weir_value logits)
   return weir_cast(g, WEIR_I32, ((weir_value){largest.node, 1}));
 }
 
-/* How many are true. */
+/* Counts true elements. */
 static weir_value count(weir_graph *g, weir_value is)
 {
   return weir_sum(g, weir_cast(g, WEIR_F32, is), -1);
 }
 
-weir_value cf_segment_accuracy(weir_graph *g, weir_value said, weir_value truth)
+weir_value cf_segment_accuracy(weir_graph *g, weir_value predicted, weir_value truth)
 {
   const weir_array_desc *const d = weir_value_desc(g, truth);
   double n = 1;
 
-  if (d == NULL || weir_value_desc(g, said) == NULL) {
+  if (d == NULL || weir_value_desc(g, predicted) == NULL) {
     return WEIR_NO_VALUE;
   }
   for (int k = 0; k < d->rank; k++) {
     n *= (double)d->shape[k];
   }
-  return weir_scale(g, count(g, weir_eq(g, said, truth)), 1 / n);
+  return weir_scale(g, count(g, weir_eq(g, predicted, truth)), 1 / n);
 }
 
-weir_value cf_segment_overlap(weir_graph *g, weir_value said, weir_value truth, int k)
+weir_value cf_segment_iou(weir_graph *g, weir_value predicted, weir_value truth, int k)
 {
-  if (weir_value_desc(g, truth) == NULL || weir_value_desc(g, said) == NULL) {
+  if (weir_value_desc(g, truth) == NULL || weir_value_desc(g, predicted) == NULL) {
     return WEIR_NO_VALUE;
   }
-  const weir_value a = weir_eq_scalar(g, said, k), b = weir_eq_scalar(g, truth, k);
+  const weir_value a = weir_eq_scalar(g, predicted, k), b = weir_eq_scalar(g, truth, k);
   const weir_value both = count(g, weir_and(g, a, b)), either = count(g, weir_or(g, a, b));
   const weir_value none = weir_eq_scalar(g, either, 0), one = weir_scalar(g, WEIR_F32, 1);
   const weir_value share = weir_div(g, both, weir_select(g, none, one, either));

@@ -111,14 +111,14 @@ static void a_network_sees_the_other_channels(void **state)
   }
 }
 
-/* Six voxels: 0 is said of 0, 0 and 1; 1 of 1 and 0; 2 of none; truth has no 2, or one. */
+/* Six voxels: 0 is predicted for 0, 0 and 1; 1 for 1 and 0; 2 never; truth has no 2, or one. */
 static void scores_are_those_of_a_table(void **state)
 {
   static const float logits[] = {3, 1, 2, 0.1f, 0, -1, 9, 8, 7, -3, -2, -4, 1, 2, 0, 5, 4, 4};
   static const int32_t truths[2][6] = {{0, 0, 1, 1, 0, 0}, {0, 0, 1, 1, 0, 2}};
   static const float accuracy[] = {4.0f / 6, 3.0f / 6};
   /* 0: 3 of 5, then 2 of 5; 1: 1 of 3; 2: none at all, then none of 1. */
-  static const float overlap[][3] = {{3.0f / 5, 1.0f / 3, 1}, {2.0f / 5, 1.0f / 3, 0}};
+  static const float iou[][3] = {{3.0f / 5, 1.0f / 3, 1}, {2.0f / 5, 1.0f / 3, 0}};
   const int64_t shape[] = {6, 3};
   const weir_array_desc d = {WEIR_F32, 2, {6, 3}, 0};
 
@@ -136,14 +136,14 @@ static void scores_are_those_of_a_table(void **state)
       weir_tensor y = weir_tensor_wrap(&made, WEIR_F32, 0, NULL);
 
       assert_ok(weir_graph_create(&g));
-      const weir_value said = cf_segment_said(g, weir_input(g, "x", &d));
+      const weir_value predicted = cf_segment_classes(g, weir_input(g, "x", &d));
       const weir_value truth = weir_constant(g, &t);
 
       run(g, &x,
-          what == 0 ? cf_segment_accuracy(g, said, truth)
-                    : cf_segment_overlap(g, said, truth, what - 1),
+          what == 0 ? cf_segment_accuracy(g, predicted, truth)
+                    : cf_segment_iou(g, predicted, truth, what - 1),
           &y);
-      assert_near(made, what == 0 ? accuracy[k] : overlap[k][what - 1], 1e-6);
+      assert_near(made, what == 0 ? accuracy[k] : iou[k][what - 1], 1e-6);
       weir_graph_destroy(&g);
     }
   }

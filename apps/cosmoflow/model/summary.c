@@ -38,10 +38,9 @@ static double count_of(const weir_array_desc *d)
   return n;
 }
 
-/* A multiply-add for every iteration, border taps in full, as the literature counts them
- * (weir_flops leaves out those that read nothing, a twentieth); of a transposed convolution for
- * every element that comes in and weight that it meets (its access visits all taps, also between
- * elements). */
+/* Counts a multiply-add for every iteration, borders in full, as in the literature (weir_flops
+ * omits those outside the input, a twentieth); for a transposed convolution, for every pair of
+ * input element and weight (its access also visits positions between elements). */
 static double flops_of(const weir_graph *g, const weir_node *node)
 {
   const weir_box all = weir_iterations(&node->access);
@@ -113,7 +112,7 @@ static void end(const weir_params *p, const char *label, cf_layer *l)
 
   (void)snprintf(l->name, sizeof l->name, "%s", label);
   l->params = count_params(p, label, &normalises);
-  if (normalises) { /* of the size of the activation behind it */
+  if (normalises) { /* of the size of the following activation */
     l->outputs *= 2;
     l->bytes *= 2;
   }

@@ -1,27 +1,27 @@
-/* summary.h - what a network costs, layer by layer, from its graph alone: nothing is computed, so
- * that any size may be asked for. */
+/* summary.h - cost of a network, layer by layer, from its graph alone: nothing is computed, so that
+ * any size can be described. */
 #ifndef CF_SUMMARY_H
 #define CF_SUMMARY_H
 #include "model/network.h"
 
 enum { CF_LAYERS = 64, CF_LAYER_NAME = 48 };
 
-/* A sample. */
+/* Shape of a sample and number of outputs. */
 typedef struct cf_shape {
   int64_t side, channels;
   int64_t outputs; /* parameters, or classes of a voxel */
 } cf_shape;
 
-/* A labelled layer with what follows it up to the next one. */
+/* A labelled layer with the operations up to the next one. */
 typedef struct cf_layer {
   char name[CF_LAYER_NAME];
   int rank;
-  int64_t shape[WEIR_MAX_RANK]; /* of what it makes of one sample, with the 1 of the batch */
+  int64_t shape[WEIR_MAX_RANK]; /* of its output for one sample, with the 1 of the batch */
   int64_t params;
   double flops;    /* of its products (convolution, dense layer), a multiply-add being 2 */
   bool first;      /* reads the samples, which have no gradient */
-  int64_t outputs; /* arrays that a program which goes function by function keeps: of convolution
-                      (with bias), normalisation, activation, pooling, joining */
+  int64_t outputs; /* arrays stored by a program that runs function by function: of convolution
+                      (with bias), normalisation, activation, pooling, concatenation */
   int64_t bytes;   /* of those arrays */
 } cf_layer;
 
@@ -30,16 +30,16 @@ typedef struct cf_summary {
   cf_layer layer[CF_LAYERS];
   int n;
   int64_t params;
-  double forward;  /* flops of products, border taps counted in full     */
-  double training; /* with the gradients by data and weights, all of them dense */
-  int64_t bytes;   /* kept of one sample, itself with it; their gradients are as much again */
+  double forward;  /* flops of products, borders counted in full */
+  double training; /* with the gradients w.r.t. data and weights, all of them dense */
+  int64_t bytes;   /* activations of one sample, including it; their gradients need as much again */
 } cf_summary;
 
-/* Fails: WEIR_ERR_SHAPE (samples that the network does not take; more layers than CF_LAYERS),
- * WEIR_ERR_MEMORY. */
+/* Summarises a network. Fails: WEIR_ERR_SHAPE (samples that the network does not support; more
+ * layers than CF_LAYERS), WEIR_ERR_MEMORY. */
 weir_status cf_summary_make(const cf_model_opts *o, const cf_shape *shape,
                             cf_summary *out) WEIR_CHECKED;
-/* A line a layer and the sums, each begun by `#`. */
+/* Prints a line a layer and the totals, each preceded by `#`. */
 void cf_summary_print(const cf_summary *s, FILE *out);
 
 #endif

@@ -72,7 +72,7 @@ static void the_benchmark_with_kernel_2_is_as_published(void **state)
     const cf_summary three = sheet_of("mlperf", NULL, side), two = sheet_of("mlperf", &o, side);
 
     assert_int_equal(two.bytes, three.bytes);
-    for (int i = 0; i < two.n; i++) { /* 8 taps in place of 27 */
+    for (int i = 0; i < two.n; i++) { /* kernel of 8 elements instead of 27 */
       const bool conv = two.layer[i].name[0] == 'c';
 
       assert_near(two.layer[i].flops, three.layer[i].flops * (conv ? 8.0 / 27 : 1),

@@ -39,22 +39,22 @@ static cf_predictions *predict(const char *dir, double noise)
   assert_ok(cf_source_open(&spec, &s));
   assert_ok(cf_predictions_create(cf_source_count(s), LABELS, &p));
   for (int64_t i = 0; i < p->n; i++) {
-    float *const y = p->truth + i * LABELS, *const said = p->predicted + i * LABELS;
+    float *const y = p->truth + i * LABELS, *const predicted = p->predicted + i * LABELS;
 
     assert_ok(cf_source_labels(s, i, y));
     assert_ok(cf_source_universe(s, i, &p->universe[i]));
-    p->part[i] = (uint8_t)(p->universe[i] % 3 == 0 ? CF_TEST : CF_TRAIN);
-    p->known[i] = p->part[i] == CF_TEST;
+    p->subset[i] = (uint8_t)(p->universe[i] % 3 == 0 ? CF_TEST : CF_TRAIN);
+    p->known[i] = p->subset[i] == CF_TEST;
     for (int k = 0; k < LABELS; k++) {
-      said[k] = (k == SLOPE ? 0.5f * y[k] : y[k] + 0.1f) +
-                (float)(noise * weir_random_normal(1, 2, (uint32_t)k, (uint64_t)i));
+      predicted[k] = (k == SLOPE ? 0.5f * y[k] : y[k] + 0.1f) +
+                     (float)(noise * weir_random_normal(1, 2, (uint32_t)k, (uint64_t)i));
     }
   }
   static const char *const name[] = {"omega_m", "sigma_8"};
   static const double lo[] = {0.1, 0.5}, hi[] = {0.5, 1.1};
 
   for (int k = 0; k < LABELS; k++) {
-    (void)snprintf(p->label[k], CF_NAME_MOST, "%s", name[k]);
+    (void)snprintf(p->label[k], CF_MAX_NAME, "%s", name[k]);
     p->lo[k] = lo[k];
     p->hi[k] = hi[k];
   }
@@ -106,9 +106,9 @@ static void scores_of_what_is_known(void **state)
   const double mean = score("s", "boxes,mean,sample,sigma_8,mae,range,");
 
   assert_true(mean > 0.3 && mean < 0.7); /* 0.5 of many universes */
-  assert_near(score("s", "boxes,ridge,sample,sigma_8,gain_over_mean,1,"),
+  assert_near(score("s", "boxes,ridge,sample,sigma_8,skill_vs_mean,1,"),
               1 - score("s", "boxes,ridge,sample,sigma_8,mae,range,") / mean, 1e-6);
-  assert_near(score("s", "boxes,made-up,sample,sigma_8,gain_over_ridge+moments,1,"),
+  assert_near(score("s", "boxes,made-up,sample,sigma_8,skill_vs_ridge+moments,1,"),
               1 - 0.1 / score("s", "boxes,ridge+moments,sample,sigma_8,mae,range,"), 1e-6);
   /* Of all labels: the mean of both. */
   assert_near(score("s", "boxes,ridge,sample,all,mae,range,"),
@@ -195,11 +195,11 @@ static void a_second_set_is_scored_by_what_the_first_learnt(void **state)
   assert_true(isfinite(score("two", "pm,ridge+moments,sample,sigma_8,mae,range,")));
   assert_true(same_contents(in_scratch("one/ridge.csv"), in_scratch("two/ridge.csv")));
   assert_true(weir_file_exists(in_scratch("two/figures/scatter_omega_m_pm.svg")));
-  /* The same seed, split otherwise: universes that were trained on are told. */
+  /* The same seed with another split: warns of universes that were trained on. */
   cf_predictions *p = predict("a", 0);
 
   for (int64_t i = 0; i < p->n; i++) {
-    p->part[i] = p->universe[i] % 3 == 1 ? CF_TEST : CF_TRAIN;
+    p->subset[i] = p->universe[i] % 3 == 1 ? CF_TEST : CF_TRAIN;
     p->known[i] = 1;
   }
   write_predictions("other.nc", p);
@@ -211,7 +211,7 @@ static void a_second_set_is_scored_by_what_the_first_learnt(void **state)
   assert_non_null(strstr(printed(), "set other: 20 of its 20 universes"));
 }
 
-/* What the tests hold does not reach the regressions: other voxels, another model of none of it. */
+/* Test samples do not influence the regressions: other voxels change no model. */
 static void tests_are_never_fitted_on(void **state)
 {
   const int64_t zero[5] = {0};
@@ -355,7 +355,7 @@ static void what_does_not_fit_together_is_refused(void **state)
   refused(3, "a.nc", "d", "has the label omega_m");
   refused(3, "c.nc", "a", "of universe");
   p = predict("a", 0);
-  (void)snprintf(p->label[0], CF_NAME_MOST, "omega_b");
+  (void)snprintf(p->label[0], CF_MAX_NAME, "omega_b");
   write_predictions("names.nc", p);
   refused(3, "names.nc", "a", "it is 'omega_b'");
   p = predict("a", 0);
@@ -367,20 +367,20 @@ static void what_does_not_fit_together_is_refused(void **state)
     p->known[i] = 0;
   }
   write_predictions("listed.nc", p);
-  refused(3, "listed.nc", "a", "has no prediction: predict that part");
+  refused(3, "listed.nc", "a", "has no prediction: predict that subset");
   p = predict("a", 0);
   for (int64_t i = 0; i < p->n; i++) {
-    p->part[i] = i == 7 ? CF_TEST : CF_TRAIN;
+    p->subset[i] = i == 7 ? CF_TEST : CF_TRAIN;
     p->known[i] = 1;
   }
   write_predictions("one.nc", p);
   refused(3, "one.nc", "a", "are of universe 7");
   p = predict("a", 0);
-  memset(p->part, CF_VALID, (size_t)p->n);
+  memset(p->subset, CF_VALID, (size_t)p->n);
   write_predictions("valid.nc", p);
-  refused(3, "valid.nc", "a", "has no row of the part test");
+  refused(3, "valid.nc", "a", "has no row of the subset test");
   assert_int_equal(program("eval --out %s", in_scratch("r")), 2);
-  assert_non_null(strstr(printed(), "eval.sets: there is none"));
+  assert_non_null(strstr(printed(), "eval.sets is empty"));
   assert_int_equal(program("eval --set 'eval.sets=[{name: a, predictions: %s}, {name: a, "
                            "predictions: %s}]' --out %s",
                            in_scratch("a.nc"), in_scratch("c.nc"), in_scratch("r")),

@@ -24,7 +24,7 @@ static void other_orders_are_reordered(void **state)
   const float unit[3][3] = {{0.5f, -0.25f, 0.125f}, {-0.5f, 0.75f, -0.625f}, {0.25f, 0.5f, -0.75f}};
   const cf_volume_opts opts = cf_test_opts();
   int16_t voxels[128];
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   cf_volumes *v = NULL;
   cf_facts facts;
 
@@ -44,7 +44,7 @@ static void other_orders_are_reordered(void **state)
       assert_int_equal(voxels[i], (7 * k + 3 * (i / 2) + 5 * (i % 2)) % 11);
     }
   }
-  /* physPar beside unitPar says what -1 and 1 are. */
+  /* physPar with unitPar determines the values at -1 and 1. */
   const cf_volume_info *const info = cf_volumes_info(v);
   const double lo[3] = {0.1, 50, 0.6}, hi[3] = {0.5, 90, 1};
 
@@ -55,15 +55,15 @@ static void other_orders_are_reordered(void **state)
 }
 
 /* Exit status and texts of a training on a.h5, then another file. */
-static void refused(const char *name, int status, const char *options, const char *const *said)
+static void refused(const char *name, int status, const char *options, const char *const *message)
 {
   assert_int_equal(program("run " NETWORK "--set source.input=[" FOREIGN "/a.h5," FOREIGN
                            "/%s.h5] %s --overwrite --out %s",
                            name, options, in_scratch("run")),
                    status);
-  for (; *said; said++) {
-    if (!strstr(printed(), *said)) {
-      fail_msg("'%s' is not in %s", *said, printed());
+  for (; *message; message++) {
+    if (!strstr(printed(), *message)) {
+      fail_msg("'%s' is not in %s", *message, printed());
     }
   }
   assert_false(weir_file_exists(in_scratch("run/weights.nc")));
@@ -78,7 +78,7 @@ static void what_means_something_else_is_refused(void **state)
   REFUSED("redshifts", "", "redshifts.h5", "\"0 3\"", "a.h5", "\"0 1.5\"");
   REFUSED("raw", "", "raw.h5: sample 1: label 2 H0 is 65", "files.label_scale=physical",
           "files.label_limit");
-  /* Two files determine a range, and the third is beside it. */
+  /* Two files determine a range, and the third is outside it. */
   REFUSED("phys", "--set source.input=[" FOREIGN "/a.h5," FOREIGN "/b.h5," FOREIGN "/phys.h5]",
           "phys.h5: sample 1: label 2 H0", "physPar is 66");
   assert_int_equal(program("run " NETWORK "--set source.input=[" FOREIGN "/a.h5," FOREIGN
@@ -98,12 +98,12 @@ static int train_on(const char *name, const char *options)
 static void voxels_that_cannot_be_are_refused(void **state)
 {
   NEEDS_LIBRARIES();
-#define VOXELS(name, options, status, said)            \
-  do {                                                 \
-    assert_int_equal(train_on(name, options), status); \
-    if (!strstr(printed(), said)) {                    \
-      fail_msg("'%s' is not in %s", said, printed());  \
-    }                                                  \
+#define VOXELS(name, options, status, message)           \
+  do {                                                   \
+    assert_int_equal(train_on(name, options), status);   \
+    if (!strstr(printed(), message)) {                   \
+      fail_msg("'%s' is not in %s", message, printed()); \
+    }                                                    \
   } while (0)
   VOXELS("bytes", "", 3, "bytes.h5: sample 1: the two bytes of its voxels look exchanged");
   VOXELS("bytes", "--set data.scale=raw", 3, "look exchanged");
@@ -117,13 +117,13 @@ static void voxels_that_cannot_be_are_refused(void **state)
   VOXELS("bytes", "--set files.voxels=any", 0, "");
 }
 
-/* Labels in the units of the parameters are taken where that is said. */
+/* Labels in the units of the parameters are accepted where that is stated. */
 static void physical_labels_are_taken_where_stated(void **state)
 {
   const char *const paths[] = {FILE_OF("raw")};
   cf_volume_opts opts = cf_test_opts();
   double range[6] = {0.1, 0.5, 50, 90, 0.6, 1};
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   cf_volumes *v = NULL;
 
   if (!weir_netcdf_available()) {
@@ -151,7 +151,7 @@ static void physical_labels_are_taken_where_stated(void **state)
 }
 
 /* Records that the package tfrecord wrote (foreign/make_tfrecord.py): bytes as MLPerf HPC has them,
- * and lists of floats behind a key that is none of ours. */
+ * and lists of floats under an unknown key. */
 static void records_of_another_writer_are_read(void **state)
 {
   static const float label[3][2] = {{0.5f, -0.25f}, {-0.5f, 0.75f}, {0.25f, -1}};
@@ -161,7 +161,7 @@ static void records_of_another_writer_are_read(void **state)
   (void)state;
   for (int f = 0; f < 2; f++) {
     cf_volumes *v = NULL;
-    float voxels[128], labels[CF_LABELS_MOST];
+    float voxels[128], labels[CF_MAX_LABELS];
 
     assert_ok(cf_volumes_open(&files[f], 1, &opts, &v));
     assert_int_equal(cf_volumes_count(v), f == 0 ? 3 : 1);

@@ -1,6 +1,6 @@
 """former_names.py PROGRAM SCRATCH - options and files under the names that they had before: a run
-begun under former keys and values is resumed under the present ones to the same weights, and
-weights whose network is described by former keys predict the same.
+begun under former keys, values, metrics and attributes is resumed under the present ones to the
+same weights, and weights with former keys and attributes predict the same.
 
 Exit 77: netCDF4 for Python is not here."""
 import os
@@ -25,6 +25,7 @@ PRESENT = ("data.augment.symmetry=octahedral", "model.loss=default", "comm.timeo
            "data.cache_bytes=1000000",
            "model.net={mlperf: {blocks: 2, base: 4, max_filters: 6, hidden1: 8, hidden2: 4}}",
            "train.optim.rule={momentum: {form: keras}}")
+CLASSES = ("model.net={unet: {levels: 1, base: 2}}", "mllog.write=false", "train.target.value=2")
 
 
 def run(command, sets, *arguments):
@@ -61,8 +62,34 @@ with netCDF4.Dataset(os.path.join(scratch, "present/weights.nc"), "a") as nc:
     before = text.replace("max_filters:", "most:").replace("loss: default", "loss: own")
     assert before != text and "most:" in before and "own" in before, text
     nc.setncattr("network", before)
+    nc.renameAttribute("samples_per_universe", "siblings")
 said = run("predict", ("predict.weights=present/weights.nc",), "universes", "--out", "q")
 a, b = arrays("p/predictions.nc"), arrays("q/predictions.nc")
 for name in a:
     assert np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f"), name
+
+# A training of classes as it was written before: metrics of run.jsonl, attributes of its checkpoints.
+said = run("run", COMMON + CLASSES + ("train.epochs=1", "train.target.metric=overlap_1"), "--out", "before")
+assert "overlap_1 of train.target.metric was renamed to iou_1" in said, said
+log = os.path.join(scratch, "before/run.jsonl")
+with open(log) as file:
+    text = file.read()
+assert '"mean_iou": ' in text and '"iou_1": ' in text and '"iou_2": ' in text, text
+with open(log, "w") as file:
+    file.write(text.replace('"mean_iou"', '"overlap"').replace('"iou_', '"overlap_'))
+checkpoints = [name for name in os.listdir(os.path.join(scratch, "before")) if name.startswith("checkpoint")]
+assert checkpoints
+for name in checkpoints:
+    with netCDF4.Dataset(os.path.join(scratch, "before", name), "a") as nc:
+        nc.renameAttribute("samples_per_universe", "siblings")
+run("run", COMMON + CLASSES + ("train.epochs=2", "train.target.metric=iou_1"), "--out", "before")
+with open(log) as file:
+    text = file.read()
+assert '"overlap_1": ' in text and '"iou_1": ' in text, text
+said = run("run", COMMON + CLASSES + ("train.epochs=2", "train.target.metric=iou_1"), "--out", "after")
+assert "renamed" not in said, said
+a, b = arrays("before/weights.nc"), arrays("after/weights.nc")
+assert a.keys() == b.keys() and len(a) > 3
+for name in a:
+    assert np.array_equal(a[name], b[name]), name
 print("former names are understood")

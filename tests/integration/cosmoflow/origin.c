@@ -81,7 +81,7 @@ static void predictions_carry_their_digests(void **state)
 /* Labels and universes of v are those of u: only the digest tells them apart. */
 static void predictions_that_do_not_belong_are_refused(void **state)
 {
-  const char *const said = in_scratch("p/predictions.nc"), *const u = in_scratch("u");
+  const char *const predictions = in_scratch("p/predictions.nc"), *const u = in_scratch("u");
   const char *const weights = in_scratch("r/weights.nc");
   cf_predictions *p = NULL;
   FILE *f = NULL;
@@ -92,23 +92,23 @@ static void predictions_that_do_not_belong_are_refused(void **state)
 
   NEEDS_YAML(status);
   assert_int_equal(status, 0);
-  assert_int_equal(program(EVAL, said, u, in_scratch("e0")), 0);
+  assert_int_equal(program(EVAL, predictions, u, in_scratch("e0")), 0);
   assert_null(strstr(printed(), "is not checked"));
-  assert_int_equal(program(EVAL, said, in_scratch("v"), in_scratch("e1")), 3);
+  assert_int_equal(program(EVAL, predictions, in_scratch("v"), in_scratch("e1")), 3);
   assert_non_null(strstr(printed(), "was predicted from other samples than "));
   assert_non_null(strstr(printed(), "(data_sha256): name those that were predicted"));
   assert_false(weir_file_exists(in_scratch("e1/scores.csv")));
   f = fopen(in_scratch("p/resolved.yaml"), "ab");
   assert_true(f != NULL && fputs("# more\n", f) >= 0 && fclose(f) == 0);
-  assert_int_equal(program(EVAL, said, u, in_scratch("e2")), 0);
+  assert_int_equal(program(EVAL, predictions, u, in_scratch("e2")), 0);
   assert_non_null(strstr(printed(), "is no longer the configuration that it was predicted with"));
   f = fopen(weights, "ab");
   assert_true(f != NULL && fputc(0, f) == 0 && fclose(f) == 0);
-  assert_int_equal(program(EVAL, said, u, in_scratch("e3")), 3);
+  assert_int_equal(program(EVAL, predictions, u, in_scratch("e3")), 3);
   assert_non_null(strstr(printed(), "was predicted by other weights than "));
   assert_int_equal(remove(weights), 0); /* out of reach */
-  assert_int_equal(program(EVAL, said, u, in_scratch("e4")), 0);
-  assert_ok(cf_predictions_read(said, &p));
+  assert_int_equal(program(EVAL, predictions, u, in_scratch("e4")), 0);
+  assert_ok(cf_predictions_read(predictions, &p));
   weir_origin_fini(&p->origin);
   assert_ok(cf_predictions_write(p, in_scratch("old.nc")));
   cf_predictions_destroy(&p);

@@ -1,5 +1,5 @@
-/* prepare.c - universes through the program: what is in the files, the power of what is shipped,
- * runs that are stopped and go on, and what is refused. */
+/* prepare.c - universes through the program: contents of the files, the power of the
+ * configurations, interrupted and resumed runs, and refusals. */
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include "needs.h"
 #include "program.h"
 
-/* What configs/cosmoflow/tiny.yaml says, smaller, without the need of a YAML reader. */
+/* configs/cosmoflow/tiny.yaml, smaller, as settings without a YAML reader. */
 #define SMALL                                                                              \
   "--set simulate.universes=6 --set simulate.file=4 --set simulate.side=8 "                \
   "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,0.5,3] " \
@@ -135,7 +135,7 @@ static void files_hold_what_was_asked_for(void **state)
   }
 }
 
-/* What prepare writes is what data/volume.h reads: a folder is a set. */
+/* The files of prepare are a set that data/volume.h reads. */
 static void files_are_samples(void **state)
 {
   const char *dir = in_scratch("a");
@@ -143,7 +143,7 @@ static void files_are_samples(void **state)
   cf_volumes *v = NULL;
   weir_netcdf_shape shape;
   int16_t planes[2 * 8 * 8 * 3];
-  float labels[CF_LABELS_MOST];
+  float labels[CF_MAX_LABELS];
   int64_t universe = -1;
 
   NEEDS_LIBRARIES();
@@ -258,7 +258,7 @@ static void a_stopped_run_goes_on(void **state)
   assert_non_null(strstr(printed(), "repeat the command to resume"));
   assert_true(weir_file_exists(file_of("a", 20)) && !weir_file_exists(file_of("a", 3980)));
   assert_true(only_whole_files("a"));
-  /* A part of the rest, or this test would take its time. */
+  /* A subset of the others, to keep the test short. */
   int64_t whole = 0;
 
   while (weir_file_exists(file_of("a", whole))) {
@@ -293,7 +293,7 @@ static void a_folder_of_others_stays_as_it_is(void **state)
   free(after);
   assert_int_equal(program("prepare " SMALL "--seed 3 --overwrite --out %s", in_scratch("a")), 0);
   assert_int_equal((int)event_number(in_scratch("a"), "prepare_end", "kept"), 0);
-  /* One that lost its end, and is none of those that would be written. */
+  /* One that is truncated, and is not one of those that would be written. */
   assert_int_equal(truncate(file_of("a", 4), 3000), 0);
   assert_int_equal(
       program("prepare " SMALL "--seed 3 --set simulate.first=6 --out %s", in_scratch("a")), 3);
@@ -364,7 +364,7 @@ static void conversions_keep_what_universes_are(void **state)
     assert_true(info->box == 128 && info->cell == 16);
     assert_int_equal(info->quantity, CF_QUANTITY_COUNTS);
     for (int64_t k = 0; k < 48; k++) {
-      float labels[CF_LABELS_MOST];
+      float labels[CF_MAX_LABELS];
 
       assert_ok(cf_volumes_labels(v[f], k, labels)); /* compared with physPar */
       assert_ok(cf_volumes_facts(v[0], k / 8, &own));
@@ -381,7 +381,7 @@ static void conversions_keep_what_universes_are(void **state)
   }
 }
 
-/* A conversion that a signal ended goes on where it was, to the same bytes. */
+/* A conversion that a signal ended is resumed, to the same bytes. */
 static void a_stopped_conversion_goes_on(void **state)
 {
 #define CONVERT "convert synth:// " SMALL "--set simulate.universes=60 "
@@ -489,7 +489,7 @@ static void describe_says_what_there_would_be(void **state)
   assert_non_null(strstr(printed(), "moved by 0.0"));
 }
 
-/* Particles that stay where they began are told of. */
+/* Warns of particles that hardly move. */
 static void too_coarse_a_lattice_is_told(void **state)
 {
   NEEDS_LIBRARIES();
@@ -502,8 +502,8 @@ static void too_coarse_a_lattice_is_told(void **state)
 }
 
 /* The universes of configs/cosmoflow/tiny.yaml: the power of their counts in the two largest bins
- * is that of linear theory of the cosmology that stands beside them, within what so few waves allow
- * and the percent or two that larger boxes lack. */
+ * is that of linear theory of their cosmology, within the variance of so few waves and the percent
+ * or two that larger boxes lack. */
 static void shipped_data_agrees_with_linear_theory(void **state)
 {
   enum { N = 32, UNIVERSES = 16 };

@@ -9,8 +9,9 @@ refused run,describe 'data.augment.shift: only whole periodic boxes can be moved
 # The training.
 refused run,describe "train: target.metric: 'mlperf' has no such metric: choose one of: mae, mse" train.target.metric=nothing
 refused run,describe "train: target.metric: 'mlperf' has no such metric" train.target.metric=nothing 'source.input=[none]'
-refused run,describe "train: target.metric: 'unet' has no such metric: choose one of: accuracy, overlap, overlap_0" 'model.net={unet: {}}' \
+refused run,describe "train: target.metric: 'unet' has no such metric: choose one of: accuracy, mean_iou, iou_0" 'model.net={unet: {}}' \
   mllog.write=false train.target.metric=mae 'source.input=[none]'
+accepted describe 'model.net={unet: {}}' mllog.write=false train.target.metric=iou_1 'source.input=[none]'
 accepted describe 'model.net={unet: {}}' mllog.write=false train.target.metric=overlap_1 'source.input=[none]'
 refused run,describe 'train: target.metric needs validation samples' train.target.metric=mae data.split.valid=0
 refused run,describe 'train: patience 3 needs validation samples' train.patience=3 data.split.valid=0
@@ -76,8 +77,8 @@ refused convert 'convert: name files, folders or lists of samples'
 refused inspect 'inspect: name files, folders or lists of samples'
 refused power 'power: name files, folders or lists of samples'
 refused convert "there is no format 'grib' of samples" convert.format=grib 'source.input=[synth://]'
-refused eval 'eval.sets: there is none' eval.part=test
+refused eval 'eval.sets is empty' eval.part=test
 refused eval 'eval.sets: a set needs name and predictions' 'eval.sets=[{name: a}]'
 refused eval "eval.sets: two sets have the name 'a'" 'eval.sets=[{name: a, predictions: p.nc}, {name: a, predictions: q.nc}]'
-refused eval 'ridge: penalties: there is none to choose from' 'eval.sets=[{name: a, predictions: p.nc}]' 'eval.ridge.penalties=[]'
+refused eval 'ridge: penalties is empty' 'eval.sets=[{name: a, predictions: p.nc}]' 'eval.ridge.penalties=[]'
 refused eval 'eval.fisher.box: how many cells a sample has' 'eval.sets=[{name: a, predictions: p.nc}]' eval.fisher.box=100

@@ -14,7 +14,7 @@
 #include "needs.h"
 #include "program.h"
 
-/* What configs/cosmoflow/tiny.yaml says, smaller, without the need of a YAML reader. */
+/* configs/cosmoflow/tiny.yaml, smaller, as settings without a YAML reader. */
 #define UNIVERSES                                                                        \
   "--set simulate.universes=10 --set simulate.file=4 --set simulate.side=8 "             \
   "--set simulate.particles=16 --set simulate.box=128 --set simulate.redshifts=[0,0.5] " \
@@ -76,7 +76,7 @@ static void a_run_leaves_what_it_made(void **state)
               event_number(in_scratch("c"), "run_end", "loss"));
 }
 
-/* What an earlier run made goes, and what this one makes stays. */
+/* Results of an earlier run are removed, and those of this one stay. */
 static void a_run_replaces_another(void **state)
 {
   NEEDS_LIBRARIES();
@@ -94,9 +94,10 @@ static void a_run_replaces_another(void **state)
 static void views_make_another_training(void **state)
 {
   NEEDS_LIBRARIES();
-#define TURNED(turn, shift, dir)                                                                 \
-  assert_int_equal(program(RUN "--set source.input=[synth://] --set data.augment.symmetry=" turn \
-                               " --set data.augment.shift=" shift " --out %s",                   \
+#define TURNED(symmetry, shift, dir)                                                             \
+  assert_int_equal(program(RUN                                                                   \
+                           "--set source.input=[synth://] --set data.augment.symmetry=" symmetry \
+                           " --set data.augment.shift=" shift " --out %s",                       \
                            in_scratch(dir)),                                                     \
                    0)
   TURNED("none", "false", "a");
@@ -111,8 +112,8 @@ static void views_make_another_training(void **state)
   assert_non_null(strstr(printed(), "data.augment.shift"));
 }
 
-/* Where samples wait does not matter; each that has a place is read once, and files of a directory
- * serve the run that comes after. */
+/* Storage tiers do not change results; each sample is read once, and files of a directory serve the
+ * next run. */
 static void reading_ahead_makes_no_difference(void **state)
 {
   NEEDS_LIBRARIES();
@@ -139,7 +140,7 @@ static void reading_ahead_makes_no_difference(void **state)
   }
 }
 
-/* A signal ends a run with status 9; the command goes on to the bits of a run of one piece. */
+/* A signal ends a run with status 9; the resumed run has the bits of an uninterrupted one. */
 static void a_stopped_run_goes_on(void **state)
 {
   int status = 0;
@@ -168,7 +169,7 @@ static void a_stopped_run_goes_on(void **state)
   assert_true(same_weights("a", "b"));
   assert_true(event_number(in_scratch("a"), "run_end", "best_mae") ==
               event_number(in_scratch("b"), "run_end", "best_mae"));
-  /* The log goes on, too: what it begins with is there once. */
+  /* The log is resumed, too: its first lines occur once. */
   char *log = contents(in_scratch("a/mllog.txt"));
   char *const first = strstr(log, "\"key\": \"run_start\"");
 
@@ -177,7 +178,7 @@ static void a_stopped_run_goes_on(void **state)
   free(log);
 }
 
-/* A folder goes on only with what it was begun with, and stays as it is where that is refused. */
+/* A folder is resumed only with the options of its run, and is unchanged where that is refused. */
 static void another_run_is_refused(void **state)
 {
   NEEDS_LIBRARIES();
@@ -197,7 +198,7 @@ static void another_run_is_refused(void **state)
   free(after);
 }
 
-/* Universes that no file tells apart, and a checkpoint behind a damaged one. */
+/* Universes that no file distinguishes, and a checkpoint after a damaged one. */
 static void another_simulation_is_refused(void **state)
 {
   NEEDS_LIBRARIES();
@@ -265,10 +266,10 @@ static void train_some(void)
   assert_int_equal(program("prepare " UNIVERSES "--out %s", in_scratch("u")), 0);
 }
 #define PREDICT "predict %s --set exec.tier=vector --set predict.weights=%s --out %s "
-static void predictions_are_of_their_parts(void **state)
+static void predictions_are_of_their_subsets(void **state)
 {
   cf_predictions *p = NULL;
-  int part[CF_PARTS] = {0};
+  int subset[CF_SUBSETS] = {0};
 
   NEEDS_LIBRARIES();
   train_some();
@@ -286,16 +287,16 @@ static void predictions_are_of_their_parts(void **state)
   for (int64_t i = 0; i < p->n; i++) {
     assert_int_equal(p->universe[i], i);
     assert_true(p->known[i]);
-    part[p->part[i]]++;
-    sum += p->part[i] != CF_VALID
+    subset[p->subset[i]]++;
+    sum += p->subset[i] != CF_VALID
                ? 0
                : fabs((double)p->predicted[2 * i] - (double)p->truth[2 * i]) +
                      fabs((double)p->predicted[2 * i + 1] - (double)p->truth[2 * i + 1]);
   }
-  assert_int_equal(part[CF_TRAIN], 6);
-  assert_int_equal(part[CF_VALID], 2);
-  assert_int_equal(part[CF_TEST], 2);
-  /* What the training said of the weights that it chose. */
+  assert_int_equal(subset[CF_TRAIN], 6);
+  assert_int_equal(subset[CF_VALID], 2);
+  assert_int_equal(subset[CF_TEST], 2);
+  /* The validation error of the chosen weights in the training. */
   assert_near(sum / 4, event_number(in_scratch("a"), "run_end", "best_mae"), 1e-6);
   cf_predictions_destroy(&p);
   char *csv = contents(in_scratch("p/predictions.csv"));
@@ -305,8 +306,8 @@ static void predictions_are_of_their_parts(void **state)
   free(csv);
 }
 
-/* One part alone, others listed; a batch of any size gives the same numbers; strangers are tests.
- */
+/* One subset alone, others listed; a batch of any size gives the same numbers; external universes
+ * are tests. */
 static void parts_and_batches_are_chosen(void **state)
 {
   cf_predictions *all = NULL, *some = NULL;
@@ -322,7 +323,7 @@ static void parts_and_batches_are_chosen(void **state)
   assert_ok(cf_predictions_read(in_scratch("p/predictions.nc"), &all));
   assert_ok(cf_predictions_read(in_scratch("q/predictions.nc"), &some));
   for (int64_t i = 0; i < 10; i++) {
-    assert_int_equal(some->known[i], some->part[i] == CF_TEST);
+    assert_int_equal(some->known[i], some->subset[i] == CF_TEST);
     for (int64_t k = 2 * i; k < 2 * i + 2 && some->known[i]; k++) {
       assert_near((double)some->predicted[k], (double)all->predicted[k], 1e-6);
     }
@@ -333,7 +334,7 @@ static void parts_and_batches_are_chosen(void **state)
                    0);
   assert_ok(cf_predictions_read(in_scratch("s/predictions.nc"), &some));
   for (int64_t i = 0; i < 10; i++) {
-    assert_int_equal(some->part[i], CF_TEST);
+    assert_int_equal(some->subset[i], CF_TEST);
   }
   cf_predictions_destroy(&some);
   cf_predictions_destroy(&all);
@@ -368,8 +369,7 @@ static void weights_that_do_not_fit_are_refused(void **state)
   assert_non_null(strstr(printed(), "whose labels is"));
 }
 
-/* Six samples of universes 0 to 5 in a file that says the ranges of its labels; no number: not
- * known. */
+/* Six samples of universes 0 to 5 in a file with ranges of its labels; NaN: unknown. */
 static void put_ranges(const char *dir, double lo0, double lo1)
 {
   enum { N = 6, SIDE = 8 };
@@ -467,9 +467,7 @@ static void forget_universes(const char *dir, int from, int to)
   }
 }
 
-/* What files say of their universes stands; numbers by places hold in the set of the training
- * alone.
- */
+/* Universes stated by files are used; numbers by position are valid only in the training set. */
 static void universes_are_numbered_by_one_alone(void **state)
 {
 #define ROW1 "--set data.split.samples_per_universe=1 "
@@ -525,7 +523,7 @@ static void wrong_samples_are_refused(void **state)
                            in_scratch("m"), in_scratch("o")),
                    3);
   assert_non_null(strstr(printed(), "no log(1 + x)"));
-  /* A label that is none, of whatever part. */
+  /* An invalid label, of any subset. */
   change_label("m/s3_label.npy", NAN);
   assert_int_equal(program(TRAIN "--set data.split.samples_per_universe=1 --set data.split.test=5",
                            in_scratch("m"), in_scratch("o")),
@@ -576,7 +574,7 @@ int main(void)
       TEST(a_stopped_run_goes_on),
       TEST(another_run_is_refused),
       TEST(the_log_passes_the_checker),
-      TEST(predictions_are_of_their_parts),
+      TEST(predictions_are_of_their_subsets),
       TEST(parts_and_batches_are_chosen),
       TEST(weights_that_do_not_fit_are_refused),
       TEST(another_simulation_is_refused),

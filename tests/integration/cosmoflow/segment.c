@@ -26,10 +26,10 @@ enum { VALID = 8, BATCH = 4 };
   "train.batch=4 "                                                                            \
   "--set train.optim.rule=adam --set train.optim.schedule.lr=0.01 --set exec.tier=vector "
 
-/* Accuracy and overlap of persistence: means over the batches of the validation, as the network's.
+/* Accuracy and iou of persistence: means over the batches of the validation, as the network's.
  */
 typedef struct quality {
-  float accuracy, overlap;
+  float accuracy, iou;
 } quality;
 
 /* 1 for the class that a voxel has in the channel that is seen, as logits. */
@@ -59,7 +59,7 @@ static void read_valid(int16_t *to)
   cf_source *source;
   int64_t universe[UNIVERSES];
   cf_split_opts o;
-  cf_split parts;
+  cf_split split;
 
   weir_opts_default(cf_universe_options, sizeof simulate, &simulate);
   simulate.universes = UNIVERSES;
@@ -80,13 +80,13 @@ static void read_valid(int16_t *to)
   weir_opts_default(cf_split_options, sizeof o, &o);
   o.valid = VALID;
   o.test = 0;
-  assert_ok(cf_split_create(&o, universe, UNIVERSES, &parts));
-  assert_int_equal(parts.n[CF_VALID], VALID);
+  assert_ok(cf_split_create(&o, universe, UNIVERSES, &split));
+  assert_int_equal(split.n[CF_VALID], VALID);
   for (int64_t i = 0; i < VALID; i++) {
     assert_ok(
-        cf_source_read(source, parts.sample[CF_VALID][i], 0, SIDE, WEIR_I16, to + i * VOXELS));
+        cf_source_read(source, split.sample[CF_VALID][i], 0, SIDE, WEIR_I16, to + i * VOXELS));
   }
-  cf_split_fini(&parts);
+  cf_split_fini(&split);
   cf_source_close(&source);
 }
 
@@ -100,20 +100,20 @@ static quality score_persistence(void)
   weir_graph *g;
   quality q, sum = {0, 0};
   weir_tensor a = weir_tensor_wrap(&q.accuracy, WEIR_F32, 0, NULL);
-  weir_tensor b = weir_tensor_wrap(&q.overlap, WEIR_F32, 0, NULL);
+  weir_tensor b = weir_tensor_wrap(&q.iou, WEIR_F32, 0, NULL);
 
   weir_opts_default(cf_segment_options, sizeof o, &o);
   assert_ok(weir_graph_create(&g));
   assert_ok(weir_store_create(&store));
   const weir_value in = weir_input(g, "x", &d), truth = cf_segment_truth(g, &o, in);
-  const weir_value same = cf_segment_said(g, persistence(g, &o, in));
-  weir_value overlap = weir_scalar(g, WEIR_F32, 0);
+  const weir_value same = cf_segment_classes(g, persistence(g, &o, in));
+  weir_value iou = weir_scalar(g, WEIR_F32, 0);
 
   for (int k = 0; k < CF_CLASSES; k++) {
-    overlap = weir_add(g, overlap, cf_segment_overlap(g, same, truth, k));
+    iou = weir_add(g, iou, cf_segment_iou(g, same, truth, k));
   }
   weir_output(g, "a", cf_segment_accuracy(g, same, truth));
-  weir_output(g, "b", weir_scale(g, overlap, 1.0 / CF_CLASSES));
+  weir_output(g, "b", weir_scale(g, iou, 1.0 / CF_CLASSES));
   assert_ok(weir_plan_create(g, store, NULL, &plan));
   assert_non_null(counts);
   read_valid(counts);
@@ -122,7 +122,7 @@ static quality score_persistence(void)
 
     assert_ok(weir_plan_run(plan, (weir_binding[]){{"x", &x}, {"a", &a}, {"b", &b}}, 3));
     sum.accuracy += q.accuracy * BATCH / VALID;
-    sum.overlap += q.overlap * BATCH / VALID;
+    sum.iou += q.iou * BATCH / VALID;
   }
   free(counts);
   weir_plan_destroy(&plan);
@@ -138,15 +138,15 @@ static void the_unet_sees_what_will_be(void **state)
 
   assert_int_equal(program("run " SAMPLES NETWORK "--out %s", in_scratch("a")), 0);
   const double accuracy = event_number(in_scratch("a"), "epoch_end", "accuracy");
-  const double overlap = event_number(in_scratch("a"), "epoch_end", "overlap");
+  const double iou = event_number(in_scratch("a"), "epoch_end", "mean_iou");
 
-  print_message("accuracy %.3f, persistence %.3f; overlap %.3f, persistence %.3f\n", accuracy,
-                (double)same.accuracy, overlap, (double)same.overlap);
+  print_message("accuracy %.3f, persistence %.3f; mean IoU %.3f, persistence %.3f\n", accuracy,
+                (double)same.accuracy, iou, (double)same.iou);
   assert_true(accuracy > (double)same.accuracy + 0.1);
-  assert_true(overlap > (double)same.overlap + 0.1);
+  assert_true(iou > (double)same.iou + 0.1);
   assert_true(event_number(in_scratch("a"), "run_end", "best_accuracy") > 0.5);
   assert_string_equal(cell_after(in_scratch("a"), "summary", "network"), "unet");
-  /* Of the same universes predict says what the validation said. */
+  /* predict reports for the same universes what the validation reported. */
   assert_int_equal(program("predict " SAMPLES "--set predict.part=valid --set predict.weights=%s "
                            "--out %s",
                            in_scratch("a/weights.nc"), in_scratch("b")),

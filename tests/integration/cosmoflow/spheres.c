@@ -43,9 +43,9 @@ static double background(int64_t n)
   } while (0)
 
 /* Rows of classes.nc against the truth, and what the program says of them. */
-static void assert_maps(const char *dir, int64_t rows, int part)
+static void assert_maps(const char *dir, int64_t rows, int subset)
 {
-  uint8_t said[CELLS], parts[VOLUMES];
+  uint8_t predicted[CELLS], subsets[VOLUMES];
   float probability[CELLS * SPHERES_CLASSES];
   int64_t number[VOLUMES], right = 0;
   weir_netcdf_shape shape;
@@ -57,22 +57,22 @@ static void assert_maps(const char *dir, int64_t rows, int part)
   assert_int_equal(shape.lengths[0], rows);
   assert_ok(weir_netcdf_read_whole(nc, var, &shape, (int64_t[]){0}, &rows, number));
   assert_ok(weir_netcdf_find(nc, "part", &var, &shape));
-  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, parts));
+  assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0}, &rows, subsets));
   assert_ok(weir_netcdf_find(nc, "probability", &wide, &shape));
   assert_ok(weir_netcdf_find(nc, "classes", &var, &shape));
   for (int64_t r = 0; r < rows; r++) {
     const int64_t start[5] = {r}, count[5] = {1, SIDE, SIDE, SIDE, SPHERES_CLASSES};
 
-    assert_int_equal(parts[r], part);
-    assert_ok(weir_netcdf_read(nc, var, start, count, said));
+    assert_int_equal(subsets[r], subset);
+    assert_ok(weir_netcdf_read(nc, var, start, count, predicted));
     assert_ok(weir_netcdf_read(nc, wide, start, count, probability));
     for (int64_t i = 0; i < CELLS; i++) {
       const int64_t at[3] = {i / SIDE / SIDE, i / SIDE % SIDE, i % SIDE};
       const float *const p = probability + i * SPHERES_CLASSES;
 
       assert_near(p[0] + p[1] + p[2], 1, 1e-5);
-      assert_true(p[said[i]] >= p[0] && p[said[i]] >= p[1] && p[said[i]] >= p[2]);
-      right += said[i] == spheres_class((uint64_t)number[r], SIDE, at);
+      assert_true(p[predicted[i]] >= p[0] && p[predicted[i]] >= p[1] && p[predicted[i]] >= p[2]);
+      right += predicted[i] == spheres_class((uint64_t)number[r], SIDE, at);
     }
   }
   weir_netcdf_close(&nc);
@@ -80,7 +80,7 @@ static void assert_maps(const char *dir, int64_t rows, int part)
               event_number(in_scratch("%s", dir), "predicted", "accuracy"), 1e-6);
 }
 
-/* What eval says of the maps is what predict said of them. */
+/* eval reports the scores that predict reported. */
 static void assert_scored(const char *file)
 {
   assert_int_equal(program("eval --set 'eval.sets=[{name: balls, predictions: %s, truth: [%s]}]' "
@@ -88,12 +88,12 @@ static void assert_scored(const char *file)
                            in_scratch("said/classes.nc"), file, in_scratch("scores")),
                    0);
   assert_int_equal(event_count(in_scratch("scores"), "scores"), 2); /* the last: majority */
-  char *const said = contents(in_scratch("said/classes.csv"));
+  char *const predicted = contents(in_scratch("said/classes.csv"));
   char *const table = contents(in_scratch("scores/scores.csv"));
   char *const confusion = contents(in_scratch("scores/confusion.csv"));
   char *rest = NULL, row[256];
 
-  assert_non_null(strtok_r(said, "\n", &rest));
+  assert_non_null(strtok_r(predicted, "\n", &rest));
   for (const char *line = strtok_r(NULL, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
     assert_true(strncmp(line, "test,", 5) == 0);
     (void)snprintf(row, sizeof row, "\nballs,%s\n", line + 5);
@@ -101,7 +101,7 @@ static void assert_scored(const char *file)
   }
   assert_non_null(strstr(confusion, "balls,2,0,"));
   assert_true(weir_file_exists(in_scratch("scores/report.html")));
-  free(said);
+  free(predicted);
   free(table);
   free(confusion);
   assert_int_equal(program("eval --set 'eval.sets=[{name: balls, predictions: %s}]' --out %s",
@@ -134,7 +134,7 @@ static void assert_predicted(const char *file)
   assert_true(accuracy > majority + 0.5 * (1 - majority));
   char *const table = contents(in_scratch("said/classes.csv"));
 
-  assert_non_null(strstr(table, "test,network,overlap,2,"));
+  assert_non_null(strstr(table, "test,network,iou,2,"));
   assert_non_null(strstr(table, "test,majority,accuracy,all,"));
   free(table);
   assert_scored(file);
@@ -154,15 +154,15 @@ static void the_unet_learns_the_classes_of_files(void **state)
   assert_int_equal(
       program("run " DATA NETWORK "--set source.input=[%s] --out %s", file, in_scratch("run")), 0);
   const double accuracy = event_number(in_scratch("run"), "epoch_end", "accuracy");
-  const double least = background(VOLUMES);
+  const double majority = background(VOLUMES);
 
-  print_message("accuracy %.3f, background %.3f of the voxels; overlaps %.3f %.3f %.3f\n", accuracy,
-                least, event_number(in_scratch("run"), "epoch_end", "overlap_0"),
-                event_number(in_scratch("run"), "epoch_end", "overlap_1"),
-                event_number(in_scratch("run"), "epoch_end", "overlap_2"));
-  assert_true(accuracy > least + 0.5 * (1 - least)); /* half of what a constant gets wrong */
-  assert_true(event_number(in_scratch("run"), "epoch_end", "overlap_1") > 0.5);
-  assert_true(event_number(in_scratch("run"), "epoch_end", "overlap_2") > 0.4);
+  print_message("accuracy %.3f, background %.3f of the voxels; IoU %.3f %.3f %.3f\n", accuracy,
+                majority, event_number(in_scratch("run"), "epoch_end", "iou_0"),
+                event_number(in_scratch("run"), "epoch_end", "iou_1"),
+                event_number(in_scratch("run"), "epoch_end", "iou_2"));
+  assert_true(accuracy > majority + 0.5 * (1 - majority)); /* half of what a constant gets wrong */
+  assert_true(event_number(in_scratch("run"), "epoch_end", "iou_1") > 0.5);
+  assert_true(event_number(in_scratch("run"), "epoch_end", "iou_2") > 0.4);
   assert_predicted(file);
 }
 

@@ -10,8 +10,8 @@
 
 enum { SPHERES_CLASSES = 3 };
 
-/* The class of voxel (d, h, w) of volume k: 2 in a ball beside the middle of the ball of class 1.
- */
+/* Returns the class of voxel (d, h, w) of volume k: 2 in a ball off the centre of the ball of class
+ * 1. */
 static inline uint8_t spheres_class(uint64_t k, int64_t side, const int64_t at[3])
 {
   double body = 0, lesion = 0;

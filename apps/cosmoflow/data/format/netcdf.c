@@ -10,7 +10,7 @@
 #include "data/axes.h"
 #include "data/volume_netcdf.h"
 
-typedef struct held {
+typedef struct state {
   weir_netcdf *nc;
   int volume, labels, universe, physical; /* variables; -1: none */
   int cosmology, corner;                  /* of [sample, 5] f64, [sample, 3] i64; -1: none */
@@ -22,7 +22,7 @@ typedef struct held {
   int label_dims, universe_dims, physical_dims;
   bool packed; /* scale_factor, add_offset or _FillValue count */
   double scale, offset, fill;
-} held;
+} state;
 
 static bool knows(const uint8_t *head, int64_t n)
 {
@@ -32,16 +32,16 @@ static bool knows(const uint8_t *head, int64_t n)
 
 static void close_file(cf_volume_file *f)
 {
-  held *const h = f->held;
+  state *const h = f->state;
 
   if (h) {
     weir_netcdf_close(&h->nc);
   }
-  weir_free(&f->held);
+  weir_free(&f->state);
 }
 
-/* The variable of voxels: as asked for, by the names in use, or the only one of cubes. */
-static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_shape *s, int *dims)
+/* Finds the variable of voxels: as named, by the names in use, or the only one of cubes. */
+static weir_status find_volume(const cf_volume_file *f, state *h, weir_netcdf_shape *s, int *dims)
 {
   static const char *const names[] = {"full", "volume", "x", NULL};
   weir_netcdf_shape shape;
@@ -78,7 +78,7 @@ static weir_status find_volume(const cf_volume_file *f, held *h, weir_netcdf_sha
 }
 
 /* The variable of classes, a number for each voxel. */
-static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_shape *s)
+static weir_status find_classes(const cf_volume_file *f, state *h, weir_netcdf_shape *s)
 {
   const bool named = f->opts->segmentation[0] != 0;
   const char *const name = named ? f->opts->segmentation : CF_NETCDF_CLASSES;
@@ -105,7 +105,7 @@ static weir_status find_classes(const cf_volume_file *f, held *h, weir_netcdf_sh
   if (h->classes < 0 && named) {
     return weir_fail(WEIR_ERR_DATA, "%s: has no variable %s (files.segmentation)", f->path, name);
   }
-  if (h->classes >= 0 && (s->text || s->chars || s->n_dims < 3 || s->n_dims > CF_AXES_MOST)) {
+  if (h->classes >= 0 && (s->text || s->chars || s->n_dims < 3 || s->n_dims > CF_MAX_AXES)) {
     return weir_fail(WEIR_ERR_DATA, "%s: its variable %s is not a number for each voxel", f->path,
                      name);
   }
@@ -121,10 +121,10 @@ static cf_extents extents_of(const weir_netcdf_shape *s)
 }
 
 /* Which dimension is what. classes: NULL where there are none. */
-static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape *s,
+static weir_status take_dims(cf_volume_file *f, state *h, const weir_netcdf_shape *s,
                              const int *dims, const weir_netcdf_shape *classes)
 {
-  const cf_extents beside = classes ? extents_of(classes) : (cf_extents){0};
+  const cf_extents class_extents = classes ? extents_of(classes) : (cf_extents){0};
   char name[260] = "";
 
   WEIR_TRY(weir_netcdf_dim_name(h->nc, dims[0], name, sizeof name));
@@ -132,7 +132,7 @@ static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape
                                          .letters = f->opts->axes,
                                          .first = name,
                                          .volume = extents_of(s),
-                                         .classes = classes ? &beside : NULL},
+                                         .classes = classes ? &class_extents : NULL},
                         &h->is));
   h->raw = s->dtype;
   for (int d = 0; d < 3; d++) {
@@ -161,7 +161,7 @@ static weir_status take_dims(cf_volume_file *f, held *h, const weir_netcdf_shape
 }
 
 /* Attributes of packed numbers (CF conventions, section 8.1). */
-static weir_status take_packing(cf_volume_file *f, held *h)
+static weir_status take_packing(cf_volume_file *f, state *h)
 {
   const struct {
     const char *name;
@@ -181,8 +181,8 @@ static weir_status take_packing(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
-/* What the voxels are, where the variable declares it. */
-static weir_status take_quantity(cf_volume_file *f, const held *h)
+/* Reads the quantity of the voxels, where the variable declares it. */
+static weir_status take_quantity(cf_volume_file *f, const state *h)
 {
   char *text = NULL;
 
@@ -197,7 +197,7 @@ static weir_status take_quantity(cf_volume_file *f, const held *h)
   return WEIR_OK;
 }
 
-static weir_status take_labels(cf_volume_file *f, held *h)
+static weir_status take_labels(cf_volume_file *f, state *h)
 {
   static const char *const names[] = {"unitPar", "y", "label_raw", NULL};
   weir_netcdf_shape s = {0};
@@ -220,16 +220,16 @@ static weir_status take_labels(cf_volume_file *f, held *h)
   f->info.n_labels = s.n_dims > 0 ? s.lengths[s.n_dims - 1] : 0;
   if (s.text || s.chars || !weir_dtype_is_real(s.dtype) || s.n_dims < 1 || s.n_dims > 2 ||
       (s.n_dims == 2 && s.lengths[0] != f->count) || (s.n_dims == 1 && f->count != 1) ||
-      f->info.n_labels > CF_LABELS_MOST) {
+      f->info.n_labels > CF_MAX_LABELS) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: its labels are not at most %d floats for each of %lld samples", f->path,
-                     CF_LABELS_MOST, (long long)f->count);
+                     CF_MAX_LABELS, (long long)f->count);
   }
   return WEIR_OK;
 }
 
-/* The parameters in their own units beside the labels. */
-static weir_status take_physical(cf_volume_file *f, held *h)
+/* Finds the parameters in their own units. */
+static weir_status take_physical(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
@@ -250,7 +250,7 @@ static weir_status take_physical(cf_volume_file *f, held *h)
 }
 
 /* Names of the labels: letters, or texts as HDF5 has them. */
-static weir_status take_names(cf_volume_file *f, held *h)
+static weir_status take_names(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
@@ -260,17 +260,17 @@ static weir_status take_names(cf_volume_file *f, held *h)
     return WEIR_OK;
   }
   if (var == CF_NETCDF_OTHER || s.n_dims != (s.chars ? 2 : 1) || (!s.text && !s.chars) ||
-      s.lengths[0] != f->info.n_labels || (s.chars && s.lengths[1] >= CF_NAME_MOST)) {
+      s.lengths[0] != f->info.n_labels || (s.chars && s.lengths[1] >= CF_MAX_NAME)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: namePar is no text for each of %lld labels, of at most %d letters",
-                     f->path, (long long)f->info.n_labels, CF_NAME_MOST - 1);
+                     f->path, (long long)f->info.n_labels, CF_MAX_NAME - 1);
   }
   for (int64_t i = 0; i < s.lengths[0]; i++) {
     if (s.text) {
       char *text = NULL;
 
       WEIR_TRY(weir_netcdf_read_text(h->nc, var, &i, &text));
-      (void)snprintf(f->info.label[i], CF_NAME_MOST, "%s", text);
+      (void)snprintf(f->info.label[i], CF_MAX_NAME, "%s", text);
       weir_free(&text);
     } else {
       WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){i, 0}, (int64_t[]){1, s.lengths[1]},
@@ -281,9 +281,9 @@ static weir_status take_names(cf_volume_file *f, held *h)
 }
 
 /* The parameters themselves at labels of -1 and 1. */
-static weir_status take_ranges(cf_volume_file *f, held *h)
+static weir_status take_ranges(cf_volume_file *f, state *h)
 {
-  double range[2 * CF_LABELS_MOST];
+  double range[2 * CF_MAX_LABELS];
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
 
@@ -314,8 +314,8 @@ static weir_status take_ranges(cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
-/* A variable of n numbers a sample that holds *dtype, and its own dtype; -1: there is none. */
-static weir_status seek_row(const cf_volume_file *f, const held *h, const char *name,
+/* Finds a variable of n numbers a sample of *dtype, and its own dtype; -1: none. */
+static weir_status seek_row(const cf_volume_file *f, const state *h, const char *name,
                             weir_dtype *dtype, int64_t n, int *var)
 {
   weir_netcdf_shape s = {0};
@@ -331,7 +331,7 @@ static weir_status seek_row(const cf_volume_file *f, const held *h, const char *
 }
 
 /* Sides of box and voxel, and what the samples' universes are. */
-static weir_status take_box(cf_volume_file *f, held *h)
+static weir_status take_box(cf_volume_file *f, state *h)
 {
   static const char *const names[] = {"box_size_mpc_h", "cell_size_mpc_h"};
   double *const at[] = {&f->info.box, &f->info.cell};
@@ -351,8 +351,8 @@ static weir_status take_box(cf_volume_file *f, held *h)
   return seek_row(f, h, "corner", &h->corner_dtype, 3, &h->corner);
 }
 
-/* What a file says beside: which universe, names of the labels, redshifts of the channels. */
-static weir_status take_rest(cf_volume_file *f, held *h)
+/* Finds the other properties: universe, names of labels, redshifts of channels. */
+static weir_status take_rest(cf_volume_file *f, state *h)
 {
   weir_netcdf_shape s = {0};
   int dims[WEIR_NETCDF_MAX_DIMS], var = -1;
@@ -374,8 +374,8 @@ static weir_status take_rest(cf_volume_file *f, held *h)
     return weir_fail(WEIR_ERR_DATA, "%s: redshifts is not a float for each of %lld channels",
                      f->path, (long long)f->info.lengths[3]);
   }
-  if (var >= 0 && s.lengths[0] <= CF_LABELS_MOST) {
-    double raw[CF_LABELS_MOST];
+  if (var >= 0 && s.lengths[0] <= CF_MAX_LABELS) {
+    double raw[CF_MAX_LABELS];
 
     WEIR_TRY(weir_netcdf_read(h->nc, var, (int64_t[]){0}, s.lengths, raw));
     f->info.n_redshifts = s.lengths[0];
@@ -395,11 +395,11 @@ static weir_status open_file(cf_volume_file *f)
   weir_netcdf_shape classes = {0};
   int dims[WEIR_NETCDF_MAX_DIMS];
   char name[260] = "";
-  held *h = NULL;
+  state *h = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
-  h = f->held;
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->state));
+  h = f->state;
   WEIR_TRY_GOTO(weir_netcdf_open(f->path, &h->nc), done);
   WEIR_TRY_GOTO(find_classes(f, h, &classes), done);
   WEIR_TRY_GOTO(find_volume(f, h, &s, dims), done);
@@ -422,7 +422,7 @@ done:
 /* From the order and the type of the file to channels last and numbers. */
 static void unpack(const cf_volume_file *f, const void *raw, int64_t n, bool first, void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const size_t size = weir_dtype_size(h->raw);
   const int64_t channels = f->info.lengths[3], voxels = n / channels;
 
@@ -439,15 +439,15 @@ static void unpack(const cf_volume_file *f, const void *raw, int64_t n, bool fir
   }
 }
 
-/* A box of planes [d0, d1) of a sample, in the order of a variable's dimensions. */
-typedef struct slab {
+/* Start and count of planes [d0, d1) of a sample, in the order of the dimensions of a variable. */
+typedef struct selection {
   int64_t start[WEIR_NETCDF_MAX_DIMS], count[WEIR_NETCDF_MAX_DIMS];
-} slab;
+} selection;
 
-static slab slab_of(const cf_volume_file *f, const cf_axes *a, int64_t sample, int64_t d0,
-                    int64_t d1)
+static selection selection_of(const cf_volume_file *f, const cf_axes *a, int64_t sample, int64_t d0,
+                              int64_t d1)
 {
-  slab p = {.start = {0}};
+  selection p = {.start = {0}};
 
   if (a->sample >= 0) {
     p.start[a->sample] = sample;
@@ -463,10 +463,10 @@ static slab slab_of(const cf_volume_file *f, const cf_axes *a, int64_t sample, i
 
 static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const bool first = h->is.channel >= 0 && h->is.channel < h->is.cube;
   const int64_t n = (d1 - d0) * cf_volume_plane(&f->info);
-  slab p = slab_of(f, &h->is, sample, d0, d1);
+  selection p = selection_of(f, &h->is, sample, d0, d1);
   void *raw = NULL;
 
   if (h->is.channel >= 0) {
@@ -485,8 +485,8 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
   return status;
 }
 
-/* Where a dimension of the voxels is among those of the classes. */
-static int class_dim(const held *h, int d)
+/* Returns the index of a dimension of the voxels among those of the classes. */
+static int class_dim(const state *h, int d)
 {
   const int bare = d - (h->is.channel >= 0 && h->is.channel < d);
 
@@ -496,10 +496,10 @@ static int class_dim(const held *h, int d)
 static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1,
                                 void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const cf_axes is = {h->is.sample < 0 ? -1 : class_dim(h, h->is.sample), h->class_one,
                       class_dim(h, h->is.cube)};
-  slab p = slab_of(f, &is, sample, d0, d1);
+  selection p = selection_of(f, &is, sample, d0, d1);
 
   if (is.channel >= 0) {
     p.count[is.channel] = 1;
@@ -507,12 +507,12 @@ static weir_status read_classes(cf_volume_file *f, int64_t sample, int64_t d0, i
   return weir_netcdf_read(h->nc, h->classes, p.start, p.count, out);
 }
 
-/* The numbers of a sample in a variable of [n] or [sample, n] of them, n at most CF_LABELS_MOST. */
-static weir_status read_row(const held *h, int var, int dims, weir_dtype dtype, int64_t sample,
+/* Reads the numbers of a sample from a variable [n] or [sample, n], n at most CF_MAX_LABELS. */
+static weir_status read_row(const state *h, int var, int dims, weir_dtype dtype, int64_t sample,
                             int64_t n, double *out)
 {
   const int64_t start[2] = {dims == 2 ? sample : 0, 0}, count[2] = {dims == 2 ? 1 : n, n};
-  double raw[CF_LABELS_MOST];
+  double raw[CF_MAX_LABELS];
 
   WEIR_TRY(weir_netcdf_read(h->nc, var, start, count, raw));
   for (int64_t i = 0; i < n; i++) {
@@ -523,14 +523,14 @@ static weir_status read_row(const held *h, int var, int dims, weir_dtype dtype, 
 
 static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   return read_row(h, h->labels, h->label_dims, h->label_dtype, sample, f->info.n_labels, out);
 }
 
 static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   if (h->physical >= 0) {
     WEIR_TRY(read_row(h, h->physical, h->physical_dims, h->physical_dtype, sample, f->info.n_labels,
@@ -553,7 +553,7 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   *out = -1;
   if (h->universe >= 0) {

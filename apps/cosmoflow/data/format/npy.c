@@ -1,8 +1,7 @@
 /* npy.c - samples as pairs of NumPy arrays, NAME_data.npy and NAME_label.npy, one sample a pair:
- * [depth, height, width(, channel)] and [labels], or several with a dimension in front; files.axes
- * states other orders. Beside them
- * NAME_universe.npy may say which universe each was cut from: integers, [samples]; and of a pair of
- * one sample NAME_about.txt the rest (about.h). */
+ * [depth, height, width(, channel)] and [labels], or several with a leading dimension; files.axes
+ * states other orders. NAME_universe.npy may hold the universe of each sample: integers, [samples];
+ * and for a pair of one sample NAME_about.txt other properties (about.h). */
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -17,11 +16,11 @@
 #define UNIVERSE "_universe.npy"
 #define ABOUT "_about.txt"
 
-typedef struct held {
+typedef struct state {
   weir_npy *data, *label, *universe; /* label, universe NULL: there is none */
   bool first;                        /* channels come before the cube */
   cf_facts facts;                    /* of a pair of one sample */
-} held;
+} state;
 
 static bool knows(const uint8_t *head, int64_t n)
 {
@@ -30,18 +29,18 @@ static bool knows(const uint8_t *head, int64_t n)
 
 static void close_file(cf_volume_file *f)
 {
-  held *const h = f->held;
+  state *const h = f->state;
 
   if (h) {
     weir_npy_close(&h->data);
     weir_npy_close(&h->label);
     weir_npy_close(&h->universe);
   }
-  weir_free(&f->held);
+  weir_free(&f->state);
 }
 
 /* NAME_data.npy to NAME_label.npy, NAME_universe.npy; false for another name. */
-static bool path_beside(const char *path, const char *ending, char *text, size_t size)
+static bool path_with(const char *path, const char *ending, char *text, size_t size)
 {
   const size_t n = strlen(path), end = strlen(DATA);
 
@@ -53,7 +52,7 @@ static bool path_beside(const char *path, const char *ending, char *text, size_t
 static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
 {
   cf_axes_known known = {.path = f->path, .letters = f->opts->axes, .first = ""};
-  held *const h = f->held;
+  state *const h = f->state;
   cf_axes is;
 
   known.volume.n = s->n_dims;
@@ -71,7 +70,7 @@ static weir_status take_stated(cf_volume_file *f, const weir_npy_shape *s)
   return WEIR_OK;
 }
 
-/* Equal lengths behind another one are a cube with the channels, or samples, before it as well. */
+/* Equal lengths after another one are a cube with the channels, or samples, before it as well. */
 static weir_status refuse_unclear(const cf_volume_file *f, const weir_npy_shape *s)
 {
   const int64_t *const l = s->lengths + (s->n_dims == 5);
@@ -118,12 +117,12 @@ static weir_status take_labels(cf_volume_file *f, const char *path, const weir_n
   const int64_t samples = s->n_dims == 2 ? s->lengths[0] : 1;
 
   f->info.n_labels = s->n_dims > 0 ? s->lengths[s->n_dims - 1] : 0;
-  if (s->n_dims < 1 || s->n_dims > 2 || samples != f->count || f->info.n_labels > CF_LABELS_MOST ||
+  if (s->n_dims < 1 || s->n_dims > 2 || samples != f->count || f->info.n_labels > CF_MAX_LABELS ||
       weir_dtype_is_whole(s->dtype)) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: is no array of at most %d labels, floats, for each of the %lld samples "
                      "in %s",
-                     path, CF_LABELS_MOST, (long long)f->count, f->path);
+                     path, CF_MAX_LABELS, (long long)f->count, f->path);
   }
   return WEIR_OK;
 }
@@ -140,14 +139,14 @@ static weir_status check_universe(const cf_volume_file *f, const char *path,
                          (long long)f->count, f->path);
 }
 
-/* What stands beside a pair, in the words of about.h. */
+/* Reads the properties of a pair from NAME_about.txt. */
 static weir_status take_about(cf_volume_file *f, const char *path)
 {
-  held *const h = f->held;
+  state *const h = f->state;
   char *text = NULL;
   int64_t size = 0;
 
-  WEIR_TRY(weir_file_read(path, CF_ABOUT_MOST, &text, &size));
+  WEIR_TRY(weir_file_read(path, CF_MAX_ABOUT, &text, &size));
   const char *const key = cf_about_parse(text, &f->info, &h->facts);
 
   weir_free(&text);
@@ -158,23 +157,23 @@ static weir_status take_about(cf_volume_file *f, const char *path)
 
 static weir_status open_file(cf_volume_file *f)
 {
-  char path[CF_PLACE_MOST];
-  held *h = NULL;
+  char path[CF_MAX_LOCATION];
+  state *h = NULL;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
-  h = f->held;
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->state));
+  h = f->state;
   WEIR_TRY_GOTO(weir_npy_open(f->path, &h->data), done);
   WEIR_TRY_GOTO(take_volume(f, weir_npy_get(h->data)), done);
-  if (path_beside(f->path, LABEL, path, sizeof path) && weir_file_exists(path)) {
+  if (path_with(f->path, LABEL, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(weir_npy_open(path, &h->label), done);
     WEIR_TRY_GOTO(take_labels(f, path, weir_npy_get(h->label)), done);
   }
-  if (path_beside(f->path, UNIVERSE, path, sizeof path) && weir_file_exists(path)) {
+  if (path_with(f->path, UNIVERSE, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(weir_npy_open(path, &h->universe), done);
     WEIR_TRY_GOTO(check_universe(f, path, weir_npy_get(h->universe)), done);
   }
-  if (f->count == 1 && path_beside(f->path, ABOUT, path, sizeof path) && weir_file_exists(path)) {
+  if (f->count == 1 && path_with(f->path, ABOUT, path, sizeof path) && weir_file_exists(path)) {
     WEIR_TRY_GOTO(take_about(f, path), done);
   }
   (void)snprintf(f->info.layout, sizeof f->info.layout, "NumPy, %s%s",
@@ -190,7 +189,7 @@ done:
 static weir_status read_channels(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1,
                                  void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const int64_t channels = f->info.lengths[3], cells = cf_volume_cells(&f->info);
   const int64_t plane = f->info.lengths[1] * f->info.lengths[2], n = (d1 - d0) * plane;
   const size_t size = weir_dtype_size(f->info.dtype);
@@ -210,7 +209,7 @@ static weir_status read_channels(cf_volume_file *f, int64_t sample, int64_t d0, 
 
 static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const int64_t plane = cf_volume_plane(&f->info);
 
   if (h->first) {
@@ -222,9 +221,9 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
 
 static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   const weir_dtype dtype = weir_npy_get(h->label)->dtype;
-  double values[CF_LABELS_MOST]; /* room for either */
+  double values[CF_MAX_LABELS]; /* large enough for either */
 
   WEIR_TRY(weir_npy_read(h->label, sample * f->info.n_labels, f->info.n_labels, values));
   for (int64_t i = 0; i < f->info.n_labels; i++) {
@@ -235,7 +234,7 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 
 static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   (void)sample;
   *out = h->facts;
@@ -244,8 +243,8 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
-  const held *const h = f->held;
-  int64_t raw = 0; /* room for any integer */
+  const state *const h = f->state;
+  int64_t raw = 0; /* large enough for any integer */
 
   if (h->universe == NULL) {
     *out = -1;
@@ -264,18 +263,18 @@ static weir_status create(cf_volume_out *o)
                      o->path, (long long)o->count);
   }
   return weir_alloc(1, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype),
-                    &o->held);
+                    &o->state);
 }
 
 static weir_status write_about(const cf_volume_out *o, const cf_volume_about *about)
 {
-  char path[CF_PLACE_MOST], text[CF_ABOUT_MOST] = "";
+  char path[CF_MAX_LOCATION], text[CF_MAX_ABOUT] = "";
   weir_writer *w = NULL;
 
   if (about->facts) {
     cf_about_print(&o->info, about->facts, text);
   }
-  (void)path_beside(o->path, ABOUT, path, sizeof path); /* shorter */
+  (void)path_with(o->path, ABOUT, path, sizeof path); /* shorter */
   if (text[0] == 0) {
     (void)remove(path); /* of an earlier pair of the name */
     return WEIR_OK;
@@ -292,11 +291,11 @@ static weir_status write_about(const cf_volume_out *o, const cf_volume_about *ab
 
 static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
-  char path[CF_PLACE_MOST];
+  char path[CF_MAX_LOCATION];
   const weir_npy_shape labels = {WEIR_F32, 1, {o->info.n_labels}};
 
-  memcpy(o->held, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));
-  if (!path_beside(o->path, UNIVERSE, path, sizeof path)) {
+  memcpy(o->state, voxels, (size_t)cf_volume_elements(&o->info) * weir_dtype_size(o->info.dtype));
+  if (!path_with(o->path, UNIVERSE, path, sizeof path)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: its name is too long", o->path);
   }
   if (about->universe >= 0) { /* both before the data, by which pairs are found */
@@ -305,7 +304,7 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
     (void)remove(path); /* of an earlier pair of the name */
   }
   WEIR_TRY(write_about(o, about));
-  (void)path_beside(o->path, LABEL, path, sizeof path); /* shorter */
+  (void)path_with(o->path, LABEL, path, sizeof path); /* shorter */
   return weir_npy_write(path, &labels, about->labels);
 }
 
@@ -314,12 +313,12 @@ static weir_status commit(cf_volume_out *o)
   const int64_t *const l = o->info.lengths;
   const weir_npy_shape shape = {o->info.dtype, 4, {l[0], l[1], l[2], l[3]}};
 
-  return weir_npy_write(o->path, &shape, o->held);
+  return weir_npy_write(o->path, &shape, o->state);
 }
 
 static void destroy(cf_volume_out *o)
 {
-  weir_free(&o->held);
+  weir_free(&o->state);
 }
 
 const cf_volume_format cf_volume_format_npy = {
@@ -327,7 +326,7 @@ const cf_volume_format cf_volume_format_npy = {
     .help = "pairs of NumPy arrays, NAME" DATA " and NAME" LABEL
             ", one sample a pair; NAME" UNIVERSE " and NAME" ABOUT " say the rest",
     .suffix = DATA,
-    .beside = LABEL "|" UNIVERSE "|" ABOUT,
+    .companions = LABEL "|" UNIVERSE "|" ABOUT,
     .endings = DATA,
     .knows = knows,
     .open = open_file,

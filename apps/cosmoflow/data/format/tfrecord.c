@@ -9,18 +9,18 @@
 #include "data/volume_format.h"
 #include "io/weir_tfrecord.h"
 
-enum { CHANNELS_MOST = 7 }; /* 8 channels of side s are as long as one of side 2 s */
+enum { MAX_CHANNELS = 7 }; /* 8 channels of side s are as long as one of side 2 s */
 
-typedef struct held {
+typedef struct state {
   weir_tfrecord *file;
   weir_tf_feature volume, labels; /* of the record read last */
   float *floats;                  /* voxels of a list of floats; NULL: they are bytes */
   cf_facts facts;                 /* of that record */
   cf_volume_info first;           /* of the first record, without what options state */
-} held;
+} state;
 
-/* The first of the names in use that the record has, or the one that was asked for. */
-static weir_status find(const held *h, const char *asked, const char *const *names,
+/* Finds the first of the names in use that the record has, or the one asked for. */
+static weir_status find(const state *h, const char *asked, const char *const *names,
                         weir_tf_feature *out)
 {
   if (asked[0]) {
@@ -35,17 +35,18 @@ static weir_status find(const held *h, const char *asked, const char *const *nam
   return WEIR_OK;
 }
 
-static weir_status refuse(const held *h, const weir_tf_feature *f, const char *key, const char *why)
+static weir_status refuse(const state *h, const weir_tf_feature *f, const char *key,
+                          const char *why)
 {
-  char place[CF_PLACE_MOST];
+  char where[CF_MAX_LOCATION];
 
-  weir_tfrecord_locate(h->file, place, sizeof place);
-  return weir_fail(WEIR_ERR_DATA, "%s: key '%.*s': %s", place,
+  weir_tfrecord_locate(h->file, where, sizeof where);
+  return weir_fail(WEIR_ERR_DATA, "%s: key '%.*s': %s", where,
                    f->key_size ? (int)f->key_size : (int)strlen(key), f->key_size ? f->key : key,
                    why);
 }
 
-/* Side of a cube of n / channels voxels; 0 where it is none. */
+/* Returns the side of a cube of n / channels voxels; 0: none. */
 static int64_t side_of(int64_t n, int64_t channels)
 {
   const int64_t side = (int64_t)llround(cbrt((double)n / (double)channels));
@@ -65,14 +66,14 @@ static weir_dtype dtype_of(const cf_volume_opts *opts, const weir_tf_feature *f)
 }
 
 /* The cube that so many bytes are. */
-static weir_status measure(const cf_volume_file *f, const held *h, cf_volume_info *info)
+static weir_status measure(const cf_volume_file *f, const state *h, cf_volume_info *info)
 {
   const int64_t size = (int64_t)weir_dtype_size(info->dtype);
   const int64_t bytes = h->volume.kind == WEIR_TF_FLOATS ? size * h->volume.count : h->volume.size;
-  const int64_t asked = f->opts->channels, most = asked > 0 ? asked : CHANNELS_MOST;
+  const int64_t asked = f->opts->channels, max_channels = asked > 0 ? asked : MAX_CHANNELS;
   char why[160];
 
-  for (int64_t c = asked > 0 ? asked : 1; c <= most; c++) {
+  for (int64_t c = asked > 0 ? asked : 1; c <= max_channels; c++) {
     const int64_t side = bytes % size == 0 ? side_of(bytes / size, c) : 0;
 
     if (side > 0) {
@@ -84,20 +85,20 @@ static weir_status measure(const cf_volume_file *f, const held *h, cf_volume_inf
   (void)snprintf(why, sizeof why,
                  "%lld bytes are no cube of %lld%s channels of %s; files.dtype and files.channels "
                  "say what else they are",
-                 (long long)bytes, (long long)most, asked > 0 ? "" : " or fewer",
+                 (long long)bytes, (long long)max_channels, asked > 0 ? "" : " or fewer",
                  weir_dtype_name(info->dtype));
   return refuse(h, &h->volume, "x", why);
 }
 
-/* What the record says besides, in the words of about.h. */
-static weir_status take_about(held *h, cf_volume_info *info)
+/* Reads the other properties of the record, in the format of about.h. */
+static weir_status take_about(state *h, cf_volume_info *info)
 {
   weir_tf_feature about;
-  char text[CF_ABOUT_MOST], why[80];
+  char text[CF_MAX_ABOUT], why[80];
 
   h->facts = (cf_facts){.has_physical = false};
   WEIR_TRY(weir_tfrecord_find(h->file, "about", &about));
-  if (about.kind != WEIR_TF_BYTES || about.count != 1 || about.size >= CF_ABOUT_MOST) {
+  if (about.kind != WEIR_TF_BYTES || about.count != 1 || about.size >= CF_MAX_ABOUT) {
     return WEIR_OK; /* another program's */
   }
   memcpy(text, about.bytes, (size_t)about.size);
@@ -112,7 +113,7 @@ static weir_status take_about(held *h, cf_volume_info *info)
 }
 
 /* Shape, dtype and number of labels of the record read last. */
-static weir_status look(const cf_volume_file *f, held *h, cf_volume_info *info)
+static weir_status look(const cf_volume_file *f, state *h, cf_volume_info *info)
 {
   static const char *const volumes[] = {"x", "data_raw", NULL}, *const labels[] = {"y", "label_raw",
                                                                                    NULL};
@@ -129,7 +130,7 @@ static weir_status look(const cf_volume_file *f, held *h, cf_volume_info *info)
   info->dtype = dtype_of(f->opts, &h->volume);
   WEIR_TRY(measure(f, h, info));
   info->n_labels = y->kind == WEIR_TF_BYTES ? y->size / 8 : y->count;
-  if (y->kind == WEIR_TF_INTS || info->n_labels > CF_LABELS_MOST ||
+  if (y->kind == WEIR_TF_INTS || info->n_labels > CF_MAX_LABELS ||
       (y->kind == WEIR_TF_BYTES && (y->count != 1 || y->size % 8 != 0))) {
     return refuse(h, y, "y", "holds no labels: floats, or bytes of f64, at most 16");
   }
@@ -138,13 +139,13 @@ static weir_status look(const cf_volume_file *f, held *h, cf_volume_info *info)
 
 static void close_file(cf_volume_file *f)
 {
-  held *h = f->held;
+  state *h = f->state;
 
   if (h) {
     weir_tfrecord_close(&h->file);
     weir_free(&h->floats);
   }
-  weir_free(&f->held);
+  weir_free(&f->state);
 }
 
 static weir_status refuse_number(const cf_volume_file *f, int64_t has)
@@ -153,8 +154,8 @@ static weir_status refuse_number(const cf_volume_file *f, int64_t has)
                    (long long)has, (long long)f->opts->per_file);
 }
 
-/* Behind the last record that files.per_file promises there is none. The record read last stays. */
-static weir_status check_end(const cf_volume_file *f, held *h)
+/* Checks that no record follows the last one of files.per_file. The record read last stays. */
+static weir_status check_end(const cf_volume_file *f, state *h)
 {
   const bool last = f->opts->per_file > 0 && weir_tfrecord_number(h->file) == f->count;
   bool found = last;
@@ -168,8 +169,8 @@ static weir_status check_end(const cf_volume_file *f, held *h)
   return WEIR_OK;
 }
 
-/* Samples of a file: each header is read, and nothing is held. */
-static weir_status count(cf_volume_file *f, held *h)
+/* Counts the samples of a file: each header is read, and no record is stored. */
+static weir_status count(cf_volume_file *f, state *h)
 {
   bool found = true;
 
@@ -186,12 +187,12 @@ static weir_status count(cf_volume_file *f, held *h)
 
 static weir_status open_file(cf_volume_file *f)
 {
-  held *h = NULL;
+  state *h = NULL;
   bool found = false;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(weir_alloc(1, sizeof *h, &f->held));
-  h = f->held;
+  WEIR_TRY(weir_alloc(1, sizeof *h, &f->state));
+  h = f->state;
   WEIR_TRY_GOTO(weir_tfrecord_open(f->path, f->opts->max_bytes, &h->file), done);
   WEIR_TRY_GOTO(weir_tfrecord_next(h->file, &found), done);
   if (!found) {
@@ -216,7 +217,7 @@ done:
 /* Has a sample as the record read last. */
 static weir_status go_to(cf_volume_file *f, int64_t sample)
 {
-  held *const h = f->held;
+  state *const h = f->state;
   const cf_volume_info *const first = &h->first;
   cf_volume_info info = {.n_labels = 0};
   int64_t size = 0;
@@ -267,7 +268,7 @@ static weir_status go_to(cf_volume_file *f, int64_t sample)
 
 static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, int64_t d1, void *out)
 {
-  held *const h = f->held;
+  state *const h = f->state;
 
   WEIR_TRY(go_to(f, sample));
   if (h->volume.kind == WEIR_TF_FLOATS && !h->floats) {
@@ -283,8 +284,8 @@ static weir_status read_planes(cf_volume_file *f, int64_t sample, int64_t d0, in
 
 static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 {
-  const held *const h = f->held;
-  float floats[CF_LABELS_MOST];
+  const state *const h = f->state;
+  float floats[CF_MAX_LABELS];
 
   WEIR_TRY(go_to(f, sample));
   if (h->labels.kind == WEIR_TF_FLOATS) {
@@ -302,7 +303,7 @@ static weir_status read_labels(cf_volume_file *f, int64_t sample, double *out)
 
 static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
 
   WEIR_TRY(go_to(f, sample));
   *out = h->facts;
@@ -311,7 +312,7 @@ static weir_status read_facts(cf_volume_file *f, int64_t sample, cf_facts *out)
 
 static weir_status read_universe(cf_volume_file *f, int64_t sample, int64_t *out)
 {
-  const held *const h = f->held;
+  const state *const h = f->state;
   weir_tf_feature universe;
 
   *out = -1;
@@ -328,13 +329,12 @@ static weir_status create(cf_volume_out *o)
   weir_tfrecord_writer *w = NULL;
 
   WEIR_TRY(weir_tfrecord_create(o->path, o->level, &w));
-  o->held = w;
+  o->state = w;
   return WEIR_OK;
 }
 
-/* As MLPerf has it; other readers pass `universe` and `about` over. Floats are told from counts by
- * their kind.
- */
+/* Writes a record as MLPerf does; other readers ignore `universe` and `about`. Floats differ from
+ * counts in their kind. */
 static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_about *about)
 {
   const int64_t n = cf_volume_elements(&o->info);
@@ -342,7 +342,7 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
   weir_tf_out out[4] = {{"x", floats ? WEIR_TF_FLOATS : WEIR_TF_BYTES, voxels,
                          floats ? n : n * (int64_t)weir_dtype_size(o->info.dtype)},
                         {"y", WEIR_TF_FLOATS, about->labels, o->info.n_labels}};
-  char text[CF_ABOUT_MOST] = "";
+  char text[CF_MAX_ABOUT] = "";
   int n_out = 2;
 
   if (about->universe >= 0) {
@@ -354,23 +354,23 @@ static weir_status append(cf_volume_out *o, const void *voxels, const cf_volume_
   if (text[0]) {
     out[n_out++] = (weir_tf_out){"about", WEIR_TF_BYTES, text, (int64_t)strlen(text)};
   }
-  return weir_tfrecord_write(o->held, out, n_out);
+  return weir_tfrecord_write(o->state, out, n_out);
 }
 
 static weir_status commit(cf_volume_out *o)
 {
-  weir_tfrecord_writer *w = o->held;
+  weir_tfrecord_writer *w = o->state;
 
-  o->held = NULL;
+  o->state = NULL;
   return weir_tfrecord_commit(&w);
 }
 
 static void destroy(cf_volume_out *o)
 {
-  weir_tfrecord_writer *w = o->held;
+  weir_tfrecord_writer *w = o->state;
 
   weir_tfrecord_destroy(&w);
-  o->held = NULL;
+  o->state = NULL;
 }
 
 const cf_volume_format cf_volume_format_tfrecord = {

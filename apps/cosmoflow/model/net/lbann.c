@@ -38,12 +38,12 @@ weir_value cf_lbann(weir_net *net, const void *opts, int64_t outputs, weir_value
               .last = {.kind = WEIR_INIT_ZEROS},
               .scale = o->scale};
 
-  t.n_stages = (int)(o->blocks > 0 ? o->blocks : cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 4));
-  for (int i = 0; i < t.n_stages; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
-                            .taps = 3,
+  t.n_blocks = (int)(o->blocks > 0 ? o->blocks : cf_cnn_halvings(cf_cnn_side_of(net->graph, x), 4));
+  for (int i = 0; i < t.n_blocks; i++) {
+    t.block[i] = (cf_block){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
+                            .kernel_size = 3,
                             .padding = WEIR_NN_GIVEN,
-                            .room = 1,
+                            .pad = 1,
                             .pool = CF_POOL_MEAN3};
   }
   return cf_cnn_build(net, &t, outputs, x);

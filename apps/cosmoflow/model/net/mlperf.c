@@ -5,7 +5,7 @@
 
 const weir_opt cf_mlperf_options[] = {
     WEIR_OPT_INT(cf_mlperf_opts, kernel, 3, 1, 7, "1",
-                 "taps of the convolutions (MLPerf HPC v1.0 and later: 3; v0.7: 2)"),
+                 "kernel size of the convolutions (MLPerf HPC v1.0 and later: 3; v0.7: 2)"),
     WEIR_OPT_INT(cf_mlperf_opts, blocks, 0, 0, 8, "1",
                  "convolutions, each with pooling; 0: as many as leave 4 voxels a side"),
     WEIR_OPT_INT(cf_mlperf_opts, base, 32, 1, 1024, "1", "filters of the first convolution"),
@@ -39,10 +39,10 @@ weir_value cf_mlperf(weir_net *net, const void *opts, int64_t outputs, weir_valu
               .dropout = o->dropout,
               .scale = o->scale};
 
-  t.n_stages = (int)cf_mlperf_blocks(o, cf_cnn_side_of(net->graph, x));
-  for (int i = 0; i < t.n_stages; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
-                            .taps = o->kernel,
+  t.n_blocks = (int)cf_mlperf_blocks(o, cf_cnn_side_of(net->graph, x));
+  for (int i = 0; i < t.n_blocks; i++) {
+    t.block[i] = (cf_block){.filters = cf_cnn_doubled(o->base, i, o->max_filters),
+                            .kernel_size = o->kernel,
                             .pool = CF_POOL_MAX2};
   }
   return cf_cnn_build(net, &t, outputs, x);

@@ -38,7 +38,7 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
   const int64_t pools = o->pools > 0 ? o->pools : rule;
   const bool bias = o->bias == CF_BIAS_AUTO ? o->norm == 0 : o->bias == CF_BIAS_TRUE;
   cf_cnn t = {.name = "oyama",
-              .n_stages = CONVS,
+              .n_blocks = CONVS,
               .n_hidden = 2,
               .hidden = {o->hidden1, o->hidden2},
               .no_conv_bias = !bias,
@@ -49,11 +49,11 @@ weir_value cf_oyama(weir_net *net, const void *opts, int64_t outputs, weir_value
               .dense_bias = {.kind = WEIR_INIT_CONSTANT, .value = 0.1}};
 
   for (int i = 0; i < CONVS; i++) {
-    t.stage[i] = (cf_stage){.filters = cf_cnn_doubled(o->base, i, 16 * o->base),
-                            .taps = 3,
+    t.block[i] = (cf_block){.filters = cf_cnn_doubled(o->base, i, 16 * o->base),
+                            .kernel_size = 3,
                             .stride = i == STRIDED ? 2 : 1,
                             .padding = WEIR_NN_GIVEN,
-                            .room = 1,
+                            .pad = 1,
                             .pool = i < pools ? CF_POOL_MEAN3 : CF_POOL_NONE};
   }
   return cf_cnn_build(net, &t, outputs, x);

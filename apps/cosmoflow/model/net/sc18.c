@@ -4,7 +4,7 @@
 #include "model/nets.h"
 #include "model/cnn.h"
 
-enum { LAYOUTS = 2, MOST = 7 };
+enum { LAYOUTS = 2, MAX_CONVS = 7 };
 #define LAYOUT_CHOICES "auto|side64|side128"
 #define NORM_CHOICES "layout|none|batch"
 
@@ -15,8 +15,8 @@ static const struct layout {
   bool norm;
   int64_t hidden[CF_DENSE];
   struct {
-    int64_t filters, taps, stride;
-  } conv[MOST];
+    int64_t filters, kernel_size, stride;
+  } conv[MAX_CONVS];
 } layouts[LAYOUTS] = {
     {64,
      6,
@@ -78,7 +78,7 @@ weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value 
   const weir_init tenth = {.kind = WEIR_INIT_CONSTANT, .value = 0.1};
   const bool normal = o->norm == 0 ? l->norm : o->norm == 2;
   cf_cnn t = {.name = "sc18",
-              .n_stages = l->convs,
+              .n_blocks = l->convs,
               .norm = {.kind = normal ? WEIR_NORM_BATCH : WEIR_NORM_NONE,
                        .epsilon = o->epsilon,
                        .momentum = o->momentum},
@@ -95,8 +95,8 @@ weir_value cf_sc18(weir_net *net, const void *opts, int64_t outputs, weir_value 
   }
   fill_hidden(o, l, &t);
   for (int i = 0; i < l->convs; i++) {
-    t.stage[i] = (cf_stage){.filters = o->base * l->conv[i].filters,
-                            .taps = l->conv[i].taps,
+    t.block[i] = (cf_block){.filters = o->base * l->conv[i].filters,
+                            .kernel_size = l->conv[i].kernel_size,
                             .stride = l->conv[i].stride,
                             .padding = WEIR_NN_VALID,
                             .pool = i < l->pools ? CF_POOL_MEAN2 : CF_POOL_NONE};
