@@ -12,7 +12,7 @@
 #include "base/weir_lock.h"
 
 struct weir_writer {
-  char *path, *unfinished; /* final place, and "<path>.tmp-<pid>" */
+  char *path, *unfinished; /* final path, and "<path>.tmp-<pid>" */
   FILE *stream;
   int reason;        /* errno of the first write that failed; 0: none */
   weir_writer *next; /* list of all open writers, for weir_writer_remove_all */
@@ -70,7 +70,7 @@ static struct {
   weir_writer *first;
 } writers = {.lock = WEIR_LOCK_INIT};
 
-/* False when another writer of this process has the same final place. */
+/* False when another writer of this process has the same final path. */
 static bool enlist(weir_writer *w)
 {
   bool free_place = true;
