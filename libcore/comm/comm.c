@@ -75,23 +75,23 @@ void weir_comm_configure(weir_comm *c, const weir_comm_cfg *cfg)
 
 weir_status weir_comm_split(weir_comm *c, int colour, weir_comm **out)
 {
-  weir_comm *part = NULL;
-  weir_status status = weir_alloc(1, sizeof *part, (void **)&part);
+  weir_comm *sub = NULL;
+  weir_status status = weir_alloc(1, sizeof *sub, (void **)&sub);
 
   *out = NULL;
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
-  part->kind = c->kind;
-  part->engine = c->engine;
-  WEIR_TRY_GOTO(weir_comm_agree(c, c->kind->split(c, colour, part)), done);
-  if (part->size > 0) {
-    *out = part;
+  sub->kind = c->kind;
+  sub->engine = c->engine;
+  WEIR_TRY_GOTO(weir_comm_agree(c, c->kind->split(c, colour, sub)), done);
+  if (sub->size > 0) {
+    *out = sub;
     return WEIR_OK;
   }
 done:
-  if (part != NULL && part->size > 0) { /* another rank failed */
-    part->kind->close(part);
+  if (sub != NULL && sub->size > 0) { /* another rank failed */
+    sub->kind->close(sub);
   }
-  weir_free(&part);
+  weir_free(&sub);
   return status;
 }
 

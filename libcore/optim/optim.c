@@ -43,11 +43,12 @@ static weir_status build_part(weir_graph *g, const weir_optim_cfg *cfg, const we
   weir_value state[WEIR_RULE_STATES];
   char name[64];
 
-  weir_rule_get_state(rule, g, store, a->part, state);
+  weir_rule_get_state(rule, g, store, a->suffix, state);
   a->state = state;
   WEIR_TRY(build_rule(g, rule, a, cfg->rule.opts));
   if (cfg->average.decay > 0) {
-    (void)snprintf(name, sizeof name, "%s%s", WEIR_OPTIM_AVERAGE, a->part != NULL ? a->part : "");
+    (void)snprintf(name, sizeof name, "%s%s", WEIR_OPTIM_AVERAGE,
+                   a->suffix != NULL ? a->suffix : "");
     WEIR_TRY(weir_average(g, &cfg->average, a->param, weir_stored(g, store, name), a->step));
   }
   return WEIR_OK;

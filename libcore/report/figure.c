@@ -80,7 +80,7 @@ typedef struct frame {
   report_axis x, y;
   int top, bottom, height; /* of the axes, and of the whole; the legend stands above the axes */
   int width;               /* of the whole */
-  bool paper;              /* lines stand behind the axes already */
+  bool paper;              /* the background grid is drawn already */
   FILE *out;
 } frame;
 

@@ -10,16 +10,17 @@
 /* Millimetres of a box, and boxes across and up of the smallest and the largest paper. */
 enum { BOX_MM = 5, LEAST_ACROSS = 20, MOST_ACROSS = 3000, LEAST_UP = 4, MOST_UP = 24 };
 
-/* Moves the ends to bold lines, `least` boxes apart or more; false where the boxes are too many. */
-static bool round_to_boxes(report_axis *a, double box, int least, int most)
+/* Moves the ends to bold lines, at least `min_boxes` boxes apart; false where the boxes are too
+ * many. */
+static bool round_to_boxes(report_axis *a, double box, int min_boxes, int max_boxes)
 {
   const double lo = floor(a->lo / box + 1e-6), hi = ceil(a->hi / box - 1e-6);
 
-  if (!(hi - lo <= most)) {
+  if (!(hi - lo <= max_boxes)) {
     return false;
   }
   a->lo = lo * box;
-  a->hi = fmax(hi, lo + least) * box;
+  a->hi = fmax(hi, lo + min_boxes) * box;
   return true;
 }
 

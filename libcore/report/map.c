@@ -217,9 +217,9 @@ static double share_of(const double *at, int64_t n, double value)
   while (i + 2 < n && (down ? at[i + 1] > value : at[i + 1] < value)) {
     i++;
   }
-  const double part = n > 1 ? (value - at[i]) / (at[i + 1] - at[i]) : 0;
+  const double fraction = n > 1 ? (value - at[i]) / (at[i + 1] - at[i]) : 0;
 
-  return ((double)i + part + 0.5) / (double)n;
+  return ((double)i + fraction + 0.5) / (double)n;
 }
 
 /* Steps that charts have: parts of a circle. */
@@ -314,7 +314,7 @@ static void put_coast(FILE *out, const drawn *d)
       double x = 0, y = 0;
       const bool in = find_share(d->x, d->columns, lon, &x) && find_share(d->y, d->rows, lat, &y);
 
-      /* Not across the map, where it goes on at the other edge. */
+      /* Not across the map, where it continues at the other edge. */
       if (in) {
         fprintf(out, "%c%.1f %.1f", down && fabs(x - last) < 0.5 ? 'L' : 'M', LEFT + x * ACROSS,
                 TOP + y * d->up);

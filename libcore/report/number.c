@@ -1,4 +1,4 @@
-/* number.c - numbers as a person reads them: powers of ten typeset, "not computed" in place of NaN,
+/* number.c - numbers as a person reads them: powers of ten typeset, "not computed" instead of NaN,
  * SI prefixes. */
 #include <ctype.h>
 #include <math.h>
@@ -29,7 +29,7 @@ double weir_si_scale(double value, const char **prefix)
       return i == UNIT ? value : scaled;
     }
     if (i < UNIT && fabs(scaled) < 0.99995) {
-      break; /* below the least prefix */
+      break; /* below the smallest prefix */
     }
   }
   return value;

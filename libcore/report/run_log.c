@@ -88,7 +88,7 @@ static char *put_utf8(char *to, int32_t code)
   return to;
 }
 
-/* A \u escape after its u; surrogates come in pairs; 0 has no place in a C string. */
+/* A \u escape after its u; surrogates come in pairs; 0 cannot occur in a C string. */
 static weir_status unicode(reader *r, char **to)
 {
   int32_t code = hex4(r);

@@ -158,7 +158,7 @@ static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_valu
   out->param = stored(t, g, WEIR_PARAMS_FLAT, part.name);
   out->segments = room;
   out->n_segments = hi - lo;
-  out->part = part.name;
+  out->suffix = part.name;
   WEIR_TRY(weir_graph_status(g));
   return decay_of(t, g, k, &out->decay);
 }
