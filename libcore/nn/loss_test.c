@@ -284,19 +284,19 @@ static void categorical_cross_entropy(void **state)
     const double got = run(&t);
 
     for (int i = 0; i < N; i++) {
-      double most = -INFINITY, all = 0;
+      double max = -INFINITY, all = 0;
 
       for (int c = 0; c < C; c++) {
-        most = fmax(most, x[i * C + c]);
+        max = fmax(max, x[i * C + c]);
       }
       for (int c = 0; c < C; c++) {
-        all += exp(x[i * C + c] - most);
+        all += exp(x[i * C + c] - max);
       }
       for (int c = 0; c < C; c++) {
         const double truth = (1 - s) * (c == (int)y[i]) + s / C;
-        const double p = exp(x[i * C + c] - most) / all;
+        const double p = exp(x[i * C + c] - max) / all;
 
-        wanted -= w[i] / 5 * truth * (x[i * C + c] - most - log(all));
+        wanted -= w[i] / 5 * truth * (x[i * C + c] - max - log(all));
         assert_near(grad(&t, 0, i * C + c), w[i] / 5 * (p - truth), 1e-12);
       }
     }
