@@ -15,7 +15,7 @@ typedef struct cf_ranks {
  * Fails on all ranks alike: WEIR_ERR_CONFIG as weir_train_grid, as weir_comm_open. */
 weir_status cf_ranks_open(const weir_cli *cli, const cf_cfg *cfg, cf_ranks *out) WEIR_CHECKED;
 /* With grid.by auto: the grid that is predicted to be fastest, into r, the section and, with the
- * ends of its cuts and its time, the task; told in the log, in the event `placement` and, all
+ * ends of its cuts and its time, the task; told in the log, in the event `grid_choice` and, all
  * candidates, on stderr. Collective. Fails: as weir_machine_measure, weir_train_select_grid. */
 weir_status cf_ranks_place(cf_ranks *r, cf_cfg *cfg, int threads, const weir_train_cfg *train,
                            weir_train_task *task) WEIR_CHECKED;

@@ -283,7 +283,7 @@ static weir_status stop_requested(train_run *r, bool *stop)
 {
   int64_t none = weir_stop_requested() ? 0 : 1;
 
-  WEIR_TRY(train_least(r, &none));
+  WEIR_TRY(train_min(r, &none));
   *stop = none == 0;
   return WEIR_OK;
 }
@@ -319,7 +319,7 @@ static weir_status loop(train_run *r, int64_t first)
 static weir_status open_run(train_run *r)
 {
   WEIR_TRY(train_state_open(r));
-  return train_room(r);
+  return train_alloc_batch(r);
 }
 
 static weir_status run(train_run *r, weir_train_result *result)
@@ -421,15 +421,15 @@ static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_
 /* The plans that make one update. */
 static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
 {
-  const bool parts = r->cfg->accumulate > 1;
+  const bool accumulates = r->cfg->accumulate > 1;
   weir_plan *plan = NULL;
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_agree(r, train_state_open(r)));
-  WEIR_TRY(train_find_plan(r, parts ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
+  WEIR_TRY(train_find_plan(r, accumulates ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
-  if (parts) {
+  if (accumulates) {
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }

@@ -246,7 +246,7 @@ static void gathered_maps_in_f64(void **state)
   volume v = usual(WEIR_F64);
 
   v.norm = true;
-  memcpy(v.gather, (int64_t[]){0, 4, 3, 4}, sizeof v.gather);
+  memcpy(v.replicate_below, (int64_t[]){0, 4, 3, 4}, sizeof v.replicate_below);
   as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
@@ -257,7 +257,7 @@ static void gathered_maps_in_f32_and_parts(void **state)
 
   v.size[1] = 9; /* uneven, and the third level has 2 */
   v.blocks = 3;
-  memcpy(v.gather, (int64_t[]){0, 4, 0, 1}, sizeof v.gather);
+  memcpy(v.replicate_below, (int64_t[]){0, 4, 0, 1}, sizeof v.replicate_below);
   as_one_rank(v, 1e-5, 1,
               SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.01",
                    "optim.rule=momentum", "validate_every=2", "compare_every=3"));
@@ -292,13 +292,13 @@ static void a_run_goes_on_on_other_grids(void **state)
     close_session(&s);
   }
   assert_ok(weir_comm_barrier(comm));
-  v.gather[WEIR_ALONG_DEPTH] = 4;
+  v.replicate_below[WEIR_ALONG_DEPTH] = 4;
   session s = train(comm, &all, dir, &v, 13, SETS("steps=10", "batch=4"));
 
   assert_ok(s.status);
   assert_int_equal(s.result.first, 6);
   close_session(&s);
-  v.gather[WEIR_ALONG_DEPTH] = 0;
+  v.replicate_below[WEIR_ALONG_DEPTH] = 0;
   s = train(comm, &all, dir, &v, 13, SETS("steps=13", "batch=4"));
   assert_ok(s.status);
   assert_int_equal(s.result.first, 10);
