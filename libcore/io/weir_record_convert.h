@@ -14,7 +14,7 @@ extern "C" {
 typedef struct weir_convert_facts {
   int64_t samples, absent; /* of all signals */
   int64_t clipped;         /* beyond the range of the format written */
-  int64_t durations;       /* of events: not held by annotation files */
+  int64_t durations;       /* of events: not stored in annotation files */
   double coarse;           /* share of a signal's range that rounding would change; 0: accepted */
   int n_files;             /* written */
 } weir_convert_facts;

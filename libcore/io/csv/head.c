@@ -98,12 +98,12 @@ static bool has_decimal_comma(weir_csv_field line)
   for (int i = 0; i < n && !found; i++) {
     const char *const comma = memchr(fields[i].at, ',', (size_t)fields[i].size);
     const int64_t before = comma ? comma - fields[i].at : 0;
-    int64_t behind = 0;
+    int64_t fraction = 0;
     double value = 0;
 
-    found =
-        comma && weir_io_parse_real(fields[i].at, (size_t)before, &value) &&
-        weir_io_parse_int(comma + 1, (size_t)(fields[i].size - before - 1), 0, INT64_MAX, &behind);
+    found = comma && weir_io_parse_real(fields[i].at, (size_t)before, &value) &&
+            weir_io_parse_int(comma + 1, (size_t)(fields[i].size - before - 1), 0, INT64_MAX,
+                              &fraction);
   }
   return found && memchr(line.at, ';', (size_t)line.size);
 }

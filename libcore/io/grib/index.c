@@ -95,12 +95,12 @@ void weir_grib_forget(weir_grib *g)
 /* Bytes of the index file that is being made. */
 typedef struct text {
   uint8_t *bytes;
-  int64_t size, room;
+  int64_t size, capacity;
 } text;
 
 static weir_status put(text *t, const void *data, int64_t bytes)
 {
-  WEIR_TRY(weir_reserve(&t->bytes, &t->room, t->size + bytes, 1));
+  WEIR_TRY(weir_reserve(&t->bytes, &t->capacity, t->size + bytes, 1));
   if (bytes > 0) {
     memcpy(t->bytes + t->size, data, (size_t)bytes);
   }
@@ -280,7 +280,7 @@ static weir_status get_grids(weir_grib *g, source *s, int64_t n)
 static bool is_field(const weir_grib *g, const weir_grib_field *f)
 {
   if (f->file < 0 || f->file >= g->n_files || f->kind < 0 || f->kind >= g->n_kinds ||
-      f->grid < -1 || f->grid >= g->n_grids || f->message < 1 || f->part < 0) {
+      f->grid < -1 || f->grid >= g->n_grids || f->message < 1 || f->submessage < 0) {
     return false;
   }
   return (f->grid >= 0 || g->kinds[f->kind].refused[0]) && f->offset >= 0 && f->length > 0 &&

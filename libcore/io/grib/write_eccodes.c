@@ -28,7 +28,7 @@ struct weir_grib_writer {
   char *path;
   int64_t message; /* being written: 1, 2, ... */
   double *values;
-  int64_t room;
+  int64_t capacity;
   uint8_t *source, *copy, *out; /* the message that is like it; its field alone; the new one */
   int64_t room_source, room_copy, room_out, size;
 };
@@ -94,7 +94,7 @@ static weir_status set_type(const making *m)
 }
 
 /* How the values of an interval came about (table 4.10): edition 1 has other codes, which the
- * library does not always turn. `step`: stepType of the source. */
+ * library does not always convert. `step`: stepType of the source. */
 static weir_status set_process(const making *m, const char *step)
 {
   static const struct {
@@ -155,7 +155,7 @@ static weir_status set_time(const making *m)
   return set(m, "endStep", step[1] / length);
 }
 
-/* Levels that are one place have no value. */
+/* Levels that are a single surface have no value. */
 static weir_status set_level(const making *m, const char *type, double level)
 {
   static const char *const numbers[] = {"scaleFactorOfFirstFixedSurface",
@@ -399,7 +399,7 @@ weir_status weir_grib_write(weir_grib_writer *w, const weir_grib_out *what, cons
   WEIR_TRY(take_like(&m));
   WEIR_TRY(check(&m));
   m.points = m.grid->n_lat * m.grid->n_lon;
-  WEIR_TRY(weir_reserve(&w->values, &w->room, m.points, sizeof(double)));
+  WEIR_TRY(weir_reserve(&w->values, &w->capacity, m.points, sizeof(double)));
   if (!widen(&m, values)) {
     return weir_fail(WEIR_ERR_NUMERIC, "%s: message %lld: a value is infinite", w->path,
                      (long long)w->message);

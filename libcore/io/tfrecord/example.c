@@ -196,7 +196,8 @@ static bool take_entry(weir_tf_example *e, weir_tf_span entry, weir_tf_feature *
 /* Letters of a key that can be printed; the others as '?'. */
 static void note_key(weir_tf_example *e, const weir_tf_feature *f)
 {
-  const int64_t most = (int64_t)sizeof e->key - 1, n = f->key_size < most ? f->key_size : most;
+  const int64_t max_key = (int64_t)sizeof e->key - 1,
+                n = f->key_size < max_key ? f->key_size : max_key;
 
   for (int64_t i = 0; i < n; i++) {
     e->key[i] = isprint((unsigned char)f->key[i]) ? f->key[i] : '?';
@@ -204,7 +205,7 @@ static void note_key(weir_tf_example *e, const weir_tf_feature *f)
   e->key[n] = 0;
 }
 
-/* Begins the next Features of the Example; protobuf lets a message come in parts. */
+/* Begins the next Features of the Example; protobuf allows a message in several pieces. */
 static bool take_features(weir_tf_example *e)
 {
   for (field v; take(e, &e->message, &v);) {

@@ -70,7 +70,7 @@ static void integers_are_packed_or_not(void **state)
   int64_t id[ROOM];
 
   FEATURE("\x1a\x0f\x0a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x96\x01");
-  assert_int_equal(example.why[0], 'a'); /* the list is cut one byte short */
+  assert_int_equal(example.why[0], 'a'); /* the list is one byte too short */
   FEATURE("\x1a\x10\x0a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x96\x01");
   assert_string_equal(example.why, "");
   assert_int_equal(feature.count, 3);
@@ -120,7 +120,7 @@ static void what_is_not_known_is_passed_over(void **state)
   assert_true(weir_tf_is(&feature, "y"));
 }
 
-static void features_come_in_parts_and_values_before_keys(void **state)
+static void features_come_in_pieces_and_values_before_keys(void **state)
 {
   PARSE("\x0a\x09\x0a\x07\x12\x02\x12\0\x0a\x01"
         "a"
@@ -218,7 +218,7 @@ int main(void)
       cmocka_unit_test(integers_are_packed_or_not),
       cmocka_unit_test(of_bytes_the_first_is_at_hand),
       cmocka_unit_test(what_is_not_known_is_passed_over),
-      cmocka_unit_test(features_come_in_parts_and_values_before_keys),
+      cmocka_unit_test(features_come_in_pieces_and_values_before_keys),
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(every_cut_of_a_message_is_sound_or_refused),
       cmocka_unit_test(a_file_names_record_byte_and_key),

@@ -47,17 +47,17 @@ void weir_inflate_reset(weir_inflate *z)
 weir_status weir_inflate_run(weir_inflate *z, const uint8_t *in, int64_t *n_in, uint8_t *out,
                              int64_t *n_out, bool *ended, const char **why)
 {
-  const int64_t room = *n_out < MOST ? *n_out : MOST;
+  const int64_t max_out = *n_out < MOST ? *n_out : MOST;
   z_stream *const s = &z->stream;
 
   s->next_in = (z_const Bytef *)in;
   s->avail_in = (uInt)*n_in;
   s->next_out = out;
-  s->avail_out = (uInt)room;
+  s->avail_out = (uInt)max_out;
   const int code = inflate(s, Z_NO_FLUSH);
 
   *n_in -= s->avail_in;
-  *n_out = room - s->avail_out;
+  *n_out = max_out - s->avail_out;
   *ended = code == Z_STREAM_END;
   if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR) {
     return WEIR_OK;

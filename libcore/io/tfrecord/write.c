@@ -1,5 +1,5 @@
-/* write.c - records of an Example each. Lengths are computed first, so that a payload is never held
- * as a whole. */
+/* write.c - records of an Example each. Lengths are computed first, so that a payload is never
+ * buffered as a whole. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "io/tfrecord/example_priv.h"

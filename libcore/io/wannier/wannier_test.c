@@ -105,7 +105,7 @@ static void assert_bands(const weir_wannier *w, double x, double y, double z,
   }
 }
 
-/* Least of band 4 above the most of band 3, on 51 points from Gamma to X. */
+/* Minimum of band 4 minus the maximum of band 3, on 51 points from Gamma to X. */
 static double gap(const weir_wannier *w)
 {
   double top = -1e9, bottom = 1e9;

@@ -225,8 +225,8 @@ static void look(reader_state *s, const weir_reader_request *q, weir_reader_repl
       !reader_good(r, nc_inq_varndims(q->file, q->var, &r->shape.n_dims), what)) {
     return;
   }
-  r->held = dtype_of(type, &r->shape) && r->shape.n_dims <= WEIR_NETCDF_MAX_DIMS;
-  if (r->held && reader_good(r, nc_inq_vardimid(q->file, q->var, ids), what)) {
+  r->supported = dtype_of(type, &r->shape) && r->shape.n_dims <= WEIR_NETCDF_MAX_DIMS;
+  if (r->supported && reader_good(r, nc_inq_vardimid(q->file, q->var, ids), what)) {
     (void)take_lengths(s, q, r, ids);
   }
 }
