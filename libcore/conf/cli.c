@@ -178,7 +178,7 @@ static weir_status check_grid(const weir_app *app, const char *text)
   return numbers > 0 ? WEIR_OK
                      : usage_error(app, "--grid", text,
                                    "is not a grid: give numbers of ranks separated by x, such as "
-                                   "2x4, at max one for each row of the section grid");
+                                   "2x4, at most one for each row of the section grid");
 }
 
 /* All flags with a value but --config and --set count once: the one before would be lost unsaid. */

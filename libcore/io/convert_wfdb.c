@@ -19,7 +19,7 @@ typedef struct lane {
   int64_t lo, hi;    /* stored integers that are no invalid code */
   int32_t invalid;
   int64_t count;
-  double min, max, error; /* of the values within the range; what rounding changes at max */
+  double min, max, error; /* of the values within the range; what rounding changes at most */
   char units[64];
   int32_t *raw; /* [frames of a block, spf] */
 } lane;

@@ -155,7 +155,7 @@ typedef struct slope {
 
 /* A kink of jump J at distance a from the element, 0 <= a < 2h, changes the derivative by J beyond
  * it. `kink` is the larger of |close - wide|, J a / 4h or J (2h - a) / 4h, and of the difference of
- * second differences, J |3a - 2h| / 2h for a < h; the error of `numeric` is at max_tries 1.2 times
+ * second differences, J |3a - 2h| / 2h for a < h; the error of `numeric` is at most 1.2 times
  * it.
  */
 static weir_status difference(checking *c, int64_t at, slope *out)

@@ -215,7 +215,7 @@ void weir_check_write(const char *path, const void *data, size_t size)
 
 const char *weir_check_data(void)
 {
-  static const char sibling[] = WEIR_SOURCE_DIR "/../sibling/data";
+  static const char sibling[] = WEIR_SOURCE_DIR "/../shared/data";
   const char *chosen = getenv("WEIR_TEST_DATA");
 
   if (chosen != NULL && chosen[0] != 0) {

@@ -35,8 +35,8 @@ static bool take(weir_grib_frame *f, int which, int64_t length, int64_t min_leng
 {
   if (length < min_length || length > f->length - END - f->at) {
     snprintf(why, WEIR_GRIB_WHY,
-             "section%dLength=%lld: the message has %lld bytes left for it (at min_length %lld)",
-             which, (long long)length, (long long)(f->length - END - f->at), (long long)min_length);
+             "section%dLength=%lld: the message has %lld bytes left for it (at least %lld)", which,
+             (long long)length, (long long)(f->length - END - f->at), (long long)min_length);
     return false;
   }
   f->section[which].at = f->at;

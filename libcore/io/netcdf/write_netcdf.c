@@ -75,7 +75,7 @@ weir_status weir_netcdf_box(const weir_netcdf *nc, int var, const int64_t *start
 
   WEIR_NC(nc_inq_varndims(nc->id, var, &n));
   if (n > WEIR_NETCDF_MAX_DIMS) {
-    return weir_fail(WEIR_ERR_SHAPE, "%s: a variable has %d dimensions: at max %d are supported",
+    return weir_fail(WEIR_ERR_SHAPE, "%s: a variable has %d dimensions: at most %d are supported",
                      nc->path, n, WEIR_NETCDF_MAX_DIMS);
   }
   for (int i = 0; i < n; i++) {
