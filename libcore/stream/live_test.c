@@ -1,5 +1,5 @@
 /* live_test.c - slots, lateness, duplicates and the end against a plain model; the same bits as a
- * run of what was kept, however lines and chunks are cut; hostile lines. */
+ * run of what was kept, however lines and chunks are divided; hostile lines. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -435,7 +435,7 @@ static void streams_of_several_rates_share_the_watermark(void **state)
   take(l, "ecg,0,1");
   take(l, "abp,0,10");
   take(l, "abp,0.8,12");
-  take(l, "ecg,0.2,3"); /* behind the ABP's newest by over half a second */
+  take(l, "ecg,0.2,3"); /* later than the ABP's newest by over half a second */
   take(l, "abp,0.4,11");
   take(l, "resp,100,1");
   take(l, "ecg,0.3,4");

@@ -112,9 +112,9 @@ static int64_t length_of(const weir_stream_source *x, int64_t slots)
 static double slots_worth_keeping(double kept, double per_slot)
 {
   const double cache = (double)weir_cpu_get()->l3_bytes / 4;
-  const double most = (cache - kept) / per_slot, slots = 2 * kept / per_slot;
+  const double max_slots = (cache - kept) / per_slot, slots = 2 * kept / per_slot;
 
-  return per_slot >= 1 ? slots < most ? slots : most : 0;
+  return per_slot >= 1 ? slots < max_slots ? slots : max_slots : 0;
 }
 
 /* What the longest source lasts: a chunk has no use for more. */

@@ -27,10 +27,10 @@ static int64_t next_cut(weir_stream *s)
 
   if (s->cfg.cut_seed != 0) {
     step = 1 + (int64_t)(weir_random_bits((uint64_t)s->cfg.cut_seed, PURPOSE_CUTS, 0,
-                                          (uint64_t)s->cuts) %
+                                          (uint64_t)s->n_chunks) %
                          (uint64_t)s->window_ns);
   }
-  s->cuts++;
+  s->n_chunks++;
   return s->at_ns + step;
 }
 
@@ -233,7 +233,7 @@ static weir_status look_around(const weir_stream *s)
 {
   const int64_t read = s->input[0].fed;
 
-  if (s->live.wait == NULL && s->cuts > 0 && weir_stop_requested()) {
+  if (s->live.wait == NULL && s->n_chunks > 0 && weir_stop_requested()) {
     return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d after %lld of %lld samples",
                      weir_stop_signal(), (long long)read, (long long)s->input[0].source.count);
   }
@@ -419,6 +419,6 @@ void weir_stream_rewind(weir_stream *s)
     s->input[i].fed = s->input[i].last = 0;
     s->input[i].source.count = s->live.wait != NULL ? WEIR_STREAM_OPEN : s->input[i].source.count;
   }
-  s->at_ns = s->since_ns = s->cuts = 0;
+  s->at_ns = s->since_ns = s->n_chunks = 0;
   s->live_ended = false;
 }

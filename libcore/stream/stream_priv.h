@@ -74,7 +74,7 @@ struct weir_stream {
   double latency_s;
   weir_stream_live live; /* wait is NULL where counts are known */
   /* one run */
-  int64_t at_ns, cuts; /* where the next chunk begins; chunks cut */
+  int64_t at_ns, n_chunks; /* where the next chunk begins; chunks so far */
   bool live_ended;
   int64_t latency[STREAM_LATENCY_BINS], latencies;
   weir_stream_report *report;

@@ -371,7 +371,7 @@ static void bench_targeted(void)
   for (int k = 0; k < q[0].n_out; k++) {
     const weir_stream_kept *a = &q[0].out[k], *b = &q[1].out[k];
 
-    if (a->n != a->room || b->n != a->n ||
+    if (a->n != a->capacity || b->n != a->n ||
         memcmp(a->data, b->data, (size_t)a->n * size_of(&q[0], k)) != 0) {
       fprintf(stderr, "join with gaps: result %d depends on skipping\n", k);
       exit(6);

@@ -234,7 +234,7 @@ static inline void step_run(const weir_series_op *op, const char *const *sets,
           WEIR_TIER_VECTOR, &r->report);
   for (int k = 0; k < r->n; k++) {
     r->out[k].n = f.columns[k][0].n;
-    assert_true(r->out[k].n <= f.columns[k][0].room);
+    assert_true(r->out[k].n <= f.columns[k][0].capacity);
     assert_int_equal(f.columns[k][1].n, r->out[k].n);
   }
   step_frame_fini(&f);

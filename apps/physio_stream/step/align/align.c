@@ -49,7 +49,7 @@ static bool offset_at(const context *c, const weir_op_run *run, int64_t t, doubl
 /* Present slots that may be looked at. */
 static bool there(const weir_op_run *run, const weir_gap_walk *w, int64_t t)
 {
-  return t >= w->least && t < w->most && *weir_gap_flag(&run->in[HERE], t) != 0;
+  return t >= w->access_lo && t < w->access_hi && *weir_gap_flag(&run->in[HERE], t) != 0;
 }
 
 /* The signal at a place between slots: a cubic through four samples, a line where only the two
@@ -176,7 +176,7 @@ const weir_series_op ps_step_align = {
         "is given, the drift (ppm) of the step clock; steps of the offset open a gap",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 2,
-    .most_in = 3,
+    .min_in = 2,
+    .max_in = 3,
     .build = build,
 };

@@ -1,5 +1,5 @@
 /* cascade_call.c - a cascade over time with gaps: whole blocks on the grid of absolute slots. A
- * start inside a block goes to its end by the recurrence; a block that a call cuts short is
+ * start inside a block goes to its end by the recurrence; a block that a call truncates is
  * computed again from its start with the samples known by then. */
 #include <math.h>
 #include <string.h>

@@ -176,7 +176,7 @@ const weir_series_op weir_series_op_join = {
             "period",
     .opts = options,
     .opts_size = sizeof(join_opts),
-    .least_in = 2,
-    .most_in = WEIR_SERIES_MOST,
+    .min_in = 2,
+    .max_in = WEIR_SERIES_MOST,
     .build = build,
 };

@@ -1,4 +1,4 @@
-/* match_shape.c - dynamic time warping in a band, after the lower bounds that spare most of it. */
+/* match_shape.c - dynamic time warping in a band, after the lower bounds that skip most of it. */
 #include <math.h>
 #include "stream/op/match_shape/weir_stream_match_shape.h"
 #include "stream/weir_gap.h"
@@ -81,19 +81,19 @@ static double distance(const warp *w, const double *z)
   row[0][0] = 0;
   for (int64_t i = 1; i <= w->m; i++) {
     const double *above = row[(i - 1) & 1];
-    double *here = row[i & 1], least = INFINITY;
+    double *here = row[i & 1], row_min = INFINITY;
     const int64_t lo = i > w->band ? i - w->band : 1, hi = i + w->band < w->m ? i + w->band : w->m;
 
     here[lo - 1] = INFINITY;
     for (int64_t j = lo; j <= hi; j++) {
       here[j] =
           squared(z[i - 1] - w->shape[j - 1]) + fmin(fmin(above[j], here[j - 1]), above[j - 1]);
-      least = fmin(least, here[j]);
+      row_min = fmin(row_min, here[j]);
     }
     if (hi < w->m) {
       here[hi + 1] = INFINITY;
     }
-    if (least > w->limit) {
+    if (row_min > w->limit) {
       return INFINITY;
     }
   }
@@ -217,7 +217,7 @@ const weir_series_op weir_series_op_match_shape = {
             "value is the distance",
     .opts = options,
     .opts_size = sizeof(struct match_shape_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -19,9 +19,9 @@ weir_series weir_stream_moving_sum(weir_graph *g, weir_series s, int64_t n)
   weir_series power = s; /* sums of `width` slots */
   for (int64_t width = 1; width <= n; width *= 2) {
     if (n & width) {
-      const weir_value part = weir_series_past(g, power, offset);
+      const weir_value term = weir_series_past(g, power, offset);
 
-      sum = offset == 0 ? part : weir_add(g, sum, part);
+      sum = offset == 0 ? term : weir_add(g, sum, term);
       offset += width;
     }
     if (2 * width <= n) {

@@ -7,7 +7,7 @@
  *   linear     between s and s + 1 where both are present, else the value of s: LifeStream's
  *              Resample (Jayarajan et al., ASPLOS 2021); gaps by a line between their neighbours.
  *              The artefact draws a sample before a long gap towards the one after it, which no
- *              bounded look-ahead can; here it is held for its period, and the last one too
+ *              bounded look-ahead can; here it is repeated for its period, and the last one too
  *   hold       the value of s; gaps hold the sample before
  *   polyphase  scipy.signal.resample_poly with its defaults: low-pass at the lower of both half
  *              rates, a Kaiser window of beta 5 on 10 max(up, down) samples to either side; gaps by
