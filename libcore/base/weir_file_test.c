@@ -14,7 +14,7 @@ struct fixture {
   char dir[256], path[512];
 };
 
-static int make_place(void **state)
+static int make_fixture(void **state)
 {
   static struct fixture fixture;
 
@@ -24,7 +24,7 @@ static int make_place(void **state)
   return 0;
 }
 
-static int drop_place(void **state)
+static int drop_fixture(void **state)
 {
   weir_check_rmdir(((struct fixture *)*state)->dir);
   return 0;
@@ -347,25 +347,25 @@ static void faults_leave_no_file_and_no_memory(void **state)
   assert_false(weir_dir_has_entries(at->dir));
 }
 
-#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, make_fixture, drop_fixture)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      IN_PLACE(old_content_stays_until_commit),
-      IN_PLACE(destroy_leaves_nothing),
-      IN_PLACE(failed_commit_leaves_nothing_and_keeps_the_old),
-      IN_PLACE(files_appear_together_or_not_at_all),
-      IN_PLACE(full_disk_leaves_nothing),
+      WITH_FIXTURE(old_content_stays_until_commit),
+      WITH_FIXTURE(destroy_leaves_nothing),
+      WITH_FIXTURE(failed_commit_leaves_nothing_and_keeps_the_old),
+      WITH_FIXTURE(files_appear_together_or_not_at_all),
+      WITH_FIXTURE(full_disk_leaves_nothing),
       cmocka_unit_test(reasons_of_failed_writes_are_told_apart),
-      IN_PLACE(places_that_cannot_be_written_are_refused),
-      IN_PLACE(remove_all_removes_every_unfinished_file),
-      IN_PLACE(library_may_reopen_the_file_by_name),
-      IN_PLACE(reading_refuses_what_it_must),
+      WITH_FIXTURE(places_that_cannot_be_written_are_refused),
+      WITH_FIXTURE(remove_all_removes_every_unfinished_file),
+      WITH_FIXTURE(library_may_reopen_the_file_by_name),
+      WITH_FIXTURE(reading_refuses_what_it_must),
       cmocka_unit_test(endless_and_sizeless_files_are_bounded),
-      IN_PLACE(directories_are_made_with_their_parents),
+      WITH_FIXTURE(directories_are_made_with_their_parents),
       cmocka_unit_test(paths_join_or_are_refused),
-      IN_PLACE(faults_leave_no_file_and_no_memory),
+      WITH_FIXTURE(faults_leave_no_file_and_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

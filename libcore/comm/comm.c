@@ -157,7 +157,8 @@ weir_status weir_comm_barrier(weir_comm *c)
 }
 
 /* Room for all of them, where they go. */
-static weir_status make_room(const weir_comm *c, const int64_t *sizes, void **all, int64_t *total)
+static weir_status alloc_buffers(const weir_comm *c, const int64_t *sizes, void **all,
+                                 int64_t *total)
 {
   int64_t sum = 0;
 
@@ -183,7 +184,7 @@ weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
   WEIR_TRY_GOTO(c->kind->sizes(c, n, sizes), done);
   if (c->rank == 0) {
-    status = make_room(c, sizes, all, total);
+    status = alloc_buffers(c, sizes, all, total);
   }
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
   WEIR_TRY_GOTO(c->kind->gatherv(c, bytes, n, *all, sizes), done);

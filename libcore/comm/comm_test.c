@@ -193,7 +193,7 @@ static void alone_an_exchange_is_a_copy(void **state)
 
 /* Places and ranks are one to one; groups are the ranks that differ in the given dimensions alone.
  */
-static void places_of_a_grid(void **state)
+static void coordinates_of_a_grid(void **state)
 {
   for (uint64_t n = 0; n < 40; n++) {
     weir_grid g = {.dims = (int)(weir_random_bits(3, 0, 0, n) % (WEIR_GRID_DIMS + 1))};
@@ -243,7 +243,7 @@ int main(void)
       cmocka_unit_test(tasks_without_mpi_are_refused),
       cmocka_unit_test(pmi2_of_srun_is_known),
       cmocka_unit_test(alone_an_exchange_is_a_copy),
-      cmocka_unit_test(places_of_a_grid),
+      cmocka_unit_test(coordinates_of_a_grid),
       cmocka_unit_test(options_are_complete),
   };
 

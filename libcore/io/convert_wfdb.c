@@ -169,7 +169,7 @@ static weir_status plan_lane(copy *c, int i, double gain)
 }
 
 /* The memory of one block: about SLOTS samples of all signals together. */
-static weir_status make_room(copy *c)
+static weir_status alloc_block(copy *c)
 {
   int64_t width = 0;
   int64_t max = 1;
@@ -246,7 +246,7 @@ static weir_status write_signals(copy *c, const char *path, double gain)
     WEIR_TRY(plan_lane(c, i, gain));
     c->facts->samples += c->lanes[i].count;
   }
-  WEIR_TRY(make_room(c));
+  WEIR_TRY(alloc_block(c));
   spec.fs_num = c->num;
   spec.fs_den = c->den;
   spec.start_kind = weir_record_start(c->r, &spec.start_us);
@@ -263,23 +263,23 @@ static weir_status write_signals(copy *c, const char *path, double gain)
 }
 
 /* A record of clipped samples is no copy. */
-static weir_status check_range(const copy *c, double most_clipped)
+static weir_status check_range(const copy *c, double max_clipped)
 {
   const int64_t present = c->facts->samples - c->facts->absent;
 
-  if ((double)c->facts->clipped > most_clipped * (double)present) {
+  if ((double)c->facts->clipped > max_clipped * (double)present) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "record %s: %lld of %lld samples lie beyond the range of the format, more "
                      "than %.3g %%: lower the gain, the steps per unit",
                      weir_record_name(c->r), (long long)c->facts->clipped, (long long)present,
-                     100 * most_clipped);
+                     100 * max_clipped);
   }
   return WEIR_OK;
 }
 
 /* Steps as wide as the signal leave nothing of it. Of a constant, the value stands for the range.
  * Other gains than the one asked for are the source's own. */
-static weir_status check_steps(const copy *c, double most_rounded)
+static weir_status check_steps(const copy *c, double max_rounded)
 {
   for (int i = 0; i < c->n; i++) {
     const lane *const l = &c->lanes[i];
@@ -287,7 +287,7 @@ static weir_status check_steps(const copy *c, double most_rounded)
     const double range = l->max > l->min ? l->max - l->min : fabs(l->min);
     const double share = l->error > 0 ? fmin(1, l->error / range) : 0;
 
-    if (s->bits == 0 && share > most_rounded) {
+    if (s->bits == 0 && share > max_rounded) {
       const double gain = c->channels[i].gain;
 
       c->facts->coarse = share;
@@ -297,8 +297,8 @@ static weir_status check_steps(const copy *c, double most_rounded)
                        "raise the gain, the steps per unit, to %.2g or more, or write another "
                        "format, which stores no integers",
                        weir_record_name(c->r), s->name, 1 / gain, l->units, gain, l->min, l->max,
-                       l->units, l->error, 100 * share, 100 * most_rounded,
-                       1.05 * 0.5 / (most_rounded * range));
+                       l->units, l->error, 100 * share, 100 * max_rounded,
+                       1.05 * 0.5 / (max_rounded * range));
     }
   }
   return WEIR_OK;
@@ -359,8 +359,8 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
   WEIR_TRY(weir_alloc(c->n, sizeof *c->channels, (void **)&c->channels));
   WEIR_TRY(weir_alloc(c->n, sizeof *c->rows, (void **)&c->rows));
   WEIR_TRY(write_signals(c, path, scale->gain));
-  WEIR_TRY(check_range(c, scale->most_clipped));
-  WEIR_TRY(check_steps(c, scale->most_rounded));
+  WEIR_TRY(check_range(c, scale->max_clipped));
+  WEIR_TRY(check_steps(c, scale->max_rounded));
   WEIR_TRY(write_events(c, events, path));
   if (c->marks != NULL) {
     WEIR_TRY(weir_annotation_writer_commit(&c->marks));

@@ -21,9 +21,9 @@ typedef struct weir_convert_facts {
 
 /* Conversion of signals without stored integers to integers. */
 typedef struct weir_convert_scale {
-  double gain;         /* steps per unit */
-  double most_clipped; /* maximum fraction of the samples beyond the range */
-  double most_rounded; /* maximum rounding error as a fraction of a signal's range */
+  double gain;        /* steps per unit */
+  double max_clipped; /* maximum fraction of the samples beyond the range */
+  double max_rounded; /* maximum rounding error as a fraction of a signal's range */
 } weir_convert_scale;
 
 /* A NetCDF-4 file (CF-1.8; featureType timeSeries with one clock): a time dimension a rate and

@@ -22,7 +22,7 @@ static void consume(weir_load *l, const check_source *s, const weir_access_strea
   }
 }
 
-static int most_reads(const check_source *s)
+static int max_reads_of(const check_source *s)
 {
   int max_reads = 0;
 
@@ -148,7 +148,7 @@ static void no_class_and_small_ones_work(void **state)
     assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
     assert_ok(weir_load_start(l, 0));
     consume(l, &s, &v, 0, 2 * v.each);
-    assert_int_equal(most_reads(&s), 2);
+    assert_int_equal(max_reads_of(&s), 2);
     weir_load_close(&l);
   }
 }

@@ -3,7 +3,7 @@
  * read from the source follows. */
 #include "load/load_check.h"
 
-enum { MOST_GROUPS = 5, MOST_VISITS = 4096 };
+enum { MAX_GROUPS = 5, MAX_VISITS = 4096 };
 
 /* A visit of any group. */
 typedef struct one_visit {
@@ -25,7 +25,7 @@ static int64_t list_all(const weir_sampler *o, int64_t of, int64_t first, int64_
       const int64_t hi = weir_access_stream_from(&v, t / each, next * o->batch);
 
       for (int64_t k = lo; k < hi; k++) {
-        assert_true(n < MOST_VISITS);
+        assert_true(n < MAX_VISITS);
         all[n++] = (one_visit){t, g, weir_access_stream_sample(&v, k)};
       }
     }
@@ -72,14 +72,14 @@ static weir_sampler order_of(int i)
 
 static void a_sample_stays_where_it_is_met_first(void **state)
 {
-  static one_visit all[MOST_VISITS];
+  static one_visit all[MAX_VISITS];
 
   for (int i = 0; i < 80; i++) {
     const weir_sampler o = order_of(i);
-    const int64_t of = 1 + i % MOST_GROUPS, capacity = i % 4 == 0 ? 100 : i % 11;
+    const int64_t of = 1 + i % MAX_GROUPS, capacity = i % 4 == 0 ? 100 : i % 11;
     const int64_t first = i * 3 % 10, end = first + 4 * load_batches(&o) - i % 3;
     const int64_t n = list_all(&o, of, first, end, all);
-    int64_t by[64], since[64], used[MOST_GROUPS] = {0}, kept = 0, reads = 0, none = 0;
+    int64_t by[64], since[64], used[MAX_GROUPS] = {0}, kept = 0, reads = 0, none = 0;
     load_owners k;
 
     memset(by, -1, sizeof by);
@@ -113,7 +113,7 @@ static void a_sample_stays_where_it_is_met_first(void **state)
 static void even_groups_fill_their_caches(void **state)
 {
   const weir_sampler o = {.samples = 48, .batch = 8, .step = 8, .shuffle = true, .seed = 3};
-  static one_visit all[MOST_VISITS];
+  static one_visit all[MAX_VISITS];
   const int64_t n = list_all(&o, 4, 0, 5 * 6, all);
   int64_t reads = 0, kept[4] = {0};
   load_owners k;

@@ -10,12 +10,12 @@ static weir_value build_residual(weir_net *net, weir_value x, const void *spec)
   return weir_nn_residual(net, "r", spec, x);
 }
 
-enum { MOST = 600 };
+enum { MAX = 600 };
 
 /* A row of samples: [n, n_positions, channels]. */
 typedef struct rows {
   int64_t n, n_positions, channels;
-  double v[MOST];
+  double v[MAX];
 } rows;
 
 /* Convolution of one dimension, padding `same`, kernel_size 3 or fewer. */
@@ -33,7 +33,7 @@ static rows convolve(const check_net *c, const char *name, const rows *x, int64_
 
   y.channels = row->shape[2];
   assert_int_equal(row->shape[0], kernel_size);
-  assert_true(y.n * y.n_positions * y.channels <= MOST);
+  assert_true(y.n * y.n_positions * y.channels <= MAX);
   snprintf(path, sizeof path, "r/%s/bias", name);
   for (int64_t i = 0; i < y.n * y.n_positions * y.channels; i++) {
     const int64_t o = i % y.channels, p = i / y.channels % y.n_positions,

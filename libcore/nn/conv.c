@@ -121,9 +121,9 @@ weir_value weir_nn_conv_at(weir_net *net, const char *name, const weir_nn_conv_s
 
 /* The weights of a position, for every position; *fits is false where there is none. A fan is that
  * of one position. */
-static weir_param_spec with_places(const weir_nn_conv_spec *s, const weir_array_desc *d,
-                                   const weir_param_spec *one, const weir_conv_spec *conv,
-                                   bool *fits)
+static weir_param_spec with_positions(const weir_nn_conv_spec *s, const weir_array_desc *d,
+                                      const weir_param_spec *one, const weir_conv_spec *conv,
+                                      bool *fits)
 {
   const int dims = d->rank - 2;
   weir_param_spec w = *one;
@@ -151,7 +151,7 @@ static weir_value local(weir_net *net, const weir_nn_conv_spec *s, weir_value x,
   weir_conv_spec conv;
   bool fits;
   const weir_param_spec one = weight_of(s, d, &conv);
-  const weir_param_spec w = with_places(s, d, &one, &conv, &fits);
+  const weir_param_spec w = with_positions(s, d, &one, &conv, &fits);
 
   if (!fits) {
     return nn_fail(net, where,

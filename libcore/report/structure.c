@@ -13,14 +13,14 @@ enum {
   LEFT = 70,
   RIGHT = 70,
   ACROSS = WIDTH - LEFT - RIGHT,
-  MOST_UP = 320,
+  MAX_UP = 320,
   TOP = 40,
   LEGEND_ROW = 16,
   BOTTOM = 56,
-  AWAY = 14,      /* of the axes from the structure                 */
-  GAP = 40,       /* instead of the middle that is left out         */
-  LEAST_BOND = 4, /* pixels */
-  MOST_BOND = 56,
+  AWAY = 14,    /* of the axes from the structure                 */
+  GAP = 40,     /* instead of the middle that is left out         */
+  MIN_BOND = 4, /* pixels */
+  MAX_BOND = 56,
   LAYERS = 12 /* of depth; farther ones are paler */
 };
 
@@ -109,7 +109,7 @@ static double from_end(const drawn *d, int64_t i)
 static weir_status find_limit(const drawn *d, double *limit)
 {
   const int64_t n = d->s->n_points;
-  const double longest = d->bond * (ACROSS - GAP) / LEAST_BOND, length = d->hi[0] - d->lo[0];
+  const double longest = d->bond * (ACROSS - GAP) / MIN_BOND, length = d->hi[0] - d->lo[0];
   double *distance = NULL;
 
   *limit = d->bond > 0 && length > longest ? longest / 2 : INFINITY;
@@ -202,9 +202,9 @@ static void lay_out(drawn *d)
   const double across = x + slope[0] * z, up = y + slope[1] * z;
   const int top = TOP + LEGEND_ROW * put_legend(d->s, NULL) + 8;
 
-  d->scale = d->bond > 0 ? MOST_BOND / d->bond : MOST_BOND;
+  d->scale = d->bond > 0 ? MAX_BOND / d->bond : MAX_BOND;
   d->scale = across > 0 ? fmin(d->scale, (ACROSS - GAP) / across) : d->scale;
-  d->scale = up > 0 ? fmin(d->scale, MOST_UP / up) : d->scale;
+  d->scale = up > 0 ? fmin(d->scale, MAX_UP / up) : d->scale;
   d->width = WIDTH;
   d->up = (int)ceil(d->scale * up);
   d->left = LEFT + AWAY + d->scale * slope[0] * z;

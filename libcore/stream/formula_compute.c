@@ -4,12 +4,12 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/formula_priv.h"
 
-enum { MOST_FACTORS = 64 };
+enum { MAX_FACTORS = 64 };
 
 /* A constant whole exponent is computed by multiplication. */
 static bool is_whole_power(const formula_operand *b)
 {
-  return b->constant && fabs(b->number) <= MOST_FACTORS && b->number == nearbyint(b->number);
+  return b->constant && fabs(b->number) <= MAX_FACTORS && b->number == nearbyint(b->number);
 }
 
 static double power(double a, double b)

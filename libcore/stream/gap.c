@@ -9,9 +9,9 @@ weir_status weir_gap_slots(const weir_series *s, const char *option, double seco
   const double exact = seconds * (double)s->rate_num / (double)s->rate_den;
   const double whole = floor(exact + 1e-9 * fmax(1, fabs(exact)));
 
-  if (!(whole >= 0 && whole <= WEIR_GAP_MOST)) {
+  if (!(whole >= 0 && whole <= WEIR_GAP_MAX)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s are %.12g slots: 0 to %d are allowed", option,
-                     seconds, exact, WEIR_GAP_MOST);
+                     seconds, exact, WEIR_GAP_MAX);
   }
   *slots = (int64_t)whole;
   return WEIR_OK;

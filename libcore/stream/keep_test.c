@@ -5,7 +5,7 @@
 #include "base/weir_random.h"
 #include "stream/weir_stream.h"
 
-enum { MOST = 1 << 20 };
+enum { MAX = 1 << 20 };
 
 /* Chunks of random lengths, some skipped; `capacity` slots from byte `shift` of the memory on. */
 static void check_keep(weir_dtype dtype, int64_t capacity, size_t shift, uint64_t seed)
@@ -52,8 +52,8 @@ static void chunks_come_together(void **state)
   for (uint64_t seed = 0; seed < 8; seed++) {
     check_keep(WEIR_F32, 1000 + (int64_t)seed, seed, seed);
     check_keep(WEIR_BOOL, 333, 0, seed);
-    check_keep(WEIR_F32, MOST - (int64_t)seed, 3 * seed, seed); /* past the caches */
-    check_keep(WEIR_F64, MOST / 2 + (int64_t)seed, seed, seed);
+    check_keep(WEIR_F32, MAX - (int64_t)seed, 3 * seed, seed); /* past the caches */
+    check_keep(WEIR_F64, MAX / 2 + (int64_t)seed, seed, seed);
   }
 }
 

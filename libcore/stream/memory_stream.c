@@ -5,7 +5,7 @@
 
 #define MIB 1048576.0
 
-double stream_most_memory(const weir_stream_cfg *cfg, const char **who)
+double stream_max_memory(const weir_stream_cfg *cfg, const char **who)
 {
   *who = cfg->memory > 0 ? "stream.memory allows" : "this machine has";
   return cfg->memory > 0 ? cfg->memory * MIB : (double)weir_cpu_get()->memory_bytes;
@@ -14,7 +14,7 @@ double stream_most_memory(const weir_stream_cfg *cfg, const char **who)
 weir_status stream_check_memory(const weir_stream *s, const weir_store *store)
 {
   const char *who = NULL;
-  const double budget = stream_most_memory(&s->cfg, &who), plan = (double)s->buffer_bytes;
+  const double budget = stream_max_memory(&s->cfg, &who), plan = (double)s->buffer_bytes;
   double kept = 0;
 
   for (int64_t i = 0; store != NULL && i < weir_store_count(store); i++) {

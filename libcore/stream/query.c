@@ -55,7 +55,7 @@ static int64_t list_parts(const builder *b, const char *name, const char **parts
   const size_t n = strcspn(name, ".");
   int64_t count = 0;
 
-  for (int64_t i = 0; i < b->n_streams && count < WEIR_SERIES_MOST; i++) {
+  for (int64_t i = 0; i < b->n_streams && count < WEIR_SERIES_MAX; i++) {
     const char *known = b->streams[i].name;
 
     if (strncmp(known, name, n) == 0 && (known[n] == '.' || known[n] == 0)) {
@@ -69,7 +69,7 @@ static int64_t list_parts(const builder *b, const char *name, const char **parts
 static weir_status refuse_part(const builder *b, const char *name, const char *user,
                                const char *location)
 {
-  const char *parts[WEIR_SERIES_MOST];
+  const char *parts[WEIR_SERIES_MAX];
   char hint[512];
 
   weir_name_suggest(name, parts, list_parts(b, name, parts), hint, sizeof hint);
@@ -104,7 +104,7 @@ static weir_status add_sources(builder *b, const bool *used)
 static weir_status add_results(builder *b, const weir_query_step *step,
                                const weir_series_result *result, weir_value undefined)
 {
-  WEIR_ASSERT(result->n >= 1 && result->n <= WEIR_SERIES_MOST);
+  WEIR_ASSERT(result->n >= 1 && result->n <= WEIR_SERIES_MAX);
   for (int i = 0; i < result->n; i++) {
     WEIR_ASSERT(result->out[i].value.node >= 0 && result->out[i].present.node >= 0);
     WEIR_TRY(add_stream(b, step->name, result->name[i], result->out[i],
@@ -115,7 +115,7 @@ static weir_status add_results(builder *b, const weir_query_step *step,
 
 static weir_status add_step(builder *b, const weir_query_step *step)
 {
-  weir_series in[WEIR_SERIES_MOST];
+  weir_series in[WEIR_SERIES_MAX];
   weir_series_result result = {.n = 0};
   weir_value undefined = WEIR_NO_VALUE;
   char user[WEIR_QUERY_NAME + 16];
@@ -271,7 +271,7 @@ static bool leave_out(const weir_query_spec *spec, bool *used)
   for (int64_t i = 0; i < spec->n_sources + spec->n_steps; i++) {
     if (!used[i]) {
       weir_warn("query", "%s%s '%s' is skipped: no output needs it",
-                query_at(query_place_of(spec, i)).text, i < spec->n_sources ? "stream" : "step",
+                query_at(query_location_of(spec, i)).text, i < spec->n_sources ? "stream" : "step",
                 query_name_of(spec, i));
       any = true;
     }

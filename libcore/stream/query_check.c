@@ -35,7 +35,7 @@ const char *query_name_of(const weir_query_spec *spec, int64_t i)
   return i < spec->n_sources ? spec->sources[i].name : spec->steps[i - spec->n_sources].name;
 }
 
-const char *query_place_of(const weir_query_spec *spec, int64_t i)
+const char *query_location_of(const weir_query_spec *spec, int64_t i)
 {
   return i < spec->n_sources ? spec->sources[i].location
                              : spec->steps[i - spec->n_sources].location;
@@ -76,16 +76,16 @@ static weir_status check_name(const weir_query_spec *spec, int64_t i)
   if (!is_name(name)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s%s '%s': a name is a letter, then letters, digits and '_', %d at most",
-                     query_at(query_place_of(spec, i)).text, what, name, WEIR_QUERY_NAME - 1);
+                     query_at(query_location_of(spec, i)).text, what, name, WEIR_QUERY_NAME - 1);
   }
   if (is_constant(name)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s%s '%s': the name is reserved for a constant of expressions",
-                     query_at(query_place_of(spec, i)).text, what, name);
+                     query_at(query_location_of(spec, i)).text, what, name);
   }
   if (first != i) {
     return weir_fail(WEIR_ERR_CONFIG, "%s%s '%s': the name is taken by %s %lld of the query",
-                     query_at(query_place_of(spec, i)).text, what, name,
+                     query_at(query_location_of(spec, i)).text, what, name,
                      first < spec->n_sources ? "stream" : "step",
                      (long long)(first < spec->n_sources ? first : first - spec->n_sources) + 1);
   }

@@ -21,7 +21,7 @@ query_location query_at(const char *location);
 int64_t query_definer(const weir_query_spec *spec, const char *name);
 /* Name and location of source i, from n_sources on of step i - n_sources. */
 const char *query_name_of(const weir_query_spec *spec, int64_t i);
-const char *query_place_of(const weir_query_spec *spec, int64_t i);
+const char *query_location_of(const weir_query_spec *spec, int64_t i);
 /* used[i], i as above: an output needs it, or a step that one needs. */
 void query_mark_used(const weir_query_spec *spec, bool *used);
 /* *num / *den: the least common multiple of two positive fractions. False when it does not fit. */

@@ -26,7 +26,7 @@ static weir_status build_delay(const weir_series_use *use, weir_series_result *o
 }
 
 /* The stream on a clock so many times as fast. */
-static weir_status build_held(const weir_series_use *use, weir_series_result *out)
+static weir_status build_hold(const weir_series_use *use, weir_series_result *out)
 {
   const weir_series s = weir_series_hold(use->graph, use->in[0], *(const int64_t *)use->opts);
 
@@ -57,7 +57,7 @@ static weir_status build_broken(const weir_series_use *use, weir_series_result *
 
 static const weir_series_op
     delay = {.name = "delay", .min_in = 1, .max_in = 1, .build = build_delay},
-    hold = {.name = "held", .min_in = 1, .max_in = 1, .build = build_held},
+    hold = {.name = "held", .min_in = 1, .max_in = 1, .build = build_hold},
     pair = {.name = "pair", .min_in = 2, .max_in = 2, .build = build_pair},
     broken = {.name = "broken", .min_in = 1, .max_in = 1, .build = build_broken},
     marked = {.name = "marked", .min_in = 1, .max_in = 1, .build = build_marked},

@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-#define WEIR_GAP_MOST (1 << 24) /* maximum slots of a tolerance, a window or a duration */
+#define WEIR_GAP_MAX (1 << 24) /* maximum slots of a tolerance, a window or a duration */
 
 /* Returns the slots of `s` within `seconds`: a tolerance. Fails: WEIR_ERR_CONFIG, naming the
- * option, beyond WEIR_GAP_MOST. */
+ * option, beyond WEIR_GAP_MAX. */
 weir_status weir_gap_slots(const weir_series *s, const char *option, double seconds,
                            int64_t *slots) WEIR_CHECKED;
 

@@ -64,7 +64,7 @@ typedef struct weir_query_column {
 /* Columns of one output; they have one rate. */
 typedef struct weir_query_output {
   char name[2 * WEIR_QUERY_NAME];
-  int column[WEIR_SERIES_MOST], n;
+  int column[WEIR_SERIES_MAX], n;
 } weir_query_output;
 
 /* A compiled query. The graph borrows memory of `keeper`. */

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 #define WEIR_SERIES_UNIT 24 /* bytes of a unit's text                             */
-#define WEIR_SERIES_MOST 16 /* maximum number of input or output streams of an operator */
+#define WEIR_SERIES_MAX 16  /* maximum number of input or output streams of an operator */
 
 /* Slot k is the time k * rate_den / rate_num seconds. value: f32, [time], 0 where absent; present:
  * bool, [time]. Events (beats, alarms) are streams too: present where one happens. Operators keep
@@ -60,8 +60,8 @@ typedef struct weir_series_use {
 /* Outputs of an operator: streams named `step.name`; at most one has no name and is named as the
  * step. Names live as long as the options. */
 typedef struct weir_series_result {
-  weir_series out[WEIR_SERIES_MOST];
-  const char *name[WEIR_SERIES_MOST];
+  weir_series out[WEIR_SERIES_MAX];
+  const char *name[WEIR_SERIES_MAX];
   int n;
 } weir_series_result;
 

@@ -87,7 +87,7 @@ typedef struct weir_stream_report {
   int stages;
   /* Live sources: wall time from the moment a chunk is final to that when all its results are
    * handed on, quantiles over chunks to 5 %; 0 for others. */
-  double chunk_p50_s, chunk_p99_s, chunk_most_s;
+  double chunk_p50_s, chunk_p99_s, chunk_max_s;
 } weir_stream_report;
 
 typedef struct weir_stream weir_stream;

@@ -42,8 +42,8 @@ static weir_status add_piece(train_pieces *p, const char *name, const weir_tenso
 }
 
 /* Adds the slices of one array, in order and without gaps; *any: it has some. */
-static weir_status add_parts(const weir_checkpoint *c, const char *array, const weir_tensor *t,
-                             train_pieces *p, bool *any)
+static weir_status add_slices(const weir_checkpoint *c, const char *array, const weir_tensor *t,
+                              train_pieces *p, bool *any)
 {
   const int64_t size = (int64_t)weir_dtype_size(t->dtype);
   int64_t end = 0;
@@ -108,7 +108,7 @@ static weir_status make_pieces(const weir_checkpoint *c, train_pieces *p)
     bool any = false;
 
     if (!is_left(c, array)) {
-      WEIR_TRY(add_parts(c, array, t, p, &any));
+      WEIR_TRY(add_slices(c, array, t, p, &any));
       if (!any) {
         WEIR_TRY(add_piece(p, array, t));
       }

@@ -17,7 +17,7 @@
 /* Sizes: a convolution that takes milliseconds, additions beyond all caches,
  * messages that are all latency or none of it. */
 enum { SIDE = 24, CHANNELS = 16, FILTERS = 32, ADDED = 4194304, LARGE = 1048576, SLICE = 65536 };
-enum { CHAIN = 8, LAUNCHES = 32, REPEATS = 7, PINGS = 50, MOST_SLICES = 1000 };
+enum { CHAIN = 8, LAUNCHES = 32, REPEATS = 7, PINGS = 50, MAX_SLICES = 1000 };
 /* Seconds that are spent on one graph beyond the first runs, and after which two runs do. */
 #define LONG_ENOUGH 0.2
 #define TOO_LONG 2.0
@@ -289,9 +289,9 @@ static weir_status time_sum(bench *b, char *buffer, double seconds[3])
   b->request = NULL;
   b->slices = 1;
   WEIR_TRY_GOTO(time_request(b, PINGS, &slice), done);
-  const double slices = slice > 0 ? seconds[0] / slice : MOST_SLICES;
+  const double slices = slice > 0 ? seconds[0] / slice : MAX_SLICES;
 
-  b->slices = slices < 1 ? 1 : slices < MOST_SLICES ? (int64_t)slices : MOST_SLICES;
+  b->slices = slices < 1 ? 1 : slices < MAX_SLICES ? (int64_t)slices : MAX_SLICES;
   WEIR_TRY_GOTO(time_request(b, REPEATS, &seconds[1]), done);
   b->request = request;
   WEIR_TRY_GOTO(time_request(b, REPEATS, &seconds[2]), done);

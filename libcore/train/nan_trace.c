@@ -189,7 +189,7 @@ static int32_t bad_source(const look *l, int32_t node)
 }
 
 /* How many nodes run before this one; -1: all do. */
-static int64_t place_of(const look *l, int32_t node)
+static int64_t position_of(const look *l, int32_t node)
 {
   int64_t position = 0;
 
@@ -208,7 +208,7 @@ static bool find(look *l, char *text, size_t size)
   const int32_t from = nan >= 0 ? trace_back(l, nan) : first_bad(l, false);
   const int32_t source = bad_source(l, from);
 
-  l->at = 2 * place_of(l, from) + 1;
+  l->at = 2 * position_of(l, from) + 1;
   if (source >= 0) {
     const weir_array *array = weir_graph_get_array(l->g, source);
 

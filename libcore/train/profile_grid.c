@@ -11,7 +11,7 @@
 #include "device/weir_parallel.h"
 #include "train/train_priv.h"
 
-enum { FEWEST = 5, MOST = 25 };
+enum { FEWEST = 5, MAX = 25 };
 /* Seconds that are spent on one plan, beyond the fewest runs. */
 static const double long_enough = 0.5;
 
@@ -135,7 +135,7 @@ typedef struct laps {
   int32_t groups;
   int64_t runs;
   double *total; /* [groups] of all runs so far */
-  double *taken; /* [groups, MOST] of each run  */
+  double *taken; /* [groups, MAX] of each run  */
 } laps;
 
 static void take(laps *l)
@@ -144,7 +144,7 @@ static void take(laps *l)
     const weir_group_report r = weir_plan_group(l->plan, i);
     const double total = (r.measured_s - r.waited_s) * (double)r.calls;
 
-    l->taken[i * MOST + l->runs] = total - l->total[i];
+    l->taken[i * MAX + l->runs] = total - l->total[i];
     l->total[i] = total;
   }
 }
@@ -162,8 +162,8 @@ static weir_status add_groups(laps *l, weir_profile *t)
   double *const median = l->total;
 
   for (int32_t i = 0; i < l->groups; i++) {
-    qsort(l->taken + i * MOST, (size_t)l->runs, sizeof *l->taken, ascending);
-    median[i] = l->taken[i * MOST + l->runs / 2];
+    qsort(l->taken + i * MAX, (size_t)l->runs, sizeof *l->taken, ascending);
+    median[i] = l->taken[i * MAX + l->runs / 2];
   }
   for (int32_t i = 0; i < l->groups; i++) {
     const char *digest = weir_plan_group(l->plan, i).digest;
@@ -197,7 +197,7 @@ static weir_status run_laps(train_run *r, train_kind kind, int64_t n, laps *l)
       WEIR_TRY(train_min(r, &slowest));
       const double fit = long_enough / ((double)-slowest * 1e-9);
 
-      runs = fit > MOST ? MOST : fit > FEWEST ? (int64_t)fit : FEWEST;
+      runs = fit > MAX ? MAX : fit > FEWEST ? (int64_t)fit : FEWEST;
     }
   }
   l->runs = runs;
@@ -216,7 +216,7 @@ static weir_status time_plan(train_run *r, train_kind kind, int64_t n, weir_comm
   l.groups = weir_plan_groups(l.plan);
   status = weir_alloc(l.groups, sizeof *l.total, (void **)&l.total);
   status = status == WEIR_OK
-               ? weir_alloc((int64_t)l.groups * MOST, sizeof *l.taken, (void **)&l.taken)
+               ? weir_alloc((int64_t)l.groups * MAX, sizeof *l.taken, (void **)&l.taken)
                : status;
   WEIR_TRY_GOTO(train_agree(r, status), done);
   WEIR_TRY_GOTO(run_laps(r, kind, n, &l), done);

@@ -194,7 +194,7 @@ static bool is_due(const train_run *r)
 }
 
 /* What follows the last step of an epoch. */
-static weir_status turn_epoch(train_run *r)
+static weir_status next_epoch(train_run *r)
 {
   double metric[TRAIN_METRICS] = {0};
   const bool due = is_due(r);
@@ -218,7 +218,7 @@ static weir_status end_epoch(train_run *r)
   *s->loss_sum = 0;
   *s->position = 0;
   *s->epoch += 1;
-  return turn_epoch(r);
+  return next_epoch(r);
 }
 
 /* A resumed run: the epoch whose validation was stopped is brought to its end. */
@@ -232,7 +232,7 @@ static weir_status resume_epoch(train_run *r, bool *saved)
     r->epoch_began = weir_clock();
     tell_task(r, *s->epoch - 1);
     *saved = false;
-    return turn_epoch(r);
+    return next_epoch(r);
   }
   if (goes_on(r)) {
     begin_epoch(r);

@@ -34,7 +34,7 @@ typedef struct step_stream {
 } step_stream;
 
 typedef struct step_result {
-  step_stream out[WEIR_SERIES_MOST];
+  step_stream out[WEIR_SERIES_MAX];
   int n;
   weir_stream_report report;
 } step_result;
@@ -110,9 +110,9 @@ typedef struct step_frame {
   weir_series_result result;
   char names[STEP_STREAMS][2][16];
   weir_stream_source sources[STEP_STREAMS];
-  char result_names[WEIR_SERIES_MOST][2][16];
-  run_column columns[WEIR_SERIES_MOST][2];
-  weir_stream_sink sinks[2 * WEIR_SERIES_MOST];
+  char result_names[WEIR_SERIES_MAX][2][16];
+  run_column columns[WEIR_SERIES_MAX][2];
+  weir_stream_sink sinks[2 * WEIR_SERIES_MAX];
 } step_frame;
 
 /* Adds inputs and step. `sets`: "key=value" texts, NULL at the end. */

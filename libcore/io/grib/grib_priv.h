@@ -65,16 +65,16 @@ struct weir_grib {
   weir_grib_file *files;
   int64_t n_files;
   weir_grib_kind *kinds;
-  int64_t n_kinds, room_kinds;
+  int64_t n_kinds, kinds_capacity;
   weir_grib_grid *grids; /* lat and lon in one block of lat's */
-  int64_t n_grids, room_grids;
+  int64_t n_grids, grids_capacity;
   weir_grib_field *fields;
-  int64_t n_fields, room_fields;
+  int64_t n_fields, fields_capacity;
   int64_t damaged;
   double *values; /* of one message, as the library gives them */
-  int64_t room_values;
+  int64_t values_capacity;
   uint8_t *message, *copy; /* a message; one of its fields */
-  int64_t room_message, room_copy;
+  int64_t message_capacity, copy_capacity;
 };
 
 /* Appends; what is equal to an earlier kind or grid gets its number. Padding bytes must be 0. */

@@ -6,9 +6,9 @@
 #include "base/weir_log.h"
 #include "io/grib/eccodes_priv.h"
 
-#define MOST_INDEX ((int64_t)8 << 30) /* bytes of an index file */
+#define MAX_INDEX ((int64_t)8 << 30) /* bytes of an index file */
 
-enum { KNOWN = 256, MOST_WARNINGS = 8 /* of a file */ };
+enum { KNOWN = 256, MAX_WARNINGS = 8 /* of a file */ };
 
 /* What is known of messages with these octets, at the index that their hash gives. */
 typedef struct known_field {
@@ -52,7 +52,7 @@ static weir_status damage(scan *s)
   }
   s->lost = true;
   s->g->damaged++;
-  if (s->damaged++ < MOST_WARNINGS) {
+  if (s->damaged++ < MAX_WARNINGS) {
     weir_warn("grib", "%s: message %lld (byte %lld) is damaged and skipped: %s", path_of(s),
               (long long)s->message, (long long)s->offset, s->why);
   }
@@ -109,7 +109,7 @@ static weir_status take_keys(scan *s, const weir_grib_frame *frame, int64_t n_fi
   k->size = frame->length;
   if (n_fields > 1) {
     k->size = weir_grib_frame_size(frame);
-    WEIR_TRY(weir_reserve(&g->copy, &g->room_copy, k->size, 1));
+    WEIR_TRY(weir_reserve(&g->copy, &g->copy_capacity, k->size, 1));
     weir_grib_frame_copy(frame, g->copy);
     k->bytes = g->copy;
   }
@@ -260,7 +260,7 @@ static weir_status index_file(scan *s)
   if (s->message == 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: the file has no GRIB message", f->path);
   }
-  if (s->damaged > MOST_WARNINGS) {
+  if (s->damaged > MAX_WARNINGS) {
     weir_warn("grib", "%s: %lld messages are damaged and skipped", f->path, (long long)s->damaged);
   }
   return WEIR_OK;
@@ -276,7 +276,7 @@ static bool recall(weir_grib *g, const char *path)
   if (!weir_file_exists(path)) {
     return false;
   }
-  if (weir_file_read(path, MOST_INDEX, &bytes, &size) == WEIR_OK) {
+  if (weir_file_read(path, MAX_INDEX, &bytes, &size) == WEIR_OK) {
     same = weir_grib_index_parse(g, (const uint8_t *)bytes, size) == WEIR_OK;
   }
   if (!same) {

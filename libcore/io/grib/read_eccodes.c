@@ -22,7 +22,7 @@ typedef struct decode {
   bool may_miss; /* values may be missing */
 } decode;
 
-static int by_place(const void *a, const void *b)
+static int by_field(const void *a, const void *b)
 {
   const int64_t i = ((const wish *)a)->field, k = ((const wish *)b)->field;
 
@@ -151,11 +151,11 @@ static weir_status read_field(weir_grib *g, int fd, int64_t i, float *out)
   const weir_grib_grid *const grid = &g->grids[f->grid];
   decode d = {.points = grid->n_lat * grid->n_lon, .location = location};
 
-  WEIR_TRY(weir_reserve(&g->message, &g->room_message, f->length, 1));
+  WEIR_TRY(weir_reserve(&g->message, &g->message_capacity, f->length, 1));
   WEIR_TRY(weir_io_pread(fd, g->files[f->file].path, g->message, (size_t)f->length, f->offset));
-  WEIR_TRY(weir_grib_alone_in(g, i, g->message, &g->copy, &g->room_copy, &d.message));
+  WEIR_TRY(weir_grib_alone_in(g, i, g->message, &g->copy, &g->copy_capacity, &d.message));
   d.may_miss = may_miss(&d.message);
-  WEIR_TRY(weir_reserve(&g->values, &g->room_values, d.points, sizeof(double)));
+  WEIR_TRY(weir_reserve(&g->values, &g->values_capacity, d.points, sizeof(double)));
   d.values = g->values;
   WEIR_TRY(weir_grib_alone(decode_values, &d));
   const double missing = WEIR_GRIB_MISSING;
@@ -205,7 +205,7 @@ weir_status weir_grib_read(weir_grib *g, int64_t n, const int64_t *fields, float
     wishes[k] = (wish){fields[k], k};
   }
   if (n > 0) {
-    qsort(wishes, (size_t)n, sizeof *wishes, by_place);
+    qsort(wishes, (size_t)n, sizeof *wishes, by_field);
   }
   const weir_status status = read_sorted(g, n, wishes, out);
 

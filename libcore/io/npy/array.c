@@ -10,8 +10,8 @@
 
 enum {
   MAGIC = 6,
-  MOST = 1 << 16, /* bytes of a header */
-  BLOCK = 64,     /* the numbers begin at a multiple */
+  MAX = 1 << 16, /* bytes of a header */
+  BLOCK = 64,    /* the numbers begin at a multiple */
 };
 
 struct weir_npy {
@@ -162,7 +162,7 @@ static weir_status read_header(weir_npy *n, int64_t size)
     length |= (int64_t)head[10] << 16 | (int64_t)head[11] << 24;
   }
   n->offset = MAGIC + 2 + wide + length;
-  if (length > MOST || n->offset > size) {
+  if (length > MAX || n->offset > size) {
     return weir_fail(WEIR_ERR_DATA, "%s: claims a header of %lld bytes; the file is damaged",
                      n->path, (long long)length);
   }

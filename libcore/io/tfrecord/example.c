@@ -250,7 +250,7 @@ bool weir_tf_is(const weir_tf_feature *f, const char *key)
 }
 
 /* The spans of the list of a feature that was found to be sound, one after the other. */
-static bool next_part(weir_tf_span *s, field *v)
+static bool next_piece(weir_tf_span *s, field *v)
 {
   weir_tf_example none = {.begin = s->at};
 
@@ -266,7 +266,7 @@ void weir_tf_floats(const weir_tf_feature *f, float *out)
 {
   weir_tf_span s = {f->list, f->list + f->list_size};
 
-  for (field v; next_part(&s, &v);) {
+  for (field v; next_piece(&s, &v);) {
     for (const uint8_t *at = v.body.at; at < v.body.end; at += 4) {
       const uint32_t bits = weir_tf_u32(at);
 
@@ -279,7 +279,7 @@ void weir_tf_ints(const weir_tf_feature *f, int64_t *out)
 {
   weir_tf_span s = {f->list, f->list + f->list_size};
 
-  for (field v; next_part(&s, &v);) {
+  for (field v; next_piece(&s, &v);) {
     for (uint64_t value = 0; v.body.at < v.body.end && varint(&v.body, &value);) {
       *out++ = (int64_t)value;
     }

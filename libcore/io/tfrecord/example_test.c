@@ -4,7 +4,7 @@
 
 static char dir[256], path[512];
 
-enum { ROOM = 16, MOST = 512 };
+enum { MAX_VALUES = 16, MAX = 512 };
 
 /* The only feature of a message, or the last; kind WEIR_TF_EMPTY where there is none. */
 static weir_tf_feature feature;
@@ -13,9 +13,9 @@ static int found;
 
 static void parse(const char *text, int64_t size)
 {
-  static uint8_t message[MOST];
+  static uint8_t message[MAX];
 
-  assert_true(size <= MOST);
+  assert_true(size <= MAX);
   memcpy(message, text, (size_t)size);
   found = 0;
   feature = (weir_tf_feature){0};
@@ -31,7 +31,7 @@ static void parse(const char *text, int64_t size)
 
 static void entry(const char *text, int64_t size)
 {
-  char message[MOST];
+  char message[MAX];
   const char head[] = {0x0a, (char)(size + 7), 0x0a, (char)(size + 5), 0x0a, 1, 'y',
                        0x12, (char)size};
 
@@ -42,7 +42,7 @@ static void entry(const char *text, int64_t size)
 
 static void assert_floats(int n)
 {
-  float y[ROOM];
+  float y[MAX_VALUES];
 
   assert_string_equal(example.why, "");
   assert_int_equal(feature.kind, WEIR_TF_FLOATS);
@@ -67,7 +67,7 @@ static void floats_are_packed_or_not(void **state)
 
 static void integers_are_packed_or_not(void **state)
 {
-  int64_t id[ROOM];
+  int64_t id[MAX_VALUES];
 
   FEATURE("\x1a\x0f\x0a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x96\x01");
   assert_int_equal(example.why[0], 'a'); /* the list is one byte too short */

@@ -115,7 +115,7 @@ static void claims_do_not_cost_memory(void **state)
   weir_deflate *z = NULL;
   uint8_t head[WEIR_TF_HEAD] = {0};
 
-  weir_tf_put(head, 8, WEIR_TFRECORD_MOST);
+  weir_tf_put(head, 8, WEIR_TFRECORD_MAX);
   weir_tf_put(head + 8, 4, weir_crc32c_mask(weir_crc32c(0, head, 8)));
   assert_ok(weir_writer_open(path, &file));
   assert_ok(weir_deflate_create(file, LEVEL, &z));

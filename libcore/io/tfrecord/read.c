@@ -27,7 +27,7 @@ weir_status weir_tfrecord_open(const char *path, int64_t max_record, weir_tfreco
     weir_free(&r);
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
-  r->max_record = max_record > 0 ? max_record : WEIR_TFRECORD_MOST;
+  r->max_record = max_record > 0 ? max_record : WEIR_TFRECORD_MAX;
   r->size = -1;
   *out = r;
   return WEIR_OK;

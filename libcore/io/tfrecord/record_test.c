@@ -136,7 +136,7 @@ static void files_that_are_none_are_refused(void **state)
 static void what_no_message_holds_is_not_written(void **state)
 {
   weir_tfrecord_writer *w = NULL;
-  const weir_tf_out out = {"x", WEIR_TF_BYTES, dir, WEIR_TFRECORD_MOST};
+  const weir_tf_out out = {"x", WEIR_TF_BYTES, dir, WEIR_TFRECORD_MAX};
 
   (void)remove(path);
   assert_ok(weir_tfrecord_create(path, 0, &w));

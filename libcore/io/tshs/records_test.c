@@ -4,7 +4,7 @@
 #include "io/io_test.h"
 #include "io/weir_tshs.h"
 
-enum { MOST = 8192, RECORDS = 80 };
+enum { MAX = 8192, RECORDS = 80 };
 
 #define RY 13.605693122994
 #define BOHR 0.529177210903
@@ -12,7 +12,7 @@ enum { MOST = 8192, RECORDS = 80 };
 static char dir[256], path[512];
 
 /* The file as it grows, and where its records begin. */
-static uint8_t data[MOST];
+static uint8_t data[MAX];
 static size_t size, start[RECORDS];
 static int records;
 static int spins = 2; /* components of the Hamiltonian */

@@ -8,7 +8,7 @@
 #include "base/weir_units.h"
 #include "io/wannier/wannier_priv.h"
 
-enum { MOST_ATOMS = 10000000 };
+enum { MAX_ATOMS = 10000000 };
 
 void weir_wannier_fini(weir_wannier *w)
 {
@@ -60,7 +60,7 @@ static weir_status read_sites(weir_io_numbers *t, weir_wannier *w)
   int64_t count = 0, centres = 0;
 
   WEIR_TRY(weir_io_numbers_row(t, "the number of centres and atoms"));
-  WEIR_TRY(weir_io_numbers_int(t, "the number of centres and atoms", w->n, MOST_ATOMS, &count));
+  WEIR_TRY(weir_io_numbers_int(t, "the number of centres and atoms", w->n, MAX_ATOMS, &count));
   WEIR_TRY(weir_io_numbers_row_end(t));
   WEIR_TRY(weir_io_numbers_claim(t, "centres and atoms", count, 8));
   WEIR_TRY(weir_io_numbers_line(t, "the second line, a comment"));

@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "io/wannier/wannier_priv.h"
 
-enum { MOST_IMAGES = 125 }; /* for each lattice vector: up to two supercells to each side */
+enum { MAX_IMAGES = 125 }; /* for each lattice vector: up to two supercells to each side */
 
 typedef struct shifting {
   weir_io_numbers *text;
@@ -23,11 +23,11 @@ static weir_status add(shifting *s, const int64_t r[3], int64_t element, weir_c1
   int64_t at = weir_wannier_vectors_find(&s->vectors, r, &found);
 
   if (!found) {
-    if (s->vectors.count >= MOST_IMAGES * s->w->n_r) {
+    if (s->vectors.count >= MAX_IMAGES * s->w->n_r) {
       return weir_io_numbers_refuse(s->text,
                                     "the shifts lead to more than %d lattice vectors for each of "
                                     "the Hamiltonian: they belong to another Hamiltonian",
-                                    MOST_IMAGES);
+                                    MAX_IMAGES);
     }
     WEIR_TRY(weir_wannier_vectors_add(&s->vectors, r, at));
     WEIR_TRY(weir_reserve(&s->h, &s->capacity, s->vectors.count * square, sizeof *s->h));

@@ -428,7 +428,7 @@ static weir_status check_files(const parser *p, const weir_wfdb_header *h)
   return WEIR_OK;
 }
 
-static weir_status take_part_line(parser *p, weir_wfdb_header *h, int64_t index)
+static weir_status take_segment_line(parser *p, weir_wfdb_header *h, int64_t index)
 {
   weir_wfdb_segment *const segment = &h->segments[index];
   char *const name = next_word(p);
@@ -467,7 +467,7 @@ static weir_status take_lines(parser *p, weir_wfdb_header *h)
     }
     if (h->n_segments) {
       WEIR_TRY(weir_reserve(&h->segments, &h->segment_capacity, n + 1, sizeof *h->segments));
-      WEIR_TRY(take_part_line(p, h, n));
+      WEIR_TRY(take_segment_line(p, h, n));
     } else {
       WEIR_TRY(weir_reserve(&h->signals, &h->signal_capacity, n + 1, sizeof *h->signals));
       h->n_listed = n + 1;

@@ -108,7 +108,7 @@ static weir_status check_spec(const char *path, const char *name, const weir_rec
 }
 
 /* The file of channel `i`: that of the channel before it where both have one format. */
-static weir_status place_channel(weir_record_writer *w, const weir_record_spec *spec, int i)
+static weir_status bind_channel(weir_record_writer *w, const weir_record_spec *spec, int i)
 {
   const weir_wfdb_codec *const codec = weir_wfdb_codec_find(format_of(spec, i));
 
@@ -136,7 +136,7 @@ static weir_status copy_spec(weir_record_writer *w, const weir_record_spec *spec
     w->channels[i].gain = c->gain;
     w->channels[i].baseline = c->baseline;
     w->channels[i].spf = c->samples_per_frame ? c->samples_per_frame : 1;
-    WEIR_TRY(place_channel(w, spec, i));
+    WEIR_TRY(bind_channel(w, spec, i));
     WEIR_TRY(weir_strdup(c->name, &w->channels[i].name));
     WEIR_TRY(weir_strdup(c->units ? c->units : "mV", &w->channels[i].units));
   }

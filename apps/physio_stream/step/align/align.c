@@ -108,7 +108,7 @@ static weir_status make_context(const weir_series_use *use, const weir_series *x
   const __int128 down = (__int128)x->rate_den * offset->rate_num;
   void *memory = NULL;
 
-  if (up % down != 0 || up / down > WEIR_GAP_MOST) {
+  if (up % down != 0 || up / down > WEIR_GAP_MAX) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "align: the period of %s is no whole number of slots of %s, or too many",
                      use->in_name[1], use->in_name[0]);
@@ -126,9 +126,9 @@ static weir_status make_context(const weir_series_use *use, const weir_series *x
   c->reach = o->reach * c->rate;
   c->hop = (int64_t)(up / down);
   c->drifting = use->n_in > 2;
-  if (c->reach > (double)WEIR_GAP_MOST) {
+  if (c->reach > (double)WEIR_GAP_MAX) {
     return weir_fail(WEIR_ERR_CONFIG, "align: a reach of %g s is over %d samples", o->reach,
-                     WEIR_GAP_MOST);
+                     WEIR_GAP_MAX);
   }
   *out = c;
   return WEIR_OK;

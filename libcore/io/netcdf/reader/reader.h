@@ -38,5 +38,5 @@ void reader_wait(void);
 void reader_allow(const reader_state *s, int64_t bytes);
 /* Maximum plausible bytes of a variable or a chunk of a file of this size: deflate makes
  * a thousandth of what repeats. */
-int64_t reader_most(const reader_state *s);
+int64_t reader_max_bytes(const reader_state *s);
 #endif

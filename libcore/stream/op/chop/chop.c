@@ -22,7 +22,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   const double period = (double)use->in[0].rate_den / (double)use->in[0].rate_num;
   const double exact = period / o->period, whole = nearbyint(exact);
 
-  if (!(whole >= 1 && whole <= WEIR_STREAM_RATIO_MOST) || fabs(exact - whole) > 1e-9 * whole) {
+  if (!(whole >= 1 && whole <= WEIR_STREAM_RATIO_MAX) || fabs(exact - whole) > 1e-9 * whole) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "period: the stream's period, %.12g s, is not an integer multiple of %.12g s",
                      period, o->period);

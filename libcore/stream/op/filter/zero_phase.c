@@ -11,7 +11,7 @@
 #include "stream/op/filter/cascade_priv.h"
 #include "stream/op/filter/filter_priv.h"
 
-enum { LEAST_BLOCK = 256, LOOKS_IN_BLOCK = 4 };
+enum { MIN_BLOCK = 256, LOOKS_IN_BLOCK = 4 };
 /* Logarithm of the decay that counts as nothing, and a margin for sections that ring together. */
 static const double nothing = 27.63, margin = 1.25;
 
@@ -193,7 +193,7 @@ static weir_status choose(context *c, const weir_sos *sos, int n, int64_t max_sl
         slots, (long long)max_slots);
   }
   c->look = ((int64_t)slots + c->edge) / CASCADE_BLOCK * CASCADE_BLOCK + CASCADE_BLOCK;
-  c->block = LOOKS_IN_BLOCK * c->look > LEAST_BLOCK ? LOOKS_IN_BLOCK * c->look : LEAST_BLOCK;
+  c->block = LOOKS_IN_BLOCK * c->look > MIN_BLOCK ? LOOKS_IN_BLOCK * c->look : MIN_BLOCK;
   if (c->block + c->look > max_slots) {
     c->block = c->look;
   }

@@ -37,8 +37,8 @@ static bool held_value(const streams_case *c, int i, int64_t t, int64_t fastest,
 
 static void check_slot(const streams_case *c, const join_opts *o, int64_t t, int64_t fastest)
 {
-  bool all = true, any = false, here[STREAMS_MOST];
-  float x[STREAMS_MOST];
+  bool all = true, any = false, here[STREAMS_MAX];
+  float x[STREAMS_MAX];
 
   for (int i = 0; i < c->n; i++) {
     here[i] = held_value(c, i, t, fastest, &x[i]);

@@ -73,7 +73,7 @@ static bool is_excluded(const warp *w, const double *z)
 /* D(m, m), or infinity once a whole row exceeds the limit: every path crosses every row. */
 static double distance(const warp *w, const double *z)
 {
-  double row[2][WEIR_SHAPE_MOST + 1];
+  double row[2][WEIR_SHAPE_MAX + 1];
 
   for (int64_t j = 0; j <= w->m; j++) {
     row[0][j] = row[1][j] = INFINITY;
@@ -103,7 +103,7 @@ static double distance(const warp *w, const double *z)
 /* The distance of the window that begins at x, or infinity beyond the threshold. */
 static double match(const warp *w, const float *x)
 {
-  double z[WEIR_SHAPE_MOST];
+  double z[WEIR_SHAPE_MAX];
 
   for (int64_t i = 0; i < w->m; i++) {
     z[i] = (double)x[i];
@@ -148,9 +148,9 @@ static weir_status make_rows(weir_graph *g, const double *shape, int64_t m, int6
   weir_tensor t;
   double square = 0;
 
-  if (m < WEIR_SHAPE_LEAST || m > WEIR_SHAPE_MOST) {
+  if (m < WEIR_SHAPE_MIN || m > WEIR_SHAPE_MAX) {
     return weir_fail(WEIR_ERR_CONFIG, "shape: %lld samples: %d to %d are allowed", (long long)m,
-                     WEIR_SHAPE_LEAST, WEIR_SHAPE_MOST);
+                     WEIR_SHAPE_MIN, WEIR_SHAPE_MAX);
   }
   WEIR_TRY(weir_tensor_init(&t, WEIR_F64, 2, (const int64_t[]){ROWS, m}));
   double *row = t.data;

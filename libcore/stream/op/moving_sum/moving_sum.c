@@ -2,17 +2,17 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/moving_sum/weir_stream_moving_sum.h"
 
-#define MOST (1 << 20)
+#define MAX (1 << 20)
 
 weir_series weir_stream_moving_sum(weir_graph *g, weir_series s, int64_t n)
 {
   weir_value sum = WEIR_NO_VALUE;
   int64_t offset = 0; /* slots already in `sum` */
 
-  if (n < 1 || n > MOST) {
+  if (n < 1 || n > MAX) {
     s.value =
         weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "moving_sum: %lld slots: 1 to %d are allowed",
-                                     (long long)n, MOST));
+                                     (long long)n, MAX));
     return s;
   }
   s = weir_series_aged(g, s);

@@ -231,11 +231,11 @@ weir_series weir_stream_resample(weir_graph *g, weir_series s, weir_stream_metho
 
   up /= divisor;
   down /= divisor;
-  if (up < 1 || down < 1 || up > WEIR_STREAM_RATIO_MOST || down > WEIR_STREAM_RATIO_MOST) {
+  if (up < 1 || down < 1 || up > WEIR_STREAM_RATIO_MAX || down > WEIR_STREAM_RATIO_MAX) {
     status = weir_fail(WEIR_ERR_CONFIG,
                        "resample: rate ratio %lld/%lld: both terms must be 1 to %d: choose a rate "
                        "with a simpler ratio",
-                       (long long)up, (long long)down, WEIR_STREAM_RATIO_MOST);
+                       (long long)up, (long long)down, WEIR_STREAM_RATIO_MAX);
   }
   if (status == WEIR_OK && tolerance > 1) {
     s = weir_gap_filled(g, s, method == WEIR_STREAM_HOLD ? WEIR_GAP_HOLD : WEIR_GAP_LINE, tolerance,

@@ -70,6 +70,6 @@ const weir_series_op weir_series_op_select = {
     .opts = options,
     .opts_size = sizeof(weir_stream_select_opts),
     .min_in = 1,
-    .max_in = WEIR_SERIES_MOST,
+    .max_in = WEIR_SERIES_MAX,
     .build = build,
 };
