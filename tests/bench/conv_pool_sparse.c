@@ -1,5 +1,5 @@
-/* conv_pool_sparse.c - gradients of convolutions behind maxima over windows of 2 x 2 x 2, f32, one
- * thread: the share of this core's multiply-adds that those with picked elements take (padding
+/* conv_pool_sparse.c - gradients of convolutions through maxima over windows of 2 x 2 x 2, f32, one
+ * thread: the share of this core's multiply-adds that kernels with selected elements take (padding
  * left out). Layers of CosmoFlow on 128^3, and what a rank of two has of the last ones. Times are
  * the processor's. */
 #include <string.h>
@@ -56,18 +56,18 @@ static void row(bool data, int64_t in, int64_t out, int64_t planes, int64_t wide
   float *x = bench_field(bench_steps(s.x, in, s.x_step)), *w = bench_field(27 * in * out);
   const int64_t windows = bench_steps(s.y, out, s.y_step);
   float *y = bench_field(windows);
-  uint8_t *place = bench_bytes(windows);
+  uint8_t *argmax = bench_bytes(windows);
   char name[64];
   double best = INFINITY;
 
   memcpy(s.place_step, s.y_step, sizeof s.y_step);
   for (int64_t i = 0; i < windows; i++) {
-    place[i] = (uint8_t)((uint64_t)i * 2654435761u >> 16 & 7);
+    argmax[i] = (uint8_t)((uint64_t)i * 2654435761u >> 16 & 7);
   }
   p.x = x;
   p.y = y;
   p.w = w;
-  p.place = place;
+  p.place = argmax;
   p.made = data ? x : w;
   p.workspace = bench_bytes(pool_sparse_workspace(p.k, &s, data));
   p.scratch = bench_bytes(pool_sparse_scratch(p.k, &s, data));
@@ -84,7 +84,7 @@ static void row(bool data, int64_t in, int64_t out, int64_t planes, int64_t wide
   free(x);
   free(w);
   free(y);
-  free(place);
+  free(argmax);
   free(p.workspace);
   free(p.scratch);
 }

@@ -208,9 +208,9 @@ static weir_status compare(pair *p)
 }
 
 /* Bytes that a rank sends to its neighbour: a plane of what every convolution reads and, but for
- * the first, of the gradient of what it makes; picked: of the maxima's, with their places, a byte
+ * the first, of the gradient of what it makes; sparse: of the maxima, with their argmax, a byte
  * each. */
-static double planes(const pair *p, bool picked)
+static double planes(const pair *p, bool sparse)
 {
   const cf_mlperf_opts *c = &p->split.net;
   const int64_t blocks = cf_mlperf_blocks(c, p->side);
@@ -221,7 +221,7 @@ static double planes(const pair *p, bool picked)
     const double plane = (double)(side * side), maxima = (double)(side / 2 * (side / 2));
 
     bytes += 4 * plane * (double)in;
-    bytes += l == 0 ? 0 : (picked ? 5 * maxima : 4 * plane) * (double)out;
+    bytes += l == 0 ? 0 : (sparse ? 5 * maxima : 4 * plane) * (double)out;
     in = out;
     out = 2 * out < c->max_filters ? 2 * out : c->max_filters;
     side /= 2;
