@@ -43,7 +43,7 @@ endfunction()
 
 # Adds every source of the current folder (and of the sub-folders named) to libweir, and its tests; *_cases.c, from
 # which tests draw, go to a library of their own.
-function(weir_room)
+function(weir_module)
   set(globs "${CMAKE_CURRENT_SOURCE_DIR}/*.c")
   foreach(sub IN LISTS ARGN)
     list(APPEND globs "${CMAKE_CURRENT_SOURCE_DIR}/${sub}/*.c")

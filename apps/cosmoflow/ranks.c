@@ -42,9 +42,9 @@ static void tell_grid_choice(const weir_grid_choice *p, const weir_machine *m)
 {
   const weir_grid_candidate *const row = &p->row[p->best];
   const int *const n = row->grid.extent;
-  const int64_t *const end = row->gather;
+  const int64_t *const end = row->replicate_below;
 
-  weir_event("placement", WEIR_INT("samples", n[0]), WEIR_INT("depth", n[1]),
+  weir_event("grid_choice", WEIR_INT("samples", n[0]), WEIR_INT("depth", n[1]),
              WEIR_INT("height", n[2]), WEIR_INT("width", n[3]), WEIR_INT("gather_depth", end[1]),
              WEIR_INT("gather_height", end[2]), WEIR_INT("gather_width", end[3]),
              WEIR_INT("candidates", p->n), WEIR_REAL("predicted_s", row->cost.seconds),
@@ -80,10 +80,10 @@ weir_status cf_ranks_select_grid(cf_ranks *r, cf_cfg *cfg, int threads, const we
   cfg->grid.depth = row->grid.extent[WEIR_ALONG_DEPTH];
   cfg->grid.height = row->grid.extent[WEIR_ALONG_HEIGHT];
   cfg->grid.width = row->grid.extent[WEIR_ALONG_WIDTH];
-  cfg->grid.replicate_below.depth = row->gather[WEIR_ALONG_DEPTH];
-  cfg->grid.replicate_below.height = row->gather[WEIR_ALONG_HEIGHT];
-  cfg->grid.replicate_below.width = row->gather[WEIR_ALONG_WIDTH];
-  memcpy(task->gather, row->gather, sizeof task->gather);
+  cfg->grid.replicate_below.depth = row->replicate_below[WEIR_ALONG_DEPTH];
+  cfg->grid.replicate_below.height = row->replicate_below[WEIR_ALONG_HEIGHT];
+  cfg->grid.replicate_below.width = row->replicate_below[WEIR_ALONG_WIDTH];
+  memcpy(task->replicate_below, row->replicate_below, sizeof task->replicate_below);
   task->predicted_s = row->cost.seconds;
   if (r->leads) {
     weir_machine_print(&m, stderr);

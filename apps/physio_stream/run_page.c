@@ -179,7 +179,7 @@ static weir_status add_throughput(weir_report *r, const summary *s)
   if (s->facts->live != NULL) {
     put(&c, "time from complete chunk to results, median (s)", s->report->chunk_p50_s);
     put(&c, "time from complete chunk to results, 99th percentile (s)", s->report->chunk_p99_s);
-    put(&c, "time from complete chunk to results, maximum (s)", s->report->chunk_most_s);
+    put(&c, "time from complete chunk to results, maximum (s)", s->report->chunk_max_s);
   }
   put(&c, "samples per second", s->per_second);
   return add_pairs(r, "throughput", &c);

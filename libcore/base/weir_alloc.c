@@ -41,11 +41,11 @@ static const uint64_t live_mark = UINT64_C(0x77656972616c6c6f);
 static _Thread_local struct {
   int64_t count, fail_at;
 } faults;
-static atomic_int_fast64_t held, peak;
+static atomic_int_fast64_t allocated, peak;
 
 static void count_bytes(int64_t change)
 {
-  const int_fast64_t now = atomic_fetch_add(&held, change) + change;
+  const int_fast64_t now = atomic_fetch_add(&allocated, change) + change;
   int_fast64_t high = atomic_load(&peak);
 
   while (now > high && !atomic_compare_exchange_weak(&peak, &high, now)) {
@@ -196,7 +196,7 @@ int64_t weir_alloc_count(void)
 
 int64_t weir_alloc_bytes(void)
 {
-  return atomic_load(&held);
+  return atomic_load(&allocated);
 }
 
 int64_t weir_alloc_peak(void)

@@ -47,7 +47,7 @@ int weir_near(double actual, double expected, double tolerance);
 
 /* Fault injection over all k: calls `make`, which creates something and, when that worked, destroys
  * it again, with the k-th allocation failing for k = 1, 2, ... until no fault is hit. Fails the
- * test unless each fault gives WEIR_ERR_MEMORY and no bytes stay held. Returns how many faults it
+ * test unless each fault gives WEIR_ERR_MEMORY and no unfreed bytes. Returns how many faults it
  * made.
  */
 int64_t weir_check_faults(weir_status (*make)(void *context), void *context);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGITS = 9, LEAST = -4 };
-/* From 10^LEAST on. */
+enum { DIGITS = 9, MIN_EXPONENT = -4 };
+/* From 10^MIN_EXPONENT on. */
 static const double power[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1,  1e2,  1e3, 1e4,
                                1e5,  1e6,  1e7,  1e8,  1e9, 1e10, 1e11, 1e12};
 
@@ -51,17 +51,18 @@ size_t weir_decimal_nine(double x, char text[WEIR_DECIMAL_SIZE])
   if (!(size >= power[0] && size < 999999999)) {
     return printed("%.9g", x, text);
   }
-  while (size < power[e - LEAST]) {
+  while (size < power[e - MIN_EXPONENT]) {
     e--;
   }
-  if (!whole(size * power[DIGITS - 1 - e - LEAST], &n)) {
+  if (!whole(size * power[DIGITS - 1 - e - MIN_EXPONENT], &n)) {
     return printed("%.9g", x, text);
   }
   if (n == INT64_C(1000000000)) {
     n /= 10;
     e++;
   }
-  char digits[1 + DIGITS - LEAST], *first = digits, *at = text; /* zeros before them where e < 0 */
+  char digits[1 + DIGITS - MIN_EXPONENT], *first = digits,
+                                          *at = text; /* zeros before them where e < 0 */
   const int before = e < 0 ? 1 : e + 1, count = e < 0 ? DIGITS - e : DIGITS;
 
   (void)put_digits(digits + count, count, n);

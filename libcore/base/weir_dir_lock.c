@@ -15,11 +15,11 @@
 #include "base/weir_lock.h"
 #include "base/weir_log.h"
 
-enum { MOST_HELD = 16, TEXT_SIZE = 512, TRIES = 1000 };
+enum { MAX_LOCKS = 16, TEXT_SIZE = 512, TRIES = 1000 };
 
 typedef enum outcome {
   TAKEN,
-  BUSY,   /* another process holds it */
+  BUSY,   /* another process is_locked it */
   ABSENT, /* there is no such file, and none was to be made */
   NO_LOCKS,
   FAULT, /* errno says why */
@@ -32,7 +32,7 @@ static struct {
   struct {
     int fd;
     char path[PATH_MAX];
-  } held[MOST_HELD];
+  } entry[MAX_LOCKS];
 } locks = {.lock = WEIR_LOCK_INIT};
 
 static bool is_same(int fd, const char *path)
@@ -43,10 +43,10 @@ static bool is_same(int fd, const char *path)
          of_fd.st_ino == of_path.st_ino;
 }
 
-static bool holds(const char *path)
+static bool is_locked(const char *path)
 {
   for (int i = 0; i < locks.n; i++) {
-    if (is_same(locks.held[i].fd, path)) {
+    if (is_same(locks.entry[i].fd, path)) {
       return true;
     }
   }
@@ -88,8 +88,8 @@ static void read_holder(int fd, char text[TEXT_SIZE])
   }
 }
 
-/* The holder before removes its file while it holds it, so that a lock of a file that is no longer
- * there is tried again. */
+/* The holder before removes its file while it is_locked it, so that a lock of a file that is no
+ * longer there is tried again. */
 static outcome try_lock(const char *path, bool create, int *fd, char holder[TEXT_SIZE])
 {
   for (int i = 0; i < TRIES; i++) {
@@ -130,14 +130,14 @@ static void write_holder(int fd, const char *who)
 /* Keeps what was taken until the release. */
 static weir_status keep(int fd, const char *path, const char *who)
 {
-  if (locks.n == MOST_HELD) {
+  if (locks.n == MAX_LOCKS) {
     (void)close(fd);
     return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: a process can lock at most %d folders", path,
-                     MOST_HELD);
+                     MAX_LOCKS);
   }
   write_holder(fd, who);
-  locks.held[locks.n].fd = fd;
-  (void)snprintf(locks.held[locks.n].path, PATH_MAX, "%s", path);
+  locks.entry[locks.n].fd = fd;
+  (void)snprintf(locks.entry[locks.n].path, PATH_MAX, "%s", path);
   locks.n++;
   return WEIR_OK;
 }
@@ -147,7 +147,7 @@ static weir_status take(const char *dir, const char *path, const char *who, bool
   char holder[TEXT_SIZE] = "another process";
   int fd = -1;
 
-  if (holds(path)) {
+  if (is_locked(path)) {
     return WEIR_OK;
   }
   switch (try_lock(path, create, &fd, holder)) {
@@ -195,10 +195,10 @@ bool weir_dir_is_locked(const char *dir)
     return false;
   }
   weir_lock_take(&locks.lock);
-  const bool held = holds(path);
+  const bool locked = is_locked(path);
 
   weir_lock_give(&locks.lock);
-  return held;
+  return locked;
 }
 
 void weir_dir_lock_release(void)
@@ -206,10 +206,10 @@ void weir_dir_lock_release(void)
   weir_lock_take(&locks.lock);
   while (locks.n > 0) {
     locks.n--;
-    if (is_same(locks.held[locks.n].fd, locks.held[locks.n].path)) {
-      (void)unlink(locks.held[locks.n].path);
+    if (is_same(locks.entry[locks.n].fd, locks.entry[locks.n].path)) {
+      (void)unlink(locks.entry[locks.n].path);
     }
-    (void)close(locks.held[locks.n].fd);
+    (void)close(locks.entry[locks.n].fd);
   }
   weir_lock_give(&locks.lock);
 }

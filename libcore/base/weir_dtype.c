@@ -5,9 +5,9 @@ static const struct row {
   const char *name;
   size_t size;
   weir_kind kind;
-  weir_dtype part;
+  weir_dtype component;
 } rows[] = {
-#define X(id, text, ctype, kind, part) {text, sizeof(ctype), WEIR_KIND_##kind, part},
+#define X(id, text, ctype, kind, component) {text, sizeof(ctype), WEIR_KIND_##kind, component},
     WEIR_DTYPE_LIST(X)
 #undef X
 };
@@ -44,7 +44,7 @@ bool weir_dtype_is_complex(weir_dtype dtype)
 
 weir_dtype weir_dtype_part(weir_dtype dtype)
 {
-  return rows[dtype].part;
+  return rows[dtype].component;
 }
 
 int weir_dtype_parts(weir_dtype dtype)
@@ -52,10 +52,10 @@ int weir_dtype_parts(weir_dtype dtype)
   return rows[dtype].kind == WEIR_KIND_COMPLEX ? 2 : 1;
 }
 
-weir_dtype weir_dtype_complex(weir_dtype part)
+weir_dtype weir_dtype_complex(weir_dtype component)
 {
   for (int i = 0; i < WEIR_DTYPE_COUNT; i++) {
-    if (rows[i].kind == WEIR_KIND_COMPLEX && rows[i].part == part) {
+    if (rows[i].kind == WEIR_KIND_COMPLEX && rows[i].component == component) {
       return (weir_dtype)i;
     }
   }
@@ -104,8 +104,8 @@ static int64_t int_from_real(double value, int64_t lo, int64_t hi)
 double weir_dtype_load_real(weir_dtype dtype, const void *data, int64_t index)
 {
   switch (dtype) {
-#define X(id, text, ctype, kind, part) \
-  case id:                             \
+#define X(id, text, ctype, kind, component) \
+  case id:                                  \
     return (double)((const ctype *)data)[index];
     WEIR_DTYPE_NUMBERS(X)
 #undef X
@@ -125,8 +125,8 @@ int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index)
     return int_from_real(weir_dtype_load_real(dtype, data, index), INT64_MIN, INT64_MAX);
   }
   switch (dtype) {
-#define X(id, text, ctype, kind, part) \
-  case id:                             \
+#define X(id, text, ctype, kind, component) \
+  case id:                                  \
     return (int64_t)((const ctype *)data)[index];
     WEIR_DTYPE_NUMBERS(X)
 #undef X
@@ -138,8 +138,8 @@ int64_t weir_dtype_load_int(weir_dtype dtype, const void *data, int64_t index)
 weir_c128 weir_dtype_load_complex(weir_dtype dtype, const void *data, int64_t index)
 {
   switch (dtype) {
-#define X(id, text, ctype, kind, part) \
-  case id:                             \
+#define X(id, text, ctype, kind, component) \
+  case id:                                  \
     return (weir_c128){((const ctype *)data)[index].re, ((const ctype *)data)[index].im};
     WEIR_DTYPE_COMPLEX(X)
 #undef X
@@ -212,9 +212,9 @@ void weir_dtype_store_int(weir_dtype dtype, void *data, int64_t index, int64_t v
   case WEIR_F16:
     ((weir_f16 *)data)[index] = weir_f16_from_f32((float)value);
     break;
-#define X(id, text, ctype, kind, part)     \
-  case id:                                 \
-    ((ctype *)data)[index] = (ctype)value; \
+#define X(id, text, ctype, kind, component) \
+  case id:                                  \
+    ((ctype *)data)[index] = (ctype)value;  \
     break;
     WEIR_DTYPE_NUMBERS_BUT_BOOL(X)
 #undef X

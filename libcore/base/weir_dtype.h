@@ -38,7 +38,7 @@ extern "C" {
 /* A bool element is one byte, 0 or 1. bf16 and f16 are storage formats: arithmetic on their
  * elements is done in f32 (weir_dtype_compute_type), and files do not store them. */
 typedef enum weir_dtype {
-#define X(id, name, ctype, kind, part) id,
+#define X(id, name, ctype, kind, component) id,
   WEIR_DTYPE_LIST(X)
 #undef X
       WEIR_DTYPE_COUNT
@@ -69,7 +69,7 @@ weir_dtype weir_dtype_part(weir_dtype dtype);
 /* Returns the number of real numbers per element: 2 for complex dtypes, else 1. */
 int weir_dtype_parts(weir_dtype dtype);
 /* Returns the complex dtype with that real part; WEIR_DTYPE_COUNT: there is none. */
-weir_dtype weir_dtype_complex(weir_dtype part);
+weir_dtype weir_dtype_complex(weir_dtype component);
 /* Returns the compute dtype: f32 for bf16 and f16, else the dtype itself. */
 weir_dtype weir_dtype_compute_type(weir_dtype dtype);
 /* Whether the compute dtype differs from the dtype: such elements are only loaded, stored, selected

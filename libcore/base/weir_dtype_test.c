@@ -7,15 +7,16 @@
 
 static void table_agrees_with_c(void **state)
 {
-#define X(id, text, ctype, kind, part)                                                             \
+#define X(id, text, ctype, kind, component)                                                        \
   {                                                                                                \
     assert_string_equal(weir_dtype_name(id), text);                                                \
     assert_int_equal(weir_dtype_size(id), sizeof(ctype));                                          \
     assert_int_equal(weir_dtype_kind(id), WEIR_KIND_##kind);                                       \
-    assert_int_equal(weir_dtype_part(id), part);                                                   \
+    assert_int_equal(weir_dtype_part(id), component);                                              \
     assert_int_equal(weir_dtype_is_real(id) + weir_dtype_is_whole(id) + weir_dtype_is_complex(id), \
                      1);                                                                           \
-    assert_int_equal(weir_dtype_size(id), (size_t)weir_dtype_parts(id) * weir_dtype_size(part));   \
+    assert_int_equal(weir_dtype_size(id),                                                          \
+                     (size_t)weir_dtype_parts(id) * weir_dtype_size(component));                   \
   }
   WEIR_DTYPE_LIST(X)
 #undef X

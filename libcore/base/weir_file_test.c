@@ -10,23 +10,23 @@
 #include "base/weir_check.h"
 #include "base/weir_file.h"
 
-struct place {
+struct fixture {
   char dir[256], path[512];
 };
 
-static int make_place(void **state)
+static int make_fixture(void **state)
 {
-  static struct place place;
+  static struct fixture fixture;
 
-  weir_check_mkdir(place.dir, sizeof place.dir);
-  assert_ok(weir_path_join(place.dir, "out.txt", place.path, sizeof place.path));
-  *state = &place;
+  weir_check_mkdir(fixture.dir, sizeof fixture.dir);
+  assert_ok(weir_path_join(fixture.dir, "out.txt", fixture.path, sizeof fixture.path));
+  *state = &fixture;
   return 0;
 }
 
-static int drop_place(void **state)
+static int drop_fixture(void **state)
 {
-  weir_check_rmdir(((struct place *)*state)->dir);
+  weir_check_rmdir(((struct fixture *)*state)->dir);
   return 0;
 }
 
@@ -53,7 +53,7 @@ static void write_whole(const char *path, const char *text)
 
 static void old_content_stays_until_commit(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   weir_writer *w;
 
   write_whole(at->path, "old");
@@ -69,7 +69,7 @@ static void old_content_stays_until_commit(void **state)
 
 static void destroy_leaves_nothing(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   weir_writer *w;
 
   assert_ok(weir_writer_open(at->path, &w));
@@ -82,7 +82,7 @@ static void destroy_leaves_nothing(void **state)
 
 static void failed_commit_leaves_nothing_and_keeps_the_old(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   weir_writer *w;
 
   assert_ok(weir_writer_open(at->path, &w));
@@ -93,7 +93,7 @@ static void failed_commit_leaves_nothing_and_keeps_the_old(void **state)
   assert_false(weir_dir_has_entries(at->dir));
 }
 
-static void open_three(const struct place *at, char path[3][512], weir_writer *w[4])
+static void open_three(const struct fixture *at, char path[3][512], weir_writer *w[4])
 {
   static const char *const name[] = {"a", "b", "c"};
 
@@ -108,7 +108,7 @@ static void open_three(const struct place *at, char path[3][512], weir_writer *w
 /* The k-th is refused at the end of its writing, or only when it is renamed. */
 static void files_appear_together_or_not_at_all(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   char path[3][512];
   weir_writer *w[4];
 
@@ -136,7 +136,7 @@ static void files_appear_together_or_not_at_all(void **state)
 /* A size limit stands in for a disk without space: the write fails at the flush. */
 static void full_disk_leaves_nothing(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   struct rlimit before, tight;
   weir_writer *w;
   char block[4096];
@@ -192,7 +192,7 @@ static void reasons_of_failed_writes_are_told_apart(void **state)
 
 static void places_that_cannot_be_written_are_refused(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   char missing[600];
   weir_writer *w, *second;
 
@@ -210,7 +210,7 @@ static void places_that_cannot_be_written_are_refused(void **state)
 
 static void remove_all_removes_every_unfinished_file(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   weir_writer *w[3];
   char path[600];
 
@@ -227,7 +227,7 @@ static void remove_all_removes_every_unfinished_file(void **state)
 
 static void library_may_reopen_the_file_by_name(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   weir_writer *w;
 
   assert_ok(weir_writer_open(at->path, &w));
@@ -242,7 +242,7 @@ static void library_may_reopen_the_file_by_name(void **state)
 
 static void reading_refuses_what_it_must(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   char *text;
   int64_t size;
 
@@ -287,7 +287,7 @@ static void endless_and_sizeless_files_are_bounded(void **state)
 
 static void directories_are_made_with_their_parents(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   char deep[600];
 
   snprintf(deep, sizeof deep, "%s/a/b//c", at->dir);
@@ -320,7 +320,7 @@ static void paths_join_or_are_refused(void **state)
 
 static weir_status write_and_read(void *context)
 {
-  const struct place *at = context;
+  const struct fixture *at = context;
   weir_status status;
   weir_writer *w = NULL;
   char *text = NULL;
@@ -338,7 +338,7 @@ done:
 
 static void faults_leave_no_file_and_no_memory(void **state)
 {
-  const struct place *at = *state;
+  const struct fixture *at = *state;
   int64_t faults;
 
   faults = weir_check_faults(write_and_read, *state);
@@ -347,25 +347,25 @@ static void faults_leave_no_file_and_no_memory(void **state)
   assert_false(weir_dir_has_entries(at->dir));
 }
 
-#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, drop_place)
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, make_fixture, drop_fixture)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      IN_PLACE(old_content_stays_until_commit),
-      IN_PLACE(destroy_leaves_nothing),
-      IN_PLACE(failed_commit_leaves_nothing_and_keeps_the_old),
-      IN_PLACE(files_appear_together_or_not_at_all),
-      IN_PLACE(full_disk_leaves_nothing),
+      WITH_FIXTURE(old_content_stays_until_commit),
+      WITH_FIXTURE(destroy_leaves_nothing),
+      WITH_FIXTURE(failed_commit_leaves_nothing_and_keeps_the_old),
+      WITH_FIXTURE(files_appear_together_or_not_at_all),
+      WITH_FIXTURE(full_disk_leaves_nothing),
       cmocka_unit_test(reasons_of_failed_writes_are_told_apart),
-      IN_PLACE(places_that_cannot_be_written_are_refused),
-      IN_PLACE(remove_all_removes_every_unfinished_file),
-      IN_PLACE(library_may_reopen_the_file_by_name),
-      IN_PLACE(reading_refuses_what_it_must),
+      WITH_FIXTURE(places_that_cannot_be_written_are_refused),
+      WITH_FIXTURE(remove_all_removes_every_unfinished_file),
+      WITH_FIXTURE(library_may_reopen_the_file_by_name),
+      WITH_FIXTURE(reading_refuses_what_it_must),
       cmocka_unit_test(endless_and_sizeless_files_are_bounded),
-      IN_PLACE(directories_are_made_with_their_parents),
+      WITH_FIXTURE(directories_are_made_with_their_parents),
       cmocka_unit_test(paths_join_or_are_refused),
-      IN_PLACE(faults_leave_no_file_and_no_memory),
+      WITH_FIXTURE(faults_leave_no_file_and_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,8 @@ static void end_progress_line(void)
   }
 }
 
-static void write_message(weir_log_level level, const char *room, const char *format, va_list args)
+static void write_message(weir_log_level level, const char *module, const char *format,
+                          va_list args)
 {
   static const char *const labels[] = {"error: ", "warning: ", "", ""};
   char text[LINE_SIZE];
@@ -77,21 +78,21 @@ static void write_message(weir_log_level level, const char *room, const char *fo
     memcpy(text + LINE_SIZE - 4, "...", 4);
   }
   if (log_state.sink != NULL) {
-    log_state.sink(log_state.context, level, room, text);
+    log_state.sink(log_state.context, level, module, text);
     return;
   }
   end_progress_line();
-  fprintf(stderr, "%s: %s%s\n", room, labels[level], text);
+  fprintf(stderr, "%s: %s%s\n", module, labels[level], text);
 }
 
-#define MESSAGE_FUNCTION(name, level)                  \
-  void name(const char *room, const char *format, ...) \
-  {                                                    \
-    va_list args;                                      \
-                                                       \
-    va_start(args, format);                            \
-    write_message(level, room, format, args);          \
-    va_end(args);                                      \
+#define MESSAGE_FUNCTION(name, level)                    \
+  void name(const char *module, const char *format, ...) \
+  {                                                      \
+    va_list args;                                        \
+                                                         \
+    va_start(args, format);                              \
+    write_message(level, module, format, args);          \
+    va_end(args);                                        \
   }
 MESSAGE_FUNCTION(weir_error, WEIR_LOG_ERROR)
 MESSAGE_FUNCTION(weir_warn, WEIR_LOG_WARN)

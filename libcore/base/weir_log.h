@@ -20,13 +20,13 @@ void weir_log_set_level(weir_log_level level);
 /* Fails: WEIR_ERR_CONFIG, naming the levels. */
 weir_status weir_log_level_find(const char *name, weir_log_level *out) WEIR_CHECKED;
 /* Writes one line to stderr: "module: text", "module: warning: text" or "module: error: text". */
-void weir_error(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
-void weir_warn(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
-void weir_info(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
-void weir_debug(const char *room, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_error(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_warn(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_info(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
+void weir_debug(const char *module, const char *format, ...) WEIR_PRINTF(2, 3);
 
 /* Sends messages to `sink` instead of stderr; NULL restores stderr. For tests and embedding. */
-typedef void (*weir_log_sink)(void *context, weir_log_level level, const char *room,
+typedef void (*weir_log_sink)(void *context, weir_log_level level, const char *module,
                               const char *text);
 void weir_log_set_sink(weir_log_sink sink, void *context);
 
@@ -72,10 +72,10 @@ void weir_progress(const char *what, int64_t done, int64_t total, const char *un
 
 /* Begin and end nested spans, kept per thread and summed by name over all threads (time including
  * nested spans, calls, flops, bytes). Names are copied, up to 71 bytes. */
-void weir_span_begin(const char *room, const char *name);
+void weir_span_begin(const char *module, const char *name);
 void weir_span_end(int64_t flops, int64_t bytes);
 typedef struct weir_span_row {
-  const char *room, *name;
+  const char *module, *name;
   double seconds;
   int64_t calls, flops, bytes;
 } weir_span_row;

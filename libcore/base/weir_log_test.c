@@ -15,16 +15,16 @@
 struct heard {
   int n;
   weir_log_level level;
-  char room[16], text[8192];
+  char module[16], text[8192];
 };
 
-static void hear(void *context, weir_log_level level, const char *room, const char *text)
+static void hear(void *context, weir_log_level level, const char *module, const char *text)
 {
   struct heard *h = context;
 
   h->n++;
   h->level = level;
-  snprintf(h->room, sizeof h->room, "%s", room);
+  snprintf(h->module, sizeof h->module, "%s", module);
   snprintf(h->text, sizeof h->text, "%s", text);
 }
 
@@ -39,7 +39,7 @@ static void levels_filter_messages(void **state)
   weir_info("io", "%d records", 3);
   assert_int_equal(h.n, 1);
   assert_int_equal(h.level, WEIR_LOG_INFO);
-  assert_string_equal(h.room, "io");
+  assert_string_equal(h.module, "io");
   assert_string_equal(h.text, "3 records");
   weir_log_set_level(WEIR_LOG_ERROR);
   weir_warn("io", "dropped");
@@ -67,8 +67,8 @@ static void level_names_are_found_or_refused(void **state)
   assert_non_null(strstr(weir_last_message(), "debug"));
 }
 
-/* A reader of the JSON that events are made of: flat objects. Each function returns the place after
- * what it read, NULL when that is not JSON (RFC 8259). */
+/* A reader of the JSON that events are made of: flat objects. Each function returns a pointer
+ * past the text read, NULL when that is not JSON (RFC 8259). */
 static const char *json_string(const char *s)
 {
   if (*s++ != '"') {

@@ -11,7 +11,7 @@ enum { DIGEST = 64 };
 
 weir_status weir_origin_text(weir_origin *o, const char *name, const char *text)
 {
-  WEIR_ASSERT(o->n < WEIR_ORIGIN_MOST && strlen(name) < WEIR_ORIGIN_NAME);
+  WEIR_ASSERT(o->n < WEIR_ORIGIN_MAX && strlen(name) < WEIR_ORIGIN_NAME);
   WEIR_TRY(weir_strdup(text, &o->line[o->n].text));
   (void)snprintf(o->line[o->n].name, WEIR_ORIGIN_NAME, "%s", name);
   o->n++;

@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-enum { WEIR_ORIGIN_MOST = 16, WEIR_ORIGIN_NAME = 48 };
+enum { WEIR_ORIGIN_MAX = 16, WEIR_ORIGIN_NAME = 48 };
 
 /* Attributes in the order in which they were added; {.n = 0} is empty. Texts are owned. */
 typedef struct weir_origin {
   struct {
     char name[WEIR_ORIGIN_NAME], *text;
-  } line[WEIR_ORIGIN_MOST];
+  } line[WEIR_ORIGIN_MAX];
   int n;
 } weir_origin;
 

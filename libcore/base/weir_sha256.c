@@ -15,7 +15,7 @@ static const uint32_t constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static uint32_t turn(uint32_t x, int n)
+static uint32_t rotr(uint32_t x, int n)
 {
   return (x >> n) | (x << (32 - n));
 }
@@ -27,19 +27,20 @@ static void schedule(const unsigned char *block, uint32_t w[64])
     w[t] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
   }
   for (int t = 16; t < 64; t++) {
-    const uint32_t s0 = turn(w[t - 15], 7) ^ turn(w[t - 15], 18) ^ (w[t - 15] >> 3);
-    const uint32_t s1 = turn(w[t - 2], 17) ^ turn(w[t - 2], 19) ^ (w[t - 2] >> 10);
+    const uint32_t s0 = rotr(w[t - 15], 7) ^ rotr(w[t - 15], 18) ^ (w[t - 15] >> 3);
+    const uint32_t s1 = rotr(w[t - 2], 17) ^ rotr(w[t - 2], 19) ^ (w[t - 2] >> 10);
     w[t] = s1 + w[t - 7] + s0 + w[t - 16];
   }
 }
 
-/* One step of section 6.2.2 on registers whose roles turn by one each step instead of their values.
+/* One step of section 6.2.2 on registers whose roles rotate by one each step instead of their
+ * values.
  */
 #define STEP(a, b, c, d, e, f, g, h, t)                                        \
   do {                                                                         \
-    const uint32_t t1 = (h) + (turn((e), 6) ^ turn((e), 11) ^ turn((e), 25)) + \
+    const uint32_t t1 = (h) + (rotr((e), 6) ^ rotr((e), 11) ^ rotr((e), 25)) + \
                         (((e) & (f)) ^ (~(e) & (g))) + constants[t] + w[t];    \
-    const uint32_t t2 = (turn((a), 2) ^ turn((a), 13) ^ turn((a), 22)) +       \
+    const uint32_t t2 = (rotr((a), 2) ^ rotr((a), 13) ^ rotr((a), 22)) +       \
                         (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));             \
     (d) += t1;                                                                 \
     (h) = t1 + t2;                                                             \

@@ -7,11 +7,11 @@
 #include "base/weir_lock.h"
 #include "base/weir_log.h"
 
-enum { MAX_DEPTH = 64, MAX_ROWS = 512, ROOM_SIZE = 24, NAME_SIZE = 72 };
+enum { MAX_DEPTH = 64, MAX_ROWS = 512, MODULE_SIZE = 24, NAME_SIZE = 72 };
 
 /* Names are copied: those of a plan's groups do not outlive the plan. */
 struct row {
-  char room[ROOM_SIZE], name[NAME_SIZE];
+  char module[MODULE_SIZE], name[NAME_SIZE];
   double seconds;
   int64_t calls, flops, bytes;
 };
@@ -19,7 +19,7 @@ struct row {
 static _Thread_local struct {
   int depth; /* may exceed MAX_DEPTH; spans beyond it are not timed */
   struct open_span {
-    char room[ROOM_SIZE], name[NAME_SIZE];
+    char module[MODULE_SIZE], name[NAME_SIZE];
     double start;
   } open[MAX_DEPTH];
 } stack;
@@ -30,21 +30,21 @@ static struct {
   struct row rows[MAX_ROWS]; /* the last one collects what does not fit */
 } table = {.lock = WEIR_LOCK_INIT};
 
-void weir_span_begin(const char *room, const char *name)
+void weir_span_begin(const char *module, const char *name)
 {
   if (stack.depth < MAX_DEPTH) {
     struct open_span *s = &stack.open[stack.depth];
-    snprintf(s->room, sizeof s->room, "%s", room);
+    snprintf(s->module, sizeof s->module, "%s", module);
     snprintf(s->name, sizeof s->name, "%s", name);
     s->start = weir_clock();
   }
   stack.depth++;
 }
 
-static struct row *row_of(const char *room, const char *name)
+static struct row *row_of(const char *module, const char *name)
 {
   for (int i = 0; i < table.n; i++) {
-    if (strcmp(table.rows[i].name, name) == 0 && strcmp(table.rows[i].room, room) == 0) {
+    if (strcmp(table.rows[i].name, name) == 0 && strcmp(table.rows[i].module, module) == 0) {
       return &table.rows[i];
     }
   }
@@ -54,7 +54,7 @@ static struct row *row_of(const char *room, const char *name)
   struct row *row = &table.rows[table.n++];
   const bool last = table.n == MAX_ROWS;
   memset(row, 0, sizeof *row);
-  snprintf(row->room, sizeof row->room, "%s", last ? "base" : room);
+  snprintf(row->module, sizeof row->module, "%s", last ? "base" : module);
   snprintf(row->name, sizeof row->name, "%s", last ? "other spans" : name);
   return row;
 }
@@ -69,7 +69,7 @@ void weir_span_end(int64_t flops, int64_t bytes)
   const struct open_span *s = &stack.open[stack.depth];
   const double seconds = weir_clock() - s->start;
   weir_lock_take(&table.lock);
-  struct row *row = row_of(s->room, s->name);
+  struct row *row = row_of(s->module, s->name);
   row->seconds += seconds;
   row->calls++;
   row->flops += flops;
@@ -101,7 +101,7 @@ int weir_span_table(weir_span_row *rows, int n)
   qsort(order, (size_t)count, sizeof order[0], by_time);
   for (int i = 0; i < count && i < n; i++) {
     const struct row *r = order[i];
-    rows[i] = (weir_span_row){.room = r->room,
+    rows[i] = (weir_span_row){.module = r->module,
                               .name = r->name,
                               .seconds = r->seconds,
                               .calls = r->calls,

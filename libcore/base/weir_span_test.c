@@ -49,7 +49,7 @@ static void nested_spans_sum_by_name(void **state)
   assert_int_equal(outer->calls, 3);
   assert_int_equal(outer->flops, 3);
   assert_int_equal(outer->bytes, 6);
-  assert_string_equal(outer->room, "exec");
+  assert_string_equal(outer->module, "exec");
   assert_int_equal(inner->calls, 6);
   assert_int_equal(inner->flops, 60);
   assert_int_equal(inner->bytes, 600);
@@ -138,7 +138,7 @@ static void long_names_stay_one_row(void **state)
   memset(name, 'n', sizeof name - 1);
   name[sizeof name - 1] = 0;
   for (int i = 0; i < 3; i++) {
-    weir_span_begin("a room with a name that is far too long", name);
+    weir_span_begin("a module with a name that is far too long", name);
     weir_span_end(0, 0);
   }
   assert_int_equal(weir_span_table(rows, 2), 1);

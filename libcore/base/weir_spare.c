@@ -7,24 +7,24 @@
 #include "base/weir_alloc.h"
 #include "base/weir_lock.h"
 
-/* A place: folder and name, however the path is spelled. No inode of the file itself: one that is
- * free again is given to the next file. */
-typedef struct place {
+/* A directory entry: folder and name, however the path is spelled. No inode of the file itself: one
+ * that is free again is given to the next file. */
+typedef struct entry {
   dev_t device;
   ino_t folder;
   char *name;
   const char *reason;
-} place;
+} entry;
 
 static struct {
   weir_lock lock;
-  place *places;
+  entry *entries;
   int64_t n, capacity;
   bool refused;
 } spared = {.lock = WEIR_LOCK_INIT};
 
 /* False where nothing is called so; `name` borrows from path. */
-static bool place_of(const char *path, place *out, const char **name)
+static bool entry_of(const char *path, entry *out, const char **name)
 {
   const char *const slash = strrchr(path, '/');
   const size_t n = slash == NULL ? 0 : (size_t)(slash - path) + 1;
@@ -42,15 +42,15 @@ static bool place_of(const char *path, place *out, const char **name)
     return false;
   }
   *name = path + n;
-  *out = (place){.device = info.st_dev, .folder = info.st_ino};
+  *out = (entry){.device = info.st_dev, .folder = info.st_ino};
   return true;
 }
 
-static weir_status add(const place *p, const char *name)
+static weir_status add(const entry *p, const char *name)
 {
-  WEIR_TRY(weir_reserve(&spared.places, &spared.capacity, spared.n + 1, sizeof *spared.places));
-  spared.places[spared.n] = *p;
-  WEIR_TRY(weir_strdup(name, &spared.places[spared.n].name));
+  WEIR_TRY(weir_reserve(&spared.entries, &spared.capacity, spared.n + 1, sizeof *spared.entries));
+  spared.entries[spared.n] = *p;
+  WEIR_TRY(weir_strdup(name, &spared.entries[spared.n].name));
   spared.n++;
   return WEIR_OK;
 }
@@ -58,9 +58,9 @@ static weir_status add(const place *p, const char *name)
 weir_status weir_writer_spare(const char *path, const char *reason)
 {
   const char *name = NULL;
-  place p;
+  entry p;
 
-  if (!place_of(path, &p, &name)) {
+  if (!entry_of(path, &p, &name)) {
     return WEIR_OK;
   }
   p.reason = reason;
@@ -75,9 +75,9 @@ void weir_writer_spare_none(void)
 {
   weir_lock_take(&spared.lock);
   for (int64_t i = 0; i < spared.n; i++) {
-    weir_free(&spared.places[i].name);
+    weir_free(&spared.entries[i].name);
   }
-  weir_free(&spared.places);
+  weir_free(&spared.entries);
   spared.n = spared.capacity = 0;
   spared.refused = false;
   weir_lock_give(&spared.lock);
@@ -95,12 +95,12 @@ bool weir_writer_refused(void)
 weir_status base_spare_check(const char *path)
 {
   const char *name = NULL, *reason = NULL;
-  place p;
+  entry p;
 
   weir_lock_take(&spared.lock);
-  if (spared.n > 0 && place_of(path, &p, &name)) {
+  if (spared.n > 0 && entry_of(path, &p, &name)) {
     for (int64_t i = 0; i < spared.n && reason == NULL; i++) {
-      const place *const s = &spared.places[i];
+      const entry *const s = &spared.entries[i];
       const bool same =
           s->folder == p.folder && s->device == p.device && strcmp(s->name, name) == 0;
 

@@ -103,8 +103,8 @@ static void release(entry *e)
   weir_free(&e->path);
 }
 
-/* Removes what was replaced, and the folders on its way up that held nothing else; that of a run
- * holds its log. */
+/* Removes what was replaced, and the folders on its way up that contained nothing else; that of a
+ * run holds its log. */
 static void drop_before(const entry *e)
 {
   if (e->before == NULL) {

@@ -12,7 +12,7 @@
 #include "base/weir_lock.h"
 
 struct weir_writer {
-  char *path, *unfinished; /* final place, and "<path>.tmp-<pid>" */
+  char *path, *unfinished; /* final path, and "<path>.tmp-<pid>" */
   FILE *stream;
   int reason;        /* errno of the first write that failed; 0: none */
   weir_writer *next; /* list of all open writers, for weir_writer_remove_all */
@@ -70,21 +70,21 @@ static struct {
   weir_writer *first;
 } writers = {.lock = WEIR_LOCK_INIT};
 
-/* False when another writer of this process has the same final place. */
+/* False when another writer of this process has the same final path. */
 static bool enlist(weir_writer *w)
 {
-  bool free_place = true;
+  bool is_free = true;
 
   weir_lock_take(&writers.lock);
   for (const weir_writer *other = writers.first; other != NULL; other = other->next) {
-    free_place = free_place && strcmp(other->path, w->path) != 0;
+    is_free = is_free && strcmp(other->path, w->path) != 0;
   }
-  if (free_place) {
+  if (is_free) {
     w->next = writers.first;
     writers.first = w;
   }
   weir_lock_give(&writers.lock);
-  return free_place;
+  return is_free;
 }
 
 static void delist(weir_writer *w)

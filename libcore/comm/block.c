@@ -53,7 +53,7 @@ static void move(const weir_block *b, char *bytes, bool pack)
   int64_t at[WEIR_BLOCK_DIMS] = {0};
   int dims, d;
   const int64_t run = run_of(b, &dims), size = (int64_t)b->size;
-  char *place = b->data;
+  char *array = b->data;
 
   for (int k = 0; k < b->rank; k++) {
     if (b->count[k] == 0) {
@@ -61,14 +61,14 @@ static void move(const weir_block *b, char *bytes, bool pack)
     }
   }
   do {
-    memcpy(pack ? bytes : place, pack ? place : bytes, (size_t)run);
+    memcpy(pack ? bytes : array, pack ? array : bytes, (size_t)run);
     bytes += run;
     for (d = dims - 1; d >= 0; d--) {
-      place += b->stride[d] * size;
+      array += b->stride[d] * size;
       if (++at[d] < b->count[d]) {
         break;
       }
-      place -= at[d] * b->stride[d] * size;
+      array -= at[d] * b->stride[d] * size;
       at[d] = 0;
     }
   } while (d >= 0);

@@ -24,7 +24,7 @@ static char *block_of(const blocks *b, int rank)
 }
 
 /* Fails: WEIR_ERR_SHAPE. */
-static weir_status place(blocks *b, int ranks, const int64_t *counts)
+static weir_status set_offsets(blocks *b, int ranks, const int64_t *counts)
 {
   int64_t bytes = 0;
 
@@ -47,7 +47,7 @@ static weir_status begin(blocks *b, const int64_t *counts, int64_t count)
 
   WEIR_TRY(weir_alloc(ranks + 1, sizeof *b->at, (void **)&b->at));
   if (counts != NULL) {
-    WEIR_TRY(place(b, ranks, counts));
+    WEIR_TRY(set_offsets(b, ranks, counts));
     return WEIR_OK;
   }
   int64_t bytes;
@@ -74,7 +74,7 @@ static weir_status say(blocks *b, int round, int peer, bool receive, char *data,
 }
 
 /* Every rank's own block goes to all, in one round. */
-static weir_status gather(blocks *b, int round)
+static weir_status allgather(blocks *b, int round)
 {
   const weir_comm *c = b->r->comm;
 
@@ -91,15 +91,16 @@ static weir_status gather(blocks *b, int round)
   return WEIR_OK;
 }
 
-/* What a rank gave of the block that this one merges. */
-static char *part(const blocks *b, int rank)
+/* The contribution of a rank to the block that this one merges. */
+static char *contribution(const blocks *b, int rank)
 {
   const int own = b->r->comm->rank;
 
   return rank == own ? block_of(b, own) : b->r->scratch + rank * elements_of(b, own) * b->size;
 }
 
-/* Merges the parts by the tree; the result, that of part 0, is copied to this rank's block. */
+/* Merges the contributions in a binary tree and copies the result, contribution 0, to this block.
+ */
 static weir_status merge_tree(blocks *b, const weir_reducer *reducer, int round)
 {
   const weir_comm *c = b->r->comm;
@@ -108,15 +109,15 @@ static weir_status merge_tree(blocks *b, const weir_reducer *reducer, int round)
 
   for (int step = 1; step < c->size; step *= 2) {
     for (int lo = 0; lo + step < c->size; lo += 2 * step) {
-      w.into = part(b, lo);
-      w.bytes = part(b, lo + step);
+      w.into = contribution(b, lo);
+      w.bytes = contribution(b, lo + step);
       WEIR_TRY(comm_request_work(b->r, &w));
     }
   }
   if (c->rank != 0) {
-    w = (comm_work){.task = COMM_COPY, .round = round, .bytes = part(b, 0)};
+    w = (comm_work){.task = COMM_COPY, .round = round, .bytes = contribution(b, 0)};
     w.count = count * b->size;
-    w.into = part(b, c->rank);
+    w.into = contribution(b, c->rank);
     WEIR_TRY(comm_request_work(b->r, &w));
   }
   return WEIR_OK;
@@ -218,7 +219,7 @@ weir_status weir_allreduce_create(weir_comm *c, const char *name, const weir_red
     WEIR_TRY_GOTO(climb(&b, reducer), done);
   } else if (count > 0) {
     WEIR_TRY_GOTO(scatter(&b, reducer), done);
-    WEIR_TRY_GOTO(gather(&b, 1), done);
+    WEIR_TRY_GOTO(allgather(&b, 1), done);
   }
 done:
   weir_free(&b.at);
@@ -249,7 +250,7 @@ weir_status weir_allgather_create(weir_comm *c, const char *name, size_t size, v
   *out = NULL;
   WEIR_TRY_GOTO(comm_request_new(c, name, WEIR_COMM_ALLGATHER, &b.r), done);
   WEIR_TRY_GOTO(begin(&b, counts, 0), done);
-  WEIR_TRY_GOTO(gather(&b, 0), done);
+  WEIR_TRY_GOTO(allgather(&b, 0), done);
 done:
   weir_free(&b.at);
   return comm_request_seal(c, status, &b.r, out);

@@ -75,23 +75,23 @@ void weir_comm_configure(weir_comm *c, const weir_comm_cfg *cfg)
 
 weir_status weir_comm_split(weir_comm *c, int colour, weir_comm **out)
 {
-  weir_comm *part = NULL;
-  weir_status status = weir_alloc(1, sizeof *part, (void **)&part);
+  weir_comm *sub = NULL;
+  weir_status status = weir_alloc(1, sizeof *sub, (void **)&sub);
 
   *out = NULL;
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
-  part->kind = c->kind;
-  part->engine = c->engine;
-  WEIR_TRY_GOTO(weir_comm_agree(c, c->kind->split(c, colour, part)), done);
-  if (part->size > 0) {
-    *out = part;
+  sub->kind = c->kind;
+  sub->engine = c->engine;
+  WEIR_TRY_GOTO(weir_comm_agree(c, c->kind->split(c, colour, sub)), done);
+  if (sub->size > 0) {
+    *out = sub;
     return WEIR_OK;
   }
 done:
-  if (part != NULL && part->size > 0) { /* another rank failed */
-    part->kind->close(part);
+  if (sub != NULL && sub->size > 0) { /* another rank failed */
+    sub->kind->close(sub);
   }
-  weir_free(&part);
+  weir_free(&sub);
   return status;
 }
 
@@ -157,7 +157,8 @@ weir_status weir_comm_barrier(weir_comm *c)
 }
 
 /* Room for all of them, where they go. */
-static weir_status make_room(const weir_comm *c, const int64_t *sizes, void **all, int64_t *total)
+static weir_status alloc_buffers(const weir_comm *c, const int64_t *sizes, void **all,
+                                 int64_t *total)
 {
   int64_t sum = 0;
 
@@ -183,7 +184,7 @@ weir_status weir_comm_gather(weir_comm *c, const void *bytes, int64_t n, void **
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
   WEIR_TRY_GOTO(c->kind->sizes(c, n, sizes), done);
   if (c->rank == 0) {
-    status = make_room(c, sizes, all, total);
+    status = alloc_buffers(c, sizes, all, total);
   }
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
   WEIR_TRY_GOTO(c->kind->gatherv(c, bytes, n, *all, sizes), done);

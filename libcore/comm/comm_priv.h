@@ -20,17 +20,17 @@ typedef struct weir_comm_kind {
   /* Sets rank, size and state of *c. */
   weir_status (*open)(weir_comm *c);
   /* Likewise of a group of c; colour below 0: size 0 and no state. */
-  weir_status (*split)(const weir_comm *c, int colour, weir_comm *part);
+  weir_status (*split)(const weir_comm *c, int colour, weir_comm *sub);
   void (*close)(weir_comm *c); /* of all, and of a group */
   void (*end)(weir_comm *c, int status);
-  /* The worst status of all and the first rank that has it. */
+  /* The highest status of all ranks and the first rank that has it. */
   weir_status (*allreduce_max)(weir_comm *c, int status, int *worst, int *rank);
   /* The text of one rank becomes that of all. */
   weir_status (*bcast_text)(weir_comm *c, int rank, char text[COMM_TEXT]);
   weir_status (*barrier)(weir_comm *c);
   /* Bytes of all ranks, on rank 0. */
   weir_status (*sizes)(weir_comm *c, int64_t n, int64_t *sizes);
-  /* What the ranks give, into `all` of rank 0 at its place by sizes[]. */
+  /* Collects the bytes of every rank into `all` of rank 0, concatenated; sizes[] per rank. */
   weir_status (*gatherv)(weir_comm *c, const void *bytes, int64_t n, void *all,
                          const int64_t *sizes);
   /* Messages that may be started again and again. A message matches that of its peer which has the
@@ -89,7 +89,7 @@ struct weir_request {
 };
 
 /* request.c: a request in the making. Messages and works are added round by round; messages longer
- * than comm.max_message_bytes are cut. An empty one is none. */
+ * than comm.max_message_bytes are split. An empty one is none. */
 weir_status comm_request_new(weir_comm *c, const char *name, weir_comm_use use,
                              weir_request **out) WEIR_CHECKED;
 weir_status comm_request_message(weir_request *r, const comm_message *m) WEIR_CHECKED;

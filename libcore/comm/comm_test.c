@@ -1,5 +1,5 @@
 /* comm_test.c - a program that was started alone is one rank; a launcher is seen by its variables;
- * places in a grid. Several ranks: tests/mpi. */
+ * coordinates in a grid. Several ranks: tests/mpi. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,12 +148,12 @@ static void pmi2_of_srun_is_known(void **state)
 }
 
 /* The only rank sends boxes to itself: [2, 3] of [4, 5] becomes a transposed [3, 2]. */
-static weir_status turn(void *context)
+static weir_status split_and_exchange(void *context)
 {
   int16_t from[20], to[6] = {0};
   double one = 7;
   weir_request *r = NULL, *sum = NULL;
-  weir_comm *c = NULL, *part = NULL;
+  weir_comm *c = NULL, *sub = NULL;
   weir_status status = WEIR_OK;
 
   for (int i = 0; i < 20; i++) {
@@ -163,8 +163,8 @@ static weir_status turn(void *context)
                                 {0, true, {to, sizeof *to, 2, {2, 3}, {1, 2}}}};
 
   WEIR_TRY_GOTO(weir_comm_open(&c), done);
-  WEIR_TRY_GOTO(weir_comm_split(c, 3, &part), done);
-  WEIR_TRY_GOTO(weir_exchange_create(part, "turn", list, 2, &r), done);
+  WEIR_TRY_GOTO(weir_comm_split(c, 3, &sub), done);
+  WEIR_TRY_GOTO(weir_exchange_create(sub, "turn", list, 2, &r), done);
   WEIR_TRY_GOTO(weir_request_start(r), done);
   WEIR_TRY_GOTO(weir_request_wait(r), done);
   assert_memory_equal(to, ((int16_t[]){6, 11, 7, 12, 8, 13}), sizeof to);
@@ -180,20 +180,20 @@ static weir_status turn(void *context)
 done:
   weir_request_destroy(&r);
   weir_request_destroy(&sum);
-  weir_comm_close(&part);
+  weir_comm_close(&sub);
   weir_comm_close(&c);
   return status;
 }
 
 static void alone_an_exchange_is_a_copy(void **state)
 {
-  assert_true(weir_check_faults(turn, NULL) > 5);
+  assert_true(weir_check_faults(split_and_exchange, NULL) > 5);
   assert_int_equal(weir_comm_abort(&(weir_comm){.size = 1}, WEIR_ERR_DATA), WEIR_ERR_DATA);
 }
 
 /* Places and ranks are one to one; groups are the ranks that differ in the given dimensions alone.
  */
-static void places_of_a_grid(void **state)
+static void coordinates_of_a_grid(void **state)
 {
   for (uint64_t n = 0; n < 40; n++) {
     weir_grid g = {.dims = (int)(weir_random_bits(3, 0, 0, n) % (WEIR_GRID_DIMS + 1))};
@@ -243,7 +243,7 @@ int main(void)
       cmocka_unit_test(tasks_without_mpi_are_refused),
       cmocka_unit_test(pmi2_of_srun_is_known),
       cmocka_unit_test(alone_an_exchange_is_a_copy),
-      cmocka_unit_test(places_of_a_grid),
+      cmocka_unit_test(coordinates_of_a_grid),
       cmocka_unit_test(options_are_complete),
   };
 

@@ -78,7 +78,7 @@ static weir_status add_works(making *m, int peer, bool receive, char *bytes)
 }
 
 /* Bytes that have to be packed for all peers, or unpacked; of this rank for itself once. */
-static weir_status make_room(making *m)
+static weir_status alloc_buffers(making *m)
 {
   int64_t sum = 0;
   bool fits = true;
@@ -127,7 +127,7 @@ static weir_status add(making *m, bool receive, char **at)
  * round, those to receive first. */
 static weir_status build(making *m)
 {
-  WEIR_TRY(make_room(m));
+  WEIR_TRY(alloc_buffers(m));
   char *const own = m->r->scratch, *at = own;
 
   if (own != NULL) {

@@ -35,35 +35,35 @@ int weir_grid_size(const weir_grid *g)
   return size;
 }
 
-void weir_grid_coords(const weir_grid *g, int rank, int place[WEIR_GRID_DIMS])
+void weir_grid_coords(const weir_grid *g, int rank, int coords[WEIR_GRID_DIMS])
 {
   for (int d = WEIR_GRID_DIMS - 1; d >= 0; d--) {
     const int extent = d < g->dims ? g->extent[d] : 1;
 
-    place[d] = rank % extent;
+    coords[d] = rank % extent;
     rank /= extent;
   }
 }
 
-int weir_grid_rank(const weir_grid *g, const int place[WEIR_GRID_DIMS])
+int weir_grid_rank(const weir_grid *g, const int coords[WEIR_GRID_DIMS])
 {
   int rank = 0;
 
   for (int d = 0; d < g->dims; d++) {
-    rank = rank * g->extent[d] + place[d];
+    rank = rank * g->extent[d] + coords[d];
   }
   return rank;
 }
 
 int weir_grid_sub_id(const weir_grid *g, int rank, unsigned dims)
 {
-  int place[WEIR_GRID_DIMS];
+  int coords[WEIR_GRID_DIMS];
 
-  weir_grid_coords(g, rank, place);
+  weir_grid_coords(g, rank, coords);
   for (int d = 0; d < WEIR_GRID_DIMS; d++) {
-    place[d] = (dims >> d & 1) != 0 ? 0 : place[d];
+    coords[d] = (dims >> d & 1) != 0 ? 0 : coords[d];
   }
-  return weir_grid_rank(g, place);
+  return weir_grid_rank(g, coords);
 }
 
 weir_status weir_grid_sub(const weir_grid *g, weir_comm *c, unsigned dims, weir_comm **out)

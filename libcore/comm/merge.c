@@ -47,7 +47,7 @@ LONGS(int32_t, i32, uint32_t, u32)
 LONGS(int64_t, i64, uint64_t, u64)
 // clang-format on
 
-/* Sums of complex numbers are those of their parts. */
+/* Sums of complex numbers are those of their components. */
 static void SUM_c64(void *into, const void *from, int64_t count)
 {
   SUM_f32(into, from, 2 * count);
@@ -59,10 +59,10 @@ static void SUM_c128(void *into, const void *from, int64_t count)
 }
 
 /* In the order of weir_reduce_op. */
-#define ROW(type, sum, prod, most, least)                                                         \
-  {                                                                                               \
-    {"sum", sizeof(type), sum}, {"product", sizeof(type), prod}, {"maximum", sizeof(type), most}, \
-        {"minimum", sizeof(type), least},                                                         \
+#define ROW(type, sum, prod, max, min)                                                           \
+  {                                                                                              \
+    {"sum", sizeof(type), sum}, {"product", sizeof(type), prod}, {"maximum", sizeof(type), max}, \
+        {"minimum", sizeof(type), min},                                                          \
   }
 
 static const weir_reducer table[WEIR_DTYPE_COUNT][4] = {

@@ -22,8 +22,8 @@ weir_status weir_grid_check(const weir_grid *g, int ranks) WEIR_CHECKED;
 /* Return the number of ranks of the grid; the coordinates of a rank, 0 beyond g->dims; the rank at
  * coordinates. */
 int weir_grid_size(const weir_grid *g);
-void weir_grid_coords(const weir_grid *g, int rank, int place[WEIR_GRID_DIMS]);
-int weir_grid_rank(const weir_grid *g, const int place[WEIR_GRID_DIMS]);
+void weir_grid_coords(const weir_grid *g, int rank, int coords[WEIR_GRID_DIMS]);
+int weir_grid_rank(const weir_grid *g, const int coords[WEIR_GRID_DIMS]);
 /* Returns the number of a rank's group, which is the rank of its first member. Bit d of `dims`:
  * dimension d varies within a group. */
 int weir_grid_sub_id(const weir_grid *g, int rank, unsigned dims);

@@ -4,7 +4,7 @@
  * A request is a list of rounds: local work (packing, merging), then messages that the next round
  * waits for. It progresses whenever any request of the run is tested or waited for, or
  * weir_requests_progress is called: long
- * computations call it between their parts. Several requests may be active at once, started in a
+ * computations call it between their steps. Several requests may be active at once, started in a
  * different order on every rank.
  *
  * All ranks of a group create the same requests in the same order. Buffers

@@ -3,12 +3,12 @@
 #include "conf/conf_priv.h"
 #include <string.h>
 
-typedef struct place {
+typedef struct context {
   weir_config *config;
   const weir_conf_tree *tree;
   int source;
   const weir_opt *section; /* innermost section around that has a former name, or NULL */
-} place;
+} context;
 
 /* One level: a table, the part of its keys already passed, its struct, and the path from the root.
  */
@@ -19,7 +19,7 @@ typedef struct level {
   const char *path;
 } level;
 
-static weir_status apply_row(const place *p, const weir_opt *row, char *base, int64_t node,
+static weir_status apply_row(const context *p, const weir_opt *row, char *base, int64_t node,
                              const char *path);
 
 /* A path that does not fit is cut: no key of a table is that long. */
@@ -31,7 +31,7 @@ static void join(const char *prefix, const char *name, char *out, size_t size)
 }
 
 /* size 0: a member; else what lies in these bytes. */
-static weir_status note_span(const place *p, const void *at, size_t size, int64_t node)
+static weir_status note_span(const context *p, const void *at, size_t size, int64_t node)
 {
   weir_config *c = p->config;
   const weir_conf_node *n = &p->tree->nodes[node];
@@ -42,13 +42,13 @@ static weir_status note_span(const place *p, const void *at, size_t size, int64_
   return WEIR_OK;
 }
 
-static weir_status note_origin(const place *p, const void *at, int64_t node)
+static weir_status note_origin(const context *p, const void *at, int64_t node)
 {
   return note_span(p, at, 0, node);
 }
 
 /* A value given twice in one source, by its name and by a former name of its key or section. */
-static weir_status check_alias(const place *p, const weir_opt *row, const void *at, int64_t node,
+static weir_status check_alias(const context *p, const weir_opt *row, const void *at, int64_t node,
                                const char *path)
 {
   const weir_conf_node *n = &p->tree->nodes[node];
@@ -67,7 +67,7 @@ static weir_status check_alias(const place *p, const weir_opt *row, const void *
   return WEIR_OK;
 }
 
-static weir_status unknown_key(const place *p, const level *l, int64_t key, const char *path)
+static weir_status unknown_key(const context *p, const level *l, int64_t key, const char *path)
 {
   const weir_conf_node *n = &p->tree->nodes[key];
   char hint[256];
@@ -76,7 +76,8 @@ static weir_status unknown_key(const place *p, const level *l, int64_t key, cons
   return weir_conf_refuse(p->tree, n->line, n->column, path, "unknown key%s", hint);
 }
 
-static weir_status check_duplicate(const place *p, int64_t mapping, int64_t child, const char *path)
+static weir_status check_duplicate(const context *p, int64_t mapping, int64_t child,
+                                   const char *path)
 {
   const weir_conf_tree *t = p->tree;
   const int64_t key = t->nodes[child].key;
@@ -104,7 +105,7 @@ static bool is_empty(const weir_conf_tree *tree, int64_t node)
          weir_conf_text(tree, node)[0] == 0;
 }
 
-static weir_status apply_mapping(const place *p, const level *l, int64_t node)
+static weir_status apply_mapping(const context *p, const level *l, int64_t node)
 {
   const weir_conf_tree *t = p->tree;
   const weir_conf_node *n = &t->nodes[node];
@@ -146,7 +147,7 @@ static weir_status apply_mapping(const place *p, const level *l, int64_t node)
   return WEIR_OK;
 }
 
-static weir_status expect_sequence(const place *p, const weir_opt *row, int64_t node,
+static weir_status expect_sequence(const context *p, const weir_opt *row, int64_t node,
                                    const char *path)
 {
   const weir_conf_node *n = &p->tree->nodes[node];
@@ -158,16 +159,16 @@ static weir_status expect_sequence(const place *p, const weir_opt *row, int64_t 
   return WEIR_OK;
 }
 
-static weir_status apply_list(const place *p, const weir_opt *row, void *at, int64_t node,
+static weir_status apply_list(const context *p, const weir_opt *row, void *at, int64_t node,
                               const char *path);
 
 /* `key: {file: PATH}`: the numbers that stand there. */
-static weir_status apply_list_file(const place *p, const weir_opt *row, void *at, int64_t node,
+static weir_status apply_list_file(const context *p, const weir_opt *row, void *at, int64_t node,
                                    const char *path)
 {
   const weir_conf_tree *t = p->tree;
   const weir_conf_node *n = &t->nodes[node];
-  place inside = {.config = p->config};
+  context inside = {.config = p->config};
   weir_status status = WEIR_OK;
   weir_conf_tree tree;
   char reason[512];
@@ -194,7 +195,7 @@ done:
 }
 
 /* Lists of numbers and texts have one layout: items, then count. */
-static weir_status apply_list(const place *p, const weir_opt *row, void *at, int64_t node,
+static weir_status apply_list(const context *p, const weir_opt *row, void *at, int64_t node,
                               const char *path)
 {
   const size_t size = row->kind == WEIR_OPT_KIND_INT_LIST    ? sizeof(int64_t)
@@ -229,7 +230,7 @@ static weir_status apply_list(const place *p, const weir_opt *row, void *at, int
   return WEIR_OK;
 }
 
-static weir_status apply_structs(const place *p, const weir_opt *row, void *at, int64_t node,
+static weir_status apply_structs(const context *p, const weir_opt *row, void *at, int64_t node,
                                  const char *path)
 {
   const weir_conf_tree *t = p->tree;
@@ -261,7 +262,7 @@ static weir_status apply_structs(const place *p, const weir_opt *row, void *at, 
 }
 
 /* The options of an entry, the key of which stands at `path`. */
-static weir_status apply_options(const place *p, const weir_opt_choice *entry, void *opts,
+static weir_status apply_options(const context *p, const weir_opt_choice *entry, void *opts,
                                  int64_t node, const char *path)
 {
   const weir_conf_node *n = &p->tree->nodes[node];
@@ -277,8 +278,8 @@ static weir_status apply_options(const place *p, const weir_opt_choice *entry, v
 }
 
 /* `key: {entry: {...}}`, `key: entry` or `key: {}`. */
-static weir_status apply_one_of(const place *p, const weir_opt *row, weir_one_of *at, int64_t node,
-                                const char *path)
+static weir_status apply_one_of(const context *p, const weir_opt *row, weir_one_of *at,
+                                int64_t node, const char *path)
 {
   const weir_conf_tree *t = p->tree;
   const weir_conf_node *n = &t->nodes[node];
@@ -320,7 +321,7 @@ static weir_status apply_one_of(const place *p, const weir_opt *row, weir_one_of
   return WEIR_OK;
 }
 
-static weir_status apply_row(const place *p, const weir_opt *row, char *base, int64_t node,
+static weir_status apply_row(const context *p, const weir_opt *row, char *base, int64_t node,
                              const char *path)
 {
   void *at = base + row->offset;
@@ -328,7 +329,7 @@ static weir_status apply_row(const place *p, const weir_opt *row, char *base, in
   const level below = {.table = row->table, .prefix = "", .base = at, .path = path};
 
   if (row->kind == WEIR_OPT_KIND_TABLE) {
-    place inside = *p;
+    context inside = *p;
 
     inside.section = row->alias != NULL ? row : p->section;
     return apply_mapping(&inside, &below, node);
@@ -355,7 +356,7 @@ static weir_status apply_row(const place *p, const weir_opt *row, char *base, in
 
 weir_status weir_conf_apply(weir_config *config, int source, const weir_conf_tree *tree)
 {
-  const place p = {.config = config, .tree = tree, .source = source};
+  const context p = {.config = config, .tree = tree, .source = source};
   const level root = {.table = config->table, .prefix = "", .base = config->out, .path = ""};
 
   if (tree->n_nodes == 0) {
@@ -365,7 +366,7 @@ weir_status weir_conf_apply(weir_config *config, int source, const weir_conf_tre
 }
 
 /* "steps[2].lr": the entry that *rest (at '[') names; *rest then stands after "]" or "].". */
-static weir_status pick_entry(const place *p, const weir_opt *row, char **base, const char **rest)
+static weir_status pick_entry(const context *p, const weir_opt *row, char **base, const char **rest)
 {
   const weir_struct_list *list = (const void *)(*base + row->offset);
   const char *digits = *rest + 1, *q = digits;
@@ -390,8 +391,8 @@ static weir_status pick_entry(const place *p, const weir_opt *row, char **base, 
 
 /* "do.fill.window": the options of the chosen entry, which *rest (at '.') must name; *rest then
  * stands after it, at the end or after the next '.'. */
-static weir_status pick_chosen(const place *p, const weir_opt *row, char **base, const char **rest,
-                               weir_opt_choice *entry)
+static weir_status pick_chosen(const context *p, const weir_opt *row, char **base,
+                               const char **rest, weir_opt_choice *entry)
 {
   const weir_one_of *one = (const void *)(*base + row->offset);
   const char *name = *rest + 1;
@@ -438,7 +439,7 @@ static const weir_opt *section_of(const weir_opt *table, const char **key)
   return NULL;
 }
 
-static weir_status unknown_set(const place *p, const weir_opt *table, const char *rest,
+static weir_status unknown_set(const context *p, const weir_opt *table, const char *rest,
                                const char *key)
 {
   char prefix[WEIR_CONF_PATH_SIZE] = "", name[WEIR_CONF_PATH_SIZE], longer[WEIR_CONF_PATH_SIZE];
@@ -468,7 +469,7 @@ static weir_status unknown_set(const place *p, const weir_opt *table, const char
 weir_status weir_conf_apply_set(weir_config *config, int source, const char *key,
                                 const weir_conf_tree *tree)
 {
-  const place p = {.config = config, .tree = tree, .source = source};
+  const context p = {.config = config, .tree = tree, .source = source};
   const weir_opt *table = config->table;
   char *base = config->out;
   const char *rest = key;

@@ -131,8 +131,8 @@ static weir_status unknown_command(const weir_app *app, const char *text)
   return usage_error(app, "command line", text, hint);
 }
 
-/* A whole number in [0, most] that follows a flag. */
-static weir_status read_count(const weir_app *app, const char *name, const char *text, int64_t most,
+/* A whole number in [0, max] that follows a flag. */
+static weir_status read_count(const weir_app *app, const char *name, const char *text, int64_t max,
                               int64_t *out)
 {
   const weir_number_result result = weir_number_int(text, out);
@@ -143,8 +143,8 @@ static weir_status read_count(const weir_app *app, const char *name, const char 
                        result == WEIR_NUMBER_NOT ? "is not a whole number"
                                                  : weir_number_reason(result));
   }
-  if (*out < 0 || *out > most) {
-    (void)snprintf(hint, sizeof hint, "is outside [0, %lld]", (long long)most);
+  if (*out < 0 || *out > max) {
+    (void)snprintf(hint, sizeof hint, "is outside [0, %lld]", (long long)max);
     return usage_error(app, name, text, hint);
   }
   return WEIR_OK;

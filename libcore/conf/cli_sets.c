@@ -80,7 +80,7 @@ static weir_status grid_set(const weir_cli *cli, char **out)
   const weir_opt *row = weir_conf_grid(cli->app);
   const char *at = cli->grid;
   const bool chooses = weir_conf_grid_chooses(row);
-  size_t room = sizeof "grid={by: numbers, }" + strlen(at);
+  size_t size = sizeof "grid={by: numbers, }" + strlen(at);
   char *to = NULL;
 
   if (strcmp(at, "auto") == 0) {
@@ -88,9 +88,9 @@ static weir_status grid_set(const weir_cli *cli, char **out)
   }
 
   for (int i = 0; row[i].key != NULL; i++) {
-    room += strlen(row[i].key) + sizeof ": , ";
+    size += strlen(row[i].key) + sizeof ": , ";
   }
-  WEIR_TRY(weir_alloc((int64_t)room, 1, (void **)&to));
+  WEIR_TRY(weir_alloc((int64_t)size, 1, (void **)&to));
   *out = to;
   to += sprintf(to, "grid={%s", chooses ? "by: numbers, " : "");
   for (; *at != 0; row++) {

@@ -128,7 +128,7 @@ static weir_status bench(const weir_cli *cli)
              : weir_fail(WEIR_ERR_DATA, "no peaks");
 }
 
-static weir_status part(const weir_cli *cli)
+static weir_status run_part(const weir_cli *cli)
 {
   assert_int_equal(cli->n_args, 1);
   assert_string_equal(cli->args[0], "two");
@@ -152,7 +152,7 @@ static const weir_command commands[] = {
     {.name = "gridded", .help = "ranks", .run = gridded, .on_ranks = true},
     {.name = "chosen", .help = "ranks", .run = chosen},
     {.name = "bench", .help = "measures", .args = "[peaks]", .run = bench},
-    {.name = "part", .help = "does a part", .args = "one|two|three", .run = part},
+    {.name = "part", .help = "does a part", .args = "one|two|three", .run = run_part},
     {.name = "stop", .help = "stops", .run = stop},
     {.name = NULL},
 };

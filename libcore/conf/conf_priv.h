@@ -1,4 +1,4 @@
-/* conf_priv.h - what the sources of this module share: a tree of parsed text, and its places. */
+/* conf_priv.h - what the sources of this module share: a tree of parsed text and its positions. */
 #ifndef WEIR_CONF_PRIV_H
 #define WEIR_CONF_PRIV_H
 #include "base/weir_alloc.h"

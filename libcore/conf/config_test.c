@@ -1,4 +1,5 @@
-/* config_test.c - authority, every refusal with its exact place, ownership, failing allocations. */
+/* config_test.c - authority, every refusal with its exact position, ownership, failing allocations.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* env.c - the one place that reads or removes environment variables. */
+/* env.c - the only source that reads or removes environment variables. */
 #include "conf/weir_opt.h"
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* one_of_test.c - a choice from a registry: forms, refusals, --set into it, places, wrong tables.
+/* one_of_test.c - a choice from a registry: forms, refusals, --set into it, positions, wrong
+ * tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,11 @@ static void every_form_is_read(void **state)
                             "  - {act: {negate: }}\n",
                             &c, &config));
   const struct step *steps = c.steps.items;
-  const struct blur *picked = c.pick.opts, *bare = steps[0].act.opts, *empty = steps[1].act.opts;
+  const struct blur *blur = c.pick.opts, *bare = steps[0].act.opts, *empty = steps[1].act.opts;
   assert_string_equal(c.pick.name, "blur");
-  assert_near(picked->width, 7, 0);
-  assert_string_equal(picked->label, "soft");
-  assert_int_equal(picked->taps.count, 1);
+  assert_near(blur->width, 7, 0);
+  assert_string_equal(blur->label, "soft");
+  assert_int_equal(blur->taps.count, 1);
   assert_near(bare->width, 2, 0);
   assert_int_equal(bare->taps.items[0], 3);
   assert_string_equal(empty->label, "soft");
@@ -50,11 +51,11 @@ static void sets_reach_into_a_choice(void **state)
 
   (void)state;
   assert_ok(weir_config_load(rows, sizeof c, NULL, 0, sets, 7, &c, &config));
-  const struct blur *picked = c.pick.opts;
+  const struct blur *blur = c.pick.opts;
   const struct step *steps = c.steps.items;
-  assert_near(picked->width, 8, 0);
-  assert_string_equal(picked->label, "a");
-  assert_int_equal(picked->taps.items[1], 2);
+  assert_near(blur->width, 8, 0);
+  assert_string_equal(blur->label, "a");
+  assert_int_equal(blur->taps.items[1], 2);
   assert_string_equal(((const struct blur *)steps[1].act.opts)->label, "b");
   assert_string_equal(steps[2].act.name, "negate");
   weir_config_destroy(&config);
@@ -120,19 +121,19 @@ static void refused_yaml_says_where(void **state)
   }
 }
 
-static void expect_where(const weir_config *config, const void *member, const char *place)
+static void expect_where(const weir_config *config, const void *member, const char *expected)
 {
   char text[80] = "untouched";
 
   weir_config_where(config, member, text, sizeof text);
-  assert_string_equal(text, place);
+  assert_string_equal(text, expected);
 }
 
 static void places_are_of_the_member_or_what_holds_it(void **state)
 {
   weir_config *config = NULL;
   struct cfg c;
-  char cut[7];
+  char short_text[7];
 
   (void)state;
   conf_needs_yaml();
@@ -159,8 +160,8 @@ static void places_are_of_the_member_or_what_holds_it(void **state)
   expect_where(config, &blur->label, "text:9:16");
   expect_where(config, &blur->width, "text:8:7");
   expect_where(config, &c.pick, "");
-  weir_config_where(config, &c.mu, cut, sizeof cut);
-  assert_string_equal(cut, "text:1");
+  weir_config_where(config, &c.mu, short_text, sizeof short_text);
+  assert_string_equal(short_text, "text:1");
   weir_config_destroy(&config);
 }
 

@@ -283,7 +283,7 @@ static bool holds(const char *path, const char *name)
 static bool log_ends_in_failure(const char *path)
 {
   static const char failed[] = "{\"event\": \"failed\"";
-  char file[PATH_MAX], part[256];
+  char file[PATH_MAX], piece[256];
   bool at_start = true, found = false;
 
   if (snprintf(file, sizeof file, "%s/run.jsonl", path) >= (int)sizeof file) {
@@ -293,9 +293,9 @@ static bool log_ends_in_failure(const char *path)
   if (log == NULL) {
     return false;
   }
-  while (fgets(part, sizeof part, log) != NULL) {
-    found = at_start ? strncmp(part, failed, sizeof failed - 1) == 0 : found;
-    at_start = strchr(part, '\n') != NULL;
+  while (fgets(piece, sizeof piece, log) != NULL) {
+    found = at_start ? strncmp(piece, failed, sizeof failed - 1) == 0 : found;
+    at_start = strchr(piece, '\n') != NULL;
   }
   (void)fclose(log);
   return found;
@@ -332,8 +332,8 @@ static bool holds_no_result(const char *path)
   return holds_a_beginning(path) || (holds_logs_only(path) && log_ends_in_failure(path));
 }
 
-/* The folder may be used; *taken: it holds files already, *held: perhaps results too. */
-static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
+/* The folder may be used; *taken: it holds files already, *has_results: perhaps results as well. */
+static weir_status prepare(const weir_cli *cli, bool *taken, bool *has_results)
 {
   const char *path = cli->out;
   struct stat info;
@@ -342,7 +342,7 @@ static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
     return weir_fail(WEIR_ERR_CONFIG, "%s is a file, not a folder: choose another --out", path);
   }
   *taken = weir_dir_has_entries(path);
-  *held = *taken && !holds_no_result(path);
+  *has_results = *taken && !holds_no_result(path);
   const weir_status made = *taken ? WEIR_OK : weir_dir_create(path);
   if (made == WEIR_ERR_SPACE) {
     return weir_trace_at(made, __FILE__, __LINE__, __func__);
@@ -353,7 +353,7 @@ static weir_status prepare(const weir_cli *cli, bool *taken, bool *held)
     (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
     return weir_fail(WEIR_ERR_CONFIG, "--out: %s", reason);
   }
-  if (*held && !cli->overwrite) {
+  if (*has_results && !cli->overwrite) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: the output folder is not empty: choose another --out, or give "
                      "--overwrite to replace an earlier run",
@@ -372,29 +372,29 @@ static weir_status lock(const weir_cli *cli, bool create)
 }
 
 /* As prepare, with the folder locked: another run may have written into it meanwhile. */
-static weir_status prepare_locked(const weir_cli *cli, bool *taken, bool *held)
+static weir_status prepare_locked(const weir_cli *cli, bool *taken, bool *has_results)
 {
   WEIR_TRY(lock(cli, false));
-  WEIR_TRY(prepare(cli, taken, held));
+  WEIR_TRY(prepare(cli, taken, has_results));
   WEIR_TRY(lock(cli, true));
-  return prepare(cli, taken, held);
+  return prepare(cli, taken, has_results);
 }
 
 weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, const char *owner,
                                weir_run_dir *dir)
 {
   char file[PATH_MAX];
-  bool taken = false, held = false;
+  bool taken = false, has_results = false;
 
   *dir = (weir_run_dir){.cli = cli, .config = config, .owner = owner == NULL ? "" : owner};
   if (cli->out == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s %s: no output folder: give one with --out DIR",
                      cli->app->name, cli->command);
   }
-  WEIR_TRY(prepare_locked(cli, &taken, &held));
+  WEIR_TRY(prepare_locked(cli, &taken, &has_results));
   weir_writer_spare_none();
-  WEIR_TRY(held ? refuse_own_inputs(dir) : WEIR_OK);
-  WEIR_TRY(held ? conf_spare_others(dir) : WEIR_OK);
+  WEIR_TRY(has_results ? refuse_own_inputs(dir) : WEIR_OK);
+  WEIR_TRY(has_results ? conf_spare_others(dir) : WEIR_OK);
   (void)snprintf(dir->log, sizeof dir->log, "run.jsonl.tmp-%ld", (long)getpid());
   WEIR_TRY(weir_path_join(cli->out, dir->log, file, sizeof file));
   WEIR_TRY(weir_events_open(file));
@@ -406,9 +406,9 @@ weir_status weir_run_dir_begin(const weir_cli *cli, const weir_config *config, c
     return weir_trace_at(logged, __FILE__, __LINE__, __func__);
   }
   dir->waits = true;
-  dir->cleans = taken && (!held || holds(cli->out, "run.jsonl"));
-  dir->replaces = held;
-  return held ? WEIR_OK : weir_run_dir_commit(dir);
+  dir->cleans = taken && (!has_results || holds(cli->out, "run.jsonl"));
+  dir->replaces = has_results;
+  return has_results ? WEIR_OK : weir_run_dir_commit(dir);
 }
 
 /* Whether the name is that of an unfinished file ("NAME.tmp-PID") of another process. */

@@ -25,7 +25,7 @@ typedef struct noted_list {
   int64_t n, capacity;
 } noted_list;
 
-static weir_status gather(int fd, const char *name, const char *of, void *context)
+static weir_status collect(int fd, const char *name, const char *of, void *context)
 {
   noted_list *const l = context;
 
@@ -65,7 +65,7 @@ static weir_status read_notes(const char *out, conf_earlier *walk, noted_list *l
   DIR *const dir = opendir(out);
 
   *l = (noted_list){.items = NULL};
-  walk->act = gather;
+  walk->act = collect;
   walk->context = l;
   walk->all = true;
   if (dir == NULL) {

@@ -512,7 +512,7 @@ static void a_folder_has_one_run_at_a_time(void **state)
     assert_false(weir_dir_has_entries(dir));
   }
   end(first);
-  assert_true(exists(dir, WEIR_DIR_LOCK_NAME)); /* left behind, and of no effect */
+  assert_true(exists(dir, WEIR_DIR_LOCK_NAME)); /* left over, and of no effect */
   assert_ok(begin(dir, false, "run", &d));
   assert_true(weir_dir_is_locked(dir));
   assert_ok(begin(dir, true, "run", &d)); /* the same process */

@@ -54,7 +54,7 @@ const char *weir_conf_show(const char *text, char *out, size_t size)
 weir_status weir_conf_refuse(const weir_conf_tree *tree, int line, int column, const char *key,
                              const char *format, ...)
 {
-  char reason[768], source[WEIR_CONF_PATH_SIZE], place[32] = "";
+  char reason[768], source[WEIR_CONF_PATH_SIZE], position[32] = "";
   va_list args;
 
   va_start(args, format);
@@ -62,16 +62,16 @@ weir_status weir_conf_refuse(const weir_conf_tree *tree, int line, int column, c
   va_end(args);
   weir_conf_show(tree->source, source, sizeof source);
   if (line > 0) {
-    (void)snprintf(place, sizeof place, ":%d:%d", line, column);
+    (void)snprintf(position, sizeof position, ":%d:%d", line, column);
   }
-  return weir_fail(WEIR_ERR_CONFIG, "%s%s: %s%s%s", source, place, key, key[0] == 0 ? "" : ": ",
+  return weir_fail(WEIR_ERR_CONFIG, "%s%s: %s%s%s", source, position, key, key[0] == 0 ? "" : ": ",
                    reason);
 }
 
 int weir_conf_utf8(const char *p, int64_t left, uint32_t *code)
 {
   const unsigned char *b = (const unsigned char *)p;
-  static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+  static const uint32_t min_code[5] = {0, 0, 0x80, 0x800, 0x10000};
 
   if (left <= 0) {
     return 0;
@@ -92,7 +92,7 @@ int weir_conf_utf8(const char *p, int64_t left, uint32_t *code)
     }
     value = value << 6 | (b[i] & 0x3fu);
   }
-  if (value < least[n] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) {
+  if (value < min_code[n] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) {
     return 0;
   }
   *code = value;

@@ -135,10 +135,10 @@ typedef struct weir_one_of {
     .kind = WEIR_OPT_KIND_TABLE, .key = #m, .offset = offsetof(s, m), .table = (rows), .unit = "", \
     .help = __VA_ARGS__                                                                            \
   }
-#define WEIR_OPT_LIST(s, m, item, rows, most, ...)                                                 \
+#define WEIR_OPT_LIST(s, m, item, rows, max_items, ...)                                            \
   {                                                                                                \
     .kind = WEIR_OPT_KIND_LIST, .key = #m, .offset = WEIR_OPT_AT(s, m, weir_struct_list), .lo = 0, \
-    .hi = (most), .table = (rows), .size = sizeof(item), .unit = "", .help = __VA_ARGS__           \
+    .hi = (max_items), .table = (rows), .size = sizeof(item), .unit = "", .help = __VA_ARGS__      \
   }
 #define WEIR_OPT_ONE_OF(s, m, entries, h)                                                          \
   {                                                                                                \

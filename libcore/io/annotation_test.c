@@ -169,7 +169,7 @@ static void what_is_written_is_read_back(void **state)
   weir_check_rmdir(dir);
 }
 
-/* Every cut is refused; every flipped bit gives annotations or a refusal. */
+/* Every truncation is refused; every flipped bit gives annotations or a refusal. */
 static void damaged_files_are_refused(void **state)
 {
   static weir_annotation items[N_ITEMS];
@@ -187,8 +187,8 @@ static void damaged_files_are_refused(void **state)
   assert_ok(weir_annotations_write(
       path, &(weir_annotations){.fs_num = 250, .fs_den = 1, .count = 40, .items = items}));
   assert_ok(weir_file_read(path, 1 << 20, &data, &size));
-  for (int64_t cut = 0; cut < size; cut++) {
-    assert_int_equal(weir_annotations_parse(data, cut, "cut", &a), WEIR_ERR_DATA);
+  for (int64_t n_bytes = 0; n_bytes < size; n_bytes++) {
+    assert_int_equal(weir_annotations_parse(data, n_bytes, "cut", &a), WEIR_ERR_DATA);
     assert_non_null(strstr(weir_last_message(), "cut: byte "));
   }
   for (uint64_t k = 0; k < 4000; k++) {

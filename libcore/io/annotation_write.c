@@ -52,10 +52,10 @@ static weir_status put_time(weir_annotation_writer *w, int64_t time, uint32_t co
                      (long long)w->time, (long long)time);
   }
   while (step < 0 || step > 1023) {
-    const int64_t part = step > INT32_MAX ? INT32_MAX : step < INT32_MIN ? INT32_MIN : step;
+    const int64_t chunk = step > INT32_MAX ? INT32_MAX : step < INT32_MIN ? INT32_MIN : step;
 
-    WEIR_TRY(put_skip(w, (int32_t)part));
-    step -= part;
+    WEIR_TRY(put_skip(w, (int32_t)chunk));
+    step -= chunk;
   }
   w->time = time;
   return put_word(w, code, (uint32_t)step);

@@ -21,7 +21,8 @@ static const char *in_dir(const char *name)
   return paths[next];
 }
 
-/* A header as wrsamp of the wfdb package writes it, and another with comments in odd places. */
+/* A header as wrsamp of the wfdb package writes it, and another with comments at unusual positions.
+ */
 static const char plain[] = "p 1 250 2\np.dat 16 200.0(0)/mV 16 0 0 3 0 II\n"
                             "# 69 M 1085 1629 x1\n# Aldomet, Inderal\n#True alarm\n";
 static const char odd[] = "#first\r\n  # sampling rate (Hz): 7, \"labels\"  \n\no 1 250 2\n#\n"

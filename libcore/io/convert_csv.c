@@ -35,7 +35,7 @@ static void end_file(text_copy *c)
 }
 
 /* Signals of one rate and length share a file. */
-static void place_signals(text_copy *c)
+static void group_signals(text_copy *c)
 {
   for (int i = 0; i < c->n; i++) {
     int like = 0;
@@ -185,7 +185,7 @@ static weir_status write_all(text_copy *c, const weir_record_events *events, con
   WEIR_TRY(weir_alloc(c->n, sizeof *c->file, (void **)&c->file));
   WEIR_TRY(weir_alloc((int64_t)c->n * BLOCK, sizeof *c->values, (void **)&c->values));
   WEIR_TRY(weir_alloc((int64_t)c->n * BLOCK, 1, (void **)&c->present));
-  place_signals(c);
+  group_signals(c);
   WEIR_TRY(weir_alloc(c->n_files + 2, sizeof *c->whole, (void **)&c->whole));
   for (int k = 0; k < c->n_files; k++) {
     WEIR_TRY(write_file(c, k));

@@ -361,7 +361,7 @@ static void steps_that_are_too_wide_are_refused(void **state)
     assert_int_equal(weir_record_to_wfdb(c, NULL, NULL, in_dir("v"), &scale, &facts),
                      cases[i].fits ? WEIR_OK : WEIR_ERR_CONFIG);
     assert_true((facts.coarse > 0) == !cases[i].fits);
-    scale.most_rounded = 1;
+    scale.max_rounded = 1;
     assert_ok(weir_record_to_wfdb(c, NULL, NULL, in_dir("v"), &scale, &facts));
     weir_record_close(&c);
   }

@@ -19,7 +19,7 @@ typedef struct lane {
   int64_t lo, hi;    /* stored integers that are no invalid code */
   int32_t invalid;
   int64_t count;
-  double least, most, error; /* of the values within the range; what rounding changes at most */
+  double min, max, error; /* of the values within the range; what rounding changes at most */
   char units[64];
   int32_t *raw; /* [frames of a block, spf] */
 } lane;
@@ -29,8 +29,8 @@ typedef struct copy {
   const char *comments;
   weir_record_writer *w;
   weir_annotation_writer *marks;
-  int64_t n, num, den;  /* signals, frames per second */
-  int64_t frames, room; /* of the record, of a block */
+  int64_t n, num, den;          /* signals, frames per second */
+  int64_t frames, block_frames; /* of the record, of a block */
   lane *lanes;
   weir_record_channel *channels;
   const int32_t **rows;
@@ -144,8 +144,8 @@ static weir_status plan_lane(copy *c, int i, double gain)
 
   l->real = s->bits == 0 || s->scale_varies;
   l->turned = !l->real && s->gain < 0;
-  l->least = DBL_MAX;
-  l->most = -DBL_MAX;
+  l->min = DBL_MAX;
+  l->max = -DBL_MAX;
   to->format = choose_format(s, l->real);
   to->name = s->name;
   to->samples_per_frame = l->spf;
@@ -169,25 +169,25 @@ static weir_status plan_lane(copy *c, int i, double gain)
 }
 
 /* The memory of one block: about SLOTS samples of all signals together. */
-static weir_status make_room(copy *c)
+static weir_status alloc_block(copy *c)
 {
   int64_t width = 0;
-  int64_t most = 1;
+  int64_t max = 1;
 
   for (int64_t i = 0; i < c->n; i++) {
     width += c->lanes[i].spf;
-    most = c->lanes[i].spf > most ? c->lanes[i].spf : most;
+    max = c->lanes[i].spf > max ? c->lanes[i].spf : max;
   }
-  c->room = SLOTS / width > 0 ? SLOTS / width : 1;
-  WEIR_TRY(weir_alloc(c->room * width, sizeof *c->slots, (void **)&c->slots));
-  WEIR_TRY(weir_alloc(c->room * most, sizeof *c->values, (void **)&c->values));
-  WEIR_TRY(weir_alloc(c->room * most, 1, (void **)&c->present));
+  c->block_frames = SLOTS / width > 0 ? SLOTS / width : 1;
+  WEIR_TRY(weir_alloc(c->block_frames * width, sizeof *c->slots, (void **)&c->slots));
+  WEIR_TRY(weir_alloc(c->block_frames * max, sizeof *c->values, (void **)&c->values));
+  WEIR_TRY(weir_alloc(c->block_frames * max, 1, (void **)&c->present));
   int32_t *at = c->slots;
 
   for (int64_t i = 0; i < c->n; i++) {
     c->lanes[i].raw = at;
     c->rows[i] = at;
-    at += c->room * c->lanes[i].spf;
+    at += c->block_frames * c->lanes[i].spf;
   }
   return WEIR_OK;
 }
@@ -207,8 +207,8 @@ static double rounded(lane *l, const weir_record_channel *to, double value)
   const double x = round(value * to->gain + to->baseline);
 
   if (x <= (double)l->hi && x >= (double)l->lo) {
-    l->least = fmin(l->least, value);
-    l->most = fmax(l->most, value);
+    l->min = fmin(l->min, value);
+    l->max = fmax(l->max, value);
     l->error = fmax(l->error, fabs((x - to->baseline) / to->gain - value));
   }
   return x;
@@ -246,13 +246,13 @@ static weir_status write_signals(copy *c, const char *path, double gain)
     WEIR_TRY(plan_lane(c, i, gain));
     c->facts->samples += c->lanes[i].count;
   }
-  WEIR_TRY(make_room(c));
+  WEIR_TRY(alloc_block(c));
   spec.fs_num = c->num;
   spec.fs_den = c->den;
   spec.start_kind = weir_record_start(c->r, &spec.start_us);
   WEIR_TRY(weir_record_writer_open(path, &spec, &c->w));
-  for (int64_t at = 0; at < c->frames; at += c->room) {
-    const int64_t n = c->frames - at < c->room ? c->frames - at : c->room;
+  for (int64_t at = 0; at < c->frames; at += c->block_frames) {
+    const int64_t n = c->frames - at < c->block_frames ? c->frames - at : c->block_frames;
 
     for (int i = 0; i < c->n; i++) {
       WEIR_TRY(read_lane(c, i, at, n));
@@ -263,31 +263,31 @@ static weir_status write_signals(copy *c, const char *path, double gain)
 }
 
 /* A record of clipped samples is no copy. */
-static weir_status check_range(const copy *c, double most_clipped)
+static weir_status check_range(const copy *c, double max_clipped)
 {
   const int64_t present = c->facts->samples - c->facts->absent;
 
-  if ((double)c->facts->clipped > most_clipped * (double)present) {
+  if ((double)c->facts->clipped > max_clipped * (double)present) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "record %s: %lld of %lld samples lie beyond the range of the format, more "
                      "than %.3g %%: lower the gain, the steps per unit",
                      weir_record_name(c->r), (long long)c->facts->clipped, (long long)present,
-                     100 * most_clipped);
+                     100 * max_clipped);
   }
   return WEIR_OK;
 }
 
 /* Steps as wide as the signal leave nothing of it. Of a constant, the value stands for the range.
  * Other gains than the one asked for are the source's own. */
-static weir_status check_steps(const copy *c, double most_rounded)
+static weir_status check_steps(const copy *c, double max_rounded)
 {
   for (int i = 0; i < c->n; i++) {
     const lane *const l = &c->lanes[i];
     const weir_signal_info *const s = weir_record_signal(c->r, i);
-    const double range = l->most > l->least ? l->most - l->least : fabs(l->least);
+    const double range = l->max > l->min ? l->max - l->min : fabs(l->min);
     const double share = l->error > 0 ? fmin(1, l->error / range) : 0;
 
-    if (s->bits == 0 && share > most_rounded) {
+    if (s->bits == 0 && share > max_rounded) {
       const double gain = c->channels[i].gain;
 
       c->facts->coarse = share;
@@ -296,9 +296,9 @@ static weir_status check_steps(const copy *c, double most_rounded)
                        "%g to %g %s, by up to %g, %.3g %% of their range, more than %.3g %%: "
                        "raise the gain, the steps per unit, to %.2g or more, or write another "
                        "format, which stores no integers",
-                       weir_record_name(c->r), s->name, 1 / gain, l->units, gain, l->least, l->most,
-                       l->units, l->error, 100 * share, 100 * most_rounded,
-                       1.05 * 0.5 / (most_rounded * range));
+                       weir_record_name(c->r), s->name, 1 / gain, l->units, gain, l->min, l->max,
+                       l->units, l->error, 100 * share, 100 * max_rounded,
+                       1.05 * 0.5 / (max_rounded * range));
     }
   }
   return WEIR_OK;
@@ -359,8 +359,8 @@ static weir_status copy_all(copy *c, const weir_record_events *events, const cha
   WEIR_TRY(weir_alloc(c->n, sizeof *c->channels, (void **)&c->channels));
   WEIR_TRY(weir_alloc(c->n, sizeof *c->rows, (void **)&c->rows));
   WEIR_TRY(write_signals(c, path, scale->gain));
-  WEIR_TRY(check_range(c, scale->most_clipped));
-  WEIR_TRY(check_steps(c, scale->most_rounded));
+  WEIR_TRY(check_range(c, scale->max_clipped));
+  WEIR_TRY(check_steps(c, scale->max_rounded));
   WEIR_TRY(write_events(c, events, path));
   if (c->marks != NULL) {
     WEIR_TRY(weir_annotation_writer_commit(&c->marks));

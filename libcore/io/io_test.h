@@ -1,4 +1,4 @@
-/* io_test.h - what the tests of this room share. */
+/* io_test.h - helpers shared by the tests of this module. */
 #ifndef WEIR_IO_TEST_H
 #define WEIR_IO_TEST_H
 #include <stdio.h>

@@ -15,8 +15,8 @@ int64_t weir_netcdf_time_origin(int64_t start_us)
 
 weir_status weir_netcdf_put_time(weir_netcdf *nc, int var, int64_t origin_us)
 {
-  const int64_t part = (origin_us % 1000000 + 1000000) % 1000000;
-  const time_t seconds = (time_t)((origin_us - part) / 1000000);
+  const int64_t fraction_us = (origin_us % 1000000 + 1000000) % 1000000;
+  const time_t seconds = (time_t)((origin_us - fraction_us) / 1000000);
   char text[96];
   struct tm at;
 
@@ -28,8 +28,8 @@ weir_status weir_netcdf_put_time(weir_netcdf *nc, int var, int64_t origin_us)
       snprintf(text, sizeof text, "microseconds since %04d-%02d-%02d %02d:%02d:%02d",
                at.tm_year + 1900, at.tm_mon + 1, at.tm_mday, at.tm_hour, at.tm_min, at.tm_sec);
 
-  if (part != 0) {
-    (void)snprintf(text + n, sizeof text - (size_t)n, ".%06d", (int)part);
+  if (fraction_us != 0) {
+    (void)snprintf(text + n, sizeof text - (size_t)n, ".%06d", (int)fraction_us);
   }
   WEIR_TRY(weir_netcdf_put_text(nc, var, "standard_name", "time"));
   WEIR_TRY(weir_netcdf_put_text(nc, var, "units", text));

@@ -262,7 +262,7 @@ static weir_status check_signal(const weir_record *r, int signal)
   return WEIR_OK;
 }
 
-/* The part [*lo, *hi) of [start, start + count) that lies in the record, relative to start. */
+/* The range [*lo, *hi) of [start, start + count) that lies in the record, relative to start. */
 static weir_status clip(const weir_record *r, int signal, int64_t start, int64_t count, int64_t *lo,
                         int64_t *hi)
 {
@@ -282,7 +282,7 @@ static weir_status clip(const weir_record *r, int signal, int64_t start, int64_t
   return WEIR_OK;
 }
 
-/* A read goes through pieces where the caller wants no presence, which then has no place. */
+/* A read goes through pieces where the caller requests no presence. */
 static weir_status read_slots(weir_record *r, int signal, int64_t start, int64_t count,
                               weir_record_slots to)
 {
@@ -298,14 +298,14 @@ static weir_status read_slots(weir_record *r, int signal, int64_t start, int64_t
   }
   while (lo < hi) {
     const int64_t n = to.present || hi - lo < PIECE ? hi - lo : PIECE;
-    const weir_record_slots part = {.values = to.values ? to.values + lo : NULL,
-                                    .raw = to.raw ? to.raw + lo : NULL,
-                                    .present = to.present ? to.present + lo : scratch};
+    const weir_record_slots slots = {.values = to.values ? to.values + lo : NULL,
+                                     .raw = to.raw ? to.raw + lo : NULL,
+                                     .present = to.present ? to.present + lo : scratch};
 
     if (!to.present) {
       memset(scratch, 0, (size_t)n);
     }
-    WEIR_TRY(r->format->read(r->body.state, signal, start + lo, n, &part));
+    WEIR_TRY(r->format->read(r->body.state, signal, start + lo, n, &slots));
     lo += n;
   }
   return WEIR_OK;
@@ -380,12 +380,12 @@ weir_status weir_record_events_add(weir_record_events *events, const weir_record
   return WEIR_OK;
 }
 
-size_t weir_record_text_fit(const char *text, size_t most)
+size_t weir_record_text_fit(const char *text, size_t max_bytes)
 {
   size_t n = text ? strlen(text) : 0;
 
-  if (n > most) {
-    n = most;
+  if (n > max_bytes) {
+    n = max_bytes;
     while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
       n--;
     }

@@ -1,4 +1,5 @@
-/* triplets_test.c - the same matrix in every format, told by its first bytes; cut files. */
+/* triplets_test.c - the same matrix in every format, detected by its first bytes; truncated files.
+ */
 #include "io/triplets_test.h"
 
 static void every_format_gives_the_same_matrix(void **state)
@@ -53,9 +54,9 @@ static void every_cut_is_refused(void **state)
 
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
     bytes b = files[i];
-    const size_t most = i < 3 ? b.size : b.size - 5; /* shorter numbers are numbers too */
+    const size_t n_checked = i < 3 ? b.size : b.size - 5; /* shorter numbers are numbers too */
 
-    for (size_t k = 0; k < most; k++) {
+    for (size_t k = 0; k < n_checked; k++) {
       weir_triplets t;
 
       b.size = k;

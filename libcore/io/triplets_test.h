@@ -8,7 +8,7 @@
 
 #define MM "%%MatrixMarket matrix "
 
-enum { N = 3, MOST = 512 };
+enum { N = 3, MAX = 512 };
 
 /* 3 x 3, with elements that the formats by halves can say: [1 2+i 0; 2-i 3 -4; 0 -4 0]. */
 static inline weir_c128 hermitian(int64_t i)
@@ -21,7 +21,7 @@ static inline weir_c128 hermitian(int64_t i)
 
 /* Bytes of a file as they grow. */
 typedef struct bytes {
-  uint8_t data[MOST];
+  uint8_t data[MAX];
   size_t size;
 } bytes;
 

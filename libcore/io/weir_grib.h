@@ -45,7 +45,7 @@ typedef struct weir_grib_kind {
 typedef struct weir_grib_field {
   int64_t file;              /* number of its path */
   int64_t message;           /* 1, 2, ... as grib_ls counts */
-  int64_t part;              /* 0, 1, ... in a message of several fields */
+  int64_t submessage;        /* 0, 1, ... in a message of several fields */
   int64_t offset, length;    /* of the message, bytes */
   int64_t kind, grid;        /* numbers; grid -1 where it is refused */
   int64_t start;             /* of the forecast, also of a reforecast: seconds since 1970 */

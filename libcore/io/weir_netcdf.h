@@ -21,7 +21,7 @@ extern "C" {
 typedef struct weir_netcdf weir_netcdf;
 
 enum {
-  WEIR_NETCDF_FILE = -1,      /* in place of a variable: attributes of the file */
+  WEIR_NETCDF_FILE = -1,      /* instead of a variable: attributes of the file */
   WEIR_NETCDF_UNLIMITED = -1, /* length of a dimension that grows */
   WEIR_NETCDF_MAX_DIMS = 8
 };
@@ -125,10 +125,10 @@ weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var,
 weir_status weir_netcdf_count(weir_netcdf *nc, int *n) WEIR_CHECKED;
 /* Name of variable `var`. Fails: WEIR_ERR_DATA where it does not fit `size`. */
 weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size) WEIR_CHECKED;
-/* The same by number: dims[WEIR_NETCDF_MAX_DIMS] takes the numbers of its dimensions. `held` is
- * false for a type or rank that this interface cannot hold; the rest is then not filled. */
+/* The same by number: dims[WEIR_NETCDF_MAX_DIMS] takes the numbers of its dimensions. `supported`
+ * is false for a type or rank that this interface cannot hold; the rest is then not filled. */
 weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
-                             bool *held) WEIR_CHECKED;
+                             bool *supported) WEIR_CHECKED;
 /* Name of a dimension. Fails: WEIR_ERR_DATA where it does not fit `size`. */
 weir_status weir_netcdf_dim_name(weir_netcdf *nc, int dim, char *name, size_t size) WEIR_CHECKED;
 /* How many attributes a variable (or the file) has: 0, 1, ... */
@@ -143,7 +143,7 @@ int64_t weir_netcdf_count_numbers(const weir_netcdf *nc, int var, const char *na
 bool weir_netcdf_is_real(const weir_netcdf *nc, int var, const char *name);
 /* True when a variable (or the file) has an attribute of that name. */
 bool weir_netcdf_has(const weir_netcdf *nc, int var, const char *name);
-/* Reads a box in the variable's dtype; the caller has room for it. */
+/* Reads a box in the variable's dtype; the memory is the caller's. */
 weir_status weir_netcdf_read(weir_netcdf *nc, int var, const int64_t *start, const int64_t *count,
                              void *data) WEIR_CHECKED;
 /* Whether a variable of `stored` numbers can hold what was declared as `declared`: the same type,

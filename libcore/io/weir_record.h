@@ -25,7 +25,7 @@ typedef struct weir_signal_info {
   const char *name, *units, *file;
   int64_t fs_num, fs_den; /* samples per second of this signal, reduced */
   int64_t count;          /* samples in the record, absent ones included */
-  int64_t cut;            /* missing ones at the end of a truncated file (allow_short) */
+  int64_t n_truncated;    /* missing ones at the end of a truncated file (allow_short) */
   int samples_per_frame, skew;
   double gain, baseline;
   int has_checksum;
@@ -127,8 +127,8 @@ weir_status weir_record_events_read(weir_record *r, weir_record_events *out) WEI
  * WEIR_ERR_DATA beyond 2^22. */
 weir_status weir_record_events_add(weir_record_events *events, const weir_record_event *event,
                                    const char *text, int64_t size) WEIR_CHECKED;
-/* Returns the bytes of `text` (may be NULL) that fit `most`, at a UTF-8 character boundary. */
-size_t weir_record_text_fit(const char *text, size_t most);
+/* Returns the bytes of `text` (may be NULL) that fit `max_bytes`, at a UTF-8 character boundary. */
+size_t weir_record_text_fit(const char *text, size_t max_bytes);
 /* Frees everything and empties *events. */
 void weir_record_events_fini(weir_record_events *events);
 /* Gaps from absent segment files: warned about when the record is opened, and counted. */

@@ -14,16 +14,16 @@ extern "C" {
 typedef struct weir_convert_facts {
   int64_t samples, absent; /* of all signals */
   int64_t clipped;         /* beyond the range of the format written */
-  int64_t durations;       /* of events: not held by annotation files */
+  int64_t durations;       /* of events: not stored in annotation files */
   double coarse;           /* share of a signal's range that rounding would change; 0: accepted */
   int n_files;             /* written */
 } weir_convert_facts;
 
 /* Conversion of signals without stored integers to integers. */
 typedef struct weir_convert_scale {
-  double gain;         /* steps per unit */
-  double most_clipped; /* maximum fraction of the samples beyond the range */
-  double most_rounded; /* maximum rounding error as a fraction of a signal's range */
+  double gain;        /* steps per unit */
+  double max_clipped; /* maximum fraction of the samples beyond the range */
+  double max_rounded; /* maximum rounding error as a fraction of a signal's range */
 } weir_convert_scale;
 
 /* A NetCDF-4 file (CF-1.8; featureType timeSeries with one clock): a time dimension a rate and

@@ -26,7 +26,7 @@ typedef struct weir_record_slots {
   uint8_t *present;
 } weir_record_slots;
 
-/* A descriptor. The generic part has checked signal and range before it calls `read` and
+/* A descriptor. The generic code has checked signal and range before it calls `read` and
  * `next_run`: 0 <= start, start + count <= the signal's count; every slot is 0 and absent then. */
 typedef struct weir_record_format {
   const char *name; /* equals the folder's name */

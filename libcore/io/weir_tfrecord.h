@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* A protobuf message is at most this long, and so is a record that is read unless asked for. */
-#define WEIR_TFRECORD_MOST INT64_C(0x7fffffff)
+#define WEIR_TFRECORD_MAX INT64_C(0x7fffffff)
 
 /* True when this build has zlib. */
 bool weir_tfrecord_gzip_available(void);
@@ -30,7 +30,7 @@ bool weir_tfrecord_gzip_available(void);
 typedef struct weir_tfrecord weir_tfrecord;
 
 /* Opens a file; gzip is detected from its first bytes. A record over max_record bytes is refused
- * (0: WEIR_TFRECORD_MOST), which bounds the expansion of a compressed file. */
+ * (0: WEIR_TFRECORD_MAX), which bounds the expansion of a compressed file. */
 weir_status weir_tfrecord_open(const char *path, int64_t max_record,
                                weir_tfrecord **out) WEIR_CHECKED;
 /* Closes the file; accepts NULL. */
@@ -92,7 +92,7 @@ typedef struct weir_tf_out {
  * *out is then NULL. */
 weir_status weir_tfrecord_create(const char *path, int level,
                                  weir_tfrecord_writer **out) WEIR_CHECKED;
-/* Appends an Example of features[n]. Fails: WEIR_ERR_SHAPE for more than WEIR_TFRECORD_MOST bytes.
+/* Appends an Example of features[n]. Fails: WEIR_ERR_SHAPE for more than WEIR_TFRECORD_MAX bytes.
  */
 weir_status weir_tfrecord_write(weir_tfrecord_writer *w, const weir_tf_out *features,
                                 int n) WEIR_CHECKED;

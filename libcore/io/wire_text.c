@@ -7,10 +7,10 @@
 #include "io/weir_record.h"
 #include "io/weir_wire.h"
 
-#define MOST_RATE 1000000
-#define MOST_TERM ((int64_t)1 << 40)
+#define MAX_RATE 1000000
+#define MAX_TERM ((int64_t)1 << 40)
 /* Differences of two times fit 64 bits. */
-#define MOST_NS INT64_C(4600000000000000000)
+#define MAX_NS INT64_C(4600000000000000000)
 
 static bool is_word(weir_csv_field f, const char *word)
 {
@@ -32,8 +32,8 @@ static bool read_time(weir_csv_field f, weir_wire_line *out)
   weir_csv_ns ns = 0;
   const weir_csv_clock clock = weir_csv_time(f, INT64_C(1000000000), &ns);
 
-  if ((clock != WEIR_CSV_CLOCK_NUMBER && clock != WEIR_CSV_CLOCK_ISO) || ns > MOST_NS ||
-      ns < -MOST_NS) {
+  if ((clock != WEIR_CSV_CLOCK_NUMBER && clock != WEIR_CSV_CLOCK_ISO) || ns > MAX_NS ||
+      ns < -MAX_NS) {
     return false;
   }
   out->clock = clock == WEIR_CSV_CLOCK_ISO ? WEIR_WIRE_DATE : WEIR_WIRE_SECONDS;
@@ -53,9 +53,9 @@ static const char *rate_fault(weir_csv_field f)
   if (!weir_csv_value(f, &value, &present) || !present) {
     return "a rate is a number of Hz, decimal or a fraction";
   }
-  return value <= 0          ? "a rate is above 0 Hz"
-         : value > MOST_RATE ? "a rate is at most 1e6 Hz"
-                             : "a rate has too many digits";
+  return value <= 0         ? "a rate is above 0 Hz"
+         : value > MAX_RATE ? "a rate is at most 1e6 Hz"
+                            : "a rate has too many digits";
 }
 
 /* "250", "62.4725" or "8999/144". */
@@ -67,15 +67,15 @@ static bool read_rate(weir_csv_field f, weir_wire_line *out)
   if (slash != NULL) {
     const int64_t before = slash - f.at;
 
-    if (!weir_io_parse_int(f.at, (size_t)before, 1, MOST_TERM, &num) ||
-        !weir_io_parse_int(slash + 1, (size_t)(f.size - before - 1), 1, MOST_TERM, &den)) {
+    if (!weir_io_parse_int(f.at, (size_t)before, 1, MAX_TERM, &num) ||
+        !weir_io_parse_int(slash + 1, (size_t)(f.size - before - 1), 1, MAX_TERM, &den)) {
       return false;
     }
     weir_io_reduce(&num, &den);
   } else if (!weir_io_parse_decimal(f.at, (size_t)f.size, &num, &den)) {
     return false;
   }
-  if (num < 1 || num > MOST_TERM || den > MOST_TERM || (double)num / (double)den > MOST_RATE) {
+  if (num < 1 || num > MAX_TERM || den > MAX_TERM || (double)num / (double)den > MAX_RATE) {
     return false;
   }
   out->fs_num = num;

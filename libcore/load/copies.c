@@ -32,7 +32,7 @@ static void count(const weir_access_stream *v, int64_t first, int64_t end, const
 }
 
 weir_status load_copies_choose(const weir_access_stream *v, int64_t first, const load_owners *k,
-                               int64_t end, int64_t room, load_copies *c)
+                               int64_t end, int64_t capacity, load_copies *c)
 {
   const int64_t n = v->order.samples;
   uint8_t *own = NULL;
@@ -40,21 +40,21 @@ weir_status load_copies_choose(const weir_access_stream *v, int64_t first, const
   weir_status status = WEIR_OK;
 
   c->bytes = (n + 7) / 8;
-  WEIR_TRY(weir_alloc(n, sizeof *c->place, (void **)&c->place));
+  WEIR_TRY(weir_alloc(n, sizeof *c->index, (void **)&c->index));
   WEIR_TRY(weir_alloc(v->of, (size_t)c->bytes, (void **)&c->wanted));
   WEIR_TRY(weir_alloc(v->of, (size_t)c->bytes, (void **)&c->sent));
   for (int64_t i = 0; i < n; i++) {
-    c->place[i] = -1;
-    room -= k->by[i] == v->at;
+    c->index[i] = -1;
+    capacity -= k->by[i] == v->at;
   }
-  if (room <= 0) {
+  if (capacity <= 0) {
     return WEIR_OK;
   }
   WEIR_TRY_GOTO(weir_alloc(n, sizeof *uses, (void **)&uses), done);
   count(v, first, end, k, uses);
   own = c->wanted + v->at * c->bytes;
-  while (c->n < n && c->n < room && uses[c->n].times > 1) {
-    c->place[uses[c->n].sample] = (int32_t)c->n;
+  while (c->n < n && c->n < capacity && uses[c->n].times > 1) {
+    c->index[uses[c->n].sample] = (int32_t)c->n;
     set_bit(own, uses[c->n].sample);
     c->n++;
   }
@@ -65,7 +65,7 @@ done:
 
 void load_copies_fini(load_copies *c)
 {
-  weir_free(&c->place);
+  weir_free(&c->index);
   weir_free(&c->data);
   weir_free(&c->wanted);
   weir_free(&c->sent);

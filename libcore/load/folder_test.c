@@ -36,7 +36,7 @@ static weir_load_count run(const weir_load_cfg *cfg, check_source *s)
   for (int64_t k = 0; k < 2 * v.each; k++) {
     assert_ok(weir_load_next(l, &view));
     assert_int_equal(view.sample, weir_access_stream_sample(&v, k));
-    assert_sample(s, view.sample, view.part[0], view.part[1]);
+    assert_sample(s, view.sample, view.field[0], view.field[1]);
     weir_load_release(l);
   }
   const weir_load_count c = weir_load_counted(l);
@@ -75,7 +75,7 @@ static void files_stay_for_a_run_that_goes_on(void **state)
 
   assert_int_equal(again.reads, 0);
   assert_int_equal(again.from[WEIR_LOAD_DIRECTORY], 2 * FILES);
-  cfg = cfg_of(5, true); /* what has no place any more goes */
+  cfg = cfg_of(5, true); /* files of samples without a tier are removed */
   assert_int_equal(run(&cfg, &s).reads, 2 * (FILES - 5));
   assert_int_equal(list(path), 5);
   cfg = cfg_of(FILES, false); /* and all that an earlier run left, where nothing is kept */
@@ -83,7 +83,7 @@ static void files_stay_for_a_run_that_goes_on(void **state)
   assert_int_equal(list(path), 0);
 }
 
-/* Another source, slab or group has files of its own. */
+/* Another source, shard or group has files of its own. */
 static void files_of_others_are_not_believed(void **state)
 {
   const weir_load_cfg cfg = cfg_of(FILES, true), gone = cfg_of(FILES, false);
@@ -159,7 +159,7 @@ static void damage_under_way_is_counted(void **state)
       assert_int_equal(truncate(path[7], 0), 0);
     }
     assert_ok(weir_load_next(l, &view));
-    assert_sample(&s, view.sample, view.part[0], view.part[1]);
+    assert_sample(&s, view.sample, view.field[0], view.field[1]);
     weir_load_release(l);
   }
   assert_int_equal(weir_load_counted(l).damaged, 2);
@@ -186,7 +186,7 @@ static void what_cannot_be_kept_is_read_again(void **state)
   assert_ok(weir_load_start(l, 0));
   for (int64_t k = 0; k < 2 * v.each; k++) {
     assert_ok(weir_load_next(l, &view));
-    assert_sample(&s, view.sample, view.part[0], view.part[1]);
+    assert_sample(&s, view.sample, view.field[0], view.field[1]);
     weir_load_release(l);
   }
   assert_int_equal(weir_load_counted(l).lost, FILES);

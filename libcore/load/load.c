@@ -19,12 +19,12 @@ enum { ALIGN = 64, SMALL_HEX = 16 };
 /* Parts one after the other, each on a cache line. */
 static weir_status lay_out(weir_load *l)
 {
-  for (int k = 0; k < l->source.n_parts; k++) {
-    const int64_t size = (int64_t)weir_dtype_size(l->part[k].dtype);
+  for (int k = 0; k < l->source.n_fields; k++) {
+    const int64_t size = (int64_t)weir_dtype_size(l->field[k].dtype);
     int64_t end = 0;
 
     l->offset[k] = l->bytes;
-    if (!weir_mul_ok(weir_box_volume(&l->part[k].box), size, &l->size[k]) ||
+    if (!weir_mul_ok(weir_box_volume(&l->field[k].box), size, &l->size[k]) ||
         !weir_add_ok(l->bytes + ALIGN, l->size[k], &end)) {
       return weir_fail(WEIR_ERR_SHAPE, "load: the size of a sample overflows");
     }
@@ -33,7 +33,7 @@ static weir_status lay_out(weir_load *l)
   return l->bytes > 0 ? WEIR_OK : weir_fail(WEIR_ERR_SHAPE, "load: a sample is empty");
 }
 
-/* What files of this rank hold: another source, other parts or boxes have another key. */
+/* What files of this rank hold: another source, other fields or boxes have another key. */
 static uint64_t key_of(const weir_load *l)
 {
   char text[8192], hex[65];
@@ -41,8 +41,8 @@ static uint64_t key_of(const weir_load *l)
 
   weir_sha256(l->source.key, strlen(l->source.key), text);
   at = strlen(text);
-  for (int k = 0; k < l->source.n_parts; k++) {
-    const weir_load_part *const p = &l->part[k];
+  for (int k = 0; k < l->source.n_fields; k++) {
+    const weir_load_field *const p = &l->field[k];
 
     at += (size_t)snprintf(text + at, sizeof text - at, " %s", weir_dtype_name(p->dtype));
     for (int d = 0; d < p->box.rank; d++) {
@@ -98,14 +98,14 @@ weir_status weir_load_open(const weir_load_cfg *cfg, const weir_load_source *sou
   weir_load *l = NULL;
 
   *out = NULL;
-  if (source->n_parts < 1 || source->n_parts > WEIR_LOAD_PARTS) {
-    return weir_fail(WEIR_ERR_CONFIG, "load: a sample has 1 to %d fields, not %d", WEIR_LOAD_PARTS,
-                     source->n_parts);
+  if (source->n_fields < 1 || source->n_fields > WEIR_LOAD_FIELDS) {
+    return weir_fail(WEIR_ERR_CONFIG, "load: a sample has 1 to %d fields, not %d", WEIR_LOAD_FIELDS,
+                     source->n_fields);
   }
   WEIR_TRY(weir_alloc(1, sizeof *l, (void **)&l));
   l->cfg = *cfg;
   l->source = *source;
-  memcpy(l->part, source->part, (size_t)source->n_parts * sizeof *l->part);
+  memcpy(l->field, source->field, (size_t)source->n_fields * sizeof *l->field);
   l->visits = *v;
   l->end = end;
   l->lock = l->one = (weir_lock)WEIR_LOCK_INIT;
@@ -125,7 +125,7 @@ static void tell_plan(const weir_load *l, int64_t first)
   int64_t kept = 0;
 
   for (int64_t i = 0; l->remote.used && i < l->plan.samples; i++) {
-    kept += l->remote.keepers.by[i] >= 0;
+    kept += l->remote.owners.by[i] >= 0;
   }
   weir_event("load_begin", WEIR_INT("visit", first), WEIR_INT("end", l->end),
              WEIR_INT("sample_bytes", l->bytes), WEIR_INT("staged", l->n_slots),
@@ -145,8 +145,8 @@ static void tell(const weir_load *l, int64_t epoch, const weir_load_count *c, do
              WEIR_INT("directory", c->from[WEIR_LOAD_DIRECTORY]),
              WEIR_INT("remote", c->from[WEIR_LOAD_REMOTE]),
              WEIR_INT("source", c->from[WEIR_LOAD_SOURCE]), WEIR_INT("reads", c->reads),
-             WEIR_INT("ahead", c->ahead), WEIR_INT("beside", c->beside), WEIR_INT("sent", c->sent),
-             WEIR_REAL("bytes", (double)c->visits * each),
+             WEIR_INT("ahead", c->ahead), WEIR_INT("beside", c->uncached),
+             WEIR_INT("sent", c->sent), WEIR_REAL("bytes", (double)c->visits * each),
              WEIR_REAL("memory_bytes", (double)c->from[WEIR_LOAD_MEMORY] * each),
              WEIR_REAL("directory_bytes", (double)c->from[WEIR_LOAD_DIRECTORY] * each),
              WEIR_REAL("remote_bytes", (double)c->from[WEIR_LOAD_REMOTE] * each),
@@ -178,7 +178,7 @@ void weir_load_close(weir_load **load)
   }
   remove_files(l);
   for (int64_t i = 0; l->slot && i < l->n_slots; i++) {
-    weir_free(&l->slot[i].room);
+    weir_free(&l->slot[i].buffer);
   }
   weir_free(&l->slot);
   weir_free(&l->state);
@@ -196,7 +196,7 @@ static weir_status make_slots(weir_load *l)
   WEIR_TRY(weir_alloc(l->n_slots, sizeof *l->slot, (void **)&l->slot));
   for (int64_t i = 0; i < l->n_slots; i++) {
     l->slot[i].ready = -1;
-    WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&l->slot[i].room));
+    WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&l->slot[i].buffer));
   }
   return WEIR_OK;
 }
@@ -209,7 +209,7 @@ static weir_status take_files(weir_load *l)
   WEIR_TRY(weir_alloc(l->plan.samples, sizeof *found, (void **)&found));
   load_folder_look(&l->folder, &l->plan, WEIR_LOAD_DIRECTORY, found);
   for (int64_t i = 0; i < l->plan.samples; i++) {
-    l->state[i] = found[i] ? LOAD_HELD : LOAD_ABSENT;
+    l->state[i] = found[i] ? LOAD_CACHED : LOAD_ABSENT;
   }
   weir_free(&found);
   return WEIR_OK;
@@ -218,15 +218,15 @@ static weir_status take_files(weir_load *l)
 weir_status load_begin(weir_load *l, int64_t first)
 {
   const int64_t bytes[LOAD_CLASSES] = {l->cfg.memory.bytes, l->cfg.directory.bytes};
-  int64_t room[LOAD_CLASSES];
+  int64_t capacity[LOAD_CLASSES];
 
   WEIR_ASSERT(!l->started && first >= 0);
   l->fill = l->lend = l->release = first;
   for (int c = 0; c < LOAD_CLASSES; c++) {
-    room[c] = l->used[c] ? bytes[c] / l->bytes : 0;
+    capacity[c] = l->used[c] ? bytes[c] / l->bytes : 0;
   }
-  WEIR_TRY(load_plan_make(&l->visits, first, l->end, room,
-                          l->remote.used ? &l->remote.keepers : NULL, &l->plan));
+  WEIR_TRY(load_plan_make(&l->visits, first, l->end, capacity,
+                          l->remote.used ? &l->remote.owners : NULL, &l->plan));
   WEIR_TRY(weir_alloc(l->plan.samples, 1, (void **)&l->state));
   if (l->used[WEIR_LOAD_DIRECTORY]) {
     WEIR_TRY(take_files(l));
@@ -323,8 +323,8 @@ weir_status weir_load_next(weir_load *l, weir_load_view *out)
   }
   out->visit = v;
   out->sample = s->sample;
-  for (int k = 0; k < l->source.n_parts; k++) {
-    out->part[k] = data + l->offset[k];
+  for (int k = 0; k < l->source.n_fields; k++) {
+    out->field[k] = data + l->offset[k];
   }
   weir_lock_take(&l->lock);
   count_visit(&l->all, from, comes ? 0 : waited);
@@ -346,13 +346,13 @@ void weir_load_release(weir_load *l)
   weir_lock_give(&l->lock);
 }
 
-weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out)
+weir_status weir_load_uncached(weir_load *l, int64_t sample, void *const *out)
 {
   const weir_status status = load_call(l, sample, out);
 
   weir_lock_take(&l->lock);
-  l->all.beside++;
-  l->epoch.beside++;
+  l->all.uncached++;
+  l->epoch.uncached++;
   weir_lock_give(&l->lock);
   return status;
 }
@@ -371,16 +371,16 @@ static weir_status get_next(weir_load *l, int64_t sample, weir_load_view *out)
 
 static weir_status get_aside(weir_load *l, int64_t sample, weir_load_view *out)
 {
-  void *to[WEIR_LOAD_PARTS];
+  void *to[WEIR_LOAD_FIELDS];
 
   if (l->aside == NULL) {
     WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&l->aside));
   }
   *out = (weir_load_view){.visit = -1, .sample = sample};
-  for (int k = 0; k < l->source.n_parts; k++) {
-    out->part[k] = to[k] = l->aside + l->offset[k];
+  for (int k = 0; k < l->source.n_fields; k++) {
+    out->field[k] = to[k] = l->aside + l->offset[k];
   }
-  return weir_load_beside(l, sample, to);
+  return weir_load_uncached(l, sample, to);
 }
 
 weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t i, int64_t sample,
@@ -412,7 +412,7 @@ weir_load_count weir_load_counted(weir_load *l)
   return c;
 }
 
-int64_t load_placed(const weir_load *l, weir_load_tier place)
+int64_t load_n_assigned(const weir_load *l, weir_load_tier tier)
 {
-  return place < WEIR_LOAD_SOURCE ? l->plan.n[place] : 0;
+  return tier < WEIR_LOAD_SOURCE ? l->plan.n[tier] : 0;
 }

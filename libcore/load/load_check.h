@@ -16,11 +16,11 @@
 enum { CHECK_SAMPLES = 64, CHECK_LABELS = 3 };
 
 typedef struct check_source {
-  weir_load_part part[2]; /* i16 voxels of a slab, f32 labels */
+  weir_load_field field[2]; /* i16 voxels of a shard, f32 labels */
   weir_load_source source;
-  atomic_int reads[CHECK_SAMPLES], now, most; /* calls by sample; at once */
-  atomic_int fail;                            /* sample that fails, -1: none */
-  double delay;                               /* seconds of a call */
+  atomic_int reads[CHECK_SAMPLES], now, max_concurrent; /* calls by sample; at once */
+  atomic_int fail;                                      /* sample that fails, -1: none */
+  double delay;                                         /* seconds of a call */
 } check_source;
 
 static inline int16_t check_voxel(int64_t sample, int64_t plane, int64_t i)
@@ -35,15 +35,16 @@ static inline void check_sleep(double seconds)
   (void)nanosleep(&t, NULL);
 }
 
-static inline weir_status check_read(void *context, int64_t sample, const weir_load_part *part,
+static inline weir_status check_read(void *context, int64_t sample, const weir_load_field *field,
                                      void *const *out)
 {
   check_source *const s = context;
-  const weir_box *const b = &part[0].box;
+  const weir_box *const b = &field[0].box;
   const int now = atomic_fetch_add(&s->now, 1) + 1;
-  int most = atomic_load(&s->most);
+  int max_concurrent = atomic_load(&s->max_concurrent);
 
-  while (now > most && !atomic_compare_exchange_weak(&s->most, &most, now)) {
+  while (now > max_concurrent &&
+         !atomic_compare_exchange_weak(&s->max_concurrent, &max_concurrent, now)) {
   }
   atomic_fetch_add(&s->reads[sample], 1);
   if (s->delay > 0) {
@@ -66,11 +67,11 @@ static inline weir_status check_read(void *context, int64_t sample, const weir_l
 /* Planes [d0, d1) of [4, 7] voxels. */
 static inline void check_source_init(check_source *s, int64_t d0, int64_t d1, bool parallel)
 {
-  *s = (check_source){.part = {{WEIR_I16, {.rank = 2, .lo = {d0, 0}, .hi = {d1, 7}}},
-                               {WEIR_F32, {.rank = 1, .hi = {CHECK_LABELS}}}},
+  *s = (check_source){.field = {{WEIR_I16, {.rank = 2, .lo = {d0, 0}, .hi = {d1, 7}}},
+                                {WEIR_F32, {.rank = 1, .hi = {CHECK_LABELS}}}},
                       .fail = -1};
-  s->source = (weir_load_source){.part = s->part,
-                                 .n_parts = 2,
+  s->source = (weir_load_source){.field = s->field,
+                                 .n_fields = 2,
                                  .read = check_read,
                                  .context = s,
                                  .parallel = parallel,
@@ -80,7 +81,7 @@ static inline void check_source_init(check_source *s, int64_t d0, int64_t d1, bo
 static inline void assert_sample(const check_source *s, int64_t sample, const void *voxels,
                                  const void *labels)
 {
-  const weir_box *const b = &s->part[0].box;
+  const weir_box *const b = &s->field[0].box;
 
   for (int64_t d = b->lo[0], k = 0; d < b->hi[0]; d++) {
     for (int64_t i = 0; i < 7; i++, k++) {

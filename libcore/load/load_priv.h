@@ -1,4 +1,4 @@
-/* load_priv.h - the parts of a loader: the plan, what keeps samples, threads. */
+/* load_priv.h - the components of a loader: plan, caches, threads. */
 #ifndef LOAD_PRIV_H
 #define LOAD_PRIV_H
 #include "base/weir_lock.h"
@@ -13,7 +13,7 @@ enum {
   LOAD_MESSAGE = 512
 };
 
-/* ---- owners.c: which group keeps which sample for all of them ---- */
+/* ---- owners.c: the group that owns each sample ---- */
 
 /* Batches are numbered over all epochs, load_batches of each. */
 typedef struct load_batch {
@@ -27,19 +27,19 @@ typedef struct load_owners {
   int64_t *since; /* [samples] batch in which it reads the sample: the others have it after that */
 } load_owners;
 
-/* For batches [first, end) of `of` groups with room for as many samples each. A sample that comes
- * again goes to the group that visits it first, unless that has no room left: then to the next that
- * visits it and has. The same on all ranks. */
+/* For batches [first, end) of `of` groups with this capacity of samples each. A sample that is
+ * accessed again goes to the group that visits it first, unless that has no capacity left: then to
+ * the next that visits it and has. The same on all ranks. */
 weir_status load_owners_make(const weir_sampler *o, int64_t of, int64_t first, int64_t end,
-                             int64_t room, load_owners *out) WEIR_CHECKED;
+                             int64_t capacity, load_owners *out) WEIR_CHECKED;
 void load_owners_fini(load_owners *k);
-/* Whether group `at`, which visits a sample in a batch, has it from its keeper. */
+/* Whether group `at`, which visits a sample in a batch, receives it from its owner. */
 static inline bool load_comes(const load_owners *k, int64_t at, int64_t batch, int64_t sample)
 {
   return k->by[sample] >= 0 && k->by[sample] != at && batch > k->since[sample];
 }
 
-/* ---- plan.c: which samples have a place, by how often they come (SC'21, section 5) ---- */
+/* ---- plan.c: the tier of each sample, by its number of accesses (SC'21, section 5) ---- */
 
 /* How often a sample comes, and at which visit first. */
 typedef struct load_use {
@@ -56,17 +56,18 @@ typedef struct load_plan {
   int64_t n[LOAD_CLASSES];
 } load_plan;
 
-/* For visits [first, end); room[c]: samples that class c has room for. k: memory is for what this
- * group keeps for all, other classes for what nobody does; NULL: for what comes most often. */
+/* For visits [first, end); capacity[c]: of tier c, in samples. k: memory is for samples that this
+ * group owns, other tiers for samples without an owner; NULL: for the most frequent ones. */
 weir_status load_plan_make(const weir_access_stream *v, int64_t first, int64_t end,
-                           const int64_t *room, const load_owners *k, load_plan *out) WEIR_CHECKED;
+                           const int64_t *capacity, const load_owners *k,
+                           load_plan *out) WEIR_CHECKED;
 void load_plan_fini(load_plan *p);
 
 /* ---- folder.c: samples as files, each with its sum ---- */
 
 typedef struct load_folder {
   char prefix[LOAD_PREFIX]; /* "PATH/weir-HASH-GROUP-": what the files of this loader begin with */
-  uint64_t key;             /* of source, parts and group */
+  uint64_t key;             /* of source, fields and group */
   int64_t bytes;            /* of a sample */
   bool keep;
 } load_folder;
@@ -80,7 +81,7 @@ weir_status load_folder_open(load_folder *f, const char *path, uint64_t key,
 void load_folder_look(const load_folder *f, const load_plan *p, weir_load_tier class, bool *found);
 weir_status load_folder_put(const load_folder *f, int64_t sample, const void *data) WEIR_CHECKED;
 /* False where the file is not there, is another's or is damaged. It stays: by the time that is
- * known, another thread may have put a good one in its place. */
+ * known, another thread may have replaced it by a good one. */
 bool load_folder_get(const load_folder *f, int64_t sample, void *data);
 void load_folder_remove(const load_folder *f, int64_t sample);
 
@@ -91,14 +92,14 @@ double load_speed(const weir_real_list *table, double n);
 
 /* ---- load.c ---- */
 
-typedef enum load_state { LOAD_ABSENT, LOAD_COMING, LOAD_HELD } load_state;
+typedef enum load_state { LOAD_ABSENT, LOAD_COMING, LOAD_CACHED } load_state;
 
 /* A visit in the staging buffer. */
 typedef struct load_slot {
   int64_t ready; /* visit that is here, -1: none */
   int64_t sample;
-  char *room;       /* [bytes] */
-  const char *data; /* room, or the sample's place in memory */
+  char *buffer;     /* [bytes] */
+  const char *data; /* buffer, or the sample in memory */
   weir_load_tier from;
   weir_status status;
   char message[LOAD_MESSAGE];
@@ -106,9 +107,9 @@ typedef struct load_slot {
 
 typedef struct load_worker {
   weir_load *l;
-  weir_worker *lane;
-  int class;  /* that it fills, LOAD_CLASSES: the staging buffer */
-  char *room; /* [bytes] for a class that is no memory */
+  weir_worker *worker;
+  int class;    /* that it fills, LOAD_CLASSES: the staging buffer */
+  char *buffer; /* [bytes] for a tier other than memory */
 } load_worker;
 
 /* ---- remote.c: messages of batches, by the thread that consumes ---- */
@@ -116,29 +117,29 @@ typedef struct load_worker {
 /* What a group keeps of others where its memory has space left: it has that sent once. */
 typedef struct load_copies {
   int64_t n, bytes; /* copies of this group; of the bits of a group */
-  int32_t *place;   /* [samples] number of this group's copy, -1: none */
+  int32_t *index;   /* [samples] of this group's copy, -1: none */
   char *data;       /* [n, bytes of a sample] */
   uint8_t *wanted,
-      *sent; /* [of, bytes]: a bit a sample; of messages that this rank has a part in */
+      *sent; /* [of, bytes]: a bit a sample; of messages that this rank sends or receives */
 } load_copies;
 
-/* Those of this group: the most frequent samples of others, as many as there is room for. */
+/* Chooses those of this group: the most frequent samples of others, up to its capacity. */
 weir_status load_copies_choose(const weir_access_stream *v, int64_t first, const load_owners *k,
-                               int64_t end, int64_t room, load_copies *c) WEIR_CHECKED;
+                               int64_t end, int64_t capacity, load_copies *c) WEIR_CHECKED;
 void load_copies_fini(load_copies *c);
-/* Whether a sample that group g has from its keeper is to be sent to it; asked once a visit. */
+/* Whether a sample that group g has from its owner is to be sent to it; asked once a visit. */
 bool load_copies_send(load_copies *c, int64_t g, int64_t sample);
 
 typedef struct load_remote {
   weir_load_peers peers;
   bool used;
-  load_owners keepers;
+  load_owners owners;
   int64_t end, next; /* batches: of the training; that is to be asked for next */
-  int64_t share;     /* most visits of this group in a batch */
+  int64_t share;     /* maximum visits of this group in a batch */
   load_copies copies;
   int64_t *sample;       /* [batch] scratch */
   weir_message *message; /* [batch] scratch */
-  char *room;            /* [2, share, bytes]: of a batch, and of the one that is on its way */
+  char *received;        /* [2, share, bytes]: of a batch, and of the one that is on its way */
   bool *there;           /* [2, share]: what of it has come */
   weir_request *request; /* for batch `next`; or NULL */
 } load_remote;
@@ -156,8 +157,8 @@ int64_t load_visit_batch(const weir_access_stream *v, int64_t visit, int64_t *i)
 struct weir_load {
   weir_load_cfg cfg;
   weir_load_source source;
-  weir_load_part part[WEIR_LOAD_PARTS];
-  int64_t offset[WEIR_LOAD_PARTS], size[WEIR_LOAD_PARTS], bytes; /* in a block */
+  weir_load_field field[WEIR_LOAD_FIELDS];
+  int64_t offset[WEIR_LOAD_FIELDS], size[WEIR_LOAD_FIELDS], bytes; /* in a block */
   weir_access_stream visits;
   int64_t end;
   bool started, used[LOAD_CLASSES];
@@ -189,7 +190,7 @@ weir_status load_begin(weir_load *l, int64_t first) WEIR_CHECKED;
 
 /* ---- threads.c ---- */
 
-/* Returns when a sample is in its place in memory, which this thread may have to read. */
+/* Returns when a sample is in memory; this thread may have to read it. */
 weir_status load_hold(weir_load *l, int64_t sample) WEIR_CHECKED;
 /* Reads what visit v needs into its slot. */
 void load_fill(weir_load *l, int64_t v);
@@ -204,6 +205,6 @@ void load_end_threads(weir_load *l);
 
 /* Whether samples come from other ranks. The same on all of them. */
 bool load_is_remote(const weir_load *l);
-/* Samples that have a place in memory, in the directory; 0 before the start. */
-int64_t load_placed(const weir_load *l, weir_load_tier place);
+/* Returns the number of samples of a tier, memory or directory; 0 before the start. */
+int64_t load_n_assigned(const weir_load *l, weir_load_tier tier);
 #endif

@@ -17,19 +17,19 @@ static void consume(weir_load *l, const check_source *s, const weir_access_strea
     assert_ok(weir_load_next(l, &view));
     assert_int_equal(view.visit, k);
     assert_int_equal(view.sample, weir_access_stream_sample(v, k));
-    assert_sample(s, view.sample, view.part[0], view.part[1]);
+    assert_sample(s, view.sample, view.field[0], view.field[1]);
     weir_load_release(l);
   }
 }
 
-static int most_reads(const check_source *s)
+static int max_reads_of(const check_source *s)
 {
-  int most = 0;
+  int max_reads = 0;
 
   for (int i = 0; i < CHECK_SAMPLES; i++) {
-    most = s->reads[i] > most ? s->reads[i] : most;
+    max_reads = s->reads[i] > max_reads ? s->reads[i] : max_reads;
   }
-  return most;
+  return max_reads;
 }
 
 /* Every number of threads and slots, sources that are parallel and not, every class. */
@@ -53,16 +53,16 @@ static void samples_come_in_order_whatever_the_options(void **state)
     cfg.directory.threads = i / 2 % 2;
     assert_ok(weir_load_open(&cfg, &s.source, &v, end, &l));
     assert_ok(weir_load_start(l, 0));
-    assert_int_equal(load_placed(l, WEIR_LOAD_MEMORY), kind % 2 == 1 ? 5 : 0);
-    assert_int_equal(load_placed(l, WEIR_LOAD_DIRECTORY), kind / 2 == 1 ? 6 : 0);
+    assert_int_equal(load_n_assigned(l, WEIR_LOAD_MEMORY), kind % 2 == 1 ? 5 : 0);
+    assert_int_equal(load_n_assigned(l, WEIR_LOAD_DIRECTORY), kind / 2 == 1 ? 6 : 0);
     consume(l, &s, &v, 0, end);
     const weir_load_count c = weir_load_counted(l);
 
     assert_int_equal(c.visits, end);
     assert_int_equal(c.from[0] + c.from[1] + c.from[2], end);
     assert_int_equal(c.reads, c.from[WEIR_LOAD_SOURCE] + c.ahead);
-    assert_true(s.source.parallel || s.most == 1);
-    assert_int_equal(c.damaged + c.lost + c.beside, 0);
+    assert_true(s.source.parallel || s.max_concurrent == 1);
+    assert_int_equal(c.damaged + c.lost + c.uncached, 0);
     weir_load_view view;
 
     assert_int_equal(weir_load_next(l, &view), WEIR_ERR_CONFIG);
@@ -71,7 +71,7 @@ static void samples_come_in_order_whatever_the_options(void **state)
   }
 }
 
-/* Samples that have a place are read once in the whole run, the others at each visit. */
+/* Samples assigned to a tier are read once in the whole run, the others at each visit. */
 static void what_is_kept_is_read_once(void **state)
 {
   enum { EPOCHS = 5 };
@@ -132,7 +132,7 @@ static void classes_are_filled_where_nothing_is_staged(void **state)
   }
 }
 
-/* Without a class, or where none has room for one sample, each visit is one call. */
+/* Without a class, or where no tier has the capacity for one sample, each visit is one call. */
 static void no_class_and_small_ones_work(void **state)
 {
   for (int i = 0; i < 2; i++) {
@@ -148,7 +148,7 @@ static void no_class_and_small_ones_work(void **state)
     assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
     assert_ok(weir_load_start(l, 0));
     consume(l, &s, &v, 0, 2 * v.each);
-    assert_int_equal(most_reads(&s), 2);
+    assert_int_equal(max_reads_of(&s), 2);
     weir_load_close(&l);
   }
 }
@@ -175,7 +175,7 @@ static void groups_may_have_nothing(void **state)
   assert_int_equal(visits, 4 * 3);
 }
 
-/* Members of a spatial group have slabs that make up the sample. */
+/* Members of a spatial group have shards that make up the sample. */
 static void slabs_are_parts_of_the_whole(void **state)
 {
   const weir_access_stream v = weir_access_stream_of(&order23, 0, 1);
@@ -194,8 +194,8 @@ static void slabs_are_parts_of_the_whole(void **state)
     for (int i = 0; i < 3; i++) {
       assert_ok(weir_load_next(l[i], &view[i]));
     }
-    assert_memory_equal(view[0].part[0], view[2].part[0], 28);
-    assert_memory_equal(view[1].part[0], (const char *)view[2].part[0] + 28, 28);
+    assert_memory_equal(view[0].field[0], view[2].field[0], 28);
+    assert_memory_equal(view[1].field[0], (const char *)view[2].field[0] + 28, 28);
     for (int i = 0; i < 3; i++) {
       weir_load_release(l[i]);
     }
@@ -220,7 +220,7 @@ static void batches_are_had_from_any_position_on(void **state)
     weir_load_view view;
     check_source s;
     weir_load *l = NULL;
-    int64_t beside = 0;
+    int64_t uncached = 0;
 
     check_source_init(&s, 0, 4, true);
     cfg.memory.bytes = 4 * CHECK_BYTES;
@@ -232,19 +232,19 @@ static void batches_are_had_from_any_position_on(void **state)
         weir_sampler_take(&order23, e, p, n, sample);
         weir_sampler_share(n, 1, 2, &lo, &hi);
         for (int again = 0; again < (p % 8 == 0 ? 2 : 1); again++) {
-          for (int64_t i = 0; i < hi - lo; i++, beside += again) {
+          for (int64_t i = 0; i < hi - lo; i++, uncached += again) {
             assert_ok(weir_load_get(l, e, p, i, sample[lo + i], &view));
-            assert_sample(&s, sample[lo + i], view.part[0], view.part[1]);
+            assert_sample(&s, sample[lo + i], view.field[0], view.field[1]);
           }
         }
-        assert_ok(weir_load_beside(l, 50, valid));
+        assert_ok(weir_load_uncached(l, 50, valid));
         assert_sample(&s, 50, voxels, labels);
-        beside++;
+        uncached++;
       }
     }
     const weir_load_count c = weir_load_counted(l);
 
-    assert_int_equal(c.beside, beside);
+    assert_int_equal(c.uncached, uncached);
     assert_int_equal(c.visits, EPOCHS * v.each - weir_access_stream_from(&v, 1, start));
     weir_load_close(&l);
   }
@@ -266,7 +266,7 @@ static void another_order_is_told(void **state)
   weir_load_close(&l);
 }
 
-/* The failure comes at its sample's turn, with its text, as often as it is asked for; what comes
+/* The failure comes when its sample is due, with its text, as often as it is asked for; what comes
  * before is whole. */
 static void failures_reach_the_consumer_in_turn(void **state)
 {
@@ -314,7 +314,7 @@ static void lent_samples_stay(void **state)
     assert_int_equal(weir_load_next(l, &view[4]), WEIR_ERR_CONFIG);
     assert_non_null(strstr(weir_last_message(), "load.staging.bytes hold 4 samples"));
     for (int i = 0; i < 4; i++) {
-      assert_sample(&s, weir_access_stream_sample(&v, k + i), view[i].part[0], view[i].part[1]);
+      assert_sample(&s, weir_access_stream_sample(&v, k + i), view[i].field[0], view[i].field[1]);
       weir_load_release(l);
     }
   }
@@ -340,7 +340,7 @@ static void slow_classes_are_left_out(void **state)
     cfg.source.speed = (weir_real_list){fast, 4};                 /* 100 to the one reader */
     assert_ok(weir_load_open(&cfg, &s.source, &v, 2 * v.each, &l));
     assert_ok(weir_load_start(l, 0));
-    assert_int_equal(load_placed(l, WEIR_LOAD_MEMORY), i == 0 ? 0 : 23);
+    assert_int_equal(load_n_assigned(l, WEIR_LOAD_MEMORY), i == 0 ? 0 : 23);
     weir_load_close(&l);
   }
   cfg.memory.speed = (weir_real_list){wrong, 4};

@@ -43,9 +43,9 @@ double load_speed(const weir_real_list *table, double n)
 
   for (int64_t i = 0; i < pairs; i++) {
     if (n <= x[2 * i]) {
-      const double before = i > 0 ? x[2 * i - 2] : 0, least = i > 0 ? x[2 * i - 1] : 0;
+      const double before = i > 0 ? x[2 * i - 2] : 0, low = i > 0 ? x[2 * i - 1] : 0;
 
-      return least + (x[2 * i + 1] - least) * (n - before) / (x[2 * i] - before);
+      return low + (x[2 * i + 1] - low) * (n - before) / (x[2 * i] - before);
     }
   }
   return pairs > 0 ? x[2 * pairs - 1] : 0; /* saturated */

@@ -21,14 +21,14 @@ load_batch load_batch_of(const weir_sampler *o, int64_t number)
   return (load_batch){number / each, at, left < o->batch ? left : o->batch};
 }
 
-/* What the search needs. */
+/* Context of the search. */
 typedef struct search {
   const weir_sampler *order;
   int64_t of, first, end;
-  int64_t *sample; /* [batch] */
-  int64_t *last;   /* [samples] batch of the last visit, -1: none */
-  int64_t *room;   /* [of] that is left */
-  int64_t left;    /* of all */
+  int64_t *sample;   /* [batch] */
+  int64_t *last;     /* [samples] batch of the last visit, -1: none */
+  int64_t *capacity; /* [of] samples left */
+  int64_t left;      /* of all */
 } search;
 
 static load_batch take(const search *s, int64_t number)
@@ -57,8 +57,8 @@ static int64_t find_last(search *s)
   return seen;
 }
 
-/* Forwards, until every sample has a keeper or comes no more. */
-static void find_keepers(search *s, int64_t open, load_owners *k)
+/* Forwards, until every sample has an owner or is not accessed again. */
+static void find_owners(search *s, int64_t open, load_owners *k)
 {
   for (int64_t t = s->first; t < s->end && open > 0 && s->left > 0; t++) {
     const load_batch b = take(s, t);
@@ -73,10 +73,10 @@ static void find_keepers(search *s, int64_t open, load_owners *k)
         if (k->by[one] >= 0) {
           continue;
         }
-        if (t < s->last[one] && s->room[g] > 0) {
+        if (t < s->last[one] && s->capacity[g] > 0) {
           k->by[one] = (int32_t)g;
           k->since[one] = t;
-          s->room[g]--;
+          s->capacity[g]--;
           s->left--;
           open--;
         }
@@ -87,7 +87,7 @@ static void find_keepers(search *s, int64_t open, load_owners *k)
 }
 
 weir_status load_owners_make(const weir_sampler *o, int64_t of, int64_t first, int64_t end,
-                             int64_t room, load_owners *out)
+                             int64_t capacity, load_owners *out)
 {
   search s = {.order = o, .of = of, .first = first, .end = end};
   load_owners k = {.by = NULL};
@@ -97,20 +97,20 @@ weir_status load_owners_make(const weir_sampler *o, int64_t of, int64_t first, i
   WEIR_TRY_GOTO(weir_alloc(o->samples, sizeof *k.since, (void **)&k.since), done);
   WEIR_TRY_GOTO(weir_alloc(o->samples, sizeof *s.last, (void **)&s.last), done);
   WEIR_TRY_GOTO(weir_alloc(o->batch, sizeof *s.sample, (void **)&s.sample), done);
-  WEIR_TRY_GOTO(weir_alloc(of, sizeof *s.room, (void **)&s.room), done);
+  WEIR_TRY_GOTO(weir_alloc(of, sizeof *s.capacity, (void **)&s.capacity), done);
   for (int64_t i = 0; i < o->samples; i++) {
     k.by[i] = -1;
     s.last[i] = -1;
   }
   for (int64_t g = 0; g < of; g++) {
-    s.room[g] = room < o->samples ? room : o->samples;
-    s.left += s.room[g];
+    s.capacity[g] = capacity < o->samples ? capacity : o->samples;
+    s.left += s.capacity[g];
   }
-  find_keepers(&s, find_last(&s), &k);
+  find_owners(&s, find_last(&s), &k);
 done:
   weir_free(&s.last);
   weir_free(&s.sample);
-  weir_free(&s.room);
+  weir_free(&s.capacity);
   if (status != WEIR_OK) {
     load_owners_fini(&k);
     return status;

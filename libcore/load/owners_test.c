@@ -1,9 +1,9 @@
 /* owners_test.c - who keeps what, against a walk through all visits of all groups: every sample
- * that comes again is with the first group that has room when it visits it, and what is read from
- * the source follows. */
+ * that comes again is with the first group that has capacity left when it visits it, and what is
+ * read from the source follows. */
 #include "load/load_check.h"
 
-enum { MOST_GROUPS = 5, MOST_VISITS = 4096 };
+enum { MAX_GROUPS = 5, MAX_VISITS = 4096 };
 
 /* A visit of any group. */
 typedef struct one_visit {
@@ -25,7 +25,7 @@ static int64_t list_all(const weir_sampler *o, int64_t of, int64_t first, int64_
       const int64_t hi = weir_access_stream_from(&v, t / each, next * o->batch);
 
       for (int64_t k = lo; k < hi; k++) {
-        assert_true(n < MOST_VISITS);
+        assert_true(n < MAX_VISITS);
         all[n++] = (one_visit){t, g, weir_access_stream_sample(&v, k)};
       }
     }
@@ -72,27 +72,27 @@ static weir_sampler order_of(int i)
 
 static void a_sample_stays_where_it_is_met_first(void **state)
 {
-  static one_visit all[MOST_VISITS];
+  static one_visit all[MAX_VISITS];
 
   for (int i = 0; i < 80; i++) {
     const weir_sampler o = order_of(i);
-    const int64_t of = 1 + i % MOST_GROUPS, room = i % 4 == 0 ? 100 : i % 11;
+    const int64_t of = 1 + i % MAX_GROUPS, capacity = i % 4 == 0 ? 100 : i % 11;
     const int64_t first = i * 3 % 10, end = first + 4 * load_batches(&o) - i % 3;
     const int64_t n = list_all(&o, of, first, end, all);
-    int64_t by[64], since[64], used[MOST_GROUPS] = {0}, kept = 0, reads = 0, none = 0;
+    int64_t by[64], since[64], used[MAX_GROUPS] = {0}, kept = 0, reads = 0, none = 0;
     load_owners k;
 
     memset(by, -1, sizeof by);
     for (int64_t v = 0; v < n; v++) {
       const one_visit *const x = &all[v];
 
-      if (by[x->sample] < 0 && used[x->group] < room && comes_again(all, n, v)) {
+      if (by[x->sample] < 0 && used[x->group] < capacity && comes_again(all, n, v)) {
         by[x->sample] = x->group;
         since[x->sample] = x->batch;
         used[x->group]++;
       }
     }
-    assert_ok(load_owners_make(&o, of, first, end, room, &k));
+    assert_ok(load_owners_make(&o, of, first, end, capacity, &k));
     for (int64_t s = 0; s < o.samples; s++) {
       assert_int_equal(k.by[s], by[s]);
       assert_true(by[s] < 0 || k.since[s] == since[s]);
@@ -100,20 +100,20 @@ static void a_sample_stays_where_it_is_met_first(void **state)
       reads += reads_of(&k, all, n, s);
       none += reads_of(&k, all, n, s) == 0;
     }
-    if (room == 100 && !o.drop_last) {
+    if (capacity == 100 && !o.drop_last) {
       assert_int_equal(reads, o.samples - none); /* each is read once */
     }
-    assert_true(kept <= of * room);
+    assert_true(kept <= of * capacity);
     load_owners_fini(&k);
   }
 }
 
-/* Of even groups with too little room, all rooms are filled by the first visits, and each of the
- * others is read at every visit. */
-static void even_groups_fill_their_rooms(void **state)
+/* In even groups with too little capacity, all caches are filled by the first visits, and each of
+ * the others is read at every visit. */
+static void even_groups_fill_their_caches(void **state)
 {
   const weir_sampler o = {.samples = 48, .batch = 8, .step = 8, .shuffle = true, .seed = 3};
-  static one_visit all[MOST_VISITS];
+  static one_visit all[MAX_VISITS];
   const int64_t n = list_all(&o, 4, 0, 5 * 6, all);
   int64_t reads = 0, kept[4] = {0};
   load_owners k;
@@ -135,10 +135,10 @@ static void even_groups_fill_their_rooms(void **state)
 
 /* The plan of a group: its memory is what it keeps, in the order of first use; the directory is for
  * what nobody keeps. */
-static void places_follow_keepers(void **state)
+static void tiers_follow_owners(void **state)
 {
   const weir_sampler o = {.samples = 40, .batch = 6, .step = 6, .shuffle = true, .seed = 9};
-  const int64_t room[LOAD_CLASSES] = {6, 9};
+  const int64_t capacity[LOAD_CLASSES] = {6, 9};
 
   for (int64_t g = 0; g < 3; g++) {
     const weir_access_stream v = weir_access_stream_of(&o, g, 3);
@@ -146,8 +146,8 @@ static void places_follow_keepers(void **state)
     load_owners k;
     load_plan p;
 
-    assert_ok(load_owners_make(&o, 3, 0, 5 * load_batches(&o), room[0], &k));
-    assert_ok(load_plan_make(&v, 0, 5 * v.each, room, &k, &p));
+    assert_ok(load_owners_make(&o, 3, 0, 5 * load_batches(&o), capacity[0], &k));
+    assert_ok(load_plan_make(&v, 0, 5 * v.each, capacity, &k, &p));
     for (int64_t s = 0; s < o.samples; s++) {
       mine += k.by[s] == g;
       assert_true((p.where[s] == WEIR_LOAD_MEMORY) == (k.by[s] == g));
@@ -169,14 +169,14 @@ static void what_comes_most_often_stays(void **state)
   const weir_sampler o = {.samples = 30, .batch = 6, .step = 6, .shuffle = true, .seed = 2};
   const int64_t end = 6 * load_batches(&o);
 
-  for (int64_t room = 8; room < 30; room += 7) {
+  for (int64_t capacity = 8; capacity < 30; capacity += 7) {
     const weir_access_stream v = weir_access_stream_of(&o, 1, 3);
     int64_t times[64] = {0}, mine = 0, again = 0;
     load_copies c = {.n = 0};
     load_owners k;
 
-    assert_ok(load_owners_make(&o, 3, 0, end, room, &k));
-    assert_ok(load_copies_choose(&v, 0, &k, 6 * v.each, room, &c));
+    assert_ok(load_owners_make(&o, 3, 0, end, capacity, &k));
+    assert_ok(load_copies_choose(&v, 0, &k, 6 * v.each, capacity, &c));
     for (int64_t n = 0; n < 6 * v.each; n++) {
       const int64_t s = weir_access_stream_sample(&v, n);
 
@@ -186,13 +186,13 @@ static void what_comes_most_often_stays(void **state)
       mine += k.by[s] == 1;
       again += times[s] > 1;
       for (int64_t other = 0; other < o.samples; other++) {
-        assert_true(c.place[s] < 0 || c.place[other] >= 0 || times[s] >= times[other]);
+        assert_true(c.index[s] < 0 || c.index[other] >= 0 || times[s] >= times[other]);
       }
       for (int visit = 0; visit < 3; visit++) {
-        assert_int_equal(load_copies_send(&c, 1, s), c.place[s] < 0 || visit == 0);
+        assert_int_equal(load_copies_send(&c, 1, s), c.index[s] < 0 || visit == 0);
       }
     }
-    assert_int_equal(c.n, again < room - mine ? again : room - mine);
+    assert_int_equal(c.n, again < capacity - mine ? again : capacity - mine);
     load_copies_fini(&c);
     load_owners_fini(&k);
   }
@@ -223,8 +223,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_stays_where_it_is_met_first),
-      cmocka_unit_test(even_groups_fill_their_rooms),
-      cmocka_unit_test(places_follow_keepers),
+      cmocka_unit_test(even_groups_fill_their_caches),
+      cmocka_unit_test(tiers_follow_owners),
       cmocka_unit_test(what_comes_most_often_stays),
       cmocka_unit_test(every_allocation_may_fail),
   };

@@ -1,4 +1,4 @@
-/* plan.c - which samples stay where: the most frequent first, in the fastest class that has room;
+/* plan.c - the tier of each sample: the most frequent first, in the fastest tier that has capacity;
  * within a class they are wanted in the order of their first visit. */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static weir_status give(load_plan *p, int c, load_use *uses, int64_t n)
   return WEIR_OK;
 }
 
-/* What a group keeps for all goes before everything, and what another one keeps has no place. */
+/* Samples that a group owns precede all others, and those that another one owns have no tier. */
 static int64_t put_kept_first(const load_owners *k, int64_t at, int64_t n, load_use *uses)
 {
   int64_t own = 0;
@@ -69,7 +69,7 @@ static int64_t put_kept_first(const load_owners *k, int64_t at, int64_t n, load_
 }
 
 weir_status load_plan_make(const weir_access_stream *v, int64_t first, int64_t end,
-                           const int64_t *room, const load_owners *k, load_plan *out)
+                           const int64_t *capacity, const load_owners *k, load_plan *out)
 {
   const int64_t n = v->order.samples;
   load_plan p = {.samples = n};
@@ -90,8 +90,8 @@ weir_status load_plan_make(const weir_access_stream *v, int64_t first, int64_t e
     again++;
   }
   for (int c = 0; c < LOAD_CLASSES; c++) {
-    const int64_t most = k != NULL && c == WEIR_LOAD_MEMORY ? own : room[c];
-    const int64_t take = again - at < most ? again - at : most;
+    const int64_t max_take = k != NULL && c == WEIR_LOAD_MEMORY ? own : capacity[c];
+    const int64_t take = again - at < max_take ? again - at : max_take;
 
     WEIR_TRY_GOTO(give(&p, c, uses + at, take), done);
     at += take;

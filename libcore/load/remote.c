@@ -1,7 +1,7 @@
 /* remote.c - samples from the memory of other ranks: what a batch has from them is sent while the
  * batch before it is computed. Both ends work out the messages from the order and from who keeps
  * what, so that there are no questions and no guesses (SC'21, section 5.2, guesses). A message is
- * of a sample that its keeper met in an earlier batch; it waits for no thread of another rank. */
+ * of a sample that its owner met in an earlier batch; it waits for no thread of another rank. */
 #include "base/weir_alloc.h"
 #include "base/weir_clock.h"
 #include "base/weir_log.h"
@@ -38,14 +38,14 @@ weir_status load_remote_open(weir_load *l, int64_t batch, int64_t first)
   r->end = r->peers.epoch * load_batches(o) + r->peers.position / o->batch;
   r->next = batch;
   r->share = v->whole > v->tail ? v->whole : v->tail;
-  const int64_t room = l->cfg.memory.bytes / l->bytes;
+  const int64_t capacity = l->cfg.memory.bytes / l->bytes;
 
-  WEIR_TRY(load_owners_make(o, v->of, batch, r->end, room, &r->keepers));
-  WEIR_TRY(load_copies_choose(v, first, &r->keepers, l->end, room, &r->copies));
+  WEIR_TRY(load_owners_make(o, v->of, batch, r->end, capacity, &r->owners));
+  WEIR_TRY(load_copies_choose(v, first, &r->owners, l->end, capacity, &r->copies));
   WEIR_TRY(weir_alloc(r->copies.n, (size_t)l->bytes, (void **)&r->copies.data));
   WEIR_TRY(weir_alloc(o->batch, sizeof *r->sample, (void **)&r->sample));
   WEIR_TRY(weir_alloc(o->batch, sizeof *r->message, (void **)&r->message));
-  WEIR_TRY(weir_alloc(2 * r->share, (size_t)l->bytes, (void **)&r->room));
+  WEIR_TRY(weir_alloc(2 * r->share, (size_t)l->bytes, (void **)&r->received));
   WEIR_TRY(weir_alloc(2 * r->share, sizeof *r->there, (void **)&r->there));
   return WEIR_OK;
 }
@@ -60,10 +60,10 @@ void load_remote_close(weir_load *l)
   }
   weir_request_destroy(&r->request);
   load_copies_fini(&r->copies);
-  load_owners_fini(&r->keepers);
+  load_owners_fini(&r->owners);
   weir_free(&r->sample);
   weir_free(&r->message);
-  weir_free(&r->room);
+  weir_free(&r->received);
   weir_free(&r->there);
 }
 
@@ -79,7 +79,7 @@ bool load_visit_comes(const weir_load *l, int64_t visit, int64_t sample)
 {
   int64_t i;
 
-  return l->remote.used && load_comes(&l->remote.keepers, l->visits.at,
+  return l->remote.used && load_comes(&l->remote.owners, l->visits.at,
                                       load_visit_batch(&l->visits, visit, &i), sample);
 }
 
@@ -88,24 +88,24 @@ const char *load_arrived(const weir_load *l, int64_t visit, int64_t sample, weir
   const load_remote *const r = &l->remote;
   int64_t i;
   const int64_t batch = load_visit_batch(&l->visits, visit, &i), at = batch % 2 * r->share + i;
-  const int32_t place = r->copies.place[sample];
+  const int32_t index = r->copies.index[sample];
 
   if (batch != r->next - 1) {
     return NULL;
   }
   *from = r->there[at] ? WEIR_LOAD_REMOTE : WEIR_LOAD_MEMORY;
-  return place >= 0 ? r->copies.data + place * l->bytes : r->room + at * l->bytes;
+  return index >= 0 ? r->copies.data + index * l->bytes : r->received + at * l->bytes;
 }
 
-/* Messages of this rank for a batch, in the order of its positions; what it sends is held. *status:
- * of that; the message is sent all the same. */
+/* Messages of this rank for a batch, in the order of its positions; samples that it sends are read
+ * first. *status: of that; the message is sent all the same. */
 static int64_t list(weir_load *l, int64_t number, weir_status *status)
 {
   load_remote *const r = &l->remote;
   const weir_access_stream *const v = &l->visits;
   const load_batch b = load_batch_of(&v->order, number);
   bool *const there = r->there + number % 2 * r->share;
-  char *const room = r->room + number % 2 * r->share * l->bytes;
+  char *const received = r->received + number % 2 * r->share * l->bytes;
   int64_t n = 0, lo, hi;
 
   weir_sampler_take(&v->order, b.epoch, b.at, b.n, r->sample);
@@ -113,25 +113,25 @@ static int64_t list(weir_load *l, int64_t number, weir_status *status)
     weir_sampler_share(b.n, g, v->of, &lo, &hi);
     for (int64_t i = lo; i < hi; i++) {
       const int64_t sample = r->sample[i];
-      const int keeper = r->keepers.by[sample];
-      const bool mine = g == v->at || keeper == v->at;
-      const bool comes = mine && load_comes(&r->keepers, g, number, sample) &&
+      const int owner = r->owners.by[sample];
+      const bool mine = g == v->at || owner == v->at;
+      const bool comes = mine && load_comes(&r->owners, g, number, sample) &&
                          load_copies_send(&r->copies, g, sample);
 
       if (g == v->at) {
         there[i - lo] = comes;
       }
       if (comes && g == v->at) {
-        const int32_t place = r->copies.place[sample];
-        char *const to = place >= 0 ? r->copies.data : room;
+        const int32_t index = r->copies.index[sample];
+        char *const to = index >= 0 ? r->copies.data : received;
 
         r->message[n++] =
-            (weir_message){keeper, true, to + (place >= 0 ? place : i - lo) * l->bytes, l->bytes};
+            (weir_message){owner, true, to + (index >= 0 ? index : i - lo) * l->bytes, l->bytes};
       } else if (comes) {
         char *const data = l->memory + l->plan.slot[sample] * l->bytes;
-        const weir_status held = load_hold(l, sample);
+        const weir_status read = load_hold(l, sample);
 
-        *status = *status == WEIR_OK ? held : *status;
+        *status = *status == WEIR_OK ? read : *status;
         r->message[n++] = (weir_message){(int)g, false, data, l->bytes};
       }
     }

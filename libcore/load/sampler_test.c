@@ -21,7 +21,7 @@ static const weir_sampler orders[] = {
 /* Walks through batches and shares as training does, and finds the visits of each group in turn. */
 static void visits_are_the_order(void **state)
 {
-  enum { EPOCHS = 3, MOST = 32 };
+  enum { EPOCHS = 3, MAX = 32 };
 
   for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
     const weir_sampler *const o = &orders[i];
@@ -35,7 +35,7 @@ static void visits_are_the_order(void **state)
         for (int64_t e = 0; e < EPOCHS; e++) {
           for (int64_t p = 0; p < epoch; p += o->batch) {
             const int64_t n = epoch - p < o->batch ? epoch - p : o->batch;
-            int64_t sample[MOST], lo, hi;
+            int64_t sample[MAX], lo, hi;
 
             weir_sampler_take(o, e, p, n, sample);
             weir_sampler_share(n, at, of, &lo, &hi);

@@ -39,8 +39,8 @@ int64_t weir_shuffle_at(const weir_shuffle *s, int64_t position)
   uint64_t x = (uint64_t)position;
 
   WEIR_ASSERT(position >= 0 && position < s->n); /* the walk from elsewhere need not end */
-  /* A network makes even permutations only: in every other epoch the first two positions change
-   * places. */
+  /* A network makes even permutations only: in every other epoch the first two positions are
+   * exchanged. */
   if (position < 2 && s->n > 1) {
     x ^= weir_random_bits(s->seed, PURPOSE, s->epoch, (uint64_t)ROUNDS << 32) & 1;
   }

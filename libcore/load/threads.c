@@ -1,5 +1,5 @@
 /* threads.c - what threads of a loader do: read visits into the staging buffer in their order, and
- * samples into their class in the order of first use. A sample that has a place is read from the
+ * samples into their class in the order of first use. A sample that has a tier is read from the
  * source by one thread only; others that need it wait for that one. */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ weir_status load_call(weir_load *l, int64_t sample, void *const *out)
   if (!l->source.parallel) {
     weir_lock_take(&l->one);
   }
-  const weir_status status = l->source.read(l->source.context, sample, l->part, out);
+  const weir_status status = l->source.read(l->source.context, sample, l->field, out);
 
   if (!l->source.parallel) {
     weir_lock_give(&l->one);
@@ -23,9 +23,9 @@ weir_status load_call(weir_load *l, int64_t sample, void *const *out)
 
 weir_status load_read(weir_load *l, int64_t sample, char *block)
 {
-  void *out[WEIR_LOAD_PARTS];
+  void *out[WEIR_LOAD_FIELDS];
 
-  for (int k = 0; k < l->source.n_parts; k++) {
+  for (int k = 0; k < l->source.n_fields; k++) {
     out[k] = block + l->offset[k];
   }
   const weir_status status = load_call(l, sample, out);
@@ -37,7 +37,7 @@ weir_status load_read(weir_load *l, int64_t sample, char *block)
   return status;
 }
 
-/* Keeps what was read; the sample continues without a place where that fails. */
+/* Keeps what was read; the sample continues without a tier where that fails. */
 static void keep(weir_load *l, int64_t sample, weir_load_tier where, const char *block)
 {
   const bool folder = where == WEIR_LOAD_DIRECTORY;
@@ -52,7 +52,7 @@ static void keep(weir_load *l, int64_t sample, weir_load_tier where, const char 
     l->all.lost++;
     l->epoch.lost++;
   }
-  l->state[sample] = status == WEIR_OK ? LOAD_HELD : LOAD_ABSENT;
+  l->state[sample] = status == WEIR_OK ? LOAD_CACHED : LOAD_ABSENT;
   weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
   if (status != WEIR_OK && !told) {
@@ -70,9 +70,9 @@ static void give_up(weir_load *l, int64_t sample)
 }
 
 /* Where a sample of a class is read to. */
-static char *target_of(const weir_load *l, int64_t sample, weir_load_tier where, char *room)
+static char *target_of(const weir_load *l, int64_t sample, weir_load_tier where, char *buffer)
 {
-  return where == WEIR_LOAD_MEMORY ? l->memory + l->plan.slot[sample] * l->bytes : room;
+  return where == WEIR_LOAD_MEMORY ? l->memory + l->plan.slot[sample] * l->bytes : buffer;
 }
 
 /* Reads a sample that this thread has claimed (LOAD_COMING) and keeps it. */
@@ -88,9 +88,9 @@ static weir_status fetch(weir_load *l, int64_t sample, weir_load_tier where, cha
   return status;
 }
 
-/* Waits while another thread reads the sample; then what it is. An absent one is this thread's to
- * bring. refused: how many files had been refused by then. */
-static weir_load_tier claim(weir_load *l, int64_t sample, bool *held, int64_t *refused)
+/* Waits while another thread reads the sample; then returns its tier. This thread reads an absent
+ * one. refused: how many files had been refused by then. */
+static weir_load_tier claim(weir_load *l, int64_t sample, bool *cached, int64_t *refused)
 {
   weir_lock_take(&l->lock);
   while (l->state[sample] == LOAD_COMING) {
@@ -98,9 +98,9 @@ static weir_load_tier claim(weir_load *l, int64_t sample, bool *held, int64_t *r
   }
   const weir_load_tier where = (weir_load_tier)l->plan.where[sample];
 
-  *held = l->state[sample] == LOAD_HELD;
+  *cached = l->state[sample] == LOAD_CACHED;
   *refused = l->all.damaged;
-  if (!*held && where < WEIR_LOAD_SOURCE) {
+  if (!*cached && where < WEIR_LOAD_SOURCE) {
     l->state[sample] = LOAD_COMING;
   }
   weir_lock_give(&l->lock);
@@ -112,7 +112,7 @@ static weir_load_tier claim(weir_load *l, int64_t sample, bool *held, int64_t *r
 static bool claim_damaged(weir_load *l, int64_t sample, int64_t refused)
 {
   weir_lock_take(&l->lock);
-  const bool mine = l->state[sample] == LOAD_HELD && l->all.damaged == refused;
+  const bool mine = l->state[sample] == LOAD_CACHED && l->all.damaged == refused;
 
   if (mine) {
     l->state[sample] = LOAD_COMING;
@@ -127,21 +127,21 @@ static bool claim_damaged(weir_load *l, int64_t sample, int64_t refused)
 static weir_status bring(weir_load *l, int64_t sample, load_slot *s)
 {
   for (;;) {
-    bool held = false;
+    bool cached = false;
     int64_t refused = 0;
-    const weir_load_tier where = claim(l, sample, &held, &refused);
+    const weir_load_tier where = claim(l, sample, &cached, &refused);
 
-    s->data = s->room;
+    s->data = s->buffer;
     s->from = WEIR_LOAD_SOURCE;
     if (where == WEIR_LOAD_SOURCE) {
-      return load_read(l, sample, s->room);
+      return load_read(l, sample, s->buffer);
     }
-    s->data = target_of(l, sample, where, s->room);
-    if (held && (where == WEIR_LOAD_MEMORY || load_folder_get(&l->folder, sample, s->room))) {
+    s->data = target_of(l, sample, where, s->buffer);
+    if (cached && (where == WEIR_LOAD_MEMORY || load_folder_get(&l->folder, sample, s->buffer))) {
       s->from = where;
       return WEIR_OK;
     }
-    if (!held || claim_damaged(l, sample, refused)) {
+    if (!cached || claim_damaged(l, sample, refused)) {
       return fetch(l, sample, where, (char *)s->data);
     }
   }
@@ -149,11 +149,11 @@ static weir_status bring(weir_load *l, int64_t sample, load_slot *s)
 
 weir_status load_hold(weir_load *l, int64_t sample)
 {
-  bool held = false;
+  bool cached = false;
   int64_t refused = 0;
-  const weir_load_tier where = claim(l, sample, &held, &refused);
+  const weir_load_tier where = claim(l, sample, &cached, &refused);
 
-  if (held) {
+  if (cached) {
     return WEIR_OK;
   }
   weir_lock_take(&l->lock);
@@ -249,7 +249,7 @@ static weir_status serve_class(void *worker)
   const weir_load_tier where = (weir_load_tier)w->class;
 
   for (int64_t s = claim_next(w->l, w->class); s >= 0; s = claim_next(w->l, w->class)) {
-    if (fetch(w->l, s, where, target_of(w->l, s, where, w->room)) != WEIR_OK) {
+    if (fetch(w->l, s, where, target_of(w->l, s, where, w->buffer)) != WEIR_OK) {
       weir_debug("load", "%s", weir_last_message());
     }
   }
@@ -270,16 +270,16 @@ weir_status load_begin_threads(weir_load *l)
 
       *w = (load_worker){.l = l, .class = class};
       if (class == WEIR_LOAD_DIRECTORY) {
-        WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&w->room));
+        WEIR_TRY(weir_alloc(l->bytes, 1, (void **)&w->buffer));
       }
       l->n_workers++;
-      WEIR_TRY(weir_worker_create(true, &w->lane));
+      WEIR_TRY(weir_worker_create(true, &w->worker));
     }
   }
   for (int64_t i = 0; i < l->n_workers; i++) {
     load_worker *const w = &l->worker[i];
 
-    weir_worker_start(w->lane, w->class == LOAD_CLASSES ? serve_staging : serve_class, w);
+    weir_worker_start(w->worker, w->class == LOAD_CLASSES ? serve_staging : serve_class, w);
   }
   return WEIR_OK;
 }
@@ -291,8 +291,8 @@ void load_end_threads(weir_load *l)
   weir_cond_broadcast(&l->changed);
   weir_lock_give(&l->lock);
   for (int64_t i = 0; i < l->n_workers; i++) {
-    weir_worker_destroy(&l->worker[i].lane);
-    weir_free(&l->worker[i].room);
+    weir_worker_destroy(&l->worker[i].worker);
+    weir_free(&l->worker[i].buffer);
   }
   weir_free(&l->worker);
   l->n_workers = 0;

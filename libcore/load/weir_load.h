@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-enum { WEIR_LOAD_PARTS = 16 };
+enum { WEIR_LOAD_FIELDS = 16 };
 
 /* Storage tier from which a sample was read. */
 typedef enum weir_load_tier {
@@ -37,7 +37,7 @@ typedef enum weir_load_tier {
   WEIR_LOAD_DIRECTORY,
   WEIR_LOAD_SOURCE,
   WEIR_LOAD_REMOTE, /* the memory of another rank */
-  WEIR_LOAD_PLACES
+  WEIR_LOAD_TIERS
 } weir_load_tier;
 
 /* The section `load:` of a configuration; rows in weir_load_opts. Speeds are pairs: a number of
@@ -65,10 +65,10 @@ typedef enum weir_load_remote { WEIR_LOAD_AUTO, WEIR_LOAD_ON, WEIR_LOAD_OFF } we
 extern const weir_opt weir_load_opts[];
 
 /* One array of every sample: the elements of `box` are read. */
-typedef struct weir_load_part {
+typedef struct weir_load_field {
   weir_dtype dtype;
   weir_box box;
-} weir_load_part;
+} weir_load_field;
 
 /* The ranks that have the same box of other samples: rank g of comm is that of group g. comm must
  * not be used otherwise: the loader creates a request for every batch. */
@@ -77,13 +77,14 @@ typedef struct weir_load_peers {
   int64_t epoch, position; /* end of the training: nothing is sent for later batches */
 } weir_load_peers;
 
-/* All borrowed until the loader is closed, except `part` and `peers`. */
+/* All borrowed until the loader is closed, except `field` and `peers`. */
 typedef struct weir_load_source {
-  const weir_load_part *part;
-  int n_parts;
-  /* Fills out[k], contiguous, with the box of part k. A sample must be bitwise identical at every
+  const weir_load_field *field;
+  int n_fields;
+  /* Fills out[k], contiguous, with the box of field k. A sample must be bitwise identical at every
    * call. A failure names file and record; it reaches the consumer when that sample is due. */
-  weir_status (*read)(void *context, int64_t sample, const weir_load_part *part, void *const *out);
+  weir_status (*read)(void *context, int64_t sample, const weir_load_field *field,
+                      void *const *out);
   void *context;
   bool parallel;   /* read may run on several threads at once; else on one */
   const char *key; /* identifies the samples (files, options, seed): cached files with another key
@@ -125,7 +126,7 @@ weir_status weir_load_batch(weir_load *l, int64_t epoch, int64_t position) WEIR_
  * borrowed samples. */
 typedef struct weir_load_view {
   int64_t visit, sample;
-  const void *part[WEIR_LOAD_PARTS];
+  const void *field[WEIR_LOAD_FIELDS];
 } weir_load_view;
 weir_status weir_load_next(weir_load *l, weir_load_view *out) WEIR_CHECKED;
 /* Releases the oldest borrowed sample. */
@@ -139,16 +140,16 @@ weir_status weir_load_get(weir_load *l, int64_t epoch, int64_t position, int64_t
                           weir_load_view *out) WEIR_CHECKED;
 /* Reads fields of any sample known to read, outside the order and without caching. Fails as read.
  */
-weir_status weir_load_beside(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
+weir_status weir_load_uncached(weir_load *l, int64_t sample, void *const *out) WEIR_CHECKED;
 
 /* Statistics since the start. A loader begins with an event `load_begin` of its plan, every epoch
  * ends with `load_epoch` of its statistics, the loader with `load_end`. */
 typedef struct weir_load_count {
   int64_t visits;
-  int64_t from[WEIR_LOAD_PLACES]; /* accesses by storage tier */
+  int64_t from[WEIR_LOAD_TIERS];  /* accesses by storage tier */
   int64_t waits;                  /* accesses for which the consumer waited */
   double waited_s;                /* total */
-  int64_t reads, ahead, beside;   /* calls of read; before the access; of weir_load_beside */
+  int64_t reads, ahead, uncached; /* calls of read; before the access; of weir_load_uncached */
   int64_t sent;                   /* samples, to other ranks */
   int64_t damaged;                /* cached files that were refused and read again */
   int64_t lost;                   /* samples that could not be cached */

@@ -6,7 +6,7 @@
 
 #include "ops/elementwise/weir_elementwise.h"
 
-/* A graph and the place that messages name. */
+/* A graph and the source location in messages. */
 typedef struct site {
   weir_graph *g;
   const char *where;

@@ -152,7 +152,7 @@ struct cfg {
   weir_one_of act;
 };
 static const weir_opt rows[] = {
-    WEIR_OPT_ONE_OF(struct cfg, act, weir_activation_list, "what stands behind a layer"),
+    WEIR_OPT_ONE_OF(struct cfg, act, weir_activation_list, "activation after a layer"),
     WEIR_OPT_END,
 };
 

@@ -15,7 +15,7 @@ typedef struct site {
   weir_graph *g;
   const weir_nn_attention_spec *spec;
   const char *where;
-  int64_t n, places, seen; /* of x, and of the context */
+  int64_t n, n_positions, seen; /* of x, and of the context */
   int64_t heads, each, units;
 } site;
 
@@ -27,12 +27,12 @@ static weir_value project(const site *s, const char *name, int64_t units, weir_v
   return weir_nn_dense_at(s->net, name, &dense, x, s->where);
 }
 
-/* [n, places, heads each] to [n heads, places, each]: one stack. */
-static weir_value split(const site *s, weir_value x, int64_t places)
+/* [n, n_positions, heads each] to [n heads, n_positions, each]: one stack. */
+static weir_value split(const site *s, weir_value x, int64_t n_positions)
 {
-  const weir_reshape_spec apart = {.rank = 4, .shape = {s->n, places, s->heads, s->each}};
+  const weir_reshape_spec apart = {.rank = 4, .shape = {s->n, n_positions, s->heads, s->each}};
   const weir_transpose_spec order = {.order = {0, 2, 1, 3}};
-  const weir_reshape_spec stack = {.rank = 3, .shape = {s->n * s->heads, places, s->each}};
+  const weir_reshape_spec stack = {.rank = 3, .shape = {s->n * s->heads, n_positions, s->each}};
 
   x = weir_transpose_at(s->g, weir_reshape_at(s->g, x, &apart, s->where), &order, s->where);
   return weir_reshape_at(s->g, x, &stack, s->where);
@@ -40,18 +40,19 @@ static weir_value split(const site *s, weir_value x, int64_t places)
 
 static weir_value join(const site *s, weir_value x)
 {
-  const weir_reshape_spec apart = {.rank = 4, .shape = {s->n, s->heads, s->places, s->each}};
+  const weir_reshape_spec apart = {.rank = 4, .shape = {s->n, s->heads, s->n_positions, s->each}};
   const weir_transpose_spec order = {.order = {0, 2, 1, 3}};
-  const weir_reshape_spec whole = {.rank = 3, .shape = {s->n, s->places, s->heads * s->each}};
+  const weir_reshape_spec whole = {.rank = 3, .shape = {s->n, s->n_positions, s->heads * s->each}};
 
   x = weir_transpose_at(s->g, weir_reshape_at(s->g, x, &apart, s->where), &order, s->where);
   return weir_reshape_at(s->g, x, &whole, s->where);
 }
 
-/* 0 where place q may see place k <= q, else so low that exp gives 0: [places, seen]. */
+/* 0 where position q may attend to position k <= q, else so low that exp gives 0: [n_positions,
+ * seen]. */
 static weir_value past(const site *s, weir_dtype dtype)
 {
-  const int64_t shape[] = {s->places, s->seen};
+  const int64_t shape[] = {s->n_positions, s->seen};
   weir_value v = WEIR_NO_VALUE;
   weir_tensor t;
   const weir_status status = weir_tensor_init(&t, dtype, 2, shape);
@@ -59,7 +60,7 @@ static weir_value past(const site *s, weir_dtype dtype)
   if (status != WEIR_OK) {
     return weir_graph_fail(s->g, status);
   }
-  for (int64_t q = 0; q < s->places; q++) {
+  for (int64_t q = 0; q < s->n_positions; q++) {
     for (int64_t k = 0; k < s->seen; k++) {
       weir_dtype_store_real(dtype, t.data, q * s->seen + k, k <= q ? 0 : -1e30);
     }
@@ -74,9 +75,9 @@ static weir_value softmax(const site *s, weir_value x)
 {
   const weir_reduce_spec over = {
       .combine = WEIR_COMBINE_SOFTMAX, .n_dims = 1, .dim = {2}, .keep = true};
-  const weir_value most = weir_reduce_at(s->g, &over, x, WEIR_NO_VALUE, s->where);
-  const weir_value sum = {most.node, 1};
-  const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, x, most, s->where);
+  const weir_value max = weir_reduce_at(s->g, &over, x, WEIR_NO_VALUE, s->where);
+  const weir_value sum = {max.node, 1};
+  const weir_value off = weir_binary_at(s->g, WEIR_CODE_SUB, x, max, s->where);
 
   return weir_binary_at(s->g, WEIR_CODE_DIV, weir_unary_at(s->g, WEIR_CODE_EXP, off, s->where), sum,
                         s->where);
@@ -87,7 +88,7 @@ static weir_value attend(const site *s, weir_value x, weir_value context)
   const weir_dtype dtype = weir_value_desc(s->g, x)->dtype;
   const weir_nn_dropout_spec left_out = {.rate = s->spec->dropout};
   const int64_t all = s->heads * s->each;
-  const weir_value q = split(s, project(s, "query", all, x), s->places);
+  const weir_value q = split(s, project(s, "query", all, x), s->n_positions);
   const weir_value k = split(s, project(s, "key", all, context), s->seen);
   const weir_value v = split(s, project(s, "value", all, context), s->seen);
   weir_value score = weir_contract2_at(s->g, "sqd,skd->sqk", q, k, s->where);
@@ -128,7 +129,7 @@ static weir_value attention(weir_net *net, const weir_nn_attention_spec *spec, w
                   .spec = spec,
                   .where = where,
                   .n = d->shape[0],
-                  .places = d->shape[1],
+                  .n_positions = d->shape[1],
                   .seen = c->shape[1],
                   .heads = heads,
                   .each = channels / heads,

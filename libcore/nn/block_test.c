@@ -10,39 +10,41 @@ static weir_value build_residual(weir_net *net, weir_value x, const void *spec)
   return weir_nn_residual(net, "r", spec, x);
 }
 
-enum { MOST = 600 };
+enum { MAX = 600 };
 
-/* A row of samples: [n, places, channels]. */
+/* A row of samples: [n, n_positions, channels]. */
 typedef struct rows {
-  int64_t n, places, channels;
-  double v[MOST];
+  int64_t n, n_positions, channels;
+  double v[MAX];
 } rows;
 
-/* Convolution of one dimension, padding `same`, taps 3 or fewer. */
-static rows convolve(const check_net *c, const char *name, const rows *x, int64_t taps,
+/* Convolution of one dimension, padding `same`, kernel_size 3 or fewer. */
+static rows convolve(const check_net *c, const char *name, const rows *x, int64_t kernel_size,
                      int64_t stride, bool bias)
 {
   char path[64];
-  rows y = {.n = x->n, .places = (x->places + stride - 1) / stride};
+  rows y = {.n = x->n, .n_positions = (x->n_positions + stride - 1) / stride};
 
   snprintf(path, sizeof path, "r/%s/weight", name);
   const weir_param_row *row = weir_params_get(c->params, weir_params_find(c->params, path));
   const double *w = check_param(c, path);
-  const int64_t need = (y.places - 1) * stride + taps - x->places, lo = need > 0 ? need / 2 : 0;
+  const int64_t need = (y.n_positions - 1) * stride + kernel_size - x->n_positions,
+                lo = need > 0 ? need / 2 : 0;
 
   y.channels = row->shape[2];
-  assert_int_equal(row->shape[0], taps);
-  assert_true(y.n * y.places * y.channels <= MOST);
+  assert_int_equal(row->shape[0], kernel_size);
+  assert_true(y.n * y.n_positions * y.channels <= MAX);
   snprintf(path, sizeof path, "r/%s/bias", name);
-  for (int64_t i = 0; i < y.n * y.places * y.channels; i++) {
-    const int64_t o = i % y.channels, p = i / y.channels % y.places, n = i / y.channels / y.places;
+  for (int64_t i = 0; i < y.n * y.n_positions * y.channels; i++) {
+    const int64_t o = i % y.channels, p = i / y.channels % y.n_positions,
+                  n = i / y.channels / y.n_positions;
 
     y.v[i] = bias ? check_param(c, path)[o] : 0;
-    for (int64_t t = 0; t < taps; t++) {
+    for (int64_t t = 0; t < kernel_size; t++) {
       const int64_t at = p * stride + t - lo;
 
-      for (int64_t k = 0; at >= 0 && at < x->places && k < x->channels; k++) {
-        y.v[i] += x->v[(n * x->places + at) * x->channels + k] *
+      for (int64_t k = 0; at >= 0 && at < x->n_positions && k < x->channels; k++) {
+        y.v[i] += x->v[(n * x->n_positions + at) * x->channels + k] *
                   w[(t * x->channels + k) * y.channels + o];
       }
     }
@@ -57,7 +59,7 @@ static rows normalise(const check_net *c, const char *name, const rows *x)
   char path[64];
   rows y = *x;
 
-  for (int64_t r = 0; r < x->n * x->places; r++) {
+  for (int64_t r = 0; r < x->n * x->n_positions; r++) {
     double mean = 0, variance = 0;
 
     for (int64_t k = 0; k < channels; k++) {
@@ -80,7 +82,7 @@ static rows normalise(const check_net *c, const char *name, const rows *x)
 
 static rows activate(rows x)
 {
-  for (int64_t i = 0; i < x.n * x.places * x.channels; i++) {
+  for (int64_t i = 0; i < x.n * x.n_positions * x.channels; i++) {
     x.v[i] = tanh(x.v[i]);
   }
   return x;
@@ -90,26 +92,26 @@ static void forward_residual(const check_net *c)
 {
   const weir_nn_residual_spec *s = c->spec;
   const int64_t stride = s->conv.conv.stride[0] > 0 ? s->conv.conv.stride[0] : 1;
-  const int64_t taps = s->conv.kernel_size[0];
-  rows x = {.n = c->in.shape[0], .places = c->in.shape[1], .channels = c->in.shape[2]}, y, way;
+  const int64_t kernel_size = s->conv.kernel_size[0];
+  rows x = {.n = c->in.shape[0], .n_positions = c->in.shape[1], .channels = c->in.shape[2]}, y, way;
 
   memcpy(x.v, c->x.data, (size_t)weir_tensor_numel(&c->x) * sizeof(double));
   if (s->pre_activated) {
     y = normalise(c, "norm1", &x);
     y = activate(y);
-    y = convolve(c, "conv1", &y, taps, stride, true);
+    y = convolve(c, "conv1", &y, kernel_size, stride, true);
     y = normalise(c, "norm2", &y);
     y = activate(y);
-    y = convolve(c, "conv2", &y, taps, 1, true);
+    y = convolve(c, "conv2", &y, kernel_size, 1, true);
   } else {
-    y = convolve(c, "conv1", &x, taps, stride, true);
+    y = convolve(c, "conv1", &x, kernel_size, stride, true);
     y = normalise(c, "norm1", &y);
     y = activate(y);
-    y = convolve(c, "conv2", &y, taps, 1, true);
+    y = convolve(c, "conv2", &y, kernel_size, 1, true);
     y = normalise(c, "norm2", &y);
   }
   way = stride == 1 && x.channels == y.channels ? x : convolve(c, "shortcut", &x, 1, stride, false);
-  const int64_t n = y.n * y.places * y.channels;
+  const int64_t n = y.n * y.n_positions * y.channels;
 
   assert_int_equal(n, weir_tensor_numel(&c->y));
   for (int64_t i = 0; i < n; i++) {
@@ -147,7 +149,7 @@ static void residual_blocks_on_random_shapes(void **state)
 
 /* ---- Attention ---- */
 
-/* The context is x, or a part of x: the first `seen` places of all but its last channel. */
+/* The context is x, or a slice of x: the first `seen` n_positions of all but its last channel. */
 typedef struct looking {
   weir_nn_attention_spec spec;
   int64_t seen; /* 0: x itself */
@@ -180,13 +182,13 @@ static double dense(const check_net *c, const char *name, const double *x, int64
   return sum;
 }
 
-/* What place q of sample n takes from the values, head by head. */
+/* What position q of sample n takes from the values, head by head. */
 static void attend(const check_net *c, const looking *l, int64_t n, int64_t q, double *out)
 {
-  const int64_t places = c->in.shape[1], in = c->in.shape[2];
+  const int64_t n_positions = c->in.shape[1], in = c->in.shape[2];
   const int64_t all = l->spec.channels, each = all / l->spec.heads;
-  const int64_t seen = l->seen > 0 ? l->seen : places, wide = l->seen > 0 ? in - 1 : in;
-  const double *x = check_data(&c->x) + n * places * in;
+  const int64_t seen = l->seen > 0 ? l->seen : n_positions, wide = l->seen > 0 ? in - 1 : in;
+  const double *x = check_data(&c->x) + n * n_positions * in;
 
   for (int64_t h = 0; h < l->spec.heads; h++) {
     double weight[16], total = 0;
@@ -230,19 +232,19 @@ static void attention_on_random_shapes(void **state)
 {
   for (uint64_t seed = 1; seed <= 10; seed++) {
     weir_draw r = {.seed = seed};
-    const int64_t places = weir_draw_int(&r, 1, 5), heads = weir_draw_int(&r, 1, 3);
+    const int64_t n_positions = weir_draw_int(&r, 1, 5), heads = weir_draw_int(&r, 1, 3);
     const bool causal = weir_draw_one_in(&r, 2);
     const looking l = {
         .spec = {.heads = heads,
                  .channels = heads * weir_draw_int(&r, 1, 3),
                  .units = weir_draw_int(&r, 0, 3),
                  .causal = causal},
-        .seen = weir_draw_one_in(&r, 2) ? weir_draw_int(&r, 1, places) : 0,
+        .seen = weir_draw_one_in(&r, 2) ? weir_draw_int(&r, 1, n_positions) : 0,
     };
     check_net c = {.build = build_attention, .spec = &l, .seed = seed, .train = true};
 
-    c.in = (weir_array_desc){.rank = 3,
-                             .shape = {weir_draw_int(&r, 1, 2), places, weir_draw_int(&r, 2, 5)}};
+    c.in = (weir_array_desc){
+        .rank = 3, .shape = {weir_draw_int(&r, 1, 2), n_positions, weir_draw_int(&r, 2, 5)}};
     check_open(&c);
     check_run(&c);
     forward_attention(&c);

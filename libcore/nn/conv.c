@@ -1,4 +1,4 @@
-/* conv.c - y = activation(conv(x, weight) + bias), with weights shared by all places or not. */
+/* conv.c - y = activation(conv(x, weight) + bias), with weights shared by all positions or not. */
 #include <string.h>
 
 #include "nn/nn_priv.h"
@@ -34,10 +34,11 @@ static bool is_possible(const weir_nn_conv_spec *s, int dims)
               (unsigned)s->padding <= WEIR_NN_GIVEN && s->conv.groups >= 0;
 
   for (int k = 0; good && k < dims; k++) {
-    const int64_t most = INT64_C(1) << 20;
+    const int64_t max_value = INT64_C(1) << 20;
 
-    good = s->kernel_size[k] >= 0 && s->kernel_size[k] <= most && s->conv.stride[k] >= 0 &&
-           s->conv.stride[k] <= most && s->conv.dilation[k] >= 0 && s->conv.dilation[k] <= most;
+    good = s->kernel_size[k] >= 0 && s->kernel_size[k] <= max_value && s->conv.stride[k] >= 0 &&
+           s->conv.stride[k] <= max_value && s->conv.dilation[k] >= 0 &&
+           s->conv.dilation[k] <= max_value;
   }
   return good;
 }
@@ -65,13 +66,13 @@ bool nn_conv_check(weir_net *net, const char *layer, const weir_nn_conv_spec *s,
   return true;
 }
 
-weir_value nn_conv_finish(weir_net *net, const weir_nn_conv_spec *s, weir_value y, int places,
+weir_value nn_conv_finish(weir_net *net, const weir_nn_conv_spec *s, weir_value y, int n_spatial,
                           const char *where)
 {
   const weir_array_desc *d = weir_value_desc(net->graph, y);
 
   if (d != NULL && !s->no_bias) {
-    weir_param_spec bias = {.rank = 1 + places, .init = nn_init_or(s->bias, WEIR_INIT_ZEROS)};
+    weir_param_spec bias = {.rank = 1 + n_spatial, .init = nn_init_or(s->bias, WEIR_INIT_ZEROS)};
 
     memcpy(bias.shape, d->shape + d->rank - bias.rank, (size_t)bias.rank * sizeof *bias.shape);
     y = weir_binary_at(net->graph, WEIR_CODE_ADD, y, weir_param_at(net, "bias", &bias, where),
@@ -80,7 +81,7 @@ weir_value nn_conv_finish(weir_net *net, const weir_nn_conv_spec *s, weir_value 
   return nn_label(net, weir_activation_at(net->graph, &s->activation, y, where));
 }
 
-/* [taps.., channels in / groups, filters], and the convolution with its padding. */
+/* [kernel size.., channels in / groups, filters], and the convolution with its padding. */
 static weir_param_spec weight_of(const weir_nn_conv_spec *s, const weir_array_desc *d,
                                  weir_conv_spec *conv)
 {
@@ -118,29 +119,29 @@ weir_value weir_nn_conv_at(weir_net *net, const char *name, const weir_nn_conv_s
   return y;
 }
 
-/* The weights of a place, for every place; *fits is false where there is none. A fan is that of a
- * place. */
-static weir_param_spec with_places(const weir_nn_conv_spec *s, const weir_array_desc *d,
-                                   const weir_param_spec *one, const weir_conv_spec *conv,
-                                   bool *fits)
+/* The weights of a position, for every position; *fits is false where there is none. A fan is that
+ * of one position. */
+static weir_param_spec with_positions(const weir_nn_conv_spec *s, const weir_array_desc *d,
+                                      const weir_param_spec *one, const weir_conv_spec *conv,
+                                      bool *fits)
 {
   const int dims = d->rank - 2;
   weir_param_spec w = *one;
-  int64_t taps = 1;
+  int64_t window_size = 1;
 
   *fits = true;
   for (int k = 0; k < dims; k++) {
-    const int64_t room =
+    const int64_t range =
         d->shape[k + 1] + conv->pad_before[k] + conv->pad_after[k] - reach_of(s, k);
 
-    *fits = *fits && room >= 0;
-    w.shape[k] = room / or_one(s->conv.stride[k]) + 1;
-    taps *= one->shape[k];
+    *fits = *fits && range >= 0;
+    w.shape[k] = range / or_one(s->conv.stride[k]) + 1;
+    window_size *= one->shape[k];
   }
   memcpy(w.shape + dims, one->shape, (size_t)one->rank * sizeof *w.shape);
   w.rank += dims;
-  w.init.fan_in = w.init.fan_in > 0 ? w.init.fan_in : taps * one->shape[dims];
-  w.init.fan_out = w.init.fan_out > 0 ? w.init.fan_out : taps * one->shape[dims + 1];
+  w.init.fan_in = w.init.fan_in > 0 ? w.init.fan_in : window_size * one->shape[dims];
+  w.init.fan_out = w.init.fan_out > 0 ? w.init.fan_out : window_size * one->shape[dims + 1];
   return w;
 }
 
@@ -150,17 +151,17 @@ static weir_value local(weir_net *net, const weir_nn_conv_spec *s, weir_value x,
   weir_conv_spec conv;
   bool fits;
   const weir_param_spec one = weight_of(s, d, &conv);
-  const weir_param_spec w = with_places(s, d, &one, &conv, &fits);
+  const weir_param_spec w = with_positions(s, d, &one, &conv, &fits);
 
   if (!fits) {
     return nn_fail(net, where,
                    "local: the kernel is larger than the padded input: increase the padding");
   }
-  const int places = d->rank - 2;
+  const int n_spatial = d->rank - 2;
   const weir_value y = weir_locally_connected_at(net->graph, &conv, x,
                                                  weir_param_at(net, "weight", &w, where), where);
 
-  return nn_conv_finish(net, s, y, places, where);
+  return nn_conv_finish(net, s, y, n_spatial, where);
 }
 
 weir_value weir_nn_local_at(weir_net *net, const char *name, const weir_nn_conv_spec *spec,

@@ -1,4 +1,4 @@
-/* conv_block.c - the parts of a block, with the options that a network's blocks share. */
+/* conv_block.c - the layers of a block, with the options that a network's blocks share. */
 #include "nn/weir_conv_block.h"
 
 const weir_opt weir_nn_conv_block_options[] = {
@@ -39,13 +39,13 @@ weir_border weir_nn_border_of(const weir_nn_borders *b, int dims, int d)
 }
 
 weir_nn_conv_spec weir_nn_same(const weir_nn_conv_block_opts *o, const weir_nn_borders *b, int dims,
-                               int64_t filters, int64_t taps)
+                               int64_t filters, int64_t kernel_size)
 {
   weir_nn_conv_spec s = {
       .filters = filters, .no_bias = !o->bias, .weight = {.kind = (weir_init_kind)o->init}};
 
   for (int d = 0; d < dims; d++) {
-    s.kernel_size[d] = taps;
+    s.kernel_size[d] = kernel_size;
     s.conv.border[d] = weir_nn_border_of(b, dims, d);
   }
   return s;

@@ -1,4 +1,5 @@
-/* inception.c - the spread net of deep-weather (RESNET2D.py), as its code has it. */
+/* inception.c - the network for the standard deviation of deep-weather (RESNET2D.py), as its code
+ * has it. */
 #include "nn/weir_inception.h"
 #include <stdio.h>
 #include "ops/concat/weir_concat.h"
@@ -33,30 +34,30 @@ const weir_opt weir_inception_options[] = {
     WEIR_OPT_END,
 };
 
-/* What the parts of one network share. */
-typedef struct incep {
+/* Context of the blocks of one network. */
+typedef struct inception {
   weir_net *net;
   const weir_inception_opts *opts;
   int dims;
-} incep;
+} inception;
 
-static weir_value refuse(const incep *n, const char *why, int64_t is)
+static weir_value refuse(const inception *n, const char *why, int64_t is)
 {
-  return weir_graph_fail(n->net->graph,
-                         weir_fail(WEIR_ERR_SHAPE, "incep: %s (here %lld)", why, (long long)is));
+  return weir_graph_fail(
+      n->net->graph, weir_fail(WEIR_ERR_SHAPE, "inception: %s (here %lld)", why, (long long)is));
 }
 
-static weir_value convolve(const incep *n, const char *name, int64_t filters, int64_t taps,
-                           weir_value v)
+static weir_value convolve(const inception *n, const char *name, int64_t filters,
+                           int64_t kernel_size, weir_value v)
 {
   const weir_nn_conv_spec s =
-      weir_nn_same(&n->opts->block, &n->opts->border, n->dims, filters, taps);
+      weir_nn_same(&n->opts->block, &n->opts->border, n->dims, filters, kernel_size);
 
   return weir_nn_conv(n->net, name, &s, v);
 }
 
-/* A convolution of 3 taps with what follows it. */
-static weir_value block(const incep *n, const char *name, int64_t filters, weir_value v)
+/* A convolution of kernel size 3, normalisation and activation. */
+static weir_value block(const inception *n, const char *name, int64_t filters, weir_value v)
 {
   weir_net_push(n->net, name);
   v = weir_nn_norm_act(n->net, "norm", &n->opts->block, convolve(n, "conv", filters, 3, v));
@@ -64,20 +65,20 @@ static weir_value block(const incep *n, const char *name, int64_t filters, weir_
   return v;
 }
 
-static weir_value join(const incep *n, weir_value a, weir_value b)
+static weir_value join(const inception *n, weir_value a, weir_value b)
 {
-  const weir_value parts[] = {a, b};
+  const weir_value operands[] = {a, b};
 
-  return weir_concat(n->net->graph, parts, 2, n->dims + 1);
+  return weir_concat(n->net->graph, operands, 2, n->dims + 1);
 }
 
-static weir_value channels(const incep *n, weir_value x, int64_t lo, int64_t hi)
+static weir_value channels(const inception *n, weir_value x, int64_t lo, int64_t hi)
 {
   return weir_slice(n->net->graph, x, n->dims + 1, lo, hi, 1);
 }
 
 /* Parallel convolutions of u, and what they and u become together. */
-static weir_value parallel(const incep *n, int64_t number, int64_t filters, weir_value u)
+static weir_value parallel(const inception *n, int64_t number, int64_t filters, weir_value u)
 {
   weir_value path[PATHS];
   char name[NAME];
@@ -97,7 +98,7 @@ static weir_value parallel(const incep *n, int64_t number, int64_t filters, weir
 }
 
 /* The control's channels become few, and follow the others. */
-static weir_value inputs(const incep *n, int64_t count, weir_value x)
+static weir_value inputs(const inception *n, int64_t count, weir_value x)
 {
   const int64_t control = n->opts->control;
 
@@ -115,7 +116,7 @@ weir_value weir_inception(weir_net *net, const weir_inception_opts *opts, int64_
   const weir_array_desc *in = weir_value_desc(net->graph, x);
   const int64_t base = opts->base > 0 ? opts->base : bases[opts->preset];
   const int64_t blocks = opts->blocks > 0 ? opts->blocks : counts[opts->preset];
-  incep n = {.net = net, .opts = opts};
+  inception n = {.net = net, .opts = opts};
 
   if (in == NULL) {
     return WEIR_NO_VALUE;

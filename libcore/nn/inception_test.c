@@ -1,4 +1,5 @@
-/* incep_test.c - the count of the published spread net, shapes, refusals. */
+/* inception_test.c - the count of the published network for the standard deviation, shapes,
+ * refusals. */
 #include "nn/weir_inception.h"
 #include <string.h>
 #include "base/weir_check.h"

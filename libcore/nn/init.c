@@ -33,16 +33,16 @@ static double normal(const source *s, int64_t i)
   return weir_random_normal(s->seed, s->purpose, s->step, (uint64_t)i);
 }
 
-/* [taps.., in, out]; what is missing is 1. */
+/* [kernel size.., in, out]; missing extents are 1. */
 static void fans(const weir_init *init, const weir_tensor *t, double *in, double *out)
 {
-  double taps = 1;
+  double window_size = 1;
 
   for (int d = 0; d < t->rank - 2; d++) {
-    taps *= (double)t->shape[d];
+    window_size *= (double)t->shape[d];
   }
-  *in = taps * (double)(t->rank > 1 ? t->shape[t->rank - 2] : 1);
-  *out = taps * (double)(t->rank > 0 ? t->shape[t->rank - 1] : 1);
+  *in = window_size * (double)(t->rank > 1 ? t->shape[t->rank - 2] : 1);
+  *out = window_size * (double)(t->rank > 0 ? t->shape[t->rank - 1] : 1);
   *in = init->fan_in > 0 ? (double)init->fan_in : *in;
   *out = init->fan_out > 0 ? (double)init->fan_out : *out;
 }

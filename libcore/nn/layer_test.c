@@ -88,7 +88,7 @@ static void dense_on_random_shapes(void **state)
   }
 }
 
-/* Extents, taps and the like of a convolution, as of three dimensions. */
+/* Extents, kernel sizes and the like of a convolution, as of three dimensions. */
 typedef struct shape {
   int64_t n, in[3], out[3], tap[3], stride[3], dilation[3], lo[3], ci, co, groups;
 } shape;
@@ -130,17 +130,18 @@ static shape shape_of(const check_net *c)
   return h;
 }
 
-/* The sum over taps and channels of one output. Borders other than zero are those of one dimension:
- * the first. */
+/* The sum over the kernel window and channels of one output. Borders other than zero are those of
+ * one dimension: the first. */
 static double convolved(const check_net *c, const shape *h, int64_t n, const int64_t *o, int64_t co)
 {
   const weir_nn_conv_spec *s = c->spec;
   const double *x = check_data(&c->x), *w = check_param(c, "c/weight");
   const int64_t per = h->ci / h->groups, group = co * h->groups / h->co;
-  const int64_t place = c->build == build_local ? (o[0] * h->out[1] + o[1]) * h->out[2] + o[2] : 0;
-  double sum = s->no_bias ? 0 : check_param(c, "c/bias")[place * h->co + co];
+  const int64_t position =
+      c->build == build_local ? (o[0] * h->out[1] + o[1]) * h->out[2] + o[2] : 0;
+  double sum = s->no_bias ? 0 : check_param(c, "c/bias")[position * h->co + co];
 
-  w += place * h->tap[0] * h->tap[1] * h->tap[2] * per * h->co;
+  w += position * h->tap[0] * h->tap[1] * h->tap[2] * per * h->co;
 
   for (int64_t t = 0; t < h->tap[0] * h->tap[1] * h->tap[2]; t++) {
     const int64_t tap[] = {t / (h->tap[1] * h->tap[2]), t / h->tap[2] % h->tap[1], t % h->tap[2]};

@@ -11,7 +11,7 @@
 
 /* Beyond so many standard deviations a Gaussian is 0 in every dtype: exp(-800). */
 #define FAR 40.0
-/* Above the least normal number of f32, so that the quotient of two such is finite. */
+/* Above the smallest normal number of f32, so that the quotient of two such is finite. */
 #define TINY 1e-30
 
 const weir_opt weir_sigma_opts[] = {
@@ -211,23 +211,23 @@ weir_value weir_sigma_at(weir_graph *g, const weir_sigma_spec *spec, weir_value 
                          const char *where)
 {
   const maker m = {g, where};
-  const double least = spec->floor > 0 ? spec->floor : 1e-3;
+  const double min_sigma = spec->floor > 0 ? spec->floor : 1e-3;
 
   switch (spec->form) {
   case WEIR_SPREAD_SOFTPLUS:
-    return right(m, WEIR_CODE_ADD, softplus(m, raw), least);
+    return right(m, WEIR_CODE_ADD, softplus(m, raw), min_sigma);
   case WEIR_SPREAD_EXP:
     return right(m, WEIR_CODE_ADD, unary(m, WEIR_CODE_EXP, left(m, WEIR_CODE_MIN, FAR, raw)),
-                 least);
+                 min_sigma);
   case WEIR_SPREAD_GIVEN:
-    return left(m, WEIR_CODE_MAX, least, raw);
+    return left(m, WEIR_CODE_MAX, min_sigma, raw);
   default:
     return fail_at(m, "sigma: form must be softplus, exp or given");
   }
 }
 
-/* d erf(z / sqrt 2) + sigma (sqrt(2 / pi) exp(-z^2 / 2) - 1 / sqrt pi): nothing cancels. |z| is cut
- * by a larger sigma, so that it cannot overflow; both terms of z are constant there. */
+/* d erf(z / sqrt 2) + sigma (sqrt(2 / pi) exp(-z^2 / 2) - 1 / sqrt pi): nothing cancels. |z| is
+ * clamped by a larger sigma, so that it cannot overflow; both terms of z are constant there. */
 weir_value weir_crps_at(weir_graph *g, weir_value mean, weir_value sigma, weir_value truth,
                         const char *where)
 {
@@ -238,8 +238,8 @@ weir_value weir_crps_at(weir_graph *g, weir_value mean, weir_value sigma, weir_v
   }
   const weir_value d = binary(m, WEIR_CODE_SUB, truth, mean);
   const weir_value near = right(m, WEIR_CODE_MUL, unary(m, WEIR_CODE_ABS, d), 1 / FAR);
-  const weir_value least = right(m, WEIR_CODE_MAX, near, TINY);
-  const weir_value z = binary(m, WEIR_CODE_DIV, d, binary(m, WEIR_CODE_MAX, sigma, least));
+  const weir_value min_scale = right(m, WEIR_CODE_MAX, near, TINY);
+  const weir_value z = binary(m, WEIR_CODE_DIV, d, binary(m, WEIR_CODE_MAX, sigma, min_scale));
   const weir_value p = unary(m, WEIR_CODE_ERF, right(m, WEIR_CODE_MUL, z, 0.70710678118654752440));
   const weir_value half = right(m, WEIR_CODE_MUL, binary(m, WEIR_CODE_MUL, z, z), -0.5);
   const weir_value bell = right(m, WEIR_CODE_MUL, unary(m, WEIR_CODE_EXP, half),

@@ -12,14 +12,14 @@
 #include "ops/reduce/weir_reduce.h"
 #include "pass/autodiff/weir_gradients.h"
 
-enum { MOST = 4 };
+enum { MAX = 4 };
 
 /* A loss of up to four inputs, and its gradient by those that are floats. */
 typedef struct trial {
   weir_graph *g;
   int n;
-  weir_value in[MOST], loss, grad[MOST];
-  weir_tensor from[MOST], made[MOST], value;
+  weir_value in[MAX], loss, grad[MAX];
+  weir_tensor from[MAX], made[MAX], value;
   weir_plan *plan;
 } trial;
 
@@ -57,8 +57,8 @@ static void start(trial *t)
 /* Derives, runs, and gives the loss. */
 static double run(trial *t)
 {
-  weir_value wrt[MOST], by[MOST];
-  weir_binding b[2 * MOST + 1];
+  weir_value wrt[MAX], by[MAX];
+  weir_binding b[2 * MAX + 1];
   weir_exec_cfg cfg;
   int n = 0, bound = 0;
 
@@ -93,7 +93,7 @@ static double grad(const trial *t, int k, int64_t i)
 
 static void end(trial *t)
 {
-  for (int k = 0; k < MOST; k++) {
+  for (int k = 0; k < MAX; k++) {
     weir_tensor_fini(&t->from[k]);
     weir_tensor_fini(&t->made[k]);
   }
@@ -284,19 +284,19 @@ static void categorical_cross_entropy(void **state)
     const double got = run(&t);
 
     for (int i = 0; i < N; i++) {
-      double most = -INFINITY, all = 0;
+      double max = -INFINITY, all = 0;
 
       for (int c = 0; c < C; c++) {
-        most = fmax(most, x[i * C + c]);
+        max = fmax(max, x[i * C + c]);
       }
       for (int c = 0; c < C; c++) {
-        all += exp(x[i * C + c] - most);
+        all += exp(x[i * C + c] - max);
       }
       for (int c = 0; c < C; c++) {
         const double truth = (1 - s) * (c == (int)y[i]) + s / C;
-        const double p = exp(x[i * C + c] - most) / all;
+        const double p = exp(x[i * C + c] - max) / all;
 
-        wanted -= w[i] / 5 * truth * (x[i * C + c] - most - log(all));
+        wanted -= w[i] / 5 * truth * (x[i * C + c] - max - log(all));
         assert_near(grad(&t, 0, i * C + c), w[i] / 5 * (p - truth), 1e-12);
       }
     }

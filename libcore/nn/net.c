@@ -166,23 +166,23 @@ static const weir_store *store_of(const weir_net *net)
   return net->store != NULL ? net->store : net->params->store;
 }
 
-/* The stored array that the row lies in; *first: the element of the bank that it begins with. */
+/* The stored array that contains the row; *first: its first element of the flat buffer. */
 static weir_value bank_of(weir_net *net, const weir_param_row *row, int64_t *first)
 {
   char name[64];
   int64_t k = 0;
 
-  while (k < net->n_parts && net->part[k].first + net->part[k].count <= row->first) {
+  while (k < net->n_slices && net->slice[k].first + net->slice[k].count <= row->first) {
     k++;
   }
-  *first = k < net->n_parts ? net->part[k].first : 0;
+  *first = k < net->n_slices ? net->slice[k].first : 0;
   (void)snprintf(name, sizeof name, "%s%s", WEIR_PARAMS_FLAT,
-                 k < net->n_parts ? net->part[k].name : "");
+                 k < net->n_slices ? net->slice[k].name : "");
   return weir_stored(net->graph, store_of(net), name);
 }
 
-/* The part of the bank, as an array of its shape. */
-static weir_value part_of(weir_net *net, const weir_param_row *row, const char *where)
+/* The slice of the flat buffer, as an array of its shape. */
+static weir_value view_of(weir_net *net, const weir_param_row *row, const char *where)
 {
   weir_graph *g = net->graph;
   int64_t first = 0;
@@ -213,7 +213,7 @@ static weir_status use_row(weir_net *net, const char *name, const weir_param_spe
     return weir_fail(WEIR_ERR_CONFIG,
                      "parameter '%s' is used twice: to share it, pass the value on", name);
   }
-  *out = part_of(net, row, where);
+  *out = view_of(net, row, where);
   return keep(net, i, *out);
 }
 
@@ -228,7 +228,7 @@ static weir_status take_param(weir_net *net, const char *name, const weir_param_
   return keep(net, net->params->n_rows - 1, *out);
 }
 
-/* The graph's error, with the place of the layer that asked. */
+/* The graph's error, with the source location of the layer. */
 static weir_value refuse(weir_net *net, const char *where, weir_status status)
 {
   char text[512];
@@ -252,16 +252,16 @@ weir_value weir_param_at(weir_net *net, const char *name, const weir_param_spec 
   return status == WEIR_OK ? v : refuse(net, where, status);
 }
 
-static weir_status take_statistic(weir_net *net, const char *name, const nn_statistic *wanted,
-                                  weir_value *out)
+static weir_status take_buffer(weir_net *net, const char *name, const nn_buffer *wanted,
+                               weir_value *out)
 {
   if (net->params->store == NULL) {
-    WEIR_TRY(nn_params_declare_statistic(net->params, name, wanted->rank, wanted->shape,
-                                         wanted->initial));
+    WEIR_TRY(
+        nn_params_declare_buffer(net->params, name, wanted->rank, wanted->shape, wanted->initial));
     *out = stand_in(net, name, wanted->rank, wanted->shape);
     return WEIR_OK;
   }
-  const nn_statistic *s = nn_params_statistic(net->params, name);
+  const nn_buffer *s = nn_params_buffer(net->params, name);
 
   if (s == NULL) {
     return unknown(name);
@@ -276,7 +276,7 @@ static weir_status take_statistic(weir_net *net, const char *name, const nn_stat
 weir_value weir_buffer_at(weir_net *net, const char *name, int rank, const int64_t *shape,
                           double initial, const char *where)
 {
-  nn_statistic wanted = {.rank = rank, .initial = initial};
+  nn_buffer wanted = {.rank = rank, .initial = initial};
   char full[WEIR_NET_NAME];
   weir_value v = WEIR_NO_VALUE;
 
@@ -286,7 +286,7 @@ weir_value weir_buffer_at(weir_net *net, const char *name, int rank, const int64
   if (rank > 0 && rank <= WEIR_MAX_RANK) {
     memcpy(wanted.shape, shape, (size_t)rank * sizeof *shape);
   }
-  const weir_status status = take_statistic(net, full, &wanted, &v);
+  const weir_status status = take_buffer(net, full, &wanted, &v);
 
   return status == WEIR_OK ? v : refuse(net, where, status);
 }

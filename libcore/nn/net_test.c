@@ -45,7 +45,7 @@ static void assert_error(site *s, weir_value v, weir_status status, const char *
   close_site(s);
 }
 
-/* a/weight, a/b/weight, bias, and the statistic a/mean. */
+/* a/weight, a/b/weight, bias, and the buffer a/mean. */
 static void declare_all(weir_net *net)
 {
   weir_net_push(net, "a");
@@ -95,7 +95,7 @@ static void rows_lie_side_by_side(void **state)
   weir_store_destroy(&store);
 }
 
-/* What the graph reads by name is what stands at the row's place in the bank. */
+/* The graph reads by name the elements of the row in the flat buffer. */
 static void applied_values_are_parts_of_the_bank(void **state)
 {
   weir_exec_cfg cfg;
@@ -105,10 +105,10 @@ static void applied_values_are_parts_of_the_bank(void **state)
   site s;
 
   make(&p, &store);
-  float *bank = weir_store_get(store, WEIR_PARAMS_FLAT)->data;
+  float *flat = weir_store_get(store, WEIR_PARAMS_FLAT)->data;
 
   for (int i = 0; i < 34; i++) {
-    bank[i] = (float)i;
+    flat[i] = (float)i;
   }
   weir_net *net = &open_site(&s, p)->net;
 
@@ -214,22 +214,22 @@ static void fill(weir_init_kind kind, const char *name, uint64_t seed, weir_tens
 }
 
 /* Mean, variance and largest absolute value. */
-static void measure(const weir_tensor *t, double *mean, double *variance, double *most)
+static void measure(const weir_tensor *t, double *mean, double *variance, double *max_abs)
 {
   const int64_t n = weir_tensor_numel(t);
   const double *x = t->data;
 
-  *mean = *variance = *most = 0;
+  *mean = *variance = *max_abs = 0;
   for (int64_t i = 0; i < n; i++) {
     *mean += x[i] / (double)n;
-    *most = fmax(*most, fabs(x[i]));
+    *max_abs = fmax(*max_abs, fabs(x[i]));
   }
   for (int64_t i = 0; i < n; i++) {
     *variance += (x[i] - *mean) * (x[i] - *mean) / (double)n;
   }
 }
 
-/* 3 taps, 50 channels in, 80 out: 12,000 numbers; limits are 5 standard errors. */
+/* Kernel size 3, 50 channels in, 80 out: 12,000 numbers; limits are 5 standard errors. */
 static void first_values_have_the_right_spread(void **state)
 {
   const int64_t shape[] = {3, 50, 80};
@@ -247,14 +247,14 @@ static void first_values_have_the_right_spread(void **state)
   assert_ok(weir_tensor_init(&t, WEIR_F64, 3, shape));
   for (int k = 0; k < 4; k++) {
     const double want = rows[k].variance, limit = sqrt(3 * want);
-    double mean, variance, most;
+    double mean, variance, max_abs;
 
     fill(rows[k].kind, "a/weight", 11, &t);
-    measure(&t, &mean, &variance, &most);
+    measure(&t, &mean, &variance, &max_abs);
     assert_true(fabs(mean) < 5 * sqrt(want / n));
     /* var(x^2) is 4/5 (uniform) or 2 (normal) times the squared variance */
     assert_true(fabs(variance / want - 1) < 5 * sqrt((rows[k].uniform ? 0.8 : 2) / n));
-    assert_true(rows[k].uniform ? most < limit && most > 0.99 * limit : most > limit);
+    assert_true(rows[k].uniform ? max_abs < limit && max_abs > 0.99 * limit : max_abs > limit);
   }
   weir_tensor_fini(&t);
 }

@@ -141,8 +141,8 @@ static int64_t groups_of(const weir_nn_norm_spec *spec)
   return spec->groups > 0 ? spec->groups : 32;
 }
 
-/* What groups have, for each of their channels: [n, 1.., groups, 1] to [n, 1.., channels]. */
-static weir_value spread(const site *s, weir_value v, const weir_array_desc *parts,
+/* Expands values of groups to each of their channels: [n, 1.., groups, 1] to [n, 1.., channels]. */
+static weir_value expand(const site *s, weir_value v, const weir_array_desc *grouped,
                          const weir_array_desc *d)
 {
   weir_broadcast_spec wide = {.rank = d->rank + 1};
@@ -151,7 +151,7 @@ static weir_value spread(const site *s, weir_value v, const weir_array_desc *par
   for (int k = 0; k < d->rank + 1; k++) {
     const bool inner = k > 0 && k < d->rank - 1;
 
-    wide.shape[k] = inner ? 1 : parts->shape[k];
+    wide.shape[k] = inner ? 1 : grouped->shape[k];
     back.shape[k < d->rank ? k : 0] = inner ? 1 : d->shape[k < d->rank ? k : 0];
   }
   return weir_reshape_at(s->g, weir_broadcast_at(s->g, v, &wide, s->where), &back, s->where);
@@ -165,7 +165,7 @@ static moments by_group(const site *s, weir_value x, const weir_array_desc *d)
 {
   const int last = d->rank;
   weir_reshape_spec split = {.rank = d->rank + 1};
-  weir_array_desc parts = {.rank = d->rank + 1};
+  weir_array_desc grouped = {.rank = d->rank + 1};
   double of_channel = 1, channels;
   weir_value sum = WEIR_NO_VALUE, between;
   moments m = {x, WEIR_NO_VALUE};
@@ -174,11 +174,11 @@ static moments by_group(const site *s, weir_value x, const weir_array_desc *d)
     m = by_sample(s, x, 1, d->rank - 1, &sum, &of_channel);
   }
   for (int k = 0; k < d->rank; k++) {
-    parts.shape[k] = k > 0 && k < d->rank - 1 ? 1 : d->shape[k];
+    grouped.shape[k] = k > 0 && k < d->rank - 1 ? 1 : d->shape[k];
   }
-  parts.shape[last - 1] = groups_of(s->spec);
-  parts.shape[last] = d->shape[last - 1] / groups_of(s->spec);
-  memcpy(split.shape, parts.shape, sizeof split.shape);
+  grouped.shape[last - 1] = groups_of(s->spec);
+  grouped.shape[last] = d->shape[last - 1] / groups_of(s->spec);
+  memcpy(split.shape, grouped.shape, sizeof split.shape);
   m = by_sample(s, weir_reshape_at(s->g, m.mean, &split, s->where), last, last + 1, &between,
                 &channels);
   if (d->rank > 2) {
@@ -191,7 +191,7 @@ static moments by_group(const site *s, weir_value x, const weir_array_desc *d)
         weir_right_at(s->g, WEIR_CODE_MUL, within, 1 / (of_channel * channels), s->where),
         m.variance, s->where);
   }
-  return (moments){spread(s, m.mean, &parts, d), spread(s, m.variance, &parts, d)};
+  return (moments){expand(s, m.mean, &grouped, d), expand(s, m.variance, &grouped, d)};
 }
 
 /* What the kind needs of x, or NULL. */

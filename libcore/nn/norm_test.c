@@ -11,7 +11,7 @@ static weir_value build(weir_net *net, weir_value x, const void *spec)
   return weir_nn_norm(net, "n", spec, x);
 }
 
-/* Which mean an element takes part in: its number among those of x. */
+/* Which mean an element contributes to: its number among those of x. */
 static int64_t class_of(const weir_nn_norm_spec *s, const weir_array_desc *d, int64_t i)
 {
   const int64_t channels = d->shape[d->rank - 1];

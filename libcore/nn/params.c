@@ -1,4 +1,4 @@
-/* params.c - the layout of a network: rows of one bank, and statistics. */
+/* params.c - the layout of a network: rows of one flat parameter buffer, and other buffers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,11 +36,11 @@ void weir_params_destroy(weir_params **p)
   for (int64_t i = 0; i < (*p)->n_rows; i++) {
     free_name((*p)->row[i].name);
   }
-  for (int64_t i = 0; i < (*p)->n_statistics; i++) {
-    free_name((*p)->statistic[i].name);
+  for (int64_t i = 0; i < (*p)->n_buffers; i++) {
+    free_name((*p)->buffer[i].name);
   }
   weir_free(&(*p)->row);
-  weir_free(&(*p)->statistic);
+  weir_free(&(*p)->buffer);
   weir_free(p);
 }
 
@@ -64,11 +64,11 @@ int64_t weir_params_find(const weir_params *p, const char *name)
   return -1;
 }
 
-const nn_statistic *nn_params_statistic(const weir_params *p, const char *name)
+const nn_buffer *nn_params_buffer(const weir_params *p, const char *name)
 {
-  for (int64_t i = 0; i < p->n_statistics; i++) {
-    if (strcmp(p->statistic[i].name, name) == 0) {
-      return &p->statistic[i];
+  for (int64_t i = 0; i < p->n_buffers; i++) {
+    if (strcmp(p->buffer[i].name, name) == 0) {
+      return &p->buffer[i];
     }
   }
   return NULL;
@@ -105,7 +105,7 @@ const char *nn_shape_text(int rank, const int64_t *shape, char *out, size_t size
 static weir_status check_new(const weir_params *p, const char *name, int rank, const int64_t *shape,
                              int64_t *count)
 {
-  if (weir_params_find(p, name) >= 0 || nn_params_statistic(p, name) != NULL) {
+  if (weir_params_find(p, name) >= 0 || nn_params_buffer(p, name) != NULL) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "parameter '%s' is declared twice: open a scope per layer, or pass the value "
                      "on to share it",
@@ -158,19 +158,18 @@ weir_status nn_params_declare(weir_params *p, const char *name, const weir_param
   return WEIR_OK;
 }
 
-weir_status nn_params_declare_statistic(weir_params *p, const char *name, int rank,
-                                        const int64_t *shape, double initial)
+weir_status nn_params_declare_buffer(weir_params *p, const char *name, int rank,
+                                     const int64_t *shape, double initial)
 {
   int64_t count = 0;
   char *kept;
 
   WEIR_TRY(check_new(p, name, rank, shape, &count));
-  WEIR_TRY(weir_reserve(&p->statistic, &p->statistic_capacity, p->n_statistics + 1,
-                        sizeof *p->statistic));
+  WEIR_TRY(weir_reserve(&p->buffer, &p->buffer_capacity, p->n_buffers + 1, sizeof *p->buffer));
   WEIR_TRY(weir_strdup(name, &kept));
-  nn_statistic *s = &p->statistic[p->n_statistics++];
+  nn_buffer *s = &p->buffer[p->n_buffers++];
 
-  *s = (nn_statistic){.name = kept, .rank = rank, .initial = initial};
+  *s = (nn_buffer){.name = kept, .rank = rank, .initial = initial};
   memcpy(s->shape, shape, (size_t)rank * sizeof *s->shape);
   return WEIR_OK;
 }
@@ -181,8 +180,8 @@ weir_status weir_params_seal(weir_params *p, weir_store *store)
     return weir_fail(WEIR_ERR_CONFIG, "the parameters are sealed already");
   }
   WEIR_TRY(weir_store_add(store, WEIR_PARAMS_FLAT, p->dtype, 1, &p->elements));
-  for (int64_t i = 0; i < p->n_statistics; i++) {
-    const nn_statistic *s = &p->statistic[i];
+  for (int64_t i = 0; i < p->n_buffers; i++) {
+    const nn_buffer *s = &p->buffer[i];
 
     WEIR_TRY(weir_store_add(store, s->name, p->dtype, s->rank, s->shape));
   }
@@ -207,18 +206,18 @@ static weir_status find_array(const weir_store *store, const char *name, int64_t
 
 weir_status weir_params_init(const weir_params *p, weir_store *store, uint64_t seed)
 {
-  weir_tensor *bank;
+  weir_tensor *flat;
 
-  WEIR_TRY(find_array(store, WEIR_PARAMS_FLAT, p->elements, &bank));
+  WEIR_TRY(find_array(store, WEIR_PARAMS_FLAT, p->elements, &flat));
   for (int64_t i = 0; i < p->n_rows; i++) {
     const weir_param_row *row = &p->row[i];
-    char *at = (char *)bank->data + (size_t)row->first * weir_dtype_size(bank->dtype);
-    weir_tensor t = weir_tensor_wrap(at, bank->dtype, row->rank, row->shape);
+    char *at = (char *)flat->data + (size_t)row->first * weir_dtype_size(flat->dtype);
+    weir_tensor t = weir_tensor_wrap(at, flat->dtype, row->rank, row->shape);
 
     WEIR_TRY(weir_init_fill(&row->init, seed, row->name, &t));
   }
-  for (int64_t i = 0; i < p->n_statistics; i++) {
-    const nn_statistic *s = &p->statistic[i];
+  for (int64_t i = 0; i < p->n_buffers; i++) {
+    const nn_buffer *s = &p->buffer[i];
     const weir_init init = {.kind = WEIR_INIT_CONSTANT, .value = s->initial};
     const weir_tensor like = weir_tensor_wrap(NULL, p->dtype, s->rank, s->shape);
     weir_tensor *t;
@@ -242,8 +241,8 @@ void weir_params_print(const weir_params *p, FILE *out)
             nn_shape_text(row->rank, row->shape, shape, sizeof shape), row->count,
             row->decay ? "" : "  no decay");
   }
-  for (int64_t i = 0; i < p->n_statistics; i++) {
-    const nn_statistic *s = &p->statistic[i];
+  for (int64_t i = 0; i < p->n_buffers; i++) {
+    const nn_buffer *s = &p->buffer[i];
 
     fprintf(out, "  %-40s %-24s buffer\n", s->name,
             nn_shape_text(s->rank, s->shape, shape, sizeof shape));

@@ -88,17 +88,17 @@ static void forward_transposed(const check_net *c, const int64_t *lo)
   const double *x = check_data(&c->x), *w = check_param(c, "t/weight");
   static double wanted[20000];
   const int64_t count = weir_tensor_numel(&c->y);
-  int64_t taps = 1;
+  int64_t window_size = 1;
 
   assert_true(count <= 20000);
   for (int64_t i = 0; i < count; i++) {
     wanted[i] = s->no_bias ? 0 : check_param(c, "t/bias")[i % co];
   }
   for (int k = 0; k < dims; k++) {
-    taps *= s->kernel_size[k];
+    window_size *= s->kernel_size[k];
   }
-  for (int64_t rt = 0; rt < rows * taps; rt++) {
-    int64_t row = rt / taps, tap = rt % taps, at = 0, step = 1;
+  for (int64_t rt = 0; rt < rows * window_size; rt++) {
+    int64_t row = rt / window_size, tap = rt % window_size, at = 0, step = 1;
     bool inside = true;
 
     for (int k = dims - 1; k >= 0; k--) {
@@ -119,7 +119,7 @@ static void forward_transposed(const check_net *c, const int64_t *lo)
       const int64_t o = j / per, i = j % per, group = o * groups / co;
 
       wanted[at * co + o] +=
-          x[rt / taps * ci + group * per + i] * w[(rt % taps * per + i) * co + o];
+          x[rt / window_size * ci + group * per + i] * w[(rt % window_size * per + i) * co + o];
     }
   }
   assert_int_equal(weir_compare("transposed", WEIR_F64, c->y.data, wanted, count,
@@ -127,7 +127,7 @@ static void forward_transposed(const check_net *c, const int64_t *lo)
                    0);
 }
 
-/* Extents by the formula, what is cut off before; then values and gradients. */
+/* Extents by the formula, padding; then values and gradients. */
 static void check_transposed(const weir_nn_conv_spec *s, int rank, const int64_t *shape)
 {
   check_net c = {.build = build_transposed, .spec = s, .seed = 3, .train = true};

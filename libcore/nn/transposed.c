@@ -10,7 +10,7 @@ static int64_t or_one(int64_t x)
   return x == 0 ? 1 : x;
 }
 
-/* What of dimension k is cut off or added, by the padding; false where the layer has no such
+/* Finds the padding of dimension k; false where the layer has no such
  * border. */
 static bool fit(const weir_nn_conv_spec *spec, int k, weir_conv_transposed_spec *to)
 {
@@ -30,11 +30,11 @@ static bool fit(const weir_nn_conv_spec *spec, int k, weir_conv_transposed_spec 
   return b == WEIR_BORDER_NEVER || b == WEIR_BORDER_ZERO || (b == WEIR_BORDER_WRAP && same);
 }
 
-/* [taps.., channels / groups, filters] as the operator has it: [taps.., filters / groups,
- * channels].
+/* [kernel size.., channels / groups, filters] as the operator has it: [kernel size.., filters /
+ * groups, channels].
  */
-static weir_value turn(weir_graph *g, const weir_param_spec *weight, int64_t groups, weir_value w,
-                       const char *where)
+static weir_value permuted_weight(weir_graph *g, const weir_param_spec *weight, int64_t groups,
+                                  weir_value w, const char *where)
 {
   const int dims = weight->rank - 2;
   const int64_t in = weight->shape[dims], filters = weight->shape[dims + 1];
@@ -81,7 +81,7 @@ static weir_value transposed(weir_net *net, const weir_nn_conv_spec *spec, weir_
   weight.shape[dims + 1] = spec->filters;
   const weir_value w = weir_param_at(net, "weight", &weight, where);
   const weir_value y = weir_conv_transposed_at(
-      net->graph, &to, x, turn(net->graph, &weight, to.groups, w, where), where);
+      net->graph, &to, x, permuted_weight(net->graph, &weight, to.groups, w, where), where);
 
   return nn_conv_finish(net, spec, y, 0, where);
 }

@@ -91,13 +91,13 @@ static int64_t width(const unet *u, int64_t l)
   return n < u->opts->max_filters ? n : u->opts->max_filters;
 }
 
-/* A convolution that keeps the size; taps NULL: one. */
-static weir_nn_conv_spec same_size(const unet *u, int64_t filters, const int64_t *taps)
+/* A convolution that keeps the size; kernel_size NULL: one. */
+static weir_nn_conv_spec same_size(const unet *u, int64_t filters, const int64_t *kernel_size)
 {
   weir_nn_conv_spec s = weir_nn_same(&u->opts->block, &u->opts->border, u->dims, filters, 1);
 
-  for (int d = 0; d < u->dims && taps != NULL; d++) {
-    s.kernel_size[d] = taps[d];
+  for (int d = 0; d < u->dims && kernel_size != NULL; d++) {
+    s.kernel_size[d] = kernel_size[d];
   }
   return s;
 }
@@ -106,14 +106,14 @@ static weir_nn_conv_spec same_size(const unet *u, int64_t filters, const int64_t
 static weir_value convolve(const unet *u, int64_t number, int64_t filters, weir_value v)
 {
   char conv[NAME], norm[NAME];
-  int64_t taps[DIMS] = {0};
+  int64_t kernel_size[DIMS] = {0};
 
   for (int d = 0; d < u->dims; d++) {
-    taps[d] = u->axis[d].kernel;
+    kernel_size[d] = u->axis[d].kernel;
   }
   (void)snprintf(conv, sizeof conv, "conv%lld", (long long)number);
   (void)snprintf(norm, sizeof norm, "norm%lld", (long long)number);
-  const weir_nn_conv_spec s = same_size(u, filters, taps);
+  const weir_nn_conv_spec s = same_size(u, filters, kernel_size);
 
   return weir_nn_norm_act(u->net, norm, &u->opts->block, weir_nn_conv(u->net, conv, &s, v));
 }
@@ -182,7 +182,7 @@ static weir_value resize(const unet *u, weir_value v, weir_value to)
   return weir_nn_resize(u->net->graph, &s, v);
 }
 
-/* A transposed convolution whose taps and stride are those of the pool. */
+/* A transposed convolution whose kernel size and stride are those of the pool. */
 static weir_value transpose(const unet *u, int64_t filters, weir_value v, weir_value skip)
 {
   const weir_array_desc *have = weir_value_desc(u->net->graph, v);
@@ -209,7 +209,7 @@ static weir_value enlarge(const unet *u, weir_value v, weir_value skip)
 {
   const weir_array_desc *have = weir_value_desc(u->net->graph, v);
   const weir_array_desc *like = weir_value_desc(u->net->graph, skip);
-  int64_t taps[DIMS] = {0};
+  int64_t kernel_size[DIMS] = {0};
 
   if (have == NULL || like == NULL) {
     return WEIR_NO_VALUE;
@@ -221,13 +221,13 @@ static weir_value enlarge(const unet *u, weir_value v, weir_value skip)
     return transpose(u, filters, v, skip);
   }
   for (int d = 0; d < u->dims; d++) {
-    taps[d] = u->axis[d].up > 0 ? u->axis[d].up : u->axis[d].kernel;
+    kernel_size[d] = u->axis[d].up > 0 ? u->axis[d].up : u->axis[d].kernel;
   }
   v = resize(u, v, skip);
   if (!u->opts->up_conv) {
     return v;
   }
-  const weir_nn_conv_spec s = same_size(u, filters, taps);
+  const weir_nn_conv_spec s = same_size(u, filters, kernel_size);
 
   return weir_nn_conv(u->net, "up", &s, v);
 }
@@ -239,19 +239,19 @@ static weir_value rise(const unet *u, int64_t l, weir_value v, weir_value skip)
   if (u->opts->skip == WEIR_UNET_SUM) {
     v = weir_add(u->net->graph, skip, v);
   } else {
-    const weir_value parts[] = {skip, v};
+    const weir_value operands[] = {skip, v};
 
-    v = named(u, "join", weir_concat(u->net->graph, parts, 2, u->dims + 1));
+    v = named(u, "join", weir_concat(u->net->graph, operands, 2, u->dims + 1));
   }
   return block_up(u, l, v);
 }
 
 /* Names what follows "enc2" or the like. */
-static void enter(const unet *u, const char *part, int64_t l)
+static void enter(const unet *u, const char *section, int64_t l)
 {
   char name[NAME];
 
-  (void)snprintf(name, sizeof name, l < 0 ? "%s" : "%s%lld", part, (long long)l);
+  (void)snprintf(name, sizeof name, l < 0 ? "%s" : "%s%lld", section, (long long)l);
   weir_net_push(u->net, name);
 }
 
@@ -277,13 +277,13 @@ static weir_value body(const unet *u, weir_value v)
   return v;
 }
 
-/* A convolution to the outputs; or, with `local`, to that many channels, of which every place makes
- * its own outputs, times a gain. */
+/* A convolution to the outputs; or, with `local`, to that many channels, then a linear map to the
+ * outputs with separate weights at every position, times a gain. */
 static weir_value head(const unet *u, int64_t outputs, weir_value v)
 {
   const int64_t local = u->opts->locally_connected, k = u->opts->head_kernel,
-                taps[DIMS] = {k, k, k};
-  const weir_nn_conv_spec s = same_size(u, local > 0 ? local : outputs, taps);
+                kernel_size[DIMS] = {k, k, k};
+  const weir_nn_conv_spec s = same_size(u, local > 0 ? local : outputs, kernel_size);
   const weir_nn_conv_spec own = {
       .filters = outputs, .weight = {.kind = WEIR_INIT_ZEROS}, .bias = {.kind = WEIR_INIT_ZEROS}};
   const weir_param_spec gain = {

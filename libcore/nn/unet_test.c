@@ -60,8 +60,8 @@ static int64_t elements_of(const trial *t)
   return n;
 }
 
-/* The bias net of arXiv:2005.08748, UNETl: 3 x 3 x 3 taps (1 x 3 x 3 after an interpolation) on
- * fields of depth 1. Counted from its code: 0.29, 0.99, 4.68 and 19.4 million. */
+/* The bias net of arXiv:2005.08748, UNETl: kernels of 3 x 3 x 3 (1 x 3 x 3 after an interpolation)
+ * on fields of depth 1. Counted from its code: 0.29, 0.99, 4.68 and 19.4 million. */
 static void bias_nets_have_their_counts(void **state)
 {
   static const int64_t counts[] = {289703, 990823, 4679399, 19429351};
@@ -107,7 +107,7 @@ static void the_unet_of_ens10_has_its_count(void **state)
   assert_int_equal(elements_of(&t), 631296 + 3 * filters + 2);
 }
 
-/* arXiv:2005.08748: 7 weights and a bias for every place, and a gain. */
+/* arXiv:2005.08748: 7 weights and a bias for every position, and a gain. */
 static void a_local_layer_has_weights_for_every_place(void **state)
 {
   trial t = usual(WEIR_UNET_PAPER, (weir_array_desc){WEIR_F32, 4, {1, 16, 32, 14}, 0}, 7);

@@ -31,7 +31,7 @@ weir_border weir_nn_border_of(const weir_nn_borders *b, int dims, int d);
 /* Returns a convolution that keeps the size of x, with this kernel size in all `dims` spatial
  * dimensions. */
 weir_nn_conv_spec weir_nn_same(const weir_nn_conv_block_opts *o, const weir_nn_borders *b, int dims,
-                               int64_t filters, int64_t taps);
+                               int64_t filters, int64_t kernel_size);
 /* Appends normalisation and activation. Parameters: those of weir_nn_norm. */
 weir_value weir_nn_norm_act(weir_net *net, const char *name, const weir_nn_conv_block_opts *o,
                             weir_value v);

@@ -2,13 +2,13 @@
  * blocks of parallel convolutions with several kernel sizes at full resolution: the uncertainty
  * network of arXiv:2005.08748 (RESNET2D), for 1 to 3 dimensions, channels last.
  *
- *   p  = block(first `control` channels of x, 3 taps, `squeeze` filters)
+ *   p  = block(first `control` channels of x, kernel size 3, `squeeze` filters)
  *   x0 = the other channels of x, and p
- *   h  = c = block(x0, 3 taps, base filters)
- *   n times:  u = h, x0;  v = block of convolutions of 3, 5, 7 .. taps of u, side by side
- *             h = convolution of v, u with 1 tap; filters grow by `growth`
- *   z  = block(c, h, 3 taps, 8 filters), a convolution with 1 tap to 4
- *   y  = convolution of z and channel `carry` of x with 1 tap
+ *   h  = c = block(x0, kernel size 3, base filters)
+ *   n times:  u = h, x0;  v = block of convolutions of u with kernel sizes 3, 5, 7 .., in parallel
+ *             h = convolution of v, u with kernel size 1; filters grow by `growth`
+ *   z  = block(c, h, kernel size 3, 8 filters), a convolution with kernel size 1 to 4
+ *   y  = convolution of z and channel `carry` of x with kernel size 1
  *
  * A block is convolution, normalisation, activation; parallel
  * results are concatenated along the channels. */

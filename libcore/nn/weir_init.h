@@ -32,7 +32,7 @@ typedef struct weir_init {
   weir_init_kind kind;
   double value;            /* of constant                                       */
   double gain;             /* factor of the drawn values; 0: 1 */
-  int64_t fan_in, fan_out; /* 0: from a shape [taps.., channels in, channels out] */
+  int64_t fan_in, fan_out; /* 0: from a shape [kernel size.., channels in, channels out] */
 } weir_init;
 
 /* Initialises a contiguous tensor of floats. Fails: WEIR_ERR_CONFIG (an unknown kind, or default),

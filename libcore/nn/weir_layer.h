@@ -43,15 +43,15 @@ typedef struct weir_nn_conv_spec {
   weir_init weight, bias; /* default: glorot_uniform, zeros */
 } weir_nn_conv_spec;
 
-/* x: [n, 1 to 3 dimensions, channels]; y: [n, .., filters]. Parameters: weight [taps.., channels /
- * groups, filters], bias [filters]. */
+/* x: [n, 1 to 3 dimensions, channels]; y: [n, .., filters]. Parameters: weight [kernel size..,
+ * channels / groups, filters], bias [filters]. */
 weir_value weir_nn_conv_at(weir_net *net, const char *name, const weir_nn_conv_spec *spec,
                            weir_value x, const char *where);
 #define weir_nn_conv(net, name, spec, x) weir_nn_conv_at(net, name, spec, x, WEIR_WHERE)
 
 /* Locally connected layer: a convolution with separate weights and bias at every position of y:
- * parameters weight [positions of y.., taps.., channels / groups, filters], bias [positions of y..,
- * filters]. */
+ * parameters weight [positions of y.., kernel size.., channels / groups, filters], bias [positions
+ * of y.., filters]. */
 weir_value weir_nn_local_at(weir_net *net, const char *name, const weir_nn_conv_spec *spec,
                             weir_value x, const char *where);
 #define weir_nn_local(net, name, spec, x) weir_nn_local_at(net, name, spec, x, WEIR_WHERE)

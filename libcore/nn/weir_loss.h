@@ -21,7 +21,7 @@ weir_value weir_loss_mae_at(weir_graph *g, weir_value prediction, weir_value tru
 
 typedef enum weir_sigma_form {
   WEIR_SPREAD_SOFTPLUS, /* sigma = floor + log(1 + exp(raw)) */
-  WEIR_SPREAD_EXP,      /* sigma = floor + exp(raw), raw cut at 40 */
+  WEIR_SPREAD_EXP,      /* sigma = floor + exp(raw), raw clamped at 40 */
   WEIR_SPREAD_GIVEN,    /* sigma = max(floor, raw): no gradient below the floor */
 } weir_sigma_form;
 

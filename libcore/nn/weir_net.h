@@ -68,7 +68,7 @@ void weir_params_print(const weir_params *p, FILE *out);
 /* ---- A graph over them ---- */
 
 /* Rows that a graph reads from a separate stored array, "params" with the suffix `name`: these
- * elements of the flat buffer. Used where ranks have only part of it (train/README.md). */
+ * elements of the flat buffer. Used where ranks have only a slice of it (train/README.md). */
 typedef struct weir_flat_slice {
   const char *name; /* ".2" */
   int64_t first, count;
@@ -85,10 +85,11 @@ typedef struct weir_net {
   weir_value *value; /* [n_values] of the rows so far, node < 0: not used */
   int64_t n_values, capacity;
   /* Set by the caller where the graph does not read the sealed store and its single flat buffer;
-   * borrowed. part: [n_parts] complete rows each, together the whole buffer, 0: it is one array. */
+   * borrowed. slice: [n_slices] complete rows each, together the whole buffer, 0: it is one array.
+   */
   const weir_store *store;
-  const weir_flat_slice *part;
-  int64_t n_parts;
+  const weir_flat_slice *slice;
+  int64_t n_slices;
 } weir_net;
 
 /* Initialises a net of `graph` over `params`, in no scope; fini frees its memory, graph and params

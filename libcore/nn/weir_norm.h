@@ -3,7 +3,7 @@
  *   batch     mean and variance per channel, over everything else; running ones when applied:
  *             Ioffe and Szegedy, ICML 2015
  *   instance  per sample and channel, over space: Ulyanov et al. 2016
- *   layer     per sample and place, over the last dimensions: Ba et al. 2016
+ *   layer     per sample and position, over the last dimensions: Ba et al. 2016
  *   group     per sample and group of channels, over space: Wu and He, ECCV 2018 */
 #ifndef WEIR_NORM_H
 #define WEIR_NORM_H

@@ -22,10 +22,11 @@ weir_value weir_nn_resize_at(weir_graph *g, const weir_nn_resize_spec *spec, wei
                              const char *where);
 #define weir_nn_resize(g, spec, x) weir_nn_resize_at(g, spec, x, WEIR_WHERE)
 
-/* y[n, stride i + dilation t - lo, c] += x[n, i, ..] weight[t, .., c]: the adjoint of a convolution
- * of this stride, as a layer. Places of y: stride s (same), stride (s - 1) + dilation (taps - 1) +
- * 1 (valid), that less lo + hi (given). conv.border: 0, zero, or wrap (same only). Parameters:
- * weight [taps.., channels / groups, filters], bias [filters]. */
+/* y[n, stride i + dilation t - pad_before, c] += x[n, i, ..] weight[t, .., c]: the adjoint of a
+ * convolution of this stride, as a layer. Positions of y: stride s (same), stride (s - 1) +
+ * dilation (kernel size - 1) + 1 (valid), that less pad_before + pad_after (given). conv.border: 0,
+ * zero, or wrap (same only). Parameters: weight [kernel size.., channels / groups, filters], bias
+ * [filters]. */
 weir_value weir_nn_conv_transposed_at(weir_net *net, const char *name,
                                       const weir_nn_conv_spec *spec, weir_value x,
                                       const char *where);

@@ -8,8 +8,8 @@
  * it
  *
  * A convolution of a block is convolution, normalisation, activation. The convolutions of level l
- * have base growth^l filters, at most `most`; with widen = second, twice as many, but for the first
- * of a block in the encoder. */
+ * have base filter_factor^l filters, at most max_filters; with widen = second, twice as many, but
+ * for the first of a block in the encoder. */
 #ifndef WEIR_UNET_H
 #define WEIR_UNET_H
 #include "conf/weir_opt.h"

@@ -43,8 +43,8 @@ void weir_clip(weir_graph *g, const weir_clip_cfg *cfg, weir_value *grad, int64_
     return;
   }
   /* max gives its second argument when that is NaN, so the norm stands there. */
-  const weir_value most = weir_left_at(g, WEIR_CODE_MAX, cfg->max_norm, norm, WEIR_WHERE);
-  const weir_value factor = weir_cast(g, dtype, weir_rdiv_scalar(g, cfg->max_norm, most));
+  const weir_value bounded = weir_left_at(g, WEIR_CODE_MAX, cfg->max_norm, norm, WEIR_WHERE);
+  const weir_value factor = weir_cast(g, dtype, weir_rdiv_scalar(g, cfg->max_norm, bounded));
 
   for (int64_t k = 0; k < n; k++) {
     grad[k] = weir_mul(g, factor, grad[k]);

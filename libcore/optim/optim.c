@@ -37,17 +37,18 @@ static weir_status build_rule(weir_graph *g, const weir_rule_desc *rule, weir_ru
 }
 
 /* The rule and the average of the parameters in one array. */
-static weir_status build_part(weir_graph *g, const weir_optim_cfg *cfg, const weir_rule_desc *rule,
-                              const weir_store *store, weir_rule_args *a)
+static weir_status build_slice(weir_graph *g, const weir_optim_cfg *cfg, const weir_rule_desc *rule,
+                               const weir_store *store, weir_rule_args *a)
 {
   weir_value state[WEIR_RULE_STATES];
   char name[64];
 
-  weir_rule_get_state(rule, g, store, a->part, state);
+  weir_rule_get_state(rule, g, store, a->suffix, state);
   a->state = state;
   WEIR_TRY(build_rule(g, rule, a, cfg->rule.opts));
   if (cfg->average.decay > 0) {
-    (void)snprintf(name, sizeof name, "%s%s", WEIR_OPTIM_AVERAGE, a->part != NULL ? a->part : "");
+    (void)snprintf(name, sizeof name, "%s%s", WEIR_OPTIM_AVERAGE,
+                   a->suffix != NULL ? a->suffix : "");
     WEIR_TRY(weir_average(g, &cfg->average, a->param, weir_stored(g, store, name), a->step));
   }
   return WEIR_OK;
@@ -72,7 +73,7 @@ weir_status weir_optim_build(weir_graph *g, const weir_optim_cfg *cfg, const wei
     weir_rule_args a = args[k];
 
     a.grad = grad[k];
-    WEIR_TRY_GOTO(build_part(g, cfg, rule, store, &a), done);
+    WEIR_TRY_GOTO(build_slice(g, cfg, rule, store, &a), done);
   }
   status = weir_graph_status(g);
 done:

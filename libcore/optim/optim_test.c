@@ -33,10 +33,10 @@ static weir_store *halves(const weir_store *whole)
     double *data = weir_store_get(whole, weir_store_name(whole, i))->data;
 
     for (int k = 0; k < 2; k++) {
-      const weir_tensor part = weir_tensor_wrap(data + k, WEIR_F64, 1, &count[k]);
+      const weir_tensor half = weir_tensor_wrap(data + k, WEIR_F64, 1, &count[k]);
 
       (void)snprintf(name, sizeof name, "%s.%d", weir_store_name(whole, i), k);
-      assert_ok(weir_store_add_view(s, name, &part));
+      assert_ok(weir_store_add_view(s, name, &half));
     }
   }
   return s;
@@ -56,8 +56,8 @@ static weir_status add_state(const weir_optim_cfg *cfg, weir_store *store, weir_
   return WEIR_OK;
 }
 
-/* parts: 1, or 2 with their gradients side by side in one input. */
-static void open_subject(subject *s, int parts, const char *const *sets, int n_sets)
+/* n_slices: 1, or 2 with their gradients side by side in one input. */
+static void open_subject(subject *s, int n_slices, const char *const *sets, int n_sets)
 {
   const weir_array_desc bank = {.dtype = WEIR_F64, .rank = 1, .shape = {N}};
   const weir_array_desc real = {.dtype = WEIR_F64}, number = {.dtype = WEIR_I64};
@@ -73,7 +73,7 @@ static void open_subject(subject *s, int parts, const char *const *sets, int n_s
   assert_ok(weir_store_add(s->store, "param", WEIR_F64, 1, &count));
   assert_ok(add_state(&s->cfg, s->store, WEIR_F64, N));
   assert_ok(weir_graph_create(&g));
-  s->plans = parts == 1 ? s->store : halves(s->store);
+  s->plans = n_slices == 1 ? s->store : halves(s->store);
   weir_rule_args a[2] = {{.lr = weir_input(g, "lr", &real),
                           .step = weir_input(g, "step", &number),
                           .grad = weir_input(g, "grad", &bank),
@@ -81,14 +81,14 @@ static void open_subject(subject *s, int parts, const char *const *sets, int n_s
   const weir_value grad = a[0].grad;
 
   a[1] = a[0];
-  for (int k = 0; k < parts; k++) {
+  for (int k = 0; k < n_slices; k++) {
     const weir_slice_spec piece = {.start = k, .stop = k == 0 ? 1 : N};
 
-    a[k].part = parts == 1 ? NULL : k == 0 ? ".0" : ".1";
-    a[k].param = weir_stored(g, s->plans, parts == 1 ? "param" : k == 0 ? "param.0" : "param.1");
-    a[k].grad = parts == 1 ? grad : weir_slice_at(g, grad, &piece, WEIR_WHERE);
+    a[k].suffix = n_slices == 1 ? NULL : k == 0 ? ".0" : ".1";
+    a[k].param = weir_stored(g, s->plans, n_slices == 1 ? "param" : k == 0 ? "param.0" : "param.1");
+    a[k].grad = n_slices == 1 ? grad : weir_slice_at(g, grad, &piece, WEIR_WHERE);
   }
-  assert_ok(weir_optim_build(g, &s->cfg, s->plans, a, parts, &length));
+  assert_ok(weir_optim_build(g, &s->cfg, s->plans, a, n_slices, &length));
   weir_output(g, "length", length);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.tier = WEIR_TIER_VECTOR;
@@ -131,7 +131,7 @@ static void close_subject(subject *s)
   weir_config_destroy(&s->config);
 }
 
-static void three_steps(int parts)
+static void three_steps(int n_slices)
 {
   const char *const sets[] = {
       "rule={momentum: {mu: 0.5}}", "clip.max_norm=6.5", "average.decay=0.75",
@@ -140,7 +140,7 @@ static void three_steps(int parts)
   double p[N] = {0}, m[N] = {0}, sum[N] = {0}, weights = 0;
   subject s;
 
-  open_subject(&s, parts, sets, 6);
+  open_subject(&s, n_slices, sets, 6);
   for (int t = 1; t <= 3; t++) {
     const double *g = grad[t - 1];
     const double norm = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);

@@ -37,9 +37,10 @@ bool weir_rule_choice(int64_t i, weir_opt_choice *entry)
   return true;
 }
 
-static void name_state(const weir_rule_desc *rule, int k, const char *part, char *name, size_t size)
+static void name_state(const weir_rule_desc *rule, int k, const char *suffix, char *name,
+                       size_t size)
 {
-  snprintf(name, size, "optim.%s%s", rule->state[k], part != NULL ? part : "");
+  snprintf(name, size, "optim.%s%s", rule->state[k], suffix != NULL ? suffix : "");
 }
 
 weir_status weir_rule_add_state(const weir_rule_desc *rule, weir_store *store, weir_dtype dtype,
@@ -55,14 +56,14 @@ weir_status weir_rule_add_state(const weir_rule_desc *rule, weir_store *store, w
 }
 
 void weir_rule_get_state(const weir_rule_desc *rule, weir_graph *g, const weir_store *store,
-                         const char *part, weir_value state[WEIR_RULE_STATES])
+                         const char *suffix, weir_value state[WEIR_RULE_STATES])
 {
   for (int k = 0; k < WEIR_RULE_STATES; k++) {
     char name[64];
 
     state[k] = WEIR_NO_VALUE;
     if (k < rule->n_state) {
-      name_state(rule, k, part, name, sizeof name);
+      name_state(rule, k, suffix, name, sizeof name);
       state[k] = weir_stored(g, store, name);
     }
   }

@@ -7,7 +7,7 @@
 #include "base/weir_check.h"
 #include "optim/weir_rule.h"
 
-enum { RULE_OPTS_MOST = 256 };
+enum { RULE_OPTS_MAX = 256 };
 
 /* What is run; 0 where nothing is said means the default. */
 typedef struct rule_case {
@@ -69,7 +69,7 @@ static inline weir_status rule_graph(const rule_case *c, const weir_store *store
   weir_value state[WEIR_RULE_STATES];
   union {
     long double align;
-    char bytes[RULE_OPTS_MOST];
+    char bytes[RULE_OPTS_MAX];
   } opts;
 
   assert_true(c->rule->opts_size <= sizeof opts);
@@ -144,7 +144,7 @@ static inline void assert_option_refused(const weir_rule_desc *rule, const char 
                                          const char *message)
 {
   weir_config *config = NULL;
-  char opts[RULE_OPTS_MOST];
+  char opts[RULE_OPTS_MAX];
 
   assert_int_equal(weir_config_load(rule->opts, rule->opts_size, NULL, 0, &set, 1, opts, &config),
                    WEIR_ERR_CONFIG);

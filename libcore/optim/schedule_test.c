@@ -1,4 +1,4 @@
-/* schedule_test.c - shapes at places known by hand; warm-up, ends and order for every shape. */
+/* schedule_test.c - shapes at positions known by hand; warm-up, ends and order for every shape. */
 #include "optim/weir_schedule.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* segments.c - numbers per segment of the bank: norms, and factors spread over what they stand for.
+/* segments.c - numbers per segment of the bank: norms, and factors expanded to the parameters.
  */
 #include "optim/optim_priv.h"
 
@@ -55,24 +55,24 @@ weir_value weir_rule_norms(weir_graph *g, const weir_rule_args *a, weir_value x)
   if (status != WEIR_OK) {
     return weir_graph_fail(g, status);
   }
-  weir_value *part = memory;
+  weir_value *sum = memory;
 
   for (int64_t i = 0; i < a->n_segments; i++) {
     const weir_segment s = a->segments[i];
 
-    part[i] = squares(g, weir_slice(g, x, 0, s.first, s.first + s.count, 1));
+    sum[i] = squares(g, weir_slice(g, x, 0, s.first, s.first + s.count, 1));
   }
-  const weir_value all = weir_concat(g, part, (int)a->n_segments, 0);
+  const weir_value all = weir_concat(g, sum, (int)a->n_segments, 0);
 
   weir_free(&memory);
   return root(g, dtype, all);
 }
 
-/* Appends `count` copies of an array [1] to the parts; none for none. */
-static void repeat(weir_graph *g, weir_value x, int64_t count, weir_value *part, int *n)
+/* Appends `count` copies of an array [1] to the pieces; none for none. */
+static void repeat(weir_graph *g, weir_value x, int64_t count, weir_value *piece, int *n)
 {
   if (count > 0) {
-    part[(*n)++] = weir_broadcast(g, x, &((weir_broadcast_spec){.rank = 1, .shape = {count}}));
+    piece[(*n)++] = weir_broadcast(g, x, &((weir_broadcast_spec){.rank = 1, .shape = {count}}));
   }
 }
 
@@ -97,17 +97,17 @@ weir_value weir_rule_expand(weir_graph *g, const weir_rule_args *a, weir_value x
   if (status != WEIR_OK) {
     return weir_graph_fail(g, status);
   }
-  weir_value *part = memory;
+  weir_value *piece = memory;
 
   for (int64_t i = 0; i < a->n_segments; i++) {
     const weir_segment s = a->segments[i];
 
-    repeat(g, one(g, bank.dtype), s.first - end, part, &n); /* of no segment */
-    repeat(g, weir_slice(g, x, 0, i, i + 1, 1), s.count, part, &n);
+    repeat(g, one(g, bank.dtype), s.first - end, piece, &n); /* of no segment */
+    repeat(g, weir_slice(g, x, 0, i, i + 1, 1), s.count, piece, &n);
     end = s.first + s.count;
   }
-  repeat(g, one(g, bank.dtype), bank.shape[0] - end, part, &n);
-  const weir_value all = weir_concat(g, part, n, 0);
+  repeat(g, one(g, bank.dtype), bank.shape[0] - end, piece, &n);
+  const weir_value all = weir_concat(g, piece, n, 0);
 
   weir_free(&memory);
   return all;

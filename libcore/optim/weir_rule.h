@@ -34,8 +34,8 @@ typedef struct weir_rule_args {
                         WEIR_NO_VALUE: 1 */
   const weir_segment *segments; /* ascending, disjoint; none: one segment */
   int64_t n_segments;
-  const char *part; /* weir_optim_build: suffix of the names of stored arrays, where the parameters
-                       are in several: "optim.m.2" for ".2"; NULL: none */
+  const char *suffix; /* weir_optim_build: suffix of the names of stored arrays, where the
+                         parameters are in several arrays: "optim.m.2" for ".2"; NULL: none */
 } weir_rule_args;
 
 /* One per folder under optim/rule/. Const; the build lists the folders. */
@@ -66,9 +66,9 @@ bool weir_rule_choice(int64_t i, weir_opt_choice *entry);
 weir_status weir_rule_add_state(const weir_rule_desc *rule, weir_store *store, weir_dtype dtype,
                                 int64_t count) WEIR_CHECKED;
 /* Reads the state buffers as stored values of the graph, which keeps the error of a missing one.
- * part: suffix of their names, NULL: none. */
+ * `suffix` of their names, NULL: none. */
 void weir_rule_get_state(const weir_rule_desc *rule, weir_graph *g, const weir_store *store,
-                         const char *part, weir_value state[WEIR_RULE_STATES]);
+                         const char *suffix, weir_value state[WEIR_RULE_STATES]);
 /* Checks the arguments and appends the rule to the graph. Fails: WEIR_ERR_SHAPE, naming the
  * argument that does not match; the first error of the graph. */
 weir_status weir_rule_build(weir_graph *g, const weir_rule_desc *rule,

@@ -8,7 +8,7 @@
  *   cosine        lr_min + (lr - lr_min) (1 + cos(pi t)) / 2      (Loshchilov and Hutter 2017)
  *   polynomial    lr_min + (lr - lr_min) (1 - t)^power
  * and at least lr_min. In warm-up s - w and t count as 0, and the rate is multiplied by a
- * ramp that rises linearly from warmup_start to 1 at s = w. `factors` takes the place of the powers
+ * ramp that rises linearly from warmup_start to 1 at s = w. `factors` replaces the powers
  * of factor, one for each of `at`.
  *
  *   mlperf        the rule of MLPerf HPC's CosmoFlow: one rate an epoch. Epoch e = 0, 1, .. has

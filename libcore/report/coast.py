@@ -7,7 +7,7 @@ import math
 import struct
 import sys
 
-TOLERANCE, LEAST = 0.25, 0.6  # degrees; extent of islands that are kept
+TOLERANCE, MIN_EXTENT = 0.25, 0.6  # degrees; extent of islands that are kept
 
 
 def read_rings(path):
@@ -72,7 +72,7 @@ for ring in read_rings(sys.argv[1]):
             count[tuple(sorted((a, b)))] += 1
 numbers = []
 for line in chain([edge for edge, n in count.items() if n == 1]):
-    if max(max(p[k] for p in line) - min(p[k] for p in line) for k in (0, 1)) < LEAST:
+    if max(max(p[k] for p in line) - min(p[k] for p in line) for k in (0, 1)) < MIN_EXTENT:
         continue
     line = simplify(line)
     numbers += [len(line), *(round(100 * v) for p in line for v in p)]

@@ -8,7 +8,7 @@
 
 enum {
   WIDTH = 760,
-  LEAST_WIDTH = 200,
+  MIN_WIDTH = 200,
   HEIGHT = 300,
   LEFT = 72,
   RIGHT = 16,
@@ -80,7 +80,7 @@ typedef struct frame {
   report_axis x, y;
   int top, bottom, height; /* of the axes, and of the whole; the legend stands above the axes */
   int width;               /* of the whole */
-  bool paper;              /* lines stand behind the axes already */
+  bool paper;              /* the background grid is drawn already */
   FILE *out;
 } frame;
 
@@ -375,7 +375,7 @@ static bool has_marks(const weir_figure *figure)
 
 static weir_status check(const weir_figure *figure)
 {
-  if (figure->width != 0 && figure->width < LEAST_WIDTH) {
+  if (figure->width != 0 && figure->width < MIN_WIDTH) {
     return weir_fail(WEIR_ERR_SHAPE, "figure %s: %d pixels are too narrow", figure->title,
                      figure->width);
   }

@@ -8,18 +8,19 @@
 #define BOX_S 0.2
 #define BOX_MV 0.5
 /* Millimetres of a box, and boxes across and up of the smallest and the largest paper. */
-enum { BOX_MM = 5, LEAST_ACROSS = 20, MOST_ACROSS = 3000, LEAST_UP = 4, MOST_UP = 24 };
+enum { BOX_MM = 5, MIN_ACROSS = 20, MAX_ACROSS = 3000, MIN_UP = 4, MAX_UP = 24 };
 
-/* Moves the ends to bold lines, `least` boxes apart or more; false where the boxes are too many. */
-static bool round_to_boxes(report_axis *a, double box, int least, int most)
+/* Moves the ends to bold lines, at least `min_boxes` boxes apart; false where the boxes are too
+ * many. */
+static bool round_to_boxes(report_axis *a, double box, int min_boxes, int max_boxes)
 {
   const double lo = floor(a->lo / box + 1e-6), hi = ceil(a->hi / box - 1e-6);
 
-  if (!(hi - lo <= most)) {
+  if (!(hi - lo <= max_boxes)) {
     return false;
   }
   a->lo = lo * box;
-  a->hi = fmax(hi, lo + least) * box;
+  a->hi = fmax(hi, lo + min_boxes) * box;
   return true;
 }
 
@@ -28,8 +29,8 @@ bool report_paper_axes(const weir_figure *figure, report_axis *x, report_axis *y
   report_axis across = *x, up = *y;
 
   if (!figure->ecg_paper || !report_range(figure, &across, &up) ||
-      !round_to_boxes(&across, BOX_S, LEAST_ACROSS, MOST_ACROSS) ||
-      !round_to_boxes(&up, BOX_MV, LEAST_UP, MOST_UP)) {
+      !round_to_boxes(&across, BOX_S, MIN_ACROSS, MAX_ACROSS) ||
+      !round_to_boxes(&up, BOX_MV, MIN_UP, MAX_UP)) {
     return false;
   }
   across.step = 5 * BOX_S;

@@ -22,8 +22,8 @@ void report_round(report_axis *a, int wanted, bool whole)
     a->hi = 1;
   }
   /* A range that no tick can divide, or that overflows when it is taken. */
-  const double least = 1e-9 * fmax(fabs(a->lo), fabs(a->hi));
-  if (!(a->hi - a->lo > least)) {
+  const double min_extent = 1e-9 * fmax(fabs(a->lo), fabs(a->hi));
+  if (!(a->hi - a->lo > min_extent)) {
     const double half = a->lo == 0 ? 0.5 : 0.05 * fabs(a->lo);
 
     a->lo -= half;

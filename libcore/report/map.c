@@ -6,13 +6,13 @@
 #include "report/report_priv.h"
 
 enum {
-  MOST_COLUMNS = 180,
-  MOST_ROWS = 120,
+  MAX_COLUMNS = 180,
+  MAX_ROWS = 120,
   CLASSES = 17, /* colours told apart; odd: one is around 0 */
   LEFT = 84,
   ACROSS = 560, /* of the field */
-  LEAST_UP = 120,
-  MOST_UP = 420,
+  MIN_UP = 120,
+  MAX_UP = 420,
   TOP = 30,
   BOTTOM = 44,
   SCALE = 14, /* width of the scale of colours */
@@ -106,7 +106,7 @@ static int height_of(const drawn *d)
       d->rows > 1 ? fabs(d->y[d->rows - 1] - d->y[0]) / (double)(d->rows - 1) * (double)d->rows : 1;
   const double up = ACROSS * y / x;
 
-  return up >= MOST_UP ? MOST_UP : up > LEAST_UP ? (int)up : LEAST_UP;
+  return up >= MAX_UP ? MAX_UP : up > MIN_UP ? (int)up : MIN_UP;
 }
 
 static weir_status draw(const weir_map *m, drawn *d)
@@ -117,8 +117,8 @@ static weir_status draw(const weir_map *m, drawn *d)
   if (m->rows < 1 || m->columns < 1 || m->value == NULL) {
     return weir_fail(WEIR_ERR_SHAPE, "map %s: it has no values", m->title);
   }
-  const int64_t tall = (m->rows + MOST_ROWS - 1) / MOST_ROWS;
-  const int64_t wide = (m->columns + MOST_COLUMNS - 1) / MOST_COLUMNS;
+  const int64_t tall = (m->rows + MAX_ROWS - 1) / MAX_ROWS;
+  const int64_t wide = (m->columns + MAX_COLUMNS - 1) / MAX_COLUMNS;
   const bool down = m->y != NULL && m->rows > 1 && m->y[0] > m->y[m->rows - 1];
 
   d->rows = (m->rows + tall - 1) / tall;
@@ -217,9 +217,9 @@ static double share_of(const double *at, int64_t n, double value)
   while (i + 2 < n && (down ? at[i + 1] > value : at[i + 1] < value)) {
     i++;
   }
-  const double part = n > 1 ? (value - at[i]) / (at[i + 1] - at[i]) : 0;
+  const double fraction = n > 1 ? (value - at[i]) / (at[i + 1] - at[i]) : 0;
 
-  return ((double)i + part + 0.5) / (double)n;
+  return ((double)i + fraction + 0.5) / (double)n;
 }
 
 /* Steps that charts have: parts of a circle. */
@@ -314,7 +314,7 @@ static void put_coast(FILE *out, const drawn *d)
       double x = 0, y = 0;
       const bool in = find_share(d->x, d->columns, lon, &x) && find_share(d->y, d->rows, lat, &y);
 
-      /* Not across the map, where it goes on at the other edge. */
+      /* Not across the map, where it continues at the other edge. */
       if (in) {
         fprintf(out, "%c%.1f %.1f", down && fabs(x - last) < 0.5 ? 'L' : 'M', LEFT + x * ACROSS,
                 TOP + y * d->up);

@@ -102,7 +102,7 @@ static void axes_have_round_numbers(void **state)
                       .x = x,
                       .y = y,
                       .value = value};
-  char *text = text_of(weir_map_svg, &m), place[64];
+  char *text = text_of(weir_map_svg, &m), tag[64];
   static const char *const shown[] = {">20<", ">100<", ">2<", ">-2<", ">0.2<", ">0<"};
 
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
@@ -112,9 +112,8 @@ static void axes_have_round_numbers(void **state)
   assert_null(strstr(text, "1.97"));
   assert_null(strstr(text, "717"));
   /* 20 of x: between the middles of cells 1 and 2 of 4 across 560 pixels from 84 on */
-  (void)snprintf(place, sizeof place, "<text x=\"%.1f\"",
-                 84 + 140 * (1.5 + (20 - 3.3) / (41.9 - 3.3)));
-  assert_non_null(strstr(text, place));
+  (void)snprintf(tag, sizeof tag, "<text x=\"%.1f\"", 84 + 140 * (1.5 + (20 - 3.3) / (41.9 - 3.3)));
+  assert_non_null(strstr(text, tag));
   free(text);
 }
 

@@ -29,7 +29,7 @@ double weir_si_scale(double value, const char **prefix)
       return i == UNIT ? value : scaled;
     }
     if (i < UNIT && fabs(scaled) < 0.99995) {
-      break; /* below the least prefix */
+      break; /* below the smallest prefix */
     }
   }
   return value;

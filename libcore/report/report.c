@@ -9,7 +9,7 @@
 #include "conf/weir_number.h"
 #include "report/report_priv.h"
 
-enum { PATH_SIZE = 4096, MOST_NAME = 64 };
+enum { PATH_SIZE = 4096, MAX_NAME = 64 };
 
 struct weir_report {
   char *dir;
@@ -57,7 +57,7 @@ static const char page_head[] =
 /* Text made by `put` through a memory stream, appended to a file. */
 typedef weir_status (*put_function)(const void *what, FILE *out);
 
-static weir_status add_part(weir_report *r, put_function put, const void *what)
+static weir_status add_block(weir_report *r, put_function put, const void *what)
 {
   WEIR_TRY(r->facts.status); /* of weir_report_fact, which has none */
   WEIR_TRY(put(what, r->body));
@@ -239,7 +239,7 @@ weir_status weir_report_text(weir_report *r, const char *format, ...)
   if (n < 0) {
     return weir_fail(WEIR_ERR_MEMORY, "report: out of memory for a paragraph");
   }
-  const weir_status status = add_part(r, put_paragraph, text);
+  const weir_status status = add_block(r, put_paragraph, text);
   free(text);
   return status;
 }
@@ -321,7 +321,7 @@ weir_status weir_report_table(weir_report *r, const char *id, int columns, const
 {
   const table t = {.id = id, .columns = columns, .head = head, .rows = rows, .cells = cells};
 
-  return add_part(r, put_table, &t);
+  return add_block(r, put_table, &t);
 }
 
 weir_status weir_report_marked(weir_report *r, const char *id, int columns, const char *const *head,
@@ -330,7 +330,7 @@ weir_status weir_report_marked(weir_report *r, const char *id, int columns, cons
   const table t = {
       .id = id, .columns = columns, .head = head, .rows = rows, .cells = cells, .mark = mark};
 
-  return add_part(r, put_table, &t);
+  return add_block(r, put_table, &t);
 }
 
 static weir_status put_svg(const void *what, FILE *out)
@@ -367,7 +367,7 @@ static weir_status put_structure_csv(const void *what, FILE *out)
 static weir_status add_file(weir_report *r, const char *name, const char *suffix, put_function put,
                             const void *figure)
 {
-  char path[PATH_SIZE], file[MOST_NAME + 32];
+  char path[PATH_SIZE], file[MAX_NAME + 32];
 
   (void)snprintf(file, sizeof file, "figures/%s.%s", name, suffix);
   WEIR_TRY(weir_path_join(r->dir, file, path, sizeof path));
@@ -381,7 +381,7 @@ static weir_status check_name(weir_report *r, const char *name)
 {
   const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 
-  if (n == 0 || n > MOST_NAME || name[n] != 0) {
+  if (n == 0 || n > MAX_NAME || name[n] != 0) {
     return weir_fail(WEIR_ERR_SHAPE, "report: '%s' is not a valid name of a figure", name);
   }
   for (int64_t i = 0; i < r->n_names; i++) {
@@ -406,7 +406,7 @@ static weir_status add_drawing(weir_report *r, const char *name, const char *kin
   WEIR_TRY(add_file(r, name, "svg", svg, what));
   WEIR_TRY(add_file(r, name, "csv", csv, what));
   fprintf(r->body, "<figure id=\"%s\"%s>\n", name, kind);
-  WEIR_TRY(add_part(r, svg, what));
+  WEIR_TRY(add_block(r, svg, what));
   fputs("</figure>\n", r->body);
   return WEIR_OK;
 }

@@ -40,7 +40,7 @@ int report_tick_power(const report_axis *a);
 void report_tick_text(const report_axis *a, double k, int power, char *text, size_t size);
 /* Axes that hold every finite value; [0, 1] where there is none. */
 void report_axes(const weir_figure *figure, report_axis *x, report_axis *y);
-/* The least and the greatest finite value of both axes; false where one has none. */
+/* The smallest and the largest finite value of both axes; false where one has none. */
 bool report_range(const weir_figure *figure, report_axis *x, report_axis *y);
 
 /* figure.c: rows that the legend of a figure takes. */

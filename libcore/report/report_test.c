@@ -34,14 +34,14 @@ static weir_status fill(weir_report *r)
   return weir_report_figure(r, "points", &figure);
 }
 
-static const double place[2][3] = {{0, 0, 0}, {1, 0, 0}};
+static const double corner[2][3] = {{0, 0, 0}, {1, 0, 0}};
 static const int kinds_of[] = {0, 0};
 static const int64_t bonds[1][2] = {{0, 1}};
 static const weir_structure_kind kind = {"C", "#505050", 1};
 static const weir_structure structure = {.title = "s",
                                          .axis = {"x", "y", "z"},
                                          .n_points = 2,
-                                         .position = place,
+                                         .position = corner,
                                          .kind = kinds_of,
                                          .n_kinds = 1,
                                          .kinds = &kind,
@@ -194,7 +194,7 @@ static void cells_become_a_file_of_columns(void **state)
   weir_check_rmdir(dir);
 }
 
-/* What a person reads is typeset, what a program reads stands beside it, and cells are shaded. */
+/* What a person reads is typeset, what a program reads is next to it, and cells are shaded. */
 static void cells_are_typeset_and_marked(void **state)
 {
   static const char *const cells[] = {"3.9e-07", "-", "+2.5", "nan"};

@@ -6,7 +6,7 @@
 #include "base/weir_log.h"
 #include "conf/weir_number.h"
 
-enum { MOST_FIELDS = 256, LINE_NOTE = 256 };
+enum { MAX_FIELDS = 256, LINE_NOTE = 256 };
 
 /* Memory of a log: texts lie in a copy of the file, decoded in place (a decoded text is never
  * longer than its source). */
@@ -88,7 +88,7 @@ static char *put_utf8(char *to, int32_t code)
   return to;
 }
 
-/* A \u escape after its u; surrogates come in pairs; 0 has no place in a C string. */
+/* A \u escape after its u; surrogates come in pairs; 0 cannot occur in a C string. */
 static weir_status unicode(reader *r, char **to)
 {
   int32_t code = hex4(r);
@@ -213,7 +213,7 @@ static weir_status read_field(reader *r, memory *m, int64_t first)
   } else {
     WEIR_TRY(read_word(r, &f));
   }
-  if (m->n_fields - first >= MOST_FIELDS) {
+  if (m->n_fields - first >= MAX_FIELDS) {
     return refuse(r, "more than 256 fields");
   }
   WEIR_TRY(weir_reserve(&m->fields, &m->capacity, m->n_fields + 1, sizeof *m->fields));

@@ -13,14 +13,14 @@ enum {
   LEFT = 70,
   RIGHT = 70,
   ACROSS = WIDTH - LEFT - RIGHT,
-  MOST_UP = 320,
+  MAX_UP = 320,
   TOP = 40,
   LEGEND_ROW = 16,
   BOTTOM = 56,
-  AWAY = 14,      /* of the axes from the structure                 */
-  GAP = 40,       /* instead of the middle that is left out         */
-  LEAST_BOND = 4, /* pixels */
-  MOST_BOND = 56,
+  AWAY = 14,    /* of the axes from the structure                 */
+  GAP = 40,     /* instead of the middle that is left out         */
+  MIN_BOND = 4, /* pixels */
+  MAX_BOND = 56,
   LAYERS = 12 /* of depth; farther ones are paler */
 };
 
@@ -33,7 +33,7 @@ typedef struct drawn {
   int64_t n, *point;     /* [n] points that are drawn               */
   bool *is_drawn;        /* [n_points]                              */
   double lo[3], hi[3];   /* of all points                           */
-  double cut[2];         /* x between them is left out, where cut[0] < cut[1] */
+  double omitted[2];     /* x between them is left out, where omitted[0] < omitted[1] */
   double bond;           /* length of the shortest; 0: there is none */
   int64_t stride;        /* of `stride` points of an end one is drawn */
   double scale;          /* pixels of a unit                        */
@@ -76,7 +76,7 @@ static weir_status check(const weir_structure *s)
 static void measure(drawn *d)
 {
   const weir_structure *s = d->s;
-  double least = INFINITY;
+  double shortest = INFINITY;
 
   for (int a = 0; a < 3; a++) {
     d->lo[a] = d->hi[a] = s->position[0][a];
@@ -92,9 +92,9 @@ static void measure(drawn *d)
     const double length = sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) +
                                (p[2] - q[2]) * (p[2] - q[2]));
 
-    least = length > 0 && length < least ? length : least;
+    shortest = length > 0 && length < shortest ? length : shortest;
   }
-  d->bond = isfinite(least) ? least : 0;
+  d->bond = isfinite(shortest) ? shortest : 0;
 }
 
 /* Distance of a point from the nearer end along x. */
@@ -109,7 +109,7 @@ static double from_end(const drawn *d, int64_t i)
 static weir_status find_limit(const drawn *d, double *limit)
 {
   const int64_t n = d->s->n_points;
-  const double longest = d->bond * (ACROSS - GAP) / LEAST_BOND, length = d->hi[0] - d->lo[0];
+  const double longest = d->bond * (ACROSS - GAP) / MIN_BOND, length = d->hi[0] - d->lo[0];
   double *distance = NULL;
 
   *limit = d->bond > 0 && length > longest ? longest / 2 : INFINITY;
@@ -138,18 +138,19 @@ static weir_status choose(drawn *d)
 
   WEIR_TRY(find_limit(d, &limit));
   WEIR_TRY(weir_alloc(s->n_points, sizeof *d->is_drawn, (void **)&d->is_drawn));
-  d->cut[0] = d->lo[0];
-  d->cut[1] = d->hi[0];
+  d->omitted[0] = d->lo[0];
+  d->omitted[1] = d->hi[0];
   for (int64_t i = 0; i < s->n_points; i++) {
     const double x = s->position[i][0];
 
     if (from_end(d, i) < limit) {
       count++;
-      d->cut[x <= middle ? 0 : 1] = x <= middle ? fmax(d->cut[0], x) : fmin(d->cut[1], x);
+      d->omitted[x <= middle ? 0 : 1] =
+          x <= middle ? fmax(d->omitted[0], x) : fmin(d->omitted[1], x);
     }
   }
   if (count == s->n_points) {
-    d->cut[0] = d->cut[1];
+    d->omitted[0] = d->omitted[1];
   }
   d->stride = (count + WEIR_STRUCTURE_POINTS - 1) / WEIR_STRUCTURE_POINTS;
   WEIR_TRY(weir_alloc((count + d->stride - 1) / d->stride, sizeof *d->point, (void **)&d->point));
@@ -162,9 +163,9 @@ static weir_status choose(drawn *d)
   return WEIR_OK;
 }
 
-static bool is_cut(const drawn *d)
+static bool has_omitted(const drawn *d)
 {
-  return d->cut[0] < d->cut[1];
+  return d->omitted[0] < d->omitted[1];
 }
 
 /* Rows that the legend takes; drawn unless `out` is NULL. */
@@ -197,13 +198,13 @@ static int put_legend(const weir_structure *s, FILE *out)
 static void lay_out(drawn *d)
 {
   const double y = d->hi[1] - d->lo[1], z = d->hi[2] - d->lo[2];
-  const double x = d->hi[0] - d->lo[0] - (is_cut(d) ? d->cut[1] - d->cut[0] : 0);
+  const double x = d->hi[0] - d->lo[0] - (has_omitted(d) ? d->omitted[1] - d->omitted[0] : 0);
   const double across = x + slope[0] * z, up = y + slope[1] * z;
   const int top = TOP + LEGEND_ROW * put_legend(d->s, NULL) + 8;
 
-  d->scale = d->bond > 0 ? MOST_BOND / d->bond : MOST_BOND;
+  d->scale = d->bond > 0 ? MAX_BOND / d->bond : MAX_BOND;
   d->scale = across > 0 ? fmin(d->scale, (ACROSS - GAP) / across) : d->scale;
-  d->scale = up > 0 ? fmin(d->scale, MOST_UP / up) : d->scale;
+  d->scale = up > 0 ? fmin(d->scale, MAX_UP / up) : d->scale;
   d->width = WIDTH;
   d->up = (int)ceil(d->scale * up);
   d->left = LEFT + AWAY + d->scale * slope[0] * z;
@@ -213,9 +214,9 @@ static void lay_out(drawn *d)
 
 static double at_x(const drawn *d, double x, double z)
 {
-  const bool is_right = is_cut(d) && x > d->cut[0];
+  const bool is_right = has_omitted(d) && x > d->omitted[0];
 
-  return d->left + d->scale * (x - d->lo[0] - (is_right ? d->cut[1] - d->cut[0] : 0)) +
+  return d->left + d->scale * (x - d->lo[0] - (is_right ? d->omitted[1] - d->omitted[0] : 0)) +
          (is_right ? GAP : 0) - d->scale * slope[0] * (z - d->lo[2]);
 }
 
@@ -241,7 +242,7 @@ static void put_bonds(const drawn *d, int layer)
     const double *p = s->position[a], *q = s->position[b];
 
     if (!d->is_drawn[a] || !d->is_drawn[b] || layer_of(d, (p[2] + q[2]) / 2) != layer ||
-        (is_cut(d) && (p[0] <= d->cut[0]) != (q[0] <= d->cut[0]))) {
+        (has_omitted(d) && (p[0] <= d->omitted[0]) != (q[0] <= d->omitted[0]))) {
       continue;
     }
     fprintf(d->out, "%sM%.1f %.1fL%.1f %.1f", any ? "" : "<path d=\"", at_x(d, p[0], p[2]),
@@ -333,11 +334,11 @@ static void put_axes(const drawn *d)
   const weir_structure *s = d->s;
   const double base = at_y(d, d->lo[1], d->hi[2]) + AWAY;
 
-  if (is_cut(d)) {
-    put_axis(d, 0, d->lo[0], d->cut[0]);
-    put_axis(d, 0, nextafter(d->cut[1], d->lo[0]), d->hi[0]);
-    put_text(d->out, (at_x(d, d->cut[0], d->hi[2]) + at_x(d, d->cut[1], d->hi[2])) / 2, base + 4,
-             "text-anchor=\"middle\" fill=\"currentColor\"", "...");
+  if (has_omitted(d)) {
+    put_axis(d, 0, d->lo[0], d->omitted[0]);
+    put_axis(d, 0, nextafter(d->omitted[1], d->lo[0]), d->hi[0]);
+    put_text(d->out, (at_x(d, d->omitted[0], d->hi[2]) + at_x(d, d->omitted[1], d->hi[2])) / 2,
+             base + 4, "text-anchor=\"middle\" fill=\"currentColor\"", "...");
   } else {
     put_axis(d, 0, d->lo[0], d->hi[0]);
   }
@@ -369,8 +370,8 @@ static void put_note(const drawn *d)
   }
   (void)snprintf(text, sizeof text, "%lld of %lld points are drawn%s", (long long)d->n,
                  (long long)d->s->n_points,
-                 is_cut(d) ? ", those of the ends"
-                           : ", at equal distances in the order of the points");
+                 has_omitted(d) ? ", those of the ends"
+                                : ", at equal distances in the order of the points");
   put_text(d->out, LEFT, d->height - 6, "fill=\"currentColor\"", text);
 }
 

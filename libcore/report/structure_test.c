@@ -7,10 +7,10 @@
 #include "base/weir_alloc.h"
 #include "report/report_check.h"
 
-enum { MOST = 5000 };
-static double position[MOST][3];
-static int kind[MOST];
-static int64_t bond[MOST][2];
+enum { MAX = 5000 };
+static double position[MAX][3];
+static int kind[MAX];
+static int64_t bond[MAX][2];
 static const weir_structure_kind kinds[] = {{"Si & co", "#c8a060", 1}, {"H", "#dddddd", 0.6}};
 
 static weir_structure chain(int64_t n)
@@ -108,7 +108,7 @@ static void z_leads_to_the_left_and_down(void **state)
 
 static void the_middle_of_long_structures_is_left_out(void **state)
 {
-  const weir_structure s = chain(MOST);
+  const weir_structure s = chain(MAX);
   char *text = csv_of(&s);
   double x, y, z, first = INFINITY, last = -INFINITY;
 
@@ -120,7 +120,7 @@ static void the_middle_of_long_structures_is_left_out(void **state)
     first = fmin(first, x);
     last = fmax(last, x);
   }
-  assert_true(first == 0 && last == position[MOST - 1][0]);
+  assert_true(first == 0 && last == position[MAX - 1][0]);
   free(text);
   text = svg_of(&s);
   assert_non_null(strstr(text, "of 5000 points are drawn, those of the ends"));
@@ -145,9 +145,9 @@ static void long_thin_structures_keep_bonds_that_can_be_seen(void **state)
 
 static void wide_structures_are_thinned(void **state)
 {
-  weir_structure s = chain(MOST);
+  weir_structure s = chain(MAX);
 
-  for (int64_t i = 0; i < MOST; i++) {
+  for (int64_t i = 0; i < MAX; i++) {
     position[i][0] = 2;
     position[i][1] = (double)(i % 70);
     position[i][2] = (double)(i / 70);
@@ -190,7 +190,7 @@ static weir_status make(void *context)
 
 static void memory_that_is_refused_is_reported(void **state)
 {
-  weir_structure s = chain(MOST);
+  weir_structure s = chain(MAX);
 
   assert_int_equal(weir_check_faults(make, &s), 3);
 }

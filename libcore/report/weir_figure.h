@@ -27,7 +27,7 @@ typedef struct weir_figure_series {
   const double *x, *y;
   const double *lo, *hi;    /* band of a line, or NULL; ends of spans */
   const char *const *label; /* of bars                 */
-  int color; /* 1, 2, ...: the same in all figures of a page; 0: that of its place in this one */
+  int color; /* 1, 2, ...: the same in all figures of a page; 0: that of its index in this one */
   bool reference; /* what others are compared with, as the 1:1 line: grey, a line dashed */
 } weir_figure_series;
 

@@ -14,7 +14,7 @@ typedef struct builder {
   weir_dtype dtype;
   weir_value any, time; /* where some input is present; seconds        */
   bool doubtful, meant; /* it may be NaN or infinite; it says nan explicitly */
-  formula_part *part;
+  formula_operand *operand;
   formula_unit *unit;
 } builder;
 
@@ -107,7 +107,7 @@ static weir_status make_time(builder *b)
   return WEIR_OK;
 }
 
-static weir_status make_name(builder *b, const formula_node *n, formula_part *p, formula_unit *u)
+static weir_status make_name(builder *b, const formula_node *n, formula_operand *p, formula_unit *u)
 {
   int input = -1;
 
@@ -122,7 +122,8 @@ static weir_status make_name(builder *b, const formula_node *n, formula_part *p,
   return WEIR_OK;
 }
 
-static weir_status make_number(builder *b, const formula_node *n, formula_part *p, formula_unit *u)
+static weir_status make_number(builder *b, const formula_node *n, formula_operand *p,
+                               formula_unit *u)
 {
   const char *unit = n->text < 0 ? "" : text_of(b, n);
 
@@ -146,7 +147,7 @@ static weir_value both(weir_graph *g, weir_value a, weir_value b)
   return a.node < 0 ? b : b.node < 0 ? a : weir_and(g, a, b);
 }
 
-static void make_if(builder *b, const formula_part *const *arg, bool truth, formula_part *p)
+static void make_if(builder *b, const formula_operand *const *arg, bool truth, formula_operand *p)
 {
   const weir_value always = weir_scalar(b->g, WEIR_BOOL, 1);
 
@@ -173,7 +174,7 @@ static void make_if(builder *b, const formula_part *const *arg, bool truth, form
   p->implied = arg[0]->implied || (arg[1]->implied && arg[2]->implied);
 }
 
-static weir_status make_presence(builder *b, const formula_node *n, formula_part *p)
+static weir_status make_presence(builder *b, const formula_node *n, formula_operand *p)
 {
   int input = -1;
 
@@ -184,7 +185,7 @@ static weir_status make_presence(builder *b, const formula_node *n, formula_part
 
 /* Whether the operation may make NaN or infinity of finite numbers, with a divisor or exponent that
  * it has. */
-static bool may_be_undefined(formula_op op, const formula_part *const *arg)
+static bool may_be_undefined(formula_op op, const formula_operand *const *arg)
 {
   switch (op) {
   case FORMULA_SQRT:
@@ -202,12 +203,12 @@ static bool may_be_undefined(formula_op op, const formula_part *const *arg)
   }
 }
 
-static weir_status make_value(builder *b, const formula_node *n, formula_part *p)
+static weir_status make_value(builder *b, const formula_node *n, formula_operand *p)
 {
-  const formula_part *arg[3] = {NULL, NULL, NULL};
+  const formula_operand *arg[3] = {NULL, NULL, NULL};
 
   for (int k = 0; k < 3 && n->arg[k] >= 0; k++) {
-    arg[k] = &b->part[n->arg[k]];
+    arg[k] = &b->operand[n->arg[k]];
   }
   if (n->op == FORMULA_PRESENT) {
     return make_presence(b, n, p);
@@ -256,7 +257,7 @@ static weir_status refuse_units(const builder *b, const formula_node *n, const f
 /* A number with a unit, or a result of such numbers only. */
 static bool is_literal(const builder *b, int node)
 {
-  return b->part[node].constant && b->unit[node].kind == FORMULA_UNIT_STATED;
+  return b->operand[node].constant && b->unit[node].kind == FORMULA_UNIT_STATED;
 }
 
 /* Refuses a number that is converted where the expression has the same factor as
@@ -292,9 +293,9 @@ static weir_status take_as(builder *b, const formula_node *n, int node, const fo
   (void)formula_unit_text(unit, to, sizeof to);
   if (factor != 1) {
     WEIR_TRY(check_factor(b, n, factor, from, to));
-    weir_info("query", "expression %s: %.9g %s is %.9g %s", b->f->source, b->part[node].number,
-              from, b->part[node].number * factor, to);
-    b->part[node].number *= factor;
+    weir_info("query", "expression %s: %.9g %s is %.9g %s", b->f->source, b->operand[node].number,
+              from, b->operand[node].number * factor, to);
+    b->operand[node].number *= factor;
   }
   b->unit[node] = *unit;
   return WEIR_OK;
@@ -407,7 +408,7 @@ static weir_status make_unit(builder *b, const formula_node *n, formula_unit *ou
     return raise_unit(b, n, first, 0.5, out);
   case FORMULA_POWER:
   case FORMULA_POW: {
-    const formula_part *exponent = &b->part[n->arg[1]];
+    const formula_operand *exponent = &b->operand[n->arg[1]];
 
     WEIR_TRY(need_none(b, n, &b->unit[n->arg[1]], "the exponent of"));
     return raise_unit(b, n, first, exponent->constant ? exponent->number : (double)NAN, out);
@@ -439,10 +440,10 @@ static weir_status make_unit(builder *b, const formula_node *n, formula_unit *ou
 static weir_status make_node(builder *b, int64_t i)
 {
   const formula_node *n = &b->f->node[i];
-  formula_part *p = &b->part[i];
+  formula_operand *p = &b->operand[i];
   formula_unit *u = &b->unit[i];
 
-  *p = (formula_part){.value = WEIR_NO_VALUE, .present = WEIR_NO_VALUE};
+  *p = (formula_operand){.value = WEIR_NO_VALUE, .present = WEIR_NO_VALUE};
   switch (n->op) {
   case FORMULA_NUMBER:
     return make_number(b, n, p, u);
@@ -462,7 +463,7 @@ static weir_status make_node(builder *b, int64_t i)
 static weir_status finish(const builder *b, weir_series *out)
 {
   weir_graph *g = b->g;
-  const formula_part *last = &b->part[b->f->n - 1];
+  const formula_operand *last = &b->operand[b->f->n - 1];
   const bool truth = weir_formula_is_bool(b->f);
   weir_value value = formula_value(g, b->dtype, last, truth);
   weir_value present = last->implied ? last->present : both(g, last->present, b->any);
@@ -514,14 +515,14 @@ weir_status weir_formula_build(const weir_formula *f, const weir_series_use *use
   for (int i = 1; i < use->n_in; i++) {
     b.any = weir_or(b.g, b.any, use->in[i].present);
   }
-  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *b.part, (void **)&b.part), done);
+  WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *b.operand, (void **)&b.operand), done);
   WEIR_TRY_GOTO(weir_alloc(f->n, sizeof *b.unit, (void **)&b.unit), done);
   for (int64_t i = 0; i < f->n; i++) {
     WEIR_TRY_GOTO(make_node(&b, i), done);
   }
   WEIR_TRY_GOTO(finish(&b, out), done);
 done:
-  weir_free(&b.part);
+  weir_free(&b.operand);
   weir_free(&b.unit);
   return status;
 }

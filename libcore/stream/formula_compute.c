@@ -4,12 +4,12 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/formula_priv.h"
 
-enum { MOST_FACTORS = 64 };
+enum { MAX_FACTORS = 64 };
 
 /* A constant whole exponent is computed by multiplication. */
-static bool is_whole_power(const formula_part *b)
+static bool is_whole_power(const formula_operand *b)
 {
-  return b->constant && fabs(b->number) <= MOST_FACTORS && b->number == nearbyint(b->number);
+  return b->constant && fabs(b->number) <= MAX_FACTORS && b->number == nearbyint(b->number);
 }
 
 static double power(double a, double b)
@@ -105,18 +105,18 @@ typedef struct world {
   weir_dtype dtype;
 } world;
 
-weir_value formula_value(weir_graph *g, weir_dtype dtype, const formula_part *p, bool truth)
+weir_value formula_value(weir_graph *g, weir_dtype dtype, const formula_operand *p, bool truth)
 {
   return p->constant ? weir_scalar(g, truth ? WEIR_BOOL : dtype, p->number) : p->value;
 }
 
-static weir_value number(const world *w, const formula_part *p)
+static weir_value number(const world *w, const formula_operand *p)
 {
   return formula_value(w->g, w->dtype, p, false);
 }
 
-static weir_value binary(const world *w, weir_code code, const formula_part *a,
-                         const formula_part *b)
+static weir_value binary(const world *w, weir_code code, const formula_operand *a,
+                         const formula_operand *b)
 {
   if (b->constant) {
     return weir_right_at(w->g, code, a->value, b->number, WEIR_WHERE);
@@ -128,7 +128,7 @@ static weir_value binary(const world *w, weir_code code, const formula_part *a,
 }
 
 /* The same in f64, and back. */
-static weir_value wide(const world *w, const formula_part *p)
+static weir_value wide(const world *w, const formula_operand *p)
 {
   if (p->constant) {
     return weir_scalar(w->g, WEIR_F64, p->number);
@@ -160,7 +160,8 @@ static weir_value multiplied(const world *w, weir_value x, int n)
 }
 
 /* exp(b log |a|), the sign of a where b is odd, NaN for a < 0 where b is not whole, a^0 = 1. */
-static weir_value general_power(const world *w, const formula_part *base, const formula_part *raise)
+static weir_value general_power(const world *w, const formula_operand *base,
+                                const formula_operand *raise)
 {
   weir_graph *g = w->g;
   const weir_value a = wide(w, base), b = wide(w, raise);
@@ -176,8 +177,8 @@ static weir_value general_power(const world *w, const formula_part *base, const 
   return narrow(w, weir_select(g, weir_eq_scalar(g, b, 0), one, any));
 }
 
-static void raise_to(const world *w, const formula_part *a, const formula_part *b,
-                     formula_part *out)
+static void raise_to(const world *w, const formula_operand *a, const formula_operand *b,
+                     formula_operand *out)
 {
   if (b->constant && b->number == 0.5) {
     out->value = weir_sqrt(w->g, a->value);
@@ -196,10 +197,10 @@ static void raise_to(const world *w, const formula_part *a, const formula_part *
 }
 
 /* The code's own rule loses a NaN of the first argument, for which a constant is substituted. */
-static weir_value extreme(const world *w, weir_code code, const formula_part *a,
-                          const formula_part *b)
+static weir_value extreme(const world *w, weir_code code, const formula_operand *a,
+                          const formula_operand *b)
 {
-  const formula_part *first = b->constant ? b : a, *second = b->constant ? a : b;
+  const formula_operand *first = b->constant ? b : a, *second = b->constant ? a : b;
 
   if (!first->constant) {
     return weir_select(w->g, weir_isnan(w->g, first->value), first->value,
@@ -217,7 +218,7 @@ static weir_value sign_of(const world *w, weir_value x)
                      weir_select(w->g, weir_lt_scalar(w->g, x, 0), minus, x));
 }
 
-static weir_value unary(const world *w, formula_op op, const formula_part *a)
+static weir_value unary(const world *w, formula_op op, const formula_operand *a)
 {
   static const struct {
     formula_op op;
@@ -247,14 +248,14 @@ static weir_value unary(const world *w, formula_op op, const formula_part *a)
   }
 }
 
-static weir_value hypotenuse(const world *w, const formula_part *a, const formula_part *b)
+static weir_value hypotenuse(const world *w, const formula_operand *a, const formula_operand *b)
 {
   const weir_value x = wide(w, a), y = wide(w, b);
 
   return narrow(w, weir_sqrt(w->g, weir_add(w->g, weir_mul(w->g, x, x), weir_mul(w->g, y, y))));
 }
 
-static weir_value remainder_of(const world *w, const formula_part *a, const formula_part *b)
+static weir_value remainder_of(const world *w, const formula_operand *a, const formula_operand *b)
 {
   const weir_value x = wide(w, a), y = wide(w, b);
   const weir_value whole = weir_floor(w->g, weir_div(w->g, x, y));
@@ -263,7 +264,7 @@ static weir_value remainder_of(const world *w, const formula_part *a, const form
 }
 
 /* Not all three are constants. */
-static weir_value clamped(const world *w, const formula_part *const *arg)
+static weir_value clamped(const world *w, const formula_operand *const *arg)
 {
   const weir_value x = number(w, arg[0]), lo = number(w, arg[1]), hi = number(w, arg[2]);
 
@@ -282,11 +283,11 @@ static weir_code code_of(formula_op op)
   return codes[op];
 }
 
-void formula_compute(weir_graph *g, weir_dtype dtype, formula_op op, const formula_part *const *arg,
-                     formula_part *out)
+void formula_compute(weir_graph *g, weir_dtype dtype, formula_op op,
+                     const formula_operand *const *arg, formula_operand *out)
 {
   const world w = {g, dtype};
-  const int n = formula_table[op].least;
+  const int n = formula_table[op].min_args;
   bool constant = true;
 
   for (int k = 0; k < n; k++) {

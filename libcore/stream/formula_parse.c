@@ -7,7 +7,7 @@
 #include "stream/formula_token.h"
 
 const formula_row formula_table[FORMULA_OPS] = {
-#define X(id, text, kind, least, most) {text, FORMULA_##kind, least, most},
+#define X(id, text, kind, min_args, max_args) {text, FORMULA_##kind, min_args, max_args},
     FORMULA_LIST(X)
 #undef X
 };
@@ -52,7 +52,7 @@ static weir_status add_op(parser *s, formula_op op, int column, const int *arg, 
   const weir_formula *f = s->f;
   formula_node node = {.op = op, .arg = {-1, -1, -1}, .column = column, .text = -1};
 
-  for (int k = 0; k < row->least; k++) {
+  for (int k = 0; k < row->min_args; k++) {
     node.arg[k] = arg[k];
   }
   const bool first = f->node[arg[0]].truth;
@@ -68,7 +68,7 @@ static weir_status add_op(parser *s, formula_op op, int column, const int *arg, 
                             "%s takes two numbers or two booleans, found one of each", row->text);
     }
   } else if (row->kind != FORMULA_PRESENCE) {
-    for (int k = 0; k < row->least; k++) {
+    for (int k = 0; k < row->min_args; k++) {
       if (f->node[arg[k]].truth != wants) {
         return formula_refuse(f->source, column, "%s takes %s, found %s", row->text,
                               wants ? "booleans such as a < b" : "numbers", kind_name(!wants));
@@ -174,13 +174,13 @@ static weir_status parse_arguments(parser *s, formula_op op, int column, int *ou
     int one = -1;
 
     WEIR_TRY(parse_or(s, &one));
-    if (n == 2 && row->most > 3) { /* min(a, b, c) is min(min(a, b), c) */
+    if (n == 2 && row->max_args > 3) { /* min(a, b, c) is min(min(a, b), c) */
       WEIR_TRY(add_op(s, op, column, arg, &arg[0]));
       n = 1;
     }
-    if (n == 3 || n == row->most) {
+    if (n == 3 || n == row->max_args) {
       return formula_refuse(s->f->source, column, "%s takes %d argument%s, found more", row->text,
-                            row->most, row->most == 1 ? "" : "s");
+                            row->max_args, row->max_args == 1 ? "" : "s");
     }
     arg[n++] = one;
     if (!formula_is(&s->scan.now, ",")) {
@@ -189,9 +189,9 @@ static weir_status parse_arguments(parser *s, formula_op op, int column, int *ou
     WEIR_TRY(formula_next(&s->scan));
   }
   WEIR_TRY(expect(s, ")", ", or )"));
-  if (n < row->least) {
+  if (n < row->min_args) {
     return formula_refuse(s->f->source, column, "%s takes %d arguments, found %d", row->text,
-                          row->least, n);
+                          row->min_args, n);
   }
   return add_op(s, op, column, arg, out);
 }

@@ -60,7 +60,7 @@ typedef enum formula_kind {
 // clang-format on
 
 typedef enum formula_op {
-#define X(id, text, kind, least, most) FORMULA_##id,
+#define X(id, text, kind, min_args, max_args) FORMULA_##id,
   FORMULA_LIST(X)
 #undef X
       FORMULA_OPS
@@ -69,7 +69,7 @@ typedef enum formula_op {
 typedef struct formula_row {
   const char *text;
   formula_kind kind;
-  int least, most;
+  int min_args, max_args;
 } formula_row;
 extern const formula_row formula_table[FORMULA_OPS];
 
@@ -97,26 +97,26 @@ weir_status formula_refuse(const char *source, int column, const char *format, .
     WEIR_PRINTF(3, 4);
 
 /* What a node has become. */
-typedef struct formula_part {
+typedef struct formula_operand {
   bool constant; /* then `number`, truths being 0 and 1; else `value`     */
   bool implied;  /* it is present only where some input is                */
   double number;
   weir_value value;   /* bool, or the dtype of the computation               */
   weir_value present; /* node < 0: everywhere                                */
-} formula_part;
+} formula_operand;
 
 /* Sets constant and number, or value, of the operation's result. */
-void formula_compute(weir_graph *g, weir_dtype dtype, formula_op op, const formula_part *const *arg,
-                     formula_part *out);
+void formula_compute(weir_graph *g, weir_dtype dtype, formula_op op,
+                     const formula_operand *const *arg, formula_operand *out);
 /* As a value of the graph. */
-weir_value formula_value(weir_graph *g, weir_dtype dtype, const formula_part *p, bool truth);
+weir_value formula_value(weir_graph *g, weir_dtype dtype, const formula_operand *p, bool truth);
 
-#define FORMULA_UNIT_PARTS 6
+#define FORMULA_UNIT_FACTORS 6
 
 /* A unit as a product of symbols with whole powers. */
 typedef enum formula_unit_kind {
   FORMULA_UNIT_ANY,   /* not stated: agrees with all, and so do results computed from it    */
-  FORMULA_UNIT_PLAIN, /* of a plain number: agrees with all, takes no part in a product */
+  FORMULA_UNIT_PLAIN, /* of a plain number: agrees with all, is left out of products */
   FORMULA_UNIT_STATED
 } formula_unit_kind;
 typedef struct formula_unit {
@@ -125,11 +125,11 @@ typedef struct formula_unit {
   struct {
     char name[WEIR_SERIES_UNIT];
     int power;
-  } part[FORMULA_UNIT_PARTS];
+  } factor[FORMULA_UNIT_FACTORS];
 } formula_unit;
 
 /* "mmHg/s", "mV2", "1/min", "1", "": symbols followed by an integer power, between * and /. False
- * when there are more than FORMULA_UNIT_PARTS symbols. */
+ * when there are more than FORMULA_UNIT_FACTORS symbols. */
 bool formula_unit_parse(const char *text, formula_unit *out);
 /* As a stream states it; "1" for a plain number. False when it does not fit. */
 bool formula_unit_text(const formula_unit *u, char *out, size_t size);

@@ -191,17 +191,17 @@ static bool is_near(double y, double wanted)
 
 static void values_are_those_of_c(void **state)
 {
-  static streams_case whole, cut;
+  static streams_case whole, chunked;
 
   (void)state;
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
     draw(&whole, i);
-    draw(&cut, i);
+    draw(&chunked, i);
     const streams_result *y = run(values[i].text, &whole);
 
-    streams_run(&cut, build_case, values[i].text, WEIR_TIER_VECTOR, 1,
+    streams_run(&chunked, build_case, values[i].text, WEIR_TIER_VECTOR, 1,
                 (weir_stream_cfg){.window = 0.1, .skip = true, .cut_seed = 1 + (int64_t)i});
-    streams_same(&whole, &cut);
+    streams_same(&whole, &chunked);
     for (int64_t t = 0; t < COUNT; t++) {
       const double wanted =
           values[i].value((double)whole.source[0].x[t], (double)whole.source[1].x[t],

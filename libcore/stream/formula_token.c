@@ -35,12 +35,12 @@ weir_status formula_refuse(const char *source, int column, const char *format, .
   va_start(args, format);
   (void)vsnprintf(reason, sizeof reason, format, args);
   va_end(args);
-  const bool cut = n > SHOWN;
-  n = cut ? SHOWN : n;
-  while (cut && n > 0 && ((unsigned char)source[n] & 0xc0) == 0x80) {
+  const bool shortened = n > SHOWN;
+  n = shortened ? SHOWN : n;
+  while (shortened && n > 0 && ((unsigned char)source[n] & 0xc0) == 0x80) {
     n--; /* no half character */
   }
-  (void)snprintf(text, sizeof text, "%.*s%s", (int)n, source, cut ? "..." : "");
+  (void)snprintf(text, sizeof text, "%.*s%s", (int)n, source, shortened ? "..." : "");
   for (char *q = text; *q != 0; q++) {
     *q = (unsigned char)*q < 0x20 || *q == 0x7f ? '?' : *q;
   }

@@ -11,23 +11,23 @@ static bool multiply(formula_unit *u, const char *name, size_t size, int power)
   int k = 0;
 
   while (k < u->n &&
-         (strlen(u->part[k].name) != size || memcmp(u->part[k].name, name, size) != 0)) {
+         (strlen(u->factor[k].name) != size || memcmp(u->factor[k].name, name, size) != 0)) {
     k++;
   }
-  if (k == FORMULA_UNIT_PARTS || size >= sizeof u->part[0].name) {
+  if (k == FORMULA_UNIT_FACTORS || size >= sizeof u->factor[0].name) {
     return false;
   }
   if (k == u->n) {
-    memset(&u->part[k], 0, sizeof u->part[k]);
-    memcpy(u->part[k].name, name, size);
+    memset(&u->factor[k], 0, sizeof u->factor[k]);
+    memcpy(u->factor[k].name, name, size);
     u->n++;
   }
-  u->part[k].power += power;
-  if (u->part[k].power > HIGHEST || u->part[k].power < -HIGHEST) {
+  u->factor[k].power += power;
+  if (u->factor[k].power > HIGHEST || u->factor[k].power < -HIGHEST) {
     return false;
   }
-  if (u->part[k].power == 0) {
-    memmove(&u->part[k], &u->part[k + 1], (size_t)(u->n - k - 1) * sizeof u->part[0]);
+  if (u->factor[k].power == 0) {
+    memmove(&u->factor[k], &u->factor[k + 1], (size_t)(u->n - k - 1) * sizeof u->factor[0]);
     u->n--;
   }
   return true;
@@ -82,16 +82,16 @@ bool formula_unit_text(const formula_unit *u, char *out, size_t size)
     return true;
   }
   for (int k = 0; k < u->n && fits; k++) {
-    if (u->part[k].power > 0) {
-      fits = put(out, size, out[0] == 0 ? "" : "*", u->part[k].name, u->part[k].power);
+    if (u->factor[k].power > 0) {
+      fits = put(out, size, out[0] == 0 ? "" : "*", u->factor[k].name, u->factor[k].power);
     }
   }
   if (out[0] == 0) {
     fits = put(out, size, "", "1", 1);
   }
   for (int k = 0; k < u->n && fits; k++) {
-    if (u->part[k].power < 0) {
-      fits = put(out, size, "/", u->part[k].name, -u->part[k].power);
+    if (u->factor[k].power < 0) {
+      fits = put(out, size, "/", u->factor[k].name, -u->factor[k].power);
     }
   }
   return fits;
@@ -107,7 +107,7 @@ bool formula_unit_times(const formula_unit *a, const formula_unit *b, int power,
   }
   u.kind = a->kind == FORMULA_UNIT_PLAIN ? b->kind : a->kind;
   for (int k = 0; k < b->n; k++) {
-    if (!multiply(&u, b->part[k].name, strlen(b->part[k].name), power * b->part[k].power)) {
+    if (!multiply(&u, b->factor[k].name, strlen(b->factor[k].name), power * b->factor[k].power)) {
       return false;
     }
   }
@@ -120,9 +120,9 @@ bool formula_unit_half_power(const formula_unit *u, int power, formula_unit *out
   formula_unit v = {.kind = u->kind};
 
   for (int k = 0; k < u->n; k++) {
-    const int twice = power * u->part[k].power;
+    const int twice = power * u->factor[k].power;
 
-    if (twice % 2 != 0 || !multiply(&v, u->part[k].name, strlen(u->part[k].name), twice / 2)) {
+    if (twice % 2 != 0 || !multiply(&v, u->factor[k].name, strlen(u->factor[k].name), twice / 2)) {
       return false;
     }
   }
@@ -144,8 +144,8 @@ bool formula_unit_agree(const formula_unit *a, const formula_unit *b, formula_un
     bool found = false;
 
     for (int j = 0; j < b->n; j++) {
-      found = found || (strcmp(a->part[k].name, b->part[j].name) == 0 &&
-                        a->part[k].power == b->part[j].power);
+      found = found || (strcmp(a->factor[k].name, b->factor[j].name) == 0 &&
+                        a->factor[k].power == b->factor[j].power);
     }
     same = found;
   }

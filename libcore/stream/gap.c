@@ -9,9 +9,9 @@ weir_status weir_gap_slots(const weir_series *s, const char *option, double seco
   const double exact = seconds * (double)s->rate_num / (double)s->rate_den;
   const double whole = floor(exact + 1e-9 * fmax(1, fabs(exact)));
 
-  if (!(whole >= 0 && whole <= WEIR_GAP_MOST)) {
+  if (!(whole >= 0 && whole <= WEIR_GAP_MAX)) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s are %.12g slots: 0 to %d are allowed", option,
-                     seconds, exact, WEIR_GAP_MOST);
+                     seconds, exact, WEIR_GAP_MAX);
   }
   *slots = (int64_t)whole;
   return WEIR_OK;
@@ -72,14 +72,14 @@ weir_gap_walk weir_gap_start(const weir_op_run *run, int k)
 {
   const weir_call_spec *spec = run->spec;
   const weir_view *v = &run->in[k];
-  const int64_t least = run->box.lo[0] - spec->behind[k], most = run->box.hi[0] + spec->ahead[k];
+  const int64_t lo = run->box.lo[0] - spec->behind[k], hi = run->box.hi[0] + spec->ahead[k];
 
   return (weir_gap_walk){.slot = v->data,
                          .origin = v->origin[0],
                          .at = run->box.lo[0],
                          .hi = run->box.hi[0],
-                         .least = least > 0 ? least : 0,
-                         .most = most < v->extent[0] ? most : v->extent[0]};
+                         .access_lo = lo > 0 ? lo : 0,
+                         .access_hi = hi < v->extent[0] ? hi : v->extent[0]};
 }
 
 bool weir_gap_next(weir_gap_walk *w)
@@ -92,9 +92,9 @@ bool weir_gap_next(weir_gap_walk *w)
   w->end = weir_gap_find(w, w->lo, w->hi, !w->present);
   w->before = w->next = -1;
   if (!w->present) {
-    w->before = find_back(w, w->lo, w->least);
-    w->next = weir_gap_find(w, w->end, w->most, true);
-    w->next = w->next < w->most ? w->next : -1;
+    w->before = find_back(w, w->lo, w->access_lo);
+    w->next = weir_gap_find(w, w->end, w->access_hi, true);
+    w->next = w->next < w->access_hi ? w->next : -1;
   }
   w->at = w->end;
   return true;
@@ -211,7 +211,7 @@ weir_series weir_gap_filled(weir_graph *g, weir_series s, weir_gap_fill how, int
   return weir_gap_made(g, &spec, s, in, how == WEIR_GAP_CONST ? 3 : 2);
 }
 
-static weir_status call_held(void *context, const weir_op_run *run)
+static weir_status call_sample_hold(void *context, const weir_op_run *run)
 {
   const int64_t slots = ((const weir_call_spec *)run->spec)->behind[1] + 1;
   weir_gap_walk w = weir_gap_start(run, 1);
@@ -219,25 +219,28 @@ static weir_status call_held(void *context, const weir_op_run *run)
   (void)context;
   while (weir_gap_next(&w)) {
     const int64_t until = w.before >= 0 ? w.before + slots : w.lo;
-    const int64_t held = w.present ? w.end : until < w.lo ? w.lo : until < w.end ? until : w.end;
+    const int64_t hold_end = w.present       ? w.end
+                             : until < w.lo  ? w.lo
+                             : until < w.end ? until
+                                             : w.end;
     float *y = weir_gap_value(&run->out[0], w.lo);
 
     if (w.present) {
       weir_gap_copy(y, weir_gap_value(&run->in[0], w.lo), w.end - w.lo);
     } else {
       for (int64_t t = w.lo; t < w.end; t++) {
-        y[t - w.lo] = t < held ? *weir_gap_value(&run->in[0], w.before) : 0;
+        y[t - w.lo] = t < hold_end ? *weir_gap_value(&run->in[0], w.before) : 0;
       }
     }
-    memset(weir_gap_flag(&run->out[1], w.lo), 1, (size_t)(held - w.lo));
-    memset(weir_gap_flag(&run->out[1], held), 0, (size_t)(w.end - held));
+    memset(weir_gap_flag(&run->out[1], w.lo), 1, (size_t)(hold_end - w.lo));
+    memset(weir_gap_flag(&run->out[1], hold_end), 0, (size_t)(w.end - hold_end));
   }
   return WEIR_OK;
 }
 
 weir_series weir_gap_hold(weir_graph *g, weir_series s, int64_t slots)
 {
-  weir_call_spec spec = weir_gap_call("hold", call_held);
+  weir_call_spec spec = weir_gap_call("hold", call_sample_hold);
 
   spec.behind[0] = spec.behind[1] = slots > 1 ? slots - 1 : 0;
   return weir_gap_made(g, &spec, s, ((weir_value[]){s.value, s.present}), 2);

@@ -39,12 +39,12 @@ weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, i
   char *data = k->data;
 
   (void)last;
-  if (hi > k->room) {
+  if (hi > k->capacity) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "stream: a result has %lld slots or more, but the buffer holds %lld",
-                     (long long)hi, (long long)k->room);
+                     (long long)hi, (long long)k->capacity);
   }
-  if (hi > lo && k->room * size > CACHED) {
+  if (hi > lo && k->capacity * size > CACHED) {
     copy_past(data + lo * size, weir_view_at(view, &lo), (hi - lo) * size);
   } else if (hi > lo) {
     memcpy(data + lo * size, weir_view_at(view, &lo), (size_t)((hi - lo) * size));

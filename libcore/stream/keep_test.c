@@ -5,28 +5,28 @@
 #include "base/weir_random.h"
 #include "stream/weir_stream.h"
 
-enum { MOST = 1 << 20 };
+enum { MAX = 1 << 20 };
 
-/* Chunks of random lengths, some skipped; `room` slots from byte `shift` of the memory on. */
-static void check_keep(weir_dtype dtype, int64_t room, size_t shift, uint64_t seed)
+/* Chunks of random lengths, some skipped; `capacity` slots from byte `shift` of the memory on. */
+static void check_keep(weir_dtype dtype, int64_t capacity, size_t shift, uint64_t seed)
 {
   const size_t size = weir_dtype_size(dtype);
   void *memory = NULL, *chunk = NULL, *wanted = NULL;
 
-  assert_ok(weir_alloc(room + 64, size, &memory));
-  assert_ok(weir_alloc(room + 64, size, &wanted));
-  assert_ok(weir_alloc(room + 64, size, &chunk));
-  for (int64_t i = 0; i < room * (int64_t)size; i++) {
+  assert_ok(weir_alloc(capacity + 64, size, &memory));
+  assert_ok(weir_alloc(capacity + 64, size, &wanted));
+  assert_ok(weir_alloc(capacity + 64, size, &chunk));
+  for (int64_t i = 0; i < capacity * (int64_t)size; i++) {
     ((uint8_t *)chunk)[i] = (uint8_t)weir_random_bits(seed, 1, 0, (uint64_t)i);
   }
-  weir_stream_kept k = {(char *)memory + shift * size, room, 0};
+  weir_stream_kept k = {(char *)memory + shift * size, capacity, 0};
   int64_t lo = 0;
 
-  for (uint64_t n = 0; lo < room; n++) {
-    const int64_t left = room - lo, most = n % 3 == 0 ? 70 : 1 + room / 5;
-    int64_t hi = lo + (int64_t)(weir_random_bits(seed, 2, 0, n) % (uint64_t)most);
+  for (uint64_t n = 0; lo < capacity; n++) {
+    const int64_t left = capacity - lo, max_n = n % 3 == 0 ? 70 : 1 + capacity / 5;
+    int64_t hi = lo + (int64_t)(weir_random_bits(seed, 2, 0, n) % (uint64_t)max_n);
 
-    hi = hi < lo + left ? hi : room;
+    hi = hi < lo + left ? hi : capacity;
     const weir_view v = {.data = (char *)chunk + (size_t)lo * size,
                          .dtype = dtype,
                          .rank = 1,
@@ -35,13 +35,13 @@ static void check_keep(weir_dtype dtype, int64_t room, size_t shift, uint64_t se
                          .extent = {WEIR_UNBOUNDED}};
 
     if (n % 7 != 3) { /* else it is skipped */
-      assert_ok(weir_stream_keep(&k, &v, lo, hi, hi == room));
+      assert_ok(weir_stream_keep(&k, &v, lo, hi, hi == capacity));
       memcpy((char *)wanted + (shift + (size_t)lo) * size, v.data, (size_t)(hi - lo) * size);
       assert_int_equal(k.n, hi);
     }
     lo = hi > lo ? hi : lo + (n > 100);
   }
-  assert_memory_equal(memory, wanted, (size_t)(room + 64) * size);
+  assert_memory_equal(memory, wanted, (size_t)(capacity + 64) * size);
   weir_free(&memory);
   weir_free(&chunk);
   weir_free(&wanted);
@@ -52,8 +52,8 @@ static void chunks_come_together(void **state)
   for (uint64_t seed = 0; seed < 8; seed++) {
     check_keep(WEIR_F32, 1000 + (int64_t)seed, seed, seed);
     check_keep(WEIR_BOOL, 333, 0, seed);
-    check_keep(WEIR_F32, MOST - (int64_t)seed, 3 * seed, seed); /* past the caches */
-    check_keep(WEIR_F64, MOST / 2 + (int64_t)seed, seed, seed);
+    check_keep(WEIR_F32, MAX - (int64_t)seed, 3 * seed, seed); /* past the caches */
+    check_keep(WEIR_F64, MAX / 2 + (int64_t)seed, seed, seed);
   }
 }
 

@@ -33,7 +33,7 @@ weir_status weir_live_create(const weir_live_cfg *cfg, weir_live_lines lines, we
   l->lines = lines;
   l->lateness_ns = (int64_t)(cfg->lateness * NS + 0.5);
   l->newest = l->end = l->first_size = -1;
-  l->held.stream = -1;
+  l->pending.stream = -1;
   l->reason = "";
   (void)strcpy(l->name, "live");
   *out = l;
@@ -255,15 +255,15 @@ weir_status weir_live_wait(void *context, int64_t from, int64_t to, int64_t *fin
     live_take(l, l->first, size);
   }
   for (;;) {
-    const bool placed = live_place_pending(l);
+    const bool stored = live_store_pending(l);
     const int64_t now = live_watermark(l) > from ? live_watermark(l) : from;
 
-    *ended = placed && (l->finished || weir_stop_requested());
+    *ended = stored && (l->finished || weir_stop_requested());
     if (*ended) {
       *final = l->finished && end_of(l) > from ? end_of(l) : now;
       return WEIR_OK;
     }
-    if (now >= to || (now > from && (!placed || quiet >= QUIET_S))) {
+    if (now >= to || (now > from && (!stored || quiet >= QUIET_S))) {
       *final = now;
       return WEIR_OK;
     }

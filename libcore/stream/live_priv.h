@@ -18,12 +18,12 @@ typedef struct live_ring {
 } live_ring;
 
 /* A sample whose slot is not in the ring yet. */
-typedef struct live_held {
+typedef struct live_pending {
   int stream; /* -1: none */
   int64_t slot;
   float value;
   bool present;
-} live_held;
+} live_pending;
 
 struct weir_live {
   weir_live_cfg cfg;
@@ -36,7 +36,7 @@ struct weir_live {
   int64_t origin;      /* ns of slot 0 on that clock                          */
   int64_t newest, end; /* slot time of the newest sample, stated end; ns from slot 0, -1: none */
   int64_t lateness_ns;
-  live_held held;
+  live_pending pending;
   char first[WEIR_WIRE_LINE + 2]; /* the first sample's line, until the streams are chosen */
   int64_t first_size;             /* -1: none */
   weir_live_counts counts;
@@ -50,9 +50,9 @@ int64_t live_slot_at(const live_ring *r, int64_t ns);
 int64_t live_time_of(const live_ring *r, int64_t slot);
 /* Slots before this time are final: ns from slot 0. */
 int64_t live_watermark(const weir_live *l);
-/* Puts the held sample into its slot if that is in the ring now. True when none is held. */
-bool live_place_pending(weir_live *l);
-/* One line, its end left out. No other may follow while a sample is held. */
+/* Puts the pending sample into its slot if that is in the ring now. True when none is pending. */
+bool live_store_pending(weir_live *l);
+/* One line, its end left out. No other may follow while a sample is pending. */
 void live_take(weir_live *l, const char *text, int64_t size);
 
 #endif

@@ -131,18 +131,18 @@ static void store(live_ring *r, int64_t slot, float value, bool present)
   r->state[at] = present ? LIVE_VALUE : LIVE_ABSENT;
 }
 
-bool live_place_pending(weir_live *l)
+bool live_store_pending(weir_live *l)
 {
-  if (l->held.stream < 0) {
+  if (l->pending.stream < 0) {
     return true;
   }
-  live_ring *r = &l->ring[l->held.stream];
+  live_ring *r = &l->ring[l->pending.stream];
 
-  if (l->held.slot >= r->base + r->capacity) {
+  if (l->pending.slot >= r->base + r->capacity) {
     return false;
   }
-  store(r, l->held.slot, l->held.value, l->held.present);
-  l->held.stream = -1;
+  store(r, l->pending.slot, l->pending.value, l->pending.present);
+  l->pending.stream = -1;
   return true;
 }
 
@@ -176,8 +176,8 @@ static const char *keep(weir_live *l, int stream, int64_t ns, const weir_wire_li
   l->counts.absent += !line->present;
   l->counts.snapped += off > ROUNDED_NS;
   l->newest = slot_ns > l->newest ? slot_ns : l->newest;
-  l->held = (live_held){stream, slot, (float)line->value, line->present};
-  (void)live_place_pending(l);
+  l->pending = (live_pending){stream, slot, (float)line->value, line->present};
+  (void)live_store_pending(l);
   return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* live_test.c - slots, lateness, duplicates and the end against a plain model; the same bits as a
- * run of what was kept, however lines and chunks are cut; hostile lines. */
+ * run of what was kept, however lines and chunks are divided; hostile lines. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,7 +353,7 @@ static void live_gives_the_bits_of_a_run_of_what_was_kept(void **state)
   for (uint64_t seed = 1; seed <= 4; seed++) {
     write_script(&s, seed);
     run(&s, false, (weir_stream_cfg){.window = 100}, 1, &whole, &report);
-    assert_true(report.chunk_most_s == 0);
+    assert_true(report.chunk_max_s == 0);
     for (int k = 0; k < 4; k++) {
       /* Chunks shorter than a sample too: live ones may be. */
       const weir_stream_cfg cfg = {.window = k < 2 ? 0 : 3,
@@ -373,7 +373,7 @@ static void live_gives_the_bits_of_a_run_of_what_was_kept(void **state)
       assert_true(c.late > 10 && c.duplicate > 50 && c.malformed > 5 && c.backward > 100);
       assert_int_equal(c.kept + c.late + c.duplicate, c.samples);
       assert_true(report.chunk_p50_s > 0 && report.chunk_p50_s <= report.chunk_p99_s &&
-                  report.chunk_p99_s <= report.chunk_most_s);
+                  report.chunk_p99_s <= report.chunk_max_s);
       weir_live_destroy(&s.live);
     }
   }
@@ -435,7 +435,7 @@ static void streams_of_several_rates_share_the_watermark(void **state)
   take(l, "ecg,0,1");
   take(l, "abp,0,10");
   take(l, "abp,0.8,12");
-  take(l, "ecg,0.2,3"); /* behind the ABP's newest by over half a second */
+  take(l, "ecg,0.2,3"); /* later than the ABP's newest by over half a second */
   take(l, "abp,0.4,11");
   take(l, "resp,100,1");
   take(l, "ecg,0.3,4");

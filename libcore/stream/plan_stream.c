@@ -11,8 +11,8 @@
 /* Times are nanoseconds in 64 bits: a hundred years allow for the chunk after the last. */
 #define LONGEST 3.2e18
 /* Limits of the planner's choice: below, overhead per chunk shows; above, nothing is gained. */
-#define LEAST_SLOTS 1024
-#define MOST_SLOTS 65536
+#define MIN_SLOTS 1024
+#define MAX_SLOTS 65536
 
 const weir_opt weir_stream_opts[] = {
     WEIR_OPT_REAL(weir_stream_cfg, window, 0, 0, 86400, "s",
@@ -112,9 +112,9 @@ static int64_t length_of(const weir_stream_source *x, int64_t slots)
 static double slots_worth_keeping(double kept, double per_slot)
 {
   const double cache = (double)weir_cpu_get()->l3_bytes / 4;
-  const double most = (cache - kept) / per_slot, slots = 2 * kept / per_slot;
+  const double max_slots = (cache - kept) / per_slot, slots = 2 * kept / per_slot;
 
-  return per_slot >= 1 ? slots < most ? slots : most : 0;
+  return per_slot >= 1 ? slots < max_slots ? slots : max_slots : 0;
 }
 
 /* What the longest source lasts: a chunk has no use for more. */
@@ -136,23 +136,23 @@ static weir_status check_memory(const weir_stream_job *job, const char *key, int
   const weir_stream_source *x = fastest_source(job);
   const double seconds = (double)window_ns / NS, slots = seconds * rate_of(x);
   const char *who = NULL;
-  const double memory = stream_most_memory(job->stream, &who);
+  const double memory = stream_max_memory(job->stream, &who);
   double small = 0, large = 0;
   int64_t period = 1;
 
-  if (slots <= MOST_SLOTS || memory <= 0) {
+  if (slots <= MAX_SLOTS || memory <= 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small, &period));
-  WEIR_TRY(bytes_of_plan(job, 2 * LEAST_SLOTS, &large, &period));
-  const double per_slot = fmax((large - small) / LEAST_SLOTS, 1);
+  WEIR_TRY(bytes_of_plan(job, MIN_SLOTS, &small, &period));
+  WEIR_TRY(bytes_of_plan(job, 2 * MIN_SLOTS, &large, &period));
+  const double per_slot = fmax((large - small) / MIN_SLOTS, 1);
 
   if (per_slot * slots + small > memory) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s: a chunk of %.6g s is %.3g samples of source '%s' (%.6g Hz) and needs "
                      "about %.3g bytes, but %s %.3g: at most %.3g s",
                      key, seconds, slots, x->value, rate_of(x), per_slot * slots + small, who,
-                     memory, fmax(0.99 * (memory - small) / per_slot, MOST_SLOTS) / rate_of(x));
+                     memory, fmax(0.99 * (memory - small) / per_slot, MAX_SLOTS) / rate_of(x));
   }
   return WEIR_OK;
 }
@@ -194,16 +194,16 @@ static weir_status choose_window(const weir_stream_job *job, int64_t *window_ns,
   if (asked > 0) {
     return take_window(job, asked, window_ns);
   }
-  WEIR_TRY(bytes_of_plan(job, LEAST_SLOTS, &small, &period));
-  WEIR_TRY(bytes_of_plan(job, 2 * LEAST_SLOTS, &large, &period));
-  const double per_slot = (large - small) / LEAST_SLOTS;
+  WEIR_TRY(bytes_of_plan(job, MIN_SLOTS, &small, &period));
+  WEIR_TRY(bytes_of_plan(job, 2 * MIN_SLOTS, &large, &period));
+  const double per_slot = (large - small) / MIN_SLOTS;
   const double fit = (double)cache / 2 / (per_slot > 1 ? per_slot : 1);
-  int64_t slots = fit < LEAST_SLOTS ? LEAST_SLOTS : fit > MOST_SLOTS ? MOST_SLOTS : (int64_t)fit;
+  int64_t slots = fit < MIN_SLOTS ? MIN_SLOTS : fit > MAX_SLOTS ? MAX_SLOTS : (int64_t)fit;
 
-  const double worth = slots_worth_keeping(small - per_slot * LEAST_SLOTS, per_slot);
+  const double worth = slots_worth_keeping(small - per_slot * MIN_SLOTS, per_slot);
 
   slots = worth > (double)slots ? (int64_t)worth : slots;
-  if (period <= MOST_SLOTS) {
+  if (period <= MAX_SLOTS) {
     slots = slots < period ? period : slots / period * period;
     *granule_ns = length_of(fastest_source(job), period);
   }
@@ -253,14 +253,12 @@ static weir_status extend_inputs(weir_stream *s)
 static int choose_depth(const weir_stream *s, const weir_stream_job *job)
 {
   const double slots = (double)s->window_ns / NS * rate_of(fastest_source(job));
-  const double fit = 2 * MOST_SLOTS / fmax(slots, 1);
+  const double fit = 2 * MAX_SLOTS / fmax(slots, 1);
 
   if (s->threads < 2 || s->live.wait != NULL) {
     return 1;
   }
-  return fit < STREAM_LEAST_DEPTH ? STREAM_LEAST_DEPTH
-         : fit < STREAM_DEPTH     ? (int)fit
-                                  : STREAM_DEPTH;
+  return fit < STREAM_MIN_DEPTH ? STREAM_MIN_DEPTH : fit < STREAM_DEPTH ? (int)fit : STREAM_DEPTH;
 }
 
 static weir_status make_inputs(weir_stream *s, const weir_stream_job *job)
@@ -365,7 +363,7 @@ static bool has_time(const weir_graph *g, const char *result)
 }
 
 /* Which stage makes each sink's result. */
-static weir_status place_sinks(weir_stream *s, const weir_stream_job *job)
+static weir_status assign_sinks(weir_stream *s, const weir_stream_job *job)
 {
   for (int i = 0; i < job->n_sinks; i++) {
     weir_view view;
@@ -433,7 +431,7 @@ weir_status weir_stream_create(const weir_stream_job *job, weir_stream **out)
   s->depth = choose_depth(s, job);
   WEIR_TRY_GOTO(make_inputs(s, job), fail);
   WEIR_TRY_GOTO(make_plans(s, job), fail);
-  WEIR_TRY_GOTO(place_sinks(s, job), fail);
+  WEIR_TRY_GOTO(assign_sinks(s, job), fail);
   stream_find_needs(s);
   stream_find_targets(s);
   for (int i = 0; i < s->n_stages; i++) {

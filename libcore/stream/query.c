@@ -55,7 +55,7 @@ static int64_t list_parts(const builder *b, const char *name, const char **parts
   const size_t n = strcspn(name, ".");
   int64_t count = 0;
 
-  for (int64_t i = 0; i < b->n_streams && count < WEIR_SERIES_MOST; i++) {
+  for (int64_t i = 0; i < b->n_streams && count < WEIR_SERIES_MAX; i++) {
     const char *known = b->streams[i].name;
 
     if (strncmp(known, name, n) == 0 && (known[n] == '.' || known[n] == 0)) {
@@ -67,18 +67,18 @@ static int64_t list_parts(const builder *b, const char *name, const char **parts
 
 /* The step is known, yet it gives no stream of just this name. */
 static weir_status refuse_part(const builder *b, const char *name, const char *user,
-                               const char *place)
+                               const char *location)
 {
-  const char *parts[WEIR_SERIES_MOST];
+  const char *parts[WEIR_SERIES_MAX];
   char hint[512];
 
   weir_name_suggest(name, parts, list_parts(b, name, parts), hint, sizeof hint);
   if (strchr(name, '.') == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s%s: '%s' has several streams, but one is needed%s",
-                     query_at(place).text, user, name, hint);
+                     query_at(location).text, user, name, hint);
   }
-  return weir_fail(WEIR_ERR_CONFIG, "%s%s: there is no stream '%s'%s", query_at(place).text, user,
-                   name, hint);
+  return weir_fail(WEIR_ERR_CONFIG, "%s%s: there is no stream '%s'%s", query_at(location).text,
+                   user, name, hint);
 }
 
 static weir_status add_sources(builder *b, const bool *used)
@@ -104,7 +104,7 @@ static weir_status add_sources(builder *b, const bool *used)
 static weir_status add_results(builder *b, const weir_query_step *step,
                                const weir_series_result *result, weir_value undefined)
 {
-  WEIR_ASSERT(result->n >= 1 && result->n <= WEIR_SERIES_MOST);
+  WEIR_ASSERT(result->n >= 1 && result->n <= WEIR_SERIES_MAX);
   for (int i = 0; i < result->n; i++) {
     WEIR_ASSERT(result->out[i].value.node >= 0 && result->out[i].present.node >= 0);
     WEIR_TRY(add_stream(b, step->name, result->name[i], result->out[i],
@@ -115,7 +115,7 @@ static weir_status add_results(builder *b, const weir_query_step *step,
 
 static weir_status add_step(builder *b, const weir_query_step *step)
 {
-  weir_series in[WEIR_SERIES_MOST];
+  weir_series in[WEIR_SERIES_MAX];
   weir_series_result result = {.n = 0};
   weir_value undefined = WEIR_NO_VALUE;
   char user[WEIR_QUERY_NAME + 16];
@@ -126,7 +126,7 @@ static weir_status add_step(builder *b, const weir_query_step *step)
 
     if (from == NULL) {
       return refuse_part(b, step->from[i], user,
-                         step->from_place != NULL ? step->from_place : step->place);
+                         step->from_location != NULL ? step->from_location : step->location);
     }
     in[i] = from->series;
   }
@@ -150,8 +150,8 @@ static weir_status add_step(builder *b, const weir_query_step *step)
 
     (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
     return weir_fail(status, "%s%s (%s): %s",
-                     query_at(step->op_place != NULL ? step->op_place : step->place).text, user,
-                     step->op->name, reason);
+                     query_at(step->op_location != NULL ? step->op_location : step->location).text,
+                     user, step->op->name, reason);
   }
   return add_results(b, step, &result, undefined);
 }
@@ -192,7 +192,7 @@ static weir_status add_column(builder *b, const query_stream *s, int *column)
 }
 
 static weir_status add_to_output(builder *b, weir_query_output *out, const query_stream *s,
-                                 const char *place)
+                                 const char *location)
 {
   int column = 0;
 
@@ -203,7 +203,7 @@ static weir_status add_to_output(builder *b, weir_query_output *out, const query
   if ((__int128)first->rate_num * c->rate_den != (__int128)c->rate_num * first->rate_den) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%soutputs: '%s' and '%s' have different rates: list them one by one",
-                     query_at(place).text, first->name, c->name);
+                     query_at(location).text, first->name, c->name);
   }
   out->column[out->n++] = column;
   return WEIR_OK;
@@ -217,14 +217,14 @@ static weir_status add_output(builder *b, const weir_query_wish *wish)
 
   (void)snprintf(out->name, sizeof out->name, "%s", wish->stream);
   if (one != NULL) {
-    return add_to_output(b, out, one, wish->place);
+    return add_to_output(b, out, one, wish->location);
   }
   for (int64_t i = 0; i < b->n_streams && strchr(wish->stream, '.') == NULL; i++) {
     if (strncmp(b->streams[i].name, wish->stream, n) == 0 && b->streams[i].name[n] == '.') {
-      WEIR_TRY(add_to_output(b, out, &b->streams[i], wish->place));
+      WEIR_TRY(add_to_output(b, out, &b->streams[i], wish->location));
     }
   }
-  return out->n > 0 ? WEIR_OK : refuse_part(b, wish->stream, "outputs", wish->place);
+  return out->n > 0 ? WEIR_OK : refuse_part(b, wish->stream, "outputs", wish->location);
 }
 
 static weir_status create(weir_query *q, int64_t n_outputs)
@@ -271,7 +271,7 @@ static bool leave_out(const weir_query_spec *spec, bool *used)
   for (int64_t i = 0; i < spec->n_sources + spec->n_steps; i++) {
     if (!used[i]) {
       weir_warn("query", "%s%s '%s' is skipped: no output needs it",
-                query_at(query_place_of(spec, i)).text, i < spec->n_sources ? "stream" : "step",
+                query_at(query_location_of(spec, i)).text, i < spec->n_sources ? "stream" : "step",
                 query_name_of(spec, i));
       any = true;
     }

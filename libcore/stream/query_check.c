@@ -6,12 +6,12 @@
 #include "base/weir_integer.h"
 #include "conf/weir_name.h"
 
-query_place query_at(const char *place)
+query_location query_at(const char *location)
 {
-  query_place p = {""};
+  query_location p = {""};
 
-  if (place != NULL && place[0] != 0) {
-    (void)snprintf(p.text, sizeof p.text, "%s: ", place);
+  if (location != NULL && location[0] != 0) {
+    (void)snprintf(p.text, sizeof p.text, "%s: ", location);
   }
   return p;
 }
@@ -35,9 +35,10 @@ const char *query_name_of(const weir_query_spec *spec, int64_t i)
   return i < spec->n_sources ? spec->sources[i].name : spec->steps[i - spec->n_sources].name;
 }
 
-const char *query_place_of(const weir_query_spec *spec, int64_t i)
+const char *query_location_of(const weir_query_spec *spec, int64_t i)
 {
-  return i < spec->n_sources ? spec->sources[i].place : spec->steps[i - spec->n_sources].place;
+  return i < spec->n_sources ? spec->sources[i].location
+                             : spec->steps[i - spec->n_sources].location;
 }
 
 int64_t query_definer(const weir_query_spec *spec, const char *name)
@@ -75,25 +76,25 @@ static weir_status check_name(const weir_query_spec *spec, int64_t i)
   if (!is_name(name)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s%s '%s': a name is a letter, then letters, digits and '_', %d at most",
-                     query_at(query_place_of(spec, i)).text, what, name, WEIR_QUERY_NAME - 1);
+                     query_at(query_location_of(spec, i)).text, what, name, WEIR_QUERY_NAME - 1);
   }
   if (is_constant(name)) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s%s '%s': the name is reserved for a constant of expressions",
-                     query_at(query_place_of(spec, i)).text, what, name);
+                     query_at(query_location_of(spec, i)).text, what, name);
   }
   if (first != i) {
     return weir_fail(WEIR_ERR_CONFIG, "%s%s '%s': the name is taken by %s %lld of the query",
-                     query_at(query_place_of(spec, i)).text, what, name,
+                     query_at(query_location_of(spec, i)).text, what, name,
                      first < spec->n_sources ? "stream" : "step",
                      (long long)(first < spec->n_sources ? first : first - spec->n_sources) + 1);
   }
   return WEIR_OK;
 }
 
-/* `name` as used by `user` (a step or an output, with its place) must be one of the first n. */
+/* `name` as used by `user` (a step or an output, with its location) must be one of the first n. */
 static weir_status check_use(const weir_query_spec *spec, const char *name, int64_t n,
-                             const char *user, const char *place)
+                             const char *user, const char *location)
 {
   const char *names[WEIR_QUERY_SOURCES + WEIR_QUERY_STEPS];
   const int64_t at = query_definer(spec, name);
@@ -105,14 +106,14 @@ static weir_status check_use(const weir_query_spec *spec, const char *name, int6
   if (at >= 0) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "%s%s: '%s' is defined later: list steps in execution order, without cycles",
-                     query_at(place).text, user, name);
+                     query_at(location).text, user, name);
   }
   for (int64_t i = 0; i < n; i++) {
     names[i] = query_name_of(spec, i);
   }
   weir_name_suggest(name, names, n, hint, sizeof hint);
-  return weir_fail(WEIR_ERR_CONFIG, "%s%s: there is no stream '%s'%s", query_at(place).text, user,
-                   name, hint);
+  return weir_fail(WEIR_ERR_CONFIG, "%s%s: there is no stream '%s'%s", query_at(location).text,
+                   user, name, hint);
 }
 
 static weir_status check_counts(const weir_query_spec *spec)
@@ -134,16 +135,16 @@ static weir_status check_counts(const weir_query_spec *spec)
 static weir_status check_step(const weir_query_spec *spec, int64_t i)
 {
   const weir_query_step *s = &spec->steps[i];
-  const char *place = s->from_place != NULL ? s->from_place : s->place;
+  const char *location = s->from_location != NULL ? s->from_location : s->location;
   char user[WEIR_QUERY_NAME + 16];
 
   (void)snprintf(user, sizeof user, "step '%s'", s->name);
   for (int64_t k = 0; k < s->n_from; k++) {
-    WEIR_TRY(check_use(spec, s->from[k], spec->n_sources + i, user, place));
+    WEIR_TRY(check_use(spec, s->from[k], spec->n_sources + i, user, location));
   }
-  if (s->n_from < s->op->least_in || s->n_from > s->op->most_in) {
+  if (s->n_from < s->op->min_in || s->n_from > s->op->max_in) {
     return weir_fail(WEIR_ERR_CONFIG, "%sstep '%s': %s takes %d to %d streams, from: lists %lld",
-                     query_at(place).text, s->name, s->op->name, s->op->least_in, s->op->most_in,
+                     query_at(location).text, s->name, s->op->name, s->op->min_in, s->op->max_in,
                      (long long)s->n_from);
   }
   return WEIR_OK;
@@ -160,7 +161,7 @@ weir_status weir_query_check(const weir_query_spec *spec)
   }
   for (int64_t i = 0; i < spec->n_outputs; i++) {
     WEIR_TRY(check_use(spec, spec->outputs[i].stream, spec->n_sources + spec->n_steps, "outputs",
-                       spec->outputs[i].place));
+                       spec->outputs[i].location));
   }
   return WEIR_OK;
 }

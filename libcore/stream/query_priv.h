@@ -10,18 +10,18 @@ typedef struct query_stream {
   weir_value undefined; /* as weir_series_use has it, WEIR_NO_VALUE: none */
 } query_stream;
 
-/* "place: " in front of a message, "" where there is none. */
-typedef struct query_place {
+/* "location: " in front of a message, "" where there is none. */
+typedef struct query_location {
   char text[512];
-} query_place;
-query_place query_at(const char *place);
+} query_location;
+query_location query_at(const char *location);
 
 /* Number of the source (below n_sources) or n_sources + step that defines `name`, or its part;
  * -1: none. */
 int64_t query_definer(const weir_query_spec *spec, const char *name);
-/* Name and place of source i, from n_sources on of step i - n_sources. */
+/* Name and location of source i, from n_sources on of step i - n_sources. */
 const char *query_name_of(const weir_query_spec *spec, int64_t i);
-const char *query_place_of(const weir_query_spec *spec, int64_t i);
+const char *query_location_of(const weir_query_spec *spec, int64_t i);
 /* used[i], i as above: an output needs it, or a step that one needs. */
 void query_mark_used(const weir_query_spec *spec, bool *used);
 /* *num / *den: the least common multiple of two positive fractions. False when it does not fit. */

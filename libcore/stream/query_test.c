@@ -1,4 +1,4 @@
-/* query_test.c - names, order, parts, clocks and units of queries; what they compute is what the
+/* query_test.c - names, order, outputs, clocks and units of queries; what they compute is what the
  * operators compute. */
 #include "query_priv.h"
 #include <math.h>
@@ -26,7 +26,7 @@ static weir_status build_delay(const weir_series_use *use, weir_series_result *o
 }
 
 /* The stream on a clock so many times as fast. */
-static weir_status build_held(const weir_series_use *use, weir_series_result *out)
+static weir_status build_hold(const weir_series_use *use, weir_series_result *out)
 {
   const weir_series s = weir_series_hold(use->graph, use->in[0], *(const int64_t *)use->opts);
 
@@ -56,11 +56,11 @@ static weir_status build_broken(const weir_series_use *use, weir_series_result *
 }
 
 static const weir_series_op
-    delay = {.name = "delay", .least_in = 1, .most_in = 1, .build = build_delay},
-    held = {.name = "held", .least_in = 1, .most_in = 1, .build = build_held},
-    pair = {.name = "pair", .least_in = 2, .most_in = 2, .build = build_pair},
-    broken = {.name = "broken", .least_in = 1, .most_in = 1, .build = build_broken},
-    marked = {.name = "marked", .least_in = 1, .most_in = 1, .build = build_marked},
+    delay = {.name = "delay", .min_in = 1, .max_in = 1, .build = build_delay},
+    hold = {.name = "held", .min_in = 1, .max_in = 1, .build = build_hold},
+    pair = {.name = "pair", .min_in = 2, .max_in = 2, .build = build_pair},
+    broken = {.name = "broken", .min_in = 1, .max_in = 1, .build = build_broken},
+    marked = {.name = "marked", .min_in = 1, .max_in = 1, .build = build_marked},
     internal = {.name = "internal"};
 
 #define FROM(...)                        \
@@ -73,7 +73,7 @@ static const weir_query_source two_sources[] = {{"ecg", 50, 1, "mV", NULL},
 
 static weir_status make(const weir_query_step *steps, int64_t n, const char *output, weir_query *q)
 {
-  const weir_query_wish wish = {.stream = output, .place = "q.yaml:9:3"};
+  const weir_query_wish wish = {.stream = output, .location = "q.yaml:9:3"};
   const weir_query_spec spec = {.sources = two_sources,
                                 .n_sources = 2,
                                 .steps = steps,
@@ -135,11 +135,11 @@ static void failures_of_the_graph_name_their_step(void **state)
   assert_non_null(strstr(weir_last_message(), "x:7:1: step 'a' (broken): "));
 }
 
-static void parts_are_named_behind_a_point(void **state)
+static void outputs_are_named_after_a_point(void **state)
 {
   const weir_query_step steps[] = {{"d", FROM("ecg"), &delay, &one, NULL, NULL, NULL},
                                    {"p", FROM("ecg", "d"), &pair, NULL, NULL, NULL, NULL},
-                                   {"m", FROM("p.right"), &held, &five, NULL, NULL, NULL},
+                                   {"m", FROM("p.right"), &hold, &five, NULL, NULL, NULL},
                                    {"l", FROM("p.left"), &delay, &one, NULL, NULL, NULL}};
   weir_query q;
 
@@ -222,14 +222,14 @@ static void multiples_are_multiples(void **state)
 
 static void operators_are_found_by_name(void **state)
 {
-  static const weir_series_op *const first[] = {&delay, &internal, NULL}, *const second[] = {&held,
+  static const weir_series_op *const first[] = {&delay, &internal, NULL}, *const second[] = {&hold,
                                                                                              NULL};
   static const weir_series_op *const *const tables[] = {first, second};
 
-  assert_ptr_equal(weir_query_find(tables, 2, "held"), &held);
+  assert_ptr_equal(weir_query_find(tables, 2, "held"), &hold);
   assert_ptr_equal(weir_query_find(tables, 2, "delay"), &delay);
   assert_null(weir_query_find(tables, 2, "internal"));
-  assert_ptr_equal(weir_query_op(tables, 2, 1), &held);
+  assert_ptr_equal(weir_query_op(tables, 2, 1), &hold);
   assert_null(weir_query_op(tables, 2, 2));
 }
 
@@ -337,7 +337,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_are_checked),
       cmocka_unit_test(failures_of_the_graph_name_their_step),
-      cmocka_unit_test(parts_are_named_behind_a_point),
+      cmocka_unit_test(outputs_are_named_after_a_point),
       cmocka_unit_test(one_result_may_be_called_as_the_step_is),
       cmocka_unit_test(clocks_meet_or_are_refused_by_name),
       cmocka_unit_test(multiples_are_multiples),

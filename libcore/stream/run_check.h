@@ -6,11 +6,11 @@
 #include "base/weir_check.h"
 #include "stream/weir_stream.h"
 
-/* A result of the graph, slot by slot; those beyond `room` are counted, not kept. */
+/* A result of the graph, slot by slot; those beyond `capacity` are counted, not kept. */
 typedef struct run_column {
   void *slots;
   size_t size; /* bytes of a slot */
-  int64_t room, n;
+  int64_t capacity, n;
 } run_column;
 
 /* A sink's `take`; context: run_column. Skipped slots repeat the last one, which has settled. */
@@ -23,13 +23,13 @@ static inline weir_status run_take(void *context, const weir_view *v, int64_t lo
   (void)last;
   for (; c->n < lo; c->n++) {
     assert_true(c->n > 0);
-    if (c->n < c->room) {
+    if (c->n < c->capacity) {
       memcpy(at + (size_t)c->n * c->size, at + (size_t)(c->n - 1) * c->size, c->size);
     }
   }
   assert_int_equal(c->n, lo);
   for (; c->n < hi; c->n++) {
-    if (c->n < c->room) {
+    if (c->n < c->capacity) {
       memcpy(at + (size_t)c->n * c->size, weir_view_at(v, &c->n), c->size);
     }
   }

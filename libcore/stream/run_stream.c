@@ -27,10 +27,10 @@ static int64_t next_cut(weir_stream *s)
 
   if (s->cfg.cut_seed != 0) {
     step = 1 + (int64_t)(weir_random_bits((uint64_t)s->cfg.cut_seed, PURPOSE_CUTS, 0,
-                                          (uint64_t)s->cuts) %
+                                          (uint64_t)s->n_chunks) %
                          (uint64_t)s->window_ns);
   }
-  s->cuts++;
+  s->n_chunks++;
   return s->at_ns + step;
 }
 
@@ -65,7 +65,7 @@ static void count_latency(weir_stream *s, double final_at)
   if (s->live.wait != NULL) {
     s->latency[bin < STREAM_LATENCY_BINS ? (int)bin : STREAM_LATENCY_BINS - 1]++;
     s->latencies++;
-    s->report->chunk_most_s = seconds > s->report->chunk_most_s ? seconds : s->report->chunk_most_s;
+    s->report->chunk_max_s = seconds > s->report->chunk_max_s ? seconds : s->report->chunk_max_s;
   }
 }
 
@@ -77,10 +77,10 @@ static double latency_quantile(const weir_stream *s, double share)
   for (int i = 0; i < STREAM_LATENCY_BINS && s->latencies > 0; i++) {
     below += (double)s->latency[i];
     if (below >= share * (double)s->latencies) {
-      return fmin(exp2((i + 1) / 20.0) * 1e-6, s->report->chunk_most_s);
+      return fmin(exp2((i + 1) / 20.0) * 1e-6, s->report->chunk_max_s);
     }
   }
-  return s->report->chunk_most_s;
+  return s->report->chunk_max_s;
 }
 
 /* True when all state has settled: only absent slots for long enough, in every source. */
@@ -233,7 +233,7 @@ static weir_status look_around(const weir_stream *s)
 {
   const int64_t read = s->input[0].fed;
 
-  if (s->live.wait == NULL && s->cuts > 0 && weir_stop_requested()) {
+  if (s->live.wait == NULL && s->n_chunks > 0 && weir_stop_requested()) {
     return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d after %lld of %lld samples",
                      weir_stop_signal(), (long long)read, (long long)s->input[0].source.count);
   }
@@ -338,7 +338,7 @@ static weir_status run_stage(void *context, int stage, int64_t chunk, int thread
 
 /* Live input comes no faster for being waited for by another thread, which signals do not reach;
  * and threads of a graph of one stage are better used inside it where nothing has to be read. */
-static bool goes_in_turn(const weir_stream *s)
+static bool is_sequential(const weir_stream *s)
 {
   bool in_memory = s->n_stages == 1;
 
@@ -348,7 +348,7 @@ static bool goes_in_turn(const weir_stream *s)
   return s->depth == 1 || s->live.wait != NULL || in_memory;
 }
 
-static weir_status run_in_turn(weir_stream *s)
+static weir_status run_sequentially(weir_stream *s)
 {
   bool ended = false;
 
@@ -368,7 +368,7 @@ static weir_status run_chunks(weir_stream *s)
                             .run = run_stage,
                             .context = s};
 
-  WEIR_TRY(goes_in_turn(s) ? run_in_turn(s) : stream_flow_run(&flow));
+  WEIR_TRY(is_sequential(s) ? run_sequentially(s) : stream_flow_run(&flow));
   return look_around(s);
 }
 
@@ -383,7 +383,7 @@ static void write_events(const weir_stream *s, const weir_stream_report *r)
              WEIR_INT("slots", r->slots), WEIR_INT("present", r->present),
              WEIR_REAL("seconds", r->seconds), WEIR_INT("stages", s->n_stages),
              WEIR_REAL("chunk_p50_s", r->chunk_p50_s), WEIR_REAL("chunk_p99_s", r->chunk_p99_s),
-             WEIR_REAL("chunk_most_s", r->chunk_most_s));
+             WEIR_REAL("chunk_most_s", r->chunk_max_s));
 }
 
 weir_status weir_stream_run(weir_stream *s, weir_stream_report *report)
@@ -419,6 +419,6 @@ void weir_stream_rewind(weir_stream *s)
     s->input[i].fed = s->input[i].last = 0;
     s->input[i].source.count = s->live.wait != NULL ? WEIR_STREAM_OPEN : s->input[i].source.count;
   }
-  s->at_ns = s->since_ns = s->cuts = 0;
+  s->at_ns = s->since_ns = s->n_chunks = 0;
   s->live_ended = false;
 }

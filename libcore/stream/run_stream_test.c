@@ -310,7 +310,7 @@ static weir_status wait_for_reading(void *context, const weir_view *view, int64_
   return WEIR_OK;
 }
 
-/* Chunks are read while one is still taken: by no barrier is reading held up. */
+/* Chunks are read while one is still taken: no barrier delays reading. */
 static void two_threads_read_ahead(void **state)
 {
   static overtaken o;

@@ -159,8 +159,8 @@ static inline void series_run(series_case *c, series_build build, const void *co
           tier, &c->report);
   c->rate_num = result.rate_num;
   c->rate_den = result.rate_den;
-  c->n = y.n < y.room ? y.n : y.room;
-  c->n_present = q.n < q.room ? q.n : q.room;
+  c->n = y.n < y.capacity ? y.n : y.capacity;
+  c->n_present = q.n < q.capacity ? q.n : q.capacity;
   weir_graph_destroy(&g);
   weir_store_destroy(&c->store);
   weir_series_keeper_fini(&c->keeper);

@@ -45,7 +45,7 @@ void weir_series_keeper_fini(weir_series_keeper *k)
 }
 
 weir_status weir_series_slots(const weir_series *s, const char *option, double seconds,
-                              int64_t least, int64_t *slots)
+                              int64_t min_slots, int64_t *slots)
 {
   const double period = (double)s->rate_den / (double)s->rate_num;
   const double exact = seconds / period, whole = nearbyint(exact);
@@ -54,9 +54,9 @@ weir_status weir_series_slots(const weir_series *s, const char *option, double s
     return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is not an integer number of periods of %.12g s",
                      option, seconds, period);
   }
-  if (whole < (double)least) {
+  if (whole < (double)min_slots) {
     return weir_fail(WEIR_ERR_CONFIG, "%s: %.12g s is shorter than %lld periods of %.12g s", option,
-                     seconds, (long long)least, period);
+                     seconds, (long long)min_slots, period);
   }
   *slots = (int64_t)whole;
   return WEIR_OK;

@@ -10,7 +10,7 @@
 #define STREAM_MAX_RESULTS (STREAM_MAX_CROSSING + STREAM_MAX_SINKS)
 /* Chunks on their way at once where threads share the stages: a stage that waits for a processor
  * delays no other before the stages around it are that far apart. */
-#define STREAM_LEAST_DEPTH 2
+#define STREAM_MIN_DEPTH 2
 #define STREAM_DEPTH 8
 /* Latencies are counted in bins a 20th of an octave wide, from a microsecond on. */
 #define STREAM_LATENCY_BINS 600
@@ -74,7 +74,7 @@ struct weir_stream {
   double latency_s;
   weir_stream_live live; /* wait is NULL where counts are known */
   /* one run */
-  int64_t at_ns, cuts; /* where the next chunk begins; chunks cut */
+  int64_t at_ns, n_chunks; /* where the next chunk begins; chunks so far */
   bool live_ended;
   int64_t latency[STREAM_LATENCY_BINS], latencies;
   weir_stream_report *report;
@@ -114,7 +114,7 @@ weir_status stream_idle_until(const weir_stream *s, int64_t *ns) WEIR_CHECKED;
 weir_status stream_cut_gate(const weir_stream *s, int64_t *to) WEIR_CHECKED;
 /* memory_stream.c: bytes that a plan may hold, 0 where that is not known, and who says so ("this
  * machine has"). */
-double stream_most_memory(const weir_stream_cfg *cfg, const char **who);
+double stream_max_memory(const weir_stream_cfg *cfg, const char **who);
 /* Whether it holds no more, with what `store` (or NULL) keeps. Large memory is mapped but not
  * touched before the first chunk: what is refused has cost nothing. Fails: WEIR_ERR_CONFIG. */
 weir_status stream_check_memory(const weir_stream *s, const weir_store *store) WEIR_CHECKED;

@@ -9,7 +9,7 @@
 #include "stream/run_check.h"
 #include "stream/weir_series.h"
 
-enum { STREAMS_SLOTS = 8192, STREAMS_MOST = 4 };
+enum { STREAMS_SLOTS = 8192, STREAMS_MAX = 4 };
 
 typedef struct streams_source {
   int64_t rate_num, rate_den, count;
@@ -26,9 +26,9 @@ typedef struct streams_result {
 } streams_result;
 
 typedef struct streams_case {
-  streams_source source[STREAMS_MOST];
+  streams_source source[STREAMS_MAX];
   int n;
-  streams_result out[STREAMS_MOST];
+  streams_result out[STREAMS_MAX];
   int n_out;
   weir_store *store;
   weir_series_keeper keeper;
@@ -44,7 +44,7 @@ static inline streams_source *streams_add(streams_case *c, uint64_t seed, int64_
   int64_t left = 0;
   bool present = true;
 
-  assert_true(count <= STREAMS_SLOTS && c->n <= STREAMS_MOST);
+  assert_true(count <= STREAMS_SLOTS && c->n <= STREAMS_MAX);
   memset(s, 0, sizeof *s);
   s->rate_num = rate_num;
   s->rate_den = 1;
@@ -110,11 +110,11 @@ static inline weir_series_use streams_use(streams_case *c, weir_graph *g, const 
 /* A run being put together: what the stream reads from and writes to. */
 typedef struct streams_frame {
   weir_graph *graph;
-  weir_stream_source sources[STREAMS_MOST];
-  weir_series in[STREAMS_MOST], out[STREAMS_MOST];
-  weir_stream_sink sinks[2 * STREAMS_MOST];
-  run_column value[STREAMS_MOST], present[STREAMS_MOST];
-  int same[STREAMS_MOST]; /* the result whose presence is this one's too */
+  weir_stream_source sources[STREAMS_MAX];
+  weir_series in[STREAMS_MAX], out[STREAMS_MAX];
+  weir_stream_sink sinks[2 * STREAMS_MAX];
+  run_column value[STREAMS_MAX], present[STREAMS_MAX];
+  int same[STREAMS_MAX]; /* the result whose presence is this one's too */
   int n_sinks;
 } streams_frame;
 

@@ -1,8 +1,8 @@
-/* sums.c - slabs summed by the kernel of this processor, and a tree over them. */
+/* sums.c - blocks summed by the kernel of this processor, and a tree over them. */
 #include "device/weir_parallel.h"
 #include "stream/sums_priv.h"
 
-enum { SLAB = 4096 };
+enum { BLOCK = 4096 };
 
 static sums_kernel choose_kernel(void)
 {
@@ -27,15 +27,15 @@ static weir_sums add(weir_sums a, weir_sums b)
 /* Of two neighbours as large as one another the sum is taken as soon as both are there. */
 weir_sums weir_sums_of(const float *x, int64_t n)
 {
-  const sums_kernel of_slab = choose_kernel();
+  const sums_kernel of_block = choose_kernel();
   weir_sums waiting[64];
   int depth = 0;
 
-  for (int64_t slab = 0; slab * SLAB < n || slab == 0; slab++) {
-    const int64_t left = n - slab * SLAB;
+  for (int64_t block = 0; block * BLOCK < n || block == 0; block++) {
+    const int64_t left = n - block * BLOCK;
 
-    waiting[depth++] = of_slab(x + slab * SLAB, left < SLAB ? left : SLAB);
-    for (int64_t number = slab; (number & 1) != 0; number /= 2, depth--) {
+    waiting[depth++] = of_block(x + block * BLOCK, left < BLOCK ? left : BLOCK);
+    for (int64_t number = block; (number & 1) != 0; number /= 2, depth--) {
       waiting[depth - 2] = add(waiting[depth - 2], waiting[depth - 1]);
     }
   }

@@ -1,4 +1,4 @@
-/* sums_avx512.c - sums of one slab, 8 doubles at a time. */
+/* sums_avx512.c - sums of one block, 8 doubles at a time. */
 #if defined(__x86_64__)
 #define TABLE weir_sums_avx512
 #include "stream/sums_kernel.h"

@@ -1,3 +1,3 @@
-/* sums_base.c - sums of one slab. */
+/* sums_base.c - sums of one block. */
 #define TABLE weir_sums_base
 #include "stream/sums_kernel.h"

@@ -1,4 +1,4 @@
-/* sums_kernel.h - sums of one slab in 16 lanes, in vectors as wide as the machine's. Before it, a
+/* sums_kernel.h - sums of one block in 16 lanes, in vectors as wide as the machine's. Before it, a
  * source defines TABLE. */
 #include <string.h>
 #if defined(__AVX__)
@@ -13,13 +13,13 @@
 #else
 #define WIDE 2
 #endif
-enum { LANES = 16, PARTS = LANES / WIDE };
+enum { LANES = 16, VECTORS = LANES / WIDE };
 
 typedef float samples __attribute__((vector_size(WIDE * sizeof(float))));
 typedef double wide __attribute__((vector_size(WIDE * sizeof(double))));
 
 typedef struct lanes {
-  wide sum[PARTS], square[PARTS];
+  wide sum[VECTORS], square[VECTORS];
 } lanes;
 
 /* WIDE samples as doubles; the sum with a square, which is exact: fused or not, the same bits. What
@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) wide plus_square(wide sum, wide v)
 
 static inline __attribute__((always_inline)) void take(lanes *all, const float *x)
 {
-  for (int k = 0; k < PARTS; k++) {
+  for (int k = 0; k < VECTORS; k++) {
     const wide v = widened(x + WIDE * k);
 
     all->sum[k] += v;
@@ -59,11 +59,11 @@ static inline __attribute__((always_inline)) void take(lanes *all, const float *
   }
 }
 
-static double total(const wide *parts)
+static double total(const wide *vectors)
 {
   double lane[LANES];
 
-  memcpy(lane, parts, sizeof lane);
+  memcpy(lane, vectors, sizeof lane);
   for (int half = LANES / 2; half > 0; half /= 2) {
     for (int k = 0; k < half; k++) {
       lane[k] += lane[k + half];
@@ -73,7 +73,7 @@ static double total(const wide *parts)
 }
 
 /* Same order of additions for the same n: the end is filled up with zeros. */
-static weir_sums of_slab(const float *x, int64_t n)
+static weir_sums of_block(const float *x, int64_t n)
 {
   float end[LANES] = {0};
   lanes all = {{{0}}, {{0}}};
@@ -89,4 +89,4 @@ static weir_sums of_slab(const float *x, int64_t n)
   return (weir_sums){total(all.sum), total(all.square)};
 }
 
-const sums_kernel TABLE = of_slab;
+const sums_kernel TABLE = of_block;

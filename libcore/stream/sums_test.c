@@ -5,20 +5,20 @@
 #include "base/weir_random.h"
 #include "device/weir_parallel.h"
 
-enum { MOST = 100003 };
+enum { MAX = 100003 };
 
-static float x[MOST];
+static float x[MAX];
 
 static void draw(uint64_t seed, float level)
 {
-  for (int64_t t = 0; t < MOST; t++) {
+  for (int64_t t = 0; t < MAX; t++) {
     x[t] = level + (float)(weir_random_bits(seed, 1, 0, (uint64_t)t) % 2000003) / 1000003 - 1;
   }
 }
 
 static void sums_are_those_of_a_plain_loop(void **state)
 {
-  static const int64_t lengths[] = {0, 1, 15, 16, 17, 4095, 4096, 4097, 30000, 65536, MOST};
+  static const int64_t lengths[] = {0, 1, 15, 16, 17, 4095, 4096, 4097, 30000, 65536, MAX};
 
   for (int level = 0; level < 5000; level += 1250) {
     draw(7, (float)level);

@@ -80,7 +80,7 @@ static int64_t apart(const weir_stream *s)
 weir_status stream_idle_until(const weir_stream *s, int64_t *ns)
 {
   *ns = s->at_ns;
-  /* After a jump windows hold what they held before it. */
+  /* After a jump windows contain the samples before it. */
   if (!s->cfg.skip || s->at_ns - s->since_ns < apart(s)) {
     return WEIR_OK;
   }
@@ -95,9 +95,9 @@ weir_status stream_idle_until(const weir_stream *s, int64_t *ns)
   }
   /* The last chunk is always computed: it ends the streams. */
   const stream_input *first = &s->input[0];
-  const int64_t most = time_of(&first->source, first->source.count) - s->window_ns / 2 - apart(s);
+  const int64_t latest = time_of(&first->source, first->source.count) - s->window_ns / 2 - apart(s);
 
-  *ns = *ns < most ? *ns : most > s->at_ns ? down_to(s, most) : s->at_ns;
+  *ns = *ns < latest ? *ns : latest > s->at_ns ? down_to(s, latest) : s->at_ns;
   return WEIR_OK;
 }
 
@@ -117,9 +117,9 @@ weir_status stream_cut_gate(const weir_stream *s, int64_t *to)
       from = end;
       WEIR_TRY(next_run(in, from, &start, &end));
     }
-    const int64_t cut = down_to(s, from + apart(s) + s->granule_ns);
+    const int64_t pause = down_to(s, from + apart(s) + s->granule_ns);
 
-    *to = cut > s->at_ns && cut < *to && start - cut > worth ? cut : *to;
+    *to = pause > s->at_ns && pause < *to && start - pause > worth ? pause : *to;
   }
   return WEIR_OK;
 }

@@ -14,7 +14,7 @@ static int build(streams_case *c, weir_graph *g, const weir_series *in, const vo
                  weir_series *out)
 {
   const what w = *(const what *)context;
-  weir_series s[STREAMS_MOST];
+  weir_series s[STREAMS_MAX];
   weir_series_use use = streams_use(c, g, s, c->n, NULL);
   weir_series_result r = {.n = 0};
   _Alignas(16) char opts[256];
@@ -64,7 +64,7 @@ static int64_t slots_read(const streams_case *c)
   return n;
 }
 
-static void check(what w, double most_read)
+static void check(what w, double max_read)
 {
   int64_t read = 0, all = 0;
 
@@ -81,7 +81,7 @@ static void check(what w, double most_read)
       all += slots_read(&whole);
     }
   }
-  assert_true((double)read <= most_read * (double)all);
+  assert_true((double)read <= max_read * (double)all);
 }
 
 /* MARKED: results that are NaN where absent, as those of a query. */

@@ -84,12 +84,12 @@ static bool reduce(const char *text, formula_unit *out, double *scale)
   }
   *out = (formula_unit){.kind = FORMULA_UNIT_STATED};
   for (int k = 0; k < written.n; k++) {
-    const symbol s = symbol_of(written.part[k].name);
+    const symbol s = symbol_of(written.factor[k].name);
     formula_unit base;
 
-    *scale *= pow(s.scale, written.part[k].power);
+    *scale *= pow(s.scale, written.factor[k].power);
     if (s.power != 0 && (!formula_unit_parse(s.base, &base) ||
-                         !formula_unit_times(out, &base, s.power * written.part[k].power, out))) {
+                         !formula_unit_times(out, &base, s.power * written.factor[k].power, out))) {
       return false;
     }
   }
@@ -131,7 +131,7 @@ bool weir_unit_factor(const char *from, const char *to, double *factor)
 
 bool formula_unit_factor(const formula_unit *from, const formula_unit *to, double *factor)
 {
-  char a[2 * WEIR_SERIES_UNIT * FORMULA_UNIT_PARTS], b[sizeof a];
+  char a[2 * WEIR_SERIES_UNIT * FORMULA_UNIT_FACTORS], b[sizeof a];
 
   return from->kind == FORMULA_UNIT_STATED && to->kind == FORMULA_UNIT_STATED &&
          formula_unit_text(from, a, sizeof a) && formula_unit_text(to, b, sizeof b) &&
@@ -161,20 +161,20 @@ bool formula_unit_meet(formula_unit *u, const formula_unit *met, double *factor)
   double all = 1;
 
   for (int k = 0; k < u->n; k++) {
-    const char *name = u->part[k].name;
-    int power = u->part[k].power;
-    formula_unit part;
+    const char *name = u->factor[k].name;
+    int power = u->factor[k].power;
+    formula_unit unit;
     double one = 1;
     int sign = 0;
 
     for (int j = 0; j < met->n && sign == 0; j++) {
-      sign = power_of(name, met->part[j].name, &one);
-      name = sign != 0 ? met->part[j].name : name;
+      sign = power_of(name, met->factor[j].name, &one);
+      name = sign != 0 ? met->factor[j].name : name;
     }
     all *= sign != 0 ? pow(one, power) : 1;
     power *= sign < 0 ? -1 : 1;
-    changed = changed || name != u->part[k].name;
-    if (!formula_unit_parse(name, &part) || !formula_unit_times(&out, &part, power, &out)) {
+    changed = changed || name != u->factor[k].name;
+    if (!formula_unit_parse(name, &unit) || !formula_unit_times(&out, &unit, power, &out)) {
       return false;
     }
   }

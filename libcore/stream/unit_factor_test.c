@@ -95,18 +95,18 @@ static void numbers_are_converted_to_the_unit_that_they_meet(void **state)
     }
     streams_run(&c, build_pair, &cases[i], WEIR_TIER_VECTOR, 1, (weir_stream_cfg){.window = 3});
     const streams_result *x = &c.out[0], *y = &c.out[1];
-    double most = 0;
+    double max_abs = 0;
 
     assert_int_equal(x->n, COUNT);
     for (int t = 0; t < COUNT; t++) {
       assert_int_equal(x->present[t], y->present[t]);
-      most = fmax(most, fabs((double)y->y[t]));
+      max_abs = fmax(max_abs, fabs((double)y->y[t]));
       if (!(fabs((double)x->y[t] - (double)y->y[t]) <= 1e-5 * fmax(1, fabs((double)y->y[t])))) {
         fail_msg("%s: slot %d is %.9g, not %.9g", cases[i].text, t, (double)x->y[t],
                  (double)y->y[t]);
       }
     }
-    assert_true(most > 0); /* both sides of a comparison are met */
+    assert_true(max_abs > 0); /* both sides of a comparison are met */
   }
 }
 

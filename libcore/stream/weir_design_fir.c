@@ -106,12 +106,12 @@ static void reduce(int64_t *up, int64_t *down)
 int64_t weir_design_polyphase_taps(int64_t up, int64_t down)
 {
   reduce(&up, &down);
-  const int64_t most = up > down ? up : down;
+  const int64_t max_factor = up > down ? up : down;
 
-  return most == 1 ? 1
-         : most > (WEIR_DESIGN_MAX_POLYPHASE - 1) / (2 * POLYPHASE_HALF)
+  return max_factor == 1 ? 1
+         : max_factor > (WEIR_DESIGN_MAX_POLYPHASE - 1) / (2 * POLYPHASE_HALF)
              ? WEIR_DESIGN_MAX_POLYPHASE + 2
-             : 2 * POLYPHASE_HALF * most + 1;
+             : 2 * POLYPHASE_HALF * max_factor + 1;
 }
 
 weir_status weir_design_polyphase(int64_t up, int64_t down, double *h)
@@ -121,7 +121,7 @@ weir_status weir_design_polyphase(int64_t up, int64_t down, double *h)
                      (long long)up, (long long)down);
   }
   reduce(&up, &down);
-  const int64_t taps = weir_design_polyphase_taps(up, down), most = up > down ? up : down;
+  const int64_t taps = weir_design_polyphase_taps(up, down), max_factor = up > down ? up : down;
 
   if (taps > WEIR_DESIGN_MAX_POLYPHASE) {
     return weir_fail(WEIR_ERR_CONFIG,
@@ -133,7 +133,7 @@ weir_status weir_design_polyphase(int64_t up, int64_t down, double *h)
     h[0] = 1;
     return WEIR_OK;
   }
-  const shape s = {.right = 1 / (double)most, .gain = (double)up, .window = kaiser};
+  const shape s = {.right = 1 / (double)max_factor, .gain = (double)up, .window = kaiser};
 
   make(&s, taps, h);
   return WEIR_OK;

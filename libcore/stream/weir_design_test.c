@@ -221,9 +221,10 @@ static void delay_equals_the_slope_of_the_phase(void **state)
       }
       phase[side] = atan2(im, re);
     }
-    const double turn = remainder(phase[0] - phase[1], 2 * M_PI);
+    const double phase_step = remainder(phase[0] - phase[1], 2 * M_PI);
 
-    assert_near(weir_design_delay(sos, n, f, s.rate), turn / (2 * M_PI * 2e-3 / s.rate), 1e-4);
+    assert_near(weir_design_delay(sos, n, f, s.rate), phase_step / (2 * M_PI * 2e-3 / s.rate),
+                1e-4);
   }
 }
 

@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-#define WEIR_GAP_MOST (1 << 24) /* maximum slots of a tolerance, a window or a duration */
+#define WEIR_GAP_MAX (1 << 24) /* maximum slots of a tolerance, a window or a duration */
 
 /* Returns the slots of `s` within `seconds`: a tolerance. Fails: WEIR_ERR_CONFIG, naming the
- * option, beyond WEIR_GAP_MOST. */
+ * option, beyond WEIR_GAP_MAX. */
 weir_status weir_gap_slots(const weir_series *s, const char *option, double seconds,
                            int64_t *slots) WEIR_CHECKED;
 
@@ -41,7 +41,7 @@ weir_series weir_gap_hold(weir_graph *g, weir_series s, int64_t slots);
 typedef struct weir_gap_walk {
   const uint8_t *slot;           /* of slot `origin` */
   int64_t origin, at, hi;        /* the next run begins at `at`; the call ends at hi */
-  int64_t least, most;           /* accessible slots: [least, most) */
+  int64_t access_lo, access_hi;  /* accessible slots: [access_lo, access_hi) */
   int64_t lo, end, before, next; /* the run [lo, end), its neighbours of a gap or -1 */
   bool present;
 } weir_gap_walk;

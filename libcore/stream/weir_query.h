@@ -21,8 +21,8 @@ extern "C" {
 typedef struct weir_query_source {
   const char *name;
   int64_t rate_num, rate_den;
-  const char *unit;  /* as weir_series.unit                                     */
-  const char *place; /* "file:line:column" for messages, NULL: none; all below too */
+  const char *unit;     /* as weir_series.unit                                     */
+  const char *location; /* "file:line:column" for messages, NULL: none; all below too */
 } weir_query_source;
 
 typedef struct weir_query_step {
@@ -30,15 +30,16 @@ typedef struct weir_query_step {
   const char *const *from;
   int64_t n_from;
   const weir_series_op *op;
-  const void *opts;                          /* of the operator, range-checked         */
-  const char *place, *from_place, *op_place; /* of name, from, op; the last two NULL: `place` */
+  const void *opts; /* of the operator, range-checked         */
+  const char *location, *from_location,
+      *op_location; /* of name, from, op; the last two NULL: `location` */
 } weir_query_step;
 
 /* A requested stream: a name as in `from`; the name of a step with only named parts stands for all
  * of them. */
 typedef struct weir_query_wish {
   const char *stream;
-  const char *place;
+  const char *location;
 } weir_query_wish;
 
 typedef struct weir_query_spec {
@@ -63,7 +64,7 @@ typedef struct weir_query_column {
 /* Columns of one output; they have one rate. */
 typedef struct weir_query_output {
   char name[2 * WEIR_QUERY_NAME];
-  int column[WEIR_SERIES_MOST], n;
+  int column[WEIR_SERIES_MAX], n;
 } weir_query_output;
 
 /* A compiled query. The graph borrows memory of `keeper`. */

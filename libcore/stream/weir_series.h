@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 #define WEIR_SERIES_UNIT 24 /* bytes of a unit's text                             */
-#define WEIR_SERIES_MOST 16 /* maximum number of input or output streams of an operator */
+#define WEIR_SERIES_MAX 16  /* maximum number of input or output streams of an operator */
 
 /* Slot k is the time k * rate_den / rate_num seconds. value: f32, [time], 0 where absent; present:
  * bool, [time]. Events (beats, alarms) are streams too: present where one happens. Operators keep
@@ -35,8 +35,8 @@ weir_series weir_series_aged(weir_graph *g, weir_series s);
  * input of a window that restarts after each gap. s is aged. */
 weir_value weir_series_past(weir_graph *g, weir_series s, int64_t by);
 
-/* Returns the stream on a clock `up` times as fast, each value held for its period. Fails (in the
- * graph): WEIR_ERR_SHAPE for up < 1 and for a rate beyond 64 bits. */
+/* Returns the stream on a clock `up` times as fast, each value repeated for its period. Fails (in
+ * the graph): WEIR_ERR_SHAPE for up < 1 and for a rate beyond 64 bits. */
 weir_series weir_series_hold(weir_graph *g, weir_series s, int64_t up);
 /* Sets the rate of `s` to up / down times its own, in lowest terms. Fails: WEIR_ERR_SHAPE beyond 64
  * bits. */
@@ -60,8 +60,8 @@ typedef struct weir_series_use {
 /* Outputs of an operator: streams named `step.name`; at most one has no name and is named as the
  * step. Names live as long as the options. */
 typedef struct weir_series_result {
-  weir_series out[WEIR_SERIES_MOST];
-  const char *name[WEIR_SERIES_MOST];
+  weir_series out[WEIR_SERIES_MAX];
+  const char *name[WEIR_SERIES_MAX];
   int n;
 } weir_series_result;
 
@@ -71,7 +71,7 @@ typedef struct weir_series_op {
   const char *help;     /* one line: its result */
   const weir_opt *opts; /* NULL: none              */
   size_t opts_size;
-  int least_in, most_in; /* streams it takes */
+  int min_in, max_in; /* streams it takes */
   /* Appends the operator to the graph. NULL: only for other operators, not a step of a query.
    * Fails: WEIR_ERR_CONFIG with the reason (inconsistent units or periods, options that do not fit
    * the streams); the query adds file, line and step. */
@@ -87,10 +87,10 @@ typedef struct weir_series_keeper {
   struct weir_series_kept *first;
 } weir_series_keeper;
 void weir_series_keeper_fini(weir_series_keeper *k);
-/* Converts seconds to an integer number of slots of `s`, at least `least`. Fails: WEIR_ERR_CONFIG,
- * naming the option, when it is not an integer to 1e-9 of a slot. */
+/* Converts seconds to an integer number of slots of `s`, at least `min_slots`. Fails:
+ * WEIR_ERR_CONFIG, naming the option, when it is not an integer to 1e-9 of a slot. */
 weir_status weir_series_slots(const weir_series *s, const char *option, double seconds,
-                              int64_t least, int64_t *slots) WEIR_CHECKED;
+                              int64_t min_slots, int64_t *slots) WEIR_CHECKED;
 /* The same for windows at such intervals: at most WEIR_LONGEST_STEP slots. */
 weir_status weir_series_hop(const weir_series *s, const char *option, double seconds,
                             int64_t *slots) WEIR_CHECKED;

@@ -4,9 +4,9 @@
  * A chunk is a time interval; the slots of a source in it follow from its rate, so no chunk has to
  * be a multiple of anything. Results are bitwise identical for any chunks, any number of threads,
  * and with gaps skipped or not. With two threads chunks are read ahead by one while the other
- * computes; with three the graph is cut in two as well: the operators before its calls with a state
- * run on one chunk while those run on a chunk before. Live sources take one thread, and so does
- * what lies in memory where the graph is not cut. */
+ * computes; with three the graph is split in two as well: the operators before its calls with a
+ * state run on one chunk while those run on a chunk before. Live sources take one thread, and so
+ * does what lies in memory where the graph is not split. */
 #ifndef WEIR_STREAM_H
 #define WEIR_STREAM_H
 #include "exec/weir_plan.h"
@@ -53,11 +53,12 @@ typedef struct weir_stream_sink {
 } weir_stream_sink;
 
 /* The context of weir_stream_keep, the `take` of a sink whose result, of one dimension, is kept
- * whole: data[room], slot 0 first, of the result's dtype. Slots that are skipped are left as they
- * are: absent, in the presence of a series that was 0. Fails: WEIR_ERR_CONFIG for lack of space. */
+ * whole: data[capacity], slot 0 first, of the result's dtype. Slots that are skipped are left as
+ * they are: absent, in the presence of a series that was 0. Fails: WEIR_ERR_CONFIG for lack of
+ * space. */
 typedef struct weir_stream_kept {
   void *data;
-  int64_t room, n; /* slots: capacity; end of the received slots */
+  int64_t capacity, n; /* slots; end of the received slots */
 } weir_stream_kept;
 weir_status weir_stream_keep(void *context, const weir_view *view, int64_t lo, int64_t hi,
                              bool last) WEIR_CHECKED;
@@ -86,7 +87,7 @@ typedef struct weir_stream_report {
   int stages;
   /* Live sources: wall time from the moment a chunk is final to that when all its results are
    * handed on, quantiles over chunks to 5 %; 0 for others. */
-  double chunk_p50_s, chunk_p99_s, chunk_most_s;
+  double chunk_p50_s, chunk_p99_s, chunk_max_s;
 } weir_stream_report;
 
 typedef struct weir_stream weir_stream;

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* Relative error: at most 256 additions in a row and a tree over slabs of 4096. A
+/* Relative error: at most 256 additions in a row and a tree over blocks of 4096. A
  * variance below this fraction of its squared mean is rounding error. */
 #define WEIR_SUMS_ROUNDING 1e-13
 

@@ -15,7 +15,7 @@ static int64_t draw(int64_t lo, int64_t hi)
   return lo + (int64_t)(weir_random_bits(77, 0, 0, n++) % (uint64_t)(hi - lo + 1));
 }
 
-static void fill_with_place(weir_tensor *t)
+static void fill_with_index(weir_tensor *t)
 {
   const int64_t count = weir_tensor_numel(t);
 
@@ -37,7 +37,7 @@ static void random_tensor(weir_tensor *t, weir_dtype dtype, int min_rank, int64_
     shape[d] = draw(min_extent, 5);
   }
   assert_ok(weir_tensor_init(t, dtype, rank, shape));
-  fill_with_place(t);
+  fill_with_index(t);
 }
 
 /* Element at an index vector. */
@@ -213,7 +213,7 @@ static void random_view(weir_tensor *base, weir_tensor *view, weir_dtype dtype, 
     around[order[d]] = shape[d] * 2 + 1;
   }
   assert_ok(weir_tensor_init(base, dtype, rank, around));
-  fill_with_place(base);
+  fill_with_index(base);
   assert_ok(weir_tensor_transpose(base, order, view));
   for (int d = 0; d < rank; d++) {
     const int64_t steps[] = {1, 2, -1, -2};
@@ -230,7 +230,7 @@ static bool differ(weir_c128 a, weir_c128 b)
 }
 
 /* Number of an element of the view in the array that it is a view of. */
-static int64_t place_of(const weir_tensor *base, const weir_tensor *view, const int64_t *index)
+static int64_t offset_of(const weir_tensor *base, const weir_tensor *view, const int64_t *index)
 {
   int64_t at = ((char *)view->data - (char *)base->data) / (int64_t)weir_dtype_size(base->dtype);
 
@@ -244,7 +244,7 @@ static int64_t place_of(const weir_tensor *base, const weir_tensor *view, const 
 static weir_c128 converted(const weir_tensor *view, const int64_t *index, weir_dtype to)
 {
   const weir_tensor whole = {.data = view->data, .dtype = view->dtype};
-  const int64_t at = place_of(&whole, view, index);
+  const int64_t at = offset_of(&whole, view, index);
   const weir_c128 z = weir_dtype_load_complex(view->dtype, view->data, at);
   weir_c128 cell = {0, 0};
 
@@ -283,7 +283,7 @@ static void copies_convert_between_any_views(void **state)
     }
     if (weir_tensor_numel(&to) > 0 && !loses) {
       do {
-        const int64_t at = place_of(&to_base, &to, index);
+        const int64_t at = offset_of(&to_base, &to, index);
         const weir_c128 has = weir_dtype_load_complex(to_type, to_base.data, at);
 
         assert_false(differ(has, converted(&from, index, to_type)));

@@ -155,7 +155,8 @@ typedef struct slope {
 
 /* A kink of jump J at distance a from the element, 0 <= a < 2h, changes the derivative by J beyond
  * it. `kink` is the larger of |close - wide|, J a / 4h or J (2h - a) / 4h, and of the difference of
- * second differences, J |3a - 2h| / 2h for a < h; the error of `numeric` is at most 1.2 times it.
+ * second differences, J |3a - 2h| / 2h for a < h; the error of `numeric` is at most 1.2 times
+ * it.
  */
 static weir_status difference(checking *c, int64_t at, slope *out)
 {
@@ -190,9 +191,9 @@ static weir_status check_element(checking *c, const weir_param_row *p, int64_t i
   slope s = {.numeric = 0};
 
   WEIR_TRY(difference(c, p->first + i, &s));
-  /* What rounding makes is no difference. */
-  const double least = c->cfg->tolerance > 0 ? s.noise / c->cfg->tolerance : 0;
-  const double size = fmax(fmax(r->scale, least), fmax(fabs(analytic), fabs(s.numeric)));
+  /* Differences caused by rounding do not count. */
+  const double min_scale = c->cfg->tolerance > 0 ? s.noise / c->cfg->tolerance : 0;
+  const double size = fmax(fmax(r->scale, min_scale), fmax(fabs(analytic), fabs(s.numeric)));
   const double apart = size > 0 ? fabs(analytic - s.numeric) / size : fabs(analytic - s.numeric);
 
   if (s.kink > fmax(0.5 * c->cfg->tolerance * size, 4 * s.noise)) {
@@ -208,7 +209,7 @@ static weir_status check_element(checking *c, const weir_param_row *p, int64_t i
   return WEIR_OK;
 }
 
-/* Element number `try` of those that are tried: all in turn where there are few, else drawn. */
+/* Element number `try` of those that are tried: all in order where there are few, else drawn. */
 static int64_t element_of(const checking *c, int64_t row, int64_t count, int64_t try)
 {
   const uint64_t bits =
@@ -222,7 +223,7 @@ static int64_t element_of(const checking *c, int64_t row, int64_t count, int64_t
 static weir_status check_row(checking *c, int64_t row, FILE *out, double *worst)
 {
   const weir_param_row *p = weir_params_get(c->params, row);
-  const int64_t most = p->count < TRIES * c->cfg->probes ? p->count : TRIES * c->cfg->probes;
+  const int64_t max_tries = p->count < TRIES * c->cfg->probes ? p->count : TRIES * c->cfg->probes;
   row_check r = {.where = -1};
 
   /* A bias before a normalisation has no effect: its differences are rounding of the loss. */
@@ -232,7 +233,7 @@ static weir_status check_row(checking *c, int64_t row, FILE *out, double *worst)
   for (int64_t i = 0; i < p->count; i++) {
     r.scale = fmax(r.scale, 1e-3 * fabs(c->gradient[p->first + i]));
   }
-  for (int64_t try = 0; try < most && r.compared < c->cfg->probes; try++) {
+  for (int64_t try = 0; try < max_tries && r.compared < c->cfg->probes; try++) {
     WEIR_TRY(check_element(c, p, element_of(c, row, p->count, try), &r));
   }
   c->compared += r.compared;

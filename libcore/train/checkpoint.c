@@ -41,31 +41,31 @@ static weir_status add_piece(train_pieces *p, const char *name, const weir_tenso
   return WEIR_OK;
 }
 
-/* The parts of one array, in order and without gaps; *any: it has some. */
-static weir_status add_parts(const weir_checkpoint *c, const char *array, const weir_tensor *t,
-                             train_pieces *p, bool *any)
+/* Adds the slices of one array, in order and without gaps; *any: it has some. */
+static weir_status add_slices(const weir_checkpoint *c, const char *array, const weir_tensor *t,
+                              train_pieces *p, bool *any)
 {
   const int64_t size = (int64_t)weir_dtype_size(t->dtype);
   int64_t end = 0;
 
   *any = false;
-  for (int64_t i = 0; i < c->n_parts; i++) {
-    const weir_part *part = &c->part[i];
+  for (int64_t i = 0; i < c->n_slices; i++) {
+    const weir_checkpoint_slice *slice = &c->slice[i];
 
-    if (strcmp(part->array, array) != 0) {
+    if (strcmp(slice->array, array) != 0) {
       continue;
     }
     *any = true;
-    const weir_tensor view =
-        weir_tensor_wrap((char *)t->data + part->first * size, t->dtype, part->rank, part->shape);
+    const weir_tensor view = weir_tensor_wrap((char *)t->data + slice->first * size, t->dtype,
+                                              slice->rank, slice->shape);
 
-    if (part->first != end || weir_tensor_numel(&view) > weir_tensor_numel(t) - end) {
+    if (slice->first != end || weir_tensor_numel(&view) > weir_tensor_numel(t) - end) {
       return weir_fail(WEIR_ERR_SHAPE,
                        "checkpoint: slice '%s' does not follow the previous one of '%s'",
-                       part->name, array);
+                       slice->name, array);
     }
     end += weir_tensor_numel(&view);
-    WEIR_TRY(add_piece(p, part->name, &view));
+    WEIR_TRY(add_piece(p, slice->name, &view));
   }
   if (*any && (t->rank != 1 || end != t->shape[0])) {
     return weir_fail(WEIR_ERR_SHAPE, "checkpoint: slices cover %" PRId64 " elements of '%s'", end,
@@ -108,7 +108,7 @@ static weir_status make_pieces(const weir_checkpoint *c, train_pieces *p)
     bool any = false;
 
     if (!is_left(c, array)) {
-      WEIR_TRY(add_parts(c, array, t, p, &any));
+      WEIR_TRY(add_slices(c, array, t, p, &any));
       if (!any) {
         WEIR_TRY(add_piece(p, array, t));
       }

@@ -43,7 +43,7 @@ struct file {
     int dim;
   } * length;
   int64_t n_lengths, capacity;
-  int pair, pair_dim; /* of the parts of complex numbers, where pair is 1 */
+  int pair, pair_dim; /* of the components of complex numbers, where pair is 1 */
   struct list list;
 };
 
@@ -64,7 +64,7 @@ static weir_status dim_of(struct file *f, int64_t length, int *dim)
   return WEIR_OK;
 }
 
-/* Complex numbers have their parts along a last dimension of this name (decision 0026). */
+/* Complex numbers have their components along a last dimension of this name (decision 0026). */
 static const char pair_name[] = "complex";
 
 static weir_netcdf_shape shape_of(const weir_tensor *t)
@@ -236,15 +236,15 @@ done:
              : damaged(path, "its list of variables is wrong");
 }
 
-/* Whether the last dimension is that of the parts: a real array of that shape has another. */
+/* Whether the last dimension is that of the components: a real array of that shape has another. */
 static bool is_pair(weir_netcdf *nc, int var)
 {
   weir_netcdf_shape shape;
   int dims[WEIR_NETCDF_MAX_DIMS];
   char name[16];
-  bool held = false;
+  bool supported = false;
 
-  const bool found = weir_netcdf_look(nc, var, &shape, dims, &held) == WEIR_OK && held &&
+  const bool found = weir_netcdf_look(nc, var, &shape, dims, &supported) == WEIR_OK && supported &&
                      shape.n_dims > 0 &&
                      weir_netcdf_dim_name(nc, dims[shape.n_dims - 1], name, sizeof name) == WEIR_OK;
 

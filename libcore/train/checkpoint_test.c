@@ -21,7 +21,7 @@ static char dir[256];
 static char path[512];
 
 /* Three parameters in one bank, a bank of the optimiser, a statistic, and what a loop counts. */
-static const weir_part parts[] = {
+static const weir_checkpoint_slice slices[] = {
     {"params", "enc/conv/weight", 3, {3, 4, 3}, 0},
     {"params", "enc/conv/bias", 1, {2}, 36},
     {"params", "head", 1, {12}, 38},
@@ -35,15 +35,15 @@ static const weir_note notes[] = {{"title", "a test"}, {"seed", "7"}};
 static weir_checkpoint of(weir_store *s)
 {
   return (weir_checkpoint){.store = s,
-                           .part = parts,
-                           .n_parts = sizeof parts / sizeof parts[0],
+                           .slice = slices,
+                           .n_slices = sizeof slices / sizeof slices[0],
                            .exclude = left,
                            .n_exclude = 1,
                            .note = notes,
                            .n_notes = 2};
 }
 
-/* wave: c128, or f64 with its parts as a last dimension. */
+/* wave: c128, or f64 with its components as a last dimension. */
 static weir_status make_store_of(weir_dtype wave, weir_store **out)
 {
   const int rank = weir_dtype_is_complex(wave) ? 2 : 3;
@@ -173,7 +173,7 @@ static void a_file_has_a_variable_per_parameter(void **state)
   double last[2];
   char name[32];
   int var = 0, dims[WEIR_NETCDF_MAX_DIMS];
-  bool held = false;
+  bool supported = false;
 
   NEEDS_NETCDF();
   pair p = open_pair(WEIR_CHECKPOINT_NETCDF);
@@ -185,9 +185,10 @@ static void a_file_has_a_variable_per_parameter(void **state)
   assert_true(s.lengths[0] == 3 && s.lengths[1] == 4 && s.lengths[2] == 3);
   assert_ok(weir_netcdf_read(nc, var, (int64_t[]){0, 0, 0}, s.lengths, w));
   assert_memory_equal(w, weir_store_get(p.saved, "params")->data, sizeof w);
-  assert_ok(weir_netcdf_find(nc, "wave", &var, &s)); /* parts along `complex`, real ones first */
+  assert_ok(
+      weir_netcdf_find(nc, "wave", &var, &s)); /* components along `complex`, real ones first */
   assert_true(s.dtype == WEIR_F64 && s.n_dims == 3 && s.lengths[1] == 3 && s.lengths[2] == 2);
-  assert_ok(weir_netcdf_look(nc, var, &s, dims, &held));
+  assert_ok(weir_netcdf_look(nc, var, &s, dims, &supported));
   assert_ok(weir_netcdf_dim_name(nc, dims[2], name, sizeof name));
   assert_string_equal(name, "complex");
   assert_ok(weir_netcdf_read(nc, var, (int64_t[]){1, 2, 0}, (int64_t[]){1, 1, 2}, last));
@@ -336,18 +337,18 @@ static void refuse_network(const weir_checkpoint *c, const char *message)
 static void other_network(weir_checkpoint_format format)
 {
   const bool nc = format == WEIR_CHECKPOINT_NETCDF;
-  weir_part other[6];
+  weir_checkpoint_slice other[6];
   pair p = open_pair(format);
 
-  p.c.part = other;
-  memcpy(other, parts, sizeof parts);
+  p.c.slice = other;
+  memcpy(other, slices, sizeof slices);
   other[0].shape[0] = 4;
   other[0].shape[1] = 3;
   refuse_network(&p.c, nc ? "'enc.conv.weight' is f32 [3, 4, 3] there, f32 [4, 3, 3] here" : NULL);
-  memcpy(other, parts, sizeof parts);
+  memcpy(other, slices, sizeof slices);
   other[2].name = "tail";
   refuse_network(&p.c, nc ? "it has no 'tail'" : NULL);
-  p.c.part = parts;
+  p.c.slice = slices;
   p.c.exclude = (const char *const[]){"scratch", "flags"};
   p.c.n_exclude = 2;
   refuse_network(&p.c, nc ? "it has 'flags'" : NULL);
@@ -375,7 +376,7 @@ static void network_alone(weir_checkpoint_format format)
   assert_ok(weir_store_create(&s));
   assert_ok(weir_store_add(s, "params", WEIR_F32, 1, (int64_t[]){50}));
   assert_ok(weir_store_add(s, "enc/norm/mean", WEIR_F64, 2, (int64_t[]){2, 2}));
-  const weir_checkpoint c = {.store = s, .part = parts, .n_parts = 3};
+  const weir_checkpoint c = {.store = s, .slice = slices, .n_slices = 3};
 
   refuse_network(&c, NULL);
   assert_ok(weir_checkpoint_load(&c, path, true));
@@ -391,19 +392,19 @@ static void a_network_is_read_from_its_training(void **state)
 
 static void parts_must_cover(void **state)
 {
-  weir_part gap[6];
+  weir_checkpoint_slice gap[6];
   pair p = open_pair(WEIR_CHECKPOINT_RAW);
 
-  p.c.part = gap;
-  memcpy(gap, parts, sizeof parts);
+  p.c.slice = gap;
+  memcpy(gap, slices, sizeof slices);
   gap[1].first = 37;
   assert_int_equal(weir_checkpoint_save(&p.c, WEIR_CHECKPOINT_RAW, path), WEIR_ERR_SHAPE);
   assert_non_null(strstr(weir_last_message(), "'enc/conv/bias' does not follow"));
-  memcpy(gap, parts, sizeof parts);
+  memcpy(gap, slices, sizeof slices);
   gap[2].shape[0] = 11;
   assert_int_equal(weir_checkpoint_save(&p.c, WEIR_CHECKPOINT_RAW, path), WEIR_ERR_SHAPE);
   assert_non_null(strstr(weir_last_message(), "cover 49 elements of 'params'"));
-  p.c.part = parts;
+  p.c.slice = slices;
   assert_int_equal(weir_checkpoint_save(&p.c, WEIR_CHECKPOINT_RAW, "/nowhere/at/all"),
                    WEIR_ERR_DATA);
   assert_ok(weir_checkpoint_load(&p.c, path, false)); /* the one that was there */
@@ -468,10 +469,10 @@ static void spoil(int64_t step)
   assert_int_equal(truncate(path, 1000), 0);
 }
 
-static void no_log(void *context, weir_log_level level, const char *room, const char *text)
+static void no_log(void *context, weir_log_level level, const char *module, const char *text)
 {
   (void)level;
-  (void)room;
+  (void)module;
   *(int *)context += strstr(text, "this checkpoint is skipped") != NULL;
 }
 

@@ -1,5 +1,5 @@
 /* graph.c - the graphs of a training: the task's network and loss, its gradients side by side in
- * one bank, or in parts of it that ranks hold in different ways, followed by the update rule. */
+ * one flat buffer, or in slices of it of which some are sharded, followed by the update rule. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,37 +15,37 @@ static weir_value number(weir_graph *g, const char *name, weir_dtype dtype)
   return weir_input(g, name, &(weir_array_desc){.dtype = dtype});
 }
 
-/* ---- Parts of the bank ---- */
+/* ---- Slices of the flat buffer ---- */
 
-static int parts_of(const train_graph *t)
+static int n_slices_of(const train_graph *t)
 {
-  return t->slabs != NULL ? t->slabs->n : 1;
+  return t->shards != NULL ? t->shards->n : 1;
 }
 
-/* Rows [*lo, *hi) of part k. */
-static weir_flat_slice part_of(const train_graph *t, int k, int64_t *lo, int64_t *hi)
+/* Rows [*lo, *hi) of slice k. */
+static weir_flat_slice slice_of(const train_graph *t, int k, int64_t *lo, int64_t *hi)
 {
   const weir_flat_slice whole = {"", 0, weir_params_elements(t->params)};
-  const weir_flat_slice part = t->slabs != NULL ? t->slabs->part[k] : whole;
+  const weir_flat_slice slice = t->shards != NULL ? t->shards->slice[k] : whole;
   const int64_t n = weir_params_count(t->params);
 
   *lo = 0;
-  while (*lo < n && weir_params_get(t->params, *lo)->first < part.first) {
+  while (*lo < n && weir_params_get(t->params, *lo)->first < slice.first) {
     ++*lo;
   }
   *hi = *lo;
-  while (*hi < n && weir_params_get(t->params, *hi)->first < part.first + part.count) {
+  while (*hi < n && weir_params_get(t->params, *hi)->first < slice.first + slice.count) {
     ++*hi;
   }
-  return part;
+  return slice;
 }
 
-static weir_value stored(const train_graph *t, weir_graph *g, const char *bank, const char *part)
+static weir_value stored(const train_graph *t, weir_graph *g, const char *bank, const char *suffix)
 {
   char name[80];
 
-  (void)snprintf(name, sizeof name, "%s%s", bank, part);
-  return weir_stored(g, t->slabs != NULL ? t->slabs->whole : t->store, name);
+  (void)snprintf(name, sizeof name, "%s%s", bank, suffix);
+  return weir_stored(g, t->shards != NULL ? t->shards->whole : t->store, name);
 }
 
 /* ---- Gradients and updates ---- */
@@ -78,9 +78,9 @@ weir_status train_append(const train_graph *t, weir_net *net, int64_t batch, wei
   return WEIR_OK;
 }
 
-/* Gradients of the parameters of each part, flat and one after the other: [elements] of it. */
+/* Gradients of the parameters of each slice, flat and one after the other: [elements] of it. */
 static weir_status gradient(const train_graph *t, const weir_net *net, weir_value loss,
-                            weir_value out[TRAIN_PARTS])
+                            weir_value out[TRAIN_MAX_SLICES])
 {
   const int64_t n = weir_params_count(t->params);
   void *memory = NULL;
@@ -103,10 +103,10 @@ static weir_status gradient(const train_graph *t, const weir_net *net, weir_valu
 
     grad[i] = weir_reshape(net->graph, grad[i], &flat);
   }
-  for (int k = 0; k < parts_of(t); k++) {
+  for (int k = 0; k < n_slices_of(t); k++) {
     int64_t lo, hi;
 
-    (void)part_of(t, k, &lo, &hi);
+    (void)slice_of(t, k, &lo, &hi);
     out[k] = hi - lo == 1 ? grad[lo] : weir_concat(net->graph, grad + lo, (int)(hi - lo), 0);
   }
   status = weir_graph_status(net->graph);
@@ -115,11 +115,11 @@ done:
   return status;
 }
 
-/* 1 where weight decay acts in part k, 0 elsewhere; no value: everywhere. */
+/* 1 where weight decay acts in slice k, 0 elsewhere; no value: everywhere. */
 static weir_status decay_of(const train_graph *t, weir_graph *g, int k, weir_value *out)
 {
   int64_t lo, hi;
-  const weir_flat_slice part = part_of(t, k, &lo, &hi);
+  const weir_flat_slice slice = slice_of(t, k, &lo, &hi);
   weir_tensor share;
   bool all = true;
 
@@ -130,35 +130,37 @@ static weir_status decay_of(const train_graph *t, weir_graph *g, int k, weir_val
   if (all) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_tensor_init(&share, WEIR_U8, 1, &part.count));
+  WEIR_TRY(weir_tensor_init(&share, WEIR_U8, 1, &slice.count));
   for (int64_t i = lo; i < hi; i++) {
     const weir_param_row *row = weir_params_get(t->params, i);
 
-    memset((uint8_t *)share.data + row->first - part.first, row->decay ? 1 : 0, (size_t)row->count);
+    memset((uint8_t *)share.data + row->first - slice.first, row->decay ? 1 : 0,
+           (size_t)row->count);
   }
   *out = weir_constant(g, &share);
   weir_tensor_fini(&share);
   return WEIR_OK;
 }
 
-/* What the rule reads in part k; space for its segments: [rows of it]. */
+/* Fills the arguments of the rule for slice k; segments: [rows of it], memory of the caller. */
 static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_value grad,
-                           const weir_rule_args *common, weir_segment *room, weir_rule_args *out)
+                           const weir_rule_args *common, weir_segment *segments,
+                           weir_rule_args *out)
 {
   int64_t lo, hi;
-  const weir_flat_slice part = part_of(t, k, &lo, &hi);
+  const weir_flat_slice slice = slice_of(t, k, &lo, &hi);
 
   for (int64_t i = lo; i < hi; i++) {
     const weir_param_row *row = weir_params_get(t->params, i);
 
-    room[i - lo] = (weir_segment){row->first - part.first, row->count};
+    segments[i - lo] = (weir_segment){row->first - slice.first, row->count};
   }
   *out = *common;
   out->grad = grad;
-  out->param = stored(t, g, WEIR_PARAMS_FLAT, part.name);
-  out->segments = room;
+  out->param = stored(t, g, WEIR_PARAMS_FLAT, slice.name);
+  out->segments = segments;
   out->n_segments = hi - lo;
-  out->part = part.name;
+  out->suffix = slice.name;
   WEIR_TRY(weir_graph_status(g));
   return decay_of(t, g, k, &out->decay);
 }
@@ -166,7 +168,7 @@ static weir_status args_of(const train_graph *t, weir_graph *g, int k, weir_valu
 /* The rule after the gradient; the gradient's norm is a result. */
 static weir_status update(const train_graph *t, weir_graph *g, const weir_value *grad)
 {
-  weir_rule_args common = {.lr = number(g, "lr", WEIR_F64)}, args[TRAIN_PARTS];
+  weir_rule_args common = {.lr = number(g, "lr", WEIR_F64)}, args[TRAIN_MAX_SLICES];
   weir_value length = WEIR_NO_VALUE;
   weir_status status;
   void *memory = NULL;
@@ -174,12 +176,12 @@ static weir_status update(const train_graph *t, weir_graph *g, const weir_value 
 
   common.step = number(g, "step", WEIR_I64);
   WEIR_TRY(weir_alloc(weir_params_count(t->params), sizeof(weir_segment), &memory));
-  for (int k = 0; k < parts_of(t); k++) {
-    (void)part_of(t, k, &lo, &hi);
+  for (int k = 0; k < n_slices_of(t); k++) {
+    (void)slice_of(t, k, &lo, &hi);
     WEIR_TRY_GOTO(args_of(t, g, k, grad[k], &common, (weir_segment *)memory + lo, &args[k]), done);
   }
-  WEIR_TRY_GOTO(weir_optim_build(g, t->optim, t->slabs != NULL ? t->slabs->whole : t->store, args,
-                                 parts_of(t), &length),
+  WEIR_TRY_GOTO(weir_optim_build(g, t->optim, t->shards != NULL ? t->shards->whole : t->store, args,
+                                 n_slices_of(t), &length),
                 done);
   weir_output(g, "norm", length);
   status = weir_graph_status(g);
@@ -212,21 +214,21 @@ static void accumulate(const train_graph *t, weir_graph *g, const weir_value *gr
   const weir_value weight = weir_cast(g, weir_params_dtype(t->params), weight_of(t, g));
   int64_t lo, hi;
 
-  for (int k = 0; k < parts_of(t); k++) {
-    const weir_value bank = stored(t, g, TRAIN_BANK, part_of(t, k, &lo, &hi).name);
+  for (int k = 0; k < n_slices_of(t); k++) {
+    const weir_value bank = stored(t, g, TRAIN_BANK, slice_of(t, k, &lo, &hi).name);
 
     weir_update(g, bank, weir_add(g, bank, weir_mul(g, grad[k], weight)));
   }
 }
 
 /* What was accumulated, divided by the weights of all batches where those were not known before. */
-static void accumulated(const train_graph *t, weir_graph *g, weir_value out[TRAIN_PARTS])
+static void accumulated(const train_graph *t, weir_graph *g, weir_value out[TRAIN_MAX_SLICES])
 {
   weir_value weight = WEIR_NO_VALUE;
   int64_t lo, hi;
 
-  for (int k = 0; k < parts_of(t); k++) {
-    const weir_value bank = stored(t, g, TRAIN_BANK, part_of(t, k, &lo, &hi).name);
+  for (int k = 0; k < n_slices_of(t); k++) {
+    const weir_value bank = stored(t, g, TRAIN_BANK, slice_of(t, k, &lo, &hi).name);
 
     if (k == 0 && t->task->weight != NULL) {
       weight = weir_cast(g, weir_params_dtype(t->params), number(g, "weight", WEIR_F64));
@@ -235,14 +237,14 @@ static void accumulated(const train_graph *t, weir_graph *g, weir_value out[TRAI
   }
 }
 
-/* The gradient as results "gradient", one for each part. */
+/* The gradient as results "gradient", one for each slice. */
 static void show(const train_graph *t, weir_graph *g, const weir_value *grad)
 {
   char name[32];
   int64_t lo, hi;
 
-  for (int k = 0; k < parts_of(t); k++) {
-    (void)snprintf(name, sizeof name, "gradient%s", part_of(t, k, &lo, &hi).name);
+  for (int k = 0; k < n_slices_of(t); k++) {
+    (void)snprintf(name, sizeof name, "gradient%s", slice_of(t, k, &lo, &hi).name);
     weir_output(g, name, weir_scale(g, grad[k], 1));
   }
 }
@@ -251,15 +253,15 @@ static void show(const train_graph *t, weir_graph *g, const weir_value *grad)
 static weir_status build_net(const train_graph *t, train_kind kind, int64_t batch, weir_graph *g,
                              int32_t *row)
 {
-  weir_value loss = WEIR_NO_VALUE, grad[TRAIN_PARTS];
+  weir_value loss = WEIR_NO_VALUE, grad[TRAIN_MAX_SLICES];
   weir_net net;
   weir_status status;
 
   weir_net_init(&net, g, t->params, kind != TRAIN_VALID);
-  if (t->slabs != NULL) {
-    net.store = t->slabs->whole;
-    net.part = t->slabs->part;
-    net.n_parts = t->slabs->n;
+  if (t->shards != NULL) {
+    net.store = t->shards->whole;
+    net.slice = t->shards->slice;
+    net.n_slices = t->shards->n;
   }
   WEIR_TRY_GOTO(train_append(t, &net, batch, &loss), done);
   for (int64_t i = 0; row != NULL && i < weir_params_count(t->params); i++) {
@@ -285,7 +287,7 @@ done:
 
 static weir_status build_apply(const train_graph *t, weir_graph *g)
 {
-  weir_value grad[TRAIN_PARTS];
+  weir_value grad[TRAIN_MAX_SLICES];
 
   accumulated(t, g, grad);
   return update(t, g, grad);

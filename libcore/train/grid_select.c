@@ -12,16 +12,18 @@
 
 enum { NUMBERS = 12 + WEIR_ALONG_DIMS }; /* of a row that ranks tell one another */
 
-/* Better ends of cuts have never saved half of a step. */
+/* Better replication thresholds have never saved half of a step. */
 #define HOPELESS 2.0
 
 /* ---- Candidates ---- */
 
-/* Most ranks along each dimension: samples of a batch, elements of the inputs that go along it. */
-static void find_limits(const weir_train_task *task, int64_t batch, int64_t most[WEIR_ALONG_DIMS])
+/* Maximum number of ranks along each dimension: samples of a batch, elements of the inputs along
+ * it. */
+static void find_limits(const weir_train_task *task, int64_t batch,
+                        int64_t max_extent[WEIR_ALONG_DIMS])
 {
   for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
-    most[d] = d == WEIR_ALONG_SAMPLES ? batch : 0;
+    max_extent[d] = d == WEIR_ALONG_SAMPLES ? batch : 0;
   }
   for (int i = 0; i < task->n_inputs; i++) {
     for (int d = 0; d < task->input[i].rank; d++) {
@@ -29,32 +31,32 @@ static void find_limits(const weir_train_task *task, int64_t batch, int64_t most
       const int64_t extent = task->input[i].shape[d];
 
       if (along > WEIR_ALONG_SAMPLES && along < WEIR_ALONG_DIMS &&
-          (most[along] == 0 || extent < most[along])) {
-        most[along] = extent;
+          (max_extent[along] == 0 || extent < max_extent[along])) {
+        max_extent[along] = extent;
       }
     }
   }
   for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
-    most[d] = most[d] > 0 ? most[d] : 1;
+    max_extent[d] = max_extent[d] > 0 ? max_extent[d] : 1;
   }
 }
 
-/* Appends all grids that `ranks` ranks make of the dimensions from d on, many along the first of
- * them first. */
-static weir_status list_grids(const int64_t most[WEIR_ALONG_DIMS], weir_grid *grid, int d,
-                              int ranks, int64_t *room, weir_grid_choice *out)
+/* Appends all grids of `ranks` ranks over the dimensions from d on, in descending number of ranks
+ * along the first of them. */
+static weir_status list_grids(const int64_t max_extent[WEIR_ALONG_DIMS], weir_grid *grid, int d,
+                              int ranks, int64_t *capacity, weir_grid_choice *out)
 {
   if (d == WEIR_ALONG_DIMS) {
     if (ranks == 1) {
-      WEIR_TRY(weir_reserve(&out->row, room, out->n + 1, sizeof *out->row));
+      WEIR_TRY(weir_reserve(&out->row, capacity, out->n + 1, sizeof *out->row));
       out->row[out->n++] = (weir_grid_candidate){.grid = *grid};
     }
     return WEIR_OK;
   }
   for (int k = ranks; k >= 1; k--) {
-    if (ranks % k == 0 && k <= most[d]) {
+    if (ranks % k == 0 && k <= max_extent[d]) {
       grid->extent[d] = k;
-      WEIR_TRY(list_grids(most, grid, d + 1, ranks / k, room, out));
+      WEIR_TRY(list_grids(max_extent, grid, d + 1, ranks / k, capacity, out));
     }
   }
   return WEIR_OK;
@@ -77,40 +79,42 @@ static void add_cost(weir_cost *sum, const weir_cost *one, double times)
 }
 
 /* What is predicted with. */
-typedef struct placing {
+typedef struct selection {
   train_run *r;
   const weir_machine *machine;
   weir_pass_opts passes;
-} placing;
+} selection;
 
-weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_kind kind,
-                            int64_t batch, const weir_pass_opts *passes, weir_graph **g,
-                            weir_partition **p)
+weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                              int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                              weir_partition **p)
 {
   train_graph of = *t;
-  train_cuts cuts = {.cut = NULL};
+  train_sharding sharding = {.shard = NULL};
   weir_status status;
 
-  of.slabs = k->slabs.n > 0 ? &k->slabs : NULL;
+  of.shards = k->shards.n > 0 ? &k->shards : NULL;
   WEIR_TRY(train_build(&of, kind, batch, g));
-  WEIR_TRY(train_cuts_of(k, t->task, *g, batch, &cuts)); /* as plans are told, before passes */
+  WEIR_TRY(
+      train_sharding_of(k, t->task, *g, batch, &sharding)); /* as plans are told, before passes */
   WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
   WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
-  status = weir_partition_create(*g, &cuts.spread.grid, cuts.cut, cuts.spread.n_shards, p);
+  status = weir_partition_create(*g, &sharding.dist.grid, sharding.shard, sharding.dist.n_shards, p);
 done:
-  train_cuts_close(&cuts);
+  train_sharding_close(&sharding);
   return status;
 }
 
 /* A run of the graph of that kind on the grid of k: of one rank, or of all (-1). */
-static weir_status cost_of(const placing *s, const train_ranks *k, train_kind kind, int rank,
+static weir_status cost_of(const selection *s, const train_ranks *k, train_kind kind, int rank,
                            weir_cost *out)
 {
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_status status;
 
-  WEIR_TRY_GOTO(train_cut_graph(k, &s->r->graph, kind, s->r->cfg->batch, &s->passes, &g, &p), done);
+  WEIR_TRY_GOTO(train_shard_graph(k, &s->r->graph, kind, s->r->cfg->batch, &s->passes, &g, &p),
+                done);
   status = rank < 0 ? weir_cost_of_grid(p, s->machine, &s->passes, out)
                     : weir_cost_of_rank(p, rank, s->machine, &s->passes, out);
 done:
@@ -120,14 +124,14 @@ done:
 }
 
 /* All graphs of an update. */
-static weir_status cost_of_step(const placing *s, const train_ranks *k, int rank, weir_cost *sum)
+static weir_status cost_of_step(const selection *s, const train_ranks *k, int rank, weir_cost *sum)
 {
-  const int64_t parts = s->r->cfg->accumulate;
+  const int64_t n_microbatches = s->r->cfg->accumulate;
   weir_cost one;
 
-  WEIR_TRY(cost_of(s, k, parts > 1 ? TRAIN_GRADIENT : TRAIN_STEP, rank, &one));
-  add_cost(sum, &one, (double)parts);
-  if (parts > 1) {
+  WEIR_TRY(cost_of(s, k, n_microbatches > 1 ? TRAIN_GRADIENT : TRAIN_STEP, rank, &one));
+  add_cost(sum, &one, (double)n_microbatches);
+  if (n_microbatches > 1) {
     WEIR_TRY(cost_of(s, k, TRAIN_APPLY, rank, &one));
     add_cost(sum, &one, 1);
   }
@@ -135,17 +139,17 @@ static weir_status cost_of_step(const placing *s, const train_ranks *k, int rank
 }
 
 /* rank: whose step it is, -1: that of the slowest of all. */
-static weir_status predict(const placing *s, int rank, weir_grid_candidate *row)
+static weir_status predict(const selection *s, int rank, weir_grid_candidate *row)
 {
-  train_ranks k = {.spread = {.grid = row->grid}};
+  train_ranks k = {.dist = {.grid = row->grid}};
 
   if (weir_stop_requested()) {
     return weir_fail(WEIR_ERR_STOPPED, "stopped by signal %d during the comparison of grids",
                      weir_stop_signal());
   }
-  memcpy(k.gather, row->gather, sizeof k.gather);
+  memcpy(k.replicate_below, row->replicate_below, sizeof k.replicate_below);
   row->cost = (weir_cost){.seconds = 0};
-  weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
+  weir_status status = train_shard_inputs(&k, &s->r->graph, s->r->cfg->batch);
 
   if (status == WEIR_OK) {
     status = train_shards_view(&k, s->r->store, s->r->params);
@@ -165,7 +169,7 @@ static weir_status predict(const placing *s, int rank, weir_grid_candidate *row)
   return status;
 }
 
-/* ---- Where its cuts end ---- */
+/* ---- Its replication thresholds ---- */
 
 /* Whether row a is better than row b of the same grid. */
 static bool is_better(const weir_grid_candidate *a, const weir_grid_candidate *b)
@@ -176,13 +180,13 @@ static bool is_better(const weir_grid_candidate *a, const weir_grid_candidate *b
                                   : a->cost.arena < b->cost.arena;
 }
 
-/* Levels that one try ends at, along each dimension: how many of the coarsest ones are gathered. */
-typedef struct ends {
+/* The number of coarsest levels that one attempt replicates, along each dimension. */
+typedef struct chosen_levels {
   int n[WEIR_ALONG_DIMS];
-} ends;
+} chosen_levels;
 
 /* One level more along the dimensions of the set, where there are any: never that of the inputs. */
-static bool go_up(const train_levels *levels, unsigned along, ends *e)
+static bool go_up(const train_levels *levels, unsigned along, chosen_levels *e)
 {
   bool moved = false;
 
@@ -195,21 +199,21 @@ static bool go_up(const train_levels *levels, unsigned along, ends *e)
   return moved;
 }
 
-static weir_status try_ends(const placing *s, const train_levels *levels, const ends *e, int rank,
-                            weir_grid_candidate *row)
+static weir_status try_thresholds(const selection *s, const train_levels *levels,
+                                  const chosen_levels *e, int rank, weir_grid_candidate *row)
 {
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
-    row->gather[d] = e->n[d] > 0 ? levels->extent[d][e->n[d] - 1] : 0;
+    row->replicate_below[d] = e->n[d] > 0 ? levels->extent[d][e->n[d] - 1] : 0;
   }
   row->tried++;
   return predict(s, rank, row);
 }
 
 /* The best of one level more along one dimension that has several ranks, and along all of them. */
-static weir_status try_next(const placing *s, const train_levels *levels, int rank, ends *e,
-                            weir_grid_candidate *row)
+static weir_status try_next(const selection *s, const train_levels *levels, int rank,
+                            chosen_levels *e, weir_grid_candidate *row)
 {
-  const ends from = *e;
+  const chosen_levels from = *e;
   weir_grid_candidate best = {.refused = true};
   unsigned all = 0;
 
@@ -219,10 +223,10 @@ static weir_status try_next(const placing *s, const train_levels *levels, int ra
   for (unsigned along = 1; along <= all; along++) {
     const bool one = (along & (along - 1)) == 0;
     weir_grid_candidate next = *row;
-    ends to = from;
+    chosen_levels to = from;
 
     if ((along & ~all) == 0 && (one || along == all) && go_up(levels, along, &to)) {
-      WEIR_TRY(try_ends(s, levels, &to, rank, &next));
+      WEIR_TRY(try_thresholds(s, levels, &to, rank, &next));
       row->tried = next.tried;
       if (is_better(&next, &best)) {
         best = next;
@@ -236,17 +240,17 @@ static weir_status try_next(const placing *s, const train_levels *levels, int ra
 }
 
 /* From the coarsest maps on, as long as a step is not longer for it: beyond
- * the level where cuts end, a level more costs more than the one before and saves less, as maps
- * grow from level to level. The rank that was slowest stands for all; what is best for it is
- * predicted for all, and stays where it is. */
-static weir_status search(const placing *s, weir_grid_candidate *all)
+ * the level where sharding ends, a level more costs more than the one before and saves
+ * less, as maps grow from level to level. The rank that was slowest stands for all; what is best
+ * for it is predicted for all, and stays where it is. */
+static weir_status search(const selection *s, weir_grid_candidate *all)
 {
   const int rank = all->cost.slowest;
-  train_ranks k = {.spread = {.grid = all->grid}};
+  train_ranks k = {.dist = {.grid = all->grid}};
   weir_grid_candidate row = *all, *const best = &(weir_grid_candidate){.refused = true};
   train_levels levels;
-  ends e = {.n = {0}};
-  weir_status status = train_cut_inputs(&k, &s->r->graph, s->r->cfg->batch);
+  chosen_levels e = {.n = {0}};
+  weir_status status = train_shard_inputs(&k, &s->r->graph, s->r->cfg->batch);
 
   if (status == WEIR_OK) {
     status = train_find_levels(&k, &s->r->graph, s->r->cfg->batch, &levels);
@@ -255,19 +259,19 @@ static weir_status search(const placing *s, weir_grid_candidate *all)
   WEIR_TRY(status);
   WEIR_TRY(predict(s, rank, &row));
   *best = row;
-  for (bool goes_on = true; goes_on;) {
+  for (bool continues = true; continues;) {
     weir_grid_candidate next = row;
 
     WEIR_TRY(try_next(s, &levels, rank, &e, &next));
-    goes_on = !next.refused && !is_better(&row, &next);
-    row = goes_on ? next : row;
-    if (goes_on && is_better(&next, best)) {
+    continues = !next.refused && !is_better(&row, &next);
+    row = continues ? next : row;
+    if (continues && is_better(&next, best)) {
       *best = next;
     }
     best->tried = next.tried;
   }
   all->tried = best->tried;
-  if (memcmp(best->gather, all->gather, sizeof all->gather) != 0) {
+  if (memcmp(best->replicate_below, all->replicate_below, sizeof all->replicate_below) != 0) {
     WEIR_TRY(predict(s, -1, best));
     *all = is_better(best, all) ? *best : *all;
     all->tried = best->tried;
@@ -278,22 +282,22 @@ static weir_status search(const placing *s, weir_grid_candidate *all)
 /* One rank in the middle, alone: its step is no longer than that of the slowest. */
 static int middle(const weir_grid *g)
 {
-  int place[WEIR_GRID_DIMS] = {0};
+  int coords[WEIR_GRID_DIMS] = {0};
 
   for (int d = 0; d < g->dims; d++) {
-    place[d] = g->extent[d] / 2;
+    coords[d] = g->extent[d] / 2;
   }
-  return weir_grid_rank(g, place);
+  return weir_grid_rank(g, coords);
 }
 
-/* A grid with the best ends of its cuts. Where one rank alone takes HOPELESS times as long as the
- * best step so far, it is left at that. */
-static weir_status place(const placing *s, double best_s, weir_grid_candidate *row)
+/* A grid with its best replication thresholds. Where one rank alone takes HOPELESS times as long as
+ * the best step so far, it is left at that. */
+static weir_status evaluate(const selection *s, double best_s, weir_grid_candidate *row)
 {
   const train_levels none = {.n = {0}};
   int space = 1;
 
-  WEIR_TRY(try_ends(s, &none, &(ends){.n = {0}}, middle(&row->grid), row));
+  WEIR_TRY(try_thresholds(s, &none, &(chosen_levels){.n = {0}}, middle(&row->grid), row));
   if (row->refused || (row->fits && row->cost.seconds > HOPELESS * best_s)) {
     return WEIR_OK;
   }
@@ -324,7 +328,7 @@ static void to_numbers(const weir_grid_candidate *row, double x[NUMBERS])
 
   memcpy(x, all, sizeof all);
   for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
-    x[NUMBERS - WEIR_ALONG_DIMS + d] = (double)row->gather[d];
+    x[NUMBERS - WEIR_ALONG_DIMS + d] = (double)row->replicate_below[d];
   }
 }
 
@@ -343,7 +347,7 @@ static void from_numbers(const double x[NUMBERS], weir_grid_candidate *row)
   row->fits = x[10] != 0;
   row->tried = (int64_t)x[11];
   for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
-    row->gather[d] = (int64_t)x[NUMBERS - WEIR_ALONG_DIMS + d];
+    row->replicate_below[d] = (int64_t)x[NUMBERS - WEIR_ALONG_DIMS + d];
   }
 }
 
@@ -380,20 +384,21 @@ static void print_grid(const weir_grid *g, char *text, size_t size)
   (void)snprintf(text, size, "%dx%dx%dx%d", g->extent[0], g->extent[1], g->extent[2], g->extent[3]);
 }
 
-static void print_gather(const int64_t gather[WEIR_ALONG_DIMS], char *text, size_t size)
+static void print_thresholds(const int64_t replicate_below[WEIR_ALONG_DIMS], char *text,
+                             size_t size)
 {
   bool any = false;
 
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
-    any = any || gather[d] > 0;
+    any = any || replicate_below[d] > 0;
   }
-  (void)snprintf(text, size, any ? "%" PRId64 "x%" PRId64 "x%" PRId64 : "-", gather[1], gather[2],
-                 gather[3]);
+  (void)snprintf(text, size, any ? "%" PRId64 "x%" PRId64 "x%" PRId64 : "-", replicate_below[1],
+                 replicate_below[2], replicate_below[3]);
 }
 
 static weir_status choose(weir_grid_choice *p, int ranks, int64_t memory)
 {
-  const weir_grid_candidate *least = NULL;
+  const weir_grid_candidate *smallest = NULL;
   char text[64];
 
   p->best = -1;
@@ -403,29 +408,29 @@ static weir_status choose(weir_grid_choice *p, int ranks, int64_t memory)
     if (row->fits && (p->best < 0 || row->cost.seconds < p->row[p->best].cost.seconds)) {
       p->best = i;
     }
-    if (!row->refused && (least == NULL || row->cost.arena < least->cost.arena)) {
-      least = row;
+    if (!row->refused && (smallest == NULL || row->cost.arena < smallest->cost.arena)) {
+      smallest = row;
     }
   }
   if (p->best >= 0) {
     return WEIR_OK;
   }
-  if (least == NULL) {
+  if (smallest == NULL) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "grid: %d ranks cannot share this batch: they exceed the samples times the "
                      "splits of a sample, or the network cannot be sharded: use fewer ranks",
                      ranks);
   }
-  print_grid(&least->grid, text, sizeof text);
+  print_grid(&smallest->grid, text, sizeof text);
   return weir_fail(WEIR_ERR_MEMORY,
                    "grid: no grid of %d ranks keeps a step within exec.memory, %" PRId64
                    " bytes; %s needs the least memory, %" PRId64
                    " per rank: use more ranks, a smaller train.batch or more memory, or set the "
                    "grid, so that its plan may use micro-batches",
-                   ranks, memory, text, least->cost.arena);
+                   ranks, memory, text, smallest->cost.arena);
 }
 
-static weir_status predict_all(const placing *s, weir_comm *comm, weir_grid_choice *out)
+static weir_status predict_all(const selection *s, weir_comm *comm, weir_grid_choice *out)
 {
   const int64_t size = comm != NULL ? weir_comm_size(comm) : 1;
   const int64_t own = comm != NULL ? weir_comm_rank(comm) : 0;
@@ -438,7 +443,7 @@ static weir_status predict_all(const placing *s, weir_comm *comm, weir_grid_choi
   for (int64_t i = own; i < out->n; i += size) {
     const weir_grid_candidate *row = &out->row[i];
 
-    WEIR_TRY(place(s, best_s, &out->row[i]));
+    WEIR_TRY(evaluate(s, best_s, &out->row[i]));
     best_s = row->fits && row->cost.seconds < best_s ? row->cost.seconds : best_s;
     if (own == 0) {
       weir_progress("grids", i + 1, out->n, "compared");
@@ -460,7 +465,7 @@ static weir_status prepare(const weir_train_task *task, const weir_train_cfg *cf
   WEIR_TRY_GOTO(weir_store_create(&store), done);
   WEIR_TRY_GOTO(weir_train_prepare(task, cfg->seed, params, store), done);
   train_run r = train_run_of(task, cfg, exec, params, store);
-  const placing s = {.r = &r, .machine = machine, .passes = weir_exec_passes(exec->exec)};
+  const selection s = {.r = &r, .machine = machine, .passes = weir_exec_passes(exec->exec)};
 
   status = train_state_open(&r);
   if (status == WEIR_OK) {
@@ -512,7 +517,7 @@ static weir_status try_untimed(const weir_train_task *task, const weir_train_cfg
   char text[64];
 
   for (int64_t i = 0; i < p->n; i++) {
-    memcpy(ended.gather, p->row[i].gather, sizeof ended.gather);
+    memcpy(ended.replicate_below, p->row[i].replicate_below, sizeof ended.replicate_below);
     if (p->row[i].fits && p->row[i].cost.untimed > 0) {
       WEIR_TRY(train_write_times(comm, table, times));
       WEIR_TRY(go_on(comm));
@@ -540,7 +545,7 @@ static weir_status predict_timed(const weir_train_task *task, const weir_train_c
   WEIR_TRY_GOTO(predict_together(task, cfg, exec, &m, comm, out), done);
   const int64_t before = times.n;
 
-  for (int64_t known = -1; here && known < times.n;) { /* what is known may end cuts elsewhere */
+  for (int64_t known = -1; here && known < times.n;) { /* known times may change the thresholds */
     known = times.n;
     WEIR_TRY_GOTO(try_untimed(task, cfg, exec, comm, out, m.profile, &times), done);
     if (times.n > known) {
@@ -560,12 +565,12 @@ weir_status weir_train_select_grid(const weir_train_task *task, const weir_train
                                    weir_comm *comm, int ranks, weir_grid_choice *out)
 {
   weir_grid grid = {.dims = WEIR_ALONG_DIMS};
-  int64_t most[WEIR_ALONG_DIMS], room = 0;
+  int64_t max_extent[WEIR_ALONG_DIMS], capacity = 0;
   weir_status status;
 
   *out = (weir_grid_choice){.n = 0};
-  find_limits(task, cfg->batch, most);
-  WEIR_TRY_GOTO(list_grids(most, &grid, 0, ranks, &room, out), failed);
+  find_limits(task, cfg->batch, max_extent);
+  WEIR_TRY_GOTO(list_grids(max_extent, &grid, 0, ranks, &capacity, out), failed);
   if (machine->profile != NULL && machine->profile[0] != 0) {
     WEIR_TRY_GOTO(predict_timed(task, cfg, exec, machine, comm, ranks, out), failed);
   } else {
@@ -601,16 +606,16 @@ static void print_row(const weir_grid_choice *p, int64_t i, FILE *out)
 {
   const weir_grid_candidate *row = &p->row[i];
   const weir_cost *c = &row->cost;
-  char text[64], gathered[64];
+  char text[64], thresholds[64];
 
   print_grid(&row->grid, text, sizeof text);
-  print_gather(row->gather, gathered, sizeof gathered);
+  print_thresholds(row->replicate_below, thresholds, sizeof thresholds);
   if (row->refused) {
     (void)fprintf(out, "%-16s not shardable\n", text);
     return;
   }
   (void)fprintf(out, "%-16s %-12s %12.4g %12.4g %12.4g %12.4g %12.4g %9" PRId64 " %12.4g%s\n", text,
-                gathered, c->seconds, c->compute_s, c->waited_s, (double)c->halo_bytes / 1e6,
+                thresholds, c->seconds, c->compute_s, c->waited_s, (double)c->halo_bytes / 1e6,
                 (double)c->sum_bytes / 1e6, c->messages, (double)c->arena / 1e6,
                 i == p->best ? "  chosen"
                 : row->fits  ? ""
@@ -621,14 +626,15 @@ void weir_grid_choice_print(const weir_grid_choice *p, FILE *out)
 {
   (void)fprintf(out, "%-16s %-12s %12s %12s %12s %12s %12s %9s %12s\n", "grid", "gathered",
                 "time s", "compute s", "wait s", "halo MB", "reduce MB", "messages", "memory MB");
-  for (int64_t place = 0; place < p->n; place++) { /* few rows: the one with so many before it */
+  /* Few rows: selects the one with `position` others before it. */
+  for (int64_t position = 0; position < p->n; position++) {
     for (int64_t i = 0; i < p->n; i++) {
       int64_t before = 0;
 
       for (int64_t k = 0; k < p->n; k++) {
         before += k != i && is_before(p, k, i);
       }
-      if (before == place) {
+      if (before == position) {
         print_row(p, i, out);
       }
     }

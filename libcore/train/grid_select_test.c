@@ -18,9 +18,9 @@
 static const weir_machine free_messages = {
     .kernels = 1, .flops = 1e9, .bandwidth = INFINITY, .link_bw = INFINITY, .reduce_bw = INFINITY};
 
-static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t batch, int64_t parts,
-                                  int ranks, int64_t memory, const weir_machine *m,
-                                  weir_grid_choice *out)
+static weir_status select_with(int blocks, const int64_t size[3], int64_t batch,
+                               int64_t n_microbatches, int ranks, int64_t memory,
+                               const weir_machine *m, weir_grid_choice *out)
 {
   volume v = {.dtype = WEIR_F32, .blocks = blocks};
   weir_train_cfg cfg;
@@ -30,7 +30,7 @@ static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t bat
   weir_opts_default(weir_train_opts, sizeof cfg, &cfg);
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   cfg.batch = batch;
-  cfg.accumulate = parts;
+  cfg.accumulate = n_microbatches;
   exec.memory = memory;
   exec.kernel = "none";
   exec.tier = WEIR_TIER_VECTOR; /* the vector interpreter compiles nothing */
@@ -40,10 +40,10 @@ static weir_status place_in_parts(int blocks, const int64_t size[3], int64_t bat
                                 NULL, ranks, out);
 }
 
-static weir_status place(const int64_t size[3], int64_t batch, int ranks, int64_t memory,
-                         const weir_machine *m, weir_grid_choice *out)
+static weir_status select_grid(const int64_t size[3], int64_t batch, int ranks, int64_t memory,
+                               const weir_machine *m, weir_grid_choice *out)
 {
-  return place_in_parts(1, size, batch, 1, ranks, memory, m, out);
+  return select_with(1, size, batch, 1, ranks, memory, m, out);
 }
 
 static const weir_grid_candidate *find(const weir_grid_choice *p, int samples, int depth,
@@ -64,13 +64,13 @@ static void candidates_are_all_that_fit(void **state)
 {
   weir_grid_choice p;
 
-  assert_ok(place((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p));
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p));
   assert_int_equal(p.n, 10);
   assert_int_equal(p.row[0].grid.extent[WEIR_ALONG_SAMPLES], 4);
   assert_int_equal(p.row[1].grid.extent[WEIR_ALONG_DEPTH], 2);
   assert_int_equal(p.row[9].grid.extent[WEIR_ALONG_WIDTH], 4);
   weir_grid_choice_fini(&p);
-  assert_ok(place((int64_t[]){8, 8, 8}, 1, 2, 0, &free_messages, &p));
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 1, 2, 0, &free_messages, &p));
   assert_int_equal(p.n, 3); /* not two of one sample */
   assert_null(find(&p, 2, 1, 1));
   weir_grid_choice_fini(&p);
@@ -80,7 +80,7 @@ static void the_most_even_share_wins_where_messages_are_free(void **state)
 {
   weir_grid_choice p;
 
-  assert_ok(place((int64_t[]){8, 8, 8}, 3, 2, 0, &free_messages, &p)); /* samples: 1 and 2 */
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 3, 2, 0, &free_messages, &p)); /* samples: 1 and 2 */
   assert_int_equal(p.row[p.best].grid.extent[WEIR_ALONG_SAMPLES], 1);
   assert_true(find(&p, 2, 1, 1)->cost.seconds > 1.2 * p.row[p.best].cost.seconds);
   weir_grid_choice_fini(&p);
@@ -92,7 +92,7 @@ static void the_fewest_messages_win_where_they_are_dear(void **state)
   weir_grid_choice p;
 
   m.latency = 10;
-  assert_ok(place((int64_t[]){8, 8, 8}, 4, 4, 0, &m, &p));
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 4, 4, 0, &m, &p));
   for (int64_t i = 0; i < p.n; i++) {
     assert_true(p.row[p.best].cost.messages <= p.row[i].cost.messages);
   }
@@ -109,11 +109,11 @@ static void cuts_end_early_where_messages_are_dear(void **state)
   weir_grid_choice p;
 
   m.latency = 10;
-  assert_ok(place_in_parts(2, size, 1, 1, 2, 0, &m, &p));
+  assert_ok(select_with(2, size, 1, 1, 2, 0, &m, &p));
   const weir_grid_candidate *row = find(&p, 1, 2, 1);
 
-  assert_int_equal(row->gather[WEIR_ALONG_DEPTH], 8);
-  assert_int_equal(row->gather[WEIR_ALONG_HEIGHT], 0);
+  assert_int_equal(row->replicate_below[WEIR_ALONG_DEPTH], 8);
+  assert_int_equal(row->replicate_below[WEIR_ALONG_HEIGHT], 0);
   assert_true(row->tried >= 3);
   weir_grid_choice_fini(&p);
 }
@@ -123,10 +123,10 @@ static void cuts_go_on_where_messages_are_free(void **state)
 {
   weir_grid_choice p;
 
-  assert_ok(place_in_parts(2, (int64_t[]){16, 8, 8}, 1, 1, 2, 0, &free_messages, &p));
+  assert_ok(select_with(2, (int64_t[]){16, 8, 8}, 1, 1, 2, 0, &free_messages, &p));
   for (int64_t i = 0; i < p.n; i++) {
     for (int d = 0; d < WEIR_ALONG_DIMS; d++) {
-      assert_int_equal(p.row[i].gather[d], 0);
+      assert_int_equal(p.row[i].replicate_below[d], 0);
     }
   }
   weir_grid_choice_fini(&p);
@@ -135,19 +135,19 @@ static void cuts_go_on_where_messages_are_free(void **state)
 static void memory_leaves_candidates_out(void **state)
 {
   weir_grid_choice p;
-  int64_t least = INT64_MAX, most = 0;
+  int64_t min_arena = INT64_MAX, max_arena = 0;
 
-  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
   for (int64_t i = 0; i < p.n; i++) {
-    least = p.row[i].cost.arena < least ? p.row[i].cost.arena : least;
-    most = p.row[i].cost.arena > most ? p.row[i].cost.arena : most;
+    min_arena = p.row[i].cost.arena < min_arena ? p.row[i].cost.arena : min_arena;
+    max_arena = p.row[i].cost.arena > max_arena ? p.row[i].cost.arena : max_arena;
   }
   weir_grid_choice_fini(&p);
-  assert_true(least > 0 && least < most);
-  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, least, &free_messages, &p));
-  assert_int_equal(p.row[p.best].cost.arena, least);
+  assert_true(min_arena > 0 && min_arena < max_arena);
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 2, 2, min_arena, &free_messages, &p));
+  assert_int_equal(p.row[p.best].cost.arena, min_arena);
   weir_grid_choice_fini(&p);
-  assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 2, least - 1, &free_messages, &p),
+  assert_int_equal(select_grid((int64_t[]){8, 8, 8}, 2, 2, min_arena - 1, &free_messages, &p),
                    WEIR_ERR_MEMORY);
   assert_non_null(strstr(weir_last_message(), "no grid of 2 ranks"));
   assert_null(p.row);
@@ -157,7 +157,8 @@ static void too_many_ranks_are_refused(void **state)
 {
   weir_grid_choice p;
 
-  assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 23, 0, &free_messages, &p), WEIR_ERR_CONFIG);
+  assert_int_equal(select_grid((int64_t[]){8, 8, 8}, 2, 23, 0, &free_messages, &p),
+                   WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "23 ranks cannot share"));
 }
 
@@ -167,7 +168,8 @@ static void a_signal_ends_the_comparison(void **state)
   weir_grid_choice p;
 
   weir_stop_request(SIGINT);
-  assert_int_equal(place((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p), WEIR_ERR_STOPPED);
+  assert_int_equal(select_grid((int64_t[]){8, 8, 8}, 4, 4, 0, &free_messages, &p),
+                   WEIR_ERR_STOPPED);
   weir_stop_request(0);
   assert_non_null(
       strstr(weir_last_message(), "stopped by signal 2 during the comparison of grids"));
@@ -182,7 +184,7 @@ static void the_table_begins_with_the_choice(void **state)
   FILE *out = open_memstream(&text, &size);
 
   assert_non_null(out);
-  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 2, 2, 0, &free_messages, &p));
   weir_grid_choice_print(&p, out);
   weir_grid_choice_fini(&p);
   assert_int_equal(fclose(out), 0);
@@ -224,16 +226,16 @@ static void a_table_is_filled_once(void **state)
   assert_int_equal(close(fd), 0);
   m.profile = path;
   m.group_overhead = 1000; /* of a group that is not in the table */
-  for (int64_t parts = 1; parts <= 2; parts++) {
+  for (int64_t n_microbatches = 1; n_microbatches <= 2; n_microbatches++) {
     assert_int_equal(unlink(path), 0);
-    assert_ok(place_in_parts(1, (int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
+    assert_ok(select_with(1, (int64_t[]){8, 8, 8}, 2, n_microbatches, 1, 0, &m, &p));
     assert_int_equal(p.row[0].cost.untimed, 0);
     assert_true(p.row[0].cost.seconds > 0 && p.row[0].cost.seconds < 100);
     const double seconds = p.row[0].cost.seconds;
 
     weir_grid_choice_fini(&p);
     assert_ok(weir_file_read(path, 1000000, &first, &n_first));
-    assert_ok(place_in_parts(1, (int64_t[]){8, 8, 8}, 2, parts, 1, 0, &m, &p));
+    assert_ok(select_with(1, (int64_t[]){8, 8, 8}, 2, n_microbatches, 1, 0, &m, &p));
     assert_near(p.row[0].cost.seconds, seconds, 0);
     weir_grid_choice_fini(&p);
     assert_ok(weir_file_read(path, 1000000, &second, &n_second));
@@ -243,11 +245,11 @@ static void a_table_is_filled_once(void **state)
     weir_free(&second);
   }
   /* Ranks that are not here are not timed, and one of another number has none of these times. */
-  assert_ok(place((int64_t[]){8, 8, 8}, 2, 2, 0, &m, &p));
+  assert_ok(select_grid((int64_t[]){8, 8, 8}, 2, 2, 0, &m, &p));
   assert_true(p.row[p.best].cost.untimed > 0 && p.row[p.best].cost.seconds > 1000);
   weir_grid_choice_fini(&p);
   assert_int_equal(truncate(path, n_first - 1), 0);
-  assert_int_equal(place((int64_t[]){8, 8, 8}, 2, 1, 0, &m, &p), WEIR_ERR_DATA);
+  assert_int_equal(select_grid((int64_t[]){8, 8, 8}, 2, 1, 0, &m, &p), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "the table is truncated"));
   assert_null(p.row);
   assert_int_equal(unlink(path), 0);

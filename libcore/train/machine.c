@@ -1,5 +1,5 @@
 /* machine.c - what a rank can do: measured where it is not given, on all ranks at once. The
- * least of several times counts: what else the machine does comes and goes. */
+ * minimum of several times counts, as other load varies. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 /* Sizes: a convolution that takes milliseconds, additions beyond all caches,
  * messages that are all latency or none of it. */
 enum { SIDE = 24, CHANNELS = 16, FILTERS = 32, ADDED = 4194304, LARGE = 1048576, SLICE = 65536 };
-enum { CHAIN = 8, LAUNCHES = 32, REPEATS = 7, PINGS = 50, MOST_SLICES = 1000 };
+enum { CHAIN = 8, LAUNCHES = 32, REPEATS = 7, PINGS = 50, MAX_SLICES = 1000 };
 /* Seconds that are spent on one graph beyond the first runs, and after which two runs do. */
 #define LONG_ENOUGH 0.2
 #define TOO_LONG 2.0
@@ -225,7 +225,7 @@ done:
 
 /* ---- Messages ---- */
 
-/* A request that is timed: least seconds from start to end, all ranks beginning together. */
+/* A request that is timed: minimum seconds from start to end, all ranks beginning together. */
 typedef struct bench {
   weir_comm *comm;
   weir_request *request;
@@ -261,11 +261,11 @@ static weir_status time_request(bench *b, int times, double *seconds)
 }
 
 /* Both ways between pairs of ranks; the last of an odd number has none. */
-static weir_status time_exchange(bench *b, char *room, int64_t bytes, double *seconds)
+static weir_status time_exchange(bench *b, char *buffer, int64_t bytes, double *seconds)
 {
   const int peer = weir_comm_rank(b->comm) ^ 1;
-  const weir_transfer list[] = {{peer, false, {room, 1, 1, {bytes}, {1}}},
-                                {peer, true, {room + bytes, 1, 1, {bytes}, {1}}}};
+  const weir_transfer list[] = {{peer, false, {buffer, 1, 1, {bytes}, {1}}},
+                                {peer, true, {buffer + bytes, 1, 1, {bytes}, {1}}}};
   const int n = peer < weir_comm_size(b->comm) ? 2 : 0;
 
   WEIR_TRY(weir_exchange_create(b->comm, "ping", list, n, &b->request));
@@ -276,22 +276,22 @@ static weir_status time_exchange(bench *b, char *room, int64_t bytes, double *se
 }
 
 /* Times of a large sum over all ranks: alone, of work that takes as long, of both together. */
-static weir_status time_sum(bench *b, char *room, double seconds[3])
+static weir_status time_sum(bench *b, char *buffer, double seconds[3])
 {
   weir_request *request = NULL;
   double slice = 0;
   weir_status status;
 
-  WEIR_TRY(weir_allreduce_create(b->comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F32), room,
+  WEIR_TRY(weir_allreduce_create(b->comm, "sum", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F32), buffer,
                                  LARGE / (int64_t)sizeof(float), &request));
   b->request = request;
   WEIR_TRY_GOTO(time_request(b, REPEATS, &seconds[0]), done);
   b->request = NULL;
   b->slices = 1;
   WEIR_TRY_GOTO(time_request(b, PINGS, &slice), done);
-  const double slices = slice > 0 ? seconds[0] / slice : MOST_SLICES;
+  const double slices = slice > 0 ? seconds[0] / slice : MAX_SLICES;
 
-  b->slices = slices < 1 ? 1 : slices < MOST_SLICES ? (int64_t)slices : MOST_SLICES;
+  b->slices = slices < 1 ? 1 : slices < MAX_SLICES ? (int64_t)slices : MAX_SLICES;
   WEIR_TRY_GOTO(time_request(b, REPEATS, &seconds[1]), done);
   b->request = request;
   WEIR_TRY_GOTO(time_request(b, REPEATS, &seconds[2]), done);
@@ -333,22 +333,22 @@ done:
 
 static weir_status time_messages(weir_comm *c, double *x)
 {
-  char *room = NULL;
+  char *buffer = NULL;
   float *slice = NULL;
   bench b = {.comm = c};
-  weir_status status = weir_alloc(2 * LARGE, 1, (void **)&room);
+  weir_status status = weir_alloc(2 * LARGE, 1, (void **)&buffer);
 
   if (status == WEIR_OK) {
     status = weir_alloc(SLICE, sizeof *slice, (void **)&slice);
   }
   b.slice = slice;
   WEIR_TRY_GOTO(weir_comm_agree(c, status), done);
-  WEIR_TRY_GOTO(time_exchange(&b, room, 8, &x[SMALL_PING]), done);
-  WEIR_TRY_GOTO(time_exchange(&b, room, LARGE, &x[LARGE_PING]), done);
-  WEIR_TRY_GOTO(time_sum(&b, room, &x[SUM]), done);
+  WEIR_TRY_GOTO(time_exchange(&b, buffer, 8, &x[SMALL_PING]), done);
+  WEIR_TRY_GOTO(time_exchange(&b, buffer, LARGE, &x[LARGE_PING]), done);
+  WEIR_TRY_GOTO(time_sum(&b, buffer, &x[SUM]), done);
   WEIR_TRY_GOTO(agree_on(c, x), done);
 done:
-  weir_free(&room);
+  weir_free(&buffer);
   weir_free(&slice);
   return status;
 }

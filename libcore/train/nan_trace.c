@@ -104,7 +104,7 @@ static void scan_all(look *l, const train_run *r, int64_t n)
   }
 }
 
-/* The first node that makes a NaN of none, or else an infinity of none; -1: there is none. */
+/* The first node that computes a NaN from operands without one, or else an infinity; -1: none. */
 static int32_t first_bad(const look *l, bool nan)
 {
   for (int32_t i = 0; i < l->n_order; i++) {
@@ -189,14 +189,14 @@ static int32_t bad_source(const look *l, int32_t node)
 }
 
 /* How many nodes run before this one; -1: all do. */
-static int64_t place_of(const look *l, int32_t node)
+static int64_t position_of(const look *l, int32_t node)
 {
-  int64_t place = 0;
+  int64_t position = 0;
 
-  while (place < l->n_order && l->order[place] != node) {
-    place++;
+  while (position < l->n_order && l->order[position] != node) {
+    position++;
   }
-  return place;
+  return position;
 }
 
 /* Where it comes from: a node that makes it of numbers; the infinite array that such a node reads;
@@ -208,7 +208,7 @@ static bool find(look *l, char *text, size_t size)
   const int32_t from = nan >= 0 ? trace_back(l, nan) : first_bad(l, false);
   const int32_t source = bad_source(l, from);
 
-  l->at = 2 * place_of(l, from) + 1;
+  l->at = 2 * position_of(l, from) + 1;
   if (source >= 0) {
     const weir_array *array = weir_graph_get_array(l->g, source);
 
@@ -286,7 +286,7 @@ static weir_status look_at(look *l, train_run *r, int64_t n, const train_numbers
 
   *mine = find(l, text, size);
   first = *mine ? l->at : first;
-  WEIR_TRY(train_least(r, &first));
+  WEIR_TRY(train_min(r, &first));
   *found = first < INT64_MAX;
   *mine = *mine && l->at == first;
   return WEIR_OK;
@@ -307,7 +307,7 @@ weir_status train_locate_nan(train_run *r)
   char text[1024] = "all values are finite, but their sums are not";
   bool found = false, mine = false;
 
-  WEIR_TRY(train_gather(r)); /* it reads the bank as one array */
+  WEIR_TRY(train_allgather(r)); /* it reads the bank as one array */
   for (int64_t k = 0; k * r->cfg->batch < n && !found; k++) {
     const int64_t at = k * r->cfg->batch;
     const int64_t m = n - at < r->cfg->batch ? n - at : r->cfg->batch;
@@ -332,5 +332,5 @@ weir_status train_locate_nan(train_run *r)
                                   "step %" PRId64 ": loss or gradient is NaN or infinite: %s%s; "
                                   "the latest checkpoint is from an earlier step",
                                   step, text,
-                                  mine && r->ranks.spread.comm != NULL ? " on this rank" : ""));
+                                  mine && r->ranks.dist.comm != NULL ? " on this rank" : ""));
 }

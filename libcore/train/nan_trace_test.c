@@ -1,4 +1,4 @@
-/* nan_trace_test.c - what a run must not take or leave behind: tasks that do not fit, checkpoints
+/* nan_trace_test.c - what a run must not take or leave: tasks that do not fit, checkpoints
  * that no training wrote, another run's state, NaN weights. */
 #include "train/train_check.h"
 
@@ -68,18 +68,18 @@ static void a_task_that_does_not_fit_is_refused(void **state)
 /* Writes the session's only checkpoint anew with another number, its digests right. */
 static void forge(session *s, const char *field, int64_t value)
 {
-  weir_part part[8];
+  weir_checkpoint_slice slice[8];
   char path[512];
   int64_t *number = weir_store_get(s->store, field)->data, kept = *number;
   const weir_checkpoint c = {
-      .store = s->store, .part = part, .n_parts = weir_params_count(s->params)};
+      .store = s->store, .slice = slice, .n_slices = weir_params_count(s->params)};
 
-  assert_true(c.n_parts <= 8);
-  for (int64_t i = 0; i < c.n_parts; i++) {
+  assert_true(c.n_slices <= 8);
+  for (int64_t i = 0; i < c.n_slices; i++) {
     const weir_param_row *row = weir_params_get(s->params, i);
 
-    part[i] = (weir_part){WEIR_PARAMS_FLAT, row->name, row->rank, {0}, row->first};
-    memcpy(part[i].shape, row->shape, sizeof part[i].shape);
+    slice[i] = (weir_checkpoint_slice){WEIR_PARAMS_FLAT, row->name, row->rank, {0}, row->first};
+    memcpy(slice[i].shape, row->shape, sizeof slice[i].shape);
   }
   assert_ok(weir_checkpoint_path(s->dir, s->result.step, WEIR_CHECKPOINT_RAW, path, sizeof path));
   *number = value;

@@ -5,10 +5,10 @@
 #include "base/weir_clock.h"
 #include "train/train_priv.h"
 
-weir_status train_room(train_run *r)
+weir_status train_alloc_batch(train_run *r)
 {
   int64_t shape[WEIR_MAX_RANK];
-  const weir_grid *grid = &r->ranks.spread.grid;
+  const weir_grid *grid = &r->ranks.dist.grid;
   const int64_t groups = grid->dims > 0 ? grid->extent[WEIR_ALONG_SAMPLES] : 1;
   void *memory = NULL;
 
@@ -26,7 +26,7 @@ weir_status train_room(train_run *r)
   return WEIR_OK;
 }
 
-/* The first n samples of the room. */
+/* The first n samples of the buffer. */
 static weir_tensor first(const weir_tensor *t, int64_t n)
 {
   weir_tensor view = weir_tensor_wrap(t->data, t->dtype, t->rank, t->shape);
@@ -105,32 +105,32 @@ weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *sto
                               const weir_plan_opts *opts, weir_plan **out)
 {
   weir_plan_opts exec = *opts;
-  train_cuts cuts = {.cut = NULL};
+  train_sharding sharding = {.shard = NULL};
 
-  if (r->ranks.spread.comm != NULL) {
-    WEIR_TRY(train_agree(r, train_cuts_of(&r->ranks, r->task, g, n, &cuts)));
-    exec.dist = &cuts.spread;
+  if (r->ranks.dist.comm != NULL) {
+    WEIR_TRY(train_agree(r, train_sharding_of(&r->ranks, r->task, g, n, &sharding)));
+    exec.dist = &sharding.dist;
   }
   const weir_status status = weir_plan_create(g, store, &exec, out);
 
-  train_cuts_close(&cuts);
+  train_sharding_close(&sharding);
   return status;
 }
 
 static weir_status make_plan(train_run *r, train_kind kind, int64_t n, weir_plan **out)
 {
-  const train_shards *slabs = &r->ranks.slabs;
+  const train_shards *shards = &r->ranks.shards;
   train_graph t = r->graph;
   weir_graph *g = NULL;
   weir_status status;
 
   *out = NULL;
-  t.slabs = slabs->n > 0 ? slabs : NULL;
+  t.shards = shards->n > 0 ? shards : NULL;
   WEIR_TRY_GOTO(weir_reserve(&r->plan, &r->plan_capacity, r->n_plans + 1, sizeof *r->plan), made);
   WEIR_TRY_GOTO(train_build(&t, kind, n, &g), made);
 made:
   WEIR_TRY_GOTO(train_agree(r, status), done);
-  WEIR_TRY_GOTO(train_create_plan(r, g, slabs->n > 0 ? slabs->own : r->store, n, &r->exec, out),
+  WEIR_TRY_GOTO(train_create_plan(r, g, shards->n > 0 ? shards->own : r->store, n, &r->exec, out),
                 done);
   r->plan[r->n_plans++] = (train_plan){kind, n, *out};
 done:

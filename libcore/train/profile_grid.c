@@ -11,13 +11,13 @@
 #include "device/weir_parallel.h"
 #include "train/train_priv.h"
 
-enum { FEWEST = 5, MOST = 25 };
+enum { FEWEST = 5, MAX = 25 };
 /* Seconds that are spent on one plan, beyond the fewest runs. */
 static const double long_enough = 0.5;
 
 /* ---- Times of all ranks ---- */
 
-static weir_status gather(weir_comm *comm, size_t size, void *data, const int64_t *counts)
+static weir_status allgather(weir_comm *comm, size_t size, void *data, const int64_t *counts)
 {
   weir_request *request = NULL;
   weir_status status;
@@ -60,7 +60,7 @@ static weir_status add_gathered(weir_comm *comm, const weir_profile *own, const 
   if (own->n > 0) {
     memcpy(row + before, own->row, (size_t)own->n * sizeof *row);
   }
-  WEIR_TRY_GOTO(gather(comm, sizeof *row, row, counts), done);
+  WEIR_TRY_GOTO(allgather(comm, sizeof *row, row, counts), done);
   qsort(row, (size_t)total, sizeof *row, longest_first);
   for (int64_t i = 0; i < total && status == WEIR_OK; i++) {
     status = weir_profile_add(t, row[i].key, row[i].seconds);
@@ -92,7 +92,7 @@ static weir_status add_all(weir_comm *comm, const weir_profile *own, weir_profil
     one[q] = 1;
   }
   counts[weir_comm_rank(comm)] = own->n;
-  WEIR_TRY_GOTO(gather(comm, sizeof *counts, counts, one), done);
+  WEIR_TRY_GOTO(allgather(comm, sizeof *counts, counts, one), done);
   WEIR_TRY_GOTO(add_gathered(comm, own, counts, t), done);
 done:
   weir_free(&memory);
@@ -135,7 +135,7 @@ typedef struct laps {
   int32_t groups;
   int64_t runs;
   double *total; /* [groups] of all runs so far */
-  double *taken; /* [groups, MOST] of each run  */
+  double *taken; /* [groups, MAX] of each run  */
 } laps;
 
 static void take(laps *l)
@@ -144,7 +144,7 @@ static void take(laps *l)
     const weir_group_report r = weir_plan_group(l->plan, i);
     const double total = (r.measured_s - r.waited_s) * (double)r.calls;
 
-    l->taken[i * MOST + l->runs] = total - l->total[i];
+    l->taken[i * MAX + l->runs] = total - l->total[i];
     l->total[i] = total;
   }
 }
@@ -162,8 +162,8 @@ static weir_status add_groups(laps *l, weir_profile *t)
   double *const median = l->total;
 
   for (int32_t i = 0; i < l->groups; i++) {
-    qsort(l->taken + i * MOST, (size_t)l->runs, sizeof *l->taken, ascending);
-    median[i] = l->taken[i * MOST + l->runs / 2];
+    qsort(l->taken + i * MAX, (size_t)l->runs, sizeof *l->taken, ascending);
+    median[i] = l->taken[i * MAX + l->runs / 2];
   }
   for (int32_t i = 0; i < l->groups; i++) {
     const char *digest = weir_plan_group(l->plan, i).digest;
@@ -194,10 +194,10 @@ static weir_status run_laps(train_run *r, train_kind kind, int64_t n, laps *l)
     take(l);
     if (i == -1) {
       slowest = -(int64_t)(r->spent_s * 1e9);
-      WEIR_TRY(train_least(r, &slowest));
+      WEIR_TRY(train_min(r, &slowest));
       const double fit = long_enough / ((double)-slowest * 1e-9);
 
-      runs = fit > MOST ? MOST : fit > FEWEST ? (int64_t)fit : FEWEST;
+      runs = fit > MAX ? MAX : fit > FEWEST ? (int64_t)fit : FEWEST;
     }
   }
   l->runs = runs;
@@ -216,7 +216,7 @@ static weir_status time_plan(train_run *r, train_kind kind, int64_t n, weir_comm
   l.groups = weir_plan_groups(l.plan);
   status = weir_alloc(l.groups, sizeof *l.total, (void **)&l.total);
   status = status == WEIR_OK
-               ? weir_alloc((int64_t)l.groups * MOST, sizeof *l.taken, (void **)&l.taken)
+               ? weir_alloc((int64_t)l.groups * MAX, sizeof *l.taken, (void **)&l.taken)
                : status;
   WEIR_TRY_GOTO(train_agree(r, status), done);
   WEIR_TRY_GOTO(run_laps(r, kind, n, &l), done);
@@ -233,7 +233,7 @@ done:
 static weir_status open_trial(train_run *r)
 {
   WEIR_TRY(train_state_open(r));
-  WEIR_TRY(train_room(r));
+  WEIR_TRY(train_alloc_batch(r));
   for (int k = 0; k < r->task->n_inputs; k++) {
     const weir_tensor *t = &r->input[k];
 
@@ -248,12 +248,12 @@ static weir_status open_trial(train_run *r)
 
 static weir_status try_steps(train_run *r, weir_comm *comm, weir_profile *t)
 {
-  const bool parts = r->cfg->accumulate > 1;
+  const bool accumulates = r->cfg->accumulate > 1;
 
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_agree(r, open_trial(r)));
-  WEIR_TRY(time_plan(r, parts ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, comm, t));
-  if (parts) {
+  WEIR_TRY(time_plan(r, accumulates ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, comm, t));
+  if (accumulates) {
     WEIR_TRY(time_plan(r, TRAIN_APPLY, 0, comm, t));
   }
   return WEIR_OK;
@@ -263,7 +263,7 @@ weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg
                                const weir_plan_opts *exec, weir_comm *comm, const weir_grid *grid,
                                weir_profile *t)
 {
-  const bool spread = comm != NULL && weir_comm_size(comm) > 1;
+  const bool is_dist = comm != NULL && weir_comm_size(comm) > 1;
   const weir_dist on = {.comm = comm, .grid = *grid};
   weir_exec_cfg timed = *exec->exec;
   weir_plan_opts opts = {.exec = &timed, .threads = exec->threads, .terse = true};
@@ -274,11 +274,11 @@ weir_status train_profile_grid(const weir_train_task *task, const weir_train_cfg
   timed.explain = true;
   timed.memory = 0;
   timed.verify = 0;
-  opts.dist = spread ? &on : NULL;
+  opts.dist = is_dist ? &on : NULL;
   status = weir_params_create(task->dtype, &params);
   status = status == WEIR_OK ? weir_store_create(&store) : status;
   status = status == WEIR_OK ? weir_train_prepare(task, cfg->seed, params, store) : status;
-  WEIR_TRY_GOTO(spread ? weir_comm_agree(comm, status) : status, done);
+  WEIR_TRY_GOTO(is_dist ? weir_comm_agree(comm, status) : status, done);
   train_run r = train_run_of(task, cfg, &opts, params, store);
 
   status = try_steps(&r, comm, t);

@@ -1,4 +1,4 @@
-/* ranks.c - a run on a grid of ranks: how inputs are cut, and what the ranks agree on. */
+/* ranks.c - a run on a grid of ranks: the sharding of inputs, and agreement of the ranks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,17 +96,18 @@ weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid
   return WEIR_OK;
 }
 
-void weir_train_gather(const weir_train_grid_cfg *cfg, int64_t gather[WEIR_ALONG_DIMS])
+void weir_train_replicate_below(const weir_train_grid_cfg *cfg,
+                                int64_t replicate_below[WEIR_ALONG_DIMS])
 {
-  gather[WEIR_ALONG_SAMPLES] = 0;
-  gather[WEIR_ALONG_DEPTH] = cfg->replicate_below.depth;
-  gather[WEIR_ALONG_HEIGHT] = cfg->replicate_below.height;
-  gather[WEIR_ALONG_WIDTH] = cfg->replicate_below.width;
+  replicate_below[WEIR_ALONG_SAMPLES] = 0;
+  replicate_below[WEIR_ALONG_DEPTH] = cfg->replicate_below.depth;
+  replicate_below[WEIR_ALONG_HEIGHT] = cfg->replicate_below.height;
+  replicate_below[WEIR_ALONG_WIDTH] = cfg->replicate_below.width;
 }
 
 static int extent_of(const train_ranks *k, int along)
 {
-  return along < k->spread.grid.dims ? k->spread.grid.extent[along] : 1;
+  return along < k->dist.grid.dims ? k->dist.grid.extent[along] : 1;
 }
 
 weir_box train_whole(const weir_train_input *x)
@@ -124,13 +125,13 @@ bool train_leads(const train_run *r)
 
 void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi)
 {
-  weir_sampler_share(n, r->ranks.place[WEIR_ALONG_SAMPLES],
+  weir_sampler_share(n, r->ranks.coords[WEIR_ALONG_SAMPLES],
                      extent_of(&r->ranks, WEIR_ALONG_SAMPLES), lo, hi);
 }
 
-/* ---- Cuts ---- */
+/* ---- Sharding ---- */
 
-/* That the grid is one of the ranks, and that a task has something to cut along all of it. */
+/* Checks that the grid fits the ranks, and that a task has a dimension to shard along all of it. */
 static weir_status check_grid(const weir_train_task *task, const weir_grid *grid)
 {
   bool used[WEIR_ALONG_DIMS] = {[WEIR_ALONG_SAMPLES] = true};
@@ -167,7 +168,7 @@ static weir_status check_grid(const weir_train_task *task, const weir_grid *grid
 }
 
 /* Bounds at multiples of the block_size, as even as can be. */
-static void cut_evenly(int64_t extent, int64_t block_size, int n, int64_t *bounds)
+static void split_evenly(int64_t extent, int64_t block_size, int n, int64_t *bounds)
 {
   const int64_t blocks = extent / block_size + (extent % block_size > 0);
   int64_t lo, hi;
@@ -187,12 +188,12 @@ static bool is_uneven(int64_t extent, int64_t block_size, int n)
   return 4 * n * (blocks / n + (blocks % n > 0)) * block_size > 5 * extent;
 }
 
-/* How many elements of `extent` one of the coarsest array is that is cut along the same dimension
+/* Elements of `extent` per element of the coarsest array that is sharded along the same dimension
  * of the grid. */
 static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along, int64_t extent)
 {
-  int64_t most = 1;
-  weir_shard cut;
+  int64_t ratio = 1;
+  weir_shard shard;
 
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array_desc *desc = &weir_graph_get_array(g, a)->desc;
@@ -200,31 +201,31 @@ static int64_t coarsest(const weir_graph *g, const weir_partition *p, int along,
     for (int d = 0; d < desc->rank; d++) {
       const int64_t e = desc->shape[d];
 
-      if (weir_partition_sharding(p, a, d, &cut) && weir_shard_goes(&cut, along) && e > 0 &&
-          extent % e == 0 && extent / e > most) {
-        most = extent / e;
+      if (weir_partition_sharding(p, a, d, &shard) && weir_shard_goes(&shard, along) && e > 0 &&
+          extent % e == 0 && extent / e > ratio) {
+        ratio = extent / e;
       }
     }
   }
-  return most;
+  return ratio;
 }
 
-void train_cuts_close(train_cuts *c)
+void train_sharding_close(train_sharding *c)
 {
   weir_partition_destroy(&c->whole);
-  weir_free(&c->cut);
+  weir_free(&c->shard);
 }
 
-weir_status train_add_cut(train_cuts *c, weir_shard cut)
+weir_status train_add_shard(train_sharding *c, weir_shard shard)
 {
-  WEIR_TRY(weir_reserve(&c->cut, &c->room, c->spread.n_shards + 1, sizeof *c->cut));
-  c->cut[c->spread.n_shards++] = cut;
-  c->spread.shards = c->cut;
+  WEIR_TRY(weir_reserve(&c->shard, &c->capacity, c->dist.n_shards + 1, sizeof *c->shard));
+  c->shard[c->dist.n_shards++] = shard;
+  c->dist.shards = c->shard;
   return WEIR_OK;
 }
 
-static weir_status cut_inputs(const train_ranks *k, const weir_train_task *task,
-                              const weir_graph *g, train_cuts *c)
+static weir_status add_inputs(const train_ranks *k, const weir_train_task *task,
+                              const weir_graph *g, train_sharding *c)
 {
   for (int32_t a = 0; a < weir_graph_arrays(g); a++) {
     const weir_array *array = weir_graph_get_array(g, a);
@@ -235,13 +236,13 @@ static weir_status cut_inputs(const train_ranks *k, const weir_train_task *task,
       if (strcmp(array->name, x->name) != 0) {
         continue;
       }
-      WEIR_TRY(train_add_cut(
+      WEIR_TRY(train_add_shard(
           c, (weir_shard){.array = a, .along = WEIR_ALONG_SAMPLES, .bounds = k->share}));
       for (int d = 0; d < x->rank; d++) {
         if (k->bounds[i][d] != NULL) {
-          const weir_shard cut = {a, d + 1, (int)x->along[d], k->bounds[i][d], 0, 0};
+          const weir_shard shard = {a, d + 1, (int)x->along[d], k->bounds[i][d], 0, 0};
 
-          WEIR_TRY(train_add_cut(c, cut));
+          WEIR_TRY(train_add_shard(c, shard));
         }
       }
     }
@@ -249,32 +250,32 @@ static weir_status cut_inputs(const train_ranks *k, const weir_train_task *task,
   return WEIR_OK;
 }
 
-weir_status train_cuts_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
-                          int64_t n, train_cuts *out)
+weir_status train_sharding_of(const train_ranks *k, const weir_train_task *task,
+                              const weir_graph *g, int64_t n, train_sharding *out)
 {
-  bool end = false;
+  bool replicates = false;
   weir_status status;
 
-  *out = (train_cuts){.spread = k->spread};
+  *out = (train_sharding){.dist = k->dist};
   for (int q = 0; q < extent_of(k, WEIR_ALONG_SAMPLES); q++) {
     weir_sampler_share(n, q, extent_of(k, WEIR_ALONG_SAMPLES), &k->share[q], &k->share[q + 1]);
   }
-  WEIR_TRY_GOTO(cut_inputs(k, task, g, out), failed);
-  WEIR_TRY_GOTO(train_cut_slabs(&k->slabs, g, out), failed);
+  WEIR_TRY_GOTO(add_inputs(k, task, g, out), failed);
+  WEIR_TRY_GOTO(train_shard_slices(&k->shards, g, out), failed);
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
-    end = end || (k->gather[d] > 0 && extent_of(k, d) > 1);
+    replicates = replicates || (k->replicate_below[d] > 0 && extent_of(k, d) > 1);
   }
-  if (end) {
-    WEIR_TRY_GOTO(train_end_cuts(k, task, g, out), failed);
+  if (replicates) {
+    WEIR_TRY_GOTO(train_replicate(k, task, g, out), failed);
   }
   return WEIR_OK;
 failed:
-  train_cuts_close(out);
+  train_sharding_close(out);
   return status;
 }
 
-/* The first input that is cut along a dimension of the grid says where; another one of another
- * extent has its cuts in proportion. */
+/* The first input that is sharded along a dimension of the grid gives the bounds; another one of
+ * another extent has its bounds in proportion. */
 static void align(train_ranks *k, const weir_train_task *task, const weir_graph *g,
                   const weir_partition *p, int along)
 {
@@ -295,7 +296,7 @@ static void align(train_ranks *k, const weir_train_task *task, const weir_graph 
         while (block_size > 1 && is_uneven(extent, block_size, n)) {
           block_size = block_size % 2 == 0 ? block_size / 2 : 1;
         }
-        cut_evenly(extent, block_size, n, bounds);
+        split_evenly(extent, block_size, n, bounds);
         first = bounds;
       } else {
         for (int q = 1; q <= n; q++) {
@@ -306,33 +307,33 @@ static void align(train_ranks *k, const weir_train_task *task, const weir_graph 
   }
 }
 
-/* Even cuts first, to see which arrays are cut with the inputs and how coarse they become. */
+/* Even bounds first, to find which arrays are sharded with the inputs and how coarse they become.
+ */
 static weir_status find_bounds(train_ranks *k, const train_graph *t, int64_t batch)
 {
-  train_cuts c = {.cut = NULL};
+  train_sharding c = {.shard = NULL};
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_status status;
 
   WEIR_TRY(train_build(t, TRAIN_LOSS, batch, &g));
-  WEIR_TRY_GOTO(train_cuts_of(k, t->task, g, batch, &c), done);
-  WEIR_TRY_GOTO(weir_partition_create(g, &c.spread.grid, c.spread.shards, c.spread.n_shards, &p),
-                done);
+  WEIR_TRY_GOTO(train_sharding_of(k, t->task, g, batch, &c), done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &c.dist.grid, c.dist.shards, c.dist.n_shards, &p), done);
   for (int along = WEIR_ALONG_DEPTH; along < WEIR_ALONG_DIMS; along++) {
     align(k, t->task, g, p, along);
   }
 done:
   weir_partition_destroy(&p);
-  train_cuts_close(&c);
+  train_sharding_close(&c);
   weir_graph_destroy(&g);
   return status;
 }
 
-weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch)
+weir_status train_shard_inputs(train_ranks *k, const train_graph *t, int64_t batch)
 {
   bool space = false;
 
-  WEIR_TRY(check_grid(t->task, &k->spread.grid));
+  WEIR_TRY(check_grid(t->task, &k->dist.grid));
   WEIR_TRY(weir_alloc(extent_of(k, WEIR_ALONG_SAMPLES) + 1, sizeof *k->share, (void **)&k->share));
   for (int i = 0; i < t->task->n_inputs; i++) {
     const weir_train_input *x = &t->task->input[i];
@@ -342,7 +343,7 @@ weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch
 
       if ((int)x->along[d] > 0 && n > 1) {
         WEIR_TRY(weir_alloc(n + 1, sizeof(int64_t), (void **)&k->bounds[i][d]));
-        cut_evenly(x->shape[d], 1, n, k->bounds[i][d]);
+        split_evenly(x->shape[d], 1, n, k->bounds[i][d]);
         space = true;
       }
     }
@@ -351,11 +352,11 @@ weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch
     return WEIR_OK;
   }
   WEIR_TRY(find_bounds(k, t, batch));
-  return train_find_slabs(k, t, batch);
+  return train_find_shards(k, t, batch);
 }
 
 weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
-                   const int place[WEIR_GRID_DIMS])
+                   const int coords[WEIR_GRID_DIMS])
 {
   const weir_train_input *x = &task->input[input];
   weir_box box = train_whole(x);
@@ -363,8 +364,8 @@ weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
   for (int d = 0; d < x->rank; d++) {
     const int64_t *bounds = k->bounds[input][d];
 
-    box.lo[d] = bounds != NULL ? bounds[place[x->along[d]]] : 0;
-    box.hi[d] = bounds != NULL ? bounds[place[x->along[d]] + 1] : x->shape[d];
+    box.lo[d] = bounds != NULL ? bounds[coords[x->along[d]]] : 0;
+    box.hi[d] = bounds != NULL ? bounds[coords[x->along[d]] + 1] : x->shape[d];
   }
   return box;
 }
@@ -375,10 +376,10 @@ static weir_status open_ranks(train_run *r)
 {
   train_ranks *k = &r->ranks;
 
-  WEIR_TRY(weir_grid_check(&k->spread.grid, weir_comm_size(k->spread.comm)));
-  WEIR_TRY(train_cut_inputs(k, &r->graph, r->cfg->batch));
-  k->rank = weir_comm_rank(k->spread.comm);
-  weir_grid_coords(&k->spread.grid, k->rank, k->place);
+  WEIR_TRY(weir_grid_check(&k->dist.grid, weir_comm_size(k->dist.comm)));
+  WEIR_TRY(train_shard_inputs(k, &r->graph, r->cfg->batch));
+  k->rank = weir_comm_rank(k->dist.comm);
+  weir_grid_coords(&k->dist.grid, k->rank, k->coords);
   return WEIR_OK;
 }
 
@@ -389,23 +390,23 @@ weir_status train_ranks_open(train_run *r)
 
   r->exec.dist = NULL;
   if (asked != NULL && weir_comm_size(asked->comm) > 1) {
-    k->spread = (weir_dist){.comm = asked->comm, .grid = asked->grid};
-    memcpy(k->gather, r->task->gather, sizeof k->gather);
+    k->dist = (weir_dist){.comm = asked->comm, .grid = asked->grid};
+    memcpy(k->replicate_below, r->task->replicate_below, sizeof k->replicate_below);
     WEIR_TRY(train_agree(r, open_ranks(r)));
-    WEIR_TRY(weir_allreduce_create(k->spread.comm, "minimum step",
+    WEIR_TRY(weir_allreduce_create(k->dist.comm, "minimum step",
                                    weir_reducer_of(WEIR_REDUCE_MIN, WEIR_I64), &k->number, 1,
-                                   &k->least));
+                                   &k->min_request));
   }
   for (int i = 0; i < r->task->n_inputs; i++) {
-    k->box[i] = train_box(k, r->task, i, k->place);
+    k->box[i] = train_box(k, r->task, i, k->coords);
   }
   return WEIR_OK;
 }
 
 void train_ranks_close(train_ranks *k)
 {
-  weir_request_destroy(&k->least);
-  train_shards_close(&k->slabs);
+  weir_request_destroy(&k->min_request);
+  train_shards_close(&k->shards);
   weir_free(&k->share);
   for (int i = 0; i < TRAIN_INPUTS; i++) {
     for (int d = 0; d < WEIR_MAX_RANK - 1; d++) {
@@ -416,15 +417,15 @@ void train_ranks_close(train_ranks *k)
 
 weir_status train_agree(const train_run *r, weir_status status)
 {
-  return r->ranks.spread.comm != NULL ? weir_comm_agree(r->ranks.spread.comm, status) : status;
+  return r->ranks.dist.comm != NULL ? weir_comm_agree(r->ranks.dist.comm, status) : status;
 }
 
-weir_status train_least(train_run *r, int64_t *x)
+weir_status train_min(train_run *r, int64_t *x)
 {
-  if (r->ranks.least != NULL) {
+  if (r->ranks.min_request != NULL) {
     r->ranks.number = *x;
-    WEIR_TRY(weir_request_start(r->ranks.least));
-    WEIR_TRY(weir_request_wait(r->ranks.least));
+    WEIR_TRY(weir_request_start(r->ranks.min_request));
+    WEIR_TRY(weir_request_wait(r->ranks.min_request));
     *x = r->ranks.number;
   }
   return WEIR_OK;
@@ -449,7 +450,7 @@ done:
 
 weir_status train_receive(train_run *r)
 {
-  weir_comm *c = r->ranks.spread.comm;
+  weir_comm *c = r->ranks.dist.comm;
   void *counts = NULL;
   weir_status status = WEIR_OK;
 
@@ -469,18 +470,18 @@ done:
   return status;
 }
 
-/* Memory that ranks have in common: an array of the network, or this rank's part of one. */
+/* Memory that ranks have in common: an array of the network, or this rank's shard of one. */
 typedef struct shared {
   const char *name;
   const void *data;
   size_t bytes;
-  int along; /* of the grid, that a slab of it is cut along; 0: all of it is on every rank */
+  int along; /* dimension of the grid that it is sharded along; 0: replicated */
 } shared;
 
-/* Fills `out`, which has space for all arrays and parts; returns how many. */
+/* Fills `out`, which has space for all arrays and shards; returns how many. */
 static int64_t list_shared(const train_run *r, shared *out)
 {
-  const train_shards *s = &r->ranks.slabs;
+  const train_shards *s = &r->ranks.shards;
   int64_t n = 0;
 
   for (int64_t i = 0; i < r->n_arrays; i++) {
@@ -494,34 +495,34 @@ static int64_t list_shared(const train_run *r, shared *out)
     for (int k = 0; k < s->n && !whole; k++) {
       int64_t lo, hi;
 
-      train_own_slab(&r->ranks, k, &lo, &hi);
+      train_own_shard(&r->ranks, k, &lo, &hi);
       out[n++] =
-          (shared){r->array[i].name, (char *)t->data + (size_t)(s->part[k].first + lo) * size,
+          (shared){r->array[i].name, (char *)t->data + (size_t)(s->slice[k].first + lo) * size,
                    (size_t)(hi - lo) * size, s->along[k]};
     }
   }
   return n;
 }
 
-/* The first rank that has the same slab as rank q. */
+/* The first rank that has the same shard as rank q. */
 static int twin(const train_run *r, int q, int along)
 {
-  const weir_grid *grid = &r->ranks.spread.grid;
-  int place[WEIR_GRID_DIMS];
+  const weir_grid *grid = &r->ranks.dist.grid;
+  int coords[WEIR_GRID_DIMS];
 
-  weir_grid_coords(grid, q, place);
+  weir_grid_coords(grid, q, coords);
   for (int d = 0; d < grid->dims; d++) {
-    place[d] = d == along && along > 0 ? place[d] : 0;
+    coords[d] = d == along && along > 0 ? coords[d] : 0;
   }
-  return weir_grid_rank(grid, place);
+  return weir_grid_rank(grid, coords);
 }
 
-/* all: the digests of every rank, of n arrays and parts each. */
+/* all: the digests of every rank, of n arrays and shards each. */
 static weir_status find_other(const train_run *r, const shared *list, int64_t n_list,
                               const char *all)
 {
   const int64_t bytes = n_list * TRAIN_HEX;
-  const int ranks = weir_comm_size(r->ranks.spread.comm);
+  const int ranks = weir_comm_size(r->ranks.dist.comm);
   char text[256] = "";
   size_t n = 0;
 
@@ -548,8 +549,8 @@ static weir_status find_other(const train_run *r, const shared *list, int64_t n_
 
 weir_status train_compare(train_run *r)
 {
-  weir_comm *c = r->ranks.spread.comm;
-  const int64_t most = r->n_arrays + r->ranks.slabs.n;
+  weir_comm *c = r->ranks.dist.comm;
+  const int64_t max_shared = r->n_arrays + r->ranks.shards.n;
   char one[TRAIN_HEX + 1];
   void *mine = NULL, *all = NULL, *memory = NULL;
   int64_t bytes = 0;
@@ -558,8 +559,8 @@ weir_status train_compare(train_run *r)
   if (c == NULL) {
     return WEIR_OK;
   }
-  status = weir_alloc(most, TRAIN_HEX, &mine);
-  status = status == WEIR_OK ? weir_alloc(most, sizeof(shared), &memory) : status;
+  status = weir_alloc(max_shared, TRAIN_HEX, &mine);
+  status = status == WEIR_OK ? weir_alloc(max_shared, sizeof(shared), &memory) : status;
   WEIR_TRY_GOTO(train_agree(r, status), done);
   shared *list = memory;
   const int64_t n = list_shared(r, list);

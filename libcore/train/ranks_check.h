@@ -21,10 +21,10 @@ typedef struct volume {
   int blocks;      /* convolutions, each with pooling                  */
   bool norm;       /* over the batch in the first, over samples in the others */
   double dropout;
-  int64_t gather[WEIR_ALONG_DIMS]; /* as in weir_train_task */
-  int64_t fetched;                 /* calls for training samples                       */
-  int64_t bad_sample;              /* a voxel of this training sample is ..            */
-  double bad_voxel;                /* .. this number; 0: none                          */
+  int64_t replicate_below[WEIR_ALONG_DIMS]; /* as in weir_train_task */
+  int64_t fetched;                          /* calls for training samples                       */
+  int64_t bad_sample;                       /* a voxel of this training sample is ..            */
+  double bad_voxel;                         /* .. this number; 0: none                          */
   /* Called before training samples are read: for what goes wrong on one rank. */
   weir_status (*before)(struct volume *v);
   void *context;
@@ -150,7 +150,7 @@ static inline weir_train_task volume_task(volume *v, int64_t n_train, int64_t n_
                           .fetch = volume_fetch,
                           .context = v};
 
-  memcpy(task.gather, v->gather, sizeof task.gather);
+  memcpy(task.replicate_below, v->replicate_below, sizeof task.replicate_below);
   return task;
 }
 #endif

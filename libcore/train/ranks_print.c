@@ -10,15 +10,15 @@
 
 enum { ROWS = 16, TEXT = 160 };
 
-/* The step of a batch, cut. */
-typedef struct cut_step {
+/* The sharded step of a batch. */
+typedef struct sharded_step {
   const weir_train_task *task;
   const weir_grid *grid;
   weir_graph *g;
   weir_partition *p;
   train_ranks ranks;
   int64_t batch;
-} cut_step;
+} sharded_step;
 
 /* What one rank has of a step. */
 typedef struct load {
@@ -27,7 +27,7 @@ typedef struct load {
   int64_t merged;    /* bytes that it gives to sums over ranks */
 } load;
 
-static weir_status load_of(const cut_step *s, int rank, load *l)
+static weir_status load_of(const sharded_step *s, int rank, load *l)
 {
   weir_spmd_graph local;
 
@@ -68,20 +68,20 @@ static double all_iterations(const weir_graph *g)
   return sum;
 }
 
-static weir_status print_rank(const cut_step *s, int rank, double whole, FILE *out)
+static weir_status print_rank(const sharded_step *s, int rank, double whole, FILE *out)
 {
   load l;
-  int place[WEIR_GRID_DIMS];
+  int coords[WEIR_GRID_DIMS];
   int64_t lo, hi;
   char text[TEXT];
   size_t n = 0;
 
   WEIR_TRY(load_of(s, rank, &l));
-  weir_grid_coords(s->grid, rank, place);
-  weir_sampler_share(s->batch, place[WEIR_ALONG_SAMPLES], s->grid->extent[WEIR_ALONG_SAMPLES], &lo,
+  weir_grid_coords(s->grid, rank, coords);
+  weir_sampler_share(s->batch, coords[WEIR_ALONG_SAMPLES], s->grid->extent[WEIR_ALONG_SAMPLES], &lo,
                      &hi);
   for (int i = 0; i < s->task->n_inputs; i++) {
-    const weir_box box = train_box(&s->ranks, s->task, i, place);
+    const weir_box box = train_box(&s->ranks, s->task, i, coords);
 
     n += n < sizeof text
              ? (size_t)snprintf(text + n, sizeof text - n, " %s [", s->task->input[i].name)
@@ -100,25 +100,25 @@ static weir_status print_rank(const cut_step *s, int rank, double whole, FILE *o
 }
 
 /* The graph of a step of the batch, and its partition. */
-static weir_status cut(cut_step *s, const train_graph *t, const weir_exec_cfg *exec)
+static weir_status shard(sharded_step *s, const train_graph *t, const weir_exec_cfg *exec)
 {
   const weir_pass_opts passes = weir_exec_passes(exec);
 
-  s->ranks.spread.grid = *s->grid;
-  memcpy(s->ranks.gather, t->task->gather, sizeof s->ranks.gather);
-  WEIR_TRY(train_cut_inputs(&s->ranks, t, s->batch));
+  s->ranks.dist.grid = *s->grid;
+  memcpy(s->ranks.replicate_below, t->task->replicate_below, sizeof s->ranks.replicate_below);
+  WEIR_TRY(train_shard_inputs(&s->ranks, t, s->batch));
   WEIR_TRY(train_shards_view(&s->ranks, t->store, t->params));
-  return train_cut_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
+  return train_shard_graph(&s->ranks, t, TRAIN_LOOK, s->batch, &passes, &s->g, &s->p);
 }
 
 static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const weir_exec_cfg *exec,
                          const weir_grid *grid, FILE *out)
 {
   const int ranks = weir_grid_size(grid);
-  cut_step s = {.task = t->task, .grid = grid, .batch = cfg->batch};
+  sharded_step s = {.task = t->task, .grid = grid, .batch = cfg->batch};
   weir_status status;
 
-  WEIR_TRY_GOTO(cut(&s, t, exec), done);
+  WEIR_TRY_GOTO(shard(&s, t, exec), done);
   const double whole = all_iterations(s.g);
 
   fprintf(out,
@@ -126,9 +126,9 @@ static weir_status print(const train_graph *t, const weir_train_cfg *cfg, const 
           "%" PRId64 " samples\n",
           grid->extent[0], grid->extent[1], grid->extent[2], grid->extent[3], ranks, s.batch);
   for (int d = WEIR_ALONG_DEPTH; d < WEIR_ALONG_DIMS; d++) {
-    if (s.ranks.gather[d] > 0 && grid->extent[d] > 1) {
+    if (s.ranks.replicate_below[d] > 0 && grid->extent[d] > 1) {
       fprintf(out, "  maps with no more than %" PRId64 " elements along the %s are replicated\n",
-              s.ranks.gather[d], train_along[d]);
+              s.ranks.replicate_below[d], train_along[d]);
     }
   }
   for (int rank = 0; rank < ranks && rank < ROWS; rank++) {

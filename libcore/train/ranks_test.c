@@ -51,21 +51,21 @@ static void grids_that_do_not_fit_are_refused(void **state)
   }
 }
 
-/* A task, declared, and its inputs cut on a grid. */
-typedef struct cutting {
+/* A task, declared, and its inputs sharded on a grid. */
+typedef struct sharded {
   volume v;
   weir_train_task task;
   weir_params *params;
   weir_store *store;
   train_ranks ranks;
   weir_status status;
-} cutting;
+} sharded;
 
 typedef weir_status (*builder)(weir_net *net, const void *opts, const weir_value *in,
                                weir_value *loss);
 
-static void cut_built(cutting *c, const int64_t size[3], int blocks, weir_grid grid,
-                      const int64_t gather[WEIR_ALONG_DIMS], builder build)
+static void shard_built(sharded *c, const int64_t size[3], int blocks, weir_grid grid,
+                        const int64_t replicate_below[WEIR_ALONG_DIMS], builder build)
 {
   c->v = (volume){.dtype = WEIR_F32, .blocks = blocks};
   memcpy(c->v.size, size, sizeof c->v.size);
@@ -77,17 +77,17 @@ static void cut_built(cutting *c, const int64_t size[3], int blocks, weir_grid g
   const train_graph t = {
       .task = &c->task, .params = c->params, .store = c->store, .dtype = WEIR_DTYPE_COUNT};
 
-  c->ranks = (train_ranks){.spread = {.grid = grid}};
-  memcpy(c->ranks.gather, gather, sizeof c->ranks.gather);
-  c->status = train_cut_inputs(&c->ranks, &t, 2);
+  c->ranks = (train_ranks){.dist = {.grid = grid}};
+  memcpy(c->ranks.replicate_below, replicate_below, sizeof c->ranks.replicate_below);
+  c->status = train_shard_inputs(&c->ranks, &t, 2);
 }
 
-static void cut(cutting *c, const int64_t size[3], int blocks, weir_grid grid)
+static void shard(sharded *c, const int64_t size[3], int blocks, weir_grid grid)
 {
-  cut_built(c, size, blocks, grid, (int64_t[WEIR_ALONG_DIMS]){0}, volume_build);
+  shard_built(c, size, blocks, grid, (int64_t[WEIR_ALONG_DIMS]){0}, volume_build);
 }
 
-static void drop(cutting *c)
+static void drop(sharded *c)
 {
   train_ranks_close(&c->ranks);
   weir_params_destroy(&c->params);
@@ -113,9 +113,9 @@ static void cuts_fall_where_those_of_the_coarsest_map_do(void **state)
 
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
     const int64_t size[3] = {wanted[i].depth, 8, 8};
-    cutting c;
+    sharded c;
 
-    cut(&c, size, wanted[i].blocks, (weir_grid){4, {1, wanted[i].ranks, 1, 1}});
+    shard(&c, size, wanted[i].blocks, (weir_grid){4, {1, wanted[i].ranks, 1, 1}});
     assert_ok(c.status);
     assert_non_null(c.ranks.bounds[0][0]);
     assert_null(c.ranks.bounds[0][1]);
@@ -126,26 +126,26 @@ static void cuts_fall_where_those_of_the_coarsest_map_do(void **state)
   }
 }
 
-/* Where all maps are cut with the coarsest one, pooling moves nothing and convolution does. */
+/* Where all maps are sharded with the coarsest one, pooling moves nothing and convolution does. */
 static void pooling_needs_no_halo(void **state)
 {
   const weir_grid grid = {4, {2, 2, 2, 1}};
-  train_cuts cuts;
+  train_sharding sharding;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_spmd_graph local;
-  cutting c;
+  sharded c;
   int64_t bytes[2] = {0};
 
-  cut(&c, (int64_t[]){16, 8, 8}, 2, grid);
+  shard(&c, (int64_t[]){16, 8, 8}, 2, grid);
   assert_ok(c.status);
   const train_graph t = {
       .task = &c.task, .params = c.params, .store = c.store, .dtype = WEIR_DTYPE_COUNT};
 
   assert_ok(train_build(&t, TRAIN_LOOK, 5, &g));
-  assert_ok(train_cuts_of(&c.ranks, &c.task, g, 5, &cuts));
-  assert_int_equal(cuts.spread.n_shards, 4); /* samples, depth, height; samples of the labels */
-  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_shards, &p));
+  assert_ok(train_sharding_of(&c.ranks, &c.task, g, 5, &sharding));
+  assert_int_equal(sharding.dist.n_shards, 4); /* samples, depth, height; samples of the labels */
+  assert_ok(weir_partition_create(g, &grid, sharding.shard, sharding.dist.n_shards, &p));
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     assert_ok(weir_spmd_lower(p, rank, &local));
     for (int32_t i = 0; i < weir_graph_nodes(g); i++) {
@@ -164,43 +164,46 @@ static void pooling_needs_no_halo(void **state)
   assert_true(bytes[false] > 0);
   assert_int_equal(bytes[true], 0);
   weir_partition_destroy(&p);
-  train_cuts_close(&cuts);
+  train_sharding_close(&sharding);
   weir_graph_destroy(&g);
   drop(&c);
 }
 
-/* Behind the flattening reshape every rank has the rows of the dense layer that belong to its own
- * slab: nothing of weights or gradients moves but in sums. */
-static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
+/* After the flattening reshape every rank has the rows of the dense layer that belong to its own
+ * shard: nothing of weights or gradients moves but in sums. */
+static void the_dense_layer_after_a_volume_is_sharded(void **state)
 {
   enum { SAMPLES = 5, UNITS = 6 };
   const weir_grid grid = {4, {2, 2, 1, 1}};
-  train_cuts cuts;
+  train_sharding sharding;
   weir_graph *g = NULL;
   weir_partition *p = NULL;
   weir_spmd_graph local;
-  cutting c;
+  sharded c;
 
-  cut(&c, (int64_t[]){16, 8, 8}, 2, grid);
+  shard(&c, (int64_t[]){16, 8, 8}, 2, grid);
   assert_ok(c.status);
   const weir_param_row *row =
       weir_params_get(c.params, weir_params_find(c.params, "dense1/weight"));
-  const train_shards *s = &c.ranks.slabs;
+  const train_shards *s = &c.ranks.shards;
 
   assert_int_equal(s->n, 3);
   assert_true(s->along[0] == 0 && s->along[2] == 0);
   assert_int_equal(s->along[1], WEIR_ALONG_DEPTH);
-  assert_int_equal(s->part[1].first, row->first);
-  assert_int_equal(s->part[1].count, row->count);
-  assert_int_equal(s->part[2].first + s->part[2].count, weir_params_elements(c.params));
+  assert_int_equal(s->slice[1].first, row->first);
+  assert_int_equal(s->slice[1].count, row->count);
+  assert_int_equal(s->slice[2].first + s->slice[2].count, weir_params_elements(c.params));
   assert_true(s->at[1][0] == 0 && s->at[1][1] == row->count / 2 && s->at[1][2] == row->count);
   assert_ok(train_shards_view(&c.ranks, c.store, c.params));
-  const train_graph t = {
-      .task = &c.task, .params = c.params, .store = c.store, .slabs = s, .dtype = WEIR_DTYPE_COUNT};
+  const train_graph t = {.task = &c.task,
+                         .params = c.params,
+                         .store = c.store,
+                         .shards = s,
+                         .dtype = WEIR_DTYPE_COUNT};
 
   assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
-  assert_ok(train_cuts_of(&c.ranks, &c.task, g, SAMPLES, &cuts));
-  assert_ok(weir_partition_create(g, &grid, cuts.cut, cuts.spread.n_shards, &p));
+  assert_ok(train_sharding_of(&c.ranks, &c.task, g, SAMPLES, &sharding));
+  assert_ok(weir_partition_create(g, &grid, sharding.shard, sharding.dist.n_shards, &p));
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
     int64_t merged = 0, lo, hi;
 
@@ -219,29 +222,29 @@ static void the_dense_layer_behind_a_volume_is_in_slabs(void **state)
                      4 * (weir_params_elements(c.params) - row->count / 2 + UNITS * (hi - lo) + 2));
   }
   weir_partition_destroy(&p);
-  train_cuts_close(&cuts);
+  train_sharding_close(&sharding);
   weir_graph_destroy(&g);
   drop(&c);
 }
 
-/* Rows of the flattened map follow the depth: where it is cut along others, it is gathered along
- * those. */
-static void slabs_follow_the_depth_alone(void **state)
+/* Rows of the flattened map follow the depth: where it is sharded along others, it is all-gathered
+ * along those. */
+static void shards_follow_the_depth_alone(void **state)
 {
-  cutting c;
+  sharded c;
 
-  cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 2, 1}});
+  shard(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 2, 1}});
   assert_ok(c.status);
-  assert_int_equal(c.ranks.slabs.n, 3);
-  assert_int_equal(c.ranks.slabs.along[1], WEIR_ALONG_DEPTH);
+  assert_int_equal(c.ranks.shards.n, 3);
+  assert_int_equal(c.ranks.shards.along[1], WEIR_ALONG_DEPTH);
   drop(&c);
-  cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 1, 2, 1}});
+  shard(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 1, 2, 1}});
   assert_ok(c.status);
-  assert_int_equal(c.ranks.slabs.n, 0);
+  assert_int_equal(c.ranks.shards.n, 0);
   drop(&c);
 }
 
-enum { HEADS = TRAIN_SLABS + 3 };
+enum { HEADS = TRAIN_MAX_SHARDED + 3 };
 
 /* The sum of dense layers without biases, all of the volume: their weights lie in a row. */
 static weir_status build_heads(weir_net *net, const void *opts, const weir_value *in,
@@ -265,47 +268,47 @@ static weir_status build_heads(weir_net *net, const void *opts, const weir_value
   return weir_graph_status(g);
 }
 
-/* No more slabs than there is room for; the other rows stay whole, in one part. */
-static void of_many_layers_some_are_in_slabs(void **state)
+/* No more sharded rows than TRAIN_MAX_SHARDED; the other rows are replicated, in one slice. */
+static void of_many_layers_some_are_sharded(void **state)
 {
-  cutting c;
+  sharded c;
 
-  cut_built(&c, (int64_t[]){16, 8, 8}, 0, (weir_grid){4, {1, 2, 1, 1}},
-            (int64_t[WEIR_ALONG_DIMS]){0}, build_heads);
+  shard_built(&c, (int64_t[]){16, 8, 8}, 0, (weir_grid){4, {1, 2, 1, 1}},
+              (int64_t[WEIR_ALONG_DIMS]){0}, build_heads);
   assert_ok(c.status);
-  const train_shards *s = &c.ranks.slabs;
+  const train_shards *s = &c.ranks.shards;
 
-  assert_int_equal(s->n_slabs, TRAIN_SLABS);
-  assert_int_equal(s->n, TRAIN_SLABS + 1);
+  assert_int_equal(s->n_sharded, TRAIN_MAX_SHARDED);
+  assert_int_equal(s->n, TRAIN_MAX_SHARDED + 1);
   for (int k = 0; k < s->n; k++) {
-    assert_int_equal(s->along[k], k < TRAIN_SLABS ? WEIR_ALONG_DEPTH : 0);
+    assert_int_equal(s->along[k], k < TRAIN_MAX_SHARDED ? WEIR_ALONG_DEPTH : 0);
   }
-  assert_int_equal(s->part[TRAIN_SLABS].count,
-                   (HEADS - TRAIN_SLABS) * (weir_params_elements(c.params) / HEADS));
+  assert_int_equal(s->slice[TRAIN_MAX_SHARDED].count,
+                   (HEADS - TRAIN_MAX_SHARDED) * (weir_params_elements(c.params) / HEADS));
   drop(&c);
 }
 
-/* Arrays are cut that are parts of a bank, not those that are called like one. */
+/* Slices of the flat buffer are sharded, not arrays with similar names. */
 static void arrays_of_others_are_not_cut(void **state)
 {
-  train_cuts cuts = {.cut = NULL};
+  train_sharding sharding = {.shard = NULL};
   weir_graph *g = NULL;
-  cutting c;
+  sharded c;
 
-  cut(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 1, 1}});
+  shard(&c, (int64_t[]){16, 8, 8}, 2, (weir_grid){4, {1, 2, 1, 1}});
   assert_ok(c.status);
   assert_ok(weir_store_add(c.store, "other.1", WEIR_F32, 1, (int64_t[]){4}));
   assert_ok(train_shards_view(&c.ranks, c.store, c.params));
   assert_ok(weir_graph_create(&g));
-  (void)weir_stored(g, c.ranks.slabs.whole, "other.1");
-  (void)weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_FLAT ".0");
-  const weir_value slab = weir_stored(g, c.ranks.slabs.whole, WEIR_PARAMS_FLAT ".1");
+  (void)weir_stored(g, c.ranks.shards.whole, "other.1");
+  (void)weir_stored(g, c.ranks.shards.whole, WEIR_PARAMS_FLAT ".0");
+  const weir_value slice = weir_stored(g, c.ranks.shards.whole, WEIR_PARAMS_FLAT ".1");
 
   assert_ok(weir_graph_status(g));
-  assert_ok(train_cut_slabs(&c.ranks.slabs, g, &cuts));
-  assert_int_equal(cuts.spread.n_shards, 1);
-  assert_int_equal(cuts.cut[0].array, weir_value_array(g, slab));
-  train_cuts_close(&cuts);
+  assert_ok(train_shard_slices(&c.ranks.shards, g, &sharding));
+  assert_int_equal(sharding.dist.n_shards, 1);
+  assert_int_equal(sharding.shard[0].array, weir_value_array(g, slice));
+  train_sharding_close(&sharding);
   weir_graph_destroy(&g);
   drop(&c);
 }
@@ -335,7 +338,7 @@ static void behind_a_gathered_map_nothing_moves(void **state)
   enum { SAMPLES = 6, FIRST = 27 * VOLUME_CHANNELS * 3 + 3 };
   static const struct {
     weir_grid grid;
-    int64_t gather[WEIR_ALONG_DIMS];
+    int64_t replicate_below[WEIR_ALONG_DIMS];
     int64_t planes, rest; /* of the first convolution, and of the map; elements of one sample */
   } wanted[] = {
       {{4, {1, 2, 1, 1}}, {0, 8, 0, 0}, 8 * 8 * VOLUME_CHANNELS, 4 * 4 * 4 * 3},
@@ -349,23 +352,24 @@ static void behind_a_gathered_map_nothing_moves(void **state)
     int64_t received, summed;
     weir_graph *g = NULL;
     weir_partition *p = NULL;
-    train_cuts cuts;
-    cutting c;
+    train_sharding sharding;
+    sharded c;
 
-    cut_built(&c, (int64_t[]){16, 8, 8}, 3, wanted[i].grid, wanted[i].gather, volume_build);
+    shard_built(&c, (int64_t[]){16, 8, 8}, 3, wanted[i].grid, wanted[i].replicate_below,
+                volume_build);
     assert_ok(c.status);
-    assert_int_equal(c.ranks.slabs.n, 0);
+    assert_int_equal(c.ranks.shards.n, 0);
     const train_graph t = {
         .task = &c.task, .params = c.params, .store = c.store, .dtype = WEIR_DTYPE_COUNT};
 
     assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
-    assert_ok(train_cuts_of(&c.ranks, &c.task, g, SAMPLES, &cuts));
-    assert_ok(weir_partition_create(g, &wanted[i].grid, cuts.cut, cuts.spread.n_shards, &p));
+    assert_ok(train_sharding_of(&c.ranks, &c.task, g, SAMPLES, &sharding));
+    assert_ok(weir_partition_create(g, &wanted[i].grid, sharding.shard, sharding.dist.n_shards, &p));
     count_bytes(p, 0, 1U << WEIR_ALONG_DEPTH | 1U << WEIR_ALONG_HEIGHT, &received, &summed);
     assert_int_equal(received, 4 * samples * (wanted[i].planes + wanted[i].rest));
     assert_int_equal(summed, 4 * FIRST);
     weir_partition_destroy(&p);
-    train_cuts_close(&cuts);
+    train_sharding_close(&sharding);
     weir_graph_destroy(&g);
     drop(&c);
   }
@@ -376,16 +380,16 @@ static void boxes_cover_the_samples(void **state)
 {
   const weir_grid grid = {4, {1, 3, 2, 2}};
   int64_t volume_of_all = 0;
-  cutting c;
+  sharded c;
 
-  cut(&c, (int64_t[]){17, 10, 8}, 2, grid);
+  shard(&c, (int64_t[]){17, 10, 8}, 2, grid);
   assert_ok(c.status);
   for (int rank = 0; rank < weir_grid_size(&grid); rank++) {
-    int place[WEIR_GRID_DIMS];
+    int coords[WEIR_GRID_DIMS];
 
-    weir_grid_coords(&grid, rank, place);
-    const weir_box x = train_box(&c.ranks, &c.task, 0, place);
-    const weir_box y = train_box(&c.ranks, &c.task, 1, place);
+    weir_grid_coords(&grid, rank, coords);
+    const weir_box x = train_box(&c.ranks, &c.task, 0, coords);
+    const weir_box y = train_box(&c.ranks, &c.task, 1, coords);
 
     volume_of_all += weir_box_volume(&x);
     assert_int_equal(x.hi[3] - x.lo[3], VOLUME_CHANNELS);
@@ -397,7 +401,7 @@ static void boxes_cover_the_samples(void **state)
 
 static void what_cannot_be_cut_is_refused(void **state)
 {
-  cutting c = {.status = WEIR_OK};
+  sharded c = {.status = WEIR_OK};
   train_graph t = {.task = &c.task};
   const struct {
     weir_along along[3];
@@ -413,8 +417,8 @@ static void what_cannot_be_cut_is_refused(void **state)
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     c.task = volume_task(&c.v, 8, 0);
     memcpy(c.v.input[0].along, bad[i].along, sizeof bad[i].along);
-    c.ranks = (train_ranks){.spread = {.grid = {4, {1, 2, 1, 1}}}};
-    assert_int_equal(train_cut_inputs(&c.ranks, &t, 2), WEIR_ERR_CONFIG);
+    c.ranks = (train_ranks){.dist = {.grid = {4, {1, 2, 1, 1}}}};
+    assert_int_equal(train_shard_inputs(&c.ranks, &t, 2), WEIR_ERR_CONFIG);
     assert_non_null(strstr(weir_last_message(), bad[i].message));
     train_ranks_close(&c.ranks);
   }
@@ -464,9 +468,9 @@ int main(void)
       cmocka_unit_test(grids_that_do_not_fit_are_refused),
       cmocka_unit_test(cuts_fall_where_those_of_the_coarsest_map_do),
       cmocka_unit_test(pooling_needs_no_halo),
-      cmocka_unit_test(the_dense_layer_behind_a_volume_is_in_slabs),
-      cmocka_unit_test(slabs_follow_the_depth_alone),
-      cmocka_unit_test(of_many_layers_some_are_in_slabs),
+      cmocka_unit_test(the_dense_layer_after_a_volume_is_sharded),
+      cmocka_unit_test(shards_follow_the_depth_alone),
+      cmocka_unit_test(of_many_layers_some_are_sharded),
       cmocka_unit_test(arrays_of_others_are_not_cut),
       cmocka_unit_test(behind_a_gathered_map_nothing_moves),
       cmocka_unit_test(boxes_cover_the_samples),

@@ -194,7 +194,7 @@ static bool is_due(const train_run *r)
 }
 
 /* What follows the last step of an epoch. */
-static weir_status turn_epoch(train_run *r)
+static weir_status next_epoch(train_run *r)
 {
   double metric[TRAIN_METRICS] = {0};
   const bool due = is_due(r);
@@ -218,7 +218,7 @@ static weir_status end_epoch(train_run *r)
   *s->loss_sum = 0;
   *s->position = 0;
   *s->epoch += 1;
-  return turn_epoch(r);
+  return next_epoch(r);
 }
 
 /* A resumed run: the epoch whose validation was stopped is brought to its end. */
@@ -232,7 +232,7 @@ static weir_status resume_epoch(train_run *r, bool *saved)
     r->epoch_began = weir_clock();
     tell_task(r, *s->epoch - 1);
     *saved = false;
-    return turn_epoch(r);
+    return next_epoch(r);
   }
   if (goes_on(r)) {
     begin_epoch(r);
@@ -283,7 +283,7 @@ static weir_status stop_requested(train_run *r, bool *stop)
 {
   int64_t none = weir_stop_requested() ? 0 : 1;
 
-  WEIR_TRY(train_least(r, &none));
+  WEIR_TRY(train_min(r, &none));
   *stop = none == 0;
   return WEIR_OK;
 }
@@ -319,7 +319,7 @@ static weir_status loop(train_run *r, int64_t first)
 static weir_status open_run(train_run *r)
 {
   WEIR_TRY(train_state_open(r));
-  return train_room(r);
+  return train_alloc_batch(r);
 }
 
 static weir_status run(train_run *r, weir_train_result *result)
@@ -421,15 +421,15 @@ static void add_plan(const weir_plan *plan, double times, FILE *out, weir_train_
 /* The plans that make one update. */
 static weir_status describe(train_run *r, FILE *out, weir_train_cost *cost)
 {
-  const bool parts = r->cfg->accumulate > 1;
+  const bool accumulates = r->cfg->accumulate > 1;
   weir_plan *plan = NULL;
 
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_agree(r, train_state_open(r)));
-  WEIR_TRY(train_find_plan(r, parts ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
+  WEIR_TRY(train_find_plan(r, accumulates ? TRAIN_GRADIENT : TRAIN_STEP, r->cfg->batch, &plan));
   add_plan(plan, (double)r->cfg->accumulate, out, cost);
-  if (parts) {
+  if (accumulates) {
     WEIR_TRY(train_find_plan(r, TRAIN_APPLY, 0, &plan));
     add_plan(plan, 1, out, cost);
   }

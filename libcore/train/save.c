@@ -38,7 +38,7 @@ static weir_status leave_out(content *k, const char *array)
 
 static weir_status begin(const train_run *r, bool network, content *k)
 {
-  *k = (content){.c = {.store = r->store, .part = r->part, .n_parts = r->n_parts}};
+  *k = (content){.c = {.store = r->store, .slice = r->slice, .n_slices = r->n_slices}};
   for (int64_t i = 0; i < weir_store_count(r->store); i++) {
     const char *name = weir_store_name(r->store, i);
 
@@ -95,20 +95,20 @@ done:
 /* That all banks are numbers, so that the checkpoint before stays where they are not. */
 static weir_status check_finite(const train_run *r)
 {
-  for (int64_t i = 0; i < r->n_parts && r->cfg->check_nan; i++) {
-    const weir_part *part = &r->part[i];
-    const weir_tensor *t = weir_store_get(r->store, part->array);
-    const weir_tensor shape = weir_tensor_wrap(NULL, t->dtype, part->rank, part->shape);
+  for (int64_t i = 0; i < r->n_slices && r->cfg->check_nan; i++) {
+    const weir_checkpoint_slice *slice = &r->slice[i];
+    const weir_tensor *t = weir_store_get(r->store, slice->array);
+    const weir_tensor shape = weir_tensor_wrap(NULL, t->dtype, slice->rank, slice->shape);
 
     for (int64_t k = 0; k < weir_tensor_numel(&shape); k++) {
-      const double x = weir_dtype_load_real(t->dtype, t->data, part->first + k);
+      const double x = weir_dtype_load_real(t->dtype, t->data, slice->first + k);
 
       if (!isfinite(x)) {
         return weir_fail(WEIR_ERR_NUMERIC,
                          "step %" PRId64 ": element %" PRId64
                          " of '%s' is %g after the update: this step is not saved, the previous "
                          "checkpoint is kept",
-                         *r->state.step, k, part->name, x);
+                         *r->state.step, k, slice->name, x);
       }
     }
   }
@@ -136,7 +136,7 @@ weir_status train_save(train_run *r)
   if (r->cfg->compare_every > 0) {
     WEIR_TRY(train_compare(r));
   }
-  WEIR_TRY(train_gather(r));
+  WEIR_TRY(train_allgather(r));
   return train_agree(r, train_leads(r) ? save(r) : WEIR_OK);
 }
 
@@ -146,7 +146,7 @@ static weir_status check_numbers(const train_run *r, int64_t file)
   const train_state *s = &r->state;
   const struct {
     const char *name;
-    int64_t value, most;
+    int64_t value, max;
   } number[] = {{"step", *s->step, INT64_MAX},
                 {"epoch", *s->epoch, *s->step},
                 {"position", *s->position, *s->samples - 1},
@@ -158,11 +158,11 @@ static weir_status check_numbers(const train_run *r, int64_t file)
     WEIR_TRY(weir_checkpoint_path(r->dir, file, WEIR_CHECKPOINT_RAW, path, sizeof path));
   }
   for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
-    if (number[i].value < 0 || number[i].value > number[i].most) {
+    if (number[i].value < 0 || number[i].value > number[i].max) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: train.%s is %" PRId64 ", outside its range from 0 to %" PRId64
                        ": the file was not written by a training",
-                       path, number[i].name, number[i].value, number[i].most);
+                       path, number[i].name, number[i].value, number[i].max);
     }
   }
   return WEIR_OK;
@@ -267,7 +267,7 @@ static weir_status write_weights(const train_run *r)
 
 weir_status train_finish(train_run *r)
 {
-  WEIR_TRY(train_gather(r));
+  WEIR_TRY(train_allgather(r));
   if (r->average != NULL) {
     memcpy(r->bank->data, r->average->data, weir_tensor_bytes(r->bank));
   }
@@ -288,7 +288,7 @@ weir_status weir_train_weights(const weir_params *params, weir_store *store, con
   weir_status status;
 
   memcpy(&r.params, &params, sizeof params); /* is only read */
-  WEIR_TRY_GOTO(train_add_parts(&r, WEIR_PARAMS_FLAT, ""), done);
+  WEIR_TRY_GOTO(train_add_slices(&r, WEIR_PARAMS_FLAT, ""), done);
   WEIR_TRY_GOTO(begin(&r, true, &k), done);
   WEIR_TRY_GOTO(weir_checkpoint_load(&k.c, path, true), done);
 done:

@@ -31,8 +31,8 @@ bool train_is_own(const train_run *r, const char *array)
   }
   TRAIN_STATE_LIST(X)
 #undef X
-  for (int64_t i = 0; i < r->n_parts; i++) {
-    if (strcmp(r->part[i].array, array) == 0) {
+  for (int64_t i = 0; i < r->n_slices; i++) {
+    if (strcmp(r->slice[i].array, array) == 0) {
       return true;
     }
   }
@@ -145,21 +145,22 @@ void train_keep_best(train_run *r)
 
 /* ---- Banks ---- */
 
-weir_status train_add_parts(train_run *r, const char *array, const char *prefix)
+weir_status train_add_slices(train_run *r, const char *array, const char *prefix)
 {
   char name[2 * WEIR_NET_NAME];
 
   for (int64_t i = 0; i < weir_params_count(r->params); i++) {
     const weir_param_row *row = weir_params_get(r->params, i);
-    weir_part part = {.array = array, .rank = row->rank, .first = row->first};
+    weir_checkpoint_slice slice = {.array = array, .rank = row->rank, .first = row->first};
 
-    memcpy(part.shape, row->shape, sizeof part.shape);
+    memcpy(slice.shape, row->shape, sizeof slice.shape);
     (void)snprintf(name, sizeof name, "%s%s", prefix, row->name);
-    WEIR_TRY(weir_reserve(&r->part, &r->part_capacity, r->n_parts + 1, sizeof *r->part));
-    WEIR_TRY(weir_reserve(&r->part_name, &r->name_capacity, r->n_parts + 1, sizeof *r->part_name));
-    WEIR_TRY(weir_strdup(name, &r->part_name[r->n_parts]));
-    part.name = r->part_name[r->n_parts];
-    r->part[r->n_parts++] = part;
+    WEIR_TRY(weir_reserve(&r->slice, &r->slice_capacity, r->n_slices + 1, sizeof *r->slice));
+    WEIR_TRY(
+        weir_reserve(&r->slice_name, &r->name_capacity, r->n_slices + 1, sizeof *r->slice_name));
+    WEIR_TRY(weir_strdup(name, &r->slice_name[r->n_slices]));
+    slice.name = r->slice_name[r->n_slices];
+    r->slice[r->n_slices++] = slice;
   }
   return WEIR_OK;
 }
@@ -175,7 +176,7 @@ static const char *name_in(const weir_store *s, const char *name)
   return NULL;
 }
 
-/* A bank of the optimiser, "optim.m", zero whatever an earlier run left in it, as parts
+/* A bank of the optimiser, "optim.m", zero whatever an earlier run left in it, as slices
  * "optim.m.<row>". */
 static weir_status add_bank(train_run *r, const char *bank)
 {
@@ -189,7 +190,7 @@ static weir_status add_bank(train_run *r, const char *bank)
     memset(t->data, 0, weir_tensor_bytes(t));
   }
   (void)snprintf(prefix, sizeof prefix, "%s.", bank);
-  return train_add_parts(r, name_in(r->store, bank), prefix);
+  return train_add_slices(r, name_in(r->store, bank), prefix);
 }
 
 static weir_status open_optim(train_run *r)
@@ -216,9 +217,9 @@ static weir_status open_banks(train_run *r)
   const int64_t count = weir_params_elements(r->params);
 
   r->bank = weir_store_get(r->store, WEIR_PARAMS_FLAT);
-  WEIR_TRY(train_add_parts(r, WEIR_PARAMS_FLAT, ""));
+  WEIR_TRY(train_add_slices(r, WEIR_PARAMS_FLAT, ""));
   if (r->n_arrays > 0 && r->array[0].best != NULL) { /* all have one, or none */
-    WEIR_TRY(train_add_parts(r, TRAIN_BEST WEIR_PARAMS_FLAT, TRAIN_BEST));
+    WEIR_TRY(train_add_slices(r, TRAIN_BEST WEIR_PARAMS_FLAT, TRAIN_BEST));
   }
   WEIR_TRY(open_optim(r));
   if (r->cfg->accumulate > 1) {
@@ -273,10 +274,10 @@ void train_state_close(train_run *r)
   for (int64_t i = 0; i < r->n_arrays; i++) {
     weir_free(&r->array[i].before);
   }
-  for (int64_t i = 0; i < r->n_parts; i++) {
-    weir_free(&r->part_name[i]);
+  for (int64_t i = 0; i < r->n_slices; i++) {
+    weir_free(&r->slice_name[i]);
   }
   weir_free(&r->array);
-  weir_free(&r->part);
-  weir_free(&r->part_name);
+  weir_free(&r->slice);
+  weir_free(&r->slice_name);
 }

@@ -58,12 +58,12 @@ static double inverse_of(const train_run *r, double total)
   return r->task->weight != NULL && total > 0 ? 1 / total : 1;
 }
 
-/* Batch by batch: their weighted gradients add up to that of the whole. */
-static weir_status step_in_parts(train_run *r, int64_t n, double *loss, double *norm)
+/* Micro-batch by micro-batch: their weighted gradients add up to that of the whole batch. */
+static weir_status step_in_microbatches(train_run *r, int64_t n, double *loss, double *norm)
 {
   weir_tensor *bank = weir_store_get(r->store, TRAIN_BANK);
   weir_plan *plan = NULL;
-  double part = 0, total = 0;
+  double batch_loss = 0, total = 0;
 
   memset(bank->data, 0, weir_tensor_bytes(bank));
   *loss = 0;
@@ -75,9 +75,9 @@ static weir_status step_in_parts(train_run *r, int64_t n, double *loss, double *
     train_choose(r, *r->state.position + at, m);
     WEIR_TRY(train_fetch(r, WEIR_TRAIN_SAMPLES, m));
     WEIR_TRY(train_run_plan(r, TRAIN_GRADIENT, m, &x, &plan));
-    WEIR_TRY(train_number(plan, "loss", &part));
+    WEIR_TRY(train_number(plan, "loss", &batch_loss));
     WEIR_TRY(weight_of(r, plan, &x.weight));
-    *loss += part * x.weight;
+    *loss += batch_loss * x.weight;
     total += x.weight;
   }
   train_numbers x = train_numbers_of(r, 0);
@@ -94,10 +94,10 @@ weir_status train_step(train_run *r, double *loss)
   double norm = 0;
 
   train_keep_before(r);
-  const weir_status status =
-      r->cfg->accumulate > 1 ? step_in_parts(r, n, loss, &norm) : step_at_once(r, n, loss, &norm);
+  const weir_status status = r->cfg->accumulate > 1 ? step_in_microbatches(r, n, loss, &norm)
+                                                    : step_at_once(r, n, loss, &norm);
 
-  if (status != WEIR_OK) { /* statistics of the parts that were done, too */
+  if (status != WEIR_OK) { /* also the buffers of the micro-batches already computed */
     train_take_before(r);
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }

@@ -64,8 +64,8 @@ static void so_have_runs_that_stop_within_a_sample(void **state)
   every_step_is_gone_on_from(&t, 1, SETS("steps=11", "batch=5", "checkpoint.every=3"));
 }
 
-/* The parts before it have updated the statistics. */
-static void or_within_a_sample_of_the_second_part(void **state)
+/* The micro-batches before it have updated the buffers. */
+static void or_within_a_sample_of_the_second_microbatch(void **state)
 {
   toy t = {.noise = true, .refuse = 2};
 
@@ -111,7 +111,7 @@ static int all_tests(void)
       cmocka_unit_test(resumed_runs_have_the_same_bits),
       cmocka_unit_test(so_have_runs_that_accumulate),
       cmocka_unit_test(so_have_runs_that_stop_within_a_sample),
-      cmocka_unit_test(or_within_a_sample_of_the_second_part),
+      cmocka_unit_test(or_within_a_sample_of_the_second_microbatch),
       cmocka_unit_test(or_within_a_sample_of_the_validation),
   };
 

@@ -28,7 +28,7 @@ typedef struct toy {
   int64_t bad_sample;  /* this training sample and its input ..                         */
   double bad_input;    /* .. are replaced by this number; 0: none                       */
   int64_t stop_at;     /* fetch number after which a stop is asked for; 0: never        */
-  int64_t refuse;      /* .. and fetch fails as it is, too: in this part of a step from 1  */
+  int64_t refuse;      /* .. and fetch fails as it is, too: micro-batch of a step from 1   */
   int64_t stop_valid;  /* fetch of validation samples that does both; 0: none            */
   int64_t validated;   /* calls for them                                                 */
   int64_t fetched;     /* calls for training samples                                    */
@@ -41,7 +41,7 @@ static const weir_train_input toy_inputs[] = {
     {.name = "y", .dtype = WEIR_F32, .rank = 1, .shape = {1}},
 };
 
-/* A part of the hidden values is taken away, and their mean is kept. */
+/* Some of the hidden values is taken away, and their mean is kept. */
 static inline weir_value toy_noise(weir_net *net, weir_value x)
 {
   weir_graph *g = net->graph;

@@ -5,7 +5,7 @@
 #include "train/weir_train.h"
 
 enum { TRAIN_INPUTS = 16, TRAIN_METRICS = 16, TRAIN_PATH = 4096, TRAIN_TIMED = 15 };
-enum { TRAIN_SLABS = 8, TRAIN_PARTS = 2 * TRAIN_SLABS + 1 };
+enum { TRAIN_MAX_SHARDED = 8, TRAIN_MAX_SLICES = 2 * TRAIN_MAX_SHARDED + 1 };
 
 /* What a plan does with a batch. */
 typedef enum train_kind {
@@ -23,24 +23,24 @@ typedef struct train_plan {
   weir_plan *plan;
 } train_plan;
 
-/* An array that the store of parts has for one of them: which. Its name is the store's. */
-typedef struct train_slab_array {
+/* The slice that an array of the store of slices belongs to. Its name is the store's. */
+typedef struct train_slice_array {
   const char *name;
-  int part;
-} train_slab_array;
+  int slice;
+} train_slice_array;
 
-/* The bank in parts: rows of which every rank reads a separate shard, whose weights, gradients and
- * state of the update it alone has then, and those between them, which are whole on every rank. */
+/* The flat buffer in slices: sharded rows, whose weights, gradients and optimiser state are on one
+ * rank only, and the rows between them, which are replicated. */
 typedef struct train_shards {
-  int n;       /* parts, 0: the bank is one array            */
-  int n_slabs; /* of them those that ranks have in slabs     */
-  weir_flat_slice part[TRAIN_PARTS];
-  int along[TRAIN_PARTS];   /* of the grid, 0: whole on every rank         */
-  int64_t *at[TRAIN_PARTS]; /* elements of the part where slabs begin, and its end */
-  char name[TRAIN_PARTS][8];
-  weir_store *whole, *own; /* views of the run's arrays: what graphs are built of, what this rank's
-                              plans read and write */
-  train_slab_array *array; /* of parts in `whole`, [n_arrays] */
+  int n;         /* slices, 0: the flat buffer is one array */
+  int n_sharded; /* of them */
+  weir_flat_slice slice[TRAIN_MAX_SLICES];
+  int along[TRAIN_MAX_SLICES];   /* of the grid, 0: replicated */
+  int64_t *at[TRAIN_MAX_SLICES]; /* first elements of the shards, and the end of the slice */
+  char name[TRAIN_MAX_SLICES][8];
+  weir_store *whole, *own;  /* views of the run's arrays: complete ones, from which graphs are
+                               built; shards of this rank, which its plans read and write */
+  train_slice_array *array; /* of slices in `whole`, [n_arrays] */
   int64_t n_arrays, capacity;
 } train_shards;
 
@@ -50,7 +50,7 @@ typedef struct train_graph {
   weir_params *params;
   const weir_store *store;
   const weir_optim_cfg *optim; /* STEP, APPLY */
-  const train_shards *slabs;   /* NULL: the bank is one array */
+  const train_shards *shards;  /* NULL: the flat buffer is one array */
   weir_dtype dtype;            /* of inputs that are floats; WEIR_DTYPE_COUNT: their own */
 } train_graph;
 
@@ -89,36 +89,37 @@ typedef struct train_state {
  * have too: arrays "train.<name>" of u8. */
 enum { TRAIN_NETWORK, TRAIN_UPDATE, TRAIN_GRAPHS, TRAIN_HEX = 64 };
 
-/* The ranks of a run: what each has of an input, and what graphs are cut by. */
+/* The ranks of a run: the slice of an input that each has, and the sharding of graphs. */
 typedef struct train_ranks {
-  weir_dist spread; /* comm NULL: alone, and nothing is cut                  */
-  int rank, place[WEIR_GRID_DIMS];
-  int64_t *bounds[TRAIN_INPUTS][WEIR_MAX_RANK - 1]; /* of an input's dimension, NULL: whole */
+  weir_dist dist; /* comm NULL: alone, and nothing is sharded */
+  int rank, coords[WEIR_GRID_DIMS];
+  int64_t *bounds[TRAIN_INPUTS][WEIR_MAX_RANK - 1]; /* of an input's dimension, NULL: replicated */
   int64_t *share;                                   /* of the samples of a batch            */
-  int64_t gather[WEIR_ALONG_DIMS];                  /* as in weir_train_task                */
+  int64_t replicate_below[WEIR_ALONG_DIMS];         /* as in weir_train_task                */
   weir_box box[TRAIN_INPUTS];                       /* of this rank, of one sample          */
-  train_shards slabs;
-  weir_request *least; /* of `number` over all ranks           */
+  train_shards shards;
+  weir_request *min_request; /* minimum of `number` over all ranks */
   int64_t number;
 } train_ranks;
 
-/* What a graph is cut by. */
-typedef struct train_cuts {
-  weir_dist spread; /* its cuts are these */
-  weir_shard *cut;
-  int64_t room;
-  weir_partition *whole; /* as cuts continue to the last layer, NULL: they do; cuts borrow of it */
-} train_cuts;
+/* The sharding of a graph. */
+typedef struct train_sharding {
+  weir_dist dist; /* its cuts are `shard` */
+  weir_shard *shard;
+  int64_t capacity;
+  weir_partition
+      *whole; /* if sharding continued to the last layer, NULL: it does; shards borrow from it */
+} train_sharding;
 
-/* Elements of the maps that are cut with the inputs, ascending, along each dimension of the grid
- * that has several ranks; the last one is that of the inputs. */
+/* Elements of the maps that are sharded with the inputs, ascending, along each dimension of the
+ * grid that has several ranks; the last one is that of the inputs. */
 enum { TRAIN_LEVELS = 16 };
 typedef struct train_levels {
   int n[WEIR_ALONG_DIMS];
   int64_t extent[WEIR_ALONG_DIMS][TRAIN_LEVELS];
 } train_levels;
 
-/* An array of the network (the bank, a statistic) and its copies. */
+/* An array of the network (the parameters, a buffer) and its copies. */
 typedef struct train_array {
   const char *name;
   weir_tensor *tensor, *best; /* best: NULL, not kept */
@@ -139,9 +140,9 @@ typedef struct train_run {
   train_array *array;
   weir_tensor *bank, *average; /* the parameters; their running average, or NULL */
   int64_t n_arrays, array_capacity;
-  weir_part *part;
-  char **part_name; /* owned names of parts */
-  int64_t n_parts, part_capacity, name_capacity;
+  weir_checkpoint_slice *slice;
+  char **slice_name; /* owned names of slices */
+  int64_t n_slices, slice_capacity, name_capacity;
   train_plan *plan;
   int64_t n_plans, plan_capacity;
   weir_tensor input[TRAIN_INPUTS];    /* memory of a batch */
@@ -182,58 +183,62 @@ weir_status train_build_rows(const train_graph *t, train_kind kind, int64_t batc
                              weir_graph **out) WEIR_CHECKED;
 weir_status train_append(const train_graph *t, weir_net *net, int64_t batch,
                          weir_value *loss) WEIR_CHECKED;
-/* ranks.c: the box of a whole input. Where inputs are cut on the grid k->spread.grid; the box of an
- * input at a place there; what a graph for n samples is cut by, freed by close; one cut more. */
+/* ranks.c: Returns the box of a complete input. Finds the bounds of inputs on the grid
+ * k->dist.grid. Returns the box of an input at these coordinates. Creates the sharding of a graph
+ * for n samples, freed by close. Appends a shard. */
 extern const char *const train_along[WEIR_ALONG_DIMS]; /* names of the dimensions of a grid */
 weir_box train_whole(const weir_train_input *x);
-weir_status train_cut_inputs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
+weir_status train_shard_inputs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
 weir_box train_box(const train_ranks *k, const weir_train_task *task, int input,
-                   const int place[WEIR_GRID_DIMS]);
-weir_status train_cuts_of(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
-                          int64_t n, train_cuts *out) WEIR_CHECKED;
-void train_cuts_close(train_cuts *c);
-weir_status train_add_cut(train_cuts *c, weir_shard cut) WEIR_CHECKED;
-/* gather.c: where those cuts end by k->gather, appended. Where they could end. */
-weir_status train_end_cuts(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
-                           train_cuts *c) WEIR_CHECKED;
+                   const int coords[WEIR_GRID_DIMS]);
+weir_status train_sharding_of(const train_ranks *k, const weir_train_task *task,
+                              const weir_graph *g, int64_t n, train_sharding *out) WEIR_CHECKED;
+void train_sharding_close(train_sharding *c);
+weir_status train_add_shard(train_sharding *c, weir_shard shard) WEIR_CHECKED;
+/* replicate.c: Appends the arrays that k->replicate_below replicates. Lists the possible
+ * thresholds. */
+weir_status train_replicate(const train_ranks *k, const weir_train_task *task, const weir_graph *g,
+                            train_sharding *c) WEIR_CHECKED;
 weir_status train_find_levels(const train_ranks *k, const train_graph *t, int64_t batch,
                               train_levels *out) WEIR_CHECKED;
-/* grid_select.c: the graph of a kind as plans on the grid of k have it before it is cut, and how it
- * is cut; slabs have been viewed. What is not NULL is the caller's, also of a failure. */
-weir_status train_cut_graph(const train_ranks *k, const train_graph *t, train_kind kind,
-                            int64_t batch, const weir_pass_opts *passes, weir_graph **g,
-                            weir_partition **p) WEIR_CHECKED;
-/* The ranks of a run, alone where exec.dist is NULL or of one; freed by close. Collective, like
- * agree to compare. Whether this one writes files and tells of the run; its samples [*lo, *hi) of n
- * that are computed at once. */
+/* grid_select.c: Builds the graph of a kind as in plans on the grid of k, and its partition; shards
+ * have been viewed. What is not NULL is the caller's, also of a failure. */
+weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_kind kind,
+                              int64_t batch, const weir_pass_opts *passes, weir_graph **g,
+                              weir_partition **p) WEIR_CHECKED;
+/* The ranks of a run, alone where exec.dist is NULL or of one rank; freed by close. Collective,
+ * like agree to compare. Whether this one writes files and tells of the run; its samples [*lo, *hi)
+ * of n that are computed at once. */
 weir_status train_ranks_open(train_run *r) WEIR_CHECKED;
 void train_ranks_close(train_ranks *k);
 bool train_leads(const train_run *r);
 void train_own_samples(const train_run *r, int64_t n, int64_t *lo, int64_t *hi);
-/* As weir_comm_agree. The least of the numbers of all ranks. */
+/* As weir_comm_agree. Computes the minimum over all ranks. */
 weir_status train_agree(const train_run *r, weir_status status) WEIR_CHECKED;
-weir_status train_least(train_run *r, int64_t *x) WEIR_CHECKED;
-/* Gives all ranks what rank 0 has in the arrays that a checkpoint holds. */
+weir_status train_min(train_run *r, int64_t *x) WEIR_CHECKED;
+/* Broadcasts the arrays of a checkpoint from rank 0. */
 weir_status train_receive(train_run *r) WEIR_CHECKED;
-/* That all ranks have the same weights. */
+/* Checks that all ranks have the same weights. */
 weir_status train_compare(train_run *r) WEIR_CHECKED;
-/* shards.c: which rows ranks can have in slabs, by what the nodes of a step read of them where
- * inputs are cut; freed by close. This rank's
- * elements [*lo, *hi) of a part. Views of the arrays of a store, where there are such rows. Cuts
- * of the arrays of a graph, appended. All slabs to all ranks, so that every
- * array of the run is whole on each; collective. */
-weir_status train_find_slabs(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
+/* shards.c: Finds the rows that can be sharded, by what the nodes of a step read of them where
+ * inputs are sharded; freed by close. Returns this rank's elements [*lo, *hi) of a slice. Adds
+ * views of the arrays of a store, where there are such rows. Appends the shards of the arrays of a
+ * graph. Replicates all shards on all ranks, so that every array of the run is complete on each;
+ * collective. */
+weir_status train_find_shards(train_ranks *k, const train_graph *t, int64_t batch) WEIR_CHECKED;
 void train_shards_close(train_shards *s);
-void train_own_slab(const train_ranks *k, int part, int64_t *lo, int64_t *hi);
+void train_own_shard(const train_ranks *k, int slice, int64_t *lo, int64_t *hi);
 weir_status train_shards_view(train_ranks *k, const weir_store *store,
                               const weir_params *params) WEIR_CHECKED;
-weir_status train_cut_slabs(const train_shards *s, const weir_graph *g, train_cuts *c) WEIR_CHECKED;
-weir_status train_gather(const train_run *r) WEIR_CHECKED;
-/* plan.c: buffer for the samples of a batch, those of this rank. n samples, chosen in r->sample,
- * into it. The plan of a graph over a store for n samples on these ranks; that of a kind, made at
- * the first call; and a run of it on those samples. Names and tensors of all that such a plan
- * reads, where this rank has n of the samples; returns how many. A result of rank 0. */
-weir_status train_room(train_run *r) WEIR_CHECKED;
+weir_status train_shard_slices(const train_shards *s, const weir_graph *g,
+                               train_sharding *c) WEIR_CHECKED;
+weir_status train_allgather(const train_run *r) WEIR_CHECKED;
+/* plan.c: Allocates the buffer for the samples of a batch of this rank. Reads n samples, chosen in
+ * r->sample, into it. Creates
+ * the plan of a graph over a store for n samples on these ranks. Finds that of a kind, creating it
+ * at the first call; runs it on those samples. Binds names and tensors of all that such a plan
+ * reads, where this rank has n of the samples; returns how many. Returns a result of rank 0. */
+weir_status train_alloc_batch(train_run *r) WEIR_CHECKED;
 weir_status train_fetch(train_run *r, weir_train_split split, int64_t n) WEIR_CHECKED;
 weir_status train_create_plan(train_run *r, const weir_graph *g, weir_store *store, int64_t n,
                               const weir_plan_opts *opts, weir_plan **out) WEIR_CHECKED;
@@ -249,10 +254,9 @@ typedef struct train_bindings {
 int train_bind(const weir_train_task *task, const weir_tensor *input, int64_t seed, train_kind kind,
                int64_t n, const train_numbers *x, train_bindings *b);
 weir_status train_number(const weir_plan *plan, const char *name, double *x) WEIR_CHECKED;
-/* step.c: one update: *loss, its mean over the samples; after a failure the network is what it was.
- * Those at the positions [at, at + n) of the
- * epoch into r->sample. Numbers of a batch of the step that comes. Means over the validation
- * samples. */
+/* step.c: Computes one update and *loss, its mean over the samples; after a failure the network is
+ * unchanged. Writes the samples at positions [at, at + n) of the epoch into r->sample. Returns the
+ * numbers of a batch of the next step. Computes means over the validation samples. */
 weir_status train_step(train_run *r, double *loss) WEIR_CHECKED;
 void train_choose(train_run *r, int64_t at, int64_t n);
 train_numbers train_numbers_of(const train_run *r, int64_t batch);
@@ -272,17 +276,17 @@ void train_state_close(train_run *r);
 void train_keep_before(train_run *r);
 void train_take_before(train_run *r);
 void train_keep_best(train_run *r);
-/* The parameters and their average, where one is kept, change places. */
+/* Swaps the parameters and their average, where one is kept. */
 void train_swap_average(train_run *r);
 /* save.c: a checkpoint; the newest one loaded; best weights into the network where they are kept,
  * and the network into its file. */
 weir_status train_save(train_run *r) WEIR_CHECKED;
 weir_status train_resume(train_run *r) WEIR_CHECKED;
 weir_status train_finish(train_run *r) WEIR_CHECKED;
-/* state.c: rows of params as parts of `array`, their names after `prefix`; freed by close. Whether
- * an array of the store is the network's and not of its training; one of the training that this
- * run keeps, and not one that an earlier run on the store left there. */
-weir_status train_add_parts(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
+/* state.c: Adds rows of params as slices of `array`, with names after `prefix`; freed by close.
+ * Whether an array of the store is the network's and not of its training; one of the training that
+ * this run keeps, and not one that an earlier run on the store left there. */
+weir_status train_add_slices(train_run *r, const char *array, const char *prefix) WEIR_CHECKED;
 bool train_is_network(const char *array);
 bool train_is_own(const train_run *r, const char *array);
 /* profile_grid.c: measured times of this setting, those of the file at rank 0 on all ranks; and the

@@ -45,22 +45,22 @@ static void threads_do_not_change_bits(void **state)
 static void accumulated_as_the_whole(toy *t)
 {
   session whole = train_in(NULL, t, 30, 7, 1, SETS("epochs=1", "batch=12", "optim.rule=sgd"));
-  session parts =
+  session accumulated =
       train_in(NULL, t, 30, 7, 1, SETS("epochs=1", "batch=4", "accumulate=3", "optim.rule=sgd"));
 
   assert_ok(whole.status);
-  assert_ok(parts.status);
+  assert_ok(accumulated.status);
   assert_int_equal(whole.result.step, 3); /* the last of 6 samples: batches of 4 and 2 */
-  assert_int_equal(parts.result.step, 3);
-  assert_near(whole.result.loss, parts.result.loss, 1e-6);
-  assert_near(whole.result.valid_loss, parts.result.valid_loss, 1e-6);
+  assert_int_equal(accumulated.result.step, 3);
+  assert_near(whole.result.loss, accumulated.result.loss, 1e-6);
+  assert_near(whole.result.valid_loss, accumulated.result.valid_loss, 1e-6);
   assert_int_equal(weir_compare("parameters", WEIR_F32,
-                                weir_store_get(parts.store, WEIR_PARAMS_FLAT)->data,
+                                weir_store_get(accumulated.store, WEIR_PARAMS_FLAT)->data,
                                 weir_store_get(whole.store, WEIR_PARAMS_FLAT)->data,
                                 weir_params_elements(whole.params), (weir_tolerance){1e-6, 1e-6}),
                    0);
   close_session(&whole);
-  close_session(&parts);
+  close_session(&accumulated);
 }
 
 static void accumulated_gradients_are_those_of_the_whole(void **state)
@@ -319,7 +319,7 @@ static void names_of_its_own_are_refused(void **state)
   }
 }
 
-/* A store that another training left its banks in: they are no part of the next one's files. */
+/* A store that another training left its banks in: they do not enter the next one's files. */
 static void what_an_earlier_run_left_is_not_saved(void **state)
 {
   toy t = {.hidden = 3};

@@ -12,13 +12,13 @@ extern "C" {
 #endif
 
 /* A slice of a one-dimensional stored array that is a separate variable in the file. */
-typedef struct weir_part {
+typedef struct weir_checkpoint_slice {
   const char *array; /* of the store                     */
   const char *name;  /* scoped, such as "enc1/conv/bias" */
   int rank;
   int64_t shape[WEIR_MAX_RANK];
   int64_t first; /* its first element in the array   */
-} weir_part;
+} weir_checkpoint_slice;
 
 /* An attribute of the file, for other readers; it is not read back. */
 typedef struct weir_note {
@@ -35,9 +35,9 @@ typedef enum weir_checkpoint_format {
 /* Arrays of a store to save. All borrowed. */
 typedef struct weir_checkpoint {
   weir_store *store;
-  const weir_part
-      *part; /* cover the arrays that they name; other arrays are saved as one variable */
-  int64_t n_parts;
+  const weir_checkpoint_slice *slice; /* cover the arrays that they name; other arrays are saved as
+                                         one variable */
+  int64_t n_slices;
   const char *const *exclude; /* arrays that are not saved */
   int n_exclude;
   const weir_note *note;

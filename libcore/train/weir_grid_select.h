@@ -1,13 +1,13 @@
-/* weir_window_argmax.h - selection of the process grid with the smallest predicted time per step.
+/* weir_grid_select.h - selection of the process grid with the smallest predicted time per step.
  *
  * Candidates
  * are all factorisations of the number of ranks into samples, depth, height and width that the
  * batch and the extents of the inputs allow, each with the replication thresholds
- * (weir_train_task.gather) at which a step is fastest; the time of each is predicted from the
- * graphs of a step, sharded and planned as in a run (pass/partition/weir_cost.h), with measured
+ * (weir_train_task.replicate_below) at which a step is fastest; the time of each is predicted from
+ * the graphs of a step, sharded and planned as in a run (pass/partition/weir_cost.h), with measured
  * times of operator groups where there is a profile. */
-#ifndef WEIR_WINDOW_ARGMAX_H
-#define WEIR_WINDOW_ARGMAX_H
+#ifndef WEIR_GRID_SELECT_H
+#define WEIR_GRID_SELECT_H
 #include "pass/partition/weir_cost.h"
 #include "train/weir_train.h"
 #ifdef __cplusplus
@@ -26,12 +26,12 @@ void weir_machine_print(const weir_machine *m, FILE *out);
 /* A candidate grid. */
 typedef struct weir_grid_candidate {
   weir_grid grid;
-  int64_t gather[WEIR_ALONG_DIMS]; /* as in weir_train_task, whose own are not read; 0 along what
-                                      has one rank                          */
-  int64_t tried;                   /* replication thresholds that were tried for it */
-  weir_cost cost;                  /* of a step: its batches and the update */
-  bool refused;                    /* it cannot be sharded this way */
-  bool fits;                       /* cost.arena is within exec.memory */
+  int64_t replicate_below[WEIR_ALONG_DIMS]; /* as in weir_train_task, whose own are not read; 0
+                                      along what has one rank                          */
+  int64_t tried;                            /* replication thresholds that were tried for it */
+  weir_cost cost;                           /* of a step: its batches and the update */
+  bool refused;                             /* it cannot be sharded this way */
+  bool fits;                                /* cost.arena is within exec.memory */
 } weir_grid_candidate;
 
 typedef struct weir_grid_choice {

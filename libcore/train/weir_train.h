@@ -71,7 +71,8 @@ typedef struct weir_train_grid_cfg {
 extern const weir_opt weir_train_grid_opts[];
 
 /* Returns the replication thresholds of the numbers. */
-void weir_train_gather(const weir_train_grid_cfg *cfg, int64_t gather[WEIR_ALONG_DIMS]);
+void weir_train_replicate_below(const weir_train_grid_cfg *cfg,
+                                int64_t replicate_below[WEIR_ALONG_DIMS]);
 /* Returns the grid of so many ranks by the numbers. Fails: WEIR_ERR_CONFIG (another number of
  * ranks, or two dimensions are 0). */
 weir_status weir_train_grid(const weir_train_grid_cfg *cfg, int ranks, weir_grid *out) WEIR_CHECKED;
@@ -115,7 +116,7 @@ typedef struct weir_train_task {
    * dimension of the grid are all-gathered along it, and the layers after them run redundantly on
    * all of its ranks, with weight gradients that need no reduction over these; larger arrays after
    * them are sharded again. 0: arrays stay sharded to the last layer. */
-  int64_t gather[WEIR_ALONG_DIMS];
+  int64_t replicate_below[WEIR_ALONG_DIMS];
   /* Appends the network and its loss: in[k] is input k as [batch, shape...]; *loss is a scalar
    * float, the mean over the batch. Scalars that it marks with weir_output under the names of
    * `metric`, also means, are reported by validation. */
@@ -221,7 +222,7 @@ weir_status weir_train_describe(const weir_train_task *task, const weir_train_cf
                                 const weir_plan_opts *exec, FILE *out,
                                 weir_train_cost *cost) WEIR_CHECKED;
 
-/* Prints the part of each rank of a four-dimensional grid, in the order of weir_along: samples,
+/* Prints the shard of each rank of a four-dimensional grid, in the order of weir_along: samples,
  * boxes of the inputs, fraction of the iterations, bytes received from other ranks and bytes
  * reduced, of the graph that a run on this processor would shard. Needs none of the ranks. Fails:
  * WEIR_ERR_CONFIG, WEIR_ERR_UNSUPPORTED, as weir_train_run does; builders' first error;

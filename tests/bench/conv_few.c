@@ -74,7 +74,7 @@ static void row(const char *name, few_kind kind, int64_t few, int64_t many, cons
 
 enum { X, W, T, OUT, ARRAYS };
 
-/* The convolution with 3 taps, or one of its gradients with t on the outputs. */
+/* The convolution with kernel size 3, or one of its gradients with t on the outputs. */
 typedef enum task { FORWARD, BY_DATA, BY_WEIGHTS } task;
 
 typedef struct side {
@@ -84,7 +84,7 @@ typedef struct side {
 
 static const char *const names[ARRAYS] = {"x", "w", "t", "out"};
 
-static weir_graph *graph_of(task part, int64_t in, int64_t out, const int64_t extent[3])
+static weir_graph *graph_of(task direction, int64_t in, int64_t out, const int64_t extent[3])
 {
   const weir_conv_spec spec = {.pad_before = {1, 1, 1}, .pad_after = {1, 1, 1}};
   weir_array_desc x = {WEIR_F32, 5, {1, extent[0], extent[1], extent[2], in}, .time = 0}, t = x;
@@ -97,7 +97,7 @@ static weir_graph *graph_of(task part, int64_t in, int64_t out, const int64_t ex
   const weir_value y = weir_conv(g, &spec, from[0], from[1]);
   weir_value loss = weir_mul(g, y, weir_input(g, names[T], &t)), grads[2];
 
-  if (part == FORWARD) {
+  if (direction == FORWARD) {
     weir_output(g, names[OUT], y);
     return g;
   }
@@ -105,17 +105,17 @@ static weir_graph *graph_of(task part, int64_t in, int64_t out, const int64_t ex
     loss = weir_sum(g, loss, k);
   }
   bench_must(weir_gradients(g, loss, from, 2, grads));
-  weir_output(g, names[OUT], grads[part == BY_DATA ? 0 : 1]);
+  weir_output(g, names[OUT], grads[direction == BY_DATA ? 0 : 1]);
   return g;
 }
 
 /* A plan with one kernel and its arrays; false: the kernel has no group of it. */
-static bool make_side(const weir_graph *g, const char *kernel, task part, int64_t in, int64_t out,
-                      const int64_t extent[3], side *s)
+static bool make_side(const weir_graph *g, const char *kernel, task direction, int64_t in,
+                      int64_t out, const int64_t extent[3], side *s)
 {
   const int64_t x[] = {1, extent[0], extent[1], extent[2], in};
   const int64_t t[] = {1, extent[0], extent[1], extent[2], out}, w[] = {3, 3, 3, in, out};
-  const int64_t *shape[] = {x, w, t, part == FORWARD ? t : part == BY_DATA ? x : w};
+  const int64_t *shape[] = {x, w, t, direction == FORWARD ? t : direction == BY_DATA ? x : w};
   weir_exec_cfg cfg;
   bool claimed = false;
 
@@ -174,16 +174,16 @@ static double seconds_of(side *s)
   return bench_processor_seconds() - start;
 }
 
-static void against(const char *name, task part, int64_t in, int64_t out, const int64_t extent[3],
-                    double goal)
+static void against(const char *name, task direction, int64_t in, int64_t out,
+                    const int64_t extent[3], double goal)
 {
   static const char *const references[] = {"conv_forward.dnnl", "conv_data.dnnl",
                                            "conv_weights.dnnl"};
-  weir_graph *g = graph_of(part, in, out, extent);
+  weir_graph *g = graph_of(direction, in, out, extent);
   side reference, own;
   double best[] = {INFINITY, INFINITY};
-  const bool first = make_side(g, references[part], part, in, out, extent, &reference);
-  const bool second = make_side(g, "conv.few_channels", part, in, out, extent, &own);
+  const bool first = make_side(g, references[direction], direction, in, out, extent, &reference);
+  const bool second = make_side(g, "conv.few_channels", direction, in, out, extent, &own);
 
   if (first && second) {
     run_side(&reference);

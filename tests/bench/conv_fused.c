@@ -1,6 +1,6 @@
-/* conv_fused.c - convolution, bias, leaky ReLU and maximum over 2^3 with its places as one group,
- * against the convolution alone by the same kernel: one thread, f32, taps 3^3. Results are first
- * compared with those of the same operators one after the other, bit by bit. Times are the
+/* conv_fused.c - convolution, bias, leaky ReLU and maximum over 2^3 with its argmax as one group,
+ * against the convolution alone by the same kernel: one thread, f32, kernel size 3^3. Results are
+ * first compared with those of the same operators one after the other, bit by bit. Times are the
  * processor's.
  *
  *   conv_fused [side] */

@@ -1,5 +1,5 @@
-/* conv_pool_sparse.c - gradients of convolutions behind maxima over windows of 2 x 2 x 2, f32, one
- * thread: the share of this core's multiply-adds that those with picked elements take (padding
+/* conv_pool_sparse.c - gradients of convolutions through maxima over windows of 2 x 2 x 2, f32, one
+ * thread: the share of this core's multiply-adds that kernels with selected elements take (padding
  * left out). Layers of CosmoFlow on 128^3, and what a rank of two has of the last ones. Times are
  * the processor's. */
 #include <string.h>
@@ -67,7 +67,7 @@ static void row(bool data, int64_t in, int64_t out, int64_t planes, int64_t wide
   p.x = x;
   p.y = y;
   p.w = w;
-  p.argmax = argmax;
+  p.place = argmax;
   p.made = data ? x : w;
   p.workspace = bench_bytes(pool_sparse_workspace(p.k, &s, data));
   p.scratch = bench_bytes(pool_sparse_scratch(p.k, &s, data));

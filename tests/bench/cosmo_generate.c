@@ -20,19 +20,19 @@
 enum { N = 64, CELLS = N * N * N, RUNS = 30, REFERENCE_RUNS = 5, STEPS = 10 };
 static const double box = 256;
 
-/* The parts of universe.c whose results are compared with those of the reference: CIC and its
+/* The functions of universe.c whose results are compared with those of the reference: CIC and its
  * power. */
-typedef struct parts {
+typedef struct state {
   cf_mesh *m;
   float *delta, *source, *density, *psi[3];
   cf_power power;
-} parts;
+} state;
 
 static const cf_cosmology planck = {0.3089, 0.0486, 0.6774, 0.9667, 0.8159};
 
 static void run_parts(void *context)
 {
-  parts *const p = context;
+  state *const p = context;
   cf_linear l;
 
   bench_must(cf_linear_init(&planck, CF_TRANSFER_FULL, &l));
@@ -46,7 +46,7 @@ static void run_parts(void *context)
   cf_power_measure(&p->power, p->m, p->density, 1, CF_CIC);
 }
 
-static void make_parts(parts *p)
+static void make_state(state *p)
 {
   float **const field[] = {&p->delta, &p->source, &p->density, &p->psi[0], &p->psi[1], &p->psi[2]};
 
@@ -57,7 +57,7 @@ static void make_parts(parts *p)
   bench_must(cf_power_init(&p->power, p->m, box));
 }
 
-static void unmake_parts(parts *p)
+static void free_state(state *p)
 {
   float **const field[] = {&p->delta, &p->source, &p->density, &p->psi[0], &p->psi[1], &p->psi[2]};
 
@@ -69,7 +69,7 @@ static void unmake_parts(parts *p)
 }
 
 /* The reference takes the noise and sqrt(P) by |w|^2, which are not in its time. */
-static void compare(parts *p)
+static void compare(state *p)
 {
   const int64_t pitch = cf_mesh_pitch(p->m), squares = cf_mesh_squares(N);
   float *noise = NULL, *root = NULL, *density = NULL, power[N / 2];
@@ -148,7 +148,7 @@ static void time_whole(int method, const char *name, double limit, int runs)
 
 int main(void)
 {
-  parts p;
+  state p;
 
   weir_log_set_level(WEIR_LOG_WARN);
   if (!weir_fft_plan_available() || !reference_ready("scipy", "python3-scipy")) {
@@ -156,9 +156,9 @@ int main(void)
   }
   (void)bench_pin();
   weir_threads_set(1);
-  make_parts(&p);
+  make_state(&p);
   compare(&p);
-  unmake_parts(&p);
+  free_state(&p);
   time_whole(CF_METHOD_2LPT, "universe 64^3 2LPT: counts of one redshift", 60, RUNS);
   /* The prototype of the reference, two threads: 0.6 s. */
   time_whole(CF_METHOD_PM, "universe 64^3 PM 10 steps: counts of one redshift", 600, 5);

@@ -16,19 +16,19 @@ static const int64_t bytes = SIDE * SIDE * SIDE * CHANNELS * 2;
 static const double step_s = 0.010, percent = 100;
 
 typedef struct slow_source {
-  weir_load_part part;
+  weir_load_field field;
   double delay; /* seconds of a call */
   atomic_int reads[MANY];
   char *cube;
 } slow_source;
 
-static weir_status read_slowly(void *context, int64_t sample, const weir_load_part *part,
+static weir_status read_slowly(void *context, int64_t sample, const weir_load_field *field,
                                void *const *out)
 {
   slow_source *const s = context;
   const struct timespec t = {.tv_nsec = (long)(s->delay * 1e9)};
 
-  (void)part;
+  (void)field;
   atomic_fetch_add(&s->reads[sample], 1);
   (void)nanosleep(&t, NULL);
   memcpy(out[0], s->cube, (size_t)bytes);
@@ -66,7 +66,7 @@ static outcome run(slow_source *s, const weir_load_cfg *cfg, int64_t samples, in
   const weir_sampler o = {.samples = samples, .batch = 1, .step = 1, .shuffle = true, .seed = 5};
   const weir_access_stream v = weir_access_stream_of(&o, 0, 1);
   const weir_load_source source = {
-      .part = &s->part, .n_parts = 1, .read = read_slowly, .context = s, .key = "slow"};
+      .field = &s->field, .n_fields = 1, .read = read_slowly, .context = s, .key = "slow"};
   weir_load *l = NULL;
   weir_load_view view;
   double before = 0, begin = 0;
@@ -81,7 +81,7 @@ static outcome run(slow_source *s, const weir_load_cfg *cfg, int64_t samples, in
       begin = weir_clock();
     }
     bench_must(weir_load_next(l, &view));
-    if (((const int16_t *)view.part[0])[0] != weir_access_stream_sample(&v, k)) {
+    if (((const int16_t *)view.field[0])[0] != weir_access_stream_sample(&v, k)) {
       fprintf(stderr, "visit %lld has another sample\n", (long long)k);
       exit(1);
     }
@@ -118,8 +118,8 @@ static outcome run_ranks(slow_source *s, const weir_load_cfg *cfg, weir_comm *c,
       .samples = SAMPLES, .batch = 2 * ranks, .step = 2 * ranks, .shuffle = true, .seed = 5};
   const weir_access_stream v = weir_access_stream_of(&o, weir_comm_rank(c), ranks);
   const weir_load_peers references = {.comm = c, .epoch = epochs};
-  const weir_load_source source = {.part = &s->part,
-                                   .n_parts = 1,
+  const weir_load_source source = {.field = &s->field,
+                                   .n_fields = 1,
                                    .read = read_slowly,
                                    .context = s,
                                    .key = "slow",
@@ -191,7 +191,7 @@ static void on_ranks(slow_source *s, weir_load_cfg *cfg, weir_comm *c)
 int main(void)
 {
   weir_comm *c = NULL;
-  slow_source s = {.part = {WEIR_I16, {.rank = 4, .hi = {SIDE, SIDE, SIDE, CHANNELS}}}};
+  slow_source s = {.field = {WEIR_I16, {.rank = 4, .hi = {SIDE, SIDE, SIDE, CHANNELS}}}};
   weir_load_cfg cfg;
 
   weir_log_set_level(WEIR_LOG_WARN);

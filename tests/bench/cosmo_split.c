@@ -1,8 +1,8 @@
 /* cosmo_split.c - a training step of the CosmoFlow network (kernel 3) on one sample of 128^3 x 4,
- * f32, with momentum, as weir_train_run makes it: its depth cut over two ranks of one thread each,
- * against one rank of two threads. The program starts itself by mpiexec. Rank 0 runs either step in
- * turn; the other one sleeps in the kernel, and does not poll, while the step of two threads runs.
- * Losses and parameters are compared before anything is timed.
+ * f32, with momentum, as weir_train_run makes it: its depth sharded over two ranks of one thread
+ * each, against one rank of two threads. The program starts itself by mpiexec. Rank 0 runs either
+ * step in turn; the other one sleeps in the kernel, and does not poll, while the step of two
+ * threads runs. Losses and parameters are compared before anything is timed.
  *
  *   cosmo_split [SIDE] [groups]
  *
@@ -59,7 +59,8 @@ static weir_status network(weir_net *net, const void *opts, const weir_value *in
   return weir_graph_status(net->graph);
 }
 
-/* Inputs are cut along their first dimension alone: numbers go by their place there. */
+/* Inputs are sharded along their first dimension alone: random numbers depend on the index there.
+ */
 static weir_status fetch(void *context, const weir_train_batch *want, weir_tensor *const *tensor)
 {
   (void)context;
@@ -70,9 +71,9 @@ static weir_status fetch(void *context, const weir_train_batch *want, weir_tenso
     float *data = tensor[k]->data;
 
     for (int64_t i = 0; i < count; i++) {
-      const uint64_t place = (uint64_t)(first + i);
+      const uint64_t index = (uint64_t)(first + i);
 
-      data[i] = (float)(2 * weir_random_uniform(1, (uint32_t)k, 0, place) - 1);
+      data[i] = (float)(2 * weir_random_uniform(1, (uint32_t)k, 0, index) - 1);
     }
   }
   return WEIR_OK;
@@ -109,7 +110,7 @@ static weir_status open_run(train_run *r)
   WEIR_TRY(train_check_options(r));
   WEIR_TRY(train_ranks_open(r));
   WEIR_TRY(train_state_open(r));
-  WEIR_TRY(train_room(r));
+  WEIR_TRY(train_alloc_batch(r));
   train_choose(r, 0, 1);
   return train_fetch(r, WEIR_TRAIN_SAMPLES, 1);
 }
@@ -117,7 +118,7 @@ static weir_status open_run(train_run *r)
 /* comm NULL: alone. */
 static void begin(subject *s, int64_t side, weir_comm *comm, int threads, bool explain)
 {
-  const weir_dist spread = {.comm = comm, .grid = {2, {1, RANKS}}};
+  const weir_dist dist = {.comm = comm, .grid = {2, {1, RANKS}}};
 
   *s = (subject){.seconds = INFINITY};
   choose(s, side, explain);
@@ -125,7 +126,7 @@ static void begin(subject *s, int64_t side, weir_comm *comm, int threads, bool e
   bench_must(weir_store_create(&s->store));
   bench_must(weir_train_prepare(&s->task, s->cfg.seed, s->params, s->store));
   const weir_plan_opts exec = {
-      .exec = &s->exec, .threads = threads, .dist = comm != NULL ? &spread : NULL};
+      .exec = &s->exec, .threads = threads, .dist = comm != NULL ? &dist : NULL};
 
   s->run = train_run_of(&s->task, &s->cfg, &exec, s->params, s->store);
   bench_must(open_run(&s->run));
@@ -197,7 +198,7 @@ static weir_status compare(pair *p)
                        a->loss);
     }
   }
-  WEIR_TRY(train_gather(&s->run));
+  WEIR_TRY(train_allgather(&s->run));
   if (first &&
       weir_compare("parameters", WEIR_F32, s->run.bank->data, a->run.bank->data,
                    weir_tensor_numel(a->run.bank), (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
@@ -207,9 +208,9 @@ static weir_status compare(pair *p)
 }
 
 /* Bytes that a rank sends to its neighbour: a plane of what every convolution reads and, but for
- * the first, of the gradient of what it makes; picked: of the maxima's, with their places, a byte
+ * the first, of the gradient of what it makes; sparse: of the maxima, with their argmax, a byte
  * each. */
-static double planes(const pair *p, bool picked)
+static double planes(const pair *p, bool sparse)
 {
   const cf_mlperf_opts *c = &p->split.net;
   const int64_t blocks = cf_mlperf_blocks(c, p->side);
@@ -220,7 +221,7 @@ static double planes(const pair *p, bool picked)
     const double plane = (double)(side * side), maxima = (double)(side / 2 * (side / 2));
 
     bytes += 4 * plane * (double)in;
-    bytes += l == 0 ? 0 : (picked ? 5 * maxima : 4 * plane) * (double)out;
+    bytes += l == 0 ? 0 : (sparse ? 5 * maxima : 4 * plane) * (double)out;
     in = out;
     out = 2 * out < c->max_filters ? 2 * out : c->max_filters;
     side /= 2;

@@ -2,8 +2,8 @@
  * f32, two threads: against the sum of what oneDNN's dense primitives take for its convolutions,
  * channels last, in the same run. Behind each of its maxima one voxel in eight has a gradient
  * (pass/pool_sparsity); losses and parameters are compared with those of the step that makes all of
- * them, before anything is timed. PyTorch's step with two samples stands beside, and what is kept
- * from the forward pass to the derivative.
+ * them, before anything is timed. PyTorch's step with two samples is printed as well, and what is
+ * kept from the forward pass to the derivative.
  *
  *   cosmo_step [SIDE] [groups]
  *
@@ -99,15 +99,15 @@ static void differ(const char *what, int i, double own, double theirs)
 }
 
 /* Losses of a few steps and the parameters after them. */
-static void compare(subject *picked, subject *dense)
+static void compare(subject *sparse, subject *dense)
 {
   for (int i = 0; i < CHECKED; i++) {
-    step(picked);
+    step(sparse);
     step(dense);
-    differ("of the dense gradients", i, picked->losses[i], dense->losses[i]);
+    differ("of the dense gradients", i, sparse->losses[i], dense->losses[i]);
   }
-  if (weir_compare("parameters", WEIR_F32, picked->net.bank.data, dense->net.bank.data,
-                   weir_tensor_numel(&picked->net.bank),
+  if (weir_compare("parameters", WEIR_F32, sparse->net.bank.data, dense->net.bank.data,
+                   weir_tensor_numel(&sparse->net.bank),
                    (weir_tolerance){TOLERANCE, TOLERANCE}) != 0) {
     exit(6);
   }
@@ -165,31 +165,31 @@ static double primitives(const layer_conv *layer, int n)
 static void one_sample(int64_t side, bool list)
 {
   layer_conv layer[LAYERS];
-  subject picked, dense;
+  subject sparse, dense;
   double seconds[2];
 
-  begin(&picked, side, 1, NULL, list);
+  begin(&sparse, side, 1, NULL, list);
   begin(&dense, side, 1, "pool_sparsity", list);
-  const int n = layers_of(picked.net.graph, picked.net.forward_nodes, layer, LAYERS);
+  const int n = layers_of(sparse.net.graph, sparse.net.forward_nodes, layer, LAYERS);
 
-  compare(&picked, &dense);
-  bench_best_pair(RUNS, step, &dense, step, &picked, seconds);
+  compare(&sparse, &dense);
+  bench_best_pair(RUNS, step, &dense, step, &sparse, seconds);
   if (list) {
     group_times_print(&dense.groups, dense.net.plan, false);
-    group_times_print(&picked.groups, picked.net.plan, false);
+    group_times_print(&sparse.groups, sparse.net.plan, false);
   }
   learner_close(&dense.net);
   const double sum = primitives(layer, n);
-  const double again = bench_best(RUNS, step, &picked), own = fmin(again, seconds[1]);
+  const double again = bench_best(RUNS, step, &sparse), own = fmin(again, seconds[1]);
 
   if (sum > 0) {
     row(side, "a step", "dense convolutions of oneDNN alone", sum, own, "s", 1 / 0.7);
   }
   row(side, "a step", "with dense gradients", seconds[0], own, "s", 0);
-  row(side, "kept for the derivative", "limit", 0.2, kept(picked.net.graph), "GiB", 1);
+  row(side, "kept for the derivative", "limit", 0.2, kept(sparse.net.graph), "GiB", 1);
   row(side, "kept for the derivative", "results of all layers", results(layer, n),
-      kept(picked.net.graph), "GiB", 0);
-  learner_close(&picked.net);
+      kept(sparse.net.graph), "GiB", 0);
+  learner_close(&sparse.net);
 }
 
 static void against_torch(int64_t side)

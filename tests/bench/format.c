@@ -74,31 +74,32 @@ static void make_cnn(train_net *t, order o, int64_t side, int64_t channels)
   train_finish(t, o == CHANNELS_LAST ? to_first(t->g, x) : x);
 }
 
-/* Heads [n, heads, places, each] by transposes of [n, places, heads each], scores head by head with
- * the heads' number last, as a person writes them who thinks of places first. */
-static void make_attention(train_net *t, order o, int64_t places, int64_t width)
+/* Heads [n, heads, positions, each] by transposes of [n, positions, heads each], scores head by
+ * head with the heads' number last, as a person writes them who thinks of positions first. */
+static void make_attention(train_net *t, order o, int64_t positions, int64_t width)
 {
   const int64_t heads = 8, each = width / heads, n = BATCH;
-  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {n, places, width}};
+  const weir_array_desc d = {.dtype = WEIR_F32, .rank = 3, .shape = {n, positions, width}};
   const weir_value x = weir_input(t->g, "x", &d);
-  weir_value part[3];
+  weir_value projected[3];
 
   for (int k = 0; k < 3; k++) {
     const weir_value w = train_param(t, 3, (int64_t[]){width, heads, each}, 0.05);
 
     if (o == CHANNELS_LAST) {
-      part[k] = weir_contract(t->g, "nsi,ihe->nhse", x, w);
-    } else { /* [n, s, h, e], and the head's elements outside the places */
-      part[k] = weir_contract(t->g, "nsi,ihe->nshe", x, w);
-      part[k] = weir_transpose(t->g, part[k], &((weir_transpose_spec){.order = {0, 2, 3, 1}}));
+      projected[k] = weir_contract(t->g, "nsi,ihe->nhse", x, w);
+    } else { /* [n, s, h, e], and the head's elements outside the positions */
+      projected[k] = weir_contract(t->g, "nsi,ihe->nshe", x, w);
+      projected[k] =
+          weir_transpose(t->g, projected[k], &((weir_transpose_spec){.order = {0, 2, 3, 1}}));
     }
   }
   const bool last = o == CHANNELS_LAST;
-  weir_value score = last ? weir_contract(t->g, "nhse,nhte->nhst", part[0], part[1])
-                          : weir_contract(t->g, "nhes,nhet->nhst", part[0], part[1]);
+  weir_value score = last ? weir_contract(t->g, "nhse,nhte->nhst", projected[0], projected[1])
+                          : weir_contract(t->g, "nhes,nhet->nhst", projected[0], projected[1]);
   score = weir_tanh(t->g, weir_scale(t->g, score, 0.1));
-  const weir_value y = last ? weir_contract(t->g, "nhst,nhte->nshe", score, part[2])
-                            : weir_contract(t->g, "nhst,nhet->nshe", score, part[2]);
+  const weir_value y = last ? weir_contract(t->g, "nhst,nhte->nshe", score, projected[2])
+                            : weir_contract(t->g, "nhst,nhet->nshe", score, projected[2]);
 
   train_finish(t, y);
 }

@@ -1,5 +1,6 @@
-/* gathers.c - windows and interpolations whose places depend on conditions and divisions, and their
- * derivatives, channels last: every group against a copy of the bytes that it moves, on one thread.
+/* gathers.c - windows and interpolations whose indices depend on conditions and divisions, and
+ * their derivatives, channels last: every group against a copy of the bytes that it moves, on one
+ * thread.
  *
  *   gathers [z y x channels] */
 #include <string.h>

@@ -19,7 +19,7 @@ static layer_conv layer_of(const weir_graph *g, const weir_node *node)
 
     c.in[d] = at < 0 ? 1 : x->desc.shape[1 + at];
     c.out[d] = at < 0 ? 1 : y->shape[1 + at];
-    c.taps[d] = at < 0 ? 1 : w->shape[at];
+    c.kernel_size[d] = at < 0 ? 1 : w->shape[at];
     c.lo[d] = at < 0 ? 0 : spec->pad_before[at];
     c.hi[d] = at < 0 ? 0 : spec->pad_after[at];
   }

@@ -7,7 +7,7 @@ enum { LAYER_DIMS = 3 };
 
 /* A convolution of stride 1 with a bias, f32; unused dimensions: 1 element, 1 tap, no padding. */
 typedef struct layer_conv {
-  int64_t batch, in[LAYER_DIMS], out[LAYER_DIMS], ci, co, taps[LAYER_DIMS];
+  int64_t batch, in[LAYER_DIMS], out[LAYER_DIMS], ci, co, kernel_size[LAYER_DIMS];
   int64_t lo[LAYER_DIMS], hi[LAYER_DIMS]; /* padding with 0 */
   bool first;                             /* its input is the sample: nothing is derived by it */
 } layer_conv;

@@ -7,10 +7,10 @@
 enum { RANK = LAYER_DIMS + 2, MEMORIES = 5 };
 
 /* Engine and stream of a measurement. */
-typedef struct place {
+typedef struct target {
   dnnl_engine_t engine;
   dnnl_stream_t stream;
-} place;
+} target;
 
 /* Descriptions of what a convolution reads and writes; weights `any`. */
 typedef struct arrays {
@@ -46,7 +46,8 @@ static arrays describe_all(const layer_conv *c)
 {
   const dnnl_dims_t source = {c->batch, c->ci, c->in[0], c->in[1], c->in[2]};
   const dnnl_dims_t result = {c->batch, c->co, c->out[0], c->out[1], c->out[2]};
-  const dnnl_dims_t weights = {c->co, c->ci, c->taps[0], c->taps[1], c->taps[2]};
+  const dnnl_dims_t weights = {c->co, c->ci, c->kernel_size[0], c->kernel_size[1],
+                               c->kernel_size[2]};
   const dnnl_dims_t bias = {c->co};
   arrays a = {.source = describe(RANK, source, dnnl_ndhwc),
               .weights = describe(RANK, weights, dnnl_format_tag_any),
@@ -61,7 +62,7 @@ static arrays describe_all(const layer_conv *c)
   return a;
 }
 
-static dnnl_primitive_desc_t forward(const place *at, const arrays *a)
+static dnnl_primitive_desc_t forward(const target *at, const arrays *a)
 {
   dnnl_convolution_desc_t d;
   dnnl_primitive_desc_t made;
@@ -74,7 +75,7 @@ static dnnl_primitive_desc_t forward(const place *at, const arrays *a)
   return made;
 }
 
-static dnnl_primitive_desc_t backward_data(const place *at, const arrays *a,
+static dnnl_primitive_desc_t backward_data(const target *at, const arrays *a,
                                            dnnl_primitive_desc_t hint)
 {
   dnnl_convolution_desc_t d;
@@ -87,7 +88,7 @@ static dnnl_primitive_desc_t backward_data(const place *at, const arrays *a,
   return made;
 }
 
-static dnnl_primitive_desc_t backward_weights(const place *at, const arrays *a,
+static dnnl_primitive_desc_t backward_weights(const target *at, const arrays *a,
                                               dnnl_primitive_desc_t hint)
 {
   dnnl_convolution_desc_t d;
@@ -102,7 +103,7 @@ static dnnl_primitive_desc_t backward_weights(const place *at, const arrays *a,
 }
 
 /* Memory of oneDNN's own for one argument, ones all over. */
-static void give(work *w, const place *at, dnnl_primitive_desc_t pd, dnnl_query_t what, int index,
+static void give(work *w, const target *at, dnnl_primitive_desc_t pd, dnnl_query_t what, int index,
                  int arg)
 {
   const dnnl_memory_desc_t *d = dnnl_primitive_desc_query_md(pd, what, index);
@@ -127,7 +128,7 @@ static void execute(void *context)
 }
 
 /* Best seconds of the primitive, which is destroyed with its memory. */
-static double seconds_of(work *w, const place *at, dnnl_primitive_desc_t pd, int runs)
+static double seconds_of(work *w, const target *at, dnnl_primitive_desc_t pd, int runs)
 {
   must(dnnl_primitive_create(&w->primitive, pd), "a primitive");
   w->stream = at->stream;
@@ -143,7 +144,7 @@ static double seconds_of(work *w, const place *at, dnnl_primitive_desc_t pd, int
 double layer_dnnl_seconds(const layer_conv *c, int runs)
 {
   const arrays a = describe_all(c);
-  place at;
+  target at;
 
   must(dnnl_engine_create(&at.engine, dnnl_cpu, 0), "engine");
   must(dnnl_stream_create(&at.stream, at.engine, dnnl_stream_default_flags), "stream");

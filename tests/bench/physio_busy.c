@@ -1,6 +1,6 @@
 /* physio_busy.c - beats of one recording in a file found on two threads against one thread, on an
- * idle machine and beside a process that occupies one processor. Goal beside it: two threads are
- * not slower than one. The processors must be idle otherwise: with other work beside, rows say
+ * idle machine and next to a process that occupies one processor. Goal in that case: two threads
+ * are not slower than one. The processors must be idle otherwise: with other load, rows say
  * something else.
  *
  *   physio_busy [RUNS] */

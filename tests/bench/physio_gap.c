@@ -129,8 +129,8 @@ static void measure(bench *b, const work *w)
   const reference_input in[] = {{"x", "f4", b->x, SLOTS}, {"present", "u1", b->present, SLOTS}};
   reference_result r = reference_run("physio_gap.py", w->function, w->arguments, RUNS, 1, in, 2);
 
-  memset(b->y.data, 0, (size_t)b->y.room * sizeof(float));
-  memset(b->made.data, 0, (size_t)b->made.room);
+  memset(b->y.data, 0, (size_t)b->y.capacity * sizeof(float));
+  memset(b->made.data, 0, (size_t)b->made.capacity);
   b->y.n = b->made.n = 0;
   plan(b, w->op, w->set, w->rate);
   const double seconds = bench_best(RUNS, run, b);

@@ -34,7 +34,7 @@ static void *zeroed(int64_t count, size_t size)
 }
 
 typedef struct source {
-  int64_t rate, count, held; /* slots `held` are kept and repeat */
+  int64_t rate, count, n_kept; /* `n_kept` slots are kept and repeat */
   float *x;
   uint8_t *present;
   int64_t on, off, phase; /* slots present, then absent, from `phase` on; on 0: no gaps */
@@ -57,10 +57,10 @@ static void add_source(query *q, int64_t rate, int64_t seconds, int64_t on, int6
   source *s = &q->source[q->n++];
 
   *s = (source){.rate = rate, .count = rate * seconds, .on = on, .off = off, .phase = phase};
-  s->held = seconds > LONGEST_HELD ? rate * LONGEST_HELD : s->count;
-  s->x = zeroed(s->held, sizeof(float));
-  s->present = zeroed(s->held, 1);
-  for (int64_t t = 0; t < s->held; t++) {
+  s->n_kept = seconds > LONGEST_HELD ? rate * LONGEST_HELD : s->count;
+  s->x = zeroed(s->n_kept, sizeof(float));
+  s->present = zeroed(s->n_kept, 1);
+  for (int64_t t = 0; t < s->n_kept; t++) {
     const double beat = (double)(t % rate) / (double)rate, slow = (double)(t % (rate * 37));
     const double noise = (double)(((uint64_t)t * 2654435761u) % 65536) / 65536;
 
@@ -75,7 +75,7 @@ static weir_status read_source(void *context, int64_t lo, int64_t hi, float *val
   const source *s = context;
 
   while (lo < hi) {
-    const int64_t at = lo % s->held, n = hi - lo < s->held - at ? hi - lo : s->held - at;
+    const int64_t at = lo % s->n_kept, n = hi - lo < s->n_kept - at ? hi - lo : s->n_kept - at;
 
     memcpy(values, s->x + at, (size_t)n * sizeof *values);
     memcpy(present, s->present + at, (size_t)n);
@@ -163,7 +163,7 @@ static void plan(query *q, builder build, int64_t slots, weir_tier tier, int thr
                                .threads = threads};
   bench_must(weir_stream_create(&job, &q->stream));
   for (int i = 0; i < q->n; i++) {
-    if (q->source[i].held == q->source[i].count) {
+    if (q->source[i].n_kept == q->source[i].count) {
       bench_must(weir_stream_bind(q->stream, i, q->source[i].x, q->source[i].present));
     }
   }
@@ -371,7 +371,7 @@ static void bench_targeted(void)
   for (int k = 0; k < q[0].n_out; k++) {
     const weir_stream_kept *a = &q[0].out[k], *b = &q[1].out[k];
 
-    if (a->n != a->room || b->n != a->n ||
+    if (a->n != a->capacity || b->n != a->n ||
         memcmp(a->data, b->data, (size_t)a->n * size_of(&q[0], k)) != 0) {
       fprintf(stderr, "join with gaps: result %d depends on skipping\n", k);
       exit(6);

@@ -319,7 +319,7 @@ static void compare_steps(problem *p, const reference_result *reference, double 
   }
 }
 
-/* npbench's formulation, optimised by DaCe; its result is held against the loop's. */
+/* npbench's formulation, optimised by DaCe; its result is compared with that of the loop. */
 static void compare_dace(const problem *p, const double *seconds)
 {
   if (!reference_has("dace")) {

@@ -1,6 +1,6 @@
-/* train_busy.c - training steps on two threads against one thread, on an idle machine and beside a
- * process that occupies one processor. Goal beside it: two threads are not slower than one. The
- * processors must be idle otherwise: with other work beside, rows say something else.
+/* train_busy.c - training steps on two threads against one thread, on an idle machine and next to a
+ * process that occupies one processor. Goal in that case: two threads are not slower than one. The
+ * processors must be idle otherwise: with other load, rows say something else.
  *
  *   train_busy [RUNS] */
 #include <string.h>

@@ -1,6 +1,6 @@
-/* train_plan.c - what a training step costs beside its convolutions: bias, activation, pooling,
- * normalisation and their derivatives, against a copy of the bytes that they move; and the memory
- * of its plan.
+/* train_plan.c - what a training step costs in addition to its convolutions: bias, activation,
+ * pooling, normalisation and their derivatives, against a copy of the bytes that they move; and the
+ * memory of its plan.
  *
  *   train_plan [cosmo|unet [side [channels [batch [passes left out]]]]]
  *   with arguments: every group, slowest first */

@@ -2,7 +2,7 @@
  * of two: against PyTorch on the same bank and data, and against the sum of what oneDNN's own
  * convolution primitives take for the layers of that step. Losses and parameters after the last
  * step are compared before any row is printed; so are those of the same step within a budget of
- * memory (exec.memory), whose time is printed beside what it takes.
+ * memory (exec.memory), whose time is printed next to its measurement.
  *
  * A step whose products are made in bf16 is compared with the one in f32.
  *
@@ -197,11 +197,11 @@ static void row_foreseen(const subject *s, const measured *m, const char *when)
 static void within_budget(subject *s, weir_exec_cfg *exec, measured *m, const reference_result *r)
 {
   const double theirs = *(const double *)r->data[2], seconds = m->seconds;
-  const double beside = m->predicted - (double)weir_plan_arena_bytes(m->net.plan);
+  const double other_bytes = m->predicted - (double)weir_plan_arena_bytes(m->net.plan);
   float *bank = NULL;
 
   learner_close(&m->net);
-  exec->memory = (int64_t)fmax(BUDGET * theirs - beside, 1);
+  exec->memory = (int64_t)fmax(BUDGET * theirs - other_bytes, 1);
   measure(s, m, &bank);
   compare(s, m, r);
   row(s, "peak memory within a budget", "PyTorch", theirs * 0x1p-20, m->growth * 0x1p-20, "MiB",

@@ -30,7 +30,7 @@ static void solve(void *context)
   must_be_regular(qt_rgf_solve(&job, d->scratch));
 }
 
-/* qt_blocks.read of Sigma^<, anti-Hermitian: of diagonal blocks, and of those beside them. */
+/* qt_blocks.read of Sigma^<, anti-Hermitian: of diagonal blocks, and of those next to them. */
 static void read_lesser(const void *context, int64_t row, int64_t column, weir_c128 *out)
 {
   const random_device *d = context;

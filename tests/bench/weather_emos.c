@@ -28,7 +28,7 @@ static float *array(int64_t count)
   return a;
 }
 
-/* Temperatures, each point with a bias, a slope and a spread of its own. */
+/* Temperatures, each point with a bias, a slope and a standard deviation of its own. */
 static void make(bench *b, int64_t n_lat, int64_t n_lon)
 {
   const int64_t points = n_lat * n_lon, n = DATES * points;

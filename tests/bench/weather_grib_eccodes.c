@@ -12,7 +12,7 @@
 
 enum { RUNS = 15 };
 
-/* A file of `n` fields, and room for them. */
+/* A file of `n` fields, and memory for them. */
 typedef struct work {
   char path[512], index[512];
   int64_t n_lat, n_lon, n;

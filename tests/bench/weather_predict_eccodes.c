@@ -1,6 +1,6 @@
 /* weather_predict_eccodes.c - predict on global half-degree fields of ten members: reading them
  * against a bare loop of ecCodes over the same messages; and all of predict, with reading, network
- * and writing beside one another, against the sum of these parts. Memory too. */
+ * and writing concurrently, against the sum of these parts. Memory too. */
 #include <eccodes.h>
 #include <string.h>
 #include "base/weir_alloc.h"

@@ -24,7 +24,7 @@ enum {
 /* Members of one model, and how many of them take how many steps. */
 typedef struct work {
   wx_qg *m;
-  wx_qg_workspace *room;
+  wx_qg_workspace *workspace;
   char *first, *states; /* [MOST] */
   int64_t bytes, members, steps;
 } work;
@@ -70,12 +70,12 @@ static void make(weir_dtype dtype, const double *psi, work *w)
   const wx_qg_params p = standard(dtype);
 
   bench_must(wx_qg_create(&p, &w->m));
-  bench_must(wx_qg_workspace_create(w->m, &w->room));
+  bench_must(wx_qg_workspace_create(w->m, &w->workspace));
   w->bytes = (wx_qg_state_bytes(w->m) + 63) / 64 * 64;
   bench_must(weir_alloc(MOST, (size_t)w->bytes, (void **)&w->first));
   bench_must(weir_alloc(MOST, (size_t)w->bytes, (void **)&w->states));
   for (int64_t k = 0; k < MOST; k++) {
-    wx_qg_set_psi(w->m, w->room, psi + k * 2 * p.nx * p.ny, w->first + k * w->bytes);
+    wx_qg_set_psi(w->m, w->workspace, psi + k * 2 * p.nx * p.ny, w->first + k * w->bytes);
   }
 }
 
@@ -83,7 +83,7 @@ static void unmake(work *w)
 {
   weir_free(&w->first);
   weir_free(&w->states);
-  wx_qg_workspace_destroy(&w->room);
+  wx_qg_workspace_destroy(&w->workspace);
   wx_qg_destroy(&w->m);
 }
 
@@ -93,7 +93,7 @@ static void run(void *context)
 
   memcpy(w->states, w->first, (size_t)(MOST * w->bytes));
   for (int64_t k = 0; k < w->members; k++) {
-    wx_qg_steps(w->m, w->room, w->states + k * w->bytes, w->steps);
+    wx_qg_steps(w->m, w->workspace, w->states + k * w->bytes, w->steps);
   }
 }
 
@@ -128,7 +128,7 @@ static void compare(work *w, const double *psi, const char *name, const char *re
   bench_must(weir_alloc(2 * cells, sizeof *grid, (void **)&grid));
   bench_must(weir_alloc(MOST * 2 * cells, sizeof *own, (void **)&own));
   for (int64_t k = 0; k < MOST; k++) {
-    wx_qg_psi(w->m, w->room, w->states + k * w->bytes, grid);
+    wx_qg_psi(w->m, w->workspace, w->states + k * w->bytes, grid);
     for (int64_t i = 0; i < 2 * cells; i++) {
       own[k * 2 * cells + i] = (float)grid[i];
     }
@@ -141,8 +141,8 @@ static void compare(work *w, const double *psi, const char *name, const char *re
   weir_free(&own);
 }
 
-/* Four times as many members or steps should take four times as long. Short runs in turn, of which
- * some are not disturbed by others. */
+/* Four times as many members or steps should take four times as long. Short runs alternately, of
+ * which some are not disturbed by others. */
 static void growth(const work *w, const char *name, int64_t members, int64_t steps)
 {
   work one = *w, more = *w;

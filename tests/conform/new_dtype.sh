@@ -8,11 +8,11 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/weir-new-dtype-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 tree=$scratch/tree
 
-# The core without the rooms that hold no dtype of their own, and of the tests those that run below.
+# The core without the modules that have no dtype of their own, and of the tests those that run below.
 mkdir "$tree" "$scratch/old"
 tar -C "$source" -cf - CMakeLists.txt cmake libcore tests/conform tests/environment.cmake | tar -C "$tree" -xf -
-for room in report load optim nn stream train; do
-  rm -r "$tree/libcore/$room"
+for module in report load optim nn stream train; do
+  rm -r "$tree/libcore/$module"
 done
 cat >"$tree/tests/CMakeLists.txt" <<'TESTS'
 weir_test_program(conform_ops conform/ops.c conform/oracle.c conform/oracle_value.c conform/batch.c conform/direct.c conform/plant.c)

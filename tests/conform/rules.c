@@ -348,7 +348,7 @@ static void descriptors_are_complete(void **state)
     assert_ptr_equal(found, rule);
     assert_true(strlen(rule->cite) > 4);
     assert_int_equal(weir_opts_incomplete(rule->opts), 0);
-    assert_true(rule->opts_size <= RULE_OPTS_MOST);
+    assert_true(rule->opts_size <= RULE_OPTS_MAX);
     assert_true(rule->n_state <= WEIR_RULE_STATES);
     for (int k = 0; k < rule->n_state; k++) {
       assert_non_null(rule->state[k]);
@@ -382,7 +382,7 @@ static void expect_refusal(const weir_rule_desc *rule, int change, const char *m
   const weir_segment crossed[] = {{0, 8}, {7, 2}}, beyond[] = {{N - 1, 2}};
   union {
     long double align;
-    char bytes[RULE_OPTS_MOST];
+    char bytes[RULE_OPTS_MAX];
   } opts;
   weir_value banks[WEIR_RULE_STATES];
   weir_store *store = NULL;

@@ -47,7 +47,7 @@ static void check_field(const weir_grib_frame *f)
 
   (void)weir_grib_print_take(f, &print, &hash);
   (void)weir_grib_quick(f, &field);
-  if (f->edition == 2 && f->parts < MOST_PARTS) {
+  if (f->edition == 2 && f->n_fields < MOST_PARTS) {
     check_alone(f);
   }
 }
@@ -72,7 +72,7 @@ static int64_t walk(const uint8_t *data, int64_t size)
     if (found < 0 && !memchr(why, 0, sizeof why)) {
       abort();
     }
-    fields += found == 0 ? f.parts : 0;
+    fields += found == 0 ? f.n_fields : 0;
     at = weir_grib_frame_find(data, size, opened ? at + f.length : at + 4);
   }
   return fields;

@@ -15,7 +15,8 @@ static int is_sound(const weir_wfdb_header *h)
 {
   if (!h->name || h->fs_num <= 0 || h->fs_den <= 0 || h->frames < 0 ||
       h->frames > WEIR_WFDB_MAX_FRAMES || h->n_signals > WEIR_WFDB_MAX_SIGNALS ||
-      h->n_parts > WEIR_WFDB_MAX_SEGMENTS || (h->n_parts == 0 && h->n_listed != h->n_signals)) {
+      h->n_segments > WEIR_WFDB_MAX_SEGMENTS ||
+      (h->n_segments == 0 && h->n_listed != h->n_signals)) {
     return 0;
   }
   for (int64_t i = 0; i < h->n_listed; i++) {

@@ -65,7 +65,7 @@ static void all_agree_on_the_worst(void **state)
   weir_clear_failure();
 }
 
-/* Room that rank 0 lacks is a failure of all, and the ranks go on together. */
+/* Memory that rank 0 lacks is a failure of all, and the ranks continue together. */
 static void no_room_fails_alike(void **state)
 {
   char mine[100] = "", *all = NULL;

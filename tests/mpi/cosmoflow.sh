@@ -47,7 +47,7 @@ grep -q '"load_end".*"remote": 0,' "$work/1x2/run.jsonl" || fail "1x2: samples c
 run 2 own 3 --grid 2x1 --set load.remote=off || fail "each rank reads for itself"
 [ "$(losses own)" = "$(losses 2x1)" ] || fail "other losses where each rank reads for itself"
 run 2 auto 3 --grid auto || fail "grid auto"
-grep -q '"placement".*"gather_depth": [0-9]' "$work/auto/run.jsonl" || fail "the choice is not told"
+grep -q '"grid_choice".*"gather_depth": [0-9]' "$work/auto/run.jsonl" || fail "the choice is not told"
 grep -q '"step_time".*"predicted_s": [0-9]' "$work/auto/run.jsonl" || fail "no prediction beside the measured step"
 [ "$(grep -c ' chosen$' "$work/log")" = 1 ] || fail "not one grid of the table is chosen"
 same auto
@@ -65,7 +65,7 @@ same timed
 cp "$work/table" "$work/before"
 table known 1 || fail "grid auto with a table that is there"
 grep -q 'timing steps on grid' "$work/log" && fail "groups that were measured are measured again"
-grep -q '"placement".*"untimed": 0' "$work/known/run.jsonl" || fail "the table has not all groups"
+grep -q '"grid_choice".*"untimed": 0' "$work/known/run.jsonl" || fail "the table has not all groups"
 cmp -s "$work/table" "$work/before" || fail "a table that is complete is written anew"
 head -n 5 "$work/before" >"$work/table"
 status=0

@@ -8,13 +8,13 @@
 #include "load/load_check.h"
 #include "all_ranks.h"
 
-enum { MOST_RANKS = 4, EPOCHS = 4, EVEN = 24, ROOMY = 64 };
+enum { MOST_RANKS = 4, EPOCHS = 4, EVEN = 24, LARGE = 64 };
 
 /* One training of a rank. */
 typedef struct training {
   weir_sampler order;
   int remote;        /* weir_load_remote */
-  int64_t room;      /* samples of memory */
+  int64_t capacity;  /* samples of memory */
   int64_t threads;   /* of the staging buffer */
   int64_t epoch, at; /* batch from which it goes on */
   int64_t stop;      /* batches after which it ends early, 0: it does not */
@@ -24,8 +24,8 @@ typedef struct training {
 } training;
 
 typedef struct outcome {
-  int64_t reads[CHECK_SAMPLES];   /* of this rank; after sum_up, of all */
-  int64_t from[WEIR_LOAD_PLACES]; /* likewise */
+  int64_t reads[CHECK_SAMPLES];  /* of this rank; after sum_up, of all */
+  int64_t from[WEIR_LOAD_TIERS]; /* likewise */
   int64_t sent;
 } outcome;
 
@@ -34,7 +34,7 @@ static training usual(int64_t samples, int64_t batch)
   return (training){
       .order = {.samples = samples, .batch = batch, .step = batch, .shuffle = true, .seed = 6},
       .remote = WEIR_LOAD_AUTO,
-      .room = ROOMY,
+      .capacity = LARGE,
       .threads = 1,
       .fail = -1,
       .peers = comm,
@@ -53,7 +53,7 @@ static weir_status visit(const training *t, const check_source *s, const weir_ac
   weir_sampler_share(b->n, v->at, v->of, &lo, &hi);
   for (int64_t i = 0; i < hi - lo; i++) {
     WEIR_TRY(weir_load_get(l, b->epoch, b->at, i, sample[lo + i], &view));
-    assert_sample(s, sample[lo + i], view.part[0], view.part[1]);
+    assert_sample(s, sample[lo + i], view.field[0], view.field[1]);
   }
   return WEIR_OK;
 }
@@ -74,9 +74,9 @@ static weir_status run(const training *t, outcome *out)
   s.source.peers = groups > 1 ? &peers : NULL;
   s.fail = rank == ranks - 1 ? (int)t->fail : -1;
   cfg.remote = t->remote;
-  cfg.memory.bytes = t->room * CHECK_BYTES;
+  cfg.memory.bytes = t->capacity * CHECK_BYTES;
   WEIR_TRY(weir_load_open(&cfg, &s.source, &v, EPOCHS * v.each, &l));
-  assert_int_equal(load_is_remote(l), groups > 1 && t->room > 0 && t->remote != WEIR_LOAD_OFF);
+  assert_int_equal(load_is_remote(l), groups > 1 && t->capacity > 0 && t->remote != WEIR_LOAD_OFF);
   for (int64_t k = first; k < EPOCHS * each && status == WEIR_OK; k++) {
     const load_batch b = load_batch_of(&t->order, k);
 
@@ -112,7 +112,7 @@ static void sum_up(outcome *o)
     for (int i = 0; i < CHECK_SAMPLES; i++) {
       o->reads[i] += other->reads[i];
     }
-    for (int p = 0; p < WEIR_LOAD_PLACES; p++) {
+    for (int p = 0; p < WEIR_LOAD_TIERS; p++) {
       o->from[p] += other->from[p];
     }
     o->sent += other->sent;
@@ -131,7 +131,7 @@ static int64_t total(const int64_t *x, int n)
 }
 
 /* Ranks that visit a sample which another one visited first, summed over samples: where there is
- * room, it stays with each. */
+ * capacity, it stays with each. */
 static int64_t visitors_elsewhere(const weir_sampler *o)
 {
   bool seen[CHECK_SAMPLES][MOST_RANKS] = {{false}};
@@ -169,7 +169,7 @@ static void a_sample_is_read_once_by_all(void **state)
       assert_int_equal(o.reads[s], 1);
     }
     if (rank == 0) {
-      assert_int_equal(total(o.from, WEIR_LOAD_PLACES), EPOCHS * t.order.samples);
+      assert_int_equal(total(o.from, WEIR_LOAD_TIERS), EPOCHS * t.order.samples);
       assert_int_equal(o.from[WEIR_LOAD_REMOTE], o.sent);
       assert_int_equal(o.sent, visitors_elsewhere(&t.order));
     }
@@ -182,7 +182,7 @@ static void small_memories_add_up(void **state)
   training t = usual(EVEN, 8);
   outcome o;
 
-  t.room = 3;
+  t.capacity = 3;
   assert_ok(run(&t, &o));
   sum_up(&o);
   if (rank == 0) {
@@ -194,15 +194,15 @@ static void small_memories_add_up(void **state)
 }
 
 /* Room that is left is for samples of others: as many messages less as they are visited again. */
-static void room_that_is_left_is_used(void **state)
+static void remaining_capacity_is_used(void **state)
 {
   int64_t before = -1;
 
-  for (int64_t room = EVEN / ranks; room <= EVEN; room += 3) {
+  for (int64_t capacity = EVEN / ranks; capacity <= EVEN; capacity += 3) {
     training t = usual(EVEN, 8);
     outcome o;
 
-    t.room = room;
+    t.capacity = capacity;
     assert_ok(run(&t, &o));
     sum_up(&o);
     if (rank == 0) {
@@ -217,7 +217,7 @@ static void room_that_is_left_is_used(void **state)
                             .samples = EVEN, .batch = 8, .step = 8, .shuffle = true, .seed = 6}));
 }
 
-/* Where it is off, or memory has no room for a sample, every rank reads for itself. */
+/* Where it is off, or memory has no capacity for a sample, every rank reads for itself. */
 static void without_it_ranks_read_for_themselves(void **state)
 {
   for (int i = 0; i < 2; i++) {
@@ -225,7 +225,7 @@ static void without_it_ranks_read_for_themselves(void **state)
     outcome o;
 
     t.remote = i == 0 ? WEIR_LOAD_OFF : WEIR_LOAD_AUTO;
-    t.room = i == 0 ? ROOMY : 0;
+    t.capacity = i == 0 ? LARGE : 0;
     assert_ok(run(&t, &o));
     const weir_access_stream v = weir_access_stream_of(&t.order, rank, ranks);
     bool mine[CHECK_SAMPLES] = {false};
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_is_read_once_by_all),
       cmocka_unit_test(small_memories_add_up),
-      cmocka_unit_test(room_that_is_left_is_used),
+      cmocka_unit_test(remaining_capacity_is_used),
       cmocka_unit_test(without_it_ranks_read_for_themselves),
       cmocka_unit_test(a_run_goes_on_from_any_batch),
       cmocka_unit_test(a_run_may_stop_after_any_batch),

@@ -32,18 +32,19 @@ static void finish(weir_request *r)
   assert_ok(weir_request_wait(r));
 }
 
-/* A box of an array of its own, which has room around the box and other strides than the box. */
-typedef struct held {
+/* A box of an array of its own, which has elements around the box and other strides than the box.
+ */
+typedef struct boxed {
   weir_block block;
   double *all;
   int64_t extent[WEIR_BLOCK_DIMS], low[WEIR_BLOCK_DIMS], total;
-} held;
+} boxed;
 
 /* Counts may be 0 and 1; extents and order of dimensions are drawn by `key`, and differ between the
  * sender and the receiver. */
-static held make_held(int dims, const int64_t *count, uint32_t key)
+static boxed make_boxed(int dims, const int64_t *count, uint32_t key)
 {
-  held h = {.block = {.size = sizeof(double), .rank = dims}, .total = 1};
+  boxed h = {.block = {.size = sizeof(double), .rank = dims}, .total = 1};
   int order[WEIR_BLOCK_DIMS];
 
   for (int d = 0; d < dims; d++) {
@@ -72,7 +73,7 @@ static held make_held(int dims, const int64_t *count, uint32_t key)
 }
 
 /* Row-major over the box: writes number(from, what, i), or counts those that differ. */
-static int64_t visit(const held *h, bool write, uint32_t from, uint32_t what)
+static int64_t visit(const boxed *h, bool write, uint32_t from, uint32_t what)
 {
   int64_t at[WEIR_BLOCK_DIMS] = {0}, wrong = 0, i = 0, total = 1;
 
@@ -96,7 +97,7 @@ static int64_t visit(const held *h, bool write, uint32_t from, uint32_t what)
   return wrong;
 }
 
-static int64_t nonzero(const held *h)
+static int64_t nonzero(const boxed *h)
 {
   int64_t n = 0;
 
@@ -107,12 +108,12 @@ static int64_t nonzero(const held *h)
 }
 
 /* Between every two ranks (and from a rank to itself) up to three boxes of random shape, 0 and 1
- * included, in arrays of different layout, twice; nothing beside the boxes is touched. */
+ * included, in arrays of different layout, twice; nothing outside the boxes is touched. */
 static void random_boxes(uint32_t round, int64_t piece)
 {
   enum { MOST = 2 * 3 * MOST_RANKS };
   weir_transfer list[MOST];
-  held boxes[MOST];
+  boxed boxes[MOST];
   uint32_t source[MOST], key[MOST];
   weir_comm_cfg cfg = usual;
   weir_request *r;
@@ -133,7 +134,7 @@ static void random_boxes(uint32_t round, int64_t piece)
           if (rank == (side == 0 ? from : to)) {
             const uint32_t here = 2 * (pair + (uint32_t)b) + (uint32_t)side;
 
-            boxes[n] = make_held(dims, count, here);
+            boxes[n] = make_boxed(dims, count, here);
             list[n] = (weir_transfer){side == 0 ? to : from, side == 1, boxes[n].block};
             source[n] = (uint32_t)from;
             key[n++] = pair + (uint32_t)b;
@@ -200,7 +201,7 @@ static double wanted_sum(uint32_t what, int64_t i)
   return tree(x, ranks);
 }
 
-/* Both ways, sizes from 0, messages cut: the bits of the tree, on every rank, every time. */
+/* Both ways, sizes from 0, messages split: the bits of the tree, on every rank, every time. */
 static void sums_are_those_of_the_tree(void **state)
 {
   static const int64_t counts[] = {0, 1, 2, 3, 5, 31, 33, 1000, 4097};
@@ -235,7 +236,7 @@ static void sums_are_those_of_the_tree(void **state)
   weir_comm_configure(comm, &usual);
 }
 
-/* Both parts are summed; nothing else is a merge of complex numbers. */
+/* Both components are summed; nothing else is a merge of complex numbers. */
 static void complex_sums(void **state)
 {
   enum { N = 31 };
@@ -323,7 +324,7 @@ static void blocks_are_scattered_and_gathered(void **state)
 {
   for (uint32_t round = 0; round < DRAWS; round++) {
     int64_t counts[MOST_RANKS], total = 0, first = 0;
-    weir_request *scatter, *gather;
+    weir_request *scatter, *allgather;
 
     for (int r = 0; r < ranks; r++) {
       counts[r] = draw(3, round, 50, (uint64_t)r) * draw(40, round, 51, (uint64_t)r);
@@ -334,7 +335,7 @@ static void blocks_are_scattered_and_gathered(void **state)
 
     assert_ok(weir_reduce_scatter_create(
         comm, "scatter", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, counts, &scatter));
-    assert_ok(weir_allgather_create(comm, "gather", sizeof *x, x, counts, &gather));
+    assert_ok(weir_allgather_create(comm, "gather", sizeof *x, x, counts, &allgather));
     for (int64_t i = 0; i < total; i++) {
       x[i] = number((uint32_t)rank, round, i);
     }
@@ -344,12 +345,12 @@ static void blocks_are_scattered_and_gathered(void **state)
 
       assert_true(x[i] == (mine ? wanted_sum(round, i) : number((uint32_t)rank, round, i)));
     }
-    finish(gather);
+    finish(allgather);
     for (int64_t i = 0; i < total; i++) {
       assert_true(x[i] == wanted_sum(round, i));
     }
     weir_request_destroy(&scatter);
-    weir_request_destroy(&gather);
+    weir_request_destroy(&allgather);
     free(x);
   }
 }
@@ -445,7 +446,7 @@ static void messages_of_an_exchange(void **state)
   weir_comm_configure(comm, &usual);
 }
 
-/* Both ends must say the same; the ranks fail together and go on together. */
+/* Both ends must say the same; the ranks fail together and continue together. */
 static void ends_that_differ_are_refused(void **state)
 {
   char bytes[64] = "";
@@ -486,7 +487,7 @@ static void memory_that_one_rank_lacks(void **state)
     for (bool more = true; more; faults++) {
       const int64_t before = weir_alloc_bytes();
       weir_request *r = NULL;
-      weir_comm *part = NULL;
+      weir_comm *sub = NULL;
       weir_status status;
 
       weir_clear_failure();
@@ -495,7 +496,7 @@ static void memory_that_one_rank_lacks(void **state)
                : what == 1
                    ? weir_allreduce_create(comm, "short",
                                            weir_reducer_of(WEIR_REDUCE_SUM, WEIR_F64), x, 40, &r)
-                   : weir_comm_split(comm, rank % 2, &part);
+                   : weir_comm_split(comm, rank % 2, &sub);
       weir_alloc_fail_after(0);
       more = status != WEIR_OK;
       assert_int_equal(status, more ? WEIR_ERR_MEMORY : WEIR_OK);
@@ -503,25 +504,25 @@ static void memory_that_one_rank_lacks(void **state)
         assert_non_null(strstr(weir_last_message(), "failed: "));
       }
       weir_request_destroy(&r);
-      weir_comm_close(&part);
+      weir_comm_close(&sub);
       assert_int_equal(weir_alloc_bytes(), before);
     }
     assert_true(faults > 1);
   }
 }
 
-/* Groups of a grid: the sum over each is that over the ranks which share the other places. */
+/* Groups of a grid: the sum over each is that over the ranks which share the other coordinates. */
 static void groups_of_a_grid(void **state)
 {
   const weir_grid grid = {2, {ranks % 2 == 0 ? 2 : 1, ranks % 2 == 0 ? ranks / 2 : ranks}};
 
   for (unsigned dims = 0; dims < 4; dims++) {
     int64_t sum = 1 << rank, wanted = 0;
-    weir_comm *part;
+    weir_comm *sub;
     weir_request *r;
     int size = 0, below = 0;
 
-    assert_ok(weir_grid_sub(&grid, comm, dims, &part));
+    assert_ok(weir_grid_sub(&grid, comm, dims, &sub));
     for (int other = 0; other < ranks; other++) {
       if (weir_grid_sub_id(&grid, other, dims) == weir_grid_sub_id(&grid, rank, dims)) {
         wanted += 1 << other;
@@ -529,14 +530,14 @@ static void groups_of_a_grid(void **state)
         size++;
       }
     }
-    assert_int_equal(weir_comm_size(part), size);
-    assert_int_equal(weir_comm_rank(part), below);
-    assert_ok(weir_allreduce_create(part, "part", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &sum,
+    assert_int_equal(weir_comm_size(sub), size);
+    assert_int_equal(weir_comm_rank(sub), below);
+    assert_ok(weir_allreduce_create(sub, "part", weir_reducer_of(WEIR_REDUCE_SUM, WEIR_I64), &sum,
                                     1, &r));
     finish(r);
     assert_int_equal(sum, wanted);
     weir_request_destroy(&r);
-    weir_comm_close(&part);
+    weir_comm_close(&sub);
   }
   weir_comm *some;
 

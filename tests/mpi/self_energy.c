@@ -1,6 +1,6 @@
 /* self_energy.c - the scattering self-energy of npbench (spcl/npbench, BSD-3) over a grid of ranks:
  * Sigma[k,E,a] = sum over q, w, b, i, j of G[k,E-w,neigh[a,b]] dH[a,b,i] dH[a,b,j] D[q,w,a,b,i,j],
- * matrices over orbitals. G is cut by momentum and energy, Sigma by atom and energy, along
+ * matrices over orbitals. G is sharded by momentum and energy, Sigma by atom and energy, along
  * dimensions of the grid of their own or as pairs along one; or both by energy, along all of the
  * grid. Each rank gets of G the atoms that its neighbour list names, and no more. The argument is
  * how many ranks were started. */
@@ -23,7 +23,7 @@ static int64_t neighbour(int64_t a, int64_t b)
   return b == 0 ? (a + 1) % NA : b == 1 ? (a + NA - 1) % NA : (5 * a + 8) % NA;
 }
 
-/* An element of an array by its place in the whole one. */
+/* An element of an array by its index in the complete one. */
 static weir_c128 element(uint32_t which, int64_t at)
 {
   return (weir_c128){weir_random_uniform(42, which, 0, (uint64_t)at),
@@ -63,13 +63,13 @@ static weir_c128 expected(int64_t k, int64_t e, int64_t a, int64_t m, int64_t n)
   return sum;
 }
 
-/* How arrays are cut over the ranks. */
-typedef enum cutting {
+/* Sharding of arrays over the ranks. */
+typedef enum sharding {
   BY_GRID,   /* a dimension of the grid for momenta and atoms, one for energies        */
   BY_PAIRS,  /* one dimension of the grid, pairs (momentum, energy) or (atom, energy)  */
   BY_ENERGY, /* both dimensions of the grid for energies                               */
   CUTTINGS
-} cutting;
+} sharding;
 
 static const char *const cutting_names[] = {"by grid", "by pairs", "by energy"};
 
@@ -84,13 +84,13 @@ typedef struct problem {
 } problem;
 
 /* Pieces of momenta and atoms, and of energies; ranks in order have the energies one by one. */
-static int first_pieces(cutting way)
+static int first_pieces(sharding way)
 {
   return way != BY_ENERGY && ranks > 1 ? 2 : 1;
 }
 
 /* This dimension of v: first of a pair, or the energies. */
-static void cut(problem *p, cutting way, weir_value v, int dim, bool energy)
+static void shard(problem *p, sharding way, weir_value v, int dim, bool energy)
 {
   const int first = first_pieces(way), n = energy ? ranks / first : first;
   const bool pairs = way == BY_PAIRS, all = way == BY_ENERGY;
@@ -105,8 +105,8 @@ static void cut(problem *p, cutting way, weir_value v, int dim, bool energy)
   }
 }
 
-/* The part of `extent` that a rank has by momentum or atom, or by energy. */
-static weir_interval part_of(cutting way, int of, bool energy, int64_t all)
+/* The range of `extent` that a rank has by momentum or atom, or by energy. */
+static weir_interval part_of(sharding way, int of, bool energy, int64_t all)
 {
   const int first = first_pieces(way), n = energy ? ranks / first : first;
   const int q = energy ? of % n : of / (ranks / first);
@@ -114,13 +114,13 @@ static weir_interval part_of(cutting way, int of, bool energy, int64_t all)
   return (weir_interval){all * q / n, all * (q + 1) / n};
 }
 
-static weir_grid grid_of(cutting way)
+static weir_grid grid_of(sharding way)
 {
   return way == BY_PAIRS ? (weir_grid){1, {ranks}}
                          : (weir_grid){2, {ranks > 1 ? 2 : 1, ranks > 1 ? ranks / 2 : 1}};
 }
 
-static void build(problem *p, cutting way)
+static void build(problem *p, sharding way)
 {
   int32_t neighbours[NA * NB];
 
@@ -139,14 +139,14 @@ static void build(problem *p, cutting way)
   const weir_value d = weir_array_value(p->g, node->in[SELF_ENERGY_D]);
 
   assert_ok(weir_graph_status(p->g));
-  cut(p, way, green, 0, false); /* G: momentum, energy */
-  cut(p, way, green, 1, true);
+  shard(p, way, green, 0, false); /* G: momentum, energy */
+  shard(p, way, green, 1, true);
   if (way == BY_GRID) { /* dH, D: atom; else they are whole */
-    cut(p, way, dh, 0, false);
-    cut(p, way, d, 2, false);
+    shard(p, way, dh, 0, false);
+    shard(p, way, d, 2, false);
   }
-  cut(p, way, sigma, 2, false); /* Sigma: atom, energy */
-  cut(p, way, sigma, 1, true);
+  shard(p, way, sigma, 2, false); /* Sigma: atom, energy */
+  shard(p, way, sigma, 1, true);
 }
 
 /* This rank's box of an array of random numbers. */
@@ -174,7 +174,7 @@ typedef enum counted { READ, MISSING, ALL_BUT_OWN } counted;
 
 /* Bytes of G that a rank reads, or reads and does not own: of the energies that its own ones need,
  * the atoms that the neighbours of its own ones are. */
-static int64_t bytes_of_g(cutting way, int of, counted what)
+static int64_t bytes_of_g(sharding way, int of, counted what)
 {
   const bool by_first = way != BY_ENERGY;
   const weir_interval k = by_first ? part_of(way, of, false, NK) : (weir_interval){0, NK};
@@ -239,7 +239,7 @@ static void bind(const problem *p, const weir_plan *plan, weir_tensor t[3],
 
 static weir_plan *plan_of(const problem *p, weir_fission fission)
 {
-  const weir_dist spread = {comm, p->grid, p->cuts, p->n_cuts};
+  const weir_dist dist = {comm, p->grid, p->cuts, p->n_cuts};
   weir_exec_cfg cfg;
   weir_plan *plan;
 
@@ -248,13 +248,13 @@ static weir_plan *plan_of(const problem *p, weir_fission fission)
   cfg.fission = (int)fission;
   cfg.window = fission != WEIR_FISSION_OFF;
   assert_ok(weir_plan_create(
-      p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .dist = &spread}, &plan));
+      p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .dist = &dist}, &plan));
   return plan;
 }
 
 /* Bytes that the reports of a plan predict: sent in moves, and moved by the group of the sum where
  * that is one. */
-static void check_reports(cutting way, const weir_plan *plan, int64_t sent, bool split)
+static void check_reports(sharding way, const weir_plan *plan, int64_t sent, bool split)
 {
   const bool by_first = way != BY_ENERGY;
   const weir_interval a = by_first ? part_of(way, rank, false, NA) : (weir_interval){0, NA};
@@ -283,7 +283,7 @@ static void check_reports(cutting way, const weir_plan *plan, int64_t sent, bool
 }
 
 /* The moves are those of the node as written, whatever it is split into. */
-static void check_moves(cutting way, weir_fission fission)
+static void check_moves(sharding way, weir_fission fission)
 {
   problem p;
   weir_tensor t[3];
@@ -325,7 +325,7 @@ static void named_atoms_move_and_no_others(void **state)
 {
   for (int way = 0; way < CUTTINGS; way++) {
     for (int mode = WEIR_FISSION_OFF; mode <= WEIR_FISSION_REASSOCIATE; mode++) {
-      check_moves((cutting)way, (weir_fission)mode);
+      check_moves((sharding)way, (weir_fission)mode);
     }
   }
 }
@@ -335,20 +335,20 @@ static void sums_merge_over_shared_places(void **state)
 {
   for (int way = 0; way < CUTTINGS; way++) {
     const weir_array_desc whole = {WEIR_C128, 2, {NK, NE}, 0};
-    const weir_interval k = part_of((cutting)way, way == BY_ENERGY ? 0 : rank, false, NK);
+    const weir_interval k = part_of((sharding)way, way == BY_ENERGY ? 0 : rank, false, NK);
     problem p;
     weir_tensor g;
     weir_view v;
     int64_t lo, hi;
 
     memset(&p, 0, sizeof p);
-    p.grid = grid_of((cutting)way);
+    p.grid = grid_of((sharding)way);
     assert_ok(weir_graph_create(&p.g));
     const weir_value x = weir_input(p.g, "G", &whole);
 
     weir_output(p.g, "sum", weir_sum(p.g, x, 1));
-    cut(&p, (cutting)way, x, 0, false);
-    cut(&p, (cutting)way, x, 1, true);
+    shard(&p, (sharding)way, x, 0, false);
+    shard(&p, (sharding)way, x, 1, true);
     weir_plan *plan = plan_of(&p, WEIR_FISSION_OFF);
     const weir_box box = weir_plan_owned(plan, "G");
 

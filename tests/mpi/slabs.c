@@ -81,7 +81,7 @@ static int64_t corner_count(void)
   return c.layout.block[1] * qt_layout_rows(&c.layout, c.layout.n_blocks - 1);
 }
 
-/* Results of this rank, and nothing behind them. */
+/* Results of this rank, and nothing after them. */
 static void check(const qt_slabs *s)
 {
   const qt_slabs_part part = qt_slabs_own(s);

@@ -93,7 +93,7 @@ static weir_value build_input(spread_case *c, int d, const int64_t *extent, int6
 
 static void build_conv(spread_case *c)
 {
-  static const int64_t taps[] = {1, 2, 3, 5}, channels[] = {1, 3, 4, 33};
+  static const int64_t sizes[] = {1, 2, 3, 5}, channels[] = {1, 3, 4, 33};
   const uint64_t seed = seed_of(c);
   const int d = (int)draw(seed, 4, 1, 3);
   weir_conv_spec s = {.groups = 1};
@@ -102,7 +102,7 @@ static void build_conv(spread_case *c)
   for (int k = 0; k < d; k++) {
     const uint32_t here = 10 * (uint32_t)(k + 1);
 
-    shape[k] = taps[draw(seed, here, 0, 3)];
+    shape[k] = sizes[draw(seed, here, 0, 3)];
     s.stride[k] = draw(seed, here + 1, 1, 2);
     s.pad_before[k] = draw(seed, here + 2, 0, 1) * (shape[k] - 1) / 2;
     s.pad_after[k] = s.pad_before[k] > 0 ? shape[k] - 1 - s.pad_before[k] : 0;
@@ -177,8 +177,8 @@ static void build_unet(spread_case *c)
   spread_build(c, spread_unet, 2, (int64_t[]){12, 8, 8}, (uint64_t)c->shrink);
 }
 
-/* From the second level on: whole on every rank; with the samples and the height cut as they were,
- * or otherwise. */
+/* From the second level on: whole on every rank; with the samples and the height sharded as they
+ * were, or otherwise. */
 static void gather_middle(spread_case *c, bool all)
 {
   if (all) {
@@ -262,7 +262,7 @@ static void pools(void **state)
   check("pool", build_pool, 8);
 }
 
-/* Enough channels for the kernel of what maxima picked: gradients by data and by weights. */
+/* Enough channels for the kernel for max-pooling: gradients by data and by weights. */
 static void build_picked(spread_case *c)
 {
   enum { IN = 16, OUT = 32 };
@@ -300,7 +300,7 @@ static void ranks_that_would_pick_otherwise(void **state)
   spread_check(&c);
 }
 
-/* Behind maxima over 2 x 2 x 2, a plane of them and one of their places move for each neighbour,
+/* After maxima over 2 x 2 x 2, a plane of them and one of their argmax move for each neighbour,
  * where the kernel is there that takes them. */
 static void bytes_of_maxima(void **state)
 {
@@ -311,7 +311,7 @@ static void bytes_of_maxima(void **state)
   spread_case c = {.dtype = WEIR_F32, .grid = {1, {ranks}}};
   const int rank = weir_comm_rank(spread_comm), sides = (rank > 0) + (rank < ranks - 1);
   int64_t bytes = 0, planes = 0;
-  int picked = 0;
+  int n_sparse = 0;
   weir_plan *p;
 
   assert_ok(weir_graph_create(&c.g));
@@ -321,11 +321,11 @@ static void bytes_of_maxima(void **state)
 
   spread_cut(&c, x, 1, 0, 0);
   finish(&c, x, weir_pool_max(c.g, &pairs, weir_conv(c.g, &same, x, w)), &w, 1);
-  const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist dist = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
-  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &spread}, &p));
+  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &dist}, &p));
   for (int32_t i = 0; i < weir_plan_groups(p); i++) {
-    picked += strcmp(weir_plan_group(p, i).kernel, "conv.pool_sparse") == 0;
+    n_sparse += strcmp(weir_plan_group(p, i).kernel, "conv.pool_sparse") == 0;
   }
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
     const weir_comm_op_report r = weir_plan_move(p, m);
@@ -334,14 +334,14 @@ static void bytes_of_maxima(void **state)
     bytes += r.merge ? 0 : r.bytes;
   }
   assert_int_equal(planes, sides * H * W * IN * 4);
-  assert_int_equal(picked, pool_sparse_kernels_get() != NULL ? 2 : 0);
-  assert_int_equal(bytes - planes, sides * (picked == 0 ? H * W * OUT * 4 : PLANE * (4 + 1)));
+  assert_int_equal(n_sparse, pool_sparse_kernels_get() != NULL ? 2 : 0);
+  assert_int_equal(bytes - planes, sides * (n_sparse == 0 ? H * W * OUT * 4 : PLANE * (4 + 1)));
   weir_plan_destroy(&p);
   weir_graph_destroy(&c.g);
   weir_store_destroy(&c.store);
 }
 
-/* Halos of a convolution of 3 taps and its gradient by slabs of depth: one plane of x and one of
+/* Halos of a convolution of 3 sizes and its gradient by slabs of depth: one plane of x and one of
  * the gradient of y for each neighbour, and x once for both passes. */
 static void bytes_of_slabs(void **state)
 {
@@ -362,9 +362,9 @@ static void bytes_of_slabs(void **state)
 
   spread_cut(&c, x, 1, 0, 0);
   finish(&c, x, weir_label(c.g, weir_conv(c.g, &same, x, w), "y"), &w, 1);
-  const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist dist = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
-  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &spread}, &p));
+  assert_ok(weir_plan_create(c.g, c.store, &(weir_plan_opts){.dist = &dist}, &p));
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
     const weir_comm_op_report r = weir_plan_move(p, m);
 
@@ -385,7 +385,7 @@ static void bytes_of_slabs(void **state)
   weir_store_destroy(&c.store);
 }
 
-/* What is reduced along a dimension that ranks have parts of, and read in boxes by the same ranks:
+/* What is reduced along a dimension that ranks have shards of, and read in boxes by the same ranks:
  * with copies and cuts of other dimensions, even or not. */
 static void build_shards(spread_case *c)
 {
@@ -413,7 +413,7 @@ static void reductions_that_are_read_in_shards(void **state)
   check("shards", build_shards, 8);
 }
 
-/* Each rank sends the others their rows of its part, and no more. */
+/* Each rank sends the others their rows of its shard, and no more. */
 static void bytes_of_shards(void **state)
 {
   enum { SUMMED = 12, ROWS = 24, COLUMNS = 2 };
@@ -428,9 +428,9 @@ static void bytes_of_shards(void **state)
   weir_output(c.g, "y", y);
   spread_cut(&c, x, 0, 0, 0);
   spread_cut(&c, y, 0, 0, 0);
-  const weir_dist spread = {spread_comm, c.grid, c.cuts, c.n_cuts};
+  const weir_dist dist = {spread_comm, c.grid, c.cuts, c.n_cuts};
 
-  assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.dist = &spread}, &p));
+  assert_ok(weir_plan_create(c.g, NULL, &(weir_plan_opts){.dist = &dist}, &p));
   assert_int_equal(weir_plan_moves(p), ranks > 1);
   for (int32_t m = 0; m < weir_plan_moves(p); m++) {
     const weir_comm_op_report r = weir_plan_move(p, m);
@@ -442,7 +442,7 @@ static void bytes_of_shards(void **state)
   weir_graph_destroy(&c.g);
 }
 
-/* What cannot be is refused on every rank, with the reason, and the ranks go on together. */
+/* What cannot be is refused on every rank, with the reason, and the ranks continue together. */
 static void refusals(void **state)
 {
   const weir_array_desc in = {WEIR_F64, 2, {6, 4}, 0};
@@ -453,14 +453,14 @@ static void refusals(void **state)
   assert_ok(weir_graph_create(&g));
   const weir_value x = weir_input(g, "x", &in);
   const weir_shard cut = {weir_value_array(g, x), 0, 0, bounds, 0, 0};
-  weir_dist spread = {spread_comm, {1, {ranks + 1}}, &cut, 1};
+  weir_dist dist = {spread_comm, {1, {ranks + 1}}, &cut, 1};
 
   weir_output(g, "y", weir_neg(g, x));
-  assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.dist = &spread}, &p),
+  assert_int_equal(weir_plan_create(g, NULL, &(weir_plan_opts){.dist = &dist}, &p),
                    WEIR_ERR_CONFIG);
   assert_null(p);
-  spread.grid.extent[0] = ranks;
-  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.dist = &spread}, &p));
+  dist.grid.extent[0] = ranks;
+  assert_ok(weir_plan_create(g, NULL, &(weir_plan_opts){.dist = &dist}, &p));
   assert_int_equal(weir_plan_owned(p, "y").hi[1], 4);
   assert_int_equal(weir_plan_owned(p, "z").rank, -1);
   weir_plan_destroy(&p);

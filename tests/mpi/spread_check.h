@@ -52,7 +52,8 @@ static inline void spread_cut(spread_case *c, weir_value v, int dim, int along, 
   c->n_cuts++;
 }
 
-/* Elements by their place in the whole array: numbers of [-1, 1), small integers for integers. */
+/* Elements by their index in the complete array: numbers of [-1, 1), small integers for integers.
+ */
 static inline void spread_fill(const char *name, weir_tensor *t)
 {
   uint32_t key = 7;
@@ -69,17 +70,17 @@ static inline void spread_fill(const char *name, weir_tensor *t)
 }
 
 /* The elements of a box of a whole array. */
-static inline weir_tensor spread_part(const weir_tensor *whole, const weir_box *box)
+static inline weir_tensor spread_shard(const weir_tensor *whole, const weir_box *box)
 {
-  weir_tensor part;
+  weir_tensor shard;
   int64_t shape[WEIR_MAX_RANK], at[WEIR_MAX_RANK];
   const size_t size = weir_dtype_size(whole->dtype);
 
   for (int d = 0; d < box->rank; d++) {
     shape[d] = box->hi[d] - box->lo[d];
   }
-  assert_ok(weir_tensor_init(&part, whole->dtype, whole->rank, shape));
-  for (int64_t i = 0; i < weir_tensor_numel(&part); i++) {
+  assert_ok(weir_tensor_init(&shard, whole->dtype, whole->rank, shape));
+  for (int64_t i = 0; i < weir_tensor_numel(&shard); i++) {
     int64_t left = i, from = 0;
 
     for (int d = box->rank - 1; d >= 0; d--) {
@@ -89,10 +90,10 @@ static inline weir_tensor spread_part(const weir_tensor *whole, const weir_box *
     for (int d = 0; d < box->rank; d++) {
       from = from * whole->shape[d] + at[d];
     }
-    memcpy((char *)part.data + (size_t)i * size, (const char *)whole->data + (size_t)from * size,
+    memcpy((char *)shard.data + (size_t)i * size, (const char *)whole->data + (size_t)from * size,
            size);
   }
-  return part;
+  return shard;
 }
 
 /* What a run left: tensors by name. */
@@ -145,20 +146,20 @@ static inline weir_store *spread_store(const spread_case *c)
 
     if (array->kind == WEIR_ARRAY_STORED) {
       const weir_box box = weir_partition_owned(p, a, weir_comm_rank(spread_comm));
-      weir_tensor part = spread_part(weir_store_get(c->store, array->name), &box);
+      weir_tensor shard = spread_shard(weir_store_get(c->store, array->name), &box);
 
-      assert_ok(weir_store_add(own, array->name, part.dtype, part.rank, part.shape));
-      assert_ok(weir_tensor_copy(&part, weir_store_get(own, array->name)));
-      weir_tensor_fini(&part);
+      assert_ok(weir_store_add(own, array->name, shard.dtype, shard.rank, shard.shape));
+      assert_ok(weir_tensor_copy(&shard, weir_store_get(own, array->name)));
+      weir_tensor_fini(&shard);
     }
   }
   weir_partition_destroy(&p);
   return own;
 }
 
-/* This rank's parts of the inputs; returns how many. */
+/* This rank's shards of the inputs; returns how many. */
 static inline int spread_bind(const spread_case *c, const weir_plan *p,
-                              weir_tensor part[SPREAD_NAMES], weir_binding binding[SPREAD_NAMES])
+                              weir_tensor shard[SPREAD_NAMES], weir_binding binding[SPREAD_NAMES])
 {
   int n = 0;
 
@@ -171,27 +172,27 @@ static inline int spread_bind(const spread_case *c, const weir_plan *p,
 
       assert_ok(weir_tensor_init(&whole, array->desc.dtype, array->desc.rank, array->desc.shape));
       spread_fill(array->name, &whole);
-      part[n] = spread_part(&whole, &box);
+      shard[n] = spread_shard(&whole, &box);
       weir_tensor_fini(&whole);
-      binding[n] = (weir_binding){array->name, &part[n]};
+      binding[n] = (weir_binding){array->name, &shard[n]};
       n++;
     }
   }
   return n;
 }
 
-/* Leaves no number wherever a plan computes, and its store as it was. */
+/* Sets NaN wherever a plan computes, and its store as it was. */
 static inline void spread_soil(const spread_case *c, weir_plan *p, weir_store *own)
 {
-  weir_tensor part[SPREAD_NAMES];
+  weir_tensor shard[SPREAD_NAMES];
   weir_binding binding[SPREAD_NAMES];
-  const int n = spread_bind(c, p, part, binding);
+  const int n = spread_bind(c, p, shard, binding);
   weir_store *kept = spread_store(c);
 
   for (int k = 0; k < n; k++) {
-    for (int64_t i = 0; i < weir_tensor_numel(&part[k]); i++) {
-      weir_dtype_store_real(part[k].dtype, part[k].data, i,
-                            weir_dtype_is_real(part[k].dtype) ? NAN : 77);
+    for (int64_t i = 0; i < weir_tensor_numel(&shard[k]); i++) {
+      weir_dtype_store_real(shard[k].dtype, shard[k].data, i,
+                            weir_dtype_is_real(shard[k].dtype) ? NAN : 77);
     }
   }
   assert_ok(weir_plan_run(p, binding, n));
@@ -201,18 +202,18 @@ static inline void spread_soil(const spread_case *c, weir_plan *p, weir_store *o
     assert_ok(weir_tensor_copy(weir_store_get(kept, name), weir_store_get(own, name)));
   }
   for (int k = 0; k < n; k++) {
-    weir_tensor_fini(&part[k]);
+    weir_tensor_fini(&shard[k]);
   }
   weir_store_destroy(&kept);
 }
 
-/* Runs the plan on this rank's parts of the inputs and keeps results and stored arrays. */
+/* Runs the plan on this rank's shards of the inputs and keeps results and stored arrays. */
 static inline void spread_run(const spread_case *c, weir_plan *p, const weir_store *store,
                               spread_outcome *out)
 {
-  weir_tensor part[SPREAD_NAMES];
+  weir_tensor shard[SPREAD_NAMES];
   weir_binding binding[SPREAD_NAMES];
-  const int n = spread_bind(c, p, part, binding);
+  const int n = spread_bind(c, p, shard, binding);
   const weir_comm_count before = weir_comm_counted(spread_comm, WEIR_COMM_EXCHANGE);
   int64_t bytes = 0;
 
@@ -241,7 +242,7 @@ static inline void spread_run(const spread_case *c, weir_plan *p, const weir_sto
     }
   }
   for (int k = 0; k < n; k++) {
-    weir_tensor_fini(&part[k]);
+    weir_tensor_fini(&shard[k]);
   }
 }
 
@@ -261,7 +262,7 @@ static inline void spread_compare(const spread_case *c, const spread_outcome *go
 {
   assert_int_equal(got->n, whole->n);
   for (int k = 0; k < got->n; k++) {
-    weir_tensor expected = spread_part(&whole->tensor[k], &got->box[k]);
+    weir_tensor expected = spread_shard(&whole->tensor[k], &got->box[k]);
     const double scale = spread_largest(&whole->tensor[k]);
     double worst = 0;
 
@@ -333,22 +334,22 @@ static inline void spread_check(spread_case *c)
   assert_ok(weir_graph_create(&c->g));
   assert_ok(weir_store_create(&c->store));
   c->build(c);
-  const weir_dist spread = {spread_comm, c->grid, c->cuts, c->n_cuts};
-  weir_plan_opts opts = {.exec = c->exec, .threads = 1, .terse = true, .dist = &spread};
+  const weir_dist dist = {spread_comm, c->grid, c->cuts, c->n_cuts};
+  weir_plan_opts opts = {.exec = c->exec, .threads = 1, .terse = true, .dist = &dist};
 
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec = c->exec != NULL ? *c->exec : exec;
   opts.exec = &exec;
-  for (int turn = 0; turn < turned; turn++) {
+  for (int mode = 0; mode < turned; mode++) {
     weir_store *own = spread_store(c);
 
-    exec.overlap = turn < 2 ? exec.overlap : WEIR_OVERLAP_ON;
-    exec.verify = turn == 1 || c->exec == NULL ? 0 : c->exec->verify; /* of 1: the plan of 0 */
+    exec.overlap = mode < 2 ? exec.overlap : WEIR_OVERLAP_ON;
+    exec.verify = mode == 1 || c->exec == NULL ? 0 : c->exec->verify; /* of 1: the plan of 0 */
     assert_ok(weir_plan_create(c->g, own, &opts, &p));
-    if (turn == 1) {
+    if (mode == 1) {
       spread_soil(c, p, own);
     }
-    spread_run(c, p, own, turns[turn]);
+    spread_run(c, p, own, turns[mode]);
     weir_plan_destroy(&p);
     weir_store_destroy(&own);
   }

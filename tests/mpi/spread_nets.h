@@ -24,11 +24,11 @@ static inline weir_value spread_pooled(weir_net *net, weir_value x)
   return weir_pool_max(net->graph, (&(weir_pool_spec){.kernel_size = {2, 2, 2}}), x);
 }
 
-static inline weir_value spread_convolved(weir_net *net, const char *name, int64_t taps,
+static inline weir_value spread_convolved(weir_net *net, const char *name, int64_t kernel_size,
                                           int64_t filters, weir_value x)
 {
   const weir_nn_conv_spec s = {.filters = filters,
-                               .kernel_size = {taps, taps, taps},
+                               .kernel_size = {kernel_size, kernel_size, kernel_size},
                                .activation = {WEIR_ACTIVATION_LEAKY_RELU, 0.3}};
 
   return weir_nn_conv(net, name, &s, x);
@@ -97,8 +97,8 @@ static inline void spread_train(spread_case *c, weir_net *net, weir_value y, wei
   weir_update(c->g, bank, weir_sub(c->g, bank, weir_scale(c->g, all, 0.5)));
 }
 
-/* The graph of a step over [n, side, side, side, 2] and its cuts: samples along dimension 0 of the
- * grid, space along the others. uneven: as spread_cut. */
+/* The graph of a step over [n, side, side, side, 2] and its shards: samples along dimension 0 of
+ * the grid, space along the others. uneven: as spread_cut. */
 static inline void spread_build(spread_case *c, spread_net build, int64_t n, const int64_t side[3],
                                 uint64_t uneven)
 {

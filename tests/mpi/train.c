@@ -50,7 +50,7 @@ static session train(weir_comm *c, const weir_grid *grid, const char *dir, volum
                      const char *const *sets)
 {
   const weir_train_task task = volume_task(v, n, 5);
-  const weir_dist spread = {.comm = c, .grid = grid != NULL ? *grid : (weir_grid){.dims = 0}};
+  const weir_dist dist = {.comm = c, .grid = grid != NULL ? *grid : (weir_grid){.dims = 0}};
   session s = {.status = WEIR_OK};
   weir_exec_cfg exec;
   weir_config *config = NULL;
@@ -63,7 +63,7 @@ static session train(weir_comm *c, const weir_grid *grid, const char *dir, volum
   }
   weir_opts_default(weir_exec_opts, sizeof exec, &exec);
   exec.tier = WEIR_TIER_VECTOR; /* no compiler */
-  const weir_plan_opts opts = {.exec = &exec, .threads = 1, .dist = c != NULL ? &spread : NULL};
+  const weir_plan_opts opts = {.exec = &exec, .threads = 1, .dist = c != NULL ? &dist : NULL};
 
   assert_ok(weir_config_load(weir_train_opts, sizeof cfg, NULL, 0, sets, n_sets, &cfg, &config));
   (void)snprintf(s.dir, sizeof s.dir, "%s", dir);
@@ -231,7 +231,7 @@ static void adam_in_f64(void **state)
   as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
-/* Norms of every parameter; batches that are cut again. */
+/* Norms of every parameter; batches that are divided again. */
 static void lars_in_f64_and_parts(void **state)
 {
   as_one_rank(usual(WEIR_F64), 1e-12, 3,
@@ -239,14 +239,14 @@ static void lars_in_f64_and_parts(void **state)
                    "validate_every=2", "optim.rule={lars: {trust: 1}}"));
 }
 
-/* The map behind the first block, of 4 x 3 x 4 voxels, is gathered: the second block, with its
+/* The map after the first block, of 4 x 3 x 4 voxels, is all-gathered: the second block, with its
  * moments, and the dense layers are whole on every rank. */
 static void gathered_maps_in_f64(void **state)
 {
   volume v = usual(WEIR_F64);
 
   v.norm = true;
-  memcpy(v.gather, (int64_t[]){0, 4, 3, 4}, sizeof v.gather);
+  memcpy(v.replicate_below, (int64_t[]){0, 4, 3, 4}, sizeof v.replicate_below);
   as_one_rank(v, 1e-12, 1, SETS(COMMON, "optim.average.decay=0.9", "optim.clip.max_norm=0.5"));
 }
 
@@ -257,7 +257,7 @@ static void gathered_maps_in_f32_and_parts(void **state)
 
   v.size[1] = 9; /* uneven, and the third level has 2 */
   v.blocks = 3;
-  memcpy(v.gather, (int64_t[]){0, 4, 0, 1}, sizeof v.gather);
+  memcpy(v.replicate_below, (int64_t[]){0, 4, 0, 1}, sizeof v.replicate_below);
   as_one_rank(v, 1e-5, 1,
               SETS("steps=20", "batch=3", "accumulate=2", "log_every=1", "optim.schedule.lr=0.01",
                    "optim.rule=momentum", "validate_every=2", "compare_every=3"));
@@ -279,7 +279,7 @@ static void a_run_goes_on_on_other_grids(void **state)
   const int half = (weir_comm_size(comm) + 1) / 2;
   const weir_grid all = first_grid(1), few = {4, {half, 1, 1, 1}};
   volume v = usual(WEIR_F64);
-  weir_comm *part = NULL;
+  weir_comm *sub = NULL;
   char dir[PATH];
   session whole = train_alone(&v, 13, SETS("steps=20", "batch=4"));
 
@@ -292,26 +292,26 @@ static void a_run_goes_on_on_other_grids(void **state)
     close_session(&s);
   }
   assert_ok(weir_comm_barrier(comm));
-  v.gather[WEIR_ALONG_DEPTH] = 4;
+  v.replicate_below[WEIR_ALONG_DEPTH] = 4;
   session s = train(comm, &all, dir, &v, 13, SETS("steps=10", "batch=4"));
 
   assert_ok(s.status);
   assert_int_equal(s.result.first, 6);
   close_session(&s);
-  v.gather[WEIR_ALONG_DEPTH] = 0;
+  v.replicate_below[WEIR_ALONG_DEPTH] = 0;
   s = train(comm, &all, dir, &v, 13, SETS("steps=13", "batch=4"));
   assert_ok(s.status);
   assert_int_equal(s.result.first, 10);
   close_session(&s);
-  assert_ok(weir_comm_split(comm, weir_comm_rank(comm) < half ? 0 : -1, &part));
-  if (part != NULL) {
-    s = train(part, &few, dir, &v, 13, SETS("steps=20", "batch=4"));
+  assert_ok(weir_comm_split(comm, weir_comm_rank(comm) < half ? 0 : -1, &sub));
+  if (sub != NULL) {
+    s = train(sub, &few, dir, &v, 13, SETS("steps=20", "batch=4"));
     assert_ok(s.status);
     assert_int_equal(s.result.first, 13);
     assert_near(s.result.valid_loss, whole.result.valid_loss, 1e-10);
     compare("on three grids", &whole, &s, 1e-10);
     close_session(&s);
-    weir_comm_close(&part);
+    weir_comm_close(&sub);
   }
   close_session(&whole);
 }
@@ -434,22 +434,22 @@ static void other_weights_are_found(void **state)
 static weir_status damage_slab(volume *v)
 {
   const weir_tensor *bank = weir_store_get(v->context, WEIR_PARAMS_FLAT);
-  const int64_t behind = 6 + 6 * VOLUME_OUTPUTS + VOLUME_OUTPUTS;
+  const int64_t after = 6 + 6 * VOLUME_OUTPUTS + VOLUME_OUTPUTS;
 
   if (v->fetched == 3 && weir_comm_rank(comm) == weir_comm_size(comm) - 1) {
-    ((uint8_t *)bank->data)[4 * (weir_tensor_numel(bank) - behind - 1)] ^= 1;
+    ((uint8_t *)bank->data)[4 * (weir_tensor_numel(bank) - after - 1)] ^= 1;
   }
   return WEIR_OK;
 }
 
-/* Ranks of other samples have the same slab. */
+/* Ranks of other samples have the same shard. */
 static void another_slab_is_found(void **state)
 {
   const weir_grid grid = {4, {2, 2, 1, 1}};
   volume v = usual(WEIR_F32);
 
   if (weir_comm_size(comm) != 4) {
-    return; /* there is no other rank with the same slab */
+    return; /* there is no other rank with the same shard */
   }
   v.before = damage_slab;
   session s =

@@ -21,7 +21,7 @@ rows=$(awk '/^# Metadata of input files/ { on = 1 }
 sources=(libcore apps tests)
 while IFS=$'\t' read -r number row; do
   IFS='|' read -ra cells <<<"${row//\\|/ }"
-  [ ${#cells[@]} = 5 ] || complain "line $number: ${#cells[@]} cells in place of 5"
+  [ ${#cells[@]} = 5 ] || complain "line $number: ${#cells[@]} cells instead of 5"
   for cell in "${cells[@]}"; do
     [ -n "${cell// /}" ] || complain "line $number: an empty cell"
   done

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const style_check style_checks[] = {
-    {"layers", "a room includes rooms of lower floors only", false, style_layers, NULL},
+    {"layers", "a module includes modules of lower levels only", false, style_layers, NULL},
     {"external", "a library's header is included where the architecture says", false,
      style_external, NULL},
     {"printing", "libcore prints through the log or a FILE passed in", false, style_printing, NULL},
@@ -17,13 +17,13 @@ const style_check style_checks[] = {
     {"columns", "code stays within 100 columns", false, style_columns, NULL},
     {"names", "names say what a thing holds", false, style_names, NULL},
     {"unfinished", "nothing is left for later", false, style_unfinished, NULL},
-    {"places", "no path of one machine", false, style_places, NULL},
+    {"paths", "no path of one machine", false, style_paths, NULL},
     {"records", "no recorded data is known by name", false, style_records, NULL},
     {"assertions", "each test asserts something", false, style_assertions, NULL},
     {"contracts", "each public function has a contract comment", false, style_contracts, NULL},
     {"prefix", "public names of libcore start with weir_", false, style_prefix, NULL},
     {"help", "each option has help", false, style_help, NULL},
-    {"readmes", "each room and app has a README.md", true, NULL, style_readmes},
+    {"readmes", "each module and app has a README.md", true, NULL, style_readmes},
     {"links", "what the pages name stands where they say", true, NULL, style_links},
     {"have", "a dependency is known to one file", false, NULL, style_have},
     {"registries", "members of registries without a test of their own are counted", false, NULL,
@@ -92,10 +92,10 @@ static void print_health(const style_report *r, int files)
   printf("mutable variables that outlive a call %d\n", r->mutable_variables);
   printf("options without help %d\n", r->no_help);
   printf("public functions without a contract comment %d\n", r->no_contract);
-  printf("rooms whose README.md has not 10-20 lines %d\n", r->readme_off);
+  printf("modules whose README.md does not have 10-20 lines %d\n", r->readme_off);
   printf("switches over dtypes %d, not where they belong %d\n", r->dtype_switches, r->dtype_strays);
   printf("public functions that no program calls %d\n", r->uncalled);
-  printf("members of registries without a test beside them %d\n", r->untested);
+  printf("members of registries without a test next to them %d\n", r->untested);
 }
 
 static int check_root(const char *root)

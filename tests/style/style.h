@@ -86,7 +86,7 @@ bool style_starts(const char *text, const char *prefix);
 bool style_ends(const char *text, const char *suffix);
 /* The file name within a path. */
 const char *style_base(const char *path);
-/* Tests beside the code and below tests/ may do what the library may not. */
+/* Tests next to the code and below tests/ may do what the library may not. */
 bool style_is_test(const style_file *f);
 /* The statement declares or defines a function, whose name stands before s->parens. */
 bool style_is_function(const style_file *f, const style_statement *s);
@@ -119,7 +119,7 @@ void style_length(const style_file *f, style_report *r);
 void style_columns(const style_file *f, style_report *r);
 void style_names(const style_file *f, style_report *r);
 void style_unfinished(const style_file *f, style_report *r);
-void style_places(const style_file *f, style_report *r);
+void style_paths(const style_file *f, style_report *r);
 void style_records(const style_file *f, style_report *r);
 void style_assertions(const style_file *f, style_report *r);
 void style_contracts(const style_file *f, style_report *r);

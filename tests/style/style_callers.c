@@ -62,7 +62,7 @@ static const struct known {
     {"libcore/stream/weir_stream.h", "weir_stream_keep", "streams in memory"},
     {"libcore/stream/weir_stream.h", "weir_stream_bind", "streams in memory"},
     {"libcore/stream/op/match_shape/weir_stream_match_shape.h", "weir_stream_match_shape",
-     "a program that builds streams without queries: it places a shape that it has in memory"},
+     "a program that builds streams without queries: it registers a shape that it has in memory"},
     {"libcore/stream/op/normalize/weir_stream_normalize.h", "weir_stream_normalize",
      "a program that builds streams without queries: it standardises what a model reads"},
     {"libcore/stream/op/shift/weir_stream_shift.h", "weir_stream_shift",

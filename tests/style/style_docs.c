@@ -35,8 +35,8 @@ static const char **line_starts(const style_file *f)
   return starts;
 }
 
-/* A comment of its own stands above `line` with no empty line between, or one behind the line. An
- * inline function may stand in a section that a comment opens. */
+/* A comment of its own stands above `line` with no empty line between, or one after the code on the
+ * line. An inline function may stand in a section that a comment opens. */
 static bool told_above(const style_file *f, const char *const *starts, int line, bool is_inline)
 {
   int first = line;
@@ -173,8 +173,8 @@ static const style_file *find_file(const style_tree *t, const char *path)
   return NULL;
 }
 
-/* The folder of a room (libcore/x) or an app (apps/x), or false. */
-static bool room_of(const char *path, char *room, size_t size)
+/* The folder of a module (libcore/x) or an app (apps/x), or false. */
+static bool module_of(const char *path, char *module, size_t size)
 {
   const char *below = style_starts(path, "libcore/") ? path + 8 : path + 5;
 
@@ -182,27 +182,27 @@ static bool room_of(const char *path, char *room, size_t size)
     return false;
   }
   const size_t n = strcspn(below, "/");
-  snprintf(room, size, "%.*s", (int)((size_t)(below - path) + n), path);
+  snprintf(module, size, "%.*s", (int)((size_t)(below - path) + n), path);
   return below[n] == '/';
 }
 
 void style_readmes(const style_tree *t, style_report *r)
 {
-  char room[512], last[512] = "";
+  char module[512], last[512] = "";
 
-  for (int i = 0; i < t->n_files; i++) { /* sorted: the files of a room follow each other */
+  for (int i = 0; i < t->n_files; i++) { /* sorted: the files of a module follow each other */
     const style_file *f = &t->files[i];
     char path[540];
 
-    if (!room_of(f->path, room, sizeof room) || strcmp(room, last) == 0) {
+    if (!module_of(f->path, module, sizeof module) || strcmp(module, last) == 0) {
       continue;
     }
-    memcpy(last, room, sizeof last);
-    snprintf(path, sizeof path, "%s/README.md", room);
+    memcpy(last, module, sizeof last);
+    snprintf(path, sizeof path, "%s/README.md", module);
     const style_file *readme = find_file(t, path);
     if (!readme) {
-      style_find(r, f, 1, "%s has no README.md", room);
-    } else if (style_starts(room, "libcore/") &&
+      style_find(r, f, 1, "%s has no README.md", module);
+    } else if (style_starts(module, "libcore/") &&
                (readme->lines < README_MIN || readme->lines > README_MAX)) {
       r->readme_off++;
     }
@@ -242,7 +242,7 @@ void style_have(const style_tree *t, style_report *r)
   free(uses);
 }
 
-/* Folders of the registries whose every member should have a test beside it. The conformance suite
+/* Folders of the registries whose every member should have a test next to it. The conformance suite
  * runs over all of them; a test of its own is counted, not demanded. */
 void style_registries(const style_tree *t, style_report *r)
 {

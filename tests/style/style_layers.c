@@ -1,46 +1,46 @@
-/* style_layers.c - who may include whom: the floor table, and where each library is known. */
+/* style_layers.c - who may include whom: the level table, and where each library is known. */
 #include "style.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A room includes rooms of lower floors, never of its own (docs/tour.md shows the table). */
-static const struct floor {
-  const char *room;
-  int floor;
-} floors[] = {
+/* A module includes modules of lower levels, never of its own (docs/tour.md shows the table). */
+static const struct level {
+  const char *module;
+  int level;
+} levels[] = {
     {"base", 0},  {"conf", 1}, {"device", 2}, {"tensor", 3}, {"comm", 3},  {"graph", 4},
     {"io", 4},    {"perf", 4}, {"report", 4}, {"ops", 5},    {"load", 5},  {"pass", 6},
     {"optim", 6}, {"nn", 6},   {"exec", 7},   {"stream", 8}, {"train", 8},
 };
 
-static int floor_of(const char *room, size_t length)
+static int level_of(const char *module, size_t length)
 {
-  for (size_t i = 0; i < sizeof floors / sizeof floors[0]; i++) {
-    if (strlen(floors[i].room) == length && memcmp(floors[i].room, room, length) == 0) {
-      return floors[i].floor;
+  for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
+    if (strlen(levels[i].module) == length && memcmp(levels[i].module, module, length) == 0) {
+      return levels[i].level;
     }
   }
   return -1;
 }
 
-static bool same_place(const char *path, const char *target, size_t length)
+static bool same_folder(const char *path, const char *target, size_t length)
 {
   return strncmp(path, target, length) == 0 && path[length] == '/';
 }
 
 static void layer_of_library(const style_file *f, style_report *r, const style_include *in)
 {
-  const char *room = f->path + strlen("libcore/");
-  const size_t mine = strcspn(room, "/"), theirs = strcspn(in->target, "/");
+  const char *module = f->path + strlen("libcore/");
+  const size_t mine = strcspn(module, "/"), theirs = strcspn(in->target, "/");
 
-  if (!in->target[theirs] || same_place(room, in->target, theirs)) {
-    return; /* a file of the same folder or room */
+  if (!in->target[theirs] || same_folder(module, in->target, theirs)) {
+    return; /* a file of the same folder or module */
   }
-  const int here = floor_of(room, mine), there = floor_of(in->target, theirs);
+  const int here = level_of(module, mine), there = level_of(in->target, theirs);
   if (there < 0) {
-    style_find(r, f, in->line, "\"%s\" is in no room of libcore", in->target);
+    style_find(r, f, in->line, "\"%s\" is in no module of libcore", in->target);
   } else if (there >= here) {
-    style_find(r, f, in->line, "%.*s (floor %d) includes %s (floor %d)", (int)mine, room, here,
+    style_find(r, f, in->line, "%.*s (level %d) includes %s (level %d)", (int)mine, module, here,
                in->target, there);
   }
 }
@@ -50,7 +50,7 @@ static void layer_of_app(const style_file *f, style_report *r, const style_inclu
 {
   if (style_starts(in->target, "apps/")) {
     const char *app = f->path + strlen("apps/");
-    if (!same_place(app, in->target + strlen("apps/"), strcspn(app, "/"))) {
+    if (!same_folder(app, in->target + strlen("apps/"), strcspn(app, "/"))) {
       style_find(r, f, in->line, "an app includes another: %s", in->target);
     }
   }
@@ -58,11 +58,12 @@ static void layer_of_app(const style_file *f, style_report *r, const style_inclu
 
 void style_layers(const style_file *f, style_report *r)
 {
-  const char *room = f->path + strlen("libcore/");
+  const char *module = f->path + strlen("libcore/");
 
-  if (style_starts(f->path, "libcore/") && strchr(room, '/') &&
-      floor_of(room, strcspn(room, "/")) < 0) {
-    style_find(r, f, 1, "libcore/%.*s is not in the floor table", (int)strcspn(room, "/"), room);
+  if (style_starts(f->path, "libcore/") && strchr(module, '/') &&
+      level_of(module, strcspn(module, "/")) < 0) {
+    style_find(r, f, 1, "libcore/%.*s is not in the level table", (int)strcspn(module, "/"),
+               module);
     return;
   }
   if (!f->is_c || style_is_test(f)) {
@@ -84,7 +85,7 @@ void style_layers(const style_file *f, style_report *r)
   }
 }
 
-/* Headers of libraries, and the only places that may include them. */
+/* Headers of libraries, and the only files that may include them. */
 static const struct library {
   const char *header; /* prefix of the name in <...> */
   const char *where[3];

@@ -118,7 +118,7 @@ static void read_literal(struct lexer *x)
   add_token(x, STYLE_TEXT, at, x->p - at);
 }
 
-/* `#include` lines are kept apart; x->p stands behind the '#'. */
+/* `#include` lines are kept apart; x->p stands after the '#'. */
 static void read_include(struct lexer *x)
 {
   const char *p = x->p;

@@ -67,10 +67,10 @@ static const struct plant {
     {"unfinished", "workflows/a.sh",
      "# FIX"
      "ME\n"},
-    {"places", "docs/a.md",
+    {"paths", "docs/a.md",
      "cd /wo"
      "rk/weir\n"},
-    {"places", "README.md", "data are in ../shared/data\n"},
+    {"paths", "README.md", "data are in ../shared/data\n"},
     {NULL, "docs/a.md",
      "libcore/wo"
      "rk/a.c and https://x.org/ho"
@@ -120,11 +120,11 @@ static char scratch[] = "/tmp/weir-style-XXXXXX";
 
 static void make_folders(const char *path)
 {
-  char part[700];
+  char folder[700];
 
   for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
-    mkdir(part, 0777);
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    mkdir(folder, 0777);
   }
 }
 
@@ -144,12 +144,12 @@ static void write_file(const char *path, const char *text)
 /* A tree without a finding, into which each violation is planted alone. */
 static void write_clean_tree(void)
 {
-  static const char *const rooms[] = {"libcore/base", "libcore/conf", "libcore/graph",
-                                      "libcore/ops",  "apps/demo",    NULL};
+  static const char *const modules[] = {"libcore/base", "libcore/conf", "libcore/graph",
+                                        "libcore/ops",  "apps/demo",    NULL};
   char path[100];
 
-  for (const char *const *room = rooms; *room; room++) {
-    snprintf(path, sizeof path, "%s/README.md", *room);
+  for (const char *const *module = modules; *module; module++) {
+    snprintf(path, sizeof path, "%s/README.md", *module);
     write_file(path, "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n");
   }
   write_file("libcore/base/weir_dtype.h", "#define LIST(X) X(WEIR_F32, 1) X(WEIR_F64, 2)\n");

@@ -2,8 +2,8 @@
 #include "style.h"
 #include <string.h>
 
-/* State that is meant to be there, beside base/ (log sink, failure record, allocation counters, the
- * list of unfinished files). A new row needs a reason. */
+/* State that is meant to exist, in addition to base/ (log sink, failure record, allocation
+ * counters, the list of unfinished files). A new row needs a reason. */
 static const struct known {
   const char *path, *name, *reason;
 } known[] = {

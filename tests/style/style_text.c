@@ -143,8 +143,8 @@ static int line_of(const style_file *f, const char *at)
   return line;
 }
 
-/* Every place where `word` stands on its own. Words are given in two halves, so that this file does
- * not hold them. */
+/* Every location where `word` stands on its own. Words are given in two halves, so that this file
+ * does not hold them. */
 static void find_word(const style_file *f, style_report *r, const char *head, const char *tail)
 {
   char word[40];
@@ -169,18 +169,18 @@ void style_unfinished(const style_file *f, style_report *r)
   }
 }
 
-void style_places(const style_file *f, style_report *r)
+void style_paths(const style_file *f, style_report *r)
 {
   static const char *const halves[][2] = {
       {"/wo", "rk/"}, {"/ro", "ot/"}, {"/fa", "rm/"}, {"/ho", "me/"}};
-  char place[16];
+  char prefix[16];
 
   for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++) {
-    snprintf(place, sizeof place, "%s%s", halves[i][0], halves[i][1]);
-    for (const char *p = f->text; (p = strstr(p, place)) != NULL; p++) {
+    snprintf(prefix, sizeof prefix, "%s%s", halves[i][0], halves[i][1]);
+    for (const char *p = f->text; (p = strstr(p, prefix)) != NULL; p++) {
       const char before = p > f->text ? p[-1] : ' ';
       if (!isalnum((unsigned char)before) && !strchr("._-}*", before)) {
-        style_find(r, f, line_of(f, p), "a path of one machine: %s", place);
+        style_find(r, f, line_of(f, p), "a path of one machine: %s", prefix);
       }
     }
   }

@@ -55,7 +55,7 @@ static void read_file(style_tree *tree, const char *root, const char *path, long
   }
 }
 
-/* Build trees, results and what git keeps are no part of the project. */
+/* Build trees, results and what git keeps do not belong to the project. */
 static bool is_foreign(const char *path)
 {
   static const char *const foreign[] = {"build", "out", ".git", ".cache", NULL};

@@ -258,7 +258,7 @@ static weir_status read_one(cf_samples *s, int64_t sample, void *voxels, void *t
 /* ---- Reading ahead ---- */
 
 /* Numbers of the training's samples come first, then all samples of the source. */
-static weir_status read_ahead(void *context, int64_t number, const weir_load_part *part,
+static weir_status read_ahead(void *context, int64_t number, const weir_load_field *field,
                               void *const *out)
 {
   cf_samples *const s = context;
@@ -274,11 +274,11 @@ weir_status cf_samples_prefetch(cf_samples *s, const cf_prefetch *f)
   const weir_box box = {.rank = 4,
                         .lo = {s->d0},
                         .hi = {s->d1, s->info.lengths[1], s->info.lengths[2], s->info.lengths[3]}};
-  weir_load_part parts[2] = {{s->dtype, box}, {WEIR_F32, {.rank = 1, .hi = {s->info.n_labels}}}};
+  weir_load_field parts[2] = {{s->dtype, box}, {WEIR_F32, {.rank = 1, .hi = {s->info.n_labels}}}};
   char text[2 * sizeof s->key + 16];
 
   if (s->truth == CF_TRUTH_CLASSES) {
-    parts[1] = (weir_load_part){WEIR_U8, box};
+    parts[1] = (weir_load_field){WEIR_U8, box};
     parts[1].box.rank = 3;
   }
   WEIR_ASSERT(s->load == NULL);
@@ -289,8 +289,8 @@ weir_status cf_samples_prefetch(cf_samples *s, const cf_prefetch *f)
   (void)strcat(text, cf_quantity_name[s->info.quantity]);
   weir_sha256(text, strlen(text), s->key);
   return weir_load_open(f->load,
-                        &(weir_load_source){.part = parts,
-                                            .n_parts = s->truth == CF_TRUTH_NONE ? 1 : 2,
+                        &(weir_load_source){.field = parts,
+                                            .n_fields = s->truth == CF_TRUTH_NONE ? 1 : 2,
                                             .read = read_ahead,
                                             .context = s,
                                             .key = s->key,
@@ -321,7 +321,7 @@ static weir_status get_entry(cf_samples *s, int64_t sample, entry **out)
     s->entry[sample] = to;
   }
   const weir_status status =
-      s->load != NULL ? weir_load_beside(s->load, s->prefetch.visits.order.samples + sample,
+      s->load != NULL ? weir_load_uncached(s->load, s->prefetch.visits.order.samples + sample,
                                          (void *const[]){to->voxels, truth_of(s, to)})
                       : read_one(s, sample, to->voxels, truth_of(s, to));
 
@@ -344,8 +344,8 @@ static weir_status get(cf_samples *s, const cf_wanted *want, const void **voxels
 
   if (s->load != NULL && p != NULL) {
     WEIR_TRY(weir_load_get(s->load, p->epoch, p->position, p->i, p->number, &view));
-    *voxels = view.part[0];
-    *truth = s->truth == CF_TRUTH_NONE ? NULL : view.part[1];
+    *voxels = view.field[0];
+    *truth = s->truth == CF_TRUTH_NONE ? NULL : view.field[1];
     return WEIR_OK;
   }
   WEIR_TRY(get_entry(s, want->sample, &own));

@@ -176,7 +176,7 @@ static weir_status open_record(ps_input *in, const ps_input_opts *opts, const ch
                               .count = s->count,
                               .missing_segments = weir_record_missing_segments(in->record)};
   in->facts.start_kind = weir_record_start(in->record, &in->facts.start_us);
-  warn_of_cut(&in->facts, s->cut);
+  warn_of_cut(&in->facts, s->n_truncated);
   return list_files(in, path, s->file);
 }
 
@@ -532,7 +532,7 @@ weir_status ps_input_verify(ps_input *in)
       in->record != NULL ? weir_record_signal(in->record, in->signal) : NULL;
   int sum = 0;
 
-  if (s == NULL || !s->has_checksum || s->cut > 0 || in->first > 0 || in->range_ends) {
+  if (s == NULL || !s->has_checksum || s->n_truncated > 0 || in->first > 0 || in->range_ends) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_record_checksum(in->record, in->signal, &sum));

@@ -26,8 +26,8 @@ static double gain_of(const ps_column *c)
 
 static weir_status append(weir_record_writer *w, const block *b, int64_t frames)
 {
-  const float *x[WEIR_SERIES_MOST];
-  const uint8_t *present[WEIR_SERIES_MOST];
+  const float *x[WEIR_SERIES_MAX];
+  const uint8_t *present[WEIR_SERIES_MAX];
 
   for (int k = 0; k < b->n; k++) {
     x[k] = b->x + (int64_t)k * FRAMES;
@@ -69,7 +69,7 @@ static weir_status write_frames(weir_record_writer *w, block *b, ps_rows *rows, 
 static weir_status open_record(ps_files *f, int output, int64_t *frames)
 {
   const weir_query_output *o = &f->run->query.outputs[output];
-  weir_record_channel channels[WEIR_SERIES_MOST];
+  weir_record_channel channels[WEIR_SERIES_MAX];
   char name[2 * WEIR_QUERY_NAME + 8], path[PS_FILES_PATH];
 
   ps_query_file_name((const ps_query_output *)f->cfg->outputs.items + output, "", name,

@@ -94,7 +94,7 @@ static weir_status read_step(const ps_query_step *s, weir_query_step *to)
   to->op = s->act.name != NULL ? find_op(s->act.name) : NULL;
   if (to->op == NULL) {
     return weir_fail(WEIR_ERR_CONFIG, "%s%sstep '%s' does nothing: it needs do: {operator: {}}",
-                     to->op_place, to->op_place[0] != 0 ? ": " : "", s->name);
+                     to->op_location, to->op_location[0] != 0 ? ": " : "", s->name);
   }
   return WEIR_OK;
 }
@@ -110,7 +110,7 @@ static weir_status check_outputs(const ps_query_cfg *cfg, const ps_query_text *t
                           (o[k].format == PS_QUERY_TABLE && o[i].format <= PS_QUERY_NETCDF);
 
       if (strcmp(o[i].stream, o[k].stream) == 0 && (o[i].format == o[k].format || shared)) {
-        const char *at = t->outputs[i].place;
+        const char *at = t->outputs[i].location;
 
         return weir_fail(WEIR_ERR_CONFIG, "%s%soutputs: '%s' is written to the same file before",
                          at, at[0] != 0 ? ": " : "", o[i].stream);
@@ -129,17 +129,17 @@ static weir_status read_all(const ps_query_cfg *cfg, const weir_config *config, 
 
   for (int64_t i = 0; i < cfg->streams.count; i++) {
     t->sources[i] = (weir_query_source){.name = streams[i].name,
-                                        .place = place(t, &n, config, &streams[i].name)};
+                                        .location = place(t, &n, config, &streams[i].name)};
   }
   for (int64_t i = 0; i < cfg->outputs.count; i++) {
     t->outputs[i] = (weir_query_wish){.stream = outputs[i].stream,
-                                      .place = place(t, &n, config, &outputs[i].stream)};
+                                      .location = place(t, &n, config, &outputs[i].stream)};
   }
   WEIR_TRY(check_outputs(cfg, t));
   for (int64_t i = 0; i < cfg->steps.count; i++) {
-    t->steps[i].place = place(t, &n, config, &steps[i].name);
-    t->steps[i].from_place = place(t, &n, config, &steps[i].from);
-    t->steps[i].op_place = place(t, &n, config, &steps[i].act);
+    t->steps[i].location = place(t, &n, config, &steps[i].name);
+    t->steps[i].from_location = place(t, &n, config, &steps[i].from);
+    t->steps[i].op_location = place(t, &n, config, &steps[i].act);
     WEIR_TRY(read_step(&steps[i], &t->steps[i]));
   }
   return WEIR_OK;

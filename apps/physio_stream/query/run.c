@@ -14,8 +14,8 @@ static weir_status with_place(weir_status status, const weir_query_source *sourc
     return status;
   }
   (void)snprintf(reason, sizeof reason, "%s", weir_last_message());
-  return weir_fail(status, "%s%sstream '%s': %s", source->place, source->place[0] != 0 ? ": " : "",
-                   source->name, reason);
+  return weir_fail(status, "%s%sstream '%s': %s", source->location,
+                   source->location[0] != 0 ? ": " : "", source->name, reason);
 }
 
 static weir_status open_inputs(const ps_query_job *job, ps_query_run *r)

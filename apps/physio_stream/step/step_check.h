@@ -34,7 +34,7 @@ typedef struct step_stream {
 } step_stream;
 
 typedef struct step_result {
-  step_stream out[WEIR_SERIES_MOST];
+  step_stream out[WEIR_SERIES_MAX];
   int n;
   weir_stream_report report;
 } step_result;
@@ -110,9 +110,9 @@ typedef struct step_frame {
   weir_series_result result;
   char names[STEP_STREAMS][2][16];
   weir_stream_source sources[STEP_STREAMS];
-  char result_names[WEIR_SERIES_MOST][2][16];
-  run_column columns[WEIR_SERIES_MOST][2];
-  weir_stream_sink sinks[2 * WEIR_SERIES_MOST];
+  char result_names[WEIR_SERIES_MAX][2][16];
+  run_column columns[WEIR_SERIES_MAX][2];
+  weir_stream_sink sinks[2 * WEIR_SERIES_MAX];
 } step_frame;
 
 /* Adds inputs and step. `sets`: "key=value" texts, NULL at the end. */
@@ -234,7 +234,7 @@ static inline void step_run(const weir_series_op *op, const char *const *sets,
           WEIR_TIER_VECTOR, &r->report);
   for (int k = 0; k < r->n; k++) {
     r->out[k].n = f.columns[k][0].n;
-    assert_true(r->out[k].n <= f.columns[k][0].room);
+    assert_true(r->out[k].n <= f.columns[k][0].capacity);
     assert_int_equal(f.columns[k][1].n, r->out[k].n);
   }
   step_frame_fini(&f);

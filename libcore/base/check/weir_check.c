@@ -57,7 +57,7 @@ int weir_near(double actual, double expected, double tolerance)
   return 0;
 }
 
-/* Normwise: |a - e| / max(1, |e|). A number is NaN where a part of it is. */
+/* Normwise: |a - e| / max(1, |e|). A number is NaN where either component is. */
 static double complex_distance(weir_c128 a, weir_c128 e)
 {
   const bool bad = isnan(a.re) || isnan(a.im), expected_bad = isnan(e.re) || isnan(e.im);
@@ -150,7 +150,7 @@ int64_t weir_check_faults(weir_status (*make)(void *context), void *context)
     weir_alloc_fail_after(0);
     const int64_t leaked = weir_alloc_bytes() - before;
     if (leaked != 0) {
-      fail_msg("%" PRId64 " bytes stay held after fault %" PRId64, leaked, k);
+      fail_msg("%" PRId64 " bytes are not freed after fault %" PRId64, leaked, k);
     }
     if (!hit) {
       assert_ok(status);
@@ -215,13 +215,13 @@ void weir_check_write(const char *path, const void *data, size_t size)
 
 const char *weir_check_data(void)
 {
-  static const char beside[] = WEIR_SOURCE_DIR "/../shared/data";
+  static const char sibling[] = WEIR_SOURCE_DIR "/../shared/data";
   const char *chosen = getenv("WEIR_TEST_DATA");
 
   if (chosen != NULL && chosen[0] != 0) {
     return chosen;
   }
-  return access(beside, R_OK | X_OK) == 0 ? beside : NULL;
+  return access(sibling, R_OK | X_OK) == 0 ? sibling : NULL;
 }
 
 void weir_check_shared(char *path, size_t size, const char *name, ...)

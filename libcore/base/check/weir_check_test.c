@@ -42,16 +42,16 @@ static void tolerance_is_relative_above_one(void **state)
 
 static weir_status make_three(void *context)
 {
-  void *parts[3] = {NULL, NULL, NULL};
+  void *block[3] = {NULL, NULL, NULL};
   weir_status status = WEIR_OK;
   int *calls = context;
 
   (*calls)++;
   for (int i = 0; i < 3 && status == WEIR_OK; i++) {
-    status = weir_alloc(1, 8, &parts[i]);
+    status = weir_alloc(1, 8, &block[i]);
   }
   for (int i = 0; i < 3; i++) {
-    weir_free(&parts[i]);
+    weir_free(&block[i]);
   }
   return status;
 }

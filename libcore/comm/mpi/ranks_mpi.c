@@ -61,31 +61,31 @@ static weir_status open(weir_comm *c)
   return status;
 }
 
-static weir_status part_of(const weir_comm *c, int colour, weir_comm *part)
+static weir_status sub_of(const weir_comm *c, int colour, weir_comm *sub)
 {
-  WEIR_MPI(MPI_Comm_split(comm_of(c), colour < 0 ? MPI_UNDEFINED : colour, c->rank, part->state));
-  if (comm_of(part) == MPI_COMM_NULL) {
+  WEIR_MPI(MPI_Comm_split(comm_of(c), colour < 0 ? MPI_UNDEFINED : colour, c->rank, sub->state));
+  if (comm_of(sub) == MPI_COMM_NULL) {
     return WEIR_OK;
   }
-  WEIR_MPI(MPI_Comm_set_errhandler(comm_of(part), MPI_ERRORS_RETURN));
-  WEIR_MPI(MPI_Comm_rank(comm_of(part), &part->rank));
-  WEIR_MPI(MPI_Comm_size(comm_of(part), &part->size));
+  WEIR_MPI(MPI_Comm_set_errhandler(comm_of(sub), MPI_ERRORS_RETURN));
+  WEIR_MPI(MPI_Comm_rank(comm_of(sub), &sub->rank));
+  WEIR_MPI(MPI_Comm_size(comm_of(sub), &sub->size));
   return WEIR_OK;
 }
 
 /* Memory is had before all ranks split together; the caller agrees on what it lacks. */
-static weir_status split(const weir_comm *c, int colour, weir_comm *part)
+static weir_status split(const weir_comm *c, int colour, weir_comm *sub)
 {
   MPI_Comm none = MPI_COMM_NULL;
-  weir_status status = weir_alloc(1, sizeof(MPI_Comm), &part->state);
+  weir_status status = weir_alloc(1, sizeof(MPI_Comm), &sub->state);
 
   if (status != WEIR_OK) {
     (void)MPI_Comm_split(comm_of(c), MPI_UNDEFINED, c->rank, &none);
     return status;
   }
-  status = part_of(c, colour, part);
-  if (status != WEIR_OK || part->size == 0) {
-    weir_free(&part->state);
+  status = sub_of(c, colour, sub);
+  if (status != WEIR_OK || sub->size == 0) {
+    weir_free(&sub->state);
   }
   return status;
 }
@@ -104,7 +104,7 @@ static void end(weir_comm *c, int status)
   (void)MPI_Abort(comm_of(c), status);
 }
 
-static weir_status worst(weir_comm *c, int status, int *most, int *rank)
+static weir_status allreduce_max(weir_comm *c, int status, int *max, int *rank)
 {
   const struct {
     int value, rank;
@@ -114,7 +114,7 @@ static weir_status worst(weir_comm *c, int status, int *most, int *rank)
   } all = {status, c->rank};
 
   WEIR_MPI(MPI_Allreduce(&mine, &all, 1, MPI_2INT, MPI_MAXLOC, comm_of(c)));
-  *most = all.value;
+  *max = all.value;
   *rank = all.rank;
   return WEIR_OK;
 }
@@ -169,12 +169,12 @@ static weir_status collect(weir_comm *c, const void *bytes, int64_t n, void *all
 /* The standard promises 32767 tags. */
 static int tags(const weir_comm *c)
 {
-  int *most = NULL, given = 0;
+  int *max_tag = NULL, given = 0;
 
-  if (MPI_Comm_get_attr(comm_of(c), MPI_TAG_UB, &most, &given) != MPI_SUCCESS || !given) {
+  if (MPI_Comm_get_attr(comm_of(c), MPI_TAG_UB, &max_tag, &given) != MPI_SUCCESS || !given) {
     return 32767 - FIRST_TAG;
   }
-  return *most - FIRST_TAG;
+  return *max_tag - FIRST_TAG;
 }
 
 static weir_status make(const weir_comm *c, const comm_message *m, int tag, MPI_Request *out)
@@ -249,7 +249,7 @@ const weir_comm_kind weir_comm_kind_ranks_mpi = {.several = true,
                                                  .split = split,
                                                  .close = close,
                                                  .end = end,
-                                                 .allreduce_max = worst,
+                                                 .allreduce_max = allreduce_max,
                                                  .bcast_text = tell,
                                                  .barrier = barrier,
                                                  .sizes = sizes,

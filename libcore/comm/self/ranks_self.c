@@ -9,10 +9,10 @@ static weir_status open(weir_comm *c)
   return WEIR_OK;
 }
 
-static weir_status split(const weir_comm *c, int colour, weir_comm *part)
+static weir_status split(const weir_comm *c, int colour, weir_comm *sub)
 {
-  part->rank = c->rank;
-  part->size = colour < 0 ? 0 : c->size;
+  sub->rank = c->rank;
+  sub->size = colour < 0 ? 0 : c->size;
   return WEIR_OK;
 }
 
@@ -21,9 +21,9 @@ static void close(weir_comm *c)
   (void)c;
 }
 
-static weir_status worst(weir_comm *c, int status, int *most, int *rank)
+static weir_status allreduce_max(weir_comm *c, int status, int *max, int *rank)
 {
-  *most = status;
+  *max = status;
   *rank = c->rank;
   return WEIR_OK;
 }
@@ -70,7 +70,7 @@ const weir_comm_kind weir_comm_kind_ranks_self = {.several = false,
                                                   .open = open,
                                                   .split = split,
                                                   .close = close,
-                                                  .allreduce_max = worst,
+                                                  .allreduce_max = allreduce_max,
                                                   .bcast_text = tell,
                                                   .barrier = barrier,
                                                   .sizes = sizes,

@@ -63,7 +63,7 @@ static bool is_incomplete(const weir_opt *table, const weir_opt *row)
 {
   const bool nested = row->kind == WEIR_OPT_KIND_TABLE || row->kind == WEIR_OPT_KIND_LIST ||
                       row->kind == WEIR_OPT_KIND_ONE_OF;
-  char part[WEIR_CONF_PATH_SIZE];
+  char component[WEIR_CONF_PATH_SIZE];
   bool last;
 
   if (row->help == NULL || row->help[0] == 0 || row->unit == NULL) {
@@ -82,8 +82,9 @@ static bool is_incomplete(const weir_opt *table, const weir_opt *row)
     return true;
   }
   for (const weir_opt *r = table; r != row; r++) {
-    if (strcmp(r->key, row->key) == 0 || weir_conf_component(r->key, row->key, part, 1, &last) ||
-        weir_conf_component(row->key, r->key, part, 1, &last)) {
+    if (strcmp(r->key, row->key) == 0 ||
+        weir_conf_component(r->key, row->key, component, 1, &last) ||
+        weir_conf_component(row->key, r->key, component, 1, &last)) {
       return true; /* one key, or a value and a section, under one name */
     }
   }

@@ -16,14 +16,14 @@ enum { MARKS = 4096 }; /* entries of the coarse index */
 
 /* Where reading can continue: the next line, the slot filled last and its time, blank lines since.
  */
-typedef struct place {
+typedef struct cursor {
   int64_t offset, line, last, blanks;
   weir_csv_day day;
-} place;
+} cursor;
 
 /* Rows from `from` on, up to the next mark, fill slots of [first, end). */
 typedef struct mark {
-  place from;
+  cursor from;
   int64_t first, end;
 } mark;
 
@@ -34,7 +34,7 @@ typedef struct csv {
   weir_csv_ns origin; /* time of slot 0 */
   int64_t n_marks, mark_capacity, spacing;
   mark *marks;
-  place *cursors; /* [signals]: after each signal's last read */
+  cursor *cursors; /* [signals]: after each signal's last read */
   int64_t rows, late, repeated;
   weir_signal_info *infos;
   weir_csv_lines lines;
@@ -103,7 +103,7 @@ static weir_status time_of_row(const csv *c, weir_csv_day *day, weir_csv_ns *ns)
 }
 
 /* The slot of the row at hand; `at` is what stood before it, *day its time. */
-static weir_status slot_of_row(csv *c, const place *at, weir_csv_day *day, int64_t *slot)
+static weir_status slot_of_row(csv *c, const cursor *at, weir_csv_day *day, int64_t *slot)
 {
   weir_csv_ns ns = 0;
   int64_t index = 0;
@@ -140,7 +140,7 @@ static weir_status slot_of_row(csv *c, const place *at, weir_csv_day *day, int64
 }
 
 /* The next row that fills a new slot; moves `at` past it. */
-static weir_status next_sample(csv *c, place *at, int64_t *slot, bool *found)
+static weir_status next_sample(csv *c, cursor *at, int64_t *slot, bool *found)
 {
   weir_csv_seek(&c->lines, at->offset, at->line);
   for (;;) {
@@ -177,7 +177,7 @@ static void thin_marks(csv *c)
 
 /* Notes that a row at `before` fills `slot`: in the mark at hand, or in a new one after enough
  * bytes or a long gap. */
-static weir_status note_row(csv *c, const place *before, int64_t slot)
+static weir_status note_row(csv *c, const cursor *before, int64_t slot)
 {
   mark *const m = c->n_marks ? &c->marks[c->n_marks - 1] : NULL;
 
@@ -209,13 +209,13 @@ static weir_status check_values(csv *c)
 /* Reads the file once: every field is checked, slots are counted, the index is made. */
 static weir_status scan(csv *c)
 {
-  place at = {.offset = c->head.offset, .line = c->head.line, .last = -1};
+  cursor at = {.offset = c->head.offset, .line = c->head.line, .last = -1};
   int64_t slot = 0;
   bool found = true;
 
   c->spacing = WEIR_CSV_BUFFER;
   for (;;) {
-    const place before = at;
+    const cursor before = at;
 
     WEIR_TRY(next_sample(c, &at, &slot, &found));
     if (!found) {
@@ -261,7 +261,7 @@ static weir_status compare_rates(const csv *c, bool given, double told, bool tim
                          : "its preamble");
 }
 
-/* Why times give no rate: most often one below 1 Hz is a unit that is not stated. */
+/* Why times give no rate: most frequently one below 1 Hz is a unit that is not stated. */
 static weir_status refuse_times(const csv *c, double rough)
 {
   if (c->head.clock == WEIR_CSV_CLOCK_NUMBER && rough > 0 && rough < 1) {
@@ -410,7 +410,7 @@ static weir_status describe(csv *c)
         .gain = 1,
         .format = "csv",
     };
-    c->cursors[i] = (place){.offset = c->head.offset, .line = c->head.line, .last = -1};
+    c->cursors[i] = (cursor){.offset = c->head.offset, .line = c->head.line, .last = -1};
   }
   return WEIR_OK;
 }
@@ -520,14 +520,14 @@ static weir_status read_slots(void *state, int signal, int64_t start, int64_t co
                               const weir_record_slots *to)
 {
   csv *const c = state;
-  place at = c->cursors[signal];
+  cursor at = c->cursors[signal];
   const mark *const m = &c->marks[mark_at(c, start)];
 
   if (at.last >= start || m->from.offset > at.offset) {
     at = m->from;
   }
   for (;;) {
-    const place before = at;
+    const cursor before = at;
     int64_t slot = 0;
     bool found = false;
     bool there = false;

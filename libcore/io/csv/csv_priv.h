@@ -7,7 +7,7 @@
 #include "io/weir_record_format.h"
 
 enum {
-  WEIR_CSV_BUFFER = 65536, /* the longest line, and the most that is held of a file */
+  WEIR_CSV_BUFFER = 65536, /* the longest line, and the maximum buffered of a file */
   WEIR_CSV_COLUMNS = 1024,
   WEIR_CSV_TIMES = 4096, /* times from which the rate is told */
 };
@@ -35,7 +35,7 @@ weir_status weir_csv_next_line(weir_csv_lines *l, weir_csv_field *out, bool *fou
 void weir_csv_seek(weir_csv_lines *l, int64_t offset, int64_t line);
 
 /* Cuts a line at `delimiter` (' ': runs of blanks and tabs, of which the one before
- * a unit in brackets cuts nothing), blanks and quotes taken off. Returns
+ * a unit in brackets does not separate), blanks and quotes taken off. Returns
  * the number of fields, at most n + 1 (then only n are stored). */
 int weir_csv_split(weir_csv_field line, char delimiter, weir_csv_field *fields, int n);
 /* ',', ';', tab or ' ', whichever a line has, in this order. */

@@ -86,7 +86,7 @@ static void names_and_units(void **state)
   weir_record_close(&r);
 }
 
-/* A blank before a unit in brackets cuts no name; between two units it does. */
+/* A blank before a unit in brackets shortens no name; between two units it does. */
 static void units_behind_a_blank(void **state)
 {
   static const struct {
@@ -310,7 +310,7 @@ static void assert_runs(weir_record *r)
   assert_true(covered < count - 20 * 4000);
 }
 
-/* Random cuts, two signals in turn; then slots anywhere. */
+/* Random ranges, two signals alternately; then slots anywhere. */
 static void pieces_equal_the_whole(void **state)
 {
   weir_record *r = NULL;
@@ -453,11 +453,12 @@ static void biosppy_texts_are_read(void **state)
   }
 }
 
-static void count_warnings(void *context, weir_log_level level, const char *room, const char *text)
+static void count_warnings(void *context, weir_log_level level, const char *module,
+                           const char *text)
 {
   int *const n = context;
 
-  (void)room;
+  (void)module;
   *n += level == WEIR_LOG_WARN && strstr(text, "states no unit") != NULL;
 }
 

@@ -40,7 +40,7 @@ static weir_status keep(char **out, weir_csv_field f)
 }
 
 /* The text after the last of "=:" of a preamble line, blanks taken off. */
-static weir_csv_field behind_sign(weir_csv_field line)
+static weir_csv_field after_sign(weir_csv_field line)
 {
   int64_t at = line.size;
   weir_csv_field out = line;
@@ -58,7 +58,7 @@ static weir_csv_field behind_sign(weir_csv_field line)
 static weir_status take_labels(weir_csv_head *h, weir_csv_field line)
 {
   weir_csv_field fields[WEIR_CSV_COLUMNS];
-  const weir_csv_field labels = behind_sign(line);
+  const weir_csv_field labels = after_sign(line);
   int n = weir_csv_split(labels, weir_csv_delimiter(labels), fields, WEIR_CSV_COLUMNS);
 
   n = n > WEIR_CSV_COLUMNS ? WEIR_CSV_COLUMNS : n;
@@ -75,7 +75,7 @@ static weir_status take_comment(weir_csv_lines *l, weir_csv_head *h, weir_csv_fi
                     find_word(line, "sampling frequency") >= 0;
 
   if (rate) {
-    const weir_csv_field number = behind_sign(line);
+    const weir_csv_field number = after_sign(line);
 
     if (!weir_io_parse_decimal(number.at, (size_t)number.size, &h->fs_num, &h->fs_den) ||
         h->fs_num <= 0 || h->fs_num > INT64_MAX / WEIR_CSV_COLUMNS) {
@@ -98,12 +98,12 @@ static bool has_decimal_comma(weir_csv_field line)
   for (int i = 0; i < n && !found; i++) {
     const char *const comma = memchr(fields[i].at, ',', (size_t)fields[i].size);
     const int64_t before = comma ? comma - fields[i].at : 0;
-    int64_t behind = 0;
+    int64_t fraction = 0;
     double value = 0;
 
-    found =
-        comma && weir_io_parse_real(fields[i].at, (size_t)before, &value) &&
-        weir_io_parse_int(comma + 1, (size_t)(fields[i].size - before - 1), 0, INT64_MAX, &behind);
+    found = comma && weir_io_parse_real(fields[i].at, (size_t)before, &value) &&
+            weir_io_parse_int(comma + 1, (size_t)(fields[i].size - before - 1), 0, INT64_MAX,
+                              &fraction);
   }
   return found && memchr(line.at, ';', (size_t)line.size);
 }

@@ -98,9 +98,9 @@ static int64_t with_bracket(weir_csv_field line, int64_t at, int64_t end)
   }
   const char *const close =
       memchr(line.at + open, line.at[open] == '(' ? ')' : ']', (size_t)(line.size - open));
-  const int64_t behind = close ? close - line.at + 1 : end;
+  const int64_t after = close ? close - line.at + 1 : end;
 
-  return behind >= line.size || is_blank(line.at[behind]) ? behind : end;
+  return after >= line.size || is_blank(line.at[after]) ? after : end;
 }
 
 int weir_csv_split(weir_csv_field line, char delimiter, weir_csv_field *fields, int n)

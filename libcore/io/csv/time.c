@@ -29,29 +29,30 @@ static bool number_ns(weir_csv_field f, int64_t unit_ns, weir_csv_ns *ns)
   return true;
 }
 
-/* "[H:]MM:SS[.s]"; at most three parts. */
+/* "[H:]MM:SS[.s]"; at most three fields. */
 static bool colon_ns(weir_csv_field f, weir_csv_ns *ns)
 {
   weir_csv_ns total = 0;
-  int parts = 0;
+  int n_fields = 0;
 
   for (;;) {
     const char *const end = memchr(f.at, ':', (size_t)f.size);
     const int64_t size = end ? end - f.at : f.size;
-    weir_csv_ns part = 0;
+    weir_csv_ns seconds_ns = 0;
     int64_t whole = 0;
 
-    if (size == 0 || f.at[0] == '-' || f.at[0] == '+' || ++parts > 3) {
+    if (size == 0 || f.at[0] == '-' || f.at[0] == '+' || ++n_fields > 3) {
       return false;
     }
     if (end ? !weir_io_parse_int(f.at, (size_t)size, 0, 1000000000, &whole)
-            : !number_ns((weir_csv_field){f.at, size}, SECOND, &part) || part > 3600 * SECOND) {
+            : !number_ns((weir_csv_field){f.at, size}, SECOND, &seconds_ns) ||
+                  seconds_ns > 3600 * SECOND) {
       return false;
     }
-    total = total * 60 + (end ? (weir_csv_ns)whole * SECOND : part);
+    total = total * 60 + (end ? (weir_csv_ns)whole * SECOND : seconds_ns);
     if (!end) {
       *ns = total;
-      return parts > 1;
+      return n_fields > 1;
     }
     f.at = end + 1;
     f.size -= size + 1;

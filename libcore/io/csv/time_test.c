@@ -32,10 +32,11 @@ static void reads_as(const char *text, const double *want, int64_t n)
 }
 
 /* The log's lines on midnight. */
-static void count_midnights(void *context, weir_log_level level, const char *room, const char *text)
+static void count_midnights(void *context, weir_log_level level, const char *module,
+                            const char *text)
 {
   (void)level;
-  (void)room;
+  (void)module;
   *(int *)context += strstr(text, "24 h are added") != NULL;
 }
 

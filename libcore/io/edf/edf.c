@@ -73,15 +73,15 @@ static bool on_grid(const weir_edf_signal *s, int64_t ns)
  * gap or an overlap. */
 static int64_t tolerance(const edf *e)
 {
-  int64_t least = e->n_infos ? INT64_MAX : 0;
+  int64_t tolerance_ns = e->n_infos ? INT64_MAX : 0;
 
   for (int i = 0; i < e->n_infos; i++) {
     const weir_edf_signal *const s = signal_of(e, i);
     const __int128 half = (__int128)s->fs_den * SECOND / (2 * (__int128)s->fs_num);
 
-    least = half < least ? (int64_t)half : least;
+    tolerance_ns = half < tolerance_ns ? (int64_t)half : tolerance_ns;
   }
-  return least;
+  return tolerance_ns;
 }
 
 static const weir_edf_signal *first_notes(const edf *e)
@@ -249,7 +249,7 @@ static weir_status describe(edf *e)
     info->format = e->head.width == 3 ? "BDF" : "EDF";
     info->bits = 8 * e->head.width;
     info->count = count_slots(e, s);
-    info->cut = (e->declared - e->records) * s->per_record;
+    info->n_truncated = (e->declared - e->records) * s->per_record;
     if (info->count > MAX_SLOTS) {
       return weir_fail(WEIR_ERR_DATA, "%s: signal %s: too many samples", e->path, s->name);
     }

@@ -243,7 +243,7 @@ static void a_truncated_file_is_read_where_allowed(void **state)
   assert_int_equal(open_made(&f, 0, &r), WEIR_ERR_DATA);
   assert_ok(open_made(&f, 1, &r));
   assert_int_equal(weir_record_signal(r, 0)->count, 20);
-  assert_int_equal(weir_record_signal(r, 0)->cut, 5);
+  assert_int_equal(weir_record_signal(r, 0)->n_truncated, 5);
   assert_ok(weir_record_read(r, 0, 0, 20, v, p));
   assert_int_equal(p[14], 1);
   assert_int_equal(p[15], 0);

@@ -63,18 +63,18 @@ bool weir_edf_tal_next(const char *data, int64_t size, int64_t *at, weir_edf_tal
   }
   const char *const first = data + *at;
   const char *const end = memchr(first, 0, (size_t)(size - *at));
-  const char *const behind = end ? memchr(first, SEPARATOR, (size_t)(end - first)) : NULL;
+  const char *const after = end ? memchr(first, SEPARATOR, (size_t)(end - first)) : NULL;
 
-  if (!behind || end[-1] != SEPARATOR) {
+  if (!after || end[-1] != SEPARATOR) {
     return false;
   }
-  const char *const mark = memchr(first, DURATION, (size_t)(behind - first));
+  const char *const mark = memchr(first, DURATION, (size_t)(after - first));
 
   out->duration = -1;
-  out->texts = behind + 1;
-  out->texts_size = end - behind - 1;
-  if (!take_onset(first, (mark ? mark : behind) - first, &out->onset) ||
-      (mark && behind - mark > 1 && !take_seconds(mark + 1, behind - mark - 1, &out->duration))) {
+  out->texts = after + 1;
+  out->texts_size = end - after - 1;
+  if (!take_onset(first, (mark ? mark : after) - first, &out->onset) ||
+      (mark && after - mark > 1 && !take_seconds(mark + 1, after - mark - 1, &out->duration))) {
     return false;
   }
   *at = end - data + 1;

@@ -21,7 +21,7 @@ typedef struct weir_grib_keys {
   int64_t size;
   const weir_grib_kind *known; /* of a message that says the same of itself, or NULL */
   weir_grib_kind kind;
-  weir_grib_field field; /* all but its place, kind and grid */
+  weir_grib_field field; /* all but its location, kind and grid */
   bool reforecast;       /* its start is not the reference time */
   struct weir_grib_shape {
     char type[32];

@@ -30,13 +30,13 @@ int64_t weir_grib_frame_find(const uint8_t *bytes, int64_t size, int64_t from)
   return found ? found - bytes : size;
 }
 
-/* Edition 1: takes section `number` at f->at, which has to have `least` bytes. */
-static bool take(weir_grib_frame *f, int which, int64_t length, int64_t least, char *why)
+/* Edition 1: takes section `number` at f->at, which has to have `min_length` bytes. */
+static bool take(weir_grib_frame *f, int which, int64_t length, int64_t min_length, char *why)
 {
-  if (length < least || length > f->length - END - f->at) {
+  if (length < min_length || length > f->length - END - f->at) {
     snprintf(why, WEIR_GRIB_WHY,
              "section%dLength=%lld: the message has %lld bytes left for it (at least %lld)", which,
-             (long long)length, (long long)(f->length - END - f->at), (long long)least);
+             (long long)length, (long long)(f->length - END - f->at), (long long)min_length);
     return false;
   }
   f->section[which].at = f->at;
@@ -45,7 +45,7 @@ static bool take(weir_grib_frame *f, int which, int64_t length, int64_t least, c
   return true;
 }
 
-static bool has_room(const weir_grib_frame *f, int64_t bytes)
+static bool has_bytes(const weir_grib_frame *f, int64_t bytes)
 {
   return f->length - END - f->at >= bytes;
 }
@@ -73,24 +73,24 @@ static bool check_one(const weir_grib_frame *f, char *why)
 
 static int next_one(weir_grib_frame *f, char *why)
 {
-  static const int64_t least[] = {8, 28, 32, 6, 12};
+  static const int64_t min_length[] = {8, 28, 32, 6, 12};
   int flags = 0;
 
-  if (f->parts > 0) {
+  if (f->n_fields > 0) {
     return 0;
   }
   for (int which = 1; which <= 4; which++) {
     if ((which == 2 && !(flags & 0x80)) || (which == 3 && !(flags & 0x40))) {
       continue;
     }
-    if (!has_room(f, 3)) {
+    if (!has_bytes(f, 3)) {
       snprintf(why, WEIR_GRIB_WHY, "totalLength=%lld: it ends before section %d",
                (long long)f->length, which);
       return -1;
     }
     const int64_t length = which == 4 ? data_length(f) : number(f->bytes + f->at, 3);
 
-    if (!take(f, which, length, least[which], why)) {
+    if (!take(f, which, length, min_length[which], why)) {
       return -1;
     }
     flags = which == 1 ? f->bytes[f->section[1].at + 7] : flags;
@@ -100,12 +100,12 @@ static int next_one(weir_grib_frame *f, char *why)
              (long long)f->section[4].length, (long long)f->at, (long long)(f->length - END));
     return -1;
   }
-  f->parts = 1;
+  f->n_fields = 1;
   return check_one(f, why) ? 1 : -1;
 }
 
 /* Length of an edition 1 message, 0 where it cannot be known. */
-static int64_t length_one(const uint8_t *bytes, int64_t room)
+static int64_t length_one(const uint8_t *bytes, int64_t size)
 {
   const int64_t said = number(bytes + 4, 3);
   int64_t at = 8;
@@ -117,13 +117,13 @@ static int64_t length_one(const uint8_t *bytes, int64_t room)
     if ((which == 2 && !(flags & 0x80)) || (which == 3 && !(flags & 0x40))) {
       continue;
     }
-    if (room - at < 28) {
+    if (size - at < 28) {
       return 0;
     }
     flags = which == 1 ? bytes[at + 7] : flags;
     at += number(bytes + at, 3);
   }
-  if (room - at < 3) {
+  if (size - at < 3) {
     return 0;
   }
   const int64_t rest = number(bytes + at, 3);
@@ -131,12 +131,12 @@ static int64_t length_one(const uint8_t *bytes, int64_t room)
   return rest < UNIT ? (said - LARGE) * UNIT - rest + END : said;
 }
 
-bool weir_grib_frame_open(const uint8_t *bytes, int64_t room, weir_grib_frame *f, char *why)
+bool weir_grib_frame_open(const uint8_t *bytes, int64_t size, weir_grib_frame *f, char *why)
 {
   memset(f, 0, sizeof *f);
   f->bytes = bytes;
-  if (room < 16 || memcmp(bytes, "GRIB", 4) != 0) {
-    snprintf(why, WEIR_GRIB_WHY, "identifier: %lld bytes are not a message", (long long)room);
+  if (size < 16 || memcmp(bytes, "GRIB", 4) != 0) {
+    snprintf(why, WEIR_GRIB_WHY, "identifier: %lld bytes are not a message", (long long)size);
     return false;
   }
   f->edition = bytes[7];
@@ -144,15 +144,15 @@ bool weir_grib_frame_open(const uint8_t *bytes, int64_t room, weir_grib_frame *f
     snprintf(why, WEIR_GRIB_WHY, "edition=%d: only editions 1 and 2 are supported", f->edition);
     return false;
   }
-  f->length = f->edition == 1 ? length_one(bytes, room) : number(bytes + 8, 8);
+  f->length = f->edition == 1 ? length_one(bytes, size) : number(bytes + 8, 8);
   f->at = f->edition == 1 ? 8 : 16;
   if (f->length < f->at + END) {
     snprintf(why, WEIR_GRIB_WHY, "totalLength=%lld: too short for a message", (long long)f->length);
     return false;
   }
-  if (f->length > room) {
+  if (f->length > size) {
     snprintf(why, WEIR_GRIB_WHY, "totalLength=%lld: the file ends after %lld bytes of it",
-             (long long)f->length, (long long)room);
+             (long long)f->length, (long long)size);
     return false;
   }
   if (memcmp(bytes + f->length - END, "7777", END) != 0) {
@@ -225,13 +225,13 @@ static bool follows(int before, int which)
 
 static int next_two(weir_grib_frame *f, char *why)
 {
-  static const int64_t least[] = {16, 21, 5, 14, 9, 11, 6, 5};
+  static const int64_t min_length[] = {16, 21, 5, 14, 9, 11, 6, 5};
 
-  if (f->parts > 0 && f->at == f->length - END) {
+  if (f->n_fields > 0 && f->at == f->length - END) {
     return 0;
   }
-  for (int before = f->parts > 0 ? 7 : 0, which = 0; which != 7; before = which) {
-    if (!has_room(f, 5)) {
+  for (int before = f->n_fields > 0 ? 7 : 0, which = 0; which != 7; before = which) {
+    if (!has_bytes(f, 5)) {
       snprintf(why, WEIR_GRIB_WHY, "totalLength=%lld: it ends after section %d",
                (long long)f->length, before);
       return -1;
@@ -241,12 +241,12 @@ static int next_two(weir_grib_frame *f, char *why)
       snprintf(why, WEIR_GRIB_WHY, "numberOfSection=%d: cannot follow section %d", which, before);
       return -1;
     }
-    if (!take(f, which, number(f->bytes + f->at, 4), least[which], why) ||
+    if (!take(f, which, number(f->bytes + f->at, 4), min_length[which], why) ||
         (which == 6 && !take_bitmap(f, why))) {
       return -1;
     }
   }
-  f->parts++;
+  f->n_fields++;
   return check_two(f, why) ? 1 : -1;
 }
 

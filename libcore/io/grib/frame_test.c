@@ -1,21 +1,21 @@
-/* frame_test.c - sections of messages: every cut and every damaged length is refused with its key;
- * fields of one message are told apart. */
+/* frame_test.c - sections of messages: every truncation and every damaged length is refused with
+ * its key; fields of one message are told apart. */
 #include "io/grib/grib_test.h"
 
 /* How many fields; -1: `why` says what is wrong. */
-static int64_t walk(const uint8_t *bytes, int64_t room, char *why)
+static int64_t walk(const uint8_t *bytes, int64_t size, char *why)
 {
   weir_grib_frame f;
   int found = 1;
 
   why[0] = 0;
-  if (!weir_grib_frame_open(bytes, room, &f, why)) {
+  if (!weir_grib_frame_open(bytes, size, &f, why)) {
     return -1;
   }
   while (found > 0) {
     found = weir_grib_frame_next(&f, why);
   }
-  return found < 0 ? -1 : f.parts;
+  return found < 0 ? -1 : f.n_fields;
 }
 
 static void sound_messages_are_walked(void **state)
@@ -39,11 +39,11 @@ static void a_cut_message_is_refused_wherever_it_is_cut(void **state)
 
   (void)state;
   grib_make_two(&b);
-  for (int64_t room = 0; room < b.size; room++) {
-    uint8_t *const exact = malloc((size_t)room + 1); /* so that a sanitizer sees the end */
+  for (int64_t size = 0; size < b.size; size++) {
+    uint8_t *const exact = malloc((size_t)size + 1); /* so that a sanitizer sees the end */
 
-    memcpy(exact, b.bytes, (size_t)room);
-    assert_int_equal(walk(exact, room, why), -1);
+    memcpy(exact, b.bytes, (size_t)size);
+    assert_int_equal(walk(exact, size, why), -1);
     assert_true(why[0] != 0);
     free(exact);
   }

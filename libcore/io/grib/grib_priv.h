@@ -13,17 +13,17 @@ typedef struct weir_grib_frame {
   const uint8_t *bytes; /* of the message */
   int64_t length;
   int edition;
-  int64_t at;    /* next section */
-  int64_t parts; /* fields so far */
+  int64_t at;       /* next section */
+  int64_t n_fields; /* fields so far */
   int64_t bitmap, bitmap_length;
   struct {
     int64_t at, length;          /* 0: the field has none */
   } section[WEIR_GRIB_SECTIONS]; /* of the last field */
 } weir_grib_frame;
 
-/* Starts on the message at bytes[0], of which `room` bytes are there. False: `why` [WEIR_GRIB_WHY]
+/* Starts on the message at bytes[0], of which `size` bytes are there. False: `why` [WEIR_GRIB_WHY]
  * says key and reason. */
-bool weir_grib_frame_open(const uint8_t *bytes, int64_t room, weir_grib_frame *f, char *why);
+bool weir_grib_frame_open(const uint8_t *bytes, int64_t size, weir_grib_frame *f, char *why);
 /* The next field of the message: 1, 0 at its end, -1 for damage with `why`. */
 int weir_grib_frame_next(weir_grib_frame *f, char *why);
 /* Bytes of a message that holds the field last found alone. */
@@ -65,16 +65,16 @@ struct weir_grib {
   weir_grib_file *files;
   int64_t n_files;
   weir_grib_kind *kinds;
-  int64_t n_kinds, room_kinds;
+  int64_t n_kinds, kinds_capacity;
   weir_grib_grid *grids; /* lat and lon in one block of lat's */
-  int64_t n_grids, room_grids;
+  int64_t n_grids, grids_capacity;
   weir_grib_field *fields;
-  int64_t n_fields, room_fields;
+  int64_t n_fields, fields_capacity;
   int64_t damaged;
   double *values; /* of one message, as the library gives them */
-  int64_t room_values;
+  int64_t values_capacity;
   uint8_t *message, *copy; /* a message; one of its fields */
-  int64_t room_message, room_copy;
+  int64_t message_capacity, copy_capacity;
 };
 
 /* Appends; what is equal to an earlier kind or grid gets its number. Padding bytes must be 0. */
@@ -95,11 +95,12 @@ typedef struct weir_grib_span {
 /* The bytes of the message of field i into *message, which grows and is the caller's. Fails where
  * the file is no more as it was: its mapping would end the process. */
 weir_status weir_grib_message(const weir_grib *g, int64_t i, uint8_t **message,
-                              int64_t *room) WEIR_CHECKED;
+                              int64_t *capacity) WEIR_CHECKED;
 /* A message that holds field i alone: `message`, which holds it, or a copy of its parts in *copy,
  * which grows and is the caller's. */
 weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *message,
-                               uint8_t **copy, int64_t *room, weir_grib_span *span) WEIR_CHECKED;
+                               uint8_t **copy, int64_t *capacity,
+                               weir_grib_span *span) WEIR_CHECKED;
 
 /* The index as a file. Reading fails with WEIR_ERR_DATA where bytes are no index of the set's
  * files as they are now; nothing in it is trusted. */

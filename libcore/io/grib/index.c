@@ -5,7 +5,7 @@
 #include "base/weir_file.h"
 #include "io/grib/grib_priv.h"
 
-enum { VERSION = 2, ORDER = 0x01020304, MOST_POINTS = 1 << 28 };
+enum { VERSION = 2, ORDER = 0x01020304, MAX_POINTS = 1 << 28 };
 
 /* First bytes of an index file. What follows, in the layout of this build: counts; for each file
  * its size, time and path; kinds; for each grid its numbers, lat and lon; fields. */
@@ -39,7 +39,7 @@ weir_status weir_grib_add_kind(weir_grib *g, const weir_grib_kind *kind, int64_t
       return WEIR_OK;
     }
   }
-  WEIR_TRY(weir_reserve(&g->kinds, &g->room_kinds, g->n_kinds + 1, sizeof *kind));
+  WEIR_TRY(weir_reserve(&g->kinds, &g->kinds_capacity, g->n_kinds + 1, sizeof *kind));
   g->kinds[g->n_kinds] = *kind;
   *number = g->n_kinds++;
   return WEIR_OK;
@@ -62,7 +62,7 @@ weir_status weir_grib_add_grid(weir_grib *g, const weir_grib_grid *grid, int64_t
       return WEIR_OK;
     }
   }
-  WEIR_TRY(weir_reserve(&g->grids, &g->room_grids, g->n_grids + 1, sizeof *grid));
+  WEIR_TRY(weir_reserve(&g->grids, &g->grids_capacity, g->n_grids + 1, sizeof *grid));
   WEIR_TRY(weir_alloc(grid->n_lat + grid->n_lon, sizeof(double), &memory));
   double *const lat = memory, *const lon = lat + grid->n_lat;
 
@@ -77,7 +77,7 @@ weir_status weir_grib_add_grid(weir_grib *g, const weir_grib_grid *grid, int64_t
 
 weir_status weir_grib_add_field(weir_grib *g, const weir_grib_field *field)
 {
-  WEIR_TRY(weir_reserve(&g->fields, &g->room_fields, g->n_fields + 1, sizeof *field));
+  WEIR_TRY(weir_reserve(&g->fields, &g->fields_capacity, g->n_fields + 1, sizeof *field));
   g->fields[g->n_fields++] = *field;
   return WEIR_OK;
 }
@@ -95,12 +95,12 @@ void weir_grib_forget(weir_grib *g)
 /* Bytes of the index file that is being made. */
 typedef struct text {
   uint8_t *bytes;
-  int64_t size, room;
+  int64_t size, capacity;
 } text;
 
 static weir_status put(text *t, const void *data, int64_t bytes)
 {
-  WEIR_TRY(weir_reserve(&t->bytes, &t->room, t->size + bytes, 1));
+  WEIR_TRY(weir_reserve(&t->bytes, &t->capacity, t->size + bytes, 1));
   if (bytes > 0) {
     memcpy(t->bytes + t->size, data, (size_t)bytes);
   }
@@ -238,7 +238,7 @@ static weir_status get_kinds(weir_grib *g, source *s, int64_t n)
     if (!is_kind(&kind)) {
       return refuse("a text has no end");
     }
-    WEIR_TRY(weir_reserve(&g->kinds, &g->room_kinds, g->n_kinds + 1, sizeof kind));
+    WEIR_TRY(weir_reserve(&g->kinds, &g->kinds_capacity, g->n_kinds + 1, sizeof kind));
     g->kinds[g->n_kinds++] = kind;
   }
   return WEIR_OK;
@@ -255,7 +255,7 @@ static weir_status get_grids(weir_grib *g, source *s, int64_t n)
       return refuse("it ends in the list of grids");
     }
     memcpy(&h, said, sizeof h);
-    if (h.n_lat < 1 || h.n_lon < 1 || h.n_lat > MOST_POINTS || h.n_lon > MOST_POINTS ||
+    if (h.n_lat < 1 || h.n_lon < 1 || h.n_lat > MAX_POINTS || h.n_lon > MAX_POINTS ||
         h.gaussian < 0) {
       return refuse("invalid size of a grid");
     }
@@ -264,7 +264,7 @@ static weir_status get_grids(weir_grib *g, source *s, int64_t n)
     if (!points) {
       return refuse("it ends in the list of grids");
     }
-    WEIR_TRY(weir_reserve(&g->grids, &g->room_grids, g->n_grids + 1, sizeof *g->grids));
+    WEIR_TRY(weir_reserve(&g->grids, &g->grids_capacity, g->n_grids + 1, sizeof *g->grids));
     WEIR_TRY(weir_alloc(h.n_lat + h.n_lon, sizeof(double), &memory));
     memcpy(memory, points, (size_t)(h.n_lat + h.n_lon) * sizeof(double));
     g->grids[g->n_grids++] = (weir_grib_grid){.n_lat = h.n_lat,
@@ -280,7 +280,7 @@ static weir_status get_grids(weir_grib *g, source *s, int64_t n)
 static bool is_field(const weir_grib *g, const weir_grib_field *f)
 {
   if (f->file < 0 || f->file >= g->n_files || f->kind < 0 || f->kind >= g->n_kinds ||
-      f->grid < -1 || f->grid >= g->n_grids || f->message < 1 || f->part < 0) {
+      f->grid < -1 || f->grid >= g->n_grids || f->message < 1 || f->submessage < 0) {
     return false;
   }
   return (f->grid >= 0 || g->kinds[f->kind].refused[0]) && f->offset >= 0 && f->length > 0 &&

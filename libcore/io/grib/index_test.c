@@ -74,13 +74,13 @@ static void an_index_comes_back(void **state)
   assert_memory_equal(back.grids[0].lat, g.grids[0].lat, 5 * sizeof(double));
   release(&back);
   back = (weir_grib){.files = g.files, .n_files = 2};
-  for (int64_t cut = 0; cut < size; cut += 7) {
-    assert_int_equal(weir_grib_index_parse(&back, (const uint8_t *)bytes, cut), WEIR_ERR_DATA);
+  for (int64_t n_bytes = 0; n_bytes < size; n_bytes += 7) {
+    assert_int_equal(weir_grib_index_parse(&back, (const uint8_t *)bytes, n_bytes), WEIR_ERR_DATA);
     release(&back);
     back = (weir_grib){.files = g.files, .n_files = 2};
-    bytes[cut] ^= 4;
+    bytes[n_bytes] ^= 4;
     assert_int_equal(weir_grib_index_parse(&back, (const uint8_t *)bytes, size), WEIR_ERR_DATA);
-    bytes[cut] ^= 4;
+    bytes[n_bytes] ^= 4;
     release(&back);
     back = (weir_grib){.files = g.files, .n_files = 2};
   }

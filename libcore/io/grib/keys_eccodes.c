@@ -4,9 +4,9 @@
 #include <string.h>
 #include "io/grib/eccodes_priv.h"
 
-enum { SECONDS = 13, SHIFTED_ROWS = 0x0f, ALL_FLAGS = 0xf0, FLAGS_ONE = 0xe0, MOST_ROWS = 1 << 13 };
+enum { SECONDS = 13, SHIFTED_ROWS = 0x0f, ALL_FLAGS = 0xf0, FLAGS_ONE = 0xe0, MAX_ROWS = 1 << 13 };
 /* What is believed: a grid of 1 km has 40000 columns. */
-enum { MOST_LINE = 1 << 20, MOST_POINTS = 1 << 30 };
+enum { MAX_LINE = 1 << 20, MAX_POINTS = 1 << 30 };
 
 typedef struct message {
   codes_handle *h;
@@ -250,8 +250,8 @@ static bool take_shape(const message *m, int32_t edition, struct weir_grib_shape
       (s->type[8] == 'g' && !need(m, "N", &s->gaussian)) || !take_corners(m, s)) {
     return false;
   }
-  if (s->n_lon < 1 || s->n_lat < 1 || s->n_lon > MOST_LINE || s->n_lat > MOST_LINE ||
-      s->points > MOST_POINTS) {
+  if (s->n_lon < 1 || s->n_lat < 1 || s->n_lon > MAX_LINE || s->n_lat > MAX_LINE ||
+      s->points > MAX_POINTS) {
     snprintf(text, sizeof text, "%lld, Nj=%lld", (long long)s->n_lon, (long long)s->n_lat);
     return refuse(m, "Ni", text, "no supported grid has so many points, or there are none");
   }
@@ -259,7 +259,7 @@ static bool take_shape(const message *m, int32_t edition, struct weir_grib_shape
     snprintf(text, sizeof text, "%lld", (long long)s->points);
     return refuse(m, "numberOfDataPoints", text, "is not Ni * Nj");
   }
-  if (s->gaussian < 0 || s->gaussian > MOST_ROWS) {
+  if (s->gaussian < 0 || s->gaussian > MAX_ROWS) {
     snprintf(text, sizeof text, "%lld", (long long)s->gaussian);
     return refuse(m, "N", text, "there are no such Gaussian grids");
   }

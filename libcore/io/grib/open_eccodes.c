@@ -6,11 +6,11 @@
 #include "base/weir_log.h"
 #include "io/grib/eccodes_priv.h"
 
-#define MOST_INDEX ((int64_t)8 << 30) /* bytes of an index file */
+#define MAX_INDEX ((int64_t)8 << 30) /* bytes of an index file */
 
-enum { KNOWN = 256, MOST_WARNINGS = 8 /* of a file */ };
+enum { KNOWN = 256, MAX_WARNINGS = 8 /* of a file */ };
 
-/* What is known of messages with these octets, in the place that their hash names. */
+/* What is known of messages with these octets, at the index that their hash gives. */
 typedef struct known_field {
   weir_grib_print print;
   weir_grib_kind kind;   /* as the keys gave it */
@@ -30,7 +30,7 @@ typedef struct scan {
   struct weir_grib_shape shape; /* the last that was made a grid, `grid` */
   int64_t grid;
   double *points; /* lat, lon and rows of a shape that is being made */
-  int64_t room;
+  int64_t capacity;
   bool wraps, sound;
   char why[WEIR_GRIB_WHY];
 } scan;
@@ -40,7 +40,7 @@ static const char *path_of(const scan *s)
   return s->g->files[s->file].path;
 }
 
-/* A part of a file that is no sound message. */
+/* A section of a file that is no sound message. */
 static weir_status damage(scan *s)
 {
   if (!s->opts->skip_damaged) {
@@ -52,7 +52,7 @@ static weir_status damage(scan *s)
   }
   s->lost = true;
   s->g->damaged++;
-  if (s->damaged++ < MOST_WARNINGS) {
+  if (s->damaged++ < MAX_WARNINGS) {
     weir_warn("grib", "%s: message %lld (byte %lld) is damaged and skipped: %s", path_of(s),
               (long long)s->message, (long long)s->offset, s->why);
   }
@@ -78,7 +78,7 @@ static weir_status find_grid(scan *s, int64_t *grid)
   if (s->grid >= 0 && memcmp(&s->shape, shape, sizeof *shape) == 0) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_reserve(&s->points, &s->room, shape->n_lat + shape->n_lon + 2 * shape->gaussian,
+  WEIR_TRY(weir_reserve(&s->points, &s->capacity, shape->n_lat + shape->n_lon + 2 * shape->gaussian,
                         sizeof(double)));
   WEIR_TRY(weir_grib_alone(make_points, s));
   if (!s->sound) {
@@ -100,16 +100,16 @@ static weir_status find_grid(scan *s, int64_t *grid)
 }
 
 /* The field that the frame has found, by the keys of the library. */
-static weir_status take_keys(scan *s, const weir_grib_frame *frame, int64_t parts)
+static weir_status take_keys(scan *s, const weir_grib_frame *frame, int64_t n_fields)
 {
   weir_grib *const g = s->g;
   weir_grib_keys *const k = &s->keys;
 
   k->bytes = frame->bytes;
   k->size = frame->length;
-  if (parts > 1) {
+  if (n_fields > 1) {
     k->size = weir_grib_frame_size(frame);
-    WEIR_TRY(weir_reserve(&g->copy, &g->room_copy, k->size, 1));
+    WEIR_TRY(weir_reserve(&g->copy, &g->copy_capacity, k->size, 1));
     weir_grib_frame_copy(frame, g->copy);
     k->bytes = g->copy;
   }
@@ -134,7 +134,7 @@ static bool is_quick(const weir_grib_keys *k, const weir_grib_frame *frame)
 }
 
 /* The field that the frame has found: from its octets where a message that is like it is known. */
-static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t parts)
+static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t n_fields)
 {
   weir_grib_print print;
   uint64_t hash = 0;
@@ -146,7 +146,7 @@ static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t pa
 
   if (!same || !like->quick || !weir_grib_quick(frame, &field)) {
     s->keys.known = same ? &like->kind : NULL;
-    WEIR_TRY(take_keys(s, frame, parts));
+    WEIR_TRY(take_keys(s, frame, n_fields));
     field = s->keys.field;
     if (short_enough && !same && s->keys.kind.param != 0) {
       *like = (known_field){print, s->keys.kind, field, is_quick(&s->keys, frame)};
@@ -154,7 +154,7 @@ static weir_status index_field(scan *s, const weir_grib_frame *frame, int64_t pa
   }
   field.file = s->file;
   field.message = s->message;
-  field.part = frame->parts - 1;
+  field.submessage = frame->n_fields - 1;
   field.offset = s->offset;
   field.length = frame->length;
   return weir_grib_add_field(s->g, &field);
@@ -179,11 +179,11 @@ static weir_status index_message(scan *s, int64_t *next)
   if (found < 0) {
     return damage(s);
   }
-  const int64_t parts = frame.parts;
+  const int64_t n_fields = frame.n_fields;
 
   (void)weir_grib_frame_open(f->bytes + s->offset, f->size - s->offset, &frame, s->why);
   while (weir_grib_frame_next(&frame, s->why) > 0) {
-    WEIR_TRY(index_field(s, &frame, parts));
+    WEIR_TRY(index_field(s, &frame, n_fields));
   }
   s->lost = false;
   return WEIR_OK;
@@ -260,7 +260,7 @@ static weir_status index_file(scan *s)
   if (s->message == 0) {
     return weir_fail(WEIR_ERR_DATA, "%s: the file has no GRIB message", f->path);
   }
-  if (s->damaged > MOST_WARNINGS) {
+  if (s->damaged > MAX_WARNINGS) {
     weir_warn("grib", "%s: %lld messages are damaged and skipped", f->path, (long long)s->damaged);
   }
   return WEIR_OK;
@@ -276,7 +276,7 @@ static bool recall(weir_grib *g, const char *path)
   if (!weir_file_exists(path)) {
     return false;
   }
-  if (weir_file_read(path, MOST_INDEX, &bytes, &size) == WEIR_OK) {
+  if (weir_file_read(path, MAX_INDEX, &bytes, &size) == WEIR_OK) {
     same = weir_grib_index_parse(g, (const uint8_t *)bytes, size) == WEIR_OK;
   }
   if (!same) {

@@ -7,9 +7,9 @@
 #include "io/grib/eccodes_priv.h"
 #include "io/io_priv.h"
 
-enum { PLACE = 600 };
+enum { LOCATION = 600 };
 
-/* A field that is wanted, and its place among the answers. */
+/* A requested field, and its index among the results. */
 typedef struct wish {
   int64_t field, out;
 } wish;
@@ -18,11 +18,11 @@ typedef struct decode {
   weir_grib_span message;
   int64_t points;
   double *values;
-  const char *place;
+  const char *location;
   bool may_miss; /* values may be missing */
 } decode;
 
-static int by_place(const void *a, const void *b)
+static int by_field(const void *a, const void *b)
 {
   const int64_t i = ((const wish *)a)->field, k = ((const wish *)b)->field;
 
@@ -33,7 +33,7 @@ static weir_status failed(const decode *d, const char *key, int code)
 {
   char reason[256];
 
-  return weir_fail(WEIR_ERR_DATA, "%s: %s: %s", d->place, key, weir_grib_reason(code, reason));
+  return weir_fail(WEIR_ERR_DATA, "%s: %s: %s", d->location, key, weir_grib_reason(code, reason));
 }
 
 static weir_status decode_handle(const decode *d, codes_handle *h)
@@ -49,7 +49,7 @@ static weir_status decode_handle(const decode *d, codes_handle *h)
   }
   code = codes_get_double_array(h, "values", d->values, &count);
   if (code == CODES_SUCCESS && (int64_t)count != d->points) {
-    return weir_fail(WEIR_ERR_DATA, "%s: values: %lld of them for %lld points", d->place,
+    return weir_fail(WEIR_ERR_DATA, "%s: values: %lld of them for %lld points", d->location,
                      (long long)count, (long long)d->points);
   }
   return code == CODES_SUCCESS ? WEIR_OK : failed(d, "values", code);
@@ -62,7 +62,7 @@ static weir_status decode_values(void *context)
       codes_handle_new_from_message(NULL, d->message.bytes, (size_t)d->message.size);
 
   if (!h) {
-    return weir_fail(WEIR_ERR_DATA, "%s: the library cannot decode it", d->place);
+    return weir_fail(WEIR_ERR_DATA, "%s: the library cannot decode it", d->location);
   }
   const weir_status status = decode_handle(d, h);
 
@@ -75,14 +75,14 @@ static bool has_several(const weir_grib *g, int64_t i)
 {
   const weir_grib_field *const f = &g->fields[i];
 
-  return f->part > 0 || (i + 1 < g->n_fields && f[1].part > 0);
+  return f->submessage > 0 || (i + 1 < g->n_fields && f[1].submessage > 0);
 }
 
 weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *message,
-                               uint8_t **copy, int64_t *room, weir_grib_span *span)
+                               uint8_t **copy, int64_t *capacity, weir_grib_span *span)
 {
   const weir_grib_field *const f = &g->fields[i];
-  char why[WEIR_GRIB_WHY] = "", place[PLACE];
+  char why[WEIR_GRIB_WHY] = "", location[LOCATION];
   weir_grib_frame frame;
 
   *span = (weir_grib_span){message, f->length};
@@ -91,16 +91,16 @@ weir_status weir_grib_alone_in(const weir_grib *g, int64_t i, const uint8_t *mes
   }
   bool found = weir_grib_frame_open(span->bytes, span->size, &frame, why);
 
-  for (int64_t k = 0; found && k <= f->part; k++) {
+  for (int64_t k = 0; found && k <= f->submessage; k++) {
     found = weir_grib_frame_next(&frame, why) > 0;
   }
   if (!found) {
-    weir_grib_locate(g, i, place, sizeof place);
-    return weir_fail(WEIR_ERR_DATA, "%s: there is no field %lld: %s", place, (long long)f->part + 1,
-                     why);
+    weir_grib_locate(g, i, location, sizeof location);
+    return weir_fail(WEIR_ERR_DATA, "%s: there is no field %lld: %s", location,
+                     (long long)f->submessage + 1, why);
   }
   span->size = weir_grib_frame_size(&frame);
-  WEIR_TRY(weir_reserve(copy, room, span->size, 1));
+  WEIR_TRY(weir_reserve(copy, capacity, span->size, 1));
   weir_grib_frame_copy(&frame, *copy);
   span->bytes = *copy;
   return WEIR_OK;
@@ -125,12 +125,12 @@ static bool may_miss(const weir_grib_span *message)
          packing[10] == 3;
 }
 
-weir_status weir_grib_message(const weir_grib *g, int64_t i, uint8_t **message, int64_t *room)
+weir_status weir_grib_message(const weir_grib *g, int64_t i, uint8_t **message, int64_t *capacity)
 {
   const weir_grib_field *const f = &g->fields[i];
   int fd = -1;
 
-  WEIR_TRY(weir_reserve(message, room, f->length, 1));
+  WEIR_TRY(weir_reserve(message, capacity, f->length, 1));
   WEIR_TRY(weir_grib_file_reopen(&g->files[f->file], &fd));
   const weir_status status =
       weir_io_pread(fd, g->files[f->file].path, *message, (size_t)f->length, f->offset);
@@ -142,20 +142,20 @@ weir_status weir_grib_message(const weir_grib *g, int64_t i, uint8_t **message, 
 static weir_status read_field(weir_grib *g, int fd, int64_t i, float *out)
 {
   const weir_grib_field *const f = &g->fields[i];
-  char place[PLACE];
+  char location[LOCATION];
 
-  weir_grib_locate(g, i, place, sizeof place);
+  weir_grib_locate(g, i, location, sizeof location);
   if (f->grid < 0) {
-    return weir_fail(WEIR_ERR_DATA, "%s: %s", place, g->kinds[f->kind].refused);
+    return weir_fail(WEIR_ERR_DATA, "%s: %s", location, g->kinds[f->kind].refused);
   }
   const weir_grib_grid *const grid = &g->grids[f->grid];
-  decode d = {.points = grid->n_lat * grid->n_lon, .place = place};
+  decode d = {.points = grid->n_lat * grid->n_lon, .location = location};
 
-  WEIR_TRY(weir_reserve(&g->message, &g->room_message, f->length, 1));
+  WEIR_TRY(weir_reserve(&g->message, &g->message_capacity, f->length, 1));
   WEIR_TRY(weir_io_pread(fd, g->files[f->file].path, g->message, (size_t)f->length, f->offset));
-  WEIR_TRY(weir_grib_alone_in(g, i, g->message, &g->copy, &g->room_copy, &d.message));
+  WEIR_TRY(weir_grib_alone_in(g, i, g->message, &g->copy, &g->copy_capacity, &d.message));
   d.may_miss = may_miss(&d.message);
-  WEIR_TRY(weir_reserve(&g->values, &g->room_values, d.points, sizeof(double)));
+  WEIR_TRY(weir_reserve(&g->values, &g->values_capacity, d.points, sizeof(double)));
   d.values = g->values;
   WEIR_TRY(weir_grib_alone(decode_values, &d));
   const double missing = WEIR_GRIB_MISSING;
@@ -163,7 +163,7 @@ static weir_status read_field(weir_grib *g, int fd, int64_t i, float *out)
   if (!weir_grib_order(g->values, grid->n_lat, grid->n_lon, f->scanning,
                        d.may_miss ? &missing : NULL, out)) {
     return weir_fail(WEIR_ERR_DATA, "%s: values: one is infinite, or exceeds single precision",
-                     place);
+                     location);
   }
   return WEIR_OK;
 }
@@ -205,7 +205,7 @@ weir_status weir_grib_read(weir_grib *g, int64_t n, const int64_t *fields, float
     wishes[k] = (wish){fields[k], k};
   }
   if (n > 0) {
-    qsort(wishes, (size_t)n, sizeof *wishes, by_place);
+    qsort(wishes, (size_t)n, sizeof *wishes, by_field);
   }
   const weir_status status = read_sorted(g, n, wishes, out);
 

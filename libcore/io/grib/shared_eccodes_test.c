@@ -20,7 +20,7 @@ typedef struct row {
   const char *file, *name;
   double level;
   int64_t start, step, members;
-  double mean, spread, min, max;
+  double mean, sd, min, max;
 } row;
 
 /* Fields of the row, by member; members are in any order. */
@@ -75,7 +75,7 @@ static void check_row(const row *r)
     sums[2] += w * variance;
   }
   assert_near(sums[1] / sums[0], r->mean, 1e-7 + 6e-4 / fabs(r->mean));
-  assert_near(sqrt(sums[2] / sums[0]), r->spread, 6e-5);
+  assert_near(sqrt(sums[2] / sums[0]), r->sd, 6e-5);
   assert_near(min, r->min, 1e-7 + 6e-3 / fmax(1, fabs(r->min)));
   assert_near(max, r->max, 1e-7 + 6e-3 / fmax(1, fabs(r->max)));
   free(values);

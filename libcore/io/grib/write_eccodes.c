@@ -16,7 +16,7 @@ enum {
   UNPERTURBED_KIND = 1, /* table 4.6: control of the resolution of the members */
   PERTURBED_KIND = 3,
   NO_CENTRE = 255,
-  MOST_NUMBER = 254,
+  MAX_NUMBER = 254,
   HOUR = 3600,
   UNIT_MINUTE = 0,
   UNIT_HOUR = 1,
@@ -28,9 +28,9 @@ struct weir_grib_writer {
   char *path;
   int64_t message; /* being written: 1, 2, ... */
   double *values;
-  int64_t room;
+  int64_t capacity;
   uint8_t *source, *copy, *out; /* the message that is like it; its field alone; the new one */
-  int64_t room_source, room_copy, room_out, size;
+  int64_t source_capacity, copy_capacity, out_capacity, size;
 };
 
 /* A message being made. */
@@ -94,7 +94,7 @@ static weir_status set_type(const making *m)
 }
 
 /* How the values of an interval came about (table 4.10): edition 1 has other codes, which the
- * library does not always turn. `step`: stepType of the source. */
+ * library does not always convert. `step`: stepType of the source. */
 static weir_status set_process(const making *m, const char *step)
 {
   static const struct {
@@ -155,7 +155,7 @@ static weir_status set_time(const making *m)
   return set(m, "endStep", step[1] / length);
 }
 
-/* Levels that are one place have no value. */
+/* Levels that are a single surface have no value. */
 static weir_status set_level(const making *m, const char *type, double level)
 {
   static const char *const numbers[] = {"scaleFactorOfFirstFixedSurface",
@@ -283,7 +283,7 @@ static weir_status take_bytes(const making *m)
   if (code != CODES_SUCCESS) {
     return failed(m, "message", code);
   }
-  WEIR_TRY(weir_reserve(&m->w->out, &m->w->room_out, (int64_t)size, 1));
+  WEIR_TRY(weir_reserve(&m->w->out, &m->w->out_capacity, (int64_t)size, 1));
   memcpy(m->w->out, bytes, size);
   m->w->size = (int64_t)size;
   return WEIR_OK;
@@ -340,9 +340,9 @@ static weir_status take_like(making *m)
   }
   const weir_grib_field *const f = &o->like->fields[o->like_field];
 
-  WEIR_TRY(weir_grib_message(o->like, o->like_field, &m->w->source, &m->w->room_source));
-  WEIR_TRY(weir_grib_alone_in(o->like, o->like_field, m->w->source, &m->w->copy, &m->w->room_copy,
-                              &m->like));
+  WEIR_TRY(weir_grib_message(o->like, o->like_field, &m->w->source, &m->w->source_capacity));
+  WEIR_TRY(weir_grib_alone_in(o->like, o->like_field, m->w->source, &m->w->copy,
+                              &m->w->copy_capacity, &m->like));
   if (!m->grid && f->grid >= 0) {
     m->grid = &o->like->grids[f->grid];
     m->new_grid = f->scanning != 0;
@@ -377,9 +377,9 @@ static weir_status check(const making *m)
         "its rows or columns are not equidistant: GRIB messages need a regular or Gaussian grid";
   } else if (o->bits < 1 || o->bits > 32) {
     wrong = "bits of a value: 1 to 32";
-  } else if (o->product == WEIR_GRIB_MEMBER && (o->number < 0 || o->number > MOST_NUMBER)) {
+  } else if (o->product == WEIR_GRIB_MEMBER && (o->number < 0 || o->number > MAX_NUMBER)) {
     wrong = "number of a member: 0 to 254";
-  } else if (o->n_members < 0 || o->n_members > MOST_NUMBER) {
+  } else if (o->n_members < 0 || o->n_members > MAX_NUMBER) {
     wrong = "at most 254 members";
   } else if (o->step_seconds[0] < 0 || o->step_seconds[1] < o->step_seconds[0]) {
     wrong = "its steps are not in order";
@@ -399,7 +399,7 @@ weir_status weir_grib_write(weir_grib_writer *w, const weir_grib_out *what, cons
   WEIR_TRY(take_like(&m));
   WEIR_TRY(check(&m));
   m.points = m.grid->n_lat * m.grid->n_lon;
-  WEIR_TRY(weir_reserve(&w->values, &w->room, m.points, sizeof(double)));
+  WEIR_TRY(weir_reserve(&w->values, &w->capacity, m.points, sizeof(double)));
   if (!widen(&m, values)) {
     return weir_fail(WEIR_ERR_NUMERIC, "%s: message %lld: a value is infinite", w->path,
                      (long long)w->message);

@@ -296,7 +296,7 @@ static void fields_of_one_message_are_told_apart(void **state)
   assert_int_equal(weir_grib_fields(g), 2);
   for (int k = 0; k < 2; k++) {
     assert_int_equal(weir_grib_field_get(g, k)->message, 1);
-    assert_int_equal(weir_grib_field_get(g, k)->part, k);
+    assert_int_equal(weir_grib_field_get(g, k)->submessage, k);
     assert_near(weir_grib_kind_get(g, weir_grib_field_get(g, k)->kind)->level, 850 - 350 * k, 0);
     assert_packed(g, k, values[k], POINTS);
   }
@@ -452,7 +452,7 @@ static void an_index_is_kept_and_used(void **state)
   weir_grib_close(&g);
 }
 
-/* A file that is cut short after its index: its mapping ends in a signal, reading in a refusal. */
+/* A file that is truncated after its index: its mapping ends in a signal, reading in a refusal. */
 static void a_message_that_is_gone_is_nothing_to_be_like(void **state)
 {
   static float values[POINTS];

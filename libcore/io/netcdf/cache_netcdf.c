@@ -2,7 +2,7 @@
 #include "io/netcdf/netcdf_priv.h"
 
 /* Bytes: what a chunk may need is kept, whatever a file says of its size. */
-enum { MOST_CACHE = 8 << 20 };
+enum { MAX_CACHE = 8 << 20 };
 
 void weir_netcdf_limit_cache(int id, int var)
 {
@@ -18,8 +18,8 @@ void weir_netcdf_limit_cache(int id, int var)
     return;
   }
   for (int i = 0; i < n; i++) {
-    bytes = chunks[i] < MOST_CACHE ? bytes * chunks[i] : MOST_CACHE;
-    bytes = bytes < MOST_CACHE ? bytes : MOST_CACHE;
+    bytes = chunks[i] < MAX_CACHE ? bytes * chunks[i] : MAX_CACHE;
+    bytes = bytes < MAX_CACHE ? bytes : MAX_CACHE;
   }
   /* What fails keeps the default. */
   (void)nc_set_var_chunk_cache(id, var, 2 * bytes, 7, 1.0f);

@@ -1,5 +1,5 @@
-/* classic_netcdf.c - the header of a file of the classic formats, before the library sees it: what
- * is cut off it reads as zeros, and numbers that are damaged it believes (34 GB, indefinitely).
+/* classic_netcdf.c - the header of a file of the classic formats, before the library, which
+ * reads a missing end as zeros and trusts damaged numbers (34 GB, indefinitely).
  * Layout: "File Format Specifications", NetCDF Users Guide (CDF-1, 2 and 5). */
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,9 @@ enum { DIMENSION = 0x0a, VARIABLE = 0x0b, ATTRIBUTE = 0x0c, PAD = 4 };
 /* The header, as far as it is read. */
 typedef struct header {
   FILE *file;
-  int count_bytes, offset_bytes; /* of a number of elements, of a place */
+  int count_bytes, offset_bytes; /* of a number of elements, of an offset */
   int64_t records, record_bytes, n_record_vars;
-  int64_t n_dims, room;
+  int64_t n_dims, capacity;
   int64_t *length; /* [n_dims]; 0: records */
   int64_t end;     /* of all values but those of records */
   int64_t last;    /* of the first record */
@@ -95,7 +95,7 @@ static weir_status take_dims(header *h)
 
   for (; h->sound && n > 0; n--) {
     skip(h, number(h, h->count_bytes));
-    WEIR_TRY(weir_reserve(&h->length, &h->room, h->n_dims + 1, sizeof *h->length));
+    WEIR_TRY(weir_reserve(&h->length, &h->capacity, h->n_dims + 1, sizeof *h->length));
     h->length[h->n_dims++] = number(h, h->count_bytes);
   }
   return WEIR_OK;
@@ -120,7 +120,7 @@ static void take_variable(header *h)
   skip_attributes(h);
   const int64_t size = type_bytes(number(h, 4));
 
-  (void)number(h, h->count_bytes); /* what it says of its size is cut to 32 bits */
+  (void)number(h, h->count_bytes); /* what it says of its size is truncated to 32 bits */
   const int64_t begin = number(h, h->offset_bytes);
 
   h->sound = h->sound && size > 0 && weir_mul_ok(bytes, size, &bytes) &&

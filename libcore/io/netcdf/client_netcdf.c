@@ -49,14 +49,14 @@ static bool receive(weir_reader_reply *r)
 }
 
 /* Takes a piece of values: within the memory that both share, and within what was asked for. */
-static bool take_piece(const weir_reader_reply *r, char *data, int64_t room, int64_t *done)
+static bool take_piece(const weir_reader_reply *r, char *data, int64_t capacity, int64_t *done)
 {
   weir_reader_process *const p = &reader.process;
 
   if (r->bytes == 0) {
     return true;
   }
-  if (r->bytes < 0 || r->offset < 0 || r->bytes > room - *done || r->memory < r->bytes ||
+  if (r->bytes < 0 || r->offset < 0 || r->bytes > capacity - *done || r->memory < r->bytes ||
       r->offset > r->memory - r->bytes || !weir_reader_map(p, r->memory)) {
     return false;
   }
@@ -65,7 +65,8 @@ static bool take_piece(const weir_reader_reply *r, char *data, int64_t room, int
   return true;
 }
 
-static bool exchange(const weir_reader_request *q, weir_reader_reply *r, char *data, int64_t room)
+static bool exchange(const weir_reader_request *q, weir_reader_reply *r, char *data,
+                     int64_t capacity)
 {
   static const weir_reader_request next = {.op = WEIR_READER_NEXT};
   int64_t done = 0;
@@ -77,14 +78,14 @@ static bool exchange(const weir_reader_request *q, weir_reader_reply *r, char *d
     if (!receive(r)) {
       return false;
     }
-    if (r->status != WEIR_OK || room < 0) { /* -1: what lies in memory is taken by the caller */
+    if (r->status != WEIR_OK || capacity < 0) { /* -1: the caller takes the memory */
       return true;
     }
-    if (!take_piece(r, data, room, &done)) {
+    if (!take_piece(r, data, capacity, &done)) {
       return false;
     }
     if (r->last) {
-      return q->op != WEIR_READER_READ || done == room;
+      return q->op != WEIR_READER_READ || done == capacity;
     }
     if (!send_request(&next)) {
       return false;
@@ -162,7 +163,7 @@ static outcome make_open(weir_netcdf *nc, weir_reader_reply *r, weir_status *sta
 
 /* One attempt, with a reader that runs. */
 static outcome try_once(weir_netcdf *nc, weir_reader_request *q, weir_reader_reply *r, void *data,
-                        int64_t room, weir_status *status)
+                        int64_t capacity, weir_status *status)
 {
   weir_reader_process *const p = &reader.process;
 
@@ -183,7 +184,7 @@ static outcome try_once(weir_netcdf *nc, weir_reader_request *q, weir_reader_rep
     }
   }
   q->file = nc->source->file;
-  return exchange(q, r, data, room) ? ANSWERED : LOST;
+  return exchange(q, r, data, capacity) ? ANSWERED : LOST;
 }
 
 /* Why a file is not read any more: its reader ended like this (as of waitpid), twice. */
@@ -212,7 +213,7 @@ static weir_status lose(weir_netcdf *nc, int code)
 
 /* Under the lock. */
 static weir_status ask(weir_netcdf *nc, weir_reader_request *q, weir_reader_reply *r, void *data,
-                       int64_t room)
+                       int64_t capacity)
 {
   weir_reader_process *const p = &reader.process;
   weir_status status = WEIR_OK;
@@ -221,7 +222,7 @@ static weir_status ask(weir_netcdf *nc, weir_reader_request *q, weir_reader_repl
     return weir_fail(WEIR_ERR_DATA, "%s", nc->source->lost);
   }
   for (;;) {
-    const outcome got = try_once(nc, q, r, data, room, &status);
+    const outcome got = try_once(nc, q, r, data, capacity, &status);
 
     if (got == FAILED) {
       return weir_trace_at(status, __FILE__, __LINE__, __func__);
@@ -256,11 +257,11 @@ static void settle(const weir_reader_reply *r)
 }
 
 weir_status weir_reader_ask(weir_netcdf *nc, weir_reader_request *q, weir_reader_reply *r,
-                            void *data, int64_t room)
+                            void *data, int64_t capacity)
 {
   memset(r, 0, sizeof *r);
   weir_lock_take(&reader.lock);
-  const weir_status status = ask(nc, q, r, data, room);
+  const weir_status status = ask(nc, q, r, data, capacity);
 
   settle(r);
   weir_lock_give(&reader.lock);

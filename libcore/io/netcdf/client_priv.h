@@ -36,10 +36,10 @@ int weir_reader_stop(weir_reader_process *p);
 bool weir_reader_map(weir_reader_process *p, int64_t bytes);
 
 /* Sends a request about a file and waits for its reply; `bytes` and what lies in memory go to
- * data[room]. A reader that ends is started again and asked again, with this file alone; that
+ * data[capacity]. A reader that ends is started again and asked again, with this file alone; that
  * one ending too is the file's fault. Fails as the reply says, naming the file. */
 weir_status weir_reader_ask(weir_netcdf *nc, weir_reader_request *q, weir_reader_reply *r,
-                            void *data, int64_t room) WEIR_CHECKED;
+                            void *data, int64_t capacity) WEIR_CHECKED;
 /* The same for texts: *text is allocated. */
 weir_status weir_reader_ask_text(weir_netcdf *nc, weir_reader_request *q, char **text) WEIR_CHECKED;
 /* Opens nc->source, of which the path is set. */

@@ -20,8 +20,8 @@ typedef struct source {
   int var, flags;
   weir_dtype dtype;
   double gain, baseline;
-  double fill, missing;           /* values that stand for none; NaN: not stated */
-  double valid_least, valid_most; /* others are absent */
+  double fill, missing;        /* values that stand for none; NaN: not stated */
+  double valid_min, valid_max; /* others are absent */
   char *name, *units, *format;
   int64_t n_runs, run_capacity; /* 0: not stated */
   double *runs;                 /* [n_runs, 2] */
@@ -117,18 +117,18 @@ static weir_status take_absent(file *f, source *s, const char *name)
   if (weir_netcdf_has(f->nc, s->var, "valid_range")) {
     WEIR_TRY(weir_netcdf_get_numbers(f->nc, s->var, "valid_range", range, 2));
   }
-  s->valid_least = number_or(f->nc, s->var, "valid_min", range[0]);
-  s->valid_most = number_or(f->nc, s->var, "valid_max", range[1]);
-  if (!(s->valid_least <= s->valid_most)) {
+  s->valid_min = number_or(f->nc, s->var, "valid_min", range[0]);
+  s->valid_max = number_or(f->nc, s->var, "valid_max", range[1]);
+  if (!(s->valid_min <= s->valid_max)) {
     return weir_fail(WEIR_ERR_DATA, "variable %s: its valid range %g to %g is empty", name,
-                     s->valid_least, s->valid_most);
+                     s->valid_min, s->valid_max);
   }
   return WEIR_OK;
 }
 
 static bool is_absent(const source *s, double x)
 {
-  return x == s->fill || x == s->missing || !(x >= s->valid_least && x <= s->valid_most);
+  return x == s->fill || x == s->missing || !(x >= s->valid_min && x <= s->valid_max);
 }
 
 static weir_status take_scale(file *f, source *s, const char *name)

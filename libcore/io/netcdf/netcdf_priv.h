@@ -18,7 +18,7 @@ struct weir_netcdf {
   bool cf;                    /* stores types of CF 1.8 */
   uint8_t *declared;          /* [n_declared] dtypes of variables of a file with `cf` */
   int64_t n_declared, declared_capacity;
-  weir_netcdf *groups, *next; /* its first group, the next one beside it; a group's writer is that
+  weir_netcdf *groups, *next; /* its first group, its next sibling; a group's writer is that
                                  of its file, borrowed */
 };
 

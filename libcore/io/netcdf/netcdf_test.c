@@ -139,7 +139,7 @@ static void what_is_in_a_file_is_listed(void **state)
   int dims[2], seen[WEIR_NETCDF_MAX_DIMS], var = -1, n = 0;
   int64_t count = 0;
   char name[16];
-  bool held = false, text = false;
+  bool supported = false, text = false;
 
   (void)state;
   assert_ok(weir_netcdf_create(path, &nc));
@@ -150,8 +150,9 @@ static void what_is_in_a_file_is_listed(void **state)
   assert_ok(weir_netcdf_put_numbers(nc, var, "valid_range", WEIR_F64, range, 2));
   assert_ok(weir_netcdf_commit(&nc));
   assert_ok(weir_netcdf_open(path, &nc));
-  assert_ok(weir_netcdf_look(nc, 0, &shape, seen, &held));
-  assert_true(held && !shape.text && !shape.chars && shape.dtype == WEIR_I16 && shape.n_dims == 2);
+  assert_ok(weir_netcdf_look(nc, 0, &shape, seen, &supported));
+  assert_true(supported && !shape.text && !shape.chars && shape.dtype == WEIR_I16 &&
+              shape.n_dims == 2);
   assert_true(shape.lengths[0] == 3 && shape.lengths[1] == 4);
   assert_ok(weir_netcdf_dim_name(nc, seen[0], name, sizeof name));
   assert_string_equal(name, "lat");
@@ -168,7 +169,7 @@ static void what_is_in_a_file_is_listed(void **state)
   assert_false(weir_netcdf_is_real(nc, 0, "units"));
   assert_ok(weir_netcdf_count_attributes(nc, WEIR_NETCDF_FILE, &n));
   assert_int_equal(n, 0);
-  assert_int_equal(weir_netcdf_look(nc, 1, &shape, seen, &held), WEIR_ERR_EXTERNAL);
+  assert_int_equal(weir_netcdf_look(nc, 1, &shape, seen, &supported), WEIR_ERR_EXTERNAL);
   weir_netcdf_close(&nc);
 }
 

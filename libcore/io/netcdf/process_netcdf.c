@@ -43,14 +43,14 @@ static weir_status find_program(char *path, size_t size)
 }
 
 /* Of the environment, what the loader and HDF5 look at: a reader is no rank of an MPI program. */
-static void take_environment(char **out, int most)
+static void take_environment(char **out, int max)
 {
   static const char *const kept[] = {
       "LD_LIBRARY_PATH=", "HDF5_PLUGIN_PATH=", "HDF5_USE_FILE_LOCKING="};
   int n = 0;
 
   for (char **e = environ; e && *e; e++) {
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0] && n < most - 1; i++) {
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0] && n < max - 1; i++) {
       if (strncmp(*e, kept[i], strlen(kept[i])) == 0) {
         out[n++] = *e;
       }

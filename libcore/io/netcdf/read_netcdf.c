@@ -97,14 +97,14 @@ static weir_reader_request request(weir_reader_op op, int var, const char *name)
 }
 
 weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
-                             bool *held)
+                             bool *supported)
 {
   weir_reader_request q = request(WEIR_READER_LOOK, var, "");
   weir_reader_reply r;
 
   WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
-  *held = r.held;
-  if (*held) {
+  *supported = r.supported;
+  if (*supported) {
     *shape = r.shape;
     memcpy(dims, r.dims, sizeof *dims * WEIR_NETCDF_MAX_DIMS);
   }
@@ -116,11 +116,11 @@ weir_status weir_netcdf_find(weir_netcdf *nc, const char *name, int *var, weir_n
   weir_reader_request q = request(WEIR_READER_FIND, 0, name);
   weir_reader_reply r;
   int dims[WEIR_NETCDF_MAX_DIMS];
-  bool held = false;
+  bool supported = false;
 
   WEIR_TRY(weir_reader_ask(nc, &q, &r, NULL, -1));
-  WEIR_TRY(weir_netcdf_look(nc, r.number, shape, dims, &held));
-  if (!held) {
+  WEIR_TRY(weir_netcdf_look(nc, r.number, shape, dims, &supported));
+  if (!supported) {
     return weir_fail(WEIR_ERR_DATA, "%s: the type or rank of variable %s is not supported",
                      nc->path, name);
   }
@@ -211,7 +211,7 @@ weir_status weir_netcdf_attribute(weir_netcdf *nc, int var, int i, char *name, s
   return give_name(nc, r.name, "attribute", name, size);
 }
 
-/* What an attribute is; false where there is none, or none that can be read. */
+/* Reads the kind of an attribute; false where it is absent or unreadable. */
 static bool find_attribute(const weir_netcdf *nc, int var, const char *name, weir_reader_reply *r)
 {
   weir_reader_request q = request(WEIR_READER_FIND_ATTRIBUTE, var, name);

@@ -19,7 +19,7 @@ typedef enum weir_reader_op {
                                    variable */
   WEIR_READER_CLOSE,            /* file */
   WEIR_READER_FIND,             /* name -> number */
-  WEIR_READER_LOOK,             /* var -> held, shape, dims */
+  WEIR_READER_LOOK,             /* var -> supported, shape, dims */
   WEIR_READER_VAR_NAME,         /* var -> name */
   WEIR_READER_DIM_NAME,         /* number -> name */
   WEIR_READER_COUNT_ATTRIBUTES, /* var -> number */
@@ -50,7 +50,7 @@ typedef struct weir_reader_request {
 typedef struct weir_reader_reply {
   int32_t status;   /* a weir_status */
   int32_t doubtful; /* the library failed: the reader is not used again */
-  int32_t file, number, held, text, real, last;
+  int32_t file, number, supported, text, real, last;
   int64_t count;
   int64_t memory, offset, bytes; /* of the shared memory in all, of the piece */
   weir_netcdf_shape shape;

@@ -18,8 +18,8 @@ enum {
   WEIR_SERIES_EVENT_TIME = 0,
   WEIR_SERIES_EVENT_DURATION,
   WEIR_SERIES_EVENT_ZEROS = 6,
-  WEIR_SERIES_INVALID = 1, /* flags: the file held the code of an absent sample */
-  WEIR_SERIES_GAP = 2,     /* no file held the sample */
+  WEIR_SERIES_INVALID = 1, /* flags: the file has the code of an absent sample */
+  WEIR_SERIES_GAP = 2,     /* no file has the sample */
   WEIR_SERIES_BLOCK = 65536,
   WEIR_SERIES_NAME = 256,
   WEIR_SERIES_MAX_RUNS = 2048,

@@ -310,7 +310,7 @@ static weir_status write_numbers(sheet *s, int dim, const weir_record_events *e,
   return WEIR_OK;
 }
 
-/* Texts as rows of characters, ended by zeros; what is longer than a row is cut between characters.
+/* Texts as rows of characters, ended by zeros; longer ones are truncated between characters.
  */
 static weir_status write_texts(sheet *s, int dim, const weir_record_events *e)
 {

@@ -321,13 +321,13 @@ weir_status weir_netcdf_put_text(weir_netcdf *nc, int var, const char *name, con
 static weir_status check_range(const weir_netcdf *nc, const char *what, weir_dtype dtype,
                                const void *values, int64_t n)
 {
-  const int64_t most = dtype == WEIR_I64 ? LARGEST : INT8_MAX;
+  const int64_t max = dtype == WEIR_I64 ? LARGEST : INT8_MAX;
 
   for (int64_t i = 0; i < n; i++) {
     const int64_t x =
         dtype == WEIR_I64 ? ((const int64_t *)values)[i] : ((const uint8_t *)values)[i];
 
-    if (x > most || x < -most) {
+    if (x > max || x < -max) {
       return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: %s: CF 1.8 has no type that holds %lld", nc->path,
                        what, (long long)x);
     }

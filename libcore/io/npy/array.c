@@ -10,8 +10,8 @@
 
 enum {
   MAGIC = 6,
-  MOST = 1 << 16, /* bytes of a header */
-  BLOCK = 64,     /* the numbers begin at a multiple */
+  MAX = 1 << 16, /* bytes of a header */
+  BLOCK = 64,    /* the numbers begin at a multiple */
 };
 
 struct weir_npy {
@@ -162,7 +162,7 @@ static weir_status read_header(weir_npy *n, int64_t size)
     length |= (int64_t)head[10] << 16 | (int64_t)head[11] << 24;
   }
   n->offset = MAGIC + 2 + wide + length;
-  if (length > MOST || n->offset > size) {
+  if (length > MAX || n->offset > size) {
     return weir_fail(WEIR_ERR_DATA, "%s: claims a header of %lld bytes; the file is damaged",
                      n->path, (long long)length);
   }
@@ -224,7 +224,7 @@ weir_status weir_npy_read(weir_npy *n, int64_t first, int64_t count, void *out)
 }
 
 /* The header that NumPy itself writes, of version 1. */
-static size_t make_header(const weir_npy_shape *shape, char *text, size_t room)
+static size_t make_header(const weir_npy_shape *shape, char *text, size_t size)
 {
   const char *type = "<f4";
   char name[8];
@@ -236,14 +236,14 @@ static size_t make_header(const weir_npy_shape *shape, char *text, size_t room)
       type = name;
     }
   }
-  int n = snprintf(text, room, "%cNUMPY%c%c..{'descr': '%s', 'fortran_order': False, 'shape': (",
+  int n = snprintf(text, size, "%cNUMPY%c%c..{'descr': '%s', 'fortran_order': False, 'shape': (",
                    0x93, 1, 'v', type);
 
   for (int d = 0; d < shape->n_dims; d++) {
-    n += snprintf(text + n, room - (size_t)n, d > 0 ? ", %lld" : "%lld",
+    n += snprintf(text + n, size - (size_t)n, d > 0 ? ", %lld" : "%lld",
                   (long long)shape->lengths[d]);
   }
-  n += snprintf(text + n, room - (size_t)n, shape->n_dims == 1 ? ",), }" : "), }");
+  n += snprintf(text + n, size - (size_t)n, shape->n_dims == 1 ? ",), }" : "), }");
   for (; (n + 1) % BLOCK != 0; n++) {
     text[n] = ' ';
   }

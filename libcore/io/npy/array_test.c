@@ -37,9 +37,10 @@ static void arrays_come_back(void **state)
     for (int d = 0; d < s->n_dims; d++) {
       assert_int_equal(weir_npy_get(n)->lengths[d], s->lengths[d]);
     }
-    for (int64_t cut = 0; cut <= count; cut += 1 + count / 3) {
-      assert_ok(weir_npy_read(n, 0, cut, back));
-      assert_ok(weir_npy_read(n, cut, count - cut, back + (size_t)cut * weir_dtype_size(s->dtype)));
+    for (int64_t split = 0; split <= count; split += 1 + count / 3) {
+      assert_ok(weir_npy_read(n, 0, split, back));
+      assert_ok(
+          weir_npy_read(n, split, count - split, back + (size_t)split * weir_dtype_size(s->dtype)));
       assert_memory_equal(back, data, bytes);
     }
     assert_int_equal(weir_npy_read(n, 1, count, back), WEIR_ERR_SHAPE);

@@ -105,20 +105,20 @@ static weir_status read_text(weir_io_numbers *t, weir_triplets *out)
   out->rows = out->columns = head[0];
   WEIR_TRY(weir_io_numbers_claim(t, "elements", head[1], 6));
   for (int64_t i = 0; i < head[1]; i++) {
-    int64_t place[2];
+    int64_t index[2];
     weir_c128 x = {0, 0};
 
     WEIR_TRY(weir_io_numbers_row(t, "the last element"));
     for (int k = 0; k < 2; k++) {
       WEIR_TRY(weir_io_numbers_int(t, k ? "the column" : "the row", head[2], head[0] - 1 + head[2],
-                                   &place[k]));
+                                   &index[k]));
     }
     WEIR_TRY(weir_io_numbers_real(t, "the real part", &x.re));
     if (!weir_io_numbers_at_end(t)) {
       WEIR_TRY(weir_io_numbers_real(t, "the imaginary part", &x.im));
     }
     WEIR_TRY(weir_io_numbers_row_end(t));
-    WEIR_TRY(weir_triplets_add(out, place[0] - head[2], place[1] - head[2], x));
+    WEIR_TRY(weir_triplets_add(out, index[0] - head[2], index[1] - head[2], x));
   }
   return weir_io_numbers_end(t);
 }

@@ -15,7 +15,7 @@ typedef struct reading {
   int64_t word;  /* bytes of an integer */
   int64_t count; /* elements */
   bool dense;
-  int64_t parts;        /* reals of a value: 1 or 2 */
+  int64_t n_reals;      /* reals of a value: 1 or 2 */
   unsigned char *bytes; /* of the file */
 } reading;
 
@@ -73,8 +73,8 @@ static weir_status read_head(reading *p, weir_triplets *out)
   const int64_t indices = (HEAD + (p->dense ? 0 : head[1] + p->count)) * p->word;
   const int64_t left = p->size - indices;
 
-  p->parts = left == REAL * p->count ? 1 : 2;
-  if (left < 0 || left / REAL != p->parts * p->count || left % REAL != 0) {
+  p->n_reals = left == REAL * p->count ? 1 : 2;
+  if (left < 0 || left / REAL != p->n_reals * p->count || left % REAL != 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: declares %lld rows and %lld elements, whose values would take %lld or "
                      "%lld bytes, but %lld are left: it is truncated, or has more than one object",
@@ -87,7 +87,7 @@ static weir_status read_head(reading *p, weir_triplets *out)
 static weir_status take(const reading *p, int64_t row, int64_t column, int64_t at,
                         weir_triplets *out)
 {
-  const weir_c128 x = {real(p->bytes + at), p->parts == 2 ? real(p->bytes + at + REAL) : 0};
+  const weir_c128 x = {real(p->bytes + at), p->n_reals == 2 ? real(p->bytes + at + REAL) : 0};
 
   if (!isfinite(x.re) || !isfinite(x.im) || column < 0 || column >= out->columns) {
     return weir_fail(WEIR_ERR_DATA,
@@ -105,7 +105,7 @@ static weir_status take(const reading *p, int64_t row, int64_t column, int64_t a
 static weir_status read_elements(const reading *p, weir_triplets *out)
 {
   const int64_t lengths = HEAD * p->word, columns = lengths + out->rows * p->word;
-  const int64_t values = columns + p->count * p->word, each = REAL * p->parts;
+  const int64_t values = columns + p->count * p->word, each = REAL * p->n_reals;
   int64_t i = 0;
 
   for (int64_t row = 0; row < out->rows; row++) {
@@ -131,7 +131,7 @@ static weir_status read_dense(const reading *p, weir_triplets *out)
 {
   for (int64_t i = 0; i < p->count; i++) {
     WEIR_TRY(
-        take(p, i / out->columns, i % out->columns, HEAD * p->word + i * REAL * p->parts, out));
+        take(p, i / out->columns, i % out->columns, HEAD * p->word + i * REAL * p->n_reals, out));
   }
   return WEIR_OK;
 }

@@ -9,8 +9,8 @@
 
 enum {
   BLOCK = 512 * 1024, /* unpacked; a dictionary that is lost costs 32 KiB of context each */
-  ROOM = BLOCK + BLOCK / 1000 + 1024, /* deflateBound of that, and the marks of a flush */
-  ATONCE = 16,                        /* blocks packed at the same time */
+  MAX_PACKED = BLOCK + BLOCK / 1000 + 1024, /* deflateBound of that, and the marks of a flush */
+  ATONCE = 16,                              /* blocks packed at the same time */
 };
 
 struct weir_deflate {
@@ -18,9 +18,9 @@ struct weir_deflate {
   int level;
   uint32_t crc;
   uint32_t size;          /* of all bytes, modulo 2^32, as gzip has it */
-  int64_t held;           /* bytes that wait */
+  int64_t n_pending;      /* bytes not yet packed */
   uint8_t *in;            /* [ATONCE, BLOCK] */
-  uint8_t *out;           /* [ATONCE, ROOM] */
+  uint8_t *out;           /* [ATONCE, MAX_PACKED] */
   int64_t packed[ATONCE]; /* bytes of out; -1: zlib had no memory */
 };
 
@@ -36,7 +36,7 @@ weir_status weir_deflate_create(weir_writer *file, int level, weir_deflate **out
   z->file = file;
   z->level = level;
   WEIR_TRY_GOTO(weir_alloc(ATONCE, BLOCK, (void **)&z->in), done);
-  WEIR_TRY_GOTO(weir_alloc(ATONCE, ROOM, (void **)&z->out), done);
+  WEIR_TRY_GOTO(weir_alloc(ATONCE, MAX_PACKED, (void **)&z->out), done);
   WEIR_TRY_GOTO(weir_writer_write(file, head, sizeof head), done);
   *out = z;
   z = NULL;
@@ -57,7 +57,7 @@ void weir_deflate_destroy(weir_deflate **z)
 static void pack(void *context, int64_t item, int thread)
 {
   weir_deflate *const z = context;
-  const int64_t from = item * BLOCK, left = z->held - from;
+  const int64_t from = item * BLOCK, left = z->n_pending - from;
   z_stream s = {0};
 
   (void)thread;
@@ -67,45 +67,45 @@ static void pack(void *context, int64_t item, int thread)
   }
   s.next_in = z->in + from;
   s.avail_in = (uInt)(left < BLOCK ? left : BLOCK);
-  s.next_out = z->out + item * ROOM;
-  s.avail_out = ROOM;
+  s.next_out = z->out + item * MAX_PACKED;
+  s.avail_out = MAX_PACKED;
   /* One call is enough, for the buffer holds the largest possible output. */
   if (deflate(&s, Z_SYNC_FLUSH) == Z_OK && s.avail_in == 0 && s.avail_out > 0) {
-    z->packed[item] = ROOM - (int64_t)s.avail_out;
+    z->packed[item] = MAX_PACKED - (int64_t)s.avail_out;
   }
   (void)deflateEnd(&s);
 }
 
 static weir_status flush(weir_deflate *z)
 {
-  const int64_t blocks = (z->held + BLOCK - 1) / BLOCK;
+  const int64_t blocks = (z->n_pending + BLOCK - 1) / BLOCK;
 
   weir_parallel(blocks, 0, pack, z);
   for (int64_t i = 0; i < blocks; i++) {
     if (z->packed[i] < 0) {
       return weir_fail(WEIR_ERR_MEMORY, "zlib has no memory for compression");
     }
-    WEIR_TRY(weir_writer_write(z->file, z->out + i * ROOM, (size_t)z->packed[i]));
+    WEIR_TRY(weir_writer_write(z->file, z->out + i * MAX_PACKED, (size_t)z->packed[i]));
   }
-  z->held = 0;
+  z->n_pending = 0;
   return WEIR_OK;
 }
 
 weir_status weir_deflate_write(weir_deflate *z, const void *data, int64_t size)
 {
   const uint8_t *from = data;
-  const int64_t most = (int64_t)ATONCE * BLOCK;
+  const int64_t max_pending = (int64_t)ATONCE * BLOCK;
 
   z->size += (uint32_t)size;
   while (size > 0) {
-    const int64_t n = most - z->held < size ? most - z->held : size;
+    const int64_t n = max_pending - z->n_pending < size ? max_pending - z->n_pending : size;
 
-    memcpy(z->in + z->held, from, (size_t)n);
+    memcpy(z->in + z->n_pending, from, (size_t)n);
     z->crc = (uint32_t)crc32(z->crc, from, (uInt)n);
-    z->held += n;
+    z->n_pending += n;
     from += n;
     size -= n;
-    if (z->held == most) {
+    if (z->n_pending == max_pending) {
       WEIR_TRY(flush(z));
     }
   }

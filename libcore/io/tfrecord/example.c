@@ -196,7 +196,8 @@ static bool take_entry(weir_tf_example *e, weir_tf_span entry, weir_tf_feature *
 /* Letters of a key that can be printed; the others as '?'. */
 static void note_key(weir_tf_example *e, const weir_tf_feature *f)
 {
-  const int64_t most = (int64_t)sizeof e->key - 1, n = f->key_size < most ? f->key_size : most;
+  const int64_t max_key = (int64_t)sizeof e->key - 1,
+                n = f->key_size < max_key ? f->key_size : max_key;
 
   for (int64_t i = 0; i < n; i++) {
     e->key[i] = isprint((unsigned char)f->key[i]) ? f->key[i] : '?';
@@ -204,7 +205,7 @@ static void note_key(weir_tf_example *e, const weir_tf_feature *f)
   e->key[n] = 0;
 }
 
-/* Begins the next Features of the Example; protobuf lets a message come in parts. */
+/* Begins the next Features of the Example; protobuf allows a message in several pieces. */
 static bool take_features(weir_tf_example *e)
 {
   for (field v; take(e, &e->message, &v);) {
@@ -249,7 +250,7 @@ bool weir_tf_is(const weir_tf_feature *f, const char *key)
 }
 
 /* The spans of the list of a feature that was found to be sound, one after the other. */
-static bool next_part(weir_tf_span *s, field *v)
+static bool next_piece(weir_tf_span *s, field *v)
 {
   weir_tf_example none = {.begin = s->at};
 
@@ -265,7 +266,7 @@ void weir_tf_floats(const weir_tf_feature *f, float *out)
 {
   weir_tf_span s = {f->list, f->list + f->list_size};
 
-  for (field v; next_part(&s, &v);) {
+  for (field v; next_piece(&s, &v);) {
     for (const uint8_t *at = v.body.at; at < v.body.end; at += 4) {
       const uint32_t bits = weir_tf_u32(at);
 
@@ -278,7 +279,7 @@ void weir_tf_ints(const weir_tf_feature *f, int64_t *out)
 {
   weir_tf_span s = {f->list, f->list + f->list_size};
 
-  for (field v; next_part(&s, &v);) {
+  for (field v; next_piece(&s, &v);) {
     for (uint64_t value = 0; v.body.at < v.body.end && varint(&v.body, &value);) {
       *out++ = (int64_t)value;
     }

@@ -4,7 +4,7 @@
 
 static char dir[256], path[512];
 
-enum { ROOM = 16, MOST = 512 };
+enum { MAX_VALUES = 16, MAX = 512 };
 
 /* The only feature of a message, or the last; kind WEIR_TF_EMPTY where there is none. */
 static weir_tf_feature feature;
@@ -13,9 +13,9 @@ static int found;
 
 static void parse(const char *text, int64_t size)
 {
-  static uint8_t message[MOST];
+  static uint8_t message[MAX];
 
-  assert_true(size <= MOST);
+  assert_true(size <= MAX);
   memcpy(message, text, (size_t)size);
   found = 0;
   feature = (weir_tf_feature){0};
@@ -31,7 +31,7 @@ static void parse(const char *text, int64_t size)
 
 static void entry(const char *text, int64_t size)
 {
-  char message[MOST];
+  char message[MAX];
   const char head[] = {0x0a, (char)(size + 7), 0x0a, (char)(size + 5), 0x0a, 1, 'y',
                        0x12, (char)size};
 
@@ -42,7 +42,7 @@ static void entry(const char *text, int64_t size)
 
 static void assert_floats(int n)
 {
-  float y[ROOM];
+  float y[MAX_VALUES];
 
   assert_string_equal(example.why, "");
   assert_int_equal(feature.kind, WEIR_TF_FLOATS);
@@ -67,10 +67,10 @@ static void floats_are_packed_or_not(void **state)
 
 static void integers_are_packed_or_not(void **state)
 {
-  int64_t id[ROOM];
+  int64_t id[MAX_VALUES];
 
   FEATURE("\x1a\x0f\x0a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x96\x01");
-  assert_int_equal(example.why[0], 'a'); /* the list is cut one byte short */
+  assert_int_equal(example.why[0], 'a'); /* the list is one byte too short */
   FEATURE("\x1a\x10\x0a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08\x96\x01");
   assert_string_equal(example.why, "");
   assert_int_equal(feature.count, 3);
@@ -120,7 +120,7 @@ static void what_is_not_known_is_passed_over(void **state)
   assert_true(weir_tf_is(&feature, "y"));
 }
 
-static void features_come_in_parts_and_values_before_keys(void **state)
+static void features_come_in_pieces_and_values_before_keys(void **state)
 {
   PARSE("\x0a\x09\x0a\x07\x12\x02\x12\0\x0a\x01"
         "a"
@@ -218,7 +218,7 @@ int main(void)
       cmocka_unit_test(integers_are_packed_or_not),
       cmocka_unit_test(of_bytes_the_first_is_at_hand),
       cmocka_unit_test(what_is_not_known_is_passed_over),
-      cmocka_unit_test(features_come_in_parts_and_values_before_keys),
+      cmocka_unit_test(features_come_in_pieces_and_values_before_keys),
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(every_cut_of_a_message_is_sound_or_refused),
       cmocka_unit_test(a_file_names_record_byte_and_key),

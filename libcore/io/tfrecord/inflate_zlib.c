@@ -4,8 +4,8 @@
 #include "io/tfrecord/tfrecord_priv.h"
 
 enum {
-  GZIP = 16,      /* added to the window bits: gzip and nothing else */
-  MOST = 1 << 30, /* bytes a call of zlib, whose counts are of 32 bits */
+  GZIP = 16,     /* added to the window bits: gzip and nothing else */
+  MAX = 1 << 30, /* bytes a call of zlib, whose counts are of 32 bits */
 };
 
 struct weir_inflate {
@@ -47,17 +47,17 @@ void weir_inflate_reset(weir_inflate *z)
 weir_status weir_inflate_run(weir_inflate *z, const uint8_t *in, int64_t *n_in, uint8_t *out,
                              int64_t *n_out, bool *ended, const char **why)
 {
-  const int64_t room = *n_out < MOST ? *n_out : MOST;
+  const int64_t max_out = *n_out < MAX ? *n_out : MAX;
   z_stream *const s = &z->stream;
 
   s->next_in = (z_const Bytef *)in;
   s->avail_in = (uInt)*n_in;
   s->next_out = out;
-  s->avail_out = (uInt)room;
+  s->avail_out = (uInt)max_out;
   const int code = inflate(s, Z_NO_FLUSH);
 
   *n_in -= s->avail_in;
-  *n_out = room - s->avail_out;
+  *n_out = max_out - s->avail_out;
   *ended = code == Z_STREAM_END;
   if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR) {
     return WEIR_OK;

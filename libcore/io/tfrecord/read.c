@@ -5,15 +5,15 @@
 
 struct weir_tfrecord {
   weir_tf_source source;
-  int64_t most;     /* bytes of a record */
-  int64_t number;   /* of the current record; 0: none yet */
-  int64_t start;    /* of its first byte */
-  uint8_t *payload; /* [capacity] */
+  int64_t max_record; /* bytes of a record */
+  int64_t number;     /* of the current record; 0: none yet */
+  int64_t start;      /* of its first byte */
+  uint8_t *payload;   /* [capacity] */
   int64_t capacity;
   int64_t size; /* of the current payload; -1: it was skipped, or there is none */
 };
 
-enum { PLACE = 4200, FIRST = 1 << 20 };
+enum { LOCATION = 4200, FIRST = 1 << 20 };
 
 weir_status weir_tfrecord_open(const char *path, int64_t max_record, weir_tfrecord **out)
 {
@@ -27,7 +27,7 @@ weir_status weir_tfrecord_open(const char *path, int64_t max_record, weir_tfreco
     weir_free(&r);
     return weir_trace_at(status, __FILE__, __LINE__, __func__);
   }
-  r->most = max_record > 0 ? max_record : WEIR_TFRECORD_MOST;
+  r->max_record = max_record > 0 ? max_record : WEIR_TFRECORD_MAX;
   r->size = -1;
   *out = r;
   return WEIR_OK;
@@ -75,10 +75,10 @@ weir_status weir_tfrecord_rewind(weir_tfrecord *r)
 
 static weir_status refuse(const weir_tfrecord *r, const char *why)
 {
-  char place[PLACE];
+  char location[LOCATION];
 
-  weir_tfrecord_locate(r, place, sizeof place);
-  return weir_fail(WEIR_ERR_DATA, "%s: %s", place, why);
+  weir_tfrecord_locate(r, location, sizeof location);
+  return weir_fail(WEIR_ERR_DATA, "%s: %s", location, why);
 }
 
 /* Compares a stored sum with that of bytes. */
@@ -122,9 +122,9 @@ static weir_status read_head(weir_tfrecord *r, int64_t *size, bool *found)
   WEIR_TRY(check(r, "length", head + 8, head, 8));
   const uint64_t length = weir_tf_u64(head);
 
-  if (length > (uint64_t)r->most) {
+  if (length > (uint64_t)r->max_record) {
     (void)snprintf(why, sizeof why, "it declares %llu bytes, more than the maximum of %lld",
-                   (unsigned long long)length, (long long)r->most);
+                   (unsigned long long)length, (long long)r->max_record);
     return refuse(r, why);
   }
   *size = (int64_t)length;
@@ -146,25 +146,25 @@ static weir_status read_body(weir_tfrecord *r, int64_t size)
 {
   const int64_t want = size + WEIR_TF_TAIL;
   const int64_t left = r->source.size - r->source.at;
-  int64_t held = 0;
+  int64_t n_read = 0;
 
   if (!r->source.z && left < want) {
     return ends_early(r, left, want);
   }
-  while (held < want) {
-    int64_t room = r->source.z ? (held < FIRST ? FIRST : 2 * held) : want;
+  while (n_read < want) {
+    int64_t capacity = r->source.z ? (n_read < FIRST ? FIRST : 2 * n_read) : want;
     int64_t got = 0;
 
-    room = room < r->capacity ? r->capacity : room;
-    room = room < want ? room : want;
-    if (room > r->capacity) {
-      WEIR_TRY(weir_realloc((void **)&r->payload, r->capacity, room, 1));
-      r->capacity = room;
+    capacity = capacity < r->capacity ? r->capacity : capacity;
+    capacity = capacity < want ? capacity : want;
+    if (capacity > r->capacity) {
+      WEIR_TRY(weir_realloc((void **)&r->payload, r->capacity, capacity, 1));
+      r->capacity = capacity;
     }
-    WEIR_TRY(weir_tf_source_read(&r->source, r->payload + held, room - held, &got));
-    held += got;
-    if (held < room) {
-      return ends_early(r, held, want);
+    WEIR_TRY(weir_tf_source_read(&r->source, r->payload + n_read, capacity - n_read, &got));
+    n_read += got;
+    if (n_read < capacity) {
+      return ends_early(r, n_read, want);
     }
   }
   WEIR_TRY(check(r, "payload", r->payload + size, r->payload, size));

@@ -25,11 +25,11 @@ static void sums_do_not_depend_on_the_processor(void **state)
   for (int from = 0; from < 9; from++) {
     for (int to = from; to <= 100; to++) {
       const uint32_t whole = weir_crc32c(0, bytes + from, to - from);
-      const int cut = from + (to - from) / 3;
+      const int split = from + (to - from) / 3;
 
       assert_int_equal(whole, weir_crc32c_table(0, bytes + from, to - from));
-      assert_int_equal(
-          whole, weir_crc32c(weir_crc32c(0, bytes + from, cut - from), bytes + cut, to - cut));
+      assert_int_equal(whole, weir_crc32c(weir_crc32c(0, bytes + from, split - from), bytes + split,
+                                          to - split));
     }
   }
 }
@@ -136,7 +136,7 @@ static void files_that_are_none_are_refused(void **state)
 static void what_no_message_holds_is_not_written(void **state)
 {
   weir_tfrecord_writer *w = NULL;
-  const weir_tf_out out = {"x", WEIR_TF_BYTES, dir, WEIR_TFRECORD_MOST};
+  const weir_tf_out out = {"x", WEIR_TF_BYTES, dir, WEIR_TFRECORD_MAX};
 
   (void)remove(path);
   assert_ok(weir_tfrecord_create(path, 0, &w));

@@ -51,7 +51,7 @@ void weir_tf_source_rewind(weir_tf_source *s)
   s->at = 0;
   s->position = 0;
   s->used = 0;
-  s->held = 0;
+  s->n_buffered = 0;
   if (s->z) {
     weir_inflate_reset(s->z);
     s->member = true;
@@ -71,16 +71,16 @@ static weir_status read_plain(weir_tf_source *s, uint8_t *out, int64_t want, int
 /* Has bytes of the file in the block, unless there are no more. */
 static weir_status fill(weir_tf_source *s)
 {
-  if (s->used < s->held || s->at == s->size) {
+  if (s->used < s->n_buffered || s->at == s->size) {
     return WEIR_OK;
   }
   s->used = 0;
-  s->held = 0;
+  s->n_buffered = 0;
   const int64_t n = s->size - s->at < WEIR_TF_BLOCK ? s->size - s->at : WEIR_TF_BLOCK;
 
   WEIR_TRY(weir_io_pread(s->fd, s->path, s->block, (size_t)n, s->at));
   s->at += n;
-  s->held = n;
+  s->n_buffered = n;
   return WEIR_OK;
 }
 
@@ -88,7 +88,7 @@ static weir_status fill(weir_tf_source *s)
 static weir_status unpack(weir_tf_source *s, uint8_t *out, int64_t *n)
 {
   const char *why = NULL;
-  int64_t used = s->held - s->used;
+  int64_t used = s->n_buffered - s->used;
   bool ended = false;
 
   if (used == 0) {
@@ -102,7 +102,7 @@ static weir_status unpack(weir_tf_source *s, uint8_t *out, int64_t *n)
 
   if (status != WEIR_OK) {
     return weir_fail(status, "%s: the compressed stream is damaged near byte %lld: %s", s->path,
-                     (long long)(s->at - s->held + s->used + used), why);
+                     (long long)(s->at - s->n_buffered + s->used + used), why);
   }
   s->used += used;
   s->member = !ended;
@@ -112,7 +112,7 @@ static weir_status unpack(weir_tf_source *s, uint8_t *out, int64_t *n)
 /* Another member follows, or the end of the file, or zeros that fill a tape's block. */
 static weir_status next_member(weir_tf_source *s)
 {
-  if (s->used == s->held) {
+  if (s->used == s->n_buffered) {
     return WEIR_OK;
   }
   if (s->block[s->used] == 0x1f) {
@@ -124,7 +124,7 @@ static weir_status next_member(weir_tf_source *s)
     return weir_fail(WEIR_ERR_DATA,
                      "%s: the bytes after the compressed stream, from byte %lld on, are not gzip; "
                      "the file is damaged",
-                     s->path, (long long)(s->at - s->held + s->used));
+                     s->path, (long long)(s->at - s->n_buffered + s->used));
   }
   s->used++;
   return WEIR_OK;
@@ -140,7 +140,7 @@ static weir_status read_packed(weir_tf_source *s, uint8_t *out, int64_t want, in
     int64_t n = out || left < (int64_t)sizeof passed ? left : (int64_t)sizeof passed;
 
     WEIR_TRY(fill(s));
-    if (!s->member && s->used == s->held) {
+    if (!s->member && s->used == s->n_buffered) {
       return WEIR_OK;
     }
     if (!s->member) {

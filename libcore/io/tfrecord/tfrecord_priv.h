@@ -61,13 +61,13 @@ weir_status weir_deflate_finish(weir_deflate *z) WEIR_CHECKED;
 typedef struct weir_tf_source {
   char *path;
   int fd;
-  int64_t size;       /* of the file */
-  int64_t at;         /* of the next byte that is asked of the file */
-  int64_t position;   /* of the next byte that is handed out */
-  weir_inflate *z;    /* NULL: plain */
-  bool member;        /* within a gzip member */
-  uint8_t *block;     /* [WEIR_TF_BLOCK], NULL for a plain file */
-  int64_t used, held; /* of the block */
+  int64_t size;             /* of the file */
+  int64_t at;               /* of the next byte that is asked of the file */
+  int64_t position;         /* of the next byte that is handed out */
+  weir_inflate *z;          /* NULL: plain */
+  bool member;              /* within a gzip member */
+  uint8_t *block;           /* [WEIR_TF_BLOCK], NULL for a plain file */
+  int64_t used, n_buffered; /* of the block */
 } weir_tf_source;
 
 /* Fails: WEIR_ERR_DATA, WEIR_ERR_UNSUPPORTED, WEIR_ERR_MEMORY; close is then not needed. */
@@ -75,7 +75,7 @@ weir_status weir_tf_source_open(weir_tf_source *s, const char *path) WEIR_CHECKE
 void weir_tf_source_close(weir_tf_source *s);
 void weir_tf_source_rewind(weir_tf_source *s);
 /* Reads up to `want` bytes; fewer only at the end. out NULL: passes them over. Fails: WEIR_ERR_DATA
- * (unreadable, damaged or cut compression), with a message that names the file. */
+ * (unreadable, damaged or truncated compression), with a message that names the file. */
 weir_status weir_tf_source_read(weir_tf_source *s, uint8_t *out, int64_t want,
                                 int64_t *got) WEIR_CHECKED;
 #endif

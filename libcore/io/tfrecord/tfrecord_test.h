@@ -91,11 +91,11 @@ static inline void assert_reads(const char *path, const int64_t *sizes, int n)
 }
 
 /* Status of reading a file to its end. */
-static inline weir_status tf_status(const char *path, int64_t most)
+static inline weir_status tf_status(const char *path, int64_t max_record)
 {
   weir_tfrecord *r = NULL;
   bool found = true;
-  weir_status status = weir_tfrecord_open(path, most, &r);
+  weir_status status = weir_tfrecord_open(path, max_record, &r);
   weir_tf_feature f;
 
   while (status == WEIR_OK && found) {

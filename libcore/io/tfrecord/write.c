@@ -1,5 +1,5 @@
-/* write.c - records of an Example each. Lengths are computed first, so that a payload is never held
- * as a whole. */
+/* write.c - records of an Example each. Lengths are computed first, so that a payload is never
+ * buffered as a whole. */
 #include <string.h>
 #include "base/weir_alloc.h"
 #include "io/tfrecord/example_priv.h"
@@ -151,20 +151,20 @@ weir_status weir_tfrecord_write(weir_tfrecord_writer *w, const weir_tf_out *feat
   w->records++;
   for (int i = 0; i < n; i++) {
     WEIR_ASSERT(features[i].kind != WEIR_TF_EMPTY && features[i].count >= 0);
-    if (features[i].count > WEIR_TFRECORD_MOST) {
-      all = WEIR_TFRECORD_MOST;
+    if (features[i].count > WEIR_TFRECORD_MAX) {
+      all = WEIR_TFRECORD_MAX;
       break;
     }
     all += with_head(measure(&features[i]).entry);
   }
   const int64_t size = with_head(all);
 
-  if (size > WEIR_TFRECORD_MOST) {
+  if (size > WEIR_TFRECORD_MAX) {
     return weir_fail(WEIR_ERR_SHAPE,
                      "%s: record %lld: an Example is limited to %lld bytes: write smaller samples, "
                      "or another format",
                      weir_writer_path(w->file), (long long)w->records,
-                     (long long)WEIR_TFRECORD_MOST);
+                     (long long)WEIR_TFRECORD_MAX);
   }
   weir_tf_put(bytes, 8, (uint64_t)size);
   weir_tf_put(bytes + 8, 4, weir_crc32c_mask(weir_crc32c(0, bytes, 8)));

@@ -10,7 +10,7 @@
 #include "io/io_priv.h"
 #include "io/weir_tshs.h"
 
-enum { MARKER = 4, INT = 4, REAL = 8, MOST_IMAGES = 1000000 };
+enum { MARKER = 4, INT = 4, REAL = 8, MAX_IMAGES = 1000000 };
 enum { NON_COLLINEAR = 4, SPIN_ORBIT = 8, BOX = 4 /* elements of the matrix of two spins */ };
 
 typedef struct reading {
@@ -19,7 +19,7 @@ typedef struct reading {
   unsigned char *bytes;         /* of the file                            */
   unsigned char *record;        /* that was read last                    */
   int64_t n_elements;           /* of the sparse pattern                    */
-  int64_t *row_length, *column; /* [n_orbitals], [n_elements] place in the supercell */
+  int64_t *row_length, *column; /* [n_orbitals], [n_elements] index in the supercell */
   int64_t *met;                 /* [n_images] elements that were met, of spinors     */
   bool gamma, overlap_only;
 } reading;
@@ -134,9 +134,9 @@ static weir_status read_sizes(reading *r, int64_t spin, weir_tshs *t)
   for (int d = 0; d < 3; d++) {
     int64_t n = 0;
 
-    WEIR_TRY(take(r, d, "cells of the supercell", 1, MOST_IMAGES, &n));
+    WEIR_TRY(take(r, d, "cells of the supercell", 1, MAX_IMAGES, &n));
     product *= n;
-    if (product > MOST_IMAGES || product > r->size / INT) {
+    if (product > MAX_IMAGES || product > r->size / INT) {
       return refuse(r, "too many cells in the supercell", product);
     }
   }
@@ -183,7 +183,7 @@ static weir_status read_geometry(reading *r, weir_tshs *t)
                       t->first[t->n_atoms]);
 }
 
-/* Elements of each row, and their places in the supercell. */
+/* Elements of each row, and their indices in the supercell. */
 static weir_status read_pattern(reading *r, const weir_tshs *t)
 {
   int64_t count = 0;
@@ -319,7 +319,7 @@ static weir_status read_images(reading *r, weir_tshs *t)
   for (int64_t i = 0; i < 3 * t->n_images; i++) {
     int64_t x = 0;
 
-    WEIR_TRY(take(r, i, "place of a cell in the supercell", -MOST_IMAGES, MOST_IMAGES, &x));
+    WEIR_TRY(take(r, i, "position of a cell in the supercell", -MAX_IMAGES, MAX_IMAGES, &x));
     t->image[i / 3][i % 3] = -x;
   }
   return WEIR_OK;

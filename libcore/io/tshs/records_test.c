@@ -1,9 +1,10 @@
-/* records_test.c - a .TSHS made byte by byte; its orientation; what is refused; every cut. */
+/* records_test.c - a .TSHS made byte by byte; its orientation; what is refused; every truncation.
+ */
 #include <math.h>
 #include "io/io_test.h"
 #include "io/weir_tshs.h"
 
-enum { MOST = 8192, RECORDS = 80 };
+enum { MAX = 8192, RECORDS = 80 };
 
 #define RY 13.605693122994
 #define BOHR 0.529177210903
@@ -11,7 +12,7 @@ enum { MOST = 8192, RECORDS = 80 };
 static char dir[256], path[512];
 
 /* The file as it grows, and where its records begin. */
-static uint8_t data[MOST];
+static uint8_t data[MAX];
 static size_t size, start[RECORDS];
 static int records;
 static int spins = 2; /* components of the Hamiltonian */
@@ -228,7 +229,7 @@ static void wrong_records_are_refused_by_byte(void **state)
   assert_refused(10, 2, 10, bad, "column outside the supercell: 10");
   assert_refused(14, -1, 4, bad, "the record of a row of the overlap should have 0 bytes");
   assert_refused(13, 5, 0x7ff00000, bad, "a non-finite element");
-  assert_refused(22, 0, 2000000, bad, "place of a cell in the supercell: 2000000");
+  assert_refused(22, 0, 2000000, bad, "position of a cell in the supercell: 2000000");
   make_file(false);
   assert_int_equal(read_file(2, &t), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "spin 2 is requested"));

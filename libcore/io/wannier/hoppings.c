@@ -24,7 +24,7 @@ static void finish(reading *f)
   weir_free(&f->seen);
 }
 
-/* Number of functions, of lattice vectors, and the degeneracies. row_bytes: least bytes of an
+/* Number of functions, of lattice vectors, and the degeneracies. row_bytes: minimum bytes of an
  * element's line. */
 static weir_status read_counts(reading *f, int64_t row_bytes)
 {
@@ -71,26 +71,26 @@ static weir_status begin_vector(reading *f, const int64_t r[3])
   return weir_wannier_vectors_add(&f->vectors, r, at);
 }
 
-/* Functions m and n of an element, as the place m * n_functions + n. */
-static weir_status read_place(reading *f, int64_t *place)
+/* Functions m and n of an element, as the index m * n_functions + n. */
+static weir_status read_element(reading *f, int64_t *element)
 {
   int64_t m = 0, n = 0;
 
   WEIR_TRY(weir_wannier_read_function(f->text, f->w, &m));
   WEIR_TRY(weir_wannier_read_function(f->text, f->w, &n));
-  *place = m * f->w->n + n;
-  if (f->seen[*place]) {
+  *element = m * f->w->n + n;
+  if (f->seen[*element]) {
     return weir_io_numbers_refuse(f->text,
                                   "element (%lld, %lld) of this lattice vector is given twice",
                                   (long long)m + 1, (long long)n + 1);
   }
-  f->seen[*place] = true;
+  f->seen[*element] = true;
   return WEIR_OK;
 }
 
-static weir_status read_value(reading *f, int64_t i, int64_t place)
+static weir_status read_value(reading *f, int64_t i, int64_t element)
 {
-  weir_c128 *const h = &f->h[i * f->w->n * f->w->n + place];
+  weir_c128 *const h = &f->h[i * f->w->n * f->w->n + element];
 
   WEIR_TRY(weir_io_numbers_real(f->text, "the real part", &h->re));
   WEIR_TRY(weir_io_numbers_real(f->text, "the imaginary part", &h->im));
@@ -105,7 +105,7 @@ static weir_status read_hr_matrix(reading *f, int64_t i)
   const int64_t square = f->w->n * f->w->n;
 
   for (int64_t e = 0; e < square; e++) {
-    int64_t r[3], place = 0;
+    int64_t r[3], element = 0;
 
     WEIR_TRY(weir_io_numbers_row(f->text, "the last element"));
     WEIR_TRY(weir_wannier_read_vector(f->text, r));
@@ -121,8 +121,8 @@ static weir_status read_hr_matrix(reading *f, int64_t i)
           (long long)r[0], (long long)r[1], (long long)r[2], (long long)e, (long long)square,
           (long long)now[0], (long long)now[1], (long long)now[2]);
     }
-    WEIR_TRY(read_place(f, &place));
-    WEIR_TRY(read_value(f, i, place));
+    WEIR_TRY(read_element(f, &element));
+    WEIR_TRY(read_value(f, i, element));
   }
   return WEIR_OK;
 }
@@ -179,11 +179,11 @@ static weir_status read_tb_matrices(reading *f)
     WEIR_TRY(read_tb_vector(f, r));
     WEIR_TRY(begin_vector(f, r));
     for (int64_t e = 0; e < square; e++) {
-      int64_t place = 0;
+      int64_t element = 0;
 
       WEIR_TRY(weir_io_numbers_row(f->text, "the last element"));
-      WEIR_TRY(read_place(f, &place));
-      WEIR_TRY(read_value(f, i, place));
+      WEIR_TRY(read_element(f, &element));
+      WEIR_TRY(read_value(f, i, element));
     }
   }
   return WEIR_OK;
@@ -192,18 +192,18 @@ static weir_status read_tb_matrices(reading *f)
 /* One element of the position operator: its diagonal at R = 0 is the centres. */
 static weir_status read_position(reading *f, bool home)
 {
-  int64_t place = 0;
+  int64_t element = 0;
   double x[6];
 
   WEIR_TRY(weir_io_numbers_row(f->text, "the last element of the position operator"));
-  WEIR_TRY(read_place(f, &place));
+  WEIR_TRY(read_element(f, &element));
   for (int d = 0; d < 6; d++) {
     WEIR_TRY(weir_io_numbers_real(f->text, "an element of the position operator", &x[d]));
   }
   WEIR_TRY(weir_io_numbers_row_end(f->text));
-  if (home && place % (f->w->n + 1) == 0) {
+  if (home && element % (f->w->n + 1) == 0) {
     for (int d = 0; d < 3; d++) {
-      f->w->centre[place / (f->w->n + 1)][d] = x[2 * d];
+      f->w->centre[element / (f->w->n + 1)][d] = x[2 * d];
     }
   }
   return WEIR_OK;

@@ -8,7 +8,7 @@
 #include "base/weir_units.h"
 #include "io/wannier/wannier_priv.h"
 
-enum { MOST_ATOMS = 10000000 };
+enum { MAX_ATOMS = 10000000 };
 
 void weir_wannier_fini(weir_wannier *w)
 {
@@ -25,7 +25,8 @@ static bool is_word(weir_csv_field f, const char *word)
 }
 
 /* A line "X x y z" is a centre, any other symbol an atom. */
-static weir_status read_site(weir_io_numbers *t, weir_wannier *w, int64_t *centres, int64_t most)
+static weir_status read_site(weir_io_numbers *t, weir_wannier *w, int64_t *centres,
+                             int64_t max_atoms)
 {
   weir_wannier_atom atom = {.symbol = ""};
   weir_csv_field symbol;
@@ -45,7 +46,7 @@ static weir_status read_site(weir_io_numbers *t, weir_wannier *w, int64_t *centr
     memcpy(w->centre[(*centres)++], atom.position, sizeof atom.position);
     return WEIR_OK;
   }
-  if (symbol.size >= (int64_t)sizeof atom.symbol || w->n_atoms == most) {
+  if (symbol.size >= (int64_t)sizeof atom.symbol || w->n_atoms == max_atoms) {
     return weir_io_numbers_refuse(t, "unknown chemical symbol '%.*s', or an atom too many",
                                   (int)(symbol.size < 40 ? symbol.size : 40), symbol.at);
   }
@@ -59,7 +60,7 @@ static weir_status read_sites(weir_io_numbers *t, weir_wannier *w)
   int64_t count = 0, centres = 0;
 
   WEIR_TRY(weir_io_numbers_row(t, "the number of centres and atoms"));
-  WEIR_TRY(weir_io_numbers_int(t, "the number of centres and atoms", w->n, MOST_ATOMS, &count));
+  WEIR_TRY(weir_io_numbers_int(t, "the number of centres and atoms", w->n, MAX_ATOMS, &count));
   WEIR_TRY(weir_io_numbers_row_end(t));
   WEIR_TRY(weir_io_numbers_claim(t, "centres and atoms", count, 8));
   WEIR_TRY(weir_io_numbers_line(t, "the second line, a comment"));

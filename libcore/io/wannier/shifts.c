@@ -4,7 +4,7 @@
 #include "base/weir_alloc.h"
 #include "io/wannier/wannier_priv.h"
 
-enum { MOST_IMAGES = 125 }; /* for each lattice vector: up to two supercells to each side */
+enum { MAX_IMAGES = 125 }; /* for each lattice vector: up to two supercells to each side */
 
 typedef struct shifting {
   weir_io_numbers *text;
@@ -16,31 +16,31 @@ typedef struct shifting {
 } shifting;
 
 /* Adds a share of an element at R + T. */
-static weir_status add(shifting *s, const int64_t r[3], int64_t place, weir_c128 share)
+static weir_status add(shifting *s, const int64_t r[3], int64_t element, weir_c128 share)
 {
   const int64_t square = s->w->n * s->w->n;
   bool found = false;
   int64_t at = weir_wannier_vectors_find(&s->vectors, r, &found);
 
   if (!found) {
-    if (s->vectors.count >= MOST_IMAGES * s->w->n_r) {
+    if (s->vectors.count >= MAX_IMAGES * s->w->n_r) {
       return weir_io_numbers_refuse(s->text,
                                     "the shifts lead to more than %d lattice vectors for each of "
                                     "the Hamiltonian: they belong to another Hamiltonian",
-                                    MOST_IMAGES);
+                                    MAX_IMAGES);
     }
     WEIR_TRY(weir_wannier_vectors_add(&s->vectors, r, at));
     WEIR_TRY(weir_reserve(&s->h, &s->capacity, s->vectors.count * square, sizeof *s->h));
   }
-  weir_c128 *const h = &s->h[s->vectors.order[at] * square + place];
+  weir_c128 *const h = &s->h[s->vectors.order[at] * square + element];
 
   h->re += share.re;
   h->im += share.im;
   return WEIR_OK;
 }
 
-/* R, m, n of the next element, as its place in the Hamiltonian. */
-static weir_status read_element(shifting *s, int64_t r[3], int64_t *index, int64_t *place)
+/* R, m, n of the next element, as its element in the Hamiltonian. */
+static weir_status read_element(shifting *s, int64_t r[3], int64_t *index, int64_t *element)
 {
   int64_t m = 0, n = 0;
 
@@ -50,14 +50,14 @@ static weir_status read_element(shifting *s, int64_t r[3], int64_t *index, int64
   WEIR_TRY(weir_wannier_read_function(s->text, s->w, &n));
   WEIR_TRY(weir_io_numbers_row_end(s->text));
   *index = weir_wannier_find(s->w, r);
-  *place = m * s->w->n + n;
+  *element = m * s->w->n + n;
   if (*index < 0) {
     return weir_io_numbers_refuse(s->text,
                                   "the Hamiltonian has no lattice vector (%lld, %lld, "
                                   "%lld): the two files belong to different runs",
                                   (long long)r[0], (long long)r[1], (long long)r[2]);
   }
-  bool *const seen = &s->seen[*index * s->w->n * s->w->n + *place];
+  bool *const seen = &s->seen[*index * s->w->n * s->w->n + *element];
 
   if (*seen) {
     return weir_io_numbers_refuse(s->text, "the shifts of this element are given twice");
@@ -69,10 +69,10 @@ static weir_status read_element(shifting *s, int64_t r[3], int64_t *index, int64
 static weir_status shift_element(shifting *s)
 {
   const int64_t square = s->w->n * s->w->n;
-  int64_t r[3], index = 0, place = 0, count = 0;
+  int64_t r[3], index = 0, element = 0, count = 0;
 
-  WEIR_TRY(read_element(s, r, &index, &place));
-  const weir_c128 h = s->w->h[index * square + place];
+  WEIR_TRY(read_element(s, r, &index, &element));
+  const weir_c128 h = s->w->h[index * square + element];
 
   WEIR_TRY(weir_io_numbers_row(s->text, "the number of shifts"));
   WEIR_TRY(weir_io_numbers_int(s->text, "the number of shifts", 1, 1000, &count));
@@ -85,7 +85,7 @@ static weir_status shift_element(shifting *s)
     WEIR_TRY(weir_io_numbers_row(s->text, "the last shift"));
     WEIR_TRY(weir_wannier_read_vector(s->text, t));
     WEIR_TRY(weir_io_numbers_row_end(s->text));
-    WEIR_TRY(add(s, (const int64_t[]){r[0] + t[0], r[1] + t[1], r[2] + t[2]}, place, share));
+    WEIR_TRY(add(s, (const int64_t[]){r[0] + t[0], r[1] + t[1], r[2] + t[2]}, element, share));
   }
   return WEIR_OK;
 }

@@ -4,7 +4,7 @@
 #include "io/io_test.h"
 #include "io/weir_wannier.h"
 
-enum { MOST = 10 };
+enum { MAX = 10 };
 
 static char dir[256];
 
@@ -28,7 +28,7 @@ static void bloch(const weir_wannier *w, const double k[3], weir_c128 *out)
 }
 
 /* One rotation of Jacobi's method, that zeroes a[p][q]. */
-static void rotate(int n, double a[2 * MOST][2 * MOST], int p, int q)
+static void rotate(int n, double a[2 * MAX][2 * MAX], int p, int q)
 {
   const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
   const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
@@ -59,8 +59,8 @@ static int ascending(const void *a, const void *b)
 static void bands(const weir_wannier *w, const double k[3], double *out)
 {
   const int n = (int)w->n;
-  weir_c128 h[MOST * MOST];
-  double a[2 * MOST][2 * MOST], twice[2 * MOST];
+  weir_c128 h[MAX * MAX];
+  double a[2 * MAX][2 * MAX], twice[2 * MAX];
 
   bloch(w, k, h);
   for (int i = 0; i < n; i++) {
@@ -94,7 +94,7 @@ static void bands(const weir_wannier *w, const double k[3], double *out)
 static void assert_bands(const weir_wannier *w, double x, double y, double z,
                          const double *expected, int count)
 {
-  double e[MOST];
+  double e[MAX];
 
   bands(w, (const double[]){x, y, z}, e);
   for (int i = 0; i < count; i++) {
@@ -105,14 +105,14 @@ static void assert_bands(const weir_wannier *w, double x, double y, double z,
   }
 }
 
-/* Least of band 4 above the most of band 3, on 51 points from Gamma to X. */
+/* Minimum of band 4 minus the maximum of band 3, on 51 points from Gamma to X. */
 static double gap(const weir_wannier *w)
 {
   double top = -1e9, bottom = 1e9;
 
   for (int i = 0; i <= 50; i++) {
     const double x = 0.01 * i;
-    double e[MOST];
+    double e[MAX];
 
     bands(w, (const double[]){x, 0, x}, e);
     top = fmax(top, e[3]);

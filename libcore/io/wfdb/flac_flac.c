@@ -1,5 +1,5 @@
 /* flac_flac.c - signal files of the formats 508, 516 and 524: FLAC streams, one channel a signal,
- * decoded block by block; nothing is held but the block at hand. */
+ * decoded block by block; only the current block is in memory. */
 #include <FLAC/stream_decoder.h>
 #include <string.h>
 #include "base/weir_alloc.h"
@@ -12,7 +12,7 @@ enum { NEAR = 4 * 65536 };
 struct weir_wfdb_flac {
   int fd;
   const char *path;
-  int64_t offset, bytes;      /* the stream's place in the file */
+  int64_t offset, bytes;      /* range of the stream in the file */
   int64_t at;                 /* next byte the decoder reads, from `offset` */
   int channels, bits;         /* as the header says */
   int own_channels, own_bits; /* as the stream says; 0 until its description is read */
@@ -226,7 +226,7 @@ static weir_status start(weir_wfdb_flac *f)
   return WEIR_OK;
 }
 
-weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *place, weir_wfdb_flac **out,
+weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *range, weir_wfdb_flac **out,
                                 int64_t *samples)
 {
   void *memory = NULL;
@@ -236,12 +236,12 @@ weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *place, weir_wfdb_fla
   *out = NULL;
   WEIR_TRY(weir_alloc(1, sizeof *f, &memory));
   f = memory;
-  f->fd = place->fd;
-  f->path = place->path;
-  f->offset = place->offset;
-  f->bytes = place->bytes;
-  f->channels = place->channels;
-  f->bits = place->bits;
+  f->fd = range->fd;
+  f->path = range->path;
+  f->offset = range->offset;
+  f->bytes = range->bytes;
+  f->channels = range->channels;
+  f->bits = range->bits;
   WEIR_TRY_GOTO(start(f), fail);
   WEIR_TRY_GOTO(count_samples(f, samples), fail);
   *out = f;

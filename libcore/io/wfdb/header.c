@@ -102,8 +102,8 @@ static char *next_word(parser *p)
   return word;
 }
 
-/* Cuts `word` at the first `c`; the part after it, or NULL. */
-static char *cut(char *word, char c)
+/* Splits `word` at the first `c`; returns the rest after it, or NULL. */
+static char *split_at(char *word, char c)
 {
   char *const at = strchr(word, c);
 
@@ -127,18 +127,18 @@ static weir_status take_int(const parser *p, const char *what, const char *word,
 /* A file or segment name: it must stay in the header's folder. */
 static weir_status check_name(const parser *p, const char *name)
 {
-  const char *part = name;
+  const char *component = name;
 
   if (!name[0] || name[0] == '/') {
     return REFUSE(p, "a name must be relative to the header's folder", name);
   }
-  while (part) {
-    const size_t length = strcspn(part, "/");
+  while (component) {
+    const size_t length = strcspn(component, "/");
 
-    if (length == 2 && part[0] == '.' && part[1] == '.') {
+    if (length == 2 && component[0] == '.' && component[1] == '.') {
       return REFUSE(p, "a name must not leave the header's folder", name);
     }
-    part = part[length] ? part + length + 1 : NULL;
+    component = component[length] ? component + length + 1 : NULL;
   }
   if (strlen(name) > 255) {
     return REFUSE(p, "a name is longer than 255 characters", NULL);
@@ -178,7 +178,7 @@ static weir_status take_start(parser *p, weir_wfdb_header *h)
   char *const date = time ? next_word(p) : NULL;
   int64_t day_us = 0;
   int64_t n[3] = {0};
-  char *part = date;
+  char *component = date;
 
   if (!time) {
     return WEIR_OK;
@@ -191,12 +191,13 @@ static weir_status take_start(parser *p, weir_wfdb_header *h)
     return WEIR_OK;
   }
   for (int i = 0; i < 3; i++) {
-    char *const behind = part ? cut(part, '/') : NULL;
+    char *const rest = component ? split_at(component, '/') : NULL;
 
-    if (!part || (i == 2 && behind) || !weir_io_parse_int(part, strlen(part), 0, 9999, &n[i])) {
+    if (!component || (i == 2 && rest) ||
+        !weir_io_parse_int(component, strlen(component), 0, 9999, &n[i])) {
       return REFUSE(p, "the start date is not DD/MM/YYYY", NULL);
     }
-    part = behind;
+    component = rest;
   }
   if (!weir_io_date_us(n[2], n[1], n[0], &day_us)) {
     return REFUSE(p, "the start date does not exist", NULL);
@@ -208,8 +209,8 @@ static weir_status take_start(parser *p, weir_wfdb_header *h)
 
 static weir_status take_rate(const parser *p, char *word, weir_wfdb_header *h)
 {
-  char *const counter = cut(word, '/');
-  char *const base = counter ? cut(counter, '(') : NULL;
+  char *const counter = split_at(word, '/');
+  char *const base = counter ? split_at(counter, '(') : NULL;
   double rate = 0;
 
   if (!weir_io_parse_decimal(word, strlen(word), &h->fs_num, &h->fs_den) || h->fs_num <= 0) {
@@ -241,13 +242,14 @@ static weir_status take_record_line(parser *p, weir_wfdb_header *h)
     return REFUSE(p, "there is no record line", NULL);
   }
   char *word = next_word(p);
-  char *const parts = cut(word, '/');
+  char *const segments = split_at(word, '/');
 
   if (!word[0]) {
     return REFUSE(p, "the record has no name", NULL);
   }
-  if (parts) {
-    WEIR_TRY(take_int(p, "number of segments", parts, 1, WEIR_WFDB_MAX_SEGMENTS, &h->n_parts));
+  if (segments) {
+    WEIR_TRY(
+        take_int(p, "number of segments", segments, 1, WEIR_WFDB_MAX_SEGMENTS, &h->n_segments));
   }
   if (!weir_record_is_name(word, strlen(word))) {
     return REFUSE(p,
@@ -284,9 +286,9 @@ static weir_status take_format(const parser *p, char *word, weir_wfdb_signal *s)
   char known[128];
   int64_t number = 0;
   int64_t value = 0;
-  char *const offset = cut(word, '+');
-  char *const skew = cut(word, ':');
-  char *const spf = cut(word, 'x');
+  char *const offset = split_at(word, '+');
+  char *const skew = split_at(word, ':');
+  char *const spf = split_at(word, 'x');
 
   WEIR_TRY(take_int(p, "sample format", word, 0, INT32_MAX, &number));
   s->codec = weir_wfdb_codec_find(number);
@@ -320,8 +322,8 @@ static weir_status take_format(const parser *p, char *word, weir_wfdb_signal *s)
 /* gain["("baseline")"]["/"units]; *has_baseline says whether the baseline is given. */
 static weir_status take_gain(const parser *p, char *word, weir_wfdb_signal *s, bool *has_baseline)
 {
-  char *const units = cut(word, '/');
-  char *const baseline = cut(word, '(');
+  char *const units = split_at(word, '/');
+  char *const baseline = split_at(word, '(');
 
   *has_baseline = baseline != NULL;
   if (baseline) {
@@ -426,16 +428,16 @@ static weir_status check_files(const parser *p, const weir_wfdb_header *h)
   return WEIR_OK;
 }
 
-static weir_status take_part_line(parser *p, weir_wfdb_header *h, int64_t index)
+static weir_status take_segment_line(parser *p, weir_wfdb_header *h, int64_t index)
 {
-  weir_wfdb_part *const part = &h->parts[index];
+  weir_wfdb_segment *const segment = &h->segments[index];
   char *const name = next_word(p);
   char *const frames = next_word(p);
 
   if (!frames) {
     return REFUSE(p, "a segment line needs a name and a number of samples", name);
   }
-  WEIR_TRY(take_int(p, "number of samples", frames, 0, WEIR_WFDB_MAX_FRAMES, &part->frames));
+  WEIR_TRY(take_int(p, "number of samples", frames, 0, WEIR_WFDB_MAX_FRAMES, &segment->frames));
   if (next_word(p)) {
     return REFUSE(p, "unexpected text at the end of a segment line", NULL);
   }
@@ -443,14 +445,14 @@ static weir_status take_part_line(parser *p, weir_wfdb_header *h, int64_t index)
     return WEIR_OK;
   }
   WEIR_TRY(check_name(p, name));
-  return weir_strdup(name, &part->name);
+  return weir_strdup(name, &segment->name);
 }
 
 /* The lines after the first: memory grows with the lines that are there, not with the counts. */
 static weir_status take_lines(parser *p, weir_wfdb_header *h)
 {
-  const int64_t declared = h->n_parts ? h->n_parts : h->n_signals;
-  const char *const what = h->n_parts ? "segments" : "signals";
+  const int64_t declared = h->n_segments ? h->n_segments : h->n_signals;
+  const char *const what = h->n_segments ? "segments" : "signals";
   int64_t n = 0;
   bool found = false;
 
@@ -463,9 +465,9 @@ static weir_status take_lines(parser *p, weir_wfdb_header *h)
       return weir_fail(WEIR_ERR_DATA, "%s:%lld: more lines than the %lld %s declared", p->path,
                        (long long)p->line, (long long)declared, what);
     }
-    if (h->n_parts) {
-      WEIR_TRY(weir_reserve(&h->parts, &h->part_capacity, n + 1, sizeof *h->parts));
-      WEIR_TRY(take_part_line(p, h, n));
+    if (h->n_segments) {
+      WEIR_TRY(weir_reserve(&h->segments, &h->segment_capacity, n + 1, sizeof *h->segments));
+      WEIR_TRY(take_segment_line(p, h, n));
     } else {
       WEIR_TRY(weir_reserve(&h->signals, &h->signal_capacity, n + 1, sizeof *h->signals));
       h->n_listed = n + 1;
@@ -519,11 +521,11 @@ void weir_wfdb_header_fini(weir_wfdb_header *h)
     weir_free(&h->signals[i].name);
     weir_free(&h->signals[i].units);
   }
-  for (int64_t i = 0; i < h->part_capacity; i++) {
-    weir_free(&h->parts[i].name);
+  for (int64_t i = 0; i < h->segment_capacity; i++) {
+    weir_free(&h->segments[i].name);
   }
   weir_free(&h->signals);
-  weir_free(&h->parts);
+  weir_free(&h->segments);
   weir_free(&h->name);
   weir_free(&h->comments);
   *h = (weir_wfdb_header){0};

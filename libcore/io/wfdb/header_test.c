@@ -64,9 +64,9 @@ static void oddities_are_accepted(void **state)
   assert_int_equal(h.signals[0].initial, 1024);
   weir_wfdb_header_fini(&h);
   assert_ok(parse("m/3 2 125 30\nlay 0\n~ 10\nm_1 20\n", &h));
-  assert_int_equal(h.n_parts, 3);
-  assert_null(h.parts[1].name);
-  assert_int_equal(h.parts[2].frames, 20);
+  assert_int_equal(h.n_segments, 3);
+  assert_null(h.segments[1].name);
+  assert_int_equal(h.segments[2].frames, 20);
   weir_wfdb_header_fini(&h);
 }
 
@@ -187,11 +187,11 @@ static void damaged_headers_never_crash(void **state)
   const int64_t size = (int64_t)strlen(good);
   const int64_t before = weir_alloc_bytes();
 
-  for (int64_t cut = 0; cut <= size; cut++) {
-    const weir_status status = weir_wfdb_header_parse(good, cut, "x.hea", false, &h);
+  for (int64_t n_bytes = 0; n_bytes <= size; n_bytes++) {
+    const weir_status status = weir_wfdb_header_parse(good, n_bytes, "x.hea", false, &h);
 
     assert_true(status == WEIR_OK || status == WEIR_ERR_DATA);
-    assert_true(status == WEIR_OK || cut < size);
+    assert_true(status == WEIR_OK || n_bytes < size);
     weir_wfdb_header_fini(&h);
   }
   memcpy(text, good, sizeof good);

@@ -168,7 +168,7 @@ static void a_short_segment_can_be_allowed(void **state)
   weir_check_rmdir(f.dir);
 }
 
-/* A pipe in place of a file is refused, not waited for. */
+/* A pipe instead of a file is refused, not waited for. */
 static void a_pipe_is_refused(void **state)
 {
   static const char *const names[] = {"m.hea", "s1.hea", "s1.dat"};

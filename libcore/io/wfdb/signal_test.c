@@ -1,5 +1,5 @@
 /* signal_test.c - every sample format against an encoder written here from signal(5): whole reads,
- * random cuts, skew, frames of several samples, offsets, truncation, flipped bits. */
+ * random ranges, skew, frames of several samples, offsets, truncation, flipped bits. */
 #include <unistd.h>
 #include "io/io_test.h"
 #include "io/wfdb/wfdb_priv.h"
@@ -156,7 +156,7 @@ static void expect(const example *e, int i, int32_t *raw, uint8_t *present)
 typedef struct scratch {
   int32_t want[MAX_SAMPLES], got[MAX_SAMPLES];
   uint8_t want_p[MAX_SAMPLES], got_p[MAX_SAMPLES];
-  float values[MAX_SAMPLES], cut[MAX_SAMPLES];
+  float values[MAX_SAMPLES], in_pieces[MAX_SAMPLES];
 } scratch;
 
 static scratch buffers;
@@ -173,9 +173,9 @@ static void read_in_pieces(weir_record *r, int signal, int64_t count, uint64_t s
     if (k % 3 == 0) {
       const int64_t away = random_in(seed, 9000 + k, 0, count - 1);
 
-      assert_ok(weir_record_read(r, signal, away, 1, buffers.cut + at, NULL));
+      assert_ok(weir_record_read(r, signal, away, 1, buffers.in_pieces + at, NULL));
     }
-    assert_ok(weir_record_read(r, signal, at, n, buffers.cut + at, buffers.got_p + at));
+    assert_ok(weir_record_read(r, signal, at, n, buffers.in_pieces + at, buffers.got_p + at));
     at += n;
   }
 }
@@ -197,7 +197,7 @@ static void check_signal(weir_record *r, const example *e, int i, uint64_t seed)
     assert_true(buffers.values[k] == v);
   }
   read_in_pieces(r, i, count, seed);
-  assert_memory_equal(buffers.cut, buffers.values, (size_t)count * sizeof(float));
+  assert_memory_equal(buffers.in_pieces, buffers.values, (size_t)count * sizeof(float));
   assert_memory_equal(buffers.got_p, buffers.want_p, (size_t)count);
 }
 
@@ -231,8 +231,8 @@ static void every_format_is_read_back(void **state)
   weir_check_rmdir(dir);
 }
 
-/* Every cut of a data file is refused with frames declared and found; with allow_short the frames
- * that are whole are read and the rest is a gap. */
+/* Every truncation of a data file is refused with frames declared and found; with allow_short the
+ * frames that are whole are read and the rest is a gap. */
 static void truncated_data_is_refused_or_a_gap(void **state)
 {
   char dir[256];
@@ -255,10 +255,10 @@ static void truncated_data_is_refused_or_a_gap(void **state)
       assert_int_equal(weir_record_open(path, NULL, &r), WEIR_ERR_DATA);
       assert_non_null(strstr(weir_last_message(), "7 frames declared"));
       assert_ok(weir_record_open(path, &lenient, &r));
-      const int64_t cut = weir_record_signal(r, 0)->cut;
+      const int64_t n_truncated = weir_record_signal(r, 0)->n_truncated;
 
-      assert_true(cut >= 0 && cut <= 7 * e.spf[0] && cut % e.spf[0] == 0);
-      assert_true(size > 0 || e.size < 7 || cut == 7 * e.spf[0]);
+      assert_true(n_truncated >= 0 && n_truncated <= 7 * e.spf[0] && n_truncated % e.spf[0] == 0);
+      assert_true(size > 0 || e.size < 7 || n_truncated == 7 * e.spf[0]);
       expect(&e, 0, buffers.want, buffers.want_p);
       assert_ok(weir_record_read_raw(r, 0, 0, 7 * e.spf[0], buffers.got, buffers.got_p));
       bool gap = false;

@@ -100,7 +100,7 @@ static weir_status build_groups(weir_wfdb_store *s, const char *dir, bool *missi
 /* Whole frames in a group's file. */
 static weir_status count_frames(group *g)
 {
-  const weir_wfdb_flac_range place = {.fd = g->fd,
+  const weir_wfdb_flac_range range = {.fd = g->fd,
                                       .path = g->path,
                                       .offset = g->offset,
                                       .bytes = g->bytes,
@@ -112,7 +112,7 @@ static weir_status count_frames(group *g)
     g->frames = weir_wfdb_codec_samples(g->codec, g->bytes) / g->width;
     return WEIR_OK;
   }
-  WEIR_TRY(weir_wfdb_flac_open(&place, &g->flac, &samples));
+  WEIR_TRY(weir_wfdb_flac_open(&range, &g->flac, &samples));
   g->frames = samples / (g->width / g->channels);
   return WEIR_OK;
 }
@@ -230,8 +230,8 @@ static weir_status load_flac(weir_wfdb_store *s, weir_wfdb_block *b, int64_t ind
   const int spf = (int)(g->width / g->channels);
   const int64_t frame = first / g->width;
   const int64_t wanted = (last + g->width - 1) / g->width - frame;
-  const int64_t room = WEIR_WFDB_BLOCK / g->width; /* 8 channels of 1024 samples fit once */
-  const int64_t frames = wanted < room ? wanted : room;
+  const int64_t max_frames = WEIR_WFDB_BLOCK / g->width; /* 8 channels of 1024 samples fit once */
+  const int64_t frames = wanted < max_frames ? wanted : max_frames;
 
   b->store = 0;
   WEIR_TRY(weir_wfdb_flac_read(g->flac, frame * spf, frames * spf, spf, b->samples));
@@ -352,7 +352,7 @@ weir_status weir_wfdb_store_checksum(weir_wfdb_store *s, weir_wfdb_block *block,
   return WEIR_OK;
 }
 
-int64_t weir_wfdb_store_cut(const weir_wfdb_store *s, int signal)
+int64_t weir_wfdb_store_truncated(const weir_wfdb_store *s, int signal)
 {
   const int64_t index = s->columns[signal].group;
 

@@ -27,8 +27,8 @@ typedef struct wfdb {
   weir_wfdb_header layout; /* signals of such a record */
   int64_t first;           /* first segment with samples: 1 after a layout header */
   bool variable;           /* signals are matched by name */
-  int64_t *starts;         /* [n_parts + 1] first frame of each segment */
-  uint8_t *holds;          /* [n_parts, n_signals] bits: which signals a segment may hold */
+  int64_t *starts;         /* [n_segments + 1] first frame of each segment */
+  uint8_t *holds;          /* [n_segments, n_signals] bits: which signals a segment may hold */
   int64_t holds_row;       /* bytes of a row */
   bool varies[WEIR_WFDB_MAX_SIGNALS]; /* segments scale the signal in different ways */
   int64_t missing, clock;
@@ -64,7 +64,7 @@ static weir_status describe(wfdb *w, const weir_wfdb_header *h, const weir_wfdb_
     info->units = s->units;
     info->file = s->file ? s->file : "";
     info->count = h->frames * s->spf;
-    info->cut = h == signals ? weir_wfdb_store_cut(w->open[0].store, (int)i) : 0;
+    info->n_truncated = h == signals ? weir_wfdb_store_truncated(w->open[0].store, (int)i) : 0;
     info->samples_per_frame = s->spf;
     info->skew = s->skew;
     info->gain = s->gain;
@@ -106,16 +106,16 @@ static weir_status sum_segments(wfdb *w)
   void *memory = NULL;
   int64_t total = 0;
 
-  WEIR_TRY(weir_alloc(top->n_parts + 1, sizeof *w->starts, &memory));
+  WEIR_TRY(weir_alloc(top->n_segments + 1, sizeof *w->starts, &memory));
   w->starts = memory;
-  for (int64_t i = 0; i < top->n_parts; i++) {
+  for (int64_t i = 0; i < top->n_segments; i++) {
     w->starts[i] = total;
-    total += top->parts[i].frames;
+    total += top->segments[i].frames;
     if (total > WEIR_WFDB_MAX_FRAMES) {
       return weir_fail(WEIR_ERR_DATA, "record %s: too many frames in its segments", top->name);
     }
   }
-  w->starts[top->n_parts] = total;
+  w->starts[top->n_segments] = total;
   if (top->frames != 0 && top->frames != total && !w->opts.allow_short) {
     return weir_fail(WEIR_ERR_DATA,
                      "record %s: %lld frames declared, its segments have %lld; allow_short takes "
@@ -133,14 +133,14 @@ static weir_status segment_header(const wfdb *w, int64_t i, weir_wfdb_header *h,
   char file[300];
 
   *h = (weir_wfdb_header){0};
-  snprintf(file, sizeof file, "%s.hea", w->top.parts[i].name);
+  snprintf(file, sizeof file, "%s.hea", w->top.segments[i].name);
   WEIR_TRY(weir_path_join(w->dir[0] ? w->dir : ".", file, path, sizeof path));
   *missing = access(path, F_OK) != 0 && errno == ENOENT;
   if (*missing) {
     return WEIR_OK;
   }
   WEIR_TRY(weir_wfdb_header_read(path, w->opts.zero_gain != 0, h));
-  if (h->n_parts) {
+  if (h->n_segments) {
     weir_wfdb_header_fini(h);
     return weir_fail(WEIR_ERR_DATA, "%s: a segment must not itself have segments", path);
   }
@@ -151,7 +151,7 @@ static weir_status segment_header(const wfdb *w, int64_t i, weir_wfdb_header *h,
 static weir_status open_segment(wfdb *w, int64_t i, cached *slot, bool *missing)
 {
   weir_wfdb_header h;
-  const int64_t frames = w->top.parts[i].frames;
+  const int64_t frames = w->top.segments[i].frames;
 
   weir_wfdb_store_close(&slot->store);
   WEIR_TRY(segment_header(w, i, &h, missing));
@@ -171,11 +171,12 @@ static weir_status open_segment(wfdb *w, int64_t i, cached *slot, bool *missing)
   slot->segment = i;
   if (own->fs_num != w->top.fs_num || own->fs_den != w->top.fs_den) {
     return weir_fail(WEIR_ERR_DATA, "segment %s: its sampling rate differs from that of record %s",
-                     w->top.parts[i].name, w->top.name);
+                     w->top.segments[i].name, w->top.name);
   }
   if (own->frames < frames && !w->opts.allow_short) {
     return weir_fail(WEIR_ERR_DATA, "segment %s: record %s declares %lld frames, it has %lld",
-                     w->top.parts[i].name, w->top.name, (long long)frames, (long long)own->frames);
+                     w->top.segments[i].name, w->top.name, (long long)frames,
+                     (long long)own->frames);
   }
   return WEIR_OK;
 }
@@ -238,21 +239,21 @@ static weir_status find_layout(wfdb *w)
   weir_wfdb_header h = {0};
   bool missing = true;
 
-  w->variable = w->top.parts[0].frames == 0 && w->top.parts[0].name;
+  w->variable = w->top.segments[0].frames == 0 && w->top.segments[0].name;
   w->first = w->variable ? 1 : 0;
-  for (int64_t i = 0; i < w->top.n_parts && missing; i++) {
-    if (!w->top.parts[i].name) {
+  for (int64_t i = 0; i < w->top.n_segments && missing; i++) {
+    if (!w->top.segments[i].name) {
       continue;
     }
     WEIR_TRY(segment_header(w, i, &h, &missing));
     if (w->variable && missing) {
       return weir_fail(WEIR_ERR_DATA, "record %s: its layout header %s.hea is missing", w->top.name,
-                       w->top.parts[0].name);
+                       w->top.segments[0].name);
     }
   }
   if (missing) {
     return weir_fail(WEIR_ERR_DATA, "record %s: none of its %lld segments exists", w->top.name,
-                     (long long)w->top.n_parts);
+                     (long long)w->top.n_segments);
   }
   const weir_status status = copy_layout(w, &h);
 
@@ -265,7 +266,7 @@ static void report_missing(wfdb *w, int64_t i)
   w->missing++;
   if (w->missing <= WARNINGS) {
     weir_warn("io", "record %s: segment %s is missing: %lld frames become a gap", w->top.name,
-              w->top.parts[i].name, (long long)w->top.parts[i].frames);
+              w->top.segments[i].name, (long long)w->top.segments[i].frames);
   }
 }
 
@@ -291,18 +292,18 @@ static weir_status index_segments(wfdb *w)
   int64_t frames = 0;
 
   w->holds_row = (w->layout.n_listed + 7) / 8;
-  WEIR_TRY(weir_alloc(w->top.n_parts * w->holds_row, 1, &memory));
+  WEIR_TRY(weir_alloc(w->top.n_segments * w->holds_row, 1, &memory));
   w->holds = memory;
-  for (int64_t i = w->first; i < w->top.n_parts; i++) {
+  for (int64_t i = w->first; i < w->top.n_segments; i++) {
     bool missing = false;
 
-    if (!w->top.parts[i].name || w->top.parts[i].frames == 0) {
+    if (!w->top.segments[i].name || w->top.segments[i].frames == 0) {
       continue;
     }
     WEIR_TRY(open_segment(w, i, &w->open[0], &missing));
     if (missing) {
       report_missing(w, i);
-      frames += w->top.parts[i].frames;
+      frames += w->top.segments[i].frames;
       continue;
     }
     WEIR_TRY(match_signals(w, &w->open[0]));
@@ -367,7 +368,7 @@ static weir_status open_record(const char *path, const weir_record_opts *opts,
   w->opts = *opts;
   WEIR_TRY_GOTO(weir_wfdb_split_path(path, w->dir, header, sizeof header), fail);
   WEIR_TRY_GOTO(weir_wfdb_header_read(header, opts->zero_gain != 0, &h), fail);
-  WEIR_TRY_GOTO(h.n_parts ? open_segments(w, &h, body) : open_plain(w, &h, body), fail);
+  WEIR_TRY_GOTO(h.n_segments ? open_segments(w, &h, body) : open_plain(w, &h, body), fail);
   body->state = w;
   body->signals = w->infos;
   return WEIR_OK;
@@ -381,7 +382,7 @@ fail:
 static int64_t segment_at(const wfdb *w, int64_t frame)
 {
   int64_t lo = w->first;
-  int64_t hi = w->top.n_parts;
+  int64_t hi = w->top.n_segments;
 
   while (hi - lo > 1) {
     const int64_t mid = lo + (hi - lo) / 2;
@@ -395,7 +396,7 @@ static int64_t segment_at(const wfdb *w, int64_t frame)
   return lo;
 }
 
-static bool held(const wfdb *w, int64_t segment, int signal)
+static bool has_signal(const wfdb *w, int64_t segment, int signal)
 {
   return w->holds[segment * w->holds_row + signal / 8] >> (signal % 8) & 1;
 }
@@ -420,7 +421,7 @@ static weir_status get_segment(wfdb *w, int64_t segment, cached **out)
   WEIR_TRY_GOTO(open_segment(w, segment, slot, &missing), fail);
   if (missing) {
     return weir_fail(WEIR_ERR_DATA, "record %s: segment %s vanished while it was read", w->top.name,
-                     w->top.parts[segment].name);
+                     w->top.segments[segment].name);
   }
   WEIR_TRY_GOTO(match_signals(w, slot), fail);
   slot->used = ++w->clock;
@@ -443,7 +444,7 @@ typedef struct run {
 static weir_status find_run(wfdb *w, int signal, int64_t start, int64_t count, run *out)
 {
   *out = (run){.slot = &w->open[0], .local = signal, .start = start, .count = count};
-  if (w->top.n_parts == 0) {
+  if (w->top.n_segments == 0) {
     return WEIR_OK;
   }
   const int64_t spf = w->infos[signal].samples_per_frame;
@@ -453,7 +454,7 @@ static weir_status find_run(wfdb *w, int signal, int64_t start, int64_t count, r
   out->start = start - w->starts[segment] * spf;
   out->count = count < left ? count : left;
   out->slot = NULL;
-  if (!held(w, segment, signal)) {
+  if (!has_signal(w, segment, signal)) {
     return WEIR_OK;
   }
   WEIR_TRY(get_segment(w, segment, &out->slot));
@@ -508,7 +509,7 @@ static void next_run(const void *state, int signal, int64_t start, int64_t *lo, 
   const wfdb *const w = state;
   const int64_t spf = w->infos[signal].samples_per_frame;
 
-  if (w->top.n_parts == 0) {
+  if (w->top.n_segments == 0) {
     const int64_t reach = weir_wfdb_store_reach(w->open[0].store, signal);
 
     if (start < reach) {
@@ -519,14 +520,14 @@ static void next_run(const void *state, int signal, int64_t start, int64_t *lo, 
   }
   int64_t i = segment_at(w, start / spf);
 
-  while (i < w->top.n_parts && (!held(w, i, signal) || w->top.parts[i].frames == 0)) {
+  while (i < w->top.n_segments && (!has_signal(w, i, signal) || w->top.segments[i].frames == 0)) {
     i++;
   }
-  if (i == w->top.n_parts) {
+  if (i == w->top.n_segments) {
     return;
   }
   *lo = w->starts[i] * spf > start ? w->starts[i] * spf : start;
-  while (i < w->top.n_parts && (held(w, i, signal) || w->top.parts[i].frames == 0)) {
+  while (i < w->top.n_segments && (has_signal(w, i, signal) || w->top.segments[i].frames == 0)) {
     i++;
   }
   *hi = w->starts[i] * spf;
@@ -536,7 +537,7 @@ static weir_status checksum(void *state, int signal, int *sum)
 {
   wfdb *const w = state;
 
-  if (w->top.n_parts) {
+  if (w->top.n_segments) {
     return weir_fail(WEIR_ERR_UNSUPPORTED, "record %s: each of its segments has its own checksums",
                      w->top.name);
   }

@@ -19,12 +19,12 @@ enum {
 #define WEIR_WFDB_MAX_FRAMES (INT64_C(1) << 50)
 #define WEIR_WFDB_MAX_HEADER (INT64_C(32) << 20)
 
-/* How samples lie in a file: groups of `samples` in `bytes`, the last one possibly cut. */
+/* How samples lie in a file: groups of `samples` in `bytes`, the last one possibly incomplete. */
 typedef struct weir_wfdb_codec {
   int number;
   const char *name;
   int samples, bytes;
-  int needs[3];     /* bytes of a cut group that hold its first 1, 2, 3 samples */
+  int needs[3];     /* bytes of an incomplete group with its first 1, 2, 3 samples */
   bool differences; /* samples are first differences, to be summed from the initial value */
   bool compressed;  /* a FLAC stream: neither bytes nor decode */
   bool has_invalid;
@@ -60,7 +60,7 @@ typedef struct weir_wfdb_flac_range {
 bool weir_wfdb_flac_available(void);
 /* *samples: how many of each channel the stream holds, found by going to its end. Fails:
  * WEIR_ERR_DATA (no such stream, other channels), WEIR_ERR_MEMORY. */
-weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *place, weir_wfdb_flac **out,
+weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *range, weir_wfdb_flac **out,
                                 int64_t *samples) WEIR_CHECKED;
 void weir_wfdb_flac_close(weir_wfdb_flac **f);
 /* Samples [first, first + n) of every channel, `first` a multiple of spf, to out[frame, channel,
@@ -80,22 +80,22 @@ typedef struct weir_wfdb_signal {
   int checksum;
 } weir_wfdb_signal;
 
-typedef struct weir_wfdb_part {
+typedef struct weir_wfdb_segment {
   char *name; /* NULL: a null segment */
   int64_t frames;
-} weir_wfdb_part;
+} weir_wfdb_segment;
 
 typedef struct weir_wfdb_header {
   char *name;
   char *comments;         /* after each '#', ended by a newline; NULL: none */
   int64_t fs_num, fs_den; /* frames per second */
   int64_t frames;         /* 0: not stated */
-  int n_signals;          /* as declared; signals are listed only where n_parts is 0 */
+  int n_signals;          /* as declared; signals are listed only where n_segments is 0 */
   weir_wfdb_signal *signals;
   int64_t signal_capacity, n_listed;
-  int64_t n_parts; /* segments; 0 for a plain record */
-  weir_wfdb_part *parts;
-  int64_t part_capacity;
+  int64_t n_segments; /* segments; 0 for a plain record */
+  weir_wfdb_segment *segments;
+  int64_t segment_capacity;
   int start_kind; /* as weir_record_start */
   int64_t start_us;
 } weir_wfdb_header;
@@ -148,7 +148,7 @@ weir_status weir_wfdb_store_read(weir_wfdb_store *s, weir_wfdb_block *block, int
 weir_status weir_wfdb_store_checksum(weir_wfdb_store *s, weir_wfdb_block *block, int signal,
                                      int *sum) WEIR_CHECKED;
 /* Samples of `signal` that the header declares and its truncated file lacks. */
-int64_t weir_wfdb_store_cut(const weir_wfdb_store *s, int signal);
+int64_t weir_wfdb_store_truncated(const weir_wfdb_store *s, int signal);
 /* Slots of a signal that its file reaches, from slot 0. */
 int64_t weir_wfdb_store_reach(const weir_wfdb_store *s, int signal);
 #endif

@@ -9,7 +9,7 @@
 #include "io/wfdb/wfdb_priv.h"
 
 enum {
-  ROOM = 8190,
+  MAX_PENDING = 8190,
   SUFFIX = 16
 }; /* samples kept before they are packed: whole groups of every format */
 
@@ -27,15 +27,15 @@ typedef struct signal_file {
   const weir_wfdb_codec *codec;
   weir_writer *writer;
   char suffix[SUFFIX];
-  int64_t held;
-  int32_t samples[ROOM];
-  uint8_t bytes[ROOM * 4];
+  int64_t n_pending;
+  int32_t samples[MAX_PENDING];
+  uint8_t bytes[MAX_PENDING * 4];
 } signal_file;
 
 struct weir_record_writer {
   char *path; /* without suffix */
   char *comment;
-  const char *name; /* its last part */
+  const char *name; /* last component of the path */
   weir_record_spec spec;
   int64_t n_channels, channel_capacity;
   channel *channels;
@@ -108,7 +108,7 @@ static weir_status check_spec(const char *path, const char *name, const weir_rec
 }
 
 /* The file of channel `i`: that of the channel before it where both have one format. */
-static weir_status place_channel(weir_record_writer *w, const weir_record_spec *spec, int i)
+static weir_status bind_channel(weir_record_writer *w, const weir_record_spec *spec, int i)
 {
   const weir_wfdb_codec *const codec = weir_wfdb_codec_find(format_of(spec, i));
 
@@ -136,7 +136,7 @@ static weir_status copy_spec(weir_record_writer *w, const weir_record_spec *spec
     w->channels[i].gain = c->gain;
     w->channels[i].baseline = c->baseline;
     w->channels[i].spf = c->samples_per_frame ? c->samples_per_frame : 1;
-    WEIR_TRY(place_channel(w, spec, i));
+    WEIR_TRY(bind_channel(w, spec, i));
     WEIR_TRY(weir_strdup(c->name, &w->channels[i].name));
     WEIR_TRY(weir_strdup(c->units ? c->units : "mV", &w->channels[i].units));
   }
@@ -194,23 +194,23 @@ fail:
   return status;
 }
 
-/* Packs the samples held; the last group of the file ends with its last sample. */
+/* Packs the pending samples; the last group of the file ends with its last sample. */
 static weir_status flush(signal_file *f)
 {
   const weir_wfdb_codec *const c = f->codec;
-  const int64_t rest = f->held % c->samples;
-  const int64_t bytes = f->held / c->samples * c->bytes + (rest ? c->needs[rest - 1] : 0);
+  const int64_t rest = f->n_pending % c->samples;
+  const int64_t bytes = f->n_pending / c->samples * c->bytes + (rest ? c->needs[rest - 1] : 0);
 
-  c->encode(f->samples, f->held, f->bytes);
-  f->held = 0;
+  c->encode(f->samples, f->n_pending, f->bytes);
+  f->n_pending = 0;
   return weir_writer_write(f->writer, f->bytes, (size_t)bytes);
 }
 
 static weir_status put(signal_file *f, channel *c, int32_t raw)
 {
   c->sum += (uint32_t)raw;
-  f->samples[f->held++] = raw;
-  return f->held == ROOM ? flush(f) : WEIR_OK;
+  f->samples[f->n_pending++] = raw;
+  return f->n_pending == MAX_PENDING ? flush(f) : WEIR_OK;
 }
 
 static int32_t clip(weir_record_writer *w, const weir_wfdb_codec *codec, double value)

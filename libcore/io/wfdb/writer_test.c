@@ -231,8 +231,8 @@ static void formats_and_rates_side_by_side(void **state)
 {
   enum { MANY = 9, LONG = 5003 };
   static const int formats[MANY] = {310, 311, 311, 24, 32, 80, 61, 160, 212};
-  static const int64_t least[MANY] = {-512, -512,   -512,   -8388608, INT32_MIN,
-                                      -128, -32768, -32768, -2048};
+  static const int64_t lowest[MANY] = {-512, -512,   -512,   -8388608, INT32_MIN,
+                                       -128, -32768, -32768, -2048};
   static int32_t raw[MANY][3 * LONG];
   static int32_t back[3 * LONG];
   static uint8_t p[3 * LONG];
@@ -248,7 +248,7 @@ static void formats_and_rates_side_by_side(void **state)
     channels[c] = (weir_record_channel){"s", "mV", 100, 0, formats[c], 1 + c % 3};
     rows[c] = raw[c];
     for (int i = 0; i < 3 * LONG; i++) {
-      raw[c][i] = (int32_t)random_in(5, (uint64_t)(c * 3 * LONG + i), least[c], -least[c] - 1);
+      raw[c][i] = (int32_t)random_in(5, (uint64_t)(c * 3 * LONG + i), lowest[c], -lowest[c] - 1);
     }
   }
   weir_check_mkdir(dir, sizeof dir);
@@ -270,7 +270,7 @@ static void formats_and_rates_side_by_side(void **state)
       assert_ok(weir_record_read_raw(r, c, 0, info->count, back, p));
       assert_memory_equal(back, raw[c], (size_t)info->count * sizeof *back);
       for (int64_t i = 0; i < info->count; i++) {
-        assert_int_equal(p[i], raw[c][i] != least[c]);
+        assert_int_equal(p[i], raw[c][i] != lowest[c]);
       }
       assert_ok(weir_record_checksum(r, c, &sum));
       assert_int_equal(sum, info->checksum & 65535);

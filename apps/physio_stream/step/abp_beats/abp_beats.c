@@ -302,7 +302,7 @@ const weir_series_op ps_step_abp_beats = {
             "of" PS_ABP_FLAG_LIST(FLAG) " 0 none: docs/science/physio_stream.md)",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -295,7 +295,7 @@ const weir_series_op ps_step_alarm = {
             "onset",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 1,
-    .most_in = 3,
+    .min_in = 1,
+    .max_in = 3,
     .build = build,
 };

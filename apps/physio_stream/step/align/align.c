@@ -49,7 +49,7 @@ static bool offset_at(const context *c, const weir_op_run *run, int64_t t, doubl
 /* Present slots that may be looked at. */
 static bool there(const weir_op_run *run, const weir_gap_walk *w, int64_t t)
 {
-  return t >= w->least && t < w->most && *weir_gap_flag(&run->in[HERE], t) != 0;
+  return t >= w->access_lo && t < w->access_hi && *weir_gap_flag(&run->in[HERE], t) != 0;
 }
 
 /* The signal at a place between slots: a cubic through four samples, a line where only the two
@@ -108,7 +108,7 @@ static weir_status make_context(const weir_series_use *use, const weir_series *x
   const __int128 down = (__int128)x->rate_den * offset->rate_num;
   void *memory = NULL;
 
-  if (up % down != 0 || up / down > WEIR_GAP_MOST) {
+  if (up % down != 0 || up / down > WEIR_GAP_MAX) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "align: the period of %s is no whole number of slots of %s, or too many",
                      use->in_name[1], use->in_name[0]);
@@ -126,9 +126,9 @@ static weir_status make_context(const weir_series_use *use, const weir_series *x
   c->reach = o->reach * c->rate;
   c->hop = (int64_t)(up / down);
   c->drifting = use->n_in > 2;
-  if (c->reach > (double)WEIR_GAP_MOST) {
+  if (c->reach > (double)WEIR_GAP_MAX) {
     return weir_fail(WEIR_ERR_CONFIG, "align: a reach of %g s is over %d samples", o->reach,
-                     WEIR_GAP_MOST);
+                     WEIR_GAP_MAX);
   }
   *out = c;
   return WEIR_OK;
@@ -176,7 +176,7 @@ const weir_series_op ps_step_align = {
         "is given, the drift (ppm) of the step clock; steps of the offset open a gap",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 2,
-    .most_in = 3,
+    .min_in = 2,
+    .max_in = 3,
     .build = build,
 };

@@ -476,7 +476,7 @@ const weir_series_op ps_step_clock = {
             "offset (s), drift (ppm), residual (s), pairs, a value each hop; jump (s), flags",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 2,
-    .most_in = 2,
+    .min_in = 2,
+    .max_in = 2,
     .build = build,
 };

@@ -184,7 +184,7 @@ const weir_series_op ps_step_detect = {
             "1 at each",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

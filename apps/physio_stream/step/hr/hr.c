@@ -121,7 +121,7 @@ const weir_series_op ps_step_hr = {
             "stream of intervals (detect.rr)",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

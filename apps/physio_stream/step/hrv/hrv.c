@@ -250,7 +250,7 @@ const weir_series_op ps_step_hrv = {
         "detector's beats, which have no types, these are measures of RR intervals, not of NN",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

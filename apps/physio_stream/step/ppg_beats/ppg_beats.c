@@ -25,7 +25,7 @@ const weir_series_op ps_step_ppg_beats = {
             "first and across a gap)",
     .opts = ps_elgendi_ppg_options,
     .opts_size = sizeof(ps_elgendi_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

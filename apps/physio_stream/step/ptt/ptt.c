@@ -149,7 +149,7 @@ const weir_series_op ps_step_ptt = {
             "to its pulse (none without), and flags (1: later than plausible, 2: no pulse)",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 2,
-    .most_in = 2,
+    .min_in = 2,
+    .max_in = 2,
     .build = build,
 };

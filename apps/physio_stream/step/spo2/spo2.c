@@ -98,7 +98,7 @@ const weir_series_op ps_step_spo2 = {
             "hop; not calibrated",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 2,
-    .most_in = 2,
+    .min_in = 2,
+    .max_in = 2,
     .build = build,
 };

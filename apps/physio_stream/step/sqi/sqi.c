@@ -251,7 +251,7 @@ const weir_series_op ps_step_sqi = {
         "normal distribution), bassqi (baseline), verdict (0 good, 1 doubtful, 2 bad)",
     .opts = options,
     .opts_size = sizeof(options_),
-    .least_in = 3,
-    .most_in = 3,
+    .min_in = 3,
+    .max_in = 3,
     .build = build,
 };

@@ -158,9 +158,9 @@ weir_status weir_netcdf_name(weir_netcdf *nc, int var, char *name, size_t size)
 }
 
 weir_status weir_netcdf_look(weir_netcdf *nc, int var, weir_netcdf_shape *shape, int *dims,
-                             bool *held)
+                             bool *supported)
 {
-  (void)held;
+  (void)supported;
   return refuse(nc, shape, dims, var);
 }
 

@@ -83,7 +83,7 @@ static bool list(reader_state *s, weir_reader_reply *r, int n)
     size_t size = 0;
     int dims = 0;
 
-    if (bytes > reader_most(s)) {
+    if (bytes > reader_max_bytes(s)) {
       r->doubtful = true;
       reader_refuse(r, WEIR_ERR_DATA,
                     "a variable has chunks of %lld bytes, the file %lld: it is damaged: copy or "
@@ -201,7 +201,7 @@ static bool take_lengths(const reader_state *s, const weir_reader_request *q, we
     r->shape.lengths[i] = (int64_t)length;
     r->dims[i] = ids[i];
   }
-  if (bytes > reader_most(s)) {
+  if (bytes > reader_max_bytes(s)) {
     char name[NC_MAX_NAME + 1] = "";
 
     (void)nc_inq_varname(q->file, q->var, name);
@@ -225,8 +225,8 @@ static void look(reader_state *s, const weir_reader_request *q, weir_reader_repl
       !reader_good(r, nc_inq_varndims(q->file, q->var, &r->shape.n_dims), what)) {
     return;
   }
-  r->held = dtype_of(type, &r->shape) && r->shape.n_dims <= WEIR_NETCDF_MAX_DIMS;
-  if (r->held && reader_good(r, nc_inq_vardimid(q->file, q->var, ids), what)) {
+  r->supported = dtype_of(type, &r->shape) && r->shape.n_dims <= WEIR_NETCDF_MAX_DIMS;
+  if (r->supported && reader_good(r, nc_inq_vardimid(q->file, q->var, ids), what)) {
     (void)take_lengths(s, q, r, ids);
   }
 }
@@ -253,17 +253,17 @@ static void dim_name(reader_state *s, const weir_reader_request *q, weir_reader_
 
 static void group(reader_state *s, const weir_reader_request *q, weir_reader_reply *r)
 {
-  enum { MOST = 4096 };
+  enum { MAX = 4096 };
   const char *const what = "groups";
   char text[NC_MAX_NAME + 1];
-  int ids[MOST], n = 0;
+  int ids[MAX], n = 0;
 
   (void)s;
   if (!reader_good(r, nc_inq_grps(q->file, &n, NULL), what)) {
     return;
   }
-  if (n < 0 || n > MOST) {
-    reader_refuse(r, WEIR_ERR_DATA, "has %d groups, more than %d", n, MOST);
+  if (n < 0 || n > MAX) {
+    reader_refuse(r, WEIR_ERR_DATA, "has %d groups, more than %d", n, MAX);
     return;
   }
   r->count = n;

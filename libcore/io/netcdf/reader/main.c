@@ -15,7 +15,7 @@
 #include "reader.h"
 
 /* Time that the library may take, and bytes a second that the slowest file gives. */
-enum { OWN_MEMORY = 1 << 30, SLOWEST = 4 << 20, PLAUSIBLE = 1 << 30, MOST_DEFLATED = 1100 };
+enum { OWN_MEMORY = 1 << 30, SLOWEST = 4 << 20, PLAUSIBLE = 1 << 30, MAX_DEFLATED = 1100 };
 
 void reader_refuse(weir_reader_reply *r, weir_status status, const char *format, ...)
 {
@@ -44,9 +44,9 @@ bool reader_good(weir_reader_reply *r, int code, const char *what)
   return false;
 }
 
-int64_t reader_most(const reader_state *s)
+int64_t reader_max_bytes(const reader_state *s)
 {
-  return s->file_bytes > PLAUSIBLE / MOST_DEFLATED ? s->file_bytes * MOST_DEFLATED : PLAUSIBLE;
+  return s->file_bytes > PLAUSIBLE / MAX_DEFLATED ? s->file_bytes * MAX_DEFLATED : PLAUSIBLE;
 }
 
 bool reader_share(reader_state *s, weir_reader_reply *r, int64_t bytes)

@@ -1,5 +1,5 @@
-/* reader.h - parts of weir_netcdf_reader, the process that reads NetCDF files for Weir. It has one
- * thread and only local state; what a damaged file does to it ends with it. */
+/* reader.h - components of weir_netcdf_reader, the process that reads NetCDF files for Weir. It has
+ * one thread and only local state; what a damaged file does to it ends with it. */
 #ifndef WEIR_NETCDF_READER_H
 #define WEIR_NETCDF_READER_H
 #include <netcdf.h>
@@ -36,7 +36,7 @@ void reader_send(const weir_reader_reply *r);
 void reader_wait(void);
 /* Lets the request that is answered take longer, by what it takes to read so many bytes. */
 void reader_allow(const reader_state *s, int64_t bytes);
-/* The most bytes that a variable or a chunk of a file of this size can sensibly have: deflate makes
+/* Maximum plausible bytes of a variable or a chunk of a file of this size: deflate makes
  * a thousandth of what repeats. */
-int64_t reader_most(const reader_state *s);
+int64_t reader_max_bytes(const reader_state *s);
 #endif

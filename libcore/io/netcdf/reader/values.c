@@ -10,12 +10,12 @@ enum {
   LARGEST = 256 << 20
 };
 
-/* A box that is cut along one dimension; those before it are stepped through one by one. */
+/* A box that is split along one dimension; those before it are stepped through one by one. */
 typedef struct pieces {
   int n_dims, along;
   int64_t row;    /* bytes of one index of `along` */
   int64_t aligns; /* pieces end at multiples of it, in rows */
-  int64_t most;   /* bytes of the largest piece */
+  int64_t max;    /* bytes of the largest piece */
   size_t start[WEIR_NETCDF_MAX_DIMS], count[WEIR_NETCDF_MAX_DIMS];
 } pieces;
 
@@ -27,7 +27,7 @@ static int64_t rows_of(const pieces *p, int64_t bytes)
   return unit <= bytes ? bytes / unit * p->aligns : p->aligns;
 }
 
-static bool cut(const weir_reader_request *q, weir_reader_reply *r, pieces *p, int64_t *total)
+static bool split(const weir_reader_request *q, weir_reader_reply *r, pieces *p, int64_t *total)
 {
   size_t chunks[NC_MAX_VAR_DIMS] = {0}, size = 0;
   int storage = NC_CONTIGUOUS;
@@ -68,8 +68,8 @@ static bool cut(const weir_reader_request *q, weir_reader_reply *r, pieces *p, i
   if (p->row * p->aligns > LARGEST) {
     p->aligns = 1;
   }
-  p->most = *total < PIECE ? *total : rows_of(p, PIECE) * p->row;
-  p->most = p->most < *total ? p->most : *total;
+  p->max = *total < PIECE ? *total : rows_of(p, PIECE) * p->row;
+  p->max = p->max < *total ? p->max : *total;
   return true;
 }
 
@@ -98,10 +98,10 @@ static bool read_piece(const weir_reader_request *q, weir_reader_reply *r, const
     count[d] = d < p->along ? 1 : p->count[d];
   }
   if (p->n_dims > 0) {
-    const int64_t place = (int64_t)start[p->along];
+    const int64_t index = (int64_t)start[p->along];
     const int64_t left = (int64_t)p->count[p->along] - at[p->along];
 
-    rows -= place % p->aligns; /* the first piece ends where a chunk does */
+    rows -= index % p->aligns; /* the first piece ends where a chunk does */
     rows = rows < left ? rows : left;
     count[p->along] = (size_t)rows;
     at[p->along] += rows;
@@ -121,11 +121,11 @@ void reader_read(reader_state *s, const weir_reader_request *q, weir_reader_repl
   pieces p = {.along = 0};
   int64_t at[WEIR_NETCDF_MAX_DIMS] = {0}, total = 0, done = 0;
 
-  if (!cut(q, r, &p, &total)) {
+  if (!split(q, r, &p, &total)) {
     return;
   }
-  const int slots = p.most <= TWICE && p.most < total ? WEIR_READER_PIECES : 1;
-  const int64_t slot = (p.most + 63) / 64 * 64;
+  const int slots = p.max <= TWICE && p.max < total ? WEIR_READER_PIECES : 1;
+  const int64_t slot = (p.max + 63) / 64 * 64;
 
   reader_allow(s, total);
   if (!reader_share(s, r, slot * slots)) {

@@ -6,12 +6,12 @@ bool weir_wfdb_flac_available(void)
   return false;
 }
 
-weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *place, weir_wfdb_flac **out,
+weir_status weir_wfdb_flac_open(const weir_wfdb_flac_range *range, weir_wfdb_flac **out,
                                 int64_t *samples)
 {
   (void)samples;
   *out = NULL;
-  return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: this build has no FLAC", place->path);
+  return weir_fail(WEIR_ERR_UNSUPPORTED, "%s: this build has no FLAC", range->path);
 }
 
 void weir_wfdb_flac_close(weir_wfdb_flac **f)

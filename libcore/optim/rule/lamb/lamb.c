@@ -1,6 +1,6 @@
 /* lamb.c - layer-wise adaptive moments for large batches, You et al. 2020, algorithm 2.
  *   m, v, d as adam's;   u = d + wd p
- *   p <- p - lr (phi(|p|) / |u|) u          |.| over each layer, phi(z) = z cut to a range
+ *   p <- p - lr (phi(|p|) / |u|) u          |.| over each layer, phi(z) = z clamped to a range
  * The ratio is 1 where |p| or |u| is 0, and for layers that are not adapted. */
 #include "optim/rule/lamb/lamb_priv.h"
 
@@ -25,11 +25,12 @@ static const weir_opt options[] = {
 };
 
 /* phi. min and max give their second argument when one is NaN, so the norm stands there. */
-static weir_value cut(weir_graph *g, weir_value norm, double least, double most)
+static weir_value clamp(weir_graph *g, weir_value norm, double min_norm, double max_norm)
 {
-  const weir_value low = least > 0 ? weir_left_at(g, WEIR_CODE_MAX, least, norm, WEIR_WHERE) : norm;
+  const weir_value low =
+      min_norm > 0 ? weir_left_at(g, WEIR_CODE_MAX, min_norm, norm, WEIR_WHERE) : norm;
 
-  return most > 0 ? weir_left_at(g, WEIR_CODE_MIN, most, low, WEIR_WHERE) : low;
+  return max_norm > 0 ? weir_left_at(g, WEIR_CODE_MIN, max_norm, low, WEIR_WHERE) : low;
 }
 
 static weir_status build(weir_graph *g, const weir_rule_args *a)
@@ -38,7 +39,7 @@ static weir_status build(weir_graph *g, const weir_rule_args *a)
   const weir_value d = weir_rule_moments(g, a, a->grad, o->beta1, o->beta2, o->eps);
   const weir_value u = weir_rule_weight_decay(g, a, d, o->weight_decay);
   const weir_value weight = weir_rule_norms(g, a, a->param), step = weir_rule_norms(g, a, u);
-  const weir_value ratio = weir_div(g, cut(g, weight, o->min_norm, o->max_norm), step);
+  const weir_value ratio = weir_div(g, clamp(g, weight, o->min_norm, o->max_norm), step);
   const weir_value shares = o->adapt == 0 ? weir_rule_shares(g, a) : WEIR_NO_VALUE;
   const weir_value trust = weir_rule_trust(g, a, weight, step, ratio, shares);
 

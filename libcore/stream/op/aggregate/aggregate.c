@@ -61,10 +61,10 @@ static weir_value of_moments(weir_graph *g, weir_moments_stream m, weir_aggregat
 }
 
 /* The share of each hop; hop == 1: the samples themselves. */
-static aggregate_part part_of(weir_graph *g, weir_series s, weir_value newest, weir_aggregate kind,
-                              int64_t hop)
+static aggregate_partial partial_of(weir_graph *g, weir_series s, weir_value newest,
+                                    weir_aggregate kind, int64_t hop)
 {
-  aggregate_part p = {newest, s.value, WEIR_NO_VALUE, WEIR_NO_VALUE};
+  aggregate_partial p = {newest, s.value, WEIR_NO_VALUE, WEIR_NO_VALUE};
 
   if (hop == 1) {
     p.present = s.present;
@@ -88,7 +88,7 @@ static aggregate_part part_of(weir_graph *g, weir_series s, weir_value newest, w
 weir_moments_stream weir_stream_trailing_moments(const weir_series_use *use, weir_series s,
                                                  int64_t window)
 {
-  const aggregate_part samples = {s.present, s.value, WEIR_NO_VALUE, WEIR_NO_VALUE};
+  const aggregate_partial samples = {s.present, s.value, WEIR_NO_VALUE, WEIR_NO_VALUE};
 
   return aggregate_slide_moments(use, &samples, window);
 }
@@ -105,15 +105,16 @@ static weir_value value_of(const weir_series_use *use, weir_series s, weir_value
   if (hops == 1 && is_moment(a->kind)) {
     return weir_cast(g, WEIR_F32, of_moments(g, weir_stream_moments(g, s, a->hop), a->kind));
   }
-  const aggregate_part part = part_of(g, s, newest, a->kind, a->hop);
+  const aggregate_partial partial = partial_of(g, s, newest, a->kind, a->hop);
 
   if (hops == 1 || a->kind == WEIR_AGGREGATE_LAST) {
-    return part.value; /* the last sample of a window is that of its newest hop */
+    return partial.value; /* the last sample of a window is that of its newest hop */
   }
   if (!is_moment(a->kind)) {
-    return aggregate_slide_pick(use, &part, a->kind, hops);
+    return aggregate_slide_select(use, &partial, a->kind, hops);
   }
-  return weir_cast(g, WEIR_F32, of_moments(g, aggregate_slide_moments(use, &part, hops), a->kind));
+  return weir_cast(g, WEIR_F32,
+                   of_moments(g, aggregate_slide_moments(use, &partial, hops), a->kind));
 }
 
 static weir_status check(const weir_aggregate_spec *a)
@@ -220,7 +221,7 @@ const weir_series_op weir_series_op_aggregate = {
     .help = "one statistic per window of a stream: mean, sum, min, max, count, std, ...",
     .opts = options,
     .opts_size = sizeof(aggregate_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

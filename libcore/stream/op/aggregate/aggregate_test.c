@@ -121,7 +121,7 @@ static void nothing_and_everything_present(void **state)
 
 /* What makes an accumulator that adds and subtracts go wrong: a far value that has left the window.
  */
-static void what_has_left_the_window_leaves_nothing_behind(void **state)
+static void what_has_left_the_window_has_no_effect(void **state)
 {
   static series_case c;
 
@@ -169,7 +169,7 @@ static void a_flat_stretch_has_no_spread(void **state)
   }
 }
 
-/* A mean a million times the spread: sums of squares about 0 would lose it in f32. */
+/* A mean a million times the standard deviation: sums of squares about 0 would lose it in f32. */
 static void spread_survives_a_far_level(void **state)
 {
   static series_case c;
@@ -241,7 +241,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_kind_is_its_loop),
       cmocka_unit_test(nothing_and_everything_present),
-      cmocka_unit_test(what_has_left_the_window_leaves_nothing_behind),
+      cmocka_unit_test(what_has_left_the_window_has_no_effect),
       cmocka_unit_test(a_flat_stretch_has_no_spread),
       cmocka_unit_test(spread_survives_a_far_level),
       cmocka_unit_test(windows_that_cannot_be_are_refused),

@@ -60,7 +60,7 @@ static float median(float *x, int64_t n)
 }
 
 /* NaN makes the median NaN. */
-static float of_window(const weir_op_run *run, int64_t lo, int64_t hi, float *room)
+static float of_window(const weir_op_run *run, int64_t lo, int64_t hi, float *scratch)
 {
   const uint8_t *present = weir_gap_flag(&run->in[0], lo);
   const float *x = weir_gap_value(&run->in[1], lo);
@@ -68,28 +68,28 @@ static float of_window(const weir_op_run *run, int64_t lo, int64_t hi, float *ro
 
   for (int64_t i = 0; i < hi - lo; i++) {
     if (present[i] != 0) {
-      room[n] = x[i];
-      if (room[n] != room[n]) {
-        return room[n];
+      scratch[n] = x[i];
+      if (scratch[n] != scratch[n]) {
+        return scratch[n];
       }
       n++;
     }
   }
-  return n > 0 ? median(room, n) : 0;
+  return n > 0 ? median(scratch, n) : 0;
 }
 
 static weir_status run_median(void *context, const weir_op_run *run)
 {
   const lengths *w = context;
   const int64_t end = run->in[0].extent[0];
-  float *room = run->in[2].data;
+  float *scratch = run->in[2].data;
 
   for (int64_t t = run->box.lo[0]; t < run->box.hi[0]; t++) {
     const int64_t stop = t + w->hop < end ? t + w->hop : end;
     const int64_t first = t + w->hop - w->window;
 
     *weir_gap_value(&run->out[0], t) =
-        t % w->hop == 0 ? of_window(run, first > 0 ? first : 0, stop, room) : 0;
+        t % w->hop == 0 ? of_window(run, first > 0 ? first : 0, stop, scratch) : 0;
   }
   return WEIR_OK;
 }

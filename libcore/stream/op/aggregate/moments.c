@@ -1,4 +1,4 @@
-/* moments.c - count, mean and spread of aligned windows, in one pass over the samples.
+/* moments.c - count, mean and variance of aligned windows, in one pass over the samples.
  *
  * A call, though three window ops (sums of presence, values and squares) say the same: a reduction
  * has one monoid, so they pass over the samples three times, and normalize with windows of 60 s

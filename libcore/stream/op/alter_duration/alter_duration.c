@@ -3,7 +3,7 @@
  *
  * A stream has one slot a period, so that a duration is presence: an event that lasts d is present
  * in the slots that [its start, its start + d) covers. The next event ends it; a stretch of present
- * slots that an earlier step held is one event a slot. */
+ * slots that an earlier step repeated is one event a slot. */
 #include "stream/weir_gap.h"
 
 struct alter_duration_opts {
@@ -35,7 +35,7 @@ const weir_series_op weir_series_op_alter_duration = {
     .help = "extends every event for a duration or until the next event",
     .opts = options,
     .opts_size = sizeof(struct alter_duration_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -26,9 +26,9 @@ static void events_last_for_the_duration(void **state)
 
 static void durations_that_do_not_fit_are_refused(void **state)
 {
-  static const double parts = 0.3, none = 0;
+  static const double fractional = 0.3, none = 0;
 
-  assert_step_refused(&weir_series_op_alter_duration, &parts, 2,
+  assert_step_refused(&weir_series_op_alter_duration, &fractional, 2,
                       "duration: 0.3 s is not an integer number");
   assert_step_refused(&weir_series_op_alter_duration, &none, 2,
                       "duration: 0 s is shorter than 1 periods");

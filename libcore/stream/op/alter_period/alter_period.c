@@ -30,7 +30,7 @@ const weir_series_op weir_series_op_alter_period = {
     .help = "keeps every m-th slot",
     .opts = options,
     .opts_size = sizeof(struct alter_period_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

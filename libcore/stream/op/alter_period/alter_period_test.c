@@ -26,9 +26,9 @@ static void every_mth_slot_is_kept(void **state)
 
 static void periods_that_are_no_multiple_are_refused(void **state)
 {
-  static const double part = 2.5;
+  static const double fractional = 2.5;
 
-  assert_step_refused(&weir_series_op_alter_period, &part, 1,
+  assert_step_refused(&weir_series_op_alter_period, &fractional, 1,
                       "period: 2.5 s is not an integer number");
 }
 

@@ -1,6 +1,6 @@
 /* chop.c - LifeStream's Chop (Jayarajan et al., ASPLOS 2021): every slot becomes a whole number of
  * shorter ones with the same value. An event that an earlier step holds is present in all the slots
- * it covers, so that all of them are cut and nothing has to be carried along. */
+ * it covers, so that all of them are divided and nothing has to be carried along. */
 #include "stream/op/chop/chop_priv.h"
 #include <math.h>
 #include "stream/op/resample/weir_stream_resample.h"
@@ -11,9 +11,9 @@ static const weir_opt options[] = {
     WEIR_OPT_END,
 };
 
-static weir_series chop(weir_graph *g, weir_series s, int64_t parts)
+static weir_series chop(weir_graph *g, weir_series s, int64_t factor)
 {
-  return weir_stream_resample(g, s, WEIR_STREAM_HOLD, parts, 1, 0);
+  return weir_stream_resample(g, s, WEIR_STREAM_HOLD, factor, 1, 0);
 }
 
 static weir_status build(const weir_series_use *use, weir_series_result *out)
@@ -22,7 +22,7 @@ static weir_status build(const weir_series_use *use, weir_series_result *out)
   const double period = (double)use->in[0].rate_den / (double)use->in[0].rate_num;
   const double exact = period / o->period, whole = nearbyint(exact);
 
-  if (!(whole >= 1 && whole <= WEIR_STREAM_RATIO_MOST) || fabs(exact - whole) > 1e-9 * whole) {
+  if (!(whole >= 1 && whole <= WEIR_STREAM_RATIO_MAX) || fabs(exact - whole) > 1e-9 * whole) {
     return weir_fail(WEIR_ERR_CONFIG,
                      "period: the stream's period, %.12g s, is not an integer multiple of %.12g s",
                      period, o->period);
@@ -38,7 +38,7 @@ const weir_series_op weir_series_op_chop = {
     .help = "splits every slot into shorter ones with the same value",
     .opts = options,
     .opts_size = sizeof(chop_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

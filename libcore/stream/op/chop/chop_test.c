@@ -1,4 +1,4 @@
-/* chop_test.c - every slot in parts, what an earlier step held included; refusals. */
+/* chop_test.c - every slot divided, repeated values of an earlier step included; refusals. */
 #include "stream/gap_check.h"
 
 extern const weir_series_op weir_series_op_chop, weir_series_op_alter_duration;
@@ -10,16 +10,16 @@ static void slots_are_cut_into_parts(void **state)
 
   for (int which = 0; which < GAP_STREAMS; which++) {
     for (int i = 0; i < 4; i++) {
-      const int64_t parts = (int64_t)(1 / periods[i] + 0.5);
+      const int64_t factor = (int64_t)(1 / periods[i] + 0.5);
 
       gap_draw(&c, which);
       c.count = c.count < 170 ? c.count : 170;
       gap_run(&c, &weir_series_op_chop, &periods[i], 0);
-      assert_int_equal(c.n, c.count * parts);
-      assert_int_equal(c.rate_num, parts);
+      assert_int_equal(c.n, c.count * factor);
+      assert_int_equal(c.rate_num, factor);
       for (int64_t t = 0; t < c.n; t++) {
-        assert_int_equal(c.y_present[t], c.present[t / parts]);
-        assert_true(c.y[t] == c.x[t / parts]);
+        assert_int_equal(c.y_present[t], c.present[t / factor]);
+        assert_true(c.y[t] == c.x[t / factor]);
       }
     }
   }
@@ -53,9 +53,9 @@ static void events_that_last_are_cut_whole(void **state)
 
 static void periods_that_do_not_divide_are_refused(void **state)
 {
-  static const double part = 0.3, longer = 2;
+  static const double fractional = 0.3, longer = 2;
 
-  assert_step_refused(&weir_series_op_chop, &part, 1,
+  assert_step_refused(&weir_series_op_chop, &fractional, 1,
                       "period: the stream's period, 1 s, is not an integer multiple");
   assert_step_refused(&weir_series_op_chop, &longer, 1,
                       "period: the stream's period, 1 s, is not an integer multiple");

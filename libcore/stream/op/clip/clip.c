@@ -33,10 +33,10 @@ static weir_status find_durations(void *context, const weir_op_run *run)
     }
     if (w.present) {
       const int64_t reach = w.end - 1 + longest;
-      const int64_t most = reach < w.most ? reach : w.most;
-      const int64_t next = weir_gap_find(&w, w.end, most, true);
+      const int64_t hi = reach < w.access_hi ? reach : w.access_hi;
+      const int64_t next = weir_gap_find(&w, w.end, hi, true);
 
-      y[n - 1] = (float)(next < most ? next - w.end + 1 : longest) * period;
+      y[n - 1] = (float)(next < hi ? next - w.end + 1 : longest) * period;
     }
     memset(weir_gap_flag(&run->out[1], w.lo), w.present, (size_t)n);
   }
@@ -77,7 +77,7 @@ const weir_series_op weir_series_op_clip = {
             "in seconds",
     .opts = options,
     .opts_size = sizeof(clip_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

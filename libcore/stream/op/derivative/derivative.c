@@ -72,7 +72,7 @@ const weir_series_op weir_series_op_derivative = {
     .help = "slope of the last values, per second",
     .opts = options,
     .opts_size = sizeof(weir_stream_derivative_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

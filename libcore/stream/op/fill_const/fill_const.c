@@ -31,7 +31,7 @@ const weir_series_op weir_series_op_fill_const = {
     .help = "fills short gaps with a constant",
     .opts = options,
     .opts_size = sizeof(struct fill_const_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

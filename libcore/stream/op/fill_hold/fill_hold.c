@@ -33,7 +33,7 @@ const weir_series_op weir_series_op_fill_hold = {
     .help = "fills short gaps with the preceding sample",
     .opts = options,
     .opts_size = sizeof(struct fill_hold_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -163,7 +163,7 @@ const weir_series_op weir_series_op_fill_mean = {
     .help = "fills short gaps with the mean of the window of the preceding sample",
     .opts = options,
     .opts_size = sizeof(fill_mean_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

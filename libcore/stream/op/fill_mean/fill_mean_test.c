@@ -74,10 +74,10 @@ static void only_the_causal_form_is_not_late(void **state)
 
 static void windows_that_do_not_fit_are_refused(void **state)
 {
-  static const fill_mean_opts part = {0.25, 1, false}, none = {0, 1, false},
+  static const fill_mean_opts fractional = {0.25, 1, false}, none = {0, 1, false},
                               long_one = {65536, 1, false};
 
-  assert_step_refused(&weir_series_op_fill_mean, &part, 2,
+  assert_step_refused(&weir_series_op_fill_mean, &fractional, 2,
                       "window: 0.25 s is not an integer number");
   assert_step_refused(&weir_series_op_fill_mean, &none, 2, "window: 0 s is shorter than 1 periods");
   assert_step_refused(&weir_series_op_fill_mean, &long_one, 64,

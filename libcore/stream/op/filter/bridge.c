@@ -59,7 +59,7 @@ static int64_t fill(const window *w, int64_t t, int64_t hi, float *y, uint8_t *p
 enum { PIECE = 512 /* slots processed together */ };
 
 /* Copies the slots that hold a sample; true when all do. */
-static bool copy(const float *x, const uint8_t *present, int64_t n, float *y, uint8_t *held)
+static bool copy(const float *x, const uint8_t *present, int64_t n, float *y, uint8_t *finite)
 {
   uint8_t all = 1;
 
@@ -67,7 +67,7 @@ static bool copy(const float *x, const uint8_t *present, int64_t n, float *y, ui
     const uint8_t here = present[i] & (fabsf(x[i]) <= FLT_MAX);
 
     y[i] = here ? x[i] : 0.0f;
-    held[i] = here;
+    finite[i] = here;
     all &= here;
   }
   return all != 0;

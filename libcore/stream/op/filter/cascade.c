@@ -49,7 +49,7 @@ static void respond(const weir_cascade *m, double *z, int j, double *y)
 static bool agrees(const weir_cascade *m)
 {
   _Alignas(64) double z[CASCADE_STATES] = {0};
-  double w[CASCADE_STATES] = {0}, worst = 0, most = 0;
+  double w[CASCADE_STATES] = {0}, worst = 0, max_abs = 0;
 
   for (int t = 0; t < TRIAL; t += CASCADE_BLOCK) {
     double x[CASCADE_BLOCK], y[CASCADE_BLOCK];
@@ -57,14 +57,14 @@ static bool agrees(const weir_cascade *m)
     for (int k = 0; k < CASCADE_BLOCK; k++) {
       x[k] = weir_random_uniform(TRIAL_SEED, 1, 0, (uint64_t)(t + k)) + (t > TRIAL / 4 ? 1 : 0);
       y[k] = filter_cascade_step(m, w, x[k]);
-      most = fmax(most, fabs(y[k]));
+      max_abs = fmax(max_abs, fabs(y[k]));
     }
     weir_cascade_base.f64(m, z, x, x, 1);
     for (int k = 0; k < CASCADE_BLOCK; k++) {
       worst = fmax(worst, fabs(x[k] - y[k]));
     }
   }
-  return worst <= agreement * most;
+  return worst <= agreement * max_abs;
 }
 
 void filter_cascade_init(weir_cascade *m, const weir_sos *section, int n)

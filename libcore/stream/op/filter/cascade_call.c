@@ -1,5 +1,5 @@
 /* cascade_call.c - a cascade over time with gaps: whole blocks on the grid of absolute slots. A
- * start inside a block goes to its end by the recurrence; a block that a call cuts short is
+ * start inside a block goes to its end by the recurrence; a block that a call truncates is
  * computed again from its start with the samples known by then. */
 #include <math.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void evaluate(const context *c, progress *s, const span *at, int64_t base
 }
 
 /* Slots [t, end) of one block, one by one. */
-static void part_of_block(const context *c, progress *s, const span *at, int64_t t, int64_t end)
+static void run_partial_block(const context *c, progress *s, const span *at, int64_t t, int64_t end)
 {
   const int64_t base = t - t % CASCADE_BLOCK;
   int64_t known = s->filled;
@@ -163,7 +163,7 @@ static weir_status filter(void *of, const weir_op_run *run)
     const int64_t end = n > 0 ? t + n * CASCADE_BLOCK : block < hi ? block : hi;
 
     if (n == 0) {
-      part_of_block(c, s, &at, t, end);
+      run_partial_block(c, s, &at, t, end);
     }
     t = end;
   }

@@ -6,7 +6,7 @@
  * where column j of T and C is what an impulse at sample j gives, and column i of O and A what a
  * unit in state i gives. The matrices come from running the recurrence, all in double. Sums are
  * taken in one order with fused multiply-add, so that every instruction set gives the same bits;
- * T is 0 above its diagonal, so that a block cut short is a block padded with zeros. */
+ * T is 0 above its diagonal, so that a truncated block is a block padded with zeros. */
 #ifndef WEIR_CASCADE_PRIV_H
 #define WEIR_CASCADE_PRIV_H
 #include <stdbool.h>

@@ -23,7 +23,7 @@ const weir_fft_kernels *filter_fft_kernels(void)
 
 void filter_fft_init(weir_fft *f, int64_t n)
 {
-  float *turn = f->turn;
+  float *twiddle = f->twiddle;
 
   f->n = n;
   for (int64_t m = n; m >= FFT_LANES; m /= 4) {
@@ -31,10 +31,10 @@ void filter_fft_init(weir_fft *f, int64_t n)
       for (int64_t j = 0; j < m / 4; j++) {
         const double angle = 2 * pi * (double)(k * j) / (double)m;
 
-        turn[j] = (float)cos(angle);
-        turn[m / 4 + j] = (float)-sin(angle);
+        twiddle[j] = (float)cos(angle);
+        twiddle[m / 4 + j] = (float)-sin(angle);
       }
-      turn += 2 * (m / 4);
+      twiddle += 2 * (m / 4);
     }
   }
 }

@@ -3,20 +3,20 @@
 #include <string.h>
 #include "stream/op/filter/fft_priv.h"
 
-/* The four elements of a butterfly lie `apart`. Twiddle k of element j: turn[2 k wide + step j] and
- * the same + wide. */
-typedef struct wing {
+/* The four elements of a butterfly are `apart` from each other. Twiddle k of element j: twiddle[2 k
+ * wide + step j] and the same + wide. */
+typedef struct butterfly {
   int64_t n, apart, wide, step;
-} wing;
+} butterfly;
 
 /* Butterflies of n elements, decimation in frequency. */
 static inline __attribute__((always_inline)) void
-spread_rows(wing g, float *restrict re, float *restrict im, float *restrict b, float *restrict bi,
-            float *restrict c, float *restrict ci, float *restrict d, float *restrict di,
-            const float *restrict turn)
+radix4_dif_rows(butterfly g, float *restrict re, float *restrict im, float *restrict b,
+                float *restrict bi, float *restrict c, float *restrict ci, float *restrict d,
+                float *restrict di, const float *restrict twiddle)
 {
   for (int64_t j = 0; j < g.n; j++) {
-    const float *w = turn + g.step * j;
+    const float *w = twiddle + g.step * j;
     const float sum = re[j] + c[j], sum_i = im[j] + ci[j];
     const float far = re[j] - c[j], far_i = im[j] - ci[j];
     const float odd = b[j] + d[j], odd_i = bi[j] + di[j];
@@ -35,22 +35,23 @@ spread_rows(wing g, float *restrict re, float *restrict im, float *restrict b, f
   }
 }
 
-static inline __attribute__((always_inline)) void spread(wing g, float *re, float *im,
-                                                         const float *turn)
+static inline __attribute__((always_inline)) void radix4_dif(butterfly g, float *re, float *im,
+                                                             const float *twiddle)
 {
   const int64_t n = g.apart;
 
-  spread_rows(g, re, im, re + n, im + n, re + 2 * n, im + 2 * n, re + 3 * n, im + 3 * n, turn);
+  radix4_dif_rows(g, re, im, re + n, im + n, re + 2 * n, im + 2 * n, re + 3 * n, im + 3 * n,
+                  twiddle);
 }
 
-/* What undoes `spread`, but for a factor 4. */
+/* The inverse of `radix4_dif`, times 4; decimation in time. */
 static inline __attribute__((always_inline)) void
-gather_rows(wing g, float *restrict re, float *restrict im, float *restrict b, float *restrict bi,
-            float *restrict c, float *restrict ci, float *restrict d, float *restrict di,
-            const float *restrict turn)
+radix4_dit_rows(butterfly g, float *restrict re, float *restrict im, float *restrict b,
+                float *restrict bi, float *restrict c, float *restrict ci, float *restrict d,
+                float *restrict di, const float *restrict twiddle)
 {
   for (int64_t j = 0; j < g.n; j++) {
-    const float *w = turn + g.step * j;
+    const float *w = twiddle + g.step * j;
     const float u = b[j] * w[0] + bi[j] * w[g.wide], u_i = bi[j] * w[0] - b[j] * w[g.wide];
     const float v = c[j] * w[2 * g.wide] + ci[j] * w[3 * g.wide];
     const float v_i = ci[j] * w[2 * g.wide] - c[j] * w[3 * g.wide];
@@ -70,12 +71,13 @@ gather_rows(wing g, float *restrict re, float *restrict im, float *restrict b, f
   }
 }
 
-static inline __attribute__((always_inline)) void gather(wing g, float *re, float *im,
-                                                         const float *turn)
+static inline __attribute__((always_inline)) void radix4_dit(butterfly g, float *re, float *im,
+                                                             const float *twiddle)
 {
   const int64_t n = g.apart;
 
-  gather_rows(g, re, im, re + n, im + n, re + 2 * n, im + 2 * n, re + 3 * n, im + 3 * n, turn);
+  radix4_dit_rows(g, re, im, re + n, im + n, re + 2 * n, im + 2 * n, re + 3 * n, im + 3 * n,
+                  twiddle);
 }
 
 /* Rows and columns of 16 x 16 exchanged. */
@@ -88,37 +90,39 @@ static inline void transpose(float *restrict to, const float *restrict from)
   }
 }
 
-static const float still[6] = {1, 0, 1, 0, 1, 0};
+static const float unit_twiddle[6] = {1, 0, 1, 0, 1, 0};
 enum { TILE = FFT_LANES * FFT_LANES };
 
 /* 16 transforms of 16 side by side; they stay transposed. */
-static void spread_tile(float *re, float *im, const float *turn)
+static void dif_tile(float *re, float *im, const float *twiddle)
 {
   _Alignas(64) float t[TILE], u[TILE];
 
   transpose(t, re);
   transpose(u, im);
   for (int j = 0; j < 4; j++) {
-    spread((wing){FFT_LANES, 4 * FFT_LANES, 4, 0}, t + FFT_LANES * j, u + FFT_LANES * j, turn + j);
+    radix4_dif((butterfly){FFT_LANES, 4 * FFT_LANES, 4, 0}, t + FFT_LANES * j, u + FFT_LANES * j,
+               twiddle + j);
   }
   for (int k = 0; k < TILE; k += 4 * FFT_LANES) {
-    spread((wing){FFT_LANES, FFT_LANES, 1, 0}, t + k, u + k, still);
+    radix4_dif((butterfly){FFT_LANES, FFT_LANES, 1, 0}, t + k, u + k, unit_twiddle);
   }
   memcpy(re, t, sizeof t);
   memcpy(im, u, sizeof u);
 }
 
-static void gather_tile(float *re, float *im, const float *turn)
+static void dit_tile(float *re, float *im, const float *twiddle)
 {
   _Alignas(64) float t[TILE], u[TILE];
 
   memcpy(t, re, sizeof t);
   memcpy(u, im, sizeof u);
   for (int k = 0; k < TILE; k += 4 * FFT_LANES) {
-    gather((wing){FFT_LANES, FFT_LANES, 1, 0}, t + k, u + k, still);
+    radix4_dit((butterfly){FFT_LANES, FFT_LANES, 1, 0}, t + k, u + k, unit_twiddle);
   }
   for (int j = 0; j < 4; j++) {
-    gather((wing){FFT_LANES, 4 * FFT_LANES, 4, 0}, t + FFT_LANES * j, u + FFT_LANES * j, turn + j);
+    radix4_dit((butterfly){FFT_LANES, 4 * FFT_LANES, 4, 0}, t + FFT_LANES * j, u + FFT_LANES * j,
+               twiddle + j);
   }
   transpose(re, t);
   transpose(im, u);
@@ -126,32 +130,32 @@ static void gather_tile(float *re, float *im, const float *turn)
 
 static void forward(const weir_fft *f, float *re, float *im)
 {
-  const float *turn = f->turn;
+  const float *twiddle = f->twiddle;
 
-  for (int64_t m = f->n; m > FFT_LANES; turn += 6 * (m / 4), m /= 4) {
+  for (int64_t m = f->n; m > FFT_LANES; twiddle += 6 * (m / 4), m /= 4) {
     for (int64_t i = 0; i < f->n; i += m) {
-      spread((wing){m / 4, m / 4, m / 4, 1}, re + i, im + i, turn);
+      radix4_dif((butterfly){m / 4, m / 4, m / 4, 1}, re + i, im + i, twiddle);
     }
   }
   for (int64_t i = 0; i < f->n; i += TILE) {
-    spread_tile(re + i, im + i, turn);
+    dif_tile(re + i, im + i, twiddle);
   }
 }
 
 static void back(const weir_fft *f, float *re, float *im)
 {
-  const float *turn = f->turn;
+  const float *twiddle = f->twiddle;
 
   for (int64_t m = f->n; m > FFT_LANES; m /= 4) {
-    turn += 6 * (m / 4);
+    twiddle += 6 * (m / 4);
   }
   for (int64_t i = 0; i < f->n; i += TILE) {
-    gather_tile(re + i, im + i, turn);
+    dit_tile(re + i, im + i, twiddle);
   }
   for (int64_t m = 4 * FFT_LANES; m <= f->n; m *= 4) {
-    turn -= 6 * (m / 4);
+    twiddle -= 6 * (m / 4);
     for (int64_t i = 0; i < f->n; i += m) {
-      gather((wing){m / 4, m / 4, m / 4, 1}, re + i, im + i, turn);
+      radix4_dit((butterfly){m / 4, m / 4, m / 4, 1}, re + i, im + i, twiddle);
     }
   }
 }

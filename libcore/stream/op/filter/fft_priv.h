@@ -5,12 +5,12 @@
 #define WEIR_FFT_PRIV_H
 #include <stdint.h>
 
-enum { FFT_LEAST = 1024, FFT_MOST = 16384, FFT_LANES = 16 };
+enum { FFT_MIN = 1024, FFT_MAX = 16384, FFT_LANES = 16 };
 
-/* For m = n, n/4, ..., 16: cosines and sines of k j / m turns, [k = 1..3][cos, -sin][j < m/4]. */
+/* For m = n, n/4, ..., 16: cosines and sines of 2 pi k j / m, [k = 1..3][cos, -sin][j < m/4]. */
 typedef struct weir_fft {
   int64_t n;
-  _Alignas(64) float turn[2 * FFT_MOST];
+  _Alignas(64) float twiddle[2 * FFT_MAX];
 } weir_fft;
 
 /* re[n], im[n] in place; back is not divided by n. */
@@ -28,6 +28,6 @@ extern const weir_fft_kernels weir_fft_avx2, weir_fft_avx512;
 /* Those of this processor. */
 const weir_fft_kernels *filter_fft_kernels(void);
 
-/* n: a power of 4 from FFT_LEAST to FFT_MOST. */
+/* n: a power of 4 from FFT_MIN to FFT_MAX. */
 void filter_fft_init(weir_fft *f, int64_t n);
 #endif

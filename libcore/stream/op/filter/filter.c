@@ -135,7 +135,7 @@ const weir_series_op weir_series_op_filter = {
     .help = "frequency-selective filter: `step`, and `step.flags` (interpolated 4, settling 1024)",
     .opts = options,
     .opts_size = sizeof(filter_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -1,4 +1,4 @@
-/* filter_priv.h - the step `filter`: its options, what they design, and its parts. */
+/* filter_priv.h - the step `filter`: its options, designs and kernels. */
 #ifndef WEIR_FILTER_PRIV_H
 #define WEIR_FILTER_PRIV_H
 #include "stream/op/filter/weir_stream_filter.h"
@@ -57,7 +57,7 @@ weir_status filter_fir_fft(const weir_series_use *use, const double *h, int64_t 
                            weir_series *s) WEIR_CHECKED;
 /* Replaces the value of s by the cascade run forward and backward over each run of samples, as
  * scipy.signal.sosfiltfilt does. Looks ahead until what is beyond has decayed to 1e-12, in blocks;
- * fails with WEIR_ERR_CONFIG when that is more than `most` slots. */
-weir_status filter_zero_phase(const weir_series_use *use, const weir_sos *sos, int n, int64_t most,
-                              weir_series *s) WEIR_CHECKED;
+ * fails with WEIR_ERR_CONFIG when that is more than `max_slots` slots. */
+weir_status filter_zero_phase(const weir_series_use *use, const weir_sos *sos, int n,
+                              int64_t max_slots, weir_series *s) WEIR_CHECKED;
 #endif

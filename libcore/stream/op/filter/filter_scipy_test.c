@@ -60,20 +60,20 @@ static void write_cases(FILE *out)
 static void compare(FILE *answer)
 {
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
-    double most = 0, theirs[SERIES_COUNT];
+    double max_abs = 0, theirs[SERIES_COUNT];
 
     draw(seed);
     filter_run(&f, 1 + (int64_t)seed * 9);
     for (int64_t t = 0; t < SERIES_COUNT; t++) {
       assert_int_equal(fscanf(answer, "%lf", &theirs[t]), 1);
-      most = fmax(most, fabs(theirs[t]));
+      max_abs = fmax(max_abs, fabs(theirs[t]));
     }
     const double lost = f.o.kind <= FILTER_NOTCH ? 1e-10 : 1e-6; /* sums of f32 */
 
     for (int64_t t = 0; t < SERIES_COUNT; t++) {
       const double rounded = 0x1p-24 * (1 + 1e-6) * fabs(theirs[t]);
 
-      if (!(fabs((double)f.c.y[t] - theirs[t]) <= rounded + lost * most)) {
+      if (!(fabs((double)f.c.y[t] - theirs[t]) <= rounded + lost * max_abs)) {
         print_error("seed %d, kind %d: slot %lld is %.9g, not %.9g\n", (int)seed, f.o.kind,
                     (long long)t, (double)f.c.y[t], theirs[t]);
         fail();

@@ -187,7 +187,7 @@ static void flags_tell_bridged_and_settling_samples(void **state)
   }
 }
 
-/* A sample that is not finite is a gap, wherever chunks are cut. */
+/* A sample that is not finite is a gap, for any chunking. */
 static void samples_that_are_not_finite_are_gaps(void **state)
 {
   for (uint64_t seed = 0; seed < 9; seed++) {
@@ -212,15 +212,15 @@ static void samples_that_are_not_finite_are_gaps(void **state)
   }
 }
 
-typedef struct held {
+typedef struct cascade_case {
   filter_case f;
   int sections;
   int64_t hold;
-} held;
+} cascade_case;
 
 static weir_series build_cascade(weir_graph *g, weir_series s, const void *context)
 {
-  const held *h = context;
+  const cascade_case *h = context;
   series_case *c = (series_case *)(uintptr_t)&h->f.c;
   const weir_series_use use = {.graph = g, .store = c->store, .keeper = &c->keeper};
 
@@ -229,14 +229,14 @@ static weir_series build_cascade(weir_graph *g, weir_series s, const void *conte
 
 static weir_series build_sos(weir_graph *g, weir_series s, const void *context)
 {
-  const held *h = context;
+  const cascade_case *h = context;
 
   return weir_stream_sos(g, s, d.sos, h->sections, h->hold);
 }
 
 static void a_cascade_equals_its_scan_in_any_chunks(void **state)
 {
-  static held h;
+  static cascade_case h;
   static series_case scan;
 
   for (uint64_t seed = 0; seed < 30; seed++) {

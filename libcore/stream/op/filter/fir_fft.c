@@ -1,6 +1,6 @@
 /* fir_fft.c - long filters by overlap-save (Oppenheim and Schafer, section 8.7.3): two blocks of
- * outputs at a time, as real and imaginary part, on a grid of absolute slots, so that how calls cut
- * time changes nothing. Results of the last pair of blocks are kept in the store. */
+ * outputs at a time, as real and imaginary part, on a grid of absolute slots, so that how calls
+ * divide time changes nothing. Results of the last pair of blocks are kept in the store. */
 #include <string.h>
 #include "ops/call/weir_call.h"
 #include "stream/op/filter/fft_priv.h"
@@ -15,14 +15,14 @@ typedef struct context {
   weir_fir direct;
   weir_fft fft;
   int64_t block; /* outputs of a transform; two make a pair */
-  _Alignas(64) float h_re[FFT_MOST], h_im[FFT_MOST];
+  _Alignas(64) float h_re[FFT_MAX], h_im[FFT_MAX];
 } context;
 
 /* Between calls. Zero: nothing is kept. The results of the pair follow. */
 typedef struct progress {
-  _Alignas(64) float re[FFT_MOST], im[FFT_MOST];
+  _Alignas(64) float re[FFT_MAX], im[FFT_MAX];
   int64_t pairs; /* 1 + the pair that is kept */
-  float y[2 * FFT_MOST];
+  float y[2 * FFT_MAX];
 } progress;
 
 /* Samples [t, t + n) for the run [start, end): what is before is its first sample, after it 0. */
@@ -61,9 +61,9 @@ static void run_of_pair(const context *c, progress *s, const fir_span *at, int64
   k->multiply(n, s->re, s->im, c->h_re, c->h_im);
   k->back(&c->fft, s->re, s->im);
   for (int64_t i = t; i < end; i++) {
-    const int64_t place = i - first;
+    const int64_t index = i - first;
 
-    s->y[place] = place < c->block ? s->re[reach + place] : s->im[reach + place - c->block];
+    s->y[index] = index < c->block ? s->re[reach + index] : s->im[reach + index - c->block];
   }
 }
 
@@ -116,7 +116,7 @@ static weir_status filter(void *of, const weir_op_run *run)
 static void prepare(context *c, const double *h, int64_t taps)
 {
   filter_fir_init(&c->direct, h, taps);
-  filter_fft_init(&c->fft, taps <= FFT_LEAST ? 4 * FFT_LEAST : FFT_MOST);
+  filter_fft_init(&c->fft, taps <= FFT_MIN ? 4 * FFT_MIN : FFT_MAX);
   c->block = c->fft.n - (taps - 1);
   for (int64_t k = 0; k < taps; k++) {
     c->h_re[k] = (float)(h[k] / (double)c->fft.n);

@@ -53,8 +53,8 @@ static void run(const weir_fir *m, const float *x, float *y, int64_t n)
   int64_t t = 0;
 
   for (; t + FIR_STEP * V_ROWS <= n; t += FIR_STEP * V_ROWS) {
-    for (int part = 0; part < FIR_STEP; part += V_LANES) {
-      outputs(m, x + t + part, y + t + part, V_ROWS, V_LANES);
+    for (int lane = 0; lane < FIR_STEP; lane += V_LANES) {
+      outputs(m, x + t + lane, y + t + lane, V_ROWS, V_LANES);
     }
   }
   for (; t + V_LANES <= n; t += V_LANES) {

@@ -74,11 +74,11 @@ static void same_fir(weir_fir_kernel k)
 }
 
 static weir_fft fft;
-static float re[2][FFT_MOST], im[2][FFT_MOST];
+static float re[2][FFT_MAX], im[2][FFT_MAX];
 
 static void same_fft(const weir_fft_kernels *k)
 {
-  for (int64_t n = FFT_LEAST; n <= FFT_MOST; n *= 4) {
+  for (int64_t n = FFT_MIN; n <= FFT_MAX; n *= 4) {
     const size_t bytes = (size_t)n * sizeof(float);
 
     filter_fft_init(&fft, n);
@@ -90,7 +90,7 @@ static void same_fft(const weir_fft_kernels *k)
         im[side][i] = (float)(2 * weir_random_uniform(6, 2, 0, (uint64_t)i) - 1);
       }
       with->forward(&fft, re[side], im[side]);
-      with->multiply(n, re[side], im[side], fft.turn, fft.turn + n / 4);
+      with->multiply(n, re[side], im[side], fft.twiddle, fft.twiddle + n / 4);
       with->back(&fft, re[side], im[side]);
     }
     assert_memory_equal(re[0], re[1], bytes);
@@ -103,7 +103,7 @@ static void transforms_are_those_of_fourier(void **state)
 {
   const weir_fft_kernels *k = filter_fft_kernels();
 
-  for (int64_t n = FFT_LEAST; n <= FFT_MOST; n *= 4) {
+  for (int64_t n = FFT_MIN; n <= FFT_MAX; n *= 4) {
     const int64_t f = n / 7;
     int64_t peaks = 0;
 

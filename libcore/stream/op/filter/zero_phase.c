@@ -1,16 +1,17 @@
 /* zero_phase.c - a cascade run forward and backward over each run of samples (Gustafsson, IEEE
  * Trans. Signal Processing 44 (1996) 988; ends extended oddly as scipy.signal.sosfiltfilt does).
  *
- * Time is cut into blocks of absolute slots. The forward pass hands its states from block to block;
- * then it continues over `look` slots more, after which what the backward pass does not know has
- * decayed to 1e-12. So a block's result depends on the samples alone, not on how calls cut time. */
+ * Time is divided into blocks of absolute slots. The forward pass hands its states from block to
+ * block; then it continues over `look` slots more, after which what the backward pass does not know
+ * has decayed to 1e-12. So a block's result depends on the samples alone, not on how calls divide
+ * time. */
 #include <math.h>
 #include <string.h>
 #include "ops/call/weir_call.h"
 #include "stream/op/filter/cascade_priv.h"
 #include "stream/op/filter/filter_priv.h"
 
-enum { LEAST_BLOCK = 256, LOOKS_IN_BLOCK = 4 };
+enum { MIN_BLOCK = 256, LOOKS_IN_BLOCK = 4 };
 /* Logarithm of the decay that counts as nothing, and a margin for sections that ring together. */
 static const double nothing = 27.63, margin = 1.25;
 
@@ -67,7 +68,7 @@ static void begin(const context *c, double *z, double x)
 static int64_t forward(const context *c, progress *s, const span *at, int64_t a, int64_t b,
                        int64_t last, bool fresh, bool ended)
 {
-  const int64_t most = b - s->start - 1, edge = most < c->edge ? most : c->edge;
+  const int64_t max_edge = b - s->start - 1, edge = max_edge < c->edge ? max_edge : c->edge;
   const int64_t before = fresh ? edge : 0, inside = (b < last ? b : last) - a;
   double *w = work(c, s);
   int64_t n = before;
@@ -106,7 +107,7 @@ static int64_t run_of_block(const context *c, progress *s, const span *at, int64
 
   s->start = fresh ? a : s->start;
   const int64_t n = forward(c, s, at, a, b, last, fresh, ended);
-  const int64_t most = b - s->start - 1, edge = most < c->edge ? most : c->edge;
+  const int64_t max_edge = b - s->start - 1, edge = max_edge < c->edge ? max_edge : c->edge;
   const int64_t before = fresh ? edge : 0;
 
   begin(c, z, w[n - 1]);
@@ -177,30 +178,30 @@ static int64_t edge_of(const weir_sos *sos, int n)
   return 3 * (2 * n + 1 - (b < a ? b : a));
 }
 
-/* Block and look-ahead. Fails: WEIR_ERR_CONFIG when `most` slots are too few. */
-static weir_status choose(context *c, const weir_sos *sos, int n, int64_t most)
+/* Block and look-ahead. Fails: WEIR_ERR_CONFIG when `max_slots` slots are too few. */
+static weir_status choose(context *c, const weir_sos *sos, int n, int64_t max_slots)
 {
   const double decay = -log(weir_design_radius(sos, n));
   const double slots = margin * nothing / decay;
 
   c->edge = edge_of(sos, n);
-  if (!(slots <= (double)most / 2)) {
+  if (!(slots <= (double)max_slots / 2)) {
     return weir_fail(
         WEIR_ERR_CONFIG,
         "zero_phase: the decay time of the filter is %.0f slots, so that it looks ahead over twice "
         "as many, more than the %lld of look_ahead: raise lo or look_ahead, or lower the order",
-        slots, (long long)most);
+        slots, (long long)max_slots);
   }
   c->look = ((int64_t)slots + c->edge) / CASCADE_BLOCK * CASCADE_BLOCK + CASCADE_BLOCK;
-  c->block = LOOKS_IN_BLOCK * c->look > LEAST_BLOCK ? LOOKS_IN_BLOCK * c->look : LEAST_BLOCK;
-  if (c->block + c->look > most) {
+  c->block = LOOKS_IN_BLOCK * c->look > MIN_BLOCK ? LOOKS_IN_BLOCK * c->look : MIN_BLOCK;
+  if (c->block + c->look > max_slots) {
     c->block = c->look;
   }
   return WEIR_OK;
 }
 
-weir_status filter_zero_phase(const weir_series_use *use, const weir_sos *sos, int n, int64_t most,
-                              weir_series *s)
+weir_status filter_zero_phase(const weir_series_use *use, const weir_sos *sos, int n,
+                              int64_t max_slots, weir_series *s)
 {
   weir_graph *g = use->graph;
   void *memory = NULL;
@@ -209,7 +210,7 @@ weir_status filter_zero_phase(const weir_series_use *use, const weir_sos *sos, i
   WEIR_TRY(weir_series_keep(use, sizeof(context), NULL, &memory));
   context *c = memory;
 
-  WEIR_TRY(choose(c, sos, n, most));
+  WEIR_TRY(choose(c, sos, n, max_slots));
   filter_cascade_init(&c->cascade, sos, n);
   const int64_t bytes = state_bytes(c), ahead = c->block + c->look;
 

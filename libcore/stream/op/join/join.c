@@ -113,7 +113,7 @@ static weir_status pair(const weir_series_use *use, weir_series_result *out)
 {
   const join_opts *o = use->opts;
   weir_graph *g = use->graph;
-  weir_series in[WEIR_SERIES_MOST];
+  weir_series in[WEIR_SERIES_MAX];
 
   WEIR_TRY(align(g, use->in, use->in_name, use->n_in, in));
   const weir_value present = presence(g, in, use->n_in, o->kind);
@@ -176,7 +176,7 @@ const weir_series_op weir_series_op_join = {
             "period",
     .opts = options,
     .opts_size = sizeof(join_opts),
-    .least_in = 2,
-    .most_in = WEIR_SERIES_MOST,
+    .min_in = 2,
+    .max_in = WEIR_SERIES_MAX,
     .build = build,
 };

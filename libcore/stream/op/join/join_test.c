@@ -25,7 +25,7 @@ static int build(streams_case *c, weir_graph *g, const weir_series *in, const vo
   return r.n;
 }
 
-static bool held(const streams_case *c, int i, int64_t t, int64_t fastest, float *x)
+static bool held_value(const streams_case *c, int i, int64_t t, int64_t fastest, float *x)
 {
   const streams_source *s = &c->source[i];
   const int64_t at = t / (fastest / s->rate_num);
@@ -37,11 +37,11 @@ static bool held(const streams_case *c, int i, int64_t t, int64_t fastest, float
 
 static void check_slot(const streams_case *c, const join_opts *o, int64_t t, int64_t fastest)
 {
-  bool all = true, any = false, here[STREAMS_MOST];
-  float x[STREAMS_MOST];
+  bool all = true, any = false, here[STREAMS_MAX];
+  float x[STREAMS_MAX];
 
   for (int i = 0; i < c->n; i++) {
-    here[i] = held(c, i, t, fastest, &x[i]);
+    here[i] = held_value(c, i, t, fastest, &x[i]);
     all = all && here[i];
     any = any || here[i];
   }
@@ -118,7 +118,7 @@ static void an_expression_gives_one_stream(void **state)
       assert_true(c.n_out == 1 && c.out[0].n >= 120);
       for (int64_t t = 0; t < c.out[0].n; t++) {
         float x[2];
-        const bool a = held(&c, 0, t, 12, &x[0]), b = held(&c, 1, t, 12, &x[1]);
+        const bool a = held_value(&c, 0, t, 12, &x[0]), b = held_value(&c, 1, t, 12, &x[1]);
         const bool present = kind == 0 ? a && b : kind == 1 ? a : a || b;
         const float l = a ? x[0] : -7.5f, r = b ? x[1] : 2.25f;
         const float y = truth ? (float)(l > r) : l - 0.5f * r * (kind == 0 ? 1 : (float)b);

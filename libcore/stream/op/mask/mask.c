@@ -37,7 +37,7 @@ const weir_series_op weir_series_op_mask = {
             "after it",
     .opts = options,
     .opts_size = sizeof(mask_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

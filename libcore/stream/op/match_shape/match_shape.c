@@ -1,4 +1,4 @@
-/* match_shape.c - dynamic time warping in a band, after the lower bounds that spare most of it. */
+/* match_shape.c - dynamic time warping in a band, after the lower bounds that skip most of it. */
 #include <math.h>
 #include "stream/op/match_shape/weir_stream_match_shape.h"
 #include "stream/weir_gap.h"
@@ -73,7 +73,7 @@ static bool is_excluded(const warp *w, const double *z)
 /* D(m, m), or infinity once a whole row exceeds the limit: every path crosses every row. */
 static double distance(const warp *w, const double *z)
 {
-  double row[2][WEIR_SHAPE_MOST + 1];
+  double row[2][WEIR_SHAPE_MAX + 1];
 
   for (int64_t j = 0; j <= w->m; j++) {
     row[0][j] = row[1][j] = INFINITY;
@@ -81,19 +81,19 @@ static double distance(const warp *w, const double *z)
   row[0][0] = 0;
   for (int64_t i = 1; i <= w->m; i++) {
     const double *above = row[(i - 1) & 1];
-    double *here = row[i & 1], least = INFINITY;
+    double *here = row[i & 1], row_min = INFINITY;
     const int64_t lo = i > w->band ? i - w->band : 1, hi = i + w->band < w->m ? i + w->band : w->m;
 
     here[lo - 1] = INFINITY;
     for (int64_t j = lo; j <= hi; j++) {
       here[j] =
           squared(z[i - 1] - w->shape[j - 1]) + fmin(fmin(above[j], here[j - 1]), above[j - 1]);
-      least = fmin(least, here[j]);
+      row_min = fmin(row_min, here[j]);
     }
     if (hi < w->m) {
       here[hi + 1] = INFINITY;
     }
-    if (least > w->limit) {
+    if (row_min > w->limit) {
       return INFINITY;
     }
   }
@@ -103,7 +103,7 @@ static double distance(const warp *w, const double *z)
 /* The distance of the window that begins at x, or infinity beyond the threshold. */
 static double match(const warp *w, const float *x)
 {
-  double z[WEIR_SHAPE_MOST];
+  double z[WEIR_SHAPE_MAX];
 
   for (int64_t i = 0; i < w->m; i++) {
     z[i] = (double)x[i];
@@ -148,9 +148,9 @@ static weir_status make_rows(weir_graph *g, const double *shape, int64_t m, int6
   weir_tensor t;
   double square = 0;
 
-  if (m < WEIR_SHAPE_LEAST || m > WEIR_SHAPE_MOST) {
+  if (m < WEIR_SHAPE_MIN || m > WEIR_SHAPE_MAX) {
     return weir_fail(WEIR_ERR_CONFIG, "shape: %lld samples: %d to %d are allowed", (long long)m,
-                     WEIR_SHAPE_LEAST, WEIR_SHAPE_MOST);
+                     WEIR_SHAPE_MIN, WEIR_SHAPE_MAX);
   }
   WEIR_TRY(weir_tensor_init(&t, WEIR_F64, 2, (const int64_t[]){ROWS, m}));
   double *row = t.data;
@@ -217,7 +217,7 @@ const weir_series_op weir_series_op_match_shape = {
             "value is the distance",
     .opts = options,
     .opts_size = sizeof(struct match_shape_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

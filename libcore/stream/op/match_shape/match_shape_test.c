@@ -28,7 +28,7 @@ static void normalise(double *z, int64_t m)
   }
 }
 
-/* sqrt(D) / m without any short cut. */
+/* sqrt(D) / m without any lower bound. */
 static double whole_distance(const double *a, const double *b, int64_t m, double band)
 {
   static double d[LONGEST + 1][LONGEST + 1];

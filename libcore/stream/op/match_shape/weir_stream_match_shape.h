@@ -6,8 +6,8 @@
 extern "C" {
 #endif
 
-#define WEIR_SHAPE_LEAST 4 /* samples of a template */
-#define WEIR_SHAPE_MOST 4096
+#define WEIR_SHAPE_MIN 4 /* samples of a template */
+#define WEIR_SHAPE_MAX 4096
 
 /* The windows of m slots that end at slot t and are present throughout, z-normalised (population
  * std; a constant window is all 0), against the template, normalised alike:

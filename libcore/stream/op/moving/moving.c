@@ -33,7 +33,7 @@ const weir_series_op weir_series_op_moving = {
     .help = "moving statistic of the window that ends with each sample: mean, std, min, max, ...",
     .opts = options,
     .opts_size = sizeof(moving_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -2,26 +2,26 @@
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/moving_sum/weir_stream_moving_sum.h"
 
-#define MOST (1 << 20)
+#define MAX (1 << 20)
 
 weir_series weir_stream_moving_sum(weir_graph *g, weir_series s, int64_t n)
 {
   weir_value sum = WEIR_NO_VALUE;
   int64_t offset = 0; /* slots already in `sum` */
 
-  if (n < 1 || n > MOST) {
+  if (n < 1 || n > MAX) {
     s.value =
         weir_graph_fail(g, weir_fail(WEIR_ERR_SHAPE, "moving_sum: %lld slots: 1 to %d are allowed",
-                                     (long long)n, MOST));
+                                     (long long)n, MAX));
     return s;
   }
   s = weir_series_aged(g, s);
   weir_series power = s; /* sums of `width` slots */
   for (int64_t width = 1; width <= n; width *= 2) {
     if (n & width) {
-      const weir_value part = weir_series_past(g, power, offset);
+      const weir_value term = weir_series_past(g, power, offset);
 
-      sum = offset == 0 ? part : weir_add(g, sum, part);
+      sum = offset == 0 ? term : weir_add(g, sum, term);
       offset += width;
     }
     if (2 * width <= n) {

@@ -1,11 +1,11 @@
 /* normalize.c - LifeStream's Normalize (Jayarajan et al., ASPLOS 2021): a stream joined with the
- * mean and spread of its windows. */
+ * mean and standard deviation of its windows. */
 #include "stream/op/normalize/weir_stream_normalize.h"
 #include "ops/elementwise/weir_elementwise.h"
 #include "stream/op/aggregate/weir_stream_aggregate.h"
 
 /* A number per window on the clock of the samples. */
-static weir_value held(weir_graph *g, weir_value v, int64_t window)
+static weir_value hold(weir_graph *g, weir_value v, int64_t window)
 {
   const weir_series s = {
       .value = v, .present = v, .age = WEIR_NO_VALUE, .rate_num = 1, .rate_den = 1};
@@ -22,7 +22,8 @@ static weir_value inverse(weir_graph *g, weir_value var)
   return weir_select(g, flat, weir_scalar(g, WEIR_F64, 0), weir_rdiv_scalar(g, 1, std));
 }
 
-/* The mean is taken off in two parts, so that nothing is lost where it is far from 0. */
+/* The mean is subtracted as a sum of two numbers, so that nothing is lost where it is far from 0.
+ */
 static weir_value tumbling(weir_graph *g, weir_series s, int64_t window)
 {
   const weir_moments_stream m = weir_stream_moments(g, s, window);
@@ -30,9 +31,9 @@ static weir_value tumbling(weir_graph *g, weir_series s, int64_t window)
   const weir_value low = weir_cast(g, WEIR_F32, weir_sub(g, m.mean, weir_cast(g, WEIR_F64, high)));
   const weir_value scale = weir_cast(g, WEIR_F32, inverse(g, m.var));
   const weir_value d =
-      weir_sub(g, weir_sub(g, s.value, held(g, high, window)), held(g, low, window));
+      weir_sub(g, weir_sub(g, s.value, hold(g, high, window)), hold(g, low, window));
 
-  return weir_mul(g, d, held(g, scale, window));
+  return weir_mul(g, d, hold(g, scale, window));
 }
 
 static weir_value trailing(const weir_series_use *use, weir_series s, int64_t window)
@@ -93,7 +94,7 @@ const weir_series_op weir_series_op_normalize = {
     .help = "z-score per window, (x - mean) / std: unit 1, 0 where the window is constant",
     .opts = options,
     .opts_size = sizeof(normalize_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -100,8 +100,8 @@ static void a_flat_window_gives_zero(void **state)
   }
 }
 
-/* Long windows, chunks that do not fit them, and inputs held over hundreds of slots: the same bits
- * in both engines. */
+/* Long windows, chunks that do not fit them, and inputs repeated over hundreds of slots: the same
+ * bits in both engines. */
 static void chunks_and_engines_change_nothing(void **state)
 {
   static const int64_t windows[] = {130, 333, 350};

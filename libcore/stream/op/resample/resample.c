@@ -87,14 +87,14 @@ static float weight_of(const span *s, int64_t rest)
 static void write_any(const span *s, float *y, int64_t t, int64_t n)
 {
   const __int128 at = (__int128)t * s->down;
-  const int64_t whole = s->down / s->up, part = s->down % s->up;
+  const int64_t whole = s->down / s->up, fraction = s->down % s->up;
   const float *x = s->x + ((int64_t)(at / s->up) - s->origin);
   int64_t rest = (int64_t)(at % s->up);
 
   for (int64_t k = 0; k < n; k++) {
     y[k] = rest == 0 || !s->linear ? x[0] : x[0] + (x[1] - x[0]) * weight_of(s, rest);
     x += whole;
-    rest += part;
+    rest += fraction;
     if (rest >= s->up) {
       rest -= s->up;
       x++;
@@ -147,8 +147,8 @@ static weir_status change_clock(void *context, const weir_op_run *run)
   const int64_t beyond = (int64_t)((__int128)(hi - 1) * down / up) + 1 + linear;
   weir_gap_walk w = {.slot = p->data, .origin = p->origin[0], .at = first};
 
-  w.hi = w.most = beyond < p->extent[0] ? beyond : p->extent[0];
-  w.least = first;
+  w.hi = w.access_hi = beyond < p->extent[0] ? beyond : p->extent[0];
+  w.access_lo = first;
   while (weir_gap_next(&w)) {
     const int64_t from = slot_of(w.lo, up, down), to = slot_of(w.end, up, down);
     const int64_t a = from > lo ? from : lo, b = to < hi ? to : hi;
@@ -231,11 +231,11 @@ weir_series weir_stream_resample(weir_graph *g, weir_series s, weir_stream_metho
 
   up /= divisor;
   down /= divisor;
-  if (up < 1 || down < 1 || up > WEIR_STREAM_RATIO_MOST || down > WEIR_STREAM_RATIO_MOST) {
+  if (up < 1 || down < 1 || up > WEIR_STREAM_RATIO_MAX || down > WEIR_STREAM_RATIO_MAX) {
     status = weir_fail(WEIR_ERR_CONFIG,
                        "resample: rate ratio %lld/%lld: both terms must be 1 to %d: choose a rate "
                        "with a simpler ratio",
-                       (long long)up, (long long)down, WEIR_STREAM_RATIO_MOST);
+                       (long long)up, (long long)down, WEIR_STREAM_RATIO_MAX);
   }
   if (status == WEIR_OK && tolerance > 1) {
     s = weir_gap_filled(g, s, method == WEIR_STREAM_HOLD ? WEIR_GAP_HOLD : WEIR_GAP_LINE, tolerance,
@@ -310,7 +310,7 @@ const weir_series_op weir_series_op_resample = {
     .help = "resampling: linear interpolation, held samples or polyphase low-pass",
     .opts = options,
     .opts_size = sizeof(struct resample_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

@@ -33,11 +33,11 @@ static void bridge(const series_case *c, const change *how, bridged *b)
   for (int64_t t = 0; t < c->count; t++) {
     const bool gap = gap_short(c, t, how->tolerance);
     const int64_t s = gap ? gap_before(c, t) : t, e = gap ? gap_after(c, t) : t;
-    const double part =
+    const double fraction =
         gap && how->method != WEIR_STREAM_HOLD ? (double)(t - s) / (double)(e - s) : 0;
 
     b->present[t] = c->present[t] || gap;
-    b->x[t] = (double)c->x[s] + ((double)c->x[e] - (double)c->x[s]) * part;
+    b->x[t] = (double)c->x[s] + ((double)c->x[e] - (double)c->x[s]) * fraction;
   }
 }
 
@@ -70,12 +70,12 @@ static void check_change(series_case *c, const change *how)
   assert_int_equal(c->rate_den, how->down);
   for (int64_t t = 0; t < c->n; t++) {
     const int64_t s = t * how->down / how->up;
-    const double part = (double)(t * how->down % how->up) / (double)how->up;
+    const double fraction = (double)(t * how->down % how->up) / (double)how->up;
     const bool between = s + 1 < c->count && b.present[s + 1];
     double y = b.x[s];
 
     if (how->method == WEIR_STREAM_LINEAR && between) {
-      y += (b.x[s + 1] - b.x[s]) * part;
+      y += (b.x[s + 1] - b.x[s]) * fraction;
     } else if (how->method == WEIR_STREAM_POLYPHASE) {
       y = polyphase_at(&b, h, how, c->count, t);
     }
@@ -139,15 +139,15 @@ static void lines_stay_lines(void **state)
 static void values_that_are_not_finite_stay_where_they_are(void **state)
 {
   static series_case c;
-  const change how = {WEIR_STREAM_LINEAR, 2, 1, 0}, held = {WEIR_STREAM_HOLD, 4, 1, 0};
+  const change how = {WEIR_STREAM_LINEAR, 2, 1, 0}, hold = {WEIR_STREAM_HOLD, 4, 1, 0};
 
   for (int i = 0; i < 2; i++) {
-    const int64_t up = i == 0 ? how.up : held.up;
+    const int64_t up = i == 0 ? how.up : hold.up;
 
     series_draw(&c, 3, 0);
     c.count = SLOTS;
     c.x[50] = INFINITY;
-    series_run_whole(&c, build, i == 0 ? &how : &held);
+    series_run_whole(&c, build, i == 0 ? &how : &hold);
     for (int64_t t = 0; t < c.n; t++) {
       const bool touched = t > (50 - (i == 0)) * up && t < 51 * up;
 

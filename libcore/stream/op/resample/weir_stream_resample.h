@@ -7,7 +7,7 @@
  *   linear     between s and s + 1 where both are present, else the value of s: LifeStream's
  *              Resample (Jayarajan et al., ASPLOS 2021); gaps by a line between their neighbours.
  *              The artefact draws a sample before a long gap towards the one after it, which no
- *              bounded look-ahead can; here it is held for its period, and the last one too
+ *              bounded look-ahead can; here it is repeated for its period, and the last one too
  *   hold       the value of s; gaps hold the sample before
  *   polyphase  scipy.signal.resample_poly with its defaults: low-pass at the lower of both half
  *              rates, a Kaiser window of beta 5 on 10 max(up, down) samples to either side; gaps by
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define WEIR_STREAM_RATIO_MOST (1 << 20) /* maximum terms of up / down in lowest terms */
+#define WEIR_STREAM_RATIO_MAX (1 << 20) /* maximum terms of up / down in lowest terms */
 
 typedef enum weir_stream_method {
   WEIR_STREAM_LINEAR,
@@ -29,7 +29,7 @@ typedef enum weir_stream_method {
 } weir_stream_method;
 
 /* s at up / down times its rate. tolerance: slots of s. Fails (in the graph): WEIR_ERR_CONFIG for a
- * ratio that is not positive or beyond WEIR_STREAM_RATIO_MOST. */
+ * ratio that is not positive or beyond WEIR_STREAM_RATIO_MAX. */
 weir_series weir_stream_resample(weir_graph *g, weir_series s, weir_stream_method method,
                                  int64_t up, int64_t down, int64_t tolerance);
 

@@ -69,7 +69,7 @@ const weir_series_op weir_series_op_select = {
     .help = "expression of the inputs, slot by slot",
     .opts = options,
     .opts_size = sizeof(weir_stream_select_opts),
-    .least_in = 1,
-    .most_in = WEIR_SERIES_MOST,
+    .min_in = 1,
+    .max_in = WEIR_SERIES_MAX,
     .build = build,
 };

@@ -35,7 +35,7 @@ const weir_series_op weir_series_op_shift = {
     .help = "shifts the stream in time",
     .opts = options,
     .opts_size = sizeof(weir_stream_shift_opts),
-    .least_in = 1,
-    .most_in = 1,
+    .min_in = 1,
+    .max_in = 1,
     .build = build,
 };

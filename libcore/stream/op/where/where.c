@@ -48,7 +48,7 @@ const weir_series_op weir_series_op_where = {
     .help = "the first input where a condition is true, absent elsewhere",
     .opts = options,
     .opts_size = sizeof(weir_stream_where_opts),
-    .least_in = 1,
-    .most_in = WEIR_SERIES_MOST,
+    .min_in = 1,
+    .max_in = WEIR_SERIES_MAX,
     .build = build,
 };
