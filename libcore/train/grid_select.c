@@ -99,7 +99,8 @@ weir_status train_shard_graph(const train_ranks *k, const train_graph *t, train_
       train_sharding_of(k, t->task, *g, batch, &sharding)); /* as plans are told, before passes */
   WEIR_TRY_GOTO(weir_pass_run(*g, "simplify", passes), done);
   WEIR_TRY_GOTO(weir_pass_run(*g, "pool_sparsity", passes), done);
-  status = weir_partition_create(*g, &sharding.dist.grid, sharding.shard, sharding.dist.n_shards, p);
+  status =
+      weir_partition_create(*g, &sharding.dist.grid, sharding.shard, sharding.dist.n_shards, p);
 done:
   train_sharding_close(&sharding);
   return status;

@@ -364,7 +364,8 @@ static void behind_a_gathered_map_nothing_moves(void **state)
 
     assert_ok(train_build(&t, TRAIN_LOOK, SAMPLES, &g));
     assert_ok(train_sharding_of(&c.ranks, &c.task, g, SAMPLES, &sharding));
-    assert_ok(weir_partition_create(g, &wanted[i].grid, sharding.shard, sharding.dist.n_shards, &p));
+    assert_ok(
+        weir_partition_create(g, &wanted[i].grid, sharding.shard, sharding.dist.n_shards, &p));
     count_bytes(p, 0, 1U << WEIR_ALONG_DEPTH | 1U << WEIR_ALONG_HEIGHT, &received, &summed);
     assert_int_equal(received, 4 * samples * (wanted[i].planes + wanted[i].rest));
     assert_int_equal(summed, 4 * FIRST);

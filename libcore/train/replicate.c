@@ -107,8 +107,8 @@ static bool reads_own(const replication *x, int32_t number, int in, int along)
 
     weir_halo(&node->access, in, &run, &own, below, above);
     for (int d = 0; d < rank; d++) {
-      if (weir_partition_sharding(x->p, node->in[in], d, &shard) && weir_shard_goes(&shard, along) &&
-          (below[d] > 0 || above[d] > 0)) {
+      if (weir_partition_sharding(x->p, node->in[in], d, &shard) &&
+          weir_shard_goes(&shard, along) && (below[d] > 0 || above[d] > 0)) {
         return false;
       }
     }
@@ -185,7 +185,7 @@ static weir_status add_remaining(const replication *x, int32_t array, train_shar
     }
   }
   return c->dist.n_shards > before ? WEIR_OK
-                                 : train_add_shard(c, (weir_shard){.array = array, .dim = -1});
+                                   : train_add_shard(c, (weir_shard){.array = array, .dim = -1});
 }
 
 /* Forward through the nodes, and back. */

@@ -88,9 +88,9 @@ weir_status train_find_shards(train_ranks *k, const train_graph *t, int64_t batc
   WEIR_TRY_GOTO(weir_alloc(weir_params_count(t->params), sizeof(int32_t), &rows), done);
   WEIR_TRY_GOTO(train_build_rows(t, TRAIN_LOSS, batch, rows, &g), done);
   WEIR_TRY_GOTO(train_sharding_of(k, t->task, g, batch, &sharding), done);
-  WEIR_TRY_GOTO(
-      weir_partition_create(g, &sharding.dist.grid, sharding.dist.shards, sharding.dist.n_shards, &p),
-      done);
+  WEIR_TRY_GOTO(weir_partition_create(g, &sharding.dist.grid, sharding.dist.shards,
+                                      sharding.dist.n_shards, &p),
+                done);
   WEIR_TRY_GOTO(find_slices(k, t->params, p, rows), done);
 done:
   weir_partition_destroy(&p);

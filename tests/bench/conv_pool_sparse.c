@@ -67,7 +67,7 @@ static void row(bool data, int64_t in, int64_t out, int64_t planes, int64_t wide
   p.x = x;
   p.y = y;
   p.w = w;
-  p.place = argmax;
+  p.argmax = argmax;
   p.made = data ? x : w;
   p.workspace = bench_bytes(pool_sparse_workspace(p.k, &s, data));
   p.scratch = bench_bytes(pool_sparse_scratch(p.k, &s, data));

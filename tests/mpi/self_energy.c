@@ -247,8 +247,8 @@ static weir_plan *plan_of(const problem *p, weir_fission fission)
   cfg.tier = WEIR_TIER_VECTOR;
   cfg.fission = (int)fission;
   cfg.window = fission != WEIR_FISSION_OFF;
-  assert_ok(weir_plan_create(
-      p->g, NULL, &(weir_plan_opts){.exec = &cfg, .threads = 1, .dist = &dist}, &plan));
+  assert_ok(weir_plan_create(p->g, NULL,
+                             &(weir_plan_opts){.exec = &cfg, .threads = 1, .dist = &dist}, &plan));
   return plan;
 }
 

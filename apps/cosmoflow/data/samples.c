@@ -264,7 +264,7 @@ static weir_status read_ahead(void *context, int64_t number, const weir_load_fie
   cf_samples *const s = context;
   const int64_t n = s->prefetch.visits.order.samples;
 
-  (void)part;
+  (void)field;
   return read_one(s, number < n ? s->prefetch.of[number] : number - n, out[0],
                   s->truth == CF_TRUTH_NONE ? NULL : out[1]);
 }
@@ -322,7 +322,7 @@ static weir_status get_entry(cf_samples *s, int64_t sample, entry **out)
   }
   const weir_status status =
       s->load != NULL ? weir_load_uncached(s->load, s->prefetch.visits.order.samples + sample,
-                                         (void *const[]){to->voxels, truth_of(s, to)})
+                                           (void *const[]){to->voxels, truth_of(s, to)})
                       : read_one(s, sample, to->voxels, truth_of(s, to));
 
   if (cache && status == WEIR_OK) {
