@@ -249,7 +249,7 @@ void wx_archive_close(wx_archive **a)
   weir_free(&(*a)->mapping);
   weir_free(&(*a)->notes);
   weir_free(&(*a)->entries);
-  weir_free(&(*a)->place);
+  weir_free(&(*a)->number);
   weir_free(a);
 }
 
@@ -284,8 +284,8 @@ static const wx_entry *find(const wx_archive *a, int64_t start, int64_t lead, in
   return lo < a->n_entries && a->entries[lo].u.at.key == key ? &a->entries[lo] : NULL;
 }
 
-const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
-                                  int64_t quantity, int64_t member, void **state, int64_t *place)
+const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
+                                   int64_t quantity, int64_t member, void **state, int64_t *number)
 {
   const wx_entry *const e =
       is_there(&a->facts, start, lead, quantity, member, 1) && a->values == NULL
@@ -299,7 +299,7 @@ const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t le
     return NULL;
   }
   *state = a->files[e->file].state;
-  *place = e->u.at.place;
+  *number = e->u.at.number;
   return a->files[e->file].format;
 }
 
@@ -335,19 +335,19 @@ static weir_status read_files(wx_archive *a, int64_t start, int64_t lead, int64_
       }
       continue;
     }
-    a->place[0] = first->u.at.place;
+    a->number[0] = first->u.at.number;
     for (; at + run < n; run++) {
       const wx_entry *const next = find(a, start, lead, quantity, member + at + run);
 
       if (next == NULL || next->file != first->file) {
         break;
       }
-      a->place[run] = next->u.at.place;
+      a->number[run] = next->u.at.number;
     }
     wx_file *const f = &a->files[first->file];
 
     use(a, f);
-    WEIR_TRY(f->format->read(f->state, a->place, run, out + at * cells));
+    WEIR_TRY(f->format->read(f->state, a->number, run, out + at * cells));
     convert(f, quantity, run * cells, out + at * cells);
   }
   return WEIR_OK;

@@ -10,8 +10,8 @@ typedef struct wx_entry {
   union {
     wx_field field; /* while the files are opened */
     struct {
-      int64_t key, place; /* key: [start, lead, quantity, member] */
-      double step;        /* hours from the start in the file: a truth's lead is 0 */
+      int64_t key, number; /* key: [start, lead, quantity, member] */
+      double step;         /* hours from the start in the file: a truth's lead is 0 */
     } at;
   } u;
   int64_t file;
@@ -43,7 +43,7 @@ struct wx_archive {
   wx_file *files;
   int64_t n_entries, entry_capacity;
   wx_entry *entries;   /* ascending key */
-  int64_t *place;      /* [n_members] */
+  int64_t *number;     /* [n_members]: of fields to read at once */
   const float *values; /* of memory; NULL: of files */
 };
 

@@ -344,7 +344,7 @@ static weir_status take_keys(wx_archive *a, bool truth)
       return weir_fail(WEIR_ERR_DATA, "%s: too many starts, leads, variables and members", f->name);
     }
     a->entries[i].u.at.key = key;
-    a->entries[i].u.at.place = field.place;
+    a->entries[i].u.at.number = field.number;
     a->entries[i].u.at.step = field.lead;
   }
   qsort(a->entries, (size_t)a->n_entries, sizeof *a->entries, by_key);
@@ -353,7 +353,7 @@ static weir_status take_keys(wx_archive *a, bool truth)
       return refuse_twice(a, truth, &a->entries[i - 1], &a->entries[i]);
     }
   }
-  return weir_alloc(f->n_members, sizeof *a->place, (void **)&a->place);
+  return weir_alloc(f->n_members, sizeof *a->number, (void **)&a->number);
 }
 
 weir_status wx_archive_arrange(wx_archive *a, bool truth)

@@ -31,19 +31,19 @@ typedef struct wx_seen {
 } wx_seen;
 
 /* A variable of fields. */
-typedef struct wx_part {
+typedef struct wx_nc_var {
   int var;
   weir_dtype dtype;
   int n_dims;
   int64_t length[WEIR_NETCDF_MAX_DIMS];
   int row, column, member; /* positions of these dimensions, -1: none */
-  int64_t base, fields;    /* places [base, base + fields): numbers of the outer dimensions */
-  int64_t member_stride;   /* places from a member to the next; 0: no such dimension */
+  int64_t base, fields;    /* numbers [base, base + fields): positions of the outer dimensions */
+  int64_t member_stride;   /* fields from a member to the next; 0: no such dimension */
   bool whole;              /* members stand before rows, rows before columns */
   double missing[WX_NC_MISSING], lo, hi; /* as stored; [lo, hi] is valid */
   int n_missing;
   double scale, offset;
-} wx_part;
+} wx_nc_var;
 
 typedef struct wx_nc {
   weir_netcdf *nc;
@@ -52,9 +52,9 @@ typedef struct wx_nc {
   wx_index *index; /* while it is opened */
   int n_seen;
   wx_seen *seen;
-  int64_t n_parts, part_capacity, n_places;
-  wx_part *parts;
-  wx_grid grid; /* of all parts; lat, lon: owned */
+  int64_t n_vars, var_capacity, n_fields;
+  wx_nc_var *vars;
+  wx_grid grid; /* of all its variables; lat, lon: owned */
   double *lat, *lon;
   wx_grid_order order;
   bool has_grid;
@@ -63,11 +63,11 @@ typedef struct wx_nc {
   int64_t raw_capacity, stored_capacity;
 } wx_nc;
 
-/* Values of a variable of coordinates over some dimensions of a part. */
+/* Values of a variable of coordinates over some dimensions of a variable of fields. */
 typedef struct wx_coordinate {
   const wx_seen *of; /* NULL: none */
   int var, n_dims;
-  int at[2]; /* positions of its dimensions in the part */
+  int at[2]; /* positions of its dimensions in those of the variable */
   int64_t length[2], n;
   double *value; /* [n]; times: seconds since 1970; leads: hours */
   bool years;    /* counted in years */
@@ -99,7 +99,7 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECK
 /* Finds the coordinate of `role` whose dimensions are among those of `v` but its rows and columns;
  * values as they stand. value NULL: none. The caller frees value. */
 weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out) WEIR_CHECKED;
-/* Its value where the part's dimensions stand at index[]. */
+/* Its value where the dimensions of the variable stand at index[]. */
 double wx_coordinate_at(const wx_coordinate *c, const int64_t *index);
 /* The same in seconds since 1970, or in hours (years: of starts without units). */
 weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c) WEIR_CHECKED;
@@ -137,7 +137,7 @@ typedef struct wx_times {
 /* Which coordinates of variable v are which; aside: its dimensions that are none of times, or -1.
  * Values in seconds since 1970 and hours. The caller ends it with wx_times_fini, also on failure.
  */
-weir_status wx_nc_times(wx_nc *f, int v, const wx_part *p, const int aside[2],
+weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2],
                         wx_times *t) WEIR_CHECKED;
 void wx_times_fini(wx_times *t);
 /* Whether starts or times are counted in years, which are not exact. */
@@ -169,6 +169,6 @@ weir_status wx_nc_mapping_name(wx_nc *f, int v, char *var, char *name, size_t si
 /* archive_plane.c: rows and columns of variable v: positions of their dimensions, -1: none (a
  * single site). The grid is told to the index. */
 weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column) WEIR_CHECKED;
-/* archive_parts.c: takes variable v as fields. */
-weir_status wx_nc_take_part(wx_nc *f, int v) WEIR_CHECKED;
+/* archive_vars.c: takes variable v as fields. */
+weir_status wx_nc_add_var(wx_nc *f, int v) WEIR_CHECKED;
 #endif

@@ -11,12 +11,12 @@ enum { WX_MOST_LEAD = 10000000 };
 /* An archive that is being opened: takes what a file holds. */
 typedef struct wx_index wx_index;
 
-/* A field of a file; place: the format's own number of it. */
+/* A field of a file; number: its position in the file, as its format counts. */
 typedef struct wx_field {
   int64_t start;    /* seconds since 1970-01-01 00:00 UTC */
   double lead;      /* hours */
   int64_t quantity; /* of wx_index_quantity */
-  int64_t member, place;
+  int64_t member, number;
   int64_t period; /* seconds that it covers, up to its valid time; 0: an instant */
 } wx_field;
 
@@ -31,8 +31,8 @@ typedef struct wx_format {
   /* Tells the index all that the file holds. *state is closed by the archive, also after a failure
    * that left one. Messages name the file. */
   weir_status (*open)(const char *path, wx_index *index, void **state);
-  /* Fields at n places, [n, cells] in the order of the grid, NaN where a value is missing. */
-  weir_status (*read)(void *state, const int64_t *place, int64_t n, float *out);
+  /* The fields number[n], [n, cells] in the order of the grid, NaN where a value is missing. */
+  weir_status (*read)(void *state, const int64_t *number, int64_t n, float *out);
   /* Gives back what an open file holds, until it is read again; NULL: there is nothing. */
   void (*rest)(void *state);
   void (*close)(void **state);
@@ -53,10 +53,10 @@ extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
 /* How many files (> 0) stay open at once from now on. */
 void wx_archive_keep_awake(wx_archive *a, int64_t n);
-/* The format, its state and the place of a field of files; NULL: no file holds it, or not in the
+/* The format, its state and the number of a field of files; NULL: no file holds it, or not in the
  * units and under the name of its quantity. */
-const wx_format *wx_archive_place(const wx_archive *a, int64_t start, int64_t lead,
-                                  int64_t quantity, int64_t member, void **state, int64_t *place);
+const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
+                                   int64_t quantity, int64_t member, void **state, int64_t *number);
 /* The GRIB file of a state of wx_format_grib. */
 struct weir_grib;
 const struct weir_grib *wx_grib_of(const void *state);
