@@ -118,7 +118,7 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
   if (v->at_lead != figure_lead(v)) {
     return WEIR_OK;
   }
-  WEIR_TRY(weir_reserve(&p->item, &p->room, p->n + 1, sizeof *p->item));
+  WEIR_TRY(weir_reserve(&p->item, &p->item_capacity, p->n + 1, sizeof *p->item));
   wx_page_quantity *const q = &p->item[p->n++];
 
   *q = (wx_page_quantity){.quantity = v->at_quantity, .lead = v->at_lead};
@@ -233,13 +233,13 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
   const wx_quantity *const q = &v->scene->facts->quantity[quantity];
   weir_figure_series line[WX_MODELS];
   const int64_t n = v->n_leads;
-  double *room = NULL;
+  double *scratch = NULL;
   char name[128], label[64];
   int lines = 0;
 
-  WEIR_TRY(weir_alloc(4 * n * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(4 * n * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
-    double *const x = room + 4 * n * m, *const y = x + n, *const lo = y + n, *const hi = lo + n;
+    double *const x = scratch + 4 * n * m, *const y = x + n, *const lo = y + n, *const hi = lo + n;
 
     if (wx_eval_is_far(p, quantity, m)) {
       continue;
@@ -278,7 +278,7 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
                                                                .series = line,
                                                                .n_series = lines});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 

@@ -192,14 +192,14 @@ static const wx_reliability_bin *bins_of(const double *block, const wx_score_sum
   return (const wx_reliability_bin *)(block + t->at.events) + event * t->bins;
 }
 
-/* A model's line: observed frequencies with their intervals, or the ROC. room: [4, bins + 1]. */
+/* A model's line: observed frequencies with their intervals, or the ROC. scratch: [4, bins + 1]. */
 static weir_figure_series curve_of(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
-                                   int64_t event, bool roc, double *room)
+                                   int64_t event, bool roc, double *scratch)
 {
   const wx_score_sums *const t = &p->v->tally[m];
   const wx_reliability_bin *const bin = bins_of(q->block[m], t, event);
   const int64_t n = t->bins + 1;
-  double *const x = room, *const y = x + n, *const lo = y + n, *const hi = lo + n;
+  double *const x = scratch, *const y = x + n, *const lo = y + n, *const hi = lo + n;
 
   if (roc) {
     wx_reliability_roc_curve(bin, t->bins, x, y);
@@ -246,14 +246,14 @@ static weir_status add_sharpness(const wx_eval_page *p, const wx_page_quantity *
   const wx_verify *const v = p->v;
   const int64_t each = 2 * v->opts->score.bins;
   weir_figure_series line[WX_MODELS];
-  double *room = NULL;
+  double *scratch = NULL;
   char name[NAME], title[TITLE], where[64];
   int lines = 0;
 
-  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
     const int64_t bins = v->tally[m].bins; /* fewer for few members */
-    double *const x = room + each * m, *const y = x + bins, all = 0;
+    double *const x = scratch + each * m, *const y = x + bins, all = 0;
 
     if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
@@ -284,7 +284,7 @@ static weir_status add_sharpness(const wx_eval_page *p, const wx_page_quantity *
                                                                .series = line,
                                                                .n_series = lines});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
@@ -307,14 +307,14 @@ static weir_status add_curves(const wx_eval_page *p, const wx_page_quantity *q, 
                                              .x = diagonal,
                                              .y = rates,
                                              .reference = true}};
-  double *room = NULL;
+  double *scratch = NULL;
   char name[NAME], title[TITLE], where[64];
   int lines = roc ? 1 : 2;
 
-  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(each * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
     if (q->block[m] != NULL && !wx_eval_is_far(p, q->quantity, m)) {
-      line[lines++] = curve_of(p, q, m, event, roc, room + each * m);
+      line[lines++] = curve_of(p, q, m, event, roc, scratch + each * m);
     }
   }
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
@@ -330,7 +330,7 @@ static weir_status add_curves(const wx_eval_page *p, const wx_page_quantity *q, 
                      .n_series = lines,
                      .equal_axes = true});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 
@@ -340,13 +340,13 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
 {
   const wx_verify *const v = p->v;
   weir_figure_series line[WX_MODELS + 1];
-  double *room = NULL, most = 0;
+  double *scratch = NULL, most = 0;
   char name[NAME], title[TITLE], where[64], x_label[64], y_label[64];
   int lines = 1;
 
-  WEIR_TRY(weir_alloc(2 * WX_SPREAD_BINS * v->n_models, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(2 * WX_SPREAD_BINS * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
-    double *const x = room + 2 * WX_SPREAD_BINS * m, *const y = x + WX_SPREAD_BINS;
+    double *const x = scratch + 2 * WX_SPREAD_BINS * m, *const y = x + WX_SPREAD_BINS;
 
     if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
@@ -388,7 +388,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
                                                                .n_series = lines,
                                                                .equal_axes = true});
 
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 

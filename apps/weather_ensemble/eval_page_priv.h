@@ -17,7 +17,7 @@ struct wx_eval_page {
   const wx_verify *v;
   const wx_score_tables *tables;
   wx_page_quantity *item;
-  int64_t n, room;
+  int64_t n, item_capacity;
 };
 
 /* Histograms, reliability, ROC and maps of one quantity. */

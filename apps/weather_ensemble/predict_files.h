@@ -14,9 +14,9 @@ enum { WX_PREDICT_FORMATS = 2 };
 typedef struct wx_predict_files {
   const wx_experiment *e;
   wx_predictions *fields[WX_PREDICT_FORMATS], *members[WX_PREDICT_FORMATS], *quantiles, *sd,
-      *events;   /* NULL: not asked for */
-  float *room;   /* [quantiles or 2, plane] */
-  float *sorted; /* [members of a field] */
+      *events;    /* NULL: not asked for */
+  float *scratch; /* [quantiles or 2, plane] */
+  float *sorted;  /* [members of a field] */
 } wx_predict_files;
 
 /* What the files are of. */

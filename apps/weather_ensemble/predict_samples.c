@@ -36,7 +36,7 @@ typedef struct work {
   wx_predict_times *times;
 } work;
 
-static weir_status take_room(work *w)
+static weir_status allocate(work *w)
 {
   const wx_info *f = w->e->facts;
   const bool members = w->e->cfg->predict.members;
@@ -248,7 +248,7 @@ weir_status wx_predict_samples(const wx_experiment *e, wx_predictor *first, wx_p
   weir_status status = WEIR_OK;
 
   *out = (wx_predict_times){.total = 0};
-  WEIR_TRY_GOTO(take_room(&w), done);
+  WEIR_TRY_GOTO(allocate(&w), done);
   WEIR_TRY_GOTO(weir_worker_create(overlap, &w.reader), done);
   WEIR_TRY_GOTO(weir_worker_create(overlap, &w.writer), done);
   WEIR_TRY_GOTO(run(&w), done);

@@ -41,8 +41,8 @@ typedef struct wx_stage {
   weir_train_task task;
 } wx_stage;
 
-/* The network declared, its first weights and the room of the statistics in the store. Fails: as
- * wx_network_check, weir_train_prepare. */
+/* The network declared, its initial weights and the arrays of the statistics in the store. Fails:
+ * as wx_network_check, weir_train_prepare. */
 weir_status wx_stage_open(const wx_stage_spec *spec, wx_stage *out) WEIR_CHECKED;
 void wx_stage_close(wx_stage *s);
 /* Reads the training samples for the statistics and those of the validation, so that what is wrong

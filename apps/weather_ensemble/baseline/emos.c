@@ -67,7 +67,7 @@ typedef struct search {
   double at[UNKNOWNS], least; /* of c */
   bool fixed[UNKNOWNS];
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
-  double *room; /* [chunks, SUMS], NULL: one thread */
+  double *scratch; /* [chunks, SUMS], NULL: one thread */
 } search;
 
 static int64_t chunks_of_row(const wx_cases *c)
@@ -106,7 +106,7 @@ static void body(void *context, int64_t item, int thread)
   const search *const s = context;
 
   (void)thread;
-  sum_chunk(s, item, s->room + item * SUMS);
+  sum_chunk(s, item, s->scratch + item * SUMS);
 }
 
 /* In the order of the chunks, whoever summed them. */
@@ -116,13 +116,13 @@ static void sum_all(search *s, double *total)
   double part[SUMS];
 
   memset(total, 0, SUMS * sizeof *total);
-  if (s->room != NULL) {
+  if (s->scratch != NULL) {
     weir_parallel(n, 0, body, s);
   }
   for (int64_t i = 0; i < n; i++) {
-    const double *const add = s->room != NULL ? s->room + i * SUMS : part;
+    const double *const add = s->scratch != NULL ? s->scratch + i * SUMS : part;
 
-    if (s->room == NULL) {
+    if (s->scratch == NULL) {
       sum_chunk(s, i, part);
     }
     for (int k = 0; k < SUMS; k++) {
@@ -163,7 +163,7 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
 {
   double sum[SUMS];
 
-  *s = (search){.cases = s->cases, .room = s->room, .scale = 1, .pass = take_means};
+  *s = (search){.cases = s->cases, .scratch = s->scratch, .scale = 1, .pass = take_means};
   sum_all(s, sum);
   *cases = (int64_t)sum[COUNT];
   if (*cases == 0) {
@@ -311,10 +311,10 @@ static bool step(search *s, double *sum, double *lambda)
   return false;
 }
 
-bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *room,
+bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out)
 {
-  search s = {.cases = cases, .room = room};
+  search s = {.cases = cases, .scratch = scratch};
   double sum[SUMS], lambda = 1e-3;
 
   *out = (wx_emos_fit){.crps = NAN};
@@ -344,11 +344,11 @@ bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *r
 
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases, wx_emos_fit *out)
 {
-  double *room = NULL;
+  double *scratch = NULL;
 
-  WEIR_TRY(weir_alloc(wx_emos_workspace(cases), sizeof *room, (void **)&room));
-  (void)wx_emos_minimise(opts, cases, room, out);
-  weir_free(&room);
+  WEIR_TRY(weir_alloc(wx_emos_workspace(cases), sizeof *scratch, (void **)&scratch));
+  (void)wx_emos_minimise(opts, cases, scratch, out);
+  weir_free(&scratch);
   if (out->cases < 2) {
     return weir_fail(WEIR_ERR_DATA,
                      "EMOS: %lld of %lld cases have members and truth, at least 2 are needed: "

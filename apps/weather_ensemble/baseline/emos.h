@@ -44,9 +44,9 @@ typedef struct wx_emos_fit {
 
 /* Damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits do not depend on
  * threads. What cases do not determine is set: beta = 1 where m never changes, delta = 0 where v
- * never does. On the calling thread alone where room is NULL, which else has
+ * never does. On the calling thread alone where scratch is NULL, which else has
  * wx_emos_workspace(cases) numbers. False where no case counts. */
-bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *room,
+bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out);
 int64_t wx_emos_workspace(const wx_cases *cases);
 /* The same on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer than two

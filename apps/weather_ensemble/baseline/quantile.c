@@ -19,7 +19,7 @@ enum { BLOCK = 16 };
 typedef struct fit {
   const wx_quantile_data *data;
   wx_quantile *out;
-  float *room; /* [threads, dates * members] */
+  float *scratch; /* [threads, dates * members] */
 } fit;
 
 static int ascending(const void *a, const void *b)
@@ -44,7 +44,7 @@ static void take_quantiles(float *values, int64_t n, int64_t levels, float *out)
   }
 }
 
-static void fit_cell(const fit *f, int64_t cell, float *room)
+static void fit_cell(const fit *f, int64_t cell, float *scratch)
 {
   const int64_t cells = f->out->cells, levels = f->out->levels;
   const struct {
@@ -61,10 +61,10 @@ static void fit_cell(const fit *f, int64_t cell, float *room)
       const float x = side[s].from[i * cells + cell];
 
       if (isfinite(x)) {
-        room[n++] = x;
+        scratch[n++] = x;
       }
     }
-    take_quantiles(room, n, levels, side[s].to + cell * levels);
+    take_quantiles(scratch, n, levels, side[s].to + cell * levels);
   }
 }
 
@@ -73,7 +73,7 @@ static void fit_block(void *context, int64_t item, int thread)
   const fit *const f = context;
 
   for (int64_t c = item * BLOCK; c < (item + 1) * BLOCK && c < f->out->cells; c++) {
-    fit_cell(f, c, f->room + (int64_t)thread * f->data->dates * f->data->members);
+    fit_cell(f, c, f->scratch + (int64_t)thread * f->data->dates * f->data->members);
   }
 }
 
@@ -92,11 +92,11 @@ weir_status wx_quantile_fit(const wx_quantile_opts *opts, const wx_quantile_data
   WEIR_TRY_GOTO(weir_alloc(cells * levels, sizeof(float), (void **)&out->forecast), done);
   WEIR_TRY_GOTO(weir_alloc(cells * levels, sizeof(float), (void **)&out->truth), done);
   WEIR_TRY_GOTO(
-      weir_alloc(weir_threads_get() * dates * data->members, sizeof(float), (void **)&f.room),
+      weir_alloc(weir_threads_get() * dates * data->members, sizeof(float), (void **)&f.scratch),
       done);
   weir_parallel((cells + BLOCK - 1) / BLOCK, 0, fit_block, &f);
 done:
-  weir_free(&f.room);
+  weir_free(&f.scratch);
   if (status != WEIR_OK) {
     wx_quantile_fini(out);
   }

@@ -122,7 +122,7 @@ void wx_training_fini(wx_training *t)
 }
 
 wx_cases wx_training_cases(const wx_training *t, const double *weight, const int64_t *row,
-                           int64_t n, float *room)
+                           int64_t n, float *scratch)
 {
   wx_cases c = {.rows = t->n,
                 .columns = t->cells,
@@ -137,14 +137,14 @@ wx_cases wx_training_cases(const wx_training *t, const double *weight, const int
 
     for (int k = 0; k < 3; k++) {
       for (int64_t i = 0; i < n; i++) {
-        memcpy(room + k * size + i * t->cells, from[k] + row[i] * t->cells,
-               (size_t)t->cells * sizeof *room);
+        memcpy(scratch + k * size + i * t->cells, from[k] + row[i] * t->cells,
+               (size_t)t->cells * sizeof *scratch);
       }
     }
     c.rows = n;
-    c.mean = room;
-    c.variance = room + size;
-    c.truth = room + 2 * size;
+    c.mean = scratch;
+    c.variance = scratch + size;
+    c.truth = scratch + 2 * size;
   }
   return c;
 }

@@ -21,9 +21,9 @@ typedef struct wx_training {
 weir_status wx_training_read(wx_eval_data *s, const wx_training_of *of, bool keep_members,
                              wx_training *out) WEIR_CHECKED;
 void wx_training_fini(wx_training *t);
-/* Dates `row[n]` of it as cases, copied to room [3, n, cells]; row NULL: all, without a copy. */
+/* Dates `row[n]` of it as cases, copied to scratch [3, n, cells]; row NULL: all, without a copy. */
 wx_cases wx_training_cases(const wx_training *t, const double *weight, const int64_t *row,
-                           int64_t n, float *room);
+                           int64_t n, float *scratch);
 
 /* The dates that a forecast is fitted to: all; those whose day of the year is at most half a window
  * from its own; or those of the window before it whose truth was known when it started. */

@@ -286,7 +286,7 @@ static void claims_are_not_believed(void **state)
     dim('Y', "y", 1 << 20);
     dim('X', "x", 1 << 20);
     dim('m', "member", k == 1 ? 1 << 30 : k == 2 ? 1 << 23 : 1);
-    if (k == 2) { /* what is in chunks takes no room before it is written */
+    if (k == 2) { /* chunks take no memory before they are written */
       assert_ok(weir_netcdf_chunk(nc, var("member", WEIR_I64, "m"), (const int64_t[]){1024}, 1));
     }
     const int psi = var("psi", WEIR_F32, k == 0 ? "tmYX" : "tmyx");

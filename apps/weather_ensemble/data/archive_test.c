@@ -19,7 +19,7 @@ static const double lead[LEADS] = {24, 48.5};
 static const int64_t member[MEMBERS] = {0, 1, 7};
 static double lat[ROWS], lon[COLUMNS];
 static wx_quantity quantity[QUANTITIES];
-static float values[FIELDS * CELLS], room[MEMBERS * CELLS];
+static float values[FIELDS * CELLS], scratch[MEMBERS * CELLS];
 
 static wx_archive_info cube(void)
 {
@@ -82,10 +82,10 @@ static void assert_same(wx_archive *a)
     assert_int_equal(f->quantity[found].kind, quantity[q].kind);
     for (int64_t i = 0; i < STARTS * LEADS; i++) {
       assert_true(wx_archive_has(a, i / LEADS, i % LEADS, found, 1));
-      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 0, MEMBERS, room));
-      assert_memory_equal(room, field_of(i / LEADS, i % LEADS, q, 0), sizeof room);
-      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 2, 1, room));
-      assert_memory_equal(room, field_of(i / LEADS, i % LEADS, q, 2), CELLS * sizeof *room);
+      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 0, MEMBERS, scratch));
+      assert_memory_equal(scratch, field_of(i / LEADS, i % LEADS, q, 0), sizeof scratch);
+      assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 2, 1, scratch));
+      assert_memory_equal(scratch, field_of(i / LEADS, i % LEADS, q, 2), CELLS * sizeof *scratch);
     }
   }
 }
@@ -119,7 +119,7 @@ static void memory_is_read_as_it_is(void **state)
   (void)state;
   assert_ok(wx_archive_of_memory(&f, values, &a));
   assert_same(a);
-  assert_int_equal(wx_archive_read(a, 0, 0, 0, 1, MEMBERS, room), WEIR_ERR_SHAPE);
+  assert_int_equal(wx_archive_read(a, 0, 0, 0, 1, MEMBERS, scratch), WEIR_ERR_SHAPE);
   assert_int_equal(wx_archive_find_lead(wx_archive_get(a), 48.5), 1);
   assert_int_equal(wx_archive_find_lead(wx_archive_get(a), 36), -1);
   assert_int_equal(wx_archive_find_start(wx_archive_get(a), start[2]), 2);
@@ -218,10 +218,10 @@ static void what_stands_beside_the_values_comes_back(void **state)
   assert_string_equal(g->grid.mapping->name, "lambert");
   assert_true(g->grid.mapping->n == 2 && g->grid.mapping->note[1].number[1] == 60);
   assert_string_equal(g->notes->note[0].text, "CC BY 4.0");
-  assert_ok(wx_archive_read(a, 0, 0, 1, 0, 1, room));
-  assert_memory_equal(room, values, CELLS * sizeof *room);
-  assert_ok(wx_archive_read(a, 1, 0, 1, 0, 1, room));
-  assert_true(isnan(room[0])); /* never written */
+  assert_ok(wx_archive_read(a, 0, 0, 1, 0, 1, scratch));
+  assert_memory_equal(scratch, values, CELLS * sizeof *scratch);
+  assert_ok(wx_archive_read(a, 1, 0, 1, 0, 1, scratch));
+  assert_true(isnan(scratch[0])); /* never written */
   wx_archive_close(&a);
 }
 
@@ -289,8 +289,8 @@ static void files_rest(void **state)
   f.n_leads = 1;
   f.n_members = 1;
   write_cube(names[0], &f, 0, 1); /* rests by now */
-  assert_ok(wx_archive_read(a, 1, 0, 0, 0, 1, room));
-  assert_int_equal(wx_archive_read(a, 0, 0, 0, 0, 1, room), WEIR_ERR_DATA);
+  assert_ok(wx_archive_read(a, 1, 0, 0, 0, 1, scratch));
+  assert_int_equal(wx_archive_read(a, 0, 0, 0, 0, 1, scratch), WEIR_ERR_DATA);
   assert_non_null(strstr(weir_last_message(), "changed while it was read"));
   wx_archive_close(&a);
 }

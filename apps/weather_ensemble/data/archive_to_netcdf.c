@@ -441,17 +441,17 @@ static int shape_of(const writer *w, int level, int *dims, int64_t *chunk)
   return n;
 }
 
-static weir_status put_variable(writer *w, int64_t first, double *room)
+static weir_status put_variable(writer *w, int64_t first, double *scratch)
 {
   const wx_archive_info *f = w->facts;
   const wx_quantity *q = &f->quantity[first];
-  const int64_t n = gather_levels(w, first, room);
+  const int64_t n = gather_levels(w, first, scratch);
   char name[2 * WX_SHORT];
   int dims[MOST_DIMS], var = 0, level = -1;
   int64_t chunk[MOST_DIMS];
 
   if (q->kind != WX_LEVEL_SURFACE) {
-    WEIR_TRY(level_dim(w, first, room, n, room + f->n_quantities, &level));
+    WEIR_TRY(level_dim(w, first, scratch, n, scratch + f->n_quantities, &level));
   }
   const int n_dims = shape_of(w, level, dims, chunk);
 
@@ -476,7 +476,7 @@ static weir_status put_variable(writer *w, int64_t first, double *room)
 static weir_status begin(writer *w)
 {
   const int64_t n = w->facts->n_quantities;
-  double *room = NULL;
+  double *scratch = NULL;
   weir_status status = WEIR_OK;
 
   if (w->facts->notes != NULL) {
@@ -485,17 +485,17 @@ static weir_status begin(writer *w)
   WEIR_TRY(weir_alloc(n, sizeof *w->slots, (void **)&w->slots));
   WEIR_TRY(put_course(w));
   WEIR_TRY(put_grid(w));
-  WEIR_TRY(weir_alloc(2 * n, sizeof *room, (void **)&room));
+  WEIR_TRY(weir_alloc(2 * n, sizeof *scratch, (void **)&scratch));
   for (int64_t k = 0; k < n; k++) {
     w->slots[k].first = -1;
   }
   for (int64_t k = 0; k < n; k++) {
     if (w->slots[k].first < 0) {
-      WEIR_TRY_GOTO(put_variable(w, k, room), done);
+      WEIR_TRY_GOTO(put_variable(w, k, scratch), done);
     }
   }
 done:
-  weir_free(&room);
+  weir_free(&scratch);
   return status;
 }
 

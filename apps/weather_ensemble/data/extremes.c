@@ -201,7 +201,7 @@ static weir_status take_all(work *w)
 
 /* ---- All of it ---- */
 
-static weir_status take_room(work *w, const wx_split *split)
+static weir_status allocate(work *w, const wx_split *split)
 {
   const wx_info *f = w->facts;
   const int64_t samples = split->n[WX_TRAIN] + split->n[WX_VALID];
@@ -227,7 +227,7 @@ static weir_status take_room(work *w, const wx_split *split)
 
 static weir_status fit(work *w, const wx_split *split)
 {
-  WEIR_TRY(take_room(w, split));
+  WEIR_TRY(allocate(w, split));
   w->out->n = w->n_start;
   w->out->first = w->n_start > 0 ? (double)w->of->start[w->start[0]] / DAY : NAN;
   w->out->last = w->n_start > 0 ? (double)w->of->start[w->start[w->n_start - 1]] / DAY : NAN;

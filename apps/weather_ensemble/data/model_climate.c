@@ -33,8 +33,8 @@ const weir_opt wx_model_climate_options[] = {
     WEIR_OPT_END,
 };
 
-enum { SUMS = 3, ROOM = 9 };   /* fields of doubles */
-enum { MOST_BYTES = 1 << 28 }; /* of values that quantiles hold at once */
+enum { SUMS = 3, SCRATCH = 9 }; /* fields of doubles */
+enum { MOST_BYTES = 1 << 28 };  /* of values that quantiles hold at once */
 
 /* What a pass over the starts works with. */
 typedef struct work {
@@ -43,9 +43,9 @@ typedef struct work {
   const wx_archive_info *facts;
   const int64_t *start;
   int64_t n, members, cells;
-  int64_t *year; /* [n] */
-  float *x;      /* [members, cells] */
-  double *room;  /* [ROOM, cells] */
+  int64_t *year;   /* [n] */
+  float *x;        /* [members, cells] */
+  double *scratch; /* [SCRATCH, cells] */
   wx_points points;
   int64_t from, ranked; /* members of quantiles: so many from a place on */
 } work;
@@ -154,7 +154,7 @@ static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, w
                                 int64_t at)
 {
   const int64_t cells = w->cells;
-  double *const r = w->room;
+  double *const r = w->scratch;
   const sums all = {r, r + cells, r + 2 * cells};
   const sums year = {r + 3 * cells, r + 4 * cells, r + 5 * cells};
   const wx_las_total total = {r + 6 * cells, r + 7 * cells, r + 8 * cells};
@@ -313,7 +313,7 @@ static weir_status take_work(work *w, const wx_model_climate *c)
     w->year[i] = year_of(c->start[i]);
   }
   WEIR_TRY(weir_alloc(most * w->cells, sizeof *w->x, (void **)&w->x));
-  WEIR_TRY(weir_alloc(ROOM * w->cells, sizeof *w->room, (void **)&w->room));
+  WEIR_TRY(weir_alloc(SCRATCH * w->cells, sizeof *w->scratch, (void **)&w->scratch));
   if (c->n_quantiles == 0 && w->truth == NULL) {
     return WEIR_OK;
   }
@@ -380,7 +380,7 @@ weir_status wx_model_climate_fit(const wx_model_climate_opts *opts, wx_archive *
 
   weir_free(&w.year);
   weir_free(&w.x);
-  weir_free(&w.room);
+  weir_free(&w.scratch);
   wx_points_fini(&w.points);
   if (status != WEIR_OK) {
     wx_model_climate_fini(out);

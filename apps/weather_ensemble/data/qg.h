@@ -30,7 +30,7 @@ typedef struct wx_qg_params {
   double nu, dt;
 } wx_qg_params;
 
-/* A model: tables and plans. Const once made, for any number of threads with a room each. */
+/* A model: tables and plans. Const once made, for any number of threads with a workspace each. */
 typedef struct wx_qg wx_qg;
 /* What steps write to, of any model with the same grid and dtype. */
 typedef struct wx_qg_workspace wx_qg_workspace;

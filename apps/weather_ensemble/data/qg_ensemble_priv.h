@@ -6,8 +6,8 @@
 
 /* Forecasts of some starts. */
 typedef struct qg_batch {
-  int64_t first, n, room_for; /* starts */
-  char *states;               /* [room_for, n_leads, n_members] states */
+  int64_t first, n, capacity; /* starts */
+  char *states;               /* [capacity, n_leads, n_members] states */
 } qg_batch;
 
 struct wx_qg_ensemble {
@@ -16,12 +16,12 @@ struct wx_qg_ensemble {
   double perturbation;
   wx_qg *truth, *model; /* on the grid of the forecasts */
   wx_qg *fine;          /* what the truth is stepped with: truth itself, or a finer one */
-  wx_qg_workspace *fine_room;
+  wx_qg_workspace *fine_workspace;
   wx_qg_scale scale;
   double seconds; /* of a step */
   int threads;
-  wx_qg_workspace **rooms; /* [threads + 1], the last for fields */
-  int *kinds;              /* [n_quantities]: numbers of qg_fields */
+  wx_qg_workspace **workspaces; /* [threads + 1], the last for fields */
+  int *kinds;                   /* [n_quantities]: numbers of qg_fields */
   wx_archive_info forecasts, true_facts;
   int64_t bytes; /* of a state */
   char *library; /* [library.states] states */

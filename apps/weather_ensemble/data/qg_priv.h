@@ -1,4 +1,4 @@
-/* qg_priv.h - tables of a model, memory of a room, and what is written once per dtype. */
+/* qg_priv.h - tables of a model, memory of a workspace, and the code compiled once per dtype. */
 #ifndef WX_QG_PRIV_H
 #define WX_QG_PRIV_H
 #include "data/qg.h"

@@ -6,7 +6,7 @@
 
 enum { MESSAGE = 1024 };
 
-/* Archives that grow, and room for the members of a field. */
+/* Archives that grow, and memory for the members of a field. */
 typedef struct output {
   wx_qg_ensemble *e;
   wx_archive_writer *forecasts, *truth;

@@ -176,7 +176,7 @@ weir_status wx_data_check(const wx_data_opts *o, bool truth, bool y)
   return check_early(o);
 }
 
-static weir_status take_room(wx_samples *s)
+static weir_status allocate(wx_samples *s)
 {
   const wx_info *f = &s->facts;
   const int64_t label = s->opts->label_members, all = wx_archive_get(s->forecast)->n_members;
@@ -186,7 +186,7 @@ static weir_status take_room(wx_samples *s)
   most = most > s->opts->early.members ? most : s->opts->early.members;
   s->block = (f->n_channels[WX_X] + 3 * f->n_channels[WX_Y]) * f->cells;
   s->most_kept = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
-  WEIR_TRY(weir_alloc(most * s->plane, sizeof *s->room, (void **)&s->room));
+  WEIR_TRY(weir_alloc(most * s->plane, sizeof *s->scratch, (void **)&s->scratch));
   WEIR_TRY(weir_alloc(s->block, sizeof *s->sample, (void **)&s->sample));
   return weir_alloc(f->n, sizeof *s->kept, (void **)&s->kept);
 }
@@ -209,7 +209,7 @@ weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_a
   weir_status status = wx_samples_plan(s);
 
   if (status == WEIR_OK) {
-    status = take_room(s);
+    status = allocate(s);
   }
   if (status != WEIR_OK) {
     wx_samples_close(&s);
@@ -234,7 +234,7 @@ void wx_samples_close(wx_samples **s)
   weir_free(&(*s)->time);
   weir_free(&(*s)->weight);
   weir_free(&(*s)->field);
-  weir_free(&(*s)->room);
+  weir_free(&(*s)->scratch);
   weir_free(&(*s)->sample);
   wx_watch_fini(&(*s)->watch[0]);
   wx_watch_fini(&(*s)->watch[1]);
@@ -304,7 +304,7 @@ static weir_status look_for_holes(const wx_samples *s, int64_t sample, const wx_
     int64_t holes = 0;
 
     for (int64_t k = 0; k < f->members; k++) {
-      holes += !isfinite(s->room[k * s->plane + i]);
+      holes += !isfinite(s->scratch[k * s->plane + i]);
     }
     if (holes > 0 && matters && s->opts->missing == WX_MISSING_REFUSE) {
       return refuse(s, sample, f, i);
@@ -341,23 +341,23 @@ static weir_status take_field(wx_samples *s, int64_t sample, const wx_field *f, 
   }
   if (start < 0) { /* no analysis of that time */
     for (int64_t i = 0; i < s->plane; i++) {
-      s->room[i] = NAN;
+      s->scratch[i] = NAN;
     }
   } else {
     WEIR_TRY(read_field(s, f->truth, start, lead, f->quantity, f->truth ? 0 : s->facts.first,
-                        f->members, s->room));
+                        f->members, s->scratch));
   }
   WEIR_TRY(look_for_holes(s, sample, f, f->mask >= 0 ? x + f->mask * c->cells : NULL));
   if (f->one >= 0) {
-    memcpy(x + f->one * c->cells, s->room, (size_t)s->plane * sizeof *x);
+    memcpy(x + f->one * c->cells, s->scratch, (size_t)s->plane * sizeof *x);
   }
   if (f->mean >= 0 || f->sd >= 0) {
-    take_moments(s->room, f->members, s->plane, s->opts->ddof,
+    take_moments(s->scratch, f->members, s->plane, s->opts->ddof,
                  f->mean >= 0 ? x + f->mean * c->cells : NULL,
                  f->sd >= 0 ? x + f->sd * c->cells : NULL);
   }
   if (f->raw >= 0) {
-    take_moments(s->room, f->members, s->plane, s->opts->ddof, m + f->raw * c->cells,
+    take_moments(s->scratch, f->members, s->plane, s->opts->ddof, m + f->raw * c->cells,
                  m + of_y + f->raw * c->cells);
   }
   return WEIR_OK;
@@ -375,8 +375,8 @@ static weir_status take_label(wx_samples *s, int64_t sample, int64_t k, int64_t 
         s->opts->label_members > 0 ? s->opts->label_members : f->n_members - s->facts.first;
 
     WEIR_TRY(read_field(s, false, s->of_start[sample], lead, s->target[number], s->facts.first, n,
-                        s->room));
-    take_moments(s->room, n, s->plane, s->opts->ddof, NULL, y);
+                        s->scratch));
+    take_moments(s->scratch, n, s->plane, s->opts->ddof, NULL, y);
     return WEIR_OK;
   }
   const int64_t at =

@@ -98,7 +98,7 @@ static weir_status take_field(wx_samples *s, bool truth, int64_t quantity, int64
       return WEIR_OK;
     }
   }
-  WEIR_TRY(weir_reserve(&s->field, &s->field_room, s->n_fields + 1, sizeof *s->field));
+  WEIR_TRY(weir_reserve(&s->field, &s->field_capacity, s->n_fields + 1, sizeof *s->field));
   *out = &s->field[s->n_fields++];
   **out = (wx_field){.truth = truth,
                      .quantity = quantity,

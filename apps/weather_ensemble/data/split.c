@@ -249,33 +249,33 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The starts that begin fold k and the one after it. room: [s->n[WX_TRAIN]]. */
-static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t n, double *room,
+/* The starts that begin fold k and the one after it. scratch: [s->n[WX_TRAIN]]. */
+static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t n, double *scratch,
                        double *from, double *to)
 {
   const int64_t m = s->n[WX_TRAIN];
 
   for (int64_t i = 0; i < m; i++) {
-    room[i] = t->start[s->sample[WX_TRAIN][i]];
+    scratch[i] = t->start[s->sample[WX_TRAIN][i]];
   }
   if (m > 0) {
-    qsort(room, (size_t)m, sizeof *room, ascending);
+    qsort(scratch, (size_t)m, sizeof *scratch, ascending);
   }
-  *from = k == 0 || m == 0 ? -INFINITY : room[k * m / n];
-  *to = k == n - 1 || m == 0 ? INFINITY : room[(k + 1) * m / n];
+  *from = k == 0 || m == 0 ? -INFINITY : scratch[k * m / n];
+  *to = k == n - 1 || m == 0 ? INFINITY : scratch[(k + 1) * m / n];
 }
 
 weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, const wx_split *s,
                           int64_t k, int64_t n, wx_split *out)
 {
-  double *room = NULL, from, to;
+  double *scratch = NULL, from, to;
   int *part = NULL;
   weir_status status = WEIR_OK;
 
   *out = (wx_split){.left_out = 0};
   WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *part, (void **)&part), done);
-  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *room, (void **)&room), done);
-  fold_range(times, s, k, n, room, &from, &to);
+  WEIR_TRY_GOTO(weir_alloc(times->n, sizeof *scratch, (void **)&scratch), done);
+  fold_range(times, s, k, n, scratch, &from, &to);
   for (int64_t i = 0; i < times->n; i++) {
     part[i] = WX_PARTS;
   }
@@ -298,7 +298,7 @@ weir_status wx_split_fold(const wx_split_opts *opts, const wx_times *times, cons
   }
 done:
   weir_free(&part);
-  weir_free(&room);
+  weir_free(&scratch);
   if (status != WEIR_OK) {
     wx_split_fini(out);
   }

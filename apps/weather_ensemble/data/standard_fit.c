@@ -19,7 +19,7 @@ typedef struct fit {
   wx_standard *s;
   moments x, y;     /* of the channels of x, and of y less m */
   double *total[3]; /* [x channel, places] of the years: means, standard deviations, how many */
-  double *map[3];   /* room, [cells] */
+  double *map[3];   /* scratch, [cells] */
 } fit;
 
 static weir_status take_moments(moments *m, int64_t count)

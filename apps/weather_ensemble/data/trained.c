@@ -84,7 +84,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Bytes of n runs as text. */
-static weir_status take_room(int64_t n, size_t *size, char **text)
+static weir_status allocate(int64_t n, size_t *size, char **text)
 {
   void *memory = NULL;
 
@@ -137,7 +137,7 @@ weir_status wx_trained_dates(const wx_split *split, const wx_times *times, char 
   for (int64_t i = 1; i < times->n; i++) {
     runs += k[i].part != k[i - 1].part;
   }
-  WEIR_TRY_GOTO(take_room(runs, &size, text), done);
+  WEIR_TRY_GOTO(allocate(runs, &size, text), done);
   for (int64_t i = 0, end; i < times->n; i = end) {
     double last = k[i].end;
 
@@ -218,7 +218,7 @@ weir_status wx_trained_text(const wx_times *times, const int *part, const int64_
       runs += m > 1 && k[m - 1].part != k[m - 2].part;
     }
   }
-  WEIR_TRY_GOTO(take_room(runs, &size, text), done);
+  WEIR_TRY_GOTO(allocate(runs, &size, text), done);
   for (int64_t i = 0, first = 0; i < m; i++) {
     if (i + 1 == m || k[i + 1].part != k[first].part) {
       put_run(k[first].part, k[first].start, k[i].start, *text, size, &at);

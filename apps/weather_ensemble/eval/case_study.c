@@ -32,8 +32,8 @@ static int64_t choose(const wx_verify *v, bool *by_efi)
   return best;
 }
 
-/* Mean and CRPS of a forecast at each point that is used. room: [members]. */
-static void score_field(const wx_verify *v, const wx_given *g, double *room, float *mean,
+/* Mean and CRPS of a forecast at each point that is used. scratch: [members]. */
+static void score_field(const wx_verify *v, const wx_given *g, double *scratch, float *mean,
                         float *crps, double *score)
 {
   const double *const area = v->scene->facts->grid.weight;
@@ -52,14 +52,14 @@ static void score_field(const wx_verify *v, const wx_given *g, double *room, flo
       const float x = g->member[k * cells + i];
 
       if (isfinite(x)) {
-        room[m++] = (double)x;
+        scratch[m++] = (double)x;
       }
     }
     if (g->members > 0) {
-      wx_sort(room, m);
-      const wx_crps_parts p = wx_crps_sorted(room, m, y);
+      wx_sort(scratch, m);
+      const wx_crps_parts p = wx_crps_sorted(scratch, m, y);
 
-      mean[i] = (float)wx_ensemble_moments(room, m, 0).mean;
+      mean[i] = (float)wx_ensemble_moments(scratch, m, 0).mean;
       crps[i] = (float)wx_crps_empirical(&p);
     } else {
       mean[i] = g->mean[i];
@@ -106,7 +106,7 @@ static weir_status look_at_point(wx_verify *v, const float *members, wx_case_stu
   return WEIR_OK;
 }
 
-static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
+static weir_status fill(wx_verify *v, wx_case_study *c, double *scratch)
 {
   const int64_t cells = v->scene->cells;
   wx_given given[WX_MODELS];
@@ -125,7 +125,7 @@ static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
   for (int64_t k = 0; k < v->n_models; k++) {
     c->score[k] = NAN;
     if (any && !v->model[k].absent) {
-      score_field(v, &given[k], room, c->mean + k * cells, c->crps + k * cells, &c->score[k]);
+      score_field(v, &given[k], scratch, c->mean + k * cells, c->crps + k * cells, &c->score[k]);
     }
   }
   return WEIR_OK;
@@ -134,7 +134,7 @@ static weir_status fill(wx_verify *v, wx_case_study *c, double *room)
 weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
 {
   const int64_t cells = v->scene->cells;
-  double *room = NULL;
+  double *scratch = NULL;
   int64_t most = 1;
   weir_status status = WEIR_OK;
 
@@ -150,7 +150,7 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
   for (int64_t m = 0; m < v->n_models; m++) {
     most = v->model[m].gives > most ? v->model[m].gives : most;
   }
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *room, (void **)&room), done);
+  WEIR_TRY_GOTO(weir_alloc(most, sizeof *scratch, (void **)&scratch), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->truth), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->efi), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->usual), done);
@@ -159,9 +159,9 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
   for (int64_t i = 0; i < cells; i++) {
     out->efi[i] = out->usual[i] = NAN;
   }
-  WEIR_TRY_GOTO(fill(v, out, room), done);
+  WEIR_TRY_GOTO(fill(v, out, scratch), done);
 done:
-  weir_free(&room);
+  weir_free(&scratch);
   if (status != WEIR_OK) {
     wx_case_study_fini(out);
   }

@@ -263,42 +263,42 @@ static weir_status check_file(const wx_climatology *c, const wx_eval_data *s,
                           (long long)n, (long long)s->facts->member[at]);
 }
 
-/* Thresholds of a point from the quantiles of its truth. room: [n_quantiles + 1]. */
+/* Thresholds of a point from the quantiles of its truth. scratch: [n_quantiles + 1]. */
 static void take_thresholds(wx_climatology *c, const wx_eval_data *s, const wx_model_climate *f,
-                            int64_t i, double *room)
+                            int64_t i, double *scratch)
 {
   const char *const name = s->facts->quantity[c->quantity].name;
   int64_t n = 0;
 
   for (int64_t k = 0; k <= f->n_quantiles && f->truth_quantile != NULL; k++) {
-    room[k] = (double)f->truth_quantile[k * s->cells + i];
-    n += isfinite(room[k]) != 0;
+    scratch[k] = (double)f->truth_quantile[k * s->cells + i];
+    n += isfinite(scratch[k]) != 0;
   }
   n = n > f->n_quantiles ? n : 0;
   for (int64_t e = 0; e < c->n_events; e++) {
-    c->threshold[e * s->cells + i] = (float)threshold(name, &c->event[e], room, n);
+    c->threshold[e * s->cells + i] = (float)threshold(name, &c->event[e], scratch, n);
   }
 }
 
 static weir_status take_file(wx_climatology *c, const wx_eval_data *s)
 {
-  double *room = NULL;
+  double *scratch = NULL;
   wx_model_climate f;
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_eval_data_climate(s, c->lead, c->quantity, &f));
   WEIR_TRY_GOTO(check_file(c, s, &f), done);
-  WEIR_TRY_GOTO(weir_alloc(f.n_quantiles + 1, sizeof *room, (void **)&room), done);
+  WEIR_TRY_GOTO(weir_alloc(f.n_quantiles + 1, sizeof *scratch, (void **)&scratch), done);
   for (int64_t i = 0; i < s->cells; i++) {
     for (int64_t k = 0; k <= c->efi.steps; k++) {
       c->quantile[k * s->cells + i] = f.quantile[k * (f.n_quantiles / c->efi.steps) * s->cells + i];
     }
     c->mean[i] = f.truth_mean != NULL ? f.truth_mean[i] : NAN;
-    take_thresholds(c, s, &f, i, room);
+    take_thresholds(c, s, &f, i, scratch);
   }
   c->n = c->n_known = f.n_starts;
 done:
-  weir_free(&room);
+  weir_free(&scratch);
   wx_model_climate_fini(&f);
   return status;
 }

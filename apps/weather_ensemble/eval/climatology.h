@@ -37,7 +37,7 @@ typedef struct wx_climatology {
   float *quantile;  /* [steps + 1, cells] of the raw members */
   int64_t *row;     /* places in the scene's fit of the starts that it is made of */
   int64_t n;
-  int64_t *known; /* those of the arrays above, room for n_fit; n_known < 0: none yet */
+  int64_t *known; /* those of the arrays above, [n_fit]; n_known < 0: none yet */
   int64_t n_known, lead, quantity;
   const int64_t *scored; /* [n_scored] starts that no climate may be made of */
   int64_t n_scored;

@@ -65,12 +65,13 @@ static double chain(double x, double t, int upper)
   return upper ? fmax(x, t) : fmin(x, t);
 }
 
-wx_crps_parts wx_crps_tail(const double *x, int64_t m, double y, double t, int upper, double *room)
+wx_crps_parts wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
+                           double *scratch)
 {
   for (int64_t i = 0; i < m; i++) {
-    room[i] = chain(x[i], t, upper);
+    scratch[i] = chain(x[i], t, upper);
   }
-  return wx_crps_sorted(room, m, chain(y, t, upper));
+  return wx_crps_sorted(scratch, m, chain(y, t, upper));
 }
 
 /* Integral of the squared distribution function from -inf to z. */

@@ -24,9 +24,10 @@ double wx_crps_fair(const wx_crps_parts *p);
 double wx_crps_almost_fair(const wx_crps_parts *p, double share);
 
 /* Threshold-weighted, weight 1 above t (upper) or below it: the score of max(x, t), or min, against
- * max(y, t), proper for extremes (Gneiting and Ranjan, JBES 29 (2011) 411). x[m] ascending; `room`
- * [m]. */
-wx_crps_parts wx_crps_tail(const double *x, int64_t m, double y, double t, int upper, double *room);
+ * max(y, t), proper for extremes (Gneiting and Ranjan, JBES 29 (2011) 411). x[m] ascending;
+ * `scratch` [m]. */
+wx_crps_parts wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
+                           double *scratch);
 /* The same of a normal distribution: integral of (F(z) - 1{y <= z})^2 over the tail. */
 double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper);
 

@@ -97,7 +97,7 @@ void wx_model_close(wx_model *m)
     weir_free(&m->file[k]);
   }
   weir_free(&m->file);
-  m->n_files = m->files_room = 0;
+  m->n_files = m->file_capacity = 0;
   weir_free(&m->defaults);
 }
 
@@ -108,7 +108,7 @@ weir_status wx_model_reads(wx_model *m, const char *path)
       return WEIR_OK;
     }
   }
-  WEIR_TRY(weir_reserve(&m->file, &m->files_room, m->n_files + 1, sizeof *m->file));
+  WEIR_TRY(weir_reserve(&m->file, &m->file_capacity, m->n_files + 1, sizeof *m->file));
   WEIR_TRY(weir_strdup(path, &m->file[m->n_files]));
   m->n_files++;
   return WEIR_OK;

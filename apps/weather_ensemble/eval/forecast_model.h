@@ -25,7 +25,7 @@ typedef struct wx_model {
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */
   char **file;            /* [n_files] that it read, each once: for the provenance      */
-  int64_t n_files, files_room;
+  int64_t n_files, file_capacity;
   void *own;
   void *defaults; /* private: opts where the row has none */
 } wx_model;

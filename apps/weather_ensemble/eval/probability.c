@@ -74,7 +74,7 @@ static int64_t pool_from(const wx_reliability_bin *bin, int64_t n, int64_t k, do
   return last;
 }
 
-wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *room)
+wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *recalibrated)
 {
   const wx_brier_parts parts = wx_reliability_parts(bin, n);
   double weight = 0, raw = 0, calibrated = 0;
@@ -86,7 +86,7 @@ wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *ro
     for (; k <= last; k++) {
       const wx_reliability_bin *const b = &bin[k];
 
-      room[k] = b->weight > 0 ? mean : NAN;
+      recalibrated[k] = b->weight > 0 ? mean : NAN;
       if (b->weight > 0) {
         const double p = b->forecast / b->weight, event = b->observed;
 

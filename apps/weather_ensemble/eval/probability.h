@@ -30,11 +30,12 @@ wx_brier_parts wx_reliability_parts(const wx_reliability_bin *bin, int64_t n);
 /* Brier score of bins as miscalibration - discrimination + uncertainty: the first is what
  * recalibration by a rising function would gain, which is found by pooling neighbours that fall
  * (CORP: Dimitriadis, Gneiting and Jordan, PNAS 118 (2021) e2016191118). Exact where bins hold one
- * probability each. `room` [n] gets the recalibrated probability of each bin; NaN: it is empty. */
+ * probability each. `recalibrated` [n] gets the recalibrated probability of each bin; NaN: it is
+ * empty. */
 typedef struct wx_corp {
   double miscalibration, discrimination, uncertainty;
 } wx_corp;
-wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *room);
+wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *recalibrated);
 /* Area under hit rate over false alarm rate, all n + 1 thresholds with the ends (0,0) and (1,1), by
  * trapezoids. NaN where the event came always or never. */
 double wx_reliability_roc(const wx_reliability_bin *bin, int64_t n);

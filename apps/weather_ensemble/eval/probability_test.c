@@ -64,7 +64,7 @@ static void recalibration_rises_and_adds_up(void **state)
 {
   for (uint64_t seed = 0; seed < 20; seed++) {
     wx_reliability_bin bin[BINS] = {{0}};
-    double room[BINS], brier = 0;
+    double recalibrated[BINS], brier = 0;
 
     for (uint64_t i = 0; i < CASES / 4; i++) {
       double p = 0;
@@ -74,16 +74,16 @@ static void recalibration_rises_and_adds_up(void **state)
       wx_reliability_take(bin, BINS, p, o, 1);
       brier += wx_brier(p, o) / (CASES / 4);
     }
-    const wx_corp c = wx_reliability_corp(bin, BINS, room);
+    const wx_corp c = wx_reliability_corp(bin, BINS, recalibrated);
     double last = 0, sum = 0, seen = 0;
 
     assert_near(c.miscalibration - c.discrimination + c.uncertainty, brier, 1e-12);
     assert_true(c.miscalibration >= 0 && c.discrimination >= 0);
     for (int k = 0; k < BINS; k++) {
       if (bin[k].weight > 0) {
-        assert_true(room[k] >= last);
-        last = room[k];
-        sum += bin[k].weight * room[k];
+        assert_true(recalibrated[k] >= last);
+        last = recalibrated[k];
+        sum += bin[k].weight * recalibrated[k];
         seen += bin[k].observed;
       }
     }
@@ -92,12 +92,12 @@ static void recalibration_rises_and_adds_up(void **state)
   /* 0.2 rises to 0.7, which falls to 0.3: those two are pooled. */
   const wx_reliability_bin three[] = {
       {10, 1, 2, 10}, {10, 5, 7, 10}, {0, 0, 0, 0}, {20, 18, 6, 20}};
-  double room[4];
-  const wx_corp c = wx_reliability_corp(three, 4, room);
+  double recalibrated[4];
+  const wx_corp c = wx_reliability_corp(three, 4, recalibrated);
 
-  assert_near(room[0], 0.2, 1e-15);
-  assert_near(room[1], 13 / 30.0, 1e-15);
-  assert_true(isnan(room[2]) && room[3] == room[1]);
+  assert_near(recalibrated[0], 0.2, 1e-15);
+  assert_near(recalibrated[1], 13 / 30.0, 1e-15);
+  assert_true(isnan(recalibrated[2]) && recalibrated[3] == recalibrated[1]);
   assert_near(c.uncertainty, 15 / 40.0 * 25 / 40.0, 1e-15);
 }
 

@@ -92,7 +92,7 @@ weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *
                          .n_sums = WX_SUMS + WX_EVENT_SUMS * n_events};
   out->n_rows = wx_score_sums_bin_row(out, n_events, 0);
   lay_out(out);
-  const int64_t all = blocks(out) * out->at.size, room = weir_threads_get() * (2 * members + 1);
+  const int64_t all = blocks(out) * out->at.size, scratch = weir_threads_get() * (2 * members + 1);
 
   WEIR_TRY_GOTO(weir_alloc(all, sizeof(double), (void **)&out->total), done);
   WEIR_TRY_GOTO(
@@ -101,7 +101,7 @@ weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *
   WEIR_TRY_GOTO(weir_alloc(WX_MAPS * cells, sizeof(double), (void **)&out->map), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->crps), done);
   WEIR_TRY_GOTO(weir_alloc(slabs(out) * all, sizeof(double), (void **)&out->part), done);
-  WEIR_TRY_GOTO(weir_alloc(room, sizeof(double), (void **)&out->room), done);
+  WEIR_TRY_GOTO(weir_alloc(scratch, sizeof(double), (void **)&out->scratch), done);
   WEIR_TRY_GOTO(wx_score_sums_patches_create(out), done);
 done:
   if (status != WEIR_OK) {
@@ -117,7 +117,7 @@ void wx_score_sums_fini(wx_score_sums *t)
   weir_free(&t->map);
   weir_free(&t->crps);
   weir_free(&t->part);
-  weir_free(&t->room);
+  weir_free(&t->scratch);
   wx_score_sums_patches_fini(t);
 }
 
@@ -228,9 +228,9 @@ static double chance_of(const point *p, double threshold, bool above)
   return (double)n / (double)p->m;
 }
 
-/* Events, extremes and anomalies, where their climate is known. room: [m]. */
+/* Events, extremes and anomalies, where their climate is known. scratch: [m]. */
 static void score_beside_climate(const wx_start_case *c, int64_t cells, int64_t i, point *p,
-                                 double *room)
+                                 double *scratch)
 {
   const wx_climatology *const climate = c->climate;
 
@@ -265,7 +265,7 @@ static void score_beside_climate(const wx_start_case *c, int64_t cells, int64_t 
     p->event[e][WX_EVENT_BRIER] = wx_brier(chance, came);
     p->event[e][WX_EVENT_BRIER_FAIR] = wx_brier_fair(chance, came, p->m);
     if (p->m > 0) {
-      const wx_crps_parts tail = wx_crps_tail(p->x, p->m, p->y, at, above, room);
+      const wx_crps_parts tail = wx_crps_tail(p->x, p->m, p->y, at, above, scratch);
 
       p->event[e][WX_EVENT_TAIL] = wx_crps_empirical(&tail);
     } else {
@@ -334,29 +334,29 @@ static void add_map(wx_score_sums *t, const point *p, int64_t i)
   t->crps[i] = (float)p->sum[WX_SUM_CRPS];
 }
 
-static void score_point(const job *j, int64_t i, double *room, double *part)
+static void score_point(const job *j, int64_t i, double *scratch, double *part)
 {
   wx_score_sums *const t = j->t;
   const wx_given *const g = j->g;
   const double area = t->grid->weight != NULL ? t->grid->weight[i] : 1;
-  point p = {.x = room, .y = (double)j->c->truth[i]};
+  point p = {.x = scratch, .y = (double)j->c->truth[i]};
 
   for (int64_t k = 0; k < g->members; k++) {
     const float x = g->member[k * t->cells + i];
 
     if (isfinite(x)) {
-      room[p.m++] = (double)x;
+      scratch[p.m++] = (double)x;
     }
   }
   if (g->members > 0) {
-    wx_sort(room, p.m);
+    wx_sort(scratch, p.m);
     score_members(t->opts, j->c, t->cells, i, &p);
   } else {
     p.mean = (double)g->mean[i];
     p.sd = (double)g->sd[i];
     score_normal(t->opts, &p);
   }
-  score_beside_climate(j->c, t->cells, i, &p, room + t->members);
+  score_beside_climate(j->c, t->cells, i, &p, scratch + t->members);
   for (int64_t r = 0; r < t->regions->n; r++) {
     if (t->regions->mask[i] >> r & 1) {
       add_point(t, &p, area, part + (r * WX_WEIGHTINGS + WX_BY_AREA) * t->at.size);
@@ -372,13 +372,14 @@ static void score_slab(void *context, int64_t slab, int thread)
   wx_score_sums *const t = j->t;
   const int64_t all = blocks(t) * t->at.size, lo = slab * SLAB;
   const int64_t hi = lo + SLAB < t->cells ? lo + SLAB : t->cells;
-  double *const part = t->part + slab * all, *const room = t->room + thread * (2 * t->members + 1);
+  double *const part = t->part + slab * all, *const scratch =
+                                                 t->scratch + thread * (2 * t->members + 1);
 
   memset(part, 0, (size_t)all * sizeof *part);
   for (int64_t i = lo; i < hi; i++) {
     t->crps[i] = NAN;
     if (j->c->use[i]) {
-      score_point(j, i, room, part);
+      score_point(j, i, scratch, part);
     }
   }
 }

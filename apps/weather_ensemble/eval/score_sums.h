@@ -64,15 +64,15 @@ typedef struct wx_score_sums {
   int64_t n_sums; /* WX_SUMS + WX_EVENT_SUMS n_events */
   int64_t n_rows; /* of series */
   wx_score_sums_block at;
-  double *total;  /* [regions, weightings, block] of all starts */
-  double *series; /* [regions, weightings, n_rows, n_starts]: sums, then of every bin of every
-                       event its weight and how often the event came */
-  double *map;    /* [WX_MAPS, cells] */
-  float *crps;    /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
-  double *part;   /* private: [slabs, regions, weightings, block] */
-  double *room;   /* private: [threads, 2 members + 1] */
-  struct wx_patch *patch; /* private: squares of points, and room for one a thread */
-  double *patch_room;
+  double *total;   /* [regions, weightings, block] of all starts */
+  double *series;  /* [regions, weightings, n_rows, n_starts]: sums, then of every bin of every
+                        event its weight and how often the event came */
+  double *map;     /* [WX_MAPS, cells] */
+  float *crps;     /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
+  double *part;    /* private: [slabs, regions, weightings, block] */
+  double *scratch; /* private: [threads, 2 members + 1] */
+  struct wx_patch *patch; /* private: squares of points, and scratch for one per thread */
+  double *patch_scratch;
 } wx_score_sums;
 
 /* A start to be counted. Borrowed. */

@@ -65,8 +65,8 @@ typedef struct place {
   const wx_resamples *resamples;
   int64_t model, region;
   double n_eff;
-  double *room; /* [n_starts] */
-  double *bins; /* of reliability */
+  double *scratch; /* [n_starts] */
+  double *bins;    /* of reliability */
 } place;
 
 static void put(weir_table *c, double value)
@@ -149,7 +149,7 @@ static weir_status add_skill(const place *p, wx_score_row *row)
       wx_comparison a;
 
       WEIR_TRY(wx_score_compare(&v->tally[p->model], &v->tally[r], p->region, WX_BY_AREA,
-                                compared[s], &v->opts->bootstrap, p->resamples, p->room, &a));
+                                compared[s], &v->opts->bootstrap, p->resamples, p->scratch, &a));
       if (row != NULL && compared[s] == WX_CRPS_GAUSS) {
         row->against[k] = a;
       }
@@ -357,8 +357,8 @@ static weir_status add_model(place *p)
   *row = (wx_score_row){
       .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_starts};
   for (p->region = 0; p->region < v->regions.n; p->region++) {
-    wx_score_starts(&v->tally[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_starts, p->room);
-    p->n_eff = wx_effective_count(p->room, v->n_starts);
+    wx_score_starts(&v->tally[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_starts, p->scratch);
+    p->n_eff = wx_effective_count(p->scratch, v->n_starts);
     if (p->region == 0) {
       row->n_eff = p->n_eff;
     }
@@ -384,10 +384,10 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
-  WEIR_TRY(weir_reserve(&t->row, &t->room, t->n_rows + v->n_models, sizeof *t->row));
+  WEIR_TRY(weir_reserve(&t->row, &t->row_capacity, t->n_rows + v->n_models, sizeof *t->row));
   WEIR_TRY_GOTO(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &resamples),
                 done);
-  WEIR_TRY_GOTO(weir_alloc(v->n_starts, sizeof *p.room, (void **)&p.room), done);
+  WEIR_TRY_GOTO(weir_alloc(v->n_starts, sizeof *p.scratch, (void **)&p.scratch), done);
   WEIR_TRY_GOTO(weir_alloc(v->opts->score.bins, sizeof *p.bins, (void **)&p.bins), done);
   for (p.model = 0; p.model < v->n_models; p.model++) {
     if (!v->model[p.model].absent) {
@@ -396,7 +396,7 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
   }
 done:
   wx_resamples_fini(&resamples);
-  weir_free(&p.room);
+  weir_free(&p.scratch);
   weir_free(&p.bins);
   return status;
 }

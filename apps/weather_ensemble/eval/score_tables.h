@@ -31,7 +31,7 @@ typedef struct wx_score_row {
 typedef struct wx_score_tables {
   weir_table cells[WX_TABLES];
   wx_score_row *row;
-  int64_t n_rows, room;
+  int64_t n_rows, row_capacity;
 } wx_score_tables;
 
 /* Adds what was scored last. Fails: WEIR_ERR_MEMORY. */

@@ -26,14 +26,15 @@ weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weight
                               const wx_bootstrap_opts *o, const wx_resamples *r,
                               wx_estimate *out) WEIR_CHECKED;
 /* A score, a ratio, of two tallies: difference and skill with intervals, and the test of the
- * differences of means of starts. `room` [n]. Fails: WEIR_ERR_MEMORY. */
+ * differences of means of starts. `scratch` [n]. Fails: WEIR_ERR_MEMORY. */
 typedef struct wx_comparison {
   wx_estimate difference, skill; /* a - b; 1 - a / b */
   wx_mean_test test;
 } wx_comparison;
 weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int64_t region,
                              int weighting, wx_score score, const wx_bootstrap_opts *o,
-                             const wx_resamples *r, double *room, wx_comparison *out) WEIR_CHECKED;
+                             const wx_resamples *r, double *scratch,
+                             wx_comparison *out) WEIR_CHECKED;
 /* How often the event came in a bin of probabilities, with its interval. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r,

@@ -78,7 +78,7 @@ static weir_status note(wx_verify *v, const char *text)
     }
   }
   weir_warn("eval", "%s", text);
-  WEIR_TRY(weir_reserve(&v->note, &v->notes_room, v->n_notes + 1, sizeof *v->note));
+  WEIR_TRY(weir_reserve(&v->note, &v->note_capacity, v->n_notes + 1, sizeof *v->note));
   WEIR_TRY(weir_strdup(text, &v->note[v->n_notes]));
   v->n_notes++;
   return WEIR_OK;

@@ -59,7 +59,7 @@ typedef struct wx_verify {
   /* Of the quantity and lead at hand: */
   int64_t at_quantity, at_lead, n_starts;
   char **note; /* [n_notes] what was left out, a sentence each; of all quantities and leads */
-  int64_t n_notes, notes_room;
+  int64_t n_notes, note_capacity;
   int64_t *start, *time; /* [n_starts] those that were scored; their seconds */
   double *efi_mean;      /* [n_starts] mean of the index over the grid; NaN: not known */
   /* Of a start: */
@@ -70,9 +70,9 @@ typedef struct wx_verify {
 /* What the options say of themselves and of each other, before any archive is open. Fails:
  * WEIR_ERR_CONFIG as wx_verify_open. */
 weir_status wx_verify_check(const wx_verify_opts *opts) WEIR_CHECKED;
-/* Models opened and room made; candidate[n]: starts of the forecast archive. Borrows all but opens
- * models. Fails: WEIR_ERR_CONFIG (no models; two of a name; a reference, quantity or lead that
- * there is not; no start), as the models. */
+/* Opens the models and allocates; candidate[n]: starts of the forecast archive. Borrows all but
+ * opens models. Fails: WEIR_ERR_CONFIG (no models; two of a name; a reference, quantity or lead
+ * that there is not; no start), as the models. */
 weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t seed,
                            const int64_t *candidate, int64_t n, wx_verify *out) WEIR_CHECKED;
 void wx_verify_close(wx_verify *v);

@@ -223,7 +223,7 @@ static weir_status check_periods(const wx_verify *v)
   return WEIR_OK;
 }
 
-static weir_status make_room(wx_verify *v)
+static weir_status allocate(wx_verify *v)
 {
   const int64_t cells = v->scene->cells, n = v->n_candidates;
 
@@ -275,7 +275,7 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t
   WEIR_TRY_GOTO(choose_quantities(out), done);
   WEIR_TRY_GOTO(choose_leads(out), done);
   WEIR_TRY_GOTO(check_periods(out), done);
-  WEIR_TRY_GOTO(make_room(out), done);
+  WEIR_TRY_GOTO(allocate(out), done);
 done:
   if (status != WEIR_OK) {
     wx_verify_close(out);
@@ -300,7 +300,7 @@ void wx_verify_close(wx_verify *v)
     weir_free(&v->note[k]);
   }
   weir_free(&v->note);
-  v->n_notes = v->notes_room = 0;
+  v->n_notes = v->note_capacity = 0;
   weir_free(&v->quantity);
   weir_free(&v->lead);
   weir_free(&v->start);

@@ -18,7 +18,7 @@ static const weir_opt options[] = {
 
 typedef struct own {
   int64_t n, *time;              /* [n] training starts that have a truth       */
-  int64_t *row, n_rows, *chosen; /* those that mean and sd are of; room for them */
+  int64_t *row, n_rows, *chosen; /* those that mean and sd are of; scratch for them */
   float *truth;                  /* [n, cells]                                  */
   float *mean, *sd;              /* [cells]                                     */
 } own;

@@ -52,8 +52,8 @@ typedef struct own {
   wx_training data;
   wx_eof eof;
   wx_emos *set;
-  int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: room */
-  float *room;                             /* [3, dates, cells]: of windows                 */
+  int64_t n_sets, *row, *chosen, n_chosen; /* row: dates that the sets are of, chosen: scratch */
+  float *scratch;                          /* [3, dates, cells]: of windows                 */
   float *mean, *variance, *mu, *sigma;     /* [cells]                                       */
   float *usual;                            /* [cells] what anomalies are counted from, or 0 */
   float *member;                           /* [members, cells]                              */
@@ -113,7 +113,7 @@ static void forget(own *a)
   weir_free(&a->set);
   weir_free(&a->row);
   weir_free(&a->chosen);
-  weir_free(&a->room);
+  weir_free(&a->scratch);
   a->n_chosen = 0;
 }
 
@@ -250,7 +250,7 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   if (o->dates.kind != WX_DATES_ALL) { /* fitted when a start is asked for */
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->row, (void **)&a->row));
     WEIR_TRY(weir_alloc(a->data.n, sizeof *a->chosen, (void **)&a->chosen));
-    return weir_alloc(3 * a->data.n * s->cells, sizeof *a->room, (void **)&a->room);
+    return weir_alloc(3 * a->data.n * s->cells, sizeof *a->scratch, (void **)&a->scratch);
   }
   const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, NULL, 0, NULL);
 
@@ -271,7 +271,7 @@ static weir_status fit_window(const wx_model *m, const wx_eval_data *s, int64_t 
   }
   memcpy(a->row, a->chosen, (size_t)n * sizeof *a->row);
   a->n_chosen = 0;
-  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, a->row, n, a->room);
+  const wx_cases cases = wx_training_cases(&a->data, s->facts->grid.weight, a->row, n, a->scratch);
 
   WEIR_TRY(fit_cases(m, s, &cases));
   a->n_chosen = n;

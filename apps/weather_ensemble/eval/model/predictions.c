@@ -32,7 +32,7 @@ typedef struct predictions {
   wx_archive *archive;
   const wx_archive_info *facts;
   int64_t lead, mean, spread; /* numbers in the archive; spread -1: members */
-  float *room;                /* [members or 2, cells] */
+  float *scratch;             /* [members or 2, cells] */
 } predictions;
 
 /* The quantity that is the spread of another; -1: there is none. */
@@ -186,7 +186,8 @@ static weir_status open_model(wx_model *m, wx_eval_data *s)
     (void)snprintf(m->name, sizeof m->name, "predictions");
   }
   WEIR_TRY(refuse_trained(m, s));
-  return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->room, (void **)&p->room);
+  return weir_alloc((m->gives > 2 ? m->gives : 2) * s->cells, sizeof *p->scratch,
+                    (void **)&p->scratch);
 }
 
 static weir_status fit(wx_model *m, wx_eval_data *s)
@@ -256,20 +257,20 @@ static weir_status give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *o
   const int64_t at = wx_archive_find_start(p->facts, s->facts->start[start]);
   const int64_t fields = m->gives > 0 ? m->gives : 2;
 
-  *out = m->gives > 0 ? (wx_given){.members = m->gives, .member = p->room}
-                      : (wx_given){.mean = p->room, .sd = p->room + s->cells};
+  *out = m->gives > 0 ? (wx_given){.members = m->gives, .member = p->scratch}
+                      : (wx_given){.mean = p->scratch, .sd = p->scratch + s->cells};
   for (int64_t i = 0; i < fields * s->cells && at < 0; i++) {
-    p->room[i] = NAN;
+    p->scratch[i] = NAN;
   }
   if (at < 0) {
     return WEIR_OK;
   }
   if (m->gives > 0) {
-    return wx_archive_read(p->archive, at, p->lead, p->mean, 0, m->gives, p->room);
+    return wx_archive_read(p->archive, at, p->lead, p->mean, 0, m->gives, p->scratch);
   }
-  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->mean, 0, 1, p->room));
-  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->room + s->cells));
-  return check_deviations(p, p->room + s->cells, s->cells, at);
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->mean, 0, 1, p->scratch));
+  WEIR_TRY(wx_archive_read(p->archive, at, p->lead, p->spread, 0, 1, p->scratch + s->cells));
+  return check_deviations(p, p->scratch + s->cells, s->cells, at);
 }
 
 static void close_model(wx_model *m)
@@ -278,7 +279,7 @@ static void close_model(wx_model *m)
 
   if (p != NULL) {
     wx_archive_close(&p->archive);
-    weir_free(&p->room);
+    weir_free(&p->scratch);
   }
   weir_free(&m->own);
 }
