@@ -1,4 +1,5 @@
-/* experiment.h - archives, samples and their parts; and the stages that networks are trained in. */
+/* experiment.h - archives, samples and their subsets; and the stages that networks are trained in.
+ */
 #ifndef WX_EXPERIMENT_H
 #define WX_EXPERIMENT_H
 #include "conf/weir_cli.h"
@@ -16,7 +17,7 @@ typedef enum wx_source {
 /* Stays where it is: stages point into it. */
 typedef struct wx_experiment {
   const wx_cfg *cfg;
-  wx_dummy_archive *sketch; /* NULL: files */
+  wx_dummy_archive *dummy; /* NULL: files */
   wx_archive *forecast, *truth;
   wx_samples *samples;
   const wx_info *facts;
@@ -26,7 +27,7 @@ typedef struct wx_experiment {
   wx_split split;
   wx_model_opts bias_model;
   weir_train_cfg train, bias_train; /* with the program's seed */
-  wx_extremes extremes;             /* factor NULL: places count by area alone */
+  wx_extremes extremes;             /* factor NULL: points count by area alone */
   float *corrected;     /* [all samples, y channel, cells] of the bias network; or NULL */
   char bias_digest[65]; /* of its weights; "": none */
 } wx_experiment;

@@ -37,7 +37,7 @@ const weir_opt wx_options[] = {
     WEIR_OPT_TABLE(wx_cfg, model, wx_model_options, "network and loss"),
     WEIR_OPT_TABLE(wx_cfg, train, weir_train_opts, "how it is trained"),
     WEIR_OPT_TABLE(wx_cfg, eecrps, wx_eecrps_options,
-                   "extremes: places count in the CRPS by their |EFI| too (model.loss: crps)"),
+                   "extremes: grid points count in the CRPS by their |EFI| too (model.loss: crps)"),
     WEIR_OPT_TABLE(wx_cfg, bias, bias_options, "a network before it"),
     WEIR_OPT_TABLE(wx_cfg, check, weir_train_check_opts,
                    "the comparison of the gradient with differences"),
@@ -46,12 +46,12 @@ const weir_opt wx_options[] = {
                   "trainings by it"),
     WEIR_OPT_PATH(wx_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; those of a bias network are "
-                  "looked for in the folder bias beside it"),
+                  "looked for in the folder bias next to it"),
     WEIR_OPT_ENUM(wx_cfg, predict.part, WX_PREDICT_ALL, WX_PART_CHOICES "|all",
                   "samples to predict: those of a part of data.split, or all"),
     WEIR_OPT_BOOL(wx_cfg, predict.members, false,
                   "also the members, moved and stretched to the corrected mean and standard "
-                  "deviation, place by place"),
+                  "deviation, point by point"),
     WEIR_OPT_REAL_LIST(wx_cfg, predict.quantiles, "", 1e-9, 0.999999999, "1",
                        "probabilities in ascending order, as [0.1, 0.5, 0.9]: quantiles.nc has the "
                        "value below which the truth lies with each"),

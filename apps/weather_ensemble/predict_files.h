@@ -1,7 +1,7 @@
 /* predict_files.h - the files that predict leaves: mean and standard deviation, and members, each
  * as NetCDF, GRIB or both; quantiles and probabilities of events as NetCDF. In GRIB the standard
  * deviations have a file of their own: readers that make arrays of messages (cfgrib) tell fields by
- * paramId, level and times, and would put both in one place. */
+ * paramId, level and times, and would treat both as one field. */
 #ifndef WX_PREDICT_FILES_H
 #define WX_PREDICT_FILES_H
 #include "base/weir_origin.h"
@@ -26,7 +26,7 @@ typedef struct wx_predict_request {
   int64_t n;
   bool spread;            /* there are standard deviations */
   int64_t first, members; /* of fields that are given as members, and of predict.members: so many
-                             from this place in the archive on */
+                             from this position in the archive on */
 } wx_predict_request;
 
 /* Starts the files of predict.format, members, quantiles and events in a folder; origin: text

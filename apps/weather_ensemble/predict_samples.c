@@ -124,7 +124,7 @@ static weir_status compute(work *w, slot *s)
 
 /* ---- Writing ---- */
 
-/* Members keep their places among one another: each is moved by the mean and its distance from the
+/* Members keep their ranks: each is moved by the mean and its distance from the
  * raw mean stretched by the ratio of standard deviations. */
 static void move_members(slot *s)
 {

@@ -23,7 +23,7 @@ typedef struct wx_stage_spec {
   bool wraps;         /* columns go round the globe */
   const float *mean;  /* [all samples, y channel, cells] for the raw mean; NULL: the raw mean */
   const char *before; /* SHA-256 of the weights that made `mean`; "": none */
-  const wx_extremes *extremes; /* how much a place counts beside its area; NULL: 1 */
+  const wx_extremes *extremes; /* factor of a point, times its area; NULL: 1 */
 } wx_stage_spec;
 
 /* Stays where it is: the task points into it. */
@@ -48,8 +48,8 @@ void wx_stage_close(wx_stage *s);
 /* Reads the training samples for the statistics and those of the validation, so that what is wrong
  * with one is said now. Fails: as wx_standard_fit. */
 weir_status wx_stage_fit(wx_stage *s) WEIR_CHECKED;
-/* Trains in the folder `dir`, going on from what is there. *digest: SHA-256 of the weights. Fails:
- * WEIR_ERR_CONFIG where a checkpoint has other statistics, as weir_train_run. */
+/* Trains in the folder `dir`, resuming from its latest checkpoint. *digest: SHA-256 of the weights.
+ * Fails: WEIR_ERR_CONFIG where a checkpoint has other statistics, as weir_train_run. */
 weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *exec,
                            weir_train_result *result, char digest[65]) WEIR_CHECKED;
 /* Weights of a file and the statistics with them. Fails: WEIR_ERR_CONFIG (weights of other channels

@@ -157,8 +157,8 @@ static double score(world *w, opened *o)
         x[m] = (double)g.member[m * CELLS + c];
       }
       wx_sort(x, g.members);
-      const wx_crps_parts parts =
-          g.members > 0 ? wx_crps_sorted(x, g.members, y) : (wx_crps_parts){.m = 0};
+      const wx_crps_decomposition parts =
+          g.members > 0 ? wx_crps_sorted(x, g.members, y) : (wx_crps_decomposition){.m = 0};
 
       sum += g.members > 0 ? wx_crps_empirical(&parts)
                            : wx_crps_normal((double)g.mean[c], (double)g.sd[c], y);

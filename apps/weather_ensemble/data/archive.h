@@ -47,7 +47,7 @@ extern const weir_opt wx_archive_names_options[];
 /* How files are read. */
 typedef struct wx_archive_in {
   const char *index; /* GRIB: folder that keeps what is in the files, for the next time; "": none */
-  bool skip_damaged; /* GRIB: go on behind damage, with a warning; else it is refused */
+  bool skip_damaged; /* GRIB: continue after damage, with a warning; else it is refused */
   const wx_archive_names *names; /* NULL: names, units and levels are those of the files */
 } wx_archive_in;
 extern const weir_opt wx_archive_in_options[];
@@ -111,7 +111,8 @@ int64_t wx_archive_find_truth(const wx_archive_info *truth, const wx_archive_inf
 
 /* Writing: CF NetCDF-4 (reference 7.3), a chunk for every start, lead and level with all members of
  * a tile, what is not written is missing; or, to a name that ends in .grib, .grib2, .grb or .grb2,
- * GRIB edition 2, a message for every field that is written (lat-lon grids). Beside and renamed. */
+ * GRIB edition 2, a message for every field that is written (lat-lon grids). Written to a temporary
+ * file and renamed. */
 typedef struct wx_archive_writer wx_archive_writer;
 /* GRIB only. */
 typedef struct wx_archive_out {
@@ -132,7 +133,7 @@ weir_status wx_archive_create_as(const char *path, const wx_archive_info *facts,
 /* The same with how: {NULL, 0}. */
 weir_status wx_archive_create(const char *path, const wx_archive_info *facts,
                               wx_archive_writer **out) WEIR_CHECKED;
-/* A text attribute of the file: what made it, from what. GRIB has no place for it: nothing. */
+/* A text attribute of the file: what made it, from what. GRIB cannot store it: nothing. */
 weir_status wx_archive_put_text(wx_archive_writer *w, const char *name,
                                 const char *text) WEIR_CHECKED;
 /* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN is missing. */

@@ -4,7 +4,7 @@
 #define WX_ARCHIVE_CUBE_H
 #include "data/archive_priv.h"
 
-enum { WX_MOST_QUANTITIES = 4096 };
+enum { WX_MAX_QUANTITIES = 4096 };
 
 typedef struct wx_entry {
   union {
@@ -53,7 +53,7 @@ struct wx_index {
   const wx_archive_in *how;
   bool truth; /* starts become times of validity */
   int64_t now, of_grid;
-  int64_t of_quantity[WX_MOST_QUANTITIES]; /* the file of each */
+  int64_t of_quantity[WX_MAX_QUANTITIES]; /* the file of each */
 };
 
 /* archive_names.c */

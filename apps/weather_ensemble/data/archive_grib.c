@@ -188,7 +188,7 @@ static weir_status take_field(gb *f, wx_index *index, int64_t i)
 
   told.period = period_of(weir_grib_kind_get(f->g, field->kind), field);
 
-  if (field->step_seconds[1] < 0 || told.lead > WX_MOST_LEAD) {
+  if (field->step_seconds[1] < 0 || told.lead > WX_MAX_LEAD) {
     (void)snprintf(step, sizeof step, "%g h", told.lead);
     return refuse(f, i, "endStep", step, "before its start, or beyond what is handled");
   }

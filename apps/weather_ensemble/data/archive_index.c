@@ -49,11 +49,11 @@ weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what
   char one[WX_LONG], other[WX_LONG];
   int64_t cells = 0;
 
-  if (grid->n_lat < 1 || grid->n_lon < 1 || grid->n_lat > WX_MOST_LINE ||
-      grid->n_lon > WX_MOST_LINE || !weir_mul_ok(grid->n_lat, grid->n_lon, &cells) ||
-      cells > WX_MOST_CELLS) {
+  if (grid->n_lat < 1 || grid->n_lon < 1 || grid->n_lat > WX_MAX_LINE ||
+      grid->n_lon > WX_MAX_LINE || !weir_mul_ok(grid->n_lat, grid->n_lon, &cells) ||
+      cells > WX_MAX_CELLS) {
     return weir_fail(WEIR_ERR_DATA, "%s: %s: a grid of %lld x %lld; 1 to %d cells are handled",
-                     path, what, (long long)grid->n_lat, (long long)grid->n_lon, WX_MOST_CELLS);
+                     path, what, (long long)grid->n_lat, (long long)grid->n_lon, WX_MAX_CELLS);
   }
   if (index->of_grid < 0) {
     index->of_grid = index->now;
@@ -131,9 +131,9 @@ weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, const wx_na
     *number = k;
     return wx_archive_convert(&a->files[index->now], q, k, as);
   }
-  if (*n == WX_MOST_QUANTITIES) {
+  if (*n == WX_MAX_QUANTITIES) {
     return weir_fail(WEIR_ERR_DATA, "%s: more than %d variables and levels", path,
-                     WX_MOST_QUANTITIES);
+                     WX_MAX_QUANTITIES);
   }
   WEIR_TRY(weir_reserve(&a->quantity, &a->quantity_capacity, *n + 1, sizeof *a->quantity));
   a->quantity[*n] = *q;
@@ -147,9 +147,9 @@ weir_status wx_index_field(wx_index *index, const wx_field *field)
 {
   wx_archive *a = index->a;
 
-  if (a->n_entries == WX_MOST_FIELDS) {
+  if (a->n_entries == WX_MAX_FIELDS) {
     return weir_fail(WEIR_ERR_DATA, "%s: more than %d fields: open fewer files at once",
-                     a->files[index->now].path, WX_MOST_FIELDS);
+                     a->files[index->now].path, WX_MAX_FIELDS);
   }
   WEIR_TRY(weir_reserve(&a->entries, &a->entry_capacity, a->n_entries + 1, sizeof *a->entries));
   a->entries[a->n_entries++] = (wx_entry){.u.field = *field, .file = index->now};

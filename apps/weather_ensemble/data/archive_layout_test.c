@@ -305,7 +305,7 @@ static void survive(const char *bytes, size_t n)
   const char *const paths[] = {path};
   wx_archive *a = NULL;
   static float x[4096];
-  const int64_t held = weir_alloc_bytes();
+  const int64_t before = weir_alloc_bytes();
 
   weir_check_write(path, bytes, n);
   if (wx_archive_open(paths, 1, &a) == WEIR_OK) {
@@ -318,7 +318,7 @@ static void survive(const char *bytes, size_t n)
     }
   }
   wx_archive_close(&a);
-  assert_int_equal(weir_alloc_bytes(), held);
+  assert_int_equal(weir_alloc_bytes(), before);
 }
 
 static void damaged_files_are_survived(void **state)

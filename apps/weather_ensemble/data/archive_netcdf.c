@@ -30,8 +30,8 @@ static weir_status look(wx_nc *f)
     wx_seen *const s = &f->seen[v];
 
     WEIR_TRY(weir_netcdf_name(f->nc, v, s->name, sizeof s->name));
-    WEIR_TRY(weir_netcdf_look(f->nc, v, &s->shape, s->dims, &s->held));
-    if (!s->held) {
+    WEIR_TRY(weir_netcdf_look(f->nc, v, &s->shape, s->dims, &s->supported));
+    if (!s->supported) {
       weir_info("archive", "%s: variable %s is left out: its type or rank is not handled", f->path,
                 s->name);
     }
@@ -49,7 +49,7 @@ static weir_status reach(wx_nc *f, int v, bool *space, bool *course)
   const wx_seen *const s = &f->seen[v];
 
   *space = *course = false;
-  for (int d = 0; s->held && d < s->shape.n_dims; d++) {
+  for (int d = 0; s->supported && d < s->shape.n_dims; d++) {
     wx_role role = WX_ROLE_NONE;
     int var = -1;
 
@@ -66,8 +66,8 @@ static bool may_hold(const wx_nc *f, int v)
 {
   const wx_seen *const s = &f->seen[v];
 
-  return s->held && !s->shape.text && !s->shape.chars && s->role == WX_ROLE_NONE && !s->aside &&
-         s->shape.n_dims > 0;
+  return s->supported && !s->shape.text && !s->shape.chars && s->role == WX_ROLE_NONE &&
+         !s->aside && s->shape.n_dims > 0;
 }
 
 /* Those over space; where a file has none of them, those over starts, leads or members. Those that
@@ -96,7 +96,7 @@ static weir_status take_vars(wx_nc *f)
     }
   }
   for (int v = 0; f->n_vars == 0 && v < f->n_seen; v++) {
-    if (!f->seen[v].held) {
+    if (!f->seen[v].supported) {
       return weir_fail(WEIR_ERR_DATA,
                        "%s: variable %s is of a type or rank that is not read, and no other has "
                        "fields: make it one of numbers with a sign",
@@ -240,13 +240,13 @@ static weir_status wake(wx_nc *f)
     const wx_nc_var *const p = &f->vars[k];
     weir_netcdf_shape shape = {.text = true};
     int dims[WEIR_NETCDF_MAX_DIMS], n = 0;
-    bool held = false;
+    bool supported = false;
 
     WEIR_TRY(weir_netcdf_count(f->nc, &n));
     if (p->var < n) {
-      WEIR_TRY(weir_netcdf_look(f->nc, p->var, &shape, dims, &held));
+      WEIR_TRY(weir_netcdf_look(f->nc, p->var, &shape, dims, &supported));
     }
-    bool same = held && !shape.text && shape.dtype == p->dtype && shape.n_dims == p->n_dims;
+    bool same = supported && !shape.text && shape.dtype == p->dtype && shape.n_dims == p->n_dims;
 
     for (int d = 0; same && d < p->n_dims; d++) {
       same = shape.lengths[d] == p->length[d];

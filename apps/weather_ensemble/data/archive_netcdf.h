@@ -25,8 +25,8 @@ typedef struct wx_seen {
   char name[WX_NC_NAME];
   weir_netcdf_shape shape;
   int dims[WEIR_NETCDF_MAX_DIMS];
-  bool held;  /* false: of a type that is not handled */
-  bool aside; /* another one names it: bounds, mapping, coordinates, flags */
+  bool supported; /* false: of a type that is not */
+  bool aside;     /* another one names it: bounds, mapping, coordinates, flags */
   wx_role role;
 } wx_seen;
 

@@ -24,7 +24,7 @@ static double hours_of(int64_t seconds)
   return seconds == WX_PERIOD_UNKNOWN ? NAN : (double)seconds / HOUR;
 }
 
-/* `place`: number of quantity and lead. */
+/* `at`: number of quantity and lead. */
 static weir_status refuse_mixed(const wx_archive *a, bool truth, const wx_entry *one,
                                 const wx_entry *other)
 {

@@ -4,9 +4,9 @@
 #include "data/archive.h"
 
 /* Of all files together. */
-enum { WX_MOST_FIELDS = 1 << 24 };
+enum { WX_MAX_FIELDS = 1 << 24 };
 /* Hours that a forecast may run: beyond a thousand years a step is damage. */
-enum { WX_MOST_LEAD = 10000000 };
+enum { WX_MAX_LEAD = 10000000 };
 
 /* An archive that is being opened: takes what a file holds. */
 typedef struct wx_index wx_index;

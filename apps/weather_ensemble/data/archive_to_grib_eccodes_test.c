@@ -1,5 +1,5 @@
 /* archive_to_grib_eccodes_test.c - archives of GRIB files go to GRIB and NetCDF and back: NetCDF
- * bit for bit, GRIB within its packing error; means and spreads; what has no place there. */
+ * bit for bit, GRIB within its packing error; means and spreads; fields that it cannot store. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,7 +206,7 @@ static void statistics_are_like_the_members(void **state)
 }
 
 /* Without a message to be like, in both formats: precipitation from the start, extremes of
- * six hours, beside an instant; means and spreads of them. */
+ * six hours, and an instant; means and spreads of them. */
 static void periods_are_kept(void **state)
 {
   enum { KINDS = 4, HOURS = 2 };

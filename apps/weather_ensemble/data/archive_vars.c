@@ -334,7 +334,7 @@ static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index,
     return weir_fail(WEIR_ERR_DATA, "%s: variable %s: member %g: a member's number is 0, 1, ...",
                      f->path, f->seen[v].name, member);
   }
-  if (!(field->lead >= 0) || field->lead > WX_MOST_LEAD) {
+  if (!(field->lead >= 0) || field->lead > WX_MAX_LEAD) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: a lead of %g h: before its start, or beyond "
                      "what is handled",
@@ -389,8 +389,8 @@ static weir_status count_fields(wx_nc *f, int v, int member_dim, wx_nc_var *p)
       continue;
     }
     p->member_stride = d == member_dim ? stride : p->member_stride;
-    if (p->length[d] < 1 || !weir_mul_ok(stride, p->length[d], &stride) ||
-        stride > WX_MOST_FIELDS || !wx_nc_can_hold(f, stride, weir_dtype_size(p->dtype), FREE)) {
+    if (p->length[d] < 1 || !weir_mul_ok(stride, p->length[d], &stride) || stride > WX_MAX_FIELDS ||
+        !wx_nc_can_hold(f, stride, weir_dtype_size(p->dtype), FREE)) {
       return weir_fail(WEIR_ERR_DATA, "%s: variable %s: %s", f->path, f->seen[v].name,
                        p->length[d] < 1
                            ? "there is nothing in it"

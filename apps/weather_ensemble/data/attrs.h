@@ -5,7 +5,7 @@
 #include "base/weir_status.h"
 #include "io/weir_netcdf.h"
 
-enum { WX_NOTE_NAME = 64, WX_NOTE_TEXT = 256, WX_NOTE_NUMBERS = 4, WX_MOST_NOTES = 24 };
+enum { WX_NOTE_NAME = 64, WX_NOTE_TEXT = 256, WX_NOTE_NUMBERS = 4, WX_MAX_NOTES = 24 };
 
 /* A text, or n numbers. */
 typedef struct wx_note {
@@ -18,7 +18,7 @@ typedef struct wx_note {
 typedef struct wx_attrs {
   char name[WX_NOTE_NAME];
   int n;
-  wx_note note[WX_MOST_NOTES];
+  wx_note note[WX_MAX_NOTES];
 } wx_attrs;
 
 /* Attributes of a variable, or of the file, but for those that do not fit; `only`: names that are

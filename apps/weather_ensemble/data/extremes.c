@@ -16,7 +16,7 @@ enum { DAY = 86400, MIB = 1 << 20 };
 
 const weir_opt wx_eecrps_options[] = {
     WEIR_OPT_REAL(wx_eecrps_opts, weight, 0, 0, 1, "1",
-                  "share of |EFI| in the weight of a place, beside 1: 1 is the EECRPS of "
+                  "share of |EFI| in the weight of a grid point, relative to 1: 1 is the EECRPS of "
                   "arXiv:2206.14786, 0 the CRPS"),
     WEIR_OPT_ENUM(wx_eecrps_opts, efi, WX_EFI_EXACT, "exact|ens10",
                   "the index as the integral over 101 quantiles, or as the sum of 21 that ENS-10 "
@@ -85,7 +85,7 @@ static void list_starts(work *w, const wx_split *split)
   }
 }
 
-/* Samples of one day of the year behind one another, so that they share a climate. */
+/* Samples of one day of the year one after another, so that they share a climate. */
 static void list_samples(work *w, const wx_split *split)
 {
   for (int p = WX_TRAIN; p <= WX_VALID; p++) {

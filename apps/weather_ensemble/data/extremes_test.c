@@ -22,16 +22,16 @@ static int tear_down(void **state)
   return 0;
 }
 
-/* Samples of z500, first `members` members after one, and their parts. */
-typedef struct parts {
+/* Samples of z500, first `members` members after one, and their split. */
+typedef struct fixture {
   wx_data_opts data;
   wx_samples *samples;
   const wx_info *facts;
   int64_t number[WX_PARTS][2 * S_STARTS];
   wx_split split;
-} parts;
+} fixture;
 
-static void open_parts(parts *p, int depth)
+static void open_fixture(fixture *p, int depth)
 {
   static const char *target[] = {"z500"};
 
@@ -63,7 +63,7 @@ static wx_eecrps_opts with_weight(double weight)
   return o;
 }
 
-static void fit(const wx_eecrps_opts *o, const parts *p, wx_extremes *x)
+static void fit(const wx_eecrps_opts *o, const fixture *p, wx_extremes *x)
 {
   assert_ok(wx_extremes_fit(o, s.of_forecast, p->facts, p->facts->first, &p->split, x));
 }
@@ -80,8 +80,8 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* |EFI| of z500 by its definition: members 1 and 2 beside members 1 to 3 of training starts that
- * lie within `window` days (0: all). */
+/* |EFI| of z500 by its definition: members 1 and 2 relative to members 1 to 3 of training starts
+ * that lie within `window` days (0: all). */
 static double index_of(int64_t start, int64_t lead, int64_t i, double window, bool ens10)
 {
   double value[TRAIN_STARTS * 3], below[101];
@@ -112,9 +112,9 @@ static void the_factor_is_one_without_weight(void **state)
   assert_true(isnan(wx_eecrps_factor(1, NAN)));
   wx_eecrps_opts o = with_weight(0);
   wx_extremes x;
-  parts p;
+  fixture p;
 
-  open_parts(&p, WX_DEPTH_NONE);
+  open_fixture(&p, WX_DEPTH_NONE);
   fit(&o, &p, &x);
   assert_null(x.factor);
   wx_samples_close(&p.samples);
@@ -126,9 +126,9 @@ static void records_count_whole(void **state)
 {
   const int64_t start = TRAIN_STARTS; /* of the validation */
   float kept[2][3];
-  parts p;
+  fixture p;
 
-  open_parts(&p, WX_DEPTH_NONE);
+  open_fixture(&p, WX_DEPTH_NONE);
   for (int m = 0; m < 2; m++) {
     for (int i = 0; i < 3; i++) {
       kept[m][i] = *at(start, 1, 0, 1 + m, i);
@@ -163,12 +163,12 @@ static void factors_are_those_of_the_definition(void **state)
     const bool deep = round % 2 == 1, ens10 = round / 8 == 1;
     wx_eecrps_opts o = with_weight(round % 3 == 0 ? 1 : 0.7);
     wx_extremes x;
-    parts p;
+    fixture p;
 
     o.window = round / 2 % 2 == 1 ? 2 : 0;
     o.memory = round / 4 % 2 == 1 ? 0 : 1;
     o.efi = ens10 ? WX_EFI_ENS10 : WX_EFI_EXACT;
-    open_parts(&p, deep ? WX_DEPTH_LEAD : WX_DEPTH_NONE);
+    open_fixture(&p, deep ? WX_DEPTH_LEAD : WX_DEPTH_NONE);
     fit(&o, &p, &x);
     assert_int_equal(x.n, TRAIN_STARTS);
     assert_near(x.last - x.first, TRAIN_STARTS - 1, 1e-12);
@@ -200,9 +200,9 @@ static void the_climate_knows_training_starts_alone(void **state)
   enum { FROM = VALID_STARTS * S_LEADS * S_Q * S_M * S_P };
   const wx_eecrps_opts o = with_weight(1);
   wx_extremes before, after;
-  parts p;
+  fixture p;
 
-  open_parts(&p, WX_DEPTH_NONE);
+  open_fixture(&p, WX_DEPTH_NONE);
   fit(&o, &p, &before);
   const size_t train = (size_t)p.split.n[WX_TRAIN] * S_P * sizeof(float);
   const size_t known = train + (size_t)p.split.n[WX_VALID] * S_P * sizeof(float);

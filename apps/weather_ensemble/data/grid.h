@@ -28,7 +28,7 @@ typedef struct wx_grid {
   const wx_attrs *mapping; /* PLANE: of which projection y and x are (CF grid mapping), or NULL */
 } wx_grid;
 
-enum { WX_MOST_CELLS = 1 << 30, WX_MOST_LINE = 1 << 24 };
+enum { WX_MAX_CELLS = 1 << 30, WX_MAX_LINE = 1 << 24 };
 
 /* How fields as they are stored become those of the grid. */
 typedef struct wx_grid_order {

@@ -47,7 +47,7 @@ typedef struct work {
   float *x;        /* [members, cells] */
   double *scratch; /* [SCRATCH, cells] */
   wx_points points;
-  int64_t from, ranked; /* members of quantiles: so many from a place on */
+  int64_t from, ranked; /* members of quantiles: so many from a position on */
 } work;
 
 static int64_t year_of(int64_t seconds)
@@ -238,7 +238,7 @@ static void take_point(void *context, int64_t i, const double *x, int64_t n)
   c->truth_sd[r->at * r->cells + i] = n > 0 ? (float)sqrt(square / (double)n) : NAN;
 }
 
-/* Every start is read once for the points that are held at a time. */
+/* Every start is read once for the points that are in memory at a time. */
 static weir_status take_quantiles(work *w, bool truth, int64_t lead, int64_t quantity,
                                   const wx_model_climate *c, int64_t at)
 {
@@ -306,13 +306,13 @@ static weir_status take_arrays(wx_model_climate *c, bool truth)
 
 static weir_status take_work(work *w, const wx_model_climate *c)
 {
-  const int64_t most = w->members > w->ranked ? w->members : w->ranked;
+  const int64_t longest = w->members > w->ranked ? w->members : w->ranked;
 
   WEIR_TRY(weir_alloc(w->n, sizeof *w->year, (void **)&w->year));
   for (int64_t i = 0; i < w->n; i++) {
     w->year[i] = year_of(c->start[i]);
   }
-  WEIR_TRY(weir_alloc(most * w->cells, sizeof *w->x, (void **)&w->x));
+  WEIR_TRY(weir_alloc(longest * w->cells, sizeof *w->x, (void **)&w->x));
   WEIR_TRY(weir_alloc(SCRATCH * w->cells, sizeof *w->scratch, (void **)&w->scratch));
   if (c->n_quantiles == 0 && w->truth == NULL) {
     return WEIR_OK;

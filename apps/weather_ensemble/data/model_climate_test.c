@@ -95,9 +95,9 @@ static void check_las(int sd_of, int64_t members)
   wx_model_climate c;
 
   assert_ok(wx_model_climate_fit(&opts, a, NULL, list, 5, &c));
-  const int64_t place = wx_model_climate_find(&c, "z850", 48);
+  const int64_t at_field = wx_model_climate_find(&c, "z850", 48);
 
-  assert_int_equal(place, 3);
+  assert_int_equal(at_field, 3);
   for (int64_t cell = 0; cell < CELLS; cell++) {
     int64_t box[4],
         one[4] = {cell / COLUMNS, cell / COLUMNS + 1, cell % COLUMNS, cell % COLUMNS + 1};
@@ -112,13 +112,13 @@ static void check_las(int sd_of, int64_t members)
     if (sd_of == WX_LAS_POOLED) {
       (void)moments(list, 5, 1, members, box, &m, &s);
     }
-    assert_near((double)c.las_mean[place * CELLS + cell], m, 1e-6);
-    assert_near((double)c.las_sd[place * CELLS + cell], s, 1e-5);
+    assert_near((double)c.las_mean[at_field * CELLS + cell], m, 1e-6);
+    assert_near((double)c.las_sd[at_field * CELLS + cell], s, 1e-5);
     const bool seen = moments(list, 5, 1, members, one, &m, &s);
 
-    assert_int_equal(isnan(c.cell_mean[place * CELLS + cell]), !seen);
-    assert_true(!seen || fabs((double)c.cell_mean[place * CELLS + cell] - m) < 0.005);
-    assert_true(!seen || fabs((double)c.cell_sd[place * CELLS + cell] - s) < 1e-3);
+    assert_int_equal(isnan(c.cell_mean[at_field * CELLS + cell]), !seen);
+    assert_true(!seen || fabs((double)c.cell_mean[at_field * CELLS + cell] - m) < 0.005);
+    assert_true(!seen || fabs((double)c.cell_sd[at_field * CELLS + cell] - s) < 1e-3);
   }
   wx_model_climate_fini(&c);
   wx_archive_close(&a);
@@ -233,7 +233,7 @@ static void truth_is_that_of_the_valid_time(void **state)
   assert_int_equal(c.member[0], 1);
   for (int64_t at = 0; at < LEADS * QUANTITIES; at++) {
     for (int64_t cell = 0; cell < CELLS; cell++) {
-      const int64_t ahead = at / QUANTITIES + 1, place = at * CELLS + cell;
+      const int64_t ahead = at / QUANTITIES + 1, i = at * CELLS + cell;
       double x[3], mean = 0, square = 0;
       int n = 0;
 
@@ -246,12 +246,12 @@ static void truth_is_that_of_the_valid_time(void **state)
       for (int i = 0; i < n; i++) {
         square += (x[i] - mean / n) * (x[i] - mean / n);
       }
-      assert_int_equal(isnan(c.truth_mean[place]), n == 0);
-      assert_true(n == 0 || fabs((double)c.truth_mean[place] - mean / n) < 0.01);
-      assert_true(n == 0 || fabs((double)c.truth_sd[place] - sqrt(square / n)) < 0.01);
+      assert_int_equal(isnan(c.truth_mean[i]), n == 0);
+      assert_true(n == 0 || fabs((double)c.truth_mean[i] - mean / n) < 0.01);
+      assert_true(n == 0 || fabs((double)c.truth_sd[i] - sqrt(square / n)) < 0.01);
       const float *const q = c.truth_quantile + at * 5 * CELLS + cell;
 
-      assert_true(n == 0 || ((double)q[0] <= (double)c.truth_mean[place] && q[4 * CELLS] >= q[0]));
+      assert_true(n == 0 || ((double)q[0] <= (double)c.truth_mean[i] && q[4 * CELLS] >= q[0]));
       assert_int_equal(isnan(q[2 * CELLS]), n == 0);
     }
   }

@@ -11,7 +11,7 @@ typedef struct wx_predictions wx_predictions;
 /* What of the forecasts a file has: the first of these that is there, else their mean. */
 typedef struct wx_predictions_of {
   int64_t first,
-      members; /* so many members, numbered as those of the forecast from place `first` on */
+      members; /* so many members, numbered as those of the forecast from position `first` on */
   const double *quantile; /* [n_quantiles] quantiles at these probabilities */
   int64_t n_quantiles;
   const wx_event_row *event; /* [n_events] probabilities of these, of the targets they are of, as

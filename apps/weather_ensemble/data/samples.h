@@ -83,7 +83,7 @@ typedef struct wx_info {
   const int64_t *lead;        /* [n_leads] numbers of data.lead in the archive; of its depth */
   int64_t n_leads;
   const int64_t *target; /* [y channel * depth] quantities of the forecast                   */
-  int64_t first;         /* place in the archive of the first member that is used: data.first */
+  int64_t first;         /* position in the archive of the first member that is used: data.first */
   int64_t members;       /* that are used, from it on                                         */
   int64_t no_truth;      /* samples that were left out because truth has no such time */
 } wx_info;

@@ -202,7 +202,7 @@ typedef struct comparison {
   bool told; /* of a period that neither side states */
 } comparison;
 
-/* What stands behind "KEY: " in the items of a text, up to the next; n: its length, -1: no item. */
+/* The text after "KEY: " in the items of a text, up to the next; n: its length, -1: no item. */
 static const char *find_item(const char *text, const char *key, int *n)
 {
   const size_t length = strlen(key);
@@ -285,7 +285,7 @@ static weir_status refuse_unstated(void *context, const item *t, bool with_lead)
                    c->path, wx_sense_name[WX_SENSE_PERIODS], t->facts->name, key, t->sense);
 }
 
-/* Reads n numbers behind a semicolon. */
+/* Reads n numbers after a semicolon. */
 static bool take_line(const char **at, int64_t n, double *x)
 {
   bool is = **at == ';';
@@ -317,9 +317,9 @@ static weir_status parse_grid(const char *text, wx_grid *g, double *line[2], boo
     g->kind = strcmp(name, kind_name[k]) == 0 ? (wx_grid_kind)k : g->kind;
   }
   const bool lines = *is && text[end] == ';';
-  const int64_t most = lines ? (int64_t)strlen(text) : WX_MOST_LINE; /* a number has a blank */
+  const int64_t max_length = lines ? (int64_t)strlen(text) : WX_MAX_LINE; /* a number has a blank */
 
-  *is = *is && known && rows >= 1 && columns >= 1 && rows <= most && columns <= most &&
+  *is = *is && known && rows >= 1 && columns >= 1 && rows <= max_length && columns <= max_length &&
         (g->kind != WX_GRID_SITES || rows == 1) &&
         (lines || (g->kind == WX_GRID_SITES && text[end] == 0));
   g->n_lat = rows;

@@ -1,7 +1,7 @@
-/* samples_text.h - what fields of samples are beside their names and units, as texts that weights
- * keep: the time that values cover, what lies along the depth, where the cells are. Names, units
- * and shapes are the same for precipitation of one day and of two, for other levels and for another
- * place on the globe; the numbers are not. */
+/* samples_text.h - properties of fields of samples other than names and units, as texts that
+ * weights keep: the time that values cover, what lies along the depth, where the cells are. Names,
+ * units and shapes are the same for precipitation of one day and of two, for other levels and for
+ * another region of the globe; the numbers are not. */
 #ifndef WX_SAMPLES_TEXT_H
 #define WX_SAMPLES_TEXT_H
 #include "data/samples.h"

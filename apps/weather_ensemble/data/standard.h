@@ -1,7 +1,7 @@
 /* standard.h - what a network sees: channels less their mean, over their standard deviation; what
  * it makes is counted from the raw mean of the members, in units of what that lacks.
  *
- *   x' = (x - mean) / sd                  of the channel (and depth), or of the place
+ *   x' = (x - mean) / sd                  of the channel (and depth), or of the position
  *   y' = (y - m - bias) / unit            m: mean of the members, 0 where y is a spread
  *   s' = s / unit                         s: their standard deviation
  *
@@ -25,14 +25,14 @@ typedef struct wx_standard_opts {
 } wx_standard_opts;
 extern const weir_opt wx_standard_options[];
 
-/* Arrays of the store. A place is a cell (local) or a depth (global). */
+/* Arrays of the store. A position is a cell (local) or a depth (global). */
 typedef struct wx_standard {
   const wx_standard_opts *opts;
   const wx_info *facts;  /* borrowed */
   bool counts_from_zero; /* y is a spread: m and bias are no part of it */
   wx_map_shape map;
-  int64_t places;        /* of a channel of x */
-  double *x_mean, *x_sd; /* [x channel, places]                             */
+  int64_t n_positions;   /* of a channel of x */
+  double *x_mean, *x_sd; /* [x channel, positions]                             */
   double *bias;          /* [y channel, cells]                              */
   double *unit;          /* [y channel]                                     */
 } wx_standard;

@@ -15,7 +15,7 @@ static int64_t choose(const wx_verify *v, bool *by_efi)
   const double *const crps = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_CRPS);
   const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
   int64_t best = 0;
-  double most = -1;
+  double max_efi = -1;
 
   *by_efi = false;
   for (int64_t k = 0; k < v->n_starts; k++) {
@@ -24,8 +24,8 @@ static int64_t choose(const wx_verify *v, bool *by_efi)
   for (int64_t k = 0; k < v->n_starts; k++) {
     const double at = *by_efi ? fabs(v->efi_mean[k]) : weight[k] > 0 ? crps[k] / weight[k] : NAN;
 
-    if (at > most) {
-      most = at;
+    if (at > max_efi) {
+      max_efi = at;
       best = k;
     }
   }
@@ -57,7 +57,7 @@ static void score_field(const wx_verify *v, const wx_given *g, double *scratch, 
     }
     if (g->members > 0) {
       wx_sort(scratch, m);
-      const wx_crps_parts p = wx_crps_sorted(scratch, m, y);
+      const wx_crps_decomposition p = wx_crps_sorted(scratch, m, y);
 
       mean[i] = (float)wx_ensemble_moments(scratch, m, 0).mean;
       crps[i] = (float)wx_crps_empirical(&p);
@@ -76,16 +76,16 @@ static weir_status look_at_point(wx_verify *v, const float *members, wx_case_stu
 {
   const wx_climatology *const climate = &v->climate;
   const int64_t cells = v->scene->cells;
-  double most = -1, *x = NULL;
+  double max_efi = -1, *x = NULL;
   int64_t at, n;
 
   for (int64_t i = 0; i < cells; i++) {
-    if (fabs((double)c->efi[i]) > most) {
-      most = fabs((double)c->efi[i]);
+    if (fabs((double)c->efi[i]) > max_efi) {
+      max_efi = fabs((double)c->efi[i]);
       c->point = i;
     }
   }
-  if (most < 0) {
+  if (max_efi < 0) {
     return WEIR_OK;
   }
   c->point_efi = (double)c->efi[c->point];
@@ -135,7 +135,7 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
 {
   const int64_t cells = v->scene->cells;
   double *scratch = NULL;
-  int64_t most = 1;
+  int64_t max_members = 1;
   weir_status status = WEIR_OK;
 
   *out = (wx_case_study){.quantity = v->at_quantity,
@@ -148,9 +148,9 @@ weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
   out->start = v->start[k];
   out->efi_mean = v->efi_mean[k];
   for (int64_t m = 0; m < v->n_models; m++) {
-    most = v->model[m].gives > most ? v->model[m].gives : most;
+    max_members = v->model[m].gives > max_members ? v->model[m].gives : max_members;
   }
-  WEIR_TRY_GOTO(weir_alloc(most, sizeof *scratch, (void **)&scratch), done);
+  WEIR_TRY_GOTO(weir_alloc(max_members, sizeof *scratch, (void **)&scratch), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->truth), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->efi), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->usual), done);

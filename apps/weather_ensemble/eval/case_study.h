@@ -1,5 +1,6 @@
-/* case_study.h - one start looked at closely: that whose raw ensemble is most extreme beside its
- * climate, or, where no climate is known, that with the worst forecast of the first reference. */
+/* case_study.h - one start looked at closely: that whose raw ensemble is most extreme relative to
+ * its climate, or, where no climate is known, that with the worst forecast of the first reference.
+ */
 #ifndef WX_CASE_STUDY_H
 #define WX_CASE_STUDY_H
 #include "eval/verify.h"

@@ -171,12 +171,12 @@ static weir_status fill(wx_climatology *c, wx_eval_data *s, bool truth, int64_t 
 /* Where every start has starts of its own, the fields of all of them are read once, if they fit. */
 static weir_status keep(wx_climatology *c, wx_eval_data *s, int64_t from)
 {
-  const int64_t members = s->facts->n_members - from, most = c->opts->memory * MIB;
+  const int64_t members = s->facts->n_members - from, budget_bytes = c->opts->memory * MIB;
   int64_t size[2], bytes;
 
   if (c->opts->window == 0 || !weir_mul_ok(s->n_fit, members * s->cells, &size[0]) ||
-      !weir_mul_ok(size[0] + s->n_fit * s->cells, (int64_t)sizeof(float), &bytes) || bytes > most ||
-      (c->kept_lead == c->lead && c->kept_quantity == c->quantity)) {
+      !weir_mul_ok(size[0] + s->n_fit * s->cells, (int64_t)sizeof(float), &bytes) ||
+      bytes > budget_bytes || (c->kept_lead == c->lead && c->kept_quantity == c->quantity)) {
     return WEIR_OK;
   }
   size[1] = s->n_fit * s->cells;

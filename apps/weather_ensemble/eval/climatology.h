@@ -35,7 +35,7 @@ typedef struct wx_climatology {
   float *mean;      /* [cells] of the truth; NaN: no start has it there */
   float *threshold; /* [n_events, cells] */
   float *quantile;  /* [steps + 1, cells] of the raw members */
-  int64_t *row;     /* places in the scene's fit of the starts that it is made of */
+  int64_t *row;     /* positions in the scene's fit of the starts that it is made of */
   int64_t n;
   int64_t *known; /* those of the arrays above, [n_fit]; n_known < 0: none yet */
   int64_t n_known, lead, quantity;
@@ -61,8 +61,8 @@ void wx_climatology_fini(wx_climatology *c);
  * of other members than the index takes. */
 weir_status wx_climatology_update(wx_climatology *c, wx_eval_data *s, int64_t start, int64_t lead,
                                   int64_t quantity) WEIR_CHECKED;
-/* The raw members that the index is of: n from place `at` of the scene's on. Fails: WEIR_ERR_CONFIG
- * where there are none. */
+/* The raw members that the index is of: n from position `at` of the scene's on. Fails:
+ * WEIR_ERR_CONFIG where there are none. */
 weir_status wx_climatology_members(const wx_climatology *c, const wx_eval_data *s, int64_t *at,
                                    int64_t *n) WEIR_CHECKED;
 /* The index of the raw ensemble at each point, [cells], NaN where members or climate are missing;

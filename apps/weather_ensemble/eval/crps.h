@@ -8,26 +8,26 @@
 void wx_sort(double *x, int64_t n);
 
 /* The parts of the score of an ensemble: mean |x - y| and mean |x - x'|, over all m^2 pairs. */
-typedef struct wx_crps_parts {
+typedef struct wx_crps_decomposition {
   int64_t m;
   double skill, pairs;
-} wx_crps_parts;
+} wx_crps_decomposition;
 /* x[m] ascending, m >= 1. M log M with the sort: Gneiting and Raftery (JASA 102 (2007) 359) eq. 21
  * with the pairs counted by rank. */
-wx_crps_parts wx_crps_sorted(const double *x, int64_t m, double y);
+wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y);
 /* Of the distribution that the members are: skill - pairs / 2. */
-double wx_crps_empirical(const wx_crps_parts *p);
+double wx_crps_empirical(const wx_crps_decomposition *p);
 /* What an ensemble of infinitely many such members would get on average: pairs over m (m - 1)
  * (Ferro, QJRMS 140 (2014) 1917). May be negative. NaN for one member. */
-double wx_crps_fair(const wx_crps_parts *p);
+double wx_crps_fair(const wx_crps_decomposition *p);
 /* share * fair + (1 - share) * empirical (Lang et al., arXiv:2412.15832, share 0.95). */
-double wx_crps_almost_fair(const wx_crps_parts *p, double share);
+double wx_crps_almost_fair(const wx_crps_decomposition *p, double share);
 
 /* Threshold-weighted, weight 1 above t (upper) or below it: the score of max(x, t), or min, against
  * max(y, t), proper for extremes (Gneiting and Ranjan, JBES 29 (2011) 411). x[m] ascending;
  * `scratch` [m]. */
-wx_crps_parts wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
-                           double *scratch);
+wx_crps_decomposition wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
+                                   double *scratch);
 /* The same of a normal distribution: integral of (F(z) - 1{y <= z})^2 over the tail. */
 double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper);
 

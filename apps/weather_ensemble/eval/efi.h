@@ -1,5 +1,5 @@
-/* efi.h - how extreme a forecast is beside its climate: the Extreme Forecast Index (Lalaurette,
- * QJRMS 129 (2003) 3037; Zsoter 2006) and the Shift of Tails. */
+/* efi.h - how extreme a forecast is relative to its climate: the Extreme Forecast Index
+ * (Lalaurette, QJRMS 129 (2003) 3037; Zsoter 2006) and the Shift of Tails. */
 #ifndef WX_EFI_H
 #define WX_EFI_H
 #include <stdint.h>
@@ -14,8 +14,8 @@ typedef struct wx_efi_rule {
   double weight[WX_EFI_STEPS + 2];
 } wx_efi_rule;
 wx_efi_rule wx_efi_rule_of(int form);
-/* The same at each of `cells` points, on all threads: of members[m, cells] beside quantiles[steps +
- * 1, cells] into efi[cells]. Fails: WEIR_ERR_MEMORY. */
+/* The same at each of `cells` points, on all threads: of members[m, cells] relative to
+ * quantiles[steps + 1, cells] into efi[cells]. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,
                          const float *quantiles, int64_t cells, float *efi) WEIR_CHECKED;
 
@@ -33,9 +33,9 @@ double wx_efi_ens10(const double *below, int64_t n);
 /* F[k] for k = 0..n: shares of x[m] ascending that are <= quantile[k], ascending. */
 void wx_efi_shares(const double *x, int64_t m, const double *quantile, int64_t n, double *below);
 
-/* Quantiles k / n of values[count] ascending, k = 0..n, between neighbours in proportion (places k
- * (count - 1) / n: least and greatest value at the ends), into quantile[k * stride]; NaN where
- * there are no values. */
+/* Quantiles k / n of values[count] ascending, k = 0..n, between neighbours in proportion (positions
+ * k (count - 1) / n: minimum and maximum at the ends), into quantile[k * stride]; NaN where there
+ * are no values. */
 void wx_model_climate_quantiles(const double *values, int64_t count, int64_t n, float *quantile,
                                 int64_t stride);
 

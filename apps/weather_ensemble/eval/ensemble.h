@@ -10,11 +10,11 @@ typedef struct wx_moments {
 } wx_moments;
 wx_moments wx_ensemble_moments(const double *x, int64_t m, int ddof);
 
-/* How many members are below the truth, 0..m; truth among equal members gets one of their places at
+/* How many members are below the truth, 0..m; truth among equal members gets one of their ranks at
  * random, by `bits`. */
 int64_t wx_ensemble_rank(const double *x, int64_t m, double y, uint64_t bits);
 
-/* Quantile p at place p (m + 1) of x[m] ascending, between neighbours in proportion (Hyndman and
+/* Quantile p at position p (m + 1) of x[m] ascending, between neighbours in proportion (Hyndman and
  * Fan's definition 6): what is below the p-th of exchangeable members and truth. The ends where p
  * lies beyond them. */
 double wx_ensemble_quantile(const double *x, int64_t m, double p);
@@ -35,7 +35,7 @@ double wx_interval_score(const wx_interval *i, double y);
 double wx_log_score(double mean, double sd, double y);
 /* Probability integral transform Phi((y - mean) / sd); for sd 0: 0, 1/2 or 1. */
 double wx_pit_normal(double mean, double sd, double y);
-/* A number in the place of the truth among m members: (rank + u) / (m + 1), u uniform in [0, 1). */
+/* A number at the rank of the truth among m members: (rank + u) / (m + 1), u uniform in [0, 1). */
 double wx_pit_rank(int64_t rank, int64_t m, double u);
 
 /* Of a patch of d points: x[member * stride + k], y[k]. Energy score, the CRPS of vectors

@@ -132,7 +132,7 @@ static void vector_scores(void **state)
     at[0] = weir_random_normal(seed, 1, 1, 0);
     const wx_energy s = wx_energy_score(v, 7, 1, at, 1);
     wx_sort(v, 7);
-    const wx_crps_parts p = wx_crps_sorted(v, 7, at[0]);
+    const wx_crps_decomposition p = wx_crps_sorted(v, 7, at[0]);
 
     assert_near(s.empirical, wx_crps_empirical(&p), 1e-13);
     assert_near(s.fair, wx_crps_fair(&p), 1e-13);

@@ -20,7 +20,7 @@ typedef struct wx_model {
   const void *opts;       /* of the descriptor's table                                  */
   char name[WX_SHORT];    /* in tables; unique in an evaluation                         */
   int64_t used;           /* raw members that it is made of; 0: none                    */
-  int64_t first;          /* place in the archive of the first of them                  */
+  int64_t first;          /* position in the archive of the first of them                  */
   int64_t gives;          /* members of its forecasts at most; 0: a normal distribution */
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */

@@ -12,7 +12,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Members that are there at a cell, into scratch; returns how many. */
-static int64_t gather(const wx_given *g, int64_t cells, int64_t c, float *scratch)
+static int64_t collect(const wx_given *g, int64_t cells, int64_t c, float *scratch)
 {
   int64_t n = 0;
 
@@ -39,7 +39,7 @@ void wx_given_quantiles(const wx_given *g, int64_t cells, const double *p, int64
                         float *scratch, float *out)
 {
   for (int64_t c = 0; c < cells; c++) {
-    const int64_t m = gather(g, cells, c, scratch);
+    const int64_t m = collect(g, cells, c, scratch);
 
     if (m > 1) {
       qsort(scratch, (size_t)m, sizeof *scratch, ascending);

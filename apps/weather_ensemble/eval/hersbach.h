@@ -14,8 +14,8 @@ typedef struct wx_hersbach {
 /* Counts a case, x[m] ascending. */
 void wx_hersbach_take(wx_hersbach *h, const double *x, double y, double weight);
 /* CRPS = reliability + potential. */
-typedef struct wx_hersbach_parts {
+typedef struct wx_hersbach_decomposition {
   double crps, reliability, potential;
-} wx_hersbach_parts;
-wx_hersbach_parts wx_hersbach_get(const wx_hersbach *h);
+} wx_hersbach_decomposition;
+wx_hersbach_decomposition wx_hersbach_get(const wx_hersbach *h);
 #endif

@@ -6,7 +6,7 @@
 #include "device/weir_parallel.h"
 #include "eval/crps.h"
 
-enum { SLAB = 256 };
+enum { CHUNK = 256 };
 
 weir_status wx_points_init(int64_t cells, int64_t capacity, int64_t bytes, wx_points *p)
 {
@@ -50,14 +50,14 @@ typedef struct job {
   void *context;
 } job;
 
-static void sort_slab(void *context, int64_t slab, int thread)
+static void sort_chunk(void *context, int64_t chunk, int thread)
 {
   const job *const j = context;
   const wx_points *const p = j->p;
   double *const x = p->sorted + thread * p->capacity;
-  const int64_t end = (slab + 1) * SLAB < p->n ? (slab + 1) * SLAB : p->n;
+  const int64_t end = (chunk + 1) * CHUNK < p->n ? (chunk + 1) * CHUNK : p->n;
 
-  for (int64_t k = slab * SLAB; k < end; k++) {
+  for (int64_t k = chunk * CHUNK; k < end; k++) {
     for (int64_t i = 0; i < p->count[k]; i++) {
       x[i] = (double)p->value[k * p->capacity + i];
     }
@@ -70,5 +70,5 @@ void wx_points_each(const wx_points *p, wx_point_fn *each, void *context)
 {
   job j = {p, each, context};
 
-  weir_parallel((p->n + SLAB - 1) / SLAB, 0, sort_slab, &j);
+  weir_parallel((p->n + CHUNK - 1) / CHUNK, 0, sort_chunk, &j);
 }

@@ -23,10 +23,10 @@ void wx_reliability_take(wx_reliability_bin *bin, int64_t n, double p, int o, do
 /* Brier score of bins as reliability - resolution + uncertainty, each bin's p its mean; what
  * different p within bins add is left out (Murphy, JAM 12 (1973) 595). NaN where nothing was
  * counted. */
-typedef struct wx_brier_parts {
+typedef struct wx_brier_decomposition {
   double reliability, resolution, uncertainty, rate; /* rate: of the event */
-} wx_brier_parts;
-wx_brier_parts wx_reliability_parts(const wx_reliability_bin *bin, int64_t n);
+} wx_brier_decomposition;
+wx_brier_decomposition wx_reliability_decompose(const wx_reliability_bin *bin, int64_t n);
 /* Brier score of bins as miscalibration - discrimination + uncertainty: the first is what
  * recalibration by a rising function would gain, which is found by pooling neighbours that fall
  * (CORP: Dimitriadis, Gneiting and Jordan, PNAS 118 (2021) e2016191118). Exact where bins hold one

@@ -36,7 +36,7 @@ static void brier_is_the_sum_of_its_parts(void **state)
       brier += w[i] * wx_brier(p[i], o[i]);
       weight += w[i];
     }
-    const wx_brier_parts b = wx_reliability_parts(bin, BINS);
+    const wx_brier_decomposition b = wx_reliability_decompose(bin, BINS);
 
     assert_near(b.reliability - b.resolution + b.uncertainty, brier / weight, 1e-12);
     for (int i = 0; i < CASES; i++) { /* the area is the chance to tell two cases apart */
@@ -127,7 +127,7 @@ static void edges(void **state)
   wx_reliability_bin none[3] = {{0}};
 
   assert_true(isnan(wx_reliability_roc(none, 3)));
-  assert_true(isnan(wx_reliability_parts(none, 3).rate));
+  assert_true(isnan(wx_reliability_decompose(none, 3).rate));
   assert_int_equal(wx_reliability_of(1, 11), 10);
   assert_int_equal(wx_reliability_of(0, 11), 0);
   for (int k = 0; k <= 50; k++) {
@@ -152,12 +152,12 @@ static void hersbach_parts_add_up_to_the_crps(void **state)
       }
       wx_sort(x, M);
       wx_hersbach_take(&h, x, y, w);
-      const wx_crps_parts p = wx_crps_sorted(x, M, y);
+      const wx_crps_decomposition p = wx_crps_sorted(x, M, y);
 
       crps += w * wx_crps_empirical(&p);
       weight += w;
     }
-    const wx_hersbach_parts p = wx_hersbach_get(&h);
+    const wx_hersbach_decomposition p = wx_hersbach_get(&h);
 
     assert_near(p.crps, crps / weight, 1e-12);
     assert_near(p.reliability + p.potential, p.crps, 1e-12);

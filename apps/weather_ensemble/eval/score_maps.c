@@ -206,7 +206,7 @@ done:
   return status;
 }
 
-static int64_t place_of(const int64_t *list, int64_t n, int64_t what)
+static int64_t index_of(const int64_t *list, int64_t n, int64_t what)
 {
   for (int64_t k = 0; k < n; k++) {
     if (list[k] == what) {
@@ -241,8 +241,8 @@ weir_status wx_score_maps_add(wx_score_maps *m)
   const int64_t count[DIMS] = {1, 1, 1, g->n_lat, g->n_lon};
 
   for (int64_t k = 0; k < v->n_models; k++) {
-    int64_t start[DIMS] = {place_of(v->quantity, v->n_quantities, v->at_quantity),
-                           place_of(v->lead, v->n_leads, v->at_lead), k};
+    int64_t start[DIMS] = {index_of(v->quantity, v->n_quantities, v->at_quantity),
+                           index_of(v->lead, v->n_leads, v->at_lead), k};
 
     if (!v->model[k].absent) {
       WEIR_TRY(add_model(m, start, count));

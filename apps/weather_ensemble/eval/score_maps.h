@@ -1,5 +1,5 @@
 /* score_maps.h - scores at each point as a CF NetCDF-4 file: mean over starts of CRPS, bias, RMSE
- * and spread of every quantity, lead and model, and its skill beside the first reference with
+ * and spread of every quantity, lead and model, and its skill relative to the first reference with
  * tests. */
 #ifndef WX_SCORE_MAPS_H
 #define WX_SCORE_MAPS_H

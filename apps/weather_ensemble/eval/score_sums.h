@@ -69,7 +69,7 @@ typedef struct wx_score_sums {
                         event its weight and how often the event came */
   double *map;     /* [WX_MAPS, cells] */
   float *crps;     /* [cells] of the last start: empirical, or of the distribution; NaN: unused */
-  double *part;    /* private: [slabs, regions, weightings, block] */
+  double *partial; /* private: [chunks, regions, weightings, block] */
   double *scratch; /* private: [threads, 2 members + 1] */
   struct wx_patch *patch; /* private: squares of points, and scratch for one per thread */
   double *patch_scratch;

@@ -56,7 +56,7 @@ typedef struct job {
 } job;
 
 /* Values of point k of a square; false where it is not used or a member is missing. */
-static bool gather(const job *j, int64_t i, int64_t k, int64_t d, double *x, double *y)
+static bool load_patch(const job *j, int64_t i, int64_t k, int64_t d, double *x, double *y)
 {
   if (!j->c->use[i]) {
     return false;
@@ -85,7 +85,7 @@ static void score(void *context, int64_t number, int thread)
   for (int64_t k = 0; k < d; k++) {
     const int64_t i = (row + k / edge) * t->grid->n_lon + column + k % edge;
 
-    if (!gather(j, i, k, d, x, y)) {
+    if (!load_patch(j, i, k, d, x, y)) {
       return;
     }
     p.mask &= t->regions->mask[i];

@@ -177,15 +177,15 @@ typedef struct others {
 
 static void add_others(others *p, int s, int i, double w)
 {
-  double x[M], middle = 0, variance = 0, skill = 0, pairs = 0, least = INFINITY, most = -INFINITY;
+  double x[M], middle = 0, variance = 0, skill = 0, pairs = 0, min = INFINITY, max = -INFINITY;
   const double y = (double)truth[s][i], pi = acos(-1);
 
   for (int m = 0; m < M; m++) {
     x[m] = (double)member[s][m * CELLS + i];
     middle += x[m] / M;
     skill += fabs(x[m] - y) / M;
-    least = fmin(least, x[m]);
-    most = fmax(most, x[m]);
+    min = fmin(min, x[m]);
+    max = fmax(max, x[m]);
   }
   for (int m = 0; m < M * M; m++) {
     variance += m < M ? (x[m] - middle) * (x[m] - middle) / (M - 1) : 0;
@@ -198,10 +198,10 @@ static void add_others(others *p, int s, int i, double w)
   p->gauss += w * spread * (z * erf(z / sqrt(2)) + sqrt(2 / pi) * exp(-z * z / 2) - 1 / sqrt(pi));
   p->almost += w * (skill - pairs / 2 * (0.95 / (M * (M - 1)) + 0.05 / (M * M)));
   p->log += w * (log(spread) + z * z / 2 + log(2 * pi) / 2);
-  /* 80 % is more than five members reach: from the least to the greatest, 4 in 6. */
-  p->covered += y >= least && y <= most ? w : 0;
-  p->width += w * (most - least);
-  p->interval += w * (most - least + 6 * fmax(0, fmax(least - y, y - most)));
+  /* 80 % is more than five members reach: from the minimum to the maximum, 4 in 6. */
+  p->covered += y >= min && y <= max ? w : 0;
+  p->width += w * (max - min);
+  p->interval += w * (max - min + 6 * fmax(0, fmax(min - y, y - max)));
   p->product += w * (middle - (double)usual[i]) * (y - (double)usual[i]);
   p->forecast += w * pow(middle - (double)usual[i], 2);
   p->came += w * pow(y - (double)usual[i], 2);
@@ -326,8 +326,8 @@ static void missing_members_are_not_counted(void **state)
   wx_score_sums_fini(&t);
 }
 
-/* A distribution without spread has a CRPS and no logarithmic score; the others' mean is not put in
- * its place. */
+/* A distribution without spread has a CRPS and no logarithmic score; the others' mean does not
+ * replace it. */
 static void without_spread_there_is_no_log_score(void **state)
 {
   const wx_score_sums_opts o = options();
@@ -392,7 +392,7 @@ static void nothing_used_is_nan(void **state)
   wx_score_sums_fini(&t);
 }
 
-/* More points than a slab has. */
+/* More points than a chunk has. */
 static void threads_change_no_bit(void **state)
 {
   enum { WIDE = 3000, TALL = 3, ALL = WIDE * TALL };

@@ -12,7 +12,7 @@ const char *const wx_table_file[WX_TABLES] = {
     [WX_TABLE_RANK] = "rank.csv",
     [WX_TABLE_PIT] = "pit.csv",
     [WX_TABLE_HISTOGRAMS] = "histograms.csv",
-    [WX_TABLE_PARTS] = "crps_parts.csv",
+    [WX_TABLE_DECOMPOSITION] = "crps_decomposition.csv",
     [WX_TABLE_EVENTS] = "events.csv",
     [WX_TABLE_RELIABILITY] = "reliability.csv",
     [WX_TABLE_STARTS] = "starts.csv",
@@ -35,8 +35,8 @@ static const char *const head[WX_TABLES][COLUMNS] = {
     [WX_TABLE_HISTOGRAMS] = {"variable", "level", "lead_h", "model", "members", "region", "kind",
                              "bins", "cases", "n_eff", "delta", "delta_error", "chi2", "slope",
                              "curvature"},
-    [WX_TABLE_PARTS] = {"variable", "level", "lead_h", "model", "members", "region", "crps",
-                        "reliability", "potential"},
+    [WX_TABLE_DECOMPOSITION] = {"variable", "level", "lead_h", "model", "members", "region", "crps",
+                                "reliability", "potential"},
     [WX_TABLE_EVENTS] = {"variable", "level", "lead_h", "model", "members", "region", "event",
                          "rate", "brier", "brier_fair", "bss", "reliability", "resolution",
                          "uncertainty", "miscalibration", "discrimination", "roc_area", "twcrps"},
@@ -59,7 +59,7 @@ static int columns_of(int t)
 }
 
 /* What a row is of. */
-typedef struct place {
+typedef struct row_of {
   const wx_verify *v;
   wx_score_tables *t;
   const wx_resamples *resamples;
@@ -67,7 +67,7 @@ typedef struct place {
   double n_eff;
   double *scratch; /* [n_starts] */
   double *bins;    /* of reliability */
-} place;
+} row_of;
 
 static void put(weir_table *c, double value)
 {
@@ -78,7 +78,7 @@ static void put(weir_table *c, double value)
   }
 }
 
-static weir_table *begin(const place *p, int table, bool region)
+static weir_table *begin(const row_of *p, int table, bool region)
 {
   const wx_archive_info *const f = p->v->scene->facts;
   const wx_quantity *const q = &f->quantity[p->v->at_quantity];
@@ -100,7 +100,7 @@ static double cases(const wx_score_sums *t, int64_t region)
   return wx_score_sums_total(t, region, WX_BY_POINT)[WX_SUM_CELLS];
 }
 
-static void put_score(const place *p, const char *weights, const char *name, const wx_estimate *e)
+static void put_score(const row_of *p, const char *weights, const char *name, const wx_estimate *e)
 {
   weir_table *const c = begin(p, WX_TABLE_ALL, true);
 
@@ -114,7 +114,7 @@ static void put_score(const place *p, const char *weights, const char *name, con
 }
 
 /* All scores of a region; row: that of the whole grid, or NULL. */
-static weir_status add_scores(const place *p, wx_score_row *row)
+static weir_status add_scores(const row_of *p, wx_score_row *row)
 {
   const bool sites = p->v->scene->facts->grid.kind == WX_GRID_SITES;
   const char *const weights[] = {sites ? "equal" : "area", "none"};
@@ -137,7 +137,7 @@ static weir_status add_scores(const place *p, wx_score_row *row)
   return WEIR_OK;
 }
 
-static weir_status add_skill(const place *p, wx_score_row *row)
+static weir_status add_skill(const row_of *p, wx_score_row *row)
 {
   static const wx_score compared[] = {WX_CRPS, WX_CRPS_FAIR, WX_CRPS_GAUSS, WX_RMSE};
   const wx_verify *const v = p->v;
@@ -173,7 +173,7 @@ static weir_status add_skill(const place *p, wx_score_row *row)
   return WEIR_OK;
 }
 
-static void add_flatness(const place *p, const char *kind, const double *count, int64_t bins)
+static void add_flatness(const row_of *p, const char *kind, const double *count, int64_t bins)
 {
   const wx_uniformity f = wx_histogram_flatness(count, bins);
   weir_table *const c = begin(p, WX_TABLE_HISTOGRAMS, true);
@@ -189,7 +189,7 @@ static void add_flatness(const place *p, const char *kind, const double *count, 
   put(c, f.curvature);
 }
 
-static void add_histograms(const place *p)
+static void add_histograms(const row_of *p)
 {
   const wx_score_sums *const t = &p->v->tally[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
@@ -217,8 +217,8 @@ static void add_histograms(const place *p)
     put(c, h.weight > 0 ? b[t->at.rank + k] / h.weight : NAN);
   }
   add_flatness(p, "rank", b + t->at.rank, t->members + 1);
-  const wx_hersbach_parts parts = wx_hersbach_get(&h);
-  weir_table *const c = begin(p, WX_TABLE_PARTS, true);
+  const wx_hersbach_decomposition parts = wx_hersbach_get(&h);
+  weir_table *const c = begin(p, WX_TABLE_DECOMPOSITION, true);
 
   put(c, parts.crps);
   put(c, parts.reliability);
@@ -233,7 +233,7 @@ static double brier_of_climate(const wx_event *e, double rate)
   return rate * (1 - rate) + (rate - p) * (rate - p);
 }
 
-static weir_status add_bins(const place *p, int64_t event)
+static weir_status add_bins(const row_of *p, int64_t event)
 {
   const wx_score_sums *const t = &p->v->tally[p->model];
   const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, event);
@@ -263,7 +263,7 @@ static weir_status add_bins(const place *p, int64_t event)
   return WEIR_OK;
 }
 
-static weir_status add_events(const place *p)
+static weir_status add_events(const row_of *p)
 {
   const wx_score_sums *const t = &p->v->tally[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
@@ -271,7 +271,7 @@ static weir_status add_events(const place *p)
   for (int64_t e = 0; e < p->v->n_events; e++) {
     const double *const sum = b + wx_score_sums_event(e, 0), weight = sum[WX_EVENT_WEIGHT];
     const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, e);
-    const wx_brier_parts parts = wx_reliability_parts(bin, t->bins);
+    const wx_brier_decomposition parts = wx_reliability_decompose(bin, t->bins);
     const wx_corp corp = wx_reliability_corp(bin, t->bins, p->bins);
 
     if (!(weight > 0)) {
@@ -297,7 +297,7 @@ static weir_status add_events(const place *p)
 }
 
 /* The correlation of spread and |error| is of all points, and the same in every row. */
-static void add_spread(const place *p)
+static void add_spread(const row_of *p)
 {
   const wx_score_sums *const t = &p->v->tally[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
@@ -316,7 +316,7 @@ static void add_spread(const place *p)
   }
 }
 
-static void add_starts(const place *p)
+static void add_starts(const row_of *p)
 {
   static const wx_sum shown[] = {WX_SUM_CRPS, WX_SUM_FAIR, WX_SUM_GAUSS, WX_SUM_SQUARE,
                                  WX_SUM_VARIANCE};
@@ -336,7 +336,7 @@ static void add_starts(const place *p)
   }
 }
 
-static void add_summary(const place *p, const wx_score_row *row)
+static void add_summary(const row_of *p, const wx_score_row *row)
 {
   static const wx_score shown[] = {WX_CRPS, WX_CRPS_FAIR, WX_CRPS_GAUSS,
                                    WX_RMSE, WX_SPREAD,    WX_SSR};
@@ -349,7 +349,7 @@ static void add_summary(const place *p, const wx_score_row *row)
   put(c, row->score[WX_CRPS].hi);
 }
 
-static weir_status add_model(place *p)
+static weir_status add_model(row_of *p)
 {
   const wx_verify *const v = p->v;
   wx_score_row *const row = &p->t->row[p->t->n_rows];
@@ -380,7 +380,7 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
   const wx_bootstrap_opts *const o = &v->opts->bootstrap;
   int64_t block;
   wx_resamples resamples = {.n = 0};
-  place p = {.v = v, .t = t, .resamples = &resamples};
+  row_of p = {.v = v, .t = t, .resamples = &resamples};
   weir_status status = WEIR_OK;
 
   WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));

@@ -13,7 +13,7 @@ typedef enum wx_table {
   WX_TABLE_ALL,         /* every score of every region and weighting, with intervals           */
   WX_TABLE_SKILL,       /* models against references                                           */
   WX_TABLE_RANK, WX_TABLE_PIT, WX_TABLE_HISTOGRAMS,
-  WX_TABLE_PARTS,       /* of the CRPS                                                         */
+  WX_TABLE_DECOMPOSITION,       /* of the CRPS                                                         */
   WX_TABLE_EVENTS, WX_TABLE_RELIABILITY, WX_TABLE_SPREAD, WX_TABLE_STARTS,
   WX_TABLES
 } wx_table;

@@ -15,17 +15,17 @@
 #include "io/weir_netcdf.h"
 
 /* An evaluation of files. */
-typedef struct trial {
+typedef struct fixture {
   weir_config *config;
   wx_verify_opts opts;
   wx_archive *forecast, *truth;
   wx_eval_data scene;
   int64_t all[64];
   wx_verify verify;
-} trial;
+} fixture;
 
 /* The starts from number `first` on are scored. */
-static weir_status open_from(trial *t, int64_t first, const char *yaml)
+static weir_status open_from(fixture *t, int64_t first, const char *yaml)
 {
   const int64_t n = t->scene.facts->n_starts - first;
 
@@ -37,12 +37,12 @@ static weir_status open_from(trial *t, int64_t first, const char *yaml)
   return wx_verify_open(&t->opts, &t->scene, 5, t->all, n, &t->verify);
 }
 
-static weir_status open_verify(trial *t, const char *yaml)
+static weir_status open_verify(fixture *t, const char *yaml)
 {
   return open_from(t, 0, yaml);
 }
 
-static void close_trial(trial *t)
+static void close_fixture(fixture *t)
 {
   wx_verify_close(&t->verify);
   wx_eval_data_fini(&t->scene);
@@ -53,7 +53,7 @@ static void close_trial(trial *t)
 
 enum { PATH = 512, FILES = 3 };
 
-static void open_files(trial *t, char (*forecast)[PATH], char (*truth)[PATH], int n)
+static void open_files(fixture *t, char (*forecast)[PATH], char (*truth)[PATH], int n)
 {
   const char *f[FILES], *y[FILES];
 
@@ -72,7 +72,7 @@ static void temperature_on_a_grid(void **state)
 {
   const char *const folder = "weather/netcdf/emos_grid";
   char forecast[FILES][PATH], truth[FILES][PATH];
-  static trial t;
+  static fixture t;
 
   if (!weir_netcdf_available()) {
     printf("skipped: this build has no NetCDF\n");
@@ -98,7 +98,7 @@ static void temperature_on_a_grid(void **state)
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_BIAS), -0.2452, 5e-5);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_RMSE), 0.6172, 5e-5);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_SPREAD), 0.4141, 5e-5);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 static void decades_are_aligned(void **state)
@@ -110,7 +110,7 @@ static void decades_are_aligned(void **state)
   } known[] = {{0, 54, 0.0823, 0.1001, 0.0391, 0.06996, 0.06774},
                {4, 50, 0.1025, 0.1389, 0.0694, 0.08871, 0.08483}};
   char forecast[1][PATH], truth[1][PATH];
-  static trial t;
+  static fixture t;
 
   if (!weir_netcdf_available()) {
     printf("skipped: this build has no NetCDF\n");
@@ -134,7 +134,7 @@ static void decades_are_aligned(void **state)
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), known[k].crps, 5e-6);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_FAIR), known[k].fair, 1e-5);
   }
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 /* The control of the EDA as truth: no score of it, but the moments of the members are known. */
@@ -142,7 +142,7 @@ static void moments_of_grib(void **state)
 {
   char path[PATH];
   const char *paths[] = {path};
-  static trial t;
+  static fixture t;
 
   weir_check_shared(path, sizeof path, "weather/grib/era5-levels-members.grib");
   memset(&t, 0, sizeof t);
@@ -167,7 +167,7 @@ static void moments_of_grib(void **state)
 
   /* The known number is weighted by cosines of latitude, not by areas. */
   assert_near(sqrt(variance[0] / weight[0]) / 14.3862, 1, 2e-4);
-  close_trial(&t);
+  close_fixture(&t);
   weir_free(&analysis);
 }
 
@@ -207,7 +207,7 @@ static void draw(void)
   }
 }
 
-static void open_memory(trial *t)
+static void open_memory(fixture *t)
 {
   wx_archive_info f = {.name = "forecasts",
                        .n_starts = STARTS,
@@ -245,7 +245,7 @@ static void open_memory(trial *t)
  * CRPS is the mean absolute error, and what needs two members is not known. */
 static void a_deterministic_forecast_is_scored(void **state)
 {
-  static trial t;
+  static fixture t;
 
   for (int number = 0; number < 2; number++) {
     open_memory(&t);
@@ -274,13 +274,13 @@ static void a_deterministic_forecast_is_scored(void **state)
     assert_true(fabs(t.verify.efi_mean[2]) <= 1);
     wx_verify_close(&t.verify);
     assert_int_equal(open_verify(&t, "models: [{use: {raw: {first: 2}}}]"), WEIR_ERR_CONFIG);
-    close_trial(&t);
+    close_fixture(&t);
   }
 }
 
 static void a_right_ensemble_is_found_right(void **state)
 {
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   assert_ok(open_verify(
@@ -298,13 +298,13 @@ static void a_right_ensemble_is_found_right(void **state)
   assert_true(wx_score_get(five, 0, WX_BY_AREA, WX_ACC) > 0.5);
   assert_true(wx_score_get(five, 0, WX_BY_AREA, WX_EECRPS) > 0);
   assert_true(fabs(t.verify.efi_mean[3]) <= 1);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 /* A point where a member of one model is missing counts for none. */
 static void all_models_have_the_same_points(void **state)
 {
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   values[((3 * LEADS + 1) * MEMBERS + 5) * CELLS + 2] = NAN;
@@ -319,13 +319,13 @@ static void all_models_have_the_same_points(void **state)
   assert_ok(open_verify(&t, "{missing: count, models: [{use: {raw: {}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   assert_true(wx_score_sums_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 1);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 /* Truth of the scored starts changes no threshold and no mean of the climate. */
 static void the_climate_is_of_the_fitted_starts(void **state)
 {
-  static trial t;
+  static fixture t;
   float before[CELLS];
 
   open_memory(&t);
@@ -345,7 +345,7 @@ static void the_climate_is_of_the_fitted_starts(void **state)
     mean += (double)truth[(s + 1) * CELLS + 6] / FIT;
   }
   assert_near((double)before[6], mean, 1e-6);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 /* Means that do not weigh by area have intervals too, of the same starts. */
@@ -370,7 +370,7 @@ static void check_unweighted(const weir_table *c)
  * which are not read again: what the archive holds by then does not matter. */
 static void fields_of_windows_are_read_once(void **state)
 {
-  static trial t;
+  static fixture t;
   static float quantile[2][101 * CELLS], mean[2][CELLS];
 
   for (int k = 0; k < 2; k++) {
@@ -391,7 +391,7 @@ static void fields_of_windows_are_read_once(void **state)
     assert_int_equal(c->n, 7); /* 5 to 11 */
     memcpy(mean[k], c->mean, sizeof mean[k]);
     memcpy(quantile[k], c->quantile, sizeof quantile[k]);
-    close_trial(&t);
+    close_fixture(&t);
   }
   assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
   assert_memory_equal(quantile[0], quantile[1], sizeof quantile[0]);
@@ -408,7 +408,7 @@ static void a_climate_may_come_from_a_file(void **state)
   double score[2][4];
   float mean[CELLS];
   wx_model_climate made;
-  static trial t;
+  static fixture t;
 
   if (!weir_netcdf_available()) {
     printf("skipped: this build has no NetCDF\n");
@@ -460,7 +460,7 @@ static void a_climate_may_come_from_a_file(void **state)
     assert_non_null(strstr(weir_last_message(), said[k]));
     wx_verify_close(&t.verify);
   }
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 
@@ -470,7 +470,7 @@ static void tables_are_whole_and_repeat(void **state)
       "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], references: [raw 3], regions: "
       "[{name: north, south: 5}], bootstrap: {block: 2, resamples: 200}}";
   wx_score_tables table[2] = {{.n_rows = 0}};
-  static trial t;
+  static fixture t;
 
   for (int k = 0; k < 2; k++) {
     open_memory(&t);
@@ -479,7 +479,7 @@ static void tables_are_whole_and_repeat(void **state)
       assert_ok(wx_verify_lead(&t.verify, 0, l));
       assert_ok(wx_score_tables_add(&table[k], &t.verify));
     }
-    close_trial(&t);
+    close_fixture(&t);
   }
   const wx_score_row *const row = wx_score_tables_find(&table[0], 0, 1, 0);
 
@@ -505,7 +505,7 @@ static void tables_are_whole_and_repeat(void **state)
  * ends. */
 static weir_status make(void *context)
 {
-  trial *const t = context;
+  fixture *const t = context;
   wx_case_study study = {.quantity = 0};
   weir_status status = WEIR_OK;
   wx_archive_info f = *wx_archive_get(t->forecast), y = *wx_archive_get(t->truth);
@@ -532,19 +532,19 @@ done:
 
 static void memory_may_end_anywhere(void **state)
 {
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   assert_ok(open_verify(&t, "{regions: [{name: north, south: 5}], score: {patch: 2}}"));
   wx_verify_close(&t.verify);
   assert_true(weir_check_faults(make, &t) > 20);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 static void the_case_is_the_most_extreme_start(void **state)
 {
   wx_case_study c;
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   for (int i = 0; i < MEMBERS * CELLS; i++) {
@@ -560,7 +560,7 @@ static void the_case_is_the_most_extreme_start(void **state)
   assert_near((double)c.truth[3], (double)truth[21 * CELLS + 3], 0);
   assert_true(c.score[0] > 40);
   wx_case_study_fini(&c);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 static void refusals_name_the_key(void **state)
@@ -576,7 +576,7 @@ static void refusals_name_the_key(void **state)
       {"regions: [{name: far, south: 80}]", "no point of the grid lies in far"},
       {"events: [{quantity: z500, value: 1}]", "eval.events[0].quantity"},
   };
-  static trial t;
+  static fixture t;
 
   open_memory(&t);
   for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
@@ -584,7 +584,7 @@ static void refusals_name_the_key(void **state)
     assert_non_null(strstr(weir_last_message(), wrong[k].said));
   }
   assert_int_equal(wx_verify_open(&t.opts, &t.scene, 0, t.all, 0, &t.verify), WEIR_ERR_CONFIG);
-  close_trial(&t);
+  close_fixture(&t);
 }
 
 int main(void)

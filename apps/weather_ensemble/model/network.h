@@ -40,7 +40,7 @@ typedef struct wx_network {
 /* Inputs of the task: x [n, space.., channels]; y, s and weights [n, space.., n_y]. */
 enum { WX_IN_X, WX_IN_Y, WX_IN_S, WX_IN_W, WX_INPUTS };
 extern const char *const wx_input_name[WX_INPUTS];
-/* What the validation reports beside the loss; and how much a batch counts. */
+/* What the validation reports as well as the loss; and how much a batch counts. */
 enum { WX_METRICS = 1 };
 extern const char *const wx_metric[WX_METRICS];
 #define WX_WEIGHT "counted"

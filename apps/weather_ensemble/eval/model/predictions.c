@@ -75,8 +75,8 @@ static bool has_spread(const wx_archive_info *f)
   return false;
 }
 
-/* What a file says of its starts, freed by the caller; NULL: nothing. GRIB has no place for it. */
-static weir_status read_parts(const char *path, char **text)
+/* What a file says of its starts, freed by the caller; NULL: nothing. GRIB cannot store it. */
+static weir_status read_trained(const char *path, char **text)
 {
   weir_netcdf *nc = NULL;
   weir_status status = WEIR_OK;
@@ -104,7 +104,7 @@ static weir_status check_file(const char *path, const char *text, const wx_eval_
     int part = WX_PARTS;
 
     if (wx_trained_find(text, start, &part) != WEIR_OK) {
-      return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s is no list of parts", path,
+      return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s is no list of subsets", path,
                        WX_TRAINED_NOTE);
     }
     if (part == WX_TRAIN && n++ == 0) {
@@ -128,7 +128,7 @@ static weir_status refuse_trained(const wx_model *m, const wx_eval_data *s)
     const char *const path = o->files.items[i];
     char *text = NULL;
 
-    WEIR_TRY(read_parts(path, &text));
+    WEIR_TRY(read_trained(path, &text));
     const weir_status status = text != NULL ? check_file(path, text, s) : WEIR_OK;
 
     if (text == NULL) {

@@ -59,15 +59,15 @@ static void write_file(const wx_archive_info *f)
   assert_ok(wx_archive_commit(&w));
 }
 
-typedef struct trial {
+typedef struct fixture {
   wx_archive *archive, *truth;
   wx_eval_data scene;
   weir_config *config;
   wx_model_row row;
   wx_model model;
-} trial;
+} fixture;
 
-static weir_status open_trial(trial *t, const char *yaml)
+static weir_status open_fixture(fixture *t, const char *yaml)
 {
   const wx_archive_info f = facts(STARTS, 2, 1, MEMBERS);
   char text[3 * PATH];
@@ -83,7 +83,7 @@ static weir_status open_trial(trial *t, const char *yaml)
   return wx_model_open(&t->row, &t->scene, &t->model);
 }
 
-static void close_trial(trial *t)
+static void close_fixture(fixture *t)
 {
   wx_model_close(&t->model);
   wx_eval_data_fini(&t->scene);
@@ -108,11 +108,11 @@ static void mean_and_spread_are_a_distribution(void **state)
 {
   const wx_archive_info f = facts(2, 1, 2, 1); /* of the last two starts, at 24 h alone */
   wx_given g;
-  trial t;
+  fixture t;
 
   begin();
   write_file(&f);
-  assert_ok(open_trial(&t, yaml));
+  assert_ok(open_fixture(&t, yaml));
   assert_true(t.model.used == 5 && t.model.gives == 0);
   assert_string_equal(t.model.name, "predictions");
   assert_ok(wx_model_fit(&t.model, &t.scene, 0, 0));
@@ -124,7 +124,7 @@ static void mean_and_spread_are_a_distribution(void **state)
   assert_true(isnan(g.mean[0]) && isnan(g.sd[5]));
   assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
   assert_true(t.model.absent);
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 
@@ -132,34 +132,34 @@ static void members_are_members(void **state)
 {
   const wx_archive_info f = facts(STARTS, 2, 1, 3);
   wx_given g;
-  trial t;
+  fixture t;
 
   begin();
   write_file(&f);
-  assert_ok(open_trial(&t, yaml));
+  assert_ok(open_fixture(&t, yaml));
   assert_int_equal(t.model.gives, 3);
   assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
   assert_ok(wx_model_give(&t.model, &t.scene, 1, &g));
   assert_int_equal(g.members, 3);
   assert_true(g.member[2 * CELLS] == (3 * 3 + 2) * CELLS);
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 
 static void what_does_not_fit_is_refused(void **state)
 {
   wx_archive_info f = facts(STARTS, 2, 1, 1);
-  trial t;
+  fixture t;
 
   begin();
   f.grid.lat = (const double[]){50, 40};
   write_file(&f);
-  assert_int_equal(open_trial(&t, yaml), WEIR_ERR_CONFIG);
+  assert_int_equal(open_fixture(&t, yaml), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "is not on the grid of"));
-  close_trial(&t);
-  assert_int_equal(open_trial(&t, "use: predictions"), WEIR_ERR_CONFIG);
+  close_fixture(&t);
+  assert_int_equal(open_fixture(&t, "use: predictions"), WEIR_ERR_CONFIG);
   assert_non_null(strstr(weir_last_message(), "set files"));
-  close_trial(&t);
+  close_fixture(&t);
   weir_check_rmdir(dir);
 }
 
