@@ -24,14 +24,14 @@ static void print_samples(const wx_experiment *e)
   }
   printf("\n");
   print_channels(f, WX_Y);
-  for (int p = 0; p < WX_PARTS; p++) {
+  for (int p = 0; p < WX_SUBSETS; p++) {
     char first[32] = "", last[32] = "";
 
     if (e->split.n[p] > 0) {
       wx_date_text(e->split.first[p], first, sizeof first);
       wx_date_text(e->split.last[p], last, sizeof last);
     }
-    printf("# %s: %lld samples%s%s%s%s\n", wx_part_name[p], (long long)e->split.n[p],
+    printf("# %s: %lld samples%s%s%s%s\n", wx_subset_name[p], (long long)e->split.n[p],
            first[0] != 0 ? ", " : "", first, first[0] != 0 ? " to " : "", last);
   }
   printf("# left out by data.split: %lld; without truth: %lld\n\n", (long long)e->split.left_out,

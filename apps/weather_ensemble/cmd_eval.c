@@ -35,7 +35,7 @@ static weir_status open_archives(work *w)
   return WEIR_OK;
 }
 
-/* Starts by the parts of data.split. */
+/* Starts by the subsets of data.split. */
 static weir_status split_starts(work *w)
 {
   const wx_archive_info *const f = w->scene.facts;
@@ -46,7 +46,7 @@ static weir_status split_starts(work *w)
   }
   WEIR_TRY(wx_split_starts(&w->cfg->data.split, f, &w->split));
   w->scene.fit = w->split.sample[WX_TRAIN];
-  w->scene.n_fit = w->cfg->eval.part == WX_PARTS ? 0 : w->split.n[WX_TRAIN];
+  w->scene.n_fit = w->cfg->eval.part == WX_SUBSETS ? 0 : w->split.n[WX_TRAIN];
   return WEIR_OK;
 }
 
@@ -70,12 +70,12 @@ static void tell_starts(const work *w)
 
 static weir_status open_work(work *w)
 {
-  const int part = w->cfg->eval.part;
+  const int subset = w->cfg->eval.part;
 
   WEIR_TRY(open_archives(w));
   WEIR_TRY(split_starts(w));
-  w->scene.scored = part == WX_PARTS ? w->all : w->split.sample[part];
-  w->scene.n_scored = part == WX_PARTS ? w->scene.facts->n_starts : w->split.n[part];
+  w->scene.scored = subset == WX_SUBSETS ? w->all : w->split.sample[subset];
+  w->scene.n_scored = subset == WX_SUBSETS ? w->scene.facts->n_starts : w->split.n[subset];
   return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed, w->scene.scored,
                         w->scene.n_scored, &w->verify);
 }

@@ -31,7 +31,7 @@ weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const ch
                                 int n) WEIR_CHECKED;
 /* What results come from, besides the archives. */
 typedef struct wx_lineage {
-  const wx_split *parts;     /* of the samples that were used            */
+  const wx_split *split;     /* of the samples that were used            */
   const char *const *others; /* [n_others] files that were read: weights */
   int64_t n_others;
   const char *trained; /* what weights say they were trained on and chosen by, or NULL */
@@ -45,7 +45,7 @@ weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of,
  * these, with the gap between. */
 weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e,
                             const wx_lineage *of) WEIR_CHECKED;
-/* The same of an evaluation: its archives, n files that models read, the parts of the split, and
+/* The same of an evaluation: its archives, n files that models read, the subsets of the split, and
  * which of them was scored. */
 weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
                             const char *const *read, int64_t n) WEIR_CHECKED;

@@ -404,13 +404,13 @@ done:
 
 weir_status wx_eval_page_write(wx_eval_page *p, const char *dir)
 {
-  static const char *const parts[] = {"train", "valid", "test", "all"};
+  static const char *const subsets[] = {"train", "valid", "test", "all"};
   weir_report *r = NULL;
   weir_status status = WEIR_OK;
 
   WEIR_TRY_GOTO(weir_report_open(dir, "weather_ensemble: forecast verification", &r), done);
   weir_report_fact(r, "seed", "%llu", (unsigned long long)p->v->seed);
-  weir_report_fact(r, "subset", "%s", parts[p->v->opts->part]);
+  weir_report_fact(r, "subset", "%s", subsets[p->v->opts->part]);
   WEIR_TRY_GOTO(add_summary(p, r), done);
   WEIR_TRY_GOTO(add_scorecard(p, r), done);
   if (p->v->n_notes > 0) {

@@ -340,7 +340,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
 {
   const wx_verify *const v = p->v;
   weir_figure_series line[WX_MODELS + 1];
-  double *scratch = NULL, most = 0;
+  double *scratch = NULL, max_value = 0;
   char name[NAME], title[TITLE], where[64], x_label[64], y_label[64];
   int lines = 1;
 
@@ -356,7 +356,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
 
       x[k] = b.share >= 0.005 ? b.spread : NAN; /* fewer say nothing */
       y[k] = b.share >= 0.005 ? b.rmse : NAN;
-      most = fmax(most, fmax(x[k], y[k]));
+      max_value = fmax(max_value, fmax(x[k], y[k]));
     }
     line[lines++] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
                                          .name = v->model[m].name,
@@ -365,7 +365,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
                                          .y = y,
                                          .color = (int)m + 1};
   }
-  const double diagonal[] = {0, most};
+  const double diagonal[] = {0, max_value};
 
   line[0] = (weir_figure_series){.kind = WEIR_FIGURE_LINE,
                                  .name = "1:1 line",

@@ -31,7 +31,7 @@ weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
 bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);
 /* "z500, 48 h" */
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size);
-/* A figure's name of parts: letters and digits of both, '-' for the others. */
+/* A figure's name of two texts: letters and digits of both, '-' for the others. */
 void wx_eval_name(char *text, size_t size, const char *what, const char *quantity,
                   const char *model);
 #endif

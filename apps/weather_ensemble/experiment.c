@@ -148,8 +148,8 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e)
 
 /* Trains on `split` in `dir` and corrects the means of the samples of its subsets `first` to
  * `last`. */
-static weir_status train_subsets(wx_experiment *e, const wx_split *split, wx_part first,
-                                 wx_part last, const char *dir, const weir_plan_opts *exec,
+static weir_status train_subsets(wx_experiment *e, const wx_split *split, wx_subset first,
+                                 wx_subset last, const char *dir, const weir_plan_opts *exec,
                                  char digest[65])
 {
   const wx_stage_spec spec = wx_experiment_bias(e, split);

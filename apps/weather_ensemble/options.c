@@ -47,8 +47,8 @@ const weir_opt wx_options[] = {
     WEIR_OPT_PATH(wx_cfg, predict.weights, "",
                   "weights.nc of a run, or one of its checkpoints; those of a bias network are "
                   "looked for in the folder bias next to it"),
-    WEIR_OPT_ENUM(wx_cfg, predict.part, WX_PREDICT_ALL, WX_PART_CHOICES "|all",
-                  "samples to predict: those of a part of data.split, or all"),
+    WEIR_OPT_ENUM(wx_cfg, predict.part, WX_PREDICT_ALL, WX_SUBSET_CHOICES "|all",
+                  "samples to predict: those of a subset of data.split, or all"),
     WEIR_OPT_BOOL(wx_cfg, predict.members, false,
                   "also the members, moved and stretched to the corrected mean and standard "
                   "deviation, point by point"),

@@ -58,8 +58,7 @@ static void print_survey(const wx_archive_info *f, const wx_inventory *s, const 
       continue;
     }
     printf("%-12s %9g %11lld %11lld %12.6g %12.6g %12.6g %12.6g %-10s", q->name, f->lead[l->lead],
-           (long long)l->fields, (long long)l->missing, l->least, l->mean, l->greatest, l->sd,
-           q->units);
+           (long long)l->fields, (long long)l->missing, l->min, l->mean, l->max, l->sd, q->units);
     if (found != NULL) {
       printf(" %lld", (long long)found[l->lead]);
     }
@@ -94,7 +93,7 @@ static weir_status write_survey(const work *w)
             weir_writer_printf(out, "%s,%s,%g,%lld,%lld,%lld,%lld,%.9g,%.9g,%.9g,%.9g,%s\n",
                                side_name[side], q->name, f->lead[l->lead], (long long)l->fields,
                                (long long)l->expected, (long long)l->values, (long long)l->missing,
-                               l->least, l->mean, l->greatest, l->sd, q->units),
+                               l->min, l->mean, l->max, l->sd, q->units),
             done);
       }
     }

@@ -19,7 +19,7 @@ const weir_opt wx_emos_options[] = {
                  "all cells",
                  .alias = "least"),
     WEIR_OPT_REAL(wx_emos_opts, floor, 1e-3, 1e-9, 1, "1",
-                  "least standard deviation, in standard deviations of the truth"),
+                  "minimum standard deviation, in standard deviations of the truth"),
     WEIR_OPT_REAL(wx_emos_opts, tolerance, 1e-9, 0, 1, "1",
                   "relative gain in mean CRPS below which steps end"),
     WEIR_OPT_INT(wx_emos_opts, max_iter, 100, 1, 100000, "1", "steps at most", .alias = "most"),
@@ -63,8 +63,8 @@ static const double root_half = 0.70710678118654752440, root_two_pi = 2.50662827
 
 typedef struct search {
   const wx_cases *cases;
-  double x0, y0, v0, scale;   /* of the units */
-  double at[UNKNOWNS], least; /* of c */
+  double x0, y0, v0, scale; /* of the units */
+  double at[UNKNOWNS], min_c;
   bool fixed[UNKNOWNS];
   void (*pass)(const struct search *s, double w, double x, double y, double v, double *sum);
   double *scratch; /* [chunks, SUMS], NULL: one thread */
@@ -113,17 +113,17 @@ static void body(void *context, int64_t item, int thread)
 static void sum_all(search *s, double *total)
 {
   const int64_t n = s->cases->rows * chunks_of_row(s->cases);
-  double part[SUMS];
+  double partial[SUMS];
 
   memset(total, 0, SUMS * sizeof *total);
   if (s->scratch != NULL) {
     weir_parallel(n, 0, body, s);
   }
   for (int64_t i = 0; i < n; i++) {
-    const double *const add = s->scratch != NULL ? s->scratch + i * SUMS : part;
+    const double *const add = s->scratch != NULL ? s->scratch + i * SUMS : partial;
 
     if (s->scratch == NULL) {
-      sum_chunk(s, i, part);
+      sum_chunk(s, i, partial);
     }
     for (int k = 0; k < SUMS; k++) {
       total[k] += add[k];
@@ -186,17 +186,17 @@ static bool start(search *s, const wx_emos_opts *opts, int64_t *cases)
   sum_all(s, sum);
   const double rr = sum[R] / sum[WEIGHT];
   const double size = fmax(sqrt(yy), fmax(tiny * fabs(s->y0), 1e-100));
-  const double least = opts->floor * size;
+  const double min_sd = opts->floor * size;
 
   s->at[D] = s->fixed[D] || s->fixed[C] ? 0 : fmax(0, sum[RV] / sum[WEIGHT] / vv);
   s->at[C] = rr - s->at[D] * s->v0;
-  if (s->at[C] < least * least || s->fixed[C]) {
-    s->at[C] = least * least;
-    s->at[D] = s->fixed[D] ? 0 : fmax(0, (rr - least * least) / s->v0);
+  if (s->at[C] < min_sd * min_sd || s->fixed[C]) {
+    s->at[C] = min_sd * min_sd;
+    s->at[D] = s->fixed[D] ? 0 : fmax(0, (rr - min_sd * min_sd) / s->v0);
   }
-  s->scale = fmax(sqrt(rr), least);
+  s->scale = fmax(sqrt(rr), min_sd);
   s->at[C] /= s->scale * s->scale;
-  s->least = least * least / (s->scale * s->scale);
+  s->min_c = min_sd * min_sd / (s->scale * s->scale);
   s->v0 = 0;
   return true;
 }
@@ -285,7 +285,7 @@ static bool solve(const double *sum, double lambda, const bool *free, double *p)
 static bool step(search *s, double *sum, double *lambda)
 {
   const double g[UNKNOWNS] = {sum[F_M], sum[F_M_X], sum[F_U], sum[F_U_V]};
-  const double low[UNKNOWNS] = {-INFINITY, -INFINITY, s->least, 0};
+  const double low[UNKNOWNS] = {-INFINITY, -INFINITY, s->min_c, 0};
   double from[UNKNOWNS], p[UNKNOWNS], next[SUMS];
   bool free[UNKNOWNS];
 

@@ -157,10 +157,10 @@ static double score(world *w, opened *o)
         x[m] = (double)g.member[m * CELLS + c];
       }
       wx_sort(x, g.members);
-      const wx_crps_decomposition parts =
+      const wx_crps_decomposition terms =
           g.members > 0 ? wx_crps_sorted(x, g.members, y) : (wx_crps_decomposition){.m = 0};
 
-      sum += g.members > 0 ? wx_crps_empirical(&parts)
+      sum += g.members > 0 ? wx_crps_empirical(&terms)
                            : wx_crps_normal((double)g.mean[c], (double)g.sd[c], y);
     }
   }

@@ -29,18 +29,19 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Place p n - 1/2 of n sorted values, between neighbours in proportion (Hyndman and Fan's fifth):
- * level k is the mean of what lies around it where there are as many values as levels. */
+/* Position p n - 1/2 of n sorted values, between neighbours in proportion (Hyndman and Fan's
+ * fifth): level k is the mean of what lies around it where there are as many values as levels. */
 static void take_quantiles(float *values, int64_t n, int64_t levels, float *out)
 {
   qsort(values, (size_t)n, sizeof *values, ascending);
   for (int64_t k = 0; k < levels; k++) {
-    const double place = ((double)k + 0.5) / (double)levels * (double)n - 0.5;
-    const double at = fmin(fmax(place, 0), (double)(n - 1));
+    const double position = ((double)k + 0.5) / (double)levels * (double)n - 0.5;
+    const double at = fmin(fmax(position, 0), (double)(n - 1));
     const int64_t i = (int64_t)at, next = i + 1 < n ? i + 1 : i;
-    const double part = at - (double)i;
+    const double fraction = at - (double)i;
 
-    out[k] = n > 0 ? (float)((1 - part) * (double)values[i] + part * (double)values[next]) : NAN;
+    out[k] =
+        n > 0 ? (float)((1 - fraction) * (double)values[i] + fraction * (double)values[next]) : NAN;
   }
 }
 
@@ -148,9 +149,9 @@ float wx_quantile_of(const wx_quantile *q, int64_t cell, float x)
     }
     return (float)(((double)to[first] + (double)to[last]) / 2);
   }
-  const double part = ((double)x - (double)from[lo]) / ((double)from[hi] - (double)from[lo]);
+  const double fraction = ((double)x - (double)from[lo]) / ((double)from[hi] - (double)from[lo]);
 
-  return (float)((1 - part) * (double)to[lo] + part * (double)to[hi]);
+  return (float)((1 - fraction) * (double)to[lo] + fraction * (double)to[hi]);
 }
 
 void wx_quantile_apply(const wx_quantile *q, int64_t n, float *members)

@@ -12,7 +12,7 @@ static const wx_format *const formats[] = {&wx_format_netcdf, &wx_format_grib};
 enum { N_FORMATS = sizeof formats / sizeof formats[0], FIRST_BYTES = 128 };
 
 /* Files that are open at once: systems allow 1024 by default. */
-enum { MOST_AWAKE = 128 };
+enum { MAX_OPEN = 128 };
 
 /* Sends the file that was not used for longest to rest. */
 static void rest_one(wx_archive *a)
@@ -39,14 +39,14 @@ static void use(wx_archive *a, wx_file *f)
   }
   a->n_awake += f->used == 0;
   f->used = ++a->clock;
-  while (a->n_awake > a->most_awake) {
+  while (a->n_awake > a->max_open) {
     rest_one(a);
   }
 }
 
 void wx_archive_keep_awake(wx_archive *a, int64_t n)
 {
-  a->most_awake = n;
+  a->max_open = n;
 }
 
 static weir_status first_bytes(const char *path, unsigned char *bytes, int64_t *n)
@@ -125,7 +125,7 @@ static weir_status open_archive(const char *const *paths, int n, const wx_archiv
   WEIR_TRY_GOTO(weir_alloc(1, sizeof *index, (void **)&index), done);
   WEIR_TRY_GOTO(wx_file_names_find(paths, n, &names), done);
   a->n_files = names.n;
-  a->most_awake = MOST_AWAKE;
+  a->max_open = MAX_OPEN;
   index->a = a;
   index->how = how != NULL ? how : &usual;
   index->truth = truth;

@@ -18,7 +18,7 @@ const weir_opt wx_archive_in_options[] = {
                   "is opened faster the next time; made anew for a file whose size or time "
                   "changed; none: nothing is kept"),
     WEIR_OPT_BOOL(wx_archive_in, skip_damaged, false,
-                  "go on behind damaged messages, with a warning that names file and byte; their "
+                  "continue after damaged messages, with a warning that names file and byte; their "
                   "fields are then not there (import.incomplete)"),
     WEIR_OPT_END,
 };

@@ -17,7 +17,7 @@ static int64_t lengths[128];
 static const double south[3] = {-30, 0, 30}, greenwich[4] = {-180, -90, 0, 90};
 static const double two[2] = {0, 1}, levels[2] = {500, 85000}, steps[2] = {24, 48};
 
-/* GRIB made NetCDF: time is that of starts, valid_time beside it, rows from the south, columns from
+/* GRIB made NetCDF: time is that of starts, valid_time as well, rows from the south, columns from
  * -180 on, 16 bits with scale and offset. */
 static void grib_tools_are_understood(void **state)
 {

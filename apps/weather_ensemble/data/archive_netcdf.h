@@ -11,7 +11,7 @@ enum { WX_NC_NAME = 128, WX_NC_MISSING = 4 };
 typedef enum wx_role {
   WX_ROLE_NONE,
   WX_ROLE_START,
-  WX_ROLE_TIME, /* of validity, or of a start where leads stand beside it */
+  WX_ROLE_TIME, /* of validity, or of a start where there are leads too */
   WX_ROLE_LEAD,
   WX_ROLE_MEMBER,
   WX_ROLE_LEVEL,
@@ -74,11 +74,11 @@ typedef struct wx_coordinate {
 } wx_coordinate;
 
 /* Whether the file can hold n values of `size` bytes: compression saves no more than 1 in 1032
- * (deflate), and what is no more than `least` costs little to believe. n * size does not overflow.
+ * (deflate), and no more than `trusted` values cost little to believe. n * size does not overflow.
  */
-static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_t least)
+static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_t trusted)
 {
-  return n <= least || n * (int64_t)size / 1032 <= f->bytes;
+  return n <= trusted || n * (int64_t)size / 1032 <= f->bytes;
 }
 
 /* archive_roles.c */
@@ -90,7 +90,7 @@ weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var) WEIR_CHEC
 bool wx_nc_is_time(const wx_nc *f, const char *name);
 /* Sets `aside` of the variables that others name. */
 weir_status wx_nc_set_aside(wx_nc *f) WEIR_CHECKED;
-/* A text attribute into text[size], "" where there is none; cut where it is too long. */
+/* A text attribute into text[size], "" where there is none; truncated where it is too long. */
 weir_status wx_nc_text(wx_nc *f, int var, const char *name, char *text, size_t size) WEIR_CHECKED;
 
 /* archive_coords.c */

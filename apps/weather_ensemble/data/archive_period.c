@@ -8,7 +8,7 @@
 #include "data/archive_cube.h"
 #include "data/date.h"
 
-enum { HOUR = 3600, UNSET = -2 /* beside WX_PERIOD_UNKNOWN */ };
+enum { HOUR = 3600, UNSET = -2 /* other than WX_PERIOD_UNKNOWN */ };
 
 static void text_of(double hours, char *text, size_t size)
 {

@@ -159,7 +159,7 @@ static weir_status take_grid(wx_nc *f, int v, const wx_nc_dims *at, wx_grid *g, 
   return WEIR_OK;
 }
 
-/* The variable behind `key` in the attribute cell_measures of v, or -1. */
+/* The variable after `key` in the attribute cell_measures of v, or -1. */
 static weir_status find_measure(wx_nc *f, int v, const char *key, int *var)
 {
   char text[4096];

@@ -70,7 +70,7 @@ static weir_status take_valid(wx_nc *f, int v, wx_times *t)
   return WEIR_OK;
 }
 
-/* A `time` is that of starts, whatever CF says, where leads stand beside it as GRIB tools write
+/* A `time` is that of starts, whatever CF says, where there are leads too, as GRIB tools write
  * them (step), or a time of validity of its own, or where both are dimensions. */
 static bool time_is_start(const wx_nc *f, const wx_times *t)
 {

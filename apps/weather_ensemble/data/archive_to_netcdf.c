@@ -164,7 +164,7 @@ static weir_status put_periods(writer *w)
 static weir_status put_members(writer *w)
 {
   const wx_archive_info *f = w->facts;
-  int64_t most = 0;
+  int64_t max_number = 0;
   int var = 0;
 
   WEIR_TRY(weir_netcdf_dim(w->nc, w->quantile != NULL ? "quantile" : "realization", f->n_members,
@@ -175,9 +175,9 @@ static weir_status put_members(writer *w)
     return write_line(w, var, f->n_members, w->quantile);
   }
   for (int64_t k = 0; k < f->n_members; k++) {
-    most = llabs(f->member[k]) > most ? llabs(f->member[k]) : most;
+    max_number = llabs(f->member[k]) > max_number ? llabs(f->member[k]) : max_number;
   }
-  WEIR_TRY(weir_netcdf_whole_var(w->nc, "realization", most, 1, &w->outer[2], &var));
+  WEIR_TRY(weir_netcdf_whole_var(w->nc, "realization", max_number, 1, &w->outer[2], &var));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "standard_name", "realization"));
   WEIR_TRY(weir_netcdf_put_text(w->nc, var, "units", "1"));
   return write_line(w, var, f->n_members, f->member);
@@ -290,7 +290,7 @@ static weir_status put_grid(writer *w)
 
 /* Levels of the variable of quantity `first`, in their order, and where each of its quantities is.
  */
-static int64_t gather_levels(writer *w, int64_t first, double *level)
+static int64_t collect_levels(writer *w, int64_t first, double *level)
 {
   const wx_quantity *q = w->facts->quantity;
   int64_t n = 0;
@@ -445,7 +445,7 @@ static weir_status put_variable(writer *w, int64_t first, double *scratch)
 {
   const wx_archive_info *f = w->facts;
   const wx_quantity *q = &f->quantity[first];
-  const int64_t n = gather_levels(w, first, scratch);
+  const int64_t n = collect_levels(w, first, scratch);
   char name[2 * WX_SHORT];
   int dims[MOST_DIMS], var = 0, level = -1;
   int64_t chunk[MOST_DIMS];

@@ -23,10 +23,10 @@ typedef struct labels {
   int64_t period;    /* where there are none: seconds, or WX_PERIOD_UNKNOWN */
 } labels;
 
-/* Numbers of an attribute into out[most], *n of them; 0 where it is not there. Another kind or
+/* Numbers of an attribute into out[max], *n of them; 0 where it is not there. Another kind or
  * number of values would be a field read wrong: refused. */
-static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, int most,
-                                double *out, int *n)
+static weir_status take_numbers(wx_nc *f, int var, const char *name, int min, int max, double *out,
+                                int *n)
 {
   const int64_t found = weir_netcdf_count_numbers(f->nc, var, name);
 
@@ -34,11 +34,11 @@ static weir_status take_numbers(wx_nc *f, int var, const char *name, int least, 
   if (!weir_netcdf_has(f->nc, var, name)) {
     return WEIR_OK;
   }
-  if (found < least || found > most) {
+  if (found < min || found > max) {
     return weir_fail(WEIR_ERR_DATA,
                      "%s: variable %s: its attribute '%s' has %lld numbers, not %d: set it, or "
                      "take it out",
-                     f->path, f->seen[var].name, name, (long long)found, least);
+                     f->path, f->seen[var].name, name, (long long)found, min);
   }
   *n = (int)found;
   return weir_netcdf_get_numbers(f->nc, var, name, out, found);
@@ -60,12 +60,12 @@ static double stored_bound(const wx_nc_var *p, double value, int side)
   return stored + side * 1e-6 * fmax(1, fabs(stored));
 }
 
-static weir_status take_bound(wx_nc *f, int var, const char *name, int least, wx_nc_var *p)
+static weir_status take_bound(wx_nc *f, int var, const char *name, int count, wx_nc_var *p)
 {
   double at[2];
   int n = 0;
 
-  WEIR_TRY(take_numbers(f, var, name, least, least, at, &n));
+  WEIR_TRY(take_numbers(f, var, name, count, count, at, &n));
   if (n == 0) {
     return WEIR_OK;
   }
@@ -77,7 +77,7 @@ static weir_status take_bound(wx_nc *f, int var, const char *name, int least, wx
     p->hi = high ? at[n - 1] : p->hi;
     return WEIR_OK;
   }
-  const bool turned = p->scale < 0; /* the least value is the greatest that is stored */
+  const bool turned = p->scale < 0; /* the minimum value is the maximum that is stored */
   const double first = stored_bound(p, at[0], turned ? 1 : -1),
                last = stored_bound(p, at[n - 1], turned ? -1 : 1);
 

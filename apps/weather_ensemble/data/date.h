@@ -6,7 +6,7 @@
 
 #define WX_DATE_YEAR 365.2425 /* days, on average */
 
-/* "2001-02-03", "2001-02-03 04:05", "2001-02-03T04:05:06" (also with Z behind it), UTC. False: no
+/* "2001-02-03", "2001-02-03 04:05", "2001-02-03T04:05:06" (also followed by Z), UTC. False: no
  * such text or no such day. */
 bool wx_date_parse(const char *text, double *days);
 /* "2001-02-03 04:05" into `text`, to the nearest minute. */

@@ -32,7 +32,7 @@ struct wx_dummy_archive {
   wx_quantity *quantity;
 };
 
-/* "z500" is the variable z on 500 hPa; a name without a number behind it is of the surface. */
+/* "z500" is the variable z on 500 hPa; a name without a number after it is of the surface. */
 static weir_status name_quantity(const char *name, wx_quantity *q)
 {
   size_t n = strlen(name), digits = n;
@@ -88,14 +88,14 @@ static int ascending(const void *a, const void *b)
 static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64_t n[SIDES])
 {
   const int64_t begin = INT64_C(10957) * 24 * HOUR;
-  int64_t most = 0;
+  int64_t max_times = 0;
 
   n[FORECAST] = o->starts;
-  if (!weir_mul_ok(o->starts, o->lead.count + 1, &most)) {
+  if (!weir_mul_ok(o->starts, o->lead.count + 1, &max_times)) {
     return weir_fail(WEIR_ERR_CONFIG, "dummy: too many starts and leads");
   }
   WEIR_TRY(weir_alloc(o->starts, sizeof *s->start[0], (void **)&s->start[FORECAST]));
-  WEIR_TRY(weir_alloc(most, sizeof *s->start[0], (void **)&s->start[TRUTH]));
+  WEIR_TRY(weir_alloc(max_times, sizeof *s->start[0], (void **)&s->start[TRUTH]));
   int64_t *t = s->start[TRUTH];
 
   for (int64_t i = 0; i < o->starts; i++) {
@@ -104,9 +104,9 @@ static weir_status take_times(wx_dummy_archive *s, const wx_dummy_opts *o, int64
       *t++ = s->start[FORECAST][i] + seconds(s->lead[l]);
     }
   }
-  qsort(s->start[TRUTH], (size_t)most, sizeof *t, ascending);
+  qsort(s->start[TRUTH], (size_t)max_times, sizeof *t, ascending);
   n[TRUTH] = 1;
-  for (int64_t i = 1; i < most; i++) {
+  for (int64_t i = 1; i < max_times; i++) {
     if (s->start[TRUTH][i] > s->start[TRUTH][n[TRUTH] - 1]) {
       s->start[TRUTH][n[TRUTH]++] = s->start[TRUTH][i];
     }

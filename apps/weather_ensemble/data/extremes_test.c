@@ -27,7 +27,7 @@ typedef struct fixture {
   wx_data_opts data;
   wx_samples *samples;
   const wx_info *facts;
-  int64_t number[WX_PARTS][2 * S_STARTS];
+  int64_t number[WX_SUBSETS][2 * S_STARTS];
   wx_split split;
 } fixture;
 
@@ -45,11 +45,11 @@ static void open_fixture(fixture *p, int depth)
   p->split = (wx_split){.left_out = 0};
   for (int64_t i = 0; i < p->facts->n; i++) {
     const int64_t start = p->facts->of_start[i];
-    const int part = start < TRAIN_STARTS ? WX_TRAIN : start < VALID_STARTS ? WX_VALID : WX_TEST;
+    const int subset = start < TRAIN_STARTS ? WX_TRAIN : start < VALID_STARTS ? WX_VALID : WX_TEST;
 
-    p->number[part][p->split.n[part]++] = i;
+    p->number[subset][p->split.n[subset]++] = i;
   }
-  for (int k = 0; k < WX_PARTS; k++) {
+  for (int k = 0; k < WX_SUBSETS; k++) {
     p->split.sample[k] = p->number[k];
   }
 }

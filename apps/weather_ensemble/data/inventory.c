@@ -34,8 +34,8 @@ static void take_values(wx_inventory_line *l, double *m2, const float *x, int64_
     }
     seen++;
     mean += (double)x[i];
-    l->least = fmin(l->least, (double)x[i]);
-    l->greatest = fmax(l->greatest, (double)x[i]);
+    l->min = fmin(l->min, (double)x[i]);
+    l->max = fmax(l->max, (double)x[i]);
   }
   l->fields++;
   l->missing += n - seen;
@@ -130,8 +130,8 @@ weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_invento
     if (i < all) {
       *l = (wx_inventory_line){.quantity = i % f->n_quantities,
                                .lead = i / f->n_quantities,
-                               .least = INFINITY,
-                               .greatest = -INFINITY};
+                               .min = INFINITY,
+                               .max = -INFINITY};
     }
     WEIR_TRY_GOTO(take_members(a, copy, i / all, l->lead, l->quantity, l, &m2[i % all], x), done);
     weir_progress("import", i + 1, f->n_starts * all, "fields of all members");
@@ -141,8 +141,8 @@ weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_invento
 
     l->sd = l->values > 0 ? sqrt(m2[i] / (double)l->values) : NAN;
     l->mean = l->values > 0 ? l->mean : NAN;
-    l->least = l->values > 0 ? l->least : NAN;
-    l->greatest = l->values > 0 ? l->greatest : NAN;
+    l->min = l->values > 0 ? l->min : NAN;
+    l->max = l->values > 0 ? l->max : NAN;
   }
   count_absent(a, out);
 done:
@@ -321,13 +321,12 @@ const char *wx_inventory_doubt(const wx_quantity *q, const wx_inventory_line *l)
   if (l->values == 0) {
     return l->fields > 0 ? "no value at all" : NULL;
   }
-  if (l->greatest >= 9.9e8 || fabs(l->greatest) == 9999 || fabs(l->least) == 9999 ||
-      l->least <= -9.9e8) {
+  if (l->max >= 9.9e8 || fabs(l->max) == 9999 || fabs(l->min) == 9999 || l->min <= -9.9e8) {
     return "values that look like a code for missing ones: state it as _FillValue";
   }
   for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
     if (strcmp(usual[i].variable, q->variable) == 0 &&
-        (l->least < usual[i].lo || l->greatest > usual[i].hi)) {
+        (l->min < usual[i].lo || l->max > usual[i].hi)) {
       return "values out of the range of its name: are its units as stated?";
     }
   }
@@ -343,7 +342,7 @@ void wx_inventory_warn(const char *command, const wx_archive_info *f, const wx_i
   if (doubt != NULL && (*told == NULL || strcmp(doubt, *told) != 0)) {
     *told = doubt; /* other leads will have the same */
     weir_warn(command, "%s: %s, lead %g h: %s (%g to %g)", f->name, q->name, f->lead[l->lead],
-              doubt, l->least, l->greatest);
+              doubt, l->min, l->max);
   }
 }
 
@@ -355,7 +354,7 @@ static weir_status begin_watch(wx_watch *w)
   WEIR_TRY(weir_alloc(n, sizeof *w->line, (void **)&w->line));
   for (int64_t k = 0; k < n; k++) {
     w->line[k] = (wx_inventory_line){
-        .quantity = k, .least = INFINITY, .greatest = -INFINITY, .sd = NAN /* not known */};
+        .quantity = k, .min = INFINITY, .max = -INFINITY, .sd = NAN /* not known */};
   }
   return weir_alloc(n, sizeof *w->told, (void **)&w->told);
 }
@@ -363,22 +362,22 @@ static weir_status begin_watch(wx_watch *w)
 weir_status wx_watch_take(wx_watch *w, const char *command, int64_t quantity, int64_t lead,
                           const float *x, int64_t n)
 {
-  float least = INFINITY, greatest = -INFINITY;
+  float min = INFINITY, max = -INFINITY;
 
   if (w->told == NULL) {
     WEIR_TRY(begin_watch(w));
   }
   for (int64_t i = 0; i < n && w->told[quantity] == NULL; i++) { /* NaN compares as neither */
-    least = x[i] < least ? x[i] : least;
-    greatest = x[i] > greatest ? x[i] : greatest;
+    min = x[i] < min ? x[i] : min;
+    max = x[i] > max ? x[i] : max;
   }
-  if (least <= greatest) {
+  if (min <= max) {
     wx_inventory_line *const l = &w->line[quantity];
 
     l->lead = lead;
     l->values += n;
-    l->least = fmin(l->least, (double)least);
-    l->greatest = fmax(l->greatest, (double)greatest);
+    l->min = fmin(l->min, (double)min);
+    l->max = fmax(l->max, (double)max);
     wx_inventory_warn(command, w->facts, l, &w->told[quantity]);
   }
   return WEIR_OK;

@@ -1,5 +1,5 @@
 /* inventory.h - what archives really hold, field by field, before anything is made of them: what is
- * not there, missing values, least and greatest; and whether a truth goes with a forecast. */
+ * not there, missing values, minimum and maximum; and whether a truth goes with a forecast. */
 #ifndef WX_INVENTORY_H
 #define WX_INVENTORY_H
 #include "conf/weir_opt.h"
@@ -10,7 +10,7 @@ typedef struct wx_inventory_line {
   int64_t quantity, lead;
   int64_t expected, fields; /* starts x members, and how many of them there are; none: 0, 0 */
   int64_t values, missing;  /* of the fields that are there */
-  double least, greatest, mean, sd;
+  double min, max, mean, sd;
 } wx_inventory_line;
 
 typedef struct wx_inventory {

@@ -81,7 +81,7 @@ static void every_value_is_counted(void **state)
     assert_true(l->fields == 6 && l->expected == 6 && l->missing == (at == 0));
     assert_near(l->mean, sum / n, 1e-12);
     assert_near(l->sd, sqrt(square / n - sum / n * (sum / n)), 1e-8);
-    assert_true(l->least == 250 && l->greatest == 256);
+    assert_true(l->min == 250 && l->max == 256);
     assert_null(wx_inventory_doubt(&quantity[at % 2], l));
   }
   assert_int_equal(s.absent, 0);
@@ -132,11 +132,9 @@ static void a_truth_has_to_go_with_its_forecast(void **state)
 
 static void strange_values_are_told(void **state)
 {
-  const wx_inventory_line code = {
-      .fields = 1, .values = 9, .least = 270, .greatest = 9999, .sd = 1};
-  const wx_inventory_line celsius = {
-      .fields = 1, .values = 9, .least = -20, .greatest = 30, .sd = 1};
-  const wx_inventory_line same = {.fields = 1, .values = 9, .least = 270, .greatest = 270};
+  const wx_inventory_line code = {.fields = 1, .values = 9, .min = 270, .max = 9999, .sd = 1};
+  const wx_inventory_line celsius = {.fields = 1, .values = 9, .min = -20, .max = 30, .sd = 1};
+  const wx_inventory_line same = {.fields = 1, .values = 9, .min = 270, .max = 270};
   const wx_inventory_line none = {.fields = 1, .missing = 9};
 
   (void)state;

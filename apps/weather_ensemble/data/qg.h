@@ -8,8 +8,9 @@
  *   dq2/dt + J(psi2, q2) + U2 dq2'/dx + (beta - F (U1 - U2)) dpsi2/dx
  *       = -(psi1 - psi2 - psiR) / tau_d - lap psi2 / tau_f - nu lap^4 q2',   q2' = q2 - h
  *
- * Fourier in x and y, cut at two thirds; fourth-order Runge-Kutta with the viscosity as integrating
- * factor. A state is the spectrum of q1 and q2': a block of memory that is copied as it is. */
+ * Fourier in x and y, truncated at two thirds; fourth-order Runge-Kutta with the viscosity as
+ * integrating factor. A state is the spectrum of q1 and q2': a block of memory that is copied as it
+ * is. */
 #ifndef WX_QG_H
 #define WX_QG_H
 #include <stddef.h>
@@ -61,7 +62,7 @@ void wx_qg_add(const wx_qg *m, void *to, double scale, const void *a, const void
 void wx_qg_project(const wx_qg *from, const void *state, const wx_qg *to, void *out);
 
 /* State of the streamfunctions psi [2, ny, nx] (row j at y = j ly / ny), their means and what is
- * beyond the cut left out; and back. */
+ * beyond the truncation left out; and back. */
 void wx_qg_set_psi(const wx_qg *m, wx_qg_workspace *r, const double *psi, void *state);
 void wx_qg_psi(const wx_qg *m, wx_qg_workspace *r, const void *state, double *psi);
 /* q1 and q2' [2, ny, nx]. */

@@ -332,7 +332,7 @@ static void perturb(const wx_qg_ensemble *e, double share, uint32_t purpose, int
 typedef struct work {
   wx_qg_ensemble *e;
   int64_t marks;
-  void (*beside)(void *context);
+  void (*meanwhile)(void *context);
   void *context;
 } work;
 
@@ -366,8 +366,8 @@ static void do_item(void *context, int64_t item, int thread)
   const work *const w = context;
   wx_qg_ensemble *const e = w->e;
 
-  if (item == 0 && w->beside != NULL) {
-    w->beside(w->context);
+  if (item == 0 && w->meanwhile != NULL) {
+    w->meanwhile(w->context);
   } else if (item == 1) {
     follow_truth(e, w->marks);
   } else if (item > 1) {
@@ -423,7 +423,7 @@ static weir_status check_all(const wx_qg_ensemble *e)
 }
 
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
-                                   void (*beside)(void *context), void *context)
+                                   void (*meanwhile)(void *context), void *context)
 {
   const int64_t last = start + n - 1, ahead = last + n, starts = e->forecasts.n_starts;
 
@@ -432,10 +432,10 @@ weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
   follow_truth(e, e->start_mark[last] + 1);
   e->next.first = start;
   e->next.n = n;
-  /* Beside the members the truth goes on to where the next n starts need it. */
+  /* Meanwhile the truth is continued to where the next n starts need it. */
   const int64_t end = marks_until(e, last);
   const int64_t soon = e->start_mark[ahead < starts ? ahead : starts - 1] + 1;
-  work w = {e, end > soon ? end : soon, beside, context};
+  work w = {e, end > soon ? end : soon, meanwhile, context};
 
   if (!weir_stop_requested()) {
     weir_parallel(2 + n * e->forecasts.n_members, e->threads, do_item, &w);

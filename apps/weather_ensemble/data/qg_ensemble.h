@@ -1,8 +1,8 @@
 /* qg_ensemble.h - the built-in simulation: a truth, analyses of it, and ensembles of forecasts by a
  * model that is not quite the one of the truth (docs/science/weather_simulation.md).
  *
- * Every forecast is a function of options, seed, start and member: any part may be computed again,
- * in any order and on any number of threads, and has the same bits. */
+ * Every forecast is a function of options, seed, start and member: any forecast may be computed
+ * again, in any order and on any number of threads, and has the same bits. */
 #ifndef WX_QG_ENSEMBLE_H
 #define WX_QG_ENSEMBLE_H
 #include "conf/weir_opt.h"
@@ -52,17 +52,17 @@ const wx_archive_info *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e);
 const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
 
 /* Computes the forecasts of starts [start, start + n), which replace those computed before, and the
- * truth up to their end (what was computed of it stays), while beside(context), NULL: nothing, runs
- * on one of the threads, and takes fields of what was computed before. Fails: WEIR_ERR_NUMERIC,
- * WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
+ * truth up to their end (what was computed of it stays), while meanwhile(context), NULL: nothing,
+ * runs on one of the threads, and takes fields of what was computed before. Fails:
+ * WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
-                                   void (*beside)(void *context), void *context) WEIR_CHECKED;
+                                   void (*meanwhile)(void *context), void *context) WEIR_CHECKED;
 /* A field [lat, lon], rows from north to south, of a start that is computed; of start `time` of the
  * truth, which has to be before wx_qg_ensemble_known. One thread at a time. */
 void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
                           int64_t member, float *out);
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out);
-/* Times of the truth that are computed; not to be asked beside a computation. */
+/* Times of the truth that are computed; not to be asked during a computation. */
 int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
 /* How many starts keep all threads busy. */
 int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e);

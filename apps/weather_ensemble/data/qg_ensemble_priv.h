@@ -1,4 +1,4 @@
-/* qg_ensemble_priv.h - the parts of a simulation. */
+/* qg_ensemble_priv.h - the state of a simulation. */
 #ifndef WX_QG_ENSEMBLE_PRIV_H
 #define WX_QG_ENSEMBLE_PRIV_H
 #include "data/qg_ensemble.h"

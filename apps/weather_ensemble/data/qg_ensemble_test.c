@@ -1,5 +1,5 @@
-/* qg_ensemble_test.c - the simulation: any part again with the same bits, fields against the states
- * they are of, a perfect model, spread and error, refusals. */
+/* qg_ensemble_test.c - the simulation: any forecast again with the same bits, fields against the
+ * states they are of, a perfect model, spread and error, refusals. */
 #include <math.h>
 #include <string.h>
 #include <stdio.h>
@@ -259,7 +259,7 @@ static void a_stop_is_obeyed(void **state)
   assert_int_equal(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL), WEIR_ERR_STOPPED);
   assert_int_equal(wx_qg_ensemble_create(&o, 1, &none), WEIR_ERR_STOPPED);
   weir_stop_request(0);
-  assert_ok(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL)); /* and goes on */
+  assert_ok(wx_qg_ensemble_compute(e, 0, 1, NULL, NULL)); /* and continues */
   wx_qg_ensemble_destroy(&e);
 }
 

@@ -130,7 +130,7 @@ static weir_status list_leads(wx_qg_ensemble *e)
     WEIR_TRY_GOTO(qg_steps_of(e, o->leads.items[l] * HOUR, "simulate.leads", &lead[l]), done);
     if (l > 0 && lead[l] <= lead[l - 1]) {
       status =
-          weir_fail(WEIR_ERR_CONFIG, "simulate.leads: %.8g h behind %.8g h; give them ascending",
+          weir_fail(WEIR_ERR_CONFIG, "simulate.leads: %.8g h after %.8g h; give them ascending",
                     o->leads.items[l], o->leads.items[l - 1]);
       goto done;
     }

@@ -79,7 +79,7 @@ const weir_opt wx_data_options[] = {
     WEIR_OPT_REAL(wx_data_opts, cache, 1024, 0, 1e9, "MiB",
                   "samples that were put together are kept in so much memory; a bias network with "
                   "other inputs keeps its own in as much again"),
-    WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options, "parts of the samples, by start"),
+    WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options, "subsets of the samples, by start"),
     WEIR_OPT_END,
 };
 
@@ -123,7 +123,7 @@ static weir_status check_ascending(const char *key, const weir_real_list *hours)
   }
   for (int64_t i = 1; i < hours->count; i++) {
     if (hours->items[i] <= hours->items[i - 1]) {
-      return weir_fail(WEIR_ERR_CONFIG, "data.%s: %g h behind %g h: give them ascending", key,
+      return weir_fail(WEIR_ERR_CONFIG, "data.%s: %g h after %g h: give them ascending", key,
                        hours->items[i], hours->items[i - 1]);
     }
   }
@@ -180,13 +180,14 @@ static weir_status allocate(wx_samples *s)
 {
   const wx_info *f = &s->facts;
   const int64_t label = s->opts->label_members, all = wx_archive_get(s->forecast)->n_members;
-  int64_t most = label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->facts.first;
+  int64_t max_members =
+      label > 0 || s->opts->label == WX_LABEL_TRUTH ? label : all - s->facts.first;
 
-  most = most > s->members ? most : s->members;
-  most = most > s->opts->early.members ? most : s->opts->early.members;
+  max_members = max_members > s->members ? max_members : s->members;
+  max_members = max_members > s->opts->early.members ? max_members : s->opts->early.members;
   s->block = (f->n_channels[WX_X] + 3 * f->n_channels[WX_Y]) * f->cells;
-  s->most_kept = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
-  WEIR_TRY(weir_alloc(most * s->plane, sizeof *s->scratch, (void **)&s->scratch));
+  s->max_cached = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
+  WEIR_TRY(weir_alloc(max_members * s->plane, sizeof *s->scratch, (void **)&s->scratch));
   WEIR_TRY(weir_alloc(s->block, sizeof *s->sample, (void **)&s->sample));
   return weir_alloc(f->n, sizeof *s->kept, (void **)&s->kept);
 }
@@ -418,7 +419,7 @@ weir_status wx_samples_read(wx_samples *s, int64_t sample, wx_sample *out)
   if (block == NULL) {
     WEIR_TRY(put_together(s, sample, s->sample));
     block = s->sample;
-    if (s->n_kept < s->most_kept) {
+    if (s->n_kept < s->max_cached) {
       WEIR_TRY(weir_alloc(s->block, sizeof *block, (void **)&s->kept[sample]));
       block = memcpy(s->kept[sample], s->sample, (size_t)s->block * sizeof *block);
       s->n_kept++;

@@ -365,12 +365,12 @@ static weir_status plan_samples(wx_samples *s)
 {
   const wx_archive_info *f = wx_archive_get(s->forecast);
   const bool together = s->opts->depth == WX_DEPTH_LEAD;
-  const int64_t most = f->n_starts * (together ? 1 : s->n_leads);
+  const int64_t max_samples = f->n_starts * (together ? 1 : s->n_leads);
 
-  WEIR_TRY(weir_alloc(most, sizeof *s->of_start, (void **)&s->of_start));
-  WEIR_TRY(weir_alloc(most, sizeof *s->of_lead, (void **)&s->of_lead));
-  WEIR_TRY(weir_alloc(most, sizeof *s->start, (void **)&s->start));
-  WEIR_TRY(weir_alloc(most, sizeof *s->time, (void **)&s->time));
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->of_start, (void **)&s->of_start));
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->of_lead, (void **)&s->of_lead));
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->start, (void **)&s->start));
+  WEIR_TRY(weir_alloc(max_samples, sizeof *s->time, (void **)&s->time));
   for (int64_t i = 0; i < f->n_starts; i++) {
     bool all = true, known = true;
 
@@ -506,12 +506,12 @@ void wx_samples_plain(const wx_samples *s, int64_t lead, float *x)
     const int64_t column = i % g->n_lon, row = i % s->plane / g->n_lon;
     const double lat = RADIANS * g->lat[g->kind == WX_GRID_SITES ? column : row];
     const double lon = RADIANS * g->lon[column];
-    const double turn = 360 * RADIANS * (double)column / (double)g->n_lon;
+    const double angle = 360 * RADIANS * (double)column / (double)g->n_lon;
     const bool flat = g->kind == WX_GRID_PLANE;
 
     to[i] = (float)(flat ? 2 * ((double)row + 0.5) / (double)g->n_lat - 1 : sin(lat));
-    to[cells + i] = (float)(flat ? sin(turn) : cos(lat) * sin(lon));
-    to[2 * cells + i] = (float)(flat ? cos(turn) : cos(lat) * cos(lon));
+    to[cells + i] = (float)(flat ? sin(angle) : cos(lat) * sin(lon));
+    to[2 * cells + i] = (float)(flat ? cos(angle) : cos(lat) * cos(lon));
   }
   to += s->opts->position ? 3 * cells : 0;
   for (int64_t i = 0; i < cells && s->opts->lead_time; i++) {

@@ -41,7 +41,7 @@ struct wx_samples {
   float *scratch;  /* [maximum members, plane]                                    */
   float *sample;   /* [block], where nothing is kept                           */
   float **kept;    /* [n] of the cache, NULL: not read yet                     */
-  int64_t n_kept, most_kept;
+  int64_t n_kept, max_cached;
   wx_watch watch[2]; /* of the forecast; of the truth, where there is one */
 };
 

@@ -7,7 +7,7 @@
 /* Puts values in ascending order. */
 void wx_sort(double *x, int64_t n);
 
-/* The parts of the score of an ensemble: mean |x - y| and mean |x - x'|, over all m^2 pairs. */
+/* The terms of the score of an ensemble: mean |x - y| and mean |x - x'|, over all m^2 pairs. */
 typedef struct wx_crps_decomposition {
   int64_t m;
   double skill, pairs;

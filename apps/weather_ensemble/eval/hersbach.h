@@ -1,5 +1,5 @@
-/* hersbach.h - the CRPS of ensembles in parts: reliability and what is left when it is perfect
- * (Hersbach, Weather and Forecasting 15 (2000) 559). Sums of cases first, parts then. */
+/* hersbach.h - decomposition of the CRPS of ensembles: reliability, and the potential CRPS when it
+ * is perfect (Hersbach, Weather and Forecasting 15 (2000) 559). Sums of cases first, terms then. */
 #ifndef WX_HERSBACH_H
 #define WX_HERSBACH_H
 #include <stdint.h>

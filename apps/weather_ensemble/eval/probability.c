@@ -55,8 +55,8 @@ wx_brier_decomposition wx_reliability_decompose(const wx_reliability_bin *bin, i
   return p;
 }
 
-/* Last bin of the pool that begins at bin k: the longest stretch whose mean is smallest, so that what
- * follows is higher. */
+/* Last bin of the pool that begins at bin k: the longest stretch whose mean is smallest, so that
+ * what follows is higher. */
 static int64_t pool_from(const wx_reliability_bin *bin, int64_t n, int64_t k, double *mean)
 {
   double weight = 0, observed = 0;
@@ -76,7 +76,7 @@ static int64_t pool_from(const wx_reliability_bin *bin, int64_t n, int64_t k, do
 
 wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *recalibrated)
 {
-  const wx_brier_decomposition parts = wx_reliability_decompose(bin, n);
+  const wx_brier_decomposition brier = wx_reliability_decompose(bin, n);
   double weight = 0, raw = 0, calibrated = 0;
 
   for (int64_t k = 0; k < n; k++) {
@@ -97,8 +97,8 @@ wx_corp wx_reliability_corp(const wx_reliability_bin *bin, int64_t n, double *re
     }
     k = last;
   }
-  return (wx_corp){(raw - calibrated) / weight, parts.uncertainty - calibrated / weight,
-                   parts.uncertainty};
+  return (wx_corp){(raw - calibrated) / weight, brier.uncertainty - calibrated / weight,
+                   brier.uncertainty};
 }
 
 void wx_reliability_roc_curve(const wx_reliability_bin *bin, int64_t n, double *false_alarm,

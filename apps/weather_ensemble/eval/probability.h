@@ -1,5 +1,5 @@
-/* probability.h - forecasts of the probability of an event: Brier score and its parts, reliability
- * diagram, ROC. */
+/* probability.h - forecasts of the probability of an event: Brier score and its decomposition,
+ * reliability diagram, ROC. */
 #ifndef WX_PROBABILITY_H
 #define WX_PROBABILITY_H
 #include <stdint.h>

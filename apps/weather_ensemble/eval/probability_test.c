@@ -1,4 +1,4 @@
-/* probability_test.c - Brier score and Hersbach's parts add up; ROC of pairs; bins lose nothing. */
+/* probability_test.c - Brier score and Hersbach's terms add up; ROC of pairs; bins lose nothing. */
 #include "eval/probability.h"
 #include <math.h>
 #include "base/weir_check.h"
@@ -21,7 +21,7 @@ static void draw(uint64_t seed, uint64_t i, double *p, int *o)
   *o = weir_random_uniform(seed, 3, 0, i) < chance;
 }
 
-static void brier_is_the_sum_of_its_parts(void **state)
+static void brier_is_the_sum_of_its_terms(void **state)
 {
   for (uint64_t seed = 0; seed < 20; seed++) {
     wx_reliability_bin bin[BINS] = {{0}};
@@ -184,7 +184,7 @@ static void hersbach_of_one_member(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(brier_is_the_sum_of_its_parts),
+      cmocka_unit_test(brier_is_the_sum_of_its_terms),
       cmocka_unit_test(recalibration_rises_and_adds_up),
       cmocka_unit_test(fair_brier_does_not_depend_on_members),
       cmocka_unit_test(edges),

@@ -1,4 +1,4 @@
-/* region.h - parts of the grid that are scored by themselves. */
+/* region.h - boxes of the grid that are scored by themselves. */
 #ifndef WX_REGION_H
 #define WX_REGION_H
 #include "conf/weir_opt.h"

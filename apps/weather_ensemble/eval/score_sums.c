@@ -191,16 +191,16 @@ static void score_members(const wx_score_sums_opts *o, const wx_start_case *c, i
   const uint64_t index = (uint64_t)(c->start * cells + i);
   const wx_moments own = wx_ensemble_moments(p->x, p->m, (int)o->ddof);
   const wx_moments one = wx_ensemble_moments(p->x, p->m, 1);
-  const wx_crps_decomposition parts = wx_crps_sorted(p->x, p->m, p->y);
+  const wx_crps_decomposition terms = wx_crps_sorted(p->x, p->m, p->y);
 
   p->mean = own.mean;
   p->sd = sqrt(own.variance);
   p->rank = wx_ensemble_rank(p->x, p->m, p->y, weir_random_bits(c->seed, TIES, c->number, index));
   p->pit = wx_pit_rank(p->rank, p->m, weir_random_uniform(c->seed, TIES + 1, c->number, index));
   score_mean(o, p, one.variance);
-  p->sum[WX_SUM_CRPS] = wx_crps_empirical(&parts);
-  p->sum[WX_SUM_FAIR] = wx_crps_fair(&parts);
-  p->sum[WX_SUM_ALMOST] = wx_crps_almost_fair(&parts, o->almost_fair);
+  p->sum[WX_SUM_CRPS] = wx_crps_empirical(&terms);
+  p->sum[WX_SUM_FAIR] = wx_crps_fair(&terms);
+  p->sum[WX_SUM_ALMOST] = wx_crps_almost_fair(&terms, o->almost_fair);
 }
 
 /* The score of a distribution is that of infinitely many members: fair. */
@@ -229,8 +229,8 @@ static double chance_of(const point *p, double threshold, bool above)
 }
 
 /* Events, extremes and anomalies, where their climate is known. scratch: [m]. */
-static void score_beside_climate(const wx_start_case *c, int64_t cells, int64_t i, point *p,
-                                 double *scratch)
+static void score_against_climate(const wx_start_case *c, int64_t cells, int64_t i, point *p,
+                                  double *scratch)
 {
   const wx_climatology *const climate = c->climate;
 
@@ -356,7 +356,7 @@ static void score_point(const job *j, int64_t i, double *scratch, double *partia
     p.sd = (double)g->sd[i];
     score_normal(t->opts, &p);
   }
-  score_beside_climate(j->c, t->cells, i, &p, scratch + t->members);
+  score_against_climate(j->c, t->cells, i, &p, scratch + t->members);
   for (int64_t r = 0; r < t->regions->n; r++) {
     if (t->regions->mask[i] >> r & 1) {
       add_point(t, &p, area, partial + (r * WX_WEIGHTINGS + WX_BY_AREA) * t->at.size);

@@ -217,12 +217,12 @@ static void add_histograms(const row_of *p)
     put(c, h.weight > 0 ? b[t->at.rank + k] / h.weight : NAN);
   }
   add_flatness(p, "rank", b + t->at.rank, t->members + 1);
-  const wx_hersbach_decomposition parts = wx_hersbach_get(&h);
+  const wx_hersbach_decomposition crps = wx_hersbach_get(&h);
   weir_table *const c = begin(p, WX_TABLE_DECOMPOSITION, true);
 
-  put(c, parts.crps);
-  put(c, parts.reliability);
-  put(c, parts.potential);
+  put(c, crps.crps);
+  put(c, crps.reliability);
+  put(c, crps.potential);
 }
 
 /* Brier score of the climate's own probability; where it is not known, of the rate that came. */
@@ -271,7 +271,7 @@ static weir_status add_events(const row_of *p)
   for (int64_t e = 0; e < p->v->n_events; e++) {
     const double *const sum = b + wx_score_sums_event(e, 0), weight = sum[WX_EVENT_WEIGHT];
     const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, e);
-    const wx_brier_decomposition parts = wx_reliability_decompose(bin, t->bins);
+    const wx_brier_decomposition brier = wx_reliability_decompose(bin, t->bins);
     const wx_corp corp = wx_reliability_corp(bin, t->bins, p->bins);
 
     if (!(weight > 0)) {
@@ -280,13 +280,13 @@ static weir_status add_events(const row_of *p)
     weir_table *const c = begin(p, WX_TABLE_EVENTS, true);
 
     weir_table_add(c, "%s", p->v->event[e].name);
-    put(c, parts.rate);
+    put(c, brier.rate);
     put(c, sum[WX_EVENT_BRIER] / weight);
     put(c, sum[WX_EVENT_BRIER_FAIR] / weight);
-    put(c, 1 - sum[WX_EVENT_BRIER] / weight / brier_of_climate(&p->v->event[e], parts.rate));
-    put(c, parts.reliability);
-    put(c, parts.resolution);
-    put(c, parts.uncertainty);
+    put(c, 1 - sum[WX_EVENT_BRIER] / weight / brier_of_climate(&p->v->event[e], brier.rate));
+    put(c, brier.reliability);
+    put(c, brier.resolution);
+    put(c, brier.uncertainty);
     put(c, corp.miscalibration);
     put(c, corp.discrimination);
     put(c, wx_reliability_roc(bin, t->bins));

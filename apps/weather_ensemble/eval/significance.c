@@ -72,7 +72,7 @@ weir_status wx_block_length(const int64_t *time, int64_t n, double days, int64_t
   return WEIR_OK;
 }
 
-/* Counts of one resample: blocks of starts that follow one another, the last cut. */
+/* Counts of one resample: blocks of consecutive starts, the last truncated. */
 static void draw(uint64_t seed, int64_t resample, int64_t block, int64_t n, double *count)
 {
   int64_t taken = 0;

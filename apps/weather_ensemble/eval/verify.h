@@ -17,7 +17,7 @@ typedef enum wx_missing_rule { WX_MISSING_DROP, WX_MISSING_COUNT } wx_missing_ru
 typedef struct wx_verify_opts {
   weir_struct_list models;     /* wx_model_row */
   weir_string_list references; /* names of models */
-  int part;                    /* wx_part, or WX_PARTS: all */
+  int part;                    /* wx_subset, or WX_SUBSETS: all */
   weir_string_list quantities; /* none: all that the truth has too */
   weir_real_list leads;        /* h; none: all */
   int starts;                  /* wx_starts_rule */

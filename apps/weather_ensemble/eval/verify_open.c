@@ -13,8 +13,8 @@ const weir_opt wx_verify_options[] = {
         wx_verify_opts, references, "",
         "names of models that all are compared with, the first also in maps; none: "
         "the first model"),
-    WEIR_OPT_ENUM(wx_verify_opts, part, WX_TEST, WX_PART_CHOICES "|all",
-                  "starts that are scored: of a part of data.split, or all"),
+    WEIR_OPT_ENUM(wx_verify_opts, part, WX_TEST, WX_SUBSET_CHOICES "|all",
+                  "starts that are scored: of a subset of data.split, or all"),
     WEIR_OPT_STRING_LIST(wx_verify_opts, quantities, "",
                          "as z500; none: all that forecast and truth have"),
     WEIR_OPT_REAL_LIST(wx_verify_opts, leads, "", 0, 1e5, "h", "none: all that have truth"),
@@ -24,7 +24,7 @@ const weir_opt wx_verify_options[] = {
                   "points where members are missing: left out, or scored by those that are there, "
                   "at least two"),
     WEIR_OPT_LIST(wx_verify_opts, regions, wx_region, wx_region_options, WX_REGIONS - 1,
-                  "boxes that are scored by themselves, beside the whole grid"),
+                  "boxes that are scored by themselves, as well as the whole grid"),
     WEIR_OPT_REAL_LIST(wx_verify_opts, quantiles, "0.1, 0.9", 0, 1, "1",
                        "events: the truth lies beyond these quantiles of its climate at the point, "
                        "below those under 0.5 and above the others"),
@@ -32,7 +32,7 @@ const weir_opt wx_verify_options[] = {
                   "events of fixed thresholds"),
     WEIR_OPT_TABLE(wx_verify_opts, score, wx_score_sums_options, "details of scores"),
     WEIR_OPT_TABLE(wx_verify_opts, climate, wx_climatology_options,
-                   "what is usual, from the starts of the training part"),
+                   "what is usual, from the starts of the training subset"),
     WEIR_OPT_TABLE(wx_verify_opts, bootstrap, wx_bootstrap_options,
                    "intervals: blocks of starts drawn anew"),
     WEIR_OPT_REAL(wx_verify_opts, figure_lead, 48, 0, 1e5, "h",

@@ -70,7 +70,7 @@ static void parts_keep_their_distance(void **state)
   } made[] = {
       {"r", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
       {"r/bias", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
-      /* It corrects starts up to 01-08 12:00, valid a day later, fold 2 those behind. */
+      /* It corrects starts up to 01-08 12:00, valid a day later, fold 2 those after it. */
       {"r/bias/fold1", "train: 2000-01-11 12:00 to 2000-01-18 00:00; valid: 2000-01-20"},
       {"r/bias/fold2", "train: 2000-01-01 00:00 to 2000-01-07 00:00; valid: 2000-01-20"}};
 
@@ -83,7 +83,8 @@ static void parts_keep_their_distance(void **state)
   }
 }
 
-/* One range of training samples is none left out; checkpoints of either stage have a format. */
+/* With one range of training samples none is left out; checkpoints of either stage have a format.
+ */
 static void the_bias_network_obeys_its_options(void **state)
 {
   prepare(60);
@@ -105,7 +106,7 @@ static void the_bias_network_obeys_its_options(void **state)
 }
 
 /* Extremes that count more make other weights; the climate is of training starts, as event and
- * weights say; a run does not go on with another loss. */
+ * weights say; a run is not resumed with another loss. */
 static void extremes_count_more(void **state)
 {
   prepare(60);
@@ -143,7 +144,7 @@ static void extremes_count_more(void **state)
   assert_non_null(strstr(printed(), "it is the CRPS that is weighted"));
 }
 
-/* A signal ends a run with status 9, and the command goes on; so does one with more epochs. */
+/* A signal ends a run with status 9, and the command resumes it; so does one with more epochs. */
 static void a_stopped_run_goes_on(void **state)
 {
   int status = 0;
@@ -193,7 +194,7 @@ static void predictions_refuse_what_does_not_fit(void **state)
 
 static void describe_prints_the_plan(void **state)
 {
-  assert_int_equal(program("describe " SKETCH "--seed 5"), 0);
+  assert_int_equal(program("describe " DUMMY "--seed 5"), 0);
   assert_non_null(strstr(printed(), "seed: 5"));
   assert_non_null(strstr(printed(), "GFLOP a sample"));
   assert_null(strstr(printed(), "# default"));
@@ -203,7 +204,7 @@ static void describe_prints_the_plan(void **state)
     lines++;
   }
   assert_true(lines < 60); /* a screen or two */
-  assert_int_equal(program("describe --all " SKETCH "--seed 5"), 0);
+  assert_int_equal(program("describe --all " DUMMY "--seed 5"), 0);
   assert_non_null(strstr(printed(), "seed: 5"));
   assert_null(strstr(printed(), "seed: 6")); /* what is added to train.seed is added once */
   assert_non_null(strstr(printed(), "# network forecast: "));
@@ -211,7 +212,7 @@ static void describe_prints_the_plan(void **state)
   assert_non_null(strstr(printed(), "group "));
   assert_non_null(strstr(printed(), "GFLOP a sample"));
   assert_null(strstr(printed(), "network bias"));
-  assert_int_equal(program("describe " SKETCH STAGES "--set bias.data.spread=false "
+  assert_int_equal(program("describe " DUMMY STAGES "--set bias.data.spread=false "
                            "--set bias.data.analysis=true --set describe.rate=2"),
                    0);
   assert_non_null(
@@ -232,7 +233,7 @@ static void describe_refuses_what_run_would(void **state)
                                          "data.lead=[47]", "data.split.train.to=2000-13-45"};
 
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-    assert_int_equal(program("describe " SKETCH "--set %s", settings[i]), 2);
+    assert_int_equal(program("describe " DUMMY "--set %s", settings[i]), 2);
     assert_non_null(strstr(printed(), "data."));
   }
 }
@@ -357,7 +358,8 @@ static void what_does_not_fit_is_refused(void **state)
   assert_non_null(strstr(printed(), "no sample is left to train on"));
 }
 
-/* A folder goes on only with what it was begun with, and stays as it is where that is refused. */
+/* A folder is resumed only with the configuration it was begun with, and stays as it is where that
+ * is refused. */
 static void another_run_is_refused(void **state)
 {
 #define RUN "run " NETWORK ARCHIVES "--out %s --set train.steps="

@@ -41,7 +41,7 @@ def variable(out, name, dims, values, **attributes):
 
 
 def file(name, days, dims, fields):
-    """Dimensions {name: values} beside time, latitude and longitude; fields (name, dims, values, attributes)."""
+    """Dimensions {name: values} in addition to time, latitude and longitude; fields (name, dims, values, attributes)."""
     with netCDF4.Dataset(at(name), "w") as out:
         axes = {"time": (days, {"units": "days since 2020-01-01"}), **dims,
                 "latitude": (np.linspace(60, -60, ROWS), {"units": "degrees_north"}),
@@ -149,8 +149,8 @@ class Corrections(unittest.TestCase):
             values = data["z"].transpose("time", ..., "latitude", "longitude").values.reshape(-1, ROWS, COLUMNS)
             wanted = read("grib", like, name).reshape(-1, ROWS, COLUMNS)
             self.assertEqual(values.shape, wanted.shape)
-            most = np.abs(wanted).max() * 2.0**-15
-            np.testing.assert_allclose(np.sort(values, 0), np.sort(wanted, 0), atol=most)
+            max_error = np.abs(wanted).max() * 2.0**-15
+            np.testing.assert_allclose(np.sort(values, 0), np.sort(wanted, 0), atol=max_error)
 
     def test_what_cannot_be_is_refused(self):
         text = predict("bad", "{emos: {}}", "predict.members=true", status=2)

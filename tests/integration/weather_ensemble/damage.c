@@ -106,7 +106,7 @@ static const char *both(const char *one, const char *other)
 }
 
 /* The first bytes of a file, a share of them. */
-static void cut(const char *path, double share, const char *to)
+static void truncate_to(const char *path, double share, const char *to)
 {
   FILE *const in = fopen(path, "rb"), *const out = fopen(to, "wb");
   static char bytes[1 << 20];
@@ -119,20 +119,20 @@ static void cut(const char *path, double share, const char *to)
 
 static void files_that_are_cut_are_refused(void **state)
 {
-  const char *const whole = make("a.nc", &usual), *const part = in_scratch("part.nc");
+  const char *const whole = make("a.nc", &usual), *const truncated = in_scratch("part.nc");
   const what later = {13, MEMBERS, STARTS, 60, "K", {24, 48}};
   const char *const truth = make("t.nc", &(what){11, 1, 4, 60, "K", {0, 0}});
-  char *const pair = strdup(both(make("b.nc", &later), part));
+  char *const pair = strdup(both(make("b.nc", &later), truncated));
 
   (void)state;
   for (int k = 0; k < 4; k++) {
-    cut(whole, (double[]){0, 0.2, 0.7, 0.98}[k], part);
-    refused("prepare", of(part, ""), 3, part, k == 0 ? "right file" : "truncated");
+    truncate_to(whole, (double[]){0, 0.2, 0.7, 0.98}[k], truncated);
+    refused("prepare", of(truncated, ""), 3, truncated, k == 0 ? "right file" : "truncated");
   }
-  refused("prepare", of(pair, ""), 3, part, "truncated");
-  refused("eval", of(part, truth), 3, part, "truncated");
-  refused("eval", of(whole, part), 3, part, "truncated");
-  refused("run", of(part, truth), 3, part, "truncated");
+  refused("prepare", of(pair, ""), 3, truncated, "truncated");
+  refused("eval", of(truncated, truth), 3, truncated, "truncated");
+  refused("eval", of(whole, truncated), 3, truncated, "truncated");
+  refused("run", of(truncated, truth), 3, truncated, "truncated");
   free(pair);
 }
 
@@ -180,7 +180,7 @@ static void patch(const char *to, int64_t at, const char *bytes, size_t n)
   char ens[PATH];
 
   weir_check_shared(ens, sizeof ens, "weather/grib/ek_ens_50.grib");
-  cut(ens, 1, to);
+  truncate_to(ens, 1, to);
   FILE *const f = fopen(to, "r+b");
 
   assert_int_equal(fseek(f, at, SEEK_SET), 0);

@@ -322,7 +322,7 @@ class Coverage(unittest.TestCase):
 
 
 if not os.path.exists(stored):
-    sys.exit("the folder grids is not beside this file")
+    sys.exit("the folder grids is not next to this file")
 code, said = run("prepare", f"data.forecast=[{os.path.join(stored, 'lambert.grib')}]")
 if code == 7 or "build" in said:
     print("skipped: this build has no ecCodes")

@@ -25,12 +25,12 @@
   "--set bias.use=true --set bias.folds=2 --set bias.model.unet.preset=tiny " \
   "--set bias.data.position=true --set bias.train.epochs=1 --set model.head=spread "
 /* Numbers that are made up. */
-#define SKETCH NETWORK "--set dummy.quantities=[t500] --set dummy.every=12 --set dummy.starts=60 "
+#define DUMMY NETWORK "--set dummy.quantities=[t500] --set dummy.every=12 --set dummy.starts=60 "
 /* The archives of the scratch folder. */
 #define ARCHIVES "--set data.forecast=[%s] --set data.truth=[%s] "
 #define FILES in_scratch("s/forecast.nc"), in_scratch("s/truth.nc")
 
-/* The test goes on with archives, or is skipped where there can be none. */
+/* The test continues with archives, or is skipped where there can be none. */
 static inline void prepare(int starts)
 {
   const int status =

@@ -1,6 +1,6 @@
 /* predict.c - what predict writes: the same with and without overlap, as NetCDF and GRIB; what it
- * says of the parts of its samples; which forecasts are none of its weights; and what a mistake, an
- * error or a signal leaves. */
+ * says of the subsets of its samples; which forecasts are none of its weights; and what a mistake,
+ * an error or a signal leaves. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static double difference(const char *of_a, const char *of_b)
   wx_archive *a = opened(of_a), *b = opened(of_b);
   const wx_archive_info *const f = wx_archive_get(a), *const g = wx_archive_get(b);
   static float x[MEMBERS * CELLS], y[MEMBERS * CELLS];
-  double most = 0;
+  double max_error = 0;
 
   assert_true(f->n_starts == g->n_starts && f->n_leads == g->n_leads &&
               f->n_members == g->n_members && f->n_quantities == g->n_quantities);
@@ -92,11 +92,11 @@ static double difference(const char *of_a, const char *of_b)
       far = fmax(far, fabs((double)x[k] - (double)y[k]));
     }
     assert_true(hi > lo);
-    most = fmax(most, far / (hi - lo));
+    max_error = fmax(max_error, far / (hi - lo));
   }
   wx_archive_close(&a);
   wx_archive_close(&b);
-  return most;
+  return max_error;
 }
 
 static void overlap_changes_no_bit(void **state)
@@ -107,7 +107,7 @@ static void overlap_changes_no_bit(void **state)
   const bool grib = weir_grib_available();
 
   (void)state;
-  for (int k = 0; k < 3; k++) { /* beside one another, one after another, with one thread */
+  for (int k = 0; k < 3; k++) { /* concurrently, one after another, with one thread */
     assert_int_equal(program(PREDICT "--set predict.part=test --set predict.overlap=%s %s",
                              weights("r"), k == 2 ? 1 : 2, forecast, in_scratch("o%d", k),
                              k == 1 ? "false" : "true", grib ? "--set predict.format=both" : ""),
@@ -250,10 +250,10 @@ static void a_kill_at_the_end_leaves_nothing(void **state)
 
 /* Of every start what the weights have seen of it, whatever is asked for or configured; and eval
  * does not score what was trained on unless it is told. */
-static void parts_are_told_and_kept_apart(void **state)
+static void subsets_are_told_and_kept_apart(void **state)
 {
   weir_netcdf *nc = NULL;
-  char *text = NULL, *parts = NULL;
+  char *text = NULL, *subsets = NULL;
 
   (void)state;
 #define EVAL                              \
@@ -268,14 +268,14 @@ static void parts_are_told_and_kept_apart(void **state)
   assert_non_null(strstr(text, "\"no_part\": \"6 samples\""));
   free(text);
   assert_ok(weir_netcdf_open(in_scratch("all/predictions.nc"), &nc));
-  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "parts", &parts));
+  assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "parts", &subsets));
   weir_netcdf_close(&nc);
-  assert_string_equal(parts,
+  assert_string_equal(subsets,
                       "train: 2000-01-01 00:00 to 2000-01-18 00:00; none: 2000-01-18 12:00 to "
                       "2000-01-19 12:00; valid: 2000-01-20 00:00 to 2000-01-24 00:00; none: "
                       "2000-01-24 12:00 to 2000-01-25 12:00; test: 2000-01-26 00:00 to 2000-01-30 "
                       "12:00");
-  weir_free(&parts);
+  weir_free(&subsets);
   assert_int_equal(
       program(EVAL, FILES, "test", in_scratch("all/predictions.nc"), "", in_scratch("v0")), 0);
   assert_int_equal(
@@ -298,7 +298,7 @@ static void parts_are_told_and_kept_apart(void **state)
                            FILES, "test", in_scratch("hidden/predictions.nc"), "",
                            in_scratch("v3")),
                    2);
-  /* 17 of training, and the one behind them that begins before the last of them is valid. */
+  /* 17 of training, and the one after them that begins before the last of them is valid. */
   assert_non_null(strstr(printed(), "trained on 18 of the 42 starts"));
 }
 
@@ -378,7 +378,7 @@ int main(void)
       cmocka_unit_test(an_input_that_fails_leaves_nothing),
       cmocka_unit_test(a_signal_leaves_nothing),
       cmocka_unit_test(a_kill_at_the_end_leaves_nothing),
-      cmocka_unit_test(parts_are_told_and_kept_apart),
+      cmocka_unit_test(subsets_are_told_and_kept_apart),
       cmocka_unit_test(sums_of_another_period_are_no_input),
       cmocka_unit_test(its_own_results_are_no_input),
   };

@@ -36,9 +36,9 @@ refused "$network" 'normalization.window: 4 is even' bias.use=true bias.normaliz
 
 # The samples.
 refused "$network" 'data.target: names no quantity, such as [z500]' 'data.target=[]' "${files[@]}" "$weights"
-refused "$network" 'data.lead: 24 h behind 48 h: give them ascending' 'data.lead=[48,24]' "${files[@]}" "$weights"
-refused "$network" 'data.input_lead: 24 h behind 24 h: give them ascending' 'data.input_lead=[24,24]' "${files[@]}" "$weights"
-refused "$network" 'bias.data: data.input_lead: 24 h behind 48 h' bias.use=true 'bias.data.input_lead=[48,24]' "${files[@]}" "$weights"
+refused "$network" 'data.lead: 24 h after 48 h: give them ascending' 'data.lead=[48,24]' "${files[@]}" "$weights"
+refused "$network" 'data.input_lead: 24 h after 24 h: give them ascending' 'data.input_lead=[24,24]' "${files[@]}" "$weights"
+refused "$network" 'bias.data: data.input_lead: 24 h after 48 h' bias.use=true 'bias.data.input_lead=[48,24]' "${files[@]}" "$weights"
 refused "$network" 'data.levels: a depth of levels needs some' data.depth=level "${files[@]}" "$weights"
 refused "$network" 'data.inputs: a depth of levels needs variables' data.depth=level 'data.levels=[500]' "${files[@]}" "$weights"
 refused "$network" 'early.members: no lead of input_lead is up to early.until, 12 h' data.early.members=5 data.early.until=12 \
@@ -51,7 +51,7 @@ refused predict 'predict.weights names no file' "${files[@]}"
 
 # What prepare makes.
 refused prepare 'simulate.begin: "2000-02-30" is no date' simulate.begin=2000-02-30
-refused prepare 'simulate.leads: 24 h behind 48 h; give them ascending' 'simulate.leads=[48,24]'
+refused prepare 'simulate.leads: 24 h after 48 h; give them ascending' 'simulate.leads=[48,24]'
 refused prepare 'simulate.leads: 1800 s are no whole number' 'simulate.leads=[0.5]'
 refused prepare 'simulate.quantities: z500 is there twice' 'simulate.quantities=[z500,z500]'
 refused prepare 'the simulation has no quantity rain' 'simulate.quantities=[rain]'

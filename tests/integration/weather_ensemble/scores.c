@@ -33,10 +33,13 @@ static const char *const chosen = "--set eval.part=all --set eval.starts=all --s
 static void decades_have_their_known_scores(void **state)
 {
   const char *const out = in_scratch("scores");
-  static const char *const written[] = {
-      "scores.csv",  "all_scores.csv", "skill.csv",        "rank.csv",       "pit.csv",
-      "events.csv",  "histograms.csv", "reliability.csv",  "starts.csv",     "crps_parts.csv",
-      "report.html", "maps.nc",        "spread_skill.csv", "provenance.json"};
+  static const char *const written[] = {"scores.csv",       "all_scores.csv",
+                                        "skill.csv",        "rank.csv",
+                                        "pit.csv",          "events.csv",
+                                        "histograms.csv",   "reliability.csv",
+                                        "starts.csv",       "crps_decomposition.csv",
+                                        "report.html",      "maps.nc",
+                                        "spread_skill.csv", "provenance.json"};
   double value[8];
 
   (void)state;
@@ -161,7 +164,7 @@ static void coefficients_of_improver(void **state)
 /* The climate that prepare writes gives eval the scores of the one that it makes itself. */
 static void prepare_makes_the_climate_of_eval(void **state)
 {
-  static const char *const parts =
+  static const char *const split =
       "--set data.split.train.to=1990-01-01 --set data.split.test.from=1992-01-01 "
       "--set data.split.gap=0";
   enum { CRPS = 5 };
@@ -170,13 +173,13 @@ static void prepare_makes_the_climate_of_eval(void **state)
   (void)state;
   assert_int_equal(program("prepare %s %s --set import.climate=true --set import.convert=false "
                            "--set import.incomplete=keep --out %s",
-                           names, parts, in_scratch("made")),
+                           names, split, in_scratch("made")),
                    0);
   for (int k = 0; k < 2; k++) {
     assert_int_equal(program("eval %s %s --set eval.part=test --set eval.leads=[8766] --set "
                              "'eval.models=[{use: climatology}]' --set eval.climate.file=%s "
                              "--out %s",
-                             names, parts, k == 0 ? "'\"\"'" : in_scratch("made/climate.nc"),
+                             names, split, k == 0 ? "'\"\"'" : in_scratch("made/climate.nc"),
                              in_scratch("climate%d", k)),
                      0);
   }

@@ -77,7 +77,7 @@ def spread_out(value):
 
 
 def cfgrib_layout(name, variable, starts, steps, values, attributes, number=None):
-    """What xarray with cfgrib writes: time is that of the start, with step and valid_time beside it."""
+    """What xarray with cfgrib writes: time is that of the start, with step and valid_time as well."""
     dims = {} if number is None else {"number": len(number)}
     dims |= {"time": len(starts), "step": len(steps)}
     coords = {"time": (("time",), np.array(starts, "i8"),

@@ -346,7 +346,7 @@ static void close_model(wx_model *m)
 const wx_model_desc wx_model_emos = {
     .name = "emos",
     .help = "a normal distribution whose mean and variance are linear in those of the members, of "
-            "least mean CRPS",
+            "minimum mean CRPS",
     .cite = "Gneiting et al., MWR 133 (2005) 1098",
     .opts = options,
     .opts_size = sizeof(emos_opts),

@@ -101,7 +101,7 @@ static weir_status check_file(const char *path, const char *text, const wx_eval_
 
   for (int64_t i = 0; i < s->n_scored; i++) {
     const double start = (double)s->facts->start[s->scored[i]] / 86400;
-    int part = WX_PARTS;
+    int part = WX_SUBSETS;
 
     if (wx_trained_find(text, start, &part) != WEIR_OK) {
       return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s is no list of subsets", path,
