@@ -35,25 +35,25 @@ static weir_status open_archives(work *w)
   return WEIR_OK;
 }
 
-/* Starts by the subsets of data.split. */
-static weir_status split_starts(work *w)
+/* Initialisation times by the subsets of data.split. */
+static weir_status split_init_times(work *w)
 {
   const wx_archive_info *const f = w->scene.facts;
 
-  WEIR_TRY(weir_alloc(f->n_starts, sizeof *w->all, (void **)&w->all));
-  for (int64_t i = 0; i < f->n_starts; i++) {
+  WEIR_TRY(weir_alloc(f->n_init_times, sizeof *w->all, (void **)&w->all));
+  for (int64_t i = 0; i < f->n_init_times; i++) {
     w->all[i] = i;
   }
-  WEIR_TRY(wx_split_starts(&w->cfg->data.split, f, &w->split));
+  WEIR_TRY(wx_split_init_times(&w->cfg->data.split, f, &w->split));
   w->scene.fit = w->split.sample[WX_TRAIN];
   w->scene.n_fit = w->cfg->eval.part == WX_SUBSETS ? 0 : w->split.n[WX_TRAIN];
   return WEIR_OK;
 }
 
-/* Which starts are fitted on and which are scored, in days since 1970, for whoever looks for a
- * leak.
+/* Which initialisation times are fitted on and which are scored, in days since 1970, for whoever
+ * looks for a leak.
  */
-static void tell_starts(const work *w)
+static void log_init_times(const work *w)
 {
   enum { DAY = 86400 };
   const int64_t *const start = w->scene.facts->start;
@@ -73,9 +73,9 @@ static weir_status open_work(work *w)
   const int subset = w->cfg->eval.part;
 
   WEIR_TRY(open_archives(w));
-  WEIR_TRY(split_starts(w));
+  WEIR_TRY(split_init_times(w));
   w->scene.scored = subset == WX_SUBSETS ? w->all : w->split.sample[subset];
-  w->scene.n_scored = subset == WX_SUBSETS ? w->scene.facts->n_starts : w->split.n[subset];
+  w->scene.n_scored = subset == WX_SUBSETS ? w->scene.facts->n_init_times : w->split.n[subset];
   return wx_verify_open(&w->cfg->eval, &w->scene, (uint64_t)w->cfg->seed, w->scene.scored,
                         w->scene.n_scored, &w->verify);
 }
@@ -191,7 +191,7 @@ weir_status wx_cmd_eval(const weir_cli *cli)
   wx_tell_start(cli, &cfg);
   WEIR_TRY_GOTO(open_work(w), done);
   WEIR_TRY_GOTO(weir_run_dir_commit(&dir), done);
-  tell_starts(w);
+  log_init_times(w);
   WEIR_TRY_GOTO(score(w), done);
   WEIR_TRY_GOTO(write_all(w), done);
 done:

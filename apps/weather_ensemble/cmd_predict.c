@@ -24,7 +24,7 @@ typedef struct work {
   int n_weights;
   int64_t *sample, n; /* that predict.part asks for */
   char *trained;      /* dates that the weights say they were trained on and chosen by */
-  char *subsets;      /* of the starts of the samples, as text */
+  char *subsets;      /* of the initialisation times of the samples, as text */
   wx_split split;     /* the samples by these subsets */
 } work;
 

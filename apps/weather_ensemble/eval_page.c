@@ -88,8 +88,8 @@ static weir_status keep_bands(const wx_verify *v, wx_page_quantity *q)
   int64_t block;
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
-  WEIR_TRY(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &r));
+  WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
+  WEIR_TRY(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_init_times, &r));
   for (int64_t m = 0; m < v->n_models; m++) {
     const wx_score_sums *const t = &v->tally[m];
     const int64_t n = t->n_events * t->bins;
@@ -152,9 +152,9 @@ static void put_estimate(weir_table *c, const wx_estimate *e, double scale)
   weir_table_add(c, "%.4g (%s to %s)", scale * e->value, lo, hi);
 }
 
-static const char *const score_head[] = {"lead (h)",       "model",  "CRPS", "fair CRPS",
-                                         "Gaussian CRPS",  "bias",   "RMSE", "spread",
-                                         "spread / error", "starts", "n_eff"};
+static const char *const score_head[] = {"lead (h)",       "model",       "CRPS", "fair CRPS",
+                                         "Gaussian CRPS",  "bias",        "RMSE", "spread",
+                                         "spread / error", "init. times", "n_eff"};
 enum { SCORE_COLUMNS = 11, SKILL_COLUMNS = 6 };
 static const char *const skill_head[] = {
     "lead (h)", "model", "reference", "CRPS difference", "CRPS skill score (%)", "p"};
@@ -324,17 +324,20 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
   char first[WX_SHORT], last[WX_SHORT];
   int64_t block;
 
-  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
+  WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
   wx_date_text((double)v->time[0] / DAY, first, sizeof first);
-  wx_date_text((double)v->time[v->n_starts - 1] / DAY, last, sizeof last);
+  wx_date_text((double)v->time[v->n_init_times - 1] / DAY, last, sizeof last);
   WEIR_TRY(weir_report_text(
       r,
-      "Forecasts of %s against %s: %lld starts from %s to %s, the same points for all models. "
-      "Intervals: %g %% of %lld moving-block bootstrap resamples with blocks of %lld starts. "
-      "n_eff: effective number of independent starts, from the lag-1 autocorrelation. Grey bands "
+      "Forecasts of %s against %s: %lld initialisation times from %s to %s, the same points for "
+      "all models. "
+      "Intervals: %g %% of %lld moving-block bootstrap resamples with blocks of %lld "
+      "initialisation times. "
+      "n_eff: effective number of independent initialisation times, from the lag-1 "
+      "autocorrelation. Grey bands "
       "of rank and PIT histograms: 95 %% of what n_eff independent cases scatter by, the points "
-      "of a start taken as one case.",
-      v->scene->facts->name, v->scene->truth_facts->name, (long long)v->n_starts, first, last,
+      "of an initialisation time taken as one case.",
+      v->scene->facts->name, v->scene->truth_facts->name, (long long)v->n_init_times, first, last,
       100 * o->confidence, (long long)o->resamples, (long long)block));
   return weir_report_text(
       r,

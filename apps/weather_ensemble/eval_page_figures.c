@@ -223,7 +223,8 @@ static weir_figure_series curve_of(const wx_eval_page *p, const wx_page_quantity
                               .color = (int)m + 1};
 }
 
-/* How often the event came, over all starts and points: the forecast of its climatology. */
+/* How often the event came, over all initialisation times and points: the forecast of its
+ * climatology. */
 static double base_rate(const wx_eval_page *p, const wx_page_quantity *q, int64_t event)
 {
   double weight = 0, observed = 0;
@@ -446,7 +447,8 @@ static weir_status case_map(const wx_eval_page *p, const wx_page_quantity *q, we
 
 static weir_status case_table(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
-  static const char *const head[] = {"model", "CRPS of the case", "CRPS of all starts"};
+  static const char *const head[] = {"model", "CRPS of the case",
+                                     "CRPS of all initialisation times"};
   weir_table c = {0};
   char name[NAME];
 
@@ -477,11 +479,12 @@ static weir_status case_text(const wx_eval_page *p, const wx_page_quantity *q, w
   (void)snprintf(title, sizeof title, "Case study: %s", where);
   WEIR_TRY(weir_report_heading(r, title));
   if (!s->by_efi) {
-    return weir_report_text(r,
-                            "Initialised %s, the start with the highest CRPS of %s (without "
-                            "training starts there is no climatology by which to choose an "
-                            "extreme one).",
-                            start, p->v->model[p->v->reference[0]].name);
+    return weir_report_text(
+        r,
+        "Initialised %s, the initialisation time with the highest CRPS of %s (without "
+        "training initialisation times there is no climatology by which to choose an "
+        "extreme one).",
+        start, p->v->model[p->v->reference[0]].name);
   }
   const int64_t i = s->point % g->n_lon, j = s->point / g->n_lon;
   const double lat = g->lat != NULL ? g->lat[g->kind == WX_GRID_SITES ? i : j] : NAN;
@@ -534,7 +537,8 @@ weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q, weir_
   if (s->by_efi) {
     WEIR_TRY(case_map(p, q, r, "efi", "Extreme Forecast Index of the raw ensemble", "1", s->efi,
                       NULL, true, NULL));
-    WEIR_TRY(case_map(p, q, r, "anomaly", "Truth minus its mean over the training starts", units,
+    WEIR_TRY(case_map(p, q, r, "anomaly",
+                      "Truth minus its mean over the training initialisation times", units,
                       s->truth, s->usual, true, NULL));
   } else {
     WEIR_TRY(case_map(p, q, r, "truth", "Truth", units, s->truth, NULL, false, NULL));

@@ -47,7 +47,7 @@ static weir_status refuse_split(const wx_info *f)
                    f->name, first, last);
 }
 
-/* The same starts and leads as e->samples: targets and members are. */
+/* The same initialisation times and leads as e->samples: targets and members are. */
 static weir_status open_bias_samples(wx_experiment *e, wx_source source)
 {
   e->bias_data = wx_data_with(&e->cfg->data, &e->cfg->bias.data);

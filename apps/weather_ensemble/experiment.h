@@ -45,8 +45,9 @@ wx_stage_spec wx_experiment_forecast(const wx_experiment *e);
  * wx_stage_train, wx_predict_means. */
 weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir,
                                      const weir_plan_opts *exec) WEIR_CHECKED;
-/* Takes the climate of the training starts and the weights of the EECRPS, where its weight is not
- * 0; before the stage of the forecast is opened. Event `climate`. Fails: as wx_extremes_fit. */
+/* Takes the climate of the training initialisation times and the weights of the EECRPS, where its
+ * weight is not 0; before the stage of the forecast is opened. Event `climate`. Fails: as
+ * wx_extremes_fit. */
 weir_status wx_experiment_weigh(wx_experiment *e) WEIR_CHECKED;
 /* How graphs are computed. */
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli);

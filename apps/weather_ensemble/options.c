@@ -28,7 +28,8 @@ const weir_opt wx_options[] = {
                    "what the network sees, and counts from", .alias = "standard"),
     WEIR_OPT_TABLE(wx_cfg, import, wx_import_options,
                    "what prepare does with data.forecast and data.truth"),
-    WEIR_OPT_TABLE(wx_cfg, climate, wx_model_climate_options, "statistics of the training starts"),
+    WEIR_OPT_TABLE(wx_cfg, climate, wx_model_climate_options,
+                   "statistics of the training initialisation times"),
     WEIR_OPT_TABLE(wx_cfg, simulate, wx_qg_options,
                    "the built-in simulation: what prepare writes where data.forecast is not given"),
     WEIR_OPT_TABLE(wx_cfg, dummy, wx_dummy_options,
@@ -61,14 +62,14 @@ const weir_opt wx_options[] = {
     WEIR_OPT_TABLE(
         wx_cfg, predict.model, wx_model_row_options,
         "a statistical correction in place of a network, as {use: {emos: {}}}: fitted to "
-        "the starts of data.split.train that data.truth knows of"),
+        "the initialisation times of data.split.train that data.truth knows of"),
     WEIR_OPT_ENUM(wx_cfg, predict.format, WX_PREDICT_NETCDF, "netcdf|grib|both",
                   "what they are written as: predictions.nc and members.nc; GRIB edition 2 made of "
                   "the messages of the input (means predictions.grib, standard deviations "
                   "spread.grib, members.grib); or both"),
     WEIR_OPT_BOOL(wx_cfg, predict.overlap, true,
-                  "samples are read and written while the network computes, in two threads "
-                  "beside, three samples being in memory (not with --threads 1)"),
+                  "samples are read and written while the network computes, in two further "
+                  "threads, three samples being in memory (not with --threads 1)"),
     WEIR_OPT_TABLE(wx_cfg, eval, wx_verify_options, "scores against the truth"),
     WEIR_OPT_TABLE(wx_cfg, exec, weir_exec_opts, "how graphs are computed"),
     WEIR_OPT_END,

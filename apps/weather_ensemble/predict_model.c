@@ -15,7 +15,7 @@ static weir_status open_all(wx_predict_model *p)
   }
   WEIR_TRY(wx_eval_data_open(e->forecast, e->truth, &p->scene));
   p->scene.seed = (uint64_t)cfg->seed;
-  WEIR_TRY(wx_split_starts(&cfg->data.split, p->scene.facts, &p->split));
+  WEIR_TRY(wx_split_init_times(&cfg->data.split, p->scene.facts, &p->split));
   p->scene.fit = p->split.sample[WX_TRAIN];
   p->scene.n_fit = p->split.n[WX_TRAIN];
   WEIR_TRY(wx_model_open(&cfg->predict.model, &p->scene, &p->model));
@@ -60,7 +60,8 @@ static weir_status run_field(wx_predict_model *p, wx_predict_files *files, const
   WEIR_TRY(wx_model_fit(&p->model, &p->scene, at->lead, at->quantity));
   if (p->model.absent) {
     return weir_fail(WEIR_ERR_DATA,
-                     "predict.model: %s: no start of data.split.train has a truth of %s at %g h to "
+                     "predict.model: %s: no initialisation time of data.split.train has a truth of "
+                     "%s at %g h to "
                      "fit to: name data.truth, and a range of data.split.train that it covers",
                      p->model.name, a->quantity[at->quantity].name, a->lead[at->lead]);
   }

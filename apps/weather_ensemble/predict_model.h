@@ -1,5 +1,6 @@
-/* predict_model.h - statistical corrections applied to forecasts: fitted to the starts of
- * data.split.train, for each quantity and lead of the samples, and written as predictions. */
+/* predict_model.h - statistical corrections applied to forecasts: fitted to the initialisation
+ * times of data.split.train, for each quantity and lead of the samples, and written as predictions.
+ */
 #ifndef WX_PREDICT_MODEL_H
 #define WX_PREDICT_MODEL_H
 #include "eval/forecast_model.h"
@@ -9,7 +10,7 @@
 typedef struct wx_predict_model {
   wx_experiment *e;
   wx_eval_data scene;
-  wx_split split; /* of the starts of the archive */
+  wx_split split; /* of the initialisation times of the archive */
   wx_model model;
   bool open;
 } wx_predict_model;

@@ -156,6 +156,7 @@ weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_spl
 {
   const int subset = cfg->eval.part;
 
-  return write_scope(cli, cfg, subset == WX_SUBSETS ? "all starts" : wx_subset_name[subset],
+  return write_scope(cli, cfg,
+                     subset == WX_SUBSETS ? "all initialisation times" : wx_subset_name[subset],
                      &(wx_lineage){.split = split, .others = read, .n_others = n});
 }

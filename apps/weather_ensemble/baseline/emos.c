@@ -131,7 +131,7 @@ static void sum_all(search *s, double *total)
   }
 }
 
-/* ---- Where it starts: least squares ---- */
+/* ---- Initial point: least squares ---- */
 
 static void take_means(const search *s, double w, double x, double y, double v, double *sum)
 {

@@ -10,7 +10,7 @@ typedef struct wx_emos_about {
   const wx_quantity *quantity;
   const wx_grid *grid;
   double lead;         /* hours */
-  int64_t first, last; /* starts that they were fitted on, s since 1970 */
+  int64_t first, last; /* initialisation times that they were fitted on, s since 1970 */
 } wx_emos_about;
 
 /* at[n]: one set, or one for each cell; f32, as there. A cell without coefficients has NaN in all

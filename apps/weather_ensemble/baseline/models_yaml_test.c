@@ -12,7 +12,7 @@
 #include "io/weir_netcdf.h"
 
 enum {
-  STARTS = 120,
+  INIT_TIMES = 120,
   FIT = 80,
   MEMBERS = 6,
   LAT = 4,
@@ -25,10 +25,10 @@ enum {
 
 /* A start every five days; the truth of each start and of a day after it. */
 typedef struct world {
-  int64_t start[STARTS], time[2 * STARTS], member[MEMBERS], fit[FIT];
+  int64_t start[INIT_TIMES], time[2 * INIT_TIMES], member[MEMBERS], fit[FIT];
   double lead[1], lat[LAT], lon[LON];
   wx_quantity quantity;
-  float forecast[STARTS * MEMBERS * CELLS], truth[2 * STARTS * CELLS];
+  float forecast[INIT_TIMES * MEMBERS * CELLS], truth[2 * INIT_TIMES * CELLS];
   wx_archive *archive[2];
   wx_eval_data scene;
 } world;
@@ -36,7 +36,7 @@ typedef struct world {
 static wx_archive_info facts_of(world *w, bool truth)
 {
   return (wx_archive_info){.name = truth ? "truth" : "forecasts",
-                           .n_starts = truth ? 2 * STARTS : STARTS,
+                           .n_init_times = truth ? 2 * INIT_TIMES : INIT_TIMES,
                            .n_leads = 1,
                            .n_members = truth ? 1 : MEMBERS,
                            .n_quantities = 1,
@@ -56,7 +56,7 @@ static wx_archive_info facts_of(world *w, bool truth)
  * of the error. */
 static void draw(world *w)
 {
-  for (int64_t t = 0; t < STARTS; t++) {
+  for (int64_t t = 0; t < INIT_TIMES; t++) {
     const double phase = 1.7 * weir_random_normal(1, 0, 0, (uint64_t)t);
 
     w->start[t] = t * 5 * DAY;
@@ -82,7 +82,7 @@ static void open_world(world *w)
   w->quantity = (wx_quantity){.variable = "2t", .units = "K"};
   wx_quantity_complete(&w->quantity);
   w->lead[0] = LEAD;
-  for (int64_t t = 0; t < STARTS; t++) {
+  for (int64_t t = 0; t < INIT_TIMES; t++) {
     w->time[2 * t] = w->start[t];
     w->time[2 * t + 1] = w->start[t] + DAY;
   }
@@ -139,12 +139,13 @@ static void close_model(opened *o)
   weir_config_destroy(&o->config);
 }
 
-/* Mean CRPS over the starts that are not fitted on: of normal distributions, or of members. */
+/* Mean CRPS over the initialisation times that are not fitted on: of normal distributions, or of
+ * members. */
 static double score(world *w, opened *o)
 {
   double sum = 0;
 
-  for (int64_t t = FIT; t < STARTS; t++) {
+  for (int64_t t = FIT; t < INIT_TIMES; t++) {
     wx_given g;
 
     assert_ok(wx_model_give(&o->model, &w->scene, t, &g));
@@ -164,7 +165,7 @@ static double score(world *w, opened *o)
                            : wx_crps_normal((double)g.mean[c], (double)g.sd[c], y);
     }
   }
-  return sum / ((STARTS - FIT) * CELLS);
+  return sum / ((INIT_TIMES - FIT) * CELLS);
 }
 
 static double score_of(world *w, const char *use)
@@ -234,7 +235,7 @@ static void nothing_is_learned_from_what_is_scored(void **state)
 
   draw(&w);
   other = w;
-  for (int64_t t = FIT; t < STARTS; t++) {
+  for (int64_t t = FIT; t < INIT_TIMES; t++) {
     for (int64_t c = 0; c < CELLS; c++) {
       other.truth[(2 * t + 1) * CELLS + c] = t % 3 == 0 ? NAN : -500;
       other.truth[2 * t * CELLS + c] += t == asked ? 0 : 99; /* persistence starts from it */
@@ -388,7 +389,7 @@ static void a_point_without_truth_is_saved_without_coefficients(void **state)
   }
   weir_check_mkdir(folder, sizeof folder);
   draw(&w);
-  for (int64_t t = 0; t < 2 * STARTS; t++) {
+  for (int64_t t = 0; t < 2 * INIT_TIMES; t++) {
     w.truth[t * CELLS + DARK] = NAN;
   }
   open_world(&w);

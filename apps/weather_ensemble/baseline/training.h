@@ -1,4 +1,5 @@
-/* training.h - forecasts and truth of the starts that a scene may be fitted on, in memory. */
+/* training.h - forecasts and truth of the initialisation times that a scene may be fitted on, in
+ * memory. */
 #ifndef WX_TRAINING_H
 #define WX_TRAINING_H
 #include "baseline/cases.h"
@@ -11,8 +12,8 @@ typedef struct wx_training_of {
 } wx_training_of;
 
 typedef struct wx_training {
-  int64_t n, cells, members;      /* n: starts that have truth and any member */
-  int64_t *time;                  /* [n] of the starts, s, ascending          */
+  int64_t n, cells, members;      /* n: initialisation times that have truth and any member */
+  int64_t *time;                  /* [n] of the initialisation times, s, ascending          */
   float *mean, *variance, *truth; /* [n, cells]                               */
   float *member;                  /* [n, members, cells], NULL: not kept      */
 } wx_training;

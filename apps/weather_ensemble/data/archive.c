@@ -160,12 +160,12 @@ weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out)
 /* Facts of a caller, checked: what an archive says of itself has to hold. */
 static weir_status check_facts(const wx_archive_info *f)
 {
-  bool good = f->n_starts > 0 && f->n_leads > 0 && f->n_members > 0 && f->n_quantities > 0 &&
+  bool good = f->n_init_times > 0 && f->n_leads > 0 && f->n_members > 0 && f->n_quantities > 0 &&
               f->grid.n_lat > 0 && f->grid.n_lon > 0 &&
               (f->grid.kind != WX_GRID_SITES || f->grid.n_lat == 1) &&
               (f->grid.kind == WX_GRID_SITES || (f->grid.lat != NULL && f->grid.lon != NULL));
 
-  for (int64_t i = 1; good && i < f->n_starts; i++) {
+  for (int64_t i = 1; good && i < f->n_init_times; i++) {
     good = f->start[i] > f->start[i - 1];
   }
   for (int64_t i = 1; good && i < f->n_leads; i++) {
@@ -175,8 +175,9 @@ static weir_status check_facts(const wx_archive_info *f)
     good = f->member[i] > f->member[i - 1];
   }
   return good ? WEIR_OK
-              : weir_fail(WEIR_ERR_SHAPE, "an archive of memory: starts, leads and members have to "
-                                          "be there and ascend, the grid needs coordinates");
+              : weir_fail(WEIR_ERR_SHAPE,
+                          "an archive of memory: initialisation times, leads and members have to "
+                          "be there and ascend, the grid needs coordinates");
 }
 
 static weir_status take_facts(wx_archive *a, const wx_archive_info *f)
@@ -184,7 +185,7 @@ static weir_status take_facts(wx_archive *a, const wx_archive_info *f)
   a->facts = *f;
   a->facts.n_files = 0;
   a->facts.grid.weight = NULL;
-  WEIR_TRY(wx_archive_copy(&a->start, f->start, f->n_starts, sizeof *a->start));
+  WEIR_TRY(wx_archive_copy(&a->start, f->start, f->n_init_times, sizeof *a->start));
   WEIR_TRY(wx_archive_copy(&a->lead, f->lead, f->n_leads, sizeof *a->lead));
   WEIR_TRY(wx_archive_copy(&a->member, f->member, f->n_members, sizeof *a->member));
   WEIR_TRY(wx_archive_copy(&a->quantity, f->quantity, f->n_quantities, sizeof *a->quantity));
@@ -261,7 +262,7 @@ const wx_archive_info *wx_archive_get(const wx_archive *a)
 static bool is_there(const wx_archive_info *f, int64_t start, int64_t lead, int64_t quantity,
                      int64_t member, int64_t n)
 {
-  return start >= 0 && start < f->n_starts && lead >= 0 && lead < f->n_leads && quantity >= 0 &&
+  return start >= 0 && start < f->n_init_times && lead >= 0 && lead < f->n_leads && quantity >= 0 &&
          quantity < f->n_quantities && member >= 0 && n >= 0 && member <= f->n_members - n;
 }
 
@@ -360,10 +361,11 @@ weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t 
   const int64_t cells = wx_grid_cells(&f->grid);
 
   if (!is_there(f, start, lead, quantity, member, n)) {
-    return weir_fail(WEIR_ERR_SHAPE,
-                     "%s: there is no start %lld, lead %lld, quantity %lld, members %lld to %lld",
-                     f->name, (long long)start, (long long)lead, (long long)quantity,
-                     (long long)member, (long long)(member + n - 1));
+    return weir_fail(
+        WEIR_ERR_SHAPE,
+        "%s: there is no initialisation time %lld, lead %lld, quantity %lld, members %lld to %lld",
+        f->name, (long long)start, (long long)lead, (long long)quantity, (long long)member,
+        (long long)(member + n - 1));
   }
   if (a->values == NULL) {
     return read_files(a, start, lead, quantity, member, n, out);

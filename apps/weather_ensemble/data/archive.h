@@ -14,10 +14,10 @@
 typedef struct wx_archive_info {
   const char *name; /* of the first file, for messages                                       */
   int64_t n_files;  /* 0: of memory                                                          */
-  int64_t n_starts, n_leads, n_members, n_quantities;
-  const int64_t *start;        /* [n_starts] ascending, seconds since 1970-01-01 00:00 UTC      */
-  const double *lead;          /* [n_leads] ascending, hours                                    */
-  const int64_t *member;       /* [n_members] ascending; 0 is the control                       */
+  int64_t n_init_times, n_leads, n_members, n_quantities;
+  const int64_t *start;  /* [n_init_times] ascending, seconds since 1970-01-01 00:00 UTC      */
+  const double *lead;    /* [n_leads] ascending, hours                                    */
+  const int64_t *member; /* [n_members] ascending; 0 is the control                       */
   const wx_quantity *quantity; /* [n_quantities], as they come in the files                     */
   const double *period;        /* [n_quantities, n_leads] hours that values cover, up to the time
                                   that they are valid at; 0: an instant; NaN: the files do not say;
@@ -53,10 +53,11 @@ typedef struct wx_archive_in {
 extern const weir_opt wx_archive_in_options[];
 
 /* Each path may be a pattern (* ? [...]), unless it is the name of a file: the files that match it,
- * in the order of their names. Files are told apart by their first bytes. Starts, leads, members
- * and quantities are those of all files together; the grid has to be the same in all, and no field
- * may be there twice. Fails: WEIR_ERR_DATA naming file (both, where two disagree), variable or
- * message, reason and what to do; WEIR_ERR_UNSUPPORTED for a format that this build does not read.
+ * in the order of their names. Files are told apart by their first bytes. Initialisation times,
+ * leads, members and quantities are those of all files together; the grid has to be the same in
+ * all, and no field may be there twice. Fails: WEIR_ERR_DATA naming file (both, where two
+ * disagree), variable or message, reason and what to do; WEIR_ERR_UNSUPPORTED for a format that
+ * this build does not read.
  */
 weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
                                wx_archive **out) WEIR_CHECKED;
@@ -68,9 +69,9 @@ weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) W
 weir_status wx_archive_of_memory(const wx_archive_info *facts, const float *values,
                                  wx_archive **out) WEIR_CHECKED;
 /* Opens files as a truth: the start of each field becomes the time that it is valid at (start plus
- * lead) and the lead 0, so that analyses, and short forecasts of many starts and steps, are one
- * series of times. Fails: as wx_archive_open_as; WEIR_ERR_DATA naming the files where two fields of
- * a quantity are valid at the same time. */
+ * lead) and the lead 0, so that analyses, and short forecasts of many initialisation times and
+ * steps, are one series of times. Fails: as wx_archive_open_as; WEIR_ERR_DATA naming the files
+ * where two fields of a quantity are valid at the same time. */
 weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_archive_in *how,
                                   wx_archive **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */

@@ -51,7 +51,7 @@ struct wx_archive {
 struct wx_index {
   wx_archive *a;
   const wx_archive_in *how;
-  bool truth; /* starts become times of validity */
+  bool truth; /* initialisation times become times of validity */
   int64_t now, of_grid;
   int64_t of_quantity[WX_MAX_QUANTITIES]; /* the file of each */
 };

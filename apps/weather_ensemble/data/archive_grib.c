@@ -190,7 +190,8 @@ static weir_status take_field(gb *f, wx_index *index, int64_t i)
 
   if (field->step_seconds[1] < 0 || told.lead > WX_MAX_LEAD) {
     (void)snprintf(step, sizeof step, "%g h", told.lead);
-    return refuse(f, i, "endStep", step, "before its start, or beyond what is handled");
+    return refuse(f, i, "endStep", step,
+                  "before its initialisation time, or beyond what is handled");
   }
   told.member = is_derived(weir_grib_kind_get(f->g, field->kind)) ? 0 : told.member;
   WEIR_TRY(take_grid(f, index, i));

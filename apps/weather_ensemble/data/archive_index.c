@@ -248,10 +248,10 @@ static weir_status take_axes(wx_archive *a, bool truth)
     a->lead[i] = lead_of(field, truth);
     a->member[i] = field->member;
   }
-  f->n_starts = unique(a->start, n, sizeof *a->start, by_int);
+  f->n_init_times = unique(a->start, n, sizeof *a->start, by_int);
   f->n_leads = unique(a->lead, n, sizeof *a->lead, by_real);
   f->n_members = unique(a->member, n, sizeof *a->member, by_int);
-  WEIR_TRY(weir_realloc((void **)&a->start, n, f->n_starts, sizeof *a->start));
+  WEIR_TRY(weir_realloc((void **)&a->start, n, f->n_init_times, sizeof *a->start));
   WEIR_TRY(weir_realloc((void **)&a->lead, n, f->n_leads, sizeof *a->lead));
   WEIR_TRY(weir_realloc((void **)&a->member, n, f->n_members, sizeof *a->member));
   f->start = a->start;
@@ -268,7 +268,8 @@ bool wx_archive_key(const wx_archive_info *f, int64_t start, int64_t lead, int64
          weir_mul_ok(*key, f->n_members, key) && weir_add_ok(*key, member, key);
 }
 
-/* Two files, or one, that hold the same field; of a truth also by two starts and steps. */
+/* Two files, or one, that hold the same field; of a truth also by two initialisation times and
+ * steps. */
 static weir_status refuse_twice(const wx_archive *a, bool truth, const wx_entry *one,
                                 const wx_entry *other)
 {
@@ -290,7 +291,8 @@ static weir_status refuse_twice(const wx_archive *a, bool truth, const wx_entry 
                      other->u.at.step);
   }
   return weir_fail(
-      WEIR_ERR_DATA, "%s: %s of start %s, lead %g h, member %lld is there twice%s%s: leave one out",
+      WEIR_ERR_DATA,
+      "%s: %s of initialisation time %s, lead %g h, member %lld is there twice%s%s: leave one out",
       path, f->quantity[quantity].name, date, f->lead[lead], (long long)f->member[member],
       one->file != other->file ? ", also in " : "", one->file != other->file ? also : "");
 }
@@ -317,7 +319,7 @@ static weir_status check_times(const wx_archive *a)
   const wx_archive_info *f = &a->facts;
   char one[32], other[32];
 
-  for (int64_t i = 1; i < f->n_starts; i++) {
+  for (int64_t i = 1; i < f->n_init_times; i++) {
     if (f->start[i] - f->start[i - 1] <= llround(f->tolerance * 3600)) {
       wx_date_text((double)f->start[i - 1] / 86400, one, sizeof one);
       wx_date_text((double)f->start[i] / 86400, other, sizeof other);
@@ -338,10 +340,11 @@ static weir_status take_keys(wx_archive *a, bool truth)
     const wx_field field = a->entries[i].u.field;
     int64_t key = 0;
 
-    if (!wx_archive_key(f, number_of_int(f->start, f->n_starts, start_of(&field, truth)),
+    if (!wx_archive_key(f, number_of_int(f->start, f->n_init_times, start_of(&field, truth)),
                         wx_archive_lead_number(f, lead_of(&field, truth)), field.quantity,
                         number_of_int(f->member, f->n_members, field.member), &key)) {
-      return weir_fail(WEIR_ERR_DATA, "%s: too many starts, leads, variables and members", f->name);
+      return weir_fail(WEIR_ERR_DATA,
+                       "%s: too many initialisation times, leads, variables and members", f->name);
     }
     a->entries[i].u.at.key = key;
     a->entries[i].u.at.number = field.number;

@@ -17,8 +17,8 @@ static int64_t lengths[128];
 static const double south[3] = {-30, 0, 30}, greenwich[4] = {-180, -90, 0, 90};
 static const double two[2] = {0, 1}, levels[2] = {500, 85000}, steps[2] = {24, 48};
 
-/* GRIB made NetCDF: time is that of starts, valid_time as well, rows from the south, columns from
- * -180 on, 16 bits with scale and offset. */
+/* GRIB made NetCDF: time is the initialisation time, with valid_time, rows from the south,
+ * columns from -180 on, 16 bits with scale and offset. */
 static void grib_tools_are_understood(void **state)
 {
   static const double times[2] = {0, 24}, valid[4] = {24, 48, 48, 72};
@@ -56,7 +56,7 @@ static void grib_tools_are_understood(void **state)
   a = opened();
   const wx_archive_info *f = wx_archive_get(a);
 
-  assert_true(f->n_starts == 2 && f->n_leads == 2 && f->n_members == 2 && f->n_quantities == 2);
+  assert_true(f->n_init_times == 2 && f->n_leads == 2 && f->n_members == 2 && f->n_quantities == 2);
   assert_string_equal(f->quantity[1].name, "t850");
   assert_true(f->start[1] - f->start[0] == 86400 && f->lead[1] == 48);
   assert_true(f->grid.lat[0] == 30 && f->grid.lon[0] == 0 && f->grid.lon[3] == 270);
@@ -92,7 +92,7 @@ static void leads_are_the_rest_of_two_times(void **state)
   a = opened();
   const wx_archive_info *f = wx_archive_get(a);
 
-  assert_true(f->n_starts == 1 && f->n_leads == 2 && f->lead[0] == 5 && f->lead[1] == 17);
+  assert_true(f->n_init_times == 1 && f->n_leads == 2 && f->lead[0] == 5 && f->lead[1] == 17);
   assert_string_equal(f->quantity[0].name, "2t");
   assert_ok(wx_archive_read(a, 0, 1, 0, 0, 2, x));
   assert_near((double)x[0], 24 + 0 * 6 + 2 * 2, 0);
@@ -101,7 +101,8 @@ static void leads_are_the_rest_of_two_times(void **state)
   wx_archive_close(&a);
 }
 
-/* Starts and leads as coordinates of one dimension of times; an analysis of a plane. */
+/* Initialisation times and leads as coordinates of one dimension of times; an analysis of a plane.
+ */
 static void times_may_share_a_dimension(void **state)
 {
   static const double values[24] = {0};
@@ -124,7 +125,7 @@ static void times_may_share_a_dimension(void **state)
   put(id, WEIR_F64, "tyx", values);
   assert_ok(weir_netcdf_char_var(nc, "remark", 2, (const int[]){dims['y'], dims['x']}, &id));
   a = opened();
-  assert_true(wx_archive_get(a)->n_starts == 1 && wx_archive_get(a)->n_leads == 2);
+  assert_true(wx_archive_get(a)->n_init_times == 1 && wx_archive_get(a)->n_leads == 2);
   assert_int_equal(wx_archive_get(a)->n_quantities, 1); /* letters are no field */
   assert_true(wx_archive_get(a)->grid.kind == WX_GRID_PLANE);
   assert_string_equal(wx_archive_get(a)->quantity[0].name, "psi");
@@ -310,7 +311,8 @@ static void survive(const char *bytes, size_t n)
   weir_check_write(path, bytes, n);
   if (wx_archive_open(paths, 1, &a) == WEIR_OK) {
     const wx_archive_info *f = wx_archive_get(a);
-    const int64_t cells = wx_grid_cells(&f->grid), all = f->n_starts * f->n_leads * f->n_quantities;
+    const int64_t cells = wx_grid_cells(&f->grid),
+                  all = f->n_init_times * f->n_leads * f->n_quantities;
 
     for (int64_t i = 0; i < all && i < 8 && cells <= 4096; i++) {
       (void)!wx_archive_read(a, i / (f->n_leads * f->n_quantities),

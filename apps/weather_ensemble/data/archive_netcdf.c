@@ -42,8 +42,8 @@ static weir_status look(wx_nc *f)
   return wx_nc_set_aside(f);
 }
 
-/* What a variable's dimensions count: rows, columns or sites (space), starts, leads or members
- * (course). */
+/* What a variable's dimensions count: rows, columns or sites (space), initialisation times, leads
+ * or members (course). */
 static weir_status reach(wx_nc *f, int v, bool *space, bool *course)
 {
   const wx_seen *const s = &f->seen[v];
@@ -70,8 +70,8 @@ static bool may_hold(const wx_nc *f, int v)
          !s->aside && s->shape.n_dims > 0;
 }
 
-/* Those over space; where a file has none of them, those over starts, leads or members. Those that
- * have no course where others have one are constants: orography, areas. */
+/* Those over space; where a file has none of them, those over initialisation times, leads or
+ * members. Those that have no course where others have one are constants: orography, areas. */
 static weir_status take_vars(wx_nc *f)
 {
   bool any_space = false, any_course = false;
@@ -91,7 +91,7 @@ static weir_status take_vars(wx_nc *f)
         WEIR_TRY(wx_nc_add_var(f, v));
       } else {
         weir_debug("archive", "%s: variable %s is left out: it has no dimension of %s", f->path,
-                   f->seen[v].name, space ? "starts, leads or members" : "a grid");
+                   f->seen[v].name, space ? "initialisation times, leads or members" : "a grid");
       }
     }
   }

@@ -86,7 +86,8 @@ static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_
 weir_status wx_nc_role(wx_nc *f, int var, wx_role *role) WEIR_CHECKED;
 /* What a dimension counts; *var: its variable of coordinates, -1: none. */
 weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var) WEIR_CHECKED;
-/* Whether a name, of a dimension, a coordinate or CF's table, is one of times, leads or starts. */
+/* Whether a name, of a dimension, a coordinate or CF's table, is one of times, leads or
+ * initialisation times. */
 bool wx_nc_is_time(const wx_nc *f, const char *name);
 /* Sets `aside` of the variables that others name. */
 weir_status wx_nc_set_aside(wx_nc *f) WEIR_CHECKED;
@@ -101,7 +102,7 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECK
 weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out) WEIR_CHECKED;
 /* Its value where the dimensions of the variable stand at index[]. */
 double wx_coordinate_at(const wx_coordinate *c, const int64_t *index);
-/* The same in seconds since 1970, or in hours (years: of starts without units). */
+/* The same in seconds since 1970, or in hours (years: of initialisation times without units). */
 weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c) WEIR_CHECKED;
 weir_status wx_nc_to_hours(wx_nc *f, wx_coordinate *c, bool years) WEIR_CHECKED;
 /* Levels in hPa or m. */
@@ -140,7 +141,7 @@ typedef struct wx_times {
 weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2],
                         wx_times *t) WEIR_CHECKED;
 void wx_times_fini(wx_times *t);
-/* Whether starts or times are counted in years, which are not exact. */
+/* Whether initialisation times or times are counted in years, which are not exact. */
 bool wx_times_years(const wx_times *t);
 /* Start and lead of the field whose dimensions stand at index[]. */
 void wx_times_at(const wx_times *t, const int64_t *index, wx_field *field);

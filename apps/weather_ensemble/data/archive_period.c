@@ -36,7 +36,8 @@ static weir_status refuse_mixed(const wx_archive *a, bool truth, const wx_entry 
   wx_date_text((double)x->start / 86400, date[0], sizeof date[0]);
   wx_date_text((double)y->start / 86400, date[1], sizeof date[1]);
   return weir_fail(WEIR_ERR_DATA,
-                   "%s: %s of start %s, step %g h covers %s, that of start %s, step %g h of %s "
+                   "%s: %s of initialisation time %s, step %g h covers %s, that of initialisation "
+                   "time %s, step %g h of %s "
                    "covers %s: leave one out, so that %s has one period",
                    a->files[one->file].path, a->quantity[x->quantity].name, date[0], x->lead,
                    covers[0], date[1], y->lead, a->files[other->file].path, covers[1],

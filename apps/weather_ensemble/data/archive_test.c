@@ -11,10 +11,10 @@
 
 static char dir[256], path[512], other[512];
 
-enum { STARTS = 3, LEADS = 2, QUANTITIES = 5, MEMBERS = 3, ROWS = 5, COLUMNS = 8 };
-enum { CELLS = ROWS * COLUMNS, FIELDS = STARTS * LEADS * QUANTITIES * MEMBERS };
+enum { INIT_TIMES = 3, LEADS = 2, QUANTITIES = 5, MEMBERS = 3, ROWS = 5, COLUMNS = 8 };
+enum { CELLS = ROWS * COLUMNS, FIELDS = INIT_TIMES * LEADS * QUANTITIES * MEMBERS };
 
-static const int64_t start[STARTS] = {86400, 5 * 86400, 365 * 86400 + 43200};
+static const int64_t start[INIT_TIMES] = {86400, 5 * 86400, 365 * 86400 + 43200};
 static const double lead[LEADS] = {24, 48.5};
 static const int64_t member[MEMBERS] = {0, 1, 7};
 static double lat[ROWS], lon[COLUMNS];
@@ -40,7 +40,7 @@ static wx_archive_info cube(void)
   for (int64_t i = 0; i < FIELDS * CELLS; i++) {
     values[i] = i % 97 == 5 ? NAN : (float)random_in(4, (uint64_t)i, -1000000, 1000000) / 7;
   }
-  return (wx_archive_info){.n_starts = STARTS,
+  return (wx_archive_info){.n_init_times = INIT_TIMES,
                            .n_leads = LEADS,
                            .n_members = MEMBERS,
                            .n_quantities = QUANTITIES,
@@ -61,7 +61,7 @@ static void assert_same(wx_archive *a)
 {
   const wx_archive_info *f = wx_archive_get(a);
 
-  assert_int_equal(f->n_starts, STARTS);
+  assert_int_equal(f->n_init_times, INIT_TIMES);
   assert_int_equal(f->n_leads, LEADS);
   assert_int_equal(f->n_members, MEMBERS);
   assert_int_equal(f->n_quantities, QUANTITIES);
@@ -80,7 +80,7 @@ static void assert_same(wx_archive *a)
     assert_string_equal(f->quantity[found].standard_name, quantity[q].standard_name);
     assert_int_equal(f->quantity[found].param, quantity[q].param);
     assert_int_equal(f->quantity[found].kind, quantity[q].kind);
-    for (int64_t i = 0; i < STARTS * LEADS; i++) {
+    for (int64_t i = 0; i < INIT_TIMES * LEADS; i++) {
       assert_true(wx_archive_has(a, i / LEADS, i % LEADS, found, 1));
       assert_ok(wx_archive_read(a, i / LEADS, i % LEADS, found, 0, MEMBERS, scratch));
       assert_memory_equal(scratch, field_of(i / LEADS, i % LEADS, q, 0), sizeof scratch);
@@ -136,7 +136,7 @@ static void write_cube(const char *to, const wx_archive_info *f, int64_t from, i
   wx_archive_writer *w = NULL;
 
   part.start = f->start + from;
-  part.n_starts = n;
+  part.n_init_times = n;
   assert_ok(wx_archive_create(to, &part, &w));
   assert_ok(wx_archive_put_text(w, "source", "a test"));
   for (int64_t i = 0; i < n * f->n_leads * QUANTITIES; i++) {
@@ -161,7 +161,7 @@ static void a_file_comes_back(void **state)
   wx_archive *a = NULL;
 
   (void)state;
-  write_cube(path, &f, 0, STARTS);
+  write_cube(path, &f, 0, INIT_TIMES);
   assert_ok(wx_archive_open(paths, 1, &a));
   assert_same(a);
   wx_archive_close(&a);
@@ -260,7 +260,7 @@ static void several_files_are_one(void **state)
 
   (void)state;
   write_cube(path, &f, 0, 1);
-  write_cube(other, &f, 1, STARTS - 1);
+  write_cube(other, &f, 1, INIT_TIMES - 1);
   assert_ok(wx_archive_open(paths, 2, &a));
   assert_same(a);
   wx_archive_close(&a);
@@ -272,17 +272,17 @@ static void several_files_are_one(void **state)
 /* More files than are kept open: they are opened again, and a file that changed is told. */
 static void files_rest(void **state)
 {
-  char names[STARTS][300];
-  const char *const paths[STARTS] = {names[0], names[1], names[2]};
+  char names[INIT_TIMES][300];
+  const char *const paths[INIT_TIMES] = {names[0], names[1], names[2]};
   wx_archive_info f = cube();
   wx_archive *a = NULL;
 
   (void)state;
-  for (int i = 0; i < STARTS; i++) {
+  for (int i = 0; i < INIT_TIMES; i++) {
     (void)snprintf(names[i], sizeof names[i], "%s/%d.nc", dir, i);
     write_cube(names[i], &f, i, 1);
   }
-  assert_ok(wx_archive_open(paths, STARTS, &a));
+  assert_ok(wx_archive_open(paths, INIT_TIMES, &a));
   wx_archive_keep_awake(a, 1);
   assert_same(a);
   assert_same(a);
@@ -338,8 +338,8 @@ static void decadal_forecasts_find_their_truth(void **state)
   }
   const wx_archive_info *f = wx_archive_get(a[0]), *t = wx_archive_get(a[1]);
 
-  assert_true(f->n_starts == 55 && f->n_leads == 10 && f->n_members == 10 && f->member[0] == 1);
-  assert_true(t->n_starts == 55 && t->n_leads == 1 && t->n_members == 1);
+  assert_true(f->n_init_times == 55 && f->n_leads == 10 && f->n_members == 10 && f->member[0] == 1);
+  assert_true(t->n_init_times == 55 && t->n_leads == 1 && t->n_members == 1);
   assert_string_equal(f->quantity[0].name, "SST");
   for (int64_t s = 0; s < 55; s++) {
     for (int64_t l = 0; l < 10; l++) {
@@ -363,7 +363,8 @@ static void decadal_forecasts_find_their_truth(void **state)
   wx_archive_close(&a[1]);
 }
 
-/* Mean over members, cells and starts of the difference to truth, as the data's README has it. */
+/* Mean over members, cells and initialisation times of the difference to truth, as the data's
+ * README has it. */
 static void one_start_a_file(const char *folder, const char *const *dates, int64_t members,
                              wx_grid_kind kind, double bias)
 {
@@ -389,7 +390,7 @@ static void one_start_a_file(const char *folder, const char *const *dates, int64
   const wx_archive_info *f = wx_archive_get(a);
   const int64_t cells = wx_grid_cells(&f->grid);
 
-  assert_true(f->n_starts == 3 && f->n_leads == 1 && f->n_members == members);
+  assert_true(f->n_init_times == 3 && f->n_leads == 1 && f->n_members == members);
   assert_true(f->grid.kind == kind && f->lead[0] == 12 &&
               f->member[0] == (kind == WX_GRID_SITES ? 29 : 0));
   assert_string_equal(f->quantity[0].name, "2t");

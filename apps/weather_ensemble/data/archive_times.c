@@ -1,5 +1,5 @@
-/* archive_times.c - the times of a variable of a NetCDF file: which of its coordinates are starts,
- * leads and times of validity, and whether they agree. */
+/* archive_times.c - the times of a variable of a NetCDF file: which of its coordinates are
+ * initialisation times, leads and times of validity, and whether they agree. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,8 +70,8 @@ static weir_status take_valid(wx_nc *f, int v, wx_times *t)
   return WEIR_OK;
 }
 
-/* A `time` is that of starts, whatever CF says, where there are leads too, as GRIB tools write
- * them (step), or a time of validity of its own, or where both are dimensions. */
+/* A `time` is the initialisation time, whatever CF says, where there are leads too, as GRIB
+ * tools write them (step), or a time of validity of its own, or where both are dimensions. */
 static bool time_is_start(const wx_nc *f, const wx_times *t)
 {
   bool other = false;

@@ -83,8 +83,8 @@ static void time_name(int number, char *name, size_t size)
 static weir_status put_bounds(writer *w, const char *name, int64_t q, const int64_t *time)
 {
   const wx_archive_info *f = w->facts;
-  const int64_t start[3] = {0, 0, 0}, count[3] = {f->n_starts, f->n_leads, 2};
-  const int64_t n = f->n_starts * f->n_leads;
+  const int64_t start[3] = {0, 0, 0}, count[3] = {f->n_init_times, f->n_leads, 2};
+  const int64_t n = f->n_init_times * f->n_leads;
   const int dims[3] = {w->outer[0], w->outer[1], w->bound};
   int64_t *bounds = NULL;
   int var = 0;
@@ -105,7 +105,7 @@ static weir_status put_bounds(writer *w, const char *name, int64_t q, const int6
 static weir_status put_time(writer *w, int number, int64_t q)
 {
   const wx_archive_info *f = w->facts;
-  const int64_t start[2] = {0, 0}, count[2] = {f->n_starts, f->n_leads};
+  const int64_t start[2] = {0, 0}, count[2] = {f->n_init_times, f->n_leads};
   char name[WX_SHORT], bounds[WX_SHORT + 8];
   int64_t *time = NULL;
   int var = 0;
@@ -120,8 +120,8 @@ static weir_status put_time(writer *w, int number, int64_t q)
   if (number > 0) {
     WEIR_TRY(weir_netcdf_put_text(w->nc, var, "bounds", bounds));
   }
-  WEIR_TRY(weir_alloc(f->n_starts * f->n_leads, sizeof *time, (void **)&time));
-  for (int64_t s = 0; s < f->n_starts; s++) {
+  WEIR_TRY(weir_alloc(f->n_init_times * f->n_leads, sizeof *time, (void **)&time));
+  for (int64_t s = 0; s < f->n_init_times; s++) {
     for (int64_t l = 0; l < f->n_leads; l++) {
       time[s * f->n_leads + l] = f->start[s] + llround(f->lead[l] * 3600);
     }
@@ -188,7 +188,7 @@ static weir_status put_course(writer *w)
   const wx_archive_info *f = w->facts;
   int var = 0;
 
-  WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_reference_time", f->n_starts, &w->outer[0]));
+  WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_reference_time", f->n_init_times, &w->outer[0]));
   WEIR_TRY(weir_netcdf_dim(w->nc, "forecast_period", f->n_leads, &w->outer[1]));
   WEIR_TRY(put_line(w, "forecast_reference_time", WEIR_I64, w->outer[0], "forecast_reference_time",
                     "seconds since 1970-01-01 00:00:00", &var));
@@ -196,7 +196,7 @@ static weir_status put_course(writer *w)
   if (f->tolerance > 0) {
     WEIR_TRY(weir_netcdf_put_numbers(w->nc, var, "tolerance", WEIR_F64, &f->tolerance, 1));
   }
-  WEIR_TRY(write_line(w, var, f->n_starts, f->start));
+  WEIR_TRY(write_line(w, var, f->n_init_times, f->start));
   WEIR_TRY(put_line(w, "forecast_period", WEIR_F64, w->outer[1], "forecast_period", "hours", &var));
   WEIR_TRY(write_line(w, var, f->n_leads, f->lead));
   WEIR_TRY(put_members(w));

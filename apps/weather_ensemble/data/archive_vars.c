@@ -336,7 +336,7 @@ static weir_status label(wx_nc *f, int v, const labels *l, const int64_t *index,
   }
   if (!(field->lead >= 0) || field->lead > WX_MAX_LEAD) {
     return weir_fail(WEIR_ERR_DATA,
-                     "%s: variable %s: a lead of %g h: before its start, or beyond "
+                     "%s: variable %s: a lead of %g h: before its initialisation time, or beyond "
                      "what is handled",
                      f->path, f->seen[v].name, field->lead);
   }

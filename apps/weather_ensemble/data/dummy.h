@@ -9,7 +9,7 @@
 typedef struct wx_dummy_opts {
   weir_string_list quantities; /* z500: variable and level in hPa */
   weir_real_list lead;
-  int64_t lat, lon, starts, members;
+  int64_t lat, lon, init_times, members;
   double every; /* hours */
 } wx_dummy_opts;
 extern const weir_opt wx_dummy_options[];

@@ -4,8 +4,8 @@
  *   factor = 1 - weight + weight |EFI|
  *
  * The index is of the members that the network sees, relative to the climate of the raw members at
- * the training starts. So the factor is known before the truth is and the score stays proper;
- * members that the network does not see would tilt what is best for it. */
+ * the training initialisation times. So the factor is known before the truth is and the score stays
+ * proper; members that the network does not see would tilt what is best for it. */
 #ifndef WX_EXTREMES_H
 #define WX_EXTREMES_H
 #include "data/samples.h"
@@ -20,7 +20,7 @@ extern const weir_opt wx_eecrps_options[];
 typedef struct wx_extremes {
   float *factor; /* [all samples, y channel, cells] of training and validation; NaN of all others,
                     and where a member or the climate is missing */
-  int64_t n;     /* starts that the climate is of, those of training                         */
+  int64_t n;     /* initialisation times that the climate is of, those of training     */
   double first, last; /* of them, days since 1970                                            */
   char name[64];      /* of the weights: what decides on them but the samples                */
 } wx_extremes;

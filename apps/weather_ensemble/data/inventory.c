@@ -17,8 +17,9 @@ const weir_opt wx_import_options[] = {
                   "with missing values"),
     WEIR_OPT_BOOL(wx_import_opts, convert, true,
                   "write forecast.nc and truth.nc, one file each of all that was read"),
-    WEIR_OPT_BOOL(wx_import_opts, climate, false,
-                  "write climate.nc, statistics of the forecasts of the training starts"),
+    WEIR_OPT_BOOL(
+        wx_import_opts, climate, false,
+        "write climate.nc, statistics of the forecasts of the training initialisation times"),
     WEIR_OPT_END,
 };
 
@@ -91,11 +92,11 @@ static void count_absent(const wx_archive *a, wx_inventory *s)
 {
   const wx_archive_info *f = wx_archive_get(a);
 
-  for (int64_t i = 0; i < f->n_starts * s->n; i++) {
+  for (int64_t i = 0; i < f->n_init_times * s->n; i++) {
     const int64_t start = i / s->n, at = i % s->n;
     wx_inventory_line *const l = &s->line[at];
 
-    l->expected = l->fields > 0 ? f->n_starts * f->n_members : 0;
+    l->expected = l->fields > 0 ? f->n_init_times * f->n_members : 0;
     if (l->fields == l->expected) {
       continue;
     }
@@ -119,12 +120,12 @@ weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_invento
   WEIR_TRY_GOTO(weir_alloc(all, sizeof *out->line, (void **)&out->line), done);
   WEIR_TRY_GOTO(weir_alloc(all, sizeof *m2, (void **)&m2), done);
   WEIR_TRY_GOTO(weir_alloc(f->n_members * wx_grid_cells(&f->grid), sizeof *x, (void **)&x), done);
-  for (int64_t i = 0; i < f->n_starts * all; i++) {
+  for (int64_t i = 0; i < f->n_init_times * all; i++) {
     wx_inventory_line *const l = &out->line[i % all];
 
     if (weir_stop_requested()) {
-      status = weir_fail(WEIR_ERR_STOPPED, "stopped at start %lld of %lld of %s",
-                         (long long)(i / all), (long long)f->n_starts, f->name);
+      status = weir_fail(WEIR_ERR_STOPPED, "stopped at initialisation time %lld of %lld of %s",
+                         (long long)(i / all), (long long)f->n_init_times, f->name);
       goto done;
     }
     if (i < all) {
@@ -134,7 +135,7 @@ weir_status wx_inventory_take(wx_archive *a, wx_archive_writer *copy, wx_invento
                                .max = -INFINITY};
     }
     WEIR_TRY_GOTO(take_members(a, copy, i / all, l->lead, l->quantity, l, &m2[i % all], x), done);
-    weir_progress("import", i + 1, f->n_starts * all, "fields of all members");
+    weir_progress("import", i + 1, f->n_init_times * all, "fields of all members");
   }
   for (int64_t i = 0; i < all; i++) {
     wx_inventory_line *const l = &out->line[i];
@@ -177,9 +178,11 @@ weir_status wx_inventory_check(const wx_archive_info *f, const wx_inventory *s,
   }
   wx_date_text((double)f->start[s->first[0]] / 86400, date, sizeof date);
   return weir_fail(WEIR_ERR_DATA,
-                   "%s: %lld fields are not there that other starts or members have, the first: %s "
-                   "of start %s, lead %g h, member %lld; give the files that hold them, leave that "
-                   "start out, or set import.incomplete to keep",
+                   "%s: %lld fields are not there that other initialisation times or members have, "
+                   "the first: %s "
+                   "of initialisation time %s, lead %g h, member %lld; give the files that hold "
+                   "them, leave that "
+                   "initialisation time out, or set import.incomplete to keep",
                    f->name, (long long)s->absent, f->quantity[s->first[2]].name, date,
                    f->lead[s->first[1]], (long long)f->member[s->first[3]]);
 }
@@ -289,7 +292,7 @@ weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_
   WEIR_TRY(check_quantities(forecast, truth));
   for (int64_t l = 0; l < forecast->n_leads; l++) {
     found[l] = 0;
-    for (int64_t s = 0; s < forecast->n_starts; s++) {
+    for (int64_t s = 0; s < forecast->n_init_times; s++) {
       found[l] += wx_archive_find_truth(truth, forecast, s, l) >= 0;
     }
     all += found[l];
@@ -300,7 +303,7 @@ weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_
   wx_date_text((double)forecast->start[0] / 86400 + forecast->lead[0] / 24, first[0],
                sizeof first[0]);
   wx_date_text((double)truth->start[0] / 86400, first[1], sizeof first[1]);
-  wx_date_text((double)truth->start[truth->n_starts - 1] / 86400, last, sizeof last);
+  wx_date_text((double)truth->start[truth->n_init_times - 1] / 86400, last, sizeof last);
   return weir_fail(WEIR_ERR_DATA,
                    "the truth %s has no time that a forecast of %s is valid at: the first is valid "
                    "at %s, the truth is from %s to %s",

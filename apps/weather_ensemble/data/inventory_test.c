@@ -6,8 +6,8 @@
 #include "io/io_test.h"
 #include "io/weir_netcdf.h"
 
-enum { STARTS = 2, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, COLUMNS = 4 };
-enum { N = STARTS * LEADS * QUANTITIES * MEMBERS * COLUMNS };
+enum { INIT_TIMES = 2, LEADS = 2, QUANTITIES = 2, MEMBERS = 3, COLUMNS = 4 };
+enum { N = INIT_TIMES * LEADS * QUANTITIES * MEMBERS * COLUMNS };
 
 static float values[N];
 static const int64_t start[3] = {0, 86400, 172800}, member[MEMBERS] = {0, 1, 2};
@@ -24,7 +24,7 @@ static wx_archive_info facts(void)
     wx_quantity_complete(&quantity[k]);
   }
   return (wx_archive_info){.name = "forecasts",
-                           .n_starts = STARTS,
+                           .n_init_times = INIT_TIMES,
                            .n_leads = LEADS,
                            .n_members = MEMBERS,
                            .n_quantities = QUANTITIES,
@@ -46,7 +46,7 @@ static wx_archive_info truth_facts(void)
   wx_archive_info t = facts();
 
   t.name = "truths";
-  t.n_starts = 3;
+  t.n_init_times = 3;
   t.n_leads = t.n_members = t.n_quantities = 1;
   t.lead = &zero;
   return t;
@@ -69,7 +69,7 @@ static void every_value_is_counted(void **state)
     const wx_inventory_line *l = &s.line[at];
     double sum = 0, square = 0, n = 0;
 
-    for (int64_t i = 0; i < STARTS * MEMBERS * COLUMNS; i++) {
+    for (int64_t i = 0; i < INIT_TIMES * MEMBERS * COLUMNS; i++) {
       const int64_t e = i / (MEMBERS * COLUMNS) * (s.n * MEMBERS * COLUMNS) +
                         at * MEMBERS * COLUMNS + i % (MEMBERS * COLUMNS);
       const double x = (double)values[e];
@@ -160,7 +160,7 @@ static void absent_fields_are_named(void **state)
   NEEDS_NETCDF();
   weir_check_mkdir(dir, sizeof dir);
   (void)snprintf(to, sizeof to, "%s/copy.nc", dir);
-  f.n_starts = 1;
+  f.n_init_times = 1;
   for (int k = 0; k < 2; k++) {
     (void)snprintf(path[k], sizeof path[k], "%s/%d.nc", dir, k);
     f.start = &start[k];
@@ -179,8 +179,8 @@ static void absent_fields_are_named(void **state)
   assert_true(s.line[0].fields == 5 && s.line[0].expected == 6);
   assert_int_equal(wx_inventory_check(wx_archive_get(a), &s, &(wx_import_opts){.members = 0}),
                    WEIR_ERR_DATA);
-  assert_non_null(
-      strstr(weir_last_message(), "t500 of start 1970-01-02 00:00, lead 24 h, member 2"));
+  assert_non_null(strstr(weir_last_message(),
+                         "t500 of initialisation time 1970-01-02 00:00, lead 24 h, member 2"));
   assert_ok(wx_inventory_check(wx_archive_get(a), &s,
                                &(wx_import_opts){.incomplete = WX_INCOMPLETE_KEEP}));
   wx_inventory_fini(&s);

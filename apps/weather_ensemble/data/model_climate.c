@@ -1,5 +1,5 @@
-/* model_climate.c - see model_climate.h: passes over the training starts, one quantity at one lead
- * at a time.
+/* model_climate.c - see model_climate.h: passes over the training initialisation times, one
+ * quantity at one lead at a time.
  */
 #include "data/model_climate.h"
 #include <math.h>
@@ -22,8 +22,9 @@ const weir_opt wx_model_climate_options[] = {
                  "width of the windows of the local area-wise standardisation, odd"),
     WEIR_OPT_REAL(wx_model_climate_opts, smoothing, 10, 0, 1000, "cells",
                   "standard deviation of the Gaussian that smooths them; 0: none"),
-    WEIR_OPT_ENUM(wx_model_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
-                  "their standard deviation: of each year and averaged, or of all starts"),
+    WEIR_OPT_ENUM(
+        wx_model_climate_opts, sd, WX_LAS_YEARLY, WX_LAS_SD_CHOICES,
+        "their standard deviation: of each year and averaged, or of all initialisation times"),
     WEIR_OPT_INT(
         wx_model_climate_opts, quantiles, 100, 0, 1000, "1",
         "intervals of probability of the quantiles for the EFI (eval: 100, ENS-10: 20) and "
@@ -36,7 +37,7 @@ const weir_opt wx_model_climate_options[] = {
 enum { SUMS = 3, SCRATCH = 9 }; /* fields of doubles */
 enum { MOST_BYTES = 1 << 28 };  /* of values that quantiles hold at once */
 
-/* What a pass over the starts works with. */
+/* What a pass over the initialisation times works with. */
 typedef struct work {
   const wx_model_climate_opts *opts;
   wx_archive *a, *truth; /* truth: NULL, not given */
@@ -143,13 +144,13 @@ static weir_status finish_las(const work *w, const wx_las_total *total, wx_model
 static weir_status check_stop(int64_t i, int64_t n)
 {
   return weir_stop_requested() ? weir_fail(WEIR_ERR_STOPPED,
-                                           "stopped at start %lld of %lld of the "
+                                           "stopped at initialisation time %lld of %lld of the "
                                            "climate",
                                            (long long)i, (long long)n)
                                : WEIR_OK;
 }
 
-/* One quantity at one lead, all starts, year by year. */
+/* One quantity at one lead, all initialisation times, year by year. */
 static weir_status take_moments(const work *w, int64_t lead, int64_t quantity, wx_model_climate *c,
                                 int64_t at)
 {
@@ -372,11 +373,12 @@ weir_status wx_model_climate_fit(const wx_model_climate_opts *opts, wx_archive *
                             .n_quantities = f->n_quantities,
                             .n_lat = f->grid.n_lat,
                             .n_lon = f->grid.n_lon,
-                            .n_starts = n,
+                            .n_init_times = n,
                             .n_quantiles = opts->quantiles};
   const weir_status status =
-      n > 0 ? fit(&w, out)
-            : weir_fail(WEIR_ERR_CONFIG, "%s: no start to take a climate of", f->name);
+      n > 0
+          ? fit(&w, out)
+          : weir_fail(WEIR_ERR_CONFIG, "%s: no initialisation time to take a climate of", f->name);
 
   weir_free(&w.year);
   weir_free(&w.x);

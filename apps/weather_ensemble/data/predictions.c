@@ -11,7 +11,7 @@ struct wx_predictions {
   const wx_archive_info *forecast;
   wx_archive_info facts;
   wx_archive_writer *writer;
-  int64_t *start, *number; /* [starts] seconds; number of the forecast's start */
+  int64_t *start, *number; /* [initialisation times] seconds; number of the forecast's start */
   int64_t *member;
   double *lead, *period;
   wx_quantity *quantity; /* targets (and depths), then their spreads; or events of targets */
@@ -152,8 +152,8 @@ static weir_status take_times(wx_predictions *p, const int64_t *sample, int64_t 
   for (int64_t i = 0; i < n; i++) {
     p->number[i] = f->of_start[sample[i]];
   }
-  p->facts.n_starts = sort_once(p->number, n);
-  for (int64_t i = 0; i < p->facts.n_starts; i++) {
+  p->facts.n_init_times = sort_once(p->number, n);
+  for (int64_t i = 0; i < p->facts.n_init_times; i++) {
     p->start[i] = p->forecast->start[p->number[i]];
   }
   memcpy(lead, f->lead, (size_t)f->n_leads * sizeof *lead);

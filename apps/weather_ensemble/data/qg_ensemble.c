@@ -173,12 +173,12 @@ static weir_status allocate(wx_qg_ensemble *e)
   for (int t = 0; t <= e->threads; t++) {
     WEIR_TRY(wx_qg_workspace_create(e->truth, &e->workspaces[t]));
   }
-  if (!weir_mul_ok(e->bytes, e->true_facts.n_starts, &bytes) ||
+  if (!weir_mul_ok(e->bytes, e->true_facts.n_init_times, &bytes) ||
       !weir_mul_ok(e->bytes, e->o->library.states, &bytes)) {
     return weir_fail(WEIR_ERR_MEMORY, "simulate: too many states");
   }
   WEIR_TRY(weir_alloc(e->o->library.states, (size_t)e->bytes, (void **)&e->library));
-  WEIR_TRY(weir_alloc(e->true_facts.n_starts, (size_t)e->bytes, (void **)&e->kept));
+  WEIR_TRY(weir_alloc(e->true_facts.n_init_times, (size_t)e->bytes, (void **)&e->kept));
   return weir_alloc(1, (size_t)wx_qg_state_bytes(e->fine), (void **)&e->current);
 }
 
@@ -376,7 +376,7 @@ static void do_item(void *context, int64_t item, int thread)
   }
 }
 
-/* Allocates memory for the states of n starts. */
+/* Allocates memory for the states of n initialisation times. */
 static weir_status reserve_states(const wx_qg_ensemble *e, qg_batch *b, int64_t n)
 {
   int64_t states = 0;
@@ -387,7 +387,8 @@ static weir_status reserve_states(const wx_qg_ensemble *e, qg_batch *b, int64_t 
   weir_free(&b->states);
   *b = (qg_batch){.first = 0};
   if (!weir_mul_ok(n, e->forecasts.n_leads * e->forecasts.n_members, &states)) {
-    return weir_fail(WEIR_ERR_MEMORY, "simulate: forecasts of %lld starts at once", (long long)n);
+    return weir_fail(WEIR_ERR_MEMORY, "simulate: forecasts of %lld initialisation times at once",
+                     (long long)n);
   }
   WEIR_TRY(weir_alloc(states, (size_t)e->bytes, (void **)&b->states));
   b->capacity = n;
@@ -401,7 +402,7 @@ static int64_t marks_until(const wx_qg_ensemble *e, int64_t start)
   const int64_t end = e->mark[e->start_mark[start]] + llround(last * HOUR / e->seconds);
   int64_t n = e->start_mark[start] + 1;
 
-  while (n < e->true_facts.n_starts && e->mark[n] <= end) {
+  while (n < e->true_facts.n_init_times && e->mark[n] <= end) {
     n++;
   }
   return n;
@@ -425,16 +426,16 @@ static weir_status check_all(const wx_qg_ensemble *e)
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
                                    void (*meanwhile)(void *context), void *context)
 {
-  const int64_t last = start + n - 1, ahead = last + n, starts = e->forecasts.n_starts;
+  const int64_t last = start + n - 1, ahead = last + n, init_times = e->forecasts.n_init_times;
 
-  WEIR_ASSERT(start >= 0 && n > 0 && last < starts);
+  WEIR_ASSERT(start >= 0 && n > 0 && last < init_times);
   WEIR_TRY(reserve_states(e, &e->next, n));
   follow_truth(e, e->start_mark[last] + 1);
   e->next.first = start;
   e->next.n = n;
-  /* Meanwhile the truth is continued to where the next n starts need it. */
+  /* Meanwhile the truth is continued to where the next n initialisation times need it. */
   const int64_t end = marks_until(e, last);
-  const int64_t soon = e->start_mark[ahead < starts ? ahead : starts - 1] + 1;
+  const int64_t soon = e->start_mark[ahead < init_times ? ahead : init_times - 1] + 1;
   work w = {e, end > soon ? end : soon, meanwhile, context};
 
   if (!weir_stop_requested()) {
@@ -469,7 +470,7 @@ int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e)
 
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out)
 {
-  WEIR_ASSERT(time >= 0 && time < e->true_facts.n_starts);
+  WEIR_ASSERT(time >= 0 && time < e->true_facts.n_init_times);
   wx_qg_field(e->truth, e->truth, &e->scale, e->workspaces[e->threads], state_at(e, e->kept, time),
               e->kinds[quantity], out);
 }
@@ -478,5 +479,5 @@ int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e)
 {
   const int64_t n = (2 * e->threads + e->forecasts.n_members - 1) / e->forecasts.n_members;
 
-  return n < e->forecasts.n_starts ? n : e->forecasts.n_starts;
+  return n < e->forecasts.n_init_times ? n : e->forecasts.n_init_times;
 }

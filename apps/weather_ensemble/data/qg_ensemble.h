@@ -18,7 +18,7 @@ typedef enum wx_qg_preset { WX_QG_REAL, WX_QG_HARD, WX_QG_PERFECT, WX_QG_CUSTOM 
 
 typedef struct wx_qg_opts {
   int precision; /* 0: f32, 1: f64 */
-  int64_t lon, lat, refine, starts, members;
+  int64_t lon, lat, refine, init_times, members;
   double lx, ly, step, coupling, beta, tau_d, tau_f, jet, width, mountain, nu;
   struct {
     double length, wind, coriolis; /* km, m/s, 1/s */
@@ -51,9 +51,9 @@ void wx_qg_ensemble_destroy(wx_qg_ensemble **e);
 const wx_archive_info *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e);
 const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
 
-/* Computes the forecasts of starts [start, start + n), which replace those computed before, and the
- * truth up to their end (what was computed of it stays), while meanwhile(context), NULL: nothing,
- * runs on one of the threads, and takes fields of what was computed before. Fails:
+/* Computes the forecasts of initialisation times [start, start + n), which replace those computed
+ * before, and the truth up to their end (what was computed of it stays), while meanwhile(context),
+ * NULL: nothing, runs on one of the threads, and takes fields of what was computed before. Fails:
  * WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
                                    void (*meanwhile)(void *context), void *context) WEIR_CHECKED;
@@ -64,6 +64,6 @@ void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out);
 /* Times of the truth that are computed; not to be asked during a computation. */
 int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
-/* How many starts keep all threads busy. */
+/* How many initialisation times keep all threads busy. */
 int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e);
 #endif

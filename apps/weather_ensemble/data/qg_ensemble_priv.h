@@ -4,9 +4,9 @@
 #include "data/qg_ensemble.h"
 #include "data/qg_fields.h"
 
-/* Forecasts of some starts. */
+/* Forecasts of some initialisation times. */
 typedef struct qg_batch {
-  int64_t first, n, capacity; /* starts */
+  int64_t first, n, capacity; /* initialisation times */
   char *states;               /* [capacity, n_leads, n_members] states */
 } qg_batch;
 
@@ -27,10 +27,10 @@ struct wx_qg_ensemble {
   char *library; /* [library.states] states */
   char *current; /* the truth, fine, after `reached` steps (of forecasts) from the first start */
   int64_t reached;
-  int64_t *mark;        /* [true_facts.n_starts] ascending: steps of the times that are kept */
+  int64_t *mark;        /* [true_facts.n_init_times] ascending: steps of the times that are kept */
   int64_t known;        /* marks that were reached */
-  char *kept;           /* [true_facts.n_starts] states */
-  int64_t *start_mark;  /* [n_starts] of the marks */
+  char *kept;           /* [true_facts.n_init_times] states */
+  int64_t *start_mark;  /* [n_init_times] of the marks */
   qg_batch ready, next; /* what fields are taken of; what is being computed */
 };
 

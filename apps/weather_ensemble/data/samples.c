@@ -30,8 +30,8 @@ static const weir_opt early_options[] = {
     WEIR_OPT_BOOL(type, trajectory, false,                                                       \
                   "x has the first of the members by itself (arXiv:2005.08748: spread network)"),\
     WEIR_OPT_BOOL(type, analysis, false,                                                         \
-                  "x has the truth at the start, so that the network forecasts in part "         \
-                  "(arXiv:2005.08748: bias network)"),                                           \
+                  "x has the truth at the initialisation time, so that the network forecasts in "\
+                  "part (arXiv:2005.08748: bias network)"),                                      \
     WEIR_OPT_BOOL(type, position, false, "x has three channels that say where a cell is"),       \
     WEIR_OPT_BOOL(type, lead_time, false, "x has the lead / 240 h as a channel")
 // clang-format on
@@ -45,8 +45,9 @@ const weir_opt wx_data_options[] = {
     WEIR_OPT_STRING_LIST(wx_data_opts, forecast, "",
                          "files of the forecast archive, GRIB or NetCDF (prepare writes one); "
                          "names with * ? [ are patterns, as 'ens/*.nc'"),
-    WEIR_OPT_STRING_LIST(wx_data_opts, truth, "",
-                         "files of the truth, or patterns: analyses whose start is the valid time"),
+    WEIR_OPT_STRING_LIST(
+        wx_data_opts, truth, "",
+        "files of the truth, or patterns: analyses whose initialisation time is the valid time"),
     WEIR_OPT_TABLE(wx_data_opts, grib, wx_archive_in_options,
                    "how GRIB files of data.forecast and data.truth are read"),
     WEIR_OPT_TABLE(wx_data_opts, names, wx_archive_names_options,
@@ -67,7 +68,7 @@ const weir_opt wx_data_options[] = {
                  "and 2206.14786: 0)"),
     WEIR_OPT_ENUM(wx_data_opts, depth, WX_DEPTH_NONE, WX_DEPTH_CHOICES,
                   "a third dimension before latitude and longitude: data.levels, or data.lead (all "
-                  "leads of a start are one sample then)"),
+                  "leads of an initialisation time are one sample then)"),
     WEIR_OPT_ENUM(wx_data_opts, label, WX_LABEL_TRUTH, WX_LABEL_CHOICES,
                   "what is learnt: the truth; or the standard deviation of label_members members "
                   "(arXiv:1911.00630)"),
@@ -79,7 +80,8 @@ const weir_opt wx_data_options[] = {
     WEIR_OPT_REAL(wx_data_opts, cache, 1024, 0, 1e9, "MiB",
                   "samples that were put together are kept in so much memory; a bias network with "
                   "other inputs keeps its own in as much again"),
-    WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options, "subsets of the samples, by start"),
+    WEIR_OPT_TABLE(wx_data_opts, split, wx_split_options,
+                   "subsets of the samples, by initialisation time"),
     WEIR_OPT_END,
 };
 
@@ -158,9 +160,10 @@ weir_status wx_data_check(const wx_data_opts *o, bool truth, bool y)
     return weir_fail(WEIR_ERR_CONFIG, "data.target: names no quantity, such as [z500]");
   }
   if (o->analysis && !truth) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "data.analysis: the analysis is the truth at the start, and data.truth names "
-                     "no file");
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "data.analysis: the analysis is the truth at the initialisation time, and data.truth names "
+        "no file");
   }
   if (y && o->label == WX_LABEL_TRUTH && !truth) {
     return weir_fail(WEIR_ERR_CONFIG, "data.truth: names no file of what came true");
@@ -288,11 +291,12 @@ static weir_status refuse(const wx_samples *s, int64_t sample, const wx_field *f
   char when[32];
 
   wx_date_text(s->start[sample], when, sizeof when);
-  return weir_fail(WEIR_ERR_DATA,
-                   "%s: %s of the start %s has no value at latitude %lld, longitude %lld (counted "
-                   "from 0): fill it in, leave it out of data.inputs, or set data.missing to mask",
-                   a->name, a->quantity[f->quantity].name, when, (long long)(cell / a->grid.n_lon),
-                   (long long)(cell % a->grid.n_lon));
+  return weir_fail(
+      WEIR_ERR_DATA,
+      "%s: %s of the initialisation time %s has no value at latitude %lld, longitude %lld (counted "
+      "from 0): fill it in, leave it out of data.inputs, or set data.missing to mask",
+      a->name, a->quantity[f->quantity].name, when, (long long)(cell / a->grid.n_lon),
+      (long long)(cell % a->grid.n_lon));
 }
 
 /* Where members are missing; in a channel that is kept, else refused. Room: the members. */

@@ -365,13 +365,13 @@ static weir_status plan_samples(wx_samples *s)
 {
   const wx_archive_info *f = wx_archive_get(s->forecast);
   const bool together = s->opts->depth == WX_DEPTH_LEAD;
-  const int64_t max_samples = f->n_starts * (together ? 1 : s->n_leads);
+  const int64_t max_samples = f->n_init_times * (together ? 1 : s->n_leads);
 
   WEIR_TRY(weir_alloc(max_samples, sizeof *s->of_start, (void **)&s->of_start));
   WEIR_TRY(weir_alloc(max_samples, sizeof *s->of_lead, (void **)&s->of_lead));
   WEIR_TRY(weir_alloc(max_samples, sizeof *s->start, (void **)&s->start));
   WEIR_TRY(weir_alloc(max_samples, sizeof *s->time, (void **)&s->time));
-  for (int64_t i = 0; i < f->n_starts; i++) {
+  for (int64_t i = 0; i < f->n_init_times; i++) {
     bool all = true, known = true;
 
     for (int64_t l = 0; l < s->n_leads; l++) {
@@ -393,11 +393,12 @@ static weir_status plan_samples(wx_samples *s)
   s->facts.of_lead = s->of_lead;
   s->facts.start = s->start;
   s->facts.time = s->time;
-  return s->facts.n > 0 ? WEIR_OK
-                        : weir_fail(WEIR_ERR_DATA,
-                                    "%s: no start has a lead of data.lead%s: look at both with "
-                                    "describe",
-                                    f->name, s->y ? " whose valid time the truth has" : "");
+  return s->facts.n > 0
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_DATA,
+                         "%s: no initialisation time has a lead of data.lead%s: look at both with "
+                         "describe",
+                         f->name, s->y ? " whose valid time the truth has" : "");
 }
 
 /* ---- Grid ---- */

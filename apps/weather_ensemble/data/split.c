@@ -16,17 +16,18 @@ static const weir_opt range_options[] = {
 };
 
 const weir_opt wx_split_options[] = {
-    WEIR_OPT_TABLE(wx_split_opts, train, range_options,
-                   "starts of what is trained on; no limits: all that the others leave"),
+    WEIR_OPT_TABLE(
+        wx_split_opts, train, range_options,
+        "initialisation times of what is trained on; no limits: all that the others leave"),
     WEIR_OPT_TABLE(wx_split_opts, valid, range_options,
                    "of what chooses the best weights; no limits: nothing"),
     WEIR_OPT_TABLE(wx_split_opts, test, range_options,
                    "of what training never sees; no limits: nothing"),
-    WEIR_OPT_REAL(
-        wx_split_opts, gap, 5, 0, 36500, "d",
-        "minimum time between the last valid time of one subset and the first start of the "
-        "next: what weather remembers. Samples of train, then of valid, that are nearer "
-        "are left out"),
+    WEIR_OPT_REAL(wx_split_opts, gap, 5, 0, 36500, "d",
+                  "minimum time between the last valid time of one subset and the first "
+                  "initialisation time of the "
+                  "next: what weather remembers. Samples of train, then of valid, that are nearer "
+                  "are left out"),
     WEIR_OPT_END,
 };
 
@@ -226,10 +227,11 @@ weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times, wx
   return status;
 }
 
-weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_info *facts, wx_split *out)
+weir_status wx_split_init_times(const wx_split_opts *opts, const wx_archive_info *facts,
+                                wx_split *out)
 {
-  const int64_t n = facts->n_starts;
-  double *days = NULL; /* starts, then ends */
+  const int64_t n = facts->n_init_times;
+  double *days = NULL; /* initialisation times, then ends */
 
   *out = (wx_split){.left_out = 0};
   WEIR_TRY(weir_alloc(2 * n, sizeof *days, (void **)&days));
@@ -251,7 +253,7 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The starts that begin fold k and the one after it. scratch: [s->n[WX_TRAIN]]. */
+/* The initialisation times that begin fold k and the one after it. scratch: [s->n[WX_TRAIN]]. */
 static void fold_range(const wx_times *t, const wx_split *s, int64_t k, int64_t n, double *scratch,
                        double *from, double *to)
 {

@@ -44,10 +44,10 @@ weir_status wx_split_check(const wx_split_opts *opts, bool *validates) WEIR_CHEC
  * that share a time). */
 weir_status wx_split_create(const wx_split_opts *opts, const wx_times *times,
                             wx_split *out) WEIR_CHECKED;
-/* The starts of an archive, each of which ends with the archive's last lead: sample i of the split
- * is start i. Fails: as wx_split_create. */
-weir_status wx_split_starts(const wx_split_opts *opts, const wx_archive_info *facts,
-                            wx_split *out) WEIR_CHECKED;
+/* The initialisation times of an archive, each of which ends with the archive's last lead: sample i
+ * of the split is start i. Fails: as wx_split_create. */
+weir_status wx_split_init_times(const wx_split_opts *opts, const wx_archive_info *facts,
+                                wx_split *out) WEIR_CHECKED;
 /* Fold k of n of the training samples: those of the k-th of n ranges with as many samples each are
  * its test, the others, but for what is nearer than the gap, its train; valid is that of `s`. A
  * start is never divided. Fails: WEIR_ERR_CONFIG where nothing is left to train or to test. */

@@ -85,8 +85,8 @@ static void statistics_are_those_of_the_samples_given(void **state)
   }
 }
 
-/* What a network that makes nothing says: the raw mean less the bias, globally or of the grid point;
- * and the unit is the root mean square of what is left. */
+/* What a network that makes nothing says: the raw mean less the bias, globally or of the grid
+ * point; and the unit is the root mean square of what is left. */
 static void nothing_is_the_corrected_bias(void **state)
 {
   const int64_t sample[] = {0, 1, 2, 3, 4, 5};
@@ -172,7 +172,7 @@ static void windows_take_places_together(void **state)
 }
 
 /* The climate of prepare and what a network sees are the same standardisation: of the first member,
- * over the same starts. */
+ * over the same initialisation times. */
 static void a_climate_has_the_same_windows(void **state)
 {
   const int64_t sample[] = {0, 1, 2, 3, 4};

@@ -9,8 +9,9 @@
 #define WX_TRAINED_NOTE "parts"
 
 /* What weights say of themselves: "train: DATE to DATE; valid: DATE to DATE; ...", in the order of
- * time the runs of starts of one subset, first start and last valid time of each; starts of tests
- * and of no subset end a run. The caller frees the text. Fails: WEIR_ERR_MEMORY. */
+ * time the runs of initialisation times of one subset, first start and last valid time of each;
+ * initialisation times of tests and of no subset end a run. The caller frees the text. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status wx_trained_dates(const wx_split *split, const wx_times *times,
                              char **text) WEIR_CHECKED;
 /* subset[times->n]: of each sample, WX_SUBSETS: none. `dates` is such a text. Where it is that of
@@ -20,8 +21,8 @@ weir_status wx_trained_dates(const wx_split *split, const wx_times *times,
  * such text, WEIR_ERR_MEMORY. */
 weir_status wx_trained_subsets(const wx_split *split, const wx_times *times, const char *dates,
                                int *subset) WEIR_CHECKED;
-/* The starts of n samples, ascending, as runs of one subset: "train: DATE to DATE; none: DATE to
- * DATE;
+/* The initialisation times of n samples, ascending, as runs of one subset: "train: DATE to DATE;
+ * none: DATE to DATE;
  * ...". A start whose samples differ has the first of train, valid, test and none. The caller frees
  * the text. */
 weir_status wx_trained_text(const wx_times *times, const int *subset, const int64_t *sample,

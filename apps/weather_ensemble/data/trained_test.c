@@ -9,7 +9,7 @@
 #include "base/weir_random.h"
 #include "data/date.h"
 
-enum { STARTS = 90, LEADS = 2, N = STARTS * LEADS };
+enum { INIT_TIMES = 90, LEADS = 2, N = INIT_TIMES * LEADS };
 
 static double start[N], end[N];
 static const wx_times times = {"a test", N, start, end};
@@ -18,8 +18,8 @@ static const wx_times times = {"a test", N, start, end};
 static void fill_times(void)
 {
   for (int i = 0; i < N; i++) {
-    start[i] = 10957 + 0.5 * (i % STARTS);
-    end[i] = start[i] + 1 + i / STARTS;
+    start[i] = 10957 + 0.5 * (i % INIT_TIMES);
+    end[i] = start[i] + 1 + i / INIT_TIMES;
   }
 }
 
@@ -144,27 +144,27 @@ static void texts_tell_every_start(void **state)
   (void)state;
   fill_times();
   for (uint32_t round = 0; round < 60; round++) {
-    int subset[N], expected[STARTS];
+    int subset[N], expected[INIT_TIMES];
     int64_t sample[N], n = 0;
     const int spell = 1 + (int)(round % 7); /* neighbours alike */
     char *text = NULL;
 
-    for (int k = 0; k < STARTS; k++) {
+    for (int k = 0; k < INIT_TIMES; k++) {
       expected[k] = WX_SUBSETS;
     }
     for (int i = N - 1; i >= 0; i--) { /* not in the order of time */
-      const int at = i % STARTS;
+      const int at = i % INIT_TIMES;
 
       subset[i] =
           (int)(weir_random_uniform(1, round, 0, (uint64_t)(at / spell)) * (WX_SUBSETS + 1));
-      if (i >= STARTS && weir_random_uniform(1, round, 1, (uint64_t)i) < 0.2) {
+      if (i >= INIT_TIMES && weir_random_uniform(1, round, 1, (uint64_t)i) < 0.2) {
         subset[i] = WX_SUBSETS; /* a lead in the gap */
       }
       sample[n++] = i;
       expected[at] = subset[i] < expected[at] ? subset[i] : expected[at];
     }
     assert_ok(wx_trained_text(&times, subset, sample, n, &text));
-    for (int k = 0; k < STARTS; k++) {
+    for (int k = 0; k < INIT_TIMES; k++) {
       int found = -1;
 
       assert_ok(wx_trained_find(text, start[k], &found));

@@ -18,10 +18,10 @@ static int64_t choose(const wx_verify *v, bool *by_efi)
   double max_efi = -1;
 
   *by_efi = false;
-  for (int64_t k = 0; k < v->n_starts; k++) {
+  for (int64_t k = 0; k < v->n_init_times; k++) {
     *by_efi = *by_efi || !isnan(v->efi_mean[k]);
   }
-  for (int64_t k = 0; k < v->n_starts; k++) {
+  for (int64_t k = 0; k < v->n_init_times; k++) {
     const double at = *by_efi ? fabs(v->efi_mean[k]) : weight[k] > 0 ? crps[k] / weight[k] : NAN;
 
     if (at > max_efi) {

@@ -11,21 +11,22 @@ enum { DAY = 86400, MIB = 1 << 20 };
 
 const weir_opt wx_climatology_options[] = {
     WEIR_OPT_REAL(wx_climatology_opts, window, 0, 0, 183, "d",
-                  "starts of the climate lie so near in the day of the year; 0: all of them, for "
+                  "initialisation times of the climate lie so near in the day of the year; 0: all "
+                  "of them, for "
                   "weather without seasons"),
     WEIR_OPT_INT(
         wx_climatology_opts, memory, 512, 1, 1e6, "MiB",
         "for the values that are sorted at a time, and with a window as much again for the "
-        "fields of the training starts; with less, fields are read more often"),
+        "fields of the training initialisation times; with less, fields are read more often"),
     WEIR_OPT_ENUM(wx_climatology_opts, efi, WX_EFI_EXACT, "exact|ens10",
                   "the Extreme Forecast Index as the integral over 101 quantiles, or as the sum of "
                   "21 that ENS-10 takes, which ends at +-0.791"),
     WEIR_OPT_INT(wx_climatology_opts, first, WX_FIRST_MEMBER, 0, 1e6, "1",
                  "of the index and its climate: " WX_FIRST_MEMBER_HELP),
-    WEIR_OPT_PATH(
-        wx_climatology_opts, file, "",
-        "climate.nc of prepare (import.climate), of the same starts of training, in place "
-        "of reading them; also for the model climatology. Empty: they are read"),
+    WEIR_OPT_PATH(wx_climatology_opts, file, "",
+                  "climate.nc of prepare (import.climate), of the same initialisation times of "
+                  "training, in place "
+                  "of reading them; also for the model climatology. Empty: they are read"),
     WEIR_OPT_END,
 };
 
@@ -33,9 +34,9 @@ weir_status wx_climatology_check(const wx_climatology_opts *opts)
 {
   return opts->file[0] == 0 || opts->window <= 0
              ? WEIR_OK
-             : weir_fail(WEIR_ERR_CONFIG,
-                         "eval.climate.file: it is of all its starts, and eval.climate.window asks "
-                         "for those near in the year: set one of them");
+             : weir_fail(WEIR_ERR_CONFIG, "eval.climate.file: it is of all its initialisation "
+                                          "times, and eval.climate.window asks "
+                                          "for those near in the year: set one of them");
 }
 
 weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
@@ -168,7 +169,8 @@ static weir_status fill(wx_climatology *c, wx_eval_data *s, bool truth, int64_t 
   return WEIR_OK;
 }
 
-/* Where every start has starts of its own, the fields of all of them are read once, if they fit. */
+/* Where every start has initialisation times of its own, the fields of all of them are read once,
+ * if they fit. */
 static weir_status keep(wx_climatology *c, wx_eval_data *s, int64_t from)
 {
   const int64_t members = s->facts->n_members - from, budget_bytes = c->opts->memory * MIB;
@@ -231,13 +233,14 @@ static weir_status check_file(const wx_climatology *c, const wx_eval_data *s,
 {
   int64_t at, n;
 
-  for (int64_t k = 0; k < f->n_starts; k++) {
+  for (int64_t k = 0; k < f->n_init_times; k++) {
     for (int64_t i = 0; i < c->n_scored; i++) {
       if (s->facts->start[c->scored[i]] == f->start[k]) {
-        return weir_fail(WEIR_ERR_CONFIG,
-                         "eval.climate.file: %s is made of starts that are scored: take the "
-                         "data.split that it was prepared with, and another eval.part",
-                         s->climate);
+        return weir_fail(
+            WEIR_ERR_CONFIG,
+            "eval.climate.file: %s is made of initialisation times that are scored: take the "
+            "data.split that it was prepared with, and another eval.part",
+            s->climate);
       }
     }
   }
@@ -296,7 +299,7 @@ static weir_status take_file(wx_climatology *c, const wx_eval_data *s)
     c->mean[i] = f.truth_mean != NULL ? f.truth_mean[i] : NAN;
     take_thresholds(c, s, &f, i, scratch);
   }
-  c->n = c->n_known = f.n_starts;
+  c->n = c->n_known = f.n_init_times;
 done:
   weir_free(&scratch);
   wx_model_climate_fini(&f);

@@ -1,5 +1,5 @@
 /* eval_data.h - what all models of an evaluation see: the raw forecasts, the truth, and which
- * starts may be fitted on. Fields are read once while they are asked for again. */
+ * initialisation times may be fitted on. Fields are read once while they are asked for again. */
 #ifndef WX_EVAL_DATA_H
 #define WX_EVAL_DATA_H
 #include "data/model_climate.h"
@@ -9,9 +9,9 @@ typedef struct wx_eval_data {
   wx_archive *forecast, *truth; /* borrowed */
   const wx_archive_info *facts, *truth_facts;
   int64_t cells;
-  const int64_t *fit; /* [n_fit] starts of the forecast archive that models may be fitted on */
+  const int64_t *fit; /* [n_fit] of the forecast archive, that models may be fitted on */
   int64_t n_fit;
-  const int64_t *scored; /* [n_scored] starts of the forecast archive that will be scored */
+  const int64_t *scored; /* [n_scored] of the forecast archive, that will be scored */
   int64_t n_scored;
   uint64_t seed;
   const char *climate; /* file of a climate that was made before; NULL: there is none */

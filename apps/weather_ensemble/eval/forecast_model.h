@@ -40,8 +40,8 @@ typedef struct wx_model_desc {
   /* Checks the options against the scene; sets used, gives, own and, where it is empty, name.
    * Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
   weir_status (*open)(wx_model *m, wx_eval_data *s);
-  /* Made ready for m->lead and m->quantity, from the starts s->fit and no others. NULL: nothing is
-   * fitted. */
+  /* Made ready for m->lead and m->quantity, from the initialisation times s->fit and no others.
+   * NULL: nothing is fitted. */
   weir_status (*fit)(wx_model *m, wx_eval_data *s);
   /* The forecast of a start, for the lead and quantity of the last fit. Of the scene it may ask for
    * the members of this start only, which other models hold too; what else it needs it reads from

@@ -6,24 +6,24 @@
 #include <string.h>
 #include "base/weir_check.h"
 
-enum { STARTS = 3, LEADS = 2, MEMBERS = 4, CELLS = 6, DAY = 86400 };
+enum { INIT_TIMES = 3, LEADS = 2, MEMBERS = 4, CELLS = 6, DAY = 86400 };
 
-static const int64_t start[STARTS] = {0, DAY, 2 * DAY}, member[MEMBERS] = {0, 1, 2, 3};
+static const int64_t start[INIT_TIMES] = {0, DAY, 2 * DAY}, member[MEMBERS] = {0, 1, 2, 3};
 static const double lead[LEADS] = {0, 24}, lat[] = {10, 0}, lon[] = {0, 1, 2};
 static wx_quantity quantity = {.variable = "t", .units = "K", .kind = WX_LEVEL_SURFACE};
-static float values[STARTS * LEADS * MEMBERS * CELLS], truth[(STARTS - 1) * CELLS];
+static float values[INIT_TIMES * LEADS * MEMBERS * CELLS], truth[(INIT_TIMES - 1) * CELLS];
 
 static wx_archive_info facts(void)
 {
   wx_quantity_complete(&quantity);
-  for (int i = 0; i < STARTS * LEADS * MEMBERS * CELLS; i++) {
+  for (int i = 0; i < INIT_TIMES * LEADS * MEMBERS * CELLS; i++) {
     values[i] = (float)i;
   }
-  for (int i = 0; i < (STARTS - 1) * CELLS; i++) {
+  for (int i = 0; i < (INIT_TIMES - 1) * CELLS; i++) {
     truth[i] = (float)-i;
   }
   return (wx_archive_info){.name = "forecasts",
-                           .n_starts = STARTS,
+                           .n_init_times = INIT_TIMES,
                            .n_leads = LEADS,
                            .n_members = MEMBERS,
                            .n_quantities = 1,
@@ -50,7 +50,7 @@ static void open_pair(pair *p)
   wx_archive_info t = f;
 
   t.name = "truth";
-  t.n_starts = STARTS - 1; /* from the second day on */
+  t.n_init_times = INIT_TIMES - 1; /* from the second day on */
   t.start = start + 1;
   t.n_leads = t.n_members = 1;
   assert_ok(wx_archive_of_memory(&f, values, &p->forecast));

@@ -1,6 +1,6 @@
-/* score_maps.h - scores at each point as a CF NetCDF-4 file: mean over starts of CRPS, bias, RMSE
- * and spread of every quantity, lead and model, and its skill relative to the first reference with
- * tests. */
+/* score_maps.h - scores at each point as a CF NetCDF-4 file: mean over initialisation times of
+ * CRPS, bias, RMSE and spread of every quantity, lead and model, and its skill relative to the
+ * first reference with tests. */
 #ifndef WX_SCORE_MAPS_H
 #define WX_SCORE_MAPS_H
 #include "eval/verify.h"

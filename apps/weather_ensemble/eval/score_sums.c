@@ -74,7 +74,7 @@ static void lay_out(wx_score_sums *t)
 
 weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *grid,
                                  const wx_regions *regions, int64_t members, int64_t n_events,
-                                 int64_t n_starts, wx_score_sums *out)
+                                 int64_t n_init_times, wx_score_sums *out)
 {
   const int64_t cells = grid->n_lat * grid->n_lon;
   weir_status status = WEIR_OK;
@@ -88,7 +88,7 @@ weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *
                          .pit_bins = PIT_BINS,
                          .n_events = n_events,
                          .cells = cells,
-                         .n_starts = n_starts,
+                         .n_init_times = n_init_times,
                          .n_sums = WX_SUMS + WX_EVENT_SUMS * n_events};
   out->n_rows = wx_score_sums_bin_row(out, n_events, 0);
   lay_out(out);
@@ -96,7 +96,7 @@ weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *
 
   WEIR_TRY_GOTO(weir_alloc(all, sizeof(double), (void **)&out->total), done);
   WEIR_TRY_GOTO(
-      weir_alloc(blocks(out) * out->n_rows * n_starts, sizeof(double), (void **)&out->series),
+      weir_alloc(blocks(out) * out->n_rows * n_init_times, sizeof(double), (void **)&out->series),
       done);
   WEIR_TRY_GOTO(weir_alloc(WX_MAPS * cells, sizeof(double), (void **)&out->map), done);
   WEIR_TRY_GOTO(weir_alloc(cells, sizeof(float), (void **)&out->crps), done);
@@ -124,7 +124,7 @@ void wx_score_sums_fini(wx_score_sums *t)
 void wx_score_sums_clear(wx_score_sums *t)
 {
   memset(t->total, 0, (size_t)(blocks(t) * t->at.size) * sizeof *t->total);
-  memset(t->series, 0, (size_t)(blocks(t) * t->n_rows * t->n_starts) * sizeof *t->series);
+  memset(t->series, 0, (size_t)(blocks(t) * t->n_rows * t->n_init_times) * sizeof *t->series);
   memset(t->map, 0, (size_t)(WX_MAPS * t->cells) * sizeof *t->map);
 }
 
@@ -388,18 +388,18 @@ static void score_chunk(void *context, int64_t chunk, int thread)
 static void keep_start(wx_score_sums *t, int64_t b, int64_t at)
 {
   double *const sum = t->partial + b * t->at.size, *const row =
-                                                       t->series + b * t->n_rows * t->n_starts;
+                                                       t->series + b * t->n_rows * t->n_init_times;
   const double both = sqrt(sum[WX_SUM_FORECAST] * sum[WX_SUM_TRUTH]);
   const wx_reliability_bin *const bin = (const wx_reliability_bin *)(sum + t->at.events);
 
   sum[WX_SUM_ONE] = both > 0;
   sum[WX_SUM_ACC] = both > 0 ? sum[WX_SUM_PRODUCT] / both : 0;
   for (int64_t s = 0; s < t->n_sums; s++) {
-    row[s * t->n_starts + at] = sum[s];
+    row[s * t->n_init_times + at] = sum[s];
   }
   for (int64_t k = 0; k < t->n_events * t->bins; k++) {
-    row[(t->n_sums + 2 * k) * t->n_starts + at] = bin[k].weight;
-    row[(t->n_sums + 2 * k + 1) * t->n_starts + at] = bin[k].observed;
+    row[(t->n_sums + 2 * k) * t->n_init_times + at] = bin[k].weight;
+    row[(t->n_sums + 2 * k + 1) * t->n_init_times + at] = bin[k].observed;
   }
 }
 
@@ -426,7 +426,7 @@ void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given
 const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,
                                    int64_t sum)
 {
-  return t->series + ((region * WX_WEIGHTINGS + weighting) * t->n_rows + sum) * t->n_starts;
+  return t->series + ((region * WX_WEIGHTINGS + weighting) * t->n_rows + sum) * t->n_init_times;
 }
 
 const double *wx_score_sums_total(const wx_score_sums *t, int64_t region, int weighting)

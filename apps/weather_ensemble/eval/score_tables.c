@@ -15,7 +15,7 @@ const char *const wx_table_file[WX_TABLES] = {
     [WX_TABLE_DECOMPOSITION] = "crps_decomposition.csv",
     [WX_TABLE_EVENTS] = "events.csv",
     [WX_TABLE_RELIABILITY] = "reliability.csv",
-    [WX_TABLE_STARTS] = "starts.csv",
+    [WX_TABLE_INIT_TIMES] = "init_times.csv",
     [WX_TABLE_SPREAD] = "spread_skill.csv",
 };
 
@@ -44,8 +44,8 @@ static const char *const head[WX_TABLES][COLUMNS] = {
                               "forecast", "observed", "share", "cases", "lo", "hi"},
     [WX_TABLE_SPREAD] = {"variable", "level", "lead_h", "model", "members", "region", "spread",
                          "rmse", "share", "correlation"},
-    [WX_TABLE_STARTS] = {"variable", "level", "lead_h", "model", "members", "start", "crps",
-                         "crps_fair", "crps_gauss", "mse", "variance", "efi"},
+    [WX_TABLE_INIT_TIMES] = {"variable", "level", "lead_h", "model", "members", "start", "crps",
+                             "crps_fair", "crps_gauss", "mse", "variance", "efi"},
 };
 
 static int columns_of(int t)
@@ -65,7 +65,7 @@ typedef struct row_of {
   const wx_resamples *resamples;
   int64_t model, region;
   double n_eff;
-  double *scratch; /* [n_starts] */
+  double *scratch; /* [n_init_times] */
   double *bins;    /* of reliability */
 } row_of;
 
@@ -130,7 +130,7 @@ static weir_status add_scores(const row_of *p, wx_score_row *row)
       }
       put_score(p, weights[w], wx_scores[s].name, &e);
     }
-    /* No sum over starts, so that resamples of them say nothing about it. */
+    /* No sum over initialisation times, so that resamples of them say nothing about it. */
     put_score(p, weights[w], "bias_local",
               &(wx_estimate){wx_score_sums_local_bias(t, p->region, w), NAN, NAN});
   }
@@ -316,15 +316,15 @@ static void add_spread(const row_of *p)
   }
 }
 
-static void add_starts(const row_of *p)
+static void add_init_times(const row_of *p)
 {
   static const wx_sum shown[] = {WX_SUM_CRPS, WX_SUM_FAIR, WX_SUM_GAUSS, WX_SUM_SQUARE,
                                  WX_SUM_VARIANCE};
   const wx_score_sums *const t = &p->v->tally[p->model];
   const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
-  for (int64_t k = 0; k < p->v->n_starts; k++) {
-    weir_table *const c = begin(p, WX_TABLE_STARTS, false);
+  for (int64_t k = 0; k < p->v->n_init_times; k++) {
+    weir_table *const c = begin(p, WX_TABLE_INIT_TIMES, false);
     char text[WX_SHORT];
 
     wx_date_text((double)p->v->time[k] / DAY, text, sizeof text);
@@ -355,10 +355,11 @@ static weir_status add_model(row_of *p)
   wx_score_row *const row = &p->t->row[p->t->n_rows];
 
   *row = (wx_score_row){
-      .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_starts};
+      .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_init_times};
   for (p->region = 0; p->region < v->regions.n; p->region++) {
-    wx_score_starts(&v->tally[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_starts, p->scratch);
-    p->n_eff = wx_effective_count(p->scratch, v->n_starts);
+    wx_score_init_times(&v->tally[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_init_times,
+                        p->scratch);
+    p->n_eff = wx_effective_count(p->scratch, v->n_init_times);
     if (p->region == 0) {
       row->n_eff = p->n_eff;
     }
@@ -370,7 +371,7 @@ static weir_status add_model(row_of *p)
   }
   p->region = 0;
   add_summary(p, row);
-  add_starts(p);
+  add_init_times(p);
   p->t->n_rows++;
   return WEIR_OK;
 }
@@ -383,11 +384,12 @@ weir_status wx_score_tables_add(wx_score_tables *t, const wx_verify *v)
   row_of p = {.v = v, .t = t, .resamples = &resamples};
   weir_status status = WEIR_OK;
 
-  WEIR_TRY(wx_block_length(v->time, v->n_starts, o->block, &block));
+  WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
   WEIR_TRY(weir_reserve(&t->row, &t->row_capacity, t->n_rows + v->n_models, sizeof *t->row));
-  WEIR_TRY_GOTO(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_starts, &resamples),
-                done);
-  WEIR_TRY_GOTO(weir_alloc(v->n_starts, sizeof *p.scratch, (void **)&p.scratch), done);
+  WEIR_TRY_GOTO(
+      wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_init_times, &resamples),
+      done);
+  WEIR_TRY_GOTO(weir_alloc(v->n_init_times, sizeof *p.scratch, (void **)&p.scratch), done);
   WEIR_TRY_GOTO(weir_alloc(v->opts->score.bins, sizeof *p.bins, (void **)&p.bins), done);
   for (p.model = 0; p.model < v->n_models; p.model++) {
     if (!v->model[p.model].absent) {

@@ -14,7 +14,7 @@ typedef enum wx_table {
   WX_TABLE_SKILL,       /* models against references                                           */
   WX_TABLE_RANK, WX_TABLE_PIT, WX_TABLE_HISTOGRAMS,
   WX_TABLE_DECOMPOSITION,       /* of the CRPS                                                         */
-  WX_TABLE_EVENTS, WX_TABLE_RELIABILITY, WX_TABLE_SPREAD, WX_TABLE_STARTS,
+  WX_TABLE_EVENTS, WX_TABLE_RELIABILITY, WX_TABLE_SPREAD, WX_TABLE_INIT_TIMES,
   WX_TABLES
 } wx_table;
 // clang-format on

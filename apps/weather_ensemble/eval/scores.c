@@ -37,8 +37,8 @@ weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weight
   return wx_bootstrap(o, r, d->root ? wx_root_ratio_of : wx_ratio_of, &ratio, out);
 }
 
-void wx_score_starts(const wx_score_sums *t, int64_t region, int weighting, int score, int64_t n,
-                     double *out)
+void wx_score_init_times(const wx_score_sums *t, int64_t region, int weighting, int score,
+                         int64_t n, double *out)
 {
   const wx_score_desc *const d = &wx_scores[score];
   const double *const a = wx_score_sums_series(t, region, weighting, d->up);

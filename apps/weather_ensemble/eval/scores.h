@@ -1,4 +1,5 @@
-/* scores.h - the scores that tables show: quotients of sums over starts, or roots of them. */
+/* scores.h - the scores that tables show: quotients of sums over initialisation times, or roots of
+ * them. */
 #ifndef WX_SCORES_H
 #define WX_SCORES_H
 #include "eval/significance.h"
@@ -20,13 +21,13 @@ typedef struct wx_score_desc {
 } wx_score_desc;
 extern const wx_score_desc wx_scores[WX_SCORES];
 
-/* The score (wx_score) of all starts with its interval, of the first n = r->n starts. Fails:
- * WEIR_ERR_MEMORY. */
+/* The score (wx_score) of all initialisation times with its interval, of the first n = r->n
+ * initialisation times. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r,
                               wx_estimate *out) WEIR_CHECKED;
 /* A score, a ratio, of two tallies: difference and skill with intervals, and the test of the
- * differences of means of starts. `scratch` [n]. Fails: WEIR_ERR_MEMORY. */
+ * differences of means of initialisation times. `scratch` [n]. Fails: WEIR_ERR_MEMORY. */
 typedef struct wx_comparison {
   wx_estimate difference, skill; /* a - b; 1 - a / b */
   wx_mean_test test;
@@ -39,7 +40,7 @@ weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r,
                          wx_estimate *out) WEIR_CHECKED;
-/* Means of starts, [n]: NaN where nothing was counted. */
-void wx_score_starts(const wx_score_sums *t, int64_t region, int weighting, int score, int64_t n,
-                     double *out);
+/* Means of initialisation times, [n]: NaN where nothing was counted. */
+void wx_score_init_times(const wx_score_sums *t, int64_t region, int weighting, int score,
+                         int64_t n, double *out);
 #endif

@@ -23,18 +23,19 @@ extern const weir_opt wx_bootstrap_options[];
 double wx_lag_one(const double *d, int64_t n);
 double wx_effective_count(const double *d, int64_t n);
 
-/* Starts in a block of so many days: distances are the median of those between the times (s), in
- * ascending order. At least 1, at most half of n. Fails: WEIR_ERR_MEMORY. */
+/* Initialisation times in a block of so many days: distances are the median of those between the
+ * times (s), in ascending order. At least 1, at most half of n. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_block_length(const int64_t *time, int64_t n, double days,
                             int64_t *block) WEIR_CHECKED;
 
-/* A number from resampled starts: start i counts count[i] times. */
+/* A number from resampled initialisation times: start i counts count[i] times. */
 typedef double (*wx_statistic)(const void *context, const double *count, int64_t n);
 typedef struct wx_estimate {
   double value, lo, hi;
 } wx_estimate;
 /* How often each start counts in each resample of moving blocks (Kuensch, Annals of Statistics 17
- * (1989) 1217). Resample r is of (seed, r) alone: all models are given the same starts. */
+ * (1989) 1217). Resample r is of (seed, r) alone: all models are given the same initialisation
+ * times. */
 typedef struct wx_resamples {
   int64_t n, block, resamples;
   double *count; /* [resamples, n] */
@@ -44,13 +45,13 @@ weir_status wx_resamples_create(const wx_bootstrap_opts *o, uint64_t seed, int64
                                 wx_resamples *out) WEIR_CHECKED;
 void wx_resamples_fini(wx_resamples *r);
 
-/* The statistic of all starts and its interval: percentiles, or bias-corrected and accelerated ones
- * (Efron, JASA 82 (1987) 171, the acceleration by leaving out a block at a time). lo and hi are NaN
- * for fewer than 2 blocks. Fails: WEIR_ERR_MEMORY. */
+/* The statistic of all initialisation times and its interval: percentiles, or bias-corrected and
+ * accelerated ones (Efron, JASA 82 (1987) 171, the acceleration by leaving out a block at a time).
+ * lo and hi are NaN for fewer than 2 blocks. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_bootstrap(const wx_bootstrap_opts *o, const wx_resamples *r, wx_statistic statistic,
                          const void *context, wx_estimate *out) WEIR_CHECKED;
 
-/* Sums over starts as numbers of their own: sum a / sum b, and the root of it. */
+/* Sums over initialisation times as numbers of their own: sum a / sum b, and the root of it. */
 typedef struct wx_ratio {
   const double *up, *down;
 } wx_ratio;

@@ -14,12 +14,14 @@ const weir_opt wx_verify_options[] = {
         "names of models that all are compared with, the first also in maps; none: "
         "the first model"),
     WEIR_OPT_ENUM(wx_verify_opts, part, WX_TEST, WX_SUBSET_CHOICES "|all",
-                  "starts that are scored: of a subset of data.split, or all"),
+                  "initialisation times that are scored: of a subset of data.split, or all"),
     WEIR_OPT_STRING_LIST(wx_verify_opts, quantities, "",
                          "as z500; none: all that forecast and truth have"),
     WEIR_OPT_REAL_LIST(wx_verify_opts, leads, "", 0, 1e5, "h", "none: all that have truth"),
-    WEIR_OPT_ENUM(wx_verify_opts, starts, WX_STARTS_SAME, "same|all",
-                  "the same starts for all leads and quantities, or of each all that it has"),
+    WEIR_OPT_ENUM(
+        wx_verify_opts, init_times, WX_INIT_TIMES_SAME, "same|all",
+        "the same initialisation times for all leads and quantities, or of each all that it has",
+        .alias = "starts"),
     WEIR_OPT_ENUM(wx_verify_opts, missing, WX_MISSING_DROP, "drop|count",
                   "points where members are missing: left out, or scored by those that are there, "
                   "at least two"),
@@ -32,9 +34,9 @@ const weir_opt wx_verify_options[] = {
                   "events of fixed thresholds"),
     WEIR_OPT_TABLE(wx_verify_opts, score, wx_score_sums_options, "details of scores"),
     WEIR_OPT_TABLE(wx_verify_opts, climate, wx_climatology_options,
-                   "what is usual, from the starts of the training subset"),
+                   "what is usual, from the initialisation times of the training subset"),
     WEIR_OPT_TABLE(wx_verify_opts, bootstrap, wx_bootstrap_options,
-                   "intervals: blocks of starts drawn anew"),
+                   "intervals: blocks of initialisation times drawn anew"),
     WEIR_OPT_REAL(wx_verify_opts, figure_lead, 48, 0, 1e5, "h",
                   "histograms, maps and the case of the report are of the lead nearest to it"),
     WEIR_OPT_REAL(wx_verify_opts, figure_limit, 3, 1, 1e300, "1",
@@ -205,8 +207,8 @@ static weir_status choose_leads(wx_verify *v)
   return v->n_leads > 0
              ? WEIR_OK
              : weir_fail(WEIR_ERR_DATA,
-                         "%s has no truth for any of %lld starts of %s at any lead: "
-                         "valid time is start + lead",
+                         "%s has no truth for any of %lld initialisation times of %s at any lead: "
+                         "valid time is initialisation time + lead",
                          v->scene->truth_facts->name, (long long)v->n_candidates, f->name);
 }
 
@@ -261,9 +263,10 @@ weir_status wx_verify_open(const wx_verify_opts *opts, wx_eval_data *s, uint64_t
   out->n_candidates = n;
   s->climate = opts->climate.file[0] != 0 ? opts->climate.file : NULL;
   if (n == 0) {
-    return weir_fail(WEIR_ERR_CONFIG,
-                     "eval.part: no start of %s is in it: choose another, or change data.split",
-                     s->facts->name);
+    return weir_fail(
+        WEIR_ERR_CONFIG,
+        "eval.part: no initialisation time of %s is in it: choose another, or change data.split",
+        s->facts->name);
   }
   WEIR_TRY_GOTO(wx_verify_check(opts), done);
   WEIR_TRY_GOTO(

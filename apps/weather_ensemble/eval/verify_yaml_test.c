@@ -24,10 +24,10 @@ typedef struct fixture {
   wx_verify verify;
 } fixture;
 
-/* The starts from number `first` on are scored. */
+/* The initialisation times from number `first` on are scored. */
 static weir_status open_from(fixture *t, int64_t first, const char *yaml)
 {
-  const int64_t n = t->scene.facts->n_starts - first;
+  const int64_t n = t->scene.facts->n_init_times - first;
 
   weir_config_destroy(&t->config);
   assert_ok(weir_opts_parse(wx_verify_options, sizeof t->opts, yaml, &t->opts, &t->config));
@@ -91,7 +91,7 @@ static void temperature_on_a_grid(void **state)
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[0]));
   const wx_score_sums *const r = &t.verify.tally[0];
 
-  assert_int_equal(t.verify.n_starts, 3);
+  assert_int_equal(t.verify.n_init_times, 3);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), 0.379502, 5e-7);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_FAIR), 0.365991, 5e-7);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS_GAUSS), 0.374489, 5e-7);
@@ -121,13 +121,13 @@ static void decades_are_aligned(void **state)
   weir_check_shared(truth[0], PATH,
                     "weather/netcdf/decadal/MPIESM_miklip_baseline1-assim-SST-global.nc");
   open_files(&t, forecast, truth, 1);
-  assert_ok(open_verify(&t, "starts: all"));
+  assert_ok(open_verify(&t, "init_times: all"));
   assert_int_equal(t.verify.n_leads, 10);
   for (int k = 0; k < 2; k++) {
     const wx_score_sums *const r = &t.verify.tally[0];
 
     assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[known[k].lead]));
-    assert_int_equal(t.verify.n_starts, known[k].n);
+    assert_int_equal(t.verify.n_init_times, known[k].n);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_BIAS), known[k].bias, 5e-5);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_RMSE), known[k].rmse, 5e-5);
     assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_SPREAD), known[k].spread, 5e-5);
@@ -151,7 +151,7 @@ static void moments_of_grib(void **state)
     skip();
   }
   wx_archive_info one = *wx_archive_get(t.forecast); /* the spread does not depend on the truth */
-  const int64_t fields = one.n_starts * one.n_leads * one.n_quantities;
+  const int64_t fields = one.n_init_times * one.n_leads * one.n_quantities;
   float *analysis = NULL;
 
   one.n_members = 1;
@@ -171,22 +171,22 @@ static void moments_of_grib(void **state)
   weir_free(&analysis);
 }
 
-enum { STARTS = 24, FIT = 12, LEADS = 2, MEMBERS = 6, ROWS = 4, COLUMNS = 5, DAY = 86400 };
+enum { INIT_TIMES = 24, FIT = 12, LEADS = 2, MEMBERS = 6, ROWS = 4, COLUMNS = 5, DAY = 86400 };
 enum { CELLS = ROWS * COLUMNS };
-static int64_t start[STARTS], member[MEMBERS];
+static int64_t start[INIT_TIMES], member[MEMBERS];
 static const double lead[LEADS] = {0, 24}, lat[ROWS] = {40, 20, 0, -20},
                     lon[COLUMNS] = {0, 10, 20, 30, 40};
 static wx_quantity quantity = {.variable = "t", .units = "K", .kind = WX_LEVEL_SURFACE};
-static float values[STARTS * LEADS * MEMBERS * CELLS], truth[(STARTS + 1) * CELLS];
-static int64_t truth_start[STARTS + 1], fitted[FIT];
+static float values[INIT_TIMES * LEADS * MEMBERS * CELLS], truth[(INIT_TIMES + 1) * CELLS];
+static int64_t truth_start[INIT_TIMES + 1], fitted[FIT];
 
 /* Members and truth of one distribution that changes from day to day. */
 static void draw(void)
 {
   wx_quantity_complete(&quantity);
-  for (int s = 0; s <= STARTS; s++) {
+  for (int s = 0; s <= INIT_TIMES; s++) {
     truth_start[s] = (int64_t)s * DAY;
-    if (s < STARTS) {
+    if (s < INIT_TIMES) {
       start[s] = truth_start[s];
     }
     for (int i = 0; i < CELLS; i++) {
@@ -197,7 +197,7 @@ static void draw(void)
   for (int m = 0; m < MEMBERS; m++) {
     member[m] = m;
   }
-  for (int f = 0; f < STARTS * LEADS * MEMBERS; f++) {
+  for (int f = 0; f < INIT_TIMES * LEADS * MEMBERS; f++) {
     const int valid = f / (LEADS * MEMBERS) + f / MEMBERS % LEADS;
 
     for (int i = 0; i < CELLS; i++) {
@@ -210,7 +210,7 @@ static void draw(void)
 static void open_memory(fixture *t)
 {
   wx_archive_info f = {.name = "forecasts",
-                       .n_starts = STARTS,
+                       .n_init_times = INIT_TIMES,
                        .n_leads = LEADS,
                        .n_members = MEMBERS,
                        .n_quantities = 1,
@@ -229,7 +229,7 @@ static void open_memory(fixture *t)
   draw();
   assert_ok(wx_archive_of_memory(&f, values, &t->forecast));
   f.name = "truth";
-  f.n_starts = STARTS + 1;
+  f.n_init_times = INIT_TIMES + 1;
   f.start = truth_start;
   f.n_leads = f.n_members = 1;
   assert_ok(wx_archive_of_memory(&f, truth, &t->truth));
@@ -286,7 +286,7 @@ static void a_right_ensemble_is_found_right(void **state)
   assert_ok(open_verify(
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
-  assert_int_equal(t.verify.n_starts, STARTS);
+  assert_int_equal(t.verify.n_init_times, INIT_TIMES);
   const wx_score_sums *const five = &t.verify.tally[0], *const three = &t.verify.tally[1];
 
   assert_near(wx_score_get(five, 0, WX_BY_AREA, WX_SSR), 1, 0.1);
@@ -313,17 +313,19 @@ static void all_models_have_the_same_points(void **state)
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   for (int k = 0; k < 2; k++) {
-    assert_true(wx_score_sums_total(&t.verify.tally[k], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 2);
+    assert_true(wx_score_sums_total(&t.verify.tally[k], 0, 0)[WX_SUM_CELLS] ==
+                INIT_TIMES * CELLS - 2);
   }
   wx_verify_close(&t.verify);
   assert_ok(open_verify(&t, "{missing: count, models: [{use: {raw: {}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
-  assert_true(wx_score_sums_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] == STARTS * CELLS - 1);
+  assert_true(wx_score_sums_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] ==
+              INIT_TIMES * CELLS - 1);
   close_fixture(&t);
 }
 
-/* Truth of the scored starts changes no threshold and no mean of the climate. */
-static void the_climate_is_of_the_fitted_starts(void **state)
+/* Truth of the scored initialisation times changes no threshold and no mean of the climate. */
+static void the_climate_is_of_the_fitted_init_times(void **state)
 {
   static fixture t;
   float before[CELLS];
@@ -333,7 +335,7 @@ static void the_climate_is_of_the_fitted_starts(void **state)
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   memcpy(before, t.verify.climate.mean, sizeof before);
   wx_verify_close(&t.verify);
-  for (int i = (FIT + 1) * CELLS; i < (STARTS + 1) * CELLS; i++) {
+  for (int i = (FIT + 1) * CELLS; i < (INIT_TIMES + 1) * CELLS; i++) {
     truth[i] += 100;
   }
   assert_ok(open_verify(&t, "score: {patch: 0}"));
@@ -348,7 +350,7 @@ static void the_climate_is_of_the_fitted_starts(void **state)
   close_fixture(&t);
 }
 
-/* Means that do not weigh by area have intervals too, of the same starts. */
+/* Means that do not weigh by area have intervals too, of the same initialisation times. */
 static void check_unweighted(const weir_table *c)
 {
   enum { HEAD = 13, WEIGHTS = 6, SCORE = 7, VALUE = 8, LO = 9, HI = 10 };
@@ -366,8 +368,8 @@ static void check_unweighted(const weir_table *c)
   assert_int_equal(found, 2 * 2 * LEADS); /* models, regions */
 }
 
-/* A day's climate is of the starts near it in the year. Other days' are made of the same fields,
- * which are not read again: what the archive holds by then does not matter. */
+/* A day's climate is of the initialisation times near it in the year. Other days' are made of the
+ * same fields, which are not read again: what the archive holds by then does not matter. */
 static void fields_of_windows_are_read_once(void **state)
 {
   static fixture t;
@@ -397,8 +399,9 @@ static void fields_of_windows_are_read_once(void **state)
   assert_memory_equal(quantile[0], quantile[1], sizeof quantile[0]);
 }
 
-/* The file of prepare has the same climate as the starts that it is made of; of starts that are
- * scored it is refused, and so is one of other quantiles or members. */
+/* The file of prepare has the same climate as the initialisation times that it is made of; of
+ * initialisation times that are scored it is refused, and so is one of other quantiles or members.
+ */
 static void a_climate_may_come_from_a_file(void **state)
 {
   static const char *const models =
@@ -416,7 +419,8 @@ static void a_climate_may_come_from_a_file(void **state)
   }
   weir_check_mkdir(dir, sizeof dir);
   open_memory(&t);
-  for (int k = 0; k < 4; k++) { /* good; of 30 quantiles; without the control; of scored starts */
+  for (int k = 0; k < 4;
+       k++) { /* good; of 30 quantiles; without the control; of scored initialisation times */
     const int64_t list[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     char path[2 * PATH];
 
@@ -451,7 +455,7 @@ static void a_climate_may_come_from_a_file(void **state)
     assert_near(score[1][k], score[0][k], 1e-5);
   }
   static const char *const said[] = {"", "quantiles of 30 intervals", "from number 1 on",
-                                     "starts that are scored"};
+                                     "initialisation times that are scored"};
 
   for (int k = 1; k < 4; k++) {
     (void)snprintf(yaml, sizeof yaml, "climate: {file: %s/climate%d.nc}", dir, k);
@@ -501,8 +505,8 @@ static void tables_are_whole_and_repeat(void **state)
   wx_score_tables_fini(&table[1]);
 }
 
-/* Everything that an evaluation holds, of few starts; what was had is given back wherever memory
- * ends. */
+/* Everything that an evaluation holds, of few initialisation times; what was had is given back
+ * wherever memory ends. */
 static weir_status make(void *context)
 {
   fixture *const t = context;
@@ -596,7 +600,7 @@ int main(void)
       cmocka_unit_test(a_deterministic_forecast_is_scored),
       cmocka_unit_test(a_right_ensemble_is_found_right),
       cmocka_unit_test(all_models_have_the_same_points),
-      cmocka_unit_test(the_climate_is_of_the_fitted_starts),
+      cmocka_unit_test(the_climate_is_of_the_fitted_init_times),
       cmocka_unit_test(fields_of_windows_are_read_once),
       cmocka_unit_test(a_climate_may_come_from_a_file),
       cmocka_unit_test(tables_are_whole_and_repeat),

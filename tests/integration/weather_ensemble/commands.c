@@ -70,7 +70,8 @@ static void parts_keep_their_distance(void **state)
   } made[] = {
       {"r", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
       {"r/bias", "train: 2000-01-01 00:00 to 2000-01-18 00:00; valid: 2000-01-20 00:00 to "},
-      /* It corrects starts up to 01-08 12:00, valid a day later, fold 2 those after it. */
+      /* It corrects initialisation times up to 01-08 12:00, valid a day later, fold 2 those after
+         it. */
       {"r/bias/fold1", "train: 2000-01-11 12:00 to 2000-01-18 00:00; valid: 2000-01-20"},
       {"r/bias/fold2", "train: 2000-01-01 00:00 to 2000-01-07 00:00; valid: 2000-01-20"}};
 
@@ -105,8 +106,8 @@ static void the_bias_network_obeys_its_options(void **state)
   assert_non_null(strstr(printed(), "bias.data: "));
 }
 
-/* Extremes that count more make other weights; the climate is of training starts, as event and
- * weights say; a run is not resumed with another loss. */
+/* Extremes that count more make other weights; the climate is of training initialisation times, as
+ * event and weights say; a run is not resumed with another loss. */
 static void extremes_count_more(void **state)
 {
   prepare(60);
@@ -127,7 +128,8 @@ static void extremes_count_more(void **state)
 
   assert_ok(weir_netcdf_open(weights("b"), &nc));
   assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "loss_weights", &text));
-  assert_non_null(strstr(text, "w EECRPS 1 exact 0 d; climate of 35 starts, 2000-01-01 00:00 to "));
+  assert_non_null(strstr(
+      text, "w EECRPS 1 exact 0 d; climate of 35 initialisation times, 2000-01-01 00:00 to "));
   weir_free(&text);
   weir_netcdf_close(&nc);
   assert_int_equal(program(LOSS "0.5 --set train.steps=99", FILES, in_scratch("b")), 2);
@@ -278,7 +280,7 @@ static void without_truth(double from, const char *to)
 
   assert_ok(weir_alloc(cells, sizeof *x, (void **)&x));
   assert_ok(wx_archive_create(in_scratch("%s/truth.nc", to), f, &w));
-  for (int64_t s = 0; s < f->n_starts; s++) {
+  for (int64_t s = 0; s < f->n_init_times; s++) {
     assert_ok(wx_archive_read(a, s, 0, 0, 0, 1, x));
     for (int64_t k = 0; k < cells && (double)f->start[s] / 86400 >= from; k++) {
       x[k] = NAN;

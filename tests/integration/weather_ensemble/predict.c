@@ -53,7 +53,7 @@ static void copy_forecast(const char *to, int64_t at)
 
   assert_true(f->n_members == MEMBERS && f->n_quantities == 1 && f->n_leads == 1);
   assert_ok(wx_archive_create_as(to, f, &(wx_archive_out){.bits = 24}, &w));
-  for (int64_t i = 0; i < f->n_starts; i++) {
+  for (int64_t i = 0; i < f->n_init_times; i++) {
     assert_ok(wx_archive_read(a, i, 0, 0, 0, MEMBERS, x));
     x[(MEMBERS - 1) * CELLS] = i == at ? NAN : x[(MEMBERS - 1) * CELLS];
     assert_ok(wx_archive_write(w, i, 0, 0, 0, MEMBERS, x));
@@ -71,12 +71,12 @@ static double difference(const char *of_a, const char *of_b)
   static float x[MEMBERS * CELLS], y[MEMBERS * CELLS];
   double max_error = 0;
 
-  assert_true(f->n_starts == g->n_starts && f->n_leads == g->n_leads &&
+  assert_true(f->n_init_times == g->n_init_times && f->n_leads == g->n_leads &&
               f->n_members == g->n_members && f->n_quantities == g->n_quantities);
-  assert_memory_equal(f->start, g->start, (size_t)f->n_starts * sizeof *f->start);
+  assert_memory_equal(f->start, g->start, (size_t)f->n_init_times * sizeof *f->start);
   assert_memory_equal(f->lead, g->lead, (size_t)f->n_leads * sizeof *f->lead);
   assert_memory_equal(f->member, g->member, (size_t)f->n_members * sizeof *f->member);
-  for (int64_t i = 0; i < f->n_starts * f->n_quantities; i++) {
+  for (int64_t i = 0; i < f->n_init_times * f->n_quantities; i++) {
     const int64_t s = i / f->n_quantities, q = i % f->n_quantities;
     const int64_t other = wx_archive_find_quantity(g, f->quantity[q].name);
     double lo = INFINITY, hi = -INFINITY, far = 0;
@@ -280,7 +280,8 @@ static void subsets_are_told_and_kept_apart(void **state)
       program(EVAL, FILES, "test", in_scratch("all/predictions.nc"), "", in_scratch("v0")), 0);
   assert_int_equal(
       program(EVAL, FILES, "all", in_scratch("all/predictions.nc"), "", in_scratch("v1")), 2);
-  assert_non_null(strstr(printed(), "trained on 35 of the 60 starts that would be scored"));
+  assert_non_null(
+      strstr(printed(), "trained on 35 of the 60 initialisation times that would be scored"));
   assert_true(only_log(in_scratch("v1")));
   assert_int_equal(program(EVAL, FILES, "all", in_scratch("all/predictions.nc"), ", trained: true",
                            in_scratch("v2")),
@@ -299,7 +300,7 @@ static void subsets_are_told_and_kept_apart(void **state)
                            in_scratch("v3")),
                    2);
   /* 17 of training, and the one after them that begins before the last of them is valid. */
-  assert_non_null(strstr(printed(), "trained on 18 of the 42 starts"));
+  assert_non_null(strstr(printed(), "trained on 18 of the 42 initialisation times"));
 }
 
 /* TO: the archive s/NAME as precipitation over so many hours, at another lead. */
@@ -317,7 +318,7 @@ static void copy_as_sums(const char *name, const char *to, double lead, double h
   f.lead = &lead;
   f.period = &hours;
   assert_ok(wx_archive_create(to, &f, &w));
-  for (int64_t i = 0; i < f.n_starts; i++) {
+  for (int64_t i = 0; i < f.n_init_times; i++) {
     assert_ok(wx_archive_read(a, i, 0, 0, 0, f.n_members, x));
     assert_ok(wx_archive_write(w, i, 0, 0, 0, f.n_members, x));
   }

@@ -44,7 +44,7 @@ refused "$network" 'data.inputs: a depth of levels needs variables' data.depth=l
 refused "$network" 'early.members: no lead of input_lead is up to early.until, 12 h' data.early.members=5 data.early.until=12 \
   'data.input_lead=[24]' "${files[@]}" "$weights"
 refused "$network" 'early.until: early.members does not say' data.early.until=12 "${files[@]}" "$weights"
-refused "$network" 'data.analysis: the analysis is the truth at the start' data.analysis=true "${files[0]}" "$weights"
+refused "$network" 'data.analysis: the analysis is the truth at the initialisation time' data.analysis=true "${files[0]}" "$weights"
 refused run,check,describe 'data.truth: names no file of what came true' "${files[0]}"
 refused run,predict 'data.forecast: names no file' train.epochs=1
 refused predict 'predict.weights names no file' "${files[@]}"
@@ -67,5 +67,5 @@ refused eval "eval.models: rows 0 and 1 are both called 'a'" 'eval.models=[{name
 refused eval 'eval.models: predictions name no file' 'eval.models=[{name: a, use: {predictions: {}}}]' "${files[@]}"
 refused eval 'load and save know coefficients alone' 'eval.models=[{use: {emos: {eofs: {count: 2}, load: none}}}]' "${files[@]}"
 refused eval 'eval.regions: a region needs a name that no other has' 'eval.regions=[{name: all}]' "${files[@]}"
-refused eval 'eval.climate.file: it is of all its starts, and eval.climate.window' eval.climate.file=none eval.climate.window=10 "${files[@]}"
+refused eval 'eval.climate.file: it is of all its initialisation times, and eval.climate.window' eval.climate.file=none eval.climate.window=10 "${files[@]}"
 accepted describe train.batch=100000

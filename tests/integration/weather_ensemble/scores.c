@@ -26,7 +26,7 @@ static const char *files(const char *forecast, const char *truth)
   return text;
 }
 
-static const char *const chosen = "--set eval.part=all --set eval.starts=all --set "
+static const char *const chosen = "--set eval.part=all --set eval.init_times=all --set "
                                   "eval.bootstrap.block=1500 --set 'eval.models=[{use: raw}, {use: "
                                   "{raw: {members: 5}}}]'";
 
@@ -37,7 +37,7 @@ static void decades_have_their_known_scores(void **state)
                                         "skill.csv",        "rank.csv",
                                         "pit.csv",          "events.csv",
                                         "histograms.csv",   "reliability.csv",
-                                        "starts.csv",       "crps_decomposition.csv",
+                                        "init_times.csv",   "crps_decomposition.csv",
                                         "report.html",      "maps.nc",
                                         "spread_skill.csv", "provenance.json"};
   double value[8];
@@ -152,7 +152,7 @@ static void coefficients_of_improver(void **state)
   char *const origin = contents(in_scratch("known/provenance.json"));
 
   assert_non_null(strstr(origin, "theirs/emos_2t_12h.nc"));
-  assert_non_null(strstr(origin, "\"scored\": \"all starts\""));
+  assert_non_null(strstr(origin, "\"scored\": \"all initialisation times\""));
   free(origin);
   char *const fitted = contents(in_scratch("ours/provenance.json"));
 
@@ -193,7 +193,7 @@ static void prepare_makes_the_climate_of_eval(void **state)
                            "eval.climate.file=%s --out %s",
                            names, in_scratch("made/climate.nc"), in_scratch("leak")),
                    2);
-  assert_non_null(strstr(printed(), "is made of starts that are scored"));
+  assert_non_null(strstr(printed(), "is made of initialisation times that are scored"));
   free(names);
 }
 
@@ -232,7 +232,7 @@ static void refusals_say_what_to_do(void **state)
   assert_int_equal(program("eval --set eval.part=all --out %s", in_scratch("a")), 2);
   assert_non_null(strstr(printed(), "eval needs data.forecast and data.truth"));
   assert_int_equal(program("eval %s --set eval.part=test --out %s", names, in_scratch("b")), 2);
-  assert_non_null(strstr(printed(), "eval.part: no start"));
+  assert_non_null(strstr(printed(), "eval.part: no initialisation time"));
   assert_int_equal(
       program("eval %s %s --set eval.references=[best] --out %s", names, chosen, in_scratch("c")),
       2);

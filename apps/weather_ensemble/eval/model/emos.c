@@ -33,10 +33,12 @@ static const weir_opt options[] = {
     WEIR_OPT_TABLE(emos_opts, eofs, wx_eof_options,
                    "regression of the mean's error on the state of the field, before the "
                    "coefficients are fitted"),
-    WEIR_OPT_TABLE(emos_opts, dates, wx_dates_options, "training starts for a forecast"),
-    WEIR_OPT_BOOL(emos_opts, anomalies, false,
-                  "mean and truth are counted from the mean of the truth at each point over the "
-                  "training starts, so that beta is not that of the climate's pattern"),
+    WEIR_OPT_TABLE(emos_opts, dates, wx_dates_options,
+                   "training initialisation times for a forecast"),
+    WEIR_OPT_BOOL(
+        emos_opts, anomalies, false,
+        "mean and truth are counted from the mean of the truth at each point over the "
+        "training initialisation times, so that beta is not that of the climate's pattern"),
     WEIR_OPT_ENUM(emos_opts, output, OUTPUT_NORMAL, "normal|members",
                   "normal distributions, or members made of them"),
     WEIR_OPT_TABLE(emos_opts, couple, wx_dependence_options, "output members: how"),

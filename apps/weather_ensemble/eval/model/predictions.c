@@ -23,7 +23,8 @@ static const weir_opt options[] = {
     WEIR_OPT_INT(predictions_opts, members, 0, 0, 1e6, "1",
                  "raw members that they were made of, for tables; 0: not known"),
     WEIR_OPT_BOOL(predictions_opts, trained, false,
-                  "also starts that their weights were trained on, as the files of predict say: "
+                  "also initialisation times that their weights were trained on, as the files of "
+                  "predict say: "
                   "scores of these are too good; otherwise they are refused"),
     WEIR_OPT_END,
 };
@@ -75,7 +76,8 @@ static bool has_spread(const wx_archive_info *f)
   return false;
 }
 
-/* What a file says of its starts, freed by the caller; NULL: nothing. GRIB cannot store it. */
+/* What a file says of its initialisation times, freed by the caller; NULL: nothing. GRIB cannot
+ * store it. */
 static weir_status read_trained(const char *path, char **text)
 {
   weir_netcdf *nc = NULL;
@@ -93,7 +95,7 @@ static weir_status read_trained(const char *path, char **text)
   return status;
 }
 
-/* The starts that will be scored and that weights of this file were trained on. */
+/* The initialisation times that will be scored and that weights of this file were trained on. */
 static weir_status check_file(const char *path, const char *text, const wx_eval_data *s)
 {
   char first[32] = "";
@@ -113,7 +115,8 @@ static weir_status check_file(const char *path, const char *text, const wx_eval_
   }
   return n == 0 ? WEIR_OK
                 : weir_fail(WEIR_ERR_CONFIG,
-                            "%s: its weights were trained on %lld of the %lld starts that would be "
+                            "%s: its weights were trained on %lld of the %lld initialisation times "
+                            "that would be "
                             "scored, %s the first: choose others with eval.part and data.split, or "
                             "set trained: true of this model to score them all the same",
                             path, (long long)n, (long long)s->n_scored, first);
@@ -133,7 +136,8 @@ static weir_status refuse_trained(const wx_model *m, const wx_eval_data *s)
 
     if (text == NULL) {
       weir_warn("eval",
-                "%s: does not say what its weights were trained on (GRIB cannot): scores of starts "
+                "%s: does not say what its weights were trained on (GRIB cannot): scores of "
+                "initialisation times "
                 "that were are too good, and nothing refuses them",
                 path);
     }
@@ -240,12 +244,13 @@ static weir_status check_deviations(const predictions *p, const float *sd, int64
   for (int64_t i = 0; i < n; i++) {
     if (sd[i] < 0) {
       wx_date_text((double)f->start[start] / 86400, date, sizeof date);
-      return weir_fail(WEIR_ERR_DATA,
-                       "%s: %s of start %s, lead %g h: %g at point %lld (from 0): a standard "
-                       "deviation is not below 0: write it anew, with missing values where it is "
-                       "not known",
-                       f->name, f->quantity[p->spread].name, date, f->lead[p->lead], (double)sd[i],
-                       (long long)i);
+      return weir_fail(
+          WEIR_ERR_DATA,
+          "%s: %s of initialisation time %s, lead %g h: %g at point %lld (from 0): a standard "
+          "deviation is not below 0: write it anew, with missing values where it is "
+          "not known",
+          f->name, f->quantity[p->spread].name, date, f->lead[p->lead], (double)sd[i],
+          (long long)i);
     }
   }
   return WEIR_OK;

@@ -7,17 +7,17 @@
 #include "eval/forecast_model.h"
 #include "io/weir_netcdf.h"
 
-enum { STARTS = 3, MEMBERS = 4, CELLS = 6, DAY = 86400, PATH = 512 };
+enum { INIT_TIMES = 3, MEMBERS = 4, CELLS = 6, DAY = 86400, PATH = 512 };
 
-static const int64_t start[STARTS] = {0, DAY, 2 * DAY}, member[MEMBERS] = {1, 2, 3, 4};
+static const int64_t start[INIT_TIMES] = {0, DAY, 2 * DAY}, member[MEMBERS] = {1, 2, 3, 4};
 static const double lead[] = {24, 48}, lat[] = {10, 0}, lon[] = {0, 1, 2};
 static wx_quantity quantity[2] = {
     {.variable = "z", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500},
     {.variable = "z_spread", .units = "m2 s-2", .kind = WX_LEVEL_PRESSURE, .level = 500}};
-static float values[STARTS * 2 * 2 * MEMBERS * CELLS];
+static float values[INIT_TIMES * 2 * 2 * MEMBERS * CELLS];
 static char dir[PATH], path[2 * PATH];
 
-static wx_archive_info facts(int64_t starts, int64_t leads, int64_t quantities, int64_t members)
+static wx_archive_info facts(int64_t init_times, int64_t leads, int64_t quantities, int64_t members)
 {
   wx_quantity_set_name(&quantity[0]);
   wx_quantity_set_name(&quantity[1]);
@@ -25,11 +25,11 @@ static wx_archive_info facts(int64_t starts, int64_t leads, int64_t quantities, 
     values[i] = (float)i;
   }
   return (wx_archive_info){.name = "forecasts",
-                           .n_starts = starts,
+                           .n_init_times = init_times,
                            .n_leads = leads,
                            .n_members = members,
                            .n_quantities = quantities,
-                           .start = start + STARTS - starts,
+                           .start = start + INIT_TIMES - init_times,
                            .lead = lead,
                            .member = member,
                            .quantity = quantity,
@@ -48,7 +48,7 @@ static void write_file(const wx_archive_info *f)
   int64_t at = 0;
 
   assert_ok(wx_archive_create(path, f, &w));
-  for (int64_t s = 0; s < f->n_starts; s++) {
+  for (int64_t s = 0; s < f->n_init_times; s++) {
     for (int64_t l = 0; l < f->n_leads; l++) {
       for (int64_t q = 0; q < f->n_quantities; q++) {
         assert_ok(wx_archive_write(w, s, l, q, 0, f->n_members, values + at));
@@ -69,12 +69,12 @@ typedef struct fixture {
 
 static weir_status open_fixture(fixture *t, const char *yaml)
 {
-  const wx_archive_info f = facts(STARTS, 2, 1, MEMBERS);
+  const wx_archive_info f = facts(INIT_TIMES, 2, 1, MEMBERS);
   char text[3 * PATH];
 
   memset(t, 0, sizeof *t);
   assert_ok(wx_archive_of_memory(&f, values, &t->archive));
-  const wx_archive_info single = facts(STARTS, 2, 1, 1);
+  const wx_archive_info single = facts(INIT_TIMES, 2, 1, 1);
 
   assert_ok(wx_archive_of_memory(&single, values, &t->truth));
   assert_ok(wx_eval_data_open(t->archive, t->truth, &t->scene));
@@ -106,7 +106,7 @@ static const char *const yaml = "use: {predictions: {files: [%s], members: 5}}";
 
 static void mean_and_spread_are_a_distribution(void **state)
 {
-  const wx_archive_info f = facts(2, 1, 2, 1); /* of the last two starts, at 24 h alone */
+  const wx_archive_info f = facts(2, 1, 2, 1); /* the last two times, at 24 h alone */
   wx_given g;
   fixture t;
 
@@ -130,7 +130,7 @@ static void mean_and_spread_are_a_distribution(void **state)
 
 static void members_are_members(void **state)
 {
-  const wx_archive_info f = facts(STARTS, 2, 1, 3);
+  const wx_archive_info f = facts(INIT_TIMES, 2, 1, 3);
   wx_given g;
   fixture t;
 
@@ -148,7 +148,7 @@ static void members_are_members(void **state)
 
 static void what_does_not_fit_is_refused(void **state)
 {
-  wx_archive_info f = facts(STARTS, 2, 1, 1);
+  wx_archive_info f = facts(INIT_TIMES, 2, 1, 1);
   fixture t;
 
   begin();
