@@ -24,7 +24,7 @@ weir_status wx_bias_data_failed(weir_status status)
 
 /* ---- Networks on samples ---- */
 
-/* One of the stages. train: NULL where it is not trained; validates: samples may be of the part
+/* One of the stages. train: NULL where it is not trained; validates: samples may be of the subset
  * valid. */
 static weir_status check_stage(const char *name, const wx_model_opts *model, bool of_spread,
                                const wx_standard_opts *standard, const weir_train_cfg *train,

@@ -107,7 +107,7 @@ weir_status wx_cmd_describe(const weir_cli *cli)
 
   print_samples(&e);
   WEIR_TRY_GOTO(weir_cli_print_config(cli, config, stdout), done);
-  if (cfg.bias.use) { /* folds of all but one part, and one of all */
+  if (cfg.bias.use) { /* folds of all but one range, and one of all */
     WEIR_TRY_GOTO(describe(cli, &e, &bias, folds, &all), done);
   }
   WEIR_TRY_GOTO(describe(cli, &e, &last, 1, &all), done);

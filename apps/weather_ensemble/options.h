@@ -12,7 +12,7 @@
 #include "model/network.h"
 #include "train/weir_train.h"
 
-/* The samples that predict takes: those of a part, or all. */
+/* The samples that predict takes: those of a subset, or all. */
 enum { WX_PREDICT_ALL = WX_SUBSETS };
 /* What predict writes. */
 enum { WX_PREDICT_NETCDF, WX_PREDICT_GRIB, WX_PREDICT_BOTH };

@@ -12,7 +12,7 @@
 typedef enum wx_dependence_kind { WX_DEPENDENCE_ECC, WX_DEPENDENCE_MEMBER } wx_dependence_kind;
 #define WX_DEPENDENCE_CHOICES "ecc|member"
 /* Probabilities of the quantiles, i = 1..M: i / (M + 1), or (i - 1/2) / M, for which the CRPS of
- * the members is least. */
+ * the members is minimal. */
 typedef enum wx_dependence_levels {
   WX_DEPENDENCE_EQUIDISTANT,
   WX_DEPENDENCE_HAZEN

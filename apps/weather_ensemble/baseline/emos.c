@@ -30,7 +30,7 @@ const weir_opt wx_emos_options[] = {
 enum { A, B, C, D, UNKNOWNS };
 
 /* Sums over cases. Moments: of the first three passes; the rest: CRPS, its first and second
- * derivatives by mu and u times powers of x and v, and the part of those by u that is never
+ * derivatives by mu and u times powers of x and v, and the share of those by u that is never
  * negative, which makes the damping. */
 enum {
   WEIGHT,

@@ -6,7 +6,7 @@
 #include "conf/weir_opt.h"
 #include "eval/eval_data.h"
 
-/* Which raw members: n from place `at` of the archive's on; of which quantity and lead. */
+/* Which raw members: n from position `at` of the archive's on; of which quantity and lead. */
 typedef struct wx_training_of {
   int64_t at, n, lead, quantity;
 } wx_training_of;

@@ -334,8 +334,8 @@ static void damaged_files_are_survived(void **state)
   fields("t", WEIR_F32, "tqyx");
   assert_ok(weir_netcdf_commit(&nc));
   assert_ok(weir_file_read(path, 1 << 20, &bytes, &n));
-  for (int64_t cut = 0; cut < n; cut += n / 40 + 1) {
-    survive(bytes, (size_t)cut);
+  for (int64_t length = 0; length < n; length += n / 40 + 1) {
+    survive(bytes, (size_t)length);
   }
   for (int i = 0; i < 300; i++) {
     const int64_t at = random_in(11, (uint64_t)i, 0, n - 1);

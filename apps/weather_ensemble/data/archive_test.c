@@ -132,12 +132,12 @@ static void memory_is_read_as_it_is(void **state)
 
 static void write_cube(const char *to, const wx_archive_info *f, int64_t from, int64_t n)
 {
-  wx_archive_info part = *f;
+  wx_archive_info slice = *f;
   wx_archive_writer *w = NULL;
 
-  part.start = f->start + from;
-  part.n_init_times = n;
-  assert_ok(wx_archive_create(to, &part, &w));
+  slice.start = f->start + from;
+  slice.n_init_times = n;
+  assert_ok(wx_archive_create(to, &slice, &w));
   assert_ok(wx_archive_put_text(w, "source", "a test"));
   for (int64_t i = 0; i < n * f->n_leads * QUANTITIES; i++) {
     const int64_t s = i / (f->n_leads * QUANTITIES), l = i / QUANTITIES % f->n_leads;

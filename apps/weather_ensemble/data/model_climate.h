@@ -57,6 +57,6 @@ weir_status wx_model_climate_write(const wx_model_climate *c, const char *path) 
 weir_status wx_model_climate_read(const char *path, const char *name, double lead,
                                   wx_model_climate *out) WEIR_CHECKED;
 /* Number of a quantity of that name at that lead, -1: none; arrays [lead, quantity, ...] have it at
- * this place. */
+ * this position. */
 int64_t wx_model_climate_find(const wx_model_climate *c, const char *name, double lead);
 #endif

@@ -192,7 +192,7 @@ static weir_status allocate(wx_samples *s)
   s->max_cached = (int64_t)(s->opts->cache * 1048576 / ((double)s->block * sizeof *s->sample));
   WEIR_TRY(weir_alloc(max_members * s->plane, sizeof *s->scratch, (void **)&s->scratch));
   WEIR_TRY(weir_alloc(s->block, sizeof *s->sample, (void **)&s->sample));
-  return weir_alloc(f->n, sizeof *s->kept, (void **)&s->kept);
+  return weir_alloc(f->n, sizeof *s->cached, (void **)&s->cached);
 }
 
 weir_status wx_samples_open(const wx_data_opts *opts, wx_archive *forecast, wx_archive *truth,
@@ -228,10 +228,10 @@ void wx_samples_close(wx_samples **s)
   if (*s == NULL) {
     return;
   }
-  for (int64_t i = 0; i < (*s)->facts.n && (*s)->kept != NULL; i++) {
-    weir_free(&(*s)->kept[i]);
+  for (int64_t i = 0; i < (*s)->facts.n && (*s)->cached != NULL; i++) {
+    weir_free(&(*s)->cached[i]);
   }
-  weir_free(&(*s)->kept);
+  weir_free(&(*s)->cached);
   weir_free(&(*s)->of_start);
   weir_free(&(*s)->of_lead);
   weir_free(&(*s)->start);
@@ -418,15 +418,15 @@ weir_status wx_samples_read(wx_samples *s, int64_t sample, wx_sample *out)
   if (sample < 0 || sample >= c->n) {
     return weir_fail(WEIR_ERR_SHAPE, "%s: there is no sample %lld", c->name, (long long)sample);
   }
-  float *block = s->kept[sample];
+  float *block = s->cached[sample];
 
   if (block == NULL) {
     WEIR_TRY(put_together(s, sample, s->sample));
     block = s->sample;
-    if (s->n_kept < s->max_cached) {
-      WEIR_TRY(weir_alloc(s->block, sizeof *block, (void **)&s->kept[sample]));
-      block = memcpy(s->kept[sample], s->sample, (size_t)s->block * sizeof *block);
-      s->n_kept++;
+    if (s->n_cached < s->max_cached) {
+      WEIR_TRY(weir_alloc(s->block, sizeof *block, (void **)&s->cached[sample]));
+      block = memcpy(s->cached[sample], s->sample, (size_t)s->block * sizeof *block);
+      s->n_cached++;
     }
   }
   *out = (wx_sample){block, block + of_x, block + of_x + of_y, block + of_x + 2 * of_y};

@@ -39,9 +39,9 @@ struct wx_samples {
   int64_t plane;   /* cells of a field                                         */
   int64_t block;   /* floats of a sample: x, y, m, s                           */
   float *scratch;  /* [maximum members, plane]                                    */
-  float *sample;   /* [block], where nothing is kept                           */
-  float **kept;    /* [n] of the cache, NULL: not read yet                     */
-  int64_t n_kept, max_cached;
+  float *sample;   /* [block], where nothing is cached                           */
+  float **cached;  /* [n] of the cache, NULL: not read yet                     */
+  int64_t n_cached, max_cached;
   wx_watch watch[2]; /* of the forecast; of the truth, where there is one */
 };
 

@@ -227,8 +227,8 @@ static void what_the_archive_lacks_is_refused(void **state)
   refused("{depth: level, levels: [300], target: [t], inputs: [t]}", "'t on 300 hPa'");
 }
 
-/* The inputs of a bias network (arXiv:2005.08748) beside those of a spread network: everything but
- * x is the same. */
+/* The inputs of a bias network (arXiv:2005.08748) compared with those of a spread network:
+ * everything but x is the same. */
 static void a_network_may_have_inputs_of_its_own(void **state)
 {
   weir_config *config[2] = {NULL, NULL};

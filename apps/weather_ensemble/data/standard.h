@@ -29,7 +29,7 @@ extern const weir_opt wx_standard_options[];
 typedef struct wx_standard {
   const wx_standard_opts *opts;
   const wx_info *facts;  /* borrowed */
-  bool counts_from_zero; /* y is a spread: m and bias are no part of it */
+  bool counts_from_zero; /* y is a spread: without m and bias */
   wx_map_shape map;
   int64_t n_positions;   /* of a channel of x */
   double *x_mean, *x_sd; /* [x channel, positions]                             */

@@ -115,9 +115,9 @@ typedef struct wx_spread_bin {
   double spread, rmse, share; /* roots of means; share of all weight. NaN, NaN, 0: none */
 } wx_spread_bin;
 wx_spread_bin wx_spread_bin_get(const wx_score_sums *t, const double *block, int64_t k);
-/* Root mean square over the points of a region of each point's mean error: the part of the error
- * that is the same every day, with what few initialisation times leave of the rest. NaN: nothing
- * was counted. */
+/* Root mean square over the points of a region of each point's mean error: the component of the
+ * error that is the same every day, with what few initialisation times leave of the rest. NaN:
+ * nothing was counted. */
 double wx_score_sums_local_bias(const wx_score_sums *t, int64_t region, int weighting);
 /* Correlation of spread and |error| over points and initialisation times. */
 double wx_spread_correlation(const double *block);

@@ -317,7 +317,7 @@ static weir_status note_absent(wx_verify *v)
   if (there == 0) {
     return weir_fail(WEIR_ERR_DATA,
                      "eval.models: no model has a forecast%s: nothing to score: choose eval.leads "
-                     "and eval.quantities, or a part with training initialisation times",
+                     "and eval.quantities, or a subset with training initialisation times",
                      where);
   }
   for (int64_t m = 0; m < v->n_models; m++) {

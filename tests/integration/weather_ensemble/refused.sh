@@ -7,7 +7,7 @@ all=run,predict,eval,check,describe,prepare
 network=run,predict,check,describe
 weights=predict.weights=none/weights.nc
 
-# The parts.
+# The subsets.
 refused "$all" "data.split.valid.to: '2000-13-45' is no date such as 2001-02-03" data.split.valid.to=2000-13-45 "${files[@]}" "$weights"
 refused "$all" "data.split.test.from: 'soon' is no date such as 2001-02-03" data.split.test.from=soon "${files[@]}" "$weights"
 refused "$all" "data.split.valid: it ends ('2000-01-01') before it begins ('2000-06-01')" data.split.valid.to=2000-01-01 "${files[@]}" "$weights"

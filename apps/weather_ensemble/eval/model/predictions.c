@@ -103,13 +103,13 @@ static weir_status check_file(const char *path, const char *text, const wx_eval_
 
   for (int64_t i = 0; i < s->n_scored; i++) {
     const double start = (double)s->facts->start[s->scored[i]] / 86400;
-    int part = WX_SUBSETS;
+    int subset = WX_SUBSETS;
 
-    if (wx_trained_find(text, start, &part) != WEIR_OK) {
+    if (wx_trained_find(text, start, &subset) != WEIR_OK) {
       return weir_fail(WEIR_ERR_DATA, "%s: its attribute %s is no list of subsets", path,
                        WX_TRAINED_NOTE);
     }
-    if (part == WX_TRAIN && n++ == 0) {
+    if (subset == WX_TRAIN && n++ == 0) {
       wx_date_text(start, first, sizeof first);
     }
   }
