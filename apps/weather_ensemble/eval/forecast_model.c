@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/weir_alloc.h"
+#include "base/weir_file.h"
 
 extern const wx_model_desc *const wx_model_table[]; /* ends with NULL */
 
@@ -112,4 +113,12 @@ weir_status wx_model_reads(wx_model *m, const char *path)
   WEIR_TRY(weir_strdup(path, &m->file[m->n_files]));
   m->n_files++;
   return WEIR_OK;
+}
+
+weir_status wx_model_make_folder(const wx_model *m, const char *folder)
+{
+  return weir_dir_create(folder) == WEIR_OK
+             ? WEIR_OK
+             : weir_fail(WEIR_ERR_CONFIG, "%s: save: %s: no such folder, and none can be made",
+                         m->name, folder);
 }

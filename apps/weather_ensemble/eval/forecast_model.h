@@ -74,4 +74,6 @@ void wx_model_close(wx_model *m);
 /* Keeps the name of a file that a model reads, where it is not there yet: every model calls it.
  * Fails: WEIR_ERR_MEMORY. */
 weir_status wx_model_reads(wx_model *m, const char *path) WEIR_CHECKED;
+/* Creates the folder that a model saves to, with its parents. Fails: WEIR_ERR_CONFIG naming it. */
+weir_status wx_model_make_folder(const wx_model *m, const char *folder) WEIR_CHECKED;
 #endif

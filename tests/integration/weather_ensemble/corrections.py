@@ -124,9 +124,10 @@ class Corrections(unittest.TestCase):
                                    (member > 54000).mean(axis=2), atol=1e-7)
 
     def test_what_is_applied_scores_as_what_eval_fits(self):
-        predict("applied", "{emos: {save: %s}}" % scratch, "predict.part=test")
+        saved = at("coefficients/of/emos")  # made with its parents
+        predict("applied", "{emos: {save: %s}}" % saved, "predict.part=test")
         predict("mapped", "{quantile: {}}", "predict.part=test", "predict.members=true")
-        predict("loaded", "{emos: {load: %s}}" % scratch, "predict.part=test", "data.truth=[]")
+        predict("loaded", "{emos: {load: %s}}" % saved, "predict.part=test", "data.truth=[]")
         applied, loaded = read("applied", "predictions.nc", "z"), read("loaded", "predictions.nc", "z")
         np.testing.assert_allclose(applied, loaded, rtol=1e-6)  # coefficients of f32
         rows = ["{name: emos, use: {emos: {}}}", "{name: mapping, use: {quantile: {}}}",
@@ -155,6 +156,8 @@ class Corrections(unittest.TestCase):
     def test_what_cannot_be_is_refused(self):
         text = predict("bad", "{emos: {}}", "predict.members=true", status=2)
         self.assertIn("gives distributions", text)
+        text = predict("bad", "{emos: {save: %s}}" % at("forecast.nc/coefficients"), status=2)
+        self.assertIn("forecast.nc/coefficients: no such folder, and none can be made", text)
         text = predict("bad", "{emos: {}}", "data.truth=[]", status=3)
         self.assertIn("name data.truth", text)
         text = predict("bad", "{emos: {}}", "predict.events=[{quantity: t500}]", status=2)

@@ -45,7 +45,9 @@ static const weir_opt options[] = {
     WEIR_OPT_PATH(emos_opts, load, "",
                   "folder of coefficients emos_QUANTITY_LEADh.nc, as IMPROVER or save writes them, "
                   "in place of a fit; empty: they are fitted"),
-    WEIR_OPT_PATH(emos_opts, save, "", "folder that they are written to; empty: nowhere"),
+    WEIR_OPT_PATH(emos_opts, save, "",
+                  "folder that they are written to, made with its parents where there is none; "
+                  "empty: nowhere"),
     WEIR_OPT_END,
 };
 
@@ -236,6 +238,9 @@ static weir_status fit(wx_model *m, wx_eval_data *s)
   memset(a->usual, 0, (size_t)s->cells * sizeof *a->usual);
   if (o->load[0] != 0) {
     return load(m, s);
+  }
+  if (o->save[0] != 0) {
+    WEIR_TRY(wx_model_make_folder(m, o->save));
   }
   a->of.lead = m->lead;
   a->of.quantity = m->quantity;
