@@ -126,7 +126,11 @@ class Corrections(unittest.TestCase):
     def test_what_is_applied_scores_as_what_eval_fits(self):
         saved = at("coefficients/of/emos")  # made with its parents
         predict("applied", "{emos: {save: %s}}" % saved, "predict.part=test")
-        predict("mapped", "{quantile: {}}", "predict.part=test", "predict.members=true")
+        mapping = at("coefficients/of/mapping")
+        predict("mapped", "{quantile: {save: %s}}" % mapping, "predict.part=test", "predict.members=true")
+        predict("mapped_again", "{quantile: {load: %s}}" % mapping, "predict.part=test", "predict.members=true",
+                "data.truth=[]")
+        np.testing.assert_array_equal(read("mapped", "members.nc", "z"), read("mapped_again", "members.nc", "z"))
         predict("loaded", "{emos: {load: %s}}" % saved, "predict.part=test", "data.truth=[]")
         applied, loaded = read("applied", "predictions.nc", "z"), read("loaded", "predictions.nc", "z")
         np.testing.assert_allclose(applied, loaded, rtol=1e-6)  # coefficients of f32
