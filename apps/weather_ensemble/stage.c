@@ -151,8 +151,8 @@ static void describe_extremes(const wx_extremes *x, char *text)
 
   wx_date_text(x->first, first, sizeof first);
   wx_date_text(x->last, last, sizeof last);
-  (void)snprintf(text, WX_LIST, "%s; climate of %lld initialisation times, %s to %s", x->name,
-                 (long long)x->n, first, last);
+  (void)snprintf(text, WX_LIST, "%s; climate of %lld starts, %s to %s", x->name, (long long)x->n,
+                 first, last);
 }
 
 static weir_status take_notes(wx_stage *s)

@@ -41,7 +41,7 @@ static char *dates_of(const char *dir)
 
 /* What is trained on, chosen by and kept for tests lies apart by lead and gap, as the events, the
  * provenance and the weights say: those of a fold, of the bias network, of the forecast. */
-static void parts_keep_their_distance(void **state)
+static void subsets_keep_their_distance(void **state)
 {
   const char *dir = in_scratch("r");
 
@@ -128,8 +128,7 @@ static void extremes_count_more(void **state)
 
   assert_ok(weir_netcdf_open(weights("b"), &nc));
   assert_ok(weir_netcdf_get_text(nc, WEIR_NETCDF_FILE, "loss_weights", &text));
-  assert_non_null(strstr(
-      text, "w EECRPS 1 exact 0 d; climate of 35 initialisation times, 2000-01-01 00:00 to "));
+  assert_non_null(strstr(text, "w EECRPS 1 exact 0 d; climate of 35 starts, 2000-01-01 00:00 to "));
   weir_free(&text);
   weir_netcdf_close(&nc);
   assert_int_equal(program(LOSS "0.5 --set train.steps=99", FILES, in_scratch("b")), 2);
@@ -146,8 +145,35 @@ static void extremes_count_more(void **state)
   assert_non_null(strstr(printed(), "it is the CRPS that is weighted"));
 }
 
+/* Whether a report states that the network is worse than the raw ensemble. */
+static bool reports_worse(const char *dir)
+{
+  char *page = contents(in_scratch("%s/report.html", dir));
+  const bool is = strstr(page, "Warning: the network is worse than the uncorrected") != NULL;
+
+  free(page);
+  return is;
+}
+
+/* Losses that diverge leave finite weights and status 0: log and report say that they are of no
+ * use. */
+static void a_network_worse_than_the_ensemble_is_told(void **state)
+{
+  static const char *const worse =
+      "warning: the network is worse than the uncorrected ensemble mean";
+
+  prepare(60);
+  assert_int_equal(program("run " NETWORK ARCHIVES "--set train.optim.schedule.lr=1e4 --out %s",
+                           FILES, in_scratch("d")),
+                   0);
+  assert_non_null(strstr(printed(), worse));
+  assert_true(reports_worse("d"));
+  assert_true(event_number(in_scratch("d"), "validation", "rmse_network") >
+              2 * event_number(in_scratch("d"), "validation", "rmse_raw"));
+}
+
 /* A signal ends a run with status 9, and the command resumes it; so does one with more epochs. */
-static void a_stopped_run_goes_on(void **state)
+static void a_stopped_run_is_resumed(void **state)
 {
   int status = 0;
 
@@ -389,10 +415,11 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       TEST(a_run_leaves_what_it_made),
-      TEST(parts_keep_their_distance),
+      TEST(subsets_keep_their_distance),
       TEST(the_bias_network_obeys_its_options),
       TEST(extremes_count_more),
-      TEST(a_stopped_run_goes_on),
+      TEST(a_network_worse_than_the_ensemble_is_told),
+      TEST(a_stopped_run_is_resumed),
       TEST(predictions_refuse_what_does_not_fit),
       TEST(describe_prints_the_plan),
       TEST(describe_refuses_what_run_would),
