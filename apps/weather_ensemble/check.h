@@ -4,7 +4,7 @@
 #include "conf/weir_cli.h"
 #include "options.h"
 
-/* What the options of the command say of themselves and of each other: every command refuses the
+/* Checks the options of the command, each and together: every command refuses the
  * same with the same text, before it makes a folder, and describe judges what run would do. What an
  * archive has (leads, members, how many samples) is not known here. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg) WEIR_CHECKED;

@@ -29,7 +29,7 @@ void wx_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
                                 int n) WEIR_CHECKED;
-/* What results come from, besides the archives. */
+/* Sources of results, besides the archives. */
 typedef struct wx_lineage {
   const wx_split *split;     /* of the samples that were used            */
   const char *const *others; /* [n_others] files that were read: weights */
@@ -40,13 +40,13 @@ typedef struct wx_lineage {
  * wx_file_names_find. */
 weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of,
                            wx_file_names *out) WEIR_CHECKED;
-/* The same of an experiment: digests of its archives and of other files, and the first start and
- * last valid time of what is trained on, chosen by and kept for tests, how many samples are none of
- * these, with the gap between. */
+/* Writes provenance.json of an experiment: digests of its archives and of other files, and the
+ * first start and last valid time of what is trained on, chosen by and kept for tests, how many
+ * samples are none of these, with the gap between. */
 weir_status wx_write_origin(const weir_cli *cli, const wx_experiment *e,
                             const wx_lineage *of) WEIR_CHECKED;
-/* The same of an evaluation: its archives, n files that models read, the subsets of the split, and
- * which of them was scored. */
+/* Writes provenance.json of an evaluation: its archives, n files that models read, the subsets of
+ * the split, and which of them was scored. */
 weir_status wx_write_scored(const weir_cli *cli, const wx_cfg *cfg, const wx_split *split,
                             const char *const *read, int64_t n) WEIR_CHECKED;
 

@@ -26,7 +26,7 @@ weir_status wx_eval_figures(const wx_eval_page *p, const wx_page_quantity *q,
 /* The case. */
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
                          weir_report *r) WEIR_CHECKED;
-/* Whether a model is so far from the first reference that lines and maps with it would show
+/* Returns whether a model is so far from the first reference that lines and maps with it would show
  * nothing of the others: by its CRPS at the lead of the figures. */
 bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);
 /* "z500, 48 h" */

@@ -55,8 +55,8 @@ weir_status wx_stage_train(wx_stage *s, const char *dir, const weir_plan_opts *e
 /* Weights of a file and the statistics with them. Fails: WEIR_ERR_CONFIG (weights of other channels
  * or of another network), as wx_samples_fit_text, as weir_train_weights. */
 weir_status wx_stage_load(wx_stage *s, const char *path) WEIR_CHECKED;
-/* What weights say they were trained on and chosen by (wx_trained_dates). The caller frees it.
- * Fails: WEIR_ERR_DATA. */
+/* Reads the dates that weights were trained on and chosen by (wx_trained_dates). The caller frees
+ * it. Fails: WEIR_ERR_DATA. */
 weir_status wx_stage_trained(const char *path, char **dates) WEIR_CHECKED;
 /* The trained network on `batch` samples: inputs x, s; results mean and sigma, those that its head
  * has. Fails: as builders. */

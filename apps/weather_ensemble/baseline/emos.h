@@ -50,8 +50,8 @@ typedef struct wx_emos_fit {
 bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out);
 int64_t wx_emos_workspace(const wx_cases *cases);
-/* The same on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer than two
- * cases. */
+/* Fits the coefficients on all threads. Fails: WEIR_ERR_MEMORY, WEIR_ERR_DATA where there are fewer
+ * than two cases. */
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases,
                               wx_emos_fit *out) WEIR_CHECKED;
 /* Mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha, beta, gamma^2

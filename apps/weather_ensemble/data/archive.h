@@ -61,7 +61,7 @@ extern const weir_opt wx_archive_in_options[];
  */
 weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
                                wx_archive **out) WEIR_CHECKED;
-/* The same with how: {"", false}. */
+/* Opens an archive with how: {"", false}. */
 weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) WEIR_CHECKED;
 /* An archive of memory (tests, the simulator): facts are copied (weight NULL: wx_grid_weights),
  * values [start, lead, quantity, member, cells] are borrowed. Fails: WEIR_ERR_SHAPE for facts that
@@ -76,9 +76,9 @@ weir_status wx_archive_open_truth(const char *const *paths, int n, const wx_arch
                                   wx_archive **out) WEIR_CHECKED;
 /* Closes; accepts NULL. */
 void wx_archive_close(wx_archive **a);
-/* What is known without reading a field. */
+/* Returns the metadata, known without reading a field. */
 const wx_archive_info *wx_archive_get(const wx_archive *a);
-/* Whether the files hold this field at all. Four numbers, each in [0, n). */
+/* Returns whether the files hold this field at all. Four numbers, each in [0, n). */
 bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member);
 /* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN where a value is missing, and in
@@ -88,24 +88,25 @@ weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t 
                             int64_t member, int64_t n, float *out) WEIR_CHECKED;
 /* Hours that a quantity covers at a lead, as facts.period. */
 double wx_archive_period(const wx_archive_info *f, int64_t quantity, int64_t lead);
-/* Whether quantity `of` of a truth, or of other forecasts at of_lead, is that of the forecast at
- * the lead: one method over one period, which files state. */
+/* Returns whether quantity `of` of a truth, or of other forecasts at of_lead, is that of the
+ * forecast at the lead: one method over one period, which files state. */
 bool wx_archive_same_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
                             const wx_archive_info *other, int64_t of, int64_t of_lead);
-/* The same. Fails: WEIR_ERR_DATA naming both, and what to do. */
+/* Checks this. Fails: WEIR_ERR_DATA naming both, and what to do. */
 weir_status wx_archive_check_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
                                     const wx_archive_info *other, int64_t of,
                                     int64_t of_lead) WEIR_CHECKED;
 /* Numbers, or -1. Times within facts.tolerance are found: the nearest. */
 int64_t wx_archive_find_quantity(const wx_archive_info *f, const char *name);
-/* What to set where an archive has no quantity of this name, but one that a row of
+/* Returns the option to set where an archive has no quantity of this name, but one that a row of
  * data.names.rename makes it of: "; gh500 is there: ..."; "" where there is none. */
 void wx_archive_hint(const wx_archive_info *f, const char *name, char *text, size_t size);
 int64_t wx_archive_find_start(const wx_archive_info *f, int64_t seconds);
 int64_t wx_archive_find_lead(const wx_archive_info *f, double hours);
-/* Which start of `truth`, an archive of one lead, is valid at that time, or -1. */
+/* Returns the index of the start of `truth`, an archive of one lead, that is valid then, or -1.
+ */
 int64_t wx_archive_find_valid(const wx_archive_info *truth, int64_t seconds);
-/* The same for the time that (start, lead) of `forecast` is valid at. Times within the greater of
+/* Returns that index for the valid time of (start, lead) of `forecast`. Times within the greater of
  * both tolerances are the same. */
 int64_t wx_archive_find_truth(const wx_archive_info *truth, const wx_archive_info *forecast,
                               int64_t start, int64_t lead);
@@ -131,7 +132,7 @@ typedef struct wx_archive_out {
  * interface; WEIR_ERR_UNSUPPORTED for a grid that is no lat-lon one in GRIB. */
 weir_status wx_archive_create_as(const char *path, const wx_archive_info *facts,
                                  const wx_archive_out *how, wx_archive_writer **out) WEIR_CHECKED;
-/* The same with how: {NULL, 0}. */
+/* Creates an archive with how: {NULL, 0}. */
 weir_status wx_archive_create(const char *path, const wx_archive_info *facts,
                               wx_archive_writer **out) WEIR_CHECKED;
 /* A text attribute of the file: what made it, from what. GRIB cannot store it: nothing. */

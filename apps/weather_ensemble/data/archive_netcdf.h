@@ -73,8 +73,9 @@ typedef struct wx_coordinate {
   bool years;    /* counted in years */
 } wx_coordinate;
 
-/* Whether the file can hold n values of `size` bytes: compression saves no more than 1 in 1032
- * (deflate), and no more than `trusted` values cost little to believe. n * size does not overflow.
+/* Returns whether the file can hold n values of `size` bytes: compression saves no more than 1 in
+ * 1032 (deflate), and no more than `trusted` values cost little to believe. n * size does not
+ * overflow.
  */
 static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_t trusted)
 {
@@ -82,11 +83,11 @@ static inline bool wx_nc_can_hold(const wx_nc *f, int64_t n, size_t size, int64_
 }
 
 /* archive_roles.c */
-/* What the variable is, of its standard name, axis and name. */
+/* Returns the role of the variable, by its standard name, axis and name. */
 weir_status wx_nc_role(wx_nc *f, int var, wx_role *role) WEIR_CHECKED;
-/* What a dimension counts; *var: its variable of coordinates, -1: none. */
+/* Returns the role of a dimension; *var: its variable of coordinates, -1: none. */
 weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var) WEIR_CHECKED;
-/* Whether a name, of a dimension, a coordinate or CF's table, is one of times, leads or
+/* Returns whether a name, of a dimension, a coordinate or CF's table, is one of times, leads or
  * initialisation times. */
 bool wx_nc_is_time(const wx_nc *f, const char *name);
 /* Sets `aside` of the variables that others name. */
@@ -102,7 +103,8 @@ weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECK
 weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out) WEIR_CHECKED;
 /* Its value where the dimensions of the variable stand at index[]. */
 double wx_coordinate_at(const wx_coordinate *c, const int64_t *index);
-/* The same in seconds since 1970, or in hours (years: of initialisation times without units). */
+/* Converts them to seconds since 1970, or to hours (years: of initialisation times without units).
+ */
 weir_status wx_nc_to_seconds(wx_nc *f, wx_coordinate *c) WEIR_CHECKED;
 weir_status wx_nc_to_hours(wx_nc *f, wx_coordinate *c, bool years) WEIR_CHECKED;
 /* Levels in hPa or m. */
@@ -141,7 +143,7 @@ typedef struct wx_times {
 weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2],
                         wx_times *t) WEIR_CHECKED;
 void wx_times_fini(wx_times *t);
-/* Whether initialisation times or times are counted in years, which are not exact. */
+/* Returns whether initialisation times or times are counted in years, which are not exact. */
 bool wx_times_years(const wx_times *t);
 /* Start and lead of the field whose dimensions stand at index[]. */
 void wx_times_at(const wx_times *t, const int64_t *index, wx_field *field);
@@ -161,7 +163,8 @@ typedef struct wx_nc_dims {
  * and what to do. check_grid: of rows and columns; weight NULL: no areas. */
 weir_status wx_nc_check_dims(wx_nc *f, int v, const wx_nc_dims *d) WEIR_CHECKED;
 weir_status wx_nc_check_grid(wx_nc *f, int v, const wx_nc_dims *d, const wx_grid *g) WEIR_CHECKED;
-/* Whether latitudes and longitudes run along two of its dimensions together, or along one. */
+/* Checks whether latitudes and longitudes run along two of its dimensions together, or along one.
+ */
 weir_status wx_nc_is_located(wx_nc *f, int v, bool *is) WEIR_CHECKED;
 /* The variable that the attribute grid_mapping of v names, and its grid_mapping_name, "": none;
  * both of `size` bytes. */

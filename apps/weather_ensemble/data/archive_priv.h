@@ -26,7 +26,7 @@ enum { WX_PERIOD_UNKNOWN = -1 };
 /* A format: a row of the table in archive.c. */
 typedef struct wx_format {
   const char *name;
-  /* Whether a file that begins with these bytes is one. */
+  /* Returns whether a file that begins with these bytes is one. */
   bool (*claims)(const unsigned char *bytes, int64_t n);
   /* Tells the index all that the file holds. *state is closed by the archive, also after a failure
    * that left one. Messages name the file. */

@@ -41,9 +41,9 @@ extern const weir_opt wx_import_options[];
  * number of members. */
 weir_status wx_inventory_check(const wx_archive_info *f, const wx_inventory *s,
                                const wx_import_opts *opts) WEIR_CHECKED;
-/* How many initialisation times have a truth at every lead: found[n_leads]. Fails: WEIR_ERR_DATA
- * where the truth has several members or leads, another grid, other units, no quantity of the
- * forecast's name, or no time in common. */
+/* Counts the initialisation times that have a truth at every lead: found[n_leads]. Fails:
+ * WEIR_ERR_DATA where the truth has several members or leads, another grid, other units, no
+ * quantity of the forecast's name, or no time in common. */
 weir_status wx_inventory_pair(const wx_archive_info *forecast, const wx_archive_info *truth,
                               int64_t *found) WEIR_CHECKED;
 /* NULL, or what is strange about the values: codes for missing ones, other units than are stated.

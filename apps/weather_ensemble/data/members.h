@@ -10,7 +10,7 @@ enum { WX_FIRST_MEMBER = 0 };
   "number of the first member that is taken; 0: all, the control among them, which is not " \
   "exchangeable with the others; 1: without it, but for an archive of the control alone"
 
-/* Where `wanted` members (0: all) from number `first` on stand: n of them from position `at` on.
+/* Finds `wanted` members (0: all) from number `first` on: n of them from position `at` on.
  * first 1, all but the control, takes the control where there is nothing else: a deterministic
  * forecast. Fails: WEIR_ERR_CONFIG, naming the key, where there are fewer. */
 weir_status wx_members_choose(const wx_archive_info *f, const char *key, int64_t first,

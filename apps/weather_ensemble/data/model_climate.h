@@ -43,16 +43,16 @@ typedef struct wx_model_climate {
 
 /* Fails: WEIR_ERR_CONFIG (an even window). */
 weir_status wx_model_climate_check(const wx_model_climate_opts *opts) WEIR_CHECKED;
-/* Of the initialisation times start[n] (numbers, ascending) of an archive, and of what came true
- * (NULL: not known). Missing values are left out. Fails: WEIR_ERR_CONFIG (an even window; no such
- * members), as wx_archive_read, WEIR_ERR_STOPPED. */
+/* Computes the climate of the initialisation times start[n] (numbers, ascending) of an archive, and
+ * of what came true (NULL: not known). Missing values are left out. Fails: WEIR_ERR_CONFIG (an even
+ * window; no such members), as wx_archive_read, WEIR_ERR_STOPPED. */
 weir_status wx_model_climate_fit(const wx_model_climate_opts *opts, wx_archive *a,
                                  wx_archive *truth, const int64_t *start, int64_t n,
                                  wx_model_climate *out) WEIR_CHECKED;
 void wx_model_climate_fini(wx_model_climate *c);
-/* As a file. Fails: as the NetCDF interface. */
+/* Writes a climate to a file. Fails: as the NetCDF interface. */
 weir_status wx_model_climate_write(const wx_model_climate *c, const char *path) WEIR_CHECKED;
-/* And back: of one quantity at one lead (the arrays have these alone), or of all where name is
+/* Reads it: of one quantity at one lead (the arrays have these alone), or of all where name is
  * NULL. Fails: WEIR_ERR_DATA for a file that is no climate, naming what it lacks. */
 weir_status wx_model_climate_read(const char *path, const char *name, double lead,
                                   wx_model_climate *out) WEIR_CHECKED;

@@ -233,7 +233,7 @@ static void truth_is_that_of_the_valid_time(void **state)
   assert_int_equal(c.member[0], 1);
   for (int64_t at = 0; at < LEADS * QUANTITIES; at++) {
     for (int64_t cell = 0; cell < CELLS; cell++) {
-      const int64_t ahead = at / QUANTITIES + 1, i = at * CELLS + cell;
+      const int64_t ahead = at / QUANTITIES + 1, point = at * CELLS + cell;
       double x[3], mean = 0, square = 0;
       int n = 0;
 
@@ -246,12 +246,12 @@ static void truth_is_that_of_the_valid_time(void **state)
       for (int i = 0; i < n; i++) {
         square += (x[i] - mean / n) * (x[i] - mean / n);
       }
-      assert_int_equal(isnan(c.truth_mean[i]), n == 0);
-      assert_true(n == 0 || fabs((double)c.truth_mean[i] - mean / n) < 0.01);
-      assert_true(n == 0 || fabs((double)c.truth_sd[i] - sqrt(square / n)) < 0.01);
+      assert_int_equal(isnan(c.truth_mean[point]), n == 0);
+      assert_true(n == 0 || fabs((double)c.truth_mean[point] - mean / n) < 0.01);
+      assert_true(n == 0 || fabs((double)c.truth_sd[point] - sqrt(square / n)) < 0.01);
       const float *const q = c.truth_quantile + at * 5 * CELLS + cell;
 
-      assert_true(n == 0 || ((double)q[0] <= (double)c.truth_mean[i] && q[4 * CELLS] >= q[0]));
+      assert_true(n == 0 || ((double)q[0] <= (double)c.truth_mean[point] && q[4 * CELLS] >= q[0]));
       assert_int_equal(isnan(q[2 * CELLS]), n == 0);
     }
   }

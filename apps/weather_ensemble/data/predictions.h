@@ -35,7 +35,7 @@ weir_status wx_predictions_write(wx_predictions *p, int64_t sample, int64_t k, i
 /* The probability of event e of a field that it is of, [plane]. */
 weir_status wx_predictions_write_event(wx_predictions *p, int64_t sample, int64_t k, int64_t d,
                                        int64_t e, const float *values) WEIR_CHECKED;
-/* Whether an event is one of a field. */
+/* Returns whether an event is one of a field. */
 bool wx_predictions_has_event(const wx_predictions *p, int64_t k, int64_t d, int64_t e);
 /* Members or quantiles of one field, [members, plane]. */
 weir_status wx_predictions_write_members(wx_predictions *p, int64_t sample, int64_t k, int64_t d,

@@ -33,7 +33,7 @@ typedef struct wx_qg_params {
 
 /* A model: tables and plans. Const once made, for any number of threads with a workspace each. */
 typedef struct wx_qg wx_qg;
-/* What steps write to, of any model with the same grid and dtype. */
+/* Memory that steps write to, of any model with the same grid and dtype. */
 typedef struct wx_qg_workspace wx_qg_workspace;
 
 /* The mean of the jet, which is U1 where U2 = 0. */

@@ -38,7 +38,7 @@ extern const weir_opt wx_qg_options[];
 
 typedef struct wx_qg_ensemble wx_qg_ensemble;
 
-/* What options alone say of themselves. Fails: WEIR_ERR_CONFIG as wx_qg_ensemble_create. */
+/* Checks the options alone. Fails: WEIR_ERR_CONFIG as wx_qg_ensemble_create. */
 weir_status wx_qg_ensemble_check(const wx_qg_opts *opts) WEIR_CHECKED;
 /* Spins the truth up and keeps the library of states. Fails: WEIR_ERR_CONFIG (leads, times or
  * quantities that cannot be), WEIR_ERR_UNSUPPORTED (no FFTW), WEIR_ERR_MEMORY, WEIR_ERR_NUMERIC
@@ -64,6 +64,6 @@ void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out);
 /* Times of the truth that are computed; not to be asked during a computation. */
 int64_t wx_qg_ensemble_known(const wx_qg_ensemble *e);
-/* How many initialisation times keep all threads busy. */
+/* Returns the number of initialisation times that keeps all threads busy. */
 int64_t wx_qg_ensemble_batch(const wx_qg_ensemble *e);
 #endif

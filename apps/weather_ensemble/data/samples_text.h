@@ -18,9 +18,9 @@ extern const char *const wx_sense_name[WX_SENSES];
 /* Of all that samples are made of, the analysis of the truth among them. The caller frees it.
  * Fails: WEIR_ERR_MEMORY. */
 weir_status wx_samples_text(const wx_samples *s, wx_sense sense, char **text) WEIR_CHECKED;
-/* Whether samples are what weights of the file `path` say they were trained on; NULL: they are of a
- * version that did not say, which is warned of where all here is of instants. Fails: WEIR_ERR_DATA
- * (another period or grid, a period that is not stated to them, a text that is none),
+/* Checks whether samples are what weights of the file `path` say they were trained on; NULL: they
+ * are of a version that did not say, which is warned of where all here is of instants. Fails:
+ * WEIR_ERR_DATA (another period or grid, a period that is not stated to them, a text that is none),
  * WEIR_ERR_CONFIG (another depth): file, what it wants, what is here and what to do. */
 weir_status wx_samples_fit_text(const wx_samples *s, const char *path,
                                 const char *const text[WX_SENSES]) WEIR_CHECKED;

@@ -34,8 +34,8 @@ typedef struct wx_split {
   int64_t left_out;                           /* by the gap, or in no range                       */
 } wx_split;
 
-/* That limits are dates in order and subsets have no time in common; *validates: samples may be of
- * valid. Fails: WEIR_ERR_CONFIG. */
+/* Checks that limits are dates in order and subsets have no time in common; *validates: samples may
+ * be of valid. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_split_check(const wx_split_opts *opts, bool *validates) WEIR_CHECKED;
 /* A sample whose start is in the range of test belongs to it, else to valid, else to train; a range
  * without limits is all the rest (train) or nothing. Then samples that begin less than the gap

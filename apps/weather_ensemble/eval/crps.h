@@ -15,9 +15,9 @@ typedef struct wx_crps_decomposition {
 /* x[m] ascending, m >= 1. M log M with the sort: Gneiting and Raftery (JASA 102 (2007) 359) eq. 21
  * with the pairs counted by rank. */
 wx_crps_decomposition wx_crps_sorted(const double *x, int64_t m, double y);
-/* Of the distribution that the members are: skill - pairs / 2. */
+/* Returns the CRPS of the empirical distribution of the members: skill - pairs / 2. */
 double wx_crps_empirical(const wx_crps_decomposition *p);
-/* What an ensemble of infinitely many such members would get on average: pairs over m (m - 1)
+/* Returns the fair CRPS, of infinitely many such members on average: pairs over m (m - 1)
  * (Ferro, QJRMS 140 (2014) 1917). May be negative. NaN for one member. */
 double wx_crps_fair(const wx_crps_decomposition *p);
 /* share * fair + (1 - share) * empirical (Lang et al., arXiv:2412.15832, share 0.95). */
@@ -28,7 +28,8 @@ double wx_crps_almost_fair(const wx_crps_decomposition *p, double share);
  * `scratch` [m]. */
 wx_crps_decomposition wx_crps_tail(const double *x, int64_t m, double y, double t, int upper,
                                    double *scratch);
-/* The same of a normal distribution: integral of (F(z) - 1{y <= z})^2 over the tail. */
+/* Returns the tail CRPS of a normal distribution: integral of (F(z) - 1{y <= z})^2 over the tail.
+ */
 double wx_crps_normal_tail(double mean, double sd, double y, double t, int upper);
 
 /* Of a normal distribution, in the form that loses nothing far from the mean: |d| - sd / sqrt(pi) +

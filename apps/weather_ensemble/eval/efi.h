@@ -14,7 +14,7 @@ typedef struct wx_efi_rule {
   double weight[WX_EFI_STEPS + 2];
 } wx_efi_rule;
 wx_efi_rule wx_efi_rule_of(int form);
-/* The same at each of `cells` points, on all threads: of members[m, cells] relative to
+/* Computes the index at each of `cells` points, on all threads: of members[m, cells] relative to
  * quantiles[steps + 1, cells] into efi[cells]. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,
                          const float *quantiles, int64_t cells, float *efi) WEIR_CHECKED;
@@ -23,8 +23,8 @@ weir_status wx_efi_field(const wx_efi_rule *r, const float *members, int64_t m,
  * of members that are at or below the climate's quantile p, is a straight line between F[k] at p =
  * k / n, k = 0..n. In [-1, 1]. */
 double wx_efi(const double *below, int64_t n);
-/* The same as a sum: the index is weight[n + 1] + sum of weight[k] F[k], weight: [n + 2]. For many
- * points it costs no arc sines. */
+/* Computes weights of the index as a sum: it is weight[n + 1] + sum of weight[k] F[k], weight: [n +
+ * 2]. For many points it costs no arc sines. */
 void wx_efi_weights(int64_t n, double *weight);
 double wx_efi_weighted(const double *below, int64_t n, const double *weight);
 /* The sum of ENS-10 (arXiv:2206.14786) in place of the integral: the inner points times 1 / n. For

@@ -10,8 +10,8 @@ typedef struct wx_moments {
 } wx_moments;
 wx_moments wx_ensemble_moments(const double *x, int64_t m, int ddof);
 
-/* How many members are below the truth, 0..m; truth among equal members gets one of their ranks at
- * random, by `bits`. */
+/* Returns the rank of the truth, the number of members below it, 0..m; truth among equal members
+ * gets one of their ranks at random, by `bits`. */
 int64_t wx_ensemble_rank(const double *x, int64_t m, double y, uint64_t bits);
 
 /* Quantile p at position p (m + 1) of x[m] ascending, between neighbours in proportion (Hyndman and

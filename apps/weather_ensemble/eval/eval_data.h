@@ -31,13 +31,14 @@ void wx_eval_data_fini(wx_eval_data *s);
 /* All raw members, [n_members, cells]; borrowed until the next call. Fails: as wx_archive_read. */
 weir_status wx_eval_data_members(wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity,
                                  const float **out) WEIR_CHECKED;
-/* What is usual for a quantity at a lead, of the file s->climate. Fails: as wx_model_climate_read;
- * WEIR_ERR_SHAPE (it is of another grid). */
+/* Reads the climate of a quantity at a lead, of the file s->climate. Fails: as
+ * wx_model_climate_read; WEIR_ERR_SHAPE (it is of another grid). */
 weir_status wx_eval_data_climate(const wx_eval_data *s, int64_t lead, int64_t quantity,
                                  wx_model_climate *out) WEIR_CHECKED;
 /* The number of the truth's field at start + lead; -1: there is none. */
 int64_t wx_eval_data_valid(const wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity);
-/* Whether the truth of a quantity is what the forecast has at the lead: wx_archive_check_period. */
+/* Checks whether the truth of a quantity is what the forecast has at the lead:
+ * wx_archive_check_period. */
 weir_status wx_eval_data_check_period(const wx_eval_data *s, int64_t lead,
                                       int64_t quantity) WEIR_CHECKED;
 /* The truth of start + lead, [cells], borrowed until the next call; NULL: there is none. */

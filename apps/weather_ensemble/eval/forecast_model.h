@@ -35,7 +35,7 @@ typedef struct wx_model_desc {
   const char *name, *help, *cite;
   const weir_opt *opts;
   size_t opts_size;
-  /* What the options say of themselves; NULL: they always go together. Fails: WEIR_ERR_CONFIG. */
+  /* Checks the options; NULL: they always go together. Fails: WEIR_ERR_CONFIG. */
   weir_status (*check)(const wx_model *m);
   /* Checks the options against the scene; sets used, gives, own and, where it is empty, name.
    * Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
@@ -47,9 +47,9 @@ typedef struct wx_model_desc {
    * the members of this start only, which other models hold too; what else it needs it reads from
    * the archives into memory of its own. */
   weir_status (*give)(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out);
-  /* Whether it has a forecast of a start at a lead and quantity of the scene, told without reading
-   * a field; true also where it has none of that lead or quantity at all (absent). NULL: it has one
-   * wherever the scene has forecast and truth. */
+  /* Returns whether it has a forecast of a start at a lead and quantity of the scene, told without
+   * reading a field; true also where it has none of that lead or quantity at all (absent). NULL: it
+   * has one wherever the scene has forecast and truth. */
   bool (*covers)(const wx_model *m, const wx_eval_data *s, int64_t start, int64_t lead,
                  int64_t quantity);
   /* Frees own, also when it is NULL; NULL: there is nothing to free. */
@@ -63,7 +63,7 @@ typedef struct wx_model_row {
 } wx_model_row;
 extern const weir_opt wx_model_row_options[];
 
-/* What a row says of itself, before any archive is open. Fails: WEIR_ERR_CONFIG. */
+/* Checks the options of a row, before any archive is open. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_model_check(const wx_model_row *row) WEIR_CHECKED;
 /* The model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then closed. */
 weir_status wx_model_open(const wx_model_row *row, wx_eval_data *s, wx_model *m) WEIR_CHECKED;

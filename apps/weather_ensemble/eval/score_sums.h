@@ -123,7 +123,7 @@ double wx_score_sums_local_bias(const wx_score_sums *t, int64_t region, int weig
 double wx_spread_correlation(const double *block);
 /* The rows of series of a bin of an event: its weight; the event in it follows. */
 int64_t wx_score_sums_bin_row(const wx_score_sums *t, int64_t event, int64_t bin);
-/* Whether all that a forecast gives for point i can be used: all members finite, or mean and sd >=
- * 0; with `some`, at least two members, or one of one. */
+/* Returns whether all that a forecast gives for point i can be used: all members finite, or mean
+ * and sd >= 0; with `some`, at least two members, or one of one. */
 bool wx_given_is_whole(const wx_given *g, int64_t cells, int64_t i, bool some);
 #endif

@@ -36,7 +36,8 @@ weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int
                              int weighting, wx_score score, const wx_bootstrap_opts *o,
                              const wx_resamples *r, double *scratch,
                              wx_comparison *out) WEIR_CHECKED;
-/* How often the event came in a bin of probabilities, with its interval. Fails: WEIR_ERR_MEMORY. */
+/* Computes the observed frequency of the event in a bin of probabilities, with its interval. Fails:
+ * WEIR_ERR_MEMORY. */
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r,
                          wx_estimate *out) WEIR_CHECKED;

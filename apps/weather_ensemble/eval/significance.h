@@ -33,7 +33,7 @@ typedef double (*wx_statistic)(const void *context, const double *count, int64_t
 typedef struct wx_estimate {
   double value, lo, hi;
 } wx_estimate;
-/* How often each start counts in each resample of moving blocks (Kuensch, Annals of Statistics 17
+/* Draws the count of each start in each resample of moving blocks (Kuensch, Annals of Statistics 17
  * (1989) 1217). Resample r is of (seed, r) alone: all models are given the same initialisation
  * times. */
 typedef struct wx_resamples {
@@ -73,9 +73,9 @@ typedef struct wx_mean_test {
 } wx_mean_test;
 wx_mean_test wx_diebold_mariano(const double *d, int64_t n);
 
-/* Which of n tests are significant when `rate` of those are to be false (Benjamini and Hochberg,
- * JRSS B 57 (1995) 289; in maps rate = 2 alpha: Wilks, BAMS 97 (2016) 2263). NaN is no test.
- * significant[n]; returns how many. Fails: WEIR_ERR_MEMORY. */
+/* Marks those of n tests that are significant when `rate` of those are to be false (Benjamini and
+ * Hochberg, JRSS B 57 (1995) 289; in maps rate = 2 alpha: Wilks, BAMS 97 (2016) 2263). NaN is no
+ * test. significant[n]; returns how many. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_false_discovery(const double *p, int64_t n, double rate, bool *significant,
                                int64_t *count) WEIR_CHECKED;
 #endif

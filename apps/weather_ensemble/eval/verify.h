@@ -67,7 +67,7 @@ typedef struct wx_verify {
   unsigned char *use;
 } wx_verify;
 
-/* What the options say of themselves and of each other, before any archive is open. Fails:
+/* Checks the options, each and together, before any archive is open. Fails:
  * WEIR_ERR_CONFIG as wx_verify_open. */
 weir_status wx_verify_check(const wx_verify_opts *opts) WEIR_CHECKED;
 /* Opens the models and allocates; candidate[n]: initialisation times of the forecast archive.

@@ -45,7 +45,7 @@ enum { WX_METRICS = 1 };
 extern const char *const wx_metric[WX_METRICS];
 #define WX_WEIGHT "counted"
 
-/* Whether head, loss and label go together. Fails: WEIR_ERR_CONFIG, naming `section`. */
+/* Checks whether head, loss and label go together. Fails: WEIR_ERR_CONFIG, naming `section`. */
 weir_status wx_network_check(const char *section, const wx_model_opts *o,
                              bool of_spread) WEIR_CHECKED;
 /* *mean and *sigma [n, space.., n_y]; invalid where the head makes none. */
