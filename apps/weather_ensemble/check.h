@@ -8,8 +8,8 @@
  * same with the same text, before it makes a folder, and describe judges what run would do. What an
  * archive has (leads, members, how many samples) is not known here. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_check(const weir_cli *cli, const wx_cfg *cfg) WEIR_CHECKED;
-/* The network of the first of two stages: the mean by a loss of its own. */
+/* Returns the network of the first of two stages: the mean by a loss of its own. */
 wx_model_opts wx_bias_model(const wx_bias_cfg *bias);
-/* A failure of its samples under its own key; WEIR_OK as it is. */
+/* Returns a failure of its samples under its own key; WEIR_OK as it is. */
 weir_status wx_bias_data_failed(weir_status status) WEIR_CHECKED;
 #endif

@@ -22,9 +22,10 @@ weir_status wx_cmd_describe(const weir_cli *cli) WEIR_CHECKED;
  * WEIR_ERR_DATA for a pattern that nothing matches; WEIR_ERR_UNSUPPORTED for a device that this
  * build does not have. *config is the caller's to destroy. */
 weir_status wx_configure(const weir_cli *cli, wx_cfg *cfg, weir_config **config) WEIR_CHECKED;
-/* The event of the start. */
+/* Records the event of the start of a command. */
 void wx_tell_start(const weir_cli *cli, const wx_cfg *cfg);
-/* weir_run_dir_rollback after a failure, saying that the earlier results stand where they do. */
+/* Calls weir_run_dir_rollback after a failure, saying that the earlier results stand where they do.
+ */
 void wx_abandon(weir_run_dir *dir);
 /* Writes provenance.json into --out with the digests of n input files. */
 weir_status wx_write_provenance(const weir_cli *cli, const wx_cfg *cfg, const char *const *inputs,
@@ -36,8 +37,8 @@ typedef struct wx_lineage {
   int64_t n_others;
   const char *trained; /* what weights say they were trained on and chosen by, or NULL */
 } wx_lineage;
-/* The files of the archives, patterns as the files that they stand for, and the others. Fails: as
- * wx_file_names_find. */
+/* Lists the files of the archives, patterns as the files that they stand for, and the others.
+ * Fails: as wx_file_names_find. */
 weir_status wx_find_inputs(const wx_cfg *cfg, const wx_lineage *of,
                            wx_file_names *out) WEIR_CHECKED;
 /* Writes provenance.json of an experiment: digests of its archives and of other files, and the

@@ -12,7 +12,7 @@ weir_status wx_eval_page_create(const wx_verify *v, const wx_score_tables *table
 /* Takes what figures need of the quantity and lead that were scored last; at the lead of the
  * figures it reads the case again. Fails: as wx_verify_start. */
 weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v) WEIR_CHECKED;
-/* report.html into the folder, and the table of scores to stdout. Fails: as weir_report. */
+/* Writes report.html into the folder, and the table of scores to stdout. Fails: as weir_report. */
 weir_status wx_eval_page_write(wx_eval_page *p, const char *dir) WEIR_CHECKED;
 /* Accepts NULL. */
 void wx_eval_page_destroy(wx_eval_page **p);

@@ -20,18 +20,18 @@ struct wx_eval_page {
   int64_t n, item_capacity;
 };
 
-/* Histograms, reliability, ROC and maps of one quantity. */
+/* Draws histograms, reliability, ROC and maps of one quantity. */
 weir_status wx_eval_figures(const wx_eval_page *p, const wx_page_quantity *q,
                             weir_report *r) WEIR_CHECKED;
-/* The case. */
+/* Draws the case. */
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q,
                          weir_report *r) WEIR_CHECKED;
 /* Returns whether a model is so far from the first reference that lines and maps with it would show
  * nothing of the others: by its CRPS at the lead of the figures. */
 bool wx_eval_is_far(const wx_eval_page *p, int64_t quantity, int64_t model);
-/* "z500, 48 h" */
+/* Writes a title such as "z500, 48 h". */
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size);
-/* A figure's name of two texts: letters and digits of both, '-' for the others. */
+/* Writes the name of a figure, of two texts: letters and digits of both, '-' for the others. */
 void wx_eval_name(char *text, size_t size, const char *what, const char *quantity,
                   const char *model);
 #endif

@@ -32,12 +32,12 @@ typedef struct wx_experiment {
   char bias_digest[65]; /* of its weights; "": none */
 } wx_experiment;
 
-/* cfg: as wx_check leaves it. Fails: WEIR_ERR_CONFIG (nothing to train on), as wx_archive_open,
- * wx_samples_open, wx_split_create. */
+/* Opens an experiment. cfg: as wx_check leaves it. Fails: WEIR_ERR_CONFIG (nothing to train on), as
+ * wx_archive_open, wx_samples_open, wx_split_create. */
 weir_status wx_experiment_open(const wx_cfg *cfg, wx_source source,
                                wx_experiment *out) WEIR_CHECKED;
 void wx_experiment_close(wx_experiment *e);
-/* The network of the first stage on the samples of `split`, and that of the last one. */
+/* Returns the network of the first stage on the samples of `split`, and that of the last one. */
 wx_stage_spec wx_experiment_bias(const wx_experiment *e, const wx_split *split);
 wx_stage_spec wx_experiment_forecast(const wx_experiment *e);
 /* Trains the bias network of each fold and of all training samples, in dir/bias/foldK and dir/bias,
@@ -49,6 +49,6 @@ weir_status wx_experiment_train_bias(wx_experiment *e, const char *dir,
  * weight is not 0; before the stage of the forecast is opened. Event `climate`. Fails: as
  * wx_extremes_fit. */
 weir_status wx_experiment_weigh(wx_experiment *e) WEIR_CHECKED;
-/* How graphs are computed. */
+/* Returns the options of execution. */
 weir_plan_opts wx_experiment_exec(const wx_experiment *e, const weir_cli *cli);
 #endif

@@ -35,15 +35,15 @@ typedef struct wx_predict_request {
  * deviations; an event that is of no target). */
 weir_status wx_predict_files_create(const wx_experiment *e, const wx_predict_request *r,
                                     const weir_origin *origin, wx_predict_files *out) WEIR_CHECKED;
-/* Of a sample: mean and standard deviation (NULL where there is none), [y channel, cells]; members,
- * [y channel, depth, member, plane], where predict.members asks for them. */
+/* Writes a sample: mean and standard deviation (NULL where there is none), [y channel, cells];
+ * members, [y channel, depth, member, plane], where predict.members asks for them. */
 weir_status wx_predict_files_write(const wx_predict_files *f, int64_t sample, const float *mean,
                                    const float *sigma, const float *members) WEIR_CHECKED;
-/* One field of a sample, y channel k at depth d: a distribution, or members, whose moments are
- * mean and standard deviation and which are members.nc. */
+/* Writes one field of a sample, y channel k at depth d: a distribution, or members, whose moments
+ * are mean and standard deviation and which are members.nc. */
 weir_status wx_predict_files_give(const wx_predict_files *f, int64_t sample, int64_t k, int64_t d,
                                   const wx_given *given) WEIR_CHECKED;
-/* All files or none, as weir_writer_commit_all; what is left after a failure is for
+/* Commits all files or none, as weir_writer_commit_all; what is left after a failure is for
  * wx_predict_files_abandon. */
 weir_status wx_predict_files_commit(wx_predict_files *f) WEIR_CHECKED;
 /* Removes what is not committed. */

@@ -15,8 +15,8 @@ typedef struct wx_predict_model {
   bool open;
 } wx_predict_model;
 
-/* The model of predict.model on the archives of e, whose truth is opened where data.truth names
- * files. Fails: WEIR_ERR_CONFIG (predict.members, and the model gives distributions); as
+/* Opens the model of predict.model on the archives of e, whose truth is opened where data.truth
+ * names files. Fails: WEIR_ERR_CONFIG (predict.members, and the model gives distributions); as
  * wx_model_open, wx_archive_open_truth, wx_eval_data_open. What is open is closed by the caller. */
 weir_status wx_predict_model_open(wx_experiment *e, wx_predict_model *out) WEIR_CHECKED;
 void wx_predict_model_close(wx_predict_model *p);

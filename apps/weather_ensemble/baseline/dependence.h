@@ -32,9 +32,9 @@ typedef struct wx_dependence_start {
   uint32_t start;
 } wx_dependence_start;
 
-/* out: [members, n]; may be raw. Equal members are ordered at random, by (seed, start) alone: the
- * same order at all points of a start. Members that are missing at a point stay so; where all are
- * equal, kind member gives mu. Fails: WEIR_ERR_MEMORY. */
+/* Makes members of the distribution. out: [members, n]; may be raw. Equal members are ordered at
+ * random, by (seed, start) alone: the same order at all points of a start. Members that are missing
+ * at a point stay so; where all are equal, kind member gives mu. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_dependence(const wx_dependence_opts *opts, const wx_dependence_start *s,
                           float *out) WEIR_CHECKED;
 #endif

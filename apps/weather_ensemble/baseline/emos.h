@@ -43,9 +43,9 @@ typedef struct wx_emos_fit {
   int64_t steps;
 } wx_emos_fit;
 
-/* Damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits do not depend on
- * threads. What cases do not determine is set: beta = 1 where m never changes, delta = 0 where v
- * never does. On the calling thread alone where scratch is NULL, which else has
+/* Minimises the CRPS by damped Newton from least squares, in alpha, beta, gamma^2 and delta^2; bits
+ * do not depend on threads. What cases do not determine is set: beta = 1 where m never changes,
+ * delta = 0 where v never does. On the calling thread alone where scratch is NULL, which else has
  * wx_emos_workspace(cases) numbers. False where no case counts. */
 bool wx_emos_minimise(const wx_emos_opts *opts, const wx_cases *cases, double *scratch,
                       wx_emos_fit *out);
@@ -54,8 +54,8 @@ int64_t wx_emos_workspace(const wx_cases *cases);
  * than two cases. */
 weir_status wx_emos_fit_cases(const wx_emos_opts *opts, const wx_cases *cases,
                               wx_emos_fit *out) WEIR_CHECKED;
-/* Mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha, beta, gamma^2
- * and delta^2 where gradient is not NULL. */
+/* Returns the mean CRPS of given coefficients, NaN without cases; and its derivatives by alpha,
+ * beta, gamma^2 and delta^2 where gradient is not NULL. */
 double wx_emos_crps(const wx_emos *at, const wx_cases *cases, double gradient[4]);
 
 /* Coefficients of every cell of a grid. */
@@ -63,14 +63,15 @@ typedef struct wx_emos_grid {
   int64_t n_lat, n_lon;
   bool wraps;
 } wx_emos_grid;
-/* cases: [dates, cells], weight: areas. Pool global: one set, at out[0]; point: each cell its own;
- * window: each cell of all cases within `radius` cells of it. Cells with fewer cases than
- * `min_cases` have the set of all cells; *few tells how many. out: [wx_emos_sets]. Fails: as above.
+/* Fits the sets of a grid. cases: [dates, cells], weight: areas. Pool global: one set, at out[0];
+ * point: each cell its own; window: each cell of all cases within `radius` cells of it. Cells with
+ * fewer cases than `min_cases` have the set of all cells; *few tells how many. out: [wx_emos_sets].
+ * Fails: as above.
  */
 weir_status wx_emos_fit_grid(const wx_emos_opts *opts, const wx_cases *cases,
                              const wx_emos_grid *grid, wx_emos *out, int64_t *few) WEIR_CHECKED;
 int64_t wx_emos_sets(const wx_emos_opts *opts, int64_t cells);
-/* mu and sigma of n cells; n_sets is 1 or n. NaN where mean or variance is. */
+/* Computes mu and sigma of n cells; n_sets is 1 or n. NaN where mean or variance is. */
 void wx_emos_apply(const wx_emos *at, int64_t n_sets, const float *mean, const float *variance,
                    int64_t n, float *mu, float *sigma);
 #endif

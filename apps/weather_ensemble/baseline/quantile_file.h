@@ -12,7 +12,8 @@ weir_status wx_quantile_write(const char *path, const wx_quantity *quantity, dou
  * variable and reason (missing, other units, size or type, not ascending); *out is then empty. */
 weir_status wx_quantile_read(const char *path, const wx_quantity *quantity, int64_t cells,
                              wx_quantile *out) WEIR_CHECKED;
-/* "quantile_z500_48h.nc" in a folder. Fails: WEIR_ERR_CONFIG where it does not fit. */
+/* Writes the path of "quantile_z500_48h.nc" in a folder. Fails: WEIR_ERR_CONFIG where it does not
+ * fit. */
 weir_status wx_quantile_path(const char *folder, const wx_quantity *quantity, double lead,
                              char *path, size_t size) WEIR_CHECKED;
 #endif

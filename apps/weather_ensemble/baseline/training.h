@@ -18,11 +18,13 @@ typedef struct wx_training {
   float *member;                  /* [n, members, cells], NULL: not kept      */
 } wx_training;
 
-/* Fails: WEIR_ERR_MEMORY; as archives. With no start that has both, n is 0. */
+/* Reads the training data. Fails: WEIR_ERR_MEMORY; as archives. With no start that has both, n is
+ * 0. */
 weir_status wx_training_read(wx_eval_data *s, const wx_training_of *of, bool keep_members,
                              wx_training *out) WEIR_CHECKED;
 void wx_training_fini(wx_training *t);
-/* Dates `row[n]` of it as cases, copied to scratch [3, n, cells]; row NULL: all, without a copy. */
+/* Returns dates `row[n]` of it as cases, copied to scratch [3, n, cells]; row NULL: all, without a
+ * copy. */
 wx_cases wx_training_cases(const wx_training *t, const double *weight, const int64_t *row,
                            int64_t n, float *scratch);
 
@@ -36,8 +38,8 @@ typedef struct wx_dates_opts {
   int64_t least;
 } wx_dates_opts;
 extern const weir_opt wx_dates_options[];
-/* Dates of time[n] for a start at `now` (s) and a lead (h), in row[n]; all where fewer than `least`
- * are near. Returns how many. */
+/* Chooses dates of time[n] for a start at `now` (s) and a lead (h), in row[n]; all where fewer than
+ * `least` are near. Returns how many. */
 int64_t wx_dates_choose(const wx_dates_opts *opts, const int64_t *time, int64_t n, int64_t now,
                         double lead, int64_t *row);
 #endif

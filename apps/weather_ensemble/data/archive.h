@@ -52,20 +52,20 @@ typedef struct wx_archive_in {
 } wx_archive_in;
 extern const weir_opt wx_archive_in_options[];
 
-/* Each path may be a pattern (* ? [...]), unless it is the name of a file: the files that match it,
- * in the order of their names. Files are told apart by their first bytes. Initialisation times,
- * leads, members and quantities are those of all files together; the grid has to be the same in
- * all, and no field may be there twice. Fails: WEIR_ERR_DATA naming file (both, where two
- * disagree), variable or message, reason and what to do; WEIR_ERR_UNSUPPORTED for a format that
- * this build does not read.
+/* Opens an archive of files. Each path may be a pattern (* ? [...]), unless it is the name of a
+ * file: the files that match it, in the order of their names. Files are told apart by their first
+ * bytes. Initialisation times, leads, members and quantities are those of all files together; the
+ * grid has to be the same in all, and no field may be there twice. Fails: WEIR_ERR_DATA naming file
+ * (both, where two disagree), variable or message, reason and what to do; WEIR_ERR_UNSUPPORTED for
+ * a format that this build does not read.
  */
 weir_status wx_archive_open_as(const char *const *paths, int n, const wx_archive_in *how,
                                wx_archive **out) WEIR_CHECKED;
 /* Opens an archive with how: {"", false}. */
 weir_status wx_archive_open(const char *const *paths, int n, wx_archive **out) WEIR_CHECKED;
-/* An archive of memory (tests, the simulator): facts are copied (weight NULL: wx_grid_weights),
- * values [start, lead, quantity, member, cells] are borrowed. Fails: WEIR_ERR_SHAPE for facts that
- * are not in order. */
+/* Makes an archive of memory (tests, the simulator): facts are copied (weight NULL:
+ * wx_grid_weights), values [start, lead, quantity, member, cells] are borrowed. Fails:
+ * WEIR_ERR_SHAPE for facts that are not in order. */
 weir_status wx_archive_of_memory(const wx_archive_info *facts, const float *values,
                                  wx_archive **out) WEIR_CHECKED;
 /* Opens files as a truth: the start of each field becomes the time that it is valid at (start plus
@@ -81,8 +81,8 @@ const wx_archive_info *wx_archive_get(const wx_archive *a);
 /* Returns whether the files hold this field at all. Four numbers, each in [0, n). */
 bool wx_archive_has(const wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member);
-/* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN where a value is missing, and in
- * fields that no file holds. Fails: WEIR_ERR_DATA naming file, message or variable, and reason;
+/* Reads fields of n members from `member` on, [n, n_lat, n_lon]; NaN where a value is missing, and
+ * in fields that no file holds. Fails: WEIR_ERR_DATA naming file, message or variable, and reason;
  * WEIR_ERR_SHAPE for numbers that the archive does not have. */
 weir_status wx_archive_read(wx_archive *a, int64_t start, int64_t lead, int64_t quantity,
                             int64_t member, int64_t n, float *out) WEIR_CHECKED;
@@ -96,7 +96,7 @@ bool wx_archive_same_period(const wx_archive_info *forecast, int64_t quantity, i
 weir_status wx_archive_check_period(const wx_archive_info *forecast, int64_t quantity, int64_t lead,
                                     const wx_archive_info *other, int64_t of,
                                     int64_t of_lead) WEIR_CHECKED;
-/* Numbers, or -1. Times within facts.tolerance are found: the nearest. */
+/* Return the number, or -1. Times within facts.tolerance are found: the nearest. */
 int64_t wx_archive_find_quantity(const wx_archive_info *f, const char *name);
 /* Returns the option to set where an archive has no quantity of this name, but one that a row of
  * data.names.rename makes it of: "; gh500 is there: ..."; "" where there is none. */
@@ -135,10 +135,10 @@ weir_status wx_archive_create_as(const char *path, const wx_archive_info *facts,
 /* Creates an archive with how: {NULL, 0}. */
 weir_status wx_archive_create(const char *path, const wx_archive_info *facts,
                               wx_archive_writer **out) WEIR_CHECKED;
-/* A text attribute of the file: what made it, from what. GRIB cannot store it: nothing. */
+/* Sets a text attribute of the file: what made it, from what. GRIB cannot store it: nothing. */
 weir_status wx_archive_put_text(wx_archive_writer *w, const char *name,
                                 const char *text) WEIR_CHECKED;
-/* Fields of n members from `member` on, [n, n_lat, n_lon]; NaN is missing. */
+/* Writes fields of n members from `member` on, [n, n_lat, n_lon]; NaN is missing. */
 weir_status wx_archive_write(wx_archive_writer *w, int64_t start, int64_t lead, int64_t quantity,
                              int64_t member, int64_t n, const float *values) WEIR_CHECKED;
 /* Completes the file; *w is destroyed either way. */

@@ -60,21 +60,21 @@ struct wx_index {
 /* Notes how the file gives its quantity. Fails: WEIR_ERR_DATA where it does so in two ways. */
 weir_status wx_archive_convert(wx_file *f, const wx_quantity *q, int64_t quantity,
                                const wx_naming *as) WEIR_CHECKED;
-/* How values or names of a file become those of the quantity; NULL: they are it already. */
+/* Returns how values or names of a file become those of the quantity; NULL: they are it already. */
 const wx_naming *wx_archive_converted(const wx_file *f, int64_t quantity);
 /* archive_index.c */
-/* A copy of n elements into *out, a pointer; NULL of NULL. The caller frees it. */
+/* Makes a copy of n elements into *out, a pointer; NULL of NULL. The caller frees it. */
 weir_status wx_archive_copy(void *out, const void *from, int64_t n, size_t size) WEIR_CHECKED;
-/* The archive's own copy of a grid. */
+/* Makes the archive's own copy of a grid. */
 weir_status wx_archive_take_grid(wx_archive *a, const wx_grid *grid) WEIR_CHECKED;
-/* The number of a field among those of a full cube; false: beyond 64 bits. */
+/* Returns the number of a field among those of a full cube; false: beyond 64 bits. */
 bool wx_archive_key(const wx_archive_info *f, int64_t start, int64_t lead, int64_t quantity,
                     int64_t member, int64_t *key);
 /* archive_period.c */
-/* facts.period of the fields that all files told. Fails: WEIR_ERR_DATA naming both, where fields of
- * a quantity and lead (of a truth: of a quantity) cover different times. */
+/* Sets facts.period of the fields that all files told. Fails: WEIR_ERR_DATA naming both, where
+ * fields of a quantity and lead (of a truth: of a quantity) cover different times. */
 weir_status wx_archive_take_periods(wx_archive *a, bool truth) WEIR_CHECKED;
-/* The number of a field's lead. */
+/* Returns the number of a field's lead. */
 int64_t wx_archive_lead_number(const wx_archive_info *f, double lead);
 /* Axes and order of the fields that all files told; of a truth by the times that they are valid at.
  * Fails: WEIR_ERR_DATA for one that is there twice. */

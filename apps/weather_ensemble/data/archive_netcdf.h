@@ -92,16 +92,17 @@ weir_status wx_nc_dim_role(wx_nc *f, int dim, wx_role *role, int *var) WEIR_CHEC
 bool wx_nc_is_time(const wx_nc *f, const char *name);
 /* Sets `aside` of the variables that others name. */
 weir_status wx_nc_set_aside(wx_nc *f) WEIR_CHECKED;
-/* A text attribute into text[size], "" where there is none; truncated where it is too long. */
+/* Reads a text attribute into text[size], "" where there is none; truncated where it is too long.
+ */
 weir_status wx_nc_text(wx_nc *f, int var, const char *name, char *text, size_t size) WEIR_CHECKED;
 
 /* archive_coords.c */
-/* All values of a variable of coordinates, which the caller frees. */
+/* Reads all values of a variable of coordinates, which the caller frees. */
 weir_status wx_nc_values(wx_nc *f, int var, double **out, int64_t *n) WEIR_CHECKED;
 /* Finds the coordinate of `role` whose dimensions are among those of `v` but its rows and columns;
  * values as they stand. value NULL: none. The caller frees value. */
 weir_status wx_nc_coordinate(wx_nc *f, int v, wx_role role, wx_coordinate *out) WEIR_CHECKED;
-/* Its value where the dimensions of the variable stand at index[]. */
+/* Returns its value where the dimensions of the variable stand at index[]. */
 double wx_coordinate_at(const wx_coordinate *c, const int64_t *index);
 /* Converts them to seconds since 1970, or to hours (years: of initialisation times without units).
  */
@@ -125,7 +126,7 @@ typedef struct wx_bounds {
  * them; years as of wx_nc_to_hours. */
 weir_status wx_nc_bounds(wx_nc *f, const wx_coordinate *c, bool of_lead, bool years,
                          wx_bounds *out) WEIR_CHECKED;
-/* What its cell_methods, or what GRIB tools left, say that variable v is of the values in time:
+/* Reads from cell_methods, or from attributes of GRIB tools, the method of variable v in time:
  * "sum", "point" ...; "": nothing. */
 weir_status wx_nc_method(wx_nc *f, int v, char *method, size_t size) WEIR_CHECKED;
 
@@ -137,7 +138,7 @@ typedef struct wx_times {
   bool lead_is_rest;   /* lead = time - start */
   bool start_is_rest;  /* start = time - lead */
 } wx_times;
-/* Which coordinates of variable v are which; aside: its dimensions that are none of times, or -1.
+/* Finds the coordinates of time of variable v; aside: its dimensions that are none of times, or -1.
  * Values in seconds since 1970 and hours. The caller ends it with wx_times_fini, also on failure.
  */
 weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2],
@@ -145,10 +146,10 @@ weir_status wx_nc_times(wx_nc *f, int v, const wx_nc_var *p, const int aside[2],
 void wx_times_fini(wx_times *t);
 /* Returns whether initialisation times or times are counted in years, which are not exact. */
 bool wx_times_years(const wx_times *t);
-/* Start and lead of the field whose dimensions stand at index[]. */
+/* Computes start and lead of the field whose dimensions stand at index[]. */
 void wx_times_at(const wx_times *t, const int64_t *index, wx_field *field);
-/* Fails: WEIR_ERR_DATA where the file states another time of validity for the field, which is valid
- * at the end of what it covers. */
+/* Checks the valid time. Fails: WEIR_ERR_DATA where the file states another time of validity for
+ * the field, which is valid at the end of what it covers. */
 weir_status wx_times_agree(const wx_nc *f, int v, const wx_times *t, const int64_t *index,
                            const wx_field *field) WEIR_CHECKED;
 
@@ -158,7 +159,7 @@ typedef struct wx_nc_dims {
   int row, column, site, line[2];
 } wx_nc_dims;
 
-/* archive_grid.c: refuse grids whose cells are not where, or not as large as, the file says by
+/* archive_grid.c: refuses grids whose cells are not where, or not as large as, the file says by
  * latitudes and longitudes, equal-area projections or areas. Fails: WEIR_ERR_DATA naming the grid
  * and what to do. check_grid: of rows and columns; weight NULL: no areas. */
 weir_status wx_nc_check_dims(wx_nc *f, int v, const wx_nc_dims *d) WEIR_CHECKED;
@@ -166,11 +167,11 @@ weir_status wx_nc_check_grid(wx_nc *f, int v, const wx_nc_dims *d, const wx_grid
 /* Checks whether latitudes and longitudes run along two of its dimensions together, or along one.
  */
 weir_status wx_nc_is_located(wx_nc *f, int v, bool *is) WEIR_CHECKED;
-/* The variable that the attribute grid_mapping of v names, and its grid_mapping_name, "": none;
- * both of `size` bytes. */
+/* Finds the variable that the attribute grid_mapping of v names, and its grid_mapping_name, "":
+ * none; both of `size` bytes. */
 weir_status wx_nc_mapping_name(wx_nc *f, int v, char *var, char *name, size_t size) WEIR_CHECKED;
 
-/* archive_plane.c: rows and columns of variable v: positions of their dimensions, -1: none (a
+/* archive_plane.c: finds rows and columns of variable v: positions of their dimensions, -1: none (a
  * single site). The grid is told to the index. */
 weir_status wx_nc_plane(wx_nc *f, int v, int *row, int *column) WEIR_CHECKED;
 /* archive_vars.c: takes variable v as fields. */

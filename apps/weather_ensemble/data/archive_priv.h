@@ -51,10 +51,10 @@ typedef struct wx_sink {
 } wx_sink;
 extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
-/* How many files (> 0) stay open at once from now on. */
+/* Sets the maximum number of files (> 0) open at once. */
 void wx_archive_keep_awake(wx_archive *a, int64_t n);
-/* The format, its state and the number of a field of files; NULL: no file holds it, or not in the
- * units and under the name of its quantity. */
+/* Returns the format, its state and the number of a field of files; NULL: no file holds it, or not
+ * in the units and under the name of its quantity. */
 const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,
                                    int64_t quantity, int64_t member, void **state, int64_t *number);
 /* The GRIB file of a state of wx_format_grib. */
@@ -63,8 +63,9 @@ const struct weir_grib *wx_grib_of(const void *state);
 
 extern const wx_format wx_format_netcdf, wx_format_grib;
 
-/* The grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL: wx_grid_weights.
- * Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or message. */
+/* Records the grid of the file's fields, in order (wx_grid_arrange); copied. weight NULL:
+ * wx_grid_weights. Fails: WEIR_ERR_DATA where an earlier file has another one; `what`: variable or
+ * message. */
 weir_status wx_index_grid(wx_index *index, const wx_grid *grid, const char *what) WEIR_CHECKED;
 /* How the values of a field become those of its quantity. */
 typedef struct wx_naming {
@@ -76,18 +77,19 @@ typedef struct wx_naming {
  * units that do not go with it. */
 weir_status wx_index_name(const wx_index *index, const char *own, wx_quantity *q,
                           wx_naming *out) WEIR_CHECKED;
-/* The number of a quantity of wx_index_name, which files may have in common. Fails: WEIR_ERR_DATA
- * where an earlier file has it in other units, or the same file under two names in two units. */
+/* Finds the number of a quantity of wx_index_name, which files may have in common. Fails:
+ * WEIR_ERR_DATA where an earlier file has it in other units, or the same file under two names in
+ * two units. */
 weir_status wx_index_quantity(wx_index *index, const wx_quantity *q, const wx_naming *as,
                               int64_t *number) WEIR_CHECKED;
-/* A field. Fails: WEIR_ERR_DATA where there are too many. */
+/* Records a field. Fails: WEIR_ERR_DATA where there are too many. */
 weir_status wx_index_field(wx_index *index, const wx_field *field) WEIR_CHECKED;
-/* Attributes of the file; those of the first file that has any stay. */
+/* Records attributes of the file; those of the first file that has any stay. */
 weir_status wx_index_notes(wx_index *index, const wx_attrs *notes) WEIR_CHECKED;
-/* Units of levels whose coordinate states none; "": they are refused. */
+/* Returns the units of levels whose coordinate states none; "": they are refused. */
 const char *wx_index_level_units(const wx_index *index);
-/* How files are read. Borrowed while the archive is opened. */
+/* Returns the options of reading. Borrowed while the archive is opened. */
 const wx_archive_in *wx_index_how(const wx_index *index);
-/* Times that are no surer than this, hours. */
+/* Sets the uncertainty of the times of the file, hours. */
 void wx_index_tolerance(wx_index *index, double hours);
 #endif

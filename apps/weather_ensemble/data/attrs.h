@@ -21,8 +21,8 @@ typedef struct wx_attrs {
   wx_note note[WX_MAX_NOTES];
 } wx_attrs;
 
-/* Attributes of a variable, or of the file, but for those that do not fit; `only`: names that are
- * taken, ended by NULL (NULL: all). */
+/* Reads attributes of a variable, or of the file, but for those that do not fit; `only`: names that
+ * are taken, ended by NULL (NULL: all). */
 weir_status wx_attrs_read(weir_netcdf *nc, int var, const char *const *only,
                           wx_attrs *out) WEIR_CHECKED;
 weir_status wx_attrs_write(const wx_attrs *notes, weir_netcdf *nc, int var) WEIR_CHECKED;

@@ -16,11 +16,11 @@ extern const weir_opt wx_dummy_options[];
 
 typedef struct wx_dummy_archive wx_dummy_archive;
 
-/* Forecast and truth of it. values: random numbers are there to be read (at most 1 GiB of them);
+/* Creates forecast and truth. values: random numbers are there to be read (at most 1 GiB of them);
  * else reading is not allowed. Fails: WEIR_ERR_CONFIG (too large, a name that is too long). */
 weir_status wx_dummy_create(const wx_dummy_opts *opts, bool values, uint64_t seed,
                             wx_dummy_archive **out) WEIR_CHECKED;
-/* Borrowed. */
+/* Return the archives. Borrowed. */
 wx_archive *wx_dummy_forecast(const wx_dummy_archive *s);
 wx_archive *wx_dummy_truth(const wx_dummy_archive *s);
 /* Accepts NULL. */

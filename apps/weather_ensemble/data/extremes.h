@@ -25,7 +25,8 @@ typedef struct wx_extremes {
   char name[64];      /* of the weights: what decides on them but the samples                */
 } wx_extremes;
 
-/* The factor of a grid point; 1 where weight is 0, whatever the index, and NaN where it is NaN. */
+/* Returns the factor of a grid point; 1 where weight is 0, whatever the index, and NaN where it is
+ * NaN. */
 double wx_eecrps_factor(double weight, double efi);
 /* Factors of the samples of `split`, targets of `facts`; members from position `first` of the
  * archive on, as facts says. weight 0: factor is NULL, and nothing is read. Fails: as

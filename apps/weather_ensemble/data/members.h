@@ -15,7 +15,7 @@ enum { WX_FIRST_MEMBER = 0 };
  * forecast. Fails: WEIR_ERR_CONFIG, naming the key, where there are fewer. */
 weir_status wx_members_choose(const wx_archive_info *f, const char *key, int64_t first,
                               int64_t wanted, int64_t *at, int64_t *n) WEIR_CHECKED;
-/* A truth has one member: `key` names the option of its files. Fails: WEIR_ERR_DATA naming the
- * file, its members and what to do. */
+/* Checks that a truth has one member: `key` names the option of its files. Fails: WEIR_ERR_DATA
+ * naming the file, its members and what to do. */
 weir_status wx_members_check_truth(const wx_archive_info *truth, const char *key) WEIR_CHECKED;
 #endif

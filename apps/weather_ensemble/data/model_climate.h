@@ -41,7 +41,7 @@ typedef struct wx_model_climate {
   float *truth_quantile;        /* as quantile */
 } wx_model_climate;
 
-/* Fails: WEIR_ERR_CONFIG (an even window). */
+/* Checks the options. Fails: WEIR_ERR_CONFIG (an even window). */
 weir_status wx_model_climate_check(const wx_model_climate_opts *opts) WEIR_CHECKED;
 /* Computes the climate of the initialisation times start[n] (numbers, ascending) of an archive, and
  * of what came true (NULL: not known). Missing values are left out. Fails: WEIR_ERR_CONFIG (an even
@@ -56,7 +56,7 @@ weir_status wx_model_climate_write(const wx_model_climate *c, const char *path) 
  * NULL. Fails: WEIR_ERR_DATA for a file that is no climate, naming what it lacks. */
 weir_status wx_model_climate_read(const char *path, const char *name, double lead,
                                   wx_model_climate *out) WEIR_CHECKED;
-/* Number of a quantity of that name at that lead, -1: none; arrays [lead, quantity, ...] have it at
- * this position. */
+/* Returns the number of a quantity of that name at that lead, -1: none; arrays [lead, quantity,
+ * ...] have it at this position. */
 int64_t wx_model_climate_find(const wx_model_climate *c, const char *name, double lead);
 #endif

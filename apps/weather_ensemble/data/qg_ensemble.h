@@ -46,8 +46,8 @@ weir_status wx_qg_ensemble_check(const wx_qg_opts *opts) WEIR_CHECKED;
 weir_status wx_qg_ensemble_create(const wx_qg_opts *opts, uint64_t seed,
                                   wx_qg_ensemble **out) WEIR_CHECKED;
 void wx_qg_ensemble_destroy(wx_qg_ensemble **e);
-/* What the archives of forecasts and of the truth hold. The truth has every start and every time of
- * validity, as a start with the lead 0. */
+/* Return the metadata of the archives of forecasts and of the truth. The truth has every start and
+ * every time of validity, as a start with the lead 0. */
 const wx_archive_info *wx_qg_ensemble_forecasts(const wx_qg_ensemble *e);
 const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
 
@@ -57,8 +57,8 @@ const wx_archive_info *wx_qg_ensemble_truth(const wx_qg_ensemble *e);
  * WEIR_ERR_NUMERIC, WEIR_ERR_MEMORY, WEIR_ERR_STOPPED. */
 weir_status wx_qg_ensemble_compute(wx_qg_ensemble *e, int64_t start, int64_t n,
                                    void (*meanwhile)(void *context), void *context) WEIR_CHECKED;
-/* A field [lat, lon], rows from north to south, of a start that is computed; of start `time` of the
- * truth, which has to be before wx_qg_ensemble_known. One thread at a time. */
+/* Computes a field [lat, lon], rows from north to south, of a start that is computed; of start
+ * `time` of the truth, which has to be before wx_qg_ensemble_known. One thread at a time. */
 void wx_qg_ensemble_field(wx_qg_ensemble *e, int64_t start, int64_t lead, int64_t quantity,
                           int64_t member, float *out);
 void wx_qg_ensemble_true_field(wx_qg_ensemble *e, int64_t time, int64_t quantity, float *out);

@@ -34,7 +34,7 @@ struct wx_qg_ensemble {
   qg_batch ready, next; /* what fields are taken of; what is being computed */
 };
 
-/* Whole steps in a time. Fails: WEIR_ERR_CONFIG, naming the key. */
+/* Computes the whole steps in a time. Fails: WEIR_ERR_CONFIG, naming the key. */
 weir_status qg_steps_of(const wx_qg_ensemble *e, double seconds, const char *key,
                         int64_t *n) WEIR_CHECKED;
 /* Fills forecasts, true_facts, kinds, mark and start_mark from the options. */

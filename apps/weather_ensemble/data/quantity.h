@@ -50,14 +50,14 @@ void wx_quantity_complete(wx_quantity *q);
  * precipitation, "maximum" of gusts; NULL: they do not say. *hours: the length of the period where
  * the number says it ("10fg3": 3), else 0. */
 const char *wx_quantity_method(const wx_quantity *q, double *hours);
-/* The word of CF's cell_methods for a stepType of GRIB: "accum" is "sum"; "": an instant; the type
- * itself where CF has none. */
+/* Returns the word of CF's cell_methods for a stepType of GRIB: "accum" is "sum"; "": an instant;
+ * the type itself where CF has none. */
 const char *wx_quantity_step_method(const char *step_type);
 /* Returns the name of a method in GRIB; NULL: it has none. */
 const char *wx_quantity_step_type(const char *method);
-/* Mean ("z500") or standard deviation ("z_spread500") of a quantity. */
+/* Makes the mean ("z500") or standard deviation ("z_spread500") of a quantity. */
 void wx_quantity_derive(const wx_quantity *q, wx_product product, wx_quantity *out);
-/* Only the name: from variable, kind and level. */
+/* Sets only the name: from variable, kind and level. */
 void wx_quantity_set_name(wx_quantity *q);
 /* Returns the name of its variable in NetCDF files: "t2m" for "2t", for names there begin with a
  * letter. */
@@ -73,10 +73,10 @@ bool wx_quantity_same_units(const char *a, const char *b);
 typedef struct wx_conversion {
   double scale, offset;
 } wx_conversion;
-/* From the units of a file, spelt as above, to those that the tables give a known quantity: K of
- * degC, Pa of hPa, m of mm; q->units is set to these. A standard deviation in degC stays: that is
- * no unit of a difference. Scale 1, offset 0 where the units are those already, or nothing is known
- * of the quantity or of its units, which then stay. */
+/* Converts from the units of a file, spelt as above, to those that the tables give a known
+ * quantity: K of degC, Pa of hPa, m of mm; q->units is set to these. A standard deviation in degC
+ * stays: that is no unit of a difference. Scale 1, offset 0 where the units are those already, or
+ * nothing is known of the quantity or of its units, which then stay. */
 wx_conversion wx_quantity_convert(wx_quantity *q);
 /* Makes q the quantity of this short name: geopotential of a geopotential height by standard
  * gravity, 9.80665 m s-2, and the other way, else by the units as above. Values of a name that is

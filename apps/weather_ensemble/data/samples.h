@@ -54,7 +54,7 @@ typedef struct wx_input_opts {
   bool mean, spread, trajectory, analysis, position, lead_time;
 } wx_input_opts;
 extern const weir_opt wx_input_options[];
-/* `data` with the inputs of `own` in place of its own; lists are borrowed. */
+/* Returns `data` with the inputs of `own` in place of its own; lists are borrowed. */
 wx_data_opts wx_data_with(const wx_data_opts *data, const wx_input_opts *own);
 /* Returns whether both make the same channels of x. */
 bool wx_data_same_inputs(const wx_data_opts *a, const wx_data_opts *b);

@@ -45,8 +45,8 @@ struct wx_samples {
   wx_watch watch[2]; /* of the forecast; of the truth, where there is one */
 };
 
-/* samples_plan.c: channels, fields and samples of the options. */
+/* samples_plan.c: lists channels, fields and samples of the options. */
 weir_status wx_samples_plan(wx_samples *s) WEIR_CHECKED;
-/* The channels of position and lead into x, [channel, cells]; lead: its number. */
+/* Writes the channels of position and lead into x, [channel, cells]; lead: its number. */
 void wx_samples_plain(const wx_samples *s, int64_t lead, float *x);
 #endif

@@ -15,8 +15,8 @@ typedef enum wx_sense {
 /* Attributes of weights. */
 extern const char *const wx_sense_name[WX_SENSES];
 
-/* Of all that samples are made of, the analysis of the truth among them. The caller frees it.
- * Fails: WEIR_ERR_MEMORY. */
+/* Writes the texts of all that samples are made of, the analysis of the truth among them. The
+ * caller frees it. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_samples_text(const wx_samples *s, wx_sense sense, char **text) WEIR_CHECKED;
 /* Checks whether samples are what weights of the file `path` say they were trained on; NULL: they
  * are of a version that did not say, which is warned of where all here is of instants. Fails:

@@ -48,27 +48,27 @@ typedef struct wx_climatology {
   int64_t kept_lead, kept_quantity;
 } wx_climatology;
 
-/* Fails: WEIR_ERR_CONFIG (a file and a window). */
+/* Checks the options. Fails: WEIR_ERR_CONFIG (a file and a window). */
 weir_status wx_climatology_check(const wx_climatology_opts *opts) WEIR_CHECKED;
-/* scored[n]: initialisation times that are scored; borrowed. Fails: WEIR_ERR_CONFIG (a file and a
- * window), WEIR_ERR_MEMORY. */
+/* Creates a climatology. scored[n]: initialisation times that are scored; borrowed. Fails:
+ * WEIR_ERR_CONFIG (a file and a window), WEIR_ERR_MEMORY. */
 weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_event *event,
                                   int64_t n_events, const wx_eval_data *s, const int64_t *scored,
                                   int64_t n, wx_climatology *out) WEIR_CHECKED;
 void wx_climatology_fini(wx_climatology *c);
-/* The climate for a start, lead and quantity: of all fitted initialisation times, of those whose
- * day of the year is near, or of the file. c->n 0: there are none, and all is NaN but thresholds
- * that are values. Fails: as the scene; WEIR_ERR_CONFIG for a file of initialisation times that are
- * scored, of other quantiles or of other members than the index takes. */
+/* Computes the climate for a start, lead and quantity: of all fitted initialisation times, of those
+ * whose day of the year is near, or of the file. c->n 0: there are none, and all is NaN but
+ * thresholds that are values. Fails: as the scene; WEIR_ERR_CONFIG for a file of initialisation
+ * times that are scored, of other quantiles or of other members than the index takes. */
 weir_status wx_climatology_update(wx_climatology *c, wx_eval_data *s, int64_t start, int64_t lead,
                                   int64_t quantity) WEIR_CHECKED;
-/* The raw members that the index is of: n from position `at` of the scene's on. Fails:
+/* Finds the raw members that the index is of: n from position `at` of the scene's on. Fails:
  * WEIR_ERR_CONFIG where there are none. */
 weir_status wx_climatology_members(const wx_climatology *c, const wx_eval_data *s, int64_t *at,
                                    int64_t *n) WEIR_CHECKED;
-/* The index of the raw ensemble at each point, [cells], NaN where members or climate are missing;
- * members[n_members, cells] are all of the scene's. Fails: WEIR_ERR_CONFIG (no such members),
- * WEIR_ERR_MEMORY. */
+/* Computes the index of the raw ensemble at each point, [cells], NaN where members or climate are
+ * missing; members[n_members, cells] are all of the scene's. Fails: WEIR_ERR_CONFIG (no such
+ * members), WEIR_ERR_MEMORY. */
 weir_status wx_climatology_efi(const wx_climatology *c, const wx_eval_data *s, const float *members,
                                float *efi) WEIR_CHECKED;
 #endif

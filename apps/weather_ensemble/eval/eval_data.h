@@ -23,25 +23,26 @@ typedef struct wx_eval_data {
   wx_watch watch, truth_watch; /* of what was read */
 } wx_eval_data;
 
-/* truth NULL: there is none of any start. Fails: WEIR_ERR_SHAPE (the grids differ), WEIR_ERR_DATA
- * (a quantity that both hold has other units in the truth). */
+/* Opens the data. truth NULL: there is none of any start. Fails: WEIR_ERR_SHAPE (the grids differ),
+ * WEIR_ERR_DATA (a quantity that both hold has other units in the truth). */
 weir_status wx_eval_data_open(wx_archive *forecast, wx_archive *truth,
                               wx_eval_data *out) WEIR_CHECKED;
 void wx_eval_data_fini(wx_eval_data *s);
-/* All raw members, [n_members, cells]; borrowed until the next call. Fails: as wx_archive_read. */
+/* Reads all raw members, [n_members, cells]; borrowed until the next call. Fails: as
+ * wx_archive_read. */
 weir_status wx_eval_data_members(wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity,
                                  const float **out) WEIR_CHECKED;
 /* Reads the climate of a quantity at a lead, of the file s->climate. Fails: as
  * wx_model_climate_read; WEIR_ERR_SHAPE (it is of another grid). */
 weir_status wx_eval_data_climate(const wx_eval_data *s, int64_t lead, int64_t quantity,
                                  wx_model_climate *out) WEIR_CHECKED;
-/* The number of the truth's field at start + lead; -1: there is none. */
+/* Returns the number of the truth's field at start + lead; -1: there is none. */
 int64_t wx_eval_data_valid(const wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity);
 /* Checks whether the truth of a quantity is what the forecast has at the lead:
  * wx_archive_check_period. */
 weir_status wx_eval_data_check_period(const wx_eval_data *s, int64_t lead,
                                       int64_t quantity) WEIR_CHECKED;
-/* The truth of start + lead, [cells], borrowed until the next call; NULL: there is none. */
+/* Reads the truth of start + lead, [cells], borrowed until the next call; NULL: there is none. */
 weir_status wx_eval_data_truth(wx_eval_data *s, int64_t start, int64_t lead, int64_t quantity,
                                const float **out) WEIR_CHECKED;
 #endif

@@ -20,7 +20,7 @@ typedef struct wx_model {
   const void *opts;       /* of the descriptor's table                                  */
   char name[WX_SHORT];    /* in tables; unique in an evaluation                         */
   int64_t used;           /* raw members that it is made of; 0: none                    */
-  int64_t first;          /* position in the archive of the first of them                  */
+  int64_t first;          /* position in the archive of the first of them               */
   int64_t gives;          /* members of its forecasts at most; 0: a normal distribution */
   int64_t lead, quantity; /* of the last fit                                            */
   bool absent;            /* set by fit: there is no forecast of them at all */
@@ -65,9 +65,10 @@ extern const weir_opt wx_model_row_options[];
 
 /* Checks the options of a row, before any archive is open. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_model_check(const wx_model_row *row) WEIR_CHECKED;
-/* The model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then closed. */
+/* Opens the model of a row. Fails: WEIR_ERR_CONFIG (no model chosen); as the model. *m is then
+ * closed. */
 weir_status wx_model_open(const wx_model_row *row, wx_eval_data *s, wx_model *m) WEIR_CHECKED;
-/* Made ready for a lead and a quantity of the forecast archive. */
+/* Fits a model for a lead and a quantity of the forecast archive. */
 weir_status wx_model_fit(wx_model *m, wx_eval_data *s, int64_t lead, int64_t quantity) WEIR_CHECKED;
 weir_status wx_model_give(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out) WEIR_CHECKED;
 void wx_model_close(wx_model *m);

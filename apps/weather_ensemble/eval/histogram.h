@@ -14,8 +14,8 @@ typedef struct wx_uniformity {
   double curvature; /* little or much spread (Jolliffe and Primo, MWR 136 (2008) 2133). With the
                        sign of the contrast: slope > 0: the truth lies high; curvature > 0: a U */
 } wx_uniformity;
-/* NaN where nothing was counted. */
+/* Computes the uniformity of a histogram; NaN where nothing was counted. */
 wx_uniformity wx_histogram_flatness(const double *count, int64_t bins);
-/* Relative error of a share of n independent cases: sqrt((bins - 1) / n). */
+/* Returns the relative error of a share of n independent cases: sqrt((bins - 1) / n). */
 double wx_histogram_error(int64_t bins, double cases);
 #endif

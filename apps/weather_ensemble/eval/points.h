@@ -23,7 +23,7 @@ void wx_points_fini(wx_points *p);
 /* Goes to the first, then to the next points, which have no values yet; false after the last: the
  * next call begins again. */
 bool wx_points_next(wx_points *p);
-/* The finite values of a field[cells] at the points at hand, of at most `capacity` fields. */
+/* Takes the finite values of a field[cells] at the points at hand, of at most `capacity` fields. */
 void wx_points_put(wx_points *p, const float *field);
 /* Calls each(context, i, x, n) for the points at hand, on all threads: i of the plane, whose values
  * are x[n] ascending. */

@@ -24,7 +24,8 @@ typedef struct wx_regions {
 
 /* Checks that there are not too many, each with a name of its own. Fails: WEIR_ERR_CONFIG. */
 weir_status wx_regions_check(const wx_region *box, int64_t n) WEIR_CHECKED;
-/* Fails: WEIR_ERR_CONFIG (too many; two of a name; a box without points); WEIR_ERR_MEMORY. */
+/* Makes the regions. Fails: WEIR_ERR_CONFIG (too many; two of a name; a box without points);
+ * WEIR_ERR_MEMORY. */
 weir_status wx_regions_create(const wx_region *box, int64_t n, const wx_grid *grid,
                               wx_regions *out) WEIR_CHECKED;
 void wx_regions_fini(wx_regions *r);

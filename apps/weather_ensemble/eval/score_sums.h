@@ -26,7 +26,7 @@ typedef enum wx_sum {
   WX_SUM_COVERED, WX_SUM_NOMINAL, WX_SUM_WIDTH, WX_SUM_INTERVAL,
   WX_SUM_EXTREME_WEIGHT, WX_SUM_EXTREME, WX_SUM_EXTREME_CRPS, /* 1, |EFI|, |EFI| CRPS */
   WX_SUM_PRODUCT, WX_SUM_FORECAST, WX_SUM_TRUTH, /* squares of anomalies          */
-  WX_SUM_ONE, WX_SUM_ACC,                       /* of initialisation times                     */
+  WX_SUM_ONE, WX_SUM_ACC,                       /* of initialisation times        */
   WX_SUM_PATCH, WX_SUM_ENERGY, WX_SUM_ENERGY_FAIR, WX_SUM_VARIOGRAM,
   WX_SUMS
 } wx_sum;
@@ -86,7 +86,7 @@ typedef struct wx_start_case {
   int64_t start;
 } wx_start_case;
 
-/* Fails: WEIR_ERR_MEMORY. */
+/* Creates an accumulator. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_sums_create(const wx_score_sums_opts *opts, const wx_grid *grid,
                                  const wx_regions *regions, int64_t members, int64_t n_events,
                                  int64_t n_init_times, wx_score_sums *out) WEIR_CHECKED;
@@ -97,12 +97,12 @@ void wx_score_sums_clear(wx_score_sums *t);
 void wx_score_sums_take(wx_score_sums *t, const wx_start_case *c, const wx_given *given,
                         int64_t at);
 
-/* One sum of every start, [n_init_times]. */
+/* Returns one sum of every start, [n_init_times]. */
 const double *wx_score_sums_series(const wx_score_sums *t, int64_t region, int weighting,
                                    int64_t sum);
-/* The block of all initialisation times, to be read at t->at. */
+/* Returns the block of all initialisation times, to be read at t->at. */
 const double *wx_score_sums_total(const wx_score_sums *t, int64_t region, int weighting);
-/* The number of a sum (wx_event_sum) of an event. */
+/* Returns the number of a sum (wx_event_sum) of an event. */
 int64_t wx_score_sums_event(int64_t event, int sum);
 /* Views of the block. */
 wx_hersbach wx_score_sums_hersbach(const wx_score_sums *t, int64_t region, int weighting);
@@ -115,13 +115,13 @@ typedef struct wx_spread_bin {
   double spread, rmse, share; /* roots of means; share of all weight. NaN, NaN, 0: none */
 } wx_spread_bin;
 wx_spread_bin wx_spread_bin_get(const wx_score_sums *t, const double *block, int64_t k);
-/* Root mean square over the points of a region of each point's mean error: the component of the
- * error that is the same every day, with what few initialisation times leave of the rest. NaN:
- * nothing was counted. */
+/* Returns the root mean square over the points of a region of each point's mean error: the
+ * component of the error that is the same every day, with what few initialisation times leave of
+ * the rest. NaN: nothing was counted. */
 double wx_score_sums_local_bias(const wx_score_sums *t, int64_t region, int weighting);
-/* Correlation of spread and |error| over points and initialisation times. */
+/* Returns the correlation of spread and |error| over points and initialisation times. */
 double wx_spread_correlation(const double *block);
-/* The rows of series of a bin of an event: its weight; the event in it follows. */
+/* Returns the rows of series of a bin of an event: its weight; the event in it follows. */
 int64_t wx_score_sums_bin_row(const wx_score_sums *t, int64_t event, int64_t bin);
 /* Returns whether all that a forecast gives for point i can be used: all members finite, or mean
  * and sd >= 0; with `some`, at least two members, or one of one. */

@@ -21,8 +21,8 @@ typedef struct wx_score_desc {
 } wx_score_desc;
 extern const wx_score_desc wx_scores[WX_SCORES];
 
-/* The score (wx_score) of all initialisation times with its interval, of the first n = r->n
- * initialisation times. Fails: WEIR_ERR_MEMORY. */
+/* Computes the score (wx_score) of all initialisation times with its interval, of the first n =
+ * r->n initialisation times. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_score_estimate(const wx_score_sums *t, int64_t region, int weighting, int score,
                               const wx_bootstrap_opts *o, const wx_resamples *r,
                               wx_estimate *out) WEIR_CHECKED;
@@ -41,7 +41,7 @@ weir_status wx_score_compare(const wx_score_sums *a, const wx_score_sums *b, int
 weir_status wx_score_bin(const wx_score_sums *t, int64_t region, int64_t event, int64_t bin,
                          const wx_bootstrap_opts *o, const wx_resamples *r,
                          wx_estimate *out) WEIR_CHECKED;
-/* Means of initialisation times, [n]: NaN where nothing was counted. */
+/* Computes means of initialisation times, [n]: NaN where nothing was counted. */
 void wx_score_init_times(const wx_score_sums *t, int64_t region, int weighting, int score,
                          int64_t n, double *out);
 #endif

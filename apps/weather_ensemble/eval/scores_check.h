@@ -4,7 +4,7 @@
 #include <math.h>
 #include "eval/scores.h"
 
-/* The score (wx_score) of all initialisation times, NaN where nothing was counted. */
+/* Returns the score (wx_score) of all initialisation times, NaN where nothing was counted. */
 static inline double wx_score_get(const wx_score_sums *t, int64_t region, int weighting, int score)
 {
   const wx_score_desc *const d = &wx_scores[score];

@@ -17,14 +17,16 @@ typedef struct wx_bootstrap_opts {
 } wx_bootstrap_opts;
 extern const weir_opt wx_bootstrap_options[];
 
-/* Lag-one correlation of n values (NaN are left out, and pairs with them), and the independent
- * values they are worth: n (1 - r) / (1 + r), at most n (Wilks, Statistical Methods in the
- * Atmospheric Sciences, eq. 5.12). */
+/* Returns the lag-one correlation of n values (NaN are left out, and pairs with them), and the
+ * independent values they are worth: n (1 - r) / (1 + r), at most n (Wilks, Statistical Methods in
+ * the Atmospheric Sciences, eq. 5.12). */
 double wx_lag_one(const double *d, int64_t n);
 double wx_effective_count(const double *d, int64_t n);
 
-/* Initialisation times in a block of so many days: distances are the median of those between the
- * times (s), in ascending order. At least 1, at most half of n. Fails: WEIR_ERR_MEMORY. */
+/* Computes the number of initialisation times in a block of so many days: distances are the median
+ * of those between the times (s), in ascending order. At least 1, at most half of n. Fails:
+ * WEIR_ERR_MEMORY.
+ */
 weir_status wx_block_length(const int64_t *time, int64_t n, double days,
                             int64_t *block) WEIR_CHECKED;
 
@@ -40,14 +42,14 @@ typedef struct wx_resamples {
   int64_t n, block, resamples;
   double *count; /* [resamples, n] */
 } wx_resamples;
-/* Fails: WEIR_ERR_MEMORY. */
+/* Creates resamples. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_resamples_create(const wx_bootstrap_opts *o, uint64_t seed, int64_t block, int64_t n,
                                 wx_resamples *out) WEIR_CHECKED;
 void wx_resamples_fini(wx_resamples *r);
 
-/* The statistic of all initialisation times and its interval: percentiles, or bias-corrected and
- * accelerated ones (Efron, JASA 82 (1987) 171, the acceleration by leaving out a block at a time).
- * lo and hi are NaN for fewer than 2 blocks. Fails: WEIR_ERR_MEMORY. */
+/* Computes the statistic of all initialisation times and its interval: percentiles, or
+ * bias-corrected and accelerated ones (Efron, JASA 82 (1987) 171, the acceleration by leaving out a
+ * block at a time). lo and hi are NaN for fewer than 2 blocks. Fails: WEIR_ERR_MEMORY. */
 weir_status wx_bootstrap(const wx_bootstrap_opts *o, const wx_resamples *r, wx_statistic statistic,
                          const void *context, wx_estimate *out) WEIR_CHECKED;
 

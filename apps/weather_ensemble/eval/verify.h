@@ -84,7 +84,7 @@ weir_status wx_verify_lead(wx_verify *v, int64_t quantity, int64_t lead) WEIR_CH
 /* Reads the truth of a start and asks every model; v->truth, v->use and given[n_models] are set.
  * False in *any: there is no truth. */
 weir_status wx_verify_start(wx_verify *v, int64_t start, wx_given *given, bool *any) WEIR_CHECKED;
-/* p of the test of Diebold and Mariano at each point, of a model against the first reference,
- * [cells]; NaN: no test. */
+/* Computes p of the test of Diebold and Mariano at each point, of a model against the first
+ * reference, [cells]; NaN: no test. */
 void wx_verify_map_test(const wx_verify *v, int64_t model, double *p);
 #endif

@@ -48,10 +48,10 @@ extern const char *const wx_metric[WX_METRICS];
 /* Checks whether head, loss and label go together. Fails: WEIR_ERR_CONFIG, naming `section`. */
 weir_status wx_network_check(const char *section, const wx_model_opts *o,
                              bool of_spread) WEIR_CHECKED;
-/* *mean and *sigma [n, space.., n_y]; invalid where the head makes none. */
+/* Appends the network: *mean and *sigma [n, space.., n_y]; invalid where the head makes none. */
 void wx_network_apply(weir_net *net, const wx_network *network, weir_value x, weir_value s,
                       weir_value *mean, weir_value *sigma);
-/* weir_train_task.build of the inputs above; opts: the wx_network. */
+/* Builds the loss, as weir_train_task.build, of the inputs above; opts: the wx_network. */
 weir_status wx_network_build(weir_net *net, const void *opts, const weir_value *in,
                              weir_value *loss) WEIR_CHECKED;
 #endif
