@@ -28,7 +28,7 @@ static void rest_one(wx_archive *a)
   }
   oldest->format->rest(oldest->state);
   oldest->used = 0;
-  a->n_awake--;
+  a->n_open--;
 }
 
 /* Notes that a file is used, and lets others rest where too many are open. */
@@ -37,14 +37,14 @@ static void use(wx_archive *a, wx_file *f)
   if (f->format->rest == NULL) {
     return;
   }
-  a->n_awake += f->used == 0;
+  a->n_open += f->used == 0;
   f->used = ++a->clock;
-  while (a->n_awake > a->max_open) {
+  while (a->n_open > a->max_open) {
     rest_one(a);
   }
 }
 
-void wx_archive_keep_awake(wx_archive *a, int64_t n)
+void wx_archive_set_max_open(wx_archive *a, int64_t n)
 {
   a->max_open = n;
 }

@@ -39,7 +39,7 @@ struct wx_archive {
   wx_attrs *mapping, *notes;
   wx_quantity *quantity;
   int64_t quantity_capacity;
-  int64_t n_files, n_awake, max_open, clock;
+  int64_t n_files, n_open, max_open, clock;
   wx_file *files;
   int64_t n_entries, entry_capacity;
   wx_entry *entries;   /* ascending key */

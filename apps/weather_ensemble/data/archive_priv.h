@@ -52,7 +52,7 @@ typedef struct wx_sink {
 extern const wx_sink wx_sink_netcdf, wx_sink_grib;
 
 /* Sets the maximum number of files (> 0) open at once. */
-void wx_archive_keep_awake(wx_archive *a, int64_t n);
+void wx_archive_set_max_open(wx_archive *a, int64_t n);
 /* Returns the format, its state and the number of a field of files; NULL: no file holds it, or not
  * in the units and under the name of its quantity. */
 const wx_format *wx_archive_locate(const wx_archive *a, int64_t start, int64_t lead,

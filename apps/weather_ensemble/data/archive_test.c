@@ -283,7 +283,7 @@ static void files_rest(void **state)
     write_cube(names[i], &f, i, 1);
   }
   assert_ok(wx_archive_open(paths, INIT_TIMES, &a));
-  wx_archive_keep_awake(a, 1);
+  wx_archive_set_max_open(a, 1);
   assert_same(a);
   assert_same(a);
   f.n_leads = 1;

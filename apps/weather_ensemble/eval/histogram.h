@@ -15,7 +15,7 @@ typedef struct wx_uniformity {
                        sign of the contrast: slope > 0: the truth lies high; curvature > 0: a U */
 } wx_uniformity;
 /* Computes the uniformity of a histogram; NaN where nothing was counted. */
-wx_uniformity wx_histogram_flatness(const double *count, int64_t bins);
+wx_uniformity wx_histogram_uniformity(const double *count, int64_t bins);
 /* Returns the relative error of a share of n independent cases: sqrt((bins - 1) / n). */
 double wx_histogram_error(int64_t bins, double cases);
 #endif

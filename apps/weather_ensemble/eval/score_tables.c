@@ -173,9 +173,9 @@ static weir_status add_skill(const row_of *p, wx_score_row *row)
   return WEIR_OK;
 }
 
-static void add_flatness(const row_of *p, const char *kind, const double *count, int64_t bins)
+static void add_uniformity(const row_of *p, const char *kind, const double *count, int64_t bins)
 {
-  const wx_uniformity f = wx_histogram_flatness(count, bins);
+  const wx_uniformity f = wx_histogram_uniformity(count, bins);
   weir_table *const c = begin(p, WX_TABLE_HISTOGRAMS, true);
 
   weir_table_add(c, "%s", kind);
@@ -206,7 +206,7 @@ static void add_histograms(const row_of *p)
     put(c, (double)(k + 1) / (double)t->pit_bins);
     put(c, b[t->at.pit + k] / all);
   }
-  add_flatness(p, "pit", b + t->at.pit, t->pit_bins);
+  add_uniformity(p, "pit", b + t->at.pit, t->pit_bins);
   if (t->members == 0) {
     return;
   }
@@ -216,7 +216,7 @@ static void add_histograms(const row_of *p)
     weir_table_add(c, "%lld", (long long)k);
     put(c, h.weight > 0 ? b[t->at.rank + k] / h.weight : NAN);
   }
-  add_flatness(p, "rank", b + t->at.rank, t->members + 1);
+  add_uniformity(p, "rank", b + t->at.rank, t->members + 1);
   const wx_hersbach_decomposition crps = wx_hersbach_get(&h);
   weir_table *const c = begin(p, WX_TABLE_DECOMPOSITION, true);
 
