@@ -42,7 +42,7 @@ void wx_eval_page_destroy(wx_eval_page **p)
 
 void wx_eval_title(const wx_eval_page *p, int64_t quantity, int64_t lead, char *text, size_t size)
 {
-  const wx_archive_info *const f = p->v->scene->facts;
+  const wx_archive_info *const f = p->v->data->facts;
 
   (void)snprintf(text, size, "%s, %g h", f->quantity[quantity].name, f->lead[lead]);
 }
@@ -59,7 +59,7 @@ void wx_eval_name(char *text, size_t size, const char *what, const char *quantit
 /* The lead that is scored and nearest to that of the figures. */
 static int64_t figure_lead(const wx_verify *v)
 {
-  const double *const hours = v->scene->facts->lead;
+  const double *const hours = v->data->facts->lead;
   int64_t best = v->lead[0];
 
   for (int64_t l = 1; l < v->n_leads; l++) {
@@ -91,7 +91,7 @@ static weir_status keep_bands(const wx_verify *v, wx_page_quantity *q)
   WEIR_TRY(wx_block_length(v->time, v->n_init_times, o->block, &block));
   WEIR_TRY(wx_resamples_create(o, v->seed + (uint64_t)o->seed, block, v->n_init_times, &r));
   for (int64_t m = 0; m < v->n_models; m++) {
-    const wx_score_sums *const t = &v->tally[m];
+    const wx_score_sums *const t = &v->score_sums[m];
     const int64_t n = t->n_events * t->bins;
 
     if (v->model[m].absent) {
@@ -113,7 +113,7 @@ done:
 
 weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
 {
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
 
   if (v->at_lead != figure_lead(v)) {
     return WEIR_OK;
@@ -123,13 +123,14 @@ weir_status wx_eval_page_add(wx_eval_page *p, wx_verify *v)
 
   *q = (wx_page_quantity){.quantity = v->at_quantity, .lead = v->at_lead};
   for (int64_t m = 0; m < v->n_models; m++) {
-    const size_t size = (size_t)v->tally[m].at.size;
+    const size_t size = (size_t)v->score_sums[m].at.size;
 
     if (v->model[m].absent) {
       continue;
     }
     WEIR_TRY(weir_alloc((int64_t)size, sizeof(double), (void **)&q->block[m]));
-    memcpy(q->block[m], wx_score_sums_total(&v->tally[m], 0, WX_BY_AREA), size * sizeof(double));
+    memcpy(q->block[m], wx_score_sums_total(&v->score_sums[m], 0, WX_BY_AREA),
+           size * sizeof(double));
     if (m != v->reference[0]) {
       WEIR_TRY(weir_alloc(cells, sizeof(double), (void **)&q->skill[m]));
       wx_score_map_get(v, m, WX_SCORE_MAP_SKILL, q->skill[m]);
@@ -168,7 +169,7 @@ static void score_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
     if (row->quantity != quantity) {
       continue;
     }
-    weir_table_add(c, "%g", p->v->scene->facts->lead[row->lead]);
+    weir_table_add(c, "%g", p->v->data->facts->lead[row->lead]);
     weir_table_add(c, "%s", p->v->model[row->model].name);
     put_estimate(c, &row->score[WX_CRPS], 1);
     weir_table_add_real(c, row->score[WX_CRPS_FAIR].value);
@@ -195,7 +196,7 @@ static void skill_cells(const wx_eval_page *p, int64_t quantity, weir_table *c)
       if (v->reference[r] == row->model || v->model[v->reference[r]].absent) {
         continue;
       }
-      weir_table_add(c, "%g", v->scene->facts->lead[row->lead]);
+      weir_table_add(c, "%g", v->data->facts->lead[row->lead]);
       weir_table_add(c, "%s", v->model[row->model].name);
       weir_table_add(c, "%s", v->model[v->reference[r]].name);
       put_estimate(c, &a->difference, 1);
@@ -215,7 +216,7 @@ static weir_status add_table(const wx_eval_page *p, int64_t quantity, const char
   weir_status status = WEIR_OK;
 
   fill(p, quantity, &c);
-  wx_eval_name(name, sizeof name, what, p->v->scene->facts->quantity[quantity].name, "");
+  wx_eval_name(name, sizeof name, what, p->v->data->facts->quantity[quantity].name, "");
   if (c.count > 0) {
     status = weir_table_report(&c, r, name, columns, head);
     printf("\n%s\n", name);
@@ -230,7 +231,7 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
                              const char *title, weir_report *r)
 {
   const wx_verify *const v = p->v;
-  const wx_quantity *const q = &v->scene->facts->quantity[quantity];
+  const wx_quantity *const q = &v->data->facts->quantity[quantity];
   weir_figure_series line[WX_MODELS];
   const int64_t n = v->n_leads;
   double *scratch = NULL;
@@ -247,7 +248,7 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
     for (int64_t l = 0; l < n; l++) {
       const wx_score_row *const row = wx_score_tables_find(p->tables, quantity, v->lead[l], m);
 
-      x[l] = v->scene->facts->lead[v->lead[l]];
+      x[l] = v->data->facts->lead[v->lead[l]];
       y[l] = row != NULL ? row->score[score].value : NAN;
       lo[l] = row != NULL ? row->score[score].lo : NAN;
       hi[l] = row != NULL ? row->score[score].hi : NAN;
@@ -284,11 +285,11 @@ static weir_status add_lines(const wx_eval_page *p, int64_t quantity, int score,
 
 static weir_status add_quantity(const wx_eval_page *p, int64_t quantity, weir_report *r)
 {
-  const wx_quantity *const q = &p->v->scene->facts->quantity[quantity];
+  const wx_quantity *const q = &p->v->data->facts->quantity[quantity];
 
   WEIR_TRY(weir_report_heading(r, q->name));
   WEIR_TRY(
-      weir_report_text(r, "Units: %s. %s", q->units, wx_grid_weighting(&p->v->scene->facts->grid)));
+      weir_report_text(r, "Units: %s. %s", q->units, wx_grid_weighting(&p->v->data->facts->grid)));
   WEIR_TRY(add_table(p, quantity, "scores", score_cells, SCORE_COLUMNS, score_head, r));
   WEIR_TRY(add_table(p, quantity, "skill", skill_cells, SKILL_COLUMNS, skill_head, r));
   for (int64_t m = 0; m < p->v->n_models; m++) {
@@ -337,7 +338,7 @@ static weir_status add_summary(const wx_eval_page *p, weir_report *r)
       "autocorrelation. Grey bands "
       "of rank and PIT histograms: 95 %% of what n_eff independent cases scatter by, the points "
       "of an initialisation time taken as one case.",
-      v->scene->facts->name, v->scene->truth_facts->name, (long long)v->n_init_times, first, last,
+      v->data->facts->name, v->data->truth_facts->name, (long long)v->n_init_times, first, last,
       100 * o->confidence, (long long)o->resamples, (long long)block));
   return weir_report_text(
       r,
@@ -362,7 +363,7 @@ static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
   weir_table_add(&head, "variable");
   weir_table_add(&head, "model");
   for (int64_t l = 0; l < v->n_leads; l++) {
-    weir_table_add(&head, "%g h", v->scene->facts->lead[v->lead[l]]);
+    weir_table_add(&head, "%g h", v->data->facts->lead[v->lead[l]]);
   }
   for (int64_t k = 0; k < rows; k++) {
     const int64_t q = v->quantity[k / v->n_models], m = k % v->n_models;
@@ -370,7 +371,7 @@ static weir_status add_scorecard(const wx_eval_page *p, weir_report *r)
     if (m == v->reference[0]) {
       continue;
     }
-    weir_table_add(&c, "%s", v->scene->facts->quantity[q].name);
+    weir_table_add(&c, "%s", v->data->facts->quantity[q].name);
     weir_table_add(&c, "%s", v->model[m].name);
     for (int64_t l = 0; l < v->n_leads; l++) {
       const wx_score_row *const row = wx_score_tables_find(p->tables, q, v->lead[l], m);

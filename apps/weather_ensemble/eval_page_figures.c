@@ -48,7 +48,7 @@ static weir_status add_map(const wx_eval_page *p, weir_report *r, const char *na
                            const char *title, const char *unit, const double *value, bool diverging,
                            const double *scale)
 {
-  const wx_grid *const g = &p->v->scene->facts->grid;
+  const wx_grid *const g = &p->v->data->facts->grid;
   char x[64], y[64];
   double lo = scale != NULL ? scale[0] : 0, hi = scale != NULL ? scale[1] : 0;
 
@@ -56,7 +56,7 @@ static weir_status add_map(const wx_eval_page *p, weir_report *r, const char *na
     return WEIR_OK; /* sites make no map */
   }
   if (scale == NULL) {
-    WEIR_TRY(find_ends(value, p->v->scene->cells, diverging, &lo, &hi));
+    WEIR_TRY(find_ends(value, p->v->data->cells, diverging, &lo, &hi));
   }
   if (g->kind == WX_GRID_LATLON) {
     (void)snprintf(x, sizeof x, "longitude (\xc2\xb0 east)");
@@ -83,7 +83,7 @@ static weir_status add_map(const wx_eval_page *p, weir_report *r, const char *na
 
 static const char *name_of(const wx_eval_page *p, const wx_page_quantity *q)
 {
-  return p->v->scene->facts->quantity[q->quantity].name;
+  return p->v->data->facts->quantity[q->quantity].name;
 }
 
 /* Maps of skill relative to the first reference, in percent, in one scale of colours. */
@@ -98,10 +98,10 @@ static weir_status add_skill_maps(const wx_eval_page *p, const wx_page_quantity 
     if (q->skill[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
-    for (int64_t i = 0; i < v->scene->cells; i++) {
+    for (int64_t i = 0; i < v->data->cells; i++) {
       q->skill[m][i] *= 100;
     }
-    WEIR_TRY(find_ends(q->skill[m], v->scene->cells, true, &scale[0], &scale[1]));
+    WEIR_TRY(find_ends(q->skill[m], v->data->cells, true, &scale[0], &scale[1]));
   }
   for (int64_t m = 0; m < v->n_models; m++) {
     if (q->skill[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
@@ -163,7 +163,7 @@ static weir_status add_histogram(weir_report *r, const char *name, const char *t
 static weir_status add_histograms(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
                                   weir_report *r)
 {
-  const wx_score_sums *const t = &p->v->tally[m];
+  const wx_score_sums *const t = &p->v->score_sums[m];
   const int64_t bins = t->members > 0 ? t->members + 1 : t->pit_bins;
   const wx_score_row *const row = wx_score_tables_find(p->tables, q->quantity, q->lead, m);
   char name[NAME], title[TITLE], where[64];
@@ -196,7 +196,7 @@ static const wx_reliability_bin *bins_of(const double *block, const wx_score_sum
 static weir_figure_series curve_of(const wx_eval_page *p, const wx_page_quantity *q, int64_t m,
                                    int64_t event, bool roc, double *scratch)
 {
-  const wx_score_sums *const t = &p->v->tally[m];
+  const wx_score_sums *const t = &p->v->score_sums[m];
   const wx_reliability_bin *const bin = bins_of(q->block[m], t, event);
   const int64_t n = t->bins + 1;
   double *const x = scratch, *const y = x + n, *const lo = y + n, *const hi = lo + n;
@@ -230,7 +230,7 @@ static double base_rate(const wx_eval_page *p, const wx_page_quantity *q, int64_
   double weight = 0, observed = 0;
 
   for (int64_t m = 0; m < p->v->n_models && weight == 0; m++) {
-    const wx_score_sums *const t = &p->v->tally[m];
+    const wx_score_sums *const t = &p->v->score_sums[m];
 
     for (int64_t k = 0; q->block[m] != NULL && k < t->bins; k++) {
       weight += bins_of(q->block[m], t, event)[k].weight;
@@ -253,13 +253,13 @@ static weir_status add_sharpness(const wx_eval_page *p, const wx_page_quantity *
 
   WEIR_TRY(weir_alloc(each * v->n_models, sizeof *scratch, (void **)&scratch));
   for (int64_t m = 0; m < v->n_models; m++) {
-    const int64_t bins = v->tally[m].bins; /* fewer for few members */
+    const int64_t bins = v->score_sums[m].bins; /* fewer for few members */
     double *const x = scratch + each * m, *const y = x + bins, all = 0;
 
     if (q->block[m] == NULL || wx_eval_is_far(p, q->quantity, m)) {
       continue;
     }
-    const wx_reliability_bin *const bin = bins_of(q->block[m], &v->tally[m], event);
+    const wx_reliability_bin *const bin = bins_of(q->block[m], &v->score_sums[m], event);
 
     for (int64_t k = 0; k < bins; k++) {
       all += bin[k].weight;
@@ -353,7 +353,7 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
       continue;
     }
     for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
-      const wx_spread_bin b = wx_spread_bin_get(&v->tally[m], q->block[m], k);
+      const wx_spread_bin b = wx_spread_bin_get(&v->score_sums[m], q->block[m], k);
 
       x[k] = b.share >= 0.005 ? b.spread : NAN; /* fewer say nothing */
       y[k] = b.share >= 0.005 ? b.rmse : NAN;
@@ -377,9 +377,9 @@ static weir_status add_spread_skill(const wx_eval_page *p, const wx_page_quantit
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
   (void)snprintf(title, sizeof title, "Spread-error diagram: %s", where);
   (void)snprintf(x_label, sizeof x_label, "spread (%s)",
-                 v->scene->facts->quantity[q->quantity].units);
+                 v->data->facts->quantity[q->quantity].units);
   (void)snprintf(y_label, sizeof y_label, "root mean square error (%s)",
-                 v->scene->facts->quantity[q->quantity].units);
+                 v->data->facts->quantity[q->quantity].units);
   wx_eval_name(name, sizeof name, "spread-skill", name_of(p, q), "");
   const weir_status status = weir_report_figure(r, name,
                                                 &(weir_figure){.title = title,
@@ -429,7 +429,7 @@ static weir_status case_map(const wx_eval_page *p, const wx_page_quantity *q, we
                             const char *what, const char *title, const char *unit,
                             const float *field, const float *minus, bool diverging, double *scale)
 {
-  const int64_t cells = p->v->scene->cells;
+  const int64_t cells = p->v->data->cells;
   double *value = NULL;
   char name[NAME];
 
@@ -471,10 +471,10 @@ static weir_status case_table(const wx_eval_page *p, const wx_page_quantity *q, 
 static weir_status case_text(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
   const wx_case_study *const s = &q->study;
-  const wx_grid *const g = &p->v->scene->facts->grid;
+  const wx_grid *const g = &p->v->data->facts->grid;
   char start[WX_SHORT], where[64], title[TITLE];
 
-  wx_date_text((double)p->v->scene->facts->start[s->start] / DAY, start, sizeof start);
+  wx_date_text((double)p->v->data->facts->start[s->start] / DAY, start, sizeof start);
   wx_eval_title(p, q->quantity, q->lead, where, sizeof where);
   (void)snprintf(title, sizeof title, "Case study: %s", where);
   WEIR_TRY(weir_report_heading(r, title));
@@ -504,8 +504,8 @@ static weir_status case_models(const wx_eval_page *p, const wx_page_quantity *q,
 {
   const wx_verify *const v = p->v;
   const wx_case_study *const s = &q->study;
-  const char *const units = v->scene->facts->quantity[q->quantity].units;
-  const int64_t cells = v->scene->cells, reference = v->reference[0];
+  const char *const units = v->data->facts->quantity[q->quantity].units;
+  const int64_t cells = v->data->cells, reference = v->reference[0];
   char title[TITLE], what[64];
 
   for (int64_t m = 0; m < v->n_models; m++) {
@@ -529,7 +529,7 @@ static weir_status case_models(const wx_eval_page *p, const wx_page_quantity *q,
 weir_status wx_eval_case(const wx_eval_page *p, const wx_page_quantity *q, weir_report *r)
 {
   const wx_case_study *const s = &q->study;
-  const char *const units = p->v->scene->facts->quantity[q->quantity].units;
+  const char *const units = p->v->data->facts->quantity[q->quantity].units;
   double scale[2][2] = {{0, 0}, {0, 0}};
 
   WEIR_TRY(case_text(p, q, r));

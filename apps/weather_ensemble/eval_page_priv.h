@@ -8,7 +8,7 @@
 typedef struct wx_page_quantity {
   int64_t quantity, lead;
   double *skill[WX_MODELS]; /* [cells] relative to the first reference; NULL: no map     */
-  double *block[WX_MODELS]; /* of the tally: the whole grid by area; NULL: absent   */
+  double *block[WX_MODELS]; /* of the sums: the whole grid by area; NULL: absent   */
   double *band[WX_MODELS];  /* [events, bins, 2] of observed frequencies, as block */
   wx_case_study study;
 } wx_page_quantity;

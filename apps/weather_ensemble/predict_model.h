@@ -9,7 +9,7 @@
 
 typedef struct wx_predict_model {
   wx_experiment *e;
-  wx_eval_data scene;
+  wx_eval_data data;
   wx_split split; /* of the initialisation times of the archive */
   wx_model model;
   bool open;

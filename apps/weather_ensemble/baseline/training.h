@@ -1,4 +1,4 @@
-/* training.h - forecasts and truth of the initialisation times that a scene may be fitted on, in
+/* training.h - forecasts and truth of the initialisation times that a model may be fitted on, in
  * memory. */
 #ifndef WX_TRAINING_H
 #define WX_TRAINING_H

@@ -11,7 +11,7 @@
 /* The number of the start among those scored. */
 static int64_t choose(const wx_verify *v, bool *by_efi)
 {
-  const wx_score_sums *const t = &v->tally[v->reference[0]];
+  const wx_score_sums *const t = &v->score_sums[v->reference[0]];
   const double *const crps = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_CRPS);
   const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
   int64_t best = 0;
@@ -36,8 +36,8 @@ static int64_t choose(const wx_verify *v, bool *by_efi)
 static void score_field(const wx_verify *v, const wx_given *g, double *scratch, float *mean,
                         float *crps, double *score)
 {
-  const double *const area = v->scene->facts->grid.weight;
-  const int64_t cells = v->scene->cells;
+  const double *const area = v->data->facts->grid.weight;
+  const int64_t cells = v->data->cells;
   double sum = 0, all = 0;
 
   for (int64_t i = 0; i < cells; i++) {
@@ -75,7 +75,7 @@ static void score_field(const wx_verify *v, const wx_given *g, double *scratch, 
 static weir_status look_at_point(wx_verify *v, const float *members, wx_case_study *c)
 {
   const wx_climatology *const climate = &v->climate;
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
   double max_efi = -1, *x = NULL;
   int64_t at, n;
 
@@ -89,7 +89,7 @@ static weir_status look_at_point(wx_verify *v, const float *members, wx_case_stu
     return WEIR_OK;
   }
   c->point_efi = (double)c->efi[c->point];
-  WEIR_TRY(wx_climatology_members(climate, v->scene, &at, &n));
+  WEIR_TRY(wx_climatology_members(climate, v->data, &at, &n));
   WEIR_TRY(weir_alloc(n, sizeof *x, (void **)&x));
   for (int64_t k = 0; k < n; k++) {
     x[k] = (double)members[(at + k) * cells + c->point];
@@ -108,15 +108,15 @@ static weir_status look_at_point(wx_verify *v, const float *members, wx_case_stu
 
 static weir_status fill(wx_verify *v, wx_case_study *c, double *scratch)
 {
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
   wx_given given[WX_MODELS];
   const float *members;
   bool any;
 
-  WEIR_TRY(wx_climatology_update(&v->climate, v->scene, c->start, c->lead, c->quantity));
-  WEIR_TRY(wx_eval_data_members(v->scene, c->start, c->lead, c->quantity, &members));
+  WEIR_TRY(wx_climatology_update(&v->climate, v->data, c->start, c->lead, c->quantity));
+  WEIR_TRY(wx_eval_data_members(v->data, c->start, c->lead, c->quantity, &members));
   if (v->climate.n > 0) {
-    WEIR_TRY(wx_climatology_efi(&v->climate, v->scene, members, c->efi));
+    WEIR_TRY(wx_climatology_efi(&v->climate, v->data, members, c->efi));
     memcpy(c->usual, v->climate.mean, (size_t)cells * sizeof *c->usual);
     WEIR_TRY(look_at_point(v, members, c));
   }
@@ -133,7 +133,7 @@ static weir_status fill(wx_verify *v, wx_case_study *c, double *scratch)
 
 weir_status wx_case_study_create(wx_verify *v, wx_case_study *out)
 {
-  const int64_t cells = v->scene->cells;
+  const int64_t cells = v->data->cells;
   double *scratch = NULL;
   int64_t max_members = 1;
   weir_status status = WEIR_OK;

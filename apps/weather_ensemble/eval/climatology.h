@@ -1,6 +1,6 @@
 /* climatology.h - what is usual at each point: of the truth, its mean and the thresholds of events;
  * of the raw forecasts, the quantiles that the Extreme Forecast Index compares with. From the
- * initialisation times of the scene's fit alone, so that what is scored is not in it. */
+ * initialisation times of the evaluation data's fit alone, so that what is scored is not in it. */
 #ifndef WX_CLIMATOLOGY_H
 #define WX_CLIMATOLOGY_H
 #include "conf/weir_opt.h"
@@ -35,7 +35,8 @@ typedef struct wx_climatology {
   float *mean;      /* [cells] of the truth; NaN: no start has it there */
   float *threshold; /* [n_events, cells] */
   float *quantile;  /* [steps + 1, cells] of the raw members */
-  int64_t *row; /* positions in the scene's fit of the initialisation times that it is made of */
+  int64_t *row;     /* positions in the evaluation data's fit of the initialisation times that it is
+                       made of */
   int64_t n;
   int64_t *known; /* those of the arrays above, [n_fit]; n_known < 0: none yet */
   int64_t n_known, lead, quantity;
@@ -58,17 +59,18 @@ weir_status wx_climatology_create(const wx_climatology_opts *opts, const wx_even
 void wx_climatology_fini(wx_climatology *c);
 /* Computes the climate for a start, lead and quantity: of all fitted initialisation times, of those
  * whose day of the year is near, or of the file. c->n 0: there are none, and all is NaN but
- * thresholds that are values. Fails: as the scene; WEIR_ERR_CONFIG for a file of initialisation
- * times that are scored, of other quantiles or of other members than the index takes. */
+ * thresholds that are values. Fails: as the evaluation data; WEIR_ERR_CONFIG for a file of
+ * initialisation times that are scored, of other quantiles or of other members than the index
+ * takes. */
 weir_status wx_climatology_update(wx_climatology *c, wx_eval_data *s, int64_t start, int64_t lead,
                                   int64_t quantity) WEIR_CHECKED;
-/* Finds the raw members that the index is of: n from position `at` of the scene's on. Fails:
- * WEIR_ERR_CONFIG where there are none. */
+/* Finds the raw members that the index is of: n from position `at` of the evaluation data's on.
+ * Fails: WEIR_ERR_CONFIG where there are none. */
 weir_status wx_climatology_members(const wx_climatology *c, const wx_eval_data *s, int64_t *at,
                                    int64_t *n) WEIR_CHECKED;
 /* Computes the index of the raw ensemble at each point, [cells], NaN where members or climate are
- * missing; members[n_members, cells] are all of the scene's. Fails: WEIR_ERR_CONFIG (no such
- * members), WEIR_ERR_MEMORY. */
+ * missing; members[n_members, cells] are all of the evaluation data's. Fails: WEIR_ERR_CONFIG (no
+ * such members), WEIR_ERR_MEMORY. */
 weir_status wx_climatology_efi(const wx_climatology *c, const wx_eval_data *s, const float *members,
                                float *efi) WEIR_CHECKED;
 #endif

@@ -37,19 +37,19 @@ typedef struct wx_model_desc {
   size_t opts_size;
   /* Checks the options; NULL: they always go together. Fails: WEIR_ERR_CONFIG. */
   weir_status (*check)(const wx_model *m);
-  /* Checks the options against the scene; sets used, gives, own and, where it is empty, name.
-   * Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
+  /* Checks the options against the evaluation data; sets used, gives, own and, where it is empty,
+   * name. Fails: WEIR_ERR_CONFIG. What was set is closed by the caller. */
   weir_status (*open)(wx_model *m, wx_eval_data *s);
   /* Made ready for m->lead and m->quantity, from the initialisation times s->fit and no others.
    * NULL: nothing is fitted. */
   weir_status (*fit)(wx_model *m, wx_eval_data *s);
-  /* The forecast of a start, for the lead and quantity of the last fit. Of the scene it may ask for
-   * the members of this start only, which other models hold too; what else it needs it reads from
-   * the archives into memory of its own. */
+  /* The forecast of a start, for the lead and quantity of the last fit. Of the evaluation data it
+   * may ask for the members of this start only, which other models hold too; what else it needs it
+   * reads from the archives into memory of its own. */
   weir_status (*give)(wx_model *m, wx_eval_data *s, int64_t start, wx_given *out);
-  /* Returns whether it has a forecast of a start at a lead and quantity of the scene, told without
-   * reading a field; true also where it has none of that lead or quantity at all (absent). NULL: it
-   * has one wherever the scene has forecast and truth. */
+  /* Returns whether it has a forecast of a start at a lead and quantity of the evaluation data,
+   * told without reading a field; true also where it has none of that lead or quantity at all
+   * (absent). NULL: it has one wherever the evaluation data has forecast and truth. */
   bool (*covers)(const wx_model *m, const wx_eval_data *s, int64_t start, int64_t lead,
                  int64_t quantity);
   /* Frees own, also when it is NULL; NULL: there is nothing to free. */

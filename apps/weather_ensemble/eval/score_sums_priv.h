@@ -1,4 +1,4 @@
-/* score_sums_priv.h - shared between the sources of tally. */
+/* score_sums_priv.h - shared between the sources of score_sums. */
 #ifndef WX_SCORE_SUMS_PRIV_H
 #define WX_SCORE_SUMS_PRIV_H
 #include "eval/score_sums.h"

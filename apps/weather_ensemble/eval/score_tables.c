@@ -80,7 +80,7 @@ static void put(weir_table *c, double value)
 
 static weir_table *begin(const row_of *p, int table, bool region)
 {
-  const wx_archive_info *const f = p->v->scene->facts;
+  const wx_archive_info *const f = p->v->data->facts;
   const wx_quantity *const q = &f->quantity[p->v->at_quantity];
   weir_table *const c = &p->t->cells[table];
 
@@ -110,15 +110,15 @@ static void put_score(const row_of *p, const char *weights, const char *name, co
   put(c, e->lo);
   put(c, e->hi);
   weir_table_add(c, "%lld", (long long)p->resamples->n);
-  weir_table_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
+  weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
 }
 
 /* All scores of a region; row: that of the whole grid, or NULL. */
 static weir_status add_scores(const row_of *p, wx_score_row *row)
 {
-  const bool sites = p->v->scene->facts->grid.kind == WX_GRID_SITES;
+  const bool sites = p->v->data->facts->grid.kind == WX_GRID_SITES;
   const char *const weights[] = {sites ? "equal" : "area", "none"};
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
 
   for (int w = 0; w < WX_WEIGHTINGS; w++) {
     for (int s = 0; s < WX_SCORES; s++) {
@@ -148,7 +148,7 @@ static weir_status add_skill(const row_of *p, wx_score_row *row)
     for (size_t s = 0; s < sizeof compared / sizeof compared[0] && !v->model[r].absent; s++) {
       wx_comparison a;
 
-      WEIR_TRY(wx_score_compare(&v->tally[p->model], &v->tally[r], p->region, WX_BY_AREA,
+      WEIR_TRY(wx_score_compare(&v->score_sums[p->model], &v->score_sums[r], p->region, WX_BY_AREA,
                                 compared[s], &v->opts->bootstrap, p->resamples, p->scratch, &a));
       if (row != NULL && compared[s] == WX_CRPS_GAUSS) {
         row->against[k] = a;
@@ -180,7 +180,7 @@ static void add_uniformity(const row_of *p, const char *kind, const double *coun
 
   weir_table_add(c, "%s", kind);
   weir_table_add(c, "%lld", (long long)bins);
-  weir_table_add(c, "%.0f", cases(&p->v->tally[p->model], p->region));
+  weir_table_add(c, "%.0f", cases(&p->v->score_sums[p->model], p->region));
   put(c, p->n_eff);
   put(c, f.delta);
   put(c, wx_histogram_error(bins, p->n_eff));
@@ -191,7 +191,7 @@ static void add_uniformity(const row_of *p, const char *kind, const double *coun
 
 static void add_histograms(const row_of *p)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
   const wx_hersbach h = wx_score_sums_hersbach(t, p->region, WX_BY_AREA);
   double all = 0;
@@ -235,7 +235,7 @@ static double brier_of_climate(const wx_event *e, double rate)
 
 static weir_status add_bins(const row_of *p, int64_t event)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const wx_reliability_bin *const bin = wx_score_sums_bins(t, p->region, WX_BY_AREA, event);
   double all = 0;
 
@@ -265,7 +265,7 @@ static weir_status add_bins(const row_of *p, int64_t event)
 
 static weir_status add_events(const row_of *p)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
 
   for (int64_t e = 0; e < p->v->n_events; e++) {
@@ -299,7 +299,7 @@ static weir_status add_events(const row_of *p)
 /* The correlation of spread and |error| is of all points, and the same in every row. */
 static void add_spread(const row_of *p)
 {
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const b = wx_score_sums_total(t, p->region, WX_BY_AREA);
 
   for (int64_t k = 0; k < WX_SPREAD_BINS; k++) {
@@ -320,7 +320,7 @@ static void add_init_times(const row_of *p)
 {
   static const wx_sum shown[] = {WX_SUM_CRPS, WX_SUM_FAIR, WX_SUM_GAUSS, WX_SUM_SQUARE,
                                  WX_SUM_VARIANCE};
-  const wx_score_sums *const t = &p->v->tally[p->model];
+  const wx_score_sums *const t = &p->v->score_sums[p->model];
   const double *const weight = wx_score_sums_series(t, 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
   for (int64_t k = 0; k < p->v->n_init_times; k++) {
@@ -357,7 +357,7 @@ static weir_status add_model(row_of *p)
   *row = (wx_score_row){
       .quantity = v->at_quantity, .lead = v->at_lead, .model = p->model, .n = v->n_init_times};
   for (p->region = 0; p->region < v->regions.n; p->region++) {
-    wx_score_init_times(&v->tally[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_init_times,
+    wx_score_init_times(&v->score_sums[p->model], p->region, WX_BY_AREA, WX_CRPS, v->n_init_times,
                         p->scratch);
     p->n_eff = wx_effective_count(p->scratch, v->n_init_times);
     if (p->region == 0) {

@@ -42,12 +42,12 @@ typedef struct wx_pair_map {
 
 typedef struct wx_verify {
   const wx_verify_opts *opts;
-  wx_eval_data *scene;
+  wx_eval_data *data;
   uint64_t seed;
   wx_regions regions;
   int64_t n_models, n_references;
   wx_model model[WX_MODELS];
-  wx_score_sums tally[WX_MODELS];
+  wx_score_sums score_sums[WX_MODELS];
   wx_pair_map pair[WX_MODELS];
   int64_t reference[WX_MODELS]; /* numbers of models; [0] is the one of maps */
   wx_event event[WX_EVENTS];

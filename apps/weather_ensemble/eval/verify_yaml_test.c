@@ -19,7 +19,7 @@ typedef struct fixture {
   weir_config *config;
   wx_verify_opts opts;
   wx_archive *forecast, *truth;
-  wx_eval_data scene;
+  wx_eval_data data;
   int64_t all[64];
   wx_verify verify;
 } fixture;
@@ -27,14 +27,14 @@ typedef struct fixture {
 /* The initialisation times from number `first` on are scored. */
 static weir_status open_from(fixture *t, int64_t first, const char *yaml)
 {
-  const int64_t n = t->scene.facts->n_init_times - first;
+  const int64_t n = t->data.facts->n_init_times - first;
 
   weir_config_destroy(&t->config);
   assert_ok(weir_opts_parse(wx_verify_options, sizeof t->opts, yaml, &t->opts, &t->config));
   for (int64_t i = 0; i < n; i++) {
     t->all[i] = first + i;
   }
-  return wx_verify_open(&t->opts, &t->scene, 5, t->all, n, &t->verify);
+  return wx_verify_open(&t->opts, &t->data, 5, t->all, n, &t->verify);
 }
 
 static weir_status open_verify(fixture *t, const char *yaml)
@@ -45,7 +45,7 @@ static weir_status open_verify(fixture *t, const char *yaml)
 static void close_fixture(fixture *t)
 {
   wx_verify_close(&t->verify);
-  wx_eval_data_fini(&t->scene);
+  wx_eval_data_fini(&t->data);
   wx_archive_close(&t->forecast);
   wx_archive_close(&t->truth);
   weir_config_destroy(&t->config);
@@ -64,7 +64,7 @@ static void open_files(fixture *t, char (*forecast)[PATH], char (*truth)[PATH], 
   memset(t, 0, sizeof *t);
   assert_ok(wx_archive_open(f, n, &t->forecast));
   assert_ok(wx_archive_open(y, n, &t->truth));
-  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->data));
 }
 
 /* The numbers of the data's README, which other programs computed. */
@@ -89,7 +89,7 @@ static void temperature_on_a_grid(void **state)
   open_files(&t, forecast, truth, FILES);
   assert_ok(open_verify(&t, "{models: [{use: {raw: {first: 0}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[0]));
-  const wx_score_sums *const r = &t.verify.tally[0];
+  const wx_score_sums *const r = &t.verify.score_sums[0];
 
   assert_int_equal(t.verify.n_init_times, 3);
   assert_near(wx_score_get(r, 0, WX_BY_AREA, WX_CRPS), 0.379502, 5e-7);
@@ -124,7 +124,7 @@ static void decades_are_aligned(void **state)
   assert_ok(open_verify(&t, "init_times: all"));
   assert_int_equal(t.verify.n_leads, 10);
   for (int k = 0; k < 2; k++) {
-    const wx_score_sums *const r = &t.verify.tally[0];
+    const wx_score_sums *const r = &t.verify.score_sums[0];
 
     assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], t.verify.lead[known[k].lead]));
     assert_int_equal(t.verify.n_init_times, known[k].n);
@@ -157,13 +157,13 @@ static void moments_of_grib(void **state)
   one.n_members = 1;
   assert_ok(weir_alloc(fields * wx_grid_cells(&one.grid), sizeof *analysis, (void **)&analysis));
   assert_ok(wx_archive_of_memory(&one, analysis, &t.truth));
-  assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.scene));
+  assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.data));
   assert_ok(open_verify(&t, "{quantities: [z500]}"));
   assert_ok(wx_verify_lead(&t.verify, t.verify.quantity[0], 0));
   const double *const variance =
-      wx_score_sums_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
+      wx_score_sums_series(&t.verify.score_sums[0], 0, WX_BY_AREA, WX_SUM_VARIANCE);
   const double *const weight =
-      wx_score_sums_series(&t.verify.tally[0], 0, WX_BY_AREA, WX_SUM_WEIGHT);
+      wx_score_sums_series(&t.verify.score_sums[0], 0, WX_BY_AREA, WX_SUM_WEIGHT);
 
   /* The known number is weighted by cosines of latitude, not by areas. */
   assert_near(sqrt(variance[0] / weight[0]) / 14.3862, 1, 2e-4);
@@ -233,12 +233,12 @@ static void open_memory(fixture *t)
   f.start = truth_start;
   f.n_leads = f.n_members = 1;
   assert_ok(wx_archive_of_memory(&f, truth, &t->truth));
-  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->forecast, t->truth, &t->data));
   for (int i = 0; i < FIT; i++) {
     fitted[i] = i;
   }
-  t->scene.fit = fitted;
-  t->scene.n_fit = FIT;
+  t->data.fit = fitted;
+  t->data.n_fit = FIT;
 }
 
 /* An archive of the control alone, or of one numbered otherwise, needs no option to be scored: its
@@ -249,21 +249,21 @@ static void a_deterministic_forecast_is_scored(void **state)
 
   for (int number = 0; number < 2; number++) {
     open_memory(&t);
-    wx_archive_info f = *t.scene.facts;
+    wx_archive_info f = *t.data.facts;
     const int64_t only = number;
     wx_archive *all = t.forecast; /* whose facts f points to */
 
-    wx_eval_data_fini(&t.scene);
+    wx_eval_data_fini(&t.data);
     f.n_members = 1;
     f.member = &only;
     assert_ok(wx_archive_of_memory(&f, values, &t.forecast));
     wx_archive_close(&all);
-    assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.scene));
-    t.scene.fit = fitted;
-    t.scene.n_fit = FIT;
+    assert_ok(wx_eval_data_open(t.forecast, t.truth, &t.data));
+    t.data.fit = fitted;
+    t.data.n_fit = FIT;
     assert_ok(open_verify(&t, "score: {patch: 2}"));
     assert_ok(wx_verify_lead(&t.verify, 0, 1));
-    const wx_score_sums *const one = &t.verify.tally[0];
+    const wx_score_sums *const one = &t.verify.score_sums[0];
 
     assert_string_equal(t.verify.model[0].name, "raw 1");
     assert_near(wx_score_get(one, 0, WX_BY_AREA, WX_CRPS), wx_score_get(one, 0, WX_BY_AREA, WX_MAE),
@@ -287,7 +287,7 @@ static void a_right_ensemble_is_found_right(void **state)
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   assert_int_equal(t.verify.n_init_times, INIT_TIMES);
-  const wx_score_sums *const five = &t.verify.tally[0], *const three = &t.verify.tally[1];
+  const wx_score_sums *const five = &t.verify.score_sums[0], *const three = &t.verify.score_sums[1];
 
   assert_near(wx_score_get(five, 0, WX_BY_AREA, WX_SSR), 1, 0.1);
   assert_near(wx_score_get(three, 0, WX_BY_AREA, WX_SSR), 1, 0.12);
@@ -313,13 +313,13 @@ static void all_models_have_the_same_points(void **state)
       &t, "{models: [{use: {raw: {}}}, {use: {raw: {members: 3}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
   for (int k = 0; k < 2; k++) {
-    assert_true(wx_score_sums_total(&t.verify.tally[k], 0, 0)[WX_SUM_CELLS] ==
+    assert_true(wx_score_sums_total(&t.verify.score_sums[k], 0, 0)[WX_SUM_CELLS] ==
                 INIT_TIMES * CELLS - 2);
   }
   wx_verify_close(&t.verify);
   assert_ok(open_verify(&t, "{missing: count, models: [{use: {raw: {}}}], score: {patch: 0}}"));
   assert_ok(wx_verify_lead(&t.verify, 0, 1));
-  assert_true(wx_score_sums_total(&t.verify.tally[0], 0, 0)[WX_SUM_CELLS] ==
+  assert_true(wx_score_sums_total(&t.verify.score_sums[0], 0, 0)[WX_SUM_CELLS] ==
               INIT_TIMES * CELLS - 1);
   close_fixture(&t);
 }
@@ -381,7 +381,7 @@ static void fields_of_windows_are_read_once(void **state)
     wx_climatology *const c = &t.verify.climate;
 
     if (k == 1) {
-      assert_ok(wx_climatology_update(c, &t.scene, 2, 1, 0));
+      assert_ok(wx_climatology_update(c, &t.data, 2, 1, 0));
       for (int i = 0; i < FIT * LEADS * MEMBERS * CELLS; i++) {
         values[i] = 999;
       }
@@ -389,7 +389,7 @@ static void fields_of_windows_are_read_once(void **state)
         truth[i] = 999;
       }
     }
-    assert_ok(wx_climatology_update(c, &t.scene, 8, 1, 0));
+    assert_ok(wx_climatology_update(c, &t.data, 8, 1, 0));
     assert_int_equal(c->n, 7); /* 5 to 11 */
     memcpy(mean[k], c->mean, sizeof mean[k]);
     memcpy(quantile[k], c->quantile, sizeof quantile[k]);
@@ -436,15 +436,15 @@ static void a_climate_may_come_from_a_file(void **state)
                    from_file ? ", climate: {file: " : "", from_file ? dir : "",
                    from_file ? "/climate0.nc}" : "");
     assert_ok(open_from(&t, FIT, yaml));
-    t.scene.n_fit = from_file ? 0 : FIT;
+    t.data.n_fit = from_file ? 0 : FIT;
     assert_ok(wx_verify_lead(&t.verify, 0, 1));
-    const wx_score_sums *const raw = &t.verify.tally[0];
+    const wx_score_sums *const raw = &t.verify.score_sums[0];
 
     score[from_file][0] = wx_score_get(raw, 0, WX_BY_AREA, WX_EECRPS);
     score[from_file][1] = wx_score_get(raw, 0, WX_BY_AREA, WX_ACC);
     score[from_file][2] =
         wx_score_sums_total(raw, 0, WX_BY_AREA)[wx_score_sums_event(0, WX_EVENT_BRIER)];
-    score[from_file][3] = wx_score_get(&t.verify.tally[1], 0, WX_BY_AREA, WX_CRPS);
+    score[from_file][3] = wx_score_get(&t.verify.score_sums[1], 0, WX_BY_AREA, WX_CRPS);
     for (int i = 0; i < CELLS && from_file; i++) {
       assert_near((double)t.verify.climate.mean[i], (double)mean[i], 1e-6);
     }
@@ -514,21 +514,21 @@ static weir_status make(void *context)
   weir_status status = WEIR_OK;
   wx_archive_info f = *wx_archive_get(t->forecast), y = *wx_archive_get(t->truth);
   wx_archive *forecast = NULL, *came = NULL;
-  wx_eval_data scene = {.cells = 0};
+  wx_eval_data data = {.cells = 0};
 
   memset(&t->verify, 0, sizeof t->verify);
   WEIR_TRY_GOTO(wx_archive_of_memory(&f, values, &forecast), done);
   WEIR_TRY_GOTO(wx_archive_of_memory(&y, truth, &came), done);
-  WEIR_TRY_GOTO(wx_eval_data_open(forecast, came, &scene), done);
-  scene.fit = fitted;
-  scene.n_fit = FIT;
-  WEIR_TRY_GOTO(wx_verify_open(&t->opts, &scene, 5, t->all + FIT, 2, &t->verify), done);
+  WEIR_TRY_GOTO(wx_eval_data_open(forecast, came, &data), done);
+  data.fit = fitted;
+  data.n_fit = FIT;
+  WEIR_TRY_GOTO(wx_verify_open(&t->opts, &data, 5, t->all + FIT, 2, &t->verify), done);
   WEIR_TRY_GOTO(wx_verify_lead(&t->verify, 0, 1), done);
   WEIR_TRY_GOTO(wx_case_study_create(&t->verify, &study), done);
 done:
   wx_case_study_fini(&study);
   wx_verify_close(&t->verify);
-  wx_eval_data_fini(&scene);
+  wx_eval_data_fini(&data);
   wx_archive_close(&came);
   wx_archive_close(&forecast);
   return status;
@@ -587,7 +587,7 @@ static void refusals_name_the_key(void **state)
     assert_int_equal(open_verify(&t, wrong[k].yaml), WEIR_ERR_CONFIG);
     assert_non_null(strstr(weir_last_message(), wrong[k].said));
   }
-  assert_int_equal(wx_verify_open(&t.opts, &t.scene, 0, t.all, 0, &t.verify), WEIR_ERR_CONFIG);
+  assert_int_equal(wx_verify_open(&t.opts, &t.data, 0, t.all, 0, &t.verify), WEIR_ERR_CONFIG);
   close_fixture(&t);
 }
 

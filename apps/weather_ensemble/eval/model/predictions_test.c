@@ -61,7 +61,7 @@ static void write_file(const wx_archive_info *f)
 
 typedef struct fixture {
   wx_archive *archive, *truth;
-  wx_eval_data scene;
+  wx_eval_data data;
   weir_config *config;
   wx_model_row row;
   wx_model model;
@@ -77,16 +77,16 @@ static weir_status open_fixture(fixture *t, const char *yaml)
   const wx_archive_info single = facts(INIT_TIMES, 2, 1, 1);
 
   assert_ok(wx_archive_of_memory(&single, values, &t->truth));
-  assert_ok(wx_eval_data_open(t->archive, t->truth, &t->scene));
+  assert_ok(wx_eval_data_open(t->archive, t->truth, &t->data));
   (void)snprintf(text, sizeof text, yaml, path);
   assert_ok(weir_opts_parse(wx_model_row_options, sizeof t->row, text, &t->row, &t->config));
-  return wx_model_open(&t->row, &t->scene, &t->model);
+  return wx_model_open(&t->row, &t->data, &t->model);
 }
 
 static void close_fixture(fixture *t)
 {
   wx_model_close(&t->model);
-  wx_eval_data_fini(&t->scene);
+  wx_eval_data_fini(&t->data);
   wx_archive_close(&t->archive);
   wx_archive_close(&t->truth);
   weir_config_destroy(&t->config);
@@ -115,14 +115,14 @@ static void mean_and_spread_are_a_distribution(void **state)
   assert_ok(open_fixture(&t, yaml));
   assert_true(t.model.used == 5 && t.model.gives == 0);
   assert_string_equal(t.model.name, "predictions");
-  assert_ok(wx_model_fit(&t.model, &t.scene, 0, 0));
+  assert_ok(wx_model_fit(&t.model, &t.data, 0, 0));
   assert_false(t.model.absent);
-  assert_ok(wx_model_give(&t.model, &t.scene, 2, &g));
+  assert_ok(wx_model_give(&t.model, &t.data, 2, &g));
   assert_int_equal(g.members, 0);
   assert_true(g.mean[1] == 2 * CELLS + 1 && g.sd[1] == 3 * CELLS + 1);
-  assert_ok(wx_model_give(&t.model, &t.scene, 0, &g));
+  assert_ok(wx_model_give(&t.model, &t.data, 0, &g));
   assert_true(isnan(g.mean[0]) && isnan(g.sd[5]));
-  assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
+  assert_ok(wx_model_fit(&t.model, &t.data, 1, 0));
   assert_true(t.model.absent);
   close_fixture(&t);
   weir_check_rmdir(dir);
@@ -138,8 +138,8 @@ static void members_are_members(void **state)
   write_file(&f);
   assert_ok(open_fixture(&t, yaml));
   assert_int_equal(t.model.gives, 3);
-  assert_ok(wx_model_fit(&t.model, &t.scene, 1, 0));
-  assert_ok(wx_model_give(&t.model, &t.scene, 1, &g));
+  assert_ok(wx_model_fit(&t.model, &t.data, 1, 0));
+  assert_ok(wx_model_give(&t.model, &t.data, 1, &g));
   assert_int_equal(g.members, 3);
   assert_true(g.member[2 * CELLS] == (3 * 3 + 2) * CELLS);
   close_fixture(&t);
